@@ -1,0 +1,68 @@
+//===- GpuTarget.h - The chips we generate code for ------------*- C++ -*-===//
+//
+// A chip is a row of one table. Code asks the row ("how wide is a wave?"),
+// never the name, so a new chip is a new row and a test.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_RUNTIME_BASE_GPUTARGET_H
+#define TESSERA_RUNTIME_BASE_GPUTARGET_H
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace tessera {
+
+/// Which matrix instructions a chip has. Each is a set of rows in
+/// compiler/Target/MatrixInstruction.cpp.
+enum class MatrixUnit {
+  None,
+  MfmaCdna2, ///< gfx90a: bf16_1k, old mnemonics.
+  MfmaCdna3, ///< gfx942.
+  MfmaCdna4, ///< gfx950: K doubled.
+  WmmaGfx11,
+  WmmaGfx12,
+};
+
+/// Known faults of a chip, or of the compiler for it, that code generation
+/// must avoid. Each names its evidence in GpuTarget.cpp.
+enum class Erratum : uint32_t {
+  None = 0,
+  /// Packed f32 FMA gives wrong results: compile without it.
+  NoPackedF32Fma = 1u << 0,
+};
+
+struct GpuTarget {
+  std::string_view name; ///< As LLVM's -mcpu spells it.
+  MatrixUnit matrixUnit;
+  uint32_t waveSize;
+  uint32_t ldsBytes; ///< Of one workgroup.
+  uint32_t ldsBanks;
+  uint32_t vgprsPerLane;    ///< Registers of one SIMD for one lane, to share.
+  uint32_t maxVgprsPerWave; ///< With accumulation registers.
+  uint32_t vgprGranule;     ///< Registers are given in multiples of this.
+  uint32_t maxWavesPerSimd;
+  uint32_t simdsPerCu;
+  /// Word 3 of a raw buffer descriptor whose out-of-range loads give zero.
+  uint32_t bufferWord3;
+  uint32_t errata; ///< Or of Erratum.
+
+  bool has(Erratum erratum) const {
+    return (errata & static_cast<uint32_t>(erratum)) != 0;
+  }
+};
+
+/// Every chip, in the order of the table.
+std::span<const GpuTarget> getAllTargets();
+
+/// The row for `name`, or nullptr. Accepts the form of
+/// hipDeviceProp_t::gcnArchName: "gfx90a:sramecc+:xnack-".
+const GpuTarget *findTarget(std::string_view name);
+
+/// "gfx906, gfx908, ...": for messages.
+std::string_view getTargetNames();
+
+} // namespace tessera
+
+#endif // TESSERA_RUNTIME_BASE_GPUTARGET_H

@@ -1,0 +1,44 @@
+//===- KernelCompiler.h - What the engine asks of a compiler ---*- C++ -*-===//
+//
+// The runtime never sees the compiler: it owns this interface, compiler/Driver
+// implements it, and capi/lib joins the two. So a runtime that finds every
+// kernel in a database needs no LLVM, and its tests use a fake.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_RUNTIME_ENGINE_KERNELCOMPILER_H
+#define TESSERA_RUNTIME_ENGINE_KERNELCOMPILER_H
+
+#include "runtime/Base/ErrorOr.h"
+#include "runtime/Base/GpuTarget.h"
+#include "runtime/Base/Kernel.h"
+#include "runtime/Base/Problem.h"
+#include "runtime/Base/TileConfig.h"
+
+#include <string>
+
+namespace tessera {
+
+/// Makes kernels. Every method may be called from several threads at once.
+class KernelCompiler {
+public:
+  virtual ~KernelCompiler() = default;
+
+  /// Changes whenever the code that it generates may change; part of the key
+  /// of every stored kernel.
+  virtual std::string getRevision() const = 0;
+
+  /// The tile that this compiler prefers without measuring. NotSupported if no
+  /// algorithm covers the problem on the target.
+  virtual ErrorOr<TileConfig> chooseTile(const Problem &problem,
+                                         const GpuTarget &target) const = 0;
+
+  /// Compiles one kernel; blocks for some tens of milliseconds.
+  virtual ErrorOr<Kernel> compile(const Problem &problem,
+                                  const TileConfig &tile,
+                                  const GpuTarget &target) = 0;
+};
+
+} // namespace tessera
+
+#endif // TESSERA_RUNTIME_ENGINE_KERNELCOMPILER_H

@@ -1,0 +1,37 @@
+# Flags that hold for every target of ours.
+
+include(CheckLinkerFlag)
+include(CheckCXXCompilerFlag)
+
+add_compile_options(-Wall -Wextra -Wno-unused-parameter -Werror=unused-result)
+if(TESSERA_WERROR)
+  add_compile_options(-Werror)
+endif()
+
+# Line tables are enough to debug with and a tenth of the size of full debug
+# information, which MLIR's templates inflate.
+set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -gline-tables-only")
+set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O2 -gline-tables-only")
+if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -g1")
+  set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O2 -g1")
+endif()
+
+# lld links the static LLVM in about a second; GNU ld needs six.
+check_linker_flag(CXX -fuse-ld=lld TESSERA_HAS_LLD)
+if(TESSERA_HAS_LLD)
+  add_link_options(-fuse-ld=lld)
+endif()
+add_compile_options(-ffunction-sections -fdata-sections)
+add_link_options(-Wl,--gc-sections -Wl,--as-needed)
+
+find_program(TESSERA_CCACHE ccache)
+if(TESSERA_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  # The precompiled header's time stamp differs in every build folder.
+  set(launcher env CCACHE_SLOPPINESS=pch_defines,time_macros ${TESSERA_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
+  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")
+  endif()
+endif()

@@ -1,0 +1,10 @@
+# Helpers that make every target of ours look alike.
+
+# tessera_add_library(NAME source... [LINK library...])
+# A static library whose headers are included from the repository root.
+function(tessera_add_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LINK")
+  add_library(${name} STATIC ${arg_UNPARSED_ARGUMENTS})
+  target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR})
+  target_link_libraries(${name} PUBLIC ${arg_LINK})
+endfunction()
