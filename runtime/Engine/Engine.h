@@ -1,0 +1,83 @@
+//===- Engine.h - From a problem to a launch -------------------*- C++ -*-===//
+//
+// One sentence is the whole engine: look the problem up in memory, then in the
+// kernel database, else compile it; load it once; launch it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_RUNTIME_ENGINE_ENGINE_H
+#define TESSERA_RUNTIME_ENGINE_ENGINE_H
+
+#include "runtime/Engine/KernelCompiler.h"
+#include "runtime/Gpu/GpuApi.h"
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+namespace tessera {
+
+/// A kernel that is loaded on the device and can be launched at once. Shared
+/// by every thread; lives as long as the engine.
+class LoadedKernel {
+public:
+  virtual ~LoadedKernel() = default;
+  virtual const Kernel &getKernel() const = 0;
+
+  /// Where the kernel came from when this process first needed it.
+  enum class Origin { Compiled, Database };
+  virtual Origin getOrigin() const = 0;
+};
+
+/// Pointers of one call, on the device.
+struct LaunchArgs {
+  const void *x = nullptr;
+  const void *w = nullptr;
+  void *y = nullptr;
+  void *workspace = nullptr;
+};
+
+/// What the engine has done so far in this process.
+struct EngineCounters {
+  std::atomic<uint64_t> compiled{0};
+  std::atomic<uint64_t> fromDatabase{0};
+  std::atomic<uint64_t> fromMemory{0};
+  std::atomic<uint64_t> launched{0};
+};
+
+struct EngineOptions {
+  /// Makes what is in no cache. May be null: then a miss is NotSupported.
+  std::shared_ptr<KernelCompiler> compiler;
+  /// Directory of the kernel database; empty: no database.
+  std::string cacheDirectory;
+};
+
+/// Owns the caches, the database and the loaded modules of one process.
+/// Every method may be called from several threads at once; one compile runs
+/// for each key, and other threads that want the same key wait for it.
+class Engine {
+public:
+  static ErrorOr<std::unique_ptr<Engine>> create(const GpuApi &gpu,
+                                                 EngineOptions options);
+  virtual ~Engine() = default;
+
+  /// The process's engine options from the environment: cache directory from
+  /// MIOPEN_CUSTOM_CACHE_DIR, else XDG_CACHE_HOME or HOME, under tessera/;
+  /// MIOPEN_DISABLE_CACHE empties it.
+  static std::string getDefaultCacheDirectory();
+
+  /// The kernel for `problem` on the current device: from memory, from the
+  /// database, or compiled. A hit in memory takes one hash and one lookup.
+  virtual ErrorOr<const LoadedKernel *> prepare(const Problem &problem) = 0;
+
+  /// Puts the kernel on `stream`; does not wait.
+  virtual Status launch(const LoadedKernel &kernel, hipStream_t stream,
+                        const LaunchArgs &args) = 0;
+
+  virtual const EngineCounters &getCounters() const = 0;
+  virtual const GpuApi &getGpu() const = 0;
+};
+
+} // namespace tessera
+
+#endif // TESSERA_RUNTIME_ENGINE_ENGINE_H

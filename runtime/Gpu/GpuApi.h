@@ -1,0 +1,59 @@
+//===- GpuApi.h - A HIP runtime, found at run time -------------*- C++ -*-===//
+//
+// The library speaks only HIP, through a table of function pointers, so that
+// one build runs on AMD's runtime, on our emulated device and on others.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_RUNTIME_GPU_GPUAPI_H
+#define TESSERA_RUNTIME_GPU_GPUAPI_H
+
+#include "runtime/Base/ErrorOr.h"
+#include "runtime/Base/GpuTarget.h"
+
+#include <string>
+
+#ifndef __HIP_PLATFORM_AMD__
+#define __HIP_PLATFORM_AMD__
+#endif
+#include <hip/hip_runtime_api.h>
+
+namespace tessera {
+
+/// Which kind of HIP runtime answers.
+enum class DeviceKind { Amd, Nvidia, Emulated };
+
+/// The table. Immutable after load(); shared by all threads; never unloaded,
+/// because a stream of the application may outlive us.
+class GpuApi {
+public:
+#define HIP_SYMBOL(name) decltype(&::name) name = nullptr;
+#include "runtime/Gpu/HipSymbols.def"
+
+  /// The process-wide table. The first call chooses: TESSERA_DEVICE
+  /// (amd | nvidia | emulated[:gfx942]) if set; else a HIP runtime that is
+  /// already loaded in the process; else the first of amd, nvidia, emulated
+  /// that has a device. Later calls return the same answer.
+  static ErrorOr<const GpuApi *> get();
+
+  DeviceKind getKind() const { return kind; }
+  /// File that the symbols came from, for messages.
+  const std::string &getPath() const { return path; }
+
+  /// The chip of the current device, by its architecture name.
+  ErrorOr<const GpuTarget *> getTarget() const;
+  /// The architecture name as the runtime gives it ("gfx942:sramecc+:xnack-").
+  ErrorOr<std::string> getArchitecture() const;
+
+  /// Ok for hipSuccess, else what the runtime says of `error`, after `what`.
+  Status check(hipError_t error, const char *what) const;
+
+private:
+  friend struct GpuApiLoader;
+  DeviceKind kind = DeviceKind::Amd;
+  std::string path;
+};
+
+} // namespace tessera
+
+#endif // TESSERA_RUNTIME_GPU_GPUAPI_H
