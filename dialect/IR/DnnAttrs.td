@@ -1,0 +1,42 @@
+//===- DnnAttrs.td - Attributes of the dnn dialect ---------*- tablegen -*-===//
+
+#ifndef TESSERA_DIALECT_IR_DNNATTRS_TD
+#define TESSERA_DIALECT_IR_DNNATTRS_TD
+
+include "dialect/IR/Dnn.td"
+include "mlir/IR/EnumAttr.td"
+
+// Inside an op, the word alone is written (`custom<EnumWord>`); elsewhere the
+// whole attribute, such as #dnn.layout<nhwc>.
+class Dnn_EnumAttr<EnumInfo info, string mnemonic>
+    : EnumAttr<DnnDialect, info, mnemonic> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
+def Dnn_LayoutEnum : I32Enum<"Layout",
+    "Order of a tensor's dimensions in memory, outermost first", [
+  I32EnumCase<"NCHW", 0, "nchw">,
+  I32EnumCase<"NHWC", 1, "nhwc">,
+]> {
+  let cppNamespace = "::tessera::dnn";
+}
+def Dnn_LayoutAttr : Dnn_EnumAttr<Dnn_LayoutEnum, "layout"> {
+  let description = [{
+    Dimensions are those of an activation. A filter uses the same words: `nchw`
+    is output channel, input channel, height, width; `nhwc` is output channel,
+    height, width, input channel.
+  }];
+}
+
+def Dnn_ConvDirectionEnum : I32Enum<"ConvDirection",
+    "Which of a convolution's three tensors is computed from the others", [
+  I32EnumCase<"Forward", 0, "forward">,
+  I32EnumCase<"BackwardData", 1, "backward_data">,
+  I32EnumCase<"BackwardWeights", 2, "backward_weights">,
+]> {
+  let cppNamespace = "::tessera::dnn";
+}
+def Dnn_ConvDirectionAttr
+    : Dnn_EnumAttr<Dnn_ConvDirectionEnum, "conv_direction">;
+
+#endif // TESSERA_DIALECT_IR_DNNATTRS_TD
