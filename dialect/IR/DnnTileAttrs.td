@@ -7,9 +7,8 @@
 #ifndef TESSERA_DIALECT_IR_DNNTILEATTRS_TD
 #define TESSERA_DIALECT_IR_DNNTILEATTRS_TD
 
-include "dialect/IR/DnnEnumAttr.td"
+include "dialect/IR/Dnn.td"
 include "mlir/IR/AttrTypeBase.td"
-include "mlir/IR/BuiltinAttributes.td"
 
 //===----------------------------------------------------------------------===//
 // Attributes
