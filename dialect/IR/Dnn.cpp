@@ -20,8 +20,13 @@ void DnnDialect::initialize() {
 #define GET_ATTRDEF_LIST
 #include "dialect/IR/DnnAttrs.cpp.inc"
       >();
+  registerTileAttrsAndTypes();
   addOperations<
 #define GET_OP_LIST
 #include "dialect/IR/DnnConvOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialect/IR/DnnTileOps.cpp.inc"
       >();
 }

@@ -12,18 +12,28 @@
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include "dialect/IR/DnnDialect.h.inc"
 #include "dialect/IR/DnnEnums.h.inc"
+#include "dialect/IR/DnnTileEnums.h.inc"
 
 #define GET_ATTRDEF_CLASSES
 #include "dialect/IR/DnnAttrs.h.inc"
+#define GET_ATTRDEF_CLASSES
+#include "dialect/IR/DnnTileAttrs.h.inc"
+#define GET_TYPEDEF_CLASSES
+#include "dialect/IR/DnnTileTypes.h.inc"
 
 namespace tessera::dnn {
 
 /// Name of the unit attribute of a function that becomes one kernel.
 inline constexpr llvm::StringLiteral kKernelAttrName = "dnn.kernel";
+
+/// Name of the string attribute of the module that names the chip, from stage
+/// `tiled` on: "gfx942".
+inline constexpr llvm::StringLiteral kTargetAttrName = "dnn.target";
 
 /// A convolution in logical terms, whatever the layouts. Plain data.
 struct ConvDims {
@@ -49,5 +59,7 @@ struct ConvDims {
 
 #define GET_OP_CLASSES
 #include "dialect/IR/DnnConvOps.h.inc"
+#define GET_OP_CLASSES
+#include "dialect/IR/DnnTileOps.h.inc"
 
 #endif // TESSERA_DIALECT_IR_DNN_H

@@ -7,6 +7,7 @@
 #ifndef TESSERA_DIALECT_IR_DNN_TD
 #define TESSERA_DIALECT_IR_DNN_TD
 
+include "mlir/IR/EnumAttr.td"
 include "mlir/IR/OpBase.td"
 
 def DnnDialect : Dialect {
@@ -33,9 +34,21 @@ def DnnDialect : Dialect {
     ```
   }];
   let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
+  let extraClassDeclaration = [{
+    /// Registers the attributes and types of the tiled level.
+    void registerTileAttrsAndTypes();
+  }];
 }
 
 class Dnn_Op<string mnemonic, list<Trait> traits = []>
     : Op<DnnDialect, mnemonic, traits>;
+
+// Inside an op, the word alone is written (`custom<EnumWord>`); elsewhere the
+// whole attribute, such as #dnn.layout<nhwc>.
+class Dnn_EnumAttr<EnumInfo info, string mnemonic>
+    : EnumAttr<DnnDialect, info, mnemonic> {
+  let assemblyFormat = "`<` $value `>`";
+}
 
 #endif // TESSERA_DIALECT_IR_DNN_TD

@@ -4,14 +4,6 @@
 #define TESSERA_DIALECT_IR_DNNATTRS_TD
 
 include "dialect/IR/Dnn.td"
-include "mlir/IR/EnumAttr.td"
-
-// Inside an op, the word alone is written (`custom<EnumWord>`); elsewhere the
-// whole attribute, such as #dnn.layout<nhwc>.
-class Dnn_EnumAttr<EnumInfo info, string mnemonic>
-    : EnumAttr<DnnDialect, info, mnemonic> {
-  let assemblyFormat = "`<` $value `>`";
-}
 
 // The second argument is what messages call the enum.
 def Dnn_LayoutEnum : I32Enum<"Layout", "a layout", [

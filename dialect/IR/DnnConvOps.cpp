@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/IR/Dnn.h"
+#include "dialect/IR/EnumWord.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -16,22 +17,6 @@
 
 using namespace mlir;
 using namespace tessera::dnn;
-
-/// Parses and prints an enum attribute of ours as its bare word.
-template <typename AttrT>
-static ParseResult parseEnumWord(OpAsmParser &parser, AttrT &attr) {
-  using EnumT = decltype(attr.getValue());
-  FailureOr<EnumT> value = FieldParser<EnumT>::parse(parser);
-  if (failed(value))
-    return failure();
-  attr = AttrT::get(parser.getContext(), *value);
-  return success();
-}
-
-template <typename AttrT>
-static void printEnumWord(OpAsmPrinter &printer, Operation *, AttrT attr) {
-  printer << stringifyEnum(attr.getValue());
-}
 
 namespace {
 /// The sizes of one tensor by meaning: an activation's batch, channels, height
@@ -143,16 +128,16 @@ static LogicalResult verifyChannels(ConvOp op) {
                             << "but " << filter.outer << " channels are in "
                             << groups << " groups";
   if (filter.channels != in.channels / groups) /*conv_c14*/
-    return op.emitOpError() << "needs a filter with the " << in.channels / groups
-                            << " input channels of one group, but w has "
-                            << filter.channels;
+    return op.emitOpError()
+           << "needs a filter with the " << in.channels / groups
+           << " input channels of one group, but w has " << filter.channels;
   if (out.outer != in.outer) /*conv_c15*/
     return op.emitOpError() << "needs one batch size, but x has " << in.outer
                             << " images and y has " << out.outer;
   if (out.channels != filter.outer) /*conv_c16*/
-    return op.emitOpError() << "needs one output channel for each filter, but w "
-                            << "has " << filter.outer << " and y has "
-                            << out.channels;
+    return op.emitOpError()
+           << "needs one output channel for each filter, but w "
+           << "has " << filter.outer << " and y has " << out.channels;
   return success();
 }
 
