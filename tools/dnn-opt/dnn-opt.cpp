@@ -5,6 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Conversion/Passes.h"
+#include "compiler/Transforms/Passes.h"
 #include "dialect/IR/Dnn.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -18,6 +20,8 @@ int main(int argc, char **argv) {
   registry.insert<tessera::dnn::DnnDialect, mlir::arith::ArithDialect,
                   mlir::func::FuncDialect, mlir::memref::MemRefDialect>();
   mlir::registerTransformsPasses();
+  tessera::registerTransformsPasses();
+  tessera::registerConversionPasses();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "Tessera optimiser driver\n", registry));
 }
