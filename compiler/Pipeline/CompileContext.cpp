@@ -23,6 +23,8 @@ CompileContext::CompileContext() {
   mlir = std::make_unique<mlir::MLIRContext>(
       registry, mlir::MLIRContext::Threading::DISABLED);
   mlir->loadAllAvailableDialects();
+  // Diagnostics end up in one line of a Status.
+  mlir->printOpOnDiagnostic(false);
 }
 
 CompileContext::~CompileContext() = default;

@@ -12,7 +12,9 @@
 #include "compiler/Conversion/Passes.h"
 #include "compiler/Frontend/ConvFrontend.h"
 #include "compiler/Pipeline/Passes.h"
+#include "compiler/Pipeline/ReadProblem.h"
 #include "compiler/Target/AMDGPU/AmdgpuTarget.h"
+#include "compiler/Transforms/ChooseTile.h"
 #include "compiler/Transforms/Passes.h"
 #include "dialect/IR/Dnn.h"
 
@@ -39,7 +41,9 @@ public:
       : context(context), options(options),
         diagnostics(&context.getMlir(), [this](mlir::Diagnostic &diagnostic) {
           return collect(diagnostic);
-        }) {}
+        }) {
+    result.tile = options.tile;
+  }
 
   Status start(const Problem &value);
   Status start(Stage from, std::string_view text);
@@ -90,9 +94,15 @@ Status Compilation::buildDnn() {
 }
 
 Status Compilation::tile() {
+  if (result.tile.empty()) {
+    ErrorOr<TileConfig> chosen = chooseTile(problem, *options.target);
+    if (!chosen)
+      return chosen.getStatus();
+    result.tile = chosen->toText();
+  }
   mlir::PassManager passes(&context.getMlir());
   passes.addPass(
-      createTileConv({std::string(options.target->name), options.tile}));
+      createTileConv({std::string(options.target->name), result.tile}));
   passes.addPass(createVerifyStage({std::string(getName(Stage::Tiled))}));
   return runPasses(passes);
 }
@@ -254,7 +264,16 @@ Status Compilation::start(Stage from, std::string_view text) {
     ErrorOr<Problem> parsed = parseDriverCommand(text);
     return parsed ? start(*parsed) : parsed.getStatus();
   }
-  case Stage::Dnn:
+  case Stage::Dnn: {
+    Status status = parseModule(text);
+    if (!status.isOk())
+      return status;
+    ErrorOr<Problem> read = readProblem(*module);
+    if (!read)
+      return read.getStatus();
+    problem = *read;
+    return Status::ok();
+  }
   case Stage::Tiled:
   case Stage::Gpu:
     return parseModule(text);

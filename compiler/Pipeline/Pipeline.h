@@ -24,6 +24,8 @@ struct PipelineOptions {
 struct PipelineResult {
   /// Text of the last stage; the bytes of a code object after Stage::Object.
   std::string output;
+  /// Canonical text of the tile, if the pipeline went through stage `tiled`.
+  std::string tile;
   /// Symbol, grid and block, if the pipeline saw stage `gpu`.
   LaunchRecipe launch;
   /// Of each stage that was entered, in order.

@@ -1,10 +1,10 @@
 //===- LinkObject.cpp - LLD inside this process ---------------------------===//
 //
 // A code object is a shared ELF object, so a linker has to make it; LLD's
-// driver is called as a library. It speaks in file names, so both files are
-// anonymous memory under /proc/self/fd. LLD builds its output in place by
-// mapping a temporary neighbour of it, which such a name cannot have:
-// --no-mmap-output-file makes it write the file in one go instead.
+// driver is called as a library. It speaks in file names, so each end is a
+// descriptor under /proc/self/fd: the input a file in memory, the output a
+// pipe. (LLD makes a regular output file under a neighbouring name, which a
+// descriptor cannot have; into a pipe it writes in one go.)
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,8 +15,10 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
 #include <mutex>
 #include <sys/mman.h>
+#include <thread>
 #include <unistd.h>
 
 LLD_HAS_DRIVER(elf)
@@ -29,55 +31,55 @@ using namespace tessera;
 extern "C" void __wrap__ZN4llvm2cl25ResetAllOptionOccurrencesEv() {}
 
 namespace {
-/// An anonymous file in memory. Owns its descriptor.
-class MemoryFile {
+/// Owns a file descriptor.
+class Descriptor {
 public:
-  explicit MemoryFile(const char *name)
-      : descriptor(memfd_create(name, MFD_CLOEXEC)) {}
-  ~MemoryFile() {
-    if (descriptor >= 0)
-      close(descriptor);
-  }
-  MemoryFile(const MemoryFile &) = delete;
-  MemoryFile &operator=(const MemoryFile &) = delete;
+  explicit Descriptor(int value) : value(value) {}
+  ~Descriptor() { reset(); }
+  Descriptor(const Descriptor &) = delete;
+  Descriptor &operator=(const Descriptor &) = delete;
 
+  void reset() {
+    if (value >= 0)
+      close(value);
+    value = -1;
+  }
+  int get() const { return value; }
   std::string getPath() const {
-    return "/proc/self/fd/" + std::to_string(descriptor);
-  }
-
-  bool write(std::span<const char> bytes) {
-    while (!bytes.empty()) {
-      ssize_t count = ::write(descriptor, bytes.data(), bytes.size());
-      if (count < 0 && errno != EINTR)
-        return false;
-      bytes = bytes.subspan(count < 0 ? 0 : count);
-    }
-    return descriptor >= 0;
-  }
-
-  bool read(ObjectBytes &bytes) const {
-    off_t size = lseek(descriptor, 0, SEEK_END);
-    if (size < 0)
-      return false;
-    bytes.resize(size);
-    for (size_t done = 0; done < bytes.size();) {
-      ssize_t count =
-          pread(descriptor, bytes.data() + done, bytes.size() - done, done);
-      if (count == 0 || (count < 0 && errno != EINTR))
-        return false;
-      done += count < 0 ? 0 : count;
-    }
-    return true;
+    return "/proc/self/fd/" + std::to_string(value);
   }
 
 private:
-  int descriptor;
+  int value;
 };
 } // namespace
 
-static Status memoryFileError() {
+static bool writeAll(int descriptor, std::span<const char> bytes) {
+  while (!bytes.empty()) {
+    ssize_t count = write(descriptor, bytes.data(), bytes.size());
+    if (count < 0 && errno != EINTR)
+      return false;
+    bytes = bytes.subspan(count < 0 ? 0 : count);
+  }
+  return descriptor >= 0;
+}
+
+/// Everything until the last writer closes the pipe.
+static ObjectBytes readAll(int descriptor) {
+  ObjectBytes bytes;
+  char chunk[16384];
+  for (;;) {
+    ssize_t count = read(descriptor, chunk, sizeof(chunk));
+    if (count > 0)
+      bytes.insert(bytes.end(), chunk, chunk + count);
+    else if (count == 0 || errno != EINTR)
+      return bytes;
+  }
+}
+
+static Status descriptorError() {
   return {StatusCode::ResourceExhausted,
-          std::string("cannot use a file in memory: ") + std::strerror(errno)};
+          std::string("cannot hand the object file to the linker: ") + std::strerror(errno)};
 }
 
 /// Runs LLD. Its state is global: without the lock, concurrent calls crash.
@@ -87,7 +89,6 @@ static Status runLinker(const std::string &input, const std::string &output) {
                         "-shared",
                         "--no-undefined",
                         "--threads=1",
-                        "--no-mmap-output-file",
                         input.c_str(),
                         "-o",
                         output.c_str()};
@@ -105,15 +106,21 @@ static Status runLinker(const std::string &input, const std::string &output) {
 }
 
 ErrorOr<ObjectBytes> tessera::linkObject(std::span<const char> object) {
-  MemoryFile input("object");
-  MemoryFile output("code-object");
-  if (!input.write(object))
-    return memoryFileError();
-  Status status = runLinker(input.getPath(), output.getPath());
+  Descriptor input(memfd_create("object", MFD_CLOEXEC));
+  int ends[2] = {-1, -1};
+  if (!writeAll(input.get(), object) || pipe2(ends, O_CLOEXEC) != 0)
+    return descriptorError();
+  Descriptor readEnd(ends[0]);
+  Descriptor writeEnd(ends[1]);
+
+  // A pipe holds less than a code object may have, so it is emptied while the
+  // linker writes.
+  ObjectBytes bytes;
+  std::thread reader([&] { bytes = readAll(readEnd.get()); });
+  Status status = runLinker(input.getPath(), writeEnd.getPath());
+  writeEnd.reset();
+  reader.join();
   if (!status.isOk())
     return status;
-  ObjectBytes bytes;
-  if (!output.read(bytes))
-    return memoryFileError();
   return bytes;
 }

@@ -29,7 +29,7 @@ void tessera::addLowerToLlvmPasses(OpPassManager &passes,
   OpPassManager &kernels = passes.nest<gpu::GPUModuleOp>();
   kernels.addPass(createSCFToControlFlowPass());
   kernels.addPass(createConvertGpuOpsToROCDLOps(options));
-  if (!getenv("TT_NOCANON")) kernels.addPass(createCanonicalizerPass());
-  if (!getenv("TT_NOCSE")) kernels.addPass(createCSEPass());
+  kernels.addPass(createCanonicalizerPass());
+  kernels.addPass(createCSEPass());
   kernels.addPass(createReconcileUnrealizedCastsPass());
 }

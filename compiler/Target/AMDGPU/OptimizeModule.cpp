@@ -25,12 +25,8 @@ Status tessera::optimizeModule(llvm::Module &module,
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, callGraph, modules);
-  llvm::ModulePassManager passes;
-  if (const char *p = getenv("TT_PIPE")) {
-    if (auto e = builder.parsePassPipeline(passes, p))
-      return internalError(llvm::toString(std::move(e)));
-  } else
-    passes = builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3);
+  llvm::ModulePassManager passes =
+      builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3);
   passes.run(module, modules);
   return diagnostics.getStatus();
 }
