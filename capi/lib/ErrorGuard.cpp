@@ -2,7 +2,6 @@
 
 #include "capi/lib/ErrorGuard.h"
 
-
 #include <new>
 #include <sstream>
 #include <stdexcept>

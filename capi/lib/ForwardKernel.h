@@ -22,9 +22,9 @@ enum class LogCommand { No, Yes };
 
 /// The kernel for y = conv(x, w), loaded on the device: found in memory, in
 /// the database, or compiled. A hit in memory allocates nothing.
-ErrorOr<const LoadedKernel *>
-prepareForward(miopenHandle &handle, const ForwardOperands &operands,
-               LogCommand log = LogCommand::No);
+ErrorOr<const LoadedKernel *> prepareForward(miopenHandle &handle,
+                                             const ForwardOperands &operands,
+                                             LogCommand log = LogCommand::No);
 
 } // namespace tessera::capi
 

@@ -11,40 +11,37 @@
 using namespace tessera;
 using namespace tessera::capi;
 
-miopenHandle::~miopenHandle() {
-  const GpuApi &gpu = engine.getGpu();
-  for (hipEvent_t event : {start, stop})
-    if (event)
-      (void)gpu.hipEventDestroy(event);
-}
-
 Status miopenHandle::createEvents() {
-  const GpuApi &gpu = engine.getGpu();
-  for (hipEvent_t *event : {&start, &stop})
-    if (!*event)
-      if (Status status =
-              gpu.check(gpu.hipEventCreate(event), "hipEventCreate");
-          !status.isOk())
-        return status;
+  if (events)
+    return Status::ok();
+  ErrorOr<Event> start = Event::create(engine.getGpu());
+  if (!start)
+    return start.getStatus();
+  ErrorOr<Event> stop = Event::create(engine.getGpu());
+  if (!stop)
+    return stop.getStatus();
+  events.emplace(Events{std::move(*start), std::move(*stop)});
   return Status::ok();
 }
 
 Status miopenHandle::launchTimed(const LoadedKernel &kernel,
                                  const LaunchArgs &args, float &timeMs) {
-  const GpuApi &gpu = engine.getGpu();
   Status status = createEvents();
   if (status.isOk())
-    status = gpu.check(gpu.hipEventRecord(start, stream), "hipEventRecord");
+    status = events->start.record(stream);
   if (status.isOk())
     status = engine.launch(kernel, stream, args);
   if (status.isOk())
-    status = gpu.check(gpu.hipEventRecord(stop, stream), "hipEventRecord");
+    status = events->stop.record(stream);
   if (status.isOk())
-    status = gpu.check(gpu.hipEventSynchronize(stop), "hipEventSynchronize");
-  if (status.isOk())
-    status = gpu.check(gpu.hipEventElapsedTime(&timeMs, start, stop),
-                       "hipEventElapsedTime");
-  return status;
+    status = events->stop.synchronize();
+  if (!status.isOk())
+    return status;
+  const ErrorOr<float> elapsedMs = events->stop.getMsSince(events->start);
+  if (!elapsedMs)
+    return elapsedMs.getStatus();
+  timeMs = *elapsedMs;
+  return Status::ok();
 }
 
 extern "C" {

@@ -4,8 +4,11 @@
 #define TESSERA_CAPI_LIB_HANDLESTATE_H
 
 #include "runtime/Engine/Engine.h"
+#include "runtime/Gpu/Event.h"
 
 #include <miopen/handle.h>
+
+#include <optional>
 
 /// A stream and how to time it. Owned by the client; used by one thread at a
 /// time. The events are owned here, the engine and the stream are borrowed.
@@ -21,9 +24,6 @@ struct miopenHandle {
 
   miopenHandle(tessera::Engine &engine, hipStream_t stream)
       : engine(engine), stream(stream) {}
-  ~miopenHandle();
-  miopenHandle(const miopenHandle &) = delete;
-  miopenHandle &operator=(const miopenHandle &) = delete;
 
   /// Launches a kernel; waits for it and keeps its time if profiling is on.
   tessera::Status launch(const tessera::LoadedKernel &kernel,
@@ -38,11 +38,14 @@ struct miopenHandle {
                               const tessera::LaunchArgs &args, float &timeMs);
 
 private:
+  struct Events {
+    tessera::Event start;
+    tessera::Event stop;
+  };
   /// Made when a time is first wanted, because most handles want none.
   tessera::Status createEvents();
 
-  hipEvent_t start = nullptr;
-  hipEvent_t stop = nullptr;
+  std::optional<Events> events;
 };
 
 #endif // TESSERA_CAPI_LIB_HANDLESTATE_H

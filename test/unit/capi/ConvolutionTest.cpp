@@ -13,8 +13,8 @@ using namespace tessera::test;
 static void initNd3(miopenConvolutionDescriptor_t conv,
                     miopenConvolutionMode_t mode = miopenConvolution) {
   const int pads[] = {1, 2, 3}, strides[] = {4, 5, 6}, dilations[] = {7, 8, 9};
-  ASSERT_EQ(miopenInitConvolutionNdDescriptor(conv, 3, pads, strides,
-                                              dilations, mode),
+  ASSERT_EQ(miopenInitConvolutionNdDescriptor(conv, 3, pads, strides, dilations,
+                                              mode),
             miopenStatusSuccess);
 }
 
@@ -23,9 +23,8 @@ static std::array<int, 4> getOutput(miopenConvolutionDescriptor_t conv,
                                     miopenTensorDescriptor_t x,
                                     miopenTensorDescriptor_t w) {
   std::array<int, 4> lengths{};
-  EXPECT_EQ(miopenGetConvolutionForwardOutputDim(conv, x, w, &lengths[0],
-                                                 &lengths[1], &lengths[2],
-                                                 &lengths[3]),
+  EXPECT_EQ(miopenGetConvolutionForwardOutputDim(
+                conv, x, w, &lengths[0], &lengths[1], &lengths[2], &lengths[3]),
             miopenStatusSuccess)
       << tesseraGetLastErrorMessage();
   return lengths;
@@ -41,14 +40,14 @@ static miopenStatus_t getOutputStatus(miopenConvolutionDescriptor_t conv,
 // A 2-D descriptor reads back as it was set, in the order of the arguments.
 TEST(Convolution, InitReadsBack) {
   ConvDesc conv;
-  ASSERT_EQ(miopenInitConvolutionDescriptor(conv, miopenConvolution, 1, 2, 3,
-                                            4, 5, 6),
+  ASSERT_EQ(miopenInitConvolutionDescriptor(conv, miopenConvolution, 1, 2, 3, 4,
+                                            5, 6),
             miopenStatusSuccess);
   miopenConvolutionMode_t mode;
   int ph, pw, sh, sw, dh, dw;
-  ASSERT_EQ(miopenGetConvolutionDescriptor(conv, &mode, &ph, &pw, &sh, &sw,
-                                           &dh, &dw),
-            miopenStatusSuccess);
+  ASSERT_EQ(
+      miopenGetConvolutionDescriptor(conv, &mode, &ph, &pw, &sh, &sw, &dh, &dw),
+      miopenStatusSuccess);
   EXPECT_EQ(mode, miopenConvolution);
   EXPECT_EQ((std::vector{ph, pw, sh, sw, dh, dw}),
             (std::vector{1, 2, 3, 4, 5, 6}));
@@ -59,9 +58,9 @@ TEST(Convolution, CreateHasDefaults) {
   ConvDesc conv;
   miopenConvolutionMode_t mode;
   int ph, pw, sh, sw, dh, dw, groups, rank;
-  ASSERT_EQ(miopenGetConvolutionDescriptor(conv, &mode, &ph, &pw, &sh, &sw,
-                                           &dh, &dw),
-            miopenStatusSuccess);
+  ASSERT_EQ(
+      miopenGetConvolutionDescriptor(conv, &mode, &ph, &pw, &sh, &sw, &dh, &dw),
+      miopenStatusSuccess);
   EXPECT_EQ((std::vector{ph, pw, sh, sw, dh, dw}),
             (std::vector{0, 0, 1, 1, 1, 1}));
   ASSERT_EQ(miopenGetConvolutionGroupCount(conv, &groups), 0);
@@ -133,9 +132,8 @@ TEST(Convolution, TwoDimensionalFunctionsRefuseThree) {
       w(miopenTensorNCHW, {1, 1, 3, 3});
   miopenConvolutionMode_t mode;
   int i;
-  EXPECT_EQ(
-      miopenGetConvolutionDescriptor(conv, &mode, &i, &i, &i, &i, &i, &i),
-      miopenStatusUnknownError);
+  EXPECT_EQ(miopenGetConvolutionDescriptor(conv, &mode, &i, &i, &i, &i, &i, &i),
+            miopenStatusUnknownError);
   EXPECT_EQ(getOutputStatus(conv, x, w), miopenStatusUnknownError);
   EXPECT_EQ(miopenSetTransposeConvOutputPadding(conv, 0, 0),
             miopenStatusUnknownError);
@@ -154,10 +152,10 @@ TEST(Convolution, WrongNumbersAreBadParm) {
   EXPECT_EQ(init(-1, 1, 1), miopenStatusBadParm);
   EXPECT_EQ(init(0, 0, 1), miopenStatusBadParm);
   EXPECT_EQ(init(0, 1, 0), miopenStatusBadParm);
-  EXPECT_EQ(miopenInitConvolutionDescriptor(
-                conv, static_cast<miopenConvolutionMode_t>(4), 0, 0, 1, 1, 1,
-                1),
-            miopenStatusBadParm);
+  EXPECT_EQ(
+      miopenInitConvolutionDescriptor(
+          conv, static_cast<miopenConvolutionMode_t>(4), 0, 0, 1, 1, 1, 1),
+      miopenStatusBadParm);
   int rank, pad, stride, dilation;
   ASSERT_EQ(miopenGetConvolutionNdDescriptor(conv, 1, &rank, &pad, &stride,
                                              &dilation, nullptr),
@@ -261,16 +259,16 @@ TEST(Convolution, TransposedOutputDim) {
 TEST(Convolution, NdOutputDim) {
   ConvDesc conv;
   const int pads[] = {1, 1, 1}, strides[] = {1, 2, 1}, dilations[] = {1, 1, 2};
-  ASSERT_EQ(miopenInitConvolutionNdDescriptor(conv, 3, pads, strides,
-                                              dilations, miopenConvolution),
+  ASSERT_EQ(miopenInitConvolutionNdDescriptor(conv, 3, pads, strides, dilations,
+                                              miopenConvolution),
             miopenStatusSuccess);
   TensorDesc x(miopenTensorNCDHW, {1, 2, 8, 8, 8}),
       w(miopenTensorNCDHW, {4, 2, 3, 3, 3});
   int rank = 0;
   std::vector<int> lengths(5);
-  ASSERT_EQ(miopenGetConvolutionNdForwardOutputDim(conv, x, w, &rank,
-                                                   lengths.data()),
-            miopenStatusSuccess);
+  ASSERT_EQ(
+      miopenGetConvolutionNdForwardOutputDim(conv, x, w, &rank, lengths.data()),
+      miopenStatusSuccess);
   EXPECT_EQ(rank, 5);
   EXPECT_EQ(lengths, (std::vector{1, 4, 8, 4, 6}));
 }
@@ -280,8 +278,8 @@ TEST(Convolution, InconsistentTensorsAreBadParm) {
   TensorDesc x(miopenTensorNCHW, {2, 4, 14, 14});
   TensorDesc x2d, x5d(miopenTensorNCDHW, {2, 4, 14, 14, 14});
   const int twoLengths[] = {4, 4};
-  ASSERT_EQ(
-      miopenSetTensorDescriptor(x2d, miopenFloat, 2, twoLengths, nullptr), 0);
+  ASSERT_EQ(miopenSetTensorDescriptor(x2d, miopenFloat, 2, twoLengths, nullptr),
+            0);
   TensorDesc w(miopenTensorNCHW, {8, 4, 3, 3});
   TensorDesc wrongChannels(miopenTensorNCHW, {8, 3, 3, 3});
   TensorDesc half(miopenTensorNCHW, {8, 4, 3, 3}, miopenHalf);
@@ -349,8 +347,7 @@ TEST(Convolution, FindModeReadsBack) {
   EXPECT_EQ(mode, miopenConvolutionFindModeDefault);
   for (auto set :
        {miopenConvolutionFindModeNormal, miopenConvolutionFindModeFast,
-        miopenConvolutionFindModeHybrid,
-        miopenConvolutionFindModeDynamicHybrid,
+        miopenConvolutionFindModeHybrid, miopenConvolutionFindModeDynamicHybrid,
         miopenConvolutionFindModeTrustVerify,
         miopenConvolutionFindModeTrustVerifyFull}) {
     EXPECT_EQ(miopenSetConvolutionFindMode(conv, set), 0);

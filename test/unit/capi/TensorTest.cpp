@@ -99,9 +99,9 @@ TEST(Tensor, NumBytesFollowsTheDataType) {
   constexpr auto kFloat8 = static_cast<miopenDataType_t>(7);
   constexpr auto kBFloat8 = static_cast<miopenDataType_t>(8);
   const std::vector<std::pair<miopenDataType_t, size_t>> sizes{
-      {miopenHalf, 2},   {miopenFloat, 4},  {miopenInt32, 4},
-      {miopenInt8, 1},   {miopenDouble, 8}, {miopenBFloat16, 2},
-      {miopenInt64, 8},  {kFloat8, 1},      {kBFloat8, 1}};
+      {miopenHalf, 2},  {miopenFloat, 4},  {miopenInt32, 4},
+      {miopenInt8, 1},  {miopenDouble, 8}, {miopenBFloat16, 2},
+      {miopenInt64, 8}, {kFloat8, 1},      {kBFloat8, 1}};
   for (auto [type, size] : sizes) {
     TensorDesc desc;
     size_t bytes = 0;
@@ -122,8 +122,8 @@ TEST(Tensor, NullPointersAreBadParm) {
   EXPECT_EQ(miopenDestroyTensorDescriptor(nullptr), miopenStatusBadParm);
   EXPECT_EQ(miopenSet4dTensorDescriptor(nullptr, miopenHalf, 1, 1, 1, 1),
             miopenStatusBadParm);
-  EXPECT_EQ(miopenSet4dTensorDescriptorEx(nullptr, miopenHalf, 1, 1, 1, 1, 1,
-                                          1, 1, 1),
+  EXPECT_EQ(miopenSet4dTensorDescriptorEx(nullptr, miopenHalf, 1, 1, 1, 1, 1, 1,
+                                          1, 1),
             miopenStatusBadParm);
   EXPECT_EQ(miopenSetTensorDescriptor(nullptr, miopenHalf, 4, lengths, nullptr),
             miopenStatusBadParm);
@@ -162,8 +162,9 @@ TEST(Tensor, MissingLengthsAreInvalidValue) {
             miopenStatusInvalidValue);
   EXPECT_EQ(miopenSetTensorDescriptor(desc, miopenHalf, -1, lengths, nullptr),
             miopenStatusInvalidValue);
-  EXPECT_EQ(miopenSetTensorDescriptorV2(desc, miopenHalf, 0, lengths64, nullptr),
-            miopenStatusInvalidValue);
+  EXPECT_EQ(
+      miopenSetTensorDescriptorV2(desc, miopenHalf, 0, lengths64, nullptr),
+      miopenStatusInvalidValue);
   EXPECT_EQ(miopenSetNdTensorDescriptorWithLayout(desc, miopenHalf,
                                                   miopenTensorNCHW, nullptr, 4),
             miopenStatusInvalidValue);
@@ -181,15 +182,14 @@ TEST(Tensor, WrongNumbersAreBadParm) {
             miopenStatusBadParm);
   EXPECT_EQ(miopenSet4dTensorDescriptor(desc, kUnknownType, 1, 1, 1, 1),
             miopenStatusBadParm);
-  EXPECT_EQ(
-      miopenSetTensorDescriptor(desc, miopenHalf, 4, lengths, zeroStride),
-      miopenStatusBadParm);
+  EXPECT_EQ(miopenSetTensorDescriptor(desc, miopenHalf, 4, lengths, zeroStride),
+            miopenStatusBadParm);
   EXPECT_EQ(miopenSetTensorDescriptorV2(desc, miopenHalf, 2, huge, nullptr),
             miopenStatusBadParm);
-  EXPECT_EQ(miopenSetNdTensorDescriptorWithLayout(
-                desc, miopenHalf, static_cast<miopenTensorLayout_t>(99),
-                lengths, 4),
-            miopenStatusBadParm);
+  EXPECT_EQ(
+      miopenSetNdTensorDescriptorWithLayout(
+          desc, miopenHalf, static_cast<miopenTensorLayout_t>(99), lengths, 4),
+      miopenStatusBadParm);
   EXPECT_EQ(miopenSetNdTensorDescriptorWithLayout(
                 desc, miopenHalf, miopenTensorNCDHW, lengths, 4),
             miopenStatusBadParm);
@@ -240,7 +240,7 @@ TEST(Tensor, Get4dNeedsFourDimensions) {
   TensorDesc desc(miopenTensorNCDHW, {1, 2, 3, 4, 5});
   miopenDataType_t type;
   int i;
-  EXPECT_EQ(miopenGet4dTensorDescriptor(desc, &type, &i, &i, &i, &i, &i, &i,
-                                        &i, &i),
-            miopenStatusBadParm);
+  EXPECT_EQ(
+      miopenGet4dTensorDescriptor(desc, &type, &i, &i, &i, &i, &i, &i, &i, &i),
+      miopenStatusBadParm);
 }
