@@ -24,7 +24,7 @@ def TileConv : Pass<"dnn-tile-conv", "::mlir::ModuleOp"> {
     Option<"target", "target", "std::string", "",
            "Chip, as LLVM's -mcpu spells it">,
     Option<"tile", "tile", "std::string", "",
-           "Canonical text of the tile; empty: the compiler's choice">,
+           "Canonical text of the tile">,
   ];
   let dependentDialects = ["::tessera::dnn::DnnDialect"];
 }

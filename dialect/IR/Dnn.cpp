@@ -12,15 +12,9 @@ using namespace tessera::dnn;
 #include "dialect/IR/DnnDialect.cpp.inc"
 #include "dialect/IR/DnnEnums.cpp.inc"
 
-#define GET_ATTRDEF_CLASSES
-#include "dialect/IR/DnnAttrs.cpp.inc"
-
 void DnnDialect::initialize() {
-  addAttributes<
-#define GET_ATTRDEF_LIST
-#include "dialect/IR/DnnAttrs.cpp.inc"
-      >();
-  registerTileAttrsAndTypes();
+  registerAttributes();
+  registerTypes();
   addOperations<
 #define GET_OP_LIST
 #include "dialect/IR/DnnConvOps.cpp.inc"

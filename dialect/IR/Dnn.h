@@ -17,14 +17,11 @@
 
 #include "dialect/IR/DnnDialect.h.inc"
 #include "dialect/IR/DnnEnums.h.inc"
-#include "dialect/IR/DnnTileEnums.h.inc"
 
 #define GET_ATTRDEF_CLASSES
 #include "dialect/IR/DnnAttrs.h.inc"
-#define GET_ATTRDEF_CLASSES
-#include "dialect/IR/DnnTileAttrs.h.inc"
 #define GET_TYPEDEF_CLASSES
-#include "dialect/IR/DnnTileTypes.h.inc"
+#include "dialect/IR/DnnTypes.h.inc"
 
 namespace tessera::dnn {
 

@@ -36,8 +36,8 @@ def DnnDialect : Dialect {
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
   let extraClassDeclaration = [{
-    /// Registers the attributes and types of the tiled level.
-    void registerTileAttrsAndTypes();
+    void registerAttributes();
+    void registerTypes();
   }];
 }
 

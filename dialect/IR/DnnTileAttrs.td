@@ -7,7 +7,7 @@
 #ifndef TESSERA_DIALECT_IR_DNNTILEATTRS_TD
 #define TESSERA_DIALECT_IR_DNNTILEATTRS_TD
 
-include "dialect/IR/Dnn.td"
+include "dialect/IR/DnnAttrs.td"
 include "mlir/IR/AttrTypeBase.td"
 
 //===----------------------------------------------------------------------===//

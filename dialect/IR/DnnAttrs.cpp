@@ -1,4 +1,4 @@
-//===- DnnTileAttrs.cpp - Attributes and types of the tiled level ---------===//
+//===- DnnAttrs.cpp - Attributes and types of the dialect -----------------===//
 
 #include "dialect/IR/Dnn.h"
 
@@ -10,6 +10,12 @@
 
 using namespace mlir;
 using namespace tessera::dnn;
+
+#define GET_ATTRDEF_CLASSES
+#include "dialect/IR/DnnAttrs.cpp.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "dialect/IR/DnnTypes.cpp.inc"
 
 //===----------------------------------------------------------------------===//
 // #dnn.coords
@@ -132,21 +138,16 @@ void TileType::print(AsmPrinter &printer) const {
   printShape(printer, getShape(), getElementType());
 }
 
-#include "dialect/IR/DnnTileEnums.cpp.inc"
-
-#define GET_ATTRDEF_CLASSES
-#include "dialect/IR/DnnTileAttrs.cpp.inc"
-
-#define GET_TYPEDEF_CLASSES
-#include "dialect/IR/DnnTileTypes.cpp.inc"
-
-void DnnDialect::registerTileAttrsAndTypes() {
+void DnnDialect::registerAttributes() {
   addAttributes<
 #define GET_ATTRDEF_LIST
-#include "dialect/IR/DnnTileAttrs.cpp.inc"
+#include "dialect/IR/DnnAttrs.cpp.inc"
       >();
+}
+
+void DnnDialect::registerTypes() {
   addTypes<
 #define GET_TYPEDEF_LIST
-#include "dialect/IR/DnnTileTypes.cpp.inc"
+#include "dialect/IR/DnnTypes.cpp.inc"
       >();
 }
