@@ -22,8 +22,9 @@ def ViewOp : Dnn_Op<"view", [Pure]> {
   let description = [{
     Example:
     ```mlir
-    %a = dnn.view %x #dnn.coords<[1], [64, 14, 14], [3, 3, 256] : (d0, d1, d2, d3, d4, d5, d6) -> (d1, d2 + d4 - 1, d3 + d5 - 1, d6)>
-       : memref<64x14x14x256xf16> -> !dnn.view<1x12544x2304xf16>
+    %a = dnn.view %x <[1], [64, 14, 14], [3, 3, 256] :
+           (g, n, p, q, r, s, c) -> (n, p + r - 1, q + s - 1, g * 256 + c)>
+       : memref<64x14x14x256xf16> -> <1x12544x2304xf16>
     ```
   }];
   let arguments = (ins AnyStaticShapeMemRef:$source, Dnn_CoordsAttr:$coords);
@@ -80,15 +81,15 @@ def PipelineOp : Dnn_Op<"pipeline", [SingleBlock]> {
     %d = dnn.pipeline reduce [3, 3, 256] step 32 buffers 2 copy registers
         sync barrier schedule pinned load {
     ^bb0(%k: index):
-      %at = dnn.tile_load %a[%g, %m, %k] : !dnn.view<1x12544x2304xf16> -> !dnn.tile<256x32xf16>
-      %bt = dnn.tile_load %b[%g, %n, %k] : !dnn.view<1x256x2304xf16> -> !dnn.tile<256x32xf16>
+      %at = dnn.tile_load %a[%g, %m, %k] : <1x12544x2304xf16> -> <256x32xf16>
+      %bt = dnn.tile_load %b[%g, %n, %k] : <1x256x2304xf16> -> <256x32xf16>
       dnn.yield %at, %bt : !dnn.tile<256x32xf16>, !dnn.tile<256x32xf16>
     } compute {
     ^bb0(%at: !dnn.tile<256x32xf16>, %bt: !dnn.tile<256x32xf16>, %acc: !dnn.tile<256x256xf32>):
       %next = dnn.tile_mma %at, %bt, %acc using "mfma32" waves [2, 4] lanes n
-            : !dnn.tile<256x32xf16>, !dnn.tile<256x32xf16>, !dnn.tile<256x256xf32>
+            : <256x32xf16>, <256x32xf16>, <256x256xf32>
       dnn.yield %next : !dnn.tile<256x256xf32>
-    } : !dnn.tile<256x256xf32>
+    } : <256x256xf32>
     ```
   }];
   let arguments = (ins DenseI64ArrayAttr:$reduce, I64Attr:$step,
@@ -110,7 +111,7 @@ def TileLoadOp : Dnn_Op<"tile_load", []> {
   let description = [{
     Example:
     ```mlir
-    %at = dnn.tile_load %a[%g, %m, %k] : !dnn.view<1x12544x2304xf16> -> !dnn.tile<256x32xf16>
+    %at = dnn.tile_load %a[%g, %m, %k] : <1x12544x2304xf16> -> <256x32xf16>
     ```
   }];
   let arguments = (ins Dnn_ViewType:$view, Index:$group, Index:$row,
@@ -128,7 +129,7 @@ def TileMmaOp : Dnn_Op<"tile_mma", [Pure, AllTypesMatch<["acc", "result"]>]> {
   let description = [{
     acc[m, n] + sum over k of a[m, k] * b[n, k], by the matrix instruction row
     `instruction` of the target, the tile shared out to `waves` = [along m,
-    along n]. `lanes` is the output dimension of which a lane holds
+    along n] groups of lanes that run one instruction (a warpgroup for wgmma). `lanes` is the output dimension of which a lane holds
     neighbouring elements: the contiguous one of the tensor to be stored.
 
     Example: see `dnn.pipeline`.
@@ -153,13 +154,13 @@ def TileStoreOp : Dnn_Op<"tile_store", []> {
 
     Example:
     ```mlir
-    dnn.tile_store %acc, %d[%g, %m, %n] : !dnn.tile<256x256xf32>, !dnn.view<1x12544x256xf16>
+    dnn.tile_store %acc, %d[%g, %m, %n] : <256x256xf32>, <1x12544x256xf16>
     dnn.tile_store %acc, %d[%g, %m, %n] epilogue {
     ^bb0(%v: f32):
       %zero = arith.constant 0.0 : f32
       %relu = arith.maximumf %v, %zero : f32
       dnn.yield %relu : f32
-    } : !dnn.tile<256x256xf32>, !dnn.view<1x12544x256xf16>
+    } : <256x256xf32>, <1x12544x256xf16>
     ```
   }];
   let arguments = (ins Dnn_TileType:$value, Dnn_ViewType:$view, Index:$group,
