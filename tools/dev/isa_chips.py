@@ -16,7 +16,7 @@ import re
 #            f32 157, f64 79
 #   gfx1100  7900XTX  96 CU at 2.50 GHz: f16 123; gfx1201 9070XT 64 CU at
 #            2.97 GHz: f16 195, fp8 and i8 389
-# Each row gives the same clocks as the scheduling model of LLVM 22 (llvm-mca).
+# test/lit/Tools/matrix-clocks.test holds them against LLVM's scheduling model.
 _GFX90A = {"f64": 64, "f32": 64, "bf16": 128, "bf16_1k": 256, "f16": 256,
            "i8": 256}
 _GFX942 = {"f64": 64, "f32": 64, "xf32": 256, "bf16": 512, "f16": 512,
@@ -59,6 +59,9 @@ _CHIPS = [
 ]
 CHIPS = {chip.name: chip for chip in _CHIPS}
 
+# Instructions that multiply several blocks have not become faster since gfx90a.
+_BLOCK_RATES = {"f64": 32, "bf16": 256, "f16": 256, "i8": 256}
+
 # Elements of one factor that a lane gives to an instruction of the old
 # spelling (v_mfma_f32_32x32x4f16), which does not name its blocks.
 _OLD_LANE_ELEMENTS = {"f64": 1, "f32": 1, "bf16": 2, "f16": 4, "bf16_1k": 4,
@@ -83,8 +86,10 @@ def matrix_clocks(chip, text):
     else:
         blocks = _OLD_LANE_ELEMENTS[kind] * 64 // (m * k)
     rate = chip.rates[kind]
+    if blocks > 1:
+        rate = min(rate, _BLOCK_RATES.get(kind, rate))
     sparse = shape["family"] in ("smfmac", "swmmac")
-    if chip.name == "gfx950" and not sparse:
+    if chip.name == "gfx950" and blocks == 1 and not sparse:
         rate *= _gfx950_factor(kind, m * k * blocks // 64, text)
     # Half of a sparse product is known to be zero and costs nothing.
     return 2 * m * n * k * blocks / rate / (2 if sparse else 1)
