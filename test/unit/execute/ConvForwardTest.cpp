@@ -66,7 +66,7 @@ protected:
 std::unique_ptr<Engine> ConvForward::engine;
 } // namespace
 
-void ConvForward::check(const ConvProblem &problem, reference::DataKind data) {
+void ConvForward::check(const ConvProblem &problem, reference::DataKind kind) {
   SCOPED_TRACE(toDriverCommand(problem) + "   [" + problem.toNetworkConfig() +
                "]");
   const GpuApi &gpu = engine->getGpu();
