@@ -54,10 +54,18 @@ if [ ${#missing[@]} -gt 0 ]; then
 run as root: apt-get install ${missing[*]}"
     as_root=(sudo)
   fi
-  apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q
-       -o DPkg::Lock::Timeout=120)
-  "${apt[@]}" update || fail "apt-get update failed; see above"
-  "${apt[@]}" install -y --no-install-recommends "${missing[@]}" ||
+  log=$(mktemp)
+  trap 'rm -f "$log"' EXIT
+  # Runs apt-get without its hundreds of lines, which are shown if it fails.
+  apt() {
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q \
+      -o DPkg::Lock::Timeout=120 "$@" >"$log" 2>&1 </dev/null ||
+      { cat "$log" >&2; return 1; }
+  }
+  say "updating the package lists"
+  apt update || fail "apt-get update failed; see above"
+  say "downloading and unpacking; from nothing this takes some minutes"
+  apt install -y --no-install-recommends "${missing[@]}" ||
     fail "apt-get could not install everything; see above. LLVM 22 needs \
 Debian 12 with the archive bookworm-security in its sources"
 fi

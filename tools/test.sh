@@ -31,9 +31,9 @@ for script in tools/dev/check_*.py; do
 done
 
 step "Configuring, preset $preset"
-mkdir -p "$build"
-cmake --preset "$preset" >"$build/configure.log" 2>&1 ||
-  { cat "$build/configure.log"; die "cannot configure; see above"; }
+mkdir -p build
+cmake --preset "$preset" >"build/configure-$preset.log" 2>&1 ||
+  { cat "build/configure-$preset.log"; die "cannot configure; see above"; }
 
 step "Building in $build with $jobs jobs"
 cmake --build --preset "$preset" --parallel "$jobs" ||

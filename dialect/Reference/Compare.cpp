@@ -80,8 +80,7 @@ Report tessera::reference::compare(const Expected &expected,
     const double least = roundTo(actual.type, value - tolerance);
     const double most = roundTo(actual.type, value + tolerance);
     const double found = actual.load(at);
-    const bool passed =
-        std::isfinite(value) && least <= found && found <= most;
+    const bool passed = std::isfinite(value) && least <= found && found <= most;
     ++report.compared;
     report.failed += !passed;
     // A failure outranks every success, whatever rounding makes of the ratio.
@@ -108,8 +107,8 @@ std::string Report::toText() const {
       "%lld of %lld elements are wrong; worst at n=%lld k=%lld h=%lld w=%lld: "
       "expected %.9g, allowed from %.9g to %.9g, found %.9g",
       static_cast<long long>(failed), static_cast<long long>(compared),
-      static_cast<long long>(worst.outer), static_cast<long long>(worst.channel),
-      static_cast<long long>(worst.row), static_cast<long long>(worst.column),
-      expected, least, most, actual);
+      static_cast<long long>(worst.outer),
+      static_cast<long long>(worst.channel), static_cast<long long>(worst.row),
+      static_cast<long long>(worst.column), expected, least, most, actual);
   return text;
 }

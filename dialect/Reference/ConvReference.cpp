@@ -61,7 +61,8 @@ Expected tessera::reference::convForwardAt(const ConvShape &shape,
           continue;
         for (int64_t c = 0; c < groupChannels; ++c) {
           const double product =
-              double(x.load({at.outer, group * groupChannels + c, row, column})) *
+              double(
+                  x.load({at.outer, group * groupChannels + c, row, column})) *
               w.load({at.channel, c, a, b});
           sum += product;
           magnitude += std::fabs(product);
@@ -75,9 +76,9 @@ Expected tessera::reference::convForwardAt(const ConvShape &shape,
   return result;
 }
 
-std::vector<int64_t>
-tessera::reference::sampleOutputs(const ConvShape &shape, int64_t count,
-                                  uint64_t seed) {
+std::vector<int64_t> tessera::reference::sampleOutputs(const ConvShape &shape,
+                                                       int64_t count,
+                                                       uint64_t seed) {
   const Expected tensor{.sizes = shape.getOutputSizes(),
                         .indices = {},
                         .values = {},
@@ -85,11 +86,11 @@ tessera::reference::sampleOutputs(const ConvShape &shape, int64_t count,
   const int64_t total = tensor.sizes.getProduct();
   std::vector<int64_t> indices;
   for (int corner = 0; corner < 16; ++corner)
-    indices.push_back(tensor.getFlatIndex(
-        {(corner & 1) ? tensor.sizes.outer - 1 : 0,
-         (corner & 2) ? tensor.sizes.channel - 1 : 0,
-         (corner & 4) ? tensor.sizes.row - 1 : 0,
-         (corner & 8) ? tensor.sizes.column - 1 : 0}));
+    indices.push_back(
+        tensor.getFlatIndex({(corner & 1) ? tensor.sizes.outer - 1 : 0,
+                             (corner & 2) ? tensor.sizes.channel - 1 : 0,
+                             (corner & 4) ? tensor.sizes.row - 1 : 0,
+                             (corner & 8) ? tensor.sizes.column - 1 : 0}));
   for (int64_t i = indices.size(); i < count; ++i)
     indices.push_back(static_cast<int64_t>(getRandomBits(seed, i) %
                                            static_cast<uint64_t>(total)));
@@ -174,9 +175,8 @@ static Unpacked unpack(const ConvShape &shape, const TensorView &x,
 #if defined(__x86_64__) && defined(__clang__)
 __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #endif
-static void
-accumulate(const float *const *pixels, const float *panel, int64_t channels,
-           double *sums) {
+static void accumulate(const float *const *pixels, const float *panel,
+                       int64_t channels, double *sums) {
   Doubles total[kBlock];
   __builtin_memcpy(total, sums, sizeof(total));
   for (int64_t c = 0; c < channels; ++c) {
@@ -209,8 +209,8 @@ static void computeBlock(const ConvShape &shape, const Unpacked &in,
                          const Coord &sizes, double *line) {
   const int64_t columns =
       std::min<int64_t>(kBlock, sizes.column - first.column);
-  const float *weights = &in.w[(group * in.panels + panel) *
-                               shape.getReductionLength() * kPanel];
+  const float *weights =
+      &in.w[(group * in.panels + panel) * shape.getReductionLength() * kPanel];
   double sums[kBlock * kPanel] = {};
   for (int64_t a = 0; a < shape.y; ++a)
     for (int64_t b = 0; b < shape.x; ++b) {

@@ -50,10 +50,9 @@ inline uint16_t encodeSmallFloat(double value, SmallFloatFormat format) {
   // A normal number counts 2^fractionBits units or more, and that bit adds one
   // to the exponent field; rounding up to the next binade, or from the largest
   // number to infinity, carries into it in the same way.
-  return sign | static_cast<uint16_t>(
-                    (uint32_t(exponent - format.minExponent)
-                     << format.fractionBits) +
-                    static_cast<uint32_t>(units));
+  return sign | static_cast<uint16_t>((uint32_t(exponent - format.minExponent)
+                                       << format.fractionBits) +
+                                      static_cast<uint32_t>(units));
 }
 
 inline uint16_t encodeF16(double value) {
@@ -71,7 +70,8 @@ inline float decodeF16(uint16_t bits) {
   float magnitude =
       std::bit_cast<float>(uint32_t(bits & 0x7fffu) << 13) * 0x1p112f;
   if ((bits & 0x7c00u) == 0x7c00u) // infinity or NaN
-    magnitude = std::bit_cast<float>(0x7f800000u | uint32_t(bits & 0x3ffu) << 13);
+    magnitude =
+        std::bit_cast<float>(0x7f800000u | uint32_t(bits & 0x3ffu) << 13);
   return std::bit_cast<float>(std::bit_cast<uint32_t>(magnitude) | sign);
 }
 

@@ -24,11 +24,11 @@ protected:
     return buildConvModule(context, problem, "conv");
   }
   bool verify(mlir::ModuleOp module) {
-    mlir::ScopedDiagnosticHandler handler(
-        &context, [&](mlir::Diagnostic &diagnostic) {
-          messages += diagnostic.str();
-          return mlir::success();
-        });
+    mlir::ScopedDiagnosticHandler handler(&context,
+                                          [&](mlir::Diagnostic &diagnostic) {
+                                            messages += diagnostic.str();
+                                            return mlir::success();
+                                          });
     return mlir::succeeded(mlir::verify(module));
   }
   static dnn::ConvOp findConv(mlir::ModuleOp module) {
@@ -67,19 +67,17 @@ TEST_F(ConvFrontend, Text) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   module->print(stream);
-  EXPECT_EQ(
-      text,
-      "module {\n"
-      "  func.func @conv(%arg0: memref<4x6x9x11xf16>, "
-      "%arg1: memref<14x2x3x3xf16>, %arg2: memref<4x14x5x3xf16>) "
-      "attributes {dnn.kernel} {\n"
-      "    dnn.conv forward ins(%arg0, %arg1) outs(%arg2) "
-      "layouts(nchw, nhwc, nchw) pads [2, 1] strides [2, 3] "
-      "dilations [3, 2] groups 2 : memref<4x6x9x11xf16>, "
-      "memref<14x2x3x3xf16>, memref<4x14x5x3xf16>\n"
-      "    return\n"
-      "  }\n"
-      "}\n");
+  EXPECT_EQ(text, "module {\n"
+                  "  func.func @conv(%arg0: memref<4x6x9x11xf16>, "
+                  "%arg1: memref<14x2x3x3xf16>, %arg2: memref<4x14x5x3xf16>) "
+                  "attributes {dnn.kernel} {\n"
+                  "    dnn.conv forward ins(%arg0, %arg1) outs(%arg2) "
+                  "layouts(nchw, nhwc, nchw) pads [2, 1] strides [2, 3] "
+                  "dilations [3, 2] groups 2 : memref<4x6x9x11xf16>, "
+                  "memref<14x2x3x3xf16>, memref<4x14x5x3xf16>\n"
+                  "    return\n"
+                  "  }\n"
+                  "}\n");
 }
 
 // Every combination of layouts and types gives a valid module that says what
@@ -153,19 +151,4 @@ TEST_F(ConvFrontend, VerifierRefusesWhatIsNotDefined) {
   problem.groups = 0;
   EXPECT_FALSE(verify(*build(problem)));
   EXPECT_EQ(messages, "'dnn.conv' op needs at least 1 group, but has 0");
-}
-
-// The reference gets the strides of the problem's layouts.
-TEST(ReferenceShape, StridesFollowTheLayout) {
-  const reference::Coord sizes{2, 3, 5, 7};
-  EXPECT_EQ(getReferenceStrides(Layout::NCHW, sizes).channel, 35);
-  EXPECT_EQ(getReferenceStrides(Layout::NHWC, sizes).channel, 1);
-}
-
-// Types without a reference are an answer, not a crash.
-TEST(ReferenceShape, TypesWithoutReference) {
-  ASSERT_TRUE(getReferenceType(DataType::BF16));
-  EXPECT_EQ(*getReferenceType(DataType::BF16), reference::ElementType::BF16);
-  EXPECT_EQ(getReferenceType(DataType::I8).getStatus().getCode(),
-            StatusCode::NotSupported);
 }

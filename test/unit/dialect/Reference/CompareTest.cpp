@@ -109,10 +109,9 @@ TEST_P(Compare, RejectsWrongLayout) {
 // The exact rule allows nothing but the correctly rounded value.
 TEST_P(Compare, ExactAllowsNoOtherValue) {
   const double value = expected.values[7];
-  const double neighbour =
-      roundTo(GetParam(), value * (GetParam() == ElementType::F32
-                                       ? 1 + 0x1p-22
-                                       : 1 + 0x1p-6));
+  const double neighbour = roundTo(
+      GetParam(),
+      value * (GetParam() == ElementType::F32 ? 1 + 0x1p-22 : 1 + 0x1p-6));
   ASSERT_NE(neighbour, roundTo(GetParam(), value));
   store(expected.getCoord(7), neighbour);
   EXPECT_EQ(run(Rule::Exact).failed, 1);
@@ -153,10 +152,12 @@ TEST_P(Compare, NothingComparedIsNoSuccess) {
   EXPECT_FALSE(run().passed());
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Types, Compare,
-    testing::Values(ElementType::F16, ElementType::BF16, ElementType::F32),
-    [](const auto &info) { return std::string(getName(info.param)); });
+INSTANTIATE_TEST_SUITE_P(Types, Compare,
+                         testing::Values(ElementType::F16, ElementType::BF16,
+                                         ElementType::F32),
+                         [](const auto &info) {
+                           return std::string(getName(info.param));
+                         });
 
 // The bound is tight enough to miss no product of a long sum: sums in float of
 // 4608 products of [-1, 1] pass, each without one average product fails.

@@ -1,7 +1,8 @@
 //===- ConvReferenceTest.cpp - The oracle itself --------------------------===//
 //
 // The oracle cannot be tested against itself: here it meets numbers computed by
-// hand and a second version of the spec's formula, written as plainly as can be.
+// hand and a second version of the spec's formula, written as plainly as can
+// be.
 //
 //===----------------------------------------------------------------------===//
 
@@ -52,10 +53,10 @@ static std::vector<double> convPlainly(const ConvShape &s,
                     col >= s.pad.w + s.w)
                   continue;
                 const int64_t channel = k / kg * cg + c;
-                sum += double(x[((n * s.c + channel) * s.h + row - s.pad.h) *
-                                    s.w +
-                                col - s.pad.w]) *
-                       w[((k * cg + c) * s.y + a) * s.x + b];
+                sum +=
+                    double(x[((n * s.c + channel) * s.h + row - s.pad.h) * s.w +
+                             col - s.pad.w]) *
+                    w[((k * cg + c) * s.y + a) * s.x + b];
               }
           y.push_back(sum);
         }
@@ -114,8 +115,7 @@ TEST(ConvReference, PaddingByHandAndNoFlip) {
 // Stride 2 and dilation 3 by hand: x is 1 to 8, w is 1 10, outputs at columns
 // 0, 2 and 4.
 TEST(ConvReference, StrideAndDilationByHand) {
-  const ConvShape shape{
-      .w = 8, .x = 2, .stride = {1, 2}, .dilation = {1, 3}};
+  const ConvShape shape{.w = 8, .x = 2, .stride = {1, 2}, .dilation = {1, 3}};
   std::vector<float> x(8);
   std::iota(x.begin(), x.end(), 1.0f);
   std::vector<float> w{1, 10};
@@ -182,7 +182,8 @@ TEST_P(ConvReferenceShapes, AgreesWithPlainLoops) {
                       {ElementType::F32, wData.data(), wOrder(filter)});
       ASSERT_EQ(y.values.size(), plain.size());
       for (size_t i = 0; i < plain.size(); ++i)
-        ASSERT_NEAR(y.values[i], plain[outOrder.getOffset(y.getCoord(i))], 1e-12)
+        ASSERT_NEAR(y.values[i], plain[outOrder.getOffset(y.getCoord(i))],
+                    1e-12)
             << "flat index " << i;
     }
 }
@@ -283,9 +284,8 @@ TEST(ConvReference, ReadsHalfPrecision) {
     for (std::vector<float> *values : {&x, &w})
       for (float &value : *values)
         value = static_cast<float>(roundTo(type, value));
-    EXPECT_EQ(
-        half.values,
-        convForward(shape, viewNchw(x, in), viewNchw(w, filter)).values);
+    EXPECT_EQ(half.values,
+              convForward(shape, viewNchw(x, in), viewNchw(w, filter)).values);
   }
 }
 
