@@ -12,9 +12,15 @@
 #include "runtime/Base/GpuTarget.h"
 
 #include <string>
+#include <string_view>
 
 #ifndef __HIP_PLATFORM_AMD__
 #define __HIP_PLATFORM_AMD__
+#endif
+// Without it hipMalloc is overloaded and has no one type. The build defines it
+// too, for files that include HIP's header before this one.
+#ifndef __HIP_DISABLE_CPP_FUNCTIONS__
+#define __HIP_DISABLE_CPP_FUNCTIONS__
 #endif
 #include <hip/hip_runtime_api.h>
 
@@ -49,10 +55,19 @@ public:
   Status check(hipError_t error, const char *what) const;
 
 private:
-  friend struct GpuApiLoader;
+  friend class GpuApiLoader;
+  /// hipGetDeviceProperties. Its struct differs between HIP 5 and 6, so it is
+  /// not in the table: only the architecture name is read, at an offset.
+  using GetProperties = hipError_t(void *properties, int device);
+
   DeviceKind kind = DeviceKind::Amd;
   std::string path;
+  GetProperties *getProperties = nullptr;
+  size_t architectureOffset = 0;
 };
+
+/// "amd", "nvidia", "emulated": as TESSERA_DEVICE spells them.
+std::string_view getName(DeviceKind kind);
 
 } // namespace tessera
 

@@ -8,3 +8,13 @@ function(tessera_add_library name)
   target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR})
   target_link_libraries(${name} PUBLIC ${arg_LINK})
 endfunction()
+
+# tessera_add_test(NAME source... [LINK library...])
+# A GoogleTest executable, run by ctest as one test.
+function(tessera_add_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LINK")
+  add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
+  target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
+  target_link_libraries(${name} PRIVATE ${arg_LINK} GTest::gtest_main)
+  add_test(NAME ${name} COMMAND ${name})
+endfunction()

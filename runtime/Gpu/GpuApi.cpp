@@ -1,0 +1,60 @@
+//===- GpuApi.cpp - Questions to a HIP runtime ----------------------------===//
+
+#include "runtime/Gpu/GpuApi.h"
+
+#include "runtime/Base/Env.h"
+#include "runtime/Gpu/GpuApiLoader.h"
+
+#include <cstring>
+
+using namespace tessera;
+
+ErrorOr<const GpuApi *> GpuApi::get() {
+  static const ErrorOr<GpuApi> chosen =
+      GpuApiLoader().load(getEnvText("TESSERA_DEVICE").value_or(""));
+  if (!chosen)
+    return chosen.getStatus();
+  return &*chosen;
+}
+
+Status GpuApi::check(hipError_t error, const char *what) const {
+  if (error == hipSuccess)
+    return Status::ok();
+  std::string message = std::string(what) + ": " + hipGetErrorString(error) +
+                        " (HIP error " +
+                        std::to_string(static_cast<int>(error)) + ")";
+  switch (error) {
+  case hipErrorOutOfMemory:
+    return {StatusCode::ResourceExhausted, std::move(message)};
+  case hipErrorInvalidValue:
+    return invalidArgument(std::move(message));
+  default:
+    return unavailable(std::move(message));
+  }
+}
+
+ErrorOr<std::string> GpuApi::getArchitecture() const {
+  int device = 0;
+  if (Status status = check(hipGetDevice(&device), "hipGetDevice");
+      !status.isOk())
+    return status;
+  // Larger than the struct of any HIP so far (1472 bytes in HIP 6).
+  alignas(16) char properties[8192] = {};
+  if (Status status =
+          check(getProperties(properties, device), "hipGetDeviceProperties");
+      !status.isOk())
+    return status;
+  const char *name = properties + architectureOffset;
+  constexpr size_t maxLength = sizeof(hipDeviceProp_t::gcnArchName);
+  return std::string(name, strnlen(name, maxLength));
+}
+
+ErrorOr<const GpuTarget *> GpuApi::getTarget() const {
+  ErrorOr<std::string> architecture = getArchitecture();
+  if (!architecture)
+    return architecture.getStatus();
+  if (const GpuTarget *target = findTarget(*architecture))
+    return target;
+  return notSupported("no code can be made for the chip '" + *architecture +
+                      "'; the known ones are " + std::string(getTargetNames()));
+}

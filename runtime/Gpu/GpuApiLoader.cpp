@@ -1,0 +1,228 @@
+//===- GpuApiLoader.cpp - Choose a HIP runtime ----------------------------===//
+
+#include "runtime/Gpu/GpuApiLoader.h"
+
+#include "runtime/Base/Log.h"
+
+#include <dlfcn.h>
+
+#include <optional>
+
+using namespace tessera;
+
+/// Newest first: an application built for an older one has it loaded already,
+/// and then that one is used.
+GpuApiLoader::GpuApiLoader()
+    : candidates({{DeviceKind::Amd, "libamdhip64.so.7"},
+                  {DeviceKind::Amd, "libamdhip64.so.6"},
+                  {DeviceKind::Amd, "libamdhip64.so.5"},
+                  {DeviceKind::Amd, "libamdhip64.so"},
+                  {DeviceKind::Nvidia, "libtessera-hip-on-cuda.so", true},
+                  {DeviceKind::Emulated, "libtessera-emulator.so", true}}) {}
+
+std::string_view tessera::getName(DeviceKind kind) {
+  switch (kind) {
+  case DeviceKind::Amd:
+    return "amd";
+  case DeviceKind::Nvidia:
+    return "nvidia";
+  case DeviceKind::Emulated:
+    return "emulated";
+  }
+  __builtin_unreachable();
+}
+
+static std::optional<DeviceKind> findKind(std::string_view name) {
+  for (DeviceKind kind :
+       {DeviceKind::Amd, DeviceKind::Nvidia, DeviceKind::Emulated})
+    if (getName(kind) == name)
+      return kind;
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// One library
+//===----------------------------------------------------------------------===//
+
+/// Offset of gcnArchName in the struct of hipGetDevicePropertiesR0600 (HIP 6
+/// and 7). Not in the headers that we build with; LLVM's offload profiling
+/// runtime reads it there too.
+static constexpr size_t kArchitectureOffsetR0600 = 1160;
+
+static DeviceKind getKindOf(void *library) {
+  using GetKind = const char *();
+  auto *getKind =
+      reinterpret_cast<GetKind *>(dlsym(library, "tesseraDeviceKind"));
+  if (!getKind)
+    return DeviceKind::Amd;
+  return findKind(getKind()).value_or(DeviceKind::Amd);
+}
+
+ErrorOr<GpuApi> GpuApiLoader::resolve(void *library, std::string path) {
+  GpuApi api;
+  std::string missing;
+  auto getSymbol = [&](const char *name) {
+    void *symbol = dlsym(library, name);
+    if (!symbol && missing.empty())
+      missing = name;
+    return symbol;
+  };
+#define HIP_SYMBOL(name)                                                       \
+  api.name = reinterpret_cast<decltype(api.name)>(getSymbol(#name));
+#include "runtime/Gpu/HipSymbols.def"
+  // HIP 6 keeps the old name for programs of HIP 5, with the old struct.
+  void *properties = dlsym(library, "hipGetDevicePropertiesR0600");
+  api.architectureOffset = kArchitectureOffsetR0600;
+  if (!properties) {
+    properties = getSymbol("hipGetDeviceProperties");
+    api.architectureOffset = offsetof(hipDeviceProp_t, gcnArchName);
+  }
+  api.getProperties = reinterpret_cast<GpuApi::GetProperties *>(properties);
+  if (!missing.empty())
+    return unavailable(path + " has no function " + missing);
+  api.kind = getKindOf(library);
+  api.path = std::move(path);
+  return api;
+}
+
+/// Ok if the runtime counts at least one device.
+static Status requireDevice(const GpuApi &api) {
+  int count = 0;
+  if (Status status =
+          api.check(api.hipGetDeviceCount(&count), "hipGetDeviceCount");
+      !status.isOk())
+    return status.withContext(api.getPath());
+  if (count < 1)
+    return unavailable(api.getPath() + " has no device");
+  return Status::ok();
+}
+
+/// The file that `symbol` is in, as the loader knows it.
+static std::string getFileOf(const void *symbol) {
+  Dl_info info;
+  if (!dladdr(symbol, &info) || !info.dli_fname)
+    return "";
+  return info.dli_fname;
+}
+
+/// Where to look for `candidate`, in order.
+static std::vector<std::string> getPlaces(const HipCandidate &candidate) {
+  std::vector<std::string> places;
+  if (candidate.isOurs) {
+    std::string own = getFileOf(reinterpret_cast<const void *>(&getPlaces));
+    size_t slash = own.rfind('/');
+    std::string folder = slash == own.npos ? "." : own.substr(0, slash);
+    places.push_back(folder + "/" + candidate.file);
+    // We may be part of an executable in bin/.
+    places.push_back(folder + "/../lib/" + candidate.file);
+  }
+  places.push_back(candidate.file);
+  return places;
+}
+
+/// Opens the first place that has `candidate`; else says why the last has not.
+static ErrorOr<void *> openLibrary(const HipCandidate &candidate) {
+  std::string reason;
+  for (const std::string &place : getPlaces(candidate)) {
+    if (void *library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL))
+      return library;
+    reason = dlerror();
+  }
+  return unavailable(reason);
+}
+
+//===----------------------------------------------------------------------===//
+// The choice
+//===----------------------------------------------------------------------===//
+
+/// The runtime that the application uses already. Its memory and streams are
+/// what we shall be given, so another runtime would be of no use.
+ErrorOr<GpuApi> GpuApiLoader::useLoaded() const {
+  constexpr const char *anySymbol = "hipModuleLoadData";
+  if (void *symbol = dlsym(RTLD_DEFAULT, anySymbol)) {
+    std::string path = getFileOf(symbol);
+    // An executable cannot be opened: then every symbol is in the default
+    // scope.
+    void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD);
+    return resolve(library ? library : RTLD_DEFAULT, std::move(path));
+  }
+  // Python loads libraries into scopes of their own, which dlsym() does not
+  // search; their names do not hide.
+  for (const HipCandidate &candidate : candidates)
+    for (const std::string &place : getPlaces(candidate))
+      if (void *library = dlopen(place.c_str(), RTLD_NOW | RTLD_NOLOAD))
+        return resolve(library, getFileOf(dlsym(library, anySymbol)));
+  return notFound("no HIP runtime is loaded");
+}
+
+ErrorOr<GpuApi> GpuApiLoader::loadCandidate(const HipCandidate &candidate) {
+  ErrorOr<void *> library = openLibrary(candidate);
+  if (!library)
+    return library.getStatus();
+  std::string path = getFileOf(dlsym(*library, "hipModuleLoadData"));
+  ErrorOr<GpuApi> api =
+      resolve(*library, path.empty() ? candidate.file : std::move(path));
+  if (!api)
+    return api;
+  // A library of ours under AMD's name is not AMD's.
+  if (api->kind != candidate.kind)
+    return unavailable(api->path + " is the runtime of '" +
+                       std::string(getName(api->kind)) + "'");
+  if (Status status = requireDevice(*api); !status.isOk())
+    return status;
+  return api;
+}
+
+ErrorOr<GpuApi> GpuApiLoader::loadKind(DeviceKind kind) const {
+  if (ErrorOr<GpuApi> loaded = useLoaded();
+      loaded && loaded->kind == kind && requireDevice(*loaded).isOk())
+    return loaded;
+  std::string reasons;
+  for (const HipCandidate &candidate : candidates) {
+    if (candidate.kind != kind)
+      continue;
+    ErrorOr<GpuApi> api = loadCandidate(candidate);
+    if (api)
+      return api;
+    reasons += (reasons.empty() ? "" : "; ") + api.getStatus().getMessage();
+  }
+  return unavailable("no HIP runtime of kind '" + std::string(getName(kind)) +
+                     "' has a device (" + reasons + ")");
+}
+
+ErrorOr<GpuApi> GpuApiLoader::loadAny() const {
+  if (ErrorOr<GpuApi> loaded = useLoaded();
+      loaded && requireDevice(*loaded).isOk())
+    return loaded;
+  std::string reasons;
+  for (DeviceKind kind :
+       {DeviceKind::Amd, DeviceKind::Nvidia, DeviceKind::Emulated}) {
+    ErrorOr<GpuApi> api = loadKind(kind);
+    if (!api) {
+      reasons += (reasons.empty() ? "" : "; ") + api.getStatus().getMessage();
+      continue;
+    }
+    if (kind == DeviceKind::Emulated)
+      logMessage(LogLevel::Warning,
+                 "no GPU was found; kernels run on the emulated device");
+    return api;
+  }
+  return unavailable(reasons);
+}
+
+ErrorOr<GpuApi> GpuApiLoader::load(std::string_view setting) const {
+  if (setting.empty())
+    return loadAny();
+  // What follows the colon is for the emulator, which reads the variable too.
+  size_t colon = setting.find(':');
+  std::optional<DeviceKind> kind = findKind(setting.substr(0, colon));
+  if (!kind || (colon != setting.npos && kind != DeviceKind::Emulated))
+    return invalidArgument("TESSERA_DEVICE is '" + std::string(setting) +
+                           "', but must be amd, nvidia, emulated or "
+                           "emulated:<chip>");
+  ErrorOr<GpuApi> api = loadKind(*kind);
+  if (!api)
+    return api.getStatus().withContext("TESSERA_DEVICE is '" +
+                                       std::string(setting) + "'");
+  return api;
+}

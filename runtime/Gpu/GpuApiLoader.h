@@ -1,0 +1,53 @@
+//===- GpuApiLoader.h - Choose a HIP runtime -------------------*- C++ -*-===//
+//
+// The rules behind GpuApi::get(), with the places to search as data, so that
+// tests can choose among runtimes of their own.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_RUNTIME_GPU_GPUAPILOADER_H
+#define TESSERA_RUNTIME_GPU_GPUAPILOADER_H
+
+#include "runtime/Gpu/GpuApi.h"
+
+#include <vector>
+
+namespace tessera {
+
+/// A shared object that may be a HIP runtime.
+struct HipCandidate {
+  DeviceKind kind;
+  /// Name for dlopen(); with a slash it is a path.
+  std::string file;
+  /// Whether to look beside our own binary before the system's directories.
+  bool isOurs = false;
+};
+
+/// Finds a HIP runtime that has a device. Immutable.
+///
+/// A runtime of ours tells its kind by exporting
+///   extern "C" const char *tesseraDeviceKind(); // "nvidia" or "emulated"
+/// because it may go by the name libamdhip64.so.5. One without is AMD's.
+class GpuApiLoader {
+public:
+  /// The candidates of a product build.
+  GpuApiLoader();
+  explicit GpuApiLoader(std::vector<HipCandidate> candidates)
+      : candidates(std::move(candidates)) {}
+
+  /// `setting` is what TESSERA_DEVICE says; empty: choose.
+  ErrorOr<GpuApi> load(std::string_view setting) const;
+
+private:
+  ErrorOr<GpuApi> loadKind(DeviceKind kind) const;
+  ErrorOr<GpuApi> loadAny() const;
+  ErrorOr<GpuApi> useLoaded() const;
+  static ErrorOr<GpuApi> loadCandidate(const HipCandidate &candidate);
+  static ErrorOr<GpuApi> resolve(void *library, std::string path);
+
+  std::vector<HipCandidate> candidates;
+};
+
+} // namespace tessera
+
+#endif // TESSERA_RUNTIME_GPU_GPUAPILOADER_H

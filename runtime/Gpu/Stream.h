@@ -1,0 +1,37 @@
+//===- Stream.h - A queue of the device ------------------------*- C++ -*-===//
+
+#ifndef TESSERA_RUNTIME_GPU_STREAM_H
+#define TESSERA_RUNTIME_GPU_STREAM_H
+
+#include "runtime/Gpu/GpuResource.h"
+
+namespace tessera {
+
+/// Owns a stream. Destroying it lets queued work finish.
+class Stream {
+public:
+  static ErrorOr<Stream> create(const GpuApi &gpu) {
+    hipStream_t stream = nullptr;
+    if (Status status =
+            gpu.check(gpu.hipStreamCreate(&stream), "hipStreamCreate");
+        !status.isOk())
+      return status;
+    return Stream(gpu, stream);
+  }
+
+  hipStream_t get() const { return handle.get(); }
+
+  /// Blocks until everything queued so far is done.
+  Status synchronize() const {
+    const GpuApi &gpu = handle.getGpu();
+    return gpu.check(gpu.hipStreamSynchronize(get()), "hipStreamSynchronize");
+  }
+
+private:
+  Stream(const GpuApi &gpu, hipStream_t stream) : handle(gpu, stream) {}
+  GpuResource<hipStream_t, &GpuApi::hipStreamDestroy> handle;
+};
+
+} // namespace tessera
+
+#endif // TESSERA_RUNTIME_GPU_STREAM_H

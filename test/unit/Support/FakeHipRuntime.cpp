@@ -1,0 +1,236 @@
+//===- FakeHipRuntime.cpp - The inside of the fake HIP runtime ------------===//
+//
+// Built several times with FAKE_HIP_* definitions; see CMakeLists.txt.
+//
+//===----------------------------------------------------------------------===//
+
+#include "test/unit/Support/FakeHip.h"
+
+#include <cstdlib>
+#include <cstring>
+
+using namespace tessera::test;
+
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+static constexpr std::string_view kMagic = "FAKE-CODE-OBJECT:";
+
+static FakeHip &getState() {
+  static FakeHip state;
+  return state;
+}
+
+EXPORT FakeHip *fakeHipState() { return &getState(); }
+
+/// Counts the call, and answers the failure that a test asked for.
+static hipError_t recordCall(const char *function) {
+  FakeHip &state = getState();
+  std::lock_guard lock(state.mutex);
+  ++state.calls[function];
+  if (state.failingFunction != function)
+    return hipSuccess;
+  state.failingFunction.clear();
+  return state.failure;
+}
+
+#define COUNT()                                                                \
+  if (hipError_t error = recordCall(__func__); error != hipSuccess)            \
+  return error
+
+static void track(const char *function, int change) {
+  FakeHip &state = getState();
+  std::lock_guard lock(state.mutex);
+  state.alive[function] += change;
+}
+
+/// Makes a handle that is a copy of `text`.
+template <typename Handle>
+static void makeHandle(Handle *handle, const char *text, const char *function) {
+  *handle = reinterpret_cast<Handle>(strdup(text));
+  track(function, 1);
+}
+
+template <typename Handle>
+static hipError_t dropHandle(Handle handle, const char *function) {
+  free(handle);
+  track(function, -1);
+  return hipSuccess;
+}
+
+#ifdef FAKE_HIP_KIND
+EXPORT const char *tesseraDeviceKind() { return FAKE_HIP_KIND; }
+#endif
+
+EXPORT hipError_t hipGetDeviceCount(int *count) {
+  COUNT();
+  *count = FAKE_HIP_DEVICES;
+  return FAKE_HIP_DEVICES == 0 ? hipErrorNoDevice : hipSuccess;
+}
+EXPORT hipError_t hipGetDevice(int *device) {
+  COUNT();
+  FakeHip &state = getState();
+  std::lock_guard lock(state.mutex);
+  *device = state.currentDevice;
+  return hipSuccess;
+}
+EXPORT hipError_t hipSetDevice(int device) {
+  COUNT();
+  FakeHip &state = getState();
+  std::lock_guard lock(state.mutex);
+  state.currentDevice = device;
+  return hipSuccess;
+}
+
+#ifdef FAKE_HIP_R0600
+EXPORT hipError_t hipGetDevicePropertiesR0600(char *properties, int device) {
+  COUNT();
+  memset(properties, '?', 1472);
+  strcpy(properties + 1160, FAKE_HIP_CHIP);
+  return hipSuccess;
+}
+#endif
+EXPORT hipError_t hipGetDeviceProperties(hipDeviceProp_t *properties,
+                                         int device) {
+  COUNT();
+  memset(static_cast<void *>(properties), '?', sizeof(*properties));
+  strcpy(properties->gcnArchName, FAKE_HIP_CHIP);
+  return hipSuccess;
+}
+
+EXPORT const char *hipGetErrorString(hipError_t error) {
+  return error == hipErrorOutOfMemory ? "out of memory" : "fake failure";
+}
+EXPORT hipError_t hipGetLastError() { return hipSuccess; }
+EXPORT hipError_t hipDeviceGetAttribute(int *value, hipDeviceAttribute_t, int) {
+  COUNT();
+  *value = 1;
+  return hipSuccess;
+}
+EXPORT hipError_t hipDeviceSynchronize() {
+  COUNT();
+  return hipSuccess;
+}
+
+EXPORT hipError_t hipMemGetInfo(size_t *free, size_t *total) {
+  COUNT();
+  *free = *total = size_t(1) << 30;
+  return hipSuccess;
+}
+EXPORT hipError_t hipMalloc(void **pointer, size_t size) {
+  COUNT();
+  *pointer = malloc(size);
+  track("hipMalloc", 1);
+  return hipSuccess;
+}
+EXPORT hipError_t hipFree(void *pointer) {
+  COUNT();
+  return dropHandle(pointer, "hipMalloc");
+}
+EXPORT hipError_t hipMemcpy(void *target, const void *source, size_t size,
+                            hipMemcpyKind) {
+  COUNT();
+  memcpy(target, source, size);
+  return hipSuccess;
+}
+EXPORT hipError_t hipMemcpyAsync(void *target, const void *source, size_t size,
+                                 hipMemcpyKind, hipStream_t) {
+  COUNT();
+  memcpy(target, source, size);
+  return hipSuccess;
+}
+EXPORT hipError_t hipMemset(void *target, int value, size_t size) {
+  COUNT();
+  memset(target, value, size);
+  return hipSuccess;
+}
+EXPORT hipError_t hipMemsetAsync(void *target, int value, size_t size,
+                                 hipStream_t) {
+  COUNT();
+  memset(target, value, size);
+  return hipSuccess;
+}
+
+EXPORT hipError_t hipStreamCreate(hipStream_t *stream) {
+  COUNT();
+  makeHandle(stream, "stream", __func__);
+  return hipSuccess;
+}
+EXPORT hipError_t hipStreamDestroy(hipStream_t stream) {
+  COUNT();
+  return dropHandle(stream, "hipStreamCreate");
+}
+EXPORT hipError_t hipStreamSynchronize(hipStream_t) {
+  COUNT();
+  return hipSuccess;
+}
+
+EXPORT hipError_t hipEventCreate(hipEvent_t *event) {
+  COUNT();
+  makeHandle(event, "event", __func__);
+  return hipSuccess;
+}
+EXPORT hipError_t hipEventDestroy(hipEvent_t event) {
+  COUNT();
+  return dropHandle(event, "hipEventCreate");
+}
+EXPORT hipError_t hipEventRecord(hipEvent_t, hipStream_t) {
+  COUNT();
+  return hipSuccess;
+}
+EXPORT hipError_t hipEventSynchronize(hipEvent_t) {
+  COUNT();
+  return hipSuccess;
+}
+EXPORT hipError_t hipEventElapsedTime(float *timeMs, hipEvent_t, hipEvent_t) {
+  COUNT();
+  *timeMs = 1.5f;
+  return hipSuccess;
+}
+
+EXPORT hipError_t hipModuleLoadData(hipModule_t *module, const void *image) {
+  COUNT();
+  if (strncmp(static_cast<const char *>(image), kMagic.data(), kMagic.size()))
+    return hipErrorInvalidImage;
+  makeHandle(module, static_cast<const char *>(image) + kMagic.size(),
+             __func__);
+  return hipSuccess;
+}
+#ifndef FAKE_HIP_INCOMPLETE
+EXPORT hipError_t hipModuleUnload(hipModule_t module) {
+  COUNT();
+  return dropHandle(module, "hipModuleLoadData");
+}
+#endif
+/// A function is its module, which is the name of its only kernel.
+EXPORT hipError_t hipModuleGetFunction(hipFunction_t *function,
+                                       hipModule_t module, const char *name) {
+  COUNT();
+  if (strcmp(reinterpret_cast<const char *>(module), name))
+    return hipErrorNotFound;
+  *function = reinterpret_cast<hipFunction_t>(module);
+  return hipSuccess;
+}
+
+EXPORT hipError_t hipModuleLaunchKernel(hipFunction_t function, uint32_t gridX,
+                                        uint32_t gridY, uint32_t gridZ,
+                                        uint32_t blockX, uint32_t blockY,
+                                        uint32_t blockZ, uint32_t ldsBytes,
+                                        hipStream_t stream, void **params,
+                                        void **extra) {
+  COUNT();
+  if (params || !extra || extra[0] != HIP_LAUNCH_PARAM_BUFFER_POINTER ||
+      extra[2] != HIP_LAUNCH_PARAM_BUFFER_SIZE ||
+      extra[4] != HIP_LAUNCH_PARAM_END)
+    return hipErrorInvalidValue;
+  auto *kernarg = static_cast<const char *>(extra[1]);
+  size_t size = *static_cast<const size_t *>(extra[3]);
+  FakeHip &state = getState();
+  std::lock_guard lock(state.mutex);
+  state.launches.push_back({reinterpret_cast<const char *>(function),
+                            {gridX, gridY, gridZ},
+                            {blockX, blockY, blockZ},
+                            ldsBytes,
+                            stream,
+                            {kernarg, kernarg + size}});
+  return hipSuccess;
+}

@@ -1,0 +1,100 @@
+//===- LogTest.cpp - What reaches stderr at which level -------------------===//
+//
+// The settings are read once in a process, so each case logs in a child: the
+// parent never asks the logger anything.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Base/Log.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+using namespace tessera;
+
+/// Logs one message of each level and leaves.
+[[noreturn]] static void logAllLevels(const char *level) {
+  setenv("MIOPEN_LOG_LEVEL", level, 1);
+  logMessage(LogLevel::Error, "first");
+  logMessage(LogLevel::Warning, "second");
+  logMessage(LogLevel::Info, "third");
+  logMessage(LogLevel::Trace, "fourth");
+  std::exit(0);
+}
+
+static const testing::ExitedWithCode kExitsWell(0);
+
+// Without a level, and with level 0, warnings and worse are shown.
+TEST(LogDeathTest, ShowsWarningsByDefault) {
+  const char *expected = "^MIOpen\\(HIP\\): Error first\n"
+                         "MIOpen\\(HIP\\): Warning second\n$";
+  EXPECT_EXIT(logAllLevels("0"), kExitsWell, expected);
+  EXPECT_EXIT(logAllLevels("nonsense"), kExitsWell, expected);
+}
+
+// Level 1 shows nothing at all.
+TEST(LogDeathTest, CanBeQuiet) {
+  EXPECT_EXIT(logAllLevels("1"), kExitsWell, "^$");
+}
+
+// Each level shows itself and what is worse.
+TEST(LogDeathTest, ObeysTheLevel) {
+  EXPECT_EXIT(logAllLevels("3"), kExitsWell, "^[^\n]*Error first\n$");
+  EXPECT_EXIT(logAllLevels("5"), kExitsWell, "Info third\n$");
+  EXPECT_EXIT(logAllLevels("7"), kExitsWell, "Trace fourth\n$");
+}
+
+// Braces in a message are text, not a format.
+TEST(LogDeathTest, PrintsBraces) {
+  EXPECT_EXIT(
+      {
+        logMessage(LogLevel::Error, "{} {0} {oops");
+        std::exit(0);
+      },
+      kExitsWell, "Error \\{\\} \\{0\\} \\{oops\n$");
+}
+
+// MIOPEN_ENABLE_LOGGING_CMD gives the line that users put into bug reports.
+TEST(LogDeathTest, PrintsDriverLines) {
+  EXPECT_EXIT(
+      {
+        setenv("MIOPEN_ENABLE_LOGGING_CMD", "on", 1);
+        logCommand(Problem());
+        std::exit(0);
+      },
+      kExitsWell,
+      "^MIOpen\\(HIP\\): Command \\[LogCmdConvolution\\] ./bin/MIOpenDriver "
+      "conv -n 1 -c 1 ");
+  EXPECT_EXIT(
+      {
+        logCommand(Problem());
+        std::exit(0);
+      },
+      kExitsWell, "^$");
+}
+
+// Calls are logged only on request.
+TEST(LogDeathTest, AsksBeforeLoggingCalls) {
+  EXPECT_EXIT(std::exit(areCallsLogged() ? 1 : 0), kExitsWell, "");
+  EXPECT_EXIT(
+      {
+        setenv("MIOPEN_ENABLE_LOGGING", "1", 1);
+        if (areCallsLogged())
+          logCall("miopenCreate()");
+        std::exit(0);
+      },
+      kExitsWell, "^MIOpen\\(HIP\\): miopenCreate\\(\\)\n$");
+}
+
+// The prefix tells thread and time on request.
+TEST(LogDeathTest, PrefixesThreadAndTime) {
+  EXPECT_EXIT(
+      {
+        setenv("MIOPEN_ENABLE_LOGGING_MPMT", "1", 1);
+        setenv("MIOPEN_ENABLE_LOGGING_ELAPSED_TIME", "1", 1);
+        logMessage(LogLevel::Error, "late");
+        std::exit(0);
+      },
+      kExitsWell, "^[0-9]+ MIOpen\\(HIP\\) +[0-9]+: Error late\n$");
+}
