@@ -54,11 +54,9 @@ static uint64_t encodeFloat(double value, ValueType type) {
   bool isInverseTwoPi = value > 0.159 && value < 0.16;
   if (type == ValueType::F64 || type == ValueType::U64 ||
       type == ValueType::I64)
-    return isInverseTwoPi ? 0x3fc45f306dc9c882
-                          : std::bit_cast<uint64_t>(value);
-  if (type == ValueType::F16 || isDotOrPacked(type) ||
-      type == ValueType::U16 || type == ValueType::I16 ||
-      type == ValueType::PackedI16) {
+    return isInverseTwoPi ? 0x3fc45f306dc9c882 : std::bit_cast<uint64_t>(value);
+  if (type == ValueType::F16 || isDotOrPacked(type) || type == ValueType::U16 ||
+      type == ValueType::I16 || type == ValueType::PackedI16) {
     uint64_t half =
         isInverseTwoPi ? 0x3118 : floatToHalf(static_cast<float>(value));
     return type == ValueType::DotF16 ? half | half << 16 : half;
@@ -76,8 +74,8 @@ static uint64_t encodeInteger(int64_t value, bool isLiteral, ValueType type) {
   case ValueType::F64:
     return isLiteral && bits <= 0xffffffff ? bits << 32 : bits;
   case ValueType::I64:
-    return isLiteral ? static_cast<uint64_t>(static_cast<int64_t>(
-                           static_cast<int32_t>(bits)))
+    return isLiteral ? static_cast<uint64_t>(
+                           static_cast<int64_t>(static_cast<int32_t>(bits)))
                      : bits;
   case ValueType::U64:
   case ValueType::Mask:
@@ -122,17 +120,25 @@ bool InstructionBinder::bindNamedScalar(std::string_view name,
     uint8_t dwords;
   };
   static constexpr Named kNames[] = {
-      {"vcc", kVccLo, 2},          {"vcc_lo", kVccLo, 1},
-      {"vcc_hi", kVccHi, 1},       {"exec", kExecLo, 2},
-      {"exec_lo", kExecLo, 1},     {"exec_hi", kExecHi, 1},
-      {"m0", kM0, 1},              {"null", kNull, 1},
-      {"src_scc", kScc, 1},        {"scc", kScc, 1},
-      {"src_vccz", kVccz, 1},      {"src_execz", kExecz, 1},
-      {"vccz", kVccz, 1},          {"execz", kExecz, 1},
+      {"vcc", kVccLo, 2},
+      {"vcc_lo", kVccLo, 1},
+      {"vcc_hi", kVccHi, 1},
+      {"exec", kExecLo, 2},
+      {"exec_lo", kExecLo, 1},
+      {"exec_hi", kExecHi, 1},
+      {"m0", kM0, 1},
+      {"null", kNull, 1},
+      {"src_scc", kScc, 1},
+      {"scc", kScc, 1},
+      {"src_vccz", kVccz, 1},
+      {"src_execz", kExecz, 1},
+      {"vccz", kVccz, 1},
+      {"execz", kExecz, 1},
       {"flat_scratch", kFlatScratchLo, 2},
       {"flat_scratch_lo", kFlatScratchLo, 1},
       {"flat_scratch_hi", kFlatScratchHi, 1},
-      {"xnack_mask", 104, 2},      {"xnack_mask_lo", 104, 1},
+      {"xnack_mask", 104, 2},
+      {"xnack_mask_lo", 104, 1},
       {"xnack_mask_hi", 105, 1},
   };
   for (const Named &named : kNames)
@@ -168,10 +174,10 @@ bool InstructionBinder::bindOperand(const OperandText &text, ValueType type,
     bool isVector = reg->file == RegisterName::File::Vector ||
                     reg->file == RegisterName::File::Accumulation;
     operand.kind = isVector ? OperandKind::Vector : OperandKind::Scalar;
-    unsigned base =
-        reg->file == RegisterName::File::Accumulation ? kAccumulationRow
-        : reg->file == RegisterName::File::Ttmp       ? unsigned(kTtmp0)
-                                                      : 0;
+    unsigned base = reg->file == RegisterName::File::Accumulation
+                        ? kAccumulationRow
+                    : reg->file == RegisterName::File::Ttmp ? unsigned(kTtmp0)
+                                                            : 0;
     unsigned limit = isVector ? kVectorRows : unsigned(kScalarSlots);
     if (base + reg->first + reg->count > limit)
       return false;
@@ -339,10 +345,9 @@ bool InstructionBinder::bindModifiers(const InstructionText &text,
   bool is16Bit = opcode.typeOf(0) == ValueType::F16 ||
                  opcode.typeOf(0) == ValueType::U16 ||
                  opcode.typeOf(0) == ValueType::I16;
-  instruction.keepHighHalf = is16Bit && !chip.isGfx9() &&
-                             opcode.kind == InstructionClass::Valu &&
-                             !instruction.dstHighHalf &&
-                             instruction.dstSelect == 6;
+  instruction.keepHighHalf =
+      is16Bit && !chip.isGfx9() && opcode.kind == InstructionClass::Valu &&
+      !instruction.dstHighHalf && instruction.dstSelect == 6;
   instruction.hasOutputModifiers =
       instruction.has(kClamp) || instruction.outputScale ||
       instruction.dstSelect < 6 || instruction.dstHighHalf ||
@@ -352,8 +357,7 @@ bool InstructionBinder::bindModifiers(const InstructionText &text,
 
 void InstructionBinder::bind(std::string_view line, Instruction &instruction) {
   InstructionText text = splitInstruction(line);
-  const Opcode *opcode =
-      OpcodeTable::get().find(stripEncoding(text.mnemonic));
+  const Opcode *opcode = OpcodeTable::get().find(stripEncoding(text.mnemonic));
   instruction.execute = stopUnknown;
   if (!opcode || text.operands.size() > instruction.op.size())
     return;

@@ -15,7 +15,13 @@ using namespace tessera::emulator;
 static constexpr uint16_t kMachineAmdgpu = 224;
 static constexpr uint8_t kOsAbiHsa = 64;
 static constexpr uint32_t kNoteMetadata = 32;
-enum AmdgpuRelocation : uint32_t { kAbs32Lo = 1, kAbs32Hi = 2, kAbs64 = 3, kRelative64 = 13 };
+static constexpr uint64_t kMaxFileBytes = 1u << 30;
+enum AmdgpuRelocation : uint32_t {
+  kAbs32Lo = 1,
+  kAbs32Hi = 2,
+  kAbs64 = 3,
+  kRelative64 = 13
+};
 
 namespace tessera::emulator {
 /// Everything that load() needs while it reads; gone afterwards.
@@ -115,17 +121,26 @@ Status CodeObjectReader::readDynamic(CodeObject &object) {
     if (segment.p_type != PT_DYNAMIC)
       continue;
     for (uint64_t i = 0; i < segment.p_filesz / sizeof(Elf64_Dyn); ++i) {
-      auto *entry = reinterpret_cast<const Elf64_Dyn *>(
-          placed(object, segment.p_vaddr + i * sizeof(Elf64_Dyn),
-                 sizeof(Elf64_Dyn)));
+      auto *entry = reinterpret_cast<const Elf64_Dyn *>(placed(
+          object, segment.p_vaddr + i * sizeof(Elf64_Dyn), sizeof(Elf64_Dyn)));
       if (!entry || entry->d_tag == DT_NULL)
         break;
       switch (entry->d_tag) {
-      case DT_SYMTAB: symbolTable = entry->d_un.d_ptr; break;
-      case DT_STRTAB: stringTable = entry->d_un.d_ptr; break;
-      case DT_STRSZ: stringBytes = entry->d_un.d_val; break;
-      case DT_RELA: relocations = entry->d_un.d_ptr; break;
-      case DT_RELASZ: relocationBytes = entry->d_un.d_val; break;
+      case DT_SYMTAB:
+        symbolTable = entry->d_un.d_ptr;
+        break;
+      case DT_STRTAB:
+        stringTable = entry->d_un.d_ptr;
+        break;
+      case DT_STRSZ:
+        stringBytes = entry->d_un.d_val;
+        break;
+      case DT_RELA:
+        relocations = entry->d_un.d_ptr;
+        break;
+      case DT_RELASZ:
+        relocationBytes = entry->d_un.d_val;
+        break;
       case DT_HASH: {
         // { buckets, chains, ... }: there is one chain for each symbol.
         auto *hash = reinterpret_cast<const uint32_t *>(
@@ -133,7 +148,8 @@ Status CodeObjectReader::readDynamic(CodeObject &object) {
         symbolCount = hash ? hash[1] : 0;
         break;
       }
-      default: break;
+      default:
+        break;
       }
     }
   }
@@ -152,10 +168,9 @@ Status CodeObjectReader::relocate(CodeObject &object) {
     uint64_t value = object.base + static_cast<uint64_t>(entry->r_addend);
     uint32_t type = ELF64_R_TYPE(entry->r_info);
     if (type != kRelative64) {
-      auto *symbol = reinterpret_cast<const Elf64_Sym *>(
-          placed(object,
-                 symbolTable + ELF64_R_SYM(entry->r_info) * sizeof(Elf64_Sym),
-                 sizeof(Elf64_Sym)));
+      auto *symbol = reinterpret_cast<const Elf64_Sym *>(placed(
+          object, symbolTable + ELF64_R_SYM(entry->r_info) * sizeof(Elf64_Sym),
+          sizeof(Elf64_Sym)));
       if (!symbol || symbol->st_shndx == SHN_UNDEF)
         return invalidArgument("a symbol is undefined");
       value += symbol->st_value;
@@ -211,9 +226,8 @@ Status CodeObjectReader::readSymbols(CodeObject &object) {
     if (!bytes)
       return invalidArgument("a symbol is out of the image");
     if (!name.ends_with(".kd")) {
-      object.globals.push_back({std::string(name),
-                                object.base + symbol.st_value,
-                                symbol.st_size});
+      object.globals.push_back(
+          {std::string(name), object.base + symbol.st_value, symbol.st_size});
       continue;
     }
     if (symbol.st_size != 64)
@@ -296,18 +310,19 @@ ErrorOr<std::shared_ptr<const CodeObject>> CodeObjectReader::read() {
   if (Status status = checkHeader(); !status.isOk())
     return status;
   std::shared_ptr<CodeObject> object(new CodeObject(memory));
-  for (auto step : {&CodeObjectReader::placeSegments,
-                    &CodeObjectReader::readDynamic, &CodeObjectReader::relocate,
-                    &CodeObjectReader::readSymbols,
-                    &CodeObjectReader::readMetadata})
+  for (auto step :
+       {&CodeObjectReader::placeSegments, &CodeObjectReader::readDynamic,
+        &CodeObjectReader::relocate, &CodeObjectReader::readSymbols,
+        &CodeObjectReader::readMetadata})
     if (Status status = (this->*step)(*object); !status.isOk())
       return status;
   return std::shared_ptr<const CodeObject>(std::move(object));
 }
 
-ErrorOr<std::shared_ptr<const CodeObject>>
-CodeObject::load(const void *bytes, size_t size, const Chip &chip,
-                 MemoryMap &memory) {
+ErrorOr<std::shared_ptr<const CodeObject>> CodeObject::load(const void *bytes,
+                                                            size_t size,
+                                                            const Chip &chip,
+                                                            MemoryMap &memory) {
   // A copy: ELF structures need alignment, and the caller's buffer may go.
   std::vector<uint8_t> copy(size);
   std::memcpy(copy.data(), bytes, size);
@@ -335,8 +350,12 @@ size_t tessera::emulator::getElfSize(const void *image) {
   if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
     return 0;
   std::memcpy(&header, image, sizeof header);
+  // Linkers put the program headers right behind the ELF header: anything
+  // else is taken for garbage rather than followed through memory.
   if (header.e_ident[EI_CLASS] != ELFCLASS64 ||
-      header.e_phentsize != sizeof(Elf64_Phdr))
+      header.e_machine != kMachineAmdgpu ||
+      header.e_phentsize != sizeof(Elf64_Phdr) ||
+      header.e_phoff != sizeof header || header.e_phnum > 64)
     return 0;
   size_t size = sizeof header;
   const auto *bytes = static_cast<const uint8_t *>(image);
@@ -344,9 +363,11 @@ size_t tessera::emulator::getElfSize(const void *image) {
     Elf64_Phdr segment;
     std::memcpy(&segment, bytes + header.e_phoff + i * sizeof segment,
                 sizeof segment);
+    if (segment.p_offset > kMaxFileBytes || segment.p_filesz > kMaxFileBytes)
+      return 0;
     size = std::max<size_t>(size, segment.p_offset + segment.p_filesz);
   }
-  size = std::max<size_t>(size, header.e_phoff +
-                                    header.e_phnum * sizeof(Elf64_Phdr));
+  size = std::max<size_t>(size,
+                          header.e_phoff + header.e_phnum * sizeof(Elf64_Phdr));
   return size;
 }

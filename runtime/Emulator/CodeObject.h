@@ -48,8 +48,8 @@ struct KernelArgument {
 
 struct KernelImage {
   std::string name;
-  uint64_t entry = 0;      ///< Address of the first instruction.
-  uint64_t codeBytes = 0;  ///< Size of the function symbol.
+  uint64_t entry = 0;     ///< Address of the first instruction.
+  uint64_t codeBytes = 0; ///< Size of the function symbol.
   KernelDescriptor descriptor;
   std::vector<KernelArgument> arguments;
   uint32_t maxWorkgroupSize = 1024;

@@ -54,7 +54,7 @@ struct Decoder::Implementation {
   Implementation(const Chip &chip, unsigned waveSize)
       : subtarget(target.createMCSubtargetInfo(
             triple, llvm::StringRef(chip.name.data(), chip.name.size()),
-            chip.isGfx9() ? ""
+            chip.isGfx9()    ? ""
             : waveSize == 64 ? "-wavefrontsize32,+wavefrontsize64"
                              : "+wavefrontsize32,-wavefrontsize64")),
         context(std::make_unique<llvm::MCContext>(

@@ -64,7 +64,7 @@ static int permute(std::string_view name, std::string_view value, int lane,
 }
 
 bool tessera::emulator::parseDpp(const InstructionText &text, const Chip &chip,
-                        DppControl &control) {
+                                 DppControl &control) {
   int lanes = chip.isGfx9() ? 64 : 32;
   uint32_t rowMask = 0xf, bankMask = 0xf;
   bool known = false;

@@ -98,8 +98,8 @@ static void ldsAtomic(Wave &wave, const Instruction &in) {
     T b = getElement<T>(wave, second, lane);
     T old;
     std::memcpy(&old, lds, sizeof old);
-    T result = kCompares && CompareFirst ? kFunction(old, b, a)
-                                         : kFunction(old, a, b);
+    T result =
+        kCompares && CompareFirst ? kFunction(old, b, a) : kFunction(old, a, b);
     std::memcpy(lds, &result, sizeof result);
     if (Returns)
       putElement<T>(wave, in.op[0].reg, lane, old);

@@ -107,8 +107,8 @@ static bool fetch(Wave &wave, const Instruction &in, const BufferAccess &access,
   // Most accesses are wholly in range and linear.
   if (!access.swizzle && access.isInRange(index, offset + Bytes - kStep, kStep))
       [[likely]] {
-    const uint8_t *memory = wave.access(
-        in, lane, access.getAddress(index, offset), Bytes, false);
+    const uint8_t *memory =
+        wave.access(in, lane, access.getAddress(index, offset), Bytes, false);
     if (memory)
       std::memcpy(data, memory, Bytes);
     return memory;
@@ -191,10 +191,12 @@ void tessera::emulator::addBuffer(OpcodeTable &table) {
     for (auto name : {&FormatName::oldName, &FormatName::newName})
       (..., table.add(std::string("buffer_load_") + kLoadNames[I].*name,
                       {load<I>, InstructionClass::VmemLoad, 0, types}));
-  }(std::make_index_sequence<kLoadFormatCount>());
+  }
+  (std::make_index_sequence<kLoadFormatCount>());
   [&]<size_t... I>(std::index_sequence<I...>) {
     for (auto name : {&FormatName::oldName, &FormatName::newName})
       (..., table.add(std::string("buffer_store_") + kStoreNames[I].*name,
                       {store<I>, InstructionClass::VmemStore, 0, types}));
-  }(std::make_index_sequence<kStoreFormatCount>());
+  }
+  (std::make_index_sequence<kStoreFormatCount>());
 }

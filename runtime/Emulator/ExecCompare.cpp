@@ -43,7 +43,9 @@ template <auto Fn, typename A, typename B = A>
 static void add(OpcodeTable &table, const std::string &name) {
   ValueType a = Lane<A>::type, b = Lane<B>::type;
   uint16_t flags = is16Bit(a) ? kPicksHalf : 0;
-  table.add("v_cmp_" + name, {compare<Fn, A, B>, InstructionClass::Valu, flags,
+  table.add("v_cmp_" + name, {compare<Fn, A, B>,
+                              InstructionClass::Valu,
+                              flags,
                               {ValueType::Mask, a, b}});
   // Types by place: with two operands they are the sources themselves. Both
   // are alike except for class tests, whose bits need no conversion.
@@ -73,7 +75,8 @@ static void addFloats(OpcodeTable &table, const std::string &type) {
   add<[](T left, T right) -> uint32_t {                                        \
     auto a = plain(left), b = plain(right);                                    \
     return condition;                                                          \
-  }, T>(table, name + type)
+  },                                                                           \
+      T>(table, name + type)
   TESSERA_COMPARE("lt_", a < b);
   TESSERA_COMPARE("eq_", a == b);
   TESSERA_COMPARE("le_", a <= b);

@@ -141,10 +141,9 @@ static void setRoundMode(Wave &wave, const Instruction &in) {
 
 static void readClock(Wave &wave, const Instruction &in) {
   auto now = std::chrono::steady_clock::now().time_since_epoch();
-  wave.writeScalar64(in.op[0].reg,
-                     static_cast<uint64_t>(
-                         std::chrono::nanoseconds(now).count()) /
-                         10);
+  wave.writeScalar64(
+      in.op[0].reg,
+      static_cast<uint64_t>(std::chrono::nanoseconds(now).count()) / 10);
 }
 
 static void addBranches(OpcodeTable &table) {

@@ -54,12 +54,10 @@ static void addPackedConversions(OpcodeTable &table) {
   addVector<[](F a, F b) {
     return truncateToHalf(a) | truncateToHalf(b) << 16;
   }>(table, {"v_cvt_pkrtz_f16_f32", "v_cvt_pk_rtz_f16_f32"});
-  addVector<[](F a, F b) {
-    return floatToHalf(a) | floatToHalf(b) << 16;
-  }>(table, "v_cvt_pk_f16_f32");
-  addVector<[](F a, F b) {
-    return floatToBf16(a) | floatToBf16(b) << 16;
-  }>(table, "v_cvt_pk_bf16_f32");
+  addVector<[](F a, F b) { return floatToHalf(a) | floatToHalf(b) << 16; }>(
+      table, "v_cvt_pk_f16_f32");
+  addVector<[](F a, F b) { return floatToBf16(a) | floatToBf16(b) << 16; }>(
+      table, "v_cvt_pk_bf16_f32");
   addVector<[](F a, F b) {
     return roundAndScale(a, 32767) | roundAndScale(b, 32767) << 16;
   }>(table, {"v_cvt_pknorm_i16_f32", "v_cvt_pk_norm_i16_f32"});
@@ -72,7 +70,9 @@ static void addPackedConversions(OpcodeTable &table) {
   }>(table, "v_cvt_pk_u16_u32");
   addVector<[](I a, I b) {
     auto clamp = [](I v) {
-      return static_cast<U>(v < -32768 ? -32768 : v > 32767 ? 32767 : v) &
+      return static_cast<U>(v < -32768  ? -32768
+                            : v > 32767 ? 32767
+                                        : v) &
              0xffff;
     };
     return clamp(a) | clamp(b) << 16;

@@ -78,9 +78,8 @@ static void mix(Wave &wave, const Instruction &in, uint32_t *out) {
     LaneRows rows = wave.source(in, 1 + s, s);
     bool absolute = in.negHi >> s & 1, negate = in.negLo >> s & 1;
     for (unsigned lane = 0; lane < wave.lanes; ++lane) {
-      float value = isHalf && !isConstant
-                        ? halfToFloat(rows.lo[lane] >> shift)
-                        : std::bit_cast<float>(rows.lo[lane]);
+      float value = isHalf && !isConstant ? halfToFloat(rows.lo[lane] >> shift)
+                                          : std::bit_cast<float>(rows.lo[lane]);
       value = absolute ? std::fabs(value) : value;
       values[s][lane] = negate ? -value : value;
     }
@@ -99,8 +98,8 @@ static void mixFloat(Wave &wave, const Instruction &in) {
   mix(wave, in, out);
   if (in.has(kClamp))
     for (unsigned lane = 0; lane < wave.lanes; ++lane)
-      out[lane] = std::bit_cast<uint32_t>(
-          clampUnit(std::bit_cast<float>(out[lane])));
+      out[lane] =
+          std::bit_cast<uint32_t>(clampUnit(std::bit_cast<float>(out[lane])));
   wave.writeRow(in.op[0].reg, out);
 }
 
@@ -121,8 +120,9 @@ static void mixHalf(Wave &wave, const Instruction &in) {
 void tessera::emulator::addDots(OpcodeTable &table) {
   using enum ValueType;
   auto add = [&](const char *name, Handler handler, uint16_t flags) {
-    table.add(name, {handler, InstructionClass::Valu, flags,
-                     {F32, DotF16, DotF16, F32}});
+    table.add(
+        name,
+        {handler, InstructionClass::Valu, flags, {F32, DotF16, DotF16, F32}});
   };
   add("v_dot2_f32_f16", dotFloat<dotHalf>, kVop3p);
   add("v_dot2c_f32_f16", dotFloat<dotHalf>, kVop3p | kReadsDst);
@@ -135,12 +135,18 @@ void tessera::emulator::addDots(OpcodeTable &table) {
   addInteger<int16_t, 16>(table, {"v_dot2_i32_i16"}, {"v_dot2c_i32_i16"});
   addInteger<uint16_t, 16>(table, {"v_dot2_u32_u16"}, {});
   for (const char *name : {"v_fma_mix_f32", "v_mad_mix_f32"})
-    table.add(name, {mixFloat, InstructionClass::Valu,
-                     kVop3p | kMixSources, {F32, F32, F32, F32}});
+    table.add(name, {mixFloat,
+                     InstructionClass::Valu,
+                     kVop3p | kMixSources,
+                     {F32, F32, F32, F32}});
   for (const char *name : {"v_fma_mixlo_f16", "v_mad_mixlo_f16"})
-    table.add(name, {mixHalf<false>, InstructionClass::Valu,
-                     kVop3p | kMixSources, {F32, F32, F32, F32}});
+    table.add(name, {mixHalf<false>,
+                     InstructionClass::Valu,
+                     kVop3p | kMixSources,
+                     {F32, F32, F32, F32}});
   for (const char *name : {"v_fma_mixhi_f16", "v_mad_mixhi_f16"})
-    table.add(name, {mixHalf<true>, InstructionClass::Valu,
-                     kVop3p | kMixSources, {F32, F32, F32, F32}});
+    table.add(name, {mixHalf<true>,
+                     InstructionClass::Valu,
+                     kVop3p | kMixSources,
+                     {F32, F32, F32, F32}});
 }

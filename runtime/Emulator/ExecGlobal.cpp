@@ -43,7 +43,8 @@ static AddressBase getAddress(const Wave &wave, const Instruction &in,
   if (vector.kind == OperandKind::Vector)
     result.lo = wave.vector[vector.reg];
   if (S == Segment::Scratch) {
-    if (scalar.kind == OperandKind::Scalar || scalar.kind == OperandKind::Constant)
+    if (scalar.kind == OperandKind::Scalar ||
+        scalar.kind == OperandKind::Constant)
       result.base += wave.scalar32(scalar);
     return result;
   }
@@ -72,12 +73,11 @@ static void load(Wave &wave, const Instruction &in) {
       putLoaded<F>(wave, in.op[0].reg, lane, memory);
     } else {
       uint8_t data[16];
-      bool ok = S == Segment::Scratch
-                    ? copyPrivate(wave, in, lane,
-                                  static_cast<uint32_t>(lanes[lane]), data,
-                                  F.bytes, false)
-                    : copyFlat(wave, in, lane, lanes[lane], data, F.bytes,
-                               false);
+      bool ok =
+          S == Segment::Scratch
+              ? copyPrivate(wave, in, lane, static_cast<uint32_t>(lanes[lane]),
+                            data, F.bytes, false)
+              : copyFlat(wave, in, lane, lanes[lane], data, F.bytes, false);
       if (!ok)
         return;
       putLoaded<F>(wave, in.op[0].reg, lane, data);
@@ -97,8 +97,7 @@ static void store(Wave &wave, const Instruction &in) {
     uint8_t data[16];
     getStored<F>(wave, in.op[1].reg, lane, data);
     if constexpr (S == Segment::Global) {
-      uint8_t *memory =
-          wave.access(in, lane, address.get(lane), F.bytes, true);
+      uint8_t *memory = wave.access(in, lane, address.get(lane), F.bytes, true);
       if (!memory)
         return;
       std::memcpy(memory, data, F.bytes);
@@ -107,8 +106,8 @@ static void store(Wave &wave, const Instruction &in) {
                     ? copyPrivate(wave, in, lane,
                                   static_cast<uint32_t>(address.get(lane)),
                                   data, F.bytes, true)
-                    : copyFlat(wave, in, lane, address.get(lane), data,
-                               F.bytes, true);
+                    : copyFlat(wave, in, lane, address.get(lane), data, F.bytes,
+                               true);
       if (!ok)
         return;
     }
@@ -148,13 +147,15 @@ static void addSegment(OpcodeTable &table, const std::string &prefix) {
                      {load<S, I>, InstructionClass::VmemLoad, 0, types}),
            table.add(prefix + "load_" + kLoadNames[I].newName,
                      {load<S, I>, InstructionClass::VmemLoad, 0, types})));
-  }(std::make_index_sequence<kLoadFormatCount>());
+  }
+  (std::make_index_sequence<kLoadFormatCount>());
   [&]<size_t... I>(std::index_sequence<I...>) {
     (..., (table.add(prefix + "store_" + kStoreNames[I].oldName,
                      {store<S, I>, InstructionClass::VmemStore, 0, types}),
            table.add(prefix + "store_" + kStoreNames[I].newName,
                      {store<S, I>, InstructionClass::VmemStore, 0, types})));
-  }(std::make_index_sequence<kStoreFormatCount>());
+  }
+  (std::make_index_sequence<kStoreFormatCount>());
 }
 
 void tessera::emulator::addGlobal(OpcodeTable &table) {
@@ -172,6 +173,7 @@ void tessera::emulator::addGlobal(OpcodeTable &table) {
   for (const char *name :
        {"buffer_wbl2", "buffer_inv", "buffer_invl2", "buffer_wbinvl1",
         "buffer_wbinvl1_vol", "buffer_gl0_inv", "buffer_gl1_inv"})
-    table.add(name, {[](Wave &, const Instruction &) {},
-                     InstructionClass::Other, 0, {}});
+    table.add(
+        name,
+        {[](Wave &, const Instruction &) {}, InstructionClass::Other, 0, {}});
 }

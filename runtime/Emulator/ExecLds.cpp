@@ -17,7 +17,9 @@ using namespace tessera::emulator;
 /// 64 bits need 4-byte alignment, 96 and 128 bits need 8 (LLVM emits the wide
 /// forms only under that assumption).
 template <unsigned Bytes>
-static constexpr unsigned kAlignment = Bytes <= 4 ? 1 : Bytes == 8 ? 4 : 8;
+static constexpr unsigned kAlignment = Bytes <= 4   ? 1
+                                       : Bytes == 8 ? 4
+                                                    : 8;
 
 /// LDS bytes of a lane at register value + offset, or null after a fault.
 template <unsigned Bytes>
@@ -56,8 +58,8 @@ static void countAccess(Wave &wave, const uint32_t *base, uint32_t offset,
 
 /// The address row; a copy when the destination may overwrite it.
 static const uint32_t *copyAddresses(Wave &wave, unsigned row) {
-  return static_cast<uint32_t *>(std::memcpy(
-      wave.operandScratch[0], wave.vector[row], sizeof(LaneRow)));
+  return static_cast<uint32_t *>(
+      std::memcpy(wave.operandScratch[0], wave.vector[row], sizeof(LaneRow)));
 }
 
 template <MemoryFormat F>
@@ -185,8 +187,8 @@ static void addAccess(OpcodeTable &table, InstructionClass kind,
                       Handler handler,
                       std::initializer_list<const char *> names) {
   for (const char *name : names)
-    table.add(name, {handler, kind, 0,
-                     std::vector<ValueType>(4, ValueType::U32)});
+    table.add(name,
+              {handler, kind, 0, std::vector<ValueType>(4, ValueType::U32)});
 }
 
 static void addLoads(OpcodeTable &table) {
@@ -243,6 +245,7 @@ void tessera::emulator::addLds(OpcodeTable &table) {
   addAccess(table, InstructionClass::LdsRead, forwardPermute,
             {"ds_permute_b32"});
   addAccess(table, InstructionClass::LdsRead, swizzle, {"ds_swizzle_b32"});
-  table.add("ds_nop", {[](Wave &, const Instruction &) {},
-                       InstructionClass::Other, 0, {}});
+  table.add(
+      "ds_nop",
+      {[](Wave &, const Instruction &) {}, InstructionClass::Other, 0, {}});
 }

@@ -104,8 +104,7 @@ static bool getBPattern(const Instruction &in, uint8_t (&source)[64]) {
 /// k = perLane * (L / M) + e (or block L / M, k = e).
 template <Shape S>
 static void widenOperand(const Wave &wave, unsigned row, bool flush,
-                         const uint8_t (*source)[64],
-                         float (*to)[64]) {
+                         const uint8_t (*source)[64], float (*to)[64]) {
   constexpr unsigned kPerDword = getElementsPerDword(S.type);
   for (unsigned e = 0; e < S.perLane(); ++e) {
     const uint32_t *words = wave.vector[row + e / kPerDword];
@@ -116,8 +115,7 @@ static void widenOperand(const Wave &wave, unsigned row, bool flush,
       to[e][lane] = widen<S.type>(words[lane], e % kPerDword);
     if (S.type == Element::F16 && flush)
       for (unsigned lane = 0; lane < 64; ++lane)
-        to[e][lane] =
-            std::fabs(to[e][lane]) < 0x1p-14f ? 0.0f : to[e][lane];
+        to[e][lane] = std::fabs(to[e][lane]) < 0x1p-14f ? 0.0f : to[e][lane];
   }
 }
 
@@ -192,8 +190,8 @@ static void getAccumulators(Wave &wave, const Instruction &in,
 template <Shape S>
 static void multiplyFloat(Wave &wave, const Instruction &in) {
   constexpr unsigned kRegisters = S.m * S.m * S.blocks / 64;
-  bool flush = S.type != Element::F32 &&
-               wave.group->chip->matrixFlushesDenormals;
+  bool flush =
+      S.type != Element::F32 && wave.group->chip->matrixFlushesDenormals;
   FlushDenormals denormals(flush);
   uint8_t sourceA[64], sourceB[64];
   bool movesA = getABroadcast(in, S.m, S.blocks, sourceA);
@@ -263,8 +261,8 @@ static void multiplyDouble16(Wave &wave, const Instruction &in) {
       for (unsigned k = 0; k < 4; ++k) {
         double a = read(in.op[1], 0, 16 * k + i);
         double b = read(in.op[2], 0, 16 * k + j);
-        sum[i][j] = std::fma(negate & 1 ? -a : a, negate & 2 ? -b : b,
-                             sum[i][j]);
+        sum[i][j] =
+            std::fma(negate & 1 ? -a : a, negate & 2 ? -b : b, sum[i][j]);
       }
     }
   for (unsigned i = 0; i < 16; ++i)
@@ -286,7 +284,9 @@ static void add(OpcodeTable &table, std::initializer_list<const char *> names) {
       handler = multiplyFloat<S>;
     ValueType c = S.type == Element::I8 ? ValueType::I32 : ValueType::F32;
     table.add(std::string("v_mfma_") + name,
-              {handler, InstructionClass::Mfma, kRawModifiers,
+              {handler,
+               InstructionClass::Mfma,
+               kRawModifiers,
                {c, ValueType::U32, ValueType::U32, c}});
   }
 }
@@ -298,16 +298,14 @@ static void addHalf(OpcodeTable &table) {
   add<Shape{32, 4, 2, F16}>(table, {"f32_32x32x4f16", "f32_32x32x4_2b_f16"});
   add<Shape{16, 4, 4, F16}>(table, {"f32_16x16x4f16", "f32_16x16x4_4b_f16"});
   add<Shape{4, 4, 16, F16}>(table, {"f32_4x4x4f16", "f32_4x4x4_16b_f16"});
-  add<Shape{32, 8, 1, Bf16}>(table,
-                             {"f32_32x32x8bf16_1k", "f32_32x32x8_bf16"});
+  add<Shape{32, 8, 1, Bf16}>(table, {"f32_32x32x8bf16_1k", "f32_32x32x8_bf16"});
   add<Shape{16, 16, 1, Bf16}>(table,
                               {"f32_16x16x16bf16_1k", "f32_16x16x16_bf16"});
   add<Shape{32, 4, 2, Bf16}>(table,
                              {"f32_32x32x4bf16_1k", "f32_32x32x4_2b_bf16"});
   add<Shape{16, 4, 4, Bf16}>(table,
                              {"f32_16x16x4bf16_1k", "f32_16x16x4_4b_bf16"});
-  add<Shape{4, 4, 16, Bf16}>(table,
-                             {"f32_4x4x4bf16_1k", "f32_4x4x4_16b_bf16"});
+  add<Shape{4, 4, 16, Bf16}>(table, {"f32_4x4x4bf16_1k", "f32_4x4x4_16b_bf16"});
   add<Shape{32, 4, 1, Bf16}>(table, {"f32_32x32x4bf16"});
   add<Shape{16, 8, 1, Bf16}>(table, {"f32_16x16x8bf16"});
   add<Shape{32, 2, 2, Bf16}>(table, {"f32_32x32x2bf16"});
@@ -335,7 +333,9 @@ void tessera::emulator::addMatrix(OpcodeTable &table) {
   addHalf(table);
   addFull(table);
   for (const char *name : {"v_mfma_f64_16x16x4f64", "v_mfma_f64_16x16x4_f64"})
-    table.add(name, {multiplyDouble16, InstructionClass::Mfma, kRawModifiers,
+    table.add(name, {multiplyDouble16,
+                     InstructionClass::Mfma,
+                     kRawModifiers,
                      {ValueType::F64, ValueType::F64, ValueType::F64,
                       ValueType::F64}});
 }

@@ -165,7 +165,8 @@ static void addArithmetic(OpcodeTable &table) {
   add<[](int32_t a, int32_t b) {
     int64_t difference = int64_t(a) - b;
     return static_cast<uint32_t>(difference < 0 ? -difference : difference);
-  }, Scc::NonZero>(table, {"s_absdiff_i32"});
+  },
+      Scc::NonZero>(table, {"s_absdiff_i32"});
 }
 
 template <unsigned Shift>
@@ -182,10 +183,10 @@ static void addLogic(OpcodeTable &table) {
       table, {"s_and_b32"});
   add<[](uint64_t a, uint64_t b) { return a & b; }, Scc::NonZero>(
       table, {"s_and_b64"});
-  add<[](uint32_t a, uint32_t b) { return a | b; }, Scc::NonZero>(
-      table, {"s_or_b32"});
-  add<[](uint64_t a, uint64_t b) { return a | b; }, Scc::NonZero>(
-      table, {"s_or_b64"});
+  add<[](uint32_t a, uint32_t b) { return a | b; }, Scc::NonZero>(table,
+                                                                  {"s_or_b32"});
+  add<[](uint64_t a, uint64_t b) { return a | b; }, Scc::NonZero>(table,
+                                                                  {"s_or_b64"});
   add<[](uint32_t a, uint32_t b) { return a ^ b; }, Scc::NonZero>(
       table, {"s_xor_b32"});
   add<[](uint64_t a, uint64_t b) { return a ^ b; }, Scc::NonZero>(
@@ -329,8 +330,7 @@ static void setBit64(Wave &wave, const Instruction &in) {
 /// D = EXEC; EXEC = Fn(S0, EXEC); SCC = (EXEC != 0).
 template <auto Fn, bool Is64>
 static void saveExec(Wave &wave, const Instruction &in) {
-  uint64_t source =
-      Is64 ? wave.scalar64(in.op[1]) : wave.scalar32(in.op[1]);
+  uint64_t source = Is64 ? wave.scalar64(in.op[1]) : wave.scalar32(in.op[1]);
   uint64_t old = wave.exec;
   uint64_t changed = Fn(source, old) & wave.getLaneMask();
   if (Is64)
@@ -346,21 +346,25 @@ static void addSaveExec(OpcodeTable &table,
                         std::initializer_list<const char *> names32,
                         std::initializer_list<const char *> names64) {
   for (const char *name : names32)
-    table.add(name, {saveExec<Fn, false>, InstructionClass::Salu, 0,
+    table.add(name, {saveExec<Fn, false>,
+                     InstructionClass::Salu,
+                     0,
                      {ValueType::U32, ValueType::U32}});
   for (const char *name : names64)
-    table.add(name, {saveExec<Fn, true>, InstructionClass::Salu, 0,
+    table.add(name, {saveExec<Fn, true>,
+                     InstructionClass::Salu,
+                     0,
                      {ValueType::U64, ValueType::U64}});
 }
 
 static void addSaveExecs(OpcodeTable &table) {
   using U = uint64_t;
-  addSaveExec<[](U s, U e) { return s & e; }>(
-      table, {"s_and_saveexec_b32"}, {"s_and_saveexec_b64"});
+  addSaveExec<[](U s, U e) { return s & e; }>(table, {"s_and_saveexec_b32"},
+                                              {"s_and_saveexec_b64"});
   addSaveExec<[](U s, U e) { return s | e; }>(table, {"s_or_saveexec_b32"},
                                               {"s_or_saveexec_b64"});
-  addSaveExec<[](U s, U e) { return s ^ e; }>(
-      table, {"s_xor_saveexec_b32"}, {"s_xor_saveexec_b64"});
+  addSaveExec<[](U s, U e) { return s ^ e; }>(table, {"s_xor_saveexec_b32"},
+                                              {"s_xor_saveexec_b64"});
   addSaveExec<[](U s, U e) { return s & ~e; }>(
       table, {"s_andn2_saveexec_b32", "s_and_not1_saveexec_b32"},
       {"s_andn2_saveexec_b64", "s_and_not1_saveexec_b64"});

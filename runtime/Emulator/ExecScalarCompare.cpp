@@ -44,12 +44,14 @@ static void compareConstant(Wave &wave, const Instruction &in) {
   T constant = std::is_signed_v<T>
                    ? static_cast<T>(in.getSimm16())
                    : static_cast<T>(static_cast<uint16_t>(in.getSimm16()));
-  wave.scc = compare<R>(static_cast<T>(wave.readScalar(in.op[0].reg)), constant);
+  wave.scc =
+      compare<R>(static_cast<T>(wave.readScalar(in.op[0].reg)), constant);
 }
 template <bool Value, bool Is64>
 static void testBit(Wave &wave, const Instruction &in) {
   uint64_t word = Is64 ? wave.scalar64(in.op[0]) : wave.scalar32(in.op[0]);
-  wave.scc = (word >> (wave.scalar32(in.op[1]) & (Is64 ? 63 : 31)) & 1) == Value;
+  wave.scc =
+      (word >> (wave.scalar32(in.op[1]) & (Is64 ? 63 : 31)) & 1) == Value;
 }
 
 static void addRow(OpcodeTable &table, const char *name, Handler handler,

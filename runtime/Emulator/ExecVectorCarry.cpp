@@ -21,8 +21,8 @@ static void addWithCarry(Wave &wave, const Instruction &in) {
   RowTarget target = wave.beginWrite(in);
   forEachLane(wave, [&](unsigned lane) {
     uint32_t carryOut;
-    target.lo[lane] = Fn(a.lo[lane], b.lo[lane],
-                         HasCarryIn ? c.lo[lane] & 1 : 0u, carryOut);
+    target.lo[lane] =
+        Fn(a.lo[lane], b.lo[lane], HasCarryIn ? c.lo[lane] & 1 : 0u, carryOut);
     carry[lane] = carryOut;
   });
   if (!target.direct)
@@ -57,10 +57,10 @@ static void multiplyAdd64(Wave &wave, const Instruction &in) {
   forEachLane(wave, [&](unsigned lane) {
     uint64_t addend = c.lo[lane] | uint64_t(c.hi[lane]) << 32;
     uint64_t product =
-        IsSigned ? static_cast<uint64_t>(
-                       int64_t(static_cast<int32_t>(a.lo[lane])) *
-                       static_cast<int32_t>(b.lo[lane]))
-                 : uint64_t(a.lo[lane]) * b.lo[lane];
+        IsSigned
+            ? static_cast<uint64_t>(int64_t(static_cast<int32_t>(a.lo[lane])) *
+                                    static_cast<int32_t>(b.lo[lane]))
+            : uint64_t(a.lo[lane]) * b.lo[lane];
     uint64_t sum = product + addend;
     target.lo[lane] = static_cast<uint32_t>(sum);
     target.hi[lane] = static_cast<uint32_t>(sum >> 32);
@@ -75,8 +75,9 @@ void tessera::emulator::addVectorCarry(OpcodeTable &table) {
   using enum ValueType;
   auto add = [&](Handler handler, std::initializer_list<const char *> names) {
     for (const char *name : names)
-      table.add(name, {handler, InstructionClass::Valu, 0,
-                       {U32, Mask, U32, U32, Mask}});
+      table.add(
+          name,
+          {handler, InstructionClass::Valu, 0, {U32, Mask, U32, U32, Mask}});
   };
   add(addWithCarry<addCarry, false>, {"v_add_co_u32"});
   add(addWithCarry<subBorrow, false>, {"v_sub_co_u32"});
@@ -85,8 +86,12 @@ void tessera::emulator::addVectorCarry(OpcodeTable &table) {
   add(addWithCarry<subBorrow, true>, {"v_subb_co_u32", "v_sub_co_ci_u32"});
   add(addWithCarry<reverseSubBorrow, true>,
       {"v_subbrev_co_u32", "v_subrev_co_ci_u32"});
-  table.add("v_mad_u64_u32", {multiplyAdd64<false>, InstructionClass::Valu, 0,
+  table.add("v_mad_u64_u32", {multiplyAdd64<false>,
+                              InstructionClass::Valu,
+                              0,
                               {U64, Mask, U32, U32, U64}});
-  table.add("v_mad_i64_i32", {multiplyAdd64<true>, InstructionClass::Valu, 0,
+  table.add("v_mad_i64_i32", {multiplyAdd64<true>,
+                              InstructionClass::Valu,
+                              0,
                               {I64, Mask, I32, I32, I64}});
 }

@@ -9,8 +9,8 @@ using D = double;
 
 static D divFixup(D quotient, D denominator, D numerator) {
   D exact = numerator / denominator;
-  bool special = !std::isfinite(exact) || exact == 0 ||
-                 !std::isfinite(quotient);
+  bool special =
+      !std::isfinite(exact) || exact == 0 || !std::isfinite(quotient);
   return special ? exact : quotient;
 }
 
@@ -90,13 +90,12 @@ void tessera::emulator::addVectorDouble(OpcodeTable &table) {
   addVector<[](D a, int32_t b) { return std::ldexp(a, b); }>(table,
                                                              "v_ldexp_f64");
   addVector<[](D a) { return frexpMantissa(a); }>(table, "v_frexp_mant_f64");
-  addVector<[](D a) { return frexpExponent(a); }>(table,
-                                                  "v_frexp_exp_i32_f64");
-  addVector<[](D q, D d, D n) { return divFixup(q, d, n); }>(
-      table, "v_div_fixup_f64");
+  addVector<[](D a) { return frexpExponent(a); }>(table, "v_frexp_exp_i32_f64");
+  addVector<[](D q, D d, D n) { return divFixup(q, d, n); }>(table,
+                                                             "v_div_fixup_f64");
   using enum ValueType;
-  table.add("v_div_scale_f64", {divScale, InstructionClass::Valu, 0,
-                                {F64, Mask, F64, F64, F64}});
-  table.add("v_div_fmas_f64", {divFmas, InstructionClass::Valu, kClampOk,
-                               {F64, F64, F64, F64}});
+  table.add("v_div_scale_f64",
+            {divScale, InstructionClass::Valu, 0, {F64, Mask, F64, F64, F64}});
+  table.add("v_div_fmas_f64",
+            {divFmas, InstructionClass::Valu, kClampOk, {F64, F64, F64, F64}});
 }

@@ -23,15 +23,12 @@ static void addArithmetic(OpcodeTable &table) {
   addVector<[](F a, F b) { return a * b; }>(table, "v_mul_f32");
   addVector<[](F a, F b) { return legacyProduct(a, b); }>(
       table, {"v_mul_legacy_f32", "v_mul_dx9_zero_f32"});
-  addVector<[](F a, F b, F c) { return fma32(a, b, c); }>(
-      table, "v_fma_f32");
-  addVector<[](F a, F b, F c) { return fma32(a, b, c); }>(
-      table, {"v_fmac_f32"}, kReadsDst);
+  addVector<[](F a, F b, F c) { return fma32(a, b, c); }>(table, "v_fma_f32");
+  addVector<[](F a, F b, F c) { return fma32(a, b, c); }>(table, {"v_fmac_f32"},
+                                                          kReadsDst);
   // Printed in the order src0, K, src1 and src0, src1, K.
-  addVector<[](F a, F k, F b) { return fma32(a, k, b); }>(table,
-                                                          "v_fmamk_f32");
-  addVector<[](F a, F b, F k) { return fma32(a, b, k); }>(table,
-                                                          "v_fmaak_f32");
+  addVector<[](F a, F k, F b) { return fma32(a, k, b); }>(table, "v_fmamk_f32");
+  addVector<[](F a, F b, F k) { return fma32(a, b, k); }>(table, "v_fmaak_f32");
   addVector<[](F a, F b, F c) { return a * b + c; }>(table, "v_mad_f32");
   addVector<[](F a, F b, F c) { return a * b + c; }>(table, {"v_mac_f32"},
                                                      kReadsDst);
@@ -71,13 +68,11 @@ static void addRounding(OpcodeTable &table) {
   addVector<[](F a, int32_t b) { return std::ldexp(a, b); }>(table,
                                                              "v_ldexp_f32");
   addVector<[](F a) { return frexpMantissa(a); }>(table, "v_frexp_mant_f32");
-  addVector<[](F a) { return frexpExponent(a); }>(table,
-                                                  "v_frexp_exp_i32_f32");
+  addVector<[](F a) { return frexpExponent(a); }>(table, "v_frexp_exp_i32_f32");
 }
 
 static void addTranscendental(OpcodeTable &table) {
-  addVector<[](F a) { return 1 / a; }>(table,
-                                       {"v_rcp_f32", "v_rcp_iflag_f32"});
+  addVector<[](F a) { return 1 / a; }>(table, {"v_rcp_f32", "v_rcp_iflag_f32"});
   addVector<[](F a) { return static_cast<F>(1 / std::sqrt(double(a))); }>(
       table, "v_rsq_f32");
   addVector<[](F a) { return __builtin_sqrtf(a); }>(table, "v_sqrt_f32");
@@ -155,9 +150,8 @@ static void divFmas(Wave &wave, const Instruction &in) {
   uint64_t scale = wave.readMask(kVccLo);
   RowTarget target = wave.beginWrite(in);
   for (unsigned lane = 0; lane < wave.lanes; ++lane) {
-    F result =
-        fma32(std::bit_cast<F>(a.lo[lane]), std::bit_cast<F>(b.lo[lane]),
-              std::bit_cast<F>(c.lo[lane]));
+    F result = fma32(std::bit_cast<F>(a.lo[lane]), std::bit_cast<F>(b.lo[lane]),
+                     std::bit_cast<F>(c.lo[lane]));
     if (scale >> lane & 1)
       result *= 0x1p32f;
     target.lo[lane] = std::bit_cast<uint32_t>(result);
@@ -171,11 +165,11 @@ void tessera::emulator::addVectorFloat(OpcodeTable &table) {
   addOrder(table);
   addRounding(table);
   addTranscendental(table);
-  addVector<[](F q, F d, F n) { return divFixup(q, d, n); }>(
-      table, "v_div_fixup_f32");
+  addVector<[](F q, F d, F n) { return divFixup(q, d, n); }>(table,
+                                                             "v_div_fixup_f32");
   using enum ValueType;
-  table.add("v_div_scale_f32", {divScale, InstructionClass::Valu, 0,
-                                {F32, Mask, F32, F32, F32}});
-  table.add("v_div_fmas_f32", {divFmas, InstructionClass::Valu, kClampOk,
-                               {F32, F32, F32, F32}});
+  table.add("v_div_scale_f32",
+            {divScale, InstructionClass::Valu, 0, {F32, Mask, F32, F32, F32}});
+  table.add("v_div_fmas_f32",
+            {divFmas, InstructionClass::Valu, kClampOk, {F32, F32, F32, F32}});
 }

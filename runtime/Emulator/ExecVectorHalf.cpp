@@ -40,15 +40,13 @@ void tessera::emulator::addVectorHalf(OpcodeTable &table) {
   addVector<[](H a, H b, H c) {
     return H{maximum(maximum(a.value, b.value), c.value)};
   }>(table, "v_max3_f16");
-  addVector<[](H a, H b, H c) {
-    return H{median(a.value, b.value, c.value)};
-  }>(table, "v_med3_f16");
+  addVector<[](H a, H b, H c) { return H{median(a.value, b.value, c.value)}; }>(
+      table, "v_med3_f16");
   addVector<[](H a) { return H{1 / a.value}; }>(table, "v_rcp_f16");
   addVector<[](H a) { return H{__builtin_sqrtf(a.value)}; }>(table,
                                                              "v_sqrt_f16");
-  addVector<[](H a) {
-    return H{roundToOdd(1 / std::sqrt(double(a.value)))};
-  }>(table, "v_rsq_f16");
+  addVector<[](H a) { return H{roundToOdd(1 / std::sqrt(double(a.value)))}; }>(
+      table, "v_rsq_f16");
   addVector<[](H a) { return H{std::exp2(a.value)}; }>(table, "v_exp_f16");
   addVector<[](H a) { return H{std::log2(a.value)}; }>(table, "v_log_f16");
   addVector<[](H a) { return H{sinTurns(a.value)}; }>(table, "v_sin_f16");

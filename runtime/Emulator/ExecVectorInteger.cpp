@@ -27,10 +27,10 @@ static void addMoves(OpcodeTable &table) {
 }
 
 static void addArithmetic(OpcodeTable &table) {
-  addVector<[](U a, U b) { return a + b; }>(
-      table, {"v_add_u32", "v_add_nc_u32"});
-  addVector<[](U a, U b) { return a - b; }>(
-      table, {"v_sub_u32", "v_sub_nc_u32"});
+  addVector<[](U a, U b) { return a + b; }>(table,
+                                            {"v_add_u32", "v_add_nc_u32"});
+  addVector<[](U a, U b) { return a - b; }>(table,
+                                            {"v_sub_u32", "v_sub_nc_u32"});
   addVector<[](U a, U b) { return b - a; }>(
       table, {"v_subrev_u32", "v_subrev_nc_u32"});
   addVector<[](U a, U b) { return a + b; }>(table,
@@ -40,13 +40,13 @@ static void addArithmetic(OpcodeTable &table) {
   addVector<[](U a, U b, U c) { return a + b + c; }>(table, "v_add3_u32");
   addVector<[](U a, U b, U c) { return (a << (b & 31)) + c; }>(
       table, "v_lshl_add_u32");
-  addVector<[](L a, U b, L c) { return (a << (b & 7)) + c; }>(
-      table, "v_lshl_add_u64");
+  addVector<[](L a, U b, L c) { return (a << (b & 7)) + c; }>(table,
+                                                              "v_lshl_add_u64");
   addVector<[](U a, U b, U c) { return (a + b) << (c & 31); }>(
       table, "v_add_lshl_u32");
   addVector<[](U a, U b, U c) { return (a ^ b) + c; }>(table, "v_xad_u32");
-  addVector<[](U a, U b) { return a * b; }>(
-      table, {"v_mul_lo_u32", "v_mul_lo_i32"});
+  addVector<[](U a, U b) { return a * b; }>(table,
+                                            {"v_mul_lo_u32", "v_mul_lo_i32"});
   addVector<[](U a, U b) { return static_cast<U>(L(a) * b >> 32); }>(
       table, "v_mul_hi_u32");
   addVector<[](I a, I b) { return static_cast<I>(int64_t(a) * b >> 32); }>(
@@ -67,8 +67,7 @@ static void addArithmetic(OpcodeTable &table) {
   addVector<[](U a, U b, U c) {
     return static_cast<U>(int64_t(sign24(a)) * sign24(b)) + c;
   }>(table, "v_mad_i32_i24");
-  addVector<[](S a, S b, U c) { return U(a) * b + c; }>(table,
-                                                        "v_mad_u32_u16");
+  addVector<[](S a, S b, U c) { return U(a) * b + c; }>(table, "v_mad_u32_u16");
   addVector<[](T a, T b, U c) { return static_cast<U>(I(a) * b) + c; }>(
       table, "v_mad_i32_i16");
 }
@@ -81,8 +80,8 @@ static void addLogic(OpcodeTable &table) {
   addVector<[](U a, U b, U c) { return (a & b) | c; }>(table, "v_and_or_b32");
   addVector<[](U a, U b, U c) { return a | b | c; }>(table, "v_or3_b32");
   addVector<[](U a, U b, U c) { return a ^ b ^ c; }>(table, "v_xor3_b32");
-  addVector<[](U a, U b, U c) { return (a << (b & 31)) | c; }>(
-      table, "v_lshl_or_b32");
+  addVector<[](U a, U b, U c) { return (a << (b & 31)) | c; }>(table,
+                                                               "v_lshl_or_b32");
   addVector<[](U a, U b) { return b << (a & 31); }>(table, "v_lshlrev_b32");
   addVector<[](U a, U b) { return b >> (a & 31); }>(table, "v_lshrrev_b32");
   addVector<[](U a, I b) { return b >> (a & 31); }>(table, "v_ashrrev_i32");
@@ -165,8 +164,8 @@ static void addBits(OpcodeTable &table) {
   addVector<[](U a, U b, U c) {
     U result = 0;
     for (unsigned i = 0; i < 4; ++i) {
-      U sum = (a >> (8 * i) & 0xff) + (b >> (8 * i) & 0xff) +
-              (c >> (8 * i) & 1);
+      U sum =
+          (a >> (8 * i) & 0xff) + (b >> (8 * i) & 0xff) + (c >> (8 * i) & 1);
       result |= sum >> 1 << (8 * i);
     }
     return result;
@@ -174,9 +173,13 @@ static void addBits(OpcodeTable &table) {
 }
 
 template <typename V>
-static V smaller(V a, V b) { return a < b ? a : b; }
+static V smaller(V a, V b) {
+  return a < b ? a : b;
+}
 template <typename V>
-static V larger(V a, V b) { return a > b ? a : b; }
+static V larger(V a, V b) {
+  return a > b ? a : b;
+}
 template <typename V>
 static V middle(V a, V b, V c) {
   return larger(smaller(a, b), smaller(larger(a, b), c));
@@ -192,9 +195,8 @@ static void addOrder(OpcodeTable &table, const std::string &type) {
   add.template operator()<[](V a, V b, V c) {
     return smaller(smaller(a, b), c);
   }>("v_min3_");
-  add.template operator()<[](V a, V b, V c) {
-    return larger(larger(a, b), c);
-  }>("v_max3_");
+  add.template
+  operator()<[](V a, V b, V c) { return larger(larger(a, b), c); }>("v_max3_");
   add.template operator()<[](V a, V b, V c) { return middle(a, b, c); }>(
       "v_med3_");
   add.template operator()<[](V a, V b, V c) {
@@ -212,8 +214,8 @@ static void addShorts(OpcodeTable &table) {
       table, {"v_sub_u16", "v_sub_nc_u16", "v_sub_i16", "v_sub_nc_i16"});
   addVector<[](S a, S b) { return static_cast<S>(b - a); }>(table,
                                                             "v_subrev_u16");
-  addVector<[](S a, S b) { return static_cast<S>(U(a) * b); }>(
-      table, "v_mul_lo_u16");
+  addVector<[](S a, S b) { return static_cast<S>(U(a) * b); }>(table,
+                                                               "v_mul_lo_u16");
   addVector<[](S a, S b, S c) { return static_cast<S>(U(a) * b + c); }>(
       table, {"v_mad_u16", "v_mad_legacy_u16", "v_mad_i16"});
   addVector<[](S a, S b) { return static_cast<S>(b << (a & 15)); }>(

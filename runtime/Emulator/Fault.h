@@ -13,7 +13,7 @@ namespace tessera::emulator {
 /// By what the HIP error code will be.
 enum class FaultKind : uint8_t {
   None,
-  IllegalAddress,     ///< Global, scratch or LDS access out of bounds.
+  IllegalAddress, ///< Global, scratch or LDS access out of bounds.
   Misaligned,
   UnknownInstruction, ///< The emulator has no handler for it.
   IllegalState,       ///< What the hardware leaves undefined, or s_trap.

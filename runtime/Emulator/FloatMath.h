@@ -31,8 +31,8 @@ inline F median(F a, F b, F c) {
 /// x - floor(x), kept below 1.
 template <typename F>
 inline F fraction(F x) {
-  F below = std::is_same_v<F, float> ? F(0x1.fffffep-1)
-                                     : F(0x1.fffffffffffffp-1);
+  F below =
+      std::is_same_v<F, float> ? F(0x1.fffffep-1) : F(0x1.fffffffffffffp-1);
   return std::isfinite(x) ? minimum(x - std::floor(x), below)
                           : std::numeric_limits<F>::quiet_NaN();
 }
@@ -53,16 +53,14 @@ inline int32_t frexpExponent(F x) {
 /// The argument of v_sin and v_cos is in turns.
 inline float sinTurns(float x) {
   return std::isfinite(x)
-             ? static_cast<float>(
-                   std::sin(6.283185307179586 *
-                            (double(x) - std::floor(double(x)))))
+             ? static_cast<float>(std::sin(6.283185307179586 *
+                                           (double(x) - std::floor(double(x)))))
              : std::numeric_limits<float>::quiet_NaN();
 }
 inline float cosTurns(float x) {
   return std::isfinite(x)
-             ? static_cast<float>(
-                   std::cos(6.283185307179586 *
-                            (double(x) - std::floor(double(x)))))
+             ? static_cast<float>(std::cos(6.283185307179586 *
+                                           (double(x) - std::floor(double(x)))))
              : std::numeric_limits<float>::quiet_NaN();
 }
 

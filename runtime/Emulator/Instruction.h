@@ -46,11 +46,11 @@ enum class ValueType : uint8_t {
   U64,
   I64,
   F64,
-  Mask,     ///< One bit a lane: an SGPR, or a pair of them when 64 lanes wide.
+  Mask, ///< One bit a lane: an SGPR, or a pair of them when 64 lanes wide.
   PackedF16,
   PackedI16,
-  PairF32,  ///< Two f32 in a register pair.
-  DotF16,   ///< Two f16; an inline constant means both.
+  PairF32, ///< Two f32 in a register pair.
+  DotF16,  ///< Two f16; an inline constant means both.
 };
 
 enum class OperandKind : uint8_t {
@@ -75,8 +75,8 @@ struct Operand {
   OperandKind kind = OperandKind::None;
   uint8_t modifiers = 0;
   ValueType type = ValueType::U32;
-  uint8_t select = 6;  ///< SDWA: 0-3 byte, 4-5 word, 6 dword.
-  uint8_t dwords = 1;  ///< Registers named by the operand.
+  uint8_t select = 6; ///< SDWA: 0-3 byte, 4-5 word, 6 dword.
+  uint8_t dwords = 1; ///< Registers named by the operand.
   uint16_t reg = 0;
   std::array<uint32_t, 2> value{};
   std::array<const uint32_t *, 2> rows{};
@@ -104,7 +104,7 @@ enum ScalarSlot : uint16_t {
 struct DppControl {
   static constexpr uint8_t kNoLane = 0xff;
   std::array<uint8_t, 64> source{};
-  uint64_t writeMask = 0; ///< row_mask and bank_mask, expanded.
+  uint64_t writeMask = 0;    ///< row_mask and bank_mask, expanded.
   bool boundControl = false; ///< Invalid sources read 0 instead of no write.
   bool fetchInactive = false;
 };
@@ -127,10 +127,10 @@ struct Instruction {
   /// The result needs finishWrite(): output modifiers, or a partial write.
   bool hasOutputModifiers = false;
   uint16_t flags = 0;
-  uint8_t outputScale = 0;  ///< omod: 1 doubles, 2 quadruples, 3 halves.
-  uint8_t dstSelect = 6;    ///< SDWA dst_sel.
-  uint8_t dstUnused = 0;    ///< SDWA: 0 zero, 1 sign-extend, 2 preserve.
-  bool dstHighHalf = false; ///< op_sel writes the upper half.
+  uint8_t outputScale = 0;   ///< omod: 1 doubles, 2 quadruples, 3 halves.
+  uint8_t dstSelect = 6;     ///< SDWA dst_sel.
+  uint8_t dstUnused = 0;     ///< SDWA: 0 zero, 1 sign-extend, 2 preserve.
+  bool dstHighHalf = false;  ///< op_sel writes the upper half.
   bool keepHighHalf = false; ///< 16-bit result, bits 31:16 stay (gfx10+).
   // VOP3P, one bit a source operand.
   uint8_t opSel = 0;
@@ -139,11 +139,11 @@ struct Instruction {
   uint8_t negHi = 0;
   // MFMA.
   uint8_t cbsz = 0, abid = 0, blgp = 0;
-  int32_t offset = 0;  ///< Immediate offset; offset0 of two-address LDS forms.
+  int32_t offset = 0; ///< Immediate offset; offset0 of two-address LDS forms.
   int32_t offset1 = 0;
   std::array<uint32_t, 2> raw{}; ///< The first eight encoded bytes.
   const DppControl *dpp = nullptr;
-  uint32_t index = 0; ///< Place in the program: names the pc in messages.
+  uint32_t index = 0;  ///< Place in the program: names the pc in messages.
   uint32_t target = 0; ///< Of a branch: index of the next instruction.
 
   int16_t getSimm16() const { return static_cast<int16_t>(raw[0]); }

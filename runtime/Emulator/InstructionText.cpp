@@ -135,8 +135,8 @@ tessera::emulator::parseRegister(std::string_view name) {
   if (name.starts_with("ttmp")) {
     result.file = RegisterName::File::Ttmp;
     name.remove_prefix(4);
-  } else if (!name.empty() && (name[0] == 'v' || name[0] == 'a' ||
-                               name[0] == 's')) {
+  } else if (!name.empty() &&
+             (name[0] == 'v' || name[0] == 'a' || name[0] == 's')) {
     result.file = name[0] == 'v'   ? RegisterName::File::Vector
                   : name[0] == 'a' ? RegisterName::File::Accumulation
                                    : RegisterName::File::Scalar;

@@ -66,14 +66,22 @@ struct DoubleWordLane {
   }
 };
 
-template <> struct Lane<uint32_t> : WordLane<uint32_t, ValueType::U32> {};
-template <> struct Lane<int32_t> : WordLane<int32_t, ValueType::I32> {};
-template <> struct Lane<float> : WordLane<float, ValueType::F32> {};
-template <> struct Lane<uint16_t> : ShortLane<uint16_t, ValueType::U16> {};
-template <> struct Lane<int16_t> : ShortLane<int16_t, ValueType::I16> {};
-template <> struct Lane<uint64_t> : DoubleWordLane<uint64_t, ValueType::U64> {};
-template <> struct Lane<int64_t> : DoubleWordLane<int64_t, ValueType::I64> {};
-template <> struct Lane<double> : DoubleWordLane<double, ValueType::F64> {};
+template <>
+struct Lane<uint32_t> : WordLane<uint32_t, ValueType::U32> {};
+template <>
+struct Lane<int32_t> : WordLane<int32_t, ValueType::I32> {};
+template <>
+struct Lane<float> : WordLane<float, ValueType::F32> {};
+template <>
+struct Lane<uint16_t> : ShortLane<uint16_t, ValueType::U16> {};
+template <>
+struct Lane<int16_t> : ShortLane<int16_t, ValueType::I16> {};
+template <>
+struct Lane<uint64_t> : DoubleWordLane<uint64_t, ValueType::U64> {};
+template <>
+struct Lane<int64_t> : DoubleWordLane<int64_t, ValueType::I64> {};
+template <>
+struct Lane<double> : DoubleWordLane<double, ValueType::F64> {};
 
 template <>
 struct Lane<F16> {

@@ -80,8 +80,8 @@ static void report(const Launch &launch, const Settings &settings,
   LaunchStats total;
   for (const LaunchStats &stats : workers)
     total.merge(stats);
-  LaunchSummary summary{launch.kernel.name, launch.chip.name,
-                        launch.getGroups(), launch.groupSize,
+  LaunchSummary summary{launch.kernel.name,   launch.chip.name,
+                        launch.getGroups(),   launch.groupSize,
                         launch.getLdsBytes(), timeMs};
   appendStats(settings.statsPath, formatStats(summary, total));
 }
@@ -100,8 +100,8 @@ LaunchOutcome tessera::emulator::run(const Launch &launch, MemoryMap &memory,
       static_cast<unsigned>(std::min<uint64_t>(settings.threads, total));
   LaunchResources resources(launch, memory, workers);
   if (!resources.isComplete())
-    return {FaultKind::IllegalState, "no memory for the launch of kernel '" +
-                                         launch.kernel.name + "'"};
+    return {FaultKind::IllegalState,
+            "no memory for the launch of kernel '" + launch.kernel.name + "'"};
   auto lock = memory.lockForLaunch();
   Fault fault;
   std::atomic<uint64_t> next{0};

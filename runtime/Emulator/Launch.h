@@ -46,7 +46,7 @@ struct Launch {
 struct LaunchMemory {
   uint64_t kernarg = 0;
   uint64_t dispatchPacket = 0;
-  uint64_t queue = 0;   ///< Zeros: nothing asks the emulated queue anything.
+  uint64_t queue = 0; ///< Zeros: nothing asks the emulated queue anything.
   uint64_t scratch = 0;
   uint64_t scratchBytesPerWave = 0;
   uint64_t scratchBytesPerLane = 0;

@@ -80,8 +80,8 @@ tessera::emulator::makeDispatchPacket(const Launch &launch,
 
 /// The buffer descriptor of gfx90a and gfx1030 through which private memory is
 /// reached: dwords interleaved by the lane number, which hardware adds.
-static std::array<uint32_t, 4> makeScratchDescriptor(const Launch &launch,
-                                                     const LaunchMemory &memory) {
+static std::array<uint32_t, 4>
+makeScratchDescriptor(const Launch &launch, const LaunchMemory &memory) {
   constexpr uint32_t kSwizzle = 1u << 31, kAddTid = 1u << 23;
   uint32_t indexStride = launch.getLanes() == 64 ? 3 : 2;
   return {static_cast<uint32_t>(memory.scratch),
@@ -134,8 +134,8 @@ static void setSystemRegisters(Wave &wave, const Launch &launch,
   if (descriptor.rsrc2 >> 10 & 1)
     wave.scalar[next++] = 0;
   if (descriptor.hasScratch() && !launch.chip.architectedFlatScratch)
-    wave.scalar[next++] = static_cast<uint32_t>(place.scratchSlot *
-                                                memory.scratchBytesPerWave);
+    wave.scalar[next++] =
+        static_cast<uint32_t>(place.scratchSlot * memory.scratchBytesPerWave);
 }
 
 static void setWorkitemIds(Wave &wave, const Launch &launch,
@@ -195,8 +195,7 @@ void tessera::emulator::initializeWave(Wave &wave, const Launch &launch,
   uint32_t mode = descriptor.rsrc1 >> 12 & 0xff;
   wave.setMode(mode | (descriptor.rsrc1 >> 21 & 1) << 8 |
                (descriptor.rsrc1 >> 23 & 1) << 9);
-  uint32_t total =
-      place.groupSize[0] * place.groupSize[1] * place.groupSize[2];
+  uint32_t total = place.groupSize[0] * place.groupSize[1] * place.groupSize[2];
   uint32_t here = std::min(wave.lanes, total - place.wave * wave.lanes);
   wave.setExec(here == 64 ? ~uint64_t(0) : (uint64_t(1) << here) - 1);
   poisonVectors(wave, launch);

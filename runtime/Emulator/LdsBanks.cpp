@@ -69,7 +69,8 @@ static uint32_t countExtra(std::span<const LdsLaneAccess> accesses,
   return extra;
 }
 
-uint32_t tessera::emulator::countLdsConflicts(std::span<const LdsLaneAccess> accesses,
+uint32_t
+tessera::emulator::countLdsConflicts(std::span<const LdsLaneAccess> accesses,
                                      uint32_t bytes, uint32_t banks,
                                      bool isWrite) {
   uint32_t dwords = std::max(1u, bytes / 4);

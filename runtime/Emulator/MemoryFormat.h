@@ -33,50 +33,32 @@ struct FormatName {
 };
 
 inline constexpr MemoryFormat kLoadFormats[] = {
-    {4, false, Part::Whole},
-    {8, false, Part::Whole},
-    {12, false, Part::Whole},
-    {16, false, Part::Whole},
-    {1, false, Part::Whole},
-    {1, true, Part::Whole},
-    {2, false, Part::Whole},
-    {2, true, Part::Whole},
-    {1, false, Part::LowHalf},
-    {1, false, Part::HighHalf},
-    {1, true, Part::LowHalf},
-    {1, true, Part::HighHalf},
-    {2, false, Part::LowHalf},
-    {2, false, Part::HighHalf},
+    {4, false, Part::Whole},   {8, false, Part::Whole},
+    {12, false, Part::Whole},  {16, false, Part::Whole},
+    {1, false, Part::Whole},   {1, true, Part::Whole},
+    {2, false, Part::Whole},   {2, true, Part::Whole},
+    {1, false, Part::LowHalf}, {1, false, Part::HighHalf},
+    {1, true, Part::LowHalf},  {1, true, Part::HighHalf},
+    {2, false, Part::LowHalf}, {2, false, Part::HighHalf},
 };
 /// The names of kLoadFormats, in the same order.
 inline constexpr FormatName kLoadNames[] = {
-    {"dword", "b32"},
-    {"dwordx2", "b64"},
-    {"dwordx3", "b96"},
-    {"dwordx4", "b128"},
-    {"ubyte", "u8"},
-    {"sbyte", "i8"},
-    {"ushort", "u16"},
-    {"sshort", "i16"},
-    {"ubyte_d16", "d16_u8"},
-    {"ubyte_d16_hi", "d16_hi_u8"},
-    {"sbyte_d16", "d16_i8"},
-    {"sbyte_d16_hi", "d16_hi_i8"},
-    {"short_d16", "d16_b16"},
-    {"short_d16_hi", "d16_hi_b16"},
+    {"dword", "b32"},         {"dwordx2", "b64"},
+    {"dwordx3", "b96"},       {"dwordx4", "b128"},
+    {"ubyte", "u8"},          {"sbyte", "i8"},
+    {"ushort", "u16"},        {"sshort", "i16"},
+    {"ubyte_d16", "d16_u8"},  {"ubyte_d16_hi", "d16_hi_u8"},
+    {"sbyte_d16", "d16_i8"},  {"sbyte_d16_hi", "d16_hi_i8"},
+    {"short_d16", "d16_b16"}, {"short_d16_hi", "d16_hi_b16"},
 };
 inline constexpr size_t kLoadFormatCount = std::size(kLoadFormats);
 static_assert(std::size(kLoadNames) == kLoadFormatCount);
 
 inline constexpr MemoryFormat kStoreFormats[] = {
-    {4, false, Part::Whole},
-    {8, false, Part::Whole},
-    {12, false, Part::Whole},
-    {16, false, Part::Whole},
-    {1, false, Part::Whole},
-    {2, false, Part::Whole},
-    {1, false, Part::HighHalf},
-    {2, false, Part::HighHalf},
+    {4, false, Part::Whole},    {8, false, Part::Whole},
+    {12, false, Part::Whole},   {16, false, Part::Whole},
+    {1, false, Part::Whole},    {2, false, Part::Whole},
+    {1, false, Part::HighHalf}, {2, false, Part::HighHalf},
 };
 /// The names of kStoreFormats, in the same order.
 inline constexpr FormatName kStoreNames[] = {

@@ -34,7 +34,8 @@ struct MessagePackValue {
 };
 
 /// Nothing when `bytes` is not well-formed.
-std::optional<MessagePackValue> parseMessagePack(std::span<const uint8_t> bytes);
+std::optional<MessagePackValue>
+parseMessagePack(std::span<const uint8_t> bytes);
 
 } // namespace tessera::emulator
 

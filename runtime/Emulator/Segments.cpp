@@ -4,17 +4,17 @@
 
 using namespace tessera::emulator;
 
-static void copy(uint8_t *memory, uint8_t *data, uint32_t bytes,
-                 bool isWrite) {
+static void copy(uint8_t *memory, uint8_t *data, uint32_t bytes, bool isWrite) {
   if (isWrite)
     std::memcpy(memory, data, bytes);
   else
     std::memcpy(data, memory, bytes);
 }
 
-bool tessera::emulator::copyPrivate(Wave &wave, const Instruction &in, unsigned lane,
-                           uint64_t offset, uint8_t *data, uint32_t bytes,
-                           bool isWrite) {
+bool tessera::emulator::copyPrivate(Wave &wave, const Instruction &in,
+                                    unsigned lane, uint64_t offset,
+                                    uint8_t *data, uint32_t bytes,
+                                    bool isWrite) {
   if (offset + bytes > wave.scratchBytesPerLane) {
     wave.fail(FaultKind::IllegalAddress, in, static_cast<int>(lane), offset,
               "private access of " + std::to_string(bytes) +
@@ -35,17 +35,16 @@ bool tessera::emulator::copyPrivate(Wave &wave, const Instruction &in, unsigned 
   return true;
 }
 
-bool tessera::emulator::copyFlat(Wave &wave, const Instruction &in, unsigned lane,
-                        uint64_t address, uint8_t *data, uint32_t bytes,
-                        bool isWrite) {
+bool tessera::emulator::copyFlat(Wave &wave, const Instruction &in,
+                                 unsigned lane, uint64_t address, uint8_t *data,
+                                 uint32_t bytes, bool isWrite) {
   auto high = static_cast<uint32_t>(address >> 32);
   auto low = static_cast<uint32_t>(address);
   if (high == kPrivateAperture)
     return copyPrivate(wave, in, lane, low, data, bytes, isWrite);
-  uint8_t *memory =
-      high == kSharedAperture
-          ? accessLds(wave, in, lane, low, bytes)
-          : wave.access(in, lane, address, bytes, isWrite);
+  uint8_t *memory = high == kSharedAperture
+                        ? accessLds(wave, in, lane, low, bytes)
+                        : wave.access(in, lane, address, bytes, isWrite);
   if (!memory)
     return false;
   copy(memory, data, bytes, isWrite);

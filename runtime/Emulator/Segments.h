@@ -18,8 +18,10 @@ inline uint8_t *accessLds(Wave &wave, const Instruction &in, unsigned lane,
   const GroupContext &group = *wave.group;
   if (offset + bytes > group.ldsBytes) [[unlikely]] {
     wave.fail(FaultKind::IllegalAddress, in, static_cast<int>(lane), offset,
-              "LDS access of " + std::to_string(bytes) + " bytes, but the "
-              "workgroup has " + std::to_string(group.ldsBytes));
+              "LDS access of " + std::to_string(bytes) +
+                  " bytes, but the "
+                  "workgroup has " +
+                  std::to_string(group.ldsBytes));
     return nullptr;
   }
   return group.lds + offset;
@@ -29,8 +31,7 @@ inline uint8_t *accessLds(Wave &wave, const Instruction &in, unsigned lane,
 /// are interleaved, as buffer accesses through the scratch descriptor see it.
 inline uint64_t getPrivateAddress(const Wave &wave, unsigned lane,
                                   uint64_t offset) {
-  return wave.scratchBase + offset / 4 * 4 * wave.lanes + 4 * lane +
-         offset % 4;
+  return wave.scratchBase + offset / 4 * 4 * wave.lanes + 4 * lane + offset % 4;
 }
 
 /// Copies between private memory and `data`; false after a fault.

@@ -9,7 +9,7 @@
 using namespace tessera::emulator;
 
 static constexpr const char *kClassNames[kInstructionClasses] = {
-    "mfma",      "valu", "salu",    "smem",   "vmem_load", "vmem_store",
+    "mfma",     "valu",      "salu", "smem",    "vmem_load", "vmem_store",
     "lds_read", "lds_write", "wait", "barrier", "branch",    "other"};
 
 void LaunchStats::merge(const LaunchStats &other) {
@@ -40,7 +40,7 @@ static std::string formatTriple(const std::array<uint32_t, 3> &values) {
 }
 
 std::string tessera::emulator::formatStats(const LaunchSummary &summary,
-                                  const LaunchStats &stats) {
+                                           const LaunchStats &stats) {
   std::string line = "{\"kernel\":" + quote(summary.kernel) +
                      ",\"chip\":" + quote(summary.chip) +
                      ",\"grid\":" + formatTriple(summary.groups) +
@@ -66,7 +66,8 @@ std::string tessera::emulator::formatStats(const LaunchSummary &summary,
   return line + "}";
 }
 
-void tessera::emulator::appendStats(const std::string &path, const std::string &line) {
+void tessera::emulator::appendStats(const std::string &path,
+                                    const std::string &line) {
   static std::mutex mutex;
   std::lock_guard lock(mutex);
   std::FILE *file = std::fopen(path.c_str(), "a");

@@ -39,8 +39,7 @@ struct VectorOp {
     const LaneRows source[] = {wave.source(in, FirstSource + I, I)...};
     const RowTarget target = wave.beginWrite(in);
     forEachLane(wave, [&](unsigned lane) {
-      Lane<Result>::put(target, lane,
-                        Fn(Lane<Args>::get(source[I], lane)...));
+      Lane<Result>::put(target, lane, Fn(Lane<Args>::get(source[I], lane)...));
     });
     if (!target.direct)
       wave.finishWrite(in, Lane<Result>::type);

@@ -189,16 +189,15 @@ static uint32_t mergePart(const Instruction &instruction, uint32_t old,
   if (instruction.dstSelect >= 6)
     return value;
   bool isByte = instruction.dstSelect < 4;
-  unsigned shift = isByte ? 8 * instruction.dstSelect
-                          : 16 * (instruction.dstSelect - 4);
+  unsigned shift =
+      isByte ? 8 * instruction.dstSelect : 16 * (instruction.dstSelect - 4);
   uint32_t mask = (isByte ? 0xffu : 0xffffu) << shift;
   uint32_t part = value << shift & mask;
   if (instruction.dstUnused == 2)
     return part | (old & ~mask);
   if (instruction.dstUnused == 1) {
     unsigned width = isByte ? 8 : 16;
-    auto extended = static_cast<int32_t>(value << (32 - width)) >>
-                    (32 - width);
+    auto extended = static_cast<int32_t>(value << (32 - width)) >> (32 - width);
     return static_cast<uint32_t>(extended) << shift;
   }
   return part;
@@ -212,14 +211,13 @@ void Wave::finishWrite(const Instruction &instruction, ValueType type,
                     flushF32 || flushF64;
   if (isFloat && isModified)
     for (unsigned lane = 0; lane < lanes; ++lane)
-      result[0][lane] =
-          modifyLane(*this, instruction, type, result[0][lane]);
+      result[0][lane] = modifyLane(*this, instruction, type, result[0][lane]);
   if (type == ValueType::F64 && isModified)
     for (unsigned lane = 0; lane < lanes; ++lane) {
-      auto value = modifyOutput(
-          std::bit_cast<double>(result[0][lane] |
-                                uint64_t(result[1][lane]) << 32),
-          instruction);
+      auto value =
+          modifyOutput(std::bit_cast<double>(result[0][lane] |
+                                             uint64_t(result[1][lane]) << 32),
+                       instruction);
       if (flushF64 && std::fpclassify(value) == FP_SUBNORMAL)
         value = std::copysign(0.0, value);
       auto bits = std::bit_cast<uint64_t>(value);
@@ -246,23 +244,21 @@ void Wave::fail(FaultKind kind, const Instruction &instruction, int lane,
                 uint64_t address, std::string what) {
   stop = StopReason::Fault;
   char where[96];
-  std::snprintf(where, sizeof where, "pc 0x%llx, wave %u, %s",
-                static_cast<unsigned long long>(
-                    group->program->getOffset(instruction)),
-                indexInGroup,
-                lane < 0 ? "all lanes"
-                         : ("lane " + std::to_string(lane)).c_str());
-  std::string message =
-      std::string("kernel '") + group->kernelName + "', workgroup (" +
-      std::to_string(group->groupId[0]) + ", " +
-      std::to_string(group->groupId[1]) + ", " +
-      std::to_string(group->groupId[2]) + "), " + where;
+  std::snprintf(
+      where, sizeof where, "pc 0x%llx, wave %u, %s",
+      static_cast<unsigned long long>(group->program->getOffset(instruction)),
+      indexInGroup,
+      lane < 0 ? "all lanes" : ("lane " + std::to_string(lane)).c_str());
+  std::string message = std::string("kernel '") + group->kernelName +
+                        "', workgroup (" + std::to_string(group->groupId[0]) +
+                        ", " + std::to_string(group->groupId[1]) + ", " +
+                        std::to_string(group->groupId[2]) + "), " + where;
   if (address) {
     std::snprintf(where, sizeof where, ", address 0x%llx",
                   static_cast<unsigned long long>(address));
     message += where;
   }
-  message += ": " + what + "; instruction: " +
-             group->program->getText(instruction);
+  message +=
+      ": " + what + "; instruction: " + group->program->getText(instruction);
   group->fault->record(kind, std::move(message));
 }

@@ -58,9 +58,9 @@ struct GroupContext {
   std::array<uint32_t, 3> groupId{};
   uint8_t *lds = nullptr;
   uint32_t ldsBytes = 0;
-  LaunchStats *stats = nullptr;  ///< Null unless counting.
-  Fault *fault = nullptr;        ///< Filled by the first fault.
-  Allocation lastAllocation;     ///< What the previous access hit.
+  LaunchStats *stats = nullptr; ///< Null unless counting.
+  Fault *fault = nullptr;       ///< Filled by the first fault.
+  Allocation lastAllocation;    ///< What the previous access hit.
 };
 
 struct Wave {
@@ -206,9 +206,8 @@ inline uint8_t *Wave::access(const Instruction &instruction, unsigned lane,
            std::string(isWrite ? "store" : "load") + " of " +
                std::to_string(bytes) + " bytes " +
                group->memory->describeLocked(address) +
-               (found && found->contains(address, bytes)
-                    ? " (read-only memory)"
-                    : ""));
+               (found && found->contains(address, bytes) ? " (read-only memory)"
+                                                         : ""));
       return nullptr;
     }
     last = *found;

@@ -9,17 +9,17 @@ using namespace tessera::emulator;
 static constexpr uint64_t kSlice = 1 << 18;
 
 unsigned tessera::emulator::getWavesPerGroup(const Launch &launch) {
-  uint64_t items = uint64_t(launch.groupSize[0]) * launch.groupSize[1] *
-                   launch.groupSize[2];
+  uint64_t items =
+      uint64_t(launch.groupSize[0]) * launch.groupSize[1] * launch.groupSize[2];
   unsigned lanes = launch.getLanes();
   return static_cast<unsigned>((items + lanes - 1) / lanes);
 }
 
 WorkgroupRunner::WorkgroupRunner(const Launch &launch,
                                  const LaunchMemory &memory,
-                                 const MemoryMap &map,
-                                 const Settings &settings, Fault &fault,
-                                 LaunchStats *stats, unsigned worker)
+                                 const MemoryMap &map, const Settings &settings,
+                                 Fault &fault, LaunchStats *stats,
+                                 unsigned worker)
     : launch(launch), memory(memory), settings(settings), fault(fault),
       worker(worker), maxWaves(getWavesPerGroup(launch)),
       lds(launch.getLdsBytes()) {
@@ -42,9 +42,8 @@ void WorkgroupRunner::start(const std::array<uint32_t, 3> &group) {
   place.group = group;
   uint32_t items = 1;
   for (unsigned d = 0; d < 3; ++d) {
-    place.groupSize[d] =
-        std::min(launch.groupSize[d],
-                 launch.items[d] - group[d] * launch.groupSize[d]);
+    place.groupSize[d] = std::min(
+        launch.groupSize[d], launch.items[d] - group[d] * launch.groupSize[d]);
     items *= place.groupSize[d];
   }
   unsigned lanes = launch.getLanes();
@@ -80,10 +79,10 @@ static uint64_t execute(Wave &wave, uint64_t limit) {
 }
 
 void WorkgroupRunner::runSlice(Wave &wave) {
-  uint64_t limit = std::min(
-      kSlice, settings.maxInstructions - wave.instructionCount);
-  uint64_t done = context.stats ? execute<true>(wave, limit)
-                                : execute<false>(wave, limit);
+  uint64_t limit =
+      std::min(kSlice, settings.maxInstructions - wave.instructionCount);
+  uint64_t done =
+      context.stats ? execute<true>(wave, limit) : execute<false>(wave, limit);
   wave.instructionCount += done;
   if (wave.stop == StopReason::Yield)
     wave.stop = StopReason::None;
