@@ -29,7 +29,7 @@ static constexpr GpuTarget kTargets[] = {
      kGfx9Buffer, 0},
     {"gfx950", MatrixUnit::MfmaCdna4, 64, 163840, 64, 512, 512, 8, 8, 4, 256,
      kGfx9Buffer, kNoPackedFma},
-    {"gfx1030", MatrixUnit::None, 32, 65536, 32, 1024, 256, 8, 16, 2, 80,
+    {"gfx1030", MatrixUnit::None, 32, 65536, 32, 1024, 256, 16, 16, 2, 80,
      kGfx10Buffer, 0},
     {"gfx1100", MatrixUnit::WmmaGfx11, 32, 65536, 32, 1536, 256, 24, 16, 2, 96,
      kGfx11Buffer, 0},
