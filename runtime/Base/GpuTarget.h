@@ -44,6 +44,7 @@ struct GpuTarget {
   uint32_t vgprGranule;     ///< Registers are given in multiples of this.
   uint32_t maxWavesPerSimd;
   uint32_t simdsPerCu;
+  uint32_t computeUnits; ///< Of the largest product with this chip.
   /// Word 3 of a raw buffer descriptor whose out-of-range loads give zero.
   uint32_t bufferWord3;
   uint32_t errata; ///< Or of Erratum.

@@ -15,6 +15,8 @@ include(AddLLVM)
 include(AddMLIR)
 
 separate_arguments(TESSERA_LLVM_DEFINITIONS NATIVE_COMMAND ${LLVM_DEFINITIONS})
+list(FILTER TESSERA_LLVM_DEFINITIONS INCLUDE REGEX "^-D")
+list(TRANSFORM TESSERA_LLVM_DEFINITIONS REPLACE "^-D" "")
 
 llvm_map_components_to_libnames(llvm_archives
   core support irreader passes target codegen mc mcparser mcdisassembler object
@@ -48,4 +50,4 @@ add_library(tessera_llvm_headers INTERFACE)
 target_include_directories(tessera_llvm_headers SYSTEM INTERFACE
   ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS} ${CMAKE_BINARY_DIR})
 target_compile_definitions(tessera_llvm_headers INTERFACE
-  $<FILTER:${TESSERA_LLVM_DEFINITIONS},INCLUDE,^-D>)
+  ${TESSERA_LLVM_DEFINITIONS})

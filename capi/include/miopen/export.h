@@ -1,0 +1,21 @@
+/*===- export.h - How a public symbol is marked ----------------------------===*\
+|*
+|* The library is compiled with hidden symbols; what carries MIOPEN_EXPORT and
+|* is listed in capi/lib/exports.map can be linked against, nothing else can.
+|*
+\*===----------------------------------------------------------------------===*/
+
+#ifndef MIOPEN_EXPORT_H
+#define MIOPEN_EXPORT_H
+
+#define MIOPEN_EXPORT __attribute__((visibility("default")))
+#define MIOPEN_NO_EXPORT __attribute__((visibility("hidden")))
+#define MIOPEN_DEPRECATED __attribute__((__deprecated__))
+#define MIOPEN_DEPRECATED_EXPORT MIOPEN_EXPORT MIOPEN_DEPRECATED
+
+/** Declares the opaque type `name` and its handle `name_t`. */
+#define MIOPEN_DECLARE_OBJECT(name)                                            \
+  struct name;                                                                 \
+  typedef struct name *name##_t
+
+#endif /* MIOPEN_EXPORT_H */

@@ -1,0 +1,107 @@
+//===- ErrorGuard.cpp - The boundary between Status and C -----------------===//
+
+#include "capi/lib/ErrorGuard.h"
+
+#include <new>
+#include <sstream>
+#include <stdexcept>
+
+using namespace tessera;
+using namespace tessera::capi;
+
+static thread_local std::string lastErrorMessage;
+
+static miopenStatus_t toMiopenStatus(StatusCode code) {
+  switch (code) {
+  case StatusCode::Ok:
+    return miopenStatusSuccess;
+  case StatusCode::InvalidArgument:
+    return miopenStatusBadParm;
+  case StatusCode::NotSupported:
+    return miopenStatusNotImplemented;
+  case StatusCode::ResourceExhausted:
+    return miopenStatusAllocFailed;
+  case StatusCode::NotFound:
+  case StatusCode::Unavailable:
+  case StatusCode::Internal:
+    return miopenStatusInternalError;
+  }
+  return miopenStatusInternalError;
+}
+
+ApiResult::ApiResult(Status status)
+    : status(toMiopenStatus(status.getCode())), message(status.getMessage()) {}
+
+const char *capi::getStatusName(miopenStatus_t status) {
+  switch (status) {
+  case miopenStatusSuccess:
+    return "miopenStatusSuccess";
+  case miopenStatusNotInitialized:
+    return "miopenStatusNotInitialized";
+  case miopenStatusInvalidValue:
+    return "miopenStatusInvalidValue";
+  case miopenStatusBadParm:
+    return "miopenStatusBadParm";
+  case miopenStatusAllocFailed:
+    return "miopenStatusAllocFailed";
+  case miopenStatusInternalError:
+    return "miopenStatusInternalError";
+  case miopenStatusNotImplemented:
+    return "miopenStatusNotImplemented";
+  case miopenStatusUnknownError:
+    return "miopenStatusUnknownError";
+  case miopenStatusUnsupportedOp:
+    return "miopenStatusUnsupportedOp";
+  case miopenStatusGpuOperationsSkipped:
+    return "miopenStatusGpuOperationsSkipped";
+  case miopenStatusVersionMismatch:
+    return "miopenStatusVersionMismatch";
+  }
+  return "Unknown error status";
+}
+
+const char *capi::getLastErrorMessage() { return lastErrorMessage.c_str(); }
+
+Status capi::checkPointers(std::initializer_list<RequiredPointer> pointers) {
+  for (const RequiredPointer &required : pointers)
+    if (!required.pointer)
+      return invalidArgument(std::string(required.name) + " is NULL");
+  return Status::ok();
+}
+
+void capi::detail::logApiCall(const char *function,
+                              std::initializer_list<RequiredPointer> pointers) {
+  std::ostringstream text;
+  text << function << '(';
+  const char *separator = "";
+  for (const RequiredPointer &required : pointers) {
+    text << separator << required.name << " = " << required.pointer;
+    separator = ", ";
+  }
+  text << ')';
+  logCall(text.str());
+}
+
+miopenStatus_t capi::detail::reportFailure(const char *function,
+                                           const ApiResult &result) {
+  lastErrorMessage = std::string(function) + ": " + result.getMessage();
+  if (isLogged(LogLevel::Error))
+    logMessage(LogLevel::Error, lastErrorMessage + " (" +
+                                    getStatusName(result.getStatus()) + ")");
+  return result.getStatus();
+}
+
+miopenStatus_t capi::detail::reportException(const char *function) {
+  // Our own code throws nothing: what arrives here comes from the standard
+  // library, and nearly always because memory ran out.
+  try {
+    throw;
+  } catch (const std::bad_alloc &) {
+    return miopenStatusAllocFailed; // No memory for a sentence either.
+  } catch (const std::exception &exception) {
+    return reportFailure(
+        function, internalError(std::string("exception: ") + exception.what()));
+  } catch (...) {
+    return reportFailure(function, internalError("unknown exception"));
+  }
+}

@@ -1,0 +1,87 @@
+//===- ErrorGuard.h - The boundary between Status and C ---------*- C++ -*-===//
+//
+// Every public function runs its body in guard(). This is the only place where
+// a Status, or an exception of the standard library, becomes a miopenStatus_t,
+// and where the sentence behind it is kept for tesseraGetLastErrorMessage().
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_CAPI_LIB_ERRORGUARD_H
+#define TESSERA_CAPI_LIB_ERRORGUARD_H
+
+#include "runtime/Base/Log.h"
+#include "runtime/Base/Status.h"
+#include <miopen/handle.h>
+
+#include <initializer_list>
+#include <string>
+#include <utility>
+
+namespace tessera::capi {
+
+/// What the body of a public function answers: a Status, converted by its
+/// code, or one of MIOpen's statuses that no StatusCode stands for, with its
+/// sentence. A plain value.
+class [[nodiscard]] ApiResult {
+public:
+  /// Not explicit, so that a body can return a Status as it is.
+  ApiResult(Status status);
+  ApiResult(miopenStatus_t status, std::string message)
+      : status(status), message(std::move(message)) {}
+
+  miopenStatus_t getStatus() const { return status; }
+  const std::string &getMessage() const { return message; }
+
+private:
+  miopenStatus_t status;
+  std::string message;
+};
+
+/// MIOpen's name of a status, or "Unknown error status".
+const char *getStatusName(miopenStatus_t status);
+
+/// The sentence of the last failure on this thread; "" at first.
+const char *getLastErrorMessage();
+
+/// A pointer that must not be null, and what the caller calls it.
+struct RequiredPointer {
+  const void *pointer;
+  const char *name;
+};
+
+/// InvalidArgument, naming the first null pointer.
+Status checkPointers(std::initializer_list<RequiredPointer> pointers);
+
+namespace detail {
+/// "miopenSetStream(handle = 0x...)", for MIOPEN_ENABLE_LOGGING.
+void logApiCall(const char *function,
+                std::initializer_list<RequiredPointer> pointers);
+/// Logs the failure and keeps its sentence; gives back its status.
+miopenStatus_t reportFailure(const char *function, const ApiResult &result);
+/// The same for the exception that is being handled.
+miopenStatus_t reportException(const char *function);
+} // namespace detail
+
+/// Runs `body`, which returns an ApiResult, for the public function
+/// `function`, once none of the `required` pointers is null.
+template <typename Body>
+miopenStatus_t guard(const char *function,
+                     std::initializer_list<RequiredPointer> required,
+                     Body &&body) {
+  try {
+    if (areCallsLogged()) [[unlikely]]
+      detail::logApiCall(function, required);
+    Status status = checkPointers(required);
+    const ApiResult result =
+        status.isOk() ? body() : ApiResult(std::move(status));
+    if (result.getStatus() == miopenStatusSuccess)
+      return miopenStatusSuccess;
+    return detail::reportFailure(function, result);
+  } catch (...) {
+    return detail::reportException(function);
+  }
+}
+
+} // namespace tessera::capi
+
+#endif // TESSERA_CAPI_LIB_ERRORGUARD_H

@@ -1,0 +1,135 @@
+//===- Handle.cpp - miopen/handle.h ---------------------------------------===//
+
+#include <miopen/handle.h>
+
+#include "capi/lib/ErrorGuard.h"
+#include "capi/lib/HandleState.h"
+#include "capi/lib/Library.h"
+
+#include <miopen/version.h>
+
+using namespace tessera;
+using namespace tessera::capi;
+
+Status miopenHandle::createEvents() {
+  if (events)
+    return Status::ok();
+  ErrorOr<Event> start = Event::create(engine.getGpu());
+  if (!start)
+    return start.getStatus();
+  ErrorOr<Event> stop = Event::create(engine.getGpu());
+  if (!stop)
+    return stop.getStatus();
+  events.emplace(Events{std::move(*start), std::move(*stop)});
+  return Status::ok();
+}
+
+Status miopenHandle::launchTimed(const LoadedKernel &kernel,
+                                 const LaunchArgs &args, float &timeMs) {
+  Status status = createEvents();
+  if (status.isOk())
+    status = events->start.record(stream);
+  if (status.isOk())
+    status = engine.launch(kernel, stream, args);
+  if (status.isOk())
+    status = events->stop.record(stream);
+  if (status.isOk())
+    status = events->stop.synchronize();
+  if (!status.isOk())
+    return status;
+  const ErrorOr<float> elapsedMs = events->stop.getMsSince(events->start);
+  if (!elapsedMs)
+    return elapsedMs.getStatus();
+  timeMs = *elapsedMs;
+  return Status::ok();
+}
+
+extern "C" {
+
+const char *miopenGetErrorString(miopenStatus_t error) {
+  return getStatusName(error);
+}
+
+miopenStatus_t miopenGetVersion(size_t *major, size_t *minor, size_t *patch) {
+  return guard(__func__, {}, [&]() -> ApiResult {
+    if (major)
+      *major = MIOPEN_VERSION_MAJOR;
+    if (minor)
+      *minor = MIOPEN_VERSION_MINOR;
+    if (patch)
+      *patch = MIOPEN_VERSION_PATCH;
+    return Status::ok();
+  });
+}
+
+miopenStatus_t miopenCreate(miopenHandle_t *handle) {
+  return miopenCreateWithStream(handle, nullptr);
+}
+
+miopenStatus_t miopenCreateWithStream(miopenHandle_t *handle,
+                                      miopenAcceleratorQueue_t stream) {
+  return guard(__func__, {{handle, "handle"}}, [&]() -> ApiResult {
+    const ErrorOr<Engine *> engine = getEngine();
+    if (!engine)
+      return engine.getStatus();
+    *handle = new miopenHandle(**engine, stream);
+    return Status::ok();
+  });
+}
+
+miopenStatus_t miopenDestroy(miopenHandle_t handle) {
+  return guard(__func__, {{handle, "handle"}}, [&]() -> ApiResult {
+    delete handle;
+    return Status::ok();
+  });
+}
+
+miopenStatus_t miopenSetStream(miopenHandle_t handle,
+                               miopenAcceleratorQueue_t streamID) {
+  return guard(__func__, {{handle, "handle"}}, [&]() -> ApiResult {
+    handle->stream = streamID;
+    return Status::ok();
+  });
+}
+
+miopenStatus_t miopenGetStream(miopenHandle_t handle,
+                               miopenAcceleratorQueue_t *streamID) {
+  return guard(__func__, {{handle, "handle"}, {streamID, "streamID"}},
+               [&]() -> ApiResult {
+                 *streamID = handle->stream;
+                 return Status::ok();
+               });
+}
+
+miopenStatus_t miopenSetAllocator(miopenHandle_t handle,
+                                  miopenAllocatorFunction allocator,
+                                  miopenDeallocatorFunction deallocator,
+                                  void *allocatorContext) {
+  return guard(__func__, {{handle, "handle"}}, [&]() -> ApiResult {
+    if (!allocator != !deallocator)
+      return invalidArgument(
+          "allocator and deallocator must be given together");
+    handle->allocator = allocator;
+    handle->deallocator = deallocator;
+    handle->allocatorContext = allocatorContext;
+    return Status::ok();
+  });
+}
+
+miopenStatus_t miopenGetKernelTime(miopenHandle_t handle, float *time) {
+  return guard(__func__, {{handle, "handle"}, {time, "time"}},
+               [&]() -> ApiResult {
+                 *time = handle->kernelTimeMs;
+                 return Status::ok();
+               });
+}
+
+miopenStatus_t miopenEnableProfiling(miopenHandle_t handle, bool enable) {
+  return guard(__func__, {{handle, "handle"}}, [&]() -> ApiResult {
+    handle->profiling = enable;
+    handle->kernelTimeMs = 0;
+    return Status::ok();
+  });
+}
+
+} // extern "C"

@@ -1,0 +1,51 @@
+//===- HandleState.h - What stands behind miopenHandle_t -------*- C++ -*-===//
+
+#ifndef TESSERA_CAPI_LIB_HANDLESTATE_H
+#define TESSERA_CAPI_LIB_HANDLESTATE_H
+
+#include "runtime/Engine/Engine.h"
+#include "runtime/Gpu/Event.h"
+
+#include <miopen/handle.h>
+
+#include <optional>
+
+/// A stream and how to time it. Owned by the client; used by one thread at a
+/// time. The events are owned here, the engine and the stream are borrowed.
+struct miopenHandle {
+  tessera::Engine &engine;
+  hipStream_t stream = nullptr;
+  bool profiling = false;
+  float kernelTimeMs = 0;
+  /// Recorded by the client, called by nobody yet.
+  miopenAllocatorFunction allocator = nullptr;
+  miopenDeallocatorFunction deallocator = nullptr;
+  void *allocatorContext = nullptr;
+
+  miopenHandle(tessera::Engine &engine, hipStream_t stream)
+      : engine(engine), stream(stream) {}
+
+  /// Launches a kernel; waits for it and keeps its time if profiling is on.
+  tessera::Status launch(const tessera::LoadedKernel &kernel,
+                         const tessera::LaunchArgs &args) {
+    if (profiling) [[unlikely]]
+      return launchTimed(kernel, args, kernelTimeMs);
+    return engine.launch(kernel, stream, args);
+  }
+
+  /// Launches a kernel, waits for it and sets `timeMs`.
+  tessera::Status launchTimed(const tessera::LoadedKernel &kernel,
+                              const tessera::LaunchArgs &args, float &timeMs);
+
+private:
+  struct Events {
+    tessera::Event start;
+    tessera::Event stop;
+  };
+  /// Made when a time is first wanted, because most handles want none.
+  tessera::Status createEvents();
+
+  std::optional<Events> events;
+};
+
+#endif // TESSERA_CAPI_LIB_HANDLESTATE_H

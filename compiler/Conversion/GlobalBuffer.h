@@ -1,0 +1,51 @@
+//===- GlobalBuffer.h - A tensor behind a buffer descriptor ----*- C++ -*-===//
+//
+// AMD's buffer instructions check an offset against the descriptor's size:
+// loads out of range give zero and stores do nothing. That is our padding and
+// our tails, at the price of one select.
+//
+// Offsets have 32 bits, and we keep the upper half of them for "out of range".
+// A tensor of more than 2 GiB therefore gets a descriptor of its own in each
+// workgroup, which begins at the first row (image, channel) of its tile.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_COMPILER_CONVERSION_GLOBALBUFFER_H
+#define TESSERA_COMPILER_CONVERSION_GLOBALBUFFER_H
+
+#include "compiler/Conversion/ViewAccess.h"
+#include "runtime/Base/GpuTarget.h"
+
+namespace tessera {
+
+/// An offset that is out of range of every descriptor we make.
+inline constexpr int64_t kOutOfRange = int64_t(1) << 31;
+
+/// A descriptor, and where a tile begins in terms of it.
+struct GlobalBuffer {
+  mlir::Value descriptor;
+  mlir::Value group; ///< To be added to every position,
+  mlir::Value row0;  ///< relative to the descriptor's first byte.
+};
+
+/// Bytes that a tile of `rows` rows may span in a descriptor of its own; the
+/// lowering refuses a view where they exceed kOutOfRange.
+int64_t getWindowBytes(const ViewAccess &access, int64_t rows);
+
+/// The descriptor for the tile at `row0` of `group`.
+GlobalBuffer makeBuffer(Emitter &e, const ViewAccess &access,
+                        mlir::Value pointer, mlir::Value group,
+                        mlir::Value row0, const GpuTarget &target);
+
+/// Loads `type` at byte offset `lane` (a VGPR, range-checked) + `uniform` (an
+/// SGPR, not checked).
+mlir::Value loadBuffer(Emitter &e, mlir::Value descriptor, mlir::Type type,
+                       mlir::Value lane, mlir::Value uniform);
+
+/// Stores an integer or a vector of them at byte offset `lane`.
+void storeBuffer(Emitter &e, mlir::Value value, mlir::Value descriptor,
+                 mlir::Value lane);
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_CONVERSION_GLOBALBUFFER_H

@@ -1,0 +1,338 @@
+//===- MainLoop.cpp - The software pipeline over the reduction ------------===//
+
+#include "compiler/Conversion/MainLoop.h"
+
+#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace tessera;
+
+//===----------------------------------------------------------------------===//
+// State
+//===----------------------------------------------------------------------===//
+
+MainLoop::Values MainLoop::State::flatten() const {
+  Values all(accumulators);
+  for (const Values &pieces : staged)
+    llvm::append_range(all, pieces);
+  llvm::append_range(all, fragments);
+  return all;
+}
+
+void MainLoop::State::unflatten(ValueRange values) {
+  auto take = [&](Values &into) {
+    size_t count = into.size();
+    into.assign(values.begin(), values.begin() + count);
+    values = values.drop_front(count);
+  };
+  take(accumulators);
+  for (Values &pieces : staged)
+    take(pieces);
+  take(fragments);
+}
+
+std::pair<TileCopy &, unsigned> MainLoop::getPass(unsigned index) {
+  if (index < copyM.getPasses())
+    return {copyM, index};
+  return {copyN, index - copyM.getPasses()};
+}
+
+/// Fragments are numbered those of m first, then those of n.
+Value MainLoop::readFragment(int64_t index, int64_t chunk, unsigned buffer) {
+  bool isM = index < mma.getM().count;
+  return mma.readFragment(isM, isM ? index : index - mma.getM().count, chunk,
+                          isM ? buffers.m[buffer] : buffers.n[buffer]);
+}
+
+//===----------------------------------------------------------------------===//
+// The parts of one step
+//===----------------------------------------------------------------------===//
+
+MainLoop::Actions MainLoop::makeMultiplies(Values &accumulators,
+                                           SmallVector<Values> &fragments) {
+  Actions actions;
+  int64_t countM = mma.getM().count, countN = mma.getN().count;
+  for (int64_t chunk = 0; chunk < mma.getChunkReads(); ++chunk)
+    for (int64_t part = 0; part < mma.getInstructionsPerChunk(); ++part)
+      for (int64_t j = 0; j < countN; ++j)
+        for (int64_t i = 0; i < countM; ++i)
+          actions.push_back(
+              {Kind::Multiply, [=, this, &accumulators, &fragments] {
+                 Value &acc = accumulators[j * countM + i];
+                 acc = mma.multiply(fragments[chunk][i],
+                                    fragments[chunk][countM + j], acc, part);
+               }});
+  return actions;
+}
+
+/// Reads of every chunk but the first, which the step before has read.
+MainLoop::Actions MainLoop::makeReads(SmallVector<Values> &fragments,
+                                      unsigned current) {
+  Actions actions;
+  int64_t countM = mma.getM().count, total = getFragments();
+  for (int64_t chunk = 1; chunk < mma.getChunkReads(); ++chunk)
+    for (int64_t n = 0; n < total; ++n) {
+      // Those of n first: an instruction row of P goes through all of m.
+      int64_t index = (n + countM) % total;
+      actions.push_back({Kind::LdsRead, [=, this, &fragments] {
+                           fragments[chunk][index] =
+                               readFragment(index, chunk, current);
+                         }});
+    }
+  return actions;
+}
+
+/// Each staged chunk goes to LDS, and the chunk of the step after the next
+/// takes its registers.
+MainLoop::Actions MainLoop::makeCopies(const State &state,
+                                       SmallVector<Values> &loaded,
+                                       unsigned next, Value position) {
+  Actions actions;
+  for (unsigned pass = 0; pass < getPasses(); ++pass) {
+    actions.push_back({Kind::LdsWrite, [=, this, &state] {
+                         auto [copy, own] = getPass(pass);
+                         bool isM = pass < copyM.getPasses();
+                         copy.write(own, state.staged[pass],
+                                    isM ? buffers.m[next] : buffers.n[next]);
+                       }});
+    actions.push_back({Kind::GlobalLoad, [=, this, &loaded] {
+                         auto [copy, own] = getPass(pass);
+                         loaded[pass] = copy.load(own, position);
+                       }});
+  }
+  return actions;
+}
+
+/// The barrier, and the first fragments of the next step behind it.
+MainLoop::Actions MainLoop::makeTail(Values &fragments, unsigned next) {
+  Actions actions;
+  actions.push_back(
+      {Kind::Other, [this] { amdgpu::LDSBarrierOp::create(e.b, e.loc); }});
+  int64_t countM = mma.getM().count, total = getFragments();
+  for (int64_t n = 0; n < total; ++n) {
+    int64_t index = (n + countM) % total;
+    actions.push_back({Kind::LdsRead, [=, this, &fragments] {
+                         fragments[index] = readFragment(index, 0, next);
+                       }});
+  }
+  return actions;
+}
+
+/// Spreads the memory operations over the multiplications: reads come at least
+/// two instructions before their chunk is needed, copies evenly, and the tail
+/// before the last quarter, which covers its latency.
+MainLoop::Actions MainLoop::interleave(Actions multiplies, Actions reads,
+                                       Actions copies, Actions tail) {
+  int64_t total = multiplies.size();
+  int64_t covered = std::max<int64_t>(2, total / 4);
+  int64_t body = std::max<int64_t>(0, total - covered);
+  int64_t perChunk = total / mma.getChunkReads();
+  int64_t perRead = getFragments();
+  int64_t numReads = reads.size();
+  int64_t numOps = numReads + copies.size();
+
+  Actions sequence;
+  int64_t used = 0;
+  auto multiplyUntil = [&](int64_t end) {
+    for (; used < std::min(end, total); ++used)
+      sequence.push_back(std::move(multiplies[used]));
+  };
+  for (int64_t n = 0; n < numOps; ++n) {
+    int64_t at = (n + 1) * body / (numOps + 1);
+    if (n < numReads) {
+      int64_t ahead = 2 + (perRead - 1 - n % perRead) / 2;
+      int64_t latest = (1 + n / perRead) * perChunk - ahead;
+      at = std::min(at, std::max(used, latest));
+    }
+    multiplyUntil(at);
+    sequence.push_back(
+        std::move(n < numReads ? reads[n] : copies[n - numReads]));
+  }
+  multiplyUntil(body);
+  sequence.push_back(std::move(tail.front()));
+  for (size_t n = 1; n < tail.size(); ++n) {
+    sequence.push_back(std::move(tail[n]));
+    if (n % 2 == 0)
+      multiplyUntil(used + 1);
+  }
+  multiplyUntil(total);
+  return sequence;
+}
+
+MainLoop::Action MainLoop::makeWait(std::optional<int64_t> loads,
+                                    std::optional<int64_t> lds) {
+  return {Kind::Other, [=, this] {
+            auto count = [&](std::optional<int64_t> value) {
+              return value ? e.b.getI32IntegerAttr(*value) : IntegerAttr();
+            };
+            amdgpu::MemoryCounterWaitOp::create(e.b, e.loc, count(loads),
+                                                nullptr, count(lds), nullptr,
+                                                nullptr);
+          }};
+}
+
+/// One wait for each chunk's fragments and one for the staged loads, instead
+/// of LLVM's one for each first use: LDS operations finish in order, so the
+/// wait before chunk q may leave those outstanding that were issued after the
+/// last read of chunk q.
+void MainLoop::insertWaits(Actions &actions, int64_t multipliesPerChunk) {
+  struct Insertion {
+    size_t before;
+    Action wait;
+  };
+  std::vector<Insertion> waits;
+  waits.push_back({0, makeWait(std::nullopt, 0)});
+  int64_t perRead = getFragments();
+  for (int64_t chunk = 1; chunk < mma.getChunkReads(); ++chunk) {
+    int64_t multiplies = 0, reads = 0, younger = 0;
+    size_t at = 0;
+    for (; at < actions.size(); ++at) {
+      Kind kind = actions[at].kind;
+      if (kind == Kind::Multiply && multiplies++ == chunk * multipliesPerChunk)
+        break;
+      if (kind == Kind::LdsRead)
+        ++reads;
+      if (kind == Kind::LdsRead && reads <= chunk * perRead)
+        younger = 0;
+      else if (kind == Kind::LdsRead || kind == Kind::LdsWrite)
+        ++younger;
+    }
+    waits.push_back({at, makeWait(std::nullopt, younger)});
+  }
+  auto firstWrite = llvm::find_if(
+      actions, [](const Action &a) { return a.kind == Kind::LdsWrite; });
+  waits.push_back({static_cast<size_t>(firstWrite - actions.begin()),
+                   makeWait(0, std::nullopt)});
+  llvm::stable_sort(waits, [](const Insertion &a, const Insertion &b) {
+    return a.before > b.before;
+  });
+  for (Insertion &insertion : waits)
+    actions.insert(actions.begin() + insertion.before,
+                   std::move(insertion.wait));
+}
+
+//===----------------------------------------------------------------------===//
+// Steps and loops
+//===----------------------------------------------------------------------===//
+
+/// Multiplies the step in LDS buffer `current`; writes the staged step to the
+/// other buffer; loads the step at `position` in its place.
+void MainLoop::emitStep(State &state, unsigned current, Value position) {
+  unsigned next = 1 - current;
+  SmallVector<Values> fragments(mma.getChunkReads(), Values(getFragments()));
+  fragments[0] = state.fragments;
+  SmallVector<Values> loaded(getPasses());
+  Values nextFragments(getFragments());
+
+  Actions multiplies = makeMultiplies(state.accumulators, fragments);
+  int64_t perChunk = multiplies.size() / mma.getChunkReads();
+  Actions sequence = interleave(
+      std::move(multiplies), makeReads(fragments, current),
+      makeCopies(state, loaded, next, position), makeTail(nextFragments, next));
+  if (pinned)
+    insertWaits(sequence, perChunk);
+  for (const Action &action : sequence) {
+    action.emit();
+    // Pins the order; the arithmetic between two pins is LLVM's to arrange.
+    if (pinned && action.kind != Kind::Multiply)
+      ROCDL::SchedBarrier::create(e.b, e.loc, 0);
+  }
+  state.staged = std::move(loaded);
+  state.fragments = std::move(nextFragments);
+}
+
+void MainLoop::emitTwoSteps(State &state, Value position) {
+  emitStep(state, 0, position);
+  emitStep(state, 1, e.add(position, stepBytes));
+}
+
+/// Step 0 in LDS, step 1 staged, the first fragments of step 0 read.
+MainLoop::State MainLoop::emitPrologue() {
+  Value zero = e.constant(0);
+  if (walk.isNested) {
+    copyM.setTap(zero);
+    copyN.setTap(zero);
+  }
+  State state;
+  state.accumulators.assign(mma.getAccumulators(), mma.makeZeroAccumulator());
+  SmallVector<Values> first;
+  for (unsigned pass = 0; pass < getPasses(); ++pass) {
+    auto [copy, own] = getPass(pass);
+    first.push_back(copy.load(own, zero));
+  }
+  for (unsigned pass = 0; pass < getPasses(); ++pass) {
+    auto [copy, own] = getPass(pass);
+    bool isM = pass < copyM.getPasses();
+    copy.write(own, first[pass], isM ? buffers.m[0] : buffers.n[0]);
+  }
+  Value second = e.constant(stepBytes);
+  for (unsigned pass = 0; pass < getPasses(); ++pass) {
+    auto [copy, own] = getPass(pass);
+    state.staged.push_back(copy.load(own, second));
+  }
+  amdgpu::LDSBarrierOp::create(e.b, e.loc);
+  for (int64_t index = 0; index < getFragments(); ++index)
+    state.fragments.push_back(readFragment(index, 0, 0));
+  return state;
+}
+
+/// for position = from, from + 2 steps, ... below to
+MainLoop::State MainLoop::emitInnerLoop(State state, Value from, Value to) {
+  auto loop = scf::ForOp::create(e.b, e.loc, from, to,
+                                 e.constant(2 * stepBytes), state.flatten());
+  OpBuilder::InsertionGuard guard(e.b);
+  e.b.setInsertionPointToStart(loop.getBody());
+  state.unflatten(loop.getRegionIterArgs());
+  emitTwoSteps(state, loop.getInductionVar());
+  scf::YieldOp::create(e.b, e.loc, state.flatten());
+  state.unflatten(loop.getResults());
+  return state;
+}
+
+/// One loop; the two steps past the end load nothing.
+MainLoop::State MainLoop::emitFlatLoop(State state) {
+  int64_t bytes = walk.inner * (stepBytes / mma.getM().lds.step);
+  return emitInnerLoop(std::move(state), e.constant(2 * stepBytes),
+                       e.constant(bytes + 2 * stepBytes));
+}
+
+/// Taps x channels. The loads are two steps ahead, so tap 0 starts there and
+/// a last turn of two steps, past the last tap, loads nothing. The upper bound
+/// is written as lower + count, without wrap, so that LLVM sees that the inner
+/// loop runs at least once and makes no copy of it.
+MainLoop::State MainLoop::emitNestedLoop(State state) {
+  int64_t bytes = walk.inner * (stepBytes / mma.getM().lds.step);
+  Value zero = e.constant(0), one = e.constant(1);
+  Value ahead = e.constant(2 * stepBytes);
+  auto loop = scf::ForOp::create(e.b, e.loc, zero, e.constant(walk.outer + 1),
+                                 one, state.flatten());
+  OpBuilder::InsertionGuard guard(e.b);
+  e.b.setInsertionPointToStart(loop.getBody());
+  state.unflatten(loop.getRegionIterArgs());
+  Value tap = loop.getInductionVar();
+  copyM.setTap(tap);
+  copyN.setTap(tap);
+  Value isFirst =
+      arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::eq, tap, zero);
+  Value isTap = e.ult(tap, walk.outer);
+  Value count =
+      e.select(isFirst, e.constant(bytes - 2 * stepBytes), e.constant(bytes));
+  count = e.select(isTap, count, ahead);
+  Value from = e.select(isFirst, ahead, zero);
+  Value to = arith::AddIOp::create(e.b, e.loc, from, count,
+                                   arith::IntegerOverflowFlags::nsw |
+                                       arith::IntegerOverflowFlags::nuw);
+  state = emitInnerLoop(std::move(state), from, to);
+  scf::YieldOp::create(e.b, e.loc, state.flatten());
+  state.unflatten(loop.getResults());
+  return state;
+}
+
+MainLoop::Values MainLoop::emit() {
+  State state = emitPrologue();
+  state = walk.isNested ? emitNestedLoop(std::move(state))
+                        : emitFlatLoop(std::move(state));
+  return state.accumulators;
+}

@@ -1,0 +1,100 @@
+//===- MainLoop.h - The software pipeline over the reduction ---*- C++ -*-===//
+//
+// Two LDS buffers, the loop unrolled over both so that every buffer address is
+// a constant; global loads run two steps ahead of the arithmetic, the first
+// fragments of a step are read behind the barrier of the step before. There is
+// no peeled last step: the loop runs two steps longer, loading out of range.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_COMPILER_CONVERSION_MAINLOOP_H
+#define TESSERA_COMPILER_CONVERSION_MAINLOOP_H
+
+#include "compiler/Conversion/TileCopy.h"
+#include "compiler/Conversion/TileMma.h"
+
+#include <array>
+#include <functional>
+
+namespace tessera {
+
+/// LDS buffers of the two factors.
+struct LdsBuffers {
+  std::array<mlir::Value, 2> m;
+  std::array<mlir::Value, 2> n;
+};
+
+class MainLoop {
+public:
+  /// `pinned`: fix the order of memory operations around the matrix
+  /// instructions and place the waits, instead of leaving both to LLVM.
+  MainLoop(Emitter &e, TileCopy &copyM, TileCopy &copyN, TileMma &mma,
+           const ReductionWalk &walk, int64_t stepBytes, LdsBuffers buffers,
+           bool pinned)
+      : e(e), copyM(copyM), copyN(copyN), mma(mma), walk(walk),
+        stepBytes(stepBytes), buffers(buffers), pinned(pinned) {}
+
+  /// Emits the loop; returns the accumulators, that of fragments (i of m, j of
+  /// n) at index j * fragments of m + i.
+  llvm::SmallVector<mlir::Value> emit();
+
+private:
+  using Values = llvm::SmallVector<mlir::Value>;
+
+  /// What goes from one step to the next.
+  struct State {
+    Values accumulators;
+    /// The loaded chunks of the step after next, of m's passes, then of n's.
+    llvm::SmallVector<Values> staged;
+    /// Fragments of the first chunk: of m, then of n.
+    Values fragments;
+
+    Values flatten() const;
+    void unflatten(mlir::ValueRange values);
+  };
+
+  enum class Kind { Multiply, LdsRead, LdsWrite, GlobalLoad, Other };
+  struct Action {
+    Kind kind;
+    std::function<void()> emit;
+  };
+  using Actions = std::vector<Action>;
+
+  State emitPrologue();
+  void emitStep(State &state, unsigned current, mlir::Value position);
+  void emitTwoSteps(State &state, mlir::Value position);
+  State emitNestedLoop(State state);
+  State emitFlatLoop(State state);
+  State emitInnerLoop(State state, mlir::Value from, mlir::Value to);
+
+  /// The parts of a step, in program order; see emitStep().
+  Actions makeMultiplies(Values &accumulators,
+                         llvm::SmallVector<Values> &fragments);
+  Actions makeReads(llvm::SmallVector<Values> &fragments, unsigned current);
+  Actions makeCopies(const State &state, llvm::SmallVector<Values> &loaded,
+                     unsigned next, mlir::Value position);
+  Actions makeTail(Values &fragments, unsigned next);
+  Actions interleave(Actions multiplies, Actions reads, Actions copies,
+                     Actions tail);
+  void insertWaits(Actions &actions, int64_t multipliesPerChunk);
+  Action makeWait(std::optional<int64_t> loads, std::optional<int64_t> lds);
+
+  unsigned getPasses() const { return copyM.getPasses() + copyN.getPasses(); }
+  /// The side and its own pass for pass `index` of both.
+  std::pair<TileCopy &, unsigned> getPass(unsigned index);
+  mlir::Value readFragment(int64_t index, int64_t chunk, unsigned buffer);
+  int64_t getFragments() const { return mma.getM().count + mma.getN().count; }
+
+  Emitter &e;
+  TileCopy &copyM;
+  TileCopy &copyN;
+  TileMma &mma;
+  ReductionWalk walk;
+  int64_t stepBytes;
+  LdsBuffers buffers;
+  bool pinned;
+};
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_CONVERSION_MAINLOOP_H

@@ -1,0 +1,79 @@
+//===- TileMma.h - One wave's share of a tile product ----------*- C++ -*-===//
+//
+// A wave computes a grid of matrix-instruction tiles. The operand whose rows a
+// lane keeps side by side in its accumulators is P: the output channels where
+// the output is NHWC, the pixels where it is NCHW, so that a lane stores
+// neighbours. Fragments are whole 16-byte chunks: one read feeds several
+// instructions, because P and Q permute the reduction alike.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_COMPILER_CONVERSION_TILEMMA_H
+#define TESSERA_COMPILER_CONVERSION_TILEMMA_H
+
+#include "compiler/Conversion/LdsTile.h"
+#include "compiler/Target/MatrixInstruction.h"
+
+namespace tessera {
+
+/// One side of the product: which rows of which LDS tile a lane reads.
+struct FragmentSide {
+  LdsTile lds;
+  int64_t count;        ///< Instruction tiles of the wave along this side.
+  int64_t rows;         ///< Rows of one instruction tile.
+  mlir::Value firstRow; ///< Of the wave, within the workgroup's tile.
+  mlir::Value laneRow;  ///< Of the lane, within an instruction tile.
+  /// Element offset for [fragment][chunk], before the constant of the row.
+  llvm::SmallVector<llvm::SmallVector<mlir::Value>> offsets;
+};
+
+class TileMma {
+public:
+  /// `waveRow` and `waveColumn` say which part of the tile the wave computes;
+  /// P is the side of the `lanes` dimension.
+  TileMma(Emitter &e, const MatrixInstruction &instruction, int64_t waveSize,
+          LdsTile m, LdsTile n, int64_t wavesM, int64_t wavesN,
+          bool lanesAlongN, mlir::Value lane, mlir::Value waveM,
+          mlir::Value waveN, mlir::Type elementType);
+
+  const FragmentSide &getM() const { return m; }
+  const FragmentSide &getN() const { return n; }
+  bool hasLanesAlongN() const { return lanesAlongN; }
+  const MatrixInstruction &getInstruction() const { return instruction; }
+
+  /// Chunk reads that one fragment needs for a whole step.
+  int64_t getChunkReads() const { return chunkReads; }
+  /// Instructions that one chunk feeds for each pair of fragments.
+  int64_t getInstructionsPerChunk() const;
+  mlir::Type getAccumulatorType() const;
+  mlir::Type getFragmentType() const;
+  int64_t getAccumulators() const { return m.count * n.count; }
+  mlir::Value makeZeroAccumulator();
+
+  /// Reads chunk read `chunk` of fragment `index` of side m (or n) from the
+  /// LDS buffer.
+  mlir::Value readFragment(bool isM, int64_t index, int64_t chunk,
+                           mlir::Value buffer);
+
+  /// The `part`-th instruction that the chunk feeds:
+  /// accumulator + fragment of m times fragment of n.
+  mlir::Value multiply(mlir::Value fragmentM, mlir::Value fragmentN,
+                       mlir::Value accumulator, int64_t part);
+
+private:
+  void makeOffsets(FragmentSide &side, mlir::Value laneChunk);
+  mlir::Value multiplyFma(mlir::Value p, mlir::Value q, mlir::Value acc);
+
+  Emitter &e;
+  MatrixInstruction instruction;
+  bool lanesAlongN;
+  mlir::Type elementType;
+  int64_t laneChunks;
+  int64_t chunkReads;
+  FragmentSide m;
+  FragmentSide n;
+};
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_CONVERSION_TILEMMA_H

@@ -1,0 +1,150 @@
+//===- ViewAccess.cpp - A coordinate map as linear forms ------------------===//
+
+#include "compiler/Conversion/ViewAccess.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace tessera;
+
+/// Adds `scale` times the (division-free) `expr` to a linear form.
+static void addLinear(AffineExpr expr, int64_t scale,
+                      SmallVectorImpl<int64_t> &factors, int64_t &constant) {
+  if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
+    factors[dim.getPosition()] += scale;
+    return;
+  }
+  if (auto value = dyn_cast<AffineConstantExpr>(expr)) {
+    constant += scale * value.getValue();
+    return;
+  }
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  if (binary.getKind() == AffineExprKind::Add) {
+    addLinear(binary.getLHS(), scale, factors, constant);
+    addLinear(binary.getRHS(), scale, factors, constant);
+    return;
+  }
+  // A product of an affine map has its constant on the right.
+  auto factor = cast<AffineConstantExpr>(binary.getRHS());
+  addLinear(binary.getLHS(), scale * factor.getValue(), factors, constant);
+}
+
+int64_t AccessSpace::getExtent() const {
+  return std::accumulate(sizes.begin(), sizes.end(), int64_t(1),
+                         std::multiplies<>());
+}
+
+bool AccessSpace::isLinear() const {
+  return sizes.empty() ||
+         (sizes.size() == 1 &&
+          llvm::all_of(llvm::drop_begin(coefs),
+                       [](const auto &form) { return form[0] == 0; }));
+}
+
+SmallVector<Value> AccessSpace::evaluate(Emitter &e, Value position) const {
+  SmallVector<Value> forms(coefs.size(), e.constant(0));
+  for (int64_t d = sizes.size() - 1; d >= 0; --d) {
+    bool isOutermost = d == 0;
+    Value digit = isOutermost ? position : e.remu(position, sizes[d]);
+    for (auto [form, factors] : llvm::zip(forms, coefs))
+      form = e.add(form, e.mul(digit, factors[d]));
+    if (!isOutermost)
+      position = e.divu(position, sizes[d]);
+  }
+  return forms;
+}
+
+ViewAccess::ViewAccess(dnn::ViewOp view)
+    : source(view.getSource()), elementType(view.getType().getElementType()),
+      coords(view.getCoords()) {
+  auto type = cast<MemRefType>(source.getType());
+  elementBytes = elementType.getIntOrFloatBitWidth() / 8;
+  tensorBytes = type.getNumElements() * elementBytes;
+  unsigned numDims = coords.getSizes().size();
+  constants.assign(1, 0);
+  factors.emplace_back(numDims, 0);
+
+  int64_t stride = tensorBytes;
+  for (auto [expr, size] :
+       llvm::zip(coords.getMap().getResults(), type.getShape())) {
+    stride /= size;
+    addLinear(expr, stride, factors[0], constants[0]);
+
+    SmallVector<int64_t> form(numDims, 0);
+    int64_t low = 0;
+    addLinear(expr, 1, form, low);
+    int64_t constant = low, high = low;
+    for (auto [factor, extent] : llvm::zip(form, coords.getSizes()))
+      (factor < 0 ? low : high) += factor * (extent - 1);
+    if (low >= 0 && high < size)
+      continue;
+    factors.push_back(form);
+    constants.push_back(constant);
+    bounds.push_back(size);
+  }
+}
+
+AccessSpace ViewAccess::getSpace(unsigned index) const {
+  return getSpace(index, 0, coords.getRanks()[index]);
+}
+
+AccessSpace ViewAccess::getSpace(unsigned index, unsigned first,
+                                 unsigned count) const {
+  AccessSpace space;
+  space.coefs.resize(factors.size());
+  unsigned begin = coords.getFirstDim(index) + first;
+  bool mergeNext = false;
+  for (unsigned d = begin, e = begin + count; d < e; ++d) {
+    int64_t size = coords.getSizes()[d];
+    if (size == 1)
+      continue;
+    unsigned next = d + 1;
+    while (next < e && coords.getSizes()[next] == 1)
+      ++next;
+    if (mergeNext)
+      space.sizes.back() *= size;
+    else
+      space.sizes.push_back(size);
+    for (auto [merged, form] : llvm::zip(space.coefs, factors)) {
+      if (mergeNext)
+        merged.pop_back();
+      merged.push_back(form[d]);
+    }
+    mergeNext = next < e &&
+                llvm::all_of(
+                    factors,
+                    [&](const auto &form) {
+                      return form[d] == form[next] * coords.getSizes()[next];
+                    });
+  }
+  return space;
+}
+
+/// Largest power of two that divides `value`; `limit` for zero.
+static int64_t powerOfTwoIn(int64_t value, int64_t limit) {
+  int64_t power = 1;
+  while (power < limit && value % (power * 2) == 0)
+    power *= 2;
+  return power;
+}
+
+int64_t ViewAccess::getVectorWidth(unsigned index, int64_t limit) const {
+  AccessSpace space = getSpace(index);
+  // Neighbours in memory, and told apart by no check.
+  if (space.sizes.empty() || space.coefs[0].back() != elementBytes ||
+      !llvm::all_of(llvm::drop_begin(space.coefs),
+                    [](const auto &form) { return form.back() == 0; }))
+    return 1;
+  // Aligned wherever the walk can start, and inside the innermost dimension.
+  int64_t width = powerOfTwoIn(space.sizes.back(), limit);
+  width = std::min(width, powerOfTwoIn(constants[0] / elementBytes, limit));
+  for (unsigned other = 0; other < 3; ++other) {
+    AccessSpace steps = getSpace(other);
+    ArrayRef<int64_t> factors = steps.coefs[0];
+    if (other == index)
+      factors = factors.drop_back();
+    for (int64_t factor : factors)
+      width = std::min(width, powerOfTwoIn(factor / elementBytes, limit));
+  }
+  return width;
+}

@@ -1,0 +1,74 @@
+//===- CompileContext.cpp - What outlives one compilation -----------------===//
+
+#include "compiler/Pipeline/CompileContext.h"
+#include "compiler/Target/AMDGPU/AmdgpuTarget.h"
+#include "dialect/IR/Dnn.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Target/TargetMachine.h"
+
+using namespace tessera;
+
+/// A context never frees an attribute that it has made unique, so it is thrown
+/// away after this many kernels.
+static constexpr int kMaxUses = 256;
+
+CompileContext::CompileContext() {
+  mlir::DialectRegistry registry;
+  registry.insert<dnn::DnnDialect, mlir::func::FuncDialect>();
+  registerAmdgpuDialects(registry);
+  // A kernel is too small to share out: compilations run beside each other.
+  mlir = std::make_unique<mlir::MLIRContext>(
+      registry, mlir::MLIRContext::Threading::DISABLED);
+  mlir->loadAllAvailableDialects();
+  // Diagnostics end up in one line of a Status.
+  mlir->printOpOnDiagnostic(false);
+}
+
+CompileContext::~CompileContext() = default;
+
+mlir::PassManager &CompileContext::getLowering(const GpuTarget &target) {
+  std::unique_ptr<mlir::PassManager> &lowering = perTarget[&target].lowering;
+  if (!lowering) {
+    lowering = std::make_unique<mlir::PassManager>(mlir.get());
+    addLowerToLlvmPasses(*lowering, target);
+  }
+  return *lowering;
+}
+
+ErrorOr<llvm::TargetMachine *>
+CompileContext::getMachine(const GpuTarget &target) {
+  std::unique_ptr<llvm::TargetMachine> &machine = perTarget[&target].machine;
+  if (!machine) {
+    ErrorOr<std::unique_ptr<llvm::TargetMachine>> made =
+        createTargetMachine(target);
+    if (!made)
+      return made.getStatus();
+    machine = std::move(*made);
+  }
+  return machine.get();
+}
+
+CompileContextPool::Loan CompileContextPool::borrow() {
+  std::unique_ptr<CompileContext> context;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (!idle.empty()) {
+      context = std::move(idle.back());
+      idle.pop_back();
+    }
+  }
+  if (!context)
+    context = std::make_unique<CompileContext>();
+  ++context->uses;
+  return Loan(*this, std::move(context));
+}
+
+void CompileContextPool::giveBack(std::unique_ptr<CompileContext> context) {
+  if (context->uses >= kMaxUses)
+    return;
+  std::lock_guard<std::mutex> lock(mutex);
+  idle.push_back(std::move(context));
+}

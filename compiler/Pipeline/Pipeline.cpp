@@ -1,0 +1,372 @@
+//===- Pipeline.cpp - The whole order on one page -------------------------===//
+//
+//   problem ─► dnn ─► tiled ─► gpu ─► llvm ─► isa ─► object
+//
+// One function a stage, each turning the state of the stage before into its
+// own. Nothing passes through text on the way: text is made of the last stage
+// and read for the first.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Pipeline/Pipeline.h"
+#include "compiler/Conversion/Passes.h"
+#include "compiler/Frontend/ConvFrontend.h"
+#include "compiler/Pipeline/Passes.h"
+#include "compiler/Pipeline/ReadProblem.h"
+#include "compiler/Target/AMDGPU/AmdgpuTarget.h"
+#include "compiler/Transforms/ChooseTile.h"
+#include "compiler/Transforms/Passes.h"
+#include "dialect/IR/Dnn.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Target/TargetMachine.h"
+
+#include <algorithm>
+#include <cctype>
+#include <chrono>
+
+using namespace tessera;
+
+namespace {
+/// One kernel on its way. Lives on the stack of one call.
+class Compilation {
+public:
+  Compilation(CompileContext &context, const PipelineOptions &options)
+      : context(context), options(options),
+        diagnostics(&context.getMlir(), [this](mlir::Diagnostic &diagnostic) {
+          return collect(diagnostic);
+        }) {
+    result.tile = options.tile;
+  }
+
+  Status start(const Problem &value);
+  Status start(Stage from, std::string_view text);
+  Status runTo(Stage last);
+  PipelineResult takeResult();
+
+private:
+  Status run(Stage stage);
+  Status buildDnn();
+  Status tile();
+  Status lowerToGpu();
+  Status lowerToLlvm();
+  Status emitIsa();
+  Status link();
+
+  Status runPasses(mlir::PassManager &passes);
+  Status parseModule(std::string_view text);
+  void readLaunch();
+  mlir::LogicalResult collect(mlir::Diagnostic &diagnostic);
+  Status refuse(const std::string &what) const;
+
+  CompileContext &context;
+  const PipelineOptions &options;
+  mlir::ScopedDiagnosticHandler diagnostics;
+  std::string messages; ///< What MLIR has said so far.
+  Stage reached = Stage::Problem;
+  PipelineResult result;
+
+  // The state: what the stage that was reached consists of.
+  Problem problem;
+  mlir::OwningOpRef<mlir::ModuleOp> module; ///< Stages dnn to gpu.
+  llvm::LLVMContext llvmContext;
+  std::unique_ptr<llvm::Module> llvmModule; ///< Stage llvm.
+  std::string assembly;                     ///< Stage isa, as text, or else
+  ObjectBytes object;                       ///< encoded; then stage object.
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// The stages
+//===----------------------------------------------------------------------===//
+
+Status Compilation::buildDnn() {
+  module = buildConvModule(context.getMlir(), problem, getKernelSymbol(problem));
+  mlir::PassManager passes(&context.getMlir());
+  passes.addPass(createVerifyStage({std::string(getName(Stage::Dnn))}));
+  return runPasses(passes);
+}
+
+Status Compilation::tile() {
+  if (result.tile.empty()) {
+    ErrorOr<TileConfig> chosen = chooseTile(problem, *options.target);
+    if (!chosen)
+      return chosen.getStatus();
+    result.tile = chosen->toText();
+  }
+  mlir::PassManager passes(&context.getMlir());
+  passes.addPass(
+      createTileConv({std::string(options.target->name), result.tile}));
+  passes.addPass(createVerifyStage({std::string(getName(Stage::Tiled))}));
+  return runPasses(passes);
+}
+
+Status Compilation::lowerToGpu() {
+  mlir::PassManager passes(&context.getMlir());
+  passes.addPass(createLowerTiles());
+  passes.addPass(createVerifyStage({std::string(getName(Stage::Gpu))}));
+  Status status = runPasses(passes);
+  if (status.isOk())
+    readLaunch();
+  return status;
+}
+
+Status Compilation::lowerToLlvm() {
+  ErrorOr<llvm::TargetMachine *> machine = context.getMachine(*options.target);
+  if (!machine)
+    return machine.getStatus();
+  Status status = runPasses(context.getLowering(*options.target));
+  if (!status.isOk())
+    return status;
+  auto kernels = *module->getOps<mlir::gpu::GPUModuleOp>().begin();
+  llvmModule =
+      translateModule(kernels, llvmContext, **machine, *options.target);
+  return llvmModule ? Status::ok() : refuse("cannot be translated");
+}
+
+Status Compilation::emitIsa() {
+  ErrorOr<llvm::TargetMachine *> machine = context.getMachine(*options.target);
+  if (!machine)
+    return machine.getStatus();
+  Status status = optimizeModule(*llvmModule, **machine);
+  if (!status.isOk())
+    return status;
+  // Text is only for a reader; a kernel on its way is encoded at once.
+  if (options.stopAfter == Stage::Isa) {
+    ErrorOr<std::string> text = emitAssembly(*llvmModule, **machine);
+    if (!text)
+      return text.getStatus();
+    assembly = std::move(*text);
+    return Status::ok();
+  }
+  ErrorOr<ObjectBytes> bytes = emitObject(*llvmModule, **machine);
+  if (!bytes)
+    return bytes.getStatus();
+  object = std::move(*bytes);
+  return Status::ok();
+}
+
+Status Compilation::link() {
+  if (!assembly.empty()) {
+    ErrorOr<ObjectBytes> bytes = assembleText(assembly, *options.target);
+    if (!bytes)
+      return bytes.getStatus();
+    object = std::move(*bytes);
+  }
+  ErrorOr<ObjectBytes> linked = linkObject(object);
+  if (!linked)
+    return linked.getStatus();
+  object = std::move(*linked);
+  return Status::ok();
+}
+
+Status Compilation::run(Stage stage) {
+  switch (stage) {
+  case Stage::Problem:
+    break; // Where a compilation starts, never where it goes.
+  case Stage::Dnn:
+    return buildDnn();
+  case Stage::Tiled:
+    return tile();
+  case Stage::Gpu:
+    return lowerToGpu();
+  case Stage::Llvm:
+    return lowerToLlvm();
+  case Stage::Isa:
+    return emitIsa();
+  case Stage::Object:
+    return link();
+  }
+  return internalError("no such stage");
+}
+
+//===----------------------------------------------------------------------===//
+// Helpers of the stages
+//===----------------------------------------------------------------------===//
+
+/// Keeps errors and the notes on them as text. Everything else is dropped:
+/// a library does not print.
+mlir::LogicalResult Compilation::collect(mlir::Diagnostic &diagnostic) {
+  if (diagnostic.getSeverity() != mlir::DiagnosticSeverity::Error)
+    return mlir::success();
+  if (!messages.empty())
+    messages += "; ";
+  if (auto place = mlir::dyn_cast<mlir::FileLineColLoc>(
+          diagnostic.getLocation()))
+    messages += "line " + std::to_string(place.getLine()) + ": ";
+  messages += diagnostic.str();
+  for (const mlir::Diagnostic &note : diagnostic.getNotes())
+    messages += " (" + note.str() + ")";
+  return mlir::success();
+}
+
+Status Compilation::refuse(const std::string &what) const {
+  return notSupported(messages.empty() ? what : messages);
+}
+
+Status Compilation::runPasses(mlir::PassManager &passes) {
+  if (mlir::succeeded(passes.run(*module)))
+    return Status::ok();
+  return refuse("is refused");
+}
+
+Status Compilation::parseModule(std::string_view text) {
+  module =
+      mlir::parseSourceString<mlir::ModuleOp>(text, &context.getMlir());
+  if (!module)
+    return invalidArgument(messages);
+  mlir::PassManager passes(&context.getMlir());
+  passes.addPass(createVerifyStage({std::string(getName(reached))}));
+  if (mlir::failed(passes.run(*module)))
+    return invalidArgument(messages);
+  auto chip = (*module)->getAttrOfType<mlir::StringAttr>(dnn::kTargetAttrName);
+  if (chip && chip != llvm::StringRef(options.target->name))
+    return invalidArgument("the text is for " + chip.str() + ", not for " +
+                           std::string(options.target->name));
+  if (reached == Stage::Gpu)
+    readLaunch();
+  return Status::ok();
+}
+
+/// The launch of the module's first kernel. dnn-verify-stage has seen that the
+/// attributes are there.
+void Compilation::readLaunch() {
+  module->walk([&](mlir::gpu::GPUFuncOp kernel) {
+    if (!kernel.isKernel())
+      return mlir::WalkResult::advance();
+    result.launch.symbol = kernel.getName().str();
+    llvm::copy(*kernel.getKnownGridSize(), result.launch.grid.begin());
+    llvm::copy(*kernel.getKnownBlockSize(), result.launch.block.begin());
+    return mlir::WalkResult::interrupt();
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// From the first stage to the last
+//===----------------------------------------------------------------------===//
+
+Status Compilation::start(const Problem &value) {
+  problem = value;
+  reached = Stage::Problem;
+  return problem.verify();
+}
+
+Status Compilation::start(Stage from, std::string_view text) {
+  reached = from;
+  switch (from) {
+  case Stage::Problem: {
+    ErrorOr<Problem> parsed = parseDriverCommand(text);
+    return parsed ? start(*parsed) : parsed.getStatus();
+  }
+  case Stage::Dnn: {
+    Status status = parseModule(text);
+    if (!status.isOk())
+      return status;
+    ErrorOr<Problem> read = readProblem(*module);
+    if (!read)
+      return read.getStatus();
+    problem = *read;
+    return Status::ok();
+  }
+  case Stage::Tiled:
+  case Stage::Gpu:
+    return parseModule(text);
+  case Stage::Llvm: {
+    auto parsed = parseLlvm(text, llvmContext, *options.target);
+    if (!parsed)
+      return parsed.getStatus();
+    llvmModule = std::move(*parsed);
+    return Status::ok();
+  }
+  case Stage::Isa:
+    assembly = text;
+    return Status::ok();
+  case Stage::Object:
+    return invalidArgument("nothing follows stage object");
+  }
+  return internalError("no such stage");
+}
+
+Status Compilation::runTo(Stage last) {
+  using Clock = std::chrono::steady_clock;
+  while (reached != last) {
+    Stage next = static_cast<Stage>(static_cast<int>(reached) + 1);
+    Clock::time_point begin = Clock::now();
+    Status status = run(next);
+    std::chrono::duration<double, std::milli> time = Clock::now() - begin;
+    result.stageTimes.push_back({std::string(getName(next)), time.count()});
+    if (!status.isOk())
+      return status.withContext("stage " + std::string(getName(next)));
+    reached = next;
+  }
+  return Status::ok();
+}
+
+PipelineResult Compilation::takeResult() {
+  llvm::raw_string_ostream stream(result.output);
+  switch (reached) {
+  case Stage::Problem:
+    result.output = toDriverCommand(problem) + "\n";
+    break;
+  case Stage::Dnn:
+  case Stage::Tiled:
+  case Stage::Gpu:
+    module->print(stream);
+    stream << "\n";
+    break;
+  case Stage::Llvm:
+    result.output = printLlvm(*llvmModule);
+    break;
+  case Stage::Isa:
+    result.output = std::move(assembly);
+    break;
+  case Stage::Object:
+    result.output.assign(object.begin(), object.end());
+    break;
+  }
+  return std::move(result);
+}
+
+ErrorOr<PipelineResult>
+tessera::compileProblem(CompileContext &context, const Problem &problem,
+                        const PipelineOptions &options) {
+  Compilation compilation(context, options);
+  Status status = compilation.start(problem);
+  if (status.isOk())
+    status = compilation.runTo(options.stopAfter);
+  if (!status.isOk())
+    return status;
+  return compilation.takeResult();
+}
+
+ErrorOr<PipelineResult> tessera::compileText(CompileContext &context,
+                                             Stage from, std::string_view text,
+                                             const PipelineOptions &options) {
+  if (from >= options.stopAfter)
+    return invalidArgument("cannot stop after stage " +
+                           std::string(getName(options.stopAfter)) +
+                           " when starting from stage " +
+                           std::string(getName(from)));
+  Compilation compilation(context, options);
+  Status status = compilation.start(from, text);
+  if (!status.isOk())
+    return status.withContext("the text of stage " +
+                              std::string(getName(from)));
+  status = compilation.runTo(options.stopAfter);
+  if (!status.isOk())
+    return status;
+  return compilation.takeResult();
+}
+
+std::string tessera::getKernelSymbol(const Problem &problem) {
+  std::string symbol = problem.toNetworkConfig();
+  std::ranges::replace_if(
+      symbol, [](unsigned char c) { return !std::isalnum(c); }, '_');
+  return symbol;
+}

@@ -1,0 +1,53 @@
+//===- Pipeline.h - From a problem to a code object ------------*- C++ -*-===//
+
+#ifndef TESSERA_COMPILER_PIPELINE_PIPELINE_H
+#define TESSERA_COMPILER_PIPELINE_PIPELINE_H
+
+#include "compiler/Pipeline/CompileContext.h"
+#include "compiler/Pipeline/Stage.h"
+#include "runtime/Base/Kernel.h"
+#include "runtime/Base/Problem.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tessera {
+
+struct PipelineOptions {
+  const GpuTarget *target = nullptr;
+  /// Canonical text; empty: the compiler's choice.
+  std::string tile;
+  Stage stopAfter = Stage::Object;
+};
+
+struct PipelineResult {
+  /// Text of the last stage; the bytes of a code object after Stage::Object.
+  std::string output;
+  /// Canonical text of the tile, if the pipeline went through stage `tiled`.
+  std::string tile;
+  /// Symbol, grid and block, if the pipeline saw stage `gpu`.
+  LaunchRecipe launch;
+  /// Of each stage that was entered, in order.
+  std::vector<StageTime> stageTimes;
+};
+
+/// Compiles `problem` as far as `options` says. InvalidArgument or NotSupported
+/// with the compiler's own diagnostics in the message if it is refused.
+ErrorOr<PipelineResult> compileProblem(CompileContext &context,
+                                       const Problem &problem,
+                                       const PipelineOptions &options);
+
+/// The same from the text of a stage. `from` must be before
+/// `options.stopAfter`, and not Stage::Object.
+ErrorOr<PipelineResult> compileText(CompileContext &context, Stage from,
+                                    std::string_view text,
+                                    const PipelineOptions &options);
+
+/// The kernel's name: the network config in letters that a symbol may have, so
+/// that a profiler says which convolution ran.
+std::string getKernelSymbol(const Problem &problem);
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_PIPELINE_PIPELINE_H

@@ -1,0 +1,90 @@
+//===- VerifyStage.cpp - Is a module at the stage it should be at? --------===//
+
+#include "compiler/Pipeline/Passes.h"
+#include "compiler/Pipeline/Stage.h"
+#include "dialect/IR/Dnn.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace tessera {
+#define GEN_PASS_DEF_VERIFYSTAGE
+#include "compiler/Pipeline/Passes.h.inc"
+} // namespace tessera
+
+using namespace mlir;
+using tessera::Stage;
+
+/// The table of the pass's description.
+static ArrayRef<StringRef> getDialects(Stage stage) {
+  static constexpr StringRef kDnn[] = {"builtin", "dnn", "func"};
+  static constexpr StringRef kTiled[] = {"builtin", "dnn", "func", "arith"};
+  static constexpr StringRef kGpu[] = {"builtin", "gpu",    "amdgpu", "rocdl",
+                                       "arith",   "math",   "memref", "scf",
+                                       "vector",  "llvm"};
+  switch (stage) {
+  case Stage::Dnn:
+    return kDnn;
+  case Stage::Tiled:
+    return kTiled;
+  case Stage::Gpu:
+    return kGpu;
+  default:
+    return {};
+  }
+}
+
+static bool isAllowed(Operation *op, Stage stage) {
+  StringRef dialect = op->getName().getDialectNamespace();
+  if (dialect == "dnn")
+    return stage != Stage::Gpu &&
+           isa<tessera::dnn::ConvOp>(op) == (stage == Stage::Dnn);
+  return llvm::is_contained(getDialects(stage), dialect);
+}
+
+/// From stage `tiled` on the code is for one chip.
+static LogicalResult checkTarget(ModuleOp module, Stage stage) {
+  if (stage == Stage::Dnn ||
+      module->getAttrOfType<StringAttr>(tessera::dnn::kTargetAttrName))
+    return success();
+  return module.emitError("stage ")
+         << getName(stage) << " needs the string attribute '"
+         << tessera::dnn::kTargetAttrName << "' on the module";
+}
+
+/// The launch is read from the kernel.
+static LogicalResult checkLaunch(gpu::GPUFuncOp kernel) {
+  if (!kernel.isKernel() ||
+      (kernel.getKnownBlockSize() && kernel.getKnownGridSize()))
+    return success();
+  return kernel.emitOpError(
+      "needs known_block_size and known_grid_size to be launched");
+}
+
+namespace {
+struct VerifyStage : tessera::impl::VerifyStageBase<VerifyStage> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    std::optional<Stage> wanted = tessera::parseStage(stage);
+    if (!wanted || getDialects(*wanted).empty()) {
+      emitError(getOperation().getLoc())
+          << getArgument() << ": 'stage' must be dnn, tiled or gpu, not '"
+          << stage << "'";
+      return signalPassFailure();
+    }
+    WalkResult result = getOperation().walk([&](Operation *op) {
+      if (!isAllowed(op, *wanted)) {
+        op->emitOpError("does not belong to stage ") << stage;
+        return WalkResult::interrupt();
+      }
+      auto kernel = dyn_cast<gpu::GPUFuncOp>(op);
+      return WalkResult(kernel ? checkLaunch(kernel) : success());
+    });
+    if (result.wasInterrupted() || failed(checkTarget(getOperation(), *wanted)))
+      signalPassFailure();
+    markAllAnalysesPreserved();
+  }
+};
+} // namespace

@@ -1,0 +1,117 @@
+//===- ChooseTile.cpp - A good tile without measuring ---------------------===//
+//
+// A first model: a tile costs its area over the share of issue clocks that its
+// inner loop spends on matrix instructions, and the tiles run in rounds over
+// the compute units. Partly filled tiles and rounds are what it weighs.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Transforms/ChooseTile.h"
+
+#include <limits>
+
+using namespace tessera;
+
+namespace {
+struct Candidate {
+  int m, n, wavesM, wavesN;
+  /// Share of issue clocks on matrix instructions (docs/performance.md).
+  double efficiency;
+};
+} // namespace
+
+static constexpr Candidate kMatrixCandidates[] = {
+    {256, 256, 2, 4, 0.90}, {256, 128, 4, 2, 0.86}, {128, 128, 2, 2, 0.85},
+    {128, 64, 2, 2, 0.75},  {64, 128, 2, 2, 0.75},  {64, 64, 2, 2, 0.65},
+    {64, 32, 2, 1, 0.50},
+};
+
+// One wave64 lane grid is 8 x 8, one wave32 grid 4 x 8: the narrower tile
+// keeps 16 accumulators a lane on both.
+static constexpr Candidate kFmaWave64[] = {{64, 64, 2, 2, 0.5}};
+static constexpr Candidate kFmaWave32[] = {{64, 32, 2, 2, 0.5}};
+
+static std::span<const Candidate> getCandidates(const GpuTarget &target,
+                                                bool hasMatrix) {
+  if (hasMatrix)
+    return kMatrixCandidates;
+  return target.waveSize == 64 ? std::span<const Candidate>(kFmaWave64)
+                               : std::span<const Candidate>(kFmaWave32);
+}
+
+static int64_t divideUp(int64_t value, int64_t by) {
+  return (value + by - 1) / by;
+}
+
+static double estimateTime(const Problem &problem, const GpuTarget &target,
+                           const Candidate &tile) {
+  Spatial out = problem.getOutput();
+  int64_t rows = problem.batch * out.h * out.w;
+  int64_t columns = problem.outChannels / problem.groups;
+  int64_t tiles =
+      problem.groups * divideUp(rows, tile.m) * divideUp(columns, tile.n);
+  int64_t rounds = divideUp(tiles, target.computeUnits);
+  return static_cast<double>(rounds) * tile.m * tile.n / tile.efficiency;
+}
+
+/// Whether the rows of a tile stay within one buffer descriptor: those of a
+/// tensor beyond 2 GiB must lie together (GlobalBuffer.h). Images of x and y;
+/// for w, single output channels.
+static bool isReachable(const Problem &problem, const Candidate &tile) {
+  constexpr int64_t kLimit = int64_t(1) << 31;
+  int64_t bytes = getByteSize(problem.dataType);
+  // `steps` along the outermost dimension, `rows` of the tile along it.
+  auto fits = [&](int64_t elements, int64_t steps, int64_t rows) {
+    return elements * bytes <= kLimit ||
+           (rows + 1) * (elements / steps * bytes) <= kLimit;
+  };
+  Spatial out = problem.getOutput();
+  int64_t images = divideUp(tile.m, out.h * out.w);
+  return fits(problem.getInputElements(), problem.batch, images) &&
+         fits(problem.getOutputElements(), problem.batch, images) &&
+         fits(problem.getFilterElements(), problem.outChannels, tile.n);
+}
+
+/// The types and directions that the lowering covers.
+static Status checkCovered(const Problem &problem) {
+  if (problem.direction != Direction::Forward)
+    return notSupported("only forward convolution is compiled so far");
+  switch (problem.dataType) {
+  case DataType::F16:
+  case DataType::BF16:
+  case DataType::F32:
+    break;
+  default:
+    return notSupported("no kernel computes with " +
+                        std::string(getName(problem.dataType)));
+  }
+  return Status::ok();
+}
+
+ErrorOr<TileConfig> tessera::chooseTile(const Problem &problem,
+                                        const GpuTarget &target) {
+  if (Status status = problem.verify(); !status.isOk())
+    return status;
+  if (Status status = checkCovered(problem); !status.isOk())
+    return status;
+  bool hasMatrix = target.matrixUnit == MatrixUnit::MfmaCdna2 ||
+                   target.matrixUnit == MatrixUnit::MfmaCdna3;
+  // 64 bytes a row: four chunks, which every candidate's threads divide.
+  int step = problem.dataType == DataType::F32 ? 16 : 32;
+  TileConfig best;
+  double bestTime = std::numeric_limits<double>::infinity();
+  for (const Candidate &tile : getCandidates(target, hasMatrix)) {
+    double time = estimateTime(problem, target, tile);
+    if (time >= bestTime || !isReachable(problem, tile))
+      continue;
+    bestTime = time;
+    best = {tile.m,        tile.n,
+            step,          tile.wavesM,
+            tile.wavesN,
+            /*buffers=*/2, hasMatrix ? "mfma32" : "fma"};
+  }
+  if (best.m == 0)
+    return notSupported("a tile spans more than 2 GiB of a tensor, which is "
+                        "beyond the reach of a buffer descriptor");
+  return best;
+}

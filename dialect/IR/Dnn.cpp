@@ -1,0 +1,26 @@
+//===- Dnn.cpp - Registers what the dnn dialect consists of ---------------===//
+
+#include "dialect/IR/Dnn.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace tessera::dnn;
+
+#include "dialect/IR/DnnDialect.cpp.inc"
+#include "dialect/IR/DnnEnums.cpp.inc"
+
+void DnnDialect::initialize() {
+  registerAttributes();
+  registerTypes();
+  addOperations<
+#define GET_OP_LIST
+#include "dialect/IR/DnnConvOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "dialect/IR/DnnTileOps.cpp.inc"
+      >();
+}

@@ -1,0 +1,62 @@
+//===- Dnn.h - The dnn dialect, its attributes and ops ---------*- C++ -*-===//
+//
+// The one header that users of the dialect include.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_DIALECT_IR_DNN_H
+#define TESSERA_DIALECT_IR_DNN_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "dialect/IR/DnnDialect.h.inc"
+#include "dialect/IR/DnnEnums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialect/IR/DnnAttrs.h.inc"
+#define GET_TYPEDEF_CLASSES
+#include "dialect/IR/DnnTypes.h.inc"
+
+namespace tessera::dnn {
+
+/// Name of the unit attribute of a function that becomes one kernel.
+inline constexpr llvm::StringLiteral kKernelAttrName = "dnn.kernel";
+
+/// Name of the string attribute of the module that names the chip, from stage
+/// `tiled` on: "gfx942".
+inline constexpr llvm::StringLiteral kTargetAttrName = "dnn.target";
+
+/// A convolution in logical terms, whatever the layouts. Plain data.
+struct ConvDims {
+  int64_t n;  ///< Images of the batch.
+  int64_t c;  ///< Input channels of all groups together.
+  int64_t h;  ///< Input height.
+  int64_t w;  ///< Input width.
+  int64_t k;  ///< Output channels of all groups together.
+  int64_t y;  ///< Filter height.
+  int64_t x;  ///< Filter width.
+  int64_t ho; ///< Output height.
+  int64_t wo; ///< Output width.
+  int64_t groups;
+  int64_t padH;
+  int64_t padW;
+  int64_t strideH;
+  int64_t strideW;
+  int64_t dilationH;
+  int64_t dilationW;
+};
+
+} // namespace tessera::dnn
+
+#define GET_OP_CLASSES
+#include "dialect/IR/DnnConvOps.h.inc"
+#define GET_OP_CLASSES
+#include "dialect/IR/DnnTileOps.h.inc"
+
+#endif // TESSERA_DIALECT_IR_DNN_H

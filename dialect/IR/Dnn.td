@@ -1,0 +1,54 @@
+//===- Dnn.td - The dnn dialect ----------------------------*- tablegen -*-===//
+//
+// Every op file includes this one.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_DIALECT_IR_DNN_TD
+#define TESSERA_DIALECT_IR_DNN_TD
+
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/OpBase.td"
+
+def DnnDialect : Dialect {
+  let name = "dnn";
+  let cppNamespace = "::tessera::dnn";
+  let summary = "Deep-learning primitives, from the problem to its tiles";
+  let description = [{
+    One op for each primitive that the library offers, on memrefs of static
+    shape; and the ops that such a primitive is tiled into. What a primitive
+    computes is defined in docs/spec, and by dialect/Reference in code.
+
+    A kernel at stage `dnn` is a function with the unit attribute `dnn.kernel`,
+    whose arguments are the tensors in the order x, w, y and whose body is one
+    primitive and a return:
+
+    ```mlir
+    func.func @conv(%x: memref<1x8x8x4xf16>, %w: memref<16x3x3x4xf16>,
+                    %y: memref<1x6x6x16xf16>) attributes {dnn.kernel} {
+      dnn.conv forward ins(%x, %w) outs(%y) layouts(nhwc, nhwc, nhwc)
+          pads [0, 0] strides [1, 1] dilations [1, 1] groups 1
+          : memref<1x8x8x4xf16>, memref<16x3x3x4xf16>, memref<1x6x6x16xf16>
+      return
+    }
+    ```
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
+  let extraClassDeclaration = [{
+    void registerAttributes();
+    void registerTypes();
+  }];
+}
+
+class Dnn_Op<string mnemonic, list<Trait> traits = []>
+    : Op<DnnDialect, mnemonic, traits>;
+
+// Inside an op, the word alone is written (`custom<EnumWord>`); elsewhere the
+// whole attribute, such as #dnn.layout<nhwc>.
+class Dnn_EnumAttr<EnumInfo info, string mnemonic>
+    : EnumAttr<DnnDialect, info, mnemonic> {
+  let assemblyFormat = "`<` $value `>`";
+}
+
+#endif // TESSERA_DIALECT_IR_DNN_TD

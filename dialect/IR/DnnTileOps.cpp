@@ -1,0 +1,132 @@
+//===- DnnTileOps.cpp - Rules of the tiled ops ----------------------------===//
+
+#include "dialect/IR/Dnn.h"
+#include "dialect/IR/EnumWord.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/OpImplementation.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace tessera::dnn;
+
+LogicalResult ViewOp::verify() {
+  CoordsAttr coords = getCoords();
+  MemRefType source = cast<MemRefType>(getSource().getType());
+  ViewType view = getType();
+  if (coords.getMap().getNumResults() != source.getRank())
+    return emitOpError() << "has coordinates of rank "
+                         << coords.getMap().getNumResults()
+                         << ", but its source is " << source;
+  if (view.getElementType() != source.getElementType())
+    return emitOpError() << "needs the element type of its source, "
+                         << source.getElementType() << ", but has "
+                         << view.getElementType();
+  int64_t shape[] = {coords.getExtent(0), coords.getExtent(1),
+                     coords.getExtent(2)};
+  if (view.getShape() != ArrayRef<int64_t>(shape))
+    return emitOpError() << "needs shape " << shape[0] << "x" << shape[1] << "x"
+                         << shape[2] << " for its coordinates, but has "
+                         << view;
+  return success();
+}
+
+LogicalResult ForEachTileOp::verify() {
+  auto arePositive = [](ArrayRef<int64_t> values) {
+    return llvm::all_of(values, [](int64_t value) { return value > 0; });
+  };
+  if (getCounts().size() != 3 || !arePositive(getCounts()))
+    return emitOpError("needs three positive counts (groups, m, n)");
+  if (getTile().size() != 2 || !arePositive(getTile()))
+    return emitOpError("needs two positive tile sizes (m, n)");
+  if (getPersistent() && *getPersistent() < 1)
+    return emitOpError("needs at least one persistent workgroup");
+  if (getBody().getNumArguments() != 3 ||
+      !llvm::all_of(getBody().getArgumentTypes(), llvm::IsaPred<IndexType>))
+    return emitOpError("needs three index arguments (group, m, n)");
+  return success();
+}
+
+/// What the load region must yield and the compute region take.
+static LogicalResult verifyStages(PipelineOp op) {
+  Block &load = op.getLoad().front();
+  Block &compute = op.getCompute().front();
+  if (load.getNumArguments() != 1 || !load.getArgument(0).getType().isIndex())
+    return op.emitOpError("needs a load region of one index argument, the "
+                          "position in the reduction");
+  SmallVector<Type> expected(load.getTerminator()->getOperandTypes());
+  expected.push_back(op.getType());
+  if (expected.size() < 2)
+    return op.emitOpError("needs a load region that yields tiles");
+  if (compute.getArgumentTypes() != TypeRange(expected))
+    return op.emitOpError("needs a compute region that takes the loaded tiles "
+                          "and the accumulator");
+  if (compute.getTerminator()->getOperandTypes() != TypeRange(op.getType()))
+    return op.emitOpError("needs a compute region that yields the accumulator");
+  return success();
+}
+
+LogicalResult PipelineOp::verify() {
+  if (getReduce().empty() ||
+      llvm::any_of(getReduce(), [](int64_t size) { return size < 1; }))
+    return emitOpError("needs reduction dimensions of at least 1");
+  if (getStep() < 1 || getBuffers() < 1)
+    return emitOpError("needs a step and a number of buffers of at least 1");
+  if ((getCopy() == CopyKind::Tma) != (getSync() == SyncKind::Mbarrier))
+    return emitOpError("needs sync mbarrier with copy tma, and only with it");
+  if (getRoles() &&
+      (getRoles()->getProducers() < 1 || getRoles()->getConsumers() < 1))
+    return emitOpError("needs at least one producer and one consumer");
+  if (getRoles() && getSync() != SyncKind::Mbarrier)
+    return emitOpError("needs sync mbarrier when waves have roles");
+  return verifyStages(*this);
+}
+
+LogicalResult TileLoadOp::verify() {
+  ArrayRef<int64_t> shape = getType().getShape();
+  if (shape.size() != 2)
+    return emitOpError() << "needs a tile of two dimensions, but has "
+                         << getType();
+  if (getType().getElementType() != getView().getType().getElementType())
+    return emitOpError() << "needs a tile of the view's element type, but has "
+                         << getType();
+  return success();
+}
+
+LogicalResult TileMmaOp::verify() {
+  ArrayRef<int64_t> a = getA().getType().getShape();
+  ArrayRef<int64_t> b = getB().getType().getShape();
+  ArrayRef<int64_t> acc = getAcc().getType().getShape();
+  if (a.size() != 2 || b.size() != 2 || acc.size() != 2)
+    return emitOpError("needs tiles of two dimensions");
+  if (a[1] != b[1] || acc[0] != a[0] || acc[1] != b[0])
+    return emitOpError() << "needs tiles m x k, n x k and m x n, but has "
+                         << getA().getType() << ", " << getB().getType()
+                         << " and " << getAcc().getType();
+  if (getA().getType().getElementType() != getB().getType().getElementType())
+    return emitOpError("needs two factors of one element type");
+  ArrayRef<int64_t> waves = getWaves();
+  if (waves.size() != 2 || waves[0] < 1 || waves[1] < 1 || a[0] % waves[0] ||
+      b[0] % waves[1])
+    return emitOpError("needs waves that divide the tile along m and n");
+  return success();
+}
+
+LogicalResult TileStoreOp::verify() {
+  if (getValue().getType().getShape().size() != 2)
+    return emitOpError("needs a tile of two dimensions");
+  if (getEpilogue().empty())
+    return success();
+  Block &body = getEpilogue().front();
+  Type element = getValue().getType().getElementType();
+  if (!getEpilogue().hasOneBlock() || body.getNumArguments() != 1 ||
+      body.getArgument(0).getType() != element || !body.mightHaveTerminator() ||
+      body.getTerminator()->getOperandTypes() != TypeRange(element))
+    return emitOpError() << "needs an epilogue from one " << element
+                         << " to one " << element;
+  return success();
+}
+
+#define GET_OP_CLASSES
+#include "dialect/IR/DnnTileOps.cpp.inc"

@@ -1,0 +1,183 @@
+//===- DnnTileOps.td - The tiled level of the dialect ------*- tablegen -*-===//
+//
+// A kernel as a tile program: which tile a workgroup owns, how a tile is
+// brought in through a coordinate map, multiplied, and stored, inside an
+// explicit software pipeline. Nothing here names a lane, an address or an
+// instruction's operands: those come from the target's tables when the tiles
+// are lowered, so one description serves register prefetch with LDS double
+// buffering, direct-to-LDS copies, cp.async, and TMA with producer and
+// consumer groups (docs/design/0001-tiled-ir.md shows both ends).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_DIALECT_IR_DNNTILEOPS_TD
+#define TESSERA_DIALECT_IR_DNNTILEOPS_TD
+
+include "dialect/IR/DnnTileAttrs.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def ViewOp : Dnn_Op<"view", [Pure]> {
+  let summary = "See a tensor through GEMM coordinates";
+  let description = [{
+    Example:
+    ```mlir
+    %a = dnn.view %x <[1], [64, 14, 14], [3, 3, 256] :
+           (g, n, p, q, r, s, c) -> (n, p + r - 1, q + s - 1, g * 256 + c)>
+       : memref<64x14x14x256xf16> -> <1x12544x2304xf16>
+    ```
+  }];
+  let arguments = (ins AnyStaticShapeMemRef:$source, Dnn_CoordsAttr:$coords);
+  let results = (outs Dnn_ViewType:$result);
+  let assemblyFormat =
+    "$source $coords attr-dict `:` type($source) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def ForEachTileOp : Dnn_Op<"for_each_tile",
+    [SingleBlock, NoTerminator]> {
+  let summary = "Give every output tile to a workgroup";
+  let description = [{
+    Runs the body for each tile of `counts` = [groups, tiles along m, tiles
+    along n], each of `tile` = [m, n] elements. The block arguments are the
+    group and the first row and column of the tile. One workgroup a tile, n
+    fastest; with `persistent`, that many workgroups take the tiles in turn.
+
+    Example:
+    ```mlir
+    dnn.for_each_tile [1, 49, 1] of [256, 256] {
+    ^bb0(%g: index, %m: index, %n: index):
+      ...
+    }
+    ```
+  }];
+  let arguments = (ins DenseI64ArrayAttr:$counts, DenseI64ArrayAttr:$tile,
+                       OptionalAttr<I64Attr>:$persistent);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $counts `of` $tile (`persistent` $persistent^)? attr-dict-with-keyword $body
+  }];
+  let hasVerifier = 1;
+}
+
+def PipelineOp : Dnn_Op<"pipeline", [SingleBlock]> {
+  let summary = "Reduce over tiles with copies ahead of the arithmetic";
+  let description = [{
+    Walks the reduction space `reduce` (iteration dimensions, last fastest) in
+    steps of `step` elements. The load region brings the tiles of one step into
+    one of `buffers` shared-memory buffers; the compute region folds them into
+    the accumulator. The attributes say how the two overlap:
+
+    - `copy`: through registers, directly to LDS, by cp.async, or by TMA;
+    - `sync`: workgroup barriers, or an mbarrier for each buffer;
+    - `schedule`: `pinned` fixes the order of memory operations around the
+      matrix instructions, `natural` leaves it to the scheduler;
+    - `roles`: which waves copy and which compute; all do both without it.
+
+    A reduction that is no multiple of `step` reads zeros past its end.
+
+    Example:
+    ```mlir
+    %d = dnn.pipeline reduce [3, 3, 256] step 32 buffers 2 copy registers
+        sync barrier schedule pinned load {
+    ^bb0(%k: index):
+      %at = dnn.tile_load %a[%g, %m, %k] : <1x12544x2304xf16> -> <256x32xf16>
+      %bt = dnn.tile_load %b[%g, %n, %k] : <1x256x2304xf16> -> <256x32xf16>
+      dnn.yield %at, %bt : !dnn.tile<256x32xf16>, !dnn.tile<256x32xf16>
+    } compute {
+    ^bb0(%at: !dnn.tile<256x32xf16>, %bt: !dnn.tile<256x32xf16>, %acc: !dnn.tile<256x256xf32>):
+      %next = dnn.tile_mma %at, %bt, %acc using "mfma32" waves [2, 4] lanes n
+            : <256x32xf16>, <256x32xf16>, <256x256xf32>
+      dnn.yield %next : !dnn.tile<256x256xf32>
+    } : <256x256xf32>
+    ```
+  }];
+  let arguments = (ins DenseI64ArrayAttr:$reduce, I64Attr:$step,
+                       I64Attr:$buffers, Dnn_CopyKindAttr:$copy,
+                       Dnn_SyncKindAttr:$sync, Dnn_ScheduleKindAttr:$schedule,
+                       OptionalAttr<Dnn_RolesAttr>:$roles);
+  let regions = (region SizedRegion<1>:$load, SizedRegion<1>:$compute);
+  let results = (outs Dnn_TileType:$result);
+  let assemblyFormat = [{
+    `reduce` $reduce `step` $step `buffers` $buffers `copy` custom<EnumWord>($copy)
+    `sync` custom<EnumWord>($sync) `schedule` custom<EnumWord>($schedule) (`roles` $roles^)?
+    `load` $load `compute` $compute attr-dict `:` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def TileLoadOp : Dnn_Op<"tile_load", []> {
+  let summary = "Bring a tile in through its coordinate map";
+  let description = [{
+    Example:
+    ```mlir
+    %at = dnn.tile_load %a[%g, %m, %k] : <1x12544x2304xf16> -> <256x32xf16>
+    ```
+  }];
+  let arguments = (ins Dnn_ViewType:$view, Index:$group, Index:$row,
+                       Index:$column);
+  let results = (outs Dnn_TileType:$result);
+  let assemblyFormat = [{
+    $view `[` $group `,` $row `,` $column `]` attr-dict
+    `:` type($view) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def TileMmaOp : Dnn_Op<"tile_mma", [Pure, AllTypesMatch<["acc", "result"]>]> {
+  let summary = "Multiply two tiles and accumulate";
+  let description = [{
+    acc[m, n] + sum over k of a[m, k] * b[n, k], by the matrix instruction row
+    `instruction` of the target, the tile shared out to `waves` = [along m,
+    along n] groups of lanes that run one instruction (a warpgroup for wgmma). `lanes` is the output dimension of which a lane holds
+    neighbouring elements: the contiguous one of the tensor to be stored.
+
+    Example: see `dnn.pipeline`.
+  }];
+  let arguments = (ins Dnn_TileType:$a, Dnn_TileType:$b, Dnn_TileType:$acc,
+                       StrAttr:$instruction, DenseI64ArrayAttr:$waves,
+                       Dnn_TileDimAttr:$lanes);
+  let results = (outs Dnn_TileType:$result);
+  let assemblyFormat = [{
+    $a `,` $b `,` $acc `using` $instruction `waves` $waves `lanes` custom<EnumWord>($lanes)
+    attr-dict `:` type($a) `,` type($b) `,` type($acc)
+  }];
+  let hasVerifier = 1;
+}
+
+def TileStoreOp : Dnn_Op<"tile_store", []> {
+  let summary = "Write an accumulator tile through its coordinate map";
+  let description = [{
+    The optional region maps each accumulated element before it is rounded to
+    the tensor's type: bias, activation, residual. It holds elementwise ops on
+    one f32 and may be left empty.
+
+    Example:
+    ```mlir
+    dnn.tile_store %acc, %d[%g, %m, %n] : <256x256xf32>, <1x12544x256xf16>
+    dnn.tile_store %acc, %d[%g, %m, %n] epilogue {
+    ^bb0(%v: f32):
+      %zero = arith.constant 0.0 : f32
+      %relu = arith.maximumf %v, %zero : f32
+      dnn.yield %relu : f32
+    } : <256x256xf32>, <1x12544x256xf16>
+    ```
+  }];
+  let arguments = (ins Dnn_TileType:$value, Dnn_ViewType:$view, Index:$group,
+                       Index:$row, Index:$column);
+  let regions = (region AnyRegion:$epilogue);
+  let assemblyFormat = [{
+    $value `,` $view `[` $group `,` $row `,` $column `]`
+    (`epilogue` $epilogue^)? attr-dict `:` type($value) `,` type($view)
+  }];
+  let hasVerifier = 1;
+}
+
+def YieldOp : Dnn_Op<"yield", [Pure, Terminator, ReturnLike,
+    ParentOneOf<["PipelineOp", "TileStoreOp"]>]> {
+  let summary = "End a region of the tiled level with its results";
+  let arguments = (ins Variadic<AnyType>:$values);
+  let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
+}
+
+#endif // TESSERA_DIALECT_IR_DNNTILEOPS_TD

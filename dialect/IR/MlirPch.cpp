@@ -1,0 +1,1 @@
+// Empty: a precompiled header needs a target, and a target a source.

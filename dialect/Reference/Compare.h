@@ -1,0 +1,85 @@
+//===- Compare.h - Is a computed tensor right? -----------------*- C++ -*-===//
+//
+// One rule for every test, derived from how kernels compute and not tuned until
+// tests pass. A kernel adds L products in f32, in an order of its own, and
+// rounds the sum once to the element type. Each addition is wrong by at most
+// u = 2^-24 of the partial sum, which never exceeds M = sum |x| |w|. The worst
+// case, L u M, would hide a missing product in a long sum; but rounding errors
+// are as often up as down, and such a sum of L errors grows with sqrt(L)
+// (Higham and Mary, "A new approach to probabilistic rounding error analysis",
+// 2019, give lambda sqrt(L) u M with a probability of failure that falls as
+// exp(-lambda^2 / 2)). So
+//
+//   t = 4 sqrt(L) 2^-24 M,   and a result r passes exactly when
+//   round(v - t) <= r <= round(v + t),
+//
+// where v is the exact value and round() goes to the element type. The 4 also
+// covers matrix units that truncate instead of rounding. Overflow to infinity
+// and subnormal results need no rule of their own, a NaN satisfies no
+// comparison, and where data are such that no sum rounds (t = 0) the result
+// must be the correctly rounded value.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_DIALECT_REFERENCE_COMPARE_H
+#define TESSERA_DIALECT_REFERENCE_COMPARE_H
+
+#include "dialect/Reference/Tensor.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tessera::reference {
+
+/// What a tensor, or a sample of its elements, should hold.
+struct Expected {
+  Coord sizes; ///< Of the whole tensor.
+  /// Which elements, as flat indices; empty: all. The flat index counts
+  /// columns' channels first: ((outer * rows + row) * columns + column) *
+  /// channels + channel, whatever the layout in memory.
+  std::vector<int64_t> indices;
+  /// Exact values and sums of magnitudes (M above), in the order of `indices`.
+  std::vector<double> values;
+  std::vector<double> magnitudes;
+  /// L above.
+  int64_t reductionLength = 1;
+
+  Coord getCoord(int64_t flatIndex) const;
+  int64_t getFlatIndex(const Coord &at) const;
+};
+
+/// How much a sum may be off.
+enum class Rule {
+  Rounding, ///< By t, as above.
+  /// By nothing: the data are small integers (DataKind::Integer), whose sums
+  /// are exact in f32.
+  Exact,
+};
+
+/// The outcome, with the element that is furthest off.
+struct Report {
+  int64_t compared = 0;
+  int64_t failed = 0;
+  /// The worst element, failed or not: where, what it should be, what it is.
+  Coord worst;
+  double expected = 0;
+  double actual = 0;
+  /// Interval that was allowed there.
+  double least = 0;
+  double most = 0;
+
+  /// Comparing nothing proves nothing.
+  bool passed() const { return compared > 0 && failed == 0; }
+  /// "3 of 4096 elements are wrong; worst at n=0 k=5 h=1 w=2: ..."
+  std::string toText() const;
+};
+
+/// Compares with `actual`, a tensor of `expected.sizes`. An expected value that
+/// is not finite fails as well: such a test would show nothing.
+Report compare(const Expected &expected, const TensorView &actual,
+               Rule rule = Rule::Rounding);
+
+} // namespace tessera::reference
+
+#endif // TESSERA_DIALECT_REFERENCE_COMPARE_H

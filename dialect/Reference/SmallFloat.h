@@ -1,0 +1,85 @@
+//===- SmallFloat.h - Exact conversions of f16 and bf16 --------*- C++ -*-===//
+//
+// Tests compare bits, so the conversions may not depend on what the host's
+// compiler or processor offers for half precision. Both formats are treated by
+// one piece of code; all their values are tested.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_DIALECT_REFERENCE_SMALLFLOAT_H
+#define TESSERA_DIALECT_REFERENCE_SMALLFLOAT_H
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+namespace tessera::reference {
+
+/// An IEEE-like binary format of 16 bits: sign, exponent, fraction.
+struct SmallFloatFormat {
+  int fractionBits;
+  int minExponent; ///< Of the smallest normal number.
+};
+inline constexpr SmallFloatFormat kF16Format{10, -14};
+inline constexpr SmallFloatFormat kBF16Format{7, -126};
+
+/// The nearest number of the format, ties to even; too large gives infinity,
+/// NaN gives a quiet NaN.
+inline uint16_t encodeSmallFloat(double value, SmallFloatFormat format) {
+  const auto bits = std::bit_cast<uint64_t>(value);
+  const auto sign = static_cast<uint16_t>((bits >> 63) << 15);
+  const uint32_t infinity =
+      0x7fffu & ~((1u << format.fractionBits) - 1); // all exponent bits
+  if (std::isnan(value))
+    return sign | infinity | (1u << (format.fractionBits - 1));
+
+  // Count in units of the last place of value's binade. Scaling by a power of
+  // two is exact, and a number below 2^52 loses exactly its fraction, rounded
+  // to even, when 2^52 is added.
+  const double magnitude = std::fabs(value);
+  const int exponent = std::max(static_cast<int>((bits >> 52) & 0x7ff) - 1023,
+                                format.minExponent);
+  const int unit = exponent - format.fractionBits;
+  if (exponent > 1 - format.minExponent) // beyond the largest, or infinity
+    return sign | infinity;
+  const double scale = std::bit_cast<double>(uint64_t(1023 - unit) << 52);
+  constexpr double k2To52 = 0x1p52;
+  const double units = (magnitude * scale + k2To52) - k2To52;
+
+  // A normal number counts 2^fractionBits units or more, and that bit adds one
+  // to the exponent field; rounding up to the next binade, or from the largest
+  // number to infinity, carries into it in the same way.
+  return sign | static_cast<uint16_t>((uint32_t(exponent - format.minExponent)
+                                       << format.fractionBits) +
+                                      static_cast<uint32_t>(units));
+}
+
+inline uint16_t encodeF16(double value) {
+  return encodeSmallFloat(value, kF16Format);
+}
+inline uint16_t encodeBF16(double value) {
+  return encodeSmallFloat(value, kBF16Format);
+}
+
+/// Every f16 is a float: move the fields to their places and let a
+/// multiplication correct the exponent's bias, which also normalises
+/// subnormal numbers.
+inline float decodeF16(uint16_t bits) {
+  const uint32_t sign = uint32_t(bits & 0x8000u) << 16;
+  float magnitude =
+      std::bit_cast<float>(uint32_t(bits & 0x7fffu) << 13) * 0x1p112f;
+  if ((bits & 0x7c00u) == 0x7c00u) // infinity or NaN
+    magnitude =
+        std::bit_cast<float>(0x7f800000u | uint32_t(bits & 0x3ffu) << 13);
+  return std::bit_cast<float>(std::bit_cast<uint32_t>(magnitude) | sign);
+}
+
+/// A bf16 is the upper half of a float.
+inline float decodeBF16(uint16_t bits) {
+  return std::bit_cast<float>(uint32_t(bits) << 16);
+}
+
+} // namespace tessera::reference
+
+#endif // TESSERA_DIALECT_REFERENCE_SMALLFLOAT_H

@@ -1,0 +1,32 @@
+//===- TestData.cpp - Numbers to feed a kernel with -----------------------===//
+
+#include "dialect/Reference/TestData.h"
+#include "dialect/Reference/Random.h"
+
+using namespace tessera::reference;
+
+static double getValue(DataKind kind, uint64_t bits) {
+  constexpr int kLargestInteger = 3;
+  switch (kind) {
+  case DataKind::Uniform:
+    return static_cast<double>(bits >> 11) * 0x1p-52 - 1;
+  case DataKind::Integer:
+    return static_cast<int>((bits >> 32) % (2 * kLargestInteger + 1)) -
+           kLargestInteger;
+  }
+  return 0;
+}
+
+std::vector<char> tessera::reference::makeData(ElementType type, int64_t count,
+                                               DataKind kind, uint64_t seed) {
+  std::vector<char> data(count * getByteSize(type));
+  for (int64_t i = 0; i < count; ++i)
+    storeElement(type, data.data(), i, getValue(kind, getRandomBits(seed, i)));
+  return data;
+}
+
+std::vector<char> tessera::reference::makePoison(ElementType type,
+                                                 int64_t count) {
+  // All bits set is a NaN in each of the types.
+  return std::vector<char>(count * getByteSize(type), '\xff');
+}

@@ -1,0 +1,269 @@
+// RUN: dnn-opt %s --dnn-lower-tiles -split-input-file -verify-diagnostics
+
+// The chip must be one of the table.
+// expected-error@+1 {{needs the attribute 'dnn.target' naming one of}}
+module attributes {dnn.target = "gfx1"} {
+  func.func @conv3x3(%x: memref<64x14x14x256xf16>, %w: memref<256x3x3x256xf16>,
+                     %y: memref<64x14x14x256xf16>) attributes {dnn.kernel} {
+    %a = dnn.view %x <[1], [64, 14, 14], [3, 3, 256] :
+           (g, n, p, q, r, s, c) -> (n, p + r - 1, q + s - 1, g * 256 + c)>
+       : memref<64x14x14x256xf16> -> <1x12544x2304xf16>
+    %b = dnn.view %w <[1], [256], [3, 3, 256] :
+           (g, k, r, s, c) -> (g * 256 + k, r, s, c)>
+       : memref<256x3x3x256xf16> -> <1x256x2304xf16>
+    %d = dnn.view %y <[1], [64, 14, 14], [256] :
+           (g, n, p, q, k) -> (n, p, q, g * 256 + k)>
+       : memref<64x14x14x256xf16> -> <1x12544x256xf16>
+    dnn.for_each_tile [1, 49, 1] of [256, 256] {
+    ^bb0(%g: index, %m: index, %n: index):
+      %acc = dnn.pipeline reduce [3, 3, 256] step 32 buffers 2 copy registers
+          sync barrier schedule pinned load {
+      ^bb0(%k: index):
+        %at = dnn.tile_load %a[%g, %m, %k] : <1x12544x2304xf16> -> <256x32xf16>
+        %bt = dnn.tile_load %b[%g, %n, %k] : <1x256x2304xf16> -> <256x32xf16>
+        dnn.yield %at, %bt : !dnn.tile<256x32xf16>, !dnn.tile<256x32xf16>
+      } compute {
+      ^bb0(%at: !dnn.tile<256x32xf16>, %bt: !dnn.tile<256x32xf16>,
+           %in: !dnn.tile<256x256xf32>):
+        %out = dnn.tile_mma %at, %bt, %in using "mfma32" waves [2, 4] lanes n
+             : <256x32xf16>, <256x32xf16>, <256x256xf32>
+        dnn.yield %out : !dnn.tile<256x256xf32>
+      } : <256x256xf32>
+      dnn.tile_store %acc, %d[%g, %m, %n] : <256x256xf32>, <1x12544x256xf16>
+    }
+    return
+  }
+}
+
+// -----
+
+// A copy that the chip lacks is refused by name.
+module attributes {dnn.target = "gfx942"} {
+  func.func @conv3x3(%x: memref<64x14x14x256xf16>, %w: memref<256x3x3x256xf16>,
+                     %y: memref<64x14x14x256xf16>) attributes {dnn.kernel} {
+    %a = dnn.view %x <[1], [64, 14, 14], [3, 3, 256] :
+           (g, n, p, q, r, s, c) -> (n, p + r - 1, q + s - 1, g * 256 + c)>
+       : memref<64x14x14x256xf16> -> <1x12544x2304xf16>
+    %b = dnn.view %w <[1], [256], [3, 3, 256] :
+           (g, k, r, s, c) -> (g * 256 + k, r, s, c)>
+       : memref<256x3x3x256xf16> -> <1x256x2304xf16>
+    %d = dnn.view %y <[1], [64, 14, 14], [256] :
+           (g, n, p, q, k) -> (n, p, q, g * 256 + k)>
+       : memref<64x14x14x256xf16> -> <1x12544x256xf16>
+    dnn.for_each_tile [1, 49, 1] of [256, 256] {
+    ^bb0(%g: index, %m: index, %n: index):
+      // expected-error@+1 {{has copy direct_to_lds, but this target copies through registers}}
+      %acc = dnn.pipeline reduce [3, 3, 256] step 32 buffers 2 copy direct_to_lds
+          sync barrier schedule pinned load {
+      ^bb0(%k: index):
+        %at = dnn.tile_load %a[%g, %m, %k] : <1x12544x2304xf16> -> <256x32xf16>
+        %bt = dnn.tile_load %b[%g, %n, %k] : <1x256x2304xf16> -> <256x32xf16>
+        dnn.yield %at, %bt : !dnn.tile<256x32xf16>, !dnn.tile<256x32xf16>
+      } compute {
+      ^bb0(%at: !dnn.tile<256x32xf16>, %bt: !dnn.tile<256x32xf16>,
+           %in: !dnn.tile<256x256xf32>):
+        %out = dnn.tile_mma %at, %bt, %in using "mfma32" waves [2, 4] lanes n
+             : <256x32xf16>, <256x32xf16>, <256x256xf32>
+        dnn.yield %out : !dnn.tile<256x256xf32>
+      } : <256x256xf32>
+      dnn.tile_store %acc, %d[%g, %m, %n] : <256x256xf32>, <1x12544x256xf16>
+    }
+    return
+  }
+}
+
+// -----
+
+// The loop is unrolled over exactly two buffers.
+module attributes {dnn.target = "gfx942"} {
+  func.func @conv3x3(%x: memref<64x14x14x256xf16>, %w: memref<256x3x3x256xf16>,
+                     %y: memref<64x14x14x256xf16>) attributes {dnn.kernel} {
+    %a = dnn.view %x <[1], [64, 14, 14], [3, 3, 256] :
+           (g, n, p, q, r, s, c) -> (n, p + r - 1, q + s - 1, g * 256 + c)>
+       : memref<64x14x14x256xf16> -> <1x12544x2304xf16>
+    %b = dnn.view %w <[1], [256], [3, 3, 256] :
+           (g, k, r, s, c) -> (g * 256 + k, r, s, c)>
+       : memref<256x3x3x256xf16> -> <1x256x2304xf16>
+    %d = dnn.view %y <[1], [64, 14, 14], [256] :
+           (g, n, p, q, k) -> (n, p, q, g * 256 + k)>
+       : memref<64x14x14x256xf16> -> <1x12544x256xf16>
+    dnn.for_each_tile [1, 49, 1] of [256, 256] {
+    ^bb0(%g: index, %m: index, %n: index):
+      // expected-error@+1 {{needs 2 buffers, but has 4}}
+      %acc = dnn.pipeline reduce [3, 3, 256] step 32 buffers 4 copy registers
+          sync barrier schedule pinned load {
+      ^bb0(%k: index):
+        %at = dnn.tile_load %a[%g, %m, %k] : <1x12544x2304xf16> -> <256x32xf16>
+        %bt = dnn.tile_load %b[%g, %n, %k] : <1x256x2304xf16> -> <256x32xf16>
+        dnn.yield %at, %bt : !dnn.tile<256x32xf16>, !dnn.tile<256x32xf16>
+      } compute {
+      ^bb0(%at: !dnn.tile<256x32xf16>, %bt: !dnn.tile<256x32xf16>,
+           %in: !dnn.tile<256x256xf32>):
+        %out = dnn.tile_mma %at, %bt, %in using "mfma32" waves [2, 4] lanes n
+             : <256x32xf16>, <256x32xf16>, <256x256xf32>
+        dnn.yield %out : !dnn.tile<256x256xf32>
+      } : <256x256xf32>
+      dnn.tile_store %acc, %d[%g, %m, %n] : <256x256xf32>, <1x12544x256xf16>
+    }
+    return
+  }
+}
+
+// -----
+
+// Persistent workgroups are not lowered.
+module attributes {dnn.target = "gfx942"} {
+  func.func @conv3x3(%x: memref<64x14x14x256xf16>, %w: memref<256x3x3x256xf16>,
+                     %y: memref<64x14x14x256xf16>) attributes {dnn.kernel} {
+    %a = dnn.view %x <[1], [64, 14, 14], [3, 3, 256] :
+           (g, n, p, q, r, s, c) -> (n, p + r - 1, q + s - 1, g * 256 + c)>
+       : memref<64x14x14x256xf16> -> <1x12544x2304xf16>
+    %b = dnn.view %w <[1], [256], [3, 3, 256] :
+           (g, k, r, s, c) -> (g * 256 + k, r, s, c)>
+       : memref<256x3x3x256xf16> -> <1x256x2304xf16>
+    %d = dnn.view %y <[1], [64, 14, 14], [256] :
+           (g, n, p, q, k) -> (n, p, q, g * 256 + k)>
+       : memref<64x14x14x256xf16> -> <1x12544x256xf16>
+    // expected-error@+1 {{is persistent, but this target runs one tile a workgroup}}
+    dnn.for_each_tile [1, 49, 1] of [256, 256] persistent 132 {
+    ^bb0(%g: index, %m: index, %n: index):
+      %acc = dnn.pipeline reduce [3, 3, 256] step 32 buffers 2 copy registers
+          sync barrier schedule pinned load {
+      ^bb0(%k: index):
+        %at = dnn.tile_load %a[%g, %m, %k] : <1x12544x2304xf16> -> <256x32xf16>
+        %bt = dnn.tile_load %b[%g, %n, %k] : <1x256x2304xf16> -> <256x32xf16>
+        dnn.yield %at, %bt : !dnn.tile<256x32xf16>, !dnn.tile<256x32xf16>
+      } compute {
+      ^bb0(%at: !dnn.tile<256x32xf16>, %bt: !dnn.tile<256x32xf16>,
+           %in: !dnn.tile<256x256xf32>):
+        %out = dnn.tile_mma %at, %bt, %in using "mfma32" waves [2, 4] lanes n
+             : <256x32xf16>, <256x32xf16>, <256x256xf32>
+        dnn.yield %out : !dnn.tile<256x256xf32>
+      } : <256x256xf32>
+      dnn.tile_store %acc, %d[%g, %m, %n] : <256x256xf32>, <1x12544x256xf16>
+    }
+    return
+  }
+}
+
+// -----
+
+// An instruction that the chip lacks is refused by name.
+module attributes {dnn.target = "gfx942"} {
+  func.func @conv3x3(%x: memref<64x14x14x256xf16>, %w: memref<256x3x3x256xf16>,
+                     %y: memref<64x14x14x256xf16>) attributes {dnn.kernel} {
+    %a = dnn.view %x <[1], [64, 14, 14], [3, 3, 256] :
+           (g, n, p, q, r, s, c) -> (n, p + r - 1, q + s - 1, g * 256 + c)>
+       : memref<64x14x14x256xf16> -> <1x12544x2304xf16>
+    %b = dnn.view %w <[1], [256], [3, 3, 256] :
+           (g, k, r, s, c) -> (g * 256 + k, r, s, c)>
+       : memref<256x3x3x256xf16> -> <1x256x2304xf16>
+    %d = dnn.view %y <[1], [64, 14, 14], [256] :
+           (g, n, p, q, k) -> (n, p, q, g * 256 + k)>
+       : memref<64x14x14x256xf16> -> <1x12544x256xf16>
+    dnn.for_each_tile [1, 49, 1] of [256, 256] {
+    ^bb0(%g: index, %m: index, %n: index):
+      %acc = dnn.pipeline reduce [3, 3, 256] step 32 buffers 2 copy registers
+          sync barrier schedule pinned load {
+      ^bb0(%k: index):
+        %at = dnn.tile_load %a[%g, %m, %k] : <1x12544x2304xf16> -> <256x32xf16>
+        %bt = dnn.tile_load %b[%g, %n, %k] : <1x256x2304xf16> -> <256x32xf16>
+        dnn.yield %at, %bt : !dnn.tile<256x32xf16>, !dnn.tile<256x32xf16>
+      } compute {
+      ^bb0(%at: !dnn.tile<256x32xf16>, %bt: !dnn.tile<256x32xf16>,
+           %in: !dnn.tile<256x256xf32>):
+        // expected-error@+1 {{names 'wgmma_n128', but gfx942 has no such matrix instruction for 'f16'}}
+        %out = dnn.tile_mma %at, %bt, %in using "wgmma_n128" waves [2, 4] lanes n
+             : <256x32xf16>, <256x32xf16>, <256x256xf32>
+        dnn.yield %out : !dnn.tile<256x256xf32>
+      } : <256x256xf32>
+      dnn.tile_store %acc, %d[%g, %m, %n] : <256x256xf32>, <1x12544x256xf16>
+    }
+    return
+  }
+}
+
+// -----
+
+// Every wave needs whole instruction tiles.
+module attributes {dnn.target = "gfx942"} {
+  func.func @conv3x3(%x: memref<64x14x14x256xf16>, %w: memref<256x3x3x256xf16>,
+                     %y: memref<64x14x14x256xf16>) attributes {dnn.kernel} {
+    %a = dnn.view %x <[1], [64, 14, 14], [3, 3, 256] :
+           (g, n, p, q, r, s, c) -> (n, p + r - 1, q + s - 1, g * 256 + c)>
+       : memref<64x14x14x256xf16> -> <1x12544x2304xf16>
+    %b = dnn.view %w <[1], [256], [3, 3, 256] :
+           (g, k, r, s, c) -> (g * 256 + k, r, s, c)>
+       : memref<256x3x3x256xf16> -> <1x256x2304xf16>
+    %d = dnn.view %y <[1], [64, 14, 14], [256] :
+           (g, n, p, q, k) -> (n, p, q, g * 256 + k)>
+       : memref<64x14x14x256xf16> -> <1x12544x256xf16>
+    dnn.for_each_tile [1, 49, 1] of [256, 256] {
+    ^bb0(%g: index, %m: index, %n: index):
+      %acc = dnn.pipeline reduce [3, 3, 256] step 32 buffers 2 copy registers
+          sync barrier schedule pinned load {
+      ^bb0(%k: index):
+        %at = dnn.tile_load %a[%g, %m, %k] : <1x12544x2304xf16> -> <256x32xf16>
+        %bt = dnn.tile_load %b[%g, %n, %k] : <1x256x2304xf16> -> <256x32xf16>
+        dnn.yield %at, %bt : !dnn.tile<256x32xf16>, !dnn.tile<256x32xf16>
+      } compute {
+      ^bb0(%at: !dnn.tile<256x32xf16>, %bt: !dnn.tile<256x32xf16>,
+           %in: !dnn.tile<256x256xf32>):
+        // expected-error@+1 {{needs a tile of whole instructions for each wave, 32x32}}
+        %out = dnn.tile_mma %at, %bt, %in using "mfma32" waves [16, 4] lanes n
+             : <256x32xf16>, <256x32xf16>, <256x256xf32>
+        dnn.yield %out : !dnn.tile<256x256xf32>
+      } : <256x256xf32>
+      dnn.tile_store %acc, %d[%g, %m, %n] : <256x256xf32>, <1x12544x256xf16>
+    }
+    return
+  }
+}
+
+// -----
+
+// LDS is finite.
+module attributes {dnn.target = "gfx942"} {
+  func.func @conv3x3(%x: memref<64x14x14x256xf16>, %w: memref<256x3x3x256xf16>,
+                     %y: memref<64x14x14x256xf16>) attributes {dnn.kernel} {
+    %a = dnn.view %x <[1], [64, 14, 14], [3, 3, 256] :
+           (g, n, p, q, r, s, c) -> (n, p + r - 1, q + s - 1, g * 256 + c)>
+       : memref<64x14x14x256xf16> -> <1x12544x2304xf16>
+    %b = dnn.view %w <[1], [256], [3, 3, 256] :
+           (g, k, r, s, c) -> (g * 256 + k, r, s, c)>
+       : memref<256x3x3x256xf16> -> <1x256x2304xf16>
+    %d = dnn.view %y <[1], [64, 14, 14], [256] :
+           (g, n, p, q, k) -> (n, p, q, g * 256 + k)>
+       : memref<64x14x14x256xf16> -> <1x12544x256xf16>
+    dnn.for_each_tile [1, 49, 1] of [256, 256] {
+    ^bb0(%g: index, %m: index, %n: index):
+      // expected-error@+1 {{needs 131072 bytes of LDS, but gfx942 has 65536}}
+      %acc = dnn.pipeline reduce [3, 3, 256] step 64 buffers 2 copy registers
+          sync barrier schedule pinned load {
+      ^bb0(%k: index):
+        %at = dnn.tile_load %a[%g, %m, %k] : <1x12544x2304xf16> -> <256x64xf16>
+        %bt = dnn.tile_load %b[%g, %n, %k] : <1x256x2304xf16> -> <256x64xf16>
+        dnn.yield %at, %bt : !dnn.tile<256x64xf16>, !dnn.tile<256x64xf16>
+      } compute {
+      ^bb0(%at: !dnn.tile<256x64xf16>, %bt: !dnn.tile<256x64xf16>,
+           %in: !dnn.tile<256x256xf32>):
+        %out = dnn.tile_mma %at, %bt, %in using "mfma32" waves [2, 4] lanes n
+             : <256x64xf16>, <256x64xf16>, <256x256xf32>
+        dnn.yield %out : !dnn.tile<256x256xf32>
+      } : <256x256xf32>
+      dnn.tile_store %acc, %d[%g, %m, %n] : <256x256xf32>, <1x12544x256xf16>
+    }
+    return
+  }
+}
+
+// -----
+
+// A function that is no tile program is refused.
+module attributes {dnn.target = "gfx942"} {
+  // expected-error@+1 {{needs one dnn.for_each_tile}}
+  func.func @conv3x3(%x: memref<64x14x14x256xf16>, %w: memref<256x3x3x256xf16>,
+                     %y: memref<64x14x14x256xf16>) attributes {dnn.kernel} {
+    return
+  }
+}

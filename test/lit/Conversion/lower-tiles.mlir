@@ -1,0 +1,42 @@
+// RUN: dnn-opt %s --dnn-tile-conv="target=gfx942 tile=igemm-m128n128k32-w2x2-b2-mfma32" --dnn-lower-tiles | FileCheck %s
+
+// The pinned loop of the 3x3 convolution: what the inner loop must and must
+// not hold is the point of the whole design.
+
+// Two LDS buffers a factor, each an object of its own.
+// CHECK-LABEL: gpu.func @conv
+// CHECK-SAME: workgroup(%[[M0:.*]] : memref<4096xf16, #gpu.address_space<workgroup>>, %[[N0:.*]] : memref<4096xf16{{.*}}>, %[[M1:.*]] : memref<4096xf16{{.*}}>, %[[N1:.*]] : memref<4096xf16{{.*}}>)
+// CHECK-SAME: kernel
+// CHECK-SAME: known_block_size = array<i32: 256, 1, 1>
+// CHECK-SAME: known_grid_size = array<i32: 196, 1, 1>
+
+// The tap loop has one turn more than taps: the drain. It holds the padding
+// checks; a tap outside the image reads out of range.
+// CHECK: scf.for %[[TAP:[^ ]+]] = %c0_i32 to %c10_i32
+// CHECK: arith.cmpi ult, %[[TAP]], %c9_i32
+// CHECK: arith.select %{{.*}}, %{{.*}}, %c-2147483648_i32
+
+// The channel loop: only the scalar position moves.
+// CHECK: scf.for %[[POS:[^ ]+]] =
+// CHECK-NOT: arith.muli
+// CHECK-NOT: arith.cmpi
+// CHECK-NOT: arith.select
+// CHECK: amdgpu.memory_counter_wait ds(0)
+// CHECK: rocdl.sched.barrier 0
+// CHECK: vector.load %[[N0]]
+// CHECK: amdgpu.mfma 32x32x8
+// CHECK: amdgpu.memory_counter_wait load(0)
+// CHECK: vector.store %{{.*}}, %[[M1]]
+// CHECK: rocdl.raw.ptr.buffer.load %{{.*}}, %{{.*}}, %[[POS]]
+// CHECK: amdgpu.lds_barrier
+// CHECK: vector.load %[[N1]]
+// CHECK: scf.yield
+
+// A lane owns four neighbouring output channels.
+// CHECK: rocdl.raw.ptr.buffer.store %{{.*}} : vector<2xi32>
+func.func @conv(%x: memref<64x14x14x256xf16>, %w: memref<256x3x3x256xf16>, %y: memref<64x14x14x256xf16>) attributes {dnn.kernel} {
+  dnn.conv forward ins(%x, %w) outs(%y) layouts(nhwc, nhwc, nhwc)
+      pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
+      : memref<64x14x14x256xf16>, memref<256x3x3x256xf16>, memref<64x14x14x256xf16>
+  return
+}

@@ -1,0 +1,133 @@
+// RUN: dnn-opt %s -split-input-file -verify-diagnostics
+
+// A map may not divide: offsets must stay linear in the iteration dimensions.
+func.func @coords_division(%x: memref<8x8xf16>) {
+  // expected-error@+1 {{needs a map without division or remainder}}
+  %v = dnn.view %x <[1], [8], [8] : (d0, d1, d2) -> (d1 floordiv 2, d2)> : memref<8x8xf16> -> <1x8x8xf16>
+  return
+}
+
+// -----
+
+func.func @coords_dims(%x: memref<8x8xf16>) {
+  // expected-error@+1 {{has 3 iteration dimensions, but its map takes 2}}
+  %v = dnn.view %x <[1], [8], [8] : (d0, d1) -> (d0, d1)> : memref<8x8xf16> -> <1x8x8xf16>
+  return
+}
+
+// -----
+
+func.func @coords_spaces(%x: memref<8x8xf16>) {
+  // expected-error@+1 {{needs three coordinates (group, row, column), but has 2}}
+  %v = dnn.view %x <[8], [8] : (d0, d1) -> (d0, d1)> : memref<8x8xf16> -> <8x8xf16>
+  return
+}
+
+// -----
+
+func.func @view_rank(%x: memref<8x8xf16>) {
+  // expected-error@+1 {{has coordinates of rank 1, but its source is}}
+  %v = dnn.view %x <[1], [8], [8] : (d0, d1, d2) -> (d1)> : memref<8x8xf16> -> <1x8x8xf16>
+  return
+}
+
+// -----
+
+func.func @view_shape(%x: memref<8x8xf16>) {
+  // expected-error@+1 {{needs shape 1x8x8 for its coordinates}}
+  %v = dnn.view %x <[1], [8], [8] : (d0, d1, d2) -> (d1, d2)> : memref<8x8xf16> -> <1x8x9xf16>
+  return
+}
+
+// -----
+
+func.func @view_type(%x: memref<8x8xf16>) {
+  // expected-error@+1 {{needs the element type of its source, 'f16', but has 'bf16'}}
+  %v = dnn.view %x <[1], [8], [8] : (d0, d1, d2) -> (d1, d2)> : memref<8x8xf16> -> <1x8x8xbf16>
+  return
+}
+
+// -----
+
+func.func @tiles_counts() {
+  // expected-error@+1 {{needs three positive counts (groups, m, n)}}
+  dnn.for_each_tile [1, 0, 1] of [8, 8] {
+  ^bb0(%g: index, %m: index, %n: index):
+  }
+  return
+}
+
+// -----
+
+func.func @tiles_arguments() {
+  // expected-error@+1 {{needs three index arguments (group, m, n)}}
+  dnn.for_each_tile [1, 1, 1] of [8, 8] {
+  ^bb0(%g: index):
+  }
+  return
+}
+
+// -----
+
+func.func @load_type(%v: !dnn.view<1x8x8xf16>, %i: index) {
+  // expected-error@+1 {{needs a tile of the view's element type, but has '!dnn.tile<8x8xf32>'}}
+  %t = dnn.tile_load %v[%i, %i, %i] : <1x8x8xf16> -> <8x8xf32>
+  return
+}
+
+// -----
+
+func.func @mma_shapes(%a: !dnn.tile<64x32xf16>, %b: !dnn.tile<32x16xf16>, %c: !dnn.tile<64x32xf32>) {
+  // expected-error@+1 {{needs tiles m x k, n x k and m x n, but has}}
+  %d = dnn.tile_mma %a, %b, %c using "fma" waves [1, 1] lanes n : <64x32xf16>, <32x16xf16>, <64x32xf32>
+  return
+}
+
+// -----
+
+func.func @mma_waves(%a: !dnn.tile<64x32xf16>, %b: !dnn.tile<32x32xf16>, %c: !dnn.tile<64x32xf32>) {
+  // expected-error@+1 {{needs waves that divide the tile along m and n}}
+  %d = dnn.tile_mma %a, %b, %c using "fma" waves [3, 1] lanes n : <64x32xf16>, <32x32xf16>, <64x32xf32>
+  return
+}
+
+// -----
+
+func.func @store_epilogue(%c: !dnn.tile<8x8xf32>, %v: !dnn.view<1x8x8xf16>, %i: index) {
+  // expected-error@+1 {{needs an epilogue from one 'f32' to one 'f32'}}
+  dnn.tile_store %c, %v[%i, %i, %i] epilogue {
+  ^bb0(%e: f16):
+    dnn.yield %e : f16
+  } : <8x8xf32>, <1x8x8xf16>
+  return
+}
+
+// -----
+
+func.func @pipeline_sync(%v: !dnn.view<1x8x8xf16>, %i: index) {
+  // expected-error@+1 {{needs sync mbarrier with copy tma, and only with it}}
+  %d = dnn.pipeline reduce [8] step 8 buffers 2 copy tma sync barrier schedule natural load {
+  ^bb0(%k: index):
+    %t = dnn.tile_load %v[%i, %i, %k] : <1x8x8xf16> -> <8x8xf16>
+    dnn.yield %t, %t : !dnn.tile<8x8xf16>, !dnn.tile<8x8xf16>
+  } compute {
+  ^bb0(%a: !dnn.tile<8x8xf16>, %b: !dnn.tile<8x8xf16>, %c: !dnn.tile<8x8xf32>):
+    dnn.yield %c : !dnn.tile<8x8xf32>
+  } : <8x8xf32>
+  return
+}
+
+// -----
+
+func.func @pipeline_regions(%v: !dnn.view<1x8x8xf16>, %i: index) {
+  // expected-error@+1 {{needs a compute region that takes the loaded tiles and the accumulator}}
+  %d = dnn.pipeline reduce [8] step 8 buffers 2 copy registers sync barrier schedule natural load {
+  ^bb0(%k: index):
+    %t = dnn.tile_load %v[%i, %i, %k] : <1x8x8xf16> -> <8x8xf16>
+    dnn.yield %t, %t : !dnn.tile<8x8xf16>, !dnn.tile<8x8xf16>
+  } compute {
+  ^bb0(%a: !dnn.tile<8x8xf16>, %c: !dnn.tile<8x8xf32>):
+    dnn.yield %c : !dnn.tile<8x8xf32>
+  } : <8x8xf32>
+  return
+}

@@ -1,0 +1,37 @@
+# Configuration of the lit suite.
+#
+# A test is a file with RUN lines; it may call every tool of the build and of
+# LLVM by its bare name. Nothing leaves the build folder: caches of a test run
+# are its own, so that a test neither sees nor spoils the user's.
+
+import os
+
+import lit.formats
+
+config.name = "Tessera"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test", ".c"]
+config.excludes = ["Inputs"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(config.tessera_binary_root, "test", "lit")
+
+config.environment["PATH"] = os.pathsep.join([
+    os.path.join(config.tessera_binary_root, "bin"),
+    config.llvm_tools_dir,
+    config.environment["PATH"],
+])
+config.environment["XDG_CACHE_HOME"] = os.path.join(
+    config.test_exec_root, "cache")
+for name in ("TESSERA_DEVICE", "ASAN_OPTIONS", "UBSAN_OPTIONS"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+
+# %S is the folder of the test; %clang compiles clients of the C API.
+config.substitutions.append(("%tessera_source", config.tessera_source_root))
+config.substitutions.append(("%tessera_lib",
+                             os.path.join(config.tessera_binary_root, "lib")))
+config.substitutions.append(("%clang", config.clang))
+
+# REQUIRES: gpu. Set by whoever runs on a machine that has one.
+if os.environ.get("TESSERA_DEVICE", "").startswith(("amd", "nvidia")):
+    config.available_features.add("gpu")

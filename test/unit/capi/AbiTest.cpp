@@ -1,0 +1,80 @@
+//===- AbiTest.cpp - Values and layouts that binaries depend on -----------===//
+//
+// Programs compiled against AMD's headers call us with these numbers inside.
+// There is nothing to run: the checks are done by the compiler.
+//
+//===----------------------------------------------------------------------===//
+
+#define MIOPEN_BETA_API 1
+#include <miopen/miopen.h>
+#include <tessera/tessera.h>
+
+#include <gtest/gtest.h>
+#include <type_traits>
+
+static_assert(miopenStatusSuccess == 0 && miopenStatusNotInitialized == 1 &&
+              miopenStatusInvalidValue == 2 && miopenStatusBadParm == 3 &&
+              miopenStatusAllocFailed == 4 && miopenStatusInternalError == 5 &&
+              miopenStatusNotImplemented == 6 &&
+              miopenStatusUnknownError == 7 && miopenStatusUnsupportedOp == 8 &&
+              miopenStatusGpuOperationsSkipped == 9 &&
+              miopenStatusVersionMismatch == 10);
+
+static_assert(miopenHalf == 0 && miopenFloat == 1 && miopenInt32 == 2 &&
+              miopenInt8 == 3 && miopenBFloat16 == 5 && miopenDouble == 6 &&
+              miopenFloat8 == 7 && miopenBFloat8 == 8 && miopenInt64 == 9);
+
+static_assert(miopenTensorNCHW == 0 && miopenTensorNHWC == 1 &&
+              miopenTensorCHWN == 2 && miopenTensorNCHWc4 == 3 &&
+              miopenTensorNCHWc8 == 4 && miopenTensorCHWNc4 == 5 &&
+              miopenTensorCHWNc8 == 6 && miopenTensorNCDHW == 7 &&
+              miopenTensorNDHWC == 8);
+
+static_assert(miopenConvolution == 0 && miopenTranspose == 1 &&
+              miopenGroupConv == 2 && miopenDepthwise == 3);
+
+static_assert(
+    miopenConvolutionFwdAlgoGEMM == 0 && miopenConvolutionFwdAlgoDirect == 1 &&
+    miopenConvolutionFwdAlgoFFT == 2 && miopenConvolutionFwdAlgoWinograd == 3 &&
+    miopenConvolutionFwdAlgoImplicitGEMM == 5 &&
+    miopenConvolutionAlgoGEMM == 0 && miopenConvolutionAlgoDirect == 1 &&
+    miopenConvolutionAlgoFFT == 2 && miopenConvolutionAlgoWinograd == 3 &&
+    miopenConvolutionAlgoImplicitGEMM == 5 &&
+    miopenConvolutionBwdWeightsAlgoImplicitGEMM == 5 &&
+    miopenConvolutionBwdDataAlgoImplicitGEMM == 5);
+
+static_assert(MIOPEN_CONVOLUTION_ATTRIB_FP16_ALT_IMPL == 0 &&
+              MIOPEN_CONVOLUTION_ATTRIB_DETERMINISTIC == 1 &&
+              MIOPEN_CONVOLUTION_ATTRIB_FP8_ROUNDING_MODE == 2 &&
+              MIOPEN_CONVOLUTION_ATTRIB_MATH_TYPE == 3);
+
+static_assert(miopenConvolutionFindModeNormal == 1 &&
+              miopenConvolutionFindModeFast == 2 &&
+              miopenConvolutionFindModeHybrid == 3 &&
+              miopenConvolutionFindModeDynamicHybrid == 5 &&
+              miopenConvolutionFindModeTrustVerify == 6 &&
+              miopenConvolutionFindModeTrustVerifyFull == 7 &&
+              miopenConvolutionFindModeDefault == 5);
+
+static_assert(sizeof(miopenConvAlgoPerf_t) == 16 &&
+              offsetof(miopenConvAlgoPerf_t, fwd_algo) == 0 &&
+              offsetof(miopenConvAlgoPerf_t, bwd_data_algo) == 0 &&
+              offsetof(miopenConvAlgoPerf_t, time) == 4 &&
+              offsetof(miopenConvAlgoPerf_t, memory) == 8);
+
+static_assert(sizeof(miopenConvSolution_t) == 32 &&
+              offsetof(miopenConvSolution_t, time) == 0 &&
+              offsetof(miopenConvSolution_t, workspace_size) == 8 &&
+              offsetof(miopenConvSolution_t, solution_id) == 16 &&
+              offsetof(miopenConvSolution_t, algorithm) == 24);
+
+static_assert(std::is_same_v<miopenAcceleratorQueue_t, hipStream_t>);
+
+static_assert(sizeof(tesseraCounters) == 40 &&
+              offsetof(tesseraCounters, compiled) == 8 &&
+              sizeof(tesseraStageTime) == 40 &&
+              offsetof(tesseraKernelInfo, tile) == 56 &&
+              offsetof(tesseraKernelInfo, stages) == 184);
+
+// This file compiled.
+TEST(Abi, HoldsAtCompileTime) { SUCCEED(); }

@@ -1,0 +1,61 @@
+//===- AllocationTest.cpp - An execution touches no heap ------------------===//
+//
+// Between the client and a launch stand a few microseconds, and frameworks
+// launch thousands of kernels in a row. The C API's share must stay a matter
+// of reading descriptors.
+//
+//===----------------------------------------------------------------------===//
+
+#include "test/unit/capi/Descriptors.h"
+#include "test/unit/capi/FakeEngine.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+static std::atomic<int> allocations{0};
+
+// Replaces the program's allocation functions; every other form of new calls
+// this one.
+void *operator new(size_t size) {
+  ++allocations;
+  if (void *memory = std::malloc(size ? size : 1))
+    return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void *memory) noexcept { std::free(memory); }
+void operator delete(void *memory, size_t) noexcept { std::free(memory); }
+
+using namespace tessera::test;
+
+namespace {
+class Allocation : public FakeEngineTest {};
+} // namespace
+
+// Once the kernel is there, executing allocates nothing in the C API.
+TEST_F(Allocation, ExecutionAllocatesNothing) {
+  miopenHandle_t handle;
+  ASSERT_EQ(miopenCreate(&handle), miopenStatusSuccess);
+  TensorDesc x(miopenTensorNHWC, {1, 4, 8, 8}, miopenHalf);
+  TensorDesc w(miopenTensorNHWC, {8, 4, 3, 3}, miopenHalf);
+  TensorDesc y(miopenTensorNHWC, {1, 8, 6, 6}, miopenHalf);
+  ConvDesc conv;
+  int data = 0;
+  const float alpha = 1, beta = 0;
+  auto execute = [&] {
+    return miopenConvolutionForward(handle, &alpha, x, &data, w, &data, conv,
+                                    miopenConvolutionFwdAlgoDirect, &beta, y,
+                                    &data, nullptr, 0);
+  };
+  engine->problems.reserve(8);
+  engine->launches.reserve(8);
+  ASSERT_EQ(execute(), miopenStatusSuccess);
+  const int before = allocations;
+  const miopenStatus_t status = execute();
+  const miopenStatus_t streamStatus = miopenSetStream(handle, nullptr);
+  const int after = allocations;
+  EXPECT_EQ(status, miopenStatusSuccess);
+  EXPECT_EQ(streamStatus, miopenStatusSuccess);
+  EXPECT_EQ(after, before);
+  ASSERT_EQ(miopenDestroy(handle), miopenStatusSuccess);
+}

@@ -1,0 +1,140 @@
+//===- ExtensionsTest.cpp - Tests of tessera/tessera.h --------------------===//
+
+#include "capi/lib/ErrorGuard.h"
+#include "test/unit/capi/Descriptors.h"
+#include "test/unit/capi/FakeEngine.h"
+
+#include <tessera/tessera.h>
+
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+using namespace tessera;
+using namespace tessera::test;
+
+namespace {
+class Extensions : public FakeEngineTest {};
+} // namespace
+
+// Each thread has its own text, and a success leaves it alone.
+TEST(LastError, BelongsToTheThread) {
+  ASSERT_EQ(miopenDestroy(nullptr), miopenStatusBadParm);
+  std::thread([] {
+    EXPECT_STREQ(tesseraGetLastErrorMessage(), "");
+    EXPECT_EQ(miopenGetVersion(nullptr, nullptr, nullptr), 0);
+    EXPECT_EQ(miopenCreateTensorDescriptor(nullptr), miopenStatusBadParm);
+    EXPECT_STREQ(tesseraGetLastErrorMessage(),
+                 "miopenCreateTensorDescriptor: tensorDesc is NULL");
+  }).join();
+  EXPECT_EQ(miopenGetVersion(nullptr, nullptr, nullptr), miopenStatusSuccess);
+  EXPECT_STREQ(tesseraGetLastErrorMessage(), "miopenDestroy: handle is NULL");
+}
+
+// Every code of Status becomes the status that tells a client what to do.
+TEST(ErrorGuard, ConvertsEveryStatusCode) {
+  auto convert = [](StatusCode code) {
+    return capi::guard(
+        "test", {}, [&]() -> capi::ApiResult { return Status(code, "text"); });
+  };
+  EXPECT_EQ(convert(StatusCode::Ok), miopenStatusSuccess);
+  EXPECT_EQ(convert(StatusCode::InvalidArgument), miopenStatusBadParm);
+  EXPECT_EQ(convert(StatusCode::NotSupported), miopenStatusNotImplemented);
+  EXPECT_EQ(convert(StatusCode::ResourceExhausted), miopenStatusAllocFailed);
+  EXPECT_EQ(convert(StatusCode::NotFound), miopenStatusInternalError);
+  EXPECT_EQ(convert(StatusCode::Unavailable), miopenStatusInternalError);
+  EXPECT_EQ(convert(StatusCode::Internal), miopenStatusInternalError);
+}
+
+// No exception of the standard library crosses into C.
+TEST(ErrorGuard, CatchesExceptions) {
+  EXPECT_EQ(capi::guard("test", {},
+                        []() -> capi::ApiResult { throw std::bad_alloc(); }),
+            miopenStatusAllocFailed);
+  EXPECT_EQ(capi::guard("test", {},
+                        []() -> capi::ApiResult {
+                          throw std::length_error("too long");
+                        }),
+            miopenStatusInternalError);
+  EXPECT_STREQ(tesseraGetLastErrorMessage(), "test: exception: too long");
+  EXPECT_EQ(capi::guard("test", {}, []() -> capi::ApiResult { throw 7; }),
+            miopenStatusInternalError);
+}
+
+// The counters are the engine's, and all 0 before there is one.
+TEST_F(Extensions, Counters) {
+  engine->counters.compiled = 1;
+  engine->counters.fromDatabase = 2;
+  engine->counters.fromMemory = 3;
+  engine->counters.launched = 4;
+  tesseraCounters counters = TESSERA_COUNTERS_INIT;
+  ASSERT_EQ(tesseraGetCounters(&counters), miopenStatusSuccess);
+  EXPECT_EQ(counters.compiled, 1u);
+  EXPECT_EQ(counters.fromDatabase, 2u);
+  EXPECT_EQ(counters.fromMemory, 3u);
+  EXPECT_EQ(counters.launched, 4u);
+  EXPECT_EQ(counters.structSize, sizeof counters);
+
+  capi::replaceEngineForTesting(nullptr);
+  ASSERT_EQ(tesseraGetCounters(&counters), miopenStatusSuccess);
+  EXPECT_EQ(counters.launched, 0u);
+}
+
+// A struct of another size belongs to a release that we do not know.
+TEST_F(Extensions, CountersCheckTheirSize) {
+  tesseraCounters counters = TESSERA_COUNTERS_INIT;
+  counters.structSize = 8;
+  EXPECT_EQ(tesseraGetCounters(&counters), miopenStatusBadParm);
+  EXPECT_EQ(tesseraGetCounters(nullptr), miopenStatusBadParm);
+}
+
+// Everything that is known of a kernel is reported; long texts are cut.
+TEST_F(Extensions, KernelInfo) {
+  Kernel &kernel = engine->kernel.kernel;
+  kernel.codeObject.resize(1234);
+  kernel.launch.workspaceBytes = 16;
+  kernel.resources = {.vgprs = 256,
+                      .agprs = 128,
+                      .sgprs = 40,
+                      .vgprSpills = 1,
+                      .sgprSpills = 2,
+                      .ldsBytes = 65536,
+                      .scratchBytes = 8};
+  kernel.tile = "igemm-m256n256k32";
+  kernel.stageTimes = {{"dnn", 0.5}, {std::string(100, 'x'), 1.5}};
+  engine->kernel.origin = LoadedKernel::Origin::Database;
+
+  miopenHandle_t handle;
+  ASSERT_EQ(miopenCreate(&handle), miopenStatusSuccess);
+  TensorDesc x(miopenTensorNCHW, {1, 4, 8, 8});
+  TensorDesc w(miopenTensorNCHW, {8, 4, 3, 3});
+  TensorDesc y(miopenTensorNCHW, {1, 8, 6, 6});
+  ConvDesc conv;
+  tesseraKernelInfo info{};
+  EXPECT_EQ(
+      tesseraGetConvolutionForwardKernelInfo(handle, x, w, conv, y, &info),
+      miopenStatusBadParm);
+  info.structSize = sizeof info;
+  ASSERT_EQ(
+      tesseraGetConvolutionForwardKernelInfo(handle, x, w, conv, y, &info),
+      miopenStatusSuccess);
+  EXPECT_EQ(info.origin, tesseraKernelFromDatabase);
+  EXPECT_EQ(info.codeObjectBytes, 1234u);
+  EXPECT_EQ(info.workspaceBytes, 16u);
+  EXPECT_EQ(info.vgprs, 256u);
+  EXPECT_EQ(info.agprs, 128u);
+  EXPECT_EQ(info.sgprs, 40u);
+  EXPECT_EQ(info.vgprSpills, 1u);
+  EXPECT_EQ(info.sgprSpills, 2u);
+  EXPECT_EQ(info.ldsBytes, 65536u);
+  EXPECT_EQ(info.scratchBytes, 8u);
+  EXPECT_STREQ(info.tile, "igemm-m256n256k32");
+  ASSERT_EQ(info.stageCount, 2u);
+  EXPECT_STREQ(info.stages[0].name, "dnn");
+  EXPECT_EQ(info.stages[0].timeMs, 0.5);
+  EXPECT_EQ(std::string(info.stages[1].name),
+            std::string(TESSERA_NAME_BYTES - 1, 'x'));
+  EXPECT_TRUE(engine->launches.empty());
+  ASSERT_EQ(miopenDestroy(handle), miopenStatusSuccess);
+}

@@ -1,0 +1,102 @@
+//===- FakeEngine.h - An engine that only takes notes ----------*- C++ -*-===//
+//
+// The C API's own work is to check arguments and to translate descriptors. Its
+// tests need an engine that remembers what it was asked and answers what the
+// test wants, and no device.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_TEST_UNIT_CAPI_FAKEENGINE_H
+#define TESSERA_TEST_UNIT_CAPI_FAKEENGINE_H
+
+#include "capi/lib/Library.h"
+
+#include <gtest/gtest.h>
+#include <memory>
+#include <vector>
+
+namespace tessera::test {
+
+/// A kernel whose description the test fills in.
+class FakeKernel : public LoadedKernel {
+public:
+  Kernel kernel;
+  Origin origin = Origin::Compiled;
+
+  const Kernel &getKernel() const override { return kernel; }
+  Origin getOrigin() const override { return origin; }
+};
+
+/// Milliseconds between any two events of the fake HIP runtime.
+inline constexpr float kFakeEventMs = 2.5f;
+
+/// A HIP table in which only events work.
+inline GpuApi makeFakeGpu() {
+  GpuApi gpu;
+  gpu.hipEventCreate = [](hipEvent_t *event) {
+    *event = reinterpret_cast<hipEvent_t>(new int);
+    return hipSuccess;
+  };
+  gpu.hipEventDestroy = [](hipEvent_t event) {
+    delete reinterpret_cast<int *>(event);
+    return hipSuccess;
+  };
+  gpu.hipEventRecord = [](hipEvent_t, hipStream_t) { return hipSuccess; };
+  gpu.hipEventSynchronize = [](hipEvent_t) { return hipSuccess; };
+  gpu.hipEventElapsedTime = [](float *ms, hipEvent_t, hipEvent_t) {
+    *ms = kFakeEventMs;
+    return hipSuccess;
+  };
+  return gpu;
+}
+
+class FakeEngine : public Engine {
+public:
+  FakeKernel kernel;
+  Status prepareStatus; ///< What prepare() answers if it is a failure.
+  Status launchStatus;
+  /// What was asked.
+  std::vector<Problem> problems;
+  struct Launch {
+    hipStream_t stream;
+    LaunchArgs args;
+  };
+  std::vector<Launch> launches;
+
+  ErrorOr<const LoadedKernel *> prepare(const Problem &problem) override {
+    problems.push_back(problem);
+    if (!prepareStatus.isOk())
+      return prepareStatus;
+    return &kernel;
+  }
+  Status launch(const LoadedKernel &, hipStream_t stream,
+                const LaunchArgs &args) override {
+    launches.push_back({stream, args});
+    ++counters.launched;
+    return launchStatus;
+  }
+  const EngineCounters &getCounters() const override { return counters; }
+  const GpuApi &getGpu() const override { return gpu; }
+
+  EngineCounters counters;
+
+private:
+  const GpuApi gpu = makeFakeGpu();
+};
+
+/// Gives the library a fake engine for the time of one test.
+class FakeEngineTest : public ::testing::Test {
+protected:
+  void SetUp() override {
+    auto owned = std::make_unique<FakeEngine>();
+    engine = owned.get();
+    capi::replaceEngineForTesting(std::move(owned));
+  }
+  void TearDown() override { capi::replaceEngineForTesting(nullptr); }
+
+  FakeEngine *engine = nullptr; ///< Owned by the library.
+};
+
+} // namespace tessera::test
+
+#endif // TESSERA_TEST_UNIT_CAPI_FAKEENGINE_H

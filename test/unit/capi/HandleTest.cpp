@@ -1,0 +1,100 @@
+//===- HandleTest.cpp - Tests of miopen/handle.h --------------------------===//
+
+#include "test/unit/capi/FakeEngine.h"
+
+#include <miopen/miopen.h>
+
+#include <string>
+
+using namespace tessera;
+using namespace tessera::test;
+
+namespace {
+class Handle : public FakeEngineTest {};
+} // namespace
+
+// The stream of creation is kept, and a new one replaces it.
+TEST_F(Handle, StreamReadsBack) {
+  int a, b;
+  auto first = reinterpret_cast<hipStream_t>(&a);
+  auto second = reinterpret_cast<hipStream_t>(&b);
+  miopenHandle_t handle;
+  hipStream_t stream;
+  ASSERT_EQ(miopenCreateWithStream(&handle, first), miopenStatusSuccess);
+  ASSERT_EQ(miopenGetStream(handle, &stream), miopenStatusSuccess);
+  EXPECT_EQ(stream, first);
+  ASSERT_EQ(miopenSetStream(handle, second), miopenStatusSuccess);
+  ASSERT_EQ(miopenGetStream(handle, &stream), miopenStatusSuccess);
+  EXPECT_EQ(stream, second);
+  ASSERT_EQ(miopenDestroy(handle), miopenStatusSuccess);
+}
+
+// A handle without a stream uses the default one.
+TEST_F(Handle, CreateUsesTheDefaultStream) {
+  miopenHandle_t handle;
+  hipStream_t stream;
+  ASSERT_EQ(miopenCreate(&handle), miopenStatusSuccess);
+  ASSERT_EQ(miopenGetStream(handle, &stream), miopenStatusSuccess);
+  EXPECT_EQ(stream, nullptr);
+  ASSERT_EQ(miopenDestroy(handle), miopenStatusSuccess);
+}
+
+// Null handles and out pointers are BadParm.
+TEST_F(Handle, NullPointersAreBadParm) {
+  miopenHandle_t handle;
+  ASSERT_EQ(miopenCreate(&handle), miopenStatusSuccess);
+  float time;
+  hipStream_t stream;
+  for (miopenStatus_t status :
+       {miopenCreate(nullptr), miopenCreateWithStream(nullptr, nullptr),
+        miopenDestroy(nullptr), miopenSetStream(nullptr, nullptr),
+        miopenGetStream(nullptr, &stream), miopenGetStream(handle, nullptr),
+        miopenGetKernelTime(nullptr, &time),
+        miopenGetKernelTime(handle, nullptr),
+        miopenEnableProfiling(nullptr, true),
+        miopenSetAllocator(nullptr, nullptr, nullptr, nullptr)})
+    EXPECT_EQ(status, miopenStatusBadParm);
+  ASSERT_EQ(miopenDestroy(handle), miopenStatusSuccess);
+}
+
+// An allocator comes with its deallocator, or not at all.
+TEST_F(Handle, AllocatorsComeInPairs) {
+  miopenHandle_t handle;
+  ASSERT_EQ(miopenCreate(&handle), miopenStatusSuccess);
+  auto allocate = [](void *, size_t) -> void * { return nullptr; };
+  auto deallocate = [](void *, void *) {};
+  EXPECT_EQ(miopenSetAllocator(handle, allocate, deallocate, nullptr),
+            miopenStatusSuccess);
+  EXPECT_EQ(miopenSetAllocator(handle, allocate, nullptr, nullptr),
+            miopenStatusBadParm);
+  EXPECT_EQ(miopenSetAllocator(handle, nullptr, nullptr, nullptr),
+            miopenStatusSuccess);
+  ASSERT_EQ(miopenDestroy(handle), miopenStatusSuccess);
+}
+
+// Every status has MIOpen's name, and nothing else has one.
+TEST(Status, ErrorStrings) {
+  EXPECT_STREQ(miopenGetErrorString(miopenStatusSuccess),
+               "miopenStatusSuccess");
+  EXPECT_STREQ(miopenGetErrorString(miopenStatusBadParm),
+               "miopenStatusBadParm");
+  EXPECT_STREQ(miopenGetErrorString(miopenStatusVersionMismatch),
+               "miopenStatusVersionMismatch");
+  EXPECT_STREQ(miopenGetErrorString(static_cast<miopenStatus_t>(11)),
+               "Unknown error status");
+  for (int i = 0; i <= 10; ++i)
+    EXPECT_TRUE(
+        std::string(miopenGetErrorString(static_cast<miopenStatus_t>(i)))
+            .starts_with("miopenStatus"))
+        << i;
+}
+
+// The version is that of the headers; each part may be left out.
+TEST(Status, Version) {
+  size_t major, minor, patch;
+  ASSERT_EQ(miopenGetVersion(&major, &minor, &patch), miopenStatusSuccess);
+  EXPECT_EQ(major, size_t(MIOPEN_VERSION_MAJOR));
+  EXPECT_EQ(minor, size_t(MIOPEN_VERSION_MINOR));
+  EXPECT_EQ(patch, size_t(MIOPEN_VERSION_PATCH));
+  EXPECT_EQ(miopenGetVersion(nullptr, nullptr, nullptr), miopenStatusSuccess);
+}

@@ -1,0 +1,185 @@
+//===- CompareTest.cpp - The judge of every other test --------------------===//
+//
+// A comparison that never fails would make every test pass, so most of these
+// show that it fails when it should.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialect/Reference/Compare.h"
+#include "dialect/Reference/TestData.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+using namespace tessera::reference;
+
+namespace {
+/// A tensor of 2x3x4x5 elements with sums of 1000 products of magnitude 1.
+class Compare : public testing::TestWithParam<ElementType> {
+protected:
+  Compare() {
+    expected.sizes = {2, 3, 4, 5};
+    expected.reductionLength = 1000;
+    for (int64_t i = 0; i < expected.sizes.getProduct(); ++i) {
+      expected.values.push_back(std::sin(static_cast<double>(i)) * 20);
+      expected.magnitudes.push_back(250);
+    }
+    actual = makePoison(GetParam(), expected.sizes.getProduct());
+    for (size_t i = 0; i < expected.values.size(); ++i)
+      store(expected.getCoord(i), expected.values[i]);
+  }
+
+  TensorView getView() const {
+    return {GetParam(), actual.data(), getNchwStrides(expected.sizes)};
+  }
+  void store(const Coord &at, double value) {
+    storeElement(GetParam(), actual.data(), getView().strides.getOffset(at),
+                 value);
+  }
+  Report run(Rule rule = Rule::Rounding) {
+    return compare(expected, getView(), rule);
+  }
+
+  Expected expected;
+  std::vector<char> actual;
+};
+} // namespace
+
+// Correctly rounded results pass, both rules.
+TEST_P(Compare, AcceptsRoundedValues) {
+  EXPECT_TRUE(run().passed()) << run().toText();
+  EXPECT_TRUE(run(Rule::Exact).passed()) << run().toText();
+  EXPECT_EQ(run().compared, 120);
+}
+
+// One wrong element is found and named, and no other is blamed.
+TEST_P(Compare, FindsOneWrongElement) {
+  const Coord at{1, 2, 0, 3};
+  store(at, expected.values[expected.getFlatIndex(at)] + 1);
+  Report report = run();
+  EXPECT_FALSE(report.passed());
+  EXPECT_EQ(report.failed, 1);
+  EXPECT_EQ(report.worst, at);
+  EXPECT_NE(report.toText().find(
+                "1 of 120 elements are wrong; worst at n=1 k=2 h=0 w=3"),
+            std::string::npos)
+      << report.toText();
+}
+
+// Of several wrong elements the worst is named.
+TEST_P(Compare, NamesTheWorst) {
+  store({0, 2, 0, 0}, expected.values[2] + 1);
+  store({0, 1, 0, 0}, expected.values[1] + 5);
+  Report report = run();
+  EXPECT_EQ(report.failed, 2);
+  EXPECT_EQ(report.worst, (Coord{0, 1, 0, 0}));
+}
+
+// NaN satisfies nothing, even where nearly every number would pass.
+TEST_P(Compare, NeverAcceptsNaN) {
+  expected.magnitudes.assign(expected.magnitudes.size(), 1e30);
+  EXPECT_TRUE(run().passed());
+  store({0, 0, 2, 2}, std::nan(""));
+  Report report = run();
+  EXPECT_EQ(report.failed, 1);
+  EXPECT_EQ(report.worst, (Coord{0, 0, 2, 2}));
+}
+
+// An output that no kernel wrote fails in every element.
+TEST_P(Compare, RejectsPoison) {
+  actual = makePoison(GetParam(), 120);
+  EXPECT_EQ(run().failed, 120);
+}
+
+// A zeroed output fails, except where the value is near zero itself.
+TEST_P(Compare, RejectsZeros) {
+  actual.assign(actual.size(), 0);
+  EXPECT_GE(run().failed, 119);
+}
+
+// Elements in the wrong order fail: here the memory is read in another layout.
+TEST_P(Compare, RejectsWrongLayout) {
+  TensorView view = getView();
+  view.strides = getNhwcStrides(expected.sizes);
+  EXPECT_GT(compare(expected, view).failed, 100);
+}
+
+// The exact rule allows nothing but the correctly rounded value.
+TEST_P(Compare, ExactAllowsNoOtherValue) {
+  const double value = expected.values[7];
+  const double neighbour = roundTo(
+      GetParam(),
+      value * (GetParam() == ElementType::F32 ? 1 + 0x1p-22 : 1 + 0x1p-6));
+  ASSERT_NE(neighbour, roundTo(GetParam(), value));
+  store(expected.getCoord(7), neighbour);
+  EXPECT_EQ(run(Rule::Exact).failed, 1);
+}
+
+// An expectation that is not finite shows nothing, so it does not pass.
+TEST_P(Compare, RejectsExpectationsThatAreNotFinite) {
+  expected.values[3] = std::numeric_limits<double>::infinity();
+  store(expected.getCoord(3), expected.values[3]);
+  EXPECT_EQ(run().failed, 1);
+}
+
+// A sum that overflows the element type is expected to be infinity.
+TEST_P(Compare, OverflowIsInfinity) {
+  expected.values[3] = -1e300;
+  store(expected.getCoord(3), -std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(run().passed()) << run().toText();
+  store(expected.getCoord(3), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(run().failed, 1);
+}
+
+// A sample looks only at its own elements.
+TEST_P(Compare, SampleLooksOnlyAtItsElements) {
+  expected.indices = {5, 119};
+  expected.values = {expected.values[5], expected.values[119]};
+  expected.magnitudes = {250, 250};
+  store(expected.getCoord(6), 1e4);
+  EXPECT_TRUE(run().passed()) << run().toText();
+  EXPECT_EQ(run().compared, 2);
+  store(expected.getCoord(119), 1e4);
+  EXPECT_EQ(run().failed, 1);
+}
+
+// Comparing nothing proves nothing.
+TEST_P(Compare, NothingComparedIsNoSuccess) {
+  expected.values.clear();
+  expected.magnitudes.clear();
+  EXPECT_FALSE(run().passed());
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, Compare,
+                         testing::Values(ElementType::F16, ElementType::BF16,
+                                         ElementType::F32),
+                         [](const auto &info) {
+                           return std::string(getName(info.param));
+                         });
+
+// The bound is tight enough to miss no product of a long sum: sums in float of
+// 4608 products of [-1, 1] pass, each without one average product fails.
+TEST(CompareBound, SeparatesRoundingFromAMissingProduct) {
+  constexpr int kLength = 4608;
+  auto x = makeData(ElementType::F32, kLength, DataKind::Uniform, 1);
+  auto w = makeData(ElementType::F32, kLength, DataKind::Uniform, 2);
+  Expected expected{.sizes = {1, 1, 1, 1},
+                    .indices = {},
+                    .values = {0},
+                    .magnitudes = {0},
+                    .reductionLength = kLength};
+  float sum = 0;
+  for (int i = 0; i < kLength; ++i) {
+    const float a = loadElement(ElementType::F32, x.data(), i);
+    const float b = loadElement(ElementType::F32, w.data(), i);
+    expected.values[0] += double(a) * b;
+    expected.magnitudes[0] += std::fabs(double(a) * b);
+    sum += a * b;
+  }
+  const TensorView view{ElementType::F32, &sum, {1, 1, 1, 1}};
+  EXPECT_TRUE(compare(expected, view).passed());
+  sum -= 0.25f;
+  EXPECT_FALSE(compare(expected, view).passed());
+}

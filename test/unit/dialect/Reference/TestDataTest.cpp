@@ -1,0 +1,69 @@
+//===- TestDataTest.cpp - Test data are what they promise -----------------===//
+
+#include "dialect/Reference/TestData.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+using namespace tessera::reference;
+
+static constexpr ElementType kTypes[] = {ElementType::F16, ElementType::BF16,
+                                         ElementType::F32};
+
+// A seed names one sequence: a failing test can be repeated.
+TEST(TestData, SameSeedSameData) {
+  for (ElementType type : kTypes) {
+    auto data = makeData(type, 100, DataKind::Uniform, 7);
+    EXPECT_EQ(data, makeData(type, 100, DataKind::Uniform, 7));
+    EXPECT_NE(data, makeData(type, 100, DataKind::Uniform, 8));
+    EXPECT_EQ(data.size(), 100u * getByteSize(type));
+  }
+}
+
+// Uniform data fill [-1, 1] evenly, so that no half of a kernel's products is
+// too small to matter.
+TEST(TestData, UniformCoversTheInterval) {
+  for (ElementType type : kTypes) {
+    auto data = makeData(type, 10000, DataKind::Uniform, 1);
+    double sum = 0;
+    int outer = 0;
+    for (int i = 0; i < 10000; ++i) {
+      const float value = loadElement(type, data.data(), i);
+      ASSERT_LE(std::fabs(value), 1);
+      sum += value;
+      outer += std::fabs(value) > 0.5;
+    }
+    EXPECT_NEAR(sum / 10000, 0, 0.05);
+    EXPECT_NEAR(outer / 10000.0, 0.5, 0.05);
+  }
+}
+
+// Integer data are exactly the seven integers that TestData.h promises.
+TEST(TestData, IntegersAreSmall) {
+  for (ElementType type : kTypes) {
+    auto data = makeData(type, 1000, DataKind::Integer, 1);
+    std::set<float> seen;
+    for (int i = 0; i < 1000; ++i)
+      seen.insert(loadElement(type, data.data(), i));
+    EXPECT_EQ(seen, (std::set<float>{-3, -2, -1, 0, 1, 2, 3}));
+  }
+}
+
+// Poison is NaN whatever the type.
+TEST(TestData, PoisonIsNaN) {
+  for (ElementType type : kTypes) {
+    auto data = makePoison(type, 3);
+    for (int i = 0; i < 3; ++i)
+      EXPECT_TRUE(std::isnan(loadElement(type, data.data(), i)));
+  }
+}
+
+// Strides of both orders for a tensor of four different sizes.
+TEST(Tensor, PackedStrides) {
+  const Coord sizes{2, 3, 5, 7};
+  const Coord at{1, 2, 3, 4};
+  EXPECT_EQ(getNchwStrides(sizes).getOffset(at), ((1 * 3 + 2) * 5 + 3) * 7 + 4);
+  EXPECT_EQ(getNhwcStrides(sizes).getOffset(at), ((1 * 5 + 3) * 7 + 4) * 3 + 2);
+}

@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+"""Checks that no layer includes what it must not know.
+
+The rules are those of docs/guides/style.md ("Direction"): the runtime never
+sees the compiler, the dialect sees neither, only Gpu/ sees HIP and only Db/
+sees SQLite. An include from the repository root names its layer in its first
+component, so the text of the #include lines is enough. Exits 1 with one line
+for each fault.
+"""
+
+import argparse
+import pathlib
+import re
+import sys
+import tempfile
+
+LAYERS = ("dialect", "compiler", "runtime", "capi")
+SUFFIXES = {".h", ".hpp", ".c", ".cpp", ".def", ".inc"}
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+HIP = r"hip/"
+SQLITE = r"sqlite3"
+LLVM = r"(?:mlir|llvm|llvm-c|mlir-c|lld|clang)/"
+
+# (files, forbidden includes, reason). A file must satisfy every rule whose
+# first pattern matches its path; patterns match from the beginning.
+RULES = [
+    (r"", r"(?:tools|test)/", "the product does not need its tools and tests"),
+    (r"dialect/", rf"compiler/|runtime/|capi/|{HIP}|{SQLITE}",
+     "the dialect knows nothing but MLIR"),
+    (r"dialect/Reference/", rf"{LLVM}|dialect/(?!Reference/)",
+     "the oracle shares no code with what it judges"),
+    (r"compiler/", r"runtime/(?!Base/|Engine/KernelCompiler\.h)",
+     "the compiler knows the runtime's plain data and one interface"),
+    (r"compiler/", rf"capi/|{HIP}|{SQLITE}",
+     "the compiler knows neither API nor device nor database"),
+    (r"compiler/(?!Driver/)", r"compiler/Driver/",
+     "the driver is built on the rest of the compiler"),
+    (r"runtime/(?!Emulator/)", LLVM, "the runtime is built without LLVM"),
+    (r"runtime/", r"dialect/|compiler/|capi/",
+     "the runtime never sees the compiler"),
+    (r"runtime/(?!Gpu/|Emulator/|HipOnCuda/)", HIP,
+     "only the layers around the device see HIP"),
+    (r"runtime/(?!Db/.*\.cpp$)", SQLITE, "only sources of Db/ see SQLite"),
+    (r"runtime/Base/", r"runtime/(?!Base/)", "Base is the lowest layer"),
+    (r"runtime/Gpu/", r"runtime/(?!Base/|Gpu/)", "Gpu knows only Base"),
+    (r"runtime/Db/", r"runtime/(?!Base/|Db/)", "Db knows only Base"),
+    (r"runtime/Tuning/", r"runtime/(?!Base/|Gpu/|Db/|Tuning/)",
+     "Tuning lies below Engine"),
+    (r"runtime/Engine/", r"runtime/(?:Emulator|HipOnCuda)/",
+     "the engine sees devices through the HIP table only"),
+    (r"runtime/(?:Emulator|HipOnCuda)/", r"runtime/(?:Db|Tuning|Engine)/",
+     "a HIP device is a shared object of its own"),
+    (r"capi/", rf"compiler/(?!Driver/)|dialect/|{LLVM}|{SQLITE}",
+     "the C API sees the compiler through Driver/ only"),
+    (r"capi/include/", r"compiler/|runtime/|capi/|hip/(?!hip_runtime_api\.h$)",
+     "public headers need nothing of ours and one header of HIP"),
+    # C++ headers have no suffix: <string>, <vector>.
+    (r"capi/include/", r"[a-z_]+$", "public headers are C"),
+]
+
+
+def check_include(path, name):
+    """The reasons why `path` must not include `name`."""
+    return [reason for files, forbidden, reason in RULES
+            if re.match(files, path) and re.match(forbidden, name)]
+
+
+def check(root):
+    """Returns (number of files, list of faults)."""
+    count, faults = 0, []
+    for layer in LAYERS:
+        for file in sorted((root / layer).rglob("*")):
+            if file.suffix not in SUFFIXES or not file.is_file():
+                continue
+            count += 1
+            path = file.relative_to(root).as_posix()
+            for number, line in enumerate(
+                    file.read_text(errors="replace").splitlines(), 1):
+                match = INCLUDE.match(line)
+                if not match:
+                    continue
+                for reason in check_include(path, match[2]):
+                    faults.append(f"{path}:{number}: includes {match[2]}, "
+                                  f"but {reason}")
+    return count, faults
+
+
+# What each rule is there for, and what it must let pass.
+FORBIDDEN = [
+    ("dialect/IR/A.cpp", "runtime/Base/Status.h"),
+    ("dialect/IR/A.cpp", "hip/hip_runtime_api.h"),
+    ("dialect/Reference/A.cpp", "llvm/ADT/APFloat.h"),
+    ("dialect/Reference/A.cpp", "dialect/IR/Dnn.h"),
+    ("compiler/Driver/A.cpp", "runtime/Engine/Engine.h"),
+    ("compiler/Target/A.cpp", "runtime/Gpu/GpuApi.h"),
+    ("compiler/Target/A.cpp", "sqlite3.h"),
+    ("compiler/Pipeline/A.cpp", "compiler/Driver/JitCompiler.h"),
+    ("runtime/Engine/A.cpp", "llvm/ADT/StringRef.h"),
+    ("runtime/Engine/A.cpp", "compiler/Driver/JitCompiler.h"),
+    ("runtime/Engine/A.h", "hip/hip_runtime_api.h"),
+    ("runtime/Engine/A.cpp", "sqlite3.h"),
+    ("runtime/Engine/A.cpp", "runtime/Emulator/Wave.h"),
+    ("runtime/Db/A.h", "sqlite3.h"),
+    ("runtime/Db/A.cpp", "runtime/Engine/Engine.h"),
+    ("runtime/Gpu/A.cpp", "runtime/Db/KernelCache.h"),
+    ("runtime/Base/A.cpp", "runtime/Gpu/GpuApi.h"),
+    ("runtime/Tuning/A.cpp", "runtime/Engine/Engine.h"),
+    ("runtime/Emulator/A.cpp", "runtime/Engine/Engine.h"),
+    ("capi/lib/A.cpp", "compiler/Pipeline/Pipeline.h"),
+    ("capi/include/miopen/a.h", "runtime/Base/Status.h"),
+    ("capi/include/miopen/a.h", "hip/hip_fp16.h"),
+    ("capi/include/miopen/a.h", "string"),
+    ("runtime/Base/A.cpp", "test/unit/Support/A.h"),
+    ("compiler/Driver/A.cpp", "tools/dnn-opt/A.h"),
+]
+ALLOWED = [
+    ("dialect/IR/A.cpp", "mlir/IR/Builders.h"),
+    ("dialect/Reference/A.cpp", "dialect/Reference/Tensor.h"),
+    ("compiler/Frontend/A.cpp", "runtime/Base/Problem.h"),
+    ("compiler/Frontend/A.cpp", "dialect/Reference/ConvReference.h"),
+    ("compiler/Driver/A.h", "runtime/Engine/KernelCompiler.h"),
+    ("runtime/Emulator/A.cpp", "llvm/MC/MCInst.h"),
+    ("runtime/Emulator/A.cpp", "hip/hip_runtime_api.h"),
+    ("runtime/Gpu/A.h", "hip/hip_runtime_api.h"),
+    ("runtime/Db/A.cpp", "sqlite3.h"),
+    ("runtime/Engine/A.cpp", "runtime/Db/KernelCache.h"),
+    ("capi/lib/A.cpp", "compiler/Driver/JitCompiler.h"),
+    ("capi/lib/A.cpp", "runtime/Engine/Engine.h"),
+    ("capi/lib/A.cpp", "string"),
+    ("capi/include/miopen/a.h", "hip/hip_runtime_api.h"),
+    ("capi/include/miopen/a.h", "stddef.h"),
+    ("capi/include/miopen/a.h", "miopen/version.h"),
+]
+
+
+def self_test():
+    """Each forbidden include is found in a real file, each allowed one passes."""
+    for path, name in FORBIDDEN + ALLOWED:
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / path
+            file.parent.mkdir(parents=True)
+            file.write_text(f'// A file.\n#  include "{name}"\n')
+            count, faults = check(pathlib.Path(folder))
+        assert count == 1
+        forbidden = (path, name) in FORBIDDEN
+        assert bool(faults) == forbidden, (path, name, faults)
+        assert not forbidden or faults[0].startswith(f"{path}:2: includes {name}")
+    for files, _, reason in RULES:
+        assert any(reason in check_include(path, name)
+                   for path, name in FORBIDDEN), f"no case for: {reason}"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--root", type=pathlib.Path,
+                        default=pathlib.Path(__file__).resolve().parents[2])
+    parser.add_argument("--self-test", action="store_true",
+                        help="test this script instead of the tree")
+    arguments = parser.parse_args()
+    if arguments.self_test:
+        self_test()
+        print("check_layers: self-test passed")
+        return 0
+    count, faults = check(arguments.root)
+    for fault in faults:
+        print(f"check_layers: {fault}", file=sys.stderr)
+    if not count:
+        print("check_layers: found no source at all", file=sys.stderr)
+        return 1
+    print(f"check_layers: {count} files, {len(faults)} faults")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

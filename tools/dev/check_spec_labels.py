@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""Checks that the numbered constraints of every op are the same everywhere.
+
+A constraint such as conv_c4 is written in four places, which drift apart unless
+something holds them together:
+  docs/spec/<name>.md           a row of the table of constraints
+  dialect/IR/*.td               a comment /*conv_c4*/ at the operand or attribute
+  dialect/IR/*.cpp              a comment /*conv_c4*/ at the check
+  test/lit/Dialect/*.mlir       an invalid function @conv_c4
+Numbers start at 1 and have no gaps. Exits 1 with one line for each fault.
+"""
+
+import argparse
+import collections
+import pathlib
+import re
+import sys
+import tempfile
+
+LABEL = r"([a-z]+)_c(\d+)"
+
+# Where labels are, and what a label looks like there. A test function may have
+# a suffix (@conv_c2_empty) when a constraint has several cases.
+PLACES = {
+    "spec": ("docs/spec", "*.md", re.compile(rf"^\| `{LABEL}` \|", re.M)),
+    "op": ("dialect/IR", "*.td", re.compile(rf"\b{LABEL}\b(?=[^/\n]*\*/)")),
+    "verifier": ("dialect/IR", "*.cpp", re.compile(rf"/\*{LABEL}\*/")),
+    "test": ("test/lit/Dialect", "*.mlir", re.compile(rf"@{LABEL}(?:_\w+)?\(")),
+}
+
+
+def collect(root, folder, pattern, regex):
+    """The set of numbers found in a place, for each op."""
+    found = collections.defaultdict(set)
+    for path in sorted((root / folder).glob(pattern)):
+        for op, number in regex.findall(path.read_text()):
+            found[op].add(int(number))
+    return found
+
+
+def check(root):
+    """Returns (number of labels in the spec, list of faults)."""
+    places = {name: collect(root, *where) for name, where in PLACES.items()}
+    ops = sorted(set().union(*places.values()))
+    faults = []
+    for op in ops:
+        known = set().union(*(found[op] for found in places.values()))
+        for number in sorted(known | set(range(1, max(known) + 1))):
+            missing = [n for n, found in places.items() if number not in found[op]]
+            if missing:
+                faults.append(f"{op}_c{number} is missing in: {', '.join(missing)}")
+    return sum(len(numbers) for numbers in places["spec"].values()), faults
+
+
+def self_test():
+    """The check accepts four places that agree and names each that does not."""
+    good = {
+        "docs/spec/conv.md": "| `conv_c1` | rank |\n| `conv_c2` | size |\n",
+        "dialect/IR/A.td": "x /*conv_c1, conv_c2*/\n",
+        "dialect/IR/A.cpp": "if (a) /*conv_c1*/\nif (b) /*conv_c2*/\n",
+        "test/lit/Dialect/invalid.mlir": "@conv_c1(\n@conv_c2_empty(\n",
+    }
+    cases = [(None, None, None)] + [
+        (path, text.replace("conv_c2", "conv_c3"), name)
+        for (path, text), name in zip(good.items(), PLACES)
+    ]
+    for changed, text, name in cases:
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            for path, content in good.items():
+                (root / path).parent.mkdir(parents=True, exist_ok=True)
+                (root / path).write_text(text if path == changed else content)
+            count, faults = check(root)
+        if changed is None:
+            assert (count, faults) == (2, []), faults
+        else:
+            assert f"conv_c2 is missing in: {name}" in faults, (name, faults)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--root", type=pathlib.Path,
+                        default=pathlib.Path(__file__).resolve().parents[2])
+    parser.add_argument("--self-test", action="store_true",
+                        help="test this script instead of the tree")
+    arguments = parser.parse_args()
+    if arguments.self_test:
+        self_test()
+        print("check_spec_labels: self-test passed")
+        return 0
+    count, faults = check(arguments.root)
+    for fault in faults:
+        print(f"check_spec_labels: {fault}", file=sys.stderr)
+    if not count:
+        print("check_spec_labels: found no label at all", file=sys.stderr)
+        return 1
+    print(f"check_spec_labels: {count} constraints, {len(faults)} faults")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,49 @@
+//===- Descriptors.h - Own what MIOpen's API hands out ---------*- C++ -*-===//
+
+#ifndef TESSERA_TOOLS_DNN_DRIVER_DESCRIPTORS_H
+#define TESSERA_TOOLS_DNN_DRIVER_DESCRIPTORS_H
+
+#include "runtime/Base/ErrorOr.h"
+
+#include <miopen/miopen.h>
+#include <tessera/tessera.h>
+
+#include <memory>
+
+namespace tessera::driver {
+
+/// Ok, or the library's own sentence after the name of the status.
+inline Status check(miopenStatus_t status) {
+  if (status == miopenStatusSuccess)
+    return Status::ok();
+  return internalError(std::string(miopenGetErrorString(status)) + ": " +
+                       tesseraGetLastErrorMessage());
+}
+
+/// A deleter that calls a function of the API.
+template <auto destroy>
+struct Destroyer {
+  template <typename Object>
+  void operator()(Object *object) const {
+    (void)destroy(object);
+  }
+};
+
+using Handle = std::unique_ptr<miopenHandle, Destroyer<miopenDestroy>>;
+using TensorDesc = std::unique_ptr<miopenTensorDescriptor,
+                                   Destroyer<miopenDestroyTensorDescriptor>>;
+using ConvDesc = std::unique_ptr<miopenConvolutionDescriptor,
+                                 Destroyer<miopenDestroyConvolutionDescriptor>>;
+
+/// Creates an object with the function of the API that makes one.
+template <typename Owner, typename Object>
+ErrorOr<Owner> create(miopenStatus_t (*make)(Object **)) {
+  Object *object = nullptr;
+  if (Status status = check(make(&object)); !status.isOk())
+    return status;
+  return Owner(object);
+}
+
+} // namespace tessera::driver
+
+#endif // TESSERA_TOOLS_DNN_DRIVER_DESCRIPTORS_H

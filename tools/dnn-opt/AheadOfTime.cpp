@@ -1,0 +1,221 @@
+//===- AheadOfTime.cpp - dnn-opt as a compiler of kernels -----------------===//
+//
+// From a problem, or the text of any stage, to the text of any later stage or
+// the code object. Its command line is apart from LLVM's options, of which the
+// -opt half of the tool has hundreds.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/dnn-opt/AheadOfTime.h"
+#include "compiler/Pipeline/Pipeline.h"
+#include "compiler/Target/AMDGPU/AmdgpuTarget.h"
+
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <sstream>
+
+using namespace tessera;
+
+static constexpr char kUsage[] =
+    R"(dnn-opt, ahead of time: one kernel from a problem, or from the text of a stage
+
+  dnn-opt --problem "convfp16 -n 64 -c 256 -H 14 -W 14 -k 256 -y 3 -x 3 -p 1 -q 1" \
+          --target gfx942 -o conv.hsaco
+  dnn-opt --start-from gpu conv.mlir --target gfx942 --stop-after isa
+
+  --problem LINE           the problem, as a MIOpenDriver command line
+  --start-from STAGE FILE  start from the text of a stage instead; "-" is stdin
+  --target CHIP            gfx90a, gfx942, ...
+  --tile TEXT              the tile; the compiler's choice without it
+  --stop-after STAGE       problem, dnn, tiled, gpu, llvm, isa, object (default)
+  -o FILE                  where the result goes; "-" (default) is stdout
+  --timing                 time of each stage and the kernel's resources, on stderr
+  --repeat N               compile N times and report the last; for --timing
+
+Without --problem and --start-from, dnn-opt runs passes over MLIR:
+dnn-opt --help-passes lists its options.
+)";
+
+namespace {
+struct Arguments {
+  Stage from = Stage::Problem;
+  std::string text;
+  PipelineOptions options;
+  std::string output = "-";
+  bool timing = false;
+  bool help = false;
+  int repeat = 1;
+};
+} // namespace
+
+static ErrorOr<std::string> readFile(const std::string &name) {
+  std::ifstream file;
+  if (name != "-")
+    file.open(name, std::ios::binary);
+  std::istream &stream = name == "-" ? std::cin : file;
+  std::ostringstream text;
+  text << stream.rdbuf();
+  if (stream.bad() || (name != "-" && !file.is_open()))
+    return notFound("cannot read " + name + ": " + std::strerror(errno));
+  return text.str();
+}
+
+static Status writeFile(const std::string &name, const std::string &bytes) {
+  std::ofstream file;
+  if (name != "-")
+    file.open(name, std::ios::binary);
+  std::ostream &stream = name == "-" ? std::cout : file;
+  stream << bytes;
+  stream.flush();
+  if (stream)
+    return Status::ok();
+  return unavailable("cannot write " + name + ": " + std::strerror(errno));
+}
+
+static ErrorOr<Stage> readStage(std::string_view name) {
+  if (std::optional<Stage> stage = parseStage(name))
+    return *stage;
+  return invalidArgument(
+      "'" + std::string(name) +
+      "' is no stage; there are problem, dnn, tiled, gpu, llvm, isa, object");
+}
+
+/// Takes the option at `*arg` and the values behind it.
+static Status readArgument(char **&arg, Arguments &arguments) {
+  std::string option = *arg++;
+  if (option == "--help" || option == "-h") {
+    arguments.help = true;
+    return Status::ok();
+  }
+  if (option == "--timing") {
+    arguments.timing = true;
+    return Status::ok();
+  }
+  if (!*arg)
+    return invalidArgument(option + " needs a value");
+  std::string value = *arg++;
+  if (option == "--problem") {
+    arguments.text = value;
+  } else if (option == "--tile") {
+    arguments.options.tile = value;
+  } else if (option == "-o") {
+    arguments.output = value;
+  } else if (option == "--target") {
+    arguments.options.target = findTarget(value);
+    if (!arguments.options.target)
+      return invalidArgument("'" + value + "' is no target; there are " +
+                             std::string(getTargetNames()));
+  } else if (option == "--stop-after" || option == "--start-from") {
+    ErrorOr<Stage> stage = readStage(value);
+    if (!stage)
+      return stage.getStatus();
+    if (option == "--stop-after") {
+      arguments.options.stopAfter = *stage;
+      return Status::ok();
+    }
+    if (!*arg)
+      return invalidArgument("--start-from needs a stage and a file");
+    ErrorOr<std::string> text = readFile(*arg++);
+    if (!text)
+      return text.getStatus();
+    arguments.from = *stage;
+    arguments.text = std::move(*text);
+  } else if (option == "--repeat") {
+    const char *end = value.data() + value.size();
+    auto [stop, error] = std::from_chars(value.data(), end, arguments.repeat);
+    if (error != std::errc() || stop != end || arguments.repeat < 1)
+      return invalidArgument("--repeat needs a number of at least 1");
+  } else {
+    return invalidArgument("unknown option " + option + "; see --help");
+  }
+  return Status::ok();
+}
+
+static ErrorOr<Arguments> readArguments(char **arg) {
+  Arguments arguments;
+  while (*arg) {
+    Status status = readArgument(arg, arguments);
+    if (!status.isOk())
+      return status;
+  }
+  if (!arguments.options.target && !arguments.help)
+    return invalidArgument("--target is missing; there are " +
+                           std::string(getTargetNames()));
+  return arguments;
+}
+
+static void printTiming(const PipelineResult &result) {
+  double totalMs = 0;
+  for (const StageTime &time : result.stageTimes) {
+    std::fprintf(stderr, "%-8s %8.2f ms\n", time.stage.c_str(), time.timeMs);
+    totalMs += time.timeMs;
+  }
+  std::fprintf(stderr, "%-8s %8.2f ms\n", "total", totalMs);
+}
+
+/// Of a finished code object; spills are a warning, since a kernel that spills
+/// is right but slow.
+static Status printResources(const std::string &codeObject) {
+  ErrorOr<std::vector<KernelMetadata>> kernels = readMetadata(codeObject);
+  if (!kernels)
+    return kernels.getStatus();
+  for (const KernelMetadata &kernel : *kernels) {
+    const KernelResources &resources = kernel.resources;
+    std::fprintf(stderr,
+                 "%s: %u VGPRs (%u AGPRs), %u SGPRs, %u bytes of LDS, %u "
+                 "bytes of scratch, %u spills, code object of %zu bytes\n",
+                 kernel.name.c_str(), resources.vgprs, resources.agprs,
+                 resources.sgprs, resources.ldsBytes, resources.scratchBytes,
+                 resources.vgprSpills + resources.sgprSpills,
+                 codeObject.size());
+    if (resources.vgprSpills + resources.sgprSpills != 0)
+      std::fprintf(stderr, "dnn-opt: warning: %s spills registers\n",
+                   kernel.name.c_str());
+  }
+  return Status::ok();
+}
+
+static Status compile(const Arguments &arguments) {
+  CompileContextPool contexts;
+  for (int i = 1;; ++i) {
+    CompileContextPool::Loan context = contexts.borrow();
+    ErrorOr<PipelineResult> result = compileText(
+        *context, arguments.from, arguments.text, arguments.options);
+    if (!result)
+      return result.getStatus();
+    if (i != arguments.repeat)
+      continue;
+    if (arguments.timing)
+      printTiming(*result);
+    if (arguments.timing && arguments.options.stopAfter == Stage::Object) {
+      Status status = printResources(result->output);
+      if (!status.isOk())
+        return status;
+    }
+    return writeFile(arguments.output, result->output);
+  }
+}
+
+bool tessera::isAheadOfTime(int argc, char **argv) {
+  for (int i = 1; i < argc; ++i)
+    for (const char *option : {"--problem", "--start-from", "--help", "-h"})
+      if (std::strcmp(argv[i], option) == 0)
+        return true;
+  return false;
+}
+
+int tessera::runAheadOfTime(int argc, char **argv) {
+  ErrorOr<Arguments> arguments = readArguments(argv + 1);
+  if (arguments && arguments->help) {
+    std::fputs(kUsage, stdout);
+    return 0;
+  }
+  Status status = arguments ? compile(*arguments) : arguments.getStatus();
+  if (status.isOk())
+    return 0;
+  std::fprintf(stderr, "dnn-opt: error: %s\n", status.getMessage().c_str());
+  return 1;
+}

@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# Installs the Debian packages that Tessera is built with. Safe to run again:
+# with everything there it only says so, in well under a second.
+#
+# usage: tools/setup.sh [--dev]
+#   --dev   also what developers use: clang-format, clang-tidy, sanitizers
+#
+# Needs Debian 12 with its security archive (LLVM 22 comes from there), and root
+# or sudo only when something is missing.
+set -euo pipefail
+
+packages=(
+  # To build: clang-22 takes its C++ library from g++'s packages.
+  ca-certificates git cmake ninja-build ccache clang-22 lld-22 python3
+  # MLIR, LLVM and LLD with their archives and tools (mlir-tblgen, lit,
+  # FileCheck), and what the archives need when linked statically.
+  llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools liblld-22-dev
+  zlib1g-dev libzstd-dev libz3-dev
+  # Ours: databases, log, tests, HIP's headers.
+  libsqlite3-dev libspdlog-dev libgtest-dev libamdhip64-dev
+)
+developer_packages=(
+  clang-format-22 clang-tidy-22 libclang-rt-22-dev codespell pre-commit
+)
+llvm_series=22.1   # CMake's find_package wants exactly this one.
+
+say() { printf 'setup: %s\n' "$*"; }
+fail() { printf 'setup: error: %s\n' "$*" >&2; exit 1; }
+
+case "${1-}" in
+  "") ;;
+  --dev) packages+=("${developer_packages[@]}") ;;
+  *) fail "unknown argument '$1' (usage: tools/setup.sh [--dev])" ;;
+esac
+
+command -v dpkg-query >/dev/null || fail "this script needs Debian's dpkg; \
+on another system install these by its means: ${packages[*]}"
+
+is_installed() {
+  [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
+
+missing=()
+for package in "${packages[@]}"; do
+  is_installed "$package" || missing+=("$package")
+done
+
+if [ ${#missing[@]} -gt 0 ]; then
+  say "installing ${#missing[@]} packages: ${missing[*]}"
+  as_root=()
+  if [ "$(id -u)" -ne 0 ]; then
+    command -v sudo >/dev/null ||
+      fail "packages are missing and this is neither root nor is there sudo; \
+run as root: apt-get install ${missing[*]}"
+    as_root=(sudo)
+  fi
+  log=$(mktemp)
+  trap 'rm -f "$log"' EXIT
+  # Runs apt-get without its hundreds of lines, which are shown if it fails.
+  apt() {
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q \
+      -o DPkg::Lock::Timeout=120 "$@" >"$log" 2>&1 </dev/null ||
+      { cat "$log" >&2; return 1; }
+  }
+  say "updating the package lists"
+  apt update || fail "apt-get update failed; see above"
+  say "downloading and unpacking; from nothing this takes some minutes"
+  apt install -y --no-install-recommends "${missing[@]}" ||
+    fail "apt-get could not install everything; see above. LLVM 22 needs \
+Debian 12 with the archive bookworm-security in its sources"
+fi
+
+version=$(dpkg-query -W -f='${Version}' llvm-22-dev)
+version=${version#*:}
+[[ $version == "$llvm_series".* ]] ||
+  fail "llvm-22-dev is version $version, but the build needs $llvm_series"
+say "all ${#packages[@]} packages are installed (LLVM ${version%%-*})"
