@@ -158,7 +158,8 @@ static LogicalResult checkWindows(TileProgram &program) {
 }
 
 /// Taps outside, channels inside, if two steps divide the channels.
-static ReductionWalk makeWalk(dnn::PipelineOp pipeline) {
+static ReductionWalk makeWalk(dnn::PipelineOp pipeline,
+                              const MatrixInstruction &instruction) {
   ArrayRef<int64_t> reduce = pipeline.getReduce();
   int64_t total = std::accumulate(reduce.begin(), reduce.end(), int64_t(1),
                                   std::multiplies<>());
@@ -166,6 +167,11 @@ static ReductionWalk makeWalk(dnn::PipelineOp pipeline) {
   if (reduce.back() % twoSteps == 0)
     return {true, total / reduce.back(), reduce.back(), total};
   int64_t padded = (total + twoSteps - 1) / twoSteps * twoSteps;
+  // A loop that LLVM sees run once becomes a straight line, in which it moves
+  // every fused multiply-add behind the last barrier, and spills by the
+  // hundred. Two turns keep it a loop.
+  if (instruction.isFma)
+    padded = std::max(padded, 2 * twoSteps);
   return {false, 1, padded, total};
 }
 
@@ -270,7 +276,7 @@ struct LowerTiles : tessera::impl::LowerTilesBase<LowerTiles> {
         failed(checkPipeline(program.pipeline, program.tiles)) ||
         failed(checkShapes(program, target)) || failed(checkWindows(program)))
       return failure();
-    program.walk = makeWalk(program.pipeline);
+    program.walk = makeWalk(program.pipeline, program.instruction);
     OpBuilder b = OpBuilder::atBlockEnd(kernels.getBody());
     gpu::GPUFuncOp kernel = createFunction(b, program);
     b.setInsertionPointToStart(&kernel.getBody().front());
