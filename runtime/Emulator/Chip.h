@@ -1,0 +1,53 @@
+//===- Chip.h - What the emulator must know of a chip ----------*- C++ -*-===//
+//
+// runtime/Base/GpuTarget.h has the facts that code generation asks for. What
+// is here only matters to somebody who has to *be* the chip: how a wave's
+// registers look when it starts, and what the device says of itself.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_RUNTIME_EMULATOR_CHIP_H
+#define TESSERA_RUNTIME_EMULATOR_CHIP_H
+
+#include "runtime/Base/GpuTarget.h"
+
+#include <cstdint>
+#include <string_view>
+
+namespace tessera::emulator {
+
+struct Chip {
+  std::string_view name;
+  std::string_view archName;      ///< As hipDeviceProp_t::gcnArchName.
+  std::string_view marketingName; ///< As hipDeviceProp_t::name.
+  uint8_t elfMachine;             ///< Low byte of ELF e_flags.
+  uint8_t generation;             ///< 9, 10, 11, 12: the x of gfxNxx.
+  uint32_t computeUnits;
+  uint32_t clockMhz;
+  /// v0 holds x | y << 10 | z << 20; otherwise v0, v1, v2.
+  bool packedWorkitemIds;
+  /// FLAT_SCRATCH is preset and scratch_* is used; otherwise the kernel gets a
+  /// buffer descriptor and adds the wave's offset itself.
+  bool architectedFlatScratch;
+  /// Workgroup ids are in TTMP7/9 instead of SGPRs.
+  bool workgroupIdsInTtmp;
+  /// MFMA with 16-bit operands flushes denormals (MI200).
+  bool matrixFlushesDenormals;
+
+  bool isGfx9() const { return generation == 9; }
+  const GpuTarget &getTarget() const { return *findTarget(name); }
+};
+
+/// The row for `name` ("gfx942", also with ":sramecc+:xnack-"), or nullptr.
+const Chip *findChip(std::string_view name);
+/// The row for the low byte of an ELF header's e_flags, or nullptr.
+const Chip *findChipByElfMachine(uint32_t elfFlags);
+
+/// High halves of the flat addresses that mean LDS and scratch. Any value that
+/// no host pointer has will do: kernels ask for them (src_shared_base).
+inline constexpr uint32_t kSharedAperture = 0x00010000;
+inline constexpr uint32_t kPrivateAperture = 0x00020000;
+
+} // namespace tessera::emulator
+
+#endif // TESSERA_RUNTIME_EMULATOR_CHIP_H

@@ -1,0 +1,206 @@
+//===- LaunchState.cpp - How a kernel finds the machine -------------------===//
+
+#include "runtime/Emulator/LaunchState.h"
+
+using namespace tessera::emulator;
+
+static constexpr uint32_t kScalarPoison = 0xfdfdfdfd;
+
+/// Bits of KernelDescriptor::properties.
+enum Property : unsigned {
+  kPrivateSegmentBuffer,
+  kDispatchPtr,
+  kQueuePtr,
+  kKernargPtr,
+  kDispatchId,
+  kFlatScratchInit,
+  kPrivateSegmentSize,
+};
+
+template <typename T>
+static void put(std::span<uint8_t> bytes, uint64_t offset, T value) {
+  if (offset + sizeof value <= bytes.size())
+    std::memcpy(bytes.data() + offset, &value, sizeof value);
+}
+
+/// "hidden_block_count_y" -> 1.
+static unsigned getDimension(const std::string &kind) {
+  return static_cast<unsigned>(kind.back() - 'x');
+}
+
+static uint64_t getHiddenValue(const Launch &launch, const std::string &kind) {
+  unsigned d = getDimension(kind);
+  if (kind.starts_with("hidden_block_count_"))
+    return launch.items[d] / launch.groupSize[d];
+  if (kind.starts_with("hidden_group_size_"))
+    return launch.groupSize[d];
+  if (kind.starts_with("hidden_remainder_"))
+    return launch.items[d] % launch.groupSize[d];
+  if (kind == "hidden_grid_dims")
+    return launch.items[2] > 1 ? 3 : launch.items[1] > 1 ? 2 : 1;
+  if (kind == "hidden_dynamic_lds_size")
+    return launch.dynamicLdsBytes;
+  if (kind == "hidden_private_base")
+    return kPrivateAperture;
+  if (kind == "hidden_shared_base")
+    return kSharedAperture;
+  // Global offsets are 0; there is no host call buffer, heap or queue.
+  return 0;
+}
+
+std::vector<uint8_t> tessera::emulator::makeKernarg(const Launch &launch) {
+  std::vector<uint8_t> bytes(launch.kernel.descriptor.kernargBytes);
+  std::memcpy(bytes.data(), launch.arguments.data(),
+              std::min(bytes.size(), launch.arguments.size()));
+  for (const KernelArgument &argument : launch.kernel.arguments) {
+    if (!argument.isHidden() ||
+        uint64_t(argument.offset) + argument.bytes > bytes.size())
+      continue;
+    uint64_t value = getHiddenValue(launch, argument.kind);
+    std::memcpy(bytes.data() + argument.offset, &value,
+                std::min<size_t>(argument.bytes, sizeof value));
+  }
+  return bytes;
+}
+
+std::array<uint8_t, 64>
+tessera::emulator::makeDispatchPacket(const Launch &launch,
+                                      const LaunchMemory &memory) {
+  std::array<uint8_t, 64> packet{};
+  put<uint16_t>(packet, 2, 3);
+  for (unsigned d = 0; d < 3; ++d) {
+    put(packet, 4 + 2 * d, static_cast<uint16_t>(launch.groupSize[d]));
+    put(packet, 12 + 4 * d, launch.items[d]);
+  }
+  put(packet, 24, launch.kernel.descriptor.scratchBytes);
+  put(packet, 28, launch.getLdsBytes());
+  put(packet, 40, memory.kernarg);
+  return packet;
+}
+
+/// The buffer descriptor of gfx90a and gfx1030 through which private memory is
+/// reached: dwords interleaved by the lane number, which hardware adds.
+static std::array<uint32_t, 4>
+makeScratchDescriptor(const Launch &launch, const LaunchMemory &memory) {
+  constexpr uint32_t kSwizzle = 1u << 31, kAddTid = 1u << 23;
+  uint32_t indexStride = launch.getLanes() == 64 ? 3 : 2;
+  return {static_cast<uint32_t>(memory.scratch),
+          (static_cast<uint32_t>(memory.scratch >> 32) & 0xffff) | kSwizzle,
+          0xffffffff,
+          (launch.chip.isGfx9() ? 0x00027000u : 0x31004000u) |
+              indexStride << 21 | kAddTid};
+}
+
+static unsigned setUserRegisters(Wave &wave, const Launch &launch,
+                                 const LaunchMemory &memory) {
+  const KernelDescriptor &descriptor = launch.kernel.descriptor;
+  unsigned next = 0;
+  auto put64 = [&](uint64_t value) {
+    wave.scalar[next++] = static_cast<uint32_t>(value);
+    wave.scalar[next++] = static_cast<uint32_t>(value >> 32);
+  };
+  if (descriptor.hasProperty(kPrivateSegmentBuffer))
+    for (uint32_t word : makeScratchDescriptor(launch, memory))
+      wave.scalar[next++] = word;
+  if (descriptor.hasProperty(kDispatchPtr))
+    put64(memory.dispatchPacket);
+  if (descriptor.hasProperty(kQueuePtr))
+    put64(memory.queue);
+  if (descriptor.hasProperty(kKernargPtr))
+    put64(memory.kernarg);
+  if (descriptor.hasProperty(kDispatchId))
+    put64(0);
+  if (descriptor.hasProperty(kFlatScratchInit))
+    put64(memory.scratch);
+  if (descriptor.hasProperty(kPrivateSegmentSize))
+    wave.scalar[next++] = static_cast<uint32_t>(memory.scratchBytesPerLane);
+  // Preloaded kernel arguments are left to the prologue at the entry, which
+  // loads them itself for hardware that does not.
+  return descriptor.getUserSgprCount();
+}
+
+static void setSystemRegisters(Wave &wave, const Launch &launch,
+                               const LaunchMemory &memory,
+                               const WavePlace &place, unsigned next) {
+  const KernelDescriptor &descriptor = launch.kernel.descriptor;
+  if (launch.chip.workgroupIdsInTtmp) {
+    wave.scalar[kTtmp0 + 9] = place.group[0];
+    wave.scalar[kTtmp0 + 7] = place.group[1] | place.group[2] << 16;
+    return;
+  }
+  for (unsigned d = 0; d < 3; ++d)
+    if (descriptor.rsrc2 >> (7 + d) & 1)
+      wave.scalar[next++] = place.group[d];
+  if (descriptor.rsrc2 >> 10 & 1)
+    wave.scalar[next++] = 0;
+  if (descriptor.hasScratch() && !launch.chip.architectedFlatScratch)
+    wave.scalar[next++] =
+        static_cast<uint32_t>(place.scratchSlot * memory.scratchBytesPerWave);
+}
+
+static void setWorkitemIds(Wave &wave, const Launch &launch,
+                           const WavePlace &place) {
+  uint32_t sizeX = place.groupSize[0], sizeY = place.groupSize[1];
+  unsigned dimensions = (launch.kernel.descriptor.rsrc2 >> 11 & 3) + 1;
+  for (uint32_t lane = 0; lane < wave.lanes; ++lane) {
+    uint32_t flat = place.wave * wave.lanes + lane;
+    uint32_t x = flat % sizeX, y = flat / sizeX % sizeY;
+    uint32_t z = flat / sizeX / sizeY;
+    if (launch.chip.packedWorkitemIds) {
+      wave.vector[0][lane] = x | y << 10 | z << 20;
+      continue;
+    }
+    wave.vector[0][lane] = x;
+    if (dimensions > 1)
+      wave.vector[1][lane] = y;
+    if (dimensions > 2)
+      wave.vector[2][lane] = z;
+  }
+}
+
+/// Fills the registers that the kernel has with a NaN pattern. Registers
+/// granted: granules of 8 on gfx90a and wave32, of 4 on wave64 of RDNA.
+static void poisonVectors(Wave &wave, const Launch &launch) {
+  const KernelDescriptor &descriptor = launch.kernel.descriptor;
+  unsigned granule = launch.chip.isGfx9() || wave.lanes == 32 ? 8 : 4;
+  unsigned granted = ((descriptor.rsrc1 & 63) + 1) * granule;
+  unsigned architected = granted;
+  if (launch.chip.isGfx9())
+    architected = std::min(granted, ((descriptor.rsrc3 & 63) + 1) * 4);
+  architected = std::min(architected, kAccumulationRow);
+  unsigned accumulation =
+      std::min(granted - std::min(granted, architected), 256u);
+  std::memset(wave.vector, 0xff, sizeof(LaneRow) * architected);
+  if (launch.chip.isGfx9())
+    std::memset(wave.vector[kAccumulationRow], 0xff,
+                sizeof(LaneRow) * accumulation);
+}
+
+void tessera::emulator::initializeWave(Wave &wave, const Launch &launch,
+                                       const LaunchMemory &memory,
+                                       const WavePlace &place) {
+  const KernelDescriptor &descriptor = launch.kernel.descriptor;
+  wave.lanes = launch.getLanes();
+  wave.indexInGroup = place.wave;
+  wave.scratchBase =
+      memory.scratch + place.scratchSlot * memory.scratchBytesPerWave;
+  wave.scratchBytesPerLane = static_cast<uint32_t>(memory.scratchBytesPerLane);
+  wave.scc = false;
+  wave.stop = StopReason::None;
+  wave.instructionCount = 0;
+  wave.dppWriteMask = ~uint64_t(0);
+  for (uint32_t &slot : wave.scalar)
+    slot = kScalarPoison;
+  // Bits 19:12 of rsrc1 are MODE[7:0]; DX10_CLAMP and IEEE follow in MODE.
+  uint32_t mode = descriptor.rsrc1 >> 12 & 0xff;
+  wave.setMode(mode | (descriptor.rsrc1 >> 21 & 1) << 8 |
+               (descriptor.rsrc1 >> 23 & 1) << 9);
+  uint32_t total = place.groupSize[0] * place.groupSize[1] * place.groupSize[2];
+  uint32_t here = std::min(wave.lanes, total - place.wave * wave.lanes);
+  wave.setExec(here == 64 ? ~uint64_t(0) : (uint64_t(1) << here) - 1);
+  poisonVectors(wave, launch);
+  setWorkitemIds(wave, launch, place);
+  unsigned next = setUserRegisters(wave, launch, memory);
+  setSystemRegisters(wave, launch, memory, place, next);
+  wave.pc = launch.program.find(launch.kernel.entry);
+}

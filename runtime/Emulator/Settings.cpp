@@ -1,0 +1,34 @@
+//===- Settings.cpp - What the environment asks of the emulator -----------===//
+
+#include "runtime/Emulator/Settings.h"
+
+#include "runtime/Base/Env.h"
+
+#include <algorithm>
+#include <string_view>
+#include <thread>
+
+using namespace tessera::emulator;
+
+static uint64_t getNumber(const char *name, uint64_t otherwise) {
+  std::optional<int64_t> value = tessera::getEnvInt(name);
+  return value && *value > 0 ? static_cast<uint64_t>(*value) : otherwise;
+}
+
+Settings tessera::emulator::readSettings() {
+  Settings settings;
+  static constexpr std::string_view kPrefix = "emulated:";
+  std::string device = tessera::getEnvText("TESSERA_DEVICE").value_or("");
+  if (device.starts_with(kPrefix))
+    settings.chip = device.substr(kPrefix.size());
+  uint64_t hostThreads = std::max(1u, std::thread::hardware_concurrency());
+  settings.threads = static_cast<unsigned>(std::min<uint64_t>(
+      256, getNumber("TESSERA_EMULATOR_THREADS", hostThreads)));
+  settings.maxInstructions =
+      getNumber("TESSERA_EMULATOR_MAX_INSTRUCTIONS", settings.maxInstructions);
+  settings.statsPath =
+      tessera::getEnvText("TESSERA_EMULATOR_STATS").value_or("");
+  settings.logErrors =
+      tessera::getEnvBool("TESSERA_EMULATOR_LOG").value_or(true);
+  return settings;
+}

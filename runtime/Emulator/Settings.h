@@ -1,0 +1,26 @@
+//===- Settings.h - What the environment asks of the emulator --*- C++ -*-===//
+
+#ifndef TESSERA_RUNTIME_EMULATOR_SETTINGS_H
+#define TESSERA_RUNTIME_EMULATOR_SETTINGS_H
+
+#include <cstdint>
+#include <string>
+
+namespace tessera::emulator {
+
+/// Read from the environment; docs/guides/emulator.md lists the variables.
+struct Settings {
+  std::string chip = "gfx942"; ///< TESSERA_DEVICE=emulated:gfx942
+  unsigned threads = 1;        ///< TESSERA_EMULATOR_THREADS
+  uint64_t maxInstructions = uint64_t(1)
+                             << 30; ///< Of one wave:
+                                    ///< TESSERA_EMULATOR_MAX_INSTRUCTIONS
+  std::string statsPath;            ///< TESSERA_EMULATOR_STATS
+  bool logErrors = true;            ///< TESSERA_EMULATOR_LOG=0 silences stderr.
+};
+
+Settings readSettings();
+
+} // namespace tessera::emulator
+
+#endif // TESSERA_RUNTIME_EMULATOR_SETTINGS_H

@@ -1,0 +1,220 @@
+//===- Wave.h - The state of one running wave ------------------*- C++ -*-===//
+//
+// Registers are stored [register][lane], so that the lanes of one register
+// are consecutive and a loop over lanes is a vector loop of the host. Rows
+// are 64 lanes long on every chip; a wave of 32 uses the first half.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_RUNTIME_EMULATOR_WAVE_H
+#define TESSERA_RUNTIME_EMULATOR_WAVE_H
+
+#include "runtime/Emulator/Chip.h"
+#include "runtime/Emulator/Fault.h"
+#include "runtime/Emulator/Instruction.h"
+#include "runtime/Emulator/MemoryMap.h"
+
+#include <bit>
+#include <cstring>
+
+namespace tessera::emulator {
+
+class Program;
+struct LaunchStats;
+
+/// Longest wave; also the length of a register row.
+inline constexpr unsigned kMaxLanes = 64;
+/// Lane loops run over blocks of this constant length, so that they vectorise
+/// without a remainder on both wave sizes.
+inline constexpr unsigned kLaneBlock = 32;
+inline constexpr unsigned kVectorRows = 512;
+/// Row of AGPR 0.
+inline constexpr unsigned kAccumulationRow = 256;
+
+using LaneRow = uint32_t[kMaxLanes];
+
+/// A source operand: one row, or two for 64-bit values.
+struct LaneRows {
+  const uint32_t *lo;
+  const uint32_t *hi;
+};
+
+/// Where a result goes: the registers themselves, or a place from which
+/// finishWrite() merges it.
+struct RowTarget {
+  uint32_t *lo;
+  uint32_t *hi;
+  bool direct;
+};
+
+enum class StopReason : uint8_t { None, Barrier, End, Fault, Yield };
+
+/// What all waves of a workgroup share. Owned by the workgroup's thread.
+struct GroupContext {
+  const Chip *chip = nullptr;
+  const Program *program = nullptr;
+  const MemoryMap *memory = nullptr; ///< Locked for the launch.
+  const char *kernelName = "";
+  std::array<uint32_t, 3> groupId{};
+  uint8_t *lds = nullptr;
+  uint32_t ldsBytes = 0;
+  LaunchStats *stats = nullptr; ///< Null unless counting.
+  Fault *fault = nullptr;       ///< Filled by the first fault.
+  Allocation lastAllocation;    ///< What the previous access hit.
+};
+
+struct Wave {
+  alignas(64) LaneRow vector[kVectorRows + 4];
+  alignas(64) LaneRow operandScratch[8];
+  alignas(64) LaneRow result[4];
+  alignas(64) LaneRow execLanes; ///< EXEC, all bits of a word for each lane.
+  uint32_t scalar[kScalarSlots];
+  uint64_t exec;
+  const Instruction *pc;
+  GroupContext *group;
+  uint64_t dppWriteMask; ///< Lanes that the current DPP operand is valid for.
+  uint64_t scratchBase;  ///< Private memory of this wave.
+  uint64_t instructionCount;
+  uint32_t scratchBytesPerLane;
+  uint32_t lanes;
+  uint32_t mode;
+  uint32_t indexInGroup;
+  bool scc;
+  bool execFull;
+  bool flushF32, flushF64; ///< Denormals, by MODE; f64 also governs f16.
+  StopReason stop;
+
+  bool isWave64() const { return lanes == 64; }
+  uint64_t getLaneMask() const {
+    return lanes == 64 ? ~uint64_t(0) : 0xffffffffu;
+  }
+
+  // Scalar registers.
+  uint32_t readScalar(unsigned slot) const;
+  void writeScalar(unsigned slot, uint32_t value);
+  uint64_t readScalar64(unsigned slot) const {
+    if (slot == kNull)
+      return 0;
+    return readScalar(slot) | uint64_t(readScalar(slot + 1)) << 32;
+  }
+  void writeScalar64(unsigned slot, uint64_t value);
+  /// A lane mask: one register or two, by the wave size.
+  uint64_t readMask(unsigned slot) const {
+    return isWave64() ? readScalar64(slot) : readScalar(slot);
+  }
+  void writeMask(unsigned slot, uint64_t value) {
+    isWave64() ? writeScalar64(slot, value)
+               : writeScalar(slot, static_cast<uint32_t>(value));
+  }
+  void setExec(uint64_t value);
+  void setMode(uint32_t value);
+
+  // Operands of scalar instructions.
+  uint32_t scalar32(const Operand &operand) const {
+    return operand.kind == OperandKind::Scalar ? readScalar(operand.reg)
+                                               : operand.value[0];
+  }
+  uint64_t scalar64(const Operand &operand) const {
+    return operand.kind == OperandKind::Scalar
+               ? readScalar64(operand.reg)
+               : operand.value[0] | uint64_t(operand.value[1]) << 32;
+  }
+
+  // Operands of vector instructions. `slot` (0-3) names the scratch rows to
+  // use when the operand is not simply a register.
+  LaneRows source(const Instruction &instruction, unsigned operand,
+                  unsigned slot) {
+    const Operand &op = instruction.op[operand];
+    if (op.kind == OperandKind::Vector && !op.modifiers && !flushF32 &&
+        !flushF64 && op.type != ValueType::Mask) [[likely]]
+      return {vector[op.reg], vector[op.reg + 1]};
+    return sourceSlow(instruction, op, slot);
+  }
+  LaneRows sourceSlow(const Instruction &instruction, const Operand &operand,
+                      unsigned slot);
+  /// The lanes of one dword of an operand, with no modifier applied.
+  const uint32_t *rawRow(const Operand &operand, unsigned dword, unsigned slot);
+
+  RowTarget beginWrite(const Instruction &instruction, unsigned operand = 0) {
+    const Operand &op = instruction.op[operand];
+    if (execFull && !instruction.hasOutputModifiers && !flushF32 && !flushF64)
+        [[likely]]
+      return {vector[op.reg], vector[op.reg + 1], true};
+    return {result[0], result[1], false};
+  }
+  /// Applies output modifiers and EXEC to what is in `result`.
+  void finishWrite(const Instruction &instruction, ValueType type,
+                   unsigned operand = 0);
+  /// Copies one row for active lanes only.
+  void writeRow(unsigned row, const uint32_t *lanes);
+
+  /// Checks `bytes` at `address`; null after a fault.
+  uint8_t *access(const Instruction &instruction, unsigned lane,
+                  uint64_t address, uint32_t bytes, bool isWrite);
+  /// Stops the wave and records why. Only the first fault of a launch counts.
+  void fail(FaultKind kind, const Instruction &instruction, int lane,
+            uint64_t address, std::string what);
+};
+
+inline uint32_t Wave::readScalar(unsigned slot) const {
+  if (slot < kScalarSlots) [[likely]]
+    return scalar[slot];
+  switch (slot) {
+  case kScc:
+    return scc;
+  case kVccz:
+    return readMask(kVccLo) == 0;
+  case kExecz:
+    return exec == 0;
+  default:
+    return 0;
+  }
+}
+
+inline void Wave::writeScalar(unsigned slot, uint32_t value) {
+  if (slot == kNull)
+    return;
+  scalar[slot] = value;
+  if (slot == kExecLo)
+    setExec((exec & ~uint64_t(0xffffffff)) | value);
+  else if (slot == kExecHi)
+    setExec((exec & 0xffffffffu) | uint64_t(value) << 32);
+}
+
+inline void Wave::writeScalar64(unsigned slot, uint64_t value) {
+  if (slot == kExecLo) {
+    scalar[kExecHi] = static_cast<uint32_t>(value >> 32);
+    setExec(value);
+    return;
+  }
+  if (slot == kNull)
+    return;
+  scalar[slot] = static_cast<uint32_t>(value);
+  scalar[slot + 1] = static_cast<uint32_t>(value >> 32);
+}
+
+inline uint8_t *Wave::access(const Instruction &instruction, unsigned lane,
+                             uint64_t address, uint32_t bytes, bool isWrite) {
+  Allocation &last = group->lastAllocation;
+  if (!last.contains(address, bytes) || (isWrite && !last.isWritable()))
+      [[unlikely]] {
+    const Allocation *found = group->memory->findLocked(address);
+    if (!found || !found->contains(address, bytes) ||
+        (isWrite && !found->isWritable())) {
+      fail(FaultKind::IllegalAddress, instruction, static_cast<int>(lane),
+           address,
+           std::string(isWrite ? "store" : "load") + " of " +
+               std::to_string(bytes) + " bytes " +
+               group->memory->describeLocked(address) +
+               (found && found->contains(address, bytes) ? " (read-only memory)"
+                                                         : ""));
+      return nullptr;
+    }
+    last = *found;
+  }
+  return reinterpret_cast<uint8_t *>(address);
+}
+
+} // namespace tessera::emulator
+
+#endif // TESSERA_RUNTIME_EMULATOR_WAVE_H

@@ -1,0 +1,114 @@
+//===- Workgroup.cpp - The waves of a group, run in turns -----------------===//
+
+#include "runtime/Emulator/Workgroup.h"
+
+using namespace tessera::emulator;
+
+/// Instructions until another wave of the group gets a turn: a wave that spins
+/// on what another one writes must not spin for ever.
+static constexpr uint64_t kSlice = 1 << 18;
+
+unsigned tessera::emulator::getWavesPerGroup(const Launch &launch) {
+  uint64_t items =
+      uint64_t(launch.groupSize[0]) * launch.groupSize[1] * launch.groupSize[2];
+  unsigned lanes = launch.getLanes();
+  return static_cast<unsigned>((items + lanes - 1) / lanes);
+}
+
+WorkgroupRunner::WorkgroupRunner(const Launch &launch,
+                                 const LaunchMemory &memory,
+                                 const MemoryMap &map, const Settings &settings,
+                                 Fault &fault, LaunchStats *stats,
+                                 unsigned worker)
+    : launch(launch), memory(memory), settings(settings), fault(fault),
+      worker(worker), maxWaves(getWavesPerGroup(launch)),
+      lds(launch.getLdsBytes()) {
+  context.chip = &launch.chip;
+  context.program = &launch.program;
+  context.memory = &map;
+  context.kernelName = launch.kernel.name.c_str();
+  context.lds = lds.data();
+  context.ldsBytes = static_cast<uint32_t>(lds.size());
+  context.stats = stats;
+  context.fault = &fault;
+  for (unsigned i = 0; i < maxWaves; ++i)
+    waves.push_back(std::unique_ptr<Wave>(new Wave));
+}
+
+void WorkgroupRunner::start(const std::array<uint32_t, 3> &group) {
+  context.groupId = group;
+  std::fill(lds.begin(), lds.end(), MemoryMap::kPoison);
+  WavePlace place;
+  place.group = group;
+  uint32_t items = 1;
+  for (unsigned d = 0; d < 3; ++d) {
+    place.groupSize[d] = std::min(
+        launch.groupSize[d], launch.items[d] - group[d] * launch.groupSize[d]);
+    items *= place.groupSize[d];
+  }
+  unsigned lanes = launch.getLanes();
+  waveCount = (items + lanes - 1) / lanes;
+  for (unsigned i = 0; i < waveCount; ++i) {
+    place.wave = i;
+    place.scratchSlot = uint64_t(worker) * maxWaves + i;
+    waves[i]->group = &context;
+    initializeWave(*waves[i], launch, memory, place);
+  }
+}
+
+void WorkgroupRunner::checkWatchdog(Wave &wave) {
+  if (wave.instructionCount >= settings.maxInstructions &&
+      wave.stop != StopReason::Fault)
+    wave.fail(FaultKind::Watchdog, *wave.pc, -1, 0,
+              "the wave has run " + std::to_string(wave.instructionCount) +
+                  " instructions (TESSERA_EMULATOR_MAX_INSTRUCTIONS)");
+}
+
+template <bool Counting>
+static uint64_t execute(Wave &wave, uint64_t limit) {
+  uint64_t done = 0;
+  while (wave.stop == StopReason::None && done < limit) {
+    const Instruction &instruction = *wave.pc++;
+    ++done;
+    if constexpr (Counting)
+      ++wave.group->stats
+            ->instructions[static_cast<unsigned>(instruction.kind)];
+    instruction.execute(wave, instruction);
+  }
+  return done;
+}
+
+void WorkgroupRunner::runSlice(Wave &wave) {
+  uint64_t limit =
+      std::min(kSlice, settings.maxInstructions - wave.instructionCount);
+  uint64_t done =
+      context.stats ? execute<true>(wave, limit) : execute<false>(wave, limit);
+  wave.instructionCount += done;
+  if (wave.stop == StopReason::Yield)
+    wave.stop = StopReason::None;
+  if (wave.stop == StopReason::None)
+    checkWatchdog(wave);
+}
+
+void WorkgroupRunner::run(const std::array<uint32_t, 3> &group) {
+  start(group);
+  for (;;) {
+    unsigned ended = 0, waiting = 0;
+    for (unsigned i = 0; i < waveCount; ++i) {
+      Wave &wave = *waves[i];
+      if (wave.stop == StopReason::None)
+        runSlice(wave);
+      if (fault.isSet())
+        return;
+      ended += wave.stop == StopReason::End;
+      waiting += wave.stop == StopReason::Barrier;
+    }
+    if (ended == waveCount)
+      return;
+    // Waves that have ended do not count at a barrier.
+    if (ended + waiting == waveCount)
+      for (unsigned i = 0; i < waveCount; ++i)
+        if (waves[i]->stop == StopReason::Barrier)
+          waves[i]->stop = StopReason::None;
+  }
+}

@@ -1,0 +1,47 @@
+//===- Workgroup.h - The waves of a group, run in turns --------*- C++ -*-===//
+
+#ifndef TESSERA_RUNTIME_EMULATOR_WORKGROUP_H
+#define TESSERA_RUNTIME_EMULATOR_WORKGROUP_H
+
+#include "runtime/Emulator/LaunchState.h"
+#include "runtime/Emulator/Stats.h"
+
+#include <memory>
+
+namespace tessera::emulator {
+
+/// Runs one group after the other on one thread, keeping their storage. A wave
+/// runs until it waits at a barrier, ends, sleeps or has had its slice.
+class WorkgroupRunner {
+public:
+  /// `worker` numbers the runners of a launch: each has its own scratch.
+  WorkgroupRunner(const Launch &launch, const LaunchMemory &memory,
+                  const MemoryMap &map, const Settings &settings, Fault &fault,
+                  LaunchStats *stats, unsigned worker);
+
+  /// Returns early when a fault, of this or another group, is recorded.
+  void run(const std::array<uint32_t, 3> &group);
+
+private:
+  void runSlice(Wave &wave);
+  void start(const std::array<uint32_t, 3> &group);
+  void checkWatchdog(Wave &wave);
+
+  const Launch &launch;
+  const LaunchMemory &memory;
+  const Settings &settings;
+  Fault &fault;
+  unsigned worker;
+  unsigned maxWaves;
+  unsigned waveCount = 0;
+  GroupContext context;
+  std::vector<uint8_t> lds;
+  std::vector<std::unique_ptr<Wave>> waves;
+};
+
+/// Waves of a full group.
+unsigned getWavesPerGroup(const Launch &launch);
+
+} // namespace tessera::emulator
+
+#endif // TESSERA_RUNTIME_EMULATOR_WORKGROUP_H
