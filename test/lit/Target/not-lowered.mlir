@@ -2,7 +2,7 @@
 
 // An instruction that the chip lacks is named, with its line, instead of the
 // cast that upstream's conversion leaves behind.
-// CHECK: dnn-opt: error: stage llvm: {{.*}}line [[#@LINE+9]]: 'amdgpu.gather_to_lds' op has no lowering for gfx90a
+// CHECK: dnn-opt: error: stage llvm: {{.*}}line [[#@LINE+8]]: 'amdgpu.gather_to_lds' op has no lowering for gfx90a
 module attributes {dnn.target = "gfx90a"} {
   gpu.module @kernels {
     gpu.func @copy(%x: memref<64xf16, #gpu.address_space<global>>)
