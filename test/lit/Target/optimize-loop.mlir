@@ -1,15 +1,14 @@
 // RUN: dnn-opt --start-from gpu %s --target gfx942 --stop-after isa | FileCheck %s
 
 // What the list of LLVM passes has to achieve, in small: the test of the loop
-// is at its end, address arithmetic has left it, a row of four f32 whose
-// address is a multiple of 16 is one LDS access, and the kernel has no hidden
-// arguments.
+// is at its end with nothing copied, address arithmetic has left it, a row of
+// four f32 whose address is a multiple of 16 is one LDS access, and the kernel
+// has no hidden arguments.
 // CHECK-LABEL: sum:
 // CHECK:       [[LOOP:.LBB.*]]:
-// CHECK-NOT:   v_{{lshl|mul|mad|and|or}}
-// CHECK:       ds_read_b128
-// CHECK-NOT:   v_{{lshl|mul|mad|and|or}}
-// CHECK:       s_cbranch_{{.*}} [[LOOP]]
+// CHECK-NEXT:    ds_read_b128
+// CHECK-NOT:     v_{{mov|lshl|mul|mad|and|or}}
+// CHECK:         s_cbranch_scc1 [[LOOP]]
 // CHECK:       .args:
 // CHECK-NOT:   hidden_
 // CHECK:       .group_segment_fixed_size
