@@ -127,22 +127,23 @@ TEST(Matrix, MatchesPlainProduct) {
     for (unsigned block = 0; block < shape.blocks; ++block)
       for (unsigned i = 0; i < shape.m; ++i)
         for (unsigned j = 0; j < shape.m; ++j) {
-          auto [reg, lane] = getPlace(shape, block, i, j);
+          auto place = getPlace(shape, block, i, j);
           bool isInteger = shape.type == Type::I8;
-          double sum = isInteger
-                           ? static_cast<int32_t>(tester.v(64 + reg, lane))
-                           : tester.f(64 + reg, lane);
+          auto read = [&](unsigned row) -> double {
+            if (isInteger)
+              return static_cast<int32_t>(
+                  tester.v(row + place.first, place.second));
+            return tester.f(row + place.first, place.second);
+          };
+          double sum = read(64);
           for (unsigned k = 0; k < shape.k; ++k)
             sum += getInput(tester, shape, 0, block, i, k) *
                    getInput(tester, shape, 4, block, j, k);
-          double actual = isInteger
-                              ? static_cast<int32_t>(tester.v(16 + reg, lane))
-                              : tester.f(16 + reg, lane);
           if (isInteger)
             sum = static_cast<int32_t>(
                 static_cast<uint32_t>(static_cast<int64_t>(sum)));
-          ASSERT_EQ(actual, sum) << shape.mnemonic << " block " << block << " ("
-                                 << i << ", " << j << ")";
+          ASSERT_EQ(read(16), sum) << shape.mnemonic << " block " << block
+                                   << " (" << i << ", " << j << ")";
         }
   }
 }
