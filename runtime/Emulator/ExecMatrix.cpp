@@ -20,22 +20,33 @@
 #include "runtime/Emulator/OpcodeTable.h"
 #include "runtime/Emulator/Wave.h"
 
+#include <algorithm>
+#include <array>
+#include <limits>
 #include <xmmintrin.h>
 
 using namespace tessera::emulator;
 
 namespace {
 /// How A and B elements sit in their registers.
-enum class Element { F16, Bf16, F32, I8, F64 };
+enum class Element { F16, Bf16, F32, I8, Fp8, Bf8 };
 
 constexpr unsigned getElementsPerDword(Element type) {
-  return type == Element::I8 ? 4 : type == Element::F32 ? 1 : 2;
+  switch (type) {
+  case Element::F32:
+    return 1;
+  case Element::F16:
+  case Element::Bf16:
+    return 2;
+  default:
+    return 4;
+  }
 }
 
-/// M x M x K, `Blocks` times.
+/// M x M x K, `blocks` times.
 struct Shape {
   unsigned m, k, blocks;
-  Element type;
+  Element a, b;
   constexpr unsigned groups() const { return 64 / m; }
   /// Elements of A (or B) that one lane holds.
   constexpr unsigned perLane() const { return k * m * blocks / 64; }
@@ -55,12 +66,43 @@ private:
 };
 } // namespace
 
+/// The 8-bit floats of gfx942: no infinity, no -0, NaN is 0x80.
+static float decodeFnuz(uint32_t byte, int exponentBits) {
+  int mantissaBits = 7 - exponentBits;
+  int bias = 1 << (exponentBits - 1);
+  if (byte == 0x80)
+    return std::numeric_limits<float>::quiet_NaN();
+  uint32_t exponentMask = (1u << exponentBits) - 1;
+  int exponent = static_cast<int>(byte >> mantissaBits & exponentMask);
+  int mantissa = static_cast<int>(byte & ((1u << mantissaBits) - 1));
+  if (exponent)
+    mantissa += 1 << mantissaBits;
+  float value = std::ldexp(static_cast<float>(mantissa),
+                           std::max(exponent, 1) - bias - mantissaBits);
+  return byte & 0x80 ? -value : value;
+}
+
+template <int ExponentBits>
+static const float *getFnuzTable() {
+  static const auto table = [] {
+    std::array<float, 256> values;
+    for (uint32_t byte = 0; byte < 256; ++byte)
+      values[byte] = decodeFnuz(byte, ExponentBits);
+    return values;
+  }();
+  return table.data();
+}
+
 template <Element Type>
 static float widen(uint32_t word, unsigned part) {
   if constexpr (Type == Element::F16)
     return halfToFloat(word >> (16 * part));
   if constexpr (Type == Element::Bf16)
     return bf16ToFloat(word >> (16 * part));
+  if constexpr (Type == Element::Fp8)
+    return getFnuzTable<4>()[word >> (8 * part) & 0xff];
+  if constexpr (Type == Element::Bf8)
+    return getFnuzTable<5>()[word >> (8 * part) & 0xff];
   return std::bit_cast<float>(word);
 }
 
@@ -102,18 +144,18 @@ static bool getBPattern(const Instruction &in, uint8_t (&source)[64]) {
 
 /// Widens the lanes of A or B into to[element][lane]; element e of lane L is
 /// k = perLane * (L / M) + e (or block L / M, k = e).
-template <Shape S>
+template <Shape S, Element Type>
 static void widenOperand(const Wave &wave, unsigned row, bool flush,
                          const uint8_t (*source)[64], float (*to)[64]) {
-  constexpr unsigned kPerDword = getElementsPerDword(S.type);
+  constexpr unsigned kPerDword = getElementsPerDword(Type);
   for (unsigned e = 0; e < S.perLane(); ++e) {
     const uint32_t *words = wave.vector[row + e / kPerDword];
     LaneRow scratch;
     if (source)
       words = rearrange(words, scratch, *source);
     for (unsigned lane = 0; lane < 64; ++lane)
-      to[e][lane] = widen<S.type>(words[lane], e % kPerDword);
-    if (S.type == Element::F16 && flush)
+      to[e][lane] = widen<Type>(words[lane], e % kPerDword);
+    if (Type == Element::F16 && flush)
       for (unsigned lane = 0; lane < 64; ++lane)
         to[e][lane] = std::fabs(to[e][lane]) < 0x1p-14f ? 0.0f : to[e][lane];
   }
@@ -190,15 +232,16 @@ static void getAccumulators(Wave &wave, const Instruction &in,
 template <Shape S>
 static void multiplyFloat(Wave &wave, const Instruction &in) {
   constexpr unsigned kRegisters = S.m * S.m * S.blocks / 64;
-  bool flush =
-      S.type != Element::F32 && wave.group->chip->matrixFlushesDenormals;
+  bool flush = S.a != Element::F32 && wave.group->chip->matrixFlushesDenormals;
   FlushDenormals denormals(flush);
   uint8_t sourceA[64], sourceB[64];
   bool movesA = getABroadcast(in, S.m, S.blocks, sourceA);
   bool movesB = getBPattern(in, sourceB);
   alignas(64) float a[S.perLane()][64], b[S.perLane()][64];
-  widenOperand<S>(wave, in.op[1].reg, flush, movesA ? &sourceA : nullptr, a);
-  widenOperand<S>(wave, in.op[2].reg, flush, movesB ? &sourceB : nullptr, b);
+  widenOperand<S, S.a>(wave, in.op[1].reg, flush, movesA ? &sourceA : nullptr,
+                       a);
+  widenOperand<S, S.b>(wave, in.op[2].reg, flush, movesB ? &sourceB : nullptr,
+                       b);
   const uint32_t *c[kRegisters];
   uint32_t *d[kRegisters];
   getAccumulators(wave, in, c, d);
@@ -278,11 +321,11 @@ template <Shape S>
 static void add(OpcodeTable &table, std::initializer_list<const char *> names) {
   for (const char *name : names) {
     Handler handler;
-    if constexpr (S.type == Element::I8)
+    if constexpr (S.a == Element::I8)
       handler = multiplyInteger<S>;
     else
       handler = multiplyFloat<S>;
-    ValueType c = S.type == Element::I8 ? ValueType::I32 : ValueType::F32;
+    ValueType c = S.a == Element::I8 ? ValueType::I32 : ValueType::F32;
     table.add(std::string("v_mfma_") + name,
               {handler,
                InstructionClass::Mfma,
@@ -293,45 +336,65 @@ static void add(OpcodeTable &table, std::initializer_list<const char *> names) {
 
 static void addHalf(OpcodeTable &table) {
   using enum Element;
-  add<Shape{32, 8, 1, F16}>(table, {"f32_32x32x8f16", "f32_32x32x8_f16"});
-  add<Shape{16, 16, 1, F16}>(table, {"f32_16x16x16f16", "f32_16x16x16_f16"});
-  add<Shape{32, 4, 2, F16}>(table, {"f32_32x32x4f16", "f32_32x32x4_2b_f16"});
-  add<Shape{16, 4, 4, F16}>(table, {"f32_16x16x4f16", "f32_16x16x4_4b_f16"});
-  add<Shape{4, 4, 16, F16}>(table, {"f32_4x4x4f16", "f32_4x4x4_16b_f16"});
-  add<Shape{32, 8, 1, Bf16}>(table, {"f32_32x32x8bf16_1k", "f32_32x32x8_bf16"});
-  add<Shape{16, 16, 1, Bf16}>(table,
-                              {"f32_16x16x16bf16_1k", "f32_16x16x16_bf16"});
-  add<Shape{32, 4, 2, Bf16}>(table,
-                             {"f32_32x32x4bf16_1k", "f32_32x32x4_2b_bf16"});
-  add<Shape{16, 4, 4, Bf16}>(table,
-                             {"f32_16x16x4bf16_1k", "f32_16x16x4_4b_bf16"});
-  add<Shape{4, 4, 16, Bf16}>(table, {"f32_4x4x4bf16_1k", "f32_4x4x4_16b_bf16"});
-  add<Shape{32, 4, 1, Bf16}>(table, {"f32_32x32x4bf16"});
-  add<Shape{16, 8, 1, Bf16}>(table, {"f32_16x16x8bf16"});
-  add<Shape{32, 2, 2, Bf16}>(table, {"f32_32x32x2bf16"});
-  add<Shape{16, 2, 4, Bf16}>(table, {"f32_16x16x2bf16"});
-  add<Shape{4, 2, 16, Bf16}>(table, {"f32_4x4x2bf16"});
+  add<Shape{32, 8, 1, F16, F16}>(table, {"f32_32x32x8f16", "f32_32x32x8_f16"});
+  add<Shape{16, 16, 1, F16, F16}>(table,
+                                  {"f32_16x16x16f16", "f32_16x16x16_f16"});
+  add<Shape{32, 4, 2, F16, F16}>(table,
+                                 {"f32_32x32x4f16", "f32_32x32x4_2b_f16"});
+  add<Shape{16, 4, 4, F16, F16}>(table,
+                                 {"f32_16x16x4f16", "f32_16x16x4_4b_f16"});
+  add<Shape{4, 4, 16, F16, F16}>(table, {"f32_4x4x4f16", "f32_4x4x4_16b_f16"});
+  add<Shape{32, 8, 1, Bf16, Bf16}>(table,
+                                   {"f32_32x32x8bf16_1k", "f32_32x32x8_bf16"});
+  add<Shape{16, 16, 1, Bf16, Bf16}>(
+      table, {"f32_16x16x16bf16_1k", "f32_16x16x16_bf16"});
+  add<Shape{32, 4, 2, Bf16, Bf16}>(
+      table, {"f32_32x32x4bf16_1k", "f32_32x32x4_2b_bf16"});
+  add<Shape{16, 4, 4, Bf16, Bf16}>(
+      table, {"f32_16x16x4bf16_1k", "f32_16x16x4_4b_bf16"});
+  add<Shape{4, 4, 16, Bf16, Bf16}>(table,
+                                   {"f32_4x4x4bf16_1k", "f32_4x4x4_16b_bf16"});
+  add<Shape{32, 4, 1, Bf16, Bf16}>(table, {"f32_32x32x4bf16"});
+  add<Shape{16, 8, 1, Bf16, Bf16}>(table, {"f32_16x16x8bf16"});
+  add<Shape{32, 2, 2, Bf16, Bf16}>(table, {"f32_32x32x2bf16"});
+  add<Shape{16, 2, 4, Bf16, Bf16}>(table, {"f32_16x16x2bf16"});
+  add<Shape{4, 2, 16, Bf16, Bf16}>(table, {"f32_4x4x2bf16"});
 }
 
 static void addFull(OpcodeTable &table) {
   using enum Element;
-  add<Shape{32, 2, 1, F32}>(table, {"f32_32x32x2f32", "f32_32x32x2_f32"});
-  add<Shape{16, 4, 1, F32}>(table, {"f32_16x16x4f32", "f32_16x16x4_f32"});
-  add<Shape{32, 1, 2, F32}>(table, {"f32_32x32x1f32", "f32_32x32x1_2b_f32"});
-  add<Shape{16, 1, 4, F32}>(table, {"f32_16x16x1f32", "f32_16x16x1_4b_f32"});
-  add<Shape{4, 1, 16, F32}>(table, {"f32_4x4x1f32", "f32_4x4x1_16b_f32"});
-  add<Shape{32, 8, 1, I8}>(table, {"i32_32x32x8i8"});
-  add<Shape{16, 16, 1, I8}>(table, {"i32_16x16x16i8"});
-  add<Shape{32, 16, 1, I8}>(table, {"i32_32x32x16_i8"});
-  add<Shape{16, 32, 1, I8}>(table, {"i32_16x16x32_i8"});
-  add<Shape{32, 4, 2, I8}>(table, {"i32_32x32x4i8", "i32_32x32x4_2b_i8"});
-  add<Shape{16, 4, 4, I8}>(table, {"i32_16x16x4i8", "i32_16x16x4_4b_i8"});
-  add<Shape{4, 4, 16, I8}>(table, {"i32_4x4x4i8", "i32_4x4x4_16b_i8"});
+  add<Shape{32, 2, 1, F32, F32}>(table, {"f32_32x32x2f32", "f32_32x32x2_f32"});
+  add<Shape{16, 4, 1, F32, F32}>(table, {"f32_16x16x4f32", "f32_16x16x4_f32"});
+  add<Shape{32, 1, 2, F32, F32}>(table,
+                                 {"f32_32x32x1f32", "f32_32x32x1_2b_f32"});
+  add<Shape{16, 1, 4, F32, F32}>(table,
+                                 {"f32_16x16x1f32", "f32_16x16x1_4b_f32"});
+  add<Shape{4, 1, 16, F32, F32}>(table, {"f32_4x4x1f32", "f32_4x4x1_16b_f32"});
+  add<Shape{32, 8, 1, I8, I8}>(table, {"i32_32x32x8i8"});
+  add<Shape{16, 16, 1, I8, I8}>(table, {"i32_16x16x16i8"});
+  add<Shape{32, 16, 1, I8, I8}>(table, {"i32_32x32x16_i8"});
+  add<Shape{16, 32, 1, I8, I8}>(table, {"i32_16x16x32_i8"});
+  add<Shape{32, 4, 2, I8, I8}>(table, {"i32_32x32x4i8", "i32_32x32x4_2b_i8"});
+  add<Shape{16, 4, 4, I8, I8}>(table, {"i32_16x16x4i8", "i32_16x16x4_4b_i8"});
+  add<Shape{4, 4, 16, I8, I8}>(table, {"i32_4x4x4i8", "i32_4x4x4_16b_i8"});
+}
+
+static void addBytes(OpcodeTable &table) {
+  using enum Element;
+  add<Shape{32, 16, 1, Fp8, Fp8}>(table, {"f32_32x32x16_fp8_fp8"});
+  add<Shape{32, 16, 1, Fp8, Bf8}>(table, {"f32_32x32x16_fp8_bf8"});
+  add<Shape{32, 16, 1, Bf8, Fp8}>(table, {"f32_32x32x16_bf8_fp8"});
+  add<Shape{32, 16, 1, Bf8, Bf8}>(table, {"f32_32x32x16_bf8_bf8"});
+  add<Shape{16, 32, 1, Fp8, Fp8}>(table, {"f32_16x16x32_fp8_fp8"});
+  add<Shape{16, 32, 1, Fp8, Bf8}>(table, {"f32_16x16x32_fp8_bf8"});
+  add<Shape{16, 32, 1, Bf8, Fp8}>(table, {"f32_16x16x32_bf8_fp8"});
+  add<Shape{16, 32, 1, Bf8, Bf8}>(table, {"f32_16x16x32_bf8_bf8"});
 }
 
 void tessera::emulator::addMatrix(OpcodeTable &table) {
   addHalf(table);
   addFull(table);
+  addBytes(table);
   for (const char *name : {"v_mfma_f64_16x16x4f64", "v_mfma_f64_16x16x4_f64"})
     table.add(name, {multiplyDouble16,
                      InstructionClass::Mfma,

@@ -49,7 +49,9 @@ static uint64_t getHiddenValue(const Launch &launch, const std::string &kind) {
 }
 
 std::vector<uint8_t> tessera::emulator::makeKernarg(const Launch &launch) {
-  std::vector<uint8_t> bytes(launch.kernel.descriptor.kernargBytes);
+  // Scalar loads take whole dwords, also of a 16-bit last argument.
+  std::vector<uint8_t> bytes((launch.kernel.descriptor.kernargBytes + 3) / 4 *
+                             4);
   std::memcpy(bytes.data(), launch.arguments.data(),
               std::min(bytes.size(), launch.arguments.size()));
   for (const KernelArgument &argument : launch.kernel.arguments) {

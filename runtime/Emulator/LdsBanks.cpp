@@ -48,7 +48,8 @@ static uint32_t countExtra(std::span<const LdsLaneAccess> accesses,
                            uint32_t dwords, uint32_t banks,
                            const PhaseMap &map) {
   uint32_t extra = 0;
-  for (unsigned phase = 0; phase < 64; ++phase) {
+  unsigned phases = 1u + *std::max_element(map.begin(), map.end());
+  for (unsigned phase = 0; phase < phases; ++phase) {
     std::array<uint32_t, 64 * 4> wanted;
     unsigned count = 0;
     for (const LdsLaneAccess &access : accesses)

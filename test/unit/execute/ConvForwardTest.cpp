@@ -71,6 +71,10 @@ void ConvForward::check(const ConvProblem &problem, reference::DataKind kind) {
                "]");
   const GpuApi &gpu = engine->getGpu();
   test::ConvCase data(problem, kind, getSeed());
+  auto target = gpu.getTarget();
+  ASSERT_TRUE(target) << target.getStatus().getMessage();
+  if ((*target)->has(Erratum::FlushesHalfSubnormals))
+    data.flushSubnormals();
   Buffer x(gpu, data.x), w(gpu, data.w), y(gpu, data.y);
   auto kernel = engine->prepare(problem);
   ASSERT_TRUE(kernel) << kernel.getStatus().getMessage();

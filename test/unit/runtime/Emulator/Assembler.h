@@ -1,0 +1,36 @@
+//===- Assembler.h - AMDGPU assembly for tests -----------------*- C++ -*-===//
+
+#ifndef TESSERA_TEST_UNIT_RUNTIME_EMULATOR_ASSEMBLER_H
+#define TESSERA_TEST_UNIT_RUNTIME_EMULATOR_ASSEMBLER_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tessera::emulator {
+
+/// The encoding of some instructions, one a line. Empty, after a test failure,
+/// if `chip` does not have one of them.
+std::vector<uint8_t> assemble(const std::string &chip, const std::string &text);
+
+/// What assembleKernel() makes besides the instructions.
+struct KernelSource {
+  std::string chip = "gfx942";
+  std::string name = "kernel";
+  std::string body;
+  unsigned ldsBytes = 0;
+  unsigned scratchBytes = 0;
+  /// Bytes of explicit arguments, all 8-byte pointers.
+  unsigned argumentBytes = 0;
+  /// Lines ".name value" for .amdhsa_ directives, without the prefix.
+  std::string directives;
+  /// Hidden arguments behind the explicit ones: name and size.
+  std::vector<std::pair<std::string, unsigned>> hidden;
+};
+
+/// A linked code object.
+std::vector<uint8_t> assembleKernel(const KernelSource &source);
+
+} // namespace tessera::emulator
+
+#endif // TESSERA_TEST_UNIT_RUNTIME_EMULATOR_ASSEMBLER_H

@@ -1,0 +1,71 @@
+//===- LdsTest.cpp - LDS instructions -------------------------------------===//
+
+#include "test/unit/runtime/Emulator/WaveTester.h"
+
+#include <gtest/gtest.h>
+
+using namespace tessera::emulator;
+
+// Every width comes back as it was stored.
+TEST(Lds, StoresAndLoads) {
+  for (const char *chip : {"gfx90a", "gfx942", "gfx1030"}) {
+    WaveTester tester(chip);
+    for (unsigned lane = 0; lane < 64; ++lane)
+      tester.v(1, lane) = 64 * lane;
+    tester.runWell(
+        "ds_write_b128 v1, v[4:7] offset:4096\n"
+        "ds_read_b128 v[8:11], v1 offset:4096\n"
+        "ds_read2_b64 v[12:15], v1 offset0:0 offset1:1\n"
+        "ds_write2st64_b64 v1, v[4:5], v[6:7] offset0:16 offset1:24\n"
+        "ds_read_b64 v[16:17], v1 offset:8192\n"
+        "ds_read_b64 v[18:19], v1 offset:12288\n"
+        "ds_read_u16 v20, v1 offset:4098\n"
+        "ds_read_i8 v21, v1 offset:4099");
+    for (unsigned lane = 0; lane < tester->lanes; ++lane) {
+      for (unsigned d = 0; d < 4; ++d) {
+        ASSERT_EQ(tester.v(8 + d, lane), tester.v(4 + d, lane));
+        ASSERT_EQ(tester.v(16 + d, lane), tester.v(4 + d, lane));
+      }
+      ASSERT_EQ(tester.v(20, lane), tester.v(4, lane) >> 16);
+      ASSERT_EQ(static_cast<int32_t>(tester.v(21, lane)),
+                static_cast<int32_t>(tester.v(4, lane)) >> 24);
+    }
+  }
+}
+
+// Beyond the group's LDS is an error, though hardware would give 0.
+TEST(Lds, OutOfBoundsIsAnError) {
+  WaveTester tester("gfx942");
+  for (unsigned lane = 0; lane < 64; ++lane)
+    tester.v(1, lane) = lane == 17 ? 65528 : 0;
+  tester.run("ds_read_b128 v[4:7], v1");
+  EXPECT_EQ(tester.getFault(), FaultKind::IllegalAddress);
+  EXPECT_NE(tester.getMessage().find("lane 17"), std::string::npos);
+}
+
+// Wide accesses need alignment.
+TEST(Lds, MisalignedIsAnError) {
+  WaveTester tester("gfx942");
+  for (unsigned lane = 0; lane < 64; ++lane)
+    tester.v(1, lane) = 16 * lane + (lane == 2 ? 4 : 0);
+  tester.run("ds_write_b128 v1, v[4:7]");
+  EXPECT_EQ(tester.getFault(), FaultKind::Misaligned);
+  EXPECT_NE(tester.getMessage().find("lane 2"), std::string::npos);
+}
+
+// Atomics work lane after lane.
+TEST(Lds, Atomics) {
+  WaveTester tester("gfx942");
+  std::fill(tester.lds.begin(), tester.lds.end(), 0);
+  for (unsigned lane = 0; lane < 64; ++lane) {
+    tester.v(1, lane) = 0;
+    tester.v(2, lane) = lane;
+  }
+  tester.runWell("ds_add_u32 v1, v2\nds_max_rtn_u32 v3, v1, v2 offset:4");
+  uint32_t sum, largest;
+  std::memcpy(&sum, tester.lds.data(), 4);
+  std::memcpy(&largest, tester.lds.data() + 4, 4);
+  EXPECT_EQ(sum, 2016u);
+  EXPECT_EQ(largest, 63u);
+  EXPECT_EQ(tester.v(3, 10), 9u);
+}

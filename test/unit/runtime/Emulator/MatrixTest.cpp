@@ -1,0 +1,207 @@
+//===- MatrixTest.cpp - MFMA against a plain matrix product ---------------===//
+//
+// The layouts here are written down again, element by element, from AMD's
+// matrix instruction calculator; the emulator computes whole rows of lanes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Emulator/HalfFloat.h"
+#include "test/unit/runtime/Emulator/WaveTester.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+
+using namespace tessera::emulator;
+
+namespace {
+enum class Type { F16, Bf16, F32, I8 };
+struct Shape {
+  const char *chip;
+  const char *mnemonic;
+  unsigned m, k, blocks;
+  Type type;
+};
+} // namespace
+
+static constexpr Shape kShapes[] = {
+    {"gfx90a", "v_mfma_f32_32x32x8f16", 32, 8, 1, Type::F16},
+    {"gfx90a", "v_mfma_f32_16x16x16f16", 16, 16, 1, Type::F16},
+    {"gfx90a", "v_mfma_f32_32x32x4f16", 32, 4, 2, Type::F16},
+    {"gfx90a", "v_mfma_f32_16x16x4f16", 16, 4, 4, Type::F16},
+    {"gfx90a", "v_mfma_f32_4x4x4f16", 4, 4, 16, Type::F16},
+    {"gfx90a", "v_mfma_f32_32x32x8bf16_1k", 32, 8, 1, Type::Bf16},
+    {"gfx90a", "v_mfma_f32_16x16x16bf16_1k", 16, 16, 1, Type::Bf16},
+    {"gfx90a", "v_mfma_f32_32x32x4bf16", 32, 4, 1, Type::Bf16},
+    {"gfx90a", "v_mfma_f32_16x16x8bf16", 16, 8, 1, Type::Bf16},
+    {"gfx90a", "v_mfma_f32_32x32x2f32", 32, 2, 1, Type::F32},
+    {"gfx90a", "v_mfma_f32_16x16x4f32", 16, 4, 1, Type::F32},
+    {"gfx90a", "v_mfma_f32_4x4x1f32", 4, 1, 16, Type::F32},
+    {"gfx90a", "v_mfma_i32_32x32x8i8", 32, 8, 1, Type::I8},
+    {"gfx90a", "v_mfma_i32_16x16x16i8", 16, 16, 1, Type::I8},
+    {"gfx942", "v_mfma_f32_32x32x8_f16", 32, 8, 1, Type::F16},
+    {"gfx942", "v_mfma_f32_16x16x16_f16", 16, 16, 1, Type::F16},
+    {"gfx942", "v_mfma_f32_32x32x4_2b_f16", 32, 4, 2, Type::F16},
+    {"gfx942", "v_mfma_f32_32x32x8_bf16", 32, 8, 1, Type::Bf16},
+    {"gfx942", "v_mfma_f32_16x16x16_bf16", 16, 16, 1, Type::Bf16},
+    {"gfx942", "v_mfma_f32_32x32x2_f32", 32, 2, 1, Type::F32},
+    {"gfx942", "v_mfma_f32_16x16x4_f32", 16, 4, 1, Type::F32},
+    {"gfx942", "v_mfma_f32_32x32x1_2b_f32", 32, 1, 2, Type::F32},
+    {"gfx942", "v_mfma_i32_32x32x16_i8", 32, 16, 1, Type::I8},
+    {"gfx942", "v_mfma_i32_16x16x32_i8", 16, 32, 1, Type::I8},
+};
+
+/// Element of A or B: row (column) i, k, block.
+static double getInput(WaveTester &tester, const Shape &shape, unsigned reg,
+                       unsigned block, unsigned i, unsigned k) {
+  unsigned perLane = shape.k * shape.m * shape.blocks / 64;
+  unsigned lane =
+      shape.blocks == 1 ? i + shape.m * (k / perLane) : i + shape.m * block;
+  unsigned e = shape.blocks == 1 ? k % perLane : k;
+  switch (shape.type) {
+  case Type::F16:
+    return halfToFloat(tester.v(reg + e / 2, lane) >> (16 * (e % 2)));
+  case Type::Bf16:
+    return bf16ToFloat(tester.v(reg + e / 2, lane) >> (16 * (e % 2)));
+  case Type::F32:
+    return tester.f(reg + e, lane);
+  case Type::I8:
+    return static_cast<int8_t>(tester.v(reg + e / 4, lane) >> (8 * (e % 4)));
+  }
+  return 0;
+}
+
+/// Register and lane of D[i][j].
+static std::pair<unsigned, unsigned>
+getPlace(const Shape &shape, unsigned block, unsigned i, unsigned j) {
+  if (shape.m == 32)
+    for (unsigned r = 0; r < 16; ++r)
+      for (unsigned half = 0; half < 2; ++half)
+        if (8 * (r / 4) + 4 * half + r % 4 == i)
+          return {16 * block + r, 32 * half + j};
+  if (shape.m == 16)
+    return {4 * block + i % 4, 16 * (i / 4) + j};
+  return {i, 4 * block + j};
+}
+
+/// Small numbers of the right type, so that sums are exact in f32.
+static void fillInputs(WaveTester &tester, Type type, unsigned reg,
+                       unsigned count) {
+  for (unsigned r = reg; r < reg + count; ++r)
+    for (unsigned lane = 0; lane < 64; ++lane) {
+      auto number = [&] {
+        return static_cast<float>(static_cast<int>(tester.random() % 33) - 16) /
+               8;
+      };
+      uint32_t &word = tester.v(r, lane);
+      if (type == Type::F16)
+        word = floatToHalf(number()) | floatToHalf(number()) << 16;
+      else if (type == Type::Bf16)
+        word = floatToBf16(number()) | floatToBf16(number()) << 16;
+      else if (type == Type::F32)
+        word = std::bit_cast<uint32_t>(number());
+      else
+        word = static_cast<uint32_t>(tester.random());
+    }
+}
+
+// D = A * B + C for every shape, from v registers into v registers.
+TEST(Matrix, MatchesPlainProduct) {
+  for (const Shape &shape : kShapes) {
+    WaveTester tester(shape.chip);
+    unsigned perDword = shape.type == Type::I8    ? 4
+                        : shape.type == Type::F32 ? 1
+                                                  : 2;
+    unsigned inputs = shape.k * shape.m * shape.blocks / 64 / perDword;
+    unsigned outputs = shape.m * shape.m * shape.blocks / 64;
+    fillInputs(tester, shape.type, 0, 8);
+    fillInputs(tester, shape.type == Type::I8 ? Type::I8 : Type::F32, 64,
+               outputs);
+    auto range = [](unsigned first, unsigned count) {
+      return count == 1 ? "v" + std::to_string(first)
+                        : "v[" + std::to_string(first) + ":" +
+                              std::to_string(first + count - 1) + "]";
+    };
+    tester.runWell(std::string(shape.mnemonic) + " " + range(16, outputs) +
+                   ", " + range(0, inputs) + ", " + range(4, inputs) + ", " +
+                   range(64, outputs));
+    for (unsigned block = 0; block < shape.blocks; ++block)
+      for (unsigned i = 0; i < shape.m; ++i)
+        for (unsigned j = 0; j < shape.m; ++j) {
+          auto place = getPlace(shape, block, i, j);
+          bool isInteger = shape.type == Type::I8;
+          auto read = [&](unsigned row) -> double {
+            if (isInteger)
+              return static_cast<int32_t>(
+                  tester.v(row + place.first, place.second));
+            return tester.f(row + place.first, place.second);
+          };
+          double sum = read(64);
+          for (unsigned k = 0; k < shape.k; ++k)
+            sum += getInput(tester, shape, 0, block, i, k) *
+                   getInput(tester, shape, 4, block, j, k);
+          if (isInteger)
+            sum = static_cast<int32_t>(
+                static_cast<uint32_t>(static_cast<int64_t>(sum)));
+          ASSERT_EQ(read(16), sum) << shape.mnemonic << " block " << block
+                                   << " (" << i << ", " << j << ")";
+        }
+  }
+}
+
+// Accumulation registers as operands, a constant as C, and a mask that is off:
+// EXEC does not matter.
+TEST(Matrix, AccumulationRegistersAndConstant) {
+  WaveTester tester("gfx942");
+  for (unsigned lane = 0; lane < 64; ++lane)
+    for (unsigned r = 0; r < 2; ++r)
+      tester.a(20 + r, lane) = tester.v(r, lane) = 0x3c003c00; // ones
+  tester->setExec(1);
+  tester.runWell("v_mfma_f32_32x32x8_f16 a[0:15], v[0:1], a[20:21], 0\n"
+                 "v_mfma_f32_32x32x8_f16 a[0:15], v[0:1], a[20:21], a[0:15]");
+  for (unsigned r = 0; r < 16; ++r)
+    for (unsigned lane = 0; lane < 64; ++lane)
+      ASSERT_EQ(std::bit_cast<float>(tester.a(r, lane)), 16.0f);
+}
+
+// f64: a layout of its own.
+TEST(Matrix, Doubles) {
+  WaveTester tester("gfx90a");
+  auto put = [&](unsigned reg, unsigned lane, double value) {
+    auto bits = std::bit_cast<uint64_t>(value);
+    tester.v(reg, lane) = static_cast<uint32_t>(bits);
+    tester.v(reg + 1, lane) = static_cast<uint32_t>(bits >> 32);
+  };
+  for (unsigned lane = 0; lane < 64; ++lane) {
+    put(0, lane, lane * 0.5);
+    put(2, lane, 3.0 - lane);
+    for (unsigned n = 0; n < 4; ++n)
+      put(4 + 2 * n, lane, n);
+  }
+  tester.runWell("v_mfma_f64_16x16x4f64 v[16:23], v[0:1], v[2:3], v[4:11]");
+  for (unsigned i = 0; i < 16; ++i)
+    for (unsigned j = 0; j < 16; ++j) {
+      double sum = i / 4;
+      for (unsigned k = 0; k < 4; ++k)
+        sum += (16 * k + i) * 0.5 * (3.0 - (16 * k + j));
+      unsigned reg = 16 + i / 4 * 2, lane = i % 4 * 16 + j;
+      ASSERT_EQ(std::bit_cast<double>(tester.v(reg, lane) |
+                                      uint64_t(tester.v(reg + 1, lane)) << 32),
+                sum);
+    }
+}
+
+// gfx90a flushes f16 denormals, gfx942 keeps them.
+TEST(Matrix, DenormalsOfMi200) {
+  for (bool flushes : {true, false}) {
+    WaveTester tester(flushes ? "gfx90a" : "gfx942");
+    for (unsigned lane = 0; lane < 64; ++lane)
+      for (unsigned r = 0; r < 2; ++r) {
+        tester.v(r, lane) = 0x00010001;     // 2^-24
+        tester.v(2 + r, lane) = 0x3c003c00; // 1
+      }
+    tester.runWell(std::string(flushes ? "v_mfma_f32_32x32x8f16"
+                                       : "v_mfma_f32_32x32x8_f16") +
+                   " v[16:31], v[0:1], v[2:3], 0");
+    EXPECT_EQ(tester.f(16, 0), flushes ? 0.0f : 0x1p-21f);
+  }
+}

@@ -1,0 +1,52 @@
+//===- OpcodeTest.cpp - Which instructions are known ----------------------===//
+
+#include "runtime/Emulator/InstructionText.h"
+#include "runtime/Emulator/OpcodeTable.h"
+#include "test/unit/runtime/Emulator/WaveTester.h"
+
+#include <gtest/gtest.h>
+
+using namespace tessera::emulator;
+
+// Everything that compilers were seen to emit for the three chips is known.
+TEST(Opcodes, CoverWhatCompilersEmit) {
+  std::string missing;
+#define MNEMONIC(name)                                                         \
+  if (!OpcodeTable::get().find(#name))                                         \
+    missing += #name " ";
+#include "test/unit/runtime/Emulator/Mnemonics.def"
+  EXPECT_EQ(missing, "");
+}
+
+// The printed form is taken apart into operands and modifiers.
+TEST(InstructionText, SplitsOperandsAndModifiers) {
+  InstructionText text = splitInstruction(
+      "v_add_f32_dpp v0, |v1|, -v[2:3] quad_perm:[1,0,3,2] row_mask:0xf");
+  EXPECT_EQ(text.mnemonic, "v_add_f32_dpp");
+  ASSERT_EQ(text.operands.size(), 3u);
+  EXPECT_EQ(text.operands[0].name, "v0");
+  EXPECT_TRUE(text.operands[1].abs);
+  EXPECT_EQ(text.operands[1].name, "v1");
+  EXPECT_TRUE(text.operands[2].neg);
+  EXPECT_EQ(text.operands[2].name, "v[2:3]");
+  EXPECT_EQ(parseIntegerList(*text.find("quad_perm"))[2], 3);
+  EXPECT_EQ(text.find("row_mask"), "0xf");
+  EXPECT_FALSE(text.find("bank_mask"));
+  EXPECT_EQ(splitInstruction("v_mov_b32 v0, -5").operands[1].name, "-5");
+}
+
+// What has no handler stops the wave and says which instruction it was.
+TEST(Opcodes, UnknownInstructionIsNamed) {
+  WaveTester tester("gfx942");
+  tester.run("s_set_gpr_idx_on s0, gpr_idx(SRC0)");
+  EXPECT_EQ(tester.getFault(), FaultKind::UnknownInstruction);
+  EXPECT_NE(tester.getMessage().find("s_set_gpr_idx_on s0"), std::string::npos)
+      << tester.getMessage();
+}
+
+// A modifier without a meaning for the instruction is not ignored.
+TEST(Opcodes, UnknownModifierIsNotIgnored) {
+  WaveTester tester("gfx942");
+  tester.run("v_add_u32_e64 v0, v1, v2 clamp");
+  EXPECT_EQ(tester.getFault(), FaultKind::UnknownInstruction);
+}
