@@ -6,88 +6,32 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Driver/JitCompiler.h"
-#include "runtime/Base/Env.h"
-#include "runtime/Engine/Engine.h"
-#include "test/unit/Support/ConvCase.h"
+#include "test/unit/execute/ConvFixture.h"
 #include "test/unit/execute/DrawProblem.h"
 
-#include <gtest/gtest.h>
+#include <fstream>
 #include <iostream>
 
 using namespace tessera;
-
-static uint64_t getSeed() {
-  return getEnvInt("TESSERA_TEST_SEED").value_or(20261121);
-}
+using namespace tessera::test;
 
 namespace {
-/// Device memory of one test.
-class Buffer {
-public:
-  Buffer(const GpuApi &gpu, const std::vector<char> &data) : gpu(gpu) {
-    EXPECT_EQ(gpu.hipMalloc(&pointer, data.size()), hipSuccess);
-    EXPECT_EQ(
-        gpu.hipMemcpy(pointer, data.data(), data.size(), hipMemcpyHostToDevice),
-        hipSuccess);
-  }
-  ~Buffer() { (void)gpu.hipFree(pointer); }
-  Buffer(const Buffer &) = delete;
-
-  void *get() const { return pointer; }
-  void readTo(std::vector<char> &data) const {
-    EXPECT_EQ(
-        gpu.hipMemcpy(data.data(), pointer, data.size(), hipMemcpyDeviceToHost),
-        hipSuccess);
-  }
-
-private:
-  const GpuApi &gpu;
-  void *pointer = nullptr;
-};
-
 class ConvForward : public testing::TestWithParam<int> {
 protected:
   static void SetUpTestSuite() {
-    ErrorOr<const GpuApi *> gpu = GpuApi::get();
-    ASSERT_TRUE(gpu) << gpu.getStatus().getMessage();
-    auto created = Engine::create(**gpu, {createJitCompiler(), ""});
-    ASSERT_TRUE(created) << created.getStatus().getMessage();
-    engine = std::move(*created);
+    engine = makeEngine(createJitCompiler());
     std::cout << "seed " << getSeed() << " (TESSERA_TEST_SEED)\n";
   }
   static void TearDownTestSuite() { engine.reset(); }
 
-  /// Compiles and runs `problem` and compares every element.
-  static void check(const ConvProblem &problem, reference::DataKind kind);
+  static void check(const ConvProblem &problem, reference::DataKind kind) {
+    checkConv(*engine, problem, kind);
+  }
 
   static std::unique_ptr<Engine> engine;
 };
 std::unique_ptr<Engine> ConvForward::engine;
 } // namespace
-
-void ConvForward::check(const ConvProblem &problem, reference::DataKind kind) {
-  SCOPED_TRACE(toDriverCommand(problem) + "   [" + problem.toNetworkConfig() +
-               "]");
-  const GpuApi &gpu = engine->getGpu();
-  test::ConvCase data(problem, kind, getSeed());
-  auto target = gpu.getTarget();
-  ASSERT_TRUE(target) << target.getStatus().getMessage();
-  if ((*target)->has(Erratum::FlushesHalfSubnormals))
-    data.flushSubnormals();
-  Buffer x(gpu, data.x), w(gpu, data.w), y(gpu, data.y);
-  auto kernel = engine->prepare(problem);
-  ASSERT_TRUE(kernel) << kernel.getStatus().getMessage();
-  SCOPED_TRACE((*kernel)->getKernel().tile);
-  EXPECT_EQ((*kernel)->getKernel().resources.vgprSpills, 0u);
-  Status launched =
-      engine->launch(**kernel, nullptr, {x.get(), w.get(), y.get(), nullptr});
-  ASSERT_TRUE(launched.isOk()) << launched.getMessage();
-  ASSERT_EQ(gpu.hipDeviceSynchronize(), hipSuccess);
-  y.readTo(data.y);
-  reference::Report report = data.check();
-  EXPECT_TRUE(report.passed()) << report.toText();
-}
 
 // Random valid problems are right, whatever their shape, type and layout.
 TEST_P(ConvForward, MatchesTheReference) {
@@ -127,4 +71,75 @@ TEST_F(ConvForward, CoversManyFullTiles) {
   p.outChannels = 512;
   p.in = {32, 32};
   check(p, reference::DataKind::Uniform);
+}
+
+/// Every tile that the model may choose on `target`, for 2- or 4-byte types.
+static std::vector<TileConfig> getTiles(const GpuTarget &target,
+                                        DataType type) {
+  int step = type == DataType::F32 ? 16 : 32;
+  if (target.matrixUnit == MatrixUnit::None)
+    return {{64, 32, step, 2, 2, 2, "fma"}};
+  return {{256, 256, step, 2, 4, 2, "mfma32"},
+          {256, 128, step, 4, 2, 2, "mfma32"},
+          {128, 128, step, 2, 2, 2, "mfma32"},
+          {128, 128, 2 * step, 2, 2, 2, "mfma32"},
+          {128, 64, step, 2, 2, 2, "mfma32"},
+          {64, 128, step, 2, 2, 2, "mfma32"},
+          {64, 64, step, 2, 2, 2, "mfma32"},
+          {64, 32, step, 2, 1, 2, "mfma32"},
+          {64, 64, step, 2, 2, 2, "fma"}};
+}
+
+// Random problems are small and so choose small tiles: here every tile runs,
+// with tails in both directions, in the nested and in the flat walk.
+TEST_F(ConvForward, IsRightWithEveryTile) {
+  for (DataType type : {DataType::F16, DataType::BF16, DataType::F32})
+    for (const TileConfig &tile : getTiles(getTarget(), type)) {
+      auto fixed = makeEngine(std::make_shared<FixedTileCompiler>(tile));
+      ASSERT_NE(fixed, nullptr);
+      for (Layout layout : {Layout::NHWC, Layout::NCHW})
+        for (int64_t channels : {128, 67}) {
+          ConvProblem p;
+          p.dataType = type;
+          p.xLayout = p.wLayout = p.yLayout = layout;
+          p.batch = 2;
+          p.inChannels = channels;
+          p.outChannels = 300;
+          p.in = {13, 12};
+          p.filter = {3, 2};
+          p.pad = {1, 1};
+          checkConv(*fixed, p, reference::DataKind::Uniform);
+        }
+    }
+}
+
+// The layer of docs/performance.md, whole, with both of its tiles; run with
+// TESSERA_EMULATOR_STATS, it shows that no LDS access met a bank conflict.
+TEST(ResNetLayer, HasNoBankConflict) {
+  std::string path = getEnvText("TESSERA_EMULATOR_STATS").value_or("");
+  if (path.empty())
+    GTEST_SKIP() << "needs TESSERA_EMULATOR_STATS";
+  std::ofstream(path, std::ios::trunc).close();
+  ConvProblem p;
+  p.dataType = DataType::F16;
+  p.xLayout = p.wLayout = p.yLayout = Layout::NHWC;
+  p.batch = 64;
+  p.inChannels = p.outChannels = 256;
+  p.in = {14, 14};
+  p.filter = {3, 3};
+  p.pad = {1, 1};
+  for (TileConfig tile : {TileConfig{256, 256, 32, 2, 4, 2, "mfma32"},
+                          TileConfig{128, 128, 32, 2, 2, 2, "mfma32"}}) {
+    auto engine = makeEngine(std::make_shared<FixedTileCompiler>(tile));
+    ASSERT_NE(engine, nullptr);
+    checkConv(*engine, p, reference::DataKind::Uniform, /*sample=*/20000);
+  }
+  std::ifstream stats(path);
+  int launches = 0;
+  for (std::string line; std::getline(stats, line); ++launches) {
+    EXPECT_NE(line.find("\"lds_read_conflict_cycles\":0,"), line.npos) << line;
+    EXPECT_NE(line.find("\"lds_write_conflict_cycles\":0}"), line.npos) << line;
+    EXPECT_EQ(line.find("\"mfma\":0,"), line.npos) << line;
+  }
+  EXPECT_EQ(launches, 2);
 }

@@ -22,6 +22,7 @@ static Problem makeLayer() {
 TEST(ChooseTile, TakesTheLargestTileForLargeLayers) {
   Problem p = makeLayer();
   p.in = {56, 56};
+  p.outChannels = 512;
   auto tile = chooseTile(p, *findTarget("gfx942"));
   ASSERT_TRUE(tile);
   EXPECT_EQ(tile->toText(), "igemm-m256n256k32-w2x4-b2-mfma32");

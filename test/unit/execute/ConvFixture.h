@@ -1,0 +1,65 @@
+//===- ConvFixture.h - Compiles, runs and judges a convolution -*- C++ -*-===//
+
+#ifndef TESSERA_TEST_UNIT_EXECUTE_CONVFIXTURE_H
+#define TESSERA_TEST_UNIT_EXECUTE_CONVFIXTURE_H
+
+#include "compiler/Driver/JitCompiler.h"
+#include "runtime/Base/Env.h"
+#include "runtime/Engine/Engine.h"
+#include "test/unit/Support/ConvCase.h"
+
+#include <gtest/gtest.h>
+
+namespace tessera::test {
+
+inline uint64_t getSeed() {
+  return getEnvInt("TESSERA_TEST_SEED").value_or(20261121);
+}
+
+/// The compiler, with its choice of tile overruled.
+class FixedTileCompiler : public KernelCompiler {
+public:
+  explicit FixedTileCompiler(TileConfig tile) : tile(std::move(tile)) {}
+
+  std::string getRevision() const override { return jit->getRevision(); }
+  ErrorOr<TileConfig> chooseTile(const Problem &,
+                                 const GpuTarget &) const override {
+    return tile;
+  }
+  ErrorOr<Kernel> compile(const Problem &problem, const TileConfig &chosen,
+                          const GpuTarget &target) override {
+    return jit->compile(problem, chosen, target);
+  }
+
+private:
+  std::unique_ptr<KernelCompiler> jit = createJitCompiler();
+  TileConfig tile;
+};
+
+/// The device that TESSERA_DEVICE names.
+inline const GpuApi &getGpu() {
+  static const GpuApi *gpu = [] {
+    ErrorOr<const GpuApi *> found = GpuApi::get();
+    EXPECT_TRUE(found) << found.getStatus().getMessage();
+    return found ? *found : nullptr;
+  }();
+  return *gpu;
+}
+
+inline const GpuTarget &getTarget() {
+  ErrorOr<const GpuTarget *> target = getGpu().getTarget();
+  EXPECT_TRUE(target) << target.getStatus().getMessage();
+  return **target;
+}
+
+/// An engine without a database over `compiler`.
+std::unique_ptr<Engine> makeEngine(std::shared_ptr<KernelCompiler> compiler);
+
+/// Compiles and runs `problem`, and compares every element of the output with
+/// the reference; or, for large problems, `sample` elements.
+void checkConv(Engine &engine, const ConvProblem &problem,
+               reference::DataKind kind, int64_t sample = 0);
+
+} // namespace tessera::test
+
+#endif // TESSERA_TEST_UNIT_EXECUTE_CONVFIXTURE_H
