@@ -2,10 +2,6 @@
 
 #include "capi/lib/Library.h"
 
-#ifdef TESSERA_HAS_COMPILER
-#include "compiler/Driver/JitCompiler.h"
-#endif
-
 #include <mutex>
 
 using namespace tessera;
@@ -13,21 +9,12 @@ using namespace tessera;
 static std::mutex engineMutex;
 static std::atomic<Engine *> processEngine{nullptr};
 
-/// Null in a build without the compiler, which runs what is in a database.
-static std::shared_ptr<KernelCompiler> makeCompiler() {
-#ifdef TESSERA_HAS_COMPILER
-  return createJitCompiler();
-#else
-  return nullptr;
-#endif
-}
-
 static ErrorOr<std::unique_ptr<Engine>> makeEngine() {
   const ErrorOr<const GpuApi *> gpu = GpuApi::get();
   if (!gpu)
     return gpu.getStatus();
   EngineOptions options;
-  options.compiler = makeCompiler();
+  options.compiler = capi::makeCompiler();
   options.cacheDirectory = Engine::getDefaultCacheDirectory();
   return Engine::create(**gpu, std::move(options));
 }

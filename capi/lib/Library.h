@@ -1,8 +1,7 @@
 //===- Library.h - The one engine of the process ---------------*- C++ -*-===//
 //
-// Joins runtime and compiler: the place where the library decides which
-// compiler its engine gets. Handles share the engine, so what one compiled the
-// others find.
+// Joins runtime and compiler. Handles share the engine, so what one compiled
+// the others find.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,6 +13,9 @@
 #include <memory>
 
 namespace tessera::capi {
+
+/// The compiler for the process's engine; null: run what is in a database.
+std::shared_ptr<KernelCompiler> makeCompiler();
 
 /// The engine of the process, made by the first call that succeeds. It is
 /// never destroyed: handles may be used until the very end of the process,

@@ -1,7 +1,6 @@
 //===- Epilogue.cpp - From accumulators to the output tensor --------------===//
 
 #include "compiler/Conversion/Epilogue.h"
-#include "compiler/Conversion/GlobalBuffer.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -20,11 +19,23 @@ struct Place {
 };
 } // namespace
 
-static Place makePlace(Emitter &e, const AccessSpace &space, int64_t extent,
-                       int64_t tile, Value position) {
-  Place place{space.evaluate(e, position)[0], {}};
-  if (extent % tile != 0)
-    place.valid = e.ult(position, extent);
+namespace {
+/// One dimension of the output, as a lane sees it.
+struct Side {
+  AccessSpace space;
+  int64_t extent;
+  int64_t tile;
+  Value first;    ///< The lane's first position in the tile.
+  Value origin;   ///< Of the tile, for addresses.
+  Value absolute; ///< Of the tile in the view, for checks.
+};
+} // namespace
+
+static Place makePlace(Emitter &e, const Side &side, int64_t offset) {
+  Value position = e.add(side.first, offset);
+  Place place{side.space.evaluate(e, e.add(side.origin, position))[0], {}};
+  if (side.extent % side.tile != 0)
+    place.valid = e.ult(e.add(side.absolute, position), side.extent);
   return place;
 }
 
@@ -87,39 +98,45 @@ static Value roundTo(Emitter &e, Type element, Value value) {
 
 void tessera::emitEpilogue(Emitter &e, dnn::TileStoreOp store,
                            const ViewAccess &access, const TileMma &mma,
-                           ArrayRef<Value> accumulators, Value buffer,
-                           Value lane, Value group, Value row0, Value column0) {
+                           ArrayRef<Value> accumulators,
+                           const GlobalBuffer &buffer, Value lane, Value row0,
+                           Value column0) {
   const MatrixInstruction &row = mma.getInstruction();
   bool alongN = mma.hasLanesAlongN();
   ArrayRef<int64_t> extents = store.getView().getType().getShape();
   ArrayRef<int64_t> tile = store.getValue().getType().getShape();
   int64_t width = access.getVectorWidth(alongN ? 2 : 1, row.accVector);
-  Value base =
-      e.add(access.getSpace(0).evaluate(e, group)[0], access.getConstant(0));
+  Value base = e.add(access.getSpace(0).evaluate(e, buffer.group)[0],
+                     access.getConstant(0));
 
   // P: the neighbours of a lane; Q: one place a fragment.
   const FragmentSide &p = alongN ? mma.getN() : mma.getM();
   const FragmentSide &q = alongN ? mma.getM() : mma.getN();
-  AccessSpace pSpace = access.getSpace(alongN ? 2 : 1);
-  AccessSpace qSpace = access.getSpace(alongN ? 1 : 2);
-  Value p0 = e.add(e.add(alongN ? column0 : row0, p.firstRow),
-                   e.mul(e.divu(lane, row.columns), row.accVector));
-  Value q0 = e.add(e.add(alongN ? row0 : column0, q.firstRow), q.laneRow);
-  int64_t pExtent = extents[alongN ? 2 : 1], qExtent = extents[alongN ? 1 : 2];
-  int64_t pTile = tile[alongN ? 1 : 0], qTile = tile[alongN ? 0 : 1];
+  Value pFirst =
+      e.add(p.firstRow, e.mul(e.divu(lane, row.columns), row.accVector));
+  Value qFirst = e.add(q.firstRow, q.laneRow);
+  auto makeSide = [&](bool isN, Value first) {
+    return isN ? Side{access.getSpace(2),
+                      extents[2],
+                      tile[1],
+                      first,
+                      column0,
+                      column0}
+               : Side{access.getSpace(1), extents[1], tile[0], first,
+                      buffer.row0,        row0};
+  };
+  Side pSide = makeSide(alongN, pFirst), qSide = makeSide(!alongN, qFirst);
 
   SmallVector<Place> qPlaces;
   for (int64_t i = 0; i < q.count; ++i)
-    qPlaces.push_back(
-        makePlace(e, qSpace, qExtent, qTile, e.add(q0, i * q.rows)));
+    qPlaces.push_back(makePlace(e, qSide, i * q.rows));
   for (int64_t j = 0; j < p.count; ++j) {
     // Stores of one fragment: register `first`, position along P.
     SmallVector<std::pair<int64_t, Place>> stores;
     for (int64_t first = 0; first < row.accRegs; first += width) {
       int64_t position = j * p.rows + first / row.accVector * row.accStride +
                          first % row.accVector;
-      stores.push_back(
-          {first, makePlace(e, pSpace, pExtent, pTile, e.add(p0, position))});
+      stores.push_back({first, makePlace(e, pSide, position)});
     }
     for (int64_t i = 0; i < q.count; ++i) {
       int64_t index =
@@ -131,7 +148,8 @@ void tessera::emitEpilogue(Emitter &e, dnn::TileStoreOp store,
         Value offset = e.add(qBase, place.offset);
         Value valid = e.both(place.valid, qPlaces[i].valid);
         offset = e.select(valid, offset, e.constant(kOutOfRange));
-        storeBuffer(e, packForStore(e, value, first, width), buffer, offset);
+        storeBuffer(e, packForStore(e, value, first, width), buffer.descriptor,
+                    offset);
       }
     }
   }

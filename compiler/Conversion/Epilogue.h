@@ -3,17 +3,18 @@
 #ifndef TESSERA_COMPILER_CONVERSION_EPILOGUE_H
 #define TESSERA_COMPILER_CONVERSION_EPILOGUE_H
 
+#include "compiler/Conversion/GlobalBuffer.h"
 #include "compiler/Conversion/TileMma.h"
-#include "compiler/Conversion/ViewAccess.h"
 
 namespace tessera {
 
 /// Applies the epilogue region of `store`, rounds to the tensor's type, and
 /// stores each lane's neighbours with the widest store that the layout allows.
-/// Elements outside the view (tails of the tile) are not stored.
+/// Elements outside the view (tails of the tile, whose first element is at
+/// `row0` and `column0`) are not stored.
 void emitEpilogue(Emitter &e, dnn::TileStoreOp store, const ViewAccess &access,
                   const TileMma &mma, llvm::ArrayRef<mlir::Value> accumulators,
-                  mlir::Value buffer, mlir::Value lane, mlir::Value group,
+                  const GlobalBuffer &buffer, mlir::Value lane,
                   mlir::Value row0, mlir::Value column0);
 
 } // namespace tessera

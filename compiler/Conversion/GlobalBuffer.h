@@ -4,49 +4,47 @@
 // loads out of range give zero and stores do nothing. That is our padding and
 // our tails, at the price of one select.
 //
+// Offsets have 32 bits, and we keep the upper half of them for "out of range".
+// A tensor of more than 2 GiB therefore gets a descriptor of its own in each
+// workgroup, which begins at the first row (image, channel) of its tile.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_COMPILER_CONVERSION_GLOBALBUFFER_H
 #define TESSERA_COMPILER_CONVERSION_GLOBALBUFFER_H
 
-#include "compiler/Conversion/Emitter.h"
+#include "compiler/Conversion/ViewAccess.h"
 #include "runtime/Base/GpuTarget.h"
-
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 
 namespace tessera {
 
 /// An offset that is out of range of every descriptor we make.
 inline constexpr int64_t kOutOfRange = int64_t(1) << 31;
 
-/// A raw buffer descriptor over `bytes` bytes at `pointer`.
-inline mlir::Value makeBuffer(Emitter &e, mlir::Value pointer, int64_t bytes,
-                              const GpuTarget &target) {
-  mlir::OpBuilder &b = e.b;
-  mlir::Value stride = e.constant(b.getI16IntegerAttr(0));
-  mlir::Value size = e.constant(b.getI64IntegerAttr(bytes));
-  mlir::Value flags = e.constant(target.bufferWord3);
-  auto type = mlir::LLVM::LLVMPointerType::get(b.getContext(), 8);
-  return mlir::ROCDL::MakeBufferRsrcOp::create(b, e.loc, type, pointer, stride,
-                                               size, flags);
-}
+/// A descriptor, and where a tile begins in terms of it.
+struct GlobalBuffer {
+  mlir::Value descriptor;
+  mlir::Value group; ///< To be added to every position,
+  mlir::Value row0;  ///< relative to the descriptor's first byte.
+};
+
+/// Bytes that a tile of `rows` rows may span in a descriptor of its own; the
+/// lowering refuses a view where they exceed kOutOfRange.
+int64_t getWindowBytes(const ViewAccess &access, int64_t rows);
+
+/// The descriptor for the tile at `row0` of `group`.
+GlobalBuffer makeBuffer(Emitter &e, const ViewAccess &access,
+                        mlir::Value pointer, mlir::Value group,
+                        mlir::Value row0, const GpuTarget &target);
 
 /// Loads `type` at byte offset `lane` (a VGPR, range-checked) + `uniform` (an
 /// SGPR, not checked).
-inline mlir::Value loadBuffer(Emitter &e, mlir::Value buffer, mlir::Type type,
-                              mlir::Value lane, mlir::Value uniform) {
-  return mlir::ROCDL::RawPtrBufferLoadOp::create(e.b, e.loc, type, buffer, lane,
-                                                 uniform, e.constant(0),
-                                                 nullptr, nullptr, nullptr);
-}
+mlir::Value loadBuffer(Emitter &e, mlir::Value descriptor, mlir::Type type,
+                       mlir::Value lane, mlir::Value uniform);
 
-inline void storeBuffer(Emitter &e, mlir::Value value, mlir::Value buffer,
-                        mlir::Value lane) {
-  mlir::ROCDL::RawPtrBufferStoreOp::create(e.b, e.loc, value, buffer, lane,
-                                           e.constant(0), e.constant(0),
-                                           nullptr, nullptr, nullptr);
-}
+/// Stores an integer or a vector of them at byte offset `lane`.
+void storeBuffer(Emitter &e, mlir::Value value, mlir::Value descriptor,
+                 mlir::Value lane);
 
 } // namespace tessera
 

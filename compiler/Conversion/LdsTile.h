@@ -4,8 +4,8 @@
 // Chunk c of row r lies in place c ^ swizzle(r), so that the writes (a row's
 // chunks by neighbouring lanes, or neighbouring rows) and the reads (the same
 // chunk of neighbouring rows) both touch every bank once: no padding, and no
-// conflict under either known order of the lanes of a 128-bit access. The
-// analytic check of all cases is test/unit/compiler/LdsTileTest.cpp.
+// conflict under either known order of the lanes of a 128-bit access, which
+// tools/dev/check_lds_layout.py proves from the two functions below.
 //
 //===----------------------------------------------------------------------===//
 

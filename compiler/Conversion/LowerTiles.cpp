@@ -138,8 +138,28 @@ static LogicalResult checkShapes(TileProgram &program,
   return success();
 }
 
+/// Every address of a tile must fit the offsets of one descriptor.
+static LogicalResult checkWindows(TileProgram &program) {
+  auto check = [](Operation *op, Value view, int64_t rows) -> LogicalResult {
+    auto viewOp = view.getDefiningOp<dnn::ViewOp>();
+    int64_t bytes = getWindowBytes(ViewAccess(viewOp), rows);
+    if (bytes > kOutOfRange)
+      return op->emitOpError() << "spans " << bytes
+                               << " bytes of its tensor, but a buffer "
+                                  "descriptor reaches "
+                               << kOutOfRange;
+    return success();
+  };
+  ArrayRef<int64_t> acc = program.mma.getAcc().getType().getShape();
+  return success(
+      succeeded(check(program.loadM, program.loadM.getView(), acc[0])) &&
+      succeeded(check(program.loadN, program.loadN.getView(), acc[1])) &&
+      succeeded(check(program.store, program.store.getView(), acc[0])));
+}
+
 /// Taps outside, channels inside, if two steps divide the channels.
-static ReductionWalk makeWalk(dnn::PipelineOp pipeline) {
+static ReductionWalk makeWalk(dnn::PipelineOp pipeline,
+                              const MatrixInstruction &instruction) {
   ArrayRef<int64_t> reduce = pipeline.getReduce();
   int64_t total = std::accumulate(reduce.begin(), reduce.end(), int64_t(1),
                                   std::multiplies<>());
@@ -147,6 +167,11 @@ static ReductionWalk makeWalk(dnn::PipelineOp pipeline) {
   if (reduce.back() % twoSteps == 0)
     return {true, total / reduce.back(), reduce.back(), total};
   int64_t padded = (total + twoSteps - 1) / twoSteps * twoSteps;
+  // A loop that LLVM sees run once becomes a straight line, in which it moves
+  // every fused multiply-add behind the last barrier, and spills by the
+  // hundred. Two turns keep it a loop.
+  if (instruction.isFma)
+    padded = std::max(padded, 2 * twoSteps);
   return {false, 1, padded, total};
 }
 
@@ -192,27 +217,26 @@ static std::array<Value, 3> emitTilePosition(Emitter &e,
   return {group, e.mul(m, tiles.getTile()[0]), e.mul(n, tiles.getTile()[1])};
 }
 
+static ViewAccess getAccess(Value view) {
+  return ViewAccess(view.getDefiningOp<dnn::ViewOp>());
+}
+
 static void emitBody(OpBuilder &b, TileProgram &program,
                      gpu::GPUFuncOp function, const GpuTarget &target) {
   Emitter e(b, function.getLoc(), &function.getBody().front());
-  auto getAccess = [](Value view) {
-    return ViewAccess(view.getDefiningOp<dnn::ViewOp>());
-  };
   ViewAccess accessM = getAccess(program.loadM.getView());
   ViewAccess accessN = getAccess(program.loadN.getView());
   ViewAccess accessD = getAccess(program.store.getView());
-  auto getBuffer = [&](const ViewAccess &access) {
-    auto argument = cast<BlockArgument>(access.getSource());
-    return makeBuffer(e, function.getArgument(argument.getArgNumber()),
-                      access.getTensorBytes(), target);
-  };
-  Value bufferM = getBuffer(accessM), bufferN = getBuffer(accessN),
-        bufferD = getBuffer(accessD);
-
   auto range = LLVM::ConstantRangeAttr::get(b.getContext(), APInt(32, 0),
                                             APInt(32, program.threads));
   Value thread = ROCDL::ThreadIdXOp::create(b, e.loc, b.getI32Type(), range);
-  auto [group, row0, column0] = emitTilePosition(e, program.tiles);
+  auto position = emitTilePosition(e, program.tiles);
+  Value group = position[0], row0 = position[1], column0 = position[2];
+  auto getBuffer = [&](const ViewAccess &access, Value first) {
+    auto argument = cast<BlockArgument>(access.getSource());
+    return makeBuffer(e, access, function.getArgument(argument.getArgNumber()),
+                      group, first, target);
+  };
   // The wave number is uniform, which only a readfirstlane tells LLVM.
   Value lane = e.andi(thread, target.waveSize - 1);
   Value wave = ROCDL::ReadfirstlaneOp::create(
@@ -223,10 +247,10 @@ static void emitBody(OpBuilder &b, TileProgram &program,
   ArrayRef<int64_t> acc = program.mma.getAcc().getType().getShape();
   ArrayRef<int64_t> waves = program.mma.getWaves();
   LdsTile ldsM{acc[0], step, bytes}, ldsN{acc[1], step, bytes};
-  TileCopy copyM(e, accessM, ldsM, program.walk, bufferM, program.threads,
-                 thread, group, row0);
-  TileCopy copyN(e, accessN, ldsN, program.walk, bufferN, program.threads,
-                 thread, group, column0);
+  TileCopy copyM(e, accessM, ldsM, program.walk, getBuffer(accessM, row0),
+                 program.threads, thread);
+  TileCopy copyN(e, accessN, ldsN, program.walk, getBuffer(accessN, column0),
+                 program.threads, thread);
   TileMma mma(e, program.instruction, target.waveSize, ldsM, ldsN, waves[0],
               waves[1], program.mma.getLanes() == dnn::TileDim::N, lane,
               e.divu(wave, waves[1]), e.remu(wave, waves[1]),
@@ -236,8 +260,8 @@ static void emitBody(OpBuilder &b, TileProgram &program,
   MainLoop loop(e, copyM, copyN, mma, program.walk, step * bytes,
                 LdsBuffers{{lds[0], lds[2]}, {lds[1], lds[3]}}, pinned);
   SmallVector<Value> accumulators = loop.emit();
-  emitEpilogue(e, program.store, accessD, mma, accumulators, bufferD, lane,
-               group, row0, column0);
+  emitEpilogue(e, program.store, accessD, mma, accumulators,
+               getBuffer(accessD, row0), lane, row0, column0);
   gpu::ReturnOp::create(b, e.loc);
 }
 
@@ -250,9 +274,9 @@ struct LowerTiles : tessera::impl::LowerTilesBase<LowerTiles> {
     TileProgram program;
     if (failed(findOps(function, program)) ||
         failed(checkPipeline(program.pipeline, program.tiles)) ||
-        failed(checkShapes(program, target)))
+        failed(checkShapes(program, target)) || failed(checkWindows(program)))
       return failure();
-    program.walk = makeWalk(program.pipeline);
+    program.walk = makeWalk(program.pipeline, program.instruction);
     OpBuilder b = OpBuilder::atBlockEnd(kernels.getBody());
     gpu::GPUFuncOp kernel = createFunction(b, program);
     b.setInsertionPointToStart(&kernel.getBody().front());

@@ -1,7 +1,6 @@
 //===- TileCopy.cpp - One factor's way from memory to LDS -----------------===//
 
 #include "compiler/Conversion/TileCopy.h"
-#include "compiler/Conversion/GlobalBuffer.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -15,9 +14,10 @@ static int64_t getInnermostStep(const AccessSpace &space) {
 }
 
 TileCopy::TileCopy(Emitter &e, const ViewAccess &access, LdsTile lds,
-                   const ReductionWalk &walk, Value buffer, int64_t threads,
-                   Value thread, Value group, Value row0)
-    : e(e), access(access), lds(lds), walk(walk), buffer(buffer) {
+                   const ReductionWalk &walk, GlobalBuffer buffer,
+                   int64_t threads, Value thread)
+    : e(e), access(access), lds(lds), walk(walk),
+      descriptor(buffer.descriptor) {
   rowsPerPass = threads / lds.getChunks();
   width = access.getVectorWidth(/*index=*/2, lds.getChunkElements());
   unsigned numReduce = access.getNumColumnDims();
@@ -38,10 +38,11 @@ TileCopy::TileCopy(Emitter &e, const ViewAccess &access, LdsTile lds,
                        : e.divu(thread, rowsPerPass);
   ldsOffset = e.toIndex(lds.emitOffset(e, row, chunk));
 
-  SmallVector<Value> groupForms = access.getSpace(0).evaluate(e, group);
+  SmallVector<Value> groupForms = access.getSpace(0).evaluate(e, buffer.group);
   AccessSpace rows = access.getSpace(1);
   for (int64_t first = 0; first < lds.rows; first += rowsPerPass) {
-    SmallVector<Value> forms = rows.evaluate(e, e.add(e.add(row0, row), first));
+    SmallVector<Value> forms =
+        rows.evaluate(e, e.add(e.add(buffer.row0, row), first));
     for (unsigned f = 0; f < forms.size(); ++f)
       forms[f] = e.add(e.add(forms[f], groupForms[f]), access.getConstant(f));
     if (walk.isNested) {
@@ -93,7 +94,7 @@ SmallVector<Value> TileCopy::loadNested(unsigned pass, Value position) {
   Value uniform = e.mul(position, stride / access.getElementBytes());
   SmallVector<Value> pieces;
   for (int64_t first = 0; first < lds.getChunkElements(); first += width)
-    pieces.push_back(loadBuffer(e, buffer, getPieceType(), tapOffsets[pass],
+    pieces.push_back(loadBuffer(e, descriptor, getPieceType(), tapOffsets[pass],
                                 e.add(uniform, first * stride)));
   return pieces;
 }
@@ -110,7 +111,7 @@ SmallVector<Value> TileCopy::loadFlat(unsigned pass, Value position) {
         e.both(e.ult(k, walk.elements), checkBounds(rowForms[pass], forms));
     Value offset =
         e.select(valid, e.add(rowForms[pass][0], forms[0]), outOfRange);
-    pieces.push_back(loadBuffer(e, buffer, getPieceType(), offset, zero));
+    pieces.push_back(loadBuffer(e, descriptor, getPieceType(), offset, zero));
   }
   return pieces;
 }

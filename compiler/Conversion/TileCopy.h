@@ -15,8 +15,8 @@
 #ifndef TESSERA_COMPILER_CONVERSION_TILECOPY_H
 #define TESSERA_COMPILER_CONVERSION_TILECOPY_H
 
+#include "compiler/Conversion/GlobalBuffer.h"
 #include "compiler/Conversion/LdsTile.h"
-#include "compiler/Conversion/ViewAccess.h"
 
 namespace tessera {
 
@@ -30,10 +30,10 @@ struct ReductionWalk {
 
 class TileCopy {
 public:
-  /// `row0` is the tile's first row in the view, `group` its group.
+  /// `buffer` says where the tile's rows begin.
   TileCopy(Emitter &e, const ViewAccess &access, LdsTile lds,
-           const ReductionWalk &walk, mlir::Value buffer, int64_t threads,
-           mlir::Value thread, mlir::Value group, mlir::Value row0);
+           const ReductionWalk &walk, GlobalBuffer buffer, int64_t threads,
+           mlir::Value thread);
 
   /// Chunks that each thread brings in a step.
   unsigned getPasses() const { return rowForms.size(); }
@@ -63,7 +63,7 @@ private:
   const ViewAccess &access;
   LdsTile lds;
   ReductionWalk walk;
-  mlir::Value buffer;
+  mlir::Value descriptor;
   int64_t width; ///< Elements of one load.
   int64_t rowsPerPass;
   AccessSpace tapSpace;   ///< Nested: the outer reduction dimensions.

@@ -70,8 +70,7 @@ Type TileMma::getAccumulatorType() const {
 }
 
 Type TileMma::getFragmentType() const {
-  Type element = instruction.isFma ? e.b.getF32Type() : elementType;
-  return VectorType::get(m.lds.getChunkElements(), element);
+  return VectorType::get(m.lds.getChunkElements(), elementType);
 }
 
 Value TileMma::makeZeroAccumulator() {
@@ -86,16 +85,12 @@ Value TileMma::readFragment(bool isM, int64_t index, int64_t chunk,
   if (isShared && index > 0)
     offset = arith::AddIOp::create(
         e.b, e.loc, offset, e.indexConstant(index * side.rows * side.lds.step));
-  auto type = VectorType::get(side.lds.getChunkElements(), elementType);
-  Value chunkValue = vector::LoadOp::create(e.b, e.loc, type, buffer, offset);
-  // The fma row computes in f32: extend once a read, not once a use.
-  if (getFragmentType() == type)
-    return chunkValue;
-  return arith::ExtFOp::create(e.b, e.loc, getFragmentType(), chunkValue);
+  return vector::LoadOp::create(e.b, e.loc, cast<VectorType>(getFragmentType()),
+                                buffer, offset);
 }
 
 /// Elements [part * count, part * count + count) of a chunk.
-static Value takePart(Emitter &e, Value chunk, int64_t part, int64_t count) {
+static Value extractPart(Emitter &e, Value chunk, int64_t part, int64_t count) {
   auto type = cast<VectorType>(chunk.getType());
   if (count == type.getNumElements())
     return chunk;
@@ -106,12 +101,24 @@ static Value takePart(Emitter &e, Value chunk, int64_t part, int64_t count) {
   return vector::ShuffleOp::create(e.b, e.loc, chunk, chunk, mask);
 }
 
+/// Each part is used with every fragment of the other side, within one block:
+/// made once. The fma row computes in f32.
+Value TileMma::takePart(Value fragment, int64_t part) {
+  Value &cached = parts[{fragment, part}];
+  if (cached)
+    return cached;
+  Value taken = extractPart(e, fragment, part, instruction.kPerLane);
+  if (instruction.isFma && !elementType.isF32())
+    taken = arith::ExtFOp::create(
+        e.b, e.loc, cast<VectorType>(taken.getType()).clone(e.b.getF32Type()),
+        taken);
+  return cached = taken;
+}
+
 Value TileMma::multiply(Value fragmentM, Value fragmentN, Value accumulator,
                         int64_t part) {
-  Value p = takePart(e, lanesAlongN ? fragmentN : fragmentM, part,
-                     instruction.kPerLane);
-  Value q = takePart(e, lanesAlongN ? fragmentM : fragmentN, part,
-                     instruction.kPerLane);
+  Value p = takePart(lanesAlongN ? fragmentN : fragmentM, part);
+  Value q = takePart(lanesAlongN ? fragmentM : fragmentN, part);
   if (instruction.isFma)
     return multiplyFma(p, q, accumulator);
   return amdgpu::MFMAOp::create(e.b, e.loc, accumulator.getType(),
@@ -120,6 +127,8 @@ Value TileMma::multiply(Value fragmentM, Value fragmentN, Value accumulator,
 }
 
 Value TileMma::multiplyFma(Value p, Value q, Value accumulator) {
+  if (!isa<VectorType>(p.getType()))
+    return math::FmaOp::create(e.b, e.loc, p, q, accumulator);
   for (int64_t i = 0; i < instruction.kPerLane; ++i)
     accumulator = math::FmaOp::create(
         e.b, e.loc, vector::ExtractOp::create(e.b, e.loc, p, i),

@@ -63,6 +63,7 @@ public:
 private:
   void makeOffsets(FragmentSide &side, mlir::Value laneChunk);
   mlir::Value multiplyFma(mlir::Value p, mlir::Value q, mlir::Value acc);
+  mlir::Value takePart(mlir::Value fragment, int64_t part);
 
   Emitter &e;
   MatrixInstruction instruction;
@@ -72,6 +73,8 @@ private:
   int64_t chunkReads;
   FragmentSide m;
   FragmentSide n;
+  /// What takePart() has made.
+  llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> parts;
 };
 
 } // namespace tessera

@@ -36,8 +36,8 @@ static Status readResources(Kernel &kernel) {
       readMetadata(kernel.codeObject);
   if (!kernels)
     return kernels.getStatus();
-  auto found = std::ranges::find(*kernels, kernel.launch.symbol,
-                                 &KernelMetadata::name);
+  auto found =
+      std::ranges::find(*kernels, kernel.launch.symbol, &KernelMetadata::name);
   if (found == kernels->end())
     return internalError("the code object lacks kernel " +
                          kernel.launch.symbol);
@@ -61,8 +61,7 @@ public:
     PipelineOptions options;
     options.target = &target;
     options.tile = tile.toText();
-    ErrorOr<PipelineResult> result =
-        compileProblem(*context, problem, options);
+    ErrorOr<PipelineResult> result = compileProblem(*context, problem, options);
     if (!result)
       return result.getStatus();
     Kernel kernel;

@@ -87,7 +87,8 @@ private:
 //===----------------------------------------------------------------------===//
 
 Status Compilation::buildDnn() {
-  module = buildConvModule(context.getMlir(), problem, getKernelSymbol(problem));
+  module =
+      buildConvModule(context.getMlir(), problem, getKernelSymbol(problem));
   mlir::PassManager passes(&context.getMlir());
   passes.addPass(createVerifyStage({std::string(getName(Stage::Dnn))}));
   return runPasses(passes);
@@ -197,8 +198,8 @@ mlir::LogicalResult Compilation::collect(mlir::Diagnostic &diagnostic) {
     return mlir::success();
   if (!messages.empty())
     messages += "; ";
-  if (auto place = mlir::dyn_cast<mlir::FileLineColLoc>(
-          diagnostic.getLocation()))
+  if (auto place =
+          mlir::dyn_cast<mlir::FileLineColLoc>(diagnostic.getLocation()))
     messages += "line " + std::to_string(place.getLine()) + ": ";
   messages += diagnostic.str();
   for (const mlir::Diagnostic &note : diagnostic.getNotes())
@@ -217,8 +218,7 @@ Status Compilation::runPasses(mlir::PassManager &passes) {
 }
 
 Status Compilation::parseModule(std::string_view text) {
-  module =
-      mlir::parseSourceString<mlir::ModuleOp>(text, &context.getMlir());
+  module = mlir::parseSourceString<mlir::ModuleOp>(text, &context.getMlir());
   if (!module)
     return invalidArgument(messages);
   mlir::PassManager passes(&context.getMlir());
@@ -318,7 +318,6 @@ PipelineResult Compilation::takeResult() {
   case Stage::Tiled:
   case Stage::Gpu:
     module->print(stream);
-    stream << "\n";
     break;
   case Stage::Llvm:
     result.output = printLlvm(*llvmModule);
@@ -348,11 +347,10 @@ tessera::compileProblem(CompileContext &context, const Problem &problem,
 ErrorOr<PipelineResult> tessera::compileText(CompileContext &context,
                                              Stage from, std::string_view text,
                                              const PipelineOptions &options) {
-  if (from >= options.stopAfter)
-    return invalidArgument("cannot stop after stage " +
-                           std::string(getName(options.stopAfter)) +
-                           " when starting from stage " +
-                           std::string(getName(from)));
+  if (from > options.stopAfter)
+    return invalidArgument(
+        "cannot stop after stage " + std::string(getName(options.stopAfter)) +
+        " when starting from stage " + std::string(getName(from)));
   Compilation compilation(context, options);
   Status status = compilation.start(from, text);
   if (!status.isOk())

@@ -38,8 +38,9 @@ ErrorOr<PipelineResult> compileProblem(CompileContext &context,
                                        const Problem &problem,
                                        const PipelineOptions &options);
 
-/// The same from the text of a stage. `from` must be before
-/// `options.stopAfter`, and not Stage::Object.
+/// The same from the text of a stage. `from` must not be after
+/// `options.stopAfter`, and not Stage::Object; stopping where it started, the
+/// pipeline checks the text and prints it anew.
 ErrorOr<PipelineResult> compileText(CompileContext &context, Stage from,
                                     std::string_view text,
                                     const PipelineOptions &options);

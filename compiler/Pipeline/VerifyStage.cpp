@@ -20,8 +20,8 @@ using tessera::Stage;
 static ArrayRef<StringRef> getDialects(Stage stage) {
   static constexpr StringRef kDnn[] = {"builtin", "dnn", "func"};
   static constexpr StringRef kTiled[] = {"builtin", "dnn", "func", "arith"};
-  static constexpr StringRef kGpu[] = {"builtin", "gpu",    "amdgpu", "rocdl",
-                                       "arith",   "math",   "memref", "scf",
+  static constexpr StringRef kGpu[] = {"builtin", "gpu",  "amdgpu", "rocdl",
+                                       "arith",   "math", "memref", "scf",
                                        "vector",  "llvm"};
   switch (stage) {
   case Stage::Dnn:
@@ -55,8 +55,11 @@ static LogicalResult checkTarget(ModuleOp module, Stage stage) {
 
 /// The launch is read from the kernel.
 static LogicalResult checkLaunch(gpu::GPUFuncOp kernel) {
-  if (!kernel.isKernel() ||
-      (kernel.getKnownBlockSize() && kernel.getKnownGridSize()))
+  auto isKnown = [](std::optional<ArrayRef<int32_t>> size) {
+    return size && size->size() == 3;
+  };
+  if (!kernel.isKernel() || (isKnown(kernel.getKnownBlockSize()) &&
+                             isKnown(kernel.getKnownGridSize())))
     return success();
   return kernel.emitOpError(
       "needs known_block_size and known_grid_size to be launched");

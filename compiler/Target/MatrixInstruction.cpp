@@ -37,11 +37,11 @@ static constexpr Row kRows[] = {
 };
 
 /// Lanes as a grid, eight columns wide; each lane computes one element of D.
-/// The reduction is that of a 16-byte chunk, so that one row serves all types.
+/// One register of each factor a time: more would be live in f32 at once.
 static MatrixInstruction makeFma(const GpuTarget &target, FactorType type) {
-  int perChunk = type == FactorType::F32 ? 4 : 8;
+  int perRegister = type == FactorType::F32 ? 1 : 2;
   int rows = static_cast<int>(target.waveSize) / 8;
-  return {"fma", rows, 8, perChunk, perChunk, 1, 1, 1, true};
+  return {"fma", rows, 8, perRegister, perRegister, 1, 1, 1, true};
 }
 
 std::optional<MatrixInstruction>

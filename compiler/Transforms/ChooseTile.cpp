@@ -54,6 +54,24 @@ static double estimateTime(const Problem &problem, const GpuTarget &target,
   return static_cast<double>(rounds) * tile.m * tile.n / tile.efficiency;
 }
 
+/// Whether the rows of a tile stay within one buffer descriptor: those of a
+/// tensor beyond 2 GiB must lie together (GlobalBuffer.h). Images of x and y;
+/// for w, single output channels.
+static bool isReachable(const Problem &problem, const Candidate &tile) {
+  constexpr int64_t kLimit = int64_t(1) << 31;
+  int64_t bytes = getByteSize(problem.dataType);
+  // `steps` along the outermost dimension, `rows` of the tile along it.
+  auto fits = [&](int64_t elements, int64_t steps, int64_t rows) {
+    return elements * bytes <= kLimit ||
+           (rows + 1) * (elements / steps * bytes) <= kLimit;
+  };
+  Spatial out = problem.getOutput();
+  int64_t images = divideUp(tile.m, out.h * out.w);
+  return fits(problem.getInputElements(), problem.batch, images) &&
+         fits(problem.getOutputElements(), problem.batch, images) &&
+         fits(problem.getFilterElements(), problem.outChannels, tile.n);
+}
+
 /// The types and directions that the lowering covers.
 static Status checkCovered(const Problem &problem) {
   if (problem.direction != Direction::Forward)
@@ -67,14 +85,6 @@ static Status checkCovered(const Problem &problem) {
     return notSupported("no kernel computes with " +
                         std::string(getName(problem.dataType)));
   }
-  constexpr int64_t kLimit = int64_t(1) << 31;
-  int64_t bytes = getByteSize(problem.dataType);
-  for (int64_t elements :
-       {problem.getInputElements(), problem.getFilterElements(),
-        problem.getOutputElements()})
-    if (elements * bytes >= kLimit)
-      return notSupported("a tensor of 2 GiB or more is beyond the reach of a "
-                          "buffer descriptor");
   return Status::ok();
 }
 
@@ -92,16 +102,16 @@ ErrorOr<TileConfig> tessera::chooseTile(const Problem &problem,
   double bestTime = std::numeric_limits<double>::infinity();
   for (const Candidate &tile : getCandidates(target, hasMatrix)) {
     double time = estimateTime(problem, target, tile);
-    if (time >= bestTime)
+    if (time >= bestTime || !isReachable(problem, tile))
       continue;
     bestTime = time;
-    best = {tile.m,
-            tile.n,
-            step,
-            tile.wavesM,
+    best = {tile.m,        tile.n,
+            step,          tile.wavesM,
             tile.wavesN,
-            /*buffers=*/2,
-            hasMatrix ? "mfma32" : "fma"};
+            /*buffers=*/2, hasMatrix ? "mfma32" : "fma"};
   }
+  if (best.m == 0)
+    return notSupported("a tile spans more than 2 GiB of a tensor, which is "
+                        "beyond the reach of a buffer descriptor");
   return best;
 }

@@ -138,12 +138,10 @@ static Value createPipeline(OpBuilder &b, dnn::ConvOp conv,
   Type tileM = makeType(tile.m, tile.k, element);
   Type tileN = makeType(tile.n, tile.k, element);
   Type tileD = makeType(tile.m, tile.n, b.getF32Type());
-  bool isMatrix = tile.mma != "fma";
   auto pipeline = dnn::PipelineOp::create(
       b, loc, tileD, spaces.getReduction(), tile.k, tile.buffers,
       dnn::CopyKind::Registers, dnn::SyncKind::Barrier,
-      isMatrix ? dnn::ScheduleKind::Pinned : dnn::ScheduleKind::Natural,
-      dnn::RolesAttr());
+      dnn::ScheduleKind::Pinned, dnn::RolesAttr());
 
   OpBuilder::InsertionGuard guard(b);
   Block *load = b.createBlock(&pipeline.getLoad(), {}, b.getIndexType(), loc);

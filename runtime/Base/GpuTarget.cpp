@@ -20,16 +20,22 @@ static constexpr uint32_t kGfx11Buffer = 0x31027000;
 static constexpr uint32_t kNoPackedFma =
     static_cast<uint32_t>(Erratum::NoPackedF32Fma);
 
+// MI200's f16 and bf16 MFMA flush subnormal inputs and outputs (MIOpen's
+// documentation, "MI200 MFMA behavior specifics"; PyTorch's "Numerical
+// accuracy" note). MI300's do not.
+static constexpr uint32_t kFlushesHalf =
+    static_cast<uint32_t>(Erratum::FlushesHalfSubnormals);
+
 static constexpr GpuTarget kTargets[] = {
     // name, unit, wave, lds, banks, vgprs, max, granule, waves, simds, units,
     // word3, errata
     {"gfx90a", MatrixUnit::MfmaCdna2, 64, 65536, 32, 512, 512, 8, 8, 4, 110,
-     kGfx9Buffer, 0},
+     kGfx9Buffer, kFlushesHalf},
     {"gfx942", MatrixUnit::MfmaCdna3, 64, 65536, 32, 512, 512, 8, 8, 4, 304,
      kGfx9Buffer, 0},
     {"gfx950", MatrixUnit::MfmaCdna4, 64, 163840, 64, 512, 512, 8, 8, 4, 256,
      kGfx9Buffer, kNoPackedFma},
-    {"gfx1030", MatrixUnit::None, 32, 65536, 32, 1024, 256, 8, 16, 2, 80,
+    {"gfx1030", MatrixUnit::None, 32, 65536, 32, 1024, 256, 16, 16, 2, 80,
      kGfx10Buffer, 0},
     {"gfx1100", MatrixUnit::WmmaGfx11, 32, 65536, 32, 1536, 256, 24, 16, 2, 96,
      kGfx11Buffer, 0},

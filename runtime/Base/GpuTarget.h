@@ -31,6 +31,9 @@ enum class Erratum : uint32_t {
   None = 0,
   /// Packed f32 FMA gives wrong results: compile without it.
   NoPackedF32Fma = 1u << 0,
+  /// Matrix instructions read f16 and bf16 subnormals as zero: each such
+  /// element costs its product, at most 2^-14 of the other factor.
+  FlushesHalfSubnormals = 1u << 1,
 };
 
 struct GpuTarget {

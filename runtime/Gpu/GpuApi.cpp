@@ -39,10 +39,10 @@ ErrorOr<std::string> GpuApi::getArchitecture() const {
       !status.isOk())
     return status;
   // Larger than the struct of any HIP so far (1472 bytes in HIP 6).
-  alignas(16) char properties[8192] = {};
-  if (Status status =
-          check(getProperties(properties, device), "hipGetDeviceProperties");
-      !status.isOk())
+  alignas(hipDeviceProp_t) char properties[8192] = {};
+  hipError_t error =
+      getProperties(reinterpret_cast<hipDeviceProp_t *>(properties), device);
+  if (Status status = check(error, "hipGetDeviceProperties"); !status.isOk())
     return status;
   const char *name = properties + architectureOffset;
   constexpr size_t maxLength = sizeof(hipDeviceProp_t::gcnArchName);

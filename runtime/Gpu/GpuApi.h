@@ -56,13 +56,11 @@ public:
 
 private:
   friend class GpuApiLoader;
-  /// hipGetDeviceProperties. Its struct differs between HIP 5 and 6, so it is
-  /// not in the table: only the architecture name is read, at an offset.
-  using GetProperties = hipError_t(void *properties, int device);
-
   DeviceKind kind = DeviceKind::Amd;
   std::string path;
-  GetProperties *getProperties = nullptr;
+  /// Not in the table, because the struct behind the pointer differs between
+  /// HIP 5 and 6: only the architecture name is read, at an offset.
+  decltype(&::hipGetDeviceProperties) getProperties = nullptr;
   size_t architectureOffset = 0;
 };
 

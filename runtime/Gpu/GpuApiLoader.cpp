@@ -77,7 +77,7 @@ ErrorOr<GpuApi> GpuApiLoader::resolve(void *library, std::string path) {
     properties = getSymbol("hipGetDeviceProperties");
     api.architectureOffset = offsetof(hipDeviceProp_t, gcnArchName);
   }
-  api.getProperties = reinterpret_cast<GpuApi::GetProperties *>(properties);
+  api.getProperties = reinterpret_cast<decltype(api.getProperties)>(properties);
   if (!missing.empty())
     return unavailable(path + " has no function " + missing);
   api.kind = getKindOf(library);

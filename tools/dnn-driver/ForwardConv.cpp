@@ -153,12 +153,15 @@ ErrorOr<ChosenKernel> ForwardConv::find() {
           workspace->get(), bytes, options.search));
       !status.isOk())
     return status;
-  return ChosenKernel{result.fwd_algo, 0, result.memory};
+  // Find does not tell which solution it means; MIOpenDriver prints one.
+  const ErrorOr<miopenConvSolution_t> solution = getBestSolution();
+  if (!solution)
+    return solution.getStatus();
+  return ChosenKernel{false, result.fwd_algo, solution->solution_id,
+                      result.memory};
 }
 
-/// The best solution for 0, else the one with that id, listed or not: the
-/// library judges.
-ErrorOr<ChosenKernel> ForwardConv::chooseImmediate() {
+ErrorOr<miopenConvSolution_t> ForwardConv::getBestSolution() const {
   size_t count = 0;
   miopenConvSolution_t solution;
   if (Status status = check(miopenConvolutionForwardGetSolution(
@@ -166,23 +169,30 @@ ErrorOr<ChosenKernel> ForwardConv::chooseImmediate() {
           1, &count, &solution));
       !status.isOk())
     return status;
+  return solution;
+}
+
+/// The best solution for 0, else the one with that id, listed or not: the
+/// library judges.
+ErrorOr<ChosenKernel> ForwardConv::chooseImmediate() {
+  ErrorOr<miopenConvSolution_t> solution = getBestSolution();
+  if (!solution)
+    return solution.getStatus();
   if (options.solution > 0)
-    solution.solution_id = static_cast<uint64_t>(options.solution);
-  if (Status status = check(miopenConvolutionForwardGetSolutionWorkspaceSize(
-          handle.get(), wDesc.get(), xDesc.get(), convDesc.get(), yDesc.get(),
-          solution.solution_id, &solution.workspace_size));
-      !status.isOk())
+    solution->solution_id = static_cast<uint64_t>(options.solution);
+  Status status = check(miopenConvolutionForwardGetSolutionWorkspaceSize(
+      handle.get(), wDesc.get(), xDesc.get(), convDesc.get(), yDesc.get(),
+      solution->solution_id, &solution->workspace_size));
+  if (status.isOk())
+    status = allocateWorkspace(solution->workspace_size);
+  if (status.isOk())
+    status = check(miopenConvolutionForwardCompileSolution(
+        handle.get(), wDesc.get(), xDesc.get(), convDesc.get(), yDesc.get(),
+        solution->solution_id));
+  if (!status.isOk())
     return status;
-  if (Status status = allocateWorkspace(solution.workspace_size);
-      !status.isOk())
-    return status;
-  if (Status status = check(miopenConvolutionForwardCompileSolution(
-          handle.get(), wDesc.get(), xDesc.get(), convDesc.get(), yDesc.get(),
-          solution.solution_id));
-      !status.isOk())
-    return status;
-  return ChosenKernel{solution.algorithm, solution.solution_id,
-                      solution.workspace_size};
+  return ChosenKernel{true, solution->algorithm, solution->solution_id,
+                      solution->workspace_size};
 }
 
 //===----------------------------------------------------------------------===//
@@ -190,7 +200,7 @@ ErrorOr<ChosenKernel> ForwardConv::chooseImmediate() {
 //===----------------------------------------------------------------------===//
 
 Status ForwardConv::runOnce(const ChosenKernel &kernel) {
-  if (kernel.solution != 0)
+  if (kernel.isImmediate)
     return check(miopenConvolutionForwardImmediate(
         handle.get(), wDesc.get(), w.get(), xDesc.get(), x.get(),
         convDesc.get(), yDesc.get(), y.get(), workspace->get(),

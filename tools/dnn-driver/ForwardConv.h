@@ -15,8 +15,9 @@
 
 namespace tessera::driver {
 
-/// What the library chose to run.
+/// What the library chose to run, and how to run it.
 struct ChosenKernel {
+  bool isImmediate = false;
   int algorithm = 0;
   uint64_t solution = 0;
   size_t workspaceBytes = 0;
@@ -56,6 +57,7 @@ private:
   Status allocateWorkspace(size_t bytes);
   ErrorOr<ChosenKernel> find();
   ErrorOr<ChosenKernel> chooseImmediate();
+  ErrorOr<miopenConvSolution_t> getBestSolution() const;
   Status runOnce(const ChosenKernel &kernel);
 
   const GpuApi &gpu;

@@ -90,8 +90,7 @@ MIOPEN_EXPORT miopenStatus_t miopenGetVersion(size_t *major, size_t *minor,
  *
  * @retval miopenStatusSuccess        `*handle` is usable.
  * @retval miopenStatusBadParm        `handle` is NULL.
- * @retval miopenStatusInternalError  There is no HIP device, or it has no
- *                                    architecture that we know.
+ * @retval miopenStatusInternalError  There is no HIP device.
  *
  * @par Threads
  *   Any.
@@ -107,8 +106,7 @@ MIOPEN_EXPORT miopenStatus_t miopenCreate(miopenHandle_t *handle);
  *
  * @retval miopenStatusSuccess        `*handle` is usable.
  * @retval miopenStatusBadParm        `handle` is NULL.
- * @retval miopenStatusInternalError  There is no HIP device, or it has no
- *                                    architecture that we know.
+ * @retval miopenStatusInternalError  There is no HIP device.
  *
  * @par Threads
  *   Any.

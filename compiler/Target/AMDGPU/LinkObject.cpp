@@ -79,26 +79,22 @@ static ObjectBytes readAll(int descriptor) {
 
 static Status descriptorError() {
   return {StatusCode::ResourceExhausted,
-          std::string("cannot hand the object file to the linker: ") + std::strerror(errno)};
+          std::string("cannot hand the object file to the linker: ") +
+              std::strerror(errno)};
 }
 
 /// Runs LLD. Its state is global: without the lock, concurrent calls crash.
 static Status runLinker(const std::string &input, const std::string &output) {
   static std::mutex mutex;
-  const char *args[] = {"ld.lld",
-                        "-shared",
-                        "--no-undefined",
-                        "--threads=1",
-                        input.c_str(),
-                        "-o",
+  const char *args[] = {"ld.lld",      "-shared",     "--no-undefined",
+                        "--threads=1", input.c_str(), "-o",
                         output.c_str()};
   std::string messages;
   llvm::raw_string_ostream stream(messages);
   lld::Result result;
   {
     std::lock_guard<std::mutex> lock(mutex);
-    result =
-        lld::lldMain(args, stream, stream, {{lld::Gnu, &lld::elf::link}});
+    result = lld::lldMain(args, stream, stream, {{lld::Gnu, &lld::elf::link}});
   }
   if (result.retCode == 0 && result.canRunAgain)
     return Status::ok();

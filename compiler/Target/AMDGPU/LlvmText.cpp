@@ -14,8 +14,7 @@ using namespace tessera;
 
 /// Ok if the module says that it is for `target`: code for another chip would
 /// be generated in silence, since attributes of a function go first.
-static Status checkTarget(const llvm::Module &module,
-                          const GpuTarget &target) {
+static Status checkTarget(const llvm::Module &module, const GpuTarget &target) {
   if (module.getTargetTriple().str() != kAmdgpuTriple)
     return invalidArgument("the LLVM IR is for '" +
                            module.getTargetTriple().str() + "', not for " +

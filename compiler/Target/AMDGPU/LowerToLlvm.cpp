@@ -10,8 +10,8 @@
 #include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 
@@ -19,9 +19,9 @@ void tessera::addLowerToLlvmPasses(OpPassManager &passes,
                                    const GpuTarget &target) {
   ConvertGpuOpsToROCDLOpsOptions options;
   options.chipset = std::string(target.name);
-  // Kernel arguments are bare device pointers, and no tensor that a kernel
-  // addresses through an index is larger than 4 GiB: 32-bit addresses keep
-  // 64-bit arithmetic out of the kernels.
+  // Kernel arguments are bare device pointers. Indices of 32 bits keep 64-bit
+  // arithmetic out of the kernels; they reach all that a buffer descriptor
+  // does.
   options.useBarePtrCallConv = true;
   options.indexBitwidth = 32;
   options.runtime = gpu::amd::Runtime::HIP;
@@ -29,7 +29,7 @@ void tessera::addLowerToLlvmPasses(OpPassManager &passes,
   OpPassManager &kernels = passes.nest<gpu::GPUModuleOp>();
   kernels.addPass(createSCFToControlFlowPass());
   kernels.addPass(createConvertGpuOpsToROCDLOps(options));
-  kernels.addPass(createCanonicalizerPass());
-  kernels.addPass(createCSEPass());
+  // No canonicalizer and no CSE: LLVM's instcombine and early-cse find the
+  // same, and the assembly is equal to the byte without them.
   kernels.addPass(createReconcileUnrealizedCastsPass());
 }

@@ -113,8 +113,7 @@ tessera::readMetadata(std::span<const char> codeObject) {
     return invalidArgument("no ELF file: " + toString(file.takeError()));
   Expected<StringRef> note = findNote(*file);
   if (!note)
-    return invalidArgument("a damaged ELF file: " +
-                           toString(note.takeError()));
+    return invalidArgument("a damaged ELF file: " + toString(note.takeError()));
   if (note->empty())
     return invalidArgument("the code object has no AMDGPU metadata note");
   return readNote(*note);

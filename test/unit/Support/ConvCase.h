@@ -12,6 +12,7 @@
 #include "dialect/Reference/TestData.h"
 
 #include <cassert>
+#include <cstring>
 
 namespace tessera::test {
 
@@ -27,6 +28,21 @@ public:
     x = makeData(type, problem.getInputElements(), kind, 2 * seed);
     w = makeData(type, problem.getFilterElements(), kind, 2 * seed + 1);
     y = makePoison(type, problem.getOutputElements());
+  }
+
+  /// Makes every f16 and bf16 subnormal of the inputs a zero, for chips that
+  /// read them as zeros (Erratum::FlushesHalfSubnormals).
+  void flushSubnormals() {
+    if (type == reference::ElementType::F32)
+      return;
+    uint16_t exponent = type == reference::ElementType::F16 ? 0x7c00 : 0x7f80;
+    for (std::vector<char> *tensor : {&x, &w})
+      for (size_t i = 0; i < tensor->size(); i += 2) {
+        uint16_t bits;
+        std::memcpy(&bits, tensor->data() + i, 2);
+        if ((bits & exponent) == 0)
+          std::memset(tensor->data() + i, 0, 2);
+      }
   }
 
   /// Judges every element of `y`.

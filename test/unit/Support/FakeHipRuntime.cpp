@@ -82,10 +82,12 @@ EXPORT hipError_t hipSetDevice(int device) {
 }
 
 #ifdef FAKE_HIP_R0600
-EXPORT hipError_t hipGetDevicePropertiesR0600(char *properties, int device) {
+EXPORT hipError_t hipGetDevicePropertiesR0600(hipDeviceProp_t *properties,
+                                              int device) {
   COUNT();
-  memset(properties, '?', 1472);
-  strcpy(properties + 1160, FAKE_HIP_CHIP);
+  char *bytes = reinterpret_cast<char *>(properties);
+  memset(bytes, '?', 1472);
+  strcpy(bytes + 1160, FAKE_HIP_CHIP);
   return hipSuccess;
 }
 #endif

@@ -7,20 +7,18 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Driver/JitCompiler.h"
-#include "compiler/Frontend/ReferenceShape.h"
-#include "dialect/Reference/TestData.h"
+#include "runtime/Base/Env.h"
 #include "runtime/Engine/Engine.h"
-#include "test/unit/execute/RandomProblem.h"
+#include "test/unit/Support/ConvCase.h"
+#include "test/unit/execute/DrawProblem.h"
 
-#include <cstdlib>
 #include <gtest/gtest.h>
 #include <iostream>
 
 using namespace tessera;
 
 static uint64_t getSeed() {
-  const char *text = std::getenv("TESSERA_TEST_SEED");
-  return text ? std::strtoull(text, nullptr, 10) : 20261121;
+  return getEnvInt("TESSERA_TEST_SEED").value_or(20261121);
 }
 
 namespace {
@@ -60,48 +58,34 @@ protected:
   }
   static void TearDownTestSuite() { engine.reset(); }
 
-  /// Runs `problem` and compares; `Integer` data make every sum exact.
-  static void check(const ConvProblem &problem, reference::DataKind data);
+  /// Compiles and runs `problem` and compares every element.
+  static void check(const ConvProblem &problem, reference::DataKind kind);
 
   static std::unique_ptr<Engine> engine;
 };
 std::unique_ptr<Engine> ConvForward::engine;
 } // namespace
 
-void ConvForward::check(const ConvProblem &problem, reference::DataKind data) {
+void ConvForward::check(const ConvProblem &problem, reference::DataKind kind) {
   SCOPED_TRACE(toDriverCommand(problem) + "   [" + problem.toNetworkConfig() +
                "]");
   const GpuApi &gpu = engine->getGpu();
-  reference::ConvShape shape = getReferenceShape(problem);
-  reference::ElementType type = *getReferenceType(problem.dataType);
-  auto x = reference::makeData(type, problem.getInputElements(), data, 1);
-  auto w = reference::makeData(type, problem.getFilterElements(), data, 2);
-  auto y = reference::makePoison(type, problem.getOutputElements());
-
-  Buffer deviceX(gpu, x), deviceW(gpu, w), deviceY(gpu, y);
+  test::ConvCase data(problem, kind, getSeed());
+  auto target = gpu.getTarget();
+  ASSERT_TRUE(target) << target.getStatus().getMessage();
+  if ((*target)->has(Erratum::FlushesHalfSubnormals))
+    data.flushSubnormals();
+  Buffer x(gpu, data.x), w(gpu, data.w), y(gpu, data.y);
   auto kernel = engine->prepare(problem);
   ASSERT_TRUE(kernel) << kernel.getStatus().getMessage();
   SCOPED_TRACE((*kernel)->getKernel().tile);
   EXPECT_EQ((*kernel)->getKernel().resources.vgprSpills, 0u);
   Status launched =
-      engine->launch(**kernel, nullptr,
-                     {deviceX.get(), deviceW.get(), deviceY.get(), nullptr});
+      engine->launch(**kernel, nullptr, {x.get(), w.get(), y.get(), nullptr});
   ASSERT_TRUE(launched.isOk()) << launched.getMessage();
   ASSERT_EQ(gpu.hipDeviceSynchronize(), hipSuccess);
-  deviceY.readTo(y);
-
-  auto view = [&](const std::vector<char> &bytes, Layout layout,
-                  reference::Coord sizes) {
-    return reference::TensorView{type, bytes.data(),
-                                 getReferenceStrides(layout, sizes)};
-  };
-  reference::Expected expected = reference::convForward(
-      shape, view(x, problem.xLayout, shape.getInputSizes()),
-      view(w, problem.wLayout, shape.getFilterSizes()));
-  reference::Report report = reference::compare(
-      expected, view(y, problem.yLayout, shape.getOutputSizes()),
-      data == reference::DataKind::Integer ? reference::Rule::Exact
-                                           : reference::Rule::Rounding);
+  y.readTo(data.y);
+  reference::Report report = data.check();
   EXPECT_TRUE(report.passed()) << report.toText();
 }
 

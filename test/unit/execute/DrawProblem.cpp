@@ -1,6 +1,6 @@
-//===- RandomProblem.cpp - Draws valid convolutions -----------------------===//
+//===- DrawProblem.cpp - Draws valid convolutions -----------------------===//
 
-#include "test/unit/execute/RandomProblem.h"
+#include "test/unit/execute/DrawProblem.h"
 
 #include <initializer_list>
 #include <random>

@@ -1,7 +1,7 @@
-//===- RandomProblem.h - Draws valid convolutions --------------*- C++ -*-===//
+//===- DrawProblem.h - Draws valid convolutions --------------*- C++ -*-===//
 
-#ifndef TESSERA_TEST_UNIT_EXECUTE_RANDOMPROBLEM_H
-#define TESSERA_TEST_UNIT_EXECUTE_RANDOMPROBLEM_H
+#ifndef TESSERA_TEST_UNIT_EXECUTE_DRAWPROBLEM_H
+#define TESSERA_TEST_UNIT_EXECUTE_DRAWPROBLEM_H
 
 #include "runtime/Base/Problem.h"
 
@@ -18,4 +18,4 @@ ConvProblem drawProblem(uint64_t seed, int index);
 
 } // namespace tessera
 
-#endif // TESSERA_TEST_UNIT_EXECUTE_RANDOMPROBLEM_H
+#endif // TESSERA_TEST_UNIT_EXECUTE_DRAWPROBLEM_H

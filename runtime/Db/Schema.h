@@ -1,0 +1,21 @@
+//===- Schema.h - The versions of our database file ------------*- C++ -*-===//
+
+#ifndef TESSERA_RUNTIME_DB_SCHEMA_H
+#define TESSERA_RUNTIME_DB_SCHEMA_H
+
+#include "runtime/Db/Sqlite.h"
+
+namespace tessera {
+
+/// The scripts Schema/NNN-*.sql in order. A file whose user_version is n has
+/// run the first n of them.
+std::span<const std::string_view> getMigrations();
+
+/// Brings a file to the newest version; safe if other processes do the same
+/// at the same time. NotSupported for a file of a future version, which is
+/// left as it is; Internal for a file that we cannot have written.
+Status migrate(SqliteDatabase &database);
+
+} // namespace tessera
+
+#endif // TESSERA_RUNTIME_DB_SCHEMA_H

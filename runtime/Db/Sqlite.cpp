@@ -1,0 +1,138 @@
+//===- Sqlite.cpp - SQLite behind Status and owners -----------------------===//
+
+#include "runtime/Db/Sqlite.h"
+
+#include <cassert>
+
+#include <sqlite3.h>
+
+using namespace tessera;
+
+struct SqliteDatabase::Connection {
+  sqlite3 *handle = nullptr;
+  bool damaged = false;
+
+  ~Connection() { sqlite3_close_v2(handle); }
+
+  /// Ok, or what SQLite says about its last call.
+  Status check(int result) {
+    switch (result & 0xff) { // Without the extended code.
+    case SQLITE_OK:
+    case SQLITE_ROW:
+    case SQLITE_DONE:
+      return Status::ok();
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+      damaged = true;
+      return unavailable(getMessage());
+    case SQLITE_FULL:
+    case SQLITE_NOMEM:
+      return {StatusCode::ResourceExhausted, getMessage()};
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+    case SQLITE_CANTOPEN:
+    case SQLITE_PERM:
+    case SQLITE_READONLY:
+    case SQLITE_IOERR:
+    case SQLITE_PROTOCOL:
+      return unavailable(getMessage());
+    default:
+      return internalError(getMessage());
+    }
+  }
+
+private:
+  std::string getMessage() const {
+    return std::string("SQLite: ") + sqlite3_errmsg(handle);
+  }
+};
+
+SqliteDatabase::SqliteDatabase(std::unique_ptr<Connection> connection)
+    : connection(std::move(connection)) {}
+SqliteDatabase::SqliteDatabase(SqliteDatabase &&) noexcept = default;
+SqliteDatabase &SqliteDatabase::operator=(SqliteDatabase &&) noexcept = default;
+SqliteDatabase::~SqliteDatabase() = default;
+
+ErrorOr<SqliteDatabase> SqliteDatabase::open(const std::string &path) {
+  auto connection = std::make_unique<Connection>();
+  int result = sqlite3_open_v2(path.c_str(), &connection->handle,
+                               SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
+                                   SQLITE_OPEN_NOMUTEX,
+                               nullptr);
+  if (Status status = connection->check(result); !status.isOk())
+    return status.withContext("cannot open '" + path + "'");
+  return SqliteDatabase(std::move(connection));
+}
+
+void SqliteDatabase::setBusyTimeout(int timeMs) {
+  sqlite3_busy_timeout(connection->handle, timeMs);
+}
+
+Status SqliteDatabase::execute(const std::string &sql) {
+  return connection->check(
+      sqlite3_exec(connection->handle, sql.c_str(), nullptr, nullptr, nullptr));
+}
+
+ErrorOr<SqliteStatement> SqliteDatabase::prepare(std::string_view sql) {
+  sqlite3_stmt *statement = nullptr;
+  int result =
+      sqlite3_prepare_v2(connection->handle, sql.data(),
+                         static_cast<int>(sql.size()), &statement, nullptr);
+  if (Status status = connection->check(result); !status.isOk())
+    return status;
+  return SqliteStatement(*connection, statement);
+}
+
+bool SqliteDatabase::isDamaged() const { return connection->damaged; }
+
+void SqliteStatement::Finalizer::operator()(sqlite3_stmt *statement) const {
+  sqlite3_finalize(statement);
+}
+
+// Binding fails only for a parameter that the statement lacks or for want of
+// memory; the latter shows at the next step.
+static void assertBound(int result) {
+  assert(result != SQLITE_RANGE && "the statement has no such parameter");
+  (void)result;
+}
+
+void SqliteStatement::bind(int parameter, int64_t value) {
+  assertBound(sqlite3_bind_int64(statement.get(), parameter, value));
+}
+
+void SqliteStatement::bind(int parameter, std::string_view text) {
+  assertBound(sqlite3_bind_text64(statement.get(), parameter, text.data(),
+                                  text.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
+}
+
+void SqliteStatement::bindBlob(int parameter, std::span<const char> bytes) {
+  // A null pointer would bind NULL instead of an empty blob.
+  const char *data = bytes.empty() ? "" : bytes.data();
+  assertBound(sqlite3_bind_blob64(statement.get(), parameter, data,
+                                  bytes.size(), SQLITE_TRANSIENT));
+}
+
+ErrorOr<bool> SqliteStatement::step() {
+  int result = sqlite3_step(statement.get());
+  if (Status status = connection->check(result); !status.isOk())
+    return status;
+  return result == SQLITE_ROW;
+}
+
+int64_t SqliteStatement::getInt(int column) const {
+  return sqlite3_column_int64(statement.get(), column);
+}
+
+std::string_view SqliteStatement::getText(int column) const {
+  auto *text = reinterpret_cast<const char *>(
+      sqlite3_column_text(statement.get(), column));
+  size_t size = sqlite3_column_bytes(statement.get(), column);
+  return text ? std::string_view(text, size) : std::string_view();
+}
+
+std::span<const char> SqliteStatement::getBlob(int column) const {
+  auto *bytes =
+      static_cast<const char *>(sqlite3_column_blob(statement.get(), column));
+  size_t size = sqlite3_column_bytes(statement.get(), column);
+  return {bytes, bytes ? size : 0};
+}

@@ -1,0 +1,87 @@
+//===- Sqlite.h - SQLite behind Status and owners --------------*- C++ -*-===//
+//
+// As much of SQLite as our databases use. sqlite3.h stays in the .cpp file.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_RUNTIME_DB_SQLITE_H
+#define TESSERA_RUNTIME_DB_SQLITE_H
+
+#include "runtime/Base/ErrorOr.h"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+struct sqlite3_stmt;
+
+namespace tessera {
+
+class SqliteStatement;
+
+/// Owns a connection. Not for several threads at once.
+///
+/// Failures: ResourceExhausted when the disk is full, Unavailable when the
+/// file cannot be used (locked, unreadable, damaged), else Internal.
+class SqliteDatabase {
+public:
+  /// Opens or creates the file.
+  static ErrorOr<SqliteDatabase> open(const std::string &path);
+  SqliteDatabase(SqliteDatabase &&) noexcept;
+  SqliteDatabase &operator=(SqliteDatabase &&) noexcept;
+  ~SqliteDatabase();
+
+  /// How long a call waits for other connections.
+  void setBusyTimeout(int timeMs);
+
+  /// Runs statements that return nothing of interest.
+  Status execute(const std::string &sql);
+
+  /// The statement must not outlive the database.
+  ErrorOr<SqliteStatement> prepare(std::string_view sql);
+
+  /// True once SQLite has found that the file is not, or no longer, a
+  /// database.
+  bool isDamaged() const;
+
+private:
+  friend class SqliteStatement;
+  struct Connection;
+  explicit SqliteDatabase(std::unique_ptr<Connection> connection);
+  std::unique_ptr<Connection> connection;
+};
+
+/// Owns a prepared statement. Parameters count from 1, columns from 0, as in
+/// SQLite.
+class SqliteStatement {
+public:
+  void bind(int parameter, int64_t value);
+  void bind(int parameter, std::string_view text);
+  void bindBlob(int parameter, std::span<const char> bytes);
+
+  /// Runs up to the next row; false at the end.
+  ErrorOr<bool> step();
+
+  /// Of the current row. Texts and blobs are valid until the next step().
+  int64_t getInt(int column) const;
+  std::string_view getText(int column) const;
+  std::span<const char> getBlob(int column) const;
+
+private:
+  friend class SqliteDatabase;
+  struct Finalizer {
+    void operator()(sqlite3_stmt *statement) const;
+  };
+  SqliteStatement(SqliteDatabase::Connection &connection,
+                  sqlite3_stmt *statement)
+      : connection(&connection), statement(statement) {}
+
+  SqliteDatabase::Connection *connection;
+  std::unique_ptr<sqlite3_stmt, Finalizer> statement;
+};
+
+} // namespace tessera
+
+#endif // TESSERA_RUNTIME_DB_SQLITE_H

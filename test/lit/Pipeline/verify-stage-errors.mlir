@@ -1,0 +1,49 @@
+// RUN: split-file %s %t
+// RUN: not dnn-opt %t/conv.mlir --dnn-verify-stage=stage=tiled 2>&1 | FileCheck %s --check-prefix=CONV
+// RUN: not dnn-opt %t/conv.mlir --dnn-verify-stage=stage=gpu 2>&1 | FileCheck %s --check-prefix=FUNC
+// RUN: not dnn-opt %t/dialect.mlir --dnn-verify-stage=stage=dnn 2>&1 | FileCheck %s --check-prefix=DIALECT
+// RUN: not dnn-opt %t/target.mlir --dnn-verify-stage=stage=tiled 2>&1 | FileCheck %s --check-prefix=TARGET
+// RUN: not dnn-opt %t/launch.mlir --dnn-verify-stage=stage=gpu 2>&1 | FileCheck %s --check-prefix=LAUNCH
+// RUN: not dnn-opt %t/launch.mlir --dnn-verify-stage=stage=llvm 2>&1 | FileCheck %s --check-prefix=STAGE
+
+// A convolution that was not tiled, and what it is in.
+// CONV: error: 'dnn.conv' op does not belong to stage tiled
+// FUNC: error: 'dnn.conv' op does not belong to stage gpu
+//--- conv.mlir
+module attributes {dnn.target = "gfx942"} {
+  func.func @conv(%x: memref<1x8x8x32xf16>, %w: memref<32x1x1x32xf16>,
+                  %y: memref<1x8x8x32xf16>) {
+    dnn.conv forward ins(%x, %w) outs(%y) layouts(nhwc, nhwc, nhwc)
+        pads [0, 0] strides [1, 1] dilations [1, 1] groups 1
+        : memref<1x8x8x32xf16>, memref<32x1x1x32xf16>, memref<1x8x8x32xf16>
+    return
+  }
+}
+
+// A dialect that the stage does not have.
+// DIALECT: error: 'arith.constant' op does not belong to stage dnn
+//--- dialect.mlir
+module {
+  func.func @f() {
+    %0 = arith.constant 1 : i32
+    return
+  }
+}
+
+// A tiled module that does not say for which chip.
+// TARGET: error: stage tiled needs the string attribute 'dnn.target' on the module
+//--- target.mlir
+module {}
+
+// A kernel that nobody could launch.
+// LAUNCH: error: 'gpu.func' op needs known_block_size and known_grid_size to be launched
+// STAGE: error: dnn-verify-stage: 'stage' must be dnn, tiled or gpu, not 'llvm'
+//--- launch.mlir
+module attributes {dnn.target = "gfx942"} {
+  gpu.module @kernels {
+    gpu.func @kernel() kernel
+        attributes {known_block_size = array<i32: 64, 1, 1>} {
+      gpu.return
+    }
+  }
+}

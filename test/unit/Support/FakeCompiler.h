@@ -1,0 +1,63 @@
+//===- FakeCompiler.h - A compiler that makes nothing ----------*- C++ -*-===//
+
+#ifndef TESSERA_TEST_UNIT_SUPPORT_FAKECOMPILER_H
+#define TESSERA_TEST_UNIT_SUPPORT_FAKECOMPILER_H
+
+#include "runtime/Engine/KernelCompiler.h"
+
+#include "test/unit/Support/FakeHip.h"
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+namespace tessera::test {
+
+/// Its kernels load on the fake HIP runtime; their grid is (batch, 2, 3). Set
+/// the fields before other threads use it.
+class FakeCompiler : public KernelCompiler {
+public:
+  std::string revision = "fake-1";
+  std::chrono::milliseconds delay{0};
+  /// What chooseTile() and compile() answer if not ok.
+  Status tileFailure;
+  Status compileFailure;
+  /// Changes each kernel before it is handed out.
+  void (*spoil)(Kernel &) = nullptr;
+
+  mutable std::atomic<int> tilesChosen = 0;
+  std::atomic<int> compiled = 0;
+
+  std::string getRevision() const override { return revision; }
+
+  ErrorOr<TileConfig> chooseTile(const Problem &,
+                                 const GpuTarget &) const override {
+    ++tilesChosen;
+    if (!tileFailure.isOk())
+      return tileFailure;
+    return TileConfig{64, 64, 16, 1, 1, 2, "fma"};
+  }
+
+  ErrorOr<Kernel> compile(const Problem &problem, const TileConfig &tile,
+                          const GpuTarget &) override {
+    ++compiled;
+    std::this_thread::sleep_for(delay);
+    if (!compileFailure.isOk())
+      return compileFailure;
+    Kernel kernel;
+    kernel.codeObject = makeFakeCodeObject("conv");
+    kernel.launch.symbol = "conv";
+    kernel.launch.grid = {static_cast<uint32_t>(problem.batch), 2, 3};
+    kernel.launch.block = {256, 1, 1};
+    kernel.launch.dynamicLdsBytes = 1024;
+    kernel.launch.args = {KernelArg::X, KernelArg::W, KernelArg::Y};
+    kernel.tile = tile.toText();
+    if (spoil)
+      spoil(kernel);
+    return kernel;
+  }
+};
+
+} // namespace tessera::test
+
+#endif // TESSERA_TEST_UNIT_SUPPORT_FAKECOMPILER_H

@@ -1,0 +1,41 @@
+//===- SampleKernel.h - A kernel with nothing left at its default -*- C++ -*-=//
+
+#ifndef TESSERA_TEST_UNIT_SUPPORT_SAMPLEKERNEL_H
+#define TESSERA_TEST_UNIT_SUPPORT_SAMPLEKERNEL_H
+
+#include "runtime/Base/Kernel.h"
+
+#include <tuple>
+
+namespace tessera::test {
+
+/// Every number differs, so that two swapped columns show.
+inline Kernel makeSampleKernel(const std::string &tile = "igemm-tile") {
+  Kernel kernel;
+  kernel.codeObject = {'\x7f', 'E', 'L', 'F', '\0', '\xff', 'x'};
+  kernel.launch.symbol = "conv";
+  kernel.launch.grid = {11, 12, 13};
+  kernel.launch.block = {14, 15, 16};
+  kernel.launch.dynamicLdsBytes = 17;
+  kernel.launch.args = {KernelArg::Y, KernelArg::X, KernelArg::W,
+                        KernelArg::Workspace};
+  kernel.launch.workspaceBytes = uint64_t(18) << 32;
+  kernel.resources = {19, 20, 21, 22, 23, 24, 25};
+  kernel.tile = tile;
+  return kernel;
+}
+
+/// Everything that a database keeps.
+inline auto getStoredFields(const Kernel &kernel) {
+  const LaunchRecipe &launch = kernel.launch;
+  const KernelResources &used = kernel.resources;
+  return std::tuple(kernel.codeObject, launch.symbol, launch.grid, launch.block,
+                    launch.dynamicLdsBytes, launch.args, launch.workspaceBytes,
+                    used.vgprs, used.agprs, used.sgprs, used.vgprSpills,
+                    used.sgprSpills, used.ldsBytes, used.scratchBytes,
+                    kernel.tile);
+}
+
+} // namespace tessera::test
+
+#endif // TESSERA_TEST_UNIT_SUPPORT_SAMPLEKERNEL_H

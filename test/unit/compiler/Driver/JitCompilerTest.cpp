@@ -1,0 +1,61 @@
+//===- JitCompilerTest.cpp - The engine's compiler, in this process -------===//
+
+#include "compiler/Driver/JitCompiler.h"
+
+#include <gtest/gtest.h>
+
+using namespace tessera;
+
+static Problem getTestProblem() {
+  ErrorOr<Problem> problem = parseDriverCommand(
+      "convfp16 -n 2 -c 64 -H 14 -W 14 -k 64 -y 3 -x 3 -p 1 -q 1 "
+      "--in_layout NHWC --fil_layout NHWC --out_layout NHWC");
+  EXPECT_TRUE(problem) << problem.getStatus().getMessage();
+  return *problem;
+}
+
+/// Every chip has to be served by the tile that the compiler itself chooses.
+class JitCompiler : public testing::TestWithParam<std::string> {};
+
+INSTANTIATE_TEST_SUITE_P(Chips, JitCompiler,
+                         testing::Values("gfx90a", "gfx942", "gfx1030"),
+                         [](const auto &info) { return info.param; });
+
+// The kernel is complete: code, launch, arguments, resources, tile and times.
+TEST_P(JitCompiler, CompilesAKernel) {
+  const GpuTarget &target = *findTarget(GetParam());
+  std::unique_ptr<KernelCompiler> compiler = createJitCompiler();
+  ErrorOr<TileConfig> tile = compiler->chooseTile(getTestProblem(), target);
+  ASSERT_TRUE(tile) << tile.getStatus().getMessage();
+  ErrorOr<Kernel> kernel = compiler->compile(getTestProblem(), *tile, target);
+  ASSERT_TRUE(kernel) << kernel.getStatus().getMessage();
+  EXPECT_EQ(std::string_view(kernel->codeObject.data(), 4), "\177ELF");
+  EXPECT_FALSE(kernel->launch.symbol.empty());
+  EXPECT_EQ(kernel->launch.args,
+            (std::vector{KernelArg::X, KernelArg::W, KernelArg::Y}));
+  EXPECT_EQ(kernel->launch.block[0] % target.waveSize, 0u);
+  EXPECT_GT(kernel->resources.vgprs, 0u);
+  EXPECT_EQ(kernel->resources.vgprSpills, 0u);
+  EXPECT_EQ(kernel->resources.scratchBytes, 0u);
+  EXPECT_EQ(kernel->tile, tile->toText());
+  EXPECT_EQ(kernel->stageTimes.size(), 6u);
+}
+
+// A tile that the chip has no instruction for is an error, not a crash.
+TEST(JitCompilerRefusal, TileOfAnotherChip) {
+  std::unique_ptr<KernelCompiler> compiler = createJitCompiler();
+  ErrorOr<TileConfig> tile =
+      parseTileConfig("igemm-m128n128k32-w2x2-b2-mfma32");
+  ASSERT_TRUE(tile) << tile.getStatus().getMessage();
+  ErrorOr<Kernel> kernel =
+      compiler->compile(getTestProblem(), *tile, *findTarget("gfx1030"));
+  EXPECT_FALSE(kernel);
+}
+
+// The revision names LLVM's version and a hash, and does not change.
+TEST(JitCompilerRevision, NamesLlvmAndTheSources) {
+  std::string revision = createJitCompiler()->getRevision();
+  EXPECT_EQ(revision.find("llvm-22."), 0u) << revision;
+  EXPECT_GE(revision.size(), std::string("llvm-22.1.8-").size() + 16);
+  EXPECT_EQ(createJitCompiler()->getRevision(), revision);
+}

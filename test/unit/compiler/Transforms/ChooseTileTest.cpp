@@ -1,0 +1,75 @@
+//===- ChooseTileTest.cpp - What the model chooses and refuses ------------===//
+
+#include "compiler/Transforms/ChooseTile.h"
+
+#include <gtest/gtest.h>
+
+using namespace tessera;
+
+static Problem makeLayer() {
+  Problem p;
+  p.dataType = DataType::F16;
+  p.xLayout = p.wLayout = p.yLayout = Layout::NHWC;
+  p.batch = 256;
+  p.inChannels = p.outChannels = 256;
+  p.in = {28, 28};
+  p.filter = {3, 3};
+  p.pad = {1, 1};
+  return p;
+}
+
+// Large layers fill the chip with the tile of the best inner loop.
+TEST(ChooseTile, TakesTheLargestTileForLargeLayers) {
+  Problem p = makeLayer();
+  p.in = {56, 56};
+  auto tile = chooseTile(p, *findTarget("gfx942"));
+  ASSERT_TRUE(tile);
+  EXPECT_EQ(tile->toText(), "igemm-m256n256k32-w2x4-b2-mfma32");
+}
+
+// Few output channels do not fill a wide tile, and few tiles not a chip.
+TEST(ChooseTile, WeighsWhatIsWasted) {
+  Problem p = makeLayer();
+  p.outChannels = 32;
+  auto narrow = chooseTile(p, *findTarget("gfx942"));
+  ASSERT_TRUE(narrow);
+  EXPECT_EQ(narrow->n, 32);
+  p = makeLayer();
+  p.batch = 1;
+  auto small = chooseTile(p, *findTarget("gfx942"));
+  ASSERT_TRUE(small);
+  EXPECT_LE(small->m * small->n, 64 * 64);
+}
+
+// A chip without a matrix unit that we drive takes the general path.
+TEST(ChooseTile, FallsBackToFma) {
+  for (const GpuTarget &target : getAllTargets()) {
+    auto tile = chooseTile(makeLayer(), target);
+    ASSERT_TRUE(tile) << target.name;
+    bool hasMfma = target.matrixUnit == MatrixUnit::MfmaCdna2 ||
+                   target.matrixUnit == MatrixUnit::MfmaCdna3;
+    EXPECT_EQ(tile->mma, hasMfma ? "mfma32" : "fma") << target.name;
+  }
+}
+
+// What no kernel covers is an answer with a reason, not a wrong kernel.
+TEST(ChooseTile, RefusesWithAReason) {
+  const GpuTarget &target = *findTarget("gfx942");
+  Problem p = makeLayer();
+  p.direction = Direction::BackwardData;
+  EXPECT_EQ(chooseTile(p, target).getStatus().getCode(),
+            StatusCode::NotSupported);
+  p = makeLayer();
+  p.dataType = DataType::I8;
+  EXPECT_EQ(chooseTile(p, target).getStatus().getCode(),
+            StatusCode::NotSupported);
+  p = makeLayer();
+  p.groups = 3;
+  EXPECT_EQ(chooseTile(p, target).getStatus().getCode(),
+            StatusCode::InvalidArgument);
+  p = makeLayer();
+  p.batch = 4;
+  p.in = {1 << 15, 1 << 15};
+  EXPECT_EQ(chooseTile(p, target).getStatus().getCode(),
+            StatusCode::NotSupported);
+}

@@ -1,0 +1,133 @@
+//===- EngineDatabaseTest.cpp - What a second process need not compile ----===//
+//
+// A second engine on the same directory stands for a second process.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Db/KernelDatabase.h"
+#include "runtime/Engine/Engine.h"
+
+#include "test/unit/Support/FakeCompiler.h"
+#include "test/unit/Support/TemporaryDirectory.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+using namespace tessera;
+using namespace tessera::test;
+
+namespace {
+struct EngineDatabase : testing::Test {
+  TemporaryDirectory folder;
+  std::shared_ptr<FakeCompiler> compiler = std::make_shared<FakeCompiler>();
+
+  std::unique_ptr<Engine> start(const std::string &variant = "fake-hip") {
+    return std::move(
+        *Engine::create(loadFakeHip(variant), {compiler, folder.getPath()}));
+  }
+
+  static LoadedKernel::Origin getOrigin(Engine &engine) {
+    ErrorOr<const LoadedKernel *> kernel = engine.prepare(Problem());
+    EXPECT_TRUE(kernel) << kernel.getStatus().getMessage();
+    return (*kernel)->getOrigin();
+  }
+};
+
+constexpr LoadedKernel::Origin kCompiled = LoadedKernel::Origin::Compiled;
+constexpr LoadedKernel::Origin kDatabase = LoadedKernel::Origin::Database;
+} // namespace
+
+// The second process finds the kernel and does not even ask for a tile.
+TEST_F(EngineDatabase, SecondProcessCompilesNothing) {
+  EXPECT_EQ(getOrigin(*start()), kCompiled);
+  std::unique_ptr<Engine> second = start();
+  EXPECT_EQ(getOrigin(*second), kDatabase);
+  EXPECT_EQ(compiler->compiled, 1);
+  EXPECT_EQ(compiler->tilesChosen, 1);
+  EXPECT_EQ(second->getCounters().fromDatabase, 1u);
+  EXPECT_EQ(second->getCounters().compiled, 0u);
+}
+
+// What comes from the database launches like what was compiled.
+TEST_F(EngineDatabase, StoredKernelsLaunch) {
+  EXPECT_EQ(getOrigin(*start()), kCompiled);
+  std::unique_ptr<Engine> second = start();
+  ErrorOr<const LoadedKernel *> kernel = second->prepare(Problem());
+  ASSERT_TRUE(kernel);
+  getFakeHip().reset();
+  int memory;
+  EXPECT_TRUE(
+      second->launch(**kernel, nullptr, {&memory, &memory, &memory}).isOk());
+  ASSERT_EQ(getFakeHip().launches.size(), 1u);
+  EXPECT_EQ(getFakeHip().launches[0].grid, (std::array<uint32_t, 3>{1, 2, 3}));
+  EXPECT_EQ(getFakeHip().launches[0].kernarg.size(), 3 * sizeof(void *));
+}
+
+// A compiler that changed makes its kernels anew.
+TEST_F(EngineDatabase, AnotherRevisionIsAMiss) {
+  EXPECT_EQ(getOrigin(*start()), kCompiled);
+  compiler->revision = "fake-2";
+  EXPECT_EQ(getOrigin(*start()), kCompiled);
+  EXPECT_EQ(getOrigin(*start()), kDatabase);
+  EXPECT_EQ(compiler->compiled, 2);
+}
+
+// Another chip needs another kernel.
+TEST_F(EngineDatabase, AnotherChipIsAMiss) {
+  EXPECT_EQ(getOrigin(*start("fake-hip")), kCompiled);
+  EXPECT_EQ(getOrigin(*start("fake-hip6")), kCompiled);
+  EXPECT_EQ(getOrigin(*start("fake-hip6")), kDatabase);
+}
+
+// A stored code object that the device refuses is replaced by a new one.
+TEST_F(EngineDatabase, ReplacesWhatCannotBeLoaded) {
+  Kernel broken;
+  broken.codeObject.assign(64, 'x');
+  broken.launch.symbol = "conv";
+  broken.tile = "old";
+  KernelDatabase(folder.getPath())
+      .store({Problem().toNetworkConfig(), "gfx90a", "fake-1"}, broken);
+  EXPECT_EQ(getOrigin(*start()), kCompiled);
+  EXPECT_EQ(getOrigin(*start()), kDatabase);
+}
+
+// What the device refuses is not stored.
+TEST_F(EngineDatabase, StoresOnlyWhatLoads) {
+  compiler->spoil = [](Kernel &kernel) { kernel.codeObject.assign(8, 'x'); };
+  EXPECT_FALSE(start()->prepare(Problem()));
+  compiler->spoil = nullptr;
+  EXPECT_EQ(getOrigin(*start()), kCompiled);
+}
+
+// A process without a compiler lives on what others have stored.
+TEST_F(EngineDatabase, ServesWithoutACompiler) {
+  EXPECT_EQ(getOrigin(*start()), kCompiled);
+  compiler = nullptr;
+  EXPECT_EQ(getOrigin(*start()), kDatabase);
+}
+
+// An unusable directory costs the cache, not the kernel.
+TEST_F(EngineDatabase, WorksWithoutTheDirectory) {
+  folder.write("file", "");
+  ErrorOr<std::unique_ptr<Engine>> engine =
+      Engine::create(loadFakeHip(), {compiler, folder.get("file/cache")});
+  ASSERT_TRUE(engine);
+  EXPECT_EQ(getOrigin(**engine), kCompiled);
+}
+
+// The directory follows MIOpen's variables, then the XDG rules.
+TEST(EngineCacheDirectory, FollowsTheEnvironment) {
+  for (const char *name : {"MIOPEN_DISABLE_CACHE", "MIOPEN_CUSTOM_CACHE_DIR",
+                           "XDG_CACHE_HOME", "HOME"})
+    unsetenv(name);
+  EXPECT_EQ(Engine::getDefaultCacheDirectory(), "");
+  setenv("HOME", "/home/ada", 1);
+  EXPECT_EQ(Engine::getDefaultCacheDirectory(), "/home/ada/.cache/tessera");
+  setenv("XDG_CACHE_HOME", "/var/ada", 1);
+  EXPECT_EQ(Engine::getDefaultCacheDirectory(), "/var/ada/tessera");
+  setenv("MIOPEN_CUSTOM_CACHE_DIR", "/scratch/kernels", 1);
+  EXPECT_EQ(Engine::getDefaultCacheDirectory(), "/scratch/kernels");
+  setenv("MIOPEN_DISABLE_CACHE", "1", 1);
+  EXPECT_EQ(Engine::getDefaultCacheDirectory(), "");
+}

@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+"""Proves that the compiler's LDS layout has no bank conflicts.
+
+A conflict costs time and changes no result, so no execution test would notice
+one. This check reads the swizzle from compiler/Conversion/LdsTile.h and counts
+the conflicts of every 128-bit access that the main loop makes with it. Which
+lanes of a wave go together in one clock is not published for reads: two maps
+are known (consecutive lanes; the mixed one that composable_kernel's swizzles
+are made for), and the layout must be free of conflicts under both.
+
+With --row-bytes, --shift and --mask it counts for another layout instead.
+"""
+
+import argparse
+import collections
+import dataclasses
+import itertools
+import pathlib
+import re
+import sys
+
+CHUNK_BYTES = 16
+SOURCE = "compiler/Conversion/LdsTile.h"
+
+
+@dataclasses.dataclass(frozen=True)
+class Layout:
+    """Rows of `chunks` chunks; chunk c of row r is in place
+    c ^ ((r >> shift) & mask), plus `pad` bytes behind each row."""
+    chunks: int
+    shift: int
+    mask: int
+    pad: int = 0
+
+    def address(self, row, chunk):
+        place = chunk ^ ((row >> self.shift) & self.mask)
+        return row * (self.chunks * CHUNK_BYTES + self.pad) + place * CHUNK_BYTES
+
+
+# -- which lanes share a clock ----------------------------------------------
+
+def consecutive_phases(wave, lanes):
+    return [range(first, first + lanes) for first in range(0, wave, lanes)]
+
+
+def mixed_phases(wave, lanes):
+    """Groups of four lanes, by eight groups: 0 with 5, 1 with 4, 2 with 7,
+    3 with 6. Twice as many banks serve two such pairs."""
+    pairs = [[*range(4 * a, 4 * a + 4), *range(4 * b, 4 * b + 4)]
+             for base in range(0, wave // 4, 8)
+             for a, b in ((base, base + 5), (base + 1, base + 4),
+                          (base + 2, base + 7), (base + 3, base + 6))]
+    joined = lanes // 8
+    return [list(itertools.chain(*pairs[i:i + joined]))
+            for i in range(0, len(pairs), joined)]
+
+
+def count_extra(addresses, phases, banks):
+    """Clocks of all phases beyond what an even spread over the banks takes.
+    Lanes that want the same dword share it."""
+    extra = 0
+    for phase in phases:
+        dwords = {addresses[lane] // 4 + d for lane in phase for d in range(4)}
+        load = collections.Counter(dword % banks for dword in dwords)
+        extra += max(load.values()) - -(-len(dwords) // banks)
+    return extra
+
+
+# -- the accesses of the main loop ------------------------------------------
+
+def write_patterns(layout, wave, threads):
+    """How TileCopy writes: neighbouring threads take neighbouring chunks of a
+    row, or (the pixels of NCHW) neighbouring rows."""
+    rows = threads // layout.chunks
+    for first in range(0, threads, wave):
+        lanes = range(first, first + wave)
+        yield ("write, chunks first",
+               [(t // layout.chunks, t % layout.chunks) for t in lanes])
+        yield "write, rows first", [(t % rows, t // rows) for t in lanes]
+
+
+def read_patterns(layout, wave):
+    """How TileMma reads: the same chunk of neighbouring rows, lanes beyond the
+    rows the next chunk. One pattern for each operand of each instruction."""
+    shapes = [("mfma32", 32, 1), ("mfma16", 16, 1)] if wave == 64 else []
+    grid = wave // 8  # The fma row spreads its lanes over a grid of 8 columns.
+    shapes += [("fma, rows", grid, 8), ("fma, columns", 8, 1)]
+    for name, rows, divisor in shapes:
+        step = wave // rows if name.startswith("mfma") else 1
+        for first in range(0, layout.chunks - step + 1, step):
+            yield f"read, {name}", [
+                (lane // divisor % rows,
+                 first + (lane // rows if step > 1 else 0))
+                for lane in range(wave)]
+
+
+def count_layout(layout, wave, banks):
+    """{access: extra clocks}, the worst over phase maps and lanes."""
+    lanes = banks // 4
+    worst = collections.Counter()
+
+    def add(name, places, maps):
+        addresses = [layout.address(*place) for place in places]
+        extra = max(count_extra(addresses, phases, banks) for phases in maps)
+        worst[name] = max(worst[name], extra)
+
+    for threads in (128, 256, 512):
+        for name, places in write_patterns(layout, wave, threads):
+            add(name, places, [consecutive_phases(wave, lanes)])
+    for name, places in read_patterns(layout, wave):
+        add(name, places, [consecutive_phases(wave, lanes),
+                           mixed_phases(wave, lanes)])
+    return worst
+
+
+# -- the layout of the compiler ---------------------------------------------
+
+def parse_swizzle(text):
+    """A function from chunks of a row to Layout, as LdsTile.h states it."""
+    mask = re.search(r"min<int64_t>\(getChunks\(\), (\d+)\) - 1;", text)
+    body = re.search(r"getSwizzleShift\(\) const \{(.*?);", text, re.S)
+    cases = body and re.findall(r"getChunks\(\)\s*(>=|==)\s*(\d+)\s*\?\s*(\d+)",
+                                body[1])
+    default = body and re.search(r":\s*(\d+)\s*$", body[1])
+    if not (mask and cases and default):
+        raise ValueError("cannot read getSwizzleMask and getSwizzleShift")
+
+    def make(chunks):
+        shift = int(default[1])
+        for comparison, number, value in cases:
+            if chunks == int(number) or (comparison == ">="
+                                         and chunks > int(number)):
+                shift = int(value)
+                break
+        return Layout(chunks, shift, min(chunks, int(mask[1])) - 1)
+
+    return make
+
+
+def check(text):
+    """(number of accesses counted, faults) of the layout in LdsTile.h for
+    rows of 64 bytes, which ChooseTile gives, and of 128."""
+    try:
+        make = parse_swizzle(text)
+    except ValueError as error:
+        return 0, [f"{SOURCE}: {error}"]
+    count, faults = 0, []
+    for chunks, wave in itertools.product((4, 8), (64, 32)):
+        for access, extra in count_layout(make(chunks), wave, 32).items():
+            count += 1
+            if extra:
+                faults.append(f"rows of {chunks * CHUNK_BYTES} bytes, wave of "
+                              f"{wave}: {access}: {extra} extra clocks")
+    return count, faults
+
+
+def self_test():
+    """Layouts that are known to be good and bad are told apart."""
+    good = count_layout(Layout(4, 1, 3), 64, 32)
+    assert not any(good.values()), good
+    # Without a swizzle eight rows of 64 bytes meet in two sets of banks.
+    plain = count_layout(Layout(4, 0, 0), 64, 32)
+    assert plain["read, mfma32"] > 0, plain
+    # Padding by a chunk serves the reads and costs the writes one clock more.
+    padded = count_layout(Layout(4, 0, 0, CHUNK_BYTES), 64, 32)
+    assert padded["read, mfma32"] == 0, padded
+    assert padded["write, chunks first"] > 0, padded
+    # The mixed map tells apart what consecutive lanes cannot.
+    halves = [lane % 32 // 16 * 64 + lane % 16 * 128 for lane in range(64)]
+    assert (count_extra(halves, consecutive_phases(64, 8), 32)
+            != count_extra(halves, mixed_phases(64, 8), 32))
+    assert all(sorted(itertools.chain(*mixed_phases(64, lanes)))
+               == list(range(64)) for lanes in (8, 16))
+    assert check("struct LdsTile {};")[1] == [
+        f"{SOURCE}: cannot read getSwizzleMask and getSwizzleShift"]
+
+
+def print_layout(layout, wave, banks):
+    for access, extra in count_layout(layout, wave, banks).items():
+        print(f"{access:<22} {extra} extra clocks")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--root", type=pathlib.Path,
+                        default=pathlib.Path(__file__).resolve().parents[2])
+    parser.add_argument("--self-test", action="store_true",
+                        help="test this script instead of the tree")
+    parser.add_argument("--row-bytes", type=int,
+                        help="count for rows of this many bytes")
+    parser.add_argument("--shift", type=int, default=0)
+    parser.add_argument("--mask", type=int, default=0)
+    parser.add_argument("--pad", type=int, default=0, help="bytes behind a row")
+    parser.add_argument("--wave", type=int, default=64)
+    parser.add_argument("--banks", type=int, default=32)
+    arguments = parser.parse_args()
+    if arguments.self_test:
+        self_test()
+        print("check_lds_layout: self-test passed")
+        return 0
+    if arguments.row_bytes:
+        print_layout(Layout(arguments.row_bytes // CHUNK_BYTES, arguments.shift,
+                            arguments.mask, arguments.pad),
+                     arguments.wave, arguments.banks)
+        return 0
+    count, faults = check((arguments.root / SOURCE).read_text())
+    for fault in faults:
+        print(f"check_lds_layout: {fault}", file=sys.stderr)
+    print(f"check_lds_layout: {count} accesses, {len(faults)} faults")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
