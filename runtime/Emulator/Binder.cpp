@@ -380,5 +380,9 @@ void InstructionBinder::bind(std::string_view line, Instruction &instruction) {
     if (!bindModifiers(text, *opcode, instruction))
       return;
   }
+  for (Operand &operand : instruction.op)
+    operand.isPlainVector = operand.kind == OperandKind::Vector &&
+                            !operand.modifiers &&
+                            operand.type != ValueType::Mask;
   instruction.execute = opcode->handler;
 }

@@ -16,8 +16,9 @@ using namespace tessera::emulator;
 template <auto Fn, typename A, typename B, unsigned First>
 static uint64_t evaluate(Wave &wave, const Instruction &in) {
   LaneRows a = wave.source(in, First, 0), b = wave.source(in, First + 1, 1);
-  alignas(64) LaneRow outcome;
-  forEachLane(wave, [&](unsigned lane) {
+  alignas(64) LaneRow row;
+  uint32_t *const outcome = row;
+  forEachLane(wave, [=](size_t lane) {
     outcome[lane] = Fn(Lane<A>::get(a, lane), Lane<B>::get(b, lane));
   });
   uint64_t mask = collectMask(wave, outcome) & wave.exec;

@@ -16,23 +16,38 @@ static float dotBf16(uint32_t a, uint32_t b, float c) {
   return __builtin_fmaf(bf16ToFloat(a >> 16), bf16ToFloat(b >> 16), c);
 }
 
-/// Halves by op_sel and op_sel_hi, signs by neg_lo and neg_hi; then Fn.
+/// One source with its halves in the order that op_sel and op_sel_hi ask for,
+/// signs flipped by neg_lo and neg_hi. Usually there is nothing to do.
+static const uint32_t *arrangeHalves(const Wave &wave, const Instruction &in,
+                                     unsigned s, const uint32_t *row,
+                                     LaneRow &scratch) {
+  uint32_t lowShift = in.opSel >> s & 1 ? 16 : 0;
+  uint32_t highShift = in.opSelHi >> s & 1 ? 16 : 0;
+  uint32_t flip =
+      (in.negLo >> s & 1 ? 0x8000u : 0) | (in.negHi >> s & 1 ? 0x80000000u : 0);
+  if (lowShift == 0 && highShift == 16 && !flip)
+    return row;
+  uint32_t *to = scratch;
+  forEachLane(wave, [=](size_t lane) {
+    uint32_t low = row[lane] >> lowShift & 0xffff;
+    uint32_t high = row[lane] >> highShift & 0xffff;
+    to[lane] = (low | high << 16) ^ flip;
+  });
+  return scratch;
+}
+
 template <auto Fn>
 static void dotFloat(Wave &wave, const Instruction &in) {
-  LaneRows a = wave.source(in, 1, 0), b = wave.source(in, 2, 1);
-  LaneRows c = wave.source(in, 3, 2);
-  auto arrange = [&](uint32_t word, unsigned s) {
-    uint32_t lo = word >> (in.opSel >> s & 1 ? 16 : 0) & 0xffff;
-    uint32_t hi = word >> (in.opSelHi >> s & 1 ? 16 : 0) & 0xffff;
-    lo ^= in.negLo >> s & 1 ? 0x8000 : 0;
-    hi ^= in.negHi >> s & 1 ? 0x8000 : 0;
-    return lo | hi << 16;
-  };
-  RowTarget target = wave.beginWrite(in);
-  forEachLane(wave, [&](unsigned lane) {
+  alignas(64) LaneRow scratchA, scratchB;
+  const uint32_t *a =
+      arrangeHalves(wave, in, 0, wave.source(in, 1, 0).lo, scratchA);
+  const uint32_t *b =
+      arrangeHalves(wave, in, 1, wave.source(in, 2, 1).lo, scratchB);
+  const uint32_t *c = wave.source(in, 3, 2).lo;
+  const RowTarget target = wave.beginWrite(in);
+  forEachLane(wave, [=](size_t lane) {
     target.lo[lane] = std::bit_cast<uint32_t>(
-        Fn(arrange(a.lo[lane], 0), arrange(b.lo[lane], 1),
-           std::bit_cast<float>(c.lo[lane])));
+        Fn(a[lane], b[lane], std::bit_cast<float>(c[lane])));
   });
   if (!target.direct)
     wave.finishWrite(in, ValueType::F32);

@@ -59,8 +59,9 @@ static void packed(Wave &wave, const Instruction &in) {
     low[s] = pickHalf(in, s, false);
     high[s] = pickHalf(in, s, true);
   }
-  alignas(64) LaneRow out;
-  auto compute = [&](const HalfPick *pick, unsigned lane) {
+  alignas(64) LaneRow row;
+  uint32_t *const out = row;
+  auto compute = [=](const HalfPick *pick, size_t lane) {
     auto value = [&](unsigned s) {
       return P::get(applyPick(pick[s], source[s].lo[lane]));
     };
@@ -69,7 +70,7 @@ static void packed(Wave &wave, const Instruction &in) {
     else
       return P::put(Fn(value(0), value(1), value(2)));
   };
-  forEachLane(wave, [&](unsigned lane) {
+  forEachLane(wave, [=](size_t lane) {
     out[lane] = compute(low, lane) | compute(high, lane) << 16;
   });
   if (in.has(kClamp)) {
@@ -149,15 +150,15 @@ static void pair(Wave &wave, const Instruction &in) {
       rows[s] = upper ? source[s].hi : source[s].lo;
       flip[s] = (half ? in.negHi : in.negLo) >> s & 1 ? 0x80000000 : 0;
     }
-    forEachLane(wave, [&](unsigned lane) {
+    uint32_t *const to = out[half];
+    forEachLane(wave, [=](size_t lane) {
       auto value = [&](unsigned s) {
         return std::bit_cast<float>(rows[s][lane] ^ flip[s]);
       };
       if constexpr (Sources == 2)
-        out[half][lane] = std::bit_cast<uint32_t>(Fn(value(0), value(1)));
+        to[lane] = std::bit_cast<uint32_t>(Fn(value(0), value(1)));
       else
-        out[half][lane] =
-            std::bit_cast<uint32_t>(Fn(value(0), value(1), value(2)));
+        to[lane] = std::bit_cast<uint32_t>(Fn(value(0), value(1), value(2)));
     });
     if (in.has(kClamp))
       for (unsigned lane = 0; lane < wave.lanes; ++lane) {

@@ -17,9 +17,10 @@ static void addWithCarry(Wave &wave, const Instruction &in) {
   LaneRows c{};
   if constexpr (HasCarryIn)
     c = wave.source(in, 4, 2);
-  alignas(64) LaneRow carry;
+  alignas(64) LaneRow carryRow;
+  uint32_t *const carry = carryRow;
   RowTarget target = wave.beginWrite(in);
-  forEachLane(wave, [&](unsigned lane) {
+  forEachLane(wave, [=](size_t lane) {
     uint32_t carryOut;
     target.lo[lane] =
         Fn(a.lo[lane], b.lo[lane], HasCarryIn ? c.lo[lane] & 1 : 0u, carryOut);
@@ -52,9 +53,10 @@ template <bool IsSigned>
 static void multiplyAdd64(Wave &wave, const Instruction &in) {
   LaneRows a = wave.source(in, 2, 0), b = wave.source(in, 3, 1);
   LaneRows c = wave.source(in, 4, 2);
-  alignas(64) LaneRow carry;
+  alignas(64) LaneRow carryRow;
+  uint32_t *const carry = carryRow;
   RowTarget target = wave.beginWrite(in);
-  forEachLane(wave, [&](unsigned lane) {
+  forEachLane(wave, [=](size_t lane) {
     uint64_t addend = c.lo[lane] | uint64_t(c.hi[lane]) << 32;
     uint64_t product =
         IsSigned

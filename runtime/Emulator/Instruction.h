@@ -77,6 +77,8 @@ struct Operand {
   ValueType type = ValueType::U32;
   uint8_t select = 6; ///< SDWA: 0-3 byte, 4-5 word, 6 dword.
   uint8_t dwords = 1; ///< Registers named by the operand.
+  /// A vector register that is read as it is: no modifier, no mask.
+  bool isPlainVector = false;
   uint16_t reg = 0;
   std::array<uint32_t, 2> value{};
   std::array<const uint32_t *, 2> rows{};

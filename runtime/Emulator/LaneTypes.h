@@ -34,10 +34,10 @@ template <typename T, ValueType Type>
 struct WordLane {
   static constexpr ValueType type = Type;
   static constexpr unsigned dwords = 1;
-  static T get(const LaneRows &rows, unsigned lane) {
+  static T get(const LaneRows &rows, size_t lane) {
     return std::bit_cast<T>(rows.lo[lane]);
   }
-  static void put(const RowTarget &target, unsigned lane, T value) {
+  static void put(const RowTarget &target, size_t lane, T value) {
     target.lo[lane] = std::bit_cast<uint32_t>(value);
   }
 };
@@ -45,10 +45,10 @@ template <typename T, ValueType Type>
 struct ShortLane {
   static constexpr ValueType type = Type;
   static constexpr unsigned dwords = 1;
-  static T get(const LaneRows &rows, unsigned lane) {
+  static T get(const LaneRows &rows, size_t lane) {
     return static_cast<T>(rows.lo[lane]);
   }
-  static void put(const RowTarget &target, unsigned lane, T value) {
+  static void put(const RowTarget &target, size_t lane, T value) {
     target.lo[lane] = static_cast<uint16_t>(value);
   }
 };
@@ -56,10 +56,10 @@ template <typename T, ValueType Type>
 struct DoubleWordLane {
   static constexpr ValueType type = Type;
   static constexpr unsigned dwords = 2;
-  static T get(const LaneRows &rows, unsigned lane) {
+  static T get(const LaneRows &rows, size_t lane) {
     return std::bit_cast<T>(rows.lo[lane] | uint64_t(rows.hi[lane]) << 32);
   }
-  static void put(const RowTarget &target, unsigned lane, T value) {
+  static void put(const RowTarget &target, size_t lane, T value) {
     auto bits = std::bit_cast<uint64_t>(value);
     target.lo[lane] = static_cast<uint32_t>(bits);
     target.hi[lane] = static_cast<uint32_t>(bits >> 32);
@@ -87,10 +87,10 @@ template <>
 struct Lane<F16> {
   static constexpr ValueType type = ValueType::F16;
   static constexpr unsigned dwords = 1;
-  static F16 get(const LaneRows &rows, unsigned lane) {
+  static F16 get(const LaneRows &rows, size_t lane) {
     return {halfToFloat(rows.lo[lane])};
   }
-  static void put(const RowTarget &target, unsigned lane, F16 half) {
+  static void put(const RowTarget &target, size_t lane, F16 half) {
     target.lo[lane] = floatToHalf(half.value);
   }
 };
@@ -98,7 +98,7 @@ template <>
 struct Lane<MaskLane> {
   static constexpr ValueType type = ValueType::Mask;
   static constexpr unsigned dwords = 1;
-  static MaskLane get(const LaneRows &rows, unsigned lane) {
+  static MaskLane get(const LaneRows &rows, size_t lane) {
     return {rows.lo[lane]};
   }
 };

@@ -17,18 +17,19 @@
 
 namespace tessera::emulator {
 
-// Lanes never depend on each other inside a lane loop, even when a result row
-// is also a source row, because each iteration reads before it writes.
-#define TESSERA_LANE_LOOP _Pragma("clang loop vectorize(assume_safety)")
-
-/// Calls `body(lane)` for every lane of the wave, in vectorisable blocks.
+/// Calls `body(lane)` for every lane of the wave. Lanes never depend on each
+/// other, even when a result row is also a source row, because each reads
+/// before it writes. The count is not a constant to the compiler, or it would
+/// unroll the loop into scalar code before it tries to vectorise. `body` must
+/// capture pointers by value: behind a reference to a local variable they look
+/// as if the stores could change them, and the vector loop gets a scalar twin.
 template <typename Body>
-inline void forEachLane(const Wave &wave, Body body) {
-  for (unsigned block = 0; block < wave.lanes; block += kLaneBlock) {
-    TESSERA_LANE_LOOP
-    for (unsigned lane = block; lane < block + kLaneBlock; ++lane)
-      body(lane);
-  }
+[[gnu::always_inline]] inline void forEachLane(const Wave &wave, Body body) {
+  const size_t lanes = wave.lanes;
+  __builtin_assume(lanes % kLaneBlock == 0);
+#pragma clang loop vectorize(assume_safety)
+  for (size_t lane = 0; lane < lanes; ++lane)
+    body(lane);
 }
 
 template <auto Fn, unsigned FirstSource, typename Result, typename... Args>
@@ -38,7 +39,7 @@ struct VectorOp {
                   std::index_sequence<I...>) {
     const LaneRows source[] = {wave.source(in, FirstSource + I, I)...};
     const RowTarget target = wave.beginWrite(in);
-    forEachLane(wave, [&](unsigned lane) {
+    forEachLane(wave, [=](size_t lane) {
       Lane<Result>::put(target, lane, Fn(Lane<Args>::get(source[I], lane)...));
     });
     if (!target.direct)

@@ -30,6 +30,7 @@ void Wave::setMode(uint32_t value) {
   mode = value;
   flushF32 = (value >> 4 & 3) != 3;
   flushF64 = (value >> 6 & 3) != 3;
+  keepsDenormals = !flushF32 && !flushF64;
 }
 
 static uint32_t flushF32Bits(uint32_t bits) {

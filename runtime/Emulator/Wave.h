@@ -82,6 +82,7 @@ struct Wave {
   bool scc;
   bool execFull;
   bool flushF32, flushF64; ///< Denormals, by MODE; f64 also governs f16.
+  bool keepsDenormals;     ///< Neither of the two.
   StopReason stop;
 
   bool isWave64() const { return lanes == 64; }
@@ -125,8 +126,7 @@ struct Wave {
   LaneRows source(const Instruction &instruction, unsigned operand,
                   unsigned slot) {
     const Operand &op = instruction.op[operand];
-    if (op.kind == OperandKind::Vector && !op.modifiers && !flushF32 &&
-        !flushF64 && op.type != ValueType::Mask) [[likely]]
+    if (op.isPlainVector & keepsDenormals) [[likely]]
       return {vector[op.reg], vector[op.reg + 1]};
     return sourceSlow(instruction, op, slot);
   }
@@ -137,8 +137,7 @@ struct Wave {
 
   RowTarget beginWrite(const Instruction &instruction, unsigned operand = 0) {
     const Operand &op = instruction.op[operand];
-    if (execFull && !instruction.hasOutputModifiers && !flushF32 && !flushF64)
-        [[likely]]
+    if (execFull & !instruction.hasOutputModifiers & keepsDenormals) [[likely]]
       return {vector[op.reg], vector[op.reg + 1], true};
     return {result[0], result[1], false};
   }
