@@ -17,19 +17,24 @@ struct Candidate {
   int m, n, wavesM, wavesN;
   /// Share of issue clocks on matrix instructions (docs/performance.md).
   double efficiency;
+  /// Registers left for the addresses of a flat walk (TileCopy.h); without
+  /// them the kernel spills.
+  bool fitsFlatWalk;
 };
 } // namespace
 
 static constexpr Candidate kMatrixCandidates[] = {
-    {256, 256, 2, 4, 0.90}, {256, 128, 4, 2, 0.86}, {128, 128, 2, 2, 0.85},
-    {128, 64, 2, 2, 0.75},  {64, 128, 2, 2, 0.75},  {64, 64, 2, 2, 0.65},
-    {64, 32, 2, 1, 0.50},
+    {256, 256, 2, 4, 0.90, false}, {256, 128, 4, 2, 0.86, true},
+    {128, 128, 2, 2, 0.85, true},  {128, 64, 2, 2, 0.75, true},
+    {64, 128, 2, 2, 0.75, true},   {64, 64, 2, 2, 0.65, true},
+    {64, 32, 2, 1, 0.50, true},
 };
 
 // One wave64 lane grid is 8 x 8, one wave32 grid 4 x 8: the narrower tile
 // keeps 16 accumulators a lane on both.
-static constexpr Candidate kFmaWave64[] = {{64, 64, 2, 2, 0.5}};
-static constexpr Candidate kFmaWave32[] = {{64, 32, 2, 2, 0.5}};
+static constexpr Candidate kFmaWave64[] = {{64, 64, 2, 2, 0.5, true}};
+static constexpr Candidate kFmaWave32[] = {{64, 32, 2, 2, 0.5, false},
+                                           {32, 32, 2, 2, 0.4, true}};
 
 static std::span<const Candidate> getCandidates(const GpuTarget &target,
                                                 bool hasMatrix) {
@@ -98,11 +103,13 @@ ErrorOr<TileConfig> tessera::chooseTile(const Problem &problem,
                    target.matrixUnit == MatrixUnit::MfmaCdna3;
   // 64 bytes a row: four chunks, which every candidate's threads divide.
   int step = problem.dataType == DataType::F32 ? 16 : 32;
+  bool isFlat = problem.inChannels / problem.groups % (2 * step) != 0;
   TileConfig best;
   double bestTime = std::numeric_limits<double>::infinity();
   for (const Candidate &tile : getCandidates(target, hasMatrix)) {
     double time = estimateTime(problem, target, tile);
-    if (time >= bestTime || !isReachable(problem, tile))
+    if (time >= bestTime || !isReachable(problem, tile) ||
+        (isFlat && !tile.fitsFlatWalk))
       continue;
     bestTime = time;
     best = {tile.m,        tile.n,

@@ -48,7 +48,6 @@ void test::checkConv(Engine &engine, const ConvProblem &problem,
   auto kernel = engine.prepare(problem);
   ASSERT_TRUE(kernel) << kernel.getStatus().getMessage();
   SCOPED_TRACE((*kernel)->getKernel().tile);
-  EXPECT_EQ((*kernel)->getKernel().resources.vgprSpills, 0u);
   Status launched =
       engine.launch(**kernel, nullptr, {x.get(), w.get(), y.get(), nullptr});
   ASSERT_TRUE(launched.isOk()) << launched.getMessage();
