@@ -6,6 +6,8 @@
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
+#include <map>
+
 using namespace mlir;
 using namespace tessera;
 
@@ -178,12 +180,9 @@ MainLoop::Action MainLoop::makeWait(std::optional<int64_t> loads,
 /// wait before chunk q may leave those outstanding that were issued after the
 /// last read of chunk q.
 void MainLoop::insertWaits(Actions &actions, int64_t multipliesPerChunk) {
-  struct Insertion {
-    size_t before;
-    Action wait;
-  };
-  std::vector<Insertion> waits;
-  waits.push_back({0, makeWait(std::nullopt, 0)});
+  // The last place first, so that an insertion moves no later one.
+  std::multimap<size_t, Action, std::greater<>> waits;
+  waits.emplace(0, makeWait(std::nullopt, 0));
   int64_t perRead = getFragments();
   for (int64_t chunk = 1; chunk < mma.getChunkReads(); ++chunk) {
     int64_t multiplies = 0, reads = 0, younger = 0;
@@ -199,18 +198,13 @@ void MainLoop::insertWaits(Actions &actions, int64_t multipliesPerChunk) {
       else if (kind == Kind::LdsRead || kind == Kind::LdsWrite)
         ++younger;
     }
-    waits.push_back({at, makeWait(std::nullopt, younger)});
+    waits.emplace(at, makeWait(std::nullopt, younger));
   }
   auto firstWrite = llvm::find_if(
       actions, [](const Action &a) { return a.kind == Kind::LdsWrite; });
-  waits.push_back({static_cast<size_t>(firstWrite - actions.begin()),
-                   makeWait(0, std::nullopt)});
-  llvm::stable_sort(waits, [](const Insertion &a, const Insertion &b) {
-    return a.before > b.before;
-  });
-  for (Insertion &insertion : waits)
-    actions.insert(actions.begin() + insertion.before,
-                   std::move(insertion.wait));
+  waits.emplace(firstWrite - actions.begin(), makeWait(0, std::nullopt));
+  for (auto &[before, wait] : waits)
+    actions.insert(actions.begin() + before, std::move(wait));
 }
 
 //===----------------------------------------------------------------------===//

@@ -42,9 +42,6 @@ struct GpuTarget {
   uint32_t waveSize;
   uint32_t ldsBytes; ///< Of one workgroup.
   uint32_t ldsBanks;
-  uint32_t vgprsPerLane;    ///< Registers of one SIMD for one lane, to share.
-  uint32_t maxVgprsPerWave; ///< With accumulation registers.
-  uint32_t vgprGranule;     ///< Registers are given in multiples of this.
   uint32_t maxWavesPerSimd;
   uint32_t simdsPerCu;
   uint32_t computeUnits; ///< Of the largest product with this chip.

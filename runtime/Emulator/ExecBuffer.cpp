@@ -29,8 +29,12 @@ struct BufferAccess {
   const uint32_t *offset = nullptr;
   uint32_t immediate;
 
+  /// The sum of the two offsets wraps at 32 bits, and only then is checked.
+  /// LLVM 22 relies on it: for chips before gfx1250 it folds `add x, constant`
+  /// into the immediate without knowing that the sum does not wrap, for
+  /// gfx1250 only with `nuw`.
   uint64_t getOffset(unsigned lane) const {
-    return uint64_t(offset ? offset[lane] : 0) + immediate;
+    return (offset ? offset[lane] : 0) + immediate;
   }
   uint64_t getIndex(unsigned lane) const {
     return (index ? index[lane] : 0) + (addTid ? uint64_t(lane) : 0);

@@ -5,9 +5,7 @@ include(CheckCXXCompilerFlag)
 
 add_compile_options(-Wall -Wextra -Wno-unused-parameter -Werror=unused-result)
 if(TESSERA_WERROR)
-  # std::stable_sort of libstdc++ 12 calls what it has deprecated itself, and
-  # clang blames whoever instantiates it.
-  add_compile_options(-Werror -Wno-error=deprecated-declarations)
+  add_compile_options(-Werror)
 endif()
 
 # Line tables are enough to debug with and a tenth of the size of full debug

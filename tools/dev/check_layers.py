@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks that no layer includes what it must not know.
 
-The rules are those of docs/guides/style.md ("Direction"): the runtime never
+The rules are those of docs/guides/architecture.md: the runtime never
 sees the compiler, the dialect sees neither, only Gpu/ sees HIP and only Db/
 sees SQLite. An include from the repository root names its layer in its first
 component, so the text of the #include lines is enough. Exits 1 with one line

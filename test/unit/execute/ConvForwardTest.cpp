@@ -11,6 +11,7 @@
 
 #include <fstream>
 #include <iostream>
+#include <thread>
 
 using namespace tessera;
 using namespace tessera::test;
@@ -76,6 +77,20 @@ TEST_F(ConvForward, CoversManyFullTiles) {
   p.outChannels = 512;
   p.in = {32, 32};
   check(p, reference::DataKind::Uniform);
+}
+
+// One engine serves many threads: they compile, load and launch at once, some
+// of them the same problem.
+TEST_F(ConvForward, ServesManyThreads) {
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread)
+    threads.emplace_back([thread] {
+      for (int i = 0; i < 6; ++i)
+        check(drawProblem(getSeed() + 1, (i + thread) % 8),
+              reference::DataKind::Uniform);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
 }
 
 /// Every tile that the model may choose on `target`, for 2- or 4-byte types.

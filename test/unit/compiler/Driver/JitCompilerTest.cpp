@@ -17,8 +17,14 @@ static Problem getTestProblem() {
 /// Every chip has to be served by the tile that the compiler itself chooses.
 class JitCompiler : public testing::TestWithParam<std::string> {};
 
-INSTANTIATE_TEST_SUITE_P(Chips, JitCompiler,
-                         testing::Values("gfx90a", "gfx942", "gfx1030"),
+static std::vector<std::string> getChips() {
+  std::vector<std::string> chips;
+  for (const GpuTarget &target : getAllTargets())
+    chips.emplace_back(target.name);
+  return chips;
+}
+
+INSTANTIATE_TEST_SUITE_P(Chips, JitCompiler, testing::ValuesIn(getChips()),
                          [](const auto &info) { return info.param; });
 
 // The kernel is complete: code, launch, arguments, resources, tile and times.

@@ -48,6 +48,21 @@ TEST(Buffer, OutOfRangeLoadsGiveZero) {
   }
 }
 
+// The lane's and the immediate offset are added modulo 2^32 before the check:
+// LLVM folds constants into the immediate on that understanding.
+TEST(Buffer, OffsetsWrapBeforeTheCheck) {
+  for (std::string chip : {"gfx90a", "gfx942", "gfx1030"}) {
+    WaveTester tester(chip);
+    uint8_t *data = prepare(tester, chip, 512);
+    for (unsigned lane = 0; lane < 64; ++lane)
+      tester.v(1, lane) = 0xfffffff0u + 8 * lane;
+    tester.runWell("buffer_load_dword v0, v1, s[4:7], 0 offen offset:24");
+    EXPECT_EQ(tester.v(0, 0), read(data, 8)) << chip;
+    EXPECT_EQ(tester.v(0, 1), read(data, 16)) << chip;
+    EXPECT_EQ(tester.v(0, 5), read(data, 48)) << chip;
+  }
+}
+
 // The scalar offset moves the address and is counted against the end.
 TEST(Buffer, ScalarOffset) {
   WaveTester tester("gfx942");
