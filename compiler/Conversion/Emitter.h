@@ -84,7 +84,7 @@ public:
       return lhs;
     return mlir::arith::XOrIOp::create(b, loc, lhs, rhs);
   }
-  /// lhs < rhs, unsigned: also false for a negative lhs.
+  /// lhs < rhs, unsigned: for rhs up to 2^31 also false for a negative lhs.
   mlir::Value ult(mlir::Value lhs, int64_t rhs) {
     return mlir::arith::CmpIOp::create(b, loc, mlir::arith::CmpIPredicate::ult,
                                        lhs, constant(rhs));

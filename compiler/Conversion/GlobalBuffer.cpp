@@ -5,6 +5,8 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 
+#include <cstdlib>
+
 using namespace mlir;
 using namespace tessera;
 
@@ -24,6 +26,25 @@ static OuterDim getOuterDim(const ViewAccess &access) {
   return {space.getExtent() / space.sizes.front(), space.coefs[0].front()};
 }
 
+/// Bytes from the first of `steps` steps along the outermost dimension of the
+/// rows to the last byte that a column of them can lie at.
+static int64_t getReach(const ViewAccess &access, int64_t steps) {
+  int64_t bytes = steps * getOuterDim(access).bytes;
+  AccessSpace columns = access.getSpace(2);
+  for (auto [factor, size] : llvm::zip(columns.coefs[0], columns.sizes))
+    bytes += std::abs(factor) * (size - 1);
+  return bytes;
+}
+
+bool tessera::needsRowCheck(const ViewAccess &access, int64_t rows) {
+  int64_t extent = access.getSpace(1).getExtent();
+  int64_t padded = (extent + rows - 1) / rows * rows;
+  OuterDim outer = getOuterDim(access);
+  constexpr int64_t kWrap = int64_t(1) << 32;
+  return access.getTensorBytes() <= kOutOfRange && padded != extent &&
+         getReach(access, padded / outer.rows + 1) >= kWrap;
+}
+
 int64_t tessera::getWindowBytes(const ViewAccess &access, int64_t rows) {
   if (access.getTensorBytes() <= kOutOfRange)
     return access.getTensorBytes();
@@ -32,9 +53,7 @@ int64_t tessera::getWindowBytes(const ViewAccess &access, int64_t rows) {
   for (const auto &form : llvm::drop_begin(access.getSpace(1).coefs))
     if (!form.empty() && form.front() != 0)
       return access.getTensorBytes();
-  // Partly covered at both ends; the padding in front of the first is inside
-  // the tensor or out of range.
-  return ((rows + outer.rows - 1) / outer.rows + 1) * outer.bytes;
+  return getReach(access, (rows + outer.rows - 1) / outer.rows + 1);
 }
 
 /// value * factor in 64 bits.

@@ -32,6 +32,10 @@ struct GlobalBuffer {
 /// lowering refuses a view where they exceed kOutOfRange.
 int64_t getWindowBytes(const ViewAccess &access, int64_t rows);
 
+/// Whether the offsets of rows past the view's end, in the last of the tiles of
+/// `rows` rows, could wrap around into the tensor.
+bool needsRowCheck(const ViewAccess &access, int64_t rows);
+
 /// The descriptor for the tile at `row0` of `group`.
 GlobalBuffer makeBuffer(Emitter &e, const ViewAccess &access,
                         mlir::Value pointer, mlir::Value group,

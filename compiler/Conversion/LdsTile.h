@@ -26,7 +26,6 @@ struct LdsTile {
 
   int64_t getChunkElements() const { return kChunkBytes / elementBytes; }
   int64_t getChunks() const { return step / getChunkElements(); }
-  int64_t getElements() const { return rows * step; }
 
   /// swizzle(r) = (r >> shift) & mask. With 128 bytes in all banks, 8 chunks
   /// must differ over 8 neighbouring rows: rows of 64 bytes come in pairs,

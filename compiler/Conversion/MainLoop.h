@@ -3,7 +3,7 @@
 // Two LDS buffers, the loop unrolled over both so that every buffer address is
 // a constant; global loads run two steps ahead of the arithmetic, the first
 // fragments of a step are read behind the barrier of the step before. There is
-// no peeled last step: the loop runs two steps longer, loading out of range.
+// no peeled last step: the loads run two steps past the end, out of range.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,7 +44,7 @@ private:
   /// What goes from one step to the next.
   struct State {
     Values accumulators;
-    /// The loaded chunks of the step after next, of m's passes, then of n's.
+    /// The loaded chunks of the next step, of m's passes, then of n's.
     llvm::SmallVector<Values> staged;
     /// Fragments of the first chunk: of m, then of n.
     Values fragments;

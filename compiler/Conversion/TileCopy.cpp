@@ -5,6 +5,8 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace tessera;
 
@@ -41,8 +43,11 @@ TileCopy::TileCopy(Emitter &e, const ViewAccess &access, LdsTile lds,
   SmallVector<Value> groupForms = access.getSpace(0).evaluate(e, buffer.group);
   AccessSpace rows = access.getSpace(1);
   for (int64_t first = 0; first < lds.rows; first += rowsPerPass) {
-    SmallVector<Value> forms =
-        rows.evaluate(e, e.add(e.add(buffer.row0, row), first));
+    Value position = e.add(e.add(buffer.row0, row), first);
+    rowValid.push_back(needsRowCheck(access, lds.rows)
+                           ? e.ult(position, rows.getExtent())
+                           : Value());
+    SmallVector<Value> forms = rows.evaluate(e, position);
     for (unsigned f = 0; f < forms.size(); ++f)
       forms[f] = e.add(e.add(forms[f], groupForms[f]), access.getConstant(f));
     if (walk.isNested) {
@@ -62,13 +67,10 @@ Type TileCopy::getPieceType() const {
   return bytes == 4 ? i32 : VectorType::get(bytes / 4, i32);
 }
 
-SmallVector<Type> TileCopy::getPieceTypes() const {
-  return SmallVector<Type>(lds.getChunkElements() / width, getPieceType());
-}
-
 /// Null where no coordinate can leave its tensor.
-Value TileCopy::checkBounds(ArrayRef<Value> row, ArrayRef<Value> walked) {
-  Value valid;
+Value TileCopy::checkBounds(unsigned pass, ArrayRef<Value> walked) {
+  Value valid = rowValid[pass];
+  ArrayRef<Value> row = rowForms[pass];
   for (unsigned f = 1; f < access.getNumForms(); ++f)
     valid = e.both(valid, e.ult(e.add(row[f], walked[f]), access.getBound(f)));
   return valid;
@@ -79,9 +81,10 @@ void TileCopy::setTap(Value tap) {
   Value isTap = e.ult(tap, walk.outer);
   Value outOfRange = e.constant(kOutOfRange);
   tapOffsets.clear();
-  for (ArrayRef<Value> row : rowForms) {
-    Value valid = e.both(isTap, checkBounds(row, forms));
-    tapOffsets.push_back(e.select(valid, e.add(row[0], forms[0]), outOfRange));
+  for (unsigned pass = 0; pass < getPasses(); ++pass) {
+    Value valid = e.both(isTap, checkBounds(pass, forms));
+    tapOffsets.push_back(
+        e.select(valid, e.add(rowForms[pass][0], forms[0]), outOfRange));
   }
 }
 
@@ -107,8 +110,7 @@ SmallVector<Value> TileCopy::loadFlat(unsigned pass, Value position) {
   for (int64_t first = 0; first < lds.getChunkElements(); first += width) {
     Value k = e.add(element, first);
     SmallVector<Value> forms = innerSpace.evaluate(e, k);
-    Value valid =
-        e.both(e.ult(k, walk.elements), checkBounds(rowForms[pass], forms));
+    Value valid = e.both(e.ult(k, walk.elements), checkBounds(pass, forms));
     Value offset =
         e.select(valid, e.add(rowForms[pass][0], forms[0]), outOfRange);
     pieces.push_back(loadBuffer(e, descriptor, getPieceType(), offset, zero));

@@ -8,7 +8,7 @@
 //   and padding check once, and an inner loop over the channels adds one
 //   scalar. No vector arithmetic is left in it.
 // - flat: one loop over the whole reduction; each load finds its tap and
-//   channel by division. For channels that a step does not divide.
+//   channel by division. For channels that two steps do not divide.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,9 +37,6 @@ public:
 
   /// Chunks that each thread brings in a step.
   unsigned getPasses() const { return rowForms.size(); }
-  /// Types of the registers that hold one chunk between load and write.
-  llvm::SmallVector<mlir::Type> getPieceTypes() const;
-
   /// Computes the offsets of filter tap `tap` (nested walk only); beyond the
   /// last tap every load is out of range.
   void setTap(mlir::Value tap);
@@ -55,8 +52,7 @@ private:
   llvm::SmallVector<mlir::Value> loadNested(unsigned pass,
                                             mlir::Value position);
   llvm::SmallVector<mlir::Value> loadFlat(unsigned pass, mlir::Value position);
-  mlir::Value checkBounds(llvm::ArrayRef<mlir::Value> row,
-                          llvm::ArrayRef<mlir::Value> walked);
+  mlir::Value checkBounds(unsigned pass, llvm::ArrayRef<mlir::Value> walked);
   mlir::Type getPieceType() const;
 
   Emitter &e;
@@ -72,6 +68,8 @@ private:
   mlir::Value ldsOffset;  ///< Of this thread's first chunk, an index.
   /// Per pass: the forms of the chunk's row, constants included.
   llvm::SmallVector<llvm::SmallVector<mlir::Value>> rowForms;
+  /// Per pass: whether the row is in the view; null where it need not be known.
+  llvm::SmallVector<mlir::Value> rowValid;
   /// Per pass: the byte offset at the current tap.
   llvm::SmallVector<mlir::Value> tapOffsets;
 };

@@ -2,6 +2,7 @@
 
 #include "compiler/Conversion/ViewAccess.h"
 
+#include <limits>
 #include <numeric>
 
 using namespace mlir;
@@ -78,6 +79,8 @@ ViewAccess::ViewAccess(dnn::ViewOp view)
       (factor < 0 ? low : high) += factor * (extent - 1);
     if (low >= 0 && high < size)
       continue;
+    isSmall &= low >= std::numeric_limits<int32_t>::min() &&
+               high <= std::numeric_limits<int32_t>::max();
     factors.push_back(form);
     constants.push_back(constant);
     bounds.push_back(size);

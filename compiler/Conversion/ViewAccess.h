@@ -45,6 +45,9 @@ public:
   int64_t getConstant(unsigned form) const { return constants[form]; }
   int64_t getBound(unsigned form) const { return bounds[form - 1]; }
 
+  /// Whether every checked coordinate, and so every check, fits 32 bits.
+  bool fitsInt32() const { return isSmall; }
+
   unsigned getNumColumnDims() const { return coords.getRanks()[2]; }
 
   /// Coordinate `index` (0 group, 1 row, 2 column).
@@ -62,6 +65,7 @@ private:
   mlir::Type elementType;
   int64_t elementBytes;
   int64_t tensorBytes;
+  bool isSmall = true;
   dnn::CoordsAttr coords;
   llvm::SmallVector<int64_t> constants;
   llvm::SmallVector<int64_t> bounds;

@@ -125,9 +125,11 @@ Status Compilation::lowerToLlvm() {
   Status status = runPasses(context.getLowering(*options.target));
   if (!status.isOk())
     return status;
-  auto kernels = *module->getOps<mlir::gpu::GPUModuleOp>().begin();
-  llvmModule =
-      translateModule(kernels, llvmContext, **machine, *options.target);
+  auto kernels = module->getOps<mlir::gpu::GPUModuleOp>();
+  if (!llvm::hasSingleElement(kernels))
+    return refuse("needs one gpu.module, which holds the kernel");
+  llvmModule = translateModule(*kernels.begin(), llvmContext, **machine,
+                               *options.target);
   return llvmModule ? Status::ok() : refuse("cannot be translated");
 }
 

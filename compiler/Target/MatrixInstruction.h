@@ -19,7 +19,7 @@ namespace tessera {
 
 /// D[i, j] += sum over k of P[i, k] * Q[j, k], by one wave.
 ///
-/// P: lane L holds row L / pLaneDiv % rows, and `kPerLane` neighbouring k; the
+/// P: lane L holds row L / getPDivisor() % rows, and `kPerLane` neighbouring k; the
 /// lanes beyond the rows hold the next k. D: lane L holds, of column
 /// j = L % columns, the rows i = (r / accVector) * accStride +
 /// (L / columns) * accVector + r % accVector for register r.
@@ -45,7 +45,7 @@ struct MatrixInstruction {
   int getLaneChunks(int waveSize) const { return isFma ? 1 : waveSize / rows; }
 };
 
-/// Bits of the two factor types that a row may be made for.
+/// The factor types that a row may be made for.
 enum class FactorType { F16, BF16, F32 };
 
 /// The row `name` for factors of `type` on `target`, if it has one.

@@ -48,14 +48,16 @@ static int64_t divideUp(int64_t value, int64_t by) {
   return (value + by - 1) / by;
 }
 
-static double estimateTime(const Problem &problem, const GpuTarget &target,
-                           const Candidate &tile) {
+static int64_t countTiles(const Problem &problem, const Candidate &tile) {
   Spatial out = problem.getOutput();
   int64_t rows = problem.batch * out.h * out.w;
   int64_t columns = problem.outChannels / problem.groups;
-  int64_t tiles =
-      problem.groups * divideUp(rows, tile.m) * divideUp(columns, tile.n);
-  int64_t rounds = divideUp(tiles, target.computeUnits);
+  return problem.groups * divideUp(rows, tile.m) * divideUp(columns, tile.n);
+}
+
+static double estimateTime(const Problem &problem, const GpuTarget &target,
+                           const Candidate &tile) {
+  int64_t rounds = divideUp(countTiles(problem, tile), target.computeUnits);
   return static_cast<double>(rounds) * tile.m * tile.n / tile.efficiency;
 }
 
@@ -68,13 +70,39 @@ static bool isReachable(const Problem &problem, const Candidate &tile) {
   // `steps` along the outermost dimension, `rows` of the tile along it.
   auto fits = [&](int64_t elements, int64_t steps, int64_t rows) {
     return elements * bytes <= kLimit ||
-           (rows + 1) * (elements / steps * bytes) <= kLimit;
+           (rows + 2) * (elements / steps * bytes) <= kLimit;
   };
   Spatial out = problem.getOutput();
   int64_t images = divideUp(tile.m, out.h * out.w);
   return fits(problem.getInputElements(), problem.batch, images) &&
          fits(problem.getOutputElements(), problem.batch, images) &&
          fits(problem.getFilterElements(), problem.outChannels, tile.n);
+}
+
+/// Whether HIP can count the work-items of the launch.
+static bool isLaunchable(const Problem &problem, const GpuTarget &target,
+                         const Candidate &tile) {
+  double items = static_cast<double>(countTiles(problem, tile)) * tile.wavesM *
+                 tile.wavesN * target.waveSize;
+  return items <= std::numeric_limits<uint32_t>::max();
+}
+
+/// Whether input coordinates and the reduction fit the 32-bit arithmetic of a
+/// kernel. Only windows far larger than any image do not.
+static bool fitsInt32(const Problem &problem) {
+  constexpr double kLimit = std::numeric_limits<int32_t>::max() / 8;
+  Spatial out = problem.getOutput();
+  auto reach = [](double outputs, double stride, double filter,
+                  double dilation) {
+    return outputs * stride + filter * dilation;
+  };
+  double reduction = static_cast<double>(problem.inChannels) / problem.groups *
+                     problem.filter.h * problem.filter.w;
+  return reach(out.h, problem.stride.h, problem.filter.h, problem.dilation.h) <
+             kLimit &&
+         reach(out.w, problem.stride.w, problem.filter.w, problem.dilation.w) <
+             kLimit &&
+         reduction < kLimit;
 }
 
 /// The types and directions that the lowering covers.
@@ -90,6 +118,9 @@ static Status checkCovered(const Problem &problem) {
     return notSupported("no kernel computes with " +
                         std::string(getName(problem.dataType)));
   }
+  if (!fitsInt32(problem))
+    return notSupported("the window is beyond the 32-bit arithmetic of a "
+                        "kernel");
   return Status::ok();
 }
 
@@ -109,7 +140,7 @@ ErrorOr<TileConfig> tessera::chooseTile(const Problem &problem,
   for (const Candidate &tile : getCandidates(target, hasMatrix)) {
     double time = estimateTime(problem, target, tile);
     if (time >= bestTime || !isReachable(problem, tile) ||
-        (isFlat && !tile.fitsFlatWalk))
+        !isLaunchable(problem, target, tile) || (isFlat && !tile.fitsFlatWalk))
       continue;
     bestTime = time;
     best = {tile.m,        tile.n,
@@ -118,7 +149,7 @@ ErrorOr<TileConfig> tessera::chooseTile(const Problem &problem,
             /*buffers=*/2, hasMatrix ? "mfma32" : "fma"};
   }
   if (best.m == 0)
-    return notSupported("a tile spans more than 2 GiB of a tensor, which is "
-                        "beyond the reach of a buffer descriptor");
+    return notSupported("no tile fits: each spans more than 2 GiB of a tensor "
+                        "or needs more than 2^32 work-items");
   return best;
 }

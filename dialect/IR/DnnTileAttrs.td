@@ -117,7 +117,8 @@ def Dnn_ViewType : Dnn_ShapedType<"View", "view",
     "A tensor in memory, seen through GEMM coordinates"> {
   let description = [{
     `!dnn.view<1x12544x2304xf16>`: group x row x column. Reading outside the
-    tensor (padding, tails) gives zero; writing there does nothing.
+    tensor (padding) gives zero; writing there, or past the view's last row or
+    column, does nothing.
   }];
 }
 

@@ -15,6 +15,8 @@ LogicalResult ViewOp::verify() {
   CoordsAttr coords = getCoords();
   MemRefType source = cast<MemRefType>(getSource().getType());
   ViewType view = getType();
+  if (source.getNumElements() == 0)
+    return emitOpError() << "needs a source with elements, but has " << source;
   if (coords.getMap().getNumResults() != source.getRank())
     return emitOpError() << "has coordinates of rank "
                          << coords.getMap().getNumResults()

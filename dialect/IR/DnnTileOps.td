@@ -129,8 +129,9 @@ def TileMmaOp : Dnn_Op<"tile_mma", [Pure, AllTypesMatch<["acc", "result"]>]> {
   let description = [{
     acc[m, n] + sum over k of a[m, k] * b[n, k], by the matrix instruction row
     `instruction` of the target, the tile shared out to `waves` = [along m,
-    along n] groups of lanes that run one instruction (a warpgroup for wgmma). `lanes` is the output dimension of which a lane holds
-    neighbouring elements: the contiguous one of the tensor to be stored.
+    along n] groups of lanes that run one instruction (a warpgroup for wgmma).
+    `lanes` is the output dimension of which a lane holds neighbouring
+    elements: the contiguous one of the tensor to be stored.
 
     Example: see `dnn.pipeline`.
   }];

@@ -61,7 +61,7 @@ std::span<const GpuTarget> getAllTargets();
 /// hipDeviceProp_t::gcnArchName: "gfx90a:sramecc+:xnack-".
 const GpuTarget *findTarget(std::string_view name);
 
-/// "gfx906, gfx908, ...": for messages.
+/// "gfx90a, gfx942, ...": for messages.
 std::string_view getTargetNames();
 
 } // namespace tessera

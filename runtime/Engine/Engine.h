@@ -61,7 +61,7 @@ public:
                                                  EngineOptions options);
   virtual ~Engine() = default;
 
-  /// The process's engine options from the environment: cache directory from
+  /// Where the process keeps its kernel database, from the environment:
   /// MIOPEN_CUSTOM_CACHE_DIR, else XDG_CACHE_HOME or HOME, under tessera/;
   /// MIOPEN_DISABLE_CACHE empties it.
   static std::string getDefaultCacheDirectory();

@@ -112,6 +112,6 @@ TEST(LdsTile, IsAPermutation) {
       }
     EXPECT_EQ(static_cast<int64_t>(places.size()),
               tile.rows * tile.getChunks());
-    EXPECT_EQ(*places.rbegin(), tile.getElements() - tile.getChunkElements());
+    EXPECT_EQ(*places.rbegin(), tile.rows * step - tile.getChunkElements());
   }
 }

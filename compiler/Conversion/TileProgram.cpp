@@ -1,0 +1,338 @@
+//===- TileProgram.cpp - A kernel function, found and checked -------------===//
+
+#include "compiler/Conversion/TileProgram.h"
+
+#include <limits>
+#include <numeric>
+
+using namespace mlir;
+using namespace tessera;
+
+//===----------------------------------------------------------------------===//
+// Finding the ops
+//===----------------------------------------------------------------------===//
+
+/// The only op of type OpT in `block`, or null.
+template <typename OpT>
+static OpT findOnly(Block &block) {
+  auto ops = block.getOps<OpT>();
+  return llvm::hasSingleElement(ops) ? *ops.begin() : OpT();
+}
+
+static LogicalResult findOps(func::FuncOp function, TileProgram &program) {
+  program.function = function;
+  if (function.isDeclaration() || !function.getBody().hasOneBlock())
+    return function.emitOpError("needs a body of one block to be a kernel");
+  program.tiles = findOnly<dnn::ForEachTileOp>(function.getBody().front());
+  if (!program.tiles)
+    return function.emitOpError("needs one dnn.for_each_tile");
+  Block &body = program.tiles.getBody().front();
+  program.pipeline = findOnly<dnn::PipelineOp>(body);
+  program.store = findOnly<dnn::TileStoreOp>(body);
+  if (!program.pipeline || !program.store || body.getOperations().size() != 2)
+    return program.tiles.emitOpError("needs one pipeline and one store");
+  Operation *loaded = program.pipeline.getLoad().front().getTerminator();
+  Block &compute = program.pipeline.getCompute().front();
+  program.mma = findOnly<dnn::TileMmaOp>(compute);
+  if (!program.mma || compute.getOperations().size() != 2 ||
+      loaded->getNumOperands() != 2)
+    return program.pipeline.emitOpError(
+        "needs two loaded tiles and one dnn.tile_mma");
+  program.loadM = loaded->getOperand(0).getDefiningOp<dnn::TileLoadOp>();
+  program.loadN = loaded->getOperand(1).getDefiningOp<dnn::TileLoadOp>();
+  if (!program.loadM || !program.loadN)
+    return program.pipeline.emitOpError("needs tiles that dnn.tile_load made");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Do they fit together
+//===----------------------------------------------------------------------===//
+
+/// Kernels take tensors and return nothing.
+static LogicalResult checkSignature(func::FuncOp function) {
+  if (function.getNumResults() != 0)
+    return function.emitOpError("returns a value, but a kernel cannot");
+  for (Type type : function.getArgumentTypes()) {
+    auto memref = dyn_cast<MemRefType>(type);
+    if (!memref || !memref.getLayout().isIdentity())
+      return function.emitOpError()
+             << "takes " << type << ", but a kernel takes packed memrefs";
+  }
+  return success();
+}
+
+static LogicalResult checkView(TileProgram &program, Operation *user,
+                               Value view) {
+  dnn::ViewOp op = TileProgram::getView(view);
+  auto argument = op ? dyn_cast<BlockArgument>(op.getSource()) : nullptr;
+  if (!argument || argument.getOwner() != &program.function.getBody().front())
+    return user->emitOpError(
+        "needs a dnn.view of an argument of the kernel function");
+  return success();
+}
+
+/// The uses of values: loads and store at the tile's place, the product of the
+/// two loaded tiles in their order, its result to the store.
+static LogicalResult checkUses(TileProgram &program) {
+  Block &tile = program.tiles.getBody().front();
+  Value position[] = {tile.getArgument(0), tile.getArgument(1),
+                      tile.getArgument(2)};
+  Value k = program.pipeline.getLoad().front().getArgument(0);
+  auto isAt = [](auto op, Value group, Value row, Value column) {
+    return op.getGroup() == group && op.getRow() == row &&
+           op.getColumn() == column;
+  };
+  if (!isAt(program.loadM, position[0], position[1], k))
+    return program.loadM.emitOpError("needs the position [group, m, k]");
+  if (!isAt(program.loadN, position[0], position[2], k))
+    return program.loadN.emitOpError("needs the position [group, n, k]");
+  if (!isAt(program.store, position[0], position[1], position[2]) ||
+      program.store.getValue() != program.pipeline.getResult())
+    return program.store.emitOpError(
+        "needs the pipeline's result and the position [group, m, n]");
+  Block &compute = program.pipeline.getCompute().front();
+  if (program.mma.getA() != compute.getArgument(0) ||
+      program.mma.getB() != compute.getArgument(1) ||
+      program.mma.getAcc() != compute.getArgument(2) ||
+      compute.getTerminator()->getOperand(0) != program.mma.getResult())
+    return program.mma.emitOpError(
+        "needs the loaded tiles and the accumulator in their order, and its "
+        "result to be yielded");
+  return success();
+}
+
+/// Epilogues compute from their argument alone.
+static LogicalResult checkEpilogue(dnn::TileStoreOp store) {
+  WalkResult result = store.getEpilogue().walk([&](Operation *op) {
+    for (Value operand : op->getOperands())
+      if (operand.getParentRegion() != &store.getEpilogue())
+        return WalkResult::interrupt();
+    bool isScalar = op->hasTrait<OpTrait::Elementwise>() ||
+                    op->hasTrait<OpTrait::ConstantLike>() ||
+                    op->hasTrait<OpTrait::IsTerminator>();
+    return isScalar ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  if (result.wasInterrupted())
+    return store.emitOpError("needs an epilogue of elementwise ops on values "
+                             "that it computes itself");
+  return success();
+}
+
+/// The sizes of everything agree.
+static LogicalResult checkSizes(TileProgram &program) {
+  auto pipeline = program.pipeline;
+  ArrayRef<int64_t> acc = program.mma.getAcc().getType().getShape();
+  for (dnn::TileLoadOp load : {program.loadM, program.loadN}) {
+    dnn::CoordsAttr coords = TileProgram::getView(load.getView()).getCoords();
+    if (coords.getSpace(2) != pipeline.getReduce())
+      return load.emitOpError(
+          "needs a view whose columns are the pipeline's reduction");
+    if (load.getType().getShape()[1] !=
+        static_cast<int64_t>(pipeline.getStep()))
+      return load.emitOpError()
+             << "needs tiles as wide as the step, " << pipeline.getStep();
+  }
+  ArrayRef<int64_t> extents = program.store.getView().getType().getShape();
+  ArrayRef<int64_t> counts = program.tiles.getCounts();
+  ArrayRef<int64_t> m = program.loadM.getView().getType().getShape();
+  ArrayRef<int64_t> n = program.loadN.getView().getType().getShape();
+  if (program.tiles.getTile() != acc || counts[0] != extents[0] ||
+      counts[1] != llvm::divideCeilSigned(extents[1], acc[0]) ||
+      counts[2] != llvm::divideCeilSigned(extents[2], acc[1]))
+    return program.tiles.emitOpError(
+        "needs counts and tiles that cover the stored view");
+  if (m[0] != extents[0] || n[0] != extents[0] || m[1] != extents[1] ||
+      n[1] != extents[2])
+    return program.store.emitOpError(
+        "needs a view of the rows of both factors");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Can this target and this lowering do it
+//===----------------------------------------------------------------------===//
+
+/// What this lowering cannot do yet is refused here, by name.
+static LogicalResult checkPipeline(dnn::PipelineOp pipeline,
+                                   dnn::ForEachTileOp tiles) {
+  if (pipeline.getCopy() != dnn::CopyKind::Registers)
+    return pipeline.emitOpError()
+           << "has copy " << stringifyEnum(pipeline.getCopy())
+           << ", but this target copies through registers";
+  if (pipeline.getBuffers() != 2)
+    return pipeline.emitOpError()
+           << "needs 2 buffers, but has " << pipeline.getBuffers();
+  if (tiles.getPersistent())
+    return tiles.emitOpError("is persistent, but this target runs one tile a "
+                             "workgroup");
+  return success();
+}
+
+static std::optional<FactorType> getFactorType(Type element) {
+  if (element.isF16())
+    return FactorType::F16;
+  if (element.isBF16())
+    return FactorType::BF16;
+  if (element.isF32())
+    return FactorType::F32;
+  return std::nullopt;
+}
+
+static LogicalResult chooseInstruction(TileProgram &program,
+                                       const GpuTarget &target) {
+  dnn::TileMmaOp mma = program.mma;
+  Type element = mma.getA().getType().getElementType();
+  auto type = getFactorType(element);
+  if (!type || !mma.getAcc().getType().getElementType().isF32() ||
+      program.store.getView().getType().getElementType() != element)
+    return mma.emitOpError("needs factors and a result of f16, bf16 or f32 "
+                           "with an f32 accumulator");
+  auto instruction = findMatrixInstruction(target, mma.getInstruction(), *type);
+  if (!instruction)
+    return mma.emitOpError()
+           << "names '" << mma.getInstruction() << "', but " << target.name
+           << " has no such matrix instruction for " << element;
+  program.instruction = *instruction;
+
+  ArrayRef<int64_t> waves = mma.getWaves();
+  ArrayRef<int64_t> acc = mma.getAcc().getType().getShape();
+  int64_t rowsM = instruction->columns, rowsN = instruction->rows;
+  if (mma.getLanes() == dnn::TileDim::M)
+    std::swap(rowsM, rowsN);
+  if (acc[0] % (waves[0] * rowsM) != 0 || acc[1] % (waves[1] * rowsN) != 0)
+    return mma.emitOpError()
+           << "needs a tile of whole instructions for each wave, " << rowsM
+           << "x" << rowsN;
+  return success();
+}
+
+/// Threads, chunks and LDS.
+static LogicalResult checkResources(TileProgram &program,
+                                    const GpuTarget &target) {
+  constexpr int64_t kMaxThreads = 1024;
+  auto pipeline = program.pipeline;
+  ArrayRef<int64_t> waves = program.mma.getWaves();
+  ArrayRef<int64_t> acc = program.mma.getAcc().getType().getShape();
+  Type element = program.mma.getA().getType().getElementType();
+  int64_t rowBytes = pipeline.getStep() * element.getIntOrFloatBitWidth() / 8;
+  int64_t chunks = rowBytes / kChunkBytes;
+  int64_t laneChunks = program.instruction.getLaneChunks(target.waveSize);
+  if (rowBytes % kChunkBytes != 0 || !llvm::isPowerOf2_64(chunks) ||
+      chunks % laneChunks != 0)
+    return pipeline.emitOpError() << "needs a step of a power of two 16-byte "
+                                     "chunks, at least "
+                                  << laneChunks;
+  program.threads = waves[0] * waves[1] * target.waveSize;
+  if (program.threads > kMaxThreads)
+    return program.mma.emitOpError()
+           << "has " << program.threads << " threads, but a workgroup has at "
+           << "most " << kMaxThreads;
+  for (int64_t rows : acc) {
+    if (rows * chunks % program.threads != 0)
+      return program.mma.emitOpError()
+             << "has " << program.threads << " threads, which do not divide a "
+             << rows << "x" << pipeline.getStep() << " tile into chunks";
+    // The passes of a thread lie whole periods of the swizzle apart.
+    int64_t rowsPerPass = program.threads / chunks;
+    if (rows > rowsPerPass && rowsPerPass % LdsTile::kSwizzlePeriod != 0)
+      return program.mma.emitOpError()
+             << "has " << program.threads << " threads for rows of " << chunks
+             << " chunks, but copies a multiple of " << LdsTile::kSwizzlePeriod
+             << " rows at once";
+  }
+  int64_t ldsBytes = 2 * (acc[0] + acc[1]) * rowBytes;
+  if (ldsBytes > target.ldsBytes)
+    return pipeline.emitOpError()
+           << "needs " << ldsBytes << " bytes of LDS, but " << target.name
+           << " has " << target.ldsBytes;
+  return success();
+}
+
+/// Every address of a tile must fit the offsets of one descriptor, and every
+/// coordinate 32 bits.
+static LogicalResult checkReach(Operation *op, Value view, int64_t rows) {
+  ViewAccess access(TileProgram::getView(view));
+  int64_t bytes = getWindowBytes(access, rows);
+  if (bytes > kOutOfRange)
+    return op->emitOpError()
+           << "spans " << bytes
+           << " bytes of its tensor, but a buffer descriptor reaches "
+           << kOutOfRange;
+  if (!access.fitsInt32())
+    return op->emitOpError("has coordinates beyond 32 bits");
+  return success();
+}
+
+static LogicalResult checkLimits(TileProgram &program) {
+  ArrayRef<int64_t> acc = program.mma.getAcc().getType().getShape();
+  if (failed(checkReach(program.loadM, program.loadM.getView(), acc[0])) ||
+      failed(checkReach(program.loadN, program.loadN.getView(), acc[1])) ||
+      failed(checkReach(program.store, program.store.getView(), acc[0])))
+    return failure();
+  // HIP counts work-items, and the lowering positions, in 32 bits.
+  double items = program.threads;
+  for (int64_t count : program.tiles.getCounts())
+    items *= static_cast<double>(count);
+  if (items > std::numeric_limits<uint32_t>::max())
+    return program.tiles.emitOpError("has more than 2^32 work-items");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The walk
+//===----------------------------------------------------------------------===//
+
+/// Whether stepping along the innermost reduction dimension moves nothing but
+/// the offset: no padding check depends on it.
+static bool isInnermostLinear(dnn::TileLoadOp load) {
+  ViewAccess access(TileProgram::getView(load.getView()));
+  return access.getSpace(2, access.getNumColumnDims() - 1, 1).isLinear();
+}
+
+/// Nested if two steps divide the innermost dimension (the channels) and the
+/// padding is the same all along it.
+static LogicalResult chooseWalk(TileProgram &program) {
+  auto pipeline = program.pipeline;
+  ArrayRef<int64_t> reduce = pipeline.getReduce();
+  int64_t total = std::accumulate(reduce.begin(), reduce.end(), int64_t(1),
+                                  std::multiplies<>());
+  int64_t twoSteps = 2 * pipeline.getStep();
+  int64_t padded = (total + twoSteps - 1) / twoSteps * twoSteps;
+  program.walk = {false, 1, padded, total};
+  if (reduce.back() % twoSteps == 0 && isInnermostLinear(program.loadM) &&
+      isInnermostLinear(program.loadN))
+    program.walk = {true, total / reduce.back(), reduce.back(), total};
+  // A loop that LLVM sees run once becomes a straight line, in which it moves
+  // every fused multiply-add behind the last barrier, and spills by the
+  // hundred. Two turns keep it a loop.
+  else if (program.instruction.isFma)
+    program.walk.inner = std::max(padded, 2 * twoSteps);
+  constexpr int64_t kMaxPosition = std::numeric_limits<int32_t>::max();
+  if ((program.walk.inner + twoSteps) * 4 > kMaxPosition)
+    return pipeline.emitOpError("has a reduction beyond the reach of a 32-bit "
+                                "loop");
+  return success();
+}
+
+LogicalResult tessera::matchTileProgram(func::FuncOp function,
+                                        const GpuTarget &target,
+                                        TileProgram &program) {
+  if (failed(findOps(function, program)) ||
+      failed(checkPipeline(program.pipeline, program.tiles)) ||
+      failed(checkSignature(function)))
+    return failure();
+  for (auto [op, view] :
+       {std::pair<Operation *, Value>{program.loadM, program.loadM.getView()},
+        {program.loadN, program.loadN.getView()},
+        {program.store, program.store.getView()}})
+    if (failed(checkView(program, op, view)))
+      return failure();
+  return success(succeeded(checkUses(program)) &&
+                 succeeded(checkEpilogue(program.store)) &&
+                 succeeded(chooseInstruction(program, target)) &&
+                 succeeded(checkSizes(program)) &&
+                 succeeded(checkResources(program, target)) &&
+                 succeeded(checkLimits(program)) &&
+                 succeeded(chooseWalk(program)));
+}

@@ -1,0 +1,49 @@
+//===- TileProgram.h - A kernel function, found and checked ----*- C++ -*-===//
+//
+// The lowering builds lanes and addresses from a handful of ops, and trusts
+// that they fit together: that the step of the pipeline is the width of its
+// tiles, that the views walk the same reduction, that nothing else is in the
+// way. Here that trust is earned. Text from outside comes in through this file.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_COMPILER_CONVERSION_TILEPROGRAM_H
+#define TESSERA_COMPILER_CONVERSION_TILEPROGRAM_H
+
+#include "compiler/Conversion/TileCopy.h"
+#include "compiler/Target/MatrixInstruction.h"
+#include "dialect/IR/Dnn.h"
+#include "runtime/Base/GpuTarget.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace tessera {
+
+/// The ops of one tile program and what follows from them.
+struct TileProgram {
+  mlir::func::FuncOp function;
+  dnn::ForEachTileOp tiles;
+  dnn::PipelineOp pipeline;
+  dnn::TileLoadOp loadM;
+  dnn::TileLoadOp loadN;
+  dnn::TileMmaOp mma;
+  dnn::TileStoreOp store;
+  MatrixInstruction instruction;
+  ReductionWalk walk;
+  int64_t threads;
+
+  /// The view op behind a load or the store.
+  static dnn::ViewOp getView(mlir::Value view) {
+    return view.getDefiningOp<dnn::ViewOp>();
+  }
+};
+
+/// Fills `program` from `function`; emits an error at the op that does not fit
+/// and fails if this lowering cannot do right by it on `target`.
+mlir::LogicalResult matchTileProgram(mlir::func::FuncOp function,
+                                     const GpuTarget &target,
+                                     TileProgram &program);
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_CONVERSION_TILEPROGRAM_H
