@@ -267,3 +267,312 @@ module attributes {dnn.target = "gfx942"} {
     return
   }
 }
+
+// -----
+
+// A workgroup has at most 1024 threads.
+module attributes {dnn.target = "gfx942"} {
+  func.func @conv3x3(%x: memref<64x14x14x256xf16>, %w: memref<256x3x3x256xf16>,
+                     %y: memref<64x14x14x256xf16>) attributes {dnn.kernel} {
+    %a = dnn.view %x <[1], [64, 14, 14], [3, 3, 256] :
+           (g, n, p, q, r, s, c) -> (n, p + r - 1, q + s - 1, g * 256 + c)>
+       : memref<64x14x14x256xf16> -> <1x12544x2304xf16>
+    %b = dnn.view %w <[1], [256], [3, 3, 256] :
+           (g, k, r, s, c) -> (g * 256 + k, r, s, c)>
+       : memref<256x3x3x256xf16> -> <1x256x2304xf16>
+    %d = dnn.view %y <[1], [64, 14, 14], [256] :
+           (g, n, p, q, k) -> (n, p, q, g * 256 + k)>
+       : memref<64x14x14x256xf16> -> <1x12544x256xf16>
+    dnn.for_each_tile [1, 49, 1] of [256, 256] {
+    ^bb0(%g: index, %m: index, %n: index):
+      %acc = dnn.pipeline reduce [3, 3, 256] step 32 buffers 2 copy registers
+          sync barrier schedule pinned load {
+      ^bb0(%k: index):
+        %at = dnn.tile_load %a[%g, %m, %k] : <1x12544x2304xf16> -> <256x32xf16>
+        %bt = dnn.tile_load %b[%g, %n, %k] : <1x256x2304xf16> -> <256x32xf16>
+        dnn.yield %at, %bt : !dnn.tile<256x32xf16>, !dnn.tile<256x32xf16>
+      } compute {
+      ^bb0(%at: !dnn.tile<256x32xf16>, %bt: !dnn.tile<256x32xf16>,
+           %in: !dnn.tile<256x256xf32>):
+        // expected-error@+1 {{has 2048 threads, but a workgroup has at most 1024}}
+        %out = dnn.tile_mma %at, %bt, %in using "mfma32" waves [8, 4] lanes n
+             : <256x32xf16>, <256x32xf16>, <256x256xf32>
+        dnn.yield %out : !dnn.tile<256x256xf32>
+      } : <256x256xf32>
+      dnn.tile_store %acc, %d[%g, %m, %n] : <256x256xf32>, <1x12544x256xf16>
+    }
+    return
+  }
+}
+
+// -----
+
+// The pipeline and its views walk one reduction.
+module attributes {dnn.target = "gfx942"} {
+  func.func @conv3x3(%x: memref<64x14x14x256xf16>, %w: memref<256x3x3x256xf16>,
+                     %y: memref<64x14x14x256xf16>) attributes {dnn.kernel} {
+    %a = dnn.view %x <[1], [64, 14, 14], [3, 3, 256] :
+           (g, n, p, q, r, s, c) -> (n, p + r - 1, q + s - 1, g * 256 + c)>
+       : memref<64x14x14x256xf16> -> <1x12544x2304xf16>
+    %b = dnn.view %w <[1], [256], [3, 3, 256] :
+           (g, k, r, s, c) -> (g * 256 + k, r, s, c)>
+       : memref<256x3x3x256xf16> -> <1x256x2304xf16>
+    %d = dnn.view %y <[1], [64, 14, 14], [256] :
+           (g, n, p, q, k) -> (n, p, q, g * 256 + k)>
+       : memref<64x14x14x256xf16> -> <1x12544x256xf16>
+    dnn.for_each_tile [1, 49, 1] of [256, 256] {
+    ^bb0(%g: index, %m: index, %n: index):
+      %acc = dnn.pipeline reduce [9, 256] step 32 buffers 2 copy registers
+          sync barrier schedule pinned load {
+      ^bb0(%k: index):
+        // expected-error@+1 {{needs a view whose columns are the pipeline's reduction}}
+        %at = dnn.tile_load %a[%g, %m, %k] : <1x12544x2304xf16> -> <256x32xf16>
+        %bt = dnn.tile_load %b[%g, %n, %k] : <1x256x2304xf16> -> <256x32xf16>
+        dnn.yield %at, %bt : !dnn.tile<256x32xf16>, !dnn.tile<256x32xf16>
+      } compute {
+      ^bb0(%at: !dnn.tile<256x32xf16>, %bt: !dnn.tile<256x32xf16>,
+           %in: !dnn.tile<256x256xf32>):
+        %out = dnn.tile_mma %at, %bt, %in using "mfma32" waves [2, 4] lanes n
+             : <256x32xf16>, <256x32xf16>, <256x256xf32>
+        dnn.yield %out : !dnn.tile<256x256xf32>
+      } : <256x256xf32>
+      dnn.tile_store %acc, %d[%g, %m, %n] : <256x256xf32>, <1x12544x256xf16>
+    }
+    return
+  }
+}
+
+// -----
+
+// A tile is as wide as the step.
+module attributes {dnn.target = "gfx942"} {
+  func.func @conv3x3(%x: memref<64x14x14x256xf16>, %w: memref<256x3x3x256xf16>,
+                     %y: memref<64x14x14x256xf16>) attributes {dnn.kernel} {
+    %a = dnn.view %x <[1], [64, 14, 14], [3, 3, 256] :
+           (g, n, p, q, r, s, c) -> (n, p + r - 1, q + s - 1, g * 256 + c)>
+       : memref<64x14x14x256xf16> -> <1x12544x2304xf16>
+    %b = dnn.view %w <[1], [256], [3, 3, 256] :
+           (g, k, r, s, c) -> (g * 256 + k, r, s, c)>
+       : memref<256x3x3x256xf16> -> <1x256x2304xf16>
+    %d = dnn.view %y <[1], [64, 14, 14], [256] :
+           (g, n, p, q, k) -> (n, p, q, g * 256 + k)>
+       : memref<64x14x14x256xf16> -> <1x12544x256xf16>
+    dnn.for_each_tile [1, 49, 1] of [256, 256] {
+    ^bb0(%g: index, %m: index, %n: index):
+      %acc = dnn.pipeline reduce [3, 3, 256] step 16 buffers 2 copy registers
+          sync barrier schedule pinned load {
+      ^bb0(%k: index):
+        // expected-error@+1 {{needs tiles as wide as the step, 16}}
+        %at = dnn.tile_load %a[%g, %m, %k] : <1x12544x2304xf16> -> <256x32xf16>
+        %bt = dnn.tile_load %b[%g, %n, %k] : <1x256x2304xf16> -> <256x32xf16>
+        dnn.yield %at, %bt : !dnn.tile<256x32xf16>, !dnn.tile<256x32xf16>
+      } compute {
+      ^bb0(%at: !dnn.tile<256x32xf16>, %bt: !dnn.tile<256x32xf16>,
+           %in: !dnn.tile<256x256xf32>):
+        %out = dnn.tile_mma %at, %bt, %in using "mfma32" waves [2, 4] lanes n
+             : <256x32xf16>, <256x32xf16>, <256x256xf32>
+        dnn.yield %out : !dnn.tile<256x256xf32>
+      } : <256x256xf32>
+      dnn.tile_store %acc, %d[%g, %m, %n] : <256x256xf32>, <1x12544x256xf16>
+    }
+    return
+  }
+}
+
+// -----
+
+// The tiles cover the output once.
+module attributes {dnn.target = "gfx942"} {
+  func.func @conv3x3(%x: memref<64x14x14x256xf16>, %w: memref<256x3x3x256xf16>,
+                     %y: memref<64x14x14x256xf16>) attributes {dnn.kernel} {
+    %a = dnn.view %x <[1], [64, 14, 14], [3, 3, 256] :
+           (g, n, p, q, r, s, c) -> (n, p + r - 1, q + s - 1, g * 256 + c)>
+       : memref<64x14x14x256xf16> -> <1x12544x2304xf16>
+    %b = dnn.view %w <[1], [256], [3, 3, 256] :
+           (g, k, r, s, c) -> (g * 256 + k, r, s, c)>
+       : memref<256x3x3x256xf16> -> <1x256x2304xf16>
+    %d = dnn.view %y <[1], [64, 14, 14], [256] :
+           (g, n, p, q, k) -> (n, p, q, g * 256 + k)>
+       : memref<64x14x14x256xf16> -> <1x12544x256xf16>
+    // expected-error@+1 {{needs counts and tiles that cover the stored view}}
+    dnn.for_each_tile [1, 48, 1] of [256, 256] {
+    ^bb0(%g: index, %m: index, %n: index):
+      %acc = dnn.pipeline reduce [3, 3, 256] step 32 buffers 2 copy registers
+          sync barrier schedule pinned load {
+      ^bb0(%k: index):
+        %at = dnn.tile_load %a[%g, %m, %k] : <1x12544x2304xf16> -> <256x32xf16>
+        %bt = dnn.tile_load %b[%g, %n, %k] : <1x256x2304xf16> -> <256x32xf16>
+        dnn.yield %at, %bt : !dnn.tile<256x32xf16>, !dnn.tile<256x32xf16>
+      } compute {
+      ^bb0(%at: !dnn.tile<256x32xf16>, %bt: !dnn.tile<256x32xf16>,
+           %in: !dnn.tile<256x256xf32>):
+        %out = dnn.tile_mma %at, %bt, %in using "mfma32" waves [2, 4] lanes n
+             : <256x32xf16>, <256x32xf16>, <256x256xf32>
+        dnn.yield %out : !dnn.tile<256x256xf32>
+      } : <256x256xf32>
+      dnn.tile_store %acc, %d[%g, %m, %n] : <256x256xf32>, <1x12544x256xf16>
+    }
+    return
+  }
+}
+
+// -----
+
+// Loads come from the place of the tile.
+module attributes {dnn.target = "gfx942"} {
+  func.func @conv3x3(%x: memref<64x14x14x256xf16>, %w: memref<256x3x3x256xf16>,
+                     %y: memref<64x14x14x256xf16>) attributes {dnn.kernel} {
+    %a = dnn.view %x <[1], [64, 14, 14], [3, 3, 256] :
+           (g, n, p, q, r, s, c) -> (n, p + r - 1, q + s - 1, g * 256 + c)>
+       : memref<64x14x14x256xf16> -> <1x12544x2304xf16>
+    %b = dnn.view %w <[1], [256], [3, 3, 256] :
+           (g, k, r, s, c) -> (g * 256 + k, r, s, c)>
+       : memref<256x3x3x256xf16> -> <1x256x2304xf16>
+    %d = dnn.view %y <[1], [64, 14, 14], [256] :
+           (g, n, p, q, k) -> (n, p, q, g * 256 + k)>
+       : memref<64x14x14x256xf16> -> <1x12544x256xf16>
+    dnn.for_each_tile [1, 49, 1] of [256, 256] {
+    ^bb0(%g: index, %m: index, %n: index):
+      %acc = dnn.pipeline reduce [3, 3, 256] step 32 buffers 2 copy registers
+          sync barrier schedule pinned load {
+      ^bb0(%k: index):
+        // expected-error@+1 {{needs the position [group, m, k]}}
+        %at = dnn.tile_load %a[%g, %n, %k] : <1x12544x2304xf16> -> <256x32xf16>
+        %bt = dnn.tile_load %b[%g, %n, %k] : <1x256x2304xf16> -> <256x32xf16>
+        dnn.yield %at, %bt : !dnn.tile<256x32xf16>, !dnn.tile<256x32xf16>
+      } compute {
+      ^bb0(%at: !dnn.tile<256x32xf16>, %bt: !dnn.tile<256x32xf16>,
+           %in: !dnn.tile<256x256xf32>):
+        %out = dnn.tile_mma %at, %bt, %in using "mfma32" waves [2, 4] lanes n
+             : <256x32xf16>, <256x32xf16>, <256x256xf32>
+        dnn.yield %out : !dnn.tile<256x256xf32>
+      } : <256x256xf32>
+      dnn.tile_store %acc, %d[%g, %m, %n] : <256x256xf32>, <1x12544x256xf16>
+    }
+    return
+  }
+}
+
+// -----
+
+// The factors keep their order.
+module attributes {dnn.target = "gfx942"} {
+  func.func @conv3x3(%x: memref<64x14x14x256xf16>, %w: memref<256x3x3x256xf16>,
+                     %y: memref<64x14x14x256xf16>) attributes {dnn.kernel} {
+    %a = dnn.view %x <[1], [64, 14, 14], [3, 3, 256] :
+           (g, n, p, q, r, s, c) -> (n, p + r - 1, q + s - 1, g * 256 + c)>
+       : memref<64x14x14x256xf16> -> <1x12544x2304xf16>
+    %b = dnn.view %w <[1], [256], [3, 3, 256] :
+           (g, k, r, s, c) -> (g * 256 + k, r, s, c)>
+       : memref<256x3x3x256xf16> -> <1x256x2304xf16>
+    %d = dnn.view %y <[1], [64, 14, 14], [256] :
+           (g, n, p, q, k) -> (n, p, q, g * 256 + k)>
+       : memref<64x14x14x256xf16> -> <1x12544x256xf16>
+    dnn.for_each_tile [1, 49, 1] of [256, 256] {
+    ^bb0(%g: index, %m: index, %n: index):
+      %acc = dnn.pipeline reduce [3, 3, 256] step 32 buffers 2 copy registers
+          sync barrier schedule pinned load {
+      ^bb0(%k: index):
+        %at = dnn.tile_load %a[%g, %m, %k] : <1x12544x2304xf16> -> <256x32xf16>
+        %bt = dnn.tile_load %b[%g, %n, %k] : <1x256x2304xf16> -> <256x32xf16>
+        dnn.yield %at, %bt : !dnn.tile<256x32xf16>, !dnn.tile<256x32xf16>
+      } compute {
+      ^bb0(%at: !dnn.tile<256x32xf16>, %bt: !dnn.tile<256x32xf16>,
+           %in: !dnn.tile<256x256xf32>):
+        // expected-error@+1 {{needs the loaded tiles and the accumulator in their order}}
+        %out = dnn.tile_mma %bt, %at, %in using "mfma32" waves [2, 4] lanes n
+             : <256x32xf16>, <256x32xf16>, <256x256xf32>
+        dnn.yield %out : !dnn.tile<256x256xf32>
+      } : <256x256xf32>
+      dnn.tile_store %acc, %d[%g, %m, %n] : <256x256xf32>, <1x12544x256xf16>
+    }
+    return
+  }
+}
+
+// -----
+
+// Tensors are packed.
+module attributes {dnn.target = "gfx942"} {
+  // expected-error@+1 {{but a kernel takes packed memrefs}}
+  func.func @conv3x3(%x: memref<64x14x14x256xf16, strided<[60000, 3584, 256, 1]>>, %w: memref<256x3x3x256xf16>,
+                     %y: memref<64x14x14x256xf16>) attributes {dnn.kernel} {
+    %a = dnn.view %x <[1], [64, 14, 14], [3, 3, 256] :
+           (g, n, p, q, r, s, c) -> (n, p + r - 1, q + s - 1, g * 256 + c)>
+       : memref<64x14x14x256xf16, strided<[60000, 3584, 256, 1]>> -> <1x12544x2304xf16>
+    %b = dnn.view %w <[1], [256], [3, 3, 256] :
+           (g, k, r, s, c) -> (g * 256 + k, r, s, c)>
+       : memref<256x3x3x256xf16> -> <1x256x2304xf16>
+    %d = dnn.view %y <[1], [64, 14, 14], [256] :
+           (g, n, p, q, k) -> (n, p, q, g * 256 + k)>
+       : memref<64x14x14x256xf16> -> <1x12544x256xf16>
+    dnn.for_each_tile [1, 49, 1] of [256, 256] {
+    ^bb0(%g: index, %m: index, %n: index):
+      %acc = dnn.pipeline reduce [3, 3, 256] step 32 buffers 2 copy registers
+          sync barrier schedule pinned load {
+      ^bb0(%k: index):
+        %at = dnn.tile_load %a[%g, %m, %k] : <1x12544x2304xf16> -> <256x32xf16>
+        %bt = dnn.tile_load %b[%g, %n, %k] : <1x256x2304xf16> -> <256x32xf16>
+        dnn.yield %at, %bt : !dnn.tile<256x32xf16>, !dnn.tile<256x32xf16>
+      } compute {
+      ^bb0(%at: !dnn.tile<256x32xf16>, %bt: !dnn.tile<256x32xf16>,
+           %in: !dnn.tile<256x256xf32>):
+        %out = dnn.tile_mma %at, %bt, %in using "mfma32" waves [2, 4] lanes n
+             : <256x32xf16>, <256x32xf16>, <256x256xf32>
+        dnn.yield %out : !dnn.tile<256x256xf32>
+      } : <256x256xf32>
+      dnn.tile_store %acc, %d[%g, %m, %n] : <256x256xf32>, <1x12544x256xf16>
+    }
+    return
+  }
+}
+
+// -----
+
+// A kernel needs a body.
+module attributes {dnn.target = "gfx942"} {
+  // expected-error@+1 {{needs a body of one block to be a kernel}}
+  func.func private @conv(memref<1x1x1x1xf16>) attributes {dnn.kernel}
+}
+
+// -----
+
+// An epilogue takes nothing from outside.
+module attributes {dnn.target = "gfx942"} {
+  func.func @conv3x3(%x: memref<64x14x14x256xf16>, %w: memref<256x3x3x256xf16>,
+                     %y: memref<64x14x14x256xf16>) attributes {dnn.kernel} {
+    %bias = arith.constant 1.0 : f32
+    %a = dnn.view %x <[1], [64, 14, 14], [3, 3, 256] :
+           (g, n, p, q, r, s, c) -> (n, p + r - 1, q + s - 1, g * 256 + c)>
+       : memref<64x14x14x256xf16> -> <1x12544x2304xf16>
+    %b = dnn.view %w <[1], [256], [3, 3, 256] :
+           (g, k, r, s, c) -> (g * 256 + k, r, s, c)>
+       : memref<256x3x3x256xf16> -> <1x256x2304xf16>
+    %d = dnn.view %y <[1], [64, 14, 14], [256] :
+           (g, n, p, q, k) -> (n, p, q, g * 256 + k)>
+       : memref<64x14x14x256xf16> -> <1x12544x256xf16>
+    dnn.for_each_tile [1, 49, 1] of [256, 256] {
+    ^bb0(%g: index, %m: index, %n: index):
+      %acc = dnn.pipeline reduce [3, 3, 256] step 32 buffers 2 copy registers
+          sync barrier schedule pinned load {
+      ^bb0(%k: index):
+        %at = dnn.tile_load %a[%g, %m, %k] : <1x12544x2304xf16> -> <256x32xf16>
+        %bt = dnn.tile_load %b[%g, %n, %k] : <1x256x2304xf16> -> <256x32xf16>
+        dnn.yield %at, %bt : !dnn.tile<256x32xf16>, !dnn.tile<256x32xf16>
+      } compute {
+      ^bb0(%at: !dnn.tile<256x32xf16>, %bt: !dnn.tile<256x32xf16>,
+           %in: !dnn.tile<256x256xf32>):
+        %out = dnn.tile_mma %at, %bt, %in using "mfma32" waves [2, 4] lanes n
+             : <256x32xf16>, <256x32xf16>, <256x256xf32>
+        dnn.yield %out : !dnn.tile<256x256xf32>
+      } : <256x256xf32>
+      // expected-error@+1 {{needs an epilogue of elementwise ops on values that it computes itself}}
+      dnn.tile_store %acc, %d[%g, %m, %n] epilogue {
+      ^bb0(%v: f32):
+        %r = arith.addf %v, %bias : f32
+        dnn.yield %r : f32
+      } : <256x256xf32>, <1x12544x256xf16>
+    }
+    return
+  }
+}

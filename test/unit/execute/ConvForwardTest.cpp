@@ -79,6 +79,20 @@ TEST_F(ConvForward, CoversManyFullTiles) {
   check(p, reference::DataKind::Uniform);
 }
 
+// Filters so wide that two steps divide them: the padding differs from column
+// to column, which a walk that checks it once a tap would miss.
+TEST_F(ConvForward, ChecksPaddingAlongWideFilters) {
+  for (const char *line :
+       {"conv -n 1 -c 3 -H 4 -W 64 -k 16 -y 1 -x 32 -q 16",
+        "convfp16 -n 1 -c 3 -H 4 -W 64 -k 16 -y 1 -x 64 -q 32",
+        "conv -n 1 -c 1 -H 33 -W 40 -k 2 -y 32 -x 32 -p 16 -q 16",
+        "conv -n 2 -c 3 -H 4 -W 64 -k 16 -y 2 -x 96"}) {
+    auto problem = parseDriverCommand(line);
+    ASSERT_TRUE(problem) << problem.getStatus().getMessage();
+    check(*problem, reference::DataKind::Uniform);
+  }
+}
+
 // One engine serves many threads: they compile, load and launch at once, some
 // of them the same problem.
 TEST_F(ConvForward, ServesManyThreads) {

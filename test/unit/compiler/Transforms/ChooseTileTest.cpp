@@ -73,4 +73,15 @@ TEST(ChooseTile, RefusesWithAReason) {
   p.in = {1 << 15, 1 << 15};
   EXPECT_EQ(chooseTile(p, target).getStatus().getCode(),
             StatusCode::NotSupported);
+  p = makeLayer();
+  p.filter = {5, 1};
+  p.dilation = {1 << 30, 1};
+  EXPECT_EQ(chooseTile(p, target).getStatus().getCode(),
+            StatusCode::NotSupported);
+  p = makeLayer();
+  p.batch = 336;
+  p.inChannels = p.outChannels = p.groups = 512;
+  p.in = {224, 224};
+  EXPECT_EQ(chooseTile(p, target).getStatus().getCode(),
+            StatusCode::NotSupported);
 }
