@@ -42,7 +42,7 @@ _RULES = [(name, re.compile(rule)) for name, rule in _CLASSES]
 _ORDER = ["matrix", "VALU", "LDS read", "LDS write", "VMEM", "SALU", "wait",
           "barrier", "misc"]
 _FMA = re.compile(r"\bv_(pk_|dual_)?((fma|mad|mac)[a-z]*(_mix(lo|hi)?|_legacy)?_f"
-                  r"|dot2c?_f32)")
+                  r"|dot2(c|acc)?_f32)")
 
 
 def classify(instruction):
