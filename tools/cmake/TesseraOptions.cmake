@@ -24,6 +24,8 @@ if(TESSERA_HAS_LLD)
 endif()
 add_compile_options(-ffunction-sections -fdata-sections)
 add_link_options(-Wl,--gc-sections -Wl,--as-needed)
+# The symbols of the LLVM inside are a third of the library.
+add_link_options($<$<CONFIG:Release>:-s>)
 
 find_program(TESSERA_CCACHE ccache)
 if(TESSERA_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
