@@ -324,8 +324,8 @@ ErrorOr<std::shared_ptr<const CodeObject>> CodeObject::load(const void *bytes,
                                                             const Chip &chip,
                                                             MemoryMap &memory) {
   // A copy: ELF structures need alignment, and the caller's buffer may go.
-  std::vector<uint8_t> copy(size);
-  std::memcpy(copy.data(), bytes, size);
+  const auto *first = static_cast<const uint8_t *>(bytes);
+  std::vector<uint8_t> copy(first, first + size);
   return CodeObjectReader(copy, chip, memory).read();
 }
 

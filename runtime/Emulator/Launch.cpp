@@ -6,6 +6,7 @@
 #include "runtime/Emulator/Stats.h"
 #include "runtime/Emulator/Workgroup.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -64,7 +65,7 @@ LaunchResources::LaunchResources(const Launch &launch, MemoryMap &map,
   std::memset(to, 0, kQueueBytes);
   auto packet = makeDispatchPacket(launch, memory);
   std::memcpy(to + kQueueBytes, packet.data(), packet.size());
-  std::memcpy(to + kQueueBytes + kPacketBytes, kernarg.data(), kernarg.size());
+  std::copy(kernarg.begin(), kernarg.end(), to + kQueueBytes + kPacketBytes);
   complete = true;
 }
 

@@ -2,6 +2,8 @@
 
 #include "runtime/Emulator/LaunchState.h"
 
+#include <algorithm>
+
 using namespace tessera::emulator;
 
 static constexpr uint32_t kScalarPoison = 0xfdfdfdfd;
@@ -52,8 +54,8 @@ std::vector<uint8_t> tessera::emulator::makeKernarg(const Launch &launch) {
   // Scalar loads take whole dwords, also of a 16-bit last argument.
   std::vector<uint8_t> bytes((launch.kernel.descriptor.kernargBytes + 3) / 4 *
                              4);
-  std::memcpy(bytes.data(), launch.arguments.data(),
-              std::min(bytes.size(), launch.arguments.size()));
+  std::copy_n(launch.arguments.begin(),
+              std::min(bytes.size(), launch.arguments.size()), bytes.begin());
   for (const KernelArgument &argument : launch.kernel.arguments) {
     if (!argument.isHidden() ||
         uint64_t(argument.offset) + argument.bytes > bytes.size())
