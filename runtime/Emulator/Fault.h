@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
+#include <vector>
 
 namespace tessera::emulator {
 
@@ -18,12 +19,25 @@ enum class FaultKind : uint8_t {
   UnknownInstruction, ///< The emulator has no handler for it.
   IllegalState,       ///< What the hardware leaves undefined, or s_trap.
   Watchdog,           ///< Too many instructions: probably an endless loop.
+  // What the checks of Check/ find.
+  DivergentBarrier, ///< Not all waves and lanes of a group reach it.
+  MissingWait,      ///< A load's register is used before it has arrived.
+  Uninitialized,    ///< A value is used that nobody has written.
+  Race,             ///< Unordered accesses to the same bytes, one a write.
 };
 
-/// The first fault of a launch. Threads race to set it; the winner's text is
-/// kept and the others stop soon after, because they poll `isSet`.
+/// The first fault of a launch, and the findings of its checks. Threads race to
+/// set the fault; the winner's text is kept and the others stop soon after,
+/// because they poll `isSet`. Findings stop nobody.
 class Fault {
 public:
+  struct Finding {
+    FaultKind kind;
+    uint32_t instruction;
+    std::string message;
+  };
+  static constexpr size_t kMaxFindings = 20;
+
   bool isSet() const { return set.load(std::memory_order_relaxed); }
   /// True for the first caller only.
   bool record(FaultKind newKind, std::string newMessage) {
@@ -35,13 +49,33 @@ public:
     set.store(true);
     return true;
   }
+  /// False when there is a finding of this kind at this instruction, or there
+  /// are kMaxFindings.
+  bool isNew(FaultKind kind, uint32_t instruction) const {
+    std::lock_guard lock(mutex);
+    return isNewLocked(kind, instruction);
+  }
+  void add(FaultKind kind, uint32_t instruction, std::string message) {
+    std::lock_guard lock(mutex);
+    if (isNewLocked(kind, instruction))
+      findings.push_back({kind, instruction, std::move(message)});
+  }
   // To be read when no wave runs any more.
   FaultKind getKind() const { return kind; }
   const std::string &getMessage() const { return message; }
+  const std::vector<Finding> &getFindings() const { return findings; }
 
 private:
+  bool isNewLocked(FaultKind kind, uint32_t instruction) const {
+    for (const Finding &finding : findings)
+      if (finding.kind == kind && finding.instruction == instruction)
+        return false;
+    return findings.size() < kMaxFindings;
+  }
+
   std::atomic<bool> set{false};
-  std::mutex mutex;
+  mutable std::mutex mutex;
+  std::vector<Finding> findings;
   FaultKind kind = FaultKind::None;
   std::string message;
 };

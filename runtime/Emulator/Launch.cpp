@@ -3,7 +3,7 @@
 #include "runtime/Emulator/Launch.h"
 
 #include "runtime/Emulator/LaunchState.h"
-#include "runtime/Emulator/Stats.h"
+#include "runtime/Emulator/Measure/Stats.h"
 #include "runtime/Emulator/Workgroup.h"
 
 #include <algorithm>
@@ -87,6 +87,20 @@ static void report(const Launch &launch, const Settings &settings,
   appendStats(settings.statsPath, formatStats(summary, total));
 }
 
+/// What watches one worker's groups, by the checks that are asked for.
+static ObserverList makeObservers(CheckSet, const Launch &) { return {}; }
+
+/// A fault, or else all findings, one a line; the first decides the kind.
+static LaunchOutcome getOutcome(const Fault &fault) {
+  LaunchOutcome outcome{fault.getKind(), fault.getMessage()};
+  for (const Fault::Finding &finding : fault.getFindings()) {
+    if (outcome.fault == FaultKind::None)
+      outcome.fault = finding.kind;
+    outcome.message += (outcome.message.empty() ? "" : "\n") + finding.message;
+  }
+  return outcome;
+}
+
 LaunchOutcome tessera::emulator::run(const Launch &launch, MemoryMap &memory,
                                      const Settings &settings) {
   auto begin = std::chrono::steady_clock::now();
@@ -109,8 +123,10 @@ LaunchOutcome tessera::emulator::run(const Launch &launch, MemoryMap &memory,
   bool counting = !settings.statsPath.empty();
   std::vector<LaunchStats> stats(workers);
   auto work = [&](unsigned worker) {
+    ObserverList observers = makeObservers(settings.checks, launch);
     WorkgroupRunner runner(launch, resources.get(), memory, settings, fault,
-                           counting ? &stats[worker] : nullptr, worker);
+                           counting ? &stats[worker] : nullptr, observers,
+                           worker);
     for (uint64_t i; (i = next++) < total && !fault.isSet();)
       runner.run({static_cast<uint32_t>(i % groups[0]),
                   static_cast<uint32_t>(i / groups[0] % groups[1]),
@@ -128,5 +144,5 @@ LaunchOutcome tessera::emulator::run(const Launch &launch, MemoryMap &memory,
       std::chrono::steady_clock::now() - begin;
   if (counting)
     report(launch, settings, stats, time.count());
-  return {fault.getKind(), fault.getMessage()};
+  return getOutcome(fault);
 }

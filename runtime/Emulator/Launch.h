@@ -7,10 +7,10 @@
 #ifndef TESSERA_RUNTIME_EMULATOR_LAUNCH_H
 #define TESSERA_RUNTIME_EMULATOR_LAUNCH_H
 
-#include "runtime/Emulator/CodeObject.h"
+#include "runtime/Emulator/Decode/CodeObject.h"
+#include "runtime/Emulator/Decode/Program.h"
 #include "runtime/Emulator/Fault.h"
 #include "runtime/Emulator/MemoryMap.h"
-#include "runtime/Emulator/Program.h"
 #include "runtime/Emulator/Settings.h"
 
 #include <array>

@@ -5,6 +5,7 @@
 #include "runtime/Base/Env.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <string_view>
 #include <thread>
 
@@ -26,6 +27,16 @@ Settings tessera::emulator::readSettings() {
       256, getNumber("TESSERA_EMULATOR_THREADS", hostThreads)));
   settings.maxInstructions =
       getNumber("TESSERA_EMULATOR_MAX_INSTRUCTIONS", settings.maxInstructions);
+  std::string unknown;
+  if (auto checks = CheckSet::parse(
+          tessera::getEnvText("TESSERA_EMULATOR_CHECK").value_or("default"),
+          &unknown))
+    settings.checks = *checks;
+  else
+    std::fprintf(stderr,
+                 "tessera: TESSERA_EMULATOR_CHECK has the unknown word '%s'; "
+                 "the defaults are used\n",
+                 unknown.c_str());
   settings.statsPath =
       tessera::getEnvText("TESSERA_EMULATOR_STATS").value_or("");
   settings.logErrors =

@@ -3,6 +3,8 @@
 #ifndef TESSERA_RUNTIME_EMULATOR_SETTINGS_H
 #define TESSERA_RUNTIME_EMULATOR_SETTINGS_H
 
+#include "runtime/Emulator/Check/CheckSet.h"
+
 #include <cstdint>
 #include <string>
 
@@ -13,10 +15,11 @@ struct Settings {
   std::string chip = "gfx942"; ///< TESSERA_DEVICE=emulated:gfx942
   unsigned threads = 1;        ///< TESSERA_EMULATOR_THREADS
   uint64_t maxInstructions = uint64_t(1)
-                             << 30; ///< Of one wave:
-                                    ///< TESSERA_EMULATOR_MAX_INSTRUCTIONS
-  std::string statsPath;            ///< TESSERA_EMULATOR_STATS
-  bool logErrors = true;            ///< TESSERA_EMULATOR_LOG=0 silences stderr.
+                             << 30;       ///< Of one wave:
+                                          ///< TESSERA_EMULATOR_MAX_INSTRUCTIONS
+  CheckSet checks = CheckSet::defaults(); ///< TESSERA_EMULATOR_CHECK
+  std::string statsPath;                  ///< TESSERA_EMULATOR_STATS
+  bool logErrors = true; ///< TESSERA_EMULATOR_LOG=0 silences stderr.
 };
 
 Settings readSettings();

@@ -2,8 +2,8 @@
 
 #include "runtime/Emulator/Wave.h"
 
-#include "runtime/Emulator/HalfFloat.h"
-#include "runtime/Emulator/Program.h"
+#include "runtime/Emulator/Decode/Program.h"
+#include "runtime/Emulator/Exec/HalfFloat.h"
 
 #include <cmath>
 #include <cstdio>
@@ -241,9 +241,13 @@ void Wave::finishWrite(const Instruction &instruction, ValueType type,
     writeRow(row + 1, result[1]);
 }
 
-void Wave::fail(FaultKind kind, const Instruction &instruction, int lane,
-                uint64_t address, std::string what) {
-  stop = StopReason::Fault;
+void Wave::notify(const Instruction &instruction, const MemoryAccess &access) {
+  for (const std::unique_ptr<Observer> &observer : *group->observers)
+    observer->onAccess(*this, instruction, access);
+}
+
+std::string Wave::describe(const Instruction &instruction, int lane,
+                           uint64_t address, const std::string &what) const {
   char where[96];
   std::snprintf(
       where, sizeof where, "pc 0x%llx, wave %u, %s",
@@ -259,7 +263,19 @@ void Wave::fail(FaultKind kind, const Instruction &instruction, int lane,
                   static_cast<unsigned long long>(address));
     message += where;
   }
-  message +=
-      ": " + what + "; instruction: " + group->program->getText(instruction);
-  group->fault->record(kind, std::move(message));
+  return message + ": " + what +
+         "; instruction: " + group->program->getText(instruction);
+}
+
+void Wave::fail(FaultKind kind, const Instruction &instruction, int lane,
+                uint64_t address, std::string what) {
+  stop = StopReason::Fault;
+  group->fault->record(kind, describe(instruction, lane, address, what));
+}
+
+void Wave::report(FaultKind kind, const Instruction &instruction, int lane,
+                  uint64_t address, const std::string &what) {
+  if (group->fault->isNew(kind, instruction.index))
+    group->fault->add(kind, instruction.index,
+                      describe(instruction, lane, address, what));
 }

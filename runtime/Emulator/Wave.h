@@ -9,6 +9,7 @@
 #ifndef TESSERA_RUNTIME_EMULATOR_WAVE_H
 #define TESSERA_RUNTIME_EMULATOR_WAVE_H
 
+#include "runtime/Emulator/Check/Observer.h"
 #include "runtime/Emulator/Chip.h"
 #include "runtime/Emulator/Fault.h"
 #include "runtime/Emulator/Instruction.h"
@@ -61,6 +62,8 @@ struct GroupContext {
   LaunchStats *stats = nullptr; ///< Null unless counting.
   Fault *fault = nullptr;       ///< Filled by the first fault.
   Allocation lastAllocation;    ///< What the previous access hit.
+  /// Null unless something watches.
+  const ObserverList *observers = nullptr;
 };
 
 struct Wave {
@@ -149,10 +152,20 @@ struct Wave {
 
   /// Checks `bytes` at `address`; null after a fault.
   uint8_t *access(const Instruction &instruction, unsigned lane,
-                  uint64_t address, uint32_t bytes, bool isWrite);
+                  uint64_t address, uint32_t bytes, AccessKind kind);
+  /// Tells the observers, if there are any.
+  void notify(const Instruction &instruction, const MemoryAccess &access);
   /// Stops the wave and records why. Only the first fault of a launch counts.
   void fail(FaultKind kind, const Instruction &instruction, int lane,
             uint64_t address, std::string what);
+  /// Records a finding of a check; the kernel goes on, and its launch fails at
+  /// the end. Only the first of a kind at an instruction is kept.
+  void report(FaultKind kind, const Instruction &instruction, int lane,
+              uint64_t address, const std::string &what);
+
+private:
+  std::string describe(const Instruction &instruction, int lane,
+                       uint64_t address, const std::string &what) const;
 };
 
 inline uint32_t Wave::readScalar(unsigned slot) const {
@@ -193,7 +206,9 @@ inline void Wave::writeScalar64(unsigned slot, uint64_t value) {
 }
 
 inline uint8_t *Wave::access(const Instruction &instruction, unsigned lane,
-                             uint64_t address, uint32_t bytes, bool isWrite) {
+                             uint64_t address, uint32_t bytes,
+                             AccessKind kind) {
+  const bool isWrite = kind != AccessKind::Load;
   Allocation &last = group->lastAllocation;
   if (!last.contains(address, bytes) || (isWrite && !last.isWritable()))
       [[unlikely]] {
@@ -211,6 +226,10 @@ inline uint8_t *Wave::access(const Instruction &instruction, unsigned lane,
     }
     last = *found;
   }
+  if (group->observers) [[unlikely]]
+    notify(instruction, {last.kind == MemoryKind::Scratch ? MemorySpace::Scratch
+                                                          : MemorySpace::Global,
+                         kind, static_cast<uint8_t>(lane), bytes, address});
   return reinterpret_cast<uint8_t *>(address);
 }
 

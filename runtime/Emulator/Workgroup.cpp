@@ -19,7 +19,7 @@ WorkgroupRunner::WorkgroupRunner(const Launch &launch,
                                  const LaunchMemory &memory,
                                  const MemoryMap &map, const Settings &settings,
                                  Fault &fault, LaunchStats *stats,
-                                 unsigned worker)
+                                 const ObserverList &observers, unsigned worker)
     : launch(launch), memory(memory), settings(settings), fault(fault),
       worker(worker), maxWaves(getWavesPerGroup(launch)),
       lds(launch.getLdsBytes()) {
@@ -31,8 +31,11 @@ WorkgroupRunner::WorkgroupRunner(const Launch &launch,
   context.ldsBytes = static_cast<uint32_t>(lds.size());
   context.stats = stats;
   context.fault = &fault;
+  context.observers = observers.empty() ? nullptr : &observers;
   for (unsigned i = 0; i < maxWaves; ++i)
     waves.push_back(std::unique_ptr<Wave>(new Wave));
+  for (std::unique_ptr<Wave> &wave : waves)
+    running.push_back(wave.get());
 }
 
 void WorkgroupRunner::start(const std::array<uint32_t, 3> &group) {
@@ -54,6 +57,9 @@ void WorkgroupRunner::start(const std::array<uint32_t, 3> &group) {
     waves[i]->group = &context;
     initializeWave(*waves[i], launch, memory, place);
   }
+  if (context.observers)
+    for (const std::unique_ptr<Observer> &observer : *context.observers)
+      observer->onGroupStart(context, getRunning());
 }
 
 void WorkgroupRunner::checkWatchdog(Wave &wave) {
@@ -64,7 +70,8 @@ void WorkgroupRunner::checkWatchdog(Wave &wave) {
                   " instructions (TESSERA_EMULATOR_MAX_INSTRUCTIONS)");
 }
 
-template <bool Counting>
+/// With observers, or counting, or neither, which is the usual and fastest.
+template <bool Counting, bool Observed>
 static uint64_t execute(Wave &wave, uint64_t limit) {
   uint64_t done = 0;
   while (wave.stop == StopReason::None && done < limit) {
@@ -73,7 +80,13 @@ static uint64_t execute(Wave &wave, uint64_t limit) {
     if constexpr (Counting)
       ++wave.group->stats
             ->instructions[static_cast<unsigned>(instruction.kind)];
+    if constexpr (Observed)
+      for (const std::unique_ptr<Observer> &observer : *wave.group->observers)
+        observer->beforeInstruction(wave, instruction);
     instruction.execute(wave, instruction);
+    if constexpr (Observed)
+      for (const std::unique_ptr<Observer> &observer : *wave.group->observers)
+        observer->afterInstruction(wave, instruction);
   }
   return done;
 }
@@ -81,13 +94,25 @@ static uint64_t execute(Wave &wave, uint64_t limit) {
 void WorkgroupRunner::runSlice(Wave &wave) {
   uint64_t limit =
       std::min(kSlice, settings.maxInstructions - wave.instructionCount);
-  uint64_t done =
-      context.stats ? execute<true>(wave, limit) : execute<false>(wave, limit);
+  auto run =
+      context.observers
+          ? (context.stats ? execute<true, true> : execute<false, true>)
+          : (context.stats ? execute<true, false> : execute<false, false>);
+  uint64_t done = run(wave, limit);
   wave.instructionCount += done;
   if (wave.stop == StopReason::Yield)
     wave.stop = StopReason::None;
   if (wave.stop == StopReason::None)
     checkWatchdog(wave);
+}
+
+void WorkgroupRunner::releaseBarrier() {
+  if (context.observers)
+    for (const std::unique_ptr<Observer> &observer : *context.observers)
+      observer->onBarrier(context, getRunning());
+  for (Wave *wave : getRunning())
+    if (wave->stop == StopReason::Barrier)
+      wave->stop = StopReason::None;
 }
 
 void WorkgroupRunner::run(const std::array<uint32_t, 3> &group) {
@@ -104,11 +129,12 @@ void WorkgroupRunner::run(const std::array<uint32_t, 3> &group) {
       waiting += wave.stop == StopReason::Barrier;
     }
     if (ended == waveCount)
-      return;
+      break;
     // Waves that have ended do not count at a barrier.
     if (ended + waiting == waveCount)
-      for (unsigned i = 0; i < waveCount; ++i)
-        if (waves[i]->stop == StopReason::Barrier)
-          waves[i]->stop = StopReason::None;
+      releaseBarrier();
   }
+  if (context.observers)
+    for (const std::unique_ptr<Observer> &observer : *context.observers)
+      observer->onGroupEnd(context, getRunning());
 }

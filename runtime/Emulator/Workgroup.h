@@ -4,7 +4,7 @@
 #define TESSERA_RUNTIME_EMULATOR_WORKGROUP_H
 
 #include "runtime/Emulator/LaunchState.h"
-#include "runtime/Emulator/Stats.h"
+#include "runtime/Emulator/Measure/Stats.h"
 
 #include <memory>
 
@@ -17,7 +17,8 @@ public:
   /// `worker` numbers the runners of a launch: each has its own scratch.
   WorkgroupRunner(const Launch &launch, const LaunchMemory &memory,
                   const MemoryMap &map, const Settings &settings, Fault &fault,
-                  LaunchStats *stats, unsigned worker);
+                  LaunchStats *stats, const ObserverList &observers,
+                  unsigned worker);
 
   /// Returns early when a fault, of this or another group, is recorded.
   void run(const std::array<uint32_t, 3> &group);
@@ -25,7 +26,11 @@ public:
 private:
   void runSlice(Wave &wave);
   void start(const std::array<uint32_t, 3> &group);
+  void releaseBarrier();
   void checkWatchdog(Wave &wave);
+  std::span<Wave *const> getRunning() const {
+    return {running.data(), waveCount};
+  }
 
   const Launch &launch;
   const LaunchMemory &memory;
@@ -37,6 +42,7 @@ private:
   GroupContext context;
   std::vector<uint8_t> lds;
   std::vector<std::unique_ptr<Wave>> waves;
+  std::vector<Wave *> running; ///< The same; the first waveCount are in use.
 };
 
 /// Waves of a full group.

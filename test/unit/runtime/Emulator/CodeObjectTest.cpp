@@ -1,6 +1,6 @@
 //===- CodeObjectTest.cpp - Reading code objects --------------------------===//
 
-#include "runtime/Emulator/CodeObject.h"
+#include "runtime/Emulator/Decode/CodeObject.h"
 #include "test/unit/runtime/Emulator/Assembler.h"
 
 #include <gtest/gtest.h>

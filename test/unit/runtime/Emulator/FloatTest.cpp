@@ -1,6 +1,6 @@
 //===- FloatTest.cpp - Float vector instructions and conversions ----------===//
 
-#include "runtime/Emulator/HalfFloat.h"
+#include "runtime/Emulator/Exec/HalfFloat.h"
 #include "test/unit/runtime/Emulator/WaveTester.h"
 
 #include <cmath>

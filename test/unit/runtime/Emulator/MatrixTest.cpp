@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/Emulator/HalfFloat.h"
+#include "runtime/Emulator/Exec/HalfFloat.h"
 #include "test/unit/runtime/Emulator/WaveTester.h"
 
 #include <cmath>

@@ -1,7 +1,7 @@
 //===- OpcodeTest.cpp - Which instructions are known ----------------------===//
 
-#include "runtime/Emulator/InstructionText.h"
-#include "runtime/Emulator/OpcodeTable.h"
+#include "runtime/Emulator/Decode/InstructionText.h"
+#include "runtime/Emulator/Exec/OpcodeTable.h"
 #include "test/unit/runtime/Emulator/WaveTester.h"
 
 #include <gtest/gtest.h>

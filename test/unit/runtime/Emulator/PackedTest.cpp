@@ -1,6 +1,6 @@
 //===- PackedTest.cpp - Packed, dot and mixed instructions ----------------===//
 
-#include "runtime/Emulator/HalfFloat.h"
+#include "runtime/Emulator/Exec/HalfFloat.h"
 #include "test/unit/runtime/Emulator/WaveTester.h"
 
 #include <cmath>

@@ -1,6 +1,6 @@
 //===- StatsTest.cpp - Bank conflicts and the line of statistics ----------===//
 
-#include "runtime/Emulator/Stats.h"
+#include "runtime/Emulator/Measure/Stats.h"
 
 #include <gtest/gtest.h>
 

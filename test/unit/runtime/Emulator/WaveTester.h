@@ -8,8 +8,8 @@
 #ifndef TESSERA_TEST_UNIT_RUNTIME_EMULATOR_WAVETESTER_H
 #define TESSERA_TEST_UNIT_RUNTIME_EMULATOR_WAVETESTER_H
 
-#include "runtime/Emulator/Program.h"
-#include "runtime/Emulator/Stats.h"
+#include "runtime/Emulator/Decode/Program.h"
+#include "runtime/Emulator/Measure/Stats.h"
 #include "runtime/Emulator/Wave.h"
 
 #include <functional>

@@ -1,0 +1,53 @@
+//===- CheckSet.h - Which checks a launch runs under -----------*- C++ -*-===//
+//
+// Bounds, alignment and the watchdog cost nothing that matters and are always
+// on. The others are chosen by name.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_RUNTIME_EMULATOR_CHECK_CHECKSET_H
+#define TESSERA_RUNTIME_EMULATOR_CHECK_CHECKSET_H
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace tessera::emulator {
+
+enum class Check : uint8_t {
+  Barriers,    ///< Not all waves and lanes of a group reach the same barrier.
+  Waits,       ///< A register is used before its load was waited for.
+  Initialized, ///< LDS or registers are used that nobody has written.
+  LdsRaces,    ///< Two waves touch the same LDS bytes with no barrier between.
+  GlobalRaces, ///< Two groups of a launch touch the same global bytes.
+};
+inline constexpr std::array<std::string_view, 5> kCheckNames = {
+    "barriers", "waits", "initialized", "lds-races", "global-races"};
+
+class CheckSet {
+public:
+  static CheckSet none() { return {}; }
+  /// What is on unless something else is asked for.
+  static CheckSet defaults() { return CheckSet().with(Check::Barriers); }
+  static CheckSet all();
+
+  bool has(Check check) const { return bits >> unsigned(check) & 1; }
+  bool isEmpty() const { return bits == 0; }
+  CheckSet with(Check check) const;
+  CheckSet without(Check check) const;
+
+  /// "all", "default", "none", or a list of names, each with an optional minus
+  /// that takes it out again: "all,-global-races". Empty when `text` has a
+  /// word that is none of these; `unknown` then is that word.
+  static std::optional<CheckSet> parse(std::string_view text,
+                                       std::string *unknown = nullptr);
+
+private:
+  uint32_t bits = 0;
+};
+
+} // namespace tessera::emulator
+
+#endif // TESSERA_RUNTIME_EMULATOR_CHECK_CHECKSET_H

@@ -1,0 +1,388 @@
+//===- Binder.cpp - From printed text to a predecoded instruction ---------===//
+
+#include "runtime/Emulator/Decode/Binder.h"
+
+#include "runtime/Emulator/Decode/DppControl.h"
+#include "runtime/Emulator/Exec/HalfFloat.h"
+#include "runtime/Emulator/Wave.h"
+
+#include <cstdlib>
+#include <cstring>
+
+using namespace tessera::emulator;
+
+static void stopUnknown(Wave &wave, const Instruction &instruction) {
+  wave.fail(FaultKind::UnknownInstruction, instruction, -1, 0,
+            "the emulator does not know this instruction");
+}
+
+static void stopUndecodable(Wave &wave, const Instruction &instruction) {
+  wave.fail(FaultKind::UnknownInstruction, instruction, -1, 0,
+            "these bytes are no instruction of this chip");
+}
+
+void InstructionBinder::bindUndecodable(Instruction &instruction) {
+  instruction.execute = stopUndecodable;
+}
+
+/// The name that handlers are registered under: encodings behave alike.
+static std::string_view stripEncoding(std::string_view mnemonic) {
+  for (std::string_view suffix :
+       {"_e64_dpp", "_e32", "_e64", "_dpp8", "_dpp", "_sdwa"})
+    if (mnemonic.ends_with(suffix)) {
+      mnemonic.remove_suffix(suffix.size());
+      break;
+    }
+  return mnemonic;
+}
+
+void InstructionBinder::setConstant(Operand &operand, uint64_t bits) {
+  operand.kind = OperandKind::Constant;
+  operand.value = {static_cast<uint32_t>(bits),
+                   static_cast<uint32_t>(bits >> 32)};
+  operand.rows = {program.getConstantRow(operand.value[0]),
+                  program.getConstantRow(operand.value[1])};
+}
+
+static bool isDotOrPacked(ValueType type) {
+  return type == ValueType::PackedF16 || type == ValueType::DotF16;
+}
+
+/// An inline float constant ("1.0", "0.15915494") in the operand's format.
+static uint64_t encodeFloat(double value, ValueType type) {
+  // 1/(2 pi) is a table value of the hardware in each format.
+  bool isInverseTwoPi = value > 0.159 && value < 0.16;
+  if (type == ValueType::F64 || type == ValueType::U64 ||
+      type == ValueType::I64)
+    return isInverseTwoPi ? 0x3fc45f306dc9c882 : std::bit_cast<uint64_t>(value);
+  if (type == ValueType::F16 || isDotOrPacked(type) || type == ValueType::U16 ||
+      type == ValueType::I16 || type == ValueType::PackedI16) {
+    uint64_t half =
+        isInverseTwoPi ? 0x3118 : floatToHalf(static_cast<float>(value));
+    return type == ValueType::DotF16 ? half | half << 16 : half;
+  }
+  uint64_t bits = isInverseTwoPi
+                      ? 0x3e22f983
+                      : std::bit_cast<uint32_t>(static_cast<float>(value));
+  return type == ValueType::PairF32 ? bits | bits << 32 : bits;
+}
+
+/// An inline integer or a literal. Literals are printed in hexadecimal.
+static uint64_t encodeInteger(int64_t value, bool isLiteral, ValueType type) {
+  auto bits = static_cast<uint64_t>(value);
+  switch (type) {
+  case ValueType::F64:
+    return isLiteral && bits <= 0xffffffff ? bits << 32 : bits;
+  case ValueType::I64:
+    return isLiteral ? static_cast<uint64_t>(
+                           static_cast<int64_t>(static_cast<int32_t>(bits)))
+                     : bits;
+  case ValueType::U64:
+  case ValueType::Mask:
+    return bits;
+  case ValueType::PairF32:
+    return (bits & 0xffffffff) | bits << 32;
+  case ValueType::DotF16:
+    return isLiteral ? bits : (bits & 0xffff) * 0x10001;
+  case ValueType::PackedF16:
+  case ValueType::PackedI16:
+    return isLiteral ? bits : bits & 0xffff;
+  default:
+    return bits;
+  }
+}
+
+bool InstructionBinder::bindConstant(std::string_view name, ValueType type,
+                                     Operand &operand) {
+  if (auto integer = parseInteger(name)) {
+    bool isLiteral = name.find("0x") != std::string_view::npos;
+    uint64_t bits = encodeInteger(*integer, isLiteral, type);
+    bool isWide = type == ValueType::F64 || type == ValueType::U64 ||
+                  type == ValueType::I64 || type == ValueType::PairF32 ||
+                  type == ValueType::Mask;
+    setConstant(operand, isWide ? bits : bits & 0xffffffff);
+    return true;
+  }
+  char *end = nullptr;
+  std::string copy(name);
+  double value = std::strtod(copy.c_str(), &end);
+  if (end == copy.c_str() || *end)
+    return false;
+  setConstant(operand, encodeFloat(value, type));
+  return true;
+}
+
+bool InstructionBinder::bindNamedScalar(std::string_view name,
+                                        Operand &operand) {
+  struct Named {
+    std::string_view name;
+    uint16_t slot;
+    uint8_t dwords;
+  };
+  static constexpr Named kNames[] = {
+      {"vcc", kVccLo, 2},
+      {"vcc_lo", kVccLo, 1},
+      {"vcc_hi", kVccHi, 1},
+      {"exec", kExecLo, 2},
+      {"exec_lo", kExecLo, 1},
+      {"exec_hi", kExecHi, 1},
+      {"m0", kM0, 1},
+      {"null", kNull, 1},
+      {"src_scc", kScc, 1},
+      {"scc", kScc, 1},
+      {"src_vccz", kVccz, 1},
+      {"src_execz", kExecz, 1},
+      {"vccz", kVccz, 1},
+      {"execz", kExecz, 1},
+      {"flat_scratch", kFlatScratchLo, 2},
+      {"flat_scratch_lo", kFlatScratchLo, 1},
+      {"flat_scratch_hi", kFlatScratchHi, 1},
+      {"xnack_mask", 104, 2},
+      {"xnack_mask_lo", 104, 1},
+      {"xnack_mask_hi", 105, 1},
+  };
+  for (const Named &named : kNames)
+    if (named.name == name) {
+      operand.kind = OperandKind::Scalar;
+      operand.reg = named.slot;
+      operand.dwords = named.dwords;
+      return true;
+    }
+  uint64_t shared = uint64_t(kSharedAperture) << 32;
+  uint64_t hidden = uint64_t(kPrivateAperture) << 32;
+  bool isLimit = name.ends_with("_limit");
+  if (name == "src_shared_base" || name == "src_shared_limit")
+    setConstant(operand, shared | (isLimit ? 0xffffffff : 0));
+  else if (name == "src_private_base" || name == "src_private_limit")
+    setConstant(operand, hidden | (isLimit ? 0xffffffff : 0));
+  else
+    return false;
+  return true;
+}
+
+bool InstructionBinder::bindOperand(const OperandText &text, ValueType type,
+                                    Operand &operand) {
+  operand.type = type;
+  operand.modifiers = static_cast<uint8_t>(
+      (text.abs ? kAbs : 0) | (text.neg ? kNeg : 0) | (text.sext ? kSext : 0));
+  std::string_view name = text.name;
+  if (name == "off") {
+    operand.kind = OperandKind::Off;
+    return true;
+  }
+  if (auto reg = parseRegister(name)) {
+    bool isVector = reg->file == RegisterName::File::Vector ||
+                    reg->file == RegisterName::File::Accumulation;
+    operand.kind = isVector ? OperandKind::Vector : OperandKind::Scalar;
+    unsigned base = reg->file == RegisterName::File::Accumulation
+                        ? kAccumulationRow
+                    : reg->file == RegisterName::File::Ttmp ? unsigned(kTtmp0)
+                                                            : 0;
+    unsigned limit = isVector ? kVectorRows : unsigned(kScalarSlots);
+    if (base + reg->first + reg->count > limit)
+      return false;
+    operand.reg = static_cast<uint16_t>(base + reg->first);
+    operand.dwords = static_cast<uint8_t>(reg->count);
+    return true;
+  }
+  if (bindNamedScalar(name, operand))
+    return true;
+  return bindConstant(name, type, operand);
+}
+
+bool InstructionBinder::bindOpSel(std::string_view value, const Opcode &opcode,
+                                  Instruction &instruction) {
+  std::vector<int64_t> bits = parseIntegerList(value);
+  for (size_t i = 0; i < bits.size() && i < 8; ++i)
+    instruction.opSel |= static_cast<uint8_t>((bits[i] & 1) << i);
+  if (opcode.flags & (kVop3p | kRawModifiers))
+    return true;
+  if (!(opcode.flags & kPicksHalf))
+    return instruction.opSel == 0;
+  // One bit a source, then one for the destination.
+  for (size_t i = 0; i < bits.size(); ++i) {
+    if (!bits[i])
+      continue;
+    if (i + 1 == bits.size()) {
+      instruction.dstHighHalf = true;
+      continue;
+    }
+    instruction.op[i + 1].modifiers |= kHighHalf;
+  }
+  return true;
+}
+
+static int parseSelect(std::string_view value) {
+  static constexpr std::string_view kNames[] = {
+      "BYTE_0", "BYTE_1", "BYTE_2", "BYTE_3", "WORD_0", "WORD_1", "DWORD"};
+  for (int i = 0; i < 7; ++i)
+    if (kNames[i] == value)
+      return i;
+  return -1;
+}
+
+bool InstructionBinder::bindSdwa(std::string_view name, std::string_view value,
+                                 const Opcode &opcode,
+                                 Instruction &instruction) {
+  if (name == "dst_unused") {
+    instruction.dstUnused = value == "UNUSED_PRESERVE" ? 2
+                            : value == "UNUSED_SEXT"   ? 1
+                                                       : 0;
+    return true;
+  }
+  int select = parseSelect(value);
+  if (select < 0)
+    return false;
+  if (name == "dst_sel") {
+    instruction.dstSelect = static_cast<uint8_t>(select);
+    return true;
+  }
+  // Sources follow the destination(s).
+  unsigned first = 1;
+  if (opcode.types.size() > 1 && instruction.op[1].type == ValueType::Mask &&
+      instruction.operandCount > 3)
+    first = 2;
+  Operand &source = instruction.op[first + (name == "src1_sel")];
+  source.select = static_cast<uint8_t>(select);
+  if (select < 6 || source.modifiers & kSext)
+    source.modifiers |= kSelect;
+  return true;
+}
+
+bool InstructionBinder::bindModifier(std::string_view name,
+                                     std::string_view value,
+                                     const Opcode &opcode,
+                                     Instruction &instruction) {
+  auto number = [&] {
+    return static_cast<int32_t>(parseInteger(value).value_or(0));
+  };
+  auto bits = [&] {
+    uint8_t mask = 0;
+    std::vector<int64_t> list = parseIntegerList(value);
+    for (size_t i = 0; i < list.size() && i < 8; ++i)
+      mask |= static_cast<uint8_t>((list[i] & 1) << i);
+    return mask;
+  };
+  if (name == "offset") {
+    // A swizzle pattern has words in its text; the encoding has its number.
+    instruction.offset = value.starts_with("swizzle")
+                             ? static_cast<int32_t>(instruction.raw[0] & 0xffff)
+                             : number();
+  } else if (name == "offset0") {
+    instruction.offset = number();
+  } else if (name == "offset1") {
+    instruction.offset1 = number();
+  } else if (name == "offen") {
+    instruction.flags |= kOffen;
+  } else if (name == "idxen") {
+    instruction.flags |= kIdxen;
+  } else if (name == "lds") {
+    instruction.flags |= kToLds;
+  } else if (name == "glc" || name == "sc0") {
+    instruction.flags |= kReturnsOld;
+  } else if (name == "sc1" || name == "nt" || name == "slc" || name == "dlc") {
+    // Caches are not emulated.
+  } else if (name == "clamp") {
+    instruction.flags |= kClamp;
+    return opcode.flags & (kClampOk | kRawModifiers);
+  } else if (name == "mul") {
+    instruction.outputScale = number() == 4 ? 2 : 1;
+  } else if (name == "div") {
+    instruction.outputScale = 3;
+  } else if (name == "op_sel") {
+    return bindOpSel(value, opcode, instruction);
+  } else if (name == "op_sel_hi") {
+    instruction.opSelHi = bits();
+    return opcode.flags & (kVop3p | kRawModifiers);
+  } else if (name == "neg_lo" || name == "neg") {
+    instruction.negLo = bits();
+    return opcode.flags & (kVop3p | kRawModifiers);
+  } else if (name == "neg_hi") {
+    instruction.negHi = bits();
+    return opcode.flags & (kVop3p | kRawModifiers);
+  } else if (name == "cbsz") {
+    instruction.cbsz = static_cast<uint8_t>(number());
+  } else if (name == "abid") {
+    instruction.abid = static_cast<uint8_t>(number());
+  } else if (name == "blgp") {
+    instruction.blgp = static_cast<uint8_t>(number());
+  } else if (name.ends_with("_sel") || name == "dst_unused") {
+    return bindSdwa(name, value, opcode, instruction);
+  } else {
+    return isDppModifier(name);
+  }
+  return true;
+}
+
+bool InstructionBinder::bindDpp(const InstructionText &text,
+                                const Opcode &opcode,
+                                Instruction &instruction) {
+  bool isDpp = false;
+  for (auto [name, value] : text.modifiers)
+    isDpp |= isDppModifier(name);
+  if (!isDpp)
+    return true;
+  DppControl control;
+  if (!parseDpp(text, chip, control))
+    return false;
+  instruction.dpp = program.keepDpp(control);
+  instruction.op[1].modifiers |= kDpp;
+  return opcode.kind == InstructionClass::Valu;
+}
+
+bool InstructionBinder::bindModifiers(const InstructionText &text,
+                                      const Opcode &opcode,
+                                      Instruction &instruction) {
+  // Packed operations take the upper halves for the upper result unless told
+  // otherwise; v_fma_mix takes f32 sources.
+  if (opcode.flags & kVop3p)
+    instruction.opSelHi = opcode.flags & kMixSources ? 0 : 7;
+  for (auto [name, value] : text.modifiers)
+    if (!bindModifier(name, value, opcode, instruction))
+      return false;
+  if (!bindDpp(text, opcode, instruction))
+    return false;
+  bool is16Bit = opcode.typeOf(0) == ValueType::F16 ||
+                 opcode.typeOf(0) == ValueType::U16 ||
+                 opcode.typeOf(0) == ValueType::I16;
+  instruction.keepHighHalf =
+      is16Bit && !chip.isGfx9() && opcode.kind == InstructionClass::Valu &&
+      !instruction.dstHighHalf && instruction.dstSelect == 6;
+  instruction.hasOutputModifiers =
+      instruction.has(kClamp) || instruction.outputScale ||
+      instruction.dstSelect < 6 || instruction.dstHighHalf ||
+      instruction.keepHighHalf || instruction.dpp;
+  return true;
+}
+
+void InstructionBinder::bind(std::string_view line, Instruction &instruction) {
+  InstructionText text = splitInstruction(line);
+  const Opcode *opcode = OpcodeTable::get().find(stripEncoding(text.mnemonic));
+  instruction.execute = stopUnknown;
+  if (!opcode || text.operands.size() > instruction.op.size())
+    return;
+  instruction.kind = opcode->kind;
+  // Operands of control instructions (waits, messages, branches) are in the
+  // encoding; their words are nobody else's.
+  bool readsOperands = !opcode->types.empty();
+  if (readsOperands) {
+    instruction.operandCount = static_cast<uint8_t>(text.operands.size());
+    for (size_t i = 0; i < text.operands.size(); ++i)
+      if (!bindOperand(text.operands[i],
+                       opcode->typeOf(static_cast<unsigned>(i)),
+                       instruction.op[i]))
+        return;
+    if (opcode->flags & kReadsDst) {
+      Operand &last = instruction.op[instruction.operandCount];
+      last = instruction.op[0];
+      last.type = opcode->typeOf(instruction.operandCount++);
+    }
+    if (!bindModifiers(text, *opcode, instruction))
+      return;
+  }
+  for (Operand &operand : instruction.op)
+    operand.isPlainVector = operand.kind == OperandKind::Vector &&
+                            !operand.modifiers &&
+                            operand.type != ValueType::Mask;
+  instruction.execute = opcode->handler;
+}

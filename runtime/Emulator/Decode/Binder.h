@@ -1,0 +1,47 @@
+//===- Binder.h - From printed text to a predecoded instruction -*- C++ -*-===//
+
+#ifndef TESSERA_RUNTIME_EMULATOR_DECODE_BINDER_H
+#define TESSERA_RUNTIME_EMULATOR_DECODE_BINDER_H
+
+#include "runtime/Emulator/Decode/InstructionText.h"
+#include "runtime/Emulator/Decode/Program.h"
+#include "runtime/Emulator/Exec/OpcodeTable.h"
+
+namespace tessera::emulator {
+
+/// Gives an instruction its handler and operands. Whatever it does not
+/// understand in full (mnemonic, operand or modifier) becomes an instruction
+/// that stops the kernel: guessing would be a silent wrong answer.
+class InstructionBinder {
+public:
+  InstructionBinder(Program &program, const Chip &chip)
+      : program(program), chip(chip) {}
+
+  /// `instruction` has its raw bytes, size and index already.
+  void bind(std::string_view text, Instruction &instruction);
+  /// For bytes that are no instruction.
+  static void bindUndecodable(Instruction &instruction);
+
+private:
+  bool bindOperand(const OperandText &text, ValueType type, Operand &operand);
+  bool bindNamedScalar(std::string_view name, Operand &operand);
+  bool bindConstant(std::string_view name, ValueType type, Operand &operand);
+  bool bindModifiers(const InstructionText &text, const Opcode &opcode,
+                     Instruction &instruction);
+  bool bindModifier(std::string_view name, std::string_view value,
+                    const Opcode &opcode, Instruction &instruction);
+  bool bindOpSel(std::string_view value, const Opcode &opcode,
+                 Instruction &instruction);
+  bool bindSdwa(std::string_view name, std::string_view value,
+                const Opcode &opcode, Instruction &instruction);
+  bool bindDpp(const InstructionText &text, const Opcode &opcode,
+               Instruction &instruction);
+  void setConstant(Operand &operand, uint64_t bits);
+
+  Program &program;
+  const Chip &chip;
+};
+
+} // namespace tessera::emulator
+
+#endif // TESSERA_RUNTIME_EMULATOR_DECODE_BINDER_H

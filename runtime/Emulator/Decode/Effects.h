@@ -1,0 +1,32 @@
+//===- Effects.h - Registers that an instruction reads and writes -*- C++ -*-=//
+//
+// From LLVM's instruction descriptions, explicit and implicit operands alike,
+// so that checks need no table of their own.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_RUNTIME_EMULATOR_DECODE_EFFECTS_H
+#define TESSERA_RUNTIME_EMULATOR_DECODE_EFFECTS_H
+
+#include <cstdint>
+#include <vector>
+
+namespace tessera::emulator {
+
+struct RegisterUse {
+  enum Part : uint8_t { Whole, Low, High };
+  /// First vector row (AGPR n is 256 + n) or first scalar slot.
+  uint16_t first = 0;
+  uint8_t dwords = 1;
+  bool isScalar = false;
+  bool isWrite = false;
+  /// Of a single dword: true16 names one half of a register.
+  Part part = Whole;
+};
+
+/// A tied operand (the sum of v_fmac) is there twice, read and written.
+using Effects = std::vector<RegisterUse>;
+
+} // namespace tessera::emulator
+
+#endif // TESSERA_RUNTIME_EMULATOR_DECODE_EFFECTS_H

@@ -1,0 +1,67 @@
+//===- Program.cpp - The predecoded code of a code object -----------------===//
+
+#include "runtime/Emulator/Decode/Program.h"
+
+#include "runtime/Emulator/Chip.h"
+#include "runtime/Emulator/Decode/Binder.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace tessera::emulator;
+
+Program::Program(Decoder &decoder, std::span<const uint8_t> code,
+                 uint64_t loadAddress)
+    : codeBegin(reinterpret_cast<uint64_t>(code.data())),
+      loadAddress(loadAddress), indexOfWord(code.size() / 4, kNone) {
+  InstructionBinder binder(*this, decoder.getChip());
+  instructions.reserve(code.size() / 4 + 1);
+  std::string text;
+  for (size_t offset = 0; offset + 4 <= code.size();) {
+    Instruction instruction;
+    std::memcpy(instruction.raw.data(), code.data() + offset,
+                std::min<size_t>(8, code.size() - offset));
+    instruction.index = static_cast<uint32_t>(instructions.size());
+    unsigned size =
+        decoder.decode(code.subspan(offset), codeBegin + offset, text);
+    instruction.bytes = static_cast<uint8_t>(size ? size : 4);
+    if (size)
+      binder.bind(text, instruction);
+    else
+      InstructionBinder::bindUndecodable(instruction);
+    indexOfWord[offset / 4] = instruction.index;
+    offsets.push_back(static_cast<uint32_t>(offset));
+    texts.push_back(size ? text : "(not an instruction)");
+    instructions.push_back(instruction);
+    offset += instruction.bytes;
+  }
+  // A wave that runs off the end meets one more that stops it.
+  Instruction end;
+  InstructionBinder::bindUndecodable(end);
+  end.index = static_cast<uint32_t>(instructions.size());
+  offsets.push_back(static_cast<uint32_t>(code.size()));
+  texts.push_back("(end of the code)");
+  instructions.push_back(end);
+}
+
+const Instruction *Program::find(uint64_t address) const {
+  uint64_t offset = address - codeBegin;
+  if (offset % 4 || offset / 4 >= indexOfWord.size() ||
+      indexOfWord[offset / 4] == kNone)
+    return nullptr;
+  return &instructions[indexOfWord[offset / 4]];
+}
+
+const uint32_t *Program::getConstantRow(uint32_t value) {
+  auto [it, isNew] = rowOfConstant.try_emplace(value, nullptr);
+  if (isNew) {
+    constantRows.emplace_back().fill(value);
+    it->second = constantRows.back().data();
+  }
+  return it->second;
+}
+
+const DppControl *Program::keepDpp(const DppControl &control) {
+  dppControls.push_back(control);
+  return &dppControls.back();
+}

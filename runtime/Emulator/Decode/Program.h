@@ -1,0 +1,72 @@
+//===- Program.h - The predecoded code of a code object --------*- C++ -*-===//
+//
+// The executable bytes of a code object, decoded once. Addresses (as kernels
+// see them, s_getpc) and instructions are translated both ways here.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_RUNTIME_EMULATOR_DECODE_PROGRAM_H
+#define TESSERA_RUNTIME_EMULATOR_DECODE_PROGRAM_H
+
+#include "runtime/Emulator/Decode/Decoder.h"
+#include "runtime/Emulator/Instruction.h"
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace tessera::emulator {
+
+/// Immutable after construction; shared by all threads. Bytes that cannot be
+/// decoded, and instructions without a handler, become instructions that stop
+/// the kernel with an error if they are ever reached.
+class Program {
+public:
+  /// `code` lies where the kernel believes it does; `loadAddress` is what
+  /// messages count the pc from.
+  Program(Decoder &decoder, std::span<const uint8_t> code,
+          uint64_t loadAddress);
+
+  /// The instruction at `address`, or nullptr when none starts there.
+  const Instruction *find(uint64_t address) const;
+  uint64_t getAddress(const Instruction &instruction) const {
+    return codeBegin + offsets[instruction.index];
+  }
+  uint64_t getNextAddress(const Instruction &instruction) const {
+    return getAddress(instruction) + instruction.bytes;
+  }
+  /// The pc as a disassembly of the file shows it.
+  uint64_t getOffset(const Instruction &instruction) const {
+    return getAddress(instruction) - loadAddress;
+  }
+  const std::string &getText(const Instruction &instruction) const {
+    return texts[instruction.index];
+  }
+  const Instruction *getBegin() const { return instructions.data(); }
+  size_t size() const { return instructions.size(); }
+
+private:
+  friend class InstructionBinder;
+  const uint32_t *getConstantRow(uint32_t value);
+  const DppControl *keepDpp(const DppControl &control);
+
+  uint64_t codeBegin;
+  uint64_t loadAddress;
+  std::vector<Instruction> instructions; ///< One more than decoded: the end.
+  std::vector<std::string> texts;
+  std::vector<uint32_t> offsets;     ///< By instruction.
+  std::vector<uint32_t> indexOfWord; ///< By offset / 4; kNone inside one.
+  std::deque<std::array<uint32_t, 64>> constantRows;
+  std::unordered_map<uint32_t, const uint32_t *> rowOfConstant;
+  std::deque<DppControl> dppControls;
+
+  static constexpr uint32_t kNone = ~0u;
+};
+
+} // namespace tessera::emulator
+
+#endif // TESSERA_RUNTIME_EMULATOR_DECODE_PROGRAM_H

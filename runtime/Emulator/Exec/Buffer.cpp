@@ -1,0 +1,206 @@
+//===- Buffer.cpp - Accesses through a buffer descriptor --------------===//
+//
+// Out of range is no error but part of the instruction: loads give 0, stores
+// do nothing, dword by dword. Convolutions rely on it for padding. In range
+// of the descriptor but out of every allocation is an error.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Emulator/Exec/MemoryFormat.h"
+#include "runtime/Emulator/Exec/OpcodeTable.h"
+#include "runtime/Emulator/Exec/Segments.h"
+#include "runtime/Emulator/Measure/Stats.h"
+
+#include <string>
+#include <utility>
+
+using namespace tessera::emulator;
+
+namespace {
+/// The 128 bits of a descriptor, unpacked for one instruction.
+struct BufferAccess {
+  uint64_t base;
+  uint32_t stride, records, soffset;
+  uint32_t indexStride;
+  bool swizzle, addTid;
+  uint8_t outOfBoundsSelect; ///< 4: the rule of gfx9.
+  bool isIndexed;
+  const uint32_t *index = nullptr;
+  const uint32_t *offset = nullptr;
+  uint32_t immediate;
+
+  /// The sum of the two offsets wraps at 32 bits, and only then is checked.
+  /// LLVM 22 relies on it: for chips before gfx1250 it folds `add x, constant`
+  /// into the immediate without knowing that the sum does not wrap, for
+  /// gfx1250 only with `nuw`.
+  uint64_t getOffset(unsigned lane) const {
+    return (offset ? offset[lane] : 0) + immediate;
+  }
+  uint64_t getIndex(unsigned lane) const {
+    return (index ? index[lane] : 0) + (addTid ? uint64_t(lane) : 0);
+  }
+  bool isInRange(uint64_t index, uint64_t offset, unsigned payload) const;
+  uint64_t getAddress(uint64_t index, uint64_t offset) const;
+};
+} // namespace
+
+bool BufferAccess::isInRange(uint64_t indexOfLane, uint64_t byte,
+                             unsigned payload) const {
+  uint64_t rawLimit = records > soffset ? records - soffset : 0;
+  switch (outOfBoundsSelect) {
+  case 0:
+    return indexOfLane < records && byte < stride;
+  case 1:
+    return indexOfLane < records;
+  case 2:
+    return records != 0;
+  case 3:
+    return byte < rawLimit;
+  default:
+    // The thread number that a scratch descriptor adds is not an index.
+    if (stride == 0 || !isIndexed)
+      return byte < rawLimit;
+    return indexOfLane < records && byte < stride;
+  }
+}
+
+uint64_t BufferAccess::getAddress(uint64_t indexOfLane, uint64_t byte) const {
+  if (!swizzle)
+    return base + soffset + stride * indexOfLane + byte;
+  constexpr uint64_t kElement = 4;
+  return base + soffset +
+         (indexOfLane / indexStride * stride + byte / kElement * kElement) *
+             indexStride +
+         indexOfLane % indexStride * kElement + byte % kElement;
+}
+
+/// Operands vaddr, srsrc, soffset start at `first`.
+static BufferAccess unpack(const Wave &wave, const Instruction &in,
+                           unsigned first) {
+  unsigned v = in.op[first + 1].reg;
+  uint32_t word1 = wave.readScalar(v + 1), word3 = wave.readScalar(v + 3);
+  bool isGfx9 = wave.group->chip->isGfx9();
+  BufferAccess access;
+  access.base = wave.readScalar64(v) & 0xffffffffffff;
+  access.stride = word1 >> 16 & 0x3fff;
+  access.records = wave.readScalar(v + 2);
+  access.soffset = wave.scalar32(in.op[first + 2]);
+  access.indexStride = 8u << (word3 >> 21 & 3);
+  access.swizzle = word1 >> 31 & 1;
+  access.addTid = word3 >> 23 & 1;
+  access.outOfBoundsSelect = isGfx9 ? 4 : word3 >> 28 & 3;
+  access.isIndexed = in.has(kIdxen);
+  access.immediate = static_cast<uint32_t>(in.offset);
+  const Operand &vaddr = in.op[first];
+  if (vaddr.kind == OperandKind::Vector) {
+    unsigned row = vaddr.reg;
+    if (in.has(kIdxen))
+      access.index = wave.vector[row++];
+    if (in.has(kOffen))
+      access.offset = wave.vector[row];
+  }
+  return access;
+}
+
+/// Reads one lane's value into `data`; what is out of range stays 0.
+template <unsigned Bytes>
+static bool fetch(Wave &wave, const Instruction &in, const BufferAccess &access,
+                  unsigned lane, uint8_t *data) {
+  constexpr unsigned kStep = Bytes < 4 ? Bytes : 4;
+  uint64_t index = access.getIndex(lane), offset = access.getOffset(lane);
+  // Most accesses are wholly in range and linear.
+  if (!access.swizzle && access.isInRange(index, offset + Bytes - kStep, kStep))
+      [[likely]] {
+    const uint8_t *memory = wave.access(
+        in, lane, access.getAddress(index, offset), Bytes, AccessKind::Load);
+    if (memory)
+      std::memcpy(data, memory, Bytes);
+    return memory;
+  }
+  std::memset(data, 0, Bytes);
+  for (unsigned done = 0; done < Bytes; done += kStep) {
+    if (!access.isInRange(index, offset + done, kStep))
+      continue;
+    const uint8_t *memory =
+        wave.access(in, lane, access.getAddress(index, offset + done), kStep,
+                    AccessKind::Load);
+    if (!memory)
+      return false;
+    std::memcpy(data + done, memory, kStep);
+  }
+  return true;
+}
+
+template <size_t Format>
+static void load(Wave &wave, const Instruction &in) {
+  static constexpr MemoryFormat F = kLoadFormats[Format];
+  bool toLds = in.has(kToLds);
+  BufferAccess access = unpack(wave, in, toLds ? 0 : 1);
+  // The address register may be among the destinations: keep a copy.
+  LaneRow offsets, indices;
+  if (access.offset)
+    access.offset = static_cast<uint32_t *>(
+        std::memcpy(offsets, access.offset, sizeof offsets));
+  if (access.index)
+    access.index = static_cast<uint32_t *>(
+        std::memcpy(indices, access.index, sizeof indices));
+  uint64_t ldsBase = (wave.readScalar(kM0) & 0x3ffff) + access.immediate;
+  constexpr unsigned kLdsStep = F.bytes < 4 ? 4 : F.bytes;
+  for (uint64_t left = wave.exec; left; left &= left - 1) {
+    auto lane = static_cast<unsigned>(std::countr_zero(left));
+    uint8_t data[16] = {};
+    if (!fetch<F.bytes>(wave, in, access, lane, data))
+      return;
+    if (!toLds) {
+      putLoaded<F>(wave, in.op[0].reg, lane, data);
+      continue;
+    }
+    uint8_t *lds = accessLds(wave, in, lane, ldsBase + kLdsStep * lane,
+                             kLdsStep, AccessKind::Store, true);
+    if (!lds)
+      return;
+    std::memcpy(lds, data, kLdsStep);
+  }
+  if (LaunchStats *stats = wave.group->stats)
+    stats->bytesLoaded +=
+        F.bytes * static_cast<unsigned>(std::popcount(wave.exec));
+}
+
+template <size_t Format>
+static void store(Wave &wave, const Instruction &in) {
+  static constexpr MemoryFormat F = kStoreFormats[Format];
+  constexpr unsigned kStep = F.bytes < 4 ? F.bytes : 4;
+  BufferAccess access = unpack(wave, in, 1);
+  for (uint64_t left = wave.exec; left; left &= left - 1) {
+    auto lane = static_cast<unsigned>(std::countr_zero(left));
+    uint8_t data[16];
+    getStored<F>(wave, in.op[0].reg, lane, data);
+    uint64_t index = access.getIndex(lane), offset = access.getOffset(lane);
+    for (unsigned done = 0; done < F.bytes; done += kStep) {
+      if (!access.isInRange(index, offset + done, kStep))
+        continue;
+      uint8_t *memory =
+          wave.access(in, lane, access.getAddress(index, offset + done), kStep,
+                      AccessKind::Store);
+      if (!memory)
+        return;
+      std::memcpy(memory, data + done, kStep);
+      if (LaunchStats *stats = wave.group->stats)
+        stats->bytesStored += kStep;
+    }
+  }
+}
+
+void tessera::emulator::addBuffer(OpcodeTable &table) {
+  const std::vector<ValueType> types(4, ValueType::U32);
+  [&]<size_t... I>(std::index_sequence<I...>) {
+    for (auto name : {&FormatName::oldName, &FormatName::newName})
+      (..., table.add(std::string("buffer_load_") + kLoadNames[I].*name,
+                      {load<I>, InstructionClass::VmemLoad, 0, types}));
+  }(std::make_index_sequence<kLoadFormatCount>());
+  [&]<size_t... I>(std::index_sequence<I...>) {
+    for (auto name : {&FormatName::oldName, &FormatName::newName})
+      (..., table.add(std::string("buffer_store_") + kStoreNames[I].*name,
+                      {store<I>, InstructionClass::VmemStore, 0, types}));
+  }(std::make_index_sequence<kStoreFormatCount>());
+}

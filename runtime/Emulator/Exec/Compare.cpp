@@ -1,0 +1,112 @@
+//===- Compare.cpp - Vector comparisons -------------------------------===//
+//
+// A comparison writes a whole mask: lanes that are off get 0. v_cmpx writes
+// EXEC, on gfx9 its destination too.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Emulator/Exec/FloatMath.h"
+#include "runtime/Emulator/Exec/VectorOps.h"
+
+#include <string>
+
+using namespace tessera::emulator;
+
+/// `First` is the place of the first source: 1, or 0 for v_cmpx on RDNA.
+template <auto Fn, typename A, typename B, unsigned First>
+static uint64_t evaluate(Wave &wave, const Instruction &in) {
+  LaneRows a = wave.source(in, First, 0), b = wave.source(in, First + 1, 1);
+  alignas(64) LaneRow row;
+  uint32_t *const outcome = row;
+  forEachLane(wave, [=](size_t lane) {
+    outcome[lane] = Fn(Lane<A>::get(a, lane), Lane<B>::get(b, lane));
+  });
+  uint64_t mask = collectMask(wave, outcome) & wave.exec;
+  return in.dpp ? mask & wave.dppWriteMask : mask;
+}
+
+template <auto Fn, typename A, typename B>
+static void compare(Wave &wave, const Instruction &in) {
+  wave.writeMask(in.op[0].reg, evaluate<Fn, A, B, 1>(wave, in));
+}
+template <auto Fn, typename A, typename B>
+static void compareExec(Wave &wave, const Instruction &in) {
+  if (in.operandCount == 2) {
+    wave.setExec(evaluate<Fn, A, B, 0>(wave, in));
+    return;
+  }
+  uint64_t mask = evaluate<Fn, A, B, 1>(wave, in);
+  wave.writeMask(in.op[0].reg, mask);
+  wave.setExec(mask);
+}
+
+template <auto Fn, typename A, typename B = A>
+static void add(OpcodeTable &table, const std::string &name) {
+  ValueType a = Lane<A>::type, b = Lane<B>::type;
+  uint16_t flags = is16Bit(a) ? kPicksHalf : 0;
+  table.add("v_cmp_" + name, {compare<Fn, A, B>,
+                              InstructionClass::Valu,
+                              flags,
+                              {ValueType::Mask, a, b}});
+  // Types by place: with two operands they are the sources themselves. Both
+  // are alike except for class tests, whose bits need no conversion.
+  table.add("v_cmpx_" + name,
+            {compareExec<Fn, A, B>, InstructionClass::Valu, flags, {a, a, b}});
+}
+
+template <typename T>
+static void addIntegers(OpcodeTable &table, const std::string &type) {
+  add<[](T a, T b) -> uint32_t { return a < b; }, T>(table, "lt_" + type);
+  add<[](T a, T b) -> uint32_t { return a == b; }, T>(table, "eq_" + type);
+  add<[](T a, T b) -> uint32_t { return a <= b; }, T>(table, "le_" + type);
+  add<[](T a, T b) -> uint32_t { return a > b; }, T>(table, "gt_" + type);
+  add<[](T a, T b) -> uint32_t { return a != b; }, T>(table, "ne_" + type);
+  add<[](T a, T b) -> uint32_t { return a >= b; }, T>(table, "ge_" + type);
+  add<[](T, T) -> uint32_t { return 0; }, T>(table, "f_" + type);
+  add<[](T, T) -> uint32_t { return 1; }, T>(table, "t_" + type);
+}
+
+static float plain(F16 half) { return half.value; }
+static float plain(float value) { return value; }
+static double plain(double value) { return value; }
+
+template <typename T>
+static void addFloats(OpcodeTable &table, const std::string &type) {
+#define TESSERA_COMPARE(name, condition)                                       \
+  add<[](T left, T right) -> uint32_t {                                        \
+    auto a = plain(left), b = plain(right);                                    \
+    return condition;                                                          \
+  },                                                                           \
+      T>(table, name + type)
+  TESSERA_COMPARE("lt_", a < b);
+  TESSERA_COMPARE("eq_", a == b);
+  TESSERA_COMPARE("le_", a <= b);
+  TESSERA_COMPARE("gt_", a > b);
+  TESSERA_COMPARE("lg_", (a < b) | (a > b));
+  TESSERA_COMPARE("ge_", a >= b);
+  TESSERA_COMPARE("o_", (a == a) & (b == b));
+  TESSERA_COMPARE("u_", (a != a) | (b != b));
+  TESSERA_COMPARE("nge_", !(a >= b));
+  TESSERA_COMPARE("nlg_", !((a < b) | (a > b)));
+  TESSERA_COMPARE("ngt_", !(a > b));
+  TESSERA_COMPARE("nle_", !(a <= b));
+  TESSERA_COMPARE("neq_", !(a == b));
+  TESSERA_COMPARE("nlt_", !(a < b));
+#undef TESSERA_COMPARE
+}
+
+void tessera::emulator::addCompares(OpcodeTable &table) {
+  addIntegers<uint16_t>(table, "u16");
+  addIntegers<int16_t>(table, "i16");
+  addIntegers<uint32_t>(table, "u32");
+  addIntegers<int32_t>(table, "i32");
+  addIntegers<uint64_t>(table, "u64");
+  addIntegers<int64_t>(table, "i64");
+  addFloats<F16>(table, "f16");
+  addFloats<float>(table, "f32");
+  addFloats<double>(table, "f64");
+  add<[](float a, uint32_t b) -> uint32_t { return (classify(a) & b) != 0; },
+      float, uint32_t>(table, "class_f32");
+  add<[](double a, uint32_t b) -> uint32_t { return (classify(a) & b) != 0; },
+      double, uint32_t>(table, "class_f64");
+}

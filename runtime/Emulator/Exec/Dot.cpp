@@ -1,0 +1,167 @@
+//===- Dot.cpp - Dot products and mixed-precision fma -----------------===//
+
+#include "runtime/Emulator/Exec/VectorOps.h"
+
+using namespace tessera::emulator;
+
+// Published as c += a0 * b0; c += a1 * b1. The products of two f16 are exact
+// in f32, so each step rounds once here; how hardware rounds in between is not
+// published.
+static float dotHalf(uint32_t a, uint32_t b, float c) {
+  c = __builtin_fmaf(halfToFloat(a), halfToFloat(b), c);
+  return __builtin_fmaf(halfToFloat(a >> 16), halfToFloat(b >> 16), c);
+}
+static float dotBf16(uint32_t a, uint32_t b, float c) {
+  c = __builtin_fmaf(bf16ToFloat(a), bf16ToFloat(b), c);
+  return __builtin_fmaf(bf16ToFloat(a >> 16), bf16ToFloat(b >> 16), c);
+}
+
+/// One source with its halves in the order that op_sel and op_sel_hi ask for,
+/// signs flipped by neg_lo and neg_hi. Usually there is nothing to do.
+static const uint32_t *arrangeHalves(const Wave &wave, const Instruction &in,
+                                     unsigned s, const uint32_t *row,
+                                     LaneRow &scratch) {
+  uint32_t lowShift = in.opSel >> s & 1 ? 16 : 0;
+  uint32_t highShift = in.opSelHi >> s & 1 ? 16 : 0;
+  uint32_t flip =
+      (in.negLo >> s & 1 ? 0x8000u : 0) | (in.negHi >> s & 1 ? 0x80000000u : 0);
+  if (lowShift == 0 && highShift == 16 && !flip)
+    return row;
+  uint32_t *to = scratch;
+  forEachLane(wave, [=](size_t lane) {
+    uint32_t low = row[lane] >> lowShift & 0xffff;
+    uint32_t high = row[lane] >> highShift & 0xffff;
+    to[lane] = (low | high << 16) ^ flip;
+  });
+  return scratch;
+}
+
+template <auto Fn>
+static void dotFloat(Wave &wave, const Instruction &in) {
+  alignas(64) LaneRow scratchA, scratchB;
+  const uint32_t *a =
+      arrangeHalves(wave, in, 0, wave.source(in, 1, 0).lo, scratchA);
+  const uint32_t *b =
+      arrangeHalves(wave, in, 1, wave.source(in, 2, 1).lo, scratchB);
+  const uint32_t *c = wave.source(in, 3, 2).lo;
+  const RowTarget target = wave.beginWrite(in);
+  forEachLane(wave, [=](size_t lane) {
+    target.lo[lane] = std::bit_cast<uint32_t>(
+        Fn(a[lane], b[lane], std::bit_cast<float>(c[lane])));
+  });
+  if (!target.direct)
+    wave.finishWrite(in, ValueType::F32);
+}
+
+template <typename Part, unsigned Bits>
+static int32_t dotInteger(uint32_t a, uint32_t b, int32_t c) {
+  constexpr uint32_t kMask = (1u << Bits) - 1;
+  uint32_t sum = static_cast<uint32_t>(c);
+  for (unsigned i = 0; i < 32 / Bits; ++i) {
+    uint32_t x = a >> (Bits * i) & kMask, y = b >> (Bits * i) & kMask;
+    if constexpr (std::is_signed_v<Part>) {
+      constexpr uint32_t kSign = 1u << (Bits - 1);
+      x = (x ^ kSign) - kSign;
+      y = (y ^ kSign) - kSign;
+    }
+    sum += x * y;
+  }
+  return static_cast<int32_t>(sum);
+}
+
+template <typename Part, unsigned Bits>
+static void addInteger(OpcodeTable &table,
+                       std::initializer_list<const char *> names,
+                       std::initializer_list<const char *> accumulating) {
+  constexpr auto kFn = [](uint32_t a, uint32_t b, int32_t c) {
+    return dotInteger<Part, Bits>(a, b, c);
+  };
+  // The default op_sel_hi of VOP3P means nothing here.
+  addVector<kFn>(table, names);
+  addVector<kFn>(table, accumulating, kReadsDst);
+}
+
+/// v_fma_mix: op_sel_hi says f16 (then op_sel picks the half) or f32; neg_hi
+/// means abs.
+static void mix(Wave &wave, const Instruction &in, uint32_t *out) {
+  alignas(64) float values[3][kMaxLanes];
+  for (unsigned s = 0; s < 3; ++s) {
+    bool isHalf = in.opSelHi >> s & 1;
+    unsigned shift = in.opSel >> s & 1 ? 16 : 0;
+    // A constant is bound as f32, whatever the other operands are.
+    bool isConstant = in.op[1 + s].kind == OperandKind::Constant;
+    LaneRows rows = wave.source(in, 1 + s, s);
+    bool absolute = in.negHi >> s & 1, negate = in.negLo >> s & 1;
+    for (unsigned lane = 0; lane < wave.lanes; ++lane) {
+      float value = isHalf && !isConstant ? halfToFloat(rows.lo[lane] >> shift)
+                                          : std::bit_cast<float>(rows.lo[lane]);
+      value = absolute ? std::fabs(value) : value;
+      values[s][lane] = negate ? -value : value;
+    }
+  }
+  for (unsigned lane = 0; lane < wave.lanes; ++lane)
+    out[lane] = std::bit_cast<uint32_t>(
+        __builtin_fmaf(values[0][lane], values[1][lane], values[2][lane]));
+}
+
+static float clampUnit(float value) {
+  return value > 0 ? (value < 1 ? value : 1.0f) : 0.0f;
+}
+
+static void mixFloat(Wave &wave, const Instruction &in) {
+  alignas(64) LaneRow out;
+  mix(wave, in, out);
+  if (in.has(kClamp))
+    for (unsigned lane = 0; lane < wave.lanes; ++lane)
+      out[lane] =
+          std::bit_cast<uint32_t>(clampUnit(std::bit_cast<float>(out[lane])));
+  wave.writeRow(in.op[0].reg, out);
+}
+
+template <bool High>
+static void mixHalf(Wave &wave, const Instruction &in) {
+  alignas(64) LaneRow out;
+  mix(wave, in, out);
+  const uint32_t *old = wave.vector[in.op[0].reg];
+  for (unsigned lane = 0; lane < wave.lanes; ++lane) {
+    float value = std::bit_cast<float>(out[lane]);
+    uint32_t half = floatToHalf(in.has(kClamp) ? clampUnit(value) : value);
+    out[lane] = High ? (old[lane] & 0xffff) | half << 16
+                     : (old[lane] & 0xffff0000) | half;
+  }
+  wave.writeRow(in.op[0].reg, out);
+}
+
+void tessera::emulator::addDots(OpcodeTable &table) {
+  using enum ValueType;
+  auto add = [&](const char *name, Handler handler, uint16_t flags) {
+    table.add(
+        name,
+        {handler, InstructionClass::Valu, flags, {F32, DotF16, DotF16, F32}});
+  };
+  add("v_dot2_f32_f16", dotFloat<dotHalf>, kVop3p);
+  add("v_dot2c_f32_f16", dotFloat<dotHalf>, kVop3p | kReadsDst);
+  add("v_dot2_f32_bf16", dotFloat<dotBf16>, kVop3p);
+  add("v_dot2c_f32_bf16", dotFloat<dotBf16>, kVop3p | kReadsDst);
+  addInteger<int8_t, 8>(table, {"v_dot4_i32_i8"}, {"v_dot4c_i32_i8"});
+  addInteger<uint8_t, 8>(table, {"v_dot4_u32_u8"}, {});
+  addInteger<int8_t, 4>(table, {"v_dot8_i32_i4"}, {"v_dot8c_i32_i4"});
+  addInteger<uint8_t, 4>(table, {"v_dot8_u32_u4"}, {});
+  addInteger<int16_t, 16>(table, {"v_dot2_i32_i16"}, {"v_dot2c_i32_i16"});
+  addInteger<uint16_t, 16>(table, {"v_dot2_u32_u16"}, {});
+  for (const char *name : {"v_fma_mix_f32", "v_mad_mix_f32"})
+    table.add(name, {mixFloat,
+                     InstructionClass::Valu,
+                     kVop3p | kMixSources,
+                     {F32, F32, F32, F32}});
+  for (const char *name : {"v_fma_mixlo_f16", "v_mad_mixlo_f16"})
+    table.add(name, {mixHalf<false>,
+                     InstructionClass::Valu,
+                     kVop3p | kMixSources,
+                     {F32, F32, F32, F32}});
+  for (const char *name : {"v_fma_mixhi_f16", "v_mad_mixhi_f16"})
+    table.add(name, {mixHalf<true>,
+                     InstructionClass::Valu,
+                     kVop3p | kMixSources,
+                     {F32, F32, F32, F32}});
+}

@@ -1,0 +1,87 @@
+//===- FloatMath.h - Scalar float rules of the vector unit -----*- C++ -*-===//
+
+#ifndef TESSERA_RUNTIME_EMULATOR_EXEC_FLOATMATH_H
+#define TESSERA_RUNTIME_EMULATOR_EXEC_FLOATMATH_H
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+namespace tessera::emulator {
+
+/// Minimum and maximum: a NaN loses against a number, and -0 < +0.
+template <typename F>
+inline F minimum(F a, F b) {
+  F smaller = a < b || (a == b && std::signbit(a)) ? a : b;
+  return a != a ? b : b != b ? a : smaller;
+}
+template <typename F>
+inline F maximum(F a, F b) {
+  F larger = a > b || (a == b && !std::signbit(a)) ? a : b;
+  return a != a ? b : b != b ? a : larger;
+}
+template <typename F>
+inline F median(F a, F b, F c) {
+  if (a != a || b != b || c != c)
+    return minimum(minimum(a, b), c);
+  return maximum(minimum(a, b), minimum(maximum(a, b), c));
+}
+
+/// x - floor(x), kept below 1.
+template <typename F>
+inline F fraction(F x) {
+  F below =
+      std::is_same_v<F, float> ? F(0x1.fffffep-1) : F(0x1.fffffffffffffp-1);
+  return std::isfinite(x) ? minimum(x - std::floor(x), below)
+                          : std::numeric_limits<F>::quiet_NaN();
+}
+
+template <typename F>
+inline F frexpMantissa(F x) {
+  int exponent;
+  return std::isfinite(x) ? std::frexp(x, &exponent) : x;
+}
+template <typename F>
+inline int32_t frexpExponent(F x) {
+  int exponent = 0;
+  if (std::isfinite(x))
+    (void)std::frexp(x, &exponent);
+  return exponent;
+}
+
+/// The argument of v_sin and v_cos is in turns.
+inline float sinTurns(float x) {
+  return std::isfinite(x)
+             ? static_cast<float>(std::sin(6.283185307179586 *
+                                           (double(x) - std::floor(double(x)))))
+             : std::numeric_limits<float>::quiet_NaN();
+}
+inline float cosTurns(float x) {
+  return std::isfinite(x)
+             ? static_cast<float>(std::cos(6.283185307179586 *
+                                           (double(x) - std::floor(double(x)))))
+             : std::numeric_limits<float>::quiet_NaN();
+}
+
+/// Bits of v_cmp_class: which kind of number is x?
+template <typename F>
+inline uint32_t classify(F x) {
+  using Bits = std::conditional_t<sizeof(F) == 4, uint32_t, uint64_t>;
+  constexpr unsigned kMantissa = sizeof(F) == 4 ? 23 : 52;
+  Bits bits = std::bit_cast<Bits>(x);
+  bool negative = std::signbit(x);
+  if (x != x)
+    return bits >> (kMantissa - 1) & 1 ? 2 : 1;
+  if (std::isinf(x))
+    return negative ? 4 : 0x200;
+  if (x == 0)
+    return negative ? 0x20 : 0x40;
+  if (std::fpclassify(x) == FP_SUBNORMAL)
+    return negative ? 0x10 : 0x80;
+  return negative ? 8 : 0x100;
+}
+
+} // namespace tessera::emulator
+
+#endif // TESSERA_RUNTIME_EMULATOR_EXEC_FLOATMATH_H

@@ -1,0 +1,53 @@
+//===- HalfFloat.h - 16-bit floats on the host -----------------*- C++ -*-===//
+//
+// Written so that a loop over lanes becomes F16C instructions.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_RUNTIME_EMULATOR_EXEC_HALFFLOAT_H
+#define TESSERA_RUNTIME_EMULATOR_EXEC_HALFFLOAT_H
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+namespace tessera::emulator {
+
+/// The low 16 bits of `bits` as IEEE binary16.
+inline float halfToFloat(uint32_t bits) {
+  return static_cast<float>(
+      std::bit_cast<_Float16>(static_cast<uint16_t>(bits)));
+}
+
+/// Round to nearest even.
+inline uint32_t floatToHalf(float value) {
+  return std::bit_cast<uint16_t>(static_cast<_Float16>(value));
+}
+
+/// The low 16 bits of `bits` as bfloat16.
+inline float bf16ToFloat(uint32_t bits) {
+  return std::bit_cast<float>(bits << 16);
+}
+
+/// Round to nearest even; a NaN stays a quiet NaN.
+inline uint32_t floatToBf16(float value) {
+  uint32_t bits = std::bit_cast<uint32_t>(value);
+  uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+  return (bits & 0x7fffffff) > 0x7f800000 ? (bits >> 16 | 0x40) : rounded;
+}
+
+/// double to float so that a second rounding to a shorter format gives what
+/// one rounding would: truncate, and remember lost bits in the last place.
+inline float roundToOdd(double value) {
+  float nearest = static_cast<float>(value);
+  double error = value - static_cast<double>(nearest);
+  uint32_t bits = std::bit_cast<uint32_t>(nearest);
+  bool tooFar = (error > 0) != (value > 0);
+  uint32_t truncated = bits - (tooFar ? 1 : 0);
+  bool isExact = error == 0 || !(std::fabs(nearest) <= 3.402823466e38f);
+  return std::bit_cast<float>(isExact ? bits : truncated | 1);
+}
+
+} // namespace tessera::emulator
+
+#endif // TESSERA_RUNTIME_EMULATOR_EXEC_HALFFLOAT_H

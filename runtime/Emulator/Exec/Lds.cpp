@@ -1,0 +1,254 @@
+//===- Lds.cpp - LDS loads, stores and lane permutations --------------===//
+//
+// Hardware returns 0 out of range and drops low address bits; here both are
+// errors, because no compiler means them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Emulator/Exec/MemoryFormat.h"
+#include "runtime/Emulator/Exec/OpcodeTable.h"
+#include "runtime/Emulator/Exec/Segments.h"
+#include "runtime/Emulator/Measure/Stats.h"
+
+#include <utility>
+
+using namespace tessera::emulator;
+
+/// 64 bits need 4-byte alignment, 96 and 128 bits need 8 (LLVM emits the wide
+/// forms only under that assumption).
+template <unsigned Bytes>
+static constexpr unsigned kAlignment = Bytes <= 4   ? 1
+                                       : Bytes == 8 ? 4
+                                                    : 8;
+
+/// LDS bytes of a lane at register value + offset, or null after a fault.
+template <unsigned Bytes>
+static uint8_t *locate(Wave &wave, const Instruction &in, unsigned lane,
+                       uint32_t base, uint32_t offset, AccessKind kind) {
+  uint64_t address = uint64_t(base) + offset;
+  if (address % kAlignment<Bytes>) [[unlikely]] {
+    wave.fail(FaultKind::Misaligned, in, static_cast<int>(lane), address,
+              "LDS access of " + std::to_string(Bytes) +
+                  " bytes is not aligned to " +
+                  std::to_string(kAlignment<Bytes>));
+    return nullptr;
+  }
+  return accessLds(wave, in, lane, address, Bytes, kind);
+}
+
+static void countAccess(Wave &wave, const uint32_t *base, uint32_t offset,
+                        uint32_t bytes, bool isWrite) {
+  LaunchStats *stats = wave.group->stats;
+  if (!stats) [[likely]]
+    return;
+  std::array<LdsLaneAccess, kMaxLanes> accesses;
+  unsigned count = 0;
+  for (uint64_t left = wave.exec; left; left &= left - 1) {
+    auto lane = static_cast<unsigned>(std::countr_zero(left));
+    accesses[count++] = {lane, base[lane] + offset};
+  }
+  uint32_t cycles =
+      countLdsConflicts({accesses.data(), count}, bytes,
+                        wave.group->chip->getTarget().ldsBanks, isWrite);
+  (isWrite ? stats->ldsWriteConflictCycles : stats->ldsReadConflictCycles) +=
+      cycles;
+  (isWrite ? stats->ldsBytesWritten : stats->ldsBytesRead) +=
+      uint64_t(bytes) * count;
+}
+
+/// The address row; a copy when the destination may overwrite it.
+static const uint32_t *copyAddresses(Wave &wave, unsigned row) {
+  return static_cast<uint32_t *>(
+      std::memcpy(wave.operandScratch[0], wave.vector[row], sizeof(LaneRow)));
+}
+
+template <MemoryFormat F>
+static void load(Wave &wave, const Instruction &in) {
+  const uint32_t *base = copyAddresses(wave, in.op[1].reg);
+  auto offset = static_cast<uint32_t>(in.offset);
+  for (uint64_t left = wave.exec; left; left &= left - 1) {
+    auto lane = static_cast<unsigned>(std::countr_zero(left));
+    const uint8_t *lds =
+        locate<F.bytes>(wave, in, lane, base[lane], offset, AccessKind::Load);
+    if (!lds)
+      return;
+    putLoaded<F>(wave, in.op[0].reg, lane, lds);
+  }
+  countAccess(wave, base, offset, F.bytes, false);
+}
+
+template <MemoryFormat F>
+static void store(Wave &wave, const Instruction &in) {
+  const uint32_t *base = wave.vector[in.op[0].reg];
+  auto offset = static_cast<uint32_t>(in.offset);
+  for (uint64_t left = wave.exec; left; left &= left - 1) {
+    auto lane = static_cast<unsigned>(std::countr_zero(left));
+    uint8_t *lds =
+        locate<F.bytes>(wave, in, lane, base[lane], offset, AccessKind::Store);
+    if (!lds)
+      return;
+    getStored<F>(wave, in.op[1].reg, lane, lds);
+  }
+  countAccess(wave, base, offset, F.bytes, true);
+}
+
+/// Two elements of Bytes at offset0 and offset1, both in units of Unit bytes.
+template <unsigned Bytes, unsigned Unit>
+static void load2(Wave &wave, const Instruction &in) {
+  static constexpr MemoryFormat F = kLoadFormats[Bytes == 4 ? 0 : 1];
+  const uint32_t *base = copyAddresses(wave, in.op[1].reg);
+  const uint32_t offsets[] = {static_cast<uint32_t>(in.offset) * Unit,
+                              static_cast<uint32_t>(in.offset1) * Unit};
+  for (unsigned part = 0; part < 2; ++part) {
+    for (uint64_t left = wave.exec; left; left &= left - 1) {
+      auto lane = static_cast<unsigned>(std::countr_zero(left));
+      const uint8_t *lds = locate<Bytes>(wave, in, lane, base[lane],
+                                         offsets[part], AccessKind::Load);
+      if (!lds)
+        return;
+      putLoaded<F>(wave, in.op[0].reg + part * (Bytes / 4), lane, lds);
+    }
+    countAccess(wave, base, offsets[part], Bytes, false);
+  }
+}
+
+template <unsigned Bytes, unsigned Unit>
+static void store2(Wave &wave, const Instruction &in) {
+  static constexpr MemoryFormat F = kStoreFormats[Bytes == 4 ? 0 : 1];
+  const uint32_t *base = wave.vector[in.op[0].reg];
+  const uint32_t offsets[] = {static_cast<uint32_t>(in.offset) * Unit,
+                              static_cast<uint32_t>(in.offset1) * Unit};
+  for (unsigned part = 0; part < 2; ++part) {
+    for (uint64_t left = wave.exec; left; left &= left - 1) {
+      auto lane = static_cast<unsigned>(std::countr_zero(left));
+      uint8_t *lds = locate<Bytes>(wave, in, lane, base[lane], offsets[part],
+                                   AccessKind::Store);
+      if (!lds)
+        return;
+      getStored<F>(wave, in.op[1 + part].reg, lane, lds);
+    }
+    countAccess(wave, base, offsets[part], Bytes, true);
+  }
+}
+
+/// Lanes ask for the value of the lane that they name; inactive ones give 0.
+static void backwardPermute(Wave &wave, const Instruction &in) {
+  const uint32_t *address = wave.vector[in.op[1].reg];
+  const uint32_t *data = wave.vector[in.op[2].reg];
+  unsigned lanes = wave.lanes;
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    unsigned from =
+        (address[lane] + static_cast<uint32_t>(in.offset)) / 4 % lanes;
+    wave.result[0][lane] = wave.exec >> from & 1 ? data[from] : 0;
+  }
+  wave.writeRow(in.op[0].reg, wave.result[0]);
+}
+
+/// Lanes send their value to the lane that they name; the highest sender wins.
+static void forwardPermute(Wave &wave, const Instruction &in) {
+  const uint32_t *address = wave.vector[in.op[1].reg];
+  const uint32_t *data = wave.vector[in.op[2].reg];
+  unsigned lanes = wave.lanes;
+  std::memset(wave.result[0], 0, sizeof(LaneRow));
+  for (unsigned lane = 0; lane < lanes; ++lane)
+    if (wave.exec >> lane & 1)
+      wave.result[0][(address[lane] + static_cast<uint32_t>(in.offset)) / 4 %
+                     lanes] = data[lane];
+  wave.writeRow(in.op[0].reg, wave.result[0]);
+}
+
+/// The source lane of ds_swizzle (amd-isa section "Cross-lane").
+static unsigned getSwizzleSource(uint32_t pattern, unsigned lane) {
+  unsigned inHalf = lane % 32, half = lane - inHalf;
+  if (pattern >= 0xc000 && pattern < 0xe000) {
+    unsigned count = pattern >> 5 & 31;
+    bool toRight = pattern >> 10 & 1;
+    return half + (inHalf + (toRight ? 32 - count : count)) % 32;
+  }
+  if (pattern & 0x8000)
+    return lane / 4 * 4 + (pattern >> (2 * (lane % 4)) & 3);
+  return half + (((inHalf & (pattern & 31)) | (pattern >> 5 & 31)) ^
+                 (pattern >> 10 & 31));
+}
+
+static void swizzle(Wave &wave, const Instruction &in) {
+  auto pattern = static_cast<uint32_t>(in.offset);
+  if (pattern >= 0xe000) {
+    wave.fail(FaultKind::UnknownInstruction, in, -1, 0,
+              "the FFT mode of ds_swizzle is not emulated");
+    return;
+  }
+  const uint32_t *data = wave.vector[in.op[1].reg];
+  for (unsigned lane = 0; lane < wave.lanes; ++lane) {
+    unsigned from = getSwizzleSource(pattern, lane);
+    wave.result[0][lane] = wave.exec >> from & 1 ? data[from] : 0;
+  }
+  wave.writeRow(in.op[0].reg, wave.result[0]);
+}
+
+static void addAccess(OpcodeTable &table, InstructionClass kind,
+                      Handler handler,
+                      std::initializer_list<const char *> names) {
+  for (const char *name : names)
+    table.add(name,
+              {handler, kind, 0, std::vector<ValueType>(4, ValueType::U32)});
+}
+
+static void addLoads(OpcodeTable &table) {
+  constexpr auto kKind = InstructionClass::LdsRead;
+  const auto add = [&](Handler handler,
+                       std::initializer_list<const char *> names) {
+    addAccess(table, kKind, handler, names);
+  };
+  add(load<kLoadFormats[0]>, {"ds_read_b32", "ds_load_b32"});
+  add(load<kLoadFormats[1]>, {"ds_read_b64", "ds_load_b64"});
+  add(load<kLoadFormats[2]>, {"ds_read_b96", "ds_load_b96"});
+  add(load<kLoadFormats[3]>, {"ds_read_b128", "ds_load_b128"});
+  add(load<kLoadFormats[4]>, {"ds_read_u8", "ds_load_u8"});
+  add(load<kLoadFormats[5]>, {"ds_read_i8", "ds_load_i8"});
+  add(load<kLoadFormats[6]>, {"ds_read_u16", "ds_load_u16"});
+  add(load<kLoadFormats[7]>, {"ds_read_i16", "ds_load_i16"});
+  add(load<kLoadFormats[8]>, {"ds_read_u8_d16", "ds_load_u8_d16"});
+  add(load<kLoadFormats[9]>, {"ds_read_u8_d16_hi", "ds_load_u8_d16_hi"});
+  add(load<kLoadFormats[10]>, {"ds_read_i8_d16", "ds_load_i8_d16"});
+  add(load<kLoadFormats[11]>, {"ds_read_i8_d16_hi", "ds_load_i8_d16_hi"});
+  add(load<kLoadFormats[12]>, {"ds_read_u16_d16", "ds_load_u16_d16"});
+  add(load<kLoadFormats[13]>, {"ds_read_u16_d16_hi", "ds_load_u16_d16_hi"});
+  add(load2<4, 4>, {"ds_read2_b32", "ds_load_2addr_b32"});
+  add(load2<8, 8>, {"ds_read2_b64", "ds_load_2addr_b64"});
+  add(load2<4, 256>, {"ds_read2st64_b32", "ds_load_2addr_stride64_b32"});
+  add(load2<8, 512>, {"ds_read2st64_b64", "ds_load_2addr_stride64_b64"});
+}
+
+static void addStores(OpcodeTable &table) {
+  constexpr auto kKind = InstructionClass::LdsWrite;
+  const auto add = [&](Handler handler,
+                       std::initializer_list<const char *> names) {
+    addAccess(table, kKind, handler, names);
+  };
+  add(store<kStoreFormats[0]>, {"ds_write_b32", "ds_store_b32"});
+  add(store<kStoreFormats[1]>, {"ds_write_b64", "ds_store_b64"});
+  add(store<kStoreFormats[2]>, {"ds_write_b96", "ds_store_b96"});
+  add(store<kStoreFormats[3]>, {"ds_write_b128", "ds_store_b128"});
+  add(store<kStoreFormats[4]>, {"ds_write_b8", "ds_store_b8"});
+  add(store<kStoreFormats[5]>, {"ds_write_b16", "ds_store_b16"});
+  add(store<kStoreFormats[6]>, {"ds_write_b8_d16_hi", "ds_store_b8_d16_hi"});
+  add(store<kStoreFormats[7]>, {"ds_write_b16_d16_hi", "ds_store_b16_d16_hi"});
+  add(store2<4, 4>, {"ds_write2_b32", "ds_store_2addr_b32"});
+  add(store2<8, 8>, {"ds_write2_b64", "ds_store_2addr_b64"});
+  add(store2<4, 256>, {"ds_write2st64_b32", "ds_store_2addr_stride64_b32"});
+  add(store2<8, 512>, {"ds_write2st64_b64", "ds_store_2addr_stride64_b64"});
+}
+
+void tessera::emulator::addLds(OpcodeTable &table) {
+  addLoads(table);
+  addStores(table);
+  addAccess(table, InstructionClass::LdsRead, backwardPermute,
+            {"ds_bpermute_b32"});
+  addAccess(table, InstructionClass::LdsRead, forwardPermute,
+            {"ds_permute_b32"});
+  addAccess(table, InstructionClass::LdsRead, swizzle, {"ds_swizzle_b32"});
+  table.add(
+      "ds_nop",
+      {[](Wave &, const Instruction &) {}, InstructionClass::Other, 0, {}});
+}

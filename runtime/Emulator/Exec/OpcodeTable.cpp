@@ -1,0 +1,33 @@
+//===- OpcodeTable.cpp - From mnemonic to handler -------------------------===//
+
+#include "runtime/Emulator/Exec/OpcodeTable.h"
+
+using namespace tessera::emulator;
+
+const OpcodeTable &OpcodeTable::get() {
+  static const OpcodeTable table = [] {
+    OpcodeTable built;
+    addScalarAlu(built);
+    addScalarCompare(built);
+    addControl(built);
+    addScalarMemory(built);
+    addVectorInteger(built);
+    addVectorCarry(built);
+    addVectorFloat(built);
+    addVectorHalf(built);
+    addVectorDouble(built);
+    addConversions(built);
+    addCompares(built);
+    addPacked(built);
+    addDots(built);
+    addLaneMoves(built);
+    addMatrix(built);
+    addGlobal(built);
+    addGlobalAtomics(built);
+    addBuffer(built);
+    addLds(built);
+    addLdsAtomics(built);
+    return built;
+  }();
+  return table;
+}

@@ -1,0 +1,84 @@
+//===- OpcodeTable.h - From mnemonic to handler ----------------*- C++ -*-===//
+//
+// Each file of this folder adds the instructions of its class. A mnemonic that
+// is not here makes an instruction that stops the kernel with an error when it
+// runs.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_RUNTIME_EMULATOR_EXEC_OPCODETABLE_H
+#define TESSERA_RUNTIME_EMULATOR_EXEC_OPCODETABLE_H
+
+#include "runtime/Emulator/Instruction.h"
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tessera::emulator {
+
+/// What an opcode accepts and does besides running its handler.
+enum OpcodeFlag : uint16_t {
+  kReadsDst = 1,      ///< The destination is also the last source (fmac).
+  kClampOk = 2,       ///< Has a meaning for "clamp".
+  kVop3p = 4,         ///< op_sel and friends are per packed half.
+  kPicksHalf = 8,     ///< A 16-bit operand: op_sel picks the half.
+  kRawModifiers = 16, ///< The handler looks at op_sel itself.
+  kMixSources = 32,   ///< v_fma_mix: neg_hi means abs.
+};
+
+struct Opcode {
+  Handler handler = nullptr;
+  InstructionClass kind = InstructionClass::Other;
+  uint16_t flags = 0;
+  /// Types in the order of the printed operands; U32 beyond the end.
+  std::vector<ValueType> types;
+  ValueType typeOf(unsigned operand) const {
+    return operand < types.size() ? types[operand] : ValueType::U32;
+  }
+};
+
+class OpcodeTable {
+public:
+  /// The table of all instructions. Immutable, shared by all threads.
+  static const OpcodeTable &get();
+
+  const Opcode *find(std::string_view mnemonic) const {
+    auto it = opcodes.find(mnemonic);
+    return it == opcodes.end() ? nullptr : &it->second;
+  }
+  void add(std::string mnemonic, Opcode opcode) {
+    opcodes.insert_or_assign(std::move(mnemonic), std::move(opcode));
+  }
+  size_t size() const { return opcodes.size(); }
+
+private:
+  std::map<std::string, Opcode, std::less<>> opcodes;
+};
+
+// One function for each file of instructions, called once.
+void addScalarAlu(OpcodeTable &table);
+void addScalarCompare(OpcodeTable &table);
+void addControl(OpcodeTable &table);
+void addScalarMemory(OpcodeTable &table);
+void addVectorInteger(OpcodeTable &table);
+void addVectorCarry(OpcodeTable &table);
+void addVectorFloat(OpcodeTable &table);
+void addVectorHalf(OpcodeTable &table);
+void addVectorDouble(OpcodeTable &table);
+void addConversions(OpcodeTable &table);
+void addCompares(OpcodeTable &table);
+void addPacked(OpcodeTable &table);
+void addDots(OpcodeTable &table);
+void addLaneMoves(OpcodeTable &table);
+void addMatrix(OpcodeTable &table);
+void addGlobal(OpcodeTable &table);
+void addGlobalAtomics(OpcodeTable &table);
+void addBuffer(OpcodeTable &table);
+void addLds(OpcodeTable &table);
+void addLdsAtomics(OpcodeTable &table);
+
+} // namespace tessera::emulator
+
+#endif // TESSERA_RUNTIME_EMULATOR_EXEC_OPCODETABLE_H

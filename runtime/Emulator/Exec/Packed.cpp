@@ -1,0 +1,198 @@
+//===- Packed.cpp - Two operations in one register --------------------===//
+//
+// VOP3P: op_sel picks the half of each source for the lower result, op_sel_hi
+// for the upper one; neg_lo and neg_hi negate likewise.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Emulator/Exec/FloatMath.h"
+#include "runtime/Emulator/Exec/VectorOps.h"
+
+using namespace tessera::emulator;
+
+namespace {
+/// One 16-bit type: how it is read and written.
+struct PackedHalf {
+  using Value = float;
+  static constexpr ValueType type = ValueType::PackedF16;
+  static Value get(uint32_t bits) { return halfToFloat(bits); }
+  static uint32_t put(Value value) { return floatToHalf(value); }
+};
+struct PackedSigned {
+  using Value = int16_t;
+  static constexpr ValueType type = ValueType::PackedI16;
+  static Value get(uint32_t bits) { return static_cast<int16_t>(bits); }
+  static uint32_t put(Value value) { return static_cast<uint16_t>(value); }
+};
+struct PackedUnsigned {
+  using Value = uint16_t;
+  static constexpr ValueType type = ValueType::PackedI16;
+  static Value get(uint32_t bits) { return static_cast<uint16_t>(bits); }
+  static uint32_t put(Value value) { return value; }
+};
+
+/// Shift and sign flip that bring one half of a source down.
+struct HalfPick {
+  uint32_t shift, flip;
+};
+HalfPick pickHalf(const Instruction &in, unsigned source, bool high) {
+  bool upper = (high ? in.opSelHi : in.opSel) >> source & 1;
+  bool negate = (high ? in.negHi : in.negLo) >> source & 1;
+  return {upper ? 16u : 0u, negate ? 0x8000u : 0u};
+}
+uint32_t applyPick(HalfPick pick, uint32_t word) {
+  return (word >> pick.shift & 0xffff) ^ pick.flip;
+}
+} // namespace
+
+static uint32_t clampHalf(uint32_t bits) {
+  float value = halfToFloat(bits);
+  return floatToHalf(value > 0 ? (value < 1 ? value : 1.0f) : 0.0f);
+}
+
+template <typename P, unsigned Sources, auto Fn>
+static void packed(Wave &wave, const Instruction &in) {
+  LaneRows source[3] = {};
+  HalfPick low[3], high[3];
+  for (unsigned s = 0; s < Sources; ++s) {
+    source[s] = wave.source(in, 1 + s, s);
+    low[s] = pickHalf(in, s, false);
+    high[s] = pickHalf(in, s, true);
+  }
+  alignas(64) LaneRow row;
+  uint32_t *const out = row;
+  auto compute = [=](const HalfPick *pick, size_t lane) {
+    auto value = [&](unsigned s) {
+      return P::get(applyPick(pick[s], source[s].lo[lane]));
+    };
+    if constexpr (Sources == 2)
+      return P::put(Fn(value(0), value(1)));
+    else
+      return P::put(Fn(value(0), value(1), value(2)));
+  };
+  forEachLane(wave, [=](size_t lane) {
+    out[lane] = compute(low, lane) | compute(high, lane) << 16;
+  });
+  if (in.has(kClamp)) {
+    if (P::type != ValueType::PackedF16) {
+      wave.fail(FaultKind::UnknownInstruction, in, -1, 0,
+                "clamp of packed integers is not emulated");
+      return;
+    }
+    for (unsigned lane = 0; lane < wave.lanes; ++lane)
+      out[lane] = clampHalf(out[lane]) | clampHalf(out[lane] >> 16) << 16;
+  }
+  wave.writeRow(in.op[0].reg, out);
+}
+
+template <typename P, unsigned Sources, auto Fn>
+static void add(OpcodeTable &table, std::initializer_list<const char *> names) {
+  for (const char *name : names)
+    table.add(name, {packed<P, Sources, Fn>, InstructionClass::Valu, kVop3p,
+                     std::vector<ValueType>(4, P::type)});
+}
+
+static void addHalves(OpcodeTable &table) {
+  using P = PackedHalf;
+  add<P, 2, [](float a, float b) { return a + b; }>(table, {"v_pk_add_f16"});
+  add<P, 2, [](float a, float b) { return a * b; }>(table, {"v_pk_mul_f16"});
+  add<P, 2, [](float a, float b) { return minimum(a, b); }>(
+      table, {"v_pk_min_f16", "v_pk_min_num_f16"});
+  add<P, 2, [](float a, float b) { return maximum(a, b); }>(
+      table, {"v_pk_max_f16", "v_pk_max_num_f16"});
+  add<P, 3, [](float a, float b, float c) {
+    return roundToOdd(double(a) * b + double(c));
+  }>(table, {"v_pk_fma_f16"});
+}
+
+static void addIntegers(OpcodeTable &table) {
+  using S = PackedSigned;
+  using U = PackedUnsigned;
+  using u16 = uint16_t;
+  using i16 = int16_t;
+  add<U, 2, [](u16 a, u16 b) { return static_cast<u16>(a + b); }>(
+      table, {"v_pk_add_u16", "v_pk_add_i16"});
+  add<U, 2, [](u16 a, u16 b) { return static_cast<u16>(a - b); }>(
+      table, {"v_pk_sub_u16", "v_pk_sub_i16"});
+  add<U, 2, [](u16 a, u16 b) { return static_cast<u16>(uint32_t(a) * b); }>(
+      table, {"v_pk_mul_lo_u16"});
+  add<U, 3, [](u16 a, u16 b, u16 c) {
+    return static_cast<u16>(uint32_t(a) * b + c);
+  }>(table, {"v_pk_mad_u16", "v_pk_mad_i16"});
+  add<U, 2, [](u16 a, u16 b) { return a < b ? a : b; }>(table,
+                                                        {"v_pk_min_u16"});
+  add<U, 2, [](u16 a, u16 b) { return a > b ? a : b; }>(table,
+                                                        {"v_pk_max_u16"});
+  add<S, 2, [](i16 a, i16 b) { return a < b ? a : b; }>(table,
+                                                        {"v_pk_min_i16"});
+  add<S, 2, [](i16 a, i16 b) { return a > b ? a : b; }>(table,
+                                                        {"v_pk_max_i16"});
+  add<U, 2, [](u16 a, u16 b) { return static_cast<u16>(b << (a & 15)); }>(
+      table, {"v_pk_lshlrev_b16"});
+  add<U, 2, [](u16 a, u16 b) { return static_cast<u16>(b >> (a & 15)); }>(
+      table, {"v_pk_lshrrev_b16"});
+  add<S, 2, [](i16 a, i16 b) { return static_cast<i16>(b >> (a & 15)); }>(
+      table, {"v_pk_ashrrev_i16"});
+}
+
+/// v_pk_*_f32: the same bits pick dwords of register pairs.
+template <unsigned Sources, auto Fn>
+static void pair(Wave &wave, const Instruction &in) {
+  LaneRows source[3] = {};
+  for (unsigned s = 0; s < Sources; ++s)
+    source[s] = wave.source(in, 1 + s, s);
+  alignas(64) LaneRow out[2];
+  for (unsigned half = 0; half < 2; ++half) {
+    const uint32_t *rows[3] = {};
+    uint32_t flip[3] = {};
+    for (unsigned s = 0; s < Sources; ++s) {
+      bool upper = (half ? in.opSelHi : in.opSel) >> s & 1;
+      rows[s] = upper ? source[s].hi : source[s].lo;
+      flip[s] = (half ? in.negHi : in.negLo) >> s & 1 ? 0x80000000 : 0;
+    }
+    uint32_t *const to = out[half];
+    forEachLane(wave, [=](size_t lane) {
+      auto value = [&](unsigned s) {
+        return std::bit_cast<float>(rows[s][lane] ^ flip[s]);
+      };
+      if constexpr (Sources == 2)
+        to[lane] = std::bit_cast<uint32_t>(Fn(value(0), value(1)));
+      else
+        to[lane] = std::bit_cast<uint32_t>(Fn(value(0), value(1), value(2)));
+    });
+    if (in.has(kClamp))
+      for (unsigned lane = 0; lane < wave.lanes; ++lane) {
+        auto value = std::bit_cast<float>(out[half][lane]);
+        out[half][lane] = std::bit_cast<uint32_t>(
+            value > 0 ? (value < 1 ? value : 1.0f) : 0.0f);
+      }
+  }
+  wave.writeRow(in.op[0].reg, out[0]);
+  wave.writeRow(in.op[0].reg + 1u, out[1]);
+}
+
+/// v_pk_mov_b32: op_sel[0] picks the dword of src0 for the lower register,
+/// op_sel[1] that of src1 for the upper.
+static void pairMove(Wave &wave, const Instruction &in) {
+  LaneRows a = wave.source(in, 1, 0), b = wave.source(in, 2, 1);
+  LaneRow lo, hi;
+  std::memcpy(lo, in.opSel & 1 ? a.hi : a.lo, sizeof lo);
+  std::memcpy(hi, in.opSel & 2 ? b.hi : b.lo, sizeof hi);
+  wave.writeRow(in.op[0].reg, lo);
+  wave.writeRow(in.op[0].reg + 1u, hi);
+}
+
+void tessera::emulator::addPacked(OpcodeTable &table) {
+  addHalves(table);
+  addIntegers(table);
+  auto addPair = [&](const char *name, Handler handler) {
+    table.add(name, {handler, InstructionClass::Valu, kVop3p,
+                     std::vector<ValueType>(4, ValueType::PairF32)});
+  };
+  addPair("v_pk_add_f32", pair<2, [](float a, float b) { return a + b; }>);
+  addPair("v_pk_mul_f32", pair<2, [](float a, float b) { return a * b; }>);
+  addPair("v_pk_fma_f32", pair<3, [](float a, float b, float c) {
+            return __builtin_fmaf(a, b, c);
+          }>);
+  addPair("v_pk_mov_b32", pairMove);
+}

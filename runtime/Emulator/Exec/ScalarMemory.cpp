@@ -1,0 +1,83 @@
+//===- ScalarMemory.cpp - s_load and s_buffer_load --------------------===//
+
+#include "runtime/Emulator/Exec/OpcodeTable.h"
+#include "runtime/Emulator/Measure/Stats.h"
+#include "runtime/Emulator/Wave.h"
+
+#include <string>
+
+using namespace tessera::emulator;
+
+/// Byte offset from the third operand and the "offset:" modifier.
+static int64_t getOffset(const Wave &wave, const Instruction &in) {
+  int64_t offset = in.offset;
+  const Operand &operand = in.op[2];
+  if (operand.kind == OperandKind::Scalar)
+    offset += operand.reg == kNull ? 0 : wave.readScalar(operand.reg);
+  else
+    offset += static_cast<int32_t>(operand.value[0]);
+  return offset;
+}
+
+static void count(Wave &wave, unsigned dwords) {
+  if (LaunchStats *stats = wave.group->stats)
+    stats->bytesLoaded += 4 * dwords;
+}
+
+template <unsigned Dwords>
+static void load(Wave &wave, const Instruction &in) {
+  uint64_t address = wave.readScalar64(in.op[1].reg) +
+                     static_cast<uint64_t>(getOffset(wave, in));
+  address &= ~uint64_t(3);
+  const uint8_t *memory =
+      wave.access(in, 0, address, 4 * Dwords, AccessKind::Load);
+  if (!memory)
+    return;
+  uint32_t values[Dwords];
+  std::memcpy(values, memory, sizeof values);
+  for (unsigned i = 0; i < Dwords; ++i)
+    wave.writeScalar(in.op[0].reg + i, values[i]);
+  count(wave, Dwords);
+}
+
+/// Out of range gives 0, dword by dword.
+template <unsigned Dwords>
+static void bufferLoad(Wave &wave, const Instruction &in) {
+  unsigned v = in.op[1].reg;
+  uint64_t base = wave.readScalar64(v) & 0xffffffffffff;
+  uint64_t stride = wave.readScalar(v + 1) >> 16 & 0x3fff;
+  uint64_t limit = wave.readScalar(v + 2) * (stride ? stride : 1);
+  auto offset = static_cast<uint64_t>(getOffset(wave, in)) & ~uint64_t(3);
+  for (unsigned i = 0; i < Dwords; ++i, offset += 4) {
+    uint32_t value = 0;
+    if (offset < limit) {
+      const uint8_t *memory =
+          wave.access(in, 0, base + offset, 4, AccessKind::Load);
+      if (!memory)
+        return;
+      std::memcpy(&value, memory, 4);
+    }
+    wave.writeScalar(in.op[0].reg + i, value);
+  }
+  count(wave, Dwords);
+}
+
+template <unsigned Dwords>
+static void addWidth(OpcodeTable &table, const std::string &oldName,
+                     const std::string &newName) {
+  const std::vector<ValueType> types(3, ValueType::U32);
+  for (const std::string &name : {oldName, newName}) {
+    table.add("s_load_" + name,
+              {load<Dwords>, InstructionClass::Smem, 0, types});
+    table.add("s_buffer_load_" + name,
+              {bufferLoad<Dwords>, InstructionClass::Smem, 0, types});
+  }
+}
+
+void tessera::emulator::addScalarMemory(OpcodeTable &table) {
+  addWidth<1>(table, "dword", "b32");
+  addWidth<2>(table, "dwordx2", "b64");
+  addWidth<4>(table, "dwordx4", "b128");
+  addWidth<8>(table, "dwordx8", "b256");
+  addWidth<16>(table, "dwordx16", "b512");
+}

@@ -1,0 +1,47 @@
+//===- Device.h - The one emulated device ----------------------*- C++ -*-===//
+
+#ifndef TESSERA_RUNTIME_EMULATOR_HIP_DEVICE_H
+#define TESSERA_RUNTIME_EMULATOR_HIP_DEVICE_H
+
+#include "runtime/Emulator/Chip.h"
+#include "runtime/Emulator/MemoryMap.h"
+#include "runtime/Emulator/Settings.h"
+
+#ifndef __HIP_PLATFORM_AMD__
+#define __HIP_PLATFORM_AMD__
+#endif
+#include <hip/hip_runtime_api.h>
+
+#include <string>
+
+/// In front of every exported function.
+#define TESSERA_HIP extern "C" __attribute__((visibility("default")))
+
+namespace tessera::emulator {
+
+/// Made at the first call of any HIP function and never destroyed, because
+/// static destructors of the application may still free memory.
+class Device {
+public:
+  /// Null when there is none: the host lacks AVX2, or the chip is unknown.
+  /// The reason is then the last error text.
+  static Device *get();
+
+  const Chip &chip;
+  const Settings settings;
+  MemoryMap memory;
+
+private:
+  Device(const Chip &chip, Settings settings)
+      : chip(chip), settings(std::move(settings)) {}
+};
+
+/// Remembers `error` for hipGetLastError() of this thread, and returns it.
+hipError_t setError(hipError_t error);
+/// The same with a text for tesseraEmulatorGetLastError(), which also goes to
+/// stderr if the settings allow.
+hipError_t setError(hipError_t error, std::string text);
+
+} // namespace tessera::emulator
+
+#endif // TESSERA_RUNTIME_EMULATOR_HIP_DEVICE_H
