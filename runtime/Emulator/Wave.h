@@ -88,6 +88,9 @@ struct Wave {
   bool keepsDenormals;     ///< Neither of the two.
   StopReason stop;
 
+  /// MODE.FP16_OVFL: what is too large for a 16- or 8-bit float becomes the
+  /// largest one.
+  bool saturatesNarrowFloats() const { return mode >> 23 & 1; }
   bool isWave64() const { return lanes == 64; }
   uint64_t getLaneMask() const {
     return lanes == 64 ? ~uint64_t(0) : 0xffffffffu;
