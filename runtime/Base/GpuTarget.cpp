@@ -36,6 +36,10 @@ static constexpr GpuTarget kTargets[] = {
     {"gfx1030", MatrixUnit::None, 32, 65536, 32, 16, 2, 80, kGfx10Buffer, 0},
     {"gfx1100", MatrixUnit::WmmaGfx11, 32, 65536, 32, 16, 2, 96, kGfx10Buffer,
      0},
+    {"gfx1151", MatrixUnit::WmmaGfx11, 32, 65536, 32, 16, 2, 40, kGfx10Buffer,
+     0},
+    {"gfx1200", MatrixUnit::WmmaGfx12, 32, 65536, 32, 16, 2, 32, kGfx10Buffer,
+     0},
     {"gfx1201", MatrixUnit::WmmaGfx12, 32, 65536, 32, 16, 2, 64, kGfx10Buffer,
      0},
 };

@@ -7,7 +7,7 @@ using namespace tessera::emulator;
 
 // ELF machine numbers: llvm/BinaryFormat/ELF.h. Compute units and clocks: the
 // largest product with that chip (MI210, MI300X, MI355X, RX 6900 XT,
-// RX 7900 XTX, RX 9070 XT).
+// RX 7900 XTX, Radeon 8060S, RX 9060 XT, RX 9070 XT).
 static constexpr Chip kChips[] = {
     // name, arch, marketing, elf, gen, CUs, MHz, packed, flat, ttmp, flush
     {"gfx90a", "gfx90a:sramecc+:xnack-", "AMD Instinct MI210 (emulated)", 0x3f,
@@ -20,6 +20,10 @@ static constexpr Chip kChips[] = {
      2250, false, false, false, false},
     {"gfx1100", "gfx1100", "AMD Radeon RX 7900 XTX (emulated)", 0x41, 11, 96,
      2500, true, true, false, false},
+    {"gfx1151", "gfx1151", "AMD Radeon 8060S (emulated)", 0x4a, 11, 40, 2900,
+     true, true, false, false},
+    {"gfx1200", "gfx1200", "AMD Radeon RX 9060 XT (emulated)", 0x48, 12, 32,
+     3130, true, true, true, false},
     {"gfx1201", "gfx1201", "AMD Radeon RX 9070 XT (emulated)", 0x4e, 12, 64,
      2970, true, true, true, false},
 };

@@ -88,7 +88,7 @@ static void report(const Launch &launch, const Settings &settings,
 }
 
 /// What watches one worker's groups, by the checks that are asked for.
-static ObserverList makeObservers(CheckSet, const Launch &) { return {}; }
+static Observers makeObservers(CheckSet, const Launch &) { return {}; }
 
 /// A fault, or else all findings, one a line; the first decides the kind.
 static LaunchOutcome getOutcome(const Fault &fault) {
@@ -123,7 +123,7 @@ LaunchOutcome tessera::emulator::run(const Launch &launch, MemoryMap &memory,
   bool counting = !settings.statsPath.empty();
   std::vector<LaunchStats> stats(workers);
   auto work = [&](unsigned worker) {
-    ObserverList observers = makeObservers(settings.checks, launch);
+    Observers observers = makeObservers(settings.checks, launch);
     WorkgroupRunner runner(launch, resources.get(), memory, settings, fault,
                            counting ? &stats[worker] : nullptr, observers,
                            worker);

@@ -241,11 +241,6 @@ void Wave::finishWrite(const Instruction &instruction, ValueType type,
     writeRow(row + 1, result[1]);
 }
 
-void Wave::notify(const Instruction &instruction, const MemoryAccess &access) {
-  for (const std::unique_ptr<Observer> &observer : *group->observers)
-    observer->onAccess(*this, instruction, access);
-}
-
 std::string Wave::describe(const Instruction &instruction, int lane,
                            uint64_t address, const std::string &what) const {
   char where[96];

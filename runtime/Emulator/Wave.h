@@ -62,8 +62,10 @@ struct GroupContext {
   LaunchStats *stats = nullptr; ///< Null unless counting.
   Fault *fault = nullptr;       ///< Filled by the first fault.
   Allocation lastAllocation;    ///< What the previous access hit.
-  /// Null unless something watches.
+  /// Null unless something watches every instruction.
   const ObserverList *observers = nullptr;
+  /// Of the running instruction; only if something watches.
+  std::vector<MemoryAccess> accesses;
 };
 
 struct Wave {
@@ -88,6 +90,8 @@ struct Wave {
   bool keepsDenormals;     ///< Neither of the two.
   StopReason stop;
 
+  /// The instruction before pc: the barrier, for a wave that stands at one.
+  const Instruction &getPrevious() const { return pc[-1]; }
   bool isWave64() const { return lanes == 64; }
   uint64_t getLaneMask() const {
     return lanes == 64 ? ~uint64_t(0) : 0xffffffffu;
@@ -153,8 +157,6 @@ struct Wave {
   /// Checks `bytes` at `address`; null after a fault.
   uint8_t *access(const Instruction &instruction, unsigned lane,
                   uint64_t address, uint32_t bytes, AccessKind kind);
-  /// Tells the observers, if there are any.
-  void notify(const Instruction &instruction, const MemoryAccess &access);
   /// Stops the wave and records why. Only the first fault of a launch counts.
   void fail(FaultKind kind, const Instruction &instruction, int lane,
             uint64_t address, std::string what);
@@ -227,9 +229,10 @@ inline uint8_t *Wave::access(const Instruction &instruction, unsigned lane,
     last = *found;
   }
   if (group->observers) [[unlikely]]
-    notify(instruction, {last.kind == MemoryKind::Scratch ? MemorySpace::Scratch
-                                                          : MemorySpace::Global,
-                         kind, static_cast<uint8_t>(lane), bytes, address});
+    group->accesses.push_back(
+        {last.kind == MemoryKind::Scratch ? MemorySpace::Scratch
+                                          : MemorySpace::Global,
+         kind, static_cast<uint8_t>(lane), false, bytes, address});
   return reinterpret_cast<uint8_t *>(address);
 }
 

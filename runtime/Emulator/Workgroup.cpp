@@ -19,9 +19,9 @@ WorkgroupRunner::WorkgroupRunner(const Launch &launch,
                                  const LaunchMemory &memory,
                                  const MemoryMap &map, const Settings &settings,
                                  Fault &fault, LaunchStats *stats,
-                                 const ObserverList &observers, unsigned worker)
-    : launch(launch), memory(memory), settings(settings), fault(fault),
-      worker(worker), maxWaves(getWavesPerGroup(launch)),
+                                 const Observers &observers, unsigned worker)
+    : launch(launch), memory(memory), settings(settings), observers(observers),
+      fault(fault), worker(worker), maxWaves(getWavesPerGroup(launch)),
       lds(launch.getLdsBytes()) {
   context.chip = &launch.chip;
   context.program = &launch.program;
@@ -31,11 +31,20 @@ WorkgroupRunner::WorkgroupRunner(const Launch &launch,
   context.ldsBytes = static_cast<uint32_t>(lds.size());
   context.stats = stats;
   context.fault = &fault;
-  context.observers = observers.empty() ? nullptr : &observers;
+  context.observers =
+      observers.everything.empty() ? nullptr : &observers.everything;
   for (unsigned i = 0; i < maxWaves; ++i)
     waves.push_back(std::unique_ptr<Wave>(new Wave));
   for (std::unique_ptr<Wave> &wave : waves)
     running.push_back(wave.get());
+}
+
+/// For what barrier observers see too.
+template <typename Function>
+void WorkgroupRunner::tellAll(Function function) const {
+  for (const ObserverList *list : {&observers.everything, &observers.barriers})
+    for (const std::unique_ptr<Observer> &observer : *list)
+      function(*observer);
 }
 
 void WorkgroupRunner::start(const std::array<uint32_t, 3> &group) {
@@ -57,9 +66,9 @@ void WorkgroupRunner::start(const std::array<uint32_t, 3> &group) {
     waves[i]->group = &context;
     initializeWave(*waves[i], launch, memory, place);
   }
-  if (context.observers)
-    for (const std::unique_ptr<Observer> &observer : *context.observers)
-      observer->onGroupStart(context, getRunning());
+  tellAll([&](Observer &observer) {
+    observer.onGroupStart(context, getRunning());
+  });
 }
 
 void WorkgroupRunner::checkWatchdog(Wave &wave) {
@@ -68,6 +77,17 @@ void WorkgroupRunner::checkWatchdog(Wave &wave) {
     wave.fail(FaultKind::Watchdog, *wave.pc, -1, 0,
               "the wave has run " + std::to_string(wave.instructionCount) +
                   " instructions (TESSERA_EMULATOR_MAX_INSTRUCTIONS)");
+}
+
+static void finishObserved(Wave &wave, const Instruction &instruction) {
+  GroupContext &group = *wave.group;
+  if (!group.accesses.empty()) {
+    for (const std::unique_ptr<Observer> &observer : *group.observers)
+      observer->onAccesses(wave, instruction, group.accesses);
+    group.accesses.clear();
+  }
+  for (const std::unique_ptr<Observer> &observer : *group.observers)
+    observer->afterInstruction(wave, instruction);
 }
 
 /// With observers, or counting, or neither, which is the usual and fastest.
@@ -85,8 +105,7 @@ static uint64_t execute(Wave &wave, uint64_t limit) {
         observer->beforeInstruction(wave, instruction);
     instruction.execute(wave, instruction);
     if constexpr (Observed)
-      for (const std::unique_ptr<Observer> &observer : *wave.group->observers)
-        observer->afterInstruction(wave, instruction);
+      finishObserved(wave, instruction);
   }
   return done;
 }
@@ -107,9 +126,8 @@ void WorkgroupRunner::runSlice(Wave &wave) {
 }
 
 void WorkgroupRunner::releaseBarrier() {
-  if (context.observers)
-    for (const std::unique_ptr<Observer> &observer : *context.observers)
-      observer->onBarrier(context, getRunning());
+  tellAll(
+      [&](Observer &observer) { observer.onBarrier(context, getRunning()); });
   for (Wave *wave : getRunning())
     if (wave->stop == StopReason::Barrier)
       wave->stop = StopReason::None;
@@ -134,7 +152,6 @@ void WorkgroupRunner::run(const std::array<uint32_t, 3> &group) {
     if (ended + waiting == waveCount)
       releaseBarrier();
   }
-  if (context.observers)
-    for (const std::unique_ptr<Observer> &observer : *context.observers)
-      observer->onGroupEnd(context, getRunning());
+  tellAll(
+      [&](Observer &observer) { observer.onGroupEnd(context, getRunning()); });
 }

@@ -17,7 +17,7 @@ public:
   /// `worker` numbers the runners of a launch: each has its own scratch.
   WorkgroupRunner(const Launch &launch, const LaunchMemory &memory,
                   const MemoryMap &map, const Settings &settings, Fault &fault,
-                  LaunchStats *stats, const ObserverList &observers,
+                  LaunchStats *stats, const Observers &observers,
                   unsigned worker);
 
   /// Returns early when a fault, of this or another group, is recorded.
@@ -27,6 +27,8 @@ private:
   void runSlice(Wave &wave);
   void start(const std::array<uint32_t, 3> &group);
   void releaseBarrier();
+  template <typename Function>
+  void tellAll(Function function) const;
   void checkWatchdog(Wave &wave);
   std::span<Wave *const> getRunning() const {
     return {running.data(), waveCount};
@@ -35,6 +37,7 @@ private:
   const Launch &launch;
   const LaunchMemory &memory;
   const Settings &settings;
+  const Observers &observers;
   Fault &fault;
   unsigned worker;
   unsigned maxWaves;

@@ -3,6 +3,7 @@
 // A check, a trace or a costly measurement is an observer. A launch without
 // one pays a test of a null pointer for each memory access and nothing else:
 // handlers may take shortcuts as long as GroupContext::observers is null.
+// Observers that care for barriers only do not slow instructions down.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,11 +30,11 @@ struct MemoryAccess {
   AccessKind kind;
   /// Scalar accesses are lane 0's.
   uint8_t lane;
+  /// By direct-to-LDS loads: the value arrives when vmcnt says so.
+  bool isLdsDma;
   uint32_t bytes;
   /// An offset in LDS, a pointer otherwise.
   uint64_t address;
-  /// By direct-to-LDS loads: the value arrives when vmcnt says so.
-  bool isLdsDma = false;
 };
 
 /// Lives on one host thread, as the groups that it sees one after another.
@@ -44,9 +45,11 @@ public:
   virtual void onGroupStart(GroupContext &, std::span<Wave *const>) {}
   /// Before the instruction runs: its sources are as it will read them.
   virtual void beforeInstruction(Wave &, const Instruction &) {}
-  /// Only if it did not fault. Not for an access that a buffer descriptor
-  /// turned away.
-  virtual void onAccess(Wave &, const Instruction &, const MemoryAccess &) {}
+  /// All that one instruction did to memory, in the order of doing, after it
+  /// was done: memory holds what was stored. Without the access that faulted,
+  /// if one did, and those that a buffer descriptor turned away.
+  virtual void onAccesses(Wave &, const Instruction &,
+                          std::span<const MemoryAccess>) {}
   virtual void afterInstruction(Wave &, const Instruction &) {}
   /// Every wave that has not ended has arrived; none has gone on yet.
   virtual void onBarrier(GroupContext &, std::span<Wave *const>) {}
@@ -54,6 +57,13 @@ public:
 };
 
 using ObserverList = std::vector<std::unique_ptr<Observer>>;
+
+/// What watches one worker's groups.
+struct Observers {
+  ObserverList everything;
+  /// Called at the start and end of groups and at barriers only.
+  ObserverList barriers;
+};
 
 } // namespace tessera::emulator
 

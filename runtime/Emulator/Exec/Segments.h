@@ -16,7 +16,7 @@ namespace tessera::emulator {
 inline uint8_t *accessLds(Wave &wave, const Instruction &in, unsigned lane,
                           uint64_t offset, uint32_t bytes, AccessKind kind,
                           bool isDma = false) {
-  const GroupContext &group = *wave.group;
+  GroupContext &group = *wave.group;
   if (offset + bytes > group.ldsBytes) [[unlikely]] {
     wave.fail(FaultKind::IllegalAddress, in, static_cast<int>(lane), offset,
               "LDS access of " + std::to_string(bytes) +
@@ -26,8 +26,9 @@ inline uint8_t *accessLds(Wave &wave, const Instruction &in, unsigned lane,
     return nullptr;
   }
   if (group.observers) [[unlikely]]
-    wave.notify(in, {MemorySpace::Lds, kind, static_cast<uint8_t>(lane), bytes,
-                     offset, isDma});
+    group.accesses.push_back({MemorySpace::Lds, kind,
+                              static_cast<uint8_t>(lane), isDma, bytes,
+                              offset});
   return group.lds + offset;
 }
 
