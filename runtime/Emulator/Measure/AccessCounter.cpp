@@ -24,80 +24,54 @@ bool AccessCounter::SegmentSet::insert(uint64_t segment) {
   }
 }
 
-/// Handlers may announce a wide access in one piece or dword by dword.
-void AccessCounter::add(std::vector<LaneAccess> &list,
-                        const MemoryAccess &access) {
-  if (!list.empty()) {
-    LaneAccess &last = list.back();
-    if (last.lane == access.lane && last.kind == access.kind &&
-        last.address + last.bytes == access.address && last.bytes < 16) {
-      last.bytes += access.bytes;
-      return;
-    }
-  }
-  list.push_back({access.kind, access.lane, access.bytes, access.address});
+void AccessCounter::countGlobal(const MemoryAccess &access,
+                                MemoryCount &count) {
+  bool isLoad = access.kind == AccessKind::Load;
+  (isLoad ? count.bytesLoaded : count.bytesStored) += access.bytes;
+  uint64_t last = (access.address + access.bytes - 1) / segmentBytes;
+  for (uint64_t s = access.address / segmentBytes; s <= last; ++s)
+    (isLoad ? count.segmentsLoaded : count.segmentsStored) +=
+        segments.insert(s);
 }
 
-void AccessCounter::onAccess(Wave &, const Instruction &,
-                             const MemoryAccess &access) {
-  isEmpty = false;
-  switch (access.space) {
-  case MemorySpace::Global:
-    add(global, access);
-    break;
-  case MemorySpace::Lds:
-    add(lds, access);
-    break;
-  case MemorySpace::Scratch:
-    (access.kind == AccessKind::Load ? scratch.scratchBytesLoaded
-                                     : scratch.scratchBytesStored) +=
-        access.bytes;
-    break;
-  }
-}
-
-void AccessCounter::countGlobal(MemoryCount &count) {
-  segments.clear();
-  for (const LaneAccess &access : global) {
-    bool isLoad = access.kind == AccessKind::Load;
-    (isLoad ? count.bytesLoaded : count.bytesStored) += access.bytes;
-    uint64_t last = (access.address + access.bytes - 1) / segmentBytes;
-    for (uint64_t s = access.address / segmentBytes; s <= last; ++s)
-      (isLoad ? count.segmentsLoaded : count.segmentsStored) +=
-          segments.insert(s);
-  }
+void AccessCounter::finishLds(MemoryCount &count) {
+  uint64_t bytes = uint64_t(ldsBytes) * ldsCount;
+  (ldsIsWrite ? count.ldsBytesWritten : count.ldsBytesRead) += bytes;
+  (ldsIsWrite ? count.ldsWriteConflictCycles : count.ldsReadConflictCycles) +=
+      countLdsConflicts({ldsLanes.data(), ldsCount}, ldsBytes, banks,
+                        ldsIsWrite);
+  ldsCount = 0;
 }
 
 /// ds_read2 and ds_write2 are two accesses of each lane, one after the other:
 /// a lane number that does not go up begins the second.
-void AccessCounter::countLds(MemoryCount &count) {
-  std::array<LdsLaneAccess, 64> part;
-  for (size_t begin = 0; begin < lds.size();) {
-    size_t end = begin;
-    do {
-      part[end - begin] = {lds[end].lane,
-                           static_cast<uint32_t>(lds[end].address)};
-      ++end;
-    } while (end < lds.size() && lds[end].lane > lds[end - 1].lane);
-    uint32_t bytes = lds[begin].bytes;
-    bool isWrite = lds[begin].kind != AccessKind::Load;
-    (isWrite ? count.ldsBytesWritten : count.ldsBytesRead) +=
-        uint64_t(bytes) * (end - begin);
-    (isWrite ? count.ldsWriteConflictCycles : count.ldsReadConflictCycles) +=
-        countLdsConflicts({part.data(), end - begin}, bytes, banks, isWrite);
-    begin = end;
-  }
+void AccessCounter::addLds(const MemoryAccess &access, MemoryCount &count) {
+  if (ldsCount &&
+      (access.lane <= ldsLanes[ldsCount - 1].lane || access.bytes != ldsBytes))
+    finishLds(count);
+  ldsLanes[ldsCount++] = {access.lane, static_cast<uint32_t>(access.address)};
+  ldsBytes = access.bytes;
+  ldsIsWrite = access.kind != AccessKind::Load;
 }
 
-void AccessCounter::afterInstruction(Wave &, const Instruction &instruction) {
-  if (isEmpty)
-    return;
+void AccessCounter::onAccesses(Wave &, const Instruction &instruction,
+                               std::span<const MemoryAccess> accesses) {
   MemoryCount &count = stats.memory[instruction.index];
-  count += scratch;
-  countGlobal(count);
-  countLds(count);
-  scratch = {};
-  global.clear();
-  lds.clear();
-  isEmpty = true;
+  segments.clear();
+  for (const MemoryAccess &access : accesses)
+    switch (access.space) {
+    case MemorySpace::Global:
+      countGlobal(access, count);
+      break;
+    case MemorySpace::Lds:
+      addLds(access, count);
+      break;
+    case MemorySpace::Scratch:
+      (access.kind == AccessKind::Load ? count.scratchBytesLoaded
+                                       : count.scratchBytesStored) +=
+          access.bytes;
+      break;
+    }
+  if (ldsCount)
+    finishLds(count);
 }

@@ -12,24 +12,15 @@ namespace tessera::emulator {
 
 struct Chip;
 
-/// Collects what the lanes of one instruction touch and, when it is done,
-/// counts bytes, cache lines and bank conflicts for it.
+/// Counts bytes, cache lines and bank conflicts of each instruction.
 class AccessCounter : public Observer {
 public:
   /// `stats` outlives it and was prepared for addresses.
   AccessCounter(const Chip &chip, LaunchStats &stats);
-  void onAccess(Wave &wave, const Instruction &instruction,
-                const MemoryAccess &access) override;
-  void afterInstruction(Wave &wave, const Instruction &instruction) override;
+  void onAccesses(Wave &wave, const Instruction &instruction,
+                  std::span<const MemoryAccess> accesses) override;
 
 private:
-  struct LaneAccess {
-    AccessKind kind;
-    uint8_t lane;
-    uint32_t bytes;
-    uint64_t address;
-  };
-
   /// The different cache lines of one instruction. Emptied by a new stamp.
   class SegmentSet {
   public:
@@ -47,17 +38,19 @@ private:
     uint64_t stamp = 1;
   };
 
-  static void add(std::vector<LaneAccess> &list, const MemoryAccess &access);
-  void countGlobal(MemoryCount &count);
-  void countLds(MemoryCount &count);
+  void countGlobal(const MemoryAccess &access, MemoryCount &count);
+  void addLds(const MemoryAccess &access, MemoryCount &count);
+  void finishLds(MemoryCount &count);
 
   LaunchStats &stats;
   uint32_t segmentBytes;
   uint32_t banks;
-  std::vector<LaneAccess> global, lds;
-  MemoryCount scratch;
-  bool isEmpty = true;
   SegmentSet segments;
+  // One access of LDS, as far as its lanes are known.
+  std::array<LdsLaneAccess, 64> ldsLanes;
+  unsigned ldsCount = 0;
+  uint32_t ldsBytes = 0; ///< Of each lane.
+  bool ldsIsWrite = false;
 };
 
 } // namespace tessera::emulator

@@ -51,10 +51,10 @@ static constexpr TypeNumber kOldLaneElements[] = {
 };
 
 static constexpr std::string_view kClassNames[kCostClasses] = {
-    "matrix",      "dot",      "packed",    "transcendental", "double",
-    "dual",        "valu",     "salu",      "smem",           "vmem_load",
-    "vmem_store",  "vmem_atomic", "lds_read", "lds_write",    "lds_atomic",
-    "wait",        "barrier",  "branch",    "other"};
+    "matrix",     "dot",         "packed",   "transcendental", "double",
+    "dual",       "valu",        "salu",     "smem",           "vmem_load",
+    "vmem_store", "vmem_atomic", "lds_read", "lds_write",      "lds_atomic",
+    "wait",       "barrier",     "branch",   "other"};
 
 std::string_view tessera::emulator::getName(CostClass kind) {
   return kClassNames[static_cast<unsigned>(kind)];
@@ -94,9 +94,9 @@ static CostClass classifyScalar(std::string_view name) {
   if (startsWithAny(name, {"s_branch", "s_cbranch", "s_setpc", "s_swappc",
                            "s_call", "s_endpgm"}))
     return CostClass::Branch;
-  if (startsWithAny(name, {"s_load", "s_buffer_load", "s_store",
-                           "s_scratch_load", "s_memtime", "s_memrealtime",
-                           "s_atomic"}))
+  if (startsWithAny(name,
+                    {"s_load", "s_buffer_load", "s_store", "s_scratch_load",
+                     "s_memtime", "s_memrealtime", "s_atomic"}))
     return CostClass::Smem;
   if (startsWithAny(name, {"s_nop", "s_delay_alu", "s_setprio", "s_sleep",
                            "s_clause", "s_set_inst_prefetch", "s_inst_prefetch",
@@ -107,10 +107,9 @@ static CostClass classifyScalar(std::string_view name) {
 }
 
 static bool isTranscendental(std::string_view name) {
-  if (name.starts_with("v_s_"))
-    name.remove_prefix(2);
-  return startsWithAny(name, {"v_exp_", "v_log_", "v_rcp_", "v_rsq_", "v_sqrt_",
-                              "v_sin_", "v_cos_"});
+  name.remove_prefix(name.starts_with("v_s_") ? 4 : 2);
+  return startsWithAny(
+      name, {"exp_", "log_", "rcp_", "rsq_", "sqrt_", "sin_", "cos_"});
 }
 
 static CostClass classifyVector(std::string_view name) {
@@ -155,8 +154,8 @@ static CostClass classify(std::string_view name) {
     return classifyVector(name);
   if (name.starts_with("ds_"))
     return classifyLds(name);
-  if (startsWithAny(name, {"buffer_", "global_", "flat_", "scratch_",
-                           "tbuffer_"}))
+  if (startsWithAny(name,
+                    {"buffer_", "global_", "flat_", "scratch_", "tbuffer_"}))
     return classifyMemory(name);
   return CostClass::Other;
 }
@@ -186,9 +185,9 @@ static std::string_view getMatrixType(std::string_view rest) {
 static std::optional<MatrixShape> parseShape(std::string_view name) {
   size_t x = name.find('x');
   // A type (xf32) may hold an x before the shape does not: digits surround it.
-  while (x != name.npos && (x + 1 == name.size() || name[x - 1] < '0' ||
-                            name[x - 1] > '9' || name[x + 1] < '0' ||
-                            name[x + 1] > '9'))
+  while (x != name.npos &&
+         (x + 1 == name.size() || name[x - 1] < '0' || name[x - 1] > '9' ||
+          name[x + 1] < '0' || name[x + 1] > '9'))
     x = name.find('x', x + 1);
   if (x == name.npos)
     return std::nullopt;
@@ -284,12 +283,12 @@ static uint32_t countLaneMacs(std::string_view text) {
 
 static uint32_t getLaneBytes(std::string_view name) {
   static constexpr TypeNumber kWidths[] = {
-      {"x16", 64}, {"x4", 16},  {"x8", 32}, {"x3", 12},  {"x2", 8},
-      {"b512", 64}, {"b256", 32}, {"b128", 16}, {"b96", 12}, {"64", 8},
-      {"u16", 2},  {"i16", 2},  {"b16", 2}, {"short", 2}, {"byte", 1},
-      {"u8", 1},   {"i8", 1},   {"b8", 1}};
-  bool isTwice = has(name, "read2") || has(name, "write2") ||
-                 has(name, "_2addr");
+      {"x16", 64},  {"x4", 16},   {"x8", 32},   {"x3", 12},   {"x2", 8},
+      {"b512", 64}, {"b256", 32}, {"b128", 16}, {"b96", 12},  {"64", 8},
+      {"u16", 2},   {"i16", 2},   {"b16", 2},   {"short", 2}, {"byte", 1},
+      {"u8", 1},    {"i8", 1},    {"b8", 1}};
+  bool isTwice =
+      has(name, "read2") || has(name, "write2") || has(name, "_2addr");
   // "st64" and "stride64" name a distance.
   std::string_view width = name;
   if (size_t st = name.find("st64"); st != name.npos)
@@ -311,10 +310,10 @@ static uint32_t getValuFactor(const ChipCosts &chip, CostClass kind,
     return 4 * factor;
   // 32-bit products: a quarter of the rate on RDNA, the full one since gfx90a
   // (LLVM 22 SISchedule.td, WriteIntMul).
-  bool isProduct = startsWithAny(
-      name, {"v_mul_lo_u32", "v_mul_lo_i32", "v_mul_hi_u32", "v_mul_hi_i32",
-             "v_mad_u64_u32", "v_mad_i64_i32", "v_mad_co_u64_u32",
-             "v_mad_co_i64_i32"});
+  bool isProduct =
+      startsWithAny(name, {"v_mul_lo_u32", "v_mul_lo_i32", "v_mul_hi_u32",
+                           "v_mul_hi_i32", "v_mad_u64_u32", "v_mad_i64_i32",
+                           "v_mad_co_u64_u32", "v_mad_co_i64_i32"});
   if (isProduct && chip.waveSize == 32)
     return 4;
   return factor;
@@ -330,9 +329,9 @@ static uint32_t getNopCount(std::string_view text) {
   return takeNumber(rest);
 }
 
-InstructionCost
-tessera::emulator::getInstructionCost(const ChipCosts &chip, unsigned lanes,
-                                      std::string_view text) {
+InstructionCost tessera::emulator::getInstructionCost(const ChipCosts &chip,
+                                                      unsigned lanes,
+                                                      std::string_view text) {
   std::string_view name = text.substr(0, text.find(' '));
   InstructionCost cost;
   cost.kind = classify(name);

@@ -12,7 +12,7 @@ struct KernelResources {
   uint32_t vgprs = 0; ///< AGPRs included.
   uint32_t agprs = 0;
   uint32_t sgprs = 0;
-  uint32_t ldsBytes = 0; ///< Dynamic LDS included.
+  uint32_t ldsBytes = 0;     ///< Dynamic LDS included.
   uint32_t scratchBytes = 0; ///< Of a lane.
   uint32_t lanes = 64;
   uint32_t wavesPerGroup = 1;

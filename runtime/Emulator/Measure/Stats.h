@@ -44,7 +44,7 @@ struct MemoryCount {
 /// Each worker counts into its own; merge() sums them up.
 struct LaunchStats {
   std::vector<ExecutionCount> executed; ///< By instruction of the program.
-  std::vector<MemoryCount> memory; ///< The same; empty without addresses.
+  std::vector<MemoryCount> memory;      ///< The same; empty without addresses.
 
   void prepare(size_t instructions, MeasureLevel level);
   void merge(const LaunchStats &other);

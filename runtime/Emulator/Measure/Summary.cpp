@@ -54,8 +54,8 @@ PipeClocks tessera::emulator::getPipeClocks(const ChipCosts &chip,
   // Whole lines pass the first-level cache.
   uint64_t lines = memory->segmentsLoaded + memory->segmentsStored;
   if (isVmem(cost.kind))
-    clocks.vmem = std::max(
-        clocks.vmem, divideUp(lines * chip.segmentBytes, chip.memoryClockBytes));
+    clocks.vmem = std::max(clocks.vmem, divideUp(lines * chip.segmentBytes,
+                                                 chip.memoryClockBytes));
   return clocks;
 }
 
@@ -77,11 +77,10 @@ LaunchTotals tessera::emulator::sumUp(const LaunchSummary &summary,
     const ExecutionCount &count = stats.executed[i];
     if (!count.times)
       continue;
-    InstructionCost cost =
-        getInstructionCost(chip, summary.resources.lanes,
-                           program.getText(program.getBegin()[i]));
-    const MemoryCount *memory = stats.memory.empty() ? nullptr
-                                                     : &stats.memory[i];
+    InstructionCost cost = getInstructionCost(
+        chip, summary.resources.lanes, program.getText(program.getBegin()[i]));
+    const MemoryCount *memory =
+        stats.memory.empty() ? nullptr : &stats.memory[i];
     totals.instructions[static_cast<unsigned>(cost.kind)] += count.times;
     totals.macs += cost.macs * count.times + cost.macsPerLane * count.lanes;
     if (isVector(cost.kind)) {
@@ -115,8 +114,8 @@ IssueEstimate tessera::emulator::estimateIssue(const LaunchSummary &summary,
   uint64_t groupsOfUnit = divideUp(groups, units);
   uint64_t wavesOfSimd = divideUp(groupsOfUnit * wavesPerGroup, chip.simds);
   Occupancy occupancy = getOccupancy(chip, summary.resources);
-  auto resident = std::max<uint64_t>(
-      1, static_cast<uint64_t>(occupancy.wavesPerSimd));
+  auto resident =
+      std::max<uint64_t>(1, static_cast<uint64_t>(occupancy.wavesPerSimd));
   auto ofSimd = [&](uint64_t clocks, uint64_t waves) {
     return divideUp(clocks * waves, groups * wavesPerGroup);
   };
@@ -127,8 +126,7 @@ IssueEstimate tessera::emulator::estimateIssue(const LaunchSummary &summary,
   busiest.matrix = ofSimd(totals.pipes.matrix, wavesOfSimd);
   busiest.valu = ofSimd(totals.pipes.valu, wavesOfSimd);
   busiest.scalar = ofSimd(totals.pipes.scalar, wavesOfSimd);
-  busiest.wave =
-      ofSimd(totals.pipes.wave, divideUp(wavesOfSimd, resident));
+  busiest.wave = ofSimd(totals.pipes.wave, divideUp(wavesOfSimd, resident));
   busiest.lds = ofUnit(totals.pipes.lds);
   busiest.vmem = ofUnit(totals.pipes.vmem);
   for (auto [name, clocks] :
@@ -170,8 +168,8 @@ public:
     addRaw(name, number);
   }
   void addTriple(std::string_view name, const std::array<uint32_t, 3> &v) {
-    addRaw(name, "[" + std::to_string(v[0]) + "," + std::to_string(v[1]) +
-                     "," + std::to_string(v[2]) + "]");
+    addRaw(name, "[" + std::to_string(v[0]) + "," + std::to_string(v[1]) + "," +
+                     std::to_string(v[2]) + "]");
   }
   void addRaw(std::string_view name, const std::string &value) {
     addName(name);
@@ -181,8 +179,8 @@ public:
 
 private:
   void addName(std::string_view name) {
-    text += std::string(text.empty() ? "\"" : ",\"") + std::string(name) +
-            "\":";
+    text +=
+        std::string(text.empty() ? "\"" : ",\"") + std::string(name) + "\":";
   }
   std::string text;
 };
@@ -253,11 +251,10 @@ std::string tessera::emulator::formatSummary(const LaunchSummary &summary,
   addResources(line, chip, summary.resources);
   line.addNumber("host_ms", summary.timeMs);
   line.addRaw("instructions", formatClasses(totals));
-  line.addNumber("active_lanes",
-                 totals.vectorInstructions
-                     ? double(totals.vectorLanes) /
-                           double(totals.vectorInstructions)
-                     : 0.0);
+  line.addNumber("active_lanes", totals.vectorInstructions
+                                     ? double(totals.vectorLanes) /
+                                           double(totals.vectorInstructions)
+                                     : 0.0);
   line.addInteger("macs", totals.macs);
   if (summary.usefulMacs)
     line.addInteger("useful_macs", *summary.usefulMacs);
