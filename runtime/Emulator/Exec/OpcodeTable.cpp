@@ -23,6 +23,9 @@ const OpcodeTable &OpcodeTable::get() {
     addDots(built);
     addLaneMoves(built);
     addMatrix(built);
+    addMatrixDouble(built);
+    addMatrixScaled(built);
+    addMatrixSparse(built);
     addGlobal(built);
     addGlobalAtomics(built);
     addBuffer(built);
