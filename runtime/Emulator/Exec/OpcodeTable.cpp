@@ -16,6 +16,7 @@ const OpcodeTable &OpcodeTable::get() {
     addVectorFloat(built);
     addVectorHalf(built);
     addVectorDouble(built);
+    addVectorGfx950(built);
     addConversions(built);
     addFloat8Conversions(built);
     addCompares(built);

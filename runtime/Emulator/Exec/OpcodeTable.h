@@ -69,6 +69,7 @@ void addVectorCarry(OpcodeTable &table);
 void addVectorFloat(OpcodeTable &table);
 void addVectorHalf(OpcodeTable &table);
 void addVectorDouble(OpcodeTable &table);
+void addVectorGfx950(OpcodeTable &table);
 void addConversions(OpcodeTable &table);
 void addFloat8Conversions(OpcodeTable &table);
 void addCompares(OpcodeTable &table);
