@@ -206,9 +206,11 @@ static Status parseScalar(std::string_view type, const std::string &value,
     uint64_t number =
         isNegative ? static_cast<uint64_t>(std::strtoll(value.c_str(), &end, 0))
                    : std::strtoull(value.c_str(), &end, 0);
-    uint64_t rest = *bits == 64 ? 0 : number >> *bits;
-    uint64_t signs = ~uint64_t(0) >> *bits % 64;
-    if (rest && !(isNegative && type[0] == 'i' && rest == signs))
+    // An unsigned number may fill a signed type: i32:0xffffffff is -1.
+    bool fits = isNegative ? type[0] == 'i' && static_cast<int64_t>(number) >=
+                                                   INT64_MIN >> (64 - *bits)
+                           : *bits == 64 || number >> *bits == 0;
+    if (!fits)
       return badArgument(spec,
                          value + " does not fit into " + std::string(type));
     setBytes(spec, number);
