@@ -2,6 +2,8 @@
 
 #include "runtime/Emulator/Launch.h"
 
+#include "runtime/Emulator/Check/Barriers.h"
+#include "runtime/Emulator/Check/LdsChecker.h"
 #include "runtime/Emulator/LaunchState.h"
 #include "runtime/Emulator/Measure/Stats.h"
 #include "runtime/Emulator/Workgroup.h"
@@ -88,7 +90,18 @@ static void report(const Launch &launch, const Settings &settings,
 }
 
 /// What watches one worker's groups, by the checks that are asked for.
-static Observers makeObservers(CheckSet, const Launch &) { return {}; }
+static Observers makeObservers(CheckSet checks, const Launch &launch) {
+  Observers observers;
+  if (checks.has(Check::Barriers) || checks.has(Check::BarrierPairs))
+    observers.barriers.push_back(
+        std::make_unique<BarrierChecker>(checks.has(Check::Barriers)));
+  bool ldsRaces = checks.has(Check::LdsRaces);
+  bool unwritten = checks.has(Check::Initialized);
+  if (launch.getLdsBytes() && (ldsRaces || unwritten))
+    observers.everything.push_back(std::make_unique<LdsChecker>(
+        launch.chip, launch.program, ldsRaces, unwritten));
+  return observers;
+}
 
 /// A fault, or else all findings, one a line; the first decides the kind.
 static LaunchOutcome getOutcome(const Fault &fault) {
