@@ -3,6 +3,7 @@
 #include "runtime/Emulator/Launch.h"
 
 #include "runtime/Emulator/Check/Barriers.h"
+#include "runtime/Emulator/Check/GlobalRaces.h"
 #include "runtime/Emulator/Check/LdsChecker.h"
 #include "runtime/Emulator/LaunchState.h"
 #include "runtime/Emulator/Measure/Stats.h"
@@ -90,7 +91,8 @@ static void report(const Launch &launch, const Settings &settings,
 }
 
 /// What watches one worker's groups, by the checks that are asked for.
-static Observers makeObservers(CheckSet checks, const Launch &launch) {
+static Observers makeObservers(CheckSet checks, const Launch &launch,
+                               GlobalRaceState *globalRaces) {
   Observers observers;
   if (checks.has(Check::Barriers) || checks.has(Check::BarrierPairs))
     observers.barriers.push_back(
@@ -100,6 +102,9 @@ static Observers makeObservers(CheckSet checks, const Launch &launch) {
   if (launch.getLdsBytes() && (ldsRaces || unwritten))
     observers.everything.push_back(std::make_unique<LdsChecker>(
         launch.chip, launch.program, ldsRaces, unwritten));
+  if (globalRaces)
+    observers.everything.push_back(
+        std::make_unique<GlobalRaceChecker>(*globalRaces, launch.program));
   return observers;
 }
 
@@ -135,8 +140,12 @@ LaunchOutcome tessera::emulator::run(const Launch &launch, MemoryMap &memory,
   std::atomic<uint64_t> next{0};
   bool counting = !settings.statsPath.empty();
   std::vector<LaunchStats> stats(workers);
+  std::unique_ptr<GlobalRaceState> globalRaces;
+  if (settings.checks.has(Check::GlobalRaces) && total > 1)
+    globalRaces = std::make_unique<GlobalRaceState>(groups);
   auto work = [&](unsigned worker) {
-    Observers observers = makeObservers(settings.checks, launch);
+    Observers observers =
+        makeObservers(settings.checks, launch, globalRaces.get());
     WorkgroupRunner runner(launch, resources.get(), memory, settings, fault,
                            counting ? &stats[worker] : nullptr, observers,
                            worker);
