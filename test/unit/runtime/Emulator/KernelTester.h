@@ -1,4 +1,9 @@
-//===- KernelTester.h - Launch an assembled kernel -------------*- C++ -*-===//
+//===- KernelTester.h - Launch a kernel made of text -----------*- C++ -*-===//
+//
+// Assembles a whole kernel, loads it and launches it: what a test needs that
+// is about a launch and not about one instruction.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_TEST_UNIT_RUNTIME_EMULATOR_KERNELTESTER_H
 #define TESSERA_TEST_UNIT_RUNTIME_EMULATOR_KERNELTESTER_H
@@ -11,9 +16,11 @@
 
 namespace tessera::emulator {
 
-/// Loads a kernel whose first argument is a buffer of 4096 bytes of zeros.
+/// Loads a kernel whose first argument is a buffer of `kBytes` of zeros.
 class KernelTester {
 public:
+  static constexpr size_t kBytes = 4096;
+
   explicit KernelTester(const KernelSource &source)
       : KernelTester(source.chip, assembleKernel(source)) {}
   KernelTester(const std::string &chipName, std::vector<uint8_t> image)
@@ -24,20 +31,26 @@ public:
     Decoder decoder(chip, chip.isGfx9() ? 64 : 32);
     program = std::make_unique<Program>(decoder, object->getText(),
                                         object->getLoadAddress());
-    output = static_cast<uint32_t *>(memory.allocate(4096, MemoryKind::Device));
-    std::memset(output, 0, 4096);
+    output =
+        static_cast<uint32_t *>(memory.allocate(kBytes, MemoryKind::Device));
+    std::memset(output, 0, kBytes);
     settings.threads = 2;
   }
-  LaunchOutcome launch(std::array<uint32_t, 3> items,
-                       std::array<uint32_t, 3> group) {
+  Launch makeLaunch(std::array<uint32_t, 3> items,
+                    std::array<uint32_t, 3> group) const {
     Launch request{object->getKernels()[0], *program, chip, items, group, 0,
                    std::vector<uint8_t>(8)};
     std::memcpy(request.arguments.data(), &output, 8);
-    return run(request, memory, settings);
+    return request;
   }
-  void launchWell(std::array<uint32_t, 3> items,
-                  std::array<uint32_t, 3> group) {
-    LaunchOutcome outcome = launch(items, group);
+  LaunchOutcome launch(std::array<uint32_t, 3> items,
+                       std::array<uint32_t, 3> group,
+                       const LaunchWatch &watch = {}) {
+    return run(makeLaunch(items, group), memory, settings, watch);
+  }
+  void launchWell(std::array<uint32_t, 3> items, std::array<uint32_t, 3> group,
+                  const LaunchWatch &watch = {}) {
+    LaunchOutcome outcome = launch(items, group, watch);
     EXPECT_EQ(outcome.fault, FaultKind::None) << outcome.message;
   }
 
