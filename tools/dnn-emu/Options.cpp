@@ -61,19 +61,11 @@ command line or a file that cannot be used.
 }
 
 void tessera::emu::printCheckHelp() {
-  static constexpr std::pair<std::string_view, const char *> kTexts[] = {
-      {"barriers", "not all waves and lanes of a group reach the same barrier"},
-      {"waits", "a register is used before its load was waited for"},
-      {"initialized", "LDS or registers are used that nobody has written"},
-      {"lds-races", "two waves touch the same LDS bytes, no barrier between"},
-      {"global-races", "two groups of a launch touch the same global bytes"}};
   std::printf("Bounds, alignment and the watchdog are always checked. "
               "--check=LIST adds:\n");
-  for (std::string_view name : emulator::kCheckNames) {
-    auto it = std::ranges::find(kTexts, name, [](auto &t) { return t.first; });
-    std::printf("  %-14s %s\n", std::string(name).c_str(),
-                it == std::end(kTexts) ? "" : it->second);
-  }
+  for (size_t i = 0; i < emulator::kCheckNames.size(); ++i)
+    std::printf("  %-14s %s\n", emulator::kCheckNames[i].data(),
+                emulator::kCheckTexts[i].data());
   std::printf("  all, none, default\n  -NAME takes one out: "
               "--check=all,-global-races\n");
 }

@@ -27,6 +27,14 @@ enum class Check : uint8_t {
 inline constexpr std::array<std::string_view, 6> kCheckNames = {
     "barrier-pairs", "barriers",  "waits",
     "initialized",   "lds-races", "global-races"};
+/// The same in words, for help texts.
+inline constexpr std::array<std::string_view, kCheckNames.size()> kCheckTexts =
+    {"waves of a group meet at the wrong barriers",
+     "not all waves and lanes of a group reach the same barrier",
+     "a register is used before its load was waited for",
+     "LDS or registers are used that nobody has written",
+     "two waves touch the same LDS bytes with no barrier between",
+     "two groups of a launch touch the same global bytes"};
 
 class CheckSet {
 public:
