@@ -21,6 +21,15 @@ inline F maximum(F a, F b) {
   F larger = a > b || (a == b && !std::signbit(a)) ? a : b;
   return a != a ? b : b != b ? a : larger;
 }
+/// The minimum and maximum of IEEE 754-2019: a NaN wins, and -0 < +0.
+template <typename F>
+inline F propagatingMinimum(F a, F b) {
+  return a != a || b != b ? a + b : minimum(a, b);
+}
+template <typename F>
+inline F propagatingMaximum(F a, F b) {
+  return a != a || b != b ? a + b : maximum(a, b);
+}
 template <typename F>
 inline F median(F a, F b, F c) {
   if (a != a || b != b || c != c)

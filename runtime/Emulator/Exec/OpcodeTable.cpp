@@ -11,6 +11,7 @@ const OpcodeTable &OpcodeTable::get() {
     addScalarCompare(built);
     addControl(built);
     addScalarMemory(built);
+    addRegisterIndex(built);
     addVectorInteger(built);
     addVectorCarry(built);
     addVectorFloat(built);
@@ -31,6 +32,7 @@ const OpcodeTable &OpcodeTable::get() {
     addGlobalAtomics(built);
     addBuffer(built);
     addLds(built);
+    addLdsTransposes(built);
     addLdsAtomics(built);
     return built;
   }();

@@ -64,6 +64,7 @@ void addScalarAlu(OpcodeTable &table);
 void addScalarCompare(OpcodeTable &table);
 void addControl(OpcodeTable &table);
 void addScalarMemory(OpcodeTable &table);
+void addRegisterIndex(OpcodeTable &table);
 void addVectorInteger(OpcodeTable &table);
 void addVectorCarry(OpcodeTable &table);
 void addVectorFloat(OpcodeTable &table);
@@ -84,6 +85,7 @@ void addGlobal(OpcodeTable &table);
 void addGlobalAtomics(OpcodeTable &table);
 void addBuffer(OpcodeTable &table);
 void addLds(OpcodeTable &table);
+void addLdsTransposes(OpcodeTable &table);
 void addLdsAtomics(OpcodeTable &table);
 
 } // namespace tessera::emulator

@@ -101,6 +101,12 @@ static void addHalves(OpcodeTable &table) {
   add<P, 2, [](float a, float b) { return maximum(a, b); }>(
       table, {"v_pk_max_f16", "v_pk_max_num_f16"});
   add<P, 3, [](float a, float b, float c) {
+    return propagatingMinimum(propagatingMinimum(a, b), c);
+  }>(table, {"v_pk_minimum3_f16"});
+  add<P, 3, [](float a, float b, float c) {
+    return propagatingMaximum(propagatingMaximum(a, b), c);
+  }>(table, {"v_pk_maximum3_f16"});
+  add<P, 3, [](float a, float b, float c) {
     return roundToOdd(double(a) * b + double(c));
   }>(table, {"v_pk_fma_f16"});
 }

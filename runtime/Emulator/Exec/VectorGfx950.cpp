@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/Emulator/Exec/FloatMath.h"
 #include "runtime/Emulator/Exec/VectorOps.h"
 
 using namespace tessera::emulator;
@@ -63,18 +64,6 @@ static void swapLanes(Wave &wave, const Instruction &in) {
   }
   wave.writeRow(in.op[0].reg, upper);
   wave.writeRow(in.op[1].reg, lower);
-}
-
-/// IEEE 754-2019 minimum and maximum: a NaN wins, -0 < +0.
-static float lowest(float a, float b) {
-  if (a != a || b != b)
-    return a + b;
-  return a < b || (a == b && std::signbit(a)) ? a : b;
-}
-static float highest(float a, float b) {
-  if (a != a || b != b)
-    return a + b;
-  return a > b || (a == b && !std::signbit(a)) ? a : b;
 }
 
 /// Stochastic rounding to the upper bits of an f32: noise is added to the
@@ -145,10 +134,11 @@ void tessera::emulator::addVectorGfx950(OpcodeTable &table) {
       table, "v_ashr_pk_i8_i32");
   addVector<[](I a, I b, U c) { return shiftAndPack<0, 255>(a, b, c); }>(
       table, "v_ashr_pk_u8_i32");
-  addVector<[](float a, float b, float c) { return lowest(lowest(a, b), c); }>(
-      table, "v_minimum3_f32");
   addVector<[](float a, float b, float c) {
-    return highest(highest(a, b), c);
+    return propagatingMinimum(propagatingMinimum(a, b), c);
+  }>(table, "v_minimum3_f32");
+  addVector<[](float a, float b, float c) {
+    return propagatingMaximum(propagatingMaximum(a, b), c);
   }>(table, "v_maximum3_f32");
   addVector<[](uint16_t a) { return bf16ToFloat(a); }>(table, "v_cvt_f32_bf16");
 }
