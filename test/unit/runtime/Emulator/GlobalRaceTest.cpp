@@ -128,8 +128,10 @@ TEST(GlobalRaces, ChainOfFlags) {
                      int before = GID > 0 ? sum[GID - 1] : 5;
                      sum[GID] = before + GID + sum[0];
                    }
-                   __scoped_atomic_store_n(flag + GID, 1, __ATOMIC_RELEASE,
-                                           __MEMORY_SCOPE_DEVICE);
+                   BARRIER();
+                   if (TID == 0)
+                     __scoped_atomic_store_n(flag + GID, 1, __ATOMIC_RELEASE,
+                                             __MEMORY_SCOPE_DEVICE);
                  })");
 }
 
