@@ -2,6 +2,8 @@
 
 #include "runtime/Emulator/Exec/VectorOps.h"
 
+#include <limits>
+
 using namespace tessera::emulator;
 
 // Published as c += a0 * b0; c += a1 * b1. The products of two f16 are exact
@@ -36,6 +38,48 @@ static const uint32_t *arrangeHalves(const Wave &wave, const Instruction &in,
   return scratch;
 }
 
+// The sum has the type of the result after each step, as published.
+static F16 dotToHalf(uint32_t a, uint32_t b, F16 c) {
+  auto step = [](uint32_t x, uint32_t y, float sum) {
+    double exact = double(halfToFloat(x)) * halfToFloat(y) + double(sum);
+    return halfToFloat(floatToHalf(roundToOdd(exact)));
+  };
+  return {step(a >> 16, b >> 16, step(a, b, c.value))};
+}
+static uint32_t dotToBf16(uint32_t a, uint32_t b, uint32_t c) {
+  auto step = [](uint32_t x, uint32_t y, uint32_t sum) {
+    double exact =
+        double(bf16ToFloat(x)) * bf16ToFloat(y) + double(bf16ToFloat(sum));
+    return floatToBf16(roundToOdd(exact));
+  };
+  return step(a >> 16, b >> 16, step(a & 0xffff, b & 0xffff, c));
+}
+
+/// v_dot2_f16_f16.
+static void dotHalfResult(Wave &wave, const Instruction &in) {
+  const uint32_t *a = wave.source(in, 1, 0).lo, *b = wave.source(in, 2, 1).lo;
+  const LaneRows c = wave.source(in, 3, 2);
+  const RowTarget target = wave.beginWrite(in);
+  forEachLane(wave, [=](size_t lane) {
+    Lane<F16>::put(target, lane,
+                   dotToHalf(a[lane], b[lane], Lane<F16>::get(c, lane)));
+  });
+  if (!target.direct)
+    wave.finishWrite(in, ValueType::F16);
+}
+
+/// v_dot2_bf16_bf16.
+static void dotBf16Result(Wave &wave, const Instruction &in) {
+  const uint32_t *a = wave.source(in, 1, 0).lo, *b = wave.source(in, 2, 1).lo;
+  const uint32_t *c = wave.source(in, 3, 2).lo;
+  const RowTarget target = wave.beginWrite(in);
+  forEachLane(wave, [=](size_t lane) {
+    target.lo[lane] = dotToBf16(a[lane], b[lane], c[lane]);
+  });
+  if (!target.direct)
+    wave.finishWrite(in, ValueType::U16);
+}
+
 template <auto Fn>
 static void dotFloat(Wave &wave, const Instruction &in) {
   alignas(64) LaneRow scratchA, scratchB;
@@ -53,38 +97,86 @@ static void dotFloat(Wave &wave, const Instruction &in) {
     wave.finishWrite(in, ValueType::F32);
 }
 
+/// Part number `i` of a word of `Bits`-bit integers.
 template <typename Part, unsigned Bits>
-static int32_t dotInteger(uint32_t a, uint32_t b, int32_t c) {
-  constexpr uint32_t kMask = (1u << Bits) - 1;
-  uint32_t sum = static_cast<uint32_t>(c);
-  for (unsigned i = 0; i < 32 / Bits; ++i) {
-    uint32_t x = a >> (Bits * i) & kMask, y = b >> (Bits * i) & kMask;
-    if constexpr (std::is_signed_v<Part>) {
-      constexpr uint32_t kSign = 1u << (Bits - 1);
-      x = (x ^ kSign) - kSign;
-      y = (y ^ kSign) - kSign;
-    }
-    sum += x * y;
-  }
-  return static_cast<int32_t>(sum);
+static uint32_t getPart(uint32_t word, unsigned i) {
+  uint32_t part = word >> (Bits * i) & ((1u << Bits) - 1);
+  constexpr uint32_t kSign = std::is_signed_v<Part> ? 1u << (Bits - 1) : 0;
+  return (part ^ kSign) - kSign;
 }
+
+/// The sum on 32 bits (Sum = uint32_t), or exactly (Sum = int64_t).
+template <typename A, typename B, unsigned Bits, typename Sum>
+static Sum dotInteger(uint32_t a, uint32_t b, Sum sum) {
+  for (unsigned i = 0; i < 32 / Bits; ++i) {
+    uint32_t x = getPart<A, Bits>(a, i), y = getPart<B, Bits>(b, i);
+    if constexpr (sizeof(Sum) == 4)
+      sum += x * y;
+    else
+      sum += (std::is_signed_v<A> ? Sum(static_cast<int32_t>(x)) : Sum(x)) *
+             (std::is_signed_v<B> ? Sum(static_cast<int32_t>(y)) : Sum(y));
+  }
+  return sum;
+}
+
+template <typename A, typename B, unsigned Bits, typename Result = int32_t>
+struct IntegerDot {
+  static constexpr auto kPlain = [](uint32_t a, uint32_t b, Result c) {
+    return static_cast<Result>(
+        dotInteger<A, B, Bits>(a, b, static_cast<uint32_t>(c)));
+  };
+  static constexpr auto kClamped = [](uint32_t a, uint32_t b, Result c) {
+    using Limits = std::numeric_limits<Result>;
+    int64_t sum = dotInteger<A, B, Bits>(a, b, int64_t(c));
+    return static_cast<Result>(sum < Limits::min()   ? Limits::min()
+                               : sum > Limits::max() ? Limits::max()
+                                                     : sum);
+  };
+  static void execute(Wave &wave, const Instruction &in) {
+    using Plain = typename BindVectorOp<kPlain>::Type;
+    using Clamped = typename BindVectorOp<kClamped>::Type;
+    in.has(kClamp) ? Clamped::execute(wave, in) : Plain::execute(wave, in);
+  }
+};
 
 template <typename Part, unsigned Bits>
 static void addInteger(OpcodeTable &table,
                        std::initializer_list<const char *> names,
                        std::initializer_list<const char *> accumulating) {
-  constexpr auto kFn = [](uint32_t a, uint32_t b, int32_t c) {
-    return dotInteger<Part, Bits>(a, b, c);
-  };
+  using Result = std::conditional_t<std::is_signed_v<Part>, int32_t, uint32_t>;
+  using Dot = IntegerDot<Part, Part, Bits, Result>;
   // The default op_sel_hi of VOP3P means nothing here.
-  addVector<kFn>(table, names);
-  addVector<kFn>(table, accumulating, kReadsDst);
+  addVector<Dot::kPlain>(table, names);
+  addVector<Dot::kPlain>(table, accumulating, kReadsDst);
+  using Clamped = typename BindVectorOp<Dot::kClamped>::Type;
+  for (const char *name : names)
+    table.setClamped(name, &Clamped::execute);
+}
+
+/// v_dot4_i32_iu8 and v_dot8_i32_iu4: neg_lo says of each of the two sources
+/// whether it is signed. The sum is signed.
+template <typename Signed, typename Unsigned, unsigned Bits>
+static void dotMixedSigns(Wave &wave, const Instruction &in) {
+  switch (in.negLo & 3) {
+  case 0:
+    IntegerDot<Unsigned, Unsigned, Bits>::execute(wave, in);
+    break;
+  case 1:
+    IntegerDot<Signed, Unsigned, Bits>::execute(wave, in);
+    break;
+  case 2:
+    IntegerDot<Unsigned, Signed, Bits>::execute(wave, in);
+    break;
+  default:
+    IntegerDot<Signed, Signed, Bits>::execute(wave, in);
+  }
 }
 
 /// v_fma_mix: op_sel_hi says f16 (then op_sel picks the half) or f32; neg_hi
 /// means abs.
 static void mix(Wave &wave, const Instruction &in, uint32_t *out) {
   alignas(64) float values[3][kMaxLanes];
+  RoundingScope rounding(wave, ValueType::F32);
   for (unsigned s = 0; s < 3; ++s) {
     bool isHalf = in.opSelHi >> s & 1;
     unsigned shift = in.opSel >> s & 1 ? 16 : 0;
@@ -123,6 +215,7 @@ static void mixHalf(Wave &wave, const Instruction &in) {
   alignas(64) LaneRow out;
   mix(wave, in, out);
   const uint32_t *old = wave.vector[in.op[0].reg];
+  RoundingScope rounding(wave, ValueType::F16);
   for (unsigned lane = 0; lane < wave.lanes; ++lane) {
     float value = std::bit_cast<float>(out[lane]);
     uint32_t half = floatToHalf(in.has(kClamp) ? clampUnit(value) : value);
@@ -134,15 +227,34 @@ static void mixHalf(Wave &wave, const Instruction &in) {
 
 void tessera::emulator::addDots(OpcodeTable &table) {
   using enum ValueType;
-  auto add = [&](const char *name, Handler handler, uint16_t flags) {
-    table.add(
-        name,
-        {handler, InstructionClass::Valu, flags, {F32, DotF16, DotF16, F32}});
+  auto add = [&](const char *name, Handler handler, uint16_t flags,
+                 ValueType part = DotF16) {
+    table.add(name, {handler,
+                     InstructionClass::Valu,
+                     static_cast<uint16_t>(flags | kClampOk),
+                     {F32, part, part, F32}});
   };
   add("v_dot2_f32_f16", dotFloat<dotHalf>, kVop3p);
   add("v_dot2c_f32_f16", dotFloat<dotHalf>, kVop3p | kReadsDst);
-  add("v_dot2_f32_bf16", dotFloat<dotBf16>, kVop3p);
-  add("v_dot2c_f32_bf16", dotFloat<dotBf16>, kVop3p | kReadsDst);
+  add("v_dot2_f32_bf16", dotFloat<dotBf16>, kVop3p, DotBf16);
+  add("v_dot2c_f32_bf16", dotFloat<dotBf16>, kVop3p | kReadsDst, DotBf16);
+  add("v_dot2acc_f32_f16", dotFloat<dotHalf>, kVop3p | kReadsDst);
+  add("v_dot2acc_f32_bf16", dotFloat<dotBf16>, kVop3p | kReadsDst, DotBf16);
+  table.add("v_dot2_f16_f16", {dotHalfResult,
+                               InstructionClass::Valu,
+                               kPicksHalf,
+                               {F16, DotF16, DotF16, F16}});
+  table.add("v_dot2_bf16_bf16", {dotBf16Result,
+                                 InstructionClass::Valu,
+                                 kPicksHalf,
+                                 {Bf16, DotBf16, DotBf16, Bf16}});
+  auto addMixed = [&](const char *name, Handler handler) {
+    table.add(
+        name,
+        {handler, InstructionClass::Valu, kRawModifiers, {I32, U32, U32, I32}});
+  };
+  addMixed("v_dot4_i32_iu8", dotMixedSigns<int8_t, uint8_t, 8>);
+  addMixed("v_dot8_i32_iu4", dotMixedSigns<int8_t, uint8_t, 4>);
   addInteger<int8_t, 8>(table, {"v_dot4_i32_i8"}, {"v_dot4c_i32_i8"});
   addInteger<uint8_t, 8>(table, {"v_dot4_u32_u8"}, {});
   addInteger<int8_t, 4>(table, {"v_dot8_i32_i4"}, {"v_dot8c_i32_i4"});

@@ -8,10 +8,13 @@ const OpcodeTable &OpcodeTable::get() {
   static const OpcodeTable table = [] {
     OpcodeTable built;
     addScalarAlu(built);
+    addScalarFloat(built);
     addScalarCompare(built);
     addControl(built);
+    addHardwareState(built);
     addScalarMemory(built);
     addVectorInteger(built);
+    addVectorSaturate(built);
     addVectorCarry(built);
     addVectorFloat(built);
     addVectorHalf(built);

@@ -20,12 +20,13 @@ namespace tessera::emulator {
 
 /// What an opcode accepts and does besides running its handler.
 enum OpcodeFlag : uint16_t {
-  kReadsDst = 1,      ///< The destination is also the last source (fmac).
-  kClampOk = 2,       ///< Has a meaning for "clamp".
-  kVop3p = 4,         ///< op_sel and friends are per packed half.
-  kPicksHalf = 8,     ///< A 16-bit operand: op_sel picks the half.
-  kRawModifiers = 16, ///< The handler looks at op_sel itself.
-  kMixSources = 32,   ///< v_fma_mix: neg_hi means abs.
+  kReadsDst = 1,        ///< The destination is also the last source (fmac).
+  kClampOk = 2,         ///< Has a meaning for "clamp".
+  kVop3p = 4,           ///< op_sel and friends are per packed half.
+  kPicksHalf = 8,       ///< A 16-bit operand: op_sel picks the half.
+  kRawModifiers = 16,   ///< The handler looks at op_sel itself.
+  kMixSources = 32,     ///< v_fma_mix: neg_hi means abs.
+  kComparesToExec = 64, ///< v_cmpx: RDNA prints no destination.
 };
 
 struct Opcode {
@@ -34,6 +35,8 @@ struct Opcode {
   uint16_t flags = 0;
   /// Types in the order of the printed operands; U32 beyond the end.
   std::vector<ValueType> types;
+  /// Takes over when an integer instruction says "clamp"; or null.
+  Handler clamped = nullptr;
   ValueType typeOf(unsigned operand) const {
     return operand < types.size() ? types[operand] : ValueType::U32;
   }
@@ -51,6 +54,9 @@ public:
   void add(std::string mnemonic, Opcode opcode) {
     opcodes.insert_or_assign(std::move(mnemonic), std::move(opcode));
   }
+  void setClamped(std::string_view mnemonic, Handler handler) {
+    opcodes.find(mnemonic)->second.clamped = handler;
+  }
   size_t size() const { return opcodes.size(); }
 
 private:
@@ -59,10 +65,13 @@ private:
 
 // One function for each file of instructions, called once.
 void addScalarAlu(OpcodeTable &table);
+void addScalarFloat(OpcodeTable &table);
 void addScalarCompare(OpcodeTable &table);
 void addControl(OpcodeTable &table);
+void addHardwareState(OpcodeTable &table);
 void addScalarMemory(OpcodeTable &table);
 void addVectorInteger(OpcodeTable &table);
+void addVectorSaturate(OpcodeTable &table);
 void addVectorCarry(OpcodeTable &table);
 void addVectorFloat(OpcodeTable &table);
 void addVectorHalf(OpcodeTable &table);

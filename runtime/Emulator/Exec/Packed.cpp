@@ -19,16 +19,18 @@ struct PackedHalf {
   static uint32_t put(Value value) { return floatToHalf(value); }
 };
 struct PackedSigned {
-  using Value = int16_t;
+  using Value = int32_t;
   static constexpr ValueType type = ValueType::PackedI16;
+  static constexpr int64_t kLow = -0x8000, kHigh = 0x7fff;
   static Value get(uint32_t bits) { return static_cast<int16_t>(bits); }
   static uint32_t put(Value value) { return static_cast<uint16_t>(value); }
 };
 struct PackedUnsigned {
-  using Value = uint16_t;
+  using Value = uint32_t;
   static constexpr ValueType type = ValueType::PackedI16;
+  static constexpr int64_t kLow = 0, kHigh = 0xffff;
   static Value get(uint32_t bits) { return static_cast<uint16_t>(bits); }
-  static uint32_t put(Value value) { return value; }
+  static uint32_t put(Value value) { return value & 0xffff; }
 };
 
 /// Shift and sign flip that bring one half of a source down.
@@ -45,12 +47,31 @@ uint32_t applyPick(HalfPick pick, uint32_t word) {
 }
 } // namespace
 
-static uint32_t clampHalf(uint32_t bits) {
-  float value = halfToFloat(bits);
-  return floatToHalf(value > 0 ? (value < 1 ? value : 1.0f) : 0.0f);
+/// Brings the results into [0, 1].
+static float clampResult(PackedHalf, float value) {
+  return value > 0 ? (value < 1 ? value : 1.0f) : 0.0f;
+}
+/// Brings them into the range of the type.
+template <typename P>
+static typename P::Value clampResult(P, int64_t value) {
+  return static_cast<typename P::Value>(value < P::kLow    ? P::kLow
+                                        : value > P::kHigh ? P::kHigh
+                                                           : value);
 }
 
-template <typename P, unsigned Sources, auto Fn>
+namespace {
+/// What arguments are widened to, so that a sum can be clamped.
+template <typename P>
+struct Exact {
+  using Type = int64_t;
+};
+template <>
+struct Exact<PackedHalf> {
+  using Type = float;
+};
+} // namespace
+
+template <typename P, unsigned Sources, auto Fn, bool Clamps>
 static void packed(Wave &wave, const Instruction &in) {
   LaneRows source[3] = {};
   HalfPick low[3], high[3];
@@ -59,37 +80,39 @@ static void packed(Wave &wave, const Instruction &in) {
     low[s] = pickHalf(in, s, false);
     high[s] = pickHalf(in, s, true);
   }
+  using Argument =
+      std::conditional_t<Clamps, typename Exact<P>::Type, typename P::Value>;
   alignas(64) LaneRow row;
   uint32_t *const out = row;
   auto compute = [=](const HalfPick *pick, size_t lane) {
     auto value = [&](unsigned s) {
-      return P::get(applyPick(pick[s], source[s].lo[lane]));
+      return Argument(P::get(applyPick(pick[s], source[s].lo[lane])));
     };
+    Argument result;
     if constexpr (Sources == 2)
-      return P::put(Fn(value(0), value(1)));
+      result = Fn(value(0), value(1));
     else
-      return P::put(Fn(value(0), value(1), value(2)));
+      result = Fn(value(0), value(1), value(2));
+    if constexpr (Clamps)
+      return P::put(clampResult(P(), result));
+    else
+      return P::put(result);
   };
+  RoundingScope rounding(wave, P::type);
   forEachLane(wave, [=](size_t lane) {
     out[lane] = compute(low, lane) | compute(high, lane) << 16;
   });
-  if (in.has(kClamp)) {
-    if (P::type != ValueType::PackedF16) {
-      wave.fail(FaultKind::UnknownInstruction, in, -1, 0,
-                "clamp of packed integers is not emulated");
-      return;
-    }
-    for (unsigned lane = 0; lane < wave.lanes; ++lane)
-      out[lane] = clampHalf(out[lane]) | clampHalf(out[lane] >> 16) << 16;
-  }
   wave.writeRow(in.op[0].reg, out);
 }
 
 template <typename P, unsigned Sources, auto Fn>
-static void add(OpcodeTable &table, std::initializer_list<const char *> names) {
+static void add(OpcodeTable &table, std::initializer_list<const char *> names,
+                uint16_t flags = 0) {
   for (const char *name : names)
-    table.add(name, {packed<P, Sources, Fn>, InstructionClass::Valu, kVop3p,
-                     std::vector<ValueType>(4, P::type)});
+    table.add(name, {packed<P, Sources, Fn, false>, InstructionClass::Valu,
+                     static_cast<uint16_t>(kVop3p | flags),
+                     std::vector<ValueType>(4, P::type),
+                     packed<P, Sources, Fn, true>});
 }
 
 static void addHalves(OpcodeTable &table) {
@@ -100,39 +123,42 @@ static void addHalves(OpcodeTable &table) {
       table, {"v_pk_min_f16", "v_pk_min_num_f16"});
   add<P, 2, [](float a, float b) { return maximum(a, b); }>(
       table, {"v_pk_max_f16", "v_pk_max_num_f16"});
-  add<P, 3, [](float a, float b, float c) {
+  add<P, 2, [](float a, float b) { return minimumOrNan(a, b); }>(
+      table, {"v_pk_minimum_f16"});
+  add<P, 2, [](float a, float b) { return maximumOrNan(a, b); }>(
+      table, {"v_pk_maximum_f16"});
+  constexpr auto kFma = [](float a, float b, float c) {
     return roundToOdd(double(a) * b + double(c));
-  }>(table, {"v_pk_fma_f16"});
+  };
+  add<P, 3, kFma>(table, {"v_pk_fma_f16"});
+  add<P, 3, kFma>(table, {"v_pk_fmac_f16"}, kReadsDst);
 }
 
 static void addIntegers(OpcodeTable &table) {
   using S = PackedSigned;
   using U = PackedUnsigned;
-  using u16 = uint16_t;
-  using i16 = int16_t;
-  add<U, 2, [](u16 a, u16 b) { return static_cast<u16>(a + b); }>(
-      table, {"v_pk_add_u16", "v_pk_add_i16"});
-  add<U, 2, [](u16 a, u16 b) { return static_cast<u16>(a - b); }>(
-      table, {"v_pk_sub_u16", "v_pk_sub_i16"});
-  add<U, 2, [](u16 a, u16 b) { return static_cast<u16>(uint32_t(a) * b); }>(
-      table, {"v_pk_mul_lo_u16"});
-  add<U, 3, [](u16 a, u16 b, u16 c) {
-    return static_cast<u16>(uint32_t(a) * b + c);
-  }>(table, {"v_pk_mad_u16", "v_pk_mad_i16"});
-  add<U, 2, [](u16 a, u16 b) { return a < b ? a : b; }>(table,
-                                                        {"v_pk_min_u16"});
-  add<U, 2, [](u16 a, u16 b) { return a > b ? a : b; }>(table,
-                                                        {"v_pk_max_u16"});
-  add<S, 2, [](i16 a, i16 b) { return a < b ? a : b; }>(table,
-                                                        {"v_pk_min_i16"});
-  add<S, 2, [](i16 a, i16 b) { return a > b ? a : b; }>(table,
-                                                        {"v_pk_max_i16"});
-  add<U, 2, [](u16 a, u16 b) { return static_cast<u16>(b << (a & 15)); }>(
-      table, {"v_pk_lshlrev_b16"});
-  add<U, 2, [](u16 a, u16 b) { return static_cast<u16>(b >> (a & 15)); }>(
-      table, {"v_pk_lshrrev_b16"});
-  add<S, 2, [](i16 a, i16 b) { return static_cast<i16>(b >> (a & 15)); }>(
-      table, {"v_pk_ashrrev_i16"});
+  constexpr auto kSum = [](auto a, auto b) { return a + b; };
+  constexpr auto kDifference = [](auto a, auto b) { return a - b; };
+  constexpr auto kProductSum = [](auto a, auto b, auto c) { return a * b + c; };
+  constexpr auto kMin = [](auto a, auto b) { return a < b ? a : b; };
+  constexpr auto kMax = [](auto a, auto b) { return a > b ? a : b; };
+  add<U, 2, kSum>(table, {"v_pk_add_u16"});
+  add<S, 2, kSum>(table, {"v_pk_add_i16"});
+  add<U, 2, kDifference>(table, {"v_pk_sub_u16"});
+  add<S, 2, kDifference>(table, {"v_pk_sub_i16"});
+  add<U, 2, [](auto a, auto b) { return a * b; }>(table, {"v_pk_mul_lo_u16"});
+  add<U, 3, kProductSum>(table, {"v_pk_mad_u16"});
+  add<S, 3, kProductSum>(table, {"v_pk_mad_i16"});
+  add<U, 2, kMin>(table, {"v_pk_min_u16"});
+  add<U, 2, kMax>(table, {"v_pk_max_u16"});
+  add<S, 2, kMin>(table, {"v_pk_min_i16"});
+  add<S, 2, kMax>(table, {"v_pk_max_i16"});
+  add<U, 2, [](auto a, auto b) { return b << (a & 15); }>(table,
+                                                          {"v_pk_lshlrev_b16"});
+  add<U, 2, [](auto a, auto b) { return b >> (a & 15); }>(table,
+                                                          {"v_pk_lshrrev_b16"});
+  add<S, 2, [](auto a, auto b) { return b >> (a & 15); }>(table,
+                                                          {"v_pk_ashrrev_i16"});
 }
 
 /// v_pk_*_f32: the same bits pick dwords of register pairs.
@@ -142,6 +168,7 @@ static void pair(Wave &wave, const Instruction &in) {
   for (unsigned s = 0; s < Sources; ++s)
     source[s] = wave.source(in, 1 + s, s);
   alignas(64) LaneRow out[2];
+  RoundingScope rounding(wave, ValueType::PairF32);
   for (unsigned half = 0; half < 2; ++half) {
     const uint32_t *rows[3] = {};
     uint32_t flip[3] = {};
