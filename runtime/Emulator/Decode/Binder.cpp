@@ -301,7 +301,7 @@ bool InstructionBinder::bindModifier(std::string_view name,
     // Caches are not emulated.
   } else if (name == "clamp") {
     instruction.flags |= kClamp;
-    return opcode.flags & (kClampOk | kRawModifiers) || opcode.clamped;
+    return opcode.saturating || opcode.flags & (kClampOk | kRawModifiers);
   } else if (name == "mul") {
     instruction.outputScale = number() == 4 ? 2 : 1;
   } else if (name == "div") {
@@ -323,6 +323,10 @@ bool InstructionBinder::bindModifier(std::string_view name,
     instruction.abid = static_cast<uint8_t>(number());
   } else if (name == "blgp") {
     instruction.blgp = static_cast<uint8_t>(number());
+  } else if (name == "byte_sel") {
+    // The bits that gfx9 sets by op_sel:[0,0,x,y].
+    instruction.opSel |= static_cast<uint8_t>((number() & 3) << 2);
+    return opcode.flags & kRawModifiers;
   } else if (name.ends_with("_sel") || name == "dst_unused") {
     return bindSdwa(name, value, opcode, instruction);
   } else {
@@ -449,6 +453,6 @@ void InstructionBinder::bind(std::string_view line, Instruction &instruction) {
     operand.isPlainVector = operand.kind == OperandKind::Vector &&
                             !operand.modifiers &&
                             operand.type != ValueType::Mask;
-  bool saturates = instruction.has(kClamp) && opcode->clamped;
-  instruction.execute = saturates ? opcode->clamped : opcode->handler;
+  bool saturates = opcode->saturating && instruction.has(kClamp);
+  instruction.execute = saturates ? opcode->saturating : opcode->handler;
 }

@@ -1,8 +1,7 @@
 //===- Dot.cpp - Dot products and mixed-precision fma -----------------===//
 
+#include "runtime/Emulator/Exec/Float8.h"
 #include "runtime/Emulator/Exec/VectorOps.h"
-
-#include <limits>
 
 using namespace tessera::emulator;
 
@@ -99,77 +98,79 @@ static void dotFloat(Wave &wave, const Instruction &in) {
 
 /// Part number `i` of a word of `Bits`-bit integers.
 template <typename Part, unsigned Bits>
-static uint32_t getPart(uint32_t word, unsigned i) {
-  uint32_t part = word >> (Bits * i) & ((1u << Bits) - 1);
-  constexpr uint32_t kSign = std::is_signed_v<Part> ? 1u << (Bits - 1) : 0;
-  return (part ^ kSign) - kSign;
+static int64_t getPart(int64_t word, unsigned i) {
+  constexpr int64_t kMask = (int64_t(1) << Bits) - 1;
+  constexpr int64_t kSign =
+      std::is_signed_v<Part> ? int64_t(1) << (Bits - 1) : 0;
+  return ((word >> (Bits * i) & kMask) ^ kSign) - kSign;
 }
 
-/// The sum on 32 bits (Sum = uint32_t), or exactly (Sum = int64_t).
-template <typename A, typename B, unsigned Bits, typename Sum>
-static Sum dotInteger(uint32_t a, uint32_t b, Sum sum) {
-  for (unsigned i = 0; i < 32 / Bits; ++i) {
-    uint32_t x = getPart<A, Bits>(a, i), y = getPart<B, Bits>(b, i);
-    if constexpr (sizeof(Sum) == 4)
-      sum += x * y;
-    else
-      sum += (std::is_signed_v<A> ? Sum(static_cast<int32_t>(x)) : Sum(x)) *
-             (std::is_signed_v<B> ? Sum(static_cast<int32_t>(y)) : Sum(y));
-  }
+/// a . b + c without overflow.
+template <typename A, typename B, unsigned Bits>
+static int64_t dotInteger(int64_t a, int64_t b, int64_t c) {
+  int64_t sum = c;
+  for (unsigned i = 0; i < 32 / Bits; ++i)
+    sum += getPart<A, Bits>(a, i) * getPart<B, Bits>(b, i);
   return sum;
 }
 
-template <typename A, typename B, unsigned Bits, typename Result = int32_t>
-struct IntegerDot {
-  static constexpr auto kPlain = [](uint32_t a, uint32_t b, Result c) {
-    return static_cast<Result>(
-        dotInteger<A, B, Bits>(a, b, static_cast<uint32_t>(c)));
-  };
-  static constexpr auto kClamped = [](uint32_t a, uint32_t b, Result c) {
-    using Limits = std::numeric_limits<Result>;
-    int64_t sum = dotInteger<A, B, Bits>(a, b, int64_t(c));
-    return static_cast<Result>(sum < Limits::min()   ? Limits::min()
-                               : sum > Limits::max() ? Limits::max()
-                                                     : sum);
-  };
-  static void execute(Wave &wave, const Instruction &in) {
-    using Plain = typename BindVectorOp<kPlain>::Type;
-    using Clamped = typename BindVectorOp<kClamped>::Type;
-    in.has(kClamp) ? Clamped::execute(wave, in) : Plain::execute(wave, in);
-  }
-};
-
+/// The addend has the sign of the parts.
 template <typename Part, unsigned Bits>
 static void addInteger(OpcodeTable &table,
                        std::initializer_list<const char *> names,
                        std::initializer_list<const char *> accumulating) {
-  using Result = std::conditional_t<std::is_signed_v<Part>, int32_t, uint32_t>;
-  using Dot = IntegerDot<Part, Part, Bits, Result>;
+  using Sum = std::conditional_t<std::is_signed_v<Part>, int32_t, uint32_t>;
   // The default op_sel_hi of VOP3P means nothing here.
-  addVector<Dot::kPlain>(table, names);
-  addVector<Dot::kPlain>(table, accumulating, kReadsDst);
-  using Clamped = typename BindVectorOp<Dot::kClamped>::Type;
-  for (const char *name : names)
-    table.setClamped(name, &Clamped::execute);
+  addSaturating<dotInteger<Part, Part, Bits>, Sum, uint32_t, uint32_t, Sum>(
+      table, names);
+  addSaturating<dotInteger<Part, Part, Bits>, Sum, uint32_t, uint32_t, Sum>(
+      table, accumulating, kReadsDst);
 }
 
 /// v_dot4_i32_iu8 and v_dot8_i32_iu4: neg_lo says of each of the two sources
 /// whether it is signed. The sum is signed.
-template <typename Signed, typename Unsigned, unsigned Bits>
+template <typename Signed, typename Unsigned, unsigned Bits, bool Saturates>
 static void dotMixedSigns(Wave &wave, const Instruction &in) {
-  switch (in.negLo & 3) {
-  case 0:
-    IntegerDot<Unsigned, Unsigned, Bits>::execute(wave, in);
-    break;
-  case 1:
-    IntegerDot<Signed, Unsigned, Bits>::execute(wave, in);
-    break;
-  case 2:
-    IntegerDot<Unsigned, Signed, Bits>::execute(wave, in);
-    break;
-  default:
-    IntegerDot<Signed, Signed, Bits>::execute(wave, in);
+  static constexpr int64_t (*kDots[])(int64_t, int64_t, int64_t) = {
+      dotInteger<Unsigned, Unsigned, Bits>, dotInteger<Signed, Unsigned, Bits>,
+      dotInteger<Unsigned, Signed, Bits>, dotInteger<Signed, Signed, Bits>};
+  auto dot = kDots[in.negLo & 3];
+  const uint32_t *a = wave.source(in, 1, 0).lo, *b = wave.source(in, 2, 1).lo;
+  const uint32_t *c = wave.source(in, 3, 2).lo;
+  const RowTarget target = wave.beginWrite(in);
+  for (unsigned lane = 0; lane < wave.lanes; ++lane) {
+    int64_t sum = dot(a[lane], b[lane], static_cast<int32_t>(c[lane]));
+    target.lo[lane] = static_cast<uint32_t>(
+        Saturates ? saturateTo<int32_t>(sum) : static_cast<int32_t>(sum));
   }
+  if (!target.direct)
+    wave.finishWrite(in, ValueType::I32);
+}
+
+template <typename Signed, typename Unsigned, unsigned Bits>
+static void addMixedSigns(OpcodeTable &table, const char *name) {
+  using enum ValueType;
+  table.add(name, {dotMixedSigns<Signed, Unsigned, Bits, false>,
+                   InstructionClass::Valu,
+                   kRawModifiers,
+                   {I32, U32, U32, I32},
+                   dotMixedSigns<Signed, Unsigned, Bits, true>});
+}
+
+template <const Float8Format &A, const Float8Format &B>
+static float dotFloat8(uint32_t a, uint32_t b, float c) {
+  for (unsigned i = 0; i < 4; ++i)
+    c = __builtin_fmaf(getFloat8Table<A>()[a >> (8 * i) & 0xff],
+                       getFloat8Table<B>()[b >> (8 * i) & 0xff], c);
+  return c;
+}
+
+/// gfx12's v_dot4_f32_*: the products are exact, each sum rounds.
+template <const Float8Format &A, const Float8Format &B>
+static void addFloat8(OpcodeTable &table, const char *name) {
+  addVector<[](uint32_t a, uint32_t b, float c) {
+    return dotFloat8<A, B>(a, b, c);
+  }>(table, name);
 }
 
 /// v_fma_mix: op_sel_hi says f16 (then op_sel picks the half) or f32; neg_hi
@@ -248,13 +249,12 @@ void tessera::emulator::addDots(OpcodeTable &table) {
                                  InstructionClass::Valu,
                                  kPicksHalf,
                                  {Bf16, DotBf16, DotBf16, Bf16}});
-  auto addMixed = [&](const char *name, Handler handler) {
-    table.add(
-        name,
-        {handler, InstructionClass::Valu, kRawModifiers, {I32, U32, U32, I32}});
-  };
-  addMixed("v_dot4_i32_iu8", dotMixedSigns<int8_t, uint8_t, 8>);
-  addMixed("v_dot8_i32_iu4", dotMixedSigns<int8_t, uint8_t, 4>);
+  addMixedSigns<int8_t, uint8_t, 8>(table, "v_dot4_i32_iu8");
+  addMixedSigns<int8_t, uint8_t, 4>(table, "v_dot8_i32_iu4");
+  addFloat8<kFp8Ocp, kFp8Ocp>(table, "v_dot4_f32_fp8_fp8");
+  addFloat8<kFp8Ocp, kBf8Ocp>(table, "v_dot4_f32_fp8_bf8");
+  addFloat8<kBf8Ocp, kFp8Ocp>(table, "v_dot4_f32_bf8_fp8");
+  addFloat8<kBf8Ocp, kBf8Ocp>(table, "v_dot4_f32_bf8_bf8");
   addInteger<int8_t, 8>(table, {"v_dot4_i32_i8"}, {"v_dot4c_i32_i8"});
   addInteger<uint8_t, 8>(table, {"v_dot4_u32_u8"}, {});
   addInteger<int8_t, 4>(table, {"v_dot8_i32_i4"}, {"v_dot8c_i32_i4"});

@@ -14,12 +14,12 @@ const OpcodeTable &OpcodeTable::get() {
     addHardwareState(built);
     addScalarMemory(built);
     addVectorInteger(built);
-    addVectorSaturate(built);
     addVectorCarry(built);
     addVectorFloat(built);
     addVectorHalf(built);
     addVectorDouble(built);
     addConversions(built);
+    addFloat8Conversions(built);
     addCompares(built);
     addPacked(built);
     addDots(built);

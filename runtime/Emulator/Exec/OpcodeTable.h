@@ -35,8 +35,8 @@ struct Opcode {
   uint16_t flags = 0;
   /// Types in the order of the printed operands; U32 beyond the end.
   std::vector<ValueType> types;
-  /// Takes over when an integer instruction says "clamp"; or null.
-  Handler clamped = nullptr;
+  /// Of integers: takes the place of `handler` where "clamp" saturates.
+  Handler saturating = nullptr;
   ValueType typeOf(unsigned operand) const {
     return operand < types.size() ? types[operand] : ValueType::U32;
   }
@@ -54,9 +54,6 @@ public:
   void add(std::string mnemonic, Opcode opcode) {
     opcodes.insert_or_assign(std::move(mnemonic), std::move(opcode));
   }
-  void setClamped(std::string_view mnemonic, Handler handler) {
-    opcodes.find(mnemonic)->second.clamped = handler;
-  }
   size_t size() const { return opcodes.size(); }
 
 private:
@@ -71,12 +68,12 @@ void addControl(OpcodeTable &table);
 void addHardwareState(OpcodeTable &table);
 void addScalarMemory(OpcodeTable &table);
 void addVectorInteger(OpcodeTable &table);
-void addVectorSaturate(OpcodeTable &table);
 void addVectorCarry(OpcodeTable &table);
 void addVectorFloat(OpcodeTable &table);
 void addVectorHalf(OpcodeTable &table);
 void addVectorDouble(OpcodeTable &table);
 void addConversions(OpcodeTable &table);
+void addFloat8Conversions(OpcodeTable &table);
 void addCompares(OpcodeTable &table);
 void addPacked(OpcodeTable &table);
 void addDots(OpcodeTable &table);

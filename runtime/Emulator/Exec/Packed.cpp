@@ -18,19 +18,15 @@ struct PackedHalf {
   static Value get(uint32_t bits) { return halfToFloat(bits); }
   static uint32_t put(Value value) { return floatToHalf(value); }
 };
-struct PackedSigned {
-  using Value = int32_t;
+/// Integers are computed in 64 bits and then wrap, or saturate under "clamp".
+template <typename Short, bool Saturates>
+struct PackedInteger {
+  using Value = int64_t;
   static constexpr ValueType type = ValueType::PackedI16;
-  static constexpr int64_t kLow = -0x8000, kHigh = 0x7fff;
-  static Value get(uint32_t bits) { return static_cast<int16_t>(bits); }
-  static uint32_t put(Value value) { return static_cast<uint16_t>(value); }
-};
-struct PackedUnsigned {
-  using Value = uint32_t;
-  static constexpr ValueType type = ValueType::PackedI16;
-  static constexpr int64_t kLow = 0, kHigh = 0xffff;
-  static Value get(uint32_t bits) { return static_cast<uint16_t>(bits); }
-  static uint32_t put(Value value) { return value & 0xffff; }
+  static Value get(uint32_t bits) { return static_cast<Short>(bits); }
+  static uint32_t put(Value value) {
+    return static_cast<uint16_t>(Saturates ? saturateTo<Short>(value) : value);
+  }
 };
 
 /// Shift and sign flip that bring one half of a source down.
@@ -47,31 +43,12 @@ uint32_t applyPick(HalfPick pick, uint32_t word) {
 }
 } // namespace
 
-/// Brings the results into [0, 1].
-static float clampResult(PackedHalf, float value) {
-  return value > 0 ? (value < 1 ? value : 1.0f) : 0.0f;
-}
-/// Brings them into the range of the type.
-template <typename P>
-static typename P::Value clampResult(P, int64_t value) {
-  return static_cast<typename P::Value>(value < P::kLow    ? P::kLow
-                                        : value > P::kHigh ? P::kHigh
-                                                           : value);
+static uint32_t clampHalf(uint32_t bits) {
+  float value = halfToFloat(bits);
+  return floatToHalf(value > 0 ? (value < 1 ? value : 1.0f) : 0.0f);
 }
 
-namespace {
-/// What arguments are widened to, so that a sum can be clamped.
-template <typename P>
-struct Exact {
-  using Type = int64_t;
-};
-template <>
-struct Exact<PackedHalf> {
-  using Type = float;
-};
-} // namespace
-
-template <typename P, unsigned Sources, auto Fn, bool Clamps>
+template <typename P, unsigned Sources, auto Fn>
 static void packed(Wave &wave, const Instruction &in) {
   LaneRows source[3] = {};
   HalfPick low[3], high[3];
@@ -80,28 +57,24 @@ static void packed(Wave &wave, const Instruction &in) {
     low[s] = pickHalf(in, s, false);
     high[s] = pickHalf(in, s, true);
   }
-  using Argument =
-      std::conditional_t<Clamps, typename Exact<P>::Type, typename P::Value>;
   alignas(64) LaneRow row;
   uint32_t *const out = row;
   auto compute = [=](const HalfPick *pick, size_t lane) {
     auto value = [&](unsigned s) {
-      return Argument(P::get(applyPick(pick[s], source[s].lo[lane])));
+      return P::get(applyPick(pick[s], source[s].lo[lane]));
     };
-    Argument result;
     if constexpr (Sources == 2)
-      result = Fn(value(0), value(1));
+      return P::put(Fn(value(0), value(1)));
     else
-      result = Fn(value(0), value(1), value(2));
-    if constexpr (Clamps)
-      return P::put(clampResult(P(), result));
-    else
-      return P::put(result);
+      return P::put(Fn(value(0), value(1), value(2)));
   };
   RoundingScope rounding(wave, P::type);
   forEachLane(wave, [=](size_t lane) {
     out[lane] = compute(low, lane) | compute(high, lane) << 16;
   });
+  if (P::type == ValueType::PackedF16 && in.has(kClamp))
+    for (unsigned lane = 0; lane < wave.lanes; ++lane)
+      out[lane] = clampHalf(out[lane]) | clampHalf(out[lane] >> 16) << 16;
   wave.writeRow(in.op[0].reg, out);
 }
 
@@ -109,10 +82,17 @@ template <typename P, unsigned Sources, auto Fn>
 static void add(OpcodeTable &table, std::initializer_list<const char *> names,
                 uint16_t flags = 0) {
   for (const char *name : names)
-    table.add(name, {packed<P, Sources, Fn, false>, InstructionClass::Valu,
-                     static_cast<uint16_t>(kVop3p | flags),
-                     std::vector<ValueType>(4, P::type),
-                     packed<P, Sources, Fn, true>});
+    table.add(name, {packed<P, Sources, Fn>, InstructionClass::Valu,
+                     static_cast<uint16_t>(kVop3p | kClampOk | flags),
+                     std::vector<ValueType>(4, P::type)});
+}
+
+template <typename Short, unsigned Sources, auto Fn>
+static void addInteger(OpcodeTable &table, const char *name) {
+  table.add(name, {packed<PackedInteger<Short, false>, Sources, Fn>,
+                   InstructionClass::Valu, kVop3p,
+                   std::vector<ValueType>(4, ValueType::PackedI16),
+                   packed<PackedInteger<Short, true>, Sources, Fn>});
 }
 
 static void addHalves(OpcodeTable &table) {
@@ -135,30 +115,30 @@ static void addHalves(OpcodeTable &table) {
 }
 
 static void addIntegers(OpcodeTable &table) {
-  using S = PackedSigned;
-  using U = PackedUnsigned;
-  constexpr auto kSum = [](auto a, auto b) { return a + b; };
-  constexpr auto kDifference = [](auto a, auto b) { return a - b; };
-  constexpr auto kProductSum = [](auto a, auto b, auto c) { return a * b + c; };
-  constexpr auto kMin = [](auto a, auto b) { return a < b ? a : b; };
-  constexpr auto kMax = [](auto a, auto b) { return a > b ? a : b; };
-  add<U, 2, kSum>(table, {"v_pk_add_u16"});
-  add<S, 2, kSum>(table, {"v_pk_add_i16"});
-  add<U, 2, kDifference>(table, {"v_pk_sub_u16"});
-  add<S, 2, kDifference>(table, {"v_pk_sub_i16"});
-  add<U, 2, [](auto a, auto b) { return a * b; }>(table, {"v_pk_mul_lo_u16"});
-  add<U, 3, kProductSum>(table, {"v_pk_mad_u16"});
-  add<S, 3, kProductSum>(table, {"v_pk_mad_i16"});
-  add<U, 2, kMin>(table, {"v_pk_min_u16"});
-  add<U, 2, kMax>(table, {"v_pk_max_u16"});
-  add<S, 2, kMin>(table, {"v_pk_min_i16"});
-  add<S, 2, kMax>(table, {"v_pk_max_i16"});
-  add<U, 2, [](auto a, auto b) { return b << (a & 15); }>(table,
-                                                          {"v_pk_lshlrev_b16"});
-  add<U, 2, [](auto a, auto b) { return b >> (a & 15); }>(table,
-                                                          {"v_pk_lshrrev_b16"});
-  add<S, 2, [](auto a, auto b) { return b >> (a & 15); }>(table,
-                                                          {"v_pk_ashrrev_i16"});
+  using U = uint16_t;
+  using S = int16_t;
+  using L = int64_t;
+  constexpr auto kAdd = [](L a, L b) { return a + b; };
+  constexpr auto kSub = [](L a, L b) { return a - b; };
+  constexpr auto kMad = [](L a, L b, L c) { return a * b + c; };
+  constexpr auto kMin = [](L a, L b) { return a < b ? a : b; };
+  constexpr auto kMax = [](L a, L b) { return a > b ? a : b; };
+  constexpr auto kLeft = [](L a, L b) { return b << (a & 15); };
+  constexpr auto kRight = [](L a, L b) { return b >> (a & 15); };
+  addInteger<U, 2, kAdd>(table, "v_pk_add_u16");
+  addInteger<S, 2, kAdd>(table, "v_pk_add_i16");
+  addInteger<U, 2, kSub>(table, "v_pk_sub_u16");
+  addInteger<S, 2, kSub>(table, "v_pk_sub_i16");
+  addInteger<U, 2, [](L a, L b) { return a * b; }>(table, "v_pk_mul_lo_u16");
+  addInteger<U, 3, kMad>(table, "v_pk_mad_u16");
+  addInteger<S, 3, kMad>(table, "v_pk_mad_i16");
+  addInteger<U, 2, kMin>(table, "v_pk_min_u16");
+  addInteger<U, 2, kMax>(table, "v_pk_max_u16");
+  addInteger<S, 2, kMin>(table, "v_pk_min_i16");
+  addInteger<S, 2, kMax>(table, "v_pk_max_i16");
+  addInteger<U, 2, kLeft>(table, "v_pk_lshlrev_b16");
+  addInteger<U, 2, kRight>(table, "v_pk_lshrrev_b16");
+  addInteger<S, 2, kRight>(table, "v_pk_ashrrev_i16");
 }
 
 /// v_pk_*_f32: the same bits pick dwords of register pairs.
@@ -213,7 +193,7 @@ void tessera::emulator::addPacked(OpcodeTable &table) {
   addHalves(table);
   addIntegers(table);
   auto addPair = [&](const char *name, Handler handler) {
-    table.add(name, {handler, InstructionClass::Valu, kVop3p,
+    table.add(name, {handler, InstructionClass::Valu, kVop3p | kClampOk,
                      std::vector<ValueType>(4, ValueType::PairF32)});
   };
   addPair("v_pk_add_f32", pair<2, [](float a, float b) { return a + b; }>);
