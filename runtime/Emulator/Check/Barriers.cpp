@@ -52,9 +52,11 @@ void BarrierChecker::onBarrier(GroupContext &, std::span<Wave *const> waves) {
   for (Wave *wave : waves) {
     if (wave->stop == StopReason::End)
       ended = wave;
+    else
+      ++passed[wave->indexInGroup];
+    // On gfx12 a wave may have signalled and not wait yet.
     if (wave->stop != StopReason::Barrier)
       continue;
-    ++passed[wave->indexInGroup];
     if (!first)
       first = wave;
     const Instruction &here = wave->getPrevious();

@@ -46,10 +46,15 @@ bool GlobalRaceChecker::isCoherent(const Instruction &instruction) {
 
 void GlobalRaceChecker::beforeInstruction(Wave &,
                                           const Instruction &instruction) {
-  if (instruction.kind == InstructionClass::VmemStore)
+  bool writes = instruction.kind == InstructionClass::VmemStore;
+  bool reads = instruction.kind == InstructionClass::VmemLoad ||
+               instruction.kind == InstructionClass::Smem;
+  if (!writes && !reads)
+    return;
+  std::lock_guard turn(state.turn);
+  if (writes)
     writing.lock();
-  else if (instruction.kind == InstructionClass::VmemLoad ||
-           instruction.kind == InstructionClass::Smem)
+  else
     reading.lock();
 }
 

@@ -31,6 +31,7 @@ struct GlobalRaceState {
   /// Held from before a memory instruction until it is recorded, alone by
   /// those that write: what a load saw and what the shadow says then agree.
   std::shared_mutex effects;
+  std::mutex turn; ///< Held while asking for `effects`: writers get it too.
   GlobalShadow shadow;
   GroupOrder order;
 };

@@ -8,6 +8,17 @@
 
 using namespace tessera::emulator;
 
+LdsChecker::LdsChecker(const Chip &chip, const Program &program, bool findRaces,
+                       bool findUnwritten)
+    : chip(chip), waits(chip, program), isSignal(program.size()),
+      findRaces(findRaces), findUnwritten(findUnwritten) {
+  if (chip.generation < 12)
+    return;
+  for (size_t i = 0; i < program.size(); ++i)
+    isSignal[i] =
+        program.getText(program.getBegin()[i]).starts_with("s_barrier_signal");
+}
+
 void LdsChecker::onGroupStart(GroupContext &group,
                               std::span<Wave *const> waves) {
   size_t dwords = (group.ldsBytes + 3) / 4;
@@ -22,17 +33,22 @@ void LdsChecker::onGroupStart(GroupContext &group,
 }
 
 void LdsChecker::beforeInstruction(Wave &wave, const Instruction &instruction) {
-  if (findRaces)
-    states[wave.indexInGroup].model.step(waits.get(instruction));
+  if (!findRaces)
+    return;
+  WaveState &state = states[wave.indexInGroup];
+  state.model.step(waits.get(instruction));
+  if (isSignal[instruction.index])
+    state.arrive();
 }
 
 void LdsChecker::onBarrier(GroupContext &, std::span<Wave *const> waves) {
   for (const Wave *wave : waves) {
     WaveState &state = states[wave->indexInGroup];
-    state.atBarrier = state.getIssued();
-    Times complete = state.getComplete();
+    if (!state.hasArrived)
+      state.arrive();
+    state.hasArrived = false;
     for (WaveState &other : states)
-      other.known[wave->indexInGroup].advanceTo(complete);
+      other.known[wave->indexInGroup].advanceTo(state.doneAtBarrier);
   }
   reportUnwritten();
 }

@@ -23,9 +23,7 @@ namespace tessera::emulator {
 class LdsChecker : public Observer {
 public:
   LdsChecker(const Chip &chip, const Program &program, bool findRaces,
-             bool findUnwritten)
-      : chip(chip), waits(chip, program), findRaces(findRaces),
-        findUnwritten(findUnwritten) {}
+             bool findUnwritten);
 
   void onGroupStart(GroupContext &, std::span<Wave *const> waves) override;
   void beforeInstruction(Wave &, const Instruction &) override;
@@ -61,8 +59,16 @@ private:
     Times getComplete() const {
       return {model.getCompletedLdsSequence(), model.getCompletedDmaSequence()};
     }
+    /// Comes to a barrier, or signals that it has.
+    void arrive() {
+      hasArrived = true;
+      atBarrier = getIssued();
+      doneAtBarrier = getComplete();
+    }
     WaitModel model;
+    bool hasArrived = false;
     Times atBarrier; ///< Issued when it last came to a barrier.
+    Times doneAtBarrier;
     Knowledge known; ///< Of the other waves.
   };
   /// A read of what nobody has written yet. If somebody does before the next
@@ -93,6 +99,9 @@ private:
 
   const Chip &chip;
   WaitTable waits;
+  /// By Instruction::index, for gfx12: where a wave comes to a barrier for
+  /// which it waits later.
+  std::vector<bool> isSignal;
   bool findRaces, findUnwritten;
   std::vector<WaveState> states;
   std::vector<Cell> cells;      ///< By dword of LDS.
