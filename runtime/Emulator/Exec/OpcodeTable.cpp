@@ -10,6 +10,7 @@ const OpcodeTable &OpcodeTable::get() {
     addScalarAlu(built);
     addScalarCompare(built);
     addControl(built);
+    addBarriers(built);
     addScalarMemory(built);
     addVectorInteger(built);
     addVectorCarry(built);

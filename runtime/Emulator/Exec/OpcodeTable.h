@@ -61,6 +61,7 @@ private:
 void addScalarAlu(OpcodeTable &table);
 void addScalarCompare(OpcodeTable &table);
 void addControl(OpcodeTable &table);
+void addBarriers(OpcodeTable &table);
 void addScalarMemory(OpcodeTable &table);
 void addVectorInteger(OpcodeTable &table);
 void addVectorCarry(OpcodeTable &table);
