@@ -174,6 +174,8 @@ struct Wave {
               uint64_t address, const std::string &what);
 
 private:
+  FaultSite getSite(const Instruction &instruction, int lane, uint64_t address,
+                    const std::string &what) const;
   std::string describe(const Instruction &instruction, int lane,
                        uint64_t address, const std::string &what) const;
 };

@@ -46,6 +46,8 @@ public:
   const std::string &getText(const Instruction &instruction) const {
     return texts[instruction.index];
   }
+  /// Where it is and what it is, for messages that tell of two instructions.
+  std::string describe(const Instruction &instruction) const;
   const Instruction *getBegin() const { return instructions.data(); }
   size_t size() const { return instructions.size(); }
 

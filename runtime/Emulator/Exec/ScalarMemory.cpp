@@ -1,7 +1,6 @@
 //===- ScalarMemory.cpp - s_load and s_buffer_load --------------------===//
 
 #include "runtime/Emulator/Exec/OpcodeTable.h"
-#include "runtime/Emulator/Measure/Stats.h"
 #include "runtime/Emulator/Wave.h"
 
 #include <string>
@@ -19,16 +18,17 @@ static int64_t getOffset(const Wave &wave, const Instruction &in) {
   return offset;
 }
 
-static void count(Wave &wave, unsigned dwords) {
-  if (LaunchStats *stats = wave.group->stats)
-    stats->bytesLoaded += 4 * dwords;
-}
-
 template <unsigned Dwords>
 static void load(Wave &wave, const Instruction &in) {
   uint64_t address = wave.readScalar64(in.op[1].reg) +
                      static_cast<uint64_t>(getOffset(wave, in));
-  address &= ~uint64_t(3);
+  // Hardware drops the low bits; no compiler means that.
+  if (address % 4) [[unlikely]] {
+    wave.fail(FaultKind::Misaligned, in, -1, address,
+              "a scalar load must be aligned to 4 bytes, but is " +
+                  wave.group->memory->describeLocked(address));
+    return;
+  }
   const uint8_t *memory =
       wave.access(in, 0, address, 4 * Dwords, AccessKind::Load);
   if (!memory)
@@ -37,7 +37,6 @@ static void load(Wave &wave, const Instruction &in) {
   std::memcpy(values, memory, sizeof values);
   for (unsigned i = 0; i < Dwords; ++i)
     wave.writeScalar(in.op[0].reg + i, values[i]);
-  count(wave, Dwords);
 }
 
 /// Bytes behind the descriptor in slots `v` to `v` + 3.
@@ -64,7 +63,6 @@ static void bufferLoad(Wave &wave, const Instruction &in) {
     }
     wave.writeScalar(in.op[0].reg + i, value);
   }
-  count(wave, Dwords);
 }
 
 /// A byte or a short, extended; out of range of a buffer gives 0. AMD's RDNA4
