@@ -83,7 +83,6 @@ static void loadShort(Wave &wave, const Instruction &in) {
                         wave.readScalar64(in.op[1].reg) +
                             static_cast<uint64_t>(getOffset(wave, in)));
   wave.writeScalar(in.op[0].reg, static_cast<uint32_t>(int32_t(value)));
-  count(wave, 1);
 }
 
 template <typename T>
@@ -95,7 +94,6 @@ static void bufferLoadShort(Wave &wave, const Instruction &in) {
     value =
         loadPart<T>(wave, in, (wave.readScalar64(v) & 0xffffffffffff) + offset);
   wave.writeScalar(in.op[0].reg, static_cast<uint32_t>(int32_t(value)));
-  count(wave, 1);
 }
 
 template <unsigned Dwords>
