@@ -55,6 +55,7 @@ private:
   friend class InstructionBinder;
   const uint32_t *getConstantRow(uint32_t value);
   const DppControl *keepDpp(const DppControl &control);
+  const Instruction *keepHalves(const std::array<Instruction, 2> &halves);
 
   uint64_t codeBegin;
   uint64_t loadAddress;
@@ -65,6 +66,7 @@ private:
   std::deque<std::array<uint32_t, 64>> constantRows;
   std::unordered_map<uint32_t, const uint32_t *> rowOfConstant;
   std::deque<DppControl> dppControls;
+  std::deque<std::array<Instruction, 2>> dualHalves;
 
   static constexpr uint32_t kNone = ~0u;
 };

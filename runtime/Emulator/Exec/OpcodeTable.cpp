@@ -8,9 +8,11 @@ const OpcodeTable &OpcodeTable::get() {
   static const OpcodeTable table = [] {
     OpcodeTable built;
     addScalarAlu(built);
+    addScalarFloat(built);
     addScalarCompare(built);
     addControl(built);
     addBarriers(built);
+    addHardwareState(built);
     addScalarMemory(built);
     addVectorInteger(built);
     addVectorCarry(built);
