@@ -26,9 +26,11 @@ const OpcodeTable &OpcodeTable::get() {
     addDots(built);
     addLaneMoves(built);
     addMatrix(built);
+    addWmma(built);
     addGlobal(built);
     addGlobalAtomics(built);
     addBuffer(built);
+    addBufferAtomics(built);
     addLds(built);
     addLdsAtomics(built);
     return built;

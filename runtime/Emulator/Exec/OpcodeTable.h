@@ -80,9 +80,11 @@ void addPacked(OpcodeTable &table);
 void addDots(OpcodeTable &table);
 void addLaneMoves(OpcodeTable &table);
 void addMatrix(OpcodeTable &table);
+void addWmma(OpcodeTable &table);
 void addGlobal(OpcodeTable &table);
 void addGlobalAtomics(OpcodeTable &table);
 void addBuffer(OpcodeTable &table);
+void addBufferAtomics(OpcodeTable &table);
 void addLds(OpcodeTable &table);
 void addLdsAtomics(OpcodeTable &table);
 
