@@ -120,8 +120,8 @@ static Observers makeObservers(CheckSet checks, const Launch &launch,
     observers.everything.push_back(std::make_unique<LdsChecker>(
         launch.chip, launch.program, ldsRaces, unwritten));
   if (globalRaces)
-    observers.everything.push_back(
-        std::make_unique<GlobalRaceChecker>(*globalRaces, launch.program));
+    observers.everything.push_back(std::make_unique<GlobalRaceChecker>(
+        *globalRaces, launch.chip, launch.program));
   return observers;
 }
 
