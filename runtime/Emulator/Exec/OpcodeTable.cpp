@@ -11,6 +11,7 @@ const OpcodeTable &OpcodeTable::get() {
     addScalarFloat(built);
     addScalarCompare(built);
     addControl(built);
+    addBarriers(built);
     addHardwareState(built);
     addScalarMemory(built);
     addRegisterIndex(built);
@@ -30,9 +31,11 @@ const OpcodeTable &OpcodeTable::get() {
     addMatrixDouble(built);
     addMatrixScaled(built);
     addMatrixSparse(built);
+    addWmma(built);
     addGlobal(built);
     addGlobalAtomics(built);
     addBuffer(built);
+    addBufferAtomics(built);
     addLds(built);
     addLdsTransposes(built);
     addLdsAtomics(built);

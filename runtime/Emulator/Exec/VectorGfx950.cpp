@@ -4,7 +4,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/Emulator/Exec/FloatMath.h"
 #include "runtime/Emulator/Exec/VectorOps.h"
 
 using namespace tessera::emulator;
@@ -134,11 +133,5 @@ void tessera::emulator::addVectorGfx950(OpcodeTable &table) {
       table, "v_ashr_pk_i8_i32");
   addVector<[](I a, I b, U c) { return shiftAndPack<0, 255>(a, b, c); }>(
       table, "v_ashr_pk_u8_i32");
-  addVector<[](float a, float b, float c) {
-    return minimumOrNan(minimumOrNan(a, b), c);
-  }>(table, "v_minimum3_f32");
-  addVector<[](float a, float b, float c) {
-    return maximumOrNan(maximumOrNan(a, b), c);
-  }>(table, "v_maximum3_f32");
   addVector<[](uint16_t a) { return bf16ToFloat(a); }>(table, "v_cvt_f32_bf16");
 }
