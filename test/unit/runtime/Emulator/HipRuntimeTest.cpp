@@ -141,7 +141,9 @@ TEST(HipRuntime, EventsWithoutTiming) {
   EXPECT_EQ(hipEventDestroy(event), hipSuccess);
 }
 
-// Contexts are a stack of each thread.
+// Contexts are a stack of each thread. HIP calls them deprecated.
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wdeprecated-declarations"
 TEST(HipRuntime, ContextsStack) {
   hipCtx_t first, second, current;
   ASSERT_EQ(hipDevicePrimaryCtxRetain(&first, 0), hipSuccess);
@@ -156,6 +158,7 @@ TEST(HipRuntime, ContextsStack) {
   EXPECT_EQ(hipCtxPushCurrent(second), hipErrorInvalidContext);
   EXPECT_EQ(hipDevicePrimaryCtxRelease(0), hipSuccess);
 }
+#pragma clang diagnostic pop
 
 // Attributes agree with the properties; unknown ones are refused.
 TEST(HipRuntime, Attributes) {
