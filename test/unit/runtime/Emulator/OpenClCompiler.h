@@ -21,7 +21,7 @@ bool hasOpenClCompiler();
 /// the macros TID (work-item in group), GID (group), BARRIER() and FENCE().
 std::vector<uint8_t> compileOpenCl(const std::string &chip,
                                    const std::string &source,
-                                   const std::string &level = "-O2");
+                                   const std::string &options = "-O2");
 
 } // namespace tessera::emulator
 
