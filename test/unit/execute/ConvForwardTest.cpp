@@ -114,6 +114,8 @@ static std::vector<TileConfig> getTiles(const GpuTarget &target,
   bool hasMatrix = target.matrixUnit == MatrixUnit::MfmaCdna2 ||
                    target.matrixUnit == MatrixUnit::MfmaCdna3;
   // The model knows no other matrix unit yet.
+  if (!hasMatrix && target.waveSize == 64)
+    return {{64, 64, step, 2, 2, 2, "fma"}};
   if (!hasMatrix)
     return {{64, 32, step, 2, 2, 2, "fma"}, {32, 32, step, 2, 2, 2, "fma"}};
   return {{256, 256, step, 2, 4, 2, "mfma32"},
