@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -21,7 +22,8 @@
 
 namespace tessera::emulator {
 
-/// Immutable after construction; shared by all threads. Bytes that cannot be
+/// Immutable after construction, as far as anybody can see; shared by all
+/// threads. Bytes that cannot be
 /// decoded, and instructions without a handler, become instructions that stop
 /// the kernel with an error if they are ever reached.
 class Program {
@@ -46,6 +48,10 @@ public:
   const std::string &getText(const Instruction &instruction) const {
     return texts[instruction.index];
   }
+  /// The registers that it reads and writes: worked out when it is first asked
+  /// for, then kept. Any thread may ask.
+  const Effects &getEffects(const Instruction &instruction) const;
+
   const Instruction *getBegin() const { return instructions.data(); }
   size_t size() const { return instructions.size(); }
 
@@ -54,6 +60,15 @@ private:
   const uint32_t *getConstantRow(uint32_t value);
   const DppControl *keepDpp(const DppControl &control);
 
+  /// What getEffects() has found so far.
+  struct KnownEffects {
+    std::mutex mutex;
+    std::unique_ptr<Decoder> decoder;
+    std::vector<std::unique_ptr<Effects>> ofInstruction;
+  };
+
+  const Chip &chip;
+  unsigned waveSize;
   uint64_t codeBegin;
   uint64_t loadAddress;
   std::vector<Instruction> instructions; ///< One more than decoded: the end.
@@ -63,6 +78,7 @@ private:
   std::deque<std::array<uint32_t, 64>> constantRows;
   std::unordered_map<uint32_t, const uint32_t *> rowOfConstant;
   std::deque<DppControl> dppControls;
+  std::unique_ptr<KnownEffects> effects = std::make_unique<KnownEffects>();
 
   static constexpr uint32_t kNone = ~0u;
 };
