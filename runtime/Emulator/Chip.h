@@ -35,6 +35,8 @@ struct Chip {
   bool matrixFlushesDenormals;
 
   bool isGfx9() const { return generation == 9; }
+  /// 8-bit floats without infinity and -0; all other chips follow OCP.
+  bool hasFnuzFloat8() const { return name == "gfx942"; }
   const GpuTarget &getTarget() const { return *findTarget(name); }
 };
 

@@ -3,6 +3,7 @@
 #ifndef TESSERA_RUNTIME_EMULATOR_FAULT_H
 #define TESSERA_RUNTIME_EMULATOR_FAULT_H
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <mutex>
@@ -26,6 +27,23 @@ enum class FaultKind : uint8_t {
   Race,             ///< Unordered accesses to the same bytes, one a write.
 };
 
+/// Where a fault or finding was noticed, for tools that show more than its
+/// message.
+struct FaultSite {
+  static constexpr uint32_t kNoInstruction = ~0u;
+  struct Register {
+    std::string name;             ///< "v3", "s[4:5]": one for each operand.
+    std::vector<uint32_t> values; ///< Dword by dword, of the lane.
+  };
+
+  std::array<uint32_t, 3> group{};
+  int wave = -1;        ///< In the group; -1: not of one wave.
+  int lane = -1;        ///< -1: not of one lane.
+  uint64_t address = 0; ///< 0: none. In LDS an offset.
+  std::string what;
+  std::vector<Register> registers; ///< When it was noticed.
+};
+
 /// The first fault of a launch, and the findings of its checks. Threads race to
 /// set the fault; the winner's text is kept and the others stop soon after,
 /// because they poll `isSet`. Findings stop nobody.
@@ -33,19 +51,19 @@ class Fault {
 public:
   struct Finding {
     FaultKind kind;
-    uint32_t instruction;
+    uint32_t instruction; ///< Index in the program, or kNoInstruction.
     std::string message;
+    FaultSite site;
   };
   static constexpr size_t kMaxFindings = 20;
 
   bool isSet() const { return set.load(std::memory_order_relaxed); }
   /// True for the first caller only.
-  bool record(FaultKind newKind, std::string newMessage) {
+  bool record(Finding finding) {
     std::lock_guard lock(mutex);
     if (set.load())
       return false;
-    kind = newKind;
-    message = std::move(newMessage);
+    first = std::move(finding);
     set.store(true);
     return true;
   }
@@ -55,14 +73,17 @@ public:
     std::lock_guard lock(mutex);
     return isNewLocked(kind, instruction);
   }
-  void add(FaultKind kind, uint32_t instruction, std::string message) {
+  void add(FaultKind kind, uint32_t instruction, std::string message,
+           FaultSite site = {}) {
     std::lock_guard lock(mutex);
     if (isNewLocked(kind, instruction))
-      findings.push_back({kind, instruction, std::move(message)});
+      findings.push_back(
+          {kind, instruction, std::move(message), std::move(site)});
   }
   // To be read when no wave runs any more.
-  FaultKind getKind() const { return kind; }
-  const std::string &getMessage() const { return message; }
+  FaultKind getKind() const { return first.kind; }
+  const std::string &getMessage() const { return first.message; }
+  const Finding &getFirst() const { return first; }
   const std::vector<Finding> &getFindings() const { return findings; }
 
 private:
@@ -76,8 +97,7 @@ private:
   std::atomic<bool> set{false};
   mutable std::mutex mutex;
   std::vector<Finding> findings;
-  FaultKind kind = FaultKind::None;
-  std::string message;
+  Finding first{FaultKind::None, FaultSite::kNoInstruction, {}, {}};
 };
 
 } // namespace tessera::emulator

@@ -3,7 +3,7 @@
 #include "runtime/Emulator/Launch.h"
 
 #include "runtime/Emulator/LaunchState.h"
-#include "runtime/Emulator/Measure/Stats.h"
+#include "runtime/Emulator/Measure/AccessCounter.h"
 #include "runtime/Emulator/Workgroup.h"
 
 #include <algorithm>
@@ -76,15 +76,32 @@ LaunchResources::~LaunchResources() {
     map.free(scratch, MemoryKind::Scratch);
 }
 
-static void report(const Launch &launch, const Settings &settings,
-                   std::span<const LaunchStats> workers, double timeMs) {
-  LaunchStats total;
-  for (const LaunchStats &stats : workers)
-    total.merge(stats);
-  LaunchSummary summary{launch.kernel.name,   launch.chip.name,
-                        launch.getGroups(),   launch.groupSize,
-                        launch.getLdsBytes(), timeMs};
-  appendStats(settings.statsPath, formatStats(summary, total));
+LaunchSummary tessera::emulator::makeSummary(const Launch &launch,
+                                             double timeMs) {
+  const KernelImage &kernel = launch.kernel;
+  LaunchSummary summary;
+  summary.kernel = kernel.name;
+  summary.chip = launch.chip.name;
+  summary.computeUnits = launch.chip.computeUnits;
+  summary.groups = launch.getGroups();
+  summary.groupSize = launch.groupSize;
+  summary.resources = {kernel.vgprCount,
+                       kernel.agprCount,
+                       kernel.sgprCount,
+                       launch.getLdsBytes(),
+                       kernel.descriptor.scratchBytes,
+                       launch.getLanes(),
+                       getWavesPerGroup(launch)};
+  summary.timeMs = timeMs;
+  return summary;
+}
+
+static void writeStats(const Launch &launch, const Settings &settings,
+                       const LaunchStats &stats, double timeMs) {
+  LaunchSummary summary = makeSummary(launch, timeMs);
+  appendStats(settings.statsPath,
+              formatSummary(summary, sumUp(summary, launch.program, stats),
+                            !stats.memory.empty()));
 }
 
 /// What watches one worker's groups, by the checks that are asked for.
@@ -92,8 +109,12 @@ static Observers makeObservers(CheckSet, const Launch &) { return {}; }
 
 /// A fault, or else all findings, one a line; the first decides the kind.
 static LaunchOutcome getOutcome(const Fault &fault) {
-  LaunchOutcome outcome{fault.getKind(), fault.getMessage()};
-  for (const Fault::Finding &finding : fault.getFindings()) {
+  LaunchOutcome outcome;
+  if (fault.isSet())
+    outcome.findings.push_back(fault.getFirst());
+  outcome.findings.insert(outcome.findings.end(), fault.getFindings().begin(),
+                          fault.getFindings().end());
+  for (const Fault::Finding &finding : outcome.findings) {
     if (outcome.fault == FaultKind::None)
       outcome.fault = finding.kind;
     outcome.message += (outcome.message.empty() ? "" : "\n") + finding.message;
@@ -101,32 +122,53 @@ static LaunchOutcome getOutcome(const Fault &fault) {
   return outcome;
 }
 
+/// Before anything has run.
+static LaunchOutcome refuse(FaultKind kind, std::string message) {
+  LaunchOutcome outcome;
+  outcome.fault = kind;
+  outcome.message = std::move(message);
+  outcome.findings.push_back(
+      {kind, FaultSite::kNoInstruction, outcome.message, {}});
+  return outcome;
+}
+
 LaunchOutcome tessera::emulator::run(const Launch &launch, MemoryMap &memory,
-                                     const Settings &settings) {
+                                     const Settings &settings,
+                                     const LaunchWatch &watch) {
   auto begin = std::chrono::steady_clock::now();
   if (launch.kernel.descriptor.rsrc1 >> 12 & 0xf)
-    return {FaultKind::UnknownInstruction,
-            "kernel '" + launch.kernel.name +
-                "' asks for a rounding mode other than to nearest even, which "
-                "is not emulated"};
+    return refuse(FaultKind::UnknownInstruction,
+                  "kernel '" + launch.kernel.name +
+                      "' asks for a rounding mode other than to nearest even, "
+                      "which is not emulated");
   std::array<uint32_t, 3> groups = launch.getGroups();
   uint64_t total = uint64_t(groups[0]) * groups[1] * groups[2];
   auto workers =
       static_cast<unsigned>(std::min<uint64_t>(settings.threads, total));
   LaunchResources resources(launch, memory, workers);
   if (!resources.isComplete())
-    return {FaultKind::IllegalState,
-            "no memory for the launch of kernel '" + launch.kernel.name + "'"};
+    return refuse(FaultKind::IllegalState,
+                  "no memory for the launch of kernel '" + launch.kernel.name +
+                      "'");
   auto lock = memory.lockForLaunch();
   Fault fault;
   std::atomic<uint64_t> next{0};
-  bool counting = !settings.statsPath.empty();
+  MeasureLevel level = settings.statsPath.empty()
+                           ? watch.level
+                           : std::max(watch.level, settings.statsLevel);
   std::vector<LaunchStats> stats(workers);
   auto work = [&](unsigned worker) {
     Observers observers = makeObservers(settings.checks, launch);
+    LaunchStats *counts =
+        level == MeasureLevel::None ? nullptr : &stats[worker];
+    stats[worker].prepare(launch.program.size(), level);
+    if (level == MeasureLevel::Addresses)
+      observers.everything.push_back(
+          std::make_unique<AccessCounter>(launch.chip, *counts));
+    if (watch.makeObserver)
+      observers.everything.push_back(watch.makeObserver());
     WorkgroupRunner runner(launch, resources.get(), memory, settings, fault,
-                           counting ? &stats[worker] : nullptr, observers,
-                           worker);
+                           counts, observers, worker);
     for (uint64_t i; (i = next++) < total && !fault.isSet();)
       runner.run({static_cast<uint32_t>(i % groups[0]),
                   static_cast<uint32_t>(i / groups[0] % groups[1]),
@@ -142,7 +184,14 @@ LaunchOutcome tessera::emulator::run(const Launch &launch, MemoryMap &memory,
   lock.unlock();
   std::chrono::duration<double, std::milli> time =
       std::chrono::steady_clock::now() - begin;
-  if (counting)
-    report(launch, settings, stats, time.count());
-  return getOutcome(fault);
+  LaunchStats sum;
+  for (const LaunchStats &part : stats)
+    sum.merge(part);
+  if (!settings.statsPath.empty())
+    writeStats(launch, settings, sum, time.count());
+  if (watch.stats)
+    *watch.stats = std::move(sum);
+  LaunchOutcome outcome = getOutcome(fault);
+  outcome.timeMs = time.count();
+  return outcome;
 }

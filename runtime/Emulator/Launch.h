@@ -7,13 +7,16 @@
 #ifndef TESSERA_RUNTIME_EMULATOR_LAUNCH_H
 #define TESSERA_RUNTIME_EMULATOR_LAUNCH_H
 
+#include "runtime/Emulator/Check/Observer.h"
 #include "runtime/Emulator/Decode/CodeObject.h"
 #include "runtime/Emulator/Decode/Program.h"
 #include "runtime/Emulator/Fault.h"
+#include "runtime/Emulator/Measure/Summary.h"
 #include "runtime/Emulator/MemoryMap.h"
 #include "runtime/Emulator/Settings.h"
 
 #include <array>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -54,12 +57,25 @@ struct LaunchMemory {
 
 struct LaunchOutcome {
   FaultKind fault = FaultKind::None;
-  std::string message;
+  std::string message; ///< Of the fault and all findings, one a line.
+  std::vector<Fault::Finding> findings; ///< The fault, if any, is the first.
+  double timeMs = 0;
+};
+
+/// What a caller wants to see besides what the settings ask for.
+struct LaunchWatch {
+  MeasureLevel level = MeasureLevel::None;
+  LaunchStats *stats = nullptr; ///< Filled if `level` asks for anything.
+  /// Called once for each host thread, from it. May be empty.
+  std::function<std::unique_ptr<Observer>()> makeObserver;
 };
 
 /// Runs to the end, or to the first fault. The device stays usable after one.
 LaunchOutcome run(const Launch &launch, MemoryMap &memory,
-                  const Settings &settings);
+                  const Settings &settings, const LaunchWatch &watch = {});
+
+/// What the statistics say of a launch besides its counts.
+LaunchSummary makeSummary(const Launch &launch, double timeMs);
 
 } // namespace tessera::emulator
 

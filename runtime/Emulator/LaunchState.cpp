@@ -195,10 +195,12 @@ void tessera::emulator::initializeWave(Wave &wave, const Launch &launch,
   wave.dppWriteMask = ~uint64_t(0);
   for (uint32_t &slot : wave.scalar)
     slot = kScalarPoison;
-  // Bits 19:12 of rsrc1 are MODE[7:0]; DX10_CLAMP and IEEE follow in MODE.
+  // Bits 19:12 of rsrc1 are MODE[7:0]; DX10_CLAMP and IEEE follow in MODE,
+  // FP16_OVFL is bit 23 there (LLVM 22, SIDefines.h).
   uint32_t mode = descriptor.rsrc1 >> 12 & 0xff;
   wave.setMode(mode | (descriptor.rsrc1 >> 21 & 1) << 8 |
-               (descriptor.rsrc1 >> 23 & 1) << 9);
+               (descriptor.rsrc1 >> 23 & 1) << 9 |
+               (descriptor.rsrc1 >> 26 & 1) << 23);
   uint32_t total = place.groupSize[0] * place.groupSize[1] * place.groupSize[2];
   uint32_t here = std::min(wave.lanes, total - place.wave * wave.lanes);
   wave.setExec(here == 64 ? ~uint64_t(0) : (uint64_t(1) << here) - 1);

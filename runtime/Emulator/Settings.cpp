@@ -39,6 +39,8 @@ Settings tessera::emulator::readSettings() {
                  unknown.c_str());
   settings.statsPath =
       tessera::getEnvText("TESSERA_EMULATOR_STATS").value_or("");
+  if (!tessera::getEnvBool("TESSERA_EMULATOR_STATS_ADDRESSES").value_or(true))
+    settings.statsLevel = MeasureLevel::Counts;
   settings.logErrors =
       tessera::getEnvBool("TESSERA_EMULATOR_LOG").value_or(true);
   return settings;

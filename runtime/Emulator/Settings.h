@@ -4,6 +4,7 @@
 #define TESSERA_RUNTIME_EMULATOR_SETTINGS_H
 
 #include "runtime/Emulator/Check/CheckSet.h"
+#include "runtime/Emulator/Measure/Stats.h"
 
 #include <cstdint>
 #include <string>
@@ -19,6 +20,9 @@ struct Settings {
                                           ///< TESSERA_EMULATOR_MAX_INSTRUCTIONS
   CheckSet checks = CheckSet::defaults(); ///< TESSERA_EMULATOR_CHECK
   std::string statsPath;                  ///< TESSERA_EMULATOR_STATS
+  /// What is counted for it: TESSERA_EMULATOR_STATS_ADDRESSES=0 leaves out
+  /// what needs the address of every access.
+  MeasureLevel statsLevel = MeasureLevel::Addresses;
   bool logErrors = true; ///< TESSERA_EMULATOR_LOG=0 silences stderr.
 };
 

@@ -262,15 +262,68 @@ std::string Wave::describe(const Instruction &instruction, int lane,
          "; instruction: " + group->program->getText(instruction);
 }
 
+/// "v[2:3]", "a4", "s7": as the assembler writes it.
+static std::string getRegisterName(const Operand &operand) {
+  if (operand.kind == OperandKind::Scalar && operand.reg >= kVccLo)
+    switch (operand.reg) {
+    case kVccLo:
+      return operand.dwords == 2 ? "vcc" : "vcc_lo";
+    case kVccHi:
+      return "vcc_hi";
+    case kM0:
+      return "m0";
+    case kNull:
+      return "null";
+    case kExecLo:
+      return operand.dwords == 2 ? "exec" : "exec_lo";
+    case kExecHi:
+      return "exec_hi";
+    case kScc:
+      return "scc";
+    }
+  char file = operand.kind == OperandKind::Scalar ? 's'
+              : operand.reg < kAccumulationRow    ? 'v'
+                                                  : 'a';
+  unsigned first = operand.reg % kAccumulationRow;
+  if (operand.dwords == 1)
+    return file + std::to_string(first);
+  return std::string(1, file) + "[" + std::to_string(first) + ":" +
+         std::to_string(first + operand.dwords - 1) + "]";
+}
+
+FaultSite Wave::getSite(const Instruction &instruction, int lane,
+                        uint64_t address, const std::string &what) const {
+  FaultSite site{
+      group->groupId, static_cast<int>(indexInGroup), lane, address, what, {}};
+  unsigned shown = lane >= 0 ? static_cast<unsigned>(lane)
+                   : exec    ? static_cast<unsigned>(std::countr_zero(exec))
+                             : 0;
+  for (unsigned i = 0; i < instruction.operandCount; ++i) {
+    const Operand &operand = instruction.op[i];
+    bool isVector = operand.kind == OperandKind::Vector;
+    if (!isVector && operand.kind != OperandKind::Scalar)
+      continue;
+    FaultSite::Register entry{getRegisterName(operand), {}};
+    for (unsigned d = 0; d < operand.dwords; ++d)
+      entry.values.push_back(isVector ? vector[operand.reg + d][shown]
+                                      : readScalar(operand.reg + d));
+    site.registers.push_back(std::move(entry));
+  }
+  return site;
+}
+
 void Wave::fail(FaultKind kind, const Instruction &instruction, int lane,
                 uint64_t address, std::string what) {
   stop = StopReason::Fault;
-  group->fault->record(kind, describe(instruction, lane, address, what));
+  group->fault->record({kind, instruction.index,
+                        describe(instruction, lane, address, what),
+                        getSite(instruction, lane, address, what)});
 }
 
 void Wave::report(FaultKind kind, const Instruction &instruction, int lane,
                   uint64_t address, const std::string &what) {
   if (group->fault->isNew(kind, instruction.index))
     group->fault->add(kind, instruction.index,
-                      describe(instruction, lane, address, what));
+                      describe(instruction, lane, address, what),
+                      getSite(instruction, lane, address, what));
 }

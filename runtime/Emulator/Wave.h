@@ -90,6 +90,9 @@ struct Wave {
   bool keepsDenormals;     ///< Neither of the two.
   StopReason stop;
 
+  /// MODE.FP16_OVFL: what is too large for a 16- or 8-bit float becomes the
+  /// largest one.
+  bool saturatesNarrowFloats() const { return mode >> 23 & 1; }
   /// The instruction before pc: the barrier, for a wave that stands at one.
   const Instruction &getPrevious() const { return pc[-1]; }
   bool isWave64() const { return lanes == 64; }
@@ -166,6 +169,8 @@ struct Wave {
               uint64_t address, const std::string &what);
 
 private:
+  FaultSite getSite(const Instruction &instruction, int lane, uint64_t address,
+                    const std::string &what) const;
   std::string describe(const Instruction &instruction, int lane,
                        uint64_t address, const std::string &what) const;
 };

@@ -97,9 +97,11 @@ static uint64_t execute(Wave &wave, uint64_t limit) {
   while (wave.stop == StopReason::None && done < limit) {
     const Instruction &instruction = *wave.pc++;
     ++done;
-    if constexpr (Counting)
-      ++wave.group->stats
-            ->instructions[static_cast<unsigned>(instruction.kind)];
+    if constexpr (Counting) {
+      ExecutionCount &count = wave.group->stats->executed[instruction.index];
+      ++count.times;
+      count.lanes += static_cast<unsigned>(std::popcount(wave.exec));
+    }
     if constexpr (Observed)
       for (const std::unique_ptr<Observer> &observer : *wave.group->observers)
         observer->beforeInstruction(wave, instruction);

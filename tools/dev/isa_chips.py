@@ -1,37 +1,28 @@
 """What the static analyser knows of each AMD chip.
 
-Numbers of the hardware, each with its source, so that analyze_kernel.py and
-check_lds_layout.py hold none. A new chip is a new row.
+The numbers and their sources are in runtime/Emulator/Measure/ChipCosts.def,
+which the emulated device's statistics use too; this reads them. A new chip is
+a new row there.
 """
 
 import dataclasses
+import pathlib
 import re
 
-# Dense FLOP a clock of one SIMD, by type of the factors: the peak rates that
-# AMD publishes, over compute units, SIMDs and the boost clock.
-#   gfx90a   MI250X  220 CU at 1.70 GHz: f16 383, f32 and f64 95.7 TFLOPS
-#   gfx942   MI300X  304 CU at 2.10 GHz: f16 1307, xf32 654, f32 and f64 163,
-#            fp8 and i8 2615
-#   gfx950   MI355X  256 CU at 2.40 GHz: f16 2517, fp8 5033, fp6 and fp4 10066,
-#            f32 157, f64 79
-#   gfx1100  7900XTX  96 CU at 2.50 GHz: f16 123; gfx1201 9070XT 64 CU at
-#            2.97 GHz: f16 195, fp8 and i8 389
-# test/lit/Tools/matrix-clocks.test holds them against LLVM's scheduling model.
-_GFX90A = {"f64": 64, "f32": 64, "bf16": 128, "bf16_1k": 256, "f16": 256,
-           "i8": 256}
-_GFX942 = {"f64": 64, "f32": 64, "xf32": 256, "bf16": 512, "f16": 512,
-           "i8": 1024, "fp8": 1024}
-_GFX950 = {"f64": 32, "f32": 64, "bf16": 1024, "f16": 1024, "i8": 2048,
-           "fp8": 1024, "f8f6f4": 2048}
-_GFX1100 = {"bf16": 256, "f16": 256, "iu8": 256, "iu4": 512}
-_GFX1201 = {"bf16": 512, "f16": 512, "fp8": 1024, "iu8": 1024, "iu4": 2048}
+_TABLE = (pathlib.Path(__file__).resolve().parents[2]
+          / "runtime/Emulator/Measure/ChipCosts.def")
+
+
+def _read_rows(macro):
+    """The arguments of each use of a macro of the table, numbers as such."""
+    uses = re.findall(rf"^{macro}\((.*)\)$", _TABLE.read_text(), re.MULTILINE)
+    return [[int(word) if word.isdigit() else word
+             for word in use.split(", ")] for use in uses]
 
 
 @dataclasses.dataclass(frozen=True)
 class Chip:
-    """One row. Occupancy rules: LLVM's AMDGPUBaseInfo. A "unit" is what shares
-    LDS: a compute unit on gfx9, a workgroup processor (two of them) on RDNA,
-    where kernels run in WGP mode unless they ask otherwise."""
+    """One row of TESSERA_CHIP_COSTS, with the chip's matrix rates."""
     name: str
     wave: int            # Lanes of a wave as we compile.
     issue_clocks: int    # Of one instruction of one wave.
@@ -42,6 +33,8 @@ class Chip:
     lds_bytes: int       # Of a unit.
     lds_clock_bytes: int     # LDS bytes a clock, all lanes of a unit.
     memory_clock_bytes: int  # First-level cache bytes a clock of a unit.
+    line_bytes: int          # Of that cache.
+    double_factor: int       # f64 operations are so many times slower.
     rates: dict
 
     @property
@@ -49,23 +42,18 @@ class Chip:
         return self.wave == 64
 
 
-_CHIPS = [
-    Chip("gfx90a", 64, 4, 512, 8, 8, 4, 65536, 128, 64, _GFX90A),
-    Chip("gfx942", 64, 4, 512, 8, 8, 4, 65536, 128, 64, _GFX942),
-    Chip("gfx950", 64, 4, 512, 8, 8, 4, 163840, 256, 64, _GFX950),
-    Chip("gfx1030", 32, 1, 1024, 16, 16, 4, 131072, 256, 256, {}),
-    Chip("gfx1100", 32, 1, 1536, 24, 16, 4, 131072, 256, 256, _GFX1100),
-    Chip("gfx1201", 32, 1, 1536, 24, 16, 4, 131072, 256, 256, _GFX1201),
-]
-CHIPS = {chip.name: chip for chip in _CHIPS}
+def _read_chips():
+    rates = {}
+    for chip, kind, rate in _read_rows("TESSERA_MATRIX_RATE"):
+        rates.setdefault(chip, {})[kind] = rate
+    return {row[0]: Chip(*row, rates.get(row[0], {}))
+            for row in _read_rows("TESSERA_CHIP_COSTS")}
 
-# Instructions that multiply several blocks have not become faster since gfx90a.
-_BLOCK_RATES = {"f64": 32, "bf16": 256, "f16": 256, "i8": 256}
 
-# Elements of one factor that a lane gives to an instruction of the old
-# spelling (v_mfma_f32_32x32x4f16), which does not name its blocks.
-_OLD_LANE_ELEMENTS = {"f64": 1, "f32": 1, "bf16": 2, "f16": 4, "bf16_1k": 4,
-                      "i8": 4}
+CHIPS = _read_chips()
+_BLOCK_RATES = dict(_read_rows("TESSERA_BLOCK_RATE"))
+_OLD_LANE_ELEMENTS = dict(_read_rows("TESSERA_OLD_LANE_ELEMENTS"))
+
 _SHAPE = re.compile(
     r"v_(?P<family>s?mfma|smfmac|s?wmma|swmmac)_(?:scale_)?[a-z0-9]+?_"
     r"(?P<m>\d+)x(?P<n>\d+)x(?P<k>\d+)(?P<blocks>_\d+b)?(?P<sep>_?)"

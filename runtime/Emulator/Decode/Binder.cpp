@@ -306,6 +306,10 @@ bool InstructionBinder::bindModifier(std::string_view name,
     instruction.abid = static_cast<uint8_t>(number());
   } else if (name == "blgp") {
     instruction.blgp = static_cast<uint8_t>(number());
+  } else if (name == "byte_sel") {
+    // The bits that gfx9 sets by op_sel:[0,0,x,y].
+    instruction.opSel |= static_cast<uint8_t>((number() & 3) << 2);
+    return opcode.flags & kRawModifiers;
   } else if (name.ends_with("_sel") || name == "dst_unused") {
     return bindSdwa(name, value, opcode, instruction);
   } else {

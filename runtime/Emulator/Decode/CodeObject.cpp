@@ -260,6 +260,8 @@ void CodeObjectReader::readKernelMetadata(CodeObject &object,
         entry.getInteger(".max_flat_workgroup_size", 1024));
     kernel.vgprCount =
         static_cast<uint32_t>(entry.getInteger(".vgpr_count", 0));
+    kernel.agprCount =
+        static_cast<uint32_t>(entry.getInteger(".agpr_count", 0));
     kernel.sgprCount =
         static_cast<uint32_t>(entry.getInteger(".sgpr_count", 0));
     // The segment size may be larger than the descriptor's (old compilers

@@ -53,7 +53,8 @@ struct KernelImage {
   KernelDescriptor descriptor;
   std::vector<KernelArgument> arguments;
   uint32_t maxWorkgroupSize = 1024;
-  uint32_t vgprCount = 0;
+  uint32_t vgprCount = 0; ///< AGPRs included.
+  uint32_t agprCount = 0;
   uint32_t sgprCount = 0;
 };
 

@@ -9,7 +9,6 @@
 #include "runtime/Emulator/Exec/MemoryFormat.h"
 #include "runtime/Emulator/Exec/OpcodeTable.h"
 #include "runtime/Emulator/Exec/Segments.h"
-#include "runtime/Emulator/Measure/Stats.h"
 
 #include <string>
 #include <utility>
@@ -161,9 +160,6 @@ static void load(Wave &wave, const Instruction &in) {
       return;
     std::memcpy(lds, data, kLdsStep);
   }
-  if (LaunchStats *stats = wave.group->stats)
-    stats->bytesLoaded +=
-        F.bytes * static_cast<unsigned>(std::popcount(wave.exec));
 }
 
 template <size_t Format>
@@ -185,8 +181,6 @@ static void store(Wave &wave, const Instruction &in) {
       if (!memory)
         return;
       std::memcpy(memory, data + done, kStep);
-      if (LaunchStats *stats = wave.group->stats)
-        stats->bytesStored += kStep;
     }
   }
 }

@@ -3,7 +3,6 @@
 #include "runtime/Emulator/Exec/MemoryFormat.h"
 #include "runtime/Emulator/Exec/OpcodeTable.h"
 #include "runtime/Emulator/Exec/Segments.h"
-#include "runtime/Emulator/Measure/Stats.h"
 
 #include <string>
 #include <utility>
@@ -84,9 +83,6 @@ static void load(Wave &wave, const Instruction &in) {
       putLoaded<F>(wave, in.op[0].reg, lane, data);
     }
   }
-  if (LaunchStats *stats = wave.group->stats)
-    stats->bytesLoaded +=
-        F.bytes * static_cast<unsigned>(std::popcount(wave.exec));
 }
 
 template <Segment S, size_t Format>
@@ -114,9 +110,6 @@ static void store(Wave &wave, const Instruction &in) {
         return;
     }
   }
-  if (LaunchStats *stats = wave.group->stats)
-    stats->bytesStored +=
-        F.bytes * static_cast<unsigned>(std::popcount(wave.exec));
 }
 
 /// LDS address = M0 + offset + 4 * lane, whatever the lanes' addresses are.

@@ -8,7 +8,6 @@
 #include "runtime/Emulator/Exec/MemoryFormat.h"
 #include "runtime/Emulator/Exec/OpcodeTable.h"
 #include "runtime/Emulator/Exec/Segments.h"
-#include "runtime/Emulator/Measure/Stats.h"
 
 #include <utility>
 
@@ -36,26 +35,6 @@ static uint8_t *locate(Wave &wave, const Instruction &in, unsigned lane,
   return accessLds(wave, in, lane, address, Bytes, kind);
 }
 
-static void countAccess(Wave &wave, const uint32_t *base, uint32_t offset,
-                        uint32_t bytes, bool isWrite) {
-  LaunchStats *stats = wave.group->stats;
-  if (!stats) [[likely]]
-    return;
-  std::array<LdsLaneAccess, kMaxLanes> accesses;
-  unsigned count = 0;
-  for (uint64_t left = wave.exec; left; left &= left - 1) {
-    auto lane = static_cast<unsigned>(std::countr_zero(left));
-    accesses[count++] = {lane, base[lane] + offset};
-  }
-  uint32_t cycles =
-      countLdsConflicts({accesses.data(), count}, bytes,
-                        wave.group->chip->getTarget().ldsBanks, isWrite);
-  (isWrite ? stats->ldsWriteConflictCycles : stats->ldsReadConflictCycles) +=
-      cycles;
-  (isWrite ? stats->ldsBytesWritten : stats->ldsBytesRead) +=
-      uint64_t(bytes) * count;
-}
-
 /// The address row; a copy when the destination may overwrite it.
 static const uint32_t *copyAddresses(Wave &wave, unsigned row) {
   return static_cast<uint32_t *>(
@@ -74,7 +53,6 @@ static void load(Wave &wave, const Instruction &in) {
       return;
     putLoaded<F>(wave, in.op[0].reg, lane, lds);
   }
-  countAccess(wave, base, offset, F.bytes, false);
 }
 
 template <MemoryFormat F>
@@ -89,7 +67,6 @@ static void store(Wave &wave, const Instruction &in) {
       return;
     getStored<F>(wave, in.op[1].reg, lane, lds);
   }
-  countAccess(wave, base, offset, F.bytes, true);
 }
 
 /// Two elements of Bytes at offset0 and offset1, both in units of Unit bytes.
@@ -108,7 +85,6 @@ static void load2(Wave &wave, const Instruction &in) {
         return;
       putLoaded<F>(wave, in.op[0].reg + part * (Bytes / 4), lane, lds);
     }
-    countAccess(wave, base, offsets[part], Bytes, false);
   }
 }
 
@@ -127,7 +103,6 @@ static void store2(Wave &wave, const Instruction &in) {
         return;
       getStored<F>(wave, in.op[1 + part].reg, lane, lds);
     }
-    countAccess(wave, base, offsets[part], Bytes, true);
   }
 }
 

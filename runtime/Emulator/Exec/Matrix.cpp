@@ -16,13 +16,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/Emulator/Exec/Float8.h"
 #include "runtime/Emulator/Exec/HalfFloat.h"
 #include "runtime/Emulator/Exec/OpcodeTable.h"
 #include "runtime/Emulator/Wave.h"
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <xmmintrin.h>
 
 using namespace tessera::emulator;
@@ -66,33 +66,6 @@ private:
 };
 } // namespace
 
-/// The 8-bit floats of gfx942: no infinity, no -0, NaN is 0x80.
-static float decodeFnuz(uint32_t byte, int exponentBits) {
-  int mantissaBits = 7 - exponentBits;
-  int bias = 1 << (exponentBits - 1);
-  if (byte == 0x80)
-    return std::numeric_limits<float>::quiet_NaN();
-  uint32_t exponentMask = (1u << exponentBits) - 1;
-  int exponent = static_cast<int>(byte >> mantissaBits & exponentMask);
-  int mantissa = static_cast<int>(byte & ((1u << mantissaBits) - 1));
-  if (exponent)
-    mantissa += 1 << mantissaBits;
-  float value = std::ldexp(static_cast<float>(mantissa),
-                           std::max(exponent, 1) - bias - mantissaBits);
-  return byte & 0x80 ? -value : value;
-}
-
-template <int ExponentBits>
-static const float *getFnuzTable() {
-  static const auto table = [] {
-    std::array<float, 256> values;
-    for (uint32_t byte = 0; byte < 256; ++byte)
-      values[byte] = decodeFnuz(byte, ExponentBits);
-    return values;
-  }();
-  return table.data();
-}
-
 template <Element Type>
 static float widen(uint32_t word, unsigned part) {
   if constexpr (Type == Element::F16)
@@ -100,9 +73,9 @@ static float widen(uint32_t word, unsigned part) {
   if constexpr (Type == Element::Bf16)
     return bf16ToFloat(word >> (16 * part));
   if constexpr (Type == Element::Fp8)
-    return getFnuzTable<4>()[word >> (8 * part) & 0xff];
+    return getFloat8Table<kFp8Fnuz>()[word >> (8 * part) & 0xff];
   if constexpr (Type == Element::Bf8)
-    return getFnuzTable<5>()[word >> (8 * part) & 0xff];
+    return getFloat8Table<kBf8Fnuz>()[word >> (8 * part) & 0xff];
   return std::bit_cast<float>(word);
 }
 

@@ -17,6 +17,7 @@ const OpcodeTable &OpcodeTable::get() {
     addVectorHalf(built);
     addVectorDouble(built);
     addConversions(built);
+    addFloat8Conversions(built);
     addCompares(built);
     addPacked(built);
     addDots(built);

@@ -68,6 +68,7 @@ void addVectorFloat(OpcodeTable &table);
 void addVectorHalf(OpcodeTable &table);
 void addVectorDouble(OpcodeTable &table);
 void addConversions(OpcodeTable &table);
+void addFloat8Conversions(OpcodeTable &table);
 void addCompares(OpcodeTable &table);
 void addPacked(OpcodeTable &table);
 void addDots(OpcodeTable &table);

@@ -1,7 +1,6 @@
 //===- ScalarMemory.cpp - s_load and s_buffer_load --------------------===//
 
 #include "runtime/Emulator/Exec/OpcodeTable.h"
-#include "runtime/Emulator/Measure/Stats.h"
 #include "runtime/Emulator/Wave.h"
 
 #include <string>
@@ -19,11 +18,6 @@ static int64_t getOffset(const Wave &wave, const Instruction &in) {
   return offset;
 }
 
-static void count(Wave &wave, unsigned dwords) {
-  if (LaunchStats *stats = wave.group->stats)
-    stats->bytesLoaded += 4 * dwords;
-}
-
 template <unsigned Dwords>
 static void load(Wave &wave, const Instruction &in) {
   uint64_t address = wave.readScalar64(in.op[1].reg) +
@@ -37,7 +31,6 @@ static void load(Wave &wave, const Instruction &in) {
   std::memcpy(values, memory, sizeof values);
   for (unsigned i = 0; i < Dwords; ++i)
     wave.writeScalar(in.op[0].reg + i, values[i]);
-  count(wave, Dwords);
 }
 
 /// Out of range gives 0, dword by dword.
@@ -59,7 +52,6 @@ static void bufferLoad(Wave &wave, const Instruction &in) {
     }
     wave.writeScalar(in.op[0].reg + i, value);
   }
-  count(wave, Dwords);
 }
 
 template <unsigned Dwords>

@@ -172,7 +172,7 @@ TEST(ResNetLayer, HasNoBankConflict) {
   int launches = 0;
   for (std::string line; std::getline(stats, line); ++launches) {
     EXPECT_NE(line.find("\"lds_read_conflict_cycles\":0,"), line.npos) << line;
-    EXPECT_NE(line.find("\"lds_write_conflict_cycles\":0}"), line.npos) << line;
+    EXPECT_NE(line.find("\"lds_write_conflict_cycles\":0,"), line.npos) << line;
     EXPECT_EQ(line.find("\"mfma\":0,"), line.npos) << line;
   }
   EXPECT_EQ(launches, 2);

@@ -1,51 +1,8 @@
 //===- LaunchTest.cpp - Whole kernels on each chip ------------------------===//
 
-#include "runtime/Emulator/Launch.h"
-#include "test/unit/runtime/Emulator/Assembler.h"
-
-#include <cstring>
-#include <gtest/gtest.h>
+#include "test/unit/runtime/Emulator/KernelTester.h"
 
 using namespace tessera::emulator;
-
-namespace {
-/// Loads a kernel whose first argument is a buffer of 4096 bytes of zeros.
-class KernelTester {
-public:
-  explicit KernelTester(const KernelSource &source)
-      : chip(*findChip(source.chip)), bytes(assembleKernel(source)) {
-    auto loaded = CodeObject::load(bytes.data(), bytes.size(), chip, memory);
-    EXPECT_TRUE(loaded) << loaded.getStatus().getMessage();
-    object = *loaded;
-    Decoder decoder(chip, chip.isGfx9() ? 64 : 32);
-    program = std::make_unique<Program>(decoder, object->getText(),
-                                        object->getLoadAddress());
-    output = static_cast<uint32_t *>(memory.allocate(4096, MemoryKind::Device));
-    std::memset(output, 0, 4096);
-    settings.threads = 2;
-  }
-  LaunchOutcome launch(std::array<uint32_t, 3> items,
-                       std::array<uint32_t, 3> group) {
-    Launch request{object->getKernels()[0], *program, chip, items, group, 0,
-                   std::vector<uint8_t>(8)};
-    std::memcpy(request.arguments.data(), &output, 8);
-    return run(request, memory, settings);
-  }
-  void launchWell(std::array<uint32_t, 3> items,
-                  std::array<uint32_t, 3> group) {
-    LaunchOutcome outcome = launch(items, group);
-    EXPECT_EQ(outcome.fault, FaultKind::None) << outcome.message;
-  }
-
-  const Chip &chip;
-  MemoryMap memory;
-  std::vector<uint8_t> bytes;
-  std::shared_ptr<const CodeObject> object;
-  std::unique_ptr<Program> program;
-  uint32_t *output;
-  Settings settings;
-};
-} // namespace
 
 static constexpr const char *kChips[] = {"gfx90a", "gfx942", "gfx1030"};
 

@@ -1,4 +1,4 @@
-//===- StatsTest.cpp - Bank conflicts and the line of statistics ----------===//
+//===- StatsTest.cpp - Bank conflicts of LDS ------------------------------===//
 
 #include "runtime/Emulator/Measure/Stats.h"
 
@@ -6,13 +6,14 @@
 
 using namespace tessera::emulator;
 
-/// Conflicts of 64 lanes whose addresses `address` gives.
+/// Conflicts of a wave of `lanes` whose addresses `address` gives.
 static uint32_t count(uint32_t bytes, bool isWrite,
-                      uint32_t (*address)(uint32_t lane)) {
+                      uint32_t (*address)(uint32_t lane), uint32_t banks = 32,
+                      uint32_t lanes = 64) {
   std::vector<LdsLaneAccess> accesses;
-  for (uint32_t lane = 0; lane < 64; ++lane)
+  for (uint32_t lane = 0; lane < lanes; ++lane)
     accesses.push_back({lane, address(lane)});
-  return countLdsConflicts(accesses, bytes, 32, isWrite);
+  return countLdsConflicts(accesses, bytes, banks, isWrite);
 }
 
 // Consecutive lanes never conflict; one dword for all is a broadcast.
@@ -45,19 +46,29 @@ TEST(LdsBanks, SwizzleRemovesConflicts) {
             0u);
 }
 
-// The line is one JSON object with every class named.
-TEST(Stats, LineIsJson) {
-  LaunchStats stats;
-  stats.instructions[static_cast<unsigned>(InstructionClass::Mfma)] = 7;
-  stats.bytesLoaded = 640;
-  LaunchSummary summary{"co\"nv", "gfx942", {2, 3, 1}, {256, 1, 1}, 128, 1.5};
-  EXPECT_EQ(formatStats(summary, stats),
-            "{\"kernel\":\"co\\\"nv\",\"chip\":\"gfx942\",\"grid\":[2,3,1],"
-            "\"block\":[256,1,1],\"lds_bytes\":128,\"host_ms\":1.500,"
-            "\"instructions\":{\"mfma\":7,\"valu\":0,\"salu\":0,\"smem\":0,"
-            "\"vmem_load\":0,\"vmem_store\":0,\"lds_read\":0,\"lds_write\":0,"
-            "\"wait\":0,\"barrier\":0,\"branch\":0,\"other\":0},"
-            "\"bytes_loaded\":640,\"bytes_stored\":0,\"lds_bytes_read\":0,"
-            "\"lds_bytes_written\":0,\"lds_read_conflict_cycles\":0,"
-            "\"lds_write_conflict_cycles\":0}");
+// gfx950 has 64 banks: a stride of 32 dwords meets two of them, and 16 lanes of
+// 16 bytes fill one row.
+TEST(LdsBanks, SixtyFourBanks) {
+  EXPECT_EQ(count(4, false, [](uint32_t l) { return 4 * l; }, 64), 0u);
+  EXPECT_EQ(count(4, false, [](uint32_t l) { return 128 * l; }, 64), 31u);
+  EXPECT_EQ(count(4, false, [](uint32_t l) { return 256 * l; }, 64), 63u);
+  EXPECT_EQ(count(16, true, [](uint32_t l) { return 16 * l; }, 64), 0u);
+  // Four phases of 16 lanes; all want the same four banks.
+  EXPECT_EQ(count(16, true, [](uint32_t l) { return 256 * l; }, 64), 4 * 15u);
+}
+
+// A wave of 32 lanes is served by the 32 banks of its side at once.
+TEST(LdsBanks, WaveOfThirtyTwo) {
+  EXPECT_EQ(count(4, false, [](uint32_t l) { return 4 * l; }, 32, 32), 0u);
+  EXPECT_EQ(count(4, false, [](uint32_t l) { return 128 * l; }, 32, 32), 31u);
+  EXPECT_EQ(count(4, false, [](uint32_t l) { return 8 * l; }, 32, 32), 1u);
+}
+
+// Accesses that are not aligned to their own size touch the banks they touch:
+// eight lanes of 16 bytes from byte 4 on wrap round to the first bank once.
+TEST(LdsBanks, UnalignedWide) {
+  EXPECT_EQ(count(16, true, [](uint32_t l) { return 16 * l + 4; }), 0u);
+  EXPECT_EQ(count(8, true, [](uint32_t l) { return 8 * l + 4; }), 0u);
+  // Pairs that straddle: lane 0 and 1 both want bank 1.
+  EXPECT_EQ(count(8, true, [](uint32_t l) { return l < 2 ? 132 * l : 0; }), 1u);
 }

@@ -1,0 +1,78 @@
+//===- InstructionCosts.h - What one instruction costs a chip --*- C++ -*-===//
+//
+// Everything that the text of an instruction tells: its class, how many
+// multiplications it does, and for how many clocks it holds which part of a
+// compute unit. ChipCosts.def has the numbers and their sources.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_RUNTIME_EMULATOR_MEASURE_INSTRUCTIONCOSTS_H
+#define TESSERA_RUNTIME_EMULATOR_MEASURE_INSTRUCTIONCOSTS_H
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace tessera::emulator {
+
+/// Finer than InstructionClass, which the decoder needs; by mnemonic alone.
+enum class CostClass : uint8_t {
+  Matrix, ///< MFMA, WMMA and their sparse forms.
+  Dot,
+  Packed, ///< v_pk_*: two values a lane.
+  Transcendental,
+  Double, ///< f64 arithmetic.
+  Dual,   ///< VOPD: two operations, one instruction.
+  Valu,
+  Salu,
+  Smem,
+  VmemLoad,
+  VmemStore,
+  VmemAtomic,
+  LdsRead,
+  LdsWrite,
+  LdsAtomic,
+  Wait,
+  Barrier,
+  Branch,
+  Other, ///< s_nop, hints, cache control, the end.
+};
+inline constexpr unsigned kCostClasses = 19;
+/// As in the JSON: "matrix", "vmem_load".
+std::string_view getName(CostClass kind);
+
+/// One row of ChipCosts.def, in its order.
+struct ChipCosts {
+  std::string_view name;
+  uint32_t waveSize, issueClocks;
+  uint32_t vgprs, vgprGranule, maxWaves;
+  uint32_t simds;
+  uint32_t ldsBytes, ldsClockBytes, memoryClockBytes;
+  uint32_t segmentBytes;
+  uint32_t doubleFactor;
+
+  /// Compute units that a unit of this table is.
+  uint32_t getComputeUnits() const { return waveSize == 64 ? 1 : 2; }
+};
+/// `chip` is one of Chip.cpp's names.
+const ChipCosts &getChipCosts(std::string_view chip);
+
+struct InstructionCost {
+  CostClass kind = CostClass::Other;
+  /// Of the wave's own stream: when its next instruction may issue.
+  uint32_t issueClocks = 0;
+  uint32_t valuClocks = 0;   ///< Of the SIMD's vector unit.
+  uint32_t matrixClocks = 0; ///< Of the SIMD's matrix unit.
+  uint32_t laneBytes = 0;    ///< That a lane moves to or from memory or LDS.
+  uint64_t macs = 0;         ///< Of all lanes together: matrix instructions.
+  uint32_t macsPerLane = 0;  ///< Of each active lane: fma and dot products.
+};
+
+/// `lanes` is the wave's size. A matrix instruction whose rate the table does
+/// not have costs as an ordinary vector instruction.
+InstructionCost getInstructionCost(const ChipCosts &chip, unsigned lanes,
+                                   std::string_view text);
+
+} // namespace tessera::emulator
+
+#endif // TESSERA_RUNTIME_EMULATOR_MEASURE_INSTRUCTIONCOSTS_H

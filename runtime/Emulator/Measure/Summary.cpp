@@ -1,0 +1,282 @@
+//===- Summary.cpp - The measurements of one launch -----------------------===//
+
+#include "runtime/Emulator/Measure/Summary.h"
+
+#include "runtime/Emulator/Decode/Program.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <mutex>
+
+using namespace tessera::emulator;
+
+static uint64_t divideUp(uint64_t value, uint64_t by) {
+  return (value + by - 1) / by;
+}
+
+static bool isLds(CostClass kind) {
+  return kind >= CostClass::LdsRead && kind <= CostClass::LdsAtomic;
+}
+static bool isVmem(CostClass kind) {
+  return kind >= CostClass::VmemLoad && kind <= CostClass::VmemAtomic;
+}
+static bool isScalar(CostClass kind) {
+  return kind == CostClass::Salu || kind == CostClass::Smem ||
+         kind == CostClass::Branch;
+}
+/// Governed by EXEC; matrix instructions ignore it.
+static bool isVector(CostClass kind) {
+  return (kind >= CostClass::Dot && kind <= CostClass::Valu) || isLds(kind) ||
+         isVmem(kind);
+}
+
+PipeClocks tessera::emulator::getPipeClocks(const ChipCosts &chip,
+                                            const InstructionCost &cost,
+                                            const ExecutionCount &count,
+                                            const MemoryCount *memory) {
+  PipeClocks clocks;
+  clocks.matrix = cost.matrixClocks * count.times;
+  clocks.valu = cost.valuClocks * count.times;
+  clocks.wave = cost.issueClocks * count.times;
+  if (isScalar(cost.kind))
+    clocks.scalar = cost.issueClocks * count.times;
+  uint64_t laneBytes = cost.laneBytes * count.lanes;
+  if (isLds(cost.kind))
+    clocks.lds = divideUp(laneBytes, chip.ldsClockBytes);
+  if (isVmem(cost.kind))
+    clocks.vmem = divideUp(laneBytes, chip.memoryClockBytes);
+  if (!memory)
+    return clocks;
+  clocks.lds += memory->ldsReadConflictCycles + memory->ldsWriteConflictCycles;
+  // Direct-to-LDS loads write LDS besides.
+  if (isVmem(cost.kind))
+    clocks.lds += divideUp(memory->ldsBytesWritten, chip.ldsClockBytes);
+  // Whole lines pass the first-level cache.
+  uint64_t lines = memory->segmentsLoaded + memory->segmentsStored;
+  if (isVmem(cost.kind))
+    clocks.vmem = std::max(clocks.vmem, divideUp(lines * chip.segmentBytes,
+                                                 chip.memoryClockBytes));
+  return clocks;
+}
+
+static void addPipes(PipeClocks &to, const PipeClocks &from) {
+  to.matrix += from.matrix;
+  to.valu += from.valu;
+  to.scalar += from.scalar;
+  to.wave += from.wave;
+  to.lds += from.lds;
+  to.vmem += from.vmem;
+}
+
+LaunchTotals tessera::emulator::sumUp(const LaunchSummary &summary,
+                                      const Program &program,
+                                      const LaunchStats &stats) {
+  LaunchTotals totals;
+  const ChipCosts &chip = getChipCosts(summary.chip);
+  for (size_t i = 0; i < stats.executed.size(); ++i) {
+    const ExecutionCount &count = stats.executed[i];
+    if (!count.times)
+      continue;
+    InstructionCost cost = getInstructionCost(
+        chip, summary.resources.lanes, program.getText(program.getBegin()[i]));
+    const MemoryCount *memory =
+        stats.memory.empty() ? nullptr : &stats.memory[i];
+    totals.instructions[static_cast<unsigned>(cost.kind)] += count.times;
+    totals.macs += cost.macs * count.times + cost.macsPerLane * count.lanes;
+    if (isVector(cost.kind)) {
+      totals.vectorInstructions += count.times;
+      totals.vectorLanes += count.lanes;
+    }
+    addPipes(totals.pipes, getPipeClocks(chip, cost, count, memory));
+    if (!memory)
+      continue;
+    if (cost.kind == CostClass::Smem)
+      totals.scalarBytesLoaded += memory->bytesLoaded;
+    else
+      totals.memory += *memory;
+  }
+  return totals;
+}
+
+// A launch's work is spread evenly: the busiest unit runs the rounded-up share
+// of the groups, the busiest of its SIMDs the rounded-up share of their waves.
+// Waves that are resident together fill each other's gaps; one after the other
+// they take at least the issue slots of each.
+IssueEstimate tessera::emulator::estimateIssue(const LaunchSummary &summary,
+                                               const LaunchTotals &totals) {
+  IssueEstimate result;
+  const ChipCosts &chip = getChipCosts(summary.chip);
+  uint64_t groups = summary.getGroupCount();
+  uint64_t wavesPerGroup = summary.resources.wavesPerGroup;
+  if (!groups || !wavesPerGroup)
+    return result;
+  uint64_t units = std::max(1u, summary.computeUnits / chip.getComputeUnits());
+  uint64_t groupsOfUnit = divideUp(groups, units);
+  uint64_t wavesOfSimd = divideUp(groupsOfUnit * wavesPerGroup, chip.simds);
+  Occupancy occupancy = getOccupancy(chip, summary.resources);
+  auto resident =
+      std::max<uint64_t>(1, static_cast<uint64_t>(occupancy.wavesPerSimd));
+  auto ofSimd = [&](uint64_t clocks, uint64_t waves) {
+    return divideUp(clocks * waves, groups * wavesPerGroup);
+  };
+  auto ofUnit = [&](uint64_t clocks) {
+    return divideUp(clocks * groupsOfUnit, groups);
+  };
+  PipeClocks &busiest = result.busiest;
+  busiest.matrix = ofSimd(totals.pipes.matrix, wavesOfSimd);
+  busiest.valu = ofSimd(totals.pipes.valu, wavesOfSimd);
+  busiest.scalar = ofSimd(totals.pipes.scalar, wavesOfSimd);
+  busiest.wave = ofSimd(totals.pipes.wave, divideUp(wavesOfSimd, resident));
+  busiest.lds = ofUnit(totals.pipes.lds);
+  busiest.vmem = ofUnit(totals.pipes.vmem);
+  for (auto [name, clocks] :
+       {std::pair("matrix", busiest.matrix), std::pair("valu", busiest.valu),
+        std::pair("lds", busiest.lds), std::pair("vmem", busiest.vmem),
+        std::pair("scalar", busiest.scalar), std::pair("wave", busiest.wave)})
+    if (clocks > result.clocks) {
+      result.clocks = clocks;
+      result.limit = name;
+    }
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// JSON
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Builds one object; values are written by the caller's type.
+class JsonObject {
+public:
+  void addText(std::string_view name, std::string_view value) {
+    addName(name);
+    text += '"';
+    for (char c : value) {
+      if (c == '"' || c == '\\')
+        text += '\\';
+      if (static_cast<unsigned char>(c) >= 0x20)
+        text += c;
+    }
+    text += '"';
+  }
+  void addInteger(std::string_view name, uint64_t value) {
+    addRaw(name, std::to_string(value));
+  }
+  void addNumber(std::string_view name, double value) {
+    char number[48];
+    std::snprintf(number, sizeof number, "%.3f", value);
+    addRaw(name, number);
+  }
+  void addTriple(std::string_view name, const std::array<uint32_t, 3> &v) {
+    addRaw(name, "[" + std::to_string(v[0]) + "," + std::to_string(v[1]) + "," +
+                     std::to_string(v[2]) + "]");
+  }
+  void addRaw(std::string_view name, const std::string &value) {
+    addName(name);
+    text += value;
+  }
+  std::string finish() const { return "{" + text + "}"; }
+
+private:
+  void addName(std::string_view name) {
+    text +=
+        std::string(text.empty() ? "\"" : ",\"") + std::string(name) + "\":";
+  }
+  std::string text;
+};
+} // namespace
+
+static std::string formatClasses(const LaunchTotals &totals) {
+  JsonObject classes;
+  for (unsigned i = 0; i < kCostClasses; ++i)
+    classes.addInteger(getName(static_cast<CostClass>(i)),
+                       totals.instructions[i]);
+  return classes.finish();
+}
+
+static void addMemory(JsonObject &line, const ChipCosts &chip,
+                      const LaunchTotals &totals) {
+  const MemoryCount &memory = totals.memory;
+  line.addInteger("bytes_loaded", memory.bytesLoaded);
+  line.addInteger("bytes_stored", memory.bytesStored);
+  line.addInteger("scalar_bytes_loaded", totals.scalarBytesLoaded);
+  line.addInteger("scratch_bytes_loaded", memory.scratchBytesLoaded);
+  line.addInteger("scratch_bytes_stored", memory.scratchBytesStored);
+  line.addInteger("segment_bytes", chip.segmentBytes);
+  line.addInteger("segments_loaded", memory.segmentsLoaded);
+  line.addInteger("segments_stored", memory.segmentsStored);
+  line.addInteger("lds_bytes_read", memory.ldsBytesRead);
+  line.addInteger("lds_bytes_written", memory.ldsBytesWritten);
+  line.addInteger("lds_read_conflict_cycles", memory.ldsReadConflictCycles);
+  line.addInteger("lds_write_conflict_cycles", memory.ldsWriteConflictCycles);
+}
+
+static void addResources(JsonObject &line, const ChipCosts &chip,
+                         const KernelResources &resources) {
+  Occupancy occupancy = getOccupancy(chip, resources);
+  line.addInteger("lds_bytes", resources.ldsBytes);
+  line.addInteger("vgprs", resources.vgprs);
+  line.addInteger("agprs", resources.agprs);
+  line.addInteger("sgprs", resources.sgprs);
+  line.addInteger("scratch_bytes", resources.scratchBytes);
+  line.addInteger("waves_per_group", resources.wavesPerGroup);
+  line.addNumber("waves_per_simd", occupancy.wavesPerSimd);
+  line.addText("occupancy_limit", occupancy.limit);
+}
+
+static void addEstimate(JsonObject &line, const LaunchSummary &summary,
+                        const LaunchTotals &totals) {
+  IssueEstimate estimate = estimateIssue(summary, totals);
+  line.addInteger("estimated_issue_cycles", estimate.clocks);
+  line.addText("estimate_limit", estimate.limit);
+  JsonObject parts;
+  parts.addInteger("matrix", estimate.busiest.matrix);
+  parts.addInteger("valu", estimate.busiest.valu);
+  parts.addInteger("lds", estimate.busiest.lds);
+  parts.addInteger("vmem", estimate.busiest.vmem);
+  parts.addInteger("scalar", estimate.busiest.scalar);
+  parts.addInteger("wave", estimate.busiest.wave);
+  line.addRaw("estimate_parts", parts.finish());
+}
+
+std::string tessera::emulator::formatSummary(const LaunchSummary &summary,
+                                             const LaunchTotals &totals,
+                                             bool hasAddresses) {
+  const ChipCosts &chip = getChipCosts(summary.chip);
+  JsonObject line;
+  line.addText("kernel", summary.kernel);
+  line.addText("chip", summary.chip);
+  line.addTriple("grid", summary.groups);
+  line.addTriple("block", summary.groupSize);
+  addResources(line, chip, summary.resources);
+  line.addNumber("host_ms", summary.timeMs);
+  line.addRaw("instructions", formatClasses(totals));
+  line.addNumber("active_lanes", totals.vectorInstructions
+                                     ? double(totals.vectorLanes) /
+                                           double(totals.vectorInstructions)
+                                     : 0.0);
+  line.addInteger("macs", totals.macs);
+  if (summary.usefulMacs)
+    line.addInteger("useful_macs", *summary.usefulMacs);
+  if (hasAddresses)
+    addMemory(line, chip, totals);
+  addEstimate(line, summary, totals);
+  return line.finish();
+}
+
+void tessera::emulator::appendStats(const std::string &path,
+                                    const std::string &line) {
+  static std::mutex mutex;
+  std::lock_guard lock(mutex);
+  std::FILE *file = std::fopen(path.c_str(), "a");
+  if (!file) {
+    static bool reported = false;
+    if (!reported)
+      std::fprintf(stderr, "tessera emulator: cannot write statistics to %s\n",
+                   path.c_str());
+    reported = true;
+    return;
+  }
+  std::fprintf(file, "%s\n", line.c_str());
+  std::fclose(file);
+}

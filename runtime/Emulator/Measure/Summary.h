@@ -1,0 +1,90 @@
+//===- Summary.h - The measurements of one launch --------------*- C++ -*-===//
+//
+// Sums up what was counted (Stats.h) with what instructions cost
+// (InstructionCosts.h), and prints it as one line of JSON. The guide,
+// docs/guides/emulator.md, says what each figure means.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_RUNTIME_EMULATOR_MEASURE_SUMMARY_H
+#define TESSERA_RUNTIME_EMULATOR_MEASURE_SUMMARY_H
+
+#include "runtime/Emulator/Measure/Occupancy.h"
+#include "runtime/Emulator/Measure/Stats.h"
+
+#include <optional>
+#include <string>
+
+namespace tessera::emulator {
+
+class Program;
+
+/// What is known of a launch besides the counts.
+struct LaunchSummary {
+  std::string_view kernel;
+  std::string_view chip;
+  uint32_t computeUnits = 1;
+  std::array<uint32_t, 3> groups{};
+  std::array<uint32_t, 3> groupSize{};
+  KernelResources resources;
+  double timeMs = 0;
+  /// Multiply-adds that the problem needs; only its owner knows.
+  std::optional<uint64_t> usefulMacs;
+
+  uint64_t getGroupCount() const {
+    return uint64_t(groups[0]) * groups[1] * groups[2];
+  }
+};
+
+/// Clocks for which the whole launch holds each part of the machine: of a SIMD
+/// for the first four, of a unit for the last two.
+struct PipeClocks {
+  uint64_t matrix = 0;
+  uint64_t valu = 0;
+  uint64_t scalar = 0; ///< SALU, scalar loads and branches.
+  uint64_t wave = 0;   ///< Issue slots of the waves themselves.
+  uint64_t lds = 0;
+  uint64_t vmem = 0;
+};
+
+struct LaunchTotals {
+  std::array<uint64_t, kCostClasses> instructions{};
+  uint64_t vectorInstructions = 0; ///< That EXEC governs: all but MFMA.
+  uint64_t vectorLanes = 0;        ///< Active in them.
+  uint64_t macs = 0;
+  uint64_t scalarBytesLoaded = 0;
+  MemoryCount memory; ///< Without scalar loads.
+  PipeClocks pipes;
+};
+
+/// `program` is the one that was counted.
+LaunchTotals sumUp(const LaunchSummary &summary, const Program &program,
+                   const LaunchStats &stats);
+
+/// The busiest part of the busiest SIMD or unit, in clocks. A model of issue,
+/// without latency and without memory behind the first cache.
+struct IssueEstimate {
+  uint64_t clocks = 0;
+  const char *limit = "none"; ///< Name of the busiest part.
+  PipeClocks busiest;         ///< Of that SIMD or unit.
+};
+IssueEstimate estimateIssue(const LaunchSummary &summary,
+                            const LaunchTotals &totals);
+
+/// What one instruction adds to each pipe when it runs `times` times.
+PipeClocks getPipeClocks(const ChipCosts &chip, const InstructionCost &cost,
+                         const ExecutionCount &count,
+                         const MemoryCount *memory);
+
+/// One line of JSON, without the line end. `hasAddresses`: totals.memory was
+/// counted.
+std::string formatSummary(const LaunchSummary &summary,
+                          const LaunchTotals &totals, bool hasAddresses);
+
+/// Appends a line to `path`. A file that cannot be written is reported once
+/// on stderr: statistics never fail a launch.
+void appendStats(const std::string &path, const std::string &line);
+
+} // namespace tessera::emulator
+
+#endif // TESSERA_RUNTIME_EMULATOR_MEASURE_SUMMARY_H
