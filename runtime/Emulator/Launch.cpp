@@ -2,6 +2,7 @@
 
 #include "runtime/Emulator/Launch.h"
 
+#include "runtime/Emulator/Check/Waits.h"
 #include "runtime/Emulator/LaunchState.h"
 #include "runtime/Emulator/Measure/AccessCounter.h"
 #include "runtime/Emulator/Workgroup.h"
@@ -105,7 +106,12 @@ static void writeStats(const Launch &launch, const Settings &settings,
 }
 
 /// What watches one worker's groups, by the checks that are asked for.
-static Observers makeObservers(CheckSet, const Launch &) { return {}; }
+static Observers makeObservers(CheckSet checks, const Launch &launch) {
+  Observers observers;
+  if (checks.has(Check::Waits))
+    observers.everything.push_back(makeWaitsCheck(launch.chip, launch.program));
+  return observers;
+}
 
 /// A fault, or else all findings, one a line; the first decides the kind.
 static LaunchOutcome getOutcome(const Fault &fault) {
