@@ -2,6 +2,7 @@
 
 #include "runtime/Emulator/Launch.h"
 
+#include "runtime/Emulator/Check/Initialized.h"
 #include "runtime/Emulator/Check/Waits.h"
 #include "runtime/Emulator/LaunchState.h"
 #include "runtime/Emulator/Measure/AccessCounter.h"
@@ -110,6 +111,9 @@ static Observers makeObservers(CheckSet checks, const Launch &launch) {
   Observers observers;
   if (checks.has(Check::Waits))
     observers.everything.push_back(makeWaitsCheck(launch.chip, launch.program));
+  if (checks.has(Check::Initialized))
+    observers.everything.push_back(
+        makeInitializedCheck(launch.program, getPresetRegisters(launch)));
   return observers;
 }
 
