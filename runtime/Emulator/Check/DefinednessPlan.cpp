@@ -134,7 +134,7 @@ static void addSteps(DefinednessPlan &plan, const Instruction &in) {
         {use.first, use.dwords, use.isScalar, isMask, isPermuted});
   }
   for (const RegisterUse &use : *plan.effects) {
-    if (!use.isWrite || use.first == kScc)
+    if (!use.isWrite || (use.isScalar && use.first == kScc))
       continue;
     DefinednessStep &added = plan.steps.emplace_back(step);
     added.reg = use.first;
