@@ -2,7 +2,10 @@
 
 #include "runtime/Emulator/Launch.h"
 
+#include "runtime/Emulator/Check/Barriers.h"
+#include "runtime/Emulator/Check/GlobalRaces.h"
 #include "runtime/Emulator/Check/Initialized.h"
+#include "runtime/Emulator/Check/LdsChecker.h"
 #include "runtime/Emulator/Check/Waits.h"
 #include "runtime/Emulator/LaunchState.h"
 #include "runtime/Emulator/Measure/AccessCounter.h"
@@ -107,11 +110,23 @@ static void writeStats(const Launch &launch, const Settings &settings,
 }
 
 /// What watches one worker's groups, by the checks that are asked for.
-static Observers makeObservers(CheckSet checks, const Launch &launch) {
+static Observers makeObservers(CheckSet checks, const Launch &launch,
+                               GlobalRaceState *globalRaces) {
   Observers observers;
+  if (checks.has(Check::Barriers) || checks.has(Check::BarrierPairs))
+    observers.barriers.push_back(
+        std::make_unique<BarrierChecker>(checks.has(Check::Barriers)));
+  bool ldsRaces = checks.has(Check::LdsRaces);
+  bool unwritten = checks.has(Check::Initialized);
+  if (launch.getLdsBytes() && (ldsRaces || unwritten))
+    observers.everything.push_back(std::make_unique<LdsChecker>(
+        launch.chip, launch.program, ldsRaces, unwritten));
+  if (globalRaces)
+    observers.everything.push_back(
+        std::make_unique<GlobalRaceChecker>(*globalRaces, launch.program));
   if (checks.has(Check::Waits))
     observers.everything.push_back(makeWaitsCheck(launch.chip, launch.program));
-  if (checks.has(Check::Initialized))
+  if (unwritten)
     observers.everything.push_back(
         makeInitializedCheck(launch.program, getPresetRegisters(launch)));
   return observers;
@@ -167,8 +182,12 @@ LaunchOutcome tessera::emulator::run(const Launch &launch, MemoryMap &memory,
                            ? watch.level
                            : std::max(watch.level, settings.statsLevel);
   std::vector<LaunchStats> stats(workers);
+  std::unique_ptr<GlobalRaceState> globalRaces;
+  if (settings.checks.has(Check::GlobalRaces) && total > 1)
+    globalRaces = std::make_unique<GlobalRaceState>(groups);
   auto work = [&](unsigned worker) {
-    Observers observers = makeObservers(settings.checks, launch);
+    Observers observers =
+        makeObservers(settings.checks, launch, globalRaces.get());
     LaunchStats *counts =
         level == MeasureLevel::None ? nullptr : &stats[worker];
     stats[worker].prepare(launch.program.size(), level);

@@ -17,20 +17,30 @@
 namespace tessera::emulator {
 
 enum class Check : uint8_t {
-  Barriers,    ///< Not all waves and lanes of a group reach the same barrier.
-  Waits,       ///< A register is used before its load was waited for.
-  Initialized, ///< LDS or registers are used that nobody has written.
-  LdsRaces,    ///< Two waves touch the same LDS bytes with no barrier between.
-  GlobalRaces, ///< Two groups of a launch touch the same global bytes.
+  BarrierPairs, ///< Waves of a group were paired at the wrong barriers.
+  Barriers,     ///< Not all waves and lanes of a group reach the same barrier.
+  Waits,        ///< A register is used before its load was waited for.
+  Initialized,  ///< LDS or registers are used that nobody has written.
+  LdsRaces,     ///< Two waves touch the same LDS bytes with no barrier between.
+  GlobalRaces,  ///< Two groups of a launch touch the same global bytes.
 };
-inline constexpr std::array<std::string_view, 5> kCheckNames = {
-    "barriers", "waits", "initialized", "lds-races", "global-races"};
+inline constexpr std::array<std::string_view, 6> kCheckNames = {
+    "barrier-pairs", "barriers",  "waits",
+    "initialized",   "lds-races", "global-races"};
+/// The same in words, for help texts.
+inline constexpr std::array<std::string_view, kCheckNames.size()> kCheckTexts =
+    {"waves of a group meet at the wrong barriers",
+     "not all waves and lanes of a group reach the same barrier",
+     "a register is used before its load was waited for",
+     "LDS or registers are used that nobody has written",
+     "two waves touch the same LDS bytes with no barrier between",
+     "two groups of a launch touch the same global bytes"};
 
 class CheckSet {
 public:
   static CheckSet none() { return {}; }
   /// What is on unless something else is asked for.
-  static CheckSet defaults() { return CheckSet().with(Check::Barriers); }
+  static CheckSet defaults() { return CheckSet().with(Check::BarrierPairs); }
   static CheckSet all();
 
   bool has(Check check) const { return bits >> unsigned(check) & 1; }

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdio>
 
 using namespace tessera::emulator;
 
@@ -138,14 +137,9 @@ void InitializedCheck::report(Wave &wave, const Instruction &in, int lane,
       isScalar ? state.getScalarOrigin(reg) : state.getVectorOrigin(reg);
   std::string message = nameRegister(isScalar, reg) + " " + what +
                         ", but its value was never written";
-  if (origin != Definedness::kFromLaunch) {
-    const Instruction &from = program.getBegin()[origin];
-    char pc[32];
-    std::snprintf(pc, sizeof pc, "0x%llx",
-                  static_cast<unsigned long long>(program.getOffset(from)));
-    message += std::string(": it comes from pc ") + pc + " (" +
-               program.getText(from) + ")";
-  }
+  if (origin != Definedness::kFromLaunch)
+    message +=
+        ": it comes from " + program.describe(program.getBegin()[origin]);
   wave.report(FaultKind::Uninitialized, in, lane, 0, message);
 }
 

@@ -7,7 +7,6 @@
 #include "runtime/Emulator/Wave.h"
 
 #include <array>
-#include <cstdio>
 #include <memory>
 
 using namespace tessera::emulator;
@@ -108,16 +107,12 @@ static bool overwritesInOrder(const Chip &chip, const WaitTraits &traits,
 void WaitsCheck::report(Wave &wave, const WaveWaits &waits,
                         const Instruction &in, const PendingLoad &load,
                         const RegisterUse &use, unsigned dword) {
-  char pc[32];
-  std::snprintf(
-      pc, sizeof pc, "0x%llx",
-      static_cast<unsigned long long>(program.getOffset(*load.instruction)));
-  wave.report(FaultKind::MissingWait, in, -1, 0,
-              nameRegister(use.isScalar, use.first + dword) + " is " +
-                  (use.isWrite ? "written" : "read") +
-                  " before the load into it at pc " + pc + " (" +
-                  program.getText(*load.instruction) + ") has surely ended: " +
-                  waits.model.describeMissing(load.ticket));
+  wave.report(
+      FaultKind::MissingWait, in, -1, 0,
+      nameRegister(use.isScalar, use.first + dword) + " is " +
+          (use.isWrite ? "written" : "read") + " before the load into it at " +
+          program.describe(*load.instruction) +
+          " has surely ended: " + waits.model.describeMissing(load.ticket));
 }
 
 void WaitsCheck::checkUses(Wave &wave, WaveWaits &waits, const Instruction &in,

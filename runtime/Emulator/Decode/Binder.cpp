@@ -284,7 +284,7 @@ bool InstructionBinder::bindModifier(std::string_view name,
     // Caches are not emulated.
   } else if (name == "clamp") {
     instruction.flags |= kClamp;
-    return opcode.flags & (kClampOk | kRawModifiers);
+    return opcode.saturating || opcode.flags & (kClampOk | kRawModifiers);
   } else if (name == "mul") {
     instruction.outputScale = number() == 4 ? 2 : 1;
   } else if (name == "div") {
@@ -388,5 +388,6 @@ void InstructionBinder::bind(std::string_view line, Instruction &instruction) {
     operand.isPlainVector = operand.kind == OperandKind::Vector &&
                             !operand.modifiers &&
                             operand.type != ValueType::Mask;
-  instruction.execute = opcode->handler;
+  bool saturates = opcode->saturating && instruction.has(kClamp);
+  instruction.execute = saturates ? opcode->saturating : opcode->handler;
 }

@@ -6,6 +6,7 @@
 #include "runtime/Emulator/Decode/Binder.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 
 using namespace tessera::emulator;
@@ -69,6 +70,13 @@ const Effects &Program::getEffects(const Instruction &instruction) const {
            instruction.bytes});
   }
   return *known;
+}
+
+std::string Program::describe(const Instruction &instruction) const {
+  char pc[32];
+  std::snprintf(pc, sizeof pc, "pc 0x%llx",
+                static_cast<unsigned long long>(getOffset(instruction)));
+  return pc + (" (" + getText(instruction)) + ")";
 }
 
 const uint32_t *Program::getConstantRow(uint32_t value) {

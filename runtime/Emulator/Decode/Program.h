@@ -51,7 +51,8 @@ public:
   /// The registers that it reads and writes: worked out when it is first asked
   /// for, then kept. Any thread may ask.
   const Effects &getEffects(const Instruction &instruction) const;
-
+  /// Where it is and what it is, for messages that tell of two instructions.
+  std::string describe(const Instruction &instruction) const;
   const Instruction *getBegin() const { return instructions.data(); }
   size_t size() const { return instructions.size(); }
 

@@ -32,11 +32,14 @@ void putElement(Wave &wave, unsigned row, unsigned lane, T value) {
 
 template <typename T>
 static bool checkAligned(Wave &wave, const Instruction &in, unsigned lane,
-                         uint64_t address) {
+                         uint64_t address, bool isLds) {
   if (address % sizeof(T) == 0)
     return true;
+  const MemoryMap &memory = *wave.group->memory;
   wave.fail(FaultKind::Misaligned, in, static_cast<int>(lane), address,
-            "an atomic must be naturally aligned");
+            "an atomic of " + std::to_string(sizeof(T)) +
+                " bytes must be naturally aligned, but is " +
+                (isLds ? "in LDS" : memory.describeLocked(address)));
   return false;
 }
 
@@ -59,9 +62,9 @@ static void globalAtomic(Wave &wave, const Instruction &in) {
     uint64_t at = base + wave.vector[address][lane];
     if (!hasScalar)
       at += uint64_t(wave.vector[address + 1][lane]) << 32;
-    if (!checkAligned<T>(wave, in, lane, at))
-      return;
     bool isLds = S == Space::Flat && at >> 32 == kSharedAperture;
+    if (!checkAligned<T>(wave, in, lane, at, isLds))
+      return;
     uint8_t *memory =
         isLds ? accessLds(wave, in, lane, at & 0xffffffff, sizeof(T),
                           AccessKind::Atomic)
@@ -90,7 +93,7 @@ static void ldsAtomic(Wave &wave, const Instruction &in) {
     auto lane = static_cast<unsigned>(std::countr_zero(left));
     uint64_t at = uint64_t(wave.vector[in.op[kAddress].reg][lane]) +
                   static_cast<uint32_t>(in.offset);
-    if (!checkAligned<T>(wave, in, lane, at))
+    if (!checkAligned<T>(wave, in, lane, at, true))
       return;
     uint8_t *lds = accessLds(wave, in, lane, at, sizeof(T), AccessKind::Atomic);
     if (!lds)

@@ -53,32 +53,31 @@ static void dotFloat(Wave &wave, const Instruction &in) {
     wave.finishWrite(in, ValueType::F32);
 }
 
+/// a . b + c without overflow; the addend has the sign of the parts.
 template <typename Part, unsigned Bits>
-static int32_t dotInteger(uint32_t a, uint32_t b, int32_t c) {
-  constexpr uint32_t kMask = (1u << Bits) - 1;
-  uint32_t sum = static_cast<uint32_t>(c);
+static int64_t dotInteger(int64_t a, int64_t b, int64_t c) {
+  constexpr int64_t kMask = (int64_t(1) << Bits) - 1;
+  constexpr int64_t kSign =
+      std::is_signed_v<Part> ? int64_t(1) << (Bits - 1) : 0;
+  int64_t sum = c;
   for (unsigned i = 0; i < 32 / Bits; ++i) {
-    uint32_t x = a >> (Bits * i) & kMask, y = b >> (Bits * i) & kMask;
-    if constexpr (std::is_signed_v<Part>) {
-      constexpr uint32_t kSign = 1u << (Bits - 1);
-      x = (x ^ kSign) - kSign;
-      y = (y ^ kSign) - kSign;
-    }
+    int64_t x = ((a >> (Bits * i) & kMask) ^ kSign) - kSign;
+    int64_t y = ((b >> (Bits * i) & kMask) ^ kSign) - kSign;
     sum += x * y;
   }
-  return static_cast<int32_t>(sum);
+  return sum;
 }
 
 template <typename Part, unsigned Bits>
 static void addInteger(OpcodeTable &table,
                        std::initializer_list<const char *> names,
                        std::initializer_list<const char *> accumulating) {
-  constexpr auto kFn = [](uint32_t a, uint32_t b, int32_t c) {
-    return dotInteger<Part, Bits>(a, b, c);
-  };
+  using Sum = std::conditional_t<std::is_signed_v<Part>, int32_t, uint32_t>;
   // The default op_sel_hi of VOP3P means nothing here.
-  addVector<kFn>(table, names);
-  addVector<kFn>(table, accumulating, kReadsDst);
+  addSaturating<dotInteger<Part, Bits>, Sum, uint32_t, uint32_t, Sum>(table,
+                                                                      names);
+  addSaturating<dotInteger<Part, Bits>, Sum, uint32_t, uint32_t, Sum>(
+      table, accumulating, kReadsDst);
 }
 
 /// v_fma_mix: op_sel_hi says f16 (then op_sel picks the half) or f32; neg_hi

@@ -34,6 +34,8 @@ struct Opcode {
   uint16_t flags = 0;
   /// Types in the order of the printed operands; U32 beyond the end.
   std::vector<ValueType> types;
+  /// Of integers: takes the place of `handler` where "clamp" saturates.
+  Handler saturating = nullptr;
   ValueType typeOf(unsigned operand) const {
     return operand < types.size() ? types[operand] : ValueType::U32;
   }

@@ -18,17 +18,15 @@ struct PackedHalf {
   static Value get(uint32_t bits) { return halfToFloat(bits); }
   static uint32_t put(Value value) { return floatToHalf(value); }
 };
-struct PackedSigned {
-  using Value = int16_t;
+/// Integers are computed in 64 bits and then wrap, or saturate under "clamp".
+template <typename Short, bool Saturates>
+struct PackedInteger {
+  using Value = int64_t;
   static constexpr ValueType type = ValueType::PackedI16;
-  static Value get(uint32_t bits) { return static_cast<int16_t>(bits); }
-  static uint32_t put(Value value) { return static_cast<uint16_t>(value); }
-};
-struct PackedUnsigned {
-  using Value = uint16_t;
-  static constexpr ValueType type = ValueType::PackedI16;
-  static Value get(uint32_t bits) { return static_cast<uint16_t>(bits); }
-  static uint32_t put(Value value) { return value; }
+  static Value get(uint32_t bits) { return static_cast<Short>(bits); }
+  static uint32_t put(Value value) {
+    return static_cast<uint16_t>(Saturates ? saturateTo<Short>(value) : value);
+  }
 };
 
 /// Shift and sign flip that bring one half of a source down.
@@ -73,23 +71,25 @@ static void packed(Wave &wave, const Instruction &in) {
   forEachLane(wave, [=](size_t lane) {
     out[lane] = compute(low, lane) | compute(high, lane) << 16;
   });
-  if (in.has(kClamp)) {
-    if (P::type != ValueType::PackedF16) {
-      wave.fail(FaultKind::UnknownInstruction, in, -1, 0,
-                "clamp of packed integers is not emulated");
-      return;
-    }
+  if (P::type == ValueType::PackedF16 && in.has(kClamp))
     for (unsigned lane = 0; lane < wave.lanes; ++lane)
       out[lane] = clampHalf(out[lane]) | clampHalf(out[lane] >> 16) << 16;
-  }
   wave.writeRow(in.op[0].reg, out);
 }
 
 template <typename P, unsigned Sources, auto Fn>
 static void add(OpcodeTable &table, std::initializer_list<const char *> names) {
   for (const char *name : names)
-    table.add(name, {packed<P, Sources, Fn>, InstructionClass::Valu, kVop3p,
-                     std::vector<ValueType>(4, P::type)});
+    table.add(name, {packed<P, Sources, Fn>, InstructionClass::Valu,
+                     kVop3p | kClampOk, std::vector<ValueType>(4, P::type)});
+}
+
+template <typename Short, unsigned Sources, auto Fn>
+static void addInteger(OpcodeTable &table, const char *name) {
+  table.add(name, {packed<PackedInteger<Short, false>, Sources, Fn>,
+                   InstructionClass::Valu, kVop3p,
+                   std::vector<ValueType>(4, ValueType::PackedI16),
+                   packed<PackedInteger<Short, true>, Sources, Fn>});
 }
 
 static void addHalves(OpcodeTable &table) {
@@ -106,33 +106,30 @@ static void addHalves(OpcodeTable &table) {
 }
 
 static void addIntegers(OpcodeTable &table) {
-  using S = PackedSigned;
-  using U = PackedUnsigned;
-  using u16 = uint16_t;
-  using i16 = int16_t;
-  add<U, 2, [](u16 a, u16 b) { return static_cast<u16>(a + b); }>(
-      table, {"v_pk_add_u16", "v_pk_add_i16"});
-  add<U, 2, [](u16 a, u16 b) { return static_cast<u16>(a - b); }>(
-      table, {"v_pk_sub_u16", "v_pk_sub_i16"});
-  add<U, 2, [](u16 a, u16 b) { return static_cast<u16>(uint32_t(a) * b); }>(
-      table, {"v_pk_mul_lo_u16"});
-  add<U, 3, [](u16 a, u16 b, u16 c) {
-    return static_cast<u16>(uint32_t(a) * b + c);
-  }>(table, {"v_pk_mad_u16", "v_pk_mad_i16"});
-  add<U, 2, [](u16 a, u16 b) { return a < b ? a : b; }>(table,
-                                                        {"v_pk_min_u16"});
-  add<U, 2, [](u16 a, u16 b) { return a > b ? a : b; }>(table,
-                                                        {"v_pk_max_u16"});
-  add<S, 2, [](i16 a, i16 b) { return a < b ? a : b; }>(table,
-                                                        {"v_pk_min_i16"});
-  add<S, 2, [](i16 a, i16 b) { return a > b ? a : b; }>(table,
-                                                        {"v_pk_max_i16"});
-  add<U, 2, [](u16 a, u16 b) { return static_cast<u16>(b << (a & 15)); }>(
-      table, {"v_pk_lshlrev_b16"});
-  add<U, 2, [](u16 a, u16 b) { return static_cast<u16>(b >> (a & 15)); }>(
-      table, {"v_pk_lshrrev_b16"});
-  add<S, 2, [](i16 a, i16 b) { return static_cast<i16>(b >> (a & 15)); }>(
-      table, {"v_pk_ashrrev_i16"});
+  using U = uint16_t;
+  using S = int16_t;
+  using L = int64_t;
+  constexpr auto kAdd = [](L a, L b) { return a + b; };
+  constexpr auto kSub = [](L a, L b) { return a - b; };
+  constexpr auto kMad = [](L a, L b, L c) { return a * b + c; };
+  constexpr auto kMin = [](L a, L b) { return a < b ? a : b; };
+  constexpr auto kMax = [](L a, L b) { return a > b ? a : b; };
+  constexpr auto kLeft = [](L a, L b) { return b << (a & 15); };
+  constexpr auto kRight = [](L a, L b) { return b >> (a & 15); };
+  addInteger<U, 2, kAdd>(table, "v_pk_add_u16");
+  addInteger<S, 2, kAdd>(table, "v_pk_add_i16");
+  addInteger<U, 2, kSub>(table, "v_pk_sub_u16");
+  addInteger<S, 2, kSub>(table, "v_pk_sub_i16");
+  addInteger<U, 2, [](L a, L b) { return a * b; }>(table, "v_pk_mul_lo_u16");
+  addInteger<U, 3, kMad>(table, "v_pk_mad_u16");
+  addInteger<S, 3, kMad>(table, "v_pk_mad_i16");
+  addInteger<U, 2, kMin>(table, "v_pk_min_u16");
+  addInteger<U, 2, kMax>(table, "v_pk_max_u16");
+  addInteger<S, 2, kMin>(table, "v_pk_min_i16");
+  addInteger<S, 2, kMax>(table, "v_pk_max_i16");
+  addInteger<U, 2, kLeft>(table, "v_pk_lshlrev_b16");
+  addInteger<U, 2, kRight>(table, "v_pk_lshrrev_b16");
+  addInteger<S, 2, kRight>(table, "v_pk_ashrrev_i16");
 }
 
 /// v_pk_*_f32: the same bits pick dwords of register pairs.
@@ -186,7 +183,7 @@ void tessera::emulator::addPacked(OpcodeTable &table) {
   addHalves(table);
   addIntegers(table);
   auto addPair = [&](const char *name, Handler handler) {
-    table.add(name, {handler, InstructionClass::Valu, kVop3p,
+    table.add(name, {handler, InstructionClass::Valu, kVop3p | kClampOk,
                      std::vector<ValueType>(4, ValueType::PairF32)});
   };
   addPair("v_pk_add_f32", pair<2, [](float a, float b) { return a + b; }>);

@@ -22,7 +22,13 @@ template <unsigned Dwords>
 static void load(Wave &wave, const Instruction &in) {
   uint64_t address = wave.readScalar64(in.op[1].reg) +
                      static_cast<uint64_t>(getOffset(wave, in));
-  address &= ~uint64_t(3);
+  // Hardware drops the low bits; no compiler means that.
+  if (address % 4) [[unlikely]] {
+    wave.fail(FaultKind::Misaligned, in, -1, address,
+              "a scalar load must be aligned to 4 bytes, but is " +
+                  wave.group->memory->describeLocked(address));
+    return;
+  }
   const uint8_t *memory =
       wave.access(in, 0, address, 4 * Dwords, AccessKind::Load);
   if (!memory)

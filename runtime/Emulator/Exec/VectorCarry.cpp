@@ -9,6 +9,30 @@
 
 using namespace tessera::emulator;
 
+static uint32_t addCarry(uint32_t a, uint32_t b, uint32_t carry,
+                         uint32_t &out) {
+  uint32_t sum = a + b, total = sum + carry;
+  out = uint32_t(sum < a) | uint32_t(total < sum);
+  return total;
+}
+static uint32_t subBorrow(uint32_t a, uint32_t b, uint32_t borrow,
+                          uint32_t &out) {
+  uint32_t difference = a - b;
+  out = uint32_t(a < b) | uint32_t(difference < borrow);
+  return difference - borrow;
+}
+static uint32_t reverseSubBorrow(uint32_t a, uint32_t b, uint32_t borrow,
+                                 uint32_t &out) {
+  return subBorrow(b, a, borrow, out);
+}
+
+/// "clamp": lanes that carried out get the end of the range.
+static void saturate(const Wave &wave, uint32_t *row, const uint32_t *carry,
+                     uint32_t limit) {
+  for (unsigned lane = 0; lane < wave.lanes; ++lane)
+    row[lane] = carry[lane] & 1 ? limit : row[lane];
+}
+
 /// vdst, carry-out, src0, src1 [, carry-in].
 /// Fn(a, b, carryIn, &carryOut) -> result.
 template <auto Fn, bool HasCarryIn>
@@ -26,26 +50,11 @@ static void addWithCarry(Wave &wave, const Instruction &in) {
         Fn(a.lo[lane], b.lo[lane], HasCarryIn ? c.lo[lane] & 1 : 0u, carryOut);
     carry[lane] = carryOut;
   });
+  if (in.has(kClamp))
+    saturate(wave, target.lo, carry, Fn == addCarry ? ~0u : 0u);
   if (!target.direct)
     wave.finishWrite(in, ValueType::U32);
   wave.writeMask(in.op[1].reg, collectMask(wave, carry) & wave.exec);
-}
-
-static uint32_t addCarry(uint32_t a, uint32_t b, uint32_t carry,
-                         uint32_t &out) {
-  uint32_t sum = a + b, total = sum + carry;
-  out = uint32_t(sum < a) | uint32_t(total < sum);
-  return total;
-}
-static uint32_t subBorrow(uint32_t a, uint32_t b, uint32_t borrow,
-                          uint32_t &out) {
-  uint32_t difference = a - b;
-  out = uint32_t(a < b) | uint32_t(difference < borrow);
-  return difference - borrow;
-}
-static uint32_t reverseSubBorrow(uint32_t a, uint32_t b, uint32_t borrow,
-                                 uint32_t &out) {
-  return subBorrow(b, a, borrow, out);
 }
 
 /// v_mad_u64_u32 vdst, sdst, src0, src1, src2: a 65-bit sum.
@@ -77,9 +86,10 @@ void tessera::emulator::addVectorCarry(OpcodeTable &table) {
   using enum ValueType;
   auto add = [&](Handler handler, std::initializer_list<const char *> names) {
     for (const char *name : names)
-      table.add(
-          name,
-          {handler, InstructionClass::Valu, 0, {U32, Mask, U32, U32, Mask}});
+      table.add(name, {handler,
+                       InstructionClass::Valu,
+                       kClampOk,
+                       {U32, Mask, U32, U32, Mask}});
   };
   add(addWithCarry<addCarry, false>, {"v_add_co_u32"});
   add(addWithCarry<subBorrow, false>, {"v_sub_co_u32"});

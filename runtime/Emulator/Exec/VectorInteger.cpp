@@ -27,16 +27,6 @@ static void addMoves(OpcodeTable &table) {
 }
 
 static void addArithmetic(OpcodeTable &table) {
-  addVector<[](U a, U b) { return a + b; }>(table,
-                                            {"v_add_u32", "v_add_nc_u32"});
-  addVector<[](U a, U b) { return a - b; }>(table,
-                                            {"v_sub_u32", "v_sub_nc_u32"});
-  addVector<[](U a, U b) { return b - a; }>(
-      table, {"v_subrev_u32", "v_subrev_nc_u32"});
-  addVector<[](U a, U b) { return a + b; }>(table,
-                                            {"v_add_i32", "v_add_nc_i32"});
-  addVector<[](U a, U b) { return a - b; }>(table,
-                                            {"v_sub_i32", "v_sub_nc_i32"});
   addVector<[](U a, U b, U c) { return a + b + c; }>(table, "v_add3_u32");
   addVector<[](U a, U b, U c) { return (a << (b & 31)) + c; }>(
       table, "v_lshl_add_u32");
@@ -51,25 +41,52 @@ static void addArithmetic(OpcodeTable &table) {
       table, "v_mul_hi_u32");
   addVector<[](I a, I b) { return static_cast<I>(int64_t(a) * b >> 32); }>(
       table, "v_mul_hi_i32");
-  addVector<[](U a, U b) { return mask24(a) * mask24(b); }>(table,
-                                                            "v_mul_u32_u24");
   addVector<[](U a, U b) {
     return static_cast<U>(L(mask24(a)) * mask24(b) >> 32);
   }>(table, "v_mul_hi_u32_u24");
   addVector<[](U a, U b) {
-    return static_cast<U>(int64_t(sign24(a)) * sign24(b));
-  }>(table, "v_mul_i32_i24");
-  addVector<[](U a, U b) {
     return static_cast<U>(int64_t(sign24(a)) * sign24(b) >> 32);
   }>(table, "v_mul_hi_i32_i24");
-  addVector<[](U a, U b, U c) { return mask24(a) * mask24(b) + c; }>(
-      table, "v_mad_u32_u24");
-  addVector<[](U a, U b, U c) {
-    return static_cast<U>(int64_t(sign24(a)) * sign24(b)) + c;
-  }>(table, "v_mad_i32_i24");
-  addVector<[](S a, S b, U c) { return U(a) * b + c; }>(table, "v_mad_u32_u16");
-  addVector<[](T a, T b, U c) { return static_cast<U>(I(a) * b) + c; }>(
-      table, "v_mad_i32_i16");
+}
+
+/// What "clamp" saturates. LLVM asks for it in uadd.sat and the like.
+static void addClampable(OpcodeTable &table) {
+  constexpr auto kAdd = [](int64_t a, int64_t b) { return a + b; };
+  constexpr auto kSub = [](int64_t a, int64_t b) { return a - b; };
+  constexpr auto kReverse = [](int64_t a, int64_t b) { return b - a; };
+  constexpr auto kMad = [](int64_t a, int64_t b, int64_t c) {
+    return a * b + c;
+  };
+  addSaturating<kAdd, U, U, U>(table, {"v_add_u32", "v_add_nc_u32"});
+  addSaturating<kSub, U, U, U>(table, {"v_sub_u32", "v_sub_nc_u32"});
+  addSaturating<kReverse, U, U, U>(table, {"v_subrev_u32", "v_subrev_nc_u32"});
+  addSaturating<kAdd, I, I, I>(table, {"v_add_i32", "v_add_nc_i32"});
+  addSaturating<kSub, I, I, I>(table, {"v_sub_i32", "v_sub_nc_i32"});
+  addSaturating<kAdd, S, S, S>(table, {"v_add_u16", "v_add_nc_u16"});
+  addSaturating<kSub, S, S, S>(table, {"v_sub_u16", "v_sub_nc_u16"});
+  addSaturating<kReverse, S, S, S>(table, {"v_subrev_u16"});
+  addSaturating<kAdd, T, T, T>(table, {"v_add_i16", "v_add_nc_i16"});
+  addSaturating<kSub, T, T, T>(table, {"v_sub_i16", "v_sub_nc_i16"});
+  addSaturating<kMad, S, S, S, S>(table, {"v_mad_u16", "v_mad_legacy_u16"});
+  addSaturating<kMad, T, T, T, T>(table, {"v_mad_i16", "v_mad_legacy_i16"});
+  addSaturating<kMad, U, S, S, U>(table, {"v_mad_u32_u16"});
+  addSaturating<kMad, I, T, T, I>(table, {"v_mad_i32_i16"});
+  addSaturating<[](int64_t a, int64_t b) {
+    return int64_t(mask24(U(a))) * mask24(U(b));
+  },
+                U, U, U>(table, {"v_mul_u32_u24"});
+  addSaturating<[](int64_t a, int64_t b) {
+    return int64_t(sign24(U(a))) * sign24(U(b));
+  },
+                I, U, U>(table, {"v_mul_i32_i24"});
+  addSaturating<[](int64_t a, int64_t b, int64_t c) {
+    return int64_t(mask24(U(a))) * mask24(U(b)) + c;
+  },
+                U, U, U, U>(table, {"v_mad_u32_u24"});
+  addSaturating<[](int64_t a, int64_t b, int64_t c) {
+    return int64_t(sign24(U(a))) * sign24(U(b)) + c;
+  },
+                I, U, U, I>(table, {"v_mad_i32_i24"});
 }
 
 static void addLogic(OpcodeTable &table) {
@@ -208,16 +225,8 @@ static void addOrder(OpcodeTable &table, const std::string &type) {
 }
 
 static void addShorts(OpcodeTable &table) {
-  addVector<[](S a, S b) { return static_cast<S>(a + b); }>(
-      table, {"v_add_u16", "v_add_nc_u16", "v_add_i16", "v_add_nc_i16"});
-  addVector<[](S a, S b) { return static_cast<S>(a - b); }>(
-      table, {"v_sub_u16", "v_sub_nc_u16", "v_sub_i16", "v_sub_nc_i16"});
-  addVector<[](S a, S b) { return static_cast<S>(b - a); }>(table,
-                                                            "v_subrev_u16");
   addVector<[](S a, S b) { return static_cast<S>(U(a) * b); }>(table,
                                                                "v_mul_lo_u16");
-  addVector<[](S a, S b, S c) { return static_cast<S>(U(a) * b + c); }>(
-      table, {"v_mad_u16", "v_mad_legacy_u16", "v_mad_i16"});
   addVector<[](S a, S b) { return static_cast<S>(b << (a & 15)); }>(
       table, "v_lshlrev_b16");
   addVector<[](S a, S b) { return static_cast<S>(b >> (a & 15)); }>(
@@ -233,6 +242,7 @@ static void addShorts(OpcodeTable &table) {
 void tessera::emulator::addVectorInteger(OpcodeTable &table) {
   addMoves(table);
   addArithmetic(table);
+  addClampable(table);
   addLogic(table);
   addBits(table);
   addShorts(table);

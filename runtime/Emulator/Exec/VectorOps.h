@@ -13,6 +13,7 @@
 #include "runtime/Emulator/Exec/OpcodeTable.h"
 
 #include <initializer_list>
+#include <limits>
 #include <utility>
 
 namespace tessera::emulator {
@@ -91,6 +92,34 @@ void addVector(OpcodeTable &table, std::initializer_list<const char *> names,
 template <auto Fn>
 void addVector(OpcodeTable &table, const char *name, uint16_t flags = 0) {
   addVector<Fn>(table, {name}, flags);
+}
+
+/// `value` brought into the range of V.
+template <typename V>
+inline V saturateTo(int64_t value) {
+  constexpr int64_t kLow = std::numeric_limits<V>::min();
+  constexpr int64_t kHigh = std::numeric_limits<V>::max();
+  return static_cast<V>(value < kLow ? kLow : value > kHigh ? kHigh : value);
+}
+
+/// Integer instructions: Fn computes in 64 bits, in which nothing overflows;
+/// the result wraps, or saturates where "clamp" asks for it.
+template <auto Fn, typename Result, typename... Args>
+void addSaturating(OpcodeTable &table,
+                   std::initializer_list<const char *> names,
+                   uint16_t flags = 0) {
+  constexpr auto kWrapping = [](Args... args) {
+    return static_cast<Result>(Fn(static_cast<int64_t>(args)...));
+  };
+  constexpr auto kSaturating = [](Args... args) {
+    return saturateTo<Result>(Fn(static_cast<int64_t>(args)...));
+  };
+  addVector<kWrapping>(table, names, flags);
+  for (const char *name : names) {
+    Opcode opcode = *table.find(name);
+    opcode.saturating = &BindVectorOp<kSaturating>::Type::execute;
+    table.add(name, opcode);
+  }
 }
 
 /// Bits of a row of all-ones or all-zeros words.

@@ -26,8 +26,14 @@ static constexpr unsigned kMaxBanks = 64;
 static constexpr unsigned kMaxAccesses = 64;
 
 namespace {
-/// Gives the phase of each lane.
-using PhaseMap = std::array<uint8_t, kMaxAccesses>;
+/// All lanes in the order of their phases, which are equally long.
+using LaneOrder = std::array<uint8_t, kMaxAccesses>;
+
+/// One access, by lane.
+struct WaveAccess {
+  uint64_t lanes = 0; ///< That take part.
+  std::array<uint32_t, kMaxAccesses> address;
+};
 
 /// The dwords that one phase wants. Dwords are counted in units (pairs, quads)
 /// that no access splits, because all banks of a unit are loaded alike.
@@ -58,47 +64,44 @@ private:
 };
 } // namespace
 
-static constexpr PhaseMap makeConsecutive(unsigned lanesPerPhase) {
-  PhaseMap map{};
-  for (unsigned lane = 0; lane < kMaxAccesses; ++lane)
-    map[lane] = static_cast<uint8_t>(lane / lanesPerPhase);
-  return map;
+static constexpr LaneOrder makeConsecutive() {
+  LaneOrder order{};
+  for (unsigned i = 0; i < kMaxAccesses; ++i)
+    order[i] = static_cast<uint8_t>(i);
+  return order;
 }
 
-/// {0-3, 20-23}, {4-7, 16-19}, {8-11, 28-31}, {12-15, 24-27}, and the same 32
-/// lanes further on; wider banks join two such phases.
-static constexpr PhaseMap makeMixed(unsigned lanesPerPhase) {
-  constexpr uint8_t kQuadToPhase[8] = {0, 1, 2, 3, 1, 0, 3, 2};
-  PhaseMap map{};
-  for (unsigned lane = 0; lane < kMaxAccesses; ++lane) {
-    unsigned phase = kQuadToPhase[lane % 32 / 4] + lane / 32 * 4;
-    map[lane] = static_cast<uint8_t>(lanesPerPhase == 16 ? phase / 2 : phase);
-  }
-  return map;
+/// Phases of eight lanes: {0-3, 20-23}, {4-7, 16-19}, {8-11, 28-31},
+/// {12-15, 24-27}, and the same 32 lanes further on. Wider banks join two.
+static constexpr LaneOrder makeMixed() {
+  constexpr uint8_t kQuads[8] = {0, 5, 1, 4, 2, 7, 3, 6};
+  LaneOrder order{};
+  for (unsigned i = 0; i < kMaxAccesses; ++i)
+    order[i] =
+        static_cast<uint8_t>(i / 32 * 32 + kQuads[i % 32 / 4] * 4 + i % 4);
+  return order;
 }
 
-static constexpr PhaseMap kAllAtOnce = makeConsecutive(64);
-static constexpr PhaseMap kHalves = makeConsecutive(32);
-static constexpr PhaseMap kSixteens = makeConsecutive(16);
-static constexpr PhaseMap kEights = makeConsecutive(8);
-static constexpr PhaseMap kMixedSixteens = makeMixed(16);
-static constexpr PhaseMap kMixedEights = makeMixed(8);
+static constexpr LaneOrder kConsecutive = makeConsecutive();
+static constexpr LaneOrder kMixed = makeMixed();
 
 /// Extra cycles of all phases: each takes as many cycles as its fullest bank
 /// has different dwords, against as many as an even spread would take.
-static uint32_t countExtra(std::span<const LdsLaneAccess> accesses,
-                           uint32_t dwords, uint32_t unitDwords, uint32_t banks,
-                           const PhaseMap &map, unsigned lanesPerPhase) {
+static uint32_t countExtra(const WaveAccess &access, uint32_t dwords,
+                           uint32_t unitDwords, uint32_t banks,
+                           const LaneOrder &order, unsigned lanesPerPhase) {
   uint32_t extra = 0;
-  for (unsigned phase = 0; phase < kMaxAccesses / lanesPerPhase; ++phase) {
+  for (unsigned first = 0; first < kMaxAccesses; first += lanesPerPhase) {
     PhaseBanks wanted(banks / unitDwords);
     bool isEmpty = true;
-    for (const LdsLaneAccess &access : accesses)
-      if (map[access.lane] == phase) {
-        isEmpty = false;
-        for (uint32_t d = 0; d < dwords; d += unitDwords)
-          wanted.add((access.address / 4 + d) / unitDwords);
-      }
+    for (unsigned i = first; i < first + lanesPerPhase; ++i) {
+      unsigned lane = order[i];
+      if (!(access.lanes >> lane & 1))
+        continue;
+      isEmpty = false;
+      for (uint32_t d = 0; d < dwords; d += unitDwords)
+        wanted.add((access.address[lane] / 4 + d) / unitDwords);
+    }
     if (!isEmpty)
       extra += wanted.getExtra();
   }
@@ -109,25 +112,20 @@ uint32_t
 tessera::emulator::countLdsConflicts(std::span<const LdsLaneAccess> accesses,
                                      uint32_t bytes, uint32_t banks,
                                      bool isWrite) {
-  uint32_t dwords = std::max(1u, bytes / 4);
-  uint32_t unit = 1;
-  if (dwords == 2 || dwords == 4) {
-    uint32_t low = 0;
-    for (const LdsLaneAccess &access : accesses)
-      low |= access.address;
-    if (low % bytes == 0)
-      unit = dwords;
+  WaveAccess wave;
+  uint32_t low = 0;
+  for (const LdsLaneAccess &access : accesses) {
+    wave.lanes |= uint64_t(1) << access.lane;
+    wave.address[access.lane] = access.address;
+    low |= access.address;
   }
+  uint32_t dwords = std::max(1u, bytes / 4);
+  bool isAligned = (dwords == 2 || dwords == 4) && low % bytes == 0;
+  uint32_t unit = isAligned ? dwords : 1;
   // b96 is served like b128.
   unsigned lanes = dwords == 1 ? 64 : dwords == 2 ? 32 : banks / 4;
-  const PhaseMap &map = dwords == 1   ? kAllAtOnce
-                        : dwords == 2 ? kHalves
-                        : lanes == 16 ? kSixteens
-                                      : kEights;
-  uint32_t extra = countExtra(accesses, dwords, unit, banks, map, lanes);
+  uint32_t extra = countExtra(wave, dwords, unit, banks, kConsecutive, lanes);
   if (dwords < 3 || isWrite)
     return extra;
-  const PhaseMap &mixed = lanes == 16 ? kMixedSixteens : kMixedEights;
-  return std::max(extra,
-                  countExtra(accesses, dwords, unit, banks, mixed, lanes));
+  return std::max(extra, countExtra(wave, dwords, unit, banks, kMixed, lanes));
 }

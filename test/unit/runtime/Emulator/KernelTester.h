@@ -22,7 +22,9 @@ public:
   static constexpr size_t kBytes = 4096;
 
   explicit KernelTester(const KernelSource &source)
-      : chip(*findChip(source.chip)), bytes(assembleKernel(source)) {
+      : KernelTester(source.chip, assembleKernel(source)) {}
+  KernelTester(const std::string &chipName, std::vector<uint8_t> image)
+      : chip(*findChip(chipName)), bytes(std::move(image)) {
     auto loaded = CodeObject::load(bytes.data(), bytes.size(), chip, memory);
     EXPECT_TRUE(loaded) << loaded.getStatus().getMessage();
     object = *loaded;

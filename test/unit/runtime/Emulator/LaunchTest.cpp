@@ -173,3 +173,21 @@ TEST(Launch, UnwrittenRegistersArePoisoned) {
   tester.launchWell({1, 1, 1}, {1, 1, 1});
   EXPECT_EQ(tester.output[0], 0xffffffffu);
 }
+
+// Hardware drops the low address bits of a scalar load; here it is an error.
+TEST(Launch, MisalignedScalarLoad) {
+  for (std::string chip : kChips) {
+    KernelSource source;
+    source.chip = chip;
+    source.argumentBytes = 8;
+    source.body = loadArgument(chip) + "s_load_dword s4, s[8:9], 0x4\n"
+                                       "s_add_u32 s8, s8, 2\n"
+                                       "s_load_dword s4, s[8:9], 0x4";
+    KernelTester tester(source);
+    LaunchOutcome outcome = tester.launch({64, 1, 1}, {64, 1, 1});
+    EXPECT_EQ(outcome.fault, FaultKind::Misaligned) << chip;
+    EXPECT_NE(outcome.message.find("6 bytes into the 4096-byte allocation"),
+              std::string::npos)
+        << outcome.message;
+  }
+}

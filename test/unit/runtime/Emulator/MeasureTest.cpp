@@ -51,6 +51,18 @@ static InstructionCost getCost(const char *chip, const char *text,
   return getInstructionCost(costs, lanes ? lanes : costs.waveSize, text);
 }
 
+// Every chip that there is has its row, and what two tables say of it agrees.
+TEST(Cost, TableHasEveryChip) {
+  for (const tessera::GpuTarget &target : tessera::getAllTargets()) {
+    const ChipCosts &costs = getChipCosts(target.name);
+    EXPECT_EQ(costs.name, target.name);
+    EXPECT_EQ(costs.waveSize, target.waveSize);
+    EXPECT_EQ(costs.maxWaves, target.maxWavesPerSimd);
+    EXPECT_EQ(costs.simds, target.simdsPerCu * costs.getComputeUnits());
+    EXPECT_EQ(costs.ldsBytes, target.ldsBytes * costs.getComputeUnits());
+  }
+}
+
 // The clocks of matrix instructions are those that LLVM's scheduling model has
 // (test/lit/Tools/matrix-clocks.test compares it with the same table), and
 // M * N * K * blocks multiplications, half of them in the sparse forms.

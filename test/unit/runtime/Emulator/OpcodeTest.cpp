@@ -47,6 +47,6 @@ TEST(Opcodes, UnknownInstructionIsNamed) {
 // A modifier without a meaning for the instruction is not ignored.
 TEST(Opcodes, UnknownModifierIsNotIgnored) {
   WaveTester tester("gfx942");
-  tester.run("v_add_u32_e64 v0, v1, v2 clamp");
+  tester.run("v_cvt_i32_f32_e64 v0, v1 clamp");
   EXPECT_EQ(tester.getFault(), FaultKind::UnknownInstruction);
 }

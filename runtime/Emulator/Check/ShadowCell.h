@@ -1,0 +1,122 @@
+//===- ShadowCell.h - Who touched a dword last -----------------*- C++ -*-===//
+//
+// The race checks remember, for each dword of memory, its last writers and
+// readers: who, when by its own count, and with which instruction. What is
+// ordered with what is not known here; whoever asks brings that knowledge.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_RUNTIME_EMULATOR_CHECK_SHADOWCELL_H
+#define TESSERA_RUNTIME_EMULATOR_CHECK_SHADOWCELL_H
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <utility>
+
+namespace tessera::emulator {
+
+/// One access, as the cell remembers it. `ActorBits` are for the number of the
+/// wave or group, the rest is for its time.
+template <unsigned ActorBits>
+class ShadowRecord {
+  static constexpr unsigned kInstructionBits = 20;
+  static constexpr unsigned kTimeBits = 64 - kInstructionBits - ActorBits;
+
+public:
+  static constexpr uint64_t kMaxActor = (uint64_t(1) << ActorBits) - 1;
+  static constexpr uint64_t kMaxTime = (uint64_t(1) << kTimeBits) - 1;
+  static constexpr uint32_t kMaxInstruction = (1u << kInstructionBits) - 1;
+
+  ShadowRecord() = default;
+  ShadowRecord(uint64_t actor, uint64_t time, uint32_t instruction)
+      : bits(actor << (kTimeBits + kInstructionBits) |
+             time << kInstructionBits |
+             std::min(instruction, kMaxInstruction)) {}
+  uint32_t getActor() const {
+    return static_cast<uint32_t>(bits >> (kTimeBits + kInstructionBits));
+  }
+  uint64_t getTime() const { return bits >> kInstructionBits & kMaxTime; }
+  uint32_t getInstruction() const { return bits & kMaxInstruction; }
+  bool operator==(const ShadowRecord &) const = default;
+
+private:
+  uint64_t bits = 0;
+};
+
+/// Which bytes of the dword, and how.
+enum ShadowFlag : uint8_t {
+  kShadowBytes = 0xf, ///< One bit a byte; none in an empty slot.
+  kShadowAtomic = 0x10,
+  kShadowDma = 0x20, ///< A direct-to-LDS load: its time is another count.
+};
+
+/// Two writers and two readers are remembered: writers of different bytes,
+/// and readers of whom a later writer can be at most one. What does not fit is
+/// forgotten, which can hide a race but invents none.
+template <typename Record>
+struct ShadowCell {
+  std::array<Record, 2> writer;
+  std::array<Record, 2> reader;
+  std::array<uint8_t, 2> writerFlags{};
+  std::array<uint8_t, 2> readerFlags{};
+  uint32_t value = 0; ///< After the last write, where somebody keeps it.
+
+  /// Calls `conflict(record, flags, isWrite)` for each remembered access that
+  /// touches the same bytes and is not to be left alone: by another actor,
+  /// one of the two a write, not both atomic.
+  template <typename Conflict>
+  void findConflicts(const Record &mine, uint8_t flags, bool isWrite,
+                     Conflict conflict) const {
+    const auto look = [&](const Record &record, uint8_t theirs,
+                          bool theyWrite) {
+      uint8_t common = theirs & flags;
+      if ((common & kShadowBytes) && !(common & kShadowAtomic) &&
+          record.getActor() != mine.getActor())
+        conflict(record, theirs, theyWrite);
+    };
+    for (unsigned i = 0; i < 2; ++i)
+      look(writer[i], writerFlags[i], true);
+    if (isWrite)
+      for (unsigned i = 0; i < 2; ++i)
+        look(reader[i], readerFlags[i], false);
+  }
+
+  void addRead(const Record &mine, uint8_t flags) {
+    push(reader, readerFlags, mine, flags,
+         reader[0].getActor() == mine.getActor());
+  }
+
+  /// What was there before is forgotten where it is overwritten: who is
+  /// ordered after this write is ordered after that, too.
+  void addWrite(const Record &mine, uint8_t flags) {
+    for (unsigned i = 0; i < 2; ++i)
+      if (!(readerFlags[i] & kShadowBytes & ~flags))
+        readerFlags[i] = 0;
+    bool replaces = !(writerFlags[0] & kShadowBytes & ~flags);
+    if (replaces && !(writerFlags[1] & kShadowBytes & ~flags))
+      writerFlags[1] = 0;
+    push(writer, writerFlags, mine, flags, replaces);
+  }
+
+private:
+  /// Into the first slot; what was there goes to the second unless replaced.
+  static void push(std::array<Record, 2> &records,
+                   std::array<uint8_t, 2> &flags, const Record &mine,
+                   uint8_t mineFlags, bool replaces) {
+    if (records[0] == mine) {
+      flags[0] |= mineFlags;
+      return;
+    }
+    if (!replaces && flags[0]) {
+      records[1] = records[0];
+      flags[1] = flags[0];
+    }
+    records[0] = mine;
+    flags[0] = mineFlags;
+  }
+};
+
+} // namespace tessera::emulator
+
+#endif // TESSERA_RUNTIME_EMULATOR_CHECK_SHADOWCELL_H

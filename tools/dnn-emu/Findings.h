@@ -1,0 +1,19 @@
+//===- Findings.h - What went wrong, for people ----------------*- C++ -*-===//
+
+#ifndef TESSERA_TOOLS_DNN_EMU_FINDINGS_H
+#define TESSERA_TOOLS_DNN_EMU_FINDINGS_H
+
+#include "runtime/Emulator/Launch.h"
+#include "tools/dnn-emu/Buffers.h"
+
+namespace tessera::emu {
+
+/// Prints a block for each fault and finding: what, where, the instructions
+/// around it, the registers it used, and which argument its address belongs to.
+void printFindings(const emulator::Launch &launch,
+                   const emulator::LaunchOutcome &outcome,
+                   const Arguments &arguments);
+
+} // namespace tessera::emu
+
+#endif // TESSERA_TOOLS_DNN_EMU_FINDINGS_H

@@ -1,0 +1,23 @@
+//===- Listing.h - Kernels and their instructions as text ------*- C++ -*-===//
+
+#ifndef TESSERA_TOOLS_DNN_EMU_LISTING_H
+#define TESSERA_TOOLS_DNN_EMU_LISTING_H
+
+#include "runtime/Emulator/Launch.h"
+
+namespace tessera::emu {
+
+/// Arguments, registers and memory of one kernel.
+void printKernel(const emulator::KernelImage &kernel);
+
+/// The instructions of one kernel.
+void printDisassembly(const emulator::KernelImage &kernel,
+                      const emulator::Program &program);
+
+/// The hottest loop, then the whole kernel, with what each instruction cost.
+void printProfile(const emulator::Launch &launch,
+                  const emulator::LaunchStats &stats);
+
+} // namespace tessera::emu
+
+#endif // TESSERA_TOOLS_DNN_EMU_LISTING_H

@@ -1,0 +1,83 @@
+//===- Options.h - The command line of dnn-emu -----------------*- C++ -*-===//
+
+#ifndef TESSERA_TOOLS_DNN_EMU_OPTIONS_H
+#define TESSERA_TOOLS_DNN_EMU_OPTIONS_H
+
+#include "runtime/Base/ErrorOr.h"
+#include "runtime/Emulator/Check/CheckSet.h"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tessera::emu {
+
+enum class ElementType : uint8_t { I8, I16, I32, I64, F16, BF16, F32, F64 };
+unsigned getElementBytes(ElementType type);
+
+/// One --arg: bytes that are passed as they are, or a buffer of device memory
+/// and what it holds at first.
+struct ArgumentSpec {
+  enum class Fill : uint8_t { Untouched, Zeros, Ones, Iota, Random, File };
+
+  std::string text; ///< As it was written, for messages.
+  std::vector<uint8_t> bytes;
+  bool isBuffer = false;
+  uint64_t bufferBytes = 0;
+  Fill fill = Fill::Untouched;
+  ElementType type = ElementType::F32;
+  uint64_t seed = 0;
+  std::string path;
+};
+
+/// --dump N=FILE.
+struct DumpSpec {
+  unsigned argument;
+  std::string path;
+};
+
+/// --compare N=FILE[:RTOL]: bit by bit without a tolerance.
+struct CompareSpec {
+  unsigned argument;
+  std::string path;
+  std::optional<double> tolerance;
+};
+
+struct EmuOptions {
+  std::string file;
+  std::string kernel; ///< May be empty when the file has only one.
+  std::string target; ///< Empty: as the file says.
+  std::array<uint32_t, 3> grid{1, 1, 1}; ///< Workgroups.
+  std::array<uint32_t, 3> block{64, 1, 1};
+  uint32_t dynamicLdsBytes = 0;
+  std::vector<ArgumentSpec> arguments;
+  std::vector<DumpSpec> dumps;
+  std::vector<CompareSpec> compares;
+  emulator::CheckSet checks = emulator::CheckSet::defaults();
+  unsigned threads = 0; ///< 0: all of the host.
+  uint64_t maxInstructions = uint64_t(1) << 30;
+  bool trace = false;
+  std::string tracePath; ///< Empty: stdout.
+  /// Workgroup and wave; empty: all of them.
+  std::optional<std::array<uint32_t, 2>> traceWave;
+  uint64_t traceLimit = 10000;
+  bool stats = false;
+  std::string statsPath; ///< Empty: stdout.
+  std::optional<uint64_t> usefulMacs;
+  bool profile = false;
+  bool list = false;
+  bool disassemble = false;
+  bool help = false;
+  bool checkHelp = false;
+};
+
+ErrorOr<EmuOptions> parseOptions(int argc, char **argv);
+
+void printHelp();
+void printCheckHelp();
+
+} // namespace tessera::emu
+
+#endif // TESSERA_TOOLS_DNN_EMU_OPTIONS_H

@@ -1,0 +1,265 @@
+//===- dnn-emu.cpp - Run one kernel of a code object ----------------------===//
+//
+// The emulated device without a program around it: buffers come from files or
+// generators, and what the device notices is printed for people. Looks at any
+// AMDGPU code object, whoever compiled it. docs/guides/dnn-emu.md.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/dnn-emu/Findings.h"
+#include "tools/dnn-emu/Listing.h"
+#include "tools/dnn-emu/Trace.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <elf.h>
+#include <thread>
+
+using namespace tessera;
+using namespace tessera::emu;
+using namespace tessera::emulator;
+
+enum ExitCode : int { kExitWell = 0, kExitFound = 1, kExitUsage = 2 };
+
+/// HIP's limit of one dimension, and of a workgroup.
+static constexpr uint64_t kMaxWorkgroupItems = 1024;
+
+namespace {
+/// A loaded file. The memory is the whole device's.
+struct Input {
+  const Chip *chip = nullptr;
+  MemoryMap memory;
+  std::shared_ptr<const CodeObject> object;
+};
+
+/// Closes the trace's file; stdout is left open.
+struct FileCloser {
+  void operator()(std::FILE *file) const {
+    if (file != stdout)
+      std::fclose(file);
+  }
+};
+using OutputFile = std::unique_ptr<std::FILE, FileCloser>;
+} // namespace
+
+static int fail(const Status &status) {
+  std::fflush(stdout);
+  std::fprintf(stderr, "dnn-emu: %s\n", status.getMessage().c_str());
+  return kExitUsage;
+}
+
+static ErrorOr<const Chip *> findChipOf(const EmuOptions &options,
+                                        const std::vector<uint8_t> &file) {
+  if (!options.target.empty()) {
+    if (const Chip *chip = findChip(options.target))
+      return chip;
+    return invalidArgument("target '" + options.target + "' is not emulated");
+  }
+  Elf64_Ehdr header{};
+  if (file.size() < sizeof header ||
+      std::memcmp(file.data(), ELFMAG, SELFMAG) != 0)
+    return invalidArgument("'" + options.file + "' is not an ELF file");
+  std::memcpy(&header, file.data(), sizeof header);
+  if (const Chip *chip = findChipByElfMachine(header.e_flags))
+    return chip;
+  return invalidArgument("'" + options.file +
+                         "' is for a chip that is not emulated");
+}
+
+static Status loadInput(const EmuOptions &options, Input &input) {
+  ErrorOr<std::vector<uint8_t>> file = readFile(options.file);
+  if (!file)
+    return file.getStatus();
+  ErrorOr<const Chip *> chip = findChipOf(options, *file);
+  if (!chip)
+    return chip.getStatus();
+  input.chip = *chip;
+  auto object =
+      CodeObject::load(file->data(), file->size(), **chip, input.memory);
+  if (!object)
+    return object.getStatus().withContext("'" + options.file + "'");
+  input.object = *object;
+  return Status::ok();
+}
+
+static ErrorOr<const KernelImage *> pickKernel(const EmuOptions &options,
+                                               const CodeObject &object) {
+  std::string names;
+  for (const KernelImage &kernel : object.getKernels())
+    names += (names.empty() ? "" : ", ") + kernel.name;
+  if (options.kernel.empty()) {
+    if (object.getKernels().size() == 1)
+      return &object.getKernels()[0];
+    return invalidArgument("the file holds several kernels; --kernel picks "
+                           "one of " +
+                           names);
+  }
+  if (const KernelImage *kernel = object.findKernel(options.kernel))
+    return kernel;
+  return invalidArgument("there is no kernel '" + options.kernel +
+                         "'; there are " + names);
+}
+
+static Program decode(const Input &input, const KernelImage &kernel) {
+  bool isWave32 = !input.chip->isGfx9() && kernel.descriptor.isWave32();
+  Decoder decoder(*input.chip, isWave32 ? 32 : 64);
+  return Program(decoder, input.object->getText(),
+                 input.object->getLoadAddress());
+}
+
+static Status checkSizes(const Launch &launch,
+                         const std::array<uint32_t, 3> &grid) {
+  uint64_t items = 1;
+  for (unsigned d = 0; d < 3; ++d) {
+    items *= launch.groupSize[d];
+    if (items > kMaxWorkgroupItems)
+      break;
+    if (uint64_t(grid[d]) * launch.groupSize[d] > UINT32_MAX)
+      return invalidArgument("the grid has 2^32 work-items in one dimension");
+  }
+  uint64_t limit =
+      std::min<uint64_t>(kMaxWorkgroupItems, launch.kernel.maxWorkgroupSize);
+  if (items > limit)
+    return invalidArgument("kernel '" + launch.kernel.name + "' allows " +
+                           std::to_string(limit) +
+                           " work-items a workgroup: --block is too large");
+  if (launch.getLdsBytes() > launch.chip.getTarget().ldsBytes)
+    return invalidArgument("kernel '" + launch.kernel.name + "' asks for " +
+                           std::to_string(launch.getLdsBytes()) +
+                           " bytes of LDS, but there are " +
+                           std::to_string(launch.chip.getTarget().ldsBytes));
+  return Status::ok();
+}
+
+static Settings makeSettings(const EmuOptions &options) {
+  Settings settings;
+  settings.checks = options.checks;
+  settings.maxInstructions = options.maxInstructions;
+  settings.threads =
+      options.threads ? options.threads : std::thread::hardware_concurrency();
+  // The lines of two threads would be mixed up.
+  if (options.trace || !settings.threads)
+    settings.threads = 1;
+  return settings;
+}
+
+static ErrorOr<OutputFile> openTrace(const EmuOptions &options) {
+  OutputFile file(options.tracePath.empty()
+                      ? stdout
+                      : std::fopen(options.tracePath.c_str(), "w"));
+  if (!file)
+    return invalidArgument("cannot write '" + options.tracePath + "'");
+  return file;
+}
+
+static void printStats(const EmuOptions &options, const Launch &launch,
+                       const LaunchStats &stats, double timeMs) {
+  LaunchSummary summary = makeSummary(launch, timeMs);
+  summary.usefulMacs = options.usefulMacs;
+  std::string line =
+      formatSummary(summary, sumUp(summary, launch.program, stats), true);
+  if (options.statsPath.empty())
+    std::printf("%s\n", line.c_str());
+  else
+    appendStats(options.statsPath, line);
+}
+
+/// Dumps and comparisons; true when nothing differs.
+static ErrorOr<bool> inspectBuffers(const EmuOptions &options,
+                                    const Arguments &arguments) {
+  for (const DumpSpec &dump : options.dumps)
+    if (Status status = arguments.dump(dump); !status.isOk())
+      return status;
+  bool isSame = true;
+  for (const CompareSpec &compare : options.compares) {
+    ErrorOr<std::string> difference = arguments.compare(compare);
+    if (!difference)
+      return difference.getStatus();
+    if (!difference->empty())
+      std::printf("%s\n", difference->c_str());
+    isSame &= difference->empty();
+  }
+  return isSame;
+}
+
+static int runKernel(const EmuOptions &options, Input &input,
+                     const KernelImage &kernel) {
+  ErrorOr<Arguments> arguments =
+      Arguments::create(kernel, options.arguments, input.memory);
+  if (!arguments)
+    return fail(arguments.getStatus());
+  Program program = decode(input, kernel);
+  Launch launch{kernel,
+                program,
+                *input.chip,
+                {},
+                options.block,
+                options.dynamicLdsBytes,
+                arguments->getBytes()};
+  for (unsigned d = 0; d < 3; ++d)
+    launch.items[d] = options.grid[d] * options.block[d];
+  if (Status status = checkSizes(launch, options.grid); !status.isOk())
+    return fail(status);
+  ErrorOr<OutputFile> traceFile = openTrace(options);
+  if (!traceFile)
+    return fail(traceFile.getStatus());
+  LaunchStats stats;
+  LaunchWatch watch;
+  if (options.stats || options.profile)
+    watch = {MeasureLevel::Addresses, &stats, {}};
+  if (options.trace)
+    watch.makeObserver = [&] {
+      return std::make_unique<Trace>(
+          TraceOptions{traceFile->get(), options.grid, options.traceWave,
+                       options.traceLimit});
+    };
+  LaunchOutcome outcome =
+      run(launch, input.memory, makeSettings(options), watch);
+  printFindings(launch, outcome, *arguments);
+  if (options.profile)
+    printProfile(launch, stats);
+  if (options.stats)
+    printStats(options, launch, stats, outcome.timeMs);
+  ErrorOr<bool> isSame = inspectBuffers(options, *arguments);
+  if (!isSame)
+    return fail(isSame.getStatus());
+  return outcome.fault == FaultKind::None && *isSame ? kExitWell : kExitFound;
+}
+
+/// --list and --disassemble: of the kernel that is named, or of all.
+static int describe(const EmuOptions &options, const Input &input) {
+  for (const KernelImage &kernel : input.object->getKernels()) {
+    if (!options.kernel.empty() && kernel.name != options.kernel)
+      continue;
+    if (options.list)
+      printKernel(kernel);
+    if (options.disassemble)
+      printDisassembly(kernel, decode(input, kernel));
+  }
+  return kExitWell;
+}
+
+int main(int argc, char **argv) {
+  ErrorOr<EmuOptions> options = parseOptions(argc, argv);
+  if (!options)
+    return fail(options.getStatus());
+  if (options->help || options->checkHelp) {
+    options->help ? printHelp() : printCheckHelp();
+    return kExitWell;
+  }
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
+    return fail(notSupported("the emulated device needs a host with AVX2"));
+  Input input;
+  if (Status status = loadInput(*options, input); !status.isOk())
+    return fail(status);
+  if (!options->list && !options->disassemble) {
+    ErrorOr<const KernelImage *> kernel = pickKernel(*options, *input.object);
+    return kernel ? runKernel(*options, input, **kernel)
+                  : fail(kernel.getStatus());
+  }
+  if (!options->kernel.empty())
+    if (auto kernel = pickKernel(*options, *input.object); !kernel)
+      return fail(kernel.getStatus());
+  return describe(*options, input);
+}
