@@ -51,6 +51,8 @@ enum class ValueType : uint8_t {
   PackedI16,
   PairF32, ///< Two f32 in a register pair.
   DotF16,  ///< Two f16; an inline constant means both.
+  Bf16,    ///< An inline float constant is the upper half of its f32.
+  DotBf16, ///< Two bf16.
 };
 
 enum class OperandKind : uint8_t {
@@ -118,6 +120,7 @@ enum InstructionFlag : uint16_t {
   kReturnsOld = 8, ///< An atomic gives the old value back.
   kClamp = 16,
   kGds = 32,
+  kHalvesOverlap = 64, ///< VOPD: the second half reads what the first writes.
 };
 
 struct Instruction {
@@ -145,6 +148,7 @@ struct Instruction {
   int32_t offset1 = 0;
   std::array<uint32_t, 2> raw{}; ///< The first eight encoded bytes.
   const DppControl *dpp = nullptr;
+  const Instruction *halves = nullptr; ///< VOPD: the two operations.
   uint32_t index = 0;  ///< Place in the program: names the pc in messages.
   uint32_t target = 0; ///< Of a branch: index of the next instruction.
 

@@ -161,11 +161,6 @@ LaunchOutcome tessera::emulator::run(const Launch &launch, MemoryMap &memory,
                                      const Settings &settings,
                                      const LaunchWatch &watch) {
   auto begin = std::chrono::steady_clock::now();
-  if (launch.kernel.descriptor.rsrc1 >> 12 & 0xf)
-    return refuse(FaultKind::UnknownInstruction,
-                  "kernel '" + launch.kernel.name +
-                      "' asks for a rounding mode other than to nearest even, "
-                      "which is not emulated");
   std::array<uint32_t, 3> groups = launch.getGroups();
   uint64_t total = uint64_t(groups[0]) * groups[1] * groups[2];
   auto workers =

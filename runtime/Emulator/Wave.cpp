@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <xmmintrin.h>
 
 using namespace tessera::emulator;
 
@@ -30,8 +31,29 @@ void Wave::setMode(uint32_t value) {
   mode = value;
   flushF32 = (value >> 4 & 3) != 3;
   flushF64 = (value >> 6 & 3) != 3;
-  keepsDenormals = !flushF32 && !flushF64;
+  isDefaultMode = !flushF32 && !flushF64 && !(value & kRoundingModes);
 }
+
+void Wave::setHostRounding(ValueType type) const {
+  // By MODE's numbers: nearest even, up, down, towards zero.
+  static constexpr unsigned kHost[] = {_MM_ROUND_NEAREST, _MM_ROUND_UP,
+                                       _MM_ROUND_DOWN, _MM_ROUND_TOWARD_ZERO};
+  switch (type) {
+  case ValueType::F32:
+  case ValueType::PairF32:
+    _MM_SET_ROUNDING_MODE(kHost[mode & 3]);
+    break;
+  case ValueType::F16:
+  case ValueType::PackedF16:
+  case ValueType::F64:
+    _MM_SET_ROUNDING_MODE(kHost[mode >> 2 & 3]);
+    break;
+  default:
+    break;
+  }
+}
+
+void Wave::resetHostRounding() { _MM_SET_ROUNDING_MODE(_MM_ROUND_NEAREST); }
 
 static uint32_t flushF32Bits(uint32_t bits) {
   return (bits & 0x7f800000) == 0 ? bits & 0x80000000 : bits;
@@ -63,6 +85,11 @@ const uint32_t *Wave::rawRow(const Operand &operand, unsigned dword,
 static bool is64Bit(ValueType type) {
   return type == ValueType::U64 || type == ValueType::I64 ||
          type == ValueType::F64 || type == ValueType::PairF32;
+}
+
+static bool is16Bit(ValueType type) {
+  return type == ValueType::F16 || type == ValueType::U16 ||
+         type == ValueType::I16 || type == ValueType::Bf16;
 }
 
 static void permuteLanes(Wave &wave, const DppControl &dpp, uint32_t *row) {
@@ -131,7 +158,7 @@ LaneRows Wave::sourceSlow(const Instruction &instruction,
   }
   if (operand.modifiers & (kSelect | kHighHalf))
     selectPart(operand, lo);
-  uint32_t sign = operand.type == ValueType::F16 ? 0x8000u : 0x80000000u;
+  uint32_t sign = is16Bit(operand.type) ? 0x8000u : 0x80000000u;
   uint32_t *signRow = wide ? hi : lo;
   if (operand.modifiers & kAbs)
     for (unsigned lane = 0; lane < kMaxLanes; ++lane)
@@ -169,15 +196,15 @@ static Float modifyOutput(Float value, const Instruction &instruction) {
   return value;
 }
 
-static uint32_t modifyLane(const Wave &wave, const Instruction &instruction,
-                           ValueType type, uint32_t bits) {
+uint32_t Wave::modifyResult(const Instruction &instruction, ValueType type,
+                            uint32_t bits) const {
   if (type == ValueType::F32) {
     bits = std::bit_cast<uint32_t>(
         modifyOutput(std::bit_cast<float>(bits), instruction));
-    return wave.flushF32 || instruction.outputScale ? flushF32Bits(bits) : bits;
+    return flushF32 || instruction.outputScale ? flushF32Bits(bits) : bits;
   }
   bits = floatToHalf(modifyOutput(halfToFloat(bits), instruction));
-  return wave.flushF64 || instruction.outputScale ? flushF16Bits(bits) : bits;
+  return flushF64 || instruction.outputScale ? flushF16Bits(bits) : bits;
 }
 
 /// Puts `value` into the part of `old` that SDWA or op_sel names.
@@ -206,13 +233,15 @@ static uint32_t mergePart(const Instruction &instruction, uint32_t old,
 
 void Wave::finishWrite(const Instruction &instruction, ValueType type,
                        unsigned operand) {
+  if (mode & kRoundingModes) [[unlikely]]
+    resetHostRounding();
   unsigned row = instruction.op[operand].reg;
   bool isFloat = type == ValueType::F32 || type == ValueType::F16;
   bool isModified = instruction.outputScale || instruction.has(kClamp) ||
                     flushF32 || flushF64;
   if (isFloat && isModified)
     for (unsigned lane = 0; lane < lanes; ++lane)
-      result[0][lane] = modifyLane(*this, instruction, type, result[0][lane]);
+      result[0][lane] = modifyResult(instruction, type, result[0][lane]);
   if (type == ValueType::F64 && isModified)
     for (unsigned lane = 0; lane < lanes; ++lane) {
       auto value =
@@ -258,6 +287,9 @@ std::string Wave::describe(const Instruction &instruction, int lane,
                   static_cast<unsigned long long>(address));
     message += where;
   }
+  std::string line = group->program->getSourceLine(instruction);
+  if (!line.empty())
+    message += ", at " + line;
   return message + ": " + what +
          "; instruction: " + group->program->getText(instruction);
 }

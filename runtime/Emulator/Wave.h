@@ -68,6 +68,9 @@ struct GroupContext {
   std::vector<MemoryAccess> accesses;
 };
 
+/// MODE[1:0] is the rounding of f32 results, MODE[3:2] that of f16 and f64.
+inline constexpr uint32_t kRoundingModes = 0xf;
+
 struct Wave {
   alignas(64) LaneRow vector[kVectorRows + 4];
   alignas(64) LaneRow operandScratch[8];
@@ -87,7 +90,7 @@ struct Wave {
   bool scc;
   bool execFull;
   bool flushF32, flushF64; ///< Denormals, by MODE; f64 also governs f16.
-  bool keepsDenormals;     ///< Neither of the two.
+  bool isDefaultMode; ///< Neither of the two, and rounding to nearest even.
   StopReason stop;
 
   /// MODE.FP16_OVFL: what is too large for a 16- or 8-bit float becomes the
@@ -136,7 +139,7 @@ struct Wave {
   LaneRows source(const Instruction &instruction, unsigned operand,
                   unsigned slot) {
     const Operand &op = instruction.op[operand];
-    if (op.isPlainVector & keepsDenormals) [[likely]]
+    if (op.isPlainVector & isDefaultMode) [[likely]]
       return {vector[op.reg], vector[op.reg + 1]};
     return sourceSlow(instruction, op, slot);
   }
@@ -147,13 +150,23 @@ struct Wave {
 
   RowTarget beginWrite(const Instruction &instruction, unsigned operand = 0) {
     const Operand &op = instruction.op[operand];
-    if (execFull & !instruction.hasOutputModifiers & keepsDenormals) [[likely]]
+    if (execFull & !instruction.hasOutputModifiers & isDefaultMode) [[likely]]
       return {vector[op.reg], vector[op.reg + 1], true};
+    if (mode & kRoundingModes) [[unlikely]]
+      setHostRounding(op.type);
     return {result[0], result[1], false};
   }
   /// Applies output modifiers and EXEC to what is in `result`.
   void finishWrite(const Instruction &instruction, ValueType type,
                    unsigned operand = 0);
+  /// Until resetHostRounding() the host rounds as MODE says for results of
+  /// `type`. beginWrite() and finishWrite() call both; the compiler must not
+  /// see into them, or it would move arithmetic past them.
+  void setHostRounding(ValueType type) const;
+  static void resetHostRounding();
+  /// omod, clamp and the flushing of denormals on one result.
+  uint32_t modifyResult(const Instruction &instruction, ValueType type,
+                        uint32_t bits) const;
   /// Copies one row for active lanes only.
   void writeRow(unsigned row, const uint32_t *lanes);
 
@@ -173,6 +186,26 @@ private:
                     const std::string &what) const;
   std::string describe(const Instruction &instruction, int lane,
                        uint64_t address, const std::string &what) const;
+};
+
+/// The host rounds as MODE says for results of `type` while this lives: for
+/// handlers that write without beginWrite().
+class RoundingScope {
+public:
+  RoundingScope(const Wave &wave, ValueType type)
+      : isNeeded(wave.mode & kRoundingModes) {
+    if (isNeeded) [[unlikely]]
+      wave.setHostRounding(type);
+  }
+  ~RoundingScope() {
+    if (isNeeded) [[unlikely]]
+      Wave::resetHostRounding();
+  }
+  RoundingScope(const RoundingScope &) = delete;
+  RoundingScope &operator=(const RoundingScope &) = delete;
+
+private:
+  const bool isNeeded;
 };
 
 inline uint32_t Wave::readScalar(unsigned slot) const {

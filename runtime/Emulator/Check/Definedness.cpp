@@ -19,6 +19,7 @@ Definedness::Definedness(const PresetRegisters &preset, const Wave &wave)
   for (unsigned slot = 0; slot < kScalarSlots; ++slot)
     if (preset.scalars[slot])
       scalar[slot] = ~0u;
+  scalar[kVccz] = scalar[kExecz] = ~0u;
 }
 
 bool Definedness::isScalarDefined(unsigned first, unsigned dwords) const {

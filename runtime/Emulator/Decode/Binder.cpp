@@ -3,6 +3,7 @@
 #include "runtime/Emulator/Decode/Binder.h"
 
 #include "runtime/Emulator/Decode/DppControl.h"
+#include "runtime/Emulator/Exec/Dual.h"
 #include "runtime/Emulator/Exec/HalfFloat.h"
 #include "runtime/Emulator/Wave.h"
 
@@ -64,6 +65,10 @@ static uint64_t encodeFloat(double value, ValueType type) {
   uint64_t bits = isInverseTwoPi
                       ? 0x3e22f983
                       : std::bit_cast<uint32_t>(static_cast<float>(value));
+  if (type == ValueType::Bf16)
+    return bits >> 16;
+  if (type == ValueType::DotBf16)
+    return (bits >> 16) * 0x10001;
   return type == ValueType::PairF32 ? bits | bits << 32 : bits;
 }
 
@@ -83,6 +88,7 @@ static uint64_t encodeInteger(int64_t value, bool isLiteral, ValueType type) {
   case ValueType::PairF32:
     return (bits & 0xffffffff) | bits << 32;
   case ValueType::DotF16:
+  case ValueType::DotBf16:
     return isLiteral ? bits : (bits & 0xffff) * 0x10001;
   case ValueType::PackedF16:
   case ValueType::PackedI16:
@@ -183,6 +189,8 @@ bool InstructionBinder::bindOperand(const OperandText &text, ValueType type,
       return false;
     operand.reg = static_cast<uint16_t>(base + reg->first);
     operand.dwords = static_cast<uint8_t>(reg->count);
+    if (reg->isHighHalf)
+      operand.modifiers |= kHighHalf;
     return true;
   }
   if (bindNamedScalar(name, operand))
@@ -190,6 +198,18 @@ bool InstructionBinder::bindOperand(const OperandText &text, ValueType type,
   return bindConstant(name, type, operand);
 }
 
+/// The place of the first source operand: after the destination or the two, or
+/// first of all for v_cmpx of RDNA.
+static unsigned getFirstSource(const Opcode &opcode,
+                               const Instruction &instruction) {
+  if (opcode.flags & kComparesToExec)
+    return instruction.operandCount - 2u;
+  bool hasTwo = opcode.typeOf(0) != ValueType::Mask &&
+                opcode.typeOf(1) == ValueType::Mask;
+  return hasTwo ? 2 : 1;
+}
+
+// One bit a source, then one for the destination, which comparisons have too.
 bool InstructionBinder::bindOpSel(std::string_view value, const Opcode &opcode,
                                   Instruction &instruction) {
   std::vector<int64_t> bits = parseIntegerList(value);
@@ -199,15 +219,16 @@ bool InstructionBinder::bindOpSel(std::string_view value, const Opcode &opcode,
     return true;
   if (!(opcode.flags & kPicksHalf))
     return instruction.opSel == 0;
-  // One bit a source, then one for the destination.
-  for (size_t i = 0; i < bits.size(); ++i) {
-    if (!bits[i])
-      continue;
-    if (i + 1 == bits.size()) {
-      instruction.dstHighHalf = true;
-      continue;
-    }
-    instruction.op[i + 1].modifiers |= kHighHalf;
+  if (bits.empty())
+    return false;
+  unsigned first = getFirstSource(opcode, instruction);
+  for (size_t i = 0; i + 1 < bits.size(); ++i)
+    if (bits[i])
+      instruction.op[first + i].modifiers |= kHighHalf;
+  if (bits.back()) {
+    instruction.dstHighHalf = true;
+    if (opcode.flags & kReadsDst)
+      instruction.op[instruction.operandCount - 1u].modifiers |= kHighHalf;
   }
   return true;
 }
@@ -237,11 +258,7 @@ bool InstructionBinder::bindSdwa(std::string_view name, std::string_view value,
     instruction.dstSelect = static_cast<uint8_t>(select);
     return true;
   }
-  // Sources follow the destination(s).
-  unsigned first = 1;
-  if (opcode.types.size() > 1 && instruction.op[1].type == ValueType::Mask &&
-      instruction.operandCount > 3)
-    first = 2;
+  unsigned first = getFirstSource(opcode, instruction);
   Operand &source = instruction.op[first + (name == "src1_sel")];
   source.select = static_cast<uint8_t>(select);
   if (select < 6 || source.modifiers & kSext)
@@ -330,7 +347,7 @@ bool InstructionBinder::bindDpp(const InstructionText &text,
   if (!parseDpp(text, chip, control))
     return false;
   instruction.dpp = program.keepDpp(control);
-  instruction.op[1].modifiers |= kDpp;
+  instruction.op[getFirstSource(opcode, instruction)].modifiers |= kDpp;
   return opcode.kind == InstructionClass::Valu;
 }
 
@@ -347,6 +364,7 @@ bool InstructionBinder::bindModifiers(const InstructionText &text,
   if (!bindDpp(text, opcode, instruction))
     return false;
   bool is16Bit = opcode.typeOf(0) == ValueType::F16 ||
+                 opcode.typeOf(0) == ValueType::Bf16 ||
                  opcode.typeOf(0) == ValueType::U16 ||
                  opcode.typeOf(0) == ValueType::I16;
   instruction.keepHighHalf =
@@ -359,7 +377,66 @@ bool InstructionBinder::bindModifiers(const InstructionText &text,
   return true;
 }
 
+bool InstructionBinder::bindOperands(const InstructionText &text,
+                                     const Opcode &opcode,
+                                     Instruction &instruction) {
+  instruction.operandCount = static_cast<uint8_t>(text.operands.size());
+  unsigned unprinted =
+      opcode.flags & kComparesToExec && text.operands.size() == 2 ? 1 : 0;
+  for (size_t i = 0; i < text.operands.size(); ++i)
+    if (!bindOperand(text.operands[i],
+                     opcode.typeOf(static_cast<unsigned>(i) + unprinted),
+                     instruction.op[i]))
+      return false;
+  // The choice of v_dual_cndmask is VCC, which is not printed.
+  if (instruction.operandCount == 3 && opcode.types.size() == 4 &&
+      opcode.typeOf(3) == ValueType::Mask) {
+    ++instruction.operandCount;
+    if (!bindOperand({"vcc_lo"}, ValueType::Mask, instruction.op[3]))
+      return false;
+  }
+  if (opcode.flags & kReadsDst) {
+    Operand &last = instruction.op[instruction.operandCount];
+    last = instruction.op[0];
+    last.type = opcode.typeOf(instruction.operandCount++);
+  }
+  instruction.dstHighHalf = instruction.op[0].modifiers & kHighHalf;
+  return true;
+}
+
+/// VOPD: both halves become instructions of their own. They are bound as the
+/// plain forms, whose operands they print.
+void InstructionBinder::bindDual(std::string_view first,
+                                 std::string_view second,
+                                 Instruction &instruction) {
+  std::array<Instruction, 2> halves{instruction, instruction};
+  constexpr std::string_view kPrefix = "v_dual_";
+  instruction.execute = stopUnknown;
+  instruction.kind = InstructionClass::Valu;
+  for (unsigned i = 0; i < 2; ++i) {
+    std::string text(i ? second : first);
+    if (!text.starts_with(kPrefix))
+      return;
+    bind("v_" + text.substr(kPrefix.size()), halves[i]);
+    if (halves[i].execute == stopUnknown)
+      return;
+  }
+  const Instruction &other = halves[1];
+  for (unsigned i = 1; i < other.operandCount; ++i)
+    if (other.op[i].kind == OperandKind::Vector &&
+        other.op[i].reg == halves[0].op[0].reg)
+      instruction.flags |= kHalvesOverlap;
+  instruction.halves = program.keepHalves(halves);
+  instruction.execute = executeDual;
+}
+
 void InstructionBinder::bind(std::string_view line, Instruction &instruction) {
+  constexpr std::string_view kBetween = " :: ";
+  if (size_t at = line.find(kBetween); at != std::string_view::npos) {
+    bindDual(line.substr(0, at), line.substr(at + kBetween.size()),
+             instruction);
+    return;
+  }
   InstructionText text = splitInstruction(line);
   const Opcode *opcode = OpcodeTable::get().find(stripEncoding(text.mnemonic));
   instruction.execute = stopUnknown;
@@ -369,21 +446,9 @@ void InstructionBinder::bind(std::string_view line, Instruction &instruction) {
   // Operands of control instructions (waits, messages, branches) are in the
   // encoding; their words are nobody else's.
   bool readsOperands = !opcode->types.empty();
-  if (readsOperands) {
-    instruction.operandCount = static_cast<uint8_t>(text.operands.size());
-    for (size_t i = 0; i < text.operands.size(); ++i)
-      if (!bindOperand(text.operands[i],
-                       opcode->typeOf(static_cast<unsigned>(i)),
-                       instruction.op[i]))
-        return;
-    if (opcode->flags & kReadsDst) {
-      Operand &last = instruction.op[instruction.operandCount];
-      last = instruction.op[0];
-      last.type = opcode->typeOf(instruction.operandCount++);
-    }
-    if (!bindModifiers(text, *opcode, instruction))
-      return;
-  }
+  if (readsOperands && (!bindOperands(text, *opcode, instruction) ||
+                        !bindModifiers(text, *opcode, instruction)))
+    return;
   for (Operand &operand : instruction.op)
     operand.isPlainVector = operand.kind == OperandKind::Vector &&
                             !operand.modifiers &&

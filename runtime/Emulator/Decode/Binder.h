@@ -36,6 +36,10 @@ private:
                 const Opcode &opcode, Instruction &instruction);
   bool bindDpp(const InstructionText &text, const Opcode &opcode,
                Instruction &instruction);
+  bool bindOperands(const InstructionText &text, const Opcode &opcode,
+                    Instruction &instruction);
+  void bindDual(std::string_view first, std::string_view second,
+                Instruction &instruction);
   void setConstant(Operand &operand, uint64_t bits);
 
   Program &program;

@@ -132,6 +132,10 @@ tessera::emulator::parseIntegerList(std::string_view text) {
 std::optional<RegisterName>
 tessera::emulator::parseRegister(std::string_view name) {
   RegisterName result{RegisterName::File::Scalar, 0, 1};
+  if (name.starts_with('v') && (name.ends_with(".l") || name.ends_with(".h"))) {
+    result.isHighHalf = name.ends_with('h');
+    name.remove_suffix(2);
+  }
   if (name.starts_with("ttmp")) {
     result.file = RegisterName::File::Ttmp;
     name.remove_prefix(4);

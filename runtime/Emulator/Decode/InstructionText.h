@@ -46,8 +46,9 @@ struct RegisterName {
   File file;
   unsigned first;
   unsigned count;
+  bool isHighHalf = false; ///< "v3.h"; "v3.l" is what a 16-bit operand reads.
 };
-/// "v3", "a[0:15]", "s[4:5]", "ttmp9"; nothing for any other word.
+/// "v3", "v3.h", "a[0:15]", "s[4:5]", "ttmp9"; nothing for any other word.
 std::optional<RegisterName> parseRegister(std::string_view name);
 
 } // namespace tessera::emulator

@@ -92,3 +92,9 @@ const DppControl *Program::keepDpp(const DppControl &control) {
   dppControls.push_back(control);
   return &dppControls.back();
 }
+
+const Instruction *
+Program::keepHalves(const std::array<Instruction, 2> &halves) {
+  dualHalves.push_back(halves);
+  return dualHalves.back().data();
+}

@@ -9,6 +9,7 @@
 #define TESSERA_RUNTIME_EMULATOR_DECODE_PROGRAM_H
 
 #include "runtime/Emulator/Decode/Decoder.h"
+#include "runtime/Emulator/Decode/SourceLines.h"
 #include "runtime/Emulator/Instruction.h"
 
 #include <cstdint>
@@ -53,6 +54,15 @@ public:
   const Effects &getEffects(const Instruction &instruction) const;
   /// Where it is and what it is, for messages that tell of two instructions.
   std::string describe(const Instruction &instruction) const;
+  /// For messages. To be set before another thread sees the program.
+  void setSourceLines(std::shared_ptr<const SourceLines> newLines) {
+    lines = std::move(newLines);
+  }
+  /// "conv.hip:42", or empty.
+  std::string getSourceLine(const Instruction &instruction) const {
+    return lines ? lines->find(getOffset(instruction)) : "";
+  }
+
   const Instruction *getBegin() const { return instructions.data(); }
   size_t size() const { return instructions.size(); }
 
@@ -60,6 +70,7 @@ private:
   friend class InstructionBinder;
   const uint32_t *getConstantRow(uint32_t value);
   const DppControl *keepDpp(const DppControl &control);
+  const Instruction *keepHalves(const std::array<Instruction, 2> &halves);
 
   /// What getEffects() has found so far.
   struct KnownEffects {
@@ -79,7 +90,9 @@ private:
   std::deque<std::array<uint32_t, 64>> constantRows;
   std::unordered_map<uint32_t, const uint32_t *> rowOfConstant;
   std::deque<DppControl> dppControls;
+  std::shared_ptr<const SourceLines> lines;
   std::unique_ptr<KnownEffects> effects = std::make_unique<KnownEffects>();
+  std::deque<std::array<Instruction, 2>> dualHalves;
 
   static constexpr uint32_t kNone = ~0u;
 };

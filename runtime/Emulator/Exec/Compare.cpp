@@ -12,6 +12,30 @@
 
 using namespace tessera::emulator;
 
+namespace {
+/// An f16 whose bits matter: conversion would quiet a signalling NaN.
+struct HalfBits {
+  uint16_t bits;
+};
+} // namespace
+template <>
+struct tessera::emulator::Lane<HalfBits> {
+  static constexpr ValueType type = ValueType::F16;
+  static HalfBits get(const LaneRows &rows, size_t lane) {
+    return {static_cast<uint16_t>(rows.lo[lane])};
+  }
+};
+
+static uint32_t classifyHalf(HalfBits half) {
+  bool isSubnormal = !(half.bits & 0x7c00) && half.bits & 0x3ff;
+  bool isSignalling = (half.bits & 0x7fff) > 0x7c00 && !(half.bits & 0x200);
+  if (isSignalling)
+    return 1;
+  if (isSubnormal)
+    return half.bits & 0x8000 ? 0x10 : 0x80;
+  return classify(halfToFloat(half.bits));
+}
+
 /// `First` is the place of the first source: 1, or 0 for v_cmpx on RDNA.
 template <auto Fn, typename A, typename B, unsigned First>
 static uint64_t evaluate(Wave &wave, const Instruction &in) {
@@ -48,10 +72,10 @@ static void add(OpcodeTable &table, const std::string &name) {
                               InstructionClass::Valu,
                               flags,
                               {ValueType::Mask, a, b}});
-  // Types by place: with two operands they are the sources themselves. Both
-  // are alike except for class tests, whose bits need no conversion.
-  table.add("v_cmpx_" + name,
-            {compareExec<Fn, A, B>, InstructionClass::Valu, flags, {a, a, b}});
+  table.add("v_cmpx_" + name, {compareExec<Fn, A, B>,
+                               InstructionClass::Valu,
+                               static_cast<uint16_t>(flags | kComparesToExec),
+                               {ValueType::Mask, a, b}});
 }
 
 template <typename T>
@@ -78,6 +102,9 @@ static void addFloats(OpcodeTable &table, const std::string &type) {
     return condition;                                                          \
   },                                                                           \
       T>(table, name + type)
+  add<[](T, T) -> uint32_t { return 0; }, T>(table, "f_" + type);
+  for (const char *name : {"t_", "tru_"})
+    add<[](T, T) -> uint32_t { return 1; }, T>(table, name + type);
   TESSERA_COMPARE("lt_", a < b);
   TESSERA_COMPARE("eq_", a == b);
   TESSERA_COMPARE("le_", a <= b);
@@ -105,6 +132,10 @@ void tessera::emulator::addCompares(OpcodeTable &table) {
   addFloats<F16>(table, "f16");
   addFloats<float>(table, "f32");
   addFloats<double>(table, "f64");
+  add<[](HalfBits a, uint16_t b) -> uint32_t {
+    return (classifyHalf(a) & b) != 0;
+  },
+      HalfBits, uint16_t>(table, "class_f16");
   add<[](float a, uint32_t b) -> uint32_t { return (classify(a) & b) != 0; },
       float, uint32_t>(table, "class_f32");
   add<[](double a, uint32_t b) -> uint32_t { return (classify(a) & b) != 0; },

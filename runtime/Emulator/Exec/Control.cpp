@@ -9,8 +9,6 @@
 #include "runtime/Emulator/Exec/OpcodeTable.h"
 #include "runtime/Emulator/Wave.h"
 
-#include <chrono>
-
 using namespace tessera::emulator;
 
 static void doNothing(Wave &, const Instruction &) {}
@@ -92,60 +90,6 @@ static void call(Wave &wave, const Instruction &in) {
   branch(wave, in);
 }
 
-// simm16 = id[5:0] | offset << 6 | (size - 1) << 11.
-static constexpr unsigned kHwMode = 1;
-
-static uint32_t readHardware(const Wave &wave, unsigned id) {
-  return id == kHwMode ? wave.mode : 0;
-}
-
-// Printed as "s_getreg_b32 s1, hwreg(...)"; SOPK has the register in bits
-// 22:16.
-static void getHardwareRegister(Wave &wave, const Instruction &in) {
-  unsigned id = in.raw[0] & 63, offset = in.raw[0] >> 6 & 31;
-  unsigned size = (in.raw[0] >> 11 & 31) + 1;
-  uint32_t value = readHardware(wave, id) >> offset;
-  wave.writeScalar(in.raw[0] >> 16 & 0x7f,
-                   size < 32 ? value & ((1u << size) - 1) : value);
-}
-
-static void setHardware(Wave &wave, const Instruction &in, uint32_t value) {
-  unsigned id = in.raw[0] & 63, offset = in.raw[0] >> 6 & 31;
-  unsigned size = (in.raw[0] >> 11 & 31) + 1;
-  uint32_t mask = (size < 32 ? (1u << size) - 1 : ~0u) << offset;
-  // FLAT_SCRATCH of RDNA2 is one that kernels set: it says nothing that the
-  // wave does not know, like all others that are not emulated.
-  if (id != kHwMode)
-    return;
-  uint32_t mode = (wave.mode & ~mask) | (value << offset & mask);
-  if (mode & 0xf)
-    wave.fail(FaultKind::UnknownInstruction, in, -1, 0,
-              "only rounding to nearest even is emulated");
-  wave.setMode(mode);
-}
-static void setHardwareRegister(Wave &wave, const Instruction &in) {
-  // Printed as "s_setreg_b32 hwreg(...), s1"; the register is in the encoding.
-  setHardware(wave, in, wave.readScalar(in.raw[0] >> 16 & 0x7f));
-}
-static void setHardwareConstant(Wave &wave, const Instruction &in) {
-  setHardware(wave, in, in.raw[1]);
-}
-static void setDenormMode(Wave &wave, const Instruction &in) {
-  wave.setMode((wave.mode & ~0xf0u) | (in.raw[0] & 0xf) << 4);
-}
-static void setRoundMode(Wave &wave, const Instruction &in) {
-  if (in.raw[0] & 0xf)
-    wave.fail(FaultKind::UnknownInstruction, in, -1, 0,
-              "only rounding to nearest even is emulated");
-}
-
-static void readClock(Wave &wave, const Instruction &in) {
-  auto now = std::chrono::steady_clock::now().time_since_epoch();
-  wave.writeScalar64(
-      in.op[0].reg,
-      static_cast<uint64_t>(std::chrono::nanoseconds(now).count()) / 10);
-}
-
 static void addBranches(OpcodeTable &table) {
   auto addRow = [&](const char *name, Handler handler,
                     std::vector<ValueType> types = {}) {
@@ -173,27 +117,32 @@ static void addWaits(OpcodeTable &table) {
     table.add(name, {doNothing, InstructionClass::Wait, 0, {}});
   table.add("s_barrier", {arriveAtBarrier, InstructionClass::Barrier, 0, {}});
   table.add("s_sleep", {yield, InstructionClass::Other, 0, {}});
-  for (const char *name :
-       {"s_nop", "s_clause", "s_setprio", "s_inst_prefetch",
-        "s_set_inst_prefetch_distance", "s_sendmsg", "s_sethalt", "s_delay_alu",
-        "s_icache_inv", "s_dcache_inv", "s_dcache_wb", "s_dcache_inv_vol",
-        "s_dcache_wb_vol", "s_gl1_inv", "s_ttracedata", "s_incperflevel",
-        "s_decperflevel", "s_code_end", "v_nop"})
+  for (const char *name : {"s_nop",
+                           "s_clause",
+                           "s_setprio",
+                           "s_inst_prefetch",
+                           "s_set_inst_prefetch_distance",
+                           "s_sendmsg",
+                           "s_sethalt",
+                           "s_delay_alu",
+                           "s_icache_inv",
+                           "s_dcache_inv",
+                           "s_dcache_wb",
+                           "s_dcache_inv_vol",
+                           "s_dcache_wb_vol",
+                           "s_gl1_inv",
+                           "s_ttracedata",
+                           "s_incperflevel",
+                           "s_decperflevel",
+                           "s_code_end",
+                           "s_version",
+                           "s_wait_alu",
+                           "v_nop",
+                           "v_pipeflush"})
     table.add(name, {doNothing, InstructionClass::Other, 0, {}});
 }
 
 void tessera::emulator::addControl(OpcodeTable &table) {
   addBranches(table);
   addWaits(table);
-  auto addRow = [&](const char *name, Handler handler,
-                    std::vector<ValueType> types = {}) {
-    table.add(name, {handler, InstructionClass::Salu, 0, std::move(types)});
-  };
-  addRow("s_setreg_b32", setHardwareRegister);
-  addRow("s_setreg_imm32_b32", setHardwareConstant);
-  addRow("s_denorm_mode", setDenormMode);
-  addRow("s_round_mode", setRoundMode);
-  addRow("s_memtime", readClock, {ValueType::U64});
-  addRow("s_memrealtime", readClock, {ValueType::U64});
-  addRow("s_getreg_b32", getHardwareRegister);
 }

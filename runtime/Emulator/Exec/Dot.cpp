@@ -1,5 +1,6 @@
 //===- Dot.cpp - Dot products and mixed-precision fma -----------------===//
 
+#include "runtime/Emulator/Exec/Float8.h"
 #include "runtime/Emulator/Exec/VectorOps.h"
 
 using namespace tessera::emulator;
@@ -36,6 +37,48 @@ static const uint32_t *arrangeHalves(const Wave &wave, const Instruction &in,
   return scratch;
 }
 
+// The sum has the type of the result after each step, as published.
+static F16 dotToHalf(uint32_t a, uint32_t b, F16 c) {
+  auto step = [](uint32_t x, uint32_t y, float sum) {
+    double exact = double(halfToFloat(x)) * halfToFloat(y) + double(sum);
+    return halfToFloat(floatToHalf(roundToOdd(exact)));
+  };
+  return {step(a >> 16, b >> 16, step(a, b, c.value))};
+}
+static uint32_t dotToBf16(uint32_t a, uint32_t b, uint32_t c) {
+  auto step = [](uint32_t x, uint32_t y, uint32_t sum) {
+    double exact =
+        double(bf16ToFloat(x)) * bf16ToFloat(y) + double(bf16ToFloat(sum));
+    return floatToBf16(roundToOdd(exact));
+  };
+  return step(a >> 16, b >> 16, step(a & 0xffff, b & 0xffff, c));
+}
+
+/// v_dot2_f16_f16.
+static void dotHalfResult(Wave &wave, const Instruction &in) {
+  const uint32_t *a = wave.source(in, 1, 0).lo, *b = wave.source(in, 2, 1).lo;
+  const LaneRows c = wave.source(in, 3, 2);
+  const RowTarget target = wave.beginWrite(in);
+  forEachLane(wave, [=](size_t lane) {
+    Lane<F16>::put(target, lane,
+                   dotToHalf(a[lane], b[lane], Lane<F16>::get(c, lane)));
+  });
+  if (!target.direct)
+    wave.finishWrite(in, ValueType::F16);
+}
+
+/// v_dot2_bf16_bf16.
+static void dotBf16Result(Wave &wave, const Instruction &in) {
+  const uint32_t *a = wave.source(in, 1, 0).lo, *b = wave.source(in, 2, 1).lo;
+  const uint32_t *c = wave.source(in, 3, 2).lo;
+  const RowTarget target = wave.beginWrite(in);
+  forEachLane(wave, [=](size_t lane) {
+    target.lo[lane] = dotToBf16(a[lane], b[lane], c[lane]);
+  });
+  if (!target.direct)
+    wave.finishWrite(in, ValueType::U16);
+}
+
 template <auto Fn>
 static void dotFloat(Wave &wave, const Instruction &in) {
   alignas(64) LaneRow scratchA, scratchB;
@@ -53,37 +96,88 @@ static void dotFloat(Wave &wave, const Instruction &in) {
     wave.finishWrite(in, ValueType::F32);
 }
 
-/// a . b + c without overflow; the addend has the sign of the parts.
+/// Part number `i` of a word of `Bits`-bit integers.
 template <typename Part, unsigned Bits>
-static int64_t dotInteger(int64_t a, int64_t b, int64_t c) {
+static int64_t getPart(int64_t word, unsigned i) {
   constexpr int64_t kMask = (int64_t(1) << Bits) - 1;
   constexpr int64_t kSign =
       std::is_signed_v<Part> ? int64_t(1) << (Bits - 1) : 0;
+  return ((word >> (Bits * i) & kMask) ^ kSign) - kSign;
+}
+
+/// a . b + c without overflow.
+template <typename A, typename B, unsigned Bits>
+static int64_t dotInteger(int64_t a, int64_t b, int64_t c) {
   int64_t sum = c;
-  for (unsigned i = 0; i < 32 / Bits; ++i) {
-    int64_t x = ((a >> (Bits * i) & kMask) ^ kSign) - kSign;
-    int64_t y = ((b >> (Bits * i) & kMask) ^ kSign) - kSign;
-    sum += x * y;
-  }
+  for (unsigned i = 0; i < 32 / Bits; ++i)
+    sum += getPart<A, Bits>(a, i) * getPart<B, Bits>(b, i);
   return sum;
 }
 
+/// The addend has the sign of the parts.
 template <typename Part, unsigned Bits>
 static void addInteger(OpcodeTable &table,
                        std::initializer_list<const char *> names,
                        std::initializer_list<const char *> accumulating) {
   using Sum = std::conditional_t<std::is_signed_v<Part>, int32_t, uint32_t>;
   // The default op_sel_hi of VOP3P means nothing here.
-  addSaturating<dotInteger<Part, Bits>, Sum, uint32_t, uint32_t, Sum>(table,
-                                                                      names);
-  addSaturating<dotInteger<Part, Bits>, Sum, uint32_t, uint32_t, Sum>(
+  addSaturating<dotInteger<Part, Part, Bits>, Sum, uint32_t, uint32_t, Sum>(
+      table, names);
+  addSaturating<dotInteger<Part, Part, Bits>, Sum, uint32_t, uint32_t, Sum>(
       table, accumulating, kReadsDst);
+}
+
+/// v_dot4_i32_iu8 and v_dot8_i32_iu4: neg_lo says of each of the two sources
+/// whether it is signed. The sum is signed.
+template <typename Signed, typename Unsigned, unsigned Bits, bool Saturates>
+static void dotMixedSigns(Wave &wave, const Instruction &in) {
+  static constexpr int64_t (*kDots[])(int64_t, int64_t, int64_t) = {
+      dotInteger<Unsigned, Unsigned, Bits>, dotInteger<Signed, Unsigned, Bits>,
+      dotInteger<Unsigned, Signed, Bits>, dotInteger<Signed, Signed, Bits>};
+  auto dot = kDots[in.negLo & 3];
+  const uint32_t *a = wave.source(in, 1, 0).lo, *b = wave.source(in, 2, 1).lo;
+  const uint32_t *c = wave.source(in, 3, 2).lo;
+  const RowTarget target = wave.beginWrite(in);
+  for (unsigned lane = 0; lane < wave.lanes; ++lane) {
+    int64_t sum = dot(a[lane], b[lane], static_cast<int32_t>(c[lane]));
+    target.lo[lane] = static_cast<uint32_t>(
+        Saturates ? saturateTo<int32_t>(sum) : static_cast<int32_t>(sum));
+  }
+  if (!target.direct)
+    wave.finishWrite(in, ValueType::I32);
+}
+
+template <typename Signed, typename Unsigned, unsigned Bits>
+static void addMixedSigns(OpcodeTable &table, const char *name) {
+  using enum ValueType;
+  table.add(name, {dotMixedSigns<Signed, Unsigned, Bits, false>,
+                   InstructionClass::Valu,
+                   kRawModifiers,
+                   {I32, U32, U32, I32},
+                   dotMixedSigns<Signed, Unsigned, Bits, true>});
+}
+
+template <const Float8Format &A, const Float8Format &B>
+static float dotFloat8(uint32_t a, uint32_t b, float c) {
+  for (unsigned i = 0; i < 4; ++i)
+    c = __builtin_fmaf(getFloat8Table<A>()[a >> (8 * i) & 0xff],
+                       getFloat8Table<B>()[b >> (8 * i) & 0xff], c);
+  return c;
+}
+
+/// gfx12's v_dot4_f32_*: the products are exact, each sum rounds.
+template <const Float8Format &A, const Float8Format &B>
+static void addFloat8(OpcodeTable &table, const char *name) {
+  addVector<[](uint32_t a, uint32_t b, float c) {
+    return dotFloat8<A, B>(a, b, c);
+  }>(table, name);
 }
 
 /// v_fma_mix: op_sel_hi says f16 (then op_sel picks the half) or f32; neg_hi
 /// means abs.
 static void mix(Wave &wave, const Instruction &in, uint32_t *out) {
   alignas(64) float values[3][kMaxLanes];
+  RoundingScope rounding(wave, ValueType::F32);
   for (unsigned s = 0; s < 3; ++s) {
     bool isHalf = in.opSelHi >> s & 1;
     unsigned shift = in.opSel >> s & 1 ? 16 : 0;
@@ -122,6 +216,7 @@ static void mixHalf(Wave &wave, const Instruction &in) {
   alignas(64) LaneRow out;
   mix(wave, in, out);
   const uint32_t *old = wave.vector[in.op[0].reg];
+  RoundingScope rounding(wave, ValueType::F16);
   for (unsigned lane = 0; lane < wave.lanes; ++lane) {
     float value = std::bit_cast<float>(out[lane]);
     uint32_t half = floatToHalf(in.has(kClamp) ? clampUnit(value) : value);
@@ -133,15 +228,33 @@ static void mixHalf(Wave &wave, const Instruction &in) {
 
 void tessera::emulator::addDots(OpcodeTable &table) {
   using enum ValueType;
-  auto add = [&](const char *name, Handler handler, uint16_t flags) {
-    table.add(
-        name,
-        {handler, InstructionClass::Valu, flags, {F32, DotF16, DotF16, F32}});
+  auto add = [&](const char *name, Handler handler, uint16_t flags,
+                 ValueType part = DotF16) {
+    table.add(name, {handler,
+                     InstructionClass::Valu,
+                     static_cast<uint16_t>(flags | kClampOk),
+                     {F32, part, part, F32}});
   };
   add("v_dot2_f32_f16", dotFloat<dotHalf>, kVop3p);
   add("v_dot2c_f32_f16", dotFloat<dotHalf>, kVop3p | kReadsDst);
-  add("v_dot2_f32_bf16", dotFloat<dotBf16>, kVop3p);
-  add("v_dot2c_f32_bf16", dotFloat<dotBf16>, kVop3p | kReadsDst);
+  add("v_dot2_f32_bf16", dotFloat<dotBf16>, kVop3p, DotBf16);
+  add("v_dot2c_f32_bf16", dotFloat<dotBf16>, kVop3p | kReadsDst, DotBf16);
+  add("v_dot2acc_f32_f16", dotFloat<dotHalf>, kVop3p | kReadsDst);
+  add("v_dot2acc_f32_bf16", dotFloat<dotBf16>, kVop3p | kReadsDst, DotBf16);
+  table.add("v_dot2_f16_f16", {dotHalfResult,
+                               InstructionClass::Valu,
+                               kPicksHalf,
+                               {F16, DotF16, DotF16, F16}});
+  table.add("v_dot2_bf16_bf16", {dotBf16Result,
+                                 InstructionClass::Valu,
+                                 kPicksHalf,
+                                 {Bf16, DotBf16, DotBf16, Bf16}});
+  addMixedSigns<int8_t, uint8_t, 8>(table, "v_dot4_i32_iu8");
+  addMixedSigns<int8_t, uint8_t, 4>(table, "v_dot8_i32_iu4");
+  addFloat8<kFp8Ocp, kFp8Ocp>(table, "v_dot4_f32_fp8_fp8");
+  addFloat8<kFp8Ocp, kBf8Ocp>(table, "v_dot4_f32_fp8_bf8");
+  addFloat8<kBf8Ocp, kFp8Ocp>(table, "v_dot4_f32_bf8_fp8");
+  addFloat8<kBf8Ocp, kBf8Ocp>(table, "v_dot4_f32_bf8_bf8");
   addInteger<int8_t, 8>(table, {"v_dot4_i32_i8"}, {"v_dot4c_i32_i8"});
   addInteger<uint8_t, 8>(table, {"v_dot4_u32_u8"}, {});
   addInteger<int8_t, 4>(table, {"v_dot8_i32_i4"}, {"v_dot8c_i32_i4"});

@@ -28,6 +28,31 @@ inline F median(F a, F b, F c) {
   return maximum(minimum(a, b), minimum(maximum(a, b), c));
 }
 
+/// The same, but a NaN wins (gfx950 and gfx12: v_minimum, v_maximum).
+template <typename F>
+inline F minimumOrNan(F a, F b) {
+  return a != a || b != b ? a + b : minimum(a, b);
+}
+template <typename F>
+inline F maximumOrNan(F a, F b) {
+  return a != a || b != b ? a + b : maximum(a, b);
+}
+
+/// Truncates; out of range saturates, NaN gives 0.
+template <typename To, typename From>
+inline To saturate(From value) {
+  constexpr From kLow = static_cast<From>(std::numeric_limits<To>::min());
+  constexpr From kHigh =
+      static_cast<From>(uint64_t(1) << std::numeric_limits<To>::digits);
+  if (value != value)
+    return 0;
+  if (value < kLow)
+    return std::numeric_limits<To>::min();
+  if (value >= kHigh)
+    return std::numeric_limits<To>::max();
+  return static_cast<To>(value);
+}
+
 /// x - floor(x), kept below 1.
 template <typename F>
 inline F fraction(F x) {

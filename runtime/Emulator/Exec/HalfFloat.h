@@ -24,6 +24,14 @@ inline uint32_t floatToHalf(float value) {
   return std::bit_cast<uint16_t>(static_cast<_Float16>(value));
 }
 
+/// Rounds towards zero; the sign and NaN stay. The host must round to nearest.
+inline uint32_t truncateToHalf(float value) {
+  uint32_t half = floatToHalf(value);
+  bool tooLarge = std::fabs(halfToFloat(half)) > std::fabs(value);
+  // Also brings infinity back to the largest number when value is finite.
+  return tooLarge ? half - 1 : half;
+}
+
 /// The low 16 bits of `bits` as bfloat16.
 inline float bf16ToFloat(uint32_t bits) {
   return std::bit_cast<float>(bits << 16);

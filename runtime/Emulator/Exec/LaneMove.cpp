@@ -70,6 +70,69 @@ static void permuteLanes16(Wave &wave, const Instruction &in) {
   wave.writeRow(in.op[0].reg, out);
 }
 
+/// v_permlane16_var: the nibble is in the lane's own src1.
+template <bool Cross>
+static void permuteLanes16ByLane(Wave &wave, const Instruction &in) {
+  bool fetchInactive = in.opSel & 1, boundControl = in.opSel & 2;
+  const uint32_t *from = wave.vector[in.op[1].reg];
+  const uint32_t *select = wave.source(in, 2, 1).lo;
+  const uint32_t *old = wave.vector[in.op[0].reg];
+  alignas(64) LaneRow out;
+  for (unsigned lane = 0; lane < wave.lanes; ++lane) {
+    unsigned source =
+        (lane / 16 ^ (Cross ? 1u : 0u)) * 16 + (select[lane] & 15);
+    bool readable = fetchInactive || (wave.exec >> source & 1);
+    out[lane] = readable ? from[source] : boundControl ? 0 : old[lane];
+  }
+  wave.writeRow(in.op[0].reg, out);
+}
+
+/// Exchanges the halves of a wave of 64; a wave of 32 skips it.
+static void permuteHalves(Wave &wave, const Instruction &in) {
+  if (!wave.isWave64())
+    return;
+  const uint32_t *from = wave.vector[in.op[1].reg];
+  alignas(64) LaneRow out;
+  for (unsigned lane = 0; lane < kMaxLanes; ++lane)
+    out[lane] = from[lane ^ 32];
+  wave.writeRow(in.op[0].reg, out);
+}
+
+/// v_swap_b16: each operand is one half of a register.
+static void swapHalves(Wave &wave, const Instruction &in) {
+  const Operand &a = in.op[0], &b = in.op[1];
+  unsigned shiftA = a.modifiers & kHighHalf ? 16 : 0;
+  unsigned shiftB = b.modifiers & kHighHalf ? 16 : 0;
+  for (unsigned lane = 0; lane < wave.lanes; ++lane) {
+    if (!(wave.exec >> lane & 1))
+      continue;
+    uint32_t &wordA = wave.vector[a.reg][lane];
+    uint32_t &wordB = wave.vector[b.reg][lane];
+    uint32_t fromA = wordA >> shiftA & 0xffff, fromB = wordB >> shiftB & 0xffff;
+    wordA = (wordA & ~(0xffffu << shiftA)) | fromB << shiftA;
+    wordB = (wordB & ~(0xffffu << shiftB)) | fromA << shiftB;
+  }
+}
+
+/// v_movrelsd_2 and v_swaprel: M0[9:0] for the source, M0[25:16] for the
+/// destination.
+template <bool Swaps>
+static void moveRelativeBoth(Wave &wave, const Instruction &in) {
+  uint32_t offsets = wave.readScalar(kM0);
+  unsigned from = in.op[1].reg + (offsets & 0x3ff);
+  unsigned to = in.op[0].reg + (offsets >> 16 & 0x3ff);
+  if (to >= kAccumulationRow || from >= kAccumulationRow) {
+    wave.fail(FaultKind::IllegalState, in, -1, 0,
+              "a register number relative to M0 is out of range");
+    return;
+  }
+  LaneRow old;
+  std::memcpy(old, wave.vector[to], sizeof old);
+  wave.writeRow(to, wave.vector[from]);
+  if (Swaps)
+    wave.writeRow(from, old);
+}
+
 /// v_movrels: the source register number is relative to M0; v_movreld the
 /// destination's.
 template <bool Source, bool Destination>
@@ -101,6 +164,12 @@ void tessera::emulator::addLaneMoves(OpcodeTable &table) {
   add("v_swap_b32", swapRows);
   add("v_permlane16_b32", permuteLanes16<false>, kRawModifiers);
   add("v_permlanex16_b32", permuteLanes16<true>, kRawModifiers);
+  add("v_permlane16_var_b32", permuteLanes16ByLane<false>, kRawModifiers);
+  add("v_permlanex16_var_b32", permuteLanes16ByLane<true>, kRawModifiers);
+  add("v_permlane64_b32", permuteHalves);
+  add("v_swap_b16", swapHalves);
+  add("v_movrelsd_2_b32", moveRelativeBoth<false>);
+  add("v_swaprel_b32", moveRelativeBoth<true>);
   add("v_movrels_b32", moveRelative<true, false>);
   add("v_movreld_b32", moveRelative<false, true>);
   add("v_movrelsd_b32", moveRelative<true, true>);

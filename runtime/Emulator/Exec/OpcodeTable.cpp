@@ -8,8 +8,10 @@ const OpcodeTable &OpcodeTable::get() {
   static const OpcodeTable table = [] {
     OpcodeTable built;
     addScalarAlu(built);
+    addScalarFloat(built);
     addScalarCompare(built);
     addControl(built);
+    addHardwareState(built);
     addScalarMemory(built);
     addVectorInteger(built);
     addVectorCarry(built);

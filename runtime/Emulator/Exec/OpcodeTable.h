@@ -20,12 +20,13 @@ namespace tessera::emulator {
 
 /// What an opcode accepts and does besides running its handler.
 enum OpcodeFlag : uint16_t {
-  kReadsDst = 1,      ///< The destination is also the last source (fmac).
-  kClampOk = 2,       ///< Has a meaning for "clamp".
-  kVop3p = 4,         ///< op_sel and friends are per packed half.
-  kPicksHalf = 8,     ///< A 16-bit operand: op_sel picks the half.
-  kRawModifiers = 16, ///< The handler looks at op_sel itself.
-  kMixSources = 32,   ///< v_fma_mix: neg_hi means abs.
+  kReadsDst = 1,        ///< The destination is also the last source (fmac).
+  kClampOk = 2,         ///< Has a meaning for "clamp".
+  kVop3p = 4,           ///< op_sel and friends are per packed half.
+  kPicksHalf = 8,       ///< A 16-bit operand: op_sel picks the half.
+  kRawModifiers = 16,   ///< The handler looks at op_sel itself.
+  kMixSources = 32,     ///< v_fma_mix: neg_hi means abs.
+  kComparesToExec = 64, ///< v_cmpx: RDNA prints no destination.
 };
 
 struct Opcode {
@@ -61,8 +62,10 @@ private:
 
 // One function for each file of instructions, called once.
 void addScalarAlu(OpcodeTable &table);
+void addScalarFloat(OpcodeTable &table);
 void addScalarCompare(OpcodeTable &table);
 void addControl(OpcodeTable &table);
+void addHardwareState(OpcodeTable &table);
 void addScalarMemory(OpcodeTable &table);
 void addVectorInteger(OpcodeTable &table);
 void addVectorCarry(OpcodeTable &table);

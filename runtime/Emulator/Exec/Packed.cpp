@@ -68,6 +68,7 @@ static void packed(Wave &wave, const Instruction &in) {
     else
       return P::put(Fn(value(0), value(1), value(2)));
   };
+  RoundingScope rounding(wave, P::type);
   forEachLane(wave, [=](size_t lane) {
     out[lane] = compute(low, lane) | compute(high, lane) << 16;
   });
@@ -78,10 +79,12 @@ static void packed(Wave &wave, const Instruction &in) {
 }
 
 template <typename P, unsigned Sources, auto Fn>
-static void add(OpcodeTable &table, std::initializer_list<const char *> names) {
+static void add(OpcodeTable &table, std::initializer_list<const char *> names,
+                uint16_t flags = 0) {
   for (const char *name : names)
     table.add(name, {packed<P, Sources, Fn>, InstructionClass::Valu,
-                     kVop3p | kClampOk, std::vector<ValueType>(4, P::type)});
+                     static_cast<uint16_t>(kVop3p | kClampOk | flags),
+                     std::vector<ValueType>(4, P::type)});
 }
 
 template <typename Short, unsigned Sources, auto Fn>
@@ -100,9 +103,15 @@ static void addHalves(OpcodeTable &table) {
       table, {"v_pk_min_f16", "v_pk_min_num_f16"});
   add<P, 2, [](float a, float b) { return maximum(a, b); }>(
       table, {"v_pk_max_f16", "v_pk_max_num_f16"});
-  add<P, 3, [](float a, float b, float c) {
+  add<P, 2, [](float a, float b) { return minimumOrNan(a, b); }>(
+      table, {"v_pk_minimum_f16"});
+  add<P, 2, [](float a, float b) { return maximumOrNan(a, b); }>(
+      table, {"v_pk_maximum_f16"});
+  constexpr auto kFma = [](float a, float b, float c) {
     return roundToOdd(double(a) * b + double(c));
-  }>(table, {"v_pk_fma_f16"});
+  };
+  add<P, 3, kFma>(table, {"v_pk_fma_f16"});
+  add<P, 3, kFma>(table, {"v_pk_fmac_f16"}, kReadsDst);
 }
 
 static void addIntegers(OpcodeTable &table) {
@@ -139,6 +148,7 @@ static void pair(Wave &wave, const Instruction &in) {
   for (unsigned s = 0; s < Sources; ++s)
     source[s] = wave.source(in, 1 + s, s);
   alignas(64) LaneRow out[2];
+  RoundingScope rounding(wave, ValueType::PairF32);
   for (unsigned half = 0; half < 2; ++half) {
     const uint32_t *rows[3] = {};
     uint32_t flip[3] = {};

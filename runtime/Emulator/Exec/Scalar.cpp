@@ -102,6 +102,8 @@ static void addMoves(OpcodeTable &table) {
       table, {"s_pack_lh_b32_b16"});
   add<[](uint32_t a, uint32_t b) { return a >> 16 | (b & 0xffff0000); }>(
       table, {"s_pack_hh_b32_b16"});
+  add<[](uint32_t a, uint32_t b) { return a >> 16 | b << 16; }>(
+      table, {"s_pack_hl_b32_b16"});
 }
 
 static void addArithmetic(OpcodeTable &table) {
@@ -251,6 +253,45 @@ static T extractField(T value, uint32_t control, bool isSigned) {
              : shifted >> (kBits - width);
 }
 
+/// Bits before the first that differs from the sign; -1 when all are alike.
+template <typename T>
+static int32_t countSignBits(T value) {
+  auto folded =
+      static_cast<std::make_unsigned_t<T>>(value < 0 ? ~value : value);
+  return folded ? std::countl_zero(folded) : -1;
+}
+
+/// One bit for each four of `value`: is any of them set? Spread gives all four
+/// places the answer (whole quads), otherwise the answers are packed.
+template <typename T>
+static T findQuads(T value, bool spread) {
+  T result = 0;
+  for (unsigned quad = 0; quad < 2 * sizeof(T); ++quad)
+    if (value >> (4 * quad) & 15)
+      result |= spread ? T(15) << (4 * quad) : T(1) << quad;
+  return result;
+}
+
+static uint64_t replicateBits(uint32_t value) {
+  uint64_t result = 0;
+  for (unsigned i = 0; i < 32; ++i)
+    result |= uint64_t(value >> i & 1) * 3 << (2 * i);
+  return result;
+}
+
+static void addQuads(OpcodeTable &table) {
+  add<[](uint32_t a) { return findQuads(a, false); }, Scc::NonZero>(
+      table, {"s_quadmask_b32"});
+  add<[](uint64_t a) { return findQuads(a, false); }, Scc::NonZero>(
+      table, {"s_quadmask_b64"});
+  add<[](uint32_t a) { return findQuads(a, true); }, Scc::NonZero>(
+      table, {"s_wqm_b32"});
+  add<[](uint64_t a) { return findQuads(a, true); }, Scc::NonZero>(
+      table, {"s_wqm_b64"});
+  add<[](uint32_t a) { return replicateBits(a); }>(table,
+                                                   {"s_bitreplicate_b64_b32"});
+}
+
 static void addBits(OpcodeTable &table) {
   add<[](uint32_t a, uint32_t b) { return extractField(a, b, false); },
       Scc::NonZero>(table, {"s_bfe_u32"});
@@ -274,6 +315,10 @@ static void addBits(OpcodeTable &table) {
       Scc::NonZero>(table, {"s_bcnt1_i32_b32"});
   add<[](uint64_t a) { return static_cast<uint32_t>(std::popcount(a)); },
       Scc::NonZero>(table, {"s_bcnt1_i32_b64"});
+  add<[](uint32_t a) { return static_cast<uint32_t>(std::popcount(~a)); },
+      Scc::NonZero>(table, {"s_bcnt0_i32_b32"});
+  add<[](uint64_t a) { return static_cast<uint32_t>(std::popcount(~a)); },
+      Scc::NonZero>(table, {"s_bcnt0_i32_b64"});
   add<[](uint32_t a) { return a ? std::countr_zero(a) : -1; }>(
       table, {"s_ff1_i32_b32", "s_ctz_i32_b32"});
   add<[](uint64_t a) { return a ? std::countr_zero(a) : -1; }>(
@@ -282,10 +327,10 @@ static void addBits(OpcodeTable &table) {
       table, {"s_flbit_i32_b32", "s_clz_i32_u32"});
   add<[](uint64_t a) { return a ? std::countl_zero(a) : -1; }>(
       table, {"s_flbit_i32_b64", "s_clz_i32_u64"});
-  add<[](int32_t a) {
-    auto folded = static_cast<uint32_t>(a < 0 ? ~a : a);
-    return folded ? std::countl_zero(folded) : -1;
-  }>(table, {"s_flbit_i32", "s_cls_i32"});
+  add<[](int32_t a) { return countSignBits(a); }>(table,
+                                                  {"s_flbit_i32", "s_cls_i32"});
+  add<[](int64_t a) { return countSignBits(a); }>(
+      table, {"s_flbit_i32_i64", "s_cls_i32_i64"});
 }
 
 // The 16-bit constant of these is in the encoding; it is printed unsigned.
@@ -327,31 +372,53 @@ static void setBit64(Wave &wave, const Instruction &in) {
   wave.writeScalar64(in.op[0].reg, Value ? old | bit : old & ~bit);
 }
 
-/// D = EXEC; EXEC = Fn(S0, EXEC); SCC = (EXEC != 0).
-template <auto Fn, bool Is64>
+/// The scalar register relative to M0, of a source or a destination.
+template <bool Source, bool Is64>
+static void moveRelative(Wave &wave, const Instruction &in) {
+  unsigned offset = wave.readScalar(kM0);
+  unsigned from = in.op[1].reg + (Source ? offset : 0);
+  unsigned to = in.op[0].reg + (Source ? 0 : offset);
+  // Numbers above the registers name other things, or none.
+  if (uint64_t(in.op[Source ? 1 : 0].reg) + offset + Is64 >= kVccLo) {
+    wave.fail(FaultKind::IllegalState, in, -1, 0,
+              "a scalar register number relative to M0 is out of range");
+    return;
+  }
+  Operand source = in.op[1];
+  source.reg = static_cast<uint16_t>(from);
+  if (Is64)
+    wave.writeScalar64(to, wave.scalar64(source));
+  else
+    wave.writeScalar(to, wave.scalar32(source));
+}
+
+/// D = EXEC; EXEC = Fn(S0, EXEC); SCC = (EXEC != 0). The wrexec forms give the
+/// new EXEC to D instead of the old.
+template <auto Fn, bool Is64, bool GivesNew>
 static void saveExec(Wave &wave, const Instruction &in) {
   uint64_t source = Is64 ? wave.scalar64(in.op[1]) : wave.scalar32(in.op[1]);
   uint64_t old = wave.exec;
   uint64_t changed = Fn(source, old) & wave.getLaneMask();
+  uint64_t given = GivesNew ? changed : old;
   if (Is64)
-    wave.writeScalar64(in.op[0].reg, old);
+    wave.writeScalar64(in.op[0].reg, given);
   else
-    wave.writeScalar(in.op[0].reg, static_cast<uint32_t>(old));
+    wave.writeScalar(in.op[0].reg, static_cast<uint32_t>(given));
   wave.setExec(changed);
   wave.scc = changed != 0;
 }
 
-template <auto Fn>
+template <auto Fn, bool GivesNew = false>
 static void addSaveExec(OpcodeTable &table,
                         std::initializer_list<const char *> names32,
                         std::initializer_list<const char *> names64) {
   for (const char *name : names32)
-    table.add(name, {saveExec<Fn, false>,
+    table.add(name, {saveExec<Fn, false, GivesNew>,
                      InstructionClass::Salu,
                      0,
                      {ValueType::U32, ValueType::U32}});
   for (const char *name : names64)
-    table.add(name, {saveExec<Fn, true>,
+    table.add(name, {saveExec<Fn, true, GivesNew>,
                      InstructionClass::Salu,
                      0,
                      {ValueType::U64, ValueType::U64}});
@@ -374,6 +441,21 @@ static void addSaveExecs(OpcodeTable &table) {
   addSaveExec<[](U s, U e) { return s | ~e; }>(
       table, {"s_orn2_saveexec_b32", "s_or_not1_saveexec_b32"},
       {"s_orn2_saveexec_b64", "s_or_not1_saveexec_b64"});
+  addSaveExec<[](U s, U e) { return ~s | e; }>(
+      table, {"s_orn1_saveexec_b32", "s_or_not0_saveexec_b32"},
+      {"s_orn1_saveexec_b64", "s_or_not0_saveexec_b64"});
+  addSaveExec<[](U s, U e) { return ~(s & e); }>(table, {"s_nand_saveexec_b32"},
+                                                 {"s_nand_saveexec_b64"});
+  addSaveExec<[](U s, U e) { return ~(s | e); }>(table, {"s_nor_saveexec_b32"},
+                                                 {"s_nor_saveexec_b64"});
+  addSaveExec<[](U s, U e) { return ~(s ^ e); }>(table, {"s_xnor_saveexec_b32"},
+                                                 {"s_xnor_saveexec_b64"});
+  addSaveExec<[](U s, U e) { return s & ~e; }, true>(
+      table, {"s_andn2_wrexec_b32", "s_and_not1_wrexec_b32"},
+      {"s_andn2_wrexec_b64", "s_and_not1_wrexec_b64"});
+  addSaveExec<[](U s, U e) { return ~s & e; }, true>(
+      table, {"s_andn1_wrexec_b32", "s_and_not0_wrexec_b32"},
+      {"s_andn1_wrexec_b64", "s_and_not0_wrexec_b64"});
 }
 
 static void addConstants(OpcodeTable &table) {
@@ -389,6 +471,10 @@ static void addConstants(OpcodeTable &table) {
   addRow("s_mulk_i32", multiplyConstant, {U32});
   addRow("s_cmov_b32", conditionalMove32, {U32, U32});
   addRow("s_cmov_b64", conditionalMove64, {U64, U64});
+  addRow("s_movrels_b32", moveRelative<true, false>, {U32, U32});
+  addRow("s_movrels_b64", moveRelative<true, true>, {U64, U64});
+  addRow("s_movreld_b32", moveRelative<false, false>, {U32, U32});
+  addRow("s_movreld_b64", moveRelative<false, true>, {U64, U64});
   addRow("s_bitset0_b32", setBit32<false>, {U32, U32});
   addRow("s_bitset1_b32", setBit32<true>, {U32, U32});
   addRow("s_bitset0_b64", setBit64<false>, {U64, U32});
@@ -401,6 +487,7 @@ void tessera::emulator::addScalarAlu(OpcodeTable &table) {
   addLogic(table);
   addShifts(table);
   addBits(table);
+  addQuads(table);
   addConstants(table);
   addSaveExecs(table);
 }

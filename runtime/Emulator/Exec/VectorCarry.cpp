@@ -98,12 +98,14 @@ void tessera::emulator::addVectorCarry(OpcodeTable &table) {
   add(addWithCarry<subBorrow, true>, {"v_subb_co_u32", "v_sub_co_ci_u32"});
   add(addWithCarry<reverseSubBorrow, true>,
       {"v_subbrev_co_u32", "v_subrev_co_ci_u32"});
-  table.add("v_mad_u64_u32", {multiplyAdd64<false>,
-                              InstructionClass::Valu,
-                              0,
-                              {U64, Mask, U32, U32, U64}});
-  table.add("v_mad_i64_i32", {multiplyAdd64<true>,
-                              InstructionClass::Valu,
-                              0,
-                              {I64, Mask, I32, I32, I64}});
+  for (const char *name : {"v_mad_u64_u32", "v_mad_co_u64_u32"})
+    table.add(name, {multiplyAdd64<false>,
+                     InstructionClass::Valu,
+                     0,
+                     {U64, Mask, U32, U32, U64}});
+  for (const char *name : {"v_mad_i64_i32", "v_mad_co_i64_i32"})
+    table.add(name, {multiplyAdd64<true>,
+                     InstructionClass::Valu,
+                     0,
+                     {I64, Mask, I32, I32, I64}});
 }

@@ -79,10 +79,14 @@ void tessera::emulator::addVectorDouble(OpcodeTable &table) {
       table, {"v_min_f64", "v_min_num_f64"});
   addVector<[](D a, D b) { return maximum(a, b); }>(
       table, {"v_max_f64", "v_max_num_f64"});
+  addVector<[](D a, D b) { return minimumOrNan(a, b); }>(table,
+                                                         "v_minimum_f64");
+  addVector<[](D a, D b) { return maximumOrNan(a, b); }>(table,
+                                                         "v_maximum_f64");
   addVector<[](D a) { return __builtin_ceil(a); }>(table, "v_ceil_f64");
   addVector<[](D a) { return __builtin_floor(a); }>(table, "v_floor_f64");
   addVector<[](D a) { return __builtin_trunc(a); }>(table, "v_trunc_f64");
-  addVector<[](D a) { return __builtin_rint(a); }>(table, "v_rndne_f64");
+  addVector<[](D a) { return __builtin_roundeven(a); }>(table, "v_rndne_f64");
   addVector<[](D a) { return fraction(a); }>(table, "v_fract_f64");
   addVector<[](D a) { return 1 / a; }>(table, "v_rcp_f64");
   addVector<[](D a) { return 1 / std::sqrt(a); }>(table, "v_rsq_f64");

@@ -59,11 +59,58 @@ static void addOrder(OpcodeTable &table) {
       table, {"v_maxmin_f32", "v_maxmin_num_f32"});
 }
 
+/// gfx12 and, of the first two, gfx950: a NaN wins.
+static void addOrderWithNan(OpcodeTable &table) {
+  addVector<[](F a, F b) { return minimumOrNan(a, b); }>(table,
+                                                         "v_minimum_f32");
+  addVector<[](F a, F b) { return maximumOrNan(a, b); }>(table,
+                                                         "v_maximum_f32");
+  addVector<[](F a, F b, F c) { return minimumOrNan(minimumOrNan(a, b), c); }>(
+      table, "v_minimum3_f32");
+  addVector<[](F a, F b, F c) { return maximumOrNan(maximumOrNan(a, b), c); }>(
+      table, "v_maximum3_f32");
+  addVector<[](F a, F b, F c) { return maximumOrNan(minimumOrNan(a, b), c); }>(
+      table, "v_minimummaximum_f32");
+  addVector<[](F a, F b, F c) { return minimumOrNan(maximumOrNan(a, b), c); }>(
+      table, "v_maximumminimum_f32");
+}
+
+/// The face of a cube that (x, y, z) points at, and the place on it.
+static unsigned getMajorAxis(F x, F y, F z) {
+  F ax = std::fabs(x), ay = std::fabs(y), az = std::fabs(z);
+  return az >= ax && az >= ay ? 2 : ay >= ax ? 1 : 0;
+}
+static F pickAxis(F x, F y, F z) {
+  unsigned axis = getMajorAxis(x, y, z);
+  return axis == 2 ? z : axis == 1 ? y : x;
+}
+
+static void addCube(OpcodeTable &table) {
+  addVector<[](F x, F y, F z) {
+    return static_cast<F>(2 * getMajorAxis(x, y, z) + (pickAxis(x, y, z) < 0));
+  }>(table, "v_cubeid_f32");
+  addVector<[](F x, F y, F z) { return 2 * pickAxis(x, y, z); }>(
+      table, "v_cubema_f32");
+  addVector<[](F x, F y, F z) {
+    unsigned axis = getMajorAxis(x, y, z);
+    bool negative = pickAxis(x, y, z) < 0;
+    return axis == 2 ? (negative ? -x : x) : axis == 1 ? x : negative ? z : -z;
+  }>(table, "v_cubesc_f32");
+  addVector<[](F x, F y, F z) {
+    bool isY = getMajorAxis(x, y, z) == 1;
+    return isY ? (y < 0 ? -z : z) : -y;
+  }>(table, "v_cubetc_f32");
+  addVector<[](F a, F b, F c) {
+    constexpr F kLargest = std::numeric_limits<F>::max();
+    return b > -kLargest && c > 0 ? a * b : -kLargest;
+  }>(table, "v_mullit_f32");
+}
+
 static void addRounding(OpcodeTable &table) {
   addVector<[](F a) { return __builtin_ceilf(a); }>(table, "v_ceil_f32");
   addVector<[](F a) { return __builtin_floorf(a); }>(table, "v_floor_f32");
   addVector<[](F a) { return __builtin_truncf(a); }>(table, "v_trunc_f32");
-  addVector<[](F a) { return __builtin_rintf(a); }>(table, "v_rndne_f32");
+  addVector<[](F a) { return __builtin_roundevenf(a); }>(table, "v_rndne_f32");
   addVector<[](F a) { return fraction(a); }>(table, "v_fract_f32");
   addVector<[](F a, int32_t b) { return std::ldexp(a, b); }>(table,
                                                              "v_ldexp_f32");
@@ -163,6 +210,8 @@ static void divFmas(Wave &wave, const Instruction &in) {
 void tessera::emulator::addVectorFloat(OpcodeTable &table) {
   addArithmetic(table);
   addOrder(table);
+  addOrderWithNan(table);
+  addCube(table);
   addRounding(table);
   addTranscendental(table);
   addVector<[](F q, F d, F n) { return divFixup(q, d, n); }>(table,

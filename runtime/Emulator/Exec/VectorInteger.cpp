@@ -119,10 +119,11 @@ static void addLogic(OpcodeTable &table) {
   }>(table, "v_bfe_i32");
   addVector<[](U a, U b) { return ((1u << (a & 31)) - 1) << (b & 31); }>(
       table, "v_bfm_b32");
-  addVector<[](U a, U b, U c) {
+  // The count is 16 bits wide where operands can be halves of a register.
+  addVector<[](U a, U b, S c) {
     return static_cast<U>((L(a) << 32 | b) >> (c & 31));
   }>(table, "v_alignbit_b32");
-  addVector<[](U a, U b, U c) {
+  addVector<[](U a, U b, S c) {
     return static_cast<U>((L(a) << 32 | b) >> (8 * (c & 3)));
   }>(table, "v_alignbyte_b32");
 }
@@ -155,6 +156,26 @@ static U sumOfDifferences(U a, U b, U c, U byteMask) {
   return sum;
 }
 
+/// Bytes that are not 0, one bit each.
+static U getPresentBytes(U value) {
+  U present = 0;
+  for (unsigned i = 0; i < 4; ++i)
+    present |= U((value >> (8 * i) & 0xff) != 0) << i;
+  return present;
+}
+
+/// Four sums, 16 bits each, of b against a window that slides over a.
+static L slideDifferences(L a, U b, L c, bool skipsZero) {
+  U byteMask = skipsZero ? getPresentBytes(b) : 15;
+  L result = 0;
+  for (unsigned i = 0; i < 4; ++i) {
+    U sum = sumOfDifferences(static_cast<U>(a >> (8 * i)), b,
+                             static_cast<uint16_t>(c >> (16 * i)), byteMask);
+    result |= L(sum & 0xffff) << (16 * i);
+  }
+  return result;
+}
+
 static void addBits(OpcodeTable &table) {
   addVector<[](U a, U b) { return static_cast<U>(std::popcount(a)) + b; }>(
       table, "v_bcnt_u32_b32");
@@ -171,13 +192,21 @@ static void addBits(OpcodeTable &table) {
   addVector<[](U a, U b, U c) { return sumOfDifferences(a, b, c, 15); }>(
       table, "v_sad_u8");
   addVector<[](U a, U b, U c) {
-    U present = 0;
-    for (unsigned i = 0; i < 4; ++i)
-      present |= U((b >> (8 * i) & 0xff) != 0) << i;
-    return sumOfDifferences(a, b, c, present);
+    return sumOfDifferences(a, b, c, getPresentBytes(b));
   }>(table, "v_msad_u8");
   addVector<[](U a, U b, U c) { return (a > b ? a - b : b - a) + c; }>(
       table, "v_sad_u32");
+  addVector<[](U a, U b, U c) {
+    return (sumOfDifferences(a, b, 0, 15) << 16) + c;
+  }>(table, "v_sad_hi_u8");
+  addVector<[](U a, U b, U c) {
+    auto distance = [](U x, U y) { return x > y ? x - y : y - x; };
+    return distance(a & 0xffff, b & 0xffff) + distance(a >> 16, b >> 16) + c;
+  }>(table, "v_sad_u16");
+  addVector<[](L a, U b, L c) { return slideDifferences(a, b, c, false); }>(
+      table, "v_qsad_pk_u16_u8");
+  addVector<[](L a, U b, L c) { return slideDifferences(a, b, c, true); }>(
+      table, "v_mqsad_pk_u16_u8");
   addVector<[](U a, U b, U c) {
     U result = 0;
     for (unsigned i = 0; i < 4; ++i) {
@@ -234,6 +263,10 @@ static void addShorts(OpcodeTable &table) {
   addVector<[](S a, T b) { return static_cast<T>(b >> (a & 15)); }>(
       table, "v_ashrrev_i16");
   addVector<[](S a) { return a; }>(table, "v_mov_b16");
+  addVector<[](S a) { return static_cast<S>(~a); }>(table, "v_not_b16");
+  addVector<[](S a, S b, MaskLane m) {
+    return static_cast<S>((b & m.bits) | (a & ~m.bits));
+  }>(table, "v_cndmask_b16");
   addVector<[](S a, S b) { return static_cast<S>(a & b); }>(table, "v_and_b16");
   addVector<[](S a, S b) { return static_cast<S>(a | b); }>(table, "v_or_b16");
   addVector<[](S a, S b) { return static_cast<S>(a ^ b); }>(table, "v_xor_b16");

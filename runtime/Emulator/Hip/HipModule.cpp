@@ -36,6 +36,7 @@ struct ihipModule_t {
       Decoder decoder(chip, lanes);
       program = std::make_unique<Program>(decoder, object->getText(),
                                           object->getLoadAddress());
+      program->setSourceLines(object->getSourceLines());
     }
     return *program;
   }
