@@ -122,8 +122,8 @@ static Observers makeObservers(CheckSet checks, const Launch &launch,
     observers.everything.push_back(std::make_unique<LdsChecker>(
         launch.chip, launch.program, ldsRaces, unwritten));
   if (globalRaces)
-    observers.everything.push_back(
-        std::make_unique<GlobalRaceChecker>(*globalRaces, launch.program));
+    observers.everything.push_back(std::make_unique<GlobalRaceChecker>(
+        *globalRaces, launch.chip, launch.program));
   if (checks.has(Check::Waits))
     observers.everything.push_back(makeWaitsCheck(launch.chip, launch.program));
   if (unwritten)

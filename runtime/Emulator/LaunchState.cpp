@@ -195,6 +195,7 @@ void tessera::emulator::initializeWave(Wave &wave, const Launch &launch,
   wave.dppWriteMask = ~uint64_t(0);
   for (uint32_t &slot : wave.scalar)
     slot = kScalarPoison;
+  wave.scalar[kNull] = 0; // Nothing ever writes it.
   // Bits 19:12 of rsrc1 are MODE[7:0]; DX10_CLAMP and IEEE follow in MODE,
   // FP16_OVFL is bit 23 there (LLVM 22, SIDefines.h).
   uint32_t mode = descriptor.rsrc1 >> 12 & 0xff;

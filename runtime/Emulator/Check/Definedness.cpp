@@ -176,6 +176,9 @@ void Definedness::applySteps(const DefinednessPlan &plan, const Wave &wave,
       else
         writeRow(reg, step.keepsOld ? lanes | vector[reg] : lanes, written, in);
     }
+  if (plan.isCopy)
+    vectorOrigin[plan.steps[0].reg] =
+        vectorOrigin[plan.steps[0].sources[0].reg];
 }
 
 void Definedness::applySelect(const DefinednessPlan &plan, const Wave &wave,

@@ -75,6 +75,8 @@ struct DefinednessPlan {
   DefinednessRule rule = DefinednessRule::None;
   const Effects *effects = nullptr;
   std::vector<DefinednessStep> steps; ///< Of All, Any, PerDword, Lanes.
+  /// The one result is the one source: it also inherits where that comes from.
+  bool isCopy = false;
   /// '&', '|' or '^' of ScalarBitwise; '<' or '>' of ScalarShift.
   char operation = 0;
   bool notSecond = false, notResult = false;

@@ -191,6 +191,9 @@ DefinednessPlan tessera::emulator::makeDefinednessPlan(const Program &program,
     if (plan.rule == Rule::All || plan.rule == Rule::Any ||
         plan.rule == Rule::PerDword || plan.rule == Rule::Lanes)
       addSteps(plan, in);
+    plan.isCopy = startsWithAny(name, {"v_mov_b32", "v_accvgpr_"}) &&
+                  plan.steps.size() == 1 && plan.steps[0].sources.size() == 1 &&
+                  !plan.steps[0].sources[0].isScalar;
     return plan;
   }
   bool isScalarLoad =

@@ -8,10 +8,12 @@
 
 using namespace tessera::emulator;
 
-GlobalRaceChecker::GlobalRaceChecker(GlobalRaceState &state,
+GlobalRaceChecker::GlobalRaceChecker(GlobalRaceState &state, const Chip &chip,
                                      const Program &program)
-    : state(state), program(program), coherence(program.size()),
-      reading(state.effects, std::defer_lock),
+    : state(state), program(program),
+      showsAtomicStores(chip.generation >= 12 ||
+                        (chip.isGfx9() && chip.architectedFlatScratch)),
+      coherence(program.size()), reading(state.effects, std::defer_lock),
       writing(state.effects, std::defer_lock) {}
 
 void GlobalRaceChecker::onGroupStart(GroupContext &context,
@@ -140,7 +142,10 @@ void GlobalRaceChecker::checkDword(Wave &wave, const Instruction &instruction,
   cell.findConflicts(
       mine, flags, writes,
       [&](const Record &other, uint8_t otherFlags, bool otherWrites) {
-        if (other.getTime() == Record::kMaxTime ||
+        bool mayBeAtomic = access.kind == AccessKind::Store &&
+                           !showsAtomicStores && otherWrites &&
+                           (otherFlags & kShadowAtomic);
+        if (mayBeAtomic || other.getTime() == Record::kMaxTime ||
             knowledge->knows(other.getActor(), other.getTime()))
           return;
         bool isSame = writes && otherWrites &&

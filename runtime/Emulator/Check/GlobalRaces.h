@@ -38,7 +38,8 @@ struct GlobalRaceState {
 
 class GlobalRaceChecker : public Observer {
 public:
-  GlobalRaceChecker(GlobalRaceState &state, const Program &program);
+  GlobalRaceChecker(GlobalRaceState &state, const Chip &chip,
+                    const Program &program);
 
   void onGroupStart(GroupContext &, std::span<Wave *const> waves) override;
   void beforeInstruction(Wave &, const Instruction &) override;
@@ -59,6 +60,10 @@ private:
 
   GlobalRaceState &state;
   const Program &program;
+  /// Whether atomic stores of agent scope differ from plain ones: by sc1 or a
+  /// scope. Elsewhere either may give back a lock that others are asking for
+  /// by atomics.
+  bool showsAtomicStores;
   enum class Coherence : uint8_t { Unknown, No, Yes };
   std::vector<Coherence> coherence; ///< By Instruction::index.
   bool isCoherentNow = false;

@@ -22,6 +22,11 @@ static void stopUndecodable(Wave &wave, const Instruction &instruction) {
             "these bytes are no instruction of this chip");
 }
 
+bool InstructionBinder::isUnknown(const Instruction &instruction) {
+  return instruction.execute == stopUnknown ||
+         instruction.execute == stopUndecodable;
+}
+
 void InstructionBinder::bindUndecodable(Instruction &instruction) {
   instruction.execute = stopUndecodable;
 }

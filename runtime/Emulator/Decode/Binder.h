@@ -19,6 +19,8 @@ public:
 
   /// `instruction` has its raw bytes, size and index already.
   void bind(std::string_view text, Instruction &instruction);
+  /// Does `instruction` stop the kernel for want of a handler?
+  static bool isUnknown(const Instruction &instruction);
   /// For bytes that are no instruction.
   static void bindUndecodable(Instruction &instruction);
 

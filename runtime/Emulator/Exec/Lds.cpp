@@ -20,11 +20,13 @@ static constexpr unsigned kAlignment = Bytes <= 4   ? 1
                                        : Bytes == 8 ? 4
                                                     : 8;
 
-/// LDS bytes of a lane at register value + offset, or null after a fault.
+/// LDS bytes of a lane at register value + offset, or null after a fault. The
+/// sum wraps at 32 bits: LLVM 22 makes -4 * lane with offset:252 of
+/// tile[63 - lane].
 template <unsigned Bytes>
 static uint8_t *locate(Wave &wave, const Instruction &in, unsigned lane,
                        uint32_t base, uint32_t offset, AccessKind kind) {
-  uint64_t address = uint64_t(base) + offset;
+  uint32_t address = base + offset;
   if (address % kAlignment<Bytes>) [[unlikely]] {
     wave.fail(FaultKind::Misaligned, in, static_cast<int>(lane), address,
               "LDS access of " + std::to_string(Bytes) +

@@ -12,8 +12,9 @@ static constexpr const char *kChips[] = {"gfx90a", "gfx942", "gfx1030"};
 /// is 4096 bytes of zeros.
 static LaunchOutcome runGroups(const std::string &chip,
                                const std::string &source, const char *checks,
-                               uint32_t items = 512) {
-  KernelTester tester(chip, compileOpenCl(chip, source));
+                               uint32_t items = 512,
+                               const char *level = "-O2") {
+  KernelTester tester(chip, compileOpenCl(chip, source, level));
   tester.settings.checks = *CheckSet::parse(checks);
   return tester.launch({items, 1, 1}, {64, 1, 1});
 }
@@ -36,11 +37,12 @@ static void expectRace(const std::string &source,
 static void expectClean(const std::string &source, uint32_t items = 512) {
   if (!hasOpenClCompiler())
     GTEST_SKIP();
-  for (std::string chip : kChips) {
-    SCOPED_TRACE(chip + source);
-    LaunchOutcome outcome = runGroups(chip, source, "all", items);
-    EXPECT_EQ(outcome.fault, FaultKind::None) << outcome.message;
-  }
+  for (std::string chip : kChips)
+    for (const char *level : {"-O0", "-O2"}) {
+      SCOPED_TRACE(chip + level + source);
+      LaunchOutcome outcome = runGroups(chip, source, "all", items, level);
+      EXPECT_EQ(outcome.fault, FaultKind::None) << outcome.message;
+    }
 }
 
 // Two groups store different values to one cell. The message names both
@@ -126,8 +128,10 @@ TEST(GlobalRaces, ChainOfFlags) {
                      int before = GID > 0 ? sum[GID - 1] : 5;
                      sum[GID] = before + GID + sum[0];
                    }
-                   __scoped_atomic_store_n(flag + GID, 1, __ATOMIC_RELEASE,
-                                           __MEMORY_SCOPE_DEVICE);
+                   BARRIER();
+                   if (TID == 0)
+                     __scoped_atomic_store_n(flag + GID, 1, __ATOMIC_RELEASE,
+                                             __MEMORY_SCOPE_DEVICE);
                  })");
 }
 

@@ -149,7 +149,10 @@ TEST(Initialized, PrivateMemory) {
   expectQuiet("scratch_store_dword off, v1, off\n"
               "scratch_store_dwordx2 off, v[0:1], off offset:8\n"
               "scratch_load_dwordx4 v[4:7], off, off\n"
-              "global_store_dwordx4 v1, v[4:7], s[8:9]");
+              "global_store_dwordx4 v1, v[4:7], s[8:9]\n"
+              "v_mov_b32 v8, v4\nv_mov_b32 v9, v5\n"
+              "v_mov_b32 v10, v6\nv_mov_b32 v11, v7\n"
+              "global_store_dwordx4 v1, v[8:11], s[8:9]");
 }
 
 // Lanes of one register save scalar registers.

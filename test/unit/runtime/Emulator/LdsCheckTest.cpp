@@ -13,8 +13,9 @@ static constexpr const char *kBoth = "lds-races,initialized";
 /// Runs one group of 256 work-items of an OpenCL kernel `k`.
 static LaunchOutcome runOpenCl(const std::string &chip,
                                const std::string &source,
-                               const char *checks = kBoth) {
-  KernelTester tester(chip, compileOpenCl(chip, source));
+                               const char *checks = kBoth,
+                               const char *level = "-O2") {
+  KernelTester tester(chip, compileOpenCl(chip, source, level));
   tester.settings.checks = *CheckSet::parse(checks);
   return tester.launch({256, 1, 1}, {256, 1, 1});
 }
@@ -216,10 +217,11 @@ TEST(LdsCheck, NoFalseAlarm) {
          })",
   };
   for (const char *source : kSources)
-    for (std::string chip : kTwoChips) {
-      SCOPED_TRACE(chip + source);
-      expectClean(runOpenCl(chip, source, "all"));
-    }
+    for (std::string chip : kTwoChips)
+      for (const char *level : {"-O0", "-O2"}) {
+        SCOPED_TRACE(chip + level + source);
+        expectClean(runOpenCl(chip, source, "all", level));
+      }
 }
 
 // An LDS atomic publishes what its wave did before: the wave that finds the

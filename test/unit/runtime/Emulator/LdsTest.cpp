@@ -33,6 +33,22 @@ TEST(Lds, StoresAndLoads) {
   }
 }
 
+// Register and offset are added modulo 2^32, as LLVM assumes.
+TEST(Lds, AddressWraps) {
+  WaveTester tester("gfx1100");
+  for (unsigned lane = 0; lane < 32; ++lane)
+    tester.v(1, lane) = 0u - 4 * lane;
+  auto first = tester.v(2, 0), last = tester.v(2, 31);
+  tester.runWell("ds_store_b32 v1, v2 offset:252\n"
+                 "ds_load_b32 v3, v1 offset:252");
+  uint32_t word;
+  std::memcpy(&word, &tester.lds[252], 4);
+  EXPECT_EQ(word, first);
+  std::memcpy(&word, &tester.lds[252 - 4 * 31], 4);
+  EXPECT_EQ(word, last);
+  EXPECT_EQ(tester.v(3, 31), last);
+}
+
 // Beyond the group's LDS is an error, though hardware would give 0.
 TEST(Lds, OutOfBoundsIsAnError) {
   WaveTester tester("gfx942");

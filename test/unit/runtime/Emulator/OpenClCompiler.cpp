@@ -33,14 +33,14 @@ static constexpr const char *kPrelude = R"(
 
 std::vector<uint8_t>
 tessera::emulator::compileOpenCl(const std::string &chip,
-                                 const std::string &source) {
+                                 const std::string &source,
+                                 const std::string &options) {
   std::string stem =
       ::testing::TempDir() + "tessera-opencl-" + std::to_string(getpid());
   std::ofstream(stem + ".cl") << kPrelude << source;
   std::string command =
-      "clang-22 -x cl -cl-std=CL2.0 -O2 -target amdgcn-amd-amdhsa -nogpulib -w "
-      "-mcpu=" +
-      chip + " " + stem + ".cl -o " + stem + ".hsaco";
+      "clang-22 -x cl -cl-std=CL2.0 -target amdgcn-amd-amdhsa -nogpulib -w " +
+      options + " -mcpu=" + chip + " " + stem + ".cl -o " + stem + ".hsaco";
   EXPECT_EQ(std::system(command.c_str()), 0) << source;
   std::ifstream file(stem + ".hsaco", std::ios::binary);
   std::vector<uint8_t> bytes{std::istreambuf_iterator<char>(file), {}};

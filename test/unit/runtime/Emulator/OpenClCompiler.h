@@ -20,7 +20,8 @@ bool hasOpenClCompiler();
 /// A code object with the one kernel of `source`, OpenCL C 2.0 that may use
 /// the macros TID (work-item in group), GID (group), BARRIER() and FENCE().
 std::vector<uint8_t> compileOpenCl(const std::string &chip,
-                                   const std::string &source);
+                                   const std::string &source,
+                                   const std::string &options = "-O2");
 
 } // namespace tessera::emulator
 

@@ -21,6 +21,7 @@ WaveTester::WaveTester(const std::string &chipName, unsigned seed)
       word = static_cast<uint32_t>(random());
   for (uint32_t &word : wave->scalar)
     word = static_cast<uint32_t>(random());
+  wave->scalar[kNull] = 0;
   wave->setExec(wave->getLaneMask());
 }
 
