@@ -192,6 +192,7 @@ void tessera::emulator::initializeWave(Wave &wave, const Launch &launch,
   wave.scc = false;
   wave.stop = StopReason::None;
   wave.instructionCount = 0;
+  wave.barriersSeen = 0;
   wave.dppWriteMask = ~uint64_t(0);
   for (uint32_t &slot : wave.scalar)
     slot = kScalarPoison;

@@ -59,6 +59,10 @@ struct GroupContext {
   std::array<uint32_t, 3> groupId{};
   uint8_t *lds = nullptr;
   uint32_t ldsBytes = 0;
+  uint32_t waveCount = 1;      ///< Waves that the group has begun with.
+  uint32_t liveWaves = 1;      ///< Those that have not ended.
+  uint32_t barrierSignals = 0; ///< Since the last barrier was completed.
+  uint64_t barriersDone = 0;
   LaunchStats *stats = nullptr; ///< Null unless counting.
   Fault *fault = nullptr;       ///< Filled by the first fault.
   Allocation lastAllocation;    ///< What the previous access hit.
@@ -83,6 +87,7 @@ struct Wave {
   uint64_t dppWriteMask; ///< Lanes that the current DPP operand is valid for.
   uint64_t scratchBase;  ///< Private memory of this wave.
   uint64_t instructionCount;
+  uint64_t barriersSeen; ///< GroupContext::barriersDone at its last wait.
   uint32_t scratchBytesPerLane;
   uint32_t lanes;
   uint32_t mode;

@@ -49,6 +49,8 @@ void WorkgroupRunner::tellAll(Function function) const {
 
 void WorkgroupRunner::start(const std::array<uint32_t, 3> &group) {
   context.groupId = group;
+  context.barrierSignals = 0;
+  context.barriersDone = 0;
   std::fill(lds.begin(), lds.end(), MemoryMap::kPoison);
   WavePlace place;
   place.group = group;
@@ -60,6 +62,7 @@ void WorkgroupRunner::start(const std::array<uint32_t, 3> &group) {
   }
   unsigned lanes = launch.getLanes();
   waveCount = (items + lanes - 1) / lanes;
+  context.waveCount = context.liveWaves = waveCount;
   for (unsigned i = 0; i < waveCount; ++i) {
     place.wave = i;
     place.scratchSlot = uint64_t(worker) * maxWaves + i;
@@ -127,12 +130,30 @@ void WorkgroupRunner::runSlice(Wave &wave) {
     checkWatchdog(wave);
 }
 
-void WorkgroupRunner::releaseBarrier() {
+/// Every wave that lives has signalled: those that wait go on.
+void WorkgroupRunner::completeBarrier() {
   tellAll(
       [&](Observer &observer) { observer.onBarrier(context, getRunning()); });
+  context.barrierSignals -= context.liveWaves;
+  ++context.barriersDone;
   for (Wave *wave : getRunning())
-    if (wave->stop == StopReason::Barrier)
+    if (wave->stop == StopReason::Barrier) {
       wave->stop = StopReason::None;
+      wave->barriersSeen = context.barriersDone;
+    }
+}
+
+/// All that live wait for a barrier that too few have signalled.
+void WorkgroupRunner::failWaiting() {
+  for (Wave *wave : getRunning())
+    if (wave->stop == StopReason::Barrier) {
+      wave->fail(FaultKind::IllegalState, wave->getPrevious(), -1, 0,
+                 "every wave of the group waits, but only " +
+                     std::to_string(context.barrierSignals) + " of " +
+                     std::to_string(context.liveWaves) +
+                     " have signalled the barrier");
+      return;
+    }
 }
 
 void WorkgroupRunner::run(const std::array<uint32_t, 3> &group) {
@@ -151,8 +172,11 @@ void WorkgroupRunner::run(const std::array<uint32_t, 3> &group) {
     if (ended == waveCount)
       break;
     // Waves that have ended do not count at a barrier.
-    if (ended + waiting == waveCount)
-      releaseBarrier();
+    context.liveWaves = waveCount - ended;
+    if (context.barrierSignals >= context.liveWaves)
+      completeBarrier();
+    else if (waiting == context.liveWaves)
+      failWaiting();
   }
   tellAll(
       [&](Observer &observer) { observer.onGroupEnd(context, getRunning()); });

@@ -26,7 +26,8 @@ public:
 private:
   void runSlice(Wave &wave);
   void start(const std::array<uint32_t, 3> &group);
-  void releaseBarrier();
+  void completeBarrier();
+  void failWaiting();
   template <typename Function>
   void tellAll(Function function) const;
   void checkWatchdog(Wave &wave);

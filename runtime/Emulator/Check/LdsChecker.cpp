@@ -50,8 +50,9 @@ void LdsChecker::onBarrier(GroupContext &, std::span<Wave *const> waves) {
     if (!state.hasArrived)
       state.arrive();
     state.hasArrived = false;
+    state.atBarrier = state.issuedAtArrival;
     for (WaveState &other : states)
-      other.known[wave->indexInGroup].advanceTo(state.doneAtBarrier);
+      other.known[wave->indexInGroup].advanceTo(state.doneAtArrival);
   }
   reportUnwritten();
 }

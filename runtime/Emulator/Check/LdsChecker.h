@@ -62,13 +62,13 @@ private:
     /// Comes to a barrier, or signals that it has.
     void arrive() {
       hasArrived = true;
-      atBarrier = getIssued();
-      doneAtBarrier = getComplete();
+      issuedAtArrival = getIssued();
+      doneAtArrival = getComplete();
     }
     WaitModel model;
     bool hasArrived = false;
-    Times atBarrier; ///< Issued when it last came to a barrier.
-    Times doneAtBarrier;
+    Times issuedAtArrival, doneAtArrival;
+    Times atBarrier; ///< Issued when it came to the last barrier that opened.
     Knowledge known; ///< Of the other waves.
   };
   /// A read of what nobody has written yet. If somebody does before the next

@@ -302,6 +302,11 @@ bool InstructionBinder::bindModifier(std::string_view name,
     instruction.flags |= kToLds;
   } else if (name == "glc" || name == "sc0") {
     instruction.flags |= kReturnsOld;
+  } else if (name == "th") {
+    if (value.starts_with("TH_ATOMIC") && value.ends_with("RETURN"))
+      instruction.flags |= kReturnsOld;
+  } else if (name == "scope" || name == "nv") {
+    // Caches are not emulated.
   } else if (name == "sc1" || name == "nt" || name == "slc" || name == "dlc") {
     // Caches are not emulated.
   } else if (name == "clamp") {

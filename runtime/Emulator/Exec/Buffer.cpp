@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/Emulator/Exec/Atomics.h"
 #include "runtime/Emulator/Exec/MemoryFormat.h"
 #include "runtime/Emulator/Exec/OpcodeTable.h"
 #include "runtime/Emulator/Exec/Segments.h"
@@ -21,7 +22,9 @@ struct BufferAccess {
   uint64_t base;
   uint32_t stride, records, soffset;
   uint32_t indexStride;
+  uint32_t element = 4; ///< Bytes that a swizzled buffer keeps together.
   bool swizzle, addTid;
+  bool checksEnd; ///< gfx11+: all bytes must be in range, not the first.
   uint8_t outOfBoundsSelect; ///< 4: the rule of gfx9.
   bool isIndexed;
   const uint32_t *index = nullptr;
@@ -46,6 +49,8 @@ struct BufferAccess {
 bool BufferAccess::isInRange(uint64_t indexOfLane, uint64_t byte,
                              unsigned payload) const {
   uint64_t rawLimit = records > soffset ? records - soffset : 0;
+  if (checksEnd)
+    byte += payload - 1;
   switch (outOfBoundsSelect) {
   case 0:
     return indexOfLane < records && byte < stride;
@@ -54,6 +59,8 @@ bool BufferAccess::isInRange(uint64_t indexOfLane, uint64_t byte,
   case 2:
     return records != 0;
   case 3:
+    if (checksEnd && swizzle && stride)
+      return indexOfLane < records && byte < stride;
     return byte < rawLimit;
   default:
     // The thread number that a scratch descriptor adds is not an index.
@@ -66,11 +73,10 @@ bool BufferAccess::isInRange(uint64_t indexOfLane, uint64_t byte,
 uint64_t BufferAccess::getAddress(uint64_t indexOfLane, uint64_t byte) const {
   if (!swizzle)
     return base + soffset + stride * indexOfLane + byte;
-  constexpr uint64_t kElement = 4;
   return base + soffset +
-         (indexOfLane / indexStride * stride + byte / kElement * kElement) *
+         (indexOfLane / indexStride * stride + byte / element * element) *
              indexStride +
-         indexOfLane % indexStride * kElement + byte % kElement;
+         indexOfLane % indexStride * element + byte % element;
 }
 
 /// Operands vaddr, srsrc, soffset start at `first`.
@@ -85,7 +91,12 @@ static BufferAccess unpack(const Wave &wave, const Instruction &in,
   access.records = wave.readScalar(v + 2);
   access.soffset = wave.scalar32(in.op[first + 2]);
   access.indexStride = 8u << (word3 >> 21 & 3);
-  access.swizzle = word1 >> 31 & 1;
+  // Bit 63 up to gfx10; from gfx11 on bits 63:62 are 0 (linear) or the size of
+  // an element: 1 is 4 bytes, 2 is 8, 3 is 16.
+  access.checksEnd = wave.group->chip->generation >= 11;
+  access.swizzle = access.checksEnd ? word1 >> 30 : word1 >> 31;
+  if (access.checksEnd && access.swizzle)
+    access.element = 2u << (word1 >> 30);
   access.addTid = word3 >> 23 & 1;
   access.outOfBoundsSelect = isGfx9 ? 4 : word3 >> 28 & 3;
   access.isIndexed = in.has(kIdxen);
@@ -183,6 +194,49 @@ static void store(Wave &wave, const Instruction &in) {
       std::memcpy(memory, data + done, kStep);
     }
   }
+}
+
+/// vdata is both what is sent and, if asked for, where the old value goes. Out
+/// of range nothing changes and 0 comes back.
+template <typename T, auto Fn>
+static void atomic(Wave &wave, const Instruction &in) {
+  constexpr AtomicFunction<T> kFunction = Fn;
+  BufferAccess access = unpack(wave, in, 1);
+  unsigned data = in.op[0].reg;
+  for (uint64_t left = wave.exec; left; left &= left - 1) {
+    auto lane = static_cast<unsigned>(std::countr_zero(left));
+    uint64_t index = access.getIndex(lane), offset = access.getOffset(lane);
+    T old = 0;
+    if (access.isInRange(index, offset, sizeof(T))) {
+      uint64_t address = access.getAddress(index, offset);
+      if (address % sizeof(T)) {
+        wave.fail(FaultKind::Misaligned, in, static_cast<int>(lane), address,
+                  "an atomic must be naturally aligned");
+        return;
+      }
+      uint8_t *memory =
+          wave.access(in, lane, address, sizeof(T), AccessKind::Atomic);
+      if (!memory)
+        return;
+      T compare = comparesAndSwaps<T>(kFunction)
+                      ? getElement<T>(wave, data + sizeof(T) / 4, lane)
+                      : T(0);
+      old = updateAtomically<T>(memory, getElement<T>(wave, data, lane),
+                                compare, kFunction);
+    }
+    if (in.has(kReturnsOld))
+      putElement<T>(wave, data, lane, old);
+  }
+}
+
+void tessera::emulator::addBufferAtomics(OpcodeTable &table) {
+  forEachMemoryAtomic(
+      [&]<typename T, auto Fn>(std::initializer_list<const char *> names) {
+        for (const char *name : names)
+          table.add(std::string("buffer_atomic_") + name,
+                    {atomic<T, Fn>, InstructionClass::VmemStore, 0,
+                     std::vector<ValueType>(4, ValueType::U32)});
+      });
 }
 
 void tessera::emulator::addBuffer(OpcodeTable &table) {

@@ -17,10 +17,6 @@ static void endProgram(Wave &wave, const Instruction &) {
   wave.stop = StopReason::End;
 }
 
-static void arriveAtBarrier(Wave &wave, const Instruction &) {
-  wave.stop = StopReason::Barrier;
-}
-
 static void yield(Wave &wave, const Instruction &) {
   wave.stop = StopReason::Yield;
 }
@@ -115,7 +111,6 @@ static void addWaits(OpcodeTable &table) {
        {"s_waitcnt", "s_waitcnt_vscnt", "s_waitcnt_vmcnt", "s_waitcnt_expcnt",
         "s_waitcnt_lgkmcnt", "s_waitcnt_depctr", "s_wait_idle"})
     table.add(name, {doNothing, InstructionClass::Wait, 0, {}});
-  table.add("s_barrier", {arriveAtBarrier, InstructionClass::Barrier, 0, {}});
   table.add("s_sleep", {yield, InstructionClass::Other, 0, {}});
   for (const char *name : {"s_nop",
                            "s_clause",

@@ -165,7 +165,8 @@ void tessera::emulator::addGlobal(OpcodeTable &table) {
   // Memory takes effect at once, so caches have nothing to write or forget.
   for (const char *name :
        {"buffer_wbl2", "buffer_inv", "buffer_invl2", "buffer_wbinvl1",
-        "buffer_wbinvl1_vol", "buffer_gl0_inv", "buffer_gl1_inv"})
+        "buffer_wbinvl1_vol", "buffer_gl0_inv", "buffer_gl1_inv", "global_inv",
+        "global_wb", "global_wbinv"})
     table.add(
         name,
         {[](Wave &, const Instruction &) {}, InstructionClass::Other, 0, {}});

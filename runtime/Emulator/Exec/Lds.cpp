@@ -108,15 +108,27 @@ static void store2(Wave &wave, const Instruction &in) {
   }
 }
 
-/// Lanes ask for the value of the lane that they name; inactive ones give 0.
+/// The lane that an address names: among 64 on gfx9, in the own half from
+/// gfx10 on (RDNA guides, DS_PERMUTE: a wave of 64 is two halves there).
+static unsigned getNamedLane(const Wave &wave, unsigned lane,
+                             uint32_t address) {
+  if (wave.group->chip->isGfx9())
+    return address / 4 % 64;
+  return lane / 32 * 32 + address / 4 % 32;
+}
+
+/// Lanes ask for the value of the lane that they name; inactive ones give 0,
+/// unless the instruction fetches from them too.
+template <bool FetchInactive>
 static void backwardPermute(Wave &wave, const Instruction &in) {
   const uint32_t *address = wave.vector[in.op[1].reg];
   const uint32_t *data = wave.vector[in.op[2].reg];
   unsigned lanes = wave.lanes;
   for (unsigned lane = 0; lane < lanes; ++lane) {
-    unsigned from =
-        (address[lane] + static_cast<uint32_t>(in.offset)) / 4 % lanes;
-    wave.result[0][lane] = wave.exec >> from & 1 ? data[from] : 0;
+    unsigned from = getNamedLane(
+        wave, lane, address[lane] + static_cast<uint32_t>(in.offset));
+    bool isRead = FetchInactive || (wave.exec >> from & 1);
+    wave.result[0][lane] = isRead ? data[from] : 0;
   }
   wave.writeRow(in.op[0].reg, wave.result[0]);
 }
@@ -129,8 +141,9 @@ static void forwardPermute(Wave &wave, const Instruction &in) {
   std::memset(wave.result[0], 0, sizeof(LaneRow));
   for (unsigned lane = 0; lane < lanes; ++lane)
     if (wave.exec >> lane & 1)
-      wave.result[0][(address[lane] + static_cast<uint32_t>(in.offset)) / 4 %
-                     lanes] = data[lane];
+      wave.result[0][getNamedLane(
+          wave, lane, address[lane] + static_cast<uint32_t>(in.offset))] =
+          data[lane];
   wave.writeRow(in.op[0].reg, wave.result[0]);
 }
 
@@ -161,6 +174,34 @@ static void swizzle(Wave &wave, const Instruction &in) {
     wave.result[0][lane] = wave.exec >> from & 1 ? data[from] : 0;
   }
   wave.writeRow(in.op[0].reg, wave.result[0]);
+}
+
+/// LDS of M0[15:0] + offset + 4 * lane, or null after a fault.
+static uint8_t *locateByThread(Wave &wave, const Instruction &in, unsigned lane,
+                               AccessKind kind) {
+  uint32_t base = (wave.readScalar(kM0) & 0xffff) + 4 * lane;
+  return locate<4>(wave, in, lane, base, static_cast<uint32_t>(in.offset),
+                   kind);
+}
+
+static void loadByThread(Wave &wave, const Instruction &in) {
+  for (uint64_t left = wave.exec; left; left &= left - 1) {
+    auto lane = static_cast<unsigned>(std::countr_zero(left));
+    const uint8_t *lds = locateByThread(wave, in, lane, AccessKind::Load);
+    if (!lds)
+      return;
+    std::memcpy(&wave.vector[in.op[0].reg][lane], lds, 4);
+  }
+}
+
+static void storeByThread(Wave &wave, const Instruction &in) {
+  for (uint64_t left = wave.exec; left; left &= left - 1) {
+    auto lane = static_cast<unsigned>(std::countr_zero(left));
+    uint8_t *lds = locateByThread(wave, in, lane, AccessKind::Store);
+    if (!lds)
+      return;
+    std::memcpy(lds, &wave.vector[in.op[0].reg][lane], 4);
+  }
 }
 
 static void addAccess(OpcodeTable &table, InstructionClass kind,
@@ -220,8 +261,14 @@ static void addStores(OpcodeTable &table) {
 void tessera::emulator::addLds(OpcodeTable &table) {
   addLoads(table);
   addStores(table);
-  addAccess(table, InstructionClass::LdsRead, backwardPermute,
+  addAccess(table, InstructionClass::LdsRead, backwardPermute<false>,
             {"ds_bpermute_b32"});
+  addAccess(table, InstructionClass::LdsRead, backwardPermute<true>,
+            {"ds_bpermute_fi_b32"});
+  addAccess(table, InstructionClass::LdsRead, loadByThread,
+            {"ds_read_addtid_b32", "ds_load_addtid_b32"});
+  addAccess(table, InstructionClass::LdsWrite, storeByThread,
+            {"ds_write_addtid_b32", "ds_store_addtid_b32"});
   addAccess(table, InstructionClass::LdsRead, forwardPermute,
             {"ds_permute_b32"});
   addAccess(table, InstructionClass::LdsRead, swizzle, {"ds_swizzle_b32"});

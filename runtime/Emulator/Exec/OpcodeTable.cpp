@@ -11,6 +11,7 @@ const OpcodeTable &OpcodeTable::get() {
     addScalarFloat(built);
     addScalarCompare(built);
     addControl(built);
+    addBarriers(built);
     addHardwareState(built);
     addScalarMemory(built);
     addVectorInteger(built);
@@ -25,9 +26,11 @@ const OpcodeTable &OpcodeTable::get() {
     addDots(built);
     addLaneMoves(built);
     addMatrix(built);
+    addWmma(built);
     addGlobal(built);
     addGlobalAtomics(built);
     addBuffer(built);
+    addBufferAtomics(built);
     addLds(built);
     addLdsAtomics(built);
     return built;

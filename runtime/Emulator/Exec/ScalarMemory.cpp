@@ -39,13 +39,18 @@ static void load(Wave &wave, const Instruction &in) {
     wave.writeScalar(in.op[0].reg + i, values[i]);
 }
 
+/// Bytes behind the descriptor in slots `v` to `v` + 3.
+static uint64_t getLimit(const Wave &wave, unsigned v) {
+  uint64_t stride = wave.readScalar(v + 1) >> 16 & 0x3fff;
+  return wave.readScalar(v + 2) * (stride ? stride : 1);
+}
+
 /// Out of range gives 0, dword by dword.
 template <unsigned Dwords>
 static void bufferLoad(Wave &wave, const Instruction &in) {
   unsigned v = in.op[1].reg;
   uint64_t base = wave.readScalar64(v) & 0xffffffffffff;
-  uint64_t stride = wave.readScalar(v + 1) >> 16 & 0x3fff;
-  uint64_t limit = wave.readScalar(v + 2) * (stride ? stride : 1);
+  uint64_t limit = getLimit(wave, v);
   auto offset = static_cast<uint64_t>(getOffset(wave, in)) & ~uint64_t(3);
   for (unsigned i = 0; i < Dwords; ++i, offset += 4) {
     uint32_t value = 0;
@@ -60,6 +65,37 @@ static void bufferLoad(Wave &wave, const Instruction &in) {
   }
 }
 
+/// A byte or a short, extended; out of range of a buffer gives 0. AMD's RDNA4
+/// guide, section 9: the lowest address bit of a short is ignored.
+template <typename T>
+static T loadPart(Wave &wave, const Instruction &in, uint64_t address) {
+  T value = 0;
+  const uint8_t *memory = wave.access(in, 0, address & ~uint64_t(sizeof(T) - 1),
+                                      sizeof(T), AccessKind::Load);
+  if (memory)
+    std::memcpy(&value, memory, sizeof value);
+  return value;
+}
+
+template <typename T>
+static void loadShort(Wave &wave, const Instruction &in) {
+  T value = loadPart<T>(wave, in,
+                        wave.readScalar64(in.op[1].reg) +
+                            static_cast<uint64_t>(getOffset(wave, in)));
+  wave.writeScalar(in.op[0].reg, static_cast<uint32_t>(int32_t(value)));
+}
+
+template <typename T>
+static void bufferLoadShort(Wave &wave, const Instruction &in) {
+  unsigned v = in.op[1].reg;
+  auto offset = static_cast<uint64_t>(getOffset(wave, in));
+  T value = 0;
+  if (offset < getLimit(wave, v))
+    value =
+        loadPart<T>(wave, in, (wave.readScalar64(v) & 0xffffffffffff) + offset);
+  wave.writeScalar(in.op[0].reg, static_cast<uint32_t>(int32_t(value)));
+}
+
 template <unsigned Dwords>
 static void addWidth(OpcodeTable &table, const std::string &oldName,
                      const std::string &newName) {
@@ -72,10 +108,30 @@ static void addWidth(OpcodeTable &table, const std::string &oldName,
   }
 }
 
+template <typename T>
+static void addShort(OpcodeTable &table, const std::string &name) {
+  const std::vector<ValueType> types(3, ValueType::U32);
+  table.add("s_load_" + name, {loadShort<T>, InstructionClass::Smem, 0, types});
+  table.add("s_buffer_load_" + name,
+            {bufferLoadShort<T>, InstructionClass::Smem, 0, types});
+}
+
 void tessera::emulator::addScalarMemory(OpcodeTable &table) {
   addWidth<1>(table, "dword", "b32");
   addWidth<2>(table, "dwordx2", "b64");
+  addWidth<3>(table, "dwordx3", "b96");
   addWidth<4>(table, "dwordx4", "b128");
   addWidth<8>(table, "dwordx8", "b256");
   addWidth<16>(table, "dwordx16", "b512");
+  addShort<uint8_t>(table, "u8");
+  addShort<int8_t>(table, "i8");
+  addShort<uint16_t>(table, "u16");
+  addShort<int16_t>(table, "i16");
+  // No cache, nothing to fetch ahead of time.
+  for (const char *name :
+       {"s_prefetch_inst", "s_prefetch_inst_pc_rel", "s_prefetch_data",
+        "s_prefetch_data_pc_rel", "s_buffer_prefetch_data"})
+    table.add(
+        name,
+        {[](Wave &, const Instruction &) {}, InstructionClass::Other, 0, {}});
 }
