@@ -205,6 +205,9 @@ void tessera::emulator::initializeWave(Wave &wave, const Launch &launch,
                (descriptor.rsrc1 >> 26 & 1) << 23);
   uint32_t total = place.groupSize[0] * place.groupSize[1] * place.groupSize[2];
   uint32_t here = std::min(wave.lanes, total - place.wave * wave.lanes);
+  // The half of EXEC that is no mask of a wave32 is 0: LLVM 22 compiles
+  // __popcll(__ballot(1)) there to s_bcnt1_i32_b64 of all of EXEC.
+  wave.scalar[kExecHi] = 0;
   wave.setExec(here == 64 ? ~uint64_t(0) : (uint64_t(1) << here) - 1);
   poisonVectors(wave, launch);
   setWorkitemIds(wave, launch, place);

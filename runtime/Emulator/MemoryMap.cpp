@@ -90,15 +90,38 @@ bool MemoryMap::free(void *pointer, MemoryKind kind) {
   if (it == live.end() || it->second.kind != kind)
     return false;
   const Allocation gone = it->second;
-  uint64_t bytes = roundUp(gone.end - gone.begin, kPage);
-  madvise(pointer, bytes, MADV_DONTNEED);
-  mprotect(pointer, bytes, PROT_NONE);
   live.erase(it);
-  allocatedBytes -= gone.end - gone.begin;
+  if (isOwned(gone.begin)) {
+    uint64_t bytes = roundUp(gone.end - gone.begin, kPage);
+    madvise(pointer, bytes, MADV_DONTNEED);
+    mprotect(pointer, bytes, PROT_NONE);
+    allocatedBytes -= gone.end - gone.begin;
+  }
   if (freed.size() == kMaxFreedRemembered)
     freed.erase(freed.begin(), freed.begin() + kMaxFreedRemembered / 2);
   freed.push_back(gone);
   return true;
+}
+
+bool MemoryMap::adopt(void *pointer, size_t bytes) {
+  std::unique_lock lock(mutex);
+  auto begin = reinterpret_cast<uint64_t>(pointer);
+  auto next = live.lower_bound(begin + bytes);
+  if (next != live.begin() && std::prev(next)->second.end > begin)
+    return false;
+  live[begin] = {begin, begin + bytes, MemoryKind::Adopted};
+  return true;
+}
+
+void MemoryMap::split(uint64_t at, MemoryKind kind) {
+  std::unique_lock lock(mutex);
+  auto next = live.upper_bound(at);
+  if (next == live.begin() || std::prev(next)->second.end <= at)
+    return;
+  Allocation &whole = std::prev(next)->second;
+  Allocation tail{at, whole.end, kind};
+  whole.end = at;
+  live.insert_or_assign(at, tail);
 }
 
 const Allocation *MemoryMap::findLocked(uint64_t address) const {

@@ -22,7 +22,10 @@ namespace tessera::emulator {
 enum class MemoryKind : uint8_t {
   Device,  ///< hipMalloc.
   Host,    ///< hipHostMalloc: reachable from both sides.
-  Code,    ///< A loaded code object: kernels may read it.
+  Managed, ///< hipMallocManaged: the same to us.
+  Adopted, ///< The application's own, made reachable by hipHostRegister.
+  Code,    ///< Code and constants of a code object: kernels may read them.
+  Global,  ///< Variables of a code object.
   Kernarg, ///< Arguments of a running kernel: may be read.
   Scratch, ///< Private memory of running waves.
 };
@@ -56,6 +59,13 @@ public:
   /// False when `pointer` is not the begin of a live allocation of `kind`.
   bool free(void *pointer, MemoryKind kind);
 
+  /// Makes memory that somebody else owns reachable, as MemoryKind::Adopted.
+  /// False when any of it is reachable already.
+  bool adopt(void *pointer, size_t bytes);
+  /// Cuts the live allocation with `at` inside in two, there: what follows is
+  /// of `kind` from now on. `at` begins a page.
+  void split(uint64_t at, MemoryKind kind);
+
   /// The live allocation with `address` inside.
   std::optional<Allocation> find(uint64_t address) const;
   /// As find(), for a thread that already holds lockForLaunch().
@@ -77,6 +87,9 @@ public:
 
 private:
   uint64_t reserve(size_t bytes);
+  bool isOwned(uint64_t address) const {
+    return address >= arenaBegin && address < arenaEnd;
+  }
 
   mutable std::shared_mutex mutex;
   std::map<uint64_t, Allocation> live; ///< By begin.

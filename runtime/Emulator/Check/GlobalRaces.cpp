@@ -131,6 +131,9 @@ void GlobalRaceChecker::checkDword(Wave &wave, const Instruction &instruction,
   bool writes = access.kind != AccessKind::Load;
   bool isAtomic = access.kind == AccessKind::Atomic || isCoherentNow;
   auto flags = static_cast<uint8_t>(bytes | (isAtomic ? kShadowAtomic : 0));
+  if (access.kind == AccessKind::Atomic &&
+      program.getText(instruction).find("_cmp") != std::string::npos)
+    flags |= kShadowCompareSwap;
   Record mine(group, time, instruction.index);
   if (isAtomic && access.kind != AccessKind::Store)
     for (unsigned i = 0; i < 2; ++i)

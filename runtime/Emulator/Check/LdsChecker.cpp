@@ -124,6 +124,10 @@ void LdsChecker::checkDword(Wave &wave, const Instruction &instruction,
   uint8_t flags = bytes;
   if (access.kind == AccessKind::Atomic)
     flags |= kShadowAtomic;
+  if (access.kind == AccessKind::Atomic &&
+      wave.group->program->getText(instruction).find("_cmp") !=
+          std::string::npos)
+    flags |= kShadowCompareSwap;
   if (access.isLdsDma)
     flags |= kShadowDma;
   Record mine(wave.indexInGroup,

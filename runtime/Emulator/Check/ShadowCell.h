@@ -49,6 +49,10 @@ enum ShadowFlag : uint8_t {
   kShadowBytes = 0xf, ///< One bit a byte; none in an empty slot.
   kShadowAtomic = 0x10,
   kShadowDma = 0x20, ///< A direct-to-LDS load: its time is another count.
+  /// A compare-and-swap. The loop around it begins with an ordinary load (so
+  /// LLVM's AtomicExpand makes a float add), and finds out itself whether the
+  /// value was stale: the two are no race.
+  kShadowCompareSwap = 0x40,
 };
 
 /// Two writers and two readers are remembered: writers of different bytes,
@@ -64,13 +68,17 @@ struct ShadowCell {
 
   /// Calls `conflict(record, flags, isWrite)` for each remembered access that
   /// touches the same bytes and is not to be left alone: by another actor,
-  /// one of the two a write, not both atomic.
+  /// one of the two a write, not both atomic, nor a load and the
+  /// compare-and-swap that it may belong to.
   template <typename Conflict>
   void findConflicts(const Record &mine, uint8_t flags, bool isWrite,
                      Conflict conflict) const {
     const auto look = [&](const Record &record, uint8_t theirs,
                           bool theyWrite) {
       uint8_t common = theirs & flags;
+      if (isWrite != theyWrite &&
+          ((isWrite ? flags : theirs) & kShadowCompareSwap))
+        return;
       if ((common & kShadowBytes) && !(common & kShadowAtomic) &&
           record.getActor() != mine.getActor())
         conflict(record, theirs, theyWrite);

@@ -16,6 +16,7 @@ static constexpr uint16_t kMachineAmdgpu = 224;
 static constexpr uint8_t kOsAbiHsa = 64;
 static constexpr uint32_t kNoteMetadata = 32;
 static constexpr uint64_t kMaxFileBytes = 1u << 30;
+static constexpr uint64_t kPage = 4096;
 enum AmdgpuRelocation : uint32_t {
   kAbs32Lo = 1,
   kAbs32Hi = 2,
@@ -102,6 +103,7 @@ Status CodeObjectReader::placeSegments(CodeObject &object) {
     return {StatusCode::ResourceExhausted, "no memory for the code object"};
   std::memset(image, 0, imageBytes);
   object.base = reinterpret_cast<uint64_t>(image);
+  object.parts.emplace_back(object.base, MemoryKind::Code);
   for (const Elf64_Phdr &segment : segments) {
     if (segment.p_type != PT_LOAD)
       continue;
@@ -112,6 +114,12 @@ Status CodeObjectReader::placeSegments(CodeObject &object) {
     std::memcpy(to, bytes, segment.p_filesz);
     if (segment.p_flags & PF_X)
       object.text = {to, segment.p_memsz};
+    // Linkers give each segment pages of its own, in ascending order.
+    uint64_t begin = object.base + segment.p_vaddr / kPage * kPage;
+    if (segment.p_flags & PF_W && begin > object.parts.back().first) {
+      memory.split(begin, MemoryKind::Global);
+      object.parts.emplace_back(begin, MemoryKind::Global);
+    }
   }
   return Status::ok();
 }
@@ -333,8 +341,8 @@ ErrorOr<std::shared_ptr<const CodeObject>> CodeObject::load(const void *bytes,
 }
 
 CodeObject::~CodeObject() {
-  if (base)
-    memory.free(reinterpret_cast<void *>(base), MemoryKind::Code);
+  for (auto [begin, kind] : parts)
+    memory.free(reinterpret_cast<void *>(begin), kind);
 }
 
 const KernelImage *CodeObject::findKernel(std::string_view name) const {

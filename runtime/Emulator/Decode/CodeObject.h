@@ -97,6 +97,8 @@ private:
 
   MemoryMap &memory;
   uint64_t base = 0;
+  /// The allocations that the image is made of, from `base` on.
+  std::vector<std::pair<uint64_t, MemoryKind>> parts;
   std::span<const uint8_t> text;
   std::vector<KernelImage> kernels;
   std::vector<GlobalImage> globals;

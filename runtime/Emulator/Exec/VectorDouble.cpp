@@ -1,5 +1,6 @@
 //===- VectorDouble.cpp - f64 vector instructions ---------------------===//
 
+#include "runtime/Emulator/Exec/DivisionMath.h"
 #include "runtime/Emulator/Exec/FloatMath.h"
 #include "runtime/Emulator/Exec/VectorOps.h"
 
@@ -14,7 +15,7 @@ static D divFixup(D quotient, D denominator, D numerator) {
   return special ? exact : quotient;
 }
 
-/// As divScale of f32 (ExecVectorFloat.cpp), with the limits of f64.
+/// As divScale of f32 (VectorFloat.cpp), with the limits of f64.
 static void divScale(Wave &wave, const Instruction &in) {
   LaneRows value = wave.source(in, 2, 0), den = wave.source(in, 3, 1);
   LaneRows num = wave.source(in, 4, 2);
@@ -37,7 +38,7 @@ static void divScale(Wave &wave, const Instruction &in) {
     } else if (isDenormal(1 / s1) && isDenormal(s2 / s1)) {
       scaled |= uint64_t(1) << lane;
       if (isDenominator)
-        result = std::ldexp(s0, 128);
+        result = std::ldexp(s0, -128);
     } else if (isDenormal(1 / s1)) {
       result = std::ldexp(s0, -128);
     } else if (isDenormal(s2 / s1)) {
@@ -60,9 +61,11 @@ static void divFmas(Wave &wave, const Instruction &in) {
   uint64_t scale = wave.readMask(kVccLo);
   RowTarget target = wave.beginWrite(in);
   for (unsigned lane = 0; lane < wave.lanes; ++lane) {
-    D result = std::fma(Lane<D>::get(a, lane), Lane<D>::get(b, lane),
-                        Lane<D>::get(c, lane));
-    Lane<D>::put(target, lane, scale >> lane & 1 ? result * 0x1p64 : result);
+    D x = Lane<D>::get(a, lane), y = Lane<D>::get(b, lane);
+    D z = Lane<D>::get(c, lane);
+    Lane<D>::put(target, lane,
+                 scale >> lane & 1 ? fmaScaledBack(x, y, z)
+                                   : std::fma(x, y, z));
   }
   if (!target.direct)
     wave.finishWrite(in, ValueType::F64);

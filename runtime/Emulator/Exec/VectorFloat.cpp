@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/Emulator/Exec/DivisionMath.h"
 #include "runtime/Emulator/Exec/FloatMath.h"
 #include "runtime/Emulator/Exec/VectorOps.h"
 
@@ -144,8 +145,9 @@ static F divFixup(F quotient, F denominator, F numerator) {
     return sign(infinity);
   if (std::isinf(denominator) || numerator == 0)
     return sign(0);
-  if (frexpExponent(numerator) - frexpExponent(denominator) < -150)
-    return sign(0);
+  int exponent = frexpExponent(numerator) - frexpExponent(denominator);
+  if (exponent < -150 || exponent > 129)
+    return sign(exponent < 0 ? 0 : infinity);
   return std::copysign(quotient, negative ? -1.0f : 1.0f);
 }
 
@@ -172,9 +174,10 @@ static void divScale(Wave &wave, const Instruction &in) {
     } else if (isDenormal(s1)) {
       result = std::ldexp(s0, 64);
     } else if (isDenormal(1 / s1) && isDenormal(s2 / s1)) {
+      // Not upwards, as the pseudocode has it: that overflows.
       scaled |= uint64_t(1) << lane;
       if (isDenominator)
-        result = std::ldexp(s0, 64);
+        result = std::ldexp(s0, -64);
     } else if (isDenormal(1 / s1)) {
       result = std::ldexp(s0, -64);
     } else if (isDenormal(s2 / s1)) {
@@ -197,10 +200,9 @@ static void divFmas(Wave &wave, const Instruction &in) {
   uint64_t scale = wave.readMask(kVccLo);
   RowTarget target = wave.beginWrite(in);
   for (unsigned lane = 0; lane < wave.lanes; ++lane) {
-    F result = fma32(std::bit_cast<F>(a.lo[lane]), std::bit_cast<F>(b.lo[lane]),
-                     std::bit_cast<F>(c.lo[lane]));
-    if (scale >> lane & 1)
-      result *= 0x1p32f;
+    F x = std::bit_cast<F>(a.lo[lane]), y = std::bit_cast<F>(b.lo[lane]);
+    F z = std::bit_cast<F>(c.lo[lane]);
+    F result = scale >> lane & 1 ? fmaScaledBack(x, y, z) : fma32(x, y, z);
     target.lo[lane] = std::bit_cast<uint32_t>(result);
   }
   if (!target.direct)

@@ -16,6 +16,9 @@
 
 /// In front of every exported function.
 #define TESSERA_HIP extern "C" __attribute__((visibility("default")))
+/// A second name of a function of the same file.
+#define TESSERA_HIP_ALIAS(name, target, parameters)                            \
+  TESSERA_HIP hipError_t name parameters __attribute__((alias(#target)))
 
 namespace tessera::emulator {
 
@@ -35,6 +38,13 @@ private:
   Device(const Chip &chip, Settings settings)
       : chip(chip), settings(std::move(settings)) {}
 };
+
+/// hipSuccess if there is a device and `id` is its number.
+hipError_t checkDevice(int id);
+
+/// gfx942 -> 9, 4; gfx1030 -> 10, 3: as HIP fills major and minor.
+int getMajor(const Chip &chip);
+int getMinor(const Chip &chip);
 
 /// Remembers `error` for hipGetLastError() of this thread, and returns it.
 hipError_t setError(hipError_t error);

@@ -8,14 +8,14 @@
 #include "runtime/Emulator/Hip/Device.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
-#include <cstring>
+#include <string_view>
 
 using namespace tessera;
 using namespace tessera::emulator;
 
 static constexpr int kHipVersion = 50200000;
-static constexpr int kMaxGroup = 1024;
 
 static bool canRunLaneLoops() {
   __builtin_cpu_init();
@@ -44,16 +44,10 @@ Device *Device::get() {
   return device;
 }
 
-static hipError_t checkDevice(int id) {
+hipError_t tessera::emulator::checkDevice(int id) {
   if (!Device::get())
     return setError(hipErrorNoDevice);
   return id == 0 ? hipSuccess : setError(hipErrorInvalidDevice);
-}
-
-static void copyText(char *to, size_t size, std::string_view from) {
-  size_t count = std::min(size - 1, from.size());
-  std::memcpy(to, from.data(), count);
-  to[count] = 0;
 }
 
 TESSERA_HIP hipError_t hipInit(unsigned) { return checkDevice(0); }
@@ -86,16 +80,6 @@ TESSERA_HIP hipError_t hipDriverGetVersion(int *version) {
 TESSERA_HIP hipError_t hipRuntimeGetVersion(int *version) {
   return hipDriverGetVersion(version);
 }
-TESSERA_HIP hipError_t hipDeviceGetName(char *name, int length,
-                                        hipDevice_t id) {
-  if (!name || length <= 0)
-    return setError(hipErrorInvalidValue);
-  if (hipError_t error = checkDevice(id))
-    return error;
-  copyText(name, static_cast<size_t>(length),
-           Device::get()->chip.marketingName);
-  return hipSuccess;
-}
 TESSERA_HIP hipError_t hipDeviceTotalMem(size_t *bytes, hipDevice_t id) {
   if (!bytes)
     return setError(hipErrorInvalidValue);
@@ -111,110 +95,111 @@ TESSERA_HIP hipError_t hipMemGetInfo(size_t *free, size_t *total) {
   *free = *total - std::min(*total, Device::get()->memory.getAllocatedBytes());
   return hipSuccess;
 }
-// Everything is synchronous: there is nothing to wait for or to reset.
+
+// Everything is synchronous: there is nothing to wait for. A reset would free
+// what the application still believes to own, so it does nothing.
 TESSERA_HIP hipError_t hipDeviceSynchronize() { return checkDevice(0); }
 TESSERA_HIP hipError_t hipDeviceReset() { return checkDevice(0); }
 
-/// gfx942 -> 9, 4; gfx1030 -> 10, 3: as HIP fills major and minor.
-static int getMajor(const Chip &chip) { return chip.generation; }
-static int getMinor(const Chip &chip) {
-  char digit = chip.name[chip.name.size() - 2];
-  return digit >= 'a' ? digit - 'a' + 10 : digit - '0';
+static std::atomic<unsigned> deviceFlags{hipDeviceScheduleAuto};
+
+TESSERA_HIP hipError_t hipSetDeviceFlags(unsigned flags) {
+  constexpr unsigned kKnown =
+      hipDeviceScheduleMask | hipDeviceMapHost | hipDeviceLmemResizeToMax;
+  if (flags & ~kKnown)
+    return setError(hipErrorInvalidValue);
+  deviceFlags = flags;
+  return checkDevice(0);
+}
+TESSERA_HIP hipError_t hipGetDeviceFlags(unsigned *flags) {
+  if (!flags)
+    return setError(hipErrorInvalidValue);
+  *flags = deviceFlags;
+  return checkDevice(0);
 }
 
-TESSERA_HIP hipError_t hipGetDeviceProperties(hipDeviceProp_t *properties,
-                                              int id) {
-  if (!properties)
+static constexpr char kBusId[] = "0000:01:00.0";
+
+TESSERA_HIP hipError_t hipDeviceGetPCIBusId(char *text, int length, int id) {
+  if (!text || length <= 0)
     return setError(hipErrorInvalidValue);
   if (hipError_t error = checkDevice(id))
     return error;
-  const Chip &chip = Device::get()->chip;
-  const GpuTarget &target = chip.getTarget();
-  *properties = {};
-  hipDeviceProp_t &p = *properties;
-  copyText(p.name, sizeof p.name, chip.marketingName);
-  copyText(p.gcnArchName, sizeof p.gcnArchName, chip.archName);
-  p.totalGlobalMem = MemoryMap::getTotalBytes();
-  p.sharedMemPerBlock = p.maxSharedMemoryPerMultiProcessor = target.ldsBytes;
-  p.regsPerBlock = 65536;
-  p.warpSize = static_cast<int>(target.waveSize);
-  p.maxThreadsPerBlock = kMaxGroup;
-  std::fill_n(p.maxThreadsDim, 3, kMaxGroup);
-  std::fill_n(p.maxGridSize, 3, 0x7fffffff);
-  p.clockRate = static_cast<int>(chip.clockMhz * 1000);
-  p.clockInstructionRate = 100000;
-  p.memoryClockRate = 1000000;
-  p.memoryBusWidth = 4096;
-  p.totalConstMem = 0x7fffffff;
-  p.major = getMajor(chip);
-  p.minor = getMinor(chip);
-  p.multiProcessorCount = static_cast<int>(chip.computeUnits);
-  p.maxThreadsPerMultiProcessor = static_cast<int>(
-      target.maxWavesPerSimd * target.simdsPerCu * target.waveSize);
-  p.l2CacheSize = 4 << 20;
-  p.concurrentKernels = 1;
-  p.canMapHostMemory = 1;
-  p.isLargeBar = 1;
-  p.memPitch = 0x7fffffff;
+  std::snprintf(text, static_cast<size_t>(length), "%s", kBusId);
+  return hipSuccess;
+}
+TESSERA_HIP hipError_t hipDeviceGetByPCIBusId(int *id, const char *text) {
+  if (!id || !text)
+    return setError(hipErrorInvalidValue);
+  *id = 0;
+  if (std::string_view(text) != kBusId)
+    return setError(hipErrorInvalidDevice);
+  return checkDevice(0);
+}
+TESSERA_HIP hipError_t hipDeviceGetUuid(hipUUID *uuid, hipDevice_t id) {
+  if (!uuid)
+    return setError(hipErrorInvalidValue);
+  if (hipError_t error = checkDevice(id))
+    return error;
+  *uuid = {};
+  std::snprintf(uuid->bytes, sizeof uuid->bytes, "emu-%s",
+                std::string(Device::get()->chip.name).c_str());
   return hipSuccess;
 }
 
-TESSERA_HIP hipError_t hipDeviceGetAttribute(int *value,
-                                             hipDeviceAttribute_t attribute,
-                                             int id) {
+TESSERA_HIP hipError_t hipDeviceGetLimit(size_t *value, hipLimit_t limit) {
   if (!value)
     return setError(hipErrorInvalidValue);
-  hipDeviceProp_t p;
-  if (hipError_t error = hipGetDeviceProperties(&p, id))
-    return error;
-  switch (attribute) {
-  case hipDeviceAttributeMultiprocessorCount:
-    *value = p.multiProcessorCount;
-    return hipSuccess;
-  case hipDeviceAttributeWarpSize:
-    *value = p.warpSize;
-    return hipSuccess;
-  case hipDeviceAttributeMaxThreadsPerBlock:
-  case hipDeviceAttributeMaxBlockDimX:
-  case hipDeviceAttributeMaxBlockDimY:
-  case hipDeviceAttributeMaxBlockDimZ:
-    *value = p.maxThreadsPerBlock;
-    return hipSuccess;
-  case hipDeviceAttributeMaxGridDimX:
-  case hipDeviceAttributeMaxGridDimY:
-  case hipDeviceAttributeMaxGridDimZ:
-    *value = p.maxGridSize[0];
-    return hipSuccess;
-  case hipDeviceAttributeMaxSharedMemoryPerBlock:
-  case hipDeviceAttributeMaxSharedMemoryPerMultiprocessor:
-    *value = static_cast<int>(p.sharedMemPerBlock);
-    return hipSuccess;
-  case hipDeviceAttributeMaxThreadsPerMultiProcessor:
-    *value = p.maxThreadsPerMultiProcessor;
-    return hipSuccess;
-  case hipDeviceAttributeMaxRegistersPerBlock:
-    *value = p.regsPerBlock;
-    return hipSuccess;
-  case hipDeviceAttributeClockRate:
-    *value = p.clockRate;
-    return hipSuccess;
-  case hipDeviceAttributeMemoryClockRate:
-    *value = p.memoryClockRate;
-    return hipSuccess;
-  case hipDeviceAttributeMemoryBusWidth:
-    *value = p.memoryBusWidth;
-    return hipSuccess;
-  case hipDeviceAttributeL2CacheSize:
-    *value = p.l2CacheSize;
-    return hipSuccess;
-  case hipDeviceAttributeComputeCapabilityMajor:
-    *value = p.major;
-    return hipSuccess;
-  case hipDeviceAttributeComputeCapabilityMinor:
-    *value = p.minor;
-    return hipSuccess;
-  default:
-    *value = 0;
-    return setError(hipErrorInvalidValue);
-  }
+  // Neither printf nor malloc exists in kernels here.
+  *value = 0;
+  if (limit != hipLimitPrintfFifoSize && limit != hipLimitMallocHeapSize)
+    return setError(hipErrorUnsupportedLimit);
+  return checkDevice(0);
 }
+
+// Caches and LDS banks are as they are.
+TESSERA_HIP hipError_t hipDeviceGetCacheConfig(hipFuncCache_t *config) {
+  if (!config)
+    return setError(hipErrorInvalidValue);
+  *config = hipFuncCachePreferNone;
+  return checkDevice(0);
+}
+TESSERA_HIP hipError_t hipDeviceSetCacheConfig(hipFuncCache_t) {
+  return checkDevice(0);
+}
+TESSERA_HIP hipError_t hipDeviceGetSharedMemConfig(hipSharedMemConfig *config) {
+  if (!config)
+    return setError(hipErrorInvalidValue);
+  *config = hipSharedMemBankSizeFourByte;
+  return checkDevice(0);
+}
+TESSERA_HIP hipError_t hipDeviceSetSharedMemConfig(hipSharedMemConfig) {
+  return checkDevice(0);
+}
+
+// The device has no peer.
+TESSERA_HIP hipError_t hipDeviceCanAccessPeer(int *can, int id, int peer) {
+  if (!can)
+    return setError(hipErrorInvalidValue);
+  *can = 0;
+  if (hipError_t error = checkDevice(id))
+    return error;
+  return checkDevice(peer);
+}
+TESSERA_HIP hipError_t hipDeviceEnablePeerAccess(int, unsigned) {
+  return setError(hipErrorInvalidDevice);
+}
+TESSERA_HIP hipError_t hipDeviceDisablePeerAccess(int) {
+  return setError(hipErrorPeerAccessNotEnabled);
+}
+TESSERA_HIP hipError_t hipDeviceGetP2PAttribute(int *value, hipDeviceP2PAttr,
+                                                int, int) {
+  if (!value)
+    return setError(hipErrorInvalidValue);
+  *value = 0;
+  return setError(hipErrorInvalidDevice);
+}
+
+// A profiler is told nothing.
+TESSERA_HIP hipError_t hipProfilerStart() { return checkDevice(0); }
+TESSERA_HIP hipError_t hipProfilerStop() { return checkDevice(0); }

@@ -1,6 +1,7 @@
 //===- HipError.cpp - Errors of the emulated HIP --------------------------===//
 
 #include "runtime/Emulator/Hip/Device.h"
+#include "runtime/Emulator/Hip/NotSupported.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -38,6 +39,11 @@ hipError_t tessera::emulator::setError(hipError_t error, std::string text) {
   std::lock_guard lock(last.mutex);
   last.text = std::move(text);
   return setError(error);
+}
+
+int tessera::emulator::refuseCall(const char *function) {
+  return setError(hipErrorNotSupported,
+                  std::string(function) + " is not supported");
 }
 
 /// Copies the text of the last failed call of any thread, cut to `size` bytes
@@ -94,6 +100,72 @@ static constexpr ErrorText kErrors[] = {
     TESSERA_ERROR(hipErrorLaunchTimeOut, "launch timed out"),
     TESSERA_ERROR(hipErrorLaunchFailure, "launch failure"),
     TESSERA_ERROR(hipErrorNotSupported, "not supported"),
+    TESSERA_ERROR(hipErrorDeinitialized, "deinitialized"),
+    TESSERA_ERROR(hipErrorProfilerDisabled, "profiler disabled"),
+    TESSERA_ERROR(hipErrorProfilerNotInitialized, "profiler not initialized"),
+    TESSERA_ERROR(hipErrorProfilerAlreadyStarted, "profiler already started"),
+    TESSERA_ERROR(hipErrorProfilerAlreadyStopped, "profiler already stopped"),
+    TESSERA_ERROR(hipErrorInvalidPitchValue, "invalid pitch"),
+    TESSERA_ERROR(hipErrorInvalidSymbol, "invalid device symbol"),
+    TESSERA_ERROR(hipErrorInsufficientDriver, "insufficient driver"),
+    TESSERA_ERROR(hipErrorMissingConfiguration, "missing launch configuration"),
+    TESSERA_ERROR(hipErrorPriorLaunchFailure, "an earlier launch failed"),
+    TESSERA_ERROR(hipErrorContextAlreadyCurrent, "context is already current"),
+    TESSERA_ERROR(hipErrorMapFailed, "mapping failed"),
+    TESSERA_ERROR(hipErrorUnmapFailed, "unmapping failed"),
+    TESSERA_ERROR(hipErrorArrayIsMapped, "array is mapped"),
+    TESSERA_ERROR(hipErrorAlreadyMapped, "already mapped"),
+    TESSERA_ERROR(hipErrorAlreadyAcquired, "already acquired"),
+    TESSERA_ERROR(hipErrorNotMapped, "not mapped"),
+    TESSERA_ERROR(hipErrorNotMappedAsArray, "not mapped as array"),
+    TESSERA_ERROR(hipErrorNotMappedAsPointer, "not mapped as pointer"),
+    TESSERA_ERROR(hipErrorECCNotCorrectable, "uncorrectable ECC error"),
+    TESSERA_ERROR(hipErrorUnsupportedLimit, "unsupported limit"),
+    TESSERA_ERROR(hipErrorContextAlreadyInUse, "context is already in use"),
+    TESSERA_ERROR(hipErrorPeerAccessUnsupported,
+                  "peer access is not supported"),
+    TESSERA_ERROR(hipErrorInvalidKernelFile, "invalid kernel file"),
+    TESSERA_ERROR(hipErrorInvalidGraphicsContext, "invalid graphics context"),
+    TESSERA_ERROR(hipErrorInvalidSource, "invalid source"),
+    TESSERA_ERROR(hipErrorSharedObjectSymbolNotFound,
+                  "symbol of a shared object not found"),
+    TESSERA_ERROR(hipErrorSharedObjectInitFailed,
+                  "initialization of a shared object failed"),
+    TESSERA_ERROR(hipErrorOperatingSystem, "operating system error"),
+    TESSERA_ERROR(hipErrorIllegalState, "illegal state"),
+    TESSERA_ERROR(hipErrorPeerAccessAlreadyEnabled,
+                  "peer access is already enabled"),
+    TESSERA_ERROR(hipErrorPeerAccessNotEnabled, "peer access is not enabled"),
+    TESSERA_ERROR(hipErrorSetOnActiveProcess,
+                  "device is already active in this process"),
+    TESSERA_ERROR(hipErrorContextIsDestroyed, "context is destroyed"),
+    TESSERA_ERROR(hipErrorAssert, "device-side assertion"),
+    TESSERA_ERROR(hipErrorHostMemoryAlreadyRegistered,
+                  "host memory is already registered"),
+    TESSERA_ERROR(hipErrorHostMemoryNotRegistered,
+                  "host memory is not registered"),
+    TESSERA_ERROR(hipErrorCooperativeLaunchTooLarge,
+                  "too many groups for a cooperative launch"),
+    TESSERA_ERROR(hipErrorStreamCaptureUnsupported,
+                  "not permitted while a stream is captured"),
+    TESSERA_ERROR(hipErrorStreamCaptureInvalidated,
+                  "stream capture was invalidated"),
+    TESSERA_ERROR(hipErrorStreamCaptureMerge, "stream captures would merge"),
+    TESSERA_ERROR(hipErrorStreamCaptureUnmatched,
+                  "stream capture began on another stream"),
+    TESSERA_ERROR(hipErrorStreamCaptureUnjoined,
+                  "stream capture has an unjoined fork"),
+    TESSERA_ERROR(hipErrorStreamCaptureIsolation,
+                  "dependency would cross a stream capture"),
+    TESSERA_ERROR(hipErrorStreamCaptureImplicit,
+                  "implicit dependency on a stream capture"),
+    TESSERA_ERROR(hipErrorCapturedEvent,
+                  "event was recorded in a stream capture"),
+    TESSERA_ERROR(hipErrorStreamCaptureWrongThread,
+                  "stream capture began in another thread"),
+    TESSERA_ERROR(hipErrorGraphExecUpdateFailure, "graph could not be updated"),
+    TESSERA_ERROR(hipErrorRuntimeMemory, "runtime memory error"),
+    TESSERA_ERROR(hipErrorRuntimeOther, "runtime error"),
     TESSERA_ERROR(hipErrorUnknown, "unknown error"),
 };
 #undef TESSERA_ERROR

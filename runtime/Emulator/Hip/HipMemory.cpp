@@ -1,15 +1,18 @@
-//===- HipMemory.cpp - Memory of the emulated HIP -------------------------===//
+//===- HipMemory.cpp - Allocations of the emulated HIP --------------------===//
 //
-// Device memory is host memory, so a copy is a copy; but both ends are checked
-// against the allocations, as a driver would.
+// Device memory is host memory, so pinned, managed and device memory differ
+// only in what hipPointerGetAttributes() says of them and in who may free them.
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/Emulator/Hip/Device.h"
+#include "runtime/Emulator/Hip/Handles.h"
 
 #include <cstring>
 
 using namespace tessera::emulator;
+
+/// Rows of pitched allocations begin at multiples of this.
+static constexpr size_t kPitch = 256;
 
 static hipError_t allocate(void **pointer, size_t bytes, MemoryKind kind) {
   if (!pointer)
@@ -24,11 +27,13 @@ static hipError_t allocate(void **pointer, size_t bytes, MemoryKind kind) {
   return *pointer ? hipSuccess : setError(hipErrorOutOfMemory);
 }
 
-static hipError_t release(void *pointer, MemoryKind kind) {
+/// Frees an allocation of one of two kinds.
+static hipError_t release(void *pointer, MemoryKind kind, MemoryKind orKind) {
   if (!pointer)
     return hipSuccess;
   Device *device = Device::get();
-  if (device && device->memory.free(pointer, kind))
+  if (device && (device->memory.free(pointer, kind) ||
+                 device->memory.free(pointer, orKind)))
     return hipSuccess;
   return setError(hipErrorInvalidValue,
                   "a pointer that is no live allocation was freed");
@@ -37,134 +42,135 @@ static hipError_t release(void *pointer, MemoryKind kind) {
 TESSERA_HIP hipError_t hipMalloc(void **pointer, size_t bytes) {
   return allocate(pointer, bytes, MemoryKind::Device);
 }
-TESSERA_HIP hipError_t hipFree(void *pointer) {
-  return release(pointer, MemoryKind::Device);
+TESSERA_HIP hipError_t hipExtMallocWithFlags(void **pointer, size_t bytes,
+                                             unsigned) {
+  return allocate(pointer, bytes, MemoryKind::Device);
 }
+TESSERA_HIP hipError_t hipFree(void *pointer) {
+  return release(pointer, MemoryKind::Device, MemoryKind::Managed);
+}
+TESSERA_HIP hipError_t hipMallocManaged(void **pointer, size_t bytes,
+                                        unsigned flags) {
+  if (flags != hipMemAttachGlobal && flags != hipMemAttachHost)
+    return setError(hipErrorInvalidValue);
+  return allocate(pointer, bytes, MemoryKind::Managed);
+}
+
+// Freed at once, as everything that was launched before has run.
+TESSERA_HIP hipError_t hipMallocAsync(void **pointer, size_t bytes,
+                                      hipStream_t stream) {
+  if (hipError_t error = checkStream(stream))
+    return error;
+  return allocate(pointer, bytes, MemoryKind::Device);
+}
+TESSERA_HIP hipError_t hipFreeAsync(void *pointer, hipStream_t stream) {
+  if (hipError_t error = checkStream(stream))
+    return error;
+  return hipFree(pointer);
+}
+
+TESSERA_HIP hipError_t hipMallocPitch(void **pointer, size_t *pitch,
+                                      size_t width, size_t height) {
+  if (!pitch)
+    return setError(hipErrorInvalidValue);
+  *pitch = (width + kPitch - 1) / kPitch * kPitch;
+  if (height && *pitch > SIZE_MAX / height)
+    return setError(hipErrorOutOfMemory);
+  return allocate(pointer, *pitch * height, MemoryKind::Device);
+}
+TESSERA_HIP hipError_t hipMemAllocPitch(hipDeviceptr_t *pointer, size_t *pitch,
+                                        size_t width, size_t height, unsigned) {
+  return hipMallocPitch(pointer, pitch, width, height);
+}
+TESSERA_HIP hipError_t hipMalloc3D(hipPitchedPtr *pointer, hipExtent extent) {
+  if (!pointer)
+    return setError(hipErrorInvalidValue);
+  if (extent.depth && extent.height > SIZE_MAX / extent.depth)
+    return setError(hipErrorOutOfMemory);
+  pointer->xsize = extent.width;
+  pointer->ysize = extent.height;
+  return hipMallocPitch(&pointer->ptr, &pointer->pitch, extent.width,
+                        extent.height * extent.depth);
+}
+
 TESSERA_HIP hipError_t hipHostMalloc(void **pointer, size_t bytes, unsigned) {
   return allocate(pointer, bytes, MemoryKind::Host);
 }
+TESSERA_HIP_ALIAS(hipHostAlloc, hipHostMalloc, (void **, size_t, unsigned));
+TESSERA_HIP hipError_t hipMallocHost(void **pointer, size_t bytes) {
+  return allocate(pointer, bytes, MemoryKind::Host);
+}
+TESSERA_HIP_ALIAS(hipMemAllocHost, hipMallocHost, (void **, size_t));
 TESSERA_HIP hipError_t hipHostFree(void *pointer) {
-  return release(pointer, MemoryKind::Host);
+  return release(pointer, MemoryKind::Host, MemoryKind::Host);
 }
+TESSERA_HIP_ALIAS(hipFreeHost, hipHostFree, (void *));
 
-/// True when [pointer, pointer + bytes) is wholly inside one allocation, or is
-/// plain host memory and that is allowed.
-static bool isLegal(const void *pointer, size_t bytes, bool mustBeDevice) {
-  Device *device = Device::get();
-  auto address = reinterpret_cast<uint64_t>(pointer);
-  if (!device || !pointer)
-    return false;
-  auto found = device->memory.find(address);
-  return found ? found->contains(address, bytes) : !mustBeDevice;
-}
-
-static hipError_t copy(void *to, const void *from, size_t bytes,
-                       hipMemcpyKind kind) {
-  if (bytes == 0)
-    return hipSuccess;
-  bool toDevice =
-      kind == hipMemcpyHostToDevice || kind == hipMemcpyDeviceToDevice;
-  bool fromDevice =
-      kind == hipMemcpyDeviceToHost || kind == hipMemcpyDeviceToDevice;
-  if (kind > hipMemcpyDefault)
-    return setError(hipErrorInvalidMemcpyDirection);
-  if (!isLegal(to, bytes, toDevice) || !isLegal(from, bytes, fromDevice))
-    return setError(hipErrorInvalidValue,
-                    "a copy of " + std::to_string(bytes) +
-                        " bytes is not inside a live allocation");
-  std::memmove(to, from, bytes);
-  return hipSuccess;
-}
-
-TESSERA_HIP hipError_t hipMemcpy(void *to, const void *from, size_t bytes,
-                                 hipMemcpyKind kind) {
-  return copy(to, from, bytes, kind);
-}
-TESSERA_HIP hipError_t hipMemcpyAsync(void *to, const void *from, size_t bytes,
-                                      hipMemcpyKind kind, hipStream_t) {
-  return copy(to, from, bytes, kind);
-}
-TESSERA_HIP hipError_t hipMemcpyWithStream(void *to, const void *from,
-                                           size_t bytes, hipMemcpyKind kind,
-                                           hipStream_t) {
-  return copy(to, from, bytes, kind);
-}
-TESSERA_HIP hipError_t hipMemcpyHtoD(hipDeviceptr_t to, void *from,
-                                     size_t bytes) {
-  return copy(to, from, bytes, hipMemcpyHostToDevice);
-}
-TESSERA_HIP hipError_t hipMemcpyDtoH(void *to, hipDeviceptr_t from,
-                                     size_t bytes) {
-  return copy(to, from, bytes, hipMemcpyDeviceToHost);
-}
-TESSERA_HIP hipError_t hipMemcpyDtoD(hipDeviceptr_t to, hipDeviceptr_t from,
-                                     size_t bytes) {
-  return copy(to, from, bytes, hipMemcpyDeviceToDevice);
-}
-TESSERA_HIP hipError_t hipMemcpyHtoDAsync(hipDeviceptr_t to, void *from,
-                                          size_t bytes, hipStream_t) {
-  return copy(to, from, bytes, hipMemcpyHostToDevice);
-}
-TESSERA_HIP hipError_t hipMemcpyDtoHAsync(void *to, hipDeviceptr_t from,
-                                          size_t bytes, hipStream_t) {
-  return copy(to, from, bytes, hipMemcpyDeviceToHost);
-}
-TESSERA_HIP hipError_t hipMemcpyDtoDAsync(hipDeviceptr_t to,
-                                          hipDeviceptr_t from, size_t bytes,
-                                          hipStream_t) {
-  return copy(to, from, bytes, hipMemcpyDeviceToDevice);
-}
-
-/// Fills `count` elements.
-template <typename T>
-static hipError_t fill(void *to, T value, size_t count) {
-  if (count == 0)
-    return hipSuccess;
-  if (!isLegal(to, count * sizeof(T), true))
-    return setError(hipErrorInvalidValue,
-                    "a fill is not inside a live allocation");
-  auto *elements = static_cast<T *>(to);
-  std::fill(elements, elements + count, value);
-  return hipSuccess;
-}
-
-TESSERA_HIP hipError_t hipMemset(void *to, int value, size_t bytes) {
-  return fill(to, static_cast<uint8_t>(value), bytes);
-}
-TESSERA_HIP hipError_t hipMemsetAsync(void *to, int value, size_t bytes,
-                                      hipStream_t) {
-  return fill(to, static_cast<uint8_t>(value), bytes);
-}
-TESSERA_HIP hipError_t hipMemsetD8(hipDeviceptr_t to, unsigned char value,
-                                   size_t count) {
-  return fill(to, static_cast<uint8_t>(value), count);
-}
-TESSERA_HIP hipError_t hipMemsetD16(hipDeviceptr_t to, unsigned short value,
-                                    size_t count) {
-  return fill(to, static_cast<uint16_t>(value), count);
-}
-TESSERA_HIP hipError_t hipMemsetD32(hipDeviceptr_t to, int value,
-                                    size_t count) {
-  return fill(to, static_cast<uint32_t>(value), count);
-}
-TESSERA_HIP hipError_t hipMemsetD32Async(hipDeviceptr_t to, int value,
-                                         size_t count, hipStream_t) {
-  return fill(to, static_cast<uint32_t>(value), count);
-}
-
-TESSERA_HIP hipError_t hipPointerGetAttributes(
-    hipPointerAttribute_t *attributes, const void *pointer) {
-  if (!attributes)
+TESSERA_HIP hipError_t hipHostRegister(void *pointer, size_t bytes, unsigned) {
+  if (!pointer || !bytes)
     return setError(hipErrorInvalidValue);
+  if (hipError_t error = checkDevice(0))
+    return error;
+  if (!Device::get()->memory.adopt(pointer, bytes))
+    return setError(hipErrorHostMemoryAlreadyRegistered);
+  return hipSuccess;
+}
+TESSERA_HIP hipError_t hipHostUnregister(void *pointer) {
+  if (hipError_t error = checkDevice(0))
+    return error;
+  if (!Device::get()->memory.free(pointer, MemoryKind::Adopted))
+    return setError(hipErrorHostMemoryNotRegistered);
+  return hipSuccess;
+}
+
+/// The allocation with `pointer` inside, if the host may use it.
+static std::optional<Allocation> findHostMemory(const void *pointer) {
   Device *device = Device::get();
   auto found = device ? device->memory.find(reinterpret_cast<uint64_t>(pointer))
                       : std::nullopt;
-  if (!found)
+  if (found && found->kind != MemoryKind::Host &&
+      found->kind != MemoryKind::Adopted && found->kind != MemoryKind::Managed)
+    return std::nullopt;
+  return found;
+}
+
+TESSERA_HIP hipError_t hipHostGetDevicePointer(void **devicePointer,
+                                               void *hostPointer, unsigned) {
+  if (!devicePointer)
     return setError(hipErrorInvalidValue);
-  *attributes = {};
-  bool isHost = found->kind == MemoryKind::Host;
-  attributes->memoryType = isHost ? hipMemoryTypeHost : hipMemoryTypeDevice;
-  attributes->devicePointer = const_cast<void *>(pointer);
-  attributes->hostPointer = isHost ? attributes->devicePointer : nullptr;
+  *devicePointer = findHostMemory(hostPointer) ? hostPointer : nullptr;
+  return *devicePointer ? hipSuccess : setError(hipErrorInvalidValue);
+}
+TESSERA_HIP hipError_t hipHostGetFlags(unsigned *flags, void *hostPointer) {
+  if (!flags || !findHostMemory(hostPointer))
+    return setError(hipErrorInvalidValue);
+  *flags = hipHostMallocMapped;
   return hipSuccess;
+}
+
+// Managed memory never moves: advice and prefetching have nothing to do.
+static hipError_t checkManaged(const void *pointer, size_t bytes) {
+  Device *device = Device::get();
+  auto address = reinterpret_cast<uint64_t>(pointer);
+  auto found = device ? device->memory.find(address) : std::nullopt;
+  if (found && found->contains(address, bytes))
+    return hipSuccess;
+  return setError(hipErrorInvalidValue);
+}
+TESSERA_HIP hipError_t hipMemAdvise(const void *pointer, size_t bytes,
+                                    hipMemoryAdvise, int) {
+  return checkManaged(pointer, bytes);
+}
+TESSERA_HIP hipError_t hipMemPrefetchAsync(const void *pointer, size_t bytes,
+                                           int, hipStream_t stream) {
+  if (hipError_t error = checkStream(stream))
+    return error;
+  return checkManaged(pointer, bytes);
+}
+TESSERA_HIP hipError_t hipStreamAttachMemAsync(hipStream_t stream,
+                                               void *pointer, size_t,
+                                               unsigned) {
+  if (hipError_t error = checkStream(stream))
+    return error;
+  return checkManaged(pointer, 0);
 }

@@ -1,34 +1,31 @@
-//===- HipStream.cpp - Streams and events of the emulated HIP -------------===//
+//===- HipStream.cpp - Streams of the emulated HIP ------------------------===//
 //
-// Every call has done its work when it returns, so a stream has no queue and
-// an event is a moment of the host's clock. Times between events are how long
-// the emulation took, not how long a GPU would have.
+// Every call has done its work when it returns, so a stream has no queue: it is
+// a handle that can be wrong. Callbacks run in the calling thread.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/Emulator/Hip/Device.h"
 #include "runtime/Emulator/Hip/Handles.h"
 
-#include <chrono>
+#include <algorithm>
+#include <atomic>
+#include <thread>
 
 using namespace tessera::emulator;
 
 struct ihipStream_t {
   unsigned flags;
+  int priority = 0;
 };
-struct ihipEvent_t {
-  unsigned flags;
-  bool recorded = false;
-  std::chrono::steady_clock::time_point time;
-};
+
+// Small numbers are better, as in CUDA.
+static constexpr int kLowestPriority = 1;
+static constexpr int kHighestPriority = -1;
 
 static HandleSet<ihipStream_t> &getStreams() {
   static auto *streams = new HandleSet<ihipStream_t>;
   return *streams;
-}
-static HandleSet<ihipEvent_t> &getEvents() {
-  static auto *events = new HandleSet<ihipEvent_t>;
-  return *events;
 }
 
 hipError_t tessera::emulator::checkStream(hipStream_t stream) {
@@ -42,15 +39,25 @@ TESSERA_HIP hipError_t hipStreamCreateWithFlags(hipStream_t *stream,
                                                 unsigned flags) {
   if (!stream)
     return setError(hipErrorInvalidValue);
-  *stream = getStreams().add(new ihipStream_t{flags});
+  *stream = getStreams().add(new ihipStream_t{flags, 0});
   return hipSuccess;
 }
 TESSERA_HIP hipError_t hipStreamCreate(hipStream_t *stream) {
   return hipStreamCreateWithFlags(stream, hipStreamDefault);
 }
 TESSERA_HIP hipError_t hipStreamCreateWithPriority(hipStream_t *stream,
-                                                   unsigned flags, int) {
-  return hipStreamCreateWithFlags(stream, flags);
+                                                   unsigned flags,
+                                                   int priority) {
+  if (!stream)
+    return setError(hipErrorInvalidValue);
+  *stream = getStreams().add(new ihipStream_t{
+      flags, std::clamp(priority, kHighestPriority, kLowestPriority)});
+  return hipSuccess;
+}
+TESSERA_HIP hipError_t hipExtStreamCreateWithCUMask(hipStream_t *stream,
+                                                    uint32_t,
+                                                    const uint32_t *) {
+  return hipStreamCreateWithFlags(stream, hipStreamDefault);
 }
 TESSERA_HIP hipError_t hipStreamDestroy(hipStream_t stream) {
   return getStreams().remove(stream) ? hipSuccess
@@ -59,15 +66,20 @@ TESSERA_HIP hipError_t hipStreamDestroy(hipStream_t stream) {
 TESSERA_HIP hipError_t hipStreamSynchronize(hipStream_t stream) {
   return checkStream(stream);
 }
+TESSERA_HIP_ALIAS(hipStreamSynchronize_spt, hipStreamSynchronize,
+                  (hipStream_t));
 TESSERA_HIP hipError_t hipStreamQuery(hipStream_t stream) {
   return checkStream(stream);
 }
+TESSERA_HIP_ALIAS(hipStreamQuery_spt, hipStreamQuery, (hipStream_t));
 TESSERA_HIP hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event,
                                           unsigned) {
-  if (!getEvents().has(event))
+  if (!isEvent(event))
     return setError(hipErrorInvalidHandle);
   return checkStream(stream);
 }
+TESSERA_HIP_ALIAS(hipStreamWaitEvent_spt, hipStreamWaitEvent,
+                  (hipStream_t, hipEvent_t, unsigned));
 TESSERA_HIP hipError_t hipStreamGetFlags(hipStream_t stream, unsigned *flags) {
   if (!flags)
     return setError(hipErrorInvalidValue);
@@ -76,51 +88,117 @@ TESSERA_HIP hipError_t hipStreamGetFlags(hipStream_t stream, unsigned *flags) {
   *flags = getStreams().has(stream) ? stream->flags : 0;
   return hipSuccess;
 }
-
-TESSERA_HIP hipError_t hipEventCreateWithFlags(hipEvent_t *event,
-                                               unsigned flags) {
-  if (!event)
+TESSERA_HIP_ALIAS(hipStreamGetFlags_spt, hipStreamGetFlags,
+                  (hipStream_t, unsigned *));
+TESSERA_HIP hipError_t hipStreamGetPriority(hipStream_t stream, int *priority) {
+  if (!priority)
     return setError(hipErrorInvalidValue);
-  *event = getEvents().add(new ihipEvent_t{flags, false, {}});
-  return hipSuccess;
-}
-TESSERA_HIP hipError_t hipEventCreate(hipEvent_t *event) {
-  return hipEventCreateWithFlags(event, hipEventDefault);
-}
-TESSERA_HIP hipError_t hipEventDestroy(hipEvent_t event) {
-  return getEvents().remove(event) ? hipSuccess
-                                   : setError(hipErrorInvalidHandle);
-}
-
-void tessera::emulator::recordEvent(hipEvent_t event) {
-  event->time = std::chrono::steady_clock::now();
-  event->recorded = true;
-}
-bool tessera::emulator::isEvent(hipEvent_t event) {
-  return getEvents().has(event);
-}
-
-TESSERA_HIP hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream) {
-  if (!isEvent(event))
-    return setError(hipErrorInvalidHandle);
   if (hipError_t error = checkStream(stream))
     return error;
-  recordEvent(event);
+  *priority = getStreams().has(stream) ? stream->priority : 0;
   return hipSuccess;
 }
-TESSERA_HIP hipError_t hipEventSynchronize(hipEvent_t event) {
-  return isEvent(event) ? hipSuccess : setError(hipErrorInvalidHandle);
+TESSERA_HIP_ALIAS(hipStreamGetPriority_spt, hipStreamGetPriority,
+                  (hipStream_t, int *));
+TESSERA_HIP hipError_t hipDeviceGetStreamPriorityRange(int *lowest,
+                                                       int *highest) {
+  if (lowest)
+    *lowest = kLowestPriority;
+  if (highest)
+    *highest = kHighestPriority;
+  return checkDevice(0);
 }
-TESSERA_HIP hipError_t hipEventQuery(hipEvent_t event) {
-  return hipEventSynchronize(event);
-}
-TESSERA_HIP hipError_t hipEventElapsedTime(float *timeMs, hipEvent_t begin,
-                                           hipEvent_t end) {
-  if (!timeMs)
+TESSERA_HIP int hipGetStreamDeviceId(hipStream_t) { return 0; }
+
+TESSERA_HIP hipError_t hipStreamAddCallback(hipStream_t stream,
+                                            hipStreamCallback_t callback,
+                                            void *data, unsigned flags) {
+  if (!callback || flags)
     return setError(hipErrorInvalidValue);
-  if (!isEvent(begin) || !isEvent(end) || !begin->recorded || !end->recorded)
-    return setError(hipErrorInvalidHandle);
-  *timeMs =
-      std::chrono::duration<float, std::milli>(end->time - begin->time).count();
+  if (hipError_t error = checkStream(stream))
+    return error;
+  callback(stream, hipSuccess, data);
   return hipSuccess;
+}
+TESSERA_HIP hipError_t hipLaunchHostFunc(hipStream_t stream,
+                                         hipHostFn_t function, void *data) {
+  if (!function)
+    return setError(hipErrorInvalidValue);
+  if (hipError_t error = checkStream(stream))
+    return error;
+  function(data);
+  return hipSuccess;
+}
+
+// Nothing is ever captured.
+TESSERA_HIP hipError_t hipStreamIsCapturing(hipStream_t stream,
+                                            hipStreamCaptureStatus *status) {
+  if (!status)
+    return setError(hipErrorInvalidValue);
+  *status = hipStreamCaptureStatusNone;
+  return checkStream(stream);
+}
+TESSERA_HIP hipError_t
+hipThreadExchangeStreamCaptureMode(hipStreamCaptureMode *mode) {
+  static thread_local hipStreamCaptureMode current = hipStreamCaptureModeGlobal;
+  if (!mode)
+    return setError(hipErrorInvalidValue);
+  std::swap(*mode, current);
+  return hipSuccess;
+}
+
+template <typename T>
+static hipError_t writeValue(hipStream_t stream, void *pointer, T value) {
+  if (!pointer)
+    return setError(hipErrorInvalidValue);
+  if (hipError_t error = checkStream(stream))
+    return error;
+  std::atomic_ref<T>(*static_cast<T *>(pointer)).store(value);
+  return hipSuccess;
+}
+TESSERA_HIP hipError_t hipStreamWriteValue32(hipStream_t stream, void *pointer,
+                                             uint32_t value, unsigned) {
+  return writeValue(stream, pointer, value);
+}
+TESSERA_HIP hipError_t hipStreamWriteValue64(hipStream_t stream, void *pointer,
+                                             uint64_t value, unsigned) {
+  return writeValue(stream, pointer, value);
+}
+
+/// The condition of hipStreamWaitValue.
+template <typename T>
+static bool isReached(T now, T value, unsigned condition, T mask) {
+  switch (condition) {
+  case hipStreamWaitValueGte:
+    return (now & mask) >= value;
+  case hipStreamWaitValueEq:
+    return (now & mask) == value;
+  case hipStreamWaitValueAnd:
+    return (now & mask & value) != 0;
+  default:
+    return ~((now & mask) | (value & mask)) != 0;
+  }
+}
+// Waits in the calling thread: another one must write the value.
+template <typename T>
+static hipError_t waitValue(hipStream_t stream, void *pointer, T value,
+                            unsigned condition, T mask) {
+  if (!pointer || condition > hipStreamWaitValueNor)
+    return setError(hipErrorInvalidValue);
+  if (hipError_t error = checkStream(stream))
+    return error;
+  std::atomic_ref<T> place(*static_cast<T *>(pointer));
+  while (!isReached(place.load(), value, condition, mask))
+    std::this_thread::yield();
+  return hipSuccess;
+}
+TESSERA_HIP hipError_t hipStreamWaitValue32(hipStream_t stream, void *pointer,
+                                            uint32_t value, unsigned condition,
+                                            uint32_t mask) {
+  return waitValue(stream, pointer, value, condition, mask);
+}
+TESSERA_HIP hipError_t hipStreamWaitValue64(hipStream_t stream, void *pointer,
+                                            uint64_t value, unsigned condition,
+                                            uint64_t mask) {
+  return waitValue(stream, pointer, value, condition, mask);
 }

@@ -129,12 +129,16 @@ TEST(Float, ConvertsIntegersSaturating) {
   }
 }
 
-// The chain that compilers emit for a division gives the rounded quotient.
+// The chain that compilers emit for a division gives the rounded quotient, also
+// where it overflows, is denormal, or the operands are.
 TEST(Float, DivisionChain) {
+  static constexpr float kEdges[] = {
+      1e-45f, 1.1754942e-38f, 1.17549435e-38f, 3.4028235e38f,
+      0.1f,   -3.0f,          1e-20f,          8.5070592e37f};
   WaveTester tester("gfx942");
   for (unsigned lane = 0; lane < 64; ++lane) {
-    tester.v(1, lane) = std::bit_cast<uint32_t>(float(lane) * 3.7f - 40);
-    tester.v(2, lane) = std::bit_cast<uint32_t>(1e-3f + float(lane) * 0.37f);
+    tester.v(1, lane) = std::bit_cast<uint32_t>(kEdges[lane / 8]);
+    tester.v(2, lane) = std::bit_cast<uint32_t>(kEdges[lane % 8]);
   }
   float n[64], d[64];
   for (unsigned lane = 0; lane < 64; ++lane)

@@ -47,3 +47,32 @@ TEST(MemoryMap, RefusesTooMuch) {
   MemoryMap map;
   EXPECT_EQ(map.allocate(size_t(1) << 60, MemoryKind::Device), nullptr);
 }
+
+// What somebody else owns can be reached until it is given back, and is not
+// touched then.
+TEST(MemoryMap, AdoptsMemory) {
+  MemoryMap map;
+  int owned[8] = {1, 2, 3};
+  auto address = reinterpret_cast<uint64_t>(owned);
+  EXPECT_TRUE(map.adopt(owned, sizeof owned));
+  EXPECT_FALSE(map.adopt(owned + 7, 8));
+  EXPECT_TRUE(map.find(address)->contains(address, sizeof owned));
+  EXPECT_EQ(map.getAllocatedBytes(), 0u);
+  EXPECT_TRUE(map.free(owned, MemoryKind::Adopted));
+  EXPECT_FALSE(map.find(address));
+  EXPECT_EQ(owned[2], 3);
+}
+
+// The second half of an allocation can be of another kind.
+TEST(MemoryMap, SplitsAllocations) {
+  MemoryMap map;
+  void *whole = map.allocate(8192, MemoryKind::Code);
+  auto begin = reinterpret_cast<uint64_t>(whole);
+  map.split(begin + 4096, MemoryKind::Global);
+  EXPECT_FALSE(map.find(begin)->isWritable());
+  EXPECT_FALSE(map.find(begin)->contains(begin, 4097));
+  EXPECT_TRUE(map.find(begin + 4096)->isWritable());
+  EXPECT_TRUE(map.free(whole, MemoryKind::Code));
+  EXPECT_TRUE(map.free(static_cast<char *>(whole) + 4096, MemoryKind::Global));
+  EXPECT_EQ(map.getAllocatedBytes(), 0u);
+}

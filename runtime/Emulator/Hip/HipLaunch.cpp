@@ -1,0 +1,261 @@
+//===- HipLaunch.cpp - Kernel launches of the emulated HIP ----------------===//
+
+#include "runtime/Emulator/Hip/Handles.h"
+#include "runtime/Emulator/Hip/Module.h"
+#include "runtime/Emulator/Launch.h"
+
+#include <cstring>
+
+using namespace tessera;
+using namespace tessera::emulator;
+
+static constexpr uint64_t kMaxGridItems = uint64_t(1) << 32;
+/// Groups of a cooperative launch: each has a host thread.
+static constexpr uint64_t kMaxCooperativeGroups = 1024;
+
+/// Explicit arguments, from either of HIP's two ways to give them.
+static hipError_t collectArguments(const KernelImage &kernel, void **params,
+                                   void **extra, std::vector<uint8_t> &bytes) {
+  bytes.assign(kernel.descriptor.kernargBytes, 0);
+  if (params) {
+    size_t next = 0;
+    for (const KernelArgument &argument : kernel.arguments) {
+      if (argument.isHidden())
+        continue;
+      if (uint64_t(argument.offset) + argument.bytes > bytes.size())
+        return setError(hipErrorInvalidImage);
+      std::memcpy(bytes.data() + argument.offset, params[next++],
+                  argument.bytes);
+    }
+    return hipSuccess;
+  }
+  if (!extra)
+    return hipSuccess;
+  const void *buffer = nullptr;
+  size_t size = 0;
+  for (; *extra != HIP_LAUNCH_PARAM_END; extra += 2) {
+    if (*extra == HIP_LAUNCH_PARAM_BUFFER_POINTER)
+      buffer = extra[1];
+    else if (*extra == HIP_LAUNCH_PARAM_BUFFER_SIZE)
+      size = *static_cast<size_t *>(extra[1]);
+    else
+      return setError(hipErrorInvalidValue);
+  }
+  if (!buffer || !size)
+    return size ? setError(hipErrorInvalidValue) : hipSuccess;
+  std::memcpy(bytes.data(), buffer, std::min(size, bytes.size()));
+  return hipSuccess;
+}
+
+static hipError_t checkConfiguration(const Launch &launch) {
+  uint64_t groupItems = 1;
+  for (unsigned d = 0; d < 3; ++d) {
+    if (!launch.items[d] || !launch.groupSize[d] || launch.groupSize[d] > 1024)
+      return setError(hipErrorInvalidConfiguration,
+                      "a grid or block dimension is out of range");
+    groupItems *= launch.groupSize[d];
+  }
+  if (groupItems > std::min(1024u, launch.kernel.maxWorkgroupSize))
+    return setError(hipErrorInvalidConfiguration,
+                    "kernel '" + launch.kernel.name + "' allows " +
+                        std::to_string(launch.kernel.maxWorkgroupSize) +
+                        " threads a block, not " + std::to_string(groupItems));
+  uint32_t available = launch.chip.getTarget().ldsBytes;
+  if (launch.getLdsBytes() > available)
+    return setError(hipErrorInvalidConfiguration,
+                    "kernel '" + launch.kernel.name + "' asks for " +
+                        std::to_string(launch.getLdsBytes()) +
+                        " bytes of LDS, but there are " +
+                        std::to_string(available));
+  return hipSuccess;
+}
+
+static hipError_t toHipError(FaultKind kind) {
+  switch (kind) {
+  case FaultKind::None:
+    return hipSuccess;
+  case FaultKind::IllegalAddress:
+    return hipErrorIllegalAddress;
+  case FaultKind::UnknownInstruction:
+    return hipErrorInvalidDeviceFunction;
+  case FaultKind::Watchdog:
+    return hipErrorLaunchTimeOut;
+  case FaultKind::Misaligned:
+  case FaultKind::IllegalState:
+  case FaultKind::DivergentBarrier:
+  case FaultKind::MissingWait:
+  case FaultKind::Uninitialized:
+  case FaultKind::Race:
+    return hipErrorLaunchFailure;
+  }
+  return hipErrorUnknown;
+}
+
+/// Groups may wait for each other if none waits for a thread to run on.
+static hipError_t prepareCooperation(const Launch &launch, Settings &settings) {
+  auto [x, y, z] = launch.getGroups();
+  uint64_t groups = uint64_t(x) * y * z;
+  if (groups > kMaxCooperativeGroups)
+    return setError(hipErrorCooperativeLaunchTooLarge,
+                    "kernel '" + launch.kernel.name + "' asks for " +
+                        std::to_string(groups) +
+                        " groups that wait for each other; the emulator runs "
+                        "at most " +
+                        std::to_string(kMaxCooperativeGroups));
+  settings.threads = static_cast<unsigned>(groups);
+  return hipSuccess;
+}
+
+static hipError_t checkRequest(const LaunchRequest &request) {
+  if (!Device::get())
+    return setError(hipErrorNoDevice);
+  if (!isFunction(request.function))
+    return setError(hipErrorInvalidHandle);
+  for (uint64_t items : request.items)
+    if (items >= kMaxGridItems)
+      return setError(hipErrorInvalidConfiguration,
+                      "a grid of 2^32 or more work-items in one dimension");
+  return checkStream(request.stream);
+}
+
+hipError_t tessera::emulator::launchKernel(const LaunchRequest &request) {
+  if (hipError_t error = checkRequest(request))
+    return error;
+  Device *device = Device::get();
+  hipFunction_t function = request.function;
+  std::array<uint32_t, 3> items;
+  std::copy_n(request.items, 3, items.begin());
+  Launch launch{
+      *function->kernel,
+      function->module->getProgram(device->chip,
+                                   function->getLanes(device->chip)),
+      device->chip,
+      items,
+      {request.block[0], request.block[1], request.block[2]},
+      static_cast<uint32_t>(std::min<size_t>(request.dynamicLds, 1u << 30)),
+      {}};
+  if (hipError_t error = checkConfiguration(launch))
+    return error;
+  if (hipError_t error = collectArguments(launch.kernel, request.params,
+                                          request.extra, launch.arguments))
+    return error;
+  Settings settings = device->settings;
+  if (request.isCooperative)
+    if (hipError_t error = prepareCooperation(launch, settings))
+      return error;
+  LaunchOutcome outcome = run(launch, device->memory, settings);
+  if (outcome.fault == FaultKind::None)
+    return hipSuccess;
+  return setError(toHipError(outcome.fault), outcome.message);
+}
+
+TESSERA_HIP hipError_t hipModuleLaunchKernel(
+    hipFunction_t function, unsigned gridX, unsigned gridY, unsigned gridZ,
+    unsigned blockX, unsigned blockY, unsigned blockZ, unsigned dynamicLds,
+    hipStream_t stream, void **params, void **extra) {
+  return launchKernel({function,
+                       {uint64_t(gridX) * blockX, uint64_t(gridY) * blockY,
+                        uint64_t(gridZ) * blockZ},
+                       {blockX, blockY, blockZ},
+                       dynamicLds,
+                       stream,
+                       params,
+                       extra});
+}
+
+/// A launch between two events, either of which may be null.
+static hipError_t launchTimed(const LaunchRequest &request, hipEvent_t begin,
+                              hipEvent_t end) {
+  for (hipEvent_t event : {begin, end})
+    if (event && !isEvent(event))
+      return setError(hipErrorInvalidHandle);
+  if (begin)
+    recordEvent(begin);
+  hipError_t error = launchKernel(request);
+  if (end)
+    recordEvent(end);
+  return error;
+}
+
+TESSERA_HIP hipError_t hipExtModuleLaunchKernel(
+    hipFunction_t function, uint32_t itemsX, uint32_t itemsY, uint32_t itemsZ,
+    uint32_t blockX, uint32_t blockY, uint32_t blockZ, size_t dynamicLds,
+    hipStream_t stream, void **params, void **extra, hipEvent_t begin,
+    hipEvent_t end, uint32_t) {
+  return launchTimed({function,
+                      {itemsX, itemsY, itemsZ},
+                      {blockX, blockY, blockZ},
+                      dynamicLds,
+                      stream,
+                      params,
+                      extra},
+                     begin, end);
+}
+
+/// A launch by the address that the host knows the kernel by.
+static hipError_t fillRequest(const void *stub, dim3 grid, dim3 block,
+                              void **arguments, size_t dynamicLds,
+                              hipStream_t stream, LaunchRequest &request) {
+  request = {nullptr,
+             {uint64_t(grid.x) * block.x, uint64_t(grid.y) * block.y,
+              uint64_t(grid.z) * block.z},
+             {block.x, block.y, block.z},
+             dynamicLds,
+             stream,
+             arguments};
+  return findRegistered(stub, &request.function);
+}
+
+TESSERA_HIP hipError_t hipLaunchKernel(const void *stub, dim3 grid, dim3 block,
+                                       void **arguments, size_t dynamicLds,
+                                       hipStream_t stream) {
+  LaunchRequest request;
+  if (hipError_t error = fillRequest(stub, grid, block, arguments, dynamicLds,
+                                     stream, request))
+    return error;
+  return launchKernel(request);
+}
+TESSERA_HIP_ALIAS(hipLaunchKernel_spt, hipLaunchKernel,
+                  (const void *, dim3, dim3, void **, size_t, hipStream_t));
+
+TESSERA_HIP hipError_t hipExtLaunchKernel(const void *stub, dim3 grid,
+                                          dim3 block, void **arguments,
+                                          size_t dynamicLds, hipStream_t stream,
+                                          hipEvent_t begin, hipEvent_t end,
+                                          int) {
+  LaunchRequest request;
+  if (hipError_t error = fillRequest(stub, grid, block, arguments, dynamicLds,
+                                     stream, request))
+    return error;
+  return launchTimed(request, begin, end);
+}
+
+TESSERA_HIP hipError_t hipLaunchCooperativeKernel(const void *stub, dim3 grid,
+                                                  dim3 block, void **arguments,
+                                                  unsigned dynamicLds,
+                                                  hipStream_t stream) {
+  LaunchRequest request;
+  if (hipError_t error = fillRequest(stub, grid, block, arguments, dynamicLds,
+                                     stream, request))
+    return error;
+  request.isCooperative = true;
+  return launchKernel(request);
+}
+TESSERA_HIP_ALIAS(hipLaunchCooperativeKernel_spt, hipLaunchCooperativeKernel,
+                  (const void *, dim3, dim3, void **, uint32_t, hipStream_t));
+
+// The names of C++ programs: hip_ext.h declares these two outside extern "C".
+TESSERA_HIP hipError_t hipExtModuleLaunchKernelCxx(
+    hipFunction_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t,
+    size_t, hipStream_t, void **, void **, hipEvent_t, hipEvent_t,
+    uint32_t) __asm__("_Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_"
+                      "tjjjjjjmP12ihip"
+                      "Stream_tPPvS4_P11ihipEvent_tS6_j")
+    __attribute__((alias("hipExtModuleLaunchKernel")));
+TESSERA_HIP hipError_t hipHccModuleLaunchKernelCxx(
+    hipFunction_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t,
+    size_t, hipStream_t, void **, void **, hipEvent_t,
+    hipEvent_t) __asm__("_Z24hipHccModuleLaunchKernelP18ihipModuleSymbol_"
+                        "tjjjjjjmP12ihip"
+                        "Stream_tPPvS4_P11ihipEvent_tS6_")
+    __attribute__((alias("hipExtModuleLaunchKernel")));

@@ -1,0 +1,67 @@
+//===- Module.h - Loaded code and how it is found --------------*- C++ -*-===//
+//
+// What the files about modules, registered programs, launches and occupancy
+// share. Applications see only the two opaque handles.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_RUNTIME_EMULATOR_HIP_MODULE_H
+#define TESSERA_RUNTIME_EMULATOR_HIP_MODULE_H
+
+#include "runtime/Emulator/Decode/CodeObject.h"
+#include "runtime/Emulator/Decode/Program.h"
+#include "runtime/Emulator/Hip/Device.h"
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+/// A function of a module. Lives as long as its module.
+struct ihipModuleSymbol_t {
+  ihipModule_t *module;
+  const tessera::emulator::KernelImage *kernel;
+
+  /// Lanes of its waves.
+  unsigned getLanes(const tessera::emulator::Chip &chip) const {
+    return !chip.isGfx9() && kernel->descriptor.isWave32() ? 32 : 64;
+  }
+};
+
+/// Decodes its code when the first kernel is launched, once for each wave size
+/// that its kernels use.
+struct ihipModule_t {
+  std::shared_ptr<const tessera::emulator::CodeObject> object;
+  std::mutex mutex;
+  std::unique_ptr<tessera::emulator::Program> programs[2];
+  std::vector<ihipModuleSymbol_t *> functions;
+
+  const tessera::emulator::Program &
+  getProgram(const tessera::emulator::Chip &chip, unsigned lanes);
+};
+
+namespace tessera::emulator {
+
+/// True for a function of a module that is still loaded.
+bool isFunction(hipFunction_t function);
+
+/// The function that the host knows as `stub`: its own address of a __global__
+/// function. Loads the code that the stub was registered with.
+hipError_t findRegistered(const void *stub, hipFunction_t *function);
+
+/// Runs a kernel and waits for it.
+struct LaunchRequest {
+  hipFunction_t function;
+  uint64_t items[3]; ///< Work-items of the grid.
+  uint32_t block[3];
+  size_t dynamicLds;
+  hipStream_t stream;
+  void **params;
+  void **extra = nullptr;
+  /// Groups may wait for each other.
+  bool isCooperative = false;
+};
+hipError_t launchKernel(const LaunchRequest &request);
+
+} // namespace tessera::emulator
+
+#endif // TESSERA_RUNTIME_EMULATOR_HIP_MODULE_H

@@ -1,0 +1,99 @@
+//===- Conformance.h - The frame of the conformance set --------*- C++ -*-===//
+//
+// Every case runs kernels through HIP's ordinary interface and compares what
+// they wrote with what the host computes in the same program. Where a function
+// is __host__ __device__, the host's own compiler is the independent opinion.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_TEST_CONFORMANCE_CONFORMANCE_H
+#define TESSERA_TEST_CONFORMANCE_CONFORMANCE_H
+
+#include <hip/hip_runtime.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+namespace conformance {
+
+struct Case {
+  const char *name;
+  void (*run)();
+  Case *next;
+  Case(const char *name, void (*run)());
+};
+
+/// Notes a failure of the running case; only the first ones are printed.
+void fail(const char *what, size_t index, double got, double want);
+void check(hipError_t error, const char *what);
+
+#define CONFORMANCE_CASE(name)                                                 \
+  static void run##name();                                                     \
+  static ::conformance::Case case##name{#name, run##name};                     \
+      static void run##name()
+#define CHECK_HIP(call) ::conformance::check(call, #call)
+
+/// Device memory with the contents of a vector.
+template <typename T>
+class Buffer {
+public:
+  explicit Buffer(const std::vector<T> &values) : count(values.size()) {
+    CHECK_HIP(hipMalloc(&pointer, count * sizeof(T)));
+    CHECK_HIP(hipMemcpy(pointer, values.data(), count * sizeof(T),
+                        hipMemcpyHostToDevice));
+  }
+  explicit Buffer(size_t count) : Buffer(std::vector<T>(count)) {}
+  ~Buffer() { CHECK_HIP(hipFree(pointer)); }
+  Buffer(const Buffer &) = delete;
+  Buffer &operator=(const Buffer &) = delete;
+
+  operator T *() const { return pointer; }
+  std::vector<T> read() const {
+    CHECK_HIP(hipGetLastError());
+    CHECK_HIP(hipDeviceSynchronize());
+    std::vector<T> values(count);
+    CHECK_HIP(hipMemcpy(values.data(), pointer, count * sizeof(T),
+                        hipMemcpyDeviceToHost));
+    return values;
+  }
+
+private:
+  T *pointer = nullptr;
+  size_t count;
+};
+
+/// Bit for bit, but for the payload of NaNs.
+template <typename T>
+bool isSame(const T &a, const T &b) {
+  return (a != a && b != b) || std::memcmp(&a, &b, sizeof(T)) == 0;
+}
+
+template <typename T>
+void expectEqual(const char *what, const std::vector<T> &got,
+                 const std::vector<T> &want) {
+  for (size_t i = 0; i < want.size(); ++i)
+    if (!isSame(got[i], want[i]))
+      fail(what, i, static_cast<double>(got[i]), static_cast<double>(want[i]));
+}
+
+inline void expectNear(const char *what, const std::vector<float> &got,
+                       const std::vector<double> &want, double tolerance) {
+  for (size_t i = 0; i < want.size(); ++i)
+    if (!(std::fabs(got[i] - want[i]) <= tolerance))
+      fail(what, i, got[i], want[i]);
+}
+
+/// Numbers that look random and are the same everywhere.
+inline uint32_t scramble(uint32_t x) {
+  x ^= x >> 16;
+  x *= 0x7feb352d;
+  x ^= x >> 15;
+  x *= 0x846ca68b;
+  return x ^ x >> 16;
+}
+
+} // namespace conformance
+
+#endif // TESSERA_TEST_CONFORMANCE_CONFORMANCE_H
