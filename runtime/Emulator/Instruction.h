@@ -148,6 +148,8 @@ struct Instruction {
   int32_t offset1 = 0;
   std::array<uint32_t, 2> raw{}; ///< The first eight encoded bytes.
   const DppControl *dpp = nullptr;
+  /// What to run with registers relative to M0; null: they are absolute.
+  Handler unindexed = nullptr;
   const Instruction *halves = nullptr; ///< VOPD: the two operations.
   uint32_t index = 0;  ///< Place in the program: names the pc in messages.
   uint32_t target = 0; ///< Of a branch: index of the next instruction.

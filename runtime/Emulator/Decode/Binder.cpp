@@ -327,6 +327,8 @@ bool InstructionBinder::bindModifier(std::string_view name,
   } else if (name == "neg_hi") {
     instruction.negHi = bits();
     return opcode.flags & (kVop3p | kRawModifiers);
+  } else if (name == "bitop3") {
+    // In the encoding, also where the printer leaves a zero away.
   } else if (name == "cbsz") {
     instruction.cbsz = static_cast<uint8_t>(number());
   } else if (name == "abid") {
@@ -351,7 +353,10 @@ bool InstructionBinder::bindDpp(const InstructionText &text,
   bool isDpp = false;
   for (auto [name, value] : text.modifiers)
     isDpp |= isDppModifier(name);
-  if (!isDpp)
+  // v_permlane16_swap prints bound_ctrl and fi without a permutation, and
+  // reads them from the encoding.
+  bool isPermuted = text.find("row_mask") || text.find("dpp8");
+  if (!isDpp || (opcode.flags & kRawModifiers && !isPermuted))
     return true;
   DppControl control;
   if (!parseDpp(text, chip, control))

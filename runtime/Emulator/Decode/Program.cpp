@@ -4,10 +4,12 @@
 
 #include "runtime/Emulator/Chip.h"
 #include "runtime/Emulator/Decode/Binder.h"
+#include "runtime/Emulator/Exec/RegisterIndex.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 
 using namespace tessera::emulator;
 
@@ -19,6 +21,7 @@ Program::Program(Decoder &decoder, std::span<const uint8_t> code,
   InstructionBinder binder(*this, decoder.getChip());
   instructions.reserve(code.size() / 4 + 1);
   std::string text;
+  bool isIndexed = false;
   for (size_t offset = 0; offset + 4 <= code.size();) {
     Instruction instruction;
     std::memcpy(instruction.raw.data(), code.data() + offset,
@@ -31,6 +34,11 @@ Program::Program(Decoder &decoder, std::span<const uint8_t> code,
       binder.bind(text, instruction);
     else
       InstructionBinder::bindUndecodable(instruction);
+    isIndexed = text.starts_with(kBeginIndexing) ||
+                (isIndexed && !text.starts_with(kEndIndexing));
+    if (isIndexed && instruction.kind == InstructionClass::Valu)
+      instruction.unindexed =
+          std::exchange(instruction.execute, executeIndexed);
     indexOfWord[offset / 4] = instruction.index;
     offsets.push_back(static_cast<uint32_t>(offset));
     texts.push_back(size ? text : "(not an instruction)");

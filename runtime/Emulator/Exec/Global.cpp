@@ -158,6 +158,10 @@ void tessera::emulator::addGlobal(OpcodeTable &table) {
   const std::vector<ValueType> types(3, ValueType::U32);
   table.add("global_load_lds_dword",
             {loadToLds<0>, InstructionClass::VmemLoad, 0, types});
+  table.add("global_load_lds_dwordx3",
+            {loadToLds<2>, InstructionClass::VmemLoad, 0, types});
+  table.add("global_load_lds_dwordx4",
+            {loadToLds<3>, InstructionClass::VmemLoad, 0, types});
   table.add("global_load_lds_ubyte",
             {loadToLds<4>, InstructionClass::VmemLoad, 0, types});
   table.add("global_load_lds_ushort",

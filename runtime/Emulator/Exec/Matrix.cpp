@@ -9,17 +9,15 @@
 // the products are exact here and on the hardware, but the order of additions
 // is not the hardware's (gfx90a: rounded f32 trees of four; gfx942: exact sums
 // of eight, truncated), so results agree to about K * 2^-24 of sum |a * b|, not
-// bit by bit. f64 is one fma for each k, as on the hardware. gfx90a flushes
+// bit by bit. gfx90a flushes
 // denormals of 16-bit instructions in A, B and the accumulator, as its
 // hardware does. EXEC is ignored. Layouts: AMD's matrix instruction
 // calculator.
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/Emulator/Exec/Float8.h"
-#include "runtime/Emulator/Exec/HalfFloat.h"
+#include "runtime/Emulator/Exec/MatrixLayout.h"
 #include "runtime/Emulator/Exec/OpcodeTable.h"
-#include "runtime/Emulator/Wave.h"
 
 #include <algorithm>
 #include <array>
@@ -28,30 +26,6 @@
 using namespace tessera::emulator;
 
 namespace {
-/// How A and B elements sit in their registers.
-enum class Element { F16, Bf16, F32, I8, Fp8, Bf8 };
-
-constexpr unsigned getElementsPerDword(Element type) {
-  switch (type) {
-  case Element::F32:
-    return 1;
-  case Element::F16:
-  case Element::Bf16:
-    return 2;
-  default:
-    return 4;
-  }
-}
-
-/// M x M x K, `blocks` times.
-struct Shape {
-  unsigned m, k, blocks;
-  Element a, b;
-  constexpr unsigned groups() const { return 64 / m; }
-  /// Elements of A (or B) that one lane holds.
-  constexpr unsigned perLane() const { return k * m * blocks / 64; }
-};
-
 /// f32 denormals are zero while this lives.
 class FlushDenormals {
 public:
@@ -65,19 +39,6 @@ private:
   unsigned saved;
 };
 } // namespace
-
-template <Element Type>
-static float widen(uint32_t word, unsigned part) {
-  if constexpr (Type == Element::F16)
-    return halfToFloat(word >> (16 * part));
-  if constexpr (Type == Element::Bf16)
-    return bf16ToFloat(word >> (16 * part));
-  if constexpr (Type == Element::Fp8)
-    return getFloat8Table<kFp8Fnuz>()[word >> (8 * part) & 0xff];
-  if constexpr (Type == Element::Bf8)
-    return getFloat8Table<kBf8Fnuz>()[word >> (8 * part) & 0xff];
-  return std::bit_cast<float>(word);
-}
 
 /// Lanes rearranged as cbsz/abid (A) or blgp (B) ask; null when they do not.
 static const uint32_t *rearrange(const uint32_t *row, uint32_t *scratch,
@@ -134,27 +95,6 @@ static void widenOperand(const Wave &wave, unsigned row, bool flush,
   }
 }
 
-/// Where row i, block b of D begins: register and first lane. 4x4: D row i is
-/// register i and its blocks are side by side, four lanes each.
-template <Shape S>
-static unsigned getRegisterOfRow(unsigned block, unsigned i) {
-  if constexpr (S.m == 32)
-    return 16 * block + i / 8 * 4 + i % 4;
-  else if constexpr (S.m == 16)
-    return 4 * block + i % 4;
-  else
-    return i;
-}
-template <Shape S>
-static unsigned getLaneOfRow(unsigned block, unsigned i) {
-  if constexpr (S.m == 32)
-    return 32 * (i / 4 % 2);
-  else if constexpr (S.m == 16)
-    return 16 * (i / 4);
-  else
-    return 4 * block;
-}
-
 /// A[k][i] of block b: element and lane in the widened operand.
 template <Shape S>
 static const float *getColumn(const float (*operand)[64], unsigned block,
@@ -189,19 +129,6 @@ static void multiplyRows(const float (*a)[64], const float (*b)[64],
                 sum[r], sizeof sum[r]);
 }
 
-/// Pointers to the registers of C (or rows of a constant) and of D.
-template <unsigned Registers>
-static void getAccumulators(Wave &wave, const Instruction &in,
-                            const uint32_t *(&c)[Registers],
-                            uint32_t *(&d)[Registers]) {
-  const Operand &source = in.op[3];
-  for (unsigned r = 0; r < Registers; ++r) {
-    c[r] = source.kind == OperandKind::Vector ? wave.vector[source.reg + r]
-                                              : source.rows[0];
-    d[r] = wave.vector[in.op[0].reg + r];
-  }
-}
-
 template <Shape S>
 static void multiplyFloat(Wave &wave, const Instruction &in) {
   constexpr unsigned kRegisters = S.m * S.m * S.blocks / 64;
@@ -222,6 +149,15 @@ static void multiplyFloat(Wave &wave, const Instruction &in) {
   for (unsigned block = 0; block < S.blocks; ++block)
     for (unsigned i = 0; i < S.m; i += S.m == 4 ? 1 : 2)
       multiplyRows<S>(a, b, c, d, block, i);
+}
+
+/// The 8-bit floats of gfx942 have formats of their own.
+template <Shape S>
+static void multiplyFloat8(Wave &wave, const Instruction &in) {
+  if (wave.group->chip->hasFnuzFloat8())
+    multiplyFloat<S>(wave, in);
+  else
+    multiplyFloat<withOcpFloats(S)>(wave, in);
 }
 
 /// i8: products and sums wrap in 32 bits.
@@ -257,45 +193,14 @@ static void multiplyInteger(Wave &wave, const Instruction &in) {
   }
 }
 
-/// 16x16x4 f64: A lane = row + 16 k; D: i = 4 n + L / 16, double n.
-static void multiplyDouble16(Wave &wave, const Instruction &in) {
-  auto read = [&](const Operand &operand, unsigned n, unsigned lane) {
-    if (operand.kind != OperandKind::Vector)
-      return std::bit_cast<double>(wave.scalar64(operand));
-    return std::bit_cast<double>(
-        wave.vector[operand.reg + 2 * n][lane] |
-        uint64_t(wave.vector[operand.reg + 2 * n + 1][lane]) << 32);
-  };
-  // On gfx942 the blgp bits of f64 negate A, B and C.
-  unsigned negate = in.blgp | in.negLo;
-  double sum[16][16];
-  for (unsigned i = 0; i < 16; ++i)
-    for (unsigned j = 0; j < 16; ++j) {
-      sum[i][j] = read(in.op[3], i / 4, i % 4 * 16 + j);
-      if (negate & 4)
-        sum[i][j] = -sum[i][j];
-      for (unsigned k = 0; k < 4; ++k) {
-        double a = read(in.op[1], 0, 16 * k + i);
-        double b = read(in.op[2], 0, 16 * k + j);
-        sum[i][j] =
-            std::fma(negate & 1 ? -a : a, negate & 2 ? -b : b, sum[i][j]);
-      }
-    }
-  for (unsigned i = 0; i < 16; ++i)
-    for (unsigned j = 0; j < 16; ++j) {
-      auto bits = std::bit_cast<uint64_t>(sum[i][j]);
-      unsigned row = in.op[0].reg + i / 4 * 2, lane = i % 4 * 16 + j;
-      wave.vector[row][lane] = static_cast<uint32_t>(bits);
-      wave.vector[row + 1][lane] = static_cast<uint32_t>(bits >> 32);
-    }
-}
-
 template <Shape S>
 static void add(OpcodeTable &table, std::initializer_list<const char *> names) {
   for (const char *name : names) {
     Handler handler;
     if constexpr (S.a == Element::I8)
       handler = multiplyInteger<S>;
+    else if constexpr (S.a == Element::Fp8 || S.a == Element::Bf8)
+      handler = multiplyFloat8<S>;
     else
       handler = multiplyFloat<S>;
     ValueType c = S.a == Element::I8 ? ValueType::I32 : ValueType::F32;
@@ -312,6 +217,10 @@ static void addHalf(OpcodeTable &table) {
   add<Shape{32, 8, 1, F16, F16}>(table, {"f32_32x32x8f16", "f32_32x32x8_f16"});
   add<Shape{16, 16, 1, F16, F16}>(table,
                                   {"f32_16x16x16f16", "f32_16x16x16_f16"});
+  add<Shape{32, 16, 1, F16, F16}>(table, {"f32_32x32x16_f16"});
+  add<Shape{16, 32, 1, F16, F16}>(table, {"f32_16x16x32_f16"});
+  add<Shape{32, 16, 1, Bf16, Bf16}>(table, {"f32_32x32x16_bf16"});
+  add<Shape{16, 32, 1, Bf16, Bf16}>(table, {"f32_16x16x32_bf16"});
   add<Shape{32, 4, 2, F16, F16}>(table,
                                  {"f32_32x32x4f16", "f32_32x32x4_2b_f16"});
   add<Shape{16, 4, 4, F16, F16}>(table,
@@ -343,10 +252,14 @@ static void addFull(OpcodeTable &table) {
   add<Shape{16, 1, 4, F32, F32}>(table,
                                  {"f32_16x16x1f32", "f32_16x16x1_4b_f32"});
   add<Shape{4, 1, 16, F32, F32}>(table, {"f32_4x4x1f32", "f32_4x4x1_16b_f32"});
+  add<Shape{32, 4, 1, Xf32, Xf32}>(table, {"f32_32x32x4_xf32"});
+  add<Shape{16, 8, 1, Xf32, Xf32}>(table, {"f32_16x16x8_xf32"});
   add<Shape{32, 8, 1, I8, I8}>(table, {"i32_32x32x8i8"});
   add<Shape{16, 16, 1, I8, I8}>(table, {"i32_16x16x16i8"});
   add<Shape{32, 16, 1, I8, I8}>(table, {"i32_32x32x16_i8"});
   add<Shape{16, 32, 1, I8, I8}>(table, {"i32_16x16x32_i8"});
+  add<Shape{32, 32, 1, I8, I8}>(table, {"i32_32x32x32_i8"});
+  add<Shape{16, 64, 1, I8, I8}>(table, {"i32_16x16x64_i8"});
   add<Shape{32, 4, 2, I8, I8}>(table, {"i32_32x32x4i8", "i32_32x32x4_2b_i8"});
   add<Shape{16, 4, 4, I8, I8}>(table, {"i32_16x16x4i8", "i32_16x16x4_4b_i8"});
   add<Shape{4, 4, 16, I8, I8}>(table, {"i32_4x4x4i8", "i32_4x4x4_16b_i8"});
@@ -368,10 +281,4 @@ void tessera::emulator::addMatrix(OpcodeTable &table) {
   addHalf(table);
   addFull(table);
   addBytes(table);
-  for (const char *name : {"v_mfma_f64_16x16x4f64", "v_mfma_f64_16x16x4_f64"})
-    table.add(name, {multiplyDouble16,
-                     InstructionClass::Mfma,
-                     kRawModifiers,
-                     {ValueType::F64, ValueType::F64, ValueType::F64,
-                      ValueType::F64}});
 }

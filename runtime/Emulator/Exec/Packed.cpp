@@ -103,6 +103,12 @@ static void addHalves(OpcodeTable &table) {
       table, {"v_pk_min_f16", "v_pk_min_num_f16"});
   add<P, 2, [](float a, float b) { return maximum(a, b); }>(
       table, {"v_pk_max_f16", "v_pk_max_num_f16"});
+  add<P, 3, [](float a, float b, float c) {
+    return minimumOrNan(minimumOrNan(a, b), c);
+  }>(table, {"v_pk_minimum3_f16"});
+  add<P, 3, [](float a, float b, float c) {
+    return maximumOrNan(maximumOrNan(a, b), c);
+  }>(table, {"v_pk_maximum3_f16"});
   add<P, 2, [](float a, float b) { return minimumOrNan(a, b); }>(
       table, {"v_pk_minimum_f16"});
   add<P, 2, [](float a, float b) { return maximumOrNan(a, b); }>(

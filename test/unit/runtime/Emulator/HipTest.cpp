@@ -135,11 +135,11 @@ TEST(Hip, IllegalAccessIsReported) {
 // An instruction that the emulator lacks is named.
 TEST(Hip, UnknownInstructionIsReported) {
   KernelSource source;
-  source.body = "s_set_gpr_idx_on s0, gpr_idx(SRC0)";
+  source.body = "s_setvskip s0, s1";
   Loaded kernel(source);
   EXPECT_EQ(launch(kernel.function, nullptr, nullptr),
             hipErrorInvalidDeviceFunction);
-  EXPECT_NE(getLastText().find("s_set_gpr_idx_on"), std::string::npos);
+  EXPECT_NE(getLastText().find("s_setvskip"), std::string::npos);
 }
 
 // What is no code object, or one for another chip, is refused.

@@ -95,3 +95,37 @@ TEST(Lanes, PermlaneAcrossRows) {
   for (unsigned lane = 0; lane < 32; ++lane)
     ASSERT_EQ(tester.v(0, lane), tester.v(1, lane ^ 16));
 }
+
+// gfx9: between on and off, M0 is added to the chosen register numbers; it
+// stays what it was afterwards, and no other instruction minds it.
+TEST(Lanes, RegistersRelativeToM0) {
+  WaveTester tester("gfx942");
+  tester.s(2) = 5;
+  uint32_t v6 = tester.v(6, 3);
+  tester.runWell("s_set_gpr_idx_on s2, gpr_idx(SRC0)\n"
+                 "v_mov_b32_e32 v0, v10\n"
+                 "s_set_gpr_idx_off\n"
+                 "v_mov_b32_e32 v1, v10\n"
+                 "s_set_gpr_idx_on 7, gpr_idx(DST)\n"
+                 "v_mov_b32_e32 v20, v10\n"
+                 "s_set_gpr_idx_off\n"
+                 "s_set_gpr_idx_on s2, gpr_idx(SRC0,SRC1,DST)\n"
+                 "v_add_u32_e32 v30, v10, v11\n"
+                 "s_set_gpr_idx_off");
+  for (unsigned lane = 0; lane < 64; ++lane) {
+    ASSERT_EQ(tester.v(0, lane), tester.v(15, lane));
+    ASSERT_EQ(tester.v(1, lane), tester.v(10, lane));
+    ASSERT_EQ(tester.v(27, lane), tester.v(10, lane));
+    ASSERT_EQ(tester.v(35, lane), tester.v(15, lane) + tester.v(16, lane));
+  }
+  EXPECT_EQ(tester.v(6, 3), v6);
+}
+
+// An index that leaves the registers stops the wave.
+TEST(Lanes, RegisterIndexOutOfRange) {
+  WaveTester tester("gfx942");
+  tester.s(2) = 250;
+  tester.run("s_set_gpr_idx_on s2, gpr_idx(SRC0)\nv_mov_b32_e32 v0, v10\n"
+             "s_set_gpr_idx_off");
+  EXPECT_EQ(tester.getFault(), FaultKind::IllegalState);
+}

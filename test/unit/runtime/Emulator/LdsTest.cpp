@@ -2,7 +2,9 @@
 
 #include "test/unit/runtime/Emulator/WaveTester.h"
 
+#include <cstring>
 #include <gtest/gtest.h>
+#include <span>
 
 using namespace tessera::emulator;
 
@@ -84,4 +86,61 @@ TEST(Lds, Atomics) {
   EXPECT_EQ(sum, 2016u);
   EXPECT_EQ(largest, 63u);
   EXPECT_EQ(tester.v(3, 10), 9u);
+}
+
+// gfx950: a group of 16 lanes fetches a tile of 16 columns, rows one after
+// another, and each lane gets a column of it.
+TEST(Lds, TransposingLoads) {
+  struct Case {
+    const char *mnemonic;
+    unsigned bits, bytes;
+  };
+  for (const Case &item :
+       {Case{"ds_read_b64_tr_b16", 16, 8}, Case{"ds_read_b64_tr_b8", 8, 8},
+        Case{"ds_read_b64_tr_b4", 4, 8}, Case{"ds_read_b96_tr_b6", 6, 12}}) {
+    WaveTester tester("gfx950");
+    for (uint8_t &byte : tester.lds)
+      byte = static_cast<uint8_t>(tester.random());
+    // Lanes in any order of addresses: here backwards.
+    for (unsigned lane = 0; lane < 64; ++lane)
+      tester.v(8, lane) = 16 * (63 - lane);
+    tester.runWell(std::string(item.mnemonic) +
+                   (item.bytes == 8 ? " v[0:1]" : " v[0:2]") +
+                   ", v8 offset:32");
+    unsigned perLane = 8 * item.bytes / item.bits;
+    for (unsigned lane = 0; lane < 64; ++lane)
+      for (unsigned row = 0; row < perLane; ++row) {
+        // Element `lane % 16` of row `row` of the tile, in element numbers.
+        unsigned number = 16 * row + lane % 16;
+        unsigned fetcher = lane / 16 * 16 + number / perLane;
+        for (unsigned bit = 0; bit < item.bits; ++bit) {
+          unsigned in = number % perLane * item.bits + bit;
+          unsigned out = row * item.bits + bit;
+          ASSERT_EQ(tester.v(out / 32, lane) >> out % 32 & 1,
+                    tester.lds[16 * (63 - fetcher) + 32 + in / 8] >> in % 8 & 1)
+              << item.mnemonic << " lane " << lane << " row " << row;
+        }
+      }
+  }
+}
+
+// gfx950: 12 and 16 bytes of each lane go to LDS, lane after lane.
+TEST(Lds, WideLoadsToLds) {
+  for (unsigned bytes : {12u, 16u}) {
+    WaveTester tester("gfx950");
+    auto *data = static_cast<uint32_t *>(
+        tester.memory.allocate(1024, MemoryKind::Device));
+    for (uint32_t &word : std::span(data, 256))
+      word = static_cast<uint32_t>(tester.random());
+
+    tester.setPair(2, reinterpret_cast<uint64_t>(data));
+    for (unsigned lane = 0; lane < 64; ++lane)
+      tester.v(0, lane) = 16 * (lane ^ 5);
+    tester.runWell("s_movk_i32 m0, 0x100\nglobal_load_lds_dwordx" +
+                   std::to_string(bytes / 4) + " v0, s[2:3]");
+    for (unsigned lane = 0; lane < 64; ++lane)
+      ASSERT_EQ(std::memcmp(&tester.lds[0x100 + bytes * lane],
+                            &data[4 * (lane ^ 5)], bytes),
+                0);
+  }
 }

@@ -48,6 +48,28 @@ static constexpr Shape kShapes[] = {
     {"gfx942", "v_mfma_f32_32x32x1_2b_f32", 32, 1, 2, Type::F32},
     {"gfx942", "v_mfma_i32_32x32x16_i8", 32, 16, 1, Type::I8},
     {"gfx942", "v_mfma_i32_16x16x32_i8", 16, 32, 1, Type::I8},
+    {"gfx942", "v_mfma_f32_32x32x4_xf32", 32, 4, 1, Type::F32},
+    {"gfx942", "v_mfma_f32_16x16x8_xf32", 16, 8, 1, Type::F32},
+    {"gfx942", "v_mfma_f32_16x16x4_4b_f16", 16, 4, 4, Type::F16},
+    {"gfx942", "v_mfma_f32_4x4x4_16b_f16", 4, 4, 16, Type::F16},
+    {"gfx942", "v_mfma_f32_4x4x4_16b_bf16", 4, 4, 16, Type::Bf16},
+    {"gfx942", "v_mfma_f32_16x16x1_4b_f32", 16, 1, 4, Type::F32},
+    {"gfx942", "v_mfma_i32_32x32x4_2b_i8", 32, 4, 2, Type::I8},
+    {"gfx942", "v_mfma_i32_4x4x4_16b_i8", 4, 4, 16, Type::I8},
+    {"gfx90a", "v_mfma_f32_32x32x2bf16", 32, 2, 2, Type::Bf16},
+    {"gfx90a", "v_mfma_f32_16x16x2bf16", 16, 2, 4, Type::Bf16},
+    {"gfx90a", "v_mfma_f32_4x4x2bf16", 4, 2, 16, Type::Bf16},
+    {"gfx90a", "v_mfma_f32_4x4x4bf16_1k", 4, 4, 16, Type::Bf16},
+    {"gfx90a", "v_mfma_f32_16x16x4bf16_1k", 16, 4, 4, Type::Bf16},
+    {"gfx90a", "v_mfma_f32_32x32x4bf16_1k", 32, 4, 2, Type::Bf16},
+    {"gfx90a", "v_mfma_f32_32x32x1f32", 32, 1, 2, Type::F32},
+    {"gfx90a", "v_mfma_i32_16x16x4i8", 16, 4, 4, Type::I8},
+    {"gfx950", "v_mfma_f32_32x32x16_f16", 32, 16, 1, Type::F16},
+    {"gfx950", "v_mfma_f32_16x16x32_f16", 16, 32, 1, Type::F16},
+    {"gfx950", "v_mfma_f32_32x32x16_bf16", 32, 16, 1, Type::Bf16},
+    {"gfx950", "v_mfma_f32_16x16x32_bf16", 16, 32, 1, Type::Bf16},
+    {"gfx950", "v_mfma_i32_32x32x32_i8", 32, 32, 1, Type::I8},
+    {"gfx950", "v_mfma_i32_16x16x64_i8", 16, 64, 1, Type::I8},
 };
 
 /// Element of A or B: row (column) i, k, block.
@@ -114,6 +136,7 @@ TEST(Matrix, MatchesPlainProduct) {
     unsigned inputs = shape.k * shape.m * shape.blocks / 64 / perDword;
     unsigned outputs = shape.m * shape.m * shape.blocks / 64;
     fillInputs(tester, shape.type, 0, 8);
+    ASSERT_LE(inputs, 4u);
     fillInputs(tester, shape.type == Type::I8 ? Type::I8 : Type::F32, 64,
                outputs);
     auto range = [](unsigned first, unsigned count) {
@@ -188,6 +211,34 @@ TEST(Matrix, Doubles) {
                                       uint64_t(tester.v(reg + 1, lane)) << 32),
                 sum);
     }
+}
+
+// f64 4x4x4: four blocks of four lanes side by side, k and rows of D in groups
+// of 16 lanes; the neg bits change the signs of A, B and C.
+TEST(Matrix, SmallDoubles) {
+  WaveTester tester("gfx942");
+  auto get = [&](unsigned reg, unsigned lane) {
+    return std::bit_cast<double>(tester.v(reg, lane) |
+                                 uint64_t(tester.v(reg + 1, lane)) << 32);
+  };
+  for (unsigned reg = 0; reg < 6; reg += 2)
+    for (unsigned lane = 0; lane < 64; ++lane) {
+      auto bits = std::bit_cast<uint64_t>(double(tester.random() % 100) - 50);
+      tester.v(reg, lane) = static_cast<uint32_t>(bits);
+      tester.v(reg + 1, lane) = static_cast<uint32_t>(bits >> 32);
+    }
+  tester.runWell(
+      "v_mfma_f64_4x4x4_4b_f64 v[6:7], v[0:1], v[2:3], v[4:5] neg:[1,0,1]");
+  for (unsigned block = 0; block < 4; ++block)
+    for (unsigned i = 0; i < 4; ++i)
+      for (unsigned j = 0; j < 4; ++j) {
+        unsigned lane = 16 * i + 4 * block + j;
+        double sum = -get(4, lane);
+        for (unsigned k = 0; k < 4; ++k)
+          sum -=
+              get(0, 16 * k + 4 * block + i) * get(2, 16 * k + 4 * block + j);
+        ASSERT_EQ(get(6, lane), sum);
+      }
 }
 
 // gfx90a flushes f16 denormals, gfx942 keeps them.

@@ -1,0 +1,83 @@
+//===- MatrixDouble.cpp - MFMA of f64 -------------------------------------===//
+//
+// Layouts of their own: four rows of D are four lane groups, not registers.
+// One fma for each k, ascending, as on the hardware; denormals stay (CDNA4 ISA
+// guide 7.4).
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Emulator/Exec/OpcodeTable.h"
+#include "runtime/Emulator/Wave.h"
+
+#include <cmath>
+
+using namespace tessera::emulator;
+
+/// Double `n` of a lane, or a constant.
+static double readDouble(const Wave &wave, const Operand &operand, unsigned n,
+                         unsigned lane) {
+  if (operand.kind != OperandKind::Vector)
+    return std::bit_cast<double>(wave.scalar64(operand));
+  const LaneRow *rows = &wave.vector[operand.reg + 2 * n];
+  return std::bit_cast<double>(rows[0][lane] | uint64_t(rows[1][lane]) << 32);
+}
+static void writeDouble(Wave &wave, const Operand &operand, unsigned n,
+                        unsigned lane, double value) {
+  auto bits = std::bit_cast<uint64_t>(value);
+  LaneRow *rows = &wave.vector[operand.reg + 2 * n];
+  rows[0][lane] = static_cast<uint32_t>(bits);
+  rows[1][lane] = static_cast<uint32_t>(bits >> 32);
+}
+
+/// The blgp bits negate A, B and C (gfx942: printed as neg).
+static double applySign(const Instruction &in, unsigned matrix, double value) {
+  return (in.blgp | in.negLo) >> matrix & 1 ? -value : value;
+}
+
+/// A lane = row + 16 k; D: i = 4 n + L / 16, double n, j = L % 16.
+static void multiply16(Wave &wave, const Instruction &in) {
+  double sum[16][16];
+  for (unsigned i = 0; i < 16; ++i)
+    for (unsigned j = 0; j < 16; ++j) {
+      unsigned lane = i % 4 * 16 + j;
+      sum[i][j] = applySign(in, 2, readDouble(wave, in.op[3], i / 4, lane));
+      for (unsigned k = 0; k < 4; ++k)
+        sum[i][j] = std::fma(
+            applySign(in, 0, readDouble(wave, in.op[1], 0, 16 * k + i)),
+            applySign(in, 1, readDouble(wave, in.op[2], 0, 16 * k + j)),
+            sum[i][j]);
+    }
+  for (unsigned i = 0; i < 16; ++i)
+    for (unsigned j = 0; j < 16; ++j)
+      writeDouble(wave, in.op[0], i / 4, i % 4 * 16 + j, sum[i][j]);
+}
+
+/// Four blocks, block = L / 4 % 4. A and B: i (j) = L % 4, k = L / 16; C and D:
+/// i = L / 16, j = L % 4.
+static void multiply4(Wave &wave, const Instruction &in) {
+  double sum[64];
+  for (unsigned lane = 0; lane < 64; ++lane) {
+    unsigned i = lane / 16, blockAndJ = lane % 16;
+    unsigned block = blockAndJ / 4;
+    sum[lane] = applySign(in, 2, readDouble(wave, in.op[3], 0, lane));
+    for (unsigned k = 0; k < 4; ++k)
+      sum[lane] = std::fma(
+          applySign(in, 0,
+                    readDouble(wave, in.op[1], 0, 16 * k + 4 * block + i)),
+          applySign(in, 1, readDouble(wave, in.op[2], 0, 16 * k + blockAndJ)),
+          sum[lane]);
+  }
+  for (unsigned lane = 0; lane < 64; ++lane)
+    writeDouble(wave, in.op[0], 0, lane, sum[lane]);
+}
+
+void tessera::emulator::addMatrixDouble(OpcodeTable &table) {
+  auto add = [&](const char *name, Handler handler) {
+    table.add(name, {handler, InstructionClass::Mfma, kRawModifiers,
+                     std::vector<ValueType>(4, ValueType::F64)});
+  };
+  add("v_mfma_f64_16x16x4f64", multiply16);
+  add("v_mfma_f64_16x16x4_f64", multiply16);
+  add("v_mfma_f64_4x4x4f64", multiply4);
+  add("v_mfma_f64_4x4x4_4b_f64", multiply4);
+}
