@@ -4,7 +4,9 @@
 
 #include "runtime/Emulator/Check/Barriers.h"
 #include "runtime/Emulator/Check/GlobalRaces.h"
+#include "runtime/Emulator/Check/Initialized.h"
 #include "runtime/Emulator/Check/LdsChecker.h"
+#include "runtime/Emulator/Check/Waits.h"
 #include "runtime/Emulator/LaunchState.h"
 #include "runtime/Emulator/Measure/AccessCounter.h"
 #include "runtime/Emulator/Workgroup.h"
@@ -122,6 +124,11 @@ static Observers makeObservers(CheckSet checks, const Launch &launch,
   if (globalRaces)
     observers.everything.push_back(std::make_unique<GlobalRaceChecker>(
         *globalRaces, launch.chip, launch.program));
+  if (checks.has(Check::Waits))
+    observers.everything.push_back(makeWaitsCheck(launch.chip, launch.program));
+  if (unwritten)
+    observers.everything.push_back(
+        makeInitializedCheck(launch.program, getPresetRegisters(launch)));
   return observers;
 }
 

@@ -215,3 +215,31 @@ void tessera::emulator::initializeWave(Wave &wave, const Launch &launch,
   setSystemRegisters(wave, launch, memory, place, next);
   wave.pc = launch.program.find(launch.kernel.entry);
 }
+
+/// What two waves with different patterns agree on has been set.
+PresetRegisters tessera::emulator::getPresetRegisters(const Launch &launch) {
+  PresetRegisters preset;
+  auto wave = std::make_unique<Wave>();
+  std::array<uint32_t, kScalarSlots> first;
+  for (uint32_t pattern : {kScalarPoison, ~kScalarPoison}) {
+    for (uint32_t &slot : wave->scalar)
+      slot = pattern;
+    unsigned next = setUserRegisters(*wave, launch, {});
+    setSystemRegisters(*wave, launch, {}, {}, next);
+    if (pattern == kScalarPoison)
+      std::copy_n(wave->scalar, kScalarSlots, first.begin());
+  }
+  for (unsigned slot = 0; slot < kScalarSlots; ++slot)
+    preset.scalars[slot] = wave->scalar[slot] == first[slot];
+  for (unsigned slot : {kExecLo, kExecHi})
+    preset.scalars.set(slot);
+  for (unsigned i = 0; i < 16; ++i)
+    preset.scalars.set(kTtmp0 + i);
+  // FLAT_SCRATCH and XNACK_MASK, which are no scalar registers of RDNA.
+  if (launch.chip.isGfx9())
+    for (unsigned slot = kFlatScratchLo; slot < kVccLo; ++slot)
+      preset.scalars.set(slot);
+  unsigned dimensions = (launch.kernel.descriptor.rsrc2 >> 11 & 3) + 1;
+  preset.vectors = launch.chip.packedWorkitemIds ? 1 : dimensions;
+  return preset;
+}

@@ -8,6 +8,7 @@
 #ifndef TESSERA_RUNTIME_EMULATOR_LAUNCHSTATE_H
 #define TESSERA_RUNTIME_EMULATOR_LAUNCHSTATE_H
 
+#include "runtime/Emulator/Check/Definedness.h"
 #include "runtime/Emulator/Launch.h"
 #include "runtime/Emulator/Wave.h"
 
@@ -31,6 +32,10 @@ struct WavePlace {
 /// pattern that is an unlikely number, a NaN in the vector registers.
 void initializeWave(Wave &wave, const Launch &launch,
                     const LaunchMemory &memory, const WavePlace &place);
+
+/// The registers that initializeWave() gives a meaning; all others hold its
+/// pattern.
+PresetRegisters getPresetRegisters(const Launch &launch);
 
 } // namespace tessera::emulator
 

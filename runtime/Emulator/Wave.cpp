@@ -287,6 +287,9 @@ std::string Wave::describe(const Instruction &instruction, int lane,
                   static_cast<unsigned long long>(address));
     message += where;
   }
+  std::string line = group->program->getSourceLine(instruction);
+  if (!line.empty())
+    message += ", at " + line;
   return message + ": " + what +
          "; instruction: " + group->program->getText(instruction);
 }

@@ -104,8 +104,10 @@ static ErrorOr<const KernelImage *> pickKernel(const EmuOptions &options,
 static Program decode(const Input &input, const KernelImage &kernel) {
   bool isWave32 = !input.chip->isGfx9() && kernel.descriptor.isWave32();
   Decoder decoder(*input.chip, isWave32 ? 32 : 64);
-  return Program(decoder, input.object->getText(),
-                 input.object->getLoadAddress());
+  Program program(decoder, input.object->getText(),
+                  input.object->getLoadAddress());
+  program.setSourceLines(input.object->getSourceLines());
+  return program;
 }
 
 static Status checkSizes(const Launch &launch,

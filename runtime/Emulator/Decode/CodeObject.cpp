@@ -326,6 +326,7 @@ ErrorOr<std::shared_ptr<const CodeObject>> CodeObjectReader::read() {
         &CodeObjectReader::readMetadata})
     if (Status status = (this->*step)(*object); !status.isOk())
       return status;
+  object->lines = SourceLines::load(file);
   return std::shared_ptr<const CodeObject>(std::move(object));
 }
 

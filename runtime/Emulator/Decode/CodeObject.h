@@ -11,6 +11,7 @@
 
 #include "runtime/Base/ErrorOr.h"
 #include "runtime/Emulator/Chip.h"
+#include "runtime/Emulator/Decode/SourceLines.h"
 #include "runtime/Emulator/MemoryMap.h"
 
 #include <cstdint>
@@ -83,6 +84,10 @@ public:
   uint64_t getTextAddress() const {
     return reinterpret_cast<uint64_t>(text.data());
   }
+  /// Null when the code was compiled without them.
+  const std::shared_ptr<const SourceLines> &getSourceLines() const {
+    return lines;
+  }
   /// Where the object's address 0 was placed.
   uint64_t getLoadAddress() const { return base; }
 
@@ -97,6 +102,7 @@ private:
   std::span<const uint8_t> text;
   std::vector<KernelImage> kernels;
   std::vector<GlobalImage> globals;
+  std::shared_ptr<const SourceLines> lines;
 };
 
 /// Size of the ELF file at `image` from its own headers, 0 if it is none;

@@ -3,6 +3,7 @@
 #include "runtime/Emulator/Decode/Decoder.h"
 
 #include "runtime/Emulator/Chip.h"
+#include "runtime/Emulator/Decode/EffectsReader.h"
 
 #include "llvm/MC/MCAsmInfo.h"
 #include "llvm/MC/MCContext.h"
@@ -50,6 +51,8 @@ struct Decoder::Implementation {
   std::unique_ptr<llvm::MCContext> context;
   std::unique_ptr<llvm::MCDisassembler> disassembler;
   std::unique_ptr<llvm::MCInstPrinter> printer;
+  /// Made when it is first asked for.
+  std::unique_ptr<EffectsReader> effects;
 
   Implementation(const Chip &chip, unsigned waveSize)
       : subtarget(target.createMCSubtargetInfo(
@@ -65,7 +68,7 @@ struct Decoder::Implementation {
 };
 
 Decoder::Decoder(const Chip &chip, unsigned waveSize)
-    : chip(chip),
+    : chip(chip), waveSize(waveSize),
       implementation(std::make_unique<Implementation>(chip, waveSize)) {}
 Decoder::~Decoder() = default;
 
@@ -87,4 +90,19 @@ unsigned Decoder::decode(std::span<const uint8_t> bytes, uint64_t address,
     text[tab] = ' ';
   text.erase(text.find_last_not_of(" \t") + 1);
   return static_cast<unsigned>(size);
+}
+
+Effects Decoder::readEffects(std::span<const uint8_t> bytes) {
+  llvm::MCInst instruction;
+  uint64_t size = 0;
+  auto status = implementation->disassembler->getInstruction(
+      instruction, size, llvm::ArrayRef(bytes.data(), bytes.size()), 0,
+      llvm::nulls());
+  if (status != llvm::MCDisassembler::Success)
+    return {};
+  if (!implementation->effects)
+    implementation->effects = std::make_unique<EffectsReader>(
+        chip, waveSize, *implementation->registers,
+        *implementation->instructions);
+  return implementation->effects->read(instruction);
 }

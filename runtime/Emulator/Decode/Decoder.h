@@ -9,6 +9,8 @@
 #ifndef TESSERA_RUNTIME_EMULATOR_DECODE_DECODER_H
 #define TESSERA_RUNTIME_EMULATOR_DECODE_DECODER_H
 
+#include "runtime/Emulator/Decode/Effects.h"
+
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -31,11 +33,17 @@ public:
   unsigned decode(std::span<const uint8_t> bytes, uint64_t address,
                   std::string &text);
 
+  /// What the instruction at the front of `bytes` reads and writes; nothing
+  /// when the bytes are no instruction.
+  Effects readEffects(std::span<const uint8_t> bytes);
+
   const Chip &getChip() const { return chip; }
+  unsigned getWaveSize() const { return waveSize; }
 
 private:
   struct Implementation;
   const Chip &chip;
+  unsigned waveSize;
   std::unique_ptr<Implementation> implementation;
 };
 

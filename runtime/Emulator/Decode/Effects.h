@@ -24,7 +24,9 @@ struct RegisterUse {
   Part part = Whole;
 };
 
-/// A tied operand (the sum of v_fmac) is there twice, read and written.
+/// A tied operand (the sum of v_fmac) is there twice, read and written. Not
+/// there: MODE, and a destination that is kept in part without LLVM saying so
+/// (s_cmov, SDWA with UNUSED_PRESERVE). RDNA calls slot 102 s102.
 using Effects = std::vector<RegisterUse>;
 
 } // namespace tessera::emulator

@@ -15,7 +15,8 @@ using namespace tessera::emulator;
 
 Program::Program(Decoder &decoder, std::span<const uint8_t> code,
                  uint64_t loadAddress)
-    : codeBegin(reinterpret_cast<uint64_t>(code.data())),
+    : chip(decoder.getChip()), waveSize(decoder.getWaveSize()),
+      codeBegin(reinterpret_cast<uint64_t>(code.data())),
       loadAddress(loadAddress), indexOfWord(code.size() / 4, kNone) {
   InstructionBinder binder(*this, decoder.getChip());
   instructions.reserve(code.size() / 4 + 1);
@@ -59,6 +60,24 @@ const Instruction *Program::find(uint64_t address) const {
       indexOfWord[offset / 4] == kNone)
     return nullptr;
   return &instructions[indexOfWord[offset / 4]];
+}
+
+const Effects &Program::getEffects(const Instruction &instruction) const {
+  std::lock_guard lock(effects->mutex);
+  if (!effects->decoder) {
+    effects->decoder = std::make_unique<Decoder>(chip, waveSize);
+    effects->ofInstruction.resize(instructions.size());
+  }
+  std::unique_ptr<Effects> &known = effects->ofInstruction[instruction.index];
+  if (!known) {
+    known = std::make_unique<Effects>();
+    // The last one is the end of the code and has no bytes.
+    if (instruction.index + 1 < instructions.size())
+      *known = effects->decoder->readEffects(
+          {reinterpret_cast<const uint8_t *>(getAddress(instruction)),
+           instruction.bytes});
+  }
+  return *known;
 }
 
 std::string Program::describe(const Instruction &instruction) const {

@@ -9,11 +9,13 @@
 #define TESSERA_RUNTIME_EMULATOR_DECODE_PROGRAM_H
 
 #include "runtime/Emulator/Decode/Decoder.h"
+#include "runtime/Emulator/Decode/SourceLines.h"
 #include "runtime/Emulator/Instruction.h"
 
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -21,7 +23,8 @@
 
 namespace tessera::emulator {
 
-/// Immutable after construction; shared by all threads. Bytes that cannot be
+/// Immutable after construction, as far as anybody can see; shared by all
+/// threads. Bytes that cannot be
 /// decoded, and instructions without a handler, become instructions that stop
 /// the kernel with an error if they are ever reached.
 class Program {
@@ -46,8 +49,20 @@ public:
   const std::string &getText(const Instruction &instruction) const {
     return texts[instruction.index];
   }
+  /// The registers that it reads and writes: worked out when it is first asked
+  /// for, then kept. Any thread may ask.
+  const Effects &getEffects(const Instruction &instruction) const;
   /// Where it is and what it is, for messages that tell of two instructions.
   std::string describe(const Instruction &instruction) const;
+  /// For messages. To be set before another thread sees the program.
+  void setSourceLines(std::shared_ptr<const SourceLines> newLines) {
+    lines = std::move(newLines);
+  }
+  /// "conv.hip:42", or empty.
+  std::string getSourceLine(const Instruction &instruction) const {
+    return lines ? lines->find(getOffset(instruction)) : "";
+  }
+
   const Instruction *getBegin() const { return instructions.data(); }
   size_t size() const { return instructions.size(); }
 
@@ -57,6 +72,15 @@ private:
   const DppControl *keepDpp(const DppControl &control);
   const Instruction *keepHalves(const std::array<Instruction, 2> &halves);
 
+  /// What getEffects() has found so far.
+  struct KnownEffects {
+    std::mutex mutex;
+    std::unique_ptr<Decoder> decoder;
+    std::vector<std::unique_ptr<Effects>> ofInstruction;
+  };
+
+  const Chip &chip;
+  unsigned waveSize;
   uint64_t codeBegin;
   uint64_t loadAddress;
   std::vector<Instruction> instructions; ///< One more than decoded: the end.
@@ -66,6 +90,8 @@ private:
   std::deque<std::array<uint32_t, 64>> constantRows;
   std::unordered_map<uint32_t, const uint32_t *> rowOfConstant;
   std::deque<DppControl> dppControls;
+  std::shared_ptr<const SourceLines> lines;
+  std::unique_ptr<KnownEffects> effects = std::make_unique<KnownEffects>();
   std::deque<std::array<Instruction, 2>> dualHalves;
 
   static constexpr uint32_t kNone = ~0u;

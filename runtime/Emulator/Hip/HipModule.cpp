@@ -17,6 +17,7 @@ const Program &ihipModule_t::getProgram(const Chip &chip, unsigned lanes) {
     Decoder decoder(chip, lanes);
     program = std::make_unique<Program>(decoder, object->getText(),
                                         object->getLoadAddress());
+    program->setSourceLines(object->getSourceLines());
   }
   return *program;
 }

@@ -31,6 +31,7 @@ public:
     Decoder decoder(chip, chip.isGfx9() ? 64 : 32);
     program = std::make_unique<Program>(decoder, object->getText(),
                                         object->getLoadAddress());
+    program->setSourceLines(object->getSourceLines());
     output =
         static_cast<uint32_t *>(memory.allocate(kBytes, MemoryKind::Device));
     std::memset(output, 0, kBytes);

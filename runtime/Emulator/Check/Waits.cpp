@@ -1,0 +1,158 @@
+//===- Waits.cpp - Uses of registers that a load still owes ---------------===//
+
+#include "runtime/Emulator/Check/Waits.h"
+
+#include "runtime/Emulator/Check/RegisterName.h"
+#include "runtime/Emulator/Check/WaitModel.h"
+#include "runtime/Emulator/Wave.h"
+
+#include <array>
+#include <memory>
+
+using namespace tessera::emulator;
+
+/// Halves of registers: vector rows first, then scalar slots and SCC.
+static constexpr unsigned kPlaces = 2 * (kVectorRows + 256);
+/// More than all counters of a wave can count.
+static constexpr uint64_t kRing = 512;
+
+namespace {
+/// A load whose destination may not have been written yet.
+struct PendingLoad {
+  WaitTicket ticket;
+  const Instruction *instruction = nullptr;
+};
+
+/// What one wave waits for.
+struct WaveWaits {
+  explicit WaveWaits(const Chip &chip) : model(chip) {}
+
+  /// The load that owes `place` a value, or nullptr.
+  const PendingLoad *findPending(unsigned place) {
+    uint64_t number = owner[place];
+    if (number == 0)
+      return nullptr;
+    const PendingLoad &load = loads[number % kRing];
+    if (number + kRing > loadCount && !model.isComplete(load.ticket))
+      return &load;
+    owner[place] = 0;
+    return nullptr;
+  }
+
+  WaitModel model;
+  std::array<PendingLoad, kRing> loads; ///< Number n is at n % kRing.
+  uint64_t loadCount = 0;               ///< The first is number 1.
+  /// The number of the last load with this half of a register as destination.
+  std::array<uint64_t, kPlaces> owner{};
+};
+
+class WaitsCheck final : public Observer {
+public:
+  WaitsCheck(const Chip &chip, const Program &program)
+      : chip(chip), program(program), table(chip, program),
+        effects(program.size()) {}
+
+  void onGroupStart(GroupContext &, std::span<Wave *const> group) override {
+    waves.clear();
+    for (size_t i = 0; i < group.size(); ++i)
+      waves.push_back(std::make_unique<WaveWaits>(chip));
+  }
+  void beforeInstruction(Wave &wave, const Instruction &in) override;
+
+private:
+  const Effects &getEffects(const Instruction &in) {
+    const Effects *&known = effects[in.index];
+    if (!known)
+      known = &program.getEffects(in);
+    return *known;
+  }
+  void checkUses(Wave &wave, WaveWaits &waits, const Instruction &in,
+                 const WaitTraits &traits);
+  void noteDestinations(WaveWaits &waits, const Instruction &in,
+                        const WaitTicket &ticket);
+  void report(Wave &wave, const WaveWaits &waits, const Instruction &in,
+              const PendingLoad &load, const RegisterUse &use, unsigned dword);
+
+  const Chip &chip;
+  const Program &program;
+  WaitTable table;
+  std::vector<const Effects *> effects; ///< By Instruction::index.
+  std::vector<std::unique_ptr<WaveWaits>> waves;
+};
+} // namespace
+
+/// Calls `visit(place, dword)` for each register half of `use`.
+template <typename Visitor>
+static void forEachHalf(const RegisterUse &use, Visitor visit) {
+  unsigned base = use.isScalar ? kVectorRows : 0;
+  for (unsigned dword = 0; dword < use.dwords; ++dword) {
+    unsigned place = 2 * (base + use.first + dword);
+    if (use.part != RegisterUse::High)
+      visit(place, dword);
+    if (use.part != RegisterUse::Low)
+      visit(place + 1, dword);
+  }
+}
+
+/// Registers that an earlier load of the same kind still has to write may be
+/// the destination of the next: both are written in order before gfx12 (LLVM's
+/// feature vmem-write-vgpr-in-order).
+static bool overwritesInOrder(const Chip &chip, const WaitTraits &traits,
+                              const WaitTicket &pending) {
+  constexpr uint8_t kLoadOnly = 1u << unsigned(WaitQueue::Load);
+  return chip.generation < 12 && traits.queues == kLoadOnly &&
+         pending.queues == kLoadOnly;
+}
+
+void WaitsCheck::report(Wave &wave, const WaveWaits &waits,
+                        const Instruction &in, const PendingLoad &load,
+                        const RegisterUse &use, unsigned dword) {
+  wave.report(
+      FaultKind::MissingWait, in, -1, 0,
+      nameRegister(use.isScalar, use.first + dword) + " is " +
+          (use.isWrite ? "written" : "read") + " before the load into it at " +
+          program.describe(*load.instruction) +
+          " has surely ended: " + waits.model.describeMissing(load.ticket));
+}
+
+void WaitsCheck::checkUses(Wave &wave, WaveWaits &waits, const Instruction &in,
+                           const WaitTraits &traits) {
+  for (const RegisterUse &use : getEffects(in))
+    forEachHalf(use, [&](unsigned place, unsigned dword) {
+      const PendingLoad *load = waits.findPending(place);
+      if (!load ||
+          (use.isWrite && overwritesInOrder(chip, traits, load->ticket)))
+        return;
+      report(wave, waits, in, *load, use, dword);
+      // Said once is enough.
+      waits.owner[place] = 0;
+    });
+}
+
+void WaitsCheck::noteDestinations(WaveWaits &waits, const Instruction &in,
+                                  const WaitTicket &ticket) {
+  uint64_t number = waits.loadCount + 1;
+  for (const RegisterUse &use : getEffects(in))
+    if (use.isWrite) {
+      waits.loadCount = number;
+      forEachHalf(
+          use, [&](unsigned place, unsigned) { waits.owner[place] = number; });
+    }
+  if (waits.loadCount == number)
+    waits.loads[number % kRing] = {ticket, &in};
+}
+
+void WaitsCheck::beforeInstruction(Wave &wave, const Instruction &in) {
+  WaveWaits &waits = *waves[wave.indexInGroup];
+  const WaitTraits &traits = table.get(in);
+  if (waits.loadCount)
+    checkUses(wave, waits, in, traits);
+  WaitTicket ticket = waits.model.step(traits);
+  if (ticket.queues)
+    noteDestinations(waits, in, ticket);
+}
+
+std::unique_ptr<Observer>
+tessera::emulator::makeWaitsCheck(const Chip &chip, const Program &program) {
+  return std::make_unique<WaitsCheck>(chip, program);
+}
