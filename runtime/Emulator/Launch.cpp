@@ -173,6 +173,7 @@ LaunchOutcome tessera::emulator::run(const Launch &launch, MemoryMap &memory,
   auto lock = memory.lockForLaunch();
   Fault fault;
   std::atomic<uint64_t> next{0};
+  std::atomic<uint64_t> instructions{0};
   MeasureLevel level = settings.statsPath.empty()
                            ? watch.level
                            : std::max(watch.level, settings.statsLevel);
@@ -197,6 +198,7 @@ LaunchOutcome tessera::emulator::run(const Launch &launch, MemoryMap &memory,
       runner.run({static_cast<uint32_t>(i % groups[0]),
                   static_cast<uint32_t>(i / groups[0] % groups[1]),
                   static_cast<uint32_t>(i / groups[0] / groups[1])});
+    instructions += runner.getInstructionCount();
   };
   std::vector<std::thread> threads;
   for (unsigned worker = 1; worker < workers; ++worker)
@@ -216,6 +218,7 @@ LaunchOutcome tessera::emulator::run(const Launch &launch, MemoryMap &memory,
   if (watch.stats)
     *watch.stats = std::move(sum);
   LaunchOutcome outcome = getOutcome(fault);
+  outcome.waveInstructions = instructions;
   outcome.timeMs = time.count();
   return outcome;
 }

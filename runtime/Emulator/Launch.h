@@ -60,6 +60,7 @@ struct LaunchOutcome {
   std::string message; ///< Of the fault and all findings, one a line.
   std::vector<Fault::Finding> findings; ///< The fault, if any, is the first.
   double timeMs = 0;
+  uint64_t waveInstructions = 0; ///< Executed, whatever EXEC was.
 };
 
 /// What a caller wants to see besides what the settings ask for.

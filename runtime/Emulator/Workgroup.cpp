@@ -124,6 +124,7 @@ void WorkgroupRunner::runSlice(Wave &wave) {
           : (context.stats ? execute<true, false> : execute<false, false>);
   uint64_t done = run(wave, limit);
   wave.instructionCount += done;
+  instructionCount += done;
   if (wave.stop == StopReason::Yield)
     wave.stop = StopReason::None;
   if (wave.stop == StopReason::None)

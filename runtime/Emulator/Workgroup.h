@@ -22,6 +22,8 @@ public:
 
   /// Returns early when a fault, of this or another group, is recorded.
   void run(const std::array<uint32_t, 3> &group);
+  /// Of all groups so far.
+  uint64_t getInstructionCount() const { return instructionCount; }
 
 private:
   void runSlice(Wave &wave);
@@ -43,6 +45,7 @@ private:
   unsigned worker;
   unsigned maxWaves;
   unsigned waveCount = 0;
+  uint64_t instructionCount = 0;
   GroupContext context;
   std::vector<uint8_t> lds;
   std::vector<std::unique_ptr<Wave>> waves;
