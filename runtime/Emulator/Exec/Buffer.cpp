@@ -9,8 +9,10 @@
 #include "runtime/Emulator/Exec/Atomics.h"
 #include "runtime/Emulator/Exec/MemoryFormat.h"
 #include "runtime/Emulator/Exec/OpcodeTable.h"
+#include "runtime/Emulator/Exec/RowCopy.h"
 #include "runtime/Emulator/Exec/Segments.h"
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -42,6 +44,9 @@ struct BufferAccess {
     return (index ? index[lane] : 0) + (addTid ? uint64_t(lane) : 0);
   }
   bool isInRange(uint64_t index, uint64_t offset, unsigned payload) const;
+  /// Only the byte offset decides what is in range: below this. Empty when
+  /// records, or a swizzle, have a say.
+  std::optional<uint32_t> getByteLimit() const;
   uint64_t getAddress(uint64_t index, uint64_t offset) const;
 };
 } // namespace
@@ -68,6 +73,14 @@ bool BufferAccess::isInRange(uint64_t indexOfLane, uint64_t byte,
       return byte < rawLimit;
     return indexOfLane < records && byte < stride;
   }
+}
+
+std::optional<uint32_t> BufferAccess::getByteLimit() const {
+  bool isRaw = outOfBoundsSelect == 3 ||
+               (outOfBoundsSelect == 4 && (stride == 0 || !isIndexed));
+  if (!isRaw || swizzle || index || (addTid && stride))
+    return std::nullopt;
+  return records > soffset ? records - soffset : 0;
 }
 
 uint64_t BufferAccess::getAddress(uint64_t indexOfLane, uint64_t byte) const {
@@ -141,11 +154,51 @@ static bool fetch(Wave &wave, const Instruction &in, const BufferAccess &access,
   return true;
 }
 
+/// The usual load of a hot loop: dwords at byte offsets, every lane active, the
+/// descriptor's range inside one allocation, each lane's value in range or out
+/// of it as a whole. False, with nothing done, if it is any other.
+template <unsigned Bytes>
+static bool loadWholeRow(Wave &wave, const Instruction &in,
+                         const BufferAccess &access) {
+  if constexpr (Bytes % 4 != 0)
+    return false;
+  GroupContext &group = *wave.group;
+  std::optional<uint32_t> limit = access.getByteLimit();
+  if (!wave.execFull || group.observers || !access.offset || !limit ||
+      *limit < Bytes)
+    return false;
+  const uint64_t base = access.base + access.soffset;
+  if (!group.lastAllocation.contains(base, *limit)) {
+    const Allocation *found = group.memory->findLocked(base);
+    if (!found || !found->contains(base, *limit))
+      return false;
+    group.lastAllocation = *found;
+  }
+  alignas(64) uint32_t offsets[kMaxLanes];
+  const unsigned lanes = wave.lanes;
+  const uint32_t last = *limit - Bytes, immediate = access.immediate;
+  uint32_t straddles = 0;
+  for (unsigned lane = 0; lane < lanes; ++lane) {
+    offsets[lane] = access.offset[lane] + immediate;
+    straddles |= (offsets[lane] > last) & (offsets[lane] < *limit);
+  }
+  if (straddles)
+    return false;
+  alignas(16) static constexpr uint8_t kZeros[16] = {};
+  const auto *memory = reinterpret_cast<const uint8_t *>(base);
+  loadRows<Bytes / 4>(wave, in.op[0].reg, [&](unsigned lane) {
+    return offsets[lane] <= last ? memory + offsets[lane] : kZeros;
+  });
+  return true;
+}
+
 template <size_t Format>
 static void load(Wave &wave, const Instruction &in) {
   static constexpr MemoryFormat F = kLoadFormats[Format];
   bool toLds = in.has(kToLds);
   BufferAccess access = unpack(wave, in, toLds ? 0 : 1);
+  if (!toLds && loadWholeRow<F.bytes>(wave, in, access)) [[likely]]
+    return;
   // The address register may be among the destinations: keep a copy.
   LaneRow offsets, indices;
   if (access.offset)

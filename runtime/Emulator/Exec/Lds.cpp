@@ -7,6 +7,7 @@
 
 #include "runtime/Emulator/Exec/MemoryFormat.h"
 #include "runtime/Emulator/Exec/OpcodeTable.h"
+#include "runtime/Emulator/Exec/RowCopy.h"
 #include "runtime/Emulator/Exec/Segments.h"
 
 #include <utility>
@@ -37,6 +38,16 @@ static uint8_t *locate(Wave &wave, const Instruction &in, unsigned lane,
   return accessLds(wave, in, lane, address, Bytes, kind);
 }
 
+/// True if every lane accesses `Bytes` at its base + offset, all is well with
+/// it, and nobody wants to see it: then no lane needs a look of its own.
+template <unsigned Bytes>
+static bool isSimple(const Wave &wave, const uint32_t *base, uint32_t offset) {
+  const GroupContext &group = *wave.group;
+  return wave.execFull && !group.observers && Bytes % 4 == 0 &&
+         isRowInBounds(wave, base, offset, Bytes, group.ldsBytes,
+                       kAlignment<Bytes>);
+}
+
 /// The address row; a copy when the destination may overwrite it.
 static const uint32_t *copyAddresses(Wave &wave, unsigned row) {
   return static_cast<uint32_t *>(
@@ -47,6 +58,12 @@ template <MemoryFormat F>
 static void load(Wave &wave, const Instruction &in) {
   const uint32_t *base = copyAddresses(wave, in.op[1].reg);
   auto offset = static_cast<uint32_t>(in.offset);
+  if (isSimple<F.bytes>(wave, base, offset)) [[likely]] {
+    const uint8_t *lds = wave.group->lds + offset;
+    loadRows<F.getDwords()>(wave, in.op[0].reg,
+                            [=](unsigned lane) { return lds + base[lane]; });
+    return;
+  }
   for (uint64_t left = wave.exec; left; left &= left - 1) {
     auto lane = static_cast<unsigned>(std::countr_zero(left));
     const uint8_t *lds =
@@ -61,6 +78,12 @@ template <MemoryFormat F>
 static void store(Wave &wave, const Instruction &in) {
   const uint32_t *base = wave.vector[in.op[0].reg];
   auto offset = static_cast<uint32_t>(in.offset);
+  if (isSimple<F.bytes>(wave, base, offset)) [[likely]] {
+    uint8_t *lds = wave.group->lds + offset;
+    storeRows<F.getDwords()>(wave, in.op[1].reg,
+                             [=](unsigned lane) { return lds + base[lane]; });
+    return;
+  }
   for (uint64_t left = wave.exec; left; left &= left - 1) {
     auto lane = static_cast<unsigned>(std::countr_zero(left));
     uint8_t *lds =
@@ -79,6 +102,12 @@ static void load2(Wave &wave, const Instruction &in) {
   const uint32_t offsets[] = {static_cast<uint32_t>(in.offset) * Unit,
                               static_cast<uint32_t>(in.offset1) * Unit};
   for (unsigned part = 0; part < 2; ++part) {
+    if (isSimple<Bytes>(wave, base, offsets[part])) [[likely]] {
+      const uint8_t *lds = wave.group->lds + offsets[part];
+      loadRows<Bytes / 4>(wave, in.op[0].reg + part * (Bytes / 4),
+                          [=](unsigned lane) { return lds + base[lane]; });
+      continue;
+    }
     for (uint64_t left = wave.exec; left; left &= left - 1) {
       auto lane = static_cast<unsigned>(std::countr_zero(left));
       const uint8_t *lds = locate<Bytes>(wave, in, lane, base[lane],
@@ -97,6 +126,12 @@ static void store2(Wave &wave, const Instruction &in) {
   const uint32_t offsets[] = {static_cast<uint32_t>(in.offset) * Unit,
                               static_cast<uint32_t>(in.offset1) * Unit};
   for (unsigned part = 0; part < 2; ++part) {
+    if (isSimple<Bytes>(wave, base, offsets[part])) [[likely]] {
+      uint8_t *lds = wave.group->lds + offsets[part];
+      storeRows<Bytes / 4>(wave, in.op[1 + part].reg,
+                           [=](unsigned lane) { return lds + base[lane]; });
+      continue;
+    }
     for (uint64_t left = wave.exec; left; left &= left - 1) {
       auto lane = static_cast<unsigned>(std::countr_zero(left));
       uint8_t *lds = locate<Bytes>(wave, in, lane, base[lane], offsets[part],
