@@ -1,44 +1,36 @@
 //===- OpcodeTable.cpp - From mnemonic to handler -------------------------===//
+//
+// The handlers exist twice, for two generations of hosts; here one is chosen.
+//
+//===----------------------------------------------------------------------===//
 
 #include "runtime/Emulator/Exec/OpcodeTable.h"
 
+#include "runtime/Base/Env.h"
+
 using namespace tessera::emulator;
+
+extern "C" void tesseraAddOpcodesAvx2(OpcodeTable &table);
+extern "C" void tesseraAddOpcodesAvx512(OpcodeTable &table);
+
+/// What x86-64-v4 has beyond v3.
+static bool hostHasAvx512() {
+  return __builtin_cpu_supports("avx512f") &&
+         __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512cd") &&
+         __builtin_cpu_supports("avx512dq") &&
+         __builtin_cpu_supports("avx512vl");
+}
 
 const OpcodeTable &OpcodeTable::get() {
   static const OpcodeTable table = [] {
     OpcodeTable built;
-    addScalarAlu(built);
-    addScalarFloat(built);
-    addScalarCompare(built);
-    addControl(built);
-    addBarriers(built);
-    addHardwareState(built);
-    addScalarMemory(built);
-    addRegisterIndex(built);
-    addVectorInteger(built);
-    addVectorCarry(built);
-    addVectorFloat(built);
-    addVectorHalf(built);
-    addVectorDouble(built);
-    addVectorGfx950(built);
-    addConversions(built);
-    addFloat8Conversions(built);
-    addCompares(built);
-    addPacked(built);
-    addDots(built);
-    addLaneMoves(built);
-    addMatrix(built);
-    addMatrixDouble(built);
-    addMatrixScaled(built);
-    addMatrixSparse(built);
-    addWmma(built);
-    addGlobal(built);
-    addGlobalAtomics(built);
-    addBuffer(built);
-    addBufferAtomics(built);
-    addLds(built);
-    addLdsTransposes(built);
-    addLdsAtomics(built);
+    bool isAllowed =
+        tessera::getEnvBool("TESSERA_EMULATOR_AVX512").value_or(true);
+    if (isAllowed && hostHasAvx512())
+      tesseraAddOpcodesAvx512(built);
+    else
+      tesseraAddOpcodesAvx2(built);
     return built;
   }();
   return table;

@@ -20,17 +20,21 @@ namespace tessera::emulator {
 
 /// Calls `body(lane)` for every lane of the wave. Lanes never depend on each
 /// other, even when a result row is also a source row, because each reads
-/// before it writes. The count is not a constant to the compiler, or it would
-/// unroll the loop into scalar code before it tries to vectorise. `body` must
-/// capture pointers by value: behind a reference to a local variable they look
-/// as if the stores could change them, and the vector loop gets a scalar twin.
+/// before it writes. The inner loop has a constant length, so that it becomes
+/// whole vectors without a remainder; it must not be unrolled before it is
+/// vectorised. `body` must capture pointers by value: behind a reference to a
+/// local variable they look as if the stores could change them, and the vector
+/// loop gets a scalar twin.
 template <typename Body>
 [[gnu::always_inline]] inline void forEachLane(const Wave &wave, Body body) {
   const size_t lanes = wave.lanes;
-  __builtin_assume(lanes % kLaneBlock == 0);
-#pragma clang loop vectorize(assume_safety)
-  for (size_t lane = 0; lane < lanes; ++lane)
-    body(lane);
+  size_t block = 0;
+  do {
+#pragma clang loop vectorize(assume_safety) unroll(disable)
+    for (size_t lane = 0; lane < kLaneBlock; ++lane)
+      body(block + lane);
+    block += kLaneBlock;
+  } while (block < lanes);
 }
 
 template <auto Fn, unsigned FirstSource, typename Result, typename... Args>
