@@ -157,10 +157,22 @@ static LaunchOutcome refuse(FaultKind kind, std::string message) {
   return outcome;
 }
 
+tessera::Status tessera::emulator::checkLds(const Launch &launch) {
+  uint32_t available = launch.chip.getTarget().ldsBytes;
+  if (launch.getLdsBytes() <= available)
+    return Status::ok();
+  return invalidArgument("kernel '" + launch.kernel.name + "' asks for " +
+                         std::to_string(launch.getLdsBytes()) +
+                         " bytes of LDS, but there are " +
+                         std::to_string(available));
+}
+
 LaunchOutcome tessera::emulator::run(const Launch &launch, MemoryMap &memory,
                                      const Settings &settings,
                                      const LaunchWatch &watch) {
   auto begin = std::chrono::steady_clock::now();
+  if (Status status = checkLds(launch); !status.isOk())
+    return refuse(FaultKind::IllegalState, status.getMessage());
   std::array<uint32_t, 3> groups = launch.getGroups();
   uint64_t total = uint64_t(groups[0]) * groups[1] * groups[2];
   auto workers =

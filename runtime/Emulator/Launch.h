@@ -7,6 +7,7 @@
 #ifndef TESSERA_RUNTIME_EMULATOR_LAUNCH_H
 #define TESSERA_RUNTIME_EMULATOR_LAUNCH_H
 
+#include "runtime/Base/Status.h"
 #include "runtime/Emulator/Check/Observer.h"
 #include "runtime/Emulator/Decode/CodeObject.h"
 #include "runtime/Emulator/Decode/Program.h"
@@ -70,6 +71,9 @@ struct LaunchWatch {
   /// Called once for each host thread, from it. May be empty.
   std::function<std::unique_ptr<Observer>()> makeObserver;
 };
+
+/// Whether a workgroup of the chip has the LDS that the kernel asks for.
+Status checkLds(const Launch &launch);
 
 /// Runs to the end, or to the first fault. The device stays usable after one.
 LaunchOutcome run(const Launch &launch, MemoryMap &memory,

@@ -152,8 +152,10 @@ static void addDualStep(DefinednessPlan &plan, std::string_view half) {
     std::optional<RegisterName> reg = parseRegister(operand.name);
     if (!reg)
       continue;
-    bool isScalar = reg->file == RegisterName::File::Scalar;
-    step.sources.push_back({static_cast<uint16_t>(reg->first), 1, isScalar});
+    bool isTtmp = reg->file == RegisterName::File::Ttmp;
+    bool isScalar = isTtmp || reg->file == RegisterName::File::Scalar;
+    auto number = static_cast<uint16_t>(reg->first + (isTtmp ? kTtmp0 : 0));
+    step.sources.push_back({number, 1, isScalar});
   }
   if (step.sources.empty())
     return;

@@ -105,10 +105,12 @@ encodeFloat8(float value, const Float8Format &format, bool saturates = false,
   return code == 0 && format.isFnuz ? 0 : code | sign;
 }
 
-/// Stochastic rounding: the upper bits of `noise` are added to the mantissa
-/// bits that do not fit, which then are cut off. AMD's pseudocode names the
-/// bits added (S1[31:12] for fp8, S1[31:11] for bf8); it names no mode for the
-/// cut, but only truncation makes the mean of the result the value.
+/// Stochastic rounding: the upper bits of `noise` (S1[31:12] for fp8, S1[31:11]
+/// for bf8) are added to the mantissa bits that do not fit, which then are cut
+/// off; a carry reaches the exponent. AMD's published pseudocode adds the same
+/// bits, but wraps the mantissa and then rounds to nearest even: its result is
+/// half a place too large on average, and a binade too small after a carry.
+/// We chose the result whose mean is the value.
 inline uint32_t encodeFloat8Stochastic(float value, uint32_t noise,
                                        const Float8Format &format,
                                        bool saturates = false) {

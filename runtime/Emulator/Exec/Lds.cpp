@@ -143,13 +143,16 @@ static void store2(Wave &wave, const Instruction &in) {
   }
 }
 
-/// The lane that an address names: among 64 on gfx9, in the own half from
-/// gfx10 on (RDNA guides, DS_PERMUTE: a wave of 64 is two halves there).
+/// The lane that an address names: among all of the wave, but gfx10 and gfx11
+/// treat a wave of 64 as two halves (RDNA2 and RDNA3 ISA guides, DS_PERMUTE_B32
+/// and DS_BPERMUTE_B32: modulo 32). RDNA4's pseudocode takes the number modulo
+/// 64 in a wave of 64.
 static unsigned getNamedLane(const Wave &wave, unsigned lane,
                              uint32_t address) {
-  if (wave.group->chip->isGfx9())
-    return address / 4 % 64;
-  return lane / 32 * 32 + address / 4 % 32;
+  unsigned generation = wave.group->chip->generation;
+  if (generation == 10 || generation == 11)
+    return lane / 32 * 32 + address / 4 % 32;
+  return address / 4 % wave.lanes;
 }
 
 /// Lanes ask for the value of the lane that they name; inactive ones give 0,

@@ -60,13 +60,8 @@ static hipError_t checkConfiguration(const Launch &launch) {
                     "kernel '" + launch.kernel.name + "' allows " +
                         std::to_string(launch.kernel.maxWorkgroupSize) +
                         " threads a block, not " + std::to_string(groupItems));
-  uint32_t available = launch.chip.getTarget().ldsBytes;
-  if (launch.getLdsBytes() > available)
-    return setError(hipErrorInvalidConfiguration,
-                    "kernel '" + launch.kernel.name + "' asks for " +
-                        std::to_string(launch.getLdsBytes()) +
-                        " bytes of LDS, but there are " +
-                        std::to_string(available));
+  if (Status status = checkLds(launch); !status.isOk())
+    return setError(hipErrorInvalidConfiguration, status.getMessage());
   return hipSuccess;
 }
 

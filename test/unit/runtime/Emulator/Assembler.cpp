@@ -141,7 +141,7 @@ static std::string makeText(const KernelSource &source) {
   auto directive = [&](const std::string &name, unsigned value) {
     text += ".amdhsa_" + name + " " + std::to_string(value) + "\n";
   };
-  if (source.chip == "gfx90a" || source.chip == "gfx942")
+  if (source.chip.starts_with("gfx9"))
     directive("accum_offset", 32);
   directive("group_segment_fixed_size", source.ldsBytes);
   directive("private_segment_fixed_size", source.scratchBytes);

@@ -23,7 +23,7 @@ static void expectSameResult(const std::string &source) {
   if (!hasOpenClCompiler())
     GTEST_SKIP() << "clang-22 is not installed";
   std::vector<uint32_t> expected = compute("gfx942", source);
-  for (const char *chip : {"gfx1030", "gfx1100"})
+  for (const char *chip : {"gfx1030", "gfx1100", "gfx1201"})
     EXPECT_EQ(compute(chip, source), expected) << chip;
 }
 

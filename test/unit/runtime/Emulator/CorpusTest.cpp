@@ -125,25 +125,6 @@ kernel void lanes(global int *o, global float *f) {
 }
 )";
 
-namespace {
-/// Instructions that are known to be missing, by chip and the start of their
-/// names. Whoever adds them takes the line away.
-struct Gap {
-  std::string_view chip, prefix;
-};
-} // namespace
-static constexpr Gap kGaps[] = {
-    {"gfx950", "v_bitop3"}, {"gfx12", "global_"},   {"gfx12", "flat_"},
-    {"gfx12", "scratch_"},  {"gfx12", "s_load_"},   {"gfx12", "s_wait_"},
-    {"gfx12", "s_barrier"}, {"gfx12", "s_prefetch"}};
-
-static bool isGap(const Chip &chip, const std::string &mnemonic) {
-  for (const Gap &gap : kGaps)
-    if (chip.name.starts_with(gap.chip) && mnemonic.starts_with(gap.prefix))
-      return true;
-  return false;
-}
-
 /// Mnemonics that `image` has and the emulator cannot run, with one of the
 /// instructions for each.
 static std::map<std::string, std::string>
@@ -158,7 +139,7 @@ findUnknown(const Chip &chip, const std::vector<uint8_t> &image) {
   for (const Instruction *in = program.getBegin(); in != end; ++in) {
     const std::string &text = program.getText(*in);
     std::string mnemonic = text.substr(0, text.find(' '));
-    if (InstructionBinder::isUnknown(*in) && !isGap(chip, mnemonic))
+    if (InstructionBinder::isUnknown(*in))
       unknown.try_emplace(mnemonic, text);
   }
   return unknown;

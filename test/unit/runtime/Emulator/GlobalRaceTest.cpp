@@ -6,7 +6,8 @@
 using namespace tessera::emulator;
 
 /// Chips that spell a load past the private caches differently.
-static constexpr const char *kChips[] = {"gfx90a", "gfx942", "gfx1030"};
+static constexpr const char *kChips[] = {"gfx90a", "gfx942", "gfx1030",
+                                         "gfx1201"};
 
 /// Runs eight groups of 64 work-items of an OpenCL kernel `k`, of which `out`
 /// is 4096 bytes of zeros.
@@ -23,7 +24,7 @@ static void expectRace(const std::string &source,
                        std::initializer_list<const char *> parts) {
   if (!hasOpenClCompiler())
     GTEST_SKIP();
-  for (std::string chip : {"gfx942", "gfx1030"}) {
+  for (std::string chip : {"gfx942", "gfx1030", "gfx1201"}) {
     SCOPED_TRACE(chip + source);
     LaunchOutcome outcome = runGroups(chip, source, "global-races");
     EXPECT_EQ(outcome.fault, FaultKind::Race) << outcome.message;

@@ -86,6 +86,28 @@ TEST(Lanes, LdsPermutations) {
   }
 }
 
+// In a wave of 64, gfx10 and gfx11 permute each half for itself; gfx12 reaches
+// the other half.
+TEST(Lanes, LdsPermutationsOfWave64) {
+  for (std::string chip : {"gfx1030", "gfx1100", "gfx1200", "gfx1201"}) {
+    WaveTester tester(chip);
+    tester->lanes = 64;
+    tester->setExec(~uint64_t(0));
+    auto getTarget = [](unsigned lane) { return (lane * 5 + 3) % 64; };
+    for (unsigned lane = 0; lane < 64; ++lane)
+      tester.v(2, lane) = 4 * getTarget(lane);
+    tester.runWell("ds_bpermute_b32 v0, v2, v1\nds_permute_b32 v3, v2, v1");
+    bool hasHalves = chip == "gfx1030" || chip == "gfx1100";
+    for (unsigned lane = 0; lane < 64; ++lane) {
+      unsigned target = getTarget(lane);
+      if (hasHalves)
+        target = target % 32 + (lane < 32 ? 0 : 32);
+      ASSERT_EQ(tester.v(0, lane), tester.v(1, target)) << chip;
+      ASSERT_EQ(tester.v(3, target), tester.v(1, lane)) << chip;
+    }
+  }
+}
+
 // v_permlanex16 reads the other row of a pair.
 TEST(Lanes, PermlaneAcrossRows) {
   WaveTester tester("gfx1030");

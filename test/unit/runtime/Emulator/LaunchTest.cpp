@@ -191,3 +191,31 @@ TEST(Launch, MisalignedScalarLoad) {
         << outcome.message;
   }
 }
+
+// gfx950 has 160 KiB of LDS and the last dword of it works; one byte more, be
+// it dynamic, is refused before anything runs. gfx942 refuses above 64 KiB.
+TEST(Launch, LdsLimit) {
+  for (std::string chip : {"gfx942", "gfx950"}) {
+    uint32_t limit = chip == "gfx950" ? 160 * 1024 : 64 * 1024;
+    KernelSource source;
+    source.chip = chip;
+    source.argumentBytes = 8;
+    source.ldsBytes = limit;
+    source.body = loadArgument(chip) + "v_mov_b32 v1, " +
+                  std::to_string(limit - 4) +
+                  "\nv_mov_b32 v2, 77\nds_write_b32 v1, v2\n"
+                  "ds_read_b32 v3, v1\ns_waitcnt lgkmcnt(0)\n"
+                  "v_mov_b32 v4, 0\nglobal_store_dword v4, v3, s[8:9]";
+    KernelTester tester(source);
+    Launch request = tester.makeLaunch({1, 1, 1}, {1, 1, 1});
+    request.dynamicLdsBytes = 1;
+    LaunchOutcome outcome = run(request, tester.memory, tester.settings);
+    EXPECT_EQ(outcome.fault, FaultKind::IllegalState) << chip;
+    EXPECT_NE(outcome.message.find(std::to_string(limit + 1) + " bytes of LDS"),
+              std::string::npos)
+        << outcome.message;
+    EXPECT_EQ(tester.output[0], 0u);
+    tester.launchWell({1, 1, 1}, {1, 1, 1});
+    EXPECT_EQ(tester.output[0], 77u) << chip;
+  }
+}

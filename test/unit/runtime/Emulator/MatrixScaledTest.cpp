@@ -1,16 +1,16 @@
-//===- MatrixScaledTest.cpp - f8f6f4, scaled and sparse products ----------===//
+//===- MatrixScaledTest.cpp - fp8, f8f6f4, scaled and sparse products -----===//
 //
 // The layouts are written down again from the tables of the CDNA4 ISA guide
-// (7.1.5, 7.2.1, 7.5): for each register of a row of lanes, which k it holds.
+// (7.1.5, 7.2.1, 7.5) and, for fp8, from AMD's matrix instruction calculator:
+// for each register of a row of lanes, which k it holds.
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/Emulator/Exec/HalfFloat.h"
 #include "test/unit/runtime/Emulator/WaveTester.h"
 
 #include <cmath>
 #include <gtest/gtest.h>
-#include <map>
+#include <string_view>
 
 using namespace tessera::emulator;
 
@@ -164,102 +164,233 @@ TEST(MatrixScaled, ScaleThatIsNan) {
                 (lane / 16 * 4 + r == 3) || lane % 16 == 3);
 }
 
+/// The element types of products without a choice of formats, by the name in
+/// the mnemonic. gfx942 has the FNUZ kind of 8-bit floats: a bias one higher.
+static Format getFormat(std::string_view type, bool isFnuz) {
+  if (type == "f16")
+    return {5, 10, 15};
+  if (type == "bf16")
+    return {8, 7, 127};
+  Format format = kFormats[type == "bf8"];
+  return {format.exponentBits, format.mantissaBits, format.bias + isFnuz};
+}
+
+namespace {
+/// Elements of one type in the registers of lanes.
+struct Elements {
+  std::string_view type;
+  bool isFnuz;
+
+  bool isInteger() const { return type == "i8"; }
+  unsigned bits() const {
+    return isInteger() ? 8 : getFormat(type, isFnuz).bits();
+  }
+  double get(WaveTester &tester, unsigned reg, unsigned lane,
+             unsigned e) const {
+    unsigned place = e * bits();
+    uint32_t code = tester.v(reg + place / 32, lane) >> place % 32;
+    code &= (1u << bits()) - 1;
+    return isInteger() ? static_cast<int8_t>(code)
+                       : decode(getFormat(type, isFnuz), code);
+  }
+  /// Random; floats of at most three bits between 1/2 and 4, so that sums are
+  /// exact in f32.
+  void fill(WaveTester &tester, unsigned reg, unsigned dwords) const {
+    for (unsigned place = 0; place < 32 * dwords; place += bits())
+      for (unsigned lane = 0; lane < 64; ++lane) {
+        uint32_t code = static_cast<uint32_t>(tester.random());
+        if (!isInteger()) {
+          Format format = getFormat(type, isFnuz);
+          uint32_t exponent = static_cast<uint32_t>(format.bias) - 1 + code % 3;
+          uint32_t mantissa = (code >> 8 & 3) << (format.mantissaBits - 2);
+          code = (code >> 16 & 1) << (bits() - 1) |
+                 exponent << format.mantissaBits | mantissa;
+        }
+        uint32_t mask = (1u << bits()) - 1;
+        uint32_t &word = tester.v(reg + place / 32, lane);
+        word = (word & ~(mask << place % 32)) | (code & mask) << place % 32;
+      }
+  }
+};
+} // namespace
+
+/// One dense product of 8-bit floats; a lane holds eight consecutive k.
+static void testFloat8(const std::string &chip, unsigned m,
+                       const std::string &typeA, const std::string &typeB) {
+  WaveTester tester(chip);
+  Elements a{typeA, chip == "gfx942"}, b{typeB, chip == "gfx942"};
+  unsigned depth = 512 / m, outputs = m * m / 64;
+  a.fill(tester, 64, 2);
+  b.fill(tester, 66, 2);
+  for (unsigned r = 0; r < outputs; ++r)
+    for (unsigned lane = 0; lane < 64; ++lane)
+      tester.v(32 + r, lane) = std::bit_cast<uint32_t>(float(r + lane));
+  std::string mnemonic = std::string("v_mfma_f32_") +
+                         (m == 16 ? "16x16x32_" : "32x32x16_") + typeA + "_" +
+                         typeB;
+  tester.runWell(mnemonic + " " + range(0, outputs) + ", v[64:65], v[66:67], " +
+                 range(32, outputs));
+  for (unsigned i = 0; i < m; ++i)
+    for (unsigned j = 0; j < m; ++j) {
+      unsigned reg = getRegister(m, i), lane = getLane(m, i, j);
+      double sum = tester.f(32 + reg, lane);
+      for (unsigned k = 0; k < depth; ++k)
+        sum += a.get(tester, 64, i + m * (k / 8), k % 8) *
+               b.get(tester, 66, j + m * (k / 8), k % 8);
+      ASSERT_EQ(tester.f(reg, lane), static_cast<float>(sum))
+          << chip << " " << mnemonic << " (" << i << ", " << j << ")";
+    }
+}
+
+// Both shapes of every pair of fp8 and bf8, FNUZ on gfx942 and OCP on gfx950.
+TEST(MatrixFloat8, MatchesPlainProduct) {
+  for (const char *chip : {"gfx942", "gfx950"})
+    for (unsigned m : {16, 32})
+      for (const char *a : {"fp8", "bf8"})
+        for (const char *b : {"fp8", "bf8"})
+          testFloat8(chip, m, a, b);
+}
+
+// 0x80 is the only NaN of FNUZ and -0 of OCP; 0x7f is the largest number of
+// FNUZ (240 and 57344) and a NaN of OCP.
+TEST(MatrixFloat8, SpecialCodes) {
+  for (std::string chip : {"gfx942", "gfx950"})
+    for (std::string type : {"fp8", "bf8"}) {
+      bool isFnuz = chip == "gfx942";
+      WaveTester tester(chip);
+      for (unsigned lane = 0; lane < 64; ++lane) {
+        // Row 1 of A has a 0x80, row 2 a 0x7f; B is 1 in every place.
+        tester.v(64, lane) = lane == 1 ? 0x80 : lane == 2 ? 0x7f : 0;
+        uint32_t one = static_cast<uint32_t>(getFormat(type, isFnuz).bias)
+                       << getFormat(type, isFnuz).mantissaBits;
+        tester.v(66, lane) = tester.v(67, lane) = one * 0x01010101;
+        tester.v(65, lane) = 0;
+      }
+      tester.runWell("v_mfma_f32_16x16x32_" + type + "_" + type +
+                     " v[0:3], v[64:65], v[66:67], 0");
+      for (unsigned lane = 0; lane < 16; ++lane) {
+        ASSERT_EQ(tester.f(0, lane), 0.0f);
+        ASSERT_EQ(std::isnan(tester.f(1, lane)), isFnuz) << chip << type;
+        if (isFnuz)
+          ASSERT_EQ(tester.f(2, lane), type == "fp8" ? 240.0f : 57344.0f);
+        else
+          ASSERT_TRUE(std::isnan(tester.f(2, lane))) << type;
+        ASSERT_EQ(tester.f(3, lane), 0.0f);
+      }
+    }
+}
+
 namespace {
 struct SparseShape {
-  const char *chip, *shape, *types;
-  unsigned m, depth, elementBits;
+  const char *chip, *shape;
+  std::string_view a, b;
+  unsigned m, depth;
 };
 } // namespace
 
 static constexpr SparseShape kSparse[] = {
-    {"gfx942", "f32_16x16x32", "f16", 16, 32, 16},
-    {"gfx942", "f32_32x32x16", "f16", 32, 16, 16},
-    {"gfx942", "i32_16x16x64", "i8", 16, 64, 8},
-    {"gfx942", "i32_32x32x32", "i8", 32, 32, 8},
-    {"gfx950", "f32_16x16x64", "f16", 16, 64, 16},
-    {"gfx950", "f32_32x32x32", "f16", 32, 32, 16},
-    {"gfx950", "i32_16x16x128", "i8", 16, 128, 8},
-    {"gfx950", "i32_32x32x64", "i8", 32, 64, 8},
+    {"gfx942", "f32_16x16x32", "f16", "f16", 16, 32},
+    {"gfx942", "f32_32x32x16", "f16", "f16", 32, 16},
+    {"gfx942", "f32_16x16x32", "bf16", "bf16", 16, 32},
+    {"gfx942", "f32_32x32x16", "bf16", "bf16", 32, 16},
+    {"gfx942", "i32_16x16x64", "i8", "i8", 16, 64},
+    {"gfx942", "i32_32x32x32", "i8", "i8", 32, 32},
+    {"gfx942", "f32_16x16x64", "fp8", "fp8", 16, 64},
+    {"gfx942", "f32_16x16x64", "bf8", "fp8", 16, 64},
+    {"gfx942", "f32_32x32x32", "fp8", "bf8", 32, 32},
+    {"gfx942", "f32_32x32x32", "bf8", "bf8", 32, 32},
+    {"gfx950", "f32_16x16x64", "f16", "f16", 16, 64},
+    {"gfx950", "f32_32x32x32", "f16", "f16", 32, 32},
+    {"gfx950", "f32_16x16x64", "bf16", "bf16", 16, 64},
+    {"gfx950", "f32_32x32x32", "bf16", "bf16", 32, 32},
+    {"gfx950", "i32_16x16x128", "i8", "i8", 16, 128},
+    {"gfx950", "i32_32x32x64", "i8", "i8", 32, 64},
+    {"gfx950", "f32_16x16x64", "fp8", "bf8", 16, 64},
+    {"gfx950", "f32_16x16x128", "fp8", "fp8", 16, 128},
+    {"gfx950", "f32_16x16x128", "bf8", "fp8", 16, 128},
+    {"gfx950", "f32_32x32x64", "fp8", "bf8", 32, 64},
+    {"gfx950", "f32_32x32x64", "bf8", "bf8", 32, 64},
 };
 
-// The kept elements of A multiply the rows of B that their indices name. In
-// registers, B has 16 bytes of consecutive k for each row of lanes, the larger
-// shapes a second run half of K further; A has two of each four of these k.
+/// Pairs of indices, which ascend, for eight groups of four k a lane.
+static void fillIndices(WaveTester &tester, unsigned reg) {
+  static constexpr uint32_t kPairs[] = {0x4, 0x8, 0xc, 0x9, 0xd, 0xe};
+  for (unsigned lane = 0; lane < 64; ++lane) {
+    uint32_t &word = tester.v(reg, lane) = 0;
+    for (unsigned pair = 0; pair < 8; ++pair)
+      word |= kPairs[tester.random() % 6] << (4 * pair);
+  }
+}
+
+/// C + A * B for A in v32, B in v40 and indices in v60. In registers, B has 16
+/// bytes of consecutive k for each row of lanes, the larger shapes a second run
+/// half of K further; A has two of each four of these k.
+static std::vector<double> multiplySparse(WaveTester &tester,
+                                          const SparseShape &shape,
+                                          const Elements &a, const Elements &b,
+                                          unsigned firstIndexBit) {
+  unsigned dense = shape.depth * shape.m / 64, run = 128 / b.bits();
+  auto getK = [&](unsigned lane, unsigned place) {
+    return run * (lane / shape.m) + place % run +
+           (place >= run ? shape.depth / 2 : 0);
+  };
+  std::vector<double> full(shape.depth * shape.m), sums(shape.m * shape.m);
+  for (unsigned lane = 0; lane < 64; ++lane)
+    for (unsigned e = 0; e < dense; ++e)
+      full[getK(lane, e) * shape.m + lane % shape.m] =
+          b.get(tester, 40, lane, e);
+  for (unsigned i = 0; i < shape.m; ++i)
+    for (unsigned j = 0; j < shape.m; ++j)
+      sums[i * shape.m + j] = getLane(shape.m, i, j);
+  for (unsigned lane = 0; lane < 64; ++lane)
+    for (unsigned e = 0; e < dense / 2; ++e) {
+      unsigned index = tester.v(60, lane) >> (firstIndexBit + 2 * e) % 32 & 3;
+      unsigned k = getK(lane, e / 2 * 4 + index);
+      for (unsigned j = 0; j < shape.m; ++j)
+        sums[lane % shape.m * shape.m + j] +=
+            a.get(tester, 32, lane, e) * full[k * shape.m + j];
+    }
+  return sums;
+}
+
+static void testSparse(const SparseShape &shape, unsigned abid) {
+  WaveTester tester(shape.chip);
+  bool isFnuz = std::string_view(shape.chip) == "gfx942";
+  Elements a{shape.a, isFnuz}, b{shape.b, isFnuz};
+  unsigned dense = shape.depth * shape.m / 64, kept = dense / 2;
+  unsigned outputs = shape.m * shape.m / 64;
+  unsigned dwords = kept * a.bits() / 32;
+  a.fill(tester, 32, dwords);
+  b.fill(tester, 40, 2 * dwords);
+  fillIndices(tester, 60);
+  for (unsigned r = 0; r < outputs; ++r)
+    for (unsigned lane = 0; lane < 64; ++lane)
+      tester.v(r, lane) =
+          a.isInteger() ? lane : std::bit_cast<uint32_t>(float(lane));
+  std::vector<double> expected =
+      multiplySparse(tester, shape, a, b, 2 * kept * abid);
+  std::string types(shape.a);
+  if (a.bits() == 8 && !a.isInteger())
+    types += "_" + std::string(shape.b);
+  tester.runWell(std::string("v_smfmac_") + shape.shape + "_" + types + " " +
+                 range(0, outputs) + ", " + range(32, dwords) + ", " +
+                 range(40, 2 * dwords) + ", v60" + (abid ? " abid:1" : ""));
+  for (unsigned i = 0; i < shape.m; ++i)
+    for (unsigned j = 0; j < shape.m; ++j) {
+      unsigned reg = getRegister(shape.m, i), lane = getLane(shape.m, i, j);
+      double result = a.isInteger() ? int32_t(tester.v(reg, lane))
+                                    : double(tester.f(reg, lane));
+      ASSERT_EQ(result, expected[i * shape.m + j])
+          << shape.chip << " " << shape.shape << "_" << types << " abid "
+          << abid << " (" << i << ", " << j << ")";
+    }
+}
+
+// The kept elements of A multiply the rows of B that their indices name; abid
+// chooses among the sets of indices that fit in a register.
 TEST(MatrixSparse, MatchesExpandedProduct) {
   for (const SparseShape &shape : kSparse)
-    for (unsigned abid : {0u, 1u}) {
-      WaveTester tester(shape.chip);
-      bool isHalf = shape.elementBits == 16;
-      unsigned perDword = 32 / shape.elementBits;
-      unsigned dense = shape.depth * shape.m / 64, kept = dense / 2;
-      unsigned outputs = shape.m * shape.m / 64;
-      unsigned sets = 32 / (2 * kept);
-      if (abid >= sets)
-        continue;
-      auto fill = [&](unsigned first, unsigned count) {
-        for (unsigned r = first; r < first + count; ++r)
-          for (unsigned lane = 0; lane < 64; ++lane) {
-            auto half = [&] {
-              return floatToHalf(float(int(tester.random() % 33) - 16) / 8);
-            };
-            if (isHalf)
-              tester.v(r, lane) = half() | half() << 16;
-          }
-      };
-      fill(32, kept / perDword);
-      fill(40, dense / perDword);
-      // Indices of a pair ascend.
-      for (unsigned lane = 0; lane < 64; ++lane) {
-        uint32_t &word = tester.v(60, lane);
-        word = 0;
-        for (unsigned pair = 0; pair < 8; ++pair) {
-          static constexpr uint32_t kPairs[] = {0x4, 0x8, 0xc, 0x9, 0xd, 0xe};
-          word |= kPairs[tester.random() % 6] << (4 * pair);
-        }
-      }
-      for (unsigned r = 0; r < outputs; ++r)
-        for (unsigned lane = 0; lane < 64; ++lane)
-          tester.v(r, lane) =
-              isHalf ? std::bit_cast<uint32_t>(float(lane)) : lane;
-      std::vector<double> expected(shape.m * shape.m);
-      auto number = [&](unsigned reg, unsigned lane, unsigned e) -> double {
-        uint32_t word = tester.v(reg + e / perDword, lane);
-        return isHalf ? double(halfToFloat(word >> (16 * (e % 2))))
-                      : int8_t(word >> (8 * (e % 4)));
-      };
-      unsigned run = isHalf ? 8 : 16;
-      auto getK = [&](unsigned lane, unsigned place) {
-        return run * (lane / shape.m) + place % run +
-               (place >= run ? shape.depth / 2 : 0);
-      };
-      std::map<std::pair<unsigned, unsigned>, double> b;
-      for (unsigned lane = 0; lane < 64; ++lane)
-        for (unsigned e = 0; e < dense; ++e)
-          b[{getK(lane, e), lane % shape.m}] = number(40, lane, e);
-      for (unsigned i = 0; i < shape.m; ++i)
-        for (unsigned j = 0; j < shape.m; ++j)
-          expected[i * shape.m + j] = getLane(shape.m, i, j);
-      for (unsigned lane = 0; lane < 64; ++lane)
-        for (unsigned e = 0; e < kept; ++e) {
-          unsigned index =
-              tester.v(60, lane) >> (2 * kept * abid + 2 * e) % 32 & 3;
-          unsigned k = getK(lane, e / 2 * 4 + index);
-          for (unsigned j = 0; j < shape.m; ++j)
-            expected[lane % shape.m * shape.m + j] +=
-                number(32, lane, e) * b.at({k, j});
-        }
-      tester.runWell(
-          std::string("v_smfmac_") + shape.shape + "_" + shape.types + " " +
-          range(0, outputs) + ", " + range(32, kept / perDword) + ", " +
-          range(40, dense / perDword) + ", v60" + (abid ? " abid:1" : ""));
-      for (unsigned i = 0; i < shape.m; ++i)
-        for (unsigned j = 0; j < shape.m; ++j) {
-          unsigned reg = getRegister(shape.m, i), lane = getLane(shape.m, i, j);
-          double result = isHalf ? double(tester.f(reg, lane))
-                                 : int32_t(tester.v(reg, lane));
-          ASSERT_EQ(result, expected[i * shape.m + j])
-              << shape.shape << " abid " << abid << " (" << i << ", " << j
-              << ")";
-        }
-    }
+    for (unsigned abid : {0u, 1u})
+      if (abid < 32 / (shape.depth * shape.m / 64))
+        testSparse(shape, abid);
 }

@@ -278,6 +278,21 @@ TEST(Measure, BankConflictedLayoutIsFound) {
   EXPECT_EQ(bad.totals.pipes.lds, good.totals.pipes.lds + 62);
 }
 
+// The same column on gfx950: its 64 banks serve a wave in one cycle, and a row
+// of 128 bytes is half a row of the banks, so two banks share the 64 lanes.
+TEST(Measure, BanksOfGfx950) {
+  auto count = [](const std::string &rowBytes) {
+    return measure(makeSource("gfx950", "v_mul_u32_u24 v1, " + rowBytes +
+                                            ", v0\nds_write_b32 v1, v0\n"
+                                            "s_waitcnt lgkmcnt(0)"),
+                   {64, 1, 1}, {64, 1, 1})
+        .totals.memory.ldsWriteConflictCycles;
+  };
+  EXPECT_EQ(count("4"), 0u);
+  EXPECT_EQ(count("0x80"), 31u);
+  EXPECT_EQ(count("0x100"), 63u);
+}
+
 // The two parts of ds_read2 are two accesses: each free of conflicts here,
 // though together they want every bank four times.
 TEST(Measure, TwoAddressFormsAreTwoAccesses) {
