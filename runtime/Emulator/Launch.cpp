@@ -157,6 +157,19 @@ static LaunchOutcome refuse(FaultKind kind, std::string message) {
   return outcome;
 }
 
+tessera::Status tessera::emulator::checkGroupSize(const Launch &launch) {
+  const std::array<uint32_t, 3> &required = launch.kernel.requiredGroupSize;
+  if (!required[0] || required == launch.groupSize)
+    return Status::ok();
+  auto text = [](const std::array<uint32_t, 3> &size) {
+    return std::to_string(size[0]) + "," + std::to_string(size[1]) + "," +
+           std::to_string(size[2]);
+  };
+  return invalidArgument("kernel '" + launch.kernel.name +
+                         "' was made for blocks of " + text(required) +
+                         " work-items, not " + text(launch.groupSize));
+}
+
 tessera::Status tessera::emulator::checkLds(const Launch &launch) {
   uint32_t available = launch.chip.getTarget().ldsBytes;
   if (launch.getLdsBytes() <= available)

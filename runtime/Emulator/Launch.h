@@ -75,6 +75,10 @@ struct LaunchWatch {
 /// Whether a workgroup of the chip has the LDS that the kernel asks for.
 Status checkLds(const Launch &launch);
 
+/// InvalidArgument if the kernel was made for groups of another size. A last
+/// group that the grid cuts short is not looked at.
+Status checkGroupSize(const Launch &launch);
+
 /// Runs to the end, or to the first fault. The device stays usable after one.
 LaunchOutcome run(const Launch &launch, MemoryMap &memory,
                   const Settings &settings, const LaunchWatch &watch = {});

@@ -13,7 +13,15 @@ using namespace tessera::emulator;
 
 static uint64_t getNumber(const char *name, uint64_t otherwise) {
   std::optional<int64_t> value = tessera::getEnvInt(name);
-  return value && *value > 0 ? static_cast<uint64_t>(*value) : otherwise;
+  if (value && *value > 0)
+    return static_cast<uint64_t>(*value);
+  if (std::string text = tessera::getEnvText(name).value_or(""); !text.empty())
+    std::fprintf(stderr,
+                 "tessera: %s needs a positive number, not '%s'; %llu is "
+                 "used\n",
+                 name, text.c_str(),
+                 static_cast<unsigned long long>(otherwise));
+  return otherwise;
 }
 
 Settings tessera::emulator::readSettings() {
@@ -22,6 +30,11 @@ Settings tessera::emulator::readSettings() {
   std::string device = tessera::getEnvText("TESSERA_DEVICE").value_or("");
   if (device.starts_with(kPrefix))
     settings.chip = device.substr(kPrefix.size());
+  else if (!device.empty() && device != "emulated")
+    std::fprintf(stderr,
+                 "tessera: TESSERA_DEVICE is '%s', but this is the emulated "
+                 "device; it takes 'emulated:gfx942' for example, and is %s\n",
+                 device.c_str(), settings.chip.c_str());
   uint64_t hostThreads = std::max(1u, std::thread::hardware_concurrency());
   settings.threads = static_cast<unsigned>(std::min<uint64_t>(
       256, getNumber("TESSERA_EMULATOR_THREADS", hostThreads)));
@@ -43,5 +56,10 @@ Settings tessera::emulator::readSettings() {
     settings.statsLevel = MeasureLevel::Counts;
   settings.logErrors =
       tessera::getEnvBool("TESSERA_EMULATOR_LOG").value_or(true);
+  return settings;
+}
+
+const Settings &tessera::emulator::readSettingsOnce() {
+  static const Settings settings = readSettings();
   return settings;
 }

@@ -26,7 +26,10 @@ struct Settings {
   bool logErrors = true; ///< TESSERA_EMULATOR_LOG=0 silences stderr.
 };
 
+/// Says on stderr what it cannot use.
 Settings readSettings();
+/// What readSettings() gave the first time.
+const Settings &readSettingsOnce();
 
 } // namespace tessera::emulator
 

@@ -355,7 +355,15 @@ void Wave::fail(FaultKind kind, const Instruction &instruction, int lane,
 void Wave::report(FaultKind kind, const Instruction &instruction, int lane,
                   uint64_t address, const std::string &what) {
   if (group->fault->isNew(kind, instruction.index))
-    group->fault->add(kind, instruction.index,
-                      describe(instruction, lane, address, what),
-                      getSite(instruction, lane, address, what));
+    report(kind, instruction, getSite(instruction, lane, address, what));
+}
+
+void Wave::report(FaultKind kind, const Instruction &instruction,
+                  FaultSite site) {
+  if (!group->fault->isNew(kind, instruction.index))
+    return;
+  std::string message =
+      describe(instruction, site.lane, site.address, site.what);
+  group->fault->add(kind, instruction.index, std::move(message),
+                    std::move(site));
 }

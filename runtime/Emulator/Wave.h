@@ -185,10 +185,14 @@ struct Wave {
   /// the end. Only the first of a kind at an instruction is kept.
   void report(FaultKind kind, const Instruction &instruction, int lane,
               uint64_t address, const std::string &what);
-
-private:
+  /// The same of what was noticed earlier: `site` is getSite() of that time.
+  void report(FaultKind kind, const Instruction &instruction, FaultSite site);
+  /// Where the wave is, with the registers of the instruction's operands as
+  /// they are now.
   FaultSite getSite(const Instruction &instruction, int lane, uint64_t address,
                     const std::string &what) const;
+
+private:
   std::string describe(const Instruction &instruction, int lane,
                        uint64_t address, const std::string &what) const;
 };

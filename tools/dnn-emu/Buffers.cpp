@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <random>
 
@@ -19,8 +20,11 @@ static constexpr uint64_t kNear = 4096;
 
 ErrorOr<std::vector<uint8_t>> tessera::emu::readFile(const std::string &path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file)
-    return invalidArgument("cannot read '" + path + "'");
+  // Reading a folder throws, and a device may have no end.
+  std::error_code error;
+  if (!file || !std::filesystem::is_regular_file(path, error))
+    return invalidArgument("cannot read '" + path + "'" +
+                           (file ? ": it is no regular file" : ""));
   return std::vector<uint8_t>{std::istreambuf_iterator<char>(file), {}};
 }
 
@@ -110,7 +114,7 @@ static Status fillBuffer(const ArgumentSpec &spec, std::span<uint8_t> to) {
     ErrorOr<std::vector<uint8_t>> file = readFile(spec.path);
     if (!file)
       return file.getStatus();
-    if (file->size() > to.size())
+    if (file->size() != to.size())
       return invalidArgument("--arg " + spec.text + ": the file has " +
                              std::to_string(file->size()) + " bytes");
     std::ranges::copy(*file, to.begin());

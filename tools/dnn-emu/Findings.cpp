@@ -40,14 +40,18 @@ static const char *getTitle(FaultKind kind) {
   return "fault";
 }
 
-static void printPlace(const FaultSite &site) {
+static void printPlace(const Program &program, const Fault::Finding &finding) {
+  const FaultSite &site = finding.site;
   if (site.wave < 0)
     return;
+  std::string line;
+  if (finding.instruction < program.size())
+    line = program.getSourceLine(program.getBegin()[finding.instruction]);
   std::printf("  workgroup (%u, %u, %u), wave %d", site.group[0], site.group[1],
               site.group[2], site.wave);
   if (site.lane >= 0)
     std::printf(", lane %d", site.lane);
-  std::printf("\n");
+  std::printf("%s%s\n", line.empty() ? "" : ", at ", line.c_str());
 }
 
 static void printCode(const Program &program, uint32_t index) {
@@ -86,7 +90,7 @@ void tessera::emu::printFindings(const Launch &launch,
                 launch.kernel.name.c_str());
     std::printf("  %s\n", site.what.empty() ? finding.message.c_str()
                                             : site.what.c_str());
-    printPlace(site);
+    printPlace(launch.program, finding);
     if (site.address) {
       std::string argument = arguments.describe(site.address);
       std::printf("  address 0x%llx%s%s\n",

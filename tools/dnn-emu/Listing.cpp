@@ -20,6 +20,9 @@ void tessera::emu::printKernel(const KernelImage &kernel) {
               descriptor.ldsBytes, descriptor.scratchBytes,
               kernel.maxWorkgroupSize,
               static_cast<unsigned long long>(kernel.codeBytes));
+  if (const auto &size = kernel.requiredGroupSize; size[0])
+    std::printf("  made for workgroups of %u,%u,%u\n", size[0], size[1],
+                size[2]);
   unsigned number = 0, hidden = 0;
   for (const KernelArgument &argument : kernel.arguments) {
     if (argument.isHidden()) {

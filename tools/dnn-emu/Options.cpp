@@ -27,7 +27,8 @@ what to run
   --kernel NAME         which, if the file holds several
   --target CHIP         default: the chip that the file was made for
   --grid X[,Y[,Z]]      workgroups (1,1,1)
-  --block X[,Y[,Z]]     work-items of a workgroup (64,1,1)
+  --block X[,Y[,Z]]     work-items of a workgroup (what the kernel was
+                        made for, or 64,1,1)
   --lds BYTES           dynamic LDS (0)
   --arg SPEC            the kernel's next argument, one of
       buffer:BYTES[=FILL]   device memory; FILL is zeros, ones[:TYPE],
@@ -304,7 +305,8 @@ private:
 Status Parser::readNumber(uint64_t limit, uint64_t &to) {
   std::optional<uint64_t> number = parseNumber(*value);
   if (!number || *number > limit)
-    return invalidArgument(name + " needs a number, not '" + *value + "'");
+    return invalidArgument(name + " needs a number up to " +
+                           std::to_string(limit) + ", not '" + *value + "'");
   to = *number;
   return Status::ok();
 }
@@ -333,8 +335,9 @@ Status Parser::parseValued() {
     auto &to = name == "--grid" ? options.grid : options.block;
     to = {1, 1, 1};
     if (!parseList(*value, to) || std::ranges::count(to, 0u))
-      return invalidArgument(name + " needs X[,Y[,Z]], none of them 0, not '" +
-                             *value + "'");
+      return invalidArgument(
+          name + " needs X[,Y[,Z]], each from 1 to 4294967295, not '" + *value +
+          "'");
   } else if (name == "--lds") {
     status = readNumber(1u << 30, number);
     options.dynamicLdsBytes = static_cast<uint32_t>(number);

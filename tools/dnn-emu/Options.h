@@ -50,7 +50,8 @@ struct EmuOptions {
   std::string kernel; ///< May be empty when the file has only one.
   std::string target; ///< Empty: as the file says.
   std::array<uint32_t, 3> grid{1, 1, 1}; ///< Workgroups.
-  std::array<uint32_t, 3> block{64, 1, 1};
+  /// Zeros: what the kernel was made for, or 64,1,1.
+  std::array<uint32_t, 3> block{};
   uint32_t dynamicLdsBytes = 0;
   std::vector<ArgumentSpec> arguments;
   std::vector<DumpSpec> dumps;

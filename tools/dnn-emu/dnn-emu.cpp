@@ -126,12 +126,18 @@ static Status checkSizes(const Launch &launch,
     return invalidArgument("kernel '" + launch.kernel.name + "' allows " +
                            std::to_string(limit) +
                            " work-items a workgroup: --block is too large");
-  if (launch.getLdsBytes() > launch.chip.getTarget().ldsBytes)
-    return invalidArgument("kernel '" + launch.kernel.name + "' asks for " +
-                           std::to_string(launch.getLdsBytes()) +
-                           " bytes of LDS, but there are " +
-                           std::to_string(launch.chip.getTarget().ldsBytes));
-  return Status::ok();
+  if (Status status = checkGroupSize(launch); !status.isOk())
+    return status;
+  return checkLds(launch);
+}
+
+static std::array<uint32_t, 3> pickBlock(const EmuOptions &options,
+                                         const KernelImage &kernel) {
+  if (options.block[0])
+    return options.block;
+  if (kernel.requiredGroupSize[0])
+    return kernel.requiredGroupSize;
+  return {64, 1, 1};
 }
 
 static Settings makeSettings(const EmuOptions &options) {
@@ -155,16 +161,17 @@ static ErrorOr<OutputFile> openTrace(const EmuOptions &options) {
   return file;
 }
 
-static void printStats(const EmuOptions &options, const Launch &launch,
+/// False when the file cannot be written, which is said.
+static bool printStats(const EmuOptions &options, const Launch &launch,
                        const LaunchStats &stats, double timeMs) {
   LaunchSummary summary = makeSummary(launch, timeMs);
   summary.usefulMacs = options.usefulMacs;
   std::string line =
       formatSummary(summary, sumUp(summary, launch.program, stats), true);
-  if (options.statsPath.empty())
-    std::printf("%s\n", line.c_str());
-  else
-    appendStats(options.statsPath, line);
+  if (!options.statsPath.empty())
+    return appendStats(options.statsPath, line);
+  std::printf("%s\n", line.c_str());
+  return true;
 }
 
 /// Dumps and comparisons; true when nothing differs.
@@ -196,11 +203,11 @@ static int runKernel(const EmuOptions &options, Input &input,
                 program,
                 *input.chip,
                 {},
-                options.block,
+                pickBlock(options, kernel),
                 options.dynamicLdsBytes,
                 arguments->getBytes()};
   for (unsigned d = 0; d < 3; ++d)
-    launch.items[d] = options.grid[d] * options.block[d];
+    launch.items[d] = options.grid[d] * launch.groupSize[d];
   if (Status status = checkSizes(launch, options.grid); !status.isOk())
     return fail(status);
   ErrorOr<OutputFile> traceFile = openTrace(options);
@@ -221,8 +228,8 @@ static int runKernel(const EmuOptions &options, Input &input,
   printFindings(launch, outcome, *arguments);
   if (options.profile)
     printProfile(launch, stats);
-  if (options.stats)
-    printStats(options, launch, stats, outcome.timeMs);
+  if (options.stats && !printStats(options, launch, stats, outcome.timeMs))
+    return kExitUsage;
   ErrorOr<bool> isSame = inspectBuffers(options, *arguments);
   if (!isSame)
     return fail(isSame.getStatus());

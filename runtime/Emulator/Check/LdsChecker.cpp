@@ -222,13 +222,16 @@ void LdsChecker::checkWritten(Wave &wave, const Instruction &instruction,
   if (!isNew(FaultKind::Uninitialized, instruction))
     return;
   auto missing = static_cast<uint8_t>(bytes & ~written[dword]);
+  if (!wave.group->fault->isNew(FaultKind::Uninitialized, instruction.index))
+    return;
   char text[96];
   std::snprintf(text, sizeof text,
                 ", of which nobody in the group has written byte 0x%x",
                 4 * dword + static_cast<unsigned>(std::countr_zero(missing)));
-  unwritten.push_back({&wave, &instruction, access.lane,
-                       access.kind == AccessKind::Atomic, dword, missing,
-                       "reads " + nameBytes(access) + text});
+  unwritten.push_back({&wave, &instruction, access.kind == AccessKind::Atomic,
+                       dword, missing,
+                       wave.getSite(instruction, static_cast<int>(access.lane),
+                                    0, "reads " + nameBytes(access) + text)});
 }
 
 /// Whether a plain write of another wave has come after the read.
@@ -243,9 +246,9 @@ bool LdsChecker::isWrittenByOthers(const Unwritten &read) const {
 
 /// Those that are not reported are races, and told as such.
 void LdsChecker::reportUnwritten() {
-  for (const Unwritten &read : unwritten)
+  for (Unwritten &read : unwritten)
     if (read.isAtomic || !findRaces || !isWrittenByOthers(read))
       read.wave->report(FaultKind::Uninitialized, *read.instruction,
-                        static_cast<int>(read.lane), 0, read.message);
+                        std::move(read.site));
   unwritten.clear();
 }

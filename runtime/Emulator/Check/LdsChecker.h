@@ -76,11 +76,10 @@ private:
   struct Unwritten {
     Wave *wave;
     const Instruction *instruction;
-    unsigned lane;
     bool isAtomic; ///< Then others may write without a race.
     uint32_t dword;
     uint8_t bytes;
-    std::string message;
+    FaultSite site; ///< With the registers of that time.
   };
 
   void acquire(WaveState &wave, const MemoryAccess &access);

@@ -113,7 +113,7 @@ Status CodeObjectReader::placeSegments(CodeObject &object) {
     uint8_t *to = placed(object, segment.p_vaddr, segment.p_memsz);
     std::memcpy(to, bytes, segment.p_filesz);
     if (segment.p_flags & PF_X)
-      object.text = {to, segment.p_memsz};
+      object.text = {to, segment.p_filesz}; // Zeros behind are no code.
     // Linkers give each segment pages of its own, in ascending order.
     uint64_t begin = object.base + segment.p_vaddr / kPage * kPage;
     if (segment.p_flags & PF_W && begin > object.parts.back().first) {
@@ -266,6 +266,10 @@ void CodeObjectReader::readKernelMetadata(CodeObject &object,
       continue;
     kernel.maxWorkgroupSize = static_cast<uint32_t>(
         entry.getInteger(".max_flat_workgroup_size", 1024));
+    const MessagePackValue *required = entry.find(".reqd_workgroup_size");
+    for (size_t d = 0; required && d < 3 && d < required->items.size(); ++d)
+      kernel.requiredGroupSize[d] =
+          static_cast<uint32_t>(required->items[d].integer);
     kernel.vgprCount =
         static_cast<uint32_t>(entry.getInteger(".vgpr_count", 0));
     kernel.agprCount =

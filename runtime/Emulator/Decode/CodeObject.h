@@ -14,6 +14,7 @@
 #include "runtime/Emulator/Decode/SourceLines.h"
 #include "runtime/Emulator/MemoryMap.h"
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -54,6 +55,8 @@ struct KernelImage {
   KernelDescriptor descriptor;
   std::vector<KernelArgument> arguments;
   uint32_t maxWorkgroupSize = 1024;
+  /// The only group size that the kernel was made for; zeros: any.
+  std::array<uint32_t, 3> requiredGroupSize{};
   uint32_t vgprCount = 0; ///< AGPRs included.
   uint32_t agprCount = 0;
   uint32_t sgprCount = 0;

@@ -17,6 +17,7 @@
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/TargetParser/Triple.h"
 
+#include <cstring>
 #include <mutex>
 
 using namespace tessera::emulator;
@@ -72,8 +73,23 @@ Decoder::Decoder(const Chip &chip, unsigned waveSize)
       implementation(std::make_unique<Implementation>(chip, waveSize)) {}
 Decoder::~Decoder() = default;
 
+/// LLVM 22's disassembler crashes on a VOP3 of gfx9 with a source that means "a
+/// literal follows" (255), which gfx9 does not have.
+static bool crashesLlvm(const Chip &chip, std::span<const uint8_t> bytes) {
+  if (!chip.isGfx9() || bytes.size() < 8)
+    return false;
+  uint32_t words[2];
+  std::memcpy(words, bytes.data(), sizeof words);
+  constexpr uint32_t kVop3 = 0b110100, kLiteral = 255, kMask = 0x1ff;
+  return words[0] >> 26 == kVop3 && ((words[1] & kMask) == kLiteral ||
+                                     (words[1] >> 9 & kMask) == kLiteral ||
+                                     (words[1] >> 18 & kMask) == kLiteral);
+}
+
 unsigned Decoder::decode(std::span<const uint8_t> bytes, uint64_t address,
                          std::string &text) {
+  if (crashesLlvm(chip, bytes))
+    return 0;
   llvm::MCInst instruction;
   uint64_t size = 0;
   auto status = implementation->disassembler->getInstruction(

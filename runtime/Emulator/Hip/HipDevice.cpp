@@ -31,7 +31,7 @@ Device *Device::get() {
           "the emulated device needs a host with AVX2, FMA, BMI2, F16C");
       return nullptr;
     }
-    Settings settings = readSettings();
+    Settings settings = readSettingsOnce();
     const Chip *chip = findChip(settings.chip);
     if (!chip) {
       (void)setError(hipErrorNoDevice, "TESSERA_DEVICE names the chip '" +

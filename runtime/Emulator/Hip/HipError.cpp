@@ -32,7 +32,7 @@ hipError_t tessera::emulator::setError(hipError_t error) {
 
 hipError_t tessera::emulator::setError(hipError_t error, std::string text) {
   // Not through Device: it may be what failed.
-  static const bool logs = readSettings().logErrors;
+  static const bool logs = readSettingsOnce().logErrors;
   if (logs)
     std::fprintf(stderr, "tessera emulator: %s\n", text.c_str());
   LastText &last = getLastText();

@@ -52,7 +52,12 @@ static hipError_t checkConfiguration(const Launch &launch) {
   for (unsigned d = 0; d < 3; ++d) {
     if (!launch.items[d] || !launch.groupSize[d] || launch.groupSize[d] > 1024)
       return setError(hipErrorInvalidConfiguration,
-                      "a grid or block dimension is out of range");
+                      "kernel '" + launch.kernel.name + "': dimension " +
+                          std::to_string(d) + " has " +
+                          std::to_string(launch.items[d]) +
+                          " work-items in blocks of " +
+                          std::to_string(launch.groupSize[d]) +
+                          "; neither may be 0, and a block has at most 1024");
     groupItems *= launch.groupSize[d];
   }
   if (groupItems > std::min(1024u, launch.kernel.maxWorkgroupSize))
@@ -60,6 +65,8 @@ static hipError_t checkConfiguration(const Launch &launch) {
                     "kernel '" + launch.kernel.name + "' allows " +
                         std::to_string(launch.kernel.maxWorkgroupSize) +
                         " threads a block, not " + std::to_string(groupItems));
+  if (Status status = checkGroupSize(launch); !status.isOk())
+    return setError(hipErrorInvalidConfiguration, status.getMessage());
   if (Status status = checkLds(launch); !status.isOk())
     return setError(hipErrorInvalidConfiguration, status.getMessage());
   return hipSuccess;

@@ -4,6 +4,7 @@
 #include "runtime/Emulator/Hip/Handles.h"
 #include "runtime/Emulator/Hip/Module.h"
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -80,8 +81,11 @@ TESSERA_HIP hipError_t hipModuleLoad(hipModule_t *module, const char *path) {
     return setError(hipErrorInvalidValue);
   *module = nullptr;
   std::ifstream file(path, std::ios::binary);
-  if (!file)
-    return setError(hipErrorFileNotFound);
+  // Reading a folder would throw.
+  std::error_code error;
+  if (!file || !std::filesystem::is_regular_file(path, error))
+    return setError(hipErrorFileNotFound,
+                    std::string("'") + path + "' is no file that can be read");
   std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
   return loadModule(
       module,

@@ -264,7 +264,7 @@ std::string tessera::emulator::formatSummary(const LaunchSummary &summary,
   return line.finish();
 }
 
-void tessera::emulator::appendStats(const std::string &path,
+bool tessera::emulator::appendStats(const std::string &path,
                                     const std::string &line) {
   static std::mutex mutex;
   std::lock_guard lock(mutex);
@@ -275,8 +275,8 @@ void tessera::emulator::appendStats(const std::string &path,
       std::fprintf(stderr, "tessera emulator: cannot write statistics to %s\n",
                    path.c_str());
     reported = true;
-    return;
+    return false;
   }
   std::fprintf(file, "%s\n", line.c_str());
-  std::fclose(file);
+  return std::fclose(file) == 0;
 }

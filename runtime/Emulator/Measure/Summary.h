@@ -83,7 +83,7 @@ std::string formatSummary(const LaunchSummary &summary,
 
 /// Appends a line to `path`. A file that cannot be written is reported once
 /// on stderr: statistics never fail a launch.
-void appendStats(const std::string &path, const std::string &line);
+bool appendStats(const std::string &path, const std::string &line);
 
 } // namespace tessera::emulator
 

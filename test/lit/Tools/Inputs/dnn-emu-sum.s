@@ -1,5 +1,5 @@
 ; out[i] = in[i] + in[127 - i] for one workgroup of 128 work-items on gfx942, by
-; way of LDS. Symbols leave out what the kernel needs (NO_BARRIER), or make it
+; way of LDS. Symbols leave out what the kernel needs (NO_BARRIER, NO_WRITE), or make it
 ; slow (ROW_BYTES: distance in LDS of two work-items' values, ROUNDS: how often
 ; it sums).
 ;
@@ -24,7 +24,9 @@ sum:
   s_waitcnt lgkmcnt(0)
   global_load_dword v2, v1, s[4:5]
   s_waitcnt vmcnt(0)
+  .ifndef NO_WRITE
   ds_write_b32 v5, v2
+  .endif
   s_waitcnt lgkmcnt(0)
   .ifndef NO_BARRIER
   s_barrier
@@ -34,6 +36,9 @@ loop:
   ds_read_b32 v4, v3
   s_waitcnt lgkmcnt(0)
   v_add_f32 v6, v2, v4
+  .ifdef NO_WRITE
+  v_mov_b32 v3, 0x77
+  .endif
   s_sub_u32 s8, s8, 1
   s_cmp_lg_u32 s8, 0
   s_cbranch_scc1 loop

@@ -154,6 +154,13 @@ TEST(Hip, RefusesWrongImages) {
   EXPECT_NE(getLastText().find("gfx90a"), std::string::npos);
 }
 
+// A folder can be opened, but reading it must not throw through the C API.
+TEST(Hip, RefusesFolderAsModule) {
+  hipModule_t module = nullptr;
+  EXPECT_EQ(hipModuleLoad(&module, "/"), hipErrorFileNotFound);
+  EXPECT_EQ(module, nullptr);
+}
+
 // Wrong arguments get an error code each.
 TEST(Hip, RefusesWrongArguments) {
   Loaded kernel(makeDoubling());

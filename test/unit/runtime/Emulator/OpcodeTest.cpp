@@ -1,10 +1,13 @@
 //===- OpcodeTest.cpp - Which instructions are known ----------------------===//
 
+#include "runtime/Emulator/Decode/Decoder.h"
 #include "runtime/Emulator/Decode/InstructionText.h"
 #include "runtime/Emulator/Exec/OpcodeTable.h"
 #include "test/unit/runtime/Emulator/WaveTester.h"
 
 #include <gtest/gtest.h>
+
+#include <cstring>
 
 using namespace tessera::emulator;
 
@@ -16,6 +19,27 @@ TEST(Opcodes, CoverWhatCompilersEmit) {
     missing += #name " ";
 #include "test/unit/runtime/Emulator/Mnemonics.def"
   EXPECT_EQ(missing, "");
+}
+
+// LLVM 22's disassembler reads past the end of a table for a VOP3 of gfx9 with
+// the source field "literal": such words must not reach it.
+TEST(Decoder, RefusesLiteralInVop3OfGfx9) {
+  const Chip &chip = *findChip("gfx942");
+  Decoder decoder(chip, 64);
+  std::string text;
+  // v_add3_u32 v0, v1, v2, v3, and then with each source made a literal.
+  const uint64_t good = 0x040e0501d1ff0000;
+  auto decode = [&](uint64_t code) {
+    uint8_t bytes[8];
+    std::memcpy(bytes, &code, sizeof bytes);
+    return decoder.decode(bytes, 0, text);
+  };
+  EXPECT_EQ(decode(good), 8u);
+  EXPECT_EQ(text, "v_add3_u32 v0, v1, v2, v3");
+  for (unsigned shift : {32, 41, 50})
+    EXPECT_EQ(
+        decode((good & ~(uint64_t(0x1ff) << shift)) | uint64_t(255) << shift),
+        0u);
 }
 
 // The printed form is taken apart into operands and modifiers.
