@@ -53,9 +53,13 @@ static gpu::GPUFuncOp createFunction(OpBuilder &b, TileProgram &program) {
       b.getDenseI32ArrayAttr({toInt32(program.threads), 1, 1}));
   function.setKnownGridSizeAttr(b.getDenseI32ArrayAttr(
       {toInt32(counts[0] * counts[1] * counts[2]), 1, 1}));
-  for (unsigned i = 0; i < inputs.size(); ++i)
+  for (unsigned i = 0; i < inputs.size(); ++i) {
+    for (StringRef name : {dnn::kArgAttrName, dnn::kBytesAttrName})
+      if (Attribute attr = program.function.getArgAttr(i, name))
+        function.setArgAttr(i, name, attr);
     function.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
                         b.getUnitAttr());
+  }
   return function;
 }
 
