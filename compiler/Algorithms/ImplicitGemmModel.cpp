@@ -169,13 +169,10 @@ ImplicitGemm::getCandidates(const Problem &problem,
     if (!isReachable(conv, shape) || !isLaunchable(conv, target, shape) ||
         (isFlat && !shape.fitsFlatWalk))
       continue;
-    GemmTile tile = {shape.m,
-                     shape.n,
-                     step,
-                     shape.wavesM,
+    GemmTile tile = {shape.m,       shape.n,
+                     step,          shape.wavesM,
                      shape.wavesN,
-                     /*buffers=*/2,
-                     hasMatrix(target) ? "mfma32" : "fma"};
+                     /*buffers=*/2, hasMatrix(target) ? "mfma32" : "fma"};
     candidates.push_back(
         {tile.toConfig(), estimateClocks(conv, target, shape)});
   }

@@ -63,10 +63,16 @@ struct ConvDims {
   int64_t dilationW;
 };
 
+/// The dimension along which a vector of neighbouring elements of `type` lies:
+/// the last of stride 1, of more than one element if there is one. -1: none.
+int64_t getVectorDim(mlir::MemRefType type);
+
 } // namespace tessera::dnn
 
 #define GET_OP_CLASSES
 #include "dialect/IR/DnnConvOps.h.inc"
+#define GET_OP_CLASSES
+#include "dialect/IR/DnnPointOps.h.inc"
 #define GET_OP_CLASSES
 #include "dialect/IR/DnnTileOps.h.inc"
 
