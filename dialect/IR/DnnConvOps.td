@@ -13,7 +13,7 @@ include "dialect/IR/DnnAttrs.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def ConvOp : Dnn_Op<"conv",
-    [SingleBlock, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+    [Dnn_Primitive, SingleBlock, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "Convolution of a batch of images or volumes, or its gradient";
   let description = [{
     x, w and y are the input, the filter and the output of a convolution, or
