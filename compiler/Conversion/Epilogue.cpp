@@ -55,7 +55,7 @@ static IRMapping mapScalars(Emitter &e, Region &region, Type accumulator,
     for (Value operand : op->getOperands()) {
       if (operand.getParentRegion() == &region || mapping.contains(operand))
         continue;
-      Value scalar = inputs.getScalar(cast<BlockArgument>(operand));
+      Value scalar = inputs.getScalar(operand);
       Type type = widen(accumulator, scalar.getType());
       if (type != scalar.getType())
         scalar = vector::BroadcastOp::create(e.b, e.loc, type, scalar);
