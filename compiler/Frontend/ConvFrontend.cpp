@@ -88,7 +88,7 @@ OwningOpRef<ModuleOp> tessera::buildConvModule(MLIRContext &context,
       body->getArgument(1), body->getArgument(2), getLayout(problem.xLayout),
       getLayout(problem.wLayout), getLayout(problem.yLayout),
       {problem.pad.h, problem.pad.w}, {problem.stride.h, problem.stride.w},
-      {problem.dilation.h, problem.dilation.w}, problem.groups);
+      {problem.dilation.h, problem.dilation.w}, problem.groups, ValueRange());
   func::ReturnOp::create(builder, loc);
   return module;
 }

@@ -13,7 +13,7 @@
 module attributes {dnn.target = "gfx942"} {
   func.func @conv(%x: memref<1x8x8x32xf16>, %w: memref<32x1x1x32xf16>,
                   %y: memref<1x8x8x32xf16>) {
-    dnn.conv forward ins(%x, %w) outs(%y) layouts(nhwc, nhwc, nhwc)
+    dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
         pads [0, 0] strides [1, 1] dilations [1, 1] groups 1
         : memref<1x8x8x32xf16>, memref<32x1x1x32xf16>, memref<1x8x8x32xf16>
     return

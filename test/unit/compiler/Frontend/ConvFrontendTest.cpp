@@ -73,7 +73,7 @@ TEST_F(ConvFrontend, Text) {
             "%arg1: memref<14x2x3x3xf16> {dnn.arg = \"w\"}, "
             "%arg2: memref<4x14x5x3xf16> {dnn.arg = \"y\"}) "
             "attributes {dnn.kernel} {\n"
-            "    dnn.conv forward ins(%arg0, %arg1) outs(%arg2) "
+            "    dnn.conv forward x(%arg0) w(%arg1) y(%arg2) "
             "layouts(nchw, nhwc, nchw) pads [2, 1] strides [2, 3] "
             "dilations [3, 2] groups 2 : memref<4x6x9x11xf16>, "
             "memref<14x2x3x3xf16>, memref<4x14x5x3xf16>\n"
