@@ -11,6 +11,8 @@ ConvGeometry::ConvGeometry(dnn::ConvOp conv) {
   groups = d.groups;
   inChannels = d.c / d.groups;
   outChannels = d.k / d.groups;
+  if (conv.getNumSpatialDims() == 3)
+    dims.push_back({d.d, d.z, d.dOut, d.padD, d.strideD, d.dilationD});
   dims.push_back({d.h, d.y, d.ho, d.padH, d.strideH, d.dilationH});
   dims.push_back({d.w, d.x, d.wo, d.padW, d.strideW, d.dilationW});
 }

@@ -26,19 +26,6 @@ static GemmViews makeViews(OpBuilder &b, dnn::ConvOp conv,
   llvm_unreachable("every direction has a case");
 }
 
-/// The tensor that is computed.
-static std::pair<Value, dnn::Layout> getResult(dnn::ConvOp conv) {
-  switch (conv.getDirection()) {
-  case dnn::ConvDirection::Forward:
-    return {conv.getY(), conv.getYLayout()};
-  case dnn::ConvDirection::BackwardData:
-    return {conv.getX(), conv.getXLayout()};
-  case dnn::ConvDirection::BackwardWeights:
-    return {conv.getW(), conv.getWLayout()};
-  }
-  llvm_unreachable("every direction has a case");
-}
-
 /// The pipeline: load both tiles of a step, multiply them.
 static Value createPipeline(OpBuilder &b, Location loc, GemmViews views,
                             const GemmTile &tile, ValueRange position) {
@@ -78,10 +65,18 @@ static void tileConv(dnn::ConvOp conv, const GemmTile &tile) {
   OpBuilder b(conv);
   Location loc = conv.getLoc();
   GemmViews views = makeViews(b, conv, tile);
-  auto [value, layout] = getResult(conv);
   const ResultPlace &place = views.result;
-  dnn::ViewOp result = place.view.create(loc, value, layout, place.outer,
-                                         place.channel, place.spatial);
+  auto viewLikeResult = [&](Value tensor) {
+    return place.view.create(loc, tensor, conv.getResultLayout(), place.outer,
+                             place.channel, place.spatial);
+  };
+  dnn::ViewOp result = viewLikeResult(conv.getResultOperand().get());
+  SmallVector<Value> extras;
+  for (Value extra : conv.getExtras())
+    extras.push_back(cast<MemRefType>(extra.getType()).getRank() == 1
+                         ? place.view.create(loc, extra, place.channel)
+                         : viewLikeResult(extra));
+
   ArrayRef<int64_t> shape = result.getType().getShape();
   int64_t counts[] = {shape[0], llvm::divideCeilSigned(shape[1], tile.m),
                       llvm::divideCeilSigned(shape[2], tile.n)};
@@ -91,8 +86,10 @@ static void tileConv(dnn::ConvOp conv, const GemmTile &tile) {
   Block *body = b.createBlock(&tiles.getBody(), {}, {index, index, index},
                               {loc, loc, loc});
   Value acc = createPipeline(b, loc, views, tile, body->getArguments());
-  dnn::TileStoreOp::create(b, loc, acc, result, body->getArgument(0),
-                           body->getArgument(1), body->getArgument(2));
+  auto store = dnn::TileStoreOp::create(
+      b, loc, acc, result, body->getArgument(0), body->getArgument(1),
+      body->getArgument(2), extras);
+  store.getEpilogue().takeBody(conv.getEpilogue());
   conv.erase();
 }
 
@@ -101,6 +98,10 @@ LogicalResult tessera::buildImplicitGemm(Operation *primitive,
   auto conv = dyn_cast<dnn::ConvOp>(primitive);
   if (!conv)
     return primitive->emitOpError("is no convolution");
+  Type element = conv.getElementType();
+  if (!element.isF16() && !element.isBF16() && !element.isF32())
+    return conv.emitOpError()
+           << "is of " << element << ", which igemm does not multiply";
   ErrorOr<GemmTile> tile = parseGemmTile(config);
   if (!tile)
     return conv.emitOpError() << tile.getStatus().getMessage();

@@ -212,13 +212,6 @@ Status ImplicitGemm::check(const Problem &problem, const GpuTarget &) const {
   const ConvProblem *conv = problem.getConv();
   if (!conv)
     return notSupported("solves convolutions");
-  if (conv->hasDepth())
-    return notSupported("only 2-D convolutions are compiled so far");
-  if (!conv->epilogue.isEmpty())
-    return notSupported("epilogues are not compiled so far");
-  for (Layout layout : {conv->xLayout, conv->wLayout, conv->yLayout})
-    if (layout == Layout::Strided)
-      return notSupported("tensors with gaps are not compiled so far");
   if (conv->dataType != DataType::F16 && conv->dataType != DataType::BF16 &&
       conv->dataType != DataType::F32)
     return notSupported("no kernel computes with " +

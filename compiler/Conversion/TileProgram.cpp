@@ -103,7 +103,7 @@ static LogicalResult checkUses(TileProgram &program) {
 }
 
 /// Whether the kernel has `value` as an f32 scalar: an argument, or an f64
-/// argument that the function truncates.
+/// argument that is truncated.
 static bool isScalarArgument(TileProgram &program, Value value) {
   Block *entry = &program.function.getBody().front();
   if (!value.getType().isF32())
@@ -118,17 +118,22 @@ static bool isScalarArgument(TileProgram &program, Value value) {
 /// Epilogues compute from their arguments and from scalars of the kernel.
 static LogicalResult checkEpilogue(TileProgram &program) {
   dnn::TileStoreOp store = program.store;
-  auto isAvailable = [&](Value operand) {
-    return operand.getParentRegion() == &store.getEpilogue() ||
-           isScalarArgument(program, operand);
+  auto isInside = [&](Value operand) {
+    return operand.getParentRegion() == &store.getEpilogue();
+  };
+  auto areAvailable = [&](Operation *op) {
+    return (op->getNumResults() == 1 &&
+            isScalarArgument(program, op->getResult(0))) ||
+           llvm::all_of(op->getOperands(), [&](Value operand) {
+             return isInside(operand) || isScalarArgument(program, operand);
+           });
   };
   WalkResult result = store.getEpilogue().walk([&](Operation *op) {
     bool isScalar = op->hasTrait<OpTrait::Elementwise>() ||
                     op->hasTrait<OpTrait::ConstantLike>() ||
                     op->hasTrait<OpTrait::IsTerminator>();
-    return isScalar && llvm::all_of(op->getOperands(), isAvailable)
-               ? WalkResult::advance()
-               : WalkResult::interrupt();
+    return isScalar && areAvailable(op) ? WalkResult::advance()
+                                        : WalkResult::interrupt();
   });
   if (result.wasInterrupted())
     return store.emitOpError("needs an epilogue of elementwise ops on its "
