@@ -82,7 +82,7 @@ namespace {
 /// The group's part of a position: which group, and which class.
 struct GroupExprs {
   AffineExpr group;
-  ViewBuilder::Exprs rho; ///< Absolute, for each dimension.
+  ViewBuilder::Exprs rho; ///< From the first on, for each dimension.
   ViewBuilder::Exprs e;
 };
 } // namespace
@@ -94,9 +94,13 @@ static GroupExprs addGroups(ViewBuilder &view, const ConvGeometry &g,
     sizes.append({c.rhos, c.es});
   ViewBuilder::Exprs exprs = view.add(0, sizes);
   GroupExprs result{exprs[0], {}, {}};
+  // Of one value, they are no more than it.
+  auto simplify = [&](AffineExpr expr, int64_t size) {
+    return size > 1 ? expr : getAffineConstantExpr(0, expr.getContext());
+  };
   for (auto [i, c] : llvm::enumerate(classes)) {
-    result.rho.push_back(exprs[1 + 2 * i] + c.firstRho);
-    result.e.push_back(exprs[2 + 2 * i]);
+    result.rho.push_back(simplify(exprs[1 + 2 * i], c.rhos));
+    result.e.push_back(simplify(exprs[2 + 2 * i], c.es));
   }
   return result;
 }
@@ -143,7 +147,7 @@ GemmViews tessera::viewBackwardData(OpBuilder &b, dnn::ConvOp conv,
       int64_t lowest = c.firstRho + c.rhos * c.firstTap;
       int64_t behind = g.dims[i].filter - std::min<int64_t>(lowest, 0);
       taps.push_back(group.rho[i] + makeTap(c, reduction[i]) * c.rhos +
-                     group.e[i] * behind);
+                     group.e[i] * behind + c.firstRho);
     }
     filter = view.create(loc, conv.getW(), conv.getWLayout(),
                          group.group * g.outChannels + reduction.back(),
@@ -154,9 +158,13 @@ GemmViews tessera::viewBackwardData(OpBuilder &b, dnn::ConvOp conv,
   ViewBuilder::Exprs row = view.add(1, pixels);
   AffineExpr channel = view.add(2, {g.inChannels})[0];
   ViewBuilder::Exprs spatial;
-  for (auto [i, dim] : llvm::enumerate(g.dims))
-    spatial.push_back((row[1 + i] + classes[i].firstRow) * dim.stride +
-                      group.rho[i] * dim.dilation + group.e[i] - dim.pad);
+  for (auto [i, dim] : llvm::enumerate(g.dims)) {
+    const Classes &c = classes[i];
+    int64_t first =
+        c.firstRow * dim.stride + c.firstRho * dim.dilation - dim.pad;
+    spatial.push_back(row[1 + i] * dim.stride + group.rho[i] * dim.dilation +
+                      group.e[i] + first);
+  }
   ResultPlace result{view, row[0], group.group * g.inChannels + channel,
                      spatial};
   return {output, filter, result, reduce,
