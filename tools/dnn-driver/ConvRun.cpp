@@ -4,7 +4,7 @@
 
 #include <tessera/problem.h>
 
-#include <chrono>
+#include <algorithm>
 
 using namespace tessera;
 using namespace tessera::driver;
@@ -30,17 +30,6 @@ static bool hasFunction(const ConvProblem &problem) {
 // Descriptors and memory
 //===----------------------------------------------------------------------===//
 
-static ErrorOr<DeviceBuffer> upload(const GpuApi &gpu,
-                                    const std::vector<char> &data) {
-  ErrorOr<DeviceBuffer> buffer = DeviceBuffer::allocate(gpu, data.size());
-  if (!buffer)
-    return buffer;
-  if (Status status = buffer->copyFromHost(data.data(), data.size());
-      !status.isOk())
-    return status;
-  return buffer;
-}
-
 ErrorOr<ConvRun> ConvRun::create(const GpuApi &gpu,
                                  const DriverOptions &options,
                                  const ConvProblem &problem,
@@ -62,77 +51,6 @@ ErrorOr<ConvRun> ConvRun::create(const GpuApi &gpu,
   if (!status.isOk())
     return status;
   return run;
-}
-
-static miopenDataType_t getApiType(DataType type) {
-  switch (type) {
-  case DataType::F16:
-    return miopenHalf;
-  case DataType::BF16:
-    return miopenBFloat16;
-  case DataType::F32:
-    return miopenFloat;
-  case DataType::F64:
-    return miopenDouble;
-  case DataType::I8:
-    return miopenInt8;
-  case DataType::I32:
-    return miopenInt32;
-  }
-  __builtin_unreachable();
-}
-
-static miopenTensorLayout_t getApiLayout(Layout layout, bool hasDepth) {
-  if (layout == Layout::NHWC)
-    return hasDepth ? miopenTensorNDHWC : miopenTensorNHWC;
-  return hasDepth ? miopenTensorNCDHW : miopenTensorNCHW;
-}
-
-/// n, c, [d,] h, w.
-template <typename Number>
-static std::vector<Number> toList(int64_t n, int64_t c, int64_t d, int64_t h,
-                                  int64_t w, bool hasDepth) {
-  std::vector<Number> list{static_cast<Number>(n), static_cast<Number>(c)};
-  if (hasDepth)
-    list.push_back(static_cast<Number>(d));
-  list.push_back(static_cast<Number>(h));
-  list.push_back(static_cast<Number>(w));
-  return list;
-}
-
-static ErrorOr<TensorDesc> makeTensor(DataType type, Layout layout,
-                                      const Strides &s, const TensorLengths &l,
-                                      bool hasDepth) {
-  auto desc = driver::create<TensorDesc>(miopenCreateTensorDescriptor);
-  if (!desc)
-    return desc;
-  Status status;
-  if (layout == Layout::Strided) {
-    const auto lengths = toList<size_t>(l.n, l.c, l.d, l.h, l.w, hasDepth);
-    const auto strides = toList<size_t>(s.n, s.c, s.d, s.h, s.w, hasDepth);
-    status = check(miopenSetTensorDescriptorV2(desc->get(), getApiType(type),
-                                               static_cast<int>(lengths.size()),
-                                               lengths.data(), strides.data()));
-  } else {
-    const auto lengths = toList<int>(l.n, l.c, l.d, l.h, l.w, hasDepth);
-    status = check(miopenSetNdTensorDescriptorWithLayout(
-        desc->get(), getApiType(type), getApiLayout(layout, hasDepth),
-        lengths.data(), static_cast<int>(lengths.size())));
-  }
-  if (!status.isOk())
-    return status;
-  return desc;
-}
-
-/// [d,] h, w as MIOpen wants them.
-template <int64_t neutral>
-static std::vector<int> toInts(const Lengths<neutral> &lengths, bool hasDepth) {
-  std::vector<int> ints;
-  if (hasDepth)
-    ints.push_back(static_cast<int>(lengths.d));
-  ints.push_back(static_cast<int>(lengths.h));
-  ints.push_back(static_cast<int>(lengths.w));
-  return ints;
 }
 
 static ErrorOr<ConvDesc> makeConv(const ConvProblem &p, bool isTransposed) {
@@ -214,8 +132,7 @@ Status ConvRun::checkOutputLengths() const {
     return status;
   const TensorLengths l = options.isTransposed ? problem.getInputLengths()
                                                : problem.getOutputLengths();
-  const auto expected =
-      toList<int>(l.n, l.c, l.d, l.h, l.w, problem.hasDepth());
+  const std::vector<int> expected = toInts(l, problem.hasDepth());
   if (!std::equal(expected.begin(), expected.end(), actual.begin(),
                   actual.begin() + rank))
     return internalError("the library gives the output other lengths");
@@ -354,33 +271,14 @@ Status ConvRun::runOnce(const ChosenKernel &kernel) {
 }
 
 ErrorOr<Times> ConvRun::run(const ChosenKernel &kernel) {
-  using Clock = std::chrono::steady_clock;
-  Times sum;
-  int counted = 0;
-  const int runs = std::max(options.iterations, 1);
-  for (int i = 0; i < runs; ++i) {
-    // Every run starts from the same memory, because beta reads it.
-    Status status = getResultBuffer().copyFromHost(data.getResult().data(),
-                                                   data.getResult().size());
-    const Clock::time_point start = Clock::now();
-    if (status.isOk())
-      status = runOnce(kernel);
-    if (status.isOk())
-      status =
-          gpu.check(gpu.hipStreamSynchronize(nullptr), "hipStreamSynchronize");
-    const std::chrono::duration<double, std::milli> wall = Clock::now() - start;
-    float kernelMs = 0;
-    if (status.isOk())
-      status = check(miopenGetKernelTime(handle.get(), &kernelMs));
-    if (!status.isOk())
-      return status;
-    if (i == 0 && runs > 1)
-      continue;
-    sum.kernelMs += kernelMs;
-    sum.wallMs += wall.count();
-    ++counted;
-  }
-  return Times{sum.kernelMs / counted, sum.wallMs / counted};
+  return measure(
+      gpu, handle.get(), options.iterations,
+      [&]() -> Status {
+        // Every run starts from the same memory, because beta reads it.
+        const std::vector<char> &old = data.getResult();
+        return getResultBuffer().copyFromHost(old.data(), old.size());
+      },
+      [&] { return runOnce(kernel); });
 }
 
 const DeviceBuffer &ConvRun::getResultBuffer() const {

@@ -9,9 +9,9 @@
 #define TESSERA_TOOLS_DNN_DRIVER_CONVRUN_H
 
 #include "runtime/Base/DriverCommand.h"
-#include "runtime/Gpu/DeviceBuffer.h"
 #include "test/unit/Support/ConvCase.h"
 #include "tools/dnn-driver/ConvApi.h"
+#include "tools/dnn-driver/Measure.h"
 
 namespace tessera::driver {
 
@@ -27,13 +27,6 @@ struct ChosenKernel {
   int algorithm = 0;
   uint64_t solution = 0;
   size_t workspaceBytes = 0;
-};
-
-/// Milliseconds of one run on average, the first one left out if there are
-/// others: it may have compiled.
-struct Times {
-  double kernelMs = 0; ///< By the device's events; 0 unless timing was asked.
-  double wallMs = 0;   ///< By the host's clock, the device waited for.
 };
 
 /// Which function of the API computes `problem`: a transposed convolution's
