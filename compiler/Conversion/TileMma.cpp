@@ -39,10 +39,10 @@ TileMma::TileMma(Emitter &e, const MatrixInstruction &instruction,
   n = makeSide(ldsN, wavesN, waveN, lanesAlongN);
 }
 
-/// The swizzle repeats after kSwizzlePeriod rows, so fragments that lie a
-/// multiple of it apart share one address register.
+/// The swizzle repeats after some rows, so fragments that lie a multiple of
+/// them apart share one address register.
 void TileMma::makeOffsets(FragmentSide &side, Value laneChunk) {
-  bool isShared = side.rows % LdsTile::kSwizzlePeriod == 0;
+  bool isShared = side.rows % side.lds.getPeriod() == 0;
   Value row = e.add(side.firstRow, side.laneRow);
   for (int64_t i = 0; i < side.count; ++i) {
     if (i > 0 && isShared) {
@@ -81,7 +81,7 @@ Value TileMma::readFragment(bool isM, int64_t index, int64_t chunk,
                             Value buffer) {
   const FragmentSide &side = isM ? m : n;
   Value offset = side.offsets[index][chunk];
-  bool isShared = side.rows % LdsTile::kSwizzlePeriod == 0;
+  bool isShared = side.rows % side.lds.getPeriod() == 0;
   if (isShared && index > 0)
     offset = arith::AddIOp::create(
         e.b, e.loc, offset, e.indexConstant(index * side.rows * side.lds.step));

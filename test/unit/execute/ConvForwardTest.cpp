@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Algorithms/GemmTile.h"
 #include "test/unit/execute/ConvFixture.h"
 #include "test/unit/execute/DrawProblem.h"
 
@@ -89,7 +90,7 @@ TEST_F(ConvForward, ChecksPaddingAlongWideFilters) {
         "conv -n 2 -c 3 -H 4 -W 64 -k 16 -y 2 -x 96"}) {
     auto problem = parseDriverCommand(line);
     ASSERT_TRUE(problem) << problem.getStatus().getMessage();
-    check(*problem, reference::DataKind::Uniform);
+    check(*problem->getConv(), reference::DataKind::Uniform);
   }
 }
 
@@ -108,8 +109,7 @@ TEST_F(ConvForward, ServesManyThreads) {
 }
 
 /// Every tile that the model may choose on `target`, for 2- or 4-byte types.
-static std::vector<TileConfig> getTiles(const GpuTarget &target,
-                                        DataType type) {
+static std::vector<GemmTile> getTiles(const GpuTarget &target, DataType type) {
   int step = type == DataType::F32 ? 16 : 32;
   bool hasMatrix = target.matrixUnit == MatrixUnit::MfmaCdna2 ||
                    target.matrixUnit == MatrixUnit::MfmaCdna3;
@@ -133,8 +133,9 @@ static std::vector<TileConfig> getTiles(const GpuTarget &target,
 // with tails in both directions, in the nested and in the flat walk.
 TEST_F(ConvForward, IsRightWithEveryTile) {
   for (DataType type : {DataType::F16, DataType::BF16, DataType::F32})
-    for (const TileConfig &tile : getTiles(getTarget(), type)) {
-      auto fixed = makeEngine(std::make_shared<FixedTileCompiler>(tile));
+    for (const GemmTile &tile : getTiles(getTarget(), type)) {
+      auto fixed =
+          makeEngine(std::make_shared<FixedTileCompiler>(tile.toConfig()));
       ASSERT_NE(fixed, nullptr);
       for (Layout layout : {Layout::NHWC, Layout::NCHW})
         for (int64_t channels : {128, 67}) {
@@ -167,9 +168,10 @@ TEST(ResNetLayer, HasNoBankConflict) {
   p.in = {14, 14};
   p.filter = {3, 3};
   p.pad = {1, 1};
-  for (TileConfig tile : {TileConfig{256, 256, 32, 2, 4, 2, "mfma32"},
-                          TileConfig{128, 128, 32, 2, 2, 2, "mfma32"}}) {
-    auto engine = makeEngine(std::make_shared<FixedTileCompiler>(tile));
+  for (GemmTile tile : {GemmTile{256, 256, 32, 2, 4, 2, "mfma32"},
+                        GemmTile{128, 128, 32, 2, 2, 2, "mfma32"}}) {
+    auto engine =
+        makeEngine(std::make_shared<FixedTileCompiler>(tile.toConfig()));
     ASSERT_NE(engine, nullptr);
     checkConv(*engine, p, reference::DataKind::Uniform, /*sample=*/20000);
   }
