@@ -9,6 +9,8 @@ class Algorithm;
 
 /// Each defined in the file of its name; they live for ever.
 const Algorithm &getImplicitGemm();
+const Algorithm &getPool();
+const Algorithm &getPoolSplit();
 
 } // namespace tessera
 

@@ -25,7 +25,9 @@ def ApplyTile : Pass<"dnn-apply-tile", "::mlir::ModuleOp"> {
     Option<"tile", "tile", "std::string", "",
            "Canonical text of the tile">,
   ];
-  let dependentDialects = ["::tessera::dnn::DnnDialect"];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect", "::tessera::dnn::DnnDialect"];
 }
 
 #endif // TESSERA_COMPILER_TRANSFORMS_PASSES_TD

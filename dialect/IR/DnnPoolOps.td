@@ -12,7 +12,8 @@
 include "dialect/IR/DnnAttrs.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-def PoolOp : Dnn_Op<"pool", [DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+def PoolOp : Dnn_Op<"pool",
+    [Dnn_Primitive, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "Pooling of a batch of images, or its gradient";
   let description = [{
     `forward` computes y from x, and `indices` where they are given; `backward`
