@@ -130,3 +130,83 @@ OwningOpRef<ModuleOp> tessera::buildPoolModule(MLIRContext &context,
   func::ReturnOp::create(builder, loc);
   return module;
 }
+
+//===----------------------------------------------------------------------===//
+// From the op
+//===----------------------------------------------------------------------===//
+
+/// Distances by meaning, of a memref written in the order of `layout`.
+static Strides readStrides(MemRefType type, dnn::Layout layout) {
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  (void)type.getStridesAndOffset(strides, offset);
+  if (layout == dnn::Layout::NHWC)
+    std::rotate(strides.begin() + 1, strides.end() - 1, strides.end());
+  if (type.getRank() == 4)
+    strides.insert(strides.begin() + 2, 1);
+  return {strides[0], strides[1], strides[2], strides[3], strides[4]};
+}
+
+/// Sets the layout of a tensor and, if no word names it, its strides.
+static void readLayout(Value operand, dnn::Layout layout, Layout &word,
+                       Strides &strides) {
+  auto type = cast<MemRefType>(operand.getType());
+  bool isPacked = type.getLayout().isIdentity();
+  word = !isPacked                     ? Layout::Strided
+         : layout == dnn::Layout::NHWC ? Layout::NHWC
+                                       : Layout::NCHW;
+  if (!isPacked)
+    strides = readStrides(type, layout);
+}
+
+static PoolMode readMode(dnn::PoolMode mode) {
+  switch (mode) {
+  case dnn::PoolMode::Max:
+    return PoolMode::Max;
+  case dnn::PoolMode::Average:
+    return PoolMode::Average;
+  case dnn::PoolMode::AverageInclusive:
+    return PoolMode::AverageInclusive;
+  }
+  llvm_unreachable("every mode has a case");
+}
+
+static tessera::IndexType readIndexType(Value indices) {
+  if (!indices)
+    return tessera::IndexType::None;
+  switch (cast<MemRefType>(indices.getType()).getElementTypeBitWidth()) {
+  case 8:
+    return tessera::IndexType::U8;
+  case 16:
+    return tessera::IndexType::U16;
+  case 32:
+    return tessera::IndexType::U32;
+  default:
+    return tessera::IndexType::U64;
+  }
+}
+
+PoolProblem tessera::readPoolProblem(dnn::PoolOp op) {
+  dnn::PoolDims dims = op.getDims();
+  PoolProblem problem;
+  problem.direction = op.getDirection() == dnn::PoolDirection::Forward
+                          ? Direction::Forward
+                          : Direction::BackwardData;
+  problem.mode = readMode(op.getMode());
+  Type element = op.getElementType();
+  problem.dataType = element.isF16()    ? DataType::F16
+                     : element.isBF16() ? DataType::BF16
+                                        : DataType::F32;
+  readLayout(op.getX(), op.getXLayout(), problem.xLayout, problem.xStrides);
+  readLayout(op.getY(), op.getYLayout(), problem.yLayout, problem.yStrides);
+  problem.batch = dims.n;
+  problem.channels = dims.c;
+  problem.in = {dims.in[1], dims.in[2], dims.in[0]};
+  problem.window = {dims.window[1], dims.window[2], dims.window[0]};
+  problem.pad = {dims.pads[1], dims.pads[2], dims.pads[0]};
+  problem.stride = {dims.strides[1], dims.strides[2], dims.strides[0]};
+  problem.indexType = readIndexType(op.getIndices());
+  if (op.getIndexMode() == dnn::IndexMode::Image)
+    problem.indexMode = IndexMode::Image;
+  return problem.canonicalize();
+}

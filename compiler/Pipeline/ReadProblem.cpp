@@ -1,6 +1,7 @@
 //===- ReadProblem.cpp - The problem that a dnn module states -------------===//
 
 #include "compiler/Pipeline/ReadProblem.h"
+#include "compiler/Frontend/PoolFrontend.h"
 #include "dialect/IR/Dnn.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -21,13 +22,7 @@ static Layout getLayout(dnn::Layout layout) {
   return layout == dnn::Layout::NCHW ? Layout::NCHW : Layout::NHWC;
 }
 
-ErrorOr<Problem> tessera::readProblem(mlir::ModuleOp module) {
-  llvm::SmallVector<dnn::ConvOp> convs;
-  module.walk([&](dnn::ConvOp conv) { convs.push_back(conv); });
-  if (convs.size() != 1)
-    return notSupported("a module has one dnn.conv, not " +
-                        std::to_string(convs.size()));
-  dnn::ConvOp conv = convs.front();
+static ErrorOr<Problem> readConv(dnn::ConvOp conv) {
   std::optional<DataType> dataType = getDataType(conv.getElementType());
   if (!dataType)
     return notSupported("no data type corresponds to the convolution's");
@@ -49,4 +44,19 @@ ErrorOr<Problem> tessera::readProblem(mlir::ModuleOp module) {
   problem.stride = {dims.strideH, dims.strideW};
   problem.dilation = {dims.dilationH, dims.dilationW};
   return Problem(problem);
+}
+
+ErrorOr<Problem> tessera::readProblem(mlir::ModuleOp module) {
+  llvm::SmallVector<mlir::Operation *> primitives;
+  module.walk([&](mlir::Operation *op) {
+    if (op->hasTrait<dnn::Primitive>())
+      primitives.push_back(op);
+  });
+  if (primitives.size() != 1)
+    return notSupported("a module has one primitive (dnn.conv or dnn.pool), "
+                        "not " +
+                        std::to_string(primitives.size()));
+  if (auto pool = llvm::dyn_cast<dnn::PoolOp>(primitives.front()))
+    return Problem(readPoolProblem(pool));
+  return readConv(llvm::cast<dnn::ConvOp>(primitives.front()));
 }
