@@ -180,11 +180,34 @@ static void tileConv(dnn::ConvOp conv, const GemmTile &tile) {
   conv.erase();
 }
 
+/// What the maps above say nothing of.
+static LogicalResult checkCovered(dnn::ConvOp conv) {
+  auto isStrided = [](Value operand) {
+    auto type = dyn_cast<MemRefType>(operand.getType());
+    return type && !type.getLayout().isIdentity();
+  };
+  if (conv.getDirection() != dnn::ConvDirection::Forward)
+    return conv.emitOpError("is a gradient, which igemm does not compute");
+  if (conv.getNumSpatialDims() != 2)
+    return conv.emitOpError("is of volumes, which igemm does not know");
+  if (conv.hasEpilogue())
+    return conv.emitOpError("has an epilogue, which igemm does not have");
+  if (llvm::any_of(conv->getOperands(), isStrided))
+    return conv.emitOpError("has strided tensors, which igemm does not read");
+  if (Type element = conv.getElementType();
+      !element.isF16() && !element.isBF16() && !element.isF32())
+    return conv.emitOpError()
+           << "is of " << element << ", which igemm does not multiply";
+  return success();
+}
+
 LogicalResult tessera::buildImplicitGemm(Operation *primitive,
                                          const TileConfig &config) {
   auto conv = dyn_cast<dnn::ConvOp>(primitive);
   if (!conv)
     return primitive->emitOpError("is no convolution");
+  if (failed(checkCovered(conv)))
+    return failure();
   ErrorOr<GemmTile> tile = parseGemmTile(config);
   if (!tile)
     return conv.emitOpError() << tile.getStatus().getMessage();

@@ -48,9 +48,8 @@ static double estimateClocks(const PoolGeometry &g, const PoolTile &tile,
     windows *= std::ceil(static_cast<double>(g.dims.window[dim]) /
                          static_cast<double>(g.dims.strides[dim]));
   if (!isOut)
-    return estimateWalk(
-        g, tile.channels, threads,
-        g.isForward ? static_cast<double>(g.getWindowSize()) : windows, target);
+    return estimateWalk(g, tile.channels, threads,
+                        g.isForward ? g.getWindowSize() : windows, target);
 
   double loads = 1, columns = 1, meetings = tile.channels;
   double block[] = {1, double(tile.rows), double(tile.columns)};

@@ -11,20 +11,23 @@
 #include "compiler/Algorithms/PoolForward.h"
 #include "compiler/Algorithms/PoolFold.h"
 
-#include "mlir/Dialect/SCF/IR/SCF.h"
-
-#include <numeric>
-
 using namespace mlir;
 using namespace tessera;
 
 bool tessera::isWrittenOut(const PoolGeometry &geometry, const PoolTile &tile) {
   // Each meeting of a pixel and a window is some instructions for each channel.
-  constexpr int64_t kMaxMeetings = 1024;
-  constexpr int64_t kMaxWindow = 128;
-  int64_t window = geometry.getWindowSize();
-  return window <= kMaxWindow &&
-         window * tile.rows * tile.columns * tile.channels <= kMaxMeetings;
+  constexpr double kMaxMeetings = 1024;
+  constexpr double kMaxWindow = 128;
+  constexpr double kMaxPixels = 1024; // Between the windows, too.
+  const dnn::PoolDims &d = geometry.dims;
+  double window = geometry.getWindowSize();
+  double outputs = static_cast<double>(tile.rows) * tile.columns;
+  double pixels =
+      static_cast<double>(d.window[0]) *
+      static_cast<double>((tile.rows - 1) * d.strides[1] + d.window[1]) *
+      static_cast<double>((tile.columns - 1) * d.strides[2] + d.window[2]);
+  return window <= kMaxWindow && pixels <= kMaxPixels &&
+         window * outputs * tile.channels <= kMaxMeetings;
 }
 
 namespace {

@@ -39,7 +39,12 @@ static int64_t getProduct(ArrayRef<int64_t> values) {
 
 int64_t PoolTensorShape::getElements() const { return getProduct(sizes); }
 
-int64_t PoolGeometry::getWindowSize() const { return getProduct(dims.window); }
+double PoolGeometry::getWindowSize() const {
+  double size = 1;
+  for (int64_t length : dims.window)
+    size *= static_cast<double>(length);
+  return size;
+}
 
 bool PoolGeometry::isClipped() const {
   return isClipped(0) || isClipped(1) || isClipped(2);

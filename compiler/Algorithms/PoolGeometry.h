@@ -55,7 +55,8 @@ struct PoolGeometry {
   bool isMax() const { return mode == dnn::PoolMode::Max; }
   bool hasIndices() const { return indices.elementBytes != 0; }
 
-  int64_t getWindowSize() const;
+  /// Positions of a window; inexact beyond 2^53.
+  double getWindowSize() const;
 
   /// Whether some window reaches out of x, anywhere or along one of the spatial
   /// dimensions (0 to 2).

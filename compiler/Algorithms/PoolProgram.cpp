@@ -327,11 +327,9 @@ Type PoolMath::getIndexType() const {
   double pixels = 1;
   for (int64_t size : geometry.dims.in)
     pixels *= static_cast<double>(size);
-  double window = 1;
-  for (int64_t size : geometry.dims.window)
-    window *= static_cast<double>(size);
   bool isWide = geometry.indices.elementBytes == 8 &&
-                (!geometry.isForward || std::max(pixels, window) > 0x1p32);
+                (!geometry.isForward ||
+                 std::max(pixels, geometry.getWindowSize()) > 0x1p32);
   return tensor.getValueType(
       IntegerType::get(element.getContext(), isWide ? 64 : 32));
 }
@@ -387,8 +385,7 @@ Value PoolMath::getReciprocal(PoolBuilder &p,
                               const std::array<Value, 3> &output) const {
   Type f32 = p.b.getF32Type();
   if (!geometry.countsElements())
-    return p.splat(tensor.getValueType(f32),
-                   1.0 / static_cast<double>(geometry.getWindowSize()));
+    return p.splat(tensor.getValueType(f32), 1.0 / geometry.getWindowSize());
   Value count;
   for (int dim = 0; dim < 3; ++dim) {
     auto [low, high] = getPositionsInside(p, geometry, dim, output[dim]);

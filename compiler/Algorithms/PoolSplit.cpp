@@ -59,12 +59,10 @@ public:
 
 /// Whether a window has too many positions for 32-bit indices.
 static bool needsWideIndices(const PoolGeometry &g) {
-  double window = 1, image = 1;
-  for (int dim = 0; dim < 3; ++dim) {
-    window *= static_cast<double>(g.dims.window[dim]);
-    image *= static_cast<double>(g.dims.in[dim]);
-  }
-  return g.hasIndices() && std::max(window, image) > 0x1p32;
+  double image = 1;
+  for (int64_t length : g.dims.in)
+    image *= static_cast<double>(length);
+  return g.hasIndices() && std::max(g.getWindowSize(), image) > 0x1p32;
 }
 
 Status PoolSplit::check(const Problem &problem, const GpuTarget &) const {
@@ -98,7 +96,7 @@ std::vector<Candidate> PoolSplit::getCandidates(const Problem &problem,
           continue;
         double parts = static_cast<double>(tile.getParts());
         double outputs = static_cast<double>(g.y.getElements()) / channels;
-        auto elements = static_cast<double>(g.getWindowSize());
+        double elements = g.getWindowSize();
         double clocks = estimateWalk(g, channels, outputs * parts,
                                      elements / parts, target) +
                         estimateWalk(g, channels, outputs, parts, target);

@@ -24,9 +24,6 @@ mlir::OwningOpRef<mlir::ModuleOp> buildPoolModule(mlir::MLIRContext &context,
                                                   const PoolProblem &problem,
                                                   llvm::StringRef symbol);
 
-/// The reverse: the problem that a verified op solves, canonical.
-PoolProblem readPoolProblem(dnn::PoolOp op);
-
 } // namespace tessera
 
 #endif // TESSERA_COMPILER_FRONTEND_POOLFRONTEND_H

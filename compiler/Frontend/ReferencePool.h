@@ -29,15 +29,11 @@ inline reference::PoolShape getReferencePool(const PoolProblem &problem) {
   };
 }
 
-inline reference::Strides toReference(const Strides &strides) {
-  return {strides.n, strides.c, strides.h, strides.w, strides.d};
-}
-
 /// Distances of the indices of a pooling.
 inline Strides getIndexStrides(const PoolProblem &problem) {
-  return getPackedStrides(
-      problem.yLayout == Layout::NHWC ? Layout::NHWC : Layout::NCHW,
-      problem.getOutputLengths());
+  return getPackedStrides(problem.yLayout == Layout::NHWC ? Layout::NHWC
+                                                          : Layout::NCHW,
+                          problem.getOutputLengths());
 }
 
 } // namespace tessera

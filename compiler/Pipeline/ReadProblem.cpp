@@ -1,49 +1,175 @@
 //===- ReadProblem.cpp - The problem that a dnn module states -------------===//
 
 #include "compiler/Pipeline/ReadProblem.h"
-#include "compiler/Frontend/PoolFrontend.h"
+#include "compiler/Frontend/ConvFrontend.h"
 #include "dialect/IR/Dnn.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OperationSupport.h"
 
 using namespace tessera;
 
-static std::optional<DataType> getDataType(mlir::Type type) {
+/// The verifier admits no other types.
+static DataType getDataType(mlir::Type type) {
   if (type.isF16())
     return DataType::F16;
   if (type.isBF16())
     return DataType::BF16;
   if (type.isF32())
     return DataType::F32;
-  return std::nullopt;
+  if (type.isF64())
+    return DataType::F64;
+  return type.isInteger(8) ? DataType::I8 : DataType::I32;
 }
 
-static Layout getLayout(dnn::Layout layout) {
-  return layout == dnn::Layout::NCHW ? Layout::NCHW : Layout::NHWC;
+static Direction getDirection(dnn::ConvDirection direction) {
+  switch (direction) {
+  case dnn::ConvDirection::Forward:
+    return Direction::Forward;
+  case dnn::ConvDirection::BackwardData:
+    return Direction::BackwardData;
+  case dnn::ConvDirection::BackwardWeights:
+    return Direction::BackwardWeights;
+  }
+  llvm_unreachable("every direction has a case");
+}
+
+/// Sets the layout, and the strides of a tensor that has some.
+static void readLayout(mlir::MemRefType type, dnn::Layout word, Layout &layout,
+                       Strides &strides) {
+  bool channelsFirst = word == dnn::Layout::NCHW;
+  layout = channelsFirst ? Layout::NCHW : Layout::NHWC;
+  if (type.getLayout().isIdentity())
+    return;
+  llvm::SmallVector<int64_t> values;
+  int64_t offset;
+  (void)type.getStridesAndOffset(values, offset);
+  layout = Layout::Strided;
+  strides.n = values.front();
+  strides.c = channelsFirst ? values[1] : values.back();
+  llvm::ArrayRef<int64_t> spatial = llvm::ArrayRef(values).drop_front();
+  spatial = channelsFirst ? spatial.drop_front() : spatial.drop_back();
+  strides.w = spatial.back();
+  strides.h = spatial.drop_back().back();
+  strides.d = spatial.size() == 3 ? spatial.front() : 1;
+}
+
+static ConvProblem readShape(dnn::ConvOp conv) {
+  dnn::ConvDims d = conv.getDims();
+  ConvProblem problem;
+  problem.direction = getDirection(conv.getDirection());
+  problem.dataType = getDataType(conv.getElementType());
+  if (problem.dataType == DataType::I8)
+    problem.int8Result = getDataType(conv.getY().getType().getElementType());
+  readLayout(conv.getX().getType(), conv.getXLayout(), problem.xLayout,
+             problem.xStrides);
+  readLayout(conv.getW().getType(), conv.getWLayout(), problem.wLayout,
+             problem.wStrides);
+  readLayout(conv.getY().getType(), conv.getYLayout(), problem.yLayout,
+             problem.yStrides);
+  problem.batch = d.n;
+  problem.inChannels = d.c;
+  problem.outChannels = d.k;
+  problem.groups = d.groups;
+  problem.in = {d.h, d.w, d.d};
+  problem.filter = {d.y, d.x, d.z};
+  problem.pad = {d.padH, d.padW, d.padD};
+  problem.stride = {d.strideH, d.strideW, d.strideD};
+  problem.dilation = {d.dilationH, d.dilationW, d.dilationD};
+  return problem;
+}
+
+/// Whether the function has an argument of this name.
+static bool hasArg(mlir::func::FuncOp function, llvm::StringRef name) {
+  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+    auto arg =
+        function.getArgAttrOfType<mlir::StringAttr>(i, dnn::kArgAttrName);
+    if (arg && arg.getValue() == name)
+      return true;
+  }
+  return false;
+}
+
+/// Finds the epilogue with which the frontend makes the same function: a region
+/// is not taken apart, because a person may have written any.
+static bool findEpilogue(dnn::ConvOp conv, ConvProblem &problem) {
+  auto function = conv->getParentOfType<mlir::func::FuncOp>();
+  if (!function)
+    return false;
+  problem.epilogue = {.alpha = hasArg(function, "alpha"),
+                      .beta = hasArg(function, "beta"),
+                      .bias = hasArg(function, "bias"),
+                      .residual = hasArg(function, "residual")};
+  for (int i = 0; i <= static_cast<int>(Activation::Clamp); ++i) {
+    problem.epilogue.activation = static_cast<Activation>(i);
+    auto module =
+        buildConvModule(*conv.getContext(), problem, function.getName());
+    auto candidate = *module->getOps<mlir::func::FuncOp>().begin();
+    if (mlir::OperationEquivalence::isEquivalentTo(
+            function, candidate, mlir::OperationEquivalence::IgnoreLocations))
+      return true;
+  }
+  return false;
 }
 
 static ErrorOr<Problem> readConv(dnn::ConvOp conv) {
-  std::optional<DataType> dataType = getDataType(conv.getElementType());
-  if (!dataType)
-    return notSupported("no data type corresponds to the convolution's");
+  ConvProblem problem = readShape(conv);
+  if (conv.hasEpilogue() && !findEpilogue(conv, problem))
+    return notSupported("no problem has the epilogue of this dnn.conv");
+  return Problem(problem.canonicalize());
+}
 
-  // The verifier admits the direction `forward` alone.
-  dnn::ConvDims dims = conv.getDims();
-  ConvProblem problem;
-  problem.dataType = *dataType;
-  problem.xLayout = getLayout(conv.getXLayout());
-  problem.wLayout = getLayout(conv.getWLayout());
-  problem.yLayout = getLayout(conv.getYLayout());
-  problem.batch = dims.n;
-  problem.inChannels = dims.c;
-  problem.outChannels = dims.k;
-  problem.groups = dims.groups;
-  problem.in = {dims.h, dims.w};
-  problem.filter = {dims.y, dims.x};
-  problem.pad = {dims.padH, dims.padW};
-  problem.stride = {dims.strideH, dims.strideW};
-  problem.dilation = {dims.dilationH, dims.dilationW};
-  return Problem(problem);
+static PoolMode getMode(dnn::PoolMode mode) {
+  switch (mode) {
+  case dnn::PoolMode::Max:
+    return PoolMode::Max;
+  case dnn::PoolMode::Average:
+    return PoolMode::Average;
+  case dnn::PoolMode::AverageInclusive:
+    return PoolMode::AverageInclusive;
+  }
+  llvm_unreachable("every mode has a case");
+}
+
+static IndexType getIndexType(mlir::Value indices) {
+  if (!indices)
+    return IndexType::None;
+  switch (llvm::cast<mlir::MemRefType>(indices.getType())
+              .getElementTypeBitWidth()) {
+  case 8:
+    return IndexType::U8;
+  case 16:
+    return IndexType::U16;
+  case 32:
+    return IndexType::U32;
+  default: // The verifier admits no other.
+    return IndexType::U64;
+  }
+}
+
+static Problem readPool(dnn::PoolOp pool) {
+  dnn::PoolDims d = pool.getDims();
+  PoolProblem problem;
+  problem.direction = pool.getDirection() == dnn::PoolDirection::Forward
+                          ? Direction::Forward
+                          : Direction::BackwardData;
+  problem.mode = getMode(pool.getMode());
+  problem.dataType = getDataType(pool.getElementType());
+  readLayout(pool.getX().getType(), pool.getXLayout(), problem.xLayout,
+             problem.xStrides);
+  readLayout(pool.getY().getType(), pool.getYLayout(), problem.yLayout,
+             problem.yStrides);
+  problem.batch = d.n;
+  problem.channels = d.c;
+  problem.in = {d.in[1], d.in[2], d.in[0]};
+  problem.window = {d.window[1], d.window[2], d.window[0]};
+  problem.pad = {d.pads[1], d.pads[2], d.pads[0]};
+  problem.stride = {d.strides[1], d.strides[2], d.strides[0]};
+  problem.indexType = getIndexType(pool.getIndices());
+  if (pool.getIndexMode() == dnn::IndexMode::Image)
+    problem.indexMode = IndexMode::Image;
+  return problem.canonicalize();
 }
 
 ErrorOr<Problem> tessera::readProblem(mlir::ModuleOp module) {
@@ -57,6 +183,6 @@ ErrorOr<Problem> tessera::readProblem(mlir::ModuleOp module) {
                         "not " +
                         std::to_string(primitives.size()));
   if (auto pool = llvm::dyn_cast<dnn::PoolOp>(primitives.front()))
-    return Problem(readPoolProblem(pool));
+    return readPool(pool);
   return readConv(llvm::cast<dnn::ConvOp>(primitives.front()));
 }

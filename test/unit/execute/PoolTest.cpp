@@ -262,6 +262,27 @@ TEST(Pool, OddWindows) {
   }
 }
 
+// Numbers so large that whatever is written out for each of them would not fit:
+// they must be compiled, and quickly.
+TEST(Pool, LargeNumbers) {
+  PoolProblem problem = getSmall(Layout::NHWC, DataType::F16, 8);
+  problem.in = {3, 3, 3};
+  problem.window = {1000000, 1000000, 1000000};
+  problem.pad = {500000, 500000, 500000};
+  problem.stride = {1000000, 1000000, 1000000};
+  problem.mode = PoolMode::AverageInclusive;
+  for (Direction direction : {Direction::Forward, Direction::BackwardData}) {
+    problem.direction = direction;
+    auto kernel = getEngine().prepare(problem);
+    EXPECT_TRUE(kernel) << kernel.getStatus().getMessage();
+  }
+  problem = getSmall(Layout::NCHW, DataType::F32, 2);
+  problem.stride = {1000000, 1000000};
+  problem.pad = {0, 0};
+  checkModes(problem);
+  checkWithTile(problem, "pool-c1h4w4", PoolData::Ties);
+}
+
 // One window for the whole image.
 TEST(Pool, Global) {
   for (Layout layout : {Layout::NCHW, Layout::NHWC})
