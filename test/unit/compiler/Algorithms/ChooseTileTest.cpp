@@ -61,10 +61,6 @@ TEST(ChooseTile, FallsBackToFma) {
 TEST(ChooseTile, RefusesWithAReason) {
   const GpuTarget &target = *findTarget("gfx942");
   ConvProblem p = makeLayer();
-  p.direction = Direction::BackwardData;
-  EXPECT_EQ(chooseTile(p, target).getStatus().getCode(),
-            StatusCode::NotSupported);
-  p = makeLayer();
   p.dataType = DataType::I8;
   EXPECT_EQ(chooseTile(p, target).getStatus().getCode(),
             StatusCode::NotSupported);
