@@ -66,6 +66,10 @@ struct GemmSize {
   double reduction; ///< The mean of the classes.
   /// How many elements the inner loop of a nested walk goes through.
   int64_t inner;
+  /// The outermost dimension of a reduction that may be split, else 1; and
+  /// whether `inner` is split with it.
+  int64_t splittable = 1;
+  bool splitsInner = false;
 };
 } // namespace
 
@@ -95,27 +99,35 @@ static GemmSize getBackwardDataSize(const ConvProblem &p) {
           channels};
 }
 
-static GemmSize getBackwardWeightsSize(const ConvProblem &p) {
-  int64_t pixels = multiply(p.getOutput());
-  int64_t inner = p.batch;
+static GemmSize getBackwardWeightsSize(const ConvProblem &p, int step) {
+  Spatial out = p.getOutput();
+  int64_t pixels = multiply(out);
+  GemmSize size = {static_cast<double>(p.groups),
+                   p.outChannels / p.groups,
+                   p.inChannels / p.groups * multiply(p.filter),
+                   static_cast<double>(p.batch * pixels),
+                   p.batch,
+                   p.batch};
   if (isPointwise(p)) {
     bool areNhwc = p.xLayout == Layout::NHWC && p.yLayout == Layout::NHWC;
     bool areNchw = p.xLayout == Layout::NCHW && p.yLayout == Layout::NCHW;
-    inner = areNhwc ? p.batch * pixels : areNchw ? pixels : 1;
+    size.inner = areNhwc ? p.batch * pixels : areNchw ? pixels : 1;
+    size.splitsInner = areNhwc;
+  } else if (p.batch % (2 * step) == 0) {
+    // Images innermost: the first spatial dimension is split.
+    size.splittable = p.hasDepth() ? out.d : out.h;
   }
-  return {static_cast<double>(p.groups), p.outChannels / p.groups,
-          p.inChannels / p.groups * multiply(p.filter),
-          static_cast<double>(p.batch * pixels), inner};
+  return size;
 }
 
-static GemmSize getGemmSize(const ConvProblem &problem) {
+static GemmSize getGemmSize(const ConvProblem &problem, int step) {
   switch (problem.direction) {
   case Direction::Forward:
     return getForwardSize(problem);
   case Direction::BackwardData:
     return getBackwardDataSize(problem);
   case Direction::BackwardWeights:
-    return getBackwardWeightsSize(problem);
+    return getBackwardWeightsSize(problem, step);
   }
   return {};
 }
@@ -125,13 +137,43 @@ static double countTiles(const GemmSize &size, const Shape &tile) {
          static_cast<double>(divideUp(size.columns, tile.n));
 }
 
+/// Clocks of the launch that adds the parts: to start it, and to write and read
+/// an f32 of each at a speed between those of memory and of the L2 cache.
+static double estimateSum(const GemmSize &size, int parts) {
+  constexpr double kLaunch = 10000, kBytesAClock = 2000;
+  double elements = size.groups * static_cast<double>(size.rows) *
+                    static_cast<double>(size.columns);
+  return parts == 1 ? 0 : kLaunch + elements * parts * 8 / kBytesAClock;
+}
+
 static double estimateClocks(const GemmSize &size, const GpuTarget &target,
-                             const Shape &tile) {
+                             const Shape &tile, int parts) {
   // Multiply-adds of a compute unit in a clock: the peak rates of gfx942's f16
   // matrix instructions and of packed multiply-adds.
   double peak = hasMatrix(target) ? 1024 : 128;
-  double rounds = std::ceil(countTiles(size, tile) / target.computeUnits);
-  return rounds * tile.m * tile.n * size.reduction / (tile.efficiency * peak);
+  double rounds =
+      std::ceil(countTiles(size, tile) * parts / target.computeUnits);
+  return rounds * tile.m * tile.n * size.reduction / parts /
+             (tile.efficiency * peak) +
+         estimateSum(size, parts);
+}
+
+/// Whether the walk of a part is nested (TileCopy.h).
+static bool isNested(const GemmSize &size, int step, int parts) {
+  return size.inner / (size.splitsInner ? parts : 1) % (2 * step) == 0;
+}
+
+/// 1, and numbers of parts that divide the reduction and do not make the walk
+/// flat, as long as a compute unit is left without a tile.
+static std::vector<int> getParts(const GemmSize &size, const GpuTarget &target,
+                                 const Shape &tile, int step) {
+  std::vector<int> parts = {1};
+  double tiles = countTiles(size, tile);
+  for (int n = 2; n <= size.splittable && n <= 64; ++n)
+    if (size.splittable % n == 0 && tiles * n < 2.0 * target.computeUnits &&
+        isNested(size, step, n) == isNested(size, step, 1))
+      parts.push_back(n);
+  return parts;
 }
 
 /// Whether the rows of a tile stay within one buffer descriptor: those of a
@@ -190,7 +232,8 @@ static bool fitsInt32(const ConvProblem &problem) {
     return reach < kLimit;
   };
   return fits(&Spatial::h, &Pads::h) && fits(&Spatial::w, &Pads::w) &&
-         fits(&Spatial::d, &Pads::d) && getGemmSize(problem).reduction < kLimit;
+         fits(&Spatial::d, &Pads::d) &&
+         getGemmSize(problem, /*step=*/1).reduction < kLimit;
 }
 
 namespace {
@@ -226,21 +269,23 @@ std::vector<Candidate>
 ImplicitGemm::getCandidates(const Problem &problem,
                             const GpuTarget &target) const {
   const ConvProblem &conv = *problem.getConv();
-  GemmSize size = getGemmSize(conv);
   // 64 bytes a row: four chunks, which the threads of every shape divide.
   int step = conv.dataType == DataType::F32 ? 16 : 32;
-  bool isFlat = size.inner % (2 * step) != 0;
+  GemmSize size = getGemmSize(conv, step);
   std::vector<Candidate> candidates;
   for (const Shape &shape : getShapes(target)) {
     if (!isReachable(conv, shape) || !isLaunchable(size, target, shape) ||
-        (isFlat && !shape.fitsFlatWalk))
+        (!isNested(size, step, 1) && !shape.fitsFlatWalk))
       continue;
-    GemmTile tile = {shape.m,       shape.n,
-                     step,          shape.wavesM,
-                     shape.wavesN,
-                     /*buffers=*/2, hasMatrix(target) ? "mfma32" : "fma"};
-    candidates.push_back(
-        {tile.toConfig(), estimateClocks(size, target, shape)});
+    for (int parts : getParts(size, target, shape, step)) {
+      GemmTile tile = {shape.m,       shape.n,
+                       step,          shape.wavesM,
+                       shape.wavesN,
+                       /*buffers=*/2, hasMatrix(target) ? "mfma32" : "fma",
+                       parts};
+      candidates.push_back(
+          {tile.toConfig(), estimateClocks(size, target, shape, parts)});
+    }
   }
   return candidates;
 }

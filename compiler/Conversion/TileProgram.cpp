@@ -215,9 +215,10 @@ static LogicalResult chooseInstruction(TileProgram &program,
   Type element = mma.getA().getType().getElementType();
   auto type = getFactorType(element);
   if (!type || !mma.getAcc().getType().getElementType().isF32() ||
-      program.store.getView().getType().getElementType() != element)
-    return mma.emitOpError("needs factors and a result of f16, bf16 or f32 "
-                           "with an f32 accumulator");
+      (program.store.getView().getType().getElementType() != element &&
+       !program.store.getView().getType().getElementType().isF32()))
+    return mma.emitOpError("needs factors of f16, bf16 or f32 with an f32 "
+                           "accumulator, and a result of either type");
   auto instruction = findMatrixInstruction(target, mma.getInstruction(), *type);
   if (!instruction)
     return mma.emitOpError()

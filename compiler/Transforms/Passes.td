@@ -26,8 +26,9 @@ def ApplyTile : Pass<"dnn-apply-tile", "::mlir::ModuleOp"> {
            "Canonical text of the tile">,
   ];
   let dependentDialects = [
-    "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
-    "::mlir::vector::VectorDialect", "::tessera::dnn::DnnDialect"];
+    "::mlir::arith::ArithDialect", "::tessera::dnn::DnnDialect",
+    "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"];
 }
 
 #endif // TESSERA_COMPILER_TRANSFORMS_PASSES_TD
