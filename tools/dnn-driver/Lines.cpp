@@ -159,6 +159,29 @@ void driver::printVerification(Direction direction,
     std::printf("%s FAILED: %s\n", name, verification.wrong.c_str());
 }
 
+static const char *getPoolWord(Direction direction) {
+  return direction == Direction::Forward ? "Forward" : "Backward";
+}
+
+void driver::printPoolTimes(const DriverOptions &options, Direction direction,
+                            const Times &times) {
+  const char *word = getPoolWord(direction);
+  if (options.wall)
+    std::printf("Wall-clock Time %s Pooling Elapsed: %f ms\n", word,
+                times.wallMs);
+  std::printf("GPU Kernel Time %s Pooling Elapsed: %f ms\n", word,
+              times.kernelMs);
+}
+
+void driver::printPoolVerification(Direction direction,
+                                   const std::string &fault) {
+  const char *word = getPoolWord(direction);
+  if (fault.empty())
+    std::printf("%s Pooling Verifies on CPU and GPU (every element)\n", word);
+  else
+    std::printf("%s Pooling verification FAILED: %s\n", word, fault.c_str());
+}
+
 //===----------------------------------------------------------------------===//
 // Our own lines
 //===----------------------------------------------------------------------===//

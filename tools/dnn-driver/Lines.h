@@ -22,6 +22,11 @@ void printTimes(const DriverOptions &options, const ConvProblem &problem,
                 const Times &times);
 void printVerification(Direction direction, const Verification &verification);
 
+/// `direction` is that of the problem; `fault` is empty if nothing is wrong.
+void printPoolTimes(const DriverOptions &options, Direction direction,
+                    const Times &times);
+void printPoolVerification(Direction direction, const std::string &fault);
+
 void printDevice(const GpuApi &gpu);
 void printKernelInfo(const tesseraKernelInfo &info);
 Status printCounters();

@@ -9,6 +9,7 @@
 
 #include "runtime/Base/Env.h"
 #include "tools/dnn-driver/Lines.h"
+#include "tools/dnn-driver/PoolRun.h"
 
 #include <cstdio>
 
@@ -74,6 +75,14 @@ static int getExitBit(Direction direction) {
   __builtin_unreachable();
 }
 
+/// Prints what --kernel-info asks for.
+static Status explain(const ErrorOr<tesseraKernelInfo> &info) {
+  if (!info)
+    return info.getStatus();
+  printKernelInfo(*info);
+  return printCounters();
+}
+
 /// Runs, reports and verifies; gives the exit bits.
 static ErrorOr<int> runConv(const GpuApi &gpu, const DriverOptions &options,
                             const ConvProblem &problem, int64_t seed,
@@ -98,14 +107,9 @@ static ErrorOr<int> runConv(const GpuApi &gpu, const DriverOptions &options,
     return times.getStatus();
   if (options.time)
     printTimes(options, problem, *times);
-  if (kernelInfo) {
-    const ErrorOr<tesseraKernelInfo> info = conv->getKernelInfo();
-    if (!info)
-      return info.getStatus();
-    printKernelInfo(*info);
-    if (Status status = printCounters(); !status.isOk())
+  if (kernelInfo)
+    if (Status status = explain(conv->getKernelInfo()); !status.isOk())
       return status;
-  }
   if (!options.verify)
     return kExitOk;
   if (Status status = conv->readResult(data.getResult()); !status.isOk())
@@ -113,6 +117,32 @@ static ErrorOr<int> runConv(const GpuApi &gpu, const DriverOptions &options,
   const Verification verification = verify(problem, data);
   printVerification(direction, verification);
   return verification.passed() ? kExitOk : getExitBit(direction);
+}
+
+/// The same of a pooling.
+static ErrorOr<int> runPool(const GpuApi &gpu, const DriverOptions &options,
+                            const PoolProblem &problem, int64_t seed,
+                            bool kernelInfo) {
+  test::PoolCase data(problem, test::PoolData::Uniform,
+                      static_cast<uint64_t>(seed));
+  ErrorOr<PoolRun> pool = PoolRun::create(gpu, options, problem, data);
+  if (!pool)
+    return pool.getStatus();
+  const ErrorOr<Times> times = pool->run();
+  if (!times)
+    return times.getStatus();
+  if (options.time)
+    printPoolTimes(options, problem.direction, *times);
+  if (kernelInfo)
+    if (Status status = explain(pool->getKernelInfo()); !status.isOk())
+      return status;
+  if (!options.verify)
+    return kExitOk;
+  if (Status status = pool->readResults(data); !status.isOk())
+    return status;
+  const std::string fault = data.check(0, static_cast<uint64_t>(seed));
+  printPoolVerification(problem.direction, fault);
+  return fault.empty() ? kExitOk : getExitBit(problem.direction);
 }
 
 /// A direction that fails does not keep the others from running.
@@ -127,7 +157,7 @@ static int runProblems(const GpuApi &gpu, const DriverOptions &options,
     const ErrorOr<int> ran =
         problem.getConv()
             ? runConv(gpu, options, *problem.getConv(), seed, kernelInfo)
-            : ErrorOr<int>(notSupported("pooling can be named, but not run"));
+            : runPool(gpu, options, *problem.getPool(), seed, kernelInfo);
     bits |= ran ? *ran
                 : fail(ran.getStatus().withContext(toDriverCommand(problem)),
                        kExitFailed);

@@ -1,0 +1,60 @@
+//===- PoolRun.h - One pooling on the device -------------------*- C++ -*-===//
+//
+// As ConvRun.h: only the public API is used.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_TOOLS_DNN_DRIVER_POOLRUN_H
+#define TESSERA_TOOLS_DNN_DRIVER_POOLRUN_H
+
+#include "runtime/Base/DriverCommand.h"
+#include "test/unit/Support/PoolCase.h"
+#include "tools/dnn-driver/Measure.h"
+
+namespace tessera::driver {
+
+using PoolDesc = std::unique_ptr<miopenPoolingDescriptor,
+                                 Destroyer<miopenDestroyPoolingDescriptor>>;
+
+/// A problem, its descriptors and its data on the device. Used by one thread.
+class PoolRun {
+public:
+  /// Borrows everything.
+  static ErrorOr<PoolRun> create(const GpuApi &gpu,
+                                 const DriverOptions &options,
+                                 const PoolProblem &problem,
+                                 const test::PoolCase &data);
+
+  /// Runs it as many times as the options say.
+  ErrorOr<Times> run();
+  /// Copies what was computed to the host.
+  Status readResults(test::PoolCase &data) const;
+  ErrorOr<tesseraKernelInfo> getKernelInfo() const;
+
+private:
+  /// In the roles of the problem: x and y are gradients in a backward one.
+  struct Buffers {
+    DeviceBuffer x, y, indices;
+  };
+
+  PoolRun(const GpuApi &gpu, const DriverOptions &options,
+          const PoolProblem &problem, Buffers buffers)
+      : gpu(gpu), options(options), problem(problem),
+        buffers(std::move(buffers)) {}
+
+  Status setDescriptors();
+  Status checkSizes() const;
+  Status runOnce();
+
+  const GpuApi &gpu;
+  const DriverOptions &options;
+  const PoolProblem &problem;
+  Handle handle;
+  TensorDesc xDesc, yDesc;
+  PoolDesc poolDesc;
+  Buffers buffers;
+};
+
+} // namespace tessera::driver
+
+#endif // TESSERA_TOOLS_DNN_DRIVER_POOLRUN_H
