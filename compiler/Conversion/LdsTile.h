@@ -5,7 +5,7 @@
 // chunks by neighbouring lanes, or neighbouring rows) and the reads (the same
 // chunk of neighbouring rows) both touch every bank once: no padding, and no
 // conflict under either known order of the lanes of a 128-bit access, which
-// tools/dev/check_lds_layout.py proves from the two functions below.
+// tools/dev/check_lds_layout.py proves from the table below.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,39 +19,67 @@ namespace tessera {
 /// Bytes of a chunk: the widest access of a lane.
 inline constexpr int64_t kChunkBytes = 16;
 
+/// swizzle(r) = ((r >> shift) & mask) + ((r >> 3 ^ r >> 4) & 1) * fold, for
+/// rows of `chunks` chunks in an LDS of `banks` banks of four bytes.
+struct Swizzle {
+  int banks, chunks, shift, mask, fold;
+
+  int64_t getTerm(int64_t row) const {
+    return ((row >> shift) & mask) + (((row >> 3) ^ (row >> 4)) & 1) * fold;
+  }
+};
+
+/// With 128 bytes in all banks, 8 chunks must differ over 8 neighbouring rows:
+/// rows of 64 bytes come in pairs, rows of 32 bytes in fours. With 256 bytes,
+/// 16 chunks must differ over rows 0 to 15, and, in the other known order of
+/// the lanes, over rows 0 to 7 with 16 to 23, or over two chunks of rows 0 to
+/// 7: the fold of bits 3 and 4 tells the lowest bit, the row the others.
+/// Longer rows take the last entry of their banks.
+inline constexpr Swizzle kSwizzles[] = {
+    // banks, chunks, shift, mask, fold
+    {32, 1, 0, 0, 0}, {32, 2, 2, 1, 0}, {32, 4, 1, 3, 0}, {32, 8, 0, 7, 0},
+    {64, 1, 0, 0, 0}, {64, 2, 0, 0, 1}, {64, 4, 1, 2, 1}, {64, 8, 0, 6, 1},
+};
+
 struct LdsTile {
   int64_t rows;
   int64_t step; ///< Elements of a row.
   int64_t elementBytes;
+  int64_t banks; ///< Of the chip's LDS.
 
   int64_t getChunkElements() const { return kChunkBytes / elementBytes; }
   int64_t getChunks() const { return step / getChunkElements(); }
 
-  /// swizzle(r) = (r >> shift) & mask. With 128 bytes in all banks, 8 chunks
-  /// must differ over 8 neighbouring rows: rows of 64 bytes come in pairs,
-  /// rows of 32 bytes in fours.
-  int64_t getSwizzleMask() const {
-    return std::min<int64_t>(getChunks(), 8) - 1;
+  const Swizzle &getSwizzle() const {
+    const Swizzle *best = kSwizzles;
+    for (const Swizzle &swizzle : kSwizzles)
+      if (swizzle.banks == banks && swizzle.chunks <= getChunks())
+        best = &swizzle;
+    return *best;
   }
-  int64_t getSwizzleShift() const {
-    return getChunks() >= 8   ? 0
-           : getChunks() == 4 ? 1
-           : getChunks() == 2 ? 2
-                              : 0;
-  }
-  /// Rows after which the swizzle repeats.
-  static constexpr int64_t kSwizzlePeriod = 8;
+  /// Rows after which the layout repeats.
+  int64_t getPeriod() const { return banks == 64 ? 32 : 8; }
 
   int64_t getOffset(int64_t row, int64_t chunk) const {
-    int64_t place = chunk ^ ((row >> getSwizzleShift()) & getSwizzleMask());
+    int64_t place = chunk ^ getSwizzle().getTerm(row);
     return row * step + place * getChunkElements();
+  }
+
+  /// The place of chunk `chunk` in row `row`, and the chunk in that place.
+  mlir::Value emitPlace(Emitter &e, mlir::Value row, mlir::Value chunk) const {
+    const Swizzle &swizzle = getSwizzle();
+    mlir::Value term = e.andi(e.shru(row, swizzle.shift), swizzle.mask);
+    if (swizzle.fold) {
+      mlir::Value bit = e.andi(e.xori(e.shru(row, 3), e.shru(row, 4)), 1);
+      term = e.add(term, e.mul(bit, swizzle.fold));
+    }
+    return e.xori(chunk, term);
   }
 
   /// Element offset of chunk `chunk` of row `row`.
   mlir::Value emitOffset(Emitter &e, mlir::Value row, mlir::Value chunk) const {
-    mlir::Value term = e.andi(e.shru(row, getSwizzleShift()), getSwizzleMask());
     return e.add(e.mul(row, step),
-                 e.mul(e.xori(chunk, term), getChunkElements()));
+                 e.mul(emitPlace(e, row, chunk), getChunkElements()));
   }
 };
 

@@ -100,13 +100,14 @@ static void emitBody(OpBuilder &b, TileProgram &program,
   int64_t bytes = accessM.getElementBytes();
   ArrayRef<int64_t> acc = program.mma.getAcc().getType().getShape();
   ArrayRef<int64_t> waves = program.mma.getWaves();
-  LdsTile ldsM{acc[0], step, bytes}, ldsN{acc[1], step, bytes};
+  LdsTile ldsM{acc[0], step, bytes, target.ldsBanks};
+  LdsTile ldsN{acc[1], step, bytes, target.ldsBanks};
   TileCopy copyM(e, accessM, ldsM, program.walk, getBuffer(accessM, row0),
                  program.threads, thread);
   TileCopy copyN(e, accessN, ldsN, program.walk, getBuffer(accessN, column0),
                  program.threads, thread);
-  TileMma mma(e, program.instruction, target.waveSize, ldsM, ldsN, waves[0],
-              waves[1], program.mma.getLanes() == dnn::TileDim::N, lane,
+  TileMma mma(e, program.instruction, target, ldsM, ldsN, waves[0], waves[1],
+              program.mma.getLanes() == dnn::TileDim::N, lane,
               e.divu(wave, waves[1]), e.remu(wave, waves[1]),
               accessM.getElementType());
   auto lds = function.getWorkgroupAttributions();

@@ -183,7 +183,7 @@ void MainLoop::insertWaits(Actions &actions, int64_t multipliesPerChunk) {
   // The last place first, so that an insertion moves no later one.
   std::multimap<size_t, Action, std::greater<>> waits;
   waits.emplace(0, makeWait(std::nullopt, 0));
-  int64_t perRead = getFragments();
+  int64_t perRead = getFragments(), readOps = mma.getReadsPerFragment();
   for (int64_t chunk = 1; chunk < mma.getChunkReads(); ++chunk) {
     int64_t multiplies = 0, reads = 0, younger = 0;
     size_t at = 0;
@@ -195,7 +195,9 @@ void MainLoop::insertWaits(Actions &actions, int64_t multipliesPerChunk) {
         ++reads;
       if (kind == Kind::LdsRead && reads <= chunk * perRead)
         younger = 0;
-      else if (kind == Kind::LdsRead || kind == Kind::LdsWrite)
+      else if (kind == Kind::LdsRead)
+        younger += readOps;
+      else if (kind == Kind::LdsWrite)
         ++younger;
     }
     waits.emplace(at, makeWait(std::nullopt, younger));

@@ -176,7 +176,21 @@ static std::optional<FactorType> getFactorType(Type element) {
     return FactorType::BF16;
   if (element.isF32())
     return FactorType::F32;
+  if (element.isF64())
+    return FactorType::F64;
+  if (element.isSignlessInteger(8))
+    return FactorType::I8;
   return std::nullopt;
+}
+
+/// Sums of bytes are i32 and may be stored as such or as f32; sums of doubles
+/// are doubles; all others are f32, stored as such or as the factors are.
+static bool isSumOf(Type element, Type sum, Type result) {
+  if (element.isInteger())
+    return sum.isSignlessInteger(32) && (result == sum || result.isF32());
+  if (element.isF64())
+    return sum == element && result == element;
+  return sum.isF32() && (result == sum || result == element);
 }
 
 static LogicalResult chooseInstruction(TileProgram &program,
@@ -184,10 +198,12 @@ static LogicalResult chooseInstruction(TileProgram &program,
   dnn::TileMmaOp mma = program.mma;
   Type element = mma.getA().getType().getElementType();
   auto type = getFactorType(element);
-  if (!type || !mma.getAcc().getType().getElementType().isF32() ||
-      program.store.getView().getType().getElementType() != element)
-    return mma.emitOpError("needs factors and a result of f16, bf16 or f32 "
-                           "with an f32 accumulator");
+  if (!type || !isSumOf(element, mma.getAcc().getType().getElementType(),
+                        program.store.getView().getType().getElementType()))
+    return mma.emitOpError(
+        "needs factors of f16, bf16 or f32 with a sum of f32, of f64 with one "
+        "of f64, or of i8 with one of i32, and a result of the factors' or the "
+        "sum's type");
   auto instruction = findMatrixInstruction(target, mma.getInstruction(), *type);
   if (!instruction)
     return mma.emitOpError()
@@ -216,8 +232,11 @@ static LogicalResult checkResources(TileProgram &program,
   ArrayRef<int64_t> acc = program.mma.getAcc().getType().getShape();
   Type element = program.mma.getA().getType().getElementType();
   int64_t rowBytes = pipeline.getStep() * element.getIntOrFloatBitWidth() / 8;
+  int64_t elementBytes = element.getIntOrFloatBitWidth() / 8;
   int64_t chunks = rowBytes / kChunkBytes;
-  int64_t laneChunks = program.instruction.getLaneChunks(target.waveSize);
+  int64_t laneBytes = program.instruction.kPerLane * elementBytes;
+  int64_t laneChunks = program.instruction.getLaneChunks() *
+                       std::max<int64_t>(1, laneBytes / kChunkBytes);
   if (rowBytes % kChunkBytes != 0 || !llvm::isPowerOf2_64(chunks) ||
       chunks % laneChunks != 0)
     return pipeline.emitOpError() << "needs a step of a power of two 16-byte "
@@ -235,10 +254,13 @@ static LogicalResult checkResources(TileProgram &program,
              << rows << "x" << pipeline.getStep() << " tile into chunks";
     // The passes of a thread lie whole periods of the swizzle apart.
     int64_t rowsPerPass = program.threads / chunks;
-    if (rows > rowsPerPass && rowsPerPass % LdsTile::kSwizzlePeriod != 0)
+    int64_t step = pipeline.getStep();
+    LdsTile lds{rows, step, elementBytes, target.ldsBanks};
+    int64_t period = lds.getPeriod();
+    if (rows > rowsPerPass && rowsPerPass % period != 0)
       return program.mma.emitOpError()
              << "has " << program.threads << " threads for rows of " << chunks
-             << " chunks, but copies a multiple of " << LdsTile::kSwizzlePeriod
+             << " chunks, but copies a multiple of " << period
              << " rows at once";
   }
   int64_t ldsBytes = 2 * (acc[0] + acc[1]) * rowBytes;
@@ -306,7 +328,7 @@ static LogicalResult chooseWalk(TileProgram &program) {
   // A loop that LLVM sees run once becomes a straight line, in which it moves
   // every fused multiply-add behind the last barrier, and spills by the
   // hundred. Two turns keep it a loop.
-  else if (program.instruction.isFma)
+  else if (program.instruction.isFma())
     program.walk.inner = std::max(padded, 2 * twoSteps);
   constexpr int64_t kMaxPosition = std::numeric_limits<int32_t>::max();
   if ((program.walk.inner + twoSteps) * 4 > kMaxPosition)
