@@ -64,8 +64,8 @@ static Value mulWide(Emitter &e, Value value, int64_t factor) {
                                e.constant(e.b.getI64IntegerAttr(factor)));
 }
 
-static Value makeDescriptor(Emitter &e, Value pointer, Value bytes,
-                            const GpuTarget &target) {
+Value tessera::makeDescriptor(Emitter &e, Value pointer, Value bytes,
+                              const GpuTarget &target) {
   auto type = LLVM::LLVMPointerType::get(e.b.getContext(), 8);
   return ROCDL::MakeBufferRsrcOp::create(e.b, e.loc, type, pointer,
                                          e.constant(e.b.getI16IntegerAttr(0)),

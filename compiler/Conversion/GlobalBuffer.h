@@ -36,6 +36,10 @@ int64_t getWindowBytes(const ViewAccess &access, int64_t rows);
 /// `rows` rows, could wrap around into the tensor.
 bool needsRowCheck(const ViewAccess &access, int64_t rows);
 
+/// A raw descriptor of `bytes` (an i64) from `pointer` on.
+mlir::Value makeDescriptor(Emitter &e, mlir::Value pointer, mlir::Value bytes,
+                           const GpuTarget &target);
+
 /// The descriptor for the tile at `row0` of `group`.
 GlobalBuffer makeBuffer(Emitter &e, const ViewAccess &access,
                         mlir::Value pointer, mlir::Value group,

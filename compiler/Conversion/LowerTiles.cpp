@@ -7,6 +7,7 @@
 
 #include "compiler/Conversion/Epilogue.h"
 #include "compiler/Conversion/GlobalBuffer.h"
+#include "compiler/Conversion/KernelFunction.h"
 #include "compiler/Conversion/MainLoop.h"
 #include "compiler/Conversion/Passes.h"
 #include "compiler/Conversion/TileProgram.h"
@@ -29,14 +30,10 @@ namespace tessera {
 using namespace mlir;
 using namespace tessera;
 
-/// The kernel's frame: module, function, LDS attributions.
-static gpu::GPUFuncOp createFunction(OpBuilder &b, TileProgram &program) {
-  MLIRContext *context = b.getContext();
-  Location loc = program.function.getLoc();
-  auto pointer = LLVM::LLVMPointerType::get(context, 1);
-  SmallVector<Type> inputs(program.function.getNumArguments(), pointer);
-  auto space =
-      gpu::AddressSpaceAttr::get(context, gpu::AddressSpace::Workgroup);
+/// The kernel's frame, with two LDS buffers for each factor.
+static gpu::GPUFuncOp createFunction(TileProgram &program) {
+  auto space = gpu::AddressSpaceAttr::get(program.function.getContext(),
+                                          gpu::AddressSpace::Workgroup);
   SmallVector<Type> lds;
   for (int buffer = 0; buffer < 2; ++buffer)
     for (dnn::TileType tile :
@@ -44,19 +41,9 @@ static gpu::GPUFuncOp createFunction(OpBuilder &b, TileProgram &program) {
       lds.push_back(MemRefType::get({tile.getShape()[0] * tile.getShape()[1]},
                                     tile.getElementType(),
                                     MemRefLayoutAttrInterface(), space));
-  auto function = gpu::GPUFuncOp::create(b, loc, program.function.getName(),
-                                         b.getFunctionType(inputs, {}), lds);
-  function->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
-  auto toInt32 = [](int64_t value) { return static_cast<int32_t>(value); };
   ArrayRef<int64_t> counts = program.tiles.getCounts();
-  function.setKnownBlockSizeAttr(
-      b.getDenseI32ArrayAttr({toInt32(program.threads), 1, 1}));
-  function.setKnownGridSizeAttr(b.getDenseI32ArrayAttr(
-      {toInt32(counts[0] * counts[1] * counts[2]), 1, 1}));
-  for (unsigned i = 0; i < inputs.size(); ++i)
-    function.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
-                        b.getUnitAttr());
-  return function;
+  return createKernel(program.function, lds, program.threads,
+                      counts[0] * counts[1] * counts[2]);
 }
 
 /// Group, first row and first column of this workgroup's tile; n fastest.
@@ -124,34 +111,25 @@ namespace {
 struct LowerTiles : tessera::impl::LowerTilesBase<LowerTiles> {
   using Base::Base;
 
-  LogicalResult lower(func::FuncOp function, const GpuTarget &target,
-                      gpu::GPUModuleOp kernels) {
+  LogicalResult lower(func::FuncOp function, const GpuTarget &target) {
     TileProgram program;
     if (failed(matchTileProgram(function, target, program)))
       return failure();
-    OpBuilder b = OpBuilder::atBlockEnd(kernels.getBody());
-    gpu::GPUFuncOp kernel = createFunction(b, program);
-    b.setInsertionPointToStart(&kernel.getBody().front());
+    gpu::GPUFuncOp kernel = createFunction(program);
+    OpBuilder b = OpBuilder::atBlockBegin(&kernel.getBody().front());
     emitBody(b, program, kernel, target);
     function.erase();
     return success();
   }
 
   void runOnOperation() override {
-    ModuleOp module = getOperation();
-    auto name = module->getAttrOfType<StringAttr>(dnn::kTargetAttrName);
-    const GpuTarget *target = name ? findTarget(name.getValue()) : nullptr;
-    if (!target) {
-      module.emitOpError() << "needs the attribute '" << dnn::kTargetAttrName
-                           << "' naming one of " << getTargetNames();
+    const GpuTarget *target = getModuleTarget(getOperation());
+    if (!target)
       return signalPassFailure();
-    }
-    OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
-    auto kernels = gpu::GPUModuleOp::create(b, module.getLoc(), "kernels");
+    gpu::GPUModuleOp kernels = getKernelModule(getOperation());
     for (auto function :
-         llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
-      if (function->hasAttr(dnn::kKernelAttrName) &&
-          failed(lower(function, *target, kernels)))
+         llvm::make_early_inc_range(kernels.getOps<func::FuncOp>()))
+      if (failed(lower(function, *target)))
         return signalPassFailure();
   }
 };

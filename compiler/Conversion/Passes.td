@@ -28,4 +28,31 @@ def LowerTiles : Pass<"dnn-lower-tiles", "::mlir::ModuleOp"> {
     "::mlir::math::MathDialect"];
 }
 
+def LowerPoints : Pass<"dnn-lower-points", "::mlir::ModuleOp"> {
+  let summary = "Turn point programs into GPU functions";
+  let description = [{
+    Replaces each `dnn.kernel` function that holds a `dnn.for_each_point` by a
+    `gpu.func` kernel of the same name in the `gpu.module` named `kernels`, and
+    moves the other kernel functions there, for `dnn-lower-tiles`. A thread
+    finds its point; loads and stores become accesses of a buffer descriptor
+    with 32-bit offsets, or, for tensors of more than 2 GiB, of 64-bit
+    addresses. A space of more than 2^31 points is walked along its outer
+    dimensions by each thread.
+
+    Checks that cannot fail are left out, for coordinates that are linear in
+    the point's coordinates and in loops of constant bounds; their offsets are
+    summed from the outermost loop inwards, so that LLVM can hoist what does
+    not change.
+
+    Pre-condition:  the module names a known chip in `dnn.target`.
+    Post-condition: no `dnn.for_each_point` is left.
+
+    Example: see test/lit/Conversion/lower-points.mlir.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+    "::mlir::LLVM::LLVMDialect", "::mlir::ROCDL::ROCDLDialect",
+    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
 #endif // TESSERA_COMPILER_CONVERSION_PASSES_TD

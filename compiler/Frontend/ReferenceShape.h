@@ -32,7 +32,7 @@ inline reference::ConvShape getReferenceShape(const ConvProblem &problem) {
 
 /// Where the elements of a packed tensor of `sizes` are.
 inline reference::Strides getReferenceStrides(Layout layout,
-                                              const reference::Coord &sizes) {
+                                              const reference::Sizes &sizes) {
   return layout == Layout::NCHW ? reference::getNchwStrides(sizes)
                                 : reference::getNhwcStrides(sizes);
 }

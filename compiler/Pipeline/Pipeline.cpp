@@ -110,6 +110,7 @@ Status Compilation::tile() {
 
 Status Compilation::lowerToGpu() {
   mlir::PassManager passes(&context.getMlir());
+  passes.addPass(createLowerPoints());
   passes.addPass(createLowerTiles());
   passes.addPass(createVerifyStage({std::string(getName(Stage::Gpu))}));
   Status status = runPasses(passes);

@@ -19,7 +19,8 @@ using tessera::Stage;
 /// The table of the pass's description.
 static ArrayRef<StringRef> getDialects(Stage stage) {
   static constexpr StringRef kDnn[] = {"builtin", "dnn", "func"};
-  static constexpr StringRef kTiled[] = {"builtin", "dnn", "func", "arith"};
+  static constexpr StringRef kTiled[] = {"builtin", "dnn", "func",  "arith",
+                                         "math",    "scf", "vector"};
   static constexpr StringRef kGpu[] = {"builtin", "gpu",  "amdgpu", "rocdl",
                                        "arith",   "math", "memref", "scf",
                                        "vector",  "llvm"};

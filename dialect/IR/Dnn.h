@@ -28,6 +28,10 @@ namespace tessera::dnn {
 /// Name of the unit attribute of a function that becomes one kernel.
 inline constexpr llvm::StringLiteral kKernelAttrName = "dnn.kernel";
 
+/// Name of the string attribute of a kernel function's argument that says what
+/// it is: "x", "workspace", "alpha".
+inline constexpr llvm::StringLiteral kArgAttrName = "dnn.arg";
+
 /// Name of the string attribute of the module that names the chip, from stage
 /// `tiled` on: "gfx942".
 inline constexpr llvm::StringLiteral kTargetAttrName = "dnn.target";
@@ -52,10 +56,16 @@ struct ConvDims {
   int64_t dilationW;
 };
 
+/// The dimension along which a vector of neighbouring elements of `type` lies:
+/// the last of stride 1, of more than one element if there is one. -1: none.
+int64_t getVectorDim(mlir::MemRefType type);
+
 } // namespace tessera::dnn
 
 #define GET_OP_CLASSES
 #include "dialect/IR/DnnConvOps.h.inc"
+#define GET_OP_CLASSES
+#include "dialect/IR/DnnPointOps.h.inc"
 #define GET_OP_CLASSES
 #include "dialect/IR/DnnTileOps.h.inc"
 

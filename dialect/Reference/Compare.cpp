@@ -1,7 +1,9 @@
 //===- Compare.cpp - Is a computed tensor right? --------------------------===//
 
 #include "dialect/Reference/Compare.h"
+#include "dialect/Reference/Random.h"
 
+#include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <cstdio>
@@ -11,38 +13,43 @@ using namespace tessera::reference;
 
 /// See the head of Compare.h.
 static constexpr double kDeviations = 4;
-static constexpr double kUnitRoundoffF32 = 0x1p-24;
 
-Coord Expected::getCoord(int64_t flatIndex) const {
-  Coord at;
-  at.channel = flatIndex % sizes.channel;
-  flatIndex /= sizes.channel;
-  at.column = flatIndex % sizes.column;
-  flatIndex /= sizes.column;
-  at.row = flatIndex % sizes.row;
-  at.outer = flatIndex / sizes.row;
-  return at;
+double tessera::reference::getUnitRoundoff(ElementType inputs) {
+  switch (inputs) {
+  case ElementType::F16:
+  case ElementType::BF16:
+  case ElementType::F32:
+    return 0x1p-24;
+  case ElementType::F64:
+    return 2 * 0x1p-53;
+  case ElementType::I8:
+  case ElementType::I32:
+    return 0;
+  }
+  __builtin_unreachable();
 }
 
-int64_t Expected::getFlatIndex(const Coord &at) const {
-  return ((at.outer * sizes.row + at.row) * sizes.column + at.column) *
-             sizes.channel +
-         at.channel;
+double Expected::getRelativeTolerance() const {
+  return kDeviations * unitRoundoff *
+         std::sqrt(static_cast<double>(reductionLength));
 }
 
-/// Moves to the next flat index: cheaper than the divisions of getCoord(), of
-/// which a large tensor would need a hundred million.
-static void advance(Coord &at, const Coord &sizes) {
-  if (++at.channel < sizes.channel)
-    return;
-  at.channel = 0;
-  if (++at.column < sizes.column)
-    return;
-  at.column = 0;
-  if (++at.row < sizes.row)
-    return;
-  at.row = 0;
-  ++at.outer;
+std::vector<int64_t> tessera::reference::sampleElements(const Sizes &sizes,
+                                                        int64_t count,
+                                                        uint64_t seed) {
+  const auto total = static_cast<uint64_t>(sizes.getProduct());
+  std::vector<int64_t> indices;
+  for (int corner = 0; corner < 32; ++corner)
+    indices.push_back(sizes.getFlatIndex(
+        {(corner & 1) ? sizes.outer - 1 : 0,
+         (corner & 2) ? sizes.channel - 1 : 0, (corner & 4) ? sizes.row - 1 : 0,
+         (corner & 8) ? sizes.column - 1 : 0,
+         (corner & 16) ? sizes.depth - 1 : 0}));
+  for (auto i = static_cast<int64_t>(indices.size()); i < count; ++i)
+    indices.push_back(static_cast<int64_t>(getRandomBits(seed, i) % total));
+  std::sort(indices.begin(), indices.end());
+  indices.erase(std::unique(indices.begin(), indices.end()), indices.end());
+  return indices;
 }
 
 /// How far off, as a multiple of what is allowed; 1 or less passes. Only for
@@ -63,18 +70,16 @@ Report tessera::reference::compare(const Expected &expected,
   assert(expected.values.size() == expected.magnitudes.size() &&
          "each value has a magnitude");
   const double relative =
-      rule == Rule::Exact
-          ? 0
-          : kDeviations * kUnitRoundoffF32 *
-                std::sqrt(static_cast<double>(expected.reductionLength));
+      rule == Rule::Exact ? 0 : expected.getRelativeTolerance();
   Report report;
+  report.hasDepth = expected.sizes.depth > 1;
   double worst = -1;
   Coord at;
   for (size_t i = 0; i < expected.values.size(); ++i) {
     if (!expected.indices.empty())
-      at = expected.getCoord(expected.indices[i]);
+      at = expected.sizes.getCoord(expected.indices[i]);
     else if (i > 0)
-      advance(at, expected.sizes);
+      expected.sizes.advance(at);
     const double value = expected.values[i];
     const double tolerance = relative * expected.magnitudes[i];
     const double least = roundTo(actual.type, value - tolerance);
@@ -101,14 +106,17 @@ Report tessera::reference::compare(const Expected &expected,
 std::string Report::toText() const {
   if (compared == 0)
     return "no element was compared";
+  const std::string depth =
+      hasDepth ? " d=" + std::to_string(worst.depth) : std::string();
   char text[320];
   std::snprintf(
       text, sizeof(text),
-      "%lld of %lld elements are wrong; worst at n=%lld k=%lld h=%lld w=%lld: "
-      "expected %.9g, allowed from %.9g to %.9g, found %.9g",
+      "%lld of %lld elements are wrong; worst at n=%lld k=%lld%s h=%lld "
+      "w=%lld: expected %.9g, allowed from %.9g to %.9g, found %.9g",
       static_cast<long long>(failed), static_cast<long long>(compared),
       static_cast<long long>(worst.outer),
-      static_cast<long long>(worst.channel), static_cast<long long>(worst.row),
-      static_cast<long long>(worst.column), expected, least, most, actual);
+      static_cast<long long>(worst.channel), depth.c_str(),
+      static_cast<long long>(worst.row), static_cast<long long>(worst.column),
+      expected, least, most, actual);
   return text;
 }

@@ -19,6 +19,9 @@
 // comparison, and where data are such that no sum rounds (t = 0) the result
 // must be the correctly rounded value.
 //
+// f64 sums have 2^-53 in the place of 2^-24, and twice that here, because the
+// reference adds in double itself. Sums of i8 products are exact: t = 0.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_DIALECT_REFERENCE_COMPARE_H
@@ -32,22 +35,31 @@
 
 namespace tessera::reference {
 
+/// How much one addition of a kernel whose operands are of `inputs` may be off.
+double getUnitRoundoff(ElementType inputs);
+
 /// What a tensor, or a sample of its elements, should hold.
 struct Expected {
-  Coord sizes; ///< Of the whole tensor.
-  /// Which elements, as flat indices; empty: all. The flat index counts
-  /// columns' channels first: ((outer * rows + row) * columns + column) *
-  /// channels + channel, whatever the layout in memory.
-  std::vector<int64_t> indices;
+  Sizes sizes{}; ///< Of the whole tensor.
+  /// Which elements, as flat indices (see Sizes); empty: all.
+  std::vector<int64_t> indices{};
   /// Exact values and sums of magnitudes (M above), in the order of `indices`.
-  std::vector<double> values;
-  std::vector<double> magnitudes;
+  std::vector<double> values{};
+  std::vector<double> magnitudes{};
   /// L above.
   int64_t reductionLength = 1;
+  /// u above.
+  double unitRoundoff = getUnitRoundoff(ElementType::F32);
 
-  Coord getCoord(int64_t flatIndex) const;
-  int64_t getFlatIndex(const Coord &at) const;
+  /// t above for a magnitude of 1.
+  double getRelativeTolerance() const;
 };
+
+/// About `count` elements of a tensor to check instead of all: its corners,
+/// where addressing goes wrong first, and others drawn with `seed`. Sorted,
+/// each once.
+std::vector<int64_t> sampleElements(const Sizes &sizes, int64_t count,
+                                    uint64_t seed);
 
 /// How much a sum may be off.
 enum class Rule {
@@ -68,6 +80,7 @@ struct Report {
   /// Interval that was allowed there.
   double least = 0;
   double most = 0;
+  bool hasDepth = false; ///< Whether the text names the worst one's depth.
 
   /// Comparing nothing proves nothing.
   bool passed() const { return compared > 0 && failed == 0; }

@@ -1,264 +1,385 @@
 //===- ConvReference.cpp - What a convolution should give -----------------===//
 //
-// Two evaluators. The sampled one is the spec's formula as it stands. The full
-// one computes the same sums in an order that suits a processor: both inputs
-// are unpacked to floats with the channels innermost, and a block of pixels
-// meets a panel of filters, channel by channel, so that each loaded filter
-// value is used once for each pixel of the block. Sums of magnitudes, which
-// comparisons need, are the same computation on absolute values.
+// All elements of a result, in an order that suits a processor: the inputs are
+// unpacked to floats (doubles for f64) so that the inner loop of PanelSums.h
+// runs over neighbours. Sums of magnitudes, which comparisons need, are the
+// same computation on absolute values.
+//
+// Forward and backward data both gather: an element of the result sums, over
+// taps and the channels of the source tensor, what the tap reads; only which
+// pixel that is differs. Backward weights reduces over pixels instead, and its
+// rows are channels of x.
 //
 //===----------------------------------------------------------------------===//
 
 #include "dialect/Reference/ConvReference.h"
-#include "dialect/Reference/Random.h"
+#include "dialect/Reference/PanelSums.h"
+#include "dialect/Reference/Parallel.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <functional>
-#include <thread>
 
 using namespace tessera::reference;
 
-static int64_t getWindowPositions(int64_t in, int64_t filter, int64_t pad,
-                                  int64_t stride, int64_t dilation) {
-  const int64_t room = in + 2 * pad - (1 + dilation * (filter - 1));
-  return room < 0 ? 1 : room / stride + 1;
+static int64_t divideUp(int64_t value, int64_t by) {
+  return (value + by - 1) / by;
 }
 
-int64_t ConvShape::getOutputHeight() const {
-  return getWindowPositions(h, y, pad.h, stride.h, dilation.h);
+/// Unpacks a tensor for use as rows: [outer][depth][row][column][channel].
+template <typename T>
+static std::vector<T> unpackRows(const Sizes &sizes, const TensorView &view) {
+  std::vector<T> values(sizes.getProduct());
+  const int64_t lineSize = sizes.column * sizes.channel;
+  parallelFor(sizes.getProduct() / lineSize, [&](int64_t line) {
+    Coord at = sizes.getCoord(line * lineSize);
+    for (int64_t i = 0; i < lineSize; ++i, sizes.advance(at))
+      values[line * lineSize + i] = static_cast<T>(view.load(at));
+  });
+  return values;
 }
 
-int64_t ConvShape::getOutputWidth() const {
-  return getWindowPositions(w, x, pad.w, stride.w, dilation.w);
-}
-
-//===----------------------------------------------------------------------===//
-// Sampled
-//===----------------------------------------------------------------------===//
-
-Expected tessera::reference::convForwardAt(const ConvShape &shape,
-                                           const TensorView &x,
-                                           const TensorView &w,
-                                           std::vector<int64_t> indices) {
-  Expected result;
-  result.sizes = shape.getOutputSizes();
-  result.reductionLength = shape.getReductionLength();
-  const int64_t groupChannels = shape.c / shape.groups;
-  for (int64_t index : indices) {
-    const Coord at = result.getCoord(index);
-    const int64_t group = at.channel / (shape.k / shape.groups);
-    double sum = 0;
-    double magnitude = 0;
-    for (int64_t a = 0; a < shape.y; ++a) {
-      const int64_t row =
-          at.row * shape.stride.h - shape.pad.h + a * shape.dilation.h;
-      for (int64_t b = 0; b < shape.x; ++b) {
-        const int64_t column =
-            at.column * shape.stride.w - shape.pad.w + b * shape.dilation.w;
-        if (row < 0 || row >= shape.h || column < 0 || column >= shape.w)
-          continue;
-        for (int64_t c = 0; c < groupChannels; ++c) {
-          const double product =
-              double(
-                  x.load({at.outer, group * groupChannels + c, row, column})) *
-              w.load({at.channel, c, a, b});
-          sum += product;
-          magnitude += std::fabs(product);
-        }
-      }
-    }
-    result.values.push_back(sum);
-    result.magnitudes.push_back(magnitude);
-  }
-  result.indices = std::move(indices);
-  return result;
-}
-
-std::vector<int64_t> tessera::reference::sampleOutputs(const ConvShape &shape,
-                                                       int64_t count,
-                                                       uint64_t seed) {
-  const Expected tensor{.sizes = shape.getOutputSizes(),
-                        .indices = {},
-                        .values = {},
-                        .magnitudes = {}};
-  const int64_t total = tensor.sizes.getProduct();
-  std::vector<int64_t> indices;
-  for (int corner = 0; corner < 16; ++corner)
-    indices.push_back(
-        tensor.getFlatIndex({(corner & 1) ? tensor.sizes.outer - 1 : 0,
-                             (corner & 2) ? tensor.sizes.channel - 1 : 0,
-                             (corner & 4) ? tensor.sizes.row - 1 : 0,
-                             (corner & 8) ? tensor.sizes.column - 1 : 0}));
-  for (int64_t i = indices.size(); i < count; ++i)
-    indices.push_back(static_cast<int64_t>(getRandomBits(seed, i) %
-                                           static_cast<uint64_t>(total)));
-  std::sort(indices.begin(), indices.end());
-  indices.erase(std::unique(indices.begin(), indices.end()), indices.end());
-  return indices;
+template <typename T>
+static void makeAbsolute(std::vector<T> &values) {
+  for (T &value : values)
+    value = std::fabs(value);
 }
 
 //===----------------------------------------------------------------------===//
-// Full
+// Forward and backward data
 //===----------------------------------------------------------------------===//
-
-/// Filters of one panel and pixels of one block: 4 x 8 sums of double are half
-/// of the registers of AVX2 and an eighth of those of AVX-512.
-static constexpr int kPanel = 8;
-static constexpr int kBlock = 4;
 
 namespace {
-using Doubles = double __attribute__((vector_size(kPanel * sizeof(double))));
-using Floats = float __attribute__((vector_size(kPanel * sizeof(float))));
+/// One spatial dimension of a gathering convolution.
+struct GatherAxis {
+  bool backward;
+  int64_t sourceSize, taps, pad, stride, dilation;
 
-/// Both inputs, unpacked.
-struct Unpacked {
-  std::vector<float> x;     ///< [n][h][w][c]
-  std::vector<float> w;     ///< [group][panel][y][x][c][kPanel], zero-filled
-  std::vector<float> zeros; ///< The channels of a tap that falls on padding.
-  int64_t groupChannels;
-  int64_t groupFilters;
-  int64_t panels; ///< Of one group.
+  /// Where in the source `tap` of the element `at` reads; -1 is nowhere.
+  int64_t find(int64_t at, int64_t tap) const {
+    int64_t source = at * stride - pad + tap * dilation;
+    if (backward) {
+      const int64_t distance = at + pad - tap * dilation;
+      source = distance % stride == 0 ? distance / stride : -1;
+    }
+    return source >= 0 && source < sourceSize ? source : -1;
+  }
+};
+
+template <typename T>
+class GatherConv {
+public:
+  GatherConv(const ConvShape &shape, bool backward, const TensorView &source,
+             const TensorView &w)
+      : shape(shape), backward(backward),
+        sourceSizes(backward ? shape.getOutputSizes() : shape.getInputSizes()),
+        resultSizes(backward ? shape.getInputSizes() : shape.getOutputSizes()),
+        sourceChannels(sourceSizes.channel / shape.groups),
+        resultChannels(resultSizes.channel / shape.groups),
+        panels(divideUp(resultChannels, kPanel)), zeros(sourceChannels),
+        rows(unpackRows<T>(sourceSizes, source)) {
+    depth = {backward,    sourceSizes.depth, shape.z,
+             shape.pad.d, shape.stride.d,    shape.dilation.d};
+    row = {backward,    sourceSizes.row, shape.y,
+           shape.pad.h, shape.stride.h,  shape.dilation.h};
+    column = {backward,    sourceSizes.column, shape.x,
+              shape.pad.w, shape.stride.w,     shape.dilation.w};
+    unpackFilter(w);
+  }
+
+  /// All results in the order of flat indices.
+  std::vector<double> compute() const {
+    std::vector<double> values(resultSizes.getProduct());
+    const int64_t lineSize = resultSizes.column * resultSizes.channel;
+    parallelFor(resultSizes.getProduct() / lineSize, [&](int64_t line) {
+      computeLine(resultSizes.getCoord(line * lineSize),
+                  &values[line * lineSize]);
+    });
+    return values;
+  }
+
+  void makeInputsAbsolute() {
+    makeAbsolute(rows);
+    makeAbsolute(filter);
+  }
+
+private:
+  int64_t getPanelSize() const {
+    return shape.z * shape.y * shape.x * sourceChannels * kPanel;
+  }
+
+  /// [group][panel][tap][source channel][kPanel], rests filled with zeros.
+  void unpackFilter(const TensorView &w) {
+    filter.resize(shape.groups * panels * getPanelSize());
+    const Sizes taps{1, 1, shape.y, shape.x, shape.z};
+    parallelFor(resultSizes.channel, [&](int64_t channel) {
+      const int64_t group = channel / resultChannels;
+      const int64_t inGroup = channel % resultChannels;
+      T *to = &filter[(group * panels + inGroup / kPanel) * getPanelSize() +
+                      inGroup % kPanel];
+      Coord at;
+      for (int64_t tap = 0; tap < taps.getProduct(); ++tap, taps.advance(at))
+        for (int64_t source = 0; source < sourceChannels;
+             ++source, to += kPanel) {
+          Coord element = at;
+          element.outer = backward ? group * sourceChannels + source : channel;
+          element.channel = backward ? inGroup : source;
+          *to = static_cast<T>(w.load(element));
+        }
+    });
+  }
+
+  void computeLine(const Coord &line, double *values) const {
+    // The columns of a block are a stride apart when gathering backwards: then
+    // a tap reaches all of them or none.
+    const int64_t step = backward ? shape.stride.w : 1;
+    for (int64_t group = 0; group < shape.groups; ++group)
+      for (int64_t panel = 0; panel < panels; ++panel)
+        for (int64_t phase = 0; phase < step; ++phase)
+          for (int64_t first = phase; first < resultSizes.column;
+               first += step * kBlock)
+            computeBlock(line, group, panel, first, step, values);
+  }
+
+  /// Results of one panel at up to kBlock columns from `first`.
+  void computeBlock(const Coord &line, int64_t group, int64_t panel,
+                    int64_t first, int64_t step, double *values) const {
+    const int64_t columns =
+        std::min<int64_t>(kBlock, divideUp(resultSizes.column - first, step));
+    const T *taps = &filter[(group * panels + panel) * getPanelSize()];
+    double sums[kBlock * kPanel] = {};
+    for (int64_t z = 0; z < shape.z; ++z)
+      for (int64_t y = 0; y < shape.y; ++y)
+        for (int64_t x = 0; x < shape.x; ++x, taps += sourceChannels * kPanel) {
+          const T *pixels[kBlock];
+          bool any = false;
+          for (int64_t i = 0; i < kBlock; ++i) {
+            const int64_t at = first + std::min(i, columns - 1) * step;
+            pixels[i] = findPixel(line, group, at, z, y, x);
+            any |= pixels[i] != zeros.data();
+          }
+          if (any)
+            addProducts(pixels, 1, taps, sourceChannels, sums);
+        }
+
+    const int64_t count =
+        std::min<int64_t>(kPanel, resultChannels - panel * kPanel);
+    for (int64_t i = 0; i < columns; ++i)
+      std::copy_n(&sums[i * kPanel], count,
+                  &values[(first + i * step) * resultSizes.channel +
+                          group * resultChannels + panel * kPanel]);
+  }
+
+  /// The source channels of `group` that a tap reads.
+  const T *findPixel(const Coord &line, int64_t group, int64_t at, int64_t z,
+                     int64_t y, int64_t x) const {
+    Coord pixel;
+    pixel.outer = line.outer;
+    pixel.channel = group * sourceChannels;
+    pixel.depth = depth.find(line.depth, z);
+    pixel.row = row.find(line.row, y);
+    pixel.column = column.find(at, x);
+    if (pixel.depth < 0 || pixel.row < 0 || pixel.column < 0)
+      return zeros.data();
+    return &rows[sourceSizes.getFlatIndex(pixel)];
+  }
+
+  const ConvShape &shape;
+  bool backward;
+  Sizes sourceSizes, resultSizes;
+  int64_t sourceChannels, resultChannels; ///< Of one group.
+  int64_t panels;                         ///< Of one group.
+  GatherAxis depth, row, column;
+  std::vector<T> zeros; ///< The channels that padding has.
+  std::vector<T> rows;
+  std::vector<T> filter;
 };
 } // namespace
 
-/// Runs `body(0)` to `body(count - 1)` on all processors.
-static void parallelFor(int64_t count,
-                        const std::function<void(int64_t)> &body) {
-  std::atomic<int64_t> next{0};
-  auto work = [&] {
-    for (int64_t i; (i = next.fetch_add(1)) < count;)
-      body(i);
-  };
-  std::vector<std::thread> threads;
-  for (unsigned i = 1; i < std::thread::hardware_concurrency(); ++i)
-    threads.emplace_back(work);
-  work();
-  for (std::thread &thread : threads)
-    thread.join();
-}
+//===----------------------------------------------------------------------===//
+// Backward weights
+//===----------------------------------------------------------------------===//
 
-static Unpacked unpack(const ConvShape &shape, const TensorView &x,
-                       const TensorView &w) {
-  Unpacked in;
-  in.groupChannels = shape.c / shape.groups;
-  in.groupFilters = shape.k / shape.groups;
-  in.panels = (in.groupFilters + kPanel - 1) / kPanel;
-  in.zeros.resize(in.groupChannels);
-
-  in.x.resize(shape.getInputSizes().getProduct());
-  parallelFor(shape.n * shape.h, [&](int64_t line) {
-    float *to = &in.x[line * shape.w * shape.c];
-    for (int64_t column = 0; column < shape.w; ++column)
-      for (int64_t c = 0; c < shape.c; ++c)
-        *to++ = x.load({line / shape.h, c, line % shape.h, column});
-  });
-
-  const int64_t panelSize = shape.getReductionLength() * kPanel;
-  in.w.resize(shape.groups * in.panels * panelSize);
-  parallelFor(shape.k, [&](int64_t filter) {
-    const int64_t inGroup = filter % in.groupFilters;
-    const int64_t panel =
-        filter / in.groupFilters * in.panels + inGroup / kPanel;
-    float *to = &in.w[panel * panelSize + inGroup % kPanel];
-    for (int64_t a = 0; a < shape.y; ++a)
-      for (int64_t b = 0; b < shape.x; ++b)
-        for (int64_t c = 0; c < in.groupChannels; ++c, to += kPanel)
-          *to = w.load({filter, c, a, b});
-  });
-  return in;
-}
-
-/// For each of kBlock pixels, adds the products of its channels with those of
-/// a panel of filters.
-#if defined(__x86_64__) && defined(__clang__)
-__attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#endif
-static void accumulate(const float *const *pixels, const float *panel,
-                       int64_t channels, double *sums) {
-  Doubles total[kBlock];
-  __builtin_memcpy(total, sums, sizeof(total));
-  for (int64_t c = 0; c < channels; ++c) {
-    Floats filter;
-    __builtin_memcpy(&filter, panel + c * kPanel, sizeof(filter));
-    const Doubles wide = __builtin_convertvector(filter, Doubles);
-    for (int pixel = 0; pixel < kBlock; ++pixel)
-      total[pixel] += wide * static_cast<double>(pixels[pixel][c]);
+namespace {
+template <typename T>
+class WeightsConv {
+public:
+  WeightsConv(const ConvShape &shape, const TensorView &x, const TensorView &dy)
+      : shape(shape), out(shape.getOutputSizes()),
+        groupChannels(shape.c / shape.groups),
+        groupFilters(shape.k / shape.groups),
+        blocks(divideUp(groupChannels, kBlock)),
+        panels(divideUp(groupFilters, kPanel)) {
+    unpackInput(x);
+    unpackGradient(dy);
   }
-  __builtin_memcpy(sums, total, sizeof(total));
-}
 
-/// The channels of `group` that tap (a, b) of the output at (n, i, j) reads.
-static const float *getTap(const ConvShape &shape, const Unpacked &in,
-                           int64_t group, const Coord &out, int64_t a,
-                           int64_t b) {
-  const int64_t row =
-      out.row * shape.stride.h - shape.pad.h + a * shape.dilation.h;
-  const int64_t column =
-      out.column * shape.stride.w - shape.pad.w + b * shape.dilation.w;
-  if (row < 0 || row >= shape.h || column < 0 || column >= shape.w)
-    return in.zeros.data();
-  return &in.x[((out.outer * shape.h + row) * shape.w + column) * shape.c +
-               group * in.groupChannels];
-}
+  std::vector<double> compute() const {
+    const Sizes sizes = shape.getFilterSizes();
+    std::vector<double> values(sizes.getProduct());
+    const Sizes units{shape.groups * panels, blocks, shape.y, shape.x, shape.z};
+    parallelFor(units.getProduct(), [&](int64_t unit) {
+      computeUnit(units.getCoord(unit), sizes, values);
+    });
+    return values;
+  }
 
-/// Outputs of one panel of filters at up to kBlock columns from `first`.
-static void computeBlock(const ConvShape &shape, const Unpacked &in,
-                         int64_t group, int64_t panel, const Coord &first,
-                         const Coord &sizes, double *line) {
-  const int64_t columns =
-      std::min<int64_t>(kBlock, sizes.column - first.column);
-  const float *weights =
-      &in.w[(group * in.panels + panel) * shape.getReductionLength() * kPanel];
-  double sums[kBlock * kPanel] = {};
-  for (int64_t a = 0; a < shape.y; ++a)
-    for (int64_t b = 0; b < shape.x; ++b) {
-      const float *pixels[kBlock];
-      for (int64_t pixel = 0; pixel < kBlock; ++pixel) {
-        Coord out = first;
-        out.column += std::min(pixel, columns - 1); // the last one again
-        pixels[pixel] = getTap(shape, in, group, out, a, b);
+  void makeInputsAbsolute() {
+    makeAbsolute(input);
+    makeAbsolute(gradient);
+  }
+
+private:
+  /// [n][d][h][group][block][w][kBlock], rests filled with zeros.
+  void unpackInput(const TensorView &x) {
+    const int64_t lineSize = shape.groups * blocks * shape.w * kBlock;
+    input.resize(shape.n * shape.d * shape.h * lineSize);
+    const Sizes lines{shape.n, 1, shape.h, 1, shape.d};
+    parallelFor(lines.getProduct(), [&](int64_t line) {
+      Coord at = lines.getCoord(line);
+      for (at.channel = 0; at.channel < shape.c; ++at.channel) {
+        const int64_t inGroup = at.channel % groupChannels;
+        const int64_t block =
+            at.channel / groupChannels * blocks + inGroup / kBlock;
+        T *to = &input[line * lineSize + block * shape.w * kBlock +
+                       inGroup % kBlock];
+        for (at.column = 0; at.column < shape.w; ++at.column, to += kBlock)
+          *to = static_cast<T>(x.load(at));
       }
-      accumulate(pixels, weights, in.groupChannels, sums);
-      weights += in.groupChannels * kPanel;
-    }
+    });
+  }
 
-  const int64_t filters =
-      std::min<int64_t>(kPanel, in.groupFilters - panel * kPanel);
-  for (int64_t pixel = 0; pixel < columns; ++pixel)
-    std::copy_n(&sums[pixel * kPanel], filters,
-                &line[(first.column + pixel) * sizes.channel +
-                      group * in.groupFilters + panel * kPanel]);
-}
+  /// [group][panel][n][do][ho][wo][kPanel], rests filled with zeros.
+  void unpackGradient(const TensorView &dy) {
+    gradient.resize(shape.groups * panels * getPanelSize());
+    Sizes pixels = out;
+    pixels.channel = 1;
+    parallelFor(shape.k, [&](int64_t channel) {
+      const int64_t inGroup = channel % groupFilters;
+      const int64_t panel = channel / groupFilters * panels + inGroup / kPanel;
+      T *to = &gradient[panel * getPanelSize() + inGroup % kPanel];
+      Coord at;
+      for (int64_t i = 0; i < pixels.getProduct();
+           ++i, pixels.advance(at), to += kPanel) {
+        Coord element = at;
+        element.channel = channel;
+        *to = static_cast<T>(dy.load(element));
+      }
+    });
+  }
 
-/// All outputs in the order of flat indices.
-static std::vector<double> computeAll(const ConvShape &shape,
-                                      const Unpacked &in) {
-  const Coord sizes = shape.getOutputSizes();
-  std::vector<double> values(sizes.getProduct());
-  parallelFor(sizes.outer * sizes.row, [&](int64_t index) {
-    double *line = &values[index * sizes.column * sizes.channel];
-    Coord at{index / sizes.row, 0, index % sizes.row, 0};
-    for (int64_t group = 0; group < shape.groups; ++group)
-      for (int64_t panel = 0; panel < in.panels; ++panel)
-        for (at.column = 0; at.column < sizes.column; at.column += kBlock)
-          computeBlock(shape, in, group, panel, at, sizes, line);
-  });
-  return values;
+  int64_t getPanelSize() const {
+    return out.outer * out.depth * out.row * out.column * kPanel;
+  }
+
+  /// One panel of filters, one block of channels, one tap: `unit` holds them as
+  /// outer, channel, and spatial coordinates.
+  void computeUnit(const Coord &unit, const Sizes &sizes,
+                   std::vector<double> &values) const {
+    // The columns of the output whose tap is inside of the image.
+    const int64_t shift = unit.column * shape.dilation.w - shape.pad.w;
+    const int64_t low = shift >= 0 ? 0 : divideUp(-shift, shape.stride.w);
+    const int64_t high = std::min(
+        out.column,
+        shift < shape.w ? divideUp(shape.w - shift, shape.stride.w) : 0);
+    double sums[kBlock * kPanel] = {};
+    for (Coord at; at.outer < out.outer; ++at.outer)
+      for (at.depth = 0; at.depth < out.depth; ++at.depth)
+        for (at.row = 0; at.row < out.row; ++at.row)
+          if (low < high)
+            addLine(unit, at, low, high, sums);
+
+    const int64_t group = unit.outer / panels;
+    const int64_t filter = unit.outer % panels * kPanel;
+    for (int64_t c = 0; c < kBlock; ++c)
+      for (int64_t k = 0; k < kPanel; ++k) {
+        Coord at = unit;
+        at.outer = group * groupFilters + filter + k;
+        at.channel = unit.channel * kBlock + c;
+        if (at.channel < groupChannels && filter + k < groupFilters)
+          values[sizes.getFlatIndex(at)] = sums[c * kPanel + k];
+      }
+  }
+
+  /// Adds columns `low` to `high` of one line of the output.
+  void addLine(const Coord &unit, const Coord &line, int64_t low, int64_t high,
+               double *sums) const {
+    const int64_t depth = line.depth * shape.stride.d - shape.pad.d +
+                          unit.depth * shape.dilation.d;
+    const int64_t row =
+        line.row * shape.stride.h - shape.pad.h + unit.row * shape.dilation.h;
+    if (depth < 0 || depth >= shape.d || row < 0 || row >= shape.h)
+      return;
+    const int64_t column =
+        low * shape.stride.w - shape.pad.w + unit.column * shape.dilation.w;
+    const int64_t image = (line.outer * shape.d + depth) * shape.h + row;
+    const int64_t block = image * shape.groups * blocks +
+                          unit.outer / panels * blocks + unit.channel;
+    const T *pixels[kBlock];
+    for (int64_t c = 0; c < kBlock; ++c)
+      pixels[c] = &input[(block * shape.w + column) * kBlock + c];
+    const int64_t pixel =
+        ((line.outer * out.depth + line.depth) * out.row + line.row) *
+            out.column +
+        low;
+    addProducts(pixels, shape.stride.w * kBlock,
+                &gradient[unit.outer * getPanelSize() + pixel * kPanel],
+                high - low, sums);
+  }
+
+  const ConvShape &shape;
+  Sizes out;
+  int64_t groupChannels, groupFilters;
+  int64_t blocks, panels; ///< Of one group.
+  std::vector<T> input;
+  std::vector<T> gradient;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// The three directions
+//===----------------------------------------------------------------------===//
+
+template <typename Conv>
+static Expected evaluate(Conv conv, const Sizes &sizes, int64_t length,
+                         ElementType type) {
+  Expected result;
+  result.sizes = sizes;
+  result.reductionLength = length;
+  result.unitRoundoff = getUnitRoundoff(type);
+  result.values = conv.compute();
+  conv.makeInputsAbsolute();
+  result.magnitudes = conv.compute();
+  return result;
 }
 
 Expected tessera::reference::convForward(const ConvShape &shape,
                                          const TensorView &x,
                                          const TensorView &w) {
-  Unpacked in = unpack(shape, x, w);
-  Expected result;
-  result.sizes = shape.getOutputSizes();
-  result.reductionLength = shape.getReductionLength();
-  result.values = computeAll(shape, in);
-  for (std::vector<float> *values : {&in.x, &in.w})
-    for (float &value : *values)
-      value = std::fabs(value);
-  result.magnitudes = computeAll(shape, in);
-  return result;
+  const Sizes sizes = shape.getOutputSizes();
+  const int64_t length = shape.getForwardLength();
+  if (x.type == ElementType::F64)
+    return evaluate(GatherConv<double>(shape, false, x, w), sizes, length,
+                    x.type);
+  return evaluate(GatherConv<float>(shape, false, x, w), sizes, length, x.type);
+}
+
+Expected tessera::reference::convBackwardData(const ConvShape &shape,
+                                              const TensorView &w,
+                                              const TensorView &dy) {
+  const Sizes sizes = shape.getInputSizes();
+  const int64_t length = shape.getBackwardDataLength();
+  if (w.type == ElementType::F64)
+    return evaluate(GatherConv<double>(shape, true, dy, w), sizes, length,
+                    w.type);
+  return evaluate(GatherConv<float>(shape, true, dy, w), sizes, length, w.type);
+}
+
+Expected tessera::reference::convBackwardWeights(const ConvShape &shape,
+                                                 const TensorView &x,
+                                                 const TensorView &dy) {
+  const Sizes sizes = shape.getFilterSizes();
+  const int64_t length = shape.getBackwardWeightsLength();
+  if (x.type == ElementType::F64)
+    return evaluate(WeightsConv<double>(shape, x, dy), sizes, length, x.type);
+  return evaluate(WeightsConv<float>(shape, x, dy), sizes, length, x.type);
 }

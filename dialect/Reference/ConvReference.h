@@ -1,9 +1,9 @@
 //===- ConvReference.h - What a convolution should give --------*- C++ -*-===//
 //
 // The oracle of every test: docs/spec/convolution.md in code, with sums in
-// double. It is slow compared with a GPU (some billion operations a second)
+// double. It is slow compared with a GPU (some billion products a second)
 // and fast enough to check whole layers of real networks; for the largest, and
-// for quick tests, a sample of the outputs can be computed instead.
+// for quick tests, a sample of the elements can be computed instead.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,52 +18,70 @@
 
 namespace tessera::reference {
 
-/// One number for height and one for width.
-struct Pair {
-  int64_t h;
-  int64_t w;
+/// Padding; depth is last for the reason given at Coord.
+struct Pads {
+  int64_t h = 0;
+  int64_t w = 0;
+  int64_t d = 0;
 };
 
-/// A convolution in logical terms; the letters are those of the spec.
+/// Strides or dilations.
+struct Steps {
+  int64_t h = 1;
+  int64_t w = 1;
+  int64_t d = 1;
+};
+
+/// A convolution in logical terms; the letters are those of the spec. Without
+/// its depth it is two-dimensional.
 struct ConvShape {
   int64_t n = 1;
   int64_t c = 1; ///< Of all groups together.
+  int64_t d = 1;
   int64_t h = 1;
   int64_t w = 1;
   int64_t k = 1; ///< Of all groups together.
+  int64_t z = 1;
   int64_t y = 1;
   int64_t x = 1;
-  Pair pad{0, 0};
-  Pair stride{1, 1};
-  Pair dilation{1, 1};
+  Pads pad{};
+  Steps stride{};
+  Steps dilation{};
   int64_t groups = 1;
 
+  int64_t getOutputDepth() const;
   int64_t getOutputHeight() const;
   int64_t getOutputWidth() const;
-  /// Sizes of the three tensors.
-  Coord getInputSizes() const { return {n, c, h, w}; }
-  Coord getFilterSizes() const { return {k, c / groups, y, x}; }
-  Coord getOutputSizes() const {
-    return {n, k, getOutputHeight(), getOutputWidth()};
+  /// Sizes of the three tensors, or of their gradients.
+  Sizes getInputSizes() const { return {n, c, h, w, d}; }
+  Sizes getFilterSizes() const { return {k, c / groups, y, x, z}; }
+  Sizes getOutputSizes() const {
+    return {n, k, getOutputHeight(), getOutputWidth(), getOutputDepth()};
   }
-  /// Products in the sum of one output, padding included.
-  int64_t getReductionLength() const { return c / groups * y * x; }
+  /// The most products in the sum of one element of y, dx and dw.
+  int64_t getForwardLength() const { return c / groups * z * y * x; }
+  int64_t getBackwardDataLength() const;
+  int64_t getBackwardWeightsLength() const;
 };
 
-/// Every output. Uses all processors. The shape must satisfy the constraints
-/// of the spec.
+/// Every element of y, of dx (the gradient of x for that of y) and of dw (the
+/// gradient of w). Use all processors. The shape must satisfy the constraints
+/// of the spec; the two inputs have one type.
 Expected convForward(const ConvShape &shape, const TensorView &x,
                      const TensorView &w);
+Expected convBackwardData(const ConvShape &shape, const TensorView &w,
+                          const TensorView &dy);
+Expected convBackwardWeights(const ConvShape &shape, const TensorView &x,
+                             const TensorView &dy);
 
-/// The outputs with these flat indices (see Expected::indices).
+/// The elements with these flat indices (see Sizes).
 Expected convForwardAt(const ConvShape &shape, const TensorView &x,
                        const TensorView &w, std::vector<int64_t> indices);
-
-/// About `count` output indices to check instead of all: the corners of the
-/// tensor, where addressing goes wrong first, and others drawn with `seed`.
-/// Sorted, each once.
-std::vector<int64_t> sampleOutputs(const ConvShape &shape, int64_t count,
-                                   uint64_t seed);
+Expected convBackwardDataAt(const ConvShape &shape, const TensorView &w,
+                            const TensorView &dy, std::vector<int64_t> indices);
+Expected convBackwardWeightsAt(const ConvShape &shape, const TensorView &x,
+                               const TensorView &dy,
+                               std::vector<int64_t> indices);
 
 } // namespace tessera::reference
 

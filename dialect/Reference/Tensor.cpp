@@ -4,11 +4,24 @@
 #include "dialect/Reference/SmallFloat.h"
 
 #include <cstring>
+#include <limits>
 
 using namespace tessera::reference;
 
 int64_t tessera::reference::getByteSize(ElementType type) {
-  return type == ElementType::F32 ? 4 : 2;
+  switch (type) {
+  case ElementType::I8:
+    return 1;
+  case ElementType::F16:
+  case ElementType::BF16:
+    return 2;
+  case ElementType::F32:
+  case ElementType::I32:
+    return 4;
+  case ElementType::F64:
+    return 8;
+  }
+  __builtin_unreachable();
 }
 
 std::string_view tessera::reference::getName(ElementType type) {
@@ -19,18 +32,72 @@ std::string_view tessera::reference::getName(ElementType type) {
     return "bf16";
   case ElementType::F32:
     return "f32";
+  case ElementType::F64:
+    return "f64";
+  case ElementType::I8:
+    return "i8";
+  case ElementType::I32:
+    return "i32";
   }
-  return "?";
+  __builtin_unreachable();
 }
 
-Strides tessera::reference::getNchwStrides(const Coord &sizes) {
-  const int64_t image = sizes.row * sizes.column;
-  return {sizes.channel * image, image, sizes.column, 1};
+bool tessera::reference::isInteger(ElementType type) {
+  return type == ElementType::I8 || type == ElementType::I32;
 }
 
-Strides tessera::reference::getNhwcStrides(const Coord &sizes) {
-  const int64_t line = sizes.column * sizes.channel;
-  return {sizes.row * line, 1, line, sizes.channel};
+Coord Sizes::getCoord(int64_t flatIndex) const {
+  Coord at;
+  at.channel = flatIndex % channel;
+  flatIndex /= channel;
+  at.column = flatIndex % column;
+  flatIndex /= column;
+  at.row = flatIndex % row;
+  flatIndex /= row;
+  at.depth = flatIndex % depth;
+  at.outer = flatIndex / depth;
+  return at;
+}
+
+int64_t Sizes::getFlatIndex(const Coord &at) const {
+  const int64_t plane = at.outer * depth + at.depth;
+  return ((plane * row + at.row) * column + at.column) * channel + at.channel;
+}
+
+void Sizes::advance(Coord &at) const {
+  if (++at.channel < channel)
+    return;
+  at.channel = 0;
+  if (++at.column < column)
+    return;
+  at.column = 0;
+  if (++at.row < row)
+    return;
+  at.row = 0;
+  if (++at.depth < depth)
+    return;
+  at.depth = 0;
+  ++at.outer;
+}
+
+Strides tessera::reference::getNchwStrides(const Sizes &sizes) {
+  Strides strides;
+  strides.column = 1;
+  strides.row = sizes.column;
+  strides.depth = strides.row * sizes.row;
+  strides.channel = strides.depth * sizes.depth;
+  strides.outer = strides.channel * sizes.channel;
+  return strides;
+}
+
+Strides tessera::reference::getNhwcStrides(const Sizes &sizes) {
+  Strides strides;
+  strides.channel = 1;
+  strides.column = sizes.channel;
+  strides.row = strides.column * sizes.column;
+  strides.depth = strides.row * sizes.row;
+  strides.outer = strides.depth * sizes.depth;
+  return strides;
 }
 
 template <typename T>
@@ -41,8 +108,8 @@ static T loadBits(const void *data, int64_t index) {
   return bits;
 }
 
-float tessera::reference::loadElement(ElementType type, const void *data,
-                                      int64_t index) {
+double tessera::reference::loadElement(ElementType type, const void *data,
+                                       int64_t index) {
   switch (type) {
   case ElementType::F16:
     return decodeF16(loadBits<uint16_t>(data, index));
@@ -50,8 +117,40 @@ float tessera::reference::loadElement(ElementType type, const void *data,
     return decodeBF16(loadBits<uint16_t>(data, index));
   case ElementType::F32:
     return loadBits<float>(data, index);
+  case ElementType::F64:
+    return loadBits<double>(data, index);
+  case ElementType::I8:
+    return loadBits<int8_t>(data, index);
+  case ElementType::I32:
+    return loadBits<int32_t>(data, index);
   }
-  return NAN;
+  __builtin_unreachable();
+}
+
+/// NaN has no integer; it becomes the least one.
+template <typename T>
+static double roundToInteger(double value) {
+  constexpr double kLeast = std::numeric_limits<T>::min();
+  constexpr double kMost = std::numeric_limits<T>::max();
+  return std::fmin(std::fmax(std::nearbyint(value), kLeast), kMost);
+}
+
+double tessera::reference::roundTo(ElementType type, double value) {
+  switch (type) {
+  case ElementType::F16:
+    return decodeF16(encodeF16(value));
+  case ElementType::BF16:
+    return decodeBF16(encodeBF16(value));
+  case ElementType::F32:
+    return static_cast<float>(value);
+  case ElementType::F64:
+    return value;
+  case ElementType::I8:
+    return roundToInteger<int8_t>(value);
+  case ElementType::I32:
+    return roundToInteger<int32_t>(value);
+  }
+  __builtin_unreachable();
 }
 
 template <typename T>
@@ -68,21 +167,15 @@ void tessera::reference::storeElement(ElementType type, void *data,
     return storeBits(data, index, encodeBF16(value));
   case ElementType::F32:
     return storeBits(data, index, static_cast<float>(value));
+  case ElementType::F64:
+    return storeBits(data, index, value);
+  case ElementType::I8:
+    return storeBits(data, index, static_cast<int8_t>(roundTo(type, value)));
+  case ElementType::I32:
+    return storeBits(data, index, static_cast<int32_t>(roundTo(type, value)));
   }
 }
 
-double tessera::reference::roundTo(ElementType type, double value) {
-  switch (type) {
-  case ElementType::F16:
-    return decodeF16(encodeF16(value));
-  case ElementType::BF16:
-    return decodeBF16(encodeBF16(value));
-  case ElementType::F32:
-    return static_cast<float>(value);
-  }
-  return value;
-}
-
-float TensorView::load(const Coord &at) const {
+double TensorView::load(const Coord &at) const {
   return loadElement(type, data, strides.getOffset(at));
 }

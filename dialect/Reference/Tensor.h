@@ -13,22 +13,43 @@
 
 namespace tessera::reference {
 
-enum class ElementType { F16, BF16, F32 };
+enum class ElementType { F16, BF16, F32, F64, I8, I32 };
 
 int64_t getByteSize(ElementType type);
 std::string_view getName(ElementType type);
+bool isInteger(ElementType type);
 
-/// A coordinate, or the sizes, of a tensor with four dimensions: image,
-/// channel, row and column of an activation; output channel, input channel,
-/// row and column of a filter.
+/// A place in a tensor: image, channel, row and column of an activation; output
+/// channel, input channel, row and column of a filter. Depth is the last field
+/// so that whoever has two spatial dimensions need not name it.
 struct Coord {
   int64_t outer = 0;
   int64_t channel = 0;
   int64_t row = 0;
   int64_t column = 0;
+  int64_t depth = 0;
 
-  int64_t getProduct() const { return outer * channel * row * column; }
   friend bool operator==(const Coord &, const Coord &) = default;
+};
+
+/// How many places there are in each dimension.
+struct Sizes {
+  int64_t outer = 1;
+  int64_t channel = 1;
+  int64_t row = 1;
+  int64_t column = 1;
+  int64_t depth = 1;
+
+  int64_t getProduct() const { return outer * channel * row * column * depth; }
+  /// The flat index numbers the elements in one order whatever the layout in
+  /// memory: channels first, then columns, rows, depth, and the outer dimension
+  /// last.
+  Coord getCoord(int64_t flatIndex) const;
+  int64_t getFlatIndex(const Coord &at) const;
+  /// Moves `at` to the next flat index.
+  void advance(Coord &at) const;
+
+  friend bool operator==(const Sizes &, const Sizes &) = default;
 };
 
 /// Distance in elements of neighbours in each dimension.
@@ -37,32 +58,35 @@ struct Strides {
   int64_t channel = 0;
   int64_t row = 0;
   int64_t column = 0;
+  int64_t depth = 0;
 
   int64_t getOffset(const Coord &at) const {
-    return at.outer * outer + at.channel * channel + at.row * row +
-           at.column * column;
+    return at.outer * outer + at.channel * channel + at.depth * depth +
+           at.row * row + at.column * column;
   }
+  friend bool operator==(const Strides &, const Strides &) = default;
 };
 
-/// Strides of a packed tensor of `sizes` whose channels come before the rows.
-Strides getNchwStrides(const Coord &sizes);
+/// Strides of a packed tensor of `sizes` whose channels come before depth, rows
+/// and columns.
+Strides getNchwStrides(const Sizes &sizes);
 /// The same with the channels last.
-Strides getNhwcStrides(const Coord &sizes);
+Strides getNhwcStrides(const Sizes &sizes);
 
 /// Someone else's elements. Does not own them.
 struct TensorView {
   ElementType type = ElementType::F32;
   const void *data = nullptr;
-  Strides strides;
+  Strides strides{};
 
-  float load(const Coord &at) const;
+  double load(const Coord &at) const;
 };
 
-/// `value` rounded once to `type` (to nearest, ties to even).
+/// `value` rounded once to `type`: to nearest, ties to even; integers saturate.
 double roundTo(ElementType type, double value);
 
-/// Element `index` of an array of `type`. Every value of the types is a float.
-float loadElement(ElementType type, const void *data, int64_t index);
+/// Element `index` of an array of `type`. Every value of the types is a double.
+double loadElement(ElementType type, const void *data, int64_t index);
 /// Stores `value` rounded once.
 void storeElement(ElementType type, void *data, int64_t index, double value);
 

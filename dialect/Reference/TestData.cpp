@@ -5,28 +5,33 @@
 
 using namespace tessera::reference;
 
-static double getValue(DataKind kind, uint64_t bits) {
+static double getValue(ElementType type, DataKind kind, uint64_t bits) {
   constexpr int kLargestInteger = 3;
   switch (kind) {
   case DataKind::Uniform:
+    if (isInteger(type))
+      return static_cast<int8_t>(bits >> 32);
     return static_cast<double>(bits >> 11) * 0x1p-52 - 1;
   case DataKind::Integer:
     return static_cast<int>((bits >> 32) % (2 * kLargestInteger + 1)) -
            kLargestInteger;
   }
-  return 0;
+  __builtin_unreachable();
 }
 
 std::vector<char> tessera::reference::makeData(ElementType type, int64_t count,
                                                DataKind kind, uint64_t seed) {
   std::vector<char> data(count * getByteSize(type));
   for (int64_t i = 0; i < count; ++i)
-    storeElement(type, data.data(), i, getValue(kind, getRandomBits(seed, i)));
+    storeElement(type, data.data(), i,
+                 getValue(type, kind, getRandomBits(seed, i)));
   return data;
 }
 
 std::vector<char> tessera::reference::makePoison(ElementType type,
                                                  int64_t count) {
-  // All bits set is a NaN in each of the types.
-  return std::vector<char>(count * getByteSize(type), '\xff');
+  // All bits set is a NaN in each of the floating-point types, but -1 in the
+  // others: there it is a number far beyond what small tests reach.
+  return std::vector<char>(count * getByteSize(type),
+                           isInteger(type) ? '\x81' : '\xff');
 }

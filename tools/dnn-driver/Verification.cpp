@@ -11,8 +11,8 @@
 
 using namespace tessera;
 using namespace tessera::driver;
-using reference::Coord;
 using reference::ElementType;
+using reference::Sizes;
 using reference::TensorView;
 
 /// The parser lets only these three through.
@@ -56,7 +56,7 @@ static reference::ConvShape getShape(const ConvProblem &problem) {
 }
 
 static TensorView getView(DataType type, const std::vector<char> &data,
-                          const Coord &sizes, Layout layout) {
+                          const Sizes &sizes, Layout layout) {
   return {getElementType(type), data.data(),
           layout == Layout::NHWC ? reference::getNhwcStrides(sizes)
                                  : reference::getNchwStrides(sizes)};
@@ -85,7 +85,7 @@ Verification driver::verifyForward(const ConvProblem &problem,
   double largest = std::numeric_limits<double>::min();
   const auto count = static_cast<int64_t>(expected.values.size());
   for (int64_t i = 0; i < count; ++i) {
-    const double value = actual.load(expected.getCoord(i));
+    const double value = actual.load(expected.sizes.getCoord(i));
     const double difference = value - expected.values[i];
     squares += difference * difference;
     largest =

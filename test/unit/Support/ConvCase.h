@@ -52,8 +52,9 @@ public:
 
   /// Judges about `count` elements of `y`, for problems that are too large.
   reference::Report checkSample(int64_t count, uint64_t seed) const {
-    return judge(convForwardAt(shape, getX(), getW(),
-                               sampleOutputs(shape, count, seed)));
+    return judge(
+        convForwardAt(shape, getX(), getW(),
+                      sampleElements(shape.getOutputSizes(), count, seed)));
   }
 
   std::vector<char> x;
@@ -62,7 +63,7 @@ public:
 
 private:
   reference::TensorView getView(const std::vector<char> &data, Layout layout,
-                                const reference::Coord &sizes) const {
+                                const reference::Sizes &sizes) const {
     return {type, data.data(), getReferenceStrides(layout, sizes)};
   }
   reference::TensorView getX() const {

@@ -124,7 +124,7 @@ TEST_F(ConvFrontend, OneOutputSize) {
       for (problem.pad.h = 0; problem.pad.h < 3; ++problem.pad.h) {
         auto module = build(problem);
         EXPECT_TRUE(verify(*module)) << messages;
-        const reference::Coord sizes =
+        const reference::Sizes sizes =
             getReferenceShape(problem).getOutputSizes();
         EXPECT_EQ(sizes.row, problem.getOutput().h);
         EXPECT_EQ(sizes.column, problem.getOutput().w);

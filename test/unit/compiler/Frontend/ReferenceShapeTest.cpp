@@ -10,7 +10,7 @@ using test::ConvCase;
 
 // The reference gets the strides of the problem's layouts.
 TEST(ReferenceShape, StridesFollowTheLayout) {
-  const reference::Coord sizes{2, 3, 5, 7};
+  const reference::Sizes sizes{2, 3, 5, 7};
   EXPECT_EQ(getReferenceStrides(Layout::NCHW, sizes).channel, 35);
   EXPECT_EQ(getReferenceStrides(Layout::NHWC, sizes).channel, 1);
 }

@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -28,7 +29,7 @@ protected:
     }
     actual = makePoison(GetParam(), expected.sizes.getProduct());
     for (size_t i = 0; i < expected.values.size(); ++i)
-      store(expected.getCoord(i), expected.values[i]);
+      store(expected.sizes.getCoord(i), expected.values[i]);
   }
 
   TensorView getView() const {
@@ -57,7 +58,7 @@ TEST_P(Compare, AcceptsRoundedValues) {
 // One wrong element is found and named, and no other is blamed.
 TEST_P(Compare, FindsOneWrongElement) {
   const Coord at{1, 2, 0, 3};
-  store(at, expected.values[expected.getFlatIndex(at)] + 1);
+  store(at, expected.values[expected.sizes.getFlatIndex(at)] + 1);
   Report report = run();
   EXPECT_FALSE(report.passed());
   EXPECT_EQ(report.failed, 1);
@@ -113,23 +114,23 @@ TEST_P(Compare, ExactAllowsNoOtherValue) {
       GetParam(),
       value * (GetParam() == ElementType::F32 ? 1 + 0x1p-22 : 1 + 0x1p-6));
   ASSERT_NE(neighbour, roundTo(GetParam(), value));
-  store(expected.getCoord(7), neighbour);
+  store(expected.sizes.getCoord(7), neighbour);
   EXPECT_EQ(run(Rule::Exact).failed, 1);
 }
 
 // An expectation that is not finite shows nothing, so it does not pass.
 TEST_P(Compare, RejectsExpectationsThatAreNotFinite) {
   expected.values[3] = std::numeric_limits<double>::infinity();
-  store(expected.getCoord(3), expected.values[3]);
+  store(expected.sizes.getCoord(3), expected.values[3]);
   EXPECT_EQ(run().failed, 1);
 }
 
 // A sum that overflows the element type is expected to be infinity.
 TEST_P(Compare, OverflowIsInfinity) {
   expected.values[3] = -1e300;
-  store(expected.getCoord(3), -std::numeric_limits<double>::infinity());
+  store(expected.sizes.getCoord(3), -std::numeric_limits<double>::infinity());
   EXPECT_TRUE(run().passed()) << run().toText();
-  store(expected.getCoord(3), std::numeric_limits<double>::infinity());
+  store(expected.sizes.getCoord(3), std::numeric_limits<double>::infinity());
   EXPECT_EQ(run().failed, 1);
 }
 
@@ -138,10 +139,10 @@ TEST_P(Compare, SampleLooksOnlyAtItsElements) {
   expected.indices = {5, 119};
   expected.values = {expected.values[5], expected.values[119]};
   expected.magnitudes = {250, 250};
-  store(expected.getCoord(6), 1e4);
+  store(expected.sizes.getCoord(6), 1e4);
   EXPECT_TRUE(run().passed()) << run().toText();
   EXPECT_EQ(run().compared, 2);
-  store(expected.getCoord(119), 1e4);
+  store(expected.sizes.getCoord(119), 1e4);
   EXPECT_EQ(run().failed, 1);
 }
 
@@ -182,4 +183,30 @@ TEST(CompareBound, SeparatesRoundingFromAMissingProduct) {
   EXPECT_TRUE(compare(expected, view).passed());
   sum -= 0.25f;
   EXPECT_FALSE(compare(expected, view).passed());
+}
+
+// A sample has the asked number of different elements, the first and the last
+// among them, and is the same for the same seed.
+TEST(CompareSample, CornersAndRandomElements) {
+  const Sizes sizes{4, 64, 32, 64, 2};
+  const std::vector<int64_t> sample = sampleElements(sizes, 500, 1);
+  EXPECT_GT(sample.size(), 490u);
+  EXPECT_EQ(sample.front(), 0);
+  EXPECT_EQ(sample.back(), sizes.getProduct() - 1);
+  EXPECT_TRUE(std::is_sorted(sample.begin(), sample.end()));
+  EXPECT_EQ(sample, sampleElements(sizes, 500, 1));
+  EXPECT_NE(sample, sampleElements(sizes, 500, 2));
+  EXPECT_EQ(sampleElements({}, 500, 1), std::vector<int64_t>{0});
+}
+
+// The worst element of a volume is named with its depth.
+TEST(CompareReport, NamesTheDepth) {
+  Expected expected;
+  expected.sizes = {1, 1, 1, 1, 2};
+  expected.values = {1, 2};
+  expected.magnitudes = {1, 2};
+  const float found[] = {1, 3};
+  const std::string text =
+      compare(expected, {ElementType::F32, found, {.depth = 1}}).toText();
+  EXPECT_NE(text.find("worst at n=0 k=0 d=1 h=0 w=0"), text.npos) << text;
 }

@@ -49,12 +49,11 @@ static void convolve(const ConvProblem &p, HostTensors &tensors) {
                 if (h < 0 || h >= p.in.h || w < 0 || w >= p.in.w)
                   continue;
                 const int64_t channel = ko / kGroup * cGroup + ci;
-                sum +=
-                    double(load(tensors.x, ((n * p.in.h + h) * p.in.w + w) * c +
-                                               channel)) *
-                    load(tensors.w,
-                         ((ko * cGroup + ci) * p.filter.h + y) * p.filter.w +
-                             x);
+                sum += (load(tensors.x,
+                             ((n * p.in.h + h) * p.in.w + w) * c + channel)) *
+                       load(tensors.w,
+                            ((ko * cGroup + ci) * p.filter.h + y) * p.filter.w +
+                                x);
               }
           reference::storeElement(ElementType::F32, tensors.y.data(),
                                   ((n * out.h + ho) * out.w + wo) * k + ko,
@@ -77,7 +76,7 @@ TEST(DriverVerification, RefusesOneWrongElement) {
   const ConvProblem problem = makeProblem(DataType::F32);
   HostTensors tensors = makeHostTensors(problem, 1);
   convolve(problem, tensors);
-  const float value =
+  const double value =
       reference::loadElement(ElementType::F32, tensors.y.data(), 7);
   reference::storeElement(ElementType::F32, tensors.y.data(), 7, value + 0.01);
   EXPECT_FALSE(verifyForward(problem, tensors).passed());

@@ -1,0 +1,56 @@
+//===- KernelFunction.cpp - The frame of a GPU kernel ---------------------===//
+
+#include "compiler/Conversion/KernelFunction.h"
+#include "dialect/IR/Dnn.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+using namespace tessera;
+
+const GpuTarget *tessera::getModuleTarget(ModuleOp module) {
+  auto name = module->getAttrOfType<StringAttr>(dnn::kTargetAttrName);
+  const GpuTarget *target = name ? findTarget(name.getValue()) : nullptr;
+  if (!target)
+    module.emitOpError() << "needs the attribute '" << dnn::kTargetAttrName
+                         << "' naming one of " << getTargetNames();
+  return target;
+}
+
+gpu::GPUModuleOp tessera::getKernelModule(ModuleOp module) {
+  auto found = module.getOps<gpu::GPUModuleOp>();
+  if (!found.empty())
+    return *found.begin();
+  OpBuilder b = OpBuilder::atBlockEnd(module.getBody());
+  auto kernels = gpu::GPUModuleOp::create(b, module.getLoc(), "kernels");
+  for (auto function :
+       llvm::make_early_inc_range(module.getOps<func::FuncOp>()))
+    if (function->hasAttr(dnn::kKernelAttrName))
+      function->moveBefore(kernels.getBody(), kernels.getBody()->end());
+  return kernels;
+}
+
+gpu::GPUFuncOp tessera::createKernel(func::FuncOp function, ArrayRef<Type> lds,
+                                     int64_t threads, int64_t workgroups) {
+  OpBuilder b(function);
+  Type pointer = LLVM::LLVMPointerType::get(b.getContext(), 1);
+  SmallVector<Type> inputs;
+  for (Type type : function.getArgumentTypes())
+    inputs.push_back(isa<MemRefType>(type) ? pointer : type);
+  auto kernel = gpu::GPUFuncOp::create(b, function.getLoc(), function.getName(),
+                                       b.getFunctionType(inputs, {}), lds);
+  kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
+  auto toAttr = [&](int64_t size) {
+    return b.getDenseI32ArrayAttr({static_cast<int32_t>(size), 1, 1});
+  };
+  kernel.setKnownBlockSizeAttr(toAttr(threads));
+  kernel.setKnownGridSizeAttr(toAttr(workgroups));
+  for (unsigned i = 0; i < inputs.size(); ++i) {
+    if (inputs[i] == pointer)
+      kernel.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
+                        b.getUnitAttr());
+    if (Attribute what = function.getArgAttr(i, dnn::kArgAttrName))
+      kernel.setArgAttr(i, dnn::kArgAttrName, what);
+  }
+  return kernel;
+}

@@ -1,0 +1,36 @@
+//===- KernelFunction.h - The frame of a GPU kernel ------------*- C++ -*-===//
+//
+// What lowering a tile program and lowering a point program have in common: a
+// module may hold both, and its kernels are launched in their order.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_COMPILER_CONVERSION_KERNELFUNCTION_H
+#define TESSERA_COMPILER_CONVERSION_KERNELFUNCTION_H
+
+#include "runtime/Base/GpuTarget.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace tessera {
+
+/// The chip that `dnn.target` names; null after an error if it names none.
+const GpuTarget *getModuleTarget(mlir::ModuleOp module);
+
+/// The gpu.module `kernels`, made on first use. The `dnn.kernel` functions are
+/// moved into it first, so that each can be replaced where it stands.
+mlir::gpu::GPUModuleOp getKernelModule(mlir::ModuleOp module);
+
+/// An empty kernel before `function` with its name: memrefs become pointers
+/// that do not alias, scalars stay, and `dnn.arg` is kept; `lds` are its
+/// workgroup attributions.
+mlir::gpu::GPUFuncOp createKernel(mlir::func::FuncOp function,
+                                  mlir::ArrayRef<mlir::Type> lds,
+                                  int64_t threads, int64_t workgroups);
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_CONVERSION_KERNELFUNCTION_H

@@ -1,0 +1,276 @@
+//===- LowerPoints.cpp - Turn point programs into GPU functions -----------===//
+//
+// Most of a point program is already what a thread executes. What is left is
+// to find the thread's point, and to turn loads and stores into instructions.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Conversion/KernelFunction.h"
+#include "compiler/Conversion/Passes.h"
+#include "compiler/Conversion/PointMemory.h"
+
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+#include <numeric>
+
+namespace tessera {
+#define GEN_PASS_DEF_LOWERPOINTS
+#include "compiler/Conversion/Passes.h.inc"
+} // namespace tessera
+
+using namespace mlir;
+using namespace tessera;
+
+static int64_t getProduct(ArrayRef<int64_t> sizes) {
+  return std::accumulate(sizes.begin(), sizes.end(), int64_t(1),
+                         std::multiplies<>());
+}
+
+namespace {
+/// How the dimensions of a point space are shared out.
+struct Partition {
+  unsigned loops = 0;  ///< The first ones: every thread walks them.
+  unsigned blocks = 0; ///< Up to here: the same for a whole workgroup.
+  int64_t points = 0;  ///< Of one turn of the loops.
+  int64_t workgroups = 0;
+};
+
+/// Lowers one kernel function.
+class PointLowering {
+public:
+  PointLowering(func::FuncOp function, dnn::ForEachPointOp points,
+                const GpuTarget &target)
+      : function(function), points(points), target(target) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult checkFunction();
+  void makePartition();
+  void moveBody();
+  void emitCoordinates(Emitter &e);
+  void setCoordinate(Emitter &e, unsigned dim, Value value, bool isUniform);
+  void emitLoops(Emitter &e);
+  void lowerAccesses(Emitter &e);
+
+  func::FuncOp function;
+  dnn::ForEachPointOp points;
+  const GpuTarget &target;
+  Partition partition;
+  gpu::GPUFuncOp kernel;
+  SmallVector<Value> coordinates;
+  KnownRanges known;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Is it a point program
+//===----------------------------------------------------------------------===//
+
+LogicalResult PointLowering::checkFunction() {
+  if (function.getNumResults() != 0)
+    return function.emitOpError("returns a value, but a kernel cannot");
+  for (Type type : function.getArgumentTypes())
+    if (!isa<MemRefType>(type) && !type.isF32() && !type.isF64())
+      return function.emitOpError() << "takes " << type
+                                    << ", but a kernel takes memrefs and f32 "
+                                       "or f64 scalars";
+  Block &body = function.getBody().front();
+  if (!function.getBody().hasOneBlock() ||
+      !llvm::hasSingleElement(body.getOps<dnn::ForEachPointOp>()) ||
+      points->getNextNode() != body.getTerminator())
+    return function.emitOpError(
+        "needs one dnn.for_each_point, before its return");
+  auto isArgument = [&](Value memory) {
+    auto argument = dyn_cast<BlockArgument>(memory);
+    return argument && argument.getOwner() == &body;
+  };
+  WalkResult result = function.walk([&](Operation *op) {
+    auto load = dyn_cast<dnn::PointLoadOp>(op);
+    auto store = dyn_cast<dnn::PointStoreOp>(op);
+    if ((load && !isArgument(load.getSource())) ||
+        (store && !isArgument(store.getTarget()))) {
+      op->emitOpError("needs an argument of the kernel function");
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+/// HIP counts work-items in 32 bits. Dimensions from the first on are walked
+/// until the others have few enough points.
+void PointLowering::makePartition() {
+  constexpr int64_t kMaxPoints = int64_t(1) << 31;
+  ArrayRef<int64_t> sizes = points.getSizes();
+  auto threads = static_cast<int64_t>(points.getThreads());
+  // Sizes have 30 bits each, so that a product of two is never too large.
+  auto isTooLarge = [&](ArrayRef<int64_t> rest) {
+    int64_t product = 1;
+    for (int64_t size : rest)
+      if ((product *= size) > kMaxPoints)
+        return true;
+    return false;
+  };
+  while (isTooLarge(sizes.drop_front(partition.loops)))
+    ++partition.loops;
+  partition.points = getProduct(sizes.drop_front(partition.loops));
+  partition.workgroups = llvm::divideCeilSigned(partition.points, threads);
+  partition.blocks = partition.loops;
+  for (unsigned dim = partition.loops; dim <= sizes.size(); ++dim)
+    if (getProduct(sizes.drop_front(dim)) % threads == 0)
+      partition.blocks = dim;
+}
+
+//===----------------------------------------------------------------------===//
+// The point
+//===----------------------------------------------------------------------===//
+
+void PointLowering::setCoordinate(Emitter &e, unsigned dim, Value value,
+                                  bool isUniform) {
+  coordinates[dim] = e.toIndex(value);
+  known[coordinates[dim]] = {0, points.getSizes()[dim] - 1, isUniform};
+}
+
+/// The coordinates of this thread, but those of the loops. The block's part of
+/// them is scalar arithmetic.
+void PointLowering::emitCoordinates(Emitter &e) {
+  ArrayRef<int64_t> sizes = points.getSizes();
+  auto threads = static_cast<int64_t>(points.getThreads());
+  coordinates.resize(sizes.size());
+  auto split = [&](Value position, unsigned first, unsigned end,
+                   bool isUniform) {
+    for (unsigned dim = end; dim-- > first;) {
+      bool isOutermost = dim == first;
+      setCoordinate(e, dim,
+                    isOutermost ? position : e.remu(position, sizes[dim]),
+                    isUniform);
+      if (!isOutermost)
+        position = e.divu(position, sizes[dim]);
+    }
+  };
+  auto range = [&](int64_t count) {
+    return LLVM::ConstantRangeAttr::get(e.b.getContext(), APInt(32, 0),
+                                        APInt(32, count));
+  };
+  Type i32 = e.b.getI32Type();
+  Value thread = ROCDL::ThreadIdXOp::create(e.b, e.loc, i32, range(threads));
+  Value block =
+      ROCDL::BlockIdXOp::create(e.b, e.loc, i32, range(partition.workgroups));
+  if (partition.blocks > partition.loops) {
+    int64_t rest = getProduct(sizes.drop_front(partition.blocks)) / threads;
+    split(e.divu(block, rest), partition.loops, partition.blocks,
+          /*isUniform=*/true);
+    block = e.remu(block, rest);
+  }
+  split(e.add(e.mul(block, threads), thread), partition.blocks, sizes.size(),
+        /*isUniform=*/false);
+}
+
+/// Leaves the builder where the body goes: behind the check that this thread
+/// has a point, and inside the loops over the dimensions that threads walk.
+void PointLowering::emitLoops(Emitter &e) {
+  auto threads = static_cast<int64_t>(points.getThreads());
+  if (partition.points % threads != 0) {
+    Value block = ROCDL::BlockIdXOp::create(e.b, e.loc, e.b.getI32Type());
+    Value thread = ROCDL::ThreadIdXOp::create(e.b, e.loc, e.b.getI32Type());
+    Value isPoint =
+        e.ult(e.add(e.mul(block, threads), thread), partition.points);
+    auto branch = scf::IfOp::create(e.b, e.loc, isPoint, false);
+    e.b.setInsertionPoint(branch.thenYield());
+  }
+  for (unsigned dim = 0; dim < partition.loops; ++dim) {
+    auto loop = scf::ForOp::create(e.b, e.loc, e.indexConstant(0),
+                                   e.indexConstant(points.getSizes()[dim]),
+                                   e.indexConstant(1));
+    coordinates[dim] = loop.getInductionVar();
+    e.b.setInsertionPoint(loop.getBody()->getTerminator());
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The body
+//===----------------------------------------------------------------------===//
+
+/// Moves the function's ops into the kernel, the point's into its place.
+void PointLowering::moveBody() {
+  Block &entry = kernel.getBody().front();
+  Block &shared = function.getBody().front();
+  OpBuilder b = OpBuilder::atBlockEnd(&entry);
+  Emitter e(b, function.getLoc(), &entry);
+  entry.getOperations().splice(entry.end(), shared.getOperations(),
+                               shared.begin(), points->getIterator());
+  b.setInsertionPointToEnd(&entry);
+  emitCoordinates(e);
+  gpu::ReturnOp::create(b, e.loc);
+  b.setInsertionPoint(entry.getTerminator());
+  emitLoops(e);
+  Block &body = points.getBody().front();
+  for (auto [argument, coordinate] :
+       llvm::zip(body.getArguments(), coordinates))
+    argument.replaceAllUsesWith(coordinate);
+  b.getInsertionBlock()->getOperations().splice(b.getInsertionPoint(),
+                                                body.getOperations());
+}
+
+/// Replaces the accesses, whose memory is still an argument of the function.
+void PointLowering::lowerAccesses(Emitter &e) {
+  SmallPtrSet<Value, 4> stored;
+  kernel.walk(
+      [&](dnn::PointStoreOp store) { stored.insert(store.getTarget()); });
+  llvm::DenseMap<Value, PointMemory> memories;
+  for (BlockArgument argument : function.getArguments())
+    if (auto type = dyn_cast<MemRefType>(argument.getType()))
+      memories.try_emplace(argument, e, type,
+                           kernel.getArgument(argument.getArgNumber()),
+                           !stored.contains(argument), target);
+  kernel.walk([&](Operation *op) {
+    e.b.setInsertionPoint(op);
+    if (auto load = dyn_cast<dnn::PointLoadOp>(op))
+      memories.find(load.getSource())->second.lower(e, load, known);
+    else if (auto store = dyn_cast<dnn::PointStoreOp>(op))
+      memories.find(store.getTarget())->second.lower(e, store, known);
+  });
+  for (BlockArgument argument : function.getArguments())
+    if (!isa<MemRefType>(argument.getType()))
+      argument.replaceAllUsesWith(kernel.getArgument(argument.getArgNumber()));
+}
+
+LogicalResult PointLowering::run() {
+  if (failed(checkFunction()))
+    return failure();
+  makePartition();
+  kernel =
+      createKernel(function, {}, points.getThreads(), partition.workgroups);
+  moveBody();
+  Block &entry = kernel.getBody().front();
+  OpBuilder b = OpBuilder::atBlockBegin(&entry);
+  Emitter e(b, function.getLoc(), &entry);
+  lowerAccesses(e);
+  function.erase();
+  return success();
+}
+
+namespace {
+struct LowerPoints : tessera::impl::LowerPointsBase<LowerPoints> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    const GpuTarget *target = getModuleTarget(getOperation());
+    if (!target)
+      return signalPassFailure();
+    gpu::GPUModuleOp kernels = getKernelModule(getOperation());
+    for (auto function :
+         llvm::make_early_inc_range(kernels.getOps<func::FuncOp>())) {
+      if (function.isDeclaration())
+        continue;
+      auto points = function.getBody().front().getOps<dnn::ForEachPointOp>();
+      if (!points.empty() &&
+          failed(PointLowering(function, *points.begin(), *target).run()))
+        return signalPassFailure();
+    }
+  }
+};
+} // namespace

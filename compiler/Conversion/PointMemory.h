@@ -1,0 +1,55 @@
+//===- PointMemory.h - A tensor that point programs access -----*- C++ -*-===//
+//
+// Where a coordinate is outside, a buffer descriptor gives zero and ignores
+// stores at the price of one select. Its offsets reach 2 GiB; a larger tensor
+// is accessed by 64-bit addresses behind a branch.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_COMPILER_CONVERSION_POINTMEMORY_H
+#define TESSERA_COMPILER_CONVERSION_POINTMEMORY_H
+
+#include "compiler/Conversion/Emitter.h"
+#include "compiler/Conversion/LinearForm.h"
+#include "dialect/IR/Dnn.h"
+#include "runtime/Base/GpuTarget.h"
+
+namespace tessera {
+
+/// A tensor argument of a kernel. Lives while the kernel is lowered.
+class PointMemory {
+public:
+  /// Emits the descriptor, if there is to be one. `isConstant`: the kernel
+  /// never stores to it.
+  PointMemory(Emitter &e, mlir::MemRefType type, mlir::Value pointer,
+              bool isConstant, const GpuTarget &target);
+
+  /// Replace the op by accesses, emitted at the builder's place.
+  void lower(Emitter &e, dnn::PointLoadOp load, const KnownRanges &known);
+  void lower(Emitter &e, dnn::PointStoreOp store, const KnownRanges &known);
+
+private:
+  /// Where an access goes.
+  struct Place {
+    mlir::Value address; ///< Byte offset in the descriptor, or a pointer.
+    mlir::Value valid;   ///< Null if always inside.
+    bool usesDescriptor;
+  };
+  template <typename OpT>
+  Place makePlace(Emitter &e, OpT op, const KnownRanges &known) const;
+  mlir::Value makeOffset(Emitter &e, const LinearForm &form, mlir::Value valid,
+                         const KnownRanges &known) const;
+  mlir::Value makePointer(Emitter &e, const LinearForm &form) const;
+
+  mlir::MemRefType type;
+  llvm::SmallVector<int64_t> strides; ///< In elements.
+  int64_t firstElement = 0;
+  int64_t elementBytes;
+  mlir::Value pointer;
+  mlir::Value descriptor; ///< Null: too large for one.
+  bool isConstant;
+};
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_CONVERSION_POINTMEMORY_H

@@ -1,0 +1,63 @@
+//===- Epilogue.h - What follows the sum in the same kernel ----*- C++ -*-===//
+//
+// The epilogues of docs/spec/convolution.md, in double. They change the error
+// that a kernel may make as well: a slope of the activation scales it, and its
+// own arithmetic adds to it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_DIALECT_REFERENCE_EPILOGUE_H
+#define TESSERA_DIALECT_REFERENCE_EPILOGUE_H
+
+#include "dialect/Reference/Compare.h"
+
+#include <array>
+#include <optional>
+
+namespace tessera::reference {
+
+/// MIOpen's activations, in the order of its enum; a, b and c are its alpha,
+/// beta and gamma.
+enum class Activation {
+  None,
+  Logistic,    ///< 1 / (1 + e^-v)
+  Tanh,        ///< b tanh(a v)
+  Relu,        ///< max(0, v)
+  SoftRelu,    ///< log(1 + e^v)
+  Abs,         ///< |v|
+  Power,       ///< (a + b v)^c, and 0 where a + b v <= kLeastPowerBase
+  ClippedRelu, ///< min(a, max(0, v))
+  LeakyRelu,   ///< v where v > 0, else a v
+  Elu,         ///< v where v > 0, else a (e^v - 1)
+  Clamp,       ///< min(b, max(a, v))
+};
+
+/// As f32 has it.
+inline constexpr double kLeastPowerBase = 1e-6f;
+
+/// activation(alpha sum + beta old + residual + bias).
+struct Epilogue {
+  double alpha = 1;
+  double beta = 0;
+  std::optional<TensorView> old{}; ///< The result tensor before the kernel.
+  std::optional<TensorView> residual{}; ///< Of the result's sizes.
+  std::optional<TensorView> bias{};     ///< One value a channel; only that
+                                        ///< coordinate of the view counts.
+  Activation activation = Activation::None;
+  std::array<double, 3> parameters{}; ///< a, b, c.
+
+  /// Whether it leaves the sum as it is.
+  bool isIdentity() const;
+};
+
+double activate(Activation activation, const std::array<double, 3> &parameters,
+                double value);
+
+/// Replaces the sums in `expected` by what the epilogue makes of them.
+/// `compute` is the type of its arithmetic: F32, or F64 for sums of f64.
+void applyEpilogue(const Epilogue &epilogue, ElementType compute,
+                   Expected &expected);
+
+} // namespace tessera::reference
+
+#endif // TESSERA_DIALECT_REFERENCE_EPILOGUE_H

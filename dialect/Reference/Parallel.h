@@ -1,0 +1,16 @@
+//===- Parallel.h - A loop on all processors -------------------*- C++ -*-===//
+
+#ifndef TESSERA_DIALECT_REFERENCE_PARALLEL_H
+#define TESSERA_DIALECT_REFERENCE_PARALLEL_H
+
+#include <cstdint>
+#include <functional>
+
+namespace tessera::reference {
+
+/// Runs `body(0)` to `body(count - 1)`, in no order, on all processors.
+void parallelFor(int64_t count, const std::function<void(int64_t)> &body);
+
+} // namespace tessera::reference
+
+#endif // TESSERA_DIALECT_REFERENCE_PARALLEL_H

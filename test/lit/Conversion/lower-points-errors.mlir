@@ -1,0 +1,62 @@
+// RUN: dnn-opt %s -split-input-file -verify-diagnostics --dnn-lower-points
+
+// Without a chip there is no wave, and no buffer descriptor.
+// expected-error@+1 {{needs the attribute 'dnn.target' naming one of gfx90a}}
+module {}
+
+// -----
+
+module attributes {dnn.target = "gfx942"} {
+  // expected-error@+1 {{returns a value, but a kernel cannot}}
+  func.func @result(%x: memref<8xf32>) -> memref<8xf32> attributes {dnn.kernel} {
+    dnn.for_each_point [8] threads 64 {
+    ^bb0(%i: index):
+    }
+    return %x : memref<8xf32>
+  }
+}
+
+// -----
+
+module attributes {dnn.target = "gfx942"} {
+  // expected-error@+1 {{takes 'i32', but a kernel takes memrefs and f32 or f64 scalars}}
+  func.func @argument(%x: i32) attributes {dnn.kernel} {
+    dnn.for_each_point [8] threads 64 {
+    ^bb0(%i: index):
+    }
+    return
+  }
+}
+
+// -----
+
+// Two grids are two kernels.
+module attributes {dnn.target = "gfx942"} {
+  // expected-error@+1 {{needs one dnn.for_each_point, before its return}}
+  func.func @twice() attributes {dnn.kernel} {
+    dnn.for_each_point [8] threads 64 {
+    ^bb0(%i: index):
+    }
+    dnn.for_each_point [8] threads 64 {
+    ^bb0(%i: index):
+    }
+    return
+  }
+}
+
+// -----
+
+// Memory that the launch does not know.
+module attributes {dnn.target = "gfx942"} {
+  func.func @memory(%x: memref<8xf32>, %other: memref<8xf32>, %which: f32) attributes {dnn.kernel} {
+    %zero = arith.constant 0.0 : f32
+    %c = arith.cmpf olt, %which, %zero : f32
+    %m = arith.select %c, %x, %other : memref<8xf32>
+    dnn.for_each_point [8] threads 64 {
+    ^bb0(%i: index):
+      // expected-error@+1 {{needs an argument of the kernel function}}
+      %v, %ok = dnn.point_load %m[%i] : memref<8xf32> -> f32
+    }
+    return
+  }
+}

@@ -1,0 +1,25 @@
+// RUN: dnn-opt %s | dnn-opt | FileCheck %s
+// RUN: dnn-opt %s --mlir-print-op-generic | dnn-opt | FileCheck %s
+
+// A point program survives print and parse: scalars and vectors, strided
+// memory, accesses with and without checks.
+// CHECK-LABEL: func.func @pass
+// CHECK-SAME: %[[X:[^:]*]]: memref<2x9x7x16xf16, strided<[1024, 112, 16, 1]>>
+// CHECK-SAME: {dnn.arg = "alpha"}
+// CHECK:      dnn.for_each_point [2, 9, 7, 2] threads 64 {
+// CHECK-NEXT: ^bb0(%[[N:.*]]: index, %[[H:.*]]: index, %[[W:.*]]: index, %[[C:.*]]: index):
+// CHECK-NEXT:   %[[V:.*]], %{{.*}} = dnn.point_load %[[X]][%[[N]], %[[H]], %[[W]], %[[C]]] inside [0, 3] : memref<{{.*}}> -> vector<8xf16>
+// CHECK-NEXT:   dnn.point_store %[[V]], %{{.*}}[%[[N]], %[[H]], %[[W]], %[[C]]] : vector<8xf16>, memref<2x9x7x16xf16>
+// CHECK-NEXT:   %{{.*}}, %[[OK:.*]] = dnn.point_load %{{.*}}[] : memref<i64> -> i64
+func.func @pass(%x: memref<2x9x7x16xf16, strided<[1024, 112, 16, 1]>>,
+                %y: memref<2x9x7x16xf16>, %s: memref<i64>,
+                %alpha: f32 {dnn.arg = "alpha"}) attributes {dnn.kernel} {
+  dnn.for_each_point [2, 9, 7, 2] threads 64 {
+  ^bb0(%n: index, %h: index, %w: index, %c: index):
+    %v, %0 = dnn.point_load %x[%n, %h, %w, %c] inside [0, 3]
+        : memref<2x9x7x16xf16, strided<[1024, 112, 16, 1]>> -> vector<8xf16>
+    dnn.point_store %v, %y[%n, %h, %w, %c] : vector<8xf16>, memref<2x9x7x16xf16>
+    %t, %ok = dnn.point_load %s[] : memref<i64> -> i64
+  }
+  return
+}
