@@ -1,70 +1,74 @@
 //===- Epilogue.cpp - From accumulators to the output tensor --------------===//
 
 #include "compiler/Conversion/Epilogue.h"
+#include "compiler/Conversion/StoreView.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/TypeUtilities.h"
 
+#include <map>
 #include <numeric>
 
 using namespace mlir;
 using namespace tessera;
 
-namespace {
-/// Where a group of neighbouring accumulators of one fragment goes along one
-/// dimension of the output.
-struct Place {
-  Value offset; ///< Bytes.
-  Value valid;  ///< Null if always inside.
-};
-} // namespace
+//===----------------------------------------------------------------------===//
+// The region
+//===----------------------------------------------------------------------===//
 
-namespace {
-/// One dimension of the output, as a lane sees it.
-struct Side {
-  AccessSpace space;
-  int64_t extent;
-  int64_t tile;
-  Value first;    ///< The lane's first position in the tile.
-  Value origin;   ///< Of the tile, for addresses.
-  Value absolute; ///< Of the tile in the view, for checks.
-};
-} // namespace
-
-static Place makePlace(Emitter &e, const Side &side, int64_t offset) {
-  Value position = e.add(side.first, offset);
-  Place place{side.space.evaluate(e, e.add(side.origin, position))[0], {}};
-  if (side.extent % side.tile != 0)
-    place.valid = e.ult(e.add(side.absolute, position), side.extent);
-  return place;
+/// `type` for each element of an accumulator.
+static Type widen(Type accumulator, Type type) {
+  auto vector = dyn_cast<VectorType>(accumulator);
+  return vector ? vector.clone(type) : type;
 }
 
 /// Runs the elementwise ops of the region on a whole accumulator at once.
-static Value applyRegion(Emitter &e, Region &region, Value value) {
+/// `mapping` holds what the ops take from outside.
+static Value applyRegion(Emitter &e, Region &region, ValueRange values,
+                         IRMapping mapping) {
+  Type accumulator = values.front().getType();
   if (region.empty())
-    return value;
-  auto widen = [&](Type type) -> Type {
-    auto vector = dyn_cast<VectorType>(value.getType());
-    return vector ? vector.clone(type) : type;
-  };
+    return values.front();
   Block &body = region.front();
-  IRMapping mapping;
-  mapping.map(body.getArgument(0), value);
+  mapping.map(body.getArguments(), values);
   for (Operation &op : body.without_terminator()) {
     if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
       TypedAttr attr = constant.getValue();
-      if (auto vector = dyn_cast<VectorType>(widen(attr.getType())))
+      if (auto vector =
+              dyn_cast<VectorType>(widen(accumulator, attr.getType())))
         attr = DenseElementsAttr::get(vector, attr);
       mapping.map(constant.getResult(), e.constant(attr));
       continue;
     }
     Operation *clone = e.b.clone(op, mapping);
     for (Value result : clone->getResults())
-      result.setType(widen(result.getType()));
+      result.setType(widen(accumulator, result.getType()));
   }
   return mapping.lookup(body.getTerminator()->getOperand(0));
 }
+
+/// The scalars that the region takes from outside, one for each element.
+static IRMapping mapScalars(Emitter &e, Region &region, Type accumulator,
+                            const EpilogueInputs &inputs) {
+  IRMapping mapping;
+  region.walk([&](Operation *op) {
+    for (Value operand : op->getOperands()) {
+      if (operand.getParentRegion() == &region || mapping.contains(operand))
+        continue;
+      Value scalar = inputs.getScalar(cast<BlockArgument>(operand));
+      Type type = widen(accumulator, scalar.getType());
+      if (type != scalar.getType())
+        scalar = vector::BroadcastOp::create(e.b, e.loc, type, scalar);
+      mapping.map(operand, scalar);
+    }
+  });
+  return mapping;
+}
+
+//===----------------------------------------------------------------------===//
+// Elements and what memory holds of them
+//===----------------------------------------------------------------------===//
 
 /// Elements [first, first + width) as the integers that a store takes.
 static Value packForStore(Emitter &e, Value value, int64_t first,
@@ -99,61 +103,149 @@ static Value roundTo(Emitter &e, Type element, Value value) {
   return arith::TruncFOp::create(e.b, e.loc, type, value);
 }
 
-void tessera::emitEpilogue(Emitter &e, dnn::TileStoreOp store,
-                           const ViewAccess &access, const TileMma &mma,
-                           ArrayRef<Value> accumulators,
-                           const GlobalBuffer &buffer, Value lane, Value row0,
-                           Value column0) {
+/// The `width` elements that a load gave as integers, as f32s.
+static SmallVector<Value> unpackLoaded(Emitter &e, Value loaded, Type element,
+                                       int64_t width) {
+  SmallVector<Value> values;
+  if (width == 1) {
+    values.push_back(arith::BitcastOp::create(e.b, e.loc, element, loaded));
+  } else {
+    if (!isa<VectorType>(loaded.getType()))
+      loaded = vector::BroadcastOp::create(
+          e.b, e.loc, VectorType::get(1, loaded.getType()), loaded);
+    loaded = vector::BitCastOp::create(e.b, e.loc,
+                                       VectorType::get(width, element), loaded);
+    for (int64_t i = 0; i < width; ++i)
+      values.push_back(vector::ExtractOp::create(e.b, e.loc, loaded, i));
+  }
+  Type f32 = e.b.getF32Type();
+  for (Value &value : values) {
+    if (element.isInteger())
+      value = arith::SIToFPOp::create(e.b, e.loc, f32, value);
+    else if (!element.isF32())
+      value = arith::ExtFOp::create(e.b, e.loc, f32, value);
+  }
+  return values;
+}
+
+//===----------------------------------------------------------------------===//
+// Extra tensors
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// An extra tensor of the epilogue: what it holds for each fragment, loaded
+/// once where several fragments share it (a bias).
+class ExtraTensor {
+public:
+  ExtraTensor(Emitter &e, StoreView view, const TileMma &mma)
+      : e(e), view(std::move(view)), mma(mma),
+        accumulator(mma.getAccumulatorType()) {}
+
+  /// Its values for fragment `j` along P and `i` along Q.
+  Value get(int64_t j, int64_t i) {
+    Value &cached =
+        values[{view.dependsOnP() ? j : 0, view.dependsOnQ() ? i : 0}];
+    return cached ? cached : cached = load(j, i);
+  }
+
+private:
+  Value load(int64_t j, int64_t i);
+
+  Emitter &e;
+  StoreView view;
+  const TileMma &mma;
+  Type accumulator;
+  std::map<std::pair<int64_t, int64_t>, Value> values;
+};
+} // namespace
+
+Value ExtraTensor::load(int64_t j, int64_t i) {
+  const MatrixInstruction &row = mma.getInstruction();
+  const FragmentSide &q = mma.hasLanesAlongN() ? mma.getM() : mma.getN();
+  Type element = view.getAccess().getElementType();
+  // What one side does not move is valid wherever the other is.
+  StorePlace placeQ = view.locateQ(view.dependsOnQ() ? i * q.rows : 0);
+  if (!view.dependsOnQ())
+    placeQ.valid = Value();
+  SmallVector<Value> elements;
+  int64_t width = view.dependsOnP() ? view.getWidth(row.accVector) : 1;
+  for (int64_t first = 0; first < row.accRegs; first += width) {
+    if (first > 0 && !view.dependsOnP()) {
+      elements.push_back(elements.front());
+      continue;
+    }
+    StorePlace placeP = view.locateP(mma.getPosition(j, first));
+    if (!view.dependsOnP())
+      placeP.valid = Value();
+    llvm::append_range(
+        elements,
+        unpackLoaded(e, view.load(placeP, placeQ, width), element, width));
+  }
+  if (!isa<VectorType>(accumulator))
+    return elements.front();
+  auto type = VectorType::get(row.accRegs, e.b.getF32Type());
+  return vector::FromElementsOp::create(e.b, e.loc, type, elements);
+}
+
+//===----------------------------------------------------------------------===//
+// The whole
+//===----------------------------------------------------------------------===//
+
+/// A view at the lane's places: those of the store and of its extras are alike.
+static StoreView makeStoreView(Emitter &e, dnn::TileStoreOp store, Value view,
+                               const TileMma &mma,
+                               const EpilogueInputs &inputs) {
   const MatrixInstruction &row = mma.getInstruction();
   bool alongN = mma.hasLanesAlongN();
   ArrayRef<int64_t> extents = store.getView().getType().getShape();
   ArrayRef<int64_t> tile = store.getValue().getType().getShape();
-  int64_t width = access.getVectorWidth(alongN ? 2 : 1, row.accVector);
-  Value base = e.add(access.getSpace(0).evaluate(e, buffer.group)[0],
-                     access.getConstant(0));
-
-  // P: the neighbours of a lane; Q: one place a fragment.
   const FragmentSide &p = alongN ? mma.getN() : mma.getM();
   const FragmentSide &q = alongN ? mma.getM() : mma.getN();
   Value pFirst =
-      e.add(p.firstRow, e.mul(e.divu(lane, row.columns), row.accVector));
+      e.add(p.firstRow, e.mul(e.divu(inputs.lane, row.columns), row.accVector));
   Value qFirst = e.add(q.firstRow, q.laneRow);
   auto makeSide = [&](bool isN, Value first) {
-    return isN ? Side{access.getSpace(2),
-                      extents[2],
-                      tile[1],
-                      first,
-                      column0,
-                      column0}
-               : Side{access.getSpace(1), extents[1], tile[0], first,
-                      buffer.row0,        row0};
+    return isN ? StoreSide{2, extents[2], tile[1], first, inputs.column0}
+               : StoreSide{1, extents[1], tile[0], first, inputs.row0};
   };
-  Side pSide = makeSide(alongN, pFirst), qSide = makeSide(!alongN, qFirst);
+  ViewAccess access(view.getDefiningOp<dnn::ViewOp>());
+  GlobalBuffer buffer = inputs.getBuffer(access);
+  return StoreView(e, std::move(access), std::move(buffer),
+                   makeSide(alongN, pFirst), makeSide(!alongN, qFirst));
+}
 
-  SmallVector<Place> qPlaces;
+void tessera::emitEpilogue(Emitter &e, dnn::TileStoreOp store,
+                           const TileMma &mma, const EpilogueInputs &inputs) {
+  const MatrixInstruction &row = mma.getInstruction();
+  bool alongN = mma.hasLanesAlongN();
+  const FragmentSide &p = alongN ? mma.getN() : mma.getM();
+  const FragmentSide &q = alongN ? mma.getM() : mma.getN();
+  StoreView result = makeStoreView(e, store, store.getView(), mma, inputs);
+  std::vector<ExtraTensor> extras;
+  for (Value extra : store.getExtras())
+    extras.emplace_back(e, makeStoreView(e, store, extra, mma, inputs), mma);
+  IRMapping scalars =
+      mapScalars(e, store.getEpilogue(), mma.getAccumulatorType(), inputs);
+
+  int64_t width = result.getWidth(row.accVector);
+  SmallVector<StorePlace> placesQ;
   for (int64_t i = 0; i < q.count; ++i)
-    qPlaces.push_back(makePlace(e, qSide, i * q.rows));
+    placesQ.push_back(result.locateQ(i * q.rows));
   for (int64_t j = 0; j < p.count; ++j) {
-    // Stores of one fragment: register `first`, position along P.
-    SmallVector<std::pair<int64_t, Place>> stores;
-    for (int64_t first = 0; first < row.accRegs; first += width) {
-      int64_t position = j * p.rows + first / row.accVector * row.accStride +
-                         first % row.accVector;
-      stores.push_back({first, makePlace(e, pSide, position)});
-    }
+    SmallVector<StorePlace> placesP;
+    for (int64_t first = 0; first < row.accRegs; first += width)
+      placesP.push_back(result.locateP(mma.getPosition(j, first)));
     for (int64_t i = 0; i < q.count; ++i) {
       int64_t index =
           alongN ? j * mma.getM().count + i : i * mma.getM().count + j;
-      Value value = applyRegion(e, store.getEpilogue(), accumulators[index]);
-      value = roundTo(e, access.getElementType(), value);
-      Value qBase = e.add(base, qPlaces[i].offset);
-      for (auto &[first, place] : stores) {
-        Value offset = e.add(qBase, place.offset);
-        Value valid = e.both(place.valid, qPlaces[i].valid);
-        offset = e.select(valid, offset, e.constant(kOutOfRange));
-        storeBuffer(e, packForStore(e, value, first, width), buffer.descriptor,
-                    offset);
-      }
+      SmallVector<Value> values = {inputs.accumulators[index]};
+      for (ExtraTensor &extra : extras)
+        values.push_back(extra.get(j, i));
+      Value value = applyRegion(e, store.getEpilogue(), values, scalars);
+      value = roundTo(e, result.getAccess().getElementType(), value);
+      for (auto [n, place] : llvm::enumerate(placesP))
+        result.store(packForStore(e, value, n * width, width), place,
+                     placesQ[i]);
     }
   }
 }

@@ -1,4 +1,10 @@
 //===- Epilogue.h - From accumulators to the output tensor -----*- C++ -*-===//
+//
+// Each lane owns neighbouring elements of the output, so it applies the
+// epilogue region, rounds once and stores, without a trip through LDS. Extra
+// tensors (bias, residual, the old result) are loaded at the same places.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_COMPILER_CONVERSION_EPILOGUE_H
 #define TESSERA_COMPILER_CONVERSION_EPILOGUE_H
@@ -8,14 +14,21 @@
 
 namespace tessera {
 
-/// Applies the epilogue region of `store`, rounds to the tensor's type, and
-/// stores each lane's neighbours with the widest store that the layout allows.
-/// Elements outside the view (tails of the tile, whose first element is at
-/// `row0` and `column0`) are not stored.
-void emitEpilogue(Emitter &e, dnn::TileStoreOp store, const ViewAccess &access,
-                  const TileMma &mma, llvm::ArrayRef<mlir::Value> accumulators,
-                  const GlobalBuffer &buffer, mlir::Value lane,
-                  mlir::Value row0, mlir::Value column0);
+/// What the lowering of a store has at hand.
+struct EpilogueInputs {
+  /// The accumulators of `mma`, in the order of MainLoop::emit().
+  llvm::ArrayRef<mlir::Value> accumulators;
+  mlir::Value lane;
+  mlir::Value row0;    ///< Of the workgroup's tile,
+  mlir::Value column0; ///< in the views.
+  /// The buffer of a view, for the workgroup's tile.
+  llvm::function_ref<GlobalBuffer(const ViewAccess &)> getBuffer;
+  /// A scalar argument of the source function, in the kernel.
+  llvm::function_ref<mlir::Value(mlir::BlockArgument)> getScalar;
+};
+
+void emitEpilogue(Emitter &e, dnn::TileStoreOp store, const TileMma &mma,
+                  const EpilogueInputs &inputs);
 
 } // namespace tessera
 

@@ -26,14 +26,37 @@ static OuterDim getOuterDim(const ViewAccess &access) {
   return {space.getExtent() / space.sizes.front(), space.coefs[0].front()};
 }
 
+static int64_t sumReach(ArrayRef<int64_t> factors, ArrayRef<int64_t> sizes) {
+  int64_t bytes = 0;
+  for (auto [factor, size] : llvm::zip(factors, sizes))
+    bytes += std::abs(factor) * (size - 1);
+  return bytes;
+}
+
 /// Bytes from the first of `steps` steps along the outermost dimension of the
 /// rows to the last byte that a column of them can lie at.
 static int64_t getReach(const ViewAccess &access, int64_t steps) {
-  int64_t bytes = steps * getOuterDim(access).bytes;
-  AccessSpace columns = access.getSpace(2);
-  for (auto [factor, size] : llvm::zip(columns.coefs[0], columns.sizes))
-    bytes += std::abs(factor) * (size - 1);
-  return bytes;
+  AccessSpace rows = access.getSpace(1), columns = access.getSpace(2);
+  int64_t bytes = sumReach(columns.coefs[0], columns.sizes);
+  if (rows.sizes.empty())
+    return bytes;
+  int64_t inner = sumReach(ArrayRef(rows.coefs[0]).drop_front(),
+                           ArrayRef(rows.sizes).drop_front());
+  int64_t outer = std::abs(rows.coefs[0].front());
+  return bytes + (steps - 1) * outer + std::max(outer, inner);
+}
+
+/// Whether the rows (with the groups outside of them) are the outermost
+/// dimension in memory: what lies past their end lies past the tensor's.
+static bool isOutermostInMemory(const ViewAccess &access) {
+  AccessSpace rows = access.getSpace(1), groups = access.getSpace(0);
+  if (rows.sizes.empty())
+    return true;
+  int64_t bytes = rows.coefs[0].front() * rows.sizes.front();
+  for (int64_t d = groups.sizes.size() - 1;
+       d >= 0 && groups.coefs[0][d] == bytes; --d)
+    bytes *= groups.sizes[d];
+  return bytes >= access.getTensorBytes();
 }
 
 bool tessera::needsRowCheck(const ViewAccess &access, int64_t rows) {
@@ -41,7 +64,9 @@ bool tessera::needsRowCheck(const ViewAccess &access, int64_t rows) {
   int64_t padded = (extent + rows - 1) / rows * rows;
   OuterDim outer = getOuterDim(access);
   constexpr int64_t kWrap = int64_t(1) << 32;
-  return access.getTensorBytes() <= kOutOfRange && padded != extent &&
+  if (access.getTensorBytes() > kOutOfRange || padded == extent)
+    return false;
+  return !isOutermostInMemory(access) ||
          getReach(access, padded / outer.rows + 1) >= kWrap;
 }
 
@@ -50,6 +75,9 @@ int64_t tessera::getWindowBytes(const ViewAccess &access, int64_t rows) {
     return access.getTensorBytes();
   OuterDim outer = getOuterDim(access);
   // The descriptor hides the absolute position, so no check may need it.
+  if (access.getSpace(1).getExtent() % rows != 0 &&
+      !isOutermostInMemory(access))
+    return access.getTensorBytes();
   for (const auto &form : llvm::drop_begin(access.getSpace(1).coefs))
     if (!form.empty() && form.front() != 0)
       return access.getTensorBytes();
@@ -72,26 +100,50 @@ Value tessera::makeDescriptor(Emitter &e, Value pointer, Value bytes,
                                          bytes, e.constant(target.bufferWord3));
 }
 
-GlobalBuffer tessera::makeBuffer(Emitter &e, const ViewAccess &access,
-                                 Value pointer, Value group, Value row0,
-                                 const GpuTarget &target) {
-  Value size = e.constant(e.b.getI64IntegerAttr(access.getTensorBytes()));
-  if (access.getTensorBytes() <= kOutOfRange)
-    return {makeDescriptor(e, pointer, size, target), group, row0};
+/// The byte offset that `position` of a space contributes, in 64 bits.
+static Value evaluateWide(Emitter &e, const AccessSpace &space,
+                          Value position) {
+  Value sum = e.constant(e.b.getI64IntegerAttr(0));
+  for (int64_t d = space.sizes.size() - 1; d >= 0; --d) {
+    Value digit = d == 0 ? position : e.remu(position, space.sizes[d]);
+    Value bytes = mulWide(e, digit, space.coefs[0][d]);
+    sum = arith::AddIOp::create(e.b, e.loc, sum, bytes);
+    position = d == 0 ? position : e.divu(position, space.sizes[d]);
+  }
+  return sum;
+}
 
+/// A descriptor that begins at the tile: for tensors that one cannot cover.
+static GlobalBuffer makeWindow(Emitter &e, const ViewAccess &access,
+                               Value pointer, GlobalBuffer whole, Value group,
+                               const GpuTarget &target) {
   OuterDim outer = getOuterDim(access);
-  AccessSpace groups = access.getSpace(0);
-  int64_t groupBytes = groups.sizes.empty() ? 0 : groups.coefs[0].front();
   Value start = arith::AddIOp::create(
-      e.b, e.loc, mulWide(e, e.divu(row0, outer.rows), outer.bytes),
-      mulWide(e, group, groupBytes));
+      e.b, e.loc, mulWide(e, e.divu(whole.row0, outer.rows), outer.bytes),
+      evaluateWide(e, access.getSpace(0), group));
+  Value size = e.constant(e.b.getI64IntegerAttr(access.getTensorBytes()));
   Value left = arith::SubIOp::create(e.b, e.loc, size, start);
   Value limit = e.constant(e.b.getI64IntegerAttr(kOutOfRange));
   left = arith::MinUIOp::create(e.b, e.loc, left, limit);
   Value first = LLVM::GEPOp::create(e.b, e.loc, pointer.getType(),
                                     e.b.getI8Type(), pointer, start);
-  return {makeDescriptor(e, first, left, target), e.constant(0),
-          e.remu(row0, outer.rows)};
+  whole.descriptor = makeDescriptor(e, first, left, target);
+  whole.base[0] = e.constant(access.getConstant(0));
+  whole.row0 = e.remu(whole.row0, outer.rows);
+  return whole;
+}
+
+GlobalBuffer tessera::makeBuffer(Emitter &e, const ViewAccess &access,
+                                 Value pointer, Value group, Value row0,
+                                 const GpuTarget &target) {
+  GlobalBuffer buffer{{}, access.getSpace(0).evaluate(e, group), row0};
+  for (auto [f, form] : llvm::enumerate(buffer.base))
+    form = e.add(form, access.getConstant(f));
+  if (access.getTensorBytes() > kOutOfRange)
+    return makeWindow(e, access, pointer, std::move(buffer), group, target);
+  Value size = e.constant(e.b.getI64IntegerAttr(access.getTensorBytes()));
+  buffer.descriptor = makeDescriptor(e, pointer, size, target);
+  return buffer;
 }
 
 Value tessera::loadBuffer(Emitter &e, Value descriptor, Type type, Value lane,

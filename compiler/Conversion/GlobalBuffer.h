@@ -24,16 +24,21 @@ inline constexpr int64_t kOutOfRange = int64_t(1) << 31;
 /// A descriptor, and where a tile begins in terms of it.
 struct GlobalBuffer {
   mlir::Value descriptor;
-  mlir::Value group; ///< To be added to every position,
-  mlir::Value row0;  ///< relative to the descriptor's first byte.
+  /// What group and constants contribute to each form; of the offset, what is
+  /// left of it behind the descriptor's first byte.
+  llvm::SmallVector<mlir::Value> base;
+  /// First row of the tile, relative to the descriptor's first byte.
+  mlir::Value row0;
 };
 
 /// Bytes that a tile of `rows` rows may span in a descriptor of its own; the
 /// lowering refuses a view where they exceed kOutOfRange.
 int64_t getWindowBytes(const ViewAccess &access, int64_t rows);
 
-/// Whether the offsets of rows past the view's end, in the last of the tiles of
-/// `rows` rows, could wrap around into the tensor.
+/// Whether rows past the view's end, in the last of the tiles of `rows` rows,
+/// may be anywhere but out of the descriptor's range or at another row's
+/// place: their offsets could wrap around, or a walk along them could end
+/// behind the tensor without being noticed.
 bool needsRowCheck(const ViewAccess &access, int64_t rows);
 
 /// A raw descriptor of `bytes` (an i64) from `pointer` on.

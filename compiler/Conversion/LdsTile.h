@@ -1,11 +1,17 @@
 //===- LdsTile.h - Where a tile's elements lie in LDS ----------*- C++ -*-===//
 //
 // A tile of `rows` rows of `step` elements, each row cut into 16-byte chunks.
-// Chunk c of row r lies in place c ^ swizzle(r), so that the writes (a row's
-// chunks by neighbouring lanes, or neighbouring rows) and the reads (the same
-// chunk of neighbouring rows) both touch every bank once: no padding, and no
-// conflict under either known order of the lanes of a 128-bit access, which
-// tools/dev/check_lds_layout.py proves from the table below.
+// Chunk c of row r lies in place c ^ swizzle(r) of LDS row line(r), so that the
+// writes and the reads (the same chunk of neighbouring rows) touch every bank
+// once: no padding, and no conflict under either known order of the lanes of a
+// 128-bit access, which tools/dev/check_lds_layout.py proves from the table and
+// the functions below. There are two ways to write, and so two layouts:
+//
+// - by chunks: 16 bytes of a row by a lane; neighbouring lanes take the row's
+//   chunks, or neighbouring rows;
+// - by blocks (BlockCopy.h): half a chunk of each of two or four neighbouring
+//   rows by a lane; neighbouring lanes take the next rows. One write of eight
+//   lanes meets rows that lie two or four apart, which the layout spreads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,7 +52,10 @@ struct LdsTile {
   int64_t step; ///< Elements of a row.
   int64_t elementBytes;
   int64_t banks; ///< Of the chip's LDS.
+  /// Rows of a block that a lane writes; 1 if it writes chunks.
+  int64_t blockRows = 1;
 
+  bool isBlocked() const { return blockRows > 1; }
   int64_t getChunkElements() const { return kChunkBytes / elementBytes; }
   int64_t getChunks() const { return step / getChunkElements(); }
 
@@ -57,16 +66,34 @@ struct LdsTile {
         best = &swizzle;
     return *best;
   }
-  /// Rows after which the layout repeats.
-  int64_t getPeriod() const { return banks == 64 ? 32 : 8; }
 
+  /// In a blocked tile the two bits above the three are added to the two below,
+  /// and rows of 64 bytes are paired by bit 2. 64 banks are treated as 32.
+  static constexpr int64_t kBlockShift = 3;
+  static constexpr int64_t kBlockMask = 3;
+  int64_t getBlockTerm(int64_t row) const {
+    return (row ^ ((row >> kBlockShift) & kBlockMask)) & getLowMask();
+  }
+  int64_t getLowMask() const { return std::min<int64_t>(getChunks(), 8) - 1; }
+  /// Whether line(r) exchanges the bits 0 and 2 of r.
+  bool exchangesRows() const { return isBlocked() && getChunks() == 4; }
+  /// Rows after which the layout repeats.
+  int64_t getPeriod() const { return isBlocked() || banks == 64 ? 32 : 8; }
+
+  /// Element offset of chunk `chunk` of row `row`.
   int64_t getOffset(int64_t row, int64_t chunk) const {
-    int64_t place = chunk ^ getSwizzle().getTerm(row);
-    return row * step + place * getChunkElements();
+    int64_t term = isBlocked() ? getBlockTerm(row) : getSwizzle().getTerm(row);
+    int64_t line =
+        exchangesRows() ? (row & ~5) | (row & 1) << 2 | ((row >> 2) & 1) : row;
+    return line * step + (chunk ^ term) * getChunkElements();
   }
 
   /// The place of chunk `chunk` in row `row`, and the chunk in that place.
   mlir::Value emitPlace(Emitter &e, mlir::Value row, mlir::Value chunk) const {
+    if (isBlocked()) {
+      mlir::Value upper = e.andi(e.shru(row, kBlockShift), kBlockMask);
+      return e.xori(chunk, e.andi(e.xori(row, upper), getLowMask()));
+    }
     const Swizzle &swizzle = getSwizzle();
     mlir::Value term = e.andi(e.shru(row, swizzle.shift), swizzle.mask);
     if (swizzle.fold) {
@@ -76,9 +103,13 @@ struct LdsTile {
     return e.xori(chunk, term);
   }
 
-  /// Element offset of chunk `chunk` of row `row`.
+  /// getOffset() of values.
   mlir::Value emitOffset(Emitter &e, mlir::Value row, mlir::Value chunk) const {
-    return e.add(e.mul(row, step),
+    mlir::Value line = row;
+    if (exchangesRows())
+      line = e.add(e.andi(row, ~5),
+                   e.add(e.mul(e.andi(row, 1), 4), e.andi(e.shru(row, 2), 1)));
+    return e.add(e.mul(line, step),
                  e.mul(emitPlace(e, row, chunk), getChunkElements()));
   }
 };

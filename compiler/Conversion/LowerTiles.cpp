@@ -67,7 +67,6 @@ static void emitBody(OpBuilder &b, TileProgram &program,
   Emitter e(b, function.getLoc(), &function.getBody().front());
   ViewAccess accessM = getAccess(program.loadM.getView());
   ViewAccess accessN = getAccess(program.loadN.getView());
-  ViewAccess accessD = getAccess(program.store.getView());
   auto range = LLVM::ConstantRangeAttr::get(b.getContext(), APInt(32, 0),
                                             APInt(32, program.threads));
   Value thread = ROCDL::ThreadIdXOp::create(b, e.loc, b.getI32Type(), range);
@@ -87,23 +86,30 @@ static void emitBody(OpBuilder &b, TileProgram &program,
   int64_t bytes = accessM.getElementBytes();
   ArrayRef<int64_t> acc = program.mma.getAcc().getType().getShape();
   ArrayRef<int64_t> waves = program.mma.getWaves();
-  LdsTile ldsM{acc[0], step, bytes, target.ldsBanks};
-  LdsTile ldsN{acc[1], step, bytes, target.ldsBanks};
-  TileCopy copyM(e, accessM, ldsM, program.walk, getBuffer(accessM, row0),
-                 program.threads, thread);
-  TileCopy copyN(e, accessN, ldsN, program.walk, getBuffer(accessN, column0),
-                 program.threads, thread);
+  LdsTile ldsM = chooseLdsTile(accessM, acc[0], step, program.threads, target);
+  LdsTile ldsN = chooseLdsTile(accessN, acc[1], step, program.threads, target);
+  auto copyM =
+      createTileCopy(e, accessM, ldsM, program.walk, getBuffer(accessM, row0),
+                     program.threads, thread);
+  auto copyN =
+      createTileCopy(e, accessN, ldsN, program.walk,
+                     getBuffer(accessN, column0), program.threads, thread);
   TileMma mma(e, program.instruction, target, ldsM, ldsN, waves[0], waves[1],
               program.mma.getLanes() == dnn::TileDim::N, lane,
               e.divu(wave, waves[1]), e.remu(wave, waves[1]),
               accessM.getElementType());
   auto lds = function.getWorkgroupAttributions();
   bool pinned = program.pipeline.getSchedule() == dnn::ScheduleKind::Pinned;
-  MainLoop loop(e, copyM, copyN, mma, program.walk, step * bytes,
+  MainLoop loop(e, *copyM, *copyN, mma, program.walk, step * bytes,
                 LdsBuffers{{lds[0], lds[2]}, {lds[1], lds[3]}}, pinned);
   SmallVector<Value> accumulators = loop.emit();
-  emitEpilogue(e, program.store, accessD, mma, accumulators,
-               getBuffer(accessD, row0), lane, row0, column0);
+  emitEpilogue(
+      e, program.store, mma,
+      {accumulators, lane, row0, column0,
+       [&](const ViewAccess &access) { return getBuffer(access, row0); },
+       [&](BlockArgument argument) {
+         return function.getArgument(argument.getArgNumber());
+       }});
   gpu::ReturnOp::create(b, e.loc);
 }
 

@@ -86,23 +86,25 @@ MainLoop::Actions MainLoop::makeReads(SmallVector<Values> &fragments,
   return actions;
 }
 
-/// Each staged chunk goes to LDS, and the chunk of the step after the next
+/// Each staged piece goes to LDS, and the piece of the step after the next
 /// takes its registers.
 MainLoop::Actions MainLoop::makeCopies(const State &state,
                                        SmallVector<Values> &loaded,
                                        unsigned next, Value position) {
   Actions actions;
   for (unsigned pass = 0; pass < getPasses(); ++pass) {
-    actions.push_back({Kind::LdsWrite, [=, this, &state] {
-                         auto [copy, own] = getPass(pass);
-                         bool isM = pass < copyM.getPasses();
-                         copy.write(own, state.staged[pass],
-                                    isM ? buffers.m[next] : buffers.n[next]);
-                       }});
-    actions.push_back({Kind::GlobalLoad, [=, this, &loaded] {
-                         auto [copy, own] = getPass(pass);
-                         loaded[pass] = copy.load(own, position);
-                       }});
+    TileCopy &copy = getPass(pass).first;
+    for (unsigned part = 0; part < copy.getWriteParts(); ++part)
+      actions.push_back({Kind::LdsWrite, [=, this, &state] {
+                           auto [copy, own] = getPass(pass);
+                           copy.write(own, part, state.staged[pass],
+                                      getBuffer(pass, next));
+                         }});
+    for (unsigned part = 0; part < copy.getLoadParts(); ++part)
+      actions.push_back({Kind::GlobalLoad, [=, this, &loaded] {
+                           auto [copy, own] = getPass(pass);
+                           copy.load(own, part, position, loaded[pass]);
+                         }});
   }
   return actions;
 }
@@ -253,21 +255,22 @@ MainLoop::State MainLoop::emitPrologue() {
   }
   State state;
   state.accumulators.assign(mma.getAccumulators(), mma.makeZeroAccumulator());
-  SmallVector<Values> first;
+  auto loadAll = [&](Value position) {
+    SmallVector<Values> loaded(getPasses());
+    for (unsigned pass = 0; pass < getPasses(); ++pass) {
+      auto [copy, own] = getPass(pass);
+      for (unsigned part = 0; part < copy.getLoadParts(); ++part)
+        copy.load(own, part, position, loaded[pass]);
+    }
+    return loaded;
+  };
+  SmallVector<Values> first = loadAll(zero);
   for (unsigned pass = 0; pass < getPasses(); ++pass) {
     auto [copy, own] = getPass(pass);
-    first.push_back(copy.load(own, zero));
+    for (unsigned part = 0; part < copy.getWriteParts(); ++part)
+      copy.write(own, part, first[pass], getBuffer(pass, 0));
   }
-  for (unsigned pass = 0; pass < getPasses(); ++pass) {
-    auto [copy, own] = getPass(pass);
-    bool isM = pass < copyM.getPasses();
-    copy.write(own, first[pass], isM ? buffers.m[0] : buffers.n[0]);
-  }
-  Value second = e.constant(stepBytes);
-  for (unsigned pass = 0; pass < getPasses(); ++pass) {
-    auto [copy, own] = getPass(pass);
-    state.staged.push_back(copy.load(own, second));
-  }
+  state.staged = loadAll(e.constant(stepBytes));
   amdgpu::LDSBarrierOp::create(e.b, e.loc);
   for (int64_t index = 0; index < getFragments(); ++index)
     state.fragments.push_back(readFragment(index, 0, 0));
@@ -295,9 +298,11 @@ MainLoop::State MainLoop::emitFlatLoop(State state) {
 }
 
 /// Taps x channels. The loads are two steps ahead, so tap 0 starts there and
-/// a last turn of two steps, past the last tap, loads nothing. The upper bound
-/// is written as lower + count, without wrap, so that LLVM sees that the inner
-/// loop runs at least once and makes no copy of it.
+/// a last turn of two steps, past the last tap, loads nothing. A tap that does
+/// not exist for this workgroup has no steps; the two of tap 0 that have been
+/// loaded hold zeros then. The upper bound is written as lower + count, without
+/// wrap, so that LLVM sees where the inner loop runs at least once and makes no
+/// copy of it.
 MainLoop::State MainLoop::emitNestedLoop(State state) {
   int64_t bytes = walk.inner * (stepBytes / mma.getM().lds.step);
   Value zero = e.constant(0), one = e.constant(1);
@@ -315,6 +320,8 @@ MainLoop::State MainLoop::emitNestedLoop(State state) {
   Value isTap = e.ult(tap, walk.outer);
   Value count =
       e.select(isFirst, e.constant(bytes - 2 * stepBytes), e.constant(bytes));
+  Value exists = e.both(copyM.emitTapExists(tap), copyN.emitTapExists(tap));
+  count = e.select(exists, count, zero);
   count = e.select(isTap, count, ahead);
   Value from = e.select(isFirst, ahead, zero);
   Value to = arith::AddIOp::create(e.b, e.loc, from, count,

@@ -44,7 +44,7 @@ private:
   /// What goes from one step to the next.
   struct State {
     Values accumulators;
-    /// The loaded chunks of the next step, of m's passes, then of n's.
+    /// The loaded pieces of the next step, of m's passes, then of n's.
     llvm::SmallVector<Values> staged;
     /// Fragments of the first chunk: of m, then of n.
     Values fragments;
@@ -82,6 +82,10 @@ private:
   unsigned getPasses() const { return copyM.getPasses() + copyN.getPasses(); }
   /// The side and its own pass for pass `index` of both.
   std::pair<TileCopy &, unsigned> getPass(unsigned index);
+  /// LDS buffer `buffer` of the side of pass `index`.
+  mlir::Value getBuffer(unsigned index, unsigned buffer) const {
+    return index < copyM.getPasses() ? buffers.m[buffer] : buffers.n[buffer];
+  }
   mlir::Value readFragment(int64_t index, int64_t chunk, unsigned buffer);
   int64_t getFragments() const { return mma.getM().count + mma.getN().count; }
 

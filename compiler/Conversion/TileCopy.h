@@ -1,12 +1,18 @@
 //===- TileCopy.h - One factor's way from memory to LDS --------*- C++ -*-===//
 //
-// Every thread of the workgroup brings some 16-byte chunks of each step: it
-// loads them into registers and, a step later, writes them to LDS. How the
-// reduction is walked decides what an address costs:
+// Every thread of the workgroup brings some pieces of each step: it loads them
+// into registers and, a step later, writes them to LDS. What a piece is depends
+// on what lies together in memory:
 //
-// - nested: an outer loop over the filter taps computes each chunk's offset
+// - along the reduction: 16-byte chunks of a row (ChunkCopy.h);
+// - along the rows: blocks, transposed in registers (BlockCopy.h).
+//
+// How the reduction is walked decides what an address costs:
+//
+// - nested: an outer loop over the filter taps computes each piece's offset
 //   and padding check once, and an inner loop over the channels adds one
-//   scalar. No vector arithmetic is left in it.
+//   scalar. No vector arithmetic is left in it. A tap that fails a check which
+//   is the same for the whole workgroup is skipped.
 // - flat: one loop over the whole reduction; each load finds its tap and
 //   channel by division. For channels that two steps do not divide.
 //
@@ -17,6 +23,8 @@
 
 #include "compiler/Conversion/GlobalBuffer.h"
 #include "compiler/Conversion/LdsTile.h"
+
+#include <memory>
 
 namespace tessera {
 
@@ -30,49 +38,82 @@ struct ReductionWalk {
 
 class TileCopy {
 public:
-  /// `buffer` says where the tile's rows begin.
-  TileCopy(Emitter &e, const ViewAccess &access, LdsTile lds,
-           const ReductionWalk &walk, GlobalBuffer buffer, int64_t threads,
-           mlir::Value thread);
+  virtual ~TileCopy() = default;
 
-  /// Chunks that each thread brings in a step.
-  unsigned getPasses() const { return rowForms.size(); }
+  /// Pieces that each thread brings in a step.
+  unsigned getPasses() const { return passes; }
+  /// Loads and LDS writes of one piece that the loop may spread.
+  virtual unsigned getLoadParts() const = 0;
+  virtual unsigned getWriteParts() const = 0;
+
   /// Computes the offsets of filter tap `tap` (nested walk only); beyond the
   /// last tap every load is out of range.
   void setTap(mlir::Value tap);
+  /// Whether tap `tap` holds anything for this workgroup (nested walk only);
+  /// null if every tap does.
+  mlir::Value emitTapExists(mlir::Value tap);
 
-  /// Loads chunk `pass` of the step at `position` bytes of the inner walk.
-  llvm::SmallVector<mlir::Value> load(unsigned pass, mlir::Value position);
+  /// Appends part `part` of piece `pass` of the step at `position` bytes of the
+  /// inner walk to `pieces`.
+  virtual void load(unsigned pass, unsigned part, mlir::Value position,
+                    llvm::SmallVectorImpl<mlir::Value> &pieces) = 0;
 
-  /// Writes what load() gave to LDS buffer `lds`.
-  void write(unsigned pass, llvm::ArrayRef<mlir::Value> pieces,
-             mlir::Value lds);
+  /// Writes part `part` of what all the loads of a piece gave to the LDS
+  /// buffer `buffer`.
+  virtual void write(unsigned pass, unsigned part,
+                     llvm::ArrayRef<mlir::Value> pieces,
+                     mlir::Value buffer) = 0;
 
-private:
-  llvm::SmallVector<mlir::Value> loadNested(unsigned pass,
-                                            mlir::Value position);
-  llvm::SmallVector<mlir::Value> loadFlat(unsigned pass, mlir::Value position);
-  mlir::Value checkBounds(unsigned pass, llvm::ArrayRef<mlir::Value> walked);
-  mlir::Type getPieceType() const;
+protected:
+  TileCopy(Emitter &e, const ViewAccess &access, LdsTile lds,
+           const ReductionWalk &walk, GlobalBuffer buffer);
+
+  /// Adds a row of the tile (relative to its first) that this thread loads
+  /// from; `elements` are added to the walk's position there (nested only).
+  void addRow(mlir::Value row, mlir::Value elements);
+
+  /// Loads `type` from place `place` (a row that was added); nested.
+  mlir::Value loadAtTap(unsigned place, mlir::Type type, mlir::Value position,
+                        int64_t elements);
+  /// The same from element `element` of the reduction; flat.
+  mlir::Value loadAtElement(unsigned place, mlir::Type type,
+                            mlir::Value element);
+  /// The i32s (or the one shorter integer) of `elements` elements.
+  mlir::Type getIntegerType(int64_t elements) const;
+  int64_t getWalkStep() const;
 
   Emitter &e;
   const ViewAccess &access;
   LdsTile lds;
   ReductionWalk walk;
-  mlir::Value descriptor;
-  int64_t width; ///< Elements of one load.
-  int64_t rowsPerPass;
+  unsigned passes = 0;
+
+private:
+  mlir::Value checkBounds(unsigned place, llvm::ArrayRef<mlir::Value> walked);
+  bool isUniform(unsigned form) const;
+
+  GlobalBuffer buffer;
   AccessSpace tapSpace;   ///< Nested: the outer reduction dimensions.
   AccessSpace innerSpace; ///< The dimension(s) that are walked by a step.
-  mlir::Value chunk;      ///< Of this thread, within a row.
-  mlir::Value ldsOffset;  ///< Of this thread's first chunk, an index.
-  /// Per pass: the forms of the chunk's row, constants included.
+  /// Per place: the forms of the row, group and constants included.
   llvm::SmallVector<llvm::SmallVector<mlir::Value>> rowForms;
-  /// Per pass: whether the row is in the view; null where it need not be known.
+  /// Per place: whether the row is in the view; null where it need not be
+  /// known.
   llvm::SmallVector<mlir::Value> rowValid;
-  /// Per pass: the byte offset at the current tap.
+  /// Per place: the byte offset at the current tap.
   llvm::SmallVector<mlir::Value> tapOffsets;
 };
+
+/// How a tile of `rows` rows of `step` elements is brought to LDS: by blocks
+/// where the view's rows lie together in memory and its columns do not.
+LdsTile chooseLdsTile(const ViewAccess &access, int64_t rows, int64_t step,
+                      int64_t threads, const GpuTarget &target);
+
+/// The copy that `lds` was chosen for. `buffer` says where the rows begin.
+std::unique_ptr<TileCopy> createTileCopy(Emitter &e, const ViewAccess &access,
+                                         LdsTile lds, const ReductionWalk &walk,
+                                         GlobalBuffer buffer, int64_t threads,
+                                         mlir::Value thread);
 
 } // namespace tessera
 

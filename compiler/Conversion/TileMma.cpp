@@ -50,8 +50,8 @@ TileMma::TileMma(Emitter &e, const MatrixInstruction &instruction,
   n = makeSide(ldsN, wavesN, waveN, lanesAlongN);
 }
 
-/// The swizzle repeats after a number of rows, so fragments that lie a
-/// multiple of it apart share one address register.
+/// The swizzle repeats after some rows, so fragments that lie a multiple of
+/// them apart share one address register.
 void TileMma::makeOffsets(FragmentSide &side, Value laneChunk) {
   bool isShared = side.rows % side.lds.getPeriod() == 0;
   Value row = e.add(side.firstRow, side.laneRow);

@@ -51,6 +51,13 @@ public:
   mlir::Type getAccumulatorType() const;
   mlir::Type getFragmentType() const;
   int64_t getAccumulators() const { return m.count * n.count; }
+  /// Where register `reg` of fragment `index` along P lies, from the place of
+  /// the lane's first.
+  int64_t getPosition(int64_t index, int64_t reg) const {
+    return index * instruction.rows +
+           reg / instruction.accVector * instruction.accStride +
+           reg % instruction.accVector;
+  }
   mlir::Value makeZeroAccumulator();
 
   /// Reads part `chunk` of the step of fragment `index` of side m (or n) from

@@ -49,16 +49,14 @@ static LogicalResult findOps(func::FuncOp function, TileProgram &program) {
 // Do they fit together
 //===----------------------------------------------------------------------===//
 
-/// Kernels take tensors and return nothing.
+/// Kernels take tensors and scalars, and return nothing.
 static LogicalResult checkSignature(func::FuncOp function) {
   if (function.getNumResults() != 0)
     return function.emitOpError("returns a value, but a kernel cannot");
-  for (Type type : function.getArgumentTypes()) {
-    auto memref = dyn_cast<MemRefType>(type);
-    if (!memref || !memref.getLayout().isIdentity())
+  for (Type type : function.getArgumentTypes())
+    if (!isa<MemRefType>(type) && !type.isF32())
       return function.emitOpError()
-             << "takes " << type << ", but a kernel takes packed memrefs";
-  }
+             << "takes " << type << ", but a kernel takes memrefs and f32";
   return success();
 }
 
@@ -102,20 +100,34 @@ static LogicalResult checkUses(TileProgram &program) {
   return success();
 }
 
-/// Epilogues compute from their argument alone.
-static LogicalResult checkEpilogue(dnn::TileStoreOp store) {
+/// Epilogues compute from their arguments and from scalars of the kernel.
+static LogicalResult checkEpilogue(TileProgram &program) {
+  dnn::TileStoreOp store = program.store;
+  Block *entry = &program.function.getBody().front();
+  auto isAvailable = [&](Value operand) {
+    auto argument = dyn_cast<BlockArgument>(operand);
+    return operand.getParentRegion() == &store.getEpilogue() ||
+           (argument && argument.getOwner() == entry &&
+            argument.getType().isF32());
+  };
   WalkResult result = store.getEpilogue().walk([&](Operation *op) {
-    for (Value operand : op->getOperands())
-      if (operand.getParentRegion() != &store.getEpilogue())
-        return WalkResult::interrupt();
     bool isScalar = op->hasTrait<OpTrait::Elementwise>() ||
                     op->hasTrait<OpTrait::ConstantLike>() ||
                     op->hasTrait<OpTrait::IsTerminator>();
-    return isScalar ? WalkResult::advance() : WalkResult::interrupt();
+    return isScalar && llvm::all_of(op->getOperands(), isAvailable)
+               ? WalkResult::advance()
+               : WalkResult::interrupt();
   });
   if (result.wasInterrupted())
-    return store.emitOpError("needs an epilogue of elementwise ops on values "
-                             "that it computes itself");
+    return store.emitOpError("needs an epilogue of elementwise ops on its "
+                             "arguments and on f32 arguments of the kernel");
+  for (Value extra : store.getExtras()) {
+    Type element = cast<dnn::ViewType>(extra.getType()).getElementType();
+    if (!element.isF16() && !element.isBF16() && !element.isF32())
+      return store.emitOpError()
+             << "needs further tensors of f16, bf16 or f32, but has "
+             << element;
+  }
   return success();
 }
 
@@ -292,6 +304,9 @@ static LogicalResult checkLimits(TileProgram &program) {
       failed(checkReach(program.loadN, program.loadN.getView(), acc[1])) ||
       failed(checkReach(program.store, program.store.getView(), acc[0])))
     return failure();
+  for (Value extra : program.store.getExtras())
+    if (failed(checkReach(program.store, extra, acc[0])))
+      return failure();
   // HIP counts work-items, and the lowering positions, in 32 bits.
   double items = program.threads;
   for (int64_t count : program.tiles.getCounts())
@@ -350,11 +365,13 @@ LogicalResult tessera::matchTileProgram(func::FuncOp function,
         {program.store, program.store.getView()}})
     if (failed(checkView(program, op, view)))
       return failure();
-  return success(succeeded(checkUses(program)) &&
-                 succeeded(checkEpilogue(program.store)) &&
-                 succeeded(chooseInstruction(program, target)) &&
-                 succeeded(checkSizes(program)) &&
-                 succeeded(checkResources(program, target)) &&
-                 succeeded(checkLimits(program)) &&
-                 succeeded(chooseWalk(program)));
+  for (Value extra : program.store.getExtras())
+    if (failed(checkView(program, program.store, extra)))
+      return failure();
+  return success(
+      succeeded(checkUses(program)) && succeeded(checkEpilogue(program)) &&
+      succeeded(chooseInstruction(program, target)) &&
+      succeeded(checkSizes(program)) &&
+      succeeded(checkResources(program, target)) &&
+      succeeded(checkLimits(program)) && succeeded(chooseWalk(program)));
 }

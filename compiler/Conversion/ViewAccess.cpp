@@ -60,16 +60,18 @@ ViewAccess::ViewAccess(dnn::ViewOp view)
       coords(view.getCoords()) {
   auto type = cast<MemRefType>(source.getType());
   elementBytes = elementType.getIntOrFloatBitWidth() / 8;
-  tensorBytes = type.getNumElements() * elementBytes;
+  int64_t offset = 0;
+  SmallVector<int64_t> strides;
+  (void)type.getStridesAndOffset(strides, offset);
+  tensorBytes = elementBytes;
   unsigned numDims = coords.getSizes().size();
   constants.assign(1, 0);
   factors.emplace_back(numDims, 0);
 
-  int64_t stride = tensorBytes;
-  for (auto [expr, size] :
-       llvm::zip(coords.getMap().getResults(), type.getShape())) {
-    stride /= size;
-    addLinear(expr, stride, factors[0], constants[0]);
+  for (auto [expr, size, stride] :
+       llvm::zip(coords.getMap().getResults(), type.getShape(), strides)) {
+    tensorBytes += (size - 1) * stride * elementBytes;
+    addLinear(expr, stride * elementBytes, factors[0], constants[0]);
 
     SmallVector<int64_t> form(numDims, 0);
     int64_t low = 0;

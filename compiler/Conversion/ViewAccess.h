@@ -23,6 +23,10 @@ struct AccessSpace {
   llvm::SmallVector<llvm::SmallVector<int64_t>> coefs;
 
   int64_t getExtent() const;
+  /// Bytes between neighbours along the space.
+  int64_t getInnermostStep() const {
+    return sizes.empty() ? 0 : coefs[0].back();
+  }
   /// The contribution of the space at (flat) `position` to each form.
   llvm::SmallVector<mlir::Value> evaluate(Emitter &e,
                                           mlir::Value position) const;
@@ -40,6 +44,7 @@ public:
   mlir::Value getSource() const { return source; }
   mlir::Type getElementType() const { return elementType; }
   int64_t getElementBytes() const { return elementBytes; }
+  /// From the first byte of the tensor to its last, gaps included.
   int64_t getTensorBytes() const { return tensorBytes; }
   int64_t getNumForms() const { return 1 + bounds.size(); }
   int64_t getConstant(unsigned form) const { return constants[form]; }

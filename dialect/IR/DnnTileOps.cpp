@@ -17,6 +17,15 @@ LogicalResult ViewOp::verify() {
   ViewType view = getType();
   if (source.getNumElements() == 0)
     return emitOpError() << "needs a source with elements, but has " << source;
+  SmallVector<int64_t> strides;
+  int64_t offset = 0;
+  if (failed(source.getStridesAndOffset(strides, offset)) || offset != 0 ||
+      llvm::any_of(strides, [](int64_t stride) {
+        return ShapedType::isDynamic(stride) || stride < 0;
+      }))
+    return emitOpError() << "needs a source of static strides without offset, "
+                            "but has "
+                         << source;
   if (coords.getMap().getNumResults() != source.getRank())
     return emitOpError() << "has coordinates of rank "
                          << coords.getMap().getNumResults()
@@ -118,15 +127,26 @@ LogicalResult TileMmaOp::verify() {
 LogicalResult TileStoreOp::verify() {
   if (getValue().getType().getShape().size() != 2)
     return emitOpError("needs a tile of two dimensions");
-  if (getEpilogue().empty())
-    return success();
-  Block &body = getEpilogue().front();
+  for (Value extra : getExtras())
+    if (cast<ViewType>(extra.getType()).getShape() !=
+        getView().getType().getShape())
+      return emitOpError() << "needs views of one shape, but has "
+                           << getView().getType() << " and " << extra.getType();
   Type element = getValue().getType().getElementType();
-  if (!getEpilogue().hasOneBlock() || body.getNumArguments() != 1 ||
-      body.getArgument(0).getType() != element || !body.mightHaveTerminator() ||
+  if (getEpilogue().empty()) {
+    if (!getExtras().empty())
+      return emitOpError("has further tensors, but no epilogue to use them");
+    return success();
+  }
+  Block &body = getEpilogue().front();
+  SmallVector<Type> expected = {element};
+  expected.append(getExtras().size(), Float32Type::get(getContext()));
+  if (!getEpilogue().hasOneBlock() ||
+      body.getArgumentTypes() != TypeRange(expected) ||
+      !body.mightHaveTerminator() ||
       body.getTerminator()->getOperandTypes() != TypeRange(element))
-    return emitOpError() << "needs an epilogue from one " << element
-                         << " to one " << element;
+    return emitOpError() << "needs an epilogue from one " << element << " and "
+                         << getExtras().size() << " f32 to one " << element;
   return success();
 }
 

@@ -150,8 +150,11 @@ def TileStoreOp : Dnn_Op<"tile_store", []> {
   let summary = "Write an accumulator tile through its coordinate map";
   let description = [{
     The optional region maps each accumulated element before it is rounded to
-    the tensor's type: bias, activation, residual. It holds elementwise ops on
-    one f32 and may be left empty.
+    the tensor's type: bias, activation, residual. It holds elementwise ops and
+    may be left empty. `ins` are views of further tensors, of the shape of the
+    stored view (the view of a bias does not move with the rows); the region
+    takes the accumulated element and theirs, at the same place and as f32. It
+    may also use f32 arguments of the function.
 
     Example:
     ```mlir
@@ -162,14 +165,29 @@ def TileStoreOp : Dnn_Op<"tile_store", []> {
       %relu = arith.maximumf %v, %zero : f32
       dnn.yield %relu : f32
     } : <256x256xf32>, <1x12544x256xf16>
+    dnn.tile_store %acc, %d[%g, %m, %n] ins(%bias : !dnn.view<1x12544x256xf16>)
+        epilogue {
+    ^bb0(%v: f32, %b: f32):
+      %scaled = arith.mulf %v, %alpha : f32
+      %sum = arith.addf %scaled, %b : f32
+      dnn.yield %sum : f32
+    } : <256x256xf32>, <1x12544x256xf16>
     ```
   }];
   let arguments = (ins Dnn_TileType:$value, Dnn_ViewType:$view, Index:$group,
-                       Index:$row, Index:$column);
+                       Index:$row, Index:$column,
+                       Variadic<Dnn_ViewType>:$extras);
   let regions = (region AnyRegion:$epilogue);
+  let builders = [
+    OpBuilder<(ins "::mlir::Value":$value, "::mlir::Value":$view,
+                   "::mlir::Value":$group, "::mlir::Value":$row,
+                   "::mlir::Value":$column), [{
+      build($_builder, $_state, value, view, group, row, column,
+            ::mlir::ValueRange());
+    }]>];
   let assemblyFormat = [{
     $value `,` $view `[` $group `,` $row `,` $column `]`
-    (`epilogue` $epilogue^)? attr-dict `:` type($value) `,` type($view)
+    (`ins` `(` $extras^ `:` type($extras) `)`)? (`epilogue` $epilogue^)? attr-dict `:` type($value) `,` type($view)
   }];
   let hasVerifier = 1;
 }

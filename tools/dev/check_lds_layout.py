@@ -3,8 +3,10 @@
 
 A conflict costs time and changes no result, so no execution test would notice
 one. This check reads the swizzles from compiler/Conversion/LdsTile.h and counts
-the conflicts of every 128-bit access that the main loop makes with it. Which
-lanes of a wave go together in one clock is not published for reads: two maps
+the conflicts of every access that the main loop makes with them: 128-bit writes
+and reads of chunks, and the 64-bit writes of tiles that are written by blocks,
+which have a layout of their own. Which lanes of a wave go together in one clock
+is not published for reads: two maps
 are known (consecutive lanes; the mixed one that composable_kernel's swizzles
 are made for), and the layout must be free of conflicts under both.
 
@@ -15,6 +17,7 @@ import argparse
 import collections
 import dataclasses
 import itertools
+import math
 import pathlib
 import re
 import sys
@@ -40,6 +43,22 @@ class Layout:
         return row * (self.chunks * CHUNK_BYTES + self.pad) + place * CHUNK_BYTES
 
 
+@dataclasses.dataclass(frozen=True)
+class BlockedLayout:
+    """Chunk c of row r is in place c ^ ((r ^ ((r >> shift) & upper)) & mask)
+    of row r, the bits 0 and 2 of r exchanged if it has four chunks."""
+    chunks: int
+    shift: int
+    upper: int
+    mask: int
+
+    def address(self, row, chunk):
+        place = chunk ^ ((row ^ ((row >> self.shift) & self.upper)) & self.mask)
+        if self.chunks == 4:
+            row = (row & ~5) | (row & 1) << 2 | (row >> 2) & 1
+        return (row * self.chunks + place) * CHUNK_BYTES
+
+
 # -- which lanes share a clock ----------------------------------------------
 
 def consecutive_phases(wave, lanes):
@@ -58,12 +77,13 @@ def mixed_phases(wave, lanes):
             for i in range(0, len(pairs), joined)]
 
 
-def count_extra(addresses, phases, banks):
-    """Clocks of all phases beyond what an even spread over the banks takes.
-    Lanes that want the same dword share it."""
+def count_extra(addresses, phases, banks, width=4):
+    """Clocks of all phases beyond what an even spread over the banks takes,
+    for accesses of `width` dwords. Lanes that want the same dword share it."""
     extra = 0
     for phase in phases:
-        dwords = {addresses[lane] // 4 + d for lane in phase for d in range(4)}
+        dwords = {addresses[lane] // 4 + d for lane in phase
+                  for d in range(width)}
         load = collections.Counter(dword % banks for dword in dwords)
         extra += max(load.values()) - -(-len(dwords) // banks)
     return extra
@@ -82,6 +102,20 @@ def write_patterns(layout, wave, threads):
         yield "write, rows first", [(t % rows, t // rows) for t in lanes]
 
 
+def block_write_patterns(layout, wave, threads, block_rows, rows):
+    """How BlockCopy writes: half a chunk of one row of each block; lanes take
+    eight blocks along the rows, the halves, further blocks, the chunks."""
+    blocks = rows // block_rows
+    near = math.gcd(blocks, 8)
+    for first in range(0, threads, wave):
+        for i in range(block_rows):
+            yield [((t // near // 2 % (blocks // near) * near + t % near)
+                    * block_rows + i,
+                    t // near // 2 // (blocks // near) % layout.chunks,
+                    t // near % 2)
+                   for t in range(first, first + wave)]
+
+
 def read_patterns(layout, wave):
     """How TileMma reads: the same chunk of neighbouring rows, lanes beyond the
     rows the next chunk, or the same where a row is one lane's (gfx11). One
@@ -96,6 +130,30 @@ def read_patterns(layout, wave):
                 (lane // divisor % rows,
                  first + (lane // rows if step > 1 else 0))
                 for lane in range(wave)]
+
+
+def count_blocked(layout, wave, banks):
+    """The same for a tile that is written by blocks. Sixteen lanes of 64 bits
+    fill 32 banks, which is stricter than to look at pairs of such phases."""
+    worst = collections.Counter()
+    for threads, block_rows, rows in itertools.product(
+            (128, 256, 512), (2, 4), (32, 64, 128, 256)):
+        name = f"write, blocks of {block_rows} rows"
+        worst[name] = max(worst[name], 0)
+        for places in block_write_patterns(layout, wave, threads, block_rows,
+                                           rows):
+            addresses = [layout.address(row, chunk) + 8 * half
+                         for row, chunk, half in places]
+            extra = count_extra(addresses,
+                                consecutive_phases(wave, banks // 2), banks, 2)
+            worst[name] = max(worst[name], extra)
+    for name, places in read_patterns(layout, wave):
+        addresses = [layout.address(*place) for place in places]
+        for phases in (consecutive_phases(wave, banks // 4),
+                       mixed_phases(wave, banks // 4)):
+            worst[name] = max(worst[name],
+                              count_extra(addresses, phases, banks))
+    return worst
 
 
 def count_layout(layout, wave, banks):
@@ -131,11 +189,23 @@ def parse_swizzles(text):
             (map(int, row) for row in rows)}
 
 
+def parse_blocked(text):
+    """A function from chunks of a row to BlockedLayout."""
+    shift = re.search(r"kBlockShift = (\d+);", text)
+    upper = re.search(r"kBlockMask = (\d+);", text)
+    mask = re.search(r"min<int64_t>\(getChunks\(\), (\d+)\) - 1;", text)
+    if not (shift and upper and mask):
+        raise ValueError("cannot read kBlockShift and kBlockMask")
+    return lambda chunks: BlockedLayout(chunks, int(shift[1]), int(upper[1]),
+                                        min(chunks, int(mask[1])) - 1)
+
+
 def check(text):
     """(number of accesses counted, faults) of the layouts in LdsTile.h, for
     the rows that tiles have: of 64 bytes and of 128."""
     try:
         swizzles = parse_swizzles(text)
+        make_blocked = parse_blocked(text)
     except ValueError as error:
         return 0, [f"{SOURCE}: {error}"]
     count, faults = 0, []
@@ -146,12 +216,17 @@ def check(text):
             faults.append(f"{SOURCE}: no swizzle for {banks} banks and "
                           f"{chunks} chunks")
             continue
-        for access, extra in count_layout(layout, wave, banks).items():
-            count += 1
-            if extra:
-                faults.append(f"rows of {chunks * CHUNK_BYTES} bytes, wave of "
-                              f"{wave}, {banks} banks: {access}: {extra} extra "
-                              "clocks")
+        kinds = [("by chunks", count_layout(layout, wave, banks))]
+        if banks == 32:
+            kinds.append(("by blocks",
+                          count_blocked(make_blocked(chunks), wave, banks)))
+        for kind, counted in kinds:
+            for access, extra in counted.items():
+                count += 1
+                if extra:
+                    faults.append(f"rows of {chunks * CHUNK_BYTES} bytes {kind}"
+                                  f", wave of {wave}, {banks} banks: {access}: "
+                                  f"{extra} extra clocks")
     return count, faults
 
 
@@ -166,6 +241,12 @@ def self_test():
     padded = count_layout(Layout(4, 0, 0, pad=CHUNK_BYTES), 64, 32)
     assert padded["read, mfma32"] == 0, padded
     assert padded["write, chunks first"] > 0, padded
+    # Blocks do not fit the layout of chunks, nor one without the upper bits.
+    good = count_blocked(BlockedLayout(4, 3, 3, 3), 64, 32)
+    assert not any(good.values()), good
+    assert count_blocked(Layout(4, 1, 3), 64, 32)["write, blocks of 4 rows"] > 0
+    assert count_blocked(BlockedLayout(4, 3, 0, 3), 64,
+                         32)["write, blocks of 4 rows"] > 0
     # The mixed map tells apart what consecutive lanes cannot.
     halves = [lane % 32 // 16 * 64 + lane % 16 * 128 for lane in range(64)]
     assert (count_extra(halves, consecutive_phases(64, 8), 32)

@@ -492,14 +492,14 @@ module attributes {dnn.target = "gfx942"} {
 
 // -----
 
-// Tensors are packed.
+// Arguments are tensors and f32 scalars.
 module attributes {dnn.target = "gfx942"} {
-  // expected-error@+1 {{but a kernel takes packed memrefs}}
-  func.func @conv3x3(%x: memref<64x14x14x256xf16, strided<[60000, 3584, 256, 1]>>, %w: memref<256x3x3x256xf16>,
-                     %y: memref<64x14x14x256xf16>) attributes {dnn.kernel} {
+  // expected-error@+1 {{takes 'i32', but a kernel takes memrefs and f32}}
+  func.func @conv3x3(%x: memref<64x14x14x256xf16>, %w: memref<256x3x3x256xf16>,
+                     %y: memref<64x14x14x256xf16>, %i: i32) attributes {dnn.kernel} {
     %a = dnn.view %x <[1], [64, 14, 14], [3, 3, 256] :
            (g, n, p, q, r, s, c) -> (n, p + r - 1, q + s - 1, g * 256 + c)>
-       : memref<64x14x14x256xf16, strided<[60000, 3584, 256, 1]>> -> <1x12544x2304xf16>
+       : memref<64x14x14x256xf16> -> <1x12544x2304xf16>
     %b = dnn.view %w <[1], [256], [3, 3, 256] :
            (g, k, r, s, c) -> (g * 256 + k, r, s, c)>
        : memref<256x3x3x256xf16> -> <1x256x2304xf16>
@@ -537,7 +537,7 @@ module attributes {dnn.target = "gfx942"} {
 
 // -----
 
-// An epilogue takes nothing from outside.
+// An epilogue takes nothing from outside but scalar arguments.
 module attributes {dnn.target = "gfx942"} {
   func.func @conv3x3(%x: memref<64x14x14x256xf16>, %w: memref<256x3x3x256xf16>,
                      %y: memref<64x14x14x256xf16>) attributes {dnn.kernel} {
@@ -566,7 +566,7 @@ module attributes {dnn.target = "gfx942"} {
              : <256x32xf16>, <256x32xf16>, <256x256xf32>
         dnn.yield %out : !dnn.tile<256x256xf32>
       } : <256x256xf32>
-      // expected-error@+1 {{needs an epilogue of elementwise ops on values that it computes itself}}
+      // expected-error@+1 {{needs an epilogue of elementwise ops on its arguments and on f32 arguments of the kernel}}
       dnn.tile_store %acc, %d[%g, %m, %n] epilogue {
       ^bb0(%v: f32):
         %r = arith.addf %v, %bias : f32

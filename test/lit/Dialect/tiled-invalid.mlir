@@ -94,11 +94,49 @@ func.func @mma_waves(%a: !dnn.tile<64x32xf16>, %b: !dnn.tile<32x32xf16>, %c: !dn
 // -----
 
 func.func @store_epilogue(%c: !dnn.tile<8x8xf32>, %v: !dnn.view<1x8x8xf16>, %i: index) {
-  // expected-error@+1 {{needs an epilogue from one 'f32' to one 'f32'}}
+  // expected-error@+1 {{needs an epilogue from one 'f32' and 0 f32 to one 'f32'}}
   dnn.tile_store %c, %v[%i, %i, %i] epilogue {
   ^bb0(%e: f16):
     dnn.yield %e : f16
   } : <8x8xf32>, <1x8x8xf16>
+  return
+}
+
+// -----
+
+func.func @store_extras(%c: !dnn.tile<8x8xf32>, %v: !dnn.view<1x8x8xf16>, %i: index) {
+  // expected-error@+1 {{has further tensors, but no epilogue to use them}}
+  dnn.tile_store %c, %v[%i, %i, %i] ins(%v : !dnn.view<1x8x8xf16>) : <8x8xf32>, <1x8x8xf16>
+  return
+}
+
+// -----
+
+func.func @store_extra_shape(%c: !dnn.tile<8x8xf32>, %v: !dnn.view<1x8x8xf16>, %b: !dnn.view<1x1x8xf16>, %i: index) {
+  // expected-error@+1 {{needs views of one shape, but has}}
+  dnn.tile_store %c, %v[%i, %i, %i] ins(%b : !dnn.view<1x1x8xf16>) epilogue {
+  ^bb0(%e: f32, %x: f32):
+    dnn.yield %x : f32
+  } : <8x8xf32>, <1x8x8xf16>
+  return
+}
+
+// -----
+
+func.func @store_extra_argument(%c: !dnn.tile<8x8xf32>, %v: !dnn.view<1x8x8xf16>, %i: index) {
+  // expected-error@+1 {{needs an epilogue from one 'f32' and 1 f32 to one 'f32'}}
+  dnn.tile_store %c, %v[%i, %i, %i] ins(%v : !dnn.view<1x8x8xf16>) epilogue {
+  ^bb0(%e: f32):
+    dnn.yield %e : f32
+  } : <8x8xf32>, <1x8x8xf16>
+  return
+}
+
+// -----
+
+func.func @view_offset(%x: memref<8x8xf16, strided<[8, 1], offset: 4>>) {
+  // expected-error@+1 {{needs a source of static strides without offset}}
+  %v = dnn.view %x <[1], [8], [8] : (d0, d1, d2) -> (d1, d2)> : memref<8x8xf16, strided<[8, 1], offset: 4>> -> <1x8x8xf16>
   return
 }
 

@@ -91,6 +91,38 @@ TEST(LdsTile, HasNoBankConflict) {
     }
 }
 
+// A tile written by blocks (BlockCopy.h): half a chunk of one row of each block
+// by a lane, eight blocks along the rows, then the other halves. Sixteen lanes
+// of 64 bits fill the banks once, and so do the reads of fragments.
+TEST(LdsTile, HasNoBankConflictWhenWrittenByBlocks) {
+  for (int64_t rowBytes : {64, 128})
+    for (int64_t blockRows : {2, 4}) {
+      LdsTile tile{256, rowBytes / 2, 2, /*banks=*/32, blockRows};
+      for (int64_t row = 0; row < blockRows; ++row)
+        for (int first = 0; first < 64; first += 16) {
+          std::set<int64_t> banks;
+          for (int lane = first; lane < first + 16; ++lane) {
+            int64_t block = lane % 8 + lane / 16 * 8, half = lane / 8 % 2;
+            banks.insert(
+                (tile.getOffset(block * blockRows + row, 1) * 2 + half * 8) %
+                128);
+          }
+          EXPECT_EQ(banks.size(), 16u) << rowBytes << " " << blockRows;
+        }
+      int64_t chunks = tile.getChunks();
+      for (int rows : {32, 16})
+        for (int64_t first = 0; first < chunks; first += 64 / rows) {
+          std::vector<int64_t> read;
+          for (int lane = 0; lane < 64; ++lane)
+            read.push_back(
+                tile.getOffset(lane % rows, (first + lane / rows) % chunks) *
+                2);
+          EXPECT_EQ(countConflicts(read, getNeighbourPhases(64)), 1);
+          EXPECT_EQ(countConflicts(read, getPairedPhases()), 1);
+        }
+    }
+}
+
 // Without the swizzle the same reads do conflict: the count above can fail.
 TEST(LdsTile, WouldConflictWithoutSwizzle) {
   std::vector<int64_t> read;
@@ -99,11 +131,11 @@ TEST(LdsTile, WouldConflictWithoutSwizzle) {
   EXPECT_GT(countConflicts(read, getNeighbourPhases(64)), 1);
 }
 
-// No two chunks share a place, and the swizzle repeats with its period.
+// No two chunks share a place, and the layout repeats with its period.
 TEST(LdsTile, IsAPermutation) {
-  for (int64_t banks : {32, 64})
+  for (auto [banks, blockRows] : {std::pair(32, 1), {32, 4}, {64, 1}, {64, 4}})
     for (int64_t step : {8, 16, 32, 64, 128, 256}) {
-      LdsTile tile{64, step, 2, banks};
+      LdsTile tile{64, step, 2, banks, blockRows};
       int64_t period = tile.getPeriod();
       std::set<int64_t> places;
       for (int64_t row = 0; row < tile.rows; ++row)
