@@ -4,6 +4,8 @@
 #include "compiler/Conversion/BlockCopy.h"
 #include "compiler/Conversion/ChunkCopy.h"
 
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+
 using namespace mlir;
 using namespace tessera;
 
@@ -89,6 +91,15 @@ Value TileCopy::loadAtTap(unsigned place, Type type, Value position,
   Value uniform = e.mul(position, getWalkStep() / access.getElementBytes());
   return loadBuffer(e, buffer.descriptor, type, tapOffsets[place],
                     e.add(uniform, elements * getWalkStep()));
+}
+
+void TileCopy::loadToLds(unsigned place, Value ldsPointer, Value position,
+                         int64_t immediate) {
+  Value uniform = e.mul(position, getWalkStep() / access.getElementBytes());
+  ROCDL::RawPtrBufferLoadLdsOp::create(
+      e.b, e.loc, buffer.descriptor, ldsPointer, e.constant(kChunkBytes),
+      tapOffsets[place], uniform, e.constant(immediate), e.constant(0), nullptr,
+      nullptr, nullptr);
 }
 
 Value TileCopy::loadAtElement(unsigned place, Type type, Value element) {

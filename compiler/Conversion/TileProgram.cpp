@@ -1,6 +1,7 @@
 //===- TileProgram.cpp - A kernel function, found and checked -------------===//
 
 #include "compiler/Conversion/TileProgram.h"
+#include "compiler/Conversion/DirectCopy.h"
 
 #include <limits>
 #include <numeric>
@@ -167,14 +168,22 @@ static LogicalResult checkSizes(TileProgram &program) {
 
 /// What this lowering cannot do yet is refused here, by name.
 static LogicalResult checkPipeline(dnn::PipelineOp pipeline,
-                                   dnn::ForEachTileOp tiles) {
-  if (pipeline.getCopy() != dnn::CopyKind::Registers)
+                                   dnn::ForEachTileOp tiles,
+                                   const GpuTarget &target) {
+  bool isDirect = pipeline.getCopy() == dnn::CopyKind::DirectToLds;
+  if (isDirect && target.directLdsBytes < kChunkBytes)
+    return pipeline.emitOpError()
+           << "has copy direct_to_lds, but " << target.name
+           << " loads no 16 bytes a lane to LDS";
+  if (!isDirect && pipeline.getCopy() != dnn::CopyKind::Registers)
     return pipeline.emitOpError()
            << "has copy " << stringifyEnum(pipeline.getCopy())
-           << ", but this target copies through registers";
-  if (pipeline.getBuffers() != 2)
+           << ", but this target copies through registers or directly to LDS";
+  if (!isDirect && pipeline.getBuffers() != 2)
     return pipeline.emitOpError()
            << "needs 2 buffers, but has " << pipeline.getBuffers();
+  if (pipeline.getBuffers() < 2)
+    return pipeline.emitOpError("needs at least 2 buffers");
   if (tiles.getPersistent())
     return tiles.emitOpError("is persistent, but this target runs one tile a "
                              "workgroup");
@@ -275,7 +284,8 @@ static LogicalResult checkResources(TileProgram &program,
              << " chunks, but copies a multiple of " << period
              << " rows at once";
   }
-  int64_t ldsBytes = 2 * (acc[0] + acc[1]) * rowBytes;
+  int64_t buffers = pipeline.getBuffers();
+  int64_t ldsBytes = buffers * (acc[0] + acc[1]) * rowBytes;
   if (ldsBytes > target.ldsBytes)
     return pipeline.emitOpError()
            << "needs " << ldsBytes << " bytes of LDS, but " << target.name
@@ -327,36 +337,77 @@ static bool isInnermostLinear(dnn::TileLoadOp load) {
   return access.getSpace(2, access.getNumColumnDims() - 1, 1).isLinear();
 }
 
-/// Nested if two steps divide the innermost dimension (the channels) and the
-/// padding is the same all along it.
+/// Nested if a turn of the loop, a step for each buffer, divides the innermost
+/// dimension (the channels) and the padding is the same all along it.
 static LogicalResult chooseWalk(TileProgram &program) {
   auto pipeline = program.pipeline;
   ArrayRef<int64_t> reduce = pipeline.getReduce();
   int64_t total = std::accumulate(reduce.begin(), reduce.end(), int64_t(1),
                                   std::multiplies<>());
-  int64_t twoSteps = 2 * pipeline.getStep();
-  int64_t padded = (total + twoSteps - 1) / twoSteps * twoSteps;
+  int64_t turn = pipeline.getBuffers() * pipeline.getStep();
+  int64_t padded = (total + turn - 1) / turn * turn;
   program.walk = {false, 1, padded, total};
-  if (reduce.back() % twoSteps == 0 && isInnermostLinear(program.loadM) &&
+  if (reduce.back() % turn == 0 && isInnermostLinear(program.loadM) &&
       isInnermostLinear(program.loadN))
     program.walk = {true, total / reduce.back(), reduce.back(), total};
   // A loop that LLVM sees run once becomes a straight line, in which it moves
   // every fused multiply-add behind the last barrier, and spills by the
   // hundred. Two turns keep it a loop.
   else if (program.instruction.isFma())
-    program.walk.inner = std::max(padded, 2 * twoSteps);
+    program.walk.inner = std::max(padded, 2 * turn);
   constexpr int64_t kMaxPosition = std::numeric_limits<int32_t>::max();
-  if ((program.walk.inner + twoSteps) * 4 > kMaxPosition)
+  if ((program.walk.inner + turn) * 4 > kMaxPosition)
     return pipeline.emitOpError("has a reduction beyond the reach of a 32-bit "
                                 "loop");
   return success();
+}
+
+/// Direct copies bring whole chunks, and know no division.
+static LogicalResult checkDirectCopy(TileProgram &program) {
+  if (!program.isDirect())
+    return success();
+  auto pipeline = program.pipeline;
+  int64_t turn = pipeline.getBuffers() * pipeline.getStep();
+  if (!program.walk.isNested)
+    return pipeline.emitOpError()
+           << "has copy direct_to_lds, which needs a reduction whose innermost "
+              "dimension "
+           << turn << " divides";
+  constexpr int64_t kMaxLoadsInFlight = 63;
+  int64_t loads = 0;
+  for (dnn::TileLoadOp load : {program.loadM, program.loadN}) {
+    ViewAccess access(TileProgram::getView(load.getView()));
+    int64_t chunk = kChunkBytes / access.getElementBytes();
+    if (access.getVectorWidth(/*index=*/2, chunk) != chunk)
+      return load.emitOpError("has rows without whole 16-byte chunks, but is "
+                              "copied directly to LDS");
+    if (access.getTensorBytes() + DirectCopy::kHeadroom > kOutOfRange)
+      return load.emitOpError("has a tensor of about 2 GiB or more, but is "
+                              "copied directly to LDS");
+    loads += load.getType().getShape()[0] * pipeline.getStep() / chunk /
+             program.threads;
+  }
+  if (loads * static_cast<int64_t>(pipeline.getBuffers() - 1) >
+      kMaxLoadsInFlight)
+    return pipeline.emitOpError() << "has more than " << kMaxLoadsInFlight
+                                  << " loads of a lane in flight";
+  return success();
+}
+
+int64_t TileProgram::getAccumulatorRegisters() {
+  dnn::TileType sums = mma.getAcc().getType();
+  ArrayRef<int64_t> waves = mma.getWaves();
+  int64_t perWave = sums.getShape()[0] * sums.getShape()[1] / waves[0] /
+                    waves[1] / (instruction.rows * instruction.columns);
+  return perWave * instruction.accRegs *
+         sums.getElementType().getIntOrFloatBitWidth() / 32;
 }
 
 LogicalResult tessera::matchTileProgram(func::FuncOp function,
                                         const GpuTarget &target,
                                         TileProgram &program) {
   if (failed(findOps(function, program)) ||
-      failed(checkPipeline(program.pipeline, program.tiles)) ||
+      failed(checkPipeline(program.pipeline, program.tiles, target)) ||
       failed(checkSignature(function)))
     return failure();
   for (auto [op, view] :
@@ -373,5 +424,6 @@ LogicalResult tessera::matchTileProgram(func::FuncOp function,
       succeeded(chooseInstruction(program, target)) &&
       succeeded(checkSizes(program)) &&
       succeeded(checkResources(program, target)) &&
-      succeeded(checkLimits(program)) && succeeded(chooseWalk(program)));
+      succeeded(checkLimits(program)) && succeeded(chooseWalk(program)) &&
+      succeeded(checkDirectCopy(program)));
 }

@@ -27,13 +27,13 @@ static constexpr uint32_t kFlushesHalf =
 
 static constexpr GpuTarget kTargets[] = {
     // name, unit, byte dot, wave, lds, banks, waves, simds, units,
-    // word3, errata
+    // word3, errata, direct LDS bytes
     {"gfx90a", MatrixUnit::MfmaCdna2, IntegerDot::Signed, 64, 65536, 32, 8, 4,
-     110, kGfx9Buffer, kFlushesHalf},
+     110, kGfx9Buffer, kFlushesHalf, /*directLdsBytes=*/4},
     {"gfx942", MatrixUnit::MfmaCdna3, IntegerDot::Signed, 64, 65536, 32, 8, 4,
-     304, kGfx9Buffer, 0},
+     304, kGfx9Buffer, 0, /*directLdsBytes=*/4},
     {"gfx950", MatrixUnit::MfmaCdna4, IntegerDot::Signed, 64, 163840, 64, 8, 4,
-     256, kGfx9Buffer, kNoPackedFma},
+     256, kGfx9Buffer, kNoPackedFma, /*directLdsBytes=*/16},
     {"gfx1030", MatrixUnit::None, IntegerDot::Signed, 32, 65536, 32, 16, 2, 80,
      kGfx10Buffer, 0},
     {"gfx1100", MatrixUnit::WmmaGfx11, IntegerDot::Mixed, 32, 65536, 32, 16, 2,

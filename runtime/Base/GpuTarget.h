@@ -57,6 +57,8 @@ struct GpuTarget {
   /// Word 3 of a raw buffer descriptor whose out-of-range loads give zero.
   uint32_t bufferWord3;
   uint32_t errata; ///< Or of Erratum.
+  /// Widest load of a lane that goes directly to LDS; 0 if none does.
+  uint32_t directLdsBytes = 0;
 
   bool has(Erratum erratum) const {
     return (errata & static_cast<uint32_t>(erratum)) != 0;

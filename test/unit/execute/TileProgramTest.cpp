@@ -9,10 +9,24 @@
 #include "compiler/Target/MatrixInstruction.h"
 #include "test/unit/execute/TiledProgram.h"
 
+#include <bit>
+
 using namespace tessera;
 using namespace tessera::test;
 
 namespace {
+/// A bfloat16 of a small integer, which needs no rounding.
+struct BFloat16 {
+  uint16_t bits = 0;
+
+  BFloat16() = default;
+  explicit BFloat16(int value)
+      : bits(std::bit_cast<uint32_t>(static_cast<float>(value)) >> 16) {}
+  explicit operator double() const {
+    return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
+  }
+};
+
 struct Case {
   FactorType type;
   std::string instruction;
@@ -80,7 +94,7 @@ protected:
     case FactorType::F16:
       return check<_Float16, _Float16>(test, "f16", "f32", "f16");
     case FactorType::BF16:
-      return check<__bf16, float>(test, "bf16", "f32", "f32");
+      return check<BFloat16, float>(test, "bf16", "f32", "f32");
     case FactorType::F32:
       return check<float, float>(test, "f32", "f32", "f32");
     case FactorType::F64:
@@ -200,4 +214,26 @@ TEST_F(TileProgram, ConvertsSumsOfBytes) {
   Case test{FactorType::I8, "fma", 64, 64, 2, 2};
   test.isFloatResult = true;
   check(test);
+}
+
+// Tiles that go directly to LDS: two and four buffers, both row lengths,
+// several loads on one base, and tails of both kinds.
+TEST_F(TileProgram, CopiesDirectlyToLds) {
+  if (getTarget().directLdsBytes < 16)
+    GTEST_SKIP() << "the chip loads no 16 bytes a lane to LDS";
+  for (Case test : {Case{FactorType::F16, "mfma32", 64, 64, 1, 2},
+                    Case{FactorType::BF16, "mfma16", 128, 64, 2, 2},
+                    Case{FactorType::F32, "mfma32", 256, 64, 2, 1},
+                    Case{FactorType::I8, "mfma32", 64, 128, 2, 2}})
+    for (auto [buffers, rowBytes] : {std::pair(2, 64), {4, 64}, {2, 128}}) {
+      test.copy = "direct_to_lds";
+      test.buffers = buffers;
+      test.rowBytes = rowBytes;
+      test.stepsOfChannels = 2 * buffers;
+      SCOPED_TRACE(test.instruction + ", " + std::to_string(buffers) +
+                   " buffers, rows of " + std::to_string(rowBytes));
+      check(test);
+      if (HasFatalFailure())
+        return;
+    }
 }
