@@ -24,7 +24,7 @@ static constexpr uint64_t kImplicitGemmForward = 1001;
 
 static Status checkWorkspace(const LoadedKernel &kernel, const void *workspace,
                              size_t workspaceBytes) {
-  const uint64_t needed = kernel.getKernel().launch.workspaceBytes;
+  const uint64_t needed = kernel.getKernel().workspaceBytes;
   if (needed > workspaceBytes)
     return invalidArgument(
         "the workspace has " + std::to_string(workspaceBytes) +
@@ -110,7 +110,7 @@ static ApiResult find(miopenHandle &handle, const ForwardOperands &operands,
     return status;
   result.fwd_algo = miopenConvolutionFwdAlgoDirect;
   result.time = timeMs;
-  result.memory = (*kernel)->getKernel().launch.workspaceBytes;
+  result.memory = (*kernel)->getKernel().workspaceBytes;
   return Status::ok();
 }
 
@@ -142,7 +142,7 @@ miopenStatus_t miopenConvolutionForwardGetWorkSpaceSize(
                      *handle, {*xDesc, *wDesc, *convDesc, *yDesc});
                  if (!kernel)
                    return kernel.getStatus();
-                 *workSpaceSize = (*kernel)->getKernel().launch.workspaceBytes;
+                 *workSpaceSize = (*kernel)->getKernel().workspaceBytes;
                  return Status::ok();
                });
 }
@@ -252,7 +252,7 @@ miopenStatus_t miopenConvolutionForwardGetSolution(
                    return kernel.getStatus();
                  solutions->time = 0;
                  solutions->workspace_size =
-                     (*kernel)->getKernel().launch.workspaceBytes;
+                     (*kernel)->getKernel().workspaceBytes;
                  solutions->solution_id = kImplicitGemmForward;
                  solutions->algorithm = miopenConvolutionAlgoDirect;
                  *solutionCount = 1;
@@ -278,7 +278,7 @@ miopenStatus_t miopenConvolutionForwardGetSolutionWorkspaceSize(
                      *handle, {*xDesc, *wDesc, *convDesc, *yDesc}, solution_id);
                  if (!kernel)
                    return kernel.getStatus();
-                 *workSpaceSize = (*kernel)->getKernel().launch.workspaceBytes;
+                 *workSpaceSize = (*kernel)->getKernel().workspaceBytes;
                  return Status::ok();
                });
 }

@@ -44,7 +44,7 @@ static void describe(const LoadedKernel &loaded, tesseraKernelInfo &info) {
   const KernelResources &resources = kernel.resources;
   info.origin = getOrigin(loaded);
   info.codeObjectBytes = kernel.codeObject.size();
-  info.workspaceBytes = kernel.launch.workspaceBytes;
+  info.workspaceBytes = kernel.workspaceBytes;
   info.vgprs = resources.vgprs;
   info.agprs = resources.agprs;
   info.sgprs = resources.sgprs;

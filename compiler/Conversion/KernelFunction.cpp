@@ -49,8 +49,9 @@ gpu::GPUFuncOp tessera::createKernel(func::FuncOp function, ArrayRef<Type> lds,
     if (inputs[i] == pointer)
       kernel.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
                         b.getUnitAttr());
-    if (Attribute what = function.getArgAttr(i, dnn::kArgAttrName))
-      kernel.setArgAttr(i, dnn::kArgAttrName, what);
+    for (StringRef name : {dnn::kArgAttrName, dnn::kBytesAttrName})
+      if (Attribute attr = function.getArgAttr(i, name))
+        kernel.setArgAttr(i, name, attr);
   }
   return kernel;
 }

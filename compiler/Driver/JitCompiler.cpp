@@ -1,9 +1,9 @@
 //===- JitCompiler.cpp - The engine's compiler, in this process -----------===//
 
 #include "compiler/Driver/JitCompiler.h"
+#include "compiler/Algorithms/ChooseTile.h"
 #include "compiler/Pipeline/Pipeline.h"
 #include "compiler/Target/AMDGPU/AmdgpuTarget.h"
-#include "compiler/Transforms/ChooseTile.h"
 
 #include <algorithm>
 
@@ -14,20 +14,33 @@ static constexpr char kRevision[] =
 #include "Revision.inc"
     ;
 
-/// The launch says x, w, y: three pointers without gaps, and nothing hidden
-/// that a launch with these alone would leave unset.
+/// The kernel takes what the launch says, eight bytes each without gaps, and
+/// nothing hidden that a launch with these alone would leave unset.
 static Status checkArgs(const KernelMetadata &metadata,
                         const LaunchRecipe &launch) {
+  constexpr int64_t kBytes = 8;
   bool asLaunched = metadata.args.size() == launch.args.size();
   for (size_t i = 0; asLaunched && i != metadata.args.size(); ++i) {
     const KernelArgLayout &arg = metadata.args[i];
-    asLaunched = arg.kind == "global_buffer" && arg.bytes == sizeof(void *) &&
-                 arg.offset == i * sizeof(void *);
+    const char *kind = isScalar(launch.args[i]) ? "by_value" : "global_buffer";
+    asLaunched = arg.kind == kind && arg.bytes == kBytes &&
+                 arg.offset == static_cast<int64_t>(i) * kBytes;
   }
   if (asLaunched)
     return Status::ok();
   return internalError("kernel " + metadata.name +
                        " does not take the arguments it is launched with");
+}
+
+/// The most that either uses.
+static void widen(KernelResources &all, const KernelResources &one) {
+  all.vgprs = std::max(all.vgprs, one.vgprs);
+  all.agprs = std::max(all.agprs, one.agprs);
+  all.sgprs = std::max(all.sgprs, one.sgprs);
+  all.vgprSpills = std::max(all.vgprSpills, one.vgprSpills);
+  all.sgprSpills = std::max(all.sgprSpills, one.sgprSpills);
+  all.ldsBytes = std::max(all.ldsBytes, one.ldsBytes);
+  all.scratchBytes = std::max(all.scratchBytes, one.scratchBytes);
 }
 
 /// Reads back what only the finished code object knows.
@@ -36,13 +49,16 @@ static Status readResources(Kernel &kernel) {
       readMetadata(kernel.codeObject);
   if (!kernels)
     return kernels.getStatus();
-  auto found =
-      std::ranges::find(*kernels, kernel.launch.symbol, &KernelMetadata::name);
-  if (found == kernels->end())
-    return internalError("the code object lacks kernel " +
-                         kernel.launch.symbol);
-  kernel.resources = found->resources;
-  return checkArgs(*found, kernel.launch);
+  for (const LaunchRecipe &launch : kernel.launches) {
+    auto found =
+        std::ranges::find(*kernels, launch.symbol, &KernelMetadata::name);
+    if (found == kernels->end())
+      return internalError("the code object lacks kernel " + launch.symbol);
+    widen(kernel.resources, found->resources);
+    if (Status status = checkArgs(*found, launch); !status.isOk())
+      return status;
+  }
+  return Status::ok();
 }
 
 namespace {
@@ -66,8 +82,8 @@ public:
       return result.getStatus();
     Kernel kernel;
     kernel.codeObject.assign(result->output.begin(), result->output.end());
-    kernel.launch = std::move(result->launch);
-    kernel.launch.args = {KernelArg::X, KernelArg::W, KernelArg::Y};
+    kernel.launches = std::move(result->launches);
+    kernel.workspaceBytes = result->workspaceBytes;
     kernel.tile = options.tile;
     kernel.stageTimes = std::move(result->stageTimes);
     Status status = readResources(kernel);

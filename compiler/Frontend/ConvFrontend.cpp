@@ -78,6 +78,9 @@ OwningOpRef<ModuleOp> tessera::buildConvModule(MLIRContext &context,
   auto function = func::FuncOp::create(builder, loc, symbol,
                                        builder.getFunctionType(types, {}));
   function->setAttr(dnn::kKernelAttrName, builder.getUnitAttr());
+  constexpr const char *kNames[] = {"x", "w", "y"};
+  for (auto [index, name] : llvm::enumerate(kNames))
+    function.setArgAttr(index, dnn::kArgAttrName, builder.getStringAttr(name));
   Block *body = function.addEntryBlock();
   builder.setInsertionPointToStart(body);
   dnn::ConvOp::create(

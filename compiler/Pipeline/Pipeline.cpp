@@ -9,12 +9,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Pipeline/Pipeline.h"
+#include "compiler/Algorithms/ChooseTile.h"
 #include "compiler/Conversion/Passes.h"
 #include "compiler/Frontend/ConvFrontend.h"
 #include "compiler/Pipeline/Passes.h"
 #include "compiler/Pipeline/ReadProblem.h"
 #include "compiler/Target/AMDGPU/AmdgpuTarget.h"
-#include "compiler/Transforms/ChooseTile.h"
 #include "compiler/Transforms/Passes.h"
 #include "dialect/IR/Dnn.h"
 
@@ -61,7 +61,7 @@ private:
 
   Status runPasses(mlir::PassManager &passes);
   Status parseModule(std::string_view text);
-  void readLaunch();
+  void readLaunches();
   mlir::LogicalResult collect(mlir::Diagnostic &diagnostic);
   Status refuse(const std::string &what) const;
 
@@ -87,8 +87,10 @@ private:
 //===----------------------------------------------------------------------===//
 
 Status Compilation::buildDnn() {
-  module =
-      buildConvModule(context.getMlir(), problem, getKernelSymbol(problem));
+  const ConvProblem *conv = problem.getConv();
+  if (!conv)
+    return notSupported("pooling is not compiled yet");
+  module = buildConvModule(context.getMlir(), *conv, getKernelSymbol(problem));
   mlir::PassManager passes(&context.getMlir());
   passes.addPass(createVerifyStage({std::string(getName(Stage::Dnn))}));
   return runPasses(passes);
@@ -103,7 +105,7 @@ Status Compilation::tile() {
   }
   mlir::PassManager passes(&context.getMlir());
   passes.addPass(
-      createTileConv({std::string(options.target->name), result.tile}));
+      createApplyTile({std::string(options.target->name), result.tile}));
   passes.addPass(createVerifyStage({std::string(getName(Stage::Tiled))}));
   return runPasses(passes);
 }
@@ -115,7 +117,7 @@ Status Compilation::lowerToGpu() {
   passes.addPass(createVerifyStage({std::string(getName(Stage::Gpu))}));
   Status status = runPasses(passes);
   if (status.isOk())
-    readLaunch();
+    readLaunches();
   return status;
 }
 
@@ -233,20 +235,32 @@ Status Compilation::parseModule(std::string_view text) {
     return invalidArgument("the text is for " + chip.str() + ", not for " +
                            std::string(options.target->name));
   if (reached == Stage::Gpu)
-    readLaunch();
+    readLaunches();
   return Status::ok();
 }
 
-/// The launch of the module's first kernel. dnn-verify-stage has seen that the
-/// attributes are there.
-void Compilation::readLaunch() {
+/// The launches of the module's kernels, in their order. dnn-verify-stage has
+/// seen that the attributes are there.
+void Compilation::readLaunches() {
+  result.launches.clear();
   module->walk([&](mlir::gpu::GPUFuncOp kernel) {
     if (!kernel.isKernel())
-      return mlir::WalkResult::advance();
-    result.launch.symbol = kernel.getName().str();
-    llvm::copy(*kernel.getKnownGridSize(), result.launch.grid.begin());
-    llvm::copy(*kernel.getKnownBlockSize(), result.launch.block.begin());
-    return mlir::WalkResult::interrupt();
+      return;
+    LaunchRecipe &launch = result.launches.emplace_back();
+    launch.symbol = kernel.getName().str();
+    llvm::copy(*kernel.getKnownGridSize(), launch.grid.begin());
+    llvm::copy(*kernel.getKnownBlockSize(), launch.block.begin());
+    for (unsigned i = 0; i != kernel.getNumArguments(); ++i) {
+      auto name =
+          kernel.getArgAttrOfType<mlir::StringAttr>(i, dnn::kArgAttrName);
+      if (std::optional<KernelArg> arg =
+              parseKernelArg(name ? name.getValue() : ""))
+        launch.args.push_back(*arg);
+      if (auto bytes = kernel.getArgAttrOfType<mlir::IntegerAttr>(
+              i, dnn::kBytesAttrName))
+        result.workspaceBytes = std::max<uint64_t>(
+            result.workspaceBytes, bytes.getValue().getZExtValue());
+    }
   });
 }
 

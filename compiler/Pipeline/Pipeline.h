@@ -26,8 +26,9 @@ struct PipelineResult {
   std::string output;
   /// Canonical text of the tile, if the pipeline went through stage `tiled`.
   std::string tile;
-  /// Symbol, grid and block, if the pipeline saw stage `gpu`.
-  LaunchRecipe launch;
+  /// In order, if the pipeline saw stage `gpu`.
+  std::vector<LaunchRecipe> launches;
+  uint64_t workspaceBytes = 0;
   /// Of each stage that was entered, in order.
   std::vector<StageTime> stageTimes;
 };

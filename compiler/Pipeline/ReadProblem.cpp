@@ -34,7 +34,7 @@ ErrorOr<Problem> tessera::readProblem(mlir::ModuleOp module) {
 
   // The verifier admits the direction `forward` alone.
   dnn::ConvDims dims = conv.getDims();
-  Problem problem;
+  ConvProblem problem;
   problem.dataType = *dataType;
   problem.xLayout = getLayout(conv.getXLayout());
   problem.wLayout = getLayout(conv.getWLayout());
@@ -48,5 +48,5 @@ ErrorOr<Problem> tessera::readProblem(mlir::ModuleOp module) {
   problem.pad = {dims.padH, dims.padW};
   problem.stride = {dims.strideH, dims.strideW};
   problem.dilation = {dims.dilationH, dims.dilationW};
-  return problem;
+  return Problem(problem);
 }

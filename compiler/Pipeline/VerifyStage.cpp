@@ -40,7 +40,7 @@ static bool isAllowed(Operation *op, Stage stage) {
   StringRef dialect = op->getName().getDialectNamespace();
   if (dialect == "dnn")
     return stage != Stage::Gpu &&
-           isa<tessera::dnn::ConvOp>(op) == (stage == Stage::Dnn);
+           op->hasTrait<tessera::dnn::Primitive>() == (stage == Stage::Dnn);
   return llvm::is_contained(getDialects(stage), dialect);
 }
 

@@ -5,20 +5,19 @@
 
 include "mlir/Pass/PassBase.td"
 
-def TileConv : Pass<"dnn-tile-conv", "::mlir::ModuleOp"> {
-  let summary = "Turn each convolution into a tiled implicit GEMM";
+def ApplyTile : Pass<"dnn-apply-tile", "::mlir::ModuleOp"> {
+  let summary = "Turn each primitive into the tiled program of its algorithm";
   let description = [{
-    Replaces `dnn.conv` by a tile program: views of the three tensors through
-    GEMM coordinates (m = output pixels, n = output channels of a group, k =
-    filter taps x input channels of a group), one output tile a workgroup, and
-    a pipeline over k. Sets `dnn.target` on the module.
+    Hands every primitive (`dnn.conv`, ...) to the algorithm that the tile
+    names (compiler/Algorithms), which replaces it by a tiled program. Sets
+    `dnn.target` on the module.
 
-    Pre-condition:  every `dnn.conv` passes its verifier and is forward.
-    Post-condition: no `dnn.conv` is left; every `dnn.kernel` function holds
-                    one `dnn.for_each_tile`.
+    Pre-condition:  every primitive passes its verifier.
+    Post-condition: no primitive is left; every `dnn.kernel` function holds one
+                    tiled program.
 
     Example, with `target=gfx942 tile=igemm-m128n128k32-w2x2-b2-mfma32`: see
-    test/lit/Transforms/tile-conv.mlir.
+    test/lit/Transforms/apply-tile.mlir.
   }];
   let options = [
     Option<"target", "target", "std::string", "",

@@ -28,13 +28,20 @@ namespace tessera::dnn {
 /// Name of the unit attribute of a function that becomes one kernel.
 inline constexpr llvm::StringLiteral kKernelAttrName = "dnn.kernel";
 
-/// Name of the string attribute of a kernel function's argument that says what
-/// it is: "x", "workspace", "alpha".
-inline constexpr llvm::StringLiteral kArgAttrName = "dnn.arg";
-
 /// Name of the string attribute of the module that names the chip, from stage
 /// `tiled` on: "gfx942".
 inline constexpr llvm::StringLiteral kTargetAttrName = "dnn.target";
+
+/// Name of the string attribute of a kernel function's argument that says what
+/// it is: the names of runtime/Base/Kernel.h, "x", "workspace", "alpha".
+inline constexpr llvm::StringLiteral kArgAttrName = "dnn.arg";
+
+/// Name of the i64 attribute beside it that gives the bytes of a workspace.
+inline constexpr llvm::StringLiteral kBytesAttrName = "dnn.bytes";
+
+/// See Dnn_Primitive.
+template <typename ConcreteOp>
+class Primitive : public mlir::OpTrait::TraitBase<ConcreteOp, Primitive> {};
 
 /// A convolution in logical terms, whatever the layouts. Plain data.
 struct ConvDims {

@@ -41,6 +41,12 @@ def DnnDialect : Dialect {
   }];
 }
 
+// What a user asks for, as opposed to how it is computed: the ops of stage
+// `dnn`, each alone in its kernel function.
+def Dnn_Primitive : NativeOpTrait<"Primitive"> {
+  let cppNamespace = "::tessera::dnn";
+}
+
 class Dnn_Op<string mnemonic, list<Trait> traits = []>
     : Op<DnnDialect, mnemonic, traits>;
 

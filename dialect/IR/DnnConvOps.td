@@ -12,7 +12,7 @@
 include "dialect/IR/DnnAttrs.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-def ConvOp : Dnn_Op<"conv"> {
+def ConvOp : Dnn_Op<"conv", [Dnn_Primitive]> {
   let summary = "2-D convolution of a batch of images";
   let description = [{
     Computes `y = conv(x, w)` for packed tensors. Every operand is a memref

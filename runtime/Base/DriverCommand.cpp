@@ -291,7 +291,7 @@ static ErrorOr<ConvProblem> toProblem(FlagValues &flags, DataType dataType) {
   };
   problem.in = getPair("in_h", "in_w");
   problem.filter = getPair("fil_h", "fil_w");
-  problem.pad = getPair("pad_h", "pad_w");
+  problem.pad = {flags.getNumber("pad_h"), flags.getNumber("pad_w")};
   problem.stride = getPair("conv_stride_h", "conv_stride_w");
   problem.dilation = getPair("dilation_h", "dilation_w");
   Status status = flags.getStatus();
@@ -384,7 +384,7 @@ ErrorOr<Problem> tessera::parseDriverCommand(std::string_view command) {
   ErrorOr<DriverOptions> options = parseDriverOptions(words);
   if (!options)
     return options.getStatus();
-  return options->problem;
+  return Problem(options->problem);
 }
 
 static std::string_view getOperation(DataType type) {
@@ -417,7 +417,7 @@ static int getForw(Direction direction) {
   __builtin_unreachable();
 }
 
-std::string tessera::toDriverCommand(const Problem &problem) {
+static std::string toLine(const ConvProblem &problem) {
   std::string line(getOperation(problem.dataType));
   auto add = [&](std::string_view flag, int64_t value) {
     line += " ";
@@ -449,4 +449,10 @@ std::string tessera::toDriverCommand(const Problem &problem) {
   add("-F", getForw(problem.direction));
   add("-t", 1);
   return line;
+}
+
+std::string tessera::toDriverCommand(const Problem &problem) {
+  // The network config stands for what no command of MIOpenDriver asks.
+  const ConvProblem *conv = problem.getConv();
+  return conv ? toLine(*conv) : problem.toNetworkConfig();
 }

@@ -6,26 +6,53 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tessera {
 
-/// What one pointer argument of a kernel is. Arguments are 64-bit device
-/// pointers in the order listed, with no padding between them.
-enum class KernelArg : uint8_t { X, W, Y, Workspace };
+/// What one argument of a kernel is. Every argument has eight bytes: a device
+/// pointer, or a scalar as a double, whatever the kernel computes with. So a
+/// list of arguments has no padding.
+enum class KernelArg : uint8_t {
+  // Pointers.
+  X,
+  W,
+  Y,
+  Workspace,
+  Bias,
+  Residual,
+  Indices,
+  // Scalars.
+  Alpha,
+  Beta,
+  ActivAlpha,
+  ActivBeta,
+  ActivGamma,
+};
 
-/// Everything hipModuleLaunchKernel needs besides the pointers.
+constexpr bool isScalar(KernelArg arg) { return arg >= KernelArg::Alpha; }
+
+/// "x", "workspace", "activ_alpha", ...: in the IR (`dnn.arg`) and in the
+/// kernel database.
+std::string_view getName(KernelArg arg);
+std::optional<KernelArg> parseKernelArg(std::string_view name);
+
+/// Everything hipModuleLaunchKernel needs besides the values.
 struct LaunchRecipe {
   std::string symbol;
   std::array<uint32_t, 3> grid{1, 1, 1};  ///< Workgroups.
   std::array<uint32_t, 3> block{1, 1, 1}; ///< Threads of a workgroup.
   uint32_t dynamicLdsBytes = 0;
   std::vector<KernelArg> args;
-  uint64_t workspaceBytes = 0;
+
+  friend bool operator==(const LaunchRecipe &, const LaunchRecipe &) = default;
 };
 
-/// Read back from the code object's metadata.
+/// Read back from the code object's metadata; of several launches, the most
+/// that one of them uses.
 struct KernelResources {
   uint32_t vgprs = 0; ///< Architected and accumulation registers together.
   uint32_t agprs = 0;
@@ -42,11 +69,14 @@ struct StageTime {
   double timeMs = 0;
 };
 
-/// A code object with its launch recipe. Plain data: goes into the kernel
-/// database as it is. `stageTimes` is empty when it came from a database.
+/// A code object with its launches. Plain data: goes into the kernel database
+/// as it is. `stageTimes` is empty when it came from a database.
 struct Kernel {
   std::vector<char> codeObject;
-  LaunchRecipe launch;
+  /// In the order in which they run, one after the other on one stream.
+  std::vector<LaunchRecipe> launches;
+  /// Device memory that the launches share; its content does not matter.
+  uint64_t workspaceBytes = 0;
   KernelResources resources;
   std::string tile; ///< Canonical text of the tile it was made with.
   std::vector<StageTime> stageTimes;

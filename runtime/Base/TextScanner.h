@@ -30,6 +30,14 @@ public:
     return *this;
   }
 
+  /// Reads `literal` if it comes next; says whether it did.
+  bool consume(std::string_view literal) {
+    if (failed || !rest.starts_with(literal))
+      return false;
+    rest.remove_prefix(literal.size());
+    return true;
+  }
+
   /// Reads a non-negative decimal number as it is printed.
   template <typename Int>
   TextScanner &number(Int &value) {

@@ -2,34 +2,23 @@
 
 #include "runtime/Base/TileConfig.h"
 
-#include "runtime/Base/TextScanner.h"
+#include <algorithm>
+#include <cctype>
 
 using namespace tessera;
 
-std::string TileConfig::toText() const {
-  return "igemm-m" + std::to_string(m) + "n" + std::to_string(n) + "k" +
-         std::to_string(k) + "-w" + std::to_string(wavesM) + "x" +
-         std::to_string(wavesN) + "-b" + std::to_string(buffers) + "-" + mma;
-}
-
 ErrorOr<TileConfig> tessera::parseTileConfig(std::string_view text) {
-  TileConfig tile;
-  std::string_view mma;
-  TextScanner scanner(text);
-  scanner.expect("igemm-m").number(tile.m).expect("n").number(tile.n);
-  scanner.expect("k").number(tile.k);
-  scanner.expect("-w").number(tile.wavesM).expect("x").number(tile.wavesN);
-  scanner.expect("-b").number(tile.buffers);
-  scanner.expect("-").word(mma, "- ");
-  if (!scanner.isDone())
+  size_t dash = std::min(text.find('-'), text.size());
+  TileConfig tile = {std::string(text.substr(0, dash)), {}};
+  if (dash != text.size())
+    tile.parameters = text.substr(dash + 1);
+  bool isWord = !tile.algorithm.empty() &&
+                std::ranges::all_of(tile.algorithm, [](unsigned char c) {
+                  return std::isalnum(c) != 0;
+                });
+  if (!isWord || tile.toText() != text)
     return invalidArgument("'" + std::string(text) +
                            "' is not a tile, which looks like "
                            "'igemm-m256n256k32-w2x4-b2-mfma32'");
-  for (int value :
-       {tile.m, tile.n, tile.k, tile.wavesM, tile.wavesN, tile.buffers})
-    if (value < 1)
-      return invalidArgument("tile '" + std::string(text) +
-                             "' has a zero, but every number must be positive");
-  tile.mma = mma;
   return tile;
 }

@@ -5,7 +5,6 @@
 
 #include "runtime/Base/ErrorOr.h"
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -13,27 +12,21 @@ namespace tessera {
 
 /// A tile: the algorithm and every parameter that a tuner may turn. Plain data
 /// with one canonical text, which goes into the cache key and the perf DB:
-/// "igemm-m256n256k32-w2x4-b2-mfma32".
+/// "igemm-m256n256k32-w2x4-b2-mfma32". What the parameters mean, only the
+/// algorithm knows (compiler/Algorithms).
 struct TileConfig {
-  /// GEMM tile of one workgroup: m output pixels, n output channels, k
-  /// reduction elements a step.
-  int m = 0;
-  int n = 0;
-  int k = 0;
-  /// Waves of the workgroup along m and n.
-  int wavesM = 1;
-  int wavesN = 1;
-  /// LDS buffers of the main loop.
-  int buffers = 2;
-  /// Name of the multiply-accumulate instruction row: "mfma32", "fma".
-  std::string mma;
+  std::string algorithm;  ///< "igemm": letters and digits.
+  std::string parameters; ///< What follows the first "-"; may be empty.
 
   friend bool operator==(const TileConfig &, const TileConfig &) = default;
 
-  std::string toText() const;
+  std::string toText() const {
+    return parameters.empty() ? algorithm : algorithm + "-" + parameters;
+  }
 };
 
-/// Reads what TileConfig::toText() writes.
+/// Reads what TileConfig::toText() writes; InvalidArgument for a text that
+/// names no algorithm.
 ErrorOr<TileConfig> parseTileConfig(std::string_view text);
 
 } // namespace tessera

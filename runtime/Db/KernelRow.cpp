@@ -5,50 +5,79 @@
 #include "runtime/Base/Hash.h"
 #include "runtime/Base/Log.h"
 
+#include <sstream>
+
 using namespace tessera;
 
 //===----------------------------------------------------------------------===//
-// Arguments as text
+// Launches as text
 //===----------------------------------------------------------------------===//
 
-static std::string_view getName(KernelArg arg) {
-  switch (arg) {
-  case KernelArg::X:
-    return "x";
-  case KernelArg::W:
-    return "w";
-  case KernelArg::Y:
-    return "y";
-  case KernelArg::Workspace:
-    return "workspace";
-  }
-  __builtin_unreachable();
+/// Calls `visit` with every number of a launch, in the order of its line.
+template <typename Recipe, typename Visitor>
+static void visitNumbers(Recipe &recipe, Visitor visit) {
+  for (auto &size : recipe.grid)
+    visit(size);
+  for (auto &size : recipe.block)
+    visit(size);
+  visit(recipe.dynamicLdsBytes);
 }
 
-static std::string toText(const std::vector<KernelArg> &args) {
+/// One line a launch: "symbol grid block dynamicLds x,w,y", the sizes as three
+/// numbers each.
+static std::string toText(const std::vector<LaunchRecipe> &launches) {
   std::string text;
-  for (KernelArg arg : args) {
-    text += text.empty() ? "" : ",";
-    text += getName(arg);
+  for (const LaunchRecipe &recipe : launches) {
+    text += recipe.symbol;
+    visitNumbers(
+        recipe, [&](uint32_t number) { text += " " + std::to_string(number); });
+    const char *separator = " ";
+    for (KernelArg arg : recipe.args) {
+      text += separator + std::string(getName(arg));
+      separator = ",";
+    }
+    text += "\n";
   }
   return text;
 }
 
-/// Reads what toText() writes; nothing if a name is unknown.
+/// The words "x,w,y"; nothing if one is unknown.
 static std::optional<std::vector<KernelArg>> parseArgs(std::string_view text) {
   std::vector<KernelArg> args;
   while (!text.empty()) {
     std::string_view name = text.substr(0, text.find(','));
-    size_t before = args.size();
-    for (KernelArg arg :
-         {KernelArg::X, KernelArg::W, KernelArg::Y, KernelArg::Workspace})
-      if (getName(arg) == name)
-        args.push_back(arg);
-    if (args.size() == before)
+    std::optional<KernelArg> arg = parseKernelArg(name);
+    if (!arg)
       return std::nullopt;
+    args.push_back(*arg);
     text.remove_prefix(std::min(name.size() + 1, text.size()));
   }
   return args;
+}
+
+/// Reads what toText() writes; nothing if it is anything else.
+static std::optional<std::vector<LaunchRecipe>>
+parseLaunches(const std::string &text) {
+  std::vector<LaunchRecipe> launches;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    LaunchRecipe recipe;
+    std::istringstream words(line);
+    std::string args;
+    words >> recipe.symbol;
+    visitNumbers(recipe, [&](uint32_t &number) { words >> number; });
+    if (!words)
+      return std::nullopt;
+    words >> args;
+    std::optional<std::vector<KernelArg>> parsed = parseArgs(args);
+    if (!parsed)
+      return std::nullopt;
+    recipe.args = std::move(*parsed);
+    launches.push_back(std::move(recipe));
+  }
+  if (toText(launches) != text)
+    return std::nullopt;
+  return launches;
 }
 
 //===----------------------------------------------------------------------===//
@@ -56,15 +85,10 @@ static std::optional<std::vector<KernelArg>> parseArgs(std::string_view text) {
 //===----------------------------------------------------------------------===//
 
 /// Calls `visit` with every number of a kernel, in the order of the columns
-/// grid_x ... dynamic_lds, workspace_bytes ... scratch_bytes.
+/// workspace_bytes ... scratch_bytes.
 template <typename SomeKernel, typename Visitor>
-static void visitNumbers(SomeKernel &kernel, Visitor visit) {
-  for (auto &size : kernel.launch.grid)
-    visit(size);
-  for (auto &size : kernel.launch.block)
-    visit(size);
-  visit(kernel.launch.dynamicLdsBytes);
-  visit(kernel.launch.workspaceBytes);
+static void visitColumns(SomeKernel &kernel, Visitor visit) {
+  visit(kernel.workspaceBytes);
   visit(kernel.resources.vgprs);
   visit(kernel.resources.agprs);
   visit(kernel.resources.sgprs);
@@ -81,9 +105,8 @@ static int64_t getChecksum(const KernelKey &key, const Kernel &kernel) {
   hash.addField(key.target);
   hash.addField(key.revision);
   hash.addField(kernel.tile);
-  hash.addField(kernel.launch.symbol);
-  hash.addField(toText(kernel.launch.args));
-  visitNumbers(kernel, [&](uint64_t number) { hash.addField(number); });
+  hash.addField(toText(kernel.launches));
+  visitColumns(kernel, [&](uint64_t number) { hash.addField(number); });
   hash.addField(
       std::string_view(kernel.codeObject.data(), kernel.codeObject.size()));
   return static_cast<int64_t>(hash.get());
@@ -92,13 +115,12 @@ static int64_t getChecksum(const KernelKey &key, const Kernel &kernel) {
 // Columns of a query count from 0 in this order; parameters of the insertion
 // from 3, after problem and target.
 #define KERNEL_COLUMNS                                                         \
-  "revision, tile, symbol, args, code_object, checksum, grid_x, grid_y, "      \
-  "grid_z, block_x, block_y, block_z, dynamic_lds, workspace_bytes, vgprs, "   \
+  "revision, tile, launches, code_object, checksum, workspace_bytes, vgprs, "  \
   "agprs, sgprs, vgpr_spills, sgpr_spills, lds_bytes, scratch_bytes"
 namespace {
-enum Column { Revision, Tile, Symbol, Args, CodeObject, Checksum, FirstNumber };
+enum Column { Revision, Tile, Launches, CodeObject, Checksum, FirstNumber };
 } // namespace
-static constexpr int kRowid = FirstNumber + 15;
+static constexpr int kRowid = FirstNumber + 8;
 static constexpr int kFirstParameter = 3;
 
 Status tessera::writeKernelRow(SqliteDatabase &database, const KernelKey &key,
@@ -106,19 +128,18 @@ Status tessera::writeKernelRow(SqliteDatabase &database, const KernelKey &key,
   ErrorOr<SqliteStatement> insert = database.prepare(
       "INSERT OR REPLACE INTO kernels (problem, target, " KERNEL_COLUMNS
       ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, "
-      "?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23)");
+      "?15)");
   if (!insert)
     return insert.getStatus();
   insert->bind(1, key.networkConfig);
   insert->bind(2, key.target);
   insert->bind(kFirstParameter + Revision, key.revision);
   insert->bind(kFirstParameter + Tile, kernel.tile);
-  insert->bind(kFirstParameter + Symbol, kernel.launch.symbol);
-  insert->bind(kFirstParameter + Args, toText(kernel.launch.args));
+  insert->bind(kFirstParameter + Launches, toText(kernel.launches));
   insert->bindBlob(kFirstParameter + CodeObject, kernel.codeObject);
   insert->bind(kFirstParameter + Checksum, getChecksum(key, kernel));
   int parameter = kFirstParameter + FirstNumber;
-  visitNumbers(kernel, [&](uint64_t number) {
+  visitColumns(kernel, [&](uint64_t number) {
     insert->bind(parameter++, static_cast<int64_t>(number));
   });
   return insert->step().getStatus();
@@ -130,15 +151,15 @@ static std::optional<Kernel> decodeRow(const SqliteStatement &query,
   Kernel kernel;
   key.revision = query.getText(Revision);
   kernel.tile = query.getText(Tile);
-  kernel.launch.symbol = query.getText(Symbol);
-  std::optional<std::vector<KernelArg>> args = parseArgs(query.getText(Args));
-  if (!args)
+  std::optional<std::vector<LaunchRecipe>> launches =
+      parseLaunches(std::string(query.getText(Launches)));
+  if (!launches)
     return std::nullopt;
-  kernel.launch.args = std::move(*args);
+  kernel.launches = std::move(*launches);
   std::span<const char> codeObject = query.getBlob(CodeObject);
   kernel.codeObject.assign(codeObject.begin(), codeObject.end());
   int column = FirstNumber;
-  visitNumbers(kernel, [&](auto &number) {
+  visitColumns(kernel, [&](auto &number) {
     number = static_cast<std::remove_reference_t<decltype(number)>>(
         query.getInt(column++));
   });

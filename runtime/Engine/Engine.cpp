@@ -8,13 +8,14 @@
 #include "runtime/Engine/KernelTable.h"
 
 #include <array>
+#include <bit>
 #include <chrono>
 #include <optional>
 
 using namespace tessera;
 
 /// More than any recipe has; a launch keeps its arguments on the stack.
-static constexpr size_t kMaxArgs = 8;
+static constexpr size_t kMaxArgs = 12;
 
 namespace {
 /// Immutable but for the table, the database and the counters, which guard
@@ -30,6 +31,8 @@ public:
   const GpuApi &getGpu() const override { return gpu; }
 
 private:
+  Status launchOne(const LoadedKernelImpl &loaded, size_t index,
+                   hipStream_t stream, const LaunchArgs &args);
   ErrorOr<std::unique_ptr<LoadedKernelImpl>> make(const Problem &problem);
   std::unique_ptr<LoadedKernelImpl> takeFromDatabase(const KernelKey &key);
   ErrorOr<Kernel> compile(const Problem &problem, const GpuTarget &target);
@@ -168,66 +171,102 @@ ErrorOr<Kernel> EngineImpl::compile(const Problem &problem,
 
 ErrorOr<std::unique_ptr<LoadedKernelImpl>>
 EngineImpl::load(Kernel kernel, LoadedKernel::Origin origin) {
-  if (kernel.launch.args.size() > kMaxArgs)
-    return internalError(
-        "the kernel has " + std::to_string(kernel.launch.args.size()) +
-        " arguments, but a launch takes at most " + std::to_string(kMaxArgs));
   ErrorOr<Module> module = Module::load(gpu, kernel.codeObject);
   if (!module)
     return module.getStatus();
-  ErrorOr<hipFunction_t> function = module->getFunction(kernel.launch.symbol);
-  if (!function)
-    return function.getStatus();
+  std::vector<hipFunction_t> functions;
+  for (const LaunchRecipe &recipe : kernel.launches) {
+    if (recipe.args.size() > kMaxArgs)
+      return internalError(
+          "the kernel has " + std::to_string(recipe.args.size()) +
+          " arguments, but a launch takes at most " + std::to_string(kMaxArgs));
+    ErrorOr<hipFunction_t> function = module->getFunction(recipe.symbol);
+    if (!function)
+      return function.getStatus();
+    functions.push_back(*function);
+  }
   return std::make_unique<LoadedKernelImpl>(
-      std::move(kernel), std::move(*module), *function, origin);
+      std::move(kernel), std::move(*module), std::move(functions), origin);
 }
 
 //===----------------------------------------------------------------------===//
 // From a loaded kernel to a launch
 //===----------------------------------------------------------------------===//
 
-static const void *getPointer(const LaunchArgs &args, KernelArg arg) {
+/// The eight bytes of an argument; see KernelArg.
+static uint64_t getValue(const LaunchArgs &args, KernelArg arg) {
+  auto pointer = [](const void *value) {
+    return reinterpret_cast<uint64_t>(value);
+  };
+  auto scalar = [](double value) { return std::bit_cast<uint64_t>(value); };
   switch (arg) {
   case KernelArg::X:
-    return args.x;
+    return pointer(args.x);
   case KernelArg::W:
-    return args.w;
+    return pointer(args.w);
   case KernelArg::Y:
-    return args.y;
+    return pointer(args.y);
   case KernelArg::Workspace:
-    return args.workspace;
+    return pointer(args.workspace);
+  case KernelArg::Bias:
+    return pointer(args.bias);
+  case KernelArg::Residual:
+    return pointer(args.residual);
+  case KernelArg::Indices:
+    return pointer(args.indices);
+  case KernelArg::Alpha:
+    return scalar(args.alpha);
+  case KernelArg::Beta:
+    return scalar(args.beta);
+  case KernelArg::ActivAlpha:
+    return scalar(args.activAlpha);
+  case KernelArg::ActivBeta:
+    return scalar(args.activBeta);
+  case KernelArg::ActivGamma:
+    return scalar(args.activGamma);
   }
   __builtin_unreachable();
 }
 
-Status EngineImpl::launch(const LoadedKernel &kernel, hipStream_t stream,
-                          const LaunchArgs &args) {
-  const auto &loaded = static_cast<const LoadedKernelImpl &>(kernel);
-  const LaunchRecipe &recipe = loaded.kernel.launch;
-  std::array<const void *, kMaxArgs> kernarg;
+/// A null pointer would be a fault on the device, far from its cause.
+static Status refuseNull(KernelArg arg, const Kernel &kernel) {
+  if (arg == KernelArg::Workspace)
+    return invalidArgument("the kernel needs a workspace of " +
+                           std::to_string(kernel.workspaceBytes) +
+                           " bytes, but got none");
+  return invalidArgument("a tensor of the launch (" +
+                         std::string(getName(arg)) + ") has no address");
+}
+
+Status EngineImpl::launchOne(const LoadedKernelImpl &loaded, size_t index,
+                             hipStream_t stream, const LaunchArgs &args) {
+  const LaunchRecipe &recipe = loaded.kernel.launches[index];
+  std::array<uint64_t, kMaxArgs> kernarg;
   size_t count = 0;
   for (KernelArg arg : recipe.args) {
-    const void *pointer = getPointer(args, arg);
-    // A null pointer would be a fault on the device, far from its cause.
-    if (!pointer)
-      return invalidArgument(arg == KernelArg::Workspace
-                                 ? "the kernel needs a workspace of " +
-                                       std::to_string(recipe.workspaceBytes) +
-                                       " bytes, but got none"
-                                 : "a tensor of the launch has no address");
-    kernarg[count++] = pointer;
+    uint64_t value = getValue(args, arg);
+    if (value == 0 && !isScalar(arg))
+      return refuseNull(arg, loaded.kernel);
+    kernarg[count++] = value;
   }
   size_t kernargBytes = count * sizeof(kernarg[0]);
   void *extra[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, kernarg.data(),
                    HIP_LAUNCH_PARAM_BUFFER_SIZE, &kernargBytes,
                    HIP_LAUNCH_PARAM_END};
-  Status status = gpu.check(
-      gpu.hipModuleLaunchKernel(loaded.function, recipe.grid[0], recipe.grid[1],
-                                recipe.grid[2], recipe.block[0],
+  return gpu.check(
+      gpu.hipModuleLaunchKernel(loaded.functions[index], recipe.grid[0],
+                                recipe.grid[1], recipe.grid[2], recipe.block[0],
                                 recipe.block[1], recipe.block[2],
                                 recipe.dynamicLdsBytes, stream, nullptr, extra),
       "hipModuleLaunchKernel");
-  if (status.isOk())
-    counters.launched.fetch_add(1, std::memory_order_relaxed);
-  return status;
+}
+
+Status EngineImpl::launch(const LoadedKernel &kernel, hipStream_t stream,
+                          const LaunchArgs &args) {
+  const auto &loaded = static_cast<const LoadedKernelImpl &>(kernel);
+  for (size_t index = 0; index != loaded.functions.size(); ++index)
+    if (Status status = launchOne(loaded, index, stream, args); !status.isOk())
+      return status;
+  counters.launched.fetch_add(1, std::memory_order_relaxed);
+  return Status::ok();
 }

@@ -29,12 +29,21 @@ public:
   virtual Origin getOrigin() const = 0;
 };
 
-/// Pointers of one call, on the device.
+/// The values of one call. Pointers are on the device; the problem's direction
+/// says which tensor is written. What no launch of the kernel takes is ignored.
 struct LaunchArgs {
   const void *x = nullptr;
   const void *w = nullptr;
-  void *y = nullptr;
+  const void *y = nullptr;
   void *workspace = nullptr;
+  const void *bias = nullptr;
+  const void *residual = nullptr;
+  const void *indices = nullptr;
+  double alpha = 1;
+  double beta = 0;
+  double activAlpha = 0;
+  double activBeta = 0;
+  double activGamma = 0;
 };
 
 /// What the engine has done so far in this process.
@@ -42,7 +51,7 @@ struct EngineCounters {
   std::atomic<uint64_t> compiled{0};
   std::atomic<uint64_t> fromDatabase{0};
   std::atomic<uint64_t> fromMemory{0};
-  std::atomic<uint64_t> launched{0};
+  std::atomic<uint64_t> launched{0}; ///< Kernels, each of one launch or more.
 };
 
 struct EngineOptions {
@@ -70,7 +79,7 @@ public:
   /// database, or compiled. A hit in memory takes one hash and one lookup.
   virtual ErrorOr<const LoadedKernel *> prepare(const Problem &problem) = 0;
 
-  /// Puts the kernel on `stream`; does not wait.
+  /// Puts the kernel's launches on `stream`; does not wait.
   virtual Status launch(const LoadedKernel &kernel, hipStream_t stream,
                         const LaunchArgs &args) = 0;
 

@@ -5,22 +5,7 @@
 using namespace tessera;
 
 size_t KernelTable::Hash::operator()(const Key &key) const {
-  const Problem &p = key.problem;
-  // The small fields share one word.
-  uint64_t hash = static_cast<uint64_t>(key.device);
-  for (int field : {static_cast<int>(p.direction), static_cast<int>(p.dataType),
-                    static_cast<int>(p.xLayout), static_cast<int>(p.wLayout),
-                    static_cast<int>(p.yLayout)})
-    hash = hash << 4 | static_cast<uint64_t>(field);
-  for (int64_t length : {p.batch, p.inChannels, p.outChannels, p.groups, p.in.h,
-                         p.in.w, p.filter.h, p.filter.w, p.pad.h, p.pad.w,
-                         p.stride.h, p.stride.w, p.dilation.h, p.dilation.w}) {
-    // Multiplying moves low bits up, the shift moves high bits down; the
-    // constant is 2^64 over the golden ratio.
-    hash = (hash ^ static_cast<uint64_t>(length)) * 0x9e3779b97f4a7c15;
-    hash ^= hash >> 32;
-  }
-  return hash;
+  return key.problem.getHash() ^ static_cast<size_t>(key.device) << 48;
 }
 
 const LoadedKernelImpl *KernelTable::find(int device,

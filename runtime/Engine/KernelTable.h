@@ -20,17 +20,17 @@ namespace tessera {
 
 /// A kernel with its module. Immutable.
 struct LoadedKernelImpl final : LoadedKernel {
-  LoadedKernelImpl(Kernel kernel, Module module, hipFunction_t function,
-                   Origin origin)
+  LoadedKernelImpl(Kernel kernel, Module module,
+                   std::vector<hipFunction_t> functions, Origin origin)
       : kernel(std::move(kernel)), module(std::move(module)),
-        function(function), origin(origin) {}
+        functions(std::move(functions)), origin(origin) {}
 
   const Kernel &getKernel() const override { return kernel; }
   Origin getOrigin() const override { return origin; }
 
   Kernel kernel;
   Module module;
-  hipFunction_t function;
+  std::vector<hipFunction_t> functions; ///< One for each launch.
   Origin origin;
 };
 

@@ -150,7 +150,8 @@ static ErrorOr<Total> measure(const Options &options, const Chip &chip,
                                  compiled.codeObject.size(), chip, memory);
   if (!object)
     return object.getStatus();
-  const KernelImage *kernel = (*object)->findKernel(compiled.launch.symbol);
+  const KernelImage *kernel =
+      (*object)->findKernel(compiled.launches.front().symbol);
   Decoder decoder(chip, kernel->descriptor.isWave32() ? 32 : 64);
   Program program(decoder, (*object)->getText(), (*object)->getLoadAddress());
   const int64_t bytes = getByteSize(problem.dataType);
@@ -158,18 +159,21 @@ static ErrorOr<Total> measure(const Options &options, const Chip &chip,
       makeBuffer(memory, problem.getInputElements() * bytes),
       makeBuffer(memory, problem.getFilterElements() * bytes),
       makeBuffer(memory, problem.getOutputElements() * bytes)};
-  Launch launch{*kernel,
-                program,
-                chip,
-                {},
-                compiled.launch.block,
-                compiled.launch.dynamicLdsBytes,
-                std::vector<uint8_t>(compiled.launch.args.size() * 8)};
+  Launch launch{
+      *kernel,
+      program,
+      chip,
+      {},
+      compiled.launches.front().block,
+      compiled.launches.front().dynamicLdsBytes,
+      std::vector<uint8_t>(compiled.launches.front().args.size() * 8)};
   for (unsigned d = 0; d < 3; ++d)
-    launch.items[d] = compiled.launch.grid[d] * compiled.launch.block[d];
-  for (size_t i = 0; i < compiled.launch.args.size(); ++i)
-    std::memcpy(&launch.arguments[8 * i],
-                &tensors[static_cast<size_t>(compiled.launch.args[i])], 8);
+    launch.items[d] =
+        compiled.launches.front().grid[d] * compiled.launches.front().block[d];
+  for (size_t i = 0; i < compiled.launches.front().args.size(); ++i)
+    std::memcpy(
+        &launch.arguments[8 * i],
+        &tensors[static_cast<size_t>(compiled.launches.front().args[i])], 8);
   Total best;
   for (int i = 0; i < options.repeat; ++i) {
     auto begin = std::chrono::steady_clock::now();

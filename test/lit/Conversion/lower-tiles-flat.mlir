@@ -1,5 +1,5 @@
-// RUN: dnn-opt %s --dnn-tile-conv="target=gfx1030 tile=igemm-m64n32k32-w2x2-b2-fma" --dnn-lower-tiles | FileCheck %s
-// RUN: dnn-opt %s --dnn-tile-conv="target=gfx1030 tile=igemm-m64n32k32-w2x2-b2-fma" \
+// RUN: dnn-opt %s --dnn-apply-tile="target=gfx1030 tile=igemm-m64n32k32-w2x2-b2-fma" --dnn-lower-tiles | FileCheck %s
+// RUN: dnn-opt %s --dnn-apply-tile="target=gfx1030 tile=igemm-m64n32k32-w2x2-b2-fma" \
 // RUN:   | sed 's/schedule pinned/schedule natural/' | dnn-opt --dnn-lower-tiles \
 // RUN:   | FileCheck %s --check-prefix=NATURAL
 

@@ -1,7 +1,7 @@
 // RUN: dnn-opt %s | dnn-opt | FileCheck %s
 
 // The register-prefetch loop of CDNA: 256x256 tiles, chunks through registers
-// into two LDS buffers, the order around the MFMAs pinned. What dnn-tile-conv
+// into two LDS buffers, the order around the MFMAs pinned. What dnn-apply-tile
 // makes of the layer, written by hand.
 
 // CHECK-LABEL: func.func @conv3x3

@@ -35,7 +35,7 @@ public:
     ++tilesChosen;
     if (!tileFailure.isOk())
       return tileFailure;
-    return TileConfig{64, 64, 16, 1, 1, 2, "fma"};
+    return TileConfig{"igemm", "m64n64k16-w1x1-b2-fma"};
   }
 
   ErrorOr<Kernel> compile(const Problem &problem, const TileConfig &tile,
@@ -46,11 +46,12 @@ public:
       return compileFailure;
     Kernel kernel;
     kernel.codeObject = makeFakeCodeObject("conv");
-    kernel.launch.symbol = "conv";
-    kernel.launch.grid = {static_cast<uint32_t>(problem.batch), 2, 3};
-    kernel.launch.block = {256, 1, 1};
-    kernel.launch.dynamicLdsBytes = 1024;
-    kernel.launch.args = {KernelArg::X, KernelArg::W, KernelArg::Y};
+    const ConvProblem *conv = problem.getConv();
+    kernel.launches = {{"conv",
+                        {static_cast<uint32_t>(conv ? conv->batch : 1), 2, 3},
+                        {256, 1, 1},
+                        1024,
+                        {KernelArg::X, KernelArg::W, KernelArg::Y}}};
     kernel.tile = tile.toText();
     if (spoil)
       spoil(kernel);

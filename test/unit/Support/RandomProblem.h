@@ -32,11 +32,13 @@ public:
   }
 
   /// `lastType`: the last DataType to use, in the order of the enum.
-  Problem next(DataType lastType = DataType::I32) {
-    Problem problem;
+  ConvProblem next(DataType lastType = DataType::I8) {
+    ConvProblem problem;
     problem.direction = static_cast<Direction>(pick(0, 2));
     problem.dataType =
         static_cast<DataType>(pick(0, static_cast<int64_t>(lastType)));
+    if (problem.dataType == DataType::I8)
+      problem.direction = Direction::Forward;
     problem.xLayout = static_cast<Layout>(pick(0, 1));
     problem.wLayout = static_cast<Layout>(pick(0, 1));
     problem.yLayout = static_cast<Layout>(pick(0, 1));
@@ -46,10 +48,34 @@ public:
     problem.outChannels = problem.groups * pick(1, 100);
     problem.in = pickPair(1, 300);
     problem.filter = pickPair(1, 11);
-    problem.pad = pickPair(0, 5);
+    problem.pad = {pick(0, 5), pick(0, 5)};
     problem.stride = pickPair(1, 4);
     problem.dilation = pickPair(1, 3);
     return problem;
+  }
+
+  /// The same with, each perhaps, depth, gaps between elements, a result of
+  /// f32 and an epilogue.
+  ConvProblem nextOfAll() {
+    ConvProblem p = next();
+    if (pick(0, 1)) {
+      p.in.d = pick(1, 9);
+      p.filter.d = pick(1, 3);
+      p.pad.d = pick(0, 2);
+      p.stride.d = pick(1, 2);
+      p.dilation.d = pick(1, 2);
+    }
+    if (pick(0, 1)) {
+      p.xStrides = getPackedStrides(p.xLayout, p.getInputLengths());
+      p.xStrides.n += 5;
+      p.xLayout = Layout::Strided;
+    }
+    if (p.dataType == DataType::I8)
+      p.int8Result = pick(0, 1) ? DataType::I32 : DataType::F32;
+    if (p.dataType != DataType::I8 || p.int8Result == DataType::F32)
+      p.epilogue = {pick(0, 1) != 0, pick(0, 1) != 0, pick(0, 1) != 0,
+                    pick(0, 1) != 0, static_cast<Activation>(pick(0, 10))};
+    return p.canonicalize();
   }
 
 private:

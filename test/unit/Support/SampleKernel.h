@@ -13,13 +13,18 @@ namespace tessera::test {
 inline Kernel makeSampleKernel(const std::string &tile = "igemm-tile") {
   Kernel kernel;
   kernel.codeObject = {'\x7f', 'E', 'L', 'F', '\0', '\xff', 'x'};
-  kernel.launch.symbol = "conv";
-  kernel.launch.grid = {11, 12, 13};
-  kernel.launch.block = {14, 15, 16};
-  kernel.launch.dynamicLdsBytes = 17;
-  kernel.launch.args = {KernelArg::Y, KernelArg::X, KernelArg::W,
-                        KernelArg::Workspace};
-  kernel.launch.workspaceBytes = uint64_t(18) << 32;
+  kernel.launches = {{"conv",
+                      {11, 12, 13},
+                      {14, 15, 16},
+                      17,
+                      {KernelArg::Y, KernelArg::X, KernelArg::W,
+                       KernelArg::Workspace, KernelArg::ActivGamma}},
+                     {"conv_sum",
+                      {26, 27, 28},
+                      {29, 30, 31},
+                      32,
+                      {KernelArg::Workspace, KernelArg::Y}}};
+  kernel.workspaceBytes = uint64_t(18) << 32;
   kernel.resources = {19, 20, 21, 22, 23, 24, 25};
   kernel.tile = tile;
   return kernel;
@@ -27,10 +32,8 @@ inline Kernel makeSampleKernel(const std::string &tile = "igemm-tile") {
 
 /// Everything that a database keeps.
 inline auto getStoredFields(const Kernel &kernel) {
-  const LaunchRecipe &launch = kernel.launch;
   const KernelResources &used = kernel.resources;
-  return std::tuple(kernel.codeObject, launch.symbol, launch.grid, launch.block,
-                    launch.dynamicLdsBytes, launch.args, launch.workspaceBytes,
+  return std::tuple(kernel.codeObject, kernel.launches, kernel.workspaceBytes,
                     used.vgprs, used.agprs, used.sgprs, used.vgprSpills,
                     used.sgprSpills, used.ldsBytes, used.scratchBytes,
                     kernel.tile);

@@ -97,7 +97,7 @@ TEST_F(ConvolutionForward, FindChecksItsArguments) {
 
 // With too little workspace Find skips the kernel and has found nothing.
 TEST_F(ConvolutionForward, FindWithTooLittleWorkspaceFindsNothing) {
-  engine->kernel.kernel.launch.workspaceBytes = 64;
+  engine->kernel.kernel.workspaceBytes = 64;
   EXPECT_EQ(find(1, 63, &dataWorkspace), miopenStatusUnknownError);
   EXPECT_EQ(find(1, 64, &dataWorkspace), miopenStatusSuccess);
   EXPECT_EQ(perf.memory, 64u);
@@ -111,7 +111,7 @@ TEST_F(ConvolutionForward, ExecutesWithoutFind) {
   ASSERT_EQ(engine->launches.size(), 1u);
   EXPECT_EQ(engine->launches[0].stream, stream);
   EXPECT_EQ(engine->launches[0].args.y, yData);
-  EXPECT_EQ(engine->problems.back().filter, (Spatial{3, 3}));
+  EXPECT_EQ(engine->problems.back().getConv()->filter, (Spatial{3, 3}));
 }
 
 // alpha and beta other than 1 and 0 are not implemented; null is a mistake.
@@ -128,7 +128,7 @@ TEST_F(ConvolutionForward, ScalingIsNotImplemented) {
 // missing, never reaches the kernel.
 TEST_F(ConvolutionForward, WorkspaceIsCheckedBeforeTheLaunch) {
   ASSERT_EQ(execute(1000, &dataWorkspace), miopenStatusSuccess);
-  engine->kernel.kernel.launch.workspaceBytes = 64;
+  engine->kernel.kernel.workspaceBytes = 64;
   EXPECT_EQ(execute(63, &dataWorkspace), miopenStatusBadParm);
   EXPECT_EQ(execute(64, nullptr), miopenStatusBadParm);
   ASSERT_EQ(engine->launches.size(), 1u);
@@ -193,7 +193,7 @@ TEST_F(ConvolutionForward, EngineFailuresBecomeStatuses) {
 
 // The workspace of Find 1.0 is the kernel's.
 TEST_F(ConvolutionForward, WorkspaceSizeIsTheKernels) {
-  engine->kernel.kernel.launch.workspaceBytes = 4096;
+  engine->kernel.kernel.workspaceBytes = 4096;
   size_t size = 0;
   ASSERT_EQ(
       miopenConvolutionForwardGetWorkSpaceSize(handle, w, x, conv, y, &size),

@@ -93,7 +93,7 @@ TEST_F(Extensions, CountersCheckTheirSize) {
 TEST_F(Extensions, KernelInfo) {
   Kernel &kernel = engine->kernel.kernel;
   kernel.codeObject.resize(1234);
-  kernel.launch.workspaceBytes = 16;
+  kernel.workspaceBytes = 16;
   kernel.resources = {.vgprs = 256,
                       .agprs = 128,
                       .sgprs = 40,

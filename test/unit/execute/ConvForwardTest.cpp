@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Algorithms/GemmTile.h"
 #include "test/unit/execute/ConvFixture.h"
 #include "test/unit/execute/DrawProblem.h"
 
@@ -89,7 +90,7 @@ TEST_F(ConvForward, ChecksPaddingAlongWideFilters) {
         "conv -n 2 -c 3 -H 4 -W 64 -k 16 -y 2 -x 96"}) {
     auto problem = parseDriverCommand(line);
     ASSERT_TRUE(problem) << problem.getStatus().getMessage();
-    check(*problem, reference::DataKind::Uniform);
+    check(*problem->getConv(), reference::DataKind::Uniform);
   }
 }
 
@@ -109,15 +110,14 @@ TEST_F(ConvForward, ServesManyThreads) {
 
 /// Tiles of every multiply-accumulate row of `target` for `type`, of every
 /// shape that the model may choose and some more.
-static std::vector<TileConfig> getTiles(const GpuTarget &target,
-                                        DataType type) {
+static std::vector<GemmTile> getTiles(const GpuTarget &target, DataType type) {
   int step = type == DataType::F32 ? 16 : 32;
-  std::vector<TileConfig> fma = {{64, 64, step, 2, 2, 2, "fma"}};
+  std::vector<GemmTile> fma = {{64, 64, step, 2, 2, 2, "fma"}};
   if (target.waveSize == 32)
     fma = {{64, 32, step, 2, 2, 2, "fma"}, {32, 32, step, 2, 2, 2, "fma"}};
   bool hasWmma = target.matrixUnit == MatrixUnit::WmmaGfx11 ||
                  target.matrixUnit == MatrixUnit::WmmaGfx12;
-  std::vector<TileConfig> tiles;
+  std::vector<GemmTile> tiles;
   if (hasWmma && type != DataType::F32)
     tiles = {{128, 128, step, 2, 4, 2, "wmma16"},
              {128, 64, step, 2, 2, 2, "wmma16"},
@@ -144,9 +144,10 @@ class ConvTile : public testing::TestWithParam<DataType> {};
 // Random problems are small and so choose small tiles: here every tile runs,
 // with tails in both directions, in the nested and in the flat walk.
 TEST_P(ConvTile, IsRight) {
-  for (const TileConfig &tile : getTiles(getTarget(), GetParam())) {
-    SCOPED_TRACE(tile.toText());
-    auto fixed = makeEngine(std::make_shared<FixedTileCompiler>(tile));
+  for (const GemmTile &tile : getTiles(getTarget(), GetParam())) {
+    SCOPED_TRACE(tile.toConfig().toText());
+    auto fixed =
+        makeEngine(std::make_shared<FixedTileCompiler>(tile.toConfig()));
     ASSERT_NE(fixed, nullptr);
     for (Layout layout : {Layout::NHWC, Layout::NCHW})
       for (int64_t channels : {128, 67}) {
@@ -186,9 +187,10 @@ TEST(ResNetLayer, HasNoBankConflict) {
   p.in = {14, 14};
   p.filter = {3, 3};
   p.pad = {1, 1};
-  for (TileConfig tile : {TileConfig{256, 256, 32, 2, 4, 2, "mfma32"},
-                          TileConfig{128, 128, 32, 2, 2, 2, "mfma32"}}) {
-    auto engine = makeEngine(std::make_shared<FixedTileCompiler>(tile));
+  for (GemmTile tile : {GemmTile{256, 256, 32, 2, 4, 2, "mfma32"},
+                        GemmTile{128, 128, 32, 2, 2, 2, "mfma32"}}) {
+    auto engine =
+        makeEngine(std::make_shared<FixedTileCompiler>(tile.toConfig()));
     ASSERT_NE(engine, nullptr);
     checkConv(*engine, p, reference::DataKind::Uniform, /*sample=*/20000);
   }

@@ -22,7 +22,7 @@ protected:
                        std::string(getTarget().name) + "\"} {" + body + "}";
     auto result = compileText(context, Stage::Tiled, text, options);
     ASSERT_TRUE(result) << result.getStatus().getMessage();
-    launch = result->launch;
+    launch = result->launches.at(0);
     auto loaded =
         Module::load(getGpu(), {result->output.data(), result->output.size()});
     ASSERT_TRUE(loaded) << loaded.getStatus().getMessage();

@@ -3,7 +3,6 @@
 #include "compiler/Conversion/ViewAccess.h"
 #include "compiler/Frontend/ConvFrontend.h"
 #include "compiler/Transforms/Passes.h"
-#include "runtime/Base/TileConfig.h"
 #include "test/unit/Support/RandomProblem.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -74,20 +73,20 @@ namespace {
 class ViewAccessTest : public testing::Test {
 protected:
   /// Tiles a convolution and calls `check` for each of its three views.
-  void forEachView(const Problem &problem,
+  void forEachView(const ConvProblem &problem,
                    llvm::function_ref<void(dnn::ViewOp)> check) {
     auto module = buildConvModule(context, problem, "conv");
     PassManager passes(&context);
-    TileConvOptions options;
+    ApplyTileOptions options;
     options.target = "gfx942";
     options.tile = "igemm-m64n64k32-w2x2-b2-mfma32";
-    passes.addPass(createTileConv(options));
+    passes.addPass(createApplyTile(options));
     ASSERT_TRUE(succeeded(passes.run(*module)));
     module->walk(check);
   }
 
-  Problem drawSmall() {
-    Problem p = random.next(DataType::F32);
+  ConvProblem drawSmall() {
+    ConvProblem p = random.next(DataType::F32);
     p.direction = Direction::Forward;
     p.batch = random.pick(1, 3);
     p.groups = random.pick(1, 3);
@@ -95,7 +94,7 @@ protected:
     p.outChannels = p.groups * random.pick(1, 24);
     p.filter = random.pickPair(1, 4);
     p.in = random.pickPair(7, 12);
-    p.pad = random.pickPair(0, 2);
+    p.pad = {random.pick(0, 2), random.pick(0, 2)};
     p.stride = random.pickPair(1, 3);
     p.dilation = random.pickPair(1, 2);
     return p;
@@ -160,7 +159,7 @@ TEST_F(ViewAccessTest, WidensOnlyOverNeighbours) {
 // NHWC channels that fill chunks are read 16 bytes at a time; NCHW filters of
 // a 1x1 convolution, too. A slow choice here would pass every other test.
 TEST_F(ViewAccessTest, IsWideWhereTheLayoutAllows) {
-  Problem p;
+  ConvProblem p;
   p.dataType = DataType::F16;
   p.inChannels = p.outChannels = 64;
   p.in = {14, 14};

@@ -6,12 +6,12 @@
 
 using namespace tessera;
 
-static Problem getTestProblem() {
+static ConvProblem getTestProblem() {
   ErrorOr<Problem> problem = parseDriverCommand(
       "convfp16 -n 2 -c 64 -H 14 -W 14 -k 64 -y 3 -x 3 -p 1 -q 1 "
       "--in_layout NHWC --fil_layout NHWC --out_layout NHWC");
   EXPECT_TRUE(problem) << problem.getStatus().getMessage();
-  return *problem;
+  return *problem->getConv();
 }
 
 /// Every chip has to be served by the tile that the compiler itself chooses.
@@ -36,10 +36,10 @@ TEST_P(JitCompiler, CompilesAKernel) {
   ErrorOr<Kernel> kernel = compiler->compile(getTestProblem(), *tile, target);
   ASSERT_TRUE(kernel) << kernel.getStatus().getMessage();
   EXPECT_EQ(std::string_view(kernel->codeObject.data(), 4), "\177ELF");
-  EXPECT_FALSE(kernel->launch.symbol.empty());
-  EXPECT_EQ(kernel->launch.args,
+  EXPECT_FALSE(kernel->launches.at(0).symbol.empty());
+  EXPECT_EQ(kernel->launches.at(0).args,
             (std::vector{KernelArg::X, KernelArg::W, KernelArg::Y}));
-  EXPECT_EQ(kernel->launch.block[0] % target.waveSize, 0u);
+  EXPECT_EQ(kernel->launches.at(0).block[0] % target.waveSize, 0u);
   EXPECT_GT(kernel->resources.vgprs, 0u);
   EXPECT_EQ(kernel->resources.vgprSpills, 0u);
   EXPECT_EQ(kernel->resources.scratchBytes, 0u);

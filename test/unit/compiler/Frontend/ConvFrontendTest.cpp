@@ -67,17 +67,19 @@ TEST_F(ConvFrontend, Text) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   module->print(stream);
-  EXPECT_EQ(text, "module {\n"
-                  "  func.func @conv(%arg0: memref<4x6x9x11xf16>, "
-                  "%arg1: memref<14x2x3x3xf16>, %arg2: memref<4x14x5x3xf16>) "
-                  "attributes {dnn.kernel} {\n"
-                  "    dnn.conv forward ins(%arg0, %arg1) outs(%arg2) "
-                  "layouts(nchw, nhwc, nchw) pads [2, 1] strides [2, 3] "
-                  "dilations [3, 2] groups 2 : memref<4x6x9x11xf16>, "
-                  "memref<14x2x3x3xf16>, memref<4x14x5x3xf16>\n"
-                  "    return\n"
-                  "  }\n"
-                  "}\n");
+  EXPECT_EQ(text,
+            "module {\n"
+            "  func.func @conv(%arg0: memref<4x6x9x11xf16> {dnn.arg = \"x\"}, "
+            "%arg1: memref<14x2x3x3xf16> {dnn.arg = \"w\"}, "
+            "%arg2: memref<4x14x5x3xf16> {dnn.arg = \"y\"}) "
+            "attributes {dnn.kernel} {\n"
+            "    dnn.conv forward ins(%arg0, %arg1) outs(%arg2) "
+            "layouts(nchw, nhwc, nchw) pads [2, 1] strides [2, 3] "
+            "dilations [3, 2] groups 2 : memref<4x6x9x11xf16>, "
+            "memref<14x2x3x3xf16>, memref<4x14x5x3xf16>\n"
+            "    return\n"
+            "  }\n"
+            "}\n");
 }
 
 // Every combination of layouts and types gives a valid module that says what

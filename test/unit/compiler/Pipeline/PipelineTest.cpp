@@ -12,12 +12,12 @@
 
 using namespace tessera;
 
-static Problem getTestProblem() {
+static ConvProblem getTestProblem() {
   ErrorOr<Problem> problem = parseDriverCommand(
       "convfp16 -n 2 -c 64 -H 14 -W 14 -k 64 -y 3 -x 3 -p 1 -q 1 "
       "--in_layout NHWC --fil_layout NHWC --out_layout NHWC");
   EXPECT_TRUE(problem) << problem.getStatus().getMessage();
-  return *problem;
+  return *problem->getConv();
 }
 
 static PipelineOptions getOptions(Stage stopAfter = Stage::Object) {
@@ -105,13 +105,13 @@ TEST(Pipeline, ReadsTheLaunch) {
   ErrorOr<PipelineResult> result =
       compileProblem(context, getTestProblem(), getOptions());
   ASSERT_TRUE(result) << result.getStatus().getMessage();
-  EXPECT_EQ(result->launch.symbol, getKernelSymbol(getTestProblem()));
-  EXPECT_EQ(result->launch.block[0] % 64, 0u);
-  EXPECT_GE(result->launch.grid[0], 1u);
+  EXPECT_EQ(result->launches.at(0).symbol, getKernelSymbol(getTestProblem()));
+  EXPECT_EQ(result->launches.at(0).block[0] % 64, 0u);
+  EXPECT_GE(result->launches.at(0).grid[0], 1u);
   ErrorOr<std::vector<KernelMetadata>> kernels = readMetadata(result->output);
   ASSERT_TRUE(kernels) << kernels.getStatus().getMessage();
-  EXPECT_EQ(kernels->at(0).name, result->launch.symbol);
-  EXPECT_EQ(kernels->at(0).maxBlockSize, result->launch.block[0]);
+  EXPECT_EQ(kernels->at(0).name, result->launches.at(0).symbol);
+  EXPECT_EQ(kernels->at(0).maxBlockSize, result->launches.at(0).block[0]);
 }
 
 // A context that has compiled other kernels, for another chip even, gives the
@@ -122,7 +122,7 @@ TEST(Pipeline, ContextHasNoMemory) {
       compileProblem(fresh, getTestProblem(), getOptions());
   ASSERT_TRUE(expected) << expected.getStatus().getMessage();
   CompileContext used;
-  Problem other = getTestProblem();
+  ConvProblem other = getTestProblem();
   other.inChannels = 7;
   PipelineOptions otherOptions = getOptions();
   otherOptions.target = findTarget("gfx1030");
@@ -185,7 +185,7 @@ TEST(Pipeline, RefusesTextForAnotherChip) {
 // A problem that breaks a rule is refused before anything is built.
 TEST(Pipeline, RefusesABrokenProblem) {
   CompileContext context;
-  Problem problem = getTestProblem();
+  ConvProblem problem = getTestProblem();
   problem.groups = 3;
   ErrorOr<PipelineResult> result =
       compileProblem(context, problem, getOptions());

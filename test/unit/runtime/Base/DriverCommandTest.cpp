@@ -139,10 +139,10 @@ TEST(DriverCommand, AppliesThePaddingMode) {
   Words valid = same;
   same.insert(same.end(), {"-z", "same"});
   valid.insert(valid.end(), {"-z", "valid"});
-  EXPECT_EQ(parse(same).problem.pad, (Spatial{1, 1}));
-  EXPECT_EQ(parse(valid).problem.pad, (Spatial{0, 0}));
+  EXPECT_EQ(parse(same).problem.pad, (Pads{1, 1}));
+  EXPECT_EQ(parse(valid).problem.pad, (Pads{0, 0}));
   same.insert(same.end(), {"-l", "2"});
-  EXPECT_EQ(parse(same).problem.pad, (Spatial{9, 9})) << "dilated: ignored";
+  EXPECT_EQ(parse(same).problem.pad, (Pads{9, 9})) << "dilated: ignored";
 }
 
 // No group means one group, as in MIOpenDriver.
@@ -155,17 +155,17 @@ TEST(DriverCommand, RoundTripsProblems) {
   test::RandomProblem random;
   SCOPED_TRACE(testing::Message() << "TESSERA_TEST_SEED=" << random.getSeed());
   for (int i = 0; i < 2000; ++i) {
-    Problem problem = random.next(DataType::F32);
+    ConvProblem problem = random.next(DataType::F32);
     std::string line = toDriverCommand(problem);
     ErrorOr<Problem> read = parseDriverCommand(line);
     ASSERT_TRUE(read) << read.getStatus().getMessage();
-    ASSERT_EQ(*read, problem) << line;
+    ASSERT_EQ(*read, Problem(problem)) << line;
   }
 }
 
 // The line is in MIOpen's own order, so that it can be compared with its logs.
 TEST(DriverCommand, WritesLinesAsMiopenDoes) {
-  Problem problem = parse({"convfp16", "-I", "NHWC", "-F", "1"}).problem;
+  ConvProblem problem = parse({"convfp16", "-I", "NHWC", "-F", "1"}).problem;
   EXPECT_EQ(toDriverCommand(problem),
             "convfp16 -n 100 -c 3 -H 32 -W 32 -k 32 -y 3 -x 3 -p 0 -q 0 -u 1 "
             "-v 1 -l 1 -j 1 --in_layout NHWC -m conv -g 1 -F 1 -t 1");

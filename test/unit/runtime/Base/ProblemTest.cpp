@@ -10,8 +10,8 @@
 
 using namespace tessera;
 
-static Problem makeProblem() {
-  Problem problem;
+static ConvProblem makeProblem() {
+  ConvProblem problem;
   problem.dataType = DataType::F16;
   problem.xLayout = problem.wLayout = problem.yLayout = Layout::NHWC;
   problem.batch = 64;
@@ -24,7 +24,7 @@ static Problem makeProblem() {
 
 // The output has one element for each position of the window.
 TEST(Problem, ComputesTheOutput) {
-  Problem problem = makeProblem();
+  ConvProblem problem = makeProblem();
   EXPECT_EQ(problem.getOutput(), (Spatial{14, 14}));
   problem.stride = {2, 3};
   EXPECT_EQ(problem.getOutput(), (Spatial{7, 5}));
@@ -34,7 +34,7 @@ TEST(Problem, ComputesTheOutput) {
 
 // A window larger than the padded input still has one output, as in MIOpen.
 TEST(Problem, HasAtLeastOneOutput) {
-  Problem problem = makeProblem();
+  ConvProblem problem = makeProblem();
   problem.in = {2, 1};
   problem.pad = {0, 0};
   problem.filter = {7, 11};
@@ -44,7 +44,7 @@ TEST(Problem, HasAtLeastOneOutput) {
 
 // Elements and operations count the channels of one group only once.
 TEST(Problem, CountsElementsAndOperations) {
-  Problem problem = makeProblem();
+  ConvProblem problem = makeProblem();
   problem.groups = 4;
   EXPECT_EQ(problem.getInputElements(), 64 * 256 * 14 * 14);
   EXPECT_EQ(problem.getFilterElements(), 256 * 64 * 9);
@@ -65,17 +65,17 @@ TEST(Problem, RoundTripsThroughTheNetworkConfig) {
   test::RandomProblem random;
   SCOPED_TRACE(testing::Message() << "TESSERA_TEST_SEED=" << random.getSeed());
   for (int i = 0; i < 2000; ++i) {
-    Problem problem = random.next();
+    ConvProblem problem = random.nextOfAll();
     std::string text = problem.toNetworkConfig();
     ErrorOr<Problem> read = parseNetworkConfig(text);
     ASSERT_TRUE(read) << read.getStatus().getMessage();
-    ASSERT_EQ(*read, problem) << text;
+    ASSERT_EQ(*read, Problem(problem)) << text;
   }
 }
 
 // Every field that changes the answer changes the text.
 TEST(Problem, PutsEveryFieldIntoTheNetworkConfig) {
-  std::vector<Problem> problems(18, makeProblem());
+  std::vector<ConvProblem> problems(29, makeProblem());
   problems[1].direction = Direction::BackwardData;
   problems[2].direction = Direction::BackwardWeights;
   problems[3].dataType = DataType::BF16;
@@ -93,10 +93,129 @@ TEST(Problem, PutsEveryFieldIntoTheNetworkConfig) {
   problems[15].pad = {0, 1};
   problems[16].stride = {1, 2};
   problems[17].dilation = {2, 1};
+  problems[18].in.d = 2;
+  problems[19].filter.d = 2;
+  problems[20].pad.d = 1;
+  problems[21].epilogue.alpha = true;
+  problems[22].epilogue.beta = true;
+  problems[23].epilogue.bias = true;
+  problems[24].epilogue.residual = true;
+  problems[25].epilogue.activation = Activation::Relu;
+  problems[26].xLayout = Layout::Strided;
+  problems[26].xStrides = {100000, 1, 1, 7168, 512};
+  problems[27].dataType = DataType::I8;
+  problems[28].dataType = DataType::I8;
+  problems[28].int8Result = DataType::F32;
   std::set<std::string> texts;
-  for (const Problem &problem : problems)
+  std::set<uint64_t> hashes;
+  for (const ConvProblem &problem : problems) {
     texts.insert(problem.toNetworkConfig());
+    hashes.insert(Problem(problem).getHash());
+  }
+  EXPECT_EQ(hashes.size(), problems.size());
   EXPECT_EQ(texts.size(), problems.size());
+}
+
+// A pooling's text holds every field, can be read back, and is stable.
+TEST(Problem, ReadsAndWritesPooling) {
+  PoolProblem pool;
+  pool.mode = PoolMode::Max;
+  pool.dataType = DataType::F16;
+  pool.xLayout = pool.yLayout = Layout::NHWC;
+  pool.batch = 64;
+  pool.channels = 32;
+  pool.in = {112, 112};
+  pool.window = {3, 3};
+  pool.pad = {1, 1};
+  pool.stride = {2, 2};
+  pool.indexType = IndexType::U8;
+  EXPECT_EQ(pool.toNetworkConfig(),
+            "pool-fwd-max-f16-nhwc,nhwc-n64c32h112w112-y3x3-p1x1-s2x2-iu8mask");
+  EXPECT_EQ(pool.getOutput(), (Spatial{56, 56}));
+  std::vector<PoolProblem> pools(8, pool);
+  pools[1].direction = Direction::BackwardData;
+  pools[2].mode = PoolMode::Average;
+  pools[2].indexType = IndexType::None;
+  pools[3].indexType = IndexType::U32;
+  pools[3].indexMode = IndexMode::Image;
+  pools[4].indexType = IndexType::None;
+  pools[5].in.d = 4;
+  pools[6].window.d = pools[6].in.d = 2;
+  pools[7].yLayout = Layout::Strided;
+  pools[7].yStrides = {300000, 1, 1, 3584, 64};
+  std::set<std::string> texts;
+  for (const PoolProblem &each : pools) {
+    std::string text = each.toNetworkConfig();
+    ErrorOr<Problem> read = parseNetworkConfig(text);
+    ASSERT_TRUE(read) << read.getStatus().getMessage();
+    EXPECT_EQ(*read, Problem(each)) << text;
+    texts.insert(text);
+  }
+  EXPECT_EQ(texts.size(), pools.size());
+}
+
+// Pooling's own rules, each with a sentence.
+TEST(Problem, NamesThePoolingRuleThatIsBroken) {
+  PoolProblem pool;
+  pool.in = {20, 20};
+  pool.window = {3, 3};
+  EXPECT_TRUE(pool.verify().isOk());
+  auto getMessage = [](const PoolProblem &broken) {
+    EXPECT_EQ(broken.verify().getCode(), StatusCode::InvalidArgument);
+    return broken.verify().getMessage();
+  };
+  PoolProblem p = pool;
+  p.direction = Direction::BackwardData;
+  EXPECT_EQ(getMessage(p),
+            "max pooling backward needs the indices of the forward pass");
+  p.indexType = IndexType::U8;
+  EXPECT_TRUE(p.verify().isOk());
+  p.indexMode = IndexMode::Image;
+  EXPECT_EQ(getMessage(p),
+            "the index type u8 is too small for the 400 pixels of the input");
+  p = pool;
+  p.window = {15, 17};
+  p.indexType = IndexType::U8;
+  EXPECT_EQ(getMessage(p), "the index type u8 is too small for the 255 offsets "
+                           "of the window");
+  p = pool;
+  p.mode = PoolMode::Average;
+  p.indexType = IndexType::U8;
+  EXPECT_EQ(getMessage(p), "only max pooling has indices");
+  p = pool;
+  p.dataType = DataType::F64;
+  EXPECT_EQ(getMessage(p), "pooling computes with f16, bf16 and f32, not f64");
+}
+
+// Equal tensors have equal texts: a strided layout that a word names becomes
+// the word, and what a length of 1 leaves open is settled.
+TEST(Problem, CanonicalizesLayoutsAndDepth) {
+  ConvProblem packed = makeProblem();
+  ConvProblem strided = packed;
+  strided.xLayout = Layout::Strided;
+  strided.xStrides = packed.getInputStrides();
+  strided.xStrides.d = 77;
+  strided.stride.d = 3;
+  EXPECT_NE(strided, packed);
+  EXPECT_EQ(strided.canonicalize(), packed);
+  strided.xStrides.h += 8;
+  EXPECT_EQ(strided.canonicalize().xLayout, Layout::Strided);
+}
+
+// A result whose elements share memory would depend on who writes last.
+TEST(Problem, RefusesOverlappingResults) {
+  ConvProblem p = makeProblem();
+  p.yLayout = Layout::Strided;
+  p.yStrides = p.getOutputStrides();
+  p.yStrides = getPackedStrides(Layout::NHWC, p.getOutputLengths());
+  EXPECT_TRUE(p.verify().isOk());
+  p.yStrides.h -= 1;
+  EXPECT_EQ(p.verify().getMessage(),
+            "the strides of the output put two of its elements in one place, "
+            "but it is written");
+  p.yStrides.h = 0;
+  EXPECT_EQ(p.verify().getMessage(),
+            "a stride of the output is 0, but must be at least 1");
 }
 
 // Only the canonical text is a key: nothing may be read as another's twin.
@@ -142,43 +261,49 @@ TEST(Problem, VerifiesWhatItReads) {
 // Each rule is named by the sentence that refuses its violation.
 TEST(Problem, NamesTheBrokenRule) {
   struct Case {
-    void (*breakIt)(Problem &);
+    void (*breakIt)(ConvProblem &);
     const char *sentence;
   };
   constexpr int64_t tooLong = 1LL << 31;
   const Case cases[] = {
-      {[](Problem &p) { p.batch = 0; }, "the batch size is 0"},
-      {[](Problem &p) { p.batch = tooLong; }, "the batch size is 2147483648"},
-      {[](Problem &p) { p.inChannels = -1; },
+      {[](ConvProblem &p) { p.batch = 0; }, "the batch size is 0"},
+      {[](ConvProblem &p) { p.batch = tooLong; },
+       "the batch size is 2147483648"},
+      {[](ConvProblem &p) { p.inChannels = -1; },
        "the number of input channels is -1"},
-      {[](Problem &p) { p.outChannels = 0; },
+      {[](ConvProblem &p) { p.outChannels = 0; },
        "the number of output channels is 0"},
-      {[](Problem &p) { p.groups = 0; }, "the group count is 0"},
-      {[](Problem &p) { p.in.h = 0; }, "the input height is 0"},
-      {[](Problem &p) { p.in.w = 0; }, "the input width is 0"},
-      {[](Problem &p) { p.filter.h = 0; }, "the filter height is 0"},
-      {[](Problem &p) { p.filter.w = 0; }, "the filter width is 0"},
-      {[](Problem &p) { p.pad.h = -1; }, "the vertical padding is -1"},
-      {[](Problem &p) { p.pad.w = -1; }, "the horizontal padding is -1"},
-      {[](Problem &p) { p.stride.h = 0; }, "the vertical stride is 0"},
-      {[](Problem &p) { p.stride.w = 0; }, "the horizontal stride is 0"},
-      {[](Problem &p) { p.dilation.h = 0; }, "the vertical dilation is 0"},
-      {[](Problem &p) { p.dilation.w = 0; }, "the horizontal dilation is 0"},
-      {[](Problem &p) { p.inChannels = 6, p.outChannels = 8, p.groups = 4; },
+      {[](ConvProblem &p) { p.groups = 0; }, "the group count is 0"},
+      {[](ConvProblem &p) { p.in.h = 0; }, "the input height is 0"},
+      {[](ConvProblem &p) { p.in.w = 0; }, "the input width is 0"},
+      {[](ConvProblem &p) { p.filter.h = 0; }, "the filter height is 0"},
+      {[](ConvProblem &p) { p.filter.w = 0; }, "the filter width is 0"},
+      {[](ConvProblem &p) { p.pad.h = -1; }, "the vertical padding is -1"},
+      {[](ConvProblem &p) { p.pad.w = -1; }, "the horizontal padding is -1"},
+      {[](ConvProblem &p) { p.stride.h = 0; }, "the vertical stride is 0"},
+      {[](ConvProblem &p) { p.stride.w = 0; }, "the horizontal stride is 0"},
+      {[](ConvProblem &p) { p.dilation.h = 0; }, "the vertical dilation is 0"},
+      {[](ConvProblem &p) { p.dilation.w = 0; },
+       "the horizontal dilation is 0"},
+      {[](ConvProblem &p) {
+         p.inChannels = 6, p.outChannels = 8, p.groups = 4;
+       },
        "the number of input channels is 6, but must be a multiple of the "
        "group count 4"},
-      {[](Problem &p) { p.inChannels = 8, p.outChannels = 6, p.groups = 4; },
+      {[](ConvProblem &p) {
+         p.inChannels = 8, p.outChannels = 6, p.groups = 4;
+       },
        "the number of output channels is 6, but must be a multiple"},
-      {[](Problem &p) { p.in = {tooLong - 1, tooLong - 1}; },
+      {[](ConvProblem &p) { p.in = {tooLong - 1, tooLong - 1}; },
        "the input has more bytes than 64 bits can count"},
-      {[](Problem &p) { p.filter = {tooLong - 1, tooLong - 1}; },
+      {[](ConvProblem &p) { p.filter = {tooLong - 1, tooLong - 1}; },
        "the filter has more bytes than 64 bits can count"},
-      {[](Problem &p) { p.pad = {tooLong - 1, tooLong - 1}; },
+      {[](ConvProblem &p) { p.pad = {tooLong - 1, tooLong - 1}; },
        "the output has more bytes than 64 bits can count"},
   };
   EXPECT_TRUE(makeProblem().verify().isOk());
   for (const Case &c : cases) {
-    Problem problem = makeProblem();
+    ConvProblem problem = makeProblem();
     c.breakIt(problem);
     Status status = problem.verify();
     EXPECT_EQ(status.getCode(), StatusCode::InvalidArgument) << c.sentence;

@@ -166,9 +166,11 @@ TEST_F(KernelDatabaseDamage, IsMendedOnce) {
 // is found.
 TEST_F(KernelDatabaseDamage, WrongChecksum) {
   for (const char *change :
-       {"grid_x = grid_x + 1", "scratch_bytes = 0", "symbol = 'pool'",
-        "args = 'y,w,x,workspace'", "args = 'z'", "code_object = x'7f45'",
-        "checksum = checksum + 1", "tile = 'other'"}) {
+       {"launches = replace(launches, ' 11 ', ' 12 ')", "scratch_bytes = 0",
+        "launches = replace(launches, 'conv_sum', 'pool')",
+        "launches = replace(launches, 'y,x,w', 'x,y,w')",
+        "launches = replace(launches, 'y,x,w', 'z')", "launches = 'conv'",
+        "code_object = x'7f45'", "checksum = checksum + 1", "tile = 'other'"}) {
     {
       KernelDatabase database(folder.getPath());
       database.store(kKey, makeSampleKernel("old"));

@@ -84,7 +84,7 @@ TEST_F(EngineDatabase, AnotherChipIsAMiss) {
 TEST_F(EngineDatabase, ReplacesWhatCannotBeLoaded) {
   Kernel broken;
   broken.codeObject.assign(64, 'x');
-  broken.launch.symbol = "conv";
+  broken.launches.emplace_back().symbol = "conv";
   broken.tile = "old";
   KernelDatabase(folder.getPath())
       .store({Problem().toNetworkConfig(), "gfx90a", "fake-1"}, broken);

@@ -47,8 +47,8 @@ struct EngineTest : testing::Test {
   }
 };
 
-Problem makeProblem(int64_t batch = 4) {
-  Problem problem;
+ConvProblem makeProblem(int64_t batch = 4) {
+  ConvProblem problem;
   problem.batch = batch;
   return problem;
 }
@@ -75,10 +75,10 @@ TEST_F(EngineTest, KeepsProblemsApart) {
   SCOPED_TRACE(testing::Message() << "TESSERA_TEST_SEED=" << random.getSeed());
   std::map<std::string, const LoadedKernel *> byConfig;
   for (int i = 0; i < 500; ++i) {
-    Problem problem = random.next();
+    ConvProblem problem = random.next();
     ErrorOr<const LoadedKernel *> kernel = engine->prepare(problem);
     ASSERT_TRUE(kernel) << kernel.getStatus().getMessage();
-    ASSERT_EQ((*kernel)->getKernel().launch.grid[0], problem.batch);
+    ASSERT_EQ((*kernel)->getKernel().launches[0].grid[0], problem.batch);
     byConfig[problem.toNetworkConfig()] = *kernel;
   }
   EXPECT_EQ(compiler->compiled, static_cast<int>(byConfig.size()));
@@ -177,12 +177,12 @@ TEST_F(EngineTest, ReportsUnloadableCodeObjects) {
   int alive = hip.getAlive("hipModuleLoadData");
   compiler->spoil = [](Kernel &kernel) { kernel.codeObject.assign(8, 'x'); };
   EXPECT_EQ(getCode(makeProblem(1)), StatusCode::Unavailable);
-  compiler->spoil = [](Kernel &kernel) { kernel.launch.symbol = "pool"; };
+  compiler->spoil = [](Kernel &kernel) { kernel.launches[0].symbol = "pool"; };
   EXPECT_EQ(getCode(makeProblem(2)), StatusCode::Unavailable);
   compiler->spoil = [](Kernel &kernel) { kernel.codeObject.clear(); };
   EXPECT_EQ(getCode(makeProblem(3)), StatusCode::InvalidArgument);
   compiler->spoil = [](Kernel &kernel) {
-    kernel.launch.args.assign(9, KernelArg::X);
+    kernel.launches[0].args.assign(13, KernelArg::X);
   };
   EXPECT_EQ(getCode(makeProblem(4)), StatusCode::Internal);
   EXPECT_EQ(hip.getAlive("hipModuleLoadData"), alive);
@@ -200,9 +200,9 @@ TEST_F(EngineTest, ReportsFailuresOfTheDevice) {
 // A launch hands over the recipe and the pointers in the recipe's order.
 TEST_F(EngineTest, LaunchesAsTheRecipeSays) {
   compiler->spoil = [](Kernel &kernel) {
-    kernel.launch.args = {KernelArg::Y, KernelArg::Workspace, KernelArg::X,
-                          KernelArg::W};
-    kernel.launch.workspaceBytes = 64;
+    kernel.launches[0].args = {KernelArg::Y, KernelArg::Workspace, KernelArg::X,
+                               KernelArg::W};
+    kernel.workspaceBytes = 64;
   };
   ErrorOr<const LoadedKernel *> kernel = engine->prepare(makeProblem());
   ASSERT_TRUE(kernel);
@@ -226,8 +226,8 @@ TEST_F(EngineTest, LaunchesAsTheRecipeSays) {
 // A null pointer that the kernel would read is refused before the device.
 TEST_F(EngineTest, RefusesNullPointers) {
   compiler->spoil = [](Kernel &kernel) {
-    kernel.launch.args.push_back(KernelArg::Workspace);
-    kernel.launch.workspaceBytes = 640;
+    kernel.launches[0].args.push_back(KernelArg::Workspace);
+    kernel.workspaceBytes = 640;
   };
   ErrorOr<const LoadedKernel *> kernel = engine->prepare(makeProblem());
   ASSERT_TRUE(kernel);
@@ -283,7 +283,7 @@ TEST_F(EngineTest, WorksWithoutACompiler) {
 
 // A hit is one hash and one lookup: it allocates nothing.
 TEST_F(EngineTest, HitsAllocateNothing) {
-  Problem problem = makeProblem();
+  ConvProblem problem = makeProblem();
   ASSERT_TRUE(engine->prepare(problem));
   uint64_t before = allocations;
   bool isFound = static_cast<bool>(engine->prepare(problem));

@@ -1,13 +1,14 @@
 //===- ChooseTileTest.cpp - What the model chooses and refuses ------------===//
 
-#include "compiler/Transforms/ChooseTile.h"
+#include "compiler/Algorithms/ChooseTile.h"
+#include "compiler/Algorithms/GemmTile.h"
 
 #include <gtest/gtest.h>
 
 using namespace tessera;
 
-static Problem makeLayer() {
-  Problem p;
+static ConvProblem makeLayer() {
+  ConvProblem p;
   p.dataType = DataType::F16;
   p.xLayout = p.wLayout = p.yLayout = Layout::NHWC;
   p.batch = 256;
@@ -20,7 +21,7 @@ static Problem makeLayer() {
 
 // Large layers fill the chip with the tile of the best inner loop.
 TEST(ChooseTile, TakesTheLargestTileForLargeLayers) {
-  Problem p = makeLayer();
+  ConvProblem p = makeLayer();
   p.in = {56, 56};
   p.outChannels = 512;
   auto tile = chooseTile(p, *findTarget("gfx942"));
@@ -30,16 +31,18 @@ TEST(ChooseTile, TakesTheLargestTileForLargeLayers) {
 
 // Few output channels do not fill a wide tile, and few tiles not a chip.
 TEST(ChooseTile, WeighsWhatIsWasted) {
-  Problem p = makeLayer();
+  ConvProblem p = makeLayer();
   p.outChannels = 32;
   auto narrow = chooseTile(p, *findTarget("gfx942"));
   ASSERT_TRUE(narrow);
-  EXPECT_EQ(narrow->n, 32);
+  EXPECT_EQ(parseGemmTile(*narrow)->n, 32);
   p = makeLayer();
   p.batch = 1;
   auto small = chooseTile(p, *findTarget("gfx942"));
   ASSERT_TRUE(small);
-  EXPECT_LE(small->m * small->n, 64 * 64);
+  ErrorOr<GemmTile> tile = parseGemmTile(*small);
+  ASSERT_TRUE(tile);
+  EXPECT_LE(tile->m * tile->n, 64 * 64);
 }
 
 // A chip without a matrix unit that we drive takes the general path.
@@ -49,14 +52,15 @@ TEST(ChooseTile, FallsBackToFma) {
     ASSERT_TRUE(tile) << target.name;
     bool hasMfma = target.matrixUnit == MatrixUnit::MfmaCdna2 ||
                    target.matrixUnit == MatrixUnit::MfmaCdna3;
-    EXPECT_EQ(tile->mma, hasMfma ? "mfma32" : "fma") << target.name;
+    EXPECT_EQ(parseGemmTile(*tile)->mma, hasMfma ? "mfma32" : "fma")
+        << target.name;
   }
 }
 
 // What no kernel covers is an answer with a reason, not a wrong kernel.
 TEST(ChooseTile, RefusesWithAReason) {
   const GpuTarget &target = *findTarget("gfx942");
-  Problem p = makeLayer();
+  ConvProblem p = makeLayer();
   p.direction = Direction::BackwardData;
   EXPECT_EQ(chooseTile(p, target).getStatus().getCode(),
             StatusCode::NotSupported);

@@ -1,4 +1,4 @@
-// RUN: dnn-opt %s --dnn-tile-conv="target=gfx942 tile=igemm-m128n64k32-w2x2-b2-mfma32" -split-input-file | FileCheck %s
+// RUN: dnn-opt %s --dnn-apply-tile="target=gfx942 tile=igemm-m128n64k32-w2x2-b2-mfma32" -split-input-file | FileCheck %s
 
 // Padding is a negative constant, the stride and dilation are factors, and the
 // taps lie outside the channels. NHWC output: a lane keeps output channels.

@@ -1,22 +1,15 @@
-//===- TileConv.cpp - Turn each convolution into a tiled implicit GEMM ----===//
+//===- ImplicitGemm.cpp - A convolution as a tiled GEMM -------------------===//
 //
-// The coordinate maps are the whole of it: after this pass nothing knows that
+// The coordinate maps are the whole of it: after it nothing knows that
 // the GEMM was a convolution.
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Transforms/Passes.h"
+#include "compiler/Algorithms/ImplicitGemm.h"
+#include "compiler/Algorithms/GemmTile.h"
 #include "dialect/IR/Dnn.h"
-#include "runtime/Base/GpuTarget.h"
-#include "runtime/Base/TileConfig.h"
 
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/BuiltinOps.h"
-
-namespace tessera {
-#define GEN_PASS_DEF_TILECONV
-#include "compiler/Transforms/Passes.h.inc"
-} // namespace tessera
 
 using namespace mlir;
 using namespace tessera;
@@ -126,7 +119,7 @@ static dnn::ViewOp viewOutput(OpBuilder &b, dnn::ConvOp conv,
 
 /// The pipeline: load both tiles of a step, multiply them.
 static Value createPipeline(OpBuilder &b, dnn::ConvOp conv,
-                            const ConvSpaces &spaces, const TileConfig &tile,
+                            const ConvSpaces &spaces, const GemmTile &tile,
                             dnn::ViewOp input, dnn::ViewOp filter,
                             ValueRange position) {
   MLIRContext *context = b.getContext();
@@ -165,7 +158,7 @@ static Value createPipeline(OpBuilder &b, dnn::ConvOp conv,
   return pipeline.getResult();
 }
 
-static void tileConv(dnn::ConvOp conv, const TileConfig &tile) {
+static void tileConv(dnn::ConvOp conv, const GemmTile &tile) {
   OpBuilder b(conv);
   Location loc = conv.getLoc();
   ConvSpaces spaces{conv.getDims(), wantsChannelsFirst(conv, tile.k)};
@@ -187,26 +180,14 @@ static void tileConv(dnn::ConvOp conv, const TileConfig &tile) {
   conv.erase();
 }
 
-namespace {
-struct TileConv : tessera::impl::TileConvBase<TileConv> {
-  using Base::Base;
-
-  void runOnOperation() override {
-    ModuleOp module = getOperation();
-    if (!findTarget(target)) {
-      module.emitError() << getArgument() << ": unknown target '" << target
-                         << "', expected one of " << getTargetNames();
-      return signalPassFailure();
-    }
-    ErrorOr<TileConfig> parsed = parseTileConfig(std::string(tile));
-    if (!parsed) {
-      module.emitError() << getArgument() << ": "
-                         << parsed.getStatus().getMessage();
-      return signalPassFailure();
-    }
-    module->setAttr(dnn::kTargetAttrName,
-                    StringAttr::get(&getContext(), target));
-    module.walk([&](dnn::ConvOp conv) { tileConv(conv, *parsed); });
-  }
-};
-} // namespace
+LogicalResult tessera::buildImplicitGemm(Operation *primitive,
+                                         const TileConfig &config) {
+  auto conv = dyn_cast<dnn::ConvOp>(primitive);
+  if (!conv)
+    return primitive->emitOpError("is no convolution");
+  ErrorOr<GemmTile> tile = parseGemmTile(config);
+  if (!tile)
+    return conv.emitOpError() << tile.getStatus().getMessage();
+  tileConv(conv, *tile);
+  return success();
+}

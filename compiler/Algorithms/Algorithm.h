@@ -1,0 +1,66 @@
+//===- Algorithm.h - One way to solve some problems ------------*- C++ -*-===//
+//
+// Everything that the compiler wants to know of an algorithm is here, so a new
+// one is a new file, a row in Registry.cpp and a test
+// (docs/guides/adding-an-algorithm.md).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_COMPILER_ALGORITHMS_ALGORITHM_H
+#define TESSERA_COMPILER_ALGORITHMS_ALGORITHM_H
+
+#include "runtime/Base/ErrorOr.h"
+#include "runtime/Base/GpuTarget.h"
+#include "runtime/Base/Problem.h"
+#include "runtime/Base/TileConfig.h"
+
+#include "mlir/Support/LLVM.h"
+
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace tessera {
+
+/// A tile that is worth trying, and what the model expects of it.
+struct Candidate {
+  TileConfig tile;
+  /// Clocks of the whole chip for all launches: comparable between the
+  /// algorithms of one problem on one target, and no time.
+  double cost;
+};
+
+/// Stateless; every method may be called from several threads at once.
+class Algorithm {
+public:
+  virtual ~Algorithm() = default;
+
+  /// The first word of its tiles' texts, such as "igemm".
+  virtual std::string_view getName() const = 0;
+
+  /// Ok, or NotSupported with the reason. `problem` is valid.
+  virtual Status check(const Problem &problem,
+                       const GpuTarget &target) const = 0;
+
+  /// Tiles that build() accepts for a problem that check() accepts; empty if
+  /// none fits.
+  virtual std::vector<Candidate>
+  getCandidates(const Problem &problem, const GpuTarget &target) const = 0;
+
+  /// Replaces `primitive`, the only op of its function, by the tiled program;
+  /// may add functions to the module, which are launched after it. Emits an
+  /// error at the op and fails if `tile` is not one of its own.
+  virtual mlir::LogicalResult build(mlir::Operation *primitive,
+                                    const TileConfig &tile,
+                                    const GpuTarget &target) const = 0;
+};
+
+/// All of them.
+std::span<const Algorithm *const> getAlgorithms();
+
+/// The one that `tile` names, or null.
+const Algorithm *findAlgorithm(const TileConfig &tile);
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_ALGORITHMS_ALGORITHM_H

@@ -1,0 +1,36 @@
+//===- GemmTile.cpp - The text of a GEMM tile, to and fro -----------------===//
+
+#include "compiler/Algorithms/GemmTile.h"
+
+#include "runtime/Base/TextScanner.h"
+
+using namespace tessera;
+
+TileConfig GemmTile::toConfig() const {
+  return {"igemm", "m" + std::to_string(m) + "n" + std::to_string(n) + "k" +
+                       std::to_string(k) + "-w" + std::to_string(wavesM) + "x" +
+                       std::to_string(wavesN) + "-b" + std::to_string(buffers) +
+                       "-" + mma};
+}
+
+ErrorOr<GemmTile> tessera::parseGemmTile(const TileConfig &config) {
+  GemmTile tile;
+  std::string_view mma;
+  TextScanner scanner(config.parameters);
+  scanner.expect("m").number(tile.m).expect("n").number(tile.n);
+  scanner.expect("k").number(tile.k);
+  scanner.expect("-w").number(tile.wavesM).expect("x").number(tile.wavesN);
+  scanner.expect("-b").number(tile.buffers);
+  scanner.expect("-").word(mma, "- ");
+  if (!scanner.isDone() || config.algorithm != "igemm")
+    return invalidArgument("'" + config.toText() +
+                           "' is not a tile, which looks like "
+                           "'igemm-m256n256k32-w2x4-b2-mfma32'");
+  for (int value :
+       {tile.m, tile.n, tile.k, tile.wavesM, tile.wavesN, tile.buffers})
+    if (value < 1)
+      return invalidArgument("tile '" + config.toText() +
+                             "' has a zero, but every number must be positive");
+  tile.mma = mma;
+  return tile;
+}

@@ -1,0 +1,38 @@
+//===- GemmTile.h - The parameters of an implicit GEMM ---------*- C++ -*-===//
+
+#ifndef TESSERA_COMPILER_ALGORITHMS_GEMMTILE_H
+#define TESSERA_COMPILER_ALGORITHMS_GEMMTILE_H
+
+#include "runtime/Base/TileConfig.h"
+
+#include <cstdint>
+
+namespace tessera {
+
+/// The tile of an implicit GEMM, "igemm-m256n256k32-w2x4-b2-mfma32". Plain
+/// data.
+struct GemmTile {
+  /// GEMM tile of one workgroup: m rows, n columns of the result, k reduction
+  /// elements a step.
+  int m = 0;
+  int n = 0;
+  int k = 0;
+  /// Waves of the workgroup along m and n.
+  int wavesM = 1;
+  int wavesN = 1;
+  /// LDS buffers of the main loop.
+  int buffers = 2;
+  /// Name of the multiply-accumulate instruction row: "mfma32", "fma".
+  std::string mma;
+
+  friend bool operator==(const GemmTile &, const GemmTile &) = default;
+
+  TileConfig toConfig() const;
+};
+
+/// Reads what GemmTile::toConfig() writes.
+ErrorOr<GemmTile> parseGemmTile(const TileConfig &config);
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_ALGORITHMS_GEMMTILE_H

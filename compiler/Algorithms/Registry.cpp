@@ -1,0 +1,22 @@
+//===- Registry.cpp - The algorithms that there are -----------------------===//
+
+#include "compiler/Algorithms/Registry.h"
+#include "compiler/Algorithms/Algorithm.h"
+
+#include <array>
+
+using namespace tessera;
+
+std::span<const Algorithm *const> tessera::getAlgorithms() {
+  static const std::array kAlgorithms = {
+      &getImplicitGemm(),
+  };
+  return kAlgorithms;
+}
+
+const Algorithm *tessera::findAlgorithm(const TileConfig &tile) {
+  for (const Algorithm *algorithm : getAlgorithms())
+    if (algorithm->getName() == tile.algorithm)
+      return algorithm;
+  return nullptr;
+}

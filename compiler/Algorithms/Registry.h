@@ -1,0 +1,15 @@
+//===- Registry.h - The algorithms that there are --------------*- C++ -*-===//
+
+#ifndef TESSERA_COMPILER_ALGORITHMS_REGISTRY_H
+#define TESSERA_COMPILER_ALGORITHMS_REGISTRY_H
+
+namespace tessera {
+
+class Algorithm;
+
+/// Each defined in the file of its name; they live for ever.
+const Algorithm &getImplicitGemm();
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_ALGORITHMS_REGISTRY_H

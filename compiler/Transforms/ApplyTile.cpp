@@ -1,0 +1,49 @@
+//===- ApplyTile.cpp - Turn primitives into tiled programs ----------------===//
+
+#include "compiler/Algorithms/Algorithm.h"
+#include "compiler/Transforms/Passes.h"
+#include "dialect/IR/Dnn.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+namespace tessera {
+#define GEN_PASS_DEF_APPLYTILE
+#include "compiler/Transforms/Passes.h.inc"
+} // namespace tessera
+
+using namespace mlir;
+using namespace tessera;
+
+namespace {
+struct ApplyTile : tessera::impl::ApplyTileBase<ApplyTile> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    auto refuse = [&](const Twine &message) {
+      module.emitError() << getArgument() << ": " << message;
+      signalPassFailure();
+    };
+    const GpuTarget *chip = findTarget(target);
+    if (!chip)
+      return refuse("unknown target '" + target + "', expected one of " +
+                    StringRef(getTargetNames()));
+    ErrorOr<TileConfig> config = parseTileConfig(std::string(tile));
+    if (!config)
+      return refuse(config.getStatus().getMessage());
+    const Algorithm *algorithm = findAlgorithm(*config);
+    if (!algorithm)
+      return refuse("no algorithm is called '" + config->algorithm + "'");
+    module->setAttr(dnn::kTargetAttrName,
+                    StringAttr::get(&getContext(), target));
+    SmallVector<Operation *> primitives;
+    module.walk([&](Operation *op) {
+      if (op->hasTrait<dnn::Primitive>())
+        primitives.push_back(op);
+    });
+    for (Operation *primitive : primitives)
+      if (failed(algorithm->build(primitive, *config, *chip)))
+        return signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,168 @@
+//===- ConvProblem.cpp - Shapes and rules of a convolution ----------------===//
+
+#include "runtime/Base/ConvProblem.h"
+#include "runtime/Base/ProblemChecks.h"
+
+#include <algorithm>
+
+using namespace tessera;
+
+Spatial ConvProblem::getOutput() const {
+  return {getOutputLength(in.h, filter.h, pad.h, stride.h, dilation.h),
+          getOutputLength(in.w, filter.w, pad.w, stride.w, dilation.w),
+          getOutputLength(in.d, filter.d, pad.d, stride.d, dilation.d)};
+}
+
+bool ConvProblem::hasDepth() const {
+  return in.d != 1 || filter.d != 1 || pad.d != 0 || stride.d != 1 ||
+         dilation.d != 1;
+}
+
+TensorLengths ConvProblem::getInputLengths() const {
+  return {batch, inChannels, in.d, in.h, in.w};
+}
+
+TensorLengths ConvProblem::getFilterLengths() const {
+  return {outChannels, inChannels / groups, filter.d, filter.h, filter.w};
+}
+
+TensorLengths ConvProblem::getOutputLengths() const {
+  Spatial out = getOutput();
+  return {batch, outChannels, out.d, out.h, out.w};
+}
+
+TensorLengths ConvProblem::getResultLengths() const {
+  switch (direction) {
+  case Direction::Forward:
+    return getOutputLengths();
+  case Direction::BackwardData:
+    return getInputLengths();
+  case Direction::BackwardWeights:
+    return getFilterLengths();
+  }
+  __builtin_unreachable();
+}
+
+static Strides getStrides(Layout layout, const Strides &strides,
+                          const TensorLengths &lengths) {
+  return layout == Layout::Strided ? strides
+                                   : getPackedStrides(layout, lengths);
+}
+
+Strides ConvProblem::getInputStrides() const {
+  return getStrides(xLayout, xStrides, getInputLengths());
+}
+
+Strides ConvProblem::getFilterStrides() const {
+  return getStrides(wLayout, wStrides, getFilterLengths());
+}
+
+Strides ConvProblem::getOutputStrides() const {
+  return getStrides(yLayout, yStrides, getOutputLengths());
+}
+
+double ConvProblem::getFlops() const {
+  return 2.0 * static_cast<double>(getOutputElements()) *
+         static_cast<double>(inChannels / groups) *
+         static_cast<double>(filter.d * filter.h * filter.w);
+}
+
+//===----------------------------------------------------------------------===//
+// Rules
+//===----------------------------------------------------------------------===//
+
+static Status verifyAllLengths(const ConvProblem &p) {
+  Status status =
+      verifyLengths(1, {{"the batch size", p.batch},
+                        {"the number of input channels", p.inChannels},
+                        {"the number of output channels", p.outChannels},
+                        {"the group count", p.groups},
+                        {"the input depth", p.in.d},
+                        {"the input height", p.in.h},
+                        {"the input width", p.in.w},
+                        {"the filter depth", p.filter.d},
+                        {"the filter height", p.filter.h},
+                        {"the filter width", p.filter.w},
+                        {"the stride of the depth", p.stride.d},
+                        {"the vertical stride", p.stride.h},
+                        {"the horizontal stride", p.stride.w},
+                        {"the dilation of the depth", p.dilation.d},
+                        {"the vertical dilation", p.dilation.h},
+                        {"the horizontal dilation", p.dilation.w}});
+  if (!status.isOk())
+    return status;
+  return verifyLengths(0, {{"the padding of the depth", p.pad.d},
+                           {"the vertical padding", p.pad.h},
+                           {"the horizontal padding", p.pad.w}});
+}
+
+static Status verifyGroups(const ConvProblem &problem) {
+  for (NamedLength channels :
+       {NamedLength{"the number of input channels", problem.inChannels},
+        NamedLength{"the number of output channels", problem.outChannels}})
+    if (channels.value % problem.groups != 0)
+      return invalidArgument(std::string(channels.name) + " is " +
+                             std::to_string(channels.value) +
+                             ", but must be a multiple of the group count " +
+                             std::to_string(problem.groups));
+  return Status::ok();
+}
+
+static Status verifyTypes(const ConvProblem &p) {
+  if (p.dataType == DataType::I32)
+    return invalidArgument("i32 is a type of results only");
+  if (p.dataType != DataType::I8)
+    return Status::ok();
+  if (p.direction != Direction::Forward)
+    return invalidArgument("i8 is a type of forward convolutions only");
+  if (p.int8Result != DataType::I32 && p.int8Result != DataType::F32)
+    return invalidArgument("the result of a convolution of i8 is i32 or f32, "
+                           "not " +
+                           std::string(getName(p.int8Result)));
+  if (p.int8Result == DataType::I32 && !p.epilogue.isEmpty())
+    return invalidArgument("a result of i32 has no epilogue");
+  return Status::ok();
+}
+
+static Status verifyTensors(const ConvProblem &p) {
+  int64_t bytes = getByteSize(p.dataType);
+  Status status =
+      verifyTensor("input", bytes, p.xLayout, p.xStrides, p.getInputLengths(),
+                   p.direction == Direction::BackwardData);
+  if (status.isOk())
+    status = verifyTensor("filter", bytes, p.wLayout, p.wStrides,
+                          p.getFilterLengths(),
+                          p.direction == Direction::BackwardWeights);
+  if (status.isOk())
+    status = verifyTensor(
+        "output", std::max(bytes, getByteSize(p.getResultType())), p.yLayout,
+        p.yStrides, p.getOutputLengths(), p.direction == Direction::Forward);
+  return status;
+}
+
+Status ConvProblem::verify() const {
+  Status status = verifyAllLengths(*this);
+  if (status.isOk())
+    status = verifyGroups(*this);
+  if (status.isOk())
+    status = verifyTypes(*this);
+  if (status.isOk())
+    status = verifyTensors(*this);
+  return status;
+}
+
+ConvProblem ConvProblem::canonicalize() const {
+  ConvProblem result = *this;
+  // One image plane under one tap: no stride or dilation is ever used.
+  if (in.d == 1 && filter.d == 1 && pad.d == 0)
+    result.stride.d = result.dilation.d = 1;
+  if (dataType != DataType::I8)
+    result.int8Result = DataType::I32;
+  if (xLayout == Layout::Strided)
+    result.xLayout = canonicalizeLayout(result.xStrides, getInputLengths());
+  if (wLayout == Layout::Strided)
+    result.wLayout = canonicalizeLayout(result.wStrides, getFilterLengths());
+  if (yLayout == Layout::Strided)
+    result.yLayout = canonicalizeLayout(result.yStrides, getOutputLengths());
+  return result;
+}

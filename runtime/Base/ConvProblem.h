@@ -1,0 +1,126 @@
+//===- ConvProblem.h - A convolution that is asked for ---------*- C++ -*-===//
+
+#ifndef TESSERA_RUNTIME_BASE_CONVPROBLEM_H
+#define TESSERA_RUNTIME_BASE_CONVPROBLEM_H
+
+#include "runtime/Base/ErrorOr.h"
+#include "runtime/Base/ProblemTypes.h"
+
+#include <string>
+
+namespace tessera {
+
+/// MIOpen's activation modes and a clamp. a, b, c are the parameters that a
+/// launch passes (activAlpha, activBeta, activGamma); docs/spec/convolution.md
+/// has the formulas.
+enum class Activation : uint8_t {
+  None,
+  Logistic,
+  Tanh,
+  Relu,
+  SoftRelu,
+  Abs,
+  Power,
+  ClippedRelu,
+  LeakyRelu,
+  Elu,
+  Clamp,
+};
+
+/// What happens to a sum before it is rounded and stored:
+///   activation(alpha * sum + beta * old + bias[channel] + residual[element])
+/// Only what is set takes part; each flag costs the kernel an argument.
+struct Epilogue {
+  bool alpha = false;
+  bool beta = false;
+  bool bias = false;
+  bool residual = false; ///< A tensor of the result's type and layout.
+  Activation activation = Activation::None;
+
+  bool isEmpty() const { return *this == Epilogue(); }
+  friend bool operator==(const Epilogue &, const Epilogue &) = default;
+};
+
+/// A convolution (cross-correlation, as MIOpen defines it) in one of three
+/// directions.
+///
+/// Shapes are in elements. x is [batch, inChannels, in], w is
+/// [outChannels, inChannels / groups, filter], y is
+/// [batch, outChannels, getOutput()]. Forward computes y, backward data x,
+/// backward weights w. A transposed convolution is backward data of the
+/// convolution whose x is the result.
+struct ConvProblem {
+  Direction direction = Direction::Forward;
+  /// Of all tensors, but that the result of i8 has `int8Result`.
+  DataType dataType = DataType::F32;
+  DataType int8Result = DataType::I32; ///< I32 or F32; counts for i8 only.
+  Layout xLayout = Layout::NCHW;
+  Layout wLayout = Layout::NCHW;
+  Layout yLayout = Layout::NCHW;
+  Strides xStrides;
+  Strides wStrides;
+  Strides yStrides;
+  int64_t batch = 1;
+  int64_t inChannels = 1;
+  int64_t outChannels = 1;
+  int64_t groups = 1;
+  Spatial in;
+  Spatial filter;
+  Pads pad;
+  Spatial stride;
+  Spatial dilation;
+  Epilogue epilogue;
+
+  friend bool operator==(const ConvProblem &, const ConvProblem &) = default;
+
+  /// Output size: (in + 2 pad - (1 + dilation (filter - 1))) / stride + 1, at
+  /// least 1 (MIOpen, src/convolution.cpp).
+  Spatial getOutput() const;
+
+  /// Whether depth means anything. Without it the problem is a 2-D one.
+  bool hasDepth() const;
+
+  /// Type of the tensor that is computed.
+  DataType getResultType() const {
+    return dataType == DataType::I8 ? int8Result : dataType;
+  }
+
+  TensorLengths getInputLengths() const;
+  TensorLengths getFilterLengths() const;
+  TensorLengths getOutputLengths() const;
+  /// Of the tensor that is computed.
+  TensorLengths getResultLengths() const;
+
+  /// Element distances, whether or not the layout is Strided.
+  Strides getInputStrides() const;
+  Strides getFilterStrides() const;
+  Strides getOutputStrides() const;
+
+  /// Elements of each tensor, gaps not counted.
+  int64_t getInputElements() const { return getInputLengths().getElements(); }
+  int64_t getFilterElements() const { return getFilterLengths().getElements(); }
+  int64_t getOutputElements() const { return getOutputLengths().getElements(); }
+
+  /// Multiply-add counted as two operations; the same in every direction.
+  double getFlops() const;
+
+  /// InvalidArgument with the first rule that is broken, else ok.
+  Status verify() const;
+
+  /// The same problem in the one form that has one text: a layout's word where
+  /// one fits, a neutral depth where depth means nothing.
+  ConvProblem canonicalize() const;
+
+  /// The network config, e.g.
+  /// "conv-fwd-f16-nhwc,nhwc,nhwc-n64c256h14w14-k256y3x3-p1x1-s1x1-d1x1-g1".
+  /// With depth "c256d4h14w14", "z3y3x3" and three numbers in p, s and d;
+  /// strided tensors "s50176:196:14:1"; i8 with its result "i8,i32"; an
+  /// epilogue as "-ealpha+beta+bias+residual+relu" at the end.
+  std::string toNetworkConfig() const;
+};
+
+std::string_view getName(Activation activation);
+
+} // namespace tessera
+
+#endif // TESSERA_RUNTIME_BASE_CONVPROBLEM_H

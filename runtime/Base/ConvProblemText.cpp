@@ -1,0 +1,132 @@
+//===- ConvProblemText.cpp - A convolution's network config ---------------===//
+//
+// The text is the key of every cache and database: it holds every field of the
+// problem.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Base/ProblemText.h"
+
+using namespace tessera;
+
+static constexpr Activation kActivations[] = {
+    Activation::Logistic,    Activation::Tanh,      Activation::Relu,
+    Activation::SoftRelu,    Activation::Abs,       Activation::Power,
+    Activation::ClippedRelu, Activation::LeakyRelu, Activation::Elu,
+    Activation::Clamp};
+
+std::string_view tessera::getName(Activation activation) {
+  switch (activation) {
+  case Activation::None:
+    return "none";
+  case Activation::Logistic:
+    return "logistic";
+  case Activation::Tanh:
+    return "tanh";
+  case Activation::Relu:
+    return "relu";
+  case Activation::SoftRelu:
+    return "softrelu";
+  case Activation::Abs:
+    return "abs";
+  case Activation::Power:
+    return "power";
+  case Activation::ClippedRelu:
+    return "clippedrelu";
+  case Activation::LeakyRelu:
+    return "leakyrelu";
+  case Activation::Elu:
+    return "elu";
+  case Activation::Clamp:
+    return "clamp";
+  }
+  __builtin_unreachable();
+}
+
+static std::string getSuffix(const Epilogue &epilogue) {
+  std::string text;
+  auto add = [&](std::string_view name) {
+    text += text.empty() ? "-e" : "+";
+    text += name;
+  };
+  if (epilogue.alpha)
+    add("alpha");
+  if (epilogue.beta)
+    add("beta");
+  if (epilogue.bias)
+    add("bias");
+  if (epilogue.residual)
+    add("residual");
+  if (epilogue.activation != Activation::None)
+    add(getName(epilogue.activation));
+  return text;
+}
+
+/// In the order of the printer, each with the separator that comes first.
+static void scanEpilogue(TextScanner &scanner, Epilogue &epilogue) {
+  std::string_view separator = "-e";
+  auto take = [&](std::string_view name) {
+    if (!scanner.consume(std::string(separator) + std::string(name)))
+      return false;
+    separator = "+";
+    return true;
+  };
+  epilogue.alpha = take("alpha");
+  epilogue.beta = take("beta");
+  epilogue.bias = take("bias");
+  epilogue.residual = take("residual");
+  if (scanner.consume(separator))
+    scanName(scanner, kActivations, epilogue.activation);
+}
+
+std::string ConvProblem::toNetworkConfig() const {
+  bool deep = hasDepth();
+  auto depth = [&](const char *name, int64_t value) {
+    return deep ? name + std::to_string(value) : std::string();
+  };
+  std::string text = "conv-";
+  text += getName(direction);
+  text += "-";
+  text += getName(dataType);
+  if (dataType == DataType::I8)
+    text += "," + std::string(getName(int8Result));
+  text += "-" + toText(xLayout, xStrides, deep);
+  text += "," + toText(wLayout, wStrides, deep);
+  text += "," + toText(yLayout, yStrides, deep);
+  text += "-n" + std::to_string(batch) + "c" + std::to_string(inChannels);
+  text += depth("d", in.d);
+  text += "h" + std::to_string(in.h) + "w" + std::to_string(in.w);
+  text += "-k" + std::to_string(outChannels);
+  text += depth("z", filter.d);
+  text += "y" + std::to_string(filter.h) + "x" + std::to_string(filter.w);
+  text += "-p" + toText(pad, deep) + "-s" + toText(stride, deep) + "-d" +
+          toText(dilation, deep);
+  text += "-g" + std::to_string(groups);
+  return text + getSuffix(epilogue);
+}
+
+ConvProblem tessera::scanConvProblem(TextScanner &scanner, bool hasDepth) {
+  ConvProblem p;
+  scanName(scanner, kDirections, p.direction);
+  scanner.expect("-");
+  scanName(scanner, kDataTypes, p.dataType);
+  if (p.dataType == DataType::I8)
+    scanName(scanner.expect(","), kDataTypes, p.int8Result);
+  scanLayout(scanner.expect("-"), hasDepth, p.xLayout, p.xStrides);
+  scanLayout(scanner.expect(","), hasDepth, p.wLayout, p.wStrides);
+  scanLayout(scanner.expect(","), hasDepth, p.yLayout, p.yStrides);
+  scanner.expect("-n").number(p.batch).expect("c").number(p.inChannels);
+  if (hasDepth)
+    scanner.expect("d").number(p.in.d);
+  scanner.expect("h").number(p.in.h).expect("w").number(p.in.w);
+  scanner.expect("-k").number(p.outChannels);
+  if (hasDepth)
+    scanner.expect("z").number(p.filter.d);
+  scanner.expect("y").number(p.filter.h).expect("x").number(p.filter.w);
+  scanLengths(scanner.expect("-p"), hasDepth, p.pad);
+  scanLengths(scanner.expect("-s"), hasDepth, p.stride);
+  scanLengths(scanner.expect("-d"), hasDepth, p.dilation);
+  scanner.expect("-g").number(p.groups);
+  scanEpilogue(scanner, p.epilogue);
+  return p;
+}

@@ -1,0 +1,149 @@
+//===- PoolProblem.cpp - Shapes and rules of a pooling --------------------===//
+
+#include "runtime/Base/PoolProblem.h"
+#include "runtime/Base/ProblemChecks.h"
+
+#include <algorithm>
+
+using namespace tessera;
+
+Spatial PoolProblem::getOutput() const {
+  return {getOutputLength(in.h, window.h, pad.h, stride.h, 1),
+          getOutputLength(in.w, window.w, pad.w, stride.w, 1),
+          getOutputLength(in.d, window.d, pad.d, stride.d, 1)};
+}
+
+bool PoolProblem::hasDepth() const {
+  return in.d != 1 || window.d != 1 || pad.d != 0 || stride.d != 1;
+}
+
+TensorLengths PoolProblem::getInputLengths() const {
+  return {batch, channels, in.d, in.h, in.w};
+}
+
+TensorLengths PoolProblem::getOutputLengths() const {
+  Spatial out = getOutput();
+  return {batch, channels, out.d, out.h, out.w};
+}
+
+Strides PoolProblem::getInputStrides() const {
+  return xLayout == Layout::Strided
+             ? xStrides
+             : getPackedStrides(xLayout, getInputLengths());
+}
+
+Strides PoolProblem::getOutputStrides() const {
+  return yLayout == Layout::Strided
+             ? yStrides
+             : getPackedStrides(yLayout, getOutputLengths());
+}
+
+static Status verifyAllLengths(const PoolProblem &p) {
+  Status status = verifyLengths(1, {{"the batch size", p.batch},
+                                    {"the number of channels", p.channels},
+                                    {"the input depth", p.in.d},
+                                    {"the input height", p.in.h},
+                                    {"the input width", p.in.w},
+                                    {"the window's depth", p.window.d},
+                                    {"the window's height", p.window.h},
+                                    {"the window's width", p.window.w},
+                                    {"the stride of the depth", p.stride.d},
+                                    {"the vertical stride", p.stride.h},
+                                    {"the horizontal stride", p.stride.w}});
+  if (!status.isOk())
+    return status;
+  return verifyLengths(0, {{"the padding of the depth", p.pad.d},
+                           {"the vertical padding", p.pad.h},
+                           {"the horizontal padding", p.pad.w}});
+}
+
+/// The largest value of an index type; MIOpen wants it above the number of
+/// things that are counted ("Index range not enough for max pooling bwd").
+static double getLargest(IndexType type) {
+  switch (type) {
+  case IndexType::None:
+    return 0;
+  case IndexType::U8:
+    return UINT8_MAX;
+  case IndexType::U16:
+    return UINT16_MAX;
+  case IndexType::U32:
+    return UINT32_MAX;
+  case IndexType::U64:
+    return static_cast<double>(UINT64_MAX);
+  }
+  __builtin_unreachable();
+}
+
+static Status verifyIndices(const PoolProblem &p) {
+  bool hasIndices = p.indexType != IndexType::None;
+  if (p.mode != PoolMode::Max && hasIndices)
+    return invalidArgument("only max pooling has indices");
+  if (p.mode == PoolMode::Max && !hasIndices &&
+      p.direction == Direction::BackwardData)
+    return invalidArgument("max pooling backward needs the indices of the "
+                           "forward pass");
+  if (!hasIndices)
+    return Status::ok();
+  bool isMask = p.indexMode == IndexMode::Mask;
+  const Spatial &counted = isMask ? p.window : p.in;
+  double count = static_cast<double>(counted.d) *
+                 static_cast<double>(counted.h) *
+                 static_cast<double>(counted.w);
+  if (getLargest(p.indexType) <= count)
+    return invalidArgument(
+        "the index type " + std::string(getName(p.indexType)) +
+        " is too small for the " + std::to_string(static_cast<int64_t>(count)) +
+        (isMask ? " offsets of the window" : " pixels of the input"));
+  return Status::ok();
+}
+
+Status PoolProblem::verify() const {
+  Status status = verifyAllLengths(*this);
+  if (status.isOk() && direction == Direction::BackwardWeights)
+    status = invalidArgument("pooling has no weights");
+  if (status.isOk() && dataType != DataType::F16 &&
+      dataType != DataType::BF16 && dataType != DataType::F32)
+    status = invalidArgument("pooling computes with f16, bf16 and f32, not " +
+                             std::string(getName(dataType)));
+  if (status.isOk())
+    status = verifyIndices(*this);
+  int64_t bytes = getByteSize(dataType);
+  if (status.isOk())
+    status = verifyTensor("input", bytes, xLayout, xStrides, getInputLengths(),
+                          direction == Direction::BackwardData);
+  if (status.isOk())
+    status = verifyTensor("output", std::max(bytes, getByteSize(indexType)),
+                          yLayout, yStrides, getOutputLengths(),
+                          direction == Direction::Forward);
+  return status;
+}
+
+PoolProblem PoolProblem::canonicalize() const {
+  PoolProblem result = *this;
+  if (in.d == 1 && window.d == 1 && pad.d == 0)
+    result.stride.d = 1;
+  if (indexType == IndexType::None)
+    result.indexMode = IndexMode::Mask;
+  if (xLayout == Layout::Strided)
+    result.xLayout = canonicalizeLayout(result.xStrides, getInputLengths());
+  if (yLayout == Layout::Strided)
+    result.yLayout = canonicalizeLayout(result.yStrides, getOutputLengths());
+  return result;
+}
+
+int64_t tessera::getByteSize(IndexType type) {
+  switch (type) {
+  case IndexType::None:
+    return 0;
+  case IndexType::U8:
+    return 1;
+  case IndexType::U16:
+    return 2;
+  case IndexType::U32:
+    return 4;
+  case IndexType::U64:
+    return 8;
+  }
+  __builtin_unreachable();
+}

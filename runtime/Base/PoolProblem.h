@@ -1,0 +1,79 @@
+//===- PoolProblem.h - A pooling that is asked for -------------*- C++ -*-===//
+
+#ifndef TESSERA_RUNTIME_BASE_POOLPROBLEM_H
+#define TESSERA_RUNTIME_BASE_POOLPROBLEM_H
+
+#include "runtime/Base/ErrorOr.h"
+#include "runtime/Base/ProblemTypes.h"
+
+#include <string>
+
+namespace tessera {
+
+enum class PoolMode : uint8_t { Max, Average, AverageInclusive };
+
+/// Unsigned; what forward max writes and backward max reads for each element
+/// of y. None: forward without indices, and averages.
+enum class IndexType : uint8_t { None, U8, U16, U32, U64 };
+
+/// What an index counts: offsets in the window, padding included, or pixels of
+/// the image, (d H + h) W + w.
+enum class IndexMode : uint8_t { Mask, Image };
+
+/// Pooling forward (y from x) or backward (dx from dy;
+/// Direction::BackwardData). In a backward problem x and y stand for dx and dy.
+///
+/// x is [batch, channels, in], y is [batch, channels, getOutput()]. Indices
+/// are packed in the order of y's layout (NCHW if y is strided).
+struct PoolProblem {
+  Direction direction = Direction::Forward;
+  PoolMode mode = PoolMode::Max;
+  DataType dataType = DataType::F32;
+  Layout xLayout = Layout::NCHW;
+  Layout yLayout = Layout::NCHW;
+  Strides xStrides;
+  Strides yStrides;
+  int64_t batch = 1;
+  int64_t channels = 1;
+  Spatial in;
+  Spatial window;
+  Pads pad;
+  Spatial stride;
+  IndexType indexType = IndexType::None;
+  IndexMode indexMode = IndexMode::Mask;
+
+  friend bool operator==(const PoolProblem &, const PoolProblem &) = default;
+
+  /// max(1, floor((in + 2 pad - window) / stride) + 1) (MIOpen,
+  /// src/pooling.cpp).
+  Spatial getOutput() const;
+
+  bool hasDepth() const;
+
+  TensorLengths getInputLengths() const;
+  TensorLengths getOutputLengths() const;
+  Strides getInputStrides() const;
+  Strides getOutputStrides() const;
+
+  /// InvalidArgument with the first rule that is broken, else ok.
+  Status verify() const;
+
+  /// See ConvProblem::canonicalize().
+  PoolProblem canonicalize() const;
+
+  /// The network config, e.g.
+  /// "pool-fwd-max-f16-nhwc,nhwc-n64c64h112w112-y3x3-p1x1-s2x2-iu8mask";
+  /// "-inone" without indices.
+  std::string toNetworkConfig() const;
+};
+
+/// Bytes of one index; 0 for None.
+int64_t getByteSize(IndexType type);
+
+std::string_view getName(PoolMode mode);
+std::string_view getName(IndexType type);
+std::string_view getName(IndexMode mode);
+
+} // namespace tessera
+
+#endif // TESSERA_RUNTIME_BASE_POOLPROBLEM_H

@@ -1,0 +1,100 @@
+//===- PoolProblemText.cpp - A pooling's network config -------------------===//
+
+#include "runtime/Base/ProblemText.h"
+
+using namespace tessera;
+
+static constexpr PoolMode kModes[] = {PoolMode::Max, PoolMode::Average,
+                                      PoolMode::AverageInclusive};
+
+std::string_view tessera::getName(PoolMode mode) {
+  switch (mode) {
+  case PoolMode::Max:
+    return "max";
+  case PoolMode::Average:
+    return "avg";
+  case PoolMode::AverageInclusive:
+    return "avgin";
+  }
+  __builtin_unreachable();
+}
+
+std::string_view tessera::getName(IndexType type) {
+  switch (type) {
+  case IndexType::None:
+    return "none";
+  case IndexType::U8:
+    return "u8";
+  case IndexType::U16:
+    return "u16";
+  case IndexType::U32:
+    return "u32";
+  case IndexType::U64:
+    return "u64";
+  }
+  __builtin_unreachable();
+}
+
+std::string_view tessera::getName(IndexMode mode) {
+  return mode == IndexMode::Mask ? "mask" : "image";
+}
+
+std::string PoolProblem::toNetworkConfig() const {
+  bool deep = hasDepth();
+  auto depth = [&](const char *name, int64_t value) {
+    return deep ? name + std::to_string(value) : std::string();
+  };
+  std::string text = "pool-";
+  text += getName(direction);
+  text += "-";
+  text += getName(mode);
+  text += "-";
+  text += getName(dataType);
+  text += "-" + toText(xLayout, xStrides, deep);
+  text += "," + toText(yLayout, yStrides, deep);
+  text += "-n" + std::to_string(batch) + "c" + std::to_string(channels);
+  text += depth("d", in.d);
+  text += "h" + std::to_string(in.h) + "w" + std::to_string(in.w);
+  text += "-" + depth("z", window.d);
+  text += "y" + std::to_string(window.h) + "x" + std::to_string(window.w);
+  text += "-p" + toText(pad, deep) + "-s" + toText(stride, deep);
+  text += "-i";
+  text += getName(indexType);
+  if (indexType != IndexType::None)
+    text += getName(indexMode);
+  return text;
+}
+
+static void scanIndices(TextScanner &scanner, PoolProblem &p) {
+  if (scanner.consume("none"))
+    return;
+  for (IndexType type :
+       {IndexType::U8, IndexType::U16, IndexType::U32, IndexType::U64})
+    if (scanner.consume(getName(type))) {
+      p.indexType = type;
+      break;
+    }
+  static constexpr IndexMode kIndexModes[] = {IndexMode::Mask,
+                                              IndexMode::Image};
+  scanName(scanner, kIndexModes, p.indexMode);
+}
+
+PoolProblem tessera::scanPoolProblem(TextScanner &scanner, bool hasDepth) {
+  PoolProblem p;
+  scanName(scanner, kDirections, p.direction);
+  scanName(scanner.expect("-"), kModes, p.mode);
+  scanName(scanner.expect("-"), kDataTypes, p.dataType);
+  scanLayout(scanner.expect("-"), hasDepth, p.xLayout, p.xStrides);
+  scanLayout(scanner.expect(","), hasDepth, p.yLayout, p.yStrides);
+  scanner.expect("-n").number(p.batch).expect("c").number(p.channels);
+  if (hasDepth)
+    scanner.expect("d").number(p.in.d);
+  scanner.expect("h").number(p.in.h).expect("w").number(p.in.w).expect("-");
+  if (hasDepth)
+    scanner.expect("z").number(p.window.d);
+  scanner.expect("y").number(p.window.h).expect("x").number(p.window.w);
+  scanLengths(scanner.expect("-p"), hasDepth, p.pad);
+  scanLengths(scanner.expect("-s"), hasDepth, p.stride);
+  scanIndices(scanner.expect("-i"), p);
+  return p;
+}

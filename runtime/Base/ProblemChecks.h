@@ -1,0 +1,36 @@
+//===- ProblemChecks.h - Rules that all problems share ---------*- C++ -*-===//
+
+#ifndef TESSERA_RUNTIME_BASE_PROBLEMCHECKS_H
+#define TESSERA_RUNTIME_BASE_PROBLEMCHECKS_H
+
+#include "runtime/Base/ErrorOr.h"
+#include "runtime/Base/ProblemTypes.h"
+
+#include <initializer_list>
+
+namespace tessera {
+
+/// A number of the problem, as messages call it.
+struct NamedLength {
+  const char *name;
+  int64_t value;
+};
+
+/// `minimum` <= each length <= 2^31 - 1: MIOpen's descriptors hold lengths as
+/// int, and so does the arithmetic of our kernels.
+Status verifyLengths(int64_t minimum,
+                     std::initializer_list<NamedLength> lengths);
+
+/// One tensor: its bytes must be a number of 64 bits. A strided one has
+/// positive distances; where `isWritten`, no two elements may share memory.
+Status verifyTensor(const char *name, int64_t elementBytes, Layout layout,
+                    const Strides &strides, const TensorLengths &lengths,
+                    bool isWritten);
+
+/// Positions of a window along one dimension, at least 1.
+int64_t getOutputLength(int64_t in, int64_t filter, int64_t pad, int64_t stride,
+                        int64_t dilation);
+
+} // namespace tessera
+
+#endif // TESSERA_RUNTIME_BASE_PROBLEMCHECKS_H

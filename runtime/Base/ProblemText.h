@@ -1,0 +1,65 @@
+//===- ProblemText.h - Pieces of a network config --------------*- C++ -*-===//
+//
+// What the texts of all problems are made of: each piece with its printer and
+// its parser, which accepts only what the printer writes.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_RUNTIME_BASE_PROBLEMTEXT_H
+#define TESSERA_RUNTIME_BASE_PROBLEMTEXT_H
+
+#include "runtime/Base/Problem.h"
+#include "runtime/Base/TextScanner.h"
+
+namespace tessera {
+
+/// "14x14", with depth "4x14x14".
+template <int64_t neutral>
+std::string toText(const Lengths<neutral> &lengths, bool hasDepth) {
+  return (hasDepth ? std::to_string(lengths.d) + "x" : "") +
+         std::to_string(lengths.h) + "x" + std::to_string(lengths.w);
+}
+
+template <int64_t neutral>
+void scanLengths(TextScanner &scanner, bool hasDepth,
+                 Lengths<neutral> &lengths) {
+  if (hasDepth)
+    scanner.number(lengths.d).expect("x");
+  scanner.number(lengths.h).expect("x").number(lengths.w);
+}
+
+/// "nhwc", "ndhwc", or "s50176:196:14:1" in the order n, c, [d,] h, w.
+std::string toText(Layout layout, const Strides &strides, bool hasDepth);
+void scanLayout(TextScanner &scanner, bool hasDepth, Layout &layout,
+                Strides &strides);
+
+/// Whether the layouts in the text are those of a problem with depth; looks
+/// ahead, because depth decides how the rest reads.
+bool namesDepth(std::string_view text);
+
+/// Reads the name of one of `values`.
+template <typename Enum, size_t count>
+void scanName(TextScanner &scanner, const Enum (&values)[count], Enum &result) {
+  std::string_view name;
+  scanner.word(name, "-,+");
+  for (Enum value : values)
+    if (getName(value) == name) {
+      result = value;
+      return;
+    }
+  scanner.fail();
+}
+
+inline constexpr DataType kDataTypes[] = {DataType::F16, DataType::BF16,
+                                          DataType::F32, DataType::F64,
+                                          DataType::I8,  DataType::I32};
+inline constexpr Direction kDirections[] = {
+    Direction::Forward, Direction::BackwardData, Direction::BackwardWeights};
+
+/// The scanner fails if the text is not of that kind of problem.
+ConvProblem scanConvProblem(TextScanner &scanner, bool hasDepth);
+PoolProblem scanPoolProblem(TextScanner &scanner, bool hasDepth);
+
+} // namespace tessera
+
+#endif // TESSERA_RUNTIME_BASE_PROBLEMTEXT_H

@@ -1,0 +1,81 @@
+//===- ProblemTypes.h - Words that all problems share ----------*- C++ -*-===//
+
+#ifndef TESSERA_RUNTIME_BASE_PROBLEMTYPES_H
+#define TESSERA_RUNTIME_BASE_PROBLEMTYPES_H
+
+#include <cstdint>
+#include <string_view>
+
+namespace tessera {
+
+enum class Direction : uint8_t { Forward, BackwardData, BackwardWeights };
+
+enum class DataType : uint8_t { F16, BF16, F32, F64, I8, I32 };
+
+/// Order of the dimensions in memory. The filter's layout uses the same names:
+/// NCHW means K,C,Y,X and NHWC means K,Y,X,C (C per group). Depth, where there
+/// is one, comes before the height: NCDHW, NDHWC. Strided is everything else,
+/// gaps included; a tensor of that layout has Strides.
+enum class Layout : uint8_t { NCHW, NHWC, Strided };
+
+/// Distances in elements of neighbours along each dimension; all 0 unless the
+/// layout is Strided. Of a filter, n is the output and c the input channel.
+struct Strides {
+  int64_t n = 0;
+  int64_t c = 0;
+  int64_t d = 0;
+  int64_t h = 0;
+  int64_t w = 0;
+
+  friend bool operator==(const Strides &, const Strides &) = default;
+};
+
+/// One number for each spatial dimension. A problem without depth leaves d
+/// neutral.
+template <int64_t neutral>
+struct Lengths {
+  int64_t h = neutral;
+  int64_t w = neutral;
+  int64_t d = neutral;
+
+  friend bool operator==(const Lengths &, const Lengths &) = default;
+};
+
+/// Sizes, strides, dilations.
+using Spatial = Lengths<1>;
+/// Padding, the same at both ends.
+using Pads = Lengths<0>;
+
+/// The lengths of one tensor, by meaning; see Strides for a filter.
+struct TensorLengths {
+  int64_t n = 1;
+  int64_t c = 1;
+  int64_t d = 1;
+  int64_t h = 1;
+  int64_t w = 1;
+
+  int64_t getElements() const { return n * c * d * h * w; }
+};
+
+/// Distances of a packed tensor of `layout` (NCHW or NHWC).
+Strides getPackedStrides(Layout layout, const TensorLengths &lengths);
+
+/// From the first element to the last one, both counted.
+int64_t getSpan(const Strides &strides, const TensorLengths &lengths);
+
+/// Names the layout of `strides` if a packed one fits (NCHW if both do), with
+/// `strides` set to zero; else Strided, with the strides of dimensions of
+/// length 1, which mean nothing, set to 1. So equal tensors have equal texts.
+Layout canonicalizeLayout(Strides &strides, const TensorLengths &lengths);
+
+/// Bytes of one element.
+int64_t getByteSize(DataType type);
+
+/// Lower-case names used in every text: "f16", "nhwc", "fwd".
+std::string_view getName(DataType type);
+std::string_view getName(Layout layout);
+std::string_view getName(Direction direction);
+
+} // namespace tessera
+
+#endif // TESSERA_RUNTIME_BASE_PROBLEMTYPES_H

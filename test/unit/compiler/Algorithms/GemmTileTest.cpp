@@ -1,0 +1,40 @@
+//===- GemmTileTest.cpp - The text of a GEMM tile -------------------------===//
+
+#include "compiler/Algorithms/GemmTile.h"
+
+#include <gtest/gtest.h>
+
+using namespace tessera;
+
+static const GemmTile kTile{256, 128, 32, 2, 4, 3, "mfma32"};
+
+// The text is part of a database key: it may not change by accident.
+TEST(GemmTile, HasAStableText) {
+  EXPECT_EQ(kTile.toConfig().toText(), "igemm-m256n128k32-w2x4-b3-mfma32");
+}
+
+// What is written can be read, and is the same tile.
+TEST(GemmTile, RoundTrips) {
+  ErrorOr<GemmTile> read = parseGemmTile(kTile.toConfig());
+  ASSERT_TRUE(read) << read.getStatus().getMessage();
+  EXPECT_EQ(*read, kTile);
+}
+
+// Only the canonical text is a tile.
+TEST(GemmTile, RefusesOtherTexts) {
+  for (const char *text :
+       {"igemm", "igemm-m256n128k32-w2x4-b3", "igemm-m256n128k32-w2x4-b3-x-",
+        "direct-m256n128k32-w2x4-b3-mfma32",
+        "igemm-m256n128k32-w2x4-b3-mfma32 ",
+        "igemm-m256n128k32-w2x4-b3-mfma32-x",
+        "igemm-m0256n128k32-w2x4-b3-mfma32", "igemm-m256k32n128-w2x4-b3-mfma32",
+        "igemm-m256n128k32-w2-b3-mfma32", "igemm-m-1n128k32-w2x4-b3-mfma32",
+        "igemm-m0n128k32-w2x4-b3-mfma32", "igemm-m256n128k32-w2x4-b0-mfma32",
+        "igemm-m99999999999n128k32-w2x4-b3-mfma32"}) {
+    ErrorOr<TileConfig> config = parseTileConfig(text);
+    ASSERT_TRUE(config) << text;
+    ErrorOr<GemmTile> read = parseGemmTile(*config);
+    ASSERT_FALSE(read) << text;
+    EXPECT_EQ(read.getStatus().getCode(), StatusCode::InvalidArgument);
+  }
+}
