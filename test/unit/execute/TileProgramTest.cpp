@@ -221,9 +221,9 @@ TEST_F(TileProgram, ConvertsSumsOfBytes) {
 TEST_F(TileProgram, CopiesDirectlyToLds) {
   if (getTarget().directLdsBytes < 16)
     GTEST_SKIP() << "the chip loads no 16 bytes a lane to LDS";
-  for (Case test : {Case{FactorType::F16, "mfma32", 64, 64, 1, 2},
+  for (Case test : {Case{FactorType::F16, "mfma32", 128, 64, 2, 2},
                     Case{FactorType::BF16, "mfma16", 128, 64, 2, 2},
-                    Case{FactorType::F32, "mfma32", 256, 64, 2, 1},
+                    Case{FactorType::F32, "mfma32", 256, 64, 4, 1},
                     Case{FactorType::I8, "mfma32", 64, 128, 2, 2}})
     for (auto [buffers, rowBytes] : {std::pair(2, 64), {4, 64}, {2, 128}}) {
       test.copy = "direct_to_lds";
