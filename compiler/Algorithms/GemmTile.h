@@ -20,10 +20,11 @@ struct GemmTile {
   /// Waves of the workgroup along m and n.
   int wavesM = 1;
   int wavesN = 1;
-  /// LDS buffers of the main loop.
+  /// LDS buffers of the main loop: "b2"; copied directly to LDS, "d2".
   int buffers = 2;
   /// Name of the multiply-accumulate instruction row: "mfma32", "fma".
   std::string mma;
+  bool isDirect = false;
 
   friend bool operator==(const GemmTile &, const GemmTile &) = default;
 

@@ -7,116 +7,162 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Algorithms/Algorithm.h"
-#include "compiler/Algorithms/GemmTile.h"
+#include "compiler/Algorithms/GemmShapes.h"
 #include "compiler/Algorithms/ImplicitGemm.h"
 #include "compiler/Algorithms/Registry.h"
 
+#include <cmath>
 #include <limits>
 
 using namespace tessera;
-
-namespace {
-struct Shape {
-  int m, n, wavesM, wavesN;
-  /// Share of issue clocks on matrix instructions (docs/performance.md).
-  double efficiency;
-  /// Registers left for the addresses of a flat walk (TileCopy.h); without
-  /// them the kernel spills.
-  bool fitsFlatWalk;
-};
-} // namespace
-
-static constexpr Shape kMatrixShapes[] = {
-    {256, 256, 2, 4, 0.90, false}, {256, 128, 4, 2, 0.86, true},
-    {128, 128, 2, 2, 0.85, true},  {128, 64, 2, 2, 0.75, true},
-    {64, 128, 2, 2, 0.75, true},   {64, 64, 2, 2, 0.65, true},
-    {64, 32, 2, 1, 0.50, true},
-};
-
-// One wave64 lane grid is 8 x 8, one wave32 grid 4 x 8: the narrower tile
-// keeps 16 accumulators a lane on both.
-static constexpr Shape kFmaWave64[] = {{64, 64, 2, 2, 0.5, true}};
-static constexpr Shape kFmaWave32[] = {{64, 32, 2, 2, 0.5, false},
-                                       {32, 32, 2, 2, 0.4, true}};
-
-static bool hasMatrix(const GpuTarget &target) {
-  return target.matrixUnit == MatrixUnit::MfmaCdna2 ||
-         target.matrixUnit == MatrixUnit::MfmaCdna3;
-}
-
-static std::span<const Shape> getShapes(const GpuTarget &target) {
-  if (hasMatrix(target))
-    return kMatrixShapes;
-  return target.waveSize == 64 ? std::span<const Shape>(kFmaWave64)
-                               : std::span<const Shape>(kFmaWave32);
-}
 
 static int64_t divideUp(int64_t value, int64_t by) {
   return (value + by - 1) / by;
 }
 
-static int64_t countTiles(const ConvProblem &problem, const Shape &tile) {
-  Spatial out = problem.getOutput();
-  int64_t rows = problem.batch * out.h * out.w;
-  int64_t columns = problem.outChannels / problem.groups;
-  return problem.groups * divideUp(rows, tile.m) * divideUp(columns, tile.n);
+namespace {
+/// The GEMM that a direction of a convolution is; for strided backward data,
+/// those of all classes of input pixels (BackwardDataViews.cpp) together.
+struct GemmSize {
+  double groups;
+  int64_t rows;
+  int64_t columns;
+  double reduction; ///< The mean of the classes.
+  /// How many elements the inner loop of a nested walk goes through.
+  int64_t inner;
+};
+} // namespace
+
+static int64_t multiply(const Spatial &sizes) {
+  return sizes.d * sizes.h * sizes.w;
 }
 
-static double getReduction(const ConvProblem &problem) {
-  return static_cast<double>(problem.inChannels) /
-         static_cast<double>(problem.groups) *
-         static_cast<double>(problem.filter.h * problem.filter.w);
+static bool isPointwise(const ConvProblem &p) {
+  return p.filter == Spatial() && p.pad == Pads() && p.stride == Spatial();
 }
 
-static double estimateClocks(const ConvProblem &problem,
-                             const GpuTarget &target, const Shape &tile) {
-  // Multiply-adds of a compute unit in a clock: the peak rates of gfx942's f16
-  // matrix instructions and of packed multiply-adds.
-  double peak = hasMatrix(target) ? 1024 : 128;
-  int64_t rounds = divideUp(countTiles(problem, tile), target.computeUnits);
-  return static_cast<double>(rounds) * tile.m * tile.n * getReduction(problem) /
-         (tile.efficiency * peak);
+static GemmSize getForwardSize(const ConvProblem &p) {
+  int64_t channels = p.inChannels / p.groups;
+  return {static_cast<double>(p.groups), p.batch * multiply(p.getOutput()),
+          p.outChannels / p.groups,
+          static_cast<double>(channels * multiply(p.filter)), channels};
 }
+
+static GemmSize getBackwardDataSize(const ConvProblem &p) {
+  int64_t channels = p.outChannels / p.groups;
+  auto classes = static_cast<double>(multiply(p.stride));
+  Spatial rows = {divideUp(p.in.h, p.stride.h), divideUp(p.in.w, p.stride.w),
+                  divideUp(p.in.d, p.stride.d)};
+  return {static_cast<double>(p.groups) * classes, p.batch * multiply(rows),
+          p.inChannels / p.groups,
+          static_cast<double>(channels * multiply(p.filter)) / classes,
+          channels};
+}
+
+static GemmSize getBackwardWeightsSize(const ConvProblem &p) {
+  int64_t pixels = multiply(p.getOutput());
+  int64_t inner = p.batch;
+  if (isPointwise(p)) {
+    bool areNhwc = p.xLayout == Layout::NHWC && p.yLayout == Layout::NHWC;
+    bool areNchw = p.xLayout == Layout::NCHW && p.yLayout == Layout::NCHW;
+    inner = areNhwc ? p.batch * pixels : areNchw ? pixels : 1;
+  }
+  return {static_cast<double>(p.groups), p.outChannels / p.groups,
+          p.inChannels / p.groups * multiply(p.filter),
+          static_cast<double>(p.batch * pixels), inner};
+}
+
+static GemmSize getGemmSize(const ConvProblem &problem) {
+  switch (problem.direction) {
+  case Direction::Forward:
+    return getForwardSize(problem);
+  case Direction::BackwardData:
+    return getBackwardDataSize(problem);
+  case Direction::BackwardWeights:
+    return getBackwardWeightsSize(problem);
+  }
+  return {};
+}
+
+static double countTiles(const GemmSize &size, const GemmShape &tile) {
+  return size.groups * static_cast<double>(divideUp(size.rows, tile.m)) *
+         static_cast<double>(divideUp(size.columns, tile.n));
+}
+
+static double estimateClocks(const GemmSize &size, const GpuTarget &target,
+                             double peak, const GemmShape &tile) {
+  double rounds = std::ceil(countTiles(size, tile) / target.computeUnits);
+  return rounds * tile.m * tile.n * size.reduction / (tile.efficiency * peak);
+}
+
 /// Whether the rows of a tile stay within one buffer descriptor: those of a
 /// tensor beyond 2 GiB must lie together (GlobalBuffer.h). Images of x and y;
 /// for w, single output channels.
-static bool isReachable(const ConvProblem &problem, const Shape &tile) {
+static bool isReachable(const ConvProblem &problem, const GemmShape &tile) {
   constexpr int64_t kLimit = int64_t(1) << 31;
   int64_t bytes = getByteSize(problem.dataType);
-  // `steps` along the outermost dimension, `rows` of the tile along it.
+  // `steps` along the outermost dimension, `rows` of the tile along it; none
+  // where the rows are not along it.
   auto fits = [&](int64_t elements, int64_t steps, int64_t rows) {
     return elements * bytes <= kLimit ||
-           (rows + 2) * (elements / steps * bytes) <= kLimit;
+           (rows > 0 && (rows + 2) * (elements / steps * bytes) <= kLimit);
   };
-  Spatial out = problem.getOutput();
-  int64_t images = divideUp(tile.m, out.h * out.w);
-  return fits(problem.getInputElements(), problem.batch, images) &&
-         fits(problem.getOutputElements(), problem.batch, images) &&
-         fits(problem.getFilterElements(), problem.outChannels, tile.n);
+  auto fitsAll = [&](int64_t imagesOfX, int64_t imagesOfY, int64_t filters) {
+    return fits(problem.getInputElements(), problem.batch, imagesOfX) &&
+           fits(problem.getOutputElements(), problem.batch, imagesOfY) &&
+           fits(problem.getFilterElements(), problem.outChannels, filters);
+  };
+  switch (problem.direction) {
+  case Direction::Forward: {
+    int64_t images = divideUp(tile.m, multiply(problem.getOutput()));
+    return fitsAll(images, images, tile.n);
+  }
+  case Direction::BackwardData: {
+    int64_t images =
+        divideUp(tile.m, multiply(problem.in)) * multiply(problem.stride);
+    return fitsAll(images, images, 0);
+  }
+  case Direction::BackwardWeights:
+    return fitsAll(0, 0, tile.m);
+  }
+  return false;
 }
 
 /// Whether HIP can count the work-items of the launch.
-static bool isLaunchable(const ConvProblem &problem, const GpuTarget &target,
-                         const Shape &tile) {
-  double items = static_cast<double>(countTiles(problem, tile)) * tile.wavesM *
-                 tile.wavesN * target.waveSize;
+static bool isLaunchable(const GemmSize &size, const GpuTarget &target,
+                         const GemmShape &tile) {
+  double items = countTiles(size, tile) * tile.wavesM * tile.wavesN *
+                 static_cast<double>(target.waveSize);
   return items <= std::numeric_limits<uint32_t>::max();
 }
 
-/// Whether input coordinates and the reduction fit the 32-bit arithmetic of a
-/// kernel. Only windows far larger than any image do not.
+/// Whether coordinates and the reduction fit the 32-bit arithmetic of a kernel.
+/// Only windows far larger than any image do not.
 static bool fitsInt32(const ConvProblem &problem) {
   constexpr double kLimit = std::numeric_limits<int32_t>::max() / 8;
   Spatial out = problem.getOutput();
-  auto reach = [](double outputs, double stride, double filter,
-                  double dilation) {
-    return outputs * stride + filter * dilation;
+  auto fits = [&](int64_t Spatial::*dim, int64_t Pads::*pad) {
+    double reach =
+        static_cast<double>(out.*dim) *
+            static_cast<double>(problem.stride.*dim) +
+        static_cast<double>(problem.filter.*dim + problem.stride.*dim) *
+            static_cast<double>(problem.dilation.*dim) +
+        static_cast<double>(problem.pad.*pad);
+    return reach < kLimit;
   };
-  return reach(out.h, problem.stride.h, problem.filter.h, problem.dilation.h) <
-             kLimit &&
-         reach(out.w, problem.stride.w, problem.filter.w, problem.dilation.w) <
-             kLimit &&
-         getReduction(problem) < kLimit;
+  return fits(&Spatial::h, &Pads::h) && fits(&Spatial::w, &Pads::w) &&
+         fits(&Spatial::d, &Pads::d) && getGemmSize(problem).reduction < kLimit;
+}
+
+/// Whether both factors lie in memory as a copy directly to LDS needs them:
+/// channels together, and all in reach of one descriptor with some headroom.
+static bool canCopyDirectly(const ConvProblem &problem) {
+  constexpr int64_t kLimit = (int64_t(1) << 31) - 4096;
+  int64_t bytes = getByteSize(problem.dataType);
+  return problem.direction == Direction::Forward &&
+         problem.xLayout == Layout::NHWC && problem.wLayout == Layout::NHWC &&
+         problem.getInputElements() * bytes <= kLimit &&
+         problem.getFilterElements() * bytes <= kLimit;
 }
 
 namespace {
@@ -138,19 +184,13 @@ Status ImplicitGemm::check(const Problem &problem, const GpuTarget &) const {
   const ConvProblem *conv = problem.getConv();
   if (!conv)
     return notSupported("solves convolutions");
-  if (conv->direction != Direction::Forward)
-    return notSupported("only forward convolution is compiled so far");
-  if (conv->hasDepth())
-    return notSupported("only 2-D convolutions are compiled so far");
-  if (!conv->epilogue.isEmpty())
-    return notSupported("epilogues are not compiled so far");
-  for (Layout layout : {conv->xLayout, conv->wLayout, conv->yLayout})
-    if (layout == Layout::Strided)
-      return notSupported("tensors with gaps are not compiled so far");
-  if (conv->dataType != DataType::F16 && conv->dataType != DataType::BF16 &&
-      conv->dataType != DataType::F32)
-    return notSupported("no kernel computes with " +
-                        std::string(tessera::getName(conv->dataType)));
+  bool hasF32Sums = conv->dataType == DataType::F16 ||
+                    conv->dataType == DataType::BF16 ||
+                    conv->dataType == DataType::F32;
+  if (!hasF32Sums && !conv->epilogue.isEmpty())
+    return notSupported("epilogues of " +
+                        std::string(tessera::getName(conv->dataType)) +
+                        " are not compiled");
   if (!fitsInt32(*conv))
     return notSupported("the window is beyond the 32-bit arithmetic of a "
                         "kernel");
@@ -161,20 +201,19 @@ std::vector<Candidate>
 ImplicitGemm::getCandidates(const Problem &problem,
                             const GpuTarget &target) const {
   const ConvProblem &conv = *problem.getConv();
-  // 64 bytes a row: four chunks, which the threads of every shape divide.
-  int step = conv.dataType == DataType::F32 ? 16 : 32;
-  bool isFlat = conv.inChannels / conv.groups % (2 * step) != 0;
+  GemmSize size = getGemmSize(conv);
+  int64_t elementBytes = getByteSize(conv.dataType);
+  GemmShapes shapes = getGemmShapes(target, conv.dataType);
   std::vector<Candidate> candidates;
-  for (const Shape &shape : getShapes(target)) {
-    if (!isReachable(conv, shape) || !isLaunchable(conv, target, shape) ||
-        (isFlat && !shape.fitsFlatWalk))
+  for (const GemmShape &shape : shapes.shapes) {
+    int64_t turn = shape.buffers * shape.stepBytes / elementBytes;
+    bool isFlat = size.inner % turn != 0;
+    if (!isReachable(conv, shape) || !isLaunchable(size, target, shape) ||
+        (isFlat && !shape.fitsFlatWalk) ||
+        (shape.isDirect && !canCopyDirectly(conv)))
       continue;
-    GemmTile tile = {shape.m,       shape.n,
-                     step,          shape.wavesM,
-                     shape.wavesN,
-                     /*buffers=*/2, hasMatrix(target) ? "mfma32" : "fma"};
-    candidates.push_back(
-        {tile.toConfig(), estimateClocks(conv, target, shape)});
+    candidates.push_back({makeGemmTile(shapes, shape, elementBytes).toConfig(),
+                          estimateClocks(size, target, shapes.peak, shape)});
   }
   return candidates;
 }

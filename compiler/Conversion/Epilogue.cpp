@@ -41,6 +41,8 @@ static Value applyRegion(Emitter &e, Region &region, ValueRange values,
       mapping.map(constant.getResult(), e.constant(attr));
       continue;
     }
+    if (op.getNumResults() == 1 && mapping.contains(op.getResult(0)))
+      continue;
     Operation *clone = e.b.clone(op, mapping);
     for (Value result : clone->getResults())
       result.setType(widen(accumulator, result.getType()));
@@ -48,20 +50,24 @@ static Value applyRegion(Emitter &e, Region &region, ValueRange values,
   return mapping.lookup(body.getTerminator()->getOperand(0));
 }
 
-/// The scalars that the region takes from outside, one for each element.
+/// The scalars that the region takes from outside, one for each element. A
+/// double is truncated before.
 static IRMapping mapScalars(Emitter &e, Region &region, Type accumulator,
                             const EpilogueInputs &inputs) {
   IRMapping mapping;
+  auto map = [&](Value value) {
+    if (mapping.contains(value))
+      return;
+    Value scalar = inputs.getScalar(value);
+    Type type = widen(accumulator, scalar.getType());
+    if (type != scalar.getType())
+      scalar = vector::BroadcastOp::create(e.b, e.loc, type, scalar);
+    mapping.map(value, scalar);
+  };
   region.walk([&](Operation *op) {
-    for (Value operand : op->getOperands()) {
-      if (operand.getParentRegion() == &region || mapping.contains(operand))
-        continue;
-      Value scalar = inputs.getScalar(cast<BlockArgument>(operand));
-      Type type = widen(accumulator, scalar.getType());
-      if (type != scalar.getType())
-        scalar = vector::BroadcastOp::create(e.b, e.loc, type, scalar);
-      mapping.map(operand, scalar);
-    }
+    for (Value operand : op->getOperands())
+      if (operand.getParentRegion() != &region)
+        map(operand.getType().isF64() ? op->getResult(0) : operand);
   });
   return mapping;
 }

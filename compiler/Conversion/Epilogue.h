@@ -23,8 +23,8 @@ struct EpilogueInputs {
   mlir::Value column0; ///< in the views.
   /// The buffer of a view, for the workgroup's tile.
   llvm::function_ref<GlobalBuffer(const ViewAccess &)> getBuffer;
-  /// A scalar argument of the source function, in the kernel.
-  llvm::function_ref<mlir::Value(mlir::BlockArgument)> getScalar;
+  /// An f32 scalar of the source function, in the kernel.
+  llvm::function_ref<mlir::Value(mlir::Value)> getScalar;
 };
 
 void emitEpilogue(Emitter &e, dnn::TileStoreOp store, const TileMma &mma,

@@ -72,6 +72,16 @@ static ViewAccess getAccess(Value view) {
   return ViewAccess(TileProgram::getView(view));
 }
 
+/// A scalar that TileProgram found: an argument, or one that is truncated.
+static Value emitScalar(Emitter &e, Value scalar, gpu::GPUFuncOp function) {
+  auto truncation = scalar.getDefiningOp<arith::TruncFOp>();
+  auto argument = cast<BlockArgument>(truncation ? truncation.getIn() : scalar);
+  Value value = function.getArgument(argument.getArgNumber());
+  if (value.getType() == scalar.getType())
+    return value;
+  return arith::TruncFOp::create(e.b, e.loc, scalar.getType(), value);
+}
+
 static void emitBody(OpBuilder &b, TileProgram &program,
                      gpu::GPUFuncOp function, const GpuTarget &target) {
   Emitter e(b, function.getLoc(), &function.getBody().front());
@@ -126,9 +136,7 @@ static void emitBody(OpBuilder &b, TileProgram &program,
       e, program.store, mma,
       {accumulators, lane, row0, column0,
        [&](const ViewAccess &access) { return getBuffer(access, row0); },
-       [&](BlockArgument argument) {
-         return function.getArgument(argument.getArgNumber());
-       }});
+       [&](Value scalar) { return emitScalar(e, scalar, function); }});
   gpu::ReturnOp::create(b, e.loc);
 }
 

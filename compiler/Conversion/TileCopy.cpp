@@ -12,13 +12,9 @@ using namespace tessera;
 TileCopy::TileCopy(Emitter &e, const ViewAccess &access, LdsTile lds,
                    const ReductionWalk &walk, GlobalBuffer buffer)
     : e(e), access(access), lds(lds), walk(walk), buffer(std::move(buffer)) {
-  unsigned numReduce = access.getNumColumnDims();
-  if (walk.isNested) {
-    tapSpace = access.getSpace(2, 0, numReduce - 1);
-    innerSpace = access.getSpace(2, numReduce - 1, 1);
-  } else {
-    innerSpace = access.getSpace(2);
-  }
+  unsigned outerDims = access.getNumColumnDims() - walk.innerDims;
+  tapSpace = access.getSpace(2, 0, outerDims);
+  innerSpace = access.getSpace(2, outerDims, walk.innerDims);
 }
 
 /// Bytes from one element of the inner walk to the next.

@@ -34,9 +34,10 @@ namespace tessera {
 /// How the main loop walks the reduction; the same for both factors.
 struct ReductionWalk {
   bool isNested;
-  int64_t outer;    ///< Filter taps (nested), else 1.
-  int64_t inner;    ///< Channels (nested), else the padded reduction.
-  int64_t elements; ///< Of the whole reduction, without padding.
+  unsigned innerDims; ///< Reduction dimensions that the inner loop walks.
+  int64_t outer;      ///< Filter taps (nested), else 1.
+  int64_t inner;      ///< Channels (nested), else the padded reduction.
+  int64_t elements;   ///< Of the whole reduction, without padding.
 };
 
 class TileCopy {

@@ -50,14 +50,16 @@ static LogicalResult findOps(func::FuncOp function, TileProgram &program) {
 // Do they fit together
 //===----------------------------------------------------------------------===//
 
-/// Kernels take tensors and scalars, and return nothing.
+/// Kernels take tensors and scalars (as doubles from a launch), and return
+/// nothing.
 static LogicalResult checkSignature(func::FuncOp function) {
   if (function.getNumResults() != 0)
     return function.emitOpError("returns a value, but a kernel cannot");
   for (Type type : function.getArgumentTypes())
-    if (!isa<MemRefType>(type) && !type.isF32())
+    if (!isa<MemRefType>(type) && !type.isF32() && !type.isF64())
       return function.emitOpError()
-             << "takes " << type << ", but a kernel takes memrefs and f32";
+             << "takes " << type
+             << ", but a kernel takes memrefs and f32 or f64 scalars";
   return success();
 }
 
@@ -101,27 +103,43 @@ static LogicalResult checkUses(TileProgram &program) {
   return success();
 }
 
+/// Whether the kernel has `value` as an f32 scalar: an argument, or an f64
+/// argument that is truncated.
+static bool isScalarArgument(TileProgram &program, Value value) {
+  Block *entry = &program.function.getBody().front();
+  if (!value.getType().isF32())
+    return false;
+  if (auto truncation = value.getDefiningOp<arith::TruncFOp>())
+    value = truncation.getIn();
+  auto argument = dyn_cast<BlockArgument>(value);
+  return argument && argument.getOwner() == entry &&
+         (argument.getType().isF32() || argument.getType().isF64());
+}
+
 /// Epilogues compute from their arguments and from scalars of the kernel.
 static LogicalResult checkEpilogue(TileProgram &program) {
   dnn::TileStoreOp store = program.store;
-  Block *entry = &program.function.getBody().front();
-  auto isAvailable = [&](Value operand) {
-    auto argument = dyn_cast<BlockArgument>(operand);
-    return operand.getParentRegion() == &store.getEpilogue() ||
-           (argument && argument.getOwner() == entry &&
-            argument.getType().isF32());
+  auto isInside = [&](Value operand) {
+    return operand.getParentRegion() == &store.getEpilogue();
+  };
+  auto areAvailable = [&](Operation *op) {
+    return (op->getNumResults() == 1 &&
+            isScalarArgument(program, op->getResult(0))) ||
+           llvm::all_of(op->getOperands(), [&](Value operand) {
+             return isInside(operand) || isScalarArgument(program, operand);
+           });
   };
   WalkResult result = store.getEpilogue().walk([&](Operation *op) {
     bool isScalar = op->hasTrait<OpTrait::Elementwise>() ||
                     op->hasTrait<OpTrait::ConstantLike>() ||
                     op->hasTrait<OpTrait::IsTerminator>();
-    return isScalar && llvm::all_of(op->getOperands(), isAvailable)
-               ? WalkResult::advance()
-               : WalkResult::interrupt();
+    return isScalar && areAvailable(op) ? WalkResult::advance()
+                                        : WalkResult::interrupt();
   });
   if (result.wasInterrupted())
     return store.emitOpError("needs an epilogue of elementwise ops on its "
-                             "arguments and on f32 arguments of the kernel");
+                             "arguments and on scalar arguments of the "
+                             "kernel");
   for (Value extra : store.getExtras()) {
     Type element = cast<dnn::ViewType>(extra.getType()).getElementType();
     if (!element.isF16() && !element.isBF16() && !element.isF32())
@@ -330,30 +348,43 @@ static LogicalResult checkLimits(TileProgram &program) {
 // The walk
 //===----------------------------------------------------------------------===//
 
-/// Whether stepping along the innermost reduction dimension moves nothing but
-/// the offset: no padding check depends on it.
-static bool isInnermostLinear(dnn::TileLoadOp load) {
+/// Whether stepping along the last `count` reduction dimensions is stepping
+/// along one, and moves nothing but the offset: no padding check depends on it.
+static bool isLinearAlong(dnn::TileLoadOp load, unsigned count) {
   ViewAccess access(TileProgram::getView(load.getView()));
-  return access.getSpace(2, access.getNumColumnDims() - 1, 1).isLinear();
+  return access.getSpace(2, access.getNumColumnDims() - count, count)
+      .isLinear();
+}
+
+static int64_t getProduct(ArrayRef<int64_t> sizes) {
+  return std::accumulate(sizes.begin(), sizes.end(), int64_t(1),
+                         std::multiplies<>());
 }
 
 /// Nested if a turn of the loop, a step for each buffer, divides the innermost
-/// dimension (the channels) and the padding is the same all along it.
+/// dimensions (the channels; with nothing to tell them apart, the taps too) and
+/// the padding is the same all along them. As many as possible: the outer loop
+/// costs.
 static LogicalResult chooseWalk(TileProgram &program) {
   auto pipeline = program.pipeline;
   ArrayRef<int64_t> reduce = pipeline.getReduce();
-  int64_t total = std::accumulate(reduce.begin(), reduce.end(), int64_t(1),
-                                  std::multiplies<>());
+  int64_t total = getProduct(reduce);
   int64_t turn = pipeline.getBuffers() * pipeline.getStep();
   int64_t padded = (total + turn - 1) / turn * turn;
-  program.walk = {false, 1, padded, total};
-  if (reduce.back() % turn == 0 && isInnermostLinear(program.loadM) &&
-      isInnermostLinear(program.loadN))
-    program.walk = {true, total / reduce.back(), reduce.back(), total};
+  program.walk = {false, static_cast<unsigned>(reduce.size()), 1, padded,
+                  total};
+  for (unsigned count = 1;
+       count <= reduce.size() && isLinearAlong(program.loadM, count) &&
+       isLinearAlong(program.loadN, count);
+       ++count) {
+    int64_t inner = getProduct(reduce.take_back(count));
+    if (inner % turn == 0)
+      program.walk = {true, count, total / inner, inner, total};
+  }
   // A loop that LLVM sees run once becomes a straight line, in which it moves
   // every fused multiply-add behind the last barrier, and spills by the
   // hundred. Two turns keep it a loop.
-  else if (program.instruction.isFma())
+  if (!program.walk.isNested && program.instruction.isFma())
     program.walk.inner = std::max(padded, 2 * turn);
   constexpr int64_t kMaxPosition = std::numeric_limits<int32_t>::max();
   if ((program.walk.inner + turn) * 4 > kMaxPosition)

@@ -1,13 +1,14 @@
 //===- ConvFrontend.cpp - A convolution problem as a module ---------------===//
 
 #include "compiler/Frontend/ConvFrontend.h"
+#include "compiler/Frontend/EpilogueFrontend.h"
 #include "dialect/IR/Dnn.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
-
-#include <algorithm>
 
 using namespace mlir;
 using namespace tessera;
@@ -30,9 +31,11 @@ static Type getElementType(Builder &builder, DataType type) {
   llvm_unreachable("every data type has a case");
 }
 
-static dnn::Layout getLayout(tessera::Layout layout) {
-  return layout == tessera::Layout::NCHW ? dnn::Layout::NCHW
-                                         : dnn::Layout::NHWC;
+/// Of a strided tensor the word that says more of its order in memory.
+static dnn::Layout getLayout(tessera::Layout layout, const Strides &strides) {
+  bool isNhwc = layout == tessera::Layout::NHWC ||
+                (layout == tessera::Layout::Strided && strides.c < strides.w);
+  return isNhwc ? dnn::Layout::NHWC : dnn::Layout::NCHW;
 }
 
 static dnn::ConvDirection getDirection(Direction direction) {
@@ -47,48 +50,178 @@ static dnn::ConvDirection getDirection(Direction direction) {
   llvm_unreachable("every direction has a case");
 }
 
-/// The packed memref of an activation or a filter, in memory order.
-static MemRefType getMemRefType(tessera::Layout layout, int64_t outer,
-                                int64_t channels, Spatial size, Type element) {
-  if (layout == tessera::Layout::NCHW)
-    return MemRefType::get({outer, channels, size.h, size.w}, element);
-  return MemRefType::get({outer, size.h, size.w, channels}, element);
+/// n, c, d, h, w in the order of `layout`, without d if there is no depth.
+static SmallVector<int64_t> orderDims(dnn::Layout layout, bool hasDepth,
+                                      int64_t n, int64_t c, int64_t d,
+                                      int64_t h, int64_t w) {
+  SmallVector<int64_t> spatial{d, h, w};
+  if (!hasDepth)
+    spatial.erase(spatial.begin());
+  SmallVector<int64_t> dims{n};
+  if (layout == dnn::Layout::NCHW)
+    dims.push_back(c);
+  llvm::append_range(dims, spatial);
+  if (layout == dnn::Layout::NHWC)
+    dims.push_back(c);
+  return dims;
+}
+
+namespace {
+/// The memref of one tensor, and the word for its dimensions.
+struct Tensor {
+  dnn::Layout layout;
+  MemRefType type;
+};
+} // namespace
+
+static Tensor makeTensor(tessera::Layout layout, const Strides &strides,
+                         const TensorLengths &t, bool hasDepth, Type element) {
+  dnn::Layout word = getLayout(layout, strides);
+  auto shape = orderDims(word, hasDepth, t.n, t.c, t.d, t.h, t.w);
+  if (layout != tessera::Layout::Strided)
+    return {word, MemRefType::get(shape, element)};
+  auto distances = orderDims(word, hasDepth, strides.n, strides.c, strides.d,
+                             strides.h, strides.w);
+  // The distance of neighbours that do not exist may be any.
+  for (auto [size, distance] : llvm::zip(shape, distances))
+    if (size == 1)
+      distance = 1;
+  auto map = StridedLayoutAttr::get(element.getContext(), 0, distances);
+  return {word, MemRefType::get(shape, element, map)};
+}
+
+namespace {
+/// The tensors x, w and y.
+using Tensors = std::array<Tensor, 3>;
+} // namespace
+
+static Tensors makeTensors(Builder &builder, ConvProblem p) {
+  // Zero groups divide nothing: the shape is then of no consequence, because
+  // the verifier refuses the op.
+  p.groups = std::max<int64_t>(p.groups, 1);
+  Type element = getElementType(builder, p.dataType);
+  bool deep = p.hasDepth();
+  return {
+      makeTensor(p.xLayout, p.xStrides, p.getInputLengths(), deep, element),
+      makeTensor(p.wLayout, p.wStrides, p.getFilterLengths(), deep, element),
+      makeTensor(p.yLayout, p.yStrides, p.getOutputLengths(), deep,
+                 p.dataType == DataType::I8
+                     ? getElementType(builder, p.getResultType())
+                     : element)};
+}
+
+static KernelArg getResultArg(Direction direction) {
+  switch (direction) {
+  case Direction::Forward:
+    return KernelArg::Y;
+  case Direction::BackwardData:
+    return KernelArg::X;
+  case Direction::BackwardWeights:
+    return KernelArg::W;
+  }
+  llvm_unreachable("every direction has a case");
+}
+
+/// The types of the function's arguments, those of `args`.
+static SmallVector<Type> getArgTypes(Builder &builder, const ConvProblem &p,
+                                     const Tensors &tensors,
+                                     ArrayRef<KernelArg> args) {
+  // X, W and Y count from 0, as the tensors do.
+  const Tensor &result = tensors[static_cast<int>(getResultArg(p.direction))];
+  int64_t channels = p.direction == Direction::Forward ? p.outChannels
+                     : p.direction == Direction::BackwardData
+                         ? p.inChannels
+                         : p.inChannels / std::max<int64_t>(p.groups, 1);
+  SmallVector<Type> types;
+  for (KernelArg arg : args)
+    if (isScalar(arg))
+      types.push_back(builder.getF64Type());
+    else if (arg == KernelArg::Bias)
+      types.push_back(
+          MemRefType::get({channels}, result.type.getElementType()));
+    else if (arg == KernelArg::Residual)
+      types.push_back(result.type);
+    else
+      types.push_back(tensors[static_cast<int>(arg)].type);
+  return types;
+}
+
+/// Fills the region of `conv`, whose extras are what the problem's epilogue
+/// reads, in the order of `extras`.
+static void fillEpilogue(OpBuilder &builder, dnn::ConvOp conv,
+                         const Epilogue &epilogue, ArrayRef<KernelArg> extras,
+                         function_ref<Value(KernelArg)> findArg) {
+  OpBuilder::InsertionGuard guard(builder);
+  SmallVector<Type> types(1 + extras.size(), conv.getComputeType());
+  SmallVector<Location> locs(types.size(), conv.getLoc());
+  Block *body = builder.createBlock(&conv.getEpilogue(), {}, types, locs);
+  auto find = [&](KernelArg arg) -> Value {
+    auto extra = llvm::find(extras, arg);
+    return extra == extras.end()
+               ? findArg(arg)
+               : body->getArgument(1 + (extra - extras.begin()));
+  };
+  Value result = buildEpilogue(builder, conv.getLoc(), epilogue,
+                               body->getArgument(0), find);
+  dnn::YieldOp::create(builder, conv.getLoc(), result);
+}
+
+static void buildBody(OpBuilder &builder, const ConvProblem &p,
+                      const Tensors &tensors, ArrayRef<KernelArg> args,
+                      func::FuncOp function) {
+  auto findArg = [&](KernelArg arg) -> Value {
+    return function.getArgument(llvm::find(args, arg) - args.begin());
+  };
+  // In the region, Y stands for the old result, whatever the direction.
+  SmallVector<KernelArg> extras;
+  SmallVector<Value> operands;
+  auto addExtra = [&](KernelArg name, KernelArg arg) {
+    extras.push_back(name);
+    operands.push_back(findArg(arg));
+  };
+  if (p.epilogue.beta)
+    addExtra(KernelArg::Y, getResultArg(p.direction));
+  if (p.epilogue.bias)
+    addExtra(KernelArg::Bias, KernelArg::Bias);
+  if (p.epilogue.residual)
+    addExtra(KernelArg::Residual, KernelArg::Residual);
+
+  auto orderWindow = [&](const auto &window) {
+    SmallVector<int64_t> values{window.d, window.h, window.w};
+    return p.hasDepth() ? values : SmallVector<int64_t>{window.h, window.w};
+  };
+  auto conv = dnn::ConvOp::create(
+      builder, function.getLoc(), getDirection(p.direction),
+      findArg(KernelArg::X), findArg(KernelArg::W), findArg(KernelArg::Y),
+      tensors[0].layout, tensors[1].layout, tensors[2].layout,
+      orderWindow(p.pad), orderWindow(p.stride), orderWindow(p.dilation),
+      p.groups, operands);
+  if (!p.epilogue.isEmpty())
+    fillEpilogue(builder, conv, p.epilogue, extras, findArg);
 }
 
 OwningOpRef<ModuleOp> tessera::buildConvModule(MLIRContext &context,
                                                const ConvProblem &problem,
                                                StringRef symbol) {
-  context.loadDialect<dnn::DnnDialect, func::FuncDialect>();
+  context.loadDialect<dnn::DnnDialect, func::FuncDialect, arith::ArithDialect,
+                      math::MathDialect>();
   OpBuilder builder(&context);
   Location loc = builder.getUnknownLoc();
-  Type element = getElementType(builder, problem.dataType);
-  // Zero groups divide nothing: the type is then of no consequence, because
-  // the verifier refuses the op.
-  int64_t groups = std::max<int64_t>(problem.groups, 1);
-  Type types[] = {
-      getMemRefType(problem.xLayout, problem.batch, problem.inChannels,
-                    problem.in, element),
-      getMemRefType(problem.wLayout, problem.outChannels,
-                    problem.inChannels / groups, problem.filter, element),
-      getMemRefType(problem.yLayout, problem.batch, problem.outChannels,
-                    problem.getOutput(), element)};
+  Tensors tensors = makeTensors(builder, problem);
+  SmallVector<KernelArg> args{KernelArg::X, KernelArg::W, KernelArg::Y};
+  llvm::append_range(args, getEpilogueArgs(problem.epilogue));
+  SmallVector<Type> types = getArgTypes(builder, problem, tensors, args);
 
   OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
   builder.setInsertionPointToStart(module->getBody());
   auto function = func::FuncOp::create(builder, loc, symbol,
                                        builder.getFunctionType(types, {}));
   function->setAttr(dnn::kKernelAttrName, builder.getUnitAttr());
-  constexpr const char *kNames[] = {"x", "w", "y"};
-  for (auto [index, name] : llvm::enumerate(kNames))
-    function.setArgAttr(index, dnn::kArgAttrName, builder.getStringAttr(name));
-  Block *body = function.addEntryBlock();
-  builder.setInsertionPointToStart(body);
-  dnn::ConvOp::create(
-      builder, loc, getDirection(problem.direction), body->getArgument(0),
-      body->getArgument(1), body->getArgument(2), getLayout(problem.xLayout),
-      getLayout(problem.wLayout), getLayout(problem.yLayout),
-      {problem.pad.h, problem.pad.w}, {problem.stride.h, problem.stride.w},
-      {problem.dilation.h, problem.dilation.w}, problem.groups);
+  for (auto [index, arg] : llvm::enumerate(args))
+    function.setArgAttr(index, dnn::kArgAttrName,
+                        builder.getStringAttr(getName(arg)));
+  builder.setInsertionPointToStart(function.addEntryBlock());
+  buildBody(builder, problem, tensors, args, function);
   func::ReturnOp::create(builder, loc);
   return module;
 }

@@ -10,6 +10,7 @@
 #define TESSERA_COMPILER_FRONTEND_REFERENCESHAPE_H
 
 #include "dialect/Reference/ConvReference.h"
+#include "dialect/Reference/Epilogue.h"
 #include "runtime/Base/Problem.h"
 
 namespace tessera {
@@ -18,27 +19,30 @@ inline reference::ConvShape getReferenceShape(const ConvProblem &problem) {
   return {
       .n = problem.batch,
       .c = problem.inChannels,
+      .d = problem.in.d,
       .h = problem.in.h,
       .w = problem.in.w,
       .k = problem.outChannels,
+      .z = problem.filter.d,
       .y = problem.filter.h,
       .x = problem.filter.w,
-      .pad = {problem.pad.h, problem.pad.w},
-      .stride = {problem.stride.h, problem.stride.w},
-      .dilation = {problem.dilation.h, problem.dilation.w},
+      .pad = {problem.pad.h, problem.pad.w, problem.pad.d},
+      .stride = {problem.stride.h, problem.stride.w, problem.stride.d},
+      .dilation = {problem.dilation.h, problem.dilation.w, problem.dilation.d},
       .groups = problem.groups,
   };
 }
 
-/// Where the elements of a packed tensor of `sizes` are.
-inline reference::Strides getReferenceStrides(Layout layout,
-                                              const reference::Sizes &sizes) {
-  return layout == Layout::NCHW ? reference::getNchwStrides(sizes)
-                                : reference::getNhwcStrides(sizes);
+/// Where the elements of a tensor are.
+inline reference::Strides getReferenceStrides(const Strides &strides) {
+  return {strides.n, strides.c, strides.h, strides.w, strides.d};
 }
 
-/// NotSupported for a type that the reference has no numbers of.
-inline ErrorOr<reference::ElementType> getReferenceType(DataType type) {
+inline reference::Sizes getReferenceSizes(const TensorLengths &lengths) {
+  return {lengths.n, lengths.c, lengths.h, lengths.w, lengths.d};
+}
+
+inline reference::ElementType getReferenceType(DataType type) {
   switch (type) {
   case DataType::F16:
     return reference::ElementType::F16;
@@ -47,12 +51,41 @@ inline ErrorOr<reference::ElementType> getReferenceType(DataType type) {
   case DataType::F32:
     return reference::ElementType::F32;
   case DataType::F64:
+    return reference::ElementType::F64;
   case DataType::I8:
+    return reference::ElementType::I8;
   case DataType::I32:
-    break;
+    return reference::ElementType::I32;
   }
-  return notSupported("the reference has no elements of type " +
-                      std::string(getName(type)));
+  __builtin_unreachable();
+}
+
+inline reference::Activation getReferenceActivation(Activation activation) {
+  switch (activation) {
+  case Activation::None:
+    return reference::Activation::None;
+  case Activation::Logistic:
+    return reference::Activation::Logistic;
+  case Activation::Tanh:
+    return reference::Activation::Tanh;
+  case Activation::Relu:
+    return reference::Activation::Relu;
+  case Activation::SoftRelu:
+    return reference::Activation::SoftRelu;
+  case Activation::Abs:
+    return reference::Activation::Abs;
+  case Activation::Power:
+    return reference::Activation::Power;
+  case Activation::ClippedRelu:
+    return reference::Activation::ClippedRelu;
+  case Activation::LeakyRelu:
+    return reference::Activation::LeakyRelu;
+  case Activation::Elu:
+    return reference::Activation::Elu;
+  case Activation::Clamp:
+    return reference::Activation::Clamp;
+  }
+  __builtin_unreachable();
 }
 
 } // namespace tessera

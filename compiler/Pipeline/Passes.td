@@ -14,8 +14,8 @@ def VerifyStage : Pass<"dnn-verify-stage", "::mlir::ModuleOp"> {
 
     | stage   | dialects besides builtin                                    |
     |---------|-------------------------------------------------------------|
-    | `dnn`   | dnn (dnn.conv alone), func                                  |
-    | `tiled` | dnn without dnn.conv, func, arith, math, scf, vector        |
+    | `dnn`   | dnn (primitives alone), func; in an epilogue arith, math    |
+    | `tiled` | dnn without primitives, func, arith, math, scf, vector      |
     | `gpu`   | gpu, amdgpu, rocdl, arith, math, memref, scf, vector, llvm  |
 
     Stages `tiled` and `gpu` name their chip in `dnn.target`; a kernel of stage

@@ -1,24 +1,116 @@
 //===- ReadProblem.cpp - The problem that a dnn module states -------------===//
 
 #include "compiler/Pipeline/ReadProblem.h"
+#include "compiler/Frontend/ConvFrontend.h"
 #include "dialect/IR/Dnn.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OperationSupport.h"
 
 using namespace tessera;
 
-static std::optional<DataType> getDataType(mlir::Type type) {
+/// The verifier admits no other types.
+static DataType getDataType(mlir::Type type) {
   if (type.isF16())
     return DataType::F16;
   if (type.isBF16())
     return DataType::BF16;
   if (type.isF32())
     return DataType::F32;
-  return std::nullopt;
+  if (type.isF64())
+    return DataType::F64;
+  return type.isInteger(8) ? DataType::I8 : DataType::I32;
 }
 
-static Layout getLayout(dnn::Layout layout) {
-  return layout == dnn::Layout::NCHW ? Layout::NCHW : Layout::NHWC;
+static Direction getDirection(dnn::ConvDirection direction) {
+  switch (direction) {
+  case dnn::ConvDirection::Forward:
+    return Direction::Forward;
+  case dnn::ConvDirection::BackwardData:
+    return Direction::BackwardData;
+  case dnn::ConvDirection::BackwardWeights:
+    return Direction::BackwardWeights;
+  }
+  llvm_unreachable("every direction has a case");
+}
+
+/// Sets the layout, and the strides of a tensor that has some.
+static void readLayout(mlir::MemRefType type, dnn::Layout word, Layout &layout,
+                       Strides &strides) {
+  bool channelsFirst = word == dnn::Layout::NCHW;
+  layout = channelsFirst ? Layout::NCHW : Layout::NHWC;
+  if (type.getLayout().isIdentity())
+    return;
+  llvm::SmallVector<int64_t> values;
+  int64_t offset;
+  (void)type.getStridesAndOffset(values, offset);
+  layout = Layout::Strided;
+  strides.n = values.front();
+  strides.c = channelsFirst ? values[1] : values.back();
+  llvm::ArrayRef<int64_t> spatial = llvm::ArrayRef(values).drop_front();
+  spatial = channelsFirst ? spatial.drop_front() : spatial.drop_back();
+  strides.w = spatial.back();
+  strides.h = spatial.drop_back().back();
+  strides.d = spatial.size() == 3 ? spatial.front() : 1;
+}
+
+static ConvProblem readShape(dnn::ConvOp conv) {
+  dnn::ConvDims d = conv.getDims();
+  ConvProblem problem;
+  problem.direction = getDirection(conv.getDirection());
+  problem.dataType = getDataType(conv.getElementType());
+  if (problem.dataType == DataType::I8)
+    problem.int8Result = getDataType(conv.getY().getType().getElementType());
+  readLayout(conv.getX().getType(), conv.getXLayout(), problem.xLayout,
+             problem.xStrides);
+  readLayout(conv.getW().getType(), conv.getWLayout(), problem.wLayout,
+             problem.wStrides);
+  readLayout(conv.getY().getType(), conv.getYLayout(), problem.yLayout,
+             problem.yStrides);
+  problem.batch = d.n;
+  problem.inChannels = d.c;
+  problem.outChannels = d.k;
+  problem.groups = d.groups;
+  problem.in = {d.h, d.w, d.d};
+  problem.filter = {d.y, d.x, d.z};
+  problem.pad = {d.padH, d.padW, d.padD};
+  problem.stride = {d.strideH, d.strideW, d.strideD};
+  problem.dilation = {d.dilationH, d.dilationW, d.dilationD};
+  return problem;
+}
+
+/// Whether the function has an argument of this name.
+static bool hasArg(mlir::func::FuncOp function, llvm::StringRef name) {
+  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+    auto arg =
+        function.getArgAttrOfType<mlir::StringAttr>(i, dnn::kArgAttrName);
+    if (arg && arg.getValue() == name)
+      return true;
+  }
+  return false;
+}
+
+/// Finds the epilogue with which the frontend makes the same function: a region
+/// is not taken apart, because a person may have written any.
+static bool findEpilogue(dnn::ConvOp conv, ConvProblem &problem) {
+  auto function = conv->getParentOfType<mlir::func::FuncOp>();
+  if (!function)
+    return false;
+  problem.epilogue = {.alpha = hasArg(function, "alpha"),
+                      .beta = hasArg(function, "beta"),
+                      .bias = hasArg(function, "bias"),
+                      .residual = hasArg(function, "residual")};
+  for (int i = 0; i <= static_cast<int>(Activation::Clamp); ++i) {
+    problem.epilogue.activation = static_cast<Activation>(i);
+    auto module =
+        buildConvModule(*conv.getContext(), problem, function.getName());
+    auto candidate = *module->getOps<mlir::func::FuncOp>().begin();
+    if (mlir::OperationEquivalence::isEquivalentTo(
+            function, candidate, mlir::OperationEquivalence::IgnoreLocations))
+      return true;
+  }
+  return false;
 }
 
 ErrorOr<Problem> tessera::readProblem(mlir::ModuleOp module) {
@@ -28,25 +120,8 @@ ErrorOr<Problem> tessera::readProblem(mlir::ModuleOp module) {
     return notSupported("a module has one dnn.conv, not " +
                         std::to_string(convs.size()));
   dnn::ConvOp conv = convs.front();
-  std::optional<DataType> dataType = getDataType(conv.getElementType());
-  if (!dataType)
-    return notSupported("no data type corresponds to the convolution's");
-
-  // The verifier admits the direction `forward` alone.
-  dnn::ConvDims dims = conv.getDims();
-  ConvProblem problem;
-  problem.dataType = *dataType;
-  problem.xLayout = getLayout(conv.getXLayout());
-  problem.wLayout = getLayout(conv.getWLayout());
-  problem.yLayout = getLayout(conv.getYLayout());
-  problem.batch = dims.n;
-  problem.inChannels = dims.c;
-  problem.outChannels = dims.k;
-  problem.groups = dims.groups;
-  problem.in = {dims.h, dims.w};
-  problem.filter = {dims.y, dims.x};
-  problem.pad = {dims.padH, dims.padW};
-  problem.stride = {dims.strideH, dims.strideW};
-  problem.dilation = {dims.dilationH, dims.dilationW};
-  return Problem(problem);
+  ConvProblem problem = readShape(conv);
+  if (conv.hasEpilogue() && !findEpilogue(conv, problem))
+    return notSupported("no problem has the epilogue of this dnn.conv");
+  return Problem(problem.canonicalize());
 }

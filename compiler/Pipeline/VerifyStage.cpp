@@ -36,8 +36,17 @@ static ArrayRef<StringRef> getDialects(Stage stage) {
   }
 }
 
+/// Whether `op` is in a region of a primitive, such as an epilogue.
+static bool isInPrimitive(Operation *op) {
+  Operation *parent = op->getParentOp();
+  return parent && parent->hasTrait<tessera::dnn::Primitive>();
+}
+
 static bool isAllowed(Operation *op, Stage stage) {
   StringRef dialect = op->getName().getDialectNamespace();
+  if (stage == Stage::Dnn && isInPrimitive(op))
+    return isa<tessera::dnn::YieldOp>(op) || dialect == "arith" ||
+           dialect == "math";
   if (dialect == "dnn")
     return stage != Stage::Gpu &&
            op->hasTrait<tessera::dnn::Primitive>() == (stage == Stage::Dnn);

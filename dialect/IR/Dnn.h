@@ -43,22 +43,29 @@ inline constexpr llvm::StringLiteral kBytesAttrName = "dnn.bytes";
 template <typename ConcreteOp>
 class Primitive : public mlir::OpTrait::TraitBase<ConcreteOp, Primitive> {};
 
-/// A convolution in logical terms, whatever the layouts. Plain data.
+/// A convolution in logical terms, whatever the layouts. Plain data. Without
+/// depth, d, z and dOut are 1 and depth has a neutral window.
 struct ConvDims {
-  int64_t n;  ///< Images of the batch.
-  int64_t c;  ///< Input channels of all groups together.
-  int64_t h;  ///< Input height.
-  int64_t w;  ///< Input width.
-  int64_t k;  ///< Output channels of all groups together.
-  int64_t y;  ///< Filter height.
-  int64_t x;  ///< Filter width.
-  int64_t ho; ///< Output height.
-  int64_t wo; ///< Output width.
+  int64_t n;    ///< Images of the batch.
+  int64_t c;    ///< Input channels of all groups together.
+  int64_t d;    ///< Input depth.
+  int64_t h;    ///< Input height.
+  int64_t w;    ///< Input width.
+  int64_t k;    ///< Output channels of all groups together.
+  int64_t z;    ///< Filter depth.
+  int64_t y;    ///< Filter height.
+  int64_t x;    ///< Filter width.
+  int64_t dOut; ///< Output depth.
+  int64_t ho;   ///< Output height.
+  int64_t wo;   ///< Output width.
   int64_t groups;
+  int64_t padD;
   int64_t padH;
   int64_t padW;
+  int64_t strideD;
   int64_t strideH;
   int64_t strideW;
+  int64_t dilationD;
   int64_t dilationH;
   int64_t dilationW;
 };

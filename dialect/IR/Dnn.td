@@ -20,13 +20,16 @@ def DnnDialect : Dialect {
     computes is defined in docs/spec, and by dialect/Reference in code.
 
     A kernel at stage `dnn` is a function with the unit attribute `dnn.kernel`,
-    whose arguments are the tensors in the order x, w, y and whose body is one
-    primitive and a return:
+    whose body is one primitive and a return. Its arguments are the tensors,
+    a convolution's in the order x, w, y and then those of the epilogue, and
+    after them scalars; the string attribute `dnn.arg` says what each is:
 
     ```mlir
-    func.func @conv(%x: memref<1x8x8x4xf16>, %w: memref<16x3x3x4xf16>,
-                    %y: memref<1x6x6x16xf16>) attributes {dnn.kernel} {
-      dnn.conv forward ins(%x, %w) outs(%y) layouts(nhwc, nhwc, nhwc)
+    func.func @conv(%x: memref<1x8x8x4xf16> {dnn.arg = "x"},
+                    %w: memref<16x3x3x4xf16> {dnn.arg = "w"},
+                    %y: memref<1x6x6x16xf16> {dnn.arg = "y"})
+        attributes {dnn.kernel} {
+      dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
           pads [0, 0] strides [1, 1] dilations [1, 1] groups 1
           : memref<1x8x8x4xf16>, memref<16x3x3x4xf16>, memref<1x6x6x16xf16>
       return

@@ -13,11 +13,12 @@ def Dnn_LayoutEnum : I32Enum<"Layout", "a layout", [
   let cppNamespace = "::tessera::dnn";
 }
 def Dnn_LayoutAttr : Dnn_EnumAttr<Dnn_LayoutEnum, "layout"> {
-  let summary = "Order of a tensor's dimensions in memory, outermost first";
+  let summary = "Order of a tensor's dimensions, in memory unless it is strided";
   let description = [{
     Dimensions are those of an activation. A filter uses the same words: `nchw`
     is output channel, input channel, height, width; `nhwc` is output channel,
-    height, width, input channel.
+    height, width, input channel. With three spatial dimensions, depth comes
+    before height in both.
   }];
 }
 

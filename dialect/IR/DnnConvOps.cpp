@@ -19,13 +19,12 @@ using namespace mlir;
 using namespace tessera::dnn;
 
 namespace {
-/// The sizes of one tensor by meaning: an activation's batch, channels, height
-/// and width, or a filter's output and input channels, height and width.
+/// The sizes of one tensor by meaning: an activation's batch, channels, depth,
+/// height and width, or a filter's output and input channels and lengths.
 struct LogicalShape {
   int64_t outer;
   int64_t channels;
-  int64_t height;
-  int64_t width;
+  std::array<int64_t, 3> spatial; ///< Depth is 1 in rank 4.
 };
 
 /// An operand with the name that messages call it by.
@@ -35,11 +34,23 @@ struct NamedOperand {
 };
 } // namespace
 
-static LogicalShape getLogicalShape(Value operand, Layout layout) {
-  ArrayRef<int64_t> shape = cast<MemRefType>(operand.getType()).getShape();
-  if (layout == Layout::NCHW)
-    return {shape[0], shape[1], shape[2], shape[3]};
-  return {shape[0], shape[3], shape[1], shape[2]};
+static LogicalShape getLogicalShape(MemRefType type, Layout layout) {
+  ArrayRef<int64_t> shape = type.getShape();
+  bool channelsFirst = layout == Layout::NCHW;
+  LogicalShape result{
+      shape[0], channelsFirst ? shape[1] : shape.back(), {1, 1, 1}};
+  llvm::copy(channelsFirst ? shape.drop_front(2)
+                           : shape.drop_front(1).drop_back(1),
+             result.spatial.end() - (shape.size() - 2));
+  return result;
+}
+
+/// One entry of a window for each of depth, height and width.
+static std::array<int64_t, 3> getWindow(ArrayRef<int64_t> values,
+                                        int64_t neutral) {
+  std::array<int64_t, 3> window{neutral, neutral, neutral};
+  llvm::copy(values, window.end() - values.size());
+  return window;
 }
 
 static std::array<NamedOperand, 3> getNamedOperands(ConvOp op) {
@@ -49,60 +60,184 @@ static std::array<NamedOperand, 3> getNamedOperands(ConvOp op) {
 }
 
 ConvDims ConvOp::getDims() {
-  LogicalShape in = getLogicalShape(getX(), getXLayout());
-  LogicalShape filter = getLogicalShape(getW(), getWLayout());
-  LogicalShape out = getLogicalShape(getY(), getYLayout());
+  LogicalShape in = getLogicalShape(getX().getType(), getXLayout());
+  LogicalShape filter = getLogicalShape(getW().getType(), getWLayout());
+  LogicalShape out = getLogicalShape(getY().getType(), getYLayout());
+  auto [padD, padH, padW] = getWindow(getPads(), 0);
+  auto [strideD, strideH, strideW] = getWindow(getStrides(), 1);
+  auto [dilationD, dilationH, dilationW] = getWindow(getDilations(), 1);
   return {
       .n = in.outer,
       .c = in.channels,
-      .h = in.height,
-      .w = in.width,
+      .d = in.spatial[0],
+      .h = in.spatial[1],
+      .w = in.spatial[2],
       .k = filter.outer,
-      .y = filter.height,
-      .x = filter.width,
-      .ho = out.height,
-      .wo = out.width,
+      .z = filter.spatial[0],
+      .y = filter.spatial[1],
+      .x = filter.spatial[2],
+      .dOut = out.spatial[0],
+      .ho = out.spatial[1],
+      .wo = out.spatial[2],
       .groups = static_cast<int64_t>(getGroups()),
-      .padH = getPads()[0],
-      .padW = getPads()[1],
-      .strideH = getStrides()[0],
-      .strideW = getStrides()[1],
-      .dilationH = getDilations()[0],
-      .dilationW = getDilations()[1],
+      .padD = padD,
+      .padH = padH,
+      .padW = padW,
+      .strideD = strideD,
+      .strideH = strideH,
+      .strideW = strideW,
+      .dilationD = dilationD,
+      .dilationH = dilationH,
+      .dilationW = dilationW,
   };
 }
 
-/// conv_c1 to conv_c5: each tensor by itself, and their one element type.
-static LogicalResult verifyTensors(ConvOp op) {
-  for (auto [name, type] : getNamedOperands(op)) {
-    if (type.getRank() != 4) /*conv_c1*/
-      return op.emitOpError() << "needs a tensor of rank 4, but " << name
-                              << " has rank " << type.getRank();
-    if (!type.hasStaticShape() ||
-        llvm::is_contained(type.getShape(), 0)) /*conv_c2*/
-      return op.emitOpError() << "needs static sizes of at least 1, but "
-                              << name << " is " << type;
-    if (!type.getLayout().isIdentity()) /*conv_c3*/
-      return op.emitOpError()
-             << "needs packed tensors, but " << name << " is " << type;
-    Type element = type.getElementType();
-    if (!element.isF16() && !element.isBF16() && !element.isF32()) /*conv_c4*/
-      return op.emitOpError() << "needs elements of type f16, bf16 or f32, but "
-                              << name << " has " << element;
-    if (element != op.getElementType()) /*conv_c5*/
-      return op.emitOpError()
-             << "needs one element type, but x has " << op.getElementType()
-             << " and " << name << " has " << element;
+Type ConvOp::getComputeType() {
+  Builder b(getContext());
+  return getElementType().isF64() ? b.getF64Type() : b.getF32Type();
+}
+
+OpOperand &ConvOp::getResultOperand() {
+  switch (getDirection()) {
+  case ConvDirection::Forward:
+    return getYMutable();
+  case ConvDirection::BackwardData:
+    return getXMutable();
+  case ConvDirection::BackwardWeights:
+    return getWMutable();
   }
+  llvm_unreachable("every direction has a case");
+}
+
+Layout ConvOp::getResultLayout() {
+  switch (getDirection()) {
+  case ConvDirection::Forward:
+    return getYLayout();
+  case ConvDirection::BackwardData:
+    return getXLayout();
+  case ConvDirection::BackwardWeights:
+    return getWLayout();
+  }
+  llvm_unreachable("every direction has a case");
+}
+
+void ConvOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  OpOperand &result = getResultOperand();
+  for (OpOperand &operand : getOperation()->getOpOperands())
+    if (&operand == &result)
+      effects.emplace_back(MemoryEffects::Write::get(), &operand);
+    else
+      effects.emplace_back(MemoryEffects::Read::get(), &operand);
+}
+
+//===----------------------------------------------------------------------===//
+// Tensors
+//===----------------------------------------------------------------------===//
+
+/// Numbers, all of them at least 1, and no offset.
+static bool hasStaticPositiveStrides(MemRefType type) {
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  return succeeded(type.getStridesAndOffset(strides, offset)) && offset == 0 &&
+         llvm::all_of(strides, [](int64_t stride) {
+           return !ShapedType::isDynamic(stride) && stride >= 1;
+         });
+}
+
+/// conv_c2 and conv_c3: what holds for every operand.
+static LogicalResult verifyMemory(ConvOp op, StringRef name, MemRefType type) {
+  if (!type.hasStaticShape() ||
+      llvm::is_contained(type.getShape(), 0)) /*conv_c2*/
+    return op.emitOpError() << "needs static sizes of at least 1, but " << name
+                            << " is " << type;
+  if (!hasStaticPositiveStrides(type)) /*conv_c3*/
+    return op.emitOpError() << "needs static strides of at least 1 and no "
+                               "offset, but "
+                            << name << " is " << type;
   return success();
 }
 
-/// conv_c7 and one of conv_c8 to conv_c10: two entries, none below `least`.
+/// conv_c4 to conv_c6 and conv_c19: which types go together.
+static LogicalResult verifyTypes(ConvOp op) {
+  Type x = op.getElementType();
+  Type w = op.getW().getType().getElementType();
+  Type y = op.getY().getType().getElementType();
+  bool isI8 = x.isInteger(8);
+  if (!x.isF16() && !x.isBF16() && !x.isF32() && !x.isF64() &&
+      !isI8) /*conv_c4*/
+    return op.emitOpError() << "needs elements of type f16, bf16, f32, f64 or "
+                               "i8, but x has "
+                            << x;
+  if (w != x) /*conv_c5*/
+    return op.emitOpError() << "needs one element type of x and w, but x has "
+                            << x << " and w has " << w;
+  if (isI8 && op.getDirection() != ConvDirection::Forward) /*conv_c6*/
+    return op.emitOpError() << "needs direction forward for i8, but has "
+                            << stringifyEnum(op.getDirection());
+  if (isI8 ? !y.isInteger(32) && !y.isF32() : y != x) /*conv_c19*/
+    return op.emitOpError()
+           << "needs y of type " << (isI8 ? "i32 or f32" : "of x and w")
+           << ", but x has " << x << " and y has " << y;
+  return success();
+}
+
+/// conv_c18: no two elements of the tensor share memory. True if each stride
+/// passes over all that the smaller ones reach.
+static bool hasDistinctElements(MemRefType type) {
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  (void)type.getStridesAndOffset(strides, offset);
+  SmallVector<std::pair<int64_t, int64_t>> dims;
+  for (auto [stride, size] : llvm::zip(strides, type.getShape()))
+    if (size > 1)
+      dims.emplace_back(stride, size);
+  llvm::sort(dims);
+  int64_t reached = 0;
+  for (auto [stride, size] : dims) {
+    if (stride <= reached)
+      return false;
+    reached += stride * (size - 1);
+  }
+  return true;
+}
+
+static LogicalResult verifyTensors(ConvOp op) {
+  int64_t rank = op.getX().getType().getRank();
+  for (auto [name, type] : getNamedOperands(op))
+    if ((type.getRank() != 4 && type.getRank() != 5) ||
+        type.getRank() != rank) /*conv_c1*/
+      return op.emitOpError()
+             << "needs tensors of rank 4, or all of rank 5, but x has rank "
+             << rank << " and " << name << " has rank " << type.getRank();
+  for (auto [name, type] : getNamedOperands(op))
+    if (failed(verifyMemory(op, name, type)))
+      return failure();
+  if (failed(verifyTypes(op)))
+    return failure();
+  auto result = cast<MemRefType>(op.getResultOperand().get().getType());
+  if (!hasDistinctElements(result)) /*conv_c18*/
+    return op.emitOpError() << "needs a result whose elements do not overlap, "
+                               "but writes "
+                            << result;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Window and channels
+//===----------------------------------------------------------------------===//
+
+/// conv_c7 and one of conv_c8 to conv_c10: an entry for each spatial dimension,
+/// none below `least`.
 static LogicalResult verifyWindow(ConvOp op, StringRef name,
                                   ArrayRef<int64_t> values, int64_t least) {
-  if (values.size() != 2) /*conv_c7*/
-    return op.emitOpError() << "needs two entries in " << name
-                            << " (height, width), but has " << values.size();
+  auto needed = static_cast<size_t>(op.getNumSpatialDims());
+  if (values.size() != needed) /*conv_c7*/
+    return op.emitOpError()
+           << "needs " << needed << " entries in " << name
+           << (needed == 2 ? " (height, width)" : " (depth, height, width)")
+           << ", but has " << values.size();
   for (int64_t value : values)
     if (value < least)
       return op.emitOpError() << "needs " << name << " of at least " << least
@@ -112,32 +247,30 @@ static LogicalResult verifyWindow(ConvOp op, StringRef name,
 
 /// conv_c11 to conv_c16: how channels and batch agree between the tensors.
 static LogicalResult verifyChannels(ConvOp op) {
-  auto groups = static_cast<int64_t>(op.getGroups());
-  if (groups < 1) /*conv_c11*/
-    return op.emitOpError() << "needs at least 1 group, but has " << groups;
-
-  LogicalShape in = getLogicalShape(op.getX(), op.getXLayout());
-  LogicalShape filter = getLogicalShape(op.getW(), op.getWLayout());
-  LogicalShape out = getLogicalShape(op.getY(), op.getYLayout());
-  if (in.channels % groups != 0) /*conv_c12*/
-    return op.emitOpError() << "needs groups that divide the input channels, "
-                            << "but " << in.channels << " channels are in "
-                            << groups << " groups";
-  if (filter.outer % groups != 0) /*conv_c13*/
-    return op.emitOpError() << "needs groups that divide the output channels, "
-                            << "but " << filter.outer << " channels are in "
-                            << groups << " groups";
-  if (filter.channels != in.channels / groups) /*conv_c14*/
+  ConvDims d = op.getDims();
+  if (d.groups < 1) /*conv_c11*/
+    return op.emitOpError() << "needs at least 1 group, but has " << d.groups;
+  if (d.c % d.groups != 0) /*conv_c12*/
     return op.emitOpError()
-           << "needs a filter with the " << in.channels / groups
+           << "needs groups that divide the input channels, "
+           << "but " << d.c << " channels are in " << d.groups << " groups";
+  if (d.k % d.groups != 0) /*conv_c13*/
+    return op.emitOpError()
+           << "needs groups that divide the output channels, "
+           << "but " << d.k << " channels are in " << d.groups << " groups";
+  LogicalShape filter = getLogicalShape(op.getW().getType(), op.getWLayout());
+  LogicalShape out = getLogicalShape(op.getY().getType(), op.getYLayout());
+  if (filter.channels != d.c / d.groups) /*conv_c14*/
+    return op.emitOpError()
+           << "needs a filter with the " << d.c / d.groups
            << " input channels of one group, but w has " << filter.channels;
-  if (out.outer != in.outer) /*conv_c15*/
-    return op.emitOpError() << "needs one batch size, but x has " << in.outer
+  if (out.outer != d.n) /*conv_c15*/
+    return op.emitOpError() << "needs one batch size, but x has " << d.n
                             << " images and y has " << out.outer;
-  if (out.channels != filter.outer) /*conv_c16*/
+  if (out.channels != d.k) /*conv_c16*/
     return op.emitOpError()
            << "needs one output channel for each filter, but w "
-           << "has " << filter.outer << " and y has " << out.channels;
+           << "has " << d.k << " and y has " << out.channels;
   return success();
 }
 
@@ -149,27 +282,90 @@ static int64_t getOutputSize(int64_t in, int64_t filter, int64_t pad,
   return room < 0 ? 1 : room / stride + 1;
 }
 
+static LogicalResult verifyOutputSize(ConvOp op) {
+  ConvDims d = op.getDims();
+  std::array<int64_t, 3> needed{
+      getOutputSize(d.d, d.z, d.padD, d.strideD, d.dilationD),
+      getOutputSize(d.h, d.y, d.padH, d.strideH, d.dilationH),
+      getOutputSize(d.w, d.x, d.padW, d.strideW, d.dilationW)};
+  std::array<int64_t, 3> found{d.dOut, d.ho, d.wo};
+  if (needed == found) /*conv_c17*/
+    return success();
+  auto drop = [&](std::array<int64_t, 3> &sizes) {
+    return ArrayRef<int64_t>(sizes).take_back(op.getNumSpatialDims());
+  };
+  InFlightDiagnostic error = op.emitOpError("needs an output of ");
+  llvm::interleave(drop(needed), error, "x");
+  error << " for this window, but y has ";
+  llvm::interleave(drop(found), error, "x");
+  return error;
+}
+
+//===----------------------------------------------------------------------===//
+// Epilogue
+//===----------------------------------------------------------------------===//
+
+/// conv_c20 and conv_c21, besides what holds for every operand.
+static LogicalResult verifyExtra(ConvOp op, unsigned index) {
+  std::string name = "operand " + std::to_string(index) + " of the epilogue";
+  auto type = cast<MemRefType>(op.getExtras()[index].getType());
+  if (failed(verifyMemory(op, name, type)))
+    return failure();
+  auto result = cast<MemRefType>(op.getResultOperand().get().getType());
+  int64_t channels = getLogicalShape(result, op.getResultLayout()).channels;
+  bool isOneAChannel = type.getRank() == 1 && type.getDimSize(0) == channels;
+  if (!isOneAChannel && type.getShape() != result.getShape()) /*conv_c20*/
+    return op.emitOpError()
+           << "needs the shape of the result, or one value for each of its "
+           << channels << " channels, in " << name << ", but has " << type;
+  auto element = dyn_cast<FloatType>(type.getElementType());
+  if (!element || element.getWidth() >
+                      op.getComputeType().getIntOrFloatBitWidth()) /*conv_c21*/
+    return op.emitOpError()
+           << "needs floats of at most the width of " << op.getComputeType()
+           << " in " << name << ", but has " << type;
+  return success();
+}
+
+/// conv_c20 to conv_c24.
+static LogicalResult verifyEpilogue(ConvOp op) {
+  for (unsigned i = 0; i < op.getExtras().size(); ++i)
+    if (failed(verifyExtra(op, i)))
+      return failure();
+  if (!op.hasEpilogue())
+    return success();
+  if (op.getY().getType().getElementType().isInteger(32)) /*conv_c23*/
+    return op.emitOpError("needs a result of floats to have an epilogue");
+  Type compute = op.getComputeType();
+  Block &body = op.getEpilogue().front();
+  auto isCompute = [&](Type type) { return type == compute; };
+  if (body.getNumArguments() != 1 + op.getExtras().size() ||
+      !llvm::all_of(body.getArgumentTypes(), isCompute) ||
+      !isa_and_nonnull<YieldOp>(
+          body.mightHaveTerminator() ? body.getTerminator() : nullptr) ||
+      body.getTerminator()->getOperandTypes() !=
+          TypeRange(compute)) /*conv_c22*/
+    return op.emitOpError()
+           << "needs an epilogue from " << compute
+           << " for the sum and each of its operands to one " << compute;
+  for (Operation &inner : body)
+    if (!isMemoryEffectFree(&inner)) /*conv_c24*/
+      return op.emitOpError("needs an epilogue without side effects, but it "
+                            "has ")
+             << inner.getName();
+  return success();
+}
+
 LogicalResult ConvOp::verify() {
   if (failed(verifyTensors(*this)))
     return failure();
-  if (getDirection() != ConvDirection::Forward) /*conv_c6*/
-    return emitOpError() << "needs direction forward, but has "
-                         << stringifyEnum(getDirection());
   if (failed(verifyWindow(*this, "pads", getPads(), 0)) ||         /*conv_c8*/
       failed(verifyWindow(*this, "strides", getStrides(), 1)) ||   /*conv_c9*/
       failed(verifyWindow(*this, "dilations", getDilations(), 1))) /*conv_c10*/
     return failure();
-  if (failed(verifyChannels(*this)))
+  if (failed(verifyChannels(*this)) || failed(verifyOutputSize(*this)))
     return failure();
-
-  ConvDims d = getDims();
-  int64_t ho = getOutputSize(d.h, d.y, d.padH, d.strideH, d.dilationH);
-  int64_t wo = getOutputSize(d.w, d.x, d.padW, d.strideW, d.dilationW);
-  if (d.ho != ho || d.wo != wo) /*conv_c17*/
-    return emitOpError() << "needs an output of " << ho << "x" << wo
-                         << " for this window, but y has " << d.ho << "x"
-                         << d.wo;
-  return success();
+  return verifyEpilogue(*this);
 }
 
 #define GET_OP_CLASSES

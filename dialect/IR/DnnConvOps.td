@@ -12,45 +12,64 @@
 include "dialect/IR/DnnAttrs.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-def ConvOp : Dnn_Op<"conv", [Dnn_Primitive]> {
-  let summary = "2-D convolution of a batch of images";
+def ConvOp : Dnn_Op<"conv",
+    [Dnn_Primitive, SingleBlock, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "Convolution of a batch of images or volumes, or its gradient";
   let description = [{
-    Computes `y = conv(x, w)` for packed tensors. Every operand is a memref
-    whose dimensions are written in memory order, which `layouts` names for x,
-    w and y in turn. The exact semantics and the reason for each constraint are
-    in docs/spec/convolution.md.
+    x, w and y are the input, the filter and the output of a convolution, or
+    the gradients of these; `direction` says which one is computed from the
+    other two and overwritten: y (`forward`), x (`backward_data`) or w
+    (`backward_weights`).
 
-    Only the direction `forward` passes the verifier.
+    Every operand is a memref whose dimensions are written in the order that
+    `layouts` names for x, w and y in turn; it may have strides of its own.
+    Rank 4 has two spatial dimensions, rank 5 has depth before height. The exact
+    semantics and the reason for each constraint are in
+    docs/spec/convolution.md.
+
+    The epilogue maps each sum to what is stored. Its block takes the sum and
+    the elements of the tensors after `ins`, all in the type of the sum: those
+    of a tensor of the result's shape at the result's place, those of a tensor
+    of rank 1 at its channel.
 
     ```mlir
-    dnn.conv forward ins(%x, %w) outs(%y) layouts(nhwc, nhwc, nhwc)
+    dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
         pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
-        : memref<64x14x14x256xf16>, memref<256x3x3x256xf16>, memref<64x14x14x256xf16>
+        epilogue ins(%bias : memref<256xf16>) {
+    ^bb0(%sum: f32, %b: f32):
+      %zero = arith.constant 0.0 : f32
+      %biased = arith.addf %sum, %b : f32
+      %relu = arith.maximumf %biased, %zero : f32
+      dnn.yield %relu : f32
+    } : memref<64x14x14x256xf16>, memref<256x3x3x256xf16>, memref<64x14x14x256xf16>
     ```
   }];
 
   let arguments = (ins
     Dnn_ConvDirectionAttr:$direction /*conv_c6*/,
-    Arg<AnyMemRef, "input", [MemRead]>:$x
-      /*conv_c1, conv_c2, conv_c3, conv_c4, conv_c5, conv_c15*/,
-    Arg<AnyMemRef, "filter", [MemRead]>:$w
-      /*conv_c1, conv_c2, conv_c3, conv_c4, conv_c5, conv_c14*/,
-    Arg<AnyMemRef, "output, overwritten", [MemWrite]>:$y
-      /*conv_c1, conv_c2, conv_c3, conv_c4, conv_c5, conv_c15, conv_c16, conv_c17*/,
+    AnyMemRef:$x
+      /*conv_c1, conv_c2, conv_c3, conv_c4, conv_c5, conv_c15, conv_c18*/,
+    AnyMemRef:$w
+      /*conv_c1, conv_c2, conv_c3, conv_c4, conv_c5, conv_c14, conv_c18*/,
+    AnyMemRef:$y
+      /*conv_c1, conv_c2, conv_c3, conv_c15, conv_c16, conv_c17, conv_c18, conv_c19*/,
     Dnn_LayoutAttr:$xLayout,
     Dnn_LayoutAttr:$wLayout,
     Dnn_LayoutAttr:$yLayout,
     DenseI64ArrayAttr:$pads /*conv_c7, conv_c8*/,
     DenseI64ArrayAttr:$strides /*conv_c7, conv_c9*/,
     DenseI64ArrayAttr:$dilations /*conv_c7, conv_c10*/,
-    I64Attr:$groups /*conv_c11, conv_c12, conv_c13*/
+    I64Attr:$groups /*conv_c11, conv_c12, conv_c13*/,
+    Variadic<AnyMemRef>:$extras /*conv_c20, conv_c21*/
   );
+  let regions = (region AnyRegion:$epilogue /*conv_c22, conv_c23, conv_c24*/);
 
   let assemblyFormat = [{
-    custom<EnumWord>($direction) `ins` `(` $x `,` $w `)` `outs` `(` $y `)`
+    custom<EnumWord>($direction) `x` `(` $x `)` `w` `(` $w `)` `y` `(` $y `)`
     `layouts` `(` custom<EnumWord>($xLayout) `,` custom<EnumWord>($wLayout) `,`
                   custom<EnumWord>($yLayout) `)`
     `pads` $pads `strides` $strides `dilations` $dilations `groups` $groups
+    (`epilogue` (`ins` `(` $extras^ `:` type($extras) `)`)? $epilogue^)?
     attr-dict `:` type($x) `,` type($w) `,` type($y)
   }];
 
@@ -59,8 +78,20 @@ def ConvOp : Dnn_Op<"conv", [Dnn_Primitive]> {
     /// Sizes and window, independent of layout.
     ::tessera::dnn::ConvDims getDims();
 
-    /// The element type of all three tensors.
+    /// The element type of x and w.
     ::mlir::Type getElementType() { return getX().getType().getElementType(); }
+
+    /// Of the epilogue's arithmetic, and of its arguments: f64 or f32.
+    ::mlir::Type getComputeType();
+
+    /// The operand that is written.
+    ::mlir::OpOperand &getResultOperand();
+    ::tessera::dnn::Layout getResultLayout();
+
+    /// 2 or 3.
+    int64_t getNumSpatialDims() { return getX().getType().getRank() - 2; }
+
+    bool hasEpilogue() { return !getEpilogue().empty(); }
   }];
 }
 

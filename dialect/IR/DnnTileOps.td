@@ -193,8 +193,8 @@ def TileStoreOp : Dnn_Op<"tile_store", []> {
 }
 
 def YieldOp : Dnn_Op<"yield", [Pure, Terminator, ReturnLike,
-    ParentOneOf<["PipelineOp", "TileStoreOp"]>]> {
-  let summary = "End a region of the tiled level with its results";
+    ParentOneOf<["ConvOp", "PipelineOp", "TileStoreOp"]>]> {
+  let summary = "End a region of one of our ops with its results";
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
 }

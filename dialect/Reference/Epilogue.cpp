@@ -113,10 +113,10 @@ void tessera::reference::applyEpilogue(const Epilogue &epilogue,
     };
     if (epilogue.beta != 0)
       add(epilogue.beta * epilogue.old->load(at));
-    if (epilogue.residual)
-      add(epilogue.residual->load(at));
     if (epilogue.bias)
       add(epilogue.bias->load({.channel = at.channel}));
+    if (epilogue.residual)
+      add(epilogue.residual->load(at));
     if (epilogue.activation == Activation::None)
       continue;
     const double before = value;

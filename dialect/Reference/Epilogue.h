@@ -35,14 +35,14 @@ enum class Activation {
 /// As f32 has it.
 inline constexpr double kLeastPowerBase = 1e-6f;
 
-/// activation(alpha sum + beta old + residual + bias).
+/// activation(alpha sum + beta old + bias + residual).
 struct Epilogue {
   double alpha = 1;
   double beta = 0;
-  std::optional<TensorView> old{}; ///< The result tensor before the kernel.
+  std::optional<TensorView> old{};  ///< The result tensor before the kernel.
+  std::optional<TensorView> bias{}; ///< One value a channel; only that
+                                    ///< coordinate of the view counts.
   std::optional<TensorView> residual{}; ///< Of the result's sizes.
-  std::optional<TensorView> bias{};     ///< One value a channel; only that
-                                        ///< coordinate of the view counts.
   Activation activation = Activation::None;
   std::array<double, 3> parameters{}; ///< a, b, c.
 

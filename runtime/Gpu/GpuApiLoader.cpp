@@ -5,6 +5,7 @@
 #include "runtime/Base/Log.h"
 
 #include <dlfcn.h>
+#include <filesystem>
 
 #include <optional>
 
@@ -97,12 +98,17 @@ static Status requireDevice(const GpuApi &api) {
   return Status::ok();
 }
 
-/// The file that `symbol` is in, as the loader knows it.
+/// The file that `symbol` is in. A program that was found in PATH is known to
+/// the loader by its bare name only.
 static std::string getFileOf(const void *symbol) {
   Dl_info info;
   if (!dladdr(symbol, &info) || !info.dli_fname)
     return "";
-  return info.dli_fname;
+  std::string file = info.dli_fname;
+  if (file.find('/') != file.npos)
+    return file;
+  std::error_code error;
+  return std::filesystem::read_symlink("/proc/self/exe", error).string();
 }
 
 /// Where to look for `candidate`, in order.

@@ -2,7 +2,8 @@
 |*
 |* A convolution is described by a convolution descriptor (padding, strides,
 |* dilations, groups) and three tensors: input x, filter w, output y. How to
-|* run one is in convolution_forward.h.
+|* run one is in convolution_forward.h, convolution_backward_data.h and
+|* convolution_backward_weights.h.
 |*
 \*===----------------------------------------------------------------------===*/
 
@@ -98,8 +99,8 @@ typedef struct {
 /** Attributes of a convolution descriptor. */
 typedef enum {
   MIOPEN_CONVOLUTION_ATTRIB_FP16_ALT_IMPL = 0, /**< -1, 0 or 1; no effect. */
-  MIOPEN_CONVOLUTION_ATTRIB_DETERMINISTIC = 1, /**< 0 or 1; our forward kernels
-                                                    are always deterministic. */
+  MIOPEN_CONVOLUTION_ATTRIB_DETERMINISTIC = 1, /**< 0 or 1; our kernels are
+                                                    always deterministic. */
 #ifdef MIOPEN_BETA_API
   MIOPEN_CONVOLUTION_ATTRIB_FP8_ROUNDING_MODE = 2, /**< 0 or 1; no effect. */
 #else

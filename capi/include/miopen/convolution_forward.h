@@ -1,5 +1,8 @@
 /*===- convolution_forward.h - Run y = conv(x, w) --------------------------===*\
 |*
+|* What holds here holds for convolution_backward_data.h and
+|* convolution_backward_weights.h as well.
+|*
 |* Two ways to the same kernel; clients mix them freely:
 |*
 |*  - Find 1.0: ask for the workspace, let Find measure, execute. Execution
@@ -7,10 +10,15 @@
 |*  - Immediate mode: count and list solutions, compile one, execute it. There
 |*    is one solution for each problem.
 |*
-|* What this release runs: 2-D convolutions of packed NCHW or NHWC tensors, in
-|* any combination, of miopenHalf, miopenBFloat16 or miopenFloat. Any other
-|* valid request answers miopenStatusNotImplemented. A tensor's layout is read
-|* from its strides; where lengths of 1 leave it open, it is that of the others.
+|* What runs: convolutions over 1, 2 or 3 dimensions of miopenHalf,
+|* miopenBFloat16, miopenFloat or miopenDouble tensors; forward also of
+|* miopenInt8 with a y of miopenInt32 or miopenFloat. Tensors may have any
+|* strides, gaps included, that put no two elements of the one that is written
+|* in the same place. Other types answer miopenStatusNotImplemented.
+|*
+|* With a descriptor of miopenTranspose, w is [C, K / groups, ...], "forward"
+|* computes what a convolution's gradient would be, and "backward data" is a
+|* convolution.
 |*
 |* "The problem" below means the three tensors and the convolution descriptor
 |* together. It is *inconsistent* when the types differ, x and w disagree in
@@ -21,6 +29,8 @@
 |* The first call of a process for a problem looks in the kernel database and
 |* else compiles, some tens of milliseconds; "needs the kernel" marks the
 |* functions that may do so. Every later call costs a lookup in memory.
+|*
+|* The same call on the same data gives the same bits, always.
 |*
 \*===----------------------------------------------------------------------===*/
 
@@ -104,13 +114,15 @@ MIOPEN_EXPORT miopenStatus_t miopenFindConvolutionForwardAlgorithm(
     size_t workSpaceSize, bool exhaustiveSearch);
 
 /**
- * Runs y = conv(x, w).
+ * Runs y = alpha conv(x, w) + beta y.
  *
  * Needs the kernel, whether or not Find ran; launches it on the handle's
  * stream and does not wait, unless profiling is enabled.
  *
  * @param      handle         Supplies device and stream.
- * @param      alpha          Points to a float that must be 1.
+ * @param      alpha          Points to a float, a double if the tensors are of
+ *                            miopenDouble. Must be 1 unless the convolution is
+ *                            3-D.
  * @param      xDesc          Input.
  * @param      x              Its data, on the device.
  * @param      wDesc          Filter.
@@ -118,7 +130,8 @@ MIOPEN_EXPORT miopenStatus_t miopenFindConvolutionForwardAlgorithm(
  * @param      convDesc       The convolution.
  * @param      algo           What Find reported. Any of the enumerators runs
  *                            the same kernel.
- * @param      beta           Points to a float that must be 0.
+ * @param      beta           The same; must be 0 unless the convolution is 3-D.
+ *                            Where it is 0, y is not read.
  * @param      yDesc          Output.
  * @param[out] y              Its data; overwritten.
  * @param      workSpace      On the device; may be NULL if none is needed.
@@ -129,7 +142,7 @@ MIOPEN_EXPORT miopenStatus_t miopenFindConvolutionForwardAlgorithm(
  *                                     problem is inconsistent, or the workspace
  *                                     is too small.
  * @retval miopenStatusNotImplemented  No kernel covers the problem, or alpha is
- *                                     not 1 or beta not 0.
+ *                                     not 1 or beta not 0 where they must be.
  * @retval miopenStatusInternalError   Compiler or driver failed.
  *
  * @par Threads
@@ -139,10 +152,9 @@ MIOPEN_EXPORT miopenStatus_t miopenConvolutionForward(
     miopenHandle_t handle, const void *alpha,
     const miopenTensorDescriptor_t xDesc, const void *x,
     const miopenTensorDescriptor_t wDesc, const void *w,
-    const miopenConvolutionDescriptor_t convDesc,
-    miopenConvFwdAlgorithm_t algo, const void *beta,
-    const miopenTensorDescriptor_t yDesc, void *y, void *workSpace,
-    size_t workSpaceSize);
+    const miopenConvolutionDescriptor_t convDesc, miopenConvFwdAlgorithm_t algo,
+    const void *beta, const miopenTensorDescriptor_t yDesc, void *y,
+    void *workSpace, size_t workSpaceSize);
 
 /*===-- Immediate mode -----------------------------------------------------===*/
 

@@ -21,6 +21,8 @@
 
 #include <miopen/config.h>
 #include <miopen/convolution.h>
+#include <miopen/convolution_backward_data.h>
+#include <miopen/convolution_backward_weights.h>
 #include <miopen/convolution_forward.h>
 #include <miopen/export.h>
 #include <miopen/handle.h>

@@ -20,8 +20,8 @@ extern "C" {
 
 MIOPEN_DECLARE_OBJECT(miopenTensorDescriptor);
 
-/** Type of an element. Descriptors take all of them; convolutions run on
- *  miopenHalf, miopenBFloat16 and miopenFloat. */
+/** Type of an element. Descriptors take all of them; what runs
+ *  on which of them is in convolution_forward.h. */
 typedef enum {
   miopenHalf = 0,
   miopenFloat = 1,

@@ -494,7 +494,7 @@ module attributes {dnn.target = "gfx942"} {
 
 // Arguments are tensors and f32 scalars.
 module attributes {dnn.target = "gfx942"} {
-  // expected-error@+1 {{takes 'i32', but a kernel takes memrefs and f32}}
+  // expected-error@+1 {{takes 'i32', but a kernel takes memrefs and f32 or f64 scalars}}
   func.func @conv3x3(%x: memref<64x14x14x256xf16>, %w: memref<256x3x3x256xf16>,
                      %y: memref<64x14x14x256xf16>, %i: i32) attributes {dnn.kernel} {
     %a = dnn.view %x <[1], [64, 14, 14], [3, 3, 256] :
@@ -566,7 +566,7 @@ module attributes {dnn.target = "gfx942"} {
              : <256x32xf16>, <256x32xf16>, <256x256xf32>
         dnn.yield %out : !dnn.tile<256x256xf32>
       } : <256x256xf32>
-      // expected-error@+1 {{needs an epilogue of elementwise ops on its arguments and on f32 arguments of the kernel}}
+      // expected-error@+1 {{needs an epilogue of elementwise ops on its arguments and on scalar arguments of the kernel}}
       dnn.tile_store %acc, %d[%g, %m, %n] epilogue {
       ^bb0(%v: f32):
         %r = arith.addf %v, %bias : f32

@@ -20,7 +20,7 @@
 // NATURAL-NOT: rocdl.sched.barrier
 // NATURAL: math.fma
 func.func @stem(%x: memref<1x9x9x3xf16>, %w: memref<8x3x3x3xf16>, %y: memref<1x7x7x8xf16>) attributes {dnn.kernel} {
-  dnn.conv forward ins(%x, %w) outs(%y) layouts(nhwc, nhwc, nhwc)
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
       pads [0, 0] strides [1, 1] dilations [1, 1] groups 1
       : memref<1x9x9x3xf16>, memref<8x3x3x3xf16>, memref<1x7x7x8xf16>
   return

@@ -35,7 +35,7 @@
 // A lane owns four neighbouring output channels.
 // CHECK: rocdl.raw.ptr.buffer.store %{{.*}} : vector<2xi32>
 func.func @conv(%x: memref<64x14x14x256xf16>, %w: memref<256x3x3x256xf16>, %y: memref<64x14x14x256xf16>) attributes {dnn.kernel} {
-  dnn.conv forward ins(%x, %w) outs(%y) layouts(nhwc, nhwc, nhwc)
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
       pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
       : memref<64x14x14x256xf16>, memref<256x3x3x256xf16>, memref<64x14x14x256xf16>
   return

@@ -3,12 +3,23 @@
 // What dnn.conv refuses, one function a constraint of docs/spec/convolution.md.
 // Each is a valid convolution with a single thing changed.
 
-// A tensor of rank 5 is a 3-D problem.
+// Either all tensors have depth or none.
 func.func @conv_c1(%x: memref<2x9x11x8xf16>, %w: memref<16x1x3x3x8xf16>, %y: memref<2x9x11x16xf16>) {
-  // expected-error @below {{'dnn.conv' op needs a tensor of rank 4, but w has rank 5}}
-  dnn.conv forward ins(%x, %w) outs(%y) layouts(nhwc, nhwc, nhwc)
+  // expected-error @below {{'dnn.conv' op needs tensors of rank 4, or all of rank 5, but x has rank 4 and w has rank 5}}
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
       pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
       : memref<2x9x11x8xf16>, memref<16x1x3x3x8xf16>, memref<2x9x11x16xf16>
+  return
+}
+
+// -----
+
+// One spatial dimension is written as two, one of them 1.
+func.func @conv_c1_one_dimension(%x: memref<2x9x8xf16>, %w: memref<16x3x8xf16>, %y: memref<2x9x16xf16>) {
+  // expected-error @below {{'dnn.conv' op needs tensors of rank 4, or all of rank 5, but x has rank 3 and x has rank 3}}
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
+      pads [1] strides [1] dilations [1] groups 1
+      : memref<2x9x8xf16>, memref<16x3x8xf16>, memref<2x9x16xf16>
   return
 }
 
@@ -17,7 +28,7 @@ func.func @conv_c1(%x: memref<2x9x11x8xf16>, %w: memref<16x1x3x3x8xf16>, %y: mem
 // Sizes must be known.
 func.func @conv_c2(%x: memref<?x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x11x16xf16>) {
   // expected-error @below {{'dnn.conv' op needs static sizes of at least 1, but x is 'memref<?x9x11x8xf16>'}}
-  dnn.conv forward ins(%x, %w) outs(%y) layouts(nhwc, nhwc, nhwc)
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
       pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
       : memref<?x9x11x8xf16>, memref<16x3x3x8xf16>, memref<2x9x11x16xf16>
   return
@@ -28,7 +39,7 @@ func.func @conv_c2(%x: memref<?x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memre
 // An empty tensor is as little a problem as an unknown one.
 func.func @conv_c2_empty(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memref<0x9x11x16xf16>) {
   // expected-error @below {{'dnn.conv' op needs static sizes of at least 1, but y is 'memref<0x9x11x16xf16>'}}
-  dnn.conv forward ins(%x, %w) outs(%y) layouts(nhwc, nhwc, nhwc)
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
       pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
       : memref<2x9x11x8xf16>, memref<16x3x3x8xf16>, memref<0x9x11x16xf16>
   return
@@ -36,45 +47,67 @@ func.func @conv_c2_empty(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y:
 
 // -----
 
-// Rows with a gap after them are not packed.
-func.func @conv_c3(%x: memref<2x9x11x8xf16, strided<[800, 88, 8, 1]>>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x11x16xf16>) {
-  // expected-error @below {{'dnn.conv' op needs packed tensors, but x is 'memref<2x9x11x8xf16, strided<[800, 88, 8, 1]>>'}}
-  dnn.conv forward ins(%x, %w) outs(%y) layouts(nhwc, nhwc, nhwc)
+// A stride that is known at run time only has no kernel.
+func.func @conv_c3(%x: memref<2x9x11x8xf16, strided<[?, 88, 8, 1]>>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x11x16xf16>) {
+  // expected-error @below {{'dnn.conv' op needs static strides of at least 1 and no offset, but x is 'memref<2x9x11x8xf16, strided<[?, 88, 8, 1]>>'}}
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
       pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
-      : memref<2x9x11x8xf16, strided<[800, 88, 8, 1]>>, memref<16x3x3x8xf16>, memref<2x9x11x16xf16>
+      : memref<2x9x11x8xf16, strided<[?, 88, 8, 1]>>, memref<16x3x3x8xf16>, memref<2x9x11x16xf16>
   return
 }
 
 // -----
 
-// Integers have no kernels.
-func.func @conv_c4(%x: memref<2x9x11x8xi8>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x11x16xf16>) {
-  // expected-error @below {{'dnn.conv' op needs elements of type f16, bf16 or f32, but x has 'i8'}}
-  dnn.conv forward ins(%x, %w) outs(%y) layouts(nhwc, nhwc, nhwc)
+// A stride of 0 would repeat an element.
+func.func @conv_c3_broadcast(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16, strided<[24, 0, 8, 1]>>, %y: memref<2x9x11x16xf16>) {
+  // expected-error @below {{'dnn.conv' op needs static strides of at least 1 and no offset, but w is 'memref<16x3x3x8xf16, strided<[24, 0, 8, 1]>>'}}
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
       pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
-      : memref<2x9x11x8xi8>, memref<16x3x3x8xf16>, memref<2x9x11x16xf16>
+      : memref<2x9x11x8xf16>, memref<16x3x3x8xf16, strided<[24, 0, 8, 1]>>, memref<2x9x11x16xf16>
+  return
+}
+
+// -----
+
+// A tensor begins where its pointer points.
+func.func @conv_c3_offset(%x: memref<2x9x11x8xf16, strided<[792, 88, 8, 1], offset: 4>>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x11x16xf16>) {
+  // expected-error @below {{'dnn.conv' op needs static strides of at least 1 and no offset, but x is 'memref<2x9x11x8xf16, strided<[792, 88, 8, 1], offset: 4>>'}}
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
+      pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
+      : memref<2x9x11x8xf16, strided<[792, 88, 8, 1], offset: 4>>, memref<16x3x3x8xf16>, memref<2x9x11x16xf16>
+  return
+}
+
+// -----
+
+// Wide integers are results only.
+func.func @conv_c4(%x: memref<2x9x11x8xi32>, %w: memref<16x3x3x8xi32>, %y: memref<2x9x11x16xi32>) {
+  // expected-error @below {{'dnn.conv' op needs elements of type f16, bf16, f32, f64 or i8, but x has 'i32'}}
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
+      pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
+      : memref<2x9x11x8xi32>, memref<16x3x3x8xi32>, memref<2x9x11x16xi32>
   return
 }
 
 // -----
 
 // No conversion is hidden in the convolution.
-func.func @conv_c5(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x11x16xf32>) {
-  // expected-error @below {{'dnn.conv' op needs one element type, but x has 'f16' and y has 'f32'}}
-  dnn.conv forward ins(%x, %w) outs(%y) layouts(nhwc, nhwc, nhwc)
+func.func @conv_c5(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xbf16>, %y: memref<2x9x11x16xf16>) {
+  // expected-error @below {{'dnn.conv' op needs one element type of x and w, but x has 'f16' and w has 'bf16'}}
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
       pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
-      : memref<2x9x11x8xf16>, memref<16x3x3x8xf16>, memref<2x9x11x16xf32>
+      : memref<2x9x11x8xf16>, memref<16x3x3x8xbf16>, memref<2x9x11x16xf16>
   return
 }
 
 // -----
 
-// The op knows the other directions' names but not yet their rules.
-func.func @conv_c6(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x11x16xf16>) {
-  // expected-error @below {{'dnn.conv' op needs direction forward, but has backward_data}}
-  dnn.conv backward_data ins(%x, %w) outs(%y) layouts(nhwc, nhwc, nhwc)
+// Eight bits are no type for gradients.
+func.func @conv_c6(%x: memref<2x9x11x8xi8>, %w: memref<16x3x3x8xi8>, %y: memref<2x9x11x16xi8>) {
+  // expected-error @below {{'dnn.conv' op needs direction forward for i8, but has backward_data}}
+  dnn.conv backward_data x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
       pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
-      : memref<2x9x11x8xf16>, memref<16x3x3x8xf16>, memref<2x9x11x16xf16>
+      : memref<2x9x11x8xi8>, memref<16x3x3x8xi8>, memref<2x9x11x16xi8>
   return
 }
 
@@ -82,10 +115,21 @@ func.func @conv_c6(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memre
 
 // A window has two dimensions.
 func.func @conv_c7(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x11x16xf16>) {
-  // expected-error @below {{'dnn.conv' op needs two entries in strides (height, width), but has 3}}
-  dnn.conv forward ins(%x, %w) outs(%y) layouts(nhwc, nhwc, nhwc)
+  // expected-error @below {{'dnn.conv' op needs 2 entries in strides (height, width), but has 3}}
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
       pads [1, 1] strides [1, 1, 1] dilations [1, 1] groups 1
       : memref<2x9x11x8xf16>, memref<16x3x3x8xf16>, memref<2x9x11x16xf16>
+  return
+}
+
+// -----
+
+// A window over volumes has three.
+func.func @conv_c7_volume(%x: memref<2x5x9x11x8xf16>, %w: memref<16x3x3x3x8xf16>, %y: memref<2x5x9x11x16xf16>) {
+  // expected-error @below {{'dnn.conv' op needs 3 entries in pads (depth, height, width), but has 2}}
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
+      pads [1, 1] strides [1, 1, 1] dilations [1, 1, 1] groups 1
+      : memref<2x5x9x11x8xf16>, memref<16x3x3x3x8xf16>, memref<2x5x9x11x16xf16>
   return
 }
 
@@ -94,7 +138,7 @@ func.func @conv_c7(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memre
 // A negative pad would crop.
 func.func @conv_c8(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x11x16xf16>) {
   // expected-error @below {{'dnn.conv' op needs pads of at least 0, but has -1}}
-  dnn.conv forward ins(%x, %w) outs(%y) layouts(nhwc, nhwc, nhwc)
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
       pads [1, -1] strides [1, 1] dilations [1, 1] groups 1
       : memref<2x9x11x8xf16>, memref<16x3x3x8xf16>, memref<2x9x11x16xf16>
   return
@@ -105,7 +149,7 @@ func.func @conv_c8(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memre
 // A window that stands still has no number of positions.
 func.func @conv_c9(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x11x16xf16>) {
   // expected-error @below {{'dnn.conv' op needs strides of at least 1, but has 0}}
-  dnn.conv forward ins(%x, %w) outs(%y) layouts(nhwc, nhwc, nhwc)
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
       pads [1, 1] strides [0, 1] dilations [1, 1] groups 1
       : memref<2x9x11x8xf16>, memref<16x3x3x8xf16>, memref<2x9x11x16xf16>
   return
@@ -116,7 +160,7 @@ func.func @conv_c9(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memre
 // Taps may not fall on one another.
 func.func @conv_c10(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x11x16xf16>) {
   // expected-error @below {{'dnn.conv' op needs dilations of at least 1, but has 0}}
-  dnn.conv forward ins(%x, %w) outs(%y) layouts(nhwc, nhwc, nhwc)
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
       pads [1, 1] strides [1, 1] dilations [1, 0] groups 1
       : memref<2x9x11x8xf16>, memref<16x3x3x8xf16>, memref<2x9x11x16xf16>
   return
@@ -127,7 +171,7 @@ func.func @conv_c10(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memr
 // Without a group there is nothing to compute.
 func.func @conv_c11(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x11x16xf16>) {
   // expected-error @below {{'dnn.conv' op needs at least 1 group, but has 0}}
-  dnn.conv forward ins(%x, %w) outs(%y) layouts(nhwc, nhwc, nhwc)
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
       pads [1, 1] strides [1, 1] dilations [1, 1] groups 0
       : memref<2x9x11x8xf16>, memref<16x3x3x8xf16>, memref<2x9x11x16xf16>
   return
@@ -138,7 +182,7 @@ func.func @conv_c11(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memr
 // Input channels are shared out evenly.
 func.func @conv_c12(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x11x16xf16>) {
   // expected-error @below {{'dnn.conv' op needs groups that divide the input channels, but 8 channels are in 3 groups}}
-  dnn.conv forward ins(%x, %w) outs(%y) layouts(nhwc, nhwc, nhwc)
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
       pads [1, 1] strides [1, 1] dilations [1, 1] groups 3
       : memref<2x9x11x8xf16>, memref<16x3x3x8xf16>, memref<2x9x11x16xf16>
   return
@@ -149,7 +193,7 @@ func.func @conv_c12(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memr
 // Output channels are shared out evenly.
 func.func @conv_c13(%x: memref<2x9x11x8xf16>, %w: memref<18x3x3x2xf16>, %y: memref<2x9x11x18xf16>) {
   // expected-error @below {{'dnn.conv' op needs groups that divide the output channels, but 18 channels are in 4 groups}}
-  dnn.conv forward ins(%x, %w) outs(%y) layouts(nhwc, nhwc, nhwc)
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
       pads [1, 1] strides [1, 1] dilations [1, 1] groups 4
       : memref<2x9x11x8xf16>, memref<18x3x3x2xf16>, memref<2x9x11x18xf16>
   return
@@ -160,7 +204,7 @@ func.func @conv_c13(%x: memref<2x9x11x8xf16>, %w: memref<18x3x3x2xf16>, %y: memr
 // A filter holds the channels of its own group only.
 func.func @conv_c14(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x11x16xf16>) {
   // expected-error @below {{'dnn.conv' op needs a filter with the 4 input channels of one group, but w has 8}}
-  dnn.conv forward ins(%x, %w) outs(%y) layouts(nhwc, nhwc, nhwc)
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
       pads [1, 1] strides [1, 1] dilations [1, 1] groups 2
       : memref<2x9x11x8xf16>, memref<16x3x3x8xf16>, memref<2x9x11x16xf16>
   return
@@ -171,7 +215,7 @@ func.func @conv_c14(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memr
 // Every image has its output.
 func.func @conv_c15(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memref<3x9x11x16xf16>) {
   // expected-error @below {{'dnn.conv' op needs one batch size, but x has 2 images and y has 3}}
-  dnn.conv forward ins(%x, %w) outs(%y) layouts(nhwc, nhwc, nhwc)
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
       pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
       : memref<2x9x11x8xf16>, memref<16x3x3x8xf16>, memref<3x9x11x16xf16>
   return
@@ -182,7 +226,7 @@ func.func @conv_c15(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memr
 // Every filter has its output channel.
 func.func @conv_c16(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x11x15xf16>) {
   // expected-error @below {{'dnn.conv' op needs one output channel for each filter, but w has 16 and y has 15}}
-  dnn.conv forward ins(%x, %w) outs(%y) layouts(nhwc, nhwc, nhwc)
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
       pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
       : memref<2x9x11x8xf16>, memref<16x3x3x8xf16>, memref<2x9x11x15xf16>
   return
@@ -193,9 +237,186 @@ func.func @conv_c16(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memr
 // The window fixes the output's height and width; here a layout is taken for another.
 func.func @conv_c17(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memref<2x16x11x9xf16>) {
   // expected-error @below {{'dnn.conv' op needs an output of 9x11 for this window, but y has 11x9}}
-  dnn.conv forward ins(%x, %w) outs(%y) layouts(nhwc, nhwc, nchw)
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nchw)
       pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
       : memref<2x9x11x8xf16>, memref<16x3x3x8xf16>, memref<2x16x11x9xf16>
+  return
+}
+
+// -----
+
+// Depth counts as well.
+func.func @conv_c17_volume(%x: memref<2x5x9x11x8xf16>, %w: memref<16x3x3x3x8xf16>, %y: memref<2x4x9x11x16xf16>) {
+  // expected-error @below {{'dnn.conv' op needs an output of 5x9x11 for this window, but y has 4x9x11}}
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
+      pads [1, 1, 1] strides [1, 1, 1] dilations [1, 1, 1] groups 1
+      : memref<2x5x9x11x8xf16>, memref<16x3x3x3x8xf16>, memref<2x4x9x11x16xf16>
+  return
+}
+
+// -----
+
+// Rows of 11 x 16 elements, 100 apart, would be written twice.
+func.func @conv_c18(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x11x16xf16, strided<[1000, 100, 16, 1]>>) {
+  // expected-error @below {{'dnn.conv' op needs a result whose elements do not overlap, but writes 'memref<2x9x11x16xf16, strided<[1000, 100, 16, 1]>>'}}
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
+      pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
+      : memref<2x9x11x8xf16>, memref<16x3x3x8xf16>, memref<2x9x11x16xf16, strided<[1000, 100, 16, 1]>>
+  return
+}
+
+// -----
+
+// The tensor that is written is the direction's.
+func.func @conv_c18_backward_data(%x: memref<2x9x11x8xf16, strided<[792, 88, 8, 8]>>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x11x16xf16>) {
+  // expected-error @below {{'dnn.conv' op needs a result whose elements do not overlap, but writes 'memref<2x9x11x8xf16, strided<[792, 88, 8, 8]>>'}}
+  dnn.conv backward_data x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
+      pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
+      : memref<2x9x11x8xf16, strided<[792, 88, 8, 8]>>, memref<16x3x3x8xf16>, memref<2x9x11x16xf16>
+  return
+}
+
+// -----
+
+// A result of another width would be rounded twice or not at all.
+func.func @conv_c19(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x11x16xf32>) {
+  // expected-error @below {{'dnn.conv' op needs y of type of x and w, but x has 'f16' and y has 'f32'}}
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
+      pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
+      : memref<2x9x11x8xf16>, memref<16x3x3x8xf16>, memref<2x9x11x16xf32>
+  return
+}
+
+// -----
+
+// Sums of eight-bit products need more than eight bits.
+func.func @conv_c19_i8(%x: memref<2x9x11x8xi8>, %w: memref<16x3x3x8xi8>, %y: memref<2x9x11x16xi8>) {
+  // expected-error @below {{'dnn.conv' op needs y of type i32 or f32, but x has 'i8' and y has 'i8'}}
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
+      pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
+      : memref<2x9x11x8xi8>, memref<16x3x3x8xi8>, memref<2x9x11x16xi8>
+  return
+}
+
+// -----
+
+// A bias has a value for each channel of the result.
+func.func @conv_c20(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x11x16xf16>, %e: memref<8xf16>) {
+  // expected-error @below {{'dnn.conv' op needs the shape of the result, or one value for each of its 16 channels, in operand 0 of the epilogue, but has 'memref<8xf16>'}}
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
+      pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
+      epilogue ins(%e : memref<8xf16>) {
+  ^bb0(%sum: f32, %v: f32):
+    dnn.yield %sum : f32
+  }
+      : memref<2x9x11x8xf16>, memref<16x3x3x8xf16>, memref<2x9x11x16xf16>
+  return
+}
+
+// -----
+
+// A residual has the dimensions of the result, in their order.
+func.func @conv_c20_shape(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x11x16xf16>, %e: memref<2x16x9x11xf16>) {
+  // expected-error @below {{'dnn.conv' op needs the shape of the result, or one value for each of its 16 channels, in operand 0 of the epilogue, but has 'memref<2x16x9x11xf16>'}}
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
+      pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
+      epilogue ins(%e : memref<2x16x9x11xf16>) {
+  ^bb0(%sum: f32, %v: f32):
+    dnn.yield %sum : f32
+  }
+      : memref<2x9x11x8xf16>, memref<16x3x3x8xf16>, memref<2x9x11x16xf16>
+  return
+}
+
+// -----
+
+// An f64 does not fit the f32 of the epilogue.
+func.func @conv_c21(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x11x16xf16>, %e: memref<16xf64>) {
+  // expected-error @below {{'dnn.conv' op needs floats of at most the width of 'f32' in operand 0 of the epilogue, but has 'memref<16xf64>'}}
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
+      pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
+      epilogue ins(%e : memref<16xf64>) {
+  ^bb0(%sum: f32, %v: f32):
+    dnn.yield %sum : f32
+  }
+      : memref<2x9x11x8xf16>, memref<16x3x3x8xf16>, memref<2x9x11x16xf16>
+  return
+}
+
+// -----
+
+// The block takes one value for each operand.
+func.func @conv_c22(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x11x16xf16>, %e: memref<16xf16>) {
+  // expected-error @below {{'dnn.conv' op needs an epilogue from 'f32' for the sum and each of its operands to one 'f32'}}
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
+      pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
+      epilogue ins(%e : memref<16xf16>) {
+  ^bb0(%sum: f32):
+    dnn.yield %sum : f32
+  }
+      : memref<2x9x11x8xf16>, memref<16x3x3x8xf16>, memref<2x9x11x16xf16>
+  return
+}
+
+// -----
+
+// The sum is f32 whatever the tensors are.
+func.func @conv_c22_type(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x11x16xf16>) {
+  // expected-error @below {{'dnn.conv' op needs an epilogue from 'f32' for the sum and each of its operands to one 'f32'}}
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
+      pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
+      epilogue {
+  ^bb0(%sum: f16):
+    dnn.yield %sum : f16
+  }
+      : memref<2x9x11x8xf16>, memref<16x3x3x8xf16>, memref<2x9x11x16xf16>
+  return
+}
+
+// -----
+
+// One value is stored.
+func.func @conv_c22_result(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x11x16xf16>) {
+  // expected-error @below {{'dnn.conv' op needs an epilogue from 'f32' for the sum and each of its operands to one 'f32'}}
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
+      pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
+      epilogue {
+  ^bb0(%sum: f32):
+    dnn.yield
+  }
+      : memref<2x9x11x8xf16>, memref<16x3x3x8xf16>, memref<2x9x11x16xf16>
+  return
+}
+
+// -----
+
+// A sum of integers is stored as it is.
+func.func @conv_c23(%x: memref<2x9x11x8xi8>, %w: memref<16x3x3x8xi8>, %y: memref<2x9x11x16xi32>) {
+  // expected-error @below {{'dnn.conv' op needs a result of floats to have an epilogue}}
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
+      pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
+      epilogue {
+  ^bb0(%sum: f32):
+    dnn.yield %sum : f32
+  }
+      : memref<2x9x11x8xi8>, memref<16x3x3x8xi8>, memref<2x9x11x16xi32>
+  return
+}
+
+// -----
+
+// An epilogue runs in no order, so it may not write.
+func.func @conv_c24(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x11x16xf16>, %e: memref<1xf32>) {
+  // expected-error @below {{'dnn.conv' op needs an epilogue without side effects, but it has memref.store}}
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
+      pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
+      epilogue {
+  ^bb0(%sum: f32):
+    %i = arith.constant 0 : index
+    memref.store %sum, %e[%i] : memref<1xf32>
+    dnn.yield %sum : f32
+  }
+      : memref<2x9x11x8xf16>, memref<16x3x3x8xf16>, memref<2x9x11x16xf16>
   return
 }
 
@@ -204,7 +425,7 @@ func.func @conv_c17(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memr
 // A word that is no layout is named with the choices.
 func.func @unknown_layout(%x: memref<1x1x1x1xf16>, %w: memref<1x1x1x1xf16>, %y: memref<1x1x1x1xf16>) {
   // expected-error @below {{expected one of [nchw, nhwc] for a layout, got: chwn}}
-  dnn.conv forward ins(%x, %w) outs(%y) layouts(chwn, nhwc, nhwc)
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(chwn, nhwc, nhwc)
       pads [0, 0] strides [1, 1] dilations [1, 1] groups 1
       : memref<1x1x1x1xf16>, memref<1x1x1x1xf16>, memref<1x1x1x1xf16>
   return

@@ -7,10 +7,10 @@
 // form and through bytecode. Line breaks are the reader's choice.
 // CHECK-LABEL: func.func @conv_nhwc
 // CHECK-SAME:    (%[[X:.*]]: memref<64x14x14x256xf16>, %[[W:.*]]: memref<256x3x3x256xf16>, %[[Y:.*]]: memref<64x14x14x256xf16>) attributes {dnn.kernel}
-// CHECK:         dnn.conv forward ins(%[[X]], %[[W]]) outs(%[[Y]]) layouts(nhwc, nhwc, nhwc) pads [1, 1] strides [1, 1] dilations [1, 1] groups 1 : memref<64x14x14x256xf16>, memref<256x3x3x256xf16>, memref<64x14x14x256xf16>
+// CHECK:         dnn.conv forward x(%[[X]]) w(%[[W]]) y(%[[Y]]) layouts(nhwc, nhwc, nhwc) pads [1, 1] strides [1, 1] dilations [1, 1] groups 1 : memref<64x14x14x256xf16>, memref<256x3x3x256xf16>, memref<64x14x14x256xf16>
 func.func @conv_nhwc(%x: memref<64x14x14x256xf16>, %w: memref<256x3x3x256xf16>,
                      %y: memref<64x14x14x256xf16>) attributes {dnn.kernel} {
-  dnn.conv forward ins(%x, %w) outs(%y) layouts(nhwc, nhwc, nhwc)
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
       pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
       : memref<64x14x14x256xf16>, memref<256x3x3x256xf16>, memref<64x14x14x256xf16>
   return
@@ -20,10 +20,10 @@ func.func @conv_nhwc(%x: memref<64x14x14x256xf16>, %w: memref<256x3x3x256xf16>,
 // mixed up: y is (9 + 2*2 - (1 + 3*1)) / 2 + 1 = 5 by
 // (11 + 2*1 - (1 + 2*2)) / 3 + 1 = 3.
 // CHECK-LABEL: func.func @conv_nchw_window
-// CHECK:         dnn.conv forward ins(%{{.*}}, %{{.*}}) outs(%{{.*}}) layouts(nchw, nchw, nchw) pads [2, 1] strides [2, 3] dilations [3, 2] groups 1
+// CHECK:         dnn.conv forward x(%{{.*}}) w(%{{.*}}) y(%{{.*}}) layouts(nchw, nchw, nchw) pads [2, 1] strides [2, 3] dilations [3, 2] groups 1
 func.func @conv_nchw_window(%x: memref<2x8x9x11xbf16>, %w: memref<16x8x2x3xbf16>,
                             %y: memref<2x16x5x3xbf16>) {
-  dnn.conv forward ins(%x, %w) outs(%y) layouts(nchw, nchw, nchw)
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nchw, nchw, nchw)
       pads [2, 1] strides [2, 3] dilations [3, 2] groups 1
       : memref<2x8x9x11xbf16>, memref<16x8x2x3xbf16>, memref<2x16x5x3xbf16>
   return
@@ -34,7 +34,7 @@ func.func @conv_nchw_window(%x: memref<2x8x9x11xbf16>, %w: memref<16x8x2x3xbf16>
 // CHECK:         layouts(nchw, nhwc, nhwc) {{.*}} groups 4
 func.func @conv_mixed_layouts_groups(%x: memref<1x8x5x6xf32>, %w: memref<12x3x3x2xf32>,
                                      %y: memref<1x3x4x12xf32>) {
-  dnn.conv forward ins(%x, %w) outs(%y) layouts(nchw, nhwc, nhwc)
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nchw, nhwc, nhwc)
       pads [0, 0] strides [1, 1] dilations [1, 1] groups 4
       : memref<1x8x5x6xf32>, memref<12x3x3x2xf32>, memref<1x3x4x12xf32>
   return
@@ -45,9 +45,90 @@ func.func @conv_mixed_layouts_groups(%x: memref<1x8x5x6xf32>, %w: memref<12x3x3x
 // CHECK:         dnn.conv
 func.func @conv_filter_larger_than_input(%x: memref<1x1x2x2xf32>, %w: memref<1x1x5x5xf32>,
                                          %y: memref<1x1x1x1xf32>) {
-  dnn.conv forward ins(%x, %w) outs(%y) layouts(nchw, nchw, nchw)
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nchw, nchw, nchw)
       pads [0, 0] strides [1, 1] dilations [1, 1] groups 1
       : memref<1x1x2x2xf32>, memref<1x1x5x5xf32>, memref<1x1x1x1xf32>
+  return
+}
+
+// The gradient of x: x is written, from w and the gradient of y.
+// CHECK-LABEL: func.func @conv_backward_data
+// CHECK:         dnn.conv backward_data x(%{{.*}}) w(%{{.*}}) y(%{{.*}}) layouts(nhwc, nhwc, nhwc) pads [1, 1] strides [2, 2]
+func.func @conv_backward_data(%dx: memref<2x9x11x8xf32>, %w: memref<16x3x3x8xf32>,
+                              %dy: memref<2x5x6x16xf32>) {
+  dnn.conv backward_data x(%dx) w(%w) y(%dy) layouts(nhwc, nhwc, nhwc)
+      pads [1, 1] strides [2, 2] dilations [1, 1] groups 1
+      : memref<2x9x11x8xf32>, memref<16x3x3x8xf32>, memref<2x5x6x16xf32>
+  return
+}
+
+// Volumes have depth before height, in both orders of the channels.
+// CHECK-LABEL: func.func @conv_volume
+// CHECK:         dnn.conv backward_weights {{.*}} layouts(nchw, nhwc, nhwc) pads [0, 1, 2] strides [2, 1, 3] dilations [1, 2, 1] groups 1 : memref<2x8x7x9x11xf64>, memref<16x3x2x4x8xf64>, memref<2x3x9x4x16xf64>
+func.func @conv_volume(%x: memref<2x8x7x9x11xf64>, %dw: memref<16x3x2x4x8xf64>,
+                       %dy: memref<2x3x9x4x16xf64>) {
+  dnn.conv backward_weights x(%x) w(%dw) y(%dy) layouts(nchw, nhwc, nhwc)
+      pads [0, 1, 2] strides [2, 1, 3] dilations [1, 2, 1] groups 1
+      : memref<2x8x7x9x11xf64>, memref<16x3x2x4x8xf64>, memref<2x3x9x4x16xf64>
+  return
+}
+
+// Strides of one's own: every second row of an image, and a filter whose
+// elements may even overlap, because it is only read.
+// CHECK-LABEL: func.func @conv_strided
+// CHECK:         memref<2x8x9x11xf16, strided<[1584, 198, 22, 1]>>, memref<16x8x3x3xf16, strided<[1, 1, 1, 1]>>, memref<2x16x7x9xf16>
+func.func @conv_strided(%x: memref<2x8x9x11xf16, strided<[1584, 198, 22, 1]>>,
+                        %w: memref<16x8x3x3xf16, strided<[1, 1, 1, 1]>>,
+                        %y: memref<2x16x7x9xf16>) {
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nchw, nchw, nchw)
+      pads [0, 0] strides [1, 1] dilations [1, 1] groups 1
+      : memref<2x8x9x11xf16, strided<[1584, 198, 22, 1]>>,
+        memref<16x8x3x3xf16, strided<[1, 1, 1, 1]>>, memref<2x16x7x9xf16>
+  return
+}
+
+// Products of i8 add up to i32.
+// CHECK-LABEL: func.func @conv_i8
+// CHECK:         memref<1x4x4x8xi8>, memref<4x1x1x8xi8>, memref<1x4x4x4xi32>
+func.func @conv_i8(%x: memref<1x4x4x8xi8>, %w: memref<4x1x1x8xi8>, %y: memref<1x4x4x4xi32>) {
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
+      pads [0, 0] strides [1, 1] dilations [1, 1] groups 1
+      : memref<1x4x4x8xi8>, memref<4x1x1x8xi8>, memref<1x4x4x4xi32>
+  return
+}
+
+// An epilogue takes a scalar of the function, a bias and the old result.
+// CHECK-LABEL: func.func @conv_epilogue
+// CHECK:         groups 1 epilogue ins(%{{.*}}, %{{.*}} : memref<16xf16>, memref<1x4x4x16xf16>) {
+// CHECK-NEXT:    ^bb0(%[[SUM:.*]]: f32, %[[BIAS:.*]]: f32, %[[OLD:.*]]: f32):
+// CHECK:           dnn.yield %{{.*}} : f32
+// CHECK-NEXT:    } : memref<1x4x4x8xf16>, memref<16x1x1x8xf16>, memref<1x4x4x16xf16>
+func.func @conv_epilogue(%x: memref<1x4x4x8xf16>, %w: memref<16x1x1x8xf16>,
+                         %y: memref<1x4x4x16xf16>, %bias: memref<16xf16>, %beta: f32) {
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
+      pads [0, 0] strides [1, 1] dilations [1, 1] groups 1
+      epilogue ins(%bias, %y : memref<16xf16>, memref<1x4x4x16xf16>) {
+  ^bb0(%sum: f32, %b: f32, %old: f32):
+    %scaled = arith.mulf %old, %beta : f32
+    %added = arith.addf %sum, %scaled : f32
+    %biased = arith.addf %added, %b : f32
+    dnn.yield %biased : f32
+  } : memref<1x4x4x8xf16>, memref<16x1x1x8xf16>, memref<1x4x4x16xf16>
+  return
+}
+
+// An epilogue of nothing but the sum.
+// CHECK-LABEL: func.func @conv_epilogue_without_operands
+// CHECK:         groups 1 epilogue {
+// CHECK-NEXT:    ^bb0(%{{.*}}: f32):
+func.func @conv_epilogue_without_operands(%x: memref<1x4x4x8xf16>, %w: memref<16x1x1x8xf16>,
+                                          %y: memref<1x4x4x16xf16>) {
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
+      pads [0, 0] strides [1, 1] dilations [1, 1] groups 1 epilogue {
+  ^bb0(%sum: f32):
+    %positive = math.absf %sum : f32
+    dnn.yield %positive : f32
+  } : memref<1x4x4x8xf16>, memref<16x1x1x8xf16>, memref<1x4x4x16xf16>
   return
 }
 

@@ -2,6 +2,7 @@
 // RUN: not dnn-opt %t/conv.mlir --dnn-verify-stage=stage=tiled 2>&1 | FileCheck %s --check-prefix=CONV
 // RUN: not dnn-opt %t/conv.mlir --dnn-verify-stage=stage=gpu 2>&1 | FileCheck %s --check-prefix=FUNC
 // RUN: not dnn-opt %t/dialect.mlir --dnn-verify-stage=stage=dnn 2>&1 | FileCheck %s --check-prefix=DIALECT
+// RUN: not dnn-opt %t/epilogue.mlir --dnn-verify-stage=stage=dnn 2>&1 | FileCheck %s --check-prefix=EPILOGUE
 // RUN: not dnn-opt %t/target.mlir --dnn-verify-stage=stage=tiled 2>&1 | FileCheck %s --check-prefix=TARGET
 // RUN: not dnn-opt %t/launch.mlir --dnn-verify-stage=stage=gpu 2>&1 | FileCheck %s --check-prefix=LAUNCH
 // RUN: not dnn-opt %t/launch.mlir --dnn-verify-stage=stage=llvm 2>&1 | FileCheck %s --check-prefix=STAGE
@@ -13,7 +14,7 @@
 module attributes {dnn.target = "gfx942"} {
   func.func @conv(%x: memref<1x8x8x32xf16>, %w: memref<32x1x1x32xf16>,
                   %y: memref<1x8x8x32xf16>) {
-    dnn.conv forward ins(%x, %w) outs(%y) layouts(nhwc, nhwc, nhwc)
+    dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
         pads [0, 0] strides [1, 1] dilations [1, 1] groups 1
         : memref<1x8x8x32xf16>, memref<32x1x1x32xf16>, memref<1x8x8x32xf16>
     return
@@ -28,6 +29,24 @@ module {
     %0 = arith.constant 1 : i32
     return
   }
+}
+
+// Control flow in an epilogue; its innermost operation is seen first.
+// EPILOGUE: error: 'scf.yield' op does not belong to stage dnn
+//--- epilogue.mlir
+func.func @conv(%x: memref<1x8x8x32xf16>, %w: memref<32x1x1x32xf16>,
+                %y: memref<1x8x8x32xf16>, %c: i1) {
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
+      pads [0, 0] strides [1, 1] dilations [1, 1] groups 1 epilogue {
+  ^bb0(%sum: f32):
+    %result = scf.if %c -> f32 {
+      scf.yield %sum : f32
+    } else {
+      scf.yield %sum : f32
+    }
+    dnn.yield %result : f32
+  } : memref<1x8x8x32xf16>, memref<32x1x1x32xf16>, memref<1x8x8x32xf16>
+  return
 }
 
 // A tiled module that does not say for which chip.

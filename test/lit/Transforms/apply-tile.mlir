@@ -12,7 +12,7 @@
 // CHECK: using "mfma32" waves [2, 2] lanes n
 // CHECK-NOT: dnn.conv
 func.func @window(%x: memref<2x18x5x64xf16>, %w: memref<96x3x2x64xf16>, %y: memref<2x8x6x96xf16>) attributes {dnn.kernel} {
-  dnn.conv forward ins(%x, %w) outs(%y) layouts(nhwc, nhwc, nhwc)
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
       pads [2, 1] strides [2, 1] dilations [3, 1] groups 1
       : memref<2x18x5x64xf16>, memref<96x3x2x64xf16>, memref<2x8x6x96xf16>
   return
@@ -29,7 +29,7 @@ func.func @window(%x: memref<2x18x5x64xf16>, %w: memref<96x3x2x64xf16>, %y: memr
 // CHECK: dnn.for_each_tile [3, 1, 1] of [128, 64]
 // CHECK: lanes m
 func.func @groups(%x: memref<1x15x7x7xf16>, %w: memref<12x5x2x2xf16>, %y: memref<1x12x6x6xf16>) attributes {dnn.kernel} {
-  dnn.conv forward ins(%x, %w) outs(%y) layouts(nchw, nchw, nchw)
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nchw, nchw, nchw)
       pads [0, 0] strides [1, 1] dilations [1, 1] groups 3
       : memref<1x15x7x7xf16>, memref<12x5x2x2xf16>, memref<1x12x6x6xf16>
   return

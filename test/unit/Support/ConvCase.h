@@ -1,89 +1,74 @@
 //===- ConvCase.h - A convolution with data and a judge --------*- C++ -*-===//
 //
 // What every test that runs a kernel needs: inputs to copy to a device, a
-// poisoned output, and a verdict on what came back.
+// poisoned result, and a verdict on what came back.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_TEST_UNIT_SUPPORT_CONVCASE_H
 #define TESSERA_TEST_UNIT_SUPPORT_CONVCASE_H
 
-#include "compiler/Frontend/ReferenceShape.h"
+#include "dialect/Reference/Epilogue.h"
 #include "dialect/Reference/TestData.h"
+#include "runtime/Base/Problem.h"
 
-#include <cassert>
-#include <cstring>
+#include <string>
+#include <vector>
 
 namespace tessera::test {
 
-/// Owns the host's copies of one problem's tensors.
+/// Owns the host's copies of one problem's tensors, gaps included, and the
+/// values of its scalars.
 class ConvCase {
 public:
-  /// `problem` must be valid and of a type that the reference has.
-  ConvCase(const ConvProblem &problem, reference::DataKind kind, uint64_t seed)
-      : problem(problem), shape(getReferenceShape(problem)), kind(kind) {
-    ErrorOr<reference::ElementType> found = getReferenceType(problem.dataType);
-    assert(found && "the reference has no such type");
-    type = *found;
-    x = makeData(type, problem.getInputElements(), kind, 2 * seed);
-    w = makeData(type, problem.getFilterElements(), kind, 2 * seed + 1);
-    y = makePoison(type, problem.getOutputElements());
-  }
+  /// `problem` must be valid.
+  ConvCase(const ConvProblem &problem, reference::DataKind kind, uint64_t seed);
 
-  /// Makes every f16 and bf16 subnormal of the inputs a zero, for chips that
+  /// Makes every f16 and bf16 subnormal of the factors a zero, for chips that
   /// read them as zeros (Erratum::FlushesHalfSubnormals).
-  void flushSubnormals() {
-    if (type == reference::ElementType::F32)
-      return;
-    uint16_t exponent = type == reference::ElementType::F16 ? 0x7c00 : 0x7f80;
-    for (std::vector<char> *tensor : {&x, &w})
-      for (size_t i = 0; i < tensor->size(); i += 2) {
-        uint16_t bits;
-        std::memcpy(&bits, tensor->data() + i, 2);
-        if ((bits & exponent) == 0)
-          std::memset(tensor->data() + i, 0, 2);
-      }
-  }
+  void flushSubnormals();
 
-  /// Judges every element of `y`.
-  reference::Report check() const {
-    return judge(convForward(shape, getX(), getW()));
-  }
+  /// The tensor that the problem computes: one of x, w and y. Poison until a
+  /// kernel's result is copied here; if the epilogue reads it, numbers.
+  std::vector<char> &getResult();
+  const std::vector<char> &getResult() const;
 
-  /// Judges about `count` elements of `y`, for problems that are too large.
-  reference::Report checkSample(int64_t count, uint64_t seed) const {
-    return judge(
-        convForwardAt(shape, getX(), getW(),
-                      sampleElements(shape.getOutputSizes(), count, seed)));
-  }
+  /// Judges every element of the result.
+  reference::Report check() const;
+  /// Judges about `count` elements of it, for problems that are too large.
+  reference::Report checkSample(int64_t count, uint64_t seed) const;
+  /// Empty if the bytes between the elements of the result are what they were,
+  /// else a sentence.
+  std::string checkGaps() const;
 
   std::vector<char> x;
   std::vector<char> w;
-  std::vector<char> y; ///< NaN until the kernel's result is copied here.
+  std::vector<char> y;
+  std::vector<char> bias;     ///< Empty if there is none.
+  std::vector<char> residual; ///< Empty if there is none.
+  double alpha = 1;
+  double beta = 0;
+  double activAlpha = 0;
+  double activBeta = 0;
+  double activGamma = 0;
 
 private:
-  reference::TensorView getView(const std::vector<char> &data, Layout layout,
-                                const reference::Sizes &sizes) const {
-    return {type, data.data(), getReferenceStrides(layout, sizes)};
-  }
-  reference::TensorView getX() const {
-    return getView(x, problem.xLayout, shape.getInputSizes());
-  }
-  reference::TensorView getW() const {
-    return getView(w, problem.wLayout, shape.getFilterSizes());
-  }
-  /// Integer sums are exact, so nothing but the exact result will do.
-  reference::Report judge(const reference::Expected &expected) const {
-    return compare(
-        expected, getView(y, problem.yLayout, shape.getOutputSizes()),
-        kind == reference::DataKind::Integer ? reference::Rule::Exact
-                                             : reference::Rule::Rounding);
-  }
+  void chooseScalars();
+  reference::TensorView getX() const;
+  reference::TensorView getW() const;
+  reference::TensorView getY() const;
+  /// `data` with the type and strides of the result.
+  reference::TensorView viewResult(const std::vector<char> &data) const;
+  reference::Epilogue getEpilogue() const;
+  /// All elements, or those of `sample`.
+  reference::Expected evaluate(const std::vector<int64_t> *sample) const;
+  reference::Report judge(reference::Expected expected) const;
 
   ConvProblem problem;
-  reference::ConvShape shape;
   reference::DataKind kind;
-  reference::ElementType type;
+  reference::ElementType type;       ///< Of the factors.
+  reference::ElementType resultType; ///< Of result, bias and residual.
+  std::vector<char> old;             ///< The result before the kernel.
 };
 
 } // namespace tessera::test

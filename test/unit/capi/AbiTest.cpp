@@ -7,6 +7,7 @@
 
 #define MIOPEN_BETA_API 1
 #include <miopen/miopen.h>
+#include <tessera/problem.h>
 #include <tessera/tessera.h>
 
 #include <gtest/gtest.h>
@@ -40,8 +41,36 @@ static_assert(
     miopenConvolutionAlgoGEMM == 0 && miopenConvolutionAlgoDirect == 1 &&
     miopenConvolutionAlgoFFT == 2 && miopenConvolutionAlgoWinograd == 3 &&
     miopenConvolutionAlgoImplicitGEMM == 5 &&
+    miopenConvolutionBwdWeightsAlgoGEMM == 0 &&
+    miopenConvolutionBwdWeightsAlgoDirect == 1 &&
+    miopenConvolutionBwdWeightsAlgoWinograd == 3 &&
     miopenConvolutionBwdWeightsAlgoImplicitGEMM == 5 &&
+    miopenConvolutionBwdDataAlgoGEMM == 0 &&
+    miopenConvolutionBwdDataAlgoDirect == 1 &&
+    miopenConvolutionBwdDataAlgoFFT == 2 &&
+    miopenConvolutionBwdDataAlgoWinograd == 3 &&
+    miopenTransposeBwdDataAlgoGEMM == 4 &&
     miopenConvolutionBwdDataAlgoImplicitGEMM == 5);
+
+// The order of the operands, which differs between directions and between the
+// two modes. Only types can be compared: dyDesc comes first, dw or dx last.
+static_assert(
+    std::is_same_v<decltype(miopenConvolutionBackwardData),
+                   miopenStatus_t(miopenHandle_t, const void *,
+                                  const miopenTensorDescriptor_t, const void *,
+                                  const miopenTensorDescriptor_t, const void *,
+                                  const miopenConvolutionDescriptor_t,
+                                  miopenConvBwdDataAlgorithm_t, const void *,
+                                  const miopenTensorDescriptor_t, void *,
+                                  void *, size_t)> &&
+    std::is_same_v<decltype(miopenConvolutionBackwardWeights),
+                   miopenStatus_t(miopenHandle_t, const void *,
+                                  const miopenTensorDescriptor_t, const void *,
+                                  const miopenTensorDescriptor_t, const void *,
+                                  const miopenConvolutionDescriptor_t,
+                                  miopenConvBwdWeightsAlgorithm_t, const void *,
+                                  const miopenTensorDescriptor_t, void *,
+                                  void *, size_t)>);
 
 static_assert(MIOPEN_CONVOLUTION_ATTRIB_FP16_ALT_IMPL == 0 &&
               MIOPEN_CONVOLUTION_ATTRIB_DETERMINISTIC == 1 &&
@@ -74,7 +103,9 @@ static_assert(sizeof(tesseraCounters) == 40 &&
               offsetof(tesseraCounters, compiled) == 8 &&
               sizeof(tesseraStageTime) == 40 &&
               offsetof(tesseraKernelInfo, tile) == 56 &&
-              offsetof(tesseraKernelInfo, stages) == 184);
+              offsetof(tesseraKernelInfo, stages) == 184 &&
+              sizeof(tesseraProblemArguments) == 112 &&
+              offsetof(tesseraProblemArguments, alpha) == 72);
 
 // This file compiled.
 TEST(Abi, HoldsAtCompileTime) { SUCCEED(); }

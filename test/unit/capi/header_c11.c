@@ -1,4 +1,5 @@
-/*===- header_c11.c - The headers are plain C ------------------------------===*\
+/*===- header_c11.c - The headers are plain C
+------------------------------===*\
 |*
 |* A client written in C11: it only has to compile, with every warning an
 |* error, and to link.
@@ -6,6 +7,7 @@
 \*===----------------------------------------------------------------------===*/
 
 #include <miopen/miopen.h>
+#include <tessera/problem.h>
 #include <tessera/tessera.h>
 
 #include <stdio.h>
@@ -17,6 +19,8 @@ int main(void) {
   miopenConvolutionDescriptor_t conv = NULL;
   miopenConvAlgoPerf_t perf;
   perf.fwd_algo = miopenConvolutionFwdAlgoDirect;
+  tesseraProblemArguments arguments = TESSERA_PROBLEM_ARGUMENTS_INIT;
+  size_t bytes = 0;
 
   if (miopenGetVersion(&major, NULL, NULL) != miopenStatusSuccess ||
       major != MIOPEN_VERSION_MAJOR)
@@ -31,6 +35,12 @@ int main(void) {
   if (miopenCreateConvolutionDescriptor(&conv) != miopenStatusSuccess ||
       miopenDestroyConvolutionDescriptor(conv) != miopenStatusSuccess)
     return 4;
+  if (miopenConvolutionBackwardDataGetWorkSpaceSize(
+          NULL, NULL, NULL, NULL, NULL, &bytes) != miopenStatusBadParm ||
+      miopenConvolutionBackwardWeightsGetWorkSpaceSize(
+          NULL, NULL, NULL, NULL, NULL, &bytes) != miopenStatusBadParm ||
+      tesseraRunProblem(NULL, "", &arguments) != miopenStatusBadParm)
+    return 5;
   printf("%s %d\n", miopenGetErrorString(miopenStatusSuccess),
          (int)perf.fwd_algo);
   return 0;

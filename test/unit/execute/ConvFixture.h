@@ -6,7 +6,7 @@
 #include "compiler/Driver/JitCompiler.h"
 #include "runtime/Base/Env.h"
 #include "runtime/Engine/Engine.h"
-#include "test/unit/Support/ConvCase.h"
+#include "test/unit/Support/RunConv.h"
 
 #include <gtest/gtest.h>
 
@@ -55,8 +55,8 @@ inline const GpuTarget &getTarget() {
 /// An engine without a database over `compiler`.
 std::unique_ptr<Engine> makeEngine(std::shared_ptr<KernelCompiler> compiler);
 
-/// Compiles and runs `problem`, and compares every element of the output with
-/// the reference; or, for large problems, `sample` elements.
+/// Compiles and runs `problem` of any direction, and compares every element of
+/// its result with the reference; or, for large problems, `sample` elements.
 void checkConv(Engine &engine, const ConvProblem &problem,
                reference::DataKind kind, int64_t sample = 0);
 

@@ -1,7 +1,9 @@
-//===- DrawProblem.cpp - Draws valid convolutions -----------------------===//
+//===- DrawProblem.cpp - Draws valid convolutions -------------------------===//
 
 #include "test/unit/execute/DrawProblem.h"
 
+#include <algorithm>
+#include <array>
 #include <initializer_list>
 #include <random>
 
@@ -29,7 +31,7 @@ private:
 
 static void drawChannels(Draw &draw, ConvProblem &p) {
   if (draw.chance(15)) { // depthwise
-    p.groups = draw.oneOf({1, 3, 8, 17});
+    p.groups = draw.oneOf({1, 3, 8, 17, 64});
     p.inChannels = p.groups;
     p.outChannels = p.groups * draw.oneOf({1, 1, 2});
     return;
@@ -40,7 +42,7 @@ static void drawChannels(Draw &draw, ConvProblem &p) {
   p.outChannels = p.groups * draw.oneOf({1, 3, 8, 20, 32, 60, 64, 67, 136});
 }
 
-static void drawWindow(Draw &draw, ConvProblem &p) {
+static void drawWindow(Draw &draw, ConvProblem &p, bool deep) {
   p.filter = {draw.oneOf({1, 1, 2, 3, 3, 5, 7}),
               draw.oneOf({1, 1, 3, 3, 4, 5, 7})};
   if (draw.chance(25))
@@ -48,36 +50,128 @@ static void drawWindow(Draw &draw, ConvProblem &p) {
   p.stride = {draw.oneOf({1, 1, 1, 2, 3}), draw.oneOf({1, 1, 1, 2, 3})};
   p.dilation = {draw.oneOf({1, 1, 1, 2, 3}), draw.oneOf({1, 1, 1, 2, 3})};
   p.pad = {draw.oneOf({0, 0, 1, 2, 3}), draw.oneOf({0, 0, 1, 2, 4})};
+  if (!deep)
+    return;
+  p.filter.d = draw.oneOf({1, 2, 3, 3, 4});
+  p.stride.d = draw.oneOf({1, 1, 2, 3});
+  p.dilation.d = draw.oneOf({1, 1, 2});
+  p.pad.d = draw.oneOf({0, 0, 1, 2});
 }
 
-/// Sizes that the window fits; sometimes only thanks to the padding.
-static void drawSizes(Draw &draw, ConvProblem &p) {
-  auto pick = [&](int64_t filter, int64_t dilation, int64_t pad) {
+/// Sizes that the window fits, sometimes only thanks to the padding, and
+/// sometimes not at all.
+static void drawSizes(Draw &draw, ConvProblem &p, bool deep) {
+  auto pick = [&](int64_t filter, int64_t dilation, int64_t pad,
+                  int64_t range) {
     int64_t reach = 1 + dilation * (filter - 1);
     int64_t least = std::max<int64_t>(1, reach - 2 * pad);
-    return least + (draw.chance(20) ? 0 : draw.between(0, 13));
+    if (draw.chance(4))
+      return draw.between(1, least);
+    return least + (draw.chance(20) ? 0 : draw.between(0, range));
   };
-  p.in = {pick(p.filter.h, p.dilation.h, p.pad.h),
-          pick(p.filter.w, p.dilation.w, p.pad.w)};
+  p.in = {pick(p.filter.h, p.dilation.h, p.pad.h, deep ? 6 : 13),
+          pick(p.filter.w, p.dilation.w, p.pad.w, deep ? 8 : 13)};
+  if (deep)
+    p.in.d = pick(p.filter.d, p.dilation.d, p.pad.d, 5);
   p.batch = draw.oneOf({1, 1, 2, 3});
 }
 
-ConvProblem tessera::drawProblem(uint64_t seed, int index) {
-  constexpr double kMaxFlops = 60e6;
-  Draw draw(seed * 1000003 + index);
+/// Dimensions in any order, from the innermost one out, with gaps behind some.
+static Strides drawStrides(Draw &draw, Layout layout, const TensorLengths &t) {
+  Strides strides;
+  struct Dim {
+    int64_t Strides::*stride;
+    int64_t length;
+  };
+  std::array<Dim, 5> dims{Dim{&Strides::w, t.w}, Dim{&Strides::h, t.h},
+                          Dim{&Strides::d, t.d}, Dim{&Strides::c, t.c},
+                          Dim{&Strides::n, t.n}};
+  if (layout == Layout::NHWC)
+    std::rotate(dims.begin(), dims.begin() + 3, dims.begin() + 4);
+  if (draw.chance(30))
+    for (size_t i = dims.size() - 1; i > 0; --i)
+      std::swap(dims[i], dims[draw.between(0, static_cast<int64_t>(i))]);
+  int64_t next = draw.oneOf({1, 1, 1, 1, 2, 3});
+  for (const Dim &dim : dims) {
+    strides.*dim.stride = next;
+    next = next * dim.length + draw.oneOf({0, 0, 1, 4, 8, 13});
+  }
+  return strides;
+}
+
+static void drawLayouts(Draw &draw, ConvProblem &p, bool strided) {
+  struct Tensor {
+    Layout &layout;
+    Strides &strides;
+    TensorLengths lengths;
+  };
+  const bool anyStrided = strided && draw.chance(25);
+  for (Tensor tensor : {Tensor{p.xLayout, p.xStrides, p.getInputLengths()},
+                        Tensor{p.wLayout, p.wStrides, p.getFilterLengths()},
+                        Tensor{p.yLayout, p.yStrides, p.getOutputLengths()}}) {
+    if (draw.chance(10))
+      tensor.layout = draw.chance(50) ? Layout::NHWC : Layout::NCHW;
+    if (anyStrided && draw.chance(60)) {
+      tensor.strides = drawStrides(draw, tensor.layout, tensor.lengths);
+      tensor.layout = Layout::Strided;
+    }
+  }
+}
+
+/// Those without an exponential or a logarithm, which f64 does not have on any
+/// chip.
+static constexpr Activation kPlainActivations[] = {
+    Activation::None,        Activation::Relu,      Activation::Abs,
+    Activation::ClippedRelu, Activation::LeakyRelu, Activation::Clamp};
+
+static void drawEpilogue(Draw &draw, ConvProblem &p) {
+  if (!draw.chance(30) || p.getResultType() == DataType::I32)
+    return;
+  p.epilogue.alpha = draw.chance(30);
+  p.epilogue.beta = draw.chance(30);
+  p.epilogue.bias = draw.chance(50);
+  p.epilogue.residual = draw.chance(25);
+  p.epilogue.activation =
+      p.dataType == DataType::F64
+          ? kPlainActivations[draw.between(0, std::size(kPlainActivations) - 1)]
+          : static_cast<Activation>(
+                draw.between(0, static_cast<int64_t>(Activation::Clamp)));
+}
+
+/// Whether all three tensors are small enough to be copied and compared.
+static bool isSmall(const ConvProblem &p) {
+  constexpr int64_t kMaxElements = 2'000'000;
+  return p.getInputElements() < kMaxElements &&
+         p.getFilterElements() < kMaxElements &&
+         p.getOutputElements() < kMaxElements;
+}
+
+ConvProblem tessera::drawProblem(uint64_t seed, int64_t index,
+                                 const ProblemSpace &space) {
+  Draw draw(seed * 1000003 + static_cast<uint64_t>(index));
+  auto take = [&](const auto &values) {
+    auto count = static_cast<int64_t>(values.size());
+    auto value = values[index % count];
+    index /= count;
+    return value;
+  };
   ConvProblem p;
-  constexpr DataType kTypes[] = {DataType::F16, DataType::BF16, DataType::F32};
-  p.dataType = kTypes[index % 3];
-  Layout layout = index / 3 % 2 == 0 ? Layout::NHWC : Layout::NCHW;
+  p.dataType = take(space.types);
+  Layout layout = take(std::array{Layout::NHWC, Layout::NCHW});
+  p.direction = take(space.directions);
+  if (p.dataType == DataType::I8) {
+    p.direction = Direction::Forward;
+    p.int8Result = draw.chance(50) ? DataType::I32 : DataType::F32;
+  }
   p.xLayout = p.wLayout = p.yLayout = layout;
-  if (draw.chance(10))
-    p.wLayout = draw.chance(50) ? Layout::NHWC : Layout::NCHW;
-  if (draw.chance(10))
-    p.yLayout = draw.chance(50) ? Layout::NHWC : Layout::NCHW;
+  const bool deep = space.depth && draw.chance(25);
   do {
     drawChannels(draw, p);
-    drawWindow(draw, p);
-    drawSizes(draw, p);
-  } while (p.getFlops() > kMaxFlops || !p.verify().isOk());
-  return p;
+    drawWindow(draw, p, deep);
+    drawSizes(draw, p, deep);
+  } while (p.getFlops() > space.maxFlops || !isSmall(p));
+  drawLayouts(draw, p, space.strided);
+  if (space.epilogues)
+    drawEpilogue(draw, p);
+  return p.canonicalize();
 }

@@ -1,20 +1,39 @@
-//===- DrawProblem.h - Draws valid convolutions --------------*- C++ -*-===//
+//===- DrawProblem.h - Draws valid convolutions -----------------*- C++ -*-===//
+//
+// For tests that execute what they draw: small enough for the emulated device,
+// and the same for a seed on every machine.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_TEST_UNIT_EXECUTE_DRAWPROBLEM_H
 #define TESSERA_TEST_UNIT_EXECUTE_DRAWPROBLEM_H
 
 #include "runtime/Base/Problem.h"
 
-#include <cstdint>
+#include <vector>
 
 namespace tessera {
 
-/// The `index`-th valid forward problem of the sequence that `seed` starts.
-/// Type and layout go round with the index, so every pair of them is met;
-/// everything else is drawn: groups and depthwise, dilation, asymmetric sizes,
-/// 1x1, filters larger than the image, channels 1, 3 and 67 among others,
-/// mixed layouts. Small enough to be executed and checked in a moment.
-ConvProblem drawProblem(uint64_t seed, int index);
+/// What a draw may use; everything unless said otherwise.
+struct ProblemSpace {
+  std::vector<Direction> directions{Direction::Forward, Direction::BackwardData,
+                                    Direction::BackwardWeights};
+  /// i8 is drawn for forward only.
+  std::vector<DataType> types{DataType::F16, DataType::BF16, DataType::F32,
+                              DataType::I8, DataType::F64};
+  bool depth = true;
+  bool strided = true;
+  bool epilogues = true;
+  double maxFlops = 60e6;
+};
+
+/// Problem number `index` of the sequence `seed`, in canonical form. The
+/// indices go round the directions, the types and the layouts, so that a few
+/// dozen neighbours have met each combination; everything else is random:
+/// groups and depthwise, windows, paddings that a filter does not reach across,
+/// filters that do not fit, depth, gaps, epilogues.
+ConvProblem drawProblem(uint64_t seed, int64_t index,
+                        const ProblemSpace &space = {});
 
 } // namespace tessera
 

@@ -23,7 +23,7 @@ static TensorView viewNhwc(const float *data) {
   return {ElementType::F32, data, getNhwcStrides({1, 2, 1, 2})};
 }
 
-// alpha sum + beta old + residual + bias of the channel.
+// alpha sum + beta old + bias of the channel + residual.
 TEST(Epilogue, LinearPart) {
   const float old[] = {1, 2, 3, 4}, residual[] = {100, 200, 300, 400};
   const float bias[] = {1000, 2000};
@@ -31,8 +31,8 @@ TEST(Epilogue, LinearPart) {
       .alpha = 2,
       .beta = 10,
       .old = viewNhwc(old),
-      .residual = viewNhwc(residual),
-      .bias = TensorView{ElementType::F32, bias, {.channel = 1}}};
+      .bias = TensorView{ElementType::F32, bias, {.channel = 1}},
+      .residual = viewNhwc(residual)};
   Expected expected = makeExpected();
   applyEpilogue(epilogue, ElementType::F32, expected);
   EXPECT_EQ(expected.values, (std::vector<double>{1112, 2216, 1336, 2432}));

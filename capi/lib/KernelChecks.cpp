@@ -1,0 +1,56 @@
+//===- KernelChecks.cpp - What must hold before a launch ------------------===//
+
+#include "capi/lib/KernelChecks.h"
+
+#include <string>
+
+using namespace tessera;
+using namespace tessera::capi;
+
+Status capi::checkWorkspace(const LoadedKernel &kernel, const void *workspace,
+                            size_t workspaceBytes) {
+  const uint64_t needed = kernel.getKernel().workspaceBytes;
+  if (needed > workspaceBytes)
+    return invalidArgument(
+        "the workspace has " + std::to_string(workspaceBytes) +
+        " bytes, but the kernel needs " + std::to_string(needed));
+  if (needed != 0 && !workspace)
+    return invalidArgument("workSpace is NULL, but the kernel needs " +
+                           std::to_string(needed) + " bytes");
+  return Status::ok();
+}
+
+static const void *getPointer(KernelArg arg, const LaunchArgs &args) {
+  switch (arg) {
+  case KernelArg::X:
+    return args.x;
+  case KernelArg::W:
+    return args.w;
+  case KernelArg::Y:
+    return args.y;
+  case KernelArg::Workspace:
+    return args.workspace;
+  case KernelArg::Bias:
+    return args.bias;
+  case KernelArg::Residual:
+    return args.residual;
+  case KernelArg::Indices:
+    return args.indices;
+  case KernelArg::Alpha:
+  case KernelArg::Beta:
+  case KernelArg::ActivAlpha:
+  case KernelArg::ActivBeta:
+  case KernelArg::ActivGamma:
+    break;
+  }
+  return nullptr;
+}
+
+Status capi::checkArguments(const LoadedKernel &kernel, const LaunchArgs &args) {
+  for (const LaunchRecipe &launch : kernel.getKernel().launches)
+    for (KernelArg arg : launch.args)
+      if (!isScalar(arg) && !getPointer(arg, args))
+        return invalidArgument(std::string(getName(arg)) +
+                               " is NULL, but the kernel uses it");
+  return Status::ok();
+}

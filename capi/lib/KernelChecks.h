@@ -1,0 +1,19 @@
+//===- KernelChecks.h - What must hold before a launch ---------*- C++ -*-===//
+
+#ifndef TESSERA_CAPI_LIB_KERNELCHECKS_H
+#define TESSERA_CAPI_LIB_KERNELCHECKS_H
+
+#include "runtime/Engine/Engine.h"
+
+namespace tessera::capi {
+
+/// InvalidArgument if the workspace is missing or smaller than the kernel's.
+Status checkWorkspace(const LoadedKernel &kernel, const void *workspace,
+                      size_t workspaceBytes);
+
+/// InvalidArgument if a pointer that one of the launches takes is null.
+Status checkArguments(const LoadedKernel &kernel, const LaunchArgs &args);
+
+} // namespace tessera::capi
+
+#endif // TESSERA_CAPI_LIB_KERNELCHECKS_H

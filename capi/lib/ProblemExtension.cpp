@@ -1,0 +1,95 @@
+//===- ProblemExtension.cpp - tessera/problem.h ---------------------------===//
+
+#include <tessera/problem.h>
+
+#include "capi/lib/ErrorGuard.h"
+#include "capi/lib/HandleState.h"
+#include "capi/lib/KernelChecks.h"
+#include "capi/lib/KernelInfo.h"
+
+using namespace tessera;
+using namespace tessera::capi;
+
+static ErrorOr<Problem> readProblem(const char *text) {
+  ErrorOr<Problem> problem = parseNetworkConfig(text);
+  if (!problem)
+    return problem;
+  if (Status status = problem->verify(); !status.isOk())
+    return status;
+  return problem;
+}
+
+static LaunchArgs getArgs(const tesseraProblemArguments &arguments) {
+  LaunchArgs args;
+  args.x = arguments.x;
+  args.w = arguments.w;
+  args.y = arguments.y;
+  args.workspace = arguments.workSpace;
+  args.bias = arguments.bias;
+  args.residual = arguments.residual;
+  args.indices = arguments.indices;
+  args.alpha = arguments.alpha;
+  args.beta = arguments.beta;
+  args.activAlpha = arguments.activAlpha;
+  args.activBeta = arguments.activBeta;
+  args.activGamma = arguments.activGamma;
+  return args;
+}
+
+static Status run(miopenHandle &handle, const Problem &problem,
+                  const tesseraProblemArguments &arguments) {
+  const ErrorOr<const LoadedKernel *> kernel = handle.engine.prepare(problem);
+  if (!kernel)
+    return kernel.getStatus();
+  const LaunchArgs args = getArgs(arguments);
+  Status status =
+      checkWorkspace(**kernel, arguments.workSpace, arguments.workSpaceSize);
+  if (status.isOk())
+    status = checkArguments(**kernel, args);
+  if (!status.isOk())
+    return status;
+  return handle.launch(**kernel, args);
+}
+
+extern "C" {
+
+miopenStatus_t tesseraGetProblemKernelInfo(miopenHandle_t handle,
+                                           const char *problem,
+                                           tesseraKernelInfo *info) {
+  return guard(
+      __func__, {{handle, "handle"}, {problem, "problem"}, {info, "info"}},
+      [&]() -> ApiResult {
+        if (Status status = checkStructSize(info->structSize, sizeof *info);
+            !status.isOk())
+          return status;
+        const ErrorOr<Problem> parsed = readProblem(problem);
+        if (!parsed)
+          return parsed.getStatus();
+        const ErrorOr<const LoadedKernel *> kernel =
+            handle->engine.prepare(*parsed);
+        if (!kernel)
+          return kernel.getStatus();
+        describe(**kernel, *info);
+        return Status::ok();
+      });
+}
+
+miopenStatus_t tesseraRunProblem(miopenHandle_t handle, const char *problem,
+                                 const tesseraProblemArguments *arguments) {
+  return guard(
+      __func__,
+      {{handle, "handle"}, {problem, "problem"}, {arguments, "arguments"}},
+      [&]() -> ApiResult {
+        if (Status status =
+                checkStructSize(arguments->structSize, sizeof *arguments);
+            !status.isOk())
+          return status;
+        const ErrorOr<Problem> parsed = readProblem(problem);
+        if (!parsed)
+          return parsed.getStatus();
+        logCommand(*parsed);
+        return run(*handle, *parsed, *arguments);
+      });
+}
+
+} // extern "C"

@@ -1,0 +1,88 @@
+//===- BackwardWeightsViews.cpp - Backward weights as a GEMM --------------===//
+//
+// Rows are output channels, columns filter taps and input channels in the
+// filter's order in memory, and the reduction is over output pixels. Padding
+// changes from pixel to pixel but not from image to image: with the batch
+// innermost the loop walks images without arithmetic.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Algorithms/GemmViews.h"
+
+using namespace mlir;
+using namespace tessera;
+
+namespace {
+/// Output pixels, with the image first or last.
+struct Pixel {
+  AffineExpr image;
+  ViewBuilder::Exprs position;
+};
+
+/// Taps and channels of the filter, with the channel first or last.
+struct FilterPlace {
+  AffineExpr channel;
+  ViewBuilder::Exprs taps;
+};
+} // namespace
+
+/// Two steps of images fill the innermost loop. A pointwise convolution needs
+/// no padding checks at all, so that its pixels are one dimension in memory.
+static bool wantsBatchLast(const ConvGeometry &g, int64_t step) {
+  return !g.isPointwise() && g.batch % (2 * step) == 0;
+}
+
+static Pixel addPixels(ViewBuilder &view, ArrayRef<int64_t> reduce,
+                       bool batchLast) {
+  ViewBuilder::Exprs exprs = view.add(2, reduce);
+  if (batchLast)
+    return {exprs.back(), {exprs.begin(), exprs.end() - 1}};
+  return {exprs.front(), {exprs.begin() + 1, exprs.end()}};
+}
+
+static FilterPlace addFilter(ViewBuilder &view, unsigned index,
+                             const ConvGeometry &g, bool channelsLast) {
+  SmallVector<int64_t> sizes = g.get(&ConvDim::filter);
+  sizes.insert(channelsLast ? sizes.end() : sizes.begin(), g.inChannels);
+  ViewBuilder::Exprs exprs = view.add(index, sizes);
+  if (channelsLast)
+    return {exprs.back(), {exprs.begin(), exprs.end() - 1}};
+  return {exprs.front(), {exprs.begin() + 1, exprs.end()}};
+}
+
+GemmViews tessera::viewBackwardWeights(OpBuilder &b, dnn::ConvOp conv,
+                                       const ConvGeometry &g, int64_t step) {
+  Location loc = conv.getLoc();
+  bool batchLast = wantsBatchLast(g, step);
+  bool channelsLast = isChannelsLast(conv.getWLayout());
+  SmallVector<int64_t> reduce = g.get(&ConvDim::out);
+  reduce.insert(batchLast ? reduce.end() : reduce.begin(), g.batch);
+  dnn::ViewOp output, input;
+  {
+    ViewBuilder view(b);
+    AffineExpr group = view.add(0, {g.groups})[0];
+    AffineExpr k = view.add(1, {g.outChannels})[0];
+    Pixel pixel = addPixels(view, reduce, batchLast);
+    output = view.create(loc, conv.getY(), conv.getYLayout(), pixel.image,
+                         group * g.outChannels + k, pixel.position);
+  }
+  {
+    ViewBuilder view(b);
+    AffineExpr group = view.add(0, {g.groups})[0];
+    FilterPlace place = addFilter(view, 1, g, channelsLast);
+    Pixel pixel = addPixels(view, reduce, batchLast);
+    ViewBuilder::Exprs spatial;
+    for (auto [i, dim] : llvm::enumerate(g.dims))
+      spatial.push_back(pixel.position[i] * dim.stride +
+                        place.taps[i] * dim.dilation - dim.pad);
+    input = view.create(loc, conv.getX(), conv.getXLayout(), pixel.image,
+                        group * g.inChannels + place.channel, spatial);
+  }
+  ViewBuilder view(b);
+  AffineExpr group = view.add(0, {g.groups})[0];
+  AffineExpr k = view.add(1, {g.outChannels})[0];
+  FilterPlace place = addFilter(view, 2, g, channelsLast);
+  ResultPlace result{view, group * g.outChannels + k, place.channel,
+                     place.taps};
+  return {output, input, result, reduce, dnn::TileDim::N};
+}

@@ -1,0 +1,77 @@
+//===- GemmViews.h - The tensors of a convolution as matrices --*- C++ -*-===//
+//
+// Each direction of a convolution is a GEMM whose coordinates are embedded into
+// the three tensors by linear maps (docs/design/0003-problem-space.md). Which
+// maps, is all that tells the directions apart.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_COMPILER_ALGORITHMS_GEMMVIEWS_H
+#define TESSERA_COMPILER_ALGORITHMS_GEMMVIEWS_H
+
+#include "compiler/Algorithms/ConvGeometry.h"
+
+#include "mlir/IR/Builders.h"
+
+namespace tessera {
+
+/// Collects the iteration dimensions of one view, in the order group, row,
+/// column, and makes it.
+class ViewBuilder {
+public:
+  explicit ViewBuilder(mlir::OpBuilder &b) : b(b) {}
+
+  using Exprs = llvm::SmallVector<mlir::AffineExpr, 4>;
+  /// Appends dimensions to coordinate `index` (0 group, 1 row, 2 column).
+  Exprs add(unsigned index, llvm::ArrayRef<int64_t> newSizes);
+
+  /// The view of a tensor of `layout` at these coordinates by meaning.
+  dnn::ViewOp create(mlir::Location loc, mlir::Value source, dnn::Layout layout,
+                     mlir::AffineExpr outer, mlir::AffineExpr channel,
+                     llvm::ArrayRef<mlir::AffineExpr> spatial) const;
+  /// The view of a tensor with one dimension.
+  dnn::ViewOp create(mlir::Location loc, mlir::Value source,
+                     mlir::AffineExpr coordinate) const;
+
+private:
+  dnn::ViewOp create(mlir::Location loc, mlir::Value source,
+                     llvm::ArrayRef<mlir::AffineExpr> coordinates) const;
+
+  mlir::OpBuilder &b;
+  llvm::SmallVector<int64_t> sizes;
+  int64_t ranks[3] = {0, 0, 0};
+};
+
+/// Where an element of the result goes: also where the epilogue finds the
+/// elements of its tensors.
+struct ResultPlace {
+  ViewBuilder view;
+  mlir::AffineExpr outer;
+  mlir::AffineExpr channel;
+  ViewBuilder::Exprs spatial;
+};
+
+/// result[g, m, n] = sum over k of a[g, m, k] * b[g, n, k].
+struct GemmViews {
+  dnn::ViewOp a;
+  dnn::ViewOp b;
+  ResultPlace result;
+  llvm::SmallVector<int64_t> reduce;
+  /// The side of the result whose neighbours lie together in memory.
+  dnn::TileDim lanes;
+};
+
+/// Each makes its views where `b` stands; `step` is that of the main loop.
+GemmViews viewForward(mlir::OpBuilder &b, dnn::ConvOp conv,
+                      const ConvGeometry &geometry, int64_t step);
+GemmViews viewBackwardData(mlir::OpBuilder &b, dnn::ConvOp conv,
+                           const ConvGeometry &geometry);
+GemmViews viewBackwardWeights(mlir::OpBuilder &b, dnn::ConvOp conv,
+                              const ConvGeometry &geometry, int64_t step);
+
+/// Whether neighbouring channels of a tensor lie together in memory.
+bool isChannelsLast(dnn::Layout layout);
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_ALGORITHMS_GEMMVIEWS_H

@@ -1,0 +1,32 @@
+//===- SweepOptions.h - The command line of dnn-sweep ----------*- C++ -*-===//
+
+#ifndef TESSERA_TEST_SWEEP_SWEEPOPTIONS_H
+#define TESSERA_TEST_SWEEP_SWEEPOPTIONS_H
+
+#include "runtime/Base/ErrorOr.h"
+#include "test/unit/execute/DrawProblem.h"
+
+#include <string>
+#include <vector>
+
+namespace tessera::sweep {
+
+struct SweepOptions {
+  uint64_t seed = 1;
+  int64_t from = 0;
+  int64_t count = 100;
+  /// Where the sweep keeps how far it is; empty: nowhere.
+  std::string stateFile;
+  /// A valid problem that no kernel covers is then counted, but no failure.
+  bool allowRefusals = false;
+  bool help = false;
+  ProblemSpace space;
+};
+
+const char *getSweepHelp();
+
+ErrorOr<SweepOptions> parseSweepOptions(const std::vector<std::string> &words);
+
+} // namespace tessera::sweep
+
+#endif // TESSERA_TEST_SWEEP_SWEEPOPTIONS_H

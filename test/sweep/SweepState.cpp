@@ -1,0 +1,47 @@
+//===- SweepState.cpp - How far a sweep is --------------------------------===//
+
+#include "test/sweep/SweepState.h"
+
+#include <filesystem>
+#include <fstream>
+
+using namespace tessera;
+using namespace tessera::sweep;
+
+ErrorOr<SweepState> tessera::sweep::loadState(const SweepOptions &options) {
+  SweepState state;
+  state.next = options.from;
+  if (options.stateFile.empty() || !std::filesystem::exists(options.stateFile))
+    return state;
+  std::ifstream file(options.stateFile);
+  uint64_t seed = 0;
+  int64_t from = 0;
+  std::string word;
+  file >> word >> seed >> from >> state.next >> state.passed >> state.failed >>
+      state.refused;
+  if (!file || word != "sweep")
+    return invalidArgument("'" + options.stateFile +
+                           "' is no state of a sweep");
+  if (seed != options.seed || from != options.from)
+    return invalidArgument(
+        "'" + options.stateFile + "' is the state of a sweep with seed " +
+        std::to_string(seed) + " from " + std::to_string(from));
+  return state;
+}
+
+Status tessera::sweep::saveState(const SweepOptions &options,
+                                 const SweepState &state) {
+  if (options.stateFile.empty())
+    return Status::ok();
+  const std::string part = options.stateFile + ".part";
+  std::ofstream file(part);
+  file << "sweep " << options.seed << " " << options.from << " " << state.next
+       << " " << state.passed << " " << state.failed << " " << state.refused
+       << "\n";
+  file.close();
+  std::error_code error;
+  std::filesystem::rename(part, options.stateFile, error);
+  if (!file || error)
+    return invalidArgument("cannot write '" + options.stateFile + "'");
+  return Status::ok();
+}

@@ -1,0 +1,74 @@
+//===- SweepTest.cpp - The sweep's command line and memory ----------------===//
+
+#include "test/sweep/SweepState.h"
+#include "test/unit/Support/TemporaryDirectory.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+using namespace tessera;
+using namespace tessera::sweep;
+
+// Every flag reaches its field.
+TEST(SweepOptions, EveryFlag) {
+  auto options = parseSweepOptions({"--seed", "7", "--from", "20", "--count",
+                                    "5", "--state", "s", "--direction", "wrw",
+                                    "--allow-refusals"});
+  ASSERT_TRUE(options) << options.getStatus().getMessage();
+  EXPECT_EQ(options->seed, 7u);
+  EXPECT_EQ(options->from, 20);
+  EXPECT_EQ(options->count, 5);
+  EXPECT_EQ(options->stateFile, "s");
+  EXPECT_EQ(options->space.directions, std::vector{Direction::BackwardWeights});
+  EXPECT_TRUE(options->allowRefusals);
+}
+
+// A wrong word is named.
+TEST(SweepOptions, Refusals) {
+  auto refusal = [](const std::vector<std::string> &words) {
+    return parseSweepOptions(words).getStatus().getMessage();
+  };
+  EXPECT_EQ(refusal({"--seed", "x"}),
+            "--seed takes a number of at least 0, not 'x'");
+  EXPECT_EQ(refusal({"--count", "-1"}),
+            "--count takes a number of at least 0, not '-1'");
+  EXPECT_EQ(refusal({"--direction", "up"}),
+            "--direction takes fwd, bwd or wrw, not 'up'");
+  EXPECT_EQ(refusal({"--speed", "9"}), "unknown flag '--speed'; see --help");
+  EXPECT_EQ(refusal({"--seed"}),
+            "'--seed' is no flag, or lacks its value; see --help");
+}
+
+// A sweep goes on where its state says; without one it begins.
+TEST(SweepState, Resumes) {
+  test::TemporaryDirectory directory;
+  SweepOptions options;
+  options.from = 10;
+  options.stateFile = directory.get("state");
+  EXPECT_EQ(loadState(options)->next, 10);
+  ASSERT_TRUE(
+      saveState(options, {.next = 17, .passed = 4, .failed = 1, .refused = 2})
+          .isOk());
+  auto state = loadState(options);
+  ASSERT_TRUE(state) << state.getStatus().getMessage();
+  EXPECT_EQ(state->next, 17);
+  EXPECT_EQ(state->passed, 4);
+  EXPECT_EQ(state->failed, 1);
+  EXPECT_EQ(state->refused, 2);
+}
+
+// The state of another sweep, or none at all, is refused and not overwritten.
+TEST(SweepState, RefusesWhatIsNotItsOwn) {
+  test::TemporaryDirectory directory;
+  SweepOptions options;
+  options.stateFile = directory.get("state");
+  ASSERT_TRUE(saveState(options, {}).isOk());
+  options.seed = 2;
+  EXPECT_EQ(loadState(options).getStatus().getMessage(),
+            "'" + options.stateFile +
+                "' is the state of a sweep with seed 1 from 0");
+  std::ofstream(options.stateFile) << "shopping list";
+  EXPECT_EQ(loadState(options).getStatus().getMessage(),
+            "'" + options.stateFile + "' is no state of a sweep");
+}

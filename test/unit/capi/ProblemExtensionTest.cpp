@@ -1,0 +1,100 @@
+//===- ProblemExtensionTest.cpp - Tests of tessera/problem.h --------------===//
+
+#include "test/unit/capi/FakeEngine.h"
+
+#include <tessera/problem.h>
+
+#include <string>
+
+using namespace tessera;
+using namespace tessera::test;
+
+static const char *const kProblem =
+    "conv-fwd-f16-nhwc,nhwc,nhwc-n1c8h9w9-k8y3x3-p1x1-s1x1-d1x1-g1-ebias+relu";
+
+namespace {
+class ProblemExtension : public FakeEngineTest {
+protected:
+  void SetUp() override {
+    FakeEngineTest::SetUp();
+    ASSERT_EQ(miopenCreate(&handle), miopenStatusSuccess);
+    engine->kernel.kernel.launches = {
+        {.symbol = "conv",
+         .args = {KernelArg::X, KernelArg::W, KernelArg::Y, KernelArg::Bias}}};
+    arguments.x = &data[0];
+    arguments.w = &data[1];
+    arguments.y = &data[2];
+    arguments.bias = &data[3];
+  }
+  void TearDown() override {
+    ASSERT_EQ(miopenDestroy(handle), miopenStatusSuccess);
+    FakeEngineTest::TearDown();
+  }
+
+  miopenHandle_t handle = nullptr;
+  tesseraProblemArguments arguments = TESSERA_PROBLEM_ARGUMENTS_INIT;
+  int data[4] = {};
+};
+} // namespace
+
+// The problem and every value arrive at the engine.
+TEST_F(ProblemExtension, RunsAProblem) {
+  arguments.activAlpha = 3;
+  arguments.alpha = 0.5;
+  ASSERT_EQ(tesseraRunProblem(handle, kProblem, &arguments),
+            miopenStatusSuccess)
+      << tesseraGetLastErrorMessage();
+  EXPECT_EQ(engine->problems.back().toNetworkConfig(), kProblem);
+  const LaunchArgs &args = engine->launches.back().args;
+  EXPECT_EQ(args.x, &data[0]);
+  EXPECT_EQ(args.w, &data[1]);
+  EXPECT_EQ(args.y, &data[2]);
+  EXPECT_EQ(args.bias, &data[3]);
+  EXPECT_EQ(args.alpha, 0.5);
+  EXPECT_EQ(args.activAlpha, 3);
+}
+
+// What the kernel uses must be there; what it does not use need not.
+TEST_F(ProblemExtension, ChecksWhatTheKernelUses) {
+  arguments.bias = nullptr;
+  EXPECT_EQ(tesseraRunProblem(handle, kProblem, &arguments),
+            miopenStatusBadParm);
+  EXPECT_STREQ(tesseraGetLastErrorMessage(),
+               "tesseraRunProblem: bias is NULL, but the kernel uses it");
+  arguments.bias = &data[3];
+  engine->kernel.kernel.workspaceBytes = 8;
+  EXPECT_EQ(tesseraRunProblem(handle, kProblem, &arguments),
+            miopenStatusBadParm);
+  EXPECT_TRUE(engine->launches.empty());
+}
+
+// A text that is no problem, a problem that breaks a rule, and a struct of
+// another release are refused.
+TEST_F(ProblemExtension, RefusesWhatItCannotRead) {
+  EXPECT_EQ(tesseraRunProblem(handle, "conv", &arguments), miopenStatusBadParm);
+  EXPECT_EQ(
+      tesseraRunProblem(handle,
+                        "conv-fwd-f16-nhwc,nhwc,nhwc-n1c8h9w9-k8y3x3-p1x1-"
+                        "s1x1-d1x1-g3",
+                        &arguments),
+      miopenStatusBadParm);
+  arguments.structSize = 4;
+  EXPECT_EQ(tesseraRunProblem(handle, kProblem, &arguments),
+            miopenStatusBadParm);
+  EXPECT_TRUE(engine->problems.empty());
+}
+
+// The kernel's description tells the workspace.
+TEST_F(ProblemExtension, DescribesTheKernel) {
+  engine->kernel.kernel.workspaceBytes = 24;
+  engine->kernel.kernel.tile = "point-v4";
+  tesseraKernelInfo info{};
+  EXPECT_EQ(tesseraGetProblemKernelInfo(handle, kProblem, &info),
+            miopenStatusBadParm);
+  info.structSize = sizeof info;
+  ASSERT_EQ(tesseraGetProblemKernelInfo(handle, kProblem, &info),
+            miopenStatusSuccess);
+  EXPECT_EQ(info.workspaceBytes, 24u);
+  EXPECT_STREQ(info.tile, "point-v4");
+  EXPECT_TRUE(engine->launches.empty());
+}

@@ -1,0 +1,94 @@
+//===- ReadProblemTest.cpp - The problem that a module states -------------===//
+
+#include "compiler/Pipeline/ReadProblem.h"
+#include "compiler/Frontend/ConvFrontend.h"
+#include "test/unit/Support/RandomProblem.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+
+#include <gtest/gtest.h>
+
+using namespace tessera;
+
+namespace {
+class ReadProblem : public testing::Test {
+protected:
+  ReadProblem() : context(mlir::MLIRContext::Threading::DISABLED) {}
+
+  std::string print(const ConvProblem &problem) {
+    auto module = buildConvModule(context, problem, "conv");
+    EXPECT_TRUE(mlir::succeeded(mlir::verify(*module)))
+        << problem.toNetworkConfig();
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    module->print(stream);
+    return text;
+  }
+  ErrorOr<Problem> read(const std::string &text) {
+    auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &context);
+    EXPECT_TRUE(module) << text;
+    return readProblem(*module);
+  }
+  void expectRoundTrip(const ConvProblem &problem) {
+    ErrorOr<Problem> found = read(print(problem));
+    ASSERT_TRUE(found) << problem.toNetworkConfig() << ": "
+                       << found.getStatus().getMessage();
+    EXPECT_EQ(found->toNetworkConfig(), problem.toNetworkConfig());
+    EXPECT_EQ(*found, Problem(problem));
+  }
+
+  mlir::MLIRContext context;
+};
+} // namespace
+
+// Any problem survives being made a module, printed, parsed and read.
+TEST_F(ReadProblem, RandomProblems) {
+  test::RandomProblem random;
+  SCOPED_TRACE("TESSERA_TEST_SEED=" + std::to_string(random.getSeed()));
+  for (int i = 0; i < 300; ++i)
+    expectRoundTrip(random.nextOfAll());
+}
+
+// Each activation is told from the others, with and without what comes before
+// it, in f32 and in f64.
+TEST_F(ReadProblem, EveryEpilogue) {
+  for (int activation = 0; activation <= static_cast<int>(Activation::Clamp);
+       ++activation)
+    for (int flags = 0; flags < 16; ++flags) {
+      ConvProblem problem;
+      problem.dataType = flags % 3 == 0 ? DataType::F64 : DataType::BF16;
+      problem.epilogue = {.alpha = (flags & 1) != 0,
+                          .beta = (flags & 2) != 0,
+                          .bias = (flags & 4) != 0,
+                          .residual = (flags & 8) != 0,
+                          .activation = static_cast<Activation>(activation)};
+      expectRoundTrip(problem);
+    }
+}
+
+// An epilogue that somebody wrote by hand may be one that no problem has.
+TEST_F(ReadProblem, RefusesForeignEpilogues) {
+  ConvProblem problem;
+  problem.epilogue.activation = Activation::Abs;
+  std::string text = print(problem);
+  const std::string from = "math.absf";
+  text.replace(text.find(from), from.size(), "arith.negf");
+  ErrorOr<Problem> found = read(text);
+  EXPECT_EQ(found.getStatus().getCode(), StatusCode::NotSupported);
+  EXPECT_EQ(found.getStatus().getMessage(),
+            "no problem has the epilogue of this dnn.conv");
+}
+
+// A module of two convolutions is no problem.
+TEST_F(ReadProblem, RefusesTwoConvolutions) {
+  std::string text = print(ConvProblem());
+  const std::string op =
+      text.substr(text.find("    dnn.conv"),
+                  text.find("    return") - text.find("    dnn.conv"));
+  text.insert(text.find("    return"), op);
+  EXPECT_EQ(read(text).getStatus().getMessage(),
+            "a module has one dnn.conv, not 2");
+}

@@ -1,0 +1,60 @@
+//===- DrawProblemTest.cpp - Drawn problems are valid and various ---------===//
+
+#include "test/unit/execute/DrawProblem.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+using namespace tessera;
+
+// Every draw is valid, canonical, small enough, and the same the next time.
+TEST(DrawProblem, IsValidAndRepeatable) {
+  for (int64_t i = 0; i < 2000; ++i) {
+    const ConvProblem p = drawProblem(7, i);
+    ASSERT_TRUE(p.verify().isOk())
+        << p.toNetworkConfig() << ": " << p.verify().getMessage();
+    ASSERT_EQ(p, p.canonicalize());
+    ASSERT_LE(p.getFlops(), ProblemSpace().maxFlops);
+    ASSERT_EQ(p, drawProblem(7, i));
+  }
+  EXPECT_NE(drawProblem(7, 0), drawProblem(8, 0));
+}
+
+// A few hundred draws have met every direction with every type, every
+// activation, depth and gaps.
+TEST(DrawProblem, CoversTheSpace) {
+  std::set<std::pair<Direction, DataType>> types;
+  std::set<Activation> activations;
+  int deep = 0, strided = 0, depthwise = 0;
+  for (int64_t i = 0; i < 600; ++i) {
+    const ConvProblem p = drawProblem(1, i);
+    types.insert({p.direction, p.dataType});
+    activations.insert(p.epilogue.activation);
+    deep += p.hasDepth();
+    strided += p.xLayout == Layout::Strided;
+    depthwise += p.groups > 1 && p.groups == p.inChannels;
+  }
+  EXPECT_EQ(types.size(), 3 * 4 + 1u);
+  EXPECT_EQ(activations.size(), 11u);
+  EXPECT_GT(deep, 50);
+  EXPECT_GT(strided, 30);
+  EXPECT_GT(depthwise, 20);
+}
+
+// A narrower space is kept to.
+TEST(DrawProblem, KeepsToTheSpace) {
+  ProblemSpace space;
+  space.directions = {Direction::BackwardWeights};
+  space.types = {DataType::F32};
+  space.depth = space.strided = space.epilogues = false;
+  for (int64_t i = 0; i < 300; ++i) {
+    const ConvProblem p = drawProblem(3, i, space);
+    ASSERT_EQ(p.direction, Direction::BackwardWeights);
+    ASSERT_EQ(p.dataType, DataType::F32);
+    ASSERT_FALSE(p.hasDepth());
+    ASSERT_TRUE(p.epilogue.isEmpty());
+    for (Layout layout : {p.xLayout, p.wLayout, p.yLayout})
+      ASSERT_NE(layout, Layout::Strided);
+  }
+}
