@@ -32,9 +32,12 @@ static bool wantsBatchLast(const ConvGeometry &g, int64_t step) {
   return !g.isPointwise() && g.batch % (2 * step) == 0;
 }
 
+/// `part` of the outermost dimension of `reduce` come before its first place.
 static Pixel addPixels(ViewBuilder &view, ArrayRef<int64_t> reduce,
-                       bool batchLast) {
+                       bool batchLast, AffineExpr part) {
   ViewBuilder::Exprs exprs = view.add(2, reduce);
+  if (part)
+    exprs.front() = part * reduce.front() + exprs.front();
   if (batchLast)
     return {exprs.back(), {exprs.begin(), exprs.end() - 1}};
   return {exprs.front(), {exprs.begin() + 1, exprs.end()}};
@@ -50,27 +53,56 @@ static FilterPlace addFilter(ViewBuilder &view, unsigned index,
   return {exprs.front(), {exprs.begin() + 1, exprs.end()}};
 }
 
+/// Output pixels in the order of the loop.
+static SmallVector<int64_t> getReduction(const ConvGeometry &g,
+                                         bool batchLast) {
+  SmallVector<int64_t> reduce = g.get(&ConvDim::out);
+  reduce.insert(batchLast ? reduce.end() : reduce.begin(), g.batch);
+  return reduce;
+}
+
+int64_t tessera::getSplitSize(const ConvGeometry &g, int64_t step) {
+  return getReduction(g, wantsBatchLast(g, step)).front();
+}
+
+namespace {
+/// The group's part of a position.
+struct GroupExprs {
+  AffineExpr group;
+  AffineExpr part; ///< Null if the reduction is not split.
+};
+} // namespace
+
+static GroupExprs addGroups(ViewBuilder &view, const ConvGeometry &g,
+                            int64_t parts) {
+  if (parts == 1)
+    return {view.add(0, {g.groups})[0], {}};
+  ViewBuilder::Exprs exprs = view.add(0, {g.groups, parts});
+  return {exprs[0], exprs[1]};
+}
+
 GemmViews tessera::viewBackwardWeights(OpBuilder &b, dnn::ConvOp conv,
-                                       const ConvGeometry &g, int64_t step) {
+                                       const ConvGeometry &g, int64_t step,
+                                       int64_t parts) {
   Location loc = conv.getLoc();
   bool batchLast = wantsBatchLast(g, step);
   bool channelsLast = isChannelsLast(conv.getWLayout());
-  SmallVector<int64_t> reduce = g.get(&ConvDim::out);
-  reduce.insert(batchLast ? reduce.end() : reduce.begin(), g.batch);
+  SmallVector<int64_t> reduce = getReduction(g, batchLast);
+  reduce.front() /= parts;
   dnn::ViewOp output, input;
   {
     ViewBuilder view(b);
-    AffineExpr group = view.add(0, {g.groups})[0];
+    auto [group, part] = addGroups(view, g, parts);
     AffineExpr k = view.add(1, {g.outChannels})[0];
-    Pixel pixel = addPixels(view, reduce, batchLast);
+    Pixel pixel = addPixels(view, reduce, batchLast, part);
     output = view.create(loc, conv.getY(), conv.getYLayout(), pixel.image,
                          group * g.outChannels + k, pixel.position);
   }
   {
     ViewBuilder view(b);
-    AffineExpr group = view.add(0, {g.groups})[0];
+    auto [group, part] = addGroups(view, g, parts);
     FilterPlace place = addFilter(view, 1, g, channelsLast);
-    Pixel pixel = addPixels(view, reduce, batchLast);
+    Pixel pixel = addPixels(view, reduce, batchLast, part);
     ViewBuilder::Exprs spatial;
     for (auto [i, dim] : llvm::enumerate(g.dims))
       spatial.push_back(pixel.position[i] * dim.stride +
@@ -79,10 +111,10 @@ GemmViews tessera::viewBackwardWeights(OpBuilder &b, dnn::ConvOp conv,
                         group * g.inChannels + place.channel, spatial);
   }
   ViewBuilder view(b);
-  AffineExpr group = view.add(0, {g.groups})[0];
+  auto [group, part] = addGroups(view, g, parts);
   AffineExpr k = view.add(1, {g.outChannels})[0];
   FilterPlace place = addFilter(view, 2, g, channelsLast);
-  ResultPlace result{view, group * g.outChannels + k, place.channel,
-                     place.taps};
+  ResultPlace result{view, group * g.outChannels + k, place.channel, place.taps,
+                     part};
   return {output, input, result, reduce, dnn::TileDim::N};
 }

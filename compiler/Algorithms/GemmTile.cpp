@@ -10,7 +10,8 @@ TileConfig GemmTile::toConfig() const {
   return {"igemm", "m" + std::to_string(m) + "n" + std::to_string(n) + "k" +
                        std::to_string(k) + "-w" + std::to_string(wavesM) + "x" +
                        std::to_string(wavesN) + (isDirect ? "-d" : "-b") +
-                       std::to_string(buffers) + "-" + mma};
+                       std::to_string(buffers) + "-" + mma +
+                       (parts > 1 ? "-s" + std::to_string(parts) : "")};
 }
 
 ErrorOr<GemmTile> tessera::parseGemmTile(const TileConfig &config) {
@@ -25,6 +26,11 @@ ErrorOr<GemmTile> tessera::parseGemmTile(const TileConfig &config) {
     scanner.expect("-b");
   scanner.number(tile.buffers);
   scanner.expect("-").word(mma, "- ");
+  if (scanner.consume("-s")) {
+    scanner.number(tile.parts);
+    if (tile.parts < 2)
+      scanner.fail();
+  }
   if (!scanner.isDone() || config.algorithm != "igemm")
     return invalidArgument("'" + config.toText() +
                            "' is not a tile, which looks like "

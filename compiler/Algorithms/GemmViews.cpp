@@ -31,20 +31,22 @@ dnn::ViewOp ViewBuilder::create(Location loc, Value source,
   return dnn::ViewOp::create(b, loc, type, source, coords);
 }
 
-dnn::ViewOp ViewBuilder::create(Location loc, Value source,
-                                AffineExpr coordinate) const {
-  return create(loc, source, ArrayRef<AffineExpr>(coordinate));
-}
-
 dnn::ViewOp ViewBuilder::create(Location loc, Value source, dnn::Layout layout,
                                 AffineExpr outer, AffineExpr channel,
                                 ArrayRef<AffineExpr> spatial) const {
-  Exprs coordinates = {outer};
+  return create(loc, source, orderCoordinates(layout, outer, channel, spatial));
+}
+
+ViewBuilder::Exprs tessera::orderCoordinates(dnn::Layout layout,
+                                             AffineExpr outer,
+                                             AffineExpr channel,
+                                             ArrayRef<AffineExpr> spatial) {
+  ViewBuilder::Exprs coordinates = {outer};
   llvm::append_range(coordinates, spatial);
   coordinates.insert(layout == dnn::Layout::NCHW ? coordinates.begin() + 1
                                                  : coordinates.end(),
                      channel);
-  return create(loc, source, ArrayRef<AffineExpr>(coordinates));
+  return coordinates;
 }
 
 bool tessera::isChannelsLast(dnn::Layout layout) {

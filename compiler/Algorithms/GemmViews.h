@@ -29,18 +29,20 @@ public:
   dnn::ViewOp create(mlir::Location loc, mlir::Value source, dnn::Layout layout,
                      mlir::AffineExpr outer, mlir::AffineExpr channel,
                      llvm::ArrayRef<mlir::AffineExpr> spatial) const;
-  /// The view of a tensor with one dimension.
-  dnn::ViewOp create(mlir::Location loc, mlir::Value source,
-                     mlir::AffineExpr coordinate) const;
-
-private:
+  /// The view of a tensor at the coordinates of its dimensions.
   dnn::ViewOp create(mlir::Location loc, mlir::Value source,
                      llvm::ArrayRef<mlir::AffineExpr> coordinates) const;
 
+private:
   mlir::OpBuilder &b;
   llvm::SmallVector<int64_t> sizes;
   int64_t ranks[3] = {0, 0, 0};
 };
+
+/// The coordinates of a tensor of `layout` in the order of its dimensions.
+ViewBuilder::Exprs orderCoordinates(dnn::Layout layout, mlir::AffineExpr outer,
+                                    mlir::AffineExpr channel,
+                                    llvm::ArrayRef<mlir::AffineExpr> spatial);
 
 /// Where an element of the result goes: also where the epilogue finds the
 /// elements of its tensors.
@@ -49,6 +51,7 @@ struct ResultPlace {
   mlir::AffineExpr outer;
   mlir::AffineExpr channel;
   ViewBuilder::Exprs spatial;
+  mlir::AffineExpr part = {}; ///< Of the reduction; null if it is not split.
 };
 
 /// result[g, m, n] = sum over k of a[g, m, k] * b[g, n, k].
@@ -62,12 +65,18 @@ struct GemmViews {
 };
 
 /// Each makes its views where `b` stands; `step` is that of the main loop.
+/// Backward weights splits its reduction into `parts`, which must divide the
+/// outermost of the dimensions that it returns.
 GemmViews viewForward(mlir::OpBuilder &b, dnn::ConvOp conv,
                       const ConvGeometry &geometry, int64_t step);
 GemmViews viewBackwardData(mlir::OpBuilder &b, dnn::ConvOp conv,
                            const ConvGeometry &geometry);
 GemmViews viewBackwardWeights(mlir::OpBuilder &b, dnn::ConvOp conv,
-                              const ConvGeometry &geometry, int64_t step);
+                              const ConvGeometry &geometry, int64_t step,
+                              int64_t parts);
+
+/// The dimension of the reduction of backward weights that is split.
+int64_t getSplitSize(const ConvGeometry &geometry, int64_t step);
 
 /// Whether neighbouring channels of a tensor lie together in memory.
 bool isChannelsLast(dnn::Layout layout);

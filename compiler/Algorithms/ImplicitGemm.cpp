@@ -8,6 +8,7 @@
 #include "compiler/Algorithms/ImplicitGemm.h"
 #include "compiler/Algorithms/GemmTile.h"
 #include "compiler/Algorithms/GemmViews.h"
+#include "compiler/Algorithms/PartSum.h"
 
 using namespace mlir;
 using namespace tessera;
@@ -21,7 +22,7 @@ static GemmViews makeViews(OpBuilder &b, dnn::ConvOp conv,
   case dnn::ConvDirection::BackwardData:
     return viewBackwardData(b, conv, geometry);
   case dnn::ConvDirection::BackwardWeights:
-    return viewBackwardWeights(b, conv, geometry, tile.k);
+    return viewBackwardWeights(b, conv, geometry, tile.k, tile.parts);
   }
   llvm_unreachable("every direction has a case");
 }
@@ -65,23 +66,46 @@ static Value createPipeline(OpBuilder &b, Location loc, GemmViews views,
   return pipeline.getResult();
 }
 
+/// The views of the epilogue's tensors.
+static SmallVector<Value> viewExtras(dnn::ConvOp conv,
+                                     const ResultPlace &place) {
+  SmallVector<Value> views;
+  for (Value extra : conv.getExtras()) {
+    ViewBuilder::Exprs coordinates = {place.channel};
+    if (cast<MemRefType>(extra.getType()).getRank() > 1)
+      coordinates = orderCoordinates(conv.getResultLayout(), place.outer,
+                                     place.channel, place.spatial);
+    views.push_back(place.view.create(conv.getLoc(), extra, coordinates));
+  }
+  return views;
+}
+
+/// The view that a tile is stored through: of the result, or of the parts that
+/// a second launch adds.
+static dnn::ViewOp viewStored(dnn::ConvOp conv, const ResultPlace &place,
+                              Value workspace) {
+  ViewBuilder::Exprs coordinates = orderCoordinates(
+      conv.getResultLayout(), place.outer, place.channel, place.spatial);
+  if (!workspace)
+    return place.view.create(conv.getLoc(), conv.getResultOperand().get(),
+                             coordinates);
+  coordinates.insert(coordinates.begin(), place.part);
+  return place.view.create(conv.getLoc(), workspace, coordinates);
+}
+
 static void tileConv(dnn::ConvOp conv, const GemmTile &tile) {
   OpBuilder b(conv);
   Location loc = conv.getLoc();
   GemmViews views = makeViews(b, conv, tile);
-  const ResultPlace &place = views.result;
-  auto viewLikeResult = [&](Value tensor) {
-    return place.view.create(loc, tensor, conv.getResultLayout(), place.outer,
-                             place.channel, place.spatial);
-  };
-  dnn::ViewOp result = viewLikeResult(conv.getResultOperand().get());
+  Value workspace;
+  if (tile.parts > 1)
+    workspace = addPartsWorkspace(conv, tile.parts);
+  dnn::ViewOp stored = viewStored(conv, views.result, workspace);
   SmallVector<Value> extras;
-  for (Value extra : conv.getExtras())
-    extras.push_back(cast<MemRefType>(extra.getType()).getRank() == 1
-                         ? place.view.create(loc, extra, place.channel)
-                         : viewLikeResult(extra));
+  if (!workspace)
+    extras = viewExtras(conv, views.result);
 
-  ArrayRef<int64_t> shape = result.getType().getShape();
+  ArrayRef<int64_t> shape = stored.getType().getShape();
   int64_t counts[] = {shape[0], llvm::divideCeilSigned(shape[1], tile.m),
                       llvm::divideCeilSigned(shape[2], tile.n)};
   auto tiles = dnn::ForEachTileOp::create(
@@ -91,10 +115,27 @@ static void tileConv(dnn::ConvOp conv, const GemmTile &tile) {
                               {loc, loc, loc});
   Value acc = createPipeline(b, loc, views, tile, body->getArguments());
   auto store = dnn::TileStoreOp::create(
-      b, loc, acc, result, body->getArgument(0), body->getArgument(1),
+      b, loc, acc, stored, body->getArgument(0), body->getArgument(1),
       body->getArgument(2), extras);
-  store.getEpilogue().takeBody(conv.getEpilogue());
+  if (workspace)
+    buildPartSum(conv, workspace);
+  else
+    store.getEpilogue().takeBody(conv.getEpilogue());
   conv.erase();
+}
+
+/// Only backward weights has sums so long that they are worth splitting.
+static LogicalResult checkParts(dnn::ConvOp conv, const GemmTile &tile) {
+  if (tile.parts == 1)
+    return success();
+  if (conv.getDirection() != dnn::ConvDirection::BackwardWeights)
+    return conv.emitOpError() << "needs backward_weights to be split into "
+                              << tile.parts << " parts";
+  int64_t size = getSplitSize(ConvGeometry(conv), tile.k);
+  if (size % tile.parts != 0)
+    return conv.emitOpError() << "needs parts that divide a reduction of "
+                              << size << ", but has " << tile.parts;
+  return success();
 }
 
 LogicalResult tessera::buildImplicitGemm(Operation *primitive,
@@ -110,6 +151,8 @@ LogicalResult tessera::buildImplicitGemm(Operation *primitive,
   ErrorOr<GemmTile> tile = parseGemmTile(config);
   if (!tile)
     return conv.emitOpError() << tile.getStatus().getMessage();
+  if (failed(checkParts(conv, *tile)))
+    return failure();
   tileConv(conv, *tile);
   return success();
 }

@@ -30,6 +30,10 @@ struct GemmSize {
   double reduction; ///< The mean of the classes.
   /// How many elements the inner loop of a nested walk goes through.
   int64_t inner;
+  /// The outermost dimension of a reduction that may be split, else 1; and
+  /// whether `inner` is split with it.
+  int64_t splittable = 1;
+  bool splitsInner = false;
 };
 } // namespace
 
@@ -59,27 +63,35 @@ static GemmSize getBackwardDataSize(const ConvProblem &p) {
           channels};
 }
 
-static GemmSize getBackwardWeightsSize(const ConvProblem &p) {
-  int64_t pixels = multiply(p.getOutput());
-  int64_t inner = p.batch;
+static GemmSize getBackwardWeightsSize(const ConvProblem &p, int step) {
+  Spatial out = p.getOutput();
+  int64_t pixels = multiply(out);
+  GemmSize size = {static_cast<double>(p.groups),
+                   p.outChannels / p.groups,
+                   p.inChannels / p.groups * multiply(p.filter),
+                   static_cast<double>(p.batch * pixels),
+                   p.batch,
+                   p.batch};
   if (isPointwise(p)) {
     bool areNhwc = p.xLayout == Layout::NHWC && p.yLayout == Layout::NHWC;
     bool areNchw = p.xLayout == Layout::NCHW && p.yLayout == Layout::NCHW;
-    inner = areNhwc ? p.batch * pixels : areNchw ? pixels : 1;
+    size.inner = areNhwc ? p.batch * pixels : areNchw ? pixels : 1;
+    size.splitsInner = areNhwc;
+  } else if (p.batch % (2 * step) == 0) {
+    // Images innermost: the first spatial dimension is split.
+    size.splittable = p.hasDepth() ? out.d : out.h;
   }
-  return {static_cast<double>(p.groups), p.outChannels / p.groups,
-          p.inChannels / p.groups * multiply(p.filter),
-          static_cast<double>(p.batch * pixels), inner};
+  return size;
 }
 
-static GemmSize getGemmSize(const ConvProblem &problem) {
+static GemmSize getGemmSize(const ConvProblem &problem, int step) {
   switch (problem.direction) {
   case Direction::Forward:
     return getForwardSize(problem);
   case Direction::BackwardData:
     return getBackwardDataSize(problem);
   case Direction::BackwardWeights:
-    return getBackwardWeightsSize(problem);
+    return getBackwardWeightsSize(problem, step);
   }
   return {};
 }
@@ -89,10 +101,41 @@ static double countTiles(const GemmSize &size, const GemmShape &tile) {
          static_cast<double>(divideUp(size.columns, tile.n));
 }
 
+/// Clocks of the launch that adds the parts: to start it, and to write and read
+/// an f32 of each at a speed between those of memory and of the L2 cache.
+static double estimateSum(const GemmSize &size, int parts) {
+  constexpr double kLaunch = 10000, kBytesAClock = 2000;
+  double elements = size.groups * static_cast<double>(size.rows) *
+                    static_cast<double>(size.columns);
+  return parts == 1 ? 0 : kLaunch + elements * parts * 8 / kBytesAClock;
+}
+
 static double estimateClocks(const GemmSize &size, const GpuTarget &target,
-                             double peak, const GemmShape &tile) {
-  double rounds = std::ceil(countTiles(size, tile) / target.computeUnits);
-  return rounds * tile.m * tile.n * size.reduction / (tile.efficiency * peak);
+                             double peak, const GemmShape &tile, int parts) {
+  double rounds =
+      std::ceil(countTiles(size, tile) * parts / target.computeUnits);
+  return rounds * tile.m * tile.n * size.reduction / parts /
+             (tile.efficiency * peak) +
+         estimateSum(size, parts);
+}
+
+/// Whether the walk of a part is nested (TileCopy.h), for `turn` elements a
+/// turn of the main loop.
+static bool isNested(const GemmSize &size, int64_t turn, int parts) {
+  return size.inner / (size.splitsInner ? parts : 1) % turn == 0;
+}
+
+/// 1, and numbers of parts that divide the reduction and do not make the walk
+/// flat, as long as a compute unit is left without a tile.
+static std::vector<int> getParts(const GemmSize &size, const GpuTarget &target,
+                                 const GemmShape &tile, int64_t turn) {
+  std::vector<int> parts = {1};
+  double tiles = countTiles(size, tile);
+  for (int n = 2; n <= size.splittable && n <= 64; ++n)
+    if (size.splittable % n == 0 && tiles * n < 2.0 * target.computeUnits &&
+        isNested(size, turn, n) == isNested(size, turn, 1))
+      parts.push_back(n);
+  return parts;
 }
 
 /// Whether the rows of a tile stay within one buffer descriptor: those of a
@@ -151,7 +194,8 @@ static bool fitsInt32(const ConvProblem &problem) {
     return reach < kLimit;
   };
   return fits(&Spatial::h, &Pads::h) && fits(&Spatial::w, &Pads::w) &&
-         fits(&Spatial::d, &Pads::d) && getGemmSize(problem).reduction < kLimit;
+         fits(&Spatial::d, &Pads::d) &&
+         getGemmSize(problem, /*step=*/1).reduction < kLimit;
 }
 
 /// Whether both factors lie in memory as a copy directly to LDS needs them:
@@ -201,19 +245,26 @@ std::vector<Candidate>
 ImplicitGemm::getCandidates(const Problem &problem,
                             const GpuTarget &target) const {
   const ConvProblem &conv = *problem.getConv();
-  GemmSize size = getGemmSize(conv);
   int64_t elementBytes = getByteSize(conv.dataType);
   GemmShapes shapes = getGemmShapes(target, conv.dataType);
   std::vector<Candidate> candidates;
   for (const GemmShape &shape : shapes.shapes) {
-    int64_t turn = shape.buffers * shape.stepBytes / elementBytes;
-    bool isFlat = size.inner % turn != 0;
+    GemmTile tile = makeGemmTile(shapes, shape, elementBytes);
+    int64_t turn = static_cast<int64_t>(tile.buffers) * tile.k;
+    GemmSize size = getGemmSize(conv, tile.k);
     if (!isReachable(conv, shape) || !isLaunchable(size, target, shape) ||
-        (isFlat && !shape.fitsFlatWalk) ||
+        (!isNested(size, turn, 1) && !shape.fitsFlatWalk) ||
         (shape.isDirect && !canCopyDirectly(conv)))
       continue;
-    candidates.push_back({makeGemmTile(shapes, shape, elementBytes).toConfig(),
-                          estimateClocks(size, target, shapes.peak, shape)});
+    for (int parts : getParts(size, target, shape, turn)) {
+      // The workspace of the parts is f32.
+      if (parts > 1 && conv.dataType == DataType::F64)
+        break;
+      tile.parts = parts;
+      candidates.push_back(
+          {tile.toConfig(),
+           estimateClocks(size, target, shapes.peak, shape, parts)});
+    }
   }
   return candidates;
 }

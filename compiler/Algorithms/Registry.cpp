@@ -10,6 +10,8 @@ using namespace tessera;
 std::span<const Algorithm *const> tessera::getAlgorithms() {
   static const std::array kAlgorithms = {
       &getImplicitGemm(),
+      &getDepthwise(),
+      &getGeneralConv(),
   };
   return kAlgorithms;
 }

@@ -8,6 +8,8 @@ namespace tessera {
 class Algorithm;
 
 /// Each defined in the file of its name; they live for ever.
+const Algorithm &getDepthwise();
+const Algorithm &getGeneralConv();
 const Algorithm &getImplicitGemm();
 
 } // namespace tessera

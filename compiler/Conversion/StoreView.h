@@ -41,7 +41,8 @@ public:
   bool dependsOnQ() const { return isAlongQ; }
   /// Neighbours along P that one access may take, at most `limit` and 16 bytes.
   int64_t getWidth(int64_t limit) const {
-    limit = std::min(limit, kChunkBytes / access.getElementBytes());
+    constexpr int64_t kMaxBytes = 16;
+    limit = std::min(limit, kMaxBytes / access.getElementBytes());
     return access.getVectorWidth(p.index, limit);
   }
 

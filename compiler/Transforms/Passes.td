@@ -25,7 +25,10 @@ def ApplyTile : Pass<"dnn-apply-tile", "::mlir::ModuleOp"> {
     Option<"tile", "tile", "std::string", "",
            "Canonical text of the tile">,
   ];
-  let dependentDialects = ["::tessera::dnn::DnnDialect"];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::tessera::dnn::DnnDialect",
+    "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"];
 }
 
 #endif // TESSERA_COMPILER_TRANSFORMS_PASSES_TD

@@ -172,6 +172,30 @@ TEST_F(ConvBackward, IsRightWithEveryTile) {
     }
 }
 
+// A reduction in parts, which a second launch adds: rows of images, images, and
+// pointwise pixels; with an epilogue that follows the sum, and old values.
+TEST_F(ConvBackward, SplitsTheReductionExactly) {
+  bool hasMatrix = getTarget().matrixUnit == MatrixUnit::MfmaCdna2 ||
+                   getTarget().matrixUnit == MatrixUnit::MfmaCdna3;
+  GemmTile tile{
+      64, 32, 32, 2, hasMatrix ? 1 : 2, 2, hasMatrix ? "mfma32" : "fma", 2};
+  auto fixed = makeEngine(std::make_shared<FixedTileCompiler>(tile.toConfig()));
+  ASSERT_NE(fixed, nullptr);
+  for (int64_t batch : {64, 6})
+    for (int64_t filter : {1, 3})
+      for (Layout layout : {Layout::NHWC, Layout::NCHW}) {
+        ConvProblem p = makeSmall(Direction::BackwardWeights, DataType::F16);
+        p.xLayout = p.wLayout = p.yLayout = layout;
+        p.batch = batch;
+        p.in = {6, 4};
+        p.outChannels = 66;
+        p.filter = {filter, filter};
+        p.pad = {filter / 2, filter / 2};
+        p.epilogue.bias = p.epilogue.beta = filter == 3;
+        checkConv(*fixed, p, reference::DataKind::Integer);
+      }
+}
+
 // Blocks are written to LDS without a bank conflict, and read without one.
 TEST(GradientLayer, HasNoBankConflict) {
   std::string path = getEnvText("TESSERA_EMULATOR_STATS").value_or("");

@@ -78,6 +78,31 @@ TEST(ChooseTile, CopiesDirectlyWhereItCan) {
   EXPECT_FALSE(parseGemmTile(*chooseTile(p, target))->isDirect);
 }
 
+// What the fast algorithms leave, the general one takes: other directions and
+// types, and tensors beyond the reach of a tile.
+TEST(ChooseTile, CoversEveryProblem) {
+  const GpuTarget &target = *findTarget("gfx942");
+  ConvProblem types = makeLayer();
+  types.dataType = DataType::I8;
+  ConvProblem wide = makeLayer();
+  wide.batch = 4;
+  wide.in = {1 << 15, 1 << 15};
+  ConvProblem many = makeLayer();
+  many.batch = 336;
+  many.inChannels = many.outChannels = many.groups = 512;
+  many.in = {224, 224};
+  for (ConvProblem p : {makeLayer(), types, wide, many})
+    for (Direction direction : {Direction::Forward, Direction::BackwardData,
+                                Direction::BackwardWeights}) {
+      if (p.dataType == DataType::I8 && direction != Direction::Forward)
+        continue;
+      p.direction = direction;
+      auto tile = chooseTile(p, target);
+      EXPECT_TRUE(tile) << p.toNetworkConfig() << ": "
+                        << tile.getStatus().getMessage();
+    }
+}
+
 // What no kernel covers is an answer with a reason, not a wrong kernel.
 TEST(ChooseTile, RefusesWithAReason) {
   const GpuTarget &target = *findTarget("gfx942");
@@ -86,19 +111,19 @@ TEST(ChooseTile, RefusesWithAReason) {
   EXPECT_EQ(chooseTile(p, target).getStatus().getCode(),
             StatusCode::InvalidArgument);
   p = makeLayer();
-  p.batch = 4;
-  p.in = {1 << 15, 1 << 15};
-  EXPECT_EQ(chooseTile(p, target).getStatus().getCode(),
-            StatusCode::NotSupported);
-  p = makeLayer();
   p.filter = {5, 1};
   p.dilation = {1 << 30, 1};
   EXPECT_EQ(chooseTile(p, target).getStatus().getCode(),
             StatusCode::NotSupported);
-  p = makeLayer();
-  p.batch = 336;
-  p.inChannels = p.outChannels = p.groups = 512;
-  p.in = {224, 224};
-  EXPECT_EQ(chooseTile(p, target).getStatus().getCode(),
-            StatusCode::NotSupported);
+}
+
+// A layer of one channel a group has an algorithm of its own.
+TEST(ChooseTile, KnowsDepthwise) {
+  ConvProblem p = makeLayer();
+  p.groups = 256;
+  for (const GpuTarget &target : getAllTargets()) {
+    auto tile = chooseTile(p, target);
+    ASSERT_TRUE(tile) << target.name;
+    EXPECT_EQ(tile->algorithm, "depthwise") << target.name;
+  }
 }

@@ -11,6 +11,9 @@ static const GemmTile kTile{256, 128, 32, 2, 4, 3, "mfma32"};
 // The text is part of a database key: it may not change by accident.
 TEST(GemmTile, HasAStableText) {
   EXPECT_EQ(kTile.toConfig().toText(), "igemm-m256n128k32-w2x4-b3-mfma32");
+  GemmTile split = kTile;
+  split.parts = 8;
+  EXPECT_EQ(split.toConfig().toText(), "igemm-m256n128k32-w2x4-b3-mfma32-s8");
 }
 
 // What is written can be read, and is the same tile.
@@ -18,6 +21,11 @@ TEST(GemmTile, RoundTrips) {
   ErrorOr<GemmTile> read = parseGemmTile(kTile.toConfig());
   ASSERT_TRUE(read) << read.getStatus().getMessage();
   EXPECT_EQ(*read, kTile);
+  GemmTile split = kTile;
+  split.parts = 8;
+  read = parseGemmTile(split.toConfig());
+  ASSERT_TRUE(read) << read.getStatus().getMessage();
+  EXPECT_EQ(*read, split);
 }
 
 // Only the canonical text is a tile.
@@ -27,6 +35,7 @@ TEST(GemmTile, RefusesOtherTexts) {
         "direct-m256n128k32-w2x4-b3-mfma32",
         "igemm-m256n128k32-w2x4-b3-mfma32 ",
         "igemm-m256n128k32-w2x4-b3-mfma32-x",
+        "igemm-m256n128k32-w2x4-b3-mfma32-s1",
         "igemm-m0256n128k32-w2x4-b3-mfma32", "igemm-m256k32n128-w2x4-b3-mfma32",
         "igemm-m256n128k32-w2-b3-mfma32", "igemm-m-1n128k32-w2x4-b3-mfma32",
         "igemm-m0n128k32-w2x4-b3-mfma32", "igemm-m256n128k32-w2x4-b0-mfma32",

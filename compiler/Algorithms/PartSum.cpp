@@ -1,0 +1,88 @@
+//===- PartSum.cpp - The sum of the parts of a split reduction ------------===//
+
+#include "compiler/Algorithms/PartSum.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <algorithm>
+#include <numeric>
+
+using namespace mlir;
+using namespace tessera;
+
+static int64_t getProduct(ArrayRef<int64_t> sizes) {
+  return std::accumulate(sizes.begin(), sizes.end(), int64_t(1),
+                         std::multiplies<>());
+}
+
+Value tessera::addPartsWorkspace(dnn::ConvOp conv, int64_t parts) {
+  ConvProgram program(conv);
+  auto function = conv->getParentOfType<func::FuncOp>();
+  Builder b(conv.getContext());
+  SmallVector<int64_t> shape = {parts};
+  llvm::append_range(shape, program.getResult().getType().getShape());
+  Type element = program.getSumType();
+  int64_t bytes = getProduct(shape) * element.getIntOrFloatBitWidth() / 8;
+  DictionaryAttr attributes = b.getDictionaryAttr(
+      {b.getNamedAttr(dnn::kArgAttrName, b.getStringAttr("workspace")),
+       b.getNamedAttr(dnn::kBytesAttrName, b.getI64IntegerAttr(bytes))});
+  unsigned last = function.getNumArguments();
+  (void)function.insertArgument(last, MemRefType::get(shape, element),
+                                attributes, conv.getLoc());
+  return function.getArgument(last);
+}
+
+/// A kernel function behind that of `conv` with its arguments, and no body.
+static func::FuncOp createSumFunction(dnn::ConvOp conv) {
+  auto function = conv->getParentOfType<func::FuncOp>();
+  OpBuilder b(function->getContext());
+  b.setInsertionPointAfter(function);
+  auto sum = func::FuncOp::create(b, conv.getLoc(),
+                                  (function.getName() + "_sum").str(),
+                                  function.getFunctionType());
+  sum->setAttr(dnn::kKernelAttrName, b.getUnitAttr());
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    sum.setArgAttrs(i, function.getArgAttrDict(i));
+  Block *body = sum.addEntryBlock();
+  b.setInsertionPointToStart(body);
+  func::ReturnOp::create(b, conv.getLoc());
+  return sum;
+}
+
+void tessera::buildPartSum(dnn::ConvOp conv, Value workspace) {
+  constexpr int64_t kThreads = 256, kMaxWidth = 4;
+  // Parts that are loaded before the first is added: one by one, each would
+  // wait for memory. Behind the last part, a load gives zero.
+  constexpr int64_t kAtOnce = 16;
+  ConvProgram program(conv);
+  func::FuncOp function = createSumFunction(conv);
+  OpBuilder b(function.getBody().front().getTerminator());
+  PointBuilder p(b, conv.getLoc());
+  auto type = cast<MemRefType>(workspace.getType());
+  Value memory =
+      function.getArgument(cast<BlockArgument>(workspace).getArgNumber());
+
+  // The workspace is packed, so its last dimension is the one to share out.
+  int64_t last = type.getRank() - 1;
+  int64_t width = getAccessWidth(type, last, kMaxWidth);
+  SmallVector<int64_t> sizes(type.getShape().drop_front());
+  sizes.back() /= width;
+  PointBuilder::Values place(p.forEachPoint(sizes, kThreads));
+  place.back() = p.mul(place.back(), width);
+  int64_t parts = type.getDimSize(0);
+  int64_t turns = llvm::divideCeilSigned(parts, kAtOnce);
+  Value none = p.zero(type.getElementType(), width);
+  Value sum = p.loop(turns, none, [&](Value turn, ValueRange carried) {
+    PointBuilder::Values blocks;
+    for (int64_t i = 0; i < std::min(parts, kAtOnce); ++i) {
+      PointBuilder::Values from = {p.add(p.mul(turn, kAtOnce), i)};
+      from.append(place.begin(), place.end());
+      blocks.push_back(p.loadBlock(memory, last, width, from));
+    }
+    Value next = carried[0];
+    for (Value block : blocks)
+      next = p.addBlocks(next, block);
+    return PointBuilder::Values{next};
+  })[0];
+  emitResult(p, program, sum, last - 1, place, function.getArguments());
+}

@@ -1,0 +1,28 @@
+//===- PartSum.h - The sum of the parts of a split reduction ---*- C++ -*-===//
+//
+// A reduction that is too long for the few elements it ends in is split: the
+// first launch writes each part to a workspace, and the second, in the same
+// code object, adds them in a fixed order. So every run gives the same bits,
+// which atomics would not.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_COMPILER_ALGORITHMS_PARTSUM_H
+#define TESSERA_COMPILER_ALGORITHMS_PARTSUM_H
+
+#include "compiler/Algorithms/ConvProgram.h"
+
+namespace tessera {
+
+/// Gives the function of `conv` a workspace for `parts` results, the last of
+/// its arguments: memref<parts x shape of the result>, packed, of the type of
+/// the sums.
+mlir::Value addPartsWorkspace(dnn::ConvOp conv, int64_t parts);
+
+/// Appends the kernel that sums the parts: it applies the convolution's
+/// epilogue and stores the result. To be called before `conv` is erased.
+void buildPartSum(dnn::ConvOp conv, mlir::Value workspace);
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_ALGORITHMS_PARTSUM_H

@@ -1,0 +1,211 @@
+//===- PointBuilder.cpp - Writes the body of a point program --------------===//
+
+#include "compiler/Algorithms/PointBuilder.h"
+
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace tessera;
+
+int64_t tessera::getAccessWidth(MemRefType type, int64_t dim, int64_t limit) {
+  SmallVector<int64_t> distances;
+  int64_t offset;
+  if (failed(type.getStridesAndOffset(distances, offset)) ||
+      dnn::getVectorDim(type) != dim)
+    return 1;
+  distances[dim] = offset;
+  auto divides = [&](int64_t width) {
+    return limit % width == 0 && type.getDimSize(dim) % width == 0 &&
+           llvm::all_of(distances, [&](int64_t distance) {
+             return distance % width == 0;
+           });
+  };
+  int64_t width = 1;
+  while (divides(2 * width))
+    width *= 2;
+  return width;
+}
+
+ValueRange PointBuilder::forEachPoint(ArrayRef<int64_t> sizes,
+                                      int64_t threads) {
+  auto points = dnn::ForEachPointOp::create(b, loc, sizes, threads);
+  SmallVector<Type> types(sizes.size(), b.getIndexType());
+  SmallVector<Location> locations(sizes.size(), loc);
+  return b.createBlock(&points.getBody(), {}, types, locations)->getArguments();
+}
+
+//===----------------------------------------------------------------------===//
+// Indices and control
+//===----------------------------------------------------------------------===//
+
+Value PointBuilder::index(int64_t value) {
+  return arith::ConstantIndexOp::create(b, loc, value);
+}
+
+Value PointBuilder::add(Value lhs, Value rhs) {
+  if (matchPattern(lhs, m_Zero()))
+    return rhs;
+  if (matchPattern(rhs, m_Zero()))
+    return lhs;
+  return arith::AddIOp::create(b, loc, lhs, rhs);
+}
+
+Value PointBuilder::add(Value lhs, int64_t rhs) {
+  return rhs == 0 ? lhs : add(lhs, index(rhs));
+}
+
+Value PointBuilder::mul(Value lhs, int64_t rhs) {
+  if (rhs == 1 || matchPattern(lhs, m_Zero()))
+    return lhs;
+  return arith::MulIOp::create(b, loc, lhs, index(rhs));
+}
+
+PointBuilder::Values
+PointBuilder::loop(int64_t count, ValueRange init,
+                   llvm::function_ref<Values(Value, ValueRange)> body) {
+  if (count == 1)
+    return body(index(0), init);
+  auto loop =
+      scf::ForOp::create(b, loc, index(0), index(count), index(1), init);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Values next = body(loop.getInductionVar(), loop.getRegionIterArgs());
+  if (!init.empty())
+    scf::YieldOp::create(b, loc, next);
+  return Values(loop.getResults());
+}
+
+PointBuilder::Values PointBuilder::branch(Value condition, ValueRange otherwise,
+                                          llvm::function_ref<Values()> body) {
+  auto branch = scf::IfOp::create(b, loc, otherwise.getTypes(), condition,
+                                  /*addThenBlock=*/true, /*addElseBlock=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  Values values = body();
+  scf::YieldOp::create(b, loc, values);
+  b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(b, loc, otherwise);
+  return Values(branch.getResults());
+}
+
+//===----------------------------------------------------------------------===//
+// Blocks
+//===----------------------------------------------------------------------===//
+
+Type PointBuilder::getBlockType(Type element, int64_t count) {
+  return count == 1 ? element : VectorType::get(count, element);
+}
+
+int64_t PointBuilder::getBlockSize(Value block) {
+  auto vector = dyn_cast<VectorType>(block.getType());
+  return vector ? vector.getNumElements() : 1;
+}
+
+Value PointBuilder::getElement(Value block, int64_t i) {
+  if (getBlockSize(block) == 1)
+    return block;
+  return vector::ExtractOp::create(b, loc, block, i);
+}
+
+Value PointBuilder::makeBlock(ArrayRef<Value> elements) {
+  if (elements.size() == 1)
+    return elements.front();
+  Type type = getBlockType(elements.front().getType(), elements.size());
+  return vector::FromElementsOp::create(b, loc, type, elements);
+}
+
+Value PointBuilder::getSlice(Value block, int64_t first, int64_t count) {
+  if (count == getBlockSize(block))
+    return block;
+  if (count == 1)
+    return getElement(block, first);
+  SmallVector<int64_t> mask(count);
+  std::iota(mask.begin(), mask.end(), first);
+  return vector::ShuffleOp::create(b, loc, block, block, mask);
+}
+
+Value PointBuilder::splat(Value scalar, int64_t count) {
+  if (count == 1)
+    return scalar;
+  return vector::BroadcastOp::create(
+      b, loc, getBlockType(scalar.getType(), count), scalar);
+}
+
+Value PointBuilder::zero(Type element, int64_t count) {
+  return arith::ConstantOp::create(b, loc,
+                                   b.getZeroAttr(getBlockType(element, count)));
+}
+
+Value PointBuilder::sumElements(Value block) {
+  for (int64_t half = getBlockSize(block) / 2; half >= 1; half /= 2)
+    block = addBlocks(getSlice(block, 0, half), getSlice(block, half, half));
+  return block;
+}
+
+Value PointBuilder::loadBlock(Value memory, int64_t dim, int64_t count,
+                              ValueRange coordinates) {
+  auto type = cast<MemRefType>(memory.getType());
+  int64_t width = getAccessWidth(type, dim, count);
+  Type piece = getBlockType(type.getElementType(), width);
+  Values elements;
+  Values place(coordinates);
+  for (int64_t first = 0; first < count; first += width) {
+    place[dim] = add(coordinates[dim], first);
+    auto load = dnn::PointLoadOp::create(b, loc, piece, b.getI1Type(), memory,
+                                         place, DenseI64ArrayAttr());
+    if (width == count)
+      return load.getValue();
+    for (int64_t i = 0; i < width; ++i)
+      elements.push_back(getElement(load.getValue(), i));
+  }
+  return makeBlock(elements);
+}
+
+void PointBuilder::storeBlock(Value block, Value memory, int64_t dim,
+                              ValueRange coordinates) {
+  auto type = cast<MemRefType>(memory.getType());
+  int64_t count = getBlockSize(block);
+  int64_t width = getAccessWidth(type, dim, count);
+  Values place(coordinates);
+  for (int64_t first = 0; first < count; first += width) {
+    place[dim] = add(coordinates[dim], first);
+    dnn::PointStoreOp::create(b, loc, getSlice(block, first, width), memory,
+                              place, DenseI64ArrayAttr());
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Arithmetic
+//===----------------------------------------------------------------------===//
+
+Value PointBuilder::convert(Value block, Type element) {
+  Type from = getElementTypeOrSelf(block);
+  if (from == element)
+    return block;
+  Type type = getBlockType(element, getBlockSize(block));
+  if (isa<IntegerType>(from) && isa<FloatType>(element))
+    return arith::SIToFPOp::create(b, loc, type, block);
+  if (isa<IntegerType>(from))
+    return arith::ExtSIOp::create(b, loc, type, block);
+  if (from.getIntOrFloatBitWidth() < element.getIntOrFloatBitWidth())
+    return arith::ExtFOp::create(b, loc, type, block);
+  return arith::TruncFOp::create(b, loc, type, block);
+}
+
+Value PointBuilder::addBlocks(Value lhs, Value rhs) {
+  if (isa<IntegerType>(getElementTypeOrSelf(lhs)))
+    return arith::AddIOp::create(b, loc, lhs, rhs);
+  return arith::AddFOp::create(b, loc, lhs, rhs);
+}
+
+Value PointBuilder::mulAdd(Value lhs, Value rhs, Value acc) {
+  if (isa<IntegerType>(getElementTypeOrSelf(lhs)))
+    return addBlocks(arith::MulIOp::create(b, loc, lhs, rhs), acc);
+  return math::FmaOp::create(b, loc, lhs, rhs, acc);
+}

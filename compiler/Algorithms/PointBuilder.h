@@ -1,0 +1,82 @@
+//===- PointBuilder.h - Writes the body of a point program -----*- C++ -*-===//
+//
+// An algorithm says which elements a thread loads, in which loops, and what it
+// does with them; in upstream's builders alone that would be a page for a
+// window sum.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_COMPILER_ALGORITHMS_POINTBUILDER_H
+#define TESSERA_COMPILER_ALGORITHMS_POINTBUILDER_H
+
+#include "dialect/IR/Dnn.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Builders.h"
+
+namespace tessera {
+
+/// Elements along dimension `dim` of `type` that one access can have: the
+/// largest power of two that divides `limit` and that dnn.point_load accepts.
+int64_t getAccessWidth(mlir::MemRefType type, int64_t dim, int64_t limit);
+
+/// A builder of index arithmetic, loops, and blocks of neighbouring elements.
+/// A block is a scalar if it has one element, else a vector.
+class PointBuilder {
+public:
+  using Values = llvm::SmallVector<mlir::Value>;
+
+  PointBuilder(mlir::OpBuilder &builder, mlir::Location loc)
+      : b(builder), loc(loc) {}
+
+  mlir::OpBuilder &b;
+  mlir::Location loc;
+
+  /// Makes the op and leaves the builder at the start of its body, whose
+  /// arguments are the result.
+  mlir::ValueRange forEachPoint(mlir::ArrayRef<int64_t> sizes, int64_t threads);
+
+  // Indices. Sums and products with neutral constants are not emitted.
+  mlir::Value index(int64_t value);
+  mlir::Value add(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value add(mlir::Value lhs, int64_t rhs);
+  mlir::Value mul(mlir::Value lhs, int64_t rhs);
+
+  /// Runs `body` for 0 <= i < count; it maps the carried values to the next.
+  Values loop(int64_t count, mlir::ValueRange init,
+              llvm::function_ref<Values(mlir::Value i, mlir::ValueRange)> body);
+
+  /// `body`'s values where `condition` holds, else `otherwise`.
+  Values branch(mlir::Value condition, mlir::ValueRange otherwise,
+                llvm::function_ref<Values()> body);
+
+  // Elements.
+  static mlir::Type getBlockType(mlir::Type element, int64_t count);
+  static int64_t getBlockSize(mlir::Value block);
+  mlir::Value getElement(mlir::Value block, int64_t i);
+  mlir::Value makeBlock(mlir::ArrayRef<mlir::Value> elements);
+  /// Elements first, first + 1, ...
+  mlir::Value getSlice(mlir::Value block, int64_t first, int64_t count);
+  mlir::Value splat(mlir::Value scalar, int64_t count);
+  mlir::Value zero(mlir::Type element, int64_t count);
+  /// The sum of all elements, each half added to the other.
+  mlir::Value sumElements(mlir::Value block);
+
+  /// A block of `count` elements from `coordinates` on along `dim`, whose
+  /// coordinate is a multiple of `count`, in as few accesses as possible.
+  mlir::Value loadBlock(mlir::Value memory, int64_t dim, int64_t count,
+                        mlir::ValueRange coordinates);
+  void storeBlock(mlir::Value block, mlir::Value memory, int64_t dim,
+                  mlir::ValueRange coordinates);
+
+  // Arithmetic on blocks of one size.
+  /// Extended or rounded to `element`.
+  mlir::Value convert(mlir::Value block, mlir::Type element);
+  mlir::Value addBlocks(mlir::Value lhs, mlir::Value rhs);
+  /// lhs * rhs + acc, rounded once if of floats.
+  mlir::Value mulAdd(mlir::Value lhs, mlir::Value rhs, mlir::Value acc);
+};
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_ALGORITHMS_POINTBUILDER_H
