@@ -25,7 +25,8 @@ int64_t BlockCopy::chooseBlockRows(const ViewAccess &access, const LdsTile &lds,
     return 1;
   int64_t width = access.getVectorWidth(/*index=*/1, 4);
   for (int64_t rows : {4, 2})
-    if (rows <= width && lds.rows % rows == 0 &&
+    if (rows <= width && rows * lds.elementBytes <= kChunkBytes &&
+        lds.rows % rows == 0 &&
         lds.rows / rows * lds.getChunks() * kWritesPerChunk % threads == 0)
       return rows;
   return 1;

@@ -1,37 +1,48 @@
-// RUN: dnn-opt %s --dnn-apply-tile="target=gfx942 tile=general-b4r2t64s3" | FileCheck %s
+// RUN: dnn-opt %s -split-input-file -verify-diagnostics --dnn-apply-tile="target=gfx942 tile=igemm-m64n64k32-w2x2-b2-mfma32-s7" | FileCheck %s
 
-// Sums in parts: the first kernel writes each part to the workspace, the second
-// adds them, applies the epilogue (beta: the old result) and rounds once.
-// CHECK-LABEL: func.func @weights(
-// CHECK-SAME: %[[W:[^:]*]]: memref<8x3x3x4xf16> {dnn.arg = "w"}
-// CHECK-SAME: %[[BETA:[^:]*]]: f64 {dnn.arg = "beta"}
-// CHECK-SAME: %[[PARTS:[^:]*]]: memref<3x8x3x3x4xf32> {dnn.arg = "workspace", dnn.bytes = 3456 : i64}
-// CHECK: dnn.for_each_point [3, 1, 4, 3, 3, 1] threads 64
-// CHECK-NOT: dnn.point_store %{{.*}}, %[[W]]
-// CHECK: dnn.point_store %{{.*}}, %[[PARTS]]{{.*}} : vector<4xf32>
-// CHECK-LABEL: func.func @weights_sum(
-// CHECK-SAME: %[[W:[^:]*]]: memref<8x3x3x4xf16> {dnn.arg = "w"}
-// CHECK-SAME: %[[BETA:[^:]*]]: f64 {dnn.arg = "beta"}
-// CHECK-SAME: %[[PARTS:[^:]*]]: memref<3x8x3x3x4xf32>
-// CHECK: dnn.for_each_point [8, 3, 3, 1] threads 256
-// CHECK-COUNT-3: dnn.point_load %[[PARTS]]
-// CHECK-NOT: dnn.point_load %[[PARTS]]
-// CHECK-COUNT-3: arith.addf
-// CHECK: dnn.point_load %[[W]]
-// CHECK: %[[SCALE:.*]] = vector.broadcast %[[BETA]] : f64 to vector<4xf64>
-// CHECK: arith.truncf %[[SCALE]]
-// CHECK: dnn.point_store %{{.*}}, %[[W]]{{.*}} : vector<4xf16>
-func.func @weights(%x: memref<2x8x6x4xf16> {dnn.arg = "x"}, %w: memref<8x3x3x4xf16> {dnn.arg = "w"},
-                   %y: memref<2x8x6x8xf16> {dnn.arg = "y"}, %beta: f64 {dnn.arg = "beta"})
-    attributes {dnn.kernel} {
+// Seven rows of images, each a part: one more dimension of the group, which is
+// added to the row's place and leads the workspace. A second kernel adds them,
+// and the epilogue is its.
+// CHECK-LABEL: func.func @weights
+// CHECK-SAME: %[[PARTS:[^ ]+]]: memref<7x64x3x3x8xf32> {dnn.arg = "workspace", dnn.bytes = 129024 : i64}
+// CHECK: dnn.view %arg2 <[1, 7], [64], [1, 7, 64] : (d0, d1, d2, d3, d4, d5) -> (d5, d1 + d3, d4, d0 * 64 + d2)>
+// CHECK: dnn.view %[[PARTS]] <[1, 7], [64], [3, 3, 8] : (d0, d1, d2, d3, d4, d5) -> (d1, d0 * 64 + d2, d3, d4, d5)>
+// CHECK: dnn.for_each_tile [7, 1, 2] of [64, 64]
+// CHECK: dnn.tile_store
+// CHECK-NOT: epilogue
+// CHECK-LABEL: func.func @weights_sum
+// CHECK: dnn.for_each_point
+// CHECK: arith.maximumf
+func.func @weights(%x: memref<64x7x7x8xf16>, %w: memref<64x3x3x8xf16>, %y: memref<64x7x7x64xf16>) attributes {dnn.kernel} {
   dnn.conv backward_weights x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
       pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
-      epilogue ins(%w : memref<8x3x3x4xf16>) {
-  ^bb0(%sum: f32, %old: f32):
-    %scale = arith.truncf %beta : f64 to f32
-    %scaled = arith.mulf %scale, %old : f32
-    %new = arith.addf %sum, %scaled : f32
-    dnn.yield %new : f32
-  } : memref<2x8x6x4xf16>, memref<8x3x3x4xf16>, memref<2x8x6x8xf16>
+      epilogue {
+  ^bb0(%sum: f32):
+    %zero = arith.constant 0.0 : f32
+    %relu = arith.maximumf %sum, %zero : f32
+    dnn.yield %relu : f32
+  } : memref<64x7x7x8xf16>, memref<64x3x3x8xf16>, memref<64x7x7x64xf16>
+  return
+}
+
+// -----
+
+// Parts are alike.
+func.func @uneven(%x: memref<64x8x8x8xf16>, %w: memref<64x3x3x8xf16>, %y: memref<64x8x8x64xf16>) attributes {dnn.kernel} {
+  // expected-error@+1 {{needs parts that divide a reduction of 8, but has 7}}
+  dnn.conv backward_weights x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
+      pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
+      : memref<64x8x8x8xf16>, memref<64x3x3x8xf16>, memref<64x8x8x64xf16>
+  return
+}
+
+// -----
+
+// The other directions have short sums.
+func.func @forward(%x: memref<64x7x7x8xf16>, %w: memref<64x3x3x8xf16>, %y: memref<64x7x7x64xf16>) attributes {dnn.kernel} {
+  // expected-error@+1 {{needs backward_weights to be split into 7 parts}}
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
+      pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
+      : memref<64x7x7x8xf16>, memref<64x3x3x8xf16>, memref<64x7x7x64xf16>
   return
 }
