@@ -166,10 +166,10 @@ Value ExtraTensor::load(int64_t j, int64_t i) {
   const MatrixInstruction &row = mma.getInstruction();
   const FragmentSide &q = mma.hasLanesAlongN() ? mma.getM() : mma.getN();
   Type element = view.getAccess().getElementType();
-  // What one side does not move is valid wherever the other is.
-  StorePlace placeQ = view.locateQ(view.dependsOnQ() ? i * q.rows : 0);
-  if (!view.dependsOnQ())
-    placeQ.valid = Value();
+  // What one side does not move is there wherever the other is, unless the
+  // group alone puts it outside.
+  StorePlace placeQ = view.locateQ(view.dependsOnQ() ? i * q.rows : 0,
+                                   /*isAnywhere=*/true);
   SmallVector<Value> elements;
   int64_t width = view.dependsOnP() ? view.getWidth(row.accVector) : 1;
   for (int64_t first = 0; first < row.accRegs; first += width) {
@@ -177,9 +177,8 @@ Value ExtraTensor::load(int64_t j, int64_t i) {
       elements.push_back(elements.front());
       continue;
     }
-    StorePlace placeP = view.locateP(mma.getPosition(j, first));
-    if (!view.dependsOnP())
-      placeP.valid = Value();
+    StorePlace placeP =
+        view.locateP(mma.getPosition(j, first), /*isAnywhere=*/true);
     llvm::append_range(
         elements,
         unpackLoaded(e, view.load(placeP, placeQ, width), element, width));

@@ -20,20 +20,21 @@ bool StoreView::isMoved(const StoreSide &side, unsigned form) const {
                       [](int64_t factor) { return factor != 0; });
 }
 
-StorePlace StoreView::locate(const StoreSide &side, int64_t offset) const {
+StorePlace StoreView::locate(const StoreSide &side, int64_t offset,
+                             bool checksExtent) const {
   Value position = e.add(side.first, offset);
   // The rows of a tensor with a descriptor of its own are relative to it.
   Value origin = side.index == 1 ? buffer.row0 : side.origin;
   StorePlace place{
       access.getSpace(side.index).evaluate(e, e.add(origin, position)), {}};
-  if (side.extent % side.tile != 0)
+  if (checksExtent && side.extent % side.tile != 0)
     place.valid = e.ult(e.add(side.origin, position), side.extent);
   return place;
 }
 
 /// Checks that P alone moves belong to P.
-StorePlace StoreView::locateP(int64_t offset) const {
-  StorePlace place = locate(p, offset);
+StorePlace StoreView::locateP(int64_t offset, bool isAnywhere) const {
+  StorePlace place = locate(p, offset, isAlongP || !isAnywhere);
   for (unsigned f = 1; f < access.getNumForms(); ++f)
     if (isMoved(p, f) && !isMoved(q, f))
       place.valid =
@@ -44,8 +45,8 @@ StorePlace StoreView::locateP(int64_t offset) const {
 
 /// Group and constants are added to Q's place, and checks that do not depend on
 /// P belong to it.
-StorePlace StoreView::locateQ(int64_t offset) const {
-  StorePlace place = locate(q, offset);
+StorePlace StoreView::locateQ(int64_t offset, bool isAnywhere) const {
+  StorePlace place = locate(q, offset, isAlongQ || !isAnywhere);
   for (auto [form, base] : llvm::zip(place.forms, buffer.base))
     form = e.add(base, form);
   for (unsigned f = 1; f < access.getNumForms(); ++f)

@@ -44,8 +44,11 @@ public:
     return access.getVectorWidth(p.index, limit);
   }
 
-  StorePlace locateP(int64_t offset) const;
-  StorePlace locateQ(int64_t offset) const;
+  /// The place of a position. That it is inside of the view's extent is not
+  /// checked along a side that moves nothing if `isAnywhere`: for tensors that
+  /// have one value for all of the side.
+  StorePlace locateP(int64_t offset, bool isAnywhere = false) const;
+  StorePlace locateQ(int64_t offset, bool isAnywhere = false) const;
 
   /// Loads `width` elements as integers; zero where there is nothing.
   mlir::Value load(const StorePlace &p, const StorePlace &q,
@@ -54,7 +57,8 @@ public:
   void store(mlir::Value value, const StorePlace &p, const StorePlace &q) const;
 
 private:
-  StorePlace locate(const StoreSide &side, int64_t offset) const;
+  StorePlace locate(const StoreSide &side, int64_t offset,
+                    bool checksExtent) const;
   mlir::Value getOffset(const StorePlace &p, const StorePlace &q) const;
   bool isMoved(const StoreSide &side, unsigned form) const;
 

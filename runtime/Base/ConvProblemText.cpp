@@ -43,10 +43,10 @@ std::string_view tessera::getName(Activation activation) {
   __builtin_unreachable();
 }
 
-static std::string getSuffix(const Epilogue &epilogue) {
+std::string tessera::toText(const Epilogue &epilogue) {
   std::string text;
   auto add = [&](std::string_view name) {
-    text += text.empty() ? "-e" : "+";
+    text += text.empty() ? "" : "+";
     text += name;
   };
   if (epilogue.alpha)
@@ -62,8 +62,8 @@ static std::string getSuffix(const Epilogue &epilogue) {
   return text;
 }
 
-/// In the order of the printer, each with the separator that comes first.
-static void scanEpilogue(TextScanner &scanner, Epilogue &epilogue) {
+// In the order of the printer, each with the separator that comes first.
+void tessera::scanEpilogue(TextScanner &scanner, Epilogue &epilogue) {
   std::string_view separator = "-e";
   auto take = [&](std::string_view name) {
     if (!scanner.consume(std::string(separator) + std::string(name)))
@@ -102,7 +102,7 @@ std::string ConvProblem::toNetworkConfig() const {
   text += "-p" + toText(pad, deep) + "-s" + toText(stride, deep) + "-d" +
           toText(dilation, deep);
   text += "-g" + std::to_string(groups);
-  return text + getSuffix(epilogue);
+  return epilogue.isEmpty() ? text : text + "-e" + toText(epilogue);
 }
 
 ConvProblem tessera::scanConvProblem(TextScanner &scanner, bool hasDepth) {

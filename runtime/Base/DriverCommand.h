@@ -2,7 +2,8 @@
 //
 // The line that every MIOpen bug report quotes and that MIOpen's logs print is
 // also our way to name a problem on a command line. The flags are data, so the
-// parser, dnn-driver and its help text agree.
+// parser, dnn-driver and its help text agree. What MIOpenDriver cannot say has
+// flags of our own, so that every problem has a line.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,18 +18,19 @@
 
 namespace tessera {
 
-/// One flag of "MIOpenDriver conv". Every flag takes one value.
+/// One flag of an operation. Every flag takes one value.
 struct DriverFlag {
-  char shortName;
+  char shortName; ///< 0 if it has none, as our own flags.
   std::string_view longName;
   std::string_view defaultValue;
   std::string_view help;
 };
 
-/// Every flag, in the order of the help text.
-std::span<const DriverFlag> getDriverFlags();
+/// Every flag of "conv" and of "pool", in the order of the help text.
+std::span<const DriverFlag> getConvDriverFlags();
+std::span<const DriverFlag> getPoolDriverFlags();
 
-/// Bits of --forw.
+/// Bits of --forw. "pool" has the first two.
 enum DriverDirections : int {
   kDriverForward = 1,
   kDriverBackwardData = 2,
@@ -37,11 +39,12 @@ enum DriverDirections : int {
 
 /// A command line, understood.
 struct DriverOptions {
-  /// Its direction is the first of forward, backward data, backward weights
-  /// that `forw` asks for.
-  ConvProblem problem;
-  /// Or of DriverDirections, as given; 0 means all three.
-  int forw = 0;
+  /// What to run, in this order: one canonical problem for each direction that
+  /// --forw asks for, at least one.
+  std::vector<Problem> problems;
+  /// The command asks for transposed convolutions. `problems` are the
+  /// convolutions that they amount to: its forward is backward data.
+  bool isTransposed = false;
   int iterations = 10;
   bool verify = true;
   bool time = false;

@@ -33,6 +33,11 @@ std::string toText(Layout layout, const Strides &strides, bool hasDepth);
 void scanLayout(TextScanner &scanner, bool hasDepth, Layout &layout,
                 Strides &strides);
 
+/// "alpha+bias+relu"; empty if the epilogue is.
+std::string toText(const Epilogue &epilogue);
+/// Reads it behind "-e", or nothing at all.
+void scanEpilogue(TextScanner &scanner, Epilogue &epilogue);
+
 /// Whether the layouts in the text are those of a problem with depth; looks
 /// ahead, because depth decides how the rest reads.
 bool namesDepth(std::string_view text);

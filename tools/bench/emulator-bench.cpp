@@ -127,7 +127,7 @@ static ErrorOr<std::vector<Entry>> readList(const Options &options) {
     ErrorOr<DriverOptions> parsed = parseDriverOptions(list);
     if (!parsed)
       return parsed.getStatus();
-    entry.problem = parsed->problem;
+    entry.problem = *parsed->problems.front().getConv();
     entries.push_back(std::move(entry));
   }
   return entries;

@@ -4,11 +4,13 @@
 #define TESSERA_TOOLS_DNN_DRIVER_DESCRIPTORS_H
 
 #include "runtime/Base/ErrorOr.h"
+#include "runtime/Base/ProblemTypes.h"
 
 #include <miopen/miopen.h>
 #include <tessera/tessera.h>
 
 #include <memory>
+#include <vector>
 
 namespace tessera::driver {
 
@@ -42,6 +44,25 @@ ErrorOr<Owner> create(miopenStatus_t (*make)(Object **)) {
   if (Status status = check(make(&object)); !status.isOk())
     return status;
   return Owner(object);
+}
+
+/// A descriptor of these numbers, by a layout's word if there is one.
+ErrorOr<TensorDesc> makeTensor(DataType type, Layout layout,
+                               const Strides &strides,
+                               const TensorLengths &lengths, bool hasDepth);
+
+/// n, c, [d,] h, w.
+std::vector<int> toInts(const TensorLengths &lengths, bool hasDepth);
+
+/// [d,] h, w.
+template <int64_t neutral>
+std::vector<int> toInts(const Lengths<neutral> &lengths, bool hasDepth) {
+  std::vector<int> ints;
+  if (hasDepth)
+    ints.push_back(static_cast<int>(lengths.d));
+  ints.push_back(static_cast<int>(lengths.h));
+  ints.push_back(static_cast<int>(lengths.w));
+  return ints;
 }
 
 } // namespace tessera::driver

@@ -3,37 +3,27 @@
 #ifndef TESSERA_TOOLS_DNN_DRIVER_VERIFICATION_H
 #define TESSERA_TOOLS_DNN_DRIVER_VERIFICATION_H
 
-#include "runtime/Base/Problem.h"
-
-#include <vector>
+#include "test/unit/Support/ConvCase.h"
 
 namespace tessera::driver {
-
-/// Data of the three tensors on the host, in the problem's layouts.
-struct HostTensors {
-  std::vector<char> x;
-  std::vector<char> w;
-  std::vector<char> y;
-};
-
-/// Uniform x and w from `seed`; y full of NaN, so that an element which no
-/// kernel writes is found.
-HostTensors makeHostTensors(const ConvProblem &problem, uint64_t seed);
 
 struct Verification {
   double error;
   double tolerance;
+  /// What is wrong with a single element, or with what lies between them;
+  /// empty if nothing is.
+  std::string wrong;
 
   /// A NaN is an error, too.
-  bool passed() const { return error < tolerance; }
+  bool passed() const { return error < tolerance && wrong.empty(); }
 };
 
-/// Compares `tensors.y` with a convolution of `x` and `w` on the host, summed
-/// in double. The error is MIOpenDriver's: the root mean square of the
-/// differences over the largest magnitude. So is the tolerance, without the
-/// factor of 10 that it grants to implicit GEMM.
-Verification verifyForward(const ConvProblem &problem,
-                           const HostTensors &tensors);
+/// Compares the result of `problem` in `data` with the reference. The error is
+/// MIOpenDriver's: the root mean square of the differences over the largest
+/// magnitude. So is the tolerance, without the factor of 10 that it grants to
+/// implicit GEMM. One wrong element among many does not show in it, so each is
+/// judged by our own rule as well (dialect/Reference/Compare.h).
+Verification verify(const ConvProblem &problem, const test::ConvCase &data);
 
 } // namespace tessera::driver
 

@@ -149,8 +149,7 @@ reference::Epilogue ConvCase::getEpilogue() const {
   return epilogue;
 }
 
-reference::Expected
-ConvCase::evaluate(const std::vector<int64_t> *sample) const {
+reference::Expected ConvCase::addUp(const std::vector<int64_t> *sample) const {
   const reference::ConvShape shape = getReferenceShape(problem);
   switch (problem.direction) {
   case Direction::Forward:
@@ -165,6 +164,19 @@ ConvCase::evaluate(const std::vector<int64_t> *sample) const {
   }
   __builtin_unreachable();
 }
+
+reference::Expected
+ConvCase::evaluate(const std::vector<int64_t> *sample) const {
+  reference::Expected expected = addUp(sample);
+  applyEpilogue(getEpilogue(),
+                type == ElementType::F64 ? ElementType::F64 : ElementType::F32,
+                expected);
+  return expected;
+}
+
+reference::Expected ConvCase::getExpected() const { return evaluate(nullptr); }
+
+TensorView ConvCase::getResultView() const { return viewResult(getResult()); }
 
 /// Whether integers stay exact.
 static bool isExact(Activation activation) {
@@ -181,13 +193,10 @@ static bool isExact(Activation activation) {
   }
 }
 
-reference::Report ConvCase::judge(reference::Expected expected) const {
-  applyEpilogue(getEpilogue(),
-                type == ElementType::F64 ? ElementType::F64 : ElementType::F32,
-                expected);
+reference::Report ConvCase::judge(const reference::Expected &expected) const {
   bool exact =
       kind == DataKind::Integer && isExact(problem.epilogue.activation);
-  return compare(expected, viewResult(getResult()),
+  return compare(expected, getResultView(),
                  exact ? reference::Rule::Exact : reference::Rule::Rounding);
 }
 

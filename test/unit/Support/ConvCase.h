@@ -33,6 +33,11 @@ public:
   std::vector<char> &getResult();
   const std::vector<char> &getResult() const;
 
+  /// What every element of the result should be.
+  reference::Expected getExpected() const;
+  /// The result as it is.
+  reference::TensorView getResultView() const;
+
   /// Judges every element of the result.
   reference::Report check() const;
   /// Judges about `count` elements of it, for problems that are too large.
@@ -60,9 +65,11 @@ private:
   /// `data` with the type and strides of the result.
   reference::TensorView viewResult(const std::vector<char> &data) const;
   reference::Epilogue getEpilogue() const;
-  /// All elements, or those of `sample`.
+  /// The sums of all elements, or of those in `sample`.
+  reference::Expected addUp(const std::vector<int64_t> *sample) const;
+  /// Sums and epilogue.
   reference::Expected evaluate(const std::vector<int64_t> *sample) const;
-  reference::Report judge(reference::Expected expected) const;
+  reference::Report judge(const reference::Expected &expected) const;
 
   ConvProblem problem;
   reference::DataKind kind;

@@ -78,6 +78,40 @@ public:
     return p.canonicalize();
   }
 
+  /// Pooling of every mode, direction and kind of index, perhaps with depth or
+  /// gaps.
+  PoolProblem nextPool() {
+    PoolProblem p;
+    p.mode = static_cast<PoolMode>(pick(0, 2));
+    p.direction = pick(0, 1) ? Direction::Forward : Direction::BackwardData;
+    p.dataType = static_cast<DataType>(pick(0, 2));
+    p.xLayout = static_cast<Layout>(pick(0, 1));
+    p.yLayout = static_cast<Layout>(pick(0, 1));
+    p.batch = pick(1, 30);
+    p.channels = pick(1, 100);
+    p.in = pickPair(1, 60);
+    p.window = pickPair(1, 7);
+    p.pad = {pick(0, 3), pick(0, 3)};
+    p.stride = pickPair(1, 4);
+    if (pick(0, 1)) {
+      p.in.d = pick(1, 9);
+      p.window.d = pick(1, 3);
+      p.pad.d = pick(0, 1);
+      p.stride.d = pick(1, 2);
+    }
+    if (p.mode == PoolMode::Max &&
+        (p.direction == Direction::BackwardData || pick(0, 1))) {
+      p.indexType = pick(0, 1) ? IndexType::U32 : IndexType::U64;
+      p.indexMode = static_cast<IndexMode>(pick(0, 1));
+    }
+    if (pick(0, 1)) {
+      p.yStrides = getPackedStrides(p.yLayout, p.getOutputLengths());
+      p.yStrides.n += 3;
+      p.yLayout = Layout::Strided;
+    }
+    return p.canonicalize();
+  }
+
 private:
   uint64_t seed;
   std::mt19937_64 engine;

@@ -67,6 +67,16 @@ TEST_P(ConvBackward, MatchesTheReference) {
 INSTANTIATE_TEST_SUITE_P(Random, ConvBackward,
                          testing::Range(0, TESSERA_RANDOM_PROBLEMS));
 
+// Pixels that only the group puts outside: depth 3 in steps of 3 and height 1
+// in steps of 2, one pixel to each group. The old value of another group's
+// pixel must not be read.
+TEST_F(ConvBackward, ReadsNoPixelOfAnotherGroup) {
+  auto p = parseNetworkConfig("conv-bwd-f32-ndhwc,ndhwc,ndhwc-n1c8d3h1w1-"
+                              "k1z3y3x1-p0x1x0-s3x2x1-d1x1x1-g1-ebeta");
+  ASSERT_TRUE(p) << p.getStatus().getMessage();
+  check(*p->getConv(), reference::DataKind::Integer);
+}
+
 // The nested walk of backward data: output channels inside, taps outside, some
 // of which no pixel of a workgroup has. Every product counts.
 TEST_F(ConvBackward, SkipsTapsExactly) {

@@ -20,6 +20,21 @@ static DriverOptions parse(const Words &words) {
   return {};
 }
 
+/// The first problem, which is a convolution.
+static ConvProblem parseConv(const Words &words) {
+  DriverOptions options = parse(words);
+  return options.problems.empty() ? ConvProblem()
+                                  : *options.problems.front().getConv();
+}
+
+/// The network configs of all problems.
+static std::vector<std::string> parseAll(const Words &words) {
+  std::vector<std::string> texts;
+  for (const Problem &problem : parse(words).problems)
+    texts.push_back(problem.toNetworkConfig());
+  return texts;
+}
+
 static std::string getNetworkConfig(const std::string &command) {
   ErrorOr<Problem> problem = parseDriverCommand(command);
   return problem ? problem->toNetworkConfig()
@@ -32,7 +47,8 @@ TEST(DriverCommand, HasMiopenDriversDefaults) {
             "conv-fwd-f32-nchw,nchw,nchw-n100c3h32w32-k32y3x3-p0x0-s1x1-d1x1-"
             "g1");
   DriverOptions options = parse({"conv"});
-  EXPECT_EQ(options.forw, 0);
+  EXPECT_EQ(options.problems.size(), 3u);
+  EXPECT_FALSE(options.isTransposed);
   EXPECT_EQ(options.iterations, 10);
   EXPECT_TRUE(options.verify);
   EXPECT_FALSE(options.time);
@@ -69,22 +85,22 @@ TEST(DriverCommand, ReadsLongFlags) {
 
 // "--flag=value" is read too, and a later flag wins.
 TEST(DriverCommand, ReadsAttachedValues) {
-  EXPECT_EQ(parse({"conv", "--in_h=7", "-H", "9"}).problem.in.h, 9);
-  EXPECT_EQ(parse({"conv", "-H", "9", "--in_h=7"}).problem.in.h, 7);
+  EXPECT_EQ(parseConv({"conv", "--in_h=7", "-H", "9"}).in.h, 9);
+  EXPECT_EQ(parseConv({"conv", "-H", "9", "--in_h=7"}).in.h, 7);
 }
 
 // The operation names the type; both spellings of bfloat16 are known.
 TEST(DriverCommand, ReadsOperations) {
-  EXPECT_EQ(parse({"conv"}).problem.dataType, DataType::F32);
-  EXPECT_EQ(parse({"convfp16"}).problem.dataType, DataType::F16);
-  EXPECT_EQ(parse({"convbfp16"}).problem.dataType, DataType::BF16);
-  EXPECT_EQ(parse({"convbf16"}).problem.dataType, DataType::BF16);
+  EXPECT_EQ(parseConv({"conv"}).dataType, DataType::F32);
+  EXPECT_EQ(parseConv({"convfp16"}).dataType, DataType::F16);
+  EXPECT_EQ(parseConv({"convbfp16"}).dataType, DataType::BF16);
+  EXPECT_EQ(parseConv({"convbf16"}).dataType, DataType::BF16);
 }
 
 // A program name before the operation is skipped, whatever it is.
 TEST(DriverCommand, SkipsTheProgram) {
-  EXPECT_EQ(parse({"dnn-driver", "conv", "-n", "5"}).problem.batch, 5);
-  EXPECT_EQ(parse({"/opt/rocm/bin/MIOpenDriver", "conv"}).problem.batch, 100);
+  EXPECT_EQ(parseConv({"dnn-driver", "conv", "-n", "5"}).batch, 5);
+  EXPECT_EQ(parseConv({"/opt/rocm/bin/MIOpenDriver", "conv"}).batch, 100);
 }
 
 // A line can be pasted from a log as it is.
@@ -94,17 +110,80 @@ TEST(DriverCommand, ReadsLogLines) {
             "conv-fwd-f16-nchw,nchw,nchw-n2c3h32w32-k32y3x3-p0x0-s1x1-d1x1-g1");
 }
 
-// --forw is a sum of bits; the problem takes the first direction of it.
+// --forw is a sum of bits, and 0 is all; each direction is a problem.
 TEST(DriverCommand, ReadsDirections) {
-  const Direction expected[] = {Direction::Forward,         Direction::Forward,
-                                Direction::BackwardData,    Direction::Forward,
-                                Direction::BackwardWeights, Direction::Forward,
-                                Direction::BackwardData,    Direction::Forward};
   for (int forw = 0; forw < 8; ++forw) {
-    DriverOptions options = parse({"conv", "-F", std::to_string(forw)});
-    EXPECT_EQ(options.forw, forw);
-    EXPECT_EQ(options.problem.direction, expected[forw]) << forw;
+    int bits = forw == 0 ? 7 : forw;
+    std::vector<Direction> expected;
+    for (auto [bit, direction] :
+         {std::pair{kDriverForward, Direction::Forward},
+          {kDriverBackwardData, Direction::BackwardData},
+          {kDriverBackwardWeights, Direction::BackwardWeights}})
+      if (bits & bit)
+        expected.push_back(direction);
+    std::vector<Direction> actual;
+    for (const Problem &problem :
+         parse({"conv", "-F", std::to_string(forw)}).problems)
+      actual.push_back(problem.getConv()->direction);
+    EXPECT_EQ(actual, expected) << forw;
   }
+}
+
+// Integers have one direction, so that is all of them.
+TEST(DriverCommand, Int8RunsForward) {
+  EXPECT_EQ(parseAll({"convint8", "-I", "NHWC"}),
+            std::vector<std::string>{
+                "conv-fwd-i8,i32-nhwc,nchw,nchw-n100c3h32w32-k32y3x3-p0x0-"
+                "s1x1-d1x1-g1"});
+  EXPECT_EQ(parseConv({"convint8", "--result_type", "fp32"}).int8Result,
+            DataType::F32);
+}
+
+// Depth has its flags, its own words for layouts, and its defaults; in 2-D all
+// of it is ignored.
+TEST(DriverCommand, ReadsDepth) {
+  EXPECT_EQ(
+      getNetworkConfig("convfp16 -_ 3 -n 1 -c 4 -! 6 -H 20 -W 21 -k 6 -@ 2 "
+                       "-y 5 -x 7 -$ 1 -p 0 -q 2 -# 2 -u 3 -v 4 -^ 3 -l 1 "
+                       "-j 2 -I NDHWC -f NCDHW -O NHWC -F 4"),
+      "conv-wrw-f16-ndhwc,ncdhw,ndhwc-n1c4d6h20w21-k6z2y5x7-p1x0x2-s2x3x4-"
+      "d3x1x2-g1");
+  EXPECT_EQ(getNetworkConfig("conv --spatial_dim 3 -F 1"),
+            "conv-fwd-f32-ncdhw,ncdhw,ncdhw-n100c3d32h32w32-k32z3y3x3-p0x0x0-"
+            "s1x1x1-d1x1x1-g1");
+  EXPECT_EQ(getNetworkConfig("conv -_ 2 -! 9 -@ 2 -$ 7"),
+            getNetworkConfig("conv"));
+}
+
+// A transposed convolution is backward data of the convolution whose input is
+// its result; channels, layouts and directions change places.
+TEST(DriverCommand, ExchangesTransposedConvolutions) {
+  Words words = {"conv", "-m", "trans", "-n", "2",  "-c", "6",  "-H", "7",
+                 "-W",   "9",  "-k",    "4",  "-p", "1",  "-q", "1",  "-u",
+                 "2",    "-v", "2",     "-g", "2",  "-Y", "1",  "-I", "NHWC"};
+  const std::string rest =
+      "-f32-nchw,nchw,nhwc-n2c4h14w17-k6y3x3-p1x1-s2x2-d1x1-g2";
+  EXPECT_TRUE(parse(words).isTransposed);
+  EXPECT_EQ(parseAll(words),
+            (std::vector<std::string>{"conv-bwd" + rest, "conv-fwd" + rest,
+                                      "conv-wrw" + rest}));
+  words.insert(words.end(), {"-F", "2"});
+  EXPECT_EQ(parseAll(words), std::vector<std::string>{"conv-fwd" + rest});
+}
+
+// What MIOpenDriver cannot say has flags of our own.
+TEST(DriverCommand, ReadsOurOwnFlags) {
+  EXPECT_EQ(
+      getNetworkConfig("conv -n 1 -c 2 -H 4 -W 4 -k 8 --in_strides "
+                       "40,20,5,1 --out_strides 32,4,32,64 --epilogue "
+                       "alpha+beta+bias+residual+leakyrelu"),
+      "conv-fwd-f32-s1:20:5:1,nchw,s1:4:32:64-n1c2h4w4-k8y3x3-p0x0-s1x1-d1x1-"
+      "g1-ealpha+beta+bias+residual+leakyrelu");
+  EXPECT_EQ(getNetworkConfig("convfp64 -n 1 -_ 3 -! 2 -@ 1 -H 4 -W 4 "
+                             "--in_strides 96,1,48,12,3"),
+            "conv-fwd-f64-ndhwc,ncdhw,ncdhw-n1c3d2h4w4-k32z1y3x3-p0x0x0-s1x1x1-"
+            "d1x1x1-g1")
+      << "a word is used where one fits";
 }
 
 // Flags about the run have fields; files and the like are passed on.
@@ -139,36 +218,78 @@ TEST(DriverCommand, AppliesThePaddingMode) {
   Words valid = same;
   same.insert(same.end(), {"-z", "same"});
   valid.insert(valid.end(), {"-z", "valid"});
-  EXPECT_EQ(parse(same).problem.pad, (Pads{1, 1}));
-  EXPECT_EQ(parse(valid).problem.pad, (Pads{0, 0}));
+  EXPECT_EQ(parseConv(same).pad, (Pads{1, 1}));
+  EXPECT_EQ(parseConv(valid).pad, (Pads{0, 0}));
   same.insert(same.end(), {"-l", "2"});
-  EXPECT_EQ(parse(same).problem.pad, (Pads{9, 9})) << "dilated: ignored";
+  EXPECT_EQ(parseConv(same).pad, (Pads{9, 9})) << "dilated: ignored";
 }
 
 // No group means one group, as in MIOpenDriver.
 TEST(DriverCommand, TakesZeroGroupsForOne) {
-  EXPECT_EQ(parse({"conv", "-g", "0"}).problem.groups, 1);
+  EXPECT_EQ(parseConv({"conv", "-g", "0"}).groups, 1);
 }
 
-// A problem's line gives the same problem back.
+// A problem's line gives the same problem back, whatever the problem.
 TEST(DriverCommand, RoundTripsProblems) {
   test::RandomProblem random;
   SCOPED_TRACE(testing::Message() << "TESSERA_TEST_SEED=" << random.getSeed());
-  for (int i = 0; i < 2000; ++i) {
-    ConvProblem problem = random.next(DataType::F32);
+  for (int i = 0; i < 4000; ++i) {
+    Problem problem =
+        i % 2 ? Problem(random.nextOfAll()) : Problem(random.nextPool());
     std::string line = toDriverCommand(problem);
     ErrorOr<Problem> read = parseDriverCommand(line);
-    ASSERT_TRUE(read) << read.getStatus().getMessage();
-    ASSERT_EQ(*read, Problem(problem)) << line;
+    ASSERT_TRUE(read) << line << ": " << read.getStatus().getMessage();
+    ASSERT_EQ(*read, problem) << line;
   }
 }
 
 // The line is in MIOpen's own order, so that it can be compared with its logs.
 TEST(DriverCommand, WritesLinesAsMiopenDoes) {
-  ConvProblem problem = parse({"convfp16", "-I", "NHWC", "-F", "1"}).problem;
+  ConvProblem problem = parseConv({"convfp16", "-I", "NHWC", "-F", "1"});
   EXPECT_EQ(toDriverCommand(problem),
             "convfp16 -n 100 -c 3 -H 32 -W 32 -k 32 -y 3 -x 3 -p 0 -q 0 -u 1 "
             "-v 1 -l 1 -j 1 --in_layout NHWC -m conv -g 1 -F 1 -t 1");
+  problem = parseConv({"conv", "-_", "3", "-O", "NDHWC", "-F", "2"});
+  EXPECT_EQ(toDriverCommand(problem),
+            "conv -n 100 -c 3 --in_d 32 -H 32 -W 32 -k 32 --fil_d 3 -y 3 -x 3 "
+            "--pad_d 0 -p 0 -q 0 --conv_stride_d 1 -u 1 -v 1 --dilation_d 1 "
+            "-l 1 -j 1 --spatial_dim 3 --out_layout NDHWC -m conv -g 1 -F 2 "
+            "-t 1");
+}
+
+// Pooling's defaults are MIOpenDriver's: forward keeps indices for backward.
+TEST(DriverCommand, ReadsPooling) {
+  EXPECT_EQ(
+      parseAll({"pool"}),
+      (std::vector<std::string>{
+          "pool-fwd-max-f32-nchw,nchw-n100c3h32w32-y3x3-p0x0-s1x1-iu8mask",
+          "pool-bwd-max-f32-nchw,nchw-n100c3h32w32-y3x3-p0x0-s1x1-iu8mask"}));
+  EXPECT_EQ(getNetworkConfig("poolfp16 -W 2x4x9x10,NHWC -y 2 -x 5 -v 3 -u 4 "
+                             "-p 1 -q 2 -m avg_in -F 2"),
+            "pool-bwd-avgin-f16-nhwc,nhwc-n2c4h9w10-y2x5-p1x2-s3x4-inone");
+  EXPECT_EQ(getNetworkConfig("poolbfp16 -W 2x4x5x9x10,NDHWC -Z 2 -s 2 -o 1 "
+                             "-I miopenIndexUint32"),
+            "pool-fwd-max-bf16-ndhwc,ndhwc-n2c4d5h9w10-z2y3x3-p1x0x0-s2x1x1-"
+            "iu32image");
+}
+
+// Forward alone keeps no indices, so that their type cannot be too small.
+TEST(DriverCommand, ForwardPoolingAloneKeepsNoIndices) {
+  EXPECT_EQ(getNetworkConfig("pool -W 1x1x32x32 -y 20 -x 20 -F 1"),
+            "pool-fwd-max-f32-nchw,nchw-n1c1h32w32-y20x20-p0x0-s1x1-inone");
+  EXPECT_EQ(getNetworkConfig("pool -W 1x1x32x32 -F 1 --save_indices 1 -M 1 "
+                             "--index_type miopenIndexUint16"),
+            "pool-fwd-max-f32-nchw,nchw-n1c1h32w32-y3x3-p0x0-s1x1-iu16image");
+}
+
+// Each tensor may lie in its own way; a gradient lies as its tensor.
+TEST(DriverCommand, ReadsTensorsOfPooling) {
+  EXPECT_EQ(
+      parseAll({"pool", "-W", "2x4x9x9,400x1x40x4", "-O", "2x4x7x7,NHWC", "-D",
+                "2x4x9x9,NCHW", "-m", "avg"}),
+      (std::vector<std::string>{
+          "pool-fwd-avg-f32-s400:1:40:4,nhwc-n2c4h9w9-y3x3-p0x0-s1x1-inone",
+          "pool-bwd-avg-f32-nchw,nhwc-n2c4h9w9-y3x3-p0x0-s1x1-inone"}));
 }
 
 static void expectRefusal(StatusCode code, const Words &words,
@@ -198,6 +319,34 @@ TEST(DriverCommand, NamesTheWrongWord) {
       {{"conv", "-i", "many"}, "flag '--iter' needs an integer"},
       {{"conv", "-F", "8"}, "flag '--forw' must be between 0 and 7"},
       {{"conv", "-I", "nhwc"}, "flag '--in_layout' must be NCHW or NHWC"},
+      {{"conv", "-_", "3", "-I", "DHW"}, "must be NCDHW or NDHWC, not 'DHW'"},
+      {{"conv", "-I", "NCDHW"}, "has a depth, but the problem has none"},
+      {{"conv", "-_", "4"}, "flag '--spatial_dim' must be 2 or 3, not '4'"},
+      {{"conv", "--in_strides", "1,2,3"},
+       "'--in_strides' needs 4 numbers with commas between, not '1,2,3'"},
+      {{"conv", "-_", "3", "--fil_strides", "1,2,3,4"}, "needs 5 numbers"},
+      {{"conv", "--out_strides", "1,2,3,x"}, "'--out_strides' needs 4"},
+      {{"conv", "--out_strides", "1,1,1,1"}, "two of its elements in one"},
+      {{"conv", "--epilogue", "relu+bias"}, "flag '--epilogue' must be some"},
+      {{"conv", "--epilogue", "alpha+"}, "flag '--epilogue' must be some"},
+      {{"conv", "--result_type", "fp32"}, "is one of convint8 only"},
+      {{"convint8", "--result_type", "fp16"}, "must be int32 or fp32"},
+      {{"convint8", "-F", "2"}, "i8 is a type of forward"},
+      {{"conv", "-m", "trans", "-Y", "1"},
+       "the output padding is 1, but must be below the stride 1"},
+      {{"conv", "-m", "trans", "-H", "1", "-p", "5"}, "leaves nothing"},
+      {{"pool", "-F", "4"}, "flag '--forw' must be between 0 and 3"},
+      {{"pool", "-n", "4"}, "unknown flag '-n'"},
+      {{"pool", "-W", "4x4"}, "flag '--input' needs 4 or 5 lengths"},
+      {{"pool", "-W", "1x1x9x9,1x2"}, "as many strides as lengths"},
+      {{"pool", "-O", "100x3x31x30"},
+       "a length of '--output' is 31, but the problem makes it 30"},
+      {{"pool", "-m", "min"}, "must be one of max, avg, avg_in, not 'min'"},
+      {{"pool", "-I", "u8"}, "'--index_type' must be one of"},
+      {{"pool", "-z", "full"}, "'--pad_mode' must be valid or default"},
+      {{"pool", "-y", "20", "-x", "20"}, "the index type u8 is too small"},
+      {{"poolint8"}, "pooling computes with f16, bf16 and f32, not i8"},
+      {{"convolution"}, "unknown operation 'convolution'"},
       {{"conv", "-m", "deconv"}, "flag '--mode' must be conv or trans"},
       {{"conv", "-z", "full"}, "flag '--pad_mode' must be same, valid"},
       {{"conv", "-n", "0"}, "the batch size is 0"},
@@ -211,12 +360,11 @@ TEST(DriverCommand, NamesTheWrongWord) {
 // Valid requests that this build does not cover are told apart from mistakes.
 TEST(DriverCommand, SaysWhatIsNotSupported) {
   const std::pair<Words, const char *> cases[] = {
-      {{"convint8"}, "'convint8' has a data type that is not supported"},
+      {{"convbfp8"}, "'convbfp8' has a data type that is not supported"},
       {{"convfp8"}, "'convfp8' has a data type that is not supported"},
-      {{"poolfp16"}, "the operation 'poolfp16' is not supported"},
+      {{"pool", "-z", "same"}, "'--pad_mode same' is not supported"},
       {{"bnorm", "-n", "3"}, "the operation 'bnorm' is not supported"},
-      {{"conv", "-m", "trans"}, "transposed convolutions"},
-      {{"conv", "-_", "3"}, "only 2-D convolutions are supported"},
+      {{"convint8", "-m", "trans"}, "transposed convolutions of int8"},
       {{"conv", "-O", "CHWN"}, "the layout 'CHWN' of flag '--out_layout'"},
       {{"conv", "-Z", "1"},
        "flag '--tensor_vect' is supported only with its "
@@ -228,18 +376,23 @@ TEST(DriverCommand, SaysWhatIsNotSupported) {
     expectRefusal(StatusCode::NotSupported, words, sentence);
 }
 
-// The table has no two flags of one name, and every numeric default is read.
-TEST(DriverCommand, HasAConsistentTable) {
-  std::set<char> shortNames;
-  std::set<std::string_view> longNames;
-  for (const DriverFlag &flag : getDriverFlags()) {
-    EXPECT_TRUE(shortNames.insert(flag.shortName).second) << flag.longName;
-    EXPECT_TRUE(longNames.insert(flag.longName).second) << flag.longName;
-    EXPECT_FALSE(flag.help.empty()) << flag.longName;
-    if (!flag.defaultValue.empty()) {
-      Words words = {"conv", std::string("-") + flag.shortName,
+// No table has two flags of one name, and every default is what is read where
+// the flag is not there.
+TEST(DriverCommand, HasConsistentTables) {
+  for (auto [operation, table] : {std::pair{"conv", getConvDriverFlags()},
+                                  {"pool", getPoolDriverFlags()}}) {
+    std::set<char> shortNames;
+    std::set<std::string_view> longNames;
+    for (const DriverFlag &flag : table) {
+      EXPECT_TRUE(!flag.shortName || shortNames.insert(flag.shortName).second)
+          << flag.longName;
+      EXPECT_TRUE(longNames.insert(flag.longName).second) << flag.longName;
+      EXPECT_FALSE(flag.help.empty()) << flag.longName;
+      if (flag.defaultValue.empty() || !flag.shortName)
+        continue;
+      Words words = {operation, std::string("-") + flag.shortName,
                      std::string(flag.defaultValue)};
-      EXPECT_EQ(parse(words).problem, parse({"conv"}).problem);
+      EXPECT_EQ(parse(words).problems, parse({operation}).problems);
     }
   }
 }

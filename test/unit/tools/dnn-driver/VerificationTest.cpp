@@ -2,20 +2,20 @@
 
 #include "tools/dnn-driver/Verification.h"
 
-#include "dialect/Reference/Tensor.h"
-
 #include <gtest/gtest.h>
-#include <limits>
 
 using namespace tessera;
 using namespace tessera::driver;
+using reference::DataKind;
 using reference::ElementType;
+using test::ConvCase;
 
-static ConvProblem makeProblem(DataType type) {
+static ConvProblem makeProblem(DataType type,
+                               Direction direction = Direction::Forward) {
   ConvProblem problem;
+  problem.direction = direction;
   problem.dataType = type;
   problem.xLayout = problem.yLayout = Layout::NHWC;
-  problem.wLayout = Layout::NCHW;
   problem.batch = 2;
   problem.inChannels = 4;
   problem.outChannels = 6;
@@ -28,82 +28,82 @@ static ConvProblem makeProblem(DataType type) {
   return problem;
 }
 
-/// The f32 convolution by its definition: seven loops, no library.
-static void convolve(const ConvProblem &p, HostTensors &tensors) {
-  const Spatial out = p.getOutput();
-  const int64_t c = p.inChannels, k = p.outChannels;
-  const int64_t cGroup = c / p.groups, kGroup = k / p.groups;
-  auto load = [](const std::vector<char> &data, int64_t index) {
-    return reference::loadElement(ElementType::F32, data.data(), index);
-  };
-  for (int64_t n = 0; n < p.batch; ++n)
-    for (int64_t ho = 0; ho < out.h; ++ho)
-      for (int64_t wo = 0; wo < out.w; ++wo)
-        for (int64_t ko = 0; ko < k; ++ko) {
-          double sum = 0;
-          for (int64_t y = 0; y < p.filter.h; ++y)
-            for (int64_t x = 0; x < p.filter.w; ++x)
-              for (int64_t ci = 0; ci < cGroup; ++ci) {
-                const int64_t h = ho * p.stride.h + y * p.dilation.h - p.pad.h;
-                const int64_t w = wo * p.stride.w + x * p.dilation.w - p.pad.w;
-                if (h < 0 || h >= p.in.h || w < 0 || w >= p.in.w)
-                  continue;
-                const int64_t channel = ko / kGroup * cGroup + ci;
-                sum += (load(tensors.x,
-                             ((n * p.in.h + h) * p.in.w + w) * c + channel)) *
-                       load(tensors.w,
-                            ((ko * cGroup + ci) * p.filter.h + y) * p.filter.w +
-                                x);
-              }
-          reference::storeElement(ElementType::F32, tensors.y.data(),
-                                  ((n * out.h + ho) * out.w + wo) * k + ko,
-                                  sum);
-        }
+static ConvCase makeCase(const ConvProblem &problem) {
+  return ConvCase(problem, DataKind::Uniform, 1);
 }
 
-// A right result passes, in mixed layouts, with groups and a dilated window.
+/// Stores what the reference expects, as a right kernel would.
+static void compute(ConvCase &data) {
+  const reference::Expected expected = data.getExpected();
+  const reference::TensorView view = data.getResultView();
+  for (size_t i = 0; i < expected.values.size(); ++i)
+    storeElement(view.type, data.getResult().data(),
+                 view.strides.getOffset(
+                     expected.sizes.getCoord(static_cast<int64_t>(i))),
+                 expected.values[i]);
+}
+
+// A right result passes in every direction.
 TEST(DriverVerification, AcceptsTheConvolution) {
-  const ConvProblem problem = makeProblem(DataType::F32);
-  HostTensors tensors = makeHostTensors(problem, 1);
-  convolve(problem, tensors);
-  const Verification verification = verifyForward(problem, tensors);
-  EXPECT_TRUE(verification.passed()) << verification.error;
-  EXPECT_EQ(verification.tolerance, 1.5e-6);
-}
-
-// One wrong element is enough to fail.
-TEST(DriverVerification, RefusesOneWrongElement) {
-  const ConvProblem problem = makeProblem(DataType::F32);
-  HostTensors tensors = makeHostTensors(problem, 1);
-  convolve(problem, tensors);
-  const double value =
-      reference::loadElement(ElementType::F32, tensors.y.data(), 7);
-  reference::storeElement(ElementType::F32, tensors.y.data(), 7, value + 0.01);
-  EXPECT_FALSE(verifyForward(problem, tensors).passed());
-}
-
-// An output that nobody wrote is full of NaN, and fails in every type.
-TEST(DriverVerification, RefusesAnOutputThatWasNotWritten) {
-  for (DataType type : {DataType::F16, DataType::BF16, DataType::F32}) {
-    const ConvProblem problem = makeProblem(type);
-    const HostTensors tensors = makeHostTensors(problem, 1);
-    EXPECT_FALSE(verifyForward(problem, tensors).passed());
+  for (Direction direction : {Direction::Forward, Direction::BackwardData,
+                              Direction::BackwardWeights}) {
+    const ConvProblem problem = makeProblem(DataType::F16, direction);
+    ConvCase data = makeCase(problem);
+    compute(data);
+    const Verification verification = verify(problem, data);
+    EXPECT_TRUE(verification.passed())
+        << verification.error << verification.wrong;
   }
 }
 
-// The tolerances are MIOpenDriver's.
-TEST(DriverVerification, TolerancesFollowTheType) {
-  auto tolerance = [](DataType type) {
+// One wrong element is enough to fail, also where the mean hides it.
+TEST(DriverVerification, RefusesOneWrongElement) {
+  const ConvProblem problem = makeProblem(DataType::BF16);
+  ConvCase data = makeCase(problem);
+  compute(data);
+  const double value =
+      loadElement(ElementType::BF16, data.getResult().data(), 7);
+  storeElement(ElementType::BF16, data.getResult().data(), 7, value + 0.1);
+  const Verification verification = verify(problem, data);
+  EXPECT_LT(verification.error, verification.tolerance);
+  EXPECT_FALSE(verification.passed());
+  EXPECT_NE(verification.wrong.find("1 of "), std::string::npos)
+      << verification.wrong;
+}
+
+// A kernel that writes between the elements of its result fails.
+TEST(DriverVerification, RefusesAnOverwrittenGap) {
+  ConvProblem problem = makeProblem(DataType::F32);
+  problem.yStrides = problem.getOutputStrides();
+  problem.yStrides.n += 3;
+  problem.yLayout = Layout::Strided;
+  ConvCase data = makeCase(problem);
+  compute(data);
+  EXPECT_TRUE(verify(problem, data).passed());
+  storeElement(ElementType::F32, data.getResult().data(),
+               problem.yStrides.n - 1, 0);
+  EXPECT_FALSE(verify(problem, data).passed());
+}
+
+// An output that nobody wrote is full of NaN or of an absurd integer, and
+// fails in every type.
+TEST(DriverVerification, RefusesAnOutputThatWasNotWritten) {
+  for (DataType type : {DataType::F16, DataType::BF16, DataType::F32,
+                        DataType::F64, DataType::I8}) {
     const ConvProblem problem = makeProblem(type);
-    return verifyForward(problem, makeHostTensors(problem, 1)).tolerance;
+    EXPECT_FALSE(verify(problem, makeCase(problem)).passed());
+  }
+}
+
+// The tolerances are MIOpenDriver's; backward weights have twice that.
+TEST(DriverVerification, TolerancesFollowTheType) {
+  auto tolerance = [](DataType type, Direction direction = Direction::Forward) {
+    const ConvProblem problem = makeProblem(type, direction);
+    return verify(problem, makeCase(problem)).tolerance;
   };
   EXPECT_EQ(tolerance(DataType::F16), 8.2e-3);
   EXPECT_EQ(tolerance(DataType::BF16), 8 * 8.2e-3);
-}
-
-// The same seed gives the same data, another seed other data.
-TEST(DriverVerification, SeedDecidesTheData) {
-  const ConvProblem problem = makeProblem(DataType::F16);
-  EXPECT_EQ(makeHostTensors(problem, 3).x, makeHostTensors(problem, 3).x);
-  EXPECT_NE(makeHostTensors(problem, 3).x, makeHostTensors(problem, 4).x);
+  EXPECT_EQ(tolerance(DataType::F32), 1.5e-6);
+  EXPECT_EQ(tolerance(DataType::F32, Direction::BackwardData), 1.5e-6);
+  EXPECT_EQ(tolerance(DataType::F32, Direction::BackwardWeights), 3e-6);
 }

@@ -1,0 +1,158 @@
+//===- DriverFlags.cpp - The words of a driver command --------------------===//
+
+#include "runtime/Base/DriverFlags.h"
+
+#include <charconv>
+
+using namespace tessera;
+
+std::string tessera::quote(std::string_view text) {
+  return "'" + std::string(text) + "'";
+}
+
+/// The flag that `word` names: "-n", "--batchsize".
+const DriverFlag *FlagValues::findFlag(std::string_view word) const {
+  bool isLong = word.starts_with("--");
+  for (const DriverFlag &flag : table)
+    if (isLong
+            ? word.substr(2) == flag.longName
+            : word.size() == 2 && word[0] == '-' && word[1] == flag.shortName)
+      return &flag;
+  return nullptr;
+}
+
+std::string_view FlagValues::getDefault(std::string_view longName) const {
+  return findFlag("--" + std::string(longName))->defaultValue;
+}
+
+Status FlagValues::unknownFlag(std::string_view word) const {
+  if (!word.starts_with("-"))
+    return invalidArgument(quote(word) + " stands where a flag should");
+  // MIOpenDriver reads "-n64" as "-n" and takes the next word as its value.
+  if (!word.starts_with("--") && word.size() > 2 && findFlag(word.substr(0, 2)))
+    return invalidArgument("unknown flag " + quote(word) + "; write " +
+                           quote(std::string(word.substr(0, 2)) + " " +
+                                 std::string(word.substr(2))));
+  return invalidArgument("unknown flag " + quote(word));
+}
+
+Status FlagValues::parse(std::span<const std::string> words) {
+  for (size_t i = 0; i < words.size(); ++i) {
+    std::string_view word = words[i];
+    if (word == "--help" || word == "-h" || word == "-?") {
+      help = true;
+      continue;
+    }
+    // "--flag=value" is ours; MIOpenDriver has only "--flag value".
+    size_t equals = word.starts_with("--") ? word.find('=') : word.npos;
+    const DriverFlag *flag = findFlag(word.substr(0, equals));
+    if (!flag)
+      return unknownFlag(word.substr(0, equals));
+    if (equals != word.npos)
+      given[flag->longName] = word.substr(equals + 1);
+    else if (++i < words.size())
+      given[flag->longName] = words[i];
+    else
+      return invalidArgument("flag " + quote(word) + " needs a value");
+  }
+  return Status::ok();
+}
+
+std::string_view FlagValues::getText(std::string_view name) const {
+  if (auto found = given.find(name); found != given.end())
+    return found->second;
+  return getDefault(name);
+}
+
+int64_t FlagValues::getNumber(std::string_view name) {
+  std::string_view text = getText(name);
+  if (text.empty()) // The default of --bias.
+    return 0;
+  int32_t value = 0;
+  auto [stop, error] =
+      std::from_chars(text.data(), text.data() + text.size(), value);
+  if ((error != std::errc() || stop != text.data() + text.size()) &&
+      status.isOk())
+    status =
+        invalidArgument("flag '--" + std::string(name) +
+                        "' needs an integer of 32 bits, not " + quote(text));
+  return value;
+}
+
+Status FlagValues::requireDefaults(
+    std::initializer_list<std::string_view> names) const {
+  for (std::string_view name : names)
+    if (getText(name) != getDefault(name))
+      return notSupported("flag '--" + std::string(name) +
+                          "' is supported only with its default " +
+                          quote(getDefault(name)) + ", not " +
+                          quote(getText(name)));
+  return Status::ok();
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+bool tessera::parseNumbers(std::string_view text, char separator,
+                           std::vector<int64_t> &numbers) {
+  for (;;) {
+    int64_t number = 0;
+    const char *end = text.data() + text.size();
+    auto [stop, error] = std::from_chars(text.data(), end, number);
+    if (error != std::errc())
+      return false;
+    numbers.push_back(number);
+    if (stop == end)
+      return true;
+    if (*stop != separator)
+      return false;
+    text.remove_prefix(stop - text.data() + 1);
+  }
+}
+
+std::string tessera::toText(const Strides &strides, bool hasDepth,
+                            char separator) {
+  std::string text = std::to_string(strides.n);
+  auto add = [&](int64_t stride) {
+    text += separator + std::to_string(stride);
+  };
+  add(strides.c);
+  if (hasDepth)
+    add(strides.d);
+  add(strides.h);
+  add(strides.w);
+  return text;
+}
+
+Strides tessera::toStrides(const std::vector<int64_t> &numbers) {
+  size_t last = numbers.size() - 1;
+  return {numbers[0], numbers[1], last == 4 ? numbers[2] : 1, numbers[last - 1],
+          numbers[last]};
+}
+
+Status tessera::parseLayoutWord(std::string_view flag, std::string_view text,
+                                bool hasDepth, Layout &layout) {
+  std::string where = "flag '--" + std::string(flag) + "'";
+  if (text == "NCHW" || (hasDepth && text == "NCDHW"))
+    layout = Layout::NCHW;
+  else if (text == "NHWC" || (hasDepth && text == "NDHWC"))
+    layout = Layout::NHWC;
+  else if (text == "NCDHW" || text == "NDHWC")
+    return invalidArgument("the layout " + quote(text) + " of " + where +
+                           " has a depth, but the problem has none");
+  else if (text == "CHWN")
+    return notSupported("the layout " + quote(text) + " of " + where +
+                        " is not supported; give its strides");
+  else
+    return invalidArgument(where + " must be " +
+                           (hasDepth ? "NCDHW or NDHWC" : "NCHW or NHWC") +
+                           ", not " + quote(text));
+  return Status::ok();
+}
+
+std::string_view tessera::getLayoutWord(Layout layout, bool hasDepth) {
+  if (layout == Layout::NHWC)
+    return hasDepth ? "NDHWC" : "NHWC";
+  return hasDepth ? "NCDHW" : "NCHW";
+}

@@ -1,0 +1,84 @@
+//===- DriverFlags.h - The words of a driver command -----------*- C++ -*-===//
+//
+// What the operations of MIOpenDriver have in common: every flag has a long
+// name, perhaps a short one, and one value. Each operation has its own table,
+// because the same letter means different things.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_RUNTIME_BASE_DRIVERFLAGS_H
+#define TESSERA_RUNTIME_BASE_DRIVERFLAGS_H
+
+#include "runtime/Base/DriverCommand.h"
+
+#include <map>
+
+namespace tessera {
+
+/// 'text', for messages.
+std::string quote(std::string_view text);
+
+/// The flags of one command line, by long name. Borrows table and words.
+///
+/// Getters give the default of a flag that is not there. They remember the
+/// first value that cannot be read, so that a caller may get all of them and
+/// ask once.
+class FlagValues {
+public:
+  explicit FlagValues(std::span<const DriverFlag> table) : table(table) {}
+
+  Status parse(std::span<const std::string> words);
+
+  bool isGiven(std::string_view name) const { return given.contains(name); }
+  std::string_view getText(std::string_view name) const;
+  int64_t getNumber(std::string_view name);
+  bool getBool(std::string_view name) { return getNumber(name) != 0; }
+  bool wantsHelp() const { return help; }
+
+  /// NotSupported if one of `names` has another value than its default.
+  Status requireDefaults(std::initializer_list<std::string_view> names) const;
+
+  const std::map<std::string_view, std::string_view> &getGiven() const {
+    return given;
+  }
+  const Status &getStatus() const { return status; }
+
+private:
+  const DriverFlag *findFlag(std::string_view word) const;
+  std::string_view getDefault(std::string_view longName) const;
+  Status unknownFlag(std::string_view word) const;
+
+  std::span<const DriverFlag> table;
+  std::map<std::string_view, std::string_view> given;
+  bool help = false;
+  Status status;
+};
+
+/// Numbers between `separator`s, nothing else; false if it is none.
+bool parseNumbers(std::string_view text, char separator,
+                  std::vector<int64_t> &numbers);
+
+/// Strides in the order n, c, [d,] h, w.
+std::string toText(const Strides &strides, bool hasDepth, char separator);
+/// Of as many numbers as toText() writes.
+Strides toStrides(const std::vector<int64_t> &numbers);
+
+/// Reads "NCHW", "NHWC", "NCDHW" or "NDHWC" as the value of a flag. With depth
+/// the short words are those of the long ones.
+Status parseLayoutWord(std::string_view flag, std::string_view text,
+                       bool hasDepth, Layout &layout);
+/// The reverse; the layout is not Strided.
+std::string_view getLayoutWord(Layout layout, bool hasDepth);
+
+// One file an operation. The flags are those of its table; a problem's line
+// has no program name.
+
+ErrorOr<DriverOptions> toConvOptions(FlagValues &flags, DataType dataType);
+std::string toLine(const ConvProblem &problem);
+
+ErrorOr<DriverOptions> toPoolOptions(FlagValues &flags, DataType dataType);
+std::string toLine(const PoolProblem &problem);
+
+} // namespace tessera
+
+#endif // TESSERA_RUNTIME_BASE_DRIVERFLAGS_H

@@ -1,0 +1,94 @@
+//===- ConvRun.h - One convolution on the device ---------------*- C++ -*-===//
+//
+// What a client of the library does, in the order in which it does it. Only
+// the public API is used, so a driver that works shows a library that works.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_TOOLS_DNN_DRIVER_CONVRUN_H
+#define TESSERA_TOOLS_DNN_DRIVER_CONVRUN_H
+
+#include "runtime/Base/DriverCommand.h"
+#include "test/unit/Support/ConvCase.h"
+#include "tools/dnn-driver/ConvApi.h"
+#include "tools/dnn-driver/Measure.h"
+
+namespace tessera::driver {
+
+/// What the library chose to run, and how to run it.
+struct ChosenKernel {
+  enum class Way {
+    Find,
+    Immediate,
+    /// By name: no function of MIOpen's asks for this problem.
+    Problem,
+  };
+  Way way = Way::Find;
+  int algorithm = 0;
+  uint64_t solution = 0;
+  size_t workspaceBytes = 0;
+};
+
+/// Which function of the API computes `problem`: a transposed convolution's
+/// forward is backward data of the problem that it amounts to.
+Direction getApiDirection(const ConvProblem &problem, bool isTransposed);
+
+/// A problem, its descriptors and its data on the device. Used by one thread.
+class ConvRun {
+public:
+  /// Borrows everything.
+  static ErrorOr<ConvRun> create(const GpuApi &gpu,
+                                 const DriverOptions &options,
+                                 const ConvProblem &problem,
+                                 const test::ConvCase &data);
+
+  /// Find, or immediate mode, as the options say.
+  ErrorOr<ChosenKernel> choose();
+  /// Runs what was chosen, as many times as the options say.
+  ErrorOr<Times> run(const ChosenKernel &kernel);
+  /// Copies the tensor that was computed to the host.
+  Status readResult(std::vector<char> &result) const;
+  ErrorOr<tesseraKernelInfo> getKernelInfo() const;
+
+private:
+  /// The tensors of the problem on the device.
+  struct Buffers {
+    DeviceBuffer x, w, y, bias, residual;
+  };
+
+  ConvRun(const GpuApi &gpu, const DriverOptions &options,
+          const ConvProblem &problem, const test::ConvCase &data,
+          Buffers buffers)
+      : gpu(gpu), options(options), problem(problem), data(data),
+        direction(getApiDirection(problem, options.isTransposed)),
+        buffers(std::move(buffers)) {}
+
+  Status setDescriptors();
+  Status setOutputPads();
+  Status checkOutputLengths() const;
+  Status allocateWorkspace(size_t bytes);
+  ErrorOr<ChosenKernel> find();
+  ErrorOr<ChosenKernel> chooseImmediate();
+  ErrorOr<ChosenKernel> chooseProblem();
+  ErrorOr<miopenConvSolution_t> getBestSolution() const;
+  Status runOnce(const ChosenKernel &kernel);
+  Status runProblem(const ChosenKernel &kernel);
+  const DeviceBuffer &getResultBuffer() const;
+
+  const GpuApi &gpu;
+  const DriverOptions &options;
+  const ConvProblem &problem;
+  const test::ConvCase &data;
+  Direction direction;
+  Handle handle;
+  ConvDesc convDesc;
+  /// In the roles of the API, which a transposed convolution exchanges.
+  Operands operands;
+  TensorDesc xDesc, wDesc, yDesc; ///< In the roles of the problem.
+  Buffers buffers;
+  std::optional<DeviceBuffer> workspace;
+};
+
+} // namespace tessera::driver
+
+#endif // TESSERA_TOOLS_DNN_DRIVER_CONVRUN_H

@@ -1,0 +1,31 @@
+//===- Lines.h - What the driver prints ------------------------*- C++ -*-===//
+//
+// MIOpenDriver's lines, word for word, because scripts read them; and our own,
+// which begin with words that none of its lines begins with.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_TOOLS_DNN_DRIVER_LINES_H
+#define TESSERA_TOOLS_DNN_DRIVER_LINES_H
+
+#include "tools/dnn-driver/ConvRun.h"
+#include "tools/dnn-driver/Verification.h"
+
+namespace tessera::driver {
+
+void printHelp();
+void printCommand(int argc, char **argv);
+
+/// `direction` is that of the API.
+void printChosen(Direction direction, const ChosenKernel &kernel);
+void printTimes(const DriverOptions &options, const ConvProblem &problem,
+                const Times &times);
+void printVerification(Direction direction, const Verification &verification);
+
+void printDevice(const GpuApi &gpu);
+void printKernelInfo(const tesseraKernelInfo &info);
+Status printCounters();
+
+} // namespace tessera::driver
+
+#endif // TESSERA_TOOLS_DNN_DRIVER_LINES_H

@@ -1,0 +1,30 @@
+//===- Measure.h - Run something on the device, often ----------*- C++ -*-===//
+
+#ifndef TESSERA_TOOLS_DNN_DRIVER_MEASURE_H
+#define TESSERA_TOOLS_DNN_DRIVER_MEASURE_H
+
+#include "runtime/Gpu/DeviceBuffer.h"
+#include "tools/dnn-driver/Descriptors.h"
+
+#include <functional>
+
+namespace tessera::driver {
+
+/// Milliseconds of one run on average, the first one left out if there are
+/// others: it may have compiled.
+struct Times {
+  double kernelMs = 0; ///< By the device's events; 0 unless timing was asked.
+  double wallMs = 0;   ///< By the host's clock, the device waited for.
+};
+
+/// Runs `prepare`, which is not timed, and `run`, which is, at least once.
+ErrorOr<Times> measure(const GpuApi &gpu, miopenHandle_t handle, int iterations,
+                       const std::function<Status()> &prepare,
+                       const std::function<Status()> &run);
+
+/// A copy of `data` on the device.
+ErrorOr<DeviceBuffer> upload(const GpuApi &gpu, const std::vector<char> &data);
+
+} // namespace tessera::driver
+
+#endif // TESSERA_TOOLS_DNN_DRIVER_MEASURE_H
