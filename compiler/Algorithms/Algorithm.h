@@ -20,6 +20,10 @@
 #include <span>
 #include <vector>
 
+namespace mlir {
+class Operation;
+} // namespace mlir
+
 namespace tessera {
 
 /// A tile that is worth trying, and what the model expects of it.

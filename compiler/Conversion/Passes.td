@@ -28,6 +28,27 @@ def LowerTiles : Pass<"dnn-lower-tiles", "::mlir::ModuleOp"> {
     "::mlir::math::MathDialect"];
 }
 
+def LowerMath : Pass<"dnn-lower-math", "::mlir::ModuleOp"> {
+  let summary = "Use the chips' own exp2 and log2";
+  let description = [{
+    Turns `math.exp2` and `math.log2` of f32, which would become calls of a
+    device library, into LLVM's intrinsics, for which every chip has
+    instructions.
+
+    Pre-condition:  none.
+    Post-condition: no `math.exp2` and `math.log2` of f32 is left.
+
+    Example:
+    ```mlir
+    // Before
+    %r = math.exp2 %v : vector<8xf32>
+    // After
+    %r = llvm.call_intrinsic "llvm.exp2"(%v) : (vector<8xf32>) -> vector<8xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 def LowerPoints : Pass<"dnn-lower-points", "::mlir::ModuleOp"> {
   let summary = "Turn point programs into GPU functions";
   let description = [{

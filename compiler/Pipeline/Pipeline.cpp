@@ -114,6 +114,7 @@ Status Compilation::lowerToGpu() {
   mlir::PassManager passes(&context.getMlir());
   passes.addPass(createLowerPoints());
   passes.addPass(createLowerTiles());
+  passes.addPass(createLowerMath());
   passes.addPass(createVerifyStage({std::string(getName(Stage::Gpu))}));
   Status status = runPasses(passes);
   if (status.isOk())
