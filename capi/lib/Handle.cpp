@@ -44,6 +44,21 @@ Status miopenHandle::launchTimed(const LoadedKernel &kernel,
   return Status::ok();
 }
 
+ErrorOr<void *> miopenHandle::getScratch(size_t bytes) {
+  if (bytes == 0)
+    return nullptr;
+  if (!scratch || scratch->getByteSize() < bytes || scratchStream != stream) {
+    scratch.reset(); // hipFree waits for the kernels that use it.
+    ErrorOr<DeviceBuffer> buffer =
+        DeviceBuffer::allocate(engine.getGpu(), bytes);
+    if (!buffer)
+      return buffer.getStatus();
+    scratch.emplace(std::move(*buffer));
+    scratchStream = stream;
+  }
+  return scratch->get();
+}
+
 extern "C" {
 
 const char *miopenGetErrorString(miopenStatus_t error) {

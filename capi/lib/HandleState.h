@@ -4,6 +4,7 @@
 #define TESSERA_CAPI_LIB_HANDLESTATE_H
 
 #include "runtime/Engine/Engine.h"
+#include "runtime/Gpu/DeviceBuffer.h"
 #include "runtime/Gpu/Event.h"
 
 #include <miopen/handle.h>
@@ -33,6 +34,11 @@ struct miopenHandle {
     return engine.launch(kernel, stream, args);
   }
 
+  /// Device memory of at least `bytes` bytes for kernels on the stream, which
+  /// overwrite one another's; null for none. Waits for the device when the
+  /// memory grows or the stream is another.
+  tessera::ErrorOr<void *> getScratch(size_t bytes);
+
   /// Launches a kernel, waits for it and sets `timeMs`.
   tessera::Status launchTimed(const tessera::LoadedKernel &kernel,
                               const tessera::LaunchArgs &args, float &timeMs);
@@ -46,6 +52,8 @@ private:
   tessera::Status createEvents();
 
   std::optional<Events> events;
+  std::optional<tessera::DeviceBuffer> scratch;
+  hipStream_t scratchStream = nullptr; ///< Whose kernels may still use it.
 };
 
 #endif // TESSERA_CAPI_LIB_HANDLESTATE_H

@@ -10,15 +10,6 @@
 using namespace tessera;
 using namespace tessera::capi;
 
-static ErrorOr<Problem> readProblem(const char *text) {
-  ErrorOr<Problem> problem = parseNetworkConfig(text);
-  if (!problem)
-    return problem;
-  if (Status status = problem->verify(); !status.isOk())
-    return status;
-  return problem;
-}
-
 static LaunchArgs getArgs(const tesseraProblemArguments &arguments) {
   LaunchArgs args;
   args.x = arguments.x;
@@ -62,7 +53,7 @@ miopenStatus_t tesseraGetProblemKernelInfo(miopenHandle_t handle,
         if (Status status = checkStructSize(info->structSize, sizeof *info);
             !status.isOk())
           return status;
-        const ErrorOr<Problem> parsed = readProblem(problem);
+        const ErrorOr<Problem> parsed = parseNetworkConfig(problem);
         if (!parsed)
           return parsed.getStatus();
         const ErrorOr<const LoadedKernel *> kernel =
@@ -84,7 +75,7 @@ miopenStatus_t tesseraRunProblem(miopenHandle_t handle, const char *problem,
                 checkStructSize(arguments->structSize, sizeof *arguments);
             !status.isOk())
           return status;
-        const ErrorOr<Problem> parsed = readProblem(problem);
+        const ErrorOr<Problem> parsed = parseNetworkConfig(problem);
         if (!parsed)
           return parsed.getStatus();
         logCommand(*parsed);

@@ -12,6 +12,8 @@ std::span<const Algorithm *const> tessera::getAlgorithms() {
       &getImplicitGemm(),
       &getDepthwise(),
       &getGeneralConv(),
+      &getPool(),
+      &getPoolSplit(),
   };
   return kAlgorithms;
 }

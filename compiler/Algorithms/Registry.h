@@ -11,6 +11,8 @@ class Algorithm;
 const Algorithm &getDepthwise();
 const Algorithm &getGeneralConv();
 const Algorithm &getImplicitGemm();
+const Algorithm &getPool();
+const Algorithm &getPoolSplit();
 
 } // namespace tessera
 

@@ -12,6 +12,7 @@
 #include "compiler/Algorithms/ChooseTile.h"
 #include "compiler/Conversion/Passes.h"
 #include "compiler/Frontend/ConvFrontend.h"
+#include "compiler/Frontend/PoolFrontend.h"
 #include "compiler/Pipeline/Passes.h"
 #include "compiler/Pipeline/ReadProblem.h"
 #include "compiler/Target/AMDGPU/AmdgpuTarget.h"
@@ -87,10 +88,11 @@ private:
 //===----------------------------------------------------------------------===//
 
 Status Compilation::buildDnn() {
-  const ConvProblem *conv = problem.getConv();
-  if (!conv)
-    return notSupported("pooling is not compiled yet");
-  module = buildConvModule(context.getMlir(), *conv, getKernelSymbol(problem));
+  const std::string symbol = getKernelSymbol(problem);
+  if (const ConvProblem *conv = problem.getConv())
+    module = buildConvModule(context.getMlir(), *conv, symbol);
+  else
+    module = buildPoolModule(context.getMlir(), *problem.getPool(), symbol);
   mlir::PassManager passes(&context.getMlir());
   passes.addPass(createVerifyStage({std::string(getName(Stage::Dnn))}));
   return runPasses(passes);

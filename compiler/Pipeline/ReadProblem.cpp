@@ -113,15 +113,76 @@ static bool findEpilogue(dnn::ConvOp conv, ConvProblem &problem) {
   return false;
 }
 
-ErrorOr<Problem> tessera::readProblem(mlir::ModuleOp module) {
-  llvm::SmallVector<dnn::ConvOp> convs;
-  module.walk([&](dnn::ConvOp conv) { convs.push_back(conv); });
-  if (convs.size() != 1)
-    return notSupported("a module has one dnn.conv, not " +
-                        std::to_string(convs.size()));
-  dnn::ConvOp conv = convs.front();
+static ErrorOr<Problem> readConv(dnn::ConvOp conv) {
   ConvProblem problem = readShape(conv);
   if (conv.hasEpilogue() && !findEpilogue(conv, problem))
     return notSupported("no problem has the epilogue of this dnn.conv");
   return Problem(problem.canonicalize());
+}
+
+static PoolMode getMode(dnn::PoolMode mode) {
+  switch (mode) {
+  case dnn::PoolMode::Max:
+    return PoolMode::Max;
+  case dnn::PoolMode::Average:
+    return PoolMode::Average;
+  case dnn::PoolMode::AverageInclusive:
+    return PoolMode::AverageInclusive;
+  }
+  llvm_unreachable("every mode has a case");
+}
+
+static IndexType getIndexType(mlir::Value indices) {
+  if (!indices)
+    return IndexType::None;
+  switch (llvm::cast<mlir::MemRefType>(indices.getType())
+              .getElementTypeBitWidth()) {
+  case 8:
+    return IndexType::U8;
+  case 16:
+    return IndexType::U16;
+  case 32:
+    return IndexType::U32;
+  default: // The verifier admits no other.
+    return IndexType::U64;
+  }
+}
+
+static Problem readPool(dnn::PoolOp pool) {
+  dnn::PoolDims d = pool.getDims();
+  PoolProblem problem;
+  problem.direction = pool.getDirection() == dnn::PoolDirection::Forward
+                          ? Direction::Forward
+                          : Direction::BackwardData;
+  problem.mode = getMode(pool.getMode());
+  problem.dataType = getDataType(pool.getElementType());
+  readLayout(pool.getX().getType(), pool.getXLayout(), problem.xLayout,
+             problem.xStrides);
+  readLayout(pool.getY().getType(), pool.getYLayout(), problem.yLayout,
+             problem.yStrides);
+  problem.batch = d.n;
+  problem.channels = d.c;
+  problem.in = {d.in[1], d.in[2], d.in[0]};
+  problem.window = {d.window[1], d.window[2], d.window[0]};
+  problem.pad = {d.pads[1], d.pads[2], d.pads[0]};
+  problem.stride = {d.strides[1], d.strides[2], d.strides[0]};
+  problem.indexType = getIndexType(pool.getIndices());
+  if (pool.getIndexMode() == dnn::IndexMode::Image)
+    problem.indexMode = IndexMode::Image;
+  return problem.canonicalize();
+}
+
+ErrorOr<Problem> tessera::readProblem(mlir::ModuleOp module) {
+  llvm::SmallVector<mlir::Operation *> primitives;
+  module.walk([&](mlir::Operation *op) {
+    if (op->hasTrait<dnn::Primitive>())
+      primitives.push_back(op);
+  });
+  if (primitives.size() != 1)
+    return notSupported("a module has one primitive (dnn.conv or dnn.pool), "
+                        "not " +
+                        std::to_string(primitives.size()));
+  if (auto pool = llvm::dyn_cast<dnn::PoolOp>(primitives.front()))
+    return readPool(pool);
+  return readConv(llvm::cast<dnn::ConvOp>(primitives.front()));
 }

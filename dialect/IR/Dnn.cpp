@@ -21,6 +21,10 @@ void DnnDialect::initialize() {
       >();
   addOperations<
 #define GET_OP_LIST
+#include "dialect/IR/DnnPoolOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
 #include "dialect/IR/DnnPointOps.cpp.inc"
       >();
   addOperations<

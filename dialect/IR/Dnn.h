@@ -15,6 +15,8 @@
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+#include <array>
+
 #include "dialect/IR/DnnDialect.h.inc"
 #include "dialect/IR/DnnEnums.h.inc"
 
@@ -70,6 +72,18 @@ struct ConvDims {
   int64_t dilationW;
 };
 
+/// A pooling in logical terms, whatever the layouts. Plain data. Spatial
+/// numbers are those of depth, height and width; depth is neutral in 2-D.
+struct PoolDims {
+  int64_t n; ///< Images of the batch.
+  int64_t c; ///< Channels.
+  std::array<int64_t, 3> in;
+  std::array<int64_t, 3> out;
+  std::array<int64_t, 3> window;
+  std::array<int64_t, 3> pads;
+  std::array<int64_t, 3> strides;
+};
+
 /// The dimension along which a vector of neighbouring elements of `type` lies:
 /// the last of stride 1, of more than one element if there is one. -1: none.
 int64_t getVectorDim(mlir::MemRefType type);
@@ -78,6 +92,8 @@ int64_t getVectorDim(mlir::MemRefType type);
 
 #define GET_OP_CLASSES
 #include "dialect/IR/DnnConvOps.h.inc"
+#define GET_OP_CLASSES
+#include "dialect/IR/DnnPoolOps.h.inc"
 #define GET_OP_CLASSES
 #include "dialect/IR/DnnPointOps.h.inc"
 #define GET_OP_CLASSES

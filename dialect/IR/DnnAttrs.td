@@ -34,4 +34,40 @@ def Dnn_ConvDirectionAttr
   let summary = "Which of a convolution's tensors is computed from the others";
 }
 
+def Dnn_PoolDirectionEnum : I32Enum<"PoolDirection", "a direction", [
+  I32EnumCase<"Forward", 0, "forward">,
+  I32EnumCase<"Backward", 1, "backward">,
+]> {
+  let cppNamespace = "::tessera::dnn";
+}
+def Dnn_PoolDirectionAttr
+    : Dnn_EnumAttr<Dnn_PoolDirectionEnum, "pool_direction"> {
+  let summary = "Whether a pooling or its gradient is computed";
+}
+
+def Dnn_PoolModeEnum : I32Enum<"PoolMode", "a pooling mode", [
+  I32EnumCase<"Max", 0, "max">,
+  I32EnumCase<"Average", 1, "average">,
+  I32EnumCase<"AverageInclusive", 2, "average_inclusive">,
+]> {
+  let cppNamespace = "::tessera::dnn";
+}
+def Dnn_PoolModeAttr : Dnn_EnumAttr<Dnn_PoolModeEnum, "pool_mode"> {
+  let summary = "What becomes of the elements of a window";
+}
+
+def Dnn_IndexModeEnum : I32Enum<"IndexMode", "an index mode", [
+  I32EnumCase<"Mask", 0, "mask">,
+  I32EnumCase<"Image", 1, "image">,
+]> {
+  let cppNamespace = "::tessera::dnn";
+}
+def Dnn_IndexModeAttr : Dnn_EnumAttr<Dnn_IndexModeEnum, "index_mode"> {
+  let summary = "What the saved index of a maximum counts";
+  let description = [{
+    `mask`: positions of the window, those on padding included. `image`:
+    elements of one channel of one image.
+  }];
+}
+
 #endif // TESSERA_DIALECT_IR_DNNATTRS_TD

@@ -65,6 +65,12 @@ static double getBadness(double value, double actual, double least,
   return allowed > 0 ? error / allowed : error == 0 ? 0 : error / 1e-300;
 }
 
+/// Whether both are infinities of one sign, or both are no numbers.
+static bool isSameNonFinite(double value, double found) {
+  return !std::isfinite(value) &&
+         (std::isnan(value) ? std::isnan(found) : found == value);
+}
+
 Report tessera::reference::compare(const Expected &expected,
                                    const TensorView &actual, Rule rule) {
   assert(expected.values.size() == expected.magnitudes.size() &&
@@ -85,7 +91,10 @@ Report tessera::reference::compare(const Expected &expected,
     const double least = roundTo(actual.type, value - tolerance);
     const double most = roundTo(actual.type, value + tolerance);
     const double found = actual.load(at);
-    const bool passed = std::isfinite(value) && least <= found && found <= most;
+    const bool passed =
+        std::isfinite(value)
+            ? least <= found && found <= most
+            : expected.mayBeNonFinite && isSameNonFinite(value, found);
     ++report.compared;
     report.failed += !passed;
     // A failure outranks every success, whatever rounding makes of the ratio.

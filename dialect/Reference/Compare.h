@@ -50,6 +50,8 @@ struct Expected {
   int64_t reductionLength = 1;
   /// u above.
   double unitRoundoff = getUnitRoundoff(ElementType::F32);
+  /// A value may be infinite or NaN, and then that very thing must be found.
+  bool mayBeNonFinite = false;
 
   /// t above for a magnitude of 1.
   double getRelativeTolerance() const;
@@ -88,8 +90,9 @@ struct Report {
   std::string toText() const;
 };
 
-/// Compares with `actual`, a tensor of `expected.sizes`. An expected value that
-/// is not finite fails as well: such a test would show nothing.
+/// Compares with `actual`, a tensor of `expected.sizes`. Unless it may be so,
+/// an expected value that is not finite fails as well: such a test would show
+/// nothing.
 Report compare(const Expected &expected, const TensorView &actual,
                Rule rule = Rule::Rounding);
 

@@ -97,6 +97,10 @@ ErrorOr<Problem> tessera::parseDriverCommand(std::string_view command) {
     words.emplace_back(command.substr(0, length));
     command.remove_prefix(length);
   }
+  // What logs and databases call a problem.
+  if (words.size() == 1 &&
+      (words[0].starts_with("conv-") || words[0].starts_with("pool-")))
+    return parseNetworkConfig(words[0]);
   ErrorOr<DriverOptions> options = parseDriverOptions(words);
   if (!options)
     return options.getStatus();

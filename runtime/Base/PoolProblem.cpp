@@ -75,24 +75,24 @@ static double getLargest(IndexType type) {
   __builtin_unreachable();
 }
 
-static Status verifyIndices(const PoolProblem &p) {
-  bool hasIndices = p.indexType != IndexType::None;
-  if (p.mode != PoolMode::Max && hasIndices)
+Status PoolProblem::verifyIndices() const {
+  bool hasIndices = indexType != IndexType::None;
+  if (mode != PoolMode::Max && hasIndices)
     return invalidArgument("only max pooling has indices");
-  if (p.mode == PoolMode::Max && !hasIndices &&
-      p.direction == Direction::BackwardData)
+  if (mode == PoolMode::Max && !hasIndices &&
+      direction == Direction::BackwardData)
     return invalidArgument("max pooling backward needs the indices of the "
                            "forward pass");
   if (!hasIndices)
     return Status::ok();
-  bool isMask = p.indexMode == IndexMode::Mask;
-  const Spatial &counted = isMask ? p.window : p.in;
+  bool isMask = indexMode == IndexMode::Mask;
+  const Spatial &counted = isMask ? window : in;
   double count = static_cast<double>(counted.d) *
                  static_cast<double>(counted.h) *
                  static_cast<double>(counted.w);
-  if (getLargest(p.indexType) <= count)
+  if (getLargest(indexType) <= count)
     return invalidArgument(
-        "the index type " + std::string(getName(p.indexType)) +
+        "the index type " + std::string(getName(indexType)) +
         " is too small for the " + std::to_string(static_cast<int64_t>(count)) +
         (isMask ? " offsets of the window" : " pixels of the input"));
   return Status::ok();
@@ -107,7 +107,7 @@ Status PoolProblem::verify() const {
     status = invalidArgument("pooling computes with f16, bf16 and f32, not " +
                              std::string(getName(dataType)));
   if (status.isOk())
-    status = verifyIndices(*this);
+    status = verifyIndices();
   int64_t bytes = getByteSize(dataType);
   if (status.isOk())
     status = verifyTensor("input", bytes, xLayout, xStrides, getInputLengths(),

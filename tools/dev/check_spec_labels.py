@@ -3,7 +3,8 @@
 
 A constraint such as conv_c4 is written in four places, which drift apart unless
 something holds them together:
-  docs/spec/<name>.md           a row of the table of constraints
+  docs/spec/<name>.md           a row of the table of constraints, on the one
+                                page of the op
   dialect/IR/*.td               a comment /*conv_c4*/ at the operand or attribute
   dialect/IR/*.cpp              a comment /*conv_c4*/ at the check
   test/lit/Dialect/*.mlir       an invalid function @conv_c4
@@ -38,11 +39,22 @@ def collect(root, folder, pattern, regex):
     return found
 
 
+def find_pages(root):
+    """The pages that define constraints of each op."""
+    pages = collections.defaultdict(list)
+    folder, pattern, regex = PLACES["spec"]
+    for path in sorted((root / folder).glob(pattern)):
+        for op in sorted({op for op, _ in regex.findall(path.read_text())}):
+            pages[op].append(path.name)
+    return pages
+
+
 def check(root):
     """Returns (number of labels in the spec, list of faults)."""
     places = {name: collect(root, *where) for name, where in PLACES.items()}
     ops = sorted(set().union(*places.values()))
-    faults = []
+    faults = [f"{op} has constraints on several pages: {', '.join(pages)}"
+              for op, pages in sorted(find_pages(root).items()) if len(pages) > 1]
     for op in ops:
         known = set().union(*(found[op] for found in places.values()))
         for number in sorted(known | set(range(1, max(known) + 1))):
@@ -60,21 +72,32 @@ def self_test():
         "dialect/IR/A.cpp": "if (a) /*conv_c1*/\nif (b) /*conv_c2*/\n",
         "test/lit/Dialect/invalid.mlir": "@conv_c1(\n@conv_c2_empty(\n",
     }
+    # A second op on a page of its own, which no change to the first touches.
+    other = {
+        "docs/spec/pool.md": "| `pool_c1` | rank |\n",
+        "dialect/IR/B.td": "x /*pool_c1*/\n",
+        "dialect/IR/B.cpp": "if (a) /*pool_c1*/\n",
+        "test/lit/Dialect/pool-invalid.mlir": "@pool_c1(\n",
+    }
     cases = [(None, None, None)] + [
-        (path, text.replace("conv_c2", "conv_c3"), name)
+        (path, text.replace("conv_c2", "conv_c3"), f"conv_c2 is missing in: {name}")
         for (path, text), name in zip(good.items(), PLACES)
+    ] + [
+        ("docs/spec/pool.md", other["docs/spec/pool.md"] + "| `conv_c1` | rank |\n",
+         "conv has constraints on several pages: conv.md, pool.md"),
     ]
-    for changed, text, name in cases:
+    for changed, text, fault in cases:
         with tempfile.TemporaryDirectory() as folder:
             root = pathlib.Path(folder)
-            for path, content in good.items():
+            for path, content in (good | other).items():
                 (root / path).parent.mkdir(parents=True, exist_ok=True)
                 (root / path).write_text(text if path == changed else content)
             count, faults = check(root)
         if changed is None:
-            assert (count, faults) == (2, []), faults
+            assert (count, faults) == (3, []), faults
         else:
-            assert f"conv_c2 is missing in: {name}" in faults, (name, faults)
+            assert fault in faults, (fault, faults)
+            assert not any("pool_c1" in line for line in faults), faults
 
 
 def main():

@@ -26,6 +26,7 @@
 #include <miopen/convolution_forward.h>
 #include <miopen/export.h>
 #include <miopen/handle.h>
+#include <miopen/pooling.h>
 #include <miopen/tensor.h>
 #include <miopen/version.h>
 

@@ -85,6 +85,12 @@ static_assert(miopenConvolutionFindModeNormal == 1 &&
               miopenConvolutionFindModeTrustVerifyFull == 7 &&
               miopenConvolutionFindModeDefault == 5);
 
+static_assert(miopenPoolingMax == 0 && miopenPoolingAverage == 1 &&
+              miopenPoolingAverageInclusive == 2 && miopenIndexUint8 == 0 &&
+              miopenIndexUint16 == 1 && miopenIndexUint32 == 2 &&
+              miopenIndexUint64 == 3 && miopenPoolingWorkspaceIndexMask == 0 &&
+              miopenPoolingWorkspaceIndexImage == 1);
+
 static_assert(sizeof(miopenConvAlgoPerf_t) == 16 &&
               offsetof(miopenConvAlgoPerf_t, fwd_algo) == 0 &&
               offsetof(miopenConvAlgoPerf_t, bwd_data_algo) == 0 &&

@@ -59,3 +59,28 @@ TEST_F(Allocation, ExecutionAllocatesNothing) {
   EXPECT_EQ(after, before);
   ASSERT_EQ(miopenDestroy(handle), miopenStatusSuccess);
 }
+
+// Nor does pooling.
+TEST_F(Allocation, PoolingAllocatesNothing) {
+  miopenHandle_t handle;
+  miopenPoolingDescriptor_t pool;
+  ASSERT_EQ(miopenCreate(&handle), miopenStatusSuccess);
+  ASSERT_EQ(miopenCreatePoolingDescriptor(&pool), miopenStatusSuccess);
+  TensorDesc tensor(miopenTensorNHWC, {1, 4, 8, 8}, miopenHalf);
+  int data = 0;
+  const float alpha = 1, beta = 0;
+  auto execute = [&] {
+    return miopenPoolingForward(handle, pool, &alpha, tensor, &data, &beta,
+                                tensor, &data, true, &data, 256);
+  };
+  engine->problems.reserve(8);
+  engine->launches.reserve(8);
+  ASSERT_EQ(execute(), miopenStatusSuccess);
+  const int before = allocations;
+  const miopenStatus_t status = execute();
+  const int after = allocations;
+  EXPECT_EQ(status, miopenStatusSuccess);
+  EXPECT_EQ(after, before);
+  ASSERT_EQ(miopenDestroyPoolingDescriptor(pool), miopenStatusSuccess);
+  ASSERT_EQ(miopenDestroy(handle), miopenStatusSuccess);
+}

@@ -2,6 +2,7 @@
 
 #include "compiler/Pipeline/ReadProblem.h"
 #include "compiler/Frontend/ConvFrontend.h"
+#include "compiler/Frontend/PoolFrontend.h"
 #include "test/unit/Support/RandomProblem.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -90,5 +91,46 @@ TEST_F(ReadProblem, RefusesTwoConvolutions) {
                   text.find("    return") - text.find("    dnn.conv"));
   text.insert(text.find("    return"), op);
   EXPECT_EQ(read(text).getStatus().getMessage(),
-            "a module has one dnn.conv, not 2");
+            "a module has one primitive (dnn.conv or dnn.pool), not 2");
+}
+
+// Poolings of both directions, with and without indices, depth and gaps: no two
+// numbers are alike, so none can be taken for another.
+TEST_F(ReadProblem, Poolings) {
+  PoolProblem p;
+  p.dataType = DataType::BF16;
+  p.xLayout = Layout::NHWC;
+  p.batch = 4;
+  p.channels = 6;
+  p.in = {17, 19};
+  p.window = {3, 5};
+  p.pad = {1, 2};
+  p.stride = {2, 7};
+  std::vector<PoolProblem> problems = {p};
+  p.direction = Direction::BackwardData;
+  p.indexType = IndexType::U16;
+  p.indexMode = IndexMode::Image;
+  problems.push_back(p);
+  p.mode = PoolMode::AverageInclusive;
+  p.indexType = IndexType::None;
+  p.indexMode = IndexMode::Mask;
+  p.in.d = 9;
+  p.window.d = 4;
+  problems.push_back(p);
+  p.xLayout = p.yLayout = Layout::Strided;
+  p.xStrides = {.n = 1000000, .c = 1, .d = 90000, .h = 500, .w = 20};
+  p.yStrides = {.n = 50000, .c = 2500, .d = 400, .h = 30, .w = 2};
+  problems.push_back(p);
+  p.batch = 1;
+  problems.push_back(p.canonicalize());
+  for (const PoolProblem &problem : problems) {
+    SCOPED_TRACE(problem.toNetworkConfig());
+    ASSERT_TRUE(problem.verify().isOk()) << problem.verify().getMessage();
+    auto module = buildPoolModule(context, problem, "pool");
+    ASSERT_TRUE(mlir::succeeded(mlir::verify(*module)));
+    ErrorOr<Problem> found = readProblem(*module);
+    ASSERT_TRUE(found) << found.getStatus().getMessage();
+    EXPECT_EQ(found->toNetworkConfig(), problem.toNetworkConfig());
+    EXPECT_EQ(*found, Problem(problem));
+  }
 }

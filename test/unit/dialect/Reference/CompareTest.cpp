@@ -125,6 +125,23 @@ TEST_P(Compare, RejectsExpectationsThatAreNotFinite) {
   EXPECT_EQ(run().failed, 1);
 }
 
+// Where infinities and NaNs are results like others, each passes as itself and
+// as nothing else.
+TEST_P(Compare, FindsTheSameNonFiniteValueWhereItMayBe) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  expected.mayBeNonFinite = true;
+  for (double value : {kInfinity, -kInfinity, std::nan("")}) {
+    expected.values[7] = value;
+    expected.magnitudes[7] = std::fabs(value);
+    for (double found : {kInfinity, -kInfinity, std::nan(""), 1.0}) {
+      store(expected.sizes.getCoord(7), found);
+      const bool isSame =
+          value == found || (std::isnan(value) && std::isnan(found));
+      EXPECT_EQ(run().passed(), isSame) << value << " " << found;
+    }
+  }
+}
+
 // A sum that overflows the element type is expected to be infinity.
 TEST_P(Compare, OverflowIsInfinity) {
   expected.values[3] = -1e300;

@@ -1,0 +1,142 @@
+//===- Pool.cpp - Pooling in one launch -----------------------------------===//
+
+#include "compiler/Algorithms/Algorithm.h"
+#include "compiler/Algorithms/PoolBackward.h"
+#include "compiler/Algorithms/PoolForward.h"
+#include "compiler/Algorithms/PoolModel.h"
+#include "compiler/Algorithms/Registry.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+using namespace mlir;
+using namespace tessera;
+
+static bool isWrittenOutAs(const PoolGeometry &g, const PoolTile &tile) {
+  return g.isForward ? isWrittenOut(g, tile) : isBackwardWrittenOut(g, tile);
+}
+
+//===----------------------------------------------------------------------===//
+// Model
+//===----------------------------------------------------------------------===//
+
+/// Threads that own the elements of the tensor that is written.
+static double countThreads(const PoolGeometry &g, const PoolTile &tile,
+                           bool isOut) {
+  const PoolTensorShape &written = g.isForward ? g.y : g.x;
+  int64_t block[] = {1, isOut ? tile.rows : 1, isOut ? tile.columns : 1};
+  double threads = static_cast<double>(written.sizes[kBatch]) *
+                   static_cast<double>(written.sizes[kChannel] / tile.channels);
+  for (int dim = 0; dim < 3; ++dim) {
+    int64_t owned =
+        block[dim] * (g.isForward || !isOut ? 1 : g.dims.strides[dim]);
+    threads *= static_cast<double>(
+        llvm::divideCeil(written.sizes[kDepth + dim], owned));
+  }
+  return threads;
+}
+
+static double estimateClocks(const PoolGeometry &g, const PoolTile &tile,
+                             const GpuTarget &target) {
+  bool isOut = isWrittenOutAs(g, tile);
+  double threads = countThreads(g, tile, isOut);
+  double windows = 1; // That an element is in.
+  for (int dim = 0; dim < 3; ++dim)
+    windows *= std::ceil(static_cast<double>(g.dims.window[dim]) /
+                         static_cast<double>(g.dims.strides[dim]));
+  if (!isOut)
+    return estimateWalk(g, tile.channels, threads,
+                        g.isForward ? g.getWindowSize() : windows, target);
+
+  double loads = 1, columns = 1, meetings = tile.channels;
+  double block[] = {1, double(tile.rows), double(tile.columns)};
+  for (int dim = 0; dim < 3; ++dim) {
+    auto window = static_cast<double>(g.dims.window[dim]);
+    auto stride = static_cast<double>(g.dims.strides[dim]);
+    // Pixels that forward reads; outputs that backward reads.
+    columns = g.isForward ? (block[dim] - 1) * stride + window
+                          : block[dim] + std::ceil(window / stride) - 1;
+    loads *= columns;
+    meetings *= block[dim] * window;
+  }
+  const PoolTensorShape &read = g.isForward ? g.x : g.y;
+  int64_t width = tile.channels;
+  if (width == 1) {
+    int64_t step = tile.columns * (g.isForward ? g.dims.strides[2] : 1);
+    width = std::gcd(read.getVectorLength(kColumn), step);
+    if (width > 1) // The first and the last vector are used in part.
+      loads *= (std::ceil(columns / static_cast<double>(width)) + 1) / columns;
+  }
+  double perMeeting = g.isMax() && (g.hasIndices() || !g.isForward) ? 3 : 2;
+  return estimateClocks({loads, static_cast<double>(width * read.elementBytes),
+                         40 + meetings * perMeeting, /*waits=*/1},
+                        threads, target);
+}
+
+//===----------------------------------------------------------------------===//
+// Algorithm
+//===----------------------------------------------------------------------===//
+
+namespace {
+class Pool final : public Algorithm {
+public:
+  std::string_view getName() const override { return "pool"; }
+  Status check(const Problem &problem, const GpuTarget &target) const override;
+  std::vector<Candidate> getCandidates(const Problem &problem,
+                                       const GpuTarget &target) const override;
+  LogicalResult build(Operation *primitive, const TileConfig &config,
+                      const GpuTarget &target) const override;
+};
+} // namespace
+
+Status Pool::check(const Problem &problem, const GpuTarget &) const {
+  const PoolProblem *pool = problem.getPool();
+  if (!pool)
+    return notSupported("solves poolings");
+  return checkPoolReach(PoolGeometry(*pool));
+}
+
+std::vector<Candidate> Pool::getCandidates(const Problem &problem,
+                                           const GpuTarget &target) const {
+  const PoolGeometry g(*problem.getPool());
+  std::vector<Candidate> candidates;
+  for (int channels : getChannelChoices(g))
+    for (int rows : {1, 2, 4})
+      for (int columns : {1, 2, 4, 8}) {
+        PoolTile tile{channels, rows, columns};
+        bool isSmall = rows * columns == 1;
+        bool overhangs =
+            rows >= 2 * g.dims.out[1] || columns >= 2 * g.dims.out[2];
+        if (!isSmall && (overhangs || !isWrittenOutAs(g, tile)))
+          continue;
+        candidates.push_back(
+            {tile.toConfig(), estimateClocks(g, tile, target)});
+      }
+  return candidates;
+}
+
+LogicalResult Pool::build(Operation *primitive, const TileConfig &config,
+                          const GpuTarget &) const {
+  auto pool = dyn_cast<dnn::PoolOp>(primitive);
+  if (!pool)
+    return primitive->emitOpError("is no pooling, but tile '")
+           << config.toText() << "' is for one";
+  ErrorOr<PoolTile> tile = parsePoolTile(config);
+  if (!tile)
+    return pool.emitOpError() << tile.getStatus().getMessage();
+  if (failed(checkChannels(pool, tile->channels, config)))
+    return failure();
+  if (pool.getDirection() == dnn::PoolDirection::Forward)
+    buildPoolForward(pool, *tile);
+  else
+    buildPoolBackward(pool, *tile);
+  return success();
+}
+
+const Algorithm &tessera::getPool() {
+  static const Pool pool;
+  return pool;
+}

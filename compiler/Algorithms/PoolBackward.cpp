@@ -1,0 +1,280 @@
+//===- PoolBackward.cpp - A pooling's gradient as a point program ---------===//
+//
+// A gather: each element of dx sums what the windows that contain it hand down,
+// in ascending order, so no atomics are needed and every run gives the same
+// bits. A thread owns as many pixels along a dimension as the stride is long,
+// or a multiple: then which windows contain which of its pixels is the same for
+// all threads, nothing is divided, and each dy is loaded once for all of them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Algorithms/PoolBackward.h"
+#include "compiler/Algorithms/PoolProgram.h"
+
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace tessera;
+
+namespace {
+/// What a thread owns and needs along one dimension.
+struct Span {
+  int64_t outputs; ///< Whole strides of pixels.
+  int64_t pixels;
+  int64_t first; ///< The outputs whose windows contain one of the pixels,
+  int64_t last;  ///< counted from the block's first.
+};
+} // namespace
+
+static std::array<Span, 3> getSpans(const PoolGeometry &g,
+                                    const PoolTile &tile) {
+  std::array<Span, 3> spans;
+  int64_t outputs[] = {1, tile.rows, tile.columns};
+  for (int dim = 0; dim < 3; ++dim) {
+    int64_t stride = g.dims.strides[dim], pad = g.dims.pads[dim];
+    int64_t pixels = outputs[dim] * stride;
+    spans[dim] = {outputs[dim], pixels,
+                  llvm::divideFloorSigned(pad - g.dims.window[dim], stride) + 1,
+                  (pixels - 1 + pad) / stride};
+  }
+  return spans;
+}
+
+bool tessera::isBackwardWrittenOut(const PoolGeometry &geometry,
+                                   const PoolTile &tile) {
+  // Each pixel is a sum in registers, and each meeting of a pixel and a window
+  // some instructions for each channel.
+  constexpr double kMaxPixels = 128;
+  constexpr double kMaxMeetings = 1024;
+  double pixels = tile.channels, windows = 1;
+  for (const auto &[dim, span] : llvm::enumerate(getSpans(geometry, tile))) {
+    pixels *= static_cast<double>(span.pixels);
+    windows *= static_cast<double>(llvm::divideCeilSigned(
+        geometry.dims.window[dim], geometry.dims.strides[dim]));
+  }
+  return pixels <= kMaxPixels && pixels * windows <= kMaxMeetings;
+}
+
+namespace {
+/// Writes the program of one op.
+class BackwardProgram {
+public:
+  BackwardProgram(dnn::PoolOp op, const PoolTile &tile);
+  void build();
+
+private:
+  void writeOut();
+  void walk();
+
+  Value getTerm(Value gradient, Value index, Value number);
+  Value getGradient(PoolTensor::Loaded loaded,
+                    const std::array<Value, 3> &output);
+  Value getSavedIndex(Value loaded);
+  void store(ArrayRef<Value> sums, const PoolPlace &at);
+
+  dnn::PoolOp op;
+  const PoolGeometry g;
+  const PoolTile tile;
+  OpBuilder b;
+  PoolBuilder p;
+  PoolTensor x;
+  PoolTensor y;
+  std::optional<PoolTensor> indices;
+  PoolMath math;
+  PoolPlace block{}; ///< Numbers of the thread's block of pixels.
+};
+} // namespace
+
+BackwardProgram::BackwardProgram(dnn::PoolOp op, const PoolTile &tile)
+    : op(op), g(op), tile(tile), b(op), p(b, op.getLoc(), op->getBlock()),
+      x(op.getX(), op.getXLayout(), g.x, tile.channels),
+      y(op.getY(), op.getYLayout(), g.y, tile.channels), math(g, y) {
+  if (g.isMax())
+    indices.emplace(op.getIndices(), op.getYLayout(), g.indices, tile.channels);
+}
+
+//===----------------------------------------------------------------------===//
+// One term of a sum
+//===----------------------------------------------------------------------===//
+
+/// What the window of `output` hands to each of its elements, or to one.
+Value BackwardProgram::getGradient(PoolTensor::Loaded loaded,
+                                   const std::array<Value, 3> &output) {
+  Value value = math.extend(p, loaded, /*mayBeOutside=*/true);
+  if (g.isMax() || !g.countsElements())
+    return value;
+  return arith::MulFOp::create(b, p.loc, value, math.getReciprocal(p, output));
+}
+
+Value BackwardProgram::getSavedIndex(Value loaded) {
+  return math.resizeIndices(p, loaded,
+                            getElementTypeOrSelf(math.getIndexType()));
+}
+
+/// What of `gradient` the element gets that `number` names.
+Value BackwardProgram::getTerm(Value gradient, Value index, Value number) {
+  if (!g.isMax())
+    return gradient;
+  Value isIt =
+      arith::CmpIOp::create(b, p.loc, arith::CmpIPredicate::eq, index, number);
+  return arith::SelectOp::create(b, p.loc, isIt, gradient,
+                                 p.splat(gradient.getType(), 0.0));
+}
+
+/// Stores neighbouring pixels of a row; a sum without terms is null.
+void BackwardProgram::store(ArrayRef<Value> sums, const PoolPlace &at) {
+  SmallVector<Value> values;
+  for (Value sum : sums) {
+    if (!sum)
+      sum = p.splat(math.getComputeType(), 0.0);
+    else if (!g.isMax() && !g.countsElements())
+      sum = arith::MulFOp::create(b, p.loc, sum, math.getReciprocal(p, {}));
+    values.push_back(math.narrow(p, sum));
+  }
+  x.storeRow(p, values, at);
+}
+
+//===----------------------------------------------------------------------===//
+// Written out
+//===----------------------------------------------------------------------===//
+
+void BackwardProgram::writeOut() {
+  const std::array<Span, 3> spans = getSpans(g, tile);
+  PoolPlace at = block, origin = block;
+  std::array<int64_t, 3> pixels, outputs;
+  for (int dim = 0; dim < 3; ++dim) {
+    at[kDepth + dim] = p.mul(block[kDepth + dim], spans[dim].pixels);
+    origin[kDepth + dim] = p.mul(block[kDepth + dim], spans[dim].outputs);
+    pixels[dim] = spans[dim].pixels;
+    outputs[dim] = spans[dim].last - spans[dim].first + 1;
+  }
+  at[kChannel] = origin[kChannel] = p.mul(block[kChannel], tile.channels);
+  PoolPixels gradients(y, origin, y.getColumnVector(tile.columns));
+  std::optional<PoolPixels> saved;
+  Value firstNumber;
+  if (indices) {
+    saved.emplace(*indices, origin, indices->getColumnVector(tile.columns));
+    firstNumber =
+        math.getNumber(p, {at[kDepth], at[kRow], at[kColumn]}, g.dims.in);
+  }
+
+  std::vector<Value> sums(pixels[0] * pixels[1] * pixels[2]);
+  forEachInBox(outputs, [&](std::array<int64_t, 3> offset) {
+    std::array<int64_t, 3> output;
+    std::array<Value, 3> outputAt;
+    for (int dim = 0; dim < 3; ++dim) {
+      output[dim] = spans[dim].first + offset[dim];
+      outputAt[dim] = p.add(origin[kDepth + dim], output[dim]);
+    }
+    Value gradient, index;
+    forEachInBox(pixels, [&](std::array<int64_t, 3> pixel) {
+      std::array<int64_t, 3> position;
+      for (int dim = 0; dim < 3; ++dim)
+        position[dim] =
+            pixel[dim] + g.dims.pads[dim] - output[dim] * g.dims.strides[dim];
+      if (!isInBox(position, g.dims.window))
+        return;
+      if (!gradient) {
+        gradient = getGradient(gradients.read(p, output), outputAt);
+        if (saved)
+          index = getSavedIndex(saved->read(p, output).value);
+      }
+      Value number;
+      if (g.isMax() && g.indexMode == dnn::IndexMode::Mask)
+        number =
+            p.splat(math.getIndexType(), getNumber(position, g.dims.window));
+      else if (g.isMax())
+        number = math.broadcast(
+            p, p.add(firstNumber, p.splat(firstNumber.getType(),
+                                          getNumber(pixel, g.dims.in))));
+      Value &sum = sums[getNumber(pixel, pixels)];
+      Value term = getTerm(gradient, index, number);
+      sum = sum ? arith::AddFOp::create(b, p.loc, sum, term).getResult() : term;
+    });
+  });
+  forEachInBox({pixels[0], pixels[1], 1}, [&](std::array<int64_t, 3> row) {
+    PoolPlace place = at;
+    place[kDepth] = p.add(at[kDepth], row[0]);
+    place[kRow] = p.add(at[kRow], row[1]);
+    store(ArrayRef<Value>(sums).slice(getNumber(row, pixels), pixels[2]),
+          place);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Walked by loops
+//===----------------------------------------------------------------------===//
+
+/// The outputs whose windows contain coordinate `at` along `dim`.
+static std::array<Value, 2> getOutputsAt(PoolBuilder &p, const PoolGeometry &g,
+                                         int dim, Value at) {
+  const dnn::PoolDims &d = g.dims;
+  auto divide = [&](Value value) -> Value {
+    return arith::DivUIOp::create(p.b, p.loc, value, p.index(d.strides[dim]));
+  };
+  Value padded = p.add(at, d.pads[dim]);
+  Value last = divide(padded);
+  Value first =
+      divide(p.max(p.add(padded, d.strides[dim] - d.window[dim]), p.index(0)));
+  return {first, p.min(p.add(last, 1), p.index(d.out[dim]))};
+}
+
+/// One pixel of each channel.
+void BackwardProgram::walk() {
+  PoolPlace at = block;
+  at[kChannel] = p.mul(block[kChannel], tile.channels);
+  std::array<std::array<Value, 2>, 3> ranges;
+  for (int dim = 0; dim < 3; ++dim)
+    ranges[dim] = getOutputsAt(p, g, dim, at[kDepth + dim]);
+  auto walkOutput = [&](const std::array<Value, 3> &output, PoolReduction so) {
+    PoolPlace place = at;
+    std::array<Value, 3> position;
+    for (int dim = 0; dim < 3; ++dim) {
+      place[kDepth + dim] = output[dim];
+      position[dim] = p.sub(p.add(at[kDepth + dim], g.dims.pads[dim]),
+                            p.mul(output[dim], g.dims.strides[dim]));
+    }
+    constexpr PoolDim kInside[] = {kDepth, kRow, kColumn};
+    Value gradient = getGradient(y.load(p, place, kInside), output);
+    Value index, number;
+    if (indices) {
+      index = getSavedIndex(indices->load(p, place, kInside).value);
+      bool isMask = g.indexMode == dnn::IndexMode::Mask;
+      number = math.broadcast(
+          p, isMask ? math.getNumber(p, position, g.dims.window)
+                    : math.getNumber(p, {at[kDepth], at[kRow], at[kColumn]},
+                                     g.dims.in));
+    }
+    Value term = getTerm(gradient, index, number);
+    return PoolReduction{arith::AddFOp::create(b, p.loc, so.value, term),
+                         nullptr};
+  };
+  PoolReduction sum{p.splat(math.getComputeType(), 0.0), nullptr};
+  sum = walkRange(p, ranges[0], 1, sum, [&](Value d, PoolReduction so) {
+    return walkRange(p, ranges[1], 1, so, [&](Value h, PoolReduction so) {
+      return walkRangeAtOnce(p, ranges[2], so, [&](Value w, PoolReduction so) {
+        return walkOutput({d, h, w}, so);
+      });
+    });
+  });
+  store(sum.value, at);
+}
+
+void BackwardProgram::build() {
+  bool writesOut = isBackwardWrittenOut(g, tile);
+  std::array<int64_t, 5> owned = {1, tile.channels, 1, 1, 1};
+  if (writesOut)
+    for (const auto &[dim, span] : llvm::enumerate(getSpans(g, tile)))
+      owned[kDepth + dim] = span.pixels;
+  block = startPoints(b, op, g.x.sizes, owned, g.x.hasChannelsLast()).block;
+  if (writesOut)
+    writeOut();
+  else
+    walk();
+  op.erase();
+}
+
+void tessera::buildPoolBackward(dnn::PoolOp pool, const PoolTile &tile) {
+  BackwardProgram(pool, tile).build();
+}

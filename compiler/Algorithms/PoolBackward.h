@@ -1,0 +1,20 @@
+//===- PoolBackward.h - A pooling's gradient as a point program -*- C++ -*-===//
+
+#ifndef TESSERA_COMPILER_ALGORITHMS_POOLBACKWARD_H
+#define TESSERA_COMPILER_ALGORITHMS_POOLBACKWARD_H
+
+#include "compiler/Algorithms/PoolGeometry.h"
+#include "compiler/Algorithms/PoolTile.h"
+
+namespace tessera {
+
+/// Whether the windows that contain a thread's pixels are written out; else
+/// they are walked by loops, for one pixel.
+bool isBackwardWrittenOut(const PoolGeometry &geometry, const PoolTile &tile);
+
+/// Replaces a backward `pool` by its program.
+void buildPoolBackward(dnn::PoolOp pool, const PoolTile &tile);
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_ALGORITHMS_POOLBACKWARD_H

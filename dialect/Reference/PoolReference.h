@@ -1,0 +1,84 @@
+//===- PoolReference.h - What a pooling should give ------------*- C++ -*-===//
+//
+// docs/spec/pooling.md in code, with sums in double. Windows are walked
+// position by position, padding included, so that the oracle shares no clipping
+// arithmetic with the kernels that it judges.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_DIALECT_REFERENCE_POOLREFERENCE_H
+#define TESSERA_DIALECT_REFERENCE_POOLREFERENCE_H
+
+#include "dialect/Reference/Compare.h"
+#include "dialect/Reference/ConvReference.h"
+#include "dialect/Reference/Tensor.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace tessera::reference {
+
+enum class PoolMode { Max, Average, AverageInclusive };
+enum class IndexMode { Mask, Image };
+
+/// A pooling in logical terms; the letters are those of the spec. Without its
+/// depth it is two-dimensional.
+struct PoolShape {
+  PoolMode mode = PoolMode::Max;
+  IndexMode indexMode = IndexMode::Mask;
+  int64_t n = 1;
+  int64_t c = 1;
+  int64_t h = 1;
+  int64_t w = 1;
+  int64_t d = 1;
+  Steps window{};
+  Pads pad{};
+  Steps stride{};
+
+  int64_t getOutputHeight() const;
+  int64_t getOutputWidth() const;
+  int64_t getOutputDepth() const;
+  int64_t getWindowSize() const { return window.d * window.h * window.w; }
+  /// Sizes of the two tensors, or of their gradients.
+  Sizes getInputSizes() const { return {n, c, h, w, d}; }
+  Sizes getOutputSizes() const {
+    return {n, c, getOutputHeight(), getOutputWidth(), getOutputDepth()};
+  }
+  /// The most terms in the sum of one element of dx.
+  int64_t getBackwardLength() const;
+};
+
+/// Someone else's indices: unsigned integers of 1, 2, 4 or 8 bytes.
+struct IndexView {
+  int64_t byteSize = 1;
+  const void *data = nullptr;
+  Strides strides;
+
+  uint64_t load(const Coord &at) const;
+};
+
+/// Writes `value` as element `index` of an array of such integers.
+void storeIndex(int64_t byteSize, void *data, int64_t index, uint64_t value);
+
+/// What forward computes.
+struct PoolOutputs {
+  Expected y;
+  /// Of the maxima, in the order of `y.values`; empty for averages.
+  std::vector<uint64_t> indices;
+};
+
+/// The elements of y with these flat indices (see Sizes), or all of them.
+PoolOutputs poolForward(const PoolShape &shape, const TensorView &x,
+                        std::vector<int64_t> elements = {});
+
+/// The same of dx. `indices` is read by mode Max alone.
+Expected poolBackward(const PoolShape &shape, const TensorView &dy,
+                      const IndexView &indices,
+                      std::vector<int64_t> elements = {});
+
+/// The lowest finite number of a type, at which maxima start.
+double getLowest(ElementType type);
+
+} // namespace tessera::reference
+
+#endif // TESSERA_DIALECT_REFERENCE_POOLREFERENCE_H

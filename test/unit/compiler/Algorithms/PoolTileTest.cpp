@@ -1,0 +1,156 @@
+//===- PoolTileTest.cpp - What pooling's tiles say and who chooses them ---===//
+
+#include "compiler/Algorithms/PoolTile.h"
+#include "compiler/Algorithms/ChooseTile.h"
+#include "compiler/Algorithms/PoolGeometry.h"
+#include "compiler/Algorithms/PoolSplit.h"
+#include "compiler/Frontend/PoolFrontend.h"
+
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/Verifier.h"
+
+#include <gtest/gtest.h>
+
+using namespace tessera;
+
+/// 3x3 with stride 2, as ResNet-50 begins.
+static PoolProblem makeStem() {
+  PoolProblem p;
+  p.dataType = DataType::F16;
+  p.xLayout = p.yLayout = Layout::NHWC;
+  p.batch = 64;
+  p.channels = 64;
+  p.in = {112, 112};
+  p.window = {3, 3};
+  p.pad = {1, 1};
+  p.stride = {2, 2};
+  return p;
+}
+
+static std::string choose(const PoolProblem &problem) {
+  auto tile = chooseTile(problem, *findTarget("gfx942"));
+  return tile ? tile->toText() : tile.getStatus().getMessage();
+}
+
+// The texts are part of a database key, and what is written can be read.
+TEST(PoolTile, HasAStableText) {
+  const PoolTile tile{8, 2, 1};
+  EXPECT_EQ(tile.toConfig().toText(), "pool-c8h2w1");
+  EXPECT_EQ(*parsePoolTile(tile.toConfig()), tile);
+  const PoolSplitTile split{4, 8, 32};
+  EXPECT_EQ(split.toConfig().toText(), "poolsplit-c4h8w32");
+  EXPECT_EQ(*parsePoolSplitTile(split.toConfig()), split);
+}
+
+// Only the canonical text is a tile.
+TEST(PoolTile, RefusesOtherTexts) {
+  for (const char *text :
+       {"pool", "pool-c8h2", "pool-c8h2w1-", "pool-h2c8w1", "pool-c0h2w1",
+        "pool-c8h2w-1", "pool-c08h2w1", "poolsplit-c8h2w1"})
+    EXPECT_EQ(parsePoolTile(*parseTileConfig(text)).getStatus().getCode(),
+              StatusCode::InvalidArgument)
+        << text;
+  for (const char *text :
+       {"poolsplit", "poolsplit-c8h2w0", "poolsplit-c8h2w1x", "pool-c8h2w1"})
+    EXPECT_EQ(parsePoolSplitTile(*parseTileConfig(text)).getStatus().getCode(),
+              StatusCode::InvalidArgument)
+        << text;
+}
+
+// Channels that lie together are owned together, 16 bytes of them; a window as
+// large as the image of one channel is shared between threads; a wide window in
+// backward direction is not.
+TEST(PoolTile, Choice) {
+  EXPECT_TRUE(choose(makeStem()).starts_with("pool-c8")) << choose(makeStem());
+  PoolProblem p = makeStem();
+  p.direction = Direction::BackwardData;
+  p.indexType = IndexType::U8;
+  EXPECT_TRUE(choose(p).starts_with("pool-c")) << choose(p);
+  p = PoolProblem();
+  p.in = p.window = {410, 400};
+  EXPECT_TRUE(choose(p).starts_with("poolsplit-c1")) << choose(p);
+  p.mode = PoolMode::Average;
+  p.direction = Direction::BackwardData;
+  EXPECT_EQ(choose(p), "pool-c1h1w1");
+}
+
+// Every chip has a tile for every valid problem, and what is beyond 32-bit
+// arithmetic is refused with a sentence.
+TEST(PoolTile, Refusals) {
+  for (const GpuTarget &target : getAllTargets())
+    EXPECT_TRUE(chooseTile(makeStem(), target)) << target.name;
+  PoolProblem p = makeStem();
+  p.window = {3, 1 << 30};
+  p.pad = {1, 1 << 29};
+  EXPECT_NE(choose(p).find("the window is beyond the 32-bit arithmetic"),
+            std::string::npos)
+      << choose(p);
+  p = makeStem();
+  p.stride = {0, 1};
+  EXPECT_EQ(choose(p), "the vertical stride is 0, but must be between 1 and "
+                       "2147483647");
+}
+
+/// Fields of one tensor as both sides see them.
+static void expectSame(const PoolTensorShape &one,
+                       const PoolTensorShape &other) {
+  EXPECT_EQ(one.sizes, other.sizes);
+  EXPECT_EQ(one.elementBytes, other.elementBytes);
+  EXPECT_EQ(one.hasChannelsLast(), other.hasChannelsLast());
+  for (PoolDim dim : {kChannel, kColumn})
+    EXPECT_EQ(one.getVectorLength(dim), other.getVectorLength(dim));
+}
+
+// The tile is chosen for the problem and built for the op: both must see the
+// same vectors, whatever the layouts, or a chosen tile could not be built.
+TEST(PoolGeometry, ProblemAndOpAgree) {
+  mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
+  PoolProblem packed = makeStem();
+  packed.indexType = IndexType::U16;
+  PoolProblem mixed = packed;
+  mixed.yLayout = Layout::NCHW;
+  mixed.indexMode = IndexMode::Image;
+  PoolProblem deep = packed;
+  deep.in.d = 5;
+  deep.window.d = 2;
+  PoolProblem strided = packed;
+  strided.batch = 1;
+  strided.xLayout = strided.yLayout = Layout::Strided;
+  strided.xStrides = {.n = 1, .c = 1, .d = 1, .h = 112 * 96, .w = 96};
+  strided.yStrides = {.n = 1, .c = 56 * 64, .d = 1, .h = 64, .w = 1};
+  for (const PoolProblem &problem : {packed, mixed, deep, strided}) {
+    SCOPED_TRACE(problem.toNetworkConfig());
+    auto module = buildPoolModule(context, problem, "pool");
+    ASSERT_TRUE(mlir::succeeded(mlir::verify(*module)));
+    dnn::PoolOp op;
+    module->walk([&](dnn::PoolOp found) { op = found; });
+    const PoolGeometry one(problem), other(op);
+    expectSame(one.x, other.x);
+    expectSame(one.y, other.y);
+    expectSame(one.indices, other.indices);
+    EXPECT_EQ(one.mode, other.mode);
+    EXPECT_EQ(one.indexMode, other.indexMode);
+    EXPECT_EQ(one.isForward, other.isForward);
+    EXPECT_EQ(one.dims.in, other.dims.in);
+    EXPECT_EQ(one.dims.out, other.dims.out);
+    EXPECT_EQ(one.dims.window, other.dims.window);
+    EXPECT_EQ(one.dims.pads, other.dims.pads);
+    EXPECT_EQ(one.dims.strides, other.dims.strides);
+  }
+  EXPECT_EQ(PoolGeometry(strided).x.getVectorLength(kChannel), 8);
+}
+
+// Clipping and what it means for the divisor of an average.
+TEST(PoolGeometry, Clipping) {
+  PoolProblem p = makeStem();
+  p.mode = PoolMode::Average;
+  EXPECT_TRUE(PoolGeometry(p).isClipped());
+  EXPECT_TRUE(PoolGeometry(p).countsElements());
+  p.mode = PoolMode::AverageInclusive;
+  EXPECT_FALSE(PoolGeometry(p).countsElements());
+  p.pad = {0, 0};
+  EXPECT_FALSE(PoolGeometry(p).isClipped());
+  p.window = {113, 3};
+  EXPECT_TRUE(PoolGeometry(p).isClipped(1));
+  EXPECT_FALSE(PoolGeometry(p).isClipped(2));
+}
