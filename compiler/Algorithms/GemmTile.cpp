@@ -9,8 +9,8 @@ using namespace tessera;
 TileConfig GemmTile::toConfig() const {
   return {"igemm", "m" + std::to_string(m) + "n" + std::to_string(n) + "k" +
                        std::to_string(k) + "-w" + std::to_string(wavesM) + "x" +
-                       std::to_string(wavesN) + "-b" + std::to_string(buffers) +
-                       "-" + mma +
+                       std::to_string(wavesN) + (isDirect ? "-d" : "-b") +
+                       std::to_string(buffers) + "-" + mma +
                        (parts > 1 ? "-s" + std::to_string(parts) : "")};
 }
 
@@ -21,7 +21,10 @@ ErrorOr<GemmTile> tessera::parseGemmTile(const TileConfig &config) {
   scanner.expect("m").number(tile.m).expect("n").number(tile.n);
   scanner.expect("k").number(tile.k);
   scanner.expect("-w").number(tile.wavesM).expect("x").number(tile.wavesN);
-  scanner.expect("-b").number(tile.buffers);
+  tile.isDirect = scanner.consume("-d");
+  if (!tile.isDirect)
+    scanner.expect("-b");
+  scanner.number(tile.buffers);
   scanner.expect("-").word(mma, "- ");
   if (scanner.consume("-s")) {
     scanner.number(tile.parts);

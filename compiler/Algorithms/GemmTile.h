@@ -20,13 +20,15 @@ struct GemmTile {
   /// Waves of the workgroup along m and n.
   int wavesM = 1;
   int wavesN = 1;
-  /// LDS buffers of the main loop.
+  /// LDS buffers of the main loop: "b2"; copied directly to LDS, "d2".
   int buffers = 2;
   /// Name of the multiply-accumulate instruction row: "mfma32", "fma".
   std::string mma;
   /// Parts of the reduction, which a second launch adds; "-s4" at the end of
   /// the text if there is more than one.
   int parts = 1;
+  /// Whether tiles are copied directly to LDS: "d2" instead of "b2".
+  bool isDirect = false;
 
   friend bool operator==(const GemmTile &, const GemmTile &) = default;
 

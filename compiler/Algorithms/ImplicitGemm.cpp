@@ -37,11 +37,15 @@ static Value createPipeline(OpBuilder &b, Location loc, GemmViews views,
   };
   Type tileM = makeType(tile.m, tile.k, element);
   Type tileN = makeType(tile.n, tile.k, element);
-  Type tileD = makeType(tile.m, tile.n, b.getF32Type());
-  auto pipeline =
-      dnn::PipelineOp::create(b, loc, tileD, views.reduce, tile.k, tile.buffers,
-                              dnn::CopyKind::Registers, dnn::SyncKind::Barrier,
-                              dnn::ScheduleKind::Pinned, dnn::RolesAttr());
+  Type sum = element.isInteger() ? b.getI32Type()
+             : element.isF64()   ? element
+                                 : b.getF32Type();
+  Type tileD = makeType(tile.m, tile.n, sum);
+  auto copy =
+      tile.isDirect ? dnn::CopyKind::DirectToLds : dnn::CopyKind::Registers;
+  auto pipeline = dnn::PipelineOp::create(
+      b, loc, tileD, views.reduce, tile.k, tile.buffers, copy,
+      dnn::SyncKind::Barrier, dnn::ScheduleKind::Pinned, dnn::RolesAttr());
 
   OpBuilder::InsertionGuard guard(b);
   Block *load = b.createBlock(&pipeline.getLoad(), {}, b.getIndexType(), loc);
@@ -140,9 +144,10 @@ LogicalResult tessera::buildImplicitGemm(Operation *primitive,
   if (!conv)
     return primitive->emitOpError("is no convolution");
   Type element = conv.getElementType();
-  if (!element.isF16() && !element.isBF16() && !element.isF32())
+  bool hasF32Sums = element.isF16() || element.isBF16() || element.isF32();
+  if (!hasF32Sums && !conv.getEpilogue().empty())
     return conv.emitOpError()
-           << "is of " << element << ", which igemm does not multiply";
+           << "is of " << element << ", for which igemm has no epilogue";
   ErrorOr<GemmTile> tile = parseGemmTile(config);
   if (!tile)
     return conv.emitOpError() << tile.getStatus().getMessage();

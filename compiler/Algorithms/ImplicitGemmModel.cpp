@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Algorithms/Algorithm.h"
-#include "compiler/Algorithms/GemmTile.h"
+#include "compiler/Algorithms/GemmShapes.h"
 #include "compiler/Algorithms/ImplicitGemm.h"
 #include "compiler/Algorithms/Registry.h"
 
@@ -15,42 +15,6 @@
 #include <limits>
 
 using namespace tessera;
-
-namespace {
-struct Shape {
-  int m, n, wavesM, wavesN;
-  /// Share of issue clocks on matrix instructions (docs/performance.md).
-  double efficiency;
-  /// Registers left for the addresses of a flat walk (TileCopy.h); without
-  /// them the kernel spills.
-  bool fitsFlatWalk;
-};
-} // namespace
-
-static constexpr Shape kMatrixShapes[] = {
-    {256, 256, 2, 4, 0.90, false}, {256, 128, 4, 2, 0.86, true},
-    {128, 128, 2, 2, 0.85, true},  {128, 64, 2, 2, 0.75, true},
-    {64, 128, 2, 2, 0.75, true},   {64, 64, 2, 2, 0.65, true},
-    {64, 32, 2, 1, 0.50, true},
-};
-
-// One wave64 lane grid is 8 x 8, one wave32 grid 4 x 8: the narrower tile
-// keeps 16 accumulators a lane on both.
-static constexpr Shape kFmaWave64[] = {{64, 64, 2, 2, 0.5, true}};
-static constexpr Shape kFmaWave32[] = {{64, 32, 2, 2, 0.5, false},
-                                       {32, 32, 2, 2, 0.4, true}};
-
-static bool hasMatrix(const GpuTarget &target) {
-  return target.matrixUnit == MatrixUnit::MfmaCdna2 ||
-         target.matrixUnit == MatrixUnit::MfmaCdna3;
-}
-
-static std::span<const Shape> getShapes(const GpuTarget &target) {
-  if (hasMatrix(target))
-    return kMatrixShapes;
-  return target.waveSize == 64 ? std::span<const Shape>(kFmaWave64)
-                               : std::span<const Shape>(kFmaWave32);
-}
 
 static int64_t divideUp(int64_t value, int64_t by) {
   return (value + by - 1) / by;
@@ -132,7 +96,7 @@ static GemmSize getGemmSize(const ConvProblem &problem, int step) {
   return {};
 }
 
-static double countTiles(const GemmSize &size, const Shape &tile) {
+static double countTiles(const GemmSize &size, const GemmShape &tile) {
   return size.groups * static_cast<double>(divideUp(size.rows, tile.m)) *
          static_cast<double>(divideUp(size.columns, tile.n));
 }
@@ -147,10 +111,7 @@ static double estimateSum(const GemmSize &size, int parts) {
 }
 
 static double estimateClocks(const GemmSize &size, const GpuTarget &target,
-                             const Shape &tile, int parts) {
-  // Multiply-adds of a compute unit in a clock: the peak rates of gfx942's f16
-  // matrix instructions and of packed multiply-adds.
-  double peak = hasMatrix(target) ? 1024 : 128;
+                             double peak, const GemmShape &tile, int parts) {
   double rounds =
       std::ceil(countTiles(size, tile) * parts / target.computeUnits);
   return rounds * tile.m * tile.n * size.reduction / parts /
@@ -158,20 +119,21 @@ static double estimateClocks(const GemmSize &size, const GpuTarget &target,
          estimateSum(size, parts);
 }
 
-/// Whether the walk of a part is nested (TileCopy.h).
-static bool isNested(const GemmSize &size, int step, int parts) {
-  return size.inner / (size.splitsInner ? parts : 1) % (2 * step) == 0;
+/// Whether the walk of a part is nested (TileCopy.h), for `turn` elements a
+/// turn of the main loop.
+static bool isNested(const GemmSize &size, int64_t turn, int parts) {
+  return size.inner / (size.splitsInner ? parts : 1) % turn == 0;
 }
 
 /// 1, and numbers of parts that divide the reduction and do not make the walk
 /// flat, as long as a compute unit is left without a tile.
 static std::vector<int> getParts(const GemmSize &size, const GpuTarget &target,
-                                 const Shape &tile, int step) {
+                                 const GemmShape &tile, int64_t turn) {
   std::vector<int> parts = {1};
   double tiles = countTiles(size, tile);
   for (int n = 2; n <= size.splittable && n <= 64; ++n)
     if (size.splittable % n == 0 && tiles * n < 2.0 * target.computeUnits &&
-        isNested(size, step, n) == isNested(size, step, 1))
+        isNested(size, turn, n) == isNested(size, turn, 1))
       parts.push_back(n);
   return parts;
 }
@@ -179,7 +141,7 @@ static std::vector<int> getParts(const GemmSize &size, const GpuTarget &target,
 /// Whether the rows of a tile stay within one buffer descriptor: those of a
 /// tensor beyond 2 GiB must lie together (GlobalBuffer.h). Images of x and y;
 /// for w, single output channels.
-static bool isReachable(const ConvProblem &problem, const Shape &tile) {
+static bool isReachable(const ConvProblem &problem, const GemmShape &tile) {
   constexpr int64_t kLimit = int64_t(1) << 31;
   int64_t bytes = getByteSize(problem.dataType);
   // `steps` along the outermost dimension, `rows` of the tile along it; none
@@ -211,7 +173,7 @@ static bool isReachable(const ConvProblem &problem, const Shape &tile) {
 
 /// Whether HIP can count the work-items of the launch.
 static bool isLaunchable(const GemmSize &size, const GpuTarget &target,
-                         const Shape &tile) {
+                         const GemmShape &tile) {
   double items = countTiles(size, tile) * tile.wavesM * tile.wavesN *
                  static_cast<double>(target.waveSize);
   return items <= std::numeric_limits<uint32_t>::max();
@@ -236,6 +198,17 @@ static bool fitsInt32(const ConvProblem &problem) {
          getGemmSize(problem, /*step=*/1).reduction < kLimit;
 }
 
+/// Whether both factors lie in memory as a copy directly to LDS needs them:
+/// channels together, and all in reach of one descriptor with some headroom.
+static bool canCopyDirectly(const ConvProblem &problem) {
+  constexpr int64_t kLimit = (int64_t(1) << 31) - 4096;
+  int64_t bytes = getByteSize(problem.dataType);
+  return problem.direction == Direction::Forward &&
+         problem.xLayout == Layout::NHWC && problem.wLayout == Layout::NHWC &&
+         problem.getInputElements() * bytes <= kLimit &&
+         problem.getFilterElements() * bytes <= kLimit;
+}
+
 namespace {
 class ImplicitGemm final : public Algorithm {
 public:
@@ -255,10 +228,13 @@ Status ImplicitGemm::check(const Problem &problem, const GpuTarget &) const {
   const ConvProblem *conv = problem.getConv();
   if (!conv)
     return notSupported("solves convolutions");
-  if (conv->dataType != DataType::F16 && conv->dataType != DataType::BF16 &&
-      conv->dataType != DataType::F32)
-    return notSupported("no kernel computes with " +
-                        std::string(tessera::getName(conv->dataType)));
+  bool hasF32Sums = conv->dataType == DataType::F16 ||
+                    conv->dataType == DataType::BF16 ||
+                    conv->dataType == DataType::F32;
+  if (!hasF32Sums && !conv->epilogue.isEmpty())
+    return notSupported("epilogues of " +
+                        std::string(tessera::getName(conv->dataType)) +
+                        " are not compiled");
   if (!fitsInt32(*conv))
     return notSupported("the window is beyond the 32-bit arithmetic of a "
                         "kernel");
@@ -269,22 +245,25 @@ std::vector<Candidate>
 ImplicitGemm::getCandidates(const Problem &problem,
                             const GpuTarget &target) const {
   const ConvProblem &conv = *problem.getConv();
-  // 64 bytes a row: four chunks, which the threads of every shape divide.
-  int step = conv.dataType == DataType::F32 ? 16 : 32;
-  GemmSize size = getGemmSize(conv, step);
+  int64_t elementBytes = getByteSize(conv.dataType);
+  GemmShapes shapes = getGemmShapes(target, conv.dataType);
   std::vector<Candidate> candidates;
-  for (const Shape &shape : getShapes(target)) {
+  for (const GemmShape &shape : shapes.shapes) {
+    GemmTile tile = makeGemmTile(shapes, shape, elementBytes);
+    int64_t turn = static_cast<int64_t>(tile.buffers) * tile.k;
+    GemmSize size = getGemmSize(conv, tile.k);
     if (!isReachable(conv, shape) || !isLaunchable(size, target, shape) ||
-        (!isNested(size, step, 1) && !shape.fitsFlatWalk))
+        (!isNested(size, turn, 1) && !shape.fitsFlatWalk) ||
+        (shape.isDirect && !canCopyDirectly(conv)))
       continue;
-    for (int parts : getParts(size, target, shape, step)) {
-      GemmTile tile = {shape.m,       shape.n,
-                       step,          shape.wavesM,
-                       shape.wavesN,
-                       /*buffers=*/2, hasMatrix(target) ? "mfma32" : "fma",
-                       parts};
+    for (int parts : getParts(size, target, shape, turn)) {
+      // The workspace of the parts is f32.
+      if (parts > 1 && conv.dataType == DataType::F64)
+        break;
+      tile.parts = parts;
       candidates.push_back(
-          {tile.toConfig(), estimateClocks(size, target, shape, parts)});
+          {tile.toConfig(),
+           estimateClocks(size, target, shapes.peak, shape, parts)});
     }
   }
   return candidates;

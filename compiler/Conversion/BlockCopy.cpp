@@ -65,7 +65,7 @@ BlockCopy::BlockCopy(Emitter &e, const ViewAccess &access, LdsTile lds,
   }
 }
 
-void BlockCopy::load(unsigned pass, unsigned part, Value position,
+void BlockCopy::load(unsigned pass, unsigned part, Value position, Value,
                      SmallVectorImpl<Value> &pieces) {
   Type type = getIntegerType(lds.blockRows);
   unsigned place = pass * depth + part;

@@ -31,6 +31,7 @@ public:
   unsigned getLoadParts() const override { return depth; }
   unsigned getWriteParts() const override { return lds.blockRows; }
   void load(unsigned pass, unsigned part, mlir::Value position,
+            mlir::Value buffer,
             llvm::SmallVectorImpl<mlir::Value> &pieces) override;
   void write(unsigned pass, unsigned part, llvm::ArrayRef<mlir::Value> pieces,
              mlir::Value buffer) override;

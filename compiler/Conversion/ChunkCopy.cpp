@@ -31,7 +31,7 @@ ChunkCopy::ChunkCopy(Emitter &e, const ViewAccess &access, LdsTile lds,
            e.mul(chunk, lds.getChunkElements()));
 }
 
-void ChunkCopy::load(unsigned pass, unsigned, Value position,
+void ChunkCopy::load(unsigned pass, unsigned, Value position, Value,
                      SmallVectorImpl<Value> &pieces) {
   Type type = getIntegerType(width);
   if (walk.isNested) {

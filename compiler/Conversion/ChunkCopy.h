@@ -22,6 +22,7 @@ public:
   unsigned getLoadParts() const override { return 1; }
   unsigned getWriteParts() const override { return 1; }
   void load(unsigned pass, unsigned part, mlir::Value position,
+            mlir::Value buffer,
             llvm::SmallVectorImpl<mlir::Value> &pieces) override;
   void write(unsigned pass, unsigned part, llvm::ArrayRef<mlir::Value> pieces,
              mlir::Value buffer) override;

@@ -5,6 +5,7 @@
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/TypeUtilities.h"
 
 #include <map>
 #include <numeric>
@@ -75,34 +76,36 @@ static IRMapping mapScalars(Emitter &e, Region &region, Type accumulator,
 // Elements and what memory holds of them
 //===----------------------------------------------------------------------===//
 
-/// Elements [first, first + width) as the integer that a store takes.
+/// Elements [first, first + width) as the integers that a store takes.
 static Value packForStore(Emitter &e, Value value, int64_t first,
                           int64_t width) {
   auto vector = dyn_cast<VectorType>(value.getType());
   Type element = vector ? vector.getElementType() : value.getType();
   int64_t bits = element.getIntOrFloatBitWidth();
-  if (width == 1) {
-    if (vector)
-      value = vector::ExtractOp::create(e.b, e.loc, value, first);
-    return arith::BitcastOp::create(e.b, e.loc, e.b.getIntegerType(bits),
-                                    value);
-  }
+  if (!vector)
+    value = vector::BroadcastOp::create(e.b, e.loc, VectorType::get(1, element),
+                                        value);
   SmallVector<int64_t> mask(width);
   std::iota(mask.begin(), mask.end(), first);
   value = vector::ShuffleOp::create(e.b, e.loc, value, value, mask);
-  auto words = VectorType::get(width * bits / 32, e.b.getI32Type());
-  value = vector::BitCastOp::create(e.b, e.loc, words, value);
+  int64_t word = std::min<int64_t>(32, width * bits);
+  auto words = VectorType::get(width * bits / word, e.b.getIntegerType(word));
+  if (value.getType() != words)
+    value = vector::BitCastOp::create(e.b, e.loc, words, value);
   return words.getNumElements() > 1
              ? value
              : vector::ExtractOp::create(e.b, e.loc, value, 0).getResult();
 }
 
 static Value roundTo(Emitter &e, Type element, Value value) {
-  if (element.isF32())
+  Type from = getElementTypeOrSelf(value.getType());
+  if (from == element)
     return value;
   Type type = element;
   if (auto vector = dyn_cast<VectorType>(value.getType()))
     type = vector.clone(element);
+  if (from.isInteger())
+    return arith::SIToFPOp::create(e.b, e.loc, type, value);
   return arith::TruncFOp::create(e.b, e.loc, type, value);
 }
 

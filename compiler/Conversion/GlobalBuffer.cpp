@@ -135,13 +135,20 @@ static GlobalBuffer makeWindow(Emitter &e, const ViewAccess &access,
 
 GlobalBuffer tessera::makeBuffer(Emitter &e, const ViewAccess &access,
                                  Value pointer, Value group, Value row0,
-                                 const GpuTarget &target) {
+                                 const GpuTarget &target, int64_t headroom) {
   GlobalBuffer buffer{{}, access.getSpace(0).evaluate(e, group), row0};
   for (auto [f, form] : llvm::enumerate(buffer.base))
     form = e.add(form, access.getConstant(f));
   if (access.getTensorBytes() > kOutOfRange)
     return makeWindow(e, access, pointer, std::move(buffer), group, target);
-  Value size = e.constant(e.b.getI64IntegerAttr(access.getTensorBytes()));
+  int64_t bytes = access.getTensorBytes() + headroom;
+  Value size = e.constant(e.b.getI64IntegerAttr(bytes));
+  if (headroom > 0) {
+    buffer.base[0] = e.add(buffer.base[0], headroom);
+    pointer = LLVM::GEPOp::create(
+        e.b, e.loc, pointer.getType(), e.b.getI8Type(), pointer,
+        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(-headroom)});
+  }
   buffer.descriptor = makeDescriptor(e, pointer, size, target);
   return buffer;
 }

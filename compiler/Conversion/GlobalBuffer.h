@@ -45,10 +45,13 @@ bool needsRowCheck(const ViewAccess &access, int64_t rows);
 mlir::Value makeDescriptor(Emitter &e, mlir::Value pointer, mlir::Value bytes,
                            const GpuTarget &target);
 
-/// The descriptor for the tile at `row0` of `group`.
+/// The descriptor for the tile at `row0` of `group`. It begins `headroom` bytes
+/// before the tensor, which one descriptor must cover then; those bytes are
+/// added to every offset.
 GlobalBuffer makeBuffer(Emitter &e, const ViewAccess &access,
                         mlir::Value pointer, mlir::Value group,
-                        mlir::Value row0, const GpuTarget &target);
+                        mlir::Value row0, const GpuTarget &target,
+                        int64_t headroom = 0);
 
 /// Loads `type` at byte offset `lane` (a VGPR, range-checked) + `uniform` (an
 /// SGPR, not checked).

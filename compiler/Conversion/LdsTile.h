@@ -4,8 +4,8 @@
 // Chunk c of row r lies in place c ^ swizzle(r) of LDS row line(r), so that the
 // writes and the reads (the same chunk of neighbouring rows) touch every bank
 // once: no padding, and no conflict under either known order of the lanes of a
-// 128-bit access, which tools/dev/check_lds_layout.py proves from the functions
-// below. There are two ways to write, and so two layouts:
+// 128-bit access, which tools/dev/check_lds_layout.py proves from the table and
+// the functions below. There are two ways to write, and so two layouts:
 //
 // - by chunks: 16 bytes of a row by a lane; neighbouring lanes take the row's
 //   chunks, or neighbouring rows;
@@ -25,10 +25,33 @@ namespace tessera {
 /// Bytes of a chunk: the widest access of a lane.
 inline constexpr int64_t kChunkBytes = 16;
 
+/// swizzle(r) = ((r >> shift) & mask) + ((r >> 3 ^ r >> 4) & 1) * fold, for
+/// rows of `chunks` chunks in an LDS of `banks` banks of four bytes.
+struct Swizzle {
+  int banks, chunks, shift, mask, fold;
+
+  int64_t getTerm(int64_t row) const {
+    return ((row >> shift) & mask) + (((row >> 3) ^ (row >> 4)) & 1) * fold;
+  }
+};
+
+/// With 128 bytes in all banks, 8 chunks must differ over 8 neighbouring rows:
+/// rows of 64 bytes come in pairs, rows of 32 bytes in fours. With 256 bytes,
+/// 16 chunks must differ over rows 0 to 15, and, in the other known order of
+/// the lanes, over rows 0 to 7 with 16 to 23, or over two chunks of rows 0 to
+/// 7: the fold of bits 3 and 4 tells the lowest bit, the row the others.
+/// Longer rows take the last entry of their banks.
+inline constexpr Swizzle kSwizzles[] = {
+    // banks, chunks, shift, mask, fold
+    {32, 1, 0, 0, 0}, {32, 2, 2, 1, 0}, {32, 4, 1, 3, 0}, {32, 8, 0, 7, 0},
+    {64, 1, 0, 0, 0}, {64, 2, 0, 0, 1}, {64, 4, 1, 2, 1}, {64, 8, 0, 6, 1},
+};
+
 struct LdsTile {
   int64_t rows;
   int64_t step; ///< Elements of a row.
   int64_t elementBytes;
+  int64_t banks; ///< Of the chip's LDS.
   /// Rows of a block that a lane writes; 1 if it writes chunks.
   int64_t blockRows = 1;
 
@@ -36,49 +59,58 @@ struct LdsTile {
   int64_t getChunkElements() const { return kChunkBytes / elementBytes; }
   int64_t getChunks() const { return step / getChunkElements(); }
 
-  /// swizzle(r) = (r >> shift) & mask. With 128 bytes in all banks, 8 chunks
-  /// must differ over 8 neighbouring rows: rows of 64 bytes come in pairs,
-  /// rows of 32 bytes in fours. In a blocked tile the two bits above the three
-  /// are added to the two below, and rows of 64 bytes are paired by bit 2:
-  /// swizzle(r) = (r ^ ((r >> 3) & 3)) & mask.
-  int64_t getSwizzleMask() const {
-    return std::min<int64_t>(getChunks(), 8) - 1;
+  const Swizzle &getSwizzle() const {
+    const Swizzle *best = kSwizzles;
+    for (const Swizzle &swizzle : kSwizzles)
+      if (swizzle.banks == banks && swizzle.chunks <= getChunks())
+        best = &swizzle;
+    return *best;
   }
-  int64_t getSwizzleShift() const {
-    return getChunks() >= 8   ? 0
-           : getChunks() == 4 ? 1
-           : getChunks() == 2 ? 2
-                              : 0;
-  }
+
+  /// In a blocked tile the two bits above the three are added to the two below,
+  /// and rows of 64 bytes are paired by bit 2. 64 banks are treated as 32.
   static constexpr int64_t kBlockShift = 3;
   static constexpr int64_t kBlockMask = 3;
-  /// Rows after which the layout repeats; of tiles written by chunks, kPeriod.
-  static constexpr int64_t kPeriod = 8;
-  int64_t getPeriod() const { return isBlocked() ? 32 : kPeriod; }
+  int64_t getBlockTerm(int64_t row) const {
+    return (row ^ ((row >> kBlockShift) & kBlockMask)) & getLowMask();
+  }
+  int64_t getLowMask() const { return std::min<int64_t>(getChunks(), 8) - 1; }
   /// Whether line(r) exchanges the bits 0 and 2 of r.
   bool exchangesRows() const { return isBlocked() && getChunks() == 4; }
+  /// Rows after which the layout repeats.
+  int64_t getPeriod() const { return isBlocked() || banks == 64 ? 32 : 8; }
 
   /// Element offset of chunk `chunk` of row `row`.
   int64_t getOffset(int64_t row, int64_t chunk) const {
-    int64_t term = isBlocked() ? row ^ ((row >> kBlockShift) & kBlockMask)
-                               : row >> getSwizzleShift();
+    int64_t term = isBlocked() ? getBlockTerm(row) : getSwizzle().getTerm(row);
     int64_t line =
         exchangesRows() ? (row & ~5) | (row & 1) << 2 | ((row >> 2) & 1) : row;
-    return line * step +
-           (chunk ^ (term & getSwizzleMask())) * getChunkElements();
+    return line * step + (chunk ^ term) * getChunkElements();
   }
 
-  /// The same for values.
+  /// The place of chunk `chunk` in row `row`, and the chunk in that place.
+  mlir::Value emitPlace(Emitter &e, mlir::Value row, mlir::Value chunk) const {
+    if (isBlocked()) {
+      mlir::Value upper = e.andi(e.shru(row, kBlockShift), kBlockMask);
+      return e.xori(chunk, e.andi(e.xori(row, upper), getLowMask()));
+    }
+    const Swizzle &swizzle = getSwizzle();
+    mlir::Value term = e.andi(e.shru(row, swizzle.shift), swizzle.mask);
+    if (swizzle.fold) {
+      mlir::Value bit = e.andi(e.xori(e.shru(row, 3), e.shru(row, 4)), 1);
+      term = e.add(term, e.mul(bit, swizzle.fold));
+    }
+    return e.xori(chunk, term);
+  }
+
+  /// getOffset() of values.
   mlir::Value emitOffset(Emitter &e, mlir::Value row, mlir::Value chunk) const {
-    mlir::Value term =
-        isBlocked() ? e.xori(row, e.andi(e.shru(row, kBlockShift), kBlockMask))
-                    : e.shru(row, getSwizzleShift());
     mlir::Value line = row;
     if (exchangesRows())
       line = e.add(e.andi(row, ~5),
                    e.add(e.mul(e.andi(row, 1), 4), e.andi(e.shru(row, 2), 1)));
-    mlir::Value place = e.xori(chunk, e.andi(term, getSwizzleMask()));
-    return e.add(e.mul(line, step), e.mul(place, getChunkElements()));
+    return e.add(e.mul(line, step),
+                 e.mul(emitPlace(e, row, chunk), getChunkElements()));
   }
 };
 

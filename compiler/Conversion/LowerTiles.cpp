@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Conversion/DirectCopy.h"
 #include "compiler/Conversion/Epilogue.h"
 #include "compiler/Conversion/GlobalBuffer.h"
 #include "compiler/Conversion/KernelFunction.h"
@@ -30,20 +31,29 @@ namespace tessera {
 using namespace mlir;
 using namespace tessera;
 
-/// The kernel's frame, with two LDS buffers for each factor.
+/// The kernel's frame, with the LDS buffers of each factor.
 static gpu::GPUFuncOp createFunction(TileProgram &program) {
   auto space = gpu::AddressSpaceAttr::get(program.function.getContext(),
                                           gpu::AddressSpace::Workgroup);
   SmallVector<Type> lds;
-  for (int buffer = 0; buffer < 2; ++buffer)
+  for (uint64_t buffer = 0; buffer < program.pipeline.getBuffers(); ++buffer)
     for (dnn::TileType tile :
          {program.loadM.getType(), program.loadN.getType()})
       lds.push_back(MemRefType::get({tile.getShape()[0] * tile.getShape()[1]},
                                     tile.getElementType(),
                                     MemRefLayoutAttrInterface(), space));
   ArrayRef<int64_t> counts = program.tiles.getCounts();
-  return createKernel(program.function, lds, program.threads,
-                      counts[0] * counts[1] * counts[2]);
+  gpu::GPUFuncOp kernel = createKernel(program.function, lds, program.threads,
+                                       counts[0] * counts[1] * counts[2]);
+  // A wave whose sums fill half of its registers keeps them in the AGPRs; left
+  // to itself, LLVM 22 mixes both forms of the matrix instructions and copies.
+  constexpr int64_t kAgprs = 256;
+  if (program.getAccumulatorRegisters() == kAgprs) {
+    Builder b(kernel.getContext());
+    kernel->setAttr("passthrough", b.getArrayAttr(b.getStrArrayAttr(
+                                       {"amdgpu-agpr-alloc", "256"})));
+  }
+  return kernel;
 }
 
 /// Group, first row and first column of this workgroup's tile; n fastest.
@@ -82,10 +92,11 @@ static void emitBody(OpBuilder &b, TileProgram &program,
   Value thread = ROCDL::ThreadIdXOp::create(b, e.loc, b.getI32Type(), range);
   auto position = emitTilePosition(e, program.tiles);
   Value group = position[0], row0 = position[1], column0 = position[2];
-  auto getBuffer = [&](const ViewAccess &access, Value first) {
+  auto getBuffer = [&](const ViewAccess &access, Value first,
+                       int64_t headroom = 0) {
     auto argument = cast<BlockArgument>(access.getSource());
     return makeBuffer(e, access, function.getArgument(argument.getArgNumber()),
-                      group, first, target);
+                      group, first, target, headroom);
   };
   // The wave number is uniform, which only a readfirstlane tells LLVM.
   Value lane = e.andi(thread, target.waveSize - 1);
@@ -96,22 +107,30 @@ static void emitBody(OpBuilder &b, TileProgram &program,
   int64_t bytes = accessM.getElementBytes();
   ArrayRef<int64_t> acc = program.mma.getAcc().getType().getShape();
   ArrayRef<int64_t> waves = program.mma.getWaves();
-  LdsTile ldsM = chooseLdsTile(accessM, acc[0], step, program.threads);
-  LdsTile ldsN = chooseLdsTile(accessN, acc[1], step, program.threads);
-  auto copyM =
-      createTileCopy(e, accessM, ldsM, program.walk, getBuffer(accessM, row0),
-                     program.threads, thread);
-  auto copyN =
-      createTileCopy(e, accessN, ldsN, program.walk,
-                     getBuffer(accessN, column0), program.threads, thread);
-  TileMma mma(e, program.instruction, target.waveSize, ldsM, ldsN, waves[0],
-              waves[1], program.mma.getLanes() == dnn::TileDim::N, lane,
+  LdsTile ldsM = chooseLdsTile(accessM, acc[0], step, program.threads, target);
+  LdsTile ldsN = chooseLdsTile(accessN, acc[1], step, program.threads, target);
+  auto createCopy = [&](const ViewAccess &access, const LdsTile &lds,
+                        Value first) -> std::unique_ptr<TileCopy> {
+    if (program.isDirect())
+      return std::make_unique<DirectCopy>(
+          e, access, lds, program.walk,
+          getBuffer(access, first, DirectCopy::kHeadroom), program.threads,
+          thread);
+    return createTileCopy(e, access, lds, program.walk,
+                          getBuffer(access, first), program.threads, thread);
+  };
+  auto copyM = createCopy(accessM, ldsM, row0);
+  auto copyN = createCopy(accessN, ldsN, column0);
+  TileMma mma(e, program.instruction, target, ldsM, ldsN, waves[0], waves[1],
+              program.mma.getLanes() == dnn::TileDim::N, lane,
               e.divu(wave, waves[1]), e.remu(wave, waves[1]),
               accessM.getElementType());
-  auto lds = function.getWorkgroupAttributions();
+  LdsBuffers buffers;
+  for (auto [i, buffer] : llvm::enumerate(function.getWorkgroupAttributions()))
+    (i % 2 == 0 ? buffers.m : buffers.n).push_back(buffer);
   bool pinned = program.pipeline.getSchedule() == dnn::ScheduleKind::Pinned;
   MainLoop loop(e, *copyM, *copyN, mma, program.walk, step * bytes,
-                LdsBuffers{{lds[0], lds[2]}, {lds[1], lds[3]}}, pinned);
+                std::move(buffers), pinned);
   SmallVector<Value> accumulators = loop.emit();
   emitEpilogue(
       e, program.store, mma,

@@ -103,17 +103,45 @@ MainLoop::Actions MainLoop::makeCopies(const State &state,
     for (unsigned part = 0; part < copy.getLoadParts(); ++part)
       actions.push_back({Kind::GlobalLoad, [=, this, &loaded] {
                            auto [copy, own] = getPass(pass);
-                           copy.load(own, part, position, loaded[pass]);
+                           copy.load(own, part, position, Value(),
+                                     loaded[pass]);
                          }});
   }
   return actions;
 }
 
+/// Direct copies: the buffer that this step has read takes the step that lies
+/// a turn of the loop ahead.
+MainLoop::Actions MainLoop::makeRefills(unsigned current, Value position) {
+  Actions actions;
+  for (unsigned pass = 0; pass < getPasses(); ++pass)
+    actions.push_back({Kind::GlobalLoad, [=, this] {
+                         auto [copy, own] = getPass(pass);
+                         Values none;
+                         copy.load(own, 0, position, getBuffer(pass, current),
+                                   none);
+                       }});
+  return actions;
+}
+
+/// Waits for LDS and, of direct copies, for all but the youngest
+/// `loadsInFlight` loads. The fence of amdgpu.lds_barrier would wait for all of
+/// them.
+void MainLoop::emitBarrier(int64_t loadsInFlight) {
+  if (!isDirect()) {
+    amdgpu::LDSBarrierOp::create(e.b, e.loc);
+    return;
+  }
+  makeWait(loadsInFlight, 0).emit();
+  ROCDL::SchedBarrier::create(e.b, e.loc, 0);
+  ROCDL::SBarrierOp::create(e.b, e.loc);
+}
+
 /// The barrier, and the first fragments of the next step behind it.
 MainLoop::Actions MainLoop::makeTail(Values &fragments, unsigned next) {
   Actions actions;
-  actions.push_back(
-      {Kind::Other, [this] { amdgpu::LDSBarrierOp::create(e.b, e.loc); }});
+  int64_t inFlight = (getSteps() - 2) * getPasses();
+  actions.push_back({Kind::Other, [=, this] { emitBarrier(inFlight); }});
   int64_t countM = mma.getM().count, total = getFragments();
   for (int64_t n = 0; n < total; ++n) {
     int64_t index = (n + countM) % total;
@@ -126,11 +154,14 @@ MainLoop::Actions MainLoop::makeTail(Values &fragments, unsigned next) {
 
 /// Spreads the memory operations over the multiplications: reads come at least
 /// two instructions before their chunk is needed, copies evenly, and the tail
-/// before the last quarter, which covers its latency.
+/// before the last quarter, which covers its latency. Refills follow the tail
+/// evenly, for which two chunks leave the second one's half.
 MainLoop::Actions MainLoop::interleave(Actions multiplies, Actions reads,
-                                       Actions copies, Actions tail) {
+                                       Actions copies, Actions tail,
+                                       Actions refills) {
   int64_t total = multiplies.size();
-  int64_t covered = std::max<int64_t>(2, total / 4);
+  int64_t part = !refills.empty() && mma.getChunkReads() == 2 ? 2 : 4;
+  int64_t covered = std::max<int64_t>(2, total / part);
   int64_t body = std::max<int64_t>(0, total - covered);
   int64_t perChunk = total / mma.getChunkReads();
   int64_t perRead = getFragments();
@@ -161,6 +192,11 @@ MainLoop::Actions MainLoop::interleave(Actions multiplies, Actions reads,
     if (n % 2 == 0)
       multiplyUntil(used + 1);
   }
+  for (size_t n = 0; n < refills.size(); ++n) {
+    int64_t rest = refills.size() - n;
+    sequence.push_back(std::move(refills[n]));
+    multiplyUntil(total - (total - used) * (rest - 1) / rest);
+  }
   multiplyUntil(total);
   return sequence;
 }
@@ -185,7 +221,7 @@ void MainLoop::insertWaits(Actions &actions, int64_t multipliesPerChunk) {
   // The last place first, so that an insertion moves no later one.
   std::multimap<size_t, Action, std::greater<>> waits;
   waits.emplace(0, makeWait(std::nullopt, 0));
-  int64_t perRead = getFragments();
+  int64_t perRead = getFragments(), readOps = mma.getReadsPerFragment();
   for (int64_t chunk = 1; chunk < mma.getChunkReads(); ++chunk) {
     int64_t multiplies = 0, reads = 0, younger = 0;
     size_t at = 0;
@@ -197,14 +233,17 @@ void MainLoop::insertWaits(Actions &actions, int64_t multipliesPerChunk) {
         ++reads;
       if (kind == Kind::LdsRead && reads <= chunk * perRead)
         younger = 0;
-      else if (kind == Kind::LdsRead || kind == Kind::LdsWrite)
+      else if (kind == Kind::LdsRead)
+        younger += readOps;
+      else if (kind == Kind::LdsWrite)
         ++younger;
     }
     waits.emplace(at, makeWait(std::nullopt, younger));
   }
   auto firstWrite = llvm::find_if(
       actions, [](const Action &a) { return a.kind == Kind::LdsWrite; });
-  waits.emplace(firstWrite - actions.begin(), makeWait(0, std::nullopt));
+  if (firstWrite != actions.end())
+    waits.emplace(firstWrite - actions.begin(), makeWait(0, std::nullopt));
   for (auto &[before, wait] : waits)
     actions.insert(actions.begin() + before, std::move(wait));
 }
@@ -213,20 +252,26 @@ void MainLoop::insertWaits(Actions &actions, int64_t multipliesPerChunk) {
 // Steps and loops
 //===----------------------------------------------------------------------===//
 
-/// Multiplies the step in LDS buffer `current`; writes the staged step to the
-/// other buffer; loads the step at `position` in its place.
+/// Multiplies the step in LDS buffer `current`, and brings the step at
+/// `position` on its way: to the registers whose content goes to the other
+/// buffer, or to this buffer once it is read.
 void MainLoop::emitStep(State &state, unsigned current, Value position) {
-  unsigned next = 1 - current;
+  unsigned next = (current + 1) % getSteps();
   SmallVector<Values> fragments(mma.getChunkReads(), Values(getFragments()));
   fragments[0] = state.fragments;
-  SmallVector<Values> loaded(getPasses());
+  SmallVector<Values> loaded(isDirect() ? 0 : getPasses());
   Values nextFragments(getFragments());
 
   Actions multiplies = makeMultiplies(state.accumulators, fragments);
   int64_t perChunk = multiplies.size() / mma.getChunkReads();
+  Actions copies, refills;
+  if (isDirect())
+    refills = makeRefills(current, position);
+  else
+    copies = makeCopies(state, loaded, next, position);
   Actions sequence = interleave(
-      std::move(multiplies), makeReads(fragments, current),
-      makeCopies(state, loaded, next, position), makeTail(nextFragments, next));
+      std::move(multiplies), makeReads(fragments, current), std::move(copies),
+      makeTail(nextFragments, next), std::move(refills));
   if (pinned)
     insertWaits(sequence, perChunk);
   for (const Action &action : sequence) {
@@ -239,12 +284,37 @@ void MainLoop::emitStep(State &state, unsigned current, Value position) {
   state.fragments = std::move(nextFragments);
 }
 
-void MainLoop::emitTwoSteps(State &state, Value position) {
-  emitStep(state, 0, position);
-  emitStep(state, 1, e.add(position, stepBytes));
+/// What the loads of the step at `position` give, or nothing if they go to LDS
+/// buffer `buffer`.
+SmallVector<MainLoop::Values> MainLoop::loadStep(Value position,
+                                                 unsigned buffer) {
+  SmallVector<Values> loaded(getPasses());
+  for (unsigned pass = 0; pass < getPasses(); ++pass) {
+    auto [copy, own] = getPass(pass);
+    for (unsigned part = 0; part < copy.getLoadParts(); ++part)
+      copy.load(own, part, position, getBuffer(pass, buffer), loaded[pass]);
+  }
+  return loaded;
 }
 
-/// Step 0 in LDS, step 1 staged, the first fragments of step 0 read.
+/// Step 0 in LDS, step 1 staged.
+void MainLoop::stageFirstSteps(State &state) {
+  SmallVector<Values> first = loadStep(e.constant(0), 0);
+  for (unsigned pass = 0; pass < getPasses(); ++pass) {
+    auto [copy, own] = getPass(pass);
+    for (unsigned part = 0; part < copy.getWriteParts(); ++part)
+      copy.write(own, part, first[pass], getBuffer(pass, 0));
+  }
+  state.staged = loadStep(e.constant(stepBytes), 1);
+}
+
+/// Every buffer on its way.
+void MainLoop::fillBuffers() {
+  for (int64_t step = 0; step < getSteps(); ++step)
+    loadStep(e.constant(step * stepBytes), step);
+}
+
+/// Step 0 in LDS, the steps ahead loaded, the first fragments of step 0 read.
 MainLoop::State MainLoop::emitPrologue() {
   Value zero = e.constant(0);
   if (walk.isNested) {
@@ -253,58 +323,52 @@ MainLoop::State MainLoop::emitPrologue() {
   }
   State state;
   state.accumulators.assign(mma.getAccumulators(), mma.makeZeroAccumulator());
-  auto loadAll = [&](Value position) {
-    SmallVector<Values> loaded(getPasses());
-    for (unsigned pass = 0; pass < getPasses(); ++pass) {
-      auto [copy, own] = getPass(pass);
-      for (unsigned part = 0; part < copy.getLoadParts(); ++part)
-        copy.load(own, part, position, loaded[pass]);
-    }
-    return loaded;
-  };
-  SmallVector<Values> first = loadAll(zero);
-  for (unsigned pass = 0; pass < getPasses(); ++pass) {
-    auto [copy, own] = getPass(pass);
-    for (unsigned part = 0; part < copy.getWriteParts(); ++part)
-      copy.write(own, part, first[pass], getBuffer(pass, 0));
-  }
-  state.staged = loadAll(e.constant(stepBytes));
-  amdgpu::LDSBarrierOp::create(e.b, e.loc);
+  if (isDirect())
+    fillBuffers();
+  else
+    stageFirstSteps(state);
+  emitBarrier((getSteps() - 1) * getPasses());
+  if (pinned)
+    ROCDL::SchedBarrier::create(e.b, e.loc, 0);
   for (int64_t index = 0; index < getFragments(); ++index)
     state.fragments.push_back(readFragment(index, 0, 0));
   return state;
 }
 
-/// for position = from, from + 2 steps, ... below to
+/// for position = from, from + a turn, ... below to
 MainLoop::State MainLoop::emitInnerLoop(State state, Value from, Value to) {
-  auto loop = scf::ForOp::create(e.b, e.loc, from, to,
-                                 e.constant(2 * stepBytes), state.flatten());
+  auto loop =
+      scf::ForOp::create(e.b, e.loc, from, to,
+                         e.constant(getSteps() * stepBytes), state.flatten());
   OpBuilder::InsertionGuard guard(e.b);
   e.b.setInsertionPointToStart(loop.getBody());
   state.unflatten(loop.getRegionIterArgs());
-  emitTwoSteps(state, loop.getInductionVar());
+  for (int64_t step = 0; step < getSteps(); ++step)
+    emitStep(state, step, e.add(loop.getInductionVar(), step * stepBytes));
   scf::YieldOp::create(e.b, e.loc, state.flatten());
   state.unflatten(loop.getResults());
   return state;
 }
 
-/// One loop; the two steps past the end load nothing.
+/// One loop; the turn past the end loads nothing.
 MainLoop::State MainLoop::emitFlatLoop(State state) {
   int64_t bytes = walk.inner * (stepBytes / mma.getM().lds.step);
-  return emitInnerLoop(std::move(state), e.constant(2 * stepBytes),
-                       e.constant(bytes + 2 * stepBytes));
+  int64_t turn = getSteps() * stepBytes;
+  return emitInnerLoop(std::move(state), e.constant(turn),
+                       e.constant(bytes + turn));
 }
 
-/// Taps x channels. The loads are two steps ahead, so tap 0 starts there and
-/// a last turn of two steps, past the last tap, loads nothing. A tap that does
-/// not exist for this workgroup has no steps; the two of tap 0 that have been
-/// loaded hold zeros then. The upper bound is written as lower + count, without
+/// Taps x channels. The loads are a turn ahead, so tap 0 starts there and a
+/// last turn, past the last tap, loads nothing. A tap that does not exist for
+/// this workgroup has no steps; those of tap 0 that have been loaded hold zeros
+/// then. The upper bound is written as lower + count, without
 /// wrap, so that LLVM sees where the inner loop runs at least once and makes no
 /// copy of it.
 MainLoop::State MainLoop::emitNestedLoop(State state) {
   int64_t bytes = walk.inner * (stepBytes / mma.getM().lds.step);
   Value zero = e.constant(0), one = e.constant(1);
-  Value ahead = e.constant(2 * stepBytes);
+  int64_t turn = getSteps() * stepBytes;
+  Value ahead = e.constant(turn);
   auto loop = scf::ForOp::create(e.b, e.loc, zero, e.constant(walk.outer + 1),
                                  one, state.flatten());
   OpBuilder::InsertionGuard guard(e.b);
@@ -316,8 +380,7 @@ MainLoop::State MainLoop::emitNestedLoop(State state) {
   Value isFirst =
       arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::eq, tap, zero);
   Value isTap = e.ult(tap, walk.outer);
-  Value count =
-      e.select(isFirst, e.constant(bytes - 2 * stepBytes), e.constant(bytes));
+  Value count = e.select(isFirst, e.constant(bytes - turn), e.constant(bytes));
   Value exists = e.both(copyM.emitTapExists(tap), copyN.emitTapExists(tap));
   count = e.select(exists, count, zero);
   count = e.select(isTap, count, ahead);

@@ -1,9 +1,14 @@
 //===- MainLoop.h - The software pipeline over the reduction ---*- C++ -*-===//
 //
-// Two LDS buffers, the loop unrolled over both so that every buffer address is
-// a constant; global loads run two steps ahead of the arithmetic, the first
-// fragments of a step are read behind the barrier of the step before. There is
-// no peeled last step: the loads run two steps past the end, out of range.
+// Several LDS buffers, the loop unrolled over them so that every buffer address
+// is a constant; the first fragments of a step are read behind the barrier of
+// the step before. There is no peeled last step: the loads run ahead past the
+// end, out of range. Two ways to copy:
+//
+// - through registers: two buffers; loads run two steps ahead of the
+//   arithmetic, and each step writes what was loaded a step before;
+// - directly to LDS: a step's buffer is filled again behind the barrier that
+//   ends the step, so loads run as many steps ahead as there are buffers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,15 +18,14 @@
 #include "compiler/Conversion/TileCopy.h"
 #include "compiler/Conversion/TileMma.h"
 
-#include <array>
 #include <functional>
 
 namespace tessera {
 
 /// LDS buffers of the two factors.
 struct LdsBuffers {
-  std::array<mlir::Value, 2> m;
-  std::array<mlir::Value, 2> n;
+  llvm::SmallVector<mlir::Value> m;
+  llvm::SmallVector<mlir::Value> n;
 };
 
 class MainLoop {
@@ -32,7 +36,7 @@ public:
            const ReductionWalk &walk, int64_t stepBytes, LdsBuffers buffers,
            bool pinned)
       : e(e), copyM(copyM), copyN(copyN), mma(mma), walk(walk),
-        stepBytes(stepBytes), buffers(buffers), pinned(pinned) {}
+        stepBytes(stepBytes), buffers(std::move(buffers)), pinned(pinned) {}
 
   /// Emits the loop; returns the accumulators, that of fragments (i of m, j of
   /// n) at index j * fragments of m + i.
@@ -61,8 +65,10 @@ private:
   using Actions = std::vector<Action>;
 
   State emitPrologue();
+  void stageFirstSteps(State &state);
+  void fillBuffers();
+  llvm::SmallVector<Values> loadStep(mlir::Value position, unsigned buffer);
   void emitStep(State &state, unsigned current, mlir::Value position);
-  void emitTwoSteps(State &state, mlir::Value position);
   State emitNestedLoop(State state);
   State emitFlatLoop(State state);
   State emitInnerLoop(State state, mlir::Value from, mlir::Value to);
@@ -73,12 +79,17 @@ private:
   Actions makeReads(llvm::SmallVector<Values> &fragments, unsigned current);
   Actions makeCopies(const State &state, llvm::SmallVector<Values> &loaded,
                      unsigned next, mlir::Value position);
+  Actions makeRefills(unsigned current, mlir::Value position);
   Actions makeTail(Values &fragments, unsigned next);
+  void emitBarrier(int64_t loadsInFlight);
   Actions interleave(Actions multiplies, Actions reads, Actions copies,
-                     Actions tail);
+                     Actions tail, Actions refills);
   void insertWaits(Actions &actions, int64_t multipliesPerChunk);
   Action makeWait(std::optional<int64_t> loads, std::optional<int64_t> lds);
 
+  /// Steps of a turn of the loop, by which the loads run ahead.
+  int64_t getSteps() const { return buffers.m.size(); }
+  bool isDirect() const { return copyM.getWriteParts() == 0; }
   unsigned getPasses() const { return copyM.getPasses() + copyN.getPasses(); }
   /// The side and its own pass for pass `index` of both.
   std::pair<TileCopy &, unsigned> getPass(unsigned index);

@@ -39,8 +39,10 @@ public:
   /// Whether P (Q) moves anything in the view.
   bool dependsOnP() const { return isAlongP; }
   bool dependsOnQ() const { return isAlongQ; }
-  /// Neighbours along P that one access may take, at most `limit`.
+  /// Neighbours along P that one access may take, at most `limit` and 16 bytes.
   int64_t getWidth(int64_t limit) const {
+    constexpr int64_t kMaxBytes = 16;
+    limit = std::min(limit, kMaxBytes / access.getElementBytes());
     return access.getVectorWidth(p.index, limit);
   }
 

@@ -4,6 +4,8 @@
 #include "compiler/Conversion/BlockCopy.h"
 #include "compiler/Conversion/ChunkCopy.h"
 
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+
 using namespace mlir;
 using namespace tessera;
 
@@ -87,6 +89,15 @@ Value TileCopy::loadAtTap(unsigned place, Type type, Value position,
                     e.add(uniform, elements * getWalkStep()));
 }
 
+void TileCopy::loadToLds(unsigned place, Value ldsPointer, Value position,
+                         int64_t immediate) {
+  Value uniform = e.mul(position, getWalkStep() / access.getElementBytes());
+  ROCDL::RawPtrBufferLoadLdsOp::create(
+      e.b, e.loc, buffer.descriptor, ldsPointer, e.constant(kChunkBytes),
+      tapOffsets[place], uniform, e.constant(immediate), e.constant(0), nullptr,
+      nullptr, nullptr);
+}
+
 Value TileCopy::loadAtElement(unsigned place, Type type, Value element) {
   SmallVector<Value> forms = innerSpace.evaluate(e, element);
   Value valid =
@@ -97,8 +108,9 @@ Value TileCopy::loadAtElement(unsigned place, Type type, Value element) {
 }
 
 LdsTile tessera::chooseLdsTile(const ViewAccess &access, int64_t rows,
-                               int64_t step, int64_t threads) {
-  LdsTile lds{rows, step, access.getElementBytes()};
+                               int64_t step, int64_t threads,
+                               const GpuTarget &target) {
+  LdsTile lds{rows, step, access.getElementBytes(), target.ldsBanks};
   if (access.getVectorWidth(1, lds.getChunkElements()) >
       access.getVectorWidth(2, lds.getChunkElements()))
     lds.blockRows = BlockCopy::chooseBlockRows(access, lds, threads);

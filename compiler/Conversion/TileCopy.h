@@ -7,6 +7,9 @@
 // - along the reduction: 16-byte chunks of a row (ChunkCopy.h);
 // - along the rows: blocks, transposed in registers (BlockCopy.h).
 //
+// Chips that load directly to LDS take no registers and write nothing
+// (DirectCopy.h).
+//
 // How the reduction is walked decides what an address costs:
 //
 // - nested: an outer loop over the filter taps computes each piece's offset
@@ -55,8 +58,10 @@ public:
   mlir::Value emitTapExists(mlir::Value tap);
 
   /// Appends part `part` of piece `pass` of the step at `position` bytes of the
-  /// inner walk to `pieces`.
+  /// inner walk to `pieces`, or brings it to the LDS buffer `buffer`, which
+  /// copies through registers do not read.
   virtual void load(unsigned pass, unsigned part, mlir::Value position,
+                    mlir::Value buffer,
                     llvm::SmallVectorImpl<mlir::Value> &pieces) = 0;
 
   /// Writes part `part` of what all the loads of a piece gave to the LDS
@@ -76,7 +81,11 @@ protected:
   /// Loads `type` from place `place` (a row that was added); nested.
   mlir::Value loadAtTap(unsigned place, mlir::Type type, mlir::Value position,
                         int64_t elements);
-  /// The same from element `element` of the reduction; flat.
+  /// Loads 16 bytes a lane to LDS at `ldsPointer` + `immediate` (uniform) and
+  /// on, from place `place`, beyond which the immediate is added; nested.
+  void loadToLds(unsigned place, mlir::Value ldsPointer, mlir::Value position,
+                 int64_t immediate);
+  /// loadAtTap() from element `element` of the reduction; flat.
   mlir::Value loadAtElement(unsigned place, mlir::Type type,
                             mlir::Value element);
   /// The i32s (or the one shorter integer) of `elements` elements.
@@ -108,7 +117,7 @@ private:
 /// How a tile of `rows` rows of `step` elements is brought to LDS: by blocks
 /// where the view's rows lie together in memory and its columns do not.
 LdsTile chooseLdsTile(const ViewAccess &access, int64_t rows, int64_t step,
-                      int64_t threads);
+                      int64_t threads, const GpuTarget &target);
 
 /// The copy that `lds` was chosen for. `buffer` says where the rows begin.
 std::unique_ptr<TileCopy> createTileCopy(Emitter &e, const ViewAccess &access,

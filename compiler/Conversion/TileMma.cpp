@@ -3,6 +3,7 @@
 #include "compiler/Conversion/TileMma.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -12,13 +13,23 @@
 using namespace mlir;
 using namespace tessera;
 
+/// What sums of products of `element` are held in.
+static Type getSumType(OpBuilder &b, Type element) {
+  if (element.isInteger())
+    return b.getI32Type();
+  return element.isF64() ? element : b.getF32Type();
+}
+
 TileMma::TileMma(Emitter &e, const MatrixInstruction &instruction,
-                 int64_t waveSize, LdsTile ldsM, LdsTile ldsN, int64_t wavesM,
-                 int64_t wavesN, bool lanesAlongN, Value lane, Value waveM,
-                 Value waveN, Type elementType)
-    : e(e), instruction(instruction), lanesAlongN(lanesAlongN),
-      elementType(elementType), laneChunks(instruction.getLaneChunks(waveSize)),
-      chunkReads(ldsM.getChunks() / laneChunks) {
+                 const GpuTarget &target, LdsTile ldsM, LdsTile ldsN,
+                 int64_t wavesM, int64_t wavesN, bool lanesAlongN, Value lane,
+                 Value waveM, Value waveN, Type elementType)
+    : e(e), instruction(instruction), byteDot(target.byteDot),
+      lanesAlongN(lanesAlongN), elementType(elementType),
+      laneChunks(instruction.getLaneChunks()),
+      readsPerFragment(
+          std::max<int64_t>(1, instruction.kPerLane / ldsM.getChunkElements())),
+      chunkReads(ldsM.getChunks() / laneChunks / readsPerFragment) {
   Value pRow =
       e.remu(e.divu(lane, instruction.getPDivisor()), instruction.rows);
   Value qRow = e.remu(lane, instruction.columns);
@@ -50,27 +61,30 @@ void TileMma::makeOffsets(FragmentSide &side, Value laneChunk) {
       continue;
     }
     SmallVector<Value> offsets;
-    for (int64_t q = 0; q < chunkReads; ++q) {
-      Value fragmentRow = isShared ? row : e.add(row, i * side.rows);
-      offsets.push_back(e.toIndex(side.lds.emitOffset(
-          e, fragmentRow, e.add(laneChunk, q * laneChunks))));
-    }
+    Value fragmentRow = isShared ? row : e.add(row, i * side.rows);
+    Value first = e.mul(laneChunk, readsPerFragment);
+    for (int64_t q = 0; q < chunkReads; ++q)
+      for (int64_t t = 0; t < readsPerFragment; ++t)
+        offsets.push_back(e.toIndex(side.lds.emitOffset(
+            e, fragmentRow,
+            e.add(first, q * laneChunks * readsPerFragment + t))));
     side.offsets.push_back(std::move(offsets));
   }
 }
 
 int64_t TileMma::getInstructionsPerChunk() const {
-  return m.lds.getChunkElements() / instruction.kPerLane;
+  return readsPerFragment * m.lds.getChunkElements() / instruction.kPerLane;
 }
 
 Type TileMma::getAccumulatorType() const {
-  Type f32 = e.b.getF32Type();
-  return instruction.accRegs == 1 ? f32
-                                  : VectorType::get(instruction.accRegs, f32);
+  Type sum = getSumType(e.b, elementType);
+  return instruction.accRegs == 1 ? sum
+                                  : VectorType::get(instruction.accRegs, sum);
 }
 
 Type TileMma::getFragmentType() const {
-  return VectorType::get(m.lds.getChunkElements(), elementType);
+  return VectorType::get(readsPerFragment * m.lds.getChunkElements(),
+                         elementType);
 }
 
 Value TileMma::makeZeroAccumulator() {
@@ -80,13 +94,22 @@ Value TileMma::makeZeroAccumulator() {
 Value TileMma::readFragment(bool isM, int64_t index, int64_t chunk,
                             Value buffer) {
   const FragmentSide &side = isM ? m : n;
-  Value offset = side.offsets[index][chunk];
   bool isShared = side.rows % side.lds.getPeriod() == 0;
-  if (isShared && index > 0)
-    offset = arith::AddIOp::create(
-        e.b, e.loc, offset, e.indexConstant(index * side.rows * side.lds.step));
-  return vector::LoadOp::create(e.b, e.loc, cast<VectorType>(getFragmentType()),
-                                buffer, offset);
+  auto type = VectorType::get(side.lds.getChunkElements(), elementType);
+  SmallVector<Value> read;
+  for (int64_t t = 0; t < readsPerFragment; ++t) {
+    Value offset = side.offsets[index][chunk * readsPerFragment + t];
+    if (isShared && index > 0)
+      offset = arith::AddIOp::create(
+          e.b, e.loc, offset,
+          e.indexConstant(index * side.rows * side.lds.step));
+    read.push_back(vector::LoadOp::create(e.b, e.loc, type, buffer, offset));
+  }
+  if (readsPerFragment == 1)
+    return read.front();
+  SmallVector<int64_t> mask(2 * type.getNumElements());
+  std::iota(mask.begin(), mask.end(), 0);
+  return vector::ShuffleOp::create(e.b, e.loc, read[0], read[1], mask);
 }
 
 /// Elements [part * count, part * count + count) of a chunk.
@@ -102,16 +125,28 @@ static Value extractPart(Emitter &e, Value chunk, int64_t part, int64_t count) {
 }
 
 /// Each part is used with every fragment of the other side, within one block:
-/// made once. The fma row computes in f32.
+/// made once. The fma row computes in the accumulator's type, and hands bytes
+/// to dot products four in a register.
 Value TileMma::takePart(Value fragment, int64_t part) {
   Value &cached = parts[{fragment, part}];
   if (cached)
     return cached;
   Value taken = extractPart(e, fragment, part, instruction.kPerLane);
-  if (instruction.isFma && !elementType.isF32())
-    taken = arith::ExtFOp::create(
-        e.b, e.loc, cast<VectorType>(taken.getType()).clone(e.b.getF32Type()),
-        taken);
+  if (instruction.isFma()) {
+    auto type = dyn_cast<VectorType>(taken.getType());
+    if (elementType.isInteger() && byteDot != IntegerDot::None)
+      taken = vector::ExtractOp::create(
+          e.b, e.loc,
+          vector::BitCastOp::create(
+              e.b, e.loc, VectorType::get(1, e.b.getI32Type()), taken),
+          0);
+    else if (elementType.isInteger())
+      taken = arith::ExtSIOp::create(e.b, e.loc, type.clone(e.b.getI32Type()),
+                                     taken);
+    else if (elementType.getIntOrFloatBitWidth() < 32)
+      taken = arith::ExtFOp::create(e.b, e.loc, type.clone(e.b.getF32Type()),
+                                    taken);
+  }
   return cached = taken;
 }
 
@@ -119,11 +154,20 @@ Value TileMma::multiply(Value fragmentM, Value fragmentN, Value accumulator,
                         int64_t part) {
   Value p = takePart(lanesAlongN ? fragmentN : fragmentM, part);
   Value q = takePart(lanesAlongN ? fragmentM : fragmentN, part);
-  if (instruction.isFma)
-    return multiplyFma(p, q, accumulator);
-  return amdgpu::MFMAOp::create(e.b, e.loc, accumulator.getType(),
-                                instruction.rows, instruction.columns,
-                                instruction.k, /*blocks=*/1, p, q, accumulator);
+  switch (instruction.kind) {
+  case MatrixKind::Fma:
+    return elementType.isInteger() ? multiplyBytes(p, q, accumulator)
+                                   : multiplyFma(p, q, accumulator);
+  case MatrixKind::Mfma:
+    return amdgpu::MFMAOp::create(
+        e.b, e.loc, accumulator.getType(), instruction.rows,
+        instruction.columns, instruction.k, /*blocks=*/1, p, q, accumulator);
+  case MatrixKind::Wmma:
+    return amdgpu::WMMAOp::create(e.b, e.loc, accumulator.getType(),
+                                  instruction.rows, instruction.columns,
+                                  instruction.k, p, q, accumulator);
+  }
+  llvm_unreachable("every kind of row is multiplied");
 }
 
 Value TileMma::multiplyFma(Value p, Value q, Value accumulator) {
@@ -133,5 +177,32 @@ Value TileMma::multiplyFma(Value p, Value q, Value accumulator) {
     accumulator = math::FmaOp::create(
         e.b, e.loc, vector::ExtractOp::create(e.b, e.loc, p, i),
         vector::ExtractOp::create(e.b, e.loc, q, i), accumulator);
+  return accumulator;
+}
+
+/// accumulator + the dot product of four signed bytes.
+Value TileMma::multiplyBytes(Value p, Value q, Value accumulator) {
+  Type i32 = e.b.getI32Type();
+  auto call = [&](StringRef name, ValueRange operands) -> Value {
+    return LLVM::CallIntrinsicOp::create(e.b, e.loc, i32,
+                                         e.b.getStringAttr(name), operands)
+        .getResult(0);
+  };
+  Value no = e.constant(e.b.getBoolAttr(false));
+  Value yes = e.constant(e.b.getBoolAttr(true));
+  switch (byteDot) {
+  case IntegerDot::Signed:
+    return call("llvm.amdgcn.sdot4", {p, q, accumulator, no});
+  case IntegerDot::Mixed:
+    return call("llvm.amdgcn.sudot4", {yes, p, yes, q, accumulator, no});
+  case IntegerDot::None:
+    break;
+  }
+  for (int64_t i = 0; i < instruction.kPerLane; ++i) {
+    Value product = arith::MulIOp::create(
+        e.b, e.loc, vector::ExtractOp::create(e.b, e.loc, p, i),
+        vector::ExtractOp::create(e.b, e.loc, q, i));
+    accumulator = arith::AddIOp::create(e.b, e.loc, accumulator, product);
+  }
   return accumulator;
 }

@@ -4,7 +4,8 @@
 // lane keeps side by side in its accumulators is P: the output channels where
 // the output is NHWC, the pixels where it is NCHW, so that a lane stores
 // neighbours. Fragments are whole 16-byte chunks: one read feeds several
-// instructions, because P and Q permute the reduction alike.
+// instructions, because P and Q permute the reduction alike. Where a lane holds
+// more than 16 bytes for one instruction, a fragment is several chunks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +24,7 @@ struct FragmentSide {
   int64_t rows;         ///< Rows of one instruction tile.
   mlir::Value firstRow; ///< Of the wave, within the workgroup's tile.
   mlir::Value laneRow;  ///< Of the lane, within an instruction tile.
-  /// Element offset for [fragment][chunk], before the constant of the row.
+  /// Element offset for [fragment][LDS read], before the constant of the row.
   llvm::SmallVector<llvm::SmallVector<mlir::Value>> offsets;
 };
 
@@ -31,9 +32,9 @@ class TileMma {
 public:
   /// `waveRow` and `waveColumn` say which part of the tile the wave computes;
   /// P is the side of the `lanes` dimension.
-  TileMma(Emitter &e, const MatrixInstruction &instruction, int64_t waveSize,
-          LdsTile m, LdsTile n, int64_t wavesM, int64_t wavesN,
-          bool lanesAlongN, mlir::Value lane, mlir::Value waveM,
+  TileMma(Emitter &e, const MatrixInstruction &instruction,
+          const GpuTarget &target, LdsTile m, LdsTile n, int64_t wavesM,
+          int64_t wavesN, bool lanesAlongN, mlir::Value lane, mlir::Value waveM,
           mlir::Value waveN, mlir::Type elementType);
 
   const FragmentSide &getM() const { return m; }
@@ -41,9 +42,11 @@ public:
   bool hasLanesAlongN() const { return lanesAlongN; }
   const MatrixInstruction &getInstruction() const { return instruction; }
 
-  /// Chunk reads that one fragment needs for a whole step.
+  /// Fragments that a lane reads one after the other for a whole step.
   int64_t getChunkReads() const { return chunkReads; }
-  /// Instructions that one chunk feeds for each pair of fragments.
+  /// LDS reads of one fragment.
+  int64_t getReadsPerFragment() const { return readsPerFragment; }
+  /// Instructions that one fragment feeds for each pair of fragments.
   int64_t getInstructionsPerChunk() const;
   mlir::Type getAccumulatorType() const;
   mlir::Type getFragmentType() const;
@@ -57,8 +60,8 @@ public:
   }
   mlir::Value makeZeroAccumulator();
 
-  /// Reads chunk read `chunk` of fragment `index` of side m (or n) from the
-  /// LDS buffer.
+  /// Reads part `chunk` of the step of fragment `index` of side m (or n) from
+  /// the LDS buffer.
   mlir::Value readFragment(bool isM, int64_t index, int64_t chunk,
                            mlir::Value buffer);
 
@@ -70,13 +73,16 @@ public:
 private:
   void makeOffsets(FragmentSide &side, mlir::Value laneChunk);
   mlir::Value multiplyFma(mlir::Value p, mlir::Value q, mlir::Value acc);
+  mlir::Value multiplyBytes(mlir::Value p, mlir::Value q, mlir::Value acc);
   mlir::Value takePart(mlir::Value fragment, int64_t part);
 
   Emitter &e;
   MatrixInstruction instruction;
+  IntegerDot byteDot;
   bool lanesAlongN;
   mlir::Type elementType;
   int64_t laneChunks;
+  int64_t readsPerFragment;
   int64_t chunkReads;
   FragmentSide m;
   FragmentSide n;

@@ -1,6 +1,7 @@
 //===- TileProgram.cpp - A kernel function, found and checked -------------===//
 
 #include "compiler/Conversion/TileProgram.h"
+#include "compiler/Conversion/DirectCopy.h"
 
 #include <limits>
 #include <numeric>
@@ -185,14 +186,22 @@ static LogicalResult checkSizes(TileProgram &program) {
 
 /// What this lowering cannot do yet is refused here, by name.
 static LogicalResult checkPipeline(dnn::PipelineOp pipeline,
-                                   dnn::ForEachTileOp tiles) {
-  if (pipeline.getCopy() != dnn::CopyKind::Registers)
+                                   dnn::ForEachTileOp tiles,
+                                   const GpuTarget &target) {
+  bool isDirect = pipeline.getCopy() == dnn::CopyKind::DirectToLds;
+  if (isDirect && target.directLdsBytes < kChunkBytes)
+    return pipeline.emitOpError()
+           << "has copy direct_to_lds, but " << target.name
+           << " loads no 16 bytes a lane to LDS";
+  if (!isDirect && pipeline.getCopy() != dnn::CopyKind::Registers)
     return pipeline.emitOpError()
            << "has copy " << stringifyEnum(pipeline.getCopy())
-           << ", but this target copies through registers";
-  if (pipeline.getBuffers() != 2)
+           << ", but this target copies through registers or directly to LDS";
+  if (!isDirect && pipeline.getBuffers() != 2)
     return pipeline.emitOpError()
            << "needs 2 buffers, but has " << pipeline.getBuffers();
+  if (pipeline.getBuffers() < 2)
+    return pipeline.emitOpError("needs at least 2 buffers");
   if (tiles.getPersistent())
     return tiles.emitOpError("is persistent, but this target runs one tile a "
                              "workgroup");
@@ -206,7 +215,21 @@ static std::optional<FactorType> getFactorType(Type element) {
     return FactorType::BF16;
   if (element.isF32())
     return FactorType::F32;
+  if (element.isF64())
+    return FactorType::F64;
+  if (element.isSignlessInteger(8))
+    return FactorType::I8;
   return std::nullopt;
+}
+
+/// Sums of bytes are i32 and may be stored as such or as f32; sums of doubles
+/// are doubles; all others are f32, stored as such or as the factors are.
+static bool isSumOf(Type element, Type sum, Type result) {
+  if (element.isInteger())
+    return sum.isSignlessInteger(32) && (result == sum || result.isF32());
+  if (element.isF64())
+    return sum == element && result == element;
+  return sum.isF32() && (result == sum || result == element);
 }
 
 static LogicalResult chooseInstruction(TileProgram &program,
@@ -214,11 +237,12 @@ static LogicalResult chooseInstruction(TileProgram &program,
   dnn::TileMmaOp mma = program.mma;
   Type element = mma.getA().getType().getElementType();
   auto type = getFactorType(element);
-  if (!type || !mma.getAcc().getType().getElementType().isF32() ||
-      (program.store.getView().getType().getElementType() != element &&
-       !program.store.getView().getType().getElementType().isF32()))
-    return mma.emitOpError("needs factors of f16, bf16 or f32 with an f32 "
-                           "accumulator, and a result of either type");
+  if (!type || !isSumOf(element, mma.getAcc().getType().getElementType(),
+                        program.store.getView().getType().getElementType()))
+    return mma.emitOpError(
+        "needs factors of f16, bf16 or f32 with a sum of f32, of f64 with one "
+        "of f64, or of i8 with one of i32, and a result of the factors' or the "
+        "sum's type");
   auto instruction = findMatrixInstruction(target, mma.getInstruction(), *type);
   if (!instruction)
     return mma.emitOpError()
@@ -247,8 +271,11 @@ static LogicalResult checkResources(TileProgram &program,
   ArrayRef<int64_t> acc = program.mma.getAcc().getType().getShape();
   Type element = program.mma.getA().getType().getElementType();
   int64_t rowBytes = pipeline.getStep() * element.getIntOrFloatBitWidth() / 8;
+  int64_t elementBytes = element.getIntOrFloatBitWidth() / 8;
   int64_t chunks = rowBytes / kChunkBytes;
-  int64_t laneChunks = program.instruction.getLaneChunks(target.waveSize);
+  int64_t laneBytes = program.instruction.kPerLane * elementBytes;
+  int64_t laneChunks = program.instruction.getLaneChunks() *
+                       std::max<int64_t>(1, laneBytes / kChunkBytes);
   if (rowBytes % kChunkBytes != 0 || !llvm::isPowerOf2_64(chunks) ||
       chunks % laneChunks != 0)
     return pipeline.emitOpError() << "needs a step of a power of two 16-byte "
@@ -266,13 +293,17 @@ static LogicalResult checkResources(TileProgram &program,
              << rows << "x" << pipeline.getStep() << " tile into chunks";
     // The passes of a thread lie whole periods of the swizzle apart.
     int64_t rowsPerPass = program.threads / chunks;
-    if (rows > rowsPerPass && rowsPerPass % LdsTile::kPeriod != 0)
+    int64_t step = pipeline.getStep();
+    LdsTile lds{rows, step, elementBytes, target.ldsBanks};
+    int64_t period = lds.getPeriod();
+    if (rows > rowsPerPass && rowsPerPass % period != 0)
       return program.mma.emitOpError()
              << "has " << program.threads << " threads for rows of " << chunks
-             << " chunks, but copies a multiple of " << LdsTile::kPeriod
+             << " chunks, but copies a multiple of " << period
              << " rows at once";
   }
-  int64_t ldsBytes = 2 * (acc[0] + acc[1]) * rowBytes;
+  int64_t buffers = pipeline.getBuffers();
+  int64_t ldsBytes = buffers * (acc[0] + acc[1]) * rowBytes;
   if (ldsBytes > target.ldsBytes)
     return pipeline.emitOpError()
            << "needs " << ldsBytes << " bytes of LDS, but " << target.name
@@ -330,15 +361,16 @@ static int64_t getProduct(ArrayRef<int64_t> sizes) {
                          std::multiplies<>());
 }
 
-/// Nested if two steps divide the innermost dimensions (the channels; with
-/// nothing to tell them apart, the taps too) and the padding is the same all
-/// along them. As many as possible: the outer loop costs.
+/// Nested if a turn of the loop, a step for each buffer, divides the innermost
+/// dimensions (the channels; with nothing to tell them apart, the taps too) and
+/// the padding is the same all along them. As many as possible: the outer loop
+/// costs.
 static LogicalResult chooseWalk(TileProgram &program) {
   auto pipeline = program.pipeline;
   ArrayRef<int64_t> reduce = pipeline.getReduce();
   int64_t total = getProduct(reduce);
-  int64_t twoSteps = 2 * pipeline.getStep();
-  int64_t padded = (total + twoSteps - 1) / twoSteps * twoSteps;
+  int64_t turn = pipeline.getBuffers() * pipeline.getStep();
+  int64_t padded = (total + turn - 1) / turn * turn;
   program.walk = {false, static_cast<unsigned>(reduce.size()), 1, padded,
                   total};
   for (unsigned count = 1;
@@ -346,26 +378,67 @@ static LogicalResult chooseWalk(TileProgram &program) {
        isLinearAlong(program.loadN, count);
        ++count) {
     int64_t inner = getProduct(reduce.take_back(count));
-    if (inner % twoSteps == 0)
+    if (inner % turn == 0)
       program.walk = {true, count, total / inner, inner, total};
   }
   // A loop that LLVM sees run once becomes a straight line, in which it moves
   // every fused multiply-add behind the last barrier, and spills by the
   // hundred. Two turns keep it a loop.
-  if (!program.walk.isNested && program.instruction.isFma)
-    program.walk.inner = std::max(padded, 2 * twoSteps);
+  if (!program.walk.isNested && program.instruction.isFma())
+    program.walk.inner = std::max(padded, 2 * turn);
   constexpr int64_t kMaxPosition = std::numeric_limits<int32_t>::max();
-  if ((program.walk.inner + twoSteps) * 4 > kMaxPosition)
+  if ((program.walk.inner + turn) * 4 > kMaxPosition)
     return pipeline.emitOpError("has a reduction beyond the reach of a 32-bit "
                                 "loop");
   return success();
+}
+
+/// Direct copies bring whole chunks, and know no division.
+static LogicalResult checkDirectCopy(TileProgram &program) {
+  if (!program.isDirect())
+    return success();
+  auto pipeline = program.pipeline;
+  int64_t turn = pipeline.getBuffers() * pipeline.getStep();
+  if (!program.walk.isNested)
+    return pipeline.emitOpError()
+           << "has copy direct_to_lds, which needs a reduction whose innermost "
+              "dimension "
+           << turn << " divides";
+  constexpr int64_t kMaxLoadsInFlight = 63;
+  int64_t loads = 0;
+  for (dnn::TileLoadOp load : {program.loadM, program.loadN}) {
+    ViewAccess access(TileProgram::getView(load.getView()));
+    int64_t chunk = kChunkBytes / access.getElementBytes();
+    if (access.getVectorWidth(/*index=*/2, chunk) != chunk)
+      return load.emitOpError("has rows without whole 16-byte chunks, but is "
+                              "copied directly to LDS");
+    if (access.getTensorBytes() + DirectCopy::kHeadroom > kOutOfRange)
+      return load.emitOpError("has a tensor of about 2 GiB or more, but is "
+                              "copied directly to LDS");
+    loads += load.getType().getShape()[0] * pipeline.getStep() / chunk /
+             program.threads;
+  }
+  if (loads * static_cast<int64_t>(pipeline.getBuffers() - 1) >
+      kMaxLoadsInFlight)
+    return pipeline.emitOpError() << "has more than " << kMaxLoadsInFlight
+                                  << " loads of a lane in flight";
+  return success();
+}
+
+int64_t TileProgram::getAccumulatorRegisters() {
+  dnn::TileType sums = mma.getAcc().getType();
+  ArrayRef<int64_t> waves = mma.getWaves();
+  int64_t perWave = sums.getShape()[0] * sums.getShape()[1] / waves[0] /
+                    waves[1] / (instruction.rows * instruction.columns);
+  return perWave * instruction.accRegs *
+         sums.getElementType().getIntOrFloatBitWidth() / 32;
 }
 
 LogicalResult tessera::matchTileProgram(func::FuncOp function,
                                         const GpuTarget &target,
                                         TileProgram &program) {
   if (failed(findOps(function, program)) ||
-      failed(checkPipeline(program.pipeline, program.tiles)) ||
+      failed(checkPipeline(program.pipeline, program.tiles, target)) ||
       failed(checkSignature(function)))
     return failure();
   for (auto [op, view] :
@@ -382,5 +455,6 @@ LogicalResult tessera::matchTileProgram(func::FuncOp function,
       succeeded(chooseInstruction(program, target)) &&
       succeeded(checkSizes(program)) &&
       succeeded(checkResources(program, target)) &&
-      succeeded(checkLimits(program)) && succeeded(chooseWalk(program)));
+      succeeded(checkLimits(program)) && succeeded(chooseWalk(program)) &&
+      succeeded(checkDirectCopy(program)));
 }

@@ -32,6 +32,11 @@ struct TileProgram {
   ReductionWalk walk;
   int64_t threads;
 
+  /// Whether tiles go directly to LDS.
+  bool isDirect() { return pipeline.getCopy() == dnn::CopyKind::DirectToLds; }
+  /// 32-bit registers of one lane that hold sums.
+  int64_t getAccumulatorRegisters();
+
   /// The view op behind a load or the store.
   static dnn::ViewOp getView(mlir::Value view) {
     return view.getDefiningOp<dnn::ViewOp>();

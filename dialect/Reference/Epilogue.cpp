@@ -43,6 +43,20 @@ double tessera::reference::activate(Activation activation,
   __builtin_unreachable();
 }
 
+/// Whether it has no exponential.
+static bool isPlain(Activation activation) {
+  switch (activation) {
+  case Activation::Logistic:
+  case Activation::Tanh:
+  case Activation::SoftRelu:
+  case Activation::Power:
+  case Activation::Elu:
+    return false;
+  default:
+    return true;
+  }
+}
+
 /// How large the numbers are that the arithmetic of an activation passes
 /// through, each of which is rounded: 1 + e^-v is at least 1 even where its
 /// logarithm is small.
@@ -91,8 +105,10 @@ void tessera::reference::applyEpilogue(const Epilogue &epilogue,
     return;
   // Scaling, three additions and the conversion of an integer sum.
   constexpr int64_t kRoundings = 8;
-  // An exponential, a logarithm and what is around them, 2 ulp each.
+  // An exponential, a logarithm and what is around them, 2 ulp each; where an
+  // exponential overflows, its reciprocal is not subnormal but zero.
   constexpr double kActivationRoundings = 16;
+  const double leastNormal = compute == ElementType::F64 ? 0x1p-1022 : 0x1p-126;
   if (expected.unitRoundoff == 0) // an exact sum
     expected.reductionLength = 0;
   expected.unitRoundoff = getUnitRoundoff(compute);
@@ -124,7 +140,8 @@ void tessera::reference::applyEpilogue(const Epilogue &epilogue,
     const double tolerance =
         getSpread(epilogue, before, relative * magnitude, value) +
         kActivationRoundings * expected.unitRoundoff *
-            getScale(epilogue, before, value);
+            getScale(epilogue, before, value) +
+        (isPlain(epilogue.activation) ? 0 : leastNormal);
     magnitude = tolerance / relative;
   }
 }

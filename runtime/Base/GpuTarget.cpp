@@ -26,31 +26,90 @@ static constexpr uint32_t kFlushesHalf =
     static_cast<uint32_t>(Erratum::FlushesHalfSubnormals);
 
 static constexpr GpuTarget kTargets[] = {
-    // name, unit, wave, lds, banks, waves, simds, units,
-    // word3, errata
-    {"gfx90a", MatrixUnit::MfmaCdna2, 64, 65536, 32, 8, 4, 110, kGfx9Buffer,
-     kFlushesHalf},
-    {"gfx942", MatrixUnit::MfmaCdna3, 64, 65536, 32, 8, 4, 304, kGfx9Buffer, 0},
-    {"gfx950", MatrixUnit::MfmaCdna4, 64, 163840, 64, 8, 4, 256, kGfx9Buffer,
-     kNoPackedFma},
-    {"gfx1030", MatrixUnit::None, 32, 65536, 32, 16, 2, 80, kGfx10Buffer, 0},
-    {"gfx1100", MatrixUnit::WmmaGfx11, 32, 65536, 32, 16, 2, 96, kGfx10Buffer,
-     0},
-    {"gfx1151", MatrixUnit::WmmaGfx11, 32, 65536, 32, 16, 2, 40, kGfx10Buffer,
-     0},
-    {"gfx1200", MatrixUnit::WmmaGfx12, 32, 65536, 32, 16, 2, 32, kGfx10Buffer,
-     0},
-    {"gfx1201", MatrixUnit::WmmaGfx12, 32, 65536, 32, 16, 2, 64, kGfx10Buffer,
-     0},
+    // name, unit, byte dot, wave, lds, banks, waves, simds, units,
+    // word3, errata, direct LDS bytes
+    {"gfx90a", MatrixUnit::MfmaCdna2, IntegerDot::Signed, 64, 65536, 32, 8, 4,
+     110, kGfx9Buffer, kFlushesHalf, /*directLdsBytes=*/4},
+    {"gfx942", MatrixUnit::MfmaCdna3, IntegerDot::Signed, 64, 65536, 32, 8, 4,
+     304, kGfx9Buffer, 0, /*directLdsBytes=*/4},
+    {"gfx950", MatrixUnit::MfmaCdna4, IntegerDot::Signed, 64, 163840, 64, 8, 4,
+     256, kGfx9Buffer, kNoPackedFma, /*directLdsBytes=*/16},
+    {"gfx1030", MatrixUnit::None, IntegerDot::Signed, 32, 65536, 32, 16, 2, 80,
+     kGfx10Buffer, 0},
+    {"gfx1100", MatrixUnit::WmmaGfx11, IntegerDot::Mixed, 32, 65536, 32, 16, 2,
+     96, kGfx10Buffer, 0},
+    {"gfx1151", MatrixUnit::WmmaGfx11, IntegerDot::Mixed, 32, 65536, 32, 16, 2,
+     40, kGfx10Buffer, 0},
+    {"gfx1200", MatrixUnit::WmmaGfx12, IntegerDot::Mixed, 32, 65536, 32, 16, 2,
+     32, kGfx10Buffer, 0},
+    {"gfx1201", MatrixUnit::WmmaGfx12, IntegerDot::Mixed, 32, 65536, 32, 16, 2,
+     64, kGfx10Buffer, 0},
+};
+
+// The other chips: of their generation only what the whole of it shares.
+// Features: LLVM's AMDGPU.td (dot1-insts, dot8-insts, WMMA of gfx11). The
+// compute units are those of a small product, so that tiles stay small.
+
+static constexpr GpuTarget makeGfx9(std::string_view name, MatrixUnit unit,
+                                    IntegerDot dot) {
+  return {name, unit, dot, 64, 65536, 32, 8, 4, 60, kGfx9Buffer, 0};
+}
+
+static constexpr GpuTarget makeGfx10(std::string_view name, IntegerDot dot) {
+  return {name, MatrixUnit::None, dot, 32, 65536, 32, 16, 2,
+          28,   kGfx10Buffer,     0};
+}
+
+static constexpr GpuTarget makeGfx11(std::string_view name) {
+  return {name,
+          MatrixUnit::WmmaGfx11,
+          IntegerDot::Mixed,
+          32,
+          65536,
+          32,
+          16,
+          2,
+          16,
+          kGfx10Buffer,
+          0};
+}
+
+static constexpr GpuTarget kOtherTargets[] = {
+    makeGfx9("gfx900", MatrixUnit::None, IntegerDot::None),
+    makeGfx9("gfx902", MatrixUnit::None, IntegerDot::None),
+    makeGfx9("gfx904", MatrixUnit::None, IntegerDot::None),
+    makeGfx9("gfx906", MatrixUnit::None, IntegerDot::Signed),
+    makeGfx9("gfx908", MatrixUnit::MfmaCdna1, IntegerDot::Signed),
+    makeGfx9("gfx909", MatrixUnit::None, IntegerDot::None),
+    makeGfx9("gfx90c", MatrixUnit::None, IntegerDot::None),
+    makeGfx10("gfx1010", IntegerDot::None),
+    makeGfx10("gfx1011", IntegerDot::Signed),
+    makeGfx10("gfx1012", IntegerDot::Signed),
+    makeGfx10("gfx1013", IntegerDot::None),
+    makeGfx10("gfx1031", IntegerDot::Signed),
+    makeGfx10("gfx1032", IntegerDot::Signed),
+    makeGfx10("gfx1033", IntegerDot::Signed),
+    makeGfx10("gfx1034", IntegerDot::Signed),
+    makeGfx10("gfx1035", IntegerDot::Signed),
+    makeGfx10("gfx1036", IntegerDot::Signed),
+    makeGfx11("gfx1101"),
+    makeGfx11("gfx1102"),
+    makeGfx11("gfx1103"),
+    makeGfx11("gfx1150"),
+    makeGfx11("gfx1152"),
+    makeGfx11("gfx1153"),
 };
 
 std::span<const GpuTarget> tessera::getAllTargets() { return kTargets; }
 
 const GpuTarget *tessera::findTarget(std::string_view name) {
   name = name.substr(0, name.find(':'));
-  for (const GpuTarget &target : kTargets)
-    if (target.name == name)
-      return &target;
+  for (std::span<const GpuTarget> table :
+       {std::span<const GpuTarget>(kTargets),
+        std::span<const GpuTarget>(kOtherTargets)})
+    for (const GpuTarget &target : table)
+      if (target.name == name)
+        return &target;
   return nullptr;
 }
 

@@ -18,11 +18,19 @@ namespace tessera {
 /// compiler/Target/MatrixInstruction.cpp.
 enum class MatrixUnit {
   None,
+  MfmaCdna1, ///< gfx908: bf16 of half the reduction.
   MfmaCdna2, ///< gfx90a: bf16_1k, old mnemonics.
   MfmaCdna3, ///< gfx942.
   MfmaCdna4, ///< gfx950: K doubled.
   WmmaGfx11,
   WmmaGfx12,
+};
+
+/// Dot products of four bytes that are added to an i32.
+enum class IntegerDot {
+  None,
+  Signed, ///< v_dot4_i32_i8.
+  Mixed,  ///< v_dot4_i32_iu8 of gfx11 and later: a sign for each factor.
 };
 
 /// Known faults of a chip, or of the compiler for it, that code generation
@@ -39,6 +47,7 @@ enum class Erratum : uint32_t {
 struct GpuTarget {
   std::string_view name; ///< As LLVM's -mcpu spells it.
   MatrixUnit matrixUnit;
+  IntegerDot byteDot;
   uint32_t waveSize;
   uint32_t ldsBytes; ///< Of one workgroup.
   uint32_t ldsBanks;
@@ -48,16 +57,19 @@ struct GpuTarget {
   /// Word 3 of a raw buffer descriptor whose out-of-range loads give zero.
   uint32_t bufferWord3;
   uint32_t errata; ///< Or of Erratum.
+  /// Widest load of a lane that goes directly to LDS; 0 if none does.
+  uint32_t directLdsBytes = 0;
 
   bool has(Erratum erratum) const {
     return (errata & static_cast<uint32_t>(erratum)) != 0;
   }
 };
 
-/// Every chip, in the order of the table.
+/// Every chip that kernels are tuned for, in the order of the table.
 std::span<const GpuTarget> getAllTargets();
 
-/// The row for `name`, or nullptr. Accepts the form of
+/// The row for `name`, or nullptr: of the table, or, for the other chips of
+/// gfx9 to gfx12 that LLVM knows, a careful one. Accepts the form of
 /// hipDeviceProp_t::gcnArchName: "gfx90a:sramecc+:xnack-".
 const GpuTarget *findTarget(std::string_view name);
 

@@ -2,10 +2,11 @@
 """Proves that the compiler's LDS layout has no bank conflicts.
 
 A conflict costs time and changes no result, so no execution test would notice
-one. This check reads the swizzle from compiler/Conversion/LdsTile.h and counts
-the conflicts of every access that the main loop makes with it: 128-bit writes
+one. This check reads the swizzles from compiler/Conversion/LdsTile.h and counts
+the conflicts of every access that the main loop makes with them: 128-bit writes
 and reads of chunks, and the 64-bit writes of tiles that are written by blocks,
-which have a layout of their own. Which lanes of a wave go together in one clock is not published for reads: two maps
+which have a layout of their own. Which lanes of a wave go together in one clock
+is not published for reads: two maps
 are known (consecutive lanes; the mixed one that composable_kernel's swizzles
 are made for), and the layout must be free of conflicts under both.
 
@@ -28,14 +29,17 @@ SOURCE = "compiler/Conversion/LdsTile.h"
 @dataclasses.dataclass(frozen=True)
 class Layout:
     """Rows of `chunks` chunks; chunk c of row r is in place
-    c ^ ((r >> shift) & mask), plus `pad` bytes behind each row."""
+    c ^ (((r >> shift) & mask) + ((r >> 3 ^ r >> 4) & 1) * fold), plus `pad`
+    bytes behind each row."""
     chunks: int
     shift: int
     mask: int
+    fold: int = 0
     pad: int = 0
 
     def address(self, row, chunk):
-        place = chunk ^ ((row >> self.shift) & self.mask)
+        place = chunk ^ (((row >> self.shift) & self.mask)
+                         + ((row >> 3 ^ row >> 4) & 1) * self.fold)
         return row * (self.chunks * CHUNK_BYTES + self.pad) + place * CHUNK_BYTES
 
 
@@ -114,12 +118,13 @@ def block_write_patterns(layout, wave, threads, block_rows, rows):
 
 def read_patterns(layout, wave):
     """How TileMma reads: the same chunk of neighbouring rows, lanes beyond the
-    rows the next chunk. One pattern for each operand of each instruction."""
-    shapes = [("mfma32", 32, 1), ("mfma16", 16, 1)] if wave == 64 else []
+    rows the next chunk, or the same where a row is one lane's (gfx11). One
+    pattern for each operand of each instruction."""
     grid = wave // 8  # The fma row spreads its lanes over a grid of 8 columns.
-    shapes += [("fma, rows", grid, 8), ("fma, columns", 8, 1)]
-    for name, rows, divisor in shapes:
-        step = wave // rows if name.startswith("mfma") else 1
+    shapes = [("fma, rows", grid, 8, 1), ("fma, columns", 8, 1, 1)]
+    shapes += ([("mfma32", 32, 1, 2), ("mfma16", 16, 1, 4)] if wave == 64 else
+               [("wmma16 of gfx11", 16, 1, 1), ("wmma16 of gfx12", 16, 1, 2)])
+    for name, rows, divisor, step in shapes:
         for first in range(0, layout.chunks - step + 1, step):
             yield f"read, {name}", [
                 (lane // divisor % rows,
@@ -172,26 +177,16 @@ def count_layout(layout, wave, banks):
 
 # -- the layout of the compiler ---------------------------------------------
 
-def parse_swizzle(text):
-    """A function from chunks of a row to Layout, as LdsTile.h states it."""
-    mask = re.search(r"min<int64_t>\(getChunks\(\), (\d+)\) - 1;", text)
-    body = re.search(r"getSwizzleShift\(\) const \{(.*?);", text, re.S)
-    cases = body and re.findall(r"getChunks\(\)\s*(>=|==)\s*(\d+)\s*\?\s*(\d+)",
-                                body[1])
-    default = body and re.search(r":\s*(\d+)\s*$", body[1])
-    if not (mask and cases and default):
-        raise ValueError("cannot read getSwizzleMask and getSwizzleShift")
-
-    def make(chunks):
-        shift = int(default[1])
-        for comparison, number, value in cases:
-            if chunks == int(number) or (comparison == ">="
-                                         and chunks > int(number)):
-                shift = int(value)
-                break
-        return Layout(chunks, shift, min(chunks, int(mask[1])) - 1)
-
-    return make
+def parse_swizzles(text):
+    """{(banks, chunks): Layout} of the table in LdsTile.h."""
+    table = re.search(r"kSwizzles\[\] = \{(.*?)\};", text, re.S)
+    rows = table and re.findall(r"\{(\d+), (\d+), (\d+), (\d+), (\d+)\}",
+                                table[1])
+    if not rows:
+        raise ValueError("cannot read kSwizzles")
+    return {(banks, chunks): Layout(chunks, shift, mask, fold)
+            for banks, chunks, shift, mask, fold in
+            (map(int, row) for row in rows)}
 
 
 def parse_blocked(text):
@@ -206,24 +201,32 @@ def parse_blocked(text):
 
 
 def check(text):
-    """(number of accesses counted, faults) of the layout in LdsTile.h for
-    rows of 64 bytes, which ChooseTile gives, and of 128."""
+    """(number of accesses counted, faults) of the layouts in LdsTile.h, for
+    the rows that tiles have: of 64 bytes and of 128."""
     try:
-        make = parse_swizzle(text)
+        swizzles = parse_swizzles(text)
         make_blocked = parse_blocked(text)
     except ValueError as error:
         return 0, [f"{SOURCE}: {error}"]
     count, faults = 0, []
-    for chunks, wave in itertools.product((4, 8), (64, 32)):
-        for kind, counted in (
-                ("by chunks", count_layout(make(chunks), wave, 32)),
-                ("by blocks", count_blocked(make_blocked(chunks), wave, 32))):
+    for chunks, (wave, banks) in itertools.product(
+            (4, 8), ((64, 32), (32, 32), (64, 64))):
+        layout = swizzles.get((banks, chunks))
+        if layout is None:
+            faults.append(f"{SOURCE}: no swizzle for {banks} banks and "
+                          f"{chunks} chunks")
+            continue
+        kinds = [("by chunks", count_layout(layout, wave, banks))]
+        if banks == 32:
+            kinds.append(("by blocks",
+                          count_blocked(make_blocked(chunks), wave, banks)))
+        for kind, counted in kinds:
             for access, extra in counted.items():
                 count += 1
                 if extra:
                     faults.append(f"rows of {chunks * CHUNK_BYTES} bytes {kind}"
-                                  f", wave of {wave}: {access}: {extra} extra "
-                                  "clocks")
+                                  f", wave of {wave}, {banks} banks: {access}: "
+                                  f"{extra} extra clocks")
     return count, faults
 
 
@@ -235,7 +238,7 @@ def self_test():
     plain = count_layout(Layout(4, 0, 0), 64, 32)
     assert plain["read, mfma32"] > 0, plain
     # Padding by a chunk serves the reads and costs the writes one clock more.
-    padded = count_layout(Layout(4, 0, 0, CHUNK_BYTES), 64, 32)
+    padded = count_layout(Layout(4, 0, 0, pad=CHUNK_BYTES), 64, 32)
     assert padded["read, mfma32"] == 0, padded
     assert padded["write, chunks first"] > 0, padded
     # Blocks do not fit the layout of chunks, nor one without the upper bits.
@@ -251,7 +254,12 @@ def self_test():
     assert all(sorted(itertools.chain(*mixed_phases(64, lanes)))
                == list(range(64)) for lanes in (8, 16))
     assert check("struct LdsTile {};")[1] == [
-        f"{SOURCE}: cannot read getSwizzleMask and getSwizzleShift"]
+        f"{SOURCE}: cannot read kSwizzles"]
+    assert parse_swizzles("kSwizzles[] = {{32, 4, 1, 3, 0}};") == {
+        (32, 4): Layout(4, 1, 3)}
+    # 64 banks serve 16 lanes a clock: the fold is what 32 banks do not need.
+    assert any(count_layout(Layout(4, 1, 3), 64, 64).values())
+    assert not any(count_layout(Layout(4, 1, 2, 1), 64, 64).values())
 
 
 def print_layout(layout, wave, banks):
@@ -269,6 +277,7 @@ def main():
                         help="count for rows of this many bytes")
     parser.add_argument("--shift", type=int, default=0)
     parser.add_argument("--mask", type=int, default=0)
+    parser.add_argument("--fold", type=int, default=0)
     parser.add_argument("--pad", type=int, default=0, help="bytes behind a row")
     parser.add_argument("--wave", type=int, default=64)
     parser.add_argument("--banks", type=int, default=32)
@@ -279,7 +288,7 @@ def main():
         return 0
     if arguments.row_bytes:
         print_layout(Layout(arguments.row_bytes // CHUNK_BYTES, arguments.shift,
-                            arguments.mask, arguments.pad),
+                            arguments.mask, arguments.fold, arguments.pad),
                      arguments.wave, arguments.banks)
         return 0
     count, faults = check((arguments.root / SOURCE).read_text())

@@ -52,7 +52,7 @@ module attributes {dnn.target = "gfx942"} {
        : memref<64x14x14x256xf16> -> <1x12544x256xf16>
     dnn.for_each_tile [1, 49, 1] of [256, 256] {
     ^bb0(%g: index, %m: index, %n: index):
-      // expected-error@+1 {{has copy direct_to_lds, but this target copies through registers}}
+      // expected-error@+1 {{has copy direct_to_lds, but gfx942 loads no 16 bytes a lane to LDS}}
       %acc = dnn.pipeline reduce [3, 3, 256] step 32 buffers 2 copy direct_to_lds
           sync barrier schedule pinned load {
       ^bb0(%k: index):
@@ -572,6 +572,80 @@ module attributes {dnn.target = "gfx942"} {
         %r = arith.addf %v, %bias : f32
         dnn.yield %r : f32
       } : <256x256xf32>, <1x12544x256xf16>
+    }
+    return
+  }
+}
+
+// -----
+
+// Direct copies know no division: four steps must divide the channels.
+module attributes {dnn.target = "gfx950"} {
+  func.func @conv(%x: memref<64x14x14x192xf16>, %w: memref<256x3x3x192xf16>,
+                  %y: memref<64x14x14x256xf16>) attributes {dnn.kernel} {
+    %a = dnn.view %x <[1], [64, 14, 14], [3, 3, 192] :
+           (g, n, p, q, r, s, c) -> (n, p + r - 1, q + s - 1, c)>
+       : memref<64x14x14x192xf16> -> <1x12544x1728xf16>
+    %b = dnn.view %w <[1], [256], [3, 3, 192] :
+           (g, k, r, s, c) -> (k, r, s, c)>
+       : memref<256x3x3x192xf16> -> <1x256x1728xf16>
+    %d = dnn.view %y <[1], [64, 14, 14], [256] :
+           (g, n, p, q, k) -> (n, p, q, k)>
+       : memref<64x14x14x256xf16> -> <1x12544x256xf16>
+    dnn.for_each_tile [1, 49, 1] of [256, 256] {
+    ^bb0(%g: index, %m: index, %n: index):
+      // expected-error@+1 {{has copy direct_to_lds, which needs a reduction whose innermost dimension 128 divides}}
+      %acc = dnn.pipeline reduce [3, 3, 192] step 32 buffers 4 copy direct_to_lds
+          sync barrier schedule pinned load {
+      ^bb0(%k: index):
+        %at = dnn.tile_load %a[%g, %m, %k] : <1x12544x1728xf16> -> <256x32xf16>
+        %bt = dnn.tile_load %b[%g, %n, %k] : <1x256x1728xf16> -> <256x32xf16>
+        dnn.yield %at, %bt : !dnn.tile<256x32xf16>, !dnn.tile<256x32xf16>
+      } compute {
+      ^bb0(%at: !dnn.tile<256x32xf16>, %bt: !dnn.tile<256x32xf16>,
+           %in: !dnn.tile<256x256xf32>):
+        %out = dnn.tile_mma %at, %bt, %in using "mfma32" waves [2, 4] lanes n
+             : <256x32xf16>, <256x32xf16>, <256x256xf32>
+        dnn.yield %out : !dnn.tile<256x256xf32>
+      } : <256x256xf32>
+      dnn.tile_store %acc, %d[%g, %m, %n] : <256x256xf32>, <1x12544x256xf16>
+    }
+    return
+  }
+}
+
+// -----
+
+// A row that is not aligned to 16 bytes cannot go to LDS in one piece.
+module attributes {dnn.target = "gfx950"} {
+  func.func @conv(%x: memref<64x14x14x129xf16>, %w: memref<256x3x3x128xf16>,
+                  %y: memref<64x14x14x256xf16>) attributes {dnn.kernel} {
+    %a = dnn.view %x <[1], [64, 14, 14], [3, 3, 128] :
+           (g, n, p, q, r, s, c) -> (n, p + r - 1, q + s - 1, c)>
+       : memref<64x14x14x129xf16> -> <1x12544x1152xf16>
+    %b = dnn.view %w <[1], [256], [3, 3, 128] :
+           (g, k, r, s, c) -> (k, r, s, c)>
+       : memref<256x3x3x128xf16> -> <1x256x1152xf16>
+    %d = dnn.view %y <[1], [64, 14, 14], [256] :
+           (g, n, p, q, k) -> (n, p, q, k)>
+       : memref<64x14x14x256xf16> -> <1x12544x256xf16>
+    dnn.for_each_tile [1, 49, 1] of [256, 256] {
+    ^bb0(%g: index, %m: index, %n: index):
+      %acc = dnn.pipeline reduce [3, 3, 128] step 32 buffers 4 copy direct_to_lds
+          sync barrier schedule pinned load {
+      ^bb0(%k: index):
+        // expected-error@+1 {{has rows without whole 16-byte chunks, but is copied directly to LDS}}
+        %at = dnn.tile_load %a[%g, %m, %k] : <1x12544x1152xf16> -> <256x32xf16>
+        %bt = dnn.tile_load %b[%g, %n, %k] : <1x256x1152xf16> -> <256x32xf16>
+        dnn.yield %at, %bt : !dnn.tile<256x32xf16>, !dnn.tile<256x32xf16>
+      } compute {
+      ^bb0(%at: !dnn.tile<256x32xf16>, %bt: !dnn.tile<256x32xf16>,
+           %in: !dnn.tile<256x256xf32>):
+        %out = dnn.tile_mma %at, %bt, %in using "mfma32" waves [2, 4] lanes n
+             : <256x32xf16>, <256x32xf16>, <256x256xf32>
+        dnn.yield %out : !dnn.tile<256x256xf32>
+      } : <256x256xf32>
+      dnn.tile_store %acc, %d[%g, %m, %n] : <256x256xf32>, <1x12544x256xf16>
     }
     return
   }

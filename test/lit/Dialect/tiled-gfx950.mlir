@@ -1,12 +1,12 @@
 // RUN: dnn-opt %s | dnn-opt | FileCheck %s
 
 // Direct-to-LDS on gfx950: the same tile program, four LDS buffers that the
-// copies fill without touching a register, and the instruction of doubled
-// reduction.
+// copies fill without touching a register. The row "mfma32" has twice the
+// reduction of gfx942's.
 
 // CHECK-LABEL: func.func @conv3x3
 // CHECK: dnn.pipeline reduce [3, 3, 256] step 32 buffers 4 copy direct_to_lds sync barrier schedule pinned load {
-// CHECK: dnn.tile_mma {{.*}} using "mfma32k16" waves [2, 4] lanes n
+// CHECK: dnn.tile_mma {{.*}} using "mfma32" waves [2, 4] lanes n
 module attributes {dnn.target = "gfx950"} {
   func.func @conv3x3(%x: memref<64x14x14x256xf16>, %w: memref<256x3x3x256xf16>,
                      %y: memref<64x14x14x256xf16>) attributes {dnn.kernel} {
@@ -30,7 +30,7 @@ module attributes {dnn.target = "gfx950"} {
       } compute {
       ^bb0(%at: !dnn.tile<256x32xf16>, %bt: !dnn.tile<256x32xf16>,
            %in: !dnn.tile<256x256xf32>):
-        %out = dnn.tile_mma %at, %bt, %in using "mfma32k16" waves [2, 4] lanes n
+        %out = dnn.tile_mma %at, %bt, %in using "mfma32" waves [2, 4] lanes n
              : <256x32xf16>, <256x32xf16>, <256x256xf32>
         dnn.yield %out : !dnn.tile<256x256xf32>
       } : <256x256xf32>

@@ -170,13 +170,14 @@ TEST_F(ConvBackward, IsRightWithEveryTile) {
       ASSERT_NE(fixed, nullptr);
       for (Direction direction : kBackward)
         for (Layout layout : {Layout::NHWC, Layout::NCHW})
-          for (int64_t reduction : {128, 3}) {
+          for (int64_t reduction : {64, 3}) {
             ConvProblem p = makeSmall(direction, type);
             p.xLayout = p.wLayout = p.yLayout = layout;
             bool isData = direction == Direction::BackwardData;
-            (isData ? p.outChannels : p.batch) = reduction;
+            p.outChannels = isData ? reduction : 40;
+            p.batch = isData ? 2 : reduction;
             p.inChannels = 132;
-            p.in = {4, 5};
+            p.in = {3, 4};
             checkConv(*fixed, p, reference::DataKind::Uniform);
           }
     }
@@ -185,10 +186,8 @@ TEST_F(ConvBackward, IsRightWithEveryTile) {
 // A reduction in parts, which a second launch adds: rows of images, images, and
 // pointwise pixels; with an epilogue that follows the sum, and old values.
 TEST_F(ConvBackward, SplitsTheReductionExactly) {
-  bool hasMatrix = getTarget().matrixUnit == MatrixUnit::MfmaCdna2 ||
-                   getTarget().matrixUnit == MatrixUnit::MfmaCdna3;
-  GemmTile tile{
-      64, 32, 32, 2, hasMatrix ? 1 : 2, 2, hasMatrix ? "mfma32" : "fma", 2};
+  GemmTile tile = getTiles(getTarget(), DataType::F16).back();
+  tile.parts = 2;
   auto fixed = makeEngine(std::make_shared<FixedTileCompiler>(tile.toConfig()));
   ASSERT_NE(fixed, nullptr);
   for (int64_t batch : {64, 6})

@@ -118,50 +118,69 @@ TEST_F(ConvForward, ServesManyThreads) {
     thread.join();
 }
 
-/// Every tile that the model may choose on `target`, for 2- or 4-byte types.
+/// Tiles of every multiply-accumulate row of `target` for `type`, of every
+/// shape that the model may choose and some more.
 static std::vector<GemmTile> getTiles(const GpuTarget &target, DataType type) {
   int step = type == DataType::F32 ? 16 : 32;
-  bool hasMatrix = target.matrixUnit == MatrixUnit::MfmaCdna2 ||
-                   target.matrixUnit == MatrixUnit::MfmaCdna3;
-  // The model knows no other matrix unit yet.
-  if (!hasMatrix && target.waveSize == 64)
-    return {{64, 64, step, 2, 2, 2, "fma"}};
-  if (!hasMatrix)
-    return {{64, 32, step, 2, 2, 2, "fma"}, {32, 32, step, 2, 2, 2, "fma"}};
-  return {{256, 256, step, 2, 4, 2, "mfma32"},
-          {256, 128, step, 4, 2, 2, "mfma32"},
-          {128, 128, step, 2, 2, 2, "mfma32"},
-          {128, 128, 2 * step, 2, 2, 2, "mfma32"},
-          {128, 64, step, 2, 2, 2, "mfma32"},
-          {64, 128, step, 2, 2, 2, "mfma32"},
-          {64, 64, step, 2, 2, 2, "mfma32"},
-          {64, 32, step, 2, 1, 2, "mfma32"},
-          {64, 64, step, 2, 2, 2, "fma"}};
+  std::vector<GemmTile> fma = {{64, 64, step, 2, 2, 2, "fma"}};
+  if (target.waveSize == 32)
+    fma = {{64, 32, step, 2, 2, 2, "fma"}, {32, 32, step, 2, 2, 2, "fma"}};
+  bool hasWmma = target.matrixUnit == MatrixUnit::WmmaGfx11 ||
+                 target.matrixUnit == MatrixUnit::WmmaGfx12;
+  std::vector<GemmTile> tiles;
+  if (hasWmma && type != DataType::F32)
+    tiles = {{128, 128, step, 2, 4, 2, "wmma16"},
+             {128, 64, step, 2, 2, 2, "wmma16"},
+             {64, 128, step, 2, 4, 2, "wmma16"},
+             {64, 64, 2 * step, 2, 2, 2, "wmma16"},
+             {32, 32, step, 2, 2, 2, "wmma16"}};
+  else if (!hasWmma && target.matrixUnit != MatrixUnit::None)
+    tiles = {{256, 256, step, 2, 4, 2, "mfma32"},
+             {256, 128, step, 4, 2, 2, "mfma32"},
+             {128, 128, step, 2, 2, 2, "mfma32"},
+             {128, 128, 2 * step, 2, 2, 2, "mfma32"},
+             {128, 64, step, 2, 2, 2, "mfma32"},
+             {64, 128, step, 2, 2, 2, "mfma32"},
+             {64, 64, step, 2, 2, 2, "mfma32"},
+             {64, 32, step, 2, 1, 2, "mfma32"},
+             {128, 128, step, 2, 2, 2, "mfma16"},
+             {64, 64, 2 * step, 2, 2, 2, "mfma16"}};
+  tiles.insert(tiles.end(), fma.begin(), fma.end());
+  return tiles;
 }
+
+class ConvTile : public testing::TestWithParam<DataType> {};
 
 // Random problems are small and so choose small tiles: here every tile runs,
 // with tails in both directions, in the nested and in the flat walk.
-TEST_F(ConvForward, IsRightWithEveryTile) {
-  for (DataType type : {DataType::F16, DataType::BF16, DataType::F32})
-    for (const GemmTile &tile : getTiles(getTarget(), type)) {
-      auto fixed =
-          makeEngine(std::make_shared<FixedTileCompiler>(tile.toConfig()));
-      ASSERT_NE(fixed, nullptr);
-      for (Layout layout : {Layout::NHWC, Layout::NCHW})
-        for (int64_t channels : {128, 67}) {
-          ConvProblem p;
-          p.dataType = type;
-          p.xLayout = p.wLayout = p.yLayout = layout;
-          p.batch = 2;
-          p.inChannels = channels;
-          p.outChannels = 300;
-          p.in = {13, 12};
-          p.filter = {3, 2};
-          p.pad = {1, 1};
-          checkConv(*fixed, p, reference::DataKind::Uniform);
-        }
-    }
+TEST_P(ConvTile, IsRight) {
+  for (const GemmTile &tile : getTiles(getTarget(), GetParam())) {
+    SCOPED_TRACE(tile.toConfig().toText());
+    auto fixed =
+        makeEngine(std::make_shared<FixedTileCompiler>(tile.toConfig()));
+    ASSERT_NE(fixed, nullptr);
+    for (Layout layout : {Layout::NHWC, Layout::NCHW})
+      for (int64_t channels : {128, 67}) {
+        ConvProblem p;
+        p.dataType = GetParam();
+        p.xLayout = p.wLayout = p.yLayout = layout;
+        p.batch = 3;
+        p.inChannels = channels;
+        p.outChannels = 300;
+        p.in = {10, 9};
+        p.filter = {3, 2};
+        p.pad = {1, 1};
+        checkConv(*fixed, p, reference::DataKind::Uniform);
+      }
+  }
 }
+
+INSTANTIATE_TEST_SUITE_P(Types, ConvTile,
+                         testing::Values(DataType::F16, DataType::BF16,
+                                         DataType::F32),
+                         [](const auto &info) {
+                           return std::string(getName(info.param));
+                         });
 
 // The layer of docs/performance.md, whole, with both of its tiles; run with
 // TESSERA_EMULATOR_STATS, it shows that no LDS access met a bank conflict.

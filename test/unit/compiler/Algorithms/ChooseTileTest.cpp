@@ -45,16 +45,37 @@ TEST(ChooseTile, WeighsWhatIsWasted) {
   EXPECT_LE(tile->m * tile->n, 64 * 64);
 }
 
-// A chip without a matrix unit that we drive takes the general path.
-TEST(ChooseTile, FallsBackToFma) {
-  for (const GpuTarget &target : getAllTargets()) {
-    auto tile = chooseTile(makeLayer(), target);
-    ASSERT_TRUE(tile) << target.name;
-    bool hasMfma = target.matrixUnit == MatrixUnit::MfmaCdna2 ||
-                   target.matrixUnit == MatrixUnit::MfmaCdna3;
-    EXPECT_EQ(parseGemmTile(*tile)->mma, hasMfma ? "mfma32" : "fma")
-        << target.name;
+// A chip's matrix unit is used for the types that it multiplies, and the
+// general path for the others.
+TEST(ChooseTile, UsesTheMatrixUnit) {
+  auto choose = [](const char *name, DataType type) {
+    ConvProblem p = makeLayer();
+    p.dataType = type;
+    auto tile = chooseTile(p, *findTarget(name));
+    EXPECT_TRUE(tile) << name;
+    return tile ? parseGemmTile(*tile)->mma : "";
+  };
+  for (const char *name : {"gfx908", "gfx90a", "gfx942", "gfx950"})
+    for (DataType type : {DataType::F16, DataType::BF16, DataType::F32})
+      EXPECT_EQ(choose(name, type), "mfma32") << name;
+  for (const char *name : {"gfx1100", "gfx1102", "gfx1151", "gfx1200"}) {
+    EXPECT_EQ(choose(name, DataType::F16), "wmma16") << name;
+    EXPECT_EQ(choose(name, DataType::F32), "fma") << name;
   }
+  for (const char *name : {"gfx906", "gfx900", "gfx1010", "gfx1030"})
+    EXPECT_EQ(choose(name, DataType::F16), "fma") << name;
+}
+
+// Direct copies are for factors that lie in memory as they lie in LDS.
+TEST(ChooseTile, CopiesDirectlyWhereItCan) {
+  const GpuTarget &target = *findTarget("gfx950");
+  ConvProblem p = makeLayer();
+  EXPECT_TRUE(parseGemmTile(*chooseTile(p, target))->isDirect);
+  p.inChannels = 72;
+  EXPECT_FALSE(parseGemmTile(*chooseTile(p, target))->isDirect);
+  p = makeLayer();
+  p.xLayout = p.wLayout = p.yLayout = Layout::NCHW;
+  EXPECT_FALSE(parseGemmTile(*chooseTile(p, target))->isDirect);
 }
 
 // What the fast algorithms leave, the general one takes: other directions and

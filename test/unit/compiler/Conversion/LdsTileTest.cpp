@@ -66,7 +66,7 @@ static int countConflicts(const std::vector<int64_t> &byteOffsets,
 TEST(LdsTile, HasNoBankConflict) {
   for (int64_t bytes : {2, 4})
     for (int64_t rowBytes : {64, 128}) {
-      LdsTile tile{256, rowBytes / bytes, bytes};
+      LdsTile tile{256, rowBytes / bytes, bytes, /*banks=*/32};
       int64_t chunks = tile.getChunks();
       auto offset = [&](int64_t row, int64_t chunk) {
         return tile.getOffset(row, chunk) * bytes;
@@ -97,7 +97,7 @@ TEST(LdsTile, HasNoBankConflict) {
 TEST(LdsTile, HasNoBankConflictWhenWrittenByBlocks) {
   for (int64_t rowBytes : {64, 128})
     for (int64_t blockRows : {2, 4}) {
-      LdsTile tile{256, rowBytes / 2, 2, blockRows};
+      LdsTile tile{256, rowBytes / 2, 2, /*banks=*/32, blockRows};
       for (int64_t row = 0; row < blockRows; ++row)
         for (int first = 0; first < 64; first += 16) {
           std::set<int64_t> banks;
@@ -133,18 +133,20 @@ TEST(LdsTile, WouldConflictWithoutSwizzle) {
 
 // No two chunks share a place, and the layout repeats with its period.
 TEST(LdsTile, IsAPermutation) {
-  for (int64_t blockRows : {1, 4})
-    for (int64_t step : {8, 16, 32, 64, 128}) {
-      LdsTile tile{64, step, 2, blockRows};
+  for (auto [banks, blockRows] : {std::pair(32, 1), {32, 4}, {64, 1}, {64, 4}})
+    for (int64_t step : {8, 16, 32, 64, 128, 256}) {
+      LdsTile tile{64, step, 2, banks, blockRows};
+      int64_t period = tile.getPeriod();
       std::set<int64_t> places;
       for (int64_t row = 0; row < tile.rows; ++row)
         for (int64_t chunk = 0; chunk < tile.getChunks(); ++chunk) {
           places.insert(tile.getOffset(row, chunk));
-          EXPECT_EQ(tile.getOffset(row + tile.getPeriod(), chunk),
-                    tile.getOffset(row, chunk) + tile.getPeriod() * step);
+          EXPECT_EQ(tile.getOffset(row + period, chunk),
+                    tile.getOffset(row, chunk) + period * step);
         }
       EXPECT_EQ(static_cast<int64_t>(places.size()),
                 tile.rows * tile.getChunks());
+      EXPECT_EQ(*places.begin(), 0);
       EXPECT_EQ(*places.rbegin(), tile.rows * step - tile.getChunkElements());
     }
 }

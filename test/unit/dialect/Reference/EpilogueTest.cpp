@@ -136,6 +136,21 @@ TEST(Epilogue, ToleranceFitsFloatArithmetic) {
   }
 }
 
+// 1 / (1 + e^95) is a subnormal f32, but e^95 is none: zero is right, too. One
+// millionth is not.
+TEST(Epilogue, ReciprocalsOfOverflowMayVanish) {
+  Expected expected;
+  expected.sizes = {};
+  expected.values = {-95};
+  expected.magnitudes = {95};
+  applyEpilogue({.activation = Activation::Logistic}, ElementType::F32,
+                expected);
+  float found = 0;
+  EXPECT_TRUE(compare(expected, {ElementType::F32, &found}).passed());
+  found = 1e-6f;
+  EXPECT_FALSE(compare(expected, {ElementType::F32, &found}).passed());
+}
+
 // An exact integer sum gets the tolerance of the epilogue's arithmetic alone.
 TEST(Epilogue, IntegerSumsThenFloatArithmetic) {
   Expected expected = makeExpected();

@@ -1,0 +1,139 @@
+//===- GemmShapes.cpp - The GEMM tiles worth trying on a chip -------------===//
+
+#include "compiler/Algorithms/GemmShapes.h"
+
+using namespace tessera;
+
+// Shares of the 3x3 convolution of 256 to 256 channels of docs/performance.md,
+// f16: gfx942 for MFMA, gfx1201 for WMMA (gfx1100 is higher and ranks alike).
+// Small tiles of two waves share fragments among more instructions than those
+// of four.
+
+static constexpr GemmShape kMfma[] = {
+    // m, n, waves, step bytes, buffers, direct, share, flat
+    {256, 256, 2, 4, 64, 2, false, 0.90, false},
+    {256, 128, 4, 2, 64, 2, false, 0.86, true},
+    {128, 128, 2, 2, 64, 2, false, 0.85, true},
+    {128, 64, 2, 2, 64, 2, false, 0.77, true},
+    {64, 128, 2, 2, 64, 2, false, 0.77, true},
+    {64, 64, 1, 2, 64, 2, false, 0.75, true},
+    {64, 32, 2, 1, 64, 2, false, 0.65, true},
+};
+
+// The shapes that go through registers are for rows and reductions that do not
+// lie in memory as a direct copy needs them.
+static constexpr GemmShape kMfmaDirect[] = {
+    {256, 256, 2, 4, 128, 2, true, 0.86, false},
+    {256, 128, 4, 2, 128, 2, true, 0.79, false},
+    {128, 128, 2, 2, 128, 2, true, 0.78, false},
+    {128, 64, 2, 2, 128, 2, true, 0.68, false},
+    {64, 64, 2, 2, 128, 4, true, 0.58, false},
+    {256, 256, 2, 4, 64, 2, false, 0.82, false},
+    {256, 128, 4, 2, 64, 2, false, 0.75, true},
+    {128, 128, 2, 2, 64, 2, false, 0.73, true},
+    {128, 64, 2, 2, 64, 2, false, 0.62, true},
+    {64, 128, 2, 2, 64, 2, false, 0.62, true},
+    {64, 64, 1, 2, 64, 2, false, 0.60, true},
+    {64, 32, 2, 1, 64, 2, false, 0.48, true},
+};
+
+// 16 rows and columns: four accumulators of f64 a fragment are eight registers.
+static constexpr GemmShape kMfmaF64[] = {
+    {128, 64, 2, 2, 64, 2, false, 0.85, true},
+    {64, 64, 2, 2, 64, 2, false, 0.80, true},
+    {32, 32, 2, 1, 64, 2, false, 0.65, true},
+};
+
+static constexpr GemmShape kWmma[] = {
+    {128, 128, 2, 4, 64, 2, false, 0.90, true},
+    {128, 64, 2, 2, 64, 2, false, 0.88, false},
+    {64, 128, 2, 2, 64, 2, false, 0.88, false},
+    {64, 64, 2, 2, 64, 2, false, 0.84, true},
+    {32, 32, 2, 2, 64, 2, false, 0.64, true},
+};
+
+// One wave64 lane grid is 8 x 8, one wave32 grid 4 x 8: the narrower tile
+// keeps 16 accumulators a lane on both.
+static constexpr GemmShape kFmaWave64[] = {
+    {64, 64, 2, 2, 64, 2, false, 0.5, true},
+};
+static constexpr GemmShape kFmaWave32[] = {
+    {64, 32, 2, 2, 64, 2, false, 0.5, false},
+    {32, 32, 2, 2, 64, 2, false, 0.4, true},
+};
+
+/// Multiply-adds of one compute unit in a clock: half the rates of
+/// runtime/Emulator/Measure/ChipCosts.def, times the SIMDs.
+static double getMatrixPeak(MatrixUnit unit, DataType type) {
+  bool isWide = type == DataType::F32 || type == DataType::F64;
+  double halfPeak = 0;
+  switch (unit) {
+  case MatrixUnit::None:
+    return 0;
+  case MatrixUnit::MfmaCdna1:
+  case MatrixUnit::MfmaCdna2:
+    halfPeak = 512;
+    break;
+  case MatrixUnit::MfmaCdna3:
+    halfPeak = 1024;
+    break;
+  case MatrixUnit::MfmaCdna4:
+    halfPeak = 2048;
+    break;
+  case MatrixUnit::WmmaGfx11:
+    return 256;
+  case MatrixUnit::WmmaGfx12:
+    return type == DataType::I8 ? 1024 : 512;
+  }
+  if (isWide)
+    return 128;
+  bool hasFastBytes =
+      unit == MatrixUnit::MfmaCdna3 || unit == MatrixUnit::MfmaCdna4;
+  return type == DataType::I8 && hasFastBytes ? 2 * halfPeak : halfPeak;
+}
+
+static GemmShapes getFmaShapes(const GpuTarget &target) {
+  if (target.waveSize == 64)
+    return {"fma", kFmaWave64, 128};
+  return {"fma", kFmaWave32, 128};
+}
+
+GemmShapes tessera::getGemmShapes(const GpuTarget &target, DataType type) {
+  double peak = getMatrixPeak(target.matrixUnit, type);
+  bool isWide = type == DataType::F32 || type == DataType::F64;
+  switch (target.matrixUnit) {
+  case MatrixUnit::None:
+    return getFmaShapes(target);
+  case MatrixUnit::MfmaCdna1:
+  case MatrixUnit::MfmaCdna2:
+  case MatrixUnit::MfmaCdna3:
+  case MatrixUnit::MfmaCdna4:
+    if (type == DataType::F64)
+      return target.matrixUnit == MatrixUnit::MfmaCdna1
+                 ? getFmaShapes(target)
+                 : GemmShapes{"mfma16", kMfmaF64, peak};
+    if (target.matrixUnit == MatrixUnit::MfmaCdna4)
+      return {"mfma32", kMfmaDirect, peak};
+    return {"mfma32", kMfma, peak};
+  case MatrixUnit::WmmaGfx11:
+  case MatrixUnit::WmmaGfx12:
+    if (isWide)
+      return getFmaShapes(target);
+    return {"wmma16", kWmma, peak};
+  }
+  return getFmaShapes(target);
+}
+
+GemmTile tessera::makeGemmTile(const GemmShapes &shapes, const GemmShape &shape,
+                               int64_t elementBytes) {
+  GemmTile tile;
+  tile.m = shape.m;
+  tile.n = shape.n;
+  tile.k = static_cast<int>(shape.stepBytes / elementBytes);
+  tile.wavesM = shape.wavesM;
+  tile.wavesN = shape.wavesN;
+  tile.buffers = shape.buffers;
+  tile.mma = shapes.instruction;
+  tile.isDirect = shape.isDirect;
+  return tile;
+}

@@ -1,0 +1,49 @@
+//===- DirectCopy.cpp - Loads a factor directly to LDS --------------------===//
+
+#include "compiler/Conversion/DirectCopy.h"
+
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace tessera;
+
+DirectCopy::DirectCopy(Emitter &e, const ViewAccess &access, LdsTile lds,
+                       const ReductionWalk &walk, GlobalBuffer buffer,
+                       int64_t threads, Value thread)
+    : TileCopy(e, access, lds, walk, std::move(buffer)) {
+  constexpr int64_t kLanes = kLoadBytes / kChunkBytes;
+  int64_t chunks = lds.getChunks(), rowsPerLoad = kLanes / chunks;
+  passes = lds.rows * chunks / threads;
+  // M0 is a scalar register: the wave must be known to be uniform.
+  Value wave = ROCDL::ReadfirstlaneOp::create(e.b, e.loc, e.b.getI32Type(),
+                                              e.divu(thread, kLanes));
+  waveOffset = e.mul(wave, passes * kLoadBytes);
+  Value lane = e.remu(thread, kLanes);
+  Value first = e.add(e.mul(wave, passes * rowsPerLoad), e.divu(lane, chunks));
+  for (unsigned pass = 0; pass < passes; ++pass) {
+    Value row = e.add(first, pass * rowsPerLoad);
+    Value chunk = lds.emitPlace(e, row, e.remu(lane, chunks));
+    int64_t immediate = pass % kLoadsPerBase * kLoadBytes;
+    addRow(row, e.add(e.mul(chunk, lds.getChunkElements()),
+                      -immediate / access.getElementBytes()));
+  }
+}
+
+void DirectCopy::load(unsigned pass, unsigned, Value position, Value buffer,
+                      SmallVectorImpl<Value> &) {
+  Value base =
+      memref::ExtractAlignedPointerAsIndexOp::create(e.b, e.loc, buffer);
+  base = arith::IndexCastOp::create(e.b, e.loc, e.b.getI32Type(), base);
+  Type type = LLVM::LLVMPointerType::get(e.b.getContext(), 3);
+  Value pointer = LLVM::IntToPtrOp::create(e.b, e.loc, type, base);
+  Value offset =
+      e.add(waveOffset, pass / kLoadsPerBase * kLoadsPerBase * kLoadBytes);
+  pointer = LLVM::GEPOp::create(e.b, e.loc, type, e.b.getI8Type(), pointer,
+                                offset, LLVM::GEPNoWrapFlags::inbounds);
+  loadToLds(pass, pointer, position, pass % kLoadsPerBase * kLoadBytes);
+}
+
+void DirectCopy::write(unsigned, unsigned, ArrayRef<Value>, Value) {
+  llvm_unreachable("a direct copy has no write parts");
+}

@@ -1,0 +1,239 @@
+//===- TileProgramTest.cpp - Every row of the matrix instructions ---------===//
+//
+// A 3x3 convolution as a tile program written by hand, for each instruction row
+// and type that the chip has: layouts, accumulator types and ways to copy,
+// apart from the algorithms that choose among them.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Target/MatrixInstruction.h"
+#include "test/unit/execute/TiledProgram.h"
+
+#include <bit>
+
+using namespace tessera;
+using namespace tessera::test;
+
+namespace {
+/// A bfloat16 of a small integer, which needs no rounding.
+struct BFloat16 {
+  uint16_t bits = 0;
+
+  BFloat16() = default;
+  explicit BFloat16(int value)
+      : bits(std::bit_cast<uint32_t>(static_cast<float>(value)) >> 16) {}
+  explicit operator double() const {
+    return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
+  }
+};
+
+struct Case {
+  FactorType type;
+  std::string instruction;
+  int m, n, wavesM, wavesN;
+  int rowBytes = 64;
+  int buffers = 2;
+  std::string copy = "registers";
+  char lanes = 'n';
+  /// Channels for each step of the pipeline; flat if two steps do not divide.
+  double stepsOfChannels = 2;
+  bool isFloatResult = false;
+};
+
+class TileProgram : public TiledProgram {
+protected:
+  static constexpr int kBatch = 2, kHeight = 7, kWidth = 5, kOut = 40;
+  static constexpr int kPixels = kBatch * kHeight * kWidth;
+
+  template <typename Factor, typename Result>
+  void check(const Case &test, const char *factor, const char *sum,
+             const char *result) {
+    int step = test.rowBytes / static_cast<int>(sizeof(Factor));
+    int channels = static_cast<int>(step * test.stepsOfChannels);
+    compile(makeText(test, factor, sum, result, channels, step));
+    if (HasFatalFailure())
+      return;
+    auto x = count<Factor>(kPixels * channels);
+    auto w = count<Factor>(kOut * 9 * channels);
+    std::vector<Result> poison(kPixels * kOut);
+    std::fill_n(reinterpret_cast<uint8_t *>(poison.data()),
+                poison.size() * sizeof(Result), 0xff);
+    DeviceBuffer dx = upload(x), dw = upload(w), dy = upload(poison);
+    void *px = dx.get(), *pw = dw.get(), *py = dy.get();
+    run({&px, &pw, &py});
+    auto y = download<Result>(dy, kPixels * kOut);
+    for (int pixel = 0; pixel < kPixels; ++pixel)
+      for (int k = 0; k < kOut; ++k)
+        ASSERT_EQ(static_cast<double>(y[pixel * kOut + k]),
+                  static_cast<double>(
+                      static_cast<Result>(convolve(x, w, pixel, k, channels))))
+            << "pixel " << pixel << ", channel " << k;
+  }
+
+  template <typename Factor>
+  static double convolve(const std::vector<Factor> &x,
+                         const std::vector<Factor> &w, int pixel, int k,
+                         int channels) {
+    int image = pixel / (kHeight * kWidth);
+    int row = pixel / kWidth % kHeight, column = pixel % kWidth;
+    double total = 0;
+    for (int tap = 0; tap < 9; ++tap) {
+      int h = row + tap / 3 - 1, v = column + tap % 3 - 1;
+      if (h < 0 || h >= kHeight || v < 0 || v >= kWidth)
+        continue;
+      const Factor *px = &x[((image * kHeight + h) * kWidth + v) * channels];
+      const Factor *pw = &w[(k * 9 + tap) * channels];
+      for (int c = 0; c < channels; ++c)
+        total += static_cast<double>(px[c]) * static_cast<double>(pw[c]);
+    }
+    return total;
+  }
+
+  void check(const Case &test) {
+    switch (test.type) {
+    case FactorType::F16:
+      return check<_Float16, _Float16>(test, "f16", "f32", "f16");
+    case FactorType::BF16:
+      return check<BFloat16, float>(test, "bf16", "f32", "f32");
+    case FactorType::F32:
+      return check<float, float>(test, "f32", "f32", "f32");
+    case FactorType::F64:
+      return check<double, double>(test, "f64", "f64", "f64");
+    case FactorType::I8:
+      return test.isFloatResult
+                 ? check<int8_t, float>(test, "i8", "i32", "f32")
+                 : check<int8_t, int32_t>(test, "i8", "i32", "i32");
+    }
+  }
+
+private:
+  static std::string makeText(const Case &test, const std::string &factor,
+                              const std::string &sum, const std::string &result,
+                              int channels, int step) {
+    // Letters that stand for the numbers and types of the case.
+    std::string text = R"(
+  func.func @conv(%x: memref<2x7x5xCxF>, %w: memref<40x3x3xCxF>,
+                  %y: memref<2x7x5x40xR>) attributes {dnn.kernel} {
+    %a = dnn.view %x <[1], [2, 7, 5], [3, 3, C] :
+           (g, n, p, q, r, s, c) -> (n, p + r - 1, q + s - 1, c)>
+       : memref<2x7x5xCxF> -> <1x70xEXF>
+    %b = dnn.view %w <[1], [40], [3, 3, C] : (g, k, r, s, c) -> (k, r, s, c)>
+       : memref<40x3x3xCxF> -> <1x40xEXF>
+    %d = dnn.view %y <[1], [2, 7, 5], [40] : (g, n, p, q, k) -> (n, p, q, k)>
+       : memref<2x7x5x40xR> -> <1x70x40xR>
+    dnn.for_each_tile [1, I, J] of [M, N] {
+    ^bb0(%g: index, %m: index, %n: index):
+      %acc = dnn.pipeline reduce [3, 3, C] step K buffers B copy O
+          sync barrier schedule pinned load {
+      ^bb0(%k: index):
+        %at = dnn.tile_load %a[%g, %m, %k] : <1x70xEXF> -> <MxKxF>
+        %bt = dnn.tile_load %b[%g, %n, %k] : <1x40xEXF> -> <NxKxF>
+        dnn.yield %at, %bt : !dnn.tile<MxKxF>, !dnn.tile<NxKxF>
+      } compute {
+      ^bb0(%at: !dnn.tile<MxKxF>, %bt: !dnn.tile<NxKxF>,
+           %in: !dnn.tile<MxNxS>):
+        %out = dnn.tile_mma %at, %bt, %in using "T" waves [U, V] lanes L
+             : <MxKxF>, <NxKxF>, <MxNxS>
+        dnn.yield %out : !dnn.tile<MxNxS>
+      } : <MxNxS>
+      dnn.tile_store %acc, %d[%g, %m, %n] : <MxNxS>, <1x70x40xR>
+    }
+    return
+  })";
+    const std::pair<char, std::string> kWords[] = {
+        {'C', std::to_string(channels)},
+        {'E', std::to_string(9 * channels)},
+        {'X', "x"},
+        {'I', std::to_string((kPixels + test.m - 1) / test.m)},
+        {'J', std::to_string((kOut + test.n - 1) / test.n)},
+        {'M', std::to_string(test.m)},
+        {'N', std::to_string(test.n)},
+        {'K', std::to_string(step)},
+        {'B', std::to_string(test.buffers)},
+        {'O', test.copy},
+        {'T', test.instruction},
+        {'U', std::to_string(test.wavesM)},
+        {'V', std::to_string(test.wavesN)},
+        {'L', std::string(1, test.lanes)},
+        {'F', factor},
+        {'S', sum},
+        {'R', result},
+    };
+    std::string filled;
+    for (char letter : text) {
+      auto word = std::find_if(
+          std::begin(kWords), std::end(kWords),
+          [&](const auto &entry) { return entry.first == letter; });
+      filled +=
+          word == std::end(kWords) ? std::string(1, letter) : word->second;
+    }
+    return filled;
+  }
+};
+
+constexpr FactorType kTypes[] = {FactorType::F16, FactorType::BF16,
+                                 FactorType::F32, FactorType::F64,
+                                 FactorType::I8};
+} // namespace
+
+// Each row that the chip has, with both assignments of the lanes, nested and
+// flat, with one, two and four fragments a wave: sums of integers are exact.
+TEST_F(TileProgram, MultipliesByEveryRow) {
+  for (FactorType type : kTypes)
+    for (std::string name : {"mfma32", "mfma16", "wmma16", "fma"}) {
+      auto row = findMatrixInstruction(getTarget(), name, type);
+      if (!row)
+        continue;
+      int m = 2 * std::max(row->rows, row->columns), n = m;
+      if (name == "fma")
+        m = n = 64;
+      for (char lanes : {'n', 'm'})
+        for (double steps : {2.0, 1.5}) {
+          Case test{type, name, m, n, 2, 2};
+          test.lanes = lanes;
+          test.stepsOfChannels = steps;
+          SCOPED_TRACE(name + " type " +
+                       std::to_string(static_cast<int>(type)) + " lanes " +
+                       lanes + " steps " + std::to_string(steps));
+          check(test);
+          if (HasFatalFailure())
+            return;
+        }
+      Case large{type, name, 2 * m, 2 * n, 2, 2};
+      large.rowBytes = 128;
+      SCOPED_TRACE("rows of 128 bytes");
+      if (name != "fma")
+        check(large);
+      if (HasFatalFailure())
+        return;
+    }
+}
+
+// Sums of bytes may be stored as f32.
+TEST_F(TileProgram, ConvertsSumsOfBytes) {
+  Case test{FactorType::I8, "fma", 64, 64, 2, 2};
+  test.isFloatResult = true;
+  check(test);
+}
+
+// Tiles that go directly to LDS: two and four buffers, both row lengths,
+// several loads on one base, and tails of both kinds.
+TEST_F(TileProgram, CopiesDirectlyToLds) {
+  if (getTarget().directLdsBytes < 16)
+    GTEST_SKIP() << "the chip loads no 16 bytes a lane to LDS";
+  for (Case test : {Case{FactorType::F16, "mfma32", 128, 64, 2, 2},
+                    Case{FactorType::BF16, "mfma16", 128, 64, 2, 2},
+                    Case{FactorType::F32, "mfma32", 256, 64, 4, 1},
+                    Case{FactorType::I8, "mfma32", 64, 128, 2, 2}})
+    for (auto [buffers, rowBytes] : {std::pair(2, 64), {4, 64}, {2, 128}}) {
+      test.copy = "direct_to_lds";
+      test.buffers = buffers;
+      test.rowBytes = rowBytes;
+      test.stepsOfChannels = 2 * buffers;
+      SCOPED_TRACE(test.instruction + ", " + std::to_string(buffers) +
+                   " buffers, rows of " + std::to_string(rowBytes));
+      check(test);
+      if (HasFatalFailure())
+        return;
+    }
+}
