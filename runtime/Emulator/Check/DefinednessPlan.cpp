@@ -97,12 +97,18 @@ static void setScalarRule(DefinednessPlan &plan, std::string_view name) {
     setBitwise(plan, name);
 }
 
+/// Whether the source `reg` is read as a mask. The same register may be a plain
+/// number and, as the carry, the mask that is written.
 static bool isMaskOperand(const Instruction &in, unsigned reg) {
-  for (unsigned i = 0; i < in.operandCount; ++i)
-    if (in.op[i].type == ValueType::Mask &&
-        in.op[i].kind == OperandKind::Scalar && in.op[i].reg == reg)
-      return true;
-  return false;
+  bool isMask = false;
+  for (unsigned i = 0; i < in.operandCount; ++i) {
+    if (in.op[i].kind != OperandKind::Scalar || in.op[i].reg != reg)
+      continue;
+    if (in.op[i].type != ValueType::Mask)
+      return false;
+    isMask = true;
+  }
+  return isMask;
 }
 
 /// A destination that is read only for the bits or lanes that stay.

@@ -120,6 +120,18 @@ TEST(Initialized, StoresThatAreFine) {
               "buffer_store_dword v7, v1, s[8:11], 0 offen");
 }
 
+// A register pair that is a number, of which only the lower half has a value,
+// and the carry that is written besides.
+TEST(Initialized, NumbersBesideCarries) {
+  expectQuiet("s_mov_b32 s20, 0\n"
+              "v_mad_u64_u32 v[2:3], s[20:21], v1, 3, s[20:21]\n"
+              "global_store_dword v1, v2, s[8:9]");
+  expectFound("s_mov_b32 s20, 0\n"
+              "v_mad_u64_u32 v[2:3], s[20:21], v1, 3, s[20:21]\n"
+              "global_store_dword v1, v3, s[8:9]",
+              "v3 is stored");
+}
+
 // Lanes that are off use nothing.
 TEST(Initialized, TailsWithLanesOff) {
   expectQuiet("s_mov_b64 exec, 0xff\nv_mov_b32 v7, v1\n"
