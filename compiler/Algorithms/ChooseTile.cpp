@@ -7,9 +7,23 @@
 
 using namespace tessera;
 
+/// What the lowering has no instructions for, whatever the algorithm.
+static Status checkEpilogue(const Problem &problem) {
+  const ConvProblem *conv = problem.getConv();
+  if (conv && conv->dataType == DataType::F64 &&
+      isTranscendental(conv->epilogue.activation))
+    return notSupported("the activation " +
+                        std::string(getName(conv->epilogue.activation)) +
+                        " needs an exponential, which chips have in f32 only; "
+                        "the convolution is one of f64");
+  return Status::ok();
+}
+
 ErrorOr<TileConfig> tessera::chooseTile(const Problem &problem,
                                         const GpuTarget &target) {
   if (Status status = problem.verify(); !status.isOk())
+    return status;
+  if (Status status = checkEpilogue(problem); !status.isOk())
     return status;
   std::string reasons;
   TileConfig best;

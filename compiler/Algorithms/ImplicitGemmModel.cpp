@@ -110,12 +110,16 @@ static double estimateSum(const GemmSize &size, int parts) {
   return parts == 1 ? 0 : kLaunch + elements * parts * 8 / kBytesAClock;
 }
 
+/// `turn`: elements of the reduction that one turn of the main loop takes, to
+/// a multiple of which a part is filled up with zeros.
 static double estimateClocks(const GemmSize &size, const GpuTarget &target,
-                             double peak, const GemmShape &tile, int parts) {
+                             double peak, const GemmShape &tile, int64_t turn,
+                             int parts) {
   double rounds =
       std::ceil(countTiles(size, tile) * parts / target.computeUnits);
-  return rounds * tile.m * tile.n * size.reduction / parts /
-             (tile.efficiency * peak) +
+  auto steps = static_cast<double>(turn);
+  double reduction = std::ceil(size.reduction / parts / steps) * steps;
+  return rounds * tile.m * tile.n * reduction / (tile.efficiency * peak) +
          estimateSum(size, parts);
 }
 
@@ -263,7 +267,7 @@ ImplicitGemm::getCandidates(const Problem &problem,
       tile.parts = parts;
       candidates.push_back(
           {tile.toConfig(),
-           estimateClocks(size, target, shapes.peak, shape, parts)});
+           estimateClocks(size, target, shapes.peak, shape, turn, parts)});
     }
   }
   return candidates;

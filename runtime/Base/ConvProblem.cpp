@@ -7,6 +7,25 @@
 
 using namespace tessera;
 
+bool tessera::isTranscendental(Activation activation) {
+  switch (activation) {
+  case Activation::Logistic:
+  case Activation::Tanh:
+  case Activation::SoftRelu:
+  case Activation::Power:
+  case Activation::Elu:
+    return true;
+  case Activation::None:
+  case Activation::Relu:
+  case Activation::Abs:
+  case Activation::ClippedRelu:
+  case Activation::LeakyRelu:
+  case Activation::Clamp:
+    return false;
+  }
+  __builtin_unreachable();
+}
+
 Spatial ConvProblem::getOutput() const {
   return {getOutputLength(in.h, filter.h, pad.h, stride.h, dilation.h),
           getOutputLength(in.w, filter.w, pad.w, stride.w, dilation.w),

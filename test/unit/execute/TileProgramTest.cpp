@@ -184,7 +184,10 @@ TEST_F(TileProgram, MultipliesByEveryRow) {
       auto row = findMatrixInstruction(getTarget(), name, type);
       if (!row)
         continue;
-      int m = 2 * std::max(row->rows, row->columns), n = m;
+      // Rows enough for each of the four waves' threads to bring a chunk.
+      int m = std::max({2 * row->rows, 2 * row->columns,
+                        static_cast<int>(getTarget().waveSize)});
+      int n = m;
       if (name == "fma")
         m = n = 64;
       for (char lanes : {'n', 'm'})
