@@ -15,7 +15,7 @@ with the reference. Prints every failure; exits with 1 if there was one.
   --from N            its first problem (0)
   --count N           how many problems (100)
   --state FILE        keep in FILE how far the sweep is, and go on from there
-  --direction WORD    fwd, bwd or wrw only
+  --direction WORD    convolutions only: fwd, bwd or wrw
   --allow-refusals    a problem that no kernel covers is no failure
   --help              this text
 
@@ -39,6 +39,7 @@ static Status parseDirection(const std::string &word, ProblemSpace &space) {
                               Direction::BackwardWeights})
     if (word == getName(direction)) {
       space.directions = {direction};
+      space.pooling = false;
       return Status::ok();
     }
   return invalidArgument("--direction takes fwd, bwd or wrw, not '" + word +

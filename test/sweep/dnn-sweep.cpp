@@ -13,6 +13,7 @@
 
 #include "compiler/Driver/JitCompiler.h"
 #include "test/unit/Support/RunConv.h"
+#include "test/unit/Support/RunPool.h"
 #include "test/unit/execute/DrawProblem.h"
 
 #include <cstdio>
@@ -27,35 +28,60 @@ static reference::DataKind getKind(int64_t index) {
                         : reference::DataKind::Uniform;
 }
 
+namespace {
+/// What came of one problem, of either kind.
+struct Outcome {
+  bool passed;
+  bool refused; ///< No kernel covers it.
+  std::string tile;
+  std::string text;
+};
+} // namespace
+
+template <typename RunOutcome>
+static Outcome summarize(const RunOutcome &run) {
+  return {run.passed(), run.status.getCode() == StatusCode::NotSupported,
+          run.tile, run.toText()};
+}
+
+static Outcome runOne(Engine &engine, const Problem &problem, int64_t index,
+                      uint64_t seed) {
+  if (const ConvProblem *conv = problem.getConv())
+    return summarize(test::runConv(engine, *conv, getKind(index), seed));
+  const PoolProblem &pool = *problem.getPool();
+  // Special numbers where something is chosen, others where sums are made.
+  bool isChoice =
+      pool.mode == PoolMode::Max && pool.direction == Direction::Forward;
+  return summarize(test::runPool(
+      engine, pool,
+      isChoice ? test::PoolData::Specials : test::PoolData::Uniform, seed));
+}
+
 /// One line to run again, one to say what happened.
 static void printFailure(const SweepOptions &options, int64_t index,
-                         const ConvProblem &problem,
-                         const test::ConvOutcome &outcome) {
-  const bool refused = outcome.status.getCode() == StatusCode::NotSupported;
-  std::printf("dnn-driver %s\n  # %s\n  # dnn-sweep --seed %llu --from %lld "
-              "--count 1\n  # %s%s%s: %s\n",
-              toDriverCommand(problem).c_str(),
-              problem.toNetworkConfig().c_str(),
-              static_cast<unsigned long long>(options.seed),
-              static_cast<long long>(index), refused ? "refused" : "wrong",
-              outcome.tile.empty() ? "" : ", ", outcome.tile.c_str(),
-              outcome.toText().c_str());
+                         const Problem &problem, const Outcome &outcome) {
+  std::printf(
+      "dnn-driver %s\n  # %s\n  # dnn-sweep --seed %llu --from %lld "
+      "--count 1\n  # %s%s%s: %s\n",
+      toDriverCommand(problem).c_str(), problem.toNetworkConfig().c_str(),
+      static_cast<unsigned long long>(options.seed),
+      static_cast<long long>(index), outcome.refused ? "refused" : "wrong",
+      outcome.tile.empty() ? "" : ", ", outcome.tile.c_str(),
+      outcome.text.c_str());
   std::fflush(stdout);
 }
 
 /// Draws, runs and counts problem number `index`.
 static void sweepOne(Engine &engine, const SweepOptions &options, int64_t index,
                      SweepState &state) {
-  const ConvProblem problem = drawProblem(options.seed, index, options.space);
-  const test::ConvOutcome outcome =
-      test::runConv(engine, problem, getKind(index), options.seed + index);
-  if (outcome.passed()) {
+  const Problem problem = drawAny(options.seed, index, options.space);
+  const Outcome outcome = runOne(engine, problem, index, options.seed + index);
+  if (outcome.passed) {
     ++state.passed;
     return;
   }
-  const bool refused = outcome.status.getCode() == StatusCode::NotSupported;
-  ++(refused ? state.refused : state.failed);
-  if (!refused || !options.allowRefusals)
+  ++(outcome.refused ? state.refused : state.failed);
+  if (!outcome.refused || !options.allowRefusals)
     printFailure(options, index, problem, outcome);
 }
 

@@ -2,9 +2,7 @@
 
 #include "test/unit/Support/RunConv.h"
 
-#include "runtime/Gpu/DeviceBuffer.h"
-
-#include <deque>
+#include "test/unit/Support/DeviceTensors.h"
 
 using namespace tessera;
 using namespace tessera::test;
@@ -14,41 +12,6 @@ std::string ConvOutcome::toText() const {
     return status.getMessage();
   return gaps.empty() ? report.toText() : gaps;
 }
-
-namespace {
-/// The device's copies of a case's tensors.
-class DeviceTensors {
-public:
-  explicit DeviceTensors(const GpuApi &gpu) : gpu(gpu) {}
-
-  /// Allocates `bytes` and copies them from `data` unless that is null; an
-  /// error is kept until getStatus() is asked.
-  void *add(const char *data, size_t bytes) {
-    auto buffer = DeviceBuffer::allocate(gpu, bytes);
-    keep(buffer.getStatus());
-    if (!buffer)
-      return nullptr;
-    if (data)
-      keep(buffer->copyFromHost(data, bytes));
-    return buffers.emplace_back(std::move(*buffer)).get();
-  }
-  void *add(const std::vector<char> &data) {
-    return add(data.data(), data.size());
-  }
-
-  const Status &getStatus() const { return status; }
-
-private:
-  void keep(Status next) {
-    if (status.isOk())
-      status = std::move(next);
-  }
-
-  const GpuApi &gpu;
-  std::deque<DeviceBuffer> buffers;
-  Status status = Status::ok();
-};
-} // namespace
 
 /// Runs `kernel` on the case's tensors and copies the result back.
 static Status launchCase(Engine &engine, const LoadedKernel &kernel,
@@ -75,9 +38,7 @@ static Status launchCase(Engine &engine, const LoadedKernel &kernel,
   const void *from = &result == &data.x   ? args.x
                      : &result == &data.w ? args.w
                                           : args.y;
-  return gpu.check(
-      gpu.hipMemcpy(result.data(), from, result.size(), hipMemcpyDeviceToHost),
-      "hipMemcpy of the result");
+  return readBack(gpu, from, result);
 }
 
 ConvOutcome test::runConv(Engine &engine, const ConvProblem &problem,

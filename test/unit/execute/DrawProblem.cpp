@@ -1,33 +1,12 @@
 //===- DrawProblem.cpp - Draws valid convolutions -------------------------===//
 
 #include "test/unit/execute/DrawProblem.h"
+#include "test/unit/execute/Draw.h"
 
 #include <algorithm>
 #include <array>
-#include <initializer_list>
-#include <random>
 
 using namespace tessera;
-
-namespace {
-/// std::mt19937_64 with our own ranges: the standard's distributions differ
-/// between libraries, and a seed must name one problem everywhere.
-class Draw {
-public:
-  explicit Draw(uint64_t seed) : engine(seed) {}
-
-  int64_t between(int64_t low, int64_t high) {
-    return low + static_cast<int64_t>(engine() % (high - low + 1));
-  }
-  bool chance(int64_t percent) { return between(1, 100) <= percent; }
-  int64_t oneOf(std::initializer_list<int64_t> values) {
-    return values.begin()[between(0, static_cast<int64_t>(values.size()) - 1)];
-  }
-
-private:
-  std::mt19937_64 engine;
-};
-} // namespace
 
 static void drawChannels(Draw &draw, ConvProblem &p) {
   if (draw.chance(15)) { // depthwise
@@ -74,29 +53,6 @@ static void drawSizes(Draw &draw, ConvProblem &p, bool deep) {
   if (deep)
     p.in.d = pick(p.filter.d, p.dilation.d, p.pad.d, 5);
   p.batch = draw.oneOf({1, 1, 2, 3});
-}
-
-/// Dimensions in any order, from the innermost one out, with gaps behind some.
-static Strides drawStrides(Draw &draw, Layout layout, const TensorLengths &t) {
-  Strides strides;
-  struct Dim {
-    int64_t Strides::*stride;
-    int64_t length;
-  };
-  std::array<Dim, 5> dims{Dim{&Strides::w, t.w}, Dim{&Strides::h, t.h},
-                          Dim{&Strides::d, t.d}, Dim{&Strides::c, t.c},
-                          Dim{&Strides::n, t.n}};
-  if (layout == Layout::NHWC)
-    std::rotate(dims.begin(), dims.begin() + 3, dims.begin() + 4);
-  if (draw.chance(30))
-    for (size_t i = dims.size() - 1; i > 0; --i)
-      std::swap(dims[i], dims[draw.between(0, static_cast<int64_t>(i))]);
-  int64_t next = draw.oneOf({1, 1, 1, 1, 2, 3});
-  for (const Dim &dim : dims) {
-    strides.*dim.stride = next;
-    next = next * dim.length + draw.oneOf({0, 0, 1, 4, 8, 13});
-  }
-  return strides;
 }
 
 static void drawLayouts(Draw &draw, ConvProblem &p, bool strided) {
@@ -174,4 +130,15 @@ ConvProblem tessera::drawProblem(uint64_t seed, int64_t index,
   if (space.epilogues)
     drawEpilogue(draw, p);
   return p.canonicalize();
+}
+
+Problem tessera::drawAny(uint64_t seed, int64_t index,
+                         const ProblemSpace &space) {
+  constexpr int64_t kTurn = 5;
+  if (!space.pooling)
+    return drawProblem(seed, index, space);
+  if (index % kTurn == kTurn - 1)
+    return drawPool(seed, index / kTurn);
+  // Without gaps, so that the convolutions go round as they do alone.
+  return drawProblem(seed, index / kTurn * (kTurn - 1) + index % kTurn, space);
 }

@@ -1,4 +1,4 @@
-//===- DrawProblem.h - Draws valid convolutions -----------------*- C++ -*-===//
+//===- DrawProblem.h - Draws valid problems --------------------*- C++ -*-===//
 //
 // For tests that execute what they draw: small enough for the emulated device,
 // and the same for a seed on every machine.
@@ -24,6 +24,7 @@ struct ProblemSpace {
   bool depth = true;
   bool strided = true;
   bool epilogues = true;
+  bool pooling = true; ///< For drawAny(): every fifth problem.
   double maxFlops = 60e6;
 };
 
@@ -34,6 +35,13 @@ struct ProblemSpace {
 /// filters that do not fit, depth, gaps, epilogues.
 ConvProblem drawProblem(uint64_t seed, int64_t index,
                         const ProblemSpace &space = {});
+
+/// The same for poolings: modes, directions, types and layouts in turn;
+/// windows, padding, depth, gaps and indices at random.
+PoolProblem drawPool(uint64_t seed, int64_t index);
+
+/// Convolutions and, where the space has them, poolings in turn.
+Problem drawAny(uint64_t seed, int64_t index, const ProblemSpace &space = {});
 
 } // namespace tessera
 

@@ -42,6 +42,36 @@ TEST(DrawProblem, CoversTheSpace) {
   EXPECT_GT(depthwise, 20);
 }
 
+// Poolings, too, and every one of them has met every index type.
+TEST(DrawProblem, DrawsPoolings) {
+  std::set<IndexType> indices;
+  std::set<std::pair<PoolMode, Direction>> modes;
+  for (int64_t i = 0; i < 600; ++i) {
+    const PoolProblem p = drawPool(5, i);
+    ASSERT_TRUE(p.verify().isOk())
+        << p.toNetworkConfig() << ": " << p.verify().getMessage();
+    ASSERT_EQ(p, p.canonicalize());
+    ASSERT_EQ(p, drawPool(5, i));
+    indices.insert(p.indexType);
+    modes.insert({p.mode, p.direction});
+  }
+  EXPECT_EQ(indices.size(), 5u);
+  EXPECT_EQ(modes.size(), 6u);
+}
+
+// Of all problems every fifth is a pooling, and no convolution is left out.
+TEST(DrawProblem, DrawsAnyProblem) {
+  for (int64_t i = 0; i < 40; ++i) {
+    const Problem p = drawAny(2, i);
+    ASSERT_EQ(p.getPool() != nullptr, i % 5 == 4) << i;
+    if (const ConvProblem *conv = p.getConv())
+      ASSERT_EQ(*conv, drawProblem(2, i / 5 * 4 + i % 5)) << i;
+  }
+  ProblemSpace space;
+  space.pooling = false;
+  EXPECT_EQ(drawAny(2, 4, space), Problem(drawProblem(2, 4, space)));
+}
+
 // A narrower space is kept to.
 TEST(DrawProblem, KeepsToTheSpace) {
   ProblemSpace space;

@@ -5,49 +5,19 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/Gpu/DeviceBuffer.h"
-#include "test/unit/Support/PoolCase.h"
+#include "test/unit/Support/RunPool.h"
 #include "test/unit/execute/ConvFixture.h"
 
 using namespace tessera;
 using namespace tessera::test;
-
-static DeviceBuffer upload(const std::vector<char> &data) {
-  // hipMalloc gives nothing for nothing.
-  auto buffer =
-      DeviceBuffer::allocate(getGpu(), std::max<size_t>(data.size(), 1));
-  EXPECT_TRUE(buffer) << buffer.getStatus().getMessage();
-  EXPECT_TRUE(buffer->copyFromHost(data.data(), data.size()).isOk());
-  return std::move(*buffer);
-}
 
 /// Compiles and runs `problem`, and compares `sample` elements of the results
 /// with the reference, or all.
 static void checkPool(Engine &engine, const PoolProblem &problem, PoolData data,
                       int64_t sample = 0) {
   SCOPED_TRACE(problem.toNetworkConfig());
-  ASSERT_TRUE(problem.verify().isOk()) << problem.verify().getMessage();
-  PoolCase host(problem, data, getSeed());
-  DeviceBuffer x = upload(host.x), y = upload(host.y),
-               indices = upload(host.indices);
-  auto kernel = engine.prepare(problem);
-  ASSERT_TRUE(kernel) << kernel.getStatus().getMessage();
-  SCOPED_TRACE((*kernel)->getKernel().tile);
-  DeviceBuffer workspace =
-      upload(std::vector<char>((*kernel)->getKernel().workspaceBytes, '\xff'));
-  LaunchArgs args;
-  args.x = x.get();
-  args.y = y.get();
-  args.indices = indices.get();
-  args.workspace = workspace.get();
-  Status launched = engine.launch(**kernel, nullptr, args);
-  ASSERT_TRUE(launched.isOk()) << launched.getMessage();
-  ASSERT_EQ(getGpu().hipDeviceSynchronize(), hipSuccess);
-  ASSERT_TRUE(x.copyToHost(host.x.data(), host.x.size()).isOk());
-  ASSERT_TRUE(y.copyToHost(host.y.data(), host.y.size()).isOk());
-  ASSERT_TRUE(
-      indices.copyToHost(host.indices.data(), host.indices.size()).isOk());
-  EXPECT_EQ(host.check(sample, getSeed()), "");
+  PoolOutcome outcome = runPool(engine, problem, data, getSeed(), sample);
+  EXPECT_TRUE(outcome.passed()) << outcome.tile << ": " << outcome.toText();
 }
 
 static Engine &getEngine() {

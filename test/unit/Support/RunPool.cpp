@@ -1,0 +1,51 @@
+//===- RunPool.cpp - Compiles, runs and judges a pooling ------------------===//
+
+#include "test/unit/Support/RunPool.h"
+
+#include "test/unit/Support/DeviceTensors.h"
+
+using namespace tessera;
+using namespace tessera::test;
+
+/// Runs `kernel` on the case's tensors and copies all of them back.
+static Status launchCase(Engine &engine, const LoadedKernel &kernel,
+                         PoolCase &data) {
+  const GpuApi &gpu = engine.getGpu();
+  DeviceTensors tensors(gpu);
+  // A kernel without indices still gets an address.
+  std::vector<char> none(1);
+  LaunchArgs args;
+  args.x = tensors.add(data.x);
+  args.y = tensors.add(data.y);
+  args.indices = tensors.add(data.indices.empty() ? none : data.indices);
+  args.workspace = tensors.add(
+      std::vector<char>(kernel.getKernel().workspaceBytes + 1, '\xff'));
+  if (!tensors.getStatus().isOk())
+    return tensors.getStatus();
+  Status status = engine.launch(kernel, nullptr, args);
+  if (status.isOk())
+    status = readBack(gpu, args.x, data.x);
+  if (status.isOk())
+    status = readBack(gpu, args.y, data.y);
+  if (status.isOk() && !data.indices.empty())
+    status = readBack(gpu, args.indices, data.indices);
+  return status;
+}
+
+PoolOutcome test::runPool(Engine &engine, const PoolProblem &problem,
+                          PoolData data, uint64_t seed, int64_t sample) {
+  PoolOutcome outcome;
+  outcome.status = problem.verify();
+  if (!outcome.status.isOk())
+    return outcome;
+  ErrorOr<const LoadedKernel *> kernel = engine.prepare(problem);
+  outcome.status = kernel.getStatus();
+  if (!outcome.status.isOk())
+    return outcome;
+  outcome.tile = (*kernel)->getKernel().tile;
+  PoolCase host(problem, data, seed);
+  outcome.status = launchCase(engine, **kernel, host);
+  if (outcome.status.isOk())
+    outcome.fault = host.check(sample, seed);
+  return outcome;
+}

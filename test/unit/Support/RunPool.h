@@ -1,0 +1,36 @@
+//===- RunPool.h - Compiles, runs and judges a pooling ---------*- C++ -*-===//
+//
+// As RunConv.h for convolutions.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_TEST_UNIT_SUPPORT_RUNPOOL_H
+#define TESSERA_TEST_UNIT_SUPPORT_RUNPOOL_H
+
+#include "runtime/Engine/Engine.h"
+#include "test/unit/Support/PoolCase.h"
+
+#include <string>
+
+namespace tessera::test {
+
+/// What came of a run.
+struct PoolOutcome {
+  Status status = Status::ok(); ///< Of compiling, loading and launching.
+  std::string tile;             ///< Empty if there is no kernel.
+  std::string fault;            ///< See PoolCase::check(); empty if right.
+
+  bool passed() const { return status.isOk() && fault.empty(); }
+  std::string toText() const {
+    return status.isOk() ? fault : status.getMessage();
+  }
+};
+
+/// Compiles and runs `problem` on the engine's device with data from `seed`,
+/// and compares `sample` elements of the results with the reference, or all.
+PoolOutcome runPool(Engine &engine, const PoolProblem &problem, PoolData data,
+                    uint64_t seed, int64_t sample = 0);
+
+} // namespace tessera::test
+
+#endif // TESSERA_TEST_UNIT_SUPPORT_RUNPOOL_H
