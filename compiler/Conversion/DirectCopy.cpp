@@ -2,7 +2,7 @@
 
 #include "compiler/Conversion/DirectCopy.h"
 
-#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
@@ -16,8 +16,7 @@ DirectCopy::DirectCopy(Emitter &e, const ViewAccess &access, LdsTile lds,
   int64_t chunks = lds.getChunks(), rowsPerLoad = kLanes / chunks;
   passes = lds.rows * chunks / threads;
   // M0 is a scalar register: the wave must be known to be uniform.
-  Value wave = ROCDL::ReadfirstlaneOp::create(e.b, e.loc, e.b.getI32Type(),
-                                              e.divu(thread, kLanes));
+  Value wave = e.device.emitUniform(e, e.divu(thread, kLanes));
   waveOffset = e.mul(wave, passes * kLoadBytes);
   Value lane = e.remu(thread, kLanes);
   Value first = e.add(e.mul(wave, passes * rowsPerLoad), e.divu(lane, chunks));

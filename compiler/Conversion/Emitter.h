@@ -9,6 +9,8 @@
 #ifndef TESSERA_COMPILER_CONVERSION_EMITTER_H
 #define TESSERA_COMPILER_CONVERSION_EMITTER_H
 
+#include "compiler/Conversion/DeviceOps.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseMap.h"
@@ -19,11 +21,13 @@ namespace tessera {
 /// function. Not owned by anything that outlives the lowering of a function.
 class Emitter {
 public:
-  Emitter(mlir::OpBuilder &builder, mlir::Location loc, mlir::Block *entry)
-      : b(builder), loc(loc), entry(entry) {}
+  Emitter(mlir::OpBuilder &builder, mlir::Location loc, mlir::Block *entry,
+          const DeviceOps &device)
+      : b(builder), loc(loc), device(device), entry(entry) {}
 
   mlir::OpBuilder &b;
   mlir::Location loc;
+  const DeviceOps &device; ///< The chip's own instructions.
 
   mlir::Value constant(int64_t value) {
     return constant(b.getI32IntegerAttr(static_cast<int32_t>(value)));

@@ -1,9 +1,9 @@
-//===- GlobalBuffer.cpp - A tensor behind a buffer descriptor -------------===//
+//===- GlobalBuffer.cpp - A tensor whose accesses are checked -------------===//
 
 #include "compiler/Conversion/GlobalBuffer.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/IR/TypeUtilities.h"
 
 #include <cstdlib>
 
@@ -92,14 +92,6 @@ static Value mulWide(Emitter &e, Value value, int64_t factor) {
                                e.constant(e.b.getI64IntegerAttr(factor)));
 }
 
-Value tessera::makeDescriptor(Emitter &e, Value pointer, Value bytes,
-                              const GpuTarget &target) {
-  auto type = LLVM::LLVMPointerType::get(e.b.getContext(), 8);
-  return ROCDL::MakeBufferRsrcOp::create(e.b, e.loc, type, pointer,
-                                         e.constant(e.b.getI16IntegerAttr(0)),
-                                         bytes, e.constant(target.bufferWord3));
-}
-
 /// The byte offset that `position` of a space contributes, in 64 bits.
 static Value evaluateWide(Emitter &e, const AccessSpace &space,
                           Value position) {
@@ -115,8 +107,7 @@ static Value evaluateWide(Emitter &e, const AccessSpace &space,
 
 /// A descriptor that begins at the tile: for tensors that one cannot cover.
 static GlobalBuffer makeWindow(Emitter &e, const ViewAccess &access,
-                               Value pointer, GlobalBuffer whole, Value group,
-                               const GpuTarget &target) {
+                               Value pointer, GlobalBuffer whole, Value group) {
   OuterDim outer = getOuterDim(access);
   Value start = arith::AddIOp::create(
       e.b, e.loc, mulWide(e, e.divu(whole.row0, outer.rows), outer.bytes),
@@ -127,7 +118,7 @@ static GlobalBuffer makeWindow(Emitter &e, const ViewAccess &access,
   left = arith::MinUIOp::create(e.b, e.loc, left, limit);
   Value first = LLVM::GEPOp::create(e.b, e.loc, pointer.getType(),
                                     e.b.getI8Type(), pointer, start);
-  whole.descriptor = makeDescriptor(e, first, left, target);
+  whole.descriptor = e.device.makeMemory(e, first, left);
   whole.base[0] = e.constant(access.getConstant(0));
   whole.row0 = e.remu(whole.row0, outer.rows);
   return whole;
@@ -135,12 +126,12 @@ static GlobalBuffer makeWindow(Emitter &e, const ViewAccess &access,
 
 GlobalBuffer tessera::makeBuffer(Emitter &e, const ViewAccess &access,
                                  Value pointer, Value group, Value row0,
-                                 const GpuTarget &target, int64_t headroom) {
+                                 int64_t headroom) {
   GlobalBuffer buffer{{}, access.getSpace(0).evaluate(e, group), row0};
   for (auto [f, form] : llvm::enumerate(buffer.base))
     form = e.add(form, access.getConstant(f));
   if (access.getTensorBytes() > kOutOfRange)
-    return makeWindow(e, access, pointer, std::move(buffer), group, target);
+    return makeWindow(e, access, pointer, std::move(buffer), group);
   int64_t bytes = access.getTensorBytes() + headroom;
   Value size = e.constant(e.b.getI64IntegerAttr(bytes));
   if (headroom > 0) {
@@ -149,20 +140,24 @@ GlobalBuffer tessera::makeBuffer(Emitter &e, const ViewAccess &access,
         e.b, e.loc, pointer.getType(), e.b.getI8Type(), pointer,
         ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(-headroom)});
   }
-  buffer.descriptor = makeDescriptor(e, pointer, size, target);
+  buffer.descriptor = e.device.makeMemory(e, pointer, size);
   return buffer;
 }
 
-Value tessera::loadBuffer(Emitter &e, Value descriptor, Type type, Value lane,
-                          Value uniform) {
-  return ROCDL::RawPtrBufferLoadOp::create(e.b, e.loc, type, descriptor, lane,
-                                           uniform, e.constant(0), nullptr,
-                                           nullptr, nullptr);
+static int64_t getByteSize(Type type) {
+  auto vector = dyn_cast<VectorType>(type);
+  return (vector ? vector.getNumElements() : 1) *
+         getElementTypeOrSelf(type).getIntOrFloatBitWidth() / 8;
 }
 
-void tessera::storeBuffer(Emitter &e, Value value, Value descriptor,
+Value tessera::loadBuffer(Emitter &e, const GlobalBuffer &buffer, Type type,
+                          Value lane, Value uniform) {
+  return e.device.load(e, buffer.descriptor, type, lane, uniform,
+                       getByteSize(type));
+}
+
+void tessera::storeBuffer(Emitter &e, Value value, const GlobalBuffer &buffer,
                           Value lane) {
-  ROCDL::RawPtrBufferStoreOp::create(e.b, e.loc, value, descriptor, lane,
-                                     e.constant(0), e.constant(0), nullptr,
-                                     nullptr, nullptr);
+  e.device.store(e, value, buffer.descriptor, lane,
+                 getByteSize(value.getType()));
 }

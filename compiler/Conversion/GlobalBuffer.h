@@ -1,8 +1,8 @@
-//===- GlobalBuffer.h - A tensor behind a buffer descriptor ----*- C++ -*-===//
+//===- GlobalBuffer.h - A tensor whose accesses are checked ----*- C++ -*-===//
 //
-// AMD's buffer instructions check an offset against the descriptor's size:
-// loads out of range give zero and stores do nothing. That is our padding and
-// our tails, at the price of one select.
+// Accesses check an offset against the size of the memory behind a descriptor
+// (DeviceOps.h): loads out of range give zero and stores do nothing. That is
+// our padding and our tails, at the price of one select.
 //
 // Offsets have 32 bits, and we keep the upper half of them for "out of range".
 // A tensor of more than 2 GiB therefore gets a descriptor of its own in each
@@ -13,8 +13,8 @@
 #ifndef TESSERA_COMPILER_CONVERSION_GLOBALBUFFER_H
 #define TESSERA_COMPILER_CONVERSION_GLOBALBUFFER_H
 
+#include "compiler/Conversion/DeviceOps.h"
 #include "compiler/Conversion/ViewAccess.h"
-#include "runtime/Base/GpuTarget.h"
 
 namespace tessera {
 
@@ -23,7 +23,7 @@ inline constexpr int64_t kOutOfRange = int64_t(1) << 31;
 
 /// A descriptor, and where a tile begins in terms of it.
 struct GlobalBuffer {
-  mlir::Value descriptor;
+  CheckedMemory descriptor;
   /// What group and constants contribute to each form; of the offset, what is
   /// left of it behind the descriptor's first byte.
   llvm::SmallVector<mlir::Value> base;
@@ -41,25 +41,21 @@ int64_t getWindowBytes(const ViewAccess &access, int64_t rows);
 /// behind the tensor without being noticed.
 bool needsRowCheck(const ViewAccess &access, int64_t rows);
 
-/// A raw descriptor of `bytes` (an i64) from `pointer` on.
-mlir::Value makeDescriptor(Emitter &e, mlir::Value pointer, mlir::Value bytes,
-                           const GpuTarget &target);
-
 /// The descriptor for the tile at `row0` of `group`. It begins `headroom` bytes
 /// before the tensor, which one descriptor must cover then; those bytes are
 /// added to every offset.
 GlobalBuffer makeBuffer(Emitter &e, const ViewAccess &access,
                         mlir::Value pointer, mlir::Value group,
-                        mlir::Value row0, const GpuTarget &target,
-                        int64_t headroom = 0);
+                        mlir::Value row0, int64_t headroom = 0);
 
-/// Loads `type` at byte offset `lane` (a VGPR, range-checked) + `uniform` (an
-/// SGPR, not checked).
-mlir::Value loadBuffer(Emitter &e, mlir::Value descriptor, mlir::Type type,
+/// Loads `type` at byte offset `lane` (range-checked) + `uniform` (the same in
+/// all lanes, not checked), which are multiples of its size.
+mlir::Value loadBuffer(Emitter &e, const GlobalBuffer &buffer, mlir::Type type,
                        mlir::Value lane, mlir::Value uniform);
 
-/// Stores an integer or a vector of them at byte offset `lane`.
-void storeBuffer(Emitter &e, mlir::Value value, mlir::Value descriptor,
+/// Stores an integer or a vector of i32 at byte offset `lane`, a multiple of
+/// its size.
+void storeBuffer(Emitter &e, mlir::Value value, const GlobalBuffer &buffer,
                  mlir::Value lane);
 
 } // namespace tessera

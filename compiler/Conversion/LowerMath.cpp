@@ -1,17 +1,18 @@
 //===- LowerMath.cpp - Functions that the chips have instructions for -----===//
 //
-// Upstream turns math ops into calls of AMD's device library, which we do not
-// link. The code generator has exp2 and log2 of its own, right to one unit in
-// the last place; a frontend builds what it needs on these two.
+// Upstream turns math ops into calls of the vendor's device library, which we
+// do not link. The code generators have exp2 and log2 of their own; a frontend
+// builds what it needs on these two.
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Conversion/DeviceOps.h"
+#include "compiler/Conversion/KernelFunction.h"
 #include "compiler/Conversion/Passes.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/IR/TypeUtilities.h"
 
 namespace tessera {
 #define GEN_PASS_DEF_LOWERMATH
@@ -22,7 +23,7 @@ using namespace mlir;
 
 /// The conversion to the llvm dialect refuses the ops of these intrinsics, so
 /// they are called by name.
-static void callIntrinsic(Operation *op, StringRef name) {
+static void replaceByCall(Operation *op, StringRef name) {
   OpBuilder b(op);
   auto call =
       LLVM::CallIntrinsicOp::create(b, op->getLoc(), op->getResultTypes()[0],
@@ -36,11 +37,16 @@ struct LowerMath : tessera::impl::LowerMathBase<LowerMath> {
   using Base::Base;
 
   void runOnOperation() override {
-    getOperation().walk([](Operation *op) {
-      bool isExp2 = isa<math::Exp2Op>(op);
-      if ((isExp2 || isa<math::Log2Op>(op)) &&
-          getElementTypeOrSelf(op->getResult(0)).isF32())
-        callIntrinsic(op, isExp2 ? "llvm.exp2" : "llvm.log2");
+    const tessera::GpuTarget *target = tessera::getModuleTarget(getOperation());
+    if (!target)
+      return signalPassFailure();
+    std::unique_ptr<tessera::DeviceOps> device =
+        tessera::createDeviceOps(*target);
+    getOperation().walk([&](Operation *op) {
+      if (!isa_and_present<math::MathDialect>(op->getDialect()))
+        return;
+      if (StringRef name = device->getIntrinsic(op); !name.empty())
+        replaceByCall(op, name);
     });
   }
 };

@@ -9,7 +9,7 @@
 #include "compiler/Conversion/Passes.h"
 #include "compiler/Conversion/PointMemory.h"
 
-#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -41,8 +41,8 @@ struct Partition {
 class PointLowering {
 public:
   PointLowering(func::FuncOp function, dnn::ForEachPointOp points,
-                const GpuTarget &target)
-      : function(function), points(points), target(target) {}
+                const DeviceOps &device)
+      : function(function), points(points), device(device) {}
 
   LogicalResult run();
 
@@ -57,7 +57,7 @@ private:
 
   func::FuncOp function;
   dnn::ForEachPointOp points;
-  const GpuTarget &target;
+  const DeviceOps &device;
   Partition partition;
   gpu::GPUFuncOp kernel;
   SmallVector<Value> coordinates;
@@ -151,14 +151,8 @@ void PointLowering::emitCoordinates(Emitter &e) {
         position = e.divu(position, sizes[dim]);
     }
   };
-  auto range = [&](int64_t count) {
-    return LLVM::ConstantRangeAttr::get(e.b.getContext(), APInt(32, 0),
-                                        APInt(32, count));
-  };
-  Type i32 = e.b.getI32Type();
-  Value thread = ROCDL::ThreadIdXOp::create(e.b, e.loc, i32, range(threads));
-  Value block =
-      ROCDL::BlockIdXOp::create(e.b, e.loc, i32, range(partition.workgroups));
+  Value thread = device.emitThreadId(e, threads);
+  Value block = device.emitBlockId(e, partition.workgroups);
   if (partition.blocks > partition.loops) {
     int64_t rest = getProduct(sizes.drop_front(partition.blocks)) / threads;
     split(e.divu(block, rest), partition.loops, partition.blocks,
@@ -174,8 +168,8 @@ void PointLowering::emitCoordinates(Emitter &e) {
 void PointLowering::emitLoops(Emitter &e) {
   auto threads = static_cast<int64_t>(points.getThreads());
   if (partition.points % threads != 0) {
-    Value block = ROCDL::BlockIdXOp::create(e.b, e.loc, e.b.getI32Type());
-    Value thread = ROCDL::ThreadIdXOp::create(e.b, e.loc, e.b.getI32Type());
+    Value block = device.emitBlockId(e);
+    Value thread = device.emitThreadId(e);
     Value isPoint =
         e.ult(e.add(e.mul(block, threads), thread), partition.points);
     auto branch = scf::IfOp::create(e.b, e.loc, isPoint, false);
@@ -199,7 +193,7 @@ void PointLowering::moveBody() {
   Block &entry = kernel.getBody().front();
   Block &shared = function.getBody().front();
   OpBuilder b = OpBuilder::atBlockEnd(&entry);
-  Emitter e(b, function.getLoc(), &entry);
+  Emitter e(b, function.getLoc(), &entry, device);
   entry.getOperations().splice(entry.end(), shared.getOperations(),
                                shared.begin(), points->getIterator());
   b.setInsertionPointToEnd(&entry);
@@ -225,7 +219,7 @@ void PointLowering::lowerAccesses(Emitter &e) {
     if (auto type = dyn_cast<MemRefType>(argument.getType()))
       memories.try_emplace(argument, e, type,
                            kernel.getArgument(argument.getArgNumber()),
-                           !stored.contains(argument), target);
+                           !stored.contains(argument));
   kernel.walk([&](Operation *op) {
     e.b.setInsertionPoint(op);
     if (auto load = dyn_cast<dnn::PointLoadOp>(op))
@@ -247,7 +241,7 @@ LogicalResult PointLowering::run() {
   moveBody();
   Block &entry = kernel.getBody().front();
   OpBuilder b = OpBuilder::atBlockBegin(&entry);
-  Emitter e(b, function.getLoc(), &entry);
+  Emitter e(b, function.getLoc(), &entry, device);
   lowerAccesses(e);
   function.erase();
   return success();
@@ -257,10 +251,16 @@ namespace {
 struct LowerPoints : tessera::impl::LowerPointsBase<LowerPoints> {
   using Base::Base;
 
+  void getDependentDialects(DialectRegistry &registry) const override {
+    Base::getDependentDialects(registry);
+    registerDeviceDialects(registry);
+  }
+
   void runOnOperation() override {
     const GpuTarget *target = getModuleTarget(getOperation());
     if (!target)
       return signalPassFailure();
+    std::unique_ptr<DeviceOps> device = createDeviceOps(*target);
     gpu::GPUModuleOp kernels = getKernelModule(getOperation());
     for (auto function :
          llvm::make_early_inc_range(kernels.getOps<func::FuncOp>())) {
@@ -268,7 +268,7 @@ struct LowerPoints : tessera::impl::LowerPointsBase<LowerPoints> {
         continue;
       auto points = function.getBody().front().getOps<dnn::ForEachPointOp>();
       if (!points.empty() &&
-          failed(PointLowering(function, *points.begin(), *target).run()))
+          failed(PointLowering(function, *points.begin(), *device).run()))
         return signalPassFailure();
     }
   }

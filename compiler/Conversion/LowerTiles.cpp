@@ -14,10 +14,9 @@
 #include "compiler/Conversion/TileProgram.h"
 #include "dialect/IR/Dnn.h"
 
-#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -32,7 +31,8 @@ using namespace mlir;
 using namespace tessera;
 
 /// The kernel's frame, with the LDS buffers of each factor.
-static gpu::GPUFuncOp createFunction(TileProgram &program) {
+static gpu::GPUFuncOp createFunction(TileProgram &program,
+                                     const DeviceOps &device) {
   auto space = gpu::AddressSpaceAttr::get(program.function.getContext(),
                                           gpu::AddressSpace::Workgroup);
   SmallVector<Type> lds;
@@ -45,14 +45,15 @@ static gpu::GPUFuncOp createFunction(TileProgram &program) {
   ArrayRef<int64_t> counts = program.tiles.getCounts();
   gpu::GPUFuncOp kernel = createKernel(program.function, lds, program.threads,
                                        counts[0] * counts[1] * counts[2]);
-  // A wave whose sums fill half of its registers keeps them in the AGPRs; left
-  // to itself, LLVM 22 mixes both forms of the matrix instructions and copies.
-  constexpr int64_t kAgprs = 256;
-  if (program.getAccumulatorRegisters() == kAgprs) {
-    Builder b(kernel.getContext());
-    kernel->setAttr("passthrough", b.getArrayAttr(b.getStrArrayAttr(
-                                       {"amdgpu-agpr-alloc", "256"})));
-  }
+  // Chunks are moved as one, which not every vendor's linker knows to align.
+  for (unsigned i = 0; i < lds.size(); ++i)
+    kernel.setWorkgroupAttributionAttr(
+        i,
+        StringAttr::get(kernel.getContext(),
+                        LLVM::LLVMDialect::getAlignAttrName()),
+        IntegerAttr::get(IntegerType::get(kernel.getContext(), 64),
+                         kChunkBytes));
+  device.setKernelAttributes(kernel, program.getAccumulatorRegisters());
   return kernel;
 }
 
@@ -60,7 +61,7 @@ static gpu::GPUFuncOp createFunction(TileProgram &program) {
 static std::array<Value, 3> emitTilePosition(Emitter &e,
                                              dnn::ForEachTileOp tiles) {
   ArrayRef<int64_t> counts = tiles.getCounts();
-  Value id = ROCDL::BlockIdXOp::create(e.b, e.loc, e.b.getI32Type());
+  Value id = e.device.emitBlockId(e);
   Value n = e.remu(id, counts[2]);
   Value rest = e.divu(id, counts[2]);
   Value m = e.remu(rest, counts[1]);
@@ -83,25 +84,23 @@ static Value emitScalar(Emitter &e, Value scalar, gpu::GPUFuncOp function) {
 }
 
 static void emitBody(OpBuilder &b, TileProgram &program,
-                     gpu::GPUFuncOp function, const GpuTarget &target) {
-  Emitter e(b, function.getLoc(), &function.getBody().front());
+                     gpu::GPUFuncOp function, const DeviceOps &device) {
+  const GpuTarget &target = device.getTarget();
+  Emitter e(b, function.getLoc(), &function.getBody().front(), device);
   ViewAccess accessM = getAccess(program.loadM.getView());
   ViewAccess accessN = getAccess(program.loadN.getView());
-  auto range = LLVM::ConstantRangeAttr::get(b.getContext(), APInt(32, 0),
-                                            APInt(32, program.threads));
-  Value thread = ROCDL::ThreadIdXOp::create(b, e.loc, b.getI32Type(), range);
+  Value thread = device.emitThreadId(e, program.threads);
   auto position = emitTilePosition(e, program.tiles);
   Value group = position[0], row0 = position[1], column0 = position[2];
   auto getBuffer = [&](const ViewAccess &access, Value first,
                        int64_t headroom = 0) {
     auto argument = cast<BlockArgument>(access.getSource());
     return makeBuffer(e, access, function.getArgument(argument.getArgNumber()),
-                      group, first, target, headroom);
+                      group, first, headroom);
   };
-  // The wave number is uniform, which only a readfirstlane tells LLVM.
   Value lane = e.andi(thread, target.waveSize - 1);
-  Value wave = ROCDL::ReadfirstlaneOp::create(
-      b, e.loc, b.getI32Type(), e.shru(thread, llvm::Log2_32(target.waveSize)));
+  Value wave =
+      device.emitUniform(e, e.shru(thread, llvm::Log2_32(target.waveSize)));
 
   int64_t step = program.pipeline.getStep();
   int64_t bytes = accessM.getElementBytes();
@@ -121,7 +120,7 @@ static void emitBody(OpBuilder &b, TileProgram &program,
   };
   auto copyM = createCopy(accessM, ldsM, row0);
   auto copyN = createCopy(accessN, ldsN, column0);
-  TileMma mma(e, program.instruction, target, ldsM, ldsN, waves[0], waves[1],
+  TileMma mma(e, program.instruction, ldsM, ldsN, waves[0], waves[1],
               program.mma.getLanes() == dnn::TileDim::N, lane,
               e.divu(wave, waves[1]), e.remu(wave, waves[1]),
               accessM.getElementType());
@@ -144,13 +143,18 @@ namespace {
 struct LowerTiles : tessera::impl::LowerTilesBase<LowerTiles> {
   using Base::Base;
 
-  LogicalResult lower(func::FuncOp function, const GpuTarget &target) {
+  void getDependentDialects(DialectRegistry &registry) const override {
+    Base::getDependentDialects(registry);
+    registerDeviceDialects(registry);
+  }
+
+  LogicalResult lower(func::FuncOp function, const DeviceOps &device) {
     TileProgram program;
-    if (failed(matchTileProgram(function, target, program)))
+    if (failed(matchTileProgram(function, device.getTarget(), program)))
       return failure();
-    gpu::GPUFuncOp kernel = createFunction(program);
+    gpu::GPUFuncOp kernel = createFunction(program, device);
     OpBuilder b = OpBuilder::atBlockBegin(&kernel.getBody().front());
-    emitBody(b, program, kernel, target);
+    emitBody(b, program, kernel, device);
     function.erase();
     return success();
   }
@@ -159,10 +163,11 @@ struct LowerTiles : tessera::impl::LowerTilesBase<LowerTiles> {
     const GpuTarget *target = getModuleTarget(getOperation());
     if (!target)
       return signalPassFailure();
+    std::unique_ptr<DeviceOps> device = createDeviceOps(*target);
     gpu::GPUModuleOp kernels = getKernelModule(getOperation());
     for (auto function :
          llvm::make_early_inc_range(kernels.getOps<func::FuncOp>()))
-      if (failed(lower(function, *target)))
+      if (failed(lower(function, *device)))
         return signalPassFailure();
   }
 };

@@ -2,8 +2,6 @@
 
 #include "compiler/Conversion/MainLoop.h"
 
-#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
-#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 #include <map>
@@ -125,16 +123,15 @@ MainLoop::Actions MainLoop::makeRefills(unsigned current, Value position) {
 }
 
 /// Waits for LDS and, of direct copies, for all but the youngest
-/// `loadsInFlight` loads. The fence of amdgpu.lds_barrier would wait for all of
-/// them.
+/// `loadsInFlight` loads.
 void MainLoop::emitBarrier(int64_t loadsInFlight) {
   if (!isDirect()) {
-    amdgpu::LDSBarrierOp::create(e.b, e.loc);
+    e.device.emitLdsBarrier(e);
     return;
   }
-  makeWait(loadsInFlight, 0).emit();
-  ROCDL::SchedBarrier::create(e.b, e.loc, 0);
-  ROCDL::SBarrierOp::create(e.b, e.loc);
+  e.device.emitWait(e, loadsInFlight, 0);
+  e.device.emitOrderPin(e);
+  e.device.emitBareBarrier(e);
 }
 
 /// The barrier, and the first fragments of the next step behind it.
@@ -203,14 +200,7 @@ MainLoop::Actions MainLoop::interleave(Actions multiplies, Actions reads,
 
 MainLoop::Action MainLoop::makeWait(std::optional<int64_t> loads,
                                     std::optional<int64_t> lds) {
-  return {Kind::Other, [=, this] {
-            auto count = [&](std::optional<int64_t> value) {
-              return value ? e.b.getI32IntegerAttr(*value) : IntegerAttr();
-            };
-            amdgpu::MemoryCounterWaitOp::create(e.b, e.loc, count(loads),
-                                                nullptr, count(lds), nullptr,
-                                                nullptr);
-          }};
+  return {Kind::Other, [=, this] { e.device.emitWait(e, loads, lds); }};
 }
 
 /// One wait for each chunk's fragments and one for the staged loads, instead
@@ -278,7 +268,7 @@ void MainLoop::emitStep(State &state, unsigned current, Value position) {
     action.emit();
     // Pins the order; the arithmetic between two pins is LLVM's to arrange.
     if (pinned && action.kind != Kind::Multiply)
-      ROCDL::SchedBarrier::create(e.b, e.loc, 0);
+      e.device.emitOrderPin(e);
   }
   state.staged = std::move(loaded);
   state.fragments = std::move(nextFragments);
@@ -329,7 +319,7 @@ MainLoop::State MainLoop::emitPrologue() {
     stageFirstSteps(state);
   emitBarrier((getSteps() - 1) * getPasses());
   if (pinned)
-    ROCDL::SchedBarrier::create(e.b, e.loc, 0);
+    e.device.emitOrderPin(e);
   for (int64_t index = 0; index < getFragments(); ++index)
     state.fragments.push_back(readFragment(index, 0, 0));
   return state;

@@ -21,22 +21,21 @@ def LowerTiles : Pass<"dnn-lower-tiles", "::mlir::ModuleOp"> {
     Example: see test/lit/Conversion/lower-tiles.mlir.
   }];
   let dependentDialects = [
-    "::mlir::amdgpu::AMDGPUDialect", "::mlir::arith::ArithDialect",
-    "::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect",
-    "::mlir::ROCDL::ROCDLDialect", "::mlir::scf::SCFDialect",
+    "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+    "::mlir::LLVM::LLVMDialect", "::mlir::scf::SCFDialect",
     "::mlir::vector::VectorDialect", "::mlir::memref::MemRefDialect",
     "::mlir::math::MathDialect"];
 }
 
 def LowerMath : Pass<"dnn-lower-math", "::mlir::ModuleOp"> {
-  let summary = "Use the chips' own exp2 and log2";
+  let summary = "Use the chips' own functions instead of a library's";
   let description = [{
-    Turns `math.exp2` and `math.log2` of f32, which would become calls of a
-    device library, into LLVM's intrinsics, for which every chip has
-    instructions.
+    Turns ops that would become calls of a device library into LLVM's
+    intrinsics, for which the chip has instructions: `math.exp2` and `math.log2`
+    of f32, and for NVIDIA's chips `math.fma` and `math.absf`, too.
 
-    Pre-condition:  none.
-    Post-condition: no `math.exp2` and `math.log2` of f32 is left.
+    Pre-condition:  the module has the string attribute `dnn.target`.
+    Post-condition: none of these ops is left.
 
     Example:
     ```mlir
@@ -72,8 +71,8 @@ def LowerPoints : Pass<"dnn-lower-points", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
-    "::mlir::LLVM::LLVMDialect", "::mlir::ROCDL::ROCDLDialect",
-    "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+    "::mlir::LLVM::LLVMDialect", "::mlir::scf::SCFDialect",
+    "::mlir::vector::VectorDialect"];
 }
 
 #endif // TESSERA_COMPILER_CONVERSION_PASSES_TD

@@ -75,27 +75,34 @@ static Value takePiece(Emitter &e, Value value, int64_t first, int64_t count) {
   return vector::ShuffleOp::create(e.b, e.loc, value, value, mask);
 }
 
-static Value loadWords(Emitter &e, Value descriptor, Value offset, Type type) {
+/// Of a vector: its length divides everything that moves it.
+static int64_t getAlignment(Type type) {
+  int64_t bytes = getByteSize(type);
+  return std::min(bytes & -bytes, kMaxAccessBytes);
+}
+
+static Value loadWords(Emitter &e, CheckedMemory memory, Value offset,
+                       Type type) {
   int64_t bytes = getByteSize(type);
   Value whole;
   for (int64_t done = 0; done < bytes; done += kMaxAccessBytes) {
     Type word = getWordType(e.b, std::min(bytes - done, kMaxAccessBytes));
-    Value piece = loadBuffer(e, descriptor, word, e.add(offset, done),
-                             /*uniform=*/e.constant(0));
+    Value piece = e.device.load(e, memory, word, e.add(offset, done),
+                                /*uniform=*/e.constant(0), getAlignment(type));
     whole = whole ? concatenate(e, whole, piece) : piece;
   }
   return castTo(e, whole, type);
 }
 
-static void storeWords(Emitter &e, Value value, Value descriptor,
+static void storeWords(Emitter &e, Value value, CheckedMemory memory,
                        Value offset) {
   int64_t bytes = getByteSize(value.getType());
   int64_t elementBytes = getByteSize(getElementTypeOrSelf(value.getType()));
   for (int64_t done = 0; done < bytes; done += kMaxAccessBytes) {
     int64_t size = std::min(bytes - done, kMaxAccessBytes);
     Value piece = takePiece(e, value, done / elementBytes, size / elementBytes);
-    storeBuffer(e, castTo(e, piece, getWordType(e.b, size)), descriptor,
-                e.add(offset, done));
+    e.device.store(e, castTo(e, piece, getWordType(e.b, size)), memory,
+                   e.add(offset, done), getAlignment(value.getType()));
   }
 }
 
@@ -113,14 +120,14 @@ static int64_t getSpan(MemRefType type, ArrayRef<int64_t> strides,
 }
 
 PointMemory::PointMemory(Emitter &e, MemRefType type, Value pointer,
-                         bool isConstant, const GpuTarget &target)
+                         bool isConstant)
     : type(type), elementBytes(getByteSize(type.getElementType())),
       pointer(pointer), isConstant(isConstant) {
   (void)type.getStridesAndOffset(strides, firstElement);
   int64_t span = getSpan(type, strides, firstElement, elementBytes);
   if (span <= kOutOfRange)
-    descriptor = makeDescriptor(
-        e, pointer, e.constant(e.b.getI64IntegerAttr(span)), target);
+    descriptor = e.device.makeMemory(e, pointer,
+                                     e.constant(e.b.getI64IntegerAttr(span)));
 }
 
 /// A term of a form in 32 bits.
@@ -226,7 +233,7 @@ void PointMemory::lower(Emitter &e, dnn::PointLoadOp load,
                         const KnownRanges &known) {
   Place place = makePlace(e, load, known);
   Type result = load.getValue().getType();
-  int64_t alignment = std::min(getByteSize(result), kMaxAccessBytes);
+  int64_t alignment = getAlignment(result);
   Value value;
   if (place.usesDescriptor)
     value = loadWords(e, descriptor, place.address, result);
@@ -246,7 +253,7 @@ void PointMemory::lower(Emitter &e, dnn::PointStoreOp store,
                         const KnownRanges &known) {
   Place place = makePlace(e, store, known);
   Value value = store.getValue();
-  int64_t alignment = std::min(getByteSize(value.getType()), kMaxAccessBytes);
+  int64_t alignment = getAlignment(value.getType());
   if (place.usesDescriptor)
     storeWords(e, value, descriptor, place.address);
   else

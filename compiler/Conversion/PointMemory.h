@@ -1,8 +1,8 @@
 //===- PointMemory.h - A tensor that point programs access -----*- C++ -*-===//
 //
-// Where a coordinate is outside, a buffer descriptor gives zero and ignores
-// stores at the price of one select. Its offsets reach 2 GiB; a larger tensor
-// is accessed by 64-bit addresses behind a branch.
+// Where a coordinate is outside, checked memory (DeviceOps.h) gives zero and
+// ignores stores at the price of one select. Its offsets reach 2 GiB; a larger
+// tensor is accessed by 64-bit addresses behind a branch.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,7 +12,6 @@
 #include "compiler/Conversion/Emitter.h"
 #include "compiler/Conversion/LinearForm.h"
 #include "dialect/IR/Dnn.h"
-#include "runtime/Base/GpuTarget.h"
 
 namespace tessera {
 
@@ -22,7 +21,7 @@ public:
   /// Emits the descriptor, if there is to be one. `isConstant`: the kernel
   /// never stores to it.
   PointMemory(Emitter &e, mlir::MemRefType type, mlir::Value pointer,
-              bool isConstant, const GpuTarget &target);
+              bool isConstant);
 
   /// Replace the op by accesses, emitted at the builder's place.
   void lower(Emitter &e, dnn::PointLoadOp load, const KnownRanges &known);
@@ -46,7 +45,7 @@ private:
   int64_t firstElement = 0;
   int64_t elementBytes;
   mlir::Value pointer;
-  mlir::Value descriptor; ///< Null: too large for one.
+  CheckedMemory descriptor; ///< Null: too large for one.
   bool isConstant;
 };
 

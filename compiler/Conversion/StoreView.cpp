@@ -73,11 +73,10 @@ Value StoreView::load(const StorePlace &placeP, const StorePlace &placeQ,
   Type type = e.b.getIntegerType(std::min<int64_t>(bytes, 4) * 8);
   if (bytes > 4)
     type = VectorType::get(bytes / 4, type);
-  return loadBuffer(e, buffer.descriptor, type, getOffset(placeP, placeQ),
-                    e.constant(0));
+  return loadBuffer(e, buffer, type, getOffset(placeP, placeQ), e.constant(0));
 }
 
 void StoreView::store(Value value, const StorePlace &placeP,
                       const StorePlace &placeQ) const {
-  storeBuffer(e, value, buffer.descriptor, getOffset(placeP, placeQ));
+  storeBuffer(e, value, buffer, getOffset(placeP, placeQ));
 }

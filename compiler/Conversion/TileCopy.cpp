@@ -4,8 +4,6 @@
 #include "compiler/Conversion/BlockCopy.h"
 #include "compiler/Conversion/ChunkCopy.h"
 
-#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
-
 using namespace mlir;
 using namespace tessera;
 
@@ -85,17 +83,15 @@ void TileCopy::setTap(Value tap) {
 Value TileCopy::loadAtTap(unsigned place, Type type, Value position,
                           int64_t elements) {
   Value uniform = e.mul(position, getWalkStep() / access.getElementBytes());
-  return loadBuffer(e, buffer.descriptor, type, tapOffsets[place],
+  return loadBuffer(e, buffer, type, tapOffsets[place],
                     e.add(uniform, elements * getWalkStep()));
 }
 
 void TileCopy::loadToLds(unsigned place, Value ldsPointer, Value position,
                          int64_t immediate) {
   Value uniform = e.mul(position, getWalkStep() / access.getElementBytes());
-  ROCDL::RawPtrBufferLoadLdsOp::create(
-      e.b, e.loc, buffer.descriptor, ldsPointer, e.constant(kChunkBytes),
-      tapOffsets[place], uniform, e.constant(immediate), e.constant(0), nullptr,
-      nullptr, nullptr);
+  e.device.loadToLds(e, buffer.descriptor, ldsPointer, kChunkBytes,
+                     tapOffsets[place], uniform, immediate);
 }
 
 Value TileCopy::loadAtElement(unsigned place, Type type, Value element) {
@@ -104,7 +100,7 @@ Value TileCopy::loadAtElement(unsigned place, Type type, Value element) {
       e.both(e.ult(element, walk.elements), checkBounds(place, forms));
   Value offset = e.select(valid, e.add(rowForms[place][0], forms[0]),
                           e.constant(kOutOfRange));
-  return loadBuffer(e, buffer.descriptor, type, offset, e.constant(0));
+  return loadBuffer(e, buffer, type, offset, e.constant(0));
 }
 
 LdsTile tessera::chooseLdsTile(const ViewAccess &access, int64_t rows,

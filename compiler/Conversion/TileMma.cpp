@@ -2,8 +2,6 @@
 
 #include "compiler/Conversion/TileMma.h"
 
-#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -20,11 +18,11 @@ static Type getSumType(OpBuilder &b, Type element) {
   return element.isF64() ? element : b.getF32Type();
 }
 
-TileMma::TileMma(Emitter &e, const MatrixInstruction &instruction,
-                 const GpuTarget &target, LdsTile ldsM, LdsTile ldsN,
-                 int64_t wavesM, int64_t wavesN, bool lanesAlongN, Value lane,
-                 Value waveM, Value waveN, Type elementType)
-    : e(e), instruction(instruction), byteDot(target.byteDot),
+TileMma::TileMma(Emitter &e, const MatrixInstruction &instruction, LdsTile ldsM,
+                 LdsTile ldsN, int64_t wavesM, int64_t wavesN, bool lanesAlongN,
+                 Value lane, Value waveM, Value waveN, Type elementType)
+    : e(e), instruction(instruction),
+      hasByteDot(e.device.getTarget().byteDot != IntegerDot::None),
       lanesAlongN(lanesAlongN), elementType(elementType),
       laneChunks(instruction.getLaneChunks()),
       readsPerFragment(
@@ -134,7 +132,7 @@ Value TileMma::takePart(Value fragment, int64_t part) {
   Value taken = extractPart(e, fragment, part, instruction.kPerLane);
   if (instruction.isFma()) {
     auto type = dyn_cast<VectorType>(taken.getType());
-    if (elementType.isInteger() && byteDot != IntegerDot::None)
+    if (elementType.isInteger() && hasByteDot)
       taken = vector::ExtractOp::create(
           e.b, e.loc,
           vector::BitCastOp::create(
@@ -154,20 +152,10 @@ Value TileMma::multiply(Value fragmentM, Value fragmentN, Value accumulator,
                         int64_t part) {
   Value p = takePart(lanesAlongN ? fragmentN : fragmentM, part);
   Value q = takePart(lanesAlongN ? fragmentM : fragmentN, part);
-  switch (instruction.kind) {
-  case MatrixKind::Fma:
-    return elementType.isInteger() ? multiplyBytes(p, q, accumulator)
-                                   : multiplyFma(p, q, accumulator);
-  case MatrixKind::Mfma:
-    return amdgpu::MFMAOp::create(
-        e.b, e.loc, accumulator.getType(), instruction.rows,
-        instruction.columns, instruction.k, /*blocks=*/1, p, q, accumulator);
-  case MatrixKind::Wmma:
-    return amdgpu::WMMAOp::create(e.b, e.loc, accumulator.getType(),
-                                  instruction.rows, instruction.columns,
-                                  instruction.k, p, q, accumulator);
-  }
-  llvm_unreachable("every kind of row is multiplied");
+  if (!instruction.isFma())
+    return e.device.multiply(e, instruction, p, q, accumulator);
+  return elementType.isInteger() ? multiplyBytes(p, q, accumulator)
+                                 : multiplyFma(p, q, accumulator);
 }
 
 Value TileMma::multiplyFma(Value p, Value q, Value accumulator) {
@@ -182,22 +170,8 @@ Value TileMma::multiplyFma(Value p, Value q, Value accumulator) {
 
 /// accumulator + the dot product of four signed bytes.
 Value TileMma::multiplyBytes(Value p, Value q, Value accumulator) {
-  Type i32 = e.b.getI32Type();
-  auto call = [&](StringRef name, ValueRange operands) -> Value {
-    return LLVM::CallIntrinsicOp::create(e.b, e.loc, i32,
-                                         e.b.getStringAttr(name), operands)
-        .getResult(0);
-  };
-  Value no = e.constant(e.b.getBoolAttr(false));
-  Value yes = e.constant(e.b.getBoolAttr(true));
-  switch (byteDot) {
-  case IntegerDot::Signed:
-    return call("llvm.amdgcn.sdot4", {p, q, accumulator, no});
-  case IntegerDot::Mixed:
-    return call("llvm.amdgcn.sudot4", {yes, p, yes, q, accumulator, no});
-  case IntegerDot::None:
-    break;
-  }
+  if (hasByteDot)
+    return e.device.dotBytes(e, p, q, accumulator);
   for (int64_t i = 0; i < instruction.kPerLane; ++i) {
     Value product = arith::MulIOp::create(
         e.b, e.loc, vector::ExtractOp::create(e.b, e.loc, p, i),

@@ -32,10 +32,10 @@ class TileMma {
 public:
   /// `waveRow` and `waveColumn` say which part of the tile the wave computes;
   /// P is the side of the `lanes` dimension.
-  TileMma(Emitter &e, const MatrixInstruction &instruction,
-          const GpuTarget &target, LdsTile m, LdsTile n, int64_t wavesM,
-          int64_t wavesN, bool lanesAlongN, mlir::Value lane, mlir::Value waveM,
-          mlir::Value waveN, mlir::Type elementType);
+  TileMma(Emitter &e, const MatrixInstruction &instruction, LdsTile m,
+          LdsTile n, int64_t wavesM, int64_t wavesN, bool lanesAlongN,
+          mlir::Value lane, mlir::Value waveM, mlir::Value waveN,
+          mlir::Type elementType);
 
   const FragmentSide &getM() const { return m; }
   const FragmentSide &getN() const { return n; }
@@ -78,7 +78,7 @@ private:
 
   Emitter &e;
   MatrixInstruction instruction;
-  IntegerDot byteDot;
+  bool hasByteDot;
   bool lanesAlongN;
   mlir::Type elementType;
   int64_t laneChunks;

@@ -3,7 +3,6 @@
 #include "compiler/Driver/JitCompiler.h"
 #include "compiler/Algorithms/ChooseTile.h"
 #include "compiler/Pipeline/Pipeline.h"
-#include "compiler/Target/AMDGPU/AmdgpuTarget.h"
 
 #include <algorithm>
 
@@ -43,16 +42,13 @@ static void widen(KernelResources &all, const KernelResources &one) {
   all.scratchBytes = std::max(all.scratchBytes, one.scratchBytes);
 }
 
-/// Reads back what only the finished code object knows.
-static Status readResources(Kernel &kernel) {
-  ErrorOr<std::vector<KernelMetadata>> kernels =
-      readMetadata(kernel.codeObject);
-  if (!kernels)
-    return kernels.getStatus();
+/// Takes what the finished code object says of each launch's kernel.
+static Status readResources(Kernel &kernel,
+                            const std::vector<KernelMetadata> &kernels) {
   for (const LaunchRecipe &launch : kernel.launches) {
     auto found =
-        std::ranges::find(*kernels, launch.symbol, &KernelMetadata::name);
-    if (found == kernels->end())
+        std::ranges::find(kernels, launch.symbol, &KernelMetadata::name);
+    if (found == kernels.end())
       return internalError("the code object lacks kernel " + launch.symbol);
     widen(kernel.resources, found->resources);
     if (Status status = checkArgs(*found, launch); !status.isOk())
@@ -86,7 +82,7 @@ public:
     kernel.workspaceBytes = result->workspaceBytes;
     kernel.tile = options.tile;
     kernel.stageTimes = std::move(result->stageTimes);
-    Status status = readResources(kernel);
+    Status status = readResources(kernel, result->kernels);
     if (!status.isOk())
       return status;
     return kernel;

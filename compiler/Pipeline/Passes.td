@@ -16,7 +16,7 @@ def VerifyStage : Pass<"dnn-verify-stage", "::mlir::ModuleOp"> {
     |---------|-------------------------------------------------------------|
     | `dnn`   | dnn (primitives alone), func; in an epilogue arith, math    |
     | `tiled` | dnn without primitives, func, arith, math, scf, vector      |
-    | `gpu`   | gpu, amdgpu, rocdl, arith, math, memref, scf, vector, llvm  |
+    | `gpu`   | gpu, amdgpu, rocdl, nvvm, arith, math, memref, scf, vector, llvm |
 
     Stages `tiled` and `gpu` name their chip in `dnn.target`; a kernel of stage
     `gpu` says how it is launched in `known_block_size` and `known_grid_size`.

@@ -16,6 +16,7 @@
 #include "compiler/Pipeline/Passes.h"
 #include "compiler/Pipeline/ReadProblem.h"
 #include "compiler/Target/AMDGPU/AmdgpuTarget.h"
+#include "compiler/Target/NVPTX/NvptxTarget.h"
 #include "compiler/Transforms/Passes.h"
 #include "dialect/IR/Dnn.h"
 
@@ -59,6 +60,7 @@ private:
   Status lowerToLlvm();
   Status emitIsa();
   Status link();
+  Status readKernels();
 
   bool isPtx() const { return options.target->vendor == Vendor::Nvidia; }
   Status runPasses(mlir::PassManager &passes);
@@ -167,7 +169,7 @@ Status Compilation::link() {
   if (isPtx()) {
     object.assign(assembly.begin(), assembly.end());
     object.push_back('\0'); // cuModuleLoadData finds the end by it.
-    return Status::ok();
+    return readKernels();
   }
   if (!assembly.empty()) {
     ErrorOr<ObjectBytes> bytes = assembleText(assembly, *options.target);
@@ -179,6 +181,16 @@ Status Compilation::link() {
   if (!linked)
     return linked.getStatus();
   object = std::move(*linked);
+  return readKernels();
+}
+
+/// Reads back what only the finished code object knows.
+Status Compilation::readKernels() {
+  ErrorOr<std::vector<KernelMetadata>> kernels =
+      isPtx() ? readPtx({object.data(), object.size()}) : readMetadata(object);
+  if (!kernels)
+    return kernels.getStatus();
+  result.kernels = std::move(*kernels);
   return Status::ok();
 }
 

@@ -5,6 +5,7 @@
 
 #include "compiler/Pipeline/CompileContext.h"
 #include "compiler/Pipeline/Stage.h"
+#include "compiler/Target/Codegen/KernelMetadata.h"
 #include "runtime/Base/Kernel.h"
 #include "runtime/Base/Problem.h"
 
@@ -29,6 +30,8 @@ struct PipelineResult {
   /// In order, if the pipeline saw stage `gpu`.
   std::vector<LaunchRecipe> launches;
   uint64_t workspaceBytes = 0;
+  /// After Stage::Object: what the code object says of itself.
+  std::vector<KernelMetadata> kernels;
   /// Of each stage that was entered, in order.
   std::vector<StageTime> stageTimes;
 };

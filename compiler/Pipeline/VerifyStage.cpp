@@ -21,9 +21,9 @@ static ArrayRef<StringRef> getDialects(Stage stage) {
   static constexpr StringRef kDnn[] = {"builtin", "dnn", "func"};
   static constexpr StringRef kTiled[] = {"builtin", "dnn", "func",  "arith",
                                          "math",    "scf", "vector"};
-  static constexpr StringRef kGpu[] = {"builtin", "gpu",  "amdgpu", "rocdl",
-                                       "arith",   "math", "memref", "scf",
-                                       "vector",  "llvm"};
+  static constexpr StringRef kGpu[] = {"builtin", "gpu",    "amdgpu", "rocdl",
+                                       "nvvm",    "arith",  "math",   "memref",
+                                       "scf",     "vector", "llvm"};
   switch (stage) {
   case Stage::Dnn:
     return kDnn;

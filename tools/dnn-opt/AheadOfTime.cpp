@@ -8,7 +8,6 @@
 
 #include "tools/dnn-opt/AheadOfTime.h"
 #include "compiler/Pipeline/Pipeline.h"
-#include "compiler/Target/AMDGPU/AmdgpuTarget.h"
 
 #include <charconv>
 #include <cstdio>
@@ -161,11 +160,8 @@ static void printTiming(const PipelineResult &result) {
 
 /// Of a finished code object; spills are a warning, since a kernel that spills
 /// is right but slow.
-static Status printResources(const std::string &codeObject) {
-  ErrorOr<std::vector<KernelMetadata>> kernels = readMetadata(codeObject);
-  if (!kernels)
-    return kernels.getStatus();
-  for (const KernelMetadata &kernel : *kernels) {
+static void printResources(const PipelineResult &result) {
+  for (const KernelMetadata &kernel : result.kernels) {
     const KernelResources &resources = kernel.resources;
     std::fprintf(stderr,
                  "%s: %u VGPRs (%u AGPRs), %u SGPRs, %u bytes of LDS, %u "
@@ -173,12 +169,11 @@ static Status printResources(const std::string &codeObject) {
                  kernel.name.c_str(), resources.vgprs, resources.agprs,
                  resources.sgprs, resources.ldsBytes, resources.scratchBytes,
                  resources.vgprSpills + resources.sgprSpills,
-                 codeObject.size());
+                 result.output.size());
     if (resources.vgprSpills + resources.sgprSpills != 0)
       std::fprintf(stderr, "dnn-opt: warning: %s spills registers\n",
                    kernel.name.c_str());
   }
-  return Status::ok();
 }
 
 static Status compile(const Arguments &arguments) {
@@ -191,12 +186,9 @@ static Status compile(const Arguments &arguments) {
       return result.getStatus();
     if (i != arguments.repeat)
       continue;
-    if (arguments.timing)
+    if (arguments.timing) {
       printTiming(*result);
-    if (arguments.timing && arguments.options.stopAfter == Stage::Object) {
-      Status status = printResources(result->output);
-      if (!status.isOk())
-        return status;
+      printResources(*result);
     }
     return writeFile(arguments.output, result->output);
   }

@@ -1,0 +1,34 @@
+//===- DeviceOps.cpp - Where the vendors' instructions differ -------------===//
+
+#include "compiler/Conversion/DeviceOps.h"
+#include "compiler/Conversion/Emitter.h"
+
+#include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+
+using namespace mlir;
+using namespace tessera;
+
+std::unique_ptr<DeviceOps> tessera::createDeviceOps(const GpuTarget &target) {
+  switch (target.vendor) {
+  case Vendor::Amd:
+    return createAmdDeviceOps(target);
+  case Vendor::Nvidia:
+    return createNvidiaDeviceOps(target);
+  }
+  llvm_unreachable("every vendor has device ops");
+}
+
+void tessera::registerDeviceDialects(DialectRegistry &registry) {
+  registry
+      .insert<amdgpu::AMDGPUDialect, NVVM::NVVMDialect, ROCDL::ROCDLDialect>();
+}
+
+Value tessera::callIntrinsic(Emitter &e, StringRef name, Type type,
+                             ValueRange operands) {
+  return LLVM::CallIntrinsicOp::create(e.b, e.loc, type,
+                                       e.b.getStringAttr(name), operands)
+      .getResult(0);
+}

@@ -1,0 +1,278 @@
+//===- NvidiaDeviceOps.cpp - NVIDIA's instructions ------------------------===//
+//
+// Registers know what they wait for, and ptxas orders instructions anew, so
+// that waits and order pins are nothing here.
+//
+// Global memory has no descriptors: an access is executed under a predicate
+// that compares its offset with the size. It is written as PTX, since LLVM has
+// no predicated instruction in its IR and a branch for each access would cut
+// the loops into pieces.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Conversion/DeviceOps.h"
+#include "compiler/Conversion/Emitter.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace tessera;
+
+namespace {
+class NvidiaDeviceOps final : public DeviceOps {
+public:
+  using DeviceOps::DeviceOps;
+
+  Value emitThreadId(Emitter &e, std::optional<int64_t> count) const override;
+  Value emitBlockId(Emitter &e, std::optional<int64_t> count) const override;
+  Value emitUniform(Emitter &, Value value) const override { return value; }
+  void emitLdsBarrier(Emitter &e) const override;
+  void emitBareBarrier(Emitter &e) const override { emitLdsBarrier(e); }
+  void emitWait(Emitter &, std::optional<int64_t>,
+                std::optional<int64_t>) const override {}
+  void emitOrderPin(Emitter &) const override {}
+  void setKernelAttributes(gpu::GPUFuncOp, int64_t) const override {}
+  CheckedMemory makeMemory(Emitter &e, Value pointer,
+                           Value bytes) const override;
+  Value load(Emitter &e, CheckedMemory memory, Type type, Value lane,
+             Value uniform, int64_t alignment) const override;
+  void store(Emitter &e, Value value, CheckedMemory memory, Value lane,
+             int64_t alignment) const override;
+  void loadToLds(Emitter &, CheckedMemory, Value, int64_t, Value, Value,
+                 int64_t) const override {
+    llvm_unreachable("tiles with copies directly to LDS have been refused");
+  }
+  Value multiply(Emitter &, const MatrixInstruction &, Value, Value,
+                 Value) const override {
+    llvm_unreachable("no row of a matrix unit is for these chips");
+  }
+  Value dotBytes(Emitter &e, Value p, Value q,
+                 Value accumulator) const override;
+  StringRef getIntrinsic(Operation *op) const override;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Threads
+//===----------------------------------------------------------------------===//
+
+template <typename OpT>
+static Value emitId(Emitter &e, std::optional<int64_t> count) {
+  Type i32 = e.b.getI32Type();
+  if (!count)
+    return OpT::create(e.b, e.loc, i32);
+  return OpT::create(e.b, e.loc, i32,
+                     LLVM::ConstantRangeAttr::get(
+                         e.b.getContext(), APInt(32, 0), APInt(32, *count)));
+}
+
+Value NvidiaDeviceOps::emitThreadId(Emitter &e,
+                                    std::optional<int64_t> count) const {
+  return emitId<NVVM::ThreadIdXOp>(e, count);
+}
+
+Value NvidiaDeviceOps::emitBlockId(Emitter &e,
+                                   std::optional<int64_t> count) const {
+  return emitId<NVVM::BlockIdXOp>(e, count);
+}
+
+/// bar.sync orders the accesses of shared memory before and behind it.
+void NvidiaDeviceOps::emitLdsBarrier(Emitter &e) const {
+  NVVM::BarrierOp::create(e.b, e.loc);
+}
+
+//===----------------------------------------------------------------------===//
+// Global memory
+//===----------------------------------------------------------------------===//
+
+CheckedMemory NvidiaDeviceOps::makeMemory(Emitter &e, Value pointer,
+                                          Value bytes) const {
+  APInt size;
+  if (matchPattern(bytes, m_ConstantInt(&size)))
+    return {pointer, e.constant(size.getZExtValue())};
+  return {pointer,
+          arith::TruncIOp::create(e.b, e.loc, e.b.getI32Type(), bytes)};
+}
+
+static int64_t getByteSize(Type type) {
+  auto vector = dyn_cast<VectorType>(type);
+  return (vector ? vector.getNumElements() : 1) *
+         getElementTypeOrSelf(type).getIntOrFloatBitWidth() / 8;
+}
+
+/// Whether all of the `bytes` at offset `lane` are in range.
+static Value emitIsInside(Emitter &e, CheckedMemory memory, Value lane,
+                          int64_t bytes) {
+  APInt size;
+  Value last =
+      matchPattern(memory.bytes, m_ConstantInt(&size))
+          ? e.constant(size.getZExtValue() - bytes)
+          : arith::SubIOp::create(e.b, e.loc, memory.bytes, e.constant(bytes))
+                .getResult();
+  return arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::ule, lane,
+                               last);
+}
+
+static Value emitAddress(Emitter &e, Value pointer, Value offset) {
+  if (matchPattern(offset, m_Zero()))
+    return pointer;
+  Value wide = arith::ExtUIOp::create(e.b, e.loc, e.b.getI64Type(), offset);
+  return LLVM::GEPOp::create(e.b, e.loc, pointer.getType(), e.b.getI8Type(),
+                             pointer, wide);
+}
+
+/// "{$2, $3}": `count` registers of an asm text from number `first` on.
+static std::string getRegisters(size_t first, size_t count) {
+  std::string list;
+  for (size_t i = first; i != first + count; ++i)
+    list += (i == first ? "$" : ", $") + std::to_string(i);
+  return count == 1 ? list : "{" + list + "}";
+}
+
+/// ".v2.b32": of an access of `count` registers of `bits` bits.
+static std::string getSuffix(size_t count, unsigned bits) {
+  return (count == 1 ? "" : ".v" + std::to_string(count)) + ".b" +
+         std::to_string(bits);
+}
+
+static Value emitAsm(Emitter &e, Type result, ValueRange operands,
+                     StringRef text, StringRef constraints, bool hasEffects) {
+  auto op = LLVM::InlineAsmOp::create(
+      e.b, e.loc, result ? TypeRange(result) : TypeRange(), operands, text,
+      constraints, hasEffects, /*is_align_stack=*/false,
+      LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(),
+      ArrayAttr());
+  return result ? op.getRes() : Value();
+}
+
+/// One instruction for `count` words of `bits` bits; zeros where `inside` is
+/// false. The text says nothing of memory to LLVM, so that it may move: no
+/// kernel reads what it has stored. Registers have at least 16 bits.
+static SmallVector<Value> loadWords(Emitter &e, Value inside, Value address,
+                                    size_t count, unsigned bits) {
+  bool isWide = bits == 32;
+  std::string text, constraints;
+  for (size_t i = 0; i != count; ++i) {
+    text += (isWide ? "mov.b32 $" : "mov.b16 $") + std::to_string(i) + ", 0; ";
+    constraints += isWide ? "=&r," : "=&h,";
+  }
+  text += "@" + getRegisters(count, 1) + " ld.global" + getSuffix(count, bits) +
+          " " + getRegisters(0, count) + ", [" + getRegisters(count + 1, 1) +
+          "];";
+  Type word = e.b.getIntegerType(isWide ? 32 : 16);
+  Type result = word;
+  if (count > 1)
+    result = LLVM::LLVMStructType::getLiteral(e.b.getContext(),
+                                              SmallVector<Type>(count, word));
+  Value loaded = emitAsm(e, result, {inside, address}, text,
+                         constraints + "b,l", /*hasEffects=*/false);
+  if (count == 1)
+    return {loaded};
+  SmallVector<Value> words;
+  for (size_t i = 0; i != count; ++i)
+    words.push_back(LLVM::ExtractValueOp::create(e.b, e.loc, loaded, i));
+  return words;
+}
+
+static void storeWords(Emitter &e, Value inside, Value address,
+                       ArrayRef<Value> words, unsigned bits) {
+  SmallVector<Value> operands = {inside, address};
+  llvm::append_range(operands, words);
+  std::string text = "@$0 st.global" + getSuffix(words.size(), bits) +
+                     " [$1], " + getRegisters(2, words.size()) + ";";
+  std::string constraints = "b,l";
+  for (size_t i = 0; i != words.size(); ++i)
+    constraints += bits == 32 ? ",r" : ",h";
+  emitAsm(e, {}, operands, text, constraints + ",~{memory}",
+          /*hasEffects=*/true);
+}
+
+/// Words that one instruction moves of `left`, at an address of `alignment`.
+static size_t getPieceWords(size_t left, int64_t alignment) {
+  size_t words = 4;
+  while (words > 1 && (words > left || words * 4 > size_t(alignment)))
+    words /= 2;
+  return words;
+}
+
+Value NvidiaDeviceOps::load(Emitter &e, CheckedMemory memory, Type type,
+                            Value lane, Value uniform,
+                            int64_t alignment) const {
+  Value inside = emitIsInside(e, memory, lane, getByteSize(type));
+  Value address = emitAddress(e, memory.base, lane);
+  address = emitAddress(e, address, uniform);
+  auto vector = dyn_cast<VectorType>(type);
+  if (!vector) {
+    unsigned bits = type.getIntOrFloatBitWidth();
+    Value word = loadWords(e, inside, address, 1, bits).front();
+    return word.getType() == type
+               ? word
+               : arith::TruncIOp::create(e.b, e.loc, type, word).getResult();
+  }
+  SmallVector<Value> words;
+  size_t count = vector.getNumElements();
+  while (words.size() != count) {
+    size_t piece = getPieceWords(count - words.size(), alignment);
+    Value place = emitAddress(e, address, e.constant(words.size() * 4));
+    llvm::append_range(words, loadWords(e, inside, place, piece, 32));
+  }
+  return vector::FromElementsOp::create(e.b, e.loc, vector, words);
+}
+
+void NvidiaDeviceOps::store(Emitter &e, Value value, CheckedMemory memory,
+                            Value lane, int64_t alignment) const {
+  Type type = value.getType();
+  Value inside = emitIsInside(e, memory, lane, getByteSize(type));
+  Value address = emitAddress(e, memory.base, lane);
+  auto vector = dyn_cast<VectorType>(type);
+  if (!vector) {
+    unsigned bits = type.getIntOrFloatBitWidth();
+    if (bits == 8)
+      value = arith::ExtUIOp::create(e.b, e.loc, e.b.getI16Type(), value);
+    return storeWords(e, inside, address, value, bits);
+  }
+  int64_t count = vector.getNumElements();
+  for (int64_t done = 0; done != count;) {
+    int64_t piece = getPieceWords(count - done, alignment);
+    SmallVector<Value> words;
+    for (int64_t i = done; i != done + piece; ++i)
+      words.push_back(vector::ExtractOp::create(e.b, e.loc, value, i));
+    Value place = emitAddress(e, address, e.constant(done * 4));
+    storeWords(e, inside, place, words, 32);
+    done += piece;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Arithmetic
+//===----------------------------------------------------------------------===//
+
+Value NvidiaDeviceOps::dotBytes(Emitter &e, Value p, Value q,
+                                Value accumulator) const {
+  return callIntrinsic(e, "llvm.nvvm.idp4a.s.s", e.b.getI32Type(),
+                       {p, q, accumulator});
+}
+
+/// Upstream calls NVIDIA's device library, which we do not link, for each of
+/// these.
+StringRef NvidiaDeviceOps::getIntrinsic(Operation *op) const {
+  if (isa<math::FmaOp>(op))
+    return "llvm.fma";
+  if (isa<math::AbsFOp>(op))
+    return "llvm.fabs";
+  if (!getElementTypeOrSelf(op->getResult(0)).isF32())
+    return "";
+  if (isa<math::Exp2Op>(op))
+    return "llvm.exp2";
+  return isa<math::Log2Op>(op) ? "llvm.log2" : "";
+}
+
+std::unique_ptr<DeviceOps>
+tessera::createNvidiaDeviceOps(const GpuTarget &target) {
+  return std::make_unique<NvidiaDeviceOps>(target);
+}
