@@ -44,6 +44,11 @@ Device *Device::get() {
   return device;
 }
 
+const char *tessera::hip::getDeviceKind() { return "emulated"; }
+
+// Not through Device: it may be what failed.
+bool tessera::hip::areErrorsPrinted() { return readSettingsOnce().logErrors; }
+
 hipError_t tessera::emulator::checkDevice(int id) {
   if (!Device::get())
     return setError(hipErrorNoDevice);
