@@ -109,6 +109,7 @@ FORBIDDEN = [
     ("runtime/Base/A.cpp", "runtime/Gpu/GpuApi.h"),
     ("runtime/Tuning/A.cpp", "runtime/Engine/Engine.h"),
     ("runtime/Emulator/A.cpp", "runtime/Engine/Engine.h"),
+    ("runtime/Hip/A.cpp", "runtime/Emulator/Chip.h"),
     ("capi/lib/A.cpp", "compiler/Pipeline/Pipeline.h"),
     ("capi/include/miopen/a.h", "runtime/Base/Status.h"),
     ("capi/include/miopen/a.h", "hip/hip_fp16.h"),

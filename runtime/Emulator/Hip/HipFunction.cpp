@@ -56,14 +56,6 @@ TESSERA_HIP hipError_t hipFuncSetAttribute(const void *stub, hipFuncAttribute,
   hipFunction_t function;
   return hip::findRegistered(stub, &function);
 }
-TESSERA_HIP hipError_t hipFuncSetCacheConfig(const void *, hipFuncCache_t) {
-  return hipSuccess;
-}
-TESSERA_HIP hipError_t hipFuncSetSharedMemConfig(const void *,
-                                                 hipSharedMemConfig) {
-  return hipSuccess;
-}
-
 TESSERA_HIP const char *hipKernelNameRef(const hipFunction_t function) {
   return isFunction(function) ? function->kernel->name.c_str() : nullptr;
 }
