@@ -1,6 +1,6 @@
 //===- LlvmDiagnostics.cpp - Turns LLVM's complaints into a Status --------===//
 
-#include "compiler/Target/AMDGPU/LlvmDiagnostics.h"
+#include "compiler/Target/Codegen/LlvmDiagnostics.h"
 
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"

@@ -7,8 +7,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Target/AMDGPU/AmdgpuTarget.h"
-#include "compiler/Target/AMDGPU/LlvmDiagnostics.h"
+#include "compiler/Target/Codegen/Backend.h"
+#include "compiler/Target/Codegen/Codegen.h"
+#include "compiler/Target/Codegen/LlvmDiagnostics.h"
 
 #include "llvm/IR/Module.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -28,18 +29,18 @@ using namespace tessera;
 // - instcombine, simplifycfg: what the two before uncovered; empty blocks.
 // - infer-alignment: 16-byte LDS accesses of f32 rows; without it two
 //   ds_read2_b32 each.
-// - amdgpu-attributor: no hidden arguments, and no registers for ids that the
-//   kernel does not read.
+// - what the vendor's backend adds (Backend.h).
 // No indvars and no unrolling: they merge the loop over channels into the one
 // over taps and put address arithmetic into it.
-static constexpr char kPasses[] =
+static constexpr const char *kPasses =
     "function(early-cse,instcombine<max-iterations=1;no-verify-fixpoint>,"
     "div-rem-pairs,loop-mssa(loop-rotate,licm),"
     "instcombine<max-iterations=1;no-verify-fixpoint>,simplifycfg,"
-    "infer-alignment),amdgpu-attributor";
+    "infer-alignment)";
 
 Status tessera::optimizeModule(llvm::Module &module,
-                               llvm::TargetMachine &machine) {
+                               llvm::TargetMachine &machine,
+                               const GpuTarget &target) {
   LlvmDiagnostics diagnostics(module.getContext());
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
@@ -52,8 +53,12 @@ Status tessera::optimizeModule(llvm::Module &module,
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, callGraph, modules);
   llvm::ModulePassManager passes;
-  if (llvm::Error error = builder.parsePassPipeline(passes, kPasses))
-    return internalError(llvm::toString(std::move(error)));
+  for (llvm::StringRef pipeline : {kPasses, getBackend(target).lastPasses}) {
+    if (pipeline.empty())
+      continue;
+    if (llvm::Error error = builder.parsePassPipeline(passes, pipeline))
+      return internalError(llvm::toString(std::move(error)));
+  }
   passes.run(module, modules);
   return diagnostics.getStatus();
 }

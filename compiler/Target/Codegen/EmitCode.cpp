@@ -1,7 +1,7 @@
 //===- EmitCode.cpp - From LLVM IR to an object file or assembly ----------===//
 
-#include "compiler/Target/AMDGPU/AmdgpuTarget.h"
-#include "compiler/Target/AMDGPU/LlvmDiagnostics.h"
+#include "compiler/Target/Codegen/Codegen.h"
+#include "compiler/Target/Codegen/LlvmDiagnostics.h"
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -18,7 +18,7 @@ static Status emit(llvm::Module &module, llvm::TargetMachine &machine,
   llvm::raw_svector_ostream stream(output);
   llvm::legacy::PassManager passes;
   if (machine.addPassesToEmitFile(passes, stream, nullptr, type))
-    return internalError("the AMDGPU backend cannot emit this kind of file");
+    return internalError("the backend cannot emit this kind of file");
   passes.run(module);
   return diagnostics.getStatus();
 }

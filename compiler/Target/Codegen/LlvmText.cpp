@@ -1,7 +1,7 @@
 //===- LlvmText.cpp - Stage llvm as text ----------------------------------===//
 
-#include "compiler/Target/AMDGPU/AmdgpuTarget.h"
-#include "compiler/Target/AMDGPU/Initialize.h"
+#include "compiler/Target/Codegen/Backend.h"
+#include "compiler/Target/Codegen/Codegen.h"
 
 #include "llvm/AsmParser/Parser.h"
 #include "llvm/IR/LLVMContext.h"
@@ -15,10 +15,11 @@ using namespace tessera;
 /// Ok if the module says that it is for `target`: code for another chip would
 /// be generated in silence, since attributes of a function go first.
 static Status checkTarget(const llvm::Module &module, const GpuTarget &target) {
-  if (module.getTargetTriple().str() != kAmdgpuTriple)
+  const char *triple = getBackend(target).triple;
+  if (module.getTargetTriple().str() != triple)
     return invalidArgument("the LLVM IR is for '" +
                            module.getTargetTriple().str() + "', not for " +
-                           kAmdgpuTriple);
+                           triple);
   for (const llvm::Function &function : module) {
     llvm::Attribute chip = function.getFnAttribute("target-cpu");
     if (chip.isValid() &&

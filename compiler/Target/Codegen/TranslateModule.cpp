@@ -1,10 +1,11 @@
 //===- TranslateModule.cpp - From the llvm dialect to LLVM IR -------------===//
 
-#include "compiler/Target/AMDGPU/AmdgpuTarget.h"
-#include "compiler/Target/AMDGPU/Initialize.h"
+#include "compiler/Target/Codegen/Backend.h"
+#include "compiler/Target/Codegen/Codegen.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -20,8 +21,8 @@ static bool checkLowered(Operation *gpuModule, StringRef chip) {
   Operation *cast = nullptr;
   WalkResult result = gpuModule->walk([&](Operation *op) {
     if (op == gpuModule ||
-        isa_and_present<LLVM::LLVMDialect, ROCDL::ROCDLDialect>(
-            op->getDialect()))
+        isa_and_present<LLVM::LLVMDialect, NVVM::NVVMDialect,
+                        ROCDL::ROCDLDialect>(op->getDialect()))
       return WalkResult::advance();
     if (isa<UnrealizedConversionCastOp>(op)) {
       cast = cast ? cast : op;
@@ -40,17 +41,12 @@ static bool checkLowered(Operation *gpuModule, StringRef chip) {
   return !cast;
 }
 
-/// Writes what `target` asks of every function into its attributes, so that
-/// the text of the module is complete.
-static void setFunctionAttributes(llvm::Module &module,
-                                  const tessera::GpuTarget &target) {
-  for (llvm::Function &function : module) {
-    if (function.isDeclaration())
-      continue;
-    function.addFnAttr("target-cpu", llvm::StringRef(target.name));
-    if (target.has(tessera::Erratum::NoPackedF32Fma))
-      function.addFnAttr("target-features", "-packed-fp32-ops");
-  }
+/// Names the chip in every function, so that the text of the module is
+/// complete.
+static void setChip(llvm::Module &module, const tessera::GpuTarget &target) {
+  for (llvm::Function &function : module)
+    if (!function.isDeclaration())
+      function.addFnAttr("target-cpu", llvm::StringRef(target.name));
 }
 
 std::unique_ptr<llvm::Module>
@@ -63,10 +59,9 @@ tessera::translateModule(Operation *gpuModule, llvm::LLVMContext &context,
       translateModuleToLLVMIR(gpuModule, context, "kernels");
   if (!module)
     return nullptr;
-  module->setTargetTriple(llvm::Triple(kAmdgpuTriple));
+  module->setTargetTriple(llvm::Triple(getBackend(target).triple));
   module->setDataLayout(machine.createDataLayout());
-  // Version 5, as every HIP runtime from 5.2 to 7 loads it.
-  module->addModuleFlag(llvm::Module::Error, "amdhsa_code_object_version", 500);
-  setFunctionAttributes(*module, target);
+  setChip(*module, target);
+  getBackend(target).finishModule(*module, target);
   return module;
 }
