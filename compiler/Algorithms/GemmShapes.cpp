@@ -5,7 +5,7 @@
 using namespace tessera;
 
 // Shares of the 3x3 convolution of 256 to 256 channels of docs/performance.md,
-// f16: gfx942 for MFMA, gfx1201 for WMMA (gfx1100 is higher and ranks alike).
+// f16: gfx942 for MFMA (gfx90a is higher and ranks alike).
 // Small tiles of two waves share fragments among more instructions than those
 // of four.
 
@@ -44,7 +44,16 @@ static constexpr GemmShape kMfmaF64[] = {
     {32, 32, 2, 1, 64, 2, false, 0.65, true},
 };
 
-static constexpr GemmShape kWmma[] = {
+// A gfx11 fragment takes twice the registers.
+static constexpr GemmShape kWmmaGfx11[] = {
+    {128, 128, 2, 4, 64, 2, false, 0.92, true, true},
+    {128, 64, 2, 2, 64, 2, false, 0.91, false, false},
+    {64, 128, 2, 2, 64, 2, false, 0.91, false, false},
+    {64, 64, 2, 2, 64, 2, false, 0.89, true, true},
+    {32, 32, 2, 2, 64, 2, false, 0.72, true, true},
+};
+
+static constexpr GemmShape kWmmaGfx12[] = {
     {128, 128, 2, 4, 64, 2, false, 0.90, true},
     {128, 64, 2, 2, 64, 2, false, 0.88, false},
     {64, 128, 2, 2, 64, 2, false, 0.88, false},
@@ -118,10 +127,13 @@ GemmShapes tessera::getGemmShapes(const GpuTarget &target, DataType type) {
       return {"mfma32", kMfmaDirect, peak};
     return {"mfma32", kMfma, peak};
   case MatrixUnit::WmmaGfx11:
+    if (isWide)
+      return getFmaShapes(target);
+    return {"wmma16", kWmmaGfx11, peak};
   case MatrixUnit::WmmaGfx12:
     if (isWide)
       return getFmaShapes(target);
-    return {"wmma16", kWmma, peak};
+    return {"wmma16", kWmmaGfx12, peak};
   }
   return getFmaShapes(target);
 }

@@ -27,6 +27,8 @@ struct GemmShape {
   /// Registers left for the addresses of a flat walk (TileCopy.h); without
   /// them the kernel spills.
   bool fitsFlatWalk;
+  /// The same, left for the transposition of both factors (BlockCopy.h).
+  bool fitsTransposes = true;
 };
 
 /// The shapes for one chip and type, and the instruction that they are for.

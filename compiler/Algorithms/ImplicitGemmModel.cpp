@@ -1,132 +1,21 @@
 //===- ImplicitGemmModel.cpp - Which GEMM tile for which problem ----------===//
 //
-// A first model: a tile costs its area over the share of issue clocks that its
-// inner loop spends on matrix instructions, and the tiles run in rounds over
-// the compute units. Partly filled tiles and rounds are what it weighs.
+// The problems that igemm takes, the tiles that are worth trying for each, and
+// into how many parts a reduction may be split. GemmCost.h says what they cost.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Algorithms/Algorithm.h"
-#include "compiler/Algorithms/GemmShapes.h"
+#include "compiler/Algorithms/GemmCost.h"
 #include "compiler/Algorithms/ImplicitGemm.h"
 #include "compiler/Algorithms/Registry.h"
 
-#include <cmath>
 #include <limits>
 
 using namespace tessera;
 
 static int64_t divideUp(int64_t value, int64_t by) {
   return (value + by - 1) / by;
-}
-
-namespace {
-/// The GEMM that a direction of a convolution is; for strided backward data,
-/// those of all classes of input pixels (BackwardDataViews.cpp) together.
-struct GemmSize {
-  double groups;
-  int64_t rows;
-  int64_t columns;
-  double reduction; ///< The mean of the classes.
-  /// How many elements the inner loop of a nested walk goes through.
-  int64_t inner;
-  /// The outermost dimension of a reduction that may be split, else 1; and
-  /// whether `inner` is split with it.
-  int64_t splittable = 1;
-  bool splitsInner = false;
-};
-} // namespace
-
-static int64_t multiply(const Spatial &sizes) {
-  return sizes.d * sizes.h * sizes.w;
-}
-
-static bool isPointwise(const ConvProblem &p) {
-  return p.filter == Spatial() && p.pad == Pads() && p.stride == Spatial();
-}
-
-static GemmSize getForwardSize(const ConvProblem &p) {
-  int64_t channels = p.inChannels / p.groups;
-  return {static_cast<double>(p.groups), p.batch * multiply(p.getOutput()),
-          p.outChannels / p.groups,
-          static_cast<double>(channels * multiply(p.filter)), channels};
-}
-
-static GemmSize getBackwardDataSize(const ConvProblem &p) {
-  int64_t channels = p.outChannels / p.groups;
-  auto classes = static_cast<double>(multiply(p.stride));
-  Spatial rows = {divideUp(p.in.h, p.stride.h), divideUp(p.in.w, p.stride.w),
-                  divideUp(p.in.d, p.stride.d)};
-  return {static_cast<double>(p.groups) * classes, p.batch * multiply(rows),
-          p.inChannels / p.groups,
-          static_cast<double>(channels * multiply(p.filter)) / classes,
-          channels};
-}
-
-static GemmSize getBackwardWeightsSize(const ConvProblem &p, int step) {
-  Spatial out = p.getOutput();
-  int64_t pixels = multiply(out);
-  GemmSize size = {static_cast<double>(p.groups),
-                   p.outChannels / p.groups,
-                   p.inChannels / p.groups * multiply(p.filter),
-                   static_cast<double>(p.batch * pixels),
-                   p.batch,
-                   p.batch};
-  if (isPointwise(p)) {
-    bool areNhwc = p.xLayout == Layout::NHWC && p.yLayout == Layout::NHWC;
-    bool areNchw = p.xLayout == Layout::NCHW && p.yLayout == Layout::NCHW;
-    size.inner = areNhwc ? p.batch * pixels : areNchw ? pixels : 1;
-    size.splitsInner = areNhwc;
-  } else if (p.batch % (2 * step) == 0) {
-    // Images innermost: the first spatial dimension is split.
-    size.splittable = p.hasDepth() ? out.d : out.h;
-  }
-  return size;
-}
-
-static GemmSize getGemmSize(const ConvProblem &problem, int step) {
-  switch (problem.direction) {
-  case Direction::Forward:
-    return getForwardSize(problem);
-  case Direction::BackwardData:
-    return getBackwardDataSize(problem);
-  case Direction::BackwardWeights:
-    return getBackwardWeightsSize(problem, step);
-  }
-  return {};
-}
-
-static double countTiles(const GemmSize &size, const GemmShape &tile) {
-  return size.groups * static_cast<double>(divideUp(size.rows, tile.m)) *
-         static_cast<double>(divideUp(size.columns, tile.n));
-}
-
-/// Clocks of the launch that adds the parts: to start it, and to write and read
-/// an f32 of each at a speed between those of memory and of the L2 cache.
-static double estimateSum(const GemmSize &size, int parts) {
-  constexpr double kLaunch = 10000, kBytesAClock = 2000;
-  double elements = size.groups * static_cast<double>(size.rows) *
-                    static_cast<double>(size.columns);
-  return parts == 1 ? 0 : kLaunch + elements * parts * 8 / kBytesAClock;
-}
-
-/// `turn`: elements of the reduction that one turn of the main loop takes, to
-/// a multiple of which a part is filled up with zeros.
-static double estimateClocks(const GemmSize &size, const GpuTarget &target,
-                             double peak, const GemmShape &tile, int64_t turn,
-                             int parts) {
-  double rounds =
-      std::ceil(countTiles(size, tile) * parts / target.computeUnits);
-  auto steps = static_cast<double>(turn);
-  double reduction = std::ceil(size.reduction / parts / steps) * steps;
-  return rounds * tile.m * tile.n * reduction / (tile.efficiency * peak) +
-         estimateSum(size, parts);
-}
-
-/// Whether the walk of a part is nested (TileCopy.h), for `turn` elements a
-/// turn of the main loop.
-static bool isNested(const GemmSize &size, int64_t turn, int parts) {
-  return size.inner / (size.splitsInner ? parts : 1) % turn == 0;
 }
 
 /// 1, and numbers of parts that divide the reduction and do not make the walk
@@ -137,9 +26,18 @@ static std::vector<int> getParts(const GemmSize &size, const GpuTarget &target,
   double tiles = countTiles(size, tile);
   for (int n = 2; n <= size.splittable && n <= 64; ++n)
     if (size.splittable % n == 0 && tiles * n < 2.0 * target.computeUnits &&
-        isNested(size, turn, n) == isNested(size, turn, 1))
+        size.isNested(turn, n) == size.isNested(turn, 1))
       parts.push_back(n);
   return parts;
+}
+
+/// Whether the registers of a lane hold what the copies of a tile need.
+static bool fitsRegisters(const GemmSize &size, const GemmShape &shape,
+                          int64_t turn) {
+  bool transposesBoth =
+      size.rowFactor.isTransposed && size.columnFactor.isTransposed;
+  return (size.isNested(turn, 1) || shape.fitsFlatWalk) &&
+         (!transposesBoth || shape.fitsTransposes);
 }
 
 /// Whether the rows of a tile stay within one buffer descriptor: those of a
@@ -161,12 +59,12 @@ static bool isReachable(const ConvProblem &problem, const GemmShape &tile) {
   };
   switch (problem.direction) {
   case Direction::Forward: {
-    int64_t images = divideUp(tile.m, multiply(problem.getOutput()));
+    int64_t images = divideUp(tile.m, getVolume(problem.getOutput()));
     return fitsAll(images, images, tile.n);
   }
   case Direction::BackwardData: {
     int64_t images =
-        divideUp(tile.m, multiply(problem.in)) * multiply(problem.stride);
+        divideUp(tile.m, getVolume(problem.in)) * getVolume(problem.stride);
     return fitsAll(images, images, 0);
   }
   case Direction::BackwardWeights:
@@ -251,23 +149,27 @@ ImplicitGemm::getCandidates(const Problem &problem,
   const ConvProblem &conv = *problem.getConv();
   int64_t elementBytes = getByteSize(conv.dataType);
   GemmShapes shapes = getGemmShapes(target, conv.dataType);
+  auto tensorBytes =
+      static_cast<double>((conv.getInputElements() + conv.getFilterElements() +
+                           conv.getOutputElements()) *
+                          elementBytes);
   std::vector<Candidate> candidates;
   for (const GemmShape &shape : shapes.shapes) {
     GemmTile tile = makeGemmTile(shapes, shape, elementBytes);
-    int64_t turn = static_cast<int64_t>(tile.buffers) * tile.k;
     GemmSize size = getGemmSize(conv, tile.k);
+    GemmChoice choice{size, shape, elementBytes};
     if (!isReachable(conv, shape) || !isLaunchable(size, target, shape) ||
-        (!isNested(size, turn, 1) && !shape.fitsFlatWalk) ||
+        !fitsRegisters(size, shape, choice.getTurn()) ||
         (shape.isDirect && !canCopyDirectly(conv)))
       continue;
-    for (int parts : getParts(size, target, shape, turn)) {
+    for (int parts : getParts(size, target, shape, choice.getTurn())) {
       // The workspace of the parts is f32.
       if (parts > 1 && conv.dataType == DataType::F64)
         break;
-      tile.parts = parts;
+      tile.parts = choice.parts = parts;
       candidates.push_back(
           {tile.toConfig(),
-           estimateClocks(size, target, shapes.peak, shape, turn, parts)});
+           estimateClocks(choice, target, shapes.peak, tensorBytes)});
     }
   }
   return candidates;

@@ -111,13 +111,48 @@ static constexpr GpuTarget kOtherTargets[] = {
     makeGfx11("gfx1153"),
 };
 
+// NVIDIA's chips, from the CUDA programming guide's table of compute
+// capabilities: warps of an SM over its four schedulers. Shared memory is what
+// a kernel may declare statically, 48 KiB on every one of them; more takes a
+// launch that asks for it. The matrix units are no rows yet.
+
+static constexpr GpuTarget makeSm(std::string_view name, uint32_t warps,
+                                  uint32_t units) {
+  constexpr uint32_t kSchedulers = 4, kStaticShared = 49152;
+  return {name,
+          MatrixUnit::None,
+          IntegerDot::Signed,
+          32,
+          kStaticShared,
+          32,
+          warps / kSchedulers,
+          kSchedulers,
+          units,
+          /*bufferWord3=*/0,
+          /*errata=*/0,
+          /*directLdsBytes=*/0,
+          Vendor::Nvidia};
+}
+
+// The multiprocessors of the largest product (A100, H100 SXM), but of the
+// careful rows those of a small one.
+static constexpr GpuTarget kSmTargets[] = {
+    makeSm("sm_80", 64, 108),  makeSm("sm_90", 64, 132),
+    makeSm("sm_75", 32, 14),   makeSm("sm_86", 48, 20),
+    makeSm("sm_87", 48, 8),    makeSm("sm_89", 48, 20),
+    makeSm("sm_100", 64, 132), makeSm("sm_103", 64, 132),
+    makeSm("sm_110", 48, 20),  makeSm("sm_120", 48, 20),
+    makeSm("sm_121", 48, 20),
+};
+
 std::span<const GpuTarget> tessera::getAllTargets() { return kTargets; }
 
 const GpuTarget *tessera::findTarget(std::string_view name) {
   name = name.substr(0, name.find(':'));
   for (std::span<const GpuTarget> table :
        {std::span<const GpuTarget>(kTargets),
-        std::span<const GpuTarget>(kOtherTargets)})
+        std::span<const GpuTarget>(kOtherTargets),
+        std::span<const GpuTarget>(kSmTargets)})
     for (const GpuTarget &target : table)
       if (target.name == name)
         return &target;

@@ -32,7 +32,8 @@ static constexpr char kUsage[] =
   --tile TEXT              the tile; the compiler's choice without it
   --stop-after STAGE       problem, dnn, tiled, gpu, llvm, isa, object (default)
   -o FILE                  where the result goes; "-" (default) is stdout
-  --timing                 time of each stage and the kernel's resources, on stderr
+  --timing                 the tile, time of each stage and the kernel's resources,
+                           on stderr
   --repeat N               compile N times and report the last; for --timing
 
 Without --problem and --start-from, dnn-opt runs passes over MLIR:
@@ -148,6 +149,8 @@ static ErrorOr<Arguments> readArguments(char **arg) {
 }
 
 static void printTiming(const PipelineResult &result) {
+  if (!result.tile.empty())
+    std::fprintf(stderr, "%-8s %s\n", "tile", result.tile.c_str());
   double totalMs = 0;
   for (const StageTime &time : result.stageTimes) {
     std::fprintf(stderr, "%-8s %8.2f ms\n", time.stage.c_str(), time.timeMs);

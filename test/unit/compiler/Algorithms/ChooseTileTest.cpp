@@ -45,6 +45,35 @@ TEST(ChooseTile, WeighsWhatIsWasted) {
   EXPECT_LE(tile->m * tile->n, 64 * 64);
 }
 
+// A reduction is split where the units have too few tiles otherwise, instead of
+// taking tiles so small that the cache cannot feed them.
+TEST(ChooseTile, SplitsInsteadOfLoadingAgain) {
+  ConvProblem p = makeLayer();
+  p.direction = Direction::BackwardWeights;
+  p.batch = 64;
+  p.in = {14, 14};
+  auto tile = chooseTile(p, *findTarget("gfx942"));
+  ASSERT_TRUE(tile);
+  ErrorOr<GemmTile> chosen = parseGemmTile(*tile);
+  ASSERT_TRUE(chosen);
+  EXPECT_GT(chosen->parts, 1);
+  EXPECT_GE(chosen->m * chosen->n, 64 * 64);
+}
+
+// Where a layer has tiles enough, narrow loads and a transposition do not keep
+// it from the tile of the best loop.
+TEST(ChooseTile, TakesLargeTilesForGradients) {
+  ConvProblem p = makeLayer();
+  p.in = {56, 56};
+  p.outChannels = 512;
+  p.direction = Direction::BackwardData;
+  auto tile = chooseTile(p, *findTarget("gfx942"));
+  ASSERT_TRUE(tile);
+  ErrorOr<GemmTile> chosen = parseGemmTile(*tile);
+  ASSERT_TRUE(chosen);
+  EXPECT_GE(chosen->m * chosen->n, 256 * 128);
+}
+
 // A chip's matrix unit is used for the types that it multiplies, and the
 // general path for the others.
 TEST(ChooseTile, UsesTheMatrixUnit) {

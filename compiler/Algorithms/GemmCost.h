@@ -1,0 +1,41 @@
+//===- GemmCost.h - What a GEMM tile costs on a problem --------*- C++ -*-===//
+//
+// A model, not a measurement: docs/performance.md says what it was held
+// against. It knows four bottlenecks of a step of the main loop, and two of the
+// whole launch: rounds over the compute units, and the bytes that memory has to
+// move in any case.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_COMPILER_ALGORITHMS_GEMMCOST_H
+#define TESSERA_COMPILER_ALGORITHMS_GEMMCOST_H
+
+#include "compiler/Algorithms/GemmShapes.h"
+#include "compiler/Algorithms/GemmSize.h"
+
+namespace tessera {
+
+/// A tile for a problem; all of one target and problem are comparable.
+struct GemmChoice {
+  const GemmSize &size;
+  const GemmShape &shape;
+  int64_t elementBytes;
+  int parts = 1; ///< Of the reduction.
+
+  /// Elements that one turn of the main loop takes.
+  int64_t getTurn() const {
+    return shape.buffers * shape.stepBytes / elementBytes;
+  }
+};
+
+/// Workgroups of one part.
+double countTiles(const GemmSize &size, const GemmShape &shape);
+
+/// Clocks of the whole chip for all launches; `peak` as in GemmShapes,
+/// `tensorBytes` those of x, w and y together.
+double estimateClocks(const GemmChoice &choice, const GpuTarget &target,
+                      double peak, double tensorBytes);
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_ALGORITHMS_GEMMCOST_H
