@@ -1,7 +1,7 @@
 //===- DeviceReference.h - What a problem should give, by the device -*- C++
 //-*-//
 //
-// The host's oracle (dialect/Reference) needs minutes for a layer with a large
+// The host's oracle (dialect/Reference) takes long for a layer with a large
 // batch; a GPU that runs the same sums, one thread an element, needs a second.
 // The kernels are in Reference.hip, and somebody else compiles them, so that a
 // fault of our compiler cannot be in the judge as well.

@@ -1,7 +1,7 @@
 //===- Judge.h - Which reference verifies ----------------------*- C++ -*-===//
 //
-// The host's reference needs no other compiler and takes minutes for a layer
-// with a large batch; the device's takes a second, where there is something to
+// The host's reference needs no other compiler and takes long for a layer with
+// a large batch; the device's takes a second, where there is something to
 // compile it with.
 //
 //===----------------------------------------------------------------------===//

@@ -39,8 +39,9 @@ static double getError(const reference::Expected &expected,
   double squares = 0;
   double largest = std::numeric_limits<double>::min();
   const auto count = static_cast<int64_t>(expected.values.size());
-  for (int64_t i = 0; i < count; ++i) {
-    const double value = actual.load(expected.sizes.getCoord(i));
+  reference::Coord at;
+  for (int64_t i = 0; i < count; ++i, expected.sizes.advance(at)) {
+    const double value = actual.load(at);
     const double difference = value - expected.values[i];
     squares += difference * difference;
     largest =
