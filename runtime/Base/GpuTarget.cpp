@@ -28,6 +28,10 @@ static constexpr uint32_t kFlushesHalf =
 static constexpr GpuTarget kTargets[] = {
     // name, unit, byte dot, wave, lds, banks, waves, simds, units,
     // word3, errata, direct LDS bytes
+    {"gfx906", MatrixUnit::None, IntegerDot::Signed, 64, 65536, 32, 10, 4, 64,
+     kGfx9Buffer, 0, /*directLdsBytes=*/4},
+    {"gfx908", MatrixUnit::MfmaCdna1, IntegerDot::Signed, 64, 65536, 32, 10, 4,
+     120, kGfx9Buffer, 0, /*directLdsBytes=*/4},
     {"gfx90a", MatrixUnit::MfmaCdna2, IntegerDot::Signed, 64, 65536, 32, 8, 4,
      110, kGfx9Buffer, kFlushesHalf, /*directLdsBytes=*/4},
     {"gfx942", MatrixUnit::MfmaCdna3, IntegerDot::Signed, 64, 65536, 32, 8, 4,
@@ -50,9 +54,18 @@ static constexpr GpuTarget kTargets[] = {
 // Features: LLVM's AMDGPU.td (dot1-insts, dot8-insts, WMMA of gfx11). The
 // compute units are those of a small product, so that tiles stay small.
 
-static constexpr GpuTarget makeGfx9(std::string_view name, MatrixUnit unit,
-                                    IntegerDot dot) {
-  return {name, unit, dot, 64, 65536, 32, 8, 4, 60, kGfx9Buffer, 0};
+static constexpr GpuTarget makeGfx9(std::string_view name) {
+  return {name,
+          MatrixUnit::None,
+          IntegerDot::None,
+          64,
+          65536,
+          32,
+          8,
+          4,
+          60,
+          kGfx9Buffer,
+          0};
 }
 
 static constexpr GpuTarget makeGfx10(std::string_view name, IntegerDot dot) {
@@ -75,13 +88,11 @@ static constexpr GpuTarget makeGfx11(std::string_view name) {
 }
 
 static constexpr GpuTarget kOtherTargets[] = {
-    makeGfx9("gfx900", MatrixUnit::None, IntegerDot::None),
-    makeGfx9("gfx902", MatrixUnit::None, IntegerDot::None),
-    makeGfx9("gfx904", MatrixUnit::None, IntegerDot::None),
-    makeGfx9("gfx906", MatrixUnit::None, IntegerDot::Signed),
-    makeGfx9("gfx908", MatrixUnit::MfmaCdna1, IntegerDot::Signed),
-    makeGfx9("gfx909", MatrixUnit::None, IntegerDot::None),
-    makeGfx9("gfx90c", MatrixUnit::None, IntegerDot::None),
+    makeGfx9("gfx900"),
+    makeGfx9("gfx902"),
+    makeGfx9("gfx904"),
+    makeGfx9("gfx909"),
+    makeGfx9("gfx90c"),
     makeGfx10("gfx1010", IntegerDot::None),
     makeGfx10("gfx1011", IntegerDot::Signed),
     makeGfx10("gfx1012", IntegerDot::Signed),

@@ -1,10 +1,10 @@
-//===- HipOther.cpp - Small entry points that are no hipError_t -----------===//
+//===- Other.cpp - Small entry points that are no hipError_t --------------===//
 //
-// HipNotSupported.cpp answers with an error code; these have another type.
+// NotSupported.cpp answers with an error code; these have another type.
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/Emulator/Hip/Device.h"
+#include "runtime/Hip/Export.h"
 
 /// Names of calls, for profilers: none is ever announced to them.
 TESSERA_HIP const char *hipApiName(uint32_t) { return "unknown"; }

@@ -1,4 +1,4 @@
-//===- HipNotSupported.cpp - Entry points that only say that they are -----===//
+//===- NotSupported.cpp - Entry points that only say that they are --------===//
 //
 // A program that was linked against AMD's library needs every name that it
 // mentions, also of functions that it never calls. hip_runtime_api.h is not
@@ -6,10 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/Emulator/Hip/NotSupported.h"
+#include "runtime/Hip/Refuse.h"
 
 #define TESSERA_NOT_SUPPORTED(name)                                            \
   extern "C" __attribute__((visibility("default"))) int name() {               \
-    return tessera::emulator::refuseCall(#name);                               \
+    return tessera::hip::refuseCall(#name);                                    \
   }
-#include "runtime/Emulator/Hip/NotSupported.def"
+#include "runtime/Hip/NotSupported.def"

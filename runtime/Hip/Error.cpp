@@ -1,16 +1,18 @@
-//===- HipError.cpp - Errors of the emulated HIP --------------------------===//
+//===- Error.cpp - The last error, and what errors are called -------------===//
 
-#include "runtime/Emulator/Hip/Device.h"
-#include "runtime/Emulator/Hip/NotSupported.h"
+#include "runtime/Hip/Export.h"
+#include "runtime/Hip/Refuse.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <mutex>
 
-using namespace tessera::emulator;
+using namespace tessera::hip;
 
 static thread_local hipError_t lastError = hipSuccess;
+static std::atomic<hipError_t> stickyError{hipSuccess};
 
 namespace {
 struct LastText {
@@ -24,31 +26,34 @@ static LastText &getLastText() {
   return *text;
 }
 
-hipError_t tessera::emulator::setError(hipError_t error) {
+hipError_t tessera::hip::setError(hipError_t error) {
   if (error != hipSuccess)
     lastError = error;
   return error;
 }
 
-hipError_t tessera::emulator::setError(hipError_t error, std::string text) {
-  // Not through Device: it may be what failed.
-  static const bool logs = readSettingsOnce().logErrors;
-  if (logs)
-    std::fprintf(stderr, "tessera emulator: %s\n", text.c_str());
+hipError_t tessera::hip::setError(hipError_t error, std::string text) {
+  if (areErrorsPrinted())
+    std::fprintf(stderr, "tessera %s device: %s\n", getDeviceKind(),
+                 text.c_str());
   LastText &last = getLastText();
   std::lock_guard lock(last.mutex);
   last.text = std::move(text);
   return setError(error);
 }
 
-int tessera::emulator::refuseCall(const char *function) {
+void tessera::hip::setStickyError(hipError_t error) {
+  stickyError.store(error);
+}
+
+int tessera::hip::refuseCall(const char *function) {
   return setError(hipErrorNotSupported,
                   std::string(function) + " is not supported");
 }
 
 /// Copies the text of the last failed call of any thread, cut to `size` bytes
 /// with its final 0. Returns the size it needs.
-TESSERA_HIP size_t tesseraEmulatorGetLastError(char *text, size_t size) {
+TESSERA_HIP size_t tesseraDeviceGetLastError(char *text, size_t size) {
   LastText &last = getLastText();
   std::lock_guard lock(last.mutex);
   if (text && size) {
@@ -60,14 +65,17 @@ TESSERA_HIP size_t tesseraEmulatorGetLastError(char *text, size_t size) {
 }
 
 /// For the library's loader, which asks what kind of HIP this is.
-TESSERA_HIP const char *tesseraDeviceKind() { return "emulated"; }
+TESSERA_HIP const char *tesseraDeviceKind() { return getDeviceKind(); }
 
 TESSERA_HIP hipError_t hipGetLastError() {
-  hipError_t error = lastError;
+  hipError_t error = hipPeekAtLastError();
   lastError = hipSuccess;
   return error;
 }
-TESSERA_HIP hipError_t hipPeekAtLastError() { return lastError; }
+TESSERA_HIP hipError_t hipPeekAtLastError() {
+  hipError_t sticky = stickyError;
+  return sticky == hipSuccess ? lastError : sticky;
+}
 
 namespace {
 struct ErrorText {

@@ -1,4 +1,4 @@
-//===- HipFatBinary.cpp - Code that came inside the program ---------------===//
+//===- FatBinary.cpp - Code that came inside the program ------------------===//
 //
 // clang adds to each translation unit with device code a constructor that
 // announces its bundle of code objects, its kernels and its variables, before
@@ -8,14 +8,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/Emulator/Hip/FatBinary.h"
-#include "runtime/Emulator/Hip/Module.h"
+#include "runtime/Hip/FatBinary.h"
 
 #include <cstring>
+#include <mutex>
 #include <unordered_map>
+#include <vector>
 
-using namespace tessera;
-using namespace tessera::emulator;
+using namespace tessera::hip;
 
 static constexpr uint32_t kWrapperMagic = 0x48495046; // "HIPF"
 
@@ -96,11 +96,11 @@ TESSERA_HIP void __hipRegisterVar(void **handle, void *shadow, char *,
 TESSERA_HIP void __hipRegisterManagedVar(void **handle, void **pointer,
                                          void *initial, const char *name,
                                          size_t bytes, unsigned) {
-  Device *device = Device::get();
-  void *memory =
-      device ? device->memory.allocate(bytes, MemoryKind::Managed) : nullptr;
-  *pointer = memory ? memory : initial;
-  if (!memory)
+  void *memory = nullptr;
+  bool isThere =
+      hipMallocManaged(&memory, bytes, hipMemAttachGlobal) == hipSuccess;
+  *pointer = isThere ? memory : initial;
+  if (!isThere)
     return;
   std::memcpy(memory, initial, bytes);
   Registry &registry = getRegistry();
@@ -118,8 +118,19 @@ TESSERA_HIP void __hipUnregisterFatBinary(void **handle) {
   if (binary->module)
     (void)hipModuleUnload(binary->module);
   for (const ManagedVariable &variable : binary->managed)
-    Device::get()->memory.free(variable.memory, MemoryKind::Managed);
+    (void)hipFree(variable.memory);
   delete binary;
+}
+
+/// Tells the code where its variable is.
+static hipError_t setManaged(const FatBinary &binary,
+                             const ManagedVariable &variable) {
+  hipDeviceptr_t place = nullptr;
+  if (hipError_t error = hipModuleGetGlobal(&place, nullptr, binary.module,
+                                            variable.name.c_str()))
+    return error;
+  return hipMemcpy(place, &variable.memory, sizeof variable.memory,
+                   hipMemcpyHostToDevice);
 }
 
 /// Loads the code if it is not; the caller holds the registry's lock.
@@ -132,15 +143,13 @@ static hipError_t load(FatBinary &binary) {
   if (hipError_t error = hipModuleLoadData(&binary.module, binary.bundle))
     return error;
   for (const ManagedVariable &variable : binary.managed)
-    if (const GlobalImage *global =
-            binary.module->object->findGlobal(variable.name))
-      std::memcpy(reinterpret_cast<void *>(global->address), &variable.memory,
-                  sizeof variable.memory);
+    if (hipError_t error = setManaged(binary, variable))
+      return error;
   return hipSuccess;
 }
 
-hipError_t tessera::emulator::findRegistered(const void *stub,
-                                             hipFunction_t *function) {
+hipError_t tessera::hip::findRegistered(const void *stub,
+                                        hipFunction_t *function) {
   Registry &registry = getRegistry();
   std::lock_guard lock(registry.mutex);
   auto found = registry.functions.find(stub);
@@ -155,21 +164,23 @@ hipError_t tessera::emulator::findRegistered(const void *stub,
 }
 
 /// The host's name of a managed variable is already the memory itself.
-static hipError_t findManaged(const void *variable, uint64_t *address,
+static hipError_t findManaged(const void *variable, void **address,
                               size_t *bytes) {
-  Device *device = Device::get();
-  *address = reinterpret_cast<uint64_t>(variable);
-  auto memory = device ? device->memory.find(*address) : std::nullopt;
-  if (!memory || memory->kind != MemoryKind::Managed)
+  *address = const_cast<void *>(variable);
+  hipPointerAttribute_t attributes;
+  if (hipPointerGetAttributes(&attributes, variable) || !attributes.isManaged)
     return setError(hipErrorInvalidSymbol,
                     "no variable was registered under this address");
-  *bytes = memory->end - *address;
+  hipDeviceptr_t begin = nullptr;
+  if (hipError_t error = hipMemGetAddressRange(&begin, bytes, *address))
+    return error;
+  *bytes -= static_cast<size_t>(static_cast<const char *>(variable) -
+                                static_cast<const char *>(begin));
   return hipSuccess;
 }
 
-hipError_t tessera::emulator::findRegisteredVariable(const void *shadow,
-                                                     uint64_t *address,
-                                                     size_t *bytes) {
+hipError_t tessera::hip::findRegisteredVariable(const void *shadow,
+                                                void **address, size_t *bytes) {
   Registry &registry = getRegistry();
   std::lock_guard lock(registry.mutex);
   auto found = registry.variables.find(shadow);
@@ -178,13 +189,10 @@ hipError_t tessera::emulator::findRegisteredVariable(const void *shadow,
   const Symbol &symbol = found->second;
   if (hipError_t error = load(*symbol.owner))
     return error;
-  const GlobalImage *global =
-      symbol.owner->module->object->findGlobal(symbol.name);
-  if (!global)
+  if (hipModuleGetGlobal(address, bytes, symbol.owner->module,
+                         symbol.name.c_str()))
     return setError(hipErrorInvalidSymbol,
                     "the device code has no variable '" + symbol.name + "'");
-  *address = global->address;
-  *bytes = global->bytes;
   return hipSuccess;
 }
 
