@@ -45,7 +45,7 @@ public:
                  Value q, Value accumulator) const override;
   Value dotBytes(Emitter &e, Value p, Value q,
                  Value accumulator) const override;
-  StringRef getIntrinsic(Operation *op) const override;
+  Intrinsic getIntrinsic(Operation *op) const override;
 };
 } // namespace
 
@@ -182,12 +182,14 @@ Value AmdDeviceOps::dotBytes(Emitter &e, Value p, Value q,
 
 /// The code generator has exp2 and log2 of f32, right to one unit in the last
 /// place, where upstream calls AMD's device library, which we do not link.
-StringRef AmdDeviceOps::getIntrinsic(Operation *op) const {
+Intrinsic AmdDeviceOps::getIntrinsic(Operation *op) const {
   if (!getElementTypeOrSelf(op->getResult(0)).isF32())
-    return "";
+    return {};
   if (isa<math::Exp2Op>(op))
-    return "llvm.exp2";
-  return isa<math::Log2Op>(op) ? "llvm.log2" : "";
+    return {"llvm.exp2"};
+  if (isa<math::Log2Op>(op))
+    return {"llvm.log2"};
+  return {};
 }
 
 std::unique_ptr<DeviceOps>

@@ -29,6 +29,12 @@ struct CheckedMemory {
   explicit operator bool() const { return static_cast<bool>(base); }
 };
 
+/// A function of LLVM's IR.
+struct Intrinsic {
+  mlir::StringRef name;
+  bool takesVectors = true; ///< Else one element at a time.
+};
+
 /// Emits a vendor's instructions. Has no state but the chip; safe from any
 /// thread.
 class DeviceOps {
@@ -106,9 +112,9 @@ public:
   /// Only of chips with GpuTarget::byteDot.
   virtual mlir::Value dotBytes(Emitter &e, mlir::Value p, mlir::Value q,
                                mlir::Value accumulator) const = 0;
-  /// The LLVM intrinsic that `op` of the math dialect becomes, or "" if
-  /// upstream's conversion does the right thing.
-  virtual mlir::StringRef getIntrinsic(mlir::Operation *op) const = 0;
+  /// What an op of the arith or math dialect becomes of which upstream's
+  /// conversion would make the wrong thing; else no name.
+  virtual Intrinsic getIntrinsic(mlir::Operation *op) const = 0;
 
 protected:
   const GpuTarget &target;

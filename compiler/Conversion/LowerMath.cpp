@@ -13,6 +13,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 namespace tessera {
 #define GEN_PASS_DEF_LOWERMATH
@@ -23,13 +24,29 @@ using namespace mlir;
 
 /// The conversion to the llvm dialect refuses the ops of these intrinsics, so
 /// they are called by name.
-static void replaceByCall(Operation *op, StringRef name) {
+static Value createCall(OpBuilder &b, Location loc, StringRef name, Type type,
+                        ValueRange operands) {
+  return LLVM::CallIntrinsicOp::create(b, loc, type, b.getStringAttr(name),
+                                       operands)
+      .getResult(0);
+}
+
+static Value createCalls(Operation *op, tessera::Intrinsic intrinsic) {
   OpBuilder b(op);
-  auto call =
-      LLVM::CallIntrinsicOp::create(b, op->getLoc(), op->getResultTypes()[0],
-                                    b.getStringAttr(name), op->getOperands());
-  op->replaceAllUsesWith(call);
-  op->erase();
+  Location loc = op->getLoc();
+  Type type = op->getResultTypes()[0];
+  auto vector = dyn_cast<VectorType>(type);
+  if (!vector || intrinsic.takesVectors)
+    return createCall(b, loc, intrinsic.name, type, op->getOperands());
+  SmallVector<Value> elements;
+  for (int64_t i = 0; i < vector.getNumElements(); ++i) {
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(vector::ExtractOp::create(b, loc, operand, i));
+    elements.push_back(
+        createCall(b, loc, intrinsic.name, vector.getElementType(), operands));
+  }
+  return vector::FromElementsOp::create(b, loc, vector, elements);
 }
 
 namespace {
@@ -43,10 +60,14 @@ struct LowerMath : tessera::impl::LowerMathBase<LowerMath> {
     std::unique_ptr<tessera::DeviceOps> device =
         tessera::createDeviceOps(*target);
     getOperation().walk([&](Operation *op) {
-      if (!isa_and_present<math::MathDialect>(op->getDialect()))
+      if (!isa_and_present<arith::ArithDialect, math::MathDialect>(
+              op->getDialect()))
         return;
-      if (StringRef name = device->getIntrinsic(op); !name.empty())
-        replaceByCall(op, name);
+      tessera::Intrinsic intrinsic = device->getIntrinsic(op);
+      if (intrinsic.name.empty())
+        return;
+      op->replaceAllUsesWith(ValueRange{createCalls(op, intrinsic)});
+      op->erase();
     });
   }
 };

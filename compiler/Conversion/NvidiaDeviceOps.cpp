@@ -53,7 +53,7 @@ public:
   }
   Value dotBytes(Emitter &e, Value p, Value q,
                  Value accumulator) const override;
-  StringRef getIntrinsic(Operation *op) const override;
+  Intrinsic getIntrinsic(Operation *op) const override;
 };
 } // namespace
 
@@ -259,17 +259,24 @@ Value NvidiaDeviceOps::dotBytes(Emitter &e, Value p, Value q,
 }
 
 /// Upstream calls NVIDIA's device library, which we do not link, for each of
-/// these.
-StringRef NvidiaDeviceOps::getIntrinsic(Operation *op) const {
+/// these. Of exp2 and log2 the code generator knows the approximate
+/// instructions alone, right to 2^-22 (PTX ISA; log2 near 1 absolutely so).
+Intrinsic NvidiaDeviceOps::getIntrinsic(Operation *op) const {
   if (isa<math::FmaOp>(op))
-    return "llvm.fma";
+    return {"llvm.fma"};
   if (isa<math::AbsFOp>(op))
-    return "llvm.fabs";
-  if (!getElementTypeOrSelf(op->getResult(0)).isF32())
-    return "";
-  if (isa<math::Exp2Op>(op))
-    return "llvm.exp2";
-  return isa<math::Log2Op>(op) ? "llvm.log2" : "";
+    return {"llvm.fabs"};
+  if (isa<arith::MaxNumFOp>(op))
+    return {"llvm.maxnum"};
+  if (isa<arith::MinNumFOp>(op))
+    return {"llvm.minnum"};
+  bool isF32 = op->getNumResults() == 1 &&
+               getElementTypeOrSelf(op->getResult(0)).isF32();
+  if (isF32 && isa<math::Exp2Op>(op))
+    return {"llvm.nvvm.ex2.approx", /*takesVectors=*/false};
+  if (isF32 && isa<math::Log2Op>(op))
+    return {"llvm.nvvm.lg2.approx.f", /*takesVectors=*/false};
+  return {};
 }
 
 std::unique_ptr<DeviceOps>

@@ -32,7 +32,8 @@ def LowerMath : Pass<"dnn-lower-math", "::mlir::ModuleOp"> {
   let description = [{
     Turns ops that would become calls of a device library into LLVM's
     intrinsics, for which the chip has instructions: `math.exp2` and `math.log2`
-    of f32, and for NVIDIA's chips `math.fma` and `math.absf`, too.
+    of f32, and for NVIDIA's chips `math.fma`, `math.absf`, `arith.maxnumf` and
+    `arith.minnumf`, too.
 
     Pre-condition:  the module has the string attribute `dnn.target`.
     Post-condition: none of these ops is left.
@@ -45,7 +46,8 @@ def LowerMath : Pass<"dnn-lower-math", "::mlir::ModuleOp"> {
     %r = llvm.call_intrinsic "llvm.exp2"(%v) : (vector<8xf32>) -> vector<8xf32>
     ```
   }];
-  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect",
+                           "::mlir::vector::VectorDialect"];
 }
 
 def LowerPoints : Pass<"dnn-lower-points", "::mlir::ModuleOp"> {

@@ -54,6 +54,8 @@ ErrorOr<std::vector<KernelMetadata>> tessera::readPtx(std::string_view ptx) {
     if (auto shared = takePrefix(line, ".shared "))
       (kernels.empty() ? sharedByAll : kernels.back().resources.ldsBytes) +=
           readShared(*shared);
+    if (takePrefix(line, ".extern "))
+      return internalError("the PTX needs a library: " + std::string(line));
     if (auto name = takePrefix(line, ".visible .entry ")) {
       KernelMetadata &kernel = kernels.emplace_back();
       kernel.name = name->substr(0, name->find('('));

@@ -3,9 +3,9 @@
 // The pinned loop of the 3x3 convolution: what the inner loop must and must
 // not hold is the point of the whole design.
 
-// Two LDS buffers a factor, each an object of its own.
+// Two LDS buffers a factor, each an object of its own, aligned to chunks.
 // CHECK-LABEL: gpu.func @conv
-// CHECK-SAME: workgroup(%[[M0:.*]] : memref<4096xf16, #gpu.address_space<workgroup>>, %[[N0:.*]] : memref<4096xf16{{.*}}>, %[[M1:.*]] : memref<4096xf16{{.*}}>, %[[N1:.*]] : memref<4096xf16{{.*}}>)
+// CHECK-SAME: workgroup(%[[M0:.*]] : memref<4096xf16, #gpu.address_space<workgroup>> {llvm.align = 16 : i64}, %[[N0:[^ ]*]] : memref<4096xf16{{[^%]*}}, %[[M1:[^ ]*]] : memref<4096xf16{{[^%]*}}, %[[N1:[^ ]*]] : memref<4096xf16{{[^%]*}})
 // CHECK-SAME: kernel
 // CHECK-SAME: known_block_size = array<i32: 256, 1, 1>
 // CHECK-SAME: known_grid_size = array<i32: 196, 1, 1>
