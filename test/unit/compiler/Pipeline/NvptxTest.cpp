@@ -1,0 +1,120 @@
+//===- NvptxTest.cpp - Every kind of problem, for NVIDIA's chips ----------===//
+//
+// No GPU takes part: what can be judged without one is that each problem has a
+// kernel, that the text says of it what the launch says, and, where NVIDIA's
+// assembler is installed, that it takes the text and spills no register.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Pipeline/Pipeline.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+using namespace tessera;
+
+// All directions, types, algorithms, layouts and both kinds of walk.
+static constexpr const char *kProblems[] = {
+    "convfp16 -n 2 -c 64 -H 14 -W 14 -k 64 -y 3 -x 3 -p 1 -q 1 -I NHWC -O NHWC "
+    "-f NHWC -F 1",
+    "convfp16 -n 2 -c 60 -H 13 -W 14 -k 50 -y 3 -x 3 -p 1 -q 1 -F 2",
+    "convbfp16 -n 4 -c 64 -H 15 -W 15 -k 64 -y 3 -x 3 -u 2 -v 2 -p 1 -q 1 "
+    "-I NHWC -O NHWC -f NHWC -F 2",
+    "conv -n 2 -c 32 -H 17 -W 19 -k 48 -y 3 -x 3 -u 2 -v 2 -p 1 -q 1 -F 4",
+    "conv -n 64 -c 32 -H 8 -W 8 -k 48 -y 3 -x 3 -p 1 -q 1 -F 4",
+    "convint8 -n 2 -c 64 -H 14 -W 14 -k 64 -I NHWC -O NHWC -f NHWC -F 1",
+    "conv -n 2 -c 32 -H 28 -W 28 -k 32 -y 3 -x 3 -g 32 -p 1 -q 1 -F 1",
+    "convfp16 -n 2 -c 32 -H 28 -W 28 -k 32 -y 3 -x 3 -g 32 -p 1 -q 1 -F 4",
+    "conv -n 1 -c 16 -H 9 -W 9 -k 16 -y 3 -x 3 --spatial_dim 3 -D 8 -@ 3 -p 1 "
+    "-q 1 -F 1",
+    "pool-fwd-max-f16-nhwc,nhwc-n2c64h112w112-y3x3-p1x1-s2x2-iu8mask",
+    "pool-bwd-max-f16-nhwc,nhwc-n2c64h112w112-y3x3-p1x1-s2x2-iu8mask",
+    "pool-fwd-max-f32-nhwc,nhwc-n2c8h28w28-y3x3-p1x1-s2x2-inone",
+};
+
+namespace {
+class Nvptx : public testing::TestWithParam<std::string> {
+protected:
+  PipelineResult compile(const char *problem) {
+    PipelineOptions options;
+    options.target = findTarget(GetParam());
+    ErrorOr<PipelineResult> result =
+        compileText(context, Stage::Problem, problem, options);
+    EXPECT_TRUE(result) << problem << ": " << result.getStatus().getMessage();
+    return result ? std::move(*result) : PipelineResult();
+  }
+
+  CompileContext context;
+};
+} // namespace
+
+INSTANTIATE_TEST_SUITE_P(Chips, Nvptx,
+                         testing::Values("sm_75", "sm_80", "sm_86", "sm_90",
+                                         "sm_100", "sm_120"),
+                         [](const auto &info) { return info.param; });
+
+// Each launch finds its kernel, which has the arguments and the threads that
+// the launch gives it, and no more shared memory than the chip.
+TEST_P(Nvptx, KernelsAreLaunchable) {
+  for (const char *problem : kProblems) {
+    PipelineResult result = compile(problem);
+    EXPECT_FALSE(result.launches.empty()) << problem;
+    for (const LaunchRecipe &launch : result.launches) {
+      auto kernel = std::ranges::find(result.kernels, launch.symbol,
+                                      &KernelMetadata::name);
+      ASSERT_NE(kernel, result.kernels.end()) << launch.symbol;
+      EXPECT_EQ(kernel->args.size(), launch.args.size()) << problem;
+      EXPECT_EQ(kernel->kernargBytes, launch.args.size() * 8) << problem;
+      EXPECT_EQ(kernel->maxBlockSize, launch.block[0]) << problem;
+      EXPECT_LE(kernel->resources.ldsBytes, findTarget(GetParam())->ldsBytes);
+    }
+  }
+}
+
+/// NVIDIA's assembler, or nothing.
+static std::string findPtxas() {
+  for (const char *name : {"ptxas", "/usr/local/cuda/bin/ptxas"})
+    if (std::system(
+            (std::string(name) + " --version >/dev/null 2>&1").c_str()) == 0)
+      return name;
+  return {};
+}
+
+static std::string runAndRead(const std::string &command, int &status) {
+  FILE *pipe = popen((command + " 2>&1").c_str(), "r");
+  std::string text;
+  for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe))
+    text += static_cast<char>(c);
+  status = pclose(pipe);
+  return text;
+}
+
+// The assembler takes every text, and spills nothing.
+TEST_P(Nvptx, IsAssembledWithoutSpills) {
+  std::string ptxas = findPtxas();
+  if (ptxas.empty())
+    GTEST_SKIP() << "NVIDIA's assembler, ptxas, is not installed";
+  std::string file =
+      std::filesystem::temp_directory_path() /
+      ("tessera-nvptx-test-" + std::to_string(getpid()) + ".ptx");
+  for (const char *problem : kProblems) {
+    std::string ptx = compile(problem).output;
+    ASSERT_FALSE(ptx.empty());
+    ptx.pop_back(); // The zero that ends it for the driver.
+    std::ofstream(file) << ptx;
+    int status = 0;
+    std::string said = runAndRead(
+        ptxas + " -v -arch=" + GetParam() + " -o /dev/null " + file, status);
+    EXPECT_EQ(status, 0) << problem << "\n" << said;
+    for (size_t at = said.find(" bytes spill"); at != said.npos;
+         at = said.find(" bytes spill", at + 1))
+      EXPECT_TRUE(said[at - 1] == '0' && said[at - 2] == ' ') << problem << "\n"
+                                                              << said;
+  }
+  std::filesystem::remove(file);
+}
