@@ -141,7 +141,7 @@ extern "C" {
 
 miopenStatus_t
 miopenCreateConvolutionDescriptor(miopenConvolutionDescriptor_t *convDesc) {
-  return guard(__func__, {{convDesc, "convDesc"}}, [&]() -> ApiResult {
+  return guard(__func__, REQUIRED(convDesc), [&]() -> ApiResult {
     *convDesc = new miopenConvolutionDescriptor;
     return Status::ok();
   });
@@ -152,7 +152,7 @@ miopenInitConvolutionDescriptor(miopenConvolutionDescriptor_t convDesc,
                                 miopenConvolutionMode_t c_mode, int pad_h,
                                 int pad_w, int stride_h, int stride_w,
                                 int dilation_h, int dilation_w) {
-  return guard(__func__, {{convDesc, "convDesc"}}, [&]() -> ApiResult {
+  return guard(__func__, REQUIRED(convDesc), [&]() -> ApiResult {
     const int pads[] = {pad_h, pad_w};
     const int strides[] = {stride_h, stride_w};
     const int dilations[] = {dilation_h, dilation_w};
@@ -163,11 +163,7 @@ miopenInitConvolutionDescriptor(miopenConvolutionDescriptor_t convDesc,
 miopenStatus_t miopenInitConvolutionNdDescriptor(
     miopenConvolutionDescriptor_t convDesc, int spatialDim, const int *padA,
     const int *strideA, const int *dilationA, miopenConvolutionMode_t c_mode) {
-  return guard(__func__,
-               {{convDesc, "convDesc"},
-                {padA, "padA"},
-                {strideA, "strideA"},
-                {dilationA, "dilationA"}},
+  return guard(__func__, REQUIRED(convDesc, padA, strideA, dilationA),
                [&]() -> ApiResult {
                  return initConvolution(*convDesc, spatialDim, padA, strideA,
                                         dilationA, c_mode);
@@ -177,11 +173,10 @@ miopenStatus_t miopenInitConvolutionNdDescriptor(
 miopenStatus_t
 miopenGetConvolutionSpatialDim(miopenConvolutionDescriptor_t convDesc,
                                int *spatialDim) {
-  return guard(__func__, {{convDesc, "convDesc"}, {spatialDim, "spatialDim"}},
-               [&]() -> ApiResult {
-                 *spatialDim = convDesc->spatialRank;
-                 return Status::ok();
-               });
+  return guard(__func__, REQUIRED(convDesc, spatialDim), [&]() -> ApiResult {
+    *spatialDim = convDesc->spatialRank;
+    return Status::ok();
+  });
 }
 
 miopenStatus_t
@@ -190,14 +185,8 @@ miopenGetConvolutionDescriptor(miopenConvolutionDescriptor_t convDesc,
                                int *pad_w, int *stride_h, int *stride_w,
                                int *dilation_h, int *dilation_w) {
   return guard(__func__,
-               {{convDesc, "convDesc"},
-                {c_mode, "c_mode"},
-                {pad_h, "pad_h"},
-                {pad_w, "pad_w"},
-                {stride_h, "stride_h"},
-                {stride_w, "stride_w"},
-                {dilation_h, "dilation_h"},
-                {dilation_w, "dilation_w"}},
+               REQUIRED(convDesc, c_mode, pad_h, pad_w, stride_h, stride_w,
+                        dilation_h, dilation_w),
                [&]() -> ApiResult {
                  if (convDesc->spatialRank != 2)
                    return notTwoDimensional(*convDesc);
@@ -216,7 +205,7 @@ miopenGetConvolutionNdDescriptor(miopenConvolutionDescriptor_t convDesc,
                                  int requestedSpatialDim, int *spatialDim,
                                  int *padA, int *strideA, int *dilationA,
                                  miopenConvolutionMode_t *c_mode) {
-  return guard(__func__, {{convDesc, "convDesc"}}, [&]() -> ApiResult {
+  return guard(__func__, REQUIRED(convDesc), [&]() -> ApiResult {
     if (requestedSpatialDim < 0)
       return invalidArgument("requestedSpatialDim is negative");
     if (requestedSpatialDim > convDesc->spatialRank)
@@ -225,8 +214,7 @@ miopenGetConvolutionNdDescriptor(miopenConvolutionDescriptor_t convDesc,
                   std::to_string(convDesc->spatialRank) +
                   " spatial dimensions of the convolution"};
     if (requestedSpatialDim > 0) {
-      if (Status status = checkPointers(
-              {{padA, "padA"}, {strideA, "strideA"}, {dilationA, "dilationA"}});
+      if (Status status = checkPointers(REQUIRED(padA, strideA, dilationA));
           !status.isOk())
         return status;
       std::copy_n(convDesc->pads.begin(), requestedSpatialDim, padA);
@@ -244,17 +232,16 @@ miopenGetConvolutionNdDescriptor(miopenConvolutionDescriptor_t convDesc,
 miopenStatus_t
 miopenGetConvolutionGroupCount(miopenConvolutionDescriptor_t convDesc,
                                int *groupCount) {
-  return guard(__func__, {{convDesc, "convDesc"}, {groupCount, "groupCount"}},
-               [&]() -> ApiResult {
-                 *groupCount = convDesc->groups;
-                 return Status::ok();
-               });
+  return guard(__func__, REQUIRED(convDesc, groupCount), [&]() -> ApiResult {
+    *groupCount = convDesc->groups;
+    return Status::ok();
+  });
 }
 
 miopenStatus_t
 miopenSetConvolutionGroupCount(miopenConvolutionDescriptor_t convDesc,
                                int groupCount) {
-  return guard(__func__, {{convDesc, "convDesc"}}, [&]() -> ApiResult {
+  return guard(__func__, REQUIRED(convDesc), [&]() -> ApiResult {
     convDesc->groups = groupCount;
     return Status::ok();
   });
@@ -263,7 +250,7 @@ miopenSetConvolutionGroupCount(miopenConvolutionDescriptor_t convDesc,
 miopenStatus_t
 miopenSetTransposeConvOutputPadding(miopenConvolutionDescriptor_t convDesc,
                                     int adj_h, int adj_w) {
-  return guard(__func__, {{convDesc, "convDesc"}}, [&]() -> ApiResult {
+  return guard(__func__, REQUIRED(convDesc), [&]() -> ApiResult {
     const int outputPads[] = {adj_h, adj_w};
     return setOutputPads(*convDesc, 2, outputPads);
   });
@@ -272,38 +259,30 @@ miopenSetTransposeConvOutputPadding(miopenConvolutionDescriptor_t convDesc,
 miopenStatus_t
 miopenSetTransposeConvNdOutputPadding(miopenConvolutionDescriptor_t convDesc,
                                       int spatialDim, const int *adjA) {
-  return guard(__func__, {{convDesc, "convDesc"}, {adjA, "adjA"}},
-               [&]() -> ApiResult {
-                 return setOutputPads(*convDesc, spatialDim, adjA);
-               });
+  return guard(__func__, REQUIRED(convDesc, adjA), [&]() -> ApiResult {
+    return setOutputPads(*convDesc, spatialDim, adjA);
+  });
 }
 
 miopenStatus_t miopenGetConvolutionForwardOutputDim(
     miopenConvolutionDescriptor_t convDesc,
     const miopenTensorDescriptor_t inputTensorDesc,
     const miopenTensorDescriptor_t filterDesc, int *n, int *c, int *h, int *w) {
-  return guard(__func__,
-               {{convDesc, "convDesc"},
-                {inputTensorDesc, "inputTensorDesc"},
-                {filterDesc, "filterDesc"},
-                {n, "n"},
-                {c, "c"},
-                {h, "h"},
-                {w, "w"}},
-               [&]() -> ApiResult {
-                 if (convDesc->spatialRank != 2)
-                   return notTwoDimensional(*convDesc);
-                 int rank;
-                 int lengths[4];
-                 if (Status status =
-                         copyOutputLengths(*convDesc, *inputTensorDesc,
-                                           *filterDesc, &rank, lengths);
-                     !status.isOk())
-                   return status;
-                 *n = lengths[0], *c = lengths[1];
-                 *h = lengths[2], *w = lengths[3];
-                 return Status::ok();
-               });
+  return guard(
+      __func__, REQUIRED(convDesc, inputTensorDesc, filterDesc, n, c, h, w),
+      [&]() -> ApiResult {
+        if (convDesc->spatialRank != 2)
+          return notTwoDimensional(*convDesc);
+        int rank;
+        int lengths[4];
+        if (Status status = copyOutputLengths(*convDesc, *inputTensorDesc,
+                                              *filterDesc, &rank, lengths);
+            !status.isOk())
+          return status;
+        *n = lengths[0], *c = lengths[1];
+        *h = lengths[2], *w = lengths[3];
+        return Status::ok();
+      });
 }
 
 miopenStatus_t miopenGetConvolutionNdForwardOutputDim(
@@ -311,21 +290,18 @@ miopenStatus_t miopenGetConvolutionNdForwardOutputDim(
     const miopenTensorDescriptor_t inputTensorDesc,
     const miopenTensorDescriptor_t filterDesc, int *nDim,
     int *outputTensorDimA) {
-  return guard(__func__,
-               {{convDesc, "convDesc"},
-                {inputTensorDesc, "inputTensorDesc"},
-                {filterDesc, "filterDesc"},
-                {nDim, "nDim"},
-                {outputTensorDimA, "outputTensorDimA"}},
-               [&]() -> ApiResult {
-                 return copyOutputLengths(*convDesc, *inputTensorDesc,
-                                          *filterDesc, nDim, outputTensorDimA);
-               });
+  return guard(
+      __func__,
+      REQUIRED(convDesc, inputTensorDesc, filterDesc, nDim, outputTensorDimA),
+      [&]() -> ApiResult {
+        return copyOutputLengths(*convDesc, *inputTensorDesc, *filterDesc, nDim,
+                                 outputTensorDimA);
+      });
 }
 
 miopenStatus_t
 miopenDestroyConvolutionDescriptor(miopenConvolutionDescriptor_t convDesc) {
-  return guard(__func__, {{convDesc, "convDesc"}}, [&]() -> ApiResult {
+  return guard(__func__, REQUIRED(convDesc), [&]() -> ApiResult {
     delete convDesc;
     return Status::ok();
   });
@@ -334,7 +310,7 @@ miopenDestroyConvolutionDescriptor(miopenConvolutionDescriptor_t convDesc) {
 miopenStatus_t
 miopenSetConvolutionAttribute(miopenConvolutionDescriptor_t convDesc,
                               const miopenConvolutionAttrib_t attr, int value) {
-  return guard(__func__, {{convDesc, "convDesc"}}, [&]() -> ApiResult {
+  return guard(__func__, REQUIRED(convDesc), [&]() -> ApiResult {
     const Attribute *attribute = findAttribute(attr);
     if (!attribute)
       return unknownAttribute(attr);
@@ -350,20 +326,19 @@ miopenStatus_t
 miopenGetConvolutionAttribute(miopenConvolutionDescriptor_t convDesc,
                               const miopenConvolutionAttrib_t attr,
                               int *value) {
-  return guard(__func__, {{convDesc, "convDesc"}, {value, "value"}},
-               [&]() -> ApiResult {
-                 const Attribute *attribute = findAttribute(attr);
-                 if (!attribute)
-                   return unknownAttribute(attr);
-                 *value = convDesc->*attribute->field;
-                 return Status::ok();
-               });
+  return guard(__func__, REQUIRED(convDesc, value), [&]() -> ApiResult {
+    const Attribute *attribute = findAttribute(attr);
+    if (!attribute)
+      return unknownAttribute(attr);
+    *value = convDesc->*attribute->field;
+    return Status::ok();
+  });
 }
 
 miopenStatus_t
 miopenSetConvolutionFindMode(miopenConvolutionDescriptor_t convDesc,
                              miopenConvolutionFindMode_t findMode) {
-  return guard(__func__, {{convDesc, "convDesc"}}, [&]() -> ApiResult {
+  return guard(__func__, REQUIRED(convDesc), [&]() -> ApiResult {
     if (!isFindMode(findMode))
       return invalidArgument("find mode " + std::to_string(findMode) +
                              " is unknown");
@@ -375,11 +350,10 @@ miopenSetConvolutionFindMode(miopenConvolutionDescriptor_t convDesc,
 miopenStatus_t
 miopenGetConvolutionFindMode(const miopenConvolutionDescriptor_t convDesc,
                              miopenConvolutionFindMode_t *findMode) {
-  return guard(__func__, {{convDesc, "convDesc"}, {findMode, "findMode"}},
-               [&]() -> ApiResult {
-                 *findMode = convDesc->findMode;
-                 return Status::ok();
-               });
+  return guard(__func__, REQUIRED(convDesc, findMode), [&]() -> ApiResult {
+    *findMode = convDesc->findMode;
+    return Status::ok();
+  });
 }
 
 } // extern "C"

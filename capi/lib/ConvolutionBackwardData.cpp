@@ -18,12 +18,7 @@ miopenStatus_t miopenConvolutionBackwardDataGetWorkSpaceSize(
     const miopenTensorDescriptor_t dxDesc, size_t *workSpaceSize) {
   return guard(
       __func__,
-      {{handle, "handle"},
-       {dyDesc, "dyDesc"},
-       {wDesc, "wDesc"},
-       {convDesc, "convDesc"},
-       {dxDesc, "dxDesc"},
-       {workSpaceSize, "workSpaceSize"}},
+      REQUIRED(handle, dyDesc, wDesc, convDesc, dxDesc, workSpaceSize),
       [&]() -> ApiResult {
         return getWorkspaceSize(
             {*handle, kDirection, {*dxDesc, *wDesc, *convDesc, *dyDesc}},
@@ -40,16 +35,8 @@ miopenStatus_t miopenFindConvolutionBackwardDataAlgorithm(
     size_t workSpaceSize, bool exhaustiveSearch) {
   return guard(
       __func__,
-      {{handle, "handle"},
-       {dyDesc, "dyDesc"},
-       {dy, "dy"},
-       {wDesc, "wDesc"},
-       {w, "w"},
-       {convDesc, "convDesc"},
-       {dxDesc, "dxDesc"},
-       {dx, "dx"},
-       {returnedAlgoCount, "returnedAlgoCount"},
-       {perfResults, "perfResults"}},
+      REQUIRED(handle, dyDesc, dy, wDesc, w, convDesc, dxDesc, dx,
+               returnedAlgoCount, perfResults),
       [&]() -> ApiResult {
         return findAlgorithm(
             {*handle, kDirection, {*dxDesc, *wDesc, *convDesc, *dyDesc}},
@@ -68,16 +55,7 @@ miopenStatus_t miopenConvolutionBackwardData(
     size_t workSpaceSize) {
   return guard(
       __func__,
-      {{handle, "handle"},
-       {alpha, "alpha"},
-       {dyDesc, "dyDesc"},
-       {dy, "dy"},
-       {wDesc, "wDesc"},
-       {w, "w"},
-       {convDesc, "convDesc"},
-       {beta, "beta"},
-       {dxDesc, "dxDesc"},
-       {dx, "dx"}},
+      REQUIRED(handle, alpha, dyDesc, dy, wDesc, w, convDesc, beta, dxDesc, dx),
       [&]() -> ApiResult {
         return runAlgorithm(
             {*handle, kDirection, {*dxDesc, *wDesc, *convDesc, *dyDesc}},
@@ -91,12 +69,7 @@ miopenStatus_t miopenConvolutionBackwardDataGetSolutionCount(
     const miopenConvolutionDescriptor_t convDesc,
     const miopenTensorDescriptor_t dxDesc, size_t *solutionCount) {
   return guard(__func__,
-               {{handle, "handle"},
-                {dyDesc, "dyDesc"},
-                {wDesc, "wDesc"},
-                {convDesc, "convDesc"},
-                {dxDesc, "dxDesc"},
-                {solutionCount, "solutionCount"}},
+               REQUIRED(handle, dyDesc, wDesc, convDesc, dxDesc, solutionCount),
                [&]() -> ApiResult {
                  return countSolutions({*handle,
                                         kDirection,
@@ -113,13 +86,8 @@ miopenStatus_t miopenConvolutionBackwardDataGetSolution(
     size_t *solutionCount, miopenConvSolution_t *solutions) {
   return guard(
       __func__,
-      {{handle, "handle"},
-       {dyDesc, "dyDesc"},
-       {wDesc, "wDesc"},
-       {convDesc, "convDesc"},
-       {dxDesc, "dxDesc"},
-       {solutionCount, "solutionCount"},
-       {solutions, "solutions"}},
+      REQUIRED(handle, dyDesc, wDesc, convDesc, dxDesc, solutionCount,
+               solutions),
       [&]() -> ApiResult {
         return getSolutions(
             {*handle, kDirection, {*dxDesc, *wDesc, *convDesc, *dyDesc}},
@@ -135,12 +103,7 @@ miopenStatus_t miopenConvolutionBackwardDataGetSolutionWorkspaceSize(
     size_t *workSpaceSize) {
   return guard(
       __func__,
-      {{handle, "handle"},
-       {dyDesc, "dyDesc"},
-       {wDesc, "wDesc"},
-       {convDesc, "convDesc"},
-       {dxDesc, "dxDesc"},
-       {workSpaceSize, "workSpaceSize"}},
+      REQUIRED(handle, dyDesc, wDesc, convDesc, dxDesc, workSpaceSize),
       [&]() -> ApiResult {
         return getSolutionWorkspaceSize(
             {*handle, kDirection, {*dxDesc, *wDesc, *convDesc, *dyDesc}},
@@ -153,12 +116,7 @@ miopenStatus_t miopenConvolutionBackwardDataCompileSolution(
     const miopenTensorDescriptor_t wDesc,
     const miopenConvolutionDescriptor_t convDesc,
     const miopenTensorDescriptor_t dxDesc, const uint64_t solution_id) {
-  return guard(__func__,
-               {{handle, "handle"},
-                {dyDesc, "dyDesc"},
-                {wDesc, "wDesc"},
-                {convDesc, "convDesc"},
-                {dxDesc, "dxDesc"}},
+  return guard(__func__, REQUIRED(handle, dyDesc, wDesc, convDesc, dxDesc),
                [&]() -> ApiResult {
                  return compileSolution({*handle,
                                          kDirection,
@@ -174,15 +132,7 @@ miopenStatus_t miopenConvolutionBackwardDataImmediate(
     const miopenTensorDescriptor_t dxDesc, void *dx, void *workSpace,
     size_t workSpaceSize, const uint64_t solution_id) {
   return guard(
-      __func__,
-      {{handle, "handle"},
-       {dyDesc, "dyDesc"},
-       {dy, "dy"},
-       {wDesc, "wDesc"},
-       {w, "w"},
-       {convDesc, "convDesc"},
-       {dxDesc, "dxDesc"},
-       {dx, "dx"}},
+      __func__, REQUIRED(handle, dyDesc, dy, wDesc, w, convDesc, dxDesc, dx),
       [&]() -> ApiResult {
         return runSolution(
             {*handle, kDirection, {*dxDesc, *wDesc, *convDesc, *dyDesc}},

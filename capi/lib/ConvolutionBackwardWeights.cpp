@@ -19,12 +19,7 @@ miopenStatus_t miopenConvolutionBackwardWeightsGetWorkSpaceSize(
     const miopenTensorDescriptor_t dwDesc, size_t *workSpaceSize) {
   return guard(
       __func__,
-      {{handle, "handle"},
-       {dyDesc, "dyDesc"},
-       {xDesc, "xDesc"},
-       {convDesc, "convDesc"},
-       {dwDesc, "dwDesc"},
-       {workSpaceSize, "workSpaceSize"}},
+      REQUIRED(handle, dyDesc, xDesc, convDesc, dwDesc, workSpaceSize),
       [&]() -> ApiResult {
         return getWorkspaceSize(
             {*handle, kDirection, {*xDesc, *dwDesc, *convDesc, *dyDesc}},
@@ -41,16 +36,8 @@ miopenStatus_t miopenFindConvolutionBackwardWeightsAlgorithm(
     size_t workSpaceSize, bool exhaustiveSearch) {
   return guard(
       __func__,
-      {{handle, "handle"},
-       {dyDesc, "dyDesc"},
-       {dy, "dy"},
-       {xDesc, "xDesc"},
-       {x, "x"},
-       {convDesc, "convDesc"},
-       {dwDesc, "dwDesc"},
-       {dw, "dw"},
-       {returnedAlgoCount, "returnedAlgoCount"},
-       {perfResults, "perfResults"}},
+      REQUIRED(handle, dyDesc, dy, xDesc, x, convDesc, dwDesc, dw,
+               returnedAlgoCount, perfResults),
       [&]() -> ApiResult {
         return findAlgorithm(
             {*handle, kDirection, {*xDesc, *dwDesc, *convDesc, *dyDesc}},
@@ -69,16 +56,7 @@ miopenStatus_t miopenConvolutionBackwardWeights(
     size_t workSpaceSize) {
   return guard(
       __func__,
-      {{handle, "handle"},
-       {alpha, "alpha"},
-       {dyDesc, "dyDesc"},
-       {dy, "dy"},
-       {xDesc, "xDesc"},
-       {x, "x"},
-       {convDesc, "convDesc"},
-       {beta, "beta"},
-       {dwDesc, "dwDesc"},
-       {dw, "dw"}},
+      REQUIRED(handle, alpha, dyDesc, dy, xDesc, x, convDesc, beta, dwDesc, dw),
       [&]() -> ApiResult {
         return runAlgorithm(
             {*handle, kDirection, {*xDesc, *dwDesc, *convDesc, *dyDesc}},
@@ -92,12 +70,7 @@ miopenStatus_t miopenConvolutionBackwardWeightsGetSolutionCount(
     const miopenConvolutionDescriptor_t convDesc,
     const miopenTensorDescriptor_t dwDesc, size_t *solutionCount) {
   return guard(__func__,
-               {{handle, "handle"},
-                {dyDesc, "dyDesc"},
-                {xDesc, "xDesc"},
-                {convDesc, "convDesc"},
-                {dwDesc, "dwDesc"},
-                {solutionCount, "solutionCount"}},
+               REQUIRED(handle, dyDesc, xDesc, convDesc, dwDesc, solutionCount),
                [&]() -> ApiResult {
                  return countSolutions({*handle,
                                         kDirection,
@@ -114,13 +87,8 @@ miopenStatus_t miopenConvolutionBackwardWeightsGetSolution(
     size_t *solutionCount, miopenConvSolution_t *solutions) {
   return guard(
       __func__,
-      {{handle, "handle"},
-       {dyDesc, "dyDesc"},
-       {xDesc, "xDesc"},
-       {convDesc, "convDesc"},
-       {dwDesc, "dwDesc"},
-       {solutionCount, "solutionCount"},
-       {solutions, "solutions"}},
+      REQUIRED(handle, dyDesc, xDesc, convDesc, dwDesc, solutionCount,
+               solutions),
       [&]() -> ApiResult {
         return getSolutions(
             {*handle, kDirection, {*xDesc, *dwDesc, *convDesc, *dyDesc}},
@@ -136,12 +104,7 @@ miopenStatus_t miopenConvolutionBackwardWeightsGetSolutionWorkspaceSize(
     size_t *workSpaceSize) {
   return guard(
       __func__,
-      {{handle, "handle"},
-       {dyDesc, "dyDesc"},
-       {xDesc, "xDesc"},
-       {convDesc, "convDesc"},
-       {dwDesc, "dwDesc"},
-       {workSpaceSize, "workSpaceSize"}},
+      REQUIRED(handle, dyDesc, xDesc, convDesc, dwDesc, workSpaceSize),
       [&]() -> ApiResult {
         return getSolutionWorkspaceSize(
             {*handle, kDirection, {*xDesc, *dwDesc, *convDesc, *dyDesc}},
@@ -154,12 +117,7 @@ miopenStatus_t miopenConvolutionBackwardWeightsCompileSolution(
     const miopenTensorDescriptor_t xDesc,
     const miopenConvolutionDescriptor_t convDesc,
     const miopenTensorDescriptor_t dwDesc, const uint64_t solution_id) {
-  return guard(__func__,
-               {{handle, "handle"},
-                {dyDesc, "dyDesc"},
-                {xDesc, "xDesc"},
-                {convDesc, "convDesc"},
-                {dwDesc, "dwDesc"}},
+  return guard(__func__, REQUIRED(handle, dyDesc, xDesc, convDesc, dwDesc),
                [&]() -> ApiResult {
                  return compileSolution({*handle,
                                          kDirection,
@@ -175,15 +133,7 @@ miopenStatus_t miopenConvolutionBackwardWeightsImmediate(
     const miopenTensorDescriptor_t dwDesc, void *dw, void *workSpace,
     size_t workSpaceSize, const uint64_t solution_id) {
   return guard(
-      __func__,
-      {{handle, "handle"},
-       {dyDesc, "dyDesc"},
-       {dy, "dy"},
-       {xDesc, "xDesc"},
-       {x, "x"},
-       {convDesc, "convDesc"},
-       {dwDesc, "dwDesc"},
-       {dw, "dw"}},
+      __func__, REQUIRED(handle, dyDesc, dy, xDesc, x, convDesc, dwDesc, dw),
       [&]() -> ApiResult {
         return runSolution(
             {*handle, kDirection, {*xDesc, *dwDesc, *convDesc, *dyDesc}},

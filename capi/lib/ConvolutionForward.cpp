@@ -17,12 +17,7 @@ miopenStatus_t miopenConvolutionForwardGetWorkSpaceSize(
     const miopenConvolutionDescriptor_t convDesc,
     const miopenTensorDescriptor_t yDesc, size_t *workSpaceSize) {
   return guard(__func__,
-               {{handle, "handle"},
-                {wDesc, "wDesc"},
-                {xDesc, "xDesc"},
-                {convDesc, "convDesc"},
-                {yDesc, "yDesc"},
-                {workSpaceSize, "workSpaceSize"}},
+               REQUIRED(handle, wDesc, xDesc, convDesc, yDesc, workSpaceSize),
                [&]() -> ApiResult {
                  return getWorkspaceSize(
                      {*handle, kDirection, {*xDesc, *wDesc, *convDesc, *yDesc}},
@@ -38,16 +33,8 @@ miopenStatus_t miopenFindConvolutionForwardAlgorithm(
     int *returnedAlgoCount, miopenConvAlgoPerf_t *perfResults, void *workSpace,
     size_t workSpaceSize, bool exhaustiveSearch) {
   return guard(__func__,
-               {{handle, "handle"},
-                {xDesc, "xDesc"},
-                {x, "x"},
-                {wDesc, "wDesc"},
-                {w, "w"},
-                {convDesc, "convDesc"},
-                {yDesc, "yDesc"},
-                {y, "y"},
-                {returnedAlgoCount, "returnedAlgoCount"},
-                {perfResults, "perfResults"}},
+               REQUIRED(handle, xDesc, x, wDesc, w, convDesc, yDesc, y,
+                        returnedAlgoCount, perfResults),
                [&]() -> ApiResult {
                  return findAlgorithm(
                      {*handle, kDirection, {*xDesc, *wDesc, *convDesc, *yDesc}},
@@ -64,22 +51,14 @@ miopenConvolutionForward(miopenHandle_t handle, const void *alpha,
                          miopenConvFwdAlgorithm_t algo, const void *beta,
                          const miopenTensorDescriptor_t yDesc, void *y,
                          void *workSpace, size_t workSpaceSize) {
-  return guard(__func__,
-               {{handle, "handle"},
-                {alpha, "alpha"},
-                {xDesc, "xDesc"},
-                {x, "x"},
-                {wDesc, "wDesc"},
-                {w, "w"},
-                {convDesc, "convDesc"},
-                {beta, "beta"},
-                {yDesc, "yDesc"},
-                {y, "y"}},
-               [&]() -> ApiResult {
-                 return runAlgorithm(
-                     {*handle, kDirection, {*xDesc, *wDesc, *convDesc, *yDesc}},
-                     {x, w, y, workSpace, workSpaceSize}, algo, alpha, beta);
-               });
+  return guard(
+      __func__,
+      REQUIRED(handle, alpha, xDesc, x, wDesc, w, convDesc, beta, yDesc, y),
+      [&]() -> ApiResult {
+        return runAlgorithm(
+            {*handle, kDirection, {*xDesc, *wDesc, *convDesc, *yDesc}},
+            {x, w, y, workSpace, workSpaceSize}, algo, alpha, beta);
+      });
 }
 
 miopenStatus_t miopenConvolutionForwardGetSolutionCount(
@@ -88,12 +67,7 @@ miopenStatus_t miopenConvolutionForwardGetSolutionCount(
     const miopenConvolutionDescriptor_t convDesc,
     const miopenTensorDescriptor_t yDesc, size_t *solutionCount) {
   return guard(__func__,
-               {{handle, "handle"},
-                {wDesc, "wDesc"},
-                {xDesc, "xDesc"},
-                {convDesc, "convDesc"},
-                {yDesc, "yDesc"},
-                {solutionCount, "solutionCount"}},
+               REQUIRED(handle, wDesc, xDesc, convDesc, yDesc, solutionCount),
                [&]() -> ApiResult {
                  return countSolutions(
                      {*handle, kDirection, {*xDesc, *wDesc, *convDesc, *yDesc}},
@@ -107,19 +81,14 @@ miopenStatus_t miopenConvolutionForwardGetSolution(
     const miopenConvolutionDescriptor_t convDesc,
     const miopenTensorDescriptor_t yDesc, const size_t maxSolutionCount,
     size_t *solutionCount, miopenConvSolution_t *solutions) {
-  return guard(__func__,
-               {{handle, "handle"},
-                {wDesc, "wDesc"},
-                {xDesc, "xDesc"},
-                {convDesc, "convDesc"},
-                {yDesc, "yDesc"},
-                {solutionCount, "solutionCount"},
-                {solutions, "solutions"}},
-               [&]() -> ApiResult {
-                 return getSolutions(
-                     {*handle, kDirection, {*xDesc, *wDesc, *convDesc, *yDesc}},
-                     maxSolutionCount, *solutionCount, solutions);
-               });
+  return guard(
+      __func__,
+      REQUIRED(handle, wDesc, xDesc, convDesc, yDesc, solutionCount, solutions),
+      [&]() -> ApiResult {
+        return getSolutions(
+            {*handle, kDirection, {*xDesc, *wDesc, *convDesc, *yDesc}},
+            maxSolutionCount, *solutionCount, solutions);
+      });
 }
 
 miopenStatus_t miopenConvolutionForwardGetSolutionWorkspaceSize(
@@ -129,12 +98,7 @@ miopenStatus_t miopenConvolutionForwardGetSolutionWorkspaceSize(
     const miopenTensorDescriptor_t yDesc, const uint64_t solution_id,
     size_t *workSpaceSize) {
   return guard(__func__,
-               {{handle, "handle"},
-                {wDesc, "wDesc"},
-                {xDesc, "xDesc"},
-                {convDesc, "convDesc"},
-                {yDesc, "yDesc"},
-                {workSpaceSize, "workSpaceSize"}},
+               REQUIRED(handle, wDesc, xDesc, convDesc, yDesc, workSpaceSize),
                [&]() -> ApiResult {
                  return getSolutionWorkspaceSize(
                      {*handle, kDirection, {*xDesc, *wDesc, *convDesc, *yDesc}},
@@ -147,12 +111,7 @@ miopenStatus_t miopenConvolutionForwardCompileSolution(
     const miopenTensorDescriptor_t xDesc,
     const miopenConvolutionDescriptor_t convDesc,
     const miopenTensorDescriptor_t yDesc, const uint64_t solution_id) {
-  return guard(__func__,
-               {{handle, "handle"},
-                {wDesc, "wDesc"},
-                {xDesc, "xDesc"},
-                {convDesc, "convDesc"},
-                {yDesc, "yDesc"}},
+  return guard(__func__, REQUIRED(handle, wDesc, xDesc, convDesc, yDesc),
                [&]() -> ApiResult {
                  return compileSolution(
                      {*handle, kDirection, {*xDesc, *wDesc, *convDesc, *yDesc}},
@@ -167,14 +126,7 @@ miopenStatus_t miopenConvolutionForwardImmediate(
     const miopenTensorDescriptor_t yDesc, void *y, void *workSpace,
     size_t workSpaceSize, const uint64_t solution_id) {
   return guard(__func__,
-               {{handle, "handle"},
-                {wDesc, "wDesc"},
-                {w, "w"},
-                {xDesc, "xDesc"},
-                {x, "x"},
-                {convDesc, "convDesc"},
-                {yDesc, "yDesc"},
-                {y, "y"}},
+               REQUIRED(handle, wDesc, w, xDesc, x, convDesc, yDesc, y),
                [&]() -> ApiResult {
                  return runSolution(
                      {*handle, kDirection, {*xDesc, *wDesc, *convDesc, *yDesc}},

@@ -2,6 +2,7 @@
 
 #include "capi/lib/ErrorGuard.h"
 
+#include <algorithm>
 #include <new>
 #include <sstream>
 #include <stdexcept>
@@ -62,20 +63,31 @@ const char *capi::getStatusName(miopenStatus_t status) {
 
 const char *capi::getLastErrorMessage() { return lastErrorMessage.c_str(); }
 
-Status capi::checkPointers(std::initializer_list<RequiredPointer> pointers) {
-  for (const RequiredPointer &required : pointers)
-    if (!required.pointer)
-      return invalidArgument(std::string(required.name) + " is NULL");
-  return Status::ok();
+/// Takes the first name off a list with commas between.
+static std::string_view takeName(std::string_view &names) {
+  const size_t end = std::min(names.find(','), names.size());
+  const std::string_view name = names.substr(0, end);
+  names.remove_prefix(end);
+  names.remove_prefix(std::min(names.find_first_not_of(", "), names.size()));
+  return name;
 }
 
-void capi::detail::logApiCall(const char *function,
-                              std::initializer_list<RequiredPointer> pointers) {
+Status capi::checkPointers(std::string_view names, Pointers pointers) {
+  auto missing = std::find(pointers.begin(), pointers.end(), nullptr);
+  if (missing == pointers.end()) [[likely]]
+    return Status::ok();
+  for (auto pointer = pointers.begin(); pointer != missing; ++pointer)
+    takeName(names);
+  return invalidArgument(std::string(takeName(names)) + " is NULL");
+}
+
+void capi::detail::logApiCall(const char *function, std::string_view names,
+                              Pointers pointers) {
   std::ostringstream text;
   text << function << '(';
   const char *separator = "";
-  for (const RequiredPointer &required : pointers) {
-    text << separator << required.name << " = " << required.pointer;
+  for (const void *pointer : pointers) {
+    text << separator << takeName(names) << " = " << pointer;
     separator = ", ";
   }
   text << ')';

@@ -15,6 +15,7 @@
 
 #include <initializer_list>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace tessera::capi {
@@ -43,19 +44,20 @@ const char *getStatusName(miopenStatus_t status);
 /// The sentence of the last failure on this thread; "" at first.
 const char *getLastErrorMessage();
 
-/// A pointer that must not be null, and what the caller calls it.
-struct RequiredPointer {
-  const void *pointer;
-  const char *name;
-};
+/// Pointers of a call that must not be null, and what the header calls them:
+/// guard(__func__, REQUIRED(handle, xDesc), [&] ...). Two arguments.
+#define REQUIRED(...)                                                          \
+  #__VA_ARGS__, { __VA_ARGS__ }
+using Pointers = std::initializer_list<const void *>;
 
-/// InvalidArgument, naming the first null pointer.
-Status checkPointers(std::initializer_list<RequiredPointer> pointers);
+/// InvalidArgument, naming the first null pointer. `names` is a list with
+/// commas between: the arguments come from REQUIRED().
+Status checkPointers(std::string_view names, Pointers pointers);
 
 namespace detail {
 /// "miopenSetStream(handle = 0x...)", for MIOPEN_ENABLE_LOGGING.
-void logApiCall(const char *function,
-                std::initializer_list<RequiredPointer> pointers);
+void logApiCall(const char *function, std::string_view names,
+                Pointers pointers);
 /// Logs the failure and keeps its sentence; gives back its status.
 miopenStatus_t reportFailure(const char *function, const ApiResult &result);
 /// The same for the exception that is being handled.
@@ -63,15 +65,14 @@ miopenStatus_t reportException(const char *function);
 } // namespace detail
 
 /// Runs `body`, which returns an ApiResult, for the public function
-/// `function`, once none of the `required` pointers is null.
+/// `function`, once none of the REQUIRED() pointers is null.
 template <typename Body>
-miopenStatus_t guard(const char *function,
-                     std::initializer_list<RequiredPointer> required,
-                     Body &&body) {
+miopenStatus_t guard(const char *function, std::string_view names,
+                     Pointers pointers, Body &&body) {
   try {
     if (areCallsLogged()) [[unlikely]]
-      detail::logApiCall(function, required);
-    Status status = checkPointers(required);
+      detail::logApiCall(function, names, pointers);
+    Status status = checkPointers(names, pointers);
     const ApiResult result =
         status.isOk() ? body() : ApiResult(std::move(status));
     if (result.getStatus() == miopenStatusSuccess)

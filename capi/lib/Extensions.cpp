@@ -15,7 +15,7 @@ extern "C" {
 const char *tesseraGetLastErrorMessage(void) { return getLastErrorMessage(); }
 
 miopenStatus_t tesseraGetCounters(tesseraCounters *counters) {
-  return guard(__func__, {{counters, "counters"}}, [&]() -> ApiResult {
+  return guard(__func__, REQUIRED(counters), [&]() -> ApiResult {
     if (Status status = checkStructSize(counters->structSize, sizeof *counters);
         !status.isOk())
       return status;
@@ -37,13 +37,7 @@ miopenStatus_t tesseraGetConvolutionForwardKernelInfo(
     const miopenConvolutionDescriptor_t convDesc,
     const miopenTensorDescriptor_t yDesc, tesseraKernelInfo *info) {
   return guard(
-      __func__,
-      {{handle, "handle"},
-       {xDesc, "xDesc"},
-       {wDesc, "wDesc"},
-       {convDesc, "convDesc"},
-       {yDesc, "yDesc"},
-       {info, "info"}},
+      __func__, REQUIRED(handle, xDesc, wDesc, convDesc, yDesc, info),
       [&]() -> ApiResult {
         if (Status status = checkStructSize(info->structSize, sizeof *info);
             !status.isOk())

@@ -66,7 +66,7 @@ const char *miopenGetErrorString(miopenStatus_t error) {
 }
 
 miopenStatus_t miopenGetVersion(size_t *major, size_t *minor, size_t *patch) {
-  return guard(__func__, {}, [&]() -> ApiResult {
+  return guard(__func__, REQUIRED(), [&]() -> ApiResult {
     if (major)
       *major = MIOPEN_VERSION_MAJOR;
     if (minor)
@@ -83,7 +83,7 @@ miopenStatus_t miopenCreate(miopenHandle_t *handle) {
 
 miopenStatus_t miopenCreateWithStream(miopenHandle_t *handle,
                                       miopenAcceleratorQueue_t stream) {
-  return guard(__func__, {{handle, "handle"}}, [&]() -> ApiResult {
+  return guard(__func__, REQUIRED(handle), [&]() -> ApiResult {
     const ErrorOr<Engine *> engine = getEngine();
     if (!engine)
       return engine.getStatus();
@@ -93,7 +93,7 @@ miopenStatus_t miopenCreateWithStream(miopenHandle_t *handle,
 }
 
 miopenStatus_t miopenDestroy(miopenHandle_t handle) {
-  return guard(__func__, {{handle, "handle"}}, [&]() -> ApiResult {
+  return guard(__func__, REQUIRED(handle), [&]() -> ApiResult {
     delete handle;
     return Status::ok();
   });
@@ -101,7 +101,7 @@ miopenStatus_t miopenDestroy(miopenHandle_t handle) {
 
 miopenStatus_t miopenSetStream(miopenHandle_t handle,
                                miopenAcceleratorQueue_t streamID) {
-  return guard(__func__, {{handle, "handle"}}, [&]() -> ApiResult {
+  return guard(__func__, REQUIRED(handle), [&]() -> ApiResult {
     handle->stream = streamID;
     return Status::ok();
   });
@@ -109,18 +109,17 @@ miopenStatus_t miopenSetStream(miopenHandle_t handle,
 
 miopenStatus_t miopenGetStream(miopenHandle_t handle,
                                miopenAcceleratorQueue_t *streamID) {
-  return guard(__func__, {{handle, "handle"}, {streamID, "streamID"}},
-               [&]() -> ApiResult {
-                 *streamID = handle->stream;
-                 return Status::ok();
-               });
+  return guard(__func__, REQUIRED(handle, streamID), [&]() -> ApiResult {
+    *streamID = handle->stream;
+    return Status::ok();
+  });
 }
 
 miopenStatus_t miopenSetAllocator(miopenHandle_t handle,
                                   miopenAllocatorFunction allocator,
                                   miopenDeallocatorFunction deallocator,
                                   void *allocatorContext) {
-  return guard(__func__, {{handle, "handle"}}, [&]() -> ApiResult {
+  return guard(__func__, REQUIRED(handle), [&]() -> ApiResult {
     if (!allocator != !deallocator)
       return invalidArgument(
           "allocator and deallocator must be given together");
@@ -132,15 +131,14 @@ miopenStatus_t miopenSetAllocator(miopenHandle_t handle,
 }
 
 miopenStatus_t miopenGetKernelTime(miopenHandle_t handle, float *time) {
-  return guard(__func__, {{handle, "handle"}, {time, "time"}},
-               [&]() -> ApiResult {
-                 *time = handle->kernelTimeMs;
-                 return Status::ok();
-               });
+  return guard(__func__, REQUIRED(handle, time), [&]() -> ApiResult {
+    *time = handle->kernelTimeMs;
+    return Status::ok();
+  });
 }
 
 miopenStatus_t miopenEnableProfiling(miopenHandle_t handle, bool enable) {
-  return guard(__func__, {{handle, "handle"}}, [&]() -> ApiResult {
+  return guard(__func__, REQUIRED(handle), [&]() -> ApiResult {
     handle->profiling = enable;
     handle->kernelTimeMs = 0;
     return Status::ok();

@@ -46,7 +46,8 @@ static const void *getPointer(KernelArg arg, const LaunchArgs &args) {
   return nullptr;
 }
 
-Status capi::checkArguments(const LoadedKernel &kernel, const LaunchArgs &args) {
+Status capi::checkArguments(const LoadedKernel &kernel,
+                            const LaunchArgs &args) {
   for (const LaunchRecipe &launch : kernel.getKernel().launches)
     for (KernelArg arg : launch.args)
       if (!isScalar(arg) && !getPointer(arg, args))

@@ -207,14 +207,7 @@ miopenStatus_t miopenPoolingForward(
     const void *beta, const miopenTensorDescriptor_t yDesc, void *y,
     bool do_backward, void *workSpace, size_t workSpaceSize) {
   return guard(__func__,
-               {{handle, "handle"},
-                {poolDesc, "poolDesc"},
-                {alpha, "alpha"},
-                {xDesc, "xDesc"},
-                {x, "x"},
-                {beta, "beta"},
-                {yDesc, "yDesc"},
-                {y, "y"}},
+               REQUIRED(handle, poolDesc, alpha, xDesc, x, beta, yDesc, y),
                [&]() -> ApiResult {
                  const PoolingCall call{
                      *handle,
@@ -243,16 +236,8 @@ miopenStatus_t miopenPoolingBackward(
     const miopenTensorDescriptor_t xDesc, const void *, const void *beta,
     const miopenTensorDescriptor_t dxDesc, void *dx, void *workSpace) {
   return guard(__func__,
-               {{handle, "handle"},
-                {poolDesc, "poolDesc"},
-                {alpha, "alpha"},
-                {yDesc, "yDesc"},
-                {dyDesc, "dyDesc"},
-                {dy, "dy"},
-                {xDesc, "xDesc"},
-                {beta, "beta"},
-                {dxDesc, "dxDesc"},
-                {dx, "dx"}},
+               REQUIRED(handle, poolDesc, alpha, yDesc, dyDesc, dy, xDesc, beta,
+                        dxDesc, dx),
                [&]() -> ApiResult {
                  const PoolingCall call{*handle,
                                         *poolDesc,

@@ -110,7 +110,7 @@ extern "C" {
 
 miopenStatus_t
 miopenCreatePoolingDescriptor(miopenPoolingDescriptor_t *poolDesc) {
-  return guard(__func__, {{poolDesc, "poolDesc"}}, [&]() -> ApiResult {
+  return guard(__func__, REQUIRED(poolDesc), [&]() -> ApiResult {
     *poolDesc = new miopenPoolingDescriptor();
     return Status::ok();
   });
@@ -118,7 +118,7 @@ miopenCreatePoolingDescriptor(miopenPoolingDescriptor_t *poolDesc) {
 
 miopenStatus_t
 miopenDestroyPoolingDescriptor(miopenPoolingDescriptor_t poolDesc) {
-  return guard(__func__, {{poolDesc, "poolDesc"}}, [&]() -> ApiResult {
+  return guard(__func__, REQUIRED(poolDesc), [&]() -> ApiResult {
     delete poolDesc;
     return Status::ok();
   });
@@ -126,7 +126,7 @@ miopenDestroyPoolingDescriptor(miopenPoolingDescriptor_t poolDesc) {
 
 miopenStatus_t miopenSetPoolingIndexType(miopenPoolingDescriptor_t poolDesc,
                                          miopenIndexType_t index_type) {
-  return guard(__func__, {{poolDesc, "poolDesc"}}, [&]() -> ApiResult {
+  return guard(__func__, REQUIRED(poolDesc), [&]() -> ApiResult {
     if (index_type < miopenIndexUint8 || index_type > miopenIndexUint64)
       return invalidArgument("index type " + std::to_string(index_type) +
                              " is unknown");
@@ -137,17 +137,16 @@ miopenStatus_t miopenSetPoolingIndexType(miopenPoolingDescriptor_t poolDesc,
 
 miopenStatus_t miopenGetPoolingIndexType(miopenPoolingDescriptor_t poolDesc,
                                          miopenIndexType_t *index_type) {
-  return guard(__func__, {{poolDesc, "poolDesc"}, {index_type, "index_type"}},
-               [&]() -> ApiResult {
-                 *index_type = poolDesc->indexType;
-                 return Status::ok();
-               });
+  return guard(__func__, REQUIRED(poolDesc, index_type), [&]() -> ApiResult {
+    *index_type = poolDesc->indexType;
+    return Status::ok();
+  });
 }
 
 miopenStatus_t miopenSetPoolingWorkSpaceIndexMode(
     miopenPoolingDescriptor_t poolDesc,
     miopenPoolingWorkspaceIndexMode_t workspace_index) {
-  return guard(__func__, {{poolDesc, "poolDesc"}}, [&]() -> ApiResult {
+  return guard(__func__, REQUIRED(poolDesc), [&]() -> ApiResult {
     if (workspace_index != miopenPoolingWorkspaceIndexMask &&
         workspace_index != miopenPoolingWorkspaceIndexImage)
       return invalidArgument("index mode " + std::to_string(workspace_index) +
@@ -160,8 +159,7 @@ miopenStatus_t miopenSetPoolingWorkSpaceIndexMode(
 miopenStatus_t miopenGetPoolingWorkSpaceIndexMode(
     miopenPoolingDescriptor_t poolDesc,
     miopenPoolingWorkspaceIndexMode_t *workspace_index) {
-  return guard(__func__,
-               {{poolDesc, "poolDesc"}, {workspace_index, "workspace_index"}},
+  return guard(__func__, REQUIRED(poolDesc, workspace_index),
                [&]() -> ApiResult {
                  *workspace_index = poolDesc->indexMode;
                  return Status::ok();
@@ -173,7 +171,7 @@ miopenStatus_t miopenSet2dPoolingDescriptor(miopenPoolingDescriptor_t poolDesc,
                                             int windowHeight, int windowWidth,
                                             int pad_h, int pad_w, int stride_h,
                                             int stride_w) {
-  return guard(__func__, {{poolDesc, "poolDesc"}}, [&]() -> ApiResult {
+  return guard(__func__, REQUIRED(poolDesc), [&]() -> ApiResult {
     const int window[] = {windowHeight, windowWidth};
     const int pads[] = {pad_h, pad_w};
     const int strides[] = {stride_h, stride_w};
@@ -187,14 +185,8 @@ miopenGet2dPoolingDescriptor(const miopenPoolingDescriptor_t poolDesc,
                              int *windowWidth, int *pad_h, int *pad_w,
                              int *stride_h, int *stride_w) {
   return guard(__func__,
-               {{poolDesc, "poolDesc"},
-                {mode, "mode"},
-                {windowHeight, "windowHeight"},
-                {windowWidth, "windowWidth"},
-                {pad_h, "pad_h"},
-                {pad_w, "pad_w"},
-                {stride_h, "stride_h"},
-                {stride_w, "stride_w"}},
+               REQUIRED(poolDesc, mode, windowHeight, windowWidth, pad_h, pad_w,
+                        stride_h, stride_w),
                [&]() -> ApiResult {
                  if (poolDesc->spatialRank != 2)
                    return notTwoDimensional();
@@ -213,27 +205,20 @@ miopenStatus_t
 miopenGetPoolingForwardOutputDim(const miopenPoolingDescriptor_t poolDesc,
                                  const miopenTensorDescriptor_t tensorDesc,
                                  int *n, int *c, int *h, int *w) {
-  return guard(__func__,
-               {{poolDesc, "poolDesc"},
-                {tensorDesc, "tensorDesc"},
-                {n, "n"},
-                {c, "c"},
-                {h, "h"},
-                {w, "w"}},
-               [&]() -> ApiResult {
-                 if (poolDesc->spatialRank != 2)
-                   return notTwoDimensional();
-                 std::array<int, 4> lengths;
-                 if (Status status =
-                         copyOutput(*poolDesc, *tensorDesc, lengths.data());
-                     !status.isOk())
-                   return status;
-                 *n = lengths[0];
-                 *c = lengths[1];
-                 *h = lengths[2];
-                 *w = lengths[3];
-                 return Status::ok();
-               });
+  return guard(
+      __func__, REQUIRED(poolDesc, tensorDesc, n, c, h, w), [&]() -> ApiResult {
+        if (poolDesc->spatialRank != 2)
+          return notTwoDimensional();
+        std::array<int, 4> lengths;
+        if (Status status = copyOutput(*poolDesc, *tensorDesc, lengths.data());
+            !status.isOk())
+          return status;
+        *n = lengths[0];
+        *c = lengths[1];
+        *h = lengths[2];
+        *w = lengths[3];
+        return Status::ok();
+      });
 }
 
 miopenStatus_t miopenSetNdPoolingDescriptor(miopenPoolingDescriptor_t poolDesc,
@@ -241,11 +226,7 @@ miopenStatus_t miopenSetNdPoolingDescriptor(miopenPoolingDescriptor_t poolDesc,
                                             int nbDims, const int *windowDimA,
                                             const int *padA,
                                             const int *stridesA) {
-  return guard(__func__,
-               {{poolDesc, "poolDesc"},
-                {windowDimA, "windowDimA"},
-                {padA, "padA"},
-                {stridesA, "stridesA"}},
+  return guard(__func__, REQUIRED(poolDesc, windowDimA, padA, stridesA),
                [&]() -> ApiResult {
                  return setPooling(*poolDesc, mode, nbDims, windowDimA, padA,
                                    stridesA);
@@ -257,7 +238,7 @@ miopenGetNdPoolingDescriptor(const miopenPoolingDescriptor_t poolDesc,
                              int nbDimsRequested, miopenPoolingMode_t *mode,
                              int *nbDims, int *windowDimA, int *padA,
                              int *stridesA) {
-  return guard(__func__, {{poolDesc, "poolDesc"}}, [&]() -> ApiResult {
+  return guard(__func__, REQUIRED(poolDesc), [&]() -> ApiResult {
     if (nbDimsRequested < 0)
       return invalidArgument("nbDimsRequested is negative");
     if (nbDimsRequested > poolDesc->spatialRank)
@@ -280,10 +261,7 @@ miopenStatus_t
 miopenGetPoolingNdForwardOutputDim(const miopenPoolingDescriptor_t poolDesc,
                                    const miopenTensorDescriptor_t tensorDesc,
                                    int dims, int *tensorDimArr) {
-  return guard(__func__,
-               {{poolDesc, "poolDesc"},
-                {tensorDesc, "tensorDesc"},
-                {tensorDimArr, "tensorDimArr"}},
+  return guard(__func__, REQUIRED(poolDesc, tensorDesc, tensorDimArr),
                [&]() -> ApiResult {
                  if (dims != tensorDesc->getRank())
                    return invalidArgument(
@@ -296,28 +274,23 @@ miopenGetPoolingNdForwardOutputDim(const miopenPoolingDescriptor_t poolDesc,
 miopenStatus_t
 miopenPoolingGetWorkSpaceSize(const miopenTensorDescriptor_t yDesc,
                               size_t *workSpaceSize) {
-  return guard(__func__, {{yDesc, "yDesc"}, {workSpaceSize, "workSpaceSize"}},
-               [&]() -> ApiResult {
-                 *workSpaceSize = countElements(*yDesc);
-                 return Status::ok();
-               });
+  return guard(__func__, REQUIRED(yDesc, workSpaceSize), [&]() -> ApiResult {
+    *workSpaceSize = countElements(*yDesc);
+    return Status::ok();
+  });
 }
 
 miopenStatus_t
 miopenPoolingGetWorkSpaceSizeV2(const miopenPoolingDescriptor_t poolDesc,
                                 const miopenTensorDescriptor_t yDesc,
                                 size_t *workSpaceSize) {
-  return guard(__func__,
-               {{poolDesc, "poolDesc"},
-                {yDesc, "yDesc"},
-                {workSpaceSize, "workSpaceSize"}},
-               [&]() -> ApiResult {
-                 const bool isMax = poolDesc->mode == miopenPoolingMax;
-                 *workSpaceSize =
-                     isMax ? countElements(*yDesc) * getIndexBytes(*poolDesc)
-                           : 0;
-                 return Status::ok();
-               });
+  return guard(
+      __func__, REQUIRED(poolDesc, yDesc, workSpaceSize), [&]() -> ApiResult {
+        const bool isMax = poolDesc->mode == miopenPoolingMax;
+        *workSpaceSize =
+            isMax ? countElements(*yDesc) * getIndexBytes(*poolDesc) : 0;
+        return Status::ok();
+      });
 }
 
 } // extern "C"

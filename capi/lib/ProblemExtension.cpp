@@ -47,30 +47,26 @@ extern "C" {
 miopenStatus_t tesseraGetProblemKernelInfo(miopenHandle_t handle,
                                            const char *problem,
                                            tesseraKernelInfo *info) {
-  return guard(
-      __func__, {{handle, "handle"}, {problem, "problem"}, {info, "info"}},
-      [&]() -> ApiResult {
-        if (Status status = checkStructSize(info->structSize, sizeof *info);
-            !status.isOk())
-          return status;
-        const ErrorOr<Problem> parsed = parseNetworkConfig(problem);
-        if (!parsed)
-          return parsed.getStatus();
-        const ErrorOr<const LoadedKernel *> kernel =
-            handle->engine.prepare(*parsed);
-        if (!kernel)
-          return kernel.getStatus();
-        describe(**kernel, *info);
-        return Status::ok();
-      });
+  return guard(__func__, REQUIRED(handle, problem, info), [&]() -> ApiResult {
+    if (Status status = checkStructSize(info->structSize, sizeof *info);
+        !status.isOk())
+      return status;
+    const ErrorOr<Problem> parsed = parseNetworkConfig(problem);
+    if (!parsed)
+      return parsed.getStatus();
+    const ErrorOr<const LoadedKernel *> kernel =
+        handle->engine.prepare(*parsed);
+    if (!kernel)
+      return kernel.getStatus();
+    describe(**kernel, *info);
+    return Status::ok();
+  });
 }
 
 miopenStatus_t tesseraRunProblem(miopenHandle_t handle, const char *problem,
                                  const tesseraProblemArguments *arguments) {
   return guard(
-      __func__,
-      {{handle, "handle"}, {problem, "problem"}, {arguments, "arguments"}},
-      [&]() -> ApiResult {
+      __func__, REQUIRED(handle, problem, arguments), [&]() -> ApiResult {
         if (Status status =
                 checkStructSize(arguments->structSize, sizeof *arguments);
             !status.isOk())

@@ -197,7 +197,7 @@ extern "C" {
 
 miopenStatus_t
 miopenCreateTensorDescriptor(miopenTensorDescriptor_t *tensorDesc) {
-  return guard(__func__, {{tensorDesc, "tensorDesc"}}, [&]() -> ApiResult {
+  return guard(__func__, REQUIRED(tensorDesc), [&]() -> ApiResult {
     *tensorDesc = new miopenTensorDescriptor;
     return Status::ok();
   });
@@ -206,7 +206,7 @@ miopenCreateTensorDescriptor(miopenTensorDescriptor_t *tensorDesc) {
 miopenStatus_t miopenSet4dTensorDescriptor(miopenTensorDescriptor_t tensorDesc,
                                            miopenDataType_t dataType, int n,
                                            int c, int h, int w) {
-  return guard(__func__, {{tensorDesc, "tensorDesc"}}, [&]() -> ApiResult {
+  return guard(__func__, REQUIRED(tensorDesc), [&]() -> ApiResult {
     const int lengths[] = {n, c, h, w};
     return setTensorNd<int>(*tensorDesc, dataType, 4, lengths, nullptr);
   });
@@ -215,7 +215,7 @@ miopenStatus_t miopenSet4dTensorDescriptor(miopenTensorDescriptor_t tensorDesc,
 miopenStatus_t miopenSetNdTensorDescriptorWithLayout(
     miopenTensorDescriptor_t tensorDesc, miopenDataType_t dataType,
     miopenTensorLayout_t tensorLayout, const int *lens, int num_lens) {
-  return guard(__func__, {{tensorDesc, "tensorDesc"}}, [&]() -> ApiResult {
+  return guard(__func__, REQUIRED(tensorDesc), [&]() -> ApiResult {
     return setTensorWithLayout(*tensorDesc, dataType, tensorLayout, lens,
                                num_lens);
   });
@@ -224,7 +224,7 @@ miopenStatus_t miopenSetNdTensorDescriptorWithLayout(
 miopenStatus_t miopenSet4dTensorDescriptorEx(
     miopenTensorDescriptor_t tensorDesc, miopenDataType_t dataType, int n,
     int c, int h, int w, int nStride, int cStride, int hStride, int wStride) {
-  return guard(__func__, {{tensorDesc, "tensorDesc"}}, [&]() -> ApiResult {
+  return guard(__func__, REQUIRED(tensorDesc), [&]() -> ApiResult {
     const int lengths[] = {n, c, h, w};
     const int strides[] = {nStride, cStride, hStride, wStride};
     return setTensorNd<int>(*tensorDesc, dataType, 4, lengths, strides);
@@ -238,16 +238,8 @@ miopenStatus_t miopenGet4dTensorDescriptor(miopenTensorDescriptor_t tensorDesc,
                                            int *wStride) {
   return guard(
       __func__,
-      {{tensorDesc, "tensorDesc"},
-       {dataType, "dataType"},
-       {n, "n"},
-       {c, "c"},
-       {h, "h"},
-       {w, "w"},
-       {nStride, "nStride"},
-       {cStride, "cStride"},
-       {hStride, "hStride"},
-       {wStride, "wStride"}},
+      REQUIRED(tensorDesc, dataType, n, c, h, w, nStride, cStride, hStride,
+               wStride),
       [&]() -> ApiResult {
         if (tensorDesc->getRank() != 4)
           return invalidArgument("the tensor has " +
@@ -273,7 +265,7 @@ miopenStatus_t miopenSetTensorDescriptor(miopenTensorDescriptor_t tensorDesc,
                                          miopenDataType_t dataType, int nbDims,
                                          const int *dimsA,
                                          const int *stridesA) {
-  return guard(__func__, {{tensorDesc, "tensorDesc"}}, [&]() -> ApiResult {
+  return guard(__func__, REQUIRED(tensorDesc), [&]() -> ApiResult {
     return setTensorNd(*tensorDesc, dataType, nbDims, dimsA, stridesA);
   });
 }
@@ -283,24 +275,23 @@ miopenStatus_t miopenSetTensorDescriptorV2(miopenTensorDescriptor_t tensorDesc,
                                            miopenDataType_t dataType,
                                            int nbDims, const size_t *dimsA,
                                            const size_t *stridesA) {
-  return guard(__func__, {{tensorDesc, "tensorDesc"}}, [&]() -> ApiResult {
+  return guard(__func__, REQUIRED(tensorDesc), [&]() -> ApiResult {
     return setTensorNd(*tensorDesc, dataType, nbDims, dimsA, stridesA);
   });
 }
 
 miopenStatus_t
 miopenGetTensorDescriptorSize(miopenTensorDescriptor_t tensorDesc, int *size) {
-  return guard(__func__, {{tensorDesc, "tensorDesc"}, {size, "size"}},
-               [&]() -> ApiResult {
-                 *size = tensorDesc->getRank();
-                 return Status::ok();
-               });
+  return guard(__func__, REQUIRED(tensorDesc, size), [&]() -> ApiResult {
+    *size = tensorDesc->getRank();
+    return Status::ok();
+  });
 }
 
 miopenStatus_t miopenGetTensorDescriptor(miopenTensorDescriptor_t tensorDesc,
                                          miopenDataType_t *dataType, int *dimsA,
                                          int *stridesA) {
-  return guard(__func__, {{tensorDesc, "tensorDesc"}}, [&]() -> ApiResult {
+  return guard(__func__, REQUIRED(tensorDesc), [&]() -> ApiResult {
     if (dataType)
       *dataType = tensorDesc->dataType;
     if (Status status = copyToInts(tensorDesc->lengths, dimsA); !status.isOk())
@@ -311,7 +302,7 @@ miopenStatus_t miopenGetTensorDescriptor(miopenTensorDescriptor_t tensorDesc,
 
 miopenStatus_t
 miopenDestroyTensorDescriptor(miopenTensorDescriptor_t tensorDesc) {
-  return guard(__func__, {{tensorDesc, "tensorDesc"}}, [&]() -> ApiResult {
+  return guard(__func__, REQUIRED(tensorDesc), [&]() -> ApiResult {
     delete tensorDesc;
     return Status::ok();
   });
@@ -319,18 +310,17 @@ miopenDestroyTensorDescriptor(miopenTensorDescriptor_t tensorDesc) {
 
 miopenStatus_t miopenGetTensorNumBytes(miopenTensorDescriptor_t tensorDesc,
                                        size_t *numBytes) {
-  return guard(__func__, {{tensorDesc, "tensorDesc"}, {numBytes, "numBytes"}},
-               [&]() -> ApiResult {
-                 if (tensorDesc->getRank() == 0)
-                   return invalidArgument("the tensor was never set");
-                 const ErrorOr<int64_t> bytes =
-                     getSpanBytes(getElementBytes(tensorDesc->dataType),
-                                  tensorDesc->lengths, tensorDesc->strides);
-                 if (!bytes)
-                   return bytes.getStatus();
-                 *numBytes = static_cast<size_t>(*bytes);
-                 return Status::ok();
-               });
+  return guard(__func__, REQUIRED(tensorDesc, numBytes), [&]() -> ApiResult {
+    if (tensorDesc->getRank() == 0)
+      return invalidArgument("the tensor was never set");
+    const ErrorOr<int64_t> bytes =
+        getSpanBytes(getElementBytes(tensorDesc->dataType), tensorDesc->lengths,
+                     tensorDesc->strides);
+    if (!bytes)
+      return bytes.getStatus();
+    *numBytes = static_cast<size_t>(*bytes);
+    return Status::ok();
+  });
 }
 
 } // extern "C"

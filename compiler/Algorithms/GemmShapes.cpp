@@ -80,6 +80,8 @@ static double getMatrixPeak(MatrixUnit unit, DataType type) {
   case MatrixUnit::None:
     return 0;
   case MatrixUnit::MfmaCdna1:
+    halfPeak = type == DataType::BF16 ? 256 : 512;
+    break;
   case MatrixUnit::MfmaCdna2:
     halfPeak = 512;
     break;

@@ -1,7 +1,7 @@
 //===- CompileContext.cpp - What outlives one compilation -----------------===//
 
 #include "compiler/Pipeline/CompileContext.h"
-#include "compiler/Target/AMDGPU/AmdgpuTarget.h"
+#include "compiler/Target/Codegen/Codegen.h"
 #include "dialect/IR/Dnn.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -18,7 +18,7 @@ static constexpr int kMaxUses = 256;
 CompileContext::CompileContext() {
   mlir::DialectRegistry registry;
   registry.insert<dnn::DnnDialect, mlir::func::FuncDialect>();
-  registerAmdgpuDialects(registry);
+  registerTargetDialects(registry);
   // A kernel is too small to share out: compilations run beside each other.
   mlir = std::make_unique<mlir::MLIRContext>(
       registry, mlir::MLIRContext::Threading::DISABLED);

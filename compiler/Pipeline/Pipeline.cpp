@@ -60,6 +60,7 @@ private:
   Status emitIsa();
   Status link();
 
+  bool isPtx() const { return options.target->vendor == Vendor::Nvidia; }
   Status runPasses(mlir::PassManager &passes);
   Status parseModule(std::string_view text);
   void readLaunches();
@@ -143,11 +144,12 @@ Status Compilation::emitIsa() {
   ErrorOr<llvm::TargetMachine *> machine = context.getMachine(*options.target);
   if (!machine)
     return machine.getStatus();
-  Status status = optimizeModule(*llvmModule, **machine);
+  Status status = optimizeModule(*llvmModule, **machine, *options.target);
   if (!status.isOk())
     return status;
-  // Text is only for a reader; a kernel on its way is encoded at once.
-  if (options.stopAfter == Stage::Isa) {
+  // AMD's text is only for a reader; a kernel on its way is encoded at once.
+  // PTX is what a driver takes.
+  if (options.stopAfter == Stage::Isa || isPtx()) {
     ErrorOr<std::string> text = emitAssembly(*llvmModule, **machine);
     if (!text)
       return text.getStatus();
@@ -162,6 +164,11 @@ Status Compilation::emitIsa() {
 }
 
 Status Compilation::link() {
+  if (isPtx()) {
+    object.assign(assembly.begin(), assembly.end());
+    object.push_back('\0'); // cuModuleLoadData finds the end by it.
+    return Status::ok();
+  }
   if (!assembly.empty()) {
     ErrorOr<ObjectBytes> bytes = assembleText(assembly, *options.target);
     if (!bytes)

@@ -28,6 +28,10 @@ static constexpr uint32_t kFlushesHalf =
 static constexpr GpuTarget kTargets[] = {
     // name, unit, byte dot, wave, lds, banks, waves, simds, units,
     // word3, errata, direct LDS bytes
+    {"gfx906", MatrixUnit::None, IntegerDot::Signed, 64, 65536, 32, 10, 4, 64,
+     kGfx9Buffer, 0, /*directLdsBytes=*/4},
+    {"gfx908", MatrixUnit::MfmaCdna1, IntegerDot::Signed, 64, 65536, 32, 10, 4,
+     120, kGfx9Buffer, 0, /*directLdsBytes=*/4},
     {"gfx90a", MatrixUnit::MfmaCdna2, IntegerDot::Signed, 64, 65536, 32, 8, 4,
      110, kGfx9Buffer, kFlushesHalf, /*directLdsBytes=*/4},
     {"gfx942", MatrixUnit::MfmaCdna3, IntegerDot::Signed, 64, 65536, 32, 8, 4,
@@ -50,9 +54,18 @@ static constexpr GpuTarget kTargets[] = {
 // Features: LLVM's AMDGPU.td (dot1-insts, dot8-insts, WMMA of gfx11). The
 // compute units are those of a small product, so that tiles stay small.
 
-static constexpr GpuTarget makeGfx9(std::string_view name, MatrixUnit unit,
-                                    IntegerDot dot) {
-  return {name, unit, dot, 64, 65536, 32, 8, 4, 60, kGfx9Buffer, 0};
+static constexpr GpuTarget makeGfx9(std::string_view name) {
+  return {name,
+          MatrixUnit::None,
+          IntegerDot::None,
+          64,
+          65536,
+          32,
+          8,
+          4,
+          60,
+          kGfx9Buffer,
+          0};
 }
 
 static constexpr GpuTarget makeGfx10(std::string_view name, IntegerDot dot) {
@@ -75,13 +88,11 @@ static constexpr GpuTarget makeGfx11(std::string_view name) {
 }
 
 static constexpr GpuTarget kOtherTargets[] = {
-    makeGfx9("gfx900", MatrixUnit::None, IntegerDot::None),
-    makeGfx9("gfx902", MatrixUnit::None, IntegerDot::None),
-    makeGfx9("gfx904", MatrixUnit::None, IntegerDot::None),
-    makeGfx9("gfx906", MatrixUnit::None, IntegerDot::Signed),
-    makeGfx9("gfx908", MatrixUnit::MfmaCdna1, IntegerDot::Signed),
-    makeGfx9("gfx909", MatrixUnit::None, IntegerDot::None),
-    makeGfx9("gfx90c", MatrixUnit::None, IntegerDot::None),
+    makeGfx9("gfx900"),
+    makeGfx9("gfx902"),
+    makeGfx9("gfx904"),
+    makeGfx9("gfx909"),
+    makeGfx9("gfx90c"),
     makeGfx10("gfx1010", IntegerDot::None),
     makeGfx10("gfx1011", IntegerDot::Signed),
     makeGfx10("gfx1012", IntegerDot::Signed),
@@ -100,13 +111,48 @@ static constexpr GpuTarget kOtherTargets[] = {
     makeGfx11("gfx1153"),
 };
 
+// NVIDIA's chips, from the CUDA programming guide's table of compute
+// capabilities: warps of an SM over its four schedulers. Shared memory is what
+// a kernel may declare statically, 48 KiB on every one of them; more takes a
+// launch that asks for it. The matrix units are no rows yet.
+
+static constexpr GpuTarget makeSm(std::string_view name, uint32_t warps,
+                                  uint32_t units) {
+  constexpr uint32_t kSchedulers = 4, kStaticShared = 49152;
+  return {name,
+          MatrixUnit::None,
+          IntegerDot::Signed,
+          32,
+          kStaticShared,
+          32,
+          warps / kSchedulers,
+          kSchedulers,
+          units,
+          /*bufferWord3=*/0,
+          /*errata=*/0,
+          /*directLdsBytes=*/0,
+          Vendor::Nvidia};
+}
+
+// The multiprocessors of the largest product (A100, H100 SXM), but of the
+// careful rows those of a small one.
+static constexpr GpuTarget kSmTargets[] = {
+    makeSm("sm_80", 64, 108),  makeSm("sm_90", 64, 132),
+    makeSm("sm_75", 32, 14),   makeSm("sm_86", 48, 20),
+    makeSm("sm_87", 48, 8),    makeSm("sm_89", 48, 20),
+    makeSm("sm_100", 64, 132), makeSm("sm_103", 64, 132),
+    makeSm("sm_110", 48, 20),  makeSm("sm_120", 48, 20),
+    makeSm("sm_121", 48, 20),
+};
+
 std::span<const GpuTarget> tessera::getAllTargets() { return kTargets; }
 
 const GpuTarget *tessera::findTarget(std::string_view name) {
   name = name.substr(0, name.find(':'));
   for (std::span<const GpuTarget> table :
        {std::span<const GpuTarget>(kTargets),
-        std::span<const GpuTarget>(kOtherTargets)})
+        std::span<const GpuTarget>(kOtherTargets),
+        std::span<const GpuTarget>(kSmTargets)})
     for (const GpuTarget &target : table)
       if (target.name == name)
         return &target;

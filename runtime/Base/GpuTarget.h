@@ -14,6 +14,10 @@
 
 namespace tessera {
 
+/// Who made the chip: which instructions the lowering ends in, and which code
+/// generator takes them.
+enum class Vendor : uint8_t { Amd, Nvidia };
+
 /// Which matrix instructions a chip has. Each is a set of rows in
 /// compiler/Target/MatrixInstruction.cpp.
 enum class MatrixUnit {
@@ -29,7 +33,7 @@ enum class MatrixUnit {
 /// Dot products of four bytes that are added to an i32.
 enum class IntegerDot {
   None,
-  Signed, ///< v_dot4_i32_i8.
+  Signed, ///< v_dot4_i32_i8, dp4a.
   Mixed,  ///< v_dot4_i32_iu8 of gfx11 and later: a sign for each factor.
 };
 
@@ -54,11 +58,13 @@ struct GpuTarget {
   uint32_t maxWavesPerSimd;
   uint32_t simdsPerCu;
   uint32_t computeUnits; ///< Of the largest product with this chip.
-  /// Word 3 of a raw buffer descriptor whose out-of-range loads give zero.
+  /// Word 3 of a raw buffer descriptor whose out-of-range loads give zero; of
+  /// AMD's chips.
   uint32_t bufferWord3;
   uint32_t errata; ///< Or of Erratum.
   /// Widest load of a lane that goes directly to LDS; 0 if none does.
   uint32_t directLdsBytes = 0;
+  Vendor vendor = Vendor::Amd;
 
   bool has(Erratum erratum) const {
     return (errata & static_cast<uint32_t>(erratum)) != 0;

@@ -6,16 +6,21 @@ using namespace tessera;
 using namespace tessera::emulator;
 
 // ELF machine numbers: llvm/BinaryFormat/ELF.h. Compute units and clocks: the
-// largest product with that chip (MI210, MI300X, MI355X, RX 6900 XT,
-// RX 7900 XTX, Radeon 8060S, RX 9060 XT, RX 9070 XT).
+// largest product with that chip (MI60, MI100, MI210, MI300X, MI355X, RX 6900
+// XT, RX 7900 XTX, Radeon 8060S, RX 9060 XT, RX 9070 XT).
 static constexpr Chip kChips[] = {
-    // name, arch, marketing, elf, gen, CUs, MHz, packed, flat, ttmp, flush
+    // name, arch, marketing, elf, gen, CUs, MHz, packed, flat, ttmp, flush,
+    // accumulation
+    {"gfx906", "gfx906:sramecc+:xnack-", "AMD Instinct MI60 (emulated)", 0x2f,
+     9, 64, 1800, false, false, false, false},
+    {"gfx908", "gfx908:sramecc+:xnack-", "AMD Instinct MI100 (emulated)", 0x30,
+     9, 120, 1502, false, false, false, false, AccumulationFile::Separate},
     {"gfx90a", "gfx90a:sramecc+:xnack-", "AMD Instinct MI210 (emulated)", 0x3f,
-     9, 104, 1700, true, false, false, true},
+     9, 104, 1700, true, false, false, true, AccumulationFile::Unified},
     {"gfx942", "gfx942:sramecc+:xnack-", "AMD Instinct MI300X (emulated)", 0x4c,
-     9, 304, 2100, true, true, false, false},
+     9, 304, 2100, true, true, false, false, AccumulationFile::Unified},
     {"gfx950", "gfx950:sramecc+:xnack-", "AMD Instinct MI355X (emulated)", 0x4f,
-     9, 256, 2400, true, true, false, false},
+     9, 256, 2400, true, true, false, false, AccumulationFile::Unified},
     {"gfx1030", "gfx1030", "AMD Radeon RX 6900 XT (emulated)", 0x36, 10, 80,
      2250, false, false, false, false},
     {"gfx1100", "gfx1100", "AMD Radeon RX 7900 XTX (emulated)", 0x41, 11, 96,

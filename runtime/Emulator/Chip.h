@@ -16,6 +16,13 @@
 
 namespace tessera::emulator {
 
+/// Where the registers are that v_accvgpr_read and _write reach.
+enum class AccumulationFile {
+  None,
+  Separate, ///< A file of its own, as large as the kernel's other one.
+  Unified,  ///< The end of the kernel's registers, from ACCUM_OFFSET on.
+};
+
 struct Chip {
   std::string_view name;
   std::string_view archName;      ///< As hipDeviceProp_t::gcnArchName.
@@ -33,8 +40,15 @@ struct Chip {
   bool workgroupIdsInTtmp;
   /// MFMA with 16-bit operands flushes denormals (MI200).
   bool matrixFlushesDenormals;
+  AccumulationFile accumulation = AccumulationFile::None;
 
   bool isGfx9() const { return generation == 9; }
+  /// VGPRs are granted in multiples of this (LLVM's AMDGPUBaseInfo).
+  unsigned getVgprGranule(unsigned lanes) const {
+    if (isGfx9())
+      return accumulation == AccumulationFile::Unified ? 8 : 4;
+    return lanes == 32 ? 8 : 4;
+  }
   /// 8-bit floats without infinity and -0; all other chips follow OCP.
   bool hasFnuzFloat8() const { return name == "gfx942"; }
   const GpuTarget &getTarget() const { return *findTarget(name); }

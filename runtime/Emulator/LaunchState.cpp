@@ -82,8 +82,9 @@ tessera::emulator::makeDispatchPacket(const Launch &launch,
   return packet;
 }
 
-/// The buffer descriptor of gfx90a and gfx1030 through which private memory is
-/// reached: dwords interleaved by the lane number, which hardware adds.
+/// The buffer descriptor of gfx906 to gfx90a and gfx1030 through which private
+/// memory is reached: dwords interleaved by the lane number, which hardware
+/// adds.
 static std::array<uint32_t, 4>
 makeScratchDescriptor(const Launch &launch, const LaunchMemory &memory) {
   constexpr uint32_t kSwizzle = 1u << 31, kAddTid = 1u << 23;
@@ -162,22 +163,27 @@ static void setWorkitemIds(Wave &wave, const Launch &launch,
   }
 }
 
-/// Fills the registers that the kernel has with a NaN pattern. Registers
-/// granted: granules of 8 on gfx90a and wave32, of 4 on wave64 of RDNA.
+/// Fills the registers that the kernel has with a NaN pattern.
 static void poisonVectors(Wave &wave, const Launch &launch) {
   const KernelDescriptor &descriptor = launch.kernel.descriptor;
-  unsigned granule = launch.chip.isGfx9() || wave.lanes == 32 ? 8 : 4;
-  unsigned granted = ((descriptor.rsrc1 & 63) + 1) * granule;
-  unsigned architected = granted;
-  if (launch.chip.isGfx9())
+  unsigned granted =
+      ((descriptor.rsrc1 & 63) + 1) * launch.chip.getVgprGranule(wave.lanes);
+  unsigned architected = granted, accumulation = 0;
+  switch (launch.chip.accumulation) {
+  case AccumulationFile::None:
+    break;
+  case AccumulationFile::Separate:
+    accumulation = granted;
+    break;
+  case AccumulationFile::Unified:
     architected = std::min(granted, ((descriptor.rsrc3 & 63) + 1) * 4);
-  architected = std::min(architected, kAccumulationRow);
-  unsigned accumulation =
-      std::min(granted - std::min(granted, architected), 256u);
-  std::memset(wave.vector, 0xff, sizeof(LaneRow) * architected);
-  if (launch.chip.isGfx9())
-    std::memset(wave.vector[kAccumulationRow], 0xff,
-                sizeof(LaneRow) * accumulation);
+    accumulation = granted - architected;
+    break;
+  }
+  std::memset(wave.vector, 0xff,
+              sizeof(LaneRow) * std::min(architected, kAccumulationRow));
+  std::memset(wave.vector[kAccumulationRow], 0xff,
+              sizeof(LaneRow) * std::min(accumulation, 256u));
 }
 
 void tessera::emulator::initializeWave(Wave &wave, const Launch &launch,

@@ -86,13 +86,26 @@ ErrorOr<GpuApi> GpuApiLoader::resolve(void *library, std::string path) {
   return api;
 }
 
+/// What a runtime of ours says of its last failure; AMD's says nothing.
+static std::string getLastText(void *library) {
+  using GetLastError = size_t(char *text, size_t size);
+  auto *get = reinterpret_cast<GetLastError *>(
+      dlsym(library, "tesseraDeviceGetLastError"));
+  char text[512] = "";
+  if (get)
+    (void)get(text, sizeof text);
+  return text;
+}
+
 /// Ok if the runtime counts at least one device.
-static Status requireDevice(const GpuApi &api) {
+static Status requireDevice(const GpuApi &api, void *library) {
   int count = 0;
-  if (Status status =
-          api.check(api.hipGetDeviceCount(&count), "hipGetDeviceCount");
-      !status.isOk())
-    return status.withContext(api.getPath());
+  Status status = api.check(api.hipGetDeviceCount(&count), "hipGetDeviceCount");
+  if (!status.isOk()) {
+    std::string text = getLastText(library);
+    return text.empty() ? status.withContext(api.getPath())
+                        : unavailable(api.getPath() + ": " + text);
+  }
   if (count < 1)
     return unavailable(api.getPath() + " has no device");
   return Status::ok();
@@ -174,14 +187,15 @@ ErrorOr<GpuApi> GpuApiLoader::loadCandidate(const HipCandidate &candidate) {
   if (api->kind != candidate.kind)
     return unavailable(api->path + " is the runtime of '" +
                        std::string(getName(api->kind)) + "'");
-  if (Status status = requireDevice(*api); !status.isOk())
+  if (Status status = requireDevice(*api, *library); !status.isOk())
     return status;
   return api;
 }
 
 ErrorOr<GpuApi> GpuApiLoader::loadKind(DeviceKind kind) const {
   if (ErrorOr<GpuApi> loaded = useLoaded();
-      loaded && loaded->kind == kind && requireDevice(*loaded).isOk())
+      loaded && loaded->kind == kind &&
+      requireDevice(*loaded, RTLD_DEFAULT).isOk())
     return loaded;
   std::string reasons;
   for (const HipCandidate &candidate : candidates) {
@@ -198,7 +212,7 @@ ErrorOr<GpuApi> GpuApiLoader::loadKind(DeviceKind kind) const {
 
 ErrorOr<GpuApi> GpuApiLoader::loadAny() const {
   if (ErrorOr<GpuApi> loaded = useLoaded();
-      loaded && requireDevice(*loaded).isOk())
+      loaded && requireDevice(*loaded, RTLD_DEFAULT).isOk())
     return loaded;
   std::string reasons;
   for (DeviceKind kind :

@@ -8,18 +8,23 @@ using namespace tessera;
 using namespace tessera::sweep;
 
 const char *tessera::sweep::getSweepHelp() {
-  return R"(Runs random problems on the device that TESSERA_DEVICE names and compares each
-with the reference. Prints every failure; exits with 1 if there was one.
+  return R"(Runs problems, random ones or those of a list, on the device that TESSERA_DEVICE
+names and compares each with the reference. Prints every failure; exits with 1 if
+there was one.
 
   --seed N            which sequence of problems (1)
   --from N            its first problem (0)
-  --count N           how many problems (100)
+  --count N           how many problems (100; of a list: all)
+  --list FILE         the problems of FILE instead, a network config a line
+  --run-below N       only compile what needs more than N operations
   --state FILE        keep in FILE how far the sweep is, and go on from there
   --direction WORD    convolutions only: fwd, bwd or wrw
   --allow-refusals    a problem that no kernel covers is no failure
   --help              this text
 
   TESSERA_DEVICE=emulated:gfx942 TESSERA_EMULATOR_CHECK=all dnn-sweep --count 500
+  TESSERA_DEVICE=emulated:gfx942 dnn-sweep --list test/sweep/lists/conv-miopen.txt \
+    --run-below 3e7
 )";
 }
 
@@ -32,6 +37,16 @@ static Status parseNumber(const std::string &flag, const std::string &word,
     return Status::ok();
   return invalidArgument(flag + " takes a number of at least 0, not '" + word +
                          "'");
+}
+
+static Status parseOperations(const std::string &word, SweepOptions &options) {
+  auto [end, error] =
+      std::from_chars(word.data(), word.data() + word.size(), options.runBelow);
+  if (error == std::errc() && end == word.data() + word.size() &&
+      options.runBelow >= 0)
+    return Status::ok();
+  return invalidArgument("--run-below takes a number such as 3e7, not '" +
+                         word + "'");
 }
 
 static Status parseDirection(const std::string &word, ProblemSpace &space) {
@@ -57,6 +72,12 @@ static Status parseValue(const std::string &flag, const std::string &word,
     return parseNumber(flag, word, options.count);
   if (flag == "--direction")
     return parseDirection(word, options.space);
+  if (flag == "--run-below")
+    return parseOperations(word, options);
+  if (flag == "--list") {
+    options.listFile = word;
+    return Status::ok();
+  }
   if (flag != "--state")
     return invalidArgument("unknown flag '" + flag + "'; see --help");
   options.stateFile = word;
@@ -66,6 +87,8 @@ static Status parseValue(const std::string &flag, const std::string &word,
 ErrorOr<SweepOptions>
 tessera::sweep::parseSweepOptions(const std::vector<std::string> &words) {
   SweepOptions options;
+  // The default of a list is its end.
+  bool isCounted = false;
   for (size_t i = 0; i < words.size(); ++i) {
     if (words[i] == "--allow-refusals") {
       options.allowRefusals = true;
@@ -82,7 +105,10 @@ tessera::sweep::parseSweepOptions(const std::vector<std::string> &words) {
     Status status = parseValue(words[i], words[i + 1], options);
     if (!status.isOk())
       return status;
+    isCounted |= words[i] == "--count";
     ++i;
   }
+  if (!options.listFile.empty() && !isCounted)
+    options.count = std::numeric_limits<int64_t>::max();
   return options;
 }

@@ -6,6 +6,7 @@
 #include "runtime/Base/ErrorOr.h"
 #include "test/unit/execute/DrawProblem.h"
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,11 @@ namespace tessera::sweep {
 struct SweepOptions {
   uint64_t seed = 1;
   int64_t from = 0;
-  int64_t count = 100;
+  int64_t count = 100; ///< At most so many; with a list all, unless said.
+  /// A file with one problem a line (ProblemList.h); empty: draw them.
+  std::string listFile;
+  /// A problem that needs more elementary operations is compiled and not run.
+  double runBelow = std::numeric_limits<double>::infinity();
   /// Where the sweep keeps how far it is; empty: nowhere.
   std::string stateFile;
   /// A valid problem that no kernel covers is then counted, but no failure.

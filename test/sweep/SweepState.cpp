@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iomanip>
 
 using namespace tessera;
 using namespace tessera::sweep;
@@ -16,16 +17,18 @@ ErrorOr<SweepState> tessera::sweep::loadState(const SweepOptions &options) {
   std::ifstream file(options.stateFile);
   uint64_t seed = 0;
   int64_t from = 0;
-  std::string word;
-  file >> word >> seed >> from >> state.next >> state.passed >> state.failed >>
-      state.refused;
+  std::string word, list;
+  file >> word >> std::quoted(list) >> seed >> from >> state.next >>
+      state.passed >> state.compiled >> state.failed >> state.refused;
   if (!file || word != "sweep")
     return invalidArgument("'" + options.stateFile +
                            "' is no state of a sweep");
-  if (seed != options.seed || from != options.from)
-    return invalidArgument(
-        "'" + options.stateFile + "' is the state of a sweep with seed " +
-        std::to_string(seed) + " from " + std::to_string(from));
+  if (list != options.listFile || seed != options.seed || from != options.from)
+    return invalidArgument("'" + options.stateFile +
+                           "' is the state of a sweep " +
+                           (list.empty() ? "with seed " + std::to_string(seed)
+                                         : "of the list '" + list + "'") +
+                           " from " + std::to_string(from));
   return state;
 }
 
@@ -35,9 +38,9 @@ Status tessera::sweep::saveState(const SweepOptions &options,
     return Status::ok();
   const std::string part = options.stateFile + ".part";
   std::ofstream file(part);
-  file << "sweep " << options.seed << " " << options.from << " " << state.next
-       << " " << state.passed << " " << state.failed << " " << state.refused
-       << "\n";
+  file << "sweep " << std::quoted(options.listFile) << " " << options.seed
+       << " " << options.from << " " << state.next << " " << state.passed << " "
+       << state.compiled << " " << state.failed << " " << state.refused << "\n";
   file.close();
   std::error_code error;
   std::filesystem::rename(part, options.stateFile, error);

@@ -11,6 +11,7 @@ namespace tessera::sweep {
 struct SweepState {
   int64_t next = 0;
   int64_t passed = 0;
+  int64_t compiled = 0; ///< And not run.
   int64_t failed = 0;
   int64_t refused = 0;
 };

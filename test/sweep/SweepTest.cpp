@@ -1,5 +1,6 @@
 //===- SweepTest.cpp - The sweep's command line and memory ----------------===//
 
+#include "test/sweep/ProblemList.h"
 #include "test/sweep/SweepState.h"
 #include "test/unit/Support/TemporaryDirectory.h"
 
@@ -14,7 +15,7 @@ using namespace tessera::sweep;
 TEST(SweepOptions, EveryFlag) {
   auto options = parseSweepOptions({"--seed", "7", "--from", "20", "--count",
                                     "5", "--state", "s", "--direction", "wrw",
-                                    "--allow-refusals"});
+                                    "--allow-refusals", "--run-below", "3e7"});
   ASSERT_TRUE(options) << options.getStatus().getMessage();
   EXPECT_EQ(options->seed, 7u);
   EXPECT_EQ(options->from, 20);
@@ -22,6 +23,13 @@ TEST(SweepOptions, EveryFlag) {
   EXPECT_EQ(options->stateFile, "s");
   EXPECT_EQ(options->space.directions, std::vector{Direction::BackwardWeights});
   EXPECT_TRUE(options->allowRefusals);
+  EXPECT_EQ(options->runBelow, 3e7);
+}
+
+// A list is swept to its end unless a number is given.
+TEST(SweepOptions, CountOfAList) {
+  EXPECT_GT(parseSweepOptions({"--list", "f"})->count, 1000000);
+  EXPECT_EQ(parseSweepOptions({"--count", "5", "--list", "f"})->count, 5);
 }
 
 // A wrong word is named.
@@ -35,6 +43,8 @@ TEST(SweepOptions, Refusals) {
             "--count takes a number of at least 0, not '-1'");
   EXPECT_EQ(refusal({"--direction", "up"}),
             "--direction takes fwd, bwd or wrw, not 'up'");
+  EXPECT_EQ(refusal({"--run-below", "-3"}),
+            "--run-below takes a number such as 3e7, not '-3'");
   EXPECT_EQ(refusal({"--speed", "9"}), "unknown flag '--speed'; see --help");
   EXPECT_EQ(refusal({"--seed"}),
             "'--seed' is no flag, or lacks its value; see --help");
@@ -48,12 +58,15 @@ TEST(SweepState, Resumes) {
   options.stateFile = directory.get("state");
   EXPECT_EQ(loadState(options)->next, 10);
   ASSERT_TRUE(
-      saveState(options, {.next = 17, .passed = 4, .failed = 1, .refused = 2})
+      saveState(
+          options,
+          {.next = 17, .passed = 4, .compiled = 3, .failed = 1, .refused = 2})
           .isOk());
   auto state = loadState(options);
   ASSERT_TRUE(state) << state.getStatus().getMessage();
   EXPECT_EQ(state->next, 17);
   EXPECT_EQ(state->passed, 4);
+  EXPECT_EQ(state->compiled, 3);
   EXPECT_EQ(state->failed, 1);
   EXPECT_EQ(state->refused, 2);
 }
@@ -68,7 +81,64 @@ TEST(SweepState, RefusesWhatIsNotItsOwn) {
   EXPECT_EQ(loadState(options).getStatus().getMessage(),
             "'" + options.stateFile +
                 "' is the state of a sweep with seed 1 from 0");
+  options = {.listFile = "some list.txt", .stateFile = options.stateFile};
+  ASSERT_TRUE(saveState(options, {}).isOk());
+  options.listFile = "";
+  EXPECT_EQ(loadState(options).getStatus().getMessage(),
+            "'" + options.stateFile +
+                "' is the state of a sweep of the list 'some list.txt' from 0");
   std::ofstream(options.stateFile) << "shopping list";
   EXPECT_EQ(loadState(options).getStatus().getMessage(),
             "'" + options.stateFile + "' is no state of a sweep");
+}
+
+static ErrorOr<std::vector<Problem>> readText(const std::string &text) {
+  test::TemporaryDirectory directory;
+  std::ofstream(directory.get("list")) << text;
+  return readProblemList(directory.get("list"));
+}
+
+// Network configs and driver lines; comments and empty lines are none.
+TEST(ProblemList, Reads) {
+  auto list =
+      readText("# two problems\n\n"
+               "conv-bwd-f16-nhwc,nhwc,nhwc-n1c8h4w4-k8y1x1-p0x0-s1x1-d1x1-g1\n"
+               "pool -W 1x4x8x8 -y 2 -x 2 -F 1\n");
+  ASSERT_TRUE(list) << list.getStatus().getMessage();
+  ASSERT_EQ(list->size(), 2u);
+  EXPECT_EQ((*list)[0].getConv()->direction, Direction::BackwardData);
+  EXPECT_EQ((*list)[1].getPool()->in.h, 8);
+}
+
+// What is no problem is named with its line; so is a missing file.
+TEST(ProblemList, Refusals) {
+  EXPECT_NE(
+      readText("\nwalk the dog\n").getStatus().getMessage().find("line 2"),
+      std::string::npos);
+  EXPECT_NE(
+      readText("conv-fwd-f16-nhwc,nhwc,nhwc-n0c8h4w4-k8y1x1-p0x0-s1x1-d1x1-g1")
+          .getStatus()
+          .getMessage()
+          .find("the batch size"),
+      std::string::npos);
+  EXPECT_EQ(readProblemList("/nowhere/list").getStatus().getMessage(),
+            "cannot read '/nowhere/list'");
+}
+
+// Twice the products of a convolution; the positions that a pooling looks at.
+TEST(ProblemList, Operations) {
+  auto operations = [](const char *text) {
+    return countOperations(*parseNetworkConfig(text));
+  };
+  EXPECT_EQ(
+      operations(
+          "conv-fwd-f16-nhwc,nhwc,nhwc-n1c8h4w4-k8y1x1-p0x0-s1x1-d1x1-g1"),
+      2 * 8 * 8 * 16);
+  EXPECT_EQ(
+      operations("pool-fwd-avg-f16-nhwc,nhwc-n1c8h4w4-y2x2-p0x0-s2x2-inone"),
+      8 * 4 * 4);
+  // The gradient writes every pixel, also those of no window.
+  EXPECT_EQ(
+      operations("pool-bwd-avg-f16-nhwc,nhwc-n1c8h9w9-y1x1-p0x0-s8x8-inone"),
+      8 * 4 + 8 * 81);
 }

@@ -1,12 +1,13 @@
-//===- dnn-sweep.cpp - Random problems against the reference --------------===//
+//===- dnn-sweep.cpp - Many problems against the reference ----------------===//
 //
 // "Every valid problem runs, and is right" as a test without an end: draws
-// problem after problem, runs each on the device that TESSERA_DEVICE names, and
-// compares with the reference. A failure is printed as a command line that
-// repeats it, and the sweep goes on.
+// problem after problem, or takes those of a list, runs each on the device that
+// TESSERA_DEVICE names, and compares with the reference. A failure is printed
+// as a command line that repeats it, and the sweep goes on.
 //
 //===----------------------------------------------------------------------===//
 
+#include "test/sweep/ProblemList.h"
 #include "test/sweep/Progress.h"
 #include "test/sweep/SweepOptions.h"
 #include "test/sweep/SweepState.h"
@@ -16,6 +17,7 @@
 #include "test/unit/Support/RunPool.h"
 #include "test/unit/execute/DrawProblem.h"
 
+#include <algorithm>
 #include <cstdio>
 
 using namespace tessera;
@@ -57,27 +59,40 @@ static Outcome runOne(Engine &engine, const Problem &problem, int64_t index,
       isChoice ? test::PoolData::Specials : test::PoolData::Uniform, seed));
 }
 
+/// For what is too large to run: whether there is a kernel.
+static Outcome compileOne(Engine &engine, const Problem &problem) {
+  ErrorOr<const LoadedKernel *> kernel = engine.prepare(problem);
+  if (!kernel)
+    return {false, kernel.getStatus().getCode() == StatusCode::NotSupported, "",
+            kernel.getStatus().getMessage()};
+  return {true, false, (*kernel)->getKernel().tile, ""};
+}
+
 /// One line to run again, one to say what happened.
 static void printFailure(const SweepOptions &options, int64_t index,
                          const Problem &problem, const Outcome &outcome) {
+  const std::string source = options.listFile.empty()
+                                 ? "--seed " + std::to_string(options.seed)
+                                 : "--list " + options.listFile;
   std::printf(
-      "dnn-driver %s\n  # %s\n  # dnn-sweep --seed %llu --from %lld "
-      "--count 1\n  # %s%s%s: %s\n",
+      "dnn-driver %s\n  # %s\n  # dnn-sweep %s --from %lld --count 1\n"
+      "  # %s%s%s: %s\n",
       toDriverCommand(problem).c_str(), problem.toNetworkConfig().c_str(),
-      static_cast<unsigned long long>(options.seed),
-      static_cast<long long>(index), outcome.refused ? "refused" : "wrong",
-      outcome.tile.empty() ? "" : ", ", outcome.tile.c_str(),
-      outcome.text.c_str());
+      source.c_str(), static_cast<long long>(index),
+      outcome.refused ? "refused" : "wrong", outcome.tile.empty() ? "" : ", ",
+      outcome.tile.c_str(), outcome.text.c_str());
   std::fflush(stdout);
 }
 
-/// Draws, runs and counts problem number `index`.
-static void sweepOne(Engine &engine, const SweepOptions &options, int64_t index,
-                     SweepState &state) {
-  const Problem problem = drawAny(options.seed, index, options.space);
-  const Outcome outcome = runOne(engine, problem, index, options.seed + index);
+/// Runs or compiles, and counts, problem number `index`.
+static void sweepOne(Engine &engine, const SweepOptions &options,
+                     const Problem &problem, int64_t index, SweepState &state) {
+  const bool runs = countOperations(problem) <= options.runBelow;
+  const Outcome outcome =
+      runs ? runOne(engine, problem, index, options.seed + index)
+           : compileOne(engine, problem);
   if (outcome.passed) {
-    ++state.passed;
+    ++(runs ? state.passed : state.compiled);
     return;
   }
   ++(outcome.refused ? state.refused : state.failed);
@@ -85,7 +100,8 @@ static void sweepOne(Engine &engine, const SweepOptions &options, int64_t index,
     printFailure(options, index, problem, outcome);
 }
 
-static Status runSweep(const SweepOptions &options, SweepState &state) {
+static Status runSweep(const SweepOptions &options,
+                       const std::vector<Problem> &list, SweepState &state) {
   ErrorOr<const GpuApi *> gpu = GpuApi::get();
   if (!gpu)
     return gpu.getStatus();
@@ -93,10 +109,15 @@ static Status runSweep(const SweepOptions &options, SweepState &state) {
       Engine::create(**gpu, {createJitCompiler(), ""});
   if (!engine)
     return engine.getStatus();
-  Progress progress(options.from, options.from + options.count);
-  while (state.next < options.from + options.count) {
+  const int64_t end = options.from + options.count;
+  Progress progress(options.from, end);
+  while (state.next < end) {
     progress.show(state);
-    sweepOne(**engine, options, state.next, state);
+    const Problem problem =
+        options.listFile.empty()
+            ? drawAny(options.seed, state.next, options.space)
+            : list[state.next];
+    sweepOne(**engine, options, problem, state.next, state);
     ++state.next;
     // A stop costs a few problems, a write for each would cost a disk.
     constexpr int64_t kSaveEvery = 8;
@@ -106,6 +127,47 @@ static Status runSweep(const SweepOptions &options, SweepState &state) {
   }
   progress.finish(state);
   return saveState(options, state);
+}
+
+/// The problems of the list, if there is one; `options` then end where it ends.
+static ErrorOr<std::vector<Problem>> readList(SweepOptions &options) {
+  if (options.listFile.empty())
+    return std::vector<Problem>();
+  ErrorOr<std::vector<Problem>> list = readProblemList(options.listFile);
+  if (!list)
+    return list.getStatus();
+  const auto size = static_cast<int64_t>(list->size());
+  if (options.from >= size)
+    return invalidArgument("--from " + std::to_string(options.from) +
+                           " is behind the end of the list");
+  options.count = std::min(options.count, size - options.from);
+  return list;
+}
+
+static void printSummary(const SweepOptions &options, const SweepState &state) {
+  std::printf("%s, problems %lld to %lld: %lld right, %lld only compiled, "
+              "%lld wrong, %lld refused\n",
+              options.listFile.empty()
+                  ? ("seed " + std::to_string(options.seed)).c_str()
+                  : options.listFile.c_str(),
+              static_cast<long long>(options.from),
+              static_cast<long long>(state.next - 1),
+              static_cast<long long>(state.passed),
+              static_cast<long long>(state.compiled),
+              static_cast<long long>(state.failed),
+              static_cast<long long>(state.refused));
+}
+
+static ErrorOr<SweepState> sweepAll(SweepOptions &options) {
+  ErrorOr<std::vector<Problem>> list = readList(options);
+  if (!list)
+    return list.getStatus();
+  ErrorOr<SweepState> state = loadState(options);
+  if (!state)
+    return state.getStatus();
+  if (Status status = runSweep(options, *list, *state); !status.isOk())
+    return status;
+  return state;
 }
 
 int main(int argc, char **argv) {
@@ -119,21 +181,14 @@ int main(int argc, char **argv) {
     std::fputs(getSweepHelp(), stdout);
     return 0;
   }
-  ErrorOr<SweepState> state = loadState(*options);
-  Status status = state ? runSweep(*options, *state) : state.getStatus();
-  if (!status.isOk()) {
-    std::fprintf(stderr, "dnn-sweep: %s\n", status.getMessage().c_str());
+  ErrorOr<SweepState> state = sweepAll(*options);
+  if (!state) {
+    std::fprintf(stderr, "dnn-sweep: %s\n",
+                 state.getStatus().getMessage().c_str());
     return 2;
   }
-  std::printf("seed %llu, problems %lld to %lld: %lld right, %lld wrong, %lld "
-              "refused\n",
-              static_cast<unsigned long long>(options->seed),
-              static_cast<long long>(options->from),
-              static_cast<long long>(state->next - 1),
-              static_cast<long long>(state->passed),
-              static_cast<long long>(state->failed),
-              static_cast<long long>(state->refused));
+  printSummary(*options, *state);
   const bool clean =
       state->failed == 0 && (options->allowRefusals || state->refused == 0);
-  return clean && state->passed > 0 ? 0 : 1;
+  return clean && state->passed + state->compiled > 0 ? 0 : 1;
 }

@@ -20,15 +20,17 @@ static void printFlags(std::span<const DriverFlag> flags) {
 }
 
 void driver::printHelp() {
-  std::printf(
-      "Runs a problem through libtessera.so and compares it with a host "
-      "reference.\n\n"
-      "usage: dnn-driver conv|convfp16|convbfp16|convfp64|convint8 "
-      "[flag value]...\n\n");
+  std::printf("Runs a problem through libtessera.so and compares it with a "
+              "reference.\n\n"
+              "usage: dnn-driver conv|convfp16|convbfp16|convfp64|convint8 "
+              "[flag value]...\n\n");
   printFlags(getConvDriverFlags());
   std::printf("     --%-20s print what the kernel is like, how long its stages "
               "compiled, and what the library did (0)\n",
               "kernel-info");
+  std::printf("     --%-20s verify by the reference of cpu or gpu (auto: of "
+              "the GPU where the CPU would need more than 2 s)\n",
+              "reference");
   std::printf("\nusage: dnn-driver pool|poolfp16|poolbfp16 [flag value]...\n"
               "\n");
   printFlags(getPoolDriverFlags());
@@ -147,10 +149,11 @@ void driver::printTimes(const DriverOptions &options,
 }
 
 void driver::printVerification(Direction direction,
-                               const Verification &verification) {
+                               const Verification &verification,
+                               const char *reference) {
   const char *name = getWords(direction).verified;
   if (verification.passed())
-    std::printf("%s Verifies OK on CPU reference (%g < %g)\n", name,
+    std::printf("%s Verifies OK on %s reference (%g < %g)\n", name, reference,
                 verification.error, verification.tolerance);
   else if (!(verification.error < verification.tolerance))
     std::printf("%s FAILED: %g > %g\n", name, verification.error,
@@ -174,10 +177,14 @@ void driver::printPoolTimes(const DriverOptions &options, Direction direction,
 }
 
 void driver::printPoolVerification(Direction direction,
-                                   const std::string &fault) {
+                                   const std::string &fault,
+                                   const char *reference) {
   const char *word = getPoolWord(direction);
+  // MIOpenDriver's line, and whose numbers they are.
   if (fault.empty())
-    std::printf("%s Pooling Verifies on CPU and GPU (every element)\n", word);
+    std::printf("%s Pooling Verifies on CPU and GPU (every element, %s "
+                "reference)\n",
+                word, reference);
   else
     std::printf("%s Pooling verification FAILED: %s\n", word, fault.c_str());
 }

@@ -20,12 +20,15 @@ void printCommand(int argc, char **argv);
 void printChosen(Direction direction, const ChosenKernel &kernel);
 void printTimes(const DriverOptions &options, const ConvProblem &problem,
                 const Times &times);
-void printVerification(Direction direction, const Verification &verification);
+/// `reference` is the one that verified: "CPU" or "GPU".
+void printVerification(Direction direction, const Verification &verification,
+                       const char *reference);
 
 /// `direction` is that of the problem; `fault` is empty if nothing is wrong.
 void printPoolTimes(const DriverOptions &options, Direction direction,
                     const Times &times);
-void printPoolVerification(Direction direction, const std::string &fault);
+void printPoolVerification(Direction direction, const std::string &fault,
+                           const char *reference);
 
 void printDevice(const GpuApi &gpu);
 void printKernelInfo(const tesseraKernelInfo &info);

@@ -18,12 +18,13 @@ struct Verification {
   bool passed() const { return error < tolerance && wrong.empty(); }
 };
 
-/// Compares the result of `problem` in `data` with the reference. The error is
+/// Compares the result of `problem` in `data` with `expected`. The error is
 /// MIOpenDriver's: the root mean square of the differences over the largest
 /// magnitude. So is the tolerance, without the factor of 10 that it grants to
 /// implicit GEMM. One wrong element among many does not show in it, so each is
 /// judged by our own rule as well (dialect/Reference/Compare.h).
-Verification verify(const ConvProblem &problem, const test::ConvCase &data);
+Verification judge(const ConvProblem &problem, const test::ConvCase &data,
+                   const reference::Expected &expected);
 
 } // namespace tessera::driver
 

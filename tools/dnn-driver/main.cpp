@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/Base/Env.h"
+#include "tools/dnn-driver/Judge.h"
 #include "tools/dnn-driver/Lines.h"
 #include "tools/dnn-driver/PoolRun.h"
 
@@ -34,21 +35,46 @@ static int fail(const Status &status, int code) {
   return code;
 }
 
-/// Takes "--kernel-info VALUE" out of the words. It is ours, and the parser
-/// knows only MIOpenDriver's flags.
-static ErrorOr<bool> takeKernelInfo(std::vector<std::string> &words) {
-  bool wanted = false;
+namespace {
+/// The flags that are ours.
+struct OwnOptions {
+  bool kernelInfo = false;
+  ReferenceChoice reference = ReferenceChoice::Auto;
+};
+} // namespace
+
+/// Takes "FLAG VALUE" out of the words, and leaves the last value in `value`.
+static Status takeFlag(std::vector<std::string> &words, const char *flag,
+                       std::string &value) {
   for (size_t i = 0; i < words.size(); ++i) {
-    if (words[i] != "--kernel-info")
+    if (words[i] != flag)
       continue;
     if (i + 1 == words.size())
-      return invalidArgument("flag '--kernel-info' needs a value");
-    wanted = words[i + 1] != "0";
+      return invalidArgument("flag '" + std::string(flag) + "' needs a value");
+    value = words[i + 1];
     words.erase(words.begin() + static_cast<ptrdiff_t>(i),
                 words.begin() + static_cast<ptrdiff_t>(i) + 2);
     --i;
   }
-  return wanted;
+  return Status::ok();
+}
+
+/// The parser knows only MIOpenDriver's flags, and its variable for the
+/// reference is honoured.
+static ErrorOr<OwnOptions> takeOwnOptions(std::vector<std::string> &words) {
+  std::string kernelInfo = "0";
+  std::string reference =
+      getEnvBool("MIOPEN_DRIVER_USE_GPU_REFERENCE").value_or(false) ? "gpu"
+                                                                    : "auto";
+  Status status = takeFlag(words, "--kernel-info", kernelInfo);
+  if (status.isOk())
+    status = takeFlag(words, "--reference", reference);
+  if (!status.isOk())
+    return status;
+  ErrorOr<ReferenceChoice> choice = parseReferenceChoice(reference);
+  if (!choice)
+    return choice.getStatus();
+  return OwnOptions{kernelInfo != "0", *choice};
 }
 
 /// Flags of MIOpenDriver that would change what is computed or written.
@@ -86,7 +112,7 @@ static Status explain(const ErrorOr<tesseraKernelInfo> &info) {
 /// Runs, reports and verifies; gives the exit bits.
 static ErrorOr<int> runConv(const GpuApi &gpu, const DriverOptions &options,
                             const ConvProblem &problem, int64_t seed,
-                            bool kernelInfo) {
+                            bool kernelInfo, Judge &judge) {
   const Direction direction = getApiDirection(problem, options.isTransposed);
   const ErrorOr<const GpuTarget *> target = gpu.getTarget();
   if (!target)
@@ -114,15 +140,17 @@ static ErrorOr<int> runConv(const GpuApi &gpu, const DriverOptions &options,
     return kExitOk;
   if (Status status = conv->readResult(data.getResult()); !status.isOk())
     return status;
-  const Verification verification = verify(problem, data);
-  printVerification(direction, verification);
-  return verification.passed() ? kExitOk : getExitBit(direction);
+  const ErrorOr<Verification> verification = judge.verify(problem, data);
+  if (!verification)
+    return verification.getStatus();
+  printVerification(direction, *verification, judge.getName());
+  return verification->passed() ? kExitOk : getExitBit(direction);
 }
 
 /// The same of a pooling.
 static ErrorOr<int> runPool(const GpuApi &gpu, const DriverOptions &options,
                             const PoolProblem &problem, int64_t seed,
-                            bool kernelInfo) {
+                            bool kernelInfo, Judge &judge) {
   test::PoolCase data(problem, test::PoolData::Uniform,
                       static_cast<uint64_t>(seed));
   ErrorOr<PoolRun> pool = PoolRun::create(gpu, options, problem, data);
@@ -140,24 +168,28 @@ static ErrorOr<int> runPool(const GpuApi &gpu, const DriverOptions &options,
     return kExitOk;
   if (Status status = pool->readResults(data); !status.isOk())
     return status;
-  const std::string fault = data.check(0, static_cast<uint64_t>(seed));
-  printPoolVerification(problem.direction, fault);
-  return fault.empty() ? kExitOk : getExitBit(problem.direction);
+  const ErrorOr<std::string> fault = judge.verify(problem, data);
+  if (!fault)
+    return fault.getStatus();
+  printPoolVerification(problem.direction, *fault, judge.getName());
+  return fault->empty() ? kExitOk : getExitBit(problem.direction);
 }
 
 /// A direction that fails does not keep the others from running.
 static int runProblems(const GpuApi &gpu, const DriverOptions &options,
-                       bool kernelInfo) {
+                       const OwnOptions &own) {
   printDevice(gpu);
+  Judge judge(gpu, own.reference);
   const int64_t seed =
       getEnvInt("MIOPEN_DEBUG_DRIVER_PRNG_SEED").value_or(kDefaultSeed);
   std::printf("PRNG seed: %lld\n", static_cast<long long>(seed));
   int bits = kExitOk;
   for (const Problem &problem : options.problems) {
-    const ErrorOr<int> ran =
-        problem.getConv()
-            ? runConv(gpu, options, *problem.getConv(), seed, kernelInfo)
-            : runPool(gpu, options, *problem.getPool(), seed, kernelInfo);
+    const ErrorOr<int> ran = problem.getConv()
+                                 ? runConv(gpu, options, *problem.getConv(),
+                                           seed, own.kernelInfo, judge)
+                                 : runPool(gpu, options, *problem.getPool(),
+                                           seed, own.kernelInfo, judge);
     bits |= ran ? *ran
                 : fail(ran.getStatus().withContext(toDriverCommand(problem)),
                        kExitFailed);
@@ -178,9 +210,9 @@ int main(int argc, char **argv) {
     printHelp();
     return words.empty() ? kExitUsage : kExitOk;
   }
-  const ErrorOr<bool> kernelInfo = takeKernelInfo(words);
-  if (!kernelInfo)
-    return fail(kernelInfo.getStatus(), kExitUsage);
+  const ErrorOr<OwnOptions> own = takeOwnOptions(words);
+  if (!own)
+    return fail(own.getStatus(), kExitUsage);
   const ErrorOr<DriverOptions> options = parseDriverOptions(words);
   if (!options)
     return fail(options.getStatus(), kExitUsage);
@@ -194,5 +226,5 @@ int main(int argc, char **argv) {
   const ErrorOr<const GpuApi *> gpu = GpuApi::get();
   if (!gpu)
     return fail(gpu.getStatus(), kExitFailed);
-  return toExitCode(runProblems(**gpu, *options, *kernelInfo));
+  return toExitCode(runProblems(**gpu, *options, *own));
 }

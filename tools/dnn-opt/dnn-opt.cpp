@@ -46,7 +46,7 @@ int main(int argc, char **argv) {
 
   mlir::DialectRegistry registry;
   registry.insert<tessera::dnn::DnnDialect, mlir::func::FuncDialect>();
-  tessera::registerAmdgpuDialects(registry);
+  tessera::registerTargetDialects(registry);
   mlir::registerTransformsPasses();
   tessera::registerTransformsPasses();
   tessera::registerConversionPasses();

@@ -5,7 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Target/AMDGPU/AmdgpuTarget.h"
-#include "compiler/Target/AMDGPU/Initialize.h"
+#include "compiler/Target/Codegen/Backend.h"
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/MC/MCAsmBackend.h"
@@ -39,11 +39,11 @@ static void keepFirstMessage(const llvm::SMDiagnostic &diagnostic,
 
 ErrorOr<ObjectBytes> tessera::assembleText(std::string_view text,
                                            const GpuTarget &target) {
-  ErrorOr<const llvm::Target *> found = findAmdgpuBackend();
+  ErrorOr<const llvm::Target *> found = findLlvmTarget(target);
   if (!found)
     return found.getStatus();
   const llvm::Target &backend = **found;
-  llvm::Triple triple(kAmdgpuTriple);
+  llvm::Triple triple(getBackend(target).triple);
   llvm::StringRef chip(target.name);
   llvm::MCTargetOptions options;
 

@@ -6,19 +6,7 @@
 #include "runtime/Emulator/Chip.h"
 #include "runtime/Emulator/MemoryMap.h"
 #include "runtime/Emulator/Settings.h"
-
-#ifndef __HIP_PLATFORM_AMD__
-#define __HIP_PLATFORM_AMD__
-#endif
-#include <hip/hip_runtime_api.h>
-
-#include <string>
-
-/// In front of every exported function.
-#define TESSERA_HIP extern "C" __attribute__((visibility("default")))
-/// A second name of a function of the same file.
-#define TESSERA_HIP_ALIAS(name, target, parameters)                            \
-  TESSERA_HIP hipError_t name parameters __attribute__((alias(#target)))
+#include "runtime/Hip/Export.h"
 
 namespace tessera::emulator {
 
@@ -46,11 +34,7 @@ hipError_t checkDevice(int id);
 int getMajor(const Chip &chip);
 int getMinor(const Chip &chip);
 
-/// Remembers `error` for hipGetLastError() of this thread, and returns it.
-hipError_t setError(hipError_t error);
-/// The same with a text for tesseraEmulatorGetLastError(), which also goes to
-/// stderr if the settings allow.
-hipError_t setError(hipError_t error, std::string text);
+using hip::setError;
 
 } // namespace tessera::emulator
 

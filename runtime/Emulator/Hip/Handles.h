@@ -37,7 +37,6 @@ private:
 
 hipError_t checkStream(hipStream_t stream);
 bool isEvent(hipEvent_t event);
-void recordEvent(hipEvent_t event);
 
 } // namespace tessera::emulator
 

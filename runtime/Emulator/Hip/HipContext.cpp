@@ -80,9 +80,6 @@ TESSERA_HIP hipError_t hipCtxGetDevice(hipDevice_t *device) {
   *device = 0;
   return checkDevice(0);
 }
-TESSERA_HIP hipError_t hipCtxGetApiVersion(hipCtx_t, int *version) {
-  return hipDriverGetVersion(version);
-}
 TESSERA_HIP hipError_t hipCtxGetFlags(unsigned *flags) {
   if (!flags)
     return setError(hipErrorInvalidValue);
@@ -90,18 +87,6 @@ TESSERA_HIP hipError_t hipCtxGetFlags(unsigned *flags) {
   return hipSuccess;
 }
 TESSERA_HIP hipError_t hipCtxSynchronize() { return checkDevice(0); }
-TESSERA_HIP hipError_t hipCtxGetCacheConfig(hipFuncCache_t *config) {
-  return hipDeviceGetCacheConfig(config);
-}
-TESSERA_HIP hipError_t hipCtxSetCacheConfig(hipFuncCache_t config) {
-  return hipDeviceSetCacheConfig(config);
-}
-TESSERA_HIP hipError_t hipCtxGetSharedMemConfig(hipSharedMemConfig *config) {
-  return hipDeviceGetSharedMemConfig(config);
-}
-TESSERA_HIP hipError_t hipCtxSetSharedMemConfig(hipSharedMemConfig config) {
-  return hipDeviceSetSharedMemConfig(config);
-}
 TESSERA_HIP hipError_t hipCtxEnablePeerAccess(hipCtx_t, unsigned) {
   return setError(hipErrorInvalidDevice);
 }

@@ -6,7 +6,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/Emulator/Hip/FatBinary.h"
 #include "runtime/Emulator/Hip/Handles.h"
 #include "runtime/Emulator/Hip/MemoryRange.h"
 
@@ -65,48 +64,6 @@ TESSERA_HIP_ALIAS(hipMemcpyAsync_spt, hipMemcpyAsync,
 TESSERA_HIP_ALIAS(hipMemcpyWithStream, hipMemcpyAsync,
                   (void *, const void *, size_t, hipMemcpyKind, hipStream_t));
 
-TESSERA_HIP hipError_t hipMemcpyHtoD(hipDeviceptr_t to, void *from,
-                                     size_t bytes) {
-  return copy(to, from, bytes, hipMemcpyHostToDevice);
-}
-TESSERA_HIP hipError_t hipMemcpyDtoH(void *to, hipDeviceptr_t from,
-                                     size_t bytes) {
-  return copy(to, from, bytes, hipMemcpyDeviceToHost);
-}
-TESSERA_HIP hipError_t hipMemcpyDtoD(hipDeviceptr_t to, hipDeviceptr_t from,
-                                     size_t bytes) {
-  return copy(to, from, bytes, hipMemcpyDeviceToDevice);
-}
-TESSERA_HIP hipError_t hipMemcpyHtoDAsync(hipDeviceptr_t to, void *from,
-                                          size_t bytes, hipStream_t stream) {
-  return copy(to, from, bytes, hipMemcpyHostToDevice, stream);
-}
-TESSERA_HIP hipError_t hipMemcpyDtoHAsync(void *to, hipDeviceptr_t from,
-                                          size_t bytes, hipStream_t stream) {
-  return copy(to, from, bytes, hipMemcpyDeviceToHost, stream);
-}
-TESSERA_HIP hipError_t hipMemcpyDtoDAsync(hipDeviceptr_t to,
-                                          hipDeviceptr_t from, size_t bytes,
-                                          hipStream_t stream) {
-  return copy(to, from, bytes, hipMemcpyDeviceToDevice, stream);
-}
-
-// There is one device, which is its own peer in these.
-TESSERA_HIP hipError_t hipMemcpyPeer(void *to, int toDevice, const void *from,
-                                     int fromDevice, size_t bytes) {
-  for (int device : {toDevice, fromDevice})
-    if (hipError_t error = checkDevice(device))
-      return error;
-  return copy(to, from, bytes, hipMemcpyDeviceToDevice);
-}
-TESSERA_HIP hipError_t hipMemcpyPeerAsync(void *to, int toDevice,
-                                          const void *from, int fromDevice,
-                                          size_t bytes, hipStream_t stream) {
-  if (hipError_t error = checkStream(stream))
-    return error;
-  return hipMemcpyPeer(to, toDevice, from, fromDevice, bytes);
-}
-
 TESSERA_HIP hipError_t hipMemcpy2D(void *to, size_t toPitch, const void *from,
                                    size_t fromPitch, size_t width,
                                    size_t height, hipMemcpyKind kind) {
@@ -128,125 +85,4 @@ TESSERA_HIP hipError_t hipMemcpy2DAsync(void *to, size_t toPitch,
   if (hipError_t error = checkStream(stream))
     return error;
   return hipMemcpy2D(to, toPitch, from, fromPitch, width, height, kind);
-}
-
-TESSERA_HIP hipError_t hipMemcpyParam2D(const hip_Memcpy2D *p) {
-  if (!p)
-    return setError(hipErrorInvalidValue);
-  if (p->srcMemoryType == hipMemoryTypeArray ||
-      p->dstMemoryType == hipMemoryTypeArray)
-    return setError(hipErrorNotSupported, "a copy from or to a hipArray");
-  bool fromHost = p->srcMemoryType == hipMemoryTypeHost;
-  bool toHost = p->dstMemoryType == hipMemoryTypeHost;
-  const char *from =
-      static_cast<const char *>(fromHost ? p->srcHost : p->srcDevice);
-  char *to = static_cast<char *>(toHost ? p->dstHost : p->dstDevice);
-  hipMemcpyKind kind =
-      fromHost ? (toHost ? hipMemcpyHostToHost : hipMemcpyHostToDevice)
-               : (toHost ? hipMemcpyDeviceToHost : hipMemcpyDeviceToDevice);
-  // A pitch of 0 means rows without room between them.
-  size_t fromPitch = p->srcPitch ? p->srcPitch : p->WidthInBytes;
-  size_t toPitch = p->dstPitch ? p->dstPitch : p->WidthInBytes;
-  return hipMemcpy2D(to + p->dstY * toPitch + p->dstXInBytes, toPitch,
-                     from + p->srcY * fromPitch + p->srcXInBytes, fromPitch,
-                     p->WidthInBytes, p->Height, kind);
-}
-TESSERA_HIP_ALIAS(hipDrvMemcpy2DUnaligned, hipMemcpyParam2D,
-                  (const hip_Memcpy2D *));
-TESSERA_HIP hipError_t hipMemcpyParam2DAsync(const hip_Memcpy2D *parameters,
-                                             hipStream_t stream) {
-  if (hipError_t error = checkStream(stream))
-    return error;
-  return hipMemcpyParam2D(parameters);
-}
-
-static PitchedRange getRange(const hipPitchedPtr &pointer, const hipPos &at) {
-  size_t slice = pointer.pitch * pointer.ysize;
-  return {static_cast<char *>(pointer.ptr) + at.z * slice +
-              at.y * pointer.pitch + at.x,
-          pointer.pitch, slice};
-}
-
-TESSERA_HIP hipError_t hipMemcpy3D(const hipMemcpy3DParms *p) {
-  if (!p)
-    return setError(hipErrorInvalidValue);
-  if (p->srcArray || p->dstArray)
-    return setError(hipErrorNotSupported, "a copy from or to a hipArray");
-  if (p->extent.width > p->srcPtr.pitch || p->extent.width > p->dstPtr.pitch)
-    return setError(hipErrorInvalidPitchValue);
-  return copyBlock(getRange(p->dstPtr, p->dstPos),
-                   getRange(p->srcPtr, p->srcPos), p->extent, p->kind);
-}
-TESSERA_HIP_ALIAS(hipMemcpy3D_spt, hipMemcpy3D, (const hipMemcpy3DParms *));
-TESSERA_HIP hipError_t hipMemcpy3DAsync(const hipMemcpy3DParms *parameters,
-                                        hipStream_t stream) {
-  if (hipError_t error = checkStream(stream))
-    return error;
-  return hipMemcpy3D(parameters);
-}
-
-/// Where `bytes` bytes at `offset` of a variable of the program are.
-static hipError_t findInSymbol(const void *symbol, size_t bytes, size_t offset,
-                               void **pointer) {
-  uint64_t address;
-  size_t size;
-  if (hipError_t error = findRegisteredVariable(symbol, &address, &size))
-    return error;
-  if (offset > size || size - offset < bytes)
-    return setError(hipErrorInvalidValue,
-                    "a copy of " + std::to_string(bytes) + " bytes at offset " +
-                        std::to_string(offset) + " of a variable of " +
-                        std::to_string(size));
-  *pointer = reinterpret_cast<void *>(address + offset);
-  return hipSuccess;
-}
-
-TESSERA_HIP hipError_t hipMemcpyToSymbol(const void *symbol, const void *from,
-                                         size_t bytes, size_t offset,
-                                         hipMemcpyKind kind) {
-  void *to;
-  if (hipError_t error = findInSymbol(symbol, bytes, offset, &to))
-    return error;
-  return copy(to, from, bytes, kind);
-}
-TESSERA_HIP_ALIAS(hipMemcpyToSymbol_spt, hipMemcpyToSymbol,
-                  (const void *, const void *, size_t, size_t, hipMemcpyKind));
-TESSERA_HIP hipError_t hipMemcpyToSymbolAsync(const void *symbol,
-                                              const void *from, size_t bytes,
-                                              size_t offset, hipMemcpyKind kind,
-                                              hipStream_t stream) {
-  if (hipError_t error = checkStream(stream))
-    return error;
-  return hipMemcpyToSymbol(symbol, from, bytes, offset, kind);
-}
-TESSERA_HIP hipError_t hipMemcpyFromSymbol(void *to, const void *symbol,
-                                           size_t bytes, size_t offset,
-                                           hipMemcpyKind kind) {
-  void *from;
-  if (hipError_t error = findInSymbol(symbol, bytes, offset, &from))
-    return error;
-  return copy(to, from, bytes, kind);
-}
-TESSERA_HIP_ALIAS(hipMemcpyFromSymbol_spt, hipMemcpyFromSymbol,
-                  (void *, const void *, size_t, size_t, hipMemcpyKind));
-TESSERA_HIP hipError_t hipMemcpyFromSymbolAsync(void *to, const void *symbol,
-                                                size_t bytes, size_t offset,
-                                                hipMemcpyKind kind,
-                                                hipStream_t stream) {
-  if (hipError_t error = checkStream(stream))
-    return error;
-  return hipMemcpyFromSymbol(to, symbol, bytes, offset, kind);
-}
-
-TESSERA_HIP hipError_t hipGetSymbolAddress(void **pointer, const void *symbol) {
-  if (!pointer)
-    return setError(hipErrorInvalidValue);
-  *pointer = nullptr;
-  return findInSymbol(symbol, 0, 0, pointer);
-}
-TESSERA_HIP hipError_t hipGetSymbolSize(size_t *bytes, const void *symbol) {
-  if (!bytes)
-    return setError(hipErrorInvalidValue);
-  uint64_t address;
-  return findRegisteredVariable(symbol, &address, bytes);
 }

@@ -44,6 +44,11 @@ Device *Device::get() {
   return device;
 }
 
+const char *tessera::hip::getDeviceKind() { return "emulated"; }
+
+// Not through Device: it may be what failed.
+bool tessera::hip::areErrorsPrinted() { return readSettingsOnce().logErrors; }
+
 hipError_t tessera::emulator::checkDevice(int id) {
   if (!Device::get())
     return setError(hipErrorNoDevice);
@@ -157,26 +162,6 @@ TESSERA_HIP hipError_t hipDeviceGetLimit(size_t *value, hipLimit_t limit) {
   return checkDevice(0);
 }
 
-// Caches and LDS banks are as they are.
-TESSERA_HIP hipError_t hipDeviceGetCacheConfig(hipFuncCache_t *config) {
-  if (!config)
-    return setError(hipErrorInvalidValue);
-  *config = hipFuncCachePreferNone;
-  return checkDevice(0);
-}
-TESSERA_HIP hipError_t hipDeviceSetCacheConfig(hipFuncCache_t) {
-  return checkDevice(0);
-}
-TESSERA_HIP hipError_t hipDeviceGetSharedMemConfig(hipSharedMemConfig *config) {
-  if (!config)
-    return setError(hipErrorInvalidValue);
-  *config = hipSharedMemBankSizeFourByte;
-  return checkDevice(0);
-}
-TESSERA_HIP hipError_t hipDeviceSetSharedMemConfig(hipSharedMemConfig) {
-  return checkDevice(0);
-}
-
 // The device has no peer.
 TESSERA_HIP hipError_t hipDeviceCanAccessPeer(int *can, int id, int peer) {
   if (!can)
@@ -199,7 +184,3 @@ TESSERA_HIP hipError_t hipDeviceGetP2PAttribute(int *value, hipDeviceP2PAttr,
   *value = 0;
   return setError(hipErrorInvalidDevice);
 }
-
-// A profiler is told nothing.
-TESSERA_HIP hipError_t hipProfilerStart() { return checkDevice(0); }
-TESSERA_HIP hipError_t hipProfilerStop() { return checkDevice(0); }

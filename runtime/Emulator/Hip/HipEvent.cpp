@@ -41,10 +41,6 @@ TESSERA_HIP hipError_t hipEventDestroy(hipEvent_t event) {
                                    : setError(hipErrorInvalidHandle);
 }
 
-void tessera::emulator::recordEvent(hipEvent_t event) {
-  event->timeNs =
-      std::chrono::nanoseconds(Clock::now().time_since_epoch()).count();
-}
 bool tessera::emulator::isEvent(hipEvent_t event) {
   return getEvents().has(event);
 }
@@ -54,7 +50,8 @@ TESSERA_HIP hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream) {
     return setError(hipErrorInvalidHandle);
   if (hipError_t error = checkStream(stream))
     return error;
-  recordEvent(event);
+  event->timeNs =
+      std::chrono::nanoseconds(Clock::now().time_since_epoch()).count();
   return hipSuccess;
 }
 TESSERA_HIP hipError_t hipEventSynchronize(hipEvent_t event) {

@@ -1,34 +1,14 @@
 //===- HipFunction.cpp - What a kernel says of itself ---------------------===//
 
 #include "runtime/Emulator/Hip/Module.h"
+#include "runtime/Hip/FatBinary.h"
 
+using namespace tessera;
 using namespace tessera::emulator;
 
 static size_t getMaxDynamicLds(const KernelImage &kernel) {
   size_t available = Device::get()->chip.getTarget().ldsBytes;
   return available - std::min<size_t>(available, kernel.descriptor.ldsBytes);
-}
-
-TESSERA_HIP hipError_t hipFuncGetAttributes(hipFuncAttributes *attributes,
-                                            const void *stub) {
-  if (!attributes)
-    return setError(hipErrorInvalidValue);
-  hipFunction_t function;
-  if (hipError_t error = findRegistered(stub, &function))
-    return error;
-  const KernelImage &kernel = *function->kernel;
-  *attributes = {};
-  attributes->localSizeBytes = kernel.descriptor.scratchBytes;
-  attributes->sharedSizeBytes = kernel.descriptor.ldsBytes;
-  attributes->maxDynamicSharedSizeBytes =
-      static_cast<int>(getMaxDynamicLds(kernel));
-  attributes->maxThreadsPerBlock = static_cast<int>(kernel.maxWorkgroupSize);
-  attributes->numRegs = static_cast<int>(kernel.vgprCount);
-  // As AMD's runtime has it: the chip's number, 90 for gfx90a.
-  const Chip &chip = Device::get()->chip;
-  attributes->binaryVersion = attributes->ptxVersion =
-      getMajor(chip) * 10 + getMinor(chip);
-  return hipSuccess;
 }
 
 TESSERA_HIP hipError_t hipFuncGetAttribute(int *value,
@@ -74,21 +54,8 @@ TESSERA_HIP hipError_t hipFuncGetAttribute(int *value,
 TESSERA_HIP hipError_t hipFuncSetAttribute(const void *stub, hipFuncAttribute,
                                            int) {
   hipFunction_t function;
-  return findRegistered(stub, &function);
+  return hip::findRegistered(stub, &function);
 }
-TESSERA_HIP hipError_t hipFuncSetCacheConfig(const void *, hipFuncCache_t) {
-  return hipSuccess;
-}
-TESSERA_HIP hipError_t hipFuncSetSharedMemConfig(const void *,
-                                                 hipSharedMemConfig) {
-  return hipSuccess;
-}
-
 TESSERA_HIP const char *hipKernelNameRef(const hipFunction_t function) {
   return isFunction(function) ? function->kernel->name.c_str() : nullptr;
-}
-TESSERA_HIP const char *hipKernelNameRefByPtr(const void *stub, hipStream_t) {
-  hipFunction_t function;
-  return findRegistered(stub, &function) ? nullptr
-                                         : function->kernel->name.c_str();
 }

@@ -8,6 +8,7 @@
 
 using namespace tessera;
 using namespace tessera::emulator;
+using tessera::hip::LaunchRequest;
 
 static constexpr uint64_t kMaxGridItems = uint64_t(1) << 32;
 /// Groups of a cooperative launch: each has a host thread.
@@ -120,7 +121,7 @@ static hipError_t checkRequest(const LaunchRequest &request) {
   return checkStream(request.stream);
 }
 
-hipError_t tessera::emulator::launchKernel(const LaunchRequest &request) {
+hipError_t tessera::hip::launchKernel(const LaunchRequest &request) {
   if (hipError_t error = checkRequest(request))
     return error;
   Device *device = Device::get();
@@ -155,109 +156,12 @@ TESSERA_HIP hipError_t hipModuleLaunchKernel(
     hipFunction_t function, unsigned gridX, unsigned gridY, unsigned gridZ,
     unsigned blockX, unsigned blockY, unsigned blockZ, unsigned dynamicLds,
     hipStream_t stream, void **params, void **extra) {
-  return launchKernel({function,
-                       {uint64_t(gridX) * blockX, uint64_t(gridY) * blockY,
-                        uint64_t(gridZ) * blockZ},
-                       {blockX, blockY, blockZ},
-                       dynamicLds,
-                       stream,
-                       params,
-                       extra});
+  return hip::launchKernel({function,
+                            {uint64_t(gridX) * blockX, uint64_t(gridY) * blockY,
+                             uint64_t(gridZ) * blockZ},
+                            {blockX, blockY, blockZ},
+                            dynamicLds,
+                            stream,
+                            params,
+                            extra});
 }
-
-/// A launch between two events, either of which may be null.
-static hipError_t launchTimed(const LaunchRequest &request, hipEvent_t begin,
-                              hipEvent_t end) {
-  for (hipEvent_t event : {begin, end})
-    if (event && !isEvent(event))
-      return setError(hipErrorInvalidHandle);
-  if (begin)
-    recordEvent(begin);
-  hipError_t error = launchKernel(request);
-  if (end)
-    recordEvent(end);
-  return error;
-}
-
-TESSERA_HIP hipError_t hipExtModuleLaunchKernel(
-    hipFunction_t function, uint32_t itemsX, uint32_t itemsY, uint32_t itemsZ,
-    uint32_t blockX, uint32_t blockY, uint32_t blockZ, size_t dynamicLds,
-    hipStream_t stream, void **params, void **extra, hipEvent_t begin,
-    hipEvent_t end, uint32_t) {
-  return launchTimed({function,
-                      {itemsX, itemsY, itemsZ},
-                      {blockX, blockY, blockZ},
-                      dynamicLds,
-                      stream,
-                      params,
-                      extra},
-                     begin, end);
-}
-
-/// A launch by the address that the host knows the kernel by.
-static hipError_t fillRequest(const void *stub, dim3 grid, dim3 block,
-                              void **arguments, size_t dynamicLds,
-                              hipStream_t stream, LaunchRequest &request) {
-  request = {nullptr,
-             {uint64_t(grid.x) * block.x, uint64_t(grid.y) * block.y,
-              uint64_t(grid.z) * block.z},
-             {block.x, block.y, block.z},
-             dynamicLds,
-             stream,
-             arguments};
-  return findRegistered(stub, &request.function);
-}
-
-TESSERA_HIP hipError_t hipLaunchKernel(const void *stub, dim3 grid, dim3 block,
-                                       void **arguments, size_t dynamicLds,
-                                       hipStream_t stream) {
-  LaunchRequest request;
-  if (hipError_t error = fillRequest(stub, grid, block, arguments, dynamicLds,
-                                     stream, request))
-    return error;
-  return launchKernel(request);
-}
-TESSERA_HIP_ALIAS(hipLaunchKernel_spt, hipLaunchKernel,
-                  (const void *, dim3, dim3, void **, size_t, hipStream_t));
-
-TESSERA_HIP hipError_t hipExtLaunchKernel(const void *stub, dim3 grid,
-                                          dim3 block, void **arguments,
-                                          size_t dynamicLds, hipStream_t stream,
-                                          hipEvent_t begin, hipEvent_t end,
-                                          int) {
-  LaunchRequest request;
-  if (hipError_t error = fillRequest(stub, grid, block, arguments, dynamicLds,
-                                     stream, request))
-    return error;
-  return launchTimed(request, begin, end);
-}
-
-TESSERA_HIP hipError_t hipLaunchCooperativeKernel(const void *stub, dim3 grid,
-                                                  dim3 block, void **arguments,
-                                                  unsigned dynamicLds,
-                                                  hipStream_t stream) {
-  LaunchRequest request;
-  if (hipError_t error = fillRequest(stub, grid, block, arguments, dynamicLds,
-                                     stream, request))
-    return error;
-  request.isCooperative = true;
-  return launchKernel(request);
-}
-TESSERA_HIP_ALIAS(hipLaunchCooperativeKernel_spt, hipLaunchCooperativeKernel,
-                  (const void *, dim3, dim3, void **, uint32_t, hipStream_t));
-
-// The names of C++ programs: hip_ext.h declares these two outside extern "C".
-TESSERA_HIP hipError_t hipExtModuleLaunchKernelCxx(
-    hipFunction_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t,
-    size_t, hipStream_t, void **, void **, hipEvent_t, hipEvent_t,
-    uint32_t) __asm__("_Z24hipExtModuleLaunchKernelP18ihipModuleSymbol_"
-                      "tjjjjjjmP12ihip"
-                      "Stream_tPPvS4_P11ihipEvent_tS6_j")
-    __attribute__((alias("hipExtModuleLaunchKernel")));
-TESSERA_HIP hipError_t hipHccModuleLaunchKernelCxx(
-    hipFunction_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t,
-    size_t, hipStream_t, void **, void **, hipEvent_t,
-    hipEvent_t) __asm__("_Z24hipHccModuleLaunchKernelP18ihipModuleSymbol_"
-                        "tjjjjjjmP12ihip"
-                        "Stream_tPPvS4_P11ihipEvent_tS6_")
-    __attribute__((alias("hipExtModuleLaunchKernel")));

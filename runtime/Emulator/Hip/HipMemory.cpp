@@ -78,20 +78,6 @@ TESSERA_HIP hipError_t hipMallocPitch(void **pointer, size_t *pitch,
     return setError(hipErrorOutOfMemory);
   return allocate(pointer, *pitch * height, MemoryKind::Device);
 }
-TESSERA_HIP hipError_t hipMemAllocPitch(hipDeviceptr_t *pointer, size_t *pitch,
-                                        size_t width, size_t height, unsigned) {
-  return hipMallocPitch(pointer, pitch, width, height);
-}
-TESSERA_HIP hipError_t hipMalloc3D(hipPitchedPtr *pointer, hipExtent extent) {
-  if (!pointer)
-    return setError(hipErrorInvalidValue);
-  if (extent.depth && extent.height > SIZE_MAX / extent.depth)
-    return setError(hipErrorOutOfMemory);
-  pointer->xsize = extent.width;
-  pointer->ysize = extent.height;
-  return hipMallocPitch(&pointer->ptr, &pointer->pitch, extent.width,
-                        extent.height * extent.depth);
-}
 
 TESSERA_HIP hipError_t hipHostMalloc(void **pointer, size_t bytes, unsigned) {
   return allocate(pointer, bytes, MemoryKind::Host);

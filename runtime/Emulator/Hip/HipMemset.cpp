@@ -89,16 +89,3 @@ TESSERA_HIP hipError_t hipMemset2DAsync(void *to, size_t pitch, int value,
     return error;
   return hipMemset2D(to, pitch, value, width, height);
 }
-TESSERA_HIP hipError_t hipMemset3D(hipPitchedPtr to, int value,
-                                   hipExtent extent) {
-  return fillBlock({static_cast<char *>(to.ptr), to.pitch, to.pitch * to.ysize},
-                   value, extent);
-}
-TESSERA_HIP_ALIAS(hipMemset3D_spt, hipMemset3D,
-                  (hipPitchedPtr, int, hipExtent));
-TESSERA_HIP hipError_t hipMemset3DAsync(hipPitchedPtr to, int value,
-                                        hipExtent extent, hipStream_t stream) {
-  if (hipError_t error = checkStream(stream))
-    return error;
-  return hipMemset3D(to, value, extent);
-}

@@ -94,25 +94,3 @@ TESSERA_HIP hipError_t hipModuleOccupancyMaxPotentialBlockSizeWithFlags(
     unsigned) {
   return chooseBlock(grid, block, function, dynamicLds, limit);
 }
-
-TESSERA_HIP hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessor(
-    int *groups, const void *stub, int block, size_t dynamicLds) {
-  hipFunction_t function;
-  if (hipError_t error = findRegistered(stub, &function))
-    return error;
-  return countGroups(groups, function, block, dynamicLds);
-}
-TESSERA_HIP hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-    int *groups, const void *stub, int block, size_t dynamicLds, unsigned) {
-  return hipOccupancyMaxActiveBlocksPerMultiprocessor(groups, stub, block,
-                                                      dynamicLds);
-}
-TESSERA_HIP hipError_t hipOccupancyMaxPotentialBlockSize(int *grid, int *block,
-                                                         const void *stub,
-                                                         size_t dynamicLds,
-                                                         int limit) {
-  hipFunction_t function;
-  if (hipError_t error = findRegistered(stub, &function))
-    return error;
-  return chooseBlock(grid, block, function, dynamicLds, limit);
-}

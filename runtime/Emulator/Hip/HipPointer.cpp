@@ -65,18 +65,6 @@ TESSERA_HIP hipError_t hipPointerGetAttribute(void *data,
   }
 }
 
-TESSERA_HIP hipError_t
-hipDrvPointerGetAttributes(unsigned count, hipPointer_attribute *attributes,
-                           void **data, hipDeviceptr_t pointer) {
-  if (!attributes || !data)
-    return setError(hipErrorInvalidValue);
-  for (unsigned i = 0; i < count; ++i)
-    if (hipError_t error =
-            hipPointerGetAttribute(data[i], attributes[i], pointer))
-      return error;
-  return hipSuccess;
-}
-
 TESSERA_HIP hipError_t hipMemGetAddressRange(hipDeviceptr_t *begin,
                                              size_t *bytes,
                                              hipDeviceptr_t pointer) {
@@ -88,9 +76,4 @@ TESSERA_HIP hipError_t hipMemGetAddressRange(hipDeviceptr_t *begin,
   if (bytes)
     *bytes = found->end - found->begin;
   return hipSuccess;
-}
-TESSERA_HIP hipError_t hipMemPtrGetInfo(void *pointer, size_t *bytes) {
-  if (!bytes)
-    return setError(hipErrorInvalidValue);
-  return hipMemGetAddressRange(nullptr, bytes, pointer);
 }

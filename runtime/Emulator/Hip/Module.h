@@ -1,7 +1,7 @@
 //===- Module.h - Loaded code and how it is found --------------*- C++ -*-===//
 //
-// What the files about modules, registered programs, launches and occupancy
-// share. Applications see only the two opaque handles.
+// What the files about modules, launches and occupancy share. Applications see
+// only the two opaque handles.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,6 +11,7 @@
 #include "runtime/Emulator/Decode/CodeObject.h"
 #include "runtime/Emulator/Decode/Program.h"
 #include "runtime/Emulator/Hip/Device.h"
+#include "runtime/Hip/Launch.h"
 
 #include <memory>
 #include <mutex>
@@ -43,24 +44,6 @@ namespace tessera::emulator {
 
 /// True for a function of a module that is still loaded.
 bool isFunction(hipFunction_t function);
-
-/// The function that the host knows as `stub`: its own address of a __global__
-/// function. Loads the code that the stub was registered with.
-hipError_t findRegistered(const void *stub, hipFunction_t *function);
-
-/// Runs a kernel and waits for it.
-struct LaunchRequest {
-  hipFunction_t function;
-  uint64_t items[3]; ///< Work-items of the grid.
-  uint32_t block[3];
-  size_t dynamicLds;
-  hipStream_t stream;
-  void **params;
-  void **extra = nullptr;
-  /// Groups may wait for each other.
-  bool isCooperative = false;
-};
-hipError_t launchKernel(const LaunchRequest &request);
 
 } // namespace tessera::emulator
 

@@ -308,13 +308,14 @@ static uint32_t getValuFactor(const ChipCosts &chip, CostClass kind,
   uint32_t factor = isDouble ? chip.doubleFactor : 1;
   if (kind == CostClass::Transcendental)
     return 4 * factor;
-  // 32-bit products: a quarter of the rate on RDNA, the full one since gfx90a
-  // (LLVM 22 SISchedule.td, WriteIntMul).
+  // 32-bit products: a quarter of the rate, but the full one on the chips whose
+  // f64 is as fast as f32, gfx90a and later (LLVM 22 SISchedule.td,
+  // WriteIntMul).
   bool isProduct =
       startsWithAny(name, {"v_mul_lo_u32", "v_mul_lo_i32", "v_mul_hi_u32",
                            "v_mul_hi_i32", "v_mad_u64_u32", "v_mad_i64_i32",
                            "v_mad_co_u64_u32", "v_mad_co_i64_i32"});
-  if (isProduct && chip.waveSize == 32)
+  if (isProduct && chip.doubleFactor > 1)
     return 4;
   return factor;
 }

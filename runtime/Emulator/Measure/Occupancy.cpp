@@ -6,12 +6,13 @@
 
 using namespace tessera::emulator;
 
-/// gfx9 has 800 SGPRs a SIMD: up to 100 of them leave room for 8 waves (LLVM's
-/// AMDGPUBaseInfo). RDNA gives every wave 128 of its own.
+/// gfx9 has 800 SGPRs a SIMD; the steps are those of LLVM's GCNSubtarget. RDNA
+/// gives every wave 128 of its own.
 static uint32_t getWavesBySgprs(const ChipCosts &chip, uint32_t sgprs) {
-  if (chip.waveSize == 64 && sgprs > 100)
-    return std::min(chip.maxWaves, 7u);
-  return chip.maxWaves;
+  if (chip.waveSize != 64)
+    return chip.maxWaves;
+  uint32_t waves = sgprs <= 80 ? 10 : sgprs <= 88 ? 9 : sgprs <= 100 ? 8 : 7;
+  return std::min(chip.maxWaves, waves);
 }
 
 static uint32_t getWavesByVgprs(const ChipCosts &chip, uint32_t vgprs,

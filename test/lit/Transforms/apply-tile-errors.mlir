@@ -5,7 +5,7 @@
 // RUN: not dnn-opt %s --dnn-apply-tile="target=gfx942 tile=stem-h16w16n64-w4x1-wmma16" 2>&1 | FileCheck %s --check-prefix=STEM-UNIT
 // RUN: sed 's/forward/backward_data/' %s | not dnn-opt --dnn-apply-tile="target=gfx942 tile=stem-h16w16n64-w4x1-mfma32" 2>&1 | FileCheck %s --check-prefix=STEM
 
-// TARGET: dnn-apply-tile: unknown target 'gfx7', expected one of gfx90a, gfx942
+// TARGET: dnn-apply-tile: unknown target 'gfx7', expected one of gfx906, gfx908, gfx90a, gfx942
 // TILE: error: 'dnn.conv' op 'igemm-m128' is not a tile, which looks like 'igemm-
 // STEM-TILE: error: 'dnn.conv' op 'stem-h16w16' is not a tile, which looks like 'stem-
 // STEM-UNIT: error: 'dnn.conv' op has tile 'stem-h16w16n64-w4x1-wmma16', but gfx942 has no such instruction

@@ -165,16 +165,30 @@ reference::Expected ConvCase::addUp(const std::vector<int64_t> *sample) const {
   __builtin_unreachable();
 }
 
+reference::Expected ConvCase::applyEpilogue(reference::Expected sums) const {
+  reference::applyEpilogue(
+      getEpilogue(),
+      type == ElementType::F64 ? ElementType::F64 : ElementType::F32, sums);
+  return sums;
+}
+
 reference::Expected
 ConvCase::evaluate(const std::vector<int64_t> *sample) const {
-  reference::Expected expected = addUp(sample);
-  applyEpilogue(getEpilogue(),
-                type == ElementType::F64 ? ElementType::F64 : ElementType::F32,
-                expected);
-  return expected;
+  return applyEpilogue(addUp(sample));
 }
 
 reference::Expected ConvCase::getExpected() const { return evaluate(nullptr); }
+
+reference::Expected
+ConvCase::getExpected(std::vector<double> sums,
+                      std::vector<double> magnitudes) const {
+  // The sums of no element: all but the numbers.
+  const std::vector<int64_t> none;
+  reference::Expected expected = addUp(&none);
+  expected.values = std::move(sums);
+  expected.magnitudes = std::move(magnitudes);
+  return applyEpilogue(std::move(expected));
+}
 
 TensorView ConvCase::getResultView() const { return viewResult(getResult()); }
 

@@ -35,6 +35,10 @@ public:
 
   /// What every element of the result should be.
   reference::Expected getExpected() const;
+  /// The same from sums that somebody else has added up, in the order of flat
+  /// indices.
+  reference::Expected getExpected(std::vector<double> sums,
+                                  std::vector<double> magnitudes) const;
   /// The result as it is.
   reference::TensorView getResultView() const;
 
@@ -67,6 +71,7 @@ private:
   reference::Epilogue getEpilogue() const;
   /// The sums of all elements, or of those in `sample`.
   reference::Expected addUp(const std::vector<int64_t> *sample) const;
+  reference::Expected applyEpilogue(reference::Expected sums) const;
   /// Sums and epilogue.
   reference::Expected evaluate(const std::vector<int64_t> *sample) const;
   reference::Report judge(const reference::Expected &expected) const;

@@ -69,10 +69,28 @@ public:
     if (sample)
       elements = reference::sampleElements(sizes, sample, seed);
     if (problem.direction == Direction::Forward)
-      return checkForward(std::move(elements));
+      return checkForward(
+          reference::poolForward(shape, getX(), std::move(elements)));
     return judge(reference::poolBackward(shape, getY(), getIndices(),
                                          std::move(elements)),
                  getX());
+  }
+
+  /// Judges all elements by numbers that somebody else has found, in the order
+  /// of flat indices.
+  std::string check(std::vector<double> values, std::vector<double> magnitudes,
+                    std::vector<uint64_t> maxima) const {
+    const bool isForward = problem.direction == Direction::Forward;
+    reference::PoolOutputs expected;
+    expected.y.sizes =
+        isForward ? shape.getOutputSizes() : shape.getInputSizes();
+    expected.y.values = std::move(values);
+    expected.y.magnitudes = std::move(magnitudes);
+    expected.y.reductionLength =
+        isForward ? shape.getWindowSize() : shape.getBackwardLength();
+    expected.y.mayBeNonFinite = true;
+    expected.indices = std::move(maxima);
+    return isForward ? checkForward(expected) : judge(expected.y, getX());
   }
 
   std::vector<char> x;
@@ -117,9 +135,7 @@ private:
     }
   }
 
-  std::string checkForward(std::vector<int64_t> elements) const {
-    const reference::PoolOutputs expected =
-        reference::poolForward(shape, getX(), std::move(elements));
+  std::string checkForward(const reference::PoolOutputs &expected) const {
     std::string fault = judge(expected.y, getY());
     if (!fault.empty() || problem.indexType == IndexType::None)
       return fault;

@@ -35,8 +35,9 @@ TEST(LastError, BelongsToTheThread) {
 // Every code of Status becomes the status that tells a client what to do.
 TEST(ErrorGuard, ConvertsEveryStatusCode) {
   auto convert = [](StatusCode code) {
-    return capi::guard(
-        "test", {}, [&]() -> capi::ApiResult { return Status(code, "text"); });
+    return capi::guard("test", REQUIRED(), [&]() -> capi::ApiResult {
+      return Status(code, "text");
+    });
   };
   EXPECT_EQ(convert(StatusCode::Ok), miopenStatusSuccess);
   EXPECT_EQ(convert(StatusCode::InvalidArgument), miopenStatusBadParm);
@@ -49,17 +50,18 @@ TEST(ErrorGuard, ConvertsEveryStatusCode) {
 
 // No exception of the standard library crosses into C.
 TEST(ErrorGuard, CatchesExceptions) {
-  EXPECT_EQ(capi::guard("test", {},
+  EXPECT_EQ(capi::guard("test", REQUIRED(),
                         []() -> capi::ApiResult { throw std::bad_alloc(); }),
             miopenStatusAllocFailed);
-  EXPECT_EQ(capi::guard("test", {},
+  EXPECT_EQ(capi::guard("test", REQUIRED(),
                         []() -> capi::ApiResult {
                           throw std::length_error("too long");
                         }),
             miopenStatusInternalError);
   EXPECT_STREQ(tesseraGetLastErrorMessage(), "test: exception: too long");
-  EXPECT_EQ(capi::guard("test", {}, []() -> capi::ApiResult { throw 7; }),
-            miopenStatusInternalError);
+  EXPECT_EQ(
+      capi::guard("test", REQUIRED(), []() -> capi::ApiResult { throw 7; }),
+      miopenStatusInternalError);
 }
 
 // The counters are the engine's, and all 0 before there is one.

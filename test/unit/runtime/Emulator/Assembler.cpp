@@ -2,6 +2,8 @@
 
 #include "test/unit/runtime/Emulator/Assembler.h"
 
+#include "runtime/Emulator/Chip.h"
+
 #include "llvm/MC/MCAsmBackend.h"
 #include "llvm/MC/MCAsmInfo.h"
 #include "llvm/MC/MCCodeEmitter.h"
@@ -141,7 +143,7 @@ static std::string makeText(const KernelSource &source) {
   auto directive = [&](const std::string &name, unsigned value) {
     text += ".amdhsa_" + name + " " + std::to_string(value) + "\n";
   };
-  if (source.chip.starts_with("gfx9"))
+  if (findChip(source.chip)->accumulation == AccumulationFile::Unified)
     directive("accum_offset", 32);
   directive("group_segment_fixed_size", source.ldsBytes);
   directive("private_segment_fixed_size", source.scratchBytes);

@@ -4,7 +4,8 @@
 
 using namespace tessera::emulator;
 
-static constexpr const char *kChips[] = {"gfx90a", "gfx942", "gfx1030"};
+static constexpr const char *kChips[] = {"gfx906", "gfx908", "gfx90a", "gfx942",
+                                         "gfx1030"};
 
 namespace {
 /// A kernel of two waves. s4 is the number of the wave in its group.

@@ -30,7 +30,7 @@ static uint32_t read(const uint8_t *data, unsigned offset) {
 // Dwords beyond the descriptor's end read 0, one by one; the offsets that
 // convolutions use for padding are out of range too.
 TEST(Buffer, OutOfRangeLoadsGiveZero) {
-  for (std::string chip : {"gfx90a", "gfx942", "gfx1030"}) {
+  for (std::string chip : {"gfx906", "gfx908", "gfx90a", "gfx942", "gfx1030"}) {
     WaveTester tester(chip);
     uint8_t *data = prepare(tester, chip, 512);
     for (unsigned lane = 0; lane < 64; ++lane)
@@ -51,7 +51,7 @@ TEST(Buffer, OutOfRangeLoadsGiveZero) {
 // The lane's and the immediate offset are added modulo 2^32 before the check:
 // LLVM folds constants into the immediate on that understanding.
 TEST(Buffer, OffsetsWrapBeforeTheCheck) {
-  for (std::string chip : {"gfx90a", "gfx942", "gfx1030"}) {
+  for (std::string chip : {"gfx906", "gfx908", "gfx90a", "gfx942", "gfx1030"}) {
     WaveTester tester(chip);
     uint8_t *data = prepare(tester, chip, 512);
     for (unsigned lane = 0; lane < 64; ++lane)

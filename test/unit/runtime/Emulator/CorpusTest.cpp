@@ -168,10 +168,8 @@ TEST_P(Corpus, ArithmeticIsKnown) { expectAllKnown(GetParam(), kArithmetic); }
 // Memory, atomics, calls, lane operations and control flow.
 TEST_P(Corpus, MemoryIsKnown) { expectAllKnown(GetParam(), kMemory); }
 
-INSTANTIATE_TEST_SUITE_P(Chips, Corpus,
-                         ::testing::Values("gfx90a", "gfx942", "gfx950",
-                                           "gfx1030", "gfx1100", "gfx1151",
-                                           "gfx1200", "gfx1201"),
-                         [](const auto &info) {
-                           return std::string(info.param);
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Chips, Corpus,
+    ::testing::Values("gfx906", "gfx908", "gfx90a", "gfx942", "gfx950",
+                      "gfx1030", "gfx1100", "gfx1151", "gfx1200", "gfx1201"),
+    [](const auto &info) { return std::string(info.param); });

@@ -6,8 +6,8 @@
 using namespace tessera::emulator;
 
 /// Chips that spell a load past the private caches differently.
-static constexpr const char *kChips[] = {"gfx90a", "gfx942", "gfx1030",
-                                         "gfx1201"};
+static constexpr const char *kChips[] = {"gfx906", "gfx908",  "gfx90a",
+                                         "gfx942", "gfx1030", "gfx1201"};
 
 /// Runs eight groups of 64 work-items of an OpenCL kernel `k`, of which `out`
 /// is 4096 bytes of zeros.

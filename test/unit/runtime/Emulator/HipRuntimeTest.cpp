@@ -10,11 +10,11 @@
 #include <thread>
 #include <vector>
 
-extern "C" size_t tesseraEmulatorGetLastError(char *text, size_t size);
+extern "C" size_t tesseraDeviceGetLastError(char *text, size_t size);
 
 static std::string getLastText() {
   char text[512];
-  (void)tesseraEmulatorGetLastError(text, sizeof text);
+  (void)tesseraDeviceGetLastError(text, sizeof text);
   return text;
 }
 

@@ -9,7 +9,7 @@
 #include <fstream>
 #include <gtest/gtest.h>
 
-extern "C" size_t tesseraEmulatorGetLastError(char *text, size_t size);
+extern "C" size_t tesseraDeviceGetLastError(char *text, size_t size);
 extern "C" const char *tesseraDeviceKind();
 
 using namespace tessera::emulator;
@@ -26,7 +26,7 @@ static const std::string kStatsPath = [] {
 
 static std::string getLastText() {
   char text[1024];
-  (void)tesseraEmulatorGetLastError(text, sizeof text);
+  (void)tesseraDeviceGetLastError(text, sizeof text);
   return text;
 }
 

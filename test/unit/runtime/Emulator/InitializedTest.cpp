@@ -218,7 +218,7 @@ TEST(Initialized, M0) {
 
 // The registers that a launch sets are known, on each way of passing them.
 TEST(Initialized, LaunchStateIsDefined) {
-  for (const char *chip : {"gfx90a", "gfx942", "gfx1030"}) {
+  for (const char *chip : {"gfx906", "gfx908", "gfx90a", "gfx942", "gfx1030"}) {
     LaunchOutcome outcome =
         runChecked("s_lshl_b32 s4, s2, 8\nv_mov_b32 v2, s4\n"
                    "global_store_dword v1, v2, s[8:9]",

@@ -4,7 +4,8 @@
 
 using namespace tessera::emulator;
 
-static constexpr const char *kChips[] = {"gfx90a", "gfx942", "gfx1030"};
+static constexpr const char *kChips[] = {"gfx906", "gfx908", "gfx90a", "gfx942",
+                                         "gfx1030"};
 
 /// The register where user SGPRs begin with the kernarg pointer; ids follow.
 static std::string loadArgument(const std::string &chip) {
@@ -104,9 +105,8 @@ TEST(Launch, PrivateMemory) {
     std::string argument = loadArgument(chip);
     if (!flat) {
       source.directives = ".amdhsa_user_sgpr_private_segment_buffer 1\n";
-      if (chip == "gfx1030" || chip == "gfx90a")
-        source.directives +=
-            ".amdhsa_system_sgpr_private_segment_wavefront_offset 1\n";
+      source.directives +=
+          ".amdhsa_system_sgpr_private_segment_wavefront_offset 1\n";
       // s[0:3] descriptor, s[4:5] arguments, s6 group, s7 wave offset.
       argument = "s_add_u32 s0, s0, s7\ns_addc_u32 s1, s1, 0\n"
                  "s_load_dwordx2 s[8:9], s[4:5], 0x0\ns_waitcnt lgkmcnt(0)\n";

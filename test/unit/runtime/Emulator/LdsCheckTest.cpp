@@ -5,7 +5,8 @@
 
 using namespace tessera::emulator;
 
-static constexpr const char *kChips[] = {"gfx90a", "gfx942", "gfx1030"};
+static constexpr const char *kChips[] = {"gfx906", "gfx908", "gfx90a", "gfx942",
+                                         "gfx1030"};
 /// Of both wave sizes, for kernels that have to be compiled first.
 static constexpr const char *kTwoChips[] = {"gfx942", "gfx1030", "gfx1201"};
 static constexpr const char *kBoth = "lds-races,initialized";

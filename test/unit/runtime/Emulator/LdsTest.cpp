@@ -10,7 +10,7 @@ using namespace tessera::emulator;
 
 // Every width comes back as it was stored.
 TEST(Lds, StoresAndLoads) {
-  for (const char *chip : {"gfx90a", "gfx942", "gfx1030"}) {
+  for (const char *chip : {"gfx906", "gfx908", "gfx90a", "gfx942", "gfx1030"}) {
     WaveTester tester(chip);
     for (unsigned lane = 0; lane < 64; ++lane)
       tester.v(1, lane) = 64 * lane;

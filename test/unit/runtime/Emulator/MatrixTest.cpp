@@ -8,6 +8,7 @@
 #include "runtime/Emulator/Exec/HalfFloat.h"
 #include "test/unit/runtime/Emulator/WaveTester.h"
 
+#include <algorithm>
 #include <cmath>
 #include <gtest/gtest.h>
 
@@ -24,6 +25,14 @@ struct Shape {
 } // namespace
 
 static constexpr Shape kShapes[] = {
+    {"gfx908", "v_mfma_f32_32x32x8f16", 32, 8, 1, Type::F16},
+    {"gfx908", "v_mfma_f32_16x16x16f16", 16, 16, 1, Type::F16},
+    {"gfx908", "v_mfma_f32_32x32x4bf16", 32, 4, 1, Type::Bf16},
+    {"gfx908", "v_mfma_f32_16x16x8bf16", 16, 8, 1, Type::Bf16},
+    {"gfx908", "v_mfma_f32_4x4x2bf16", 4, 2, 16, Type::Bf16},
+    {"gfx908", "v_mfma_f32_32x32x2f32", 32, 2, 1, Type::F32},
+    {"gfx908", "v_mfma_i32_32x32x8i8", 32, 8, 1, Type::I8},
+    {"gfx908", "v_mfma_i32_16x16x16i8", 16, 16, 1, Type::I8},
     {"gfx90a", "v_mfma_f32_32x32x8f16", 32, 8, 1, Type::F16},
     {"gfx90a", "v_mfma_f32_16x16x16f16", 16, 16, 1, Type::F16},
     {"gfx90a", "v_mfma_f32_32x32x4f16", 32, 4, 2, Type::F16},
@@ -126,7 +135,8 @@ static void fillInputs(WaveTester &tester, Type type, unsigned reg,
     }
 }
 
-// D = A * B + C for every shape, from v registers into v registers.
+// D = A * B + C for every shape; C and D in v registers, but for gfx908, where
+// they can only be accumulation registers.
 TEST(Matrix, MatchesPlainProduct) {
   for (const Shape &shape : kShapes) {
     WaveTester tester(shape.chip);
@@ -137,16 +147,21 @@ TEST(Matrix, MatchesPlainProduct) {
     unsigned outputs = shape.m * shape.m * shape.blocks / 64;
     fillInputs(tester, shape.type, 0, 8);
     ASSERT_LE(inputs, 4u);
-    fillInputs(tester, shape.type == Type::I8 ? Type::I8 : Type::F32, 64,
+    const bool isSeparate =
+        findChip(shape.chip)->accumulation == AccumulationFile::Separate;
+    const char *file = isSeparate ? "a" : "v";
+    const unsigned base = isSeparate ? kAccumulationRow : 0;
+    fillInputs(tester, shape.type == Type::I8 ? Type::I8 : Type::F32, base + 64,
                outputs);
-    auto range = [](unsigned first, unsigned count) {
-      return count == 1 ? "v" + std::to_string(first)
-                        : "v[" + std::to_string(first) + ":" +
+    auto range = [](const char *name, unsigned first, unsigned count) {
+      return count == 1 ? name + std::to_string(first)
+                        : name + ("[" + std::to_string(first)) + ":" +
                               std::to_string(first + count - 1) + "]";
     };
-    tester.runWell(std::string(shape.mnemonic) + " " + range(16, outputs) +
-                   ", " + range(0, inputs) + ", " + range(4, inputs) + ", " +
-                   range(64, outputs));
+    tester.runWell(std::string(shape.mnemonic) + " " +
+                   range(file, 16, outputs) + ", " + range("v", 0, inputs) +
+                   ", " + range("v", 4, inputs) + ", " +
+                   range(file, 64, outputs));
     for (unsigned block = 0; block < shape.blocks; ++block)
       for (unsigned i = 0; i < shape.m; ++i)
         for (unsigned j = 0; j < shape.m; ++j) {
@@ -158,15 +173,16 @@ TEST(Matrix, MatchesPlainProduct) {
                   tester.v(row + place.first, place.second));
             return tester.f(row + place.first, place.second);
           };
-          double sum = read(64);
+          double sum = read(base + 64);
           for (unsigned k = 0; k < shape.k; ++k)
             sum += getInput(tester, shape, 0, block, i, k) *
                    getInput(tester, shape, 4, block, j, k);
           if (isInteger)
             sum = static_cast<int32_t>(
                 static_cast<uint32_t>(static_cast<int64_t>(sum)));
-          ASSERT_EQ(read(16), sum) << shape.mnemonic << " block " << block
-                                   << " (" << i << ", " << j << ")";
+          ASSERT_EQ(read(base + 16), sum)
+              << shape.mnemonic << " block " << block << " (" << i << ", " << j
+              << ")";
         }
   }
 }
@@ -184,6 +200,18 @@ TEST(Matrix, AccumulationRegistersAndConstant) {
   for (unsigned r = 0; r < 16; ++r)
     for (unsigned lane = 0; lane < 64; ++lane)
       ASSERT_EQ(std::bit_cast<float>(tester.a(r, lane)), 16.0f);
+}
+
+// gfx908 has two files of 256: a255 and v255 are different registers, and only
+// copies and products reach the accumulation registers.
+TEST(Matrix, SeparateAccumulationFile) {
+  WaveTester tester("gfx908");
+  const uint32_t before = tester.v(255, 7);
+  tester.runWell("v_accvgpr_write_b32 a255, v1\n"
+                 "v_accvgpr_read_b32 v2, a255");
+  EXPECT_EQ(tester.a(255, 7), tester.v(1, 7));
+  EXPECT_EQ(tester.v(2, 7), tester.v(1, 7));
+  EXPECT_EQ(tester.v(255, 7), before);
 }
 
 // f64: a layout of its own.
@@ -241,18 +269,22 @@ TEST(Matrix, SmallDoubles) {
       }
 }
 
-// gfx90a flushes f16 denormals, gfx942 keeps them.
+// gfx90a flushes f16 denormals, the chips before and after keep them.
 TEST(Matrix, DenormalsOfMi200) {
-  for (bool flushes : {true, false}) {
-    WaveTester tester(flushes ? "gfx90a" : "gfx942");
+  for (std::string chip : {"gfx908", "gfx90a", "gfx942"}) {
+    const bool flushes = chip == "gfx90a";
+    WaveTester tester(chip);
     for (unsigned lane = 0; lane < 64; ++lane)
       for (unsigned r = 0; r < 2; ++r) {
         tester.v(r, lane) = 0x00010001;     // 2^-24
         tester.v(2 + r, lane) = 0x3c003c00; // 1
       }
-    tester.runWell(std::string(flushes ? "v_mfma_f32_32x32x8f16"
-                                       : "v_mfma_f32_32x32x8_f16") +
-                   " v[16:31], v[0:1], v[2:3], 0");
-    EXPECT_EQ(tester.f(16, 0), flushes ? 0.0f : 0x1p-21f);
+    // gfx908 takes no constant as C.
+    for (unsigned r = 32; r < 48; ++r)
+      std::fill_n(tester->vector[kAccumulationRow + r], 64, 0);
+    tester.runWell(std::string(chip == "gfx942" ? "v_mfma_f32_32x32x8_f16"
+                                                : "v_mfma_f32_32x32x8f16") +
+                   " a[16:31], v[0:1], v[2:3], a[32:47]");
+    EXPECT_EQ(std::bit_cast<float>(tester.a(16, 0)), flushes ? 0.0f : 0x1p-21f);
   }
 }

@@ -73,6 +73,8 @@ TEST(Cost, MatrixInstructions) {
     uint64_t macs;
   };
   static constexpr Row kRows[] = {
+      {"gfx908", "v_mfma_f32_32x32x8f16 a[0:15], ", 64, 32 * 32 * 8},
+      {"gfx908", "v_mfma_f32_32x32x4bf16 a[0:15], ", 64, 32 * 32 * 4},
       {"gfx90a", "v_mfma_f32_32x32x8f16 a[0:15], ", 64, 32 * 32 * 8},
       {"gfx90a", "v_mfma_f32_32x32x4f16 a[0:31], ", 64, 32 * 32 * 4 * 2},
       {"gfx90a", "v_mfma_f32_4x4x4f16 a[0:3], ", 8, 4 * 4 * 4 * 16},
@@ -204,6 +206,13 @@ TEST(Occupancy, EachResourceLimits) {
   EXPECT_EQ(
       get(getChipCosts("gfx950"), {32, 0, 32, 40960, 0, 64, 4}).wavesPerSimd,
       4);
+  // Two files of 256 in granules of 4, and up to ten waves: 129 registers of
+  // either take 132, of which one wave fits.
+  const ChipCosts &mi100 = getChipCosts("gfx908");
+  EXPECT_EQ(get(mi100, {24, 0, 32, 0, 0, 64, 4}).wavesPerSimd, 10);
+  EXPECT_EQ(get(mi100, {25, 0, 32, 0, 0, 64, 4}).wavesPerSimd, 9);
+  EXPECT_EQ(get(mi100, {24, 0, 96, 0, 0, 64, 4}).wavesPerSimd, 8);
+  EXPECT_EQ(get(mi100, {129, 129, 32, 0, 0, 64, 4}).wavesPerSimd, 1);
   const ChipCosts &rdna = getChipCosts("gfx1030");
   EXPECT_EQ(get(rdna, {100, 0, 106, 0, 0, 32, 4}).wavesPerSimd, 9);
   EXPECT_EQ(get(rdna, {100, 0, 106, 0, 0, 64, 4}).wavesPerSimd, 4);

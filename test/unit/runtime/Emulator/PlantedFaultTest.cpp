@@ -14,7 +14,7 @@
 #include <gtest/gtest.h>
 #include <string>
 
-extern "C" size_t tesseraEmulatorGetLastError(char *text, size_t size);
+extern "C" size_t tesseraDeviceGetLastError(char *text, size_t size);
 
 using namespace tessera::emulator;
 
@@ -72,7 +72,7 @@ protected:
   }
   static std::string getText() {
     char text[4096];
-    (void)tesseraEmulatorGetLastError(text, sizeof text);
+    (void)tesseraDeviceGetLastError(text, sizeof text);
     return text;
   }
 

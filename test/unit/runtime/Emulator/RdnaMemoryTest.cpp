@@ -232,8 +232,8 @@ static void runKernel(const std::string &source, std::array<uint32_t, 3> items,
                       std::array<uint32_t, 3> group, Check check) {
   if (!hasOpenClCompiler())
     GTEST_SKIP() << "no clang-22";
-  for (const char *chip : {"gfx90a", "gfx942", "gfx1030", "gfx1100", "gfx1151",
-                           "gfx1200", "gfx1201"}) {
+  for (const char *chip : {"gfx906", "gfx908", "gfx90a", "gfx942", "gfx1030",
+                           "gfx1100", "gfx1151", "gfx1200", "gfx1201"}) {
     SCOPED_TRACE(chip);
     KernelTester tester(chip, compileOpenCl(chip, source));
     tester.launchWell(items, group);

@@ -18,8 +18,8 @@ using namespace tessera::emulator;
 namespace {
 enum Mode : unsigned { Nearest, Up, Down, Zero };
 constexpr Mode kModes[] = {Nearest, Up, Down, Zero};
-constexpr const char *kChips[] = {"gfx90a", "gfx942", "gfx1030", "gfx1100",
-                                  "gfx1201"};
+constexpr const char *kChips[] = {"gfx906",  "gfx908",  "gfx90a", "gfx942",
+                                  "gfx1030", "gfx1100", "gfx1201"};
 /// With 113 bits: exact for all sums and products of f32 that occur here.
 using Exact = __float128;
 } // namespace

@@ -32,6 +32,10 @@ static ConvCase makeCase(const ConvProblem &problem) {
   return ConvCase(problem, DataKind::Uniform, 1);
 }
 
+static Verification verify(const ConvProblem &problem, const ConvCase &data) {
+  return judge(problem, data, data.getExpected());
+}
+
 /// Stores what the reference expects, as a right kernel would.
 static void compute(ConvCase &data) {
   const reference::Expected expected = data.getExpected();

@@ -1,0 +1,47 @@
+//===- Backend.h - What the vendors' code generation differs in -*- C++ -*-===//
+//
+// The way from the gpu dialect to machine code is one for all chips; what a
+// vendor has to say on the way is a row of this kind.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_COMPILER_TARGET_CODEGEN_BACKEND_H
+#define TESSERA_COMPILER_TARGET_CODEGEN_BACKEND_H
+
+#include "runtime/Base/GpuTarget.h"
+
+namespace llvm {
+class Module;
+} // namespace llvm
+
+namespace mlir {
+class OpPassManager;
+} // namespace mlir
+
+namespace tessera {
+
+struct Backend {
+  const char *triple;
+  /// Passes that end optimizeModule(), in the syntax of opt, or "".
+  const char *lastPasses;
+  /// Registers the backend with LLVM; called once.
+  void (*initialize)();
+  /// Features of LLVM's subtarget, as "+ptx86", or "".
+  const char *(*getFeatures)(const GpuTarget &target);
+  /// Appends the conversion of gpu ops to a pass manager for gpu.modules.
+  void (*addGpuConversion)(mlir::OpPassManager &kernels,
+                           const GpuTarget &target);
+  /// Writes into a translated module what the vendor's tools look for.
+  void (*finishModule)(llvm::Module &module, const GpuTarget &target);
+};
+
+extern const Backend kAmdgpuBackend;
+extern const Backend kNvptxBackend;
+
+inline const Backend &getBackend(const GpuTarget &target) {
+  return target.vendor == Vendor::Nvidia ? kNvptxBackend : kAmdgpuBackend;
+}
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_TARGET_CODEGEN_BACKEND_H

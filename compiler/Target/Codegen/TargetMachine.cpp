@@ -1,0 +1,47 @@
+//===- TargetMachine.cpp - LLVM's code generator for a chip ---------------===//
+
+#include "compiler/Target/Codegen/Backend.h"
+#include "compiler/Target/Codegen/Codegen.h"
+
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Target/TargetMachine.h"
+
+#include <mutex>
+
+using namespace tessera;
+
+ErrorOr<const llvm::Target *> tessera::findLlvmTarget(const GpuTarget &target) {
+  // LLVM's registry is global and its registration is not thread-safe.
+  static std::once_flag once;
+  std::call_once(once, [] {
+    kAmdgpuBackend.initialize();
+    kNvptxBackend.initialize();
+  });
+  std::string error;
+  llvm::Triple triple(getBackend(target).triple);
+  const llvm::Target *found = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!found)
+    return internalError("LLVM has no backend for " + triple.str() + ": " +
+                         error);
+  return found;
+}
+
+ErrorOr<std::unique_ptr<llvm::TargetMachine>>
+tessera::createTargetMachine(const GpuTarget &target) {
+  ErrorOr<const llvm::Target *> found = findLlvmTarget(target);
+  if (!found)
+    return found.getStatus();
+  const Backend &backend = getBackend(target);
+  llvm::TargetOptions options;
+  // A multiply and an add may become one fused operation: the kernels
+  // accumulate, and no result is defined to be rounded in between.
+  options.AllowFPOpFusion = llvm::FPOpFusion::Fast;
+  std::unique_ptr<llvm::TargetMachine> machine((*found)->createTargetMachine(
+      llvm::Triple(backend.triple), llvm::StringRef(target.name),
+      backend.getFeatures(target), options, llvm::Reloc::PIC_, std::nullopt,
+      llvm::CodeGenOptLevel::Aggressive));
+  if (!machine)
+    return internalError("LLVM has no code generator for " +
+                         std::string(target.name));
+  return machine;
+}

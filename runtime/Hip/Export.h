@@ -1,0 +1,47 @@
+//===- Export.h - What every exported function needs -----------*- C++ -*-===//
+//
+// Two shared objects of ours are a HIP runtime: the emulated device and HIP
+// over CUDA. This folder is what both have; each defines what is declared here
+// without a definition in the folder.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_RUNTIME_HIP_EXPORT_H
+#define TESSERA_RUNTIME_HIP_EXPORT_H
+
+#ifndef __HIP_PLATFORM_AMD__
+#define __HIP_PLATFORM_AMD__
+#endif
+#ifndef __HIP_DISABLE_CPP_FUNCTIONS__
+#define __HIP_DISABLE_CPP_FUNCTIONS__
+#endif
+#include <hip/hip_runtime_api.h>
+
+#include <string>
+
+/// In front of every exported function.
+#define TESSERA_HIP extern "C" __attribute__((visibility("default")))
+/// A second name of a function of the same file.
+#define TESSERA_HIP_ALIAS(name, target, parameters)                            \
+  TESSERA_HIP hipError_t name parameters __attribute__((alias(#target)))
+
+namespace tessera::hip {
+
+/// Remembers `error` for hipGetLastError() of this thread, and returns it.
+hipError_t setError(hipError_t error);
+/// The same with a text for tesseraDeviceGetLastError(), which also goes to
+/// stderr if the device asks for it.
+hipError_t setError(hipError_t error, std::string text);
+
+/// From now on hipGetLastError() of every thread is `error`: the device can do
+/// nothing more in this process.
+void setStickyError(hipError_t error);
+
+/// "emulated" or "nvidia". Defined by the device.
+const char *getDeviceKind();
+/// Whether texts of errors go to stderr. Defined by the device.
+bool areErrorsPrinted();
+
+} // namespace tessera::hip
+
+#endif // TESSERA_RUNTIME_HIP_EXPORT_H

@@ -1,0 +1,13 @@
+//===- Refuse.h - The answer of what does not exist ------------*- C++ -*-===//
+
+#ifndef TESSERA_RUNTIME_HIP_REFUSE_H
+#define TESSERA_RUNTIME_HIP_REFUSE_H
+
+namespace tessera::hip {
+
+/// hipErrorNotSupported, with a line that names the function.
+int refuseCall(const char *function);
+
+} // namespace tessera::hip
+
+#endif // TESSERA_RUNTIME_HIP_REFUSE_H

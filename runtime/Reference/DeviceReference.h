@@ -1,0 +1,76 @@
+//===- DeviceReference.h - What a problem should give, by the device -*- C++
+//-*-//
+//
+// The host's oracle (dialect/Reference) takes long for a layer with a large
+// batch; a GPU that runs the same sums, one thread an element, needs a second.
+// The kernels are in Reference.hip, and somebody else compiles them, so that a
+// fault of our compiler cannot be in the judge as well.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_RUNTIME_REFERENCE_DEVICEREFERENCE_H
+#define TESSERA_RUNTIME_REFERENCE_DEVICEREFERENCE_H
+
+#include "runtime/Base/Problem.h"
+#include "runtime/Gpu/Module.h"
+#include "runtime/Gpu/RuntimeCompiler.h"
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace tessera {
+
+/// For every element of the result, in the order channel, column, row, depth,
+/// outer dimension (the channel moves fastest): what it should be, before any
+/// epilogue and rounding, and the sum of the magnitudes of its terms.
+struct ReferenceSums {
+  std::vector<double> values;
+  std::vector<double> magnitudes;
+  std::vector<uint64_t> indices; ///< Of a forward maximum pooling; else empty.
+};
+
+/// Evaluates problems on the current device of `gpu`. Owns the kernels that it
+/// has compiled, one set for each type. Used by one thread.
+class DeviceReference {
+public:
+  /// NotFound if there is nothing to compile the kernels with.
+  static ErrorOr<DeviceReference> create(const GpuApi &gpu);
+  /// The same with a compiler of the caller's choice.
+  static ErrorOr<DeviceReference> create(const GpuApi &gpu,
+                                         RuntimeCompilerPtr compiler);
+
+  /// The tensors are the host's, of the problem's type and strides, gaps
+  /// included. The one that is computed is not read and may be empty.
+  ErrorOr<ReferenceSums> evaluate(const ConvProblem &problem,
+                                  const std::vector<char> &x,
+                                  const std::vector<char> &w,
+                                  const std::vector<char> &y);
+  /// `indices` is read by a backward maximum alone.
+  ErrorOr<ReferenceSums> evaluate(const PoolProblem &problem,
+                                  const std::vector<char> &x,
+                                  const std::vector<char> &y,
+                                  const std::vector<char> &indices);
+
+  const RuntimeCompiler &getCompiler() const { return *compiler; }
+
+private:
+  DeviceReference(const GpuApi &gpu, RuntimeCompilerPtr compiler,
+                  std::string architecture)
+      : gpu(gpu), compiler(std::move(compiler)),
+        architecture(std::move(architecture)) {}
+
+  ErrorOr<hipFunction_t> getKernel(DataType type, const char *name);
+  template <typename Arguments>
+  ErrorOr<ReferenceSums> run(DataType type, const char *name, int64_t elements,
+                             bool hasIndices, Arguments &arguments);
+
+  const GpuApi &gpu;
+  RuntimeCompilerPtr compiler;
+  std::string architecture;
+  std::map<DataType, Module> modules;
+};
+
+} // namespace tessera
+
+#endif // TESSERA_RUNTIME_REFERENCE_DEVICEREFERENCE_H
