@@ -29,6 +29,8 @@ static void initialize() {
 static const char *getFeatures(const GpuTarget &target) {
   if (target.name == "sm_110")
     return "+ptx90";
+  if (target.name == "sm_120")
+    return "+ptx87";
   if (target.name == "sm_103" || target.name == "sm_121")
     return "+ptx88";
   return "+ptx86";
