@@ -16,7 +16,7 @@ enum class Stage {
   Tiled,   ///< MLIR: a tile program for one chip.
   Gpu,     ///< MLIR: a gpu.func of lanes and addresses.
   Llvm,    ///< LLVM IR, before LLVM's own optimisation.
-  Isa,     ///< AMDGPU assembly.
+  Isa,     ///< AMDGPU assembly, or PTX.
   Object,  ///< Linked code object.
 };
 
