@@ -44,6 +44,11 @@ static MemoryRates getMemoryRates(MatrixUnit unit) {
 /// Of the peaks of cache and memory, what a kernel gets.
 static constexpr double kSustained = 0.7;
 
+double tessera::getMemoryBytesPerClock(const GpuTarget &target) {
+  return getMemoryRates(target.matrixUnit).memory * kSustained *
+         target.computeUnits;
+}
+
 double tessera::countTiles(const GemmSize &size, const GemmShape &shape) {
   return size.groups * divideUp(size.rows, shape.m) *
          divideUp(size.columns, shape.n);
@@ -105,7 +110,7 @@ double tessera::estimateClocks(const GemmChoice &choice,
                                double tensorBytes) {
   const GemmSize &size = choice.size;
   MemoryRates rates = getMemoryRates(target.matrixUnit);
-  double bytesPerClock = rates.memory * kSustained * target.computeUnits;
+  double bytesPerClock = getMemoryBytesPerClock(target);
   double rounds = std::ceil(countTiles(size, choice.shape) * choice.parts /
                             target.computeUnits);
   // A part is filled up with zeros to whole turns.

@@ -28,6 +28,9 @@ struct GemmChoice {
   }
 };
 
+/// What all units together get of memory.
+double getMemoryBytesPerClock(const GpuTarget &target);
+
 /// Workgroups of one part.
 double countTiles(const GemmSize &size, const GemmShape &shape);
 

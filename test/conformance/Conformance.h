@@ -9,7 +9,11 @@
 #ifndef TESSERA_TEST_CONFORMANCE_CONFORMANCE_H
 #define TESSERA_TEST_CONFORMANCE_CONFORMANCE_H
 
+#ifdef CONFORMANCE_PTX
+#include "NvidiaDevice.h"
+#else
 #include <hip/hip_runtime.h>
+#endif
 
 #include <cmath>
 #include <cstdio>
@@ -21,8 +25,9 @@ namespace conformance {
 struct Case {
   const char *name;
   void (*run)();
+  bool isByNameOnly; ///< Runs when it is named, and not with all.
   Case *next;
-  Case(const char *name, void (*run)());
+  Case(const char *name, void (*run)(), bool isByNameOnly = false);
 };
 
 /// Notes a failure of the running case; only the first ones are printed.
@@ -32,6 +37,10 @@ void check(hipError_t error, const char *what);
 #define CONFORMANCE_CASE(name)                                                 \
   static void run##name();                                                     \
   static ::conformance::Case case##name{#name, run##name};                     \
+      static void run##name()
+#define CONFORMANCE_CASE_BY_NAME(name)                                         \
+  static void run##name();                                                     \
+  static ::conformance::Case case##name{#name, run##name, true};               \
       static void run##name()
 #define CHECK_HIP(call) ::conformance::check(call, #call)
 

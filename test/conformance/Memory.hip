@@ -91,7 +91,13 @@ CONFORMANCE_CASE(Atomics) {
 __constant__ int weights[4];
 __device__ int counters[64];
 __device__ int scale = 3;
+#ifdef CONFORMANCE_PTX
+// clang knows managed variables in HIP only, where the code has a pointer.
+__device__ int *shared;
+#define shared (*shared)
+#else
 __device__ __managed__ int shared = 11;
+#endif
 
 __global__ void useVariables(int *out) {
   unsigned i = threadIdx.x;

@@ -8,6 +8,8 @@
 list(PREPEND CMAKE_PREFIX_PATH /usr/lib/llvm-22)
 find_package(MLIR 22.1 REQUIRED CONFIG)
 find_package(LLD 22.1 REQUIRED CONFIG)
+tessera_use_archive(ZLIB::ZLIB z)
+tessera_use_archive(zstd::libzstd_shared zstd)
 list(APPEND CMAKE_MODULE_PATH "${MLIR_CMAKE_DIR}" "${LLVM_CMAKE_DIR}")
 set(MLIR_BINARY_DIR ${CMAKE_BINARY_DIR})
 include(TableGen)

@@ -169,3 +169,35 @@ TEST(ChooseTile, KnowsDepthwise) {
     EXPECT_EQ(tile->algorithm, "depthwise") << target.name;
   }
 }
+
+// The first layer of a network has an algorithm of its own, too: forward, and
+// where its pixels lie dwords apart.
+TEST(ChooseTile, KnowsStems) {
+  ConvProblem p = makeLayer();
+  p.batch = 64;
+  p.inChannels = 3;
+  p.outChannels = 64;
+  p.in = {224, 224};
+  p.filter = {7, 7};
+  p.pad = {3, 3};
+  p.stride = {2, 2};
+  for (Layout layout : {Layout::NHWC, Layout::NCHW})
+    for (const GpuTarget &target : getAllTargets()) {
+      p.xLayout = p.wLayout = p.yLayout = layout;
+      auto tile = chooseTile(p, target);
+      ASSERT_TRUE(tile) << target.name;
+      EXPECT_EQ(tile->algorithm, "stem") << target.name;
+    }
+  for (auto change :
+       {+[](ConvProblem &q) { q.stride.w = 1; },
+        +[](ConvProblem &q) { q.dilation.w = 2; },
+        +[](ConvProblem &q) { q.inChannels = 8; },
+        +[](ConvProblem &q) { q.wLayout = Layout::NHWC; },
+        +[](ConvProblem &q) { q.direction = Direction::BackwardWeights; }}) {
+    ConvProblem other = p;
+    change(other);
+    auto tile = chooseTile(other, *findTarget("gfx942"));
+    ASSERT_TRUE(tile);
+    EXPECT_NE(tile->algorithm, "stem") << other.toNetworkConfig();
+  }
+}
