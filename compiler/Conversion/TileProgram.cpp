@@ -371,30 +371,37 @@ static int64_t getProduct(ArrayRef<int64_t> sizes) {
 /// Nested if a turn of the loop, a step for each buffer, divides the innermost
 /// dimensions (the channels; with nothing to tell them apart, the taps too) and
 /// the padding is the same all along them. As many as possible: the outer loop
-/// costs.
+/// costs. Stepped if a step divides them.
 static LogicalResult chooseWalk(TileProgram &program) {
   auto pipeline = program.pipeline;
   ArrayRef<int64_t> reduce = pipeline.getReduce();
   int64_t total = getProduct(reduce);
   int64_t turn = pipeline.getBuffers() * pipeline.getStep();
   int64_t padded = (total + turn - 1) / turn * turn;
-  program.walk = {false, static_cast<unsigned>(reduce.size()), 1, padded,
+  using Kind = ReductionWalk::Kind;
+  program.walk = {Kind::Flat, static_cast<unsigned>(reduce.size()), 1, padded,
                   total};
+  int64_t step = pipeline.getStep();
   for (unsigned count = 1;
        count <= reduce.size() && isLinearAlong(program.loadM, count) &&
        isLinearAlong(program.loadN, count);
        ++count) {
     int64_t inner = getProduct(reduce.take_back(count));
     if (inner % turn == 0)
-      program.walk = {true, count, total / inner, inner, total};
+      program.walk = {Kind::Nested, count, total / inner, inner, total};
+    else if (inner % step == 0 && total >= 2 * turn &&
+             program.walk.kind != Kind::Nested)
+      program.walk = {Kind::Stepped, count, total / inner, inner, total};
   }
   // A loop that LLVM sees run once becomes a straight line, in which it moves
   // every fused multiply-add behind the last barrier, and spills by the
   // hundred. Two turns keep it a loop.
-  if (!program.walk.isNested && program.instruction.isFma())
+  if (program.walk.kind == Kind::Flat && program.instruction.isFma())
     program.walk.inner = std::max(padded, 2 * turn);
   constexpr int64_t kMaxPosition = std::numeric_limits<int32_t>::max();
-  if ((program.walk.inner + turn) * 4 > kMaxPosition)
+  int64_t reach =
+      program.walk.kind == Kind::Stepped ? total : program.walk.inner;
+  if ((reach + turn) * 4 > kMaxPosition)
     return pipeline.emitOpError("has a reduction beyond the reach of a 32-bit "
                                 "loop");
   return success();
@@ -406,7 +413,7 @@ static LogicalResult checkDirectCopy(TileProgram &program) {
     return success();
   auto pipeline = program.pipeline;
   int64_t turn = pipeline.getBuffers() * pipeline.getStep();
-  if (!program.walk.isNested)
+  if (program.walk.kind != ReductionWalk::Kind::Nested)
     return pipeline.emitOpError()
            << "has copy direct_to_lds, which needs a reduction whose innermost "
               "dimension "

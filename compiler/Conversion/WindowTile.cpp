@@ -221,8 +221,9 @@ struct Piece {
 };
 } // namespace
 
+/// `isLast`: in the last pass, which has fewer pieces than threads.
 static Piece locatePiece(Emitter &e, const WindowTile &w, ArrayRef<Value> base,
-                         Value index) {
+                         Value index, bool isLast) {
   int64_t perLine = w.pitch / w.pieceElements;
   Value rest = e.divu(index, perLine);
   Value line = w.planes > 1 ? e.remu(rest, w.lines) : rest;
@@ -233,12 +234,12 @@ static Piece locatePiece(Emitter &e, const WindowTile &w, ArrayRef<Value> base,
                        e.mul(element, w.elementBytes));
   if (w.planes > 1)
     offset = e.add(offset, e.mul(e.divu(rest, w.lines), w.planeBytes));
-  if (int64_t pieces = w.getElements() / w.pieceElements)
-    valid = e.both(valid, e.ult(index, pieces));
+  if (isLast)
+    valid = e.both(valid, e.ult(index, w.getElements() / w.pieceElements));
   return {index, e.select(valid, offset, e.constant(kOutOfRange))};
 }
 
-/// The integers of `elements` elements of `bytes` bytes.
+/// The integers of `bytes` bytes.
 static Type getIntegerType(OpBuilder &b, int64_t bytes) {
   if (bytes <= 4)
     return b.getIntegerType(bytes * 8);
@@ -262,7 +263,8 @@ void tessera::stageWindow(Emitter &e, const WindowTile &w, Value pointer,
   auto type = VectorType::get(w.pieceElements, element);
   SmallVector<std::pair<Value, Value>> staged;
   for (int64_t first = 0; first < pieces; first += threads) {
-    Piece piece = locatePiece(e, w, base, e.add(thread, first));
+    bool isLast = first + threads > pieces;
+    Piece piece = locatePiece(e, w, base, e.add(thread, first), isLast);
     staged.emplace_back(piece.index, loadBuffer(e, descriptor, loaded,
                                                 piece.offset, e.constant(0)));
   }
