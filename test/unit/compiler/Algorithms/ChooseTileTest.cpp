@@ -201,3 +201,27 @@ TEST(ChooseTile, KnowsStems) {
     EXPECT_NE(tile->algorithm, "stem") << other.toNetworkConfig();
   }
 }
+
+// A chip of 256 registers takes smaller blocks of an image whose channels are
+// loaded one by one, or it would spill.
+TEST(ChooseTile, KnowsWhereRegistersAreFew) {
+  ConvProblem p;
+  p.direction = Direction::BackwardWeights;
+  p.dataType = DataType::BF16;
+  p.inChannels = p.outChannels = p.groups = 32;
+  p.in = {56, 56};
+  p.filter = {3, 3};
+  p.pad = {1, 1};
+  auto choose = [&](const char *name) {
+    auto tile = chooseTile(p, *findTarget(name));
+    EXPECT_TRUE(tile) << name;
+    return tile ? tile->toText() : "";
+  };
+  EXPECT_TRUE(choose("gfx906").starts_with("depthwise-g8p1q2"))
+      << choose("gfx906");
+  EXPECT_TRUE(choose("gfx942").starts_with("depthwise-g8p1q4"))
+      << choose("gfx942");
+  p.xLayout = p.wLayout = p.yLayout = Layout::NHWC;
+  EXPECT_TRUE(choose("gfx906").starts_with("depthwise-g8p1q4"))
+      << choose("gfx906");
+}
