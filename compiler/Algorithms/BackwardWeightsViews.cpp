@@ -26,10 +26,10 @@ struct FilterPlace {
 };
 } // namespace
 
-/// Two steps of images fill the innermost loop. A pointwise convolution needs
+/// Images fill a step of the loop. A pointwise convolution needs
 /// no padding checks at all, so that its pixels are one dimension in memory.
 static bool wantsBatchLast(const ConvGeometry &g, int64_t step) {
-  return !g.isPointwise() && g.batch % (2 * step) == 0;
+  return !g.isPointwise() && g.batch % step == 0;
 }
 
 /// `part` of the outermost dimension of `reduce` come before its first place.

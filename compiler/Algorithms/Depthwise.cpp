@@ -160,12 +160,33 @@ static int64_t chooseGroups(const ConvProblem &conv) {
   return groups;
 }
 
+/// Registers that backward weights loads of x for a block of columns, all of
+/// them before the first product. Channels that do not lie together come one by
+/// one, each to a register of its own.
+static int64_t countLoaded(const ConvProblem &conv, const DepthwiseTile &tile) {
+  int64_t width = (tile.columns - 1) * conv.stride.w +
+                  (conv.filter.w - 1) * conv.dilation.w + 1;
+  int64_t channels = tile.groups * (conv.inChannels / conv.groups);
+  int64_t bytes = getByteSize(conv.dataType);
+  if (conv.getInputStrides().c != 1)
+    bytes = std::max<int64_t>(bytes, 4);
+  return conv.filter.h * width * channels * bytes / 4;
+}
+
 static DepthwiseTile chooseWeightsTile(const ConvProblem &conv,
                                        const GpuTarget &target) {
   constexpr int64_t kMaxParts = 256;
+  // gfx9 without a matrix unit has 256 registers and no accumulation registers
+  // to spill to; as many as this beside the sums are free of spills (gfx906).
+  constexpr int64_t kMaxLoaded = 128;
+  bool hasFewRegisters =
+      target.waveSize == 64 && target.matrixUnit == MatrixUnit::None;
   DepthwiseTile tile;
   tile.groups = chooseGroups(conv);
   tile.columns = 4;
+  while (hasFewRegisters && tile.columns > 1 &&
+         countLoaded(conv, tile) > kMaxLoaded)
+    tile.columns /= 2;
   int64_t rows = conv.batch * conv.getOutput().h;
   int64_t wanted = getWantedThreads(conv, target) /
                    std::max<int64_t>(1, countPoints(conv, tile));

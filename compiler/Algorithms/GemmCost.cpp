@@ -44,6 +44,11 @@ static MemoryRates getMemoryRates(MatrixUnit unit) {
 /// Of the peaks of cache and memory, what a kernel gets.
 static constexpr double kSustained = 0.7;
 
+double tessera::getMemoryBytesPerClock(const GpuTarget &target) {
+  return getMemoryRates(target.matrixUnit).memory * kSustained *
+         target.computeUnits;
+}
+
 double tessera::countTiles(const GemmSize &size, const GemmShape &shape) {
   return size.groups * divideUp(size.rows, shape.m) *
          divideUp(size.columns, shape.n);
@@ -51,10 +56,13 @@ double tessera::countTiles(const GemmSize &size, const GemmShape &shape) {
 
 /// Instructions that bring a chunk of 16 bytes to LDS beyond the one load and
 /// the one write that GemmShape::efficiency counts: more loads, the joining of
-/// what they give, and in a flat walk the address of each.
-static double countCopyInstructions(const FactorLayout &factor, bool isFlat,
+/// what they give, and the address of each in a walk that is not nested.
+static double countCopyInstructions(const FactorLayout &factor, GemmWalk walk,
                                     int64_t elementBytes) {
-  constexpr double kAddress = 11, kRegisters = 4;
+  constexpr double kRegisters = 4;
+  double address = walk == GemmWalk::Flat      ? 11
+                   : walk == GemmWalk::Stepped ? 4
+                                               : 0;
   auto elements = static_cast<double>(16 / elementBytes);
   // Blocks are loaded in 8 bytes and written so (BlockCopy.h).
   double width = factor.isTransposed
@@ -62,7 +70,7 @@ static double countCopyInstructions(const FactorLayout &factor, bool isFlat,
                      : static_cast<double>(factor.loadElements);
   double loads = elements / width;
   return loads - 1 + (loads > 1 ? kRegisters : 0) +
-         (factor.isTransposed ? 1 : 0) + (isFlat ? kAddress * loads : 0);
+         (factor.isTransposed ? 1 : 0) + address * loads;
 }
 
 /// Clocks of one step of a workgroup that has its compute unit for itself.
@@ -71,14 +79,14 @@ static double estimateStep(const GemmChoice &choice, const GpuTarget &target,
   const GemmShape &shape = choice.shape;
   double m = shape.m, n = shape.n, stepBytes = shape.stepBytes;
   auto elementBytes = static_cast<double>(choice.elementBytes);
-  bool isFlat = !choice.size.isNested(choice.getTurn(), choice.parts);
+  GemmWalk walk = choice.getWalk(choice.parts);
 
   double issue = m * n * stepBytes / elementBytes / (shape.efficiency * peak);
   double perRow = stepBytes / 16;
   double extra =
-      perRow * (m * countCopyInstructions(choice.size.rowFactor, isFlat,
+      perRow * (m * countCopyInstructions(choice.size.rowFactor, walk,
                                           choice.elementBytes) +
-                n * countCopyInstructions(choice.size.columnFactor, isFlat,
+                n * countCopyInstructions(choice.size.columnFactor, walk,
                                           choice.elementBytes));
   double issueClocks = target.waveSize == 64 ? 4 : 1;
   issue += extra / target.waveSize * issueClocks / target.simdsPerCu;
@@ -105,7 +113,7 @@ double tessera::estimateClocks(const GemmChoice &choice,
                                double tensorBytes) {
   const GemmSize &size = choice.size;
   MemoryRates rates = getMemoryRates(target.matrixUnit);
-  double bytesPerClock = rates.memory * kSustained * target.computeUnits;
+  double bytesPerClock = getMemoryBytesPerClock(target);
   double rounds = std::ceil(countTiles(size, choice.shape) * choice.parts /
                             target.computeUnits);
   // A part is filled up with zeros to whole turns.

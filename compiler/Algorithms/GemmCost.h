@@ -22,11 +22,16 @@ struct GemmChoice {
   int64_t elementBytes;
   int parts = 1; ///< Of the reduction.
 
+  int64_t getStep() const { return shape.stepBytes / elementBytes; }
   /// Elements that one turn of the main loop takes.
-  int64_t getTurn() const {
-    return shape.buffers * shape.stepBytes / elementBytes;
+  int64_t getTurn() const { return shape.buffers * getStep(); }
+  GemmWalk getWalk(int ofParts) const {
+    return size.getWalk(getStep(), shape.buffers, ofParts);
   }
 };
+
+/// What all units together get of memory.
+double getMemoryBytesPerClock(const GpuTarget &target);
 
 /// Workgroups of one part.
 double countTiles(const GemmSize &size, const GemmShape &shape);

@@ -41,6 +41,9 @@ static FactorLayout getImageLayout(const ConvProblem &p, Layout layout,
 static GemmSize getForwardSize(const ConvProblem &p, int step) {
   int64_t channels = p.inChannels / p.groups, taps = getVolume(p.filter);
   bool isNested = channels % (2 * step) == 0;
+  // Filters of NCHW are read in their own order where the walk is not nested.
+  bool isFilterOrder = !isNested && p.xLayout != Layout::NHWC &&
+                       p.wLayout != Layout::NHWC && taps > 1;
   int64_t filterRun = p.wLayout == Layout::NHWC || taps == 1 ? channels
                       : isNested                             ? 1
                                                              : channels * taps;
@@ -48,7 +51,7 @@ static GemmSize getForwardSize(const ConvProblem &p, int step) {
           p.batch * getVolume(p.getOutput()),
           p.outChannels / p.groups,
           static_cast<double>(channels * taps),
-          channels,
+          isFilterOrder ? 1 : channels,
           getImageLayout(p, p.xLayout, channels, true),
           makeLayout(p, filterRun, false)};
 }
@@ -88,7 +91,7 @@ static GemmSize getBackwardWeightsSize(const ConvProblem &p, int step) {
     bool areNchw = p.xLayout == Layout::NCHW && p.yLayout == Layout::NCHW;
     size.inner = areNhwc ? p.batch * pixels : areNchw ? pixels : 1;
     size.splitsInner = areNhwc;
-  } else if (p.batch % (2 * step) == 0) {
+  } else if (p.batch % step == 0) {
     // Images innermost: the first spatial dimension is split.
     size.splittable = p.hasDepth() ? out.d : out.h;
   }

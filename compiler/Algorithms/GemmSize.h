@@ -21,6 +21,9 @@ struct FactorLayout {
   bool isTransposed;
 };
 
+/// How the main loop walks a reduction (TileCopy.h).
+enum class GemmWalk { Nested, Stepped, Flat };
+
 /// The GEMM that a direction of a convolution is; for strided backward data,
 /// those of all classes of input pixels (BackwardDataViews.cpp) together.
 struct GemmSize {
@@ -37,10 +40,15 @@ struct GemmSize {
   int64_t splittable = 1;
   bool splitsInner = false;
 
-  /// Whether the walk of a part is nested (TileCopy.h), for `turn` elements a
+  /// The walk of a part, for steps of `step` elements and `buffers` of them a
   /// turn of the main loop.
-  bool isNested(int64_t turn, int parts) const {
-    return inner / (splitsInner ? parts : 1) % turn == 0;
+  GemmWalk getWalk(int64_t step, int64_t buffers, int parts) const {
+    int64_t size = inner / (splitsInner ? parts : 1);
+    if (size % (step * buffers) == 0)
+      return GemmWalk::Nested;
+    bool isLong =
+        reduction / parts >= 2.0 * static_cast<double>(step * buffers);
+    return size % step == 0 && isLong ? GemmWalk::Stepped : GemmWalk::Flat;
   }
 };
 

@@ -93,10 +93,10 @@ static dnn::ViewOp viewStored(dnn::ConvOp conv, const ResultPlace &place,
   return place.view.create(conv.getLoc(), workspace, coordinates);
 }
 
-static void tileConv(dnn::ConvOp conv, const GemmTile &tile) {
+void tessera::buildGemmTiles(dnn::ConvOp conv, const GemmTile &tile,
+                             GemmViews views) {
   OpBuilder b(conv);
   Location loc = conv.getLoc();
-  GemmViews views = makeViews(b, conv, tile);
   Value workspace;
   if (tile.parts > 1)
     workspace = addPartsWorkspace(conv, tile.parts);
@@ -153,6 +153,7 @@ LogicalResult tessera::buildImplicitGemm(Operation *primitive,
     return conv.emitOpError() << tile.getStatus().getMessage();
   if (failed(checkParts(conv, *tile)))
     return failure();
-  tileConv(conv, *tile);
+  OpBuilder b(conv);
+  buildGemmTiles(conv, *tile, makeViews(b, conv, *tile));
   return success();
 }

@@ -3,15 +3,19 @@
 #ifndef TESSERA_COMPILER_ALGORITHMS_IMPLICITGEMM_H
 #define TESSERA_COMPILER_ALGORITHMS_IMPLICITGEMM_H
 
+#include "compiler/Algorithms/GemmTile.h"
+#include "compiler/Algorithms/GemmViews.h"
 #include "runtime/Base/TileConfig.h"
-
-#include "mlir/Support/LLVM.h"
 
 namespace tessera {
 
 /// Algorithm::build() of "igemm".
 mlir::LogicalResult buildImplicitGemm(mlir::Operation *primitive,
                                       const TileConfig &tile);
+
+/// Replaces `conv` by the tiles of the product of `views`, which stand before
+/// it; for algorithms with views of their own.
+void buildGemmTiles(dnn::ConvOp conv, const GemmTile &tile, GemmViews views);
 
 } // namespace tessera
 

@@ -18,25 +18,30 @@ static int64_t divideUp(int64_t value, int64_t by) {
   return (value + by - 1) / by;
 }
 
-/// 1, and numbers of parts that divide the reduction and do not make the walk
-/// flat, as long as a compute unit is left without a tile.
-static std::vector<int> getParts(const GemmSize &size, const GpuTarget &target,
-                                 const GemmShape &tile, int64_t turn) {
+/// 1, and numbers of parts that divide the reduction and do not change the
+/// walk, as long as a compute unit is left without a tile.
+static std::vector<int> getParts(const GemmChoice &choice,
+                                 const GpuTarget &target) {
   std::vector<int> parts = {1};
-  double tiles = countTiles(size, tile);
+  const GemmSize &size = choice.size;
+  double tiles = countTiles(size, choice.shape);
   for (int n = 2; n <= size.splittable && n <= 64; ++n)
     if (size.splittable % n == 0 && tiles * n < 2.0 * target.computeUnits &&
-        size.isNested(turn, n) == size.isNested(turn, 1))
+        choice.getWalk(n) == choice.getWalk(1))
       parts.push_back(n);
   return parts;
 }
 
 /// Whether the registers of a lane hold what the copies of a tile need.
-static bool fitsRegisters(const GemmSize &size, const GemmShape &shape,
-                          int64_t turn) {
-  bool transposesBoth =
-      size.rowFactor.isTransposed && size.columnFactor.isTransposed;
-  return (size.isNested(turn, 1) || shape.fitsFlatWalk) &&
+static bool fitsRegisters(const GemmChoice &choice) {
+  const GemmShape &shape = choice.shape;
+  bool transposesBoth = choice.size.rowFactor.isTransposed &&
+                        choice.size.columnFactor.isTransposed;
+  GemmWalk walk = choice.getWalk(1);
+  // Direct copies know no other walk.
+  if (shape.isDirect)
+    return walk == GemmWalk::Nested;
+  return (walk == GemmWalk::Nested || shape.fitsFlatWalk) &&
          (!transposesBoth || shape.fitsTransposes);
 }
 
@@ -159,10 +164,9 @@ ImplicitGemm::getCandidates(const Problem &problem,
     GemmSize size = getGemmSize(conv, tile.k);
     GemmChoice choice{size, shape, elementBytes};
     if (!isReachable(conv, shape) || !isLaunchable(size, target, shape) ||
-        !fitsRegisters(size, shape, choice.getTurn()) ||
-        (shape.isDirect && !canCopyDirectly(conv)))
+        !fitsRegisters(choice) || (shape.isDirect && !canCopyDirectly(conv)))
       continue;
-    for (int parts : getParts(size, target, shape, choice.getTurn())) {
+    for (int parts : getParts(choice, target)) {
       // The workspace of the parts is f32.
       if (parts > 1 && conv.dataType == DataType::F64)
         break;

@@ -10,6 +10,7 @@ using namespace tessera;
 std::span<const Algorithm *const> tessera::getAlgorithms() {
   static const std::array kAlgorithms = {
       &getImplicitGemm(),
+      &getStem(),
       &getDepthwise(),
       &getGeneralConv(),
       &getPool(),

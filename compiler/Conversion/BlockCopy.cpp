@@ -69,7 +69,7 @@ void BlockCopy::load(unsigned pass, unsigned part, Value position, Value,
                      SmallVectorImpl<Value> &pieces) {
   Type type = getIntegerType(lds.blockRows);
   unsigned place = pass * depth + part;
-  if (walk.isNested) {
+  if (walk.hasTaps()) {
     pieces.push_back(loadAtTap(place, type, position, 0));
     return;
   }

@@ -34,7 +34,7 @@ ChunkCopy::ChunkCopy(Emitter &e, const ViewAccess &access, LdsTile lds,
 void ChunkCopy::load(unsigned pass, unsigned, Value position, Value,
                      SmallVectorImpl<Value> &pieces) {
   Type type = getIntegerType(width);
-  if (walk.isNested) {
+  if (walk.hasTaps()) {
     for (int64_t first = 0; first < lds.getChunkElements(); first += width)
       pieces.push_back(loadAtTap(pass, type, position, first));
     return;

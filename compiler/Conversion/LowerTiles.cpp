@@ -12,6 +12,7 @@
 #include "compiler/Conversion/MainLoop.h"
 #include "compiler/Conversion/Passes.h"
 #include "compiler/Conversion/TileProgram.h"
+#include "compiler/Conversion/WindowLoop.h"
 #include "dialect/IR/Dnn.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
@@ -36,12 +37,23 @@ static gpu::GPUFuncOp createFunction(TileProgram &program) {
   auto space = gpu::AddressSpaceAttr::get(program.function.getContext(),
                                           gpu::AddressSpace::Workgroup);
   SmallVector<Type> lds;
-  for (uint64_t buffer = 0; buffer < program.pipeline.getBuffers(); ++buffer)
-    for (dnn::TileType tile :
-         {program.loadM.getType(), program.loadN.getType()})
-      lds.push_back(MemRefType::get({tile.getShape()[0] * tile.getShape()[1]},
-                                    tile.getElementType(),
-                                    MemRefLayoutAttrInterface(), space));
+  auto add = [&](int64_t elements) {
+    lds.push_back(MemRefType::get({elements},
+                                  program.loadM.getType().getElementType(),
+                                  MemRefLayoutAttrInterface(), space));
+  };
+  auto addTile = [&](dnn::TileLoadOp load) {
+    add(load.getType().getShape()[0] * load.getType().getShape()[1]);
+  };
+  if (program.isWhole()) {
+    add(program.window.getElements());
+    add(program.resident.getElements());
+  }
+  for (uint64_t buffer = 0;
+       buffer < program.pipeline.getBuffers() && !program.isWhole(); ++buffer) {
+    addTile(program.loadM);
+    addTile(program.loadN);
+  }
   ArrayRef<int64_t> counts = program.tiles.getCounts();
   gpu::GPUFuncOp kernel = createKernel(program.function, lds, program.threads,
                                        counts[0] * counts[1] * counts[2]);
@@ -82,62 +94,140 @@ static Value emitScalar(Emitter &e, Value scalar, gpu::GPUFuncOp function) {
   return arith::TruncFOp::create(e.b, e.loc, scalar.getType(), value);
 }
 
-static void emitBody(OpBuilder &b, TileProgram &program,
-                     gpu::GPUFuncOp function, const GpuTarget &target) {
-  Emitter e(b, function.getLoc(), &function.getBody().front());
-  ViewAccess accessM = getAccess(program.loadM.getView());
-  ViewAccess accessN = getAccess(program.loadN.getView());
+namespace {
+/// What the lowering of a workgroup's tile has at hand.
+struct Frame {
+  Emitter e;
+  TileProgram &program;
+  gpu::GPUFuncOp function;
+  const GpuTarget &target;
+  Value thread, lane, wave;
+  Value group, row0, column0;
+  ViewAccess accessM, accessN;
+
+  Frame(OpBuilder &b, TileProgram &program, gpu::GPUFuncOp function,
+        const GpuTarget &target);
+
+  Value getArgument(Value source) {
+    return function.getArgument(cast<BlockArgument>(source).getArgNumber());
+  }
+  GlobalBuffer getBuffer(const ViewAccess &access, Value first,
+                         int64_t headroom = 0) {
+    return makeBuffer(e, access, getArgument(access.getSource()), group, first,
+                      target, headroom);
+  }
+  TileMma makeMma(LdsTile ldsM, LdsTile ldsN,
+                  const SourceFactory &sourceM = nullptr,
+                  const SourceFactory &sourceN = nullptr);
+  void emitStore(const TileMma &mma, ArrayRef<Value> accumulators);
+};
+} // namespace
+
+Frame::Frame(OpBuilder &b, TileProgram &program, gpu::GPUFuncOp function,
+             const GpuTarget &target)
+    : e(b, function.getLoc(), &function.getBody().front()), program(program),
+      function(function), target(target),
+      accessM(getAccess(program.loadM.getView())),
+      accessN(getAccess(program.loadN.getView())) {
   auto range = LLVM::ConstantRangeAttr::get(b.getContext(), APInt(32, 0),
                                             APInt(32, program.threads));
-  Value thread = ROCDL::ThreadIdXOp::create(b, e.loc, b.getI32Type(), range);
+  thread = ROCDL::ThreadIdXOp::create(b, e.loc, b.getI32Type(), range);
   auto position = emitTilePosition(e, program.tiles);
-  Value group = position[0], row0 = position[1], column0 = position[2];
-  auto getBuffer = [&](const ViewAccess &access, Value first,
-                       int64_t headroom = 0) {
-    auto argument = cast<BlockArgument>(access.getSource());
-    return makeBuffer(e, access, function.getArgument(argument.getArgNumber()),
-                      group, first, target, headroom);
-  };
+  group = position[0];
+  row0 = position[1];
+  column0 = position[2];
   // The wave number is uniform, which only a readfirstlane tells LLVM.
-  Value lane = e.andi(thread, target.waveSize - 1);
-  Value wave = ROCDL::ReadfirstlaneOp::create(
+  lane = e.andi(thread, target.waveSize - 1);
+  wave = ROCDL::ReadfirstlaneOp::create(
       b, e.loc, b.getI32Type(), e.shru(thread, llvm::Log2_32(target.waveSize)));
+}
 
-  int64_t step = program.pipeline.getStep();
-  int64_t bytes = accessM.getElementBytes();
-  ArrayRef<int64_t> acc = program.mma.getAcc().getType().getShape();
+TileMma Frame::makeMma(LdsTile ldsM, LdsTile ldsN, const SourceFactory &sourceM,
+                       const SourceFactory &sourceN) {
   ArrayRef<int64_t> waves = program.mma.getWaves();
-  LdsTile ldsM = chooseLdsTile(accessM, acc[0], step, program.threads, target);
-  LdsTile ldsN = chooseLdsTile(accessN, acc[1], step, program.threads, target);
-  auto createCopy = [&](const ViewAccess &access, const LdsTile &lds,
-                        Value first) -> std::unique_ptr<TileCopy> {
-    if (program.isDirect())
-      return std::make_unique<DirectCopy>(
-          e, access, lds, program.walk,
-          getBuffer(access, first, DirectCopy::kHeadroom), program.threads,
-          thread);
-    return createTileCopy(e, access, lds, program.walk,
-                          getBuffer(access, first), program.threads, thread);
-  };
-  auto copyM = createCopy(accessM, ldsM, row0);
-  auto copyN = createCopy(accessN, ldsN, column0);
-  TileMma mma(e, program.instruction, target, ldsM, ldsN, waves[0], waves[1],
-              program.mma.getLanes() == dnn::TileDim::N, lane,
-              e.divu(wave, waves[1]), e.remu(wave, waves[1]),
-              accessM.getElementType());
-  LdsBuffers buffers;
-  for (auto [i, buffer] : llvm::enumerate(function.getWorkgroupAttributions()))
-    (i % 2 == 0 ? buffers.m : buffers.n).push_back(buffer);
-  bool pinned = program.pipeline.getSchedule() == dnn::ScheduleKind::Pinned;
-  MainLoop loop(e, *copyM, *copyN, mma, program.walk, step * bytes,
-                std::move(buffers), pinned);
-  SmallVector<Value> accumulators = loop.emit();
+  return TileMma(e, program.instruction, target, ldsM, ldsN, waves[0], waves[1],
+                 program.mma.getLanes() == dnn::TileDim::N, lane,
+                 e.divu(wave, waves[1]), e.remu(wave, waves[1]),
+                 accessM.getElementType(), sourceM, sourceN);
+}
+
+void Frame::emitStore(const TileMma &mma, ArrayRef<Value> accumulators) {
   emitEpilogue(
       e, program.store, mma,
       {accumulators, lane, row0, column0,
        [&](const ViewAccess &access) { return getBuffer(access, row0); },
        [&](Value scalar) { return emitScalar(e, scalar, function); }});
-  gpu::ReturnOp::create(b, e.loc);
+}
+
+/// The main loop of a pipeline.
+static void emitPipelined(Frame &f) {
+  TileProgram &program = f.program;
+  int64_t step = program.pipeline.getStep();
+  ArrayRef<int64_t> acc = program.mma.getAcc().getType().getShape();
+  LdsTile ldsM =
+      chooseLdsTile(f.accessM, acc[0], step, program.threads, f.target);
+  LdsTile ldsN =
+      chooseLdsTile(f.accessN, acc[1], step, program.threads, f.target);
+  auto createCopy = [&](const ViewAccess &access, const LdsTile &lds,
+                        Value first) -> std::unique_ptr<TileCopy> {
+    if (program.isDirect())
+      return std::make_unique<DirectCopy>(
+          f.e, access, lds, program.walk,
+          f.getBuffer(access, first, DirectCopy::kHeadroom), program.threads,
+          f.thread);
+    return createTileCopy(f.e, access, lds, program.walk,
+                          f.getBuffer(access, first), program.threads,
+                          f.thread);
+  };
+  auto copyM = createCopy(f.accessM, ldsM, f.row0);
+  auto copyN = createCopy(f.accessN, ldsN, f.column0);
+  TileMma mma = f.makeMma(ldsM, ldsN);
+  LdsBuffers buffers;
+  for (auto [i, buffer] :
+       llvm::enumerate(f.function.getWorkgroupAttributions()))
+    (i % 2 == 0 ? buffers.m : buffers.n).push_back(buffer);
+  bool pinned = program.pipeline.getSchedule() == dnn::ScheduleKind::Pinned;
+  MainLoop loop(f.e, *copyM, *copyN, mma, program.walk,
+                step * f.accessM.getElementBytes(), std::move(buffers), pinned);
+  f.emitStore(mma, loop.emit());
+}
+
+/// Both factors to LDS, and their product.
+static void emitWhole(Frame &f) {
+  TileProgram &program = f.program;
+  Value bufferM = f.function.getWorkgroupAttributions()[0];
+  Value bufferN = f.function.getWorkgroupAttributions()[1];
+  ThreadPlace place{program.threads / f.target.waveSize, f.target.waveSize,
+                    f.wave, f.lane};
+  stageWindow(f.e, program.window, f.getArgument(f.accessM.getSource()),
+              f.target, f.group, f.row0, program.threads, f.thread, bufferM);
+  stageResident(f.e, f.accessN, program.resident,
+                f.getBuffer(f.accessN, f.column0), place, bufferN);
+  amdgpu::LDSBarrierOp::create(f.e.b, f.e.loc);
+  ArrayRef<int64_t> acc = program.mma.getAcc().getType().getShape();
+  auto getLds = [&](int64_t rows) {
+    return LdsTile{rows, program.resident.step, program.resident.elementBytes,
+                   f.target.ldsBanks};
+  };
+  TileMma mma = f.makeMma(
+      getLds(acc[0]), getLds(acc[1]),
+      [&](const FragmentPlace &place) {
+        return readWindow(f.e, program.window, place);
+      },
+      [&](const FragmentPlace &place) {
+        return readResident(f.e, program.resident, place);
+      });
+  f.emitStore(mma, emitWholeProduct(f.e, mma, bufferM, bufferN));
+}
+
+static void emitBody(OpBuilder &b, TileProgram &program,
+                     gpu::GPUFuncOp function, const GpuTarget &target) {
+  Frame frame(b, program, function, target);
+  if (program.isWhole())
+    emitWhole(frame);
+  else
+    emitPipelined(frame);
+  gpu::ReturnOp::create(b, function.getLoc());
 }
 
 namespace {

@@ -284,10 +284,23 @@ void MainLoop::emitStep(State &state, unsigned current, Value position) {
   state.fragments = std::move(nextFragments);
 }
 
+/// In a stepped walk, the offsets of the tap of the step at `position` bytes of
+/// the whole reduction; returns the position within the tap.
+Value MainLoop::enterStep(Value position) {
+  if (walk.kind != ReductionWalk::Kind::Stepped)
+    return position;
+  int64_t bytes = walk.inner * (stepBytes / mma.getM().lds.step);
+  Value tap = e.divu(position, bytes);
+  copyM.setTap(tap);
+  copyN.setTap(tap);
+  return e.remu(position, bytes);
+}
+
 /// What the loads of the step at `position` give, or nothing if they go to LDS
 /// buffer `buffer`.
 SmallVector<MainLoop::Values> MainLoop::loadStep(Value position,
                                                  unsigned buffer) {
+  position = enterStep(position);
   SmallVector<Values> loaded(getPasses());
   for (unsigned pass = 0; pass < getPasses(); ++pass) {
     auto [copy, own] = getPass(pass);
@@ -317,7 +330,7 @@ void MainLoop::fillBuffers() {
 /// Step 0 in LDS, the steps ahead loaded, the first fragments of step 0 read.
 MainLoop::State MainLoop::emitPrologue() {
   Value zero = e.constant(0);
-  if (walk.isNested) {
+  if (walk.kind == ReductionWalk::Kind::Nested) {
     copyM.setTap(zero);
     copyN.setTap(zero);
   }
@@ -344,16 +357,19 @@ MainLoop::State MainLoop::emitInnerLoop(State state, Value from, Value to) {
   e.b.setInsertionPointToStart(loop.getBody());
   state.unflatten(loop.getRegionIterArgs());
   for (int64_t step = 0; step < getSteps(); ++step)
-    emitStep(state, step, e.add(loop.getInductionVar(), step * stepBytes));
+    emitStep(state, step,
+             enterStep(e.add(loop.getInductionVar(), step * stepBytes)));
   scf::YieldOp::create(e.b, e.loc, state.flatten());
   state.unflatten(loop.getResults());
   return state;
 }
 
-/// One loop; the turn past the end loads nothing.
+/// One loop over all steps, filled up to whole turns; the turn past the end
+/// loads nothing.
 MainLoop::State MainLoop::emitFlatLoop(State state) {
-  int64_t bytes = walk.inner * (stepBytes / mma.getM().lds.step);
   int64_t turn = getSteps() * stepBytes;
+  int64_t bytes = llvm::alignTo(
+      walk.outer * walk.inner * (stepBytes / mma.getM().lds.step), turn);
   return emitInnerLoop(std::move(state), e.constant(turn),
                        e.constant(bytes + turn));
 }
@@ -396,7 +412,8 @@ MainLoop::State MainLoop::emitNestedLoop(State state) {
 
 MainLoop::Values MainLoop::emit() {
   State state = emitPrologue();
-  state = walk.isNested ? emitNestedLoop(std::move(state))
-                        : emitFlatLoop(std::move(state));
+  state = walk.kind == ReductionWalk::Kind::Nested
+              ? emitNestedLoop(std::move(state))
+              : emitFlatLoop(std::move(state));
   return state.accumulators;
 }

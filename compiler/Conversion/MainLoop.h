@@ -71,6 +71,7 @@ private:
   void emitStep(State &state, unsigned current, mlir::Value position);
   State emitNestedLoop(State state);
   State emitFlatLoop(State state);
+  mlir::Value enterStep(mlir::Value position);
   State emitInnerLoop(State state, mlir::Value from, mlir::Value to);
 
   /// The parts of a step, in program order; see emitStep().

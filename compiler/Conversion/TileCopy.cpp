@@ -37,7 +37,7 @@ void TileCopy::addRow(Value row, Value elements) {
   SmallVector<Value> forms = rows.evaluate(e, position);
   for (auto [form, base] : llvm::zip(forms, buffer.base))
     form = e.add(form, base);
-  if (walk.isNested)
+  if (walk.hasTaps())
     forms[0] = e.add(forms[0], e.mul(elements, getWalkStep()));
   rowForms.push_back(std::move(forms));
 }
@@ -48,7 +48,7 @@ bool TileCopy::isUniform(unsigned form) const {
   auto isZero = [&](const AccessSpace &space) {
     return llvm::all_of(space.coefs[form], [](int64_t f) { return f == 0; });
   };
-  return walk.isNested && isZero(access.getSpace(1)) && isZero(innerSpace);
+  return walk.hasTaps() && isZero(access.getSpace(1)) && isZero(innerSpace);
 }
 
 /// Null where no coordinate can leave its tensor.

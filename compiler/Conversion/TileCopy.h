@@ -16,8 +16,10 @@
 //   and padding check once, and an inner loop over the channels adds one
 //   scalar. No vector arithmetic is left in it. A tap that fails a check which
 //   is the same for the whole workgroup is skipped.
+// - stepped: one loop over steps, of which each computes the offsets of its
+//   tap. For channels that a step divides, and a turn of the loop does not.
 // - flat: one loop over the whole reduction; each load finds its tap and
-//   channel by division. For channels that two steps do not divide.
+//   channel by division. For channels that a step does not divide.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,11 +35,15 @@ namespace tessera {
 
 /// How the main loop walks the reduction; the same for both factors.
 struct ReductionWalk {
-  bool isNested;
-  unsigned innerDims; ///< Reduction dimensions that the inner loop walks.
-  int64_t outer;      ///< Filter taps (nested), else 1.
-  int64_t inner;      ///< Channels (nested), else the padded reduction.
-  int64_t elements;   ///< Of the whole reduction, without padding.
+  enum class Kind { Nested, Stepped, Flat };
+  Kind kind = Kind::Flat;
+  unsigned innerDims = 0; ///< Reduction dimensions that the inner loop walks.
+  int64_t outer = 1;      ///< Filter taps; 1 if the walk is flat.
+  int64_t inner = 0;      ///< Channels; if flat, the padded reduction.
+  int64_t elements = 0;   ///< Of the whole reduction, without padding.
+
+  /// Whether offsets are computed for a tap, not for each load.
+  bool hasTaps() const { return kind != Kind::Flat; }
 };
 
 class TileCopy {
@@ -50,8 +56,8 @@ public:
   virtual unsigned getLoadParts() const = 0;
   virtual unsigned getWriteParts() const = 0;
 
-  /// Computes the offsets of filter tap `tap` (nested walk only); beyond the
-  /// last tap every load is out of range.
+  /// Computes the offsets of filter tap `tap` (of a walk that has taps); beyond
+  /// the last tap every load is out of range.
   void setTap(mlir::Value tap);
   /// Whether tap `tap` holds anything for this workgroup (nested walk only);
   /// null if every tap does.
@@ -75,14 +81,15 @@ protected:
            const ReductionWalk &walk, GlobalBuffer buffer);
 
   /// Adds a row of the tile (relative to its first) that this thread loads
-  /// from; `elements` are added to the walk's position there (nested only).
+  /// from; `elements` are added to the walk's position there (not if it is
+  /// flat).
   void addRow(mlir::Value row, mlir::Value elements);
 
-  /// Loads `type` from place `place` (a row that was added); nested.
+  /// Loads `type` from place `place` (a row that was added); not flat.
   mlir::Value loadAtTap(unsigned place, mlir::Type type, mlir::Value position,
                         int64_t elements);
   /// Loads 16 bytes a lane to LDS at `ldsPointer` + `immediate` (uniform) and
-  /// on, from place `place`, beyond which the immediate is added; nested.
+  /// on, from place `place`, beyond which the immediate is added; not flat.
   void loadToLds(unsigned place, mlir::Value ldsPointer, mlir::Value position,
                  int64_t immediate);
   /// loadAtTap() from element `element` of the reduction; flat.
@@ -103,7 +110,7 @@ private:
   bool isUniform(unsigned form) const;
 
   GlobalBuffer buffer;
-  AccessSpace tapSpace;   ///< Nested: the outer reduction dimensions.
+  AccessSpace tapSpace;   ///< Not flat: the outer reduction dimensions.
   AccessSpace innerSpace; ///< The dimension(s) that are walked by a step.
   /// Per place: the forms of the row, group and constants included.
   llvm::SmallVector<llvm::SmallVector<mlir::Value>> rowForms;

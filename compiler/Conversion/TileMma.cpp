@@ -20,10 +20,64 @@ static Type getSumType(OpBuilder &b, Type element) {
   return element.isF64() ? element : b.getF32Type();
 }
 
+namespace {
+/// Fragments of a tile that lies as LdsTile.h says.
+class SwizzledSource : public FragmentSource {
+public:
+  SwizzledSource(Emitter &e, const LdsTile &lds, int64_t chunkReads,
+                 const FragmentPlace &place);
+
+  Value read(int64_t index, int64_t q, int64_t t, Value buffer) override;
+
+private:
+  Emitter &e;
+  LdsTile lds;
+  FragmentPlace place;
+  /// The swizzle repeats after some rows, so fragments that lie a multiple of
+  /// them apart share one address register.
+  bool isShared;
+  /// Element offset for [fragment][LDS read], before the constant of the row.
+  SmallVector<SmallVector<Value>> offsets;
+};
+} // namespace
+
+SwizzledSource::SwizzledSource(Emitter &e, const LdsTile &lds,
+                               int64_t chunkReads, const FragmentPlace &place)
+    : e(e), lds(lds), place(place),
+      isShared(place.rows % lds.getPeriod() == 0) {
+  Value row = e.add(place.firstRow, place.laneRow);
+  for (int64_t i = 0; i < place.count; ++i) {
+    if (i > 0 && isShared) {
+      offsets.push_back(offsets.front());
+      continue;
+    }
+    SmallVector<Value> reads;
+    Value fragmentRow = isShared ? row : e.add(row, i * place.rows);
+    Value first = e.mul(place.laneChunk, place.reads);
+    for (int64_t q = 0; q < chunkReads; ++q)
+      for (int64_t t = 0; t < place.reads; ++t)
+        reads.push_back(e.toIndex(lds.emitOffset(
+            e, fragmentRow,
+            e.add(first, q * place.laneChunks * place.reads + t))));
+    offsets.push_back(std::move(reads));
+  }
+}
+
+Value SwizzledSource::read(int64_t index, int64_t q, int64_t t, Value buffer) {
+  Value offset = offsets[index][q * place.reads + t];
+  if (isShared && index > 0)
+    offset = arith::AddIOp::create(
+        e.b, e.loc, offset, e.indexConstant(index * place.rows * lds.step));
+  auto type = VectorType::get(lds.getChunkElements(), place.elementType);
+  return vector::LoadOp::create(e.b, e.loc, type, buffer, offset);
+}
+
 TileMma::TileMma(Emitter &e, const MatrixInstruction &instruction,
                  const GpuTarget &target, LdsTile ldsM, LdsTile ldsN,
                  int64_t wavesM, int64_t wavesN, bool lanesAlongN, Value lane,
-                 Value waveM, Value waveN, Type elementType)
+                 Value waveM, Value waveN, Type elementType,
+                 const SourceFactory &makeSourceM,
+                 const SourceFactory &makeSourceN)
     : e(e), instruction(instruction), byteDot(target.byteDot),
       lanesAlongN(lanesAlongN), elementType(elementType),
       laneChunks(instruction.getLaneChunks()),
@@ -35,41 +89,25 @@ TileMma::TileMma(Emitter &e, const MatrixInstruction &instruction,
   Value qRow = e.remu(lane, instruction.columns);
   Value laneChunk =
       laneChunks > 1 ? e.divu(lane, instruction.rows) : e.constant(0);
-  auto makeSide = [&](LdsTile lds, int64_t waves, Value wave, bool isP) {
-    FragmentSide side{lds,
-                      0,
-                      isP ? instruction.rows : instruction.columns,
-                      e.mul(wave, lds.rows / waves),
-                      isP ? pRow : qRow,
-                      {}};
-    side.count = lds.rows / waves / side.rows;
-    makeOffsets(side, laneChunk);
-    return side;
+  auto makeSide = [&](LdsTile lds, int64_t waves, Value wave, bool isP,
+                      const SourceFactory &makeSource) {
+    int64_t rows = isP ? instruction.rows : instruction.columns;
+    FragmentPlace place{rows,
+                        lds.rows / waves / rows,
+                        e.mul(wave, lds.rows / waves),
+                        isP ? pRow : qRow,
+                        laneChunk,
+                        laneChunks,
+                        readsPerFragment,
+                        elementType};
+    auto source =
+        makeSource
+            ? makeSource(place)
+            : std::make_unique<SwizzledSource>(e, lds, chunkReads, place);
+    return FragmentSide{place, lds, std::move(source)};
   };
-  m = makeSide(ldsM, wavesM, waveM, !lanesAlongN);
-  n = makeSide(ldsN, wavesN, waveN, lanesAlongN);
-}
-
-/// The swizzle repeats after some rows, so fragments that lie a multiple of
-/// them apart share one address register.
-void TileMma::makeOffsets(FragmentSide &side, Value laneChunk) {
-  bool isShared = side.rows % side.lds.getPeriod() == 0;
-  Value row = e.add(side.firstRow, side.laneRow);
-  for (int64_t i = 0; i < side.count; ++i) {
-    if (i > 0 && isShared) {
-      side.offsets.push_back(side.offsets.front());
-      continue;
-    }
-    SmallVector<Value> offsets;
-    Value fragmentRow = isShared ? row : e.add(row, i * side.rows);
-    Value first = e.mul(laneChunk, readsPerFragment);
-    for (int64_t q = 0; q < chunkReads; ++q)
-      for (int64_t t = 0; t < readsPerFragment; ++t)
-        offsets.push_back(e.toIndex(side.lds.emitOffset(
-            e, fragmentRow,
-            e.add(first, q * laneChunks * readsPerFragment + t))));
-    side.offsets.push_back(std::move(offsets));
-  }
+  m = makeSide(ldsM, wavesM, waveM, !lanesAlongN, makeSourceM);
+  n = makeSide(ldsN, wavesN, waveN, lanesAlongN, makeSourceN);
 }
 
 int64_t TileMma::getInstructionsPerChunk() const {
@@ -94,20 +132,12 @@ Value TileMma::makeZeroAccumulator() {
 Value TileMma::readFragment(bool isM, int64_t index, int64_t chunk,
                             Value buffer) {
   const FragmentSide &side = isM ? m : n;
-  bool isShared = side.rows % side.lds.getPeriod() == 0;
-  auto type = VectorType::get(side.lds.getChunkElements(), elementType);
   SmallVector<Value> read;
-  for (int64_t t = 0; t < readsPerFragment; ++t) {
-    Value offset = side.offsets[index][chunk * readsPerFragment + t];
-    if (isShared && index > 0)
-      offset = arith::AddIOp::create(
-          e.b, e.loc, offset,
-          e.indexConstant(index * side.rows * side.lds.step));
-    read.push_back(vector::LoadOp::create(e.b, e.loc, type, buffer, offset));
-  }
+  for (int64_t t = 0; t < readsPerFragment; ++t)
+    read.push_back(side.source->read(index, chunk, t, buffer));
   if (readsPerFragment == 1)
     return read.front();
-  SmallVector<int64_t> mask(2 * type.getNumElements());
+  SmallVector<int64_t> mask(2 * m.lds.getChunkElements());
   std::iota(mask.begin(), mask.end(), 0);
   return vector::ShuffleOp::create(e.b, e.loc, read[0], read[1], mask);
 }

@@ -12,30 +12,36 @@
 #ifndef TESSERA_COMPILER_CONVERSION_TILEMMA_H
 #define TESSERA_COMPILER_CONVERSION_TILEMMA_H
 
+#include "compiler/Conversion/FragmentSource.h"
 #include "compiler/Conversion/LdsTile.h"
 #include "compiler/Target/MatrixInstruction.h"
+
+#include <functional>
+#include <memory>
 
 namespace tessera {
 
 /// One side of the product: which rows of which LDS tile a lane reads.
-struct FragmentSide {
+struct FragmentSide : FragmentPlace {
   LdsTile lds;
-  int64_t count;        ///< Instruction tiles of the wave along this side.
-  int64_t rows;         ///< Rows of one instruction tile.
-  mlir::Value firstRow; ///< Of the wave, within the workgroup's tile.
-  mlir::Value laneRow;  ///< Of the lane, within an instruction tile.
-  /// Element offset for [fragment][LDS read], before the constant of the row.
-  llvm::SmallVector<llvm::SmallVector<mlir::Value>> offsets;
+  std::unique_ptr<FragmentSource> source;
 };
+
+/// Makes the source of one side; tiles of LdsTile.h need none of their own.
+using SourceFactory =
+    std::function<std::unique_ptr<FragmentSource>(const FragmentPlace &)>;
 
 class TileMma {
 public:
   /// `waveRow` and `waveColumn` say which part of the tile the wave computes;
-  /// P is the side of the `lanes` dimension.
+  /// P is the side of the `lanes` dimension. Of `m` and `n` that have a source
+  /// of their own only the size counts.
   TileMma(Emitter &e, const MatrixInstruction &instruction,
           const GpuTarget &target, LdsTile m, LdsTile n, int64_t wavesM,
           int64_t wavesN, bool lanesAlongN, mlir::Value lane, mlir::Value waveM,
-          mlir::Value waveN, mlir::Type elementType);
+          mlir::Value waveN, mlir::Type elementType,
+          const SourceFactory &makeSourceM = nullptr,
+          const SourceFactory &makeSourceN = nullptr);
 
   const FragmentSide &getM() const { return m; }
   const FragmentSide &getN() const { return n; }
@@ -71,7 +77,6 @@ public:
                        mlir::Value accumulator, int64_t part);
 
 private:
-  void makeOffsets(FragmentSide &side, mlir::Value laneChunk);
   mlir::Value multiplyFma(mlir::Value p, mlir::Value q, mlir::Value acc);
   mlir::Value multiplyBytes(mlir::Value p, mlir::Value q, mlir::Value acc);
   mlir::Value takePart(mlir::Value fragment, int64_t part);

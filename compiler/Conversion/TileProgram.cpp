@@ -197,10 +197,11 @@ static LogicalResult checkPipeline(dnn::PipelineOp pipeline,
     return pipeline.emitOpError()
            << "has copy " << stringifyEnum(pipeline.getCopy())
            << ", but this target copies through registers or directly to LDS";
-  if (!isDirect && pipeline.getBuffers() != 2)
+  if (!isDirect && pipeline.getBuffers() > 2)
     return pipeline.emitOpError()
-           << "needs 2 buffers, but has " << pipeline.getBuffers();
-  if (pipeline.getBuffers() < 2)
+           << "needs 2 buffers, or 1 that holds the whole reduction, but has "
+           << pipeline.getBuffers();
+  if (isDirect && pipeline.getBuffers() < 2)
     return pipeline.emitOpError("needs at least 2 buffers");
   if (tiles.getPersistent())
     return tiles.emitOpError("is persistent, but this target runs one tile a "
@@ -262,12 +263,23 @@ static LogicalResult chooseInstruction(TileProgram &program,
   return success();
 }
 
-/// Threads, chunks and LDS.
+/// The threads of a workgroup.
+static LogicalResult countThreads(TileProgram &program,
+                                  const GpuTarget &target) {
+  constexpr int64_t kMaxThreads = 1024;
+  ArrayRef<int64_t> waves = program.mma.getWaves();
+  program.threads = waves[0] * waves[1] * target.waveSize;
+  if (program.threads > kMaxThreads)
+    return program.mma.emitOpError()
+           << "has " << program.threads << " threads, but a workgroup has at "
+           << "most " << kMaxThreads;
+  return success();
+}
+
+/// Chunks and LDS of a pipeline.
 static LogicalResult checkResources(TileProgram &program,
                                     const GpuTarget &target) {
-  constexpr int64_t kMaxThreads = 1024;
   auto pipeline = program.pipeline;
-  ArrayRef<int64_t> waves = program.mma.getWaves();
   ArrayRef<int64_t> acc = program.mma.getAcc().getType().getShape();
   Type element = program.mma.getA().getType().getElementType();
   int64_t rowBytes = pipeline.getStep() * element.getIntOrFloatBitWidth() / 8;
@@ -281,11 +293,6 @@ static LogicalResult checkResources(TileProgram &program,
     return pipeline.emitOpError() << "needs a step of a power of two 16-byte "
                                      "chunks, at least "
                                   << laneChunks;
-  program.threads = waves[0] * waves[1] * target.waveSize;
-  if (program.threads > kMaxThreads)
-    return program.mma.emitOpError()
-           << "has " << program.threads << " threads, but a workgroup has at "
-           << "most " << kMaxThreads;
   for (int64_t rows : acc) {
     if (rows * chunks % program.threads != 0)
       return program.mma.emitOpError()
@@ -364,30 +371,37 @@ static int64_t getProduct(ArrayRef<int64_t> sizes) {
 /// Nested if a turn of the loop, a step for each buffer, divides the innermost
 /// dimensions (the channels; with nothing to tell them apart, the taps too) and
 /// the padding is the same all along them. As many as possible: the outer loop
-/// costs.
+/// costs. Stepped if a step divides them.
 static LogicalResult chooseWalk(TileProgram &program) {
   auto pipeline = program.pipeline;
   ArrayRef<int64_t> reduce = pipeline.getReduce();
   int64_t total = getProduct(reduce);
   int64_t turn = pipeline.getBuffers() * pipeline.getStep();
   int64_t padded = (total + turn - 1) / turn * turn;
-  program.walk = {false, static_cast<unsigned>(reduce.size()), 1, padded,
+  using Kind = ReductionWalk::Kind;
+  program.walk = {Kind::Flat, static_cast<unsigned>(reduce.size()), 1, padded,
                   total};
+  int64_t step = pipeline.getStep();
   for (unsigned count = 1;
        count <= reduce.size() && isLinearAlong(program.loadM, count) &&
        isLinearAlong(program.loadN, count);
        ++count) {
     int64_t inner = getProduct(reduce.take_back(count));
     if (inner % turn == 0)
-      program.walk = {true, count, total / inner, inner, total};
+      program.walk = {Kind::Nested, count, total / inner, inner, total};
+    else if (inner % step == 0 && total >= 2 * turn &&
+             program.walk.kind != Kind::Nested)
+      program.walk = {Kind::Stepped, count, total / inner, inner, total};
   }
   // A loop that LLVM sees run once becomes a straight line, in which it moves
   // every fused multiply-add behind the last barrier, and spills by the
   // hundred. Two turns keep it a loop.
-  if (!program.walk.isNested && program.instruction.isFma())
+  if (program.walk.kind == Kind::Flat && program.instruction.isFma())
     program.walk.inner = std::max(padded, 2 * turn);
   constexpr int64_t kMaxPosition = std::numeric_limits<int32_t>::max();
-  if ((program.walk.inner + turn) * 4 > kMaxPosition)
+  int64_t reach =
+      program.walk.kind == Kind::Stepped ? total : program.walk.inner;
+  if ((reach + turn) * 4 > kMaxPosition)
     return pipeline.emitOpError("has a reduction beyond the reach of a 32-bit "
                                 "loop");
   return success();
@@ -399,7 +413,7 @@ static LogicalResult checkDirectCopy(TileProgram &program) {
     return success();
   auto pipeline = program.pipeline;
   int64_t turn = pipeline.getBuffers() * pipeline.getStep();
-  if (!program.walk.isNested)
+  if (program.walk.kind != ReductionWalk::Kind::Nested)
     return pipeline.emitOpError()
            << "has copy direct_to_lds, which needs a reduction whose innermost "
               "dimension "
@@ -422,6 +436,72 @@ static LogicalResult checkDirectCopy(TileProgram &program) {
       kMaxLoadsInFlight)
     return pipeline.emitOpError() << "has more than " << kMaxLoadsInFlight
                                   << " loads of a lane in flight";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// A reduction that is loaded at once
+//===----------------------------------------------------------------------===//
+
+/// The step, and what of the product is written out.
+static LogicalResult checkWholeStep(TileProgram &program) {
+  auto pipeline = program.pipeline;
+  Type element = program.mma.getA().getType().getElementType();
+  int64_t bytes = element.getIntOrFloatBitWidth() / 8;
+  if (!isa<FloatType>(element) || bytes > 4)
+    return pipeline.emitOpError()
+           << "has 1 buffer, which needs elements of f16, bf16 or f32, but has "
+           << element;
+  const MatrixInstruction &row = program.instruction;
+  int64_t chunk = kChunkBytes / bytes;
+  int64_t atOnce = row.getLaneChunks() * std::max<int64_t>(chunk, row.kPerLane);
+  int64_t step = pipeline.getStep(), total = getProduct(pipeline.getReduce());
+  if (step < total || step % atOnce != 0)
+    return pipeline.emitOpError()
+           << "has 1 buffer, which needs a step of at least the whole "
+              "reduction, "
+           << total << ", and of a multiple of " << atOnce;
+  constexpr int64_t kMaxMultiplies = 1024;
+  ArrayRef<int64_t> acc = program.mma.getAcc().getType().getShape();
+  ArrayRef<int64_t> waves = program.mma.getWaves();
+  int64_t multiplies = acc[0] / waves[0] * (acc[1] / waves[1]) /
+                       (row.rows * row.columns) * (step / row.k);
+  if (multiplies > kMaxMultiplies && !row.isFma())
+    return pipeline.emitOpError()
+           << "writes out " << multiplies << " matrix instructions, more than "
+           << kMaxMultiplies;
+  program.resident = {acc[1], step, total, bytes};
+  return success();
+}
+
+/// Both factors in LDS, each in reach of one descriptor.
+static LogicalResult checkWhole(TileProgram &program, const GpuTarget &target) {
+  if (failed(checkWholeStep(program)))
+    return failure();
+  ArrayRef<int64_t> acc = program.mma.getAcc().getType().getShape();
+  ArrayRef<int64_t> waves = program.mma.getWaves();
+  if (failed(matchWindow(program.loadM, program.loadN, acc[0], program.window)))
+    return failure();
+  ViewAccess filter(TileProgram::getView(program.loadN.getView()));
+  for (const auto &form : llvm::drop_begin(filter.getSpace(1).coefs))
+    if (llvm::any_of(form, [](int64_t factor) { return factor != 0; }))
+      return program.loadN.emitOpError(
+          "is loaded as a whole, which needs rows that cannot leave the "
+          "tensor");
+  if (acc[1] % (waves[0] * waves[1]) != 0)
+    return program.loadN.emitOpError()
+           << "has " << acc[1] << " rows, which the waves do not divide";
+  if (std::max(program.window.tensorBytes, filter.getTensorBytes()) >
+      kOutOfRange)
+    return program.pipeline.emitOpError(
+        "has 1 buffer, which needs tensors of at most 2 GiB");
+  int64_t ldsBytes =
+      (program.window.getElements() + program.resident.getElements()) *
+      program.resident.elementBytes;
+  if (ldsBytes > target.ldsBytes)
+    return program.pipeline.emitOpError()
+           << "needs " << ldsBytes << " bytes of LDS, but " << target.name
+           << " has " << target.ldsBytes;
   return success();
 }
 
@@ -450,11 +530,15 @@ LogicalResult tessera::matchTileProgram(func::FuncOp function,
   for (Value extra : program.store.getExtras())
     if (failed(checkView(program, program.store, extra)))
       return failure();
-  return success(
-      succeeded(checkUses(program)) && succeeded(checkEpilogue(program)) &&
-      succeeded(chooseInstruction(program, target)) &&
-      succeeded(checkSizes(program)) &&
-      succeeded(checkResources(program, target)) &&
-      succeeded(checkLimits(program)) && succeeded(chooseWalk(program)) &&
-      succeeded(checkDirectCopy(program)));
+  if (failed(checkUses(program)) || failed(checkEpilogue(program)) ||
+      failed(chooseInstruction(program, target)) ||
+      failed(checkSizes(program)) || failed(countThreads(program, target)))
+    return failure();
+  if (program.isWhole())
+    return success(succeeded(checkWhole(program, target)) &&
+                   succeeded(checkLimits(program)));
+  return success(succeeded(checkResources(program, target)) &&
+                 succeeded(checkLimits(program)) &&
+                 succeeded(chooseWalk(program)) &&
+                 succeeded(checkDirectCopy(program)));
 }

@@ -10,7 +10,9 @@
 #ifndef TESSERA_COMPILER_CONVERSION_TILEPROGRAM_H
 #define TESSERA_COMPILER_CONVERSION_TILEPROGRAM_H
 
+#include "compiler/Conversion/ResidentTile.h"
 #include "compiler/Conversion/TileCopy.h"
+#include "compiler/Conversion/WindowTile.h"
 #include "compiler/Target/MatrixInstruction.h"
 #include "dialect/IR/Dnn.h"
 #include "runtime/Base/GpuTarget.h"
@@ -29,8 +31,15 @@ struct TileProgram {
   dnn::TileMmaOp mma;
   dnn::TileStoreOp store;
   MatrixInstruction instruction;
-  ReductionWalk walk;
   int64_t threads;
+  /// Of a pipeline: how it walks the reduction.
+  ReductionWalk walk;
+  /// Of a program that loads its reduction at once: how LDS holds it.
+  WindowTile window;
+  ResidentTile resident;
+
+  /// Whether one buffer holds the whole reduction, and nothing is pipelined.
+  bool isWhole() { return pipeline.getBuffers() == 1; }
 
   /// Whether tiles go directly to LDS.
   bool isDirect() { return pipeline.getCopy() == dnn::CopyKind::DirectToLds; }

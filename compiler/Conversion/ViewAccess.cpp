@@ -30,6 +30,13 @@ static void addLinear(AffineExpr expr, int64_t scale,
   addLinear(binary.getLHS(), scale * factor.getValue(), factors, constant);
 }
 
+LinearExpr tessera::getLinearExpr(AffineExpr expr, unsigned numDims) {
+  LinearExpr linear;
+  linear.factors.assign(numDims, 0);
+  addLinear(expr, 1, linear.factors, linear.constant);
+  return linear;
+}
+
 int64_t AccessSpace::getExtent() const {
   return std::accumulate(sizes.begin(), sizes.end(), int64_t(1),
                          std::multiplies<>());
@@ -125,8 +132,7 @@ AccessSpace ViewAccess::getSpace(unsigned index, unsigned first,
   return space;
 }
 
-/// Largest power of two that divides `value`; `limit` for zero.
-static int64_t powerOfTwoIn(int64_t value, int64_t limit) {
+int64_t tessera::getPowerOfTwoIn(int64_t value, int64_t limit) {
   int64_t power = 1;
   while (power < limit && value % (power * 2) == 0)
     power *= 2;
@@ -141,15 +147,15 @@ int64_t ViewAccess::getVectorWidth(unsigned index, int64_t limit) const {
                     [](const auto &form) { return form.back() == 0; }))
     return 1;
   // Aligned wherever the walk can start, and inside the innermost dimension.
-  int64_t width = powerOfTwoIn(space.sizes.back(), limit);
-  width = std::min(width, powerOfTwoIn(constants[0] / elementBytes, limit));
+  int64_t width = getPowerOfTwoIn(space.sizes.back(), limit);
+  width = std::min(width, getPowerOfTwoIn(constants[0] / elementBytes, limit));
   for (unsigned other = 0; other < 3; ++other) {
     AccessSpace steps = getSpace(other);
     ArrayRef<int64_t> factors = steps.coefs[0];
     if (other == index)
       factors = factors.drop_back();
     for (int64_t factor : factors)
-      width = std::min(width, powerOfTwoIn(factor / elementBytes, limit));
+      width = std::min(width, getPowerOfTwoIn(factor / elementBytes, limit));
   }
   return width;
 }

@@ -35,6 +35,17 @@ struct AccessSpace {
   bool isLinear() const;
 };
 
+/// A division-free expression: constant + sum of factors[d] * dimension d.
+struct LinearExpr {
+  llvm::SmallVector<int64_t> factors;
+  int64_t constant = 0;
+};
+LinearExpr getLinearExpr(mlir::AffineExpr expr, unsigned numDims);
+
+/// Largest power of two that divides `value`, at most `limit`, which it is for
+/// zero.
+int64_t getPowerOfTwoIn(int64_t value, int64_t limit);
+
 /// Everything known about a view. Form 0 is the byte offset; the others are
 /// the tensor coordinates that need a check, which must be in [0, bounds[i]).
 class ViewAccess {

@@ -89,7 +89,7 @@ module attributes {dnn.target = "gfx942"} {
        : memref<64x14x14x256xf16> -> <1x12544x256xf16>
     dnn.for_each_tile [1, 49, 1] of [256, 256] {
     ^bb0(%g: index, %m: index, %n: index):
-      // expected-error@+1 {{needs 2 buffers, but has 4}}
+      // expected-error@+1 {{needs 2 buffers, or 1 that holds the whole reduction, but has 4}}
       %acc = dnn.pipeline reduce [3, 3, 256] step 32 buffers 4 copy registers
           sync barrier schedule pinned load {
       ^bb0(%k: index):

@@ -90,17 +90,19 @@ TEST_F(ConvBackward, SkipsTapsExactly) {
       }
 }
 
-// The nested walk of backward weights: images inside, pixels outside.
+// The nested walk of backward weights: images inside, pixels outside; and the
+// stepped one of batches that fill a step, and no turn of the loop.
 TEST_F(ConvBackward, WalksImagesExactly) {
   for (DataType type : {DataType::F16, DataType::BF16, DataType::F32})
-    for (int64_t stride : {1, 2}) {
-      ConvProblem p = makeSmall(Direction::BackwardWeights, type);
-      p.batch = 64;
-      p.in = {5, 4};
-      p.stride = {stride, 1};
-      p.outChannels = 40;
-      check(p, reference::DataKind::Integer);
-    }
+    for (int64_t batch : {64, 48, 32})
+      for (int64_t stride : {1, 2}) {
+        ConvProblem p = makeSmall(Direction::BackwardWeights, type);
+        p.batch = batch;
+        p.in = {5, 4};
+        p.stride = {stride, 1};
+        p.outChannels = 40;
+        check(p, reference::DataKind::Integer);
+      }
 }
 
 // A pointwise convolution is one matrix product whose pixels are one dimension.
@@ -160,8 +162,8 @@ static std::vector<GemmTile> getTiles(const GpuTarget &target, DataType type) {
           {64, 64, step, 2, 2, 2, "fma"}};
 }
 
-// Every tile is right with tails in both directions, in the nested and in the
-// flat walk.
+// Every tile is right with tails in both directions, in the nested, the stepped
+// and the flat walk.
 TEST_F(ConvBackward, IsRightWithEveryTile) {
   for (DataType type : {DataType::F16, DataType::F32})
     for (const GemmTile &tile : getTiles(getTarget(), type)) {
@@ -170,7 +172,7 @@ TEST_F(ConvBackward, IsRightWithEveryTile) {
       ASSERT_NE(fixed, nullptr);
       for (Direction direction : kBackward)
         for (Layout layout : {Layout::NHWC, Layout::NCHW})
-          for (int64_t reduction : {64, 3}) {
+          for (int64_t reduction : {64, 32, 3}) {
             ConvProblem p = makeSmall(direction, type);
             p.xLayout = p.wLayout = p.yLayout = layout;
             bool isData = direction == Direction::BackwardData;
@@ -190,7 +192,7 @@ TEST_F(ConvBackward, SplitsTheReductionExactly) {
   tile.parts = 2;
   auto fixed = makeEngine(std::make_shared<FixedTileCompiler>(tile.toConfig()));
   ASSERT_NE(fixed, nullptr);
-  for (int64_t batch : {64, 6})
+  for (int64_t batch : {64, 32, 6})
     for (int64_t filter : {1, 3})
       for (Layout layout : {Layout::NHWC, Layout::NCHW}) {
         ConvProblem p = makeSmall(Direction::BackwardWeights, DataType::F16);

@@ -169,3 +169,59 @@ TEST(ChooseTile, KnowsDepthwise) {
     EXPECT_EQ(tile->algorithm, "depthwise") << target.name;
   }
 }
+
+// The first layer of a network has an algorithm of its own, too: forward, and
+// where its pixels lie dwords apart.
+TEST(ChooseTile, KnowsStems) {
+  ConvProblem p = makeLayer();
+  p.batch = 64;
+  p.inChannels = 3;
+  p.outChannels = 64;
+  p.in = {224, 224};
+  p.filter = {7, 7};
+  p.pad = {3, 3};
+  p.stride = {2, 2};
+  for (Layout layout : {Layout::NHWC, Layout::NCHW})
+    for (const GpuTarget &target : getAllTargets()) {
+      p.xLayout = p.wLayout = p.yLayout = layout;
+      auto tile = chooseTile(p, target);
+      ASSERT_TRUE(tile) << target.name;
+      EXPECT_EQ(tile->algorithm, "stem") << target.name;
+    }
+  for (auto change :
+       {+[](ConvProblem &q) { q.stride.w = 1; },
+        +[](ConvProblem &q) { q.dilation.w = 2; },
+        +[](ConvProblem &q) { q.inChannels = 8; },
+        +[](ConvProblem &q) { q.wLayout = Layout::NHWC; },
+        +[](ConvProblem &q) { q.direction = Direction::BackwardWeights; }}) {
+    ConvProblem other = p;
+    change(other);
+    auto tile = chooseTile(other, *findTarget("gfx942"));
+    ASSERT_TRUE(tile);
+    EXPECT_NE(tile->algorithm, "stem") << other.toNetworkConfig();
+  }
+}
+
+// A chip of 256 registers takes smaller blocks of an image whose channels are
+// loaded one by one, or it would spill.
+TEST(ChooseTile, KnowsWhereRegistersAreFew) {
+  ConvProblem p;
+  p.direction = Direction::BackwardWeights;
+  p.dataType = DataType::BF16;
+  p.inChannels = p.outChannels = p.groups = 32;
+  p.in = {56, 56};
+  p.filter = {3, 3};
+  p.pad = {1, 1};
+  auto choose = [&](const char *name) {
+    auto tile = chooseTile(p, *findTarget(name));
+    EXPECT_TRUE(tile) << name;
+    return tile ? tile->toText() : "";
+  };
+  EXPECT_TRUE(choose("gfx906").starts_with("depthwise-g8p1q2"))
+      << choose("gfx906");
+  EXPECT_TRUE(choose("gfx942").starts_with("depthwise-g8p1q4"))
+      << choose("gfx942");
+  p.xLayout = p.wLayout = p.yLayout = Layout::NHWC;
+  EXPECT_TRUE(choose("gfx906").starts_with("depthwise-g8p1q4"))
+      << choose("gfx906");
+}

@@ -1,0 +1,40 @@
+//===- FragmentSource.h - Where fragments lie in LDS -----------*- C++ -*-===//
+//
+// A matrix instruction takes chunks of 16 bytes of rows; how those rows lie in
+// LDS is the business of whoever brought them there.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_COMPILER_CONVERSION_FRAGMENTSOURCE_H
+#define TESSERA_COMPILER_CONVERSION_FRAGMENTSOURCE_H
+
+#include "compiler/Conversion/Emitter.h"
+
+namespace tessera {
+
+/// What a lane reads of one side of a product.
+struct FragmentPlace {
+  int64_t rows;         ///< Of one instruction tile.
+  int64_t count;        ///< Instruction tiles of the wave along this side.
+  mlir::Value firstRow; ///< Of the wave, within the workgroup's tile.
+  mlir::Value laneRow;  ///< Of the lane, within an instruction tile.
+  /// Which of the chunks that the lanes of a row share: lane chunk c of
+  /// `laneChunks` reads chunk (q * laneChunks + c) * `reads` + t.
+  mlir::Value laneChunk;
+  int64_t laneChunks;
+  int64_t reads;
+  mlir::Type elementType;
+};
+
+class FragmentSource {
+public:
+  virtual ~FragmentSource() = default;
+
+  /// Read `t` of fragment `q` of instruction tile `index`: 16 bytes.
+  virtual mlir::Value read(int64_t index, int64_t q, int64_t t,
+                           mlir::Value buffer) = 0;
+};
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_CONVERSION_FRAGMENTSOURCE_H

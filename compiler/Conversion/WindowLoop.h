@@ -1,0 +1,24 @@
+//===- WindowLoop.h - A product whose factors are in LDS -------*- C++ -*-===//
+//
+// With both factors in LDS as a whole there is no pipeline: the product is
+// written out, and each fragment is read while the one before is multiplied.
+// What hides the time of bringing the factors there is the next workgroup on
+// the same compute unit.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_COMPILER_CONVERSION_WINDOWLOOP_H
+#define TESSERA_COMPILER_CONVERSION_WINDOWLOOP_H
+
+#include "compiler/Conversion/TileMma.h"
+
+namespace tessera {
+
+/// The accumulators of the whole product, in the order of MainLoop::emit().
+llvm::SmallVector<mlir::Value> emitWholeProduct(Emitter &e, TileMma &mma,
+                                                mlir::Value bufferM,
+                                                mlir::Value bufferN);
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_CONVERSION_WINDOWLOOP_H

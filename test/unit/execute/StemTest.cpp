@@ -1,0 +1,87 @@
+//===- StemTest.cpp - Convolutions of few input channels ------------------===//
+//
+// The kernels that hold their whole reduction in LDS, with each tile that the
+// model knows for the chip, whatever it would choose for problems so small.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Algorithms/Algorithm.h"
+#include "compiler/Algorithms/Registry.h"
+#include "test/unit/execute/ConvFixture.h"
+#include "test/unit/execute/DrawProblem.h"
+
+using namespace tessera;
+using namespace tessera::test;
+
+/// Number `index` of the tiles for `problem`; none where no tile fits.
+static std::optional<TileConfig> getTile(const ConvProblem &problem,
+                                         int index) {
+  if (!getStem().check(problem, getTarget()).isOk())
+    return std::nullopt;
+  auto candidates = getStem().getCandidates(problem, getTarget());
+  if (candidates.empty())
+    return std::nullopt;
+  return candidates[index % candidates.size()].tile;
+}
+
+static void checkTile(const ConvProblem &problem, const TileConfig &tile,
+                      reference::DataKind kind) {
+  auto engine = makeEngine(std::make_shared<FixedTileCompiler>(tile));
+  ASSERT_NE(engine, nullptr);
+  auto kernel = engine->prepare(problem);
+  ASSERT_TRUE(kernel) << kernel.getStatus().getMessage();
+  EXPECT_EQ((*kernel)->getKernel().resources.vgprSpills, 0u) << tile.toText();
+  checkConv(*engine, problem, kind);
+}
+
+class StemConvolution : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Random, StemConvolution, testing::Range(0, 60));
+
+// One to four channels in either layout: windows, paddings, strides and
+// epilogues of all kinds, blocks of pixels that overhang the image.
+TEST_P(StemConvolution, MatchesTheReference) {
+  int index = GetParam();
+  ProblemSpace space;
+  space.directions = {Direction::Forward};
+  space.types = {DataType::F16, DataType::BF16, DataType::F32};
+  space.depth = false;
+  space.strided = false;
+  space.maxFlops = 10e6;
+  ConvProblem p = drawProblem(getSeed() + 21, index, space);
+  p.groups = 1;
+  p.inChannels = 1 + index % 4;
+  if (index % 2)
+    p.stride.w = 2;
+  p.outChannels = index % 3 ? 64 : 37;
+  p.wLayout = p.xLayout;
+  if (p.filter.w > 1)
+    p.dilation.w = 1;
+  p = p.canonicalize();
+  auto tile = getTile(p, index);
+  if (!p.verify().isOk() || !tile)
+    GTEST_SKIP() << "a window that the algorithm leaves to another";
+  checkTile(p, *tile, reference::DataKind::Uniform);
+}
+
+// Every product of small integers counts: a tap from the neighbouring window,
+// or one that is filled up and not zero, cannot hide in rounding. Lines that
+// 16, 8, 4 and 2 bytes divide.
+TEST(StemConvolution, IsExactOnIntegers) {
+  for (Layout layout : {Layout::NHWC, Layout::NCHW})
+    for (int64_t width : {32, 28, 26, 25})
+      for (int64_t stride : {2, 4}) {
+        ConvProblem p;
+        p.dataType = DataType::F16;
+        p.xLayout = p.wLayout = p.yLayout = layout;
+        p.batch = 2;
+        p.inChannels = 3;
+        p.outChannels = 40;
+        p.in = {21, width};
+        p.filter = {7, 7};
+        p.pad = {3, 3};
+        p.stride = {stride, stride};
+        auto tile = getTile(p, static_cast<int>(width));
+        ASSERT_TRUE(tile) << p.toNetworkConfig();
+        checkTile(p, *tile, reference::DataKind::Integer);
+      }
+}
