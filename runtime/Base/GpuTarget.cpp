@@ -117,7 +117,8 @@ static constexpr GpuTarget kOtherTargets[] = {
 // launch that asks for it. The matrix units are no rows yet.
 
 static constexpr GpuTarget makeSm(std::string_view name, uint32_t warps,
-                                  uint32_t units) {
+                                  uint32_t units,
+                                  uint32_t wgmmaSharedBytes = 0) {
   constexpr uint32_t kSchedulers = 4, kStaticShared = 49152;
   return {name,
           MatrixUnit::None,
@@ -131,17 +132,24 @@ static constexpr GpuTarget makeSm(std::string_view name, uint32_t warps,
           /*bufferWord3=*/0,
           /*errata=*/0,
           /*directLdsBytes=*/0,
-          Vendor::Nvidia};
+          Vendor::Nvidia,
+          wgmmaSharedBytes};
 }
 
 // The multiprocessors of the largest product (A100, H100 SXM), but of the
 // careful rows those of a small one.
 static constexpr GpuTarget kSmTargets[] = {
-    makeSm("sm_80", 64, 108),  makeSm("sm_90", 64, 132),
-    makeSm("sm_75", 32, 14),   makeSm("sm_86", 48, 20),
-    makeSm("sm_87", 48, 8),    makeSm("sm_89", 48, 20),
-    makeSm("sm_100", 64, 132), makeSm("sm_103", 64, 132),
-    makeSm("sm_110", 48, 20),  makeSm("sm_120", 48, 20),
+    makeSm("sm_80", 64, 108),
+    // 227 KiB; the kernels use what only sm_90 itself has ("sm_90a").
+    makeSm("sm_90", 64, 132, /*wgmmaSharedBytes=*/232448),
+    makeSm("sm_75", 32, 14),
+    makeSm("sm_86", 48, 20),
+    makeSm("sm_87", 48, 8),
+    makeSm("sm_89", 48, 20),
+    makeSm("sm_100", 64, 132),
+    makeSm("sm_103", 64, 132),
+    makeSm("sm_110", 48, 20),
+    makeSm("sm_120", 48, 20),
     makeSm("sm_121", 48, 20),
 };
 

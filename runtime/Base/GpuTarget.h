@@ -65,6 +65,9 @@ struct GpuTarget {
   /// Widest load of a lane that goes directly to LDS; 0 if none does.
   uint32_t directLdsBytes = 0;
   Vendor vendor = Vendor::Amd;
+  /// Shared memory of a workgroup that asks for it at its launch, on chips with
+  /// wgmma and a tensor memory accelerator; 0 on others.
+  uint32_t wgmmaSharedBytes = 0;
 
   bool has(Erratum erratum) const {
     return (errata & static_cast<uint32_t>(erratum)) != 0;

@@ -1,6 +1,6 @@
 //===- Kernel.cpp - Names of a kernel's arguments -------------------------===//
 
-#include "runtime/Base/Kernel.h"
+#include "runtime/Base/KernelArg.h"
 
 using namespace tessera;
 

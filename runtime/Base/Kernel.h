@@ -3,42 +3,15 @@
 #ifndef TESSERA_RUNTIME_BASE_KERNEL_H
 #define TESSERA_RUNTIME_BASE_KERNEL_H
 
+#include "runtime/Base/TensorMap.h"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace tessera {
-
-/// What one argument of a kernel is. Every argument has eight bytes: a device
-/// pointer, or a scalar as a double, whatever the kernel computes with. So a
-/// list of arguments has no padding.
-enum class KernelArg : uint8_t {
-  // Pointers.
-  X,
-  W,
-  Y,
-  Workspace,
-  Bias,
-  Residual,
-  Indices,
-  // Scalars.
-  Alpha,
-  Beta,
-  ActivAlpha,
-  ActivBeta,
-  ActivGamma,
-};
-
-constexpr bool isScalar(KernelArg arg) { return arg >= KernelArg::Alpha; }
-
-/// "x", "workspace", "activ_alpha", ...: in the IR (`dnn.arg`) and in the
-/// kernel database.
-std::string_view getName(KernelArg arg);
-std::optional<KernelArg> parseKernelArg(std::string_view name);
 
 /// Everything hipModuleLaunchKernel needs besides the values.
 struct LaunchRecipe {
@@ -46,6 +19,8 @@ struct LaunchRecipe {
   std::array<uint32_t, 3> grid{1, 1, 1};  ///< Workgroups.
   std::array<uint32_t, 3> block{1, 1, 1}; ///< Threads of a workgroup.
   uint32_t dynamicLdsBytes = 0;
+  /// The kernel takes the descriptors of these first, of 128 bytes each.
+  std::vector<TensorMap> maps;
   std::vector<KernelArg> args;
 
   friend bool operator==(const LaunchRecipe &, const LaunchRecipe &) = default;

@@ -57,8 +57,8 @@ struct PoolProblem {
 
   /// InvalidArgument with the first rule that is broken, else ok.
   Status verify() const;
-  /// What verify() says of the indices alone: MIOpen has a status of its own for
-  /// a type that is too small.
+  /// What verify() says of the indices alone: MIOpen has a status of its own
+  /// for a type that is too small.
   Status verifyIndices() const;
 
   /// See ConvProblem::canonicalize().

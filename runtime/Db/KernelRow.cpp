@@ -23,8 +23,8 @@ static void visitNumbers(Recipe &recipe, Visitor visit) {
   visit(recipe.dynamicLdsBytes);
 }
 
-/// One line a launch: "symbol grid block dynamicLds x,w,y", the sizes as three
-/// numbers each.
+/// One line a launch: "symbol grid block dynamicLds x,w,y map ...", the sizes as
+/// three numbers each; "-" if there is no argument.
 static std::string toText(const std::vector<LaunchRecipe> &launches) {
   std::string text;
   for (const LaunchRecipe &recipe : launches) {
@@ -36,6 +36,10 @@ static std::string toText(const std::vector<LaunchRecipe> &launches) {
       text += separator + std::string(getName(arg));
       separator = ",";
     }
+    if (recipe.args.empty())
+      text += " -";
+    for (const TensorMap &map : recipe.maps)
+      text += " " + map.toText();
     text += "\n";
   }
   return text;
@@ -44,6 +48,8 @@ static std::string toText(const std::vector<LaunchRecipe> &launches) {
 /// The words "x,w,y"; nothing if one is unknown.
 static std::optional<std::vector<KernelArg>> parseArgs(std::string_view text) {
   std::vector<KernelArg> args;
+  if (text == "-")
+    return args;
   while (!text.empty()) {
     std::string_view name = text.substr(0, text.find(','));
     std::optional<KernelArg> arg = parseKernelArg(name);
@@ -73,6 +79,12 @@ parseLaunches(const std::string &text) {
     if (!parsed)
       return std::nullopt;
     recipe.args = std::move(*parsed);
+    for (std::string word; words >> word;) {
+      ErrorOr<TensorMap> map = parseTensorMap(word);
+      if (!map)
+        return std::nullopt;
+      recipe.maps.push_back(*map);
+    }
     launches.push_back(std::move(recipe));
   }
   if (toText(launches) != text)

@@ -16,6 +16,11 @@ using namespace tessera;
 
 /// More than any recipe has; a launch keeps its arguments on the stack.
 static constexpr size_t kMaxArgs = 12;
+/// Descriptors of tensors, before them.
+static constexpr size_t kMaxMaps = 3, kMapBytes = 128;
+/// Both together.
+static constexpr size_t kMaxWords =
+    kMaxArgs + kMaxMaps * kMapBytes / sizeof(uint64_t);
 
 namespace {
 /// Immutable but for the table, the database and the counters, which guard
@@ -176,10 +181,15 @@ EngineImpl::load(Kernel kernel, LoadedKernel::Origin origin) {
     return module.getStatus();
   std::vector<hipFunction_t> functions;
   for (const LaunchRecipe &recipe : kernel.launches) {
-    if (recipe.args.size() > kMaxArgs)
+    if (recipe.args.size() > kMaxArgs || recipe.maps.size() > kMaxMaps)
       return internalError(
-          "the kernel has " + std::to_string(recipe.args.size()) +
-          " arguments, but a launch takes at most " + std::to_string(kMaxArgs));
+          "the kernel has " + std::to_string(recipe.maps.size()) +
+          " tensor maps and " + std::to_string(recipe.args.size()) +
+          " arguments, but a launch takes at most " + std::to_string(kMaxMaps) +
+          " and " + std::to_string(kMaxArgs));
+    if (!recipe.maps.empty() && !gpu.encodeTensorMap)
+      return internalError("the kernel takes tensor maps, which this device "
+                           "does not have");
     ErrorOr<hipFunction_t> function = module->getFunction(recipe.symbol);
     if (!function)
       return function.getStatus();
@@ -241,24 +251,45 @@ static Status refuseNull(KernelArg arg, const Kernel &kernel) {
 Status EngineImpl::launchOne(const LoadedKernelImpl &loaded, size_t index,
                              hipStream_t stream, const LaunchArgs &args) {
   const LaunchRecipe &recipe = loaded.kernel.launches[index];
-  std::array<uint64_t, kMaxArgs> kernarg;
-  size_t count = 0;
+  alignas(kMapBytes) std::array<uint64_t, kMaxWords> kernarg;
+  std::array<void *, kMaxMaps + kMaxArgs + 1> params;
+  size_t count = 0, param = 0;
+  for (const TensorMap &map : recipe.maps) {
+    const uint64_t address = getValue(args, map.tensor);
+    if (address == 0)
+      return refuseNull(map.tensor, loaded.kernel);
+    Status status =
+        gpu.check(gpu.encodeTensorMap(&kernarg[count], &map,
+                                      reinterpret_cast<const void *>(address)),
+                  "tesseraEncodeTensorMap");
+    if (!status.isOk())
+      return status;
+    params[param++] = &kernarg[count];
+    count += kMapBytes / sizeof(uint64_t);
+  }
   for (KernelArg arg : recipe.args) {
     uint64_t value = getValue(args, arg);
     if (value == 0 && !isScalar(arg))
       return refuseNull(arg, loaded.kernel);
+    params[param++] = &kernarg[count];
     kernarg[count++] = value;
   }
+  params[param] = nullptr;
   size_t kernargBytes = count * sizeof(kernarg[0]);
   void *extra[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, kernarg.data(),
                    HIP_LAUNCH_PARAM_BUFFER_SIZE, &kernargBytes,
                    HIP_LAUNCH_PARAM_END};
-  return gpu.check(
-      gpu.hipModuleLaunchKernel(loaded.functions[index], recipe.grid[0],
-                                recipe.grid[1], recipe.grid[2], recipe.block[0],
-                                recipe.block[1], recipe.block[2],
-                                recipe.dynamicLdsBytes, stream, nullptr, extra),
-      "hipModuleLaunchKernel");
+  // One buffer for all is what every HIP runtime takes without looking into the
+  // code. CUDA's driver does not lay tensor maps out as a buffer does: a kernel
+  // that gets them so stops at its first copy (driver 580, H100).
+  const bool hasMaps = !recipe.maps.empty();
+  return gpu.check(gpu.hipModuleLaunchKernel(
+                       loaded.functions[index], recipe.grid[0], recipe.grid[1],
+                       recipe.grid[2], recipe.block[0], recipe.block[1],
+                       recipe.block[2], recipe.dynamicLdsBytes, stream,
+                       hasMaps ? params.data() : nullptr,
+                       hasMaps ? nullptr : extra),
+                   "hipModuleLaunchKernel");
 }
 
 Status EngineImpl::launch(const LoadedKernel &kernel, hipStream_t stream,

@@ -10,6 +10,7 @@
 
 #include "runtime/Base/ErrorOr.h"
 #include "runtime/Base/GpuTarget.h"
+#include "runtime/Base/TensorMap.h"
 
 #include <string>
 #include <string_view>
@@ -43,6 +44,11 @@ public:
   static ErrorOr<const GpuApi *> get();
 
   DeviceKind getKind() const { return kind; }
+  /// Encodes a descriptor of 128 bytes for the chip's tensor memory
+  /// accelerator; null where there is none. See runtime/HipOnCuda/TensorMaps.cpp.
+  hipError_t (*encodeTensorMap)(void *descriptor, const TensorMap *map,
+                                const void *address) = nullptr;
+
   /// File that the symbols came from, for messages.
   const std::string &getPath() const { return path; }
 

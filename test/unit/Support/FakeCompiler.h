@@ -51,6 +51,7 @@ public:
                         {static_cast<uint32_t>(conv ? conv->batch : 1), 2, 3},
                         {256, 1, 1},
                         1024,
+                        {},
                         {KernelArg::X, KernelArg::W, KernelArg::Y}}};
     kernel.tile = tile.toText();
     if (spoil)

@@ -4,10 +4,14 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/Base/TensorMap.h"
 #include "test/unit/Support/FakeHip.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
+#include <vector>
 
 using namespace tessera::test;
 
@@ -213,6 +217,17 @@ EXPORT hipError_t hipModuleGetFunction(hipFunction_t *function,
   return hipSuccess;
 }
 
+/// A descriptor that holds the address plus the rank.
+EXPORT hipError_t tesseraEncodeTensorMap(void *descriptor,
+                                         const tessera::TensorMap *map,
+                                         const void *address) {
+  COUNT();
+  auto *words = static_cast<uint64_t *>(descriptor);
+  std::fill_n(words, 128 / sizeof(uint64_t), 0);
+  words[0] = reinterpret_cast<uint64_t>(address) + map->rank;
+  return hipSuccess;
+}
+
 EXPORT hipError_t hipModuleLaunchKernel(hipFunction_t function, uint32_t gridX,
                                         uint32_t gridY, uint32_t gridZ,
                                         uint32_t blockX, uint32_t blockY,
@@ -220,12 +235,21 @@ EXPORT hipError_t hipModuleLaunchKernel(hipFunction_t function, uint32_t gridX,
                                         hipStream_t stream, void **params,
                                         void **extra) {
   COUNT();
-  if (params || !extra || extra[0] != HIP_LAUNCH_PARAM_BUFFER_POINTER ||
-      extra[2] != HIP_LAUNCH_PARAM_BUFFER_SIZE ||
-      extra[4] != HIP_LAUNCH_PARAM_END)
+  // The first eight bytes of each argument, or the buffer.
+  std::vector<char> kernarg;
+  if (params) {
+    for (; *params; ++params) {
+      auto *begin = static_cast<const char *>(*params);
+      kernarg.insert(kernarg.end(), begin, begin + 8);
+    }
+  } else if (!extra || extra[0] != HIP_LAUNCH_PARAM_BUFFER_POINTER ||
+             extra[2] != HIP_LAUNCH_PARAM_BUFFER_SIZE ||
+             extra[4] != HIP_LAUNCH_PARAM_END) {
     return hipErrorInvalidValue;
-  auto *kernarg = static_cast<const char *>(extra[1]);
-  size_t size = *static_cast<const size_t *>(extra[3]);
+  } else {
+    auto *begin = static_cast<const char *>(extra[1]);
+    kernarg.assign(begin, begin + *static_cast<const size_t *>(extra[3]));
+  }
   FakeHip &state = getState();
   std::lock_guard lock(state.mutex);
   state.launches.push_back({reinterpret_cast<const char *>(function),
@@ -233,6 +257,6 @@ EXPORT hipError_t hipModuleLaunchKernel(hipFunction_t function, uint32_t gridX,
                             {blockX, blockY, blockZ},
                             ldsBytes,
                             stream,
-                            {kernarg, kernarg + size}});
+                            std::move(kernarg)});
   return hipSuccess;
 }

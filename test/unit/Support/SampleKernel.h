@@ -9,21 +9,35 @@
 
 namespace tessera::test {
 
+/// Of images, with every list of its own.
+inline TensorMap makeSampleMap() {
+  TensorMap map;
+  map.tensor = KernelArg::W;
+  map.dataType = DataType::BF16;
+  map.mode = TensorMap::Mode::Im2col;
+  map.rank = 4;
+  map.sizes = {256, 15, 14, 64, 1};
+  map.strides = {0, 512, 7680, 107520, 0};
+  map.box = {64, 192, 1, 1, 1};
+  map.steps = {1, 2, 3, 1, 1};
+  map.lower = {-3, -2, 0};
+  map.upper = {-1, 4, 0};
+  return map;
+}
+
 /// Every number differs, so that two swapped columns show.
 inline Kernel makeSampleKernel(const std::string &tile = "igemm-tile") {
   Kernel kernel;
   kernel.codeObject = {'\x7f', 'E', 'L', 'F', '\0', '\xff', 'x'};
-  kernel.launches = {{"conv",
-                      {11, 12, 13},
-                      {14, 15, 16},
-                      17,
-                      {KernelArg::Y, KernelArg::X, KernelArg::W,
-                       KernelArg::Workspace, KernelArg::ActivGamma}},
-                     {"conv_sum",
-                      {26, 27, 28},
-                      {29, 30, 31},
-                      32,
-                      {KernelArg::Workspace, KernelArg::Y}}};
+  kernel.launches = {
+      {"conv",
+       {11, 12, 13},
+       {14, 15, 16},
+       17,
+       {},
+       {KernelArg::Y, KernelArg::X, KernelArg::W, KernelArg::Workspace,
+        KernelArg::ActivGamma}},
+      {"conv_sum", {26, 27, 28}, {29, 30, 31}, 32, {makeSampleMap(), {}}, {}}};
   kernel.workspaceBytes = uint64_t(18) << 32;
   kernel.resources = {19, 20, 21, 22, 23, 24, 25};
   kernel.tile = tile;

@@ -20,6 +20,7 @@ protected:
     ASSERT_EQ(miopenCreate(&handle), miopenStatusSuccess);
     engine->kernel.kernel.launches = {
         {.symbol = "conv",
+         .maps = {},
          .args = {KernelArg::X, KernelArg::W, KernelArg::Y, KernelArg::Bias}}};
     arguments.x = &data[0];
     arguments.w = &data[1];

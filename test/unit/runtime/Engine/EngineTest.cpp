@@ -223,6 +223,38 @@ TEST_F(EngineTest, LaunchesAsTheRecipeSays) {
   EXPECT_EQ(engine->getCounters().launched, 1u);
 }
 
+// Tensor maps come first, each encoded with the address of its tensor; such a
+// kernel gets its arguments one by one.
+TEST_F(EngineTest, EncodesTensorMaps) {
+  compiler->spoil = [](Kernel &kernel) {
+    TensorMap map;
+    map.tensor = KernelArg::W;
+    map.rank = 4;
+    kernel.launches[0].maps = {map, map};
+    kernel.launches[0].maps[1].tensor = KernelArg::Y;
+    kernel.launches[0].args = {KernelArg::X};
+  };
+  ErrorOr<const LoadedKernel *> kernel = engine->prepare(makeProblem());
+  ASSERT_TRUE(kernel) << kernel.getStatus().getMessage();
+  int x, w, y;
+  ASSERT_TRUE(engine->launch(**kernel, nullptr, {&x, &w, &y}).isOk());
+  constexpr int kRank = 4;
+  auto toWord = [](const void *address) {
+    return reinterpret_cast<uint64_t>(address);
+  };
+  const std::array expected = {toWord(&w) + kRank, toWord(&y) + kRank,
+                               toWord(&x)};
+  const FakeLaunch &launch = hip.launches.back();
+  ASSERT_EQ(launch.kernarg.size(), sizeof(expected));
+  EXPECT_EQ(memcmp(launch.kernarg.data(), expected.data(), sizeof(expected)),
+            0);
+  // A map of no tensor, and one that the device refuses.
+  EXPECT_EQ(engine->launch(**kernel, nullptr, {&x, nullptr, &y}).getCode(),
+            StatusCode::InvalidArgument);
+  hip.failNext("tesseraEncodeTensorMap", hipErrorInvalidValue);
+  EXPECT_FALSE(engine->launch(**kernel, nullptr, {&x, &w, &y}).isOk());
+}
+
 // A null pointer that the kernel would read is refused before the device.
 TEST_F(EngineTest, RefusesNullPointers) {
   compiler->spoil = [](Kernel &kernel) {

@@ -1,6 +1,7 @@
 //===- HipOnCudaLaunchTest.cpp - Code and its launches --------------------===//
 
 #include "test/unit/Support/FakeCuda.h"
+#include "test/unit/Support/SampleKernel.h"
 
 #include <gtest/gtest.h>
 #include <thread>
@@ -11,6 +12,10 @@ extern "C" void __hipRegisterFunction(void **, const void *, char *,
                                       const char *, unsigned, void *, void *,
                                       void *, void *, int *);
 extern "C" void __hipUnregisterFatBinary(void **handle);
+
+extern "C" hipError_t tesseraEncodeTensorMap(void *descriptor,
+                                             const tessera::TensorMap *map,
+                                             const void *address);
 
 using namespace tessera::test;
 using tessera::cuda::CudaError;
@@ -218,4 +223,26 @@ TEST(HipOnCudaProgram, LaunchesRegisteredKernels) {
   __hipUnregisterFatBinary(handle);
   EXPECT_EQ(hipLaunchKernel(&stub, dim3(2), dim3(64), params, 0, nullptr),
             hipErrorInvalidDeviceFunction);
+}
+
+// A tensor map goes to the driver's function for its mode; an address that it
+// cannot have is refused before, and what the driver refuses is reported.
+TEST(HipOnCudaTensorMap, IsEncodedByTheDriver) {
+  alignas(64) char descriptor[128];
+  alignas(16) char tensor[32];
+  tessera::TensorMap map = makeSampleMap();
+  const int before = cuda.getCalls("cuTensorMapEncodeIm2col");
+  EXPECT_EQ(tesseraEncodeTensorMap(descriptor, &map, tensor), hipSuccess);
+  EXPECT_EQ(cuda.getCalls("cuTensorMapEncodeIm2col"), before + 1);
+  map.mode = tessera::TensorMap::Mode::Tiled;
+  EXPECT_EQ(tesseraEncodeTensorMap(descriptor, &map, tensor), hipSuccess);
+  EXPECT_EQ(cuda.getCalls("cuTensorMapEncodeTiled"), 1);
+
+  EXPECT_EQ(tesseraEncodeTensorMap(descriptor, &map, tensor + 8),
+            hipErrorInvalidValue);
+  EXPECT_EQ(getLastText(), "a tensor that tiles are copied of must begin at a "
+                           "multiple of 16 bytes");
+  cuda.failNext("cuTensorMapEncodeTiled", CudaError::InvalidValue);
+  EXPECT_EQ(tesseraEncodeTensorMap(descriptor, &map, tensor),
+            hipErrorInvalidValue);
 }

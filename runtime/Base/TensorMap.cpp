@@ -1,0 +1,88 @@
+//===- TensorMap.cpp - How a copy engine sees a tensor --------------------===//
+
+#include "runtime/Base/TensorMap.h"
+#include "runtime/Base/TextScanner.h"
+
+using namespace tessera;
+
+static constexpr std::string_view kTiled = "tiled", kIm2col = "im2col";
+
+/// Calls `visit` with each list of numbers and the part of it that counts.
+template <typename SomeMap, typename Visitor>
+static void visitLists(SomeMap &map, Visitor visit) {
+  const bool isIm2col = map.mode == TensorMap::Mode::Im2col;
+  visit(map.sizes, 0, map.rank);
+  visit(map.strides, 1, map.rank);
+  visit(map.box, 0, isIm2col ? 2 : map.rank);
+  visit(map.steps, 0, map.rank);
+  if (!isIm2col)
+    return;
+  visit(map.lower, 0, map.rank - 2);
+  visit(map.upper, 0, map.rank - 2);
+}
+
+std::string TensorMap::toText() const {
+  std::string text =
+      std::string(getName(tensor)) + ":" + std::string(getName(dataType)) + ":";
+  text += mode == Mode::Tiled ? kTiled : kIm2col;
+  visitLists(*this, [&](const auto &list, uint32_t begin, uint32_t end) {
+    for (uint32_t i = begin; i < end; ++i)
+      text += (i == begin ? ":" : ",") + std::to_string(list[i]);
+    if (begin >= end)
+      text += ":";
+  });
+  return text;
+}
+
+/// Reads a number that may be negative.
+template <typename Int>
+static void scanInteger(TextScanner &scanner, Int &value) {
+  const bool isNegative = scanner.consume("-");
+  scanner.number(value);
+  if (isNegative)
+    value = -value;
+}
+
+/// The dimensions that the list of sizes has: the rank.
+static uint32_t countSizes(std::string_view text) {
+  uint32_t count = 1;
+  for (char c : text.substr(0, text.find(':')))
+    count += c == ',';
+  return count;
+}
+
+ErrorOr<TensorMap> tessera::parseTensorMap(std::string_view text) {
+  TensorMap map;
+  TextScanner scanner(text);
+  std::string_view tensor, type, mode;
+  scanner.word(tensor, ":").expect(":").word(type, ":").expect(":");
+  scanner.word(mode, ":");
+  std::optional<KernelArg> arg = parseKernelArg(tensor);
+  map.tensor = arg.value_or(KernelArg::X);
+  bool isKnown = mode == kTiled || mode == kIm2col;
+  map.mode = mode == kIm2col ? TensorMap::Mode::Im2col : TensorMap::Mode::Tiled;
+  bool hasType = false;
+  for (DataType known : {DataType::F16, DataType::BF16, DataType::F32,
+                         DataType::F64, DataType::I8, DataType::I32})
+    if (type == getName(known)) {
+      map.dataType = known;
+      hasType = true;
+    }
+  const size_t begin = tensor.size() + type.size() + mode.size() + 3;
+  map.rank = begin < text.size() ? countSizes(text.substr(begin)) : 0;
+  const uint32_t leastRank = mode == kIm2col ? 3 : 1;
+  if (arg && isKnown && hasType && map.rank >= leastRank &&
+      map.rank <= TensorMap::kMaxRank) {
+    visitLists(map, [&](auto &list, uint32_t first, uint32_t end) {
+      for (uint32_t i = first; i < end; ++i) {
+        scanner.expect(i == first ? ":" : ",");
+        scanInteger(scanner, list[i]);
+      }
+      if (first >= end)
+        scanner.expect(":");
+    });
+    if (scanner.isDone() && map.toText() == text)
+      return map;
+  }
+  return invalidArgument("'" + std::string(text) + "' is no tensor map");
+}

@@ -1,0 +1,71 @@
+//===- TensorMap.h - How a copy engine sees a tensor -----------*- C++ -*-===//
+//
+// From sm_90 on a kernel asks the chip's tensor memory accelerator for whole
+// tiles. What a tile is stands in a descriptor of 128 bytes, which only the
+// driver can encode, when the tensor's address is known. The compiler therefore
+// says here what the driver will be asked for; the launch makes it true.
+//
+// Source: CUDA driver API, "Tensor Map Object Management" (cuTensorMapEncode*);
+// PTX ISA 8.6, section "Tensor copies" (im2col mode, swizzling).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_RUNTIME_BASE_TENSORMAP_H
+#define TESSERA_RUNTIME_BASE_TENSORMAP_H
+
+#include "runtime/Base/ErrorOr.h"
+#include "runtime/Base/KernelArg.h"
+#include "runtime/Base/ProblemTypes.h"
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tessera {
+
+/// One descriptor. Dimensions are in the order of memory, the innermost first,
+/// whose elements lie together. Plain data.
+struct TensorMap {
+  static constexpr uint32_t kMaxRank = 5;
+  static constexpr uint32_t kMaxSpatial = kMaxRank - 2;
+
+  enum class Mode : uint8_t {
+    Tiled, ///< A box of elements along each dimension.
+    /// Pixels of an im2col matrix: some channels (dimension 0) at some
+    /// positions of a window's corner, which walks through the images.
+    Im2col,
+  };
+
+  KernelArg tensor = KernelArg::X; ///< Whose memory it describes.
+  DataType dataType = DataType::F16;
+  Mode mode = Mode::Tiled;
+  uint32_t rank = 2;
+  std::array<uint64_t, kMaxRank> sizes{1, 1, 1, 1, 1};
+  std::array<uint64_t, kMaxRank> strides{}; ///< Bytes; [0] is not used.
+  /// Tiled: elements of a box along each dimension. Im2col: channels and
+  /// pixels of a copy.
+  std::array<uint32_t, kMaxRank> box{1, 1, 1, 1, 1};
+  /// Elements from one position of a walk to the next.
+  std::array<uint32_t, kMaxRank> steps{1, 1, 1, 1, 1};
+  /// Im2col: where the corner's walk begins and ends along each spatial
+  /// dimension, from the tensor's first and last element.
+  std::array<int32_t, kMaxSpatial> lower{};
+  std::array<int32_t, kMaxSpatial> upper{};
+
+  /// "x:f16:im2col:256,14,14,64:512,7168,100352:64,128:1,1,1,1:-1,-1:-1,-1":
+  /// sizes, strides, box, steps, lower and upper corner. Without blanks.
+  std::string toText() const;
+
+  /// The innermost dimension of a box has 128 bytes and is swizzled by as many.
+  static constexpr uint32_t kBoxBytes = 128;
+
+  friend bool operator==(const TensorMap &, const TensorMap &) = default;
+};
+
+/// Reads exactly what TensorMap::toText() writes.
+ErrorOr<TensorMap> parseTensorMap(std::string_view text);
+
+} // namespace tessera
+
+#endif // TESSERA_RUNTIME_BASE_TENSORMAP_H

@@ -1,0 +1,54 @@
+//===- TensorMaps.cpp - Descriptors of the tensor memory accelerator ------===//
+//
+// Not HIP: the engine finds it by its name where there is such a chip. The
+// numbers are those of NVIDIA's documentation of the driver's functions.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Base/TensorMap.h"
+#include "runtime/Hip/Export.h"
+#include "runtime/HipOnCuda/Driver.h"
+
+using namespace tessera;
+using namespace tessera::cuda;
+
+static int getElementType(DataType type) {
+  constexpr int kF16 = 6, kF32 = 7, kBF16 = 9;
+  return type == DataType::F16 ? kF16 : type == DataType::BF16 ? kBF16 : kF32;
+}
+
+static constexpr int kNoInterleave = 0, kSwizzle128 = 3, kPromoteTo256 = 3,
+                     kFillZeros = 0;
+
+/// Encodes `map` with `address` into the 128 bytes at `descriptor`, which a
+/// launch passes by value. hipErrorInvalidValue if the address is not aligned
+/// to 16 bytes or the driver refuses the map.
+TESSERA_HIP hipError_t tesseraEncodeTensorMap(void *descriptor,
+                                              const TensorMap *map,
+                                              const void *address) {
+  const Driver *driver;
+  if (hipError_t error = enter(driver))
+    return error;
+  constexpr uintptr_t kAlignment = 16;
+  if (reinterpret_cast<uintptr_t>(address) % kAlignment != 0)
+    return setError(hipErrorInvalidValue,
+                    "a tensor that tiles are copied of must begin at a "
+                    "multiple of 16 bytes");
+  auto *begin = const_cast<void *>(address);
+  CudaError error;
+  if (map->mode == TensorMap::Mode::Tiled)
+    error = driver->cuTensorMapEncodeTiled(
+        descriptor, getElementType(map->dataType), map->rank, begin,
+        map->sizes.data(), map->strides.data() + 1, map->box.data(),
+        map->steps.data(), kNoInterleave, kSwizzle128, kPromoteTo256,
+        kFillZeros);
+  else
+    error = driver->cuTensorMapEncodeIm2col(
+        descriptor, getElementType(map->dataType), map->rank, begin,
+        map->sizes.data(), map->strides.data() + 1, map->lower.data(),
+        map->upper.data(), map->box[0], map->box[1], map->steps.data(),
+        kNoInterleave, kSwizzle128, kPromoteTo256, kFillZeros);
+  if (error == CudaError::Success)
+    return hipSuccess;
+  return report(*driver, error, "cuTensorMapEncode");
+}

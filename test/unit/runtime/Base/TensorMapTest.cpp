@@ -1,0 +1,44 @@
+//===- TensorMapTest.cpp - The text of a tensor map -----------------------===//
+
+#include "runtime/Base/TensorMap.h"
+#include "test/unit/Support/SampleKernel.h"
+
+#include <gtest/gtest.h>
+
+using namespace tessera;
+
+// A map has one text, which says everything that counts in its mode.
+TEST(TensorMap, TextThereAndBack) {
+  const TensorMap images = test::makeSampleMap();
+  EXPECT_EQ(images.toText(), "w:bf16:im2col:256,15,14,64:512,7680,107520:"
+                             "64,192:1,2,3,1:-3,-2:-1,4");
+  TensorMap matrix;
+  matrix.rank = 2;
+  matrix.sizes = {2304, 256, 1, 1, 1};
+  matrix.strides = {0, 4608, 0, 0, 0};
+  matrix.box = {64, 128, 1, 1, 1};
+  EXPECT_EQ(matrix.toText(), "x:f16:tiled:2304,256:4608:64,128:1,1");
+  TensorMap line = matrix;
+  line.rank = 1;
+  line.sizes = {72, 1, 1, 1, 1};
+  line.strides = {};
+  line.box = {64, 1, 1, 1, 1};
+  EXPECT_EQ(line.toText(), "x:f16:tiled:72::64:1");
+  for (const TensorMap &map : {images, matrix, line}) {
+    auto read = parseTensorMap(map.toText());
+    ASSERT_TRUE(read) << read.getStatus().getMessage();
+    EXPECT_EQ(*read, map);
+  }
+}
+
+// Whatever toText() does not write is refused by its text.
+TEST(TensorMap, RefusesOtherTexts) {
+  for (const char *text :
+       {"", "x", "z:f16:tiled:72::64:1", "x:f8:tiled:72::64:1",
+        "x:f16:boxed:72::64:1", "x:f16:tiled:72::64", "x:f16:tiled:72::64:1:",
+        "x:f16:tiled:72:4:64:1", "x:f16:tiled:2304,256:4608:64:1,1",
+        "x:f16:tiled:1,1,1,1,1,1:1,1,1,1,1:1,1,1,1,1,1:1,1,1,1,1,1",
+        "x:f16:im2col:72,4:8:64,1:1,1::", "x:f16:tiled:072::64:1"})
+    EXPECT_EQ(parseTensorMap(text).getStatus().getMessage(),
+              "'" + std::string(text) + "' is no tensor map");
+}
