@@ -6,10 +6,17 @@
 
 using namespace tessera;
 
+static const char *getCopyLetter(const GemmTile &tile) {
+  return tile.isPingPong ? "-p"
+         : tile.isTma    ? "-t"
+         : tile.isDirect ? "-d"
+                         : "-b";
+}
+
 TileConfig GemmTile::toConfig() const {
   return {"igemm", "m" + std::to_string(m) + "n" + std::to_string(n) + "k" +
                        std::to_string(k) + "-w" + std::to_string(wavesM) + "x" +
-                       std::to_string(wavesN) + (isDirect ? "-d" : "-b") +
+                       std::to_string(wavesN) + getCopyLetter(*this) +
                        std::to_string(buffers) + "-" + mma +
                        (parts > 1 ? "-s" + std::to_string(parts) : "")};
 }
@@ -22,7 +29,9 @@ ErrorOr<GemmTile> tessera::parseGemmTile(const TileConfig &config) {
   scanner.expect("k").number(tile.k);
   scanner.expect("-w").number(tile.wavesM).expect("x").number(tile.wavesN);
   tile.isDirect = scanner.consume("-d");
-  if (!tile.isDirect)
+  tile.isPingPong = scanner.consume("-p");
+  tile.isTma = tile.isPingPong || scanner.consume("-t");
+  if (!tile.isDirect && !tile.isTma)
     scanner.expect("-b");
   scanner.number(tile.buffers);
   scanner.expect("-").word(mma, "- ");

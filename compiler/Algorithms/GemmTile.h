@@ -17,10 +17,12 @@ struct GemmTile {
   int m = 0;
   int n = 0;
   int k = 0;
-  /// Waves of the workgroup along m and n.
+  /// Waves of the workgroup along m and n; with TMA, the warpgroups that share
+  /// a tile's rows.
   int wavesM = 1;
   int wavesN = 1;
-  /// LDS buffers of the main loop: "b2"; copied directly to LDS, "d2".
+  /// LDS buffers of the main loop: "b2"; copied directly to LDS, "d2"; by TMA,
+  /// "t4", and "p4" if two warpgroups take tiles in turn (ping-pong).
   int buffers = 2;
   /// Name of the multiply-accumulate instruction row: "mfma32", "fma".
   std::string mma;
@@ -29,6 +31,8 @@ struct GemmTile {
   int parts = 1;
   /// Whether tiles are copied directly to LDS: "d2" instead of "b2".
   bool isDirect = false;
+  bool isTma = false;
+  bool isPingPong = false; ///< Implies isTma.
 
   friend bool operator==(const GemmTile &, const GemmTile &) = default;
 

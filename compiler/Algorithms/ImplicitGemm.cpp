@@ -27,6 +27,17 @@ static GemmViews makeViews(OpBuilder &b, dnn::ConvOp conv,
   llvm_unreachable("every direction has a case");
 }
 
+/// One producer, and the consumers that share tiles or take turns.
+static dnn::RolesAttr getRoles(MLIRContext *context, const GemmTile &tile) {
+  if (!tile.isTma)
+    return {};
+  constexpr int64_t kTurns = 2;
+  return dnn::RolesAttr::get(context, /*producers=*/1,
+                             tile.isPingPong ? kTurns : tile.wavesM,
+                             tile.isPingPong ? dnn::ConsumerOrder::PingPong
+                                             : dnn::ConsumerOrder::Cooperative);
+}
+
 /// The pipeline: load both tiles of a step, multiply them.
 static Value createPipeline(OpBuilder &b, Location loc, GemmViews views,
                             const GemmTile &tile, ValueRange position) {
@@ -41,11 +52,14 @@ static Value createPipeline(OpBuilder &b, Location loc, GemmViews views,
              : element.isF64()   ? element
                                  : b.getF32Type();
   Type tileD = makeType(tile.m, tile.n, sum);
-  auto copy =
-      tile.isDirect ? dnn::CopyKind::DirectToLds : dnn::CopyKind::Registers;
+  auto copy = tile.isTma      ? dnn::CopyKind::Tma
+              : tile.isDirect ? dnn::CopyKind::DirectToLds
+                              : dnn::CopyKind::Registers;
   auto pipeline = dnn::PipelineOp::create(
       b, loc, tileD, views.reduce, tile.k, tile.buffers, copy,
-      dnn::SyncKind::Barrier, dnn::ScheduleKind::Pinned, dnn::RolesAttr());
+      tile.isTma ? dnn::SyncKind::Mbarrier : dnn::SyncKind::Barrier,
+      tile.isTma ? dnn::ScheduleKind::Natural : dnn::ScheduleKind::Pinned,
+      getRoles(context, tile));
 
   OpBuilder::InsertionGuard guard(b);
   Block *load = b.createBlock(&pipeline.getLoad(), {}, b.getIndexType(), loc);
@@ -94,7 +108,7 @@ static dnn::ViewOp viewStored(dnn::ConvOp conv, const ResultPlace &place,
 }
 
 void tessera::buildGemmTiles(dnn::ConvOp conv, const GemmTile &tile,
-                             GemmViews views) {
+                             GemmViews views, int64_t persistent) {
   OpBuilder b(conv);
   Location loc = conv.getLoc();
   Value workspace;
@@ -109,7 +123,8 @@ void tessera::buildGemmTiles(dnn::ConvOp conv, const GemmTile &tile,
   int64_t counts[] = {shape[0], llvm::divideCeilSigned(shape[1], tile.m),
                       llvm::divideCeilSigned(shape[2], tile.n)};
   auto tiles = dnn::ForEachTileOp::create(
-      b, loc, counts, ArrayRef<int64_t>{tile.m, tile.n}, IntegerAttr());
+      b, loc, counts, ArrayRef<int64_t>{tile.m, tile.n},
+      persistent > 0 ? b.getI64IntegerAttr(persistent) : IntegerAttr());
   Type index = b.getIndexType();
   Block *body = b.createBlock(&tiles.getBody(), {}, {index, index, index},
                               {loc, loc, loc});
@@ -139,7 +154,8 @@ static LogicalResult checkParts(dnn::ConvOp conv, const GemmTile &tile) {
 }
 
 LogicalResult tessera::buildImplicitGemm(Operation *primitive,
-                                         const TileConfig &config) {
+                                         const TileConfig &config,
+                                         const GpuTarget &target) {
   auto conv = dyn_cast<dnn::ConvOp>(primitive);
   if (!conv)
     return primitive->emitOpError("is no convolution");
@@ -154,6 +170,7 @@ LogicalResult tessera::buildImplicitGemm(Operation *primitive,
   if (failed(checkParts(conv, *tile)))
     return failure();
   OpBuilder b(conv);
-  buildGemmTiles(conv, *tile, makeViews(b, conv, *tile));
+  buildGemmTiles(conv, *tile, makeViews(b, conv, *tile),
+                 tile->isTma ? target.computeUnits : 0);
   return success();
 }

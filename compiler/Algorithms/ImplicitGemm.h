@@ -5,17 +5,21 @@
 
 #include "compiler/Algorithms/GemmTile.h"
 #include "compiler/Algorithms/GemmViews.h"
+#include "runtime/Base/GpuTarget.h"
 #include "runtime/Base/TileConfig.h"
 
 namespace tessera {
 
 /// Algorithm::build() of "igemm".
 mlir::LogicalResult buildImplicitGemm(mlir::Operation *primitive,
-                                      const TileConfig &tile);
+                                      const TileConfig &tile,
+                                      const GpuTarget &target);
 
 /// Replaces `conv` by the tiles of the product of `views`, which stand before
-/// it; for algorithms with views of their own.
-void buildGemmTiles(dnn::ConvOp conv, const GemmTile &tile, GemmViews views);
+/// it; for algorithms with views of their own. With `persistent`, that many
+/// workgroups take the tiles in turn.
+void buildGemmTiles(dnn::ConvOp conv, const GemmTile &tile, GemmViews views,
+                    int64_t persistent = 0);
 
 } // namespace tessera
 

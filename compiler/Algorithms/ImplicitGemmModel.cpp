@@ -9,6 +9,7 @@
 #include "compiler/Algorithms/GemmCost.h"
 #include "compiler/Algorithms/ImplicitGemm.h"
 #include "compiler/Algorithms/Registry.h"
+#include "compiler/Algorithms/TmaTiles.h"
 
 #include <limits>
 
@@ -124,8 +125,8 @@ public:
   std::vector<Candidate> getCandidates(const Problem &problem,
                                        const GpuTarget &target) const override;
   mlir::LogicalResult build(mlir::Operation *primitive, const TileConfig &tile,
-                            const GpuTarget &) const override {
-    return buildImplicitGemm(primitive, tile);
+                            const GpuTarget &target) const override {
+    return buildImplicitGemm(primitive, tile, target);
   }
 };
 } // namespace
@@ -158,7 +159,9 @@ ImplicitGemm::getCandidates(const Problem &problem,
       static_cast<double>((conv.getInputElements() + conv.getFilterElements() +
                            conv.getOutputElements()) *
                           elementBytes);
-  std::vector<Candidate> candidates;
+  std::vector<Candidate> candidates = getTmaCandidates(conv, target);
+  if (!candidates.empty())
+    return candidates;
   for (const GemmShape &shape : shapes.shapes) {
     GemmTile tile = makeGemmTile(shapes, shape, elementBytes);
     GemmSize size = getGemmSize(conv, tile.k);

@@ -50,15 +50,20 @@ static Value applyRegion(Emitter &e, Region &region, ValueRange values,
   return mapping.lookup(body.getTerminator()->getOperand(0));
 }
 
-/// The scalars that the region takes from outside, one for each element. A
-/// double is truncated before.
-static IRMapping mapScalars(Emitter &e, Region &region, Type accumulator,
-                            const EpilogueInputs &inputs) {
+Value tessera::applyEpilogue(Emitter &e, Region &region, Value sum,
+                             const IRMapping &scalars) {
+  return applyRegion(e, region, sum, scalars);
+}
+
+/// A double is truncated before.
+IRMapping tessera::mapEpilogueScalars(
+    Emitter &e, Region &region, Type accumulator,
+    llvm::function_ref<Value(Value)> getScalar) {
   IRMapping mapping;
   auto map = [&](Value value) {
     if (mapping.contains(value))
       return;
-    Value scalar = inputs.getScalar(value);
+    Value scalar = getScalar(value);
     Type type = widen(accumulator, scalar.getType());
     if (type != scalar.getType())
       scalar = vector::BroadcastOp::create(e.b, e.loc, type, scalar);
@@ -229,8 +234,8 @@ void tessera::emitEpilogue(Emitter &e, dnn::TileStoreOp store,
   std::vector<ExtraTensor> extras;
   for (Value extra : store.getExtras())
     extras.emplace_back(e, makeStoreView(e, store, extra, mma, inputs), mma);
-  IRMapping scalars =
-      mapScalars(e, store.getEpilogue(), mma.getAccumulatorType(), inputs);
+  IRMapping scalars = mapEpilogueScalars(
+      e, store.getEpilogue(), mma.getAccumulatorType(), inputs.getScalar);
 
   int64_t width = result.getWidth(row.accVector);
   SmallVector<StorePlace> placesQ;

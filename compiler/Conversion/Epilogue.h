@@ -12,6 +12,8 @@
 #include "compiler/Conversion/GlobalBuffer.h"
 #include "compiler/Conversion/TileMma.h"
 
+#include "mlir/IR/IRMapping.h"
+
 namespace tessera {
 
 /// What the lowering of a store has at hand.
@@ -29,6 +31,17 @@ struct EpilogueInputs {
 
 void emitEpilogue(Emitter &e, dnn::TileStoreOp store, const TileMma &mma,
                   const EpilogueInputs &inputs);
+
+/// The epilogue's region for one sum, or a vector of them, without extra
+/// tensors. `scalars` maps what the region takes from outside.
+mlir::Value applyEpilogue(Emitter &e, mlir::Region &region, mlir::Value sum,
+                          const mlir::IRMapping &scalars);
+
+/// The scalars that the region takes from outside, one for each element of
+/// `accumulator`, a type; `getScalar` as in EpilogueInputs.
+mlir::IRMapping
+mapEpilogueScalars(Emitter &e, mlir::Region &region, mlir::Type accumulator,
+                   llvm::function_ref<mlir::Value(mlir::Value)> getScalar);
 
 } // namespace tessera
 

@@ -30,13 +30,11 @@ gpu::GPUModuleOp tessera::getKernelModule(ModuleOp module) {
   return kernels;
 }
 
-gpu::GPUFuncOp tessera::createKernel(func::FuncOp function, ArrayRef<Type> lds,
-                                     int64_t threads, int64_t workgroups) {
+gpu::GPUFuncOp tessera::createKernelFrame(func::FuncOp function,
+                                          ArrayRef<Type> inputs,
+                                          ArrayRef<Type> lds, int64_t threads,
+                                          int64_t workgroups) {
   OpBuilder b(function);
-  Type pointer = LLVM::LLVMPointerType::get(b.getContext(), 1);
-  SmallVector<Type> inputs;
-  for (Type type : function.getArgumentTypes())
-    inputs.push_back(isa<MemRefType>(type) ? pointer : type);
   auto kernel = gpu::GPUFuncOp::create(b, function.getLoc(), function.getName(),
                                        b.getFunctionType(inputs, {}), lds);
   kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
@@ -45,6 +43,18 @@ gpu::GPUFuncOp tessera::createKernel(func::FuncOp function, ArrayRef<Type> lds,
   };
   kernel.setKnownBlockSizeAttr(toAttr(threads));
   kernel.setKnownGridSizeAttr(toAttr(workgroups));
+  return kernel;
+}
+
+gpu::GPUFuncOp tessera::createKernel(func::FuncOp function, ArrayRef<Type> lds,
+                                     int64_t threads, int64_t workgroups) {
+  Builder b(function.getContext());
+  Type pointer = LLVM::LLVMPointerType::get(b.getContext(), 1);
+  SmallVector<Type> inputs;
+  for (Type type : function.getArgumentTypes())
+    inputs.push_back(isa<MemRefType>(type) ? pointer : type);
+  gpu::GPUFuncOp kernel =
+      createKernelFrame(function, inputs, lds, threads, workgroups);
   for (unsigned i = 0; i < inputs.size(); ++i) {
     if (inputs[i] == pointer)
       kernel.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),

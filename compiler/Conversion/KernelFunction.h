@@ -24,7 +24,13 @@ const GpuTarget *getModuleTarget(mlir::ModuleOp module);
 /// moved into it first, so that each can be replaced where it stands.
 mlir::gpu::GPUModuleOp getKernelModule(mlir::ModuleOp module);
 
-/// An empty kernel before `function` with its name: memrefs become pointers
+/// An empty kernel before `function` with its name, which takes `inputs`.
+mlir::gpu::GPUFuncOp createKernelFrame(mlir::func::FuncOp function,
+                                       mlir::ArrayRef<mlir::Type> inputs,
+                                       mlir::ArrayRef<mlir::Type> lds,
+                                       int64_t threads, int64_t workgroups);
+
+/// The same, which takes what `function` takes: memrefs become pointers
 /// that do not alias, scalars stay, and `dnn.arg` is kept; `lds` are its
 /// workgroup attributions.
 mlir::gpu::GPUFuncOp createKernel(mlir::func::FuncOp function,

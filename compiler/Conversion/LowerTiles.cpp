@@ -8,6 +8,7 @@
 #include "compiler/Conversion/DirectCopy.h"
 #include "compiler/Conversion/Epilogue.h"
 #include "compiler/Conversion/GlobalBuffer.h"
+#include "compiler/Conversion/Hopper/LowerHopper.h"
 #include "compiler/Conversion/KernelFunction.h"
 #include "compiler/Conversion/MainLoop.h"
 #include "compiler/Conversion/Passes.h"
@@ -238,6 +239,12 @@ struct LowerTiles : tessera::impl::LowerTilesBase<LowerTiles> {
     TileProgram program;
     if (failed(matchTileProgram(function, device.getTarget(), program)))
       return failure();
+    if (program.isTma()) {
+      if (failed(lowerHopper(program, device)))
+        return failure();
+      function.erase();
+      return success();
+    }
     gpu::GPUFuncOp kernel = createFunction(program, device);
     OpBuilder b = OpBuilder::atBlockBegin(&kernel.getBody().front());
     emitBody(b, program, kernel, device);

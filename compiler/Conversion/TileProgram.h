@@ -41,7 +41,9 @@ struct TileProgram {
   /// Whether one buffer holds the whole reduction, and nothing is pipelined.
   bool isWhole() { return pipeline.getBuffers() == 1; }
 
-  /// Whether tiles go directly to LDS.
+  /// Whether tiles go directly to LDS; whether by TMA. Of a program that copies
+  /// by TMA, `instruction`, `walk` and `threads` are not set.
+  bool isTma() { return pipeline.getCopy() == dnn::CopyKind::Tma; }
   bool isDirect() { return pipeline.getCopy() == dnn::CopyKind::DirectToLds; }
   /// 32-bit registers of one lane that hold sums.
   int64_t getAccumulatorRegisters();

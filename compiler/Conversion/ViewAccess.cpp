@@ -8,9 +8,8 @@
 using namespace mlir;
 using namespace tessera;
 
-/// Adds `scale` times the (division-free) `expr` to a linear form.
-static void addLinear(AffineExpr expr, int64_t scale,
-                      SmallVectorImpl<int64_t> &factors, int64_t &constant) {
+void tessera::addLinear(AffineExpr expr, int64_t scale,
+                        SmallVectorImpl<int64_t> &factors, int64_t &constant) {
   if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
     factors[dim.getPosition()] += scale;
     return;

@@ -16,6 +16,10 @@
 
 namespace tessera {
 
+/// Adds `scale` times the (division-free) `expr` to a linear form.
+void addLinear(mlir::AffineExpr expr, int64_t scale,
+               llvm::SmallVectorImpl<int64_t> &factors, int64_t &constant);
+
 /// Some consecutive iteration dimensions, merged; coefs[f][d] is the factor of
 /// dimension d in form f.
 struct AccessSpace {

@@ -13,17 +13,22 @@ static constexpr char kRevision[] =
 #include "Revision.inc"
     ;
 
-/// The kernel takes what the launch says, eight bytes each without gaps, and
-/// nothing hidden that a launch with these alone would leave unset.
+/// The kernel takes what the launch says, without gaps: tensor maps, then eight
+/// bytes each; and nothing hidden that such a launch would leave unset.
 static Status checkArgs(const KernelMetadata &metadata,
                         const LaunchRecipe &launch) {
-  constexpr int64_t kBytes = 8;
-  bool asLaunched = metadata.args.size() == launch.args.size();
+  constexpr int64_t kBytes = 8, kMapBytes = 128;
+  const size_t maps = launch.maps.size();
+  bool asLaunched = metadata.args.size() == maps + launch.args.size();
+  int64_t offset = 0;
   for (size_t i = 0; asLaunched && i != metadata.args.size(); ++i) {
     const KernelArgLayout &arg = metadata.args[i];
-    const char *kind = isScalar(launch.args[i]) ? "by_value" : "global_buffer";
-    asLaunched = arg.kind == kind && arg.bytes == kBytes &&
-                 arg.offset == static_cast<int64_t>(i) * kBytes;
+    const bool isMap = i < maps;
+    const bool isValue = isMap || isScalar(launch.args[i - maps]);
+    const int64_t bytes = isMap ? kMapBytes : kBytes;
+    asLaunched = arg.kind == (isValue ? "by_value" : "global_buffer") &&
+                 arg.bytes == bytes && arg.offset == offset;
+    offset += bytes;
   }
   if (asLaunched)
     return Status::ok();
@@ -50,7 +55,9 @@ static Status readResources(Kernel &kernel,
         std::ranges::find(kernels, launch.symbol, &KernelMetadata::name);
     if (found == kernels.end())
       return internalError("the code object lacks kernel " + launch.symbol);
-    widen(kernel.resources, found->resources);
+    KernelResources used = found->resources;
+    used.ldsBytes += launch.dynamicLdsBytes;
+    widen(kernel.resources, used);
     if (Status status = checkArgs(*found, launch); !status.isOk())
       return status;
   }

@@ -272,6 +272,14 @@ void Compilation::readLaunches() {
     launch.symbol = kernel.getName().str();
     llvm::copy(*kernel.getKnownGridSize(), launch.grid.begin());
     llvm::copy(*kernel.getKnownBlockSize(), launch.block.begin());
+    if (auto maps =
+            kernel->getAttrOfType<mlir::ArrayAttr>(dnn::kTensorMapsAttrName))
+      for (auto text : maps.getAsValueRange<mlir::StringAttr>())
+        if (ErrorOr<TensorMap> map = parseTensorMap(text))
+          launch.maps.push_back(*map);
+    if (auto bytes =
+            kernel->getAttrOfType<mlir::IntegerAttr>(dnn::kSharedBytesAttrName))
+      launch.dynamicLdsBytes = bytes.getValue().getZExtValue();
     for (unsigned i = 0; i != kernel.getNumArguments(); ++i) {
       auto name =
           kernel.getArgAttrOfType<mlir::StringAttr>(i, dnn::kArgAttrName);

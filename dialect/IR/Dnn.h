@@ -41,6 +41,15 @@ inline constexpr llvm::StringLiteral kArgAttrName = "dnn.arg";
 /// Name of the i64 attribute beside it that gives the bytes of a workspace.
 inline constexpr llvm::StringLiteral kBytesAttrName = "dnn.bytes";
 
+/// Name of the attribute of a gpu.func that lists the texts of its tensor maps
+/// (runtime/Base/TensorMap.h): its first arguments, before those of
+/// kArgAttrName.
+inline constexpr llvm::StringLiteral kTensorMapsAttrName = "dnn.tensor_maps";
+
+/// Name of the i64 attribute of a gpu.func with the bytes of shared memory that
+/// its launch must ask for.
+inline constexpr llvm::StringLiteral kSharedBytesAttrName = "dnn.shared_bytes";
+
 /// See Dnn_Primitive.
 template <typename ConcreteOp>
 class Primitive : public mlir::OpTrait::TraitBase<ConcreteOp, Primitive> {};

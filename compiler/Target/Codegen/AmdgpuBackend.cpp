@@ -42,6 +42,10 @@ static void addGpuConversion(mlir::OpPassManager &kernels,
   kernels.addPass(mlir::createConvertGpuOpsToROCDLOps(options));
 }
 
+static std::string getCpu(const GpuTarget &target) {
+  return std::string(target.name);
+}
+
 static void finishModule(llvm::Module &module, const GpuTarget &target) {
   // Version 5, as every HIP runtime from 5.2 to 7 loads it.
   module.addModuleFlag(llvm::Module::Error, "amdhsa_code_object_version", 500);
@@ -55,5 +59,5 @@ static void finishModule(llvm::Module &module, const GpuTarget &target) {
 // amdgpu-attributor: no hidden arguments, and no registers for ids that the
 // kernel does not read.
 const Backend tessera::kAmdgpuBackend = {
-    "amdgcn-amd-amdhsa", "amdgpu-attributor", initialize,
+    "amdgcn-amd-amdhsa", "amdgpu-attributor", initialize,  getCpu,
     getFeatures,         addGpuConversion,    finishModule};

@@ -10,6 +10,8 @@
 
 #include "runtime/Base/GpuTarget.h"
 
+#include <string>
+
 namespace llvm {
 class Module;
 } // namespace llvm
@@ -26,6 +28,8 @@ struct Backend {
   const char *lastPasses;
   /// Registers the backend with LLVM; called once.
   void (*initialize)();
+  /// The chip as LLVM's -mcpu spells it.
+  std::string (*getCpu)(const GpuTarget &target);
   /// Features of LLVM's subtarget, as "+ptx86", or "".
   const char *(*getFeatures)(const GpuTarget &target);
   /// Appends the conversion of gpu ops to a pass manager for gpu.modules.

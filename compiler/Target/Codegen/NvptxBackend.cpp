@@ -3,6 +3,7 @@
 #include "compiler/Target/Codegen/Backend.h"
 
 #include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
+#include "mlir/Conversion/NVVMToLLVM/NVVMToLLVM.h"
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/IR/Module.h"
@@ -16,11 +17,19 @@ void LLVMInitializeNVPTXAsmPrinter();
 
 using namespace tessera;
 
+/// Of a kernel, until its arguments say it themselves.
+static constexpr char kMapsAttrName[] = "dnn.tensor_maps";
+
 static void initialize() {
   LLVMInitializeNVPTXTargetInfo();
   LLVMInitializeNVPTXTarget();
   LLVMInitializeNVPTXTargetMC();
   LLVMInitializeNVPTXAsmPrinter();
+}
+
+/// wgmma and TMA belong to the architecture's own features.
+static std::string getCpu(const GpuTarget &target) {
+  return std::string(target.name) + (target.wgmmaSharedBytes > 0 ? "a" : "");
 }
 
 /// The version of PTX. 8.6, which every driver from CUDA 12.7 on takes, has
@@ -41,10 +50,30 @@ static void addGpuConversion(mlir::OpPassManager &kernels, const GpuTarget &) {
   options.useBarePtrCallConv = true;
   options.indexBitwidth = 32;
   kernels.addPass(mlir::createConvertGpuOpsToNVVMOps(options));
+  // Of nvvm, what LLVM has no intrinsic for becomes assembly.
+  kernels.addPass(mlir::createConvertNVVMToLLVMPass());
 }
 
-static void finishModule(llvm::Module &, const GpuTarget &) {}
+/// Tensor maps are passed by value, in memory that a kernel only reads: the
+/// first arguments of a kernel, as many as its attribute says.
+static void finishModule(llvm::Module &module, const GpuTarget &) {
+  constexpr uint64_t kBytes = 128, kAlignment = 64;
+  llvm::LLVMContext &context = module.getContext();
+  llvm::Type *map =
+      llvm::ArrayType::get(llvm::Type::getInt8Ty(context), kBytes);
+  for (llvm::Function &kernel : module) {
+    const uint64_t count = kernel.getFnAttributeAsParsedInteger(kMapsAttrName);
+    kernel.removeFnAttr(kMapsAttrName);
+    for (uint64_t i = 0; i < count; ++i) {
+      kernel.addParamAttr(i, llvm::Attribute::getWithByValType(context, map));
+      kernel.addParamAttr(i, llvm::Attribute::getWithAlignment(
+                                 context, llvm::Align(kAlignment)));
+      kernel.addParamAttr(i,
+                          llvm::Attribute::get(context, "nvvm.grid_constant"));
+    }
+  }
+}
 
 const Backend tessera::kNvptxBackend = {
-    "nvptx64-nvidia-cuda", "",          initialize, getFeatures,
+    "nvptx64-nvidia-cuda", "",          initialize, getCpu, getFeatures,
     addGpuConversion,      finishModule};

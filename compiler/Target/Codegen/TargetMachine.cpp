@@ -37,7 +37,7 @@ tessera::createTargetMachine(const GpuTarget &target) {
   // accumulate, and no result is defined to be rounded in between.
   options.AllowFPOpFusion = llvm::FPOpFusion::Fast;
   std::unique_ptr<llvm::TargetMachine> machine((*found)->createTargetMachine(
-      llvm::Triple(backend.triple), llvm::StringRef(target.name),
+      llvm::Triple(backend.triple), backend.getCpu(target),
       backend.getFeatures(target), options, llvm::Reloc::PIC_, std::nullopt,
       llvm::CodeGenOptLevel::Aggressive));
   if (!machine)

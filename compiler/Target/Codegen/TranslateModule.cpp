@@ -46,7 +46,8 @@ static bool checkLowered(Operation *gpuModule, StringRef chip) {
 static void setChip(llvm::Module &module, const tessera::GpuTarget &target) {
   for (llvm::Function &function : module)
     if (!function.isDeclaration())
-      function.addFnAttr("target-cpu", llvm::StringRef(target.name));
+      function.addFnAttr("target-cpu",
+                         tessera::getBackend(target).getCpu(target));
 }
 
 std::unique_ptr<llvm::Module>

@@ -31,18 +31,21 @@ static uint32_t readNumber(std::string_view text) {
   return number;
 }
 
-/// Of ".param .u64 .ptr .global .align 1 name": 64 bits, and a pointer.
+/// The bytes of ".align 16 .b8 name[2048]".
+static uint32_t readArrayBytes(std::string_view text) {
+  size_t bracket = text.rfind('[');
+  return bracket == text.npos ? 0 : readNumber(text.substr(bracket + 1));
+}
+
+/// Of ".param .u64 .ptr .global .align 1 name": 64 bits, and a pointer; of
+/// ".param .align 64 .b8 name[128]": a value of 128 bytes.
 static KernelArgLayout readArg(std::string_view text, uint32_t offset) {
+  if (uint32_t bytes = readArrayBytes(text))
+    return {offset, bytes, "by_value"};
   size_t digits = text.find_first_of("0123456789");
   uint32_t bits = digits == text.npos ? 0 : readNumber(text.substr(digits));
   bool isPointer = text.find(".ptr") != text.npos;
   return {offset, bits / 8, isPointer ? "global_buffer" : "by_value"};
-}
-
-/// The bytes of ".shared .align 16 .b8 name[2048];".
-static uint32_t readShared(std::string_view text) {
-  size_t bracket = text.rfind('[');
-  return bracket == text.npos ? 0 : readNumber(text.substr(bracket + 1));
 }
 
 ErrorOr<std::vector<KernelMetadata>> tessera::readPtx(std::string_view ptx) {
@@ -53,8 +56,9 @@ ErrorOr<std::vector<KernelMetadata>> tessera::readPtx(std::string_view ptx) {
     ptx.remove_prefix(std::min(line.size() + 1, ptx.size()));
     if (auto shared = takePrefix(line, ".shared "))
       (kernels.empty() ? sharedByAll : kernels.back().resources.ldsBytes) +=
-          readShared(*shared);
-    if (takePrefix(line, ".extern "))
+          readArrayBytes(*shared);
+    // Shared memory that the launch sizes is no library.
+    if (takePrefix(line, ".extern ") && !takePrefix(line, ".extern .shared "))
       return internalError("the PTX needs a library: " + std::string(line));
     if (auto name = takePrefix(line, ".visible .entry ")) {
       KernelMetadata &kernel = kernels.emplace_back();

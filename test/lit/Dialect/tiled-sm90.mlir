@@ -4,15 +4,17 @@
 // group fills by TMA (im2col mode follows from the view's coordinates), and
 // two consumer groups that take tiles in turn. `waves` counts the groups of
 // lanes that run one instruction: warpgroups for wgmma.
+// test/lit/Conversion/lower-hopper.mlir lowers it.
 
 // CHECK-LABEL: func.func @conv3x3
 // CHECK: dnn.for_each_tile [1, 98, 2] of [128, 128] persistent 132 {
 // CHECK: dnn.pipeline reduce [3, 3, 256] step 64 buffers 4 copy tma sync mbarrier schedule natural roles <producers = 1, consumers = 2, order = pingpong> load {
-// CHECK: dnn.tile_mma {{.*}} using "wgmma_n128" waves [1, 1] lanes n
-module attributes {dnn.target = "sm_90a"} {
-  func.func @conv3x3(%x: memref<64x14x14x256xbf16>,
-                     %w: memref<256x3x3x256xbf16>,
-                     %y: memref<64x14x14x256xbf16>) attributes {dnn.kernel} {
+// CHECK: dnn.tile_mma {{.*}} using "wgmma" waves [1, 1] lanes n
+module attributes {dnn.target = "sm_90"} {
+  func.func @conv3x3(%x: memref<64x14x14x256xbf16> {dnn.arg = "x"},
+                     %w: memref<256x3x3x256xbf16> {dnn.arg = "w"},
+                     %y: memref<64x14x14x256xbf16> {dnn.arg = "y"})
+    attributes {dnn.kernel} {
     %a = dnn.view %x <[1], [64, 14, 14], [3, 3, 256] :
            (g, n, p, q, r, s, c) -> (n, p + r - 1, q + s - 1, g * 256 + c)>
        : memref<64x14x14x256xbf16> -> <1x12544x2304xbf16>
@@ -35,7 +37,7 @@ module attributes {dnn.target = "sm_90a"} {
       } compute {
       ^bb0(%at: !dnn.tile<128x64xbf16>, %bt: !dnn.tile<128x64xbf16>,
            %in: !dnn.tile<128x128xf32>):
-        %out = dnn.tile_mma %at, %bt, %in using "wgmma_n128" waves [1, 1]
+        %out = dnn.tile_mma %at, %bt, %in using "wgmma" waves [1, 1]
                lanes n : <128x64xbf16>, <128x64xbf16>, <128x128xf32>
         dnn.yield %out : !dnn.tile<128x128xf32>
       } : <128x128xf32>

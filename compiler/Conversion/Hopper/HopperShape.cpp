@@ -1,0 +1,81 @@
+//===- HopperShape.cpp - Warpgroups and shared memory of a tile -----------===//
+
+#include "compiler/Conversion/Hopper/HopperShape.h"
+
+using namespace mlir;
+using namespace tessera;
+
+/// wgmma takes 8 to 256 columns, results are staged 64 at a time.
+static LogicalResult checkTile(TileProgram &program, const HopperShape &shape) {
+  constexpr int64_t kMaxColumns = 256, kStagedColumns = 64;
+  dnn::TileMmaOp mma = program.mma;
+  Type element = mma.getA().getType().getElementType();
+  if ((!element.isF16() && !element.isBF16()) ||
+      program.store.getView().getType().getElementType() != element ||
+      !mma.getAcc().getType().getElementType().isF32())
+    return mma.emitOpError("needs factors and a result of f16 or bf16 with a "
+                           "sum of f32 for wgmma");
+  if (shape.blocks * kWgmmaRows * (shape.isPingPong ? 1 : shape.consumers) !=
+          shape.tileM ||
+      shape.blocks == 0 || shape.tileN % kStagedColumns != 0 ||
+      shape.tileN > kMaxColumns || shape.tileM > kMaxColumns)
+    return mma.emitOpError()
+           << "needs a tile of whole wgmmas for each consumer, at most "
+           << kMaxColumns << "x" << kMaxColumns << ", but has " << shape.tileM
+           << "x" << shape.tileN;
+  // The sums and what is around them must fit the registers of a thread.
+  const int64_t sums = shape.blocks * shape.tileN / 2;
+  constexpr int64_t kOthers = 24;
+  if (sums + kOthers > shape.getConsumerRegisters())
+    return mma.emitOpError()
+           << "has " << sums << " sums a thread, more than its registers hold";
+  return success();
+}
+
+FailureOr<HopperShape> tessera::getHopperShape(TileProgram &program,
+                                               const GpuTarget &target) {
+  dnn::PipelineOp pipeline = program.pipeline;
+  dnn::RolesAttr roles = pipeline.getRolesAttr();
+  ArrayRef<int64_t> acc = program.mma.getAcc().getType().getShape();
+  ArrayRef<int64_t> waves = program.mma.getWaves();
+  if (target.wgmmaSharedBytes == 0)
+    return pipeline.emitOpError()
+           << "has copy tma, but " << target.name << " has no wgmma to feed";
+  if (!roles || roles.getProducers() != 1 || !program.tiles.getPersistent())
+    return pipeline.emitOpError("needs persistent workgroups with one producer "
+                                "to copy by tma");
+  const bool isPingPong = roles.getOrder() == dnn::ConsumerOrder::PingPong;
+  const int64_t consumers = roles.getConsumers();
+  if (program.mma.getInstruction() != "wgmma" || waves[1] != 1 ||
+      waves[0] != (isPingPong ? 1 : consumers) ||
+      (isPingPong ? consumers != 2 : consumers > 3))
+    return program.mma.emitOpError(
+        "needs wgmma, and waves for the consumers: up to three that share a "
+        "tile's rows, or two that take turns");
+  if (program.loadM.getType().getElementType().getIntOrFloatBitWidth() / 8 *
+          static_cast<int64_t>(pipeline.getStep()) !=
+      kRowBytes)
+    return pipeline.emitOpError()
+           << "needs steps of " << kRowBytes << " bytes to copy by tma";
+
+  HopperShape shape{
+      acc[0],    acc[1],     static_cast<int64_t>(pipeline.getBuffers()),
+      consumers, isPingPong, 0,
+      2,         1};
+  shape.blocks = acc[0] / (kWgmmaRows * waves[0]);
+  // Staging buffers take turns within a tile, so their number divides its
+  // pieces.
+  if (shape.blocks * shape.tileN / 64 % shape.stagers != 0)
+    shape.stagers = 1;
+  constexpr int64_t kHalfSm = 115712; // Bytes for each of two workgroups.
+  if (consumers == 1 && shape.getSharedBytes() <= kHalfSm)
+    shape.blocksPerSm = 2;
+  if (failed(checkTile(program, shape)))
+    return failure();
+  if (shape.getSharedBytes() > target.wgmmaSharedBytes)
+    return pipeline.emitOpError()
+           << "needs " << shape.getSharedBytes()
+           << " bytes of shared memory, but " << target.name << " has "
+           << target.wgmmaSharedBytes;
+  return shape;
+}

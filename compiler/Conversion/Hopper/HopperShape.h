@@ -1,0 +1,67 @@
+//===- HopperShape.h - Warpgroups and shared memory of a tile --*- C++ -*-===//
+//
+// One warpgroup, the producer, has its thread 0 fill a ring of stages; the
+// consumers multiply. They share a tile's rows (cooperative), or take tiles in
+// turn so that one's epilogue hides behind the other's products (ping-pong).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_COMPILER_CONVERSION_HOPPER_HOPPERSHAPE_H
+#define TESSERA_COMPILER_CONVERSION_HOPPER_HOPPERSHAPE_H
+
+#include "compiler/Conversion/TileProgram.h"
+
+namespace tessera {
+
+/// Rows of one wgmma, threads of the group that issues it.
+inline constexpr int64_t kWgmmaRows = 64;
+inline constexpr int64_t kWarpgroup = 128;
+/// Bytes of a row of a stage, and of a row of a staged result: what the
+/// swizzle spans.
+inline constexpr int64_t kRowBytes = 128;
+/// Rows of the result that a warp stores at once.
+inline constexpr int64_t kStoreRows = 16;
+
+struct HopperShape {
+  int64_t tileM, tileN;
+  int64_t stages;
+  int64_t consumers;
+  bool isPingPong;
+  int64_t blocks;  ///< wgmmas of a consumer along m.
+  int64_t stagers; ///< Staging buffers of a warp for the result.
+  int64_t blocksPerSm;
+
+  // Bytes from the aligned begin of shared memory.
+  int64_t getBytesA() const { return tileM * kRowBytes; }
+  int64_t getBytesB() const { return tileN * kRowBytes; }
+  int64_t getOffsetB() const { return stages * getBytesA(); }
+  int64_t getOffsetStaging() const {
+    return getOffsetB() + stages * getBytesB();
+  }
+  int64_t getWarps() const { return consumers * (kWarpgroup / 32); }
+  int64_t getOffsetBarriers() const {
+    return getOffsetStaging() + getWarps() * stagers * kStoreRows * kRowBytes;
+  }
+  /// What a launch asks for: the base is aligned in the kernel.
+  int64_t getSharedBytes() const {
+    constexpr int64_t kAlignment = 1024, kBarrierBytes = 16;
+    return getOffsetBarriers() + stages * kBarrierBytes + kAlignment;
+  }
+  int64_t getThreads() const { return (consumers + 1) * kWarpgroup; }
+
+  /// Registers of a thread of the producer and of a consumer after they have
+  /// shared out anew what the launch gave (setmaxnreg, multiples of 8).
+  int64_t getProducerRegisters() const { return consumers == 3 ? 32 : 40; }
+  int64_t getConsumerRegisters() const {
+    return consumers == 3 ? 160 : blocksPerSm > 1 ? 216 : 232;
+  }
+};
+
+/// The shape of a tile program with copy tma; fails after an error at the op
+/// that no Hopper kernel can be made of.
+llvm::FailureOr<HopperShape> getHopperShape(TileProgram &program,
+                                            const GpuTarget &target);
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_CONVERSION_HOPPER_HOPPERSHAPE_H

@@ -1,0 +1,402 @@
+//===- LowerHopper.cpp - Tile programs with copy tma ----------------------===//
+//
+// A workgroup walks tiles for as long as there are any. Its producer runs
+// ahead, through the end of one tile into the next, as far as the ring reaches;
+// the consumers multiply, give stages back and store.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Conversion/Hopper/LowerHopper.h"
+#include "compiler/Conversion/Epilogue.h"
+#include "compiler/Conversion/Hopper/TmaOperand.h"
+#include "compiler/Conversion/Hopper/TmaRing.h"
+#include "compiler/Conversion/Hopper/TmaStore.h"
+#include "compiler/Conversion/Hopper/Wgmma.h"
+#include "compiler/Conversion/KernelFunction.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace tessera;
+
+namespace {
+/// Everything that is known before the kernel is written.
+struct Plan {
+  HopperShape shape;
+  TmaOperand a, b;
+  TensorMap result;
+  int64_t steps; ///< Of the reduction of one tile.
+  int64_t tiles;
+  int64_t workgroups;
+};
+
+/// Emits the body of one kernel.
+class KernelWriter {
+public:
+  KernelWriter(TileProgram &program, const Plan &plan, gpu::GPUFuncOp kernel,
+               OpBuilder &b, const DeviceOps &device);
+  void emit();
+
+private:
+  enum MapIndex { A, B, Result };
+
+  void emitProducer();
+  void emitConsumer();
+  void emitTile(Wgmma &wgmma, TmaStore &store, Value tile, RingPlace &place);
+  SmallVector<Value> emitReduction(Wgmma &wgmma, RingPlace &place);
+  void release(Value stage);
+  void takeTurn();
+  void passTurn();
+  ResultTile locateTile(Value tile);
+  /// Calls `body` for tiles from `first` on, every `stride`th.
+  void forEachTile(Value first, int64_t stride, RingPlace begin,
+                   llvm::function_ref<RingPlace(Value, RingPlace)> body);
+  Value getMap(MapIndex index) { return kernel.getArgument(index); }
+
+  Emitter e;
+  TileProgram &program;
+  const Plan &plan;
+  const HopperShape &shape;
+  gpu::GPUFuncOp kernel;
+  SharedBase shared;
+  TmaRing ring;
+  Value thread, workgroup;
+  Value warp;     ///< Of the workgroup; uniform.
+  Value consumer; ///< Number of the consumer; counts for consumers only.
+};
+} // namespace
+
+KernelWriter::KernelWriter(TileProgram &program, const Plan &plan,
+                           gpu::GPUFuncOp kernel, OpBuilder &b,
+                           const DeviceOps &device)
+    : e(b, kernel.getLoc(), &kernel.getBody().front(), device),
+      program(program), plan(plan), shape(plan.shape), kernel(kernel),
+      shared(emitSharedBase(e, kernel->getParentOfType<gpu::GPUModuleOp>())),
+      ring(e, shape, shared.pointer) {}
+
+//===----------------------------------------------------------------------===//
+// Walking tiles
+//===----------------------------------------------------------------------===//
+
+/// Columns fastest: workgroups that run together share rows.
+ResultTile KernelWriter::locateTile(Value tile) {
+  ArrayRef<int64_t> counts = program.tiles.getCounts();
+  Value n = e.remu(tile, counts[2]);
+  Value rest = e.divu(tile, counts[2]);
+  Value m = e.remu(rest, counts[1]);
+  Value group = counts[0] == 1 ? e.constant(0) : e.divu(rest, counts[1]);
+  return {group, e.mul(m, shape.tileM), e.mul(n, shape.tileN)};
+}
+
+void KernelWriter::forEachTile(
+    Value first, int64_t stride, RingPlace begin,
+    llvm::function_ref<RingPlace(Value, RingPlace)> body) {
+  auto loop = scf::ForOp::create(e.b, e.loc, first, e.constant(plan.tiles),
+                                 e.constant(stride),
+                                 ValueRange{begin.stage, begin.parity});
+  OpBuilder::InsertionGuard guard(e.b);
+  e.b.setInsertionPointToStart(loop.getBody());
+  RingPlace end = body(loop.getInductionVar(),
+                       {loop.getRegionIterArg(0), loop.getRegionIterArg(1)});
+  scf::YieldOp::create(e.b, e.loc, ValueRange{end.stage, end.parity});
+}
+
+//===----------------------------------------------------------------------===//
+// The producer
+//===----------------------------------------------------------------------===//
+
+void KernelWriter::emitProducer() {
+  auto copyTile = [&](Value tile, RingPlace begin) -> RingPlace {
+    ResultTile place = locateTile(tile);
+    SmallVector<Value> placeA = plan.a.locate(e, place.group, place.row);
+    SmallVector<Value> placeB = plan.b.locate(e, place.group, place.column);
+    auto loop = scf::ForOp::create(e.b, e.loc, e.constant(0),
+                                   e.constant(plan.steps), e.constant(1),
+                                   ValueRange{begin.stage, begin.parity});
+    OpBuilder::InsertionGuard guard(e.b);
+    e.b.setInsertionPointToStart(loop.getBody());
+    RingPlace at{loop.getRegionIterArg(0), loop.getRegionIterArg(1)};
+    ring.wait(ring.getEmpty(at.stage), at.parity);
+    Value full = ring.getFull(at.stage);
+    NVVM::MBarrierArriveExpectTxOp::create(
+        e.b, e.loc, TypeRange(), full,
+        e.constant(shape.getBytesA() + shape.getBytesB()),
+        NVVM::MemScopeKind::CTA, /*relaxed=*/false, /*predicate=*/Value());
+    // The destination is named as one of the whole cluster's shared memory.
+    auto toCluster = [&](Value pointer) -> Value {
+      auto type = LLVM::LLVMPointerType::get(e.b.getContext(), 7);
+      return LLVM::AddrSpaceCastOp::create(e.b, e.loc, type, pointer);
+    };
+    Value step = loop.getInductionVar();
+    plan.a.copy(e, getMap(A), toCluster(ring.getBufferA(at.stage)), full,
+                placeA, step);
+    plan.b.copy(e, getMap(B), toCluster(ring.getBufferB(at.stage)), full,
+                placeB, step);
+    RingPlace next = ring.advance(at);
+    scf::YieldOp::create(e.b, e.loc, ValueRange{next.stage, next.parity});
+    return {loop.getResult(0), loop.getResult(1)};
+  };
+  // Stages begin empty: the round before the first counts as read.
+  forEachTile(workgroup, plan.workgroups, {e.constant(0), e.constant(1)},
+              copyTile);
+}
+
+//===----------------------------------------------------------------------===//
+// The consumers
+//===----------------------------------------------------------------------===//
+
+/// One thread tells for its warpgroup that a stage has been read.
+void KernelWriter::release(Value stage) {
+  Value isFirst = e.ult(e.andi(thread, kWarpgroup - 1), 1);
+  emitIf(e, isFirst, [&] {
+    NVVM::MBarrierArriveOp::create(e.b, e.loc, e.b.getI64Type(),
+                                   ring.getEmpty(stage), Value());
+  });
+}
+
+/// The products of one tile. A stage is given back when the products of the
+/// next one have been issued, so that one group always runs.
+SmallVector<Value> KernelWriter::emitReduction(Wgmma &wgmma, RingPlace &place) {
+  ring.wait(ring.getFull(place.stage), place.parity);
+  SmallVector<Value> sums =
+      wgmma.multiply(place.stage, wgmma.makeSums(), /*isFirst=*/true);
+  RingPlace second = ring.advance(place);
+  SmallVector<Value> state = {second.stage, second.parity, place.stage};
+  llvm::append_range(state, sums);
+  auto loop = scf::ForOp::create(e.b, e.loc, e.constant(1),
+                                 e.constant(plan.steps), e.constant(1), state);
+  {
+    OpBuilder::InsertionGuard guard(e.b);
+    e.b.setInsertionPointToStart(loop.getBody());
+    auto args = loop.getRegionIterArgs();
+    RingPlace at{args[0], args[1]};
+    ring.wait(ring.getFull(at.stage), at.parity);
+    SmallVector<Value> carried(args.begin() + 3, args.end());
+    carried = wgmma.multiply(at.stage, carried, /*isFirst=*/false);
+    wgmma.wait(1);
+    release(args[2]);
+    RingPlace next = ring.advance(at);
+    SmallVector<Value> yielded = {next.stage, next.parity, at.stage};
+    llvm::append_range(yielded, carried);
+    scf::YieldOp::create(e.b, e.loc, yielded);
+  }
+  if (shape.isPingPong)
+    passTurn();
+  wgmma.wait(0);
+  release(loop.getResult(2));
+  place = {loop.getResult(0), loop.getResult(1)};
+  return SmallVector<Value>(llvm::drop_begin(loop.getResults(), 3));
+}
+
+/// Ping-pong: named barriers 1 and 2 belong to consumers 0 and 1, and keep the
+/// issue of their products in turns. Without it the parities of a ring that
+/// both walk would be taken for each other's.
+void KernelWriter::takeTurn() {
+  NVVM::BarrierOp::create(e.b, e.loc, TypeRange(), e.add(consumer, 1),
+                          e.constant(2 * kWarpgroup), nullptr, Value());
+}
+
+void KernelWriter::passTurn() {
+  Value other = arith::SubIOp::create(e.b, e.loc, e.constant(2), consumer);
+  NVVM::BarrierArriveOp::create(e.b, e.loc, other, e.constant(2 * kWarpgroup));
+}
+
+void KernelWriter::emitTile(Wgmma &wgmma, TmaStore &store, Value tile,
+                            RingPlace &place) {
+  if (shape.isPingPong)
+    takeTurn();
+  ResultTile result = locateTile(tile);
+  SmallVector<Value> sums = emitReduction(wgmma, place);
+  if (!shape.isPingPong)
+    result.row = e.add(result.row, e.mul(consumer, shape.blocks * kWgmmaRows));
+  store.emit(sums, result);
+}
+
+void KernelWriter::emitConsumer() {
+  Value firstRow = shape.isPingPong
+                       ? e.constant(0)
+                       : e.mul(consumer, shape.blocks * kWgmmaRows);
+  Wgmma wgmma(e, shape, program.loadM.getType().getElementType(),
+              plan.b.isTransposed(), shared.address, firstRow);
+  constexpr int64_t kProducerWarps = kWarpgroup / 32;
+  Value consumerWarp = e.add(warp, -kProducerWarps);
+  Value staging = addBytes(
+      e, shared.pointer,
+      e.add(e.mul(consumerWarp, shape.stagers * kStoreRows * kRowBytes),
+            shape.getOffsetStaging()));
+  auto getScalar = [&](Value scalar) -> Value {
+    auto truncation = scalar.getDefiningOp<arith::TruncFOp>();
+    auto argument =
+        cast<BlockArgument>(truncation ? truncation.getIn() : scalar);
+    Value value = kernel.getArgument(Result + 1);
+    for (unsigned i = 0, next = Result + 1; i <= argument.getArgNumber(); ++i)
+      if (!isa<MemRefType>(program.function.getArgument(i).getType()))
+        value = kernel.getArgument(next++);
+    if (value.getType() == scalar.getType())
+      return value;
+    return arith::TruncFOp::create(e.b, e.loc, scalar.getType(), value);
+  };
+  IRMapping scalars = mapEpilogueScalars(e, program.store.getEpilogue(),
+                                         e.b.getF32Type(), getScalar);
+  TmaStore store(e, shape, program.store, getMap(Result),
+                 program.tiles.getCounts()[0] > 1, staging,
+                 e.andi(warp, kProducerWarps - 1), e.andi(thread, 31),
+                 std::move(scalars));
+  RingPlace begin{e.constant(0), e.constant(0)};
+  Value first = workgroup;
+  int64_t stride = plan.workgroups;
+  if (shape.isPingPong) {
+    // The second consumer begins with the second tile, and gives the first
+    // turn to the other.
+    Value isSecond = arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::eq,
+                                           consumer, e.constant(1));
+    RingPlace later = ring.advance(begin, plan.steps);
+    begin = {e.select(isSecond, later.stage, begin.stage),
+             e.select(isSecond, later.parity, begin.parity)};
+    emitIf(e, isSecond, [&] { passTurn(); });
+    first = e.add(first, e.mul(consumer, plan.workgroups));
+    stride *= 2;
+  }
+  forEachTile(first, stride, begin, [&](Value tile, RingPlace place) {
+    emitTile(wgmma, store, tile, place);
+    return shape.isPingPong ? ring.advance(place, plan.steps) : place;
+  });
+  store.finish();
+}
+
+//===----------------------------------------------------------------------===//
+// The kernel
+//===----------------------------------------------------------------------===//
+
+void KernelWriter::emit() {
+  Type i32 = e.b.getI32Type();
+  auto threads = LLVM::ConstantRangeAttr::get(e.b.getContext(), APInt(32, 0),
+                                              APInt(32, shape.getThreads()));
+  thread = NVVM::ThreadIdXOp::create(e.b, e.loc, i32, threads);
+  workgroup = NVVM::BlockIdXOp::create(e.b, e.loc, i32);
+  // Only a shuffle tells ptxas that the warp number is uniform; without it,
+  // wgmma behind a branch on it may be serialised.
+  warp = NVVM::ShflOp::create(e.b, e.loc, i32, e.constant(-1),
+                              e.shru(thread, 5), e.constant(0), e.constant(31),
+                              NVVM::ShflKind::idx, UnitAttr());
+  Value group = e.shru(warp, 2);
+  consumer = e.add(group, -1);
+  Value isFirst = e.ult(thread, 1);
+  emitIf(e, isFirst, [&] {
+    for (MapIndex index : {A, B, Result})
+      NVVM::PrefetchOp::create(e.b, e.loc, nullptr, nullptr, getMap(index),
+                               Value(), e.b.getUnitAttr());
+    ring.initialize();
+  });
+  NVVM::BarrierOp::create(e.b, e.loc);
+  auto roles = scf::IfOp::create(e.b, e.loc, e.ult(group, 1),
+                                 /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(e.b);
+  e.b.setInsertionPointToStart(&roles.getThenRegion().front());
+  NVVM::SetMaxRegisterOp::create(e.b, e.loc, shape.getProducerRegisters(),
+                                 NVVM::SetMaxRegisterAction::decrease);
+  emitIf(e, isFirst, [&] { emitProducer(); });
+  e.b.setInsertionPointToStart(&roles.getElseRegion().front());
+  NVVM::SetMaxRegisterOp::create(e.b, e.loc, shape.getConsumerRegisters(),
+                                 NVVM::SetMaxRegisterAction::increase);
+  emitConsumer();
+  e.b.setInsertionPointToEnd(&kernel.getBody().front());
+  gpu::ReturnOp::create(e.b, e.loc);
+}
+
+/// The tensor behind a view, whose address the launch fills in.
+static FailureOr<KernelArg> getTensor(TileProgram &program, Value view) {
+  auto argument = cast<BlockArgument>(TileProgram::getView(view).getSource());
+  auto name = program.function.getArgAttrOfType<StringAttr>(
+      argument.getArgNumber(), dnn::kArgAttrName);
+  std::optional<KernelArg> arg = parseKernelArg(name ? name.getValue() : "");
+  if (!arg)
+    return program.function.emitOpError()
+           << "needs '" << dnn::kArgAttrName << "' on argument "
+           << argument.getArgNumber() << " to describe it by a tensor map";
+  return *arg;
+}
+
+static FailureOr<Plan> makePlan(TileProgram &program, const GpuTarget &target) {
+  FailureOr<HopperShape> shape = getHopperShape(program, target);
+  if (failed(shape))
+    return failure();
+  if (!program.store.getExtras().empty())
+    return program.store.emitOpError(
+        "has further tensors, which a tile stored by tma cannot read");
+  FailureOr<KernelArg> nameA = getTensor(program, program.loadM.getView());
+  FailureOr<KernelArg> nameB = getTensor(program, program.loadN.getView());
+  FailureOr<KernelArg> nameD = getTensor(program, program.store.getView());
+  if (failed(nameA) || failed(nameB) || failed(nameD))
+    return failure();
+  FailureOr<TmaOperand> a = TmaOperand::match(program.loadM, *nameA);
+  if (failed(a))
+    return failure();
+  FailureOr<TmaOperand> b = TmaOperand::match(program.loadN, *nameB);
+  if (failed(b))
+    return failure();
+  if (a->isTransposed())
+    return program.loadM.emitOpError(
+        "needs a reduction that lies together in memory to be copied by tma");
+  FailureOr<TensorMap> result = makeResultMap(program.store, *nameD);
+  if (failed(result))
+    return failure();
+  ArrayRef<int64_t> counts = program.tiles.getCounts();
+  const int64_t tiles = counts[0] * counts[1] * counts[2];
+  const int64_t resident = *program.tiles.getPersistent() * shape->blocksPerSm;
+  const int64_t steps = a->getSteps();
+  return Plan{*shape,
+              std::move(*a),
+              std::move(*b),
+              *result,
+              steps,
+              tiles,
+              std::min(tiles, resident)};
+}
+
+/// The frame: tensor maps first, then the scalars of the source.
+static gpu::GPUFuncOp createFunction(TileProgram &program, const Plan &plan) {
+  func::FuncOp function = program.function;
+  OpBuilder b(function);
+  const TensorMap *maps[] = {&plan.a.getMap(), &plan.b.getMap(), &plan.result};
+  SmallVector<Type> inputs(std::size(maps),
+                           LLVM::LLVMPointerType::get(b.getContext()));
+  SmallVector<StringRef> texts;
+  SmallVector<std::string> owners;
+  for (const TensorMap *map : maps)
+    owners.push_back(map->toText());
+  llvm::append_range(texts, owners);
+  SmallVector<unsigned> scalars;
+  for (auto [i, type] : llvm::enumerate(function.getArgumentTypes()))
+    if (!isa<MemRefType>(type)) {
+      inputs.push_back(type);
+      scalars.push_back(i);
+    }
+  gpu::GPUFuncOp kernel = createKernelFrame(
+      function, inputs, {}, plan.shape.getThreads(), plan.workgroups);
+  for (auto [i, source] : llvm::enumerate(scalars))
+    if (Attribute attr = function.getArgAttr(source, dnn::kArgAttrName))
+      kernel.setArgAttr(std::size(maps) + i, dnn::kArgAttrName, attr);
+  kernel->setAttr(dnn::kTensorMapsAttrName, b.getStrArrayAttr(texts));
+  kernel->setAttr(dnn::kSharedBytesAttrName,
+                  b.getI64IntegerAttr(plan.shape.getSharedBytes()));
+  kernel->setAttr("nvvm.minctasm", b.getI32IntegerAttr(plan.shape.blocksPerSm));
+  // For the backend, which passes them by value.
+  Attribute count = b.getStrArrayAttr(
+      {dnn::kTensorMapsAttrName, std::to_string(std::size(maps))});
+  kernel->setAttr("passthrough", b.getArrayAttr(count));
+  return kernel;
+}
+
+LogicalResult tessera::lowerHopper(TileProgram &program,
+                                   const DeviceOps &device) {
+  FailureOr<Plan> plan = makePlan(program, device.getTarget());
+  if (failed(plan))
+    return failure();
+  gpu::GPUFuncOp kernel = createFunction(program, *plan);
+  OpBuilder b = OpBuilder::atBlockBegin(&kernel.getBody().front());
+  KernelWriter(program, *plan, kernel, b, device).emit();
+  return success();
+}

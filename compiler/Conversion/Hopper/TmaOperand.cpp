@@ -1,0 +1,284 @@
+//===- TmaOperand.cpp - A factor that the TMA unit copies -----------------===//
+
+#include "compiler/Conversion/Hopper/TmaOperand.h"
+#include "compiler/Conversion/Hopper/SharedMemory.h"
+#include "compiler/Conversion/ViewAccess.h"
+
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+using namespace tessera;
+
+/// Rows of a block of a transposed tile: 128 bytes of f16.
+static constexpr int64_t kBlockRows = 64;
+
+//===----------------------------------------------------------------------===//
+// From a view to a tensor map
+//===----------------------------------------------------------------------===//
+
+void TmaOperand::readView(dnn::ViewOp view) {
+  coords = view.getCoords();
+  auto type = cast<MemRefType>(view.getSource().getType());
+  int64_t offset = 0;
+  SmallVector<int64_t> strides;
+  (void)type.getStridesAndOffset(strides, offset);
+  ArrayRef<int64_t> sizes = coords.getSizes();
+  for (auto [expr, size, stride] :
+       llvm::zip(coords.getMap().getResults(), type.getShape(), strides)) {
+    const auto index = static_cast<unsigned>(type.getRank() - 1 - dims.size());
+    Dimension dim{size, stride, 0, index, {}, {}, {}};
+    SmallVector<int64_t> factors(sizes.size(), 0);
+    addLinear(expr, 1, factors, dim.constant);
+    for (auto [d, factor] : llvm::enumerate(factors)) {
+      if (factor == 0 || sizes[d] == 1)
+        continue;
+      auto &terms = d < coords.getFirstDim(1)   ? dim.groups
+                    : d < coords.getFirstDim(2) ? dim.rows
+                                                : dim.columns;
+      terms.push_back({static_cast<unsigned>(d), factor});
+    }
+    dims.push_back(std::move(dim));
+  }
+  // A dimension of one element has the stride of the next: keep their order.
+  llvm::sort(dims, [](const Dimension &a, const Dimension &b) {
+    return std::pair(a.stride, a.index) < std::pair(b.stride, b.index);
+  });
+}
+
+/// Steps are pieces of the dimension that the reduction's last one walks. It is
+/// the innermost in memory, or one row of the innermost after the other.
+LogicalResult TmaOperand::findSteps(dnn::TileLoadOp load) {
+  const unsigned last = coords.getSizes().size() - 1;
+  const int64_t count = coords.getSizes()[last];
+  auto isWalked = [&](const Dimension &dim) {
+    return llvm::any_of(dim.columns, [&](Term t) { return t.dim == last; });
+  };
+  const auto *walked = llvm::find_if(dims, isWalked);
+  stepDim = count == 1 || walked == dims.end() ? 0 : walked - dims.begin();
+  const Dimension &channels = dims[stepDim], &inner = dims.front();
+  transposed = stepDim != 0;
+  const bool isPlain =
+      channels.rows.empty() && channels.columns.size() <= 1 &&
+      llvm::all_of(channels.columns, [](Term t) { return t.factor == 1; });
+  const bool hasRows = inner.rows.size() == 1 && inner.rows[0].factor == 1 &&
+                       inner.columns.empty();
+  if (!isPlain || inner.stride != 1 || (transposed && !hasRows))
+    return load.emitOpError("needs a view of which the reduction's last "
+                            "dimension, or the rows, lie together to be copied "
+                            "by tma");
+  const bool isWhole = channels.groups.empty() && channels.constant == 0 &&
+                       channels.size == count;
+  if (count % stepElements != 0 && !isWhole)
+    return load.emitOpError() << "needs groups of channels that the step, "
+                              << stepElements << ", divides, but has " << count;
+  return success();
+}
+
+LogicalResult TmaOperand::checkStrides(dnn::TileLoadOp load) {
+  constexpr uint64_t kAlignment = 16;
+  for (unsigned i = 1; i < map.rank; ++i)
+    if (map.strides[i] % kAlignment != 0)
+      return load.emitOpError() << "needs strides of whole " << kAlignment
+                                << " bytes to be copied by tma";
+  return success();
+}
+
+/// Whether rows walk more than one dimension, or share one with the reduction.
+bool TmaOperand::isImages() const {
+  unsigned walked = 0;
+  for (const Dimension &dim : dims) {
+    walked += dim.rows.size();
+    if (!dim.rows.empty() && (!dim.columns.empty() || dim.rows[0].factor != 1))
+      return true;
+  }
+  return walked > 1;
+}
+
+/// A box along the dimensions of rows and steps.
+LogicalResult TmaOperand::makeTiled(dnn::TileLoadOp load) {
+  map.mode = TensorMap::Mode::Tiled;
+  for (auto [i, dim] : llvm::enumerate(dims)) {
+    if (dim.columns.size() > 1)
+      return load.emitOpError("needs a view of which each dimension is walked "
+                              "once to be copied by tma");
+    if (!dim.rows.empty())
+      map.box[i] = transposed ? kBlockRows : tileRows;
+  }
+  map.box[stepDim] = stepElements;
+  return success();
+}
+
+/// What fits a corner or an offset of im2col, for each rank (PTX ISA 8.6,
+/// "Im2col mode": 16, 8 and 5 bits a dimension).
+static int64_t getCornerLimit(unsigned rank) {
+  return rank == 3 ? 32768 : rank == 4 ? 128 : 16;
+}
+
+LogicalResult TmaOperand::checkIm2colLimits(dnn::TileLoadOp load) {
+  const int64_t limit = getCornerLimit(map.rank);
+  for (unsigned i = 1; i + 1 < map.rank; ++i) {
+    int64_t reach = 0;
+    for (const Term &term : dims[i].columns)
+      reach += std::abs(term.factor) * (coords.getSizes()[term.dim] - 1);
+    constexpr uint32_t kMaxStep = 8;
+    if (map.lower[i - 1] < -limit || map.lower[i - 1] >= limit ||
+        map.upper[i - 1] < -limit || map.upper[i - 1] >= limit ||
+        reach >= 2 * limit || map.steps[i] > kMaxStep)
+      return load.emitOpError("has a window beyond what im2col mode reaches");
+  }
+  return success();
+}
+
+/// The walk of the window's corner: rows are images and positions.
+LogicalResult TmaOperand::makeIm2col(dnn::TileLoadOp load) {
+  map.mode = TensorMap::Mode::Im2col;
+  constexpr unsigned kLeastRank = 3;
+  if (dims.size() < kLeastRank || !dims.back().columns.empty())
+    return load.emitOpError("needs a view of images to be copied by tma");
+  map.box[0] = stepElements;
+  map.box[1] = tileRows;
+  unsigned lastRow = coords.getSizes().size();
+  for (unsigned i = 1; i < dims.size(); ++i) {
+    Dimension &dim = dims[i];
+    const bool isOuter = i + 1 == dims.size();
+    if (dim.rows.size() > 1 || dim.columns.size() > 1 ||
+        (isOuter && (dim.rows.empty() ? false : dim.rows[0].factor != 1)) ||
+        (!dim.rows.empty() &&
+         (dim.rows[0].factor < 1 || dim.rows[0].dim >= lastRow)))
+      return load.emitOpError("needs rows that walk the images in the order "
+                              "of memory to be copied by tma");
+    int64_t count = 1;
+    if (!dim.rows.empty()) {
+      lastRow = dim.rows[0].dim;
+      count = coords.getSizes()[lastRow];
+      map.steps[i] = dim.rows[0].factor;
+    }
+    if (isOuter)
+      break;
+    // A tap that goes backwards is counted from the far end.
+    for (const Term &term : dim.columns)
+      if (term.factor < 0)
+        dim.constant += term.factor * (coords.getSizes()[term.dim] - 1);
+    map.lower[i - 1] = dim.constant;
+    map.upper[i - 1] = dim.constant + (count - 1) * map.steps[i] + 1 - dim.size;
+  }
+  return checkIm2colLimits(load);
+}
+
+FailureOr<TmaOperand> TmaOperand::match(dnn::TileLoadOp load,
+                                        KernelArg tensor) {
+  TmaOperand operand;
+  auto view = load.getView().getDefiningOp<dnn::ViewOp>();
+  operand.readView(view);
+  Type element = view.getType().getElementType();
+  operand.map.tensor = tensor;
+  operand.map.dataType = element.isBF16() ? DataType::BF16 : DataType::F16;
+  operand.tileRows = load.getType().getShape()[0];
+  operand.stepElements = load.getType().getShape()[1];
+  if (operand.dims.size() > TensorMap::kMaxRank)
+    return load.emitOpError("has more dimensions than a tensor map");
+  operand.map.rank = operand.dims.size();
+  const int64_t bytes = element.getIntOrFloatBitWidth() / 8;
+  for (auto [i, dim] : llvm::enumerate(operand.dims)) {
+    operand.map.sizes[i] = dim.size;
+    operand.map.strides[i] = i == 0 ? 0 : dim.stride * bytes;
+  }
+  if (failed(operand.findSteps(load)) || failed(operand.checkStrides(load)))
+    return failure();
+  const bool isImages = operand.isImages();
+  if (isImages && operand.transposed)
+    return load.emitOpError("needs images whose channels are the reduction to "
+                            "be copied by tma");
+  if (failed(isImages ? operand.makeIm2col(load) : operand.makeTiled(load)))
+    return failure();
+  return operand;
+}
+
+//===----------------------------------------------------------------------===//
+// Coordinates
+//===----------------------------------------------------------------------===//
+
+int64_t TmaOperand::getSteps() const {
+  ArrayRef<int64_t> reduce = coords.getSpace(2);
+  int64_t steps = llvm::divideCeilSigned(reduce.back(), stepElements);
+  for (int64_t taps : reduce.drop_back())
+    steps *= taps;
+  return steps;
+}
+
+/// The digits of `position` in the iteration dimensions of coordinate `index`,
+/// by dimension of the map; the last one runs fastest.
+static llvm::DenseMap<unsigned, Value> splitPosition(Emitter &e,
+                                                     ArrayRef<int64_t> sizes,
+                                                     unsigned firstDim,
+                                                     Value position) {
+  llvm::DenseMap<unsigned, Value> digits;
+  for (int64_t d = sizes.size() - 1; d >= 0; --d) {
+    digits[firstDim + d] = d == 0 ? position : e.remu(position, sizes[d]);
+    if (d > 0)
+      position = e.divu(position, sizes[d]);
+  }
+  return digits;
+}
+
+SmallVector<Value> TmaOperand::locate(Emitter &e, Value group,
+                                      Value row0) const {
+  auto rows = splitPosition(e, coords.getSpace(1), coords.getFirstDim(1), row0);
+  SmallVector<Value> place;
+  for (const Dimension &dim : dims) {
+    Value coordinate = e.constant(dim.constant);
+    for (const Term &term : dim.groups)
+      coordinate = e.add(e.mul(group, term.factor), coordinate);
+    for (const Term &term : dim.rows)
+      coordinate = e.add(e.mul(rows[term.dim], term.factor), coordinate);
+    place.push_back(coordinate);
+  }
+  return place;
+}
+
+/// A step's channels, and its taps in the order of the reduction.
+SmallVector<Value> TmaOperand::locateStep(Emitter &e, Value step) const {
+  SmallVector<int64_t> sizes(coords.getSpace(2));
+  sizes.back() = llvm::divideCeilSigned(sizes.back(), stepElements);
+  auto digits = splitPosition(e, sizes, 0, step);
+  SmallVector<Value> positions;
+  for (unsigned d = 0; d < sizes.size(); ++d)
+    positions.push_back(digits[d]);
+  positions.back() = e.mul(positions.back(), stepElements);
+  return positions;
+}
+
+void TmaOperand::copy(Emitter &e, Value mapPointer, Value destination,
+                      Value barrier, ArrayRef<Value> place, Value step) const {
+  const bool isIm2col = map.mode == TensorMap::Mode::Im2col;
+  SmallVector<Value> positions = locateStep(e, step);
+  SmallVector<Value> coordinates(place), offsets;
+  for (auto [i, dim] : llvm::enumerate(dims)) {
+    const bool isSpatial = isIm2col && i > 0 && i + 1 < dims.size();
+    Value offset = e.constant(0);
+    for (const Term &term : dim.columns) {
+      Value tap = positions[term.dim - coords.getFirstDim(2)];
+      // See makeIm2col().
+      if (isSpatial && term.factor < 0)
+        tap = arith::SubIOp::create(
+            e.b, e.loc, e.constant(coords.getSizes()[term.dim] - 1), tap);
+      offset = e.mul(tap, isSpatial ? std::abs(term.factor) : term.factor);
+    }
+    if (isSpatial)
+      offsets.push_back(
+          arith::TruncIOp::create(e.b, e.loc, e.b.getIntegerType(16), offset));
+    else
+      coordinates[i] = e.add(offset, coordinates[i]);
+  }
+  const int64_t blocks = transposed ? tileRows / kBlockRows : 1;
+  const int64_t blockBytes = kBlockRows * TensorMap::kBoxBytes;
+  for (int64_t block = 0; block < blocks; ++block) {
+    NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
+        e.b, e.loc, addBytes(e, destination, e.constant(block * blockBytes)),
+        mapPointer, coordinates, barrier, offsets, /*multicastMask=*/Value(),
+        /*l2CacheHint=*/Value(),
+        isIm2col ? NVVM::TMALoadMode::IM2COL : NVVM::TMALoadMode::TILE,
+        /*isCTAOnly=*/false, /*group=*/nullptr, /*predicate=*/Value());
+    coordinates[0] = e.add(coordinates[0], kBlockRows);
+  }
+}

@@ -1,0 +1,59 @@
+//===- TmaRing.cpp - The stages between producer and consumers ------------===//
+
+#include "compiler/Conversion/Hopper/TmaRing.h"
+
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+using namespace tessera;
+
+static constexpr int64_t kBarrierBytes = 8;
+
+/// The full barriers of all stages, then the empty ones.
+Value TmaRing::getBarrier(Value stage, int64_t which) {
+  const int64_t begin =
+      shape.getOffsetBarriers() + which * shape.stages * kBarrierBytes;
+  return addBytes(e, shared, e.add(e.mul(stage, kBarrierBytes), begin));
+}
+
+Value TmaRing::getBufferA(Value stage) {
+  return addBytes(e, shared, e.mul(stage, shape.getBytesA()));
+}
+
+Value TmaRing::getBufferB(Value stage) {
+  return addBytes(e, shared,
+                  e.add(e.mul(stage, shape.getBytesB()), shape.getOffsetB()));
+}
+
+void TmaRing::initialize() {
+  // Each consumer reads every stage, or, in turns, the stages of its tiles.
+  const int64_t readers = shape.isPingPong ? 1 : shape.consumers;
+  for (int64_t i = 0; i < shape.stages; ++i) {
+    Value stage = e.constant(i);
+    NVVM::MBarrierInitOp::create(e.b, e.loc, getFull(stage), e.constant(1),
+                                 Value());
+    NVVM::MBarrierInitOp::create(e.b, e.loc, getEmpty(stage),
+                                 e.constant(readers), Value());
+  }
+  NVVM::FenceMbarrierInitOp::create(e.b, e.loc);
+}
+
+void TmaRing::wait(Value barrier, Value parity) {
+  constexpr int64_t kTicks = 10000000; // Of one try; the op tries for ever.
+  NVVM::MBarrierTryWaitParityOp::create(e.b, e.loc, barrier, parity,
+                                        e.constant(kTicks));
+}
+
+RingPlace TmaRing::advance(const RingPlace &place) { return advance(place, 1); }
+
+RingPlace TmaRing::advance(const RingPlace &place, int64_t steps) {
+  const int64_t rounds = steps / shape.stages;
+  Value stage = e.add(place.stage, steps % shape.stages);
+  Value wraps = arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::uge,
+                                      stage, e.constant(shape.stages));
+  Value wrapped =
+      arith::SubIOp::create(e.b, e.loc, stage, e.constant(shape.stages));
+  Value parity = e.xori(place.parity, e.constant(rounds & 1));
+  Value flip = arith::ExtUIOp::create(e.b, e.loc, e.b.getI32Type(), wraps);
+  return {e.select(wraps, wrapped, stage), e.xori(parity, flip)};
+}

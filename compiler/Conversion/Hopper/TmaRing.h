@@ -1,0 +1,52 @@
+//===- TmaRing.h - The stages between producer and consumers ---*- C++ -*-===//
+//
+// A stage has two barriers: `full` counts the bytes that the copies bring,
+// `empty` the consumers that have read them. Whoever walks the ring keeps the
+// stage it is at and the parity of its round.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_COMPILER_CONVERSION_HOPPER_TMARING_H
+#define TESSERA_COMPILER_CONVERSION_HOPPER_TMARING_H
+
+#include "compiler/Conversion/Hopper/HopperShape.h"
+#include "compiler/Conversion/Hopper/SharedMemory.h"
+
+namespace tessera {
+
+/// A place in the ring.
+struct RingPlace {
+  mlir::Value stage;
+  mlir::Value parity;
+};
+
+class TmaRing {
+public:
+  TmaRing(Emitter &e, const HopperShape &shape, mlir::Value sharedPointer)
+      : e(e), shape(shape), shared(sharedPointer) {}
+
+  /// For one thread, before anybody else looks.
+  void initialize();
+
+  mlir::Value getFull(mlir::Value stage) { return getBarrier(stage, 0); }
+  mlir::Value getEmpty(mlir::Value stage) { return getBarrier(stage, 1); }
+  mlir::Value getBufferA(mlir::Value stage);
+  mlir::Value getBufferB(mlir::Value stage);
+
+  /// Waits for the round of `parity` of a barrier to end.
+  void wait(mlir::Value barrier, mlir::Value parity);
+  RingPlace advance(const RingPlace &place);
+  /// `steps` later, for steps known now.
+  RingPlace advance(const RingPlace &place, int64_t steps);
+
+private:
+  mlir::Value getBarrier(mlir::Value stage, int64_t which);
+
+  Emitter &e;
+  const HopperShape &shape;
+  mlir::Value shared;
+};
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_CONVERSION_HOPPER_TMARING_H

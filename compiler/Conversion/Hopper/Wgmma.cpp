@@ -1,0 +1,95 @@
+//===- Wgmma.cpp - Products that read shared memory -----------------------===//
+
+#include "compiler/Conversion/Hopper/Wgmma.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+using namespace tessera;
+
+/// Descriptors count in units of 16 bytes.
+static constexpr int64_t kUnit = 16;
+/// Reduction of one instruction.
+static constexpr int64_t kReduction = 16;
+
+/// Swizzled by 128 bytes; 8 rows are 1024 bytes apart. `leading` is the
+/// distance of blocks of 64 of a transposed factor, and has no meaning for
+/// others.
+static constexpr int64_t getDescriptorBits(int64_t leading) {
+  return (int64_t(1) << 62) | (int64_t(1024 / kUnit) << 32) |
+         (leading / kUnit << 16);
+}
+
+static Value makeLong(Emitter &e, int64_t value) {
+  return e.constant(e.b.getI64IntegerAttr(value));
+}
+
+static Value addLong(Emitter &e, Value lhs, Value rhs) {
+  return arith::AddIOp::create(e.b, e.loc, lhs, rhs);
+}
+
+static Value extend(Emitter &e, Value value) {
+  return arith::ExtUIOp::create(e.b, e.loc, e.b.getI64Type(), value);
+}
+
+Wgmma::Wgmma(Emitter &e, const HopperShape &shape, Type element,
+             bool isTransposed, Value base, Value firstRow)
+    : e(e), shape(shape), isBF16(element.isBF16()), isTransposed(isTransposed) {
+  SmallVector<Type> sums(shape.tileN / 2, e.b.getF32Type());
+  sumType = LLVM::LLVMStructType::getLiteral(e.b.getContext(), sums);
+  constexpr int64_t kAddressMask = 0x3fff;
+  Value address = extend(e, e.andi(e.shru(base, 4), kAddressMask));
+  Value row = extend(e, e.mul(firstRow, kRowBytes / kUnit));
+  descriptorA = addLong(
+      e, addLong(e, address, makeLong(e, getDescriptorBits(kUnit))), row);
+  const int64_t bits =
+      getDescriptorBits(isTransposed ? kWgmmaRows * kRowBytes : kUnit);
+  descriptorB =
+      addLong(e, address, makeLong(e, bits + shape.getOffsetB() / kUnit));
+}
+
+SmallVector<Value> Wgmma::makeSums() {
+  Value undefined = LLVM::UndefOp::create(e.b, e.loc, sumType);
+  return SmallVector<Value>(shape.blocks, undefined);
+}
+
+SmallVector<Value> Wgmma::multiply(Value stage, ArrayRef<Value> sums,
+                                   bool isFirst) {
+  auto locate = [&](Value descriptor, int64_t bytes) {
+    Value offset = extend(e, e.mul(stage, bytes / kUnit));
+    return addLong(e, descriptor, offset);
+  };
+  Value a = locate(descriptorA, shape.getBytesA());
+  Value b = locate(descriptorB, shape.getBytesB());
+  auto type = isBF16 ? NVVM::WGMMATypes::bf16 : NVVM::WGMMATypes::f16;
+  // From one instruction's share of a step to the next: along rows, or, of a
+  // transposed factor, over 16 of them.
+  constexpr int64_t kAlongRow = kReduction * 2 / kUnit;
+  const int64_t stepB =
+      isTransposed ? kReduction * kRowBytes / kUnit : kAlongRow;
+  auto mnk = NVVM::MMAShapeAttr::get(e.b.getContext(), kWgmmaRows, shape.tileN,
+                                     kReduction);
+  SmallVector<Value> results(sums);
+  NVVM::WgmmaFenceAlignedOp::create(e.b, e.loc);
+  for (int64_t k = 0; k < kRowBytes / (kReduction * 2); ++k)
+    for (int64_t block = 0; block < shape.blocks; ++block) {
+      const int64_t rowUnits = block * kWgmmaRows * kRowBytes / kUnit;
+      results[block] = NVVM::WgmmaMmaAsyncOp::create(
+          e.b, e.loc, sumType, results[block],
+          addLong(e, a, makeLong(e, k * kAlongRow + rowUnits)),
+          addLong(e, b, makeLong(e, k * stepB)), mnk, type, type,
+          NVVM::WGMMATypes::f32,
+          isFirst && k == 0 ? NVVM::WGMMAScaleOut::zero
+                            : NVVM::WGMMAScaleOut::one,
+          NVVM::WGMMAScaleIn::one, NVVM::WGMMAScaleIn::one,
+          NVVM::MMALayout::row,
+          isTransposed ? NVVM::MMALayout::row : NVVM::MMALayout::col, nullptr);
+    }
+  NVVM::WgmmaGroupSyncAlignedOp::create(e.b, e.loc);
+  return results;
+}
+
+void Wgmma::wait(int64_t groups) {
+  NVVM::WgmmaWaitGroupSyncOp::create(e.b, e.loc, groups);
+}

@@ -1,0 +1,48 @@
+//===- Wgmma.h - Products that read shared memory --------------*- C++ -*-===//
+//
+// wgmma multiplies 64 rows by up to 256 columns. Both factors are read from
+// shared memory through descriptors, the sums are in the registers of a
+// warpgroup. Source: PTX ISA 8.6, "Asynchronous warpgroup level matrix
+// instructions" (matrix descriptor, register fragments).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_COMPILER_CONVERSION_HOPPER_WGMMA_H
+#define TESSERA_COMPILER_CONVERSION_HOPPER_WGMMA_H
+
+#include "compiler/Conversion/Emitter.h"
+#include "compiler/Conversion/Hopper/HopperShape.h"
+
+namespace tessera {
+
+class Wgmma {
+public:
+  /// `base` is the aligned begin of shared memory as an i32; `firstRow` the
+  /// consumer's first row in the tile. `isTransposed` of B: TmaOperand.h.
+  Wgmma(Emitter &e, const HopperShape &shape, mlir::Type element,
+        bool isTransposed, mlir::Value base, mlir::Value firstRow);
+
+  /// A struct of tileN / 2 sums.
+  mlir::Type getSumType() const { return sumType; }
+  /// Sums without a value: the first step ignores them. (Zeros in registers
+  /// would be moved behind the fence, where ptxas serialises the product.)
+  llvm::SmallVector<mlir::Value> makeSums();
+
+  /// Issues the products of one stage, as one group.
+  llvm::SmallVector<mlir::Value>
+  multiply(mlir::Value stage, llvm::ArrayRef<mlir::Value> sums, bool isFirst);
+  /// Waits until at most `groups` groups run.
+  void wait(int64_t groups);
+
+private:
+  Emitter &e;
+  const HopperShape &shape;
+  bool isBF16;
+  bool isTransposed;
+  mlir::Type sumType;
+  mlir::Value descriptorA, descriptorB; ///< Of stage 0.
+};
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_CONVERSION_HOPPER_WGMMA_H
