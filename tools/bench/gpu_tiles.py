@@ -1,0 +1,281 @@
+#!/usr/bin/env python3
+"""How fast each wgmma tile is on an NVIDIA GPU, beside cuDNN.
+
+  gpu_tiles.py pack FOLDER [--direction fwd|bwd] [--dnn-opt PATH] [--list FILE]
+      on the build machine: every tile of every problem, compiled to PTX
+  gpu_tiles.py run FOLDER [--repeats N]
+      on the machine with the GPU: checks, then times
+
+The numbers are for the cost model (compiler/Algorithms/TmaTiles.cpp) and for
+docs/performance.md. `run` needs PyTorch with cuDNN and NVIDIA's cuda-python,
+`pack` needs neither. A kernel counts only if its result agrees with cuDNN's of
+f32, in five runs with the same bits over poisoned memory. Times are medians of
+events around one-node CUDA graphs, ours and cuDNN's in turn, behind a write of
+256 MiB that leaves nothing in the second cache.
+"""
+
+import argparse
+import ctypes
+import json
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+
+TILES = """m192n128k64-w3x1-t4 m128n256k64-w2x1-t4 m256n128k64-w2x1-t4
+m128n128k64-w1x1-p5 m192n128k64-w1x1-p4 m128n128k64-w2x1-t5 m128n64k64-w1x1-p6
+m256n64k64-w2x1-t4 m192n64k64-w3x1-t5 m64n256k64-w1x1-p4 m64n128k64-w1x1-t3
+m128n64k64-w1x1-t3""".split()
+
+
+def parse_config(config):
+    """The numbers of a 2-D network config, by its letters."""
+    text = config.split("-", 4)[4]
+    pattern = (r"n(\d+)c(\d+)h(\d+)w(\d+)-k(\d+)y(\d+)x(\d+)"
+               r"-p(\d+)x(\d+)-s(\d+)x(\d+)-d(\d+)x(\d+)-g(\d+)")
+    match = re.fullmatch(pattern, text)
+    if not match:
+        sys.exit(f"gpu_tiles.py: '{config}' is no 2-D convolution")
+    names = "n c h w k y x ph pw sh sw dh dw g".split()
+    return dict(zip(names, map(int, match.groups())))
+
+
+# ---------------------------------------------------------------------- pack
+
+
+def compile_tile(dnn_opt, config, tile):
+    """The launch and the PTX of a tile, or None if it does not fit."""
+    def run(stage):
+        command = [dnn_opt, "--problem", config, "--target", "sm_90", "--tile",
+                   f"igemm-{tile}-wgmma", "--stop-after", stage]
+        return subprocess.run(command, capture_output=True, text=True)
+    gpu = run("gpu")
+    if gpu.returncode:
+        return None
+    kernel = re.search(r"gpu\.func @(\w+)\(.*?attributes \{(.*?)\} \{\n",
+                       gpu.stdout, re.S)
+    number = lambda pattern: int(re.search(pattern, kernel[2])[1])
+    maps = re.search(r"tensor_maps = \[(.*?)\]", kernel[2])[1]
+    return {"symbol": kernel[1], "ptx": run("isa").stdout,
+            "maps": re.findall(r'"([^"]*)"', maps),
+            "shared": number(r"shared_bytes = (\d+)"),
+            "threads": number(r"block_size = array<i32: (\d+)"),
+            "grid": number(r"grid_size = array<i32: (\d+)")}
+
+
+def pack(options):
+    folder = pathlib.Path(options.folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    lines = [line.split() for line in open(options.list)
+             if line.strip() and not line.startswith("#")]
+    for done, (name, config) in enumerate(lines):
+        print(f"{done + 1} of {len(lines)}: {name}", file=sys.stderr)
+        config = config.replace("conv-fwd", f"conv-{options.direction}")
+        kernels = {}
+        for tile in TILES:
+            if kernel := compile_tile(options.dnn_opt, config, tile):
+                kernels[tile] = kernel
+        if kernels:
+            problem = {"name": name, "config": config, "kernels": kernels}
+            (folder / f"{name}.{options.direction}.json").write_text(
+                json.dumps(problem))
+    return 0
+
+
+# ----------------------------------------------------------------------- run
+
+
+class Gpu:
+    """PyTorch and the driver, of one device."""
+
+    def __init__(self):
+        import torch
+        from cuda.bindings import driver
+        self.torch, self.driver = torch, driver
+        torch.backends.cudnn.benchmark = True
+        torch.backends.cudnn.benchmark_limit = 0
+        torch.backends.cudnn.allow_tf32 = False
+        self.flush = torch.empty(256 << 20, dtype=torch.int8, device="cuda")
+        self.modules = []
+
+    def check(self, answer):
+        if answer[0] != self.driver.CUresult.CUDA_SUCCESS:
+            raise RuntimeError(str(answer[0]))
+        return answer[1] if len(answer) == 2 else answer[1:]
+
+    def encode(self, text, address):
+        """A tensor map from its text (runtime/Base/TensorMap.h)."""
+        cu = self.driver
+        numbers = lambda field: [int(n) for n in field.split(",") if n]
+        wide = lambda values: [cu.cuuint64_t(v) for v in values]
+        narrow = lambda values: [cu.cuuint32_t(v) for v in values]
+        fields = text.split(":")
+        sizes, strides, box, steps = map(numbers, fields[3:7])
+        common = (cu.CUtensorMapDataType.CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
+                  len(sizes), address, wide(sizes), wide(strides))
+        rest = (narrow(steps),
+                cu.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
+                cu.CUtensorMapSwizzle.CU_TENSOR_MAP_SWIZZLE_128B,
+                cu.CUtensorMapL2promotion.CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                cu.CUtensorMapFloatOOBfill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)
+        if fields[2] == "tiled":
+            return self.check(cu.cuTensorMapEncodeTiled(
+                *common, narrow(box), *rest))
+        return self.check(cu.cuTensorMapEncodeIm2col(
+            *common, numbers(fields[7]), numbers(fields[8]), *box, *rest))
+
+    def load(self, kernel, tensors):
+        """A function that launches the kernel on the current stream."""
+        cu = self.driver
+        module = self.check(cu.cuModuleLoadData(kernel["ptx"].encode() + b"\0"))
+        self.modules.append(module)
+        function = self.check(cu.cuModuleGetFunction(
+            module, kernel["symbol"].encode()))
+        self.check(cu.cuFuncSetAttribute(
+            function, cu.CUfunction_attribute.
+            CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, kernel["shared"]))
+        maps = [self.encode(text, tensors[text[0]].data_ptr())
+                for text in kernel["maps"]]
+        pointers = (ctypes.c_void_p * len(maps))(
+            *[int(map.getPtr()) for map in maps])
+
+        def launch(keep=(maps, pointers)):
+            stream = self.torch.cuda.current_stream().cuda_stream
+            self.check(cu.cuLaunchKernel(
+                function, kernel["grid"], 1, 1, kernel["threads"], 1, 1,
+                kernel["shared"], stream, ctypes.addressof(pointers), 0))
+        return launch
+
+    def capture(self, function):
+        torch = self.torch
+        stream = torch.cuda.Stream()
+        torch.cuda.synchronize()
+        with torch.cuda.stream(stream):
+            function()
+            torch.cuda.synchronize()
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph, stream=stream):
+                function()
+        return graph
+
+    def time(self, functions, repeats):
+        """Microseconds of each, in turn; see the top of this file."""
+        torch = self.torch
+        graphs = [self.capture(function) for function in functions]
+        times = [[] for _ in graphs]
+        for turn in range(repeats + 2):
+            order = range(len(graphs))
+            for i in order if turn % 2 else reversed(order):
+                begin, end = (torch.cuda.Event(enable_timing=True)
+                              for _ in range(2))
+                self.flush.zero_()
+                begin.record()
+                graphs[i].replay()
+                end.record()
+                torch.cuda.synchronize()
+                if turn >= 2:
+                    times[i].append(begin.elapsed_time(end) * 1e3)
+        return [statistics.median(t) for t in times]
+
+
+def make_case(gpu, config):
+    """Tensors by their letters, the letter of the result, what it should be in
+    f32, and cuDNN's way to make it."""
+    torch, p = gpu.torch, parse_config(config)
+    last = torch.channels_last
+    out = [(p[a] + 2 * p["p" + a] - p["d" + a] * (p[f] - 1) - 1) // p["s" + a]
+           + 1 for a, f in (("h", "y"), ("w", "x"))]
+    def draw(*shape, scale=1.0):
+        values = torch.randn(*shape, device="cuda") * scale
+        return values.bfloat16().to(memory_format=last)
+    tensors = {"x": draw(p["n"], p["c"], p["h"], p["w"]),
+               "w": draw(p["k"], p["c"] // p["g"], p["y"], p["x"], scale=0.05),
+               "y": draw(p["n"], p["k"], *out)}
+    window = ([p["sh"], p["sw"]], [p["ph"], p["pw"]], [p["dh"], p["dw"]])
+    if config.startswith("conv-fwd"):
+        def library(x, w, y):
+            return torch.nn.functional.conv2d(x, w, None, *window, p["g"])
+        result = "y"
+    else:
+        def library(x, w, y):
+            return torch.ops.aten.convolution_backward(
+                y, x, w, None, *window, False, [0, 0], p["g"],
+                [True, False, False])[0]
+        result = "x"
+    wanted = library(*(tensors[name].float() for name in "xwy"))
+    flops = 2 * p["n"] * p["k"] * out[0] * out[1] * p["c"] // p["g"] \
+        * p["y"] * p["x"]
+    return (tensors, result, wanted,
+            lambda: library(*(tensors[name] for name in "xwy")), flops)
+
+
+def check_kernel(gpu, launch, result, wanted):
+    """What is wrong with a kernel, or nothing."""
+    first = None
+    for _ in range(5):
+        result.fill_(float("nan"))
+        launch()
+        gpu.torch.cuda.synchronize()
+        if first is None:
+            first = result.clone()
+            error = ((first.float() - wanted).norm() / wanted.norm()).item()
+            if not error < 1e-2:  # Also of a NaN.
+                return f"relative error {error:.2e}"
+        elif not gpu.torch.equal(first, result):
+            return "other bits in another run"
+    return ""
+
+
+def run_problem(gpu, problem, repeats):
+    tensors, letter, wanted, library, flops = make_case(gpu, problem["config"])
+    result = tensors[letter]
+    launches, wrong = {}, 0
+    for tile, kernel in problem["kernels"].items():
+        launch = gpu.load(kernel, tensors)
+        if fault := check_kernel(gpu, launch, result, wanted):
+            print(f"WRONG {problem['name']} {tile}: {fault}", flush=True)
+            wrong += 1
+        else:
+            launches[tile] = launch
+    times = gpu.time([library, *launches.values()], repeats)
+    peer = times[0]
+    print(f"{problem['name']} {problem['config']} cuDNN {peer:.1f} us",
+          flush=True)
+    for time, tile in sorted(zip(times[1:], launches)):
+        print(f"  {tile:22s} {time:8.1f} us {flops / time / 1e6:7.1f} TFLOP/s "
+              f"{peer / time:6.3f} of cuDNN's speed", flush=True)
+    return wrong
+
+
+def run(options):
+    gpu = Gpu()
+    torch = gpu.torch
+    print(torch.cuda.get_device_name(), "cuDNN", torch.backends.cudnn.version())
+    files = sorted(pathlib.Path(options.folder).glob("*.json"))
+    wrong = sum(run_problem(gpu, json.loads(file.read_text()), options.repeats)
+                for file in files)
+    a = torch.randn(8192, 8192, device="cuda").bfloat16()
+    x = torch.empty(1 << 29, dtype=torch.bfloat16, device="cuda")
+    y = torch.empty_like(x)
+    gemm, copy = gpu.time([lambda: a @ a, lambda: y.copy_(x)], 10)
+    print(f"GEMM 8192 {2 * 8192 ** 3 / gemm / 1e6:.0f} TFLOP/s, copy "
+          f"{4 * x.numel() / copy / 1e6:.2f} TB/s, {wrong} kernels wrong")
+    return 1 if wrong or not files else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("command", choices=["pack", "run"])
+    parser.add_argument("folder")
+    parser.add_argument("--direction", choices=["fwd", "bwd"], default="fwd")
+    parser.add_argument("--dnn-opt", default="build/dev/bin/dnn-opt")
+    parser.add_argument("--list", default="tools/bench/conv-h100.txt")
+    parser.add_argument("--repeats", type=int, default=20)
+    options = parser.parse_args()
+    return pack(options) if options.command == "pack" else run(options)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
