@@ -81,7 +81,8 @@ TEST(SweepState, RefusesWhatIsNotItsOwn) {
   EXPECT_EQ(loadState(options).getStatus().getMessage(),
             "'" + options.stateFile +
                 "' is the state of a sweep with seed 1 from 0");
-  options = {.listFile = "some list.txt", .stateFile = options.stateFile};
+  options.seed = SweepOptions().seed;
+  options.listFile = "some list.txt";
   ASSERT_TRUE(saveState(options, {}).isOk());
   options.listFile = "";
   EXPECT_EQ(loadState(options).getStatus().getMessage(),
