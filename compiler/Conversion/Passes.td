@@ -14,11 +14,17 @@ def LowerTiles : Pass<"dnn-lower-tiles", "::mlir::ModuleOp"> {
     that `dnn.target` names. The function carries `known_block_size` and
     `known_grid_size`, from which the launch is made.
 
+    Pipelines with `copy tma` (sm_90) become warp roles, tensor maps and wgmma
+    (docs/design/0006-hopper.md). Such a kernel takes tensor maps before its
+    other arguments: `dnn.tensor_maps` lists their texts, `dnn.shared_bytes` is
+    the shared memory in bytes that its launch asks for.
+
     Pre-condition:  the module names a known chip in `dnn.target`; every
                     `dnn.kernel` function is a tile program.
     Post-condition: no dnn op is left.
 
-    Example: see test/lit/Conversion/lower-tiles.mlir.
+    Example: see test/lit/Conversion/lower-tiles.mlir, and lower-hopper.mlir for
+    `copy tma`.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",

@@ -71,7 +71,8 @@ private:
   mlir::LogicalResult makeTiled(dnn::TileLoadOp load);
   mlir::LogicalResult makeIm2col(dnn::TileLoadOp load);
   mlir::LogicalResult checkIm2colLimits(dnn::TileLoadOp load);
-  /// The walk of columns with their position in `place` and in the tap.
+  /// Where step `step` is in each dimension of the reduction: the taps, then
+  /// the first of its channels.
   llvm::SmallVector<mlir::Value> locateStep(Emitter &e, mlir::Value step) const;
 
   dnn::CoordsAttr coords;
