@@ -7,8 +7,9 @@ number says nothing. This reads how many each of them ran, from what it printed:
   lit          Passed: 20                Failed: 1
 Tests whose name in ctest begins with Execute run problems on a device and are
 counted apart. Any other test counts as one, and a failed one that printed no
-number as one failure. Prints two lines and exits 1 if something failed or
-nothing ran.
+number as one failure; one that ctest skipped, because it said that this machine
+cannot run it, is no failure. Prints two lines and exits 1 if something failed
+or nothing ran.
 """
 
 import argparse
@@ -27,9 +28,20 @@ def find(pattern, text):
     return sum(map(int, numbers)) if numbers else None
 
 
+def get_kind(name):
+    return "execution" if name.startswith("Execute") else "unit"
+
+
+def is_skipped(case):
+    """Whether a test said that it cannot run here; a missing executable is in
+    the file as skipped, too, with another message."""
+    skipped = case.find("skipped")
+    return skipped is not None and skipped.get("message").startswith("SKIP_")
+
+
 def count_one(name, failed, output):
     """Returns (kind, passed, failed, skipped) of one test of ctest."""
-    kind = "execution" if name.startswith("Execute") else "unit"
+    kind = get_kind(name)
     passed = find(r"^\[  PASSED  \] (\d+) tests?\.", output)
     if passed is not None:
         wrong = find(r"^ *(\d+) FAILED TESTS?$", output) or 0
@@ -48,6 +60,9 @@ def count(path):
     """Returns {kind: [passed, failed, skipped]}."""
     totals = {kind: [0, 0, 0] for kind in KINDS}
     for case in xml.etree.ElementTree.parse(path).iter("testcase"):
+        if is_skipped(case):
+            totals[get_kind(case.get("name"))][2] += 1
+            continue
         failed = case.get("status") != "run"
         output = case.findtext("system-out") or ""
         kind, *numbers = count_one(case.get("name"), failed, output)
@@ -69,6 +84,8 @@ def report(totals):
 def self_test():
     """Numbers are read from each kind of output, good and bad."""
     cases = [
+        ("ATests", "SKIP_RETURN_CODE=2", "", "unit", 0, 0, 1),
+        ("ATests", "Unable to find executable", "", "unit", 0, 1, 0),
         ("ATests", False, "[==========] 5 tests\n[  PASSED  ] 5 tests.\n",
          "unit", 5, 0, 0),
         ("ATests", True, "[  PASSED  ] 82 tests.\n"
@@ -84,10 +101,13 @@ def self_test():
         ("Execute-gfx942", True, "", "execution", 0, 1, 0),
         ("Exports", False, "", "unit", 1, 0, 0),
     ]
-    for name, failed, output, *wanted in cases:
+    for name, fault, output, *wanted in cases:
         suite = xml.etree.ElementTree.Element("testsuite")
         case = xml.etree.ElementTree.SubElement(
-            suite, "testcase", name=name, status="fail" if failed else "run")
+            suite, "testcase", name=name,
+            status={False: "run", True: "fail"}.get(fault, "notrun"))
+        if isinstance(fault, str):
+            xml.etree.ElementTree.SubElement(case, "skipped", message=fault)
         xml.etree.ElementTree.SubElement(case, "system-out").text = output
         with tempfile.NamedTemporaryFile() as file:
             xml.etree.ElementTree.ElementTree(suite).write(file.name)
