@@ -24,12 +24,22 @@ struct ReadyKernel {
 };
 } // namespace
 
+static ErrorOr<const LoadedKernel *>
+prepareProblem(const ConvolutionCall &call, const ConvProblem &problem) {
+  ErrorOr<const LoadedKernel *> kernel = call.handle.engine.prepare(problem);
+  if (!kernel || call.operands.conv.deterministic == 0)
+    return kernel;
+  if (Status status = checkDeterministic(**kernel); !status.isOk())
+    return status;
+  return kernel;
+}
+
 ErrorOr<const LoadedKernel *> capi::prepareKernel(const ConvolutionCall &call) {
   const ErrorOr<ConvProblem> problem =
       makeConvProblem(call.direction, call.operands);
   if (!problem)
     return problem.getStatus();
-  return call.handle.engine.prepare(*problem);
+  return prepareProblem(call, *problem);
 }
 
 static LaunchArgs getArgs(const ConvolutionCall &call,
@@ -56,8 +66,7 @@ static ErrorOr<ReadyKernel> prepareToRun(const ConvolutionCall &call,
     return problem.getStatus();
   problem->epilogue = scaling.epilogue;
   logCommand(*problem);
-  const ErrorOr<const LoadedKernel *> kernel =
-      call.handle.engine.prepare(*problem);
+  const ErrorOr<const LoadedKernel *> kernel = prepareProblem(call, *problem);
   if (!kernel)
     return kernel.getStatus();
   return ReadyKernel{*kernel, getArgs(call, data, scaling)};

@@ -20,6 +20,17 @@ Status capi::checkWorkspace(const LoadedKernel &kernel, const void *workspace,
   return Status::ok();
 }
 
+/// The last piece of such a tile's text is "-a4": four parts.
+Status capi::checkDeterministic(const LoadedKernel &kernel) {
+  const std::string_view tile = kernel.getKernel().tile;
+  const size_t last = tile.rfind('-');
+  if (last == tile.npos || last + 1 == tile.size() || tile[last + 1] != 'a')
+    return Status::ok();
+  return notSupported("tile " + std::string(tile) +
+                      " adds by atomics, but the convolution's attribute asks "
+                      "for determinism");
+}
+
 static const void *getPointer(KernelArg arg, const LaunchArgs &args) {
   switch (arg) {
   case KernelArg::X:

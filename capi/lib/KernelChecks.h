@@ -11,6 +11,10 @@ namespace tessera::capi {
 Status checkWorkspace(const LoadedKernel &kernel, const void *workspace,
                       size_t workspaceBytes);
 
+/// NotSupported if the kernel adds by atomics, whose order differs from run to
+/// run. No model chooses such a tile; TESSERA_TILE may name one.
+Status checkDeterministic(const LoadedKernel &kernel);
+
 /// InvalidArgument if a pointer that one of the launches takes is null.
 Status checkArguments(const LoadedKernel &kernel, const LaunchArgs &args);
 

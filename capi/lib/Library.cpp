@@ -2,6 +2,8 @@
 
 #include "capi/lib/Library.h"
 
+#include "runtime/Base/Env.h"
+
 #include <mutex>
 
 using namespace tessera;
@@ -15,7 +17,9 @@ static ErrorOr<std::unique_ptr<Engine>> makeEngine() {
     return gpu.getStatus();
   EngineOptions options;
   options.compiler = capi::makeCompiler();
-  options.cacheDirectory = Engine::getDefaultCacheDirectory();
+  // What is made with a tile that somebody names is not for other processes.
+  if (!getEnvText("TESSERA_TILE"))
+    options.cacheDirectory = Engine::getDefaultCacheDirectory();
   return Engine::create(**gpu, std::move(options));
 }
 

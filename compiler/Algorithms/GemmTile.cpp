@@ -14,11 +14,13 @@ static const char *getCopyLetter(const GemmTile &tile) {
 }
 
 TileConfig GemmTile::toConfig() const {
-  return {"igemm", "m" + std::to_string(m) + "n" + std::to_string(n) + "k" +
-                       std::to_string(k) + "-w" + std::to_string(wavesM) + "x" +
-                       std::to_string(wavesN) + getCopyLetter(*this) +
-                       std::to_string(buffers) + "-" + mma +
-                       (parts > 1 ? "-s" + std::to_string(parts) : "")};
+  return {
+      "igemm",
+      "m" + std::to_string(m) + "n" + std::to_string(n) + "k" +
+          std::to_string(k) + "-w" + std::to_string(wavesM) + "x" +
+          std::to_string(wavesN) + getCopyLetter(*this) +
+          std::to_string(buffers) + "-" + mma +
+          (parts > 1 ? (isAtomic ? "-a" : "-s") + std::to_string(parts) : "")};
 }
 
 ErrorOr<GemmTile> tessera::parseGemmTile(const TileConfig &config) {
@@ -35,7 +37,8 @@ ErrorOr<GemmTile> tessera::parseGemmTile(const TileConfig &config) {
     scanner.expect("-b");
   scanner.number(tile.buffers);
   scanner.expect("-").word(mma, "- ");
-  if (scanner.consume("-s")) {
+  tile.isAtomic = scanner.consume("-a");
+  if (tile.isAtomic || scanner.consume("-s")) {
     scanner.number(tile.parts);
     if (tile.parts < 2)
       scanner.fail();

@@ -29,6 +29,9 @@ struct GemmTile {
   /// Parts of the reduction, which a second launch adds; "-s4" at the end of
   /// the text if there is more than one.
   int parts = 1;
+  /// Whether the parts are added to one result by atomics instead, in another
+  /// order in every run: "-a4". No model offers it; somebody has to ask.
+  bool isAtomic = false;
   /// Whether tiles are copied directly to LDS: "d2" instead of "b2".
   bool isDirect = false;
   bool isTma = false;

@@ -94,6 +94,20 @@ static SmallVector<Value> viewExtras(dnn::ConvOp conv,
   return views;
 }
 
+/// Whether the parts of a split reduction can be added in the result itself.
+static bool addsInPlace(dnn::ConvOp conv, const GemmTile &tile) {
+  return tile.isAtomic && conv.getEpilogue().empty() &&
+         conv.getElementType().isF32();
+}
+
+/// Where a launch before or behind this one looks after what is stored: the
+/// parts, or the one result that atomics add to; null if there is none.
+static Value addWorkspace(dnn::ConvOp conv, const GemmTile &tile) {
+  if (tile.parts == 1 || addsInPlace(conv, tile))
+    return {};
+  return addPartsWorkspace(conv, tile.isAtomic ? 1 : tile.parts);
+}
+
 /// The view that a tile is stored through: of the result, or of the parts that
 /// a second launch adds.
 static dnn::ViewOp viewStored(dnn::ConvOp conv, const ResultPlace &place,
@@ -103,7 +117,11 @@ static dnn::ViewOp viewStored(dnn::ConvOp conv, const ResultPlace &place,
   if (!workspace)
     return place.view.create(conv.getLoc(), conv.getResultOperand().get(),
                              coordinates);
-  coordinates.insert(coordinates.begin(), place.part);
+  const bool isShared =
+      cast<MemRefType>(workspace.getType()).getDimSize(0) == 1;
+  coordinates.insert(coordinates.begin(),
+                     isShared ? getAffineConstantExpr(0, conv.getContext())
+                              : place.part);
   return place.view.create(conv.getLoc(), workspace, coordinates);
 }
 
@@ -111,9 +129,7 @@ void tessera::buildGemmTiles(dnn::ConvOp conv, const GemmTile &tile,
                              GemmViews views, int64_t persistent) {
   OpBuilder b(conv);
   Location loc = conv.getLoc();
-  Value workspace;
-  if (tile.parts > 1)
-    workspace = addPartsWorkspace(conv, tile.parts);
+  Value workspace = addWorkspace(conv, tile);
   dnn::ViewOp stored = viewStored(conv, views.result, workspace);
   SmallVector<Value> extras;
   if (!workspace)
@@ -131,7 +147,9 @@ void tessera::buildGemmTiles(dnn::ConvOp conv, const GemmTile &tile,
   Value acc = createPipeline(b, loc, views, tile, body->getArguments());
   auto store = dnn::TileStoreOp::create(
       b, loc, acc, stored, body->getArgument(0), body->getArgument(1),
-      body->getArgument(2), extras);
+      body->getArgument(2), extras, tile.isAtomic);
+  if (tile.isAtomic)
+    buildZeros(conv, workspace ? workspace : conv.getResultOperand().get());
   if (workspace)
     buildPartSum(conv, workspace);
   else
@@ -146,6 +164,10 @@ static LogicalResult checkParts(dnn::ConvOp conv, const GemmTile &tile) {
   if (conv.getDirection() != dnn::ConvDirection::BackwardWeights)
     return conv.emitOpError() << "needs backward_weights to be split into "
                               << tile.parts << " parts";
+  Type element = conv.getElementType();
+  if (tile.isAtomic && (element.isF64() || element.isInteger()))
+    return conv.emitOpError()
+           << "is of " << element << ", whose sums have no atomics";
   int64_t size = getSplitSize(ConvGeometry(conv), tile.k);
   if (size % tile.parts != 0)
     return conv.emitOpError() << "needs parts that divide a reduction of "

@@ -32,30 +32,32 @@ Value tessera::addPartsWorkspace(dnn::ConvOp conv, int64_t parts) {
   return function.getArgument(last);
 }
 
-/// A kernel function behind that of `conv` with its arguments, and no body.
-static func::FuncOp createSumFunction(dnn::ConvOp conv) {
+/// A kernel function where `b` is, with the arguments of that of `conv`, and no
+/// body.
+static func::FuncOp createKernel(OpBuilder b, dnn::ConvOp conv,
+                                 StringRef suffix) {
   auto function = conv->getParentOfType<func::FuncOp>();
-  OpBuilder b(function->getContext());
-  b.setInsertionPointAfter(function);
-  auto sum = func::FuncOp::create(b, conv.getLoc(),
-                                  (function.getName() + "_sum").str(),
-                                  function.getFunctionType());
-  sum->setAttr(dnn::kKernelAttrName, b.getUnitAttr());
+  auto kernel = func::FuncOp::create(b, conv.getLoc(),
+                                     (function.getName() + suffix).str(),
+                                     function.getFunctionType());
+  kernel->setAttr(dnn::kKernelAttrName, b.getUnitAttr());
   for (unsigned i = 0; i < function.getNumArguments(); ++i)
-    sum.setArgAttrs(i, function.getArgAttrDict(i));
-  Block *body = sum.addEntryBlock();
-  b.setInsertionPointToStart(body);
+    kernel.setArgAttrs(i, function.getArgAttrDict(i));
+  b.setInsertionPointToStart(kernel.addEntryBlock());
   func::ReturnOp::create(b, conv.getLoc());
-  return sum;
+  return kernel;
 }
 
+static constexpr int64_t kThreads = 256, kMaxWidth = 4;
+
 void tessera::buildPartSum(dnn::ConvOp conv, Value workspace) {
-  constexpr int64_t kThreads = 256, kMaxWidth = 4;
   // Parts that are loaded before the first is added: one by one, each would
   // wait for memory. Behind the last part, a load gives zero.
   constexpr int64_t kAtOnce = 16;
   ConvProgram program(conv);
-  func::FuncOp function = createSumFunction(conv);
+  OpBuilder after(conv.getContext());
+  after.setInsertionPointAfter(conv->getParentOp());
+  func::FuncOp function = createKernel(after, conv, "_sum");
   OpBuilder b(function.getBody().front().getTerminator());
   PointBuilder p(b, conv.getLoc());
   auto type = cast<MemRefType>(workspace.getType());
@@ -85,4 +87,21 @@ void tessera::buildPartSum(dnn::ConvOp conv, Value workspace) {
     return PointBuilder::Values{next};
   })[0];
   emitResult(p, program, sum, last - 1, place, function.getArguments());
+}
+
+void tessera::buildZeros(dnn::ConvOp conv, Value tensor) {
+  func::FuncOp function =
+      createKernel(OpBuilder(conv->getParentOp()), conv, "_zero");
+  OpBuilder b(function.getBody().front().getTerminator());
+  PointBuilder p(b, conv.getLoc());
+  auto type = cast<MemRefType>(tensor.getType());
+  Value memory =
+      function.getArgument(cast<BlockArgument>(tensor).getArgNumber());
+  const int64_t last = type.getRank() - 1;
+  const int64_t width = getAccessWidth(type, last, kMaxWidth);
+  SmallVector<int64_t> sizes(type.getShape());
+  sizes.back() /= width;
+  PointBuilder::Values place(p.forEachPoint(sizes, kThreads));
+  place.back() = p.mul(place.back(), width);
+  p.storeBlock(p.zero(type.getElementType(), width), memory, last, place);
 }

@@ -3,7 +3,8 @@
 // A reduction that is too long for the few elements it ends in is split: the
 // first launch writes each part to a workspace, and the second, in the same
 // code object, adds them in a fixed order. So every run gives the same bits,
-// which atomics would not.
+// which atomics do not: they add to one result, which a launch before them
+// sets to zero.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,6 +23,10 @@ mlir::Value addPartsWorkspace(dnn::ConvOp conv, int64_t parts);
 /// Appends the kernel that sums the parts: it applies the convolution's
 /// epilogue and stores the result. To be called before `conv` is erased.
 void buildPartSum(dnn::ConvOp conv, mlir::Value workspace);
+
+/// Puts a kernel before that of `conv` that sets `tensor`, an argument of its
+/// function, to zero.
+void buildZeros(dnn::ConvOp conv, mlir::Value tensor);
 
 } // namespace tessera
 

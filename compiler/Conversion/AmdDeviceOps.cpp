@@ -38,6 +38,8 @@ public:
              Value uniform, int64_t alignment) const override;
   void store(Emitter &e, Value value, CheckedMemory memory, Value lane,
              int64_t alignment) const override;
+  void atomicAdd(Emitter &e, Value value, CheckedMemory memory,
+                 Value lane) const override;
   void loadToLds(Emitter &e, CheckedMemory memory, Value ldsPointer,
                  int64_t bytes, Value lane, Value uniform,
                  int64_t immediate) const override;
@@ -138,6 +140,13 @@ void AmdDeviceOps::store(Emitter &e, Value value, CheckedMemory memory,
   ROCDL::RawPtrBufferStoreOp::create(e.b, e.loc, value, memory.base, lane,
                                      e.constant(0), e.constant(0), nullptr,
                                      nullptr, nullptr);
+}
+
+void AmdDeviceOps::atomicAdd(Emitter &e, Value value, CheckedMemory memory,
+                             Value lane) const {
+  ROCDL::RawPtrBufferAtomicFaddOp::create(e.b, e.loc, value, memory.base, lane,
+                                          e.constant(0), e.constant(0), nullptr,
+                                          nullptr, nullptr);
 }
 
 void AmdDeviceOps::loadToLds(Emitter &e, CheckedMemory memory, Value ldsPointer,

@@ -92,6 +92,12 @@ public:
   virtual void store(Emitter &e, mlir::Value value, CheckedMemory memory,
                      mlir::Value lane, int64_t alignment) const = 0;
 
+  /// Adds an f32 to the one at byte offset `lane`, atomically on the device;
+  /// does nothing where that is not in range. Only of chips with
+  /// GpuTarget::hasFloatAtomics.
+  virtual void atomicAdd(Emitter &e, mlir::Value value, CheckedMemory memory,
+                         mlir::Value lane) const = 0;
+
   /// Loads `bytes` a lane to LDS, at `ldsPointer` + `immediate` and on; the
   /// immediate is added to the offset in memory, too. Only of chips with
   /// GpuTarget::directLdsBytes.

@@ -56,9 +56,9 @@ Value tessera::applyEpilogue(Emitter &e, Region &region, Value sum,
 }
 
 /// A double is truncated before.
-IRMapping tessera::mapEpilogueScalars(
-    Emitter &e, Region &region, Type accumulator,
-    llvm::function_ref<Value(Value)> getScalar) {
+IRMapping
+tessera::mapEpilogueScalars(Emitter &e, Region &region, Type accumulator,
+                            llvm::function_ref<Value(Value)> getScalar) {
   IRMapping mapping;
   auto map = [&](Value value) {
     if (mapping.contains(value))
@@ -224,6 +224,13 @@ static StoreView makeStoreView(Emitter &e, dnn::TileStoreOp store, Value view,
                    makeSide(alongN, pFirst), makeSide(!alongN, qFirst));
 }
 
+/// Element `i` of an accumulator.
+static Value getElement(Emitter &e, Value accumulator, int64_t i) {
+  if (!isa<VectorType>(accumulator.getType()))
+    return accumulator;
+  return vector::ExtractOp::create(e.b, e.loc, accumulator, i);
+}
+
 void tessera::emitEpilogue(Emitter &e, dnn::TileStoreOp store,
                            const TileMma &mma, const EpilogueInputs &inputs) {
   const MatrixInstruction &row = mma.getInstruction();
@@ -237,7 +244,8 @@ void tessera::emitEpilogue(Emitter &e, dnn::TileStoreOp store,
   IRMapping scalars = mapEpilogueScalars(
       e, store.getEpilogue(), mma.getAccumulatorType(), inputs.getScalar);
 
-  int64_t width = result.getWidth(row.accVector);
+  const bool isAtomic = store.getAtomic();
+  int64_t width = isAtomic ? 1 : result.getWidth(row.accVector);
   SmallVector<StorePlace> placesQ;
   for (int64_t i = 0; i < q.count; ++i)
     placesQ.push_back(result.locateQ(i * q.rows));
@@ -254,8 +262,11 @@ void tessera::emitEpilogue(Emitter &e, dnn::TileStoreOp store,
       Value value = applyRegion(e, store.getEpilogue(), values, scalars);
       value = roundTo(e, result.getAccess().getElementType(), value);
       for (auto [n, place] : llvm::enumerate(placesP))
-        result.store(packForStore(e, value, n * width, width), place,
-                     placesQ[i]);
+        if (isAtomic)
+          result.atomicAdd(getElement(e, value, n), place, placesQ[i]);
+        else
+          result.store(packForStore(e, value, n * width, width), place,
+                       placesQ[i]);
     }
   }
 }

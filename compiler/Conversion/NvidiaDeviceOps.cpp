@@ -43,6 +43,8 @@ public:
              Value uniform, int64_t alignment) const override;
   void store(Emitter &e, Value value, CheckedMemory memory, Value lane,
              int64_t alignment) const override;
+  void atomicAdd(Emitter &e, Value value, CheckedMemory memory,
+                 Value lane) const override;
   void loadToLds(Emitter &, CheckedMemory, Value, int64_t, Value, Value,
                  int64_t) const override {
     llvm_unreachable("tiles with copies directly to LDS have been refused");
@@ -246,6 +248,15 @@ void NvidiaDeviceOps::store(Emitter &e, Value value, CheckedMemory memory,
     storeWords(e, inside, place, words, 32);
     done += piece;
   }
+}
+
+void NvidiaDeviceOps::atomicAdd(Emitter &e, Value value, CheckedMemory memory,
+                                Value lane) const {
+  Value inside = emitIsInside(e, memory, lane, getByteSize(value.getType()));
+  Value address = emitAddress(e, memory.base, lane);
+  emitAsm(e, {}, {inside, address, value},
+          "@$0 red.relaxed.gpu.global.add.f32 [$1], $2;", "b,l,f,~{memory}",
+          /*hasEffects=*/true);
 }
 
 //===----------------------------------------------------------------------===//

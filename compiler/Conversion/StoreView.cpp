@@ -80,3 +80,8 @@ void StoreView::store(Value value, const StorePlace &placeP,
                       const StorePlace &placeQ) const {
   storeBuffer(e, value, buffer, getOffset(placeP, placeQ));
 }
+
+void StoreView::atomicAdd(Value value, const StorePlace &placeP,
+                          const StorePlace &placeQ) const {
+  e.device.atomicAdd(e, value, buffer.descriptor, getOffset(placeP, placeQ));
+}

@@ -57,6 +57,9 @@ public:
                    int64_t width) const;
   /// Stores integers where there is something.
   void store(mlir::Value value, const StorePlace &p, const StorePlace &q) const;
+  /// Adds an f32 where there is something, atomically.
+  void atomicAdd(mlir::Value value, const StorePlace &p,
+                 const StorePlace &q) const;
 
 private:
   StorePlace locate(const StoreSide &side, int64_t offset,

@@ -209,6 +209,15 @@ static LogicalResult checkPipeline(dnn::PipelineOp pipeline,
   return success();
 }
 
+static LogicalResult checkStore(dnn::TileStoreOp store,
+                                const GpuTarget &target) {
+  if (store.getAtomic() && !target.hasFloatAtomics)
+    return store.emitOpError() << "adds atomically, but " << target.name
+                               << " has no instruction that adds an f32 to "
+                                  "memory";
+  return success();
+}
+
 static std::optional<FactorType> getFactorType(Type element) {
   if (element.isF16())
     return FactorType::F16;
@@ -538,7 +547,8 @@ LogicalResult tessera::matchTileProgram(func::FuncOp function,
   // What TMA and wgmma need is checked where they are lowered (Hopper).
   if (program.isTma())
     return success();
-  if (failed(chooseInstruction(program, target)) ||
+  if (failed(checkStore(program.store, target)) ||
+      failed(chooseInstruction(program, target)) ||
       failed(countThreads(program, target)))
     return failure();
   if (program.isWhole())

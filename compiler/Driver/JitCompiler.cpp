@@ -1,8 +1,10 @@
 //===- JitCompiler.cpp - The engine's compiler, in this process -----------===//
 
 #include "compiler/Driver/JitCompiler.h"
+#include "compiler/Algorithms/Algorithm.h"
 #include "compiler/Algorithms/ChooseTile.h"
 #include "compiler/Pipeline/Pipeline.h"
+#include "runtime/Base/Env.h"
 
 #include <algorithm>
 
@@ -69,8 +71,18 @@ class JitCompiler : public KernelCompiler {
 public:
   std::string getRevision() const override { return kRevision; }
 
+  /// TESSERA_TILE overrules the model where its algorithm covers the problem;
+  /// whether the tile fits is for compile() to say.
   ErrorOr<TileConfig> chooseTile(const Problem &problem,
                                  const GpuTarget &target) const override {
+    if (auto text = getEnvText("TESSERA_TILE")) {
+      ErrorOr<TileConfig> tile = parseTileConfig(*text);
+      if (!tile)
+        return tile.getStatus();
+      const Algorithm *algorithm = findAlgorithm(*tile);
+      if (algorithm && algorithm->check(problem, target).isOk())
+        return tile;
+    }
     return tessera::chooseTile(problem, target);
   }
 

@@ -133,6 +133,13 @@ LogicalResult TileStoreOp::verify() {
       return emitOpError() << "needs views of one shape, but has "
                            << getView().getType() << " and " << extra.getType();
   Type element = getValue().getType().getElementType();
+  if (getAtomic() &&
+      (!element.isF32() || !getView().getType().getElementType().isF32()))
+    return emitOpError() << "adds atomically, which needs f32, but has "
+                         << element << " and "
+                         << getView().getType().getElementType();
+  if (getAtomic() && !getEpilogue().empty())
+    return emitOpError("adds atomically, which leaves no epilogue");
   if (getEpilogue().empty()) {
     if (!getExtras().empty())
       return emitOpError("has further tensors, but no epilogue to use them");

@@ -156,9 +156,15 @@ def TileStoreOp : Dnn_Op<"tile_store", []> {
     takes the accumulated element and theirs, at the same place and as f32. It
     may also use f32 arguments of the function.
 
+    With `atomic`, the tile is added to what memory holds, one element at a
+    time and in no order: tiles that share a place of the view, the parts of a
+    split reduction, may then be stored by different workgroups. Of f32, and
+    without an epilogue.
+
     Example:
     ```mlir
     dnn.tile_store %acc, %d[%g, %m, %n] : <256x256xf32>, <1x12544x256xf16>
+    dnn.tile_store %acc, %d[%g, %m, %n] atomic : <256x256xf32>, <4x256x64xf32>
     dnn.tile_store %acc, %d[%g, %m, %n] epilogue {
     ^bb0(%v: f32):
       %zero = arith.constant 0.0 : f32
@@ -176,7 +182,7 @@ def TileStoreOp : Dnn_Op<"tile_store", []> {
   }];
   let arguments = (ins Dnn_TileType:$value, Dnn_ViewType:$view, Index:$group,
                        Index:$row, Index:$column,
-                       Variadic<Dnn_ViewType>:$extras);
+                       Variadic<Dnn_ViewType>:$extras, UnitAttr:$atomic);
   let regions = (region AnyRegion:$epilogue);
   let builders = [
     OpBuilder<(ins "::mlir::Value":$value, "::mlir::Value":$view,
@@ -186,7 +192,7 @@ def TileStoreOp : Dnn_Op<"tile_store", []> {
             ::mlir::ValueRange());
     }]>];
   let assemblyFormat = [{
-    $value `,` $view `[` $group `,` $row `,` $column `]`
+    $value `,` $view `[` $group `,` $row `,` $column `]` (`atomic` $atomic^)?
     (`ins` `(` $extras^ `:` type($extras) `)`)? (`epilogue` $epilogue^)? attr-dict `:` type($value) `,` type($view)
   }];
   let hasVerifier = 1;

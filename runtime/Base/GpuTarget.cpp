@@ -10,6 +10,8 @@ using namespace tessera;
 // AMDGPUBaseInfo. LDS: the same, and AMD's CDNA4 white paper for
 // gfx950. Buffer word 3: gfx9 data format 32 bits; gfx10 and later add
 // resource level 1 and OOB_SELECT 3 (raw), as MLIR's amdgpu lowering does.
+// Float atomics: the ISA guides' buffer_atomic_add_f32, which gfx906 and gfx10
+// lack.
 static constexpr uint32_t kGfx9Buffer = 0x00027000;
 static constexpr uint32_t kGfx10Buffer = 0x31027000;
 
@@ -27,27 +29,27 @@ static constexpr uint32_t kFlushesHalf =
 
 static constexpr GpuTarget kTargets[] = {
     // name, unit, byte dot, wave, lds, banks, waves, simds, units,
-    // word3, errata, direct LDS bytes
+    // word3, float atomics, errata, direct LDS bytes
     {"gfx906", MatrixUnit::None, IntegerDot::Signed, 64, 65536, 32, 10, 4, 64,
-     kGfx9Buffer, 0, /*directLdsBytes=*/4},
+     kGfx9Buffer, false, 0, /*directLdsBytes=*/4},
     {"gfx908", MatrixUnit::MfmaCdna1, IntegerDot::Signed, 64, 65536, 32, 10, 4,
-     120, kGfx9Buffer, 0, /*directLdsBytes=*/4},
+     120, kGfx9Buffer, true, 0, /*directLdsBytes=*/4},
     {"gfx90a", MatrixUnit::MfmaCdna2, IntegerDot::Signed, 64, 65536, 32, 8, 4,
-     110, kGfx9Buffer, kFlushesHalf, /*directLdsBytes=*/4},
+     110, kGfx9Buffer, true, kFlushesHalf, /*directLdsBytes=*/4},
     {"gfx942", MatrixUnit::MfmaCdna3, IntegerDot::Signed, 64, 65536, 32, 8, 4,
-     304, kGfx9Buffer, 0, /*directLdsBytes=*/4},
+     304, kGfx9Buffer, true, 0, /*directLdsBytes=*/4},
     {"gfx950", MatrixUnit::MfmaCdna4, IntegerDot::Signed, 64, 163840, 64, 8, 4,
-     256, kGfx9Buffer, kNoPackedFma, /*directLdsBytes=*/16},
+     256, kGfx9Buffer, true, kNoPackedFma, /*directLdsBytes=*/16},
     {"gfx1030", MatrixUnit::None, IntegerDot::Signed, 32, 65536, 32, 16, 2, 80,
-     kGfx10Buffer, 0},
+     kGfx10Buffer, false, 0},
     {"gfx1100", MatrixUnit::WmmaGfx11, IntegerDot::Mixed, 32, 65536, 32, 16, 2,
-     96, kGfx10Buffer, 0},
+     96, kGfx10Buffer, true, 0},
     {"gfx1151", MatrixUnit::WmmaGfx11, IntegerDot::Mixed, 32, 65536, 32, 16, 2,
-     40, kGfx10Buffer, 0},
+     40, kGfx10Buffer, true, 0},
     {"gfx1200", MatrixUnit::WmmaGfx12, IntegerDot::Mixed, 32, 65536, 32, 16, 2,
-     32, kGfx10Buffer, 0},
+     32, kGfx10Buffer, true, 0},
     {"gfx1201", MatrixUnit::WmmaGfx12, IntegerDot::Mixed, 32, 65536, 32, 16, 2,
-     64, kGfx10Buffer, 0},
+     64, kGfx10Buffer, true, 0},
 };
 
 // The other chips: of their generation only what the whole of it shares.
@@ -65,12 +67,13 @@ static constexpr GpuTarget makeGfx9(std::string_view name) {
           4,
           60,
           kGfx9Buffer,
+          false,
           0};
 }
 
 static constexpr GpuTarget makeGfx10(std::string_view name, IntegerDot dot) {
-  return {name, MatrixUnit::None, dot, 32, 65536, 32, 16, 2,
-          28,   kGfx10Buffer,     0};
+  return {name, MatrixUnit::None, dot,   32, 65536, 32, 16, 2,
+          28,   kGfx10Buffer,     false, 0};
 }
 
 static constexpr GpuTarget makeGfx11(std::string_view name) {
@@ -84,6 +87,7 @@ static constexpr GpuTarget makeGfx11(std::string_view name) {
           2,
           16,
           kGfx10Buffer,
+          true,
           0};
 }
 
@@ -130,6 +134,7 @@ static constexpr GpuTarget makeSm(std::string_view name, uint32_t warps,
           kSchedulers,
           units,
           /*bufferWord3=*/0,
+          /*hasFloatAtomics=*/true,
           /*errata=*/0,
           /*directLdsBytes=*/0,
           Vendor::Nvidia,

@@ -61,7 +61,8 @@ struct GpuTarget {
   /// Word 3 of a raw buffer descriptor whose out-of-range loads give zero; of
   /// AMD's chips.
   uint32_t bufferWord3;
-  uint32_t errata; ///< Or of Erratum.
+  bool hasFloatAtomics; ///< Adds an f32 to memory in one instruction.
+  uint32_t errata;      ///< Or of Erratum.
   /// Widest load of a lane that goes directly to LDS; 0 if none does.
   uint32_t directLdsBytes = 0;
   Vendor vendor = Vendor::Amd;

@@ -1,4 +1,5 @@
-/*===- convolution.h - What a convolution is -------------------------------===*\
+/*===- convolution.h - What a convolution is
+-------------------------------===*\
 |*
 |* A convolution is described by a convolution descriptor (padding, strides,
 |* dilations, groups) and three tensors: input x, filter w, output y. How to
@@ -99,8 +100,10 @@ typedef struct {
 /** Attributes of a convolution descriptor. */
 typedef enum {
   MIOPEN_CONVOLUTION_ATTRIB_FP16_ALT_IMPL = 0, /**< -1, 0 or 1; no effect. */
-  MIOPEN_CONVOLUTION_ATTRIB_DETERMINISTIC = 1, /**< 0 or 1; our kernels are
-                                                    always deterministic. */
+  MIOPEN_CONVOLUTION_ATTRIB_DETERMINISTIC = 1, /**< 0 or 1; kernels are
+                                                    deterministic unless
+                                                    TESSERA_TILE names one that
+                                                    is not, which 1 refuses. */
 #ifdef MIOPEN_BETA_API
   MIOPEN_CONVOLUTION_ATTRIB_FP8_ROUNDING_MODE = 2, /**< 0 or 1; no effect. */
 #else
@@ -111,10 +114,7 @@ typedef enum {
 } miopenConvolutionAttrib_t;
 
 /** Whether f32 may be computed in a shorter type. */
-typedef enum {
-  miopenMathDefault = 0,
-  miopenMathPedantic = 1
-} miopenMathType_t;
+typedef enum { miopenMathDefault = 0, miopenMathPedantic = 1 } miopenMathType_t;
 
 /** How hard Find works. Kept in the descriptor and given back; Find does the
  *  same in every mode, because this release has one kernel for a problem. */
@@ -299,7 +299,8 @@ MIOPEN_EXPORT miopenStatus_t miopenSetConvolutionGroupCount(
  * @param adj_w     Columns, below `stride_w` when used.
  *
  * @retval miopenStatusSuccess       The numbers are kept.
- * @retval miopenStatusBadParm       `convDesc` is NULL, or a number is negative.
+ * @retval miopenStatusBadParm       `convDesc` is NULL, or a number is
+ * negative.
  * @retval miopenStatusUnknownError  The descriptor is not 2-D.
  *
  * @par Threads
@@ -406,9 +407,9 @@ miopenDestroyConvolutionDescriptor(miopenConvolutionDescriptor_t convDesc);
  * @par Threads
  *   Nobody else may use the descriptor meanwhile.
  */
-MIOPEN_EXPORT miopenStatus_t miopenSetConvolutionAttribute(
-    miopenConvolutionDescriptor_t convDesc,
-    const miopenConvolutionAttrib_t attr, int value);
+MIOPEN_EXPORT miopenStatus_t
+miopenSetConvolutionAttribute(miopenConvolutionDescriptor_t convDesc,
+                              const miopenConvolutionAttrib_t attr, int value);
 
 /**
  * Reads an attribute.
@@ -424,9 +425,9 @@ MIOPEN_EXPORT miopenStatus_t miopenSetConvolutionAttribute(
  * @par Threads
  *   Any, while nobody sets or destroys the descriptor.
  */
-MIOPEN_EXPORT miopenStatus_t miopenGetConvolutionAttribute(
-    miopenConvolutionDescriptor_t convDesc,
-    const miopenConvolutionAttrib_t attr, int *value);
+MIOPEN_EXPORT miopenStatus_t
+miopenGetConvolutionAttribute(miopenConvolutionDescriptor_t convDesc,
+                              const miopenConvolutionAttrib_t attr, int *value);
 
 /**
  * Sets the find mode of this convolution.

@@ -104,6 +104,25 @@ func.func @store_epilogue(%c: !dnn.tile<8x8xf32>, %v: !dnn.view<1x8x8xf16>, %i: 
 
 // -----
 
+func.func @store_atomic_type(%c: !dnn.tile<8x8xf32>, %v: !dnn.view<1x8x8xf16>, %i: index) {
+  // expected-error@+1 {{adds atomically, which needs f32, but has 'f32' and 'f16'}}
+  dnn.tile_store %c, %v[%i, %i, %i] atomic : <8x8xf32>, <1x8x8xf16>
+  return
+}
+
+// -----
+
+func.func @store_atomic_epilogue(%c: !dnn.tile<8x8xf32>, %v: !dnn.view<1x8x8xf32>, %i: index) {
+  // expected-error@+1 {{adds atomically, which leaves no epilogue}}
+  dnn.tile_store %c, %v[%i, %i, %i] atomic epilogue {
+  ^bb0(%e: f32):
+    dnn.yield %e : f32
+  } : <8x8xf32>, <1x8x8xf32>
+  return
+}
+
+// -----
+
 func.func @store_extras(%c: !dnn.tile<8x8xf32>, %v: !dnn.view<1x8x8xf16>, %i: index) {
   // expected-error@+1 {{has further tensors, but no epilogue to use them}}
   dnn.tile_store %c, %v[%i, %i, %i] ins(%v : !dnn.view<1x8x8xf16>) : <8x8xf32>, <1x8x8xf16>

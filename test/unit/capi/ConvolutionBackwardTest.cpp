@@ -165,6 +165,22 @@ TEST_P(ConvolutionBackward, WorkspaceIsTheKernels) {
   EXPECT_EQ(engine->launches.back().args.workspace, &data[3]);
 }
 
+// A kernel that adds by atomics, which only TESSERA_TILE can have named, does
+// not run where the descriptor asks for determinism.
+TEST_P(ConvolutionBackward, AttributeRefusesAtomics) {
+  const auto attribute = MIOPEN_CONVOLUTION_ATTRIB_DETERMINISTIC;
+  engine->kernel.kernel.tile = "igemm-m64n64k32-w2x2-b2-mfma32-a4";
+  EXPECT_EQ(execute(), miopenStatusSuccess);
+  ASSERT_EQ(miopenSetConvolutionAttribute(conv, attribute, 1), 0);
+  EXPECT_EQ(execute(), miopenStatusNotImplemented);
+  EXPECT_NE(std::string(tesseraGetLastErrorMessage()).find("adds by atomics"),
+            std::string::npos);
+  EXPECT_EQ(find(), miopenStatusNotImplemented);
+  EXPECT_EQ(engine->launches.size(), 1u);
+  engine->kernel.kernel.tile = "igemm-m64n64k32-w2x2-b2-mfma32-s4";
+  EXPECT_EQ(execute(), miopenStatusSuccess);
+}
+
 // Immediate mode counts, lists, compiles and runs the one solution, whose id
 // is its own in each direction.
 TEST_P(ConvolutionBackward, ImmediateModeRunsItsSolution) {

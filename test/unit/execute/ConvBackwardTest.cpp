@@ -207,6 +207,37 @@ TEST_F(ConvBackward, SplitsTheReductionExactly) {
       }
 }
 
+// The parts are added to one result by atomics: in the result itself if that is
+// f32 without an epilogue, else in a workspace. The sums are of integers, so
+// that their order does not matter. A chip without such an instruction says so.
+TEST_F(ConvBackward, AddsPartsByAtomicsExactly) {
+  for (DataType type : {DataType::F16, DataType::F32}) {
+    GemmTile tile = getTiles(getTarget(), type).back();
+    tile.parts = 2;
+    tile.isAtomic = true;
+    auto fixed =
+        makeEngine(std::make_shared<FixedTileCompiler>(tile.toConfig()));
+    ASSERT_NE(fixed, nullptr);
+    for (Layout layout : {Layout::NHWC, Layout::NCHW})
+      for (bool hasEpilogue : {false, true}) {
+        ConvProblem p = makeSmall(Direction::BackwardWeights, type);
+        p.xLayout = p.wLayout = p.yLayout = layout;
+        p.batch = 32;
+        p.in = {6, 4};
+        p.outChannels = 66;
+        p.epilogue.bias = p.epilogue.beta = hasEpilogue;
+        if (getTarget().hasFloatAtomics) {
+          checkConv(*fixed, p, reference::DataKind::Integer);
+          continue;
+        }
+        const Status status = fixed->prepare(p).getStatus();
+        EXPECT_NE(status.getMessage().find("has no instruction that adds"),
+                  std::string::npos)
+            << status.getMessage();
+      }
+  }
+}
+
 // Blocks are written to LDS without a bank conflict, and read without one.
 TEST(GradientLayer, HasNoBankConflict) {
   std::string path = getEnvText("TESSERA_EMULATOR_STATS").value_or("");

@@ -14,6 +14,8 @@ TEST(GemmTile, HasAStableText) {
   GemmTile split = kTile;
   split.parts = 8;
   EXPECT_EQ(split.toConfig().toText(), "igemm-m256n128k32-w2x4-b3-mfma32-s8");
+  split.isAtomic = true;
+  EXPECT_EQ(split.toConfig().toText(), "igemm-m256n128k32-w2x4-b3-mfma32-a8");
 }
 
 // What is written can be read, and is the same tile.
@@ -23,6 +25,10 @@ TEST(GemmTile, RoundTrips) {
   EXPECT_EQ(*read, kTile);
   GemmTile split = kTile;
   split.parts = 8;
+  read = parseGemmTile(split.toConfig());
+  ASSERT_TRUE(read) << read.getStatus().getMessage();
+  EXPECT_EQ(*read, split);
+  split.isAtomic = true;
   read = parseGemmTile(split.toConfig());
   ASSERT_TRUE(read) << read.getStatus().getMessage();
   EXPECT_EQ(*read, split);
@@ -36,6 +42,8 @@ TEST(GemmTile, RefusesOtherTexts) {
         "igemm-m256n128k32-w2x4-b3-mfma32 ",
         "igemm-m256n128k32-w2x4-b3-mfma32-x",
         "igemm-m256n128k32-w2x4-b3-mfma32-s1",
+        "igemm-m256n128k32-w2x4-b3-mfma32-a1",
+        "igemm-m256n128k32-w2x4-b3-mfma32-s4-a4",
         "igemm-m0256n128k32-w2x4-b3-mfma32", "igemm-m256k32n128-w2x4-b3-mfma32",
         "igemm-m256n128k32-w2-b3-mfma32", "igemm-m-1n128k32-w2x4-b3-mfma32",
         "igemm-m0n128k32-w2x4-b3-mfma32", "igemm-m256n128k32-w2x4-b0-mfma32",

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 using namespace tessera;
 
 static ConvProblem getTestProblem() {
@@ -45,6 +47,26 @@ TEST_P(JitCompiler, CompilesAKernel) {
   EXPECT_EQ(kernel->resources.scratchBytes, 0u);
   EXPECT_EQ(kernel->tile, tile->toText());
   EXPECT_EQ(kernel->stageTimes.size(), 6u);
+}
+
+// TESSERA_TILE overrules the model for what its algorithm covers, and nothing
+// else; a text that is no tile is refused.
+TEST(JitCompilerTile, IsNamedByTheEnvironment) {
+  std::unique_ptr<KernelCompiler> compiler = createJitCompiler();
+  const GpuTarget &target = *findTarget("gfx942");
+  auto choose = [&](const char *text, const Problem &problem) {
+    setenv("TESSERA_TILE", text, 1);
+    ErrorOr<TileConfig> tile = compiler->chooseTile(problem, target);
+    unsetenv("TESSERA_TILE");
+    return tile ? tile->toText() : tile.getStatus().getMessage();
+  };
+  constexpr const char *kNamed = "igemm-m64n64k32-w2x2-b2-mfma32";
+  EXPECT_EQ(choose(kNamed, getTestProblem()), kNamed);
+  EXPECT_EQ(choose("-", getTestProblem()).find("'-' is not a tile"), 0u);
+  ErrorOr<Problem> pool = parseDriverCommand(
+      "poolfp16 -n 2 -c 8 -H 14 -W 14 -y 2 -x 2 -p 0 -q 0 -u 2 -v 2");
+  ASSERT_TRUE(pool) << pool.getStatus().getMessage();
+  EXPECT_EQ(choose(kNamed, *pool).find("pool"), 0u);
 }
 
 // A tile that the chip has no instruction for is an error, not a crash.

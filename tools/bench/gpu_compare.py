@@ -1,0 +1,321 @@
+#!/usr/bin/env python3
+"""Times convolutions of this library on an NVIDIA GPU beside cuDNN's.
+
+  gpu_compare.py [--library lib/libtessera.so.0] [--list FILE] [--batch N]
+                 [--directions fwd,bwd,wrw] [--type bf16|f16] [--out FOLDER]
+
+Everything runs in one process: our kernels through the C API
+(tesseraRunProblem), cuDNN's through PyTorch with cudnn.benchmark on. FILE has a
+name and the network config of a forward convolution a line; the type, the
+directions and, with --batch, the batch are replaced. For each problem:
+
+1. Our result is compared with cuDNN's of f32 on the same data, five times over
+   poisoned memory; all five must have the same bits.
+2. Both are timed in turn, as one CUDA graph each: medians of events, behind a
+   write of 256 MiB that leaves nothing in the second cache.
+
+The floor of a problem is the larger of its operations over the rate of an
+8192^3 GEMM and its bytes over the rate of a 1 GiB copy, both measured in the
+same run. FOLDER gets compare.tsv and compare.svg. Exits 1 if a result is wrong
+or a problem does not run.
+"""
+
+import argparse
+import concurrent.futures
+import ctypes
+import math
+import os
+import pathlib
+import re
+import sys
+
+from gpu_tiles import Gpu, parse_config
+
+DIRECTIONS = ("fwd", "bwd", "wrw")
+RESULTS = {"fwd": "y", "bwd": "x", "wrw": "w"}
+
+# ------------------------------------------------------------------ the C API
+
+
+class Arguments(ctypes.Structure):
+    """tesseraProblemArguments of include/tessera/problem.h."""
+    _fields_ = [("size", ctypes.c_uint32), ("reserved", ctypes.c_uint32)] + [
+        (name, ctypes.c_void_p)
+        for name in "x w y bias residual indices workspace".split()] + [
+        ("workspace_bytes", ctypes.c_size_t)] + [
+        (name, ctypes.c_double)
+        for name in "alpha beta activ_alpha activ_beta activ_gamma".split()]
+
+
+class StageTime(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char * 32), ("ms", ctypes.c_double)]
+
+
+class KernelInfo(ctypes.Structure):
+    """tesseraKernelInfo of include/tessera/tessera.h."""
+    _fields_ = [("size", ctypes.c_uint32), ("origin", ctypes.c_int),
+                ("code_bytes", ctypes.c_uint64),
+                ("workspace_bytes", ctypes.c_uint64)] + [
+        (name, ctypes.c_uint32)
+        for name in ("vgprs agprs sgprs vgpr_spills sgpr_spills lds_bytes "
+                     "scratch_bytes stage_count").split()] + [
+        ("tile", ctypes.c_char * 128), ("stages", StageTime * 16)]
+
+
+class Library:
+    """A handle of the library, on the device that PyTorch uses."""
+
+    def __init__(self, path):
+        self.api = ctypes.CDLL(path)
+        self.api.tesseraGetLastErrorMessage.restype = ctypes.c_char_p
+        self.handle = ctypes.c_void_p()
+        self.check(self.api.miopenCreate(ctypes.byref(self.handle)))
+
+    def check(self, status):
+        if status:
+            message = self.api.tesseraGetLastErrorMessage().decode()
+            raise RuntimeError(f"status {status}: {message}")
+
+    def get_info(self, config):
+        """Compiles the kernel, if that has not been done."""
+        info = KernelInfo(size=ctypes.sizeof(KernelInfo))
+        self.check(self.api.tesseraGetProblemKernelInfo(
+            self.handle, config.encode(), ctypes.byref(info)))
+        return info
+
+    def run(self, config, tensors, workspace, stream):
+        arguments = Arguments(
+            size=ctypes.sizeof(Arguments), alpha=1,
+            workspace=workspace.data_ptr() if workspace is not None else None,
+            workspace_bytes=workspace.numel() if workspace is not None else 0,
+            **{name: tensor.data_ptr() for name, tensor in tensors.items()})
+        self.check(self.api.miopenSetStream(self.handle,
+                                            ctypes.c_void_p(stream)))
+        self.check(self.api.tesseraRunProblem(self.handle, config.encode(),
+                                              ctypes.byref(arguments)))
+
+
+def compile_all(path, configs, threads):
+    """Compiles every kernel, several at once. Returns what failed."""
+    faults = {}
+
+    def compile_some(part):
+        library = Library(path)
+        for config in part:
+            try:
+                library.get_info(config)
+            except RuntimeError as error:
+                faults[config] = str(error)
+
+    with concurrent.futures.ThreadPoolExecutor(threads) as pool:
+        list(pool.map(compile_some, [configs[i::threads]
+                                     for i in range(threads)]))
+    return faults
+
+
+# ------------------------------------------------------------------- problems
+
+
+def read_list(options):
+    """(name, direction, config) of everything that is to be timed."""
+    problems = []
+    for line in open(options.list):
+        if not line.strip() or line.startswith("#"):
+            continue
+        name, config = line.split()
+        if options.batch:
+            config = re.sub(r"-n\d+c", f"-n{options.batch}c", config)
+        for direction in options.directions.split(","):
+            text = re.sub(r"^conv-\w+-\w+-", f"conv-{direction}-{options.type}-",
+                          config)
+            problems.append((name, direction, text))
+    return problems
+
+
+class Case:
+    """One problem: tensors, what the result should be, cuDNN's way to it."""
+
+    def __init__(self, gpu, direction, config, element):
+        torch, p = gpu.torch, parse_config(config)
+        out = [(p[a] + 2 * p["p" + a] - p["d" + a] * (p[f] - 1) - 1)
+               // p["s" + a] + 1 for a, f in (("h", "y"), ("w", "x"))]
+
+        def draw(*shape, scale=1.0):
+            values = torch.randn(*shape, device="cuda") * scale
+            return values.to(element).to(memory_format=torch.channels_last)
+        reach = p["c"] // p["g"] * p["y"] * p["x"]
+        self.tensors = {
+            "x": draw(p["n"], p["c"], p["h"], p["w"]),
+            "w": draw(p["k"], p["c"] // p["g"], p["y"], p["x"],
+                      scale=reach ** -0.5),
+            "y": draw(p["n"], p["k"], *out)}
+        if direction == "wrw":  # Sums over all pixels must fit f16.
+            self.tensors["y"] *= (p["n"] * out[0] * out[1]) ** -0.5
+        window = ([p["sh"], p["sw"]], [p["ph"], p["pw"]], [p["dh"], p["dw"]])
+
+        def run_library(x, w, y):
+            if direction == "fwd":
+                return torch.nn.functional.conv2d(x, w, None, *window, p["g"])
+            mask = [direction == "bwd", direction == "wrw", False]
+            return torch.ops.aten.convolution_backward(
+                y, x, w, None, *window, False, [0, 0], p["g"],
+                mask)[mask.index(True)]
+        self.run_library = lambda: run_library(
+            *(self.tensors[name] for name in "xwy"))
+        self.wanted = run_library(
+            *(self.tensors[name].float() for name in "xwy"))
+        self.result = self.tensors[RESULTS[direction]]
+        self.operations = 2 * p["n"] * p["k"] * out[0] * out[1] * reach
+        self.bytes = 2 * sum(t.numel() for t in self.tensors.values())
+
+
+def get_fault(gpu, case, run):
+    """What is wrong with our result, or nothing."""
+    first = None
+    for _ in range(5):
+        case.result.fill_(float("nan"))
+        run()
+        gpu.torch.cuda.synchronize()
+        if first is None:
+            first = case.result.clone()
+            difference = (first.float() - case.wanted).norm()
+            error = (difference / case.wanted.norm()).item()
+            if not error < 1e-2:  # Also of a NaN.
+                return f"relative error {error:.2e}"
+        elif not gpu.torch.equal(first, case.result):
+            return "other bits in another run"
+    return ""
+
+
+def compare(gpu, library, direction, config, options):
+    """Microseconds of ours and of cuDNN's, the tile, operations, bytes."""
+    element = {"bf16": gpu.torch.bfloat16, "f16": gpu.torch.float16}
+    case = Case(gpu, direction, config, element[options.type])
+    info = library.get_info(config)
+    workspace = gpu.torch.empty(info.workspace_bytes, dtype=gpu.torch.uint8,
+                                device="cuda") if info.workspace_bytes else None
+
+    def run():
+        library.run(config, case.tensors, workspace,
+                    gpu.torch.cuda.current_stream().cuda_stream)
+    if fault := get_fault(gpu, case, run):
+        raise RuntimeError(f"{fault} with {info.tile.decode()}")
+    ours, peer = gpu.time([run, case.run_library], options.repeats)
+    return ours, peer, info.tile.decode(), case.operations, case.bytes
+
+
+def measure_limits(gpu):
+    """Operations and bytes a microsecond of a GEMM and of a copy."""
+    torch = gpu.torch
+    a = torch.randn(8192, 8192, device="cuda").bfloat16()
+    x = torch.empty(1 << 29, dtype=torch.bfloat16, device="cuda")
+    y = torch.empty_like(x)
+    gemm, copy = gpu.time([lambda: a @ a, lambda: y.copy_(x)], 10)
+    return 2 * 8192 ** 3 / gemm, 4 * x.numel() / copy
+
+
+# -------------------------------------------------------------------- reports
+
+
+def get_geomean(values):
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def write_chart(rows, title, path):
+    """A bar for each problem: our speed over cuDNN's, cut at 3."""
+    width, left, step, unit = 900, 190, 15, 220
+    height = 70 + step * len(rows)
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" '
+             f'height="{height}" font-family="sans-serif" font-size="11">',
+             f'<text x="8" y="18" font-size="14">{title}</text>']
+    for tick in (0.5, 1, 1.5, 2, 2.5, 3):
+        x = left + tick * unit
+        color = "#333" if tick == 1 else "#ccc"
+        parts.append(f'<line x1="{x}" y1="34" x2="{x}" y2="{height - 20}" '
+                     f'stroke="{color}"/><text x="{x - 8}" y="{height - 6}">'
+                     f'{tick}</text>')
+    for i, row in enumerate(rows):
+        y, ratio = 40 + i * step, row["ratio"]
+        color = "#3a7" if ratio >= 1 else "#c73" if ratio >= 0.8 else "#b22"
+        parts.append(
+            f'<text x="8" y="{y + 10}">{row["name"]} {row["direction"]}</text>'
+            f'<rect x="{left}" y="{y}" width="{min(ratio, 3) * unit:.1f}" '
+            f'height="{step - 3}" fill="{color}"/><text x="'
+            f'{left + min(ratio, 2.8) * unit + 4:.1f}" y="{y + 10}">'
+            f'{ratio:.2f}</text>')
+    path.write_text("\n".join(parts) + "\n</svg>\n")
+
+
+def report(rows, title, folder):
+    columns = "name direction ours_us cudnn_us ratio floor_us share tile".split()
+    lines = ["\t".join(columns)]
+    for row in rows:
+        lines.append("\t".join(f"{row[c]:.3f}" if isinstance(row[c], float)
+                               else row[c] for c in columns))
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "compare.tsv").write_text(f"# {title}\n" + "\n".join(lines) + "\n")
+    write_chart(rows, title, folder / "compare.svg")
+    for direction in dict.fromkeys(row["direction"] for row in rows):
+        ratios = [r["ratio"] for r in rows if r["direction"] == direction]
+        print(f"{direction}: {len(ratios)} problems, geometric mean "
+              f"{get_geomean(ratios):.3f} of cuDNN's speed, worst "
+              f"{min(ratios):.2f}, best {max(ratios):.2f}")
+    print(f"all: {len(rows)} problems, geometric mean "
+          f"{get_geomean([row['ratio'] for row in rows]):.3f}")
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    here = pathlib.Path(__file__).resolve().parent
+    parser.add_argument("--library", default="build/dev/lib/libtessera.so.0")
+    parser.add_argument("--list", default=here / "conv-h100.txt")
+    parser.add_argument("--directions", default=",".join(DIRECTIONS))
+    parser.add_argument("--type", choices=["bf16", "f16"], default="bf16")
+    parser.add_argument("--batch", type=int)
+    parser.add_argument("--repeats", type=int, default=20)
+    parser.add_argument("--threads", type=int, default=min(12, os.cpu_count()))
+    parser.add_argument("--out", type=pathlib.Path, default="compare")
+    options = parser.parse_args()
+
+    os.environ.setdefault("TESSERA_DEVICE", "nvidia")
+    gpu = Gpu()
+    gpu.torch.cuda.init()
+    rate, bandwidth = measure_limits(gpu)
+    torch = gpu.torch
+    title = (f"{torch.cuda.get_device_name()}, {options.type} NHWC, cuDNN "
+             f"{torch.backends.cudnn.version()}, GEMM {rate / 1e6:.0f} TFLOP/s, "
+             f"copy {bandwidth / 1e6:.2f} TB/s")
+    print(title, flush=True)
+    problems = read_list(options)
+    faults = compile_all(options.library, [p[2] for p in problems],
+                         options.threads)
+    library = Library(options.library)
+    rows = []
+    for done, (name, direction, config) in enumerate(problems):
+        prefix = f"[{done + 1}/{len(problems)}] {name} {direction}"
+        try:
+            if config in faults:
+                raise RuntimeError(faults[config])
+            ours, peer, tile, operations, size = compare(
+                gpu, library, direction, config, options)
+        except RuntimeError as error:
+            faults[config] = str(error)
+            print(f"{prefix} FAILED {config}: {error}", flush=True)
+            continue
+        floor = max(operations / rate, size / bandwidth)
+        rows.append({"name": name, "direction": direction, "ours_us": ours,
+                     "cudnn_us": peer, "ratio": peer / ours, "floor_us": floor,
+                     "share": floor / ours, "tile": tile})
+        print(f"{prefix} {ours:.1f} us, cuDNN {peer:.1f}, ratio "
+              f"{peer / ours:.2f}, {floor / ours:.2f} of the floor, {tile}",
+              flush=True)
+    if rows:
+        report(rows, title, options.out)
+    if faults:
+        print(f"{len(faults)} problems failed")
+    return 1 if faults or not rows else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
