@@ -19,7 +19,9 @@ using namespace tessera;
 /// Filter elements that a thread can keep beside its sums and data.
 static constexpr int64_t kMaxFilter = 128;
 /// Products of a thread for one source channel: what is written out.
-static constexpr int64_t kMaxProducts = 512;
+static constexpr int64_t kMaxProducts = 1536;
+/// Blocks that a thread walks.
+static constexpr int64_t kMaxTurns = 1024;
 /// Channels of a group, in either tensor.
 static constexpr int64_t kMaxChannels = 4;
 
@@ -28,10 +30,12 @@ static constexpr int64_t kMaxChannels = 4;
 //===----------------------------------------------------------------------===//
 
 TileConfig DepthwiseTile::toConfig() const {
-  return {"depthwise",
-          "g" + std::to_string(groups) + "p" + std::to_string(rows) + "q" +
-              std::to_string(columns) + "t" + std::to_string(threads) + "s" +
-              std::to_string(parts)};
+  std::string text = "g" + std::to_string(groups) + "p" + std::to_string(rows) +
+                     "q" + std::to_string(columns) + "t" +
+                     std::to_string(threads) + "s" + std::to_string(parts);
+  if (turns != 1)
+    text += "n" + std::to_string(turns);
+  return {"depthwise", text};
 }
 
 ErrorOr<DepthwiseTile> tessera::parseDepthwiseTile(const TileConfig &config) {
@@ -40,10 +44,15 @@ ErrorOr<DepthwiseTile> tessera::parseDepthwiseTile(const TileConfig &config) {
   scanner.expect("g").number(tile.groups).expect("p").number(tile.rows);
   scanner.expect("q").number(tile.columns).expect("t").number(tile.threads);
   scanner.expect("s").number(tile.parts);
-  bool isPositive = std::min({tile.groups, tile.rows, tile.columns,
-                              tile.threads, tile.parts}) >= 1;
+  bool isPositive = true;
+  if (scanner.consume("n")) {
+    scanner.number(tile.turns);
+    isPositive = tile.turns > 1; // What is not written is 1.
+  }
+  isPositive &= std::min({tile.groups, tile.rows, tile.columns, tile.threads,
+                          tile.parts}) >= 1;
   if (!scanner.isDone() || !isPositive || tile.threads > 1024 ||
-      config.algorithm != "depthwise")
+      tile.turns > kMaxTurns || config.algorithm != "depthwise")
     return invalidArgument("'" + config.toText() +
                            "' is not a tile, which looks like "
                            "'depthwise-g8p2q4t256s1'");
@@ -131,7 +140,8 @@ static int64_t countPoints(const ConvProblem &conv, const DepthwiseTile &tile) {
   if (conv.direction == Direction::BackwardWeights)
     return conv.groups / tile.groups * tile.parts;
   TensorLengths result = conv.getResultLengths();
-  return result.n * conv.groups / tile.groups * divideUp(result.h, tile.rows) *
+  return result.n * conv.groups / tile.groups *
+         divideUp(result.h, tile.rows * tile.turns) *
          divideUp(result.w, tile.columns);
 }
 
@@ -198,6 +208,7 @@ static DepthwiseTile chooseWeightsTile(const ConvProblem &conv,
 static DepthwiseTile chooseDataTile(const ConvProblem &conv,
                                     const GpuTarget &target) {
   constexpr int64_t kMaxSums = 64;
+  constexpr int64_t kManyProducts = 512;
   bool channelsLast = hasChannelsLast(conv);
   bool isForward = conv.direction == Direction::Forward;
   int64_t inputs = conv.inChannels / conv.groups;
@@ -211,7 +222,7 @@ static DepthwiseTile chooseDataTile(const ConvProblem &conv,
   int64_t stepW = isForward ? 1 : conv.stride.w;
   auto fits = [&](int64_t rows, int64_t columns) {
     return rows * columns * owned <= kMaxSums &&
-           rows * columns * taps <= kMaxProducts;
+           rows * columns * taps <= kManyProducts;
   };
   tile.rows = stepH;
   tile.columns = stepW;
@@ -260,7 +271,7 @@ static bool fits(const ConvProgram &program, const DepthwiseTile &tile) {
   return program.x.getNumSpatial() == 2 && d.groups % tile.groups == 0 &&
          tile.groups * perGroup <= kMaxFilter &&
          tile.rows * tile.columns * d.y * d.x <= kMaxProducts &&
-         (isData ? tile.parts == 1 : tile.rows == 1) &&
+         (isData ? tile.parts == 1 : tile.rows * tile.turns == 1) &&
          (!isBackward ||
           (tile.rows % d.strideH == 0 && tile.columns % d.strideW == 0)) &&
          program.w.getType().getLayout().isIdentity() &&
