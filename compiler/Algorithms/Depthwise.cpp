@@ -11,6 +11,8 @@
 #include "compiler/Algorithms/Registry.h"
 #include "runtime/Base/TextScanner.h"
 
+#include "llvm/Support/MathExtras.h"
+
 #include <algorithm>
 
 using namespace mlir;
@@ -19,7 +21,7 @@ using namespace tessera;
 /// Filter elements that a thread can keep beside its sums and data.
 static constexpr int64_t kMaxFilter = 128;
 /// Products of a thread for one source channel: what is written out.
-static constexpr int64_t kMaxProducts = 1536;
+static constexpr int64_t kMaxProducts = 2048;
 /// Blocks that a thread walks.
 static constexpr int64_t kMaxTurns = 1024;
 /// Channels of a group, in either tensor.
@@ -183,6 +185,100 @@ static int64_t countLoaded(const ConvProblem &conv, const DepthwiseTile &tile) {
   return conv.filter.h * width * channels * bytes / 4;
 }
 
+//===----------------------------------------------------------------------===//
+// NVIDIA's chips
+//===----------------------------------------------------------------------===//
+
+/// Neighbouring columns: of 4 to 8 those that overhang least, the most of them.
+static int64_t chooseEvenColumns(int64_t width) {
+  auto countIdle = [&](int64_t columns) {
+    return llvm::divideCeil(width, columns) * columns - width;
+  };
+  int64_t best = 8;
+  for (int64_t columns = 7; columns >= 4; --columns)
+    if (countIdle(columns) < countIdle(best))
+      best = columns;
+  return best;
+}
+
+/// As many groups as leave registers for a block of f32 beside their filters.
+static int64_t chooseFewGroups(const ConvProblem &conv) {
+  constexpr int64_t kMaxKept = 104, kMaxChannels = 4;
+  int64_t inputs = conv.inChannels / conv.groups;
+  int64_t outputs = conv.outChannels / conv.groups;
+  int64_t perGroup = inputs * outputs * conv.filter.h * conv.filter.w;
+  int64_t groups = 1;
+  while (conv.groups % (2 * groups) == 0 &&
+         2 * groups * std::max(inputs, outputs) <= kMaxChannels &&
+         2 * groups * perGroup <= kMaxKept)
+    groups *= 2;
+  return groups;
+}
+
+/// Twelve warps for each multiprocessor: as many as have registers at a time.
+static int64_t getResidentThreads(const GpuTarget &target) {
+  return int64_t(target.computeUnits) * 11 * target.waveSize;
+}
+
+/// Lanes hold channels; measured on an H100 for 3x3 and 7x7 (performance.md). A
+/// filter is dear to load, since its neighbours in memory are taps, so threads
+/// walk as many blocks with one as leaves enough threads.
+static DepthwiseTile chooseLongTile(const ConvProblem &conv,
+                                    const GpuTarget &target) {
+  DepthwiseTile tile;
+  tile.groups = chooseFewGroups(conv);
+  tile.threads = 64;
+  bool isForward = conv.direction == Direction::Forward;
+  TensorLengths result = conv.getResultLengths();
+  int64_t stepH = isForward ? 1 : conv.stride.h;
+  int64_t stepW = isForward ? 1 : conv.stride.w;
+  int64_t taps = conv.filter.h * conv.filter.w;
+  int64_t owned = tile.groups *
+                  (isForward ? conv.outChannels : conv.inChannels) /
+                  conv.groups;
+  auto isTooLarge = [&] {
+    constexpr int64_t kMaxSums = 64, kManyProducts = 1536;
+    int64_t pixels = tile.rows * tile.columns;
+    return pixels * owned > kMaxSums || pixels * taps > kManyProducts;
+  };
+  tile.rows = 2 * stepH;
+  tile.columns = chooseEvenColumns(llvm::divideCeil(result.w, stepW)) * stepW;
+  while (isTooLarge() && tile.columns > stepW)
+    tile.columns -= stepW;
+  if (isTooLarge())
+    tile.rows = stepH;
+  int64_t blocks = llvm::divideCeil(result.h, tile.rows);
+  for (int64_t turns = 2; turns <= std::min(blocks, kMaxTurns); ++turns) {
+    DepthwiseTile longer = tile;
+    longer.turns = turns;
+    if (countPoints(conv, longer) < getResidentThreads(target))
+      break;
+    if (blocks % turns == 0)
+      tile.turns = turns;
+  }
+  return tile;
+}
+
+/// Sums of as many threads as are resident: more would be more parts to add.
+static DepthwiseTile chooseResidentTile(const ConvProblem &conv,
+                                        const GpuTarget &target) {
+  constexpr int64_t kMaxParts = 256;
+  DepthwiseTile tile;
+  tile.groups = chooseFewGroups(conv);
+  tile.columns = chooseEvenColumns(conv.getOutput().w);
+  tile.threads = 64;
+  int64_t rows = conv.batch * conv.getOutput().h;
+  int64_t wanted = getResidentThreads(target) /
+                   std::max<int64_t>(1, countPoints(conv, tile));
+  int64_t parts = std::clamp<int64_t>(wanted, 1, std::min(rows, kMaxParts));
+  tile.parts = llvm::divideCeil(rows, llvm::divideCeil(rows, parts));
+  return tile;
+}
+
+//===----------------------------------------------------------------------===//
+// AMD's chips
+//===----------------------------------------------------------------------===//
+
 static DepthwiseTile chooseWeightsTile(const ConvProblem &conv,
                                        const GpuTarget &target) {
   constexpr int64_t kMaxParts = 256;
@@ -243,12 +339,21 @@ static DepthwiseTile chooseDataTile(const ConvProblem &conv,
   return tile;
 }
 
+static DepthwiseTile chooseTile(const ConvProblem &conv,
+                                const GpuTarget &target) {
+  bool isWeights = conv.direction == Direction::BackwardWeights;
+  if (target.vendor == Vendor::Nvidia && isWeights)
+    return chooseResidentTile(conv, target);
+  if (target.vendor == Vendor::Nvidia && hasChannelsLast(conv))
+    return chooseLongTile(conv, target);
+  return isWeights ? chooseWeightsTile(conv, target)
+                   : chooseDataTile(conv, target);
+}
+
 std::vector<Candidate> Depthwise::getCandidates(const Problem &problem,
                                                 const GpuTarget &target) const {
   const ConvProblem &conv = *problem.getConv();
-  DepthwiseTile tile = conv.direction == Direction::BackwardWeights
-                           ? chooseWeightsTile(conv, target)
-                           : chooseDataTile(conv, target);
+  DepthwiseTile tile = chooseTile(conv, target);
   // Every byte once, at the bytes a compute unit gets of memory in a clock on
   // CDNA3; and the products, of which a lane does one in two clocks.
   constexpr double kBytesPerClock = 8, kLanes = 64;

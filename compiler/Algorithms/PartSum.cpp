@@ -16,12 +16,15 @@ static int64_t getProduct(ArrayRef<int64_t> sizes) {
 }
 
 Value tessera::addPartsWorkspace(dnn::ConvOp conv, int64_t parts) {
-  ConvProgram program(conv);
+  SmallVector<int64_t> shape = {parts};
+  llvm::append_range(shape, ConvProgram(conv).getResult().getType().getShape());
+  return addPartsWorkspace(conv, shape);
+}
+
+Value tessera::addPartsWorkspace(dnn::ConvOp conv, ArrayRef<int64_t> shape) {
   auto function = conv->getParentOfType<func::FuncOp>();
   Builder b(conv.getContext());
-  SmallVector<int64_t> shape = {parts};
-  llvm::append_range(shape, program.getResult().getType().getShape());
-  Type element = program.getSumType();
+  Type element = ConvProgram(conv).getSumType();
   int64_t bytes = getProduct(shape) * element.getIntOrFloatBitWidth() / 8;
   DictionaryAttr attributes = b.getDictionaryAttr(
       {b.getNamedAttr(dnn::kArgAttrName, b.getStringAttr("workspace")),
@@ -48,6 +51,12 @@ static func::FuncOp createKernel(OpBuilder b, dnn::ConvOp conv,
   return kernel;
 }
 
+func::FuncOp tessera::appendKernel(dnn::ConvOp conv, StringRef suffix) {
+  OpBuilder after(conv.getContext());
+  after.setInsertionPointAfter(conv->getParentOp());
+  return createKernel(after, conv, suffix);
+}
+
 static constexpr int64_t kThreads = 256, kMaxWidth = 4;
 
 void tessera::buildPartSum(dnn::ConvOp conv, Value workspace) {
@@ -55,9 +64,7 @@ void tessera::buildPartSum(dnn::ConvOp conv, Value workspace) {
   // wait for memory. Behind the last part, a load gives zero.
   constexpr int64_t kAtOnce = 16;
   ConvProgram program(conv);
-  OpBuilder after(conv.getContext());
-  after.setInsertionPointAfter(conv->getParentOp());
-  func::FuncOp function = createKernel(after, conv, "_sum");
+  func::FuncOp function = appendKernel(conv, "_sum");
   OpBuilder b(function.getBody().front().getTerminator());
   PointBuilder p(b, conv.getLoc());
   auto type = cast<MemRefType>(workspace.getType());
