@@ -2,6 +2,7 @@
 
 #include "compiler/Algorithms/TmaTiles.h"
 #include "compiler/Algorithms/GemmTile.h"
+#include "compiler/Algorithms/StrideClasses.h"
 
 #include <algorithm>
 
@@ -20,8 +21,9 @@ namespace {
 /// A convolution as a GEMM: images are read through a window, and a filter.
 struct TmaGemm {
   int64_t rows, columns, channels; ///< Of one group; channels of the reduction.
-  int64_t taps;
-  int64_t groups;
+  int64_t groups; ///< With the classes of strided backward data.
+  int64_t taps;   ///< Of all classes together.
+  int64_t classes = 1;
 };
 } // namespace
 
@@ -37,53 +39,79 @@ static bool fitsWalk(int64_t lower, int64_t count, int64_t stride, int64_t size,
          reach < 2 * limit && stride <= kMaxStride;
 }
 
-static bool fitsIm2col(const ConvProblem &p) {
+static std::array<ConvDim, 3> getDims(const ConvProblem &p) {
   const Spatial out = p.getOutput();
-  const bool isForward = p.direction == Direction::Forward;
-  auto fits = [&](int64_t Spatial::*dim, int64_t Pads::*pad) {
-    const int64_t reach = (p.filter.*dim - 1) * p.dilation.*dim;
-    return isForward ? fitsWalk(-(p.pad.*pad), out.*dim, p.stride.*dim,
-                                p.in.*dim, reach, p.hasDepth())
-                     : fitsWalk(p.pad.*pad - reach, p.in.*dim, 1, out.*dim,
-                                reach, p.hasDepth());
+  auto get = [&](int64_t Spatial::*dim, int64_t Pads::*pad) -> ConvDim {
+    return {p.in.*dim,  p.filter.*dim, out.*dim,
+            p.pad.*pad, p.stride.*dim, p.dilation.*dim};
   };
-  return fits(&Spatial::h, &Pads::h) && fits(&Spatial::w, &Pads::w) &&
-         (!p.hasDepth() || fits(&Spatial::d, &Pads::d));
+  return {get(&Spatial::d, &Pads::d), get(&Spatial::h, &Pads::h),
+          get(&Spatial::w, &Pads::w)};
 }
 
-/// Backward data of stride 1 is a forward convolution of the gradient.
-static bool hasDirection(const ConvProblem &p) {
-  return p.direction == Direction::Forward ||
-         (p.direction == Direction::BackwardData && p.stride.d == 1 &&
-          p.stride.h == 1 && p.stride.w == 1);
+static bool fitsIm2col(const ConvProblem &p) {
+  const bool isDeep = p.hasDepth();
+  auto fits = [&](const ConvDim &dim) {
+    if (p.direction == Direction::Forward)
+      return fitsWalk(-dim.pad, dim.out, dim.stride, dim.in,
+                      (dim.filter - 1) * dim.dilation, isDeep);
+    // The gradient is walked pixel by pixel, its taps backwards.
+    const StrideClasses c = chooseClasses(dim);
+    const int64_t reach = (c.taps - 1) * c.outStep;
+    return fitsWalk(c.firstRow - c.firstTap * c.outStep - reach, c.rows,
+                    /*stride=*/1, dim.out, reach, isDeep);
+  };
+  // Without depth, its dimension is one of nothing.
+  return std::ranges::all_of(getDims(p), fits);
 }
 
+/// Backward data is a forward convolution of the gradient for each class of
+/// pixels that the same taps reach.
 static TmaGemm getGemm(const ConvProblem &p) {
   const int64_t inputs = p.inChannels / p.groups;
   const int64_t outputs = p.outChannels / p.groups;
-  const int64_t taps = p.filter.d * p.filter.h * p.filter.w;
-  const Spatial out = p.getOutput();
-  if (p.direction == Direction::Forward)
-    return {p.batch * out.d * out.h * out.w, outputs, inputs, taps, p.groups};
-  return {p.batch * p.in.d * p.in.h * p.in.w, inputs, outputs, taps, p.groups};
+  TmaGemm gemm{p.batch, outputs, inputs, p.groups, 1};
+  if (p.direction != Direction::Forward)
+    std::swap(gemm.columns, gemm.channels);
+  for (const ConvDim &dim : getDims(p)) {
+    gemm.taps *= dim.filter;
+    if (p.direction == Direction::Forward) {
+      gemm.rows *= dim.out;
+      continue;
+    }
+    const StrideClasses c = chooseClasses(dim);
+    gemm.rows *= c.rows;
+    gemm.classes *= c.rhos * c.es;
+  }
+  gemm.groups *= gemm.classes;
+  return gemm;
+}
+
+/// Whether the result is a tensor map: else it is stored row by row, by
+/// addresses that reach 2 GiB.
+static bool isReachable(const ConvProblem &p, const TmaGemm &gemm) {
+  constexpr int64_t kReach = int64_t(1) << 31, kBytes = 2;
+  const bool isRows = gemm.classes > 1 || gemm.columns % 8 != 0 ||
+                      p.epilogue.residual || p.epilogue.beta;
+  return !isRows || p.getResultLengths().getElements() * kBytes <= kReach;
 }
 
 static bool fitsTma(const ConvProblem &p, const GpuTarget &target) {
   const bool isHalf =
       p.dataType == DataType::F16 || p.dataType == DataType::BF16;
-  if (target.wgmmaSharedBytes == 0 || !isHalf || !hasDirection(p) ||
-      p.xLayout != Layout::NHWC || p.wLayout != Layout::NHWC ||
-      p.yLayout != Layout::NHWC)
+  if (target.wgmmaSharedBytes == 0 || !isHalf ||
+      p.direction == Direction::BackwardWeights || p.xLayout != Layout::NHWC ||
+      p.wLayout != Layout::NHWC || p.yLayout != Layout::NHWC)
     return false;
-  // Strides of whole 16 bytes; the last step of a tap may reach past the
-  // channels, but not into those of another group.
+  // What is read has strides of whole 16 bytes; the last step of a tap may
+  // reach past the channels, but not into those of another group.
   constexpr int64_t kUnit = 8;
   const TmaGemm gemm = getGemm(p);
-  if (gemm.channels % kUnit != 0 || gemm.columns % kUnit != 0 ||
+  const bool isForward = p.direction == Direction::Forward;
+  if (gemm.channels % kUnit != 0 || (!isForward && gemm.columns % kUnit != 0) ||
       (p.groups > 1 && gemm.channels % kStep != 0))
     return false;
-  return !p.epilogue.bias && !p.epilogue.residual && !p.epilogue.beta &&
-         fitsIm2col(p);
+  return isReachable(p, gemm) && fitsIm2col(p);
 }
 
 //===----------------------------------------------------------------------===//
@@ -97,6 +125,8 @@ struct TmaShape {
   bool isPingPong;
   int stages;
 
+  /// Of a thread.
+  int countSums() const { return m * n / (consumers * 128); }
   /// Two workgroups share a multiprocessor.
   bool isSmall() const { return consumers == 1 && !isPingPong; }
   /// Others multiply while a tile is stored.
@@ -129,21 +159,24 @@ static constexpr double kHiddenSums = 128; ///< and behind others' products.
 static constexpr double kOverlap = 0.3; ///< Of the smaller of work and memory.
 static constexpr double kBegin = 4000;
 
-/// Clocks of one tile, if nothing but its workgroups holds them up.
-static double getTileClocks(const TmaShape &shape, int64_t steps) {
+/// Clocks of one tile of `steps`, on average, if nothing but its workgroups
+/// holds them up.
+static double getTileClocks(const TmaShape &shape, double steps) {
   const double products = shape.m * shape.n * kStep / kRate;
   const double copied = (shape.m + shape.n) * kStep * 2 / kL2Bytes;
   // Each wgmma reads its 64 rows and all columns.
   const double read =
       (shape.m + shape.n * shape.m / 64.0) * kStep * 2 / kReadBytes;
-  return static_cast<double>(steps) * std::max({products, copied, read}) +
+  return steps * std::max({products, copied, read}) +
          shape.m * shape.n / (shape.hidesStores() ? kHiddenSums : kExposedSums);
 }
 
 static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
                              const GpuTarget &target) {
   const TmaGemm gemm = getGemm(p);
-  const int64_t steps = gemm.taps * divideUp(gemm.channels, kStep);
+  const double steps =
+      static_cast<double>(gemm.taps * divideUp(gemm.channels, kStep)) /
+      static_cast<double>(gemm.classes);
   const int64_t tiles = gemm.groups * divideUp(gemm.rows, shape.m) *
                         divideUp(gemm.columns, shape.n);
   const int64_t sharing = shape.isSmall() ? 2 : 1;
@@ -160,12 +193,18 @@ static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
   return std::max(work, memory) + kOverlap * std::min(work, memory) + kBegin;
 }
 
+/// More leave no registers for what an epilogue reads at every element.
+static constexpr int kManySums = 128;
+
 std::vector<Candidate> tessera::getTmaCandidates(const ConvProblem &problem,
                                                  const GpuTarget &target) {
   std::vector<Candidate> candidates;
   if (!fitsTma(problem, target))
     return candidates;
+  const bool hasElements = problem.epilogue.residual || problem.epilogue.beta;
   for (const TmaShape &shape : kShapes) {
+    if (hasElements && shape.countSums() > kManySums)
+      continue;
     GemmTile tile;
     tile.m = shape.m;
     tile.n = shape.n;

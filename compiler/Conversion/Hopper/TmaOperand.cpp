@@ -223,12 +223,13 @@ static llvm::DenseMap<unsigned, Value> splitPosition(Emitter &e,
 
 SmallVector<Value> TmaOperand::locate(Emitter &e, Value group,
                                       Value row0) const {
+  auto groups = splitPosition(e, coords.getSpace(0), 0, group);
   auto rows = splitPosition(e, coords.getSpace(1), coords.getFirstDim(1), row0);
   SmallVector<Value> place;
   for (const Dimension &dim : dims) {
     Value coordinate = e.constant(dim.constant);
     for (const Term &term : dim.groups)
-      coordinate = e.add(e.mul(group, term.factor), coordinate);
+      coordinate = e.add(e.mul(groups[term.dim], term.factor), coordinate);
     for (const Term &term : dim.rows)
       coordinate = e.add(e.mul(rows[term.dim], term.factor), coordinate);
     place.push_back(coordinate);
