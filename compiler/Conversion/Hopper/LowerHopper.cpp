@@ -30,7 +30,9 @@ struct Plan {
   HopperShape shape;
   TmaOperand a, b;
   std::optional<TensorMap> result; ///< None if it is stored row by row.
-  StepWalk walk;
+  int64_t steps; ///< Of the reduction of one tile, or of its part.
+  int64_t parts;
+  StepWalk walk; ///< Of a part.
   int64_t tiles;
   int64_t workgroups;
 
@@ -140,9 +142,16 @@ void KernelWriter::forEachTile(
 void KernelWriter::emitProducer() {
   auto copyTile = [&](Value tile, RingPlace begin) -> RingPlace {
     ResultTile place = locateTile(tile);
+    // The parts of the reduction are runs of groups.
+    const int64_t groups = program.tiles.getCounts()[0] / plan.parts;
+    Value firstStep = plan.parts == 1
+                          ? e.constant(0)
+                          : e.mul(e.divu(place.group, groups), plan.steps);
     SmallVector<Value> placeA = plan.a.locate(e, place.group, place.row);
     SmallVector<Value> placeB = plan.b.locate(e, place.group, place.column);
-    auto copyStep = [&](Value step, ValueRange carried) -> SmallVector<Value> {
+    auto copyStep = [&](Value stepOfPart,
+                        ValueRange carried) -> SmallVector<Value> {
+      Value step = e.add(firstStep, stepOfPart);
       RingPlace at{carried[0], carried[1]};
       ring.wait(ring.getEmpty(at.stage), at.parity);
       Value full = ring.getFull(at.stage);
@@ -319,7 +328,8 @@ void KernelWriter::emitConsumer() {
                        ? e.constant(0)
                        : e.mul(consumer, shape.blocks * kWgmmaRows);
   Wgmma wgmma(e, shape, program.loadM.getType().getElementType(),
-              plan.b.isTransposed(), shared.address, firstRow);
+              {plan.a.isTransposed(), plan.b.isTransposed()}, shared.address,
+              firstRow);
   SumStore store = makeStore();
   RingPlace begin{e.constant(0), e.constant(0)};
   Value first = workgroup;
@@ -403,7 +413,8 @@ static FailureOr<KernelArg> getTensor(TileProgram &program, Value view) {
 static LogicalResult checkRowTensors(TileProgram &program, bool storesRows) {
   dnn::TileStoreOp store = program.store;
   SmallVector<Value> views(store.getExtras());
-  if (storesRows)
+  // What is staged as f32 leaves no place for others between.
+  if (storesRows || !views.empty())
     views.push_back(store.getView());
   for (Value view : views) {
     Type element = cast<dnn::ViewType>(view.getType()).getElementType();
@@ -422,34 +433,33 @@ static FailureOr<Plan> makePlan(TileProgram &program, const GpuTarget &target) {
   FailureOr<HopperShape> shape = getHopperShape(program, target);
   if (failed(shape))
     return failure();
+  if (program.store.getAtomic())
+    return program.store.emitOpError(
+        "adds atomically, but tiles stored by tma are parts of their own");
   FailureOr<KernelArg> nameA = getTensor(program, program.loadM.getView());
   FailureOr<KernelArg> nameB = getTensor(program, program.loadN.getView());
   FailureOr<KernelArg> nameD = getTensor(program, program.store.getView());
   if (failed(nameA) || failed(nameB) || failed(nameD))
     return failure();
-  FailureOr<TmaOperand> a = TmaOperand::match(program.loadM, *nameA);
+  const TmaWalk order = TmaOperand::chooseWalk(program.loadM, program.loadN);
+  FailureOr<TmaOperand> a = TmaOperand::match(program.loadM, *nameA, order);
   if (failed(a))
     return failure();
-  FailureOr<TmaOperand> b = TmaOperand::match(program.loadN, *nameB);
+  FailureOr<TmaOperand> b = TmaOperand::match(program.loadN, *nameB, order);
   if (failed(b))
     return failure();
-  if (a->isTransposed())
-    return program.loadM.emitOpError(
-        "needs a reduction that lies together in memory to be copied by tma");
   std::optional<TensorMap> result = makeResultMap(program.store, *nameD);
   if (failed(checkRowTensors(program, /*storesRows=*/!result)))
     return failure();
   ArrayRef<int64_t> counts = program.tiles.getCounts();
   const int64_t tiles = counts[0] * counts[1] * counts[2];
   const int64_t resident = *program.tiles.getPersistent() * shape->blocksPerSm;
-  StepWalk walk(program.loadM, program.loadN, a->getSteps());
-  return Plan{*shape,
-              std::move(*a),
-              std::move(*b),
-              result,
-              std::move(walk),
-              tiles,
-              std::min(tiles, resident)};
+  const int64_t parts = program.pipeline.getParts().value_or(1);
+  const int64_t steps = llvm::divideCeilSigned(a->getSteps(), parts);
+  StepWalk walk(program.loadM, program.loadN, steps);
+  return Plan{*shape,          std::move(*a), std::move(*b),
+              result,          steps,         parts,
+              std::move(walk), tiles,         std::min(tiles, resident)};
 }
 
 /// The frame: tensor maps first, then pointers to what has none and the

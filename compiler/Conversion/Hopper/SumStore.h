@@ -3,7 +3,8 @@
 // A warp rounds 64 columns of its 16 rows at a time into a staging buffer in
 // shared memory, from where they leave (WayOut). No other warp takes part, so
 // that warps run apart. Two buffers take turns: while one leaves, the other is
-// filled.
+// filled. A result of f32 (the parts of a split reduction) is staged as it is,
+// 32 columns at a time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,18 +37,23 @@ private:
   using Fetched = std::vector<StoreExtra::Values>;
 
   Fetched fetch(int64_t row, int64_t column);
-  void stage(mlir::Value sums, int64_t column, const Fetched &extraValues,
-             mlir::Value buffer);
-  mlir::Value pack(mlir::Value low, mlir::Value high);
+  llvm::SmallVector<mlir::Value> getSumOffsets(mlir::Value lane);
+  mlir::Value getPair(mlir::Value sums, int64_t column, int64_t i,
+                      const Fetched &extraValues);
+  void stageSums(mlir::Value sums, int64_t column, mlir::Value buffer);
+  void stageMatrices(mlir::Value sums, int64_t column,
+                     const Fetched &extraValues, mlir::Value buffer);
 
   Emitter &e;
   const HopperShape &shape;
   dnn::TileStoreOp store;
+  mlir::Type element; ///< Of the result.
   std::unique_ptr<WayOut> wayOut;
   Extras extras;
   mlir::Value staging;
   mlir::IRMapping scalars;
-  llvm::SmallVector<mlir::Value> offsets; ///< Of each 16 columns.
+  /// Where the lane puts each 16 columns in a buffer, each 8 of f32: bytes.
+  llvm::SmallVector<mlir::Value> offsets;
 };
 
 } // namespace tessera

@@ -32,11 +32,13 @@ std::optional<TensorMap> tessera::makeResultMap(dnn::TileStoreOp store,
     return std::nullopt;
   TensorMap map;
   map.tensor = tensor;
-  map.dataType =
-      view.getType().getElementType().isBF16() ? DataType::BF16 : DataType::F16;
+  Type element = view.getType().getElementType();
+  map.dataType = element.isF32()    ? DataType::F32
+                 : element.isBF16() ? DataType::BF16
+                                    : DataType::F16;
   map.rank = 1;
   map.sizes[0] = extents[2];
-  map.box[0] = kStoreColumns;
+  map.box[0] = kRowBytes / bytes;
   constexpr int64_t kAlignment = 16;
   auto add = [&](unsigned index, uint32_t box) {
     const int64_t stride = getStride(spaces[index]);

@@ -233,8 +233,8 @@ static bool usesTma(const ConvProblem &p) {
   return tile && tile->toText().ends_with("-wgmma");
 }
 
-// TMA reads channels of whole 16 bytes; a result may have any, since rows can be
-// stored without it.
+// TMA reads channels of whole 16 bytes; a result may have any, since rows can
+// be stored without it.
 TEST(ChooseTile, ReadsWholeUnitsByTma) {
   ConvProblem p = makeLayer();
   p.outChannels = 93;
