@@ -107,23 +107,6 @@ ErrorOr<const LoadedKernel *> EngineImpl::prepare(const Problem &problem) {
   return kernel;
 }
 
-/// Replaces code that the runtime would compile at every load by what it
-/// compiles it to.
-static Status assemble(const GpuApi &gpu, std::vector<char> &code) {
-  if (!gpu.assemble)
-    return Status::ok();
-  std::vector<char> machineCode;
-  auto take = [](void *user, const char *begin, size_t bytes) {
-    static_cast<std::vector<char> *>(user)->assign(begin, begin + bytes);
-  };
-  Status status =
-      gpu.check(gpu.assemble(code.data(), code.size(), take, &machineCode),
-                "tesseraAssemble");
-  if (status.isOk() && !machineCode.empty())
-    code = std::move(machineCode);
-  return status;
-}
-
 /// A miss in memory: the database, else the compiler.
 ErrorOr<std::unique_ptr<LoadedKernelImpl>>
 EngineImpl::make(const Problem &problem) {
@@ -142,8 +125,6 @@ EngineImpl::make(const Problem &problem) {
   if (!kernel)
     return kernel.getStatus().withContext(key.networkConfig);
   counters.compiled.fetch_add(1, std::memory_order_relaxed);
-  if (Status status = assemble(gpu, kernel->codeObject); !status.isOk())
-    return status.withContext(key.networkConfig);
   // Loaded first: what the device refuses is not worth keeping.
   ErrorOr<std::unique_ptr<LoadedKernelImpl>> loaded =
       load(std::move(*kernel), LoadedKernel::Origin::Compiled);

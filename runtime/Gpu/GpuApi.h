@@ -44,16 +44,8 @@ public:
   static ErrorOr<const GpuApi *> get();
 
   DeviceKind getKind() const { return kind; }
-  /// Gives `take` the machine code of a code object that the runtime would
-  /// compile whenever it loads it, and does nothing for others; null where
-  /// there are no such. See runtime/HipOnCuda/Assemble.cpp.
-  hipError_t (*assemble)(const char *image, size_t bytes,
-                         void (*take)(void *user, const char *code,
-                                      size_t codeBytes),
-                         void *user) = nullptr;
   /// Encodes a descriptor of 128 bytes for the chip's tensor memory
-  /// accelerator; null where there is none. See
-  /// runtime/HipOnCuda/TensorMaps.cpp.
+  /// accelerator; null where there is none. See runtime/HipOnCuda/TensorMaps.cpp.
   hipError_t (*encodeTensorMap)(void *descriptor, const TensorMap *map,
                                 const void *address) = nullptr;
 

@@ -71,8 +71,6 @@ ErrorOr<GpuApi> GpuApiLoader::resolve(void *library, std::string path) {
 #define HIP_SYMBOL(name)                                                       \
   api.name = reinterpret_cast<decltype(api.name)>(getSymbol(#name));
 #include "runtime/Gpu/HipSymbols.def"
-  api.assemble = reinterpret_cast<decltype(api.assemble)>(
-      dlsym(library, "tesseraAssemble"));
   api.encodeTensorMap = reinterpret_cast<decltype(api.encodeTensorMap)>(
       dlsym(library, "tesseraEncodeTensorMap"));
   // HIP 6 keeps the old name for programs of HIP 5, with the old struct.

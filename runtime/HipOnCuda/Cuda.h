@@ -139,12 +139,6 @@ enum CudaJitOption : int {
   kJitErrorLogBytes = 6,
 };
 
-/// CUjitInputType.
-inline constexpr int kJitInputPtx = 1;
-
-/// CUlinkState points to one.
-struct CudaLink;
-
 /// CUDA_MEMCPY2D.
 struct CudaCopy2D {
   size_t fromX = 0, fromY = 0;

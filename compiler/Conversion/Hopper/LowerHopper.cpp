@@ -157,7 +157,7 @@ void KernelWriter::emitProducer() {
       Value full = ring.getFull(at.stage);
       NVVM::MBarrierArriveExpectTxOp::create(
           e.b, e.loc, TypeRange(), full,
-          e.constant(shape.getBytesA() + shape.getBytesB()),
+          e.constant(plan.a.getBytes() + plan.b.getBytes()),
           NVVM::MemScopeKind::CTA, /*relaxed=*/false, /*predicate=*/Value());
       // The destination is named as one of the whole cluster's shared memory.
       auto toCluster = [&](Value pointer) -> Value {

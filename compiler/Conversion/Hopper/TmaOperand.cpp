@@ -246,6 +246,17 @@ FailureOr<TmaOperand> TmaOperand::match(dnn::TileLoadOp load, KernelArg tensor,
 // Coordinates
 //===----------------------------------------------------------------------===//
 
+int64_t TmaOperand::countBoxes() const {
+  return transposed ? tileRows / kBlockRows : 1;
+}
+
+int64_t TmaOperand::getBytes() const {
+  int64_t elements = countBoxes();
+  for (uint32_t size : map.box)
+    elements *= size;
+  return elements * getByteSize(map.dataType);
+}
+
 int64_t TmaOperand::getSteps() const {
   if (walk == TmaWalk::Pixels)
     return llvm::divideCeilSigned(coords.getExtent(2), stepElements);
@@ -379,8 +390,7 @@ void TmaOperand::copyChannels(Emitter &e, const CopyTarget &target,
       for (const Term &term : dim.columns)
         coordinates[i] =
             e.add(e.mul(digit(term.dim), term.factor), coordinates[i]);
-  const int64_t blocks = transposed ? tileRows / kBlockRows : 1;
-  for (int64_t block = 0; block < blocks; ++block) {
+  for (int64_t block = 0; block < countBoxes(); ++block) {
     copyBox(e, target, block, coordinates, offsets);
     coordinates[0] = e.add(coordinates[0], kBlockRows);
   }

@@ -138,13 +138,6 @@ TESSERA_HIP hipError_t hipModuleGetGlobal(hipDeviceptr_t *pointer,
   return hipSuccess;
 }
 
-/// For the library's engine: code of our chips is machine code already.
-TESSERA_HIP hipError_t tesseraAssemble(const char *, size_t,
-                                       void (*)(void *, const char *, size_t),
-                                       void *) {
-  return hipSuccess;
-}
-
 /// For the library's engine, which asks it where kernels take tensor maps: no
 /// chip of ours has a tensor memory accelerator.
 TESSERA_HIP hipError_t tesseraEncodeTensorMap(void *, const void *,

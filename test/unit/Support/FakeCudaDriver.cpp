@@ -30,10 +30,6 @@ struct ihipModule_t {
   std::map<std::string, unsigned> kernels; ///< With their arguments.
   std::map<std::string, hipFunction_t> functions;
 };
-struct tessera::cuda::CudaLink {
-  std::string code;
-  char *log = nullptr;
-};
 struct ihipModuleSymbol_t {
   std::string name;
   unsigned arguments;
@@ -418,38 +414,6 @@ CudaError cuModuleLoadDataEx(hipModule_t *module, const void *image,
   *module = made;
   return CudaError::Success;
 }
-/// A link of one text, whose machine code is the text behind its mark.
-CudaError cuLinkCreate_v2(unsigned count, int *options, void **values,
-                          CudaLink **link) {
-  COUNT(cuLinkCreate);
-  *link = new CudaLink;
-  for (unsigned i = 0; i < count; ++i)
-    if (options[i] == kJitErrorLog)
-      (*link)->log = static_cast<char *>(values[i]);
-  return CudaError::Success;
-}
-CudaError cuLinkAddData_v2(CudaLink *link, int type, void *data, size_t bytes,
-                           const char *, unsigned, int *, void **) {
-  COUNT(cuLinkAddData);
-  link->code.assign(static_cast<char *>(data), bytes);
-  if (type == kJitInputPtx && link->code.starts_with("FAKE-PTX"))
-    return CudaError::Success;
-  std::strcpy(link->log, "line 1: no PTX at all");
-  return CudaError::InvalidPtx;
-}
-CudaError cuLinkComplete(CudaLink *link, void **code, size_t *bytes) {
-  COUNT(cuLinkComplete);
-  link->code.replace(0, 8, "\177ELFFAKE");
-  *code = link->code.data();
-  *bytes = link->code.size();
-  return CudaError::Success;
-}
-CudaError cuLinkDestroy(CudaLink *link) {
-  COUNT(cuLinkDestroy);
-  delete link;
-  return CudaError::Success;
-}
-
 CudaError cuModuleUnload(hipModule_t module) {
   COUNT(cuModuleUnload);
   for (auto &[name, function] : module->functions)

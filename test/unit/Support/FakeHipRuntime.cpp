@@ -217,18 +217,6 @@ EXPORT hipError_t hipModuleGetFunction(hipFunction_t *function,
   return hipSuccess;
 }
 
-/// Code that begins with "text:" is what follows.
-EXPORT hipError_t tesseraAssemble(const char *image, size_t bytes,
-                                  void (*take)(void *, const char *, size_t),
-                                  void *user) {
-  COUNT();
-  constexpr std::string_view kMark = "text:";
-  const std::string_view code(image, bytes);
-  if (code.starts_with(kMark))
-    take(user, image + kMark.size(), bytes - kMark.size());
-  return hipSuccess;
-}
-
 /// A descriptor that holds the address plus the rank.
 EXPORT hipError_t tesseraEncodeTensorMap(void *descriptor,
                                          const tessera::TensorMap *map,

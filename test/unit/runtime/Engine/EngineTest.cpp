@@ -188,21 +188,6 @@ TEST_F(EngineTest, ReportsUnloadableCodeObjects) {
   EXPECT_EQ(hip.getAlive("hipModuleLoadData"), alive);
 }
 
-// Code that the device would compile at every load is kept as what it compiles
-// to; where that fails, the driver's word is the answer.
-TEST_F(EngineTest, KeepsMachineCode) {
-  compiler->spoil = [](Kernel &kernel) {
-    constexpr std::string_view kMark = "text:";
-    kernel.codeObject.insert(kernel.codeObject.begin(), kMark.begin(),
-                             kMark.end());
-  };
-  ErrorOr<const LoadedKernel *> kernel = engine->prepare(makeProblem(1));
-  ASSERT_TRUE(kernel) << kernel.getStatus().getMessage();
-  EXPECT_EQ((*kernel)->getKernel().codeObject, makeFakeCodeObject("conv"));
-  hip.failNext("tesseraAssemble", hipErrorInvalidImage);
-  EXPECT_NE(getCode(makeProblem(2)), StatusCode::Ok);
-}
-
 // Failures of the device are reported, not remembered.
 TEST_F(EngineTest, ReportsFailuresOfTheDevice) {
   hip.failNext("hipGetDevice", hipErrorNoDevice);

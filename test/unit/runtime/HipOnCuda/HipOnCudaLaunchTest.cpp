@@ -13,9 +13,6 @@ extern "C" void __hipRegisterFunction(void **, const void *, char *,
                                       void *, void *, int *);
 extern "C" void __hipUnregisterFatBinary(void **handle);
 
-extern "C" hipError_t
-tesseraAssemble(const char *image, size_t bytes,
-                void (*take)(void *, const char *, size_t), void *user);
 extern "C" hipError_t tesseraEncodeTensorMap(void *descriptor,
                                              const tessera::TensorMap *map,
                                              const void *address);
@@ -226,35 +223,6 @@ TEST(HipOnCudaProgram, LaunchesRegisteredKernels) {
   __hipUnregisterFatBinary(handle);
   EXPECT_EQ(hipLaunchKernel(&stub, dim3(2), dim3(64), params, 0, nullptr),
             hipErrorInvalidDeviceFunction);
-}
-
-static std::string assembled;
-
-static hipError_t assemble(const std::string &image) {
-  assembled.clear();
-  return tesseraAssemble(
-      image.c_str(), image.size() + 1,
-      [](void *, const char *code, size_t bytes) {
-        assembled.assign(code, bytes);
-      },
-      nullptr);
-}
-
-// PTX becomes machine code by a link of the driver's, which is destroyed; what
-// is machine code is left alone, and wrong PTX is reported with the log.
-TEST(HipOnCudaAssemble, MakesMachineCode) {
-  EXPECT_EQ(assemble("FAKE-PTX kernel 1"), hipSuccess);
-  EXPECT_EQ(assembled, std::string("\177ELFFAKE kernel 1\0", 18));
-  EXPECT_EQ(cuda.getCalls("cuLinkDestroy"), cuda.getCalls("cuLinkCreate"));
-  EXPECT_EQ(assemble("\177ELF code"), hipSuccess);
-  EXPECT_TRUE(assembled.empty());
-  EXPECT_EQ(assemble(".version ?"), hipErrorInvalidKernelFile);
-  EXPECT_NE(getLastText().find("line 1: no PTX at all"), std::string::npos)
-      << getLastText();
-  EXPECT_TRUE(assembled.empty());
-  EXPECT_EQ(cuda.getCalls("cuLinkDestroy"), cuda.getCalls("cuLinkCreate"));
-  EXPECT_EQ(tesseraAssemble(nullptr, 8, nullptr, nullptr),
-            hipErrorInvalidValue);
 }
 
 // A tensor map goes to the driver's function for its mode; an address that it
