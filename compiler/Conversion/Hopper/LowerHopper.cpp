@@ -29,7 +29,7 @@ namespace {
 struct Plan {
   HopperShape shape;
   TmaOperand a, b;
-  std::optional<TensorMap> result; ///< None if it is stored row by row.
+  std::optional<ResultMap> result; ///< None if it is stored row by row.
   int64_t steps; ///< Of the reduction of one tile, or of its part.
   int64_t parts;
   StepWalk walk; ///< Of a part.
@@ -40,7 +40,7 @@ struct Plan {
   SmallVector<TensorMap> getMaps() const {
     SmallVector<TensorMap> maps = {a.getMap(), b.getMap()};
     if (result)
-      maps.push_back(*result);
+      maps.push_back(result->map);
     return maps;
   }
 };
@@ -307,7 +307,8 @@ SumStore KernelWriter::makeStore() {
   std::unique_ptr<WayOut> wayOut;
   if (plan.result)
     wayOut = std::make_unique<TmaStore>(
-        e, getMap(Result), program.tiles.getCounts()[0] > 1, groupWarp, lane);
+        e, getMap(Result), program.tiles.getCounts()[0] > 1,
+        plan.result->tapColumns, groupWarp, lane);
   else
     wayOut = std::make_unique<RowStore>(
         e, RowTensor(e, shape, TileProgram::getView(store.getView()),
@@ -448,7 +449,7 @@ static FailureOr<Plan> makePlan(TileProgram &program, const GpuTarget &target) {
   FailureOr<TmaOperand> b = TmaOperand::match(program.loadN, *nameB, order);
   if (failed(b))
     return failure();
-  std::optional<TensorMap> result = makeResultMap(program.store, *nameD);
+  std::optional<ResultMap> result = makeResultMap(program.store, *nameD);
   if (failed(checkRowTensors(program, /*storesRows=*/!result)))
     return failure();
   ArrayRef<int64_t> counts = program.tiles.getCounts();
