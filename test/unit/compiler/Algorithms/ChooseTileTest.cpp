@@ -170,6 +170,35 @@ TEST(ChooseTile, KnowsDepthwise) {
   }
 }
 
+// On an H100 few groups a thread, and as many blocks with one filter as leave
+// the chip enough threads; parts of a filter's gradient for resident threads.
+TEST(ChooseTile, KnowsDepthwiseOnNvidia) {
+  ConvProblem p;
+  p.dataType = DataType::BF16;
+  p.xLayout = p.wLayout = p.yLayout = Layout::NHWC;
+  p.batch = 64;
+  auto choose = [&](Direction direction) {
+    p.direction = direction;
+    auto tile = chooseTile(p, *findTarget("sm_90"));
+    EXPECT_TRUE(tile);
+    return tile ? tile->toText() : "";
+  };
+  p.inChannels = p.outChannels = p.groups = 192;
+  p.in = {28, 28};
+  p.filter = {7, 7};
+  p.pad = {3, 3};
+  for (Direction direction : {Direction::Forward, Direction::BackwardData})
+    EXPECT_EQ(choose(direction), "depthwise-g2p2q7t64s1n7");
+  EXPECT_EQ(choose(Direction::BackwardWeights), "depthwise-g2p1q7t64s256");
+  p.inChannels = p.outChannels = p.groups = 384;
+  p.in = {14, 14};
+  p.filter = {3, 3};
+  p.pad = {1, 1};
+  for (Direction direction : {Direction::Forward, Direction::BackwardData})
+    EXPECT_EQ(choose(direction), "depthwise-g4p2q7t64s1");
+  EXPECT_EQ(choose(Direction::BackwardWeights), "depthwise-g4p1q7t64s224");
+}
+
 // The first layer of a network has an algorithm of its own, too: forward, and
 // where its pixels lie dwords apart.
 TEST(ChooseTile, KnowsStems) {
