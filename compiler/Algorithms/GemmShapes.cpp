@@ -61,6 +61,18 @@ static constexpr GemmShape kWmmaGfx12[] = {
     {32, 32, 2, 2, 64, 2, false, 0.64, true},
 };
 
+// mma.sync: 64 x 32 of a warp are 64 accumulators and 48 registers of
+// fragments, twice for the step ahead. Shares are estimates, in the order of
+// what a warp multiplies for each fragment that it reads.
+static constexpr GemmShape kMma[] = {
+    {128, 128, 2, 4, 64, 2, false, 0.70, true},
+    {128, 64, 2, 2, 64, 2, false, 0.65, true},
+    {64, 128, 1, 4, 64, 2, false, 0.65, true},
+    {64, 64, 1, 2, 64, 2, false, 0.60, true},
+    {64, 32, 2, 1, 64, 2, false, 0.45, true},
+    {32, 64, 1, 2, 64, 2, false, 0.45, true},
+};
+
 // One wave64 lane grid is 8 x 8, one wave32 grid 4 x 8: the narrower tile
 // keeps 16 accumulators a lane on both.
 static constexpr GemmShape kFmaWave64[] = {
@@ -95,6 +107,9 @@ static double getMatrixPeak(MatrixUnit unit, DataType type) {
     return 256;
   case MatrixUnit::WmmaGfx12:
     return type == DataType::I8 ? 1024 : 512;
+  case MatrixUnit::MmaSm80:
+    // NVIDIA's figures of the A100 over its multiprocessors and clock.
+    return type == DataType::I8 ? 2048 : 1024;
   }
   if (isWide)
     return 128;
@@ -134,6 +149,10 @@ GemmShapes tessera::getGemmShapes(const GpuTarget &target, DataType type) {
     if (isWide)
       return getFmaShapes(target);
     return {"wmma16", kWmmaGfx12, peak};
+  case MatrixUnit::MmaSm80:
+    if (isWide)
+      return getFmaShapes(target);
+    return {"mma16", kMma, peak};
   }
   return getFmaShapes(target);
 }

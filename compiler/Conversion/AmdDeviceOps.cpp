@@ -165,6 +165,7 @@ Value AmdDeviceOps::multiply(Emitter &e, const MatrixInstruction &instruction,
                              Value p, Value q, Value accumulator) const {
   switch (instruction.kind) {
   case MatrixKind::Fma:
+  case MatrixKind::Mma:
     break;
   case MatrixKind::Mfma:
     return amdgpu::MFMAOp::create(
@@ -175,7 +176,7 @@ Value AmdDeviceOps::multiply(Emitter &e, const MatrixInstruction &instruction,
                                   instruction.rows, instruction.columns,
                                   instruction.k, p, q, accumulator);
   }
-  llvm_unreachable("the fma row is no instruction");
+  llvm_unreachable("the row is no instruction of AMD's");
 }
 
 Value AmdDeviceOps::dotBytes(Emitter &e, Value p, Value q,

@@ -150,7 +150,7 @@ TileMma Frame::makeMma(LdsTile ldsM, LdsTile ldsN, const SourceFactory &sourceM,
 void Frame::emitStore(const TileMma &mma, ArrayRef<Value> accumulators) {
   emitEpilogue(
       e, program.store, mma,
-      {accumulators, lane, row0, column0,
+      {accumulators, row0, column0,
        [&](const ViewAccess &access) { return getBuffer(access, row0); },
        [&](Value scalar) { return emitScalar(e, scalar, function); }});
 }

@@ -49,10 +49,8 @@ public:
                  int64_t) const override {
     llvm_unreachable("tiles with copies directly to LDS have been refused");
   }
-  Value multiply(Emitter &, const MatrixInstruction &, Value, Value,
-                 Value) const override {
-    llvm_unreachable("no row of a matrix unit is for these chips");
-  }
+  Value multiply(Emitter &e, const MatrixInstruction &instruction, Value p,
+                 Value q, Value accumulator) const override;
   Value dotBytes(Emitter &e, Value p, Value q,
                  Value accumulator) const override;
   Intrinsic getIntrinsic(Operation *op) const override;
@@ -262,6 +260,76 @@ void NvidiaDeviceOps::atomicAdd(Emitter &e, Value value, CheckedMemory memory,
 //===----------------------------------------------------------------------===//
 // Arithmetic
 //===----------------------------------------------------------------------===//
+
+/// The 32-bit registers of a fragment, as mma.sync takes them: pairs of f16, or
+/// integers.
+static SmallVector<Value> splitRegisters(Emitter &e, Value fragment) {
+  auto type = cast<VectorType>(fragment.getType());
+  int64_t perRegister = 32 / type.getElementTypeBitWidth();
+  int64_t count = type.getNumElements() / perRegister;
+  SmallVector<Value> registers;
+  if (type.getElementType().isF16()) {
+    for (int64_t i = 0; i < count; ++i)
+      registers.push_back(vector::ShuffleOp::create(
+          e.b, e.loc, fragment, fragment, ArrayRef<int64_t>{2 * i, 2 * i + 1}));
+    return registers;
+  }
+  Value words = vector::BitCastOp::create(
+      e.b, e.loc, VectorType::get(count, e.b.getI32Type()), fragment);
+  for (int64_t i = 0; i < count; ++i)
+    registers.push_back(vector::ExtractOp::create(e.b, e.loc, words, i));
+  return registers;
+}
+
+/// One mma.sync: c + the 16 rows of a times the 8 rows of b.
+static SmallVector<Value> emitMma(Emitter &e, Type element, int64_t k,
+                                  ValueRange a, ValueRange b, ValueRange c) {
+  using Types = std::array<NVVM::MMATypes, 2>;
+  constexpr std::array kLayouts = {NVVM::MMALayout::row, NVVM::MMALayout::col};
+  std::optional<Types> types;
+  std::optional<NVVM::MMAIntOverflow> overflow;
+  if (element.isBF16())
+    types = {NVVM::MMATypes::bf16, NVVM::MMATypes::bf16};
+  if (element.isInteger()) {
+    types = {NVVM::MMATypes::s8, NVVM::MMATypes::s8};
+    overflow = NVVM::MMAIntOverflow::wrapped;
+  }
+  Type sum = c.front().getType();
+  auto sums = LLVM::LLVMStructType::getLiteral(e.b.getContext(),
+                                               SmallVector<Type>(4, sum));
+  Value product = NVVM::MmaOp::create(e.b, e.loc, sums, a, b, c,
+                                      ArrayRef<int64_t>{16, 8, k}, std::nullopt,
+                                      overflow, types, kLayouts);
+  SmallVector<Value> results;
+  for (int64_t i = 0; i < 4; ++i)
+    results.push_back(LLVM::ExtractValueOp::create(e.b, e.loc, product, i));
+  return results;
+}
+
+/// Q is the instruction's A: of rows g and g + 8 a lane has two registers each.
+/// Each part of P is a B of two registers, and gives two sums of both rows.
+Value NvidiaDeviceOps::multiply(Emitter &e, const MatrixInstruction &row,
+                                Value p, Value q, Value accumulator) const {
+  SmallVector<Value> b = splitRegisters(e, p), a = splitRegisters(e, q);
+  Value rows[] = {a[0], a[2], a[1], a[3]};
+  SmallVector<Value> sums;
+  for (int64_t i = 0; i < row.accRegs; ++i)
+    sums.push_back(vector::ExtractOp::create(e.b, e.loc, accumulator, i));
+  Type element = cast<VectorType>(p.getType()).getElementType();
+  for (int64_t part = 0; part < row.pParts; ++part) {
+    int64_t first = 2 * part, second = first + row.getColumnRegs();
+    int64_t places[] = {first, first + 1, second, second + 1};
+    SmallVector<Value> c;
+    for (int64_t place : places)
+      c.push_back(sums[place]);
+    SmallVector<Value> d =
+        emitMma(e, element, row.k, rows, {b[first], b[first + 1]}, c);
+    for (auto [place, value] : llvm::zip(places, d))
+      sums[place] = value;
+  }
+  return vector::FromElementsOp::create(
+      e.b, e.loc, cast<VectorType>(accumulator.getType()), sums);
+}
 
 Value NvidiaDeviceOps::dotBytes(Emitter &e, Value p, Value q,
                                 Value accumulator) const {

@@ -68,15 +68,15 @@ public:
                  const FragmentPlace &place)
       : e(e), tile(tile), place(place) {
     Value row = e.add(place.firstRow, place.laneRow);
-    Value chunk = e.mul(place.laneChunk, place.reads);
+    Value chunk = e.mul(place.laneChunk, place.getLaneStep());
     first = e.toIndex(e.add(e.mul(row, tile.getPitch()),
                             e.mul(chunk, tile.getChunkElements())));
   }
 
-  Value read(int64_t index, int64_t q, int64_t t, Value buffer) override {
-    int64_t chunk = q * place.laneChunks * place.reads + t;
-    int64_t constant =
-        index * place.rows * tile.getPitch() + chunk * tile.getChunkElements();
+  Value read(int64_t index, int64_t part, int64_t q, int64_t t,
+             Value buffer) override {
+    int64_t constant = place.getRow(index, part) * tile.getPitch() +
+                       place.getChunk(q, t) * tile.getChunkElements();
     Value offset =
         arith::AddIOp::create(e.b, e.loc, first, e.indexConstant(constant));
     auto type = VectorType::get(tile.getChunkElements(), place.elementType);

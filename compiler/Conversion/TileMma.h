@@ -5,7 +5,8 @@
 // the output is NHWC, the pixels where it is NCHW, so that a lane stores
 // neighbours. Fragments are whole 16-byte chunks: one read feeds several
 // instructions, because P and Q permute the reduction alike. Where a lane holds
-// more than 16 bytes for one instruction, a fragment is several chunks.
+// more than 16 bytes for one instruction, or several rows of its tile, a
+// fragment is several chunks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,12 +50,12 @@ public:
 
   /// Fragments that a lane reads one after the other for a whole step.
   int64_t getChunkReads() const { return chunkReads; }
-  /// LDS reads of one fragment.
+  /// LDS reads of one fragment, of chips whose LDS operations are waited for by
+  /// their number: a lane has one row.
   int64_t getReadsPerFragment() const { return readsPerFragment; }
   /// Instructions that one fragment feeds for each pair of fragments.
   int64_t getInstructionsPerChunk() const;
   mlir::Type getAccumulatorType() const;
-  mlir::Type getFragmentType() const;
   int64_t getAccumulators() const { return m.count * n.count; }
   /// Where register `reg` of fragment `index` along P lies, from the place of
   /// the lane's first.
@@ -64,6 +65,21 @@ public:
            reg % instruction.accVector;
   }
   mlir::Value makeZeroAccumulator();
+
+  /// The sides of the lane's neighbouring sums, and the other one.
+  const FragmentSide &getP() const { return lanesAlongN ? n : m; }
+  const FragmentSide &getQ() const { return lanesAlongN ? m : n; }
+  /// Where the lane's first sum lies along P within a tile of instructions.
+  mlir::Value emitFirstResult() const;
+  /// Places along Q of which a lane has sums, and how far from its first.
+  int64_t getPlacesOfQ() const { return getQ().count * getQ().parts; }
+  int64_t getPlaceOfQ(int64_t i) const {
+    return getQ().getRow(i / getQ().parts, i % getQ().parts);
+  }
+  /// The sums of instruction tile `j` along P at place `i` along Q.
+  mlir::Type getSumsType() const;
+  mlir::Value takeSums(llvm::ArrayRef<mlir::Value> accumulators, int64_t j,
+                       int64_t i) const;
 
   /// Reads part `chunk` of the step of fragment `index` of side m (or n) from
   /// the LDS buffer.
@@ -78,10 +94,11 @@ public:
 private:
   mlir::Value multiplyFma(mlir::Value p, mlir::Value q, mlir::Value acc);
   mlir::Value multiplyBytes(mlir::Value p, mlir::Value q, mlir::Value acc);
-  mlir::Value takePart(mlir::Value fragment, int64_t part);
+  mlir::Value takePart(mlir::Value fragment, int64_t rows, int64_t part);
 
   Emitter &e;
   MatrixInstruction instruction;
+  mlir::Value lane;
   bool hasByteDot;
   bool lanesAlongN;
   mlir::Type elementType;

@@ -479,7 +479,7 @@ static LogicalResult checkWholeStep(TileProgram &program) {
     return pipeline.emitOpError()
            << "writes out " << multiplies << " matrix instructions, more than "
            << kMaxMultiplies;
-  program.resident = {acc[1], step, total, bytes};
+  program.resident = {acc[1], step, total, bytes, row.kind == MatrixKind::Mma};
   return success();
 }
 

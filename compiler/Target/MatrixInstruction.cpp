@@ -38,6 +38,24 @@ static constexpr MatrixInstruction kWmmaGfx11 = {
 static constexpr MatrixInstruction kWmmaGfx12 = {
     "wmma16", MatrixKind::Wmma, 16, 16, 16, 8, 8, 8, 16};
 
+/// mma.sync.m16n8k16 of f16 and bf16, k32 of bytes (PTX ISA, "Matrix fragments
+/// for mma"): four lanes, a quad, share the rows of both factors and of D. One
+/// of our rows is four such instructions, which share the 16 rows of Q, the
+/// instruction's A. The columns of its B are taken for rows of P in such an
+/// order (getRowOfP()) that a lane's two sums of each are neighbours of the
+/// next instruction's: eight along P. The order of the reduction is another
+/// than the ISA's in both factors alike: a lane holds neighbouring k.
+static constexpr MatrixInstruction makeMma(int k) {
+  return {"mma16",          MatrixKind::Mma, 32, 16, k, k / 4,
+          /*accRegs=*/16,
+          /*accVector=*/8,
+          /*accStride=*/32,
+          /*pParts=*/4,
+          /*pStep=*/2,
+          /*qParts=*/2,
+          /*qStep=*/8};
+}
+
 static constexpr Row kRows[] = {
     {MatrixUnit::MfmaCdna1, FactorType::F16, makeMfma32(8)},
     {MatrixUnit::MfmaCdna1, FactorType::F16, makeMfma16(16)},
@@ -84,7 +102,42 @@ static constexpr Row kRows[] = {
     {MatrixUnit::WmmaGfx12, FactorType::F16, kWmmaGfx12},
     {MatrixUnit::WmmaGfx12, FactorType::BF16, kWmmaGfx12},
     {MatrixUnit::WmmaGfx12, FactorType::I8, kWmmaGfx12},
+
+    {MatrixUnit::MmaSm80, FactorType::F16, makeMma(16)},
+    {MatrixUnit::MmaSm80, FactorType::BF16, makeMma(16)},
+    {MatrixUnit::MmaSm80, FactorType::I8, makeMma(32)},
 };
+
+/// Lanes of mma.sync that share a row, and neighbouring sums that one has of
+/// one instruction.
+static constexpr int kQuad = 4;
+static constexpr int kPair = 2;
+
+/// Matrix units of AMD index both factors by the lane; the fma row spreads a
+/// grid of lanes. Of mma.sync each pair of B's columns begins eight rows.
+LaneMap MatrixInstruction::getRowOfP() const {
+  if (kind == MatrixKind::Mma)
+    return {{{kQuad * kPair, 0, accVector}, {kQuad, kPair, 1}}};
+  return {{{isFma() ? columns : 1, rows, 1}}};
+}
+
+LaneMap MatrixInstruction::getRowOfQ() const {
+  if (kind == MatrixKind::Mma)
+    return {{{kQuad, 0, 1}}};
+  return {{{1, columns, 1}}};
+}
+
+LaneMap MatrixInstruction::getChunkOfLane() const {
+  if (kind == MatrixKind::Mma)
+    return {{{1, kQuad, 1}}};
+  return {{{rows, 0, getLaneChunks() > 1 ? 1 : 0}}};
+}
+
+LaneMap MatrixInstruction::getFirstResult() const {
+  if (kind == MatrixKind::Mma)
+    return {{{1, kQuad, accVector}}};
+  return {{{columns, 0, accVector}}};
+}
 
 /// Reduction elements that the fma row takes at once: one register of each
 /// factor, of which f32 and f64 fill one or two.

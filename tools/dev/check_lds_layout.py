@@ -46,16 +46,19 @@ class Layout:
 @dataclasses.dataclass(frozen=True)
 class BlockedLayout:
     """Chunk c of row r is in place c ^ ((r ^ ((r >> shift) & upper)) & mask)
-    of row r, the bits 0 and 2 of r exchanged if it has four chunks."""
+    of row r. With four chunks the lowest bit of what is masked goes to the
+    row's instead, and the next two to the chunk."""
     chunks: int
     shift: int
     upper: int
     mask: int
 
     def address(self, row, chunk):
-        place = chunk ^ ((row ^ ((row >> self.shift) & self.upper)) & self.mask)
+        mixed = row ^ ((row >> self.shift) & self.upper)
         if self.chunks == 4:
-            row = (row & ~5) | (row & 1) << 2 | (row >> 2) & 1
+            row = row & ~1 | mixed & 1
+            mixed >>= 1
+        place = chunk ^ (mixed & self.mask)
         return (row * self.chunks + place) * CHUNK_BYTES
 
 
@@ -130,6 +133,30 @@ def read_patterns(layout, wave):
                 (lane // divisor % rows,
                  first + (lane // rows if step > 1 else 0))
                 for lane in range(wave)]
+
+
+def quad_read_patterns(layout):
+    """How TileMma reads for mma.sync, in one phase of eight lanes after the
+    other: four lanes take chunks of one row, every other one if there are
+    eight; the rows are those of MatrixInstruction::getRowOfP() and of Q."""
+    spread = 2 if layout.chunks >= 8 else 1
+    for first in range(0, layout.chunks, 4 * spread):
+        for name, rows, parts, step in (("P", lambda g: g // 2 * 8 + g % 2, 4, 2),
+                                        ("Q", lambda g: g, 2, 8)):
+            for part, q in itertools.product(range(parts), range(spread)):
+                yield f"read, mma16, {name}", [
+                    (rows(lane // 4) + part * step,
+                     first + lane % 4 * spread + q) for lane in range(32)]
+
+
+def count_quads(layout):
+    """{access: extra clocks} of reads that NVIDIA's chips make."""
+    worst = collections.Counter()
+    for name, places in quad_read_patterns(layout):
+        addresses = [layout.address(*place) for place in places]
+        worst[name] = max(worst[name], count_extra(
+            addresses, consecutive_phases(32, 8), 32))
+    return worst
 
 
 def count_blocked(layout, wave, banks):
@@ -220,6 +247,9 @@ def check(text):
         if banks == 32:
             kinds.append(("by blocks",
                           count_blocked(make_blocked(chunks), wave, banks)))
+        if banks == wave == 32:
+            kinds += [("by chunks", count_quads(layout)),
+                      ("by blocks", count_quads(make_blocked(chunks)))]
         for kind, counted in kinds:
             for access, extra in counted.items():
                 count += 1
@@ -247,6 +277,9 @@ def self_test():
     assert count_blocked(Layout(4, 1, 3), 64, 32)["write, blocks of 4 rows"] > 0
     assert count_blocked(BlockedLayout(4, 3, 0, 3), 64,
                          32)["write, blocks of 4 rows"] > 0
+    # Quads of lanes need neighbouring rows in different halves of the banks.
+    assert not any(count_quads(Layout(4, 1, 3)).values())
+    assert any(count_quads(Layout(4, 0, 3, pad=64)).values())
     # The mixed map tells apart what consecutive lanes cannot.
     halves = [lane % 32 // 16 * 64 + lane % 16 * 128 for lane in range(64)]
     assert (count_extra(halves, consecutive_phases(64, 8), 32)
