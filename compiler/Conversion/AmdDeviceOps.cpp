@@ -40,9 +40,18 @@ public:
              int64_t alignment) const override;
   void atomicAdd(Emitter &e, Value value, CheckedMemory memory,
                  Value lane) const override;
+  Value emitDirectPlace(Emitter &, Value wavePlace, Value,
+                        int64_t) const override {
+    return wavePlace;
+  }
   void loadToLds(Emitter &e, CheckedMemory memory, Value ldsPointer,
                  int64_t bytes, Value lane, Value uniform,
                  int64_t immediate) const override;
+  void endDirectGroup(Emitter &) const override {}
+  void waitForDirectGroups(Emitter &e, int64_t groups,
+                           int64_t loads) const override {
+    emitWait(e, groups * loads, 0);
+  }
   Value multiply(Emitter &e, const MatrixInstruction &instruction, Value p,
                  Value q, Value accumulator) const override;
   Value dotBytes(Emitter &e, Value p, Value q,
@@ -149,6 +158,7 @@ void AmdDeviceOps::atomicAdd(Emitter &e, Value value, CheckedMemory memory,
                                           nullptr, nullptr);
 }
 
+/// The place is that of the wave, in M0; the chip adds the lane's.
 void AmdDeviceOps::loadToLds(Emitter &e, CheckedMemory memory, Value ldsPointer,
                              int64_t bytes, Value lane, Value uniform,
                              int64_t immediate) const {

@@ -169,8 +169,8 @@ static void emitPipelined(Frame &f) {
     if (program.isDirect())
       return std::make_unique<DirectCopy>(
           f.e, access, lds, program.walk,
-          f.getBuffer(access, first, DirectCopy::kHeadroom), program.threads,
-          f.thread);
+          f.getBuffer(access, first, DirectCopy::getHeadroom(f.target)),
+          program.threads, f.thread);
     return createTileCopy(f.e, access, lds, program.walk,
                           f.getBuffer(access, first), program.threads,
                           f.thread);

@@ -45,10 +45,16 @@ public:
              int64_t alignment) const override;
   void atomicAdd(Emitter &e, Value value, CheckedMemory memory,
                  Value lane) const override;
-  void loadToLds(Emitter &, CheckedMemory, Value, int64_t, Value, Value,
-                 int64_t) const override {
-    llvm_unreachable("tiles with copies directly to LDS have been refused");
+  Value emitDirectPlace(Emitter &e, Value wavePlace, Value lane,
+                        int64_t bytes) const override {
+    return e.add(wavePlace, e.mul(lane, bytes));
   }
+  void loadToLds(Emitter &e, CheckedMemory memory, Value ldsPointer,
+                 int64_t bytes, Value lane, Value uniform,
+                 int64_t immediate) const override;
+  void endDirectGroup(Emitter &e) const override;
+  void waitForDirectGroups(Emitter &e, int64_t groups,
+                           int64_t loads) const override;
   Value multiply(Emitter &e, const MatrixInstruction &instruction, Value p,
                  Value q, Value accumulator) const override;
   Value dotBytes(Emitter &e, Value p, Value q,
@@ -255,6 +261,29 @@ void NvidiaDeviceOps::atomicAdd(Emitter &e, Value value, CheckedMemory memory,
   emitAsm(e, {}, {inside, address, value},
           "@$0 red.relaxed.gpu.global.add.f32 [$1], $2;", "b,l,f,~{memory}",
           /*hasEffects=*/true);
+}
+
+/// cp.async of 16 bytes, of which it reads none and fills in zeros where the
+/// lane is out of range.
+void NvidiaDeviceOps::loadToLds(Emitter &e, CheckedMemory memory,
+                                Value ldsPointer, int64_t bytes, Value lane,
+                                Value uniform, int64_t immediate) const {
+  assert(immediate == 0 && "only AMD's loads have one for both addresses");
+  Value inside = emitIsInside(e, memory, lane, bytes);
+  Value address = emitAddress(e, memory.base, lane);
+  address = emitAddress(e, address, uniform);
+  Value size = e.select(inside, e.constant(bytes), e.constant(0));
+  NVVM::CpAsyncOp::create(e.b, e.loc, ldsPointer, address, bytes,
+                          NVVM::LoadCacheModifierKind::CG, size);
+}
+
+void NvidiaDeviceOps::endDirectGroup(Emitter &e) const {
+  NVVM::CpAsyncCommitGroupOp::create(e.b, e.loc);
+}
+
+void NvidiaDeviceOps::waitForDirectGroups(Emitter &e, int64_t groups,
+                                          int64_t) const {
+  NVVM::CpAsyncWaitGroupOp::create(e.b, e.loc, groups);
 }
 
 //===----------------------------------------------------------------------===//

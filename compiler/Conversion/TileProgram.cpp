@@ -417,16 +417,16 @@ static LogicalResult chooseWalk(TileProgram &program) {
 }
 
 /// Direct copies bring whole chunks, and know no division.
-static LogicalResult checkDirectCopy(TileProgram &program) {
+static LogicalResult checkDirectCopy(TileProgram &program,
+                                     const GpuTarget &target) {
   if (!program.isDirect())
     return success();
   auto pipeline = program.pipeline;
-  int64_t turn = pipeline.getBuffers() * pipeline.getStep();
-  if (program.walk.kind != ReductionWalk::Kind::Nested)
+  if (!program.walk.hasTaps())
     return pipeline.emitOpError()
-           << "has copy direct_to_lds, which needs a reduction whose innermost "
-              "dimension "
-           << turn << " divides";
+           << "has copy direct_to_lds, which needs a reduction of two turns or "
+              "more whose innermost dimension "
+           << pipeline.getStep() << " divides";
   constexpr int64_t kMaxLoadsInFlight = 63;
   int64_t loads = 0;
   for (dnn::TileLoadOp load : {program.loadM, program.loadN}) {
@@ -435,7 +435,7 @@ static LogicalResult checkDirectCopy(TileProgram &program) {
     if (access.getVectorWidth(/*index=*/2, chunk) != chunk)
       return load.emitOpError("has rows without whole 16-byte chunks, but is "
                               "copied directly to LDS");
-    if (access.getTensorBytes() + DirectCopy::kHeadroom > kOutOfRange)
+    if (access.getTensorBytes() + DirectCopy::getHeadroom(target) > kOutOfRange)
       return load.emitOpError("has a tensor of about 2 GiB or more, but is "
                               "copied directly to LDS");
     loads += load.getType().getShape()[0] * pipeline.getStep() / chunk /
@@ -557,5 +557,5 @@ LogicalResult tessera::matchTileProgram(func::FuncOp function,
   return success(succeeded(checkResources(program, target)) &&
                  succeeded(checkLimits(program)) &&
                  succeeded(chooseWalk(program)) &&
-                 succeeded(checkDirectCopy(program)));
+                 succeeded(checkDirectCopy(program, target)));
 }

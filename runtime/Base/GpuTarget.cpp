@@ -125,6 +125,8 @@ static constexpr GpuTarget makeSm(std::string_view name, uint32_t warps,
                                   uint32_t units, uint32_t wgmmaSharedBytes = 0,
                                   MatrixUnit unit = MatrixUnit::MmaSm80) {
   constexpr uint32_t kSchedulers = 4, kStaticShared = 49152;
+  // cp.async came with the same chips.
+  const uint32_t directLdsBytes = unit == MatrixUnit::None ? 0 : 16;
   return {name,
           unit,
           IntegerDot::Signed,
@@ -137,7 +139,7 @@ static constexpr GpuTarget makeSm(std::string_view name, uint32_t warps,
           /*bufferWord3=*/0,
           /*hasFloatAtomics=*/true,
           /*errata=*/0,
-          /*directLdsBytes=*/0,
+          directLdsBytes,
           Vendor::Nvidia,
           wgmmaSharedBytes};
 }
