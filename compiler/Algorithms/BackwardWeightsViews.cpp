@@ -3,7 +3,8 @@
 // Rows are output channels, columns filter taps and input channels in the
 // filter's order in memory, and the reduction is over output pixels. Padding
 // changes from pixel to pixel but not from image to image: with the batch
-// innermost the loop walks images without arithmetic.
+// innermost the loop walks images without arithmetic. TMA walks pixels in the
+// order of memory, and takes its part of them by steps (dnn.pipeline).
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,8 +29,9 @@ struct FilterPlace {
 
 /// Images fill a step of the loop. A pointwise convolution needs
 /// no padding checks at all, so that its pixels are one dimension in memory.
-static bool wantsBatchLast(const ConvGeometry &g, int64_t step) {
-  return !g.isPointwise() && g.batch % step == 0;
+static bool wantsBatchLast(const ConvGeometry &g,
+                           const WeightsReduction &reduction) {
+  return !reduction.isTma && !g.isPointwise() && g.batch % reduction.step == 0;
 }
 
 /// `part` of the outermost dimension of `reduce` come before its first place.
@@ -61,8 +63,9 @@ static SmallVector<int64_t> getReduction(const ConvGeometry &g,
   return reduce;
 }
 
-int64_t tessera::getSplitSize(const ConvGeometry &g, int64_t step) {
-  return getReduction(g, wantsBatchLast(g, step)).front();
+int64_t tessera::getSplitSize(const ConvGeometry &g,
+                              const WeightsReduction &reduction) {
+  return getReduction(g, wantsBatchLast(g, reduction)).front();
 }
 
 namespace {
@@ -73,36 +76,48 @@ struct GroupExprs {
 };
 } // namespace
 
+/// Parts that the pipeline counts by steps are outermost, as it asks; so tiles
+/// that run together read the same pixels.
 static GroupExprs addGroups(ViewBuilder &view, const ConvGeometry &g,
-                            int64_t parts) {
+                            const WeightsReduction &reduction) {
+  const int64_t parts = reduction.parts;
   if (parts == 1)
     return {view.add(0, {g.groups})[0], {}};
+  if (reduction.isTma) {
+    ViewBuilder::Exprs exprs = view.add(0, {parts, g.groups});
+    return {exprs[1], exprs[0]};
+  }
   ViewBuilder::Exprs exprs = view.add(0, {g.groups, parts});
   return {exprs[0], exprs[1]};
 }
 
 GemmViews tessera::viewBackwardWeights(OpBuilder &b, dnn::ConvOp conv,
-                                       const ConvGeometry &g, int64_t step,
-                                       int64_t parts) {
+                                       const ConvGeometry &g,
+                                       const WeightsReduction &reduction) {
   Location loc = conv.getLoc();
-  bool batchLast = wantsBatchLast(g, step);
+  bool batchLast = wantsBatchLast(g, reduction);
   bool channelsLast = isChannelsLast(conv.getWLayout());
   SmallVector<int64_t> reduce = getReduction(g, batchLast);
-  reduce.front() /= parts;
+  if (!reduction.isTma)
+    reduce.front() /= reduction.parts;
+  auto addPart = [&](ViewBuilder &view, AffineExpr part) {
+    return addPixels(view, reduce, batchLast,
+                     reduction.isTma ? AffineExpr() : part);
+  };
   dnn::ViewOp output, input;
   {
     ViewBuilder view(b);
-    auto [group, part] = addGroups(view, g, parts);
+    auto [group, part] = addGroups(view, g, reduction);
     AffineExpr k = view.add(1, {g.outChannels})[0];
-    Pixel pixel = addPixels(view, reduce, batchLast, part);
+    Pixel pixel = addPart(view, part);
     output = view.create(loc, conv.getY(), conv.getYLayout(), pixel.image,
                          group * g.outChannels + k, pixel.position);
   }
   {
     ViewBuilder view(b);
-    auto [group, part] = addGroups(view, g, parts);
+    auto [group, part] = addGroups(view, g, reduction);
     FilterPlace place = addFilter(view, 1, g, channelsLast);
-    Pixel pixel = addPixels(view, reduce, batchLast, part);
+    Pixel pixel = addPart(view, part);
     ViewBuilder::Exprs spatial;
     for (auto [i, dim] : llvm::enumerate(g.dims))
       spatial.push_back(pixel.position[i] * dim.stride +
@@ -111,7 +126,7 @@ GemmViews tessera::viewBackwardWeights(OpBuilder &b, dnn::ConvOp conv,
                         group * g.inChannels + place.channel, spatial);
   }
   ViewBuilder view(b);
-  auto [group, part] = addGroups(view, g, parts);
+  auto [group, part] = addGroups(view, g, reduction);
   AffineExpr k = view.add(1, {g.outChannels})[0];
   FilterPlace place = addFilter(view, 2, g, channelsLast);
   ResultPlace result{view, group * g.outChannels + k, place.channel, place.taps,

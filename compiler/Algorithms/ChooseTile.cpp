@@ -1,9 +1,8 @@
 //===- ChooseTile.cpp - A good tile without measuring ---------------------===//
 
 #include "compiler/Algorithms/ChooseTile.h"
-#include "compiler/Algorithms/Algorithm.h"
 
-#include <limits>
+#include <algorithm>
 
 using namespace tessera;
 
@@ -19,15 +18,14 @@ static Status checkEpilogue(const Problem &problem) {
   return Status::ok();
 }
 
-ErrorOr<TileConfig> tessera::chooseTile(const Problem &problem,
-                                        const GpuTarget &target) {
+ErrorOr<std::vector<Candidate>> tessera::rankTiles(const Problem &problem,
+                                                   const GpuTarget &target) {
   if (Status status = problem.verify(); !status.isOk())
     return status;
   if (Status status = checkEpilogue(problem); !status.isOk())
     return status;
   std::string reasons;
-  TileConfig best;
-  double bestCost = std::numeric_limits<double>::infinity();
+  std::vector<Candidate> all;
   for (const Algorithm *algorithm : getAlgorithms()) {
     Status status = algorithm->check(problem, target);
     std::vector<Candidate> candidates;
@@ -38,13 +36,19 @@ ErrorOr<TileConfig> tessera::chooseTile(const Problem &problem,
       reasons += std::string(algorithm->getName()) + ": " +
                  (status.isOk() ? "no tile fits" : status.getMessage());
     }
-    for (const Candidate &candidate : candidates)
-      if (candidate.cost < bestCost) {
-        bestCost = candidate.cost;
-        best = candidate.tile;
-      }
+    all.insert(all.end(), candidates.begin(), candidates.end());
   }
-  if (best.algorithm.empty())
+  if (all.empty())
     return notSupported(reasons);
-  return best;
+  std::stable_sort(
+      all.begin(), all.end(),
+      [](const Candidate &a, const Candidate &b) { return a.cost < b.cost; });
+  return all;
+}
+
+ErrorOr<TileConfig> tessera::chooseTile(const Problem &problem,
+                                        const GpuTarget &target) {
+  ErrorOr<std::vector<Candidate>> ranked = rankTiles(problem, target);
+  return ranked ? ErrorOr<TileConfig>(ranked->front().tile)
+                : ranked.getStatus();
 }

@@ -3,10 +3,7 @@
 #ifndef TESSERA_COMPILER_ALGORITHMS_CHOOSETILE_H
 #define TESSERA_COMPILER_ALGORITHMS_CHOOSETILE_H
 
-#include "runtime/Base/ErrorOr.h"
-#include "runtime/Base/GpuTarget.h"
-#include "runtime/Base/Problem.h"
-#include "runtime/Base/TileConfig.h"
+#include "compiler/Algorithms/Algorithm.h"
 
 namespace tessera {
 
@@ -14,6 +11,11 @@ namespace tessera {
 /// for a problem that is not valid; NotSupported, with each algorithm's
 /// reason, if none covers the problem on the target.
 ErrorOr<TileConfig> chooseTile(const Problem &problem, const GpuTarget &target);
+
+/// Every tile of every algorithm that covers the problem, the best first; the
+/// same failures.
+ErrorOr<std::vector<Candidate>> rankTiles(const Problem &problem,
+                                          const GpuTarget &target);
 
 } // namespace tessera
 

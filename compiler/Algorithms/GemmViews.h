@@ -64,19 +64,27 @@ struct GemmViews {
   dnn::TileDim lanes;
 };
 
+/// How backward weights goes through its reduction.
+struct WeightsReduction {
+  int64_t step; ///< Of the main loop.
+  /// Must divide getSplitSize(), the outermost of the dimensions, of which they
+  /// are taken; those of TMA are made of steps by the pipeline instead.
+  int64_t parts;
+  bool isTma;
+};
+
 /// Each makes its views where `b` stands; `step` is that of the main loop.
-/// Backward weights splits its reduction into `parts`, which must divide the
-/// outermost of the dimensions that it returns.
 GemmViews viewForward(mlir::OpBuilder &b, dnn::ConvOp conv,
                       const ConvGeometry &geometry, int64_t step);
 GemmViews viewBackwardData(mlir::OpBuilder &b, dnn::ConvOp conv,
                            const ConvGeometry &geometry);
 GemmViews viewBackwardWeights(mlir::OpBuilder &b, dnn::ConvOp conv,
-                              const ConvGeometry &geometry, int64_t step,
-                              int64_t parts);
+                              const ConvGeometry &geometry,
+                              const WeightsReduction &reduction);
 
 /// The dimension of the reduction of backward weights that is split.
-int64_t getSplitSize(const ConvGeometry &geometry, int64_t step);
+int64_t getSplitSize(const ConvGeometry &geometry,
+                     const WeightsReduction &reduction);
 
 /// Whether neighbouring channels of a tensor lie together in memory.
 bool isChannelsLast(dnn::Layout layout);

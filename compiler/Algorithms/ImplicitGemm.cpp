@@ -13,6 +13,10 @@
 using namespace mlir;
 using namespace tessera;
 
+static WeightsReduction getReduction(const GemmTile &tile) {
+  return {tile.k, tile.parts, tile.isTma};
+}
+
 static GemmViews makeViews(OpBuilder &b, dnn::ConvOp conv,
                            const GemmTile &tile) {
   ConvGeometry geometry(conv);
@@ -22,7 +26,7 @@ static GemmViews makeViews(OpBuilder &b, dnn::ConvOp conv,
   case dnn::ConvDirection::BackwardData:
     return viewBackwardData(b, conv, geometry);
   case dnn::ConvDirection::BackwardWeights:
-    return viewBackwardWeights(b, conv, geometry, tile.k, tile.parts);
+    return viewBackwardWeights(b, conv, geometry, getReduction(tile));
   }
   llvm_unreachable("every direction has a case");
 }
@@ -59,7 +63,9 @@ static Value createPipeline(OpBuilder &b, Location loc, GemmViews views,
       b, loc, tileD, views.reduce, tile.k, tile.buffers, copy,
       tile.isTma ? dnn::SyncKind::Mbarrier : dnn::SyncKind::Barrier,
       tile.isTma ? dnn::ScheduleKind::Natural : dnn::ScheduleKind::Pinned,
-      getRoles(context, tile));
+      getRoles(context, tile),
+      tile.isTma && tile.parts > 1 ? b.getI64IntegerAttr(tile.parts)
+                                   : IntegerAttr());
 
   OpBuilder::InsertionGuard guard(b);
   Block *load = b.createBlock(&pipeline.getLoad(), {}, b.getIndexType(), loc);
@@ -168,8 +174,8 @@ static LogicalResult checkParts(dnn::ConvOp conv, const GemmTile &tile) {
   if (tile.isAtomic && (element.isF64() || element.isInteger()))
     return conv.emitOpError()
            << "is of " << element << ", whose sums have no atomics";
-  int64_t size = getSplitSize(ConvGeometry(conv), tile.k);
-  if (size % tile.parts != 0)
+  int64_t size = getSplitSize(ConvGeometry(conv), getReduction(tile));
+  if (!tile.isTma && size % tile.parts != 0)
     return conv.emitOpError() << "needs parts that divide a reduction of "
                               << size << ", but has " << tile.parts;
   return success();

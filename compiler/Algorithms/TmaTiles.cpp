@@ -1,16 +1,14 @@
 //===- TmaTiles.cpp - GEMM tiles for TMA and wgmma ------------------------===//
 
 #include "compiler/Algorithms/TmaTiles.h"
-#include "compiler/Algorithms/GemmTile.h"
+#include "compiler/Algorithms/TmaModel.h"
+#include "compiler/Algorithms/TmaWeightTiles.h"
 
 #include <algorithm>
 
 using namespace tessera;
 
 static int64_t divideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
-/// Elements of a step, 128 bytes of f16 or bf16.
-static constexpr int64_t kStep = 64;
 
 //===----------------------------------------------------------------------===//
 // What a tensor map can describe
@@ -24,32 +22,6 @@ struct TmaGemm {
   int64_t groups;
 };
 } // namespace
-
-/// Whether a walk of `count` positions, `stride` apart from `lower` on, over
-/// `size` elements with a window that reaches `reach` further, is one that
-/// im2col mode has: corners of 8 bits for 2 spatial dimensions, 5 for 3.
-static bool fitsWalk(int64_t lower, int64_t count, int64_t stride, int64_t size,
-                     int64_t reach, bool isDeep) {
-  const int64_t limit = isDeep ? 16 : 128;
-  const int64_t upper = lower + (count - 1) * stride + 1 - size;
-  constexpr int64_t kMaxStride = 8;
-  return lower >= -limit && lower < limit && upper >= -limit && upper < limit &&
-         reach < 2 * limit && stride <= kMaxStride;
-}
-
-static bool fitsIm2col(const ConvProblem &p) {
-  const Spatial out = p.getOutput();
-  const bool isForward = p.direction == Direction::Forward;
-  auto fits = [&](int64_t Spatial::*dim, int64_t Pads::*pad) {
-    const int64_t reach = (p.filter.*dim - 1) * p.dilation.*dim;
-    return isForward ? fitsWalk(-(p.pad.*pad), out.*dim, p.stride.*dim,
-                                p.in.*dim, reach, p.hasDepth())
-                     : fitsWalk(p.pad.*pad - reach, p.in.*dim, 1, out.*dim,
-                                reach, p.hasDepth());
-  };
-  return fits(&Spatial::h, &Pads::h) && fits(&Spatial::w, &Pads::w) &&
-         (!p.hasDepth() || fits(&Spatial::d, &Pads::d));
-}
 
 /// Backward data of stride 1 is a forward convolution of the gradient.
 static bool hasDirection(const ConvProblem &p) {
@@ -69,81 +41,27 @@ static TmaGemm getGemm(const ConvProblem &p) {
 }
 
 static bool fitsTma(const ConvProblem &p, const GpuTarget &target) {
-  const bool isHalf =
-      p.dataType == DataType::F16 || p.dataType == DataType::BF16;
-  if (target.wgmmaSharedBytes == 0 || !isHalf || !hasDirection(p) ||
-      p.xLayout != Layout::NHWC || p.wLayout != Layout::NHWC ||
-      p.yLayout != Layout::NHWC)
+  if (!hasTmaTensors(p, target) || !hasDirection(p))
     return false;
   // Strides of whole 16 bytes; the last step of a tap may reach past the
   // channels, but not into those of another group.
   constexpr int64_t kUnit = 8;
   const TmaGemm gemm = getGemm(p);
   if (gemm.channels % kUnit != 0 || gemm.columns % kUnit != 0 ||
-      (p.groups > 1 && gemm.channels % kStep != 0))
+      (p.groups > 1 && gemm.channels % kTmaStep != 0))
     return false;
   return !p.epilogue.bias && !p.epilogue.residual && !p.epilogue.beta &&
-         fitsIm2col(p);
+         fitsWindow(p);
 }
-
-//===----------------------------------------------------------------------===//
-// Tiles
-//===----------------------------------------------------------------------===//
-
-namespace {
-struct TmaShape {
-  int m, n;
-  int consumers; ///< That share the rows.
-  bool isPingPong;
-  int stages;
-
-  /// Two workgroups share a multiprocessor.
-  bool isSmall() const { return consumers == 1 && !isPingPong; }
-  /// Others multiply while a tile is stored.
-  bool hidesStores() const { return isPingPong || isSmall(); }
-};
-} // namespace
-
-/// 192x128 and 128x128 for most layers, 64 columns for 64 channels, two small
-/// workgroups a multiprocessor where memory is the limit.
-static constexpr TmaShape kShapes[] = {
-    {192, 128, 3, false, 4}, {128, 256, 2, false, 4}, {256, 128, 2, false, 4},
-    {128, 128, 1, true, 5},  {192, 128, 1, true, 4},  {128, 128, 2, false, 5},
-    {128, 64, 1, true, 6},   {256, 64, 2, false, 4},  {192, 64, 3, false, 5},
-    {64, 256, 1, true, 4},   {64, 128, 1, false, 3},  {128, 64, 1, false, 3},
-};
 
 //===----------------------------------------------------------------------===//
 // The model
 //===----------------------------------------------------------------------===//
 
-// Fitted to 250 kernels on an H100 (24 problems, every shape): its first choice
-// reaches 0.994 of the best in geometric mean, 0.96 at least. In clocks of one
-// multiprocessor.
-static constexpr double kRate = 1760;     ///< Multiply-adds a clock.
-static constexpr double kL2Bytes = 43;    ///< Of the second cache a clock.
-static constexpr double kReadBytes = 128; ///< Of shared memory, by wgmma.
-static constexpr double kMemoryBytes = 14.7;
-static constexpr double kExposedSums = 9;  ///< Stored in a clock, unhidden,
-static constexpr double kHiddenSums = 128; ///< and behind others' products.
-static constexpr double kOverlap = 0.3; ///< Of the smaller of work and memory.
-static constexpr double kBegin = 4000;
-
-/// Clocks of one tile, if nothing but its workgroups holds them up.
-static double getTileClocks(const TmaShape &shape, int64_t steps) {
-  const double products = shape.m * shape.n * kStep / kRate;
-  const double copied = (shape.m + shape.n) * kStep * 2 / kL2Bytes;
-  // Each wgmma reads its 64 rows and all columns.
-  const double read =
-      (shape.m + shape.n * shape.m / 64.0) * kStep * 2 / kReadBytes;
-  return static_cast<double>(steps) * std::max({products, copied, read}) +
-         shape.m * shape.n / (shape.hidesStores() ? kHiddenSums : kExposedSums);
-}
-
 static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
                              const GpuTarget &target) {
   const TmaGemm gemm = getGemm(p);
-  const int64_t steps = gemm.taps * divideUp(gemm.channels, kStep);
+  const int64_t steps = gemm.taps * divideUp(gemm.channels, kTmaStep);
   const int64_t tiles = gemm.groups * divideUp(gemm.rows, shape.m) *
                         divideUp(gemm.columns, shape.n);
   const int64_t sharing = shape.isSmall() ? 2 : 1;
@@ -151,32 +69,26 @@ static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
       divideUp(tiles, target.computeUnits * sharing) * sharing);
   double work = turns * getTileClocks(shape, steps);
   if (shape.isPingPong)
-    work += shape.m * shape.n / kExposedSums; // Nothing hides the last one.
+    work += shape.m * shape.n /
+            kTmaRates.exposedSums; // Nothing hides the last one.
   const double memory =
       2.0 *
       static_cast<double>(p.getInputElements() + p.getFilterElements() +
                           p.getOutputElements()) /
-      (kMemoryBytes * target.computeUnits);
-  return std::max(work, memory) + kOverlap * std::min(work, memory) + kBegin;
+      (kTmaRates.memoryBytes * target.computeUnits);
+  return std::max(work, memory) + kTmaRates.overlap * std::min(work, memory) +
+         kTmaRates.begin;
 }
 
 std::vector<Candidate> tessera::getTmaCandidates(const ConvProblem &problem,
                                                  const GpuTarget &target) {
   std::vector<Candidate> candidates;
+  if (problem.direction == Direction::BackwardWeights)
+    return getTmaWeightCandidates(problem, target);
   if (!fitsTma(problem, target))
     return candidates;
-  for (const TmaShape &shape : kShapes) {
-    GemmTile tile;
-    tile.m = shape.m;
-    tile.n = shape.n;
-    tile.k = kStep;
-    tile.wavesM = shape.consumers;
-    tile.buffers = shape.stages;
-    tile.mma = "wgmma";
-    tile.isTma = true;
-    tile.isPingPong = shape.isPingPong;
-    candidates.push_back(
-        {tile.toConfig(), estimateClocks(problem, shape, target)});
-  }
+  for (const TmaShape &shape : getTmaShapes())
+    candidates.push_back({shape.getTile(/*parts=*/1).toConfig(),
+                          estimateClocks(problem, shape, target)});
   return candidates;
 }

@@ -168,6 +168,10 @@ static LogicalResult checkSizes(TileProgram &program) {
   ArrayRef<int64_t> counts = program.tiles.getCounts();
   ArrayRef<int64_t> m = program.loadM.getView().getType().getShape();
   ArrayRef<int64_t> n = program.loadN.getView().getType().getShape();
+  const int64_t parts = pipeline.getParts().value_or(1);
+  if (counts[0] % parts != 0)
+    return pipeline.emitOpError()
+           << "needs groups for " << parts << " parts, but has " << counts[0];
   if (program.tiles.getTile() != acc || counts[0] != extents[0] ||
       counts[1] != llvm::divideCeilSigned(extents[1], acc[0]) ||
       counts[2] != llvm::divideCeilSigned(extents[2], acc[1]))
@@ -203,6 +207,9 @@ static LogicalResult checkPipeline(dnn::PipelineOp pipeline,
            << pipeline.getBuffers();
   if (isDirect && pipeline.getBuffers() < 2)
     return pipeline.emitOpError("needs at least 2 buffers");
+  if (pipeline.getParts())
+    return pipeline.emitOpError("has parts, but only copies by tma share a "
+                                "reduction out by steps");
   if (tiles.getPersistent())
     return tiles.emitOpError("is persistent, but this target runs one tile a "
                              "workgroup");

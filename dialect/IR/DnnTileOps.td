@@ -76,6 +76,10 @@ def PipelineOp : Dnn_Op<"pipeline", [SingleBlock]> {
 
     A reduction that is no multiple of `step` reads zeros past its end.
 
+    With `parts` the reduction is shared out: the groups of the tiles come in so
+    many runs of one length, and each run walks its share of the steps, the last
+    ones perhaps past the end. The parts are added elsewhere.
+
     Example:
     ```mlir
     %d = dnn.pipeline reduce [3, 3, 256] step 32 buffers 2 copy registers
@@ -95,11 +99,12 @@ def PipelineOp : Dnn_Op<"pipeline", [SingleBlock]> {
   let arguments = (ins DenseI64ArrayAttr:$reduce, I64Attr:$step,
                        I64Attr:$buffers, Dnn_CopyKindAttr:$copy,
                        Dnn_SyncKindAttr:$sync, Dnn_ScheduleKindAttr:$schedule,
-                       OptionalAttr<Dnn_RolesAttr>:$roles);
+                       OptionalAttr<Dnn_RolesAttr>:$roles,
+                       OptionalAttr<I64Attr>:$parts);
   let regions = (region SizedRegion<1>:$load, SizedRegion<1>:$compute);
   let results = (outs Dnn_TileType:$result);
   let assemblyFormat = [{
-    `reduce` $reduce `step` $step `buffers` $buffers `copy` custom<EnumWord>($copy)
+    `reduce` $reduce (`parts` $parts^)? `step` $step `buffers` $buffers `copy` custom<EnumWord>($copy)
     `sync` custom<EnumWord>($sync) `schedule` custom<EnumWord>($schedule) (`roles` $roles^)?
     `load` $load `compute` $compute attr-dict `:` type($result)
   }];

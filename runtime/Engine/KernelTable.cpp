@@ -4,25 +4,60 @@
 
 using namespace tessera;
 
-size_t KernelTable::Hash::operator()(const Key &key) const {
-  return key.problem.getHash() ^ static_cast<size_t>(key.device) << 48;
+static uint64_t getHash(int device, const Problem &problem) {
+  return problem.getHash() ^ static_cast<uint64_t>(device) << 48;
+}
+
+KernelTable::KernelTable() {
+  constexpr size_t kFirstSize = 256;
+  slots.push_back(std::make_unique<Slots>(kFirstSize));
+  current = slots.back().get();
+}
+
+std::pair<KernelTable::Entry *, size_t>
+KernelTable::Slots::find(int device, const Problem &problem,
+                         uint64_t hash) const {
+  const size_t mask = entries.size() - 1;
+  // Never full, so the walk ends.
+  for (size_t slot = hash & mask;; slot = (slot + 1) & mask) {
+    Entry *entry = entries[slot].load(std::memory_order_acquire);
+    if (!entry || (entry->hash == hash && entry->device == device &&
+                   entry->problem == problem))
+      return {entry, slot};
+  }
 }
 
 const LoadedKernelImpl *KernelTable::find(int device,
                                           const Problem &problem) const {
-  std::shared_lock lock(mutex);
-  auto found = entries.find({device, problem});
-  return found == entries.end()
-             ? nullptr
-             : found->second->kernel.load(std::memory_order_acquire);
+  const Slots &table = *current.load(std::memory_order_acquire);
+  const Entry *entry =
+      table.find(device, problem, getHash(device, problem)).first;
+  return entry ? entry->kernel.load(std::memory_order_acquire) : nullptr;
 }
 
-KernelTable::Entry &KernelTable::getEntry(const Key &key) {
-  std::lock_guard lock(mutex);
-  std::unique_ptr<Entry> &entry = entries[key];
-  if (!entry)
-    entry = std::make_unique<Entry>();
-  return *entry;
+void KernelTable::grow() {
+  auto larger = std::make_unique<Slots>(slots.back()->entries.size() * 2);
+  for (const std::unique_ptr<Entry> &entry : entries) {
+    const size_t slot =
+        larger->find(entry->device, entry->problem, entry->hash).second;
+    larger->entries[slot].store(entry.get(), std::memory_order_relaxed);
+  }
+  slots.push_back(std::move(larger));
+  current.store(slots.back().get(), std::memory_order_release);
+}
+
+KernelTable::Entry &KernelTable::getEntry(int device, const Problem &problem) {
+  const uint64_t hash = getHash(device, problem);
+  const std::lock_guard lock(mutex);
+  if (Entry *known = slots.back()->find(device, problem, hash).first)
+    return *known;
+  if ((entries.size() + 1) * 2 > slots.back()->entries.size())
+    grow();
+  entries.push_back(std::make_unique<Entry>(device, problem, hash));
+  const size_t slot = slots.back()->find(device, problem, hash).second;
+  slots.back()->entries[slot].store(entries.back().get(),
+                                    std::memory_order_release);
+  return *entries.back();
 }
 
 static bool isFinal(const Status &failure) {
@@ -32,7 +67,7 @@ static bool isFinal(const Status &failure) {
 
 ErrorOr<const LoadedKernelImpl *>
 KernelTable::findOrMake(int device, const Problem &problem, const Maker &make) {
-  Entry &entry = getEntry({device, problem});
+  Entry &entry = getEntry(device, problem);
   uint64_t attemptsBefore = entry.attempts;
   std::lock_guard lock(entry.making);
   if (entry.owner)

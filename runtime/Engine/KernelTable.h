@@ -11,10 +11,12 @@
 #include "runtime/Engine/Engine.h"
 #include "runtime/Gpu/Module.h"
 
+#include <atomic>
 #include <functional>
+#include <memory>
 #include <mutex>
-#include <shared_mutex>
-#include <unordered_map>
+#include <utility>
+#include <vector>
 
 namespace tessera {
 
@@ -38,9 +40,11 @@ struct LoadedKernelImpl final : LoadedKernel {
 /// called from several threads at once.
 class KernelTable {
 public:
+  KernelTable();
+
   using Maker = std::function<ErrorOr<std::unique_ptr<LoadedKernelImpl>>()>;
 
-  /// The kernel if it is there, else nullptr.
+  /// The kernel if it is there, else nullptr. Takes no lock.
   const LoadedKernelImpl *find(int device, const Problem &problem) const;
 
   /// The kernel, made by `make` if it is not there. One thread makes it;
@@ -51,27 +55,37 @@ public:
   findOrMake(int device, const Problem &problem, const Maker &make);
 
 private:
-  struct Key {
-    int device;
-    Problem problem;
-    friend bool operator==(const Key &, const Key &) = default;
-  };
-  struct Hash {
-    size_t operator()(const Key &key) const;
-  };
+  /// A problem on a device. Made once, never moved or erased.
   struct Entry {
-    /// Set once; read without the mutex.
+    Entry(int device, const Problem &problem, uint64_t hash)
+        : device(device), problem(problem), hash(hash) {}
+    const int device;
+    const Problem problem;
+    const uint64_t hash;
+    /// Set once; read without a mutex.
     std::atomic<const LoadedKernelImpl *> kernel = nullptr;
     std::atomic<uint64_t> attempts = 0;
     std::mutex making; ///< Held while a kernel is made; guards what follows.
     std::unique_ptr<LoadedKernelImpl> owner;
     Status failure; ///< Of the last attempt.
   };
+  /// An open hash table. Readers take no lock: a slot is written once, and a
+  /// table that has grown too small stays alive for those who still read it.
+  struct Slots {
+    explicit Slots(size_t count) : entries(count) {}
+    std::vector<std::atomic<Entry *>> entries; ///< A power of two.
+    /// The entry, or the empty slot where it belongs.
+    std::pair<Entry *, size_t> find(int device, const Problem &problem,
+                                    uint64_t hash) const;
+  };
 
-  Entry &getEntry(const Key &key);
+  Entry &getEntry(int device, const Problem &problem);
+  void grow();
 
-  mutable std::shared_mutex mutex; ///< Guards the map, not its entries.
-  std::unordered_map<Key, std::unique_ptr<Entry>, Hash> entries;
+  std::atomic<Slots *> current;
+  std::mutex mutex; ///< Of writers; guards what follows.
+  std::vector<std::unique_ptr<Slots>> slots; ///< The last one is current.
+  std::vector<std::unique_ptr<Entry>> entries;
 };
 
 } // namespace tessera

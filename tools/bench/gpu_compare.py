@@ -6,8 +6,9 @@
 
 Everything runs in one process: our kernels through the C API
 (tesseraRunProblem), cuDNN's through PyTorch with cudnn.benchmark on. FILE has a
-name and the network config of a forward convolution a line; the type, the
-directions and, with --batch, the batch are replaced. For each problem:
+name and the network config of a forward convolution a line, and how often a
+network has it, if that is not once; the type, the directions and, with --batch,
+the batch are replaced. For each problem:
 
 1. Our result is compared with cuDNN's of f32 on the same data, five times over
    poisoned memory; all five must have the same bits.
@@ -117,18 +118,18 @@ def compile_all(path, configs, threads):
 
 
 def read_list(options):
-    """(name, direction, config) of everything that is to be timed."""
+    """(name, direction, config, count) of everything that is to be timed."""
     problems = []
     for line in open(options.list):
         if not line.strip() or line.startswith("#"):
             continue
-        name, config = line.split()
+        name, config, *count = line.split()
         if options.batch:
             config = re.sub(r"-n\d+c", f"-n{options.batch}c", config)
         for direction in options.directions.split(","):
             text = re.sub(r"^conv-\w+-\w+-", f"conv-{direction}-{options.type}-",
                           config)
-            problems.append((name, direction, text))
+            problems.append((name, direction, text, int(*count or [1])))
     return problems
 
 
@@ -260,6 +261,12 @@ def report(rows, title, folder):
         print(f"{direction}: {len(ratios)} problems, geometric mean "
               f"{get_geomean(ratios):.3f} of cuDNN's speed, worst "
               f"{min(ratios):.2f}, best {max(ratios):.2f}")
+        if any(row["count"] > 1 for row in rows):
+            total = lambda column: sum(row[column] * row["count"] for row in rows
+                                       if row["direction"] == direction)
+            print(f"{direction}: all convolutions of the network "
+                  f"{total('ours_us'):.0f} us, cuDNN {total('cudnn_us'):.0f} us, "
+                  f"floor {total('floor_us'):.0f} us")
     print(f"all: {len(rows)} problems, geometric mean "
           f"{get_geomean([row['ratio'] for row in rows]):.3f}")
 
@@ -292,7 +299,7 @@ def main():
                          options.threads)
     library = Library(options.library)
     rows = []
-    for done, (name, direction, config) in enumerate(problems):
+    for done, (name, direction, config, count) in enumerate(problems):
         prefix = f"[{done + 1}/{len(problems)}] {name} {direction}"
         try:
             if config in faults:
@@ -306,7 +313,7 @@ def main():
         floor = max(operations / rate, size / bandwidth)
         rows.append({"name": name, "direction": direction, "ours_us": ours,
                      "cudnn_us": peer, "ratio": peer / ours, "floor_us": floor,
-                     "share": floor / ours, "tile": tile})
+                     "share": floor / ours, "tile": tile, "count": count})
         print(f"{prefix} {ours:.1f} us, cuDNN {peer:.1f}, ratio "
               f"{peer / ours:.2f}, {floor / ours:.2f} of the floor, {tile}",
               flush=True)

@@ -1,20 +1,24 @@
 #!/usr/bin/env python3
 """How fast each wgmma tile is on an NVIDIA GPU, beside cuDNN.
 
-  gpu_tiles.py pack FOLDER [--direction fwd|bwd] [--dnn-opt PATH] [--list FILE]
-      on the build machine: every tile of every problem, compiled to PTX
+  gpu_tiles.py pack FOLDER [--direction fwd|bwd|wrw] [--dnn-opt PATH]
+               [--list FILE] [--best N] [--ptxas PATH]
+      on the build machine: every tile of every problem, or the N that the model
+      likes best, compiled to PTX, or by ptxas to machine code; of backward
+      weights always the best
   gpu_tiles.py run FOLDER [--repeats N]
-      on the machine with the GPU: checks, then times
+      on the machine with the GPU: checks, then times unless N is 0
 
 The numbers are for the cost model (compiler/Algorithms/TmaTiles.cpp) and for
 docs/performance.md. `run` needs PyTorch with cuDNN and NVIDIA's cuda-python,
 `pack` needs neither. A kernel counts only if its result agrees with cuDNN's of
 f32, in five runs with the same bits over poisoned memory. Times are medians of
-events around one-node CUDA graphs, ours and cuDNN's in turn, behind a write of
-256 MiB that leaves nothing in the second cache.
+events around CUDA graphs of one call, ours and cuDNN's in turn, behind a write
+of 256 MiB that leaves nothing in the second cache. A call is all its launches.
 """
 
 import argparse
+import base64
 import ctypes
 import json
 import pathlib
@@ -22,6 +26,7 @@ import re
 import statistics
 import subprocess
 import sys
+import tempfile
 
 TILES = """m192n128k64-w3x1-t4 m128n256k64-w2x1-t4 m256n128k64-w2x1-t4
 m128n128k64-w1x1-p5 m192n128k64-w1x1-p4 m128n128k64-w2x1-t5 m128n64k64-w1x1-p6
@@ -44,24 +49,59 @@ def parse_config(config):
 # ---------------------------------------------------------------------- pack
 
 
-def compile_tile(dnn_opt, config, tile):
-    """The launch and the PTX of a tile, or None if it does not fit."""
+def read_launch(symbol, arguments, attributes):
+    """What a launch of a kernel takes, from its signature."""
+    def number(pattern):
+        match = re.search(pattern, attributes)
+        return int(match[1]) if match else 0
+    maps = re.search(r"tensor_maps = \[(.*?)\]", attributes)
+    return {"symbol": symbol,
+            "maps": re.findall(r'"([^"]*)"', maps[1]) if maps else [],
+            "args": re.findall(r'dnn\.arg = "(\w+)"', arguments),
+            "shared": number(r"shared_bytes = (\d+)"),
+            "threads": number(r"block_size = array<i32: (\d+)"),
+            "grid": number(r"grid_size = array<i32: (\d+)")}
+
+
+def assemble(ptxas, ptx):
+    """Machine code in base64; what ptxas warns of is said."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, cubin = pathlib.Path(folder, "k.ptx"), pathlib.Path(folder, "k")
+        source.write_text(ptx)
+        done = subprocess.run([ptxas, "-arch=sm_90a", source, "-o", cubin],
+                              capture_output=True, text=True, check=True)
+        print(done.stdout + done.stderr, end="", file=sys.stderr)
+        return base64.b64encode(cubin.read_bytes()).decode()
+
+
+def compile_tile(options, config, tile):
+    """The launches and the PTX of a tile, or None if it does not fit."""
     def run(stage):
-        command = [dnn_opt, "--problem", config, "--target", "sm_90", "--tile",
-                   f"igemm-{tile}-wgmma", "--stop-after", stage]
+        command = [options.dnn_opt, "--problem", config, "--target", "sm_90",
+                   "--tile", tile, "--stop-after", stage]
         return subprocess.run(command, capture_output=True, text=True)
     gpu = run("gpu")
     if gpu.returncode:
         return None
-    kernel = re.search(r"gpu\.func @(\w+)\(.*?attributes \{(.*?)\} \{\n",
-                       gpu.stdout, re.S)
-    number = lambda pattern: int(re.search(pattern, kernel[2])[1])
-    maps = re.search(r"tensor_maps = \[(.*?)\]", kernel[2])[1]
-    return {"symbol": kernel[1], "ptx": run("isa").stdout,
-            "maps": re.findall(r'"([^"]*)"', maps),
-            "shared": number(r"shared_bytes = (\d+)"),
-            "threads": number(r"block_size = array<i32: (\d+)"),
-            "grid": number(r"grid_size = array<i32: (\d+)")}
+    kernels = re.findall(r"gpu\.func @(\w+)\((.*?)attributes \{(.*?)\} \{\n",
+                         gpu.stdout, re.S)
+    workspace = re.search(r"dnn\.bytes = (\d+)", gpu.stdout)
+    ptx = run("isa").stdout
+    code = {"cubin": assemble(options.ptxas, ptx)} if options.ptxas \
+        else {"ptx": ptx}
+    return {"launches": [read_launch(*kernel) for kernel in kernels], **code,
+            "workspace": int(workspace[1]) if workspace else 0}
+
+
+def list_tiles(options, config):
+    """The tiles to try of a problem."""
+    if not options.best and options.direction != "wrw":
+        return [f"igemm-{tile}-wgmma" for tile in TILES]
+    command = [options.dnn_opt, "--problem", config, "--target", "sm_90",
+               "--list-tiles", str(options.best or 8)]
+    ranked = subprocess.run(command, capture_output=True, text=True).stdout
+    tiles = [line.split()[0] for line in ranked.splitlines()]
+    return [tile for tile in tiles if "-wgmma" in tile]
 
 
 def pack(options):
@@ -73,9 +113,10 @@ def pack(options):
         print(f"{done + 1} of {len(lines)}: {name}", file=sys.stderr)
         config = config.replace("conv-fwd", f"conv-{options.direction}")
         kernels = {}
-        for tile in TILES:
-            if kernel := compile_tile(options.dnn_opt, config, tile):
-                kernels[tile] = kernel
+        for tile in list_tiles(options, config):
+            if kernel := compile_tile(options, config, tile):
+                name_of_tile = tile.removeprefix("igemm-").replace("-wgmma", "")
+                kernels[name_of_tile] = kernel
         if kernels:
             problem = {"name": name, "config": config, "kernels": kernels}
             (folder / f"{name}.{options.direction}.json").write_text(
@@ -112,8 +153,9 @@ class Gpu:
         narrow = lambda values: [cu.cuuint32_t(v) for v in values]
         fields = text.split(":")
         sizes, strides, box, steps = map(numbers, fields[3:7])
-        common = (cu.CUtensorMapDataType.CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
-                  len(sizes), address, wide(sizes), wide(strides))
+        types = cu.CUtensorMapDataType
+        common = (types.CU_TENSOR_MAP_DATA_TYPE_FLOAT32 if fields[1] == "f32"
+                  else types.CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, len(sizes), address, wide(sizes), wide(strides))
         rest = (narrow(steps),
                 cu.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
                 cu.CUtensorMapSwizzle.CU_TENSOR_MAP_SWIZZLE_128B,
@@ -126,26 +168,39 @@ class Gpu:
             *common, numbers(fields[7]), numbers(fields[8]), *box, *rest))
 
     def load(self, kernel, tensors):
-        """A function that launches the kernel on the current stream."""
-        cu = self.driver
-        module = self.check(cu.cuModuleLoadData(kernel["ptx"].encode() + b"\0"))
+        """A function that runs the kernel's launches on the current stream;
+        `tensors` gets its workspace."""
+        code = base64.b64decode(kernel["cubin"]) if "cubin" in kernel \
+            else kernel["ptx"].encode() + b"\0"
+        module = self.check(self.driver.cuModuleLoadData(code))
         self.modules.append(module)
+        tensors["workspace"] = self.torch.empty(
+            max(1, kernel["workspace"]), dtype=self.torch.uint8, device="cuda")
+        runs = [self.load_launch(module, launch, tensors)
+                for launch in kernel["launches"]]
+        return lambda: [run() for run in runs]
+
+    def load_launch(self, module, launch, tensors):
+        cu = self.driver
         function = self.check(cu.cuModuleGetFunction(
-            module, kernel["symbol"].encode()))
+            module, launch["symbol"].encode()))
         self.check(cu.cuFuncSetAttribute(
             function, cu.CUfunction_attribute.
-            CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, kernel["shared"]))
-        maps = [self.encode(text, tensors[text[0]].data_ptr())
-                for text in kernel["maps"]]
-        pointers = (ctypes.c_void_p * len(maps))(
-            *[int(map.getPtr()) for map in maps])
+            CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, launch["shared"]))
+        maps = [self.encode(text, tensors[text.split(":")[0]].data_ptr())
+                for text in launch["maps"]]
+        values = [ctypes.c_uint64(tensors[name].data_ptr())
+                  for name in launch["args"]]
+        pointers = (ctypes.c_void_p * (len(maps) + len(values)))(
+            *[int(map.getPtr()) for map in maps],
+            *[ctypes.addressof(value) for value in values])
 
-        def launch(keep=(maps, pointers)):
+        def run(keep=(maps, values, pointers)):
             stream = self.torch.cuda.current_stream().cuda_stream
             self.check(cu.cuLaunchKernel(
-                function, kernel["grid"], 1, 1, kernel["threads"], 1, 1,
-                kernel["shared"], stream, ctypes.addressof(pointers), 0))
-        return launch
+                function, launch["grid"], 1, 1, launch["threads"], 1, 1,
+                launch["shared"], stream, ctypes.addressof(pointers), 0))
+        return run
 
     def capture(self, function):
         torch = self.torch
@@ -197,24 +252,33 @@ def make_case(gpu, config):
         def library(x, w, y):
             return torch.nn.functional.conv2d(x, w, None, *window, p["g"])
         result = "y"
+    elif config.startswith("conv-wrw"):
+        def library(x, w, y):
+            return torch.ops.aten.convolution_backward(
+                y, x, w, None, *window, False, [0, 0], p["g"],
+                [False, True, False])[1]
+        result = "w"
     else:
         def library(x, w, y):
             return torch.ops.aten.convolution_backward(
                 y, x, w, None, *window, False, [0, 0], p["g"],
                 [True, False, False])[0]
         result = "x"
+    torch.backends.cudnn.benchmark = False  # Of f32, once is enough.
     wanted = library(*(tensors[name].float() for name in "xwy"))
+    torch.backends.cudnn.benchmark = True
     flops = 2 * p["n"] * p["k"] * out[0] * out[1] * p["c"] // p["g"] \
         * p["y"] * p["x"]
     return (tensors, result, wanted,
             lambda: library(*(tensors[name] for name in "xwy")), flops)
 
 
-def check_kernel(gpu, launch, result, wanted):
+def check_kernel(gpu, launch, result, workspace, wanted):
     """What is wrong with a kernel, or nothing."""
     first = None
     for _ in range(5):
         result.fill_(float("nan"))
+        workspace.fill_(255)  # NaN, of any type.
         launch()
         gpu.torch.cuda.synchronize()
         if first is None:
@@ -230,20 +294,25 @@ def check_kernel(gpu, launch, result, wanted):
 def run_problem(gpu, problem, repeats):
     tensors, letter, wanted, library, flops = make_case(gpu, problem["config"])
     result = tensors[letter]
-    launches, wrong = {}, 0
+    launches, kept, wrong = {}, [], 0
     for tile, kernel in problem["kernels"].items():
         launch = gpu.load(kernel, tensors)
-        if fault := check_kernel(gpu, launch, result, wanted):
+        workspace = tensors.pop("workspace")
+        if fault := check_kernel(gpu, launch, result, workspace, wanted):
             print(f"WRONG {problem['name']} {tile}: {fault}", flush=True)
             wrong += 1
         else:
             launches[tile] = launch
+            kept.append(workspace)
+    if repeats == 0:
+        print(f"{problem['name']} {', '.join(launches)}: right", flush=True)
+        return wrong
     times = gpu.time([library, *launches.values()], repeats)
     peer = times[0]
     print(f"{problem['name']} {problem['config']} cuDNN {peer:.1f} us",
           flush=True)
     for time, tile in sorted(zip(times[1:], launches)):
-        print(f"  {tile:22s} {time:8.1f} us {flops / time / 1e6:7.1f} TFLOP/s "
+        print(f"  {tile:25s} {time:8.1f} us {flops / time / 1e6:7.1f} TFLOP/s "
               f"{peer / time:6.3f} of cuDNN's speed", flush=True)
     return wrong
 
@@ -269,7 +338,10 @@ def main():
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("command", choices=["pack", "run"])
     parser.add_argument("folder")
-    parser.add_argument("--direction", choices=["fwd", "bwd"], default="fwd")
+    parser.add_argument("--direction", choices=["fwd", "bwd", "wrw"],
+                        default="fwd")
+    parser.add_argument("--best", type=int, default=0)
+    parser.add_argument("--ptxas")
     parser.add_argument("--dnn-opt", default="build/dev/bin/dnn-opt")
     parser.add_argument("--list", default="tools/bench/conv-h100.txt")
     parser.add_argument("--repeats", type=int, default=20)

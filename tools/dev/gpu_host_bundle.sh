@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.."
 
 build=build/gpu-host
 archive=${1:-$build/tessera-gpu-host.tar.xz}
-programs=(dnn-driver dnn-sweep ConformancePtx-O0 ConformancePtx-O3)
+programs=(call-overhead dnn-driver dnn-sweep ConformancePtx-O0 ConformancePtx-O3)
 limit_mib=60
 
 [[ -f $build/build.ninja ]] || cmake --preset gpu-host
@@ -28,7 +28,9 @@ done
 # Links are followed: libtessera.so.0 is one, and so is lib/hip-on-cuda's library.
 files=("${programs[@]/#/bin/}" lib/libtessera.so.0 lib/libtessera-hip-on-cuda.so
   lib/hip-on-cuda)
-tar -C "$build" --transform 's,^,tessera/,' -chf - "${files[@]}" |
+bench=(gpu_compare.py gpu_tiles.py conv-h100.txt resnet50-h100.txt)
+tar --transform 's,^,tessera/,' -chf - -C "$build" "${files[@]}" \
+  -C "$PWD/tools" "${bench[@]/#/bench/}" |
   xz -6 -T2 >"$archive"
 size=$(stat -c %s "$archive")
 echo "$archive: $((size >> 20)) MiB"

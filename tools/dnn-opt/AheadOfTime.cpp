@@ -7,9 +7,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/dnn-opt/AheadOfTime.h"
+#include "compiler/Algorithms/ChooseTile.h"
 #include "compiler/Pipeline/Pipeline.h"
 
+#include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -29,6 +32,8 @@ static constexpr char kUsage[] =
   --start-from STAGE FILE  start from the text of a stage instead; "-" is stdin
   --target CHIP            gfx90a, gfx942, ...
   --tile TEXT              the tile; the compiler's choice without it
+  --list-tiles N           no kernel, but the N best tiles of the problem by the
+                           compiler's model, and the clocks it expects
   --stop-after STAGE       problem, dnn, tiled, gpu, llvm, isa, object (default)
   -o FILE                  where the result goes; "-" (default) is stdout
   --timing                 the tile, time of each stage and the kernel's resources,
@@ -48,6 +53,7 @@ struct Arguments {
   bool timing = false;
   bool help = false;
   int repeat = 1;
+  int listedTiles = 0;
 };
 } // namespace
 
@@ -81,6 +87,15 @@ static ErrorOr<Stage> readStage(std::string_view name) {
   return invalidArgument(
       "'" + std::string(name) +
       "' is no stage; there are problem, dnn, tiled, gpu, llvm, isa, object");
+}
+
+static Status readCount(const std::string &option, const std::string &value,
+                        int &count) {
+  const char *end = value.data() + value.size();
+  auto [stop, error] = std::from_chars(value.data(), end, count);
+  if (error != std::errc() || stop != end || count < 1)
+    return invalidArgument(option + " needs a number of at least 1");
+  return Status::ok();
 }
 
 /// Takes the option at `*arg` and the values behind it.
@@ -124,10 +139,9 @@ static Status readArgument(char **&arg, Arguments &arguments) {
     arguments.from = *stage;
     arguments.text = std::move(*text);
   } else if (option == "--repeat") {
-    const char *end = value.data() + value.size();
-    auto [stop, error] = std::from_chars(value.data(), end, arguments.repeat);
-    if (error != std::errc() || stop != end || arguments.repeat < 1)
-      return invalidArgument("--repeat needs a number of at least 1");
+    return readCount(option, value, arguments.repeat);
+  } else if (option == "--list-tiles") {
+    return readCount(option, value, arguments.listedTiles);
   } else {
     return invalidArgument("unknown option " + option + "; see --help");
   }
@@ -194,6 +208,24 @@ static Status compile(const Arguments &arguments) {
   }
 }
 
+static Status listTiles(const Arguments &arguments) {
+  if (arguments.from != Stage::Problem)
+    return invalidArgument("--list-tiles needs --problem");
+  ErrorOr<Problem> problem = parseDriverCommand(arguments.text);
+  if (!problem)
+    return problem.getStatus();
+  ErrorOr<std::vector<Candidate>> ranked =
+      rankTiles(*problem, *arguments.options.target);
+  if (!ranked)
+    return ranked.getStatus();
+  std::string text;
+  for (const Candidate &candidate : std::span(*ranked).first(std::min<size_t>(
+           ranked->size(), static_cast<size_t>(arguments.listedTiles))))
+    text += candidate.tile.toText() + " " +
+            std::to_string(std::llround(candidate.cost)) + "\n";
+  return writeFile(arguments.output, text);
+}
+
 bool tessera::isAheadOfTime(int argc, char **argv) {
   for (int i = 1; i < argc; ++i)
     for (const char *option : {"--problem", "--start-from", "--help", "-h"})
@@ -208,7 +240,9 @@ int tessera::runAheadOfTime(int argc, char **argv) {
     std::fputs(kUsage, stdout);
     return 0;
   }
-  Status status = arguments ? compile(*arguments) : arguments.getStatus();
+  Status status = !arguments                   ? arguments.getStatus()
+                  : arguments->listedTiles > 0 ? listTiles(*arguments)
+                                               : compile(*arguments);
   if (status.isOk())
     return 0;
   std::fprintf(stderr, "dnn-opt: error: %s\n", status.getMessage().c_str());

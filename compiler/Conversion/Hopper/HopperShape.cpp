@@ -5,16 +5,17 @@
 using namespace mlir;
 using namespace tessera;
 
-/// wgmma takes 8 to 256 columns, results are staged 64 at a time.
+/// wgmma takes 8 to 256 columns, results are staged 32 or 64 at a time.
 static LogicalResult checkTile(TileProgram &program, const HopperShape &shape) {
   constexpr int64_t kMaxColumns = 256, kStagedColumns = 64;
   dnn::TileMmaOp mma = program.mma;
   Type element = mma.getA().getType().getElementType();
+  Type result = program.store.getView().getType().getElementType();
   if ((!element.isF16() && !element.isBF16()) ||
-      program.store.getView().getType().getElementType() != element ||
+      (result != element && !result.isF32()) ||
       !mma.getAcc().getType().getElementType().isF32())
-    return mma.emitOpError("needs factors and a result of f16 or bf16 with a "
-                           "sum of f32 for wgmma");
+    return mma.emitOpError("needs factors of f16 or bf16, a sum of f32, and a "
+                           "result of one of the two for wgmma");
   if (shape.blocks * kWgmmaRows * (shape.isPingPong ? 1 : shape.consumers) !=
           shape.tileM ||
       shape.blocks == 0 || shape.tileN % kStagedColumns != 0 ||
@@ -65,7 +66,12 @@ FailureOr<HopperShape> tessera::getHopperShape(TileProgram &program,
   shape.blocks = acc[0] / (kWgmmaRows * waves[0]);
   // Staging buffers take turns within a tile, so their number divides its
   // pieces.
-  if (shape.blocks * shape.tileN / 64 % shape.stagers != 0)
+  const int64_t columns = kRowBytes * 8 /
+                          program.store.getView()
+                              .getType()
+                              .getElementType()
+                              .getIntOrFloatBitWidth();
+  if (shape.blocks * shape.tileN / columns % shape.stagers != 0)
     shape.stagers = 1;
   constexpr int64_t kHalfSm = 115712; // Bytes for each of two workgroups.
   if (consumers == 1 && shape.getSharedBytes() <= kHalfSm)

@@ -27,7 +27,8 @@ struct Plan {
   HopperShape shape;
   TmaOperand a, b;
   TensorMap result;
-  int64_t steps; ///< Of the reduction of one tile.
+  int64_t steps; ///< Of the reduction of one tile, or of its part.
+  int64_t parts;
   int64_t tiles;
   int64_t workgroups;
 };
@@ -110,6 +111,11 @@ void KernelWriter::forEachTile(
 void KernelWriter::emitProducer() {
   auto copyTile = [&](Value tile, RingPlace begin) -> RingPlace {
     ResultTile place = locateTile(tile);
+    // The parts of the reduction are runs of groups.
+    const int64_t groups = program.tiles.getCounts()[0] / plan.parts;
+    Value firstStep = e.mul(e.divu(place.group, groups), plan.steps);
+    if (plan.parts == 1)
+      firstStep = e.constant(0);
     SmallVector<Value> placeA = plan.a.locate(e, place.group, place.row);
     SmallVector<Value> placeB = plan.b.locate(e, place.group, place.column);
     auto loop = scf::ForOp::create(e.b, e.loc, e.constant(0),
@@ -129,7 +135,7 @@ void KernelWriter::emitProducer() {
       auto type = LLVM::LLVMPointerType::get(e.b.getContext(), 7);
       return LLVM::AddrSpaceCastOp::create(e.b, e.loc, type, pointer);
     };
-    Value step = loop.getInductionVar();
+    Value step = e.add(firstStep, loop.getInductionVar());
     plan.a.copy(e, getMap(A), toCluster(ring.getBufferA(at.stage)), full,
                 placeA, step);
     plan.b.copy(e, getMap(B), toCluster(ring.getBufferB(at.stage)), full,
@@ -219,7 +225,8 @@ void KernelWriter::emitConsumer() {
                        ? e.constant(0)
                        : e.mul(consumer, shape.blocks * kWgmmaRows);
   Wgmma wgmma(e, shape, program.loadM.getType().getElementType(),
-              plan.b.isTransposed(), shared.address, firstRow);
+              {plan.a.isTransposed(), plan.b.isTransposed()}, shared.address,
+              firstRow);
   constexpr int64_t kProducerWarps = kWarpgroup / 32;
   Value consumerWarp = e.add(warp, -kProducerWarps);
   Value staging = addBytes(
@@ -326,34 +333,31 @@ static FailureOr<Plan> makePlan(TileProgram &program, const GpuTarget &target) {
   if (!program.store.getExtras().empty())
     return program.store.emitOpError(
         "has further tensors, which a tile stored by tma cannot read");
+  if (program.store.getAtomic())
+    return program.store.emitOpError(
+        "adds atomically, but tiles stored by tma are parts of their own");
   FailureOr<KernelArg> nameA = getTensor(program, program.loadM.getView());
   FailureOr<KernelArg> nameB = getTensor(program, program.loadN.getView());
   FailureOr<KernelArg> nameD = getTensor(program, program.store.getView());
   if (failed(nameA) || failed(nameB) || failed(nameD))
     return failure();
-  FailureOr<TmaOperand> a = TmaOperand::match(program.loadM, *nameA);
+  const TmaWalk walk = TmaOperand::chooseWalk(program.loadM, program.loadN);
+  FailureOr<TmaOperand> a = TmaOperand::match(program.loadM, *nameA, walk);
   if (failed(a))
     return failure();
-  FailureOr<TmaOperand> b = TmaOperand::match(program.loadN, *nameB);
+  FailureOr<TmaOperand> b = TmaOperand::match(program.loadN, *nameB, walk);
   if (failed(b))
     return failure();
-  if (a->isTransposed())
-    return program.loadM.emitOpError(
-        "needs a reduction that lies together in memory to be copied by tma");
   FailureOr<TensorMap> result = makeResultMap(program.store, *nameD);
   if (failed(result))
     return failure();
   ArrayRef<int64_t> counts = program.tiles.getCounts();
   const int64_t tiles = counts[0] * counts[1] * counts[2];
   const int64_t resident = *program.tiles.getPersistent() * shape->blocksPerSm;
-  const int64_t steps = a->getSteps();
-  return Plan{*shape,
-              std::move(*a),
-              std::move(*b),
-              *result,
-              steps,
-              tiles,
-              std::min(tiles, resident)};
+  const int64_t parts = program.pipeline.getParts().value_or(1);
+  const int64_t steps = llvm::divideCeilSigned(a->getSteps(), parts);
+  return Plan{*shape, std::move(*a), std::move(*b), *result,
+              steps,  parts,         tiles,         std::min(tiles, resident)};
 }
 
 /// The frame: tensor maps first, then the scalars of the source.

@@ -74,6 +74,34 @@ LogicalResult TmaOperand::findSteps(dnn::TileLoadOp load) {
   return success();
 }
 
+/// Steps of pixels: rows are the channels of some taps, 64 of them within one;
+/// the reduction is all pixels of all images, so that nothing but zeros follows
+/// the last of them.
+LogicalResult TmaOperand::checkPixels(dnn::TileLoadOp load) {
+  transposed = true;
+  const Dimension &channels = dims.front(), &images = dims.back();
+  const unsigned last = coords.getFirstDim(2) - 1;
+  if (channels.stride != 1 || channels.rows.size() != 1 ||
+      channels.rows[0].factor != 1 || channels.rows[0].dim != last)
+    return load.emitOpError("needs a view of which the reduction's last "
+                            "dimension, or the rows, lie together to be copied "
+                            "by tma");
+  const int64_t count = coords.getSizes()[last];
+  if (count % kBlockRows != 0 && count != coords.getExtent(1))
+    return load.emitOpError() << "needs taps of channels that " << kBlockRows
+                              << " divides, but has " << count;
+  int64_t walked = 1;
+  for (const Dimension &dim : dims)
+    for (const Term &term : dim.columns)
+      walked *= coords.getSizes()[term.dim];
+  const int64_t walkedImages =
+      images.columns.empty() ? 1 : coords.getSizes()[images.columns[0].dim];
+  if (walked != coords.getExtent(2) || walkedImages != images.size)
+    return load.emitOpError("needs a reduction over the pixels of all images "
+                            "to be copied by tma");
+  return success();
+}
+
 LogicalResult TmaOperand::checkStrides(dnn::TileLoadOp load) {
   constexpr uint64_t kAlignment = 16;
   for (unsigned i = 1; i < map.rank; ++i)
@@ -118,7 +146,7 @@ LogicalResult TmaOperand::checkIm2colLimits(dnn::TileLoadOp load) {
   const int64_t limit = getCornerLimit(map.rank);
   for (unsigned i = 1; i + 1 < map.rank; ++i) {
     int64_t reach = 0;
-    for (const Term &term : dims[i].columns)
+    for (const Term &term : getTaps(dims[i]))
       reach += std::abs(term.factor) * (coords.getSizes()[term.dim] - 1);
     constexpr uint32_t kMaxStep = 8;
     if (map.lower[i - 1] < -limit || map.lower[i - 1] >= limit ||
@@ -129,34 +157,34 @@ LogicalResult TmaOperand::checkIm2colLimits(dnn::TileLoadOp load) {
   return success();
 }
 
-/// The walk of the window's corner: rows are images and positions.
+/// The walk of the window's corner through positions and images.
 LogicalResult TmaOperand::makeIm2col(dnn::TileLoadOp load) {
   map.mode = TensorMap::Mode::Im2col;
   constexpr unsigned kLeastRank = 3;
-  if (dims.size() < kLeastRank || !dims.back().columns.empty())
+  if (dims.size() < kLeastRank || !getTaps(dims.back()).empty())
     return load.emitOpError("needs a view of images to be copied by tma");
-  map.box[0] = stepElements;
-  map.box[1] = tileRows;
-  unsigned lastRow = coords.getSizes().size();
+  map.box[0] = TensorMap::kBoxBytes / 2;
+  map.box[1] = walk == TmaWalk::Pixels ? stepElements : tileRows;
+  unsigned last = coords.getSizes().size();
   for (unsigned i = 1; i < dims.size(); ++i) {
     Dimension &dim = dims[i];
+    const Terms &corner = getCorner(dim);
     const bool isOuter = i + 1 == dims.size();
-    if (dim.rows.size() > 1 || dim.columns.size() > 1 ||
-        (isOuter && (dim.rows.empty() ? false : dim.rows[0].factor != 1)) ||
-        (!dim.rows.empty() &&
-         (dim.rows[0].factor < 1 || dim.rows[0].dim >= lastRow)))
-      return load.emitOpError("needs rows that walk the images in the order "
-                              "of memory to be copied by tma");
+    if (corner.size() > 1 || getTaps(dim).size() > 1 ||
+        (isOuter && !corner.empty() && corner[0].factor != 1) ||
+        (!corner.empty() && (corner[0].factor < 1 || corner[0].dim >= last)))
+      return load.emitOpError("needs to walk the images in the order of memory "
+                              "to be copied by tma");
     int64_t count = 1;
-    if (!dim.rows.empty()) {
-      lastRow = dim.rows[0].dim;
-      count = coords.getSizes()[lastRow];
-      map.steps[i] = dim.rows[0].factor;
+    if (!corner.empty()) {
+      last = corner[0].dim;
+      count = coords.getSizes()[last];
+      map.steps[i] = corner[0].factor;
     }
     if (isOuter)
       break;
     // A tap that goes backwards is counted from the far end.
-    for (const Term &term : dim.columns)
+    for (const Term &term : getTaps(dim))
       if (term.factor < 0)
         dim.constant += term.factor * (coords.getSizes()[term.dim] - 1);
     map.lower[i - 1] = dim.constant;
@@ -165,9 +193,21 @@ LogicalResult TmaOperand::makeIm2col(dnn::TileLoadOp load) {
   return checkIm2colLimits(load);
 }
 
-FailureOr<TmaOperand> TmaOperand::match(dnn::TileLoadOp load,
-                                        KernelArg tensor) {
+/// Whether the reduction walks what lies together in memory.
+TmaWalk TmaOperand::chooseWalk(dnn::TileLoadOp a, dnn::TileLoadOp b) {
+  auto isReductionInside = [](dnn::TileLoadOp load) {
+    TmaOperand operand;
+    operand.readView(load.getView().getDefiningOp<dnn::ViewOp>());
+    return !operand.dims.front().columns.empty();
+  };
+  return isReductionInside(a) || isReductionInside(b) ? TmaWalk::Channels
+                                                      : TmaWalk::Pixels;
+}
+
+FailureOr<TmaOperand> TmaOperand::match(dnn::TileLoadOp load, KernelArg tensor,
+                                        TmaWalk walk) {
   TmaOperand operand;
+  operand.walk = walk;
   auto view = load.getView().getDefiningOp<dnn::ViewOp>();
   operand.readView(view);
   Type element = view.getType().getElementType();
@@ -183,10 +223,12 @@ FailureOr<TmaOperand> TmaOperand::match(dnn::TileLoadOp load,
     operand.map.sizes[i] = dim.size;
     operand.map.strides[i] = i == 0 ? 0 : dim.stride * bytes;
   }
-  if (failed(operand.findSteps(load)) || failed(operand.checkStrides(load)))
+  const bool isPixels = walk == TmaWalk::Pixels;
+  if (failed(isPixels ? operand.checkPixels(load) : operand.findSteps(load)) ||
+      failed(operand.checkStrides(load)))
     return failure();
-  const bool isImages = operand.isImages();
-  if (isImages && operand.transposed)
+  const bool isImages = isPixels || operand.isImages();
+  if (isImages && operand.transposed && !isPixels)
     return load.emitOpError("needs images whose channels are the reduction to "
                             "be copied by tma");
   if (failed(isImages ? operand.makeIm2col(load) : operand.makeTiled(load)))
@@ -199,6 +241,8 @@ FailureOr<TmaOperand> TmaOperand::match(dnn::TileLoadOp load,
 //===----------------------------------------------------------------------===//
 
 int64_t TmaOperand::getSteps() const {
+  if (walk == TmaWalk::Pixels)
+    return llvm::divideCeilSigned(coords.getExtent(2), stepElements);
   ArrayRef<int64_t> reduce = coords.getSpace(2);
   int64_t steps = llvm::divideCeilSigned(reduce.back(), stepElements);
   for (int64_t taps : reduce.drop_back())
@@ -221,14 +265,26 @@ static llvm::DenseMap<unsigned, Value> splitPosition(Emitter &e,
   return digits;
 }
 
+/// The group's part of a coordinate.
+Value TmaOperand::locateInGroup(Emitter &e, const Dimension &dim,
+                                Value group) const {
+  Value coordinate = e.constant(dim.constant);
+  if (dim.groups.empty())
+    return coordinate;
+  auto groups = splitPosition(e, coords.getSpace(0), 0, group);
+  for (const Term &term : dim.groups)
+    coordinate = e.add(e.mul(groups[term.dim], term.factor), coordinate);
+  return coordinate;
+}
+
 SmallVector<Value> TmaOperand::locate(Emitter &e, Value group,
                                       Value row0) const {
+  if (walk == TmaWalk::Pixels)
+    return locateBlocks(e, group, row0);
   auto rows = splitPosition(e, coords.getSpace(1), coords.getFirstDim(1), row0);
   SmallVector<Value> place;
   for (const Dimension &dim : dims) {
-    Value coordinate = e.constant(dim.constant);
-    for (const Term &term : dim.groups)
-      coordinate = e.add(e.mul(group, term.factor), coordinate);
+    Value coordinate = locateInGroup(e, dim, group);
     for (const Term &term : dim.rows)
       coordinate = e.add(e.mul(rows[term.dim], term.factor), coordinate);
     place.push_back(coordinate);
@@ -248,37 +304,107 @@ SmallVector<Value> TmaOperand::locateStep(Emitter &e, Value step) const {
   return positions;
 }
 
-void TmaOperand::copy(Emitter &e, Value mapPointer, Value destination,
-                      Value barrier, ArrayRef<Value> place, Value step) const {
+/// How far taps move the corner along one dimension; `digit` is the tap in an
+/// iteration dimension.
+Value TmaOperand::getOffset(Emitter &e, const Terms &taps,
+                            llvm::function_ref<Value(unsigned)> digit) const {
+  Value offset = e.constant(0);
+  for (const Term &term : taps) {
+    Value tap = digit(term.dim);
+    // See makeIm2col().
+    if (term.factor < 0)
+      tap = arith::SubIOp::create(
+          e.b, e.loc, e.constant(coords.getSizes()[term.dim] - 1), tap);
+    offset = e.mul(tap, std::abs(term.factor));
+  }
+  return arith::TruncIOp::create(e.b, e.loc, e.b.getIntegerType(16), offset);
+}
+
+/// Of each 64 rows the channel, then the offsets. Rows past the last tap have
+/// none: they read the last 64 again, and the store drops them.
+SmallVector<Value> TmaOperand::locateBlocks(Emitter &e, Value group,
+                                            Value row0) const {
+  ArrayRef<int64_t> sizes = coords.getSpace(1);
+  const int64_t extent = coords.getExtent(1);
+  SmallVector<Value> place;
+  for (int64_t block = 0; block < tileRows / kBlockRows; ++block) {
+    Value row = e.add(row0, block * kBlockRows);
+    if (extent != sizes.back())
+      row = arith::MinUIOp::create(e.b, e.loc, row,
+                                   e.constant(extent - kBlockRows));
+    auto rows = splitPosition(e, sizes, coords.getFirstDim(1), row);
+    Value channel = locateInGroup(e, dims.front(), group);
+    for (const Term &term : dims.front().rows)
+      channel = e.add(rows[term.dim], channel);
+    place.push_back(channel);
+    for (const Dimension &dim : ArrayRef(dims).drop_front().drop_back())
+      place.push_back(
+          getOffset(e, dim.rows, [&](unsigned d) { return rows[d]; }));
+  }
+  return place;
+}
+
+/// Copies what is at `coordinates` to the block `block` of the tile.
+void TmaOperand::copyBox(Emitter &e, const CopyTarget &target, int64_t block,
+                         ValueRange coordinates, ValueRange offsets) const {
+  constexpr int64_t kBlockBytes = kBlockRows * TensorMap::kBoxBytes;
+  NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
+      e.b, e.loc,
+      addBytes(e, target.destination, e.constant(block * kBlockBytes)),
+      target.mapPointer, coordinates, target.barrier, offsets,
+      /*multicastMask=*/Value(), /*l2CacheHint=*/Value(),
+      map.mode == TensorMap::Mode::Im2col ? NVVM::TMALoadMode::IM2COL
+                                          : NVVM::TMALoadMode::TILE,
+      /*isCTAOnly=*/false, /*group=*/nullptr, /*predicate=*/Value());
+}
+
+void TmaOperand::copyChannels(Emitter &e, const CopyTarget &target,
+                              ArrayRef<Value> place, Value step) const {
   const bool isIm2col = map.mode == TensorMap::Mode::Im2col;
   SmallVector<Value> positions = locateStep(e, step);
+  auto digit = [&](unsigned dim) {
+    return positions[dim - coords.getFirstDim(2)];
+  };
   SmallVector<Value> coordinates(place), offsets;
-  for (auto [i, dim] : llvm::enumerate(dims)) {
-    const bool isSpatial = isIm2col && i > 0 && i + 1 < dims.size();
-    Value offset = e.constant(0);
-    for (const Term &term : dim.columns) {
-      Value tap = positions[term.dim - coords.getFirstDim(2)];
-      // See makeIm2col().
-      if (isSpatial && term.factor < 0)
-        tap = arith::SubIOp::create(
-            e.b, e.loc, e.constant(coords.getSizes()[term.dim] - 1), tap);
-      offset = e.mul(tap, isSpatial ? std::abs(term.factor) : term.factor);
-    }
-    if (isSpatial)
-      offsets.push_back(
-          arith::TruncIOp::create(e.b, e.loc, e.b.getIntegerType(16), offset));
+  for (auto [i, dim] : llvm::enumerate(dims))
+    if (isIm2col && i > 0 && i + 1 < dims.size())
+      offsets.push_back(getOffset(e, dim.columns, digit));
     else
-      coordinates[i] = e.add(offset, coordinates[i]);
-  }
+      for (const Term &term : dim.columns)
+        coordinates[i] =
+            e.add(e.mul(digit(term.dim), term.factor), coordinates[i]);
   const int64_t blocks = transposed ? tileRows / kBlockRows : 1;
-  const int64_t blockBytes = kBlockRows * TensorMap::kBoxBytes;
   for (int64_t block = 0; block < blocks; ++block) {
-    NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
-        e.b, e.loc, addBytes(e, destination, e.constant(block * blockBytes)),
-        mapPointer, coordinates, barrier, offsets, /*multicastMask=*/Value(),
-        /*l2CacheHint=*/Value(),
-        isIm2col ? NVVM::TMALoadMode::IM2COL : NVVM::TMALoadMode::TILE,
-        /*isCTAOnly=*/false, /*group=*/nullptr, /*predicate=*/Value());
+    copyBox(e, target, block, coordinates, offsets);
     coordinates[0] = e.add(coordinates[0], kBlockRows);
   }
+}
+
+void TmaOperand::copyPixels(Emitter &e, const CopyTarget &target,
+                            ArrayRef<Value> place, Value step) const {
+  auto pixel = splitPosition(e, coords.getSpace(2), coords.getFirstDim(2),
+                             e.mul(step, stepElements));
+  SmallVector<Value> coordinates = {Value()};
+  for (const Dimension &dim : ArrayRef(dims).drop_front()) {
+    Value coordinate = e.constant(dim.constant);
+    for (const Term &term : dim.columns)
+      coordinate = e.add(e.mul(pixel[term.dim], term.factor), coordinate);
+    coordinates.push_back(coordinate);
+  }
+  const size_t perBlock = dims.size() - 1;
+  for (size_t block = 0; block < place.size() / perBlock; ++block) {
+    ArrayRef<Value> fixed = place.slice(block * perBlock, perBlock);
+    coordinates[0] = fixed.front();
+    copyBox(e, target, static_cast<int64_t>(block), coordinates,
+            fixed.drop_front());
+  }
+}
+
+void TmaOperand::copy(Emitter &e, Value mapPointer, Value destination,
+                      Value barrier, ArrayRef<Value> place, Value step) const {
+  const CopyTarget target{mapPointer, destination, barrier};
+  if (walk == TmaWalk::Pixels)
+    copyPixels(e, target, place, step);
+  else
+    copyChannels(e, target, place, step);
 }

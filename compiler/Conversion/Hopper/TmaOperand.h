@@ -13,6 +13,12 @@
 // memory 128 bytes of what lies together are a row: channels of the reduction,
 // or, of a filter whose rows lie together, 64 of them (transposed).
 //
+// Where neither factor has its reduction together in memory, as in backward
+// weights, it goes in steps of 64 pixels. Both factors are then images, and
+// their rows channels, which may be those of several taps: 64 rows are one copy
+// of one tap. The last step may reach past the last image, where both read as
+// zero.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_COMPILER_CONVERSION_HOPPER_TMAOPERAND_H
@@ -24,12 +30,18 @@
 
 namespace tessera {
 
+/// What a step of the reduction takes, of both factors alike.
+enum class TmaWalk { Channels, Pixels };
+
 class TmaOperand {
 public:
+  /// The walk that suits the memory of both factors of a product.
+  static TmaWalk chooseWalk(dnn::TileLoadOp a, dnn::TileLoadOp b);
+
   /// The operand behind `load`, a tile of the kernel argument `tensor`. Fails
   /// after an error at the op that says what a tensor map cannot.
   static llvm::FailureOr<TmaOperand> match(dnn::TileLoadOp load,
-                                           KernelArg tensor);
+                                           KernelArg tensor, TmaWalk walk);
 
   const TensorMap &getMap() const { return map; }
   /// Whether rows lie together in shared memory, in blocks of 64, and not the
@@ -38,8 +50,9 @@ public:
   /// Steps of the whole reduction; the same for both factors.
   int64_t getSteps() const;
 
-  /// What the unit's coordinates are for the tile at `row0` of `group`, at the
-  /// first step; computed once a tile.
+  /// What does not change from step to step of the tile at `row0` of `group`:
+  /// the unit's coordinates at the first step, or, of a walk over pixels, the
+  /// channel of each 64 rows and the offsets of its tap. Computed once a tile.
   llvm::SmallVector<mlir::Value> locate(Emitter &e, mlir::Value group,
                                         mlir::Value row0) const;
 
@@ -50,6 +63,9 @@ public:
             mlir::Value step) const;
 
 private:
+  struct CopyTarget {
+    mlir::Value mapPointer, destination, barrier;
+  };
   /// One iteration dimension's part in a coordinate.
   struct Term {
     unsigned dim;
@@ -64,8 +80,19 @@ private:
     llvm::SmallVector<Term> groups, rows, columns;
   };
 
+  using Terms = llvm::SmallVector<Term>;
+  /// What makes the window's corner walk along a dimension of images, and what
+  /// a tap adds to it.
+  const Terms &getCorner(const Dimension &dim) const {
+    return walk == TmaWalk::Pixels ? dim.columns : dim.rows;
+  }
+  const Terms &getTaps(const Dimension &dim) const {
+    return walk == TmaWalk::Pixels ? dim.rows : dim.columns;
+  }
+
   void readView(dnn::ViewOp view);
   mlir::LogicalResult findSteps(dnn::TileLoadOp load);
+  mlir::LogicalResult checkPixels(dnn::TileLoadOp load);
   mlir::LogicalResult checkStrides(dnn::TileLoadOp load);
   bool isImages() const;
   mlir::LogicalResult makeTiled(dnn::TileLoadOp load);
@@ -74,7 +101,20 @@ private:
   /// Where step `step` is in each dimension of the reduction: the taps, then
   /// the first of its channels.
   llvm::SmallVector<mlir::Value> locateStep(Emitter &e, mlir::Value step) const;
+  mlir::Value locateInGroup(Emitter &e, const Dimension &dim,
+                            mlir::Value group) const;
+  mlir::Value getOffset(Emitter &e, const Terms &taps,
+                        llvm::function_ref<mlir::Value(unsigned)> digit) const;
+  llvm::SmallVector<mlir::Value> locateBlocks(Emitter &e, mlir::Value group,
+                                              mlir::Value row0) const;
+  void copyChannels(Emitter &e, const CopyTarget &target,
+                    llvm::ArrayRef<mlir::Value> place, mlir::Value step) const;
+  void copyPixels(Emitter &e, const CopyTarget &target,
+                  llvm::ArrayRef<mlir::Value> place, mlir::Value step) const;
+  void copyBox(Emitter &e, const CopyTarget &target, int64_t block,
+               mlir::ValueRange coordinates, mlir::ValueRange offsets) const;
 
+  TmaWalk walk = TmaWalk::Channels;
   dnn::CoordsAttr coords;
   int64_t tileRows = 0;
   int64_t stepElements = 0;

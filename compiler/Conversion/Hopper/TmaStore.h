@@ -1,8 +1,9 @@
 //===- TmaStore.h - From sums to the result, by TMA ------------*- C++ -*-===//
 //
-// Each warp rounds its sums, stages them 64 columns at a time in shared memory
-// of its own, and has the TMA unit write them, which clips what is outside. No
-// warp waits for another.
+// Each warp rounds its sums, stages 128 bytes of each row at a time in shared
+// memory of its own, and has the TMA unit write them, which clips what is
+// outside. No warp waits for another. A result of f32 (the parts of a split
+// reduction) is staged as it is.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,7 +43,10 @@ public:
   void finish();
 
 private:
-  void stage(mlir::Value sums, int64_t column, mlir::Value buffer);
+  void locateMatrices(mlir::Value lane);
+  void locateSums(mlir::Value lane);
+  void stageMatrices(mlir::Value sums, int64_t column, mlir::Value buffer);
+  void stageSums(mlir::Value sums, int64_t column, mlir::Value buffer);
   void copyOut(mlir::Value buffer, const ResultTile &tile, int64_t row,
                int64_t column);
   mlir::Value pack(mlir::Value low, mlir::Value high);
@@ -50,12 +54,13 @@ private:
   Emitter &e;
   const HopperShape &shape;
   dnn::TileStoreOp store;
+  mlir::Type element; ///< Of the result.
   mlir::Value mapPointer;
   bool hasGroups;
   mlir::Value staging, warp;
   mlir::Value isFirstLane;
   mlir::IRMapping scalars;
-  /// Byte offset of the lane's row for each 16 columns of a buffer.
+  /// Where the lane puts each 16 columns in a buffer, each 8 of f32: bytes.
   llvm::SmallVector<mlir::Value> offsets;
 };
 

@@ -34,8 +34,8 @@ static Value extend(Emitter &e, Value value) {
 }
 
 Wgmma::Wgmma(Emitter &e, const HopperShape &shape, Type element,
-             bool isTransposed, Value base, Value firstRow)
-    : e(e), shape(shape), isBF16(element.isBF16()), isTransposed(isTransposed) {
+             Transposed transposed, Value base, Value firstRow)
+    : e(e), shape(shape), isBF16(element.isBF16()), transposed(transposed) {
   SmallVector<Type> sums(shape.tileN / 2, e.b.getF32Type());
   sumType = LLVM::LLVMStructType::getLiteral(e.b.getContext(), sums);
   constexpr int64_t kAddressMask = 0x3fff;
@@ -44,7 +44,7 @@ Wgmma::Wgmma(Emitter &e, const HopperShape &shape, Type element,
   descriptorA = addLong(
       e, addLong(e, address, makeLong(e, getDescriptorBits(kUnit))), row);
   const int64_t bits =
-      getDescriptorBits(isTransposed ? kWgmmaRows * kRowBytes : kUnit);
+      getDescriptorBits(transposed.b ? kWgmmaRows * kRowBytes : kUnit);
   descriptorB =
       addLong(e, address, makeLong(e, bits + shape.getOffsetB() / kUnit));
 }
@@ -66,8 +66,9 @@ SmallVector<Value> Wgmma::multiply(Value stage, ArrayRef<Value> sums,
   // From one instruction's share of a step to the next: along rows, or, of a
   // transposed factor, over 16 of them.
   constexpr int64_t kAlongRow = kReduction * 2 / kUnit;
-  const int64_t stepB =
-      isTransposed ? kReduction * kRowBytes / kUnit : kAlongRow;
+  constexpr int64_t kOverRows = kReduction * kRowBytes / kUnit;
+  const int64_t stepA = transposed.a ? kOverRows : kAlongRow;
+  const int64_t stepB = transposed.b ? kOverRows : kAlongRow;
   auto mnk = NVVM::MMAShapeAttr::get(e.b.getContext(), kWgmmaRows, shape.tileN,
                                      kReduction);
   SmallVector<Value> results(sums);
@@ -77,14 +78,14 @@ SmallVector<Value> Wgmma::multiply(Value stage, ArrayRef<Value> sums,
       const int64_t rowUnits = block * kWgmmaRows * kRowBytes / kUnit;
       results[block] = NVVM::WgmmaMmaAsyncOp::create(
           e.b, e.loc, sumType, results[block],
-          addLong(e, a, makeLong(e, k * kAlongRow + rowUnits)),
+          addLong(e, a, makeLong(e, k * stepA + rowUnits)),
           addLong(e, b, makeLong(e, k * stepB)), mnk, type, type,
           NVVM::WGMMATypes::f32,
           isFirst && k == 0 ? NVVM::WGMMAScaleOut::zero
                             : NVVM::WGMMAScaleOut::one,
           NVVM::WGMMAScaleIn::one, NVVM::WGMMAScaleIn::one,
-          NVVM::MMALayout::row,
-          isTransposed ? NVVM::MMALayout::row : NVVM::MMALayout::col, nullptr);
+          transposed.a ? NVVM::MMALayout::col : NVVM::MMALayout::row,
+          transposed.b ? NVVM::MMALayout::row : NVVM::MMALayout::col, nullptr);
     }
   NVVM::WgmmaGroupSyncAlignedOp::create(e.b, e.loc);
   return results;

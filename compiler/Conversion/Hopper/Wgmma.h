@@ -17,10 +17,14 @@ namespace tessera {
 
 class Wgmma {
 public:
+  /// Which factors are transposed in shared memory: TmaOperand.h.
+  struct Transposed {
+    bool a, b;
+  };
   /// `base` is the aligned begin of shared memory as an i32; `firstRow` the
-  /// consumer's first row in the tile. `isTransposed` of B: TmaOperand.h.
+  /// consumer's first row in the tile.
   Wgmma(Emitter &e, const HopperShape &shape, mlir::Type element,
-        bool isTransposed, mlir::Value base, mlir::Value firstRow);
+        Transposed transposed, mlir::Value base, mlir::Value firstRow);
 
   /// A struct of tileN / 2 sums.
   mlir::Type getSumType() const { return sumType; }
@@ -38,7 +42,7 @@ private:
   Emitter &e;
   const HopperShape &shape;
   bool isBF16;
-  bool isTransposed;
+  Transposed transposed;
   mlir::Type sumType;
   mlir::Value descriptorA, descriptorB; ///< Of stage 0.
 };

@@ -63,8 +63,8 @@ TEST(JitCompilerTile, IsNamedByTheEnvironment) {
   constexpr const char *kNamed = "igemm-m64n64k32-w2x2-b2-mfma32";
   EXPECT_EQ(choose(kNamed, getTestProblem()), kNamed);
   EXPECT_EQ(choose("-", getTestProblem()).find("'-' is not a tile"), 0u);
-  ErrorOr<Problem> pool = parseDriverCommand(
-      "poolfp16 -n 2 -c 8 -H 14 -W 14 -y 2 -x 2 -p 0 -q 0 -u 2 -v 2");
+  ErrorOr<Problem> pool = parseNetworkConfig(
+      "pool-fwd-max-f16-nhwc,nhwc-n2c8h14w14-y2x2-p0x0-s2x2-inone");
   ASSERT_TRUE(pool) << pool.getStatus().getMessage();
   EXPECT_EQ(choose(kNamed, *pool).find("pool"), 0u);
 }

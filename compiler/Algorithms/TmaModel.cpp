@@ -1,0 +1,86 @@
+//===- TmaModel.cpp - What TMA can read, and what its tiles cost ----------===//
+
+#include "compiler/Algorithms/TmaModel.h"
+
+#include <algorithm>
+
+using namespace tessera;
+
+//===----------------------------------------------------------------------===//
+// What a tensor map can describe
+//===----------------------------------------------------------------------===//
+
+bool tessera::hasTmaTensors(const ConvProblem &p, const GpuTarget &target) {
+  const bool isHalf =
+      p.dataType == DataType::F16 || p.dataType == DataType::BF16;
+  return target.wgmmaSharedBytes > 0 && isHalf && p.xLayout == Layout::NHWC &&
+         p.wLayout == Layout::NHWC && p.yLayout == Layout::NHWC;
+}
+
+/// Whether a walk of `count` positions, `stride` apart from `lower` on, over
+/// `size` elements with a window that reaches `reach` further, is one that
+/// im2col mode has: corners of 8 bits for 2 spatial dimensions, 5 for 3.
+static bool fitsWalk(int64_t lower, int64_t count, int64_t stride, int64_t size,
+                     int64_t reach, bool isDeep) {
+  const int64_t limit = isDeep ? 16 : 128;
+  const int64_t upper = lower + (count - 1) * stride + 1 - size;
+  constexpr int64_t kMaxStride = 8;
+  return lower >= -limit && lower < limit && upper >= -limit && upper < limit &&
+         reach < 2 * limit && stride <= kMaxStride;
+}
+
+bool tessera::fitsWindow(const ConvProblem &p) {
+  const Spatial out = p.getOutput();
+  const bool readsX = p.direction != Direction::BackwardData;
+  auto fits = [&](int64_t Spatial::*dim, int64_t Pads::*pad) {
+    const int64_t reach = (p.filter.*dim - 1) * p.dilation.*dim;
+    return readsX ? fitsWalk(-(p.pad.*pad), out.*dim, p.stride.*dim, p.in.*dim,
+                             reach, p.hasDepth())
+                  : fitsWalk(p.pad.*pad - reach, p.in.*dim, 1, out.*dim, reach,
+                             p.hasDepth());
+  };
+  return fits(&Spatial::h, &Pads::h) && fits(&Spatial::w, &Pads::w) &&
+         (!p.hasDepth() || fits(&Spatial::d, &Pads::d));
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+/// 192x128 and 128x128 for most layers, 64 columns for 64 channels, two small
+/// workgroups a multiprocessor where memory is the limit.
+static constexpr TmaShape kShapes[] = {
+    {192, 128, 3, false, 4}, {128, 256, 2, false, 4}, {256, 128, 2, false, 4},
+    {128, 128, 1, true, 5},  {192, 128, 1, true, 4},  {128, 128, 2, false, 5},
+    {128, 64, 1, true, 6},   {256, 64, 2, false, 4},  {192, 64, 3, false, 5},
+    {64, 256, 1, true, 4},   {64, 128, 1, false, 3},  {128, 64, 1, false, 3},
+};
+
+std::span<const TmaShape> tessera::getTmaShapes() { return kShapes; }
+
+GemmTile TmaShape::getTile(int parts) const {
+  GemmTile tile;
+  tile.m = m;
+  tile.n = n;
+  tile.k = kTmaStep;
+  tile.wavesM = consumers;
+  tile.buffers = stages;
+  tile.mma = "wgmma";
+  tile.isTma = true;
+  tile.isPingPong = isPingPong;
+  tile.parts = parts;
+  return tile;
+}
+
+/// Clocks of one tile, if nothing but its workgroups holds them up.
+double tessera::getTileClocks(const TmaShape &shape, int64_t steps) {
+  const double products = shape.m * shape.n * kTmaStep / kTmaRates.products;
+  const double copied = (shape.m + shape.n) * kTmaStep * 2 / kTmaRates.l2Bytes;
+  // Each wgmma reads its 64 rows and all columns.
+  const double read =
+      (shape.m + shape.n * shape.m / 64.0) * kTmaStep * 2 / kTmaRates.readBytes;
+  return static_cast<double>(steps) * std::max({products, copied, read}) +
+         shape.m * shape.n /
+             (shape.hidesStores() ? kTmaRates.hiddenSums
+                                  : kTmaRates.exposedSums);
+}

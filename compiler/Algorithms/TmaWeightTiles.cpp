@@ -1,0 +1,126 @@
+//===- TmaWeightTiles.cpp - Backward weights for TMA and wgmma ------------===//
+
+#include "compiler/Algorithms/TmaWeightTiles.h"
+#include "compiler/Algorithms/GemmSize.h"
+#include "compiler/Algorithms/TmaModel.h"
+
+#include <algorithm>
+
+using namespace tessera;
+
+static int64_t divideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+namespace {
+/// Backward weights as a GEMM: of one group, but for the groups.
+struct WeightsGemm {
+  int64_t rows, columns;
+  int64_t steps; ///< Of pixels.
+  int64_t groups;
+
+  int64_t countTiles(const TmaShape &shape) const {
+    return groups * divideUp(rows, shape.m) * divideUp(columns, shape.n);
+  }
+};
+} // namespace
+
+static WeightsGemm getGemm(const ConvProblem &p) {
+  return {p.outChannels / p.groups,
+          p.inChannels / p.groups * getVolume(p.filter),
+          divideUp(p.batch * getVolume(p.getOutput()), kTmaStep), p.groups};
+}
+
+static bool fitsTma(const ConvProblem &p, const GpuTarget &target) {
+  // Strides of whole 16 bytes; 64 columns are channels of one tap.
+  constexpr int64_t kUnit = 8, kBlock = 64;
+  const int64_t inputs = p.inChannels / p.groups;
+  return hasTmaTensors(p, target) && p.outChannels % kUnit == 0 &&
+         p.inChannels % kUnit == 0 && inputs % kUnit == 0 &&
+         (inputs % kBlock == 0 || getVolume(p.filter) == 1) && fitsWindow(p);
+}
+
+/// 192 columns divide 9 taps of 64 channels, and of any multiple of them.
+static constexpr TmaShape kWiderShapes[] = {
+    {64, 192, 1, true, 5}, {128, 192, 2, false, 4}, {256, 192, 2, false, 3}};
+
+/// Further tensors of the epilogue are for the launch that adds parts.
+static bool needsParts(const ConvProblem &p) {
+  return p.epilogue.bias || p.epilogue.residual || p.epilogue.beta;
+}
+
+/// Numbers of parts that fill the chip for some turns, none of them empty.
+static std::vector<int> getParts(const ConvProblem &p, const WeightsGemm &gemm,
+                                 const TmaShape &shape,
+                                 const GpuTarget &target) {
+  constexpr int64_t kMaxTurns = 4, kMaxParts = 256, kLeastSteps = 4;
+  const int64_t atOnce = target.computeUnits * (shape.isSmall() ? 2 : 1);
+  const int64_t tiles = gemm.countTiles(shape);
+  std::vector<int> all;
+  auto add = [&](int64_t parts) {
+    const int64_t share = divideUp(gemm.steps, std::max<int64_t>(parts, 1));
+    const auto count = static_cast<int>(divideUp(gemm.steps, share));
+    if ((count > 1 || !needsParts(p)) && (all.empty() || all.back() != count))
+      all.push_back(count);
+  };
+  add(1);
+  for (int64_t turns = 1; turns <= kMaxTurns; ++turns) {
+    const int64_t parts = std::min(turns * atOnce / tiles, kMaxParts);
+    if (parts > 1 && gemm.steps / parts >= kLeastSteps)
+      add(parts);
+  }
+  if (all.empty() && gemm.steps > 1)
+    add(2);
+  return all;
+}
+
+//===----------------------------------------------------------------------===//
+// The model
+//===----------------------------------------------------------------------===//
+
+/// Of the launch that adds parts: until it runs, and what all multiprocessors
+/// together read of the second cache in a clock, each.
+static constexpr double kSumBegin = 3000, kSumBytes = 32;
+
+static double estimateClocks(const ConvProblem &p, const WeightsGemm &gemm,
+                             const TmaShape &shape, int parts,
+                             const GpuTarget &target) {
+  const int64_t sharing = shape.isSmall() ? 2 : 1;
+  const auto turns = static_cast<double>(
+      divideUp(gemm.countTiles(shape) * parts, target.computeUnits * sharing) *
+      sharing);
+  const double sums = shape.m * shape.n;
+  double work = turns * getTileClocks(shape, divideUp(gemm.steps, parts));
+  if (shape.isPingPong)
+    work += sums / kTmaRates.exposedSums;
+  if (parts > 1) // They have twice the bytes of a result.
+    work += turns * sums / kTmaRates.exposedSums;
+  const double memory =
+      2.0 *
+      static_cast<double>(p.getInputElements() + p.getFilterElements() +
+                          p.getOutputElements()) /
+      (kTmaRates.memoryBytes * target.computeUnits);
+  const double filter = static_cast<double>(p.getFilterElements());
+  const double add = parts == 1
+                         ? 0
+                         : kSumBegin + filter * (parts * 4 + 2) /
+                                           (kSumBytes * target.computeUnits);
+  return std::max(work, memory) + kTmaRates.overlap * std::min(work, memory) +
+         kTmaRates.begin + add;
+}
+
+std::vector<Candidate>
+tessera::getTmaWeightCandidates(const ConvProblem &problem,
+                                const GpuTarget &target) {
+  std::vector<Candidate> candidates;
+  if (!fitsTma(problem, target))
+    return candidates;
+  const WeightsGemm gemm = getGemm(problem);
+  auto add = [&](const TmaShape &shape) {
+    for (int parts : getParts(problem, gemm, shape, target))
+      candidates.push_back(
+          {shape.getTile(parts).toConfig(),
+           estimateClocks(problem, gemm, shape, parts, target)});
+  };
+  std::ranges::for_each(getTmaShapes(), add);
+  std::ranges::for_each(kWiderShapes, add);
+  return candidates;
+}
