@@ -52,6 +52,9 @@ public:
                            int64_t loads) const override {
     emitWait(e, groups * loads, 0);
   }
+  Value readMatrices(Emitter &, Value, VectorType) const override {
+    llvm_unreachable("no row of AMD's reads matrices");
+  }
   Value multiply(Emitter &e, const MatrixInstruction &instruction, Value p,
                  Value q, Value accumulator) const override;
   Value dotBytes(Emitter &e, Value p, Value q,

@@ -124,6 +124,10 @@ public:
   // Arithmetic
   //===--------------------------------------------------------------------===//
 
+  /// Reads four matrices of 8 rows by 16 bytes from LDS: a row of 16 bytes
+  /// lies at each lane's `ldsPointer`. Only of rows with readsMatrices().
+  virtual mlir::Value readMatrices(Emitter &e, mlir::Value ldsPointer,
+                                   mlir::VectorType type) const = 0;
   /// accumulator + P * Q, by an instruction of a matrix unit.
   virtual mlir::Value multiply(Emitter &e, const MatrixInstruction &instruction,
                                mlir::Value p, mlir::Value q,

@@ -1,12 +1,17 @@
 //===- DirectCopy.cpp - Loads a factor directly to LDS --------------------===//
 
 #include "compiler/Conversion/DirectCopy.h"
-
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "compiler/Conversion/LdsPointer.h"
 
 using namespace mlir;
 using namespace tessera;
+
+/// The row that lies in line `line` of LDS: line(r) is its own inverse.
+static Value emitRowOfLine(Emitter &e, const LdsTile &lds, Value line) {
+  if (!lds.mixesRows())
+    return line;
+  return e.xori(line, e.andi(e.shru(line, LdsTile::kBlockShift), 1));
+}
 
 DirectCopy::DirectCopy(Emitter &e, const ViewAccess &access, LdsTile lds,
                        const ReductionWalk &walk, GlobalBuffer buffer,
@@ -24,7 +29,7 @@ DirectCopy::DirectCopy(Emitter &e, const ViewAccess &access, LdsTile lds,
                                    kChunkBytes);
   Value first = e.add(e.mul(wave, passes * rowsPerLoad), e.divu(lane, chunks));
   for (unsigned pass = 0; pass < passes; ++pass) {
-    Value row = e.add(first, pass * rowsPerLoad);
+    Value row = emitRowOfLine(e, lds, e.add(first, pass * rowsPerLoad));
     Value chunk = lds.emitPlace(e, row, e.remu(lane, chunks));
     int64_t immediate = pass % loadsPerBase * loadBytes;
     addRow(row, e.add(e.mul(chunk, lds.getChunkElements()),
@@ -34,14 +39,8 @@ DirectCopy::DirectCopy(Emitter &e, const ViewAccess &access, LdsTile lds,
 
 void DirectCopy::load(unsigned pass, unsigned, Value position, Value buffer,
                       SmallVectorImpl<Value> &) {
-  Value base =
-      memref::ExtractAlignedPointerAsIndexOp::create(e.b, e.loc, buffer);
-  base = arith::IndexCastOp::create(e.b, e.loc, e.b.getI32Type(), base);
-  Type type = LLVM::LLVMPointerType::get(e.b.getContext(), 3);
-  Value pointer = LLVM::IntToPtrOp::create(e.b, e.loc, type, base);
-  Value offset = e.add(place, pass / loadsPerBase * loadsPerBase * loadBytes);
-  pointer = LLVM::GEPOp::create(e.b, e.loc, type, e.b.getI8Type(), pointer,
-                                offset, LLVM::GEPNoWrapFlags::inbounds);
+  Value pointer = emitLdsPointer(
+      e, buffer, e.add(place, pass / loadsPerBase * loadsPerBase * loadBytes));
   loadToLds(pass, pointer, position, pass % loadsPerBase * loadBytes);
 }
 

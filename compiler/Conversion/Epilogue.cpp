@@ -206,8 +206,7 @@ static StoreView makeStoreView(Emitter &e, dnn::TileStoreOp store, Value view,
   bool alongN = mma.hasLanesAlongN();
   ArrayRef<int64_t> extents = store.getView().getType().getShape();
   ArrayRef<int64_t> tile = store.getValue().getType().getShape();
-  Value pFirst = e.add(mma.getP().firstRow, mma.emitFirstResult());
-  Value qFirst = e.add(mma.getQ().firstRow, mma.getQ().laneRow);
+  Value pFirst = mma.emitFirstOfP(), qFirst = mma.emitFirstOfQ();
   auto makeSide = [&](bool isN, Value first) {
     return isN ? StoreSide{2, extents[2], tile[1], first, inputs.column0}
                : StoreSide{1, extents[1], tile[0], first, inputs.row0};

@@ -18,15 +18,13 @@ struct FragmentPlace {
   int64_t count;        ///< Instruction tiles of the wave along this side.
   mlir::Value firstRow; ///< Of the wave, within the workgroup's tile.
   mlir::Value laneRow;  ///< Of the lane, within an instruction tile.
-  /// Rows that a lane holds of an instruction tile, `partStep` apart.
+  /// What is read of an instruction tile, at rows `partStep` apart.
   int64_t parts;
   int64_t partStep;
   /// Which of the chunks that the lanes of a row share: see getChunk().
   mlir::Value laneChunk;
   int64_t laneChunks;
   int64_t reads;
-  /// Fragments whose chunks of a lane are neighbours.
-  int64_t spread;
   mlir::Type elementType;
 
   /// The row of part `part` of tile `index`, from the lane's first.
@@ -35,10 +33,8 @@ struct FragmentPlace {
   }
   /// The chunk of read `t` of fragment `q`, of the lanes with chunk `lane`.
   int64_t getChunk(int64_t q, int64_t t, int64_t lane = 0) const {
-    return (q / spread * laneChunks + lane) * getLaneStep() + q % spread + t;
+    return (q * laneChunks + lane) * reads + t;
   }
-  /// Chunks from one lane of a row to the next.
-  int64_t getLaneStep() const { return spread * reads; }
 };
 
 class FragmentSource {

@@ -160,10 +160,10 @@ static void emitPipelined(Frame &f) {
   TileProgram &program = f.program;
   int64_t step = program.pipeline.getStep();
   ArrayRef<int64_t> acc = program.mma.getAcc().getType().getShape();
-  LdsTile ldsM =
-      chooseLdsTile(f.accessM, acc[0], step, program.threads, f.target);
-  LdsTile ldsN =
-      chooseLdsTile(f.accessN, acc[1], step, program.threads, f.target);
+  LdsTile ldsM = chooseLdsTile(f.accessM, acc[0], step, program.threads,
+                               f.target, program.instruction);
+  LdsTile ldsN = chooseLdsTile(f.accessN, acc[1], step, program.threads,
+                               f.target, program.instruction);
   auto createCopy = [&](const ViewAccess &access, const LdsTile &lds,
                         Value first) -> std::unique_ptr<TileCopy> {
     if (program.isDirect())

@@ -55,6 +55,8 @@ public:
   void endDirectGroup(Emitter &e) const override;
   void waitForDirectGroups(Emitter &e, int64_t groups,
                            int64_t loads) const override;
+  Value readMatrices(Emitter &e, Value ldsPointer,
+                     VectorType type) const override;
   Value multiply(Emitter &e, const MatrixInstruction &instruction, Value p,
                  Value q, Value accumulator) const override;
   Value dotBytes(Emitter &e, Value p, Value q,
@@ -335,24 +337,43 @@ static SmallVector<Value> emitMma(Emitter &e, Type element, int64_t k,
   return results;
 }
 
-/// Q is the instruction's A: of rows g and g + 8 a lane has two registers each.
-/// Each part of P is a B of two registers, and gives two sums of both rows.
+Value NvidiaDeviceOps::readMatrices(Emitter &e, Value ldsPointer,
+                                    VectorType type) const {
+  constexpr int64_t kMatrices = 4;
+  Type i32 = e.b.getI32Type();
+  auto registers = LLVM::LLVMStructType::getLiteral(
+      e.b.getContext(), SmallVector<Type>(kMatrices, i32));
+  MLIRContext *context = e.b.getContext();
+  Value read = NVVM::LdMatrixOp::create(
+      e.b, e.loc, registers, ldsPointer, kMatrices, NVVM::MMALayout::row,
+      NVVM::LdStMatrixShapeAttr::get(context, 8, 8),
+      NVVM::LdStMatrixEltType::B16);
+  SmallVector<Value> words;
+  for (int64_t i = 0; i < kMatrices; ++i)
+    words.push_back(LLVM::ExtractValueOp::create(e.b, e.loc, read, i));
+  Value joined = vector::FromElementsOp::create(
+      e.b, e.loc, VectorType::get(kMatrices, i32), words);
+  return vector::BitCastOp::create(e.b, e.loc, type, joined);
+}
+
+/// Q holds the instruction's A: rows g and g + 8 of the first half of k, then
+/// of the second. Each part of P is a B of two registers, and gives two sums of
+/// both rows, which lie as many places apart along P as there are parts.
 Value NvidiaDeviceOps::multiply(Emitter &e, const MatrixInstruction &row,
                                 Value p, Value q, Value accumulator) const {
   SmallVector<Value> b = splitRegisters(e, p), a = splitRegisters(e, q);
-  Value rows[] = {a[0], a[2], a[1], a[3]};
   SmallVector<Value> sums;
   for (int64_t i = 0; i < row.accRegs; ++i)
     sums.push_back(vector::ExtractOp::create(e.b, e.loc, accumulator, i));
   Type element = cast<VectorType>(p.getType()).getElementType();
   for (int64_t part = 0; part < row.pParts; ++part) {
-    int64_t first = 2 * part, second = first + row.getColumnRegs();
-    int64_t places[] = {first, first + 1, second, second + 1};
+    int64_t second = part + row.getColumnRegs();
+    int64_t places[] = {part, part + row.pParts, second, second + row.pParts};
     SmallVector<Value> c;
     for (int64_t place : places)
       c.push_back(sums[place]);
     SmallVector<Value> d =
-        emitMma(e, element, row.k, rows, {b[first], b[first + 1]}, c);
+        emitMma(e, element, row.k, a, {b[2 * part], b[2 * part + 1]}, c);
     for (auto [place, value] : llvm::zip(places, d))
       sums[place] = value;
   }

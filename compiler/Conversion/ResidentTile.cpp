@@ -68,7 +68,7 @@ public:
                  const FragmentPlace &place)
       : e(e), tile(tile), place(place) {
     Value row = e.add(place.firstRow, place.laneRow);
-    Value chunk = e.mul(place.laneChunk, place.getLaneStep());
+    Value chunk = e.mul(place.laneChunk, place.reads);
     first = e.toIndex(e.add(e.mul(row, tile.getPitch()),
                             e.mul(chunk, tile.getChunkElements())));
   }

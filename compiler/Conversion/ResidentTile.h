@@ -21,15 +21,12 @@ struct ResidentTile {
   int64_t step;  ///< Elements of a row.
   int64_t total; ///< Those that are not filling at its end.
   int64_t elementBytes;
-  bool hasQuads = false; ///< Four lanes read four chunks of a row at once.
 
   int64_t getChunkElements() const { return kChunkBytes / elementBytes; }
   /// An odd number of chunks: neighbouring rows then begin in different banks,
-  /// under both orders of the lanes that LdsTile.h knows. With quads, an odd
-  /// number of fours.
+  /// under both orders of the lanes that LdsTile.h knows.
   int64_t getPitch() const {
-    return (step / getChunkElements() | (hasQuads ? 4 : 1)) *
-           getChunkElements();
+    return (step / getChunkElements() | 1) * getChunkElements();
   }
   int64_t getElements() const { return rows * getPitch(); }
 };

@@ -1,6 +1,7 @@
 //===- TileMma.cpp - One wave's share of a tile product -------------------===//
 
 #include "compiler/Conversion/TileMma.h"
+#include "compiler/Conversion/LdsPointer.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -20,7 +21,8 @@ static Type getSumType(OpBuilder &b, Type element) {
 }
 
 namespace {
-/// Fragments of a tile that lies as LdsTile.h says.
+/// Fragments of a tile that lies as LdsTile.h says, read by chunks or by
+/// matrices.
 class SwizzledSource : public FragmentSource {
 public:
   SwizzledSource(Emitter &e, const LdsTile &lds, int64_t chunkReads,
@@ -33,8 +35,9 @@ private:
   Emitter &e;
   LdsTile lds;
   FragmentPlace place;
-  /// Element offset for [row][LDS read]. The swizzle repeats after some rows,
-  /// so rows that lie a multiple of them apart share one address register.
+  /// Element offset (of matrices, in bytes) for [row][LDS read]. The swizzle
+  /// repeats after some rows, so rows that lie a multiple of them apart share
+  /// one address register.
   std::map<int64_t, SmallVector<Value>> offsets;
 };
 } // namespace
@@ -43,7 +46,7 @@ SwizzledSource::SwizzledSource(Emitter &e, const LdsTile &lds,
                                int64_t chunkReads, const FragmentPlace &place)
     : e(e), lds(lds), place(place) {
   Value row = e.add(place.firstRow, place.laneRow);
-  Value first = e.mul(place.laneChunk, place.getLaneStep());
+  Value first = e.mul(place.laneChunk, place.reads);
   for (int64_t i = 0; i < place.count; ++i)
     for (int64_t part = 0; part < place.parts; ++part) {
       int64_t repeated = place.getRow(i, part) % lds.getPeriod();
@@ -52,9 +55,12 @@ SwizzledSource::SwizzledSource(Emitter &e, const LdsTile &lds,
         continue;
       Value fragmentRow = e.add(row, repeated);
       for (int64_t q = 0; q < chunkReads; ++q)
-        for (int64_t t = 0; t < place.reads; ++t)
-          reads.push_back(e.toIndex(lds.emitOffset(
-              e, fragmentRow, e.add(first, place.getChunk(q, t)))));
+        for (int64_t t = 0; t < place.reads; ++t) {
+          Value offset = lds.emitOffset(e, fragmentRow,
+                                        e.add(first, place.getChunk(q, t)));
+          reads.push_back(lds.readsMatrices ? e.mul(offset, lds.elementBytes)
+                                            : e.toIndex(offset));
+        }
     }
 }
 
@@ -62,10 +68,16 @@ Value SwizzledSource::read(int64_t index, int64_t part, int64_t q, int64_t t,
                            Value buffer) {
   int64_t row = place.getRow(index, part), repeated = row % lds.getPeriod();
   Value offset = offsets[repeated][q * place.reads + t];
-  if (row != repeated)
-    offset = arith::AddIOp::create(
-        e.b, e.loc, offset, e.indexConstant((row - repeated) * lds.step));
+  int64_t constant = (row - repeated) * lds.step;
   auto type = VectorType::get(lds.getChunkElements(), place.elementType);
+  if (lds.readsMatrices)
+    return e.device.readMatrices(
+        e,
+        emitLdsPointer(e, buffer, e.add(offset, constant * lds.elementBytes)),
+        type);
+  if (constant != 0)
+    offset =
+        arith::AddIOp::create(e.b, e.loc, offset, e.indexConstant(constant));
   return vector::LoadOp::create(e.b, e.loc, type, buffer, offset);
 }
 
@@ -91,31 +103,23 @@ TileMma::TileMma(Emitter &e, const MatrixInstruction &instruction, LdsTile ldsM,
     : e(e), instruction(instruction), lane(lane),
       hasByteDot(e.device.getTarget().byteDot != IntegerDot::None),
       lanesAlongN(lanesAlongN), elementType(elementType),
-      laneChunks(instruction.getLaneChunks()),
+      laneChunks(ldsM.readsMatrices ? MatrixInstruction::kMatrixChunks
+                                    : instruction.getLaneChunks()),
       readsPerFragment(
           std::max<int64_t>(1, instruction.kPerLane / ldsM.getChunkElements())),
       chunkReads(ldsM.getChunks() / laneChunks / readsPerFragment) {
-  Value pRow = emitLaneMap(e, instruction.getRowOfP(), lane);
-  Value qRow = emitLaneMap(e, instruction.getRowOfQ(), lane);
-  Value laneChunk = emitLaneMap(e, instruction.getChunkOfLane(), lane);
-  // Eight lanes of mma.sync read four chunks of two rows at once, which LdsTile
-  // keeps apart in rows of 128 bytes if they are every other one.
-  bool isSpread = instruction.kind == MatrixKind::Mma && !makeSourceM &&
-                  chunkReads % 2 == 0;
   auto makeSide = [&](LdsTile lds, int64_t waves, Value wave, bool isP,
                       const SourceFactory &makeSource) {
     int64_t rows = isP ? instruction.rows : instruction.columns;
-    FragmentPlace place{rows,
-                        lds.rows / waves / rows,
-                        e.mul(wave, lds.rows / waves),
-                        isP ? pRow : qRow,
-                        isP ? instruction.pParts : instruction.qParts,
-                        isP ? instruction.pStep : instruction.qStep,
-                        laneChunk,
-                        laneChunks,
-                        readsPerFragment,
-                        isSpread ? 2 : 1,
-                        elementType};
+    FragmentPlace place{rows, lds.rows / waves / rows,
+                        e.mul(wave, lds.rows / waves)};
+    place.laneChunks = laneChunks;
+    place.reads = readsPerFragment;
+    place.elementType = elementType;
+    if (lds.readsMatrices)
+      placeMatrices(place, isP);
+    else
+      placeChunks(place, isP);
     auto source =
         makeSource
             ? makeSource(place)
@@ -126,8 +130,29 @@ TileMma::TileMma(Emitter &e, const MatrixInstruction &instruction, LdsTile ldsM,
   n = makeSide(ldsN, wavesN, waveN, lanesAlongN, makeSourceN);
 }
 
+/// A lane reads chunks of its own rows.
+void TileMma::placeChunks(FragmentPlace &place, bool isP) {
+  place.laneRow = emitLaneMap(
+      e, isP ? instruction.getRowOfP() : instruction.getRowOfQ(), lane);
+  place.laneChunk = emitLaneMap(e, instruction.getChunkOfLane(), lane);
+  place.parts = isP ? instruction.pParts : instruction.qParts;
+  place.partStep = isP ? instruction.pStep : instruction.qStep;
+}
+
+/// A lane says where a row of a matrix is.
+void TileMma::placeMatrices(FragmentPlace &place, bool isP) {
+  const MatrixInstruction &row = instruction;
+  place.laneRow =
+      emitLaneMap(e, isP ? row.getMatrixRowOfP() : row.getMatrixRowOfQ(), lane);
+  place.laneChunk = emitLaneMap(
+      e, isP ? row.getMatrixChunkOfP() : row.getMatrixChunkOfQ(), lane);
+  place.parts = isP ? row.getMatrixReadsOfP() : 1;
+  place.partStep = 2 * row.pStep;
+}
+
 int64_t TileMma::getInstructionsPerChunk() const {
-  return readsPerFragment * m.lds.getChunkElements() / instruction.kPerLane;
+  return laneChunks * readsPerFragment * m.lds.getChunkElements() /
+         instruction.k;
 }
 
 Type TileMma::getAccumulatorType() const {
@@ -140,8 +165,13 @@ Value TileMma::makeZeroAccumulator() {
   return e.constant(cast<TypedAttr>(e.b.getZeroAttr(getAccumulatorType())));
 }
 
-Value TileMma::emitFirstResult() const {
-  return emitLaneMap(e, instruction.getFirstResult(), lane);
+Value TileMma::emitFirstOfP() const {
+  return e.add(getP().firstRow,
+               emitLaneMap(e, instruction.getFirstResult(), lane));
+}
+
+Value TileMma::emitFirstOfQ() const {
+  return e.add(getQ().firstRow, emitLaneMap(e, instruction.getRowOfQ(), lane));
 }
 
 Type TileMma::getSumsType() const {
@@ -160,7 +190,7 @@ static Value takeElements(Emitter &e, Value vector, int64_t first,
 
 Value TileMma::takeSums(ArrayRef<Value> accumulators, int64_t j,
                         int64_t i) const {
-  int64_t parts = getQ().parts, tile = i / parts;
+  int64_t parts = instruction.qParts, tile = i / parts;
   Value all =
       accumulators[lanesAlongN ? j * m.count + tile : tile * m.count + j];
   if (parts == 1)
@@ -194,30 +224,34 @@ Value TileMma::readFragment(bool isM, int64_t index, int64_t chunk,
 }
 
 /// Elements [part * count, part * count + count) of each of the `rows` rows of
-/// a fragment.
-static Value extractPart(Emitter &e, Value fragment, int64_t rows, int64_t part,
-                         int64_t count) {
+/// a fragment; in `pieces`, of each those of all rows before the next.
+static Value extractPart(Emitter &e, Value fragment, int64_t rows,
+                         int64_t pieces, int64_t part, int64_t count) {
   auto type = cast<VectorType>(fragment.getType());
-  int64_t perRow = type.getNumElements() / rows;
+  int64_t perRow = type.getNumElements() / rows, width = count / pieces;
   if (count == perRow)
     return fragment;
   if (rows == 1 && count == 1)
     return vector::ExtractOp::create(e.b, e.loc, fragment, part);
   SmallVector<int64_t> mask;
-  for (int64_t row = 0; row < rows; ++row)
-    for (int64_t i = 0; i < count; ++i)
-      mask.push_back(row * perRow + part * count + i);
+  for (int64_t piece = 0; piece < pieces; ++piece)
+    for (int64_t row = 0; row < rows; ++row)
+      for (int64_t i = 0; i < width; ++i)
+        mask.push_back(row * perRow + part * count + piece * width + i);
   return vector::ShuffleOp::create(e.b, e.loc, fragment, fragment, mask);
 }
 
 /// Each part is used with every fragment of the other side, within one block:
 /// made once. The fma row computes in the accumulator's type, and hands bytes
 /// to dot products four in a register.
-Value TileMma::takePart(Value fragment, int64_t rows, int64_t part) {
+Value TileMma::takePart(Value fragment, bool isP, int64_t part) {
   Value &cached = parts[{fragment, part}];
   if (cached)
     return cached;
-  Value taken = extractPart(e, fragment, rows, part, instruction.kPerLane);
+  // The registers of Q as A of mma.sync has them, by halves of the reduction.
+  int64_t rows = isP ? instruction.pParts : instruction.qParts;
+  Value taken = extractPart(e, fragment, rows, isP ? 1 : rows, part,
+                            instruction.kPerLane);
   if (instruction.isFma()) {
     auto type = dyn_cast<VectorType>(taken.getType());
     if (elementType.isInteger() && hasByteDot)
@@ -238,10 +272,8 @@ Value TileMma::takePart(Value fragment, int64_t rows, int64_t part) {
 
 Value TileMma::multiply(Value fragmentM, Value fragmentN, Value accumulator,
                         int64_t part) {
-  Value p =
-      takePart(lanesAlongN ? fragmentN : fragmentM, instruction.pParts, part);
-  Value q =
-      takePart(lanesAlongN ? fragmentM : fragmentN, instruction.qParts, part);
+  Value p = takePart(lanesAlongN ? fragmentN : fragmentM, /*isP=*/true, part);
+  Value q = takePart(lanesAlongN ? fragmentM : fragmentN, /*isP=*/false, part);
   if (!instruction.isFma())
     return e.device.multiply(e, instruction, p, q, accumulator);
   return elementType.isInteger() ? multiplyBytes(p, q, accumulator)

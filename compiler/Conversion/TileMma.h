@@ -6,7 +6,8 @@
 // neighbours. Fragments are whole 16-byte chunks: one read feeds several
 // instructions, because P and Q permute the reduction alike. Where a lane holds
 // more than 16 bytes for one instruction, or several rows of its tile, a
-// fragment is several chunks.
+// fragment is several chunks. Or they are parts of matrices that the lanes read
+// together, where the chip can and the tile lies for it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -69,12 +70,14 @@ public:
   /// The sides of the lane's neighbouring sums, and the other one.
   const FragmentSide &getP() const { return lanesAlongN ? n : m; }
   const FragmentSide &getQ() const { return lanesAlongN ? m : n; }
-  /// Where the lane's first sum lies along P within a tile of instructions.
-  mlir::Value emitFirstResult() const;
+  /// Where the lane's first sum lies, within the workgroup's tile.
+  mlir::Value emitFirstOfP() const;
+  mlir::Value emitFirstOfQ() const;
   /// Places along Q of which a lane has sums, and how far from its first.
-  int64_t getPlacesOfQ() const { return getQ().count * getQ().parts; }
+  int64_t getPlacesOfQ() const { return getQ().count * instruction.qParts; }
   int64_t getPlaceOfQ(int64_t i) const {
-    return getQ().getRow(i / getQ().parts, i % getQ().parts);
+    return i / instruction.qParts * instruction.columns +
+           i % instruction.qParts * instruction.qStep;
   }
   /// The sums of instruction tile `j` along P at place `i` along Q.
   mlir::Type getSumsType() const;
@@ -94,7 +97,9 @@ public:
 private:
   mlir::Value multiplyFma(mlir::Value p, mlir::Value q, mlir::Value acc);
   mlir::Value multiplyBytes(mlir::Value p, mlir::Value q, mlir::Value acc);
-  mlir::Value takePart(mlir::Value fragment, int64_t rows, int64_t part);
+  void placeChunks(FragmentPlace &place, bool isP);
+  void placeMatrices(FragmentPlace &place, bool isP);
+  mlir::Value takePart(mlir::Value fragment, bool isP, int64_t part);
 
   Emitter &e;
   MatrixInstruction instruction;

@@ -314,16 +314,6 @@ static LogicalResult checkResources(TileProgram &program,
       return program.mma.emitOpError()
              << "has " << program.threads << " threads, which do not divide a "
              << rows << "x" << pipeline.getStep() << " tile into chunks";
-    // The passes of a thread lie whole periods of the swizzle apart.
-    int64_t rowsPerPass = program.threads / chunks;
-    int64_t step = pipeline.getStep();
-    LdsTile lds{rows, step, elementBytes, target.ldsBanks};
-    int64_t period = lds.getPeriod();
-    if (rows > rowsPerPass && rowsPerPass % period != 0)
-      return program.mma.emitOpError()
-             << "has " << program.threads << " threads for rows of " << chunks
-             << " chunks, but copies a multiple of " << period
-             << " rows at once";
   }
   int64_t buffers = pipeline.getBuffers();
   int64_t ldsBytes = buffers * (acc[0] + acc[1]) * rowBytes;
@@ -486,7 +476,7 @@ static LogicalResult checkWholeStep(TileProgram &program) {
     return pipeline.emitOpError()
            << "writes out " << multiplies << " matrix instructions, more than "
            << kMaxMultiplies;
-  program.resident = {acc[1], step, total, bytes, row.kind == MatrixKind::Mma};
+  program.resident = {acc[1], step, total, bytes};
   return success();
 }
 

@@ -79,6 +79,18 @@ struct MatrixInstruction {
   LaneMap getRowOfQ() const;
   LaneMap getChunkOfLane() const;
   LaneMap getFirstResult() const;
+
+  /// Chips of mma.sync may read matrices of 8 rows by 16 bytes, of which each
+  /// lane then has four bytes of a row. One read is four of them. Of P it holds
+  /// two of a lane's parts, of Q both, and of each two chunks. Lane L says
+  /// where row L % 8 of matrix L / 8 lies.
+  bool readsMatrices() const { return kind == MatrixKind::Mma; }
+  static constexpr int kMatrixChunks = 2;
+  int getMatrixReadsOfP() const { return pParts / 2; }
+  LaneMap getMatrixRowOfP() const;
+  LaneMap getMatrixRowOfQ() const;
+  LaneMap getMatrixChunkOfP() const;
+  LaneMap getMatrixChunkOfQ() const;
 };
 
 /// The factor types that a row may be made for.

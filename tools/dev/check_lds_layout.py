@@ -135,27 +135,24 @@ def read_patterns(layout, wave):
                 for lane in range(wave)]
 
 
-def quad_read_patterns(layout):
-    """How TileMma reads for mma.sync, in one phase of eight lanes after the
-    other: four lanes take chunks of one row, every other one if there are
-    eight; the rows are those of MatrixInstruction::getRowOfP() and of Q."""
-    spread = 2 if layout.chunks >= 8 else 1
-    for first in range(0, layout.chunks, 4 * spread):
-        for name, rows, parts, step in (("P", lambda g: g // 2 * 8 + g % 2, 4, 2),
-                                        ("Q", lambda g: g, 2, 8)):
-            for part, q in itertools.product(range(parts), range(spread)):
-                yield f"read, mma16, {name}", [
-                    (rows(lane // 4) + part * step,
-                     first + lane % 4 * spread + q) for lane in range(32)]
-
-
-def count_quads(layout):
-    """{access: extra clocks} of reads that NVIDIA's chips make."""
+def count_matrices(layout):
+    """{access: extra clocks} of reading matrices for mma.sync: eight rows of
+    one chunk each at once, neighbours (Q) or every fourth row (P). Writes by
+    chunks that meet them are those of a wave of 32."""
     worst = collections.Counter()
-    for name, places in quad_read_patterns(layout):
+
+    def add(name, places, phases):
         addresses = [layout.address(*place) for place in places]
-        worst[name] = max(worst[name], count_extra(
-            addresses, consecutive_phases(32, 8), 32))
+        worst[name] = max(worst[name], count_extra(addresses, phases, 32))
+
+    for first, chunk in itertools.product(range(4), range(layout.chunks)):
+        add("read, matrices of P", [(row * 4 + first, chunk) for row in range(8)],
+            [range(8)])
+        add("read, matrices of Q", [(first * 8 + row, chunk) for row in range(8)],
+            [range(8)])
+    for threads in (64, 128, 256):
+        for name, places in write_patterns(layout, 32, threads):
+            add(name, places, consecutive_phases(32, 8))
     return worst
 
 
@@ -248,8 +245,8 @@ def check(text):
             kinds.append(("by blocks",
                           count_blocked(make_blocked(chunks), wave, banks)))
         if banks == wave == 32:
-            kinds += [("by chunks", count_quads(layout)),
-                      ("by blocks", count_quads(make_blocked(chunks)))]
+            kinds.append(("as matrices",
+                          count_matrices(make_blocked(chunks))))
         for kind, counted in kinds:
             for access, extra in counted.items():
                 count += 1
@@ -277,9 +274,11 @@ def self_test():
     assert count_blocked(Layout(4, 1, 3), 64, 32)["write, blocks of 4 rows"] > 0
     assert count_blocked(BlockedLayout(4, 3, 0, 3), 64,
                          32)["write, blocks of 4 rows"] > 0
-    # Quads of lanes need neighbouring rows in different halves of the banks.
-    assert not any(count_quads(Layout(4, 1, 3)).values())
-    assert any(count_quads(Layout(4, 0, 3, pad=64)).values())
+    # Every fourth row needs the upper bits, neighbours do not.
+    assert not any(count_matrices(BlockedLayout(4, 3, 3, 3)).values())
+    counted = count_matrices(Layout(4, 1, 3))
+    assert counted["read, matrices of P"] > 0, counted
+    assert counted["read, matrices of Q"] == 0, counted
     # The mixed map tells apart what consecutive lanes cannot.
     halves = [lane % 32 // 16 * 64 + lane % 16 * 128 for lane in range(64)]
     assert (count_extra(halves, consecutive_phases(64, 8), 32)

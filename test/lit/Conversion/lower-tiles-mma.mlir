@@ -2,24 +2,17 @@
 // RUN: dnn-opt %s --dnn-apply-tile="target=sm_80 tile=igemm-m64n64k32-w1x2-d4-mma16" --dnn-lower-tiles | FileCheck %s --check-prefix=DIRECT
 // RUN: dnn-opt --problem "convint8 -n 8 -c 256 -H 14 -W 14 -k 64 -I NHWC -O NHWC -f NHWC -F 1" --target sm_80 --tile igemm-m64n64k64-w1x2-b2-mma16 --stop-after gpu | FileCheck %s --check-prefix=BYTES
 
-// The main loop by mma.sync: a warp of 64 x 32 reads whole chunks, four of
-// neighbouring pairs of rows of the filter and two of rows eight apart of each
-// 16 pixels, and multiplies 4 x 4 instructions for each half of the chunks.
+// The main loop by mma.sync: a warp of 64 x 32 reads matrices of 8 rows by 16
+// bytes, four at a time, and multiplies 4 x 4 instructions for each 16 of the
+// reduction.
 
 // CHECK-LABEL: gpu.func @conv
 // CHECK-SAME: known_block_size = array<i32: 64, 1, 1>
 
-// Four lanes share a row; of the filter each pair of them begins eight rows.
-// CHECK: %[[LANE:.*]] = arith.andi %{{.*}}, %c31_i32
-// CHECK: %[[G8:.*]] = arith.divui %[[LANE]], %c8_i32
-// CHECK: arith.muli %[[G8]], %c8_i32
-// CHECK: %[[G:.*]] = arith.divui %[[LANE]], %c4_i32
-// CHECK: arith.remui %[[G]], %c2_i32
-// CHECK: arith.remui %[[LANE]], %c4_i32
-
 // The loop over channels, of two steps.
 // CHECK: scf.for
 // CHECK: scf.for
+// CHECK: nvvm.ldmatrix %{{.*}} {eltType = #nvvm.ld_st_matrix_elt_type<b16>, layout = #nvvm.mma_layout<row>, num = 4 : i32, shape = #nvvm.ld_st_matrix_shape<m = 8, n = 8>}
 // CHECK-COUNT-64: nvvm.mma.sync {{.*}}m = 16, n = 8, k = 16{{.*}}(vector<2xf16>, vector<2xf16>, f32)
 // CHECK: scf.yield
 

@@ -56,48 +56,110 @@ static void executeMma(const Registers &a, const Registers &b, int k,
     }
 }
 
-/// A lane's `kPerLane` elements of the row `row`, of chunk `chunk`.
-static void readPart(const std::vector<std::vector<int>> &matrix, int row,
-                     int first, int count, std::vector<int> &into, int at) {
-  for (int i = 0; i < count; ++i)
-    into[at + i] = matrix[row][first + i];
+using Matrix = std::vector<std::vector<int>>;
+
+/// Adds the sums of all instructions of a row of the table that take factor
+/// registers `b` (two for each part of P) and `a`.
+static void multiplyRow(const MatrixInstruction &row, const Registers &a,
+                        const Registers &b, Matrix &sums) {
+  int width = a.perRegister;
+  for (int part = 0; part < row.pParts; ++part) {
+    Registers own(2, width);
+    Matrix d(kLanes, std::vector<int>(4));
+    for (int lane = 0; lane < kLanes; ++lane)
+      for (int i = 0; i < 2 * width; ++i)
+        own.values[lane][i] = b.values[lane][2 * part * width + i];
+    executeMma(a, own, row.k, d);
+    for (int lane = 0; lane < kLanes; ++lane)
+      for (int i = 0; i < 4; ++i)
+        sums[lane][i / 2 * row.getColumnRegs() + part + i % 2 * row.pParts] +=
+            d[lane][i];
+  }
 }
 
-/// D by the instructions and lanes of `row`, for factors of `elements` in 16
-/// bytes: what NvidiaDeviceOps::multiply does with what TileMma reads.
-static std::vector<std::vector<int>>
-multiply(const MatrixInstruction &row, int elements,
-         const std::vector<std::vector<int>> &p,
-         const std::vector<std::vector<int>> &q) {
-  int half = row.kPerLane / 2;
-  std::vector<std::vector<int>> sums(kLanes, std::vector<int>(row.accRegs));
-  for (int part = 0; part < elements / row.kPerLane; ++part)
-    for (int s = 0; s < row.pParts; ++s) {
-      Registers a(4, half), b(2, half);
-      std::vector<std::vector<int>> d(kLanes, std::vector<int>(4));
-      for (int lane = 0; lane < kLanes; ++lane) {
-        int first =
-            row.getChunkOfLane().at(lane) * elements + part * row.kPerLane;
-        readPart(p, row.getRowOfP().at(lane) + s * row.pStep, first,
-                 row.kPerLane, b.values[lane], 0);
-        for (int h = 0; h < row.qParts; ++h)
-          for (int register2 : {0, 1})
-            readPart(q, row.getRowOfQ().at(lane) + h * row.qStep,
-                     first + register2 * half, half, a.values[lane],
-                     (h + 2 * register2) * half);
+/// The sums where a lane reads the 16-byte chunk of each of its rows, and each
+/// `kPerLane` of the `elements` in it are for one instruction.
+static Matrix multiplyChunks(const MatrixInstruction &row, int elements,
+                             const Matrix &p, const Matrix &q) {
+  int width = row.kPerLane / 2;
+  Matrix sums(kLanes, std::vector<int>(row.accRegs));
+  for (int first = 0; first < elements; first += row.kPerLane) {
+    Registers a(2 * row.qParts, width), b(2 * row.pParts, width);
+    for (int lane = 0; lane < kLanes; ++lane) {
+      int at = row.getChunkOfLane().at(lane) * elements + first;
+      for (int i = 0; i < row.kPerLane; ++i) {
+        for (int part = 0; part < row.pParts; ++part)
+          b.values[lane][part * row.kPerLane + i] =
+              p[row.getRowOfP().at(lane) + part * row.pStep][at + i];
+        for (int part = 0; part < row.qParts; ++part)
+          a.values[lane][(i / width * row.qParts + part) * width + i % width] =
+              q[row.getRowOfQ().at(lane) + part * row.qStep][at + i];
       }
-      executeMma(a, b, row.k, d);
-      for (int lane = 0; lane < kLanes; ++lane)
-        for (int h = 0; h < row.qParts; ++h)
-          for (int i : {0, 1})
-            sums[lane][h * row.getColumnRegs() + 2 * s + i] +=
-                d[lane][2 * h + i];
     }
+    multiplyRow(row, a, b, sums);
+  }
   return sums;
 }
 
+/// ldmatrix of four matrices (PTX ISA): lane L points to row L % 8 of matrix
+/// L / 8, and gets four bytes, L % 4, of row L / 4 of each.
+static void readMatrices(const Matrix &from, LaneMap rows, int firstRow,
+                         LaneMap chunks, int firstChunk, int width,
+                         Registers &into, int firstRegister) {
+  int elements = 4 * width;
+  for (int lane = 0; lane < kLanes; ++lane)
+    for (int matrix = 0; matrix < 4; ++matrix) {
+      int pointer = matrix * 8 + lane / 4;
+      int row = firstRow + rows.at(pointer);
+      int at = (firstChunk + chunks.at(pointer)) * elements + lane % 4 * width;
+      for (int i = 0; i < width; ++i)
+        into.values[lane][(firstRegister + matrix) * width + i] =
+            from[row][at + i];
+    }
+}
+
+/// The sums where the lanes read matrices: two chunks for each instruction.
+static Matrix multiplyMatrices(const MatrixInstruction &row, int elements,
+                               const Matrix &p, const Matrix &q) {
+  int width = elements / 4, chunks = static_cast<int>(p[0].size()) / elements;
+  Matrix sums(kLanes, std::vector<int>(row.accRegs));
+  for (int chunk = 0; chunk < chunks; chunk += row.kMatrixChunks) {
+    Registers a(4, width), b(2 * row.pParts, width);
+    for (int read = 0; read < row.getMatrixReadsOfP(); ++read)
+      readMatrices(p, row.getMatrixRowOfP(), read * 2 * row.pStep,
+                   row.getMatrixChunkOfP(), chunk, width, b, 4 * read);
+    readMatrices(q, row.getMatrixRowOfQ(), 0, row.getMatrixChunkOfQ(), chunk,
+                 width, a, 0);
+    multiplyRow(row, a, b, sums);
+  }
+  return sums;
+}
+
+/// Whether every sum is that of the place that the table says, and every place
+/// of D is somewhere.
+static void expectProduct(const MatrixInstruction &row, const Matrix &sums,
+                          const Matrix &p, const Matrix &q) {
+  Matrix seen(row.rows, std::vector<int>(row.columns));
+  for (int lane = 0; lane < kLanes; ++lane)
+    for (int reg = 0; reg < row.accRegs; ++reg) {
+      int r = reg % row.getColumnRegs();
+      int i = row.getFirstResult().at(lane) +
+              r / row.accVector * row.accStride + r % row.accVector;
+      int j = row.getRowOfQ().at(lane) + reg / row.getColumnRegs() * row.qStep;
+      int expected = 0;
+      for (size_t k = 0; k < p[i].size(); ++k)
+        expected += p[i][k] * q[j][k];
+      EXPECT_EQ(sums[lane][reg], expected) << "lane " << lane;
+      ++seen[i][j];
+    }
+  for (const std::vector<int> &line : seen)
+    for (int times : line)
+      EXPECT_EQ(times, 1);
+}
+
 // Through the PTX ISA's fragments every lane gets the sums that the table says
-// it has: the neighbours along P of the columns that are its rows of Q.
+// it has: the neighbours along P of the columns that are its rows of Q. So it
+// is whether it reads chunks or matrices.
 TEST(MatrixInstruction, MmaMultipliesAsThePtxIsaSays) {
   std::mt19937 random(1);
   for (auto [type, elements] : {std::pair(FactorType::F16, 8),
@@ -105,34 +167,16 @@ TEST(MatrixInstruction, MmaMultipliesAsThePtxIsaSays) {
                                 {FactorType::I8, 16}}) {
     auto row = findMatrixInstruction(*findTarget("sm_80"), "mma16", type);
     ASSERT_TRUE(row);
-    int k = 4 * elements;
     auto fill = [&](int rows) {
-      std::vector<std::vector<int>> matrix(rows, std::vector<int>(k));
+      Matrix matrix(rows, std::vector<int>(4 * elements));
       for (std::vector<int> &line : matrix)
         for (int &value : line)
           value = static_cast<int>(random() % 17) - 8;
       return matrix;
     };
-    std::vector<std::vector<int>> p = fill(row->rows), q = fill(row->columns);
-    std::vector<std::vector<int>> sums = multiply(*row, elements, p, q);
-    std::vector<std::vector<int>> seen(row->rows,
-                                       std::vector<int>(row->columns));
-    for (int lane = 0; lane < kLanes; ++lane)
-      for (int reg = 0; reg < row->accRegs; ++reg) {
-        int r = reg % row->getColumnRegs();
-        int i = row->getFirstResult().at(lane) +
-                r / row->accVector * row->accStride + r % row->accVector;
-        int j =
-            row->getRowOfQ().at(lane) + reg / row->getColumnRegs() * row->qStep;
-        int expected = 0;
-        for (int at = 0; at < k; ++at)
-          expected += p[i][at] * q[j][at];
-        EXPECT_EQ(sums[lane][reg], expected) << "lane " << lane;
-        ++seen[i][j];
-      }
-    for (const std::vector<int> &line : seen)
-      for (int times : line)
-        EXPECT_EQ(times, 1);
+    Matrix p = fill(row->rows), q = fill(row->columns);
+    expectProduct(*row, multiplyChunks(*row, elements, p, q), p, q);
+    expectProduct(*row, multiplyMatrices(*row, elements, p, q), p, q);
   }
 }
 
