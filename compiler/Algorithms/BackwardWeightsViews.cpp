@@ -45,10 +45,23 @@ static Pixel addPixels(ViewBuilder &view, ArrayRef<int64_t> reduce,
   return {exprs.front(), {exprs.begin() + 1, exprs.end()}};
 }
 
+/// TMA copies 64 channels of one tap, so the channels of a tap are filled up to
+/// whole copies. What is added is outside of the filter.
+static int64_t countChannels(const ConvGeometry &g,
+                             const WeightsReduction &reduction) {
+  constexpr int64_t kCopied = 64;
+  const bool hasTaps =
+      llvm::any_of(g.dims, [](const ConvDim &dim) { return dim.filter > 1; });
+  return reduction.isTma && hasTaps ? llvm::alignTo(g.inChannels, kCopied)
+                                    : g.inChannels;
+}
+
 static FilterPlace addFilter(ViewBuilder &view, unsigned index,
-                             const ConvGeometry &g, bool channelsLast) {
+                             const ConvGeometry &g, bool channelsLast,
+                             const WeightsReduction &reduction) {
   SmallVector<int64_t> sizes = g.get(&ConvDim::filter);
-  sizes.insert(channelsLast ? sizes.end() : sizes.begin(), g.inChannels);
+  sizes.insert(channelsLast ? sizes.end() : sizes.begin(),
+               countChannels(g, reduction));
   ViewBuilder::Exprs exprs = view.add(index, sizes);
   if (channelsLast)
     return {exprs.back(), {exprs.begin(), exprs.end() - 1}};
@@ -116,7 +129,7 @@ GemmViews tessera::viewBackwardWeights(OpBuilder &b, dnn::ConvOp conv,
   {
     ViewBuilder view(b);
     auto [group, part] = addGroups(view, g, reduction);
-    FilterPlace place = addFilter(view, 1, g, channelsLast);
+    FilterPlace place = addFilter(view, 1, g, channelsLast, reduction);
     Pixel pixel = addPart(view, part);
     ViewBuilder::Exprs spatial;
     for (auto [i, dim] : llvm::enumerate(g.dims))
@@ -128,7 +141,7 @@ GemmViews tessera::viewBackwardWeights(OpBuilder &b, dnn::ConvOp conv,
   ViewBuilder view(b);
   auto [group, part] = addGroups(view, g, reduction);
   AffineExpr k = view.add(1, {g.outChannels})[0];
-  FilterPlace place = addFilter(view, 2, g, channelsLast);
+  FilterPlace place = addFilter(view, 2, g, channelsLast, reduction);
   ResultPlace result{view, group * g.outChannels + k, place.channel, place.taps,
                      part};
   return {output, input, result, reduce, dnn::TileDim::N};

@@ -11,6 +11,8 @@
 #include "compiler/Algorithms/Registry.h"
 #include "runtime/Base/TextScanner.h"
 
+#include "llvm/Support/MathExtras.h"
+
 #include <algorithm>
 
 using namespace mlir;
@@ -19,7 +21,9 @@ using namespace tessera;
 /// Filter elements that a thread can keep beside its sums and data.
 static constexpr int64_t kMaxFilter = 128;
 /// Products of a thread for one source channel: what is written out.
-static constexpr int64_t kMaxProducts = 512;
+static constexpr int64_t kMaxProducts = 2048;
+/// Blocks that a thread walks.
+static constexpr int64_t kMaxTurns = 1024;
 /// Channels of a group, in either tensor.
 static constexpr int64_t kMaxChannels = 4;
 
@@ -28,10 +32,12 @@ static constexpr int64_t kMaxChannels = 4;
 //===----------------------------------------------------------------------===//
 
 TileConfig DepthwiseTile::toConfig() const {
-  return {"depthwise",
-          "g" + std::to_string(groups) + "p" + std::to_string(rows) + "q" +
-              std::to_string(columns) + "t" + std::to_string(threads) + "s" +
-              std::to_string(parts)};
+  std::string text = "g" + std::to_string(groups) + "p" + std::to_string(rows) +
+                     "q" + std::to_string(columns) + "t" +
+                     std::to_string(threads) + "s" + std::to_string(parts);
+  if (turns != 1)
+    text += "n" + std::to_string(turns);
+  return {"depthwise", text};
 }
 
 ErrorOr<DepthwiseTile> tessera::parseDepthwiseTile(const TileConfig &config) {
@@ -40,10 +46,15 @@ ErrorOr<DepthwiseTile> tessera::parseDepthwiseTile(const TileConfig &config) {
   scanner.expect("g").number(tile.groups).expect("p").number(tile.rows);
   scanner.expect("q").number(tile.columns).expect("t").number(tile.threads);
   scanner.expect("s").number(tile.parts);
-  bool isPositive = std::min({tile.groups, tile.rows, tile.columns,
-                              tile.threads, tile.parts}) >= 1;
+  bool isPositive = true;
+  if (scanner.consume("n")) {
+    scanner.number(tile.turns);
+    isPositive = tile.turns > 1; // What is not written is 1.
+  }
+  isPositive &= std::min({tile.groups, tile.rows, tile.columns, tile.threads,
+                          tile.parts}) >= 1;
   if (!scanner.isDone() || !isPositive || tile.threads > 1024 ||
-      config.algorithm != "depthwise")
+      tile.turns > kMaxTurns || config.algorithm != "depthwise")
     return invalidArgument("'" + config.toText() +
                            "' is not a tile, which looks like "
                            "'depthwise-g8p2q4t256s1'");
@@ -131,7 +142,8 @@ static int64_t countPoints(const ConvProblem &conv, const DepthwiseTile &tile) {
   if (conv.direction == Direction::BackwardWeights)
     return conv.groups / tile.groups * tile.parts;
   TensorLengths result = conv.getResultLengths();
-  return result.n * conv.groups / tile.groups * divideUp(result.h, tile.rows) *
+  return result.n * conv.groups / tile.groups *
+         divideUp(result.h, tile.rows * tile.turns) *
          divideUp(result.w, tile.columns);
 }
 
@@ -173,6 +185,100 @@ static int64_t countLoaded(const ConvProblem &conv, const DepthwiseTile &tile) {
   return conv.filter.h * width * channels * bytes / 4;
 }
 
+//===----------------------------------------------------------------------===//
+// NVIDIA's chips
+//===----------------------------------------------------------------------===//
+
+/// Neighbouring columns: of 4 to 8 those that overhang least, the most of them.
+static int64_t chooseEvenColumns(int64_t width) {
+  auto countIdle = [&](int64_t columns) {
+    return llvm::divideCeil(width, columns) * columns - width;
+  };
+  int64_t best = 8;
+  for (int64_t columns = 7; columns >= 4; --columns)
+    if (countIdle(columns) < countIdle(best))
+      best = columns;
+  return best;
+}
+
+/// As many groups as leave registers for a block of f32 beside their filters.
+static int64_t chooseFewGroups(const ConvProblem &conv) {
+  constexpr int64_t kMaxKept = 104, kMaxChannels = 4;
+  int64_t inputs = conv.inChannels / conv.groups;
+  int64_t outputs = conv.outChannels / conv.groups;
+  int64_t perGroup = inputs * outputs * conv.filter.h * conv.filter.w;
+  int64_t groups = 1;
+  while (conv.groups % (2 * groups) == 0 &&
+         2 * groups * std::max(inputs, outputs) <= kMaxChannels &&
+         2 * groups * perGroup <= kMaxKept)
+    groups *= 2;
+  return groups;
+}
+
+/// Twelve warps for each multiprocessor: as many as have registers at a time.
+static int64_t getResidentThreads(const GpuTarget &target) {
+  return int64_t(target.computeUnits) * 11 * target.waveSize;
+}
+
+/// Lanes hold channels; measured on an H100 for 3x3 and 7x7 (performance.md). A
+/// filter is dear to load, since its neighbours in memory are taps, so threads
+/// walk as many blocks with one as leaves enough threads.
+static DepthwiseTile chooseLongTile(const ConvProblem &conv,
+                                    const GpuTarget &target) {
+  DepthwiseTile tile;
+  tile.groups = chooseFewGroups(conv);
+  tile.threads = 64;
+  bool isForward = conv.direction == Direction::Forward;
+  TensorLengths result = conv.getResultLengths();
+  int64_t stepH = isForward ? 1 : conv.stride.h;
+  int64_t stepW = isForward ? 1 : conv.stride.w;
+  int64_t taps = conv.filter.h * conv.filter.w;
+  int64_t owned = tile.groups *
+                  (isForward ? conv.outChannels : conv.inChannels) /
+                  conv.groups;
+  auto isTooLarge = [&] {
+    constexpr int64_t kMaxSums = 64, kManyProducts = 1536;
+    int64_t pixels = tile.rows * tile.columns;
+    return pixels * owned > kMaxSums || pixels * taps > kManyProducts;
+  };
+  tile.rows = 2 * stepH;
+  tile.columns = chooseEvenColumns(llvm::divideCeil(result.w, stepW)) * stepW;
+  while (isTooLarge() && tile.columns > stepW)
+    tile.columns -= stepW;
+  if (isTooLarge())
+    tile.rows = stepH;
+  int64_t blocks = llvm::divideCeil(result.h, tile.rows);
+  for (int64_t turns = 2; turns <= std::min(blocks, kMaxTurns); ++turns) {
+    DepthwiseTile longer = tile;
+    longer.turns = turns;
+    if (countPoints(conv, longer) < getResidentThreads(target))
+      break;
+    if (blocks % turns == 0)
+      tile.turns = turns;
+  }
+  return tile;
+}
+
+/// Sums of as many threads as are resident: more would be more parts to add.
+static DepthwiseTile chooseResidentTile(const ConvProblem &conv,
+                                        const GpuTarget &target) {
+  constexpr int64_t kMaxParts = 256;
+  DepthwiseTile tile;
+  tile.groups = chooseFewGroups(conv);
+  tile.columns = chooseEvenColumns(conv.getOutput().w);
+  tile.threads = 64;
+  int64_t rows = conv.batch * conv.getOutput().h;
+  int64_t wanted = getResidentThreads(target) /
+                   std::max<int64_t>(1, countPoints(conv, tile));
+  int64_t parts = std::clamp<int64_t>(wanted, 1, std::min(rows, kMaxParts));
+  tile.parts = llvm::divideCeil(rows, llvm::divideCeil(rows, parts));
+  return tile;
+}
+
+//===----------------------------------------------------------------------===//
+// AMD's chips
+//===----------------------------------------------------------------------===//
+
 static DepthwiseTile chooseWeightsTile(const ConvProblem &conv,
                                        const GpuTarget &target) {
   constexpr int64_t kMaxParts = 256;
@@ -198,6 +304,7 @@ static DepthwiseTile chooseWeightsTile(const ConvProblem &conv,
 static DepthwiseTile chooseDataTile(const ConvProblem &conv,
                                     const GpuTarget &target) {
   constexpr int64_t kMaxSums = 64;
+  constexpr int64_t kManyProducts = 512;
   bool channelsLast = hasChannelsLast(conv);
   bool isForward = conv.direction == Direction::Forward;
   int64_t inputs = conv.inChannels / conv.groups;
@@ -211,7 +318,7 @@ static DepthwiseTile chooseDataTile(const ConvProblem &conv,
   int64_t stepW = isForward ? 1 : conv.stride.w;
   auto fits = [&](int64_t rows, int64_t columns) {
     return rows * columns * owned <= kMaxSums &&
-           rows * columns * taps <= kMaxProducts;
+           rows * columns * taps <= kManyProducts;
   };
   tile.rows = stepH;
   tile.columns = stepW;
@@ -232,12 +339,21 @@ static DepthwiseTile chooseDataTile(const ConvProblem &conv,
   return tile;
 }
 
+static DepthwiseTile chooseTile(const ConvProblem &conv,
+                                const GpuTarget &target) {
+  bool isWeights = conv.direction == Direction::BackwardWeights;
+  if (target.vendor == Vendor::Nvidia && isWeights)
+    return chooseResidentTile(conv, target);
+  if (target.vendor == Vendor::Nvidia && hasChannelsLast(conv))
+    return chooseLongTile(conv, target);
+  return isWeights ? chooseWeightsTile(conv, target)
+                   : chooseDataTile(conv, target);
+}
+
 std::vector<Candidate> Depthwise::getCandidates(const Problem &problem,
                                                 const GpuTarget &target) const {
   const ConvProblem &conv = *problem.getConv();
-  DepthwiseTile tile = conv.direction == Direction::BackwardWeights
-                           ? chooseWeightsTile(conv, target)
-                           : chooseDataTile(conv, target);
+  DepthwiseTile tile = chooseTile(conv, target);
   // Every byte once, at the bytes a compute unit gets of memory in a clock on
   // CDNA3; and the products, of which a lane does one in two clocks.
   constexpr double kBytesPerClock = 8, kLanes = 64;
@@ -260,7 +376,7 @@ static bool fits(const ConvProgram &program, const DepthwiseTile &tile) {
   return program.x.getNumSpatial() == 2 && d.groups % tile.groups == 0 &&
          tile.groups * perGroup <= kMaxFilter &&
          tile.rows * tile.columns * d.y * d.x <= kMaxProducts &&
-         (isData ? tile.parts == 1 : tile.rows == 1) &&
+         (isData ? tile.parts == 1 : tile.rows * tile.turns == 1) &&
          (!isBackward ||
           (tile.rows % d.strideH == 0 && tile.columns % d.strideW == 0)) &&
          program.w.getType().getLayout().isIdentity() &&

@@ -9,13 +9,14 @@
 
 namespace tessera {
 
-/// "depthwise-g8p2q4t256s1". Plain data.
+/// "depthwise-g8p2q4t256s1", or "depthwise-g8p2q4t256s1n7". Plain data.
 struct DepthwiseTile {
   int64_t groups = 1;  ///< Neighbouring groups of a thread.
   int64_t rows = 1;    ///< Result rows of a thread,
   int64_t columns = 1; ///< and columns.
   int64_t threads = 256;
   int64_t parts = 1; ///< Backward weights: parts of the sums.
+  int64_t turns = 1; ///< The others: blocks of rows that a thread walks.
 
   TileConfig toConfig() const;
 };

@@ -3,7 +3,8 @@
 // Bound by memory: a thread owns a block of result pixels and loads each row of
 // the source that they share once, in 16-byte accesses along what is contiguous
 // (channels or columns); all taps of the window are written out, so that the
-// filter and the row stay in registers.
+// filter and the row stay in registers. Where loading a filter is dear, a
+// thread walks several blocks, one below the other, with the same filter.
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,6 +52,7 @@ private:
             isForward};
   }
   void makePoint();
+  void emitBlock();
   Value getWeight(int64_t owned, int64_t reduced, int64_t row, int64_t column);
   Row loadChannelRow(int64_t offset);
   Row loadColumnRow(int64_t offset, int64_t channel);
@@ -76,7 +78,8 @@ private:
   WindowBlock rows, columns;
   bool channelsLast; ///< Vectors hold channels, else columns.
 
-  Value image, firstGroup, rowBlock, columnBlock; ///< This thread's point.
+  Value image, firstGroup, columnBlock; ///< This thread's point.
+  Value rowBlock;                       ///< Of the turn that is being written.
   std::optional<GroupFilter> filter;
   PointBuilder::Values sums;
 };
@@ -85,7 +88,7 @@ private:
 void DepthwiseProgram::makePoint() {
   int64_t groupBlocks = program.dims.groups / tile.groups;
   int64_t blocks[] = {
-      llvm::divideCeilSigned(result.getSpatialSize(0), tile.rows),
+      llvm::divideCeilSigned(result.getSpatialSize(0), tile.rows * tile.turns),
       llvm::divideCeilSigned(result.getSpatialSize(1), tile.columns)};
   int64_t images = result.getType().getDimSize(0);
   ValueRange point =
@@ -230,9 +233,8 @@ void DepthwiseProgram::storeResult() {
     }
 }
 
-void DepthwiseProgram::emit() {
-  makePoint();
-  filter.emplace(p, program, flatFilter, firstGroup, tile.groups);
+/// The block of pixels at `rowBlock` and `columnBlock`.
+void DepthwiseProgram::emitBlock() {
   int64_t owned = tile.groups * resultPer;
   int64_t count = tile.rows * (channelsLast ? tile.columns : owned);
   sums.assign(
@@ -256,6 +258,17 @@ void DepthwiseProgram::emit() {
       }
   }
   storeResult();
+}
+
+void DepthwiseProgram::emit() {
+  makePoint();
+  filter.emplace(p, program, flatFilter, firstGroup, tile.groups);
+  Value firstBlock = p.mul(rowBlock, tile.turns);
+  p.loop(tile.turns, {}, [&](Value turn, ValueRange) -> PointBuilder::Values {
+    rowBlock = p.add(firstBlock, turn);
+    emitBlock();
+    return {};
+  });
 }
 
 void tessera::buildDepthwiseData(const ConvProgram &program,

@@ -2,7 +2,9 @@
 //
 // A thread holds all sums of its groups' filters in registers and walks over
 // output rows, loading each row of both activations once. There are few
-// filters and many pixels, so that rows are shared out to parts.
+// filters and many pixels, so that rows are shared out to parts. What these
+// leave has the groups last, which are neighbouring lanes: a second launch adds
+// the parts and puts the sums where the filter has them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,6 +13,7 @@
 #include "compiler/Algorithms/WindowBlock.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <map>
 
@@ -123,6 +126,11 @@ PointBuilder::Values DepthwiseWeightsProgram::emitRows() {
 
 void DepthwiseWeightsProgram::store(ValueRange sums) {
   const ConvTensor &w = program.w;
+  if (workspace) {
+    for (auto [i, sum] : llvm::enumerate(sums))
+      p.storeBlock(sum, workspace, 2, {part, p.index(i), firstGroup});
+    return;
+  }
   for (int64_t group = 0; group < tile.groups; ++group)
     for (int64_t output = 0; output < outputs; ++output)
       for (int64_t input = 0; input < inputs; ++input)
@@ -133,13 +141,8 @@ void DepthwiseWeightsProgram::store(ValueRange sums) {
             PointBuilder::Values place = w.order(
                 p.add(p.mul(firstGroup, outputs), group * outputs + output),
                 p.index(input), {p.index(r), p.index(s)});
-            int64_t dim = w.getChannelDim();
-            if (!workspace) {
-              emitResult(p, program, sum, dim, place, program.getArguments());
-              continue;
-            }
-            place.insert(place.begin(), part);
-            p.storeBlock(sum, workspace, dim + 1, place);
+            emitResult(p, program, sum, w.getChannelDim(), place,
+                       program.getArguments());
           }
 }
 
@@ -151,13 +154,58 @@ void DepthwiseWeightsProgram::emit() {
   store(emitRows());
 }
 
+/// A thread for each element of the filter.
+static void buildSum(const ConvProgram &program, Value workspace) {
+  // Loads before the first sum, so that they are under way together; behind the
+  // last part they give zero.
+  constexpr int64_t kAtOnce = 64, kThreads = 64;
+  func::FuncOp function = appendKernel(program.getConv(), "_sum");
+  OpBuilder b(function.getBody().front().getTerminator());
+  PointBuilder p(b, program.getConv().getLoc());
+  auto type = cast<MemRefType>(workspace.getType());
+  Value memory =
+      function.getArgument(cast<BlockArgument>(workspace).getArgNumber());
+  ValueRange point = p.forEachPoint(type.getShape().drop_front(), kThreads);
+  int64_t parts = type.getDimSize(0);
+  Value none = p.zero(type.getElementType(), 1);
+  int64_t turns = llvm::divideCeilSigned(parts, kAtOnce);
+  Value sum = p.loop(turns, none, [&](Value turn, ValueRange carried) {
+    PointBuilder::Values elements;
+    for (int64_t i = 0; i < std::min(parts, kAtOnce); ++i)
+      elements.push_back(p.loadBlock(
+          memory, 2, 1, {p.add(p.mul(turn, kAtOnce), i), point[0], point[1]}));
+    Value next = carried[0];
+    for (Value element : elements)
+      next = p.addBlocks(next, element);
+    return PointBuilder::Values{next};
+  })[0];
+
+  // The sum's number is ((output * inputs + input) * rows + row) * columns +
+  // column.
+  Value rest = point[0];
+  auto take = [&](int64_t size) -> Value {
+    Value length = p.index(size);
+    Value place = arith::RemUIOp::create(b, p.loc, rest, length);
+    rest = arith::DivUIOp::create(b, p.loc, rest, length);
+    return place;
+  };
+  Value column = take(program.filter[1]), row = take(program.filter[0]);
+  Value input = take(program.getInputsPerGroup());
+  Value output = p.add(p.mul(point[1], program.getOutputsPerGroup()), rest);
+  emitResult(p, program, sum, program.w.getChannelDim(),
+             program.w.order(output, input, {row, column}),
+             function.getArguments());
+}
+
 void tessera::buildDepthwiseWeights(const ConvProgram &program,
                                     const DepthwiseTile &tile) {
   dnn::ConvOp conv = program.getConv();
   Value workspace;
   if (tile.parts > 1) {
-    workspace = addPartsWorkspace(conv, tile.parts);
-    buildPartSum(conv, workspace);
+    int64_t groups = program.dims.groups;
+    int64_t sums = program.w.getType().getNumElements() / groups;
+    workspace = addPartsWorkspace(conv, {tile.parts, sums, groups});
+    buildSum(program, workspace);
   }
   OpBuilder b(conv);
   PointBuilder p(b, conv.getLoc());

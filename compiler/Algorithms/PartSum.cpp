@@ -16,12 +16,15 @@ static int64_t getProduct(ArrayRef<int64_t> sizes) {
 }
 
 Value tessera::addPartsWorkspace(dnn::ConvOp conv, int64_t parts) {
-  ConvProgram program(conv);
+  SmallVector<int64_t> shape = {parts};
+  llvm::append_range(shape, ConvProgram(conv).getResult().getType().getShape());
+  return addPartsWorkspace(conv, shape);
+}
+
+Value tessera::addPartsWorkspace(dnn::ConvOp conv, ArrayRef<int64_t> shape) {
   auto function = conv->getParentOfType<func::FuncOp>();
   Builder b(conv.getContext());
-  SmallVector<int64_t> shape = {parts};
-  llvm::append_range(shape, program.getResult().getType().getShape());
-  Type element = program.getSumType();
+  Type element = ConvProgram(conv).getSumType();
   int64_t bytes = getProduct(shape) * element.getIntOrFloatBitWidth() / 8;
   DictionaryAttr attributes = b.getDictionaryAttr(
       {b.getNamedAttr(dnn::kArgAttrName, b.getStringAttr("workspace")),
@@ -48,16 +51,30 @@ static func::FuncOp createKernel(OpBuilder b, dnn::ConvOp conv,
   return kernel;
 }
 
-static constexpr int64_t kThreads = 256, kMaxWidth = 4;
-
-void tessera::buildPartSum(dnn::ConvOp conv, Value workspace) {
-  // Parts that are loaded before the first is added: one by one, each would
-  // wait for memory. Behind the last part, a load gives zero.
-  constexpr int64_t kAtOnce = 16;
-  ConvProgram program(conv);
+func::FuncOp tessera::appendKernel(dnn::ConvOp conv, StringRef suffix) {
   OpBuilder after(conv.getContext());
   after.setInsertionPointAfter(conv->getParentOp());
-  func::FuncOp function = createKernel(after, conv, "_sum");
+  return createKernel(after, conv, suffix);
+}
+
+static constexpr int64_t kThreads = 256, kMaxWidth = 4;
+
+/// The elements of a thread. Of many parts of a small result a thread takes
+/// one: its loads in flight are then as many parts, and a chip has threads
+/// enough for all elements.
+static int64_t getSumWidth(MemRefType workspace) {
+  constexpr int64_t kFewThreads = 1 << 17, kFewParts = 16;
+  const int64_t parts = workspace.getDimSize(0);
+  const bool isSmall =
+      workspace.getNumElements() / parts < kFewThreads * kMaxWidth;
+  return getAccessWidth(workspace, workspace.getRank() - 1,
+                        isSmall && parts > kFewParts ? 1 : kMaxWidth);
+}
+
+void tessera::buildPartSum(dnn::ConvOp conv, Value workspace) {
+  constexpr int64_t kLoaded = 64; // Elements of a thread at once.
+  ConvProgram program(conv);
+  func::FuncOp function = appendKernel(conv, "_sum");
   OpBuilder b(function.getBody().front().getTerminator());
   PointBuilder p(b, conv.getLoc());
   auto type = cast<MemRefType>(workspace.getType());
@@ -66,18 +83,21 @@ void tessera::buildPartSum(dnn::ConvOp conv, Value workspace) {
 
   // The workspace is packed, so its last dimension is the one to share out.
   int64_t last = type.getRank() - 1;
-  int64_t width = getAccessWidth(type, last, kMaxWidth);
+  int64_t width = getSumWidth(type);
+  // Parts that are loaded before the first is added: one by one, each would
+  // wait for memory. Behind the last part, a load gives zero.
+  const int64_t parts = type.getDimSize(0);
+  const int64_t turns = llvm::divideCeilSigned(parts * width, kLoaded);
+  const int64_t atOnce = llvm::divideCeilSigned(parts, turns);
   SmallVector<int64_t> sizes(type.getShape().drop_front());
   sizes.back() /= width;
   PointBuilder::Values place(p.forEachPoint(sizes, kThreads));
   place.back() = p.mul(place.back(), width);
-  int64_t parts = type.getDimSize(0);
-  int64_t turns = llvm::divideCeilSigned(parts, kAtOnce);
   Value none = p.zero(type.getElementType(), width);
   Value sum = p.loop(turns, none, [&](Value turn, ValueRange carried) {
     PointBuilder::Values blocks;
-    for (int64_t i = 0; i < std::min(parts, kAtOnce); ++i) {
-      PointBuilder::Values from = {p.add(p.mul(turn, kAtOnce), i)};
+    for (int64_t i = 0; i < atOnce; ++i) {
+      PointBuilder::Values from = {p.add(p.mul(turn, atOnce), i)};
       from.append(place.begin(), place.end());
       blocks.push_back(p.loadBlock(memory, last, width, from));
     }

@@ -17,8 +17,13 @@ namespace tessera {
 
 /// Gives the function of `conv` a workspace for `parts` results, the last of
 /// its arguments: memref<parts x shape of the result>, packed, of the type of
-/// the sums.
+/// the sums. Of another shape for who sums the parts itself.
 mlir::Value addPartsWorkspace(dnn::ConvOp conv, int64_t parts);
+mlir::Value addPartsWorkspace(dnn::ConvOp conv, llvm::ArrayRef<int64_t> shape);
+
+/// An empty kernel that is launched after that of `conv`, with the same
+/// arguments.
+mlir::func::FuncOp appendKernel(dnn::ConvOp conv, llvm::StringRef suffix);
 
 /// Appends the kernel that sums the parts: it applies the convolution's
 /// epilogue and stores the result. To be called before `conv` is erased.

@@ -43,8 +43,14 @@ static double estimateClocks(const PoolGeometry &g, const PoolTile &tile,
                              const GpuTarget &target) {
   bool isOut = isWrittenOutAs(g, tile);
   double threads = countThreads(g, tile, isOut);
+  if (ownsImages(g, tile)) {
+    double elements = g.getWindowSize() * tile.channels;
+    double bytes = elements * static_cast<double>(g.x.elementBytes);
+    return estimateClocks({bytes / 16, 16, 40 + elements * 2, /*waits=*/1},
+                          threads, target);
+  }
   double windows = 1; // That an element is in.
-  for (int dim = 0; dim < 3; ++dim)
+  for (int dim = 0; dim < 3 && !hasOneWindow(g); ++dim)
     windows *= std::ceil(static_cast<double>(g.dims.window[dim]) /
                          static_cast<double>(g.dims.strides[dim]));
   if (!isOut)
@@ -99,22 +105,69 @@ Status Pool::check(const Problem &problem, const GpuTarget &) const {
   return checkPoolReach(PoolGeometry(*pool));
 }
 
+/// The tiles that the chip was measured with: a run of images for each thread
+/// is for NVIDIA's so far.
+static std::vector<PoolTile> listTiles(const PoolGeometry &g,
+                                       const GpuTarget &target) {
+  std::vector<PoolTile> tiles;
+  for (int channels : getChannelChoices(g))
+    for (int rows : {1, 2, 4})
+      for (int columns : {1, 2, 4, 8})
+        tiles.push_back({channels, rows, columns});
+  PoolTile images{static_cast<int>(16 / g.x.elementBytes), 1, 1};
+  if (target.vendor == Vendor::Nvidia && ownsImages(g, images))
+    tiles.push_back(images);
+  return tiles;
+}
+
+/// The tile that was best on an H100, or at most 4 % behind, whatever the
+/// direction: 16 bytes an access, and no more than one of them to store, since
+/// many short threads have more loads under way than few long ones. Rows that
+/// no vector divides want a square, whose loads are shared.
+static PoolTile getShortTile(const PoolGeometry &g) {
+  constexpr int64_t kBytes = 16;
+  PoolTile images{static_cast<int>(kBytes / g.x.elementBytes), 1, 1};
+  if (ownsImages(g, images))
+    return images;
+  if (g.x.hasChannelsLast())
+    return {static_cast<int>(g.x.getVectorLength(kChannel)), 1, 1};
+  if (g.x.getVectorLength(kColumn) * g.x.elementBytes < kBytes)
+    return {1, 2, 2};
+  int64_t columns = kBytes / (g.x.elementBytes * g.dims.strides[2]);
+  return {1, 1, static_cast<int>(llvm::bit_floor(uint64_t(columns) | 1))};
+}
+
+/// Makes the measured choice the cheapest, without a change of the least cost.
+static void preferShortTile(std::vector<Candidate> &candidates,
+                            const PoolGeometry &g) {
+  auto preferred = llvm::find_if(candidates, [&](const Candidate &candidate) {
+    return candidate.tile == getShortTile(g).toConfig();
+  });
+  if (preferred == candidates.end())
+    return;
+  constexpr double kMore = 1.001;
+  double least = preferred->cost;
+  for (const Candidate &candidate : candidates)
+    least = std::min(least, candidate.cost);
+  for (Candidate &candidate : candidates)
+    candidate.cost = std::max(candidate.cost, least * kMore);
+  preferred->cost = least;
+}
+
 std::vector<Candidate> Pool::getCandidates(const Problem &problem,
                                            const GpuTarget &target) const {
   const PoolGeometry g(*problem.getPool());
   std::vector<Candidate> candidates;
-  for (int channels : getChannelChoices(g))
-    for (int rows : {1, 2, 4})
-      for (int columns : {1, 2, 4, 8}) {
-        PoolTile tile{channels, rows, columns};
-        bool isSmall = rows * columns == 1;
-        bool overhangs =
-            rows >= 2 * g.dims.out[1] || columns >= 2 * g.dims.out[2];
-        if (!isSmall && (overhangs || !isWrittenOutAs(g, tile)))
-          continue;
-        candidates.push_back(
-            {tile.toConfig(), estimateClocks(g, tile, target)});
-      }
+  for (const PoolTile &tile : listTiles(g, target)) {
+    bool isSmall = tile.rows * tile.columns == 1;
+    bool overhangs =
+        tile.rows >= 2 * g.dims.out[1] || tile.columns >= 2 * g.dims.out[2];
+    if (!isSmall && (overhangs || !isWrittenOutAs(g, tile)))
+      continue;
+    candidates.push_back({tile.toConfig(), estimateClocks(g, tile, target)});
+  }
+  if (target.vendor == Vendor::Nvidia)
+    preferShortTile(candidates, g);
   return candidates;
 }
 

@@ -41,8 +41,18 @@ static std::array<Span, 3> getSpans(const PoolGeometry &g,
   return spans;
 }
 
+bool tessera::hasOneWindow(const PoolGeometry &geometry) {
+  const dnn::PoolDims &d = geometry.dims;
+  for (int dim = 0; dim < 3; ++dim)
+    if (d.out[dim] != 1 || d.in[dim] + d.pads[dim] > d.window[dim])
+      return false;
+  return true;
+}
+
 bool tessera::isBackwardWrittenOut(const PoolGeometry &geometry,
                                    const PoolTile &tile) {
+  if (hasOneWindow(geometry))
+    return false;
   // Each pixel is a sum in registers, and each meeting of a pixel and a window
   // some instructions for each channel.
   constexpr double kMaxPixels = 128;
@@ -251,6 +261,11 @@ void BackwardProgram::walk() {
                          nullptr};
   };
   PoolReduction sum{p.splat(math.getComputeType(), 0.0), nullptr};
+  if (hasOneWindow(g)) {
+    std::array<Value, 3> first;
+    first.fill(p.index(0));
+    return store(walkOutput(first, sum).value, at);
+  }
   sum = walkRange(p, ranges[0], 1, sum, [&](Value d, PoolReduction so) {
     return walkRange(p, ranges[1], 1, so, [&](Value h, PoolReduction so) {
       return walkRangeAtOnce(p, ranges[2], so, [&](Value w, PoolReduction so) {

@@ -8,6 +8,9 @@
 
 namespace tessera {
 
+/// Whether each image has one window, which contains all of it.
+bool hasOneWindow(const PoolGeometry &geometry);
+
 /// Whether the windows that contain a thread's pixels are written out; else
 /// they are walked by loops, for one pixel.
 bool isBackwardWrittenOut(const PoolGeometry &geometry, const PoolTile &tile);

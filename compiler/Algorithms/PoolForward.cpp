@@ -6,10 +6,17 @@
 // and meets every window that contains it. Windows too large to be written out
 // are walked by loops over their elements inside x, with no check in them.
 //
+// Where a window is an image whose rows and channels lie together, neighbouring
+// images are one run of elements, however odd their size: a thread reads the
+// run of its channels in vectors, and knows of each element whose it is.
+//
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Algorithms/PoolForward.h"
+#include "compiler/Algorithms/ConvProgram.h"
 #include "compiler/Algorithms/PoolFold.h"
+
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace tessera;
@@ -30,6 +37,31 @@ bool tessera::isWrittenOut(const PoolGeometry &geometry, const PoolTile &tile) {
          window * outputs * tile.channels <= kMaxMeetings;
 }
 
+/// Elements of one access of x.
+static int64_t getRunWidth(const PoolGeometry &geometry) {
+  return 16 / geometry.x.elementBytes;
+}
+
+bool tessera::ownsImages(const PoolGeometry &geometry, const PoolTile &tile) {
+  constexpr int64_t kMaxImage = 128, kMaxRun = 1024;
+  const dnn::PoolDims &d = geometry.dims;
+  if (!geometry.isForward || geometry.isClipped() ||
+      geometry.x.hasChannelsLast() || tile.channels == 1 ||
+      tile.rows * tile.columns != 1)
+    return false;
+  int64_t stride = 1;
+  for (PoolDim dim : {kColumn, kRow, kDepth, kChannel, kBatch}) {
+    if (geometry.x.sizes[dim] > 1 && geometry.x.strides[dim] != stride)
+      return false;
+    if (dim >= kDepth && d.window[dim - kDepth] != geometry.x.sizes[dim])
+      return false;
+    stride *= geometry.x.sizes[dim];
+  }
+  int64_t image = d.in[0] * d.in[1] * d.in[2];
+  return image <= kMaxImage && image * tile.channels <= kMaxRun &&
+         d.c % tile.channels == 0 && tile.channels % getRunWidth(geometry) == 0;
+}
+
 namespace {
 /// Writes the program of one op.
 class ForwardProgram {
@@ -43,6 +75,7 @@ public:
 private:
   void writeOut();
   void walk();
+  void readRun();
 
   dnn::PoolOp op;
   const PoolGeometry g;
@@ -136,14 +169,62 @@ void ForwardProgram::walk() {
   fold.store(p, result, output);
 }
 
+//===----------------------------------------------------------------------===//
+// Whole images
+//===----------------------------------------------------------------------===//
+
+void ForwardProgram::readRun() {
+  const PoolFold single(op, g, 1);
+  const PoolMath &math = single.getMath();
+  const int64_t image = g.dims.in[0] * g.dims.in[1] * g.dims.in[2];
+  const int64_t width = getRunWidth(g);
+  Value flat = flattenArgument(op.getX());
+  auto element = cast<MemRefType>(flat.getType()).getElementType();
+  PoolPlace at = block;
+  at[kChannel] = p.mul(block[kChannel], tile.channels);
+  Value first = p.mul(p.add(p.mul(at[kBatch], g.dims.c), at[kChannel]), image);
+
+  SmallVector<PoolReduction> results(tile.channels, single.start(p));
+  for (int64_t begin = 0; begin < image * tile.channels; begin += width) {
+    auto load = dnn::PointLoadOp::create(
+        b, p.loc, VectorType::get(width, element), b.getI1Type(), flat,
+        p.add(first, begin), b.getDenseI64ArrayAttr({0}));
+    for (int64_t i = 0; i < width; ++i) {
+      Value value = vector::ExtractOp::create(b, p.loc, load.getValue(), i);
+      Value pixel =
+          math.extend(p, {value, load.getValid()}, /*mayBeOutside=*/false);
+      Value index = g.hasIndices()
+                        ? p.splat(math.getIndexType(), (begin + i) % image)
+                        : Value();
+      PoolReduction &result = results[(begin + i) / image];
+      result = single.fold(p, result, pixel, index);
+    }
+  }
+  auto join = [&](Type type, llvm::function_ref<Value(PoolReduction)> get) {
+    SmallVector<Value> elements = llvm::map_to_vector(results, get);
+    return vector::FromElementsOp::create(b, p.loc, cast<VectorType>(type),
+                                          elements);
+  };
+  PoolReduction all{join(fold.getMath().getComputeType(),
+                         [](PoolReduction result) { return result.value; }),
+                    nullptr};
+  if (g.hasIndices())
+    all.index = join(fold.getMath().getIndexType(),
+                     [](PoolReduction result) { return result.index; });
+  fold.store(p, all, at);
+}
+
 void ForwardProgram::build() {
-  bool writesOut = isWrittenOut(g, tile);
+  bool readsRun = ownsImages(g, tile);
+  bool writesOut = !readsRun && isWrittenOut(g, tile);
   block = startPoints(b, op, g.y.sizes,
                       {1, tile.channels, 1, writesOut ? tile.rows : 1,
                        writesOut ? tile.columns : 1},
                       g.x.hasChannelsLast())
               .block;
-  if (writesOut)
+  if (readsRun)
+    readRun();
+  else if (writesOut)
     writeOut();
   else
     walk();

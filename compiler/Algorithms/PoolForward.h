@@ -13,6 +13,10 @@ namespace tessera {
 /// loops, for one output.
 bool isWrittenOut(const PoolGeometry &geometry, const PoolTile &tile);
 
+/// Whether each thread reads the images of its channels as one run of elements,
+/// each image being a window.
+bool ownsImages(const PoolGeometry &geometry, const PoolTile &tile);
+
 /// Replaces a forward `pool` by its program.
 void buildPoolForward(dnn::PoolOp pool, const PoolTile &tile);
 

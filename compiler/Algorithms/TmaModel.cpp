@@ -1,6 +1,7 @@
 //===- TmaModel.cpp - What TMA can read, and what its tiles cost ----------===//
 
 #include "compiler/Algorithms/TmaModel.h"
+#include "compiler/Algorithms/StrideClasses.h"
 
 #include <algorithm>
 
@@ -29,18 +30,28 @@ static bool fitsWalk(int64_t lower, int64_t count, int64_t stride, int64_t size,
          reach < 2 * limit && stride <= kMaxStride;
 }
 
-bool tessera::fitsWindow(const ConvProblem &p) {
+std::array<ConvDim, 3> tessera::getConvDims(const ConvProblem &p) {
   const Spatial out = p.getOutput();
-  const bool readsX = p.direction != Direction::BackwardData;
-  auto fits = [&](int64_t Spatial::*dim, int64_t Pads::*pad) {
-    const int64_t reach = (p.filter.*dim - 1) * p.dilation.*dim;
-    return readsX ? fitsWalk(-(p.pad.*pad), out.*dim, p.stride.*dim, p.in.*dim,
-                             reach, p.hasDepth())
-                  : fitsWalk(p.pad.*pad - reach, p.in.*dim, 1, out.*dim, reach,
-                             p.hasDepth());
+  auto get = [&](int64_t Spatial::*dim, int64_t Pads::*pad) -> ConvDim {
+    return {p.in.*dim,  p.filter.*dim, out.*dim,
+            p.pad.*pad, p.stride.*dim, p.dilation.*dim};
   };
-  return fits(&Spatial::h, &Pads::h) && fits(&Spatial::w, &Pads::w) &&
-         (!p.hasDepth() || fits(&Spatial::d, &Pads::d));
+  return {get(&Spatial::d, &Pads::d), get(&Spatial::h, &Pads::h),
+          get(&Spatial::w, &Pads::w)};
+}
+
+bool tessera::fitsWindow(const ConvProblem &p) {
+  const bool isDeep = p.hasDepth();
+  return std::ranges::all_of(getConvDims(p), [&](const ConvDim &dim) {
+    if (p.direction != Direction::BackwardData)
+      return fitsWalk(-dim.pad, dim.out, dim.stride, dim.in,
+                      (dim.filter - 1) * dim.dilation, isDeep);
+    // The gradient is walked pixel by pixel, its taps backwards.
+    const StrideClasses c = chooseClasses(dim);
+    const int64_t reach = (c.taps - 1) * c.outStep;
+    return fitsWalk(c.firstRow - c.firstTap * c.outStep - reach, c.rows,
+                    /*stride=*/1, dim.out, reach, isDeep);
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -72,14 +83,13 @@ GemmTile TmaShape::getTile(int parts) const {
   return tile;
 }
 
-/// Clocks of one tile, if nothing but its workgroups holds them up.
-double tessera::getTileClocks(const TmaShape &shape, int64_t steps) {
+double tessera::getTileClocks(const TmaShape &shape, double steps) {
   const double products = shape.m * shape.n * kTmaStep / kTmaRates.products;
   const double copied = (shape.m + shape.n) * kTmaStep * 2 / kTmaRates.l2Bytes;
   // Each wgmma reads its 64 rows and all columns.
   const double read =
       (shape.m + shape.n * shape.m / 64.0) * kTmaStep * 2 / kTmaRates.readBytes;
-  return static_cast<double>(steps) * std::max({products, copied, read}) +
+  return steps * std::max({products, copied, read}) +
          shape.m * shape.n /
              (shape.hidesStores() ? kTmaRates.hiddenSums
                                   : kTmaRates.exposedSums);

@@ -8,10 +8,12 @@
 #ifndef TESSERA_COMPILER_ALGORITHMS_TMAMODEL_H
 #define TESSERA_COMPILER_ALGORITHMS_TMAMODEL_H
 
+#include "compiler/Algorithms/ConvGeometry.h"
 #include "compiler/Algorithms/GemmTile.h"
 #include "runtime/Base/ConvProblem.h"
 #include "runtime/Base/GpuTarget.h"
 
+#include <array>
 #include <span>
 
 namespace tessera {
@@ -23,6 +25,9 @@ inline constexpr int64_t kTmaStep = 64;
 /// bf16, channels together.
 bool hasTmaTensors(const ConvProblem &problem, const GpuTarget &target);
 
+/// Depth, height and width of `problem`; of one element if it has no depth.
+std::array<ConvDim, 3> getConvDims(const ConvProblem &problem);
+
 /// Whether im2col mode walks the images of `problem` as the window does.
 bool fitsWindow(const ConvProblem &problem);
 
@@ -32,6 +37,8 @@ struct TmaShape {
   bool isPingPong;
   int stages;
 
+  /// Of a thread.
+  int countSums() const { return m * n / (consumers * 128); }
   /// Two workgroups share a multiprocessor.
   bool isSmall() const { return consumers == 1 && !isPingPong; }
   /// Others multiply while a tile is stored.
@@ -57,8 +64,9 @@ struct TmaRates {
 /// first choice reaches 0.994 of the best in geometric mean, 0.96 at least.
 inline constexpr TmaRates kTmaRates;
 
-/// Clocks of one tile, if nothing but its workgroups holds them up.
-double getTileClocks(const TmaShape &shape, int64_t steps);
+/// Clocks of one tile of `steps`, on average, if nothing but its workgroups
+/// holds them up.
+double getTileClocks(const TmaShape &shape, double steps);
 
 } // namespace tessera
 

@@ -1,6 +1,7 @@
 //===- TmaTiles.cpp - GEMM tiles for TMA and wgmma ------------------------===//
 
 #include "compiler/Algorithms/TmaTiles.h"
+#include "compiler/Algorithms/StrideClasses.h"
 #include "compiler/Algorithms/TmaModel.h"
 #include "compiler/Algorithms/TmaWeightTiles.h"
 
@@ -18,40 +19,55 @@ namespace {
 /// A convolution as a GEMM: images are read through a window, and a filter.
 struct TmaGemm {
   int64_t rows, columns, channels; ///< Of one group; channels of the reduction.
-  int64_t taps;
-  int64_t groups;
+  int64_t groups; ///< With the classes of strided backward data.
+  int64_t taps;   ///< Of all classes together.
+  int64_t classes = 1;
 };
 } // namespace
 
-/// Backward data of stride 1 is a forward convolution of the gradient.
-static bool hasDirection(const ConvProblem &p) {
-  return p.direction == Direction::Forward ||
-         (p.direction == Direction::BackwardData && p.stride.d == 1 &&
-          p.stride.h == 1 && p.stride.w == 1);
-}
-
+/// Backward data is a forward convolution of the gradient for each class of
+/// pixels that the same taps reach.
 static TmaGemm getGemm(const ConvProblem &p) {
   const int64_t inputs = p.inChannels / p.groups;
   const int64_t outputs = p.outChannels / p.groups;
-  const int64_t taps = p.filter.d * p.filter.h * p.filter.w;
-  const Spatial out = p.getOutput();
-  if (p.direction == Direction::Forward)
-    return {p.batch * out.d * out.h * out.w, outputs, inputs, taps, p.groups};
-  return {p.batch * p.in.d * p.in.h * p.in.w, inputs, outputs, taps, p.groups};
+  TmaGemm gemm{p.batch, outputs, inputs, p.groups, 1};
+  if (p.direction != Direction::Forward)
+    std::swap(gemm.columns, gemm.channels);
+  for (const ConvDim &dim : getConvDims(p)) {
+    gemm.taps *= dim.filter;
+    if (p.direction == Direction::Forward) {
+      gemm.rows *= dim.out;
+      continue;
+    }
+    const StrideClasses c = chooseClasses(dim);
+    gemm.rows *= c.rows;
+    gemm.classes *= c.rhos * c.es;
+  }
+  gemm.groups *= gemm.classes;
+  return gemm;
+}
+
+/// Whether the result is a tensor map: else it is stored row by row, by
+/// addresses that reach 2 GiB.
+static bool isReachable(const ConvProblem &p, const TmaGemm &gemm) {
+  constexpr int64_t kReach = int64_t(1) << 31, kBytes = 2;
+  const bool isRows = gemm.classes > 1 || gemm.columns % 8 != 0 ||
+                      p.epilogue.residual || p.epilogue.beta;
+  return !isRows || p.getResultLengths().getElements() * kBytes <= kReach;
 }
 
 static bool fitsTma(const ConvProblem &p, const GpuTarget &target) {
-  if (!hasTmaTensors(p, target) || !hasDirection(p))
+  if (!hasTmaTensors(p, target))
     return false;
-  // Strides of whole 16 bytes; the last step of a tap may reach past the
-  // channels, but not into those of another group.
+  // What is read has strides of whole 16 bytes; the last step of a tap may
+  // reach past the channels, but not into those of another group.
   constexpr int64_t kUnit = 8;
   const TmaGemm gemm = getGemm(p);
-  if (gemm.channels % kUnit != 0 || gemm.columns % kUnit != 0 ||
+  const bool isForward = p.direction == Direction::Forward;
+  if (gemm.channels % kUnit != 0 || (!isForward && gemm.columns % kUnit != 0) ||
       (p.groups > 1 && gemm.channels % kTmaStep != 0))
     return false;
-  return !p.epilogue.bias && !p.epilogue.residual && !p.epilogue.beta &&
-         fitsWindow(p);
+  return isReachable(p, gemm) && fitsWindow(p);
 }
 
 //===----------------------------------------------------------------------===//
@@ -61,7 +77,9 @@ static bool fitsTma(const ConvProblem &p, const GpuTarget &target) {
 static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
                              const GpuTarget &target) {
   const TmaGemm gemm = getGemm(p);
-  const int64_t steps = gemm.taps * divideUp(gemm.channels, kTmaStep);
+  const double steps =
+      static_cast<double>(gemm.taps * divideUp(gemm.channels, kTmaStep)) /
+      static_cast<double>(gemm.classes);
   const int64_t tiles = gemm.groups * divideUp(gemm.rows, shape.m) *
                         divideUp(gemm.columns, shape.n);
   const int64_t sharing = shape.isSmall() ? 2 : 1;
@@ -80,6 +98,9 @@ static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
          kTmaRates.begin;
 }
 
+/// More leave no registers for what an epilogue reads at every element.
+static constexpr int kManySums = 128;
+
 std::vector<Candidate> tessera::getTmaCandidates(const ConvProblem &problem,
                                                  const GpuTarget &target) {
   std::vector<Candidate> candidates;
@@ -87,8 +108,10 @@ std::vector<Candidate> tessera::getTmaCandidates(const ConvProblem &problem,
     return getTmaWeightCandidates(problem, target);
   if (!fitsTma(problem, target))
     return candidates;
+  const bool hasElements = problem.epilogue.residual || problem.epilogue.beta;
   for (const TmaShape &shape : getTmaShapes())
-    candidates.push_back({shape.getTile(/*parts=*/1).toConfig(),
-                          estimateClocks(problem, shape, target)});
+    if (!hasElements || shape.countSums() <= kManySums)
+      candidates.push_back({shape.getTile(/*parts=*/1).toConfig(),
+                            estimateClocks(problem, shape, target)});
   return candidates;
 }

@@ -24,18 +24,18 @@ struct WeightsGemm {
 } // namespace
 
 static WeightsGemm getGemm(const ConvProblem &p) {
+  // 64 columns are channels of one tap.
+  constexpr int64_t kCopied = 64;
+  const int64_t taps = getVolume(p.filter), inputs = p.inChannels / p.groups;
   return {p.outChannels / p.groups,
-          p.inChannels / p.groups * getVolume(p.filter),
+          taps > 1 ? taps * divideUp(inputs, kCopied) * kCopied : inputs,
           divideUp(p.batch * getVolume(p.getOutput()), kTmaStep), p.groups};
 }
 
 static bool fitsTma(const ConvProblem &p, const GpuTarget &target) {
-  // Strides of whole 16 bytes; 64 columns are channels of one tap.
-  constexpr int64_t kUnit = 8, kBlock = 64;
-  const int64_t inputs = p.inChannels / p.groups;
+  constexpr int64_t kUnit = 8; // Strides of whole 16 bytes.
   return hasTmaTensors(p, target) && p.outChannels % kUnit == 0 &&
-         p.inChannels % kUnit == 0 && inputs % kUnit == 0 &&
-         (inputs % kBlock == 0 || getVolume(p.filter) == 1) && fitsWindow(p);
+         p.inChannels / p.groups % kUnit == 0 && fitsWindow(p);
 }
 
 /// 192 columns divide 9 taps of 64 channels, and of any multiple of them.
@@ -52,6 +52,9 @@ static std::vector<int> getParts(const ConvProblem &p, const WeightsGemm &gemm,
                                  const TmaShape &shape,
                                  const GpuTarget &target) {
   constexpr int64_t kMaxTurns = 4, kMaxParts = 256, kLeastSteps = 4;
+  constexpr int64_t kMaxBytes = 256 << 20, kF32Bytes = 4; // Workspace.
+  const int64_t mostParts =
+      std::min(kMaxParts, kMaxBytes / (p.getFilterElements() * kF32Bytes));
   const int64_t atOnce = target.computeUnits * (shape.isSmall() ? 2 : 1);
   const int64_t tiles = gemm.countTiles(shape);
   std::vector<int> all;
@@ -63,7 +66,7 @@ static std::vector<int> getParts(const ConvProblem &p, const WeightsGemm &gemm,
   };
   add(1);
   for (int64_t turns = 1; turns <= kMaxTurns; ++turns) {
-    const int64_t parts = std::min(turns * atOnce / tiles, kMaxParts);
+    const int64_t parts = std::min(turns * atOnce / tiles, mostParts);
     if (parts > 1 && gemm.steps / parts >= kLeastSteps)
       add(parts);
   }

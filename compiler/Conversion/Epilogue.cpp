@@ -24,13 +24,14 @@ static Type widen(Type accumulator, Type type) {
 }
 
 /// Runs the elementwise ops of the region on a whole accumulator at once.
-/// `mapping` holds what the ops take from outside.
-static Value applyRegion(Emitter &e, Region &region, ValueRange values,
-                         IRMapping mapping) {
+/// `scalars` holds what the ops take from outside.
+Value tessera::applyEpilogue(Emitter &e, Region &region, ValueRange values,
+                             const IRMapping &scalars) {
   Type accumulator = values.front().getType();
   if (region.empty())
     return values.front();
   Block &body = region.front();
+  IRMapping mapping = scalars;
   mapping.map(body.getArguments(), values);
   for (Operation &op : body.without_terminator()) {
     if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
@@ -48,11 +49,6 @@ static Value applyRegion(Emitter &e, Region &region, ValueRange values,
       result.setType(widen(accumulator, result.getType()));
   }
   return mapping.lookup(body.getTerminator()->getOperand(0));
-}
-
-Value tessera::applyEpilogue(Emitter &e, Region &region, Value sum,
-                             const IRMapping &scalars) {
-  return applyRegion(e, region, sum, scalars);
 }
 
 /// A double is truncated before.
@@ -247,7 +243,7 @@ void tessera::emitEpilogue(Emitter &e, dnn::TileStoreOp store,
       SmallVector<Value> values = {mma.takeSums(inputs.accumulators, j, i)};
       for (ExtraTensor &extra : extras)
         values.push_back(extra.get(j, i));
-      Value value = applyRegion(e, store.getEpilogue(), values, scalars);
+      Value value = applyEpilogue(e, store.getEpilogue(), values, scalars);
       value = roundTo(e, result.getAccess().getElementType(), value);
       for (auto [n, place] : llvm::enumerate(placesP))
         if (isAtomic)

@@ -31,9 +31,10 @@ struct EpilogueInputs {
 void emitEpilogue(Emitter &e, dnn::TileStoreOp store, const TileMma &mma,
                   const EpilogueInputs &inputs);
 
-/// The epilogue's region for one sum, or a vector of them, without extra
-/// tensors. `scalars` maps what the region takes from outside.
-mlir::Value applyEpilogue(Emitter &e, mlir::Region &region, mlir::Value sum,
+/// The epilogue's region for one sum, or a vector of them, and what the extra
+/// tensors hold for it. `scalars` maps what the region takes from outside.
+mlir::Value applyEpilogue(Emitter &e, mlir::Region &region,
+                          mlir::ValueRange values,
                           const mlir::IRMapping &scalars);
 
 /// The scalars that the region takes from outside, one for each element of

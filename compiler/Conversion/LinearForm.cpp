@@ -83,10 +83,31 @@ static std::optional<IndexRange> getLoopRange(Value value) {
   return IndexRange{*low, std::max(*low, *end - 1), /*isUniform=*/true};
 }
 
+/// The quotient or the remainder of a form and a positive constant.
+static std::optional<IndexRange> getDivisionRange(Value value,
+                                                  const KnownRanges &known) {
+  Operation *op = value.getDefiningOp();
+  if (!isa_and_present<arith::DivUIOp, arith::RemUIOp>(op))
+    return std::nullopt;
+  auto divisor = getConstantIndex(op->getOperand(1));
+  LinearForm form;
+  form.add(op->getOperand(0), 1);
+  auto range = form.getRange(known);
+  if (!divisor || *divisor <= 0 || !range || range->low < 0)
+    return std::nullopt;
+  if (isa<arith::DivUIOp>(op))
+    return IndexRange{range->low / *divisor, range->high / *divisor,
+                      range->isUniform};
+  return IndexRange{0, std::min(range->high, *divisor - 1), range->isUniform};
+}
+
 static std::optional<IndexRange> findRange(Value value,
                                            const KnownRanges &known) {
-  auto found = known.find(value);
-  return found == known.end() ? getLoopRange(value) : found->second;
+  if (auto found = known.find(value); found != known.end())
+    return found->second;
+  if (auto range = getLoopRange(value))
+    return range;
+  return getDivisionRange(value, known);
 }
 
 std::optional<IndexRange> LinearForm::getRange(const KnownRanges &known) const {

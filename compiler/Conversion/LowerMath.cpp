@@ -14,6 +14,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/TypeUtilities.h"
 
 namespace tessera {
 #define GEN_PASS_DEF_LOWERMATH
@@ -49,6 +50,38 @@ static Value createCalls(Operation *op, tessera::Intrinsic intrinsic) {
   return vector::FromElementsOp::create(b, loc, vector, elements);
 }
 
+/// NVIDIA's chips have no instruction that extends a bf16. It is the upper half
+/// of the f32: two of them take a shift and a mask, where the code generator
+/// takes them out of their register first.
+static Value extendBf16(arith::ExtFOp op) {
+  OpBuilder b(op);
+  Location loc = op.getLoc();
+  int64_t count = cast<VectorType>(op.getType()).getNumElements();
+  Value words = vector::BitCastOp::create(
+      b, loc, VectorType::get(count / 2, b.getI32Type()), op.getIn());
+  Value shift = arith::ConstantIntOp::create(b, loc, 16, 32);
+  Value mask = arith::ConstantIntOp::create(b, loc, -0x10000, 32);
+  SmallVector<Value> elements;
+  for (int64_t i = 0; i < count; ++i) {
+    Value word = vector::ExtractOp::create(b, loc, words, i / 2);
+    Value bits = i % 2 == 0
+                     ? arith::ShLIOp::create(b, loc, word, shift).getResult()
+                     : arith::AndIOp::create(b, loc, word, mask).getResult();
+    elements.push_back(arith::BitcastOp::create(b, loc, b.getF32Type(), bits));
+  }
+  return vector::FromElementsOp::create(b, loc, op.getType(), elements);
+}
+
+/// Whether extendBf16() is for it.
+static bool extendsPairs(Operation *op) {
+  auto extend = dyn_cast<arith::ExtFOp>(op);
+  auto type =
+      extend ? dyn_cast<VectorType>(extend.getIn().getType()) : VectorType();
+  return type && type.getRank() == 1 && type.getElementType().isBF16() &&
+         type.getNumElements() % 2 == 0 &&
+         getElementTypeOrSelf(extend.getType()).isF32();
+}
+
 namespace {
 struct LowerMath : tessera::impl::LowerMathBase<LowerMath> {
   using Base::Base;
@@ -63,6 +96,11 @@ struct LowerMath : tessera::impl::LowerMathBase<LowerMath> {
       if (!isa_and_present<arith::ArithDialect, math::MathDialect>(
               op->getDialect()))
         return;
+      if (target->vendor == tessera::Vendor::Nvidia && extendsPairs(op)) {
+        op->replaceAllUsesWith(ValueRange{extendBf16(cast<arith::ExtFOp>(op))});
+        op->erase();
+        return;
+      }
       tessera::Intrinsic intrinsic = device->getIntrinsic(op);
       if (intrinsic.name.empty())
         return;

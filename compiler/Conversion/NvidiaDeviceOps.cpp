@@ -12,6 +12,7 @@
 
 #include "compiler/Conversion/DeviceOps.h"
 #include "compiler/Conversion/Emitter.h"
+#include "compiler/Conversion/PredicatedAccess.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -158,20 +159,29 @@ static Value emitAsm(Emitter &e, Type result, ValueRange operands,
   return result ? op.getRes() : Value();
 }
 
-/// One instruction for `count` words of `bits` bits; zeros where `inside` is
-/// false. The text says nothing of memory to LLVM, so that it may move: no
-/// kernel reads what it has stored. Registers have at least 16 bits.
+/// What a load gives where it does not happen, and what it knows of the memory.
+struct LoadMode {
+  uint32_t otherwise = 0;
+  StringRef space = "global";
+};
+
+/// One instruction for `count` words of `bits` bits, where `inside` is true.
+/// The text says nothing of memory to LLVM, so that it may move: no kernel
+/// reads what it has stored. Registers have at least 16 bits.
 static SmallVector<Value> loadWords(Emitter &e, Value inside, Value address,
-                                    size_t count, unsigned bits) {
+                                    size_t count, unsigned bits,
+                                    LoadMode mode) {
   bool isWide = bits == 32;
+  uint32_t otherwise = isWide ? mode.otherwise : mode.otherwise & 0xffff;
   std::string text, constraints;
   for (size_t i = 0; i != count; ++i) {
-    text += (isWide ? "mov.b32 $" : "mov.b16 $") + std::to_string(i) + ", 0; ";
+    text += (isWide ? "mov.b32 $" : "mov.b16 $") + std::to_string(i) + ", " +
+            std::to_string(otherwise) + "; ";
     constraints += isWide ? "=&r," : "=&h,";
   }
-  text += "@" + getRegisters(count, 1) + " ld.global" + getSuffix(count, bits) +
-          " " + getRegisters(0, count) + ", [" + getRegisters(count + 1, 1) +
-          "];";
+  text += "@" + getRegisters(count, 1) + " ld." + mode.space.str() +
+          getSuffix(count, bits) + " " + getRegisters(0, count) + ", [" +
+          getRegisters(count + 1, 1) + "];";
   Type word = e.b.getIntegerType(isWide ? 32 : 16);
   Type result = word;
   if (count > 1)
@@ -208,16 +218,13 @@ static size_t getPieceWords(size_t left, int64_t alignment) {
   return words;
 }
 
-Value NvidiaDeviceOps::load(Emitter &e, CheckedMemory memory, Type type,
-                            Value lane, Value uniform,
-                            int64_t alignment) const {
-  Value inside = emitIsInside(e, memory, lane, getByteSize(type));
-  Value address = emitAddress(e, memory.base, lane);
-  address = emitAddress(e, address, uniform);
+/// An integer or a vector of i32, in as few instructions as possible.
+static Value loadValue(Emitter &e, Value inside, Type type, Value address,
+                       int64_t alignment, LoadMode mode = {}) {
   auto vector = dyn_cast<VectorType>(type);
   if (!vector) {
     unsigned bits = type.getIntOrFloatBitWidth();
-    Value word = loadWords(e, inside, address, 1, bits).front();
+    Value word = loadWords(e, inside, address, 1, bits, mode).front();
     return word.getType() == type
                ? word
                : arith::TruncIOp::create(e.b, e.loc, type, word).getResult();
@@ -227,19 +234,16 @@ Value NvidiaDeviceOps::load(Emitter &e, CheckedMemory memory, Type type,
   while (words.size() != count) {
     size_t piece = getPieceWords(count - words.size(), alignment);
     Value place = emitAddress(e, address, e.constant(words.size() * 4));
-    llvm::append_range(words, loadWords(e, inside, place, piece, 32));
+    llvm::append_range(words, loadWords(e, inside, place, piece, 32, mode));
   }
   return vector::FromElementsOp::create(e.b, e.loc, vector, words);
 }
 
-void NvidiaDeviceOps::store(Emitter &e, Value value, CheckedMemory memory,
-                            Value lane, int64_t alignment) const {
-  Type type = value.getType();
-  Value inside = emitIsInside(e, memory, lane, getByteSize(type));
-  Value address = emitAddress(e, memory.base, lane);
-  auto vector = dyn_cast<VectorType>(type);
+static void storeValue(Emitter &e, Value inside, Value value, Value address,
+                       int64_t alignment) {
+  auto vector = dyn_cast<VectorType>(value.getType());
   if (!vector) {
-    unsigned bits = type.getIntOrFloatBitWidth();
+    unsigned bits = value.getType().getIntOrFloatBitWidth();
     if (bits == 8)
       value = arith::ExtUIOp::create(e.b, e.loc, e.b.getI16Type(), value);
     return storeWords(e, inside, address, value, bits);
@@ -254,6 +258,40 @@ void NvidiaDeviceOps::store(Emitter &e, Value value, CheckedMemory memory,
     storeWords(e, inside, place, words, 32);
     done += piece;
   }
+}
+
+Value NvidiaDeviceOps::load(Emitter &e, CheckedMemory memory, Type type,
+                            Value lane, Value uniform,
+                            int64_t alignment) const {
+  Value inside = emitIsInside(e, memory, lane, getByteSize(type));
+  Value address = emitAddress(e, memory.base, lane);
+  return loadValue(e, inside, type, emitAddress(e, address, uniform),
+                   alignment);
+}
+
+void NvidiaDeviceOps::store(Emitter &e, Value value, CheckedMemory memory,
+                            Value lane, int64_t alignment) const {
+  Value inside = emitIsInside(e, memory, lane, getByteSize(value.getType()));
+  storeValue(e, inside, value, emitAddress(e, memory.base, lane), alignment);
+}
+
+/// A load that always happens is LLVM's own, which knows more of it than of a
+/// text.
+Value tessera::loadIf(Emitter &e, Value condition, Type type, Value pointer,
+                      int64_t alignment, uint32_t otherwise, bool isConstant) {
+  if (!condition)
+    return LLVM::LoadOp::create(e.b, e.loc, type, pointer, alignment,
+                                /*isVolatile=*/false, /*isNonTemporal=*/false,
+                                isConstant);
+  return loadValue(e, condition, type, pointer, alignment,
+                   {otherwise, isConstant ? "global.nc" : "global"});
+}
+
+void tessera::storeIf(Emitter &e, Value condition, Value value, Value pointer,
+                      int64_t alignment) {
+  if (condition)
+    return storeValue(e, condition, value, pointer, alignment);
+  LLVM::StoreOp::create(e.b, e.loc, value, pointer, alignment);
 }
 
 void NvidiaDeviceOps::atomicAdd(Emitter &e, Value value, CheckedMemory memory,

@@ -2,10 +2,12 @@
 
 #include "compiler/Conversion/PointMemory.h"
 #include "compiler/Conversion/GlobalBuffer.h"
+#include "compiler/Conversion/PredicatedAccess.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 
 #include <numeric>
@@ -81,29 +83,97 @@ static int64_t getAlignment(Type type) {
   return std::min(bytes & -bytes, kMaxAccessBytes);
 }
 
-static Value loadWords(Emitter &e, CheckedMemory memory, Value offset,
-                       Type type) {
+/// `type` from pieces that `load` makes of their first byte and word type.
+static Value
+loadPieces(Emitter &e, Type type,
+           llvm::function_ref<Value(int64_t done, Type word)> load) {
   int64_t bytes = getByteSize(type);
   Value whole;
   for (int64_t done = 0; done < bytes; done += kMaxAccessBytes) {
-    Type word = getWordType(e.b, std::min(bytes - done, kMaxAccessBytes));
-    Value piece = e.device.load(e, memory, word, e.add(offset, done),
-                                /*uniform=*/e.constant(0), getAlignment(type));
+    Value piece =
+        load(done, getWordType(e.b, std::min(bytes - done, kMaxAccessBytes)));
     whole = whole ? concatenate(e, whole, piece) : piece;
   }
   return castTo(e, whole, type);
 }
 
-static void storeWords(Emitter &e, Value value, CheckedMemory memory,
-                       Value offset) {
+/// The reverse: `store` gets the pieces' first bytes and words.
+static void
+storePieces(Emitter &e, Value value,
+            llvm::function_ref<void(int64_t done, Value word)> store) {
   int64_t bytes = getByteSize(value.getType());
   int64_t elementBytes = getByteSize(getElementTypeOrSelf(value.getType()));
   for (int64_t done = 0; done < bytes; done += kMaxAccessBytes) {
     int64_t size = std::min(bytes - done, kMaxAccessBytes);
     Value piece = takePiece(e, value, done / elementBytes, size / elementBytes);
-    e.device.store(e, castTo(e, piece, getWordType(e.b, size)), memory,
-                   e.add(offset, done), getAlignment(value.getType()));
+    store(done, castTo(e, piece, getWordType(e.b, size)));
   }
+}
+
+static Value advance(Emitter &e, Value pointer, int64_t bytes) {
+  if (bytes == 0)
+    return pointer;
+  return LLVM::GEPOp::create(e.b, e.loc, pointer.getType(), e.b.getI8Type(),
+                             pointer, LLVM::GEPArg(int32_t(bytes)));
+}
+
+//===----------------------------------------------------------------------===//
+// What a load gives outside
+//===----------------------------------------------------------------------===//
+
+/// Whether all that is made of `value` ends in `selects` between it, where
+/// `valid` is true, and a number.
+static bool endsInSelects(Value value, Value valid,
+                          SmallVectorImpl<arith::SelectOp> &selects) {
+  return llvm::all_of(value.getUsers(), [&](Operation *user) {
+    if (isa<vector::ExtractOp, arith::ExtFOp>(user))
+      return endsInSelects(user->getResult(0), valid, selects);
+    auto select = dyn_cast<arith::SelectOp>(user);
+    if (!select || select.getCondition() != valid ||
+        select.getTrueValue() != value)
+      return false;
+    selects.push_back(select);
+    return true;
+  });
+}
+
+/// The bits of the number that `select` puts in place of what is outside, as an
+/// element of `type`; nothing if it has no such bits.
+static std::optional<uint32_t> getFill(arith::SelectOp select, FloatType type) {
+  Attribute constant;
+  if (!matchPattern(select.getFalseValue(), m_Constant(&constant)))
+    return std::nullopt;
+  if (auto dense = dyn_cast<DenseElementsAttr>(constant)) {
+    if (!dense.isSplat())
+      return std::nullopt;
+    constant = dense.getSplatValue<Attribute>();
+  }
+  APFloat number = cast<FloatAttr>(constant).getValue();
+  bool isInexact;
+  number.convert(type.getFloatSemantics(), APFloat::rmNearestTiesToEven,
+                 &isInexact);
+  if (isInexact)
+    return std::nullopt;
+  auto bits = static_cast<uint32_t>(number.bitcastToAPInt().getZExtValue());
+  return type.getWidth() == 16 ? bits << 16 | bits : bits;
+}
+
+/// Makes selects that follow the load part of it: of what it loads, where it is
+/// outside, and words of the result, where it is not.
+static uint32_t takeFill(dnn::PointLoadOp load) {
+  auto type = dyn_cast<FloatType>(getElementTypeOrSelf(load.getValue()));
+  SmallVector<arith::SelectOp> selects;
+  if (!type || type.getWidth() > 32 ||
+      !endsInSelects(load.getValue(), load.getValid(), selects) ||
+      selects.empty())
+    return 0;
+  std::optional<uint32_t> fill = getFill(selects.front(), type);
+  for (arith::SelectOp select : selects)
+    if (!fill || getFill(select, type) != fill)
+      return 0;
+  for (arith::SelectOp select : selects) // A walk may be about to visit it.
+    select.replaceAllUsesWith(select.getTrueValue());
+  return *fill;
 }
 
 //===----------------------------------------------------------------------===//
@@ -125,7 +195,8 @@ PointMemory::PointMemory(Emitter &e, MemRefType type, Value pointer,
       pointer(pointer), isConstant(isConstant) {
   (void)type.getStridesAndOffset(strides, firstElement);
   int64_t span = getSpan(type, strides, firstElement, elementBytes);
-  if (span <= kOutOfRange)
+  isSmall = span <= kOutOfRange;
+  if (isSmall && !hasPredicates(e.device))
     descriptor = e.device.makeMemory(e, pointer,
                                      e.constant(e.b.getI64IntegerAttr(span)));
 }
@@ -150,34 +221,50 @@ Value PointMemory::makeOffset(Emitter &e, const LinearForm &form, Value valid,
   return isLast ? e.add(sum, form.getConstant()) : sum;
 }
 
-/// The address in 64 bits.
-Value PointMemory::makePointer(Emitter &e, const LinearForm &form) const {
+/// The terms of an offset, in 64 bits.
+Value PointMemory::makeWideOffset(Emitter &e, const LinearForm &form) const {
   Type i64 = e.b.getI64Type();
-  auto wide = [&](int64_t value) {
-    return e.constant(e.b.getI64IntegerAttr(value));
-  };
   Value sum;
-  auto add = [&](Value value) {
-    sum =
-        sum ? arith::AddIOp::create(e.b, e.loc, sum, value).getResult() : value;
-  };
-  if (descriptor) {
-    // The whole offset fits 32 bits, if not each part of it.
-    Value offset = e.constant(0);
-    for (const LinearForm::Term &term : form.getTermsOutermostFirst())
-      offset = e.add(offset, e.mul(toInt32(e, term.value), term.factor));
-    offset = e.add(offset, form.getConstant());
-    add(arith::ExtUIOp::create(e.b, e.loc, i64, offset));
-  } else {
-    for (const LinearForm::Term &term : form.getTermsOutermostFirst())
-      add(arith::MulIOp::create(
-          e.b, e.loc,
-          arith::ExtSIOp::create(e.b, e.loc, i64, toInt32(e, term.value)),
-          wide(term.factor)));
-    add(wide(form.getConstant()));
+  for (const LinearForm::Term &term : form.getTermsOutermostFirst()) {
+    Value wide =
+        arith::ExtSIOp::create(e.b, e.loc, i64, toInt32(e, term.value));
+    Value scaled = arith::MulIOp::create(
+        e.b, e.loc, wide, e.constant(e.b.getI64IntegerAttr(term.factor)));
+    sum = sum ? arith::AddIOp::create(e.b, e.loc, sum, scaled).getResult()
+              : scaled;
   }
-  return LLVM::GEPOp::create(e.b, e.loc, pointer.getType(), e.b.getI8Type(),
-                             pointer, sum);
+  return sum ? sum : e.constant(e.b.getI64IntegerAttr(0));
+}
+
+/// The address in 64 bits.
+Value PointMemory::makePointer(Emitter &e, const LinearForm &form,
+                               const KnownRanges &known) const {
+  auto at = [&](Value offset) -> Value {
+    return LLVM::GEPOp::create(e.b, e.loc, pointer.getType(), e.b.getI8Type(),
+                               pointer, offset);
+  };
+  auto wide = [&](Value offset) -> Value {
+    return arith::ExtUIOp::create(e.b, e.loc, e.b.getI64Type(), offset);
+  };
+  // A constant fits an instruction, and so stands apart, if the terms without
+  // it are no less of an offset.
+  bool isApart =
+      hasPredicates(e.device) && std::abs(form.getConstant()) < kOutOfRange / 2;
+  int64_t constant = form.getConstant();
+  if (!isSmall) {
+    Value sum = makeWideOffset(e, form);
+    if (isApart)
+      return advance(e, at(sum), constant);
+    return at(arith::AddIOp::create(
+        e.b, e.loc, sum, e.constant(e.b.getI64IntegerAttr(constant))));
+  }
+  // The whole offset fits 32 bits, if not each part of it.
+  Value offset = e.constant(0);
+  for (const LinearForm::Term &term : form.getTermsOutermostFirst())
+    offset = e.add(offset, e.mul(toInt32(e, term.value), term.factor));
+  if (isApart && form.hasPositiveTerms(known))
+    return advance(e, at(wide(offset)), constant);
+  return at(wide(e.add(offset, constant)));
 }
 
 template <typename OpT>
@@ -202,7 +289,7 @@ PointMemory::Place PointMemory::makePlace(Emitter &e, OpT op,
       !valid && ((isConstant && form.isUniform(known)) ||
                  form.getConstant() < 0 || !form.hasPositiveTerms(known));
   if (!descriptor || wantsPointer)
-    return {makePointer(e, form), valid, false};
+    return {makePointer(e, form, known), valid, false};
   return {makeOffset(e, form, valid, known), valid, true};
 }
 
@@ -235,8 +322,17 @@ void PointMemory::lower(Emitter &e, dnn::PointLoadOp load,
   Type result = load.getValue().getType();
   int64_t alignment = getAlignment(result);
   Value value;
-  if (place.usesDescriptor)
-    value = loadWords(e, descriptor, place.address, result);
+  if (hasPredicates(e.device)) {
+    uint32_t fill = takeFill(load);
+    value = loadPieces(e, result, [&](int64_t done, Type word) {
+      return loadIf(e, place.valid, word, advance(e, place.address, done),
+                    alignment, fill, isConstant);
+    });
+  } else if (place.usesDescriptor)
+    value = loadPieces(e, result, [&](int64_t done, Type word) {
+      return e.device.load(e, descriptor, word, e.add(place.address, done),
+                           /*uniform=*/e.constant(0), alignment);
+    });
   else
     value = emitGuarded(e, place.valid, result, [&]() -> Value {
       return LLVM::LoadOp::create(e.b, e.loc, result, place.address, alignment,
@@ -254,8 +350,15 @@ void PointMemory::lower(Emitter &e, dnn::PointStoreOp store,
   Place place = makePlace(e, store, known);
   Value value = store.getValue();
   int64_t alignment = getAlignment(value.getType());
-  if (place.usesDescriptor)
-    storeWords(e, value, descriptor, place.address);
+  if (hasPredicates(e.device))
+    storePieces(e, value, [&](int64_t done, Value word) {
+      storeIf(e, place.valid, word, advance(e, place.address, done), alignment);
+    });
+  else if (place.usesDescriptor)
+    storePieces(e, value, [&](int64_t done, Value word) {
+      e.device.store(e, word, descriptor, e.add(place.address, done),
+                     alignment);
+    });
   else
     emitGuarded(e, place.valid, {}, [&]() -> Value {
       LLVM::StoreOp::create(e.b, e.loc, value, place.address, alignment);

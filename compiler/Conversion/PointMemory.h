@@ -4,6 +4,10 @@
 // ignores stores at the price of one select. Its offsets reach 2 GiB; a larger
 // tensor is accessed by 64-bit addresses behind a branch.
 //
+// On a chip with predicates every tensor is accessed by addresses: the check of
+// the coordinates is the predicate, and what the accesses of a thread have in
+// common is one address with the rest in the instructions.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_COMPILER_CONVERSION_POINTMEMORY_H
@@ -38,14 +42,17 @@ private:
   Place makePlace(Emitter &e, OpT op, const KnownRanges &known) const;
   mlir::Value makeOffset(Emitter &e, const LinearForm &form, mlir::Value valid,
                          const KnownRanges &known) const;
-  mlir::Value makePointer(Emitter &e, const LinearForm &form) const;
+  mlir::Value makePointer(Emitter &e, const LinearForm &form,
+                          const KnownRanges &known) const;
+  mlir::Value makeWideOffset(Emitter &e, const LinearForm &form) const;
 
   mlir::MemRefType type;
   llvm::SmallVector<int64_t> strides; ///< In elements.
   int64_t firstElement = 0;
   int64_t elementBytes;
   mlir::Value pointer;
-  CheckedMemory descriptor; ///< Null: too large for one.
+  CheckedMemory descriptor; ///< Null: too large for one, or not wanted.
+  bool isSmall;             ///< Offsets have 31 bits.
   bool isConstant;
 };
 

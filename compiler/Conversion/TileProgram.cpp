@@ -324,9 +324,7 @@ static LogicalResult checkResources(TileProgram &program,
   return success();
 }
 
-/// Every address of a tile must fit the offsets of one descriptor, and every
-/// coordinate 32 bits.
-static LogicalResult checkReach(Operation *op, Value view, int64_t rows) {
+LogicalResult tessera::checkReach(Operation *op, Value view, int64_t rows) {
   ViewAccess access(TileProgram::getView(view));
   int64_t bytes = getWindowBytes(access, rows);
   if (bytes > kOutOfRange)

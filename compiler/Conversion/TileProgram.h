@@ -60,6 +60,11 @@ mlir::LogicalResult matchTileProgram(mlir::func::FuncOp function,
                                      const GpuTarget &target,
                                      TileProgram &program);
 
+/// Fails after an error at `op` unless every address of a tile of `rows` rows
+/// of `view` fits the offsets of one descriptor, and every coordinate 32 bits.
+mlir::LogicalResult checkReach(mlir::Operation *op, mlir::Value view,
+                               int64_t rows);
+
 } // namespace tessera
 
 #endif // TESSERA_COMPILER_CONVERSION_TILEPROGRAM_H

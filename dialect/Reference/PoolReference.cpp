@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <functional>
 #include <limits>
 #include <optional>
 
@@ -95,10 +94,11 @@ struct Position {
 } // namespace
 
 /// Calls `visit` for each position of the window of the output at `out`, in
-/// ascending order, with nothing for a position on padding.
-static void
-visitWindow(const PoolShape &s, const Coord &out,
-            const std::function<void(std::optional<Position>)> &visit) {
+/// ascending order, with nothing for a position on padding. Here and below,
+/// `visit` is called so often that it has to be inlined.
+template <typename Visit>
+static void visitWindow(const PoolShape &s, const Coord &out,
+                        const Visit &visit) {
   uint64_t mask = 0;
   for (int64_t a = 0; a < s.window.d; ++a)
     for (int64_t b = 0; b < s.window.h; ++b)
@@ -149,9 +149,8 @@ static double getDivisor(const PoolShape &s, const Coord &out) {
 
 /// Calls `visit` for each element that is asked for, with its place in the
 /// list; in no order, on all processors.
-static void visitElements(
-    const Expected &result,
-    const std::function<void(size_t number, const Coord &at)> &visit) {
+template <typename Visit>
+static void visitElements(const Expected &result, const Visit &visit) {
   constexpr int64_t kChunk = 256;
   const auto count = static_cast<int64_t>(result.values.size());
   parallelFor((count + kChunk - 1) / kChunk, [&](int64_t chunk) {
@@ -214,9 +213,9 @@ PoolOutputs tessera::reference::poolForward(const PoolShape &shape,
 
 /// Calls `visit` with each output along one dimension whose window contains
 /// coordinate `at`, and the position in the window.
-static void visitOutputs(
-    int64_t at, int64_t outputs, int64_t window, int64_t pad, int64_t stride,
-    const std::function<void(int64_t output, int64_t position)> &visit) {
+template <typename Visit>
+static void visitOutputs(int64_t at, int64_t outputs, int64_t window,
+                         int64_t pad, int64_t stride, const Visit &visit) {
   // Truncation lets the first one be too early, never too late.
   const int64_t first = std::max<int64_t>((at + pad - window) / stride, 0);
   for (int64_t output = first; output < outputs; ++output) {
@@ -230,9 +229,9 @@ static void visitOutputs(
 
 /// Calls `visit` for each output whose window contains `at`, in ascending
 /// order, with the position of `at` in that window.
-static void
-visitWindowsOf(const PoolShape &s, const Coord &at,
-               const std::function<void(const Coord &, Position)> &visit) {
+template <typename Visit>
+static void visitWindowsOf(const PoolShape &s, const Coord &at,
+                           const Visit &visit) {
   const Sizes out = s.getOutputSizes();
   visitOutputs(at.depth, out.depth, s.window.d, s.pad.d, s.stride.d,
                [&](int64_t d, int64_t a) {

@@ -19,8 +19,10 @@ inline constexpr int64_t kWarpgroup = 128;
 /// Bytes of a row of a stage, and of a row of a staged result: what the
 /// swizzle spans.
 inline constexpr int64_t kRowBytes = 128;
-/// Rows of the result that a warp stores at once.
+/// Rows of the result that a warp stores at once, and columns: 128 bytes of
+/// f16.
 inline constexpr int64_t kStoreRows = 16;
+inline constexpr int64_t kStoreColumns = 64;
 
 struct HopperShape {
   int64_t tileM, tileN;

@@ -8,6 +8,9 @@
 
 #include "compiler/Conversion/Hopper/LowerHopper.h"
 #include "compiler/Conversion/Epilogue.h"
+#include "compiler/Conversion/Hopper/RowTensor.h"
+#include "compiler/Conversion/Hopper/StepWalk.h"
+#include "compiler/Conversion/Hopper/SumStore.h"
 #include "compiler/Conversion/Hopper/TmaOperand.h"
 #include "compiler/Conversion/Hopper/TmaRing.h"
 #include "compiler/Conversion/Hopper/TmaStore.h"
@@ -26,17 +29,32 @@ namespace {
 struct Plan {
   HopperShape shape;
   TmaOperand a, b;
-  TensorMap result;
+  std::optional<ResultMap> result; ///< None if it is stored row by row.
   int64_t steps; ///< Of the reduction of one tile, or of its part.
   int64_t parts;
+  StepWalk walk; ///< Of a part.
   int64_t tiles;
   int64_t workgroups;
+
+  /// In the order of the kernel's arguments.
+  SmallVector<TensorMap> getMaps() const {
+    SmallVector<TensorMap> maps = {a.getMap(), b.getMap()};
+    if (result)
+      maps.push_back(result->map);
+    return maps;
+  }
+};
+
+/// The frame of a kernel.
+struct Kernel {
+  gpu::GPUFuncOp function;
+  IRMapping arguments; ///< Of the source function, but for what maps describe.
 };
 
 /// Emits the body of one kernel.
 class KernelWriter {
 public:
-  KernelWriter(TileProgram &program, const Plan &plan, gpu::GPUFuncOp kernel,
+  KernelWriter(TileProgram &program, const Plan &plan, const Kernel &frame,
                OpBuilder &b, const DeviceOps &device);
   void emit();
 
@@ -45,8 +63,16 @@ private:
 
   void emitProducer();
   void emitConsumer();
-  void emitTile(Wgmma &wgmma, TmaStore &store, Value tile, RingPlace &place);
-  SmallVector<Value> emitReduction(Wgmma &wgmma, RingPlace &place);
+  SumStore makeStore();
+  Value getScalar(Value scalar);
+  /// What the kernel gets for the tensor behind `view`.
+  Value getPointer(Value view) {
+    return arguments.lookup(TileProgram::getView(view).getSource());
+  }
+  void emitTile(Wgmma &wgmma, SumStore &store, Value tile, RingPlace &place);
+  SmallVector<Value> emitReduction(Wgmma &wgmma, Value steps, RingPlace &place);
+  SmallVector<Value> emitSums(Wgmma &wgmma, Value steps, RingPlace &place);
+  RingPlace skipTile(RingPlace place, Value tile);
   void release(Value stage);
   void takeTurn();
   void passTurn();
@@ -61,6 +87,7 @@ private:
   const Plan &plan;
   const HopperShape &shape;
   gpu::GPUFuncOp kernel;
+  const IRMapping &arguments;
   SharedBase shared;
   TmaRing ring;
   Value thread, workgroup;
@@ -70,10 +97,11 @@ private:
 } // namespace
 
 KernelWriter::KernelWriter(TileProgram &program, const Plan &plan,
-                           gpu::GPUFuncOp kernel, OpBuilder &b,
+                           const Kernel &frame, OpBuilder &b,
                            const DeviceOps &device)
-    : e(b, kernel.getLoc(), &kernel.getBody().front(), device),
-      program(program), plan(plan), shape(plan.shape), kernel(kernel),
+    : e(b, program.function.getLoc(), b.getBlock(), device), program(program),
+      plan(plan), shape(plan.shape), kernel(frame.function),
+      arguments(frame.arguments),
       shared(emitSharedBase(e, kernel->getParentOfType<gpu::GPUModuleOp>())),
       ring(e, shape, shared.pointer) {}
 
@@ -81,13 +109,16 @@ KernelWriter::KernelWriter(TileProgram &program, const Plan &plan,
 // Walking tiles
 //===----------------------------------------------------------------------===//
 
-/// Columns fastest: workgroups that run together share rows.
+/// Columns fastest: workgroups that run together share rows. The groups with
+/// the most steps come first, so that the last round of tiles is short.
 ResultTile KernelWriter::locateTile(Value tile) {
   ArrayRef<int64_t> counts = program.tiles.getCounts();
   Value n = e.remu(tile, counts[2]);
   Value rest = e.divu(tile, counts[2]);
   Value m = e.remu(rest, counts[1]);
   Value group = counts[0] == 1 ? e.constant(0) : e.divu(rest, counts[1]);
+  if (plan.walk.growsWithGroup())
+    group = arith::SubIOp::create(e.b, e.loc, e.constant(counts[0] - 1), group);
   return {group, e.mul(m, shape.tileM), e.mul(n, shape.tileN)};
 }
 
@@ -113,36 +144,36 @@ void KernelWriter::emitProducer() {
     ResultTile place = locateTile(tile);
     // The parts of the reduction are runs of groups.
     const int64_t groups = program.tiles.getCounts()[0] / plan.parts;
-    Value firstStep = e.mul(e.divu(place.group, groups), plan.steps);
-    if (plan.parts == 1)
-      firstStep = e.constant(0);
+    Value firstStep = plan.parts == 1
+                          ? e.constant(0)
+                          : e.mul(e.divu(place.group, groups), plan.steps);
     SmallVector<Value> placeA = plan.a.locate(e, place.group, place.row);
     SmallVector<Value> placeB = plan.b.locate(e, place.group, place.column);
-    auto loop = scf::ForOp::create(e.b, e.loc, e.constant(0),
-                                   e.constant(plan.steps), e.constant(1),
-                                   ValueRange{begin.stage, begin.parity});
-    OpBuilder::InsertionGuard guard(e.b);
-    e.b.setInsertionPointToStart(loop.getBody());
-    RingPlace at{loop.getRegionIterArg(0), loop.getRegionIterArg(1)};
-    ring.wait(ring.getEmpty(at.stage), at.parity);
-    Value full = ring.getFull(at.stage);
-    NVVM::MBarrierArriveExpectTxOp::create(
-        e.b, e.loc, TypeRange(), full,
-        e.constant(shape.getBytesA() + shape.getBytesB()),
-        NVVM::MemScopeKind::CTA, /*relaxed=*/false, /*predicate=*/Value());
-    // The destination is named as one of the whole cluster's shared memory.
-    auto toCluster = [&](Value pointer) -> Value {
-      auto type = LLVM::LLVMPointerType::get(e.b.getContext(), 7);
-      return LLVM::AddrSpaceCastOp::create(e.b, e.loc, type, pointer);
+    auto copyStep = [&](Value stepOfPart,
+                        ValueRange carried) -> SmallVector<Value> {
+      Value step = e.add(firstStep, stepOfPart);
+      RingPlace at{carried[0], carried[1]};
+      ring.wait(ring.getEmpty(at.stage), at.parity);
+      Value full = ring.getFull(at.stage);
+      NVVM::MBarrierArriveExpectTxOp::create(
+          e.b, e.loc, TypeRange(), full,
+          e.constant(plan.a.getBytes() + plan.b.getBytes()),
+          NVVM::MemScopeKind::CTA, /*relaxed=*/false, /*predicate=*/Value());
+      // The destination is named as one of the whole cluster's shared memory.
+      auto toCluster = [&](Value pointer) -> Value {
+        auto type = LLVM::LLVMPointerType::get(e.b.getContext(), 7);
+        return LLVM::AddrSpaceCastOp::create(e.b, e.loc, type, pointer);
+      };
+      plan.a.copy(e, getMap(A), toCluster(ring.getBufferA(at.stage)), full,
+                  placeA, step);
+      plan.b.copy(e, getMap(B), toCluster(ring.getBufferB(at.stage)), full,
+                  placeB, step);
+      RingPlace next = ring.advance(at);
+      return {next.stage, next.parity};
     };
-    Value step = e.add(firstStep, loop.getInductionVar());
-    plan.a.copy(e, getMap(A), toCluster(ring.getBufferA(at.stage)), full,
-                placeA, step);
-    plan.b.copy(e, getMap(B), toCluster(ring.getBufferB(at.stage)), full,
-                placeB, step);
-    RingPlace next = ring.advance(at);
-    scf::YieldOp::create(e.b, e.loc, ValueRange{next.stage, next.parity});
-    return {loop.getResult(0), loop.getResult(1)};
+    SmallVector<Value> end = plan.walk.forEachStep(
+        e, place.group, {begin.stage, begin.parity}, copyStep);
+    return {end[0], end[1]};
   };
   // Stages begin empty: the round before the first counts as read.
   forEachTile(workgroup, plan.workgroups, {e.constant(0), e.constant(1)},
@@ -164,15 +195,16 @@ void KernelWriter::release(Value stage) {
 
 /// The products of one tile. A stage is given back when the products of the
 /// next one have been issued, so that one group always runs.
-SmallVector<Value> KernelWriter::emitReduction(Wgmma &wgmma, RingPlace &place) {
+SmallVector<Value> KernelWriter::emitReduction(Wgmma &wgmma, Value steps,
+                                               RingPlace &place) {
   ring.wait(ring.getFull(place.stage), place.parity);
   SmallVector<Value> sums =
       wgmma.multiply(place.stage, wgmma.makeSums(), /*isFirst=*/true);
   RingPlace second = ring.advance(place);
   SmallVector<Value> state = {second.stage, second.parity, place.stage};
   llvm::append_range(state, sums);
-  auto loop = scf::ForOp::create(e.b, e.loc, e.constant(1),
-                                 e.constant(plan.steps), e.constant(1), state);
+  auto loop = scf::ForOp::create(e.b, e.loc, e.constant(1), steps,
+                                 e.constant(1), state);
   {
     OpBuilder::InsertionGuard guard(e.b);
     e.b.setInsertionPointToStart(loop.getBody());
@@ -196,6 +228,39 @@ SmallVector<Value> KernelWriter::emitReduction(Wgmma &wgmma, RingPlace &place) {
   return SmallVector<Value>(llvm::drop_begin(loop.getResults(), 3));
 }
 
+/// The sums of one tile, which are zeros if its group has no tap.
+SmallVector<Value> KernelWriter::emitSums(Wgmma &wgmma, Value steps,
+                                          RingPlace &place) {
+  if (!plan.walk.canBeEmpty())
+    return emitReduction(wgmma, steps, place);
+  SmallVector<Type> types(shape.blocks, wgmma.getSumType());
+  types.append({place.stage.getType(), place.parity.getType()});
+  auto branch = scf::IfOp::create(e.b, e.loc, types, e.ult(steps, 1),
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(e.b);
+  auto yield = [&](SmallVector<Value> sums, const RingPlace &at) {
+    sums.append({at.stage, at.parity});
+    scf::YieldOp::create(e.b, e.loc, sums);
+  };
+  e.b.setInsertionPointToStart(branch.thenBlock());
+  if (shape.isPingPong)
+    passTurn();
+  Value zeros = LLVM::ZeroOp::create(e.b, e.loc, wgmma.getSumType());
+  yield(SmallVector<Value>(shape.blocks, zeros), place);
+  e.b.setInsertionPointToStart(branch.elseBlock());
+  RingPlace end = place;
+  SmallVector<Value> sums = emitReduction(wgmma, steps, end);
+  yield(std::move(sums), end);
+  place = {branch.getResult(shape.blocks), branch.getResult(shape.blocks + 1)};
+  return SmallVector<Value>(branch.getResults().take_front(shape.blocks));
+}
+
+/// Ping-pong: where the ring is behind a tile of the other consumer.
+RingPlace KernelWriter::skipTile(RingPlace place, Value tile) {
+  Value steps = plan.walk.countSteps(e, locateTile(tile).group);
+  return ring.advance(place, steps);
+}
+
 /// Ping-pong: named barriers 1 and 2 belong to consumers 0 and 1, and keep the
 /// issue of their products in turns. Without it the parities of a ring that
 /// both walk would be taken for each other's.
@@ -209,15 +274,54 @@ void KernelWriter::passTurn() {
   NVVM::BarrierArriveOp::create(e.b, e.loc, other, e.constant(2 * kWarpgroup));
 }
 
-void KernelWriter::emitTile(Wgmma &wgmma, TmaStore &store, Value tile,
+void KernelWriter::emitTile(Wgmma &wgmma, SumStore &store, Value tile,
                             RingPlace &place) {
   if (shape.isPingPong)
     takeTurn();
   ResultTile result = locateTile(tile);
-  SmallVector<Value> sums = emitReduction(wgmma, place);
+  Value steps = plan.walk.countSteps(e, result.group);
+  SmallVector<Value> sums = emitSums(wgmma, steps, place);
   if (!shape.isPingPong)
     result.row = e.add(result.row, e.mul(consumer, shape.blocks * kWgmmaRows));
   store.emit(sums, result);
+}
+
+/// A scalar that TileProgram found: an argument, or one that is truncated.
+Value KernelWriter::getScalar(Value scalar) {
+  auto truncation = scalar.getDefiningOp<arith::TruncFOp>();
+  Value value = arguments.lookup(truncation ? truncation.getIn() : scalar);
+  if (value.getType() == scalar.getType())
+    return value;
+  return arith::TruncFOp::create(e.b, e.loc, scalar.getType(), value);
+}
+
+SumStore KernelWriter::makeStore() {
+  constexpr int64_t kProducerWarps = kWarpgroup / 32;
+  Value lane = e.andi(thread, 31);
+  Value groupWarp = e.andi(warp, kProducerWarps - 1);
+  Value staging = addBytes(e, shared.pointer,
+                           e.add(e.mul(e.add(warp, -kProducerWarps),
+                                       shape.stagers * kStoreRows * kRowBytes),
+                                 shape.getOffsetStaging()));
+  dnn::TileStoreOp store = program.store;
+  std::unique_ptr<WayOut> wayOut;
+  if (plan.result)
+    wayOut = std::make_unique<TmaStore>(
+        e, getMap(Result), program.tiles.getCounts()[0] > 1,
+        plan.result->tapColumns, groupWarp, lane);
+  else
+    wayOut = std::make_unique<RowStore>(
+        e, RowTensor(e, shape, TileProgram::getView(store.getView()),
+                     getPointer(store.getView()), groupWarp, lane));
+  SumStore::Extras extras;
+  for (Value extra : store.getExtras())
+    extras.push_back(makeStoreExtra(e, shape, TileProgram::getView(extra),
+                                    getPointer(extra), groupWarp, lane));
+  IRMapping scalars =
+      mapEpilogueScalars(e, store.getEpilogue(), e.b.getF32Type(),
+                         [&](Value scalar) { return getScalar(scalar); });
+  return SumStore(e, shape, store, std::move(wayOut), std::move(extras),
+                  staging, lane, std::move(scalars));
 }
 
 void KernelWriter::emitConsumer() {
@@ -227,30 +331,7 @@ void KernelWriter::emitConsumer() {
   Wgmma wgmma(e, shape, program.loadM.getType().getElementType(),
               {plan.a.isTransposed(), plan.b.isTransposed()}, shared.address,
               firstRow);
-  constexpr int64_t kProducerWarps = kWarpgroup / 32;
-  Value consumerWarp = e.add(warp, -kProducerWarps);
-  Value staging = addBytes(
-      e, shared.pointer,
-      e.add(e.mul(consumerWarp, shape.stagers * kStoreRows * kRowBytes),
-            shape.getOffsetStaging()));
-  auto getScalar = [&](Value scalar) -> Value {
-    auto truncation = scalar.getDefiningOp<arith::TruncFOp>();
-    auto argument =
-        cast<BlockArgument>(truncation ? truncation.getIn() : scalar);
-    Value value = kernel.getArgument(Result + 1);
-    for (unsigned i = 0, next = Result + 1; i <= argument.getArgNumber(); ++i)
-      if (!isa<MemRefType>(program.function.getArgument(i).getType()))
-        value = kernel.getArgument(next++);
-    if (value.getType() == scalar.getType())
-      return value;
-    return arith::TruncFOp::create(e.b, e.loc, scalar.getType(), value);
-  };
-  IRMapping scalars = mapEpilogueScalars(e, program.store.getEpilogue(),
-                                         e.b.getF32Type(), getScalar);
-  TmaStore store(e, shape, program.store, getMap(Result),
-                 program.tiles.getCounts()[0] > 1, staging,
-                 e.andi(warp, kProducerWarps - 1), e.andi(thread, 31),
-                 std::move(scalars));
+  SumStore store = makeStore();
   RingPlace begin{e.constant(0), e.constant(0)};
   Value first = workgroup;
   int64_t stride = plan.workgroups;
@@ -259,7 +340,7 @@ void KernelWriter::emitConsumer() {
     // turn to the other.
     Value isSecond = arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::eq,
                                            consumer, e.constant(1));
-    RingPlace later = ring.advance(begin, plan.steps);
+    RingPlace later = skipTile(begin, workgroup);
     begin = {e.select(isSecond, later.stage, begin.stage),
              e.select(isSecond, later.parity, begin.parity)};
     emitIf(e, isSecond, [&] { passTurn(); });
@@ -268,7 +349,8 @@ void KernelWriter::emitConsumer() {
   }
   forEachTile(first, stride, begin, [&](Value tile, RingPlace place) {
     emitTile(wgmma, store, tile, place);
-    return shape.isPingPong ? ring.advance(place, plan.steps) : place;
+    return shape.isPingPong ? skipTile(place, e.add(tile, plan.workgroups))
+                            : place;
   });
   store.finish();
 }
@@ -292,9 +374,10 @@ void KernelWriter::emit() {
   consumer = e.add(group, -1);
   Value isFirst = e.ult(thread, 1);
   emitIf(e, isFirst, [&] {
-    for (MapIndex index : {A, B, Result})
-      NVVM::PrefetchOp::create(e.b, e.loc, nullptr, nullptr, getMap(index),
-                               Value(), e.b.getUnitAttr());
+    for (unsigned map = 0; map < plan.getMaps().size(); ++map)
+      NVVM::PrefetchOp::create(e.b, e.loc, nullptr, nullptr,
+                               kernel.getArgument(map), Value(),
+                               e.b.getUnitAttr());
     ring.initialize();
   });
   NVVM::BarrierOp::create(e.b, e.loc);
@@ -326,13 +409,31 @@ static FailureOr<KernelArg> getTensor(TileProgram &program, Value view) {
   return *arg;
 }
 
+/// What is moved row by row, or loaded a channel at a time: all extra tensors,
+/// and the result if it is no map.
+static LogicalResult checkRowTensors(TileProgram &program, bool storesRows) {
+  dnn::TileStoreOp store = program.store;
+  SmallVector<Value> views(store.getExtras());
+  // What is staged as f32 leaves no place for others between.
+  if (storesRows || !views.empty())
+    views.push_back(store.getView());
+  for (Value view : views) {
+    Type element = cast<dnn::ViewType>(view.getType()).getElementType();
+    if (element.getIntOrFloatBitWidth() != 16)
+      return store.emitOpError()
+             << "needs tensors of f16 or bf16 to move their rows, but has "
+             << element;
+    if (failed(checkReach(store, view,
+                          program.mma.getAcc().getType().getShape().front())))
+      return failure();
+  }
+  return success();
+}
+
 static FailureOr<Plan> makePlan(TileProgram &program, const GpuTarget &target) {
   FailureOr<HopperShape> shape = getHopperShape(program, target);
   if (failed(shape))
     return failure();
-  if (!program.store.getExtras().empty())
-    return program.store.emitOpError(
-        "has further tensors, which a tile stored by tma cannot read");
   if (program.store.getAtomic())
     return program.store.emitOpError(
         "adds atomically, but tiles stored by tma are parts of their own");
@@ -341,56 +442,73 @@ static FailureOr<Plan> makePlan(TileProgram &program, const GpuTarget &target) {
   FailureOr<KernelArg> nameD = getTensor(program, program.store.getView());
   if (failed(nameA) || failed(nameB) || failed(nameD))
     return failure();
-  const TmaWalk walk = TmaOperand::chooseWalk(program.loadM, program.loadN);
-  FailureOr<TmaOperand> a = TmaOperand::match(program.loadM, *nameA, walk);
+  const TmaWalk order = TmaOperand::chooseWalk(program.loadM, program.loadN);
+  FailureOr<TmaOperand> a = TmaOperand::match(program.loadM, *nameA, order);
   if (failed(a))
     return failure();
-  FailureOr<TmaOperand> b = TmaOperand::match(program.loadN, *nameB, walk);
+  FailureOr<TmaOperand> b = TmaOperand::match(program.loadN, *nameB, order);
   if (failed(b))
     return failure();
-  FailureOr<TensorMap> result = makeResultMap(program.store, *nameD);
-  if (failed(result))
+  std::optional<ResultMap> result = makeResultMap(program.store, *nameD);
+  if (failed(checkRowTensors(program, /*storesRows=*/!result)))
     return failure();
   ArrayRef<int64_t> counts = program.tiles.getCounts();
   const int64_t tiles = counts[0] * counts[1] * counts[2];
   const int64_t resident = *program.tiles.getPersistent() * shape->blocksPerSm;
   const int64_t parts = program.pipeline.getParts().value_or(1);
   const int64_t steps = llvm::divideCeilSigned(a->getSteps(), parts);
-  return Plan{*shape, std::move(*a), std::move(*b), *result,
-              steps,  parts,         tiles,         std::min(tiles, resident)};
+  StepWalk walk(program.loadM, program.loadN, steps);
+  return Plan{*shape,          std::move(*a), std::move(*b),
+              result,          steps,         parts,
+              std::move(walk), tiles,         std::min(tiles, resident)};
 }
 
-/// The frame: tensor maps first, then the scalars of the source.
-static gpu::GPUFuncOp createFunction(TileProgram &program, const Plan &plan) {
+/// The frame: tensor maps first, then pointers to what has none and the
+/// scalars, in the order of the source.
+static Kernel createFunction(TileProgram &program, const Plan &plan) {
   func::FuncOp function = program.function;
   OpBuilder b(function);
-  const TensorMap *maps[] = {&plan.a.getMap(), &plan.b.getMap(), &plan.result};
-  SmallVector<Type> inputs(std::size(maps),
+  const SmallVector<TensorMap> maps = plan.getMaps();
+  SmallVector<Type> inputs(maps.size(),
                            LLVM::LLVMPointerType::get(b.getContext()));
-  SmallVector<StringRef> texts;
-  SmallVector<std::string> owners;
-  for (const TensorMap *map : maps)
-    owners.push_back(map->toText());
-  llvm::append_range(texts, owners);
-  SmallVector<unsigned> scalars;
-  for (auto [i, type] : llvm::enumerate(function.getArgumentTypes()))
-    if (!isa<MemRefType>(type)) {
-      inputs.push_back(type);
-      scalars.push_back(i);
-    }
-  gpu::GPUFuncOp kernel = createKernelFrame(
-      function, inputs, {}, plan.shape.getThreads(), plan.workgroups);
-  for (auto [i, source] : llvm::enumerate(scalars))
-    if (Attribute attr = function.getArgAttr(source, dnn::kArgAttrName))
-      kernel.setArgAttr(std::size(maps) + i, dnn::kArgAttrName, attr);
-  kernel->setAttr(dnn::kTensorMapsAttrName, b.getStrArrayAttr(texts));
-  kernel->setAttr(dnn::kSharedBytesAttrName,
-                  b.getI64IntegerAttr(plan.shape.getSharedBytes()));
-  kernel->setAttr("nvvm.minctasm", b.getI32IntegerAttr(plan.shape.blocksPerSm));
+  llvm::SmallDenseSet<Value> pointers;
+  for (Value extra : program.store.getExtras())
+    pointers.insert(TileProgram::getView(extra).getSource());
+  if (!plan.result)
+    pointers.insert(TileProgram::getView(program.store.getView()).getSource());
+  SmallVector<BlockArgument> sources;
+  for (BlockArgument source : function.getArguments()) {
+    const bool isTensor = isa<MemRefType>(source.getType());
+    if (isTensor && !pointers.contains(source))
+      continue;
+    inputs.push_back(isTensor ? LLVM::LLVMPointerType::get(b.getContext(), 1)
+                              : source.getType());
+    sources.push_back(source);
+  }
+  Kernel kernel = {createKernelFrame(function, inputs, {},
+                                     plan.shape.getThreads(), plan.workgroups),
+                   {}};
+  for (auto [i, source] : llvm::enumerate(sources)) {
+    const unsigned index = maps.size() + i;
+    kernel.arguments.map(source, kernel.function.getArgument(index));
+    if (Attribute attr =
+            function.getArgAttr(source.getArgNumber(), dnn::kArgAttrName))
+      kernel.function.setArgAttr(index, dnn::kArgAttrName, attr);
+  }
+  SmallVector<std::string> texts;
+  for (const TensorMap &map : maps)
+    texts.push_back(map.toText());
+  kernel.function->setAttr(
+      dnn::kTensorMapsAttrName,
+      b.getStrArrayAttr(SmallVector<StringRef>(texts.begin(), texts.end())));
+  kernel.function->setAttr(dnn::kSharedBytesAttrName,
+                           b.getI64IntegerAttr(plan.shape.getSharedBytes()));
+  kernel.function->setAttr("nvvm.minctasm",
+                           b.getI32IntegerAttr(plan.shape.blocksPerSm));
   // For the backend, which passes them by value.
   Attribute count = b.getStrArrayAttr(
-      {dnn::kTensorMapsAttrName, std::to_string(std::size(maps))});
-  kernel->setAttr("passthrough", b.getArrayAttr(count));
+      {dnn::kTensorMapsAttrName, std::to_string(maps.size())});
+  kernel.function->setAttr("passthrough", b.getArrayAttr(count));
   return kernel;
 }
 
@@ -399,8 +517,8 @@ LogicalResult tessera::lowerHopper(TileProgram &program,
   FailureOr<Plan> plan = makePlan(program, device.getTarget());
   if (failed(plan))
     return failure();
-  gpu::GPUFuncOp kernel = createFunction(program, *plan);
-  OpBuilder b = OpBuilder::atBlockBegin(&kernel.getBody().front());
+  Kernel kernel = createFunction(program, *plan);
+  OpBuilder b = OpBuilder::atBlockBegin(&kernel.function.getBody().front());
   KernelWriter(program, *plan, kernel, b, device).emit();
   return success();
 }

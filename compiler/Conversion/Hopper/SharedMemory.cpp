@@ -1,8 +1,10 @@
 //===- SharedMemory.cpp - Addresses in shared memory ----------------------===//
 
 #include "compiler/Conversion/Hopper/SharedMemory.h"
+#include "compiler/Conversion/Hopper/HopperShape.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -29,6 +31,29 @@ SharedBase tessera::emitSharedBase(Emitter &e, gpu::GPUModuleOp module) {
 Value tessera::addBytes(Emitter &e, Value pointer, Value bytes) {
   return LLVM::GEPOp::create(e.b, e.loc, pointer.getType(), e.b.getI8Type(),
                              pointer, bytes);
+}
+
+void tessera::emitWarpSync(Emitter &e) {
+  NVVM::SyncWarpOp::create(e.b, e.loc, e.constant(-1));
+}
+
+Value tessera::getStagedOffset(Emitter &e, Value row, Value column) {
+  constexpr int64_t kChunkElements = 8, kElementBytes = 2;
+  Value chunk = e.xori(e.divu(column, kChunkElements), e.andi(row, 7));
+  Value rest = e.mul(e.remu(column, kChunkElements), kElementBytes);
+  Value begin = e.mul(row, kRowBytes);
+  return e.add(e.add(begin, e.mul(chunk, kChunkElements * kElementBytes)),
+               rest);
+}
+
+SmallVector<Value> tessera::getFragmentOffsets(Emitter &e, Value lane) {
+  constexpr int64_t kPieceColumns = 16, kHalf = 8;
+  Value column = e.mul(e.divu(lane, kStoreRows), kHalf);
+  SmallVector<Value> offsets;
+  for (int64_t piece = 0; piece < kStoreColumns; piece += kPieceColumns)
+    offsets.push_back(
+        getStagedOffset(e, e.remu(lane, kStoreRows), e.add(column, piece)));
+  return offsets;
 }
 
 void tessera::emitIf(Emitter &e, Value condition,

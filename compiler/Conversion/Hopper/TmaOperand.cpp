@@ -94,9 +94,15 @@ LogicalResult TmaOperand::checkPixels(dnn::TileLoadOp load) {
   for (const Dimension &dim : dims)
     for (const Term &term : dim.columns)
       walked *= coords.getSizes()[term.dim];
-  const int64_t walkedImages =
-      images.columns.empty() ? 1 : coords.getSizes()[images.columns[0].dim];
-  if (walked != coords.getExtent(2) || walkedImages != images.size)
+  // The reduction's first dimension is the images, even if there is but one.
+  const unsigned first = coords.getFirstDim(2);
+  const bool walksImages =
+      images.columns.empty() || images.columns[0].dim == first;
+  const bool hasGroups =
+      llvm::any_of(ArrayRef(dims).drop_front(),
+                   [](const Dimension &dim) { return !dim.groups.empty(); });
+  if (walked != coords.getExtent(2) || !walksImages || hasGroups ||
+      images.constant != 0 || coords.getSizes()[first] != images.size)
     return load.emitOpError("needs a reduction over the pixels of all images "
                             "to be copied by tma");
   return success();
@@ -240,6 +246,17 @@ FailureOr<TmaOperand> TmaOperand::match(dnn::TileLoadOp load, KernelArg tensor,
 // Coordinates
 //===----------------------------------------------------------------------===//
 
+int64_t TmaOperand::countBoxes() const {
+  return transposed ? tileRows / kBlockRows : 1;
+}
+
+int64_t TmaOperand::getBytes() const {
+  int64_t elements = countBoxes();
+  for (uint32_t size : map.box)
+    elements *= size;
+  return elements * getByteSize(map.dataType);
+}
+
 int64_t TmaOperand::getSteps() const {
   if (walk == TmaWalk::Pixels)
     return llvm::divideCeilSigned(coords.getExtent(2), stepElements);
@@ -373,8 +390,7 @@ void TmaOperand::copyChannels(Emitter &e, const CopyTarget &target,
       for (const Term &term : dim.columns)
         coordinates[i] =
             e.add(e.mul(digit(term.dim), term.factor), coordinates[i]);
-  const int64_t blocks = transposed ? tileRows / kBlockRows : 1;
-  for (int64_t block = 0; block < blocks; ++block) {
+  for (int64_t block = 0; block < countBoxes(); ++block) {
     copyBox(e, target, block, coordinates, offsets);
     coordinates[0] = e.add(coordinates[0], kBlockRows);
   }
@@ -385,12 +401,15 @@ void TmaOperand::copyPixels(Emitter &e, const CopyTarget &target,
   auto pixel = splitPosition(e, coords.getSpace(2), coords.getFirstDim(2),
                              e.mul(step, stepElements));
   SmallVector<Value> coordinates = {Value()};
-  for (const Dimension &dim : ArrayRef(dims).drop_front()) {
+  for (const Dimension &dim : ArrayRef(dims).drop_front().drop_back()) {
     Value coordinate = e.constant(dim.constant);
     for (const Term &term : dim.columns)
       coordinate = e.add(e.mul(pixel[term.dim], term.factor), coordinate);
     coordinates.push_back(coordinate);
   }
+  // A step past the end is in an image that is not there, also behind one
+  // image, which no term of the view counts.
+  coordinates.push_back(pixel[coords.getFirstDim(2)]);
   const size_t perBlock = dims.size() - 1;
   for (size_t block = 0; block < place.size() / perBlock; ++block) {
     ArrayRef<Value> fixed = place.slice(block * perBlock, perBlock);

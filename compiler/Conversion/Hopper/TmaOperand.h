@@ -47,6 +47,9 @@ public:
   /// Whether rows lie together in shared memory, in blocks of 64, and not the
   /// reduction.
   bool isTransposed() const { return transposed; }
+  /// Bytes that copy() brings. Fewer than the tile's where the view has one
+  /// row, which is a box of its own; what the other rows hold is never stored.
+  int64_t getBytes() const;
   /// Steps of the whole reduction; the same for both factors.
   int64_t getSteps() const;
 
@@ -63,6 +66,8 @@ public:
             mlir::Value step) const;
 
 private:
+  /// Boxes of a tile.
+  int64_t countBoxes() const;
   struct CopyTarget {
     mlir::Value mapPointer, destination, barrier;
   };

@@ -44,16 +44,22 @@ void TmaRing::wait(Value barrier, Value parity) {
                                         e.constant(kTicks));
 }
 
-RingPlace TmaRing::advance(const RingPlace &place) { return advance(place, 1); }
-
-RingPlace TmaRing::advance(const RingPlace &place, int64_t steps) {
-  const int64_t rounds = steps / shape.stages;
-  Value stage = e.add(place.stage, steps % shape.stages);
+/// The place at `stage`, which may be of the round behind that of `parity`.
+RingPlace TmaRing::wrap(Value stage, Value parity) {
   Value wraps = arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::uge,
                                       stage, e.constant(shape.stages));
   Value wrapped =
       arith::SubIOp::create(e.b, e.loc, stage, e.constant(shape.stages));
-  Value parity = e.xori(place.parity, e.constant(rounds & 1));
   Value flip = arith::ExtUIOp::create(e.b, e.loc, e.b.getI32Type(), wraps);
   return {e.select(wraps, wrapped, stage), e.xori(parity, flip)};
+}
+
+RingPlace TmaRing::advance(const RingPlace &place) {
+  return wrap(e.add(place.stage, 1), place.parity);
+}
+
+RingPlace TmaRing::advance(const RingPlace &place, Value steps) {
+  Value rounds = e.andi(e.divu(steps, shape.stages), 1);
+  return wrap(e.add(place.stage, e.remu(steps, shape.stages)),
+              e.xori(place.parity, rounds));
 }

@@ -36,10 +36,11 @@ public:
   /// Waits for the round of `parity` of a barrier to end.
   void wait(mlir::Value barrier, mlir::Value parity);
   RingPlace advance(const RingPlace &place);
-  /// `steps` later, for steps known now.
-  RingPlace advance(const RingPlace &place, int64_t steps);
+  /// `steps` later.
+  RingPlace advance(const RingPlace &place, mlir::Value steps);
 
 private:
+  RingPlace wrap(mlir::Value stage, mlir::Value parity);
   mlir::Value getBarrier(mlir::Value stage, int64_t which);
 
   Emitter &e;

@@ -1,67 +1,45 @@
-//===- TmaStore.h - From sums to the result, by TMA ------------*- C++ -*-===//
-//
-// Each warp rounds its sums, stages 128 bytes of each row at a time in shared
-// memory of its own, and has the TMA unit write them, which clips what is
-// outside. No warp waits for another. A result of f32 (the parts of a split
-// reduction) is staged as it is.
-//
-//===----------------------------------------------------------------------===//
+//===- TmaStore.h - A staged result that leaves by TMA ---------*- C++ -*-===//
 
 #ifndef TESSERA_COMPILER_CONVERSION_HOPPER_TMASTORE_H
 #define TESSERA_COMPILER_CONVERSION_HOPPER_TMASTORE_H
 
-#include "compiler/Conversion/Emitter.h"
-#include "compiler/Conversion/Hopper/HopperShape.h"
+#include "compiler/Conversion/Hopper/WayOut.h"
 #include "runtime/Base/TensorMap.h"
-
-#include "mlir/IR/IRMapping.h"
 
 namespace tessera {
 
-/// The tensor map of a result whose rows and columns each are one dimension in
-/// memory; fails after an error at `store` otherwise.
-llvm::FailureOr<TensorMap> makeResultMap(dnn::TileStoreOp store,
-                                         KernelArg tensor);
-
-/// Where a consumer's tile lies in the result.
-struct ResultTile {
-  mlir::Value group, row, column;
+struct ResultMap {
+  TensorMap map;
+  /// If not 0, columns are taps of so many channels, of which the result may
+  /// have fewer: the first two dimensions of the map.
+  int64_t tapColumns = 0;
 };
 
-class TmaStore {
-public:
-  /// `staging` points to the staging buffers of this warp, in shared memory;
-  /// `warp` is its number in its warpgroup. `scalars` maps what the epilogue
-  /// takes from outside.
-  TmaStore(Emitter &e, const HopperShape &shape, dnn::TileStoreOp store,
-           mlir::Value mapPointer, bool hasGroups, mlir::Value staging,
-           mlir::Value warp, mlir::Value lane, mlir::IRMapping scalars);
+/// The map of the result `tensor`, whose rows must be one dimension; none where
+/// that, or the distance of its rows, is nothing that a map can say.
+std::optional<ResultMap> makeResultMap(dnn::TileStoreOp store,
+                                       KernelArg tensor);
 
-  /// Stores the sums of each block of 64 rows.
-  void emit(llvm::ArrayRef<mlir::Value> sums, const ResultTile &tile);
-  /// Waits until everything is stored.
-  void finish();
+/// One lane has the unit copy a buffer. The unit clips what lies past the
+/// result.
+class TmaStore final : public WayOut {
+public:
+  /// `warp` is the warp's number in its warpgroup.
+  TmaStore(Emitter &e, mlir::Value mapPointer, bool hasGroups,
+           int64_t tapColumns, mlir::Value warp, mlir::Value lane);
+
+  void begin(const ResultTile &tile) override { place = tile; }
+  void awaitBuffer(int64_t buffers) override;
+  void copyOut(mlir::Value buffer, int64_t row, int64_t column) override;
+  void finish() override;
 
 private:
-  void locateMatrices(mlir::Value lane);
-  void locateSums(mlir::Value lane);
-  void stageMatrices(mlir::Value sums, int64_t column, mlir::Value buffer);
-  void stageSums(mlir::Value sums, int64_t column, mlir::Value buffer);
-  void copyOut(mlir::Value buffer, const ResultTile &tile, int64_t row,
-               int64_t column);
-  mlir::Value pack(mlir::Value low, mlir::Value high);
-
   Emitter &e;
-  const HopperShape &shape;
-  dnn::TileStoreOp store;
-  mlir::Type element; ///< Of the result.
   mlir::Value mapPointer;
   bool hasGroups;
-  mlir::Value staging, warp;
-  mlir::Value isFirstLane;
-  mlir::IRMapping scalars;
-  /// Where the lane puts each 16 columns in a buffer, each 8 of f32: bytes.
-  llvm::SmallVector<mlir::Value> offsets;
+  int64_t tapColumns; ///< See ResultMap.
+  mlir::Value warp, isFirstLane;
+  ResultTile place;
 };
 
 } // namespace tessera

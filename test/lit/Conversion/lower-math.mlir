@@ -34,4 +34,20 @@ func.func @fused(%s: f32, %d: f64) -> (f32, f64) {
   %2 = arith.maxnumf %0, %s : f32
   return %2, %1 : f32, f64
 }
+
+// Two bf16 of a register become f32 by a shift and a mask where there is no
+// instruction for it.
+// CHECK-LABEL: func.func @extend
+// SM: %[[WORDS:.*]] = vector.bitcast %{{.*}} : vector<2xbf16> to vector<1xi32>
+// SM: %[[WORD:.*]] = vector.extract %[[WORDS]][0]
+// SM: arith.shli %[[WORD]], %c16_i32
+// SM: arith.andi %{{.*}}, %c-65536_i32
+// SM: vector.from_elements
+// SM: arith.extf %{{.*}} : bf16 to f32
+// AMD: arith.extf %{{.*}} : vector<2xbf16> to vector<2xf32>
+func.func @extend(%v: vector<2xbf16>, %s: bf16) -> (vector<2xf32>, f32) {
+  %0 = arith.extf %v : vector<2xbf16> to vector<2xf32>
+  %1 = arith.extf %s : bf16 to f32
+  return %0, %1 : vector<2xf32>, f32
+}
 }

@@ -1,5 +1,7 @@
 // RUN: dnn-opt %s --dnn-apply-tile="target=gfx942 tile=general-b4r1t256s1" | FileCheck %s --check-prefix=DATA
 // RUN: dnn-opt %s --dnn-apply-tile="target=gfx942 tile=depthwise-g2p1q2t64s1" | FileCheck %s --check-prefix=DEPTHWISE
+// RUN: dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q2t64s1n3" | FileCheck %s --check-prefix=TURNS
+// RUN: not dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q2t64s1n1" 2>&1 | FileCheck %s --check-prefix=ONE-TURN
 // RUN: not dnn-opt %s --dnn-apply-tile="target=gfx942 tile=general-b3r1t256s1" 2>&1 | FileCheck %s --check-prefix=BLOCK
 // RUN: not dnn-opt %s --dnn-apply-tile="target=gfx942 tile=general-b4" 2>&1 | FileCheck %s --check-prefix=GENERAL
 // RUN: not dnn-opt %s --dnn-apply-tile="target=gfx942 tile=depthwise-g3p1q2t64s1" 2>&1 | FileCheck %s --check-prefix=GROUPS
@@ -8,6 +10,7 @@
 // BLOCK: does not fit tile 'general-b3r1t256s1': its blocks must divide the channels of a group
 // GENERAL: 'general-b4' is not a tile, which looks like 'general-b4r1t256s1'
 // GROUPS: does not fit tile 'depthwise-g3p1q2t64s1'
+// ONE-TURN: 'depthwise-g2p1q2t64s1n1' is not a tile, which looks like
 // WORD: 'depthwise-g8' is not a tile, which looks like 'depthwise-g8p2q4t256s1'
 
 // General, backward data with a stride: one thread a pixel and its four
@@ -28,6 +31,14 @@
 // DEPTHWISE-NOT: scf.for
 // DEPTHWISE: dnn.point_load %arg1{{.*}} : memref<288xf16> -> vector<8xf16>
 // DEPTHWISE: dnn.point_store %{{.*}}, %arg0{{.*}} : vector<8xf16>
+
+// Three rows, one below the other: the filter is loaded once for them.
+// TURNS-LABEL: func.func @strided
+// TURNS: dnn.for_each_point [2, 3, 3, 4] threads 64
+// TURNS: dnn.point_load %arg1
+// TURNS: scf.for %{{.*}} = %c0{{.*}} to %c3
+// TURNS-NOT: dnn.point_load %arg1
+// TURNS: dnn.point_store
 func.func @strided(%x: memref<2x8x6x32xf16> {dnn.arg = "x"}, %w: memref<8x3x3x4xf16> {dnn.arg = "w"},
                    %y: memref<2x8x3x8xf16> {dnn.arg = "y"}) attributes {dnn.kernel} {
   dnn.conv backward_data x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)

@@ -207,6 +207,25 @@ TEST_F(ConvBackward, SplitsTheReductionExactly) {
       }
 }
 
+// More parts than are loaded at once, of so small a result that a thread adds
+// those of one element: 33 and 33 of 66.
+TEST_F(ConvBackward, AddsManyPartsExactly) {
+  GemmTile tile = getTiles(getTarget(), DataType::F16).back();
+  ConvProblem p = makeSmall(Direction::BackwardWeights, DataType::F16);
+  p.xLayout = p.wLayout = p.yLayout = Layout::NHWC;
+  p.batch = 66;
+  p.in = {2, 3};
+  p.filter = {1, 1};
+  p.pad = {0, 0};
+  for (int parts : {22, 66}) {
+    tile.parts = parts;
+    auto fixed =
+        makeEngine(std::make_shared<FixedTileCompiler>(tile.toConfig()));
+    ASSERT_NE(fixed, nullptr);
+    checkConv(*fixed, p, reference::DataKind::Integer);
+  }
+}
+
 // The parts are added to one result by atomics: in the result itself if that is
 // f32 without an epilogue, else in a workspace. The sums are of integers, so
 // that their order does not matter. A chip without such an instruction says so.

@@ -105,6 +105,8 @@ TEST_P(DepthwiseConvolution, MatchesTheReference) {
   tile.columns = 1 + index % 5;
   tile.threads = 64;
   tile.parts = isWeights ? 1 + index % 4 : 1;
+  bool isLast = p.xLayout == Layout::NHWC && p.yLayout == Layout::NHWC;
+  tile.turns = isWeights || !isLast ? 1 : 1 + index % 3; // As the model has it.
   if (isBackward) {
     tile.rows *= p.stride.h;
     tile.columns *= p.stride.w;

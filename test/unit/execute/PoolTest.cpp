@@ -265,6 +265,22 @@ TEST(Pool, Global) {
     }
 }
 
+// Images of odd size that a thread reads as one run, whatever y looks like; the
+// same tile where the window does not end with the image, which is no run.
+TEST(Pool, RunsOfImages) {
+  for (DataType type : {DataType::F16, DataType::F32})
+    for (Layout layout : {Layout::NCHW, Layout::NHWC}) {
+      PoolProblem problem = getSmall(Layout::NCHW, type, 24);
+      problem.yLayout = layout;
+      problem.in = problem.window = {7, 5};
+      problem.pad = {0, 0};
+      const char *tile = type == DataType::F16 ? "pool-c8h1w1" : "pool-c4h1w1";
+      checkModes(problem, tile);
+      problem.window = {7, 4};
+      checkModes(problem, tile);
+    }
+}
+
 // The layouts of x and y are independent of one another.
 TEST(Pool, MixedLayouts) {
   PoolProblem problem = getSmall(Layout::NCHW, DataType::F16, 8);

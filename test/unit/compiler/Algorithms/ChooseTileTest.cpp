@@ -170,6 +170,35 @@ TEST(ChooseTile, KnowsDepthwise) {
   }
 }
 
+// On an H100 few groups a thread, and as many blocks with one filter as leave
+// the chip enough threads; parts of a filter's gradient for resident threads.
+TEST(ChooseTile, KnowsDepthwiseOnNvidia) {
+  ConvProblem p;
+  p.dataType = DataType::BF16;
+  p.xLayout = p.wLayout = p.yLayout = Layout::NHWC;
+  p.batch = 64;
+  auto choose = [&](Direction direction) {
+    p.direction = direction;
+    auto tile = chooseTile(p, *findTarget("sm_90"));
+    EXPECT_TRUE(tile);
+    return tile ? tile->toText() : "";
+  };
+  p.inChannels = p.outChannels = p.groups = 192;
+  p.in = {28, 28};
+  p.filter = {7, 7};
+  p.pad = {3, 3};
+  for (Direction direction : {Direction::Forward, Direction::BackwardData})
+    EXPECT_EQ(choose(direction), "depthwise-g2p2q7t64s1n7");
+  EXPECT_EQ(choose(Direction::BackwardWeights), "depthwise-g2p1q7t64s256");
+  p.inChannels = p.outChannels = p.groups = 384;
+  p.in = {14, 14};
+  p.filter = {3, 3};
+  p.pad = {1, 1};
+  for (Direction direction : {Direction::Forward, Direction::BackwardData})
+    EXPECT_EQ(choose(direction), "depthwise-g4p2q7t64s1");
+  EXPECT_EQ(choose(Direction::BackwardWeights), "depthwise-g4p1q7t64s224");
+}
+
 // The first layer of a network has an algorithm of its own, too: forward, and
 // where its pixels lie dwords apart.
 TEST(ChooseTile, KnowsStems) {
@@ -224,4 +253,62 @@ TEST(ChooseTile, KnowsWhereRegistersAreFew) {
   p.xLayout = p.wLayout = p.yLayout = Layout::NHWC;
   EXPECT_TRUE(choose("gfx906").starts_with("depthwise-g8p1q4"))
       << choose("gfx906");
+}
+
+/// Whether the fastest tile of `p` on an H100 copies by TMA.
+static bool usesTma(const ConvProblem &p) {
+  auto tile = chooseTile(p, *findTarget("sm_90"));
+  EXPECT_TRUE(tile) << p.toNetworkConfig();
+  return tile && tile->toText().ends_with("-wgmma");
+}
+
+// TMA reads channels of whole 16 bytes; a result may have any, since rows can
+// be stored without it.
+TEST(ChooseTile, ReadsWholeUnitsByTma) {
+  ConvProblem p = makeLayer();
+  p.outChannels = 93;
+  EXPECT_TRUE(usesTma(p));
+  p.inChannels = 75;
+  EXPECT_FALSE(usesTma(p));
+  // Backward data reads the filter along the channels of its result.
+  p = makeLayer();
+  p.direction = Direction::BackwardData;
+  p.inChannels = 92;
+  EXPECT_FALSE(usesTma(p));
+}
+
+// Every epilogue is applied behind wgmma.
+TEST(ChooseTile, AppliesEpiloguesBehindTma) {
+  ConvProblem p = makeLayer();
+  p.epilogue = {.alpha = true,
+                .beta = true,
+                .bias = true,
+                .residual = true,
+                .activation = Activation::Relu};
+  for (Direction direction : {Direction::Forward, Direction::BackwardData}) {
+    p.direction = direction;
+    EXPECT_TRUE(usesTma(p));
+  }
+}
+
+// Backward data goes through TMA with any stride, as far as the gradient's
+// window is in reach, and rows of the result are.
+TEST(ChooseTile, SkipsTapsBehindTma) {
+  ConvProblem p = makeLayer();
+  p.direction = Direction::BackwardData;
+  p.stride = {3, 2};
+  EXPECT_TRUE(usesTma(p));
+  p.filter = {1, 1};
+  p.pad = {0, 0};
+  EXPECT_TRUE(usesTma(p));
+  p.batch = 3000; // 1.2 GB of x.
+  EXPECT_TRUE(usesTma(p));
+  p.batch = 6000;
+  EXPECT_FALSE(usesTma(p));
+  p = makeLayer();
+  p.direction = Direction::BackwardData;
+  p.stride = {2, 2};
+  p.filter = {1, 300};
+  p.pad = {0, 299};
+  EXPECT_FALSE(usesTma(p));
 }

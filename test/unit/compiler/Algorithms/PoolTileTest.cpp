@@ -27,8 +27,9 @@ static PoolProblem makeStem() {
   return p;
 }
 
-static std::string choose(const PoolProblem &problem) {
-  auto tile = chooseTile(problem, *findTarget("gfx942"));
+static std::string choose(const PoolProblem &problem,
+                          std::string_view chip = "gfx942") {
+  auto tile = chooseTile(problem, *findTarget(chip));
   return tile ? tile->toText() : tile.getStatus().getMessage();
 }
 
@@ -71,6 +72,32 @@ TEST(PoolTile, Choice) {
   EXPECT_TRUE(choose(p).starts_with("poolsplit-c1")) << choose(p);
   p.mode = PoolMode::Average;
   p.direction = Direction::BackwardData;
+  EXPECT_EQ(choose(p), "pool-c1h1w1");
+}
+
+// On an H100 a thread moves 16 bytes at a time and little more, in both
+// directions and layouts; rows that no vector divides are shared by a square;
+// images of one window are read as runs.
+TEST(PoolTile, ChoiceOnNvidia) {
+  PoolProblem p = makeStem();
+  for (Direction direction : {Direction::Forward, Direction::BackwardData}) {
+    p.direction = direction;
+    p.indexType = IndexType::U8;
+    p.dataType = DataType::F16;
+    p.xLayout = p.yLayout = Layout::NHWC;
+    EXPECT_EQ(choose(p, "sm_90"), "pool-c8h1w1");
+    p.xLayout = p.yLayout = Layout::NCHW;
+    EXPECT_EQ(choose(p, "sm_90"), "pool-c1h1w4");
+    p.dataType = DataType::F32;
+    EXPECT_EQ(choose(p, "sm_90"), "pool-c1h1w2");
+    PoolProblem odd = p;
+    odd.in = {35, 35};
+    EXPECT_EQ(choose(odd, "sm_90"), "pool-c1h2w2");
+  }
+  p.direction = Direction::Forward;
+  p.in = p.window = {7, 7};
+  p.pad = {0, 0};
+  EXPECT_EQ(choose(p, "sm_90"), "pool-c4h1w1");
   EXPECT_EQ(choose(p), "pool-c1h1w1");
 }
 

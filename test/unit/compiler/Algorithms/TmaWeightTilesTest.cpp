@@ -27,8 +27,8 @@ static bool hasTiles(const ConvProblem &p, const char *target = "sm_90") {
   return !getTmaWeightCandidates(p, *findTarget(target)).empty();
 }
 
-// A copy of 64 columns is of one tap, so 64 divides the channels of a group
-// unless there is one tap; 8 divides them in any case, and the output channels.
+// 8 divides the input channels of a group, and all output channels; im2col mode
+// reaches the window.
 TEST(TmaWeightTiles, TakesWhatMapsCanDescribe) {
   ConvProblem p = makeLayer();
   EXPECT_TRUE(hasTiles(p));
@@ -44,16 +44,14 @@ TEST(TmaWeightTiles, TakesWhatMapsCanDescribe) {
 
   p = makeLayer();
   p.inChannels = 160;
-  EXPECT_FALSE(hasTiles(p));
-  p.filter = {1, 1};
   EXPECT_TRUE(hasTiles(p));
   p.inChannels = 164;
   EXPECT_FALSE(hasTiles(p));
 
   p = makeLayer();
-  p.groups = 4;
+  p.groups = 32;
   EXPECT_TRUE(hasTiles(p));
-  p.groups = 8;
+  p.groups = 64;
   EXPECT_FALSE(hasTiles(p));
 
   p = makeLayer();

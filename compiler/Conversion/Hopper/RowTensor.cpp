@@ -1,0 +1,133 @@
+//===- RowTensor.cpp - A tensor whose rows a warp moves -------------------===//
+
+#include "compiler/Conversion/Hopper/RowTensor.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace tessera;
+
+static constexpr int64_t kLanes = 32;
+static constexpr int64_t kElementBytes = 2;
+static constexpr int64_t kWidest = 8; ///< Elements of 16 bytes.
+
+/// Of one lane, side by side along the rows.
+static constexpr int64_t kBatchPieces = 4;
+
+RowTensor::RowTensor(Emitter &e, const HopperShape &shape, dnn::ViewOp view,
+                     Value pointer, Value warp, Value lane)
+    : e(e), shape(shape), access(view), pointer(pointer),
+      extents(view.getType().getShape()), warp(warp), lane(lane) {
+  constexpr int64_t kColumn = 2;
+  width = access.getVectorWidth(kColumn, kWidest);
+  lanesPerRow = std::min(kLanes, kStoreColumns / width);
+}
+
+void RowTensor::begin(const ResultTile &place) {
+  tile = place;
+  tensor = makeBuffer(e, access, pointer, tile.group, tile.row);
+}
+
+/// Runs `body` with the first row, of the warp's 16, of each batch of the lane.
+void RowTensor::forEachBatch(llvm::function_ref<void(Value)> body) {
+  Value laneRow = e.divu(lane, lanesPerRow);
+  const int64_t rows = kLanes / lanesPerRow * kBatchPieces;
+  if (rows == kStoreRows)
+    return body(laneRow);
+  auto loop = scf::ForOp::create(e.b, e.loc, e.constant(0),
+                                 e.constant(kStoreRows), e.constant(rows));
+  OpBuilder::InsertionGuard guard(e.b);
+  e.b.setInsertionPointToStart(loop.getBody());
+  body(e.add(laneRow, loop.getInductionVar()));
+}
+
+/// The pieces of a batch, and where they are in a staging buffer.
+void RowTensor::visit(Value batch, int64_t row, int64_t column,
+                      Visitor visitor) {
+  Value laneColumn = e.mul(e.remu(lane, lanesPerRow), width);
+  Value warpRow = e.add(e.mul(warp, kStoreRows), batch);
+  StoreView view(e, access, *tensor,
+                 StoreSide{2, extents[2], shape.tileN, laneColumn, tile.column},
+                 StoreSide{1, extents[1], shape.tileM, warpRow, tile.row});
+  const int64_t rowsAtOnce = kLanes / lanesPerRow;
+  for (int64_t i = 0; i < kBatchPieces * rowsAtOnce; i += rowsAtOnce) {
+    StorePlace rowPlace = view.locateQ(row + i);
+    for (int64_t j = 0; j < kStoreColumns; j += lanesPerRow * width)
+      visitor(view, view.locateP(column + j), rowPlace,
+              getStagedOffset(e, e.add(batch, i), e.add(laneColumn, j)));
+  }
+}
+
+RowTensor::Pieces RowTensor::load(Value batch, int64_t row, int64_t column) {
+  Pieces pieces;
+  visit(batch, row, column,
+        [&](const StoreView &view, const StorePlace &p, const StorePlace &q,
+            Value) { pieces.push_back(view.load(p, q, width)); });
+  return pieces;
+}
+
+RowTensor::Pieces RowTensor::fetch(int64_t row, int64_t column) {
+  constexpr int64_t kManySums = 128;
+  if (width < kWidest || shape.blocks * shape.tileN / 2 > kManySums)
+    return {};
+  Pieces pieces;
+  forEachBatch([&](Value batch) { pieces = load(batch, row, column); });
+  return pieces;
+}
+
+void RowTensor::stage(const Pieces &fetched, int64_t row, int64_t column,
+                      Value buffer) {
+  forEachBatch([&](Value batch) {
+    Pieces pieces = fetched.empty() ? load(batch, row, column) : fetched;
+    const Value *next = pieces.begin();
+    visit(batch, row, column,
+          [&](const StoreView &, const StorePlace &, const StorePlace &,
+              Value offset) {
+            LLVM::StoreOp::create(e.b, e.loc, *next++,
+                                  addBytes(e, buffer, offset),
+                                  width * kElementBytes);
+          });
+  });
+}
+
+/// Integers, as StoreView takes them.
+Type RowTensor::getPieceType() const {
+  constexpr int64_t kWordBytes = 4;
+  const int64_t bytes = width * kElementBytes;
+  Type word = e.b.getIntegerType(std::min(bytes, kWordBytes) * 8);
+  return bytes > kWordBytes ? VectorType::get(bytes / kWordBytes, word) : word;
+}
+
+/// Reads all pieces first, since no read passes a store.
+void RowTensor::store(Value buffer, int64_t row, int64_t column) {
+  forEachBatch([&](Value batch) {
+    Pieces pieces;
+    visit(batch, row, column,
+          [&](const StoreView &, const StorePlace &, const StorePlace &,
+              Value offset) {
+            pieces.push_back(LLVM::LoadOp::create(e.b, e.loc, getPieceType(),
+                                                  addBytes(e, buffer, offset),
+                                                  width * kElementBytes));
+          });
+    const Value *next = pieces.begin();
+    visit(batch, row, column,
+          [&](const StoreView &view, const StorePlace &p, const StorePlace &q,
+              Value) { view.store(*next++, p, q); });
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// The way out
+//===----------------------------------------------------------------------===//
+
+/// Where buffers take turns, the other one's barrier of the warp lies between.
+void RowStore::awaitBuffer(int64_t buffers) {
+  if (buffers == 1)
+    emitWarpSync(e);
+}
+
+void RowStore::copyOut(Value buffer, int64_t row, int64_t column) {
+  emitWarpSync(e);
+  result.store(buffer, row, column);
+}

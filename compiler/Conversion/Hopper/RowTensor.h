@@ -1,0 +1,79 @@
+//===- RowTensor.h - A tensor whose rows a warp moves ----------*- C++ -*-===//
+//
+// Between a tensor and a staging buffer, without the TMA unit: each lane moves
+// as many neighbouring columns as memory allows, the lanes of a row lie side
+// by side, and each row has an address and checks of its own. A row of whole
+// 16-byte pieces is 8 lanes, which read and write shared memory without
+// conflicts: each phase of an access is one row, so all banks. Narrower pieces
+// are moved in a loop over batches of rows, which keeps them few.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_COMPILER_CONVERSION_HOPPER_ROWTENSOR_H
+#define TESSERA_COMPILER_CONVERSION_HOPPER_ROWTENSOR_H
+
+#include "compiler/Conversion/Hopper/WayOut.h"
+#include "compiler/Conversion/StoreView.h"
+
+namespace tessera {
+
+/// A view of the result's shape with elements of 16 bits, as one lane moves it.
+class RowTensor {
+public:
+  /// `pointer` is the tensor's; `warp` the warp's number in its warpgroup.
+  RowTensor(Emitter &e, const HopperShape &shape, dnn::ViewOp view,
+            mlir::Value pointer, mlir::Value warp, mlir::Value lane);
+
+  /// Before anything of `tile` is moved.
+  void begin(const ResultTile &tile);
+
+  using Pieces = llvm::SmallVector<mlir::Value>;
+  /// The lane's share of the warp's 16 rows of the wgmma at `row`, in 64
+  /// columns from `column` of the tile on, with zeros where there is nothing.
+  /// None if that is too much to hold: then stage() loads.
+  Pieces fetch(int64_t row, int64_t column);
+  /// Puts the same rows into a staging buffer; `fetched` are its pieces.
+  void stage(const Pieces &fetched, int64_t row, int64_t column,
+             mlir::Value buffer);
+  /// Stores rows of a staging buffer.
+  void store(mlir::Value buffer, int64_t row, int64_t column);
+
+private:
+  using Visitor =
+      llvm::function_ref<void(const StoreView &, const StorePlace &column,
+                              const StorePlace &row, mlir::Value offset)>;
+  void forEachBatch(llvm::function_ref<void(mlir::Value)> body);
+  void visit(mlir::Value batch, int64_t row, int64_t column, Visitor visitor);
+  Pieces load(mlir::Value batch, int64_t row, int64_t column);
+  mlir::Type getPieceType() const;
+
+  Emitter &e;
+  const HopperShape &shape;
+  ViewAccess access;
+  mlir::Value pointer;
+  llvm::ArrayRef<int64_t> extents;
+  mlir::Value warp, lane;
+  int64_t width;       ///< Elements of a piece.
+  int64_t lanesPerRow; ///< Pieces that lie side by side.
+  ResultTile tile;
+  std::optional<GlobalBuffer> tensor; ///< At the tile.
+};
+
+/// A staged result that leaves row by row.
+class RowStore final : public WayOut {
+public:
+  RowStore(Emitter &e, RowTensor result) : e(e), result(std::move(result)) {}
+
+  void begin(const ResultTile &tile) override { result.begin(tile); }
+  void awaitBuffer(int64_t buffers) override;
+  void copyOut(mlir::Value buffer, int64_t row, int64_t column) override;
+  void finish() override {}
+
+private:
+  Emitter &e;
+  RowTensor result;
+};
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_CONVERSION_HOPPER_ROWTENSOR_H

@@ -1,0 +1,154 @@
+//===- StoreExtra.cpp - Further tensors of an epilogue --------------------===//
+
+#include "compiler/Conversion/Hopper/StoreExtra.h"
+#include "compiler/Conversion/Hopper/RowTensor.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+using namespace tessera;
+
+/// The two elements of a register, as f32s.
+static void unpackPair(Emitter &e, Value word, Type element,
+                       StoreExtra::Values &values) {
+  Value pair =
+      LLVM::BitcastOp::create(e.b, e.loc, VectorType::get(2, element), word);
+  pair = arith::ExtFOp::create(e.b, e.loc, VectorType::get(2, e.b.getF32Type()),
+                               pair);
+  for (int64_t i : {0, 1})
+    values.push_back(
+        LLVM::ExtractElementOp::create(e.b, e.loc, pair, e.constant(i)));
+}
+
+//===----------------------------------------------------------------------===//
+// One value a channel
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Does not depend on rows.
+class ChannelExtra final : public StoreExtra {
+public:
+  ChannelExtra(Emitter &e, const HopperShape &shape, dnn::ViewOp view,
+               Value pointer, Value lane)
+      : e(e), shape(shape), access(view), pointer(pointer),
+        extents(view.getType().getShape()),
+        firstColumn(e.mul(e.andi(lane, 3), 2)) {}
+
+  void begin(const ResultTile &tile) override;
+  Values fetch(int64_t row, int64_t column) override;
+  Values unpack(const Values &fetched, int64_t row, int64_t column,
+                Value buffer) override;
+
+private:
+  Emitter &e;
+  const HopperShape &shape;
+  ViewAccess access;
+  Value pointer;
+  ArrayRef<int64_t> extents;
+  Value firstColumn; ///< Of the lane, in each 8.
+  std::optional<StoreView> view;
+};
+} // namespace
+
+void ChannelExtra::begin(const ResultTile &tile) {
+  GlobalBuffer buffer = makeBuffer(e, access, pointer, tile.group, tile.row);
+  view.emplace(e, access, std::move(buffer),
+               StoreSide{2, extents[2], shape.tileN, firstColumn, tile.column},
+               StoreSide{1, extents[1], shape.tileM, e.constant(0), tile.row});
+}
+
+ChannelExtra::Values ChannelExtra::fetch(int64_t, int64_t column) {
+  constexpr int64_t kPair = 2, kFragment = 8;
+  const int64_t width = view->getWidth(kPair);
+  StorePlace anyRow = view->locateQ(0, /*isAnywhere=*/true);
+  Values fetched;
+  for (int64_t i = 0; i < kStoreColumns; i += kFragment)
+    for (int64_t j = 0; j < kPair; j += width)
+      fetched.push_back(
+          view->load(view->locateP(column + i + j), anyRow, width));
+  return fetched;
+}
+
+/// Of 16 columns a lane has a pair in two rows, then the other pair.
+ChannelExtra::Values ChannelExtra::unpack(const Values &fetched, int64_t,
+                                          int64_t, Value) {
+  Type element = access.getElementType();
+  Values pairs;
+  for (Value value : fetched) {
+    if (value.getType().isInteger(32)) {
+      unpackPair(e, value, element, pairs);
+      continue;
+    }
+    value = arith::BitcastOp::create(e.b, e.loc, element, value);
+    pairs.push_back(arith::ExtFOp::create(e.b, e.loc, e.b.getF32Type(), value));
+  }
+  Values values;
+  for (size_t i = 0; i < pairs.size(); i += 2)
+    for (int64_t row = 0; row < 2; ++row)
+      values.append({pairs[i], pairs[i + 1]});
+  return values;
+}
+
+//===----------------------------------------------------------------------===//
+// One value an element
+//===----------------------------------------------------------------------===//
+
+namespace {
+class ElementExtra final : public StoreExtra {
+public:
+  ElementExtra(Emitter &e, const HopperShape &shape, dnn::ViewOp view,
+               Value pointer, Value warp, Value lane)
+      : e(e), element(view.getType().getElementType()),
+        rows(e, shape, view, pointer, warp, lane),
+        offsets(getFragmentOffsets(e, lane)) {}
+
+  void begin(const ResultTile &tile) override { rows.begin(tile); }
+  Values fetch(int64_t row, int64_t column) override {
+    return rows.fetch(row, column);
+  }
+  Values unpack(const Values &fetched, int64_t row, int64_t column,
+                Value buffer) override;
+
+private:
+  Emitter &e;
+  Type element;
+  RowTensor rows;
+  SmallVector<Value> offsets;
+};
+} // namespace
+
+ElementExtra::Values ElementExtra::unpack(const Values &fetched, int64_t row,
+                                          int64_t column, Value buffer) {
+  constexpr int64_t kMatrices = 4;
+  rows.stage(fetched, row, column, buffer);
+  emitWarpSync(e);
+  auto shape8x8 = NVVM::LdStMatrixShapeAttr::get(e.b.getContext(), 8, 8);
+  auto words = LLVM::LLVMStructType::getLiteral(
+      e.b.getContext(), SmallVector<Type>(kMatrices, e.b.getI32Type()));
+  Values values;
+  for (Value offset : offsets) {
+    Value loaded = NVVM::LdMatrixOp::create(
+        e.b, e.loc, words, addBytes(e, buffer, offset), kMatrices,
+        NVVM::MMALayout::row, shape8x8, NVVM::LdStMatrixEltType::B16);
+    for (int64_t i = 0; i < kMatrices; ++i)
+      unpackPair(e, LLVM::ExtractValueOp::create(e.b, e.loc, loaded, i),
+                 element, values);
+  }
+  emitWarpSync(e);
+  return values;
+}
+
+std::unique_ptr<StoreExtra>
+tessera::makeStoreExtra(Emitter &e, const HopperShape &shape, dnn::ViewOp view,
+                        Value pointer, Value warp, Value lane) {
+  auto isMoved = [&](unsigned index) {
+    AccessSpace space = ViewAccess(view).getSpace(index);
+    return llvm::any_of(space.coefs, [](const auto &form) {
+      return llvm::any_of(form, [](int64_t factor) { return factor != 0; });
+    });
+  };
+  if (!isMoved(1))
+    return std::make_unique<ChannelExtra>(e, shape, view, pointer, lane);
+  return std::make_unique<ElementExtra>(e, shape, view, pointer, warp, lane);
+}

@@ -1,0 +1,61 @@
+//===- SumStore.h - From sums to the result --------------------*- C++ -*-===//
+//
+// A warp rounds 64 columns of its 16 rows at a time into a staging buffer in
+// shared memory, from where they leave (WayOut). No other warp takes part, so
+// that warps run apart. Two buffers take turns: while one leaves, the other is
+// filled. A result of f32 (the parts of a split reduction) is staged as it is,
+// 32 columns at a time.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_COMPILER_CONVERSION_HOPPER_SUMSTORE_H
+#define TESSERA_COMPILER_CONVERSION_HOPPER_SUMSTORE_H
+
+#include "compiler/Conversion/Hopper/StoreExtra.h"
+
+#include "mlir/IR/IRMapping.h"
+
+namespace tessera {
+
+class SumStore {
+public:
+  using Extras = std::vector<std::unique_ptr<StoreExtra>>;
+
+  /// `staging` points to the staging buffers of this warp; `scalars` maps what
+  /// the epilogue takes from outside.
+  SumStore(Emitter &e, const HopperShape &shape, dnn::TileStoreOp store,
+           std::unique_ptr<WayOut> wayOut, Extras extras, mlir::Value staging,
+           mlir::Value lane, mlir::IRMapping scalars);
+
+  /// Stores the sums of each block of 64 rows.
+  void emit(llvm::ArrayRef<mlir::Value> sums, const ResultTile &tile);
+  /// Waits until everything is stored.
+  void finish() { wayOut->finish(); }
+
+private:
+  /// What was fetched of each extra.
+  using Fetched = std::vector<StoreExtra::Values>;
+
+  Fetched fetch(int64_t row, int64_t column);
+  llvm::SmallVector<mlir::Value> getSumOffsets(mlir::Value lane);
+  mlir::Value getPair(mlir::Value sums, int64_t column, int64_t i,
+                      const Fetched &extraValues);
+  void stageSums(mlir::Value sums, int64_t column, mlir::Value buffer);
+  void stageMatrices(mlir::Value sums, int64_t column,
+                     const Fetched &extraValues, mlir::Value buffer);
+
+  Emitter &e;
+  const HopperShape &shape;
+  dnn::TileStoreOp store;
+  mlir::Type element; ///< Of the result.
+  std::unique_ptr<WayOut> wayOut;
+  Extras extras;
+  mlir::Value staging;
+  mlir::IRMapping scalars;
+  /// Where the lane puts each 16 columns in a buffer, each 8 of f32: bytes.
+  llvm::SmallVector<mlir::Value> offsets;
+};
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_CONVERSION_HOPPER_SUMSTORE_H

@@ -1,0 +1,41 @@
+//===- WayOut.h - How a staged result leaves -------------------*- C++ -*-===//
+//
+// A warp stages 64 columns of its 16 rows in shared memory. From there whole
+// rows leave: through the TMA unit where the result is a matrix to a tensor
+// map (TmaStore), else each at its own address (RowStore).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_COMPILER_CONVERSION_HOPPER_WAYOUT_H
+#define TESSERA_COMPILER_CONVERSION_HOPPER_WAYOUT_H
+
+#include "compiler/Conversion/Hopper/HopperShape.h"
+#include "compiler/Conversion/Hopper/SharedMemory.h"
+
+namespace tessera {
+
+/// What a warpgroup stores of a tile.
+struct ResultTile {
+  mlir::Value group, row, column;
+};
+
+/// For all lanes of a warp, which emit these calls together.
+class WayOut {
+public:
+  virtual ~WayOut() = default;
+
+  /// Before anything of `tile` is stored.
+  virtual void begin(const ResultTile &tile) = 0;
+  /// Before a staging buffer is written, if `buffers` take turns: what it held
+  /// has left.
+  virtual void awaitBuffer(int64_t buffers) = 0;
+  /// The buffer holds the result from `column` of the tile on, and of each warp
+  /// the rows of the wgmma at `row`.
+  virtual void copyOut(mlir::Value buffer, int64_t row, int64_t column) = 0;
+  /// Behind the last tile.
+  virtual void finish() = 0;
+};
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_CONVERSION_HOPPER_WAYOUT_H

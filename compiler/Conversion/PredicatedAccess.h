@@ -1,0 +1,35 @@
+//===- PredicatedAccess.h - Accesses under a predicate ---------*- C++ -*-===//
+//
+// On NVIDIA's chips any instruction may have a predicate, which costs next to
+// nothing: an access needs no offset that is compared with a size, only the
+// address and the check of its coordinates. AMD's have no such thing and check
+// offsets for nothing instead (DeviceOps.h).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_COMPILER_CONVERSION_PREDICATEDACCESS_H
+#define TESSERA_COMPILER_CONVERSION_PREDICATEDACCESS_H
+
+#include "compiler/Conversion/Emitter.h"
+
+namespace tessera {
+
+inline bool hasPredicates(const DeviceOps &device) {
+  return device.getTarget().vendor == Vendor::Nvidia;
+}
+
+/// Loads `type`, an integer or a vector of i32, from `pointer`; words of
+/// `otherwise` where `condition` is false, which is null if it never is.
+/// `isConstant`: nothing stores to that memory.
+mlir::Value loadIf(Emitter &e, mlir::Value condition, mlir::Type type,
+                   mlir::Value pointer, int64_t alignment, uint32_t otherwise,
+                   bool isConstant);
+
+/// Stores an integer or a vector of i32 to `pointer` where `condition`, which
+/// may be null, is true.
+void storeIf(Emitter &e, mlir::Value condition, mlir::Value value,
+             mlir::Value pointer, int64_t alignment);
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_CONVERSION_PREDICATEDACCESS_H
