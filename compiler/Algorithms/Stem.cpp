@@ -160,8 +160,7 @@ static std::vector<StemTile> getTiles(const GemmShapes &shapes,
             {8, 16, 32, 4, 1, mma},
             {4, 16, 32, 2, 2, mma}};
   if (mma == "mma16")
-    return {{16, 16, 64, 4, 2, mma},
-            {8, 16, 64, 2, 2, mma},
+    return {{8, 16, 64, 2, 2, mma},
             {8, 16, 32, 4, 1, mma},
             {4, 16, 32, 2, 1, mma}};
   if (mma == "fma" && target.waveSize == 64)
