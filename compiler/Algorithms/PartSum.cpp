@@ -58,21 +58,23 @@ func::FuncOp tessera::appendKernel(dnn::ConvOp conv, StringRef suffix) {
 }
 
 static constexpr int64_t kThreads = 256, kMaxWidth = 4;
+/// Elements that a thread loads at once, of several parts.
+static constexpr int64_t kLoaded = 64;
 
 /// The elements of a thread. Of many parts of a small result a thread takes
 /// one: its loads in flight are then as many parts, and a chip has threads
 /// enough for all elements.
-static int64_t getSumWidth(MemRefType workspace) {
-  constexpr int64_t kFewThreads = 1 << 17, kFewParts = 16;
-  const int64_t parts = workspace.getDimSize(0);
-  const bool isSmall =
-      workspace.getNumElements() / parts < kFewThreads * kMaxWidth;
-  return getAccessWidth(workspace, workspace.getRank() - 1,
-                        isSmall && parts > kFewParts ? 1 : kMaxWidth);
+static int64_t chooseWidth(int64_t elements, int64_t parts) {
+  constexpr int64_t kFewThreads = 1 << 17, kFewParts = kLoaded / kMaxWidth;
+  const bool isSmall = elements < kFewThreads * kMaxWidth;
+  return isSmall && parts > kFewParts ? 1 : kMaxWidth;
+}
+
+int64_t tessera::countSumTurns(int64_t elements, int64_t parts) {
+  return llvm::divideCeilSigned(parts * chooseWidth(elements, parts), kLoaded);
 }
 
 void tessera::buildPartSum(dnn::ConvOp conv, Value workspace) {
-  constexpr int64_t kLoaded = 64; // Elements of a thread at once.
   ConvProgram program(conv);
   func::FuncOp function = appendKernel(conv, "_sum");
   OpBuilder b(function.getBody().front().getTerminator());
@@ -83,10 +85,11 @@ void tessera::buildPartSum(dnn::ConvOp conv, Value workspace) {
 
   // The workspace is packed, so its last dimension is the one to share out.
   int64_t last = type.getRank() - 1;
-  int64_t width = getSumWidth(type);
+  const int64_t parts = type.getDimSize(0);
+  const int64_t width = getAccessWidth(
+      type, last, chooseWidth(type.getNumElements() / parts, parts));
   // Parts that are loaded before the first is added: one by one, each would
   // wait for memory. Behind the last part, a load gives zero.
-  const int64_t parts = type.getDimSize(0);
   const int64_t turns = llvm::divideCeilSigned(parts * width, kLoaded);
   const int64_t atOnce = llvm::divideCeilSigned(parts, turns);
   SmallVector<int64_t> sizes(type.getShape().drop_front());

@@ -29,6 +29,10 @@ mlir::func::FuncOp appendKernel(dnn::ConvOp conv, llvm::StringRef suffix);
 /// epilogue and stores the result. To be called before `conv` is erased.
 void buildPartSum(dnn::ConvOp conv, mlir::Value workspace);
 
+/// How often a thread of that kernel waits for memory, of a packed result of
+/// `elements`; for models.
+int64_t countSumTurns(int64_t elements, int64_t parts);
+
 /// Puts a kernel before that of `conv` that sets `tensor`, an argument of its
 /// function, to zero.
 void buildZeros(dnn::ConvOp conv, mlir::Value tensor);

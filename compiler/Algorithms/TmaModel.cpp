@@ -83,14 +83,18 @@ GemmTile TmaShape::getTile(int parts) const {
   return tile;
 }
 
-double tessera::getTileClocks(const TmaShape &shape, double steps) {
-  const double products = shape.m * shape.n * kTmaStep / kTmaRates.products;
-  const double copied = (shape.m + shape.n) * kTmaStep * 2 / kTmaRates.l2Bytes;
+double tessera::getStoreClocks(const TmaShape &shape, const TmaRates &rates) {
+  return shape.m * shape.n /
+         (shape.hidesStores() ? rates.hiddenSums : rates.exposedSums);
+}
+
+double tessera::getTileClocks(const TmaShape &shape, double steps,
+                              const TmaRates &rates) {
+  const double products = shape.m * shape.n * kTmaStep / rates.products;
+  const double copied = (shape.m + shape.n) * kTmaStep * 2 / rates.l2Bytes;
   // Each wgmma reads its 64 rows and all columns.
   const double read =
-      (shape.m + shape.n * shape.m / 64.0) * kTmaStep * 2 / kTmaRates.readBytes;
+      (shape.m + shape.n * shape.m / 64.0) * kTmaStep * 2 / rates.readBytes;
   return steps * std::max({products, copied, read}) +
-         shape.m * shape.n /
-             (shape.hidesStores() ? kTmaRates.hiddenSums
-                                  : kTmaRates.exposedSums);
+         getStoreClocks(shape, rates);
 }

@@ -64,9 +64,12 @@ struct TmaRates {
 /// first choice reaches 0.994 of the best in geometric mean, 0.96 at least.
 inline constexpr TmaRates kTmaRates;
 
+/// Clocks to store the sums of one tile, rounded.
+double getStoreClocks(const TmaShape &shape, const TmaRates &rates);
 /// Clocks of one tile of `steps`, on average, if nothing but its workgroups
 /// holds them up.
-double getTileClocks(const TmaShape &shape, double steps);
+double getTileClocks(const TmaShape &shape, double steps,
+                     const TmaRates &rates = kTmaRates);
 
 } // namespace tessera
 
