@@ -98,7 +98,7 @@ static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
          kTmaRates.begin;
 }
 
-/// More leave no registers for what an epilogue reads at every element.
+/// More leave no registers for what an epilogue reads.
 static constexpr int kManySums = 128;
 
 std::vector<Candidate> tessera::getTmaCandidates(const ConvProblem &problem,
@@ -108,9 +108,10 @@ std::vector<Candidate> tessera::getTmaCandidates(const ConvProblem &problem,
     return getTmaWeightCandidates(problem, target);
   if (!fitsTma(problem, target))
     return candidates;
-  const bool hasElements = problem.epilogue.residual || problem.epilogue.beta;
+  const Epilogue &epilogue = problem.epilogue;
+  const bool hasTensors = epilogue.bias || epilogue.residual || epilogue.beta;
   for (const TmaShape &shape : getTmaShapes())
-    if (!hasElements || shape.countSums() <= kManySums)
+    if (!hasTensors || shape.countSums() <= kManySums)
       candidates.push_back({shape.getTile(/*parts=*/1).toConfig(),
                             estimateClocks(problem, shape, target)});
   return candidates;

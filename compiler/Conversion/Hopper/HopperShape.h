@@ -51,6 +51,12 @@ struct HopperShape {
   }
   int64_t getThreads() const { return (consumers + 1) * kWarpgroup; }
 
+  /// Whether the sums leave a thread registers for what an epilogue reads.
+  bool hasSpareRegisters() const {
+    constexpr int64_t kManySums = 128;
+    return blocks * tileN / 2 <= kManySums;
+  }
+
   /// Registers of a thread of the producer and of a consumer after they have
   /// shared out anew what the launch gave (setmaxnreg, multiples of 8).
   int64_t getProducerRegisters() const { return consumers == 3 ? 32 : 40; }

@@ -276,14 +276,14 @@ void KernelWriter::passTurn() {
 
 void KernelWriter::emitTile(Wgmma &wgmma, SumStore &store, Value tile,
                             RingPlace &place) {
-  if (shape.isPingPong)
-    takeTurn();
   ResultTile result = locateTile(tile);
   Value steps = plan.walk.countSteps(e, result.group);
-  SmallVector<Value> sums = emitSums(wgmma, steps, place);
   if (!shape.isPingPong)
     result.row = e.add(result.row, e.mul(consumer, shape.blocks * kWgmmaRows));
-  store.emit(sums, result);
+  store.begin(result);
+  if (shape.isPingPong)
+    takeTurn();
+  store.emit(emitSums(wgmma, steps, place));
 }
 
 /// A scalar that TileProgram found: an argument, or one that is truncated.

@@ -68,8 +68,7 @@ RowTensor::Pieces RowTensor::load(Value batch, int64_t row, int64_t column) {
 }
 
 RowTensor::Pieces RowTensor::fetch(int64_t row, int64_t column) {
-  constexpr int64_t kManySums = 128;
-  if (width < kWidest || shape.blocks * shape.tileN / 2 > kManySums)
+  if (width < kWidest || !shape.hasSpareRegisters())
     return {};
   Pieces pieces;
   forEachBatch([&](Value batch) { pieces = load(batch, row, column); });

@@ -93,16 +93,22 @@ SumStore::Fetched SumStore::fetch(int64_t row, int64_t column) {
   return fetched;
 }
 
-void SumStore::emit(ArrayRef<Value> sums, const ResultTile &tile) {
+void SumStore::begin(const ResultTile &tile) {
   wayOut->begin(tile);
   for (const auto &extra : extras)
     extra->begin(tile);
+  if (shape.hasSpareRegisters())
+    next = fetch(0, 0);
+}
+
+void SumStore::emit(ArrayRef<Value> sums) {
   const int64_t columns = kRowBytes * 8 / element.getIntOrFloatBitWidth();
   const int64_t perBlock = shape.tileN / columns;
   const int64_t pieces = perBlock * shape.blocks;
   auto getRow = [&](int64_t piece) { return piece / perBlock * kWgmmaRows; };
   auto getColumn = [&](int64_t piece) { return piece % perBlock * columns; };
-  Fetched next = fetch(0, 0);
+  if (!shape.hasSpareRegisters())
+    next = fetch(0, 0);
   for (int64_t piece = 0; piece < pieces; ++piece) {
     Fetched values = std::move(next);
     if (piece + 1 < pieces)

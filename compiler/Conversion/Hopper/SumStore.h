@@ -27,8 +27,11 @@ public:
            std::unique_ptr<WayOut> wayOut, Extras extras, mlir::Value staging,
            mlir::Value lane, mlir::IRMapping scalars);
 
-  /// Stores the sums of each block of 64 rows.
-  void emit(llvm::ArrayRef<mlir::Value> sums, const ResultTile &tile);
+  /// Before the products of `tile`: what its first piece needs of the extra
+  /// tensors is under way meanwhile.
+  void begin(const ResultTile &tile);
+  /// Stores the sums of each block of 64 rows of that tile.
+  void emit(llvm::ArrayRef<mlir::Value> sums);
   /// Waits until everything is stored.
   void finish() { wayOut->finish(); }
 
@@ -52,6 +55,7 @@ private:
   Extras extras;
   mlir::Value staging;
   mlir::IRMapping scalars;
+  Fetched next; ///< Of the first piece of a tile.
   /// Where the lane puts each 16 columns in a buffer, each 8 of f32: bytes.
   llvm::SmallVector<mlir::Value> offsets;
 };
