@@ -21,7 +21,8 @@ struct MemoryRates {
 /// Peaks. LDS as in runtime/Emulator/Measure/ChipCosts.def; the second-level
 /// cache and memory of the largest product of the generation, over its units
 /// and clock: 128 bytes a channel of the cache; MI250X 1.6 TB/s, MI300X 5.3,
-/// MI355X 8, RX 6900 XT 0.5, RX 7900 XTX 0.96, RX 9070 XT 0.64.
+/// MI355X 8, RX 6900 XT 0.5, RX 7900 XTX 0.96, RX 9070 XT 0.64. Of NVIDIA's
+/// chips what TmaTiles.cpp was fitted to, an H100.
 static MemoryRates getMemoryRates(MatrixUnit unit) {
   switch (unit) {
   case MatrixUnit::None:
@@ -37,6 +38,8 @@ static MemoryRates getMemoryRates(MatrixUnit unit) {
     return {128, 21, 4};
   case MatrixUnit::WmmaGfx12:
     return {128, 32, 3.4};
+  case MatrixUnit::MmaSm80:
+    return {128, 61, 21};
   }
   return {};
 }

@@ -61,6 +61,19 @@ static constexpr GemmShape kWmmaGfx12[] = {
     {32, 32, 2, 2, 64, 2, false, 0.64, true},
 };
 
+// mma.sync: shares of the peak below on an H100, forward 3x3 of 256 to 256
+// channels. The largest tiles fill 255 registers.
+static constexpr GemmShape kMma[] = {
+    {128, 256, 2, 4, 64, 2, false, 0.72, false, false},
+    {256, 128, 4, 2, 64, 2, false, 0.67, false, false},
+    {128, 128, 2, 4, 64, 2, false, 0.59, true},
+    {64, 128, 1, 4, 64, 2, false, 0.47, true},
+    {128, 64, 2, 2, 64, 2, false, 0.46, true},
+    {64, 64, 2, 2, 64, 2, false, 0.38, true},
+    {64, 32, 2, 1, 64, 2, false, 0.30, true},
+    {32, 64, 1, 2, 64, 2, false, 0.30, true},
+};
+
 // One wave64 lane grid is 8 x 8, one wave32 grid 4 x 8: the narrower tile
 // keeps 16 accumulators a lane on both.
 static constexpr GemmShape kFmaWave64[] = {
@@ -95,6 +108,9 @@ static double getMatrixPeak(MatrixUnit unit, DataType type) {
     return 256;
   case MatrixUnit::WmmaGfx12:
     return type == DataType::I8 ? 1024 : 512;
+  case MatrixUnit::MmaSm80:
+    // NVIDIA's figures of the A100 over its multiprocessors and clock.
+    return type == DataType::I8 ? 2048 : 1024;
   }
   if (isWide)
     return 128;
@@ -134,6 +150,10 @@ GemmShapes tessera::getGemmShapes(const GpuTarget &target, DataType type) {
     if (isWide)
       return getFmaShapes(target);
     return {"wmma16", kWmmaGfx12, peak};
+  case MatrixUnit::MmaSm80:
+    if (isWide)
+      return getFmaShapes(target);
+    return {"mma16", kMma, peak};
   }
   return getFmaShapes(target);
 }

@@ -159,6 +159,10 @@ static std::vector<StemTile> getTiles(const GemmShapes &shapes,
             {4, 32, 64, 2, 2, mma},
             {8, 16, 32, 4, 1, mma},
             {4, 16, 32, 2, 2, mma}};
+  if (mma == "mma16")
+    return {{8, 16, 64, 2, 2, mma},
+            {8, 16, 32, 4, 1, mma},
+            {4, 16, 32, 2, 1, mma}};
   if (mma == "fma" && target.waveSize == 64)
     return {{8, 8, 64, 2, 2, mma}, {4, 16, 64, 2, 2, mma}};
   if (mma == "fma")

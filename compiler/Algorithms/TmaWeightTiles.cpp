@@ -81,8 +81,8 @@ static std::vector<int> getParts(const ConvProblem &p, const WeightsGemm &gemm,
 //===----------------------------------------------------------------------===//
 
 /// Fitted to 74 kernels on an H100 (ten layers): of these the first choice
-/// reaches 0.98 of the best at least, of 107 kernels of 17 layers measured later
-/// 0.99 in geometric mean, 0.96 at least.
+/// reaches 0.98 of the best at least, of 107 kernels of 17 layers measured
+/// later 0.99 in geometric mean, 0.96 at least.
 static constexpr TmaRates kRates = {.products = 2170,
                                     .l2Bytes = 67,
                                     .exposedSums = 6.7,

@@ -40,9 +40,21 @@ public:
              int64_t alignment) const override;
   void atomicAdd(Emitter &e, Value value, CheckedMemory memory,
                  Value lane) const override;
+  Value emitDirectPlace(Emitter &, Value wavePlace, Value,
+                        int64_t) const override {
+    return wavePlace;
+  }
   void loadToLds(Emitter &e, CheckedMemory memory, Value ldsPointer,
                  int64_t bytes, Value lane, Value uniform,
                  int64_t immediate) const override;
+  void endDirectGroup(Emitter &) const override {}
+  void waitForDirectGroups(Emitter &e, int64_t groups,
+                           int64_t loads) const override {
+    emitWait(e, groups * loads, 0);
+  }
+  Value readMatrices(Emitter &, Value, VectorType) const override {
+    llvm_unreachable("no row of AMD's reads matrices");
+  }
   Value multiply(Emitter &e, const MatrixInstruction &instruction, Value p,
                  Value q, Value accumulator) const override;
   Value dotBytes(Emitter &e, Value p, Value q,
@@ -149,6 +161,7 @@ void AmdDeviceOps::atomicAdd(Emitter &e, Value value, CheckedMemory memory,
                                           nullptr, nullptr);
 }
 
+/// The place is that of the wave, in M0; the chip adds the lane's.
 void AmdDeviceOps::loadToLds(Emitter &e, CheckedMemory memory, Value ldsPointer,
                              int64_t bytes, Value lane, Value uniform,
                              int64_t immediate) const {
@@ -165,6 +178,7 @@ Value AmdDeviceOps::multiply(Emitter &e, const MatrixInstruction &instruction,
                              Value p, Value q, Value accumulator) const {
   switch (instruction.kind) {
   case MatrixKind::Fma:
+  case MatrixKind::Mma:
     break;
   case MatrixKind::Mfma:
     return amdgpu::MFMAOp::create(
@@ -175,7 +189,7 @@ Value AmdDeviceOps::multiply(Emitter &e, const MatrixInstruction &instruction,
                                   instruction.rows, instruction.columns,
                                   instruction.k, p, q, accumulator);
   }
-  llvm_unreachable("the fma row is no instruction");
+  llvm_unreachable("the row is no instruction of AMD's");
 }
 
 Value AmdDeviceOps::dotBytes(Emitter &e, Value p, Value q,

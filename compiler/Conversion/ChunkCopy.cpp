@@ -24,8 +24,11 @@ ChunkCopy::ChunkCopy(Emitter &e, const ViewAccess &access, LdsTile lds,
                            : e.remu(thread, rowsPerPass);
   chunk = isChunkFirst ? e.remu(thread, lds.getChunks())
                        : e.divu(thread, rowsPerPass);
-  ldsOffset = e.toIndex(lds.emitOffset(e, row, chunk));
   passes = lds.rows / rowsPerPass;
+  for (int64_t first = 0; first < std::min(lds.rows, lds.getPeriod());
+       first += rowsPerPass)
+    ldsOffsets.push_back(
+        e.toIndex(lds.emitOffset(e, e.add(row, first), chunk)));
   for (unsigned pass = 0; pass < passes; ++pass)
     addRow(e.add(row, pass * rowsPerPass),
            e.mul(chunk, lds.getChunkElements()));
@@ -66,9 +69,11 @@ void ChunkCopy::write(unsigned pass, unsigned, ArrayRef<Value> pieces,
                       Value buffer) {
   auto type = VectorType::get(lds.getChunkElements(), access.getElementType());
   Value value = joinPieces(e, pieces, type);
-  Value offset = ldsOffset;
-  if (pass > 0)
+  size_t within = pass % ldsOffsets.size();
+  Value offset = ldsOffsets[within];
+  if (pass != within)
     offset = arith::AddIOp::create(
-        e.b, e.loc, offset, e.indexConstant(pass * rowsPerPass * lds.step));
+        e.b, e.loc, offset,
+        e.indexConstant((pass - within) * rowsPerPass * lds.step));
   vector::StoreOp::create(e.b, e.loc, value, buffer, offset);
 }

@@ -30,8 +30,10 @@ public:
 private:
   int64_t width; ///< Elements of one load.
   int64_t rowsPerPass;
-  mlir::Value chunk;     ///< Of this thread, within a row.
-  mlir::Value ldsOffset; ///< Of this thread's first chunk, an index.
+  mlir::Value chunk; ///< Of this thread, within a row.
+  /// Where this thread's chunks go, an index, for the passes within a period
+  /// of the layout.
+  llvm::SmallVector<mlir::Value> ldsOffsets;
 };
 
 } // namespace tessera

@@ -98,18 +98,36 @@ public:
   virtual void atomicAdd(Emitter &e, mlir::Value value, CheckedMemory memory,
                          mlir::Value lane) const = 0;
 
-  /// Loads `bytes` a lane to LDS, at `ldsPointer` + `immediate` and on; the
-  /// immediate is added to the offset in memory, too. Only of chips with
-  /// GpuTarget::directLdsBytes.
+  //===--------------------------------------------------------------------===//
+  // Loads to LDS: only of chips with GpuTarget::directLdsBytes
+  //===--------------------------------------------------------------------===//
+
+  /// What loadToLds() wants to know of the place of lane `lane` in a wave that
+  /// fills LDS from offset `wavePlace` on, `bytes` a lane.
+  virtual mlir::Value emitDirectPlace(Emitter &e, mlir::Value wavePlace,
+                                      mlir::Value lane,
+                                      int64_t bytes) const = 0;
+  /// Loads `bytes` a lane to LDS, at `ldsPointer` (moved by emitDirectPlace())
+  /// + `immediate`; the immediate is added to the offset in memory, too.
   virtual void loadToLds(Emitter &e, CheckedMemory memory,
                          mlir::Value ldsPointer, int64_t bytes,
                          mlir::Value lane, mlir::Value uniform,
                          int64_t immediate) const = 0;
+  /// Ends a group of loads to LDS.
+  virtual void endDirectGroup(Emitter &e) const = 0;
+  /// Waits for LDS operations, and until all but the youngest so many groups,
+  /// of `loads` each, are there for this thread.
+  virtual void waitForDirectGroups(Emitter &e, int64_t groups,
+                                   int64_t loads) const = 0;
 
   //===--------------------------------------------------------------------===//
   // Arithmetic
   //===--------------------------------------------------------------------===//
 
+  /// Reads four matrices of 8 rows by 16 bytes from LDS: a row of 16 bytes
+  /// lies at each lane's `ldsPointer`. Only of rows with readsMatrices().
+  virtual mlir::Value readMatrices(Emitter &e, mlir::Value ldsPointer,
+                                   mlir::VectorType type) const = 0;
   /// accumulator + P * Q, by an instruction of a matrix unit.
   virtual mlir::Value multiply(Emitter &e, const MatrixInstruction &instruction,
                                mlir::Value p, mlir::Value q,

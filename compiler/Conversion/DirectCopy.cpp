@@ -1,29 +1,37 @@
 //===- DirectCopy.cpp - Loads a factor directly to LDS --------------------===//
 
 #include "compiler/Conversion/DirectCopy.h"
-
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "compiler/Conversion/LdsPointer.h"
 
 using namespace mlir;
 using namespace tessera;
 
+/// The row that lies in line `line` of LDS: line(r) is its own inverse.
+static Value emitRowOfLine(Emitter &e, const LdsTile &lds, Value line) {
+  if (!lds.mixesRows())
+    return line;
+  return e.xori(line, e.andi(e.shru(line, LdsTile::kBlockShift), 1));
+}
+
 DirectCopy::DirectCopy(Emitter &e, const ViewAccess &access, LdsTile lds,
                        const ReductionWalk &walk, GlobalBuffer buffer,
                        int64_t threads, Value thread)
-    : TileCopy(e, access, lds, walk, std::move(buffer)) {
-  constexpr int64_t kLanes = kLoadBytes / kChunkBytes;
-  int64_t chunks = lds.getChunks(), rowsPerLoad = kLanes / chunks;
+    : TileCopy(e, access, lds, walk, std::move(buffer)),
+      loadBytes(getLoadBytes(e.device.getTarget())),
+      loadsPerBase(getLoadsPerBase(e.device.getTarget())) {
+  int64_t lanes = loadBytes / kChunkBytes;
+  int64_t chunks = lds.getChunks(), rowsPerLoad = lanes / chunks;
   passes = lds.rows * chunks / threads;
   // M0 is a scalar register: the wave must be known to be uniform.
-  Value wave = e.device.emitUniform(e, e.divu(thread, kLanes));
-  waveOffset = e.mul(wave, passes * kLoadBytes);
-  Value lane = e.remu(thread, kLanes);
+  Value wave = e.device.emitUniform(e, e.divu(thread, lanes));
+  Value lane = e.remu(thread, lanes);
+  place = e.device.emitDirectPlace(e, e.mul(wave, passes * loadBytes), lane,
+                                   kChunkBytes);
   Value first = e.add(e.mul(wave, passes * rowsPerLoad), e.divu(lane, chunks));
   for (unsigned pass = 0; pass < passes; ++pass) {
-    Value row = e.add(first, pass * rowsPerLoad);
+    Value row = emitRowOfLine(e, lds, e.add(first, pass * rowsPerLoad));
     Value chunk = lds.emitPlace(e, row, e.remu(lane, chunks));
-    int64_t immediate = pass % kLoadsPerBase * kLoadBytes;
+    int64_t immediate = pass % loadsPerBase * loadBytes;
     addRow(row, e.add(e.mul(chunk, lds.getChunkElements()),
                       -immediate / access.getElementBytes()));
   }
@@ -31,16 +39,9 @@ DirectCopy::DirectCopy(Emitter &e, const ViewAccess &access, LdsTile lds,
 
 void DirectCopy::load(unsigned pass, unsigned, Value position, Value buffer,
                       SmallVectorImpl<Value> &) {
-  Value base =
-      memref::ExtractAlignedPointerAsIndexOp::create(e.b, e.loc, buffer);
-  base = arith::IndexCastOp::create(e.b, e.loc, e.b.getI32Type(), base);
-  Type type = LLVM::LLVMPointerType::get(e.b.getContext(), 3);
-  Value pointer = LLVM::IntToPtrOp::create(e.b, e.loc, type, base);
-  Value offset =
-      e.add(waveOffset, pass / kLoadsPerBase * kLoadsPerBase * kLoadBytes);
-  pointer = LLVM::GEPOp::create(e.b, e.loc, type, e.b.getI8Type(), pointer,
-                                offset, LLVM::GEPNoWrapFlags::inbounds);
-  loadToLds(pass, pointer, position, pass % kLoadsPerBase * kLoadBytes);
+  Value pointer = emitLdsPointer(
+      e, buffer, e.add(place, pass / loadsPerBase * loadsPerBase * loadBytes));
+  loadToLds(pass, pointer, position, pass % loadsPerBase * loadBytes);
 }
 
 void DirectCopy::write(unsigned, unsigned, ArrayRef<Value>, Value) {

@@ -1,11 +1,12 @@
 //===- DirectCopy.h - Loads a factor directly to LDS -----------*- C++ -*-===//
 //
-// buffer_load ... lds: 16 bytes a lane go from memory to LDS, at M0 + immediate
-// + 16 times the lane, and touch no register. A wave therefore fills 1 KiB of
-// LDS as it lies, and the swizzle of LdsTile.h is applied to the chunk that a
-// lane loads instead of to the place that it writes.
+// buffer_load ... lds, or cp.async: 16 bytes a lane go from memory to LDS and
+// touch no register. A wave fills LDS as it lies, and the swizzle of LdsTile.h
+// is applied to the chunk that a lane loads instead of to the place that it
+// writes: AMD's lanes have no say in the place, which is M0 + immediate + 16
+// times the lane.
 //
-// The immediate moves both addresses. A wave copies rows that lie together in
+// That immediate moves both addresses. A wave copies rows that lie together in
 // LDS, so that four of its loads share one M0; each lane's memory offset is
 // lower by the immediate, and the descriptor begins some bytes before the
 // tensor to keep it from becoming negative.
@@ -21,12 +22,10 @@ namespace tessera {
 
 class DirectCopy : public TileCopy {
 public:
-  /// Bytes of LDS that one load of a wave fills, and loads that share one M0:
-  /// their immediates fit 12 bits.
-  static constexpr int64_t kLoadBytes = 1024;
-  static constexpr int64_t kLoadsPerBase = 4;
   /// Bytes before the tensor at which the descriptor in `buffer` must begin.
-  static constexpr int64_t kHeadroom = (kLoadsPerBase - 1) * kLoadBytes;
+  static int64_t getHeadroom(const GpuTarget &target) {
+    return (getLoadsPerBase(target) - 1) * getLoadBytes(target);
+  }
 
   DirectCopy(Emitter &e, const ViewAccess &access, LdsTile lds,
              const ReductionWalk &walk, GlobalBuffer buffer, int64_t threads,
@@ -41,7 +40,17 @@ public:
              mlir::Value buffer) override;
 
 private:
-  mlir::Value waveOffset; ///< Of this wave's first load in LDS, in bytes.
+  /// Bytes of LDS that one load of a wave fills, and loads that share one M0:
+  /// their immediates fit 12 bits.
+  static int64_t getLoadBytes(const GpuTarget &target) {
+    return target.waveSize * kChunkBytes;
+  }
+  static int64_t getLoadsPerBase(const GpuTarget &target) {
+    return target.vendor == Vendor::Amd ? 4 : 1;
+  }
+
+  int64_t loadBytes, loadsPerBase;
+  mlir::Value place; ///< Of the first load in LDS, in bytes.
 };
 
 } // namespace tessera

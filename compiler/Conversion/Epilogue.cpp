@@ -145,10 +145,9 @@ namespace {
 class ExtraTensor {
 public:
   ExtraTensor(Emitter &e, StoreView view, const TileMma &mma)
-      : e(e), view(std::move(view)), mma(mma),
-        accumulator(mma.getAccumulatorType()) {}
+      : e(e), view(std::move(view)), mma(mma), accumulator(mma.getSumsType()) {}
 
-  /// Its values for fragment `j` along P and `i` along Q.
+  /// Its values for fragment `j` along P and place `i` along Q.
   Value get(int64_t j, int64_t i) {
     Value &cached =
         values[{view.dependsOnP() ? j : 0, view.dependsOnQ() ? i : 0}];
@@ -168,15 +167,14 @@ private:
 
 Value ExtraTensor::load(int64_t j, int64_t i) {
   const MatrixInstruction &row = mma.getInstruction();
-  const FragmentSide &q = mma.hasLanesAlongN() ? mma.getM() : mma.getN();
   Type element = view.getAccess().getElementType();
   // What one side does not move is there wherever the other is, unless the
   // group alone puts it outside.
-  StorePlace placeQ = view.locateQ(view.dependsOnQ() ? i * q.rows : 0,
+  StorePlace placeQ = view.locateQ(view.dependsOnQ() ? mma.getPlaceOfQ(i) : 0,
                                    /*isAnywhere=*/true);
   SmallVector<Value> elements;
   int64_t width = view.dependsOnP() ? view.getWidth(row.accVector) : 1;
-  for (int64_t first = 0; first < row.accRegs; first += width) {
+  for (int64_t first = 0; first < row.getColumnRegs(); first += width) {
     if (first > 0 && !view.dependsOnP()) {
       elements.push_back(elements.front());
       continue;
@@ -189,7 +187,7 @@ Value ExtraTensor::load(int64_t j, int64_t i) {
   }
   if (!isa<VectorType>(accumulator))
     return elements.front();
-  auto type = VectorType::get(row.accRegs, e.b.getF32Type());
+  auto type = VectorType::get(row.getColumnRegs(), e.b.getF32Type());
   return vector::FromElementsOp::create(e.b, e.loc, type, elements);
 }
 
@@ -201,15 +199,10 @@ Value ExtraTensor::load(int64_t j, int64_t i) {
 static StoreView makeStoreView(Emitter &e, dnn::TileStoreOp store, Value view,
                                const TileMma &mma,
                                const EpilogueInputs &inputs) {
-  const MatrixInstruction &row = mma.getInstruction();
   bool alongN = mma.hasLanesAlongN();
   ArrayRef<int64_t> extents = store.getView().getType().getShape();
   ArrayRef<int64_t> tile = store.getValue().getType().getShape();
-  const FragmentSide &p = alongN ? mma.getN() : mma.getM();
-  const FragmentSide &q = alongN ? mma.getM() : mma.getN();
-  Value pFirst =
-      e.add(p.firstRow, e.mul(e.divu(inputs.lane, row.columns), row.accVector));
-  Value qFirst = e.add(q.firstRow, q.laneRow);
+  Value pFirst = mma.emitFirstOfP(), qFirst = mma.emitFirstOfQ();
   auto makeSide = [&](bool isN, Value first) {
     return isN ? StoreSide{2, extents[2], tile[1], first, inputs.column0}
                : StoreSide{1, extents[1], tile[0], first, inputs.row0};
@@ -230,29 +223,24 @@ static Value getElement(Emitter &e, Value accumulator, int64_t i) {
 void tessera::emitEpilogue(Emitter &e, dnn::TileStoreOp store,
                            const TileMma &mma, const EpilogueInputs &inputs) {
   const MatrixInstruction &row = mma.getInstruction();
-  bool alongN = mma.hasLanesAlongN();
-  const FragmentSide &p = alongN ? mma.getN() : mma.getM();
-  const FragmentSide &q = alongN ? mma.getM() : mma.getN();
   StoreView result = makeStoreView(e, store, store.getView(), mma, inputs);
   std::vector<ExtraTensor> extras;
   for (Value extra : store.getExtras())
     extras.emplace_back(e, makeStoreView(e, store, extra, mma, inputs), mma);
-  IRMapping scalars = mapEpilogueScalars(
-      e, store.getEpilogue(), mma.getAccumulatorType(), inputs.getScalar);
+  IRMapping scalars = mapEpilogueScalars(e, store.getEpilogue(),
+                                         mma.getSumsType(), inputs.getScalar);
 
   const bool isAtomic = store.getAtomic();
   int64_t width = isAtomic ? 1 : result.getWidth(row.accVector);
   SmallVector<StorePlace> placesQ;
-  for (int64_t i = 0; i < q.count; ++i)
-    placesQ.push_back(result.locateQ(i * q.rows));
-  for (int64_t j = 0; j < p.count; ++j) {
+  for (int64_t i = 0; i < mma.getPlacesOfQ(); ++i)
+    placesQ.push_back(result.locateQ(mma.getPlaceOfQ(i)));
+  for (int64_t j = 0; j < mma.getP().count; ++j) {
     SmallVector<StorePlace> placesP;
-    for (int64_t first = 0; first < row.accRegs; first += width)
+    for (int64_t first = 0; first < row.getColumnRegs(); first += width)
       placesP.push_back(result.locateP(mma.getPosition(j, first)));
-    for (int64_t i = 0; i < q.count; ++i) {
-      int64_t index =
-          alongN ? j * mma.getM().count + i : i * mma.getM().count + j;
-      SmallVector<Value> values = {inputs.accumulators[index]};
+    for (int64_t i = 0; i < mma.getPlacesOfQ(); ++i) {
+      SmallVector<Value> values = {mma.takeSums(inputs.accumulators, j, i)};
       for (ExtraTensor &extra : extras)
         values.push_back(extra.get(j, i));
       Value value = applyEpilogue(e, store.getEpilogue(), values, scalars);

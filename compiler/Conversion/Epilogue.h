@@ -20,7 +20,6 @@ namespace tessera {
 struct EpilogueInputs {
   /// The accumulators of `mma`, in the order of MainLoop::emit().
   llvm::ArrayRef<mlir::Value> accumulators;
-  mlir::Value lane;
   mlir::Value row0;    ///< Of the workgroup's tile,
   mlir::Value column0; ///< in the views.
   /// The buffer of a view, for the workgroup's tile.

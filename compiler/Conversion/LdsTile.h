@@ -54,8 +54,13 @@ struct LdsTile {
   int64_t banks; ///< Of the chip's LDS.
   /// Rows of a block that a lane writes; 1 if it writes chunks.
   int64_t blockRows = 1;
+  /// Whether eight rows that lie four apart are read at once, or eight
+  /// neighbours (MatrixInstruction::getMatrixRowOfP()).
+  bool readsMatrices = false;
 
   bool isBlocked() const { return blockRows > 1; }
+  /// Whether the layout is that of blocks, which fits matrices as well.
+  bool isMixed() const { return isBlocked() || readsMatrices; }
   int64_t getChunkElements() const { return kChunkBytes / elementBytes; }
   int64_t getChunks() const { return step / getChunkElements(); }
 
@@ -67,32 +72,35 @@ struct LdsTile {
     return *best;
   }
 
-  /// In a blocked tile the two bits above the three are added to the two below,
-  /// and rows of 64 bytes are paired by bit 2. 64 banks are treated as 32.
+  /// In a mixed tile the two bits above the three are added to the two below,
+  /// and the three tell chunks apart: of rows of 64 bytes the lowest one, which
+  /// half of the banks a row has, the others the chunk. 64 banks are treated as
+  /// 32.
   static constexpr int64_t kBlockShift = 3;
   static constexpr int64_t kBlockMask = 3;
   int64_t getBlockTerm(int64_t row) const {
-    return (row ^ ((row >> kBlockShift) & kBlockMask)) & getLowMask();
+    int64_t mixed = row ^ ((row >> kBlockShift) & kBlockMask);
+    return (mixed >> (mixesRows() ? 1 : 0)) & getLowMask();
   }
   int64_t getLowMask() const { return std::min<int64_t>(getChunks(), 8) - 1; }
-  /// Whether line(r) exchanges the bits 0 and 2 of r.
-  bool exchangesRows() const { return isBlocked() && getChunks() == 4; }
+  /// Whether line(r) is r with the bit above the three added to the lowest.
+  bool mixesRows() const { return isMixed() && getChunks() == 4; }
   /// Rows after which the layout repeats.
-  int64_t getPeriod() const { return isBlocked() || banks == 64 ? 32 : 8; }
+  int64_t getPeriod() const { return isMixed() || banks == 64 ? 32 : 8; }
 
   /// Element offset of chunk `chunk` of row `row`.
   int64_t getOffset(int64_t row, int64_t chunk) const {
-    int64_t term = isBlocked() ? getBlockTerm(row) : getSwizzle().getTerm(row);
-    int64_t line =
-        exchangesRows() ? (row & ~5) | (row & 1) << 2 | ((row >> 2) & 1) : row;
+    int64_t term = isMixed() ? getBlockTerm(row) : getSwizzle().getTerm(row);
+    int64_t line = mixesRows() ? row ^ ((row >> kBlockShift) & 1) : row;
     return line * step + (chunk ^ term) * getChunkElements();
   }
 
   /// The place of chunk `chunk` in row `row`, and the chunk in that place.
   mlir::Value emitPlace(Emitter &e, mlir::Value row, mlir::Value chunk) const {
-    if (isBlocked()) {
+    if (isMixed()) {
       mlir::Value upper = e.andi(e.shru(row, kBlockShift), kBlockMask);
-      return e.xori(chunk, e.andi(e.xori(row, upper), getLowMask()));
+      mlir::Value mixed = e.shru(e.xori(row, upper), mixesRows() ? 1 : 0);
+      return e.xori(chunk, e.andi(mixed, getLowMask()));
     }
     const Swizzle &swizzle = getSwizzle();
     mlir::Value term = e.andi(e.shru(row, swizzle.shift), swizzle.mask);
@@ -106,9 +114,8 @@ struct LdsTile {
   /// getOffset() of values.
   mlir::Value emitOffset(Emitter &e, mlir::Value row, mlir::Value chunk) const {
     mlir::Value line = row;
-    if (exchangesRows())
-      line = e.add(e.andi(row, ~5),
-                   e.add(e.mul(e.andi(row, 1), 4), e.andi(e.shru(row, 2), 1)));
+    if (mixesRows())
+      line = e.xori(row, e.andi(e.shru(row, kBlockShift), 1));
     return e.add(e.mul(line, step),
                  e.mul(emitPlace(e, row, chunk), getChunkElements()));
   }

@@ -150,7 +150,7 @@ TileMma Frame::makeMma(LdsTile ldsM, LdsTile ldsN, const SourceFactory &sourceM,
 void Frame::emitStore(const TileMma &mma, ArrayRef<Value> accumulators) {
   emitEpilogue(
       e, program.store, mma,
-      {accumulators, lane, row0, column0,
+      {accumulators, row0, column0,
        [&](const ViewAccess &access) { return getBuffer(access, row0); },
        [&](Value scalar) { return emitScalar(e, scalar, function); }});
 }
@@ -160,17 +160,17 @@ static void emitPipelined(Frame &f) {
   TileProgram &program = f.program;
   int64_t step = program.pipeline.getStep();
   ArrayRef<int64_t> acc = program.mma.getAcc().getType().getShape();
-  LdsTile ldsM =
-      chooseLdsTile(f.accessM, acc[0], step, program.threads, f.target);
-  LdsTile ldsN =
-      chooseLdsTile(f.accessN, acc[1], step, program.threads, f.target);
+  LdsTile ldsM = chooseLdsTile(f.accessM, acc[0], step, program.threads,
+                               f.target, program.instruction);
+  LdsTile ldsN = chooseLdsTile(f.accessN, acc[1], step, program.threads,
+                               f.target, program.instruction);
   auto createCopy = [&](const ViewAccess &access, const LdsTile &lds,
                         Value first) -> std::unique_ptr<TileCopy> {
     if (program.isDirect())
       return std::make_unique<DirectCopy>(
           f.e, access, lds, program.walk,
-          f.getBuffer(access, first, DirectCopy::kHeadroom), program.threads,
-          f.thread);
+          f.getBuffer(access, first, DirectCopy::getHeadroom(f.target)),
+          program.threads, f.thread);
     return createTileCopy(f.e, access, lds, program.walk,
                           f.getBuffer(access, first), program.threads,
                           f.thread);

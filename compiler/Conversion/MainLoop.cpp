@@ -118,18 +118,20 @@ MainLoop::Actions MainLoop::makeRefills(unsigned current, Value position) {
                          Values none;
                          copy.load(own, 0, position, getBuffer(pass, current),
                                    none);
+                         if (pass + 1 == getPasses())
+                           e.device.endDirectGroup(e);
                        }});
   return actions;
 }
 
-/// Waits for LDS and, of direct copies, for all but the youngest
-/// `loadsInFlight` loads.
-void MainLoop::emitBarrier(int64_t loadsInFlight) {
+/// Waits for LDS and, of direct copies, for the loads of all but the youngest
+/// `stepsInFlight` steps.
+void MainLoop::emitBarrier(int64_t stepsInFlight) {
   if (!isDirect()) {
     e.device.emitLdsBarrier(e);
     return;
   }
-  e.device.emitWait(e, loadsInFlight, 0);
+  e.device.waitForDirectGroups(e, stepsInFlight, getPasses());
   e.device.emitOrderPin(e);
   e.device.emitBareBarrier(e);
 }
@@ -137,8 +139,7 @@ void MainLoop::emitBarrier(int64_t loadsInFlight) {
 /// The barrier, and the first fragments of the next step behind it.
 MainLoop::Actions MainLoop::makeTail(Values &fragments, unsigned next) {
   Actions actions;
-  int64_t inFlight = (getSteps() - 2) * getPasses();
-  actions.push_back({Kind::Other, [=, this] { emitBarrier(inFlight); }});
+  actions.push_back({Kind::Other, [=, this] { emitBarrier(getSteps() - 2); }});
   int64_t countM = mma.getM().count, total = getFragments();
   for (int64_t n = 0; n < total; ++n) {
     int64_t index = (n + countM) % total;
@@ -313,8 +314,10 @@ void MainLoop::stageFirstSteps(State &state) {
 
 /// Every buffer on its way.
 void MainLoop::fillBuffers() {
-  for (int64_t step = 0; step < getSteps(); ++step)
+  for (int64_t step = 0; step < getSteps(); ++step) {
     loadStep(e.constant(step * stepBytes), step);
+    e.device.endDirectGroup(e);
+  }
 }
 
 /// Step 0 in LDS, the steps ahead loaded, the first fragments of step 0 read.
@@ -330,7 +333,7 @@ MainLoop::State MainLoop::emitPrologue() {
     fillBuffers();
   else
     stageFirstSteps(state);
-  emitBarrier((getSteps() - 1) * getPasses());
+  emitBarrier(getSteps() - 1);
   if (pinned)
     e.device.emitOrderPin(e);
   for (int64_t index = 0; index < getFragments(); ++index)

@@ -82,7 +82,7 @@ private:
                      unsigned next, mlir::Value position);
   Actions makeRefills(unsigned current, mlir::Value position);
   Actions makeTail(Values &fragments, unsigned next);
-  void emitBarrier(int64_t loadsInFlight);
+  void emitBarrier(int64_t stepsInFlight);
   Actions interleave(Actions multiplies, Actions reads, Actions copies,
                      Actions tail, Actions refills);
   void insertWaits(Actions &actions, int64_t multipliesPerChunk);

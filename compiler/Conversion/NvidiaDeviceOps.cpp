@@ -46,14 +46,20 @@ public:
              int64_t alignment) const override;
   void atomicAdd(Emitter &e, Value value, CheckedMemory memory,
                  Value lane) const override;
-  void loadToLds(Emitter &, CheckedMemory, Value, int64_t, Value, Value,
-                 int64_t) const override {
-    llvm_unreachable("tiles with copies directly to LDS have been refused");
+  Value emitDirectPlace(Emitter &e, Value wavePlace, Value lane,
+                        int64_t bytes) const override {
+    return e.add(wavePlace, e.mul(lane, bytes));
   }
-  Value multiply(Emitter &, const MatrixInstruction &, Value, Value,
-                 Value) const override {
-    llvm_unreachable("no row of a matrix unit is for these chips");
-  }
+  void loadToLds(Emitter &e, CheckedMemory memory, Value ldsPointer,
+                 int64_t bytes, Value lane, Value uniform,
+                 int64_t immediate) const override;
+  void endDirectGroup(Emitter &e) const override;
+  void waitForDirectGroups(Emitter &e, int64_t groups,
+                           int64_t loads) const override;
+  Value readMatrices(Emitter &e, Value ldsPointer,
+                     VectorType type) const override;
+  Value multiply(Emitter &e, const MatrixInstruction &instruction, Value p,
+                 Value q, Value accumulator) const override;
   Value dotBytes(Emitter &e, Value p, Value q,
                  Value accumulator) const override;
   Intrinsic getIntrinsic(Operation *op) const override;
@@ -297,9 +303,121 @@ void NvidiaDeviceOps::atomicAdd(Emitter &e, Value value, CheckedMemory memory,
           /*hasEffects=*/true);
 }
 
+/// cp.async of 16 bytes, of which it reads none and fills in zeros where the
+/// lane is out of range.
+void NvidiaDeviceOps::loadToLds(Emitter &e, CheckedMemory memory,
+                                Value ldsPointer, int64_t bytes, Value lane,
+                                Value uniform, int64_t immediate) const {
+  assert(immediate == 0 && "only AMD's loads have one for both addresses");
+  Value inside = emitIsInside(e, memory, lane, bytes);
+  Value address = emitAddress(e, memory.base, lane);
+  address = emitAddress(e, address, uniform);
+  Value size = e.select(inside, e.constant(bytes), e.constant(0));
+  NVVM::CpAsyncOp::create(e.b, e.loc, ldsPointer, address, bytes,
+                          NVVM::LoadCacheModifierKind::CG, size);
+}
+
+void NvidiaDeviceOps::endDirectGroup(Emitter &e) const {
+  NVVM::CpAsyncCommitGroupOp::create(e.b, e.loc);
+}
+
+void NvidiaDeviceOps::waitForDirectGroups(Emitter &e, int64_t groups,
+                                          int64_t) const {
+  NVVM::CpAsyncWaitGroupOp::create(e.b, e.loc, groups);
+}
+
 //===----------------------------------------------------------------------===//
 // Arithmetic
 //===----------------------------------------------------------------------===//
+
+/// The 32-bit registers of a fragment, as mma.sync takes them: pairs of f16, or
+/// integers.
+static SmallVector<Value> splitRegisters(Emitter &e, Value fragment) {
+  auto type = cast<VectorType>(fragment.getType());
+  int64_t perRegister = 32 / type.getElementTypeBitWidth();
+  int64_t count = type.getNumElements() / perRegister;
+  SmallVector<Value> registers;
+  if (type.getElementType().isF16()) {
+    for (int64_t i = 0; i < count; ++i)
+      registers.push_back(vector::ShuffleOp::create(
+          e.b, e.loc, fragment, fragment, ArrayRef<int64_t>{2 * i, 2 * i + 1}));
+    return registers;
+  }
+  Value words = vector::BitCastOp::create(
+      e.b, e.loc, VectorType::get(count, e.b.getI32Type()), fragment);
+  for (int64_t i = 0; i < count; ++i)
+    registers.push_back(vector::ExtractOp::create(e.b, e.loc, words, i));
+  return registers;
+}
+
+/// One mma.sync: c + the 16 rows of a times the 8 rows of b.
+static SmallVector<Value> emitMma(Emitter &e, Type element, int64_t k,
+                                  ValueRange a, ValueRange b, ValueRange c) {
+  using Types = std::array<NVVM::MMATypes, 2>;
+  constexpr std::array kLayouts = {NVVM::MMALayout::row, NVVM::MMALayout::col};
+  std::optional<Types> types;
+  std::optional<NVVM::MMAIntOverflow> overflow;
+  if (element.isBF16())
+    types = {NVVM::MMATypes::bf16, NVVM::MMATypes::bf16};
+  if (element.isInteger()) {
+    types = {NVVM::MMATypes::s8, NVVM::MMATypes::s8};
+    overflow = NVVM::MMAIntOverflow::wrapped;
+  }
+  Type sum = c.front().getType();
+  auto sums = LLVM::LLVMStructType::getLiteral(e.b.getContext(),
+                                               SmallVector<Type>(4, sum));
+  Value product = NVVM::MmaOp::create(e.b, e.loc, sums, a, b, c,
+                                      ArrayRef<int64_t>{16, 8, k}, std::nullopt,
+                                      overflow, types, kLayouts);
+  SmallVector<Value> results;
+  for (int64_t i = 0; i < 4; ++i)
+    results.push_back(LLVM::ExtractValueOp::create(e.b, e.loc, product, i));
+  return results;
+}
+
+Value NvidiaDeviceOps::readMatrices(Emitter &e, Value ldsPointer,
+                                    VectorType type) const {
+  constexpr int64_t kMatrices = 4;
+  Type i32 = e.b.getI32Type();
+  auto registers = LLVM::LLVMStructType::getLiteral(
+      e.b.getContext(), SmallVector<Type>(kMatrices, i32));
+  MLIRContext *context = e.b.getContext();
+  Value read = NVVM::LdMatrixOp::create(
+      e.b, e.loc, registers, ldsPointer, kMatrices, NVVM::MMALayout::row,
+      NVVM::LdStMatrixShapeAttr::get(context, 8, 8),
+      NVVM::LdStMatrixEltType::B16);
+  SmallVector<Value> words;
+  for (int64_t i = 0; i < kMatrices; ++i)
+    words.push_back(LLVM::ExtractValueOp::create(e.b, e.loc, read, i));
+  Value joined = vector::FromElementsOp::create(
+      e.b, e.loc, VectorType::get(kMatrices, i32), words);
+  return vector::BitCastOp::create(e.b, e.loc, type, joined);
+}
+
+/// Q holds the instruction's A: rows g and g + 8 of the first half of k, then
+/// of the second. Each part of P is a B of two registers, and gives two sums of
+/// both rows, which lie as many places apart along P as there are parts.
+Value NvidiaDeviceOps::multiply(Emitter &e, const MatrixInstruction &row,
+                                Value p, Value q, Value accumulator) const {
+  SmallVector<Value> b = splitRegisters(e, p), a = splitRegisters(e, q);
+  SmallVector<Value> sums;
+  for (int64_t i = 0; i < row.accRegs; ++i)
+    sums.push_back(vector::ExtractOp::create(e.b, e.loc, accumulator, i));
+  Type element = cast<VectorType>(p.getType()).getElementType();
+  for (int64_t part = 0; part < row.pParts; ++part) {
+    int64_t second = part + row.getColumnRegs();
+    int64_t places[] = {part, part + row.pParts, second, second + row.pParts};
+    SmallVector<Value> c;
+    for (int64_t place : places)
+      c.push_back(sums[place]);
+    SmallVector<Value> d =
+        emitMma(e, element, row.k, a, {b[2 * part], b[2 * part + 1]}, c);
+    for (auto [place, value] : llvm::zip(places, d))
+      sums[place] = value;
+  }
+  return vector::FromElementsOp::create(
+      e.b, e.loc, cast<VectorType>(accumulator.getType()), sums);
+}
 
 Value NvidiaDeviceOps::dotBytes(Emitter &e, Value p, Value q,
                                 Value accumulator) const {

@@ -73,10 +73,10 @@ public:
                             e.mul(chunk, tile.getChunkElements())));
   }
 
-  Value read(int64_t index, int64_t q, int64_t t, Value buffer) override {
-    int64_t chunk = q * place.laneChunks * place.reads + t;
-    int64_t constant =
-        index * place.rows * tile.getPitch() + chunk * tile.getChunkElements();
+  Value read(int64_t index, int64_t part, int64_t q, int64_t t,
+             Value buffer) override {
+    int64_t constant = place.getRow(index, part) * tile.getPitch() +
+                       place.getChunk(q, t) * tile.getChunkElements();
     Value offset =
         arith::AddIOp::create(e.b, e.loc, first, e.indexConstant(constant));
     auto type = VectorType::get(tile.getChunkElements(), place.elementType);

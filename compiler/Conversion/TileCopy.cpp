@@ -105,11 +105,13 @@ Value TileCopy::loadAtElement(unsigned place, Type type, Value element) {
 
 LdsTile tessera::chooseLdsTile(const ViewAccess &access, int64_t rows,
                                int64_t step, int64_t threads,
-                               const GpuTarget &target) {
+                               const GpuTarget &target,
+                               const MatrixInstruction &instruction) {
   LdsTile lds{rows, step, access.getElementBytes(), target.ldsBanks};
   if (access.getVectorWidth(1, lds.getChunkElements()) >
       access.getVectorWidth(2, lds.getChunkElements()))
     lds.blockRows = BlockCopy::chooseBlockRows(access, lds, threads);
+  lds.readsMatrices = instruction.readsMatrices();
   return lds;
 }
 

@@ -124,7 +124,8 @@ private:
 /// How a tile of `rows` rows of `step` elements is brought to LDS: by blocks
 /// where the view's rows lie together in memory and its columns do not.
 LdsTile chooseLdsTile(const ViewAccess &access, int64_t rows, int64_t step,
-                      int64_t threads, const GpuTarget &target);
+                      int64_t threads, const GpuTarget &target,
+                      const MatrixInstruction &instruction);
 
 /// The copy that `lds` was chosen for. `buffer` says where the rows begin.
 std::unique_ptr<TileCopy> createTileCopy(Emitter &e, const ViewAccess &access,

@@ -1,11 +1,13 @@
 //===- TileMma.cpp - One wave's share of a tile product -------------------===//
 
 #include "compiler/Conversion/TileMma.h"
+#include "compiler/Conversion/LdsPointer.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
+#include <map>
 #include <numeric>
 
 using namespace mlir;
@@ -19,55 +21,78 @@ static Type getSumType(OpBuilder &b, Type element) {
 }
 
 namespace {
-/// Fragments of a tile that lies as LdsTile.h says.
+/// Fragments of a tile that lies as LdsTile.h says, read by chunks or by
+/// matrices.
 class SwizzledSource : public FragmentSource {
 public:
   SwizzledSource(Emitter &e, const LdsTile &lds, int64_t chunkReads,
                  const FragmentPlace &place);
 
-  Value read(int64_t index, int64_t q, int64_t t, Value buffer) override;
+  Value read(int64_t index, int64_t part, int64_t q, int64_t t,
+             Value buffer) override;
 
 private:
   Emitter &e;
   LdsTile lds;
   FragmentPlace place;
-  /// The swizzle repeats after some rows, so fragments that lie a multiple of
-  /// them apart share one address register.
-  bool isShared;
-  /// Element offset for [fragment][LDS read], before the constant of the row.
-  SmallVector<SmallVector<Value>> offsets;
+  /// Element offset (of matrices, in bytes) for [row][LDS read]. The swizzle
+  /// repeats after some rows, so rows that lie a multiple of them apart share
+  /// one address register.
+  std::map<int64_t, SmallVector<Value>> offsets;
 };
 } // namespace
 
 SwizzledSource::SwizzledSource(Emitter &e, const LdsTile &lds,
                                int64_t chunkReads, const FragmentPlace &place)
-    : e(e), lds(lds), place(place),
-      isShared(place.rows % lds.getPeriod() == 0) {
+    : e(e), lds(lds), place(place) {
   Value row = e.add(place.firstRow, place.laneRow);
-  for (int64_t i = 0; i < place.count; ++i) {
-    if (i > 0 && isShared) {
-      offsets.push_back(offsets.front());
-      continue;
+  Value first = e.mul(place.laneChunk, place.reads);
+  for (int64_t i = 0; i < place.count; ++i)
+    for (int64_t part = 0; part < place.parts; ++part) {
+      int64_t repeated = place.getRow(i, part) % lds.getPeriod();
+      SmallVector<Value> &reads = offsets[repeated];
+      if (!reads.empty())
+        continue;
+      Value fragmentRow = e.add(row, repeated);
+      for (int64_t q = 0; q < chunkReads; ++q)
+        for (int64_t t = 0; t < place.reads; ++t) {
+          Value offset = lds.emitOffset(e, fragmentRow,
+                                        e.add(first, place.getChunk(q, t)));
+          reads.push_back(lds.readsMatrices ? e.mul(offset, lds.elementBytes)
+                                            : e.toIndex(offset));
+        }
     }
-    SmallVector<Value> reads;
-    Value fragmentRow = isShared ? row : e.add(row, i * place.rows);
-    Value first = e.mul(place.laneChunk, place.reads);
-    for (int64_t q = 0; q < chunkReads; ++q)
-      for (int64_t t = 0; t < place.reads; ++t)
-        reads.push_back(e.toIndex(lds.emitOffset(
-            e, fragmentRow,
-            e.add(first, q * place.laneChunks * place.reads + t))));
-    offsets.push_back(std::move(reads));
-  }
 }
 
-Value SwizzledSource::read(int64_t index, int64_t q, int64_t t, Value buffer) {
-  Value offset = offsets[index][q * place.reads + t];
-  if (isShared && index > 0)
-    offset = arith::AddIOp::create(
-        e.b, e.loc, offset, e.indexConstant(index * place.rows * lds.step));
+Value SwizzledSource::read(int64_t index, int64_t part, int64_t q, int64_t t,
+                           Value buffer) {
+  int64_t row = place.getRow(index, part), repeated = row % lds.getPeriod();
+  Value offset = offsets[repeated][q * place.reads + t];
+  int64_t constant = (row - repeated) * lds.step;
   auto type = VectorType::get(lds.getChunkElements(), place.elementType);
+  if (lds.readsMatrices)
+    return e.device.readMatrices(
+        e,
+        emitLdsPointer(e, buffer, e.add(offset, constant * lds.elementBytes)),
+        type);
+  if (constant != 0)
+    offset =
+        arith::AddIOp::create(e.b, e.loc, offset, e.indexConstant(constant));
   return vector::LoadOp::create(e.b, e.loc, type, buffer, offset);
+}
+
+/// What `map` says of the lane.
+static Value emitLaneMap(Emitter &e, const LaneMap &map, Value lane) {
+  Value sum = e.constant(0);
+  for (const LaneMap::Digit &digit : map.digits) {
+    if (digit.factor == 0)
+      continue;
+    Value value = e.divu(lane, digit.divisor);
+    if (digit.modulus != 0)
+      value = e.remu(value, digit.modulus);
+    sum = e.add(sum, e.mul(value, digit.factor));
+  }
+  return sum;
 }
 
 TileMma::TileMma(Emitter &e, const MatrixInstruction &instruction, LdsTile ldsM,
@@ -75,29 +100,26 @@ TileMma::TileMma(Emitter &e, const MatrixInstruction &instruction, LdsTile ldsM,
                  Value lane, Value waveM, Value waveN, Type elementType,
                  const SourceFactory &makeSourceM,
                  const SourceFactory &makeSourceN)
-    : e(e), instruction(instruction),
+    : e(e), instruction(instruction), lane(lane),
       hasByteDot(e.device.getTarget().byteDot != IntegerDot::None),
       lanesAlongN(lanesAlongN), elementType(elementType),
-      laneChunks(instruction.getLaneChunks()),
+      laneChunks(ldsM.readsMatrices ? MatrixInstruction::kMatrixChunks
+                                    : instruction.getLaneChunks()),
       readsPerFragment(
           std::max<int64_t>(1, instruction.kPerLane / ldsM.getChunkElements())),
       chunkReads(ldsM.getChunks() / laneChunks / readsPerFragment) {
-  Value pRow =
-      e.remu(e.divu(lane, instruction.getPDivisor()), instruction.rows);
-  Value qRow = e.remu(lane, instruction.columns);
-  Value laneChunk =
-      laneChunks > 1 ? e.divu(lane, instruction.rows) : e.constant(0);
   auto makeSide = [&](LdsTile lds, int64_t waves, Value wave, bool isP,
                       const SourceFactory &makeSource) {
     int64_t rows = isP ? instruction.rows : instruction.columns;
-    FragmentPlace place{rows,
-                        lds.rows / waves / rows,
-                        e.mul(wave, lds.rows / waves),
-                        isP ? pRow : qRow,
-                        laneChunk,
-                        laneChunks,
-                        readsPerFragment,
-                        elementType};
+    FragmentPlace place{rows, lds.rows / waves / rows,
+                        e.mul(wave, lds.rows / waves)};
+    place.laneChunks = laneChunks;
+    place.reads = readsPerFragment;
+    place.elementType = elementType;
+    if (lds.readsMatrices)
+      placeMatrices(place, isP);
+    else
+      placeChunks(place, isP);
     auto source =
         makeSource
             ? makeSource(place)
@@ -108,8 +130,29 @@ TileMma::TileMma(Emitter &e, const MatrixInstruction &instruction, LdsTile ldsM,
   n = makeSide(ldsN, wavesN, waveN, lanesAlongN, makeSourceN);
 }
 
+/// A lane reads chunks of its own rows.
+void TileMma::placeChunks(FragmentPlace &place, bool isP) {
+  place.laneRow = emitLaneMap(
+      e, isP ? instruction.getRowOfP() : instruction.getRowOfQ(), lane);
+  place.laneChunk = emitLaneMap(e, instruction.getChunkOfLane(), lane);
+  place.parts = isP ? instruction.pParts : instruction.qParts;
+  place.partStep = isP ? instruction.pStep : instruction.qStep;
+}
+
+/// A lane says where a row of a matrix is.
+void TileMma::placeMatrices(FragmentPlace &place, bool isP) {
+  const MatrixInstruction &row = instruction;
+  place.laneRow =
+      emitLaneMap(e, isP ? row.getMatrixRowOfP() : row.getMatrixRowOfQ(), lane);
+  place.laneChunk = emitLaneMap(
+      e, isP ? row.getMatrixChunkOfP() : row.getMatrixChunkOfQ(), lane);
+  place.parts = isP ? row.getMatrixReadsOfP() : 1;
+  place.partStep = 2 * row.pStep;
+}
+
 int64_t TileMma::getInstructionsPerChunk() const {
-  return readsPerFragment * m.lds.getChunkElements() / instruction.kPerLane;
+  return laneChunks * readsPerFragment * m.lds.getChunkElements() /
+         instruction.k;
 }
 
 Type TileMma::getAccumulatorType() const {
@@ -118,48 +161,97 @@ Type TileMma::getAccumulatorType() const {
                                   : VectorType::get(instruction.accRegs, sum);
 }
 
-Type TileMma::getFragmentType() const {
-  return VectorType::get(readsPerFragment * m.lds.getChunkElements(),
-                         elementType);
-}
-
 Value TileMma::makeZeroAccumulator() {
   return e.constant(cast<TypedAttr>(e.b.getZeroAttr(getAccumulatorType())));
+}
+
+Value TileMma::emitFirstOfP() const {
+  return e.add(getP().firstRow,
+               emitLaneMap(e, instruction.getFirstResult(), lane));
+}
+
+Value TileMma::emitFirstOfQ() const {
+  return e.add(getQ().firstRow, emitLaneMap(e, instruction.getRowOfQ(), lane));
+}
+
+Type TileMma::getSumsType() const {
+  Type sum = getSumType(e.b, elementType);
+  int64_t count = instruction.getColumnRegs();
+  return count == 1 ? sum : VectorType::get(count, sum);
+}
+
+/// Elements [first, first + count) of a vector.
+static Value takeElements(Emitter &e, Value vector, int64_t first,
+                          int64_t count) {
+  SmallVector<int64_t> mask(count);
+  std::iota(mask.begin(), mask.end(), first);
+  return vector::ShuffleOp::create(e.b, e.loc, vector, vector, mask);
+}
+
+Value TileMma::takeSums(ArrayRef<Value> accumulators, int64_t j,
+                        int64_t i) const {
+  int64_t parts = instruction.qParts, tile = i / parts;
+  Value all =
+      accumulators[lanesAlongN ? j * m.count + tile : tile * m.count + j];
+  if (parts == 1)
+    return all;
+  int64_t count = instruction.getColumnRegs();
+  return takeElements(e, all, i % parts * count, count);
+}
+
+/// One vector of the elements of all `pieces`, a power of two of them.
+static Value joinVectors(Emitter &e, SmallVector<Value> pieces) {
+  while (pieces.size() > 1) {
+    auto type = cast<VectorType>(pieces.front().getType());
+    SmallVector<int64_t> mask(2 * type.getNumElements());
+    std::iota(mask.begin(), mask.end(), 0);
+    for (size_t i = 0; i < pieces.size() / 2; ++i)
+      pieces[i] = vector::ShuffleOp::create(e.b, e.loc, pieces[2 * i],
+                                            pieces[2 * i + 1], mask);
+    pieces.truncate(pieces.size() / 2);
+  }
+  return pieces.front();
 }
 
 Value TileMma::readFragment(bool isM, int64_t index, int64_t chunk,
                             Value buffer) {
   const FragmentSide &side = isM ? m : n;
   SmallVector<Value> read;
-  for (int64_t t = 0; t < readsPerFragment; ++t)
-    read.push_back(side.source->read(index, chunk, t, buffer));
-  if (readsPerFragment == 1)
-    return read.front();
-  SmallVector<int64_t> mask(2 * m.lds.getChunkElements());
-  std::iota(mask.begin(), mask.end(), 0);
-  return vector::ShuffleOp::create(e.b, e.loc, read[0], read[1], mask);
+  for (int64_t part = 0; part < side.parts; ++part)
+    for (int64_t t = 0; t < readsPerFragment; ++t)
+      read.push_back(side.source->read(index, part, chunk, t, buffer));
+  return joinVectors(e, std::move(read));
 }
 
-/// Elements [part * count, part * count + count) of a chunk.
-static Value extractPart(Emitter &e, Value chunk, int64_t part, int64_t count) {
-  auto type = cast<VectorType>(chunk.getType());
-  if (count == type.getNumElements())
-    return chunk;
-  if (count == 1)
-    return vector::ExtractOp::create(e.b, e.loc, chunk, part);
-  SmallVector<int64_t> mask(count);
-  std::iota(mask.begin(), mask.end(), part * count);
-  return vector::ShuffleOp::create(e.b, e.loc, chunk, chunk, mask);
+/// Elements [part * count, part * count + count) of each of the `rows` rows of
+/// a fragment; in `pieces`, of each those of all rows before the next.
+static Value extractPart(Emitter &e, Value fragment, int64_t rows,
+                         int64_t pieces, int64_t part, int64_t count) {
+  auto type = cast<VectorType>(fragment.getType());
+  int64_t perRow = type.getNumElements() / rows, width = count / pieces;
+  if (count == perRow)
+    return fragment;
+  if (rows == 1 && count == 1)
+    return vector::ExtractOp::create(e.b, e.loc, fragment, part);
+  SmallVector<int64_t> mask;
+  for (int64_t piece = 0; piece < pieces; ++piece)
+    for (int64_t row = 0; row < rows; ++row)
+      for (int64_t i = 0; i < width; ++i)
+        mask.push_back(row * perRow + part * count + piece * width + i);
+  return vector::ShuffleOp::create(e.b, e.loc, fragment, fragment, mask);
 }
 
 /// Each part is used with every fragment of the other side, within one block:
 /// made once. The fma row computes in the accumulator's type, and hands bytes
 /// to dot products four in a register.
-Value TileMma::takePart(Value fragment, int64_t part) {
+Value TileMma::takePart(Value fragment, bool isP, int64_t part) {
   Value &cached = parts[{fragment, part}];
   if (cached)
     return cached;
-  Value taken = extractPart(e, fragment, part, instruction.kPerLane);
+  // The registers of Q as A of mma.sync has them, by halves of the reduction.
+  int64_t rows = isP ? instruction.pParts : instruction.qParts;
+  Value taken = extractPart(e, fragment, rows, isP ? 1 : rows, part,
+                            instruction.kPerLane);
   if (instruction.isFma()) {
     auto type = dyn_cast<VectorType>(taken.getType());
     if (elementType.isInteger() && hasByteDot)
@@ -180,8 +272,8 @@ Value TileMma::takePart(Value fragment, int64_t part) {
 
 Value TileMma::multiply(Value fragmentM, Value fragmentN, Value accumulator,
                         int64_t part) {
-  Value p = takePart(lanesAlongN ? fragmentN : fragmentM, part);
-  Value q = takePart(lanesAlongN ? fragmentM : fragmentN, part);
+  Value p = takePart(lanesAlongN ? fragmentN : fragmentM, /*isP=*/true, part);
+  Value q = takePart(lanesAlongN ? fragmentM : fragmentN, /*isP=*/false, part);
   if (!instruction.isFma())
     return e.device.multiply(e, instruction, p, q, accumulator);
   return elementType.isInteger() ? multiplyBytes(p, q, accumulator)

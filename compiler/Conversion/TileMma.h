@@ -5,7 +5,9 @@
 // the output is NHWC, the pixels where it is NCHW, so that a lane stores
 // neighbours. Fragments are whole 16-byte chunks: one read feeds several
 // instructions, because P and Q permute the reduction alike. Where a lane holds
-// more than 16 bytes for one instruction, a fragment is several chunks.
+// more than 16 bytes for one instruction, or several rows of its tile, a
+// fragment is several chunks. Or they are parts of matrices that the lanes read
+// together, where the chip can and the tile lies for it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -49,12 +51,12 @@ public:
 
   /// Fragments that a lane reads one after the other for a whole step.
   int64_t getChunkReads() const { return chunkReads; }
-  /// LDS reads of one fragment.
+  /// LDS reads of one fragment, of chips whose LDS operations are waited for by
+  /// their number: a lane has one row.
   int64_t getReadsPerFragment() const { return readsPerFragment; }
   /// Instructions that one fragment feeds for each pair of fragments.
   int64_t getInstructionsPerChunk() const;
   mlir::Type getAccumulatorType() const;
-  mlir::Type getFragmentType() const;
   int64_t getAccumulators() const { return m.count * n.count; }
   /// Where register `reg` of fragment `index` along P lies, from the place of
   /// the lane's first.
@@ -64,6 +66,23 @@ public:
            reg % instruction.accVector;
   }
   mlir::Value makeZeroAccumulator();
+
+  /// The sides of the lane's neighbouring sums, and the other one.
+  const FragmentSide &getP() const { return lanesAlongN ? n : m; }
+  const FragmentSide &getQ() const { return lanesAlongN ? m : n; }
+  /// Where the lane's first sum lies, within the workgroup's tile.
+  mlir::Value emitFirstOfP() const;
+  mlir::Value emitFirstOfQ() const;
+  /// Places along Q of which a lane has sums, and how far from its first.
+  int64_t getPlacesOfQ() const { return getQ().count * instruction.qParts; }
+  int64_t getPlaceOfQ(int64_t i) const {
+    return i / instruction.qParts * instruction.columns +
+           i % instruction.qParts * instruction.qStep;
+  }
+  /// The sums of instruction tile `j` along P at place `i` along Q.
+  mlir::Type getSumsType() const;
+  mlir::Value takeSums(llvm::ArrayRef<mlir::Value> accumulators, int64_t j,
+                       int64_t i) const;
 
   /// Reads part `chunk` of the step of fragment `index` of side m (or n) from
   /// the LDS buffer.
@@ -78,10 +97,13 @@ public:
 private:
   mlir::Value multiplyFma(mlir::Value p, mlir::Value q, mlir::Value acc);
   mlir::Value multiplyBytes(mlir::Value p, mlir::Value q, mlir::Value acc);
-  mlir::Value takePart(mlir::Value fragment, int64_t part);
+  void placeChunks(FragmentPlace &place, bool isP);
+  void placeMatrices(FragmentPlace &place, bool isP);
+  mlir::Value takePart(mlir::Value fragment, bool isP, int64_t part);
 
   Emitter &e;
   MatrixInstruction instruction;
+  mlir::Value lane;
   bool hasByteDot;
   bool lanesAlongN;
   mlir::Type elementType;

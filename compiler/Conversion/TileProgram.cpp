@@ -314,16 +314,6 @@ static LogicalResult checkResources(TileProgram &program,
       return program.mma.emitOpError()
              << "has " << program.threads << " threads, which do not divide a "
              << rows << "x" << pipeline.getStep() << " tile into chunks";
-    // The passes of a thread lie whole periods of the swizzle apart.
-    int64_t rowsPerPass = program.threads / chunks;
-    int64_t step = pipeline.getStep();
-    LdsTile lds{rows, step, elementBytes, target.ldsBanks};
-    int64_t period = lds.getPeriod();
-    if (rows > rowsPerPass && rowsPerPass % period != 0)
-      return program.mma.emitOpError()
-             << "has " << program.threads << " threads for rows of " << chunks
-             << " chunks, but copies a multiple of " << period
-             << " rows at once";
   }
   int64_t buffers = pipeline.getBuffers();
   int64_t ldsBytes = buffers * (acc[0] + acc[1]) * rowBytes;
@@ -422,16 +412,16 @@ static LogicalResult chooseWalk(TileProgram &program) {
 }
 
 /// Direct copies bring whole chunks, and know no division.
-static LogicalResult checkDirectCopy(TileProgram &program) {
+static LogicalResult checkDirectCopy(TileProgram &program,
+                                     const GpuTarget &target) {
   if (!program.isDirect())
     return success();
   auto pipeline = program.pipeline;
-  int64_t turn = pipeline.getBuffers() * pipeline.getStep();
-  if (program.walk.kind != ReductionWalk::Kind::Nested)
+  if (!program.walk.hasTaps())
     return pipeline.emitOpError()
-           << "has copy direct_to_lds, which needs a reduction whose innermost "
-              "dimension "
-           << turn << " divides";
+           << "has copy direct_to_lds, which needs a reduction of two turns or "
+              "more whose innermost dimension "
+           << pipeline.getStep() << " divides";
   constexpr int64_t kMaxLoadsInFlight = 63;
   int64_t loads = 0;
   for (dnn::TileLoadOp load : {program.loadM, program.loadN}) {
@@ -440,7 +430,7 @@ static LogicalResult checkDirectCopy(TileProgram &program) {
     if (access.getVectorWidth(/*index=*/2, chunk) != chunk)
       return load.emitOpError("has rows without whole 16-byte chunks, but is "
                               "copied directly to LDS");
-    if (access.getTensorBytes() + DirectCopy::kHeadroom > kOutOfRange)
+    if (access.getTensorBytes() + DirectCopy::getHeadroom(target) > kOutOfRange)
       return load.emitOpError("has a tensor of about 2 GiB or more, but is "
                               "copied directly to LDS");
     loads += load.getType().getShape()[0] * pipeline.getStep() / chunk /
@@ -562,5 +552,5 @@ LogicalResult tessera::matchTileProgram(func::FuncOp function,
   return success(succeeded(checkResources(program, target)) &&
                  succeeded(checkLimits(program)) &&
                  succeeded(chooseWalk(program)) &&
-                 succeeded(checkDirectCopy(program)));
+                 succeeded(checkDirectCopy(program, target)));
 }

@@ -295,12 +295,14 @@ class WindowSource : public FragmentSource {
 public:
   WindowSource(Emitter &e, const WindowTile &window, const FragmentPlace &place)
       : e(e), w(window), place(place),
-        isShared(place.rows % window.width == 0) {}
+        isShared(place.rows % window.width == 0 &&
+                 place.partStep % window.width == 0) {}
 
-  Value read(int64_t index, int64_t q, int64_t t, Value buffer) override;
+  Value read(int64_t index, int64_t part, int64_t q, int64_t t,
+             Value buffer) override;
 
 private:
-  Value getPixel(int64_t index);
+  Value getPixel(int64_t tileRow);
   Value perLaneChunk(ArrayRef<int64_t> values);
   Value load(Value buffer, Value first, int64_t constant);
   Value mask(Value chunk, ArrayRef<int64_t> chunks);
@@ -316,11 +318,11 @@ private:
 };
 } // namespace
 
-/// The first element of the lane's pixel of fragment `index`.
-Value WindowSource::getPixel(int64_t index) {
-  Value &pixel = pixels[index];
+/// The first element of the pixel `tileRow` rows behind the lane's first.
+Value WindowSource::getPixel(int64_t tileRow) {
+  Value &pixel = pixels[tileRow];
   if (!pixel) {
-    Value row = e.add(e.add(place.firstRow, index * place.rows), place.laneRow);
+    Value row = e.add(e.add(place.firstRow, tileRow), place.laneRow);
     pixel = e.add(e.mul(e.divu(row, w.width), w.lineStep * w.pitch),
                   e.mul(e.remu(row, w.width), w.elementStep));
   }
@@ -390,21 +392,23 @@ Value WindowSource::mask(Value chunk, ArrayRef<int64_t> chunks) {
   return vector::BitCastOp::create(e.b, e.loc, chunk.getType(), bits);
 }
 
-Value WindowSource::read(int64_t index, int64_t q, int64_t t, Value buffer) {
+Value WindowSource::read(int64_t index, int64_t part, int64_t q, int64_t t,
+                         Value buffer) {
+  int64_t tileRow = place.getRow(index, part);
   SmallVector<int64_t> chunks, places;
   for (int64_t c = 0; c < place.laneChunks; ++c) {
-    chunks.push_back((q * place.laneChunks + c) * place.reads + t);
+    chunks.push_back(place.getChunk(q, t, c));
     places.push_back(w.getPlace(chunks.back()));
   }
   int64_t constant = places.front();
   for (int64_t &other : places)
     other -= constant;
   if (isShared)
-    constant += index * (place.rows / w.width) * w.lineStep * w.pitch;
-  Value &first = addresses[{isShared ? 0 : index, places}];
+    constant += tileRow / w.width * w.lineStep * w.pitch;
+  int64_t pixel = isShared ? 0 : tileRow;
+  Value &first = addresses[{pixel, places}];
   if (!first)
-    first =
-        e.toIndex(e.add(getPixel(isShared ? 0 : index), perLaneChunk(places)));
+    first = e.toIndex(e.add(getPixel(pixel), perLaneChunk(places)));
   return mask(load(buffer, first, constant), chunks);
 }
 

@@ -38,6 +38,23 @@ static constexpr MatrixInstruction kWmmaGfx11 = {
 static constexpr MatrixInstruction kWmmaGfx12 = {
     "wmma16", MatrixKind::Wmma, 16, 16, 16, 8, 8, 8, 16};
 
+/// mma.sync.m16n8k16 of f16 and bf16, k32 of bytes (PTX ISA, "Matrix fragments
+/// for mma"): four lanes, a quad, share the rows of both factors and of D. One
+/// of our rows is four such instructions, which share the 16 rows of Q, the
+/// instruction's A. The columns of its B are taken for rows of P in such an
+/// order (getRowOfP()) that the two sums of each that a lane has are eight
+/// neighbours along P.
+static constexpr MatrixInstruction makeMma(int k) {
+  return {"mma16",          MatrixKind::Mma, 32, 16, k, k / 4,
+          /*accRegs=*/16,
+          /*accVector=*/8,
+          /*accStride=*/32,
+          /*pParts=*/4,
+          /*pStep=*/1,
+          /*qParts=*/2,
+          /*qStep=*/8};
+}
+
 static constexpr Row kRows[] = {
     {MatrixUnit::MfmaCdna1, FactorType::F16, makeMfma32(8)},
     {MatrixUnit::MfmaCdna1, FactorType::F16, makeMfma16(16)},
@@ -84,7 +101,59 @@ static constexpr Row kRows[] = {
     {MatrixUnit::WmmaGfx12, FactorType::F16, kWmmaGfx12},
     {MatrixUnit::WmmaGfx12, FactorType::BF16, kWmmaGfx12},
     {MatrixUnit::WmmaGfx12, FactorType::I8, kWmmaGfx12},
+
+    {MatrixUnit::MmaSm80, FactorType::F16, makeMma(16)},
+    {MatrixUnit::MmaSm80, FactorType::BF16, makeMma(16)},
+    {MatrixUnit::MmaSm80, FactorType::I8, makeMma(32)},
 };
+
+/// Lanes of mma.sync that share a row, and rows of the matrices that are read.
+static constexpr int kQuad = 4;
+static constexpr int kMatrixRows = 8;
+
+/// Matrix units of AMD index both factors by the lane; the fma row spreads a
+/// grid of lanes. Of mma.sync a column of B is every fourth row of P.
+LaneMap MatrixInstruction::getRowOfP() const {
+  if (kind == MatrixKind::Mma)
+    return {{{kQuad, 0, pParts}}};
+  return {{{isFma() ? columns : 1, rows, 1}}};
+}
+
+LaneMap MatrixInstruction::getRowOfQ() const {
+  if (kind == MatrixKind::Mma)
+    return {{{kQuad, 0, 1}}};
+  return {{{1, columns, 1}}};
+}
+
+LaneMap MatrixInstruction::getChunkOfLane() const {
+  if (kind == MatrixKind::Mma)
+    return {{{1, kQuad, 1}}};
+  return {{{rows, 0, getLaneChunks() > 1 ? 1 : 0}}};
+}
+
+LaneMap MatrixInstruction::getFirstResult() const {
+  if (kind == MatrixKind::Mma)
+    return {{{1, kQuad, accVector}}};
+  return {{{columns, 0, accVector}}};
+}
+
+/// Matrices of P: both chunks of a part, then those of the next. Of Q: both
+/// parts of a chunk, then those of the next, as the instruction's A has them.
+LaneMap MatrixInstruction::getMatrixRowOfP() const {
+  return {{{1, kMatrixRows, pParts}, {2 * kMatrixRows, 0, pStep}}};
+}
+
+LaneMap MatrixInstruction::getMatrixRowOfQ() const {
+  return {{{1, kMatrixRows, 1}, {kMatrixRows, 2, qStep}}};
+}
+
+LaneMap MatrixInstruction::getMatrixChunkOfP() const {
+  return {{{kMatrixRows, 2, 1}}};
+}
+
+LaneMap MatrixInstruction::getMatrixChunkOfQ() const {
+  return {{{2 * kMatrixRows, 0, 1}}};
+}
 
 /// Reduction elements that the fma row takes at once: one register of each
 /// factor, of which f32 and f64 fill one or two.

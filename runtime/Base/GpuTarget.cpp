@@ -118,14 +118,17 @@ static constexpr GpuTarget kOtherTargets[] = {
 // NVIDIA's chips, from the CUDA programming guide's table of compute
 // capabilities: warps of an SM over its four schedulers. Shared memory is what
 // a kernel may declare statically, 48 KiB on every one of them; more takes a
-// launch that asks for it. The matrix units are no rows yet.
+// launch that asks for it. The matrix units are those that sm_80 brought and
+// all later chips have.
 
 static constexpr GpuTarget makeSm(std::string_view name, uint32_t warps,
-                                  uint32_t units,
-                                  uint32_t wgmmaSharedBytes = 0) {
+                                  uint32_t units, uint32_t wgmmaSharedBytes = 0,
+                                  MatrixUnit unit = MatrixUnit::MmaSm80) {
   constexpr uint32_t kSchedulers = 4, kStaticShared = 49152;
+  // cp.async came with the same chips.
+  const uint32_t directLdsBytes = unit == MatrixUnit::None ? 0 : 16;
   return {name,
-          MatrixUnit::None,
+          unit,
           IntegerDot::Signed,
           32,
           kStaticShared,
@@ -136,7 +139,7 @@ static constexpr GpuTarget makeSm(std::string_view name, uint32_t warps,
           /*bufferWord3=*/0,
           /*hasFloatAtomics=*/true,
           /*errata=*/0,
-          /*directLdsBytes=*/0,
+          directLdsBytes,
           Vendor::Nvidia,
           wgmmaSharedBytes};
 }
@@ -147,7 +150,7 @@ static constexpr GpuTarget kSmTargets[] = {
     makeSm("sm_80", 64, 108),
     // 227 KiB; the kernels use what only sm_90 itself has ("sm_90a").
     makeSm("sm_90", 64, 132, /*wgmmaSharedBytes=*/232448),
-    makeSm("sm_75", 32, 14),
+    makeSm("sm_75", 32, 14, /*wgmmaSharedBytes=*/0, MatrixUnit::None),
     makeSm("sm_86", 48, 20),
     makeSm("sm_87", 48, 8),
     makeSm("sm_89", 48, 20),

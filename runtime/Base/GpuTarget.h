@@ -28,6 +28,7 @@ enum class MatrixUnit {
   MfmaCdna4, ///< gfx950: K doubled.
   WmmaGfx11,
   WmmaGfx12,
+  MmaSm80, ///< mma.sync with reductions of 32 bytes.
 };
 
 /// Dot products of four bytes that are added to an i32.

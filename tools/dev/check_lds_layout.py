@@ -46,16 +46,19 @@ class Layout:
 @dataclasses.dataclass(frozen=True)
 class BlockedLayout:
     """Chunk c of row r is in place c ^ ((r ^ ((r >> shift) & upper)) & mask)
-    of row r, the bits 0 and 2 of r exchanged if it has four chunks."""
+    of row r. With four chunks the lowest bit of what is masked goes to the
+    row's instead, and the next two to the chunk."""
     chunks: int
     shift: int
     upper: int
     mask: int
 
     def address(self, row, chunk):
-        place = chunk ^ ((row ^ ((row >> self.shift) & self.upper)) & self.mask)
+        mixed = row ^ ((row >> self.shift) & self.upper)
         if self.chunks == 4:
-            row = (row & ~5) | (row & 1) << 2 | (row >> 2) & 1
+            row = row & ~1 | mixed & 1
+            mixed >>= 1
+        place = chunk ^ (mixed & self.mask)
         return (row * self.chunks + place) * CHUNK_BYTES
 
 
@@ -130,6 +133,27 @@ def read_patterns(layout, wave):
                 (lane // divisor % rows,
                  first + (lane // rows if step > 1 else 0))
                 for lane in range(wave)]
+
+
+def count_matrices(layout):
+    """{access: extra clocks} of reading matrices for mma.sync: eight rows of
+    one chunk each at once, neighbours (Q) or every fourth row (P). Writes by
+    chunks that meet them are those of a wave of 32."""
+    worst = collections.Counter()
+
+    def add(name, places, phases):
+        addresses = [layout.address(*place) for place in places]
+        worst[name] = max(worst[name], count_extra(addresses, phases, 32))
+
+    for first, chunk in itertools.product(range(4), range(layout.chunks)):
+        add("read, matrices of P", [(row * 4 + first, chunk) for row in range(8)],
+            [range(8)])
+        add("read, matrices of Q", [(first * 8 + row, chunk) for row in range(8)],
+            [range(8)])
+    for threads in (64, 128, 256):
+        for name, places in write_patterns(layout, 32, threads):
+            add(name, places, consecutive_phases(32, 8))
+    return worst
 
 
 def count_blocked(layout, wave, banks):
@@ -220,6 +244,9 @@ def check(text):
         if banks == 32:
             kinds.append(("by blocks",
                           count_blocked(make_blocked(chunks), wave, banks)))
+        if banks == wave == 32:
+            kinds.append(("as matrices",
+                          count_matrices(make_blocked(chunks))))
         for kind, counted in kinds:
             for access, extra in counted.items():
                 count += 1
@@ -247,6 +274,11 @@ def self_test():
     assert count_blocked(Layout(4, 1, 3), 64, 32)["write, blocks of 4 rows"] > 0
     assert count_blocked(BlockedLayout(4, 3, 0, 3), 64,
                          32)["write, blocks of 4 rows"] > 0
+    # Every fourth row needs the upper bits, neighbours do not.
+    assert not any(count_matrices(BlockedLayout(4, 3, 3, 3)).values())
+    counted = count_matrices(Layout(4, 1, 3))
+    assert counted["read, matrices of P"] > 0, counted
+    assert counted["read, matrices of Q"] == 0, counted
     # The mixed map tells apart what consecutive lanes cannot.
     halves = [lane % 32 // 16 * 64 + lane % 16 * 128 for lane in range(64)]
     assert (count_extra(halves, consecutive_phases(64, 8), 32)

@@ -579,27 +579,27 @@ module attributes {dnn.target = "gfx942"} {
 
 // -----
 
-// Direct copies know no division: four steps must divide the channels.
+// Direct copies know no division: a step must divide the channels.
 module attributes {dnn.target = "gfx950"} {
-  func.func @conv(%x: memref<64x14x14x192xf16>, %w: memref<256x3x3x192xf16>,
+  func.func @conv(%x: memref<64x14x14x208xf16>, %w: memref<256x3x3x208xf16>,
                   %y: memref<64x14x14x256xf16>) attributes {dnn.kernel} {
-    %a = dnn.view %x <[1], [64, 14, 14], [3, 3, 192] :
+    %a = dnn.view %x <[1], [64, 14, 14], [3, 3, 208] :
            (g, n, p, q, r, s, c) -> (n, p + r - 1, q + s - 1, c)>
-       : memref<64x14x14x192xf16> -> <1x12544x1728xf16>
-    %b = dnn.view %w <[1], [256], [3, 3, 192] :
+       : memref<64x14x14x208xf16> -> <1x12544x1872xf16>
+    %b = dnn.view %w <[1], [256], [3, 3, 208] :
            (g, k, r, s, c) -> (k, r, s, c)>
-       : memref<256x3x3x192xf16> -> <1x256x1728xf16>
+       : memref<256x3x3x208xf16> -> <1x256x1872xf16>
     %d = dnn.view %y <[1], [64, 14, 14], [256] :
            (g, n, p, q, k) -> (n, p, q, k)>
        : memref<64x14x14x256xf16> -> <1x12544x256xf16>
     dnn.for_each_tile [1, 49, 1] of [256, 256] {
     ^bb0(%g: index, %m: index, %n: index):
-      // expected-error@+1 {{has copy direct_to_lds, which needs a reduction whose innermost dimension 128 divides}}
-      %acc = dnn.pipeline reduce [3, 3, 192] step 32 buffers 4 copy direct_to_lds
+      // expected-error@+1 {{has copy direct_to_lds, which needs a reduction of two turns or more whose innermost dimension 32 divides}}
+      %acc = dnn.pipeline reduce [3, 3, 208] step 32 buffers 4 copy direct_to_lds
           sync barrier schedule pinned load {
       ^bb0(%k: index):
-        %at = dnn.tile_load %a[%g, %m, %k] : <1x12544x1728xf16> -> <256x32xf16>
-        %bt = dnn.tile_load %b[%g, %n, %k] : <1x256x1728xf16> -> <256x32xf16>
+        %at = dnn.tile_load %a[%g, %m, %k] : <1x12544x1872xf16> -> <256x32xf16>
+        %bt = dnn.tile_load %b[%g, %n, %k] : <1x256x1872xf16> -> <256x32xf16>
         dnn.yield %at, %bt : !dnn.tile<256x32xf16>, !dnn.tile<256x32xf16>
       } compute {
       ^bb0(%at: !dnn.tile<256x32xf16>, %bt: !dnn.tile<256x32xf16>,

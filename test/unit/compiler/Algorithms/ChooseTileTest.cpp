@@ -91,8 +91,13 @@ TEST(ChooseTile, UsesTheMatrixUnit) {
     EXPECT_EQ(choose(name, DataType::F16), "wmma16") << name;
     EXPECT_EQ(choose(name, DataType::F32), "fma") << name;
   }
-  for (const char *name : {"gfx906", "gfx900", "gfx1010", "gfx1030"})
+  for (const char *name : {"gfx906", "gfx900", "gfx1010", "gfx1030", "sm_75"})
     EXPECT_EQ(choose(name, DataType::F16), "fma") << name;
+  for (const char *name : {"sm_80", "sm_89", "sm_120"}) {
+    EXPECT_EQ(choose(name, DataType::F16), "mma16") << name;
+    EXPECT_EQ(choose(name, DataType::BF16), "mma16") << name;
+    EXPECT_EQ(choose(name, DataType::F32), "fma") << name;
+  }
 }
 
 // Direct copies are for factors that lie in memory as they lie in LDS.
