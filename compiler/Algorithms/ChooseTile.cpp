@@ -3,6 +3,7 @@
 #include "compiler/Algorithms/ChooseTile.h"
 
 #include <algorithm>
+#include <utility>
 
 using namespace tessera;
 
@@ -40,10 +41,16 @@ ErrorOr<std::vector<Candidate>> tessera::rankTiles(const Problem &problem,
   }
   if (all.empty())
     return notSupported(reasons);
-  std::stable_sort(
-      all.begin(), all.end(),
-      [](const Candidate &a, const Candidate &b) { return a.cost < b.cost; });
-  return all;
+  // Of equal costs the first one stays the first. (std::stable_sort of this
+  // library's age warns of itself.)
+  std::vector<std::pair<double, size_t>> order;
+  for (const Candidate &candidate : all)
+    order.emplace_back(candidate.cost, order.size());
+  std::ranges::sort(order);
+  std::vector<Candidate> ranked;
+  for (auto [cost, place] : order)
+    ranked.push_back(std::move(all[place]));
+  return ranked;
 }
 
 ErrorOr<TileConfig> tessera::chooseTile(const Problem &problem,
