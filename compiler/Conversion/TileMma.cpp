@@ -111,8 +111,10 @@ TileMma::TileMma(Emitter &e, const MatrixInstruction &instruction, LdsTile ldsM,
   auto makeSide = [&](LdsTile lds, int64_t waves, Value wave, bool isP,
                       const SourceFactory &makeSource) {
     int64_t rows = isP ? instruction.rows : instruction.columns;
-    FragmentPlace place{rows, lds.rows / waves / rows,
-                        e.mul(wave, lds.rows / waves)};
+    FragmentPlace place{};
+    place.rows = rows;
+    place.count = lds.rows / waves / rows;
+    place.firstRow = e.mul(wave, lds.rows / waves);
     place.laneChunks = laneChunks;
     place.reads = readsPerFragment;
     place.elementType = elementType;
