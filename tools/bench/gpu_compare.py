@@ -247,15 +247,28 @@ def write_chart(rows, title, path):
     path.write_text("\n".join(parts) + "\n</svg>\n")
 
 
-def report(rows, title, folder):
-    columns = "name direction ours_us cudnn_us ratio floor_us share tile".split()
-    lines = ["\t".join(columns)]
-    for row in rows:
-        lines.append("\t".join(f"{row[c]:.3f}" if isinstance(row[c], float)
-                               else row[c] for c in columns))
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "compare.tsv").write_text(f"# {title}\n" + "\n".join(lines) + "\n")
-    write_chart(rows, title, folder / "compare.svg")
+class Report:
+    """The table, to which each problem is added at once, and the chart."""
+
+    COLUMNS = "name direction ours_us cudnn_us ratio floor_us share tile".split()
+
+    def __init__(self, title, folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        self.title, self.folder, self.rows = title, folder, []
+        self.table = open(folder / "compare.tsv", "w")
+        self.add_line([f"# {title}\n" + self.COLUMNS[0], *self.COLUMNS[1:]])
+
+    def add_line(self, fields):
+        print("\t".join(fields), file=self.table, flush=True)
+
+    def add(self, row):
+        self.rows.append(row)
+        self.add_line([f"{row[c]:.3f}" if isinstance(row[c], float) else row[c]
+                       for c in self.COLUMNS])
+        write_chart(self.rows, self.title, self.folder / "compare.svg")
+
+
+def summarise(rows):
     for direction in dict.fromkeys(row["direction"] for row in rows):
         ratios = [r["ratio"] for r in rows if r["direction"] == direction]
         print(f"{direction}: {len(ratios)} problems, geometric mean "
@@ -298,7 +311,7 @@ def main():
     faults = compile_all(options.library, [p[2] for p in problems],
                          options.threads)
     library = Library(options.library)
-    rows = []
+    result = Report(title, options.out)
     for done, (name, direction, config, count) in enumerate(problems):
         prefix = f"[{done + 1}/{len(problems)}] {name} {direction}"
         try:
@@ -311,17 +324,17 @@ def main():
             print(f"{prefix} FAILED {config}: {error}", flush=True)
             continue
         floor = max(operations / rate, size / bandwidth)
-        rows.append({"name": name, "direction": direction, "ours_us": ours,
-                     "cudnn_us": peer, "ratio": peer / ours, "floor_us": floor,
-                     "share": floor / ours, "tile": tile, "count": count})
+        result.add({"name": name, "direction": direction, "ours_us": ours,
+                    "cudnn_us": peer, "ratio": peer / ours, "floor_us": floor,
+                    "share": floor / ours, "tile": tile, "count": count})
         print(f"{prefix} {ours:.1f} us, cuDNN {peer:.1f}, ratio "
               f"{peer / ours:.2f}, {floor / ours:.2f} of the floor, {tile}",
               flush=True)
-    if rows:
-        report(rows, title, options.out)
+    if result.rows:
+        summarise(result.rows)
     if faults:
         print(f"{len(faults)} problems failed")
-    return 1 if faults or not rows else 0
+    return 1 if faults or not result.rows else 0
 
 
 if __name__ == "__main__":
