@@ -215,7 +215,7 @@ static int64_t chooseFewGroups(const ConvProblem &conv) {
   return groups;
 }
 
-/// Twelve warps for each multiprocessor: as many as have registers at a time.
+/// Eleven warps for each multiprocessor: as many as have registers at a time.
 static int64_t getResidentThreads(const GpuTarget &target) {
   return int64_t(target.computeUnits) * 11 * target.waveSize;
 }

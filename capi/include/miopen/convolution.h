@@ -1,5 +1,4 @@
-/*===- convolution.h - What a convolution is
--------------------------------===*\
+/*===- convolution.h - What a convolution is -------------------------------===*\
 |*
 |* A convolution is described by a convolution descriptor (padding, strides,
 |* dilations, groups) and three tensors: input x, filter w, output y. How to
@@ -114,7 +113,10 @@ typedef enum {
 } miopenConvolutionAttrib_t;
 
 /** Whether f32 may be computed in a shorter type. */
-typedef enum { miopenMathDefault = 0, miopenMathPedantic = 1 } miopenMathType_t;
+typedef enum {
+  miopenMathDefault = 0,
+  miopenMathPedantic = 1
+} miopenMathType_t;
 
 /** How hard Find works. Kept in the descriptor and given back; Find does the
  *  same in every mode, because this release has one kernel for a problem. */
@@ -299,8 +301,7 @@ MIOPEN_EXPORT miopenStatus_t miopenSetConvolutionGroupCount(
  * @param adj_w     Columns, below `stride_w` when used.
  *
  * @retval miopenStatusSuccess       The numbers are kept.
- * @retval miopenStatusBadParm       `convDesc` is NULL, or a number is
- * negative.
+ * @retval miopenStatusBadParm       `convDesc` is NULL, or a number is negative.
  * @retval miopenStatusUnknownError  The descriptor is not 2-D.
  *
  * @par Threads
@@ -407,9 +408,9 @@ miopenDestroyConvolutionDescriptor(miopenConvolutionDescriptor_t convDesc);
  * @par Threads
  *   Nobody else may use the descriptor meanwhile.
  */
-MIOPEN_EXPORT miopenStatus_t
-miopenSetConvolutionAttribute(miopenConvolutionDescriptor_t convDesc,
-                              const miopenConvolutionAttrib_t attr, int value);
+MIOPEN_EXPORT miopenStatus_t miopenSetConvolutionAttribute(
+    miopenConvolutionDescriptor_t convDesc,
+    const miopenConvolutionAttrib_t attr, int value);
 
 /**
  * Reads an attribute.
@@ -425,9 +426,9 @@ miopenSetConvolutionAttribute(miopenConvolutionDescriptor_t convDesc,
  * @par Threads
  *   Any, while nobody sets or destroys the descriptor.
  */
-MIOPEN_EXPORT miopenStatus_t
-miopenGetConvolutionAttribute(miopenConvolutionDescriptor_t convDesc,
-                              const miopenConvolutionAttrib_t attr, int *value);
+MIOPEN_EXPORT miopenStatus_t miopenGetConvolutionAttribute(
+    miopenConvolutionDescriptor_t convDesc,
+    const miopenConvolutionAttrib_t attr, int *value);
 
 /**
  * Sets the find mode of this convolution.
