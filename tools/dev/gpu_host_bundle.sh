@@ -28,7 +28,7 @@ done
 # Links are followed: libtessera.so.0 is one, and so is lib/hip-on-cuda's library.
 files=("${programs[@]/#/bin/}" lib/libtessera.so.0 lib/libtessera-hip-on-cuda.so
   lib/hip-on-cuda)
-bench=(gpu_compare.py gpu_tiles.py conv-h100.txt resnet50-h100.txt)
+bench=(gpu_compare.py gpu_points.py gpu_tiles.py conv-h100.txt resnet50-h100.txt)
 tar --transform 's,^,tessera/,' -chf - -C "$build" "${files[@]}" \
   -C "$PWD/tools" "${bench[@]/#/bench/}" |
   xz -6 -T2 >"$archive"
