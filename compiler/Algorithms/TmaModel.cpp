@@ -7,14 +7,26 @@
 
 using namespace tessera;
 
+/// Of a row of a step; of 16-bit elements 64.
+static constexpr int64_t kStepBytes = 128, kStepHalves = kStepBytes / 2;
+
 //===----------------------------------------------------------------------===//
 // What a tensor map can describe
 //===----------------------------------------------------------------------===//
 
+int64_t tessera::getTmaStep(const ConvProblem &problem) {
+  return kStepBytes / getByteSize(problem.dataType);
+}
+
+int64_t tessera::getTmaUnit(const ConvProblem &problem) {
+  constexpr int64_t kUnitBytes = 16;
+  return kUnitBytes / getByteSize(problem.dataType);
+}
+
 bool tessera::hasTmaTensors(const ConvProblem &p, const GpuTarget &target) {
-  const bool isHalf =
-      p.dataType == DataType::F16 || p.dataType == DataType::BF16;
-  return target.wgmmaSharedBytes > 0 && isHalf && p.xLayout == Layout::NHWC &&
+  const bool hasType = p.dataType == DataType::F16 ||
+                       p.dataType == DataType::BF16 || p.allowsTf32();
+  return target.wgmmaSharedBytes > 0 && hasType && p.xLayout == Layout::NHWC &&
          p.wLayout == Layout::NHWC && p.yLayout == Layout::NHWC;
 }
 
@@ -69,18 +81,24 @@ static constexpr TmaShape kShapes[] = {
 
 std::span<const TmaShape> tessera::getTmaShapes() { return kShapes; }
 
-GemmTile TmaShape::getTile(int parts) const {
+GemmTile TmaShape::getTile(const ConvProblem &problem, int parts) const {
   GemmTile tile;
   tile.m = m;
   tile.n = n;
-  tile.k = kTmaStep;
+  tile.k = static_cast<int>(getTmaStep(problem));
   tile.wavesM = consumers;
   tile.buffers = stages;
-  tile.mma = "wgmma";
+  tile.mma = problem.allowsTf32() ? "wgmma_tf32" : "wgmma";
   tile.isTma = true;
   tile.isPingPong = isPingPong;
   tile.parts = parts;
   return tile;
+}
+
+double tessera::countTensorBytes(const ConvProblem &p) {
+  return static_cast<double>(getByteSize(p.dataType) *
+                             (p.getInputElements() + p.getFilterElements() +
+                              p.getOutputElements()));
 }
 
 double tessera::getStoreClocks(const TmaShape &shape, const TmaRates &rates) {
@@ -90,11 +108,11 @@ double tessera::getStoreClocks(const TmaShape &shape, const TmaRates &rates) {
 
 double tessera::getTileClocks(const TmaShape &shape, double steps,
                               const TmaRates &rates) {
-  const double products = shape.m * shape.n * kTmaStep / rates.products;
-  const double copied = (shape.m + shape.n) * kTmaStep * 2 / rates.l2Bytes;
+  const double products = shape.m * shape.n * kStepHalves / rates.products;
+  const double copied = (shape.m + shape.n) * kStepBytes / rates.l2Bytes;
   // Each wgmma reads its 64 rows and all columns.
   const double read =
-      (shape.m + shape.n * shape.m / 64.0) * kTmaStep * 2 / rates.readBytes;
+      (shape.m + shape.n * shape.m / 64.0) * kStepBytes / rates.readBytes;
   return steps * std::max({products, copied, read}) +
          getStoreClocks(shape, rates);
 }

@@ -50,10 +50,11 @@ static TmaGemm getGemm(const ConvProblem &p) {
 /// Whether the result is a tensor map: else it is stored row by row, by
 /// addresses that reach 2 GiB.
 static bool isReachable(const ConvProblem &p, const TmaGemm &gemm) {
-  constexpr int64_t kReach = int64_t(1) << 31, kBytes = 2;
-  const bool isRows = gemm.classes > 1 || gemm.columns % 8 != 0 ||
+  constexpr int64_t kReach = int64_t(1) << 31;
+  const bool isRows = gemm.classes > 1 || gemm.columns % getTmaUnit(p) != 0 ||
                       p.epilogue.residual || p.epilogue.beta;
-  return !isRows || p.getResultLengths().getElements() * kBytes <= kReach;
+  return !isRows || p.getResultLengths().getElements() * getByteSize(p.dataType) <=
+                        kReach;
 }
 
 static bool fitsTma(const ConvProblem &p, const GpuTarget &target) {
@@ -61,11 +62,13 @@ static bool fitsTma(const ConvProblem &p, const GpuTarget &target) {
     return false;
   // What is read has strides of whole 16 bytes; the last step of a tap may
   // reach past the channels, but not into those of another group.
-  constexpr int64_t kUnit = 8;
+  // A filter that is transposed first is read by channels of the reduction.
+  const int64_t unit = getTmaUnit(p);
   const TmaGemm gemm = getGemm(p);
-  const bool isForward = p.direction == Direction::Forward;
-  if (gemm.channels % kUnit != 0 || (!isForward && gemm.columns % kUnit != 0) ||
-      (p.groups > 1 && gemm.channels % kTmaStep != 0))
+  const bool readsColumns =
+      p.direction != Direction::Forward && !p.allowsTf32();
+  if (gemm.channels % unit != 0 || (readsColumns && gemm.columns % unit != 0) ||
+      (p.groups > 1 && gemm.channels % getTmaStep(p) != 0))
     return false;
   return isReachable(p, gemm) && fitsWindow(p);
 }
@@ -78,7 +81,7 @@ static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
                              const GpuTarget &target) {
   const TmaGemm gemm = getGemm(p);
   const double steps =
-      static_cast<double>(gemm.taps * divideUp(gemm.channels, kTmaStep)) /
+      static_cast<double>(gemm.taps * divideUp(gemm.channels, getTmaStep(p))) /
       static_cast<double>(gemm.classes);
   const int64_t tiles = gemm.groups * divideUp(gemm.rows, shape.m) *
                         divideUp(gemm.columns, shape.n);
@@ -89,11 +92,8 @@ static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
   if (shape.isPingPong)
     work += shape.m * shape.n /
             kTmaRates.exposedSums; // Nothing hides the last one.
-  const double memory =
-      2.0 *
-      static_cast<double>(p.getInputElements() + p.getFilterElements() +
-                          p.getOutputElements()) /
-      (kTmaRates.memoryBytes * target.computeUnits);
+  const double memory = countTensorBytes(p) /
+                        (kTmaRates.memoryBytes * target.computeUnits);
   return std::max(work, memory) + kTmaRates.overlap * std::min(work, memory) +
          kTmaRates.begin;
 }
@@ -112,7 +112,7 @@ std::vector<Candidate> tessera::getTmaCandidates(const ConvProblem &problem,
   const bool hasTensors = epilogue.bias || epilogue.residual || epilogue.beta;
   for (const TmaShape &shape : getTmaShapes())
     if (!hasTensors || shape.countSums() <= kManySums)
-      candidates.push_back({shape.getTile(/*parts=*/1).toConfig(),
+      candidates.push_back({shape.getTile(problem, /*parts=*/1).toConfig(),
                             estimateClocks(problem, shape, target)});
   return candidates;
 }

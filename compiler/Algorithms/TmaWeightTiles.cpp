@@ -25,18 +25,18 @@ struct WeightsGemm {
 } // namespace
 
 static WeightsGemm getGemm(const ConvProblem &p) {
-  // 64 columns are channels of one tap.
-  constexpr int64_t kCopied = 64;
+  // As many columns as a step has elements are channels of one tap.
+  const int64_t copied = getTmaStep(p);
   const int64_t taps = getVolume(p.filter), inputs = p.inChannels / p.groups;
   return {p.outChannels / p.groups,
-          taps > 1 ? taps * divideUp(inputs, kCopied) * kCopied : inputs,
-          divideUp(p.batch * getVolume(p.getOutput()), kTmaStep), p.groups};
+          taps > 1 ? taps * divideUp(inputs, copied) * copied : inputs,
+          divideUp(p.batch * getVolume(p.getOutput()), copied), p.groups};
 }
 
 static bool fitsTma(const ConvProblem &p, const GpuTarget &target) {
-  constexpr int64_t kUnit = 8; // Strides of whole 16 bytes.
-  return hasTmaTensors(p, target) && p.outChannels % kUnit == 0 &&
-         p.inChannels / p.groups % kUnit == 0 && fitsWindow(p);
+  const int64_t unit = getTmaUnit(p); // Strides of whole 16 bytes.
+  return hasTmaTensors(p, target) && p.outChannels % unit == 0 &&
+         p.inChannels / p.groups % unit == 0 && fitsWindow(p);
 }
 
 /// 192 columns divide 9 taps of 64 channels, and of any multiple of them.
@@ -120,10 +120,7 @@ static double estimateClocks(const ConvProblem &p, const WeightsGemm &gemm,
   if (shape.isPingPong)
     work += shape.m * shape.n / kRates.exposedSums;
   const double memory =
-      2.0 *
-      static_cast<double>(p.getInputElements() + p.getFilterElements() +
-                          p.getOutputElements()) /
-      (kRates.memoryBytes * target.computeUnits);
+      countTensorBytes(p) / (kRates.memoryBytes * target.computeUnits);
   return std::max(work, memory) + kRates.overlap * std::min(work, memory) +
          kRates.begin + estimateSum(p, parts, target);
 }
@@ -138,7 +135,7 @@ tessera::getTmaWeightCandidates(const ConvProblem &problem,
   auto add = [&](const TmaShape &shape) {
     for (int parts : getParts(problem, gemm, shape, target))
       candidates.push_back(
-          {shape.getTile(parts).toConfig(),
+          {shape.getTile(problem, parts).toConfig(),
            estimateClocks(problem, gemm, shape, parts, target)});
   };
   std::ranges::for_each(getTmaShapes(), add);

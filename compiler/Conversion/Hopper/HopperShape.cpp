@@ -11,11 +11,14 @@ static LogicalResult checkTile(TileProgram &program, const HopperShape &shape) {
   dnn::TileMmaOp mma = program.mma;
   Type element = mma.getA().getType().getElementType();
   Type result = program.store.getView().getType().getElementType();
-  if ((!element.isF16() && !element.isBF16()) ||
-      (result != element && !result.isF32()) ||
+  const bool hasFactors = mma.getInstruction() == kWgmmaTf32
+                              ? element.isF32()
+                              : element.isF16() || element.isBF16();
+  if (!hasFactors || (result != element && !result.isF32()) ||
       !mma.getAcc().getType().getElementType().isF32())
-    return mma.emitOpError("needs factors of f16 or bf16, a sum of f32, and a "
-                           "result of one of the two for wgmma");
+    return mma.emitOpError("needs factors of f16 or bf16, or of f32 for tf32, "
+                           "a sum of f32, and a result of one of the two for "
+                           "wgmma");
   if (shape.blocks * kWgmmaRows * (shape.isPingPong ? 1 : shape.consumers) !=
           shape.tileM ||
       shape.blocks == 0 || shape.tileN % kStagedColumns != 0 ||
@@ -47,7 +50,8 @@ FailureOr<HopperShape> tessera::getHopperShape(TileProgram &program,
                                 "to copy by tma");
   const bool isPingPong = roles.getOrder() == dnn::ConsumerOrder::PingPong;
   const int64_t consumers = roles.getConsumers();
-  if (program.mma.getInstruction() != "wgmma" || waves[1] != 1 ||
+  const StringRef instruction = program.mma.getInstruction();
+  if ((instruction != kWgmma && instruction != kWgmmaTf32) || waves[1] != 1 ||
       waves[0] != (isPingPong ? 1 : consumers) ||
       (isPingPong ? consumers != 2 : consumers > 3))
     return program.mma.emitOpError(
@@ -59,19 +63,22 @@ FailureOr<HopperShape> tessera::getHopperShape(TileProgram &program,
     return pipeline.emitOpError()
            << "needs steps of " << kRowBytes << " bytes to copy by tma";
 
-  HopperShape shape{
-      acc[0],    acc[1],     static_cast<int64_t>(pipeline.getBuffers()),
-      consumers, isPingPong, 0,
-      2,         1};
-  shape.blocks = acc[0] / (kWgmmaRows * waves[0]);
+  HopperShape shape{.tileM = acc[0],
+                    .tileN = acc[1],
+                    .stages = static_cast<int64_t>(pipeline.getBuffers()),
+                    .consumers = consumers,
+                    .isPingPong = isPingPong,
+                    .blocks = acc[0] / (kWgmmaRows * waves[0]),
+                    .stagers = 2,
+                    .blocksPerSm = 1,
+                    .resultBytes = program.store.getView()
+                                       .getType()
+                                       .getElementType()
+                                       .getIntOrFloatBitWidth() /
+                                   8};
   // Staging buffers take turns within a tile, so their number divides its
   // pieces.
-  const int64_t columns = kRowBytes * 8 /
-                          program.store.getView()
-                              .getType()
-                              .getElementType()
-                              .getIntOrFloatBitWidth();
-  if (shape.blocks * shape.tileN / columns % shape.stagers != 0)
+  if (shape.blocks * shape.tileN / shape.getStoreColumns() % shape.stagers != 0)
     shape.stagers = 1;
   constexpr int64_t kHalfSm = 115712; // Bytes for each of two workgroups.
   if (consumers == 1 && shape.getSharedBytes() <= kHalfSm)

@@ -13,16 +13,17 @@
 
 namespace tessera {
 
+/// The instruction of factors of f16 and bf16, and of f32 rounded to tf32.
+inline constexpr llvm::StringLiteral kWgmma = "wgmma";
+inline constexpr llvm::StringLiteral kWgmmaTf32 = "wgmma_tf32";
 /// Rows of one wgmma, threads of the group that issues it.
 inline constexpr int64_t kWgmmaRows = 64;
 inline constexpr int64_t kWarpgroup = 128;
 /// Bytes of a row of a stage, and of a row of a staged result: what the
 /// swizzle spans.
 inline constexpr int64_t kRowBytes = 128;
-/// Rows of the result that a warp stores at once, and columns: 128 bytes of
-/// f16.
+/// Rows of the result that a warp stores at once.
 inline constexpr int64_t kStoreRows = 16;
-inline constexpr int64_t kStoreColumns = 64;
 
 struct HopperShape {
   int64_t tileM, tileN;
@@ -32,6 +33,10 @@ struct HopperShape {
   int64_t blocks;  ///< wgmmas of a consumer along m.
   int64_t stagers; ///< Staging buffers of a warp for the result.
   int64_t blocksPerSm;
+  int64_t resultBytes; ///< Of an element.
+
+  /// Columns of the result that a warp stores at once.
+  int64_t getStoreColumns() const { return kRowBytes / resultBytes; }
 
   // Bytes from the aligned begin of shared memory.
   int64_t getBytesA() const { return tileM * kRowBytes; }

@@ -414,15 +414,15 @@ static FailureOr<KernelArg> getTensor(TileProgram &program, Value view) {
 static LogicalResult checkRowTensors(TileProgram &program, bool storesRows) {
   dnn::TileStoreOp store = program.store;
   SmallVector<Value> views(store.getExtras());
-  // What is staged as f32 leaves no place for others between.
-  if (storesRows || !views.empty())
+  if (storesRows)
     views.push_back(store.getView());
+  const Type result = store.getView().getType().getElementType();
   for (Value view : views) {
     Type element = cast<dnn::ViewType>(view.getType()).getElementType();
-    if (element.getIntOrFloatBitWidth() != 16)
+    if (element != result)
       return store.emitOpError()
-             << "needs tensors of f16 or bf16 to move their rows, but has "
-             << element;
+             << "needs tensors of the result's type, " << result
+             << ", to move their rows, but has " << element;
     if (failed(checkReach(store, view,
                           program.mma.getAcc().getType().getShape().front())))
       return failure();

@@ -10,8 +10,8 @@ using namespace tessera;
 
 /// Descriptors count in units of 16 bytes.
 static constexpr int64_t kUnit = 16;
-/// Reduction of one instruction.
-static constexpr int64_t kReduction = 16;
+/// Reduction of one instruction, of any type.
+static constexpr int64_t kReductionBytes = 32;
 
 /// Swizzled by 128 bytes; 8 rows are 1024 bytes apart. `leading` is the
 /// distance of blocks of 64 of a transposed factor, and has no meaning for
@@ -35,7 +35,7 @@ static Value extend(Emitter &e, Value value) {
 
 Wgmma::Wgmma(Emitter &e, const HopperShape &shape, Type element,
              Transposed transposed, Value base, Value firstRow)
-    : e(e), shape(shape), isBF16(element.isBF16()), transposed(transposed) {
+    : e(e), shape(shape), element(element), transposed(transposed) {
   SmallVector<Type> sums(shape.tileN / 2, e.b.getF32Type());
   sumType = LLVM::LLVMStructType::getLiteral(e.b.getContext(), sums);
   constexpr int64_t kAddressMask = 0x3fff;
@@ -62,18 +62,22 @@ SmallVector<Value> Wgmma::multiply(Value stage, ArrayRef<Value> sums,
   };
   Value a = locate(descriptorA, shape.getBytesA());
   Value b = locate(descriptorB, shape.getBytesB());
-  auto type = isBF16 ? NVVM::WGMMATypes::bf16 : NVVM::WGMMATypes::f16;
+  auto type = element.isF32()    ? NVVM::WGMMATypes::tf32
+              : element.isBF16() ? NVVM::WGMMATypes::bf16
+                                 : NVVM::WGMMATypes::f16;
+  const int64_t reduction =
+      kReductionBytes * 8 / element.getIntOrFloatBitWidth();
   // From one instruction's share of a step to the next: along rows, or, of a
-  // transposed factor, over 16 of them.
-  constexpr int64_t kAlongRow = kReduction * 2 / kUnit;
-  constexpr int64_t kOverRows = kReduction * kRowBytes / kUnit;
-  const int64_t stepA = transposed.a ? kOverRows : kAlongRow;
-  const int64_t stepB = transposed.b ? kOverRows : kAlongRow;
+  // transposed factor, over as many of them.
+  constexpr int64_t kAlongRow = kReductionBytes / kUnit;
+  const int64_t overRows = reduction * kRowBytes / kUnit;
+  const int64_t stepA = transposed.a ? overRows : kAlongRow;
+  const int64_t stepB = transposed.b ? overRows : kAlongRow;
   auto mnk = NVVM::MMAShapeAttr::get(e.b.getContext(), kWgmmaRows, shape.tileN,
-                                     kReduction);
+                                     reduction);
   SmallVector<Value> results(sums);
   NVVM::WgmmaFenceAlignedOp::create(e.b, e.loc);
-  for (int64_t k = 0; k < kRowBytes / (kReduction * 2); ++k)
+  for (int64_t k = 0; k < kRowBytes / kReductionBytes; ++k)
     for (int64_t block = 0; block < shape.blocks; ++block) {
       const int64_t rowUnits = block * kWgmmaRows * kRowBytes / kUnit;
       results[block] = NVVM::WgmmaMmaAsyncOp::create(

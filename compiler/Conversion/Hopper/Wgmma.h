@@ -41,7 +41,7 @@ public:
 private:
   Emitter &e;
   const HopperShape &shape;
-  bool isBF16;
+  mlir::Type element;
   Transposed transposed;
   mlir::Type sumType;
   mlir::Value descriptorA, descriptorB; ///< Of stage 0.
