@@ -98,6 +98,16 @@ static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
          kTmaRates.begin;
 }
 
+/// For channels that 96, 160 or 192 divide and 128 does not.
+static constexpr TmaShape kOddShapes[] = {
+    {128, 96, 1, true, 5},   {256, 96, 2, false, 4},  {192, 96, 3, false, 4},
+    {128, 160, 1, true, 4},  {256, 160, 2, false, 3}, {192, 160, 3, false, 4},
+    {128, 192, 2, false, 4}, {192, 192, 3, false, 4},
+};
+
+/// Columns of a tile that is stored in whole pieces.
+static constexpr int kPieceColumns = 64;
+
 /// More leave no registers for what an epilogue reads.
 static constexpr int kManySums = 128;
 
@@ -110,9 +120,13 @@ std::vector<Candidate> tessera::getTmaCandidates(const ConvProblem &problem,
     return candidates;
   const Epilogue &epilogue = problem.epilogue;
   const bool hasTensors = epilogue.bias || epilogue.residual || epilogue.beta;
-  for (const TmaShape &shape : getTmaShapes())
-    if (!hasTensors || shape.countSums() <= kManySums)
+  auto add = [&](const TmaShape &shape) {
+    if (!hasTensors ||
+        (shape.countSums() <= kManySums && shape.n % kPieceColumns == 0))
       candidates.push_back({shape.getTile(problem, /*parts=*/1).toConfig(),
                             estimateClocks(problem, shape, target)});
+  };
+  std::ranges::for_each(getTmaShapes(), add);
+  std::ranges::for_each(kOddShapes, add);
   return candidates;
 }

@@ -87,6 +87,9 @@ LogicalResult TmaOperand::checkPixels(dnn::TileLoadOp load) {
   if (count % blockRows != 0 && count != coords.getExtent(1))
     return load.emitOpError() << "needs taps of channels that " << blockRows
                               << " divides, but has " << count;
+  if (tileRows % blockRows != 0)
+    return load.emitOpError() << "needs tiles of whole " << blockRows
+                              << " channels, but has " << tileRows;
   int64_t walked = 1;
   for (const Dimension &dim : dims)
     for (const Term &term : dim.columns)
@@ -248,7 +251,7 @@ FailureOr<TmaOperand> TmaOperand::match(dnn::TileLoadOp load, KernelArg tensor,
 //===----------------------------------------------------------------------===//
 
 int64_t TmaOperand::countBoxes() const {
-  return transposed ? tileRows / blockRows : 1;
+  return transposed ? llvm::divideCeilSigned(tileRows, blockRows) : 1;
 }
 
 int64_t TmaOperand::getBytes() const {
