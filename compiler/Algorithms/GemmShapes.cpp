@@ -110,7 +110,7 @@ static double getMatrixPeak(MatrixUnit unit, DataType type) {
     return type == DataType::I8 ? 1024 : 512;
   case MatrixUnit::MmaSm80:
     // NVIDIA's figures of the A100 over its multiprocessors and clock.
-    return type == DataType::I8 ? 2048 : 1024;
+    return type == DataType::I8 ? 2048 : type == DataType::F32 ? 512 : 1024;
   }
   if (isWide)
     return 128;
@@ -125,7 +125,9 @@ static GemmShapes getFmaShapes(const GpuTarget &target) {
   return {"fma", kFmaWave32, 128};
 }
 
-GemmShapes tessera::getGemmShapes(const GpuTarget &target, DataType type) {
+GemmShapes tessera::getGemmShapes(const GpuTarget &target,
+                                  const ConvProblem &problem) {
+  const DataType type = problem.dataType;
   double peak = getMatrixPeak(target.matrixUnit, type);
   bool isWide = type == DataType::F32 || type == DataType::F64;
   switch (target.matrixUnit) {
@@ -151,6 +153,8 @@ GemmShapes tessera::getGemmShapes(const GpuTarget &target, DataType type) {
       return getFmaShapes(target);
     return {"wmma16", kWmmaGfx12, peak};
   case MatrixUnit::MmaSm80:
+    if (problem.allowsTf32())
+      return {"mma16_tf32", kMma, peak};
     if (isWide)
       return getFmaShapes(target);
     return {"mma16", kMma, peak};

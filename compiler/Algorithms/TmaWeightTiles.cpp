@@ -43,6 +43,13 @@ static bool fitsTma(const ConvProblem &p, const GpuTarget &target) {
 static constexpr TmaShape kWiderShapes[] = {
     {64, 192, 1, true, 5}, {128, 192, 2, false, 4}, {256, 192, 2, false, 3}};
 
+/// Of tf32, whose consumers read A from registers (PixelFactors.h): none take
+/// turns, and the fragments need a place beside the sums.
+static bool fitsPixels(const TmaShape &shape) {
+  constexpr int kManySums = 128;
+  return !shape.isPingPong && shape.countSums() <= kManySums;
+}
+
 /// Further tensors of the epilogue are for the launch that adds parts.
 static bool needsParts(const ConvProblem &p) {
   return p.epilogue.bias || p.epilogue.residual || p.epilogue.beta;
@@ -105,6 +112,13 @@ static double estimateSum(const ConvProblem &p, int parts,
              (kSumBytes * target.computeUnits);
 }
 
+/// Of a step of tf32, in which shared memory is busiest: B is written twice and
+/// read once before wgmma reads it, A written once and read once.
+static double getPixelClocks(const TmaShape &shape) {
+  constexpr double kRowClocks = 1.15; // By arithmetic: 1 and some conflicts.
+  return kRowClocks * (2 * shape.m + 3 * shape.n + shape.n * shape.m / 64.0);
+}
+
 static double estimateClocks(const ConvProblem &p, const WeightsGemm &gemm,
                              const TmaShape &shape, int parts,
                              const GpuTarget &target) {
@@ -112,8 +126,10 @@ static double estimateClocks(const ConvProblem &p, const WeightsGemm &gemm,
   const auto turns = static_cast<double>(
       divideUp(gemm.countTiles(shape) * parts, target.computeUnits * sharing) *
       sharing);
-  double tile = getTileClocks(
-      shape, static_cast<double>(divideUp(gemm.steps, parts)), kRates);
+  const auto steps = static_cast<double>(divideUp(gemm.steps, parts));
+  double tile = getTileClocks(shape, steps, kRates);
+  if (p.allowsTf32())
+    tile = std::max(tile, steps * getPixelClocks(shape));
   if (parts > 1) // They have twice the bytes of a result.
     tile += getStoreClocks(shape, kRates);
   double work = turns * tile;
@@ -133,6 +149,8 @@ tessera::getTmaWeightCandidates(const ConvProblem &problem,
     return candidates;
   const WeightsGemm gemm = getGemm(problem);
   auto add = [&](const TmaShape &shape) {
+    if (problem.allowsTf32() && !fitsPixels(shape))
+      return;
     for (int parts : getParts(problem, gemm, shape, target))
       candidates.push_back(
           {shape.getTile(problem, parts).toConfig(),

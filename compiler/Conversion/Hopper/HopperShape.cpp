@@ -1,9 +1,22 @@
 //===- HopperShape.cpp - Warpgroups and shared memory of a tile -----------===//
 
 #include "compiler/Conversion/Hopper/HopperShape.h"
+#include "compiler/Conversion/Hopper/TmaOperand.h"
 
 using namespace mlir;
 using namespace tessera;
+
+int64_t HopperShape::getProducerRegisters() const {
+  if (transposesPixels)
+    return consumers == 3 ? 56 : consumers == 2 ? 88 : 72;
+  return consumers == 3 ? 32 : 40;
+}
+
+int64_t HopperShape::getConsumerRegisters() const {
+  if (transposesPixels)
+    return consumers == 3 ? 152 : consumers == 2 ? 208 : 184;
+  return consumers == 3 ? 160 : blocksPerSm > 1 ? 216 : 232;
+}
 
 /// Results are staged 32 or 64 columns at a time. Columns that are stored twice
 /// must not be read between.
@@ -48,8 +61,10 @@ static LogicalResult checkTile(TileProgram &program, const HopperShape &shape) {
     return failure();
   // The sums and what is around them must fit the registers of a thread.
   const int64_t sums = shape.blocks * shape.tileN / 2;
-  constexpr int64_t kOthers = 24;
-  if (sums + kOthers > shape.getConsumerRegisters())
+  constexpr int64_t kOthers = 24, kFragment = 16;
+  const int64_t fragments =
+      shape.transposesPixels ? shape.blocks * kFragment : 0;
+  if (sums + fragments + kOthers > shape.getConsumerRegisters())
     return mma.emitOpError()
            << "has " << sums << " sums a thread, more than its registers hold";
   return success();
@@ -95,6 +110,12 @@ FailureOr<HopperShape> tessera::getHopperShape(TileProgram &program,
                                        .getElementType()
                                        .getIntOrFloatBitWidth() /
                                    8};
+  shape.transposesPixels =
+      instruction == kWgmmaTf32 &&
+      TmaOperand::chooseWalk(program.loadM, program.loadN) == TmaWalk::Pixels;
+  if (shape.transposesPixels && isPingPong)
+    return program.mma.emitOpError(
+        "multiplies tf32 by pixels, which consumers that take turns do not");
   // Staging buffers take turns within a tile, so their number divides its
   // pieces.
   if (shape.blocks * shape.countPieces(shape.getStoreColumns()) %

@@ -95,6 +95,65 @@ SmallVector<Value> Wgmma::multiply(Value stage, ArrayRef<Value> sums,
   return results;
 }
 
+/// One wgmma of tf32. Upstream's op has no form with A in registers.
+Value Wgmma::multiplyFragment(ArrayRef<Value> a, Value b, Value sums,
+                              bool isFirst) {
+  const int64_t count = shape.tileN / 2;
+  auto list = [](int64_t first, int64_t size) {
+    std::string text = "{";
+    for (int64_t i = first; i < first + size; ++i)
+      text += (i == first ? "$" : ", $") + std::to_string(i);
+    return text + "}";
+  };
+  const auto registers = static_cast<int64_t>(a.size());
+  std::string text = "{\n.reg .pred p;\nsetp.ne.b32 p, ";
+  text += isFirst ? "0" : "1";
+  text += ", 0;\nwgmma.mma_async.sync.aligned.m64n" +
+          std::to_string(shape.tileN) + "k8.f32.tf32.tf32 " + list(0, count) +
+          ", " + list(2 * count, registers) + ", $" +
+          std::to_string(2 * count + registers) + ", p, 1, 1;\n}";
+  std::string constraints;
+  SmallVector<Value> operands;
+  for (int64_t i = 0; i < count; ++i) {
+    constraints += "=f,";
+    operands.push_back(
+        LLVM::ExtractValueOp::create(e.b, e.loc, sums, ArrayRef(i)));
+  }
+  for (int64_t i = 0; i < count; ++i)
+    constraints += std::to_string(i) + ",";
+  for (Value value : a) {
+    constraints += "r,";
+    operands.push_back(value);
+  }
+  operands.push_back(b);
+  return LLVM::InlineAsmOp::create(
+             e.b, e.loc, TypeRange(sumType), operands, text, constraints + "l",
+             /*has_side_effects=*/true, /*is_align_stack=*/false,
+             LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(),
+             ArrayAttr())
+      .getRes();
+}
+
+SmallVector<Value> Wgmma::multiplyFragments(Value stage,
+                                            ArrayRef<Value> fragments,
+                                            ArrayRef<Value> sums,
+                                            bool isFirst) {
+  constexpr int64_t kRegisters = 4, kSteps = kRowBytes / kReductionBytes;
+  constexpr int64_t kAlongRow = kReductionBytes / kUnit;
+  Value offset = extend(e, e.mul(stage, shape.getBytesB() / kUnit));
+  Value b = addLong(e, descriptorB, offset);
+  SmallVector<Value> results(sums);
+  NVVM::WgmmaFenceAlignedOp::create(e.b, e.loc);
+  for (int64_t k = 0; k < kSteps; ++k)
+    for (int64_t block = 0; block < shape.blocks; ++block)
+      results[block] = multiplyFragment(
+          fragments.slice((block * kSteps + k) * kRegisters, kRegisters),
+          addLong(e, b, makeLong(e, k * kAlongRow)), results[block],
+          isFirst && k == 0);
+  NVVM::WgmmaGroupSyncAlignedOp::create(e.b, e.loc);
+  return results;
+}
+
 void Wgmma::wait(int64_t groups) {
   NVVM::WgmmaWaitGroupSyncOp::create(e.b, e.loc, groups);
 }
