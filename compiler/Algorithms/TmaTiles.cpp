@@ -88,7 +88,10 @@ static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
   const int64_t sharing = shape.isSmall() ? 2 : 1;
   const auto turns = static_cast<double>(
       divideUp(tiles, target.computeUnits * sharing) * sharing);
-  double work = turns * getTileClocks(shape, steps);
+  double tile = getTileClocks(shape, steps);
+  if (p.allowsTf32()) // f32 has twice the bytes.
+    tile += getStoreClocks(shape, kTmaRates);
+  double work = turns * tile;
   if (shape.isPingPong)
     work += shape.m * shape.n /
             kTmaRates.exposedSums; // Nothing hides the last one.

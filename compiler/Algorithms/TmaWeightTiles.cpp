@@ -130,7 +130,7 @@ static double estimateClocks(const ConvProblem &p, const WeightsGemm &gemm,
   double tile = getTileClocks(shape, steps, kRates);
   if (p.allowsTf32())
     tile = std::max(tile, steps * getPixelClocks(shape));
-  if (parts > 1) // They have twice the bytes of a result.
+  if (parts > 1 || p.allowsTf32()) // f32 has twice the bytes.
     tile += getStoreClocks(shape, kRates);
   double work = turns * tile;
   if (shape.isPingPong)

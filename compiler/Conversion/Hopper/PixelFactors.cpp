@@ -39,13 +39,15 @@ PixelFragments::PixelFragments(Emitter &e, const HopperShape &shape, Value warp,
 
 SmallVector<Value> PixelFragments::load(Value buffer) const {
   constexpr int64_t kPixels = 8;
-  SmallVector<Value> registers;
+  SmallVector<Value> places, registers;
+  for (Value offset : offsets)
+    places.push_back(addBytes(e, buffer, offset));
   for (int64_t block = 0; block < shape.blocks; ++block)
     for (int64_t pixel = 0; pixel < kPixelBlock; pixel += kPixels)
-      for (Value offset : offsets) {
-        Value bytes = e.add(offset, (block * kWgmmaRows + pixel) * kRowBytes);
+      for (Value place : places) {
+        Value bytes = e.constant((block * kWgmmaRows + pixel) * kRowBytes);
         registers.push_back(LLVM::LoadOp::create(e.b, e.loc, e.b.getI32Type(),
-                                                 addBytes(e, buffer, bytes),
+                                                 addBytes(e, place, bytes),
                                                  /*alignment=*/4));
       }
   return registers;
@@ -81,9 +83,9 @@ void PixelTranspose::emit(Value block) {
   SmallVector<Value> rows;
   for (int64_t turn = 0; turn < kTurns; ++turn)
     for (Value offset : reads) {
-      Value bytes = e.add(offset, turn * kTurnPixels * kRowBytes);
-      rows.push_back(LLVM::LoadOp::create(e.b, e.loc, type,
-                                          addBytes(e, block, bytes),
+      Value place = addBytes(e, addBytes(e, block, offset),
+                             e.constant(turn * kTurnPixels * kRowBytes));
+      rows.push_back(LLVM::LoadOp::create(e.b, e.loc, type, place,
                                           /*alignment=*/kChunkBytes));
     }
   emitWarpSync(e); // Behind all reads.
