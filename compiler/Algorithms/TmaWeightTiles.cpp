@@ -92,6 +92,10 @@ static std::vector<int> getParts(const ConvProblem &p, const WeightsGemm &gemm,
 /// later 0.99 in geometric mean, 0.96 at least.
 static constexpr TmaRates kRates = {.products = 2170,
                                     .l2Bytes = 67,
+                                    .windowRow = 0,
+                                    .plainRow = 0,
+                                    .latency = 0,
+                                    .waits = 0,
                                     .exposedSums = 6.7,
                                     .hiddenSums = 12,
                                     .overlap = 0.8,
@@ -127,7 +131,7 @@ static double estimateClocks(const ConvProblem &p, const WeightsGemm &gemm,
       divideUp(gemm.countTiles(shape) * parts, target.computeUnits * sharing) *
       sharing);
   const auto steps = static_cast<double>(divideUp(gemm.steps, parts));
-  double tile = getTileClocks(shape, steps, kRates);
+  double tile = getTileClocks(shape, steps, {.columns = shape.n}, kRates);
   if (p.allowsTf32())
     tile = std::max(tile, steps * getPixelClocks(shape));
   if (parts > 1 || p.allowsTf32()) // f32 has twice the bytes.

@@ -211,18 +211,6 @@ def compare(gpu, library, direction, config, options):
     return ours, peer, info.tile.decode(), case.operations, case.bytes
 
 
-def measure_limits(gpu, is_tf32):
-    """Operations and bytes a microsecond of a GEMM and of a copy."""
-    torch = gpu.torch
-    a = torch.randn(8192, 8192, device="cuda")
-    torch.backends.cuda.matmul.allow_tf32 = is_tf32
-    a = a if is_tf32 else a.bfloat16()
-    x = torch.empty(1 << 29, dtype=torch.bfloat16, device="cuda")
-    y = torch.empty_like(x)
-    gemm, copy = gpu.time([lambda: a @ a, lambda: y.copy_(x)], 10)
-    return 2 * 8192 ** 3 / gemm, 4 * x.numel() / copy
-
-
 # -------------------------------------------------------------------- reports
 
 
@@ -310,7 +298,7 @@ def main():
     os.environ.setdefault("TESSERA_DEVICE", "nvidia")
     gpu = Gpu()
     gpu.torch.cuda.init()
-    rate, bandwidth = measure_limits(gpu, options.type == "tf32")
+    rate, bandwidth = gpu.measure_limits(options.type == "tf32")
     torch = gpu.torch
     title = (f"{torch.cuda.get_device_name()}, {options.type} NHWC, cuDNN "
              f"{torch.backends.cudnn.version()}, GEMM {rate / 1e6:.0f} TFLOP/s, "
