@@ -115,25 +115,28 @@ static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
 }
 
 /// Stages of a tile's ring: as many as shared memory has room for.
-static int countStages(const TmaShape &shape, const GpuTarget &target) {
+static int countStages(const ConvProblem &p, const TmaShape &shape,
+                       const GpuTarget &target) {
   constexpr int64_t kRowBytes = kTmaStep * 2, kMostStages = 6;
   constexpr int64_t kWarps = 4, kStagingBytes = 2048, kOthers = 1024 + 256;
-  // Columns are stored, and the filter of backward data is copied, 64 at a
-  // time; two staging buffers of a warp take turns where they come in pairs.
-  const int64_t pieces = divideUp(shape.n, kTmaStep);
+  // Columns are stored in pieces of 128 bytes, two staging buffers of a warp
+  // take turns where these come in pairs; the filter of backward data is copied
+  // 64 at a time.
+  const int64_t pieces = divideUp(shape.n, getTmaStep(p));
+  const int64_t copied = divideUp(shape.n, kTmaStep) * kTmaStep;
   const int64_t blocks = shape.m / kTmaStep / shape.consumers;
   const int64_t staging = (shape.isPingPong ? 2 : shape.consumers) * kWarps *
                           kStagingBytes * (pieces * blocks % 2 == 0 ? 2 : 1);
   const int64_t room = target.wgmmaSharedBytes - staging - kOthers;
-  return static_cast<int>(std::min(
-      kMostStages, room / ((shape.m + pieces * kTmaStep) * kRowBytes)));
+  return static_cast<int>(
+      std::min(kMostStages, room / ((shape.m + copied) * kRowBytes)));
 }
 
 /// Each kind of tile in all widths that make sense for `columns`: 64, 128, 192
 /// and 256, and what divides the columns. How many tiles a layer has decides
 /// how much of the chip the last turn leaves idle. Two small workgroups a
 /// multiprocessor are for layers that memory limits.
-static std::vector<TmaShape> getShapes(int64_t columns,
+static std::vector<TmaShape> getShapes(const ConvProblem &p, int64_t columns,
                                        const GpuTarget &target) {
   static constexpr TmaShape kKinds[] = {
       {192, 0, 3, false, 0}, {128, 0, 2, false, 0}, {256, 0, 2, false, 0},
@@ -148,7 +151,7 @@ static std::vector<TmaShape> getShapes(int64_t columns,
       // Registers of a thread: with three consumers 128 before it is known who
       // needs more.
       const int mostSums = shape.consumers == 3 ? 96 : 192;
-      shape.stages = countStages(shape, target);
+      shape.stages = countStages(p, shape, target);
       if (shape.countSums() <= mostSums && shape.stages >= kLeastStages)
         shapes.push_back(shape);
     }
@@ -176,6 +179,6 @@ std::vector<Candidate> tessera::getTmaCandidates(const ConvProblem &problem,
       candidates.push_back({shape.getTile(problem, /*parts=*/1).toConfig(),
                             estimateClocks(problem, shape, target)});
   };
-  std::ranges::for_each(getShapes(getGemm(problem).columns, target), add);
+  std::ranges::for_each(getShapes(problem, getGemm(problem).columns, target), add);
   return candidates;
 }
