@@ -22,8 +22,7 @@ static void emitTransposition(const ConvProgram &program, Value filter,
   llvm::append_range(sizes, program.filter);
   sizes.append({outputs / width, inputs});
   PointBuilder::Values place(p.forEachPoint(sizes, kThreads));
-  ArrayRef<Value> taps =
-      ArrayRef<Value>(place).slice(1, program.filter.size());
+  ArrayRef<Value> taps = ArrayRef<Value>(place).slice(1, program.filter.size());
   Value group = place.front(), channel = place.back();
   Value output = p.mul(place[place.size() - 2], width);
   PointBuilder::Values elements;

@@ -31,7 +31,8 @@ struct GemmShape {
   bool fitsTransposes = true;
 };
 
-/// The shapes for one chip and type of product, and the instruction that they are for.
+/// The shapes for one chip and type of product, and the instruction that they
+/// are for.
 struct GemmShapes {
   std::string_view instruction;
   std::span<const GemmShape> shapes;

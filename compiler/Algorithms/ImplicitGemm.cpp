@@ -25,10 +25,9 @@ static GemmViews makeViews(OpBuilder &b, dnn::ConvOp conv,
   case dnn::ConvDirection::Forward:
     return viewForward(b, conv, geometry, tile.k);
   case dnn::ConvDirection::BackwardData:
-    return viewBackwardData(b, conv, geometry,
-                            tile.isTma && tile.isTf32()
-                                ? buildTransposedFilter(conv)
-                                : Value());
+    return viewBackwardData(
+        b, conv, geometry,
+        tile.isTma && tile.isTf32() ? buildTransposedFilter(conv) : Value());
   case dnn::ConvDirection::BackwardWeights:
     return viewBackwardWeights(b, conv, geometry, getReduction(tile));
   }

@@ -160,9 +160,8 @@ static std::vector<StemTile> getTiles(const GemmShapes &shapes,
             {8, 16, 32, 4, 1, mma},
             {4, 16, 32, 2, 2, mma}};
   if (mma == "mma16" || mma == "mma16_tf32")
-    return {{8, 16, 64, 2, 2, mma},
-            {8, 16, 32, 4, 1, mma},
-            {4, 16, 32, 2, 1, mma}};
+    return {
+        {8, 16, 64, 2, 2, mma}, {8, 16, 32, 4, 1, mma}, {4, 16, 32, 2, 1, mma}};
   if (mma == "fma" && target.waveSize == 64)
     return {{8, 8, 64, 2, 2, mma}, {4, 16, 64, 2, 2, mma}};
   if (mma == "fma")

@@ -94,9 +94,9 @@ GemmTile TmaShape::getTile(const ConvProblem &problem, int parts) const {
 }
 
 double tessera::countTensorBytes(const ConvProblem &p) {
-  return static_cast<double>(getByteSize(p.dataType) *
-                             (p.getInputElements() + p.getFilterElements() +
-                              p.getOutputElements()));
+  return static_cast<double>(
+      getByteSize(p.dataType) *
+      (p.getInputElements() + p.getFilterElements() + p.getOutputElements()));
 }
 
 double tessera::getStoreClocks(const TmaShape &shape, const TmaRates &rates) {

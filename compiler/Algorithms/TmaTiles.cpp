@@ -53,8 +53,8 @@ static bool isReachable(const ConvProblem &p, const TmaGemm &gemm) {
   constexpr int64_t kReach = int64_t(1) << 31;
   const bool isRows = gemm.classes > 1 || gemm.columns % getTmaUnit(p) != 0 ||
                       p.epilogue.residual || p.epilogue.beta;
-  return !isRows || p.getResultLengths().getElements() * getByteSize(p.dataType) <=
-                        kReach;
+  return !isRows ||
+         p.getResultLengths().getElements() * getByteSize(p.dataType) <= kReach;
 }
 
 static bool fitsTma(const ConvProblem &p, const GpuTarget &target) {
@@ -108,8 +108,8 @@ static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
   if (shape.isPingPong)
     work += shape.m * shape.n /
             kTmaRates.exposedSums; // Nothing hides the last one.
-  const double memory = countTensorBytes(p) /
-                        (kTmaRates.memoryBytes * target.computeUnits);
+  const double memory =
+      countTensorBytes(p) / (kTmaRates.memoryBytes * target.computeUnits);
   return std::max(work, memory) + kTmaRates.overlap * std::min(work, memory) +
          kTmaRates.begin;
 }
@@ -179,6 +179,7 @@ std::vector<Candidate> tessera::getTmaCandidates(const ConvProblem &problem,
       candidates.push_back({shape.getTile(problem, /*parts=*/1).toConfig(),
                             estimateClocks(problem, shape, target)});
   };
-  std::ranges::for_each(getShapes(problem, getGemm(problem).columns, target), add);
+  std::ranges::for_each(getShapes(problem, getGemm(problem).columns, target),
+                        add);
   return candidates;
 }

@@ -346,13 +346,13 @@ static SmallVector<Value> splitRegisters(Emitter &e, Value fragment) {
   Type i32 = e.b.getI32Type();
   if (type.getElementType().isF32()) {
     for (int64_t i = 0; i < count; ++i)
-      registers.push_back(callIntrinsic(
-          e, "llvm.nvvm.f2tf32.rna", i32,
-          {vector::ExtractOp::create(e.b, e.loc, fragment, i)}));
+      registers.push_back(
+          callIntrinsic(e, "llvm.nvvm.f2tf32.rna", i32,
+                        {vector::ExtractOp::create(e.b, e.loc, fragment, i)}));
     return registers;
   }
-  Value words = vector::BitCastOp::create(e.b, e.loc,
-                                          VectorType::get(count, i32), fragment);
+  Value words = vector::BitCastOp::create(
+      e.b, e.loc, VectorType::get(count, i32), fragment);
   for (int64_t i = 0; i < count; ++i)
     registers.push_back(vector::ExtractOp::create(e.b, e.loc, words, i));
   return registers;

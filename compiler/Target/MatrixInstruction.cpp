@@ -38,12 +38,12 @@ static constexpr MatrixInstruction kWmmaGfx11 = {
 static constexpr MatrixInstruction kWmmaGfx12 = {
     "wmma16", MatrixKind::Wmma, 16, 16, 16, 8, 8, 8, 16};
 
-/// mma.sync.m16n8k16 of f16 and bf16, k32 of bytes, k8 of tf32 (PTX ISA, "Matrix fragments
-/// for mma"): four lanes, a quad, share the rows of both factors and of D. One
-/// of our rows is four such instructions, which share the 16 rows of Q, the
-/// instruction's A. The columns of its B are taken for rows of P in such an
-/// order (getRowOfP()) that the two sums of each that a lane has are eight
-/// neighbours along P.
+/// mma.sync.m16n8k16 of f16 and bf16, k32 of bytes, k8 of tf32 (PTX ISA,
+/// "Matrix fragments for mma"): four lanes, a quad, share the rows of both
+/// factors and of D. One of our rows is four such instructions, which share the
+/// 16 rows of Q, the instruction's A. The columns of its B are taken for rows
+/// of P in such an order (getRowOfP()) that the two sums of each that a lane
+/// has are eight neighbours along P.
 static constexpr MatrixInstruction makeMma(int k,
                                            std::string_view name = "mma16") {
   return {name,

@@ -19,11 +19,11 @@
 // comparison, and where data are such that no sum rounds (t = 0) the result
 // must be the correctly rounded value.
 //
-// Where factors of f32 may be rounded to tf32, each is wrong by at most 2^-11 of
-// itself, and so each product by 2^-10. That is no more than 2^-10 M in all, and
-// of L errors that are as often up as down, sqrt(L) of them. Products differ in
-// size: of normal data the root of the sum of their squares is 1.6 M / sqrt(L),
-// of a window that is half in the padding more. So t is greater by
+// Where factors of f32 may be rounded to tf32, each is wrong by at most 2^-11
+// of itself, and so each product by 2^-10. That is no more than 2^-10 M in all,
+// and of L errors that are as often up as down, sqrt(L) of them. Products
+// differ in size: of normal data the root of the sum of their squares is 1.6 M
+// / sqrt(L), of a window that is half in the padding more. So t is greater by
 //
 //   min(1, 8 / sqrt(L)) 2^-10 M.
 //

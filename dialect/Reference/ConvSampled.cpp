@@ -177,8 +177,8 @@ Expected tessera::reference::convBackwardDataAt(const ConvShape &shape,
     });
     return sum;
   };
-  return sample(shape, shape.getInputSizes(), shape.getBackwardDataLength(), w.type,
-                std::move(indices), sumAt);
+  return sample(shape, shape.getInputSizes(), shape.getBackwardDataLength(),
+                w.type, std::move(indices), sumAt);
 }
 
 Expected tessera::reference::convBackwardWeightsAt(

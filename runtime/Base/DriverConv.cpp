@@ -73,7 +73,8 @@ static constexpr DriverFlag kFlags[] = {
     {0, "fil_strides", "", "the same of the filter, as k,c,h,w or k,c,d,h,w"},
     {0, "out_strides", "", "the same of the output"},
     {0, "result_type", "int32", "result of convint8: int32 or fp32"},
-    {0, "math", "fp32", "products of conv: fp32, or tf32 where a chip has them"},
+    {0, "math", "fp32",
+     "products of conv: fp32, or tf32 where a chip has them"},
     {0, "epilogue", "",
      "what follows the sum, e.g. alpha+beta+bias+residual+relu"},
 };

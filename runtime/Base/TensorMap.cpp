@@ -23,9 +23,9 @@ static void visitLists(SomeMap &map, Visitor visit) {
 }
 
 std::string TensorMap::toText() const {
-  std::string text =
-      std::string(getName(tensor)) + ":" +
-      std::string(roundsToTf32 ? kTf32 : getName(dataType)) + ":";
+  std::string text = std::string(getName(tensor)) + ":" +
+                     std::string(roundsToTf32 ? kTf32 : getName(dataType)) +
+                     ":";
   text += mode == Mode::Tiled ? kTiled : kIm2col;
   visitLists(*this, [&](const auto &list, uint32_t begin, uint32_t end) {
     for (uint32_t i = begin; i < end; ++i)

@@ -42,16 +42,15 @@ TESSERA_HIP hipError_t tesseraEncodeTensorMap(void *descriptor,
   CudaError error;
   if (map->mode == TensorMap::Mode::Tiled)
     error = driver->cuTensorMapEncodeTiled(
-        descriptor, getElementType(*map), map->rank, begin,
-        map->sizes.data(), map->strides.data() + 1, map->box.data(),
-        map->steps.data(), kNoInterleave, kSwizzle128, kPromoteTo256,
-        kFillZeros);
+        descriptor, getElementType(*map), map->rank, begin, map->sizes.data(),
+        map->strides.data() + 1, map->box.data(), map->steps.data(),
+        kNoInterleave, kSwizzle128, kPromoteTo256, kFillZeros);
   else
     error = driver->cuTensorMapEncodeIm2col(
-        descriptor, getElementType(*map), map->rank, begin,
-        map->sizes.data(), map->strides.data() + 1, map->lower.data(),
-        map->upper.data(), map->box[0], map->box[1], map->steps.data(),
-        kNoInterleave, kSwizzle128, kPromoteTo256, kFillZeros);
+        descriptor, getElementType(*map), map->rank, begin, map->sizes.data(),
+        map->strides.data() + 1, map->lower.data(), map->upper.data(),
+        map->box[0], map->box[1], map->steps.data(), kNoInterleave, kSwizzle128,
+        kPromoteTo256, kFillZeros);
   if (error == CudaError::Success)
     return hipSuccess;
   return report(*driver, error, "cuTensorMapEncode");

@@ -209,9 +209,9 @@ void KernelWriter::emitTransposer() {
   };
   auto transposeTile = [&](Value tile, RingPlace begin) -> RingPlace {
     Value steps = plan.walk.countSteps(e, locateTile(tile).group);
-    auto loop = scf::ForOp::create(e.b, e.loc, e.constant(0), steps,
-                                   e.constant(1),
-                                   ValueRange{begin.stage, begin.parity});
+    auto loop =
+        scf::ForOp::create(e.b, e.loc, e.constant(0), steps, e.constant(1),
+                           ValueRange{begin.stage, begin.parity});
     OpBuilder::InsertionGuard guard(e.b);
     e.b.setInsertionPointToStart(loop.getBody());
     RingPlace at{loop.getRegionIterArg(0), loop.getRegionIterArg(1)};
@@ -292,8 +292,7 @@ SmallVector<Value> KernelWriter::emitPixelReduction(Wgmma &wgmma, Value steps,
     release(at.stage);
     return next;
   };
-  SmallVector<Value> sums =
-      multiply(place, wgmma.makeSums(), /*isFirst=*/true);
+  SmallVector<Value> sums = multiply(place, wgmma.makeSums(), /*isFirst=*/true);
   RingPlace second = ring.advance(place);
   SmallVector<Value> state = {second.stage, second.parity};
   llvm::append_range(state, sums);
@@ -479,8 +478,8 @@ void KernelWriter::emit() {
                                  NVVM::SetMaxRegisterAction::decrease);
   emitIf(e, isFirst, [&] { emitProducer(); });
   if (shape.transposesPixels) {
-    Value isFree = arith::CmpIOp::create(
-        e.b, e.loc, arith::CmpIPredicate::uge, warp, e.constant(1));
+    Value isFree = arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::uge,
+                                         warp, e.constant(1));
     emitIf(e, isFree, [&] { emitTransposer(); });
   }
   e.b.setInsertionPointToStart(&roles.getElseRegion().front());

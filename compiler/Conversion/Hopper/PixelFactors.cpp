@@ -72,8 +72,8 @@ PixelTranspose::PixelTranspose(Emitter &e, Value lane) : e(e) {
     reads[i] = e.add(e.mul(e.add(firstPixel, 2 * i), kRowBytes),
                      e.mul(read, kChunkBytes));
     Value write = e.xori(e.xori(q, e.constant(i)), e.mul(e.andi(c, 1), kSide));
-    writes[i] = e.add(e.mul(e.add(firstRow, i), kRowBytes),
-                      e.mul(write, kChunkBytes));
+    writes[i] =
+        e.add(e.mul(e.add(firstRow, i), kRowBytes), e.mul(write, kChunkBytes));
   }
 }
 

@@ -84,8 +84,7 @@ void RowTensor::stage(const Pieces &fetched, int64_t row, int64_t column,
           [&](const StoreView &, const StorePlace &, const StorePlace &,
               Value offset) {
             LLVM::StoreOp::create(e.b, e.loc, *next++,
-                                  addBytes(e, buffer, offset),
-                                  width * bytes);
+                                  addBytes(e, buffer, offset), width * bytes);
           });
   });
 }

@@ -28,9 +28,9 @@ public:
   void begin(const ResultTile &tile);
 
   using Pieces = llvm::SmallVector<mlir::Value>;
-  /// The lane's share of the warp's 16 rows of the wgmma at `row`, in the staged
-  /// columns from `column` of the tile on, with zeros where there is nothing.
-  /// None if that is too much to hold: then stage() loads.
+  /// The lane's share of the warp's 16 rows of the wgmma at `row`, in the
+  /// staged columns from `column` of the tile on, with zeros where there is
+  /// nothing. None if that is too much to hold: then stage() loads.
   Pieces fetch(int64_t row, int64_t column);
   /// Puts the same rows into a staging buffer; `fetched` are its pieces.
   void stage(const Pieces &fetched, int64_t row, int64_t column,

@@ -34,9 +34,9 @@ mlir::Value getStagedOffset(Emitter &e, mlir::Value row, mlir::Value column,
 /// is. The row 8 below, of which it has a pair, too, is swizzled alike.
 llvm::SmallVector<mlir::Value> getPairOffsets(Emitter &e, mlir::Value lane);
 
-/// For each 16 columns of a staging buffer of 16-bit elements, where the lane's row of them is for
-/// stmatrix and ldmatrix: each takes rows 0 to 15 of 8 columns from its lanes,
-/// then those of the next 8.
+/// For each 16 columns of a staging buffer of 16-bit elements, where the lane's
+/// row of them is for stmatrix and ldmatrix: each takes rows 0 to 15 of 8
+/// columns from its lanes, then those of the next 8.
 llvm::SmallVector<mlir::Value> getFragmentOffsets(Emitter &e, mlir::Value lane);
 
 /// What `body` emits runs where `condition` holds.

@@ -15,8 +15,8 @@ static void unpackPair(Emitter &e, Value bits, Type element,
   Value pair =
       LLVM::BitcastOp::create(e.b, e.loc, VectorType::get(2, element), bits);
   if (!element.isF32())
-    pair = arith::ExtFOp::create(
-        e.b, e.loc, VectorType::get(2, e.b.getF32Type()), pair);
+    pair = arith::ExtFOp::create(e.b, e.loc,
+                                 VectorType::get(2, e.b.getF32Type()), pair);
   for (int64_t i : {0, 1})
     values.push_back(
         LLVM::ExtractElementOp::create(e.b, e.loc, pair, e.constant(i)));
@@ -77,7 +77,8 @@ ChannelExtra::Values ChannelExtra::unpack(const Values &fetched, int64_t,
   Type element = access.getElementType();
   Values pairs;
   for (Value value : fetched) {
-    if (value.getType() != e.b.getIntegerType(element.getIntOrFloatBitWidth())) {
+    if (value.getType() !=
+        e.b.getIntegerType(element.getIntOrFloatBitWidth())) {
       unpackPair(e, value, element, pairs);
       continue;
     }

@@ -32,8 +32,8 @@ public:
 
   /// Before anything of `tile` is loaded.
   virtual void begin(const ResultTile &tile) = 0;
-  /// What memory holds of the staged columns from `column` on, for the warp's rows of
-  /// the wgmma at `row`. Loaded ahead of its use.
+  /// What memory holds of the staged columns from `column` on, for the warp's
+  /// rows of the wgmma at `row`. Loaded ahead of its use.
   virtual Values fetch(int64_t row, int64_t column) = 0;
   /// What was fetched of the same place, as f32s in the order of a lane's sums.
   /// May use `buffer`, a staging buffer that is free, and is when this is done.

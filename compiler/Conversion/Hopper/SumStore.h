@@ -3,8 +3,8 @@
 // A warp rounds 64 columns of its 16 rows at a time into a staging buffer in
 // shared memory, from where they leave (WayOut). No other warp takes part, so
 // that warps run apart. Two buffers take turns: while one leaves, the other is
-// filled. A result of f32 (of f32 factors, or the parts of a split reduction) is
-// staged as it is, 32 columns at a time.
+// filled. A result of f32 (of f32 factors, or the parts of a split reduction)
+// is staged as it is, 32 columns at a time.
 //
 //===----------------------------------------------------------------------===//
 

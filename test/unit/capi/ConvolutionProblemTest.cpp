@@ -83,8 +83,8 @@ TEST(ConvolutionProblem, TranslatesEveryNumber) {
   EXPECT_TRUE(problem->verify().isOk());
 }
 
-// f32 is multiplied as such unless the client asks for MIOpen's default; of other
-// types the attribute says nothing.
+// f32 is multiplied as such unless the client asks for MIOpen's default; of
+// other types the attribute says nothing.
 TEST(ConvolutionProblem, MathTypeAllowsTf32) {
   Operands o;
   setConv3x3(o, miopenTensorNHWC, miopenTensorNHWC, miopenTensorNHWC);

@@ -11,8 +11,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
 #include <bit>
+#include <cmath>
 #include <limits>
 
 using namespace tessera::reference;
@@ -203,7 +203,8 @@ TEST(CompareBound, SeparatesRoundingFromAMissingProduct) {
   EXPECT_FALSE(compare(expected, view).passed());
 }
 
-/// To ten bits of mantissa; ties away from zero, as NVIDIA's conversion does it.
+/// To ten bits of mantissa; ties away from zero, as NVIDIA's conversion does
+/// it.
 static float roundToTf32(float value) {
   return std::bit_cast<float>((std::bit_cast<uint32_t>(value) + 0x1000) &
                               ~uint32_t(0x1fff));
