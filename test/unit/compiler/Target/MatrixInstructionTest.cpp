@@ -164,8 +164,11 @@ TEST(MatrixInstruction, MmaMultipliesAsThePtxIsaSays) {
   std::mt19937 random(1);
   for (auto [type, elements] : {std::pair(FactorType::F16, 8),
                                 {FactorType::BF16, 8},
-                                {FactorType::I8, 16}}) {
-    auto row = findMatrixInstruction(*findTarget("sm_80"), "mma16", type);
+                                {FactorType::I8, 16},
+                                {FactorType::F32, 4}}) {
+    auto row = findMatrixInstruction(
+        *findTarget("sm_80"), type == FactorType::F32 ? "mma16_tf32" : "mma16",
+        type);
     ASSERT_TRUE(row);
     auto fill = [&](int rows) {
       Matrix matrix(rows, std::vector<int>(4 * elements));
