@@ -32,29 +32,47 @@ namespace tessera {
 using namespace mlir;
 using namespace tessera;
 
-/// The kernel's frame, with the LDS buffers of each factor.
-static gpu::GPUFuncOp createFunction(TileProgram &program,
-                                     const DeviceOps &device) {
+/// The LDS buffers: those of m and n in turn, or the two of a program that
+/// loads its reduction at once.
+static SmallVector<Type> getLdsTypes(TileProgram &program) {
   auto space = gpu::AddressSpaceAttr::get(program.function.getContext(),
                                           gpu::AddressSpace::Workgroup);
-  SmallVector<Type> lds;
-  auto add = [&](int64_t elements) {
-    lds.push_back(MemRefType::get({elements},
-                                  program.loadM.getType().getElementType(),
-                                  MemRefLayoutAttrInterface(), space));
+  auto getType = [&](int64_t elements) -> Type {
+    return MemRefType::get({elements}, program.loadM.getType().getElementType(),
+                           MemRefLayoutAttrInterface(), space);
   };
-  auto addTile = [&](dnn::TileLoadOp load) {
-    add(load.getType().getShape()[0] * load.getType().getShape()[1]);
-  };
-  if (program.isWhole()) {
-    add(program.window.getElements());
-    add(program.resident.getElements());
-  }
-  for (uint64_t buffer = 0;
-       buffer < program.pipeline.getBuffers() && !program.isWhole(); ++buffer) {
-    addTile(program.loadM);
-    addTile(program.loadN);
-  }
+  if (program.isWhole())
+    return {getType(program.window.getElements()),
+            getType(program.resident.getElements())};
+  SmallVector<Type> types;
+  for (uint64_t buffer = 0; buffer < program.pipeline.getBuffers(); ++buffer)
+    for (dnn::TileLoadOp load : {program.loadM, program.loadN}) {
+      ArrayRef<int64_t> shape = load.getType().getShape();
+      types.push_back(getType(shape[0] * shape[1]));
+    }
+  return types;
+}
+
+static int64_t getByteSize(Type buffer) {
+  auto type = cast<MemRefType>(buffer);
+  return type.getNumElements() * type.getElementTypeBitWidth() / 8;
+}
+
+/// What the launch is asked for, since code may not declare so much; or 0.
+static int64_t getLaunchLdsBytes(ArrayRef<Type> lds, const GpuTarget &target) {
+  int64_t bytes = 0;
+  for (Type buffer : lds)
+    bytes += getByteSize(buffer);
+  return bytes > target.ldsBytes ? bytes : 0;
+}
+
+/// The kernel's frame, with the LDS that it declares.
+static gpu::GPUFuncOp createFunction(TileProgram &program,
+                                     const DeviceOps &device) {
+  SmallVector<Type> lds = getLdsTypes(program);
+  int64_t ofLaunch = getLaunchLdsBytes(lds, device.getTarget());
+  if (ofLaunch > 0)
+    lds.clear();
   ArrayRef<int64_t> counts = program.tiles.getCounts();
   gpu::GPUFuncOp kernel = createKernel(program.function, lds, program.threads,
                                        counts[0] * counts[1] * counts[2]);
@@ -64,8 +82,31 @@ static gpu::GPUFuncOp createFunction(TileProgram &program,
     kernel.setWorkgroupAttributionAttr(
         i, b.getStringAttr(LLVM::LLVMDialect::getAlignAttrName()),
         b.getI64IntegerAttr(kChunkBytes));
+  if (ofLaunch > 0)
+    kernel->setAttr(dnn::kSharedBytesAttrName, b.getI64IntegerAttr(ofLaunch));
   device.setKernelAttributes(kernel, program.getAccumulatorRegisters());
   return kernel;
+}
+
+/// The LDS buffers of a kernel: what it declares, or pieces of what the launch
+/// asks for.
+static SmallVector<Value> emitLdsBuffers(Emitter &e, TileProgram &program,
+                                         gpu::GPUFuncOp kernel) {
+  SmallVector<Type> types = getLdsTypes(program);
+  if (getLaunchLdsBytes(types, e.device.getTarget()) == 0)
+    return llvm::to_vector_of<Value>(kernel.getWorkgroupAttributions());
+  auto bytes = MemRefType::get(
+      {ShapedType::kDynamic}, e.b.getI8Type(), MemRefLayoutAttrInterface(),
+      cast<MemRefType>(types.front()).getMemorySpace());
+  Value all = gpu::DynamicSharedMemoryOp::create(e.b, e.loc, bytes);
+  SmallVector<Value> buffers;
+  int64_t begin = 0;
+  for (Type type : types) {
+    buffers.push_back(memref::ViewOp::create(
+        e.b, e.loc, type, all, e.indexConstant(begin), ValueRange()));
+    begin += getByteSize(type);
+  }
+  return buffers;
 }
 
 /// Group, first row and first column of this workgroup's tile; n fastest.
@@ -103,6 +144,7 @@ struct Frame {
   const GpuTarget &target;
   Value thread, lane, wave;
   Value group, row0, column0;
+  SmallVector<Value> lds;
   ViewAccess accessM, accessN;
 
   Frame(OpBuilder &b, TileProgram &program, gpu::GPUFuncOp function,
@@ -136,6 +178,7 @@ Frame::Frame(OpBuilder &b, TileProgram &program, gpu::GPUFuncOp function,
   column0 = position[2];
   lane = e.andi(thread, target.waveSize - 1);
   wave = device.emitUniform(e, e.shru(thread, llvm::Log2_32(target.waveSize)));
+  lds = emitLdsBuffers(e, program, function);
 }
 
 TileMma Frame::makeMma(LdsTile ldsM, LdsTile ldsN, const SourceFactory &sourceM,
@@ -179,8 +222,7 @@ static void emitPipelined(Frame &f) {
   auto copyN = createCopy(f.accessN, ldsN, f.column0);
   TileMma mma = f.makeMma(ldsM, ldsN);
   LdsBuffers buffers;
-  for (auto [i, buffer] :
-       llvm::enumerate(f.function.getWorkgroupAttributions()))
+  for (auto [i, buffer] : llvm::enumerate(f.lds))
     (i % 2 == 0 ? buffers.m : buffers.n).push_back(buffer);
   bool pinned = program.pipeline.getSchedule() == dnn::ScheduleKind::Pinned;
   MainLoop loop(f.e, *copyM, *copyN, mma, program.walk,
@@ -191,8 +233,7 @@ static void emitPipelined(Frame &f) {
 /// Both factors to LDS, and their product.
 static void emitWhole(Frame &f) {
   TileProgram &program = f.program;
-  Value bufferM = f.function.getWorkgroupAttributions()[0];
-  Value bufferN = f.function.getWorkgroupAttributions()[1];
+  Value bufferM = f.lds[0], bufferN = f.lds[1];
   ThreadPlace place{program.threads / f.target.waveSize, f.target.waveSize,
                     f.wave, f.lane};
   stageWindow(f.e, program.window, f.getArgument(f.accessM.getSource()),

@@ -308,10 +308,10 @@ void NvidiaDeviceOps::atomicAdd(Emitter &e, Value value, CheckedMemory memory,
 void NvidiaDeviceOps::loadToLds(Emitter &e, CheckedMemory memory,
                                 Value ldsPointer, int64_t bytes, Value lane,
                                 Value uniform, int64_t immediate) const {
-  assert(immediate == 0 && "only AMD's loads have one for both addresses");
   Value inside = emitIsInside(e, memory, lane, bytes);
   Value address = emitAddress(e, memory.base, lane);
   address = emitAddress(e, address, uniform);
+  address = emitAddress(e, address, e.constant(immediate));
   Value size = e.select(inside, e.constant(bytes), e.constant(0));
   NVVM::CpAsyncOp::create(e.b, e.loc, ldsPointer, address, bytes,
                           NVVM::LoadCacheModifierKind::CG, size);

@@ -2,6 +2,7 @@
 
 #include "compiler/Conversion/TileProgram.h"
 #include "compiler/Conversion/DirectCopy.h"
+#include "compiler/Target/LaunchLds.h"
 
 #include <limits>
 #include <numeric>
@@ -292,6 +293,15 @@ static LogicalResult countThreads(TileProgram &program,
   return success();
 }
 
+static LogicalResult checkLds(dnn::PipelineOp pipeline, const GpuTarget &target,
+                              int64_t bytes) {
+  int64_t most = getMaxLdsBytes(target);
+  if (bytes > most)
+    return pipeline.emitOpError() << "needs " << bytes << " bytes of LDS, but "
+                                  << target.name << " has " << most;
+  return success();
+}
+
 /// Chunks and LDS of a pipeline.
 static LogicalResult checkResources(TileProgram &program,
                                     const GpuTarget &target) {
@@ -316,12 +326,7 @@ static LogicalResult checkResources(TileProgram &program,
              << rows << "x" << pipeline.getStep() << " tile into chunks";
   }
   int64_t buffers = pipeline.getBuffers();
-  int64_t ldsBytes = buffers * (acc[0] + acc[1]) * rowBytes;
-  if (ldsBytes > target.ldsBytes)
-    return pipeline.emitOpError()
-           << "needs " << ldsBytes << " bytes of LDS, but " << target.name
-           << " has " << target.ldsBytes;
-  return success();
+  return checkLds(pipeline, target, buffers * (acc[0] + acc[1]) * rowBytes);
 }
 
 LogicalResult tessera::checkReach(Operation *op, Value view, int64_t rows) {
@@ -499,14 +504,10 @@ static LogicalResult checkWhole(TileProgram &program, const GpuTarget &target) {
       kOutOfRange)
     return program.pipeline.emitOpError(
         "has 1 buffer, which needs tensors of at most 2 GiB");
-  int64_t ldsBytes =
-      (program.window.getElements() + program.resident.getElements()) *
-      program.resident.elementBytes;
-  if (ldsBytes > target.ldsBytes)
-    return program.pipeline.emitOpError()
-           << "needs " << ldsBytes << " bytes of LDS, but " << target.name
-           << " has " << target.ldsBytes;
-  return success();
+  return checkLds(program.pipeline, target,
+                  (program.window.getElements() +
+                   program.resident.getElements()) *
+                      program.resident.elementBytes);
 }
 
 int64_t TileProgram::getAccumulatorRegisters() {

@@ -95,6 +95,8 @@ def compile_tile(options, config, tile):
 
 def list_tiles(options, config):
     """The tiles to try of a problem."""
+    if options.tiles:
+        return [f"igemm-{tile}" for tile in options.tiles.split(",")]
     if not options.best and options.direction != "wrw":
         return [f"igemm-{tile}-wgmma" for tile in TILES]
     command = [options.dnn_opt, "--problem", config, "--target", "sm_90",
@@ -341,6 +343,7 @@ def main():
     parser.add_argument("--direction", choices=["fwd", "bwd", "wrw"],
                         default="fwd")
     parser.add_argument("--best", type=int, default=0)
+    parser.add_argument("--tiles", default="")
     parser.add_argument("--ptxas")
     parser.add_argument("--dnn-opt", default="build/dev/bin/dnn-opt")
     parser.add_argument("--list", default="tools/bench/conv-h100.txt")
