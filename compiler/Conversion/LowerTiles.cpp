@@ -13,6 +13,7 @@
 #include "compiler/Conversion/MainLoop.h"
 #include "compiler/Conversion/Passes.h"
 #include "compiler/Conversion/TileProgram.h"
+#include "compiler/Conversion/TransposedCopy.h"
 #include "compiler/Conversion/WindowLoop.h"
 #include "dialect/IR/Dnn.h"
 
@@ -198,35 +199,70 @@ void Frame::emitStore(const TileMma &mma, ArrayRef<Value> accumulators) {
        [&](Value scalar) { return emitScalar(e, scalar, function); }});
 }
 
-/// The main loop of a pipeline.
-static void emitPipelined(Frame &f) {
+namespace {
+/// One factor of a pipeline: how it comes to LDS and lies there.
+struct Factor {
+  const ViewAccess &access;
+  LdsTile lds;
+  bool isTransposed; ///< TransposedCopy.h.
+};
+} // namespace
+
+static Factor chooseFactor(Frame &f, const ViewAccess &access, int64_t rows) {
   TileProgram &program = f.program;
-  int64_t step = program.pipeline.getStep();
-  ArrayRef<int64_t> acc = program.mma.getAcc().getType().getShape();
-  LdsTile ldsM = chooseLdsTile(f.accessM, acc[0], step, program.threads,
-                               f.target, program.instruction);
-  LdsTile ldsN = chooseLdsTile(f.accessN, acc[1], step, program.threads,
-                               f.target, program.instruction);
-  auto createCopy = [&](const ViewAccess &access, const LdsTile &lds,
-                        Value first) -> std::unique_ptr<TileCopy> {
-    if (program.isDirect())
-      return std::make_unique<DirectCopy>(
-          f.e, access, lds, program.walk,
-          f.getBuffer(access, first, DirectCopy::getHeadroom(f.target)),
-          program.threads, f.thread);
+  LdsTile lds = chooseLdsTile(access, rows, program.pipeline.getStep(),
+                              program.threads, f.target, program.instruction);
+  return {access, lds,
+          program.isDirect() &&
+              TransposedCopy::isFor(access, program.instruction)};
+}
+
+static std::unique_ptr<TileCopy> createCopy(Frame &f, const Factor &factor,
+                                            Value first) {
+  auto [access, lds, isTransposed] = factor;
+  TileProgram &program = f.program;
+  if (!program.isDirect())
     return createTileCopy(f.e, access, lds, program.walk,
                           f.getBuffer(access, first), program.threads,
                           f.thread);
+  GlobalBuffer buffer =
+      f.getBuffer(access, first, DirectCopy::getHeadroom(f.target));
+  if (isTransposed)
+    return std::make_unique<TransposedCopy>(f.e, access, lds, program.walk,
+                                            std::move(buffer), program.threads,
+                                            f.thread);
+  return std::make_unique<DirectCopy>(f.e, access, lds, program.walk,
+                                      std::move(buffer), program.threads,
+                                      f.thread);
+}
+
+/// What reads a factor's fragments; null if TileMma knows how.
+static SourceFactory makeSource(Frame &f, const Factor &factor, bool isP) {
+  if (!factor.isTransposed)
+    return nullptr;
+  return [&f, isP, rows = factor.lds.rows](const FragmentPlace &place) {
+    return readTransposed(f.e, rows, place, isP, f.lane);
   };
-  auto copyM = createCopy(f.accessM, ldsM, f.row0);
-  auto copyN = createCopy(f.accessN, ldsN, f.column0);
-  TileMma mma = f.makeMma(ldsM, ldsN);
+}
+
+/// The main loop of a pipeline.
+static void emitPipelined(Frame &f) {
+  TileProgram &program = f.program;
+  ArrayRef<int64_t> acc = program.mma.getAcc().getType().getShape();
+  Factor m = chooseFactor(f, f.accessM, acc[0]);
+  Factor n = chooseFactor(f, f.accessN, acc[1]);
+  auto copyM = createCopy(f, m, f.row0);
+  auto copyN = createCopy(f, n, f.column0);
+  bool isPAlongN = program.mma.getLanes() == dnn::TileDim::N;
+  TileMma mma = f.makeMma(m.lds, n.lds, makeSource(f, m, !isPAlongN),
+                          makeSource(f, n, isPAlongN));
   LdsBuffers buffers;
   for (auto [i, buffer] : llvm::enumerate(f.lds))
     (i % 2 == 0 ? buffers.m : buffers.n).push_back(buffer);
   bool pinned = program.pipeline.getSchedule() == dnn::ScheduleKind::Pinned;
-  MainLoop loop(f.e, *copyM, *copyN, mma, program.walk,
-                step * f.accessM.getElementBytes(), std::move(buffers), pinned);
+  int64_t stepBytes = program.pipeline.getStep() * f.accessM.getElementBytes();
+  MainLoop loop(f.e, *copyM, *copyN, mma, program.walk, stepBytes,
+                std::move(buffers), pinned);
   f.emitStore(mma, loop.emit());
 }
 

@@ -13,6 +13,7 @@
 #include "compiler/Conversion/DeviceOps.h"
 #include "compiler/Conversion/Emitter.h"
 #include "compiler/Conversion/PredicatedAccess.h"
+#include "compiler/Conversion/TransposedCopy.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -375,15 +376,15 @@ static SmallVector<Value> emitMma(Emitter &e, Type element, int64_t k,
   return results;
 }
 
-Value NvidiaDeviceOps::readMatrices(Emitter &e, Value ldsPointer,
-                                    VectorType type) const {
+static Value emitLdMatrix(Emitter &e, Value ldsPointer, VectorType type,
+                          NVVM::MMALayout layout) {
   constexpr int64_t kMatrices = 4;
   Type i32 = e.b.getI32Type();
   auto registers = LLVM::LLVMStructType::getLiteral(
       e.b.getContext(), SmallVector<Type>(kMatrices, i32));
   MLIRContext *context = e.b.getContext();
   Value read = NVVM::LdMatrixOp::create(
-      e.b, e.loc, registers, ldsPointer, kMatrices, NVVM::MMALayout::row,
+      e.b, e.loc, registers, ldsPointer, kMatrices, layout,
       NVVM::LdStMatrixShapeAttr::get(context, 8, 8),
       NVVM::LdStMatrixEltType::B16);
   SmallVector<Value> words;
@@ -394,9 +395,20 @@ Value NvidiaDeviceOps::readMatrices(Emitter &e, Value ldsPointer,
   return vector::BitCastOp::create(e.b, e.loc, type, joined);
 }
 
+Value NvidiaDeviceOps::readMatrices(Emitter &e, Value ldsPointer,
+                                    VectorType type) const {
+  return emitLdMatrix(e, ldsPointer, type, NVVM::MMALayout::row);
+}
+
+Value tessera::readTransposedMatrices(Emitter &e, Value ldsPointer,
+                                      VectorType type) {
+  return emitLdMatrix(e, ldsPointer, type, NVVM::MMALayout::col);
+}
+
 /// Q holds the instruction's A: rows g and g + 8 of the first half of k, then
 /// of the second. Each part of P is a B of two registers, and gives two sums of
-/// both rows, which lie as many places apart along P as there are parts.
+/// both rows, which lie as many places apart along P as there are parts, or
+/// together where the parts lie one behind the other.
 Value NvidiaDeviceOps::multiply(Emitter &e, const MatrixInstruction &row,
                                 Value p, Value q, Value accumulator) const {
   SmallVector<Value> b = splitRegisters(e, p), a = splitRegisters(e, q);
@@ -405,8 +417,11 @@ Value NvidiaDeviceOps::multiply(Emitter &e, const MatrixInstruction &row,
     sums.push_back(vector::ExtractOp::create(e.b, e.loc, accumulator, i));
   Type element = cast<VectorType>(p.getType()).getElementType();
   for (int64_t part = 0; part < row.pParts; ++part) {
-    int64_t second = part + row.getColumnRegs();
-    int64_t places[] = {part, part + row.pParts, second, second + row.pParts};
+    bool isDealt = row.pStep == 1;
+    int64_t first = isDealt ? part : part * row.accVector;
+    int64_t apart = isDealt ? row.pParts : 1;
+    int64_t second = first + row.getColumnRegs();
+    int64_t places[] = {first, first + apart, second, second + apart};
     SmallVector<Value> c;
     for (int64_t place : places)
       c.push_back(sums[place]);

@@ -2,6 +2,7 @@
 
 #include "compiler/Conversion/TileProgram.h"
 #include "compiler/Conversion/DirectCopy.h"
+#include "compiler/Conversion/TransposedCopy.h"
 #include "compiler/Target/LaunchLds.h"
 
 #include <limits>
@@ -250,6 +251,26 @@ static bool isSumOf(Type element, Type sum, Type result) {
   return sum.isF32() && (result == sum || result == element);
 }
 
+/// Whether a factor goes directly to LDS and is transposed behind it.
+static bool isTransposed(TileProgram &program, dnn::TileLoadOp load,
+                         const MatrixInstruction &instruction) {
+  ViewAccess access(TileProgram::getView(load.getView()));
+  return program.isDirect() && TransposedCopy::isFor(access, instruction);
+}
+
+/// Where P is transposed, its rows are in their order.
+static std::optional<MatrixInstruction>
+findInstruction(TileProgram &program, FactorType type,
+                const GpuTarget &target) {
+  std::string name = program.mma.getInstruction().str();
+  auto row = findMatrixInstruction(target, name, type);
+  dnn::TileLoadOp p =
+      program.mma.getLanes() == dnn::TileDim::N ? program.loadN : program.loadM;
+  if (row && isTransposed(program, p, *row))
+    return findMatrixInstruction(target, name + "t", type);
+  return row;
+}
+
 static LogicalResult chooseInstruction(TileProgram &program,
                                        const GpuTarget &target) {
   dnn::TileMmaOp mma = program.mma;
@@ -261,7 +282,7 @@ static LogicalResult chooseInstruction(TileProgram &program,
         "needs factors of f16, bf16 or f32 with a sum of f32, of f64 with one "
         "of f64, or of i8 with one of i32, and a result of the factors' or the "
         "sum's type");
-  auto instruction = findMatrixInstruction(target, mma.getInstruction(), *type);
+  auto instruction = findInstruction(program, *type, target);
   if (!instruction)
     return mma.emitOpError()
            << "names '" << mma.getInstruction() << "', but " << target.name
@@ -432,14 +453,20 @@ static LogicalResult checkDirectCopy(TileProgram &program,
   for (dnn::TileLoadOp load : {program.loadM, program.loadN}) {
     ViewAccess access(TileProgram::getView(load.getView()));
     int64_t chunk = kChunkBytes / access.getElementBytes();
-    if (access.getVectorWidth(/*index=*/2, chunk) != chunk)
+    int64_t rows = load.getType().getShape()[0], step = pipeline.getStep();
+    bool isTransposed = TransposedCopy::isFor(access, program.instruction);
+    if (isTransposed && !TransposedCopy::divides(rows, step, program.threads))
+      return load.emitOpError()
+             << "is transposed from LDS, but " << program.threads
+             << " threads do not divide the lines of its " << rows << "x"
+             << step << " tile";
+    if (!isTransposed && access.getVectorWidth(/*index=*/2, chunk) != chunk)
       return load.emitOpError("has rows without whole 16-byte chunks, but is "
                               "copied directly to LDS");
     if (access.getTensorBytes() + DirectCopy::getHeadroom(target) > kOutOfRange)
       return load.emitOpError("has a tensor of about 2 GiB or more, but is "
                               "copied directly to LDS");
-    loads += load.getType().getShape()[0] * pipeline.getStep() / chunk /
-             program.threads;
+    loads += rows * step / chunk / program.threads;
   }
   if (loads * static_cast<int64_t>(pipeline.getBuffers() - 1) >
       kMaxLoadsInFlight)
@@ -504,10 +531,10 @@ static LogicalResult checkWhole(TileProgram &program, const GpuTarget &target) {
       kOutOfRange)
     return program.pipeline.emitOpError(
         "has 1 buffer, which needs tensors of at most 2 GiB");
-  return checkLds(program.pipeline, target,
-                  (program.window.getElements() +
-                   program.resident.getElements()) *
-                      program.resident.elementBytes);
+  return checkLds(
+      program.pipeline, target,
+      (program.window.getElements() + program.resident.getElements()) *
+          program.resident.elementBytes);
 }
 
 int64_t TileProgram::getAccumulatorRegisters() {
