@@ -75,8 +75,10 @@ static gpu::GPUFuncOp createFunction(TileProgram &program,
   if (ofLaunch > 0)
     lds.clear();
   ArrayRef<int64_t> counts = program.tiles.getCounts();
-  gpu::GPUFuncOp kernel = createKernel(program.function, lds, program.threads,
-                                       counts[0] * counts[1] * counts[2]);
+  int64_t workgroups =
+      program.tiles.getPersistent().value_or(counts[0] * counts[1] * counts[2]);
+  gpu::GPUFuncOp kernel =
+      createKernel(program.function, lds, program.threads, workgroups);
   // Chunks are moved as one, which not every vendor's linker knows to align.
   Builder b(kernel.getContext());
   for (unsigned i = 0; i < lds.size(); ++i)
@@ -110,11 +112,10 @@ static SmallVector<Value> emitLdsBuffers(Emitter &e, TileProgram &program,
   return buffers;
 }
 
-/// Group, first row and first column of this workgroup's tile; n fastest.
-static std::array<Value, 3> emitTilePosition(Emitter &e,
-                                             dnn::ForEachTileOp tiles) {
+/// Group, first row and first column of tile `id`; n fastest.
+static std::array<Value, 3>
+emitTilePosition(Emitter &e, dnn::ForEachTileOp tiles, Value id) {
   ArrayRef<int64_t> counts = tiles.getCounts();
-  Value id = e.device.emitBlockId(e);
   Value n = e.remu(id, counts[2]);
   Value rest = e.divu(id, counts[2]);
   Value m = e.remu(rest, counts[1]);
@@ -143,13 +144,21 @@ struct Frame {
   TileProgram &program;
   gpu::GPUFuncOp function;
   const GpuTarget &target;
-  Value thread, lane, wave;
+  Value thread, lane, wave, block;
   Value group, row0, column0;
   SmallVector<Value> lds;
   ViewAccess accessM, accessN;
 
   Frame(OpBuilder &b, TileProgram &program, gpu::GPUFuncOp function,
         const DeviceOps &device);
+
+  /// From here on, the position is that of tile `id`.
+  void enterTile(Value id) {
+    std::array<Value, 3> position = emitTilePosition(e, program.tiles, id);
+    group = position[0];
+    row0 = position[1];
+    column0 = position[2];
+  }
 
   Value getArgument(Value source) {
     return function.getArgument(cast<BlockArgument>(source).getArgNumber());
@@ -161,8 +170,14 @@ struct Frame {
   }
   TileMma makeMma(LdsTile ldsM, LdsTile ldsN,
                   const SourceFactory &sourceM = nullptr,
+                  const SourceFactory &sourceN = nullptr) {
+    return makeMma(program.instruction, ldsM, ldsN, sourceM, sourceN);
+  }
+  TileMma makeMma(const MatrixInstruction &instruction, LdsTile ldsM,
+                  LdsTile ldsN, const SourceFactory &sourceM = nullptr,
                   const SourceFactory &sourceN = nullptr);
   void emitStore(const TileMma &mma, ArrayRef<Value> accumulators);
+  void emitDealtStore(const TileMma &mma, ArrayRef<Value> accumulators);
 };
 } // namespace
 
@@ -173,19 +188,19 @@ Frame::Frame(OpBuilder &b, TileProgram &program, gpu::GPUFuncOp function,
       accessM(getAccess(program.loadM.getView())),
       accessN(getAccess(program.loadN.getView())) {
   thread = device.emitThreadId(e, program.threads);
-  auto position = emitTilePosition(e, program.tiles);
-  group = position[0];
-  row0 = position[1];
-  column0 = position[2];
+  block = device.emitBlockId(e);
+  if (!program.tiles.getPersistent())
+    enterTile(block);
   lane = e.andi(thread, target.waveSize - 1);
   wave = device.emitUniform(e, e.shru(thread, llvm::Log2_32(target.waveSize)));
   lds = emitLdsBuffers(e, program, function);
 }
 
-TileMma Frame::makeMma(LdsTile ldsM, LdsTile ldsN, const SourceFactory &sourceM,
+TileMma Frame::makeMma(const MatrixInstruction &instruction, LdsTile ldsM,
+                       LdsTile ldsN, const SourceFactory &sourceM,
                        const SourceFactory &sourceN) {
   ArrayRef<int64_t> waves = program.mma.getWaves();
-  return TileMma(e, program.instruction, ldsM, ldsN, waves[0], waves[1],
+  return TileMma(e, instruction, ldsM, ldsN, waves[0], waves[1],
                  program.mma.getLanes() == dnn::TileDim::N, lane,
                  e.divu(wave, waves[1]), e.remu(wave, waves[1]),
                  accessM.getElementType(), sourceM, sourceN);
@@ -197,6 +212,23 @@ void Frame::emitStore(const TileMma &mma, ArrayRef<Value> accumulators) {
       {accumulators, row0, column0,
        [&](const ViewAccess &access) { return getBuffer(access, row0); },
        [&](Value scalar) { return emitScalar(e, scalar, function); }});
+}
+
+/// The store of a pipeline. Where P was transposed, a lane's sums are pairs: of
+/// two bytes each they are too short to be stored so.
+void Frame::emitDealtStore(const TileMma &mma, ArrayRef<Value> accumulators) {
+  StringRef named = program.mma.getInstruction();
+  Type element = program.store.getView().getType().getElementType();
+  if (std::string_view(named) == program.instruction.name ||
+      element.getIntOrFloatBitWidth() != 16)
+    return emitStore(mma, accumulators);
+  FactorType type =
+      accessM.getElementType().isBF16() ? FactorType::BF16 : FactorType::F16;
+  TileMma dealt = makeMma(*findMatrixInstruction(target, named, type),
+                          mma.getM().lds, mma.getN().lds);
+  emitStore(dealt, llvm::map_to_vector(accumulators, [&](Value sums) {
+              return dealSums(e, sums, lane);
+            }));
 }
 
 namespace {
@@ -245,25 +277,85 @@ static SourceFactory makeSource(Frame &f, const Factor &factor, bool isP) {
   };
 }
 
+namespace {
+/// The copies of both factors for the tile that a frame has entered.
+struct Copies {
+  std::unique_ptr<TileCopy> m, n;
+
+  Copies(Frame &f, const Factor &factorM, const Factor &factorN)
+      : m(createCopy(f, factorM, f.row0)),
+        n(createCopy(f, factorN, f.column0)) {}
+};
+} // namespace
+
+static MainLoop makeLoop(Frame &f, Copies &copies, TileMma &mma) {
+  LdsBuffers buffers;
+  for (auto [i, buffer] : llvm::enumerate(f.lds))
+    (i % 2 == 0 ? buffers.m : buffers.n).push_back(buffer);
+  dnn::PipelineOp pipeline = f.program.pipeline;
+  return MainLoop(f.e, *copies.m, *copies.n, mma, f.program.walk,
+                  pipeline.getStep() * f.accessM.getElementBytes(),
+                  std::move(buffers),
+                  pipeline.getSchedule() == dnn::ScheduleKind::Pinned);
+}
+
+/// The tiles of a workgroup one after the other, the next one's first turn
+/// brought while the last one of a tile is multiplied. Behind the last tile
+/// that is its own again.
+static void emitTilesInTurn(Frame &f, const Factor &m, const Factor &n,
+                            TileMma &mma) {
+  Emitter &e = f.e;
+  ArrayRef<int64_t> counts = f.program.tiles.getCounts();
+  Value count = e.constant(counts[0] * counts[1] * counts[2]);
+  Value workgroups = e.constant(*f.program.tiles.getPersistent());
+  f.enterTile(f.block);
+  Copies first(f, m, n);
+  MainLoop::Values fragments = makeLoop(f, first, mma).emitFirstTurn();
+  auto loop =
+      scf::ForOp::create(e.b, e.loc, f.block, count, workgroups, fragments);
+  {
+    OpBuilder::InsertionGuard guard(e.b);
+    e.b.setInsertionPointToStart(loop.getBody());
+    fragments.assign(loop.getRegionIterArgs().begin(),
+                     loop.getRegionIterArgs().end());
+    Value tile = loop.getInductionVar();
+    f.enterTile(tile);
+    Copies copies(f, m, n);
+    std::optional<Copies> next;
+    auto makeNext = [&] {
+      Value id = e.add(tile, workgroups);
+      Value exists = arith::CmpIOp::create(
+          e.b, e.loc, arith::CmpIPredicate::ult, id, count);
+      f.enterTile(e.select(exists, id, tile));
+      return makeLoop(f, next.emplace(f, m, n), mma);
+    };
+    MainLoop::Values sums =
+        makeLoop(f, copies, mma).emitTile(fragments, makeNext);
+    f.enterTile(tile);
+    f.emitDealtStore(mma, sums);
+    scf::YieldOp::create(e.b, e.loc, fragments);
+  }
+  e.device.waitForDirectGroups(e, 0, 0);
+}
+
 /// The main loop of a pipeline.
 static void emitPipelined(Frame &f) {
   TileProgram &program = f.program;
   ArrayRef<int64_t> acc = program.mma.getAcc().getType().getShape();
   Factor m = chooseFactor(f, f.accessM, acc[0]);
   Factor n = chooseFactor(f, f.accessN, acc[1]);
-  auto copyM = createCopy(f, m, f.row0);
-  auto copyN = createCopy(f, n, f.column0);
-  bool isPAlongN = program.mma.getLanes() == dnn::TileDim::N;
-  TileMma mma = f.makeMma(m.lds, n.lds, makeSource(f, m, !isPAlongN),
-                          makeSource(f, n, isPAlongN));
-  LdsBuffers buffers;
-  for (auto [i, buffer] : llvm::enumerate(f.lds))
-    (i % 2 == 0 ? buffers.m : buffers.n).push_back(buffer);
-  bool pinned = program.pipeline.getSchedule() == dnn::ScheduleKind::Pinned;
-  int64_t stepBytes = program.pipeline.getStep() * f.accessM.getElementBytes();
-  MainLoop loop(f.e, *copyM, *copyN, mma, program.walk, stepBytes,
-                std::move(buffers), pinned);
-  f.emitStore(mma, loop.emit());
+  auto makeMma = [&] {
+    bool isPAlongN = program.mma.getLanes() == dnn::TileDim::N;
+    return f.makeMma(m.lds, n.lds, makeSource(f, m, !isPAlongN),
+                     makeSource(f, n, isPAlongN));
+  };
+  if (program.tiles.getPersistent()) {
+    TileMma mma = makeMma();
+    return emitTilesInTurn(f, m, n, mma);
+  }
+  Copies copies(f, m, n);
+  TileMma mma = makeMma();
+  f.emitDealtStore(mma, makeLoop(f, copies, mma).emit());
 }
 
 /// Both factors to LDS, and their product.

@@ -405,6 +405,53 @@ Value tessera::readTransposedMatrices(Emitter &e, Value ldsPointer,
   return emitLdMatrix(e, ldsPointer, type, NVVM::MMALayout::col);
 }
 
+/// Word u of lane t of a quad becomes word t of lane u; `bits` are those of the
+/// lane's number.
+static void transposeQuad(Emitter &e, std::array<Value, 4> &words,
+                          std::array<Value, 2> bits) {
+  Type type = words.front().getType();
+  for (int64_t stage : {0, 1}) {
+    int64_t apart = int64_t(1) << stage;
+    for (int64_t low : {0, 1, 2, 3}) {
+      if (low & apart)
+        continue;
+      Value &first = words[low], &second = words[low + apart];
+      Value sent = e.select(bits[stage], first, second);
+      Value got = NVVM::ShflOp::create(e.b, e.loc, type, e.constant(-1), sent,
+                                       e.constant(apart), e.constant(31),
+                                       NVVM::ShflKind::bfly, UnitAttr());
+      first = e.select(bits[stage], got, first);
+      second = e.select(bits[stage], second, got);
+    }
+  }
+}
+
+Value tessera::dealSums(Emitter &e, Value accumulator, Value lane) {
+  constexpr int64_t kLanes = 4, kNeighbours = 2;
+  auto type = cast<VectorType>(accumulator.getType());
+  auto isSet = [&](int64_t bit) {
+    return arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::ne,
+                                 e.andi(lane, bit), e.constant(0));
+  };
+  std::array<Value, 2> bits = {isSet(1), isSet(2)};
+  SmallVector<Value> sums(type.getNumElements());
+  for (int64_t column = 0; column < type.getNumElements();
+       column += kLanes * kNeighbours)
+    for (int64_t neighbour = 0; neighbour < kNeighbours; ++neighbour) {
+      auto getPlace = [&](int64_t i) {
+        return column + i * kNeighbours + neighbour;
+      };
+      std::array<Value, 4> words;
+      for (int64_t i = 0; i < kLanes; ++i)
+        words[i] =
+            vector::ExtractOp::create(e.b, e.loc, accumulator, getPlace(i));
+      transposeQuad(e, words, bits);
+      for (int64_t i = 0; i < kLanes; ++i)
+        sums[getPlace(i)] = words[i];
+    }
+  return vector::FromElementsOp::create(e.b, e.loc, type, sums);
+}
+
 /// Q holds the instruction's A: rows g and g + 8 of the first half of k, then
 /// of the second. Each part of P is a B of two registers, and gives two sums of
 /// both rows, which lie as many places apart along P as there are parts, or

@@ -212,7 +212,7 @@ static LogicalResult checkPipeline(dnn::PipelineOp pipeline,
   if (pipeline.getParts())
     return pipeline.emitOpError("has parts, but only copies by tma share a "
                                 "reduction out by steps");
-  if (tiles.getPersistent())
+  if (tiles.getPersistent() && !(isDirect && target.vendor == Vendor::Nvidia))
     return tiles.emitOpError("is persistent, but this target runs one tile a "
                              "workgroup");
   return success();
@@ -448,6 +448,10 @@ static LogicalResult checkDirectCopy(TileProgram &program,
            << "has copy direct_to_lds, which needs a reduction of two turns or "
               "more whose innermost dimension "
            << pipeline.getStep() << " divides";
+  if (program.tiles.getPersistent() &&
+      program.walk.kind != ReductionWalk::Kind::Nested)
+    return program.tiles.emitOpError("is persistent, which needs an innermost "
+                                     "dimension that turns of the loop divide");
   constexpr int64_t kMaxLoadsInFlight = 63;
   int64_t loads = 0;
   for (dnn::TileLoadOp load : {program.loadM, program.loadN}) {

@@ -60,6 +60,10 @@ std::unique_ptr<FragmentSource> readTransposed(Emitter &e, int64_t rows,
 mlir::Value readTransposedMatrices(Emitter &e, mlir::Value ldsPointer,
                                    mlir::VectorType type);
 
+/// An accumulator of the row "mma16t" as "mma16" has it: the lanes of a quad
+/// exchange sums, after which each has eight neighbours along P to store.
+mlir::Value dealSums(Emitter &e, mlir::Value accumulator, mlir::Value lane);
+
 } // namespace tessera
 
 #endif // TESSERA_COMPILER_CONVERSION_TRANSPOSEDCOPY_H
