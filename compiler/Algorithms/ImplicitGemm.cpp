@@ -199,20 +199,19 @@ static bool hasWholeTurns(dnn::ConvOp conv, const GemmTile &tile) {
   llvm_unreachable("every direction has a case");
 }
 
-/// Workgroups that take tiles in turn; 0 if each has one. NVIDIA's tiles that
-/// fill the registers of a multiprocessor by one workgroup or two: another
-/// would find no place while these start and end.
+/// Workgroups that take tiles in turn; 0 if each has one. Of NVIDIA's tiles
+/// those that have a multiprocessor for themselves: where two share one, the
+/// other's product fills the time of a store.
 static int64_t countWorkgroups(dnn::ConvOp conv, const GemmTile &tile,
                                const GpuTarget &target) {
   if (tile.isTma)
     return target.computeUnits;
   constexpr int kFullWave = 64 * 64, kWaves = 8;
-  int waves = tile.wavesM * tile.wavesN;
-  bool isFull = tile.m * tile.n >= waves * kFullWave && kWaves % waves == 0;
-  if (!tile.isDirect || target.vendor != Vendor::Nvidia || !isFull ||
-      !hasWholeTurns(conv, tile))
-    return 0;
-  return int64_t(target.computeUnits) * (kWaves / waves);
+  bool isFull = tile.wavesM * tile.wavesN == kWaves &&
+                tile.m * tile.n >= kWaves * kFullWave;
+  bool takesTurns = tile.isDirect && target.vendor == Vendor::Nvidia &&
+                    isFull && hasWholeTurns(conv, tile);
+  return takesTurns ? target.computeUnits : 0;
 }
 
 LogicalResult tessera::buildImplicitGemm(Operation *primitive,
