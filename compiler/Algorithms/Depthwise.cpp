@@ -274,27 +274,28 @@ static void setParts(DepthwiseTile &tile, const ConvProblem &conv,
 // NVIDIA's chips
 //===----------------------------------------------------------------------===//
 
-/// Neighbouring columns: of 4 to 8 those that overhang least, the most of them.
-static int64_t chooseEvenColumns(int64_t width) {
+/// Neighbouring columns: of 4 to 7 those that overhang least, the most of them.
+static int64_t chooseColumns(int64_t width) {
   auto countIdle = [&](int64_t columns) {
     return llvm::divideCeil(width, columns) * columns - width;
   };
-  int64_t best = 8;
-  for (int64_t columns = 7; columns >= 4; --columns)
+  int64_t best = 7;
+  for (int64_t columns = 6; columns >= 4; --columns)
     if (countIdle(columns) < countIdle(best))
       best = columns;
   return best;
 }
 
 /// As many groups as leave registers for a block of f32 beside their filters.
-static int64_t chooseFewGroups(const ConvProblem &conv) {
-  constexpr int64_t kMaxKept = 104, kMaxChannels = 4;
+static int64_t chooseFewGroups(const ConvProblem &conv,
+                               int64_t maxChannels = 4) {
+  constexpr int64_t kMaxKept = 104;
   int64_t inputs = conv.inChannels / conv.groups;
   int64_t outputs = conv.outChannels / conv.groups;
   int64_t perGroup = inputs * outputs * conv.filter.h * conv.filter.w;
   int64_t groups = 1;
   while (conv.groups % (2 * groups) == 0 &&
-         2 * groups * std::max(inputs, outputs) <= kMaxChannels &&
+         2 * groups * std::max(inputs, outputs) <= maxChannels &&
          2 * groups * perGroup <= kMaxKept)
     groups *= 2;
   return groups;
@@ -308,6 +309,13 @@ static int64_t getResidentThreads(const GpuTarget &target) {
 /// Elements of a thread's filter that are dear to load, since its neighbours in
 /// memory are taps, and to convert.
 static bool isDear(int64_t filterElements) { return filterElements > 64; }
+
+/// Whether LDS has room for what a workgroup's threads want, so many bytes
+/// each, and each finds whole dwords.
+static bool canShare(const DepthwiseTile &tile, int64_t bytes) {
+  constexpr int64_t kBytes = 32768;
+  return bytes % 4 == 0 && bytes * tile.threads <= kBytes;
+}
 
 /// Lanes hold channels; measured on an H100 for 3x3 and 7x7 (performance.md).
 /// Threads walk as many blocks with one dear filter as leaves enough threads.
@@ -334,7 +342,14 @@ static DepthwiseTile chooseLongTile(const ConvProblem &conv,
                         result.w % 4 == 0 && result.h % 4 == 0;
   tile.rows = isSquare ? 4 : 2;
   tile.columns =
-      isSquare ? 4 : chooseEvenColumns(llvm::divideCeil(result.w, stepW));
+      isSquare ? 4 : chooseColumns(llvm::divideCeil(result.w, stepW));
+  if (isForward && !keepsFilter && conv.stride.w > 1) {
+    // Windows share little: short threads that load 16 bytes at a time.
+    int64_t bytes = getByteSize(conv.dataType);
+    tile.groups = chooseFewGroups(conv, 16 / bytes);
+    owned = tile.groups * outputs;
+    tile.rows = tile.columns = bytes == 2 ? 2 : 1;
+  }
   tile.rows = llvm::alignTo(tile.rows, stepH);
   tile.columns *= stepW;
   while (isTooLarge() && tile.columns > stepW)
@@ -342,7 +357,8 @@ static DepthwiseTile chooseLongTile(const ConvProblem &conv,
   if (isTooLarge())
     tile.rows = stepH;
   int64_t blocks = llvm::divideCeil(result.h, tile.rows);
-  for (int64_t turns = 2; keepsFilter && turns <= std::min(blocks, kMaxTurns);
+  constexpr int64_t kManyTurns = 7;
+  for (int64_t turns = 2; keepsFilter && turns <= std::min(blocks, kManyTurns);
        ++turns) {
     DepthwiseTile longer = tile;
     longer.turns = turns;
@@ -353,7 +369,9 @@ static DepthwiseTile chooseLongTile(const ConvProblem &conv,
   }
   if (!keepsFilter)
     tile.threads = 128;
-  tile.sharesFilters = countPoints(conv, tile) % tile.threads == 0;
+  tile.sharesFilters = countPoints(conv, tile) % tile.threads == 0 &&
+                       canShare(tile, tile.groups * inputs * outputs * taps *
+                                          getByteSize(conv.dataType));
   return tile;
 }
 
@@ -364,34 +382,42 @@ static DepthwiseTile chooseResidentTile(const ConvProblem &conv,
                                         const GpuTarget &target) {
   DepthwiseTile tile;
   tile.groups = std::min<int64_t>(2, chooseFewGroups(conv));
-  int64_t perGroup = conv.inChannels / conv.groups *
-                     (conv.outChannels / conv.groups) * conv.filter.h *
-                     conv.filter.w;
+  int64_t inputs = conv.inChannels / conv.groups;
+  int64_t outputs = conv.outChannels / conv.groups;
+  int64_t perGroup = inputs * outputs * conv.filter.h * conv.filter.w;
   const bool isHeavy = isDear(tile.groups * perGroup);
   const bool isNarrow = getByteSize(conv.dataType) == 2;
   int64_t width = conv.getOutput().w;
-  tile.columns = isHeavy ? 4
-                 : width % 7 == 0
-                     ? 7
-                     : std::min<int64_t>(7, chooseEvenColumns(width));
-  tile.rows = !isHeavy && isNarrow && conv.stride.h == 1 ? 2 : 1;
-  tile.loadsAhead = !isHeavy || !isNarrow;
+  tile.columns = chooseColumns(width);
+  tile.rows = isNarrow && conv.stride.h == 1 ? 2 : 1;
+  // Threads of few sums hide better how long loads take than one of many.
+  if (isHeavy && inputs * outputs == 1 && conv.filter.h >= 5 &&
+      llvm::divideCeil(conv.filter.h, 2) * conv.dilation.h % conv.stride.h == 0)
+    tile.tapParts = 2;
+  else if (isHeavy)
+    tile.columns = std::min<int64_t>(tile.columns, 4);
   // Of registers there are as many for one as for the other.
   int64_t maxThreads = isHeavy ? 128 : 288, resident = isHeavy ? 3 : 2;
   int64_t groupBlocks = conv.groups / tile.groups;
   int64_t lanes = maxThreads / 4;
   while (groupBlocks % lanes != 0)
     --lanes;
-  tile.summed = maxThreads / lanes;
-  tile.threads = lanes * tile.summed;
-  int64_t wanted = target.computeUnits * resident * lanes / groupBlocks;
+  // Groups that nothing divides are neighbours in the lanes nevertheless.
+  constexpr int64_t kFewLanes = 8, kMaxSummed = 8;
+  const bool isOdd = lanes < kFewLanes;
+  tile.summed = isOdd ? 1 : std::min(maxThreads / lanes, kMaxSummed);
+  tile.threads = isOdd ? 64 : lanes * tile.summed;
+  int64_t workgroups =
+      target.computeUnits * resident * (isOdd ? maxThreads / tile.threads : 1);
+  int64_t wanted =
+      workgroups * (tile.threads / tile.summed) / (groupBlocks * tile.tapParts);
   setParts(tile, conv, std::max<int64_t>(1, wanted) * tile.summed);
   if (tile.parts < tile.summed) {
     tile.threads = lanes * tile.parts;
     tile.summed = tile.parts;
   }
-  if (tile.turns == 1)
-    tile.loadsAhead = false;
+  constexpr int64_t kManyTurns = 5;
+  tile.loadsAhead = (!isHeavy || !isNarrow) && tile.turns >= kManyTurns;
   return tile;
 }
 
@@ -487,26 +513,28 @@ std::vector<Candidate> Depthwise::getCandidates(const Problem &problem,
 }
 
 /// Whether the parts that a workgroup sums are of as many lanes each, which the
-/// groups share out; and whether those of a filter are whole rows of gradients
-/// apart.
+/// groups share out, and few enough for LDS; and whether those of a filter are
+/// whole rows of gradients apart.
 static bool sumsEvenly(const dnn::ConvDims &d, const DepthwiseTile &tile) {
   int64_t taps = llvm::divideCeilSigned(d.y, tile.tapParts);
   if (tile.tapParts > 1 &&
       (d.c != d.groups || d.k != d.groups || tile.tapParts > d.y ||
        taps * d.dilationH % d.strideH != 0))
     return false;
+  // What a workgroup's threads have of as many sums, in LDS.
+  constexpr int64_t kMaxShared = 8192;
   return tile.summed == 1 ||
-         (tile.threads % tile.summed == 0 && tile.parts >= tile.summed &&
+         (tile.summed * tile.threads * tile.groups <= kMaxShared &&
+          tile.threads % tile.summed == 0 && tile.parts >= tile.summed &&
           d.groups / tile.groups % (tile.threads / tile.summed) == 0);
 }
 
-/// Whether workgroups are whole, and their threads' blocks of groups
-/// neighbours, and LDS has room for the filters of those.
+/// Whether workgroups are whole, their threads' blocks of groups neighbours,
+/// and the filters of those fit LDS.
 static bool sharesEvenly(const ConvProgram &program,
                          const DepthwiseTile &tile) {
   if (!tile.sharesFilters)
     return true;
-  constexpr int64_t kBytes = 32768;
   bool isForward = program.hasDirection(dnn::ConvDirection::Forward);
   const ConvTensor &result = isForward ? program.y : program.x;
   int64_t points =
@@ -516,9 +544,9 @@ static bool sharesEvenly(const ConvProgram &program,
       (program.dims.groups / tile.groups);
   MemRefType filter = program.w.getType();
   int64_t bytes = filter.getNumElements() / program.dims.groups * tile.groups *
-                  tile.threads * filter.getElementTypeBitWidth() / 8;
+                  filter.getElementTypeBitWidth() / 8;
   return result.hasChannelsInnermost() && points % tile.threads == 0 &&
-         bytes <= kBytes;
+         canShare(tile, bytes);
 }
 
 /// Whether `tile` is one for this convolution.

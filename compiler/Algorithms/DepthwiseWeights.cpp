@@ -307,8 +307,13 @@ static void emitElement(PointBuilder &p, const ConvProgram &program, Value sum,
 
 /// A block of the thread's groups; nothing if `index` is behind the last.
 void DepthwiseWeightsProgram::storeSum(Value sum, Value index) {
-  if (tapPart)
-    index = p.add(index, p.mul(tapPart, countSums()));
+  if (tapPart) {
+    Value isOwn = arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::ult,
+                                        index, p.index(countSums()));
+    index = arith::SelectOp::create(p.b, p.loc, isOwn,
+                                    p.add(index, p.mul(tapPart, countSums())),
+                                    p.index(countElements()));
+  }
   if (workspace)
     return p.storeBlock(sum, workspace, 2, {partBlock, index, firstGroup});
   Value isElement = arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::ult,

@@ -67,18 +67,23 @@ def list_problems():
 
 
 DEPTHWISE_TILES = {
-    "dw_3x3.wrw": """g2p2q7t256s256n4r4 g2p2q7t256s256n4r4a g2p2q7t256s128n7r4 g2p2q7t128s256n4r2 g2p2q7t128s256n4r4""",
-    "dw_3x3": "",
-    "dw_7x7": "",
-    "dw_7x7.wrw": """g2p1q4t128s448n28r4 g2p1q7t128s256n28r4k2a g2p1q7t128s256n28r4k2 g2p1q7t64s256n28r2k2a
-                     g2p1q7t128s512n14r4k2a g2p1q6t128s320n28r4k2a g2p1q4t128s448n28r4k2a g2p2q7t128s256n14r4k2
-                     g2p1q7t128s128n28r4k4a g2p1q14t128s128n28r4k7a g2p1q7t192s256n28r4k2a""",
-    "dw_large_3x3.wrw": """g2p2q7t288s1024n14r4a g2p1q7t288s1024n28r4a g2p2q7t288s512n28r4a g4p1q7t144s1024n28r4a g2p2q7t144s1024n14r2a""",
-    "dw_large_3x3": "",
-    "dw_large_3x3s2.wrw": """g2p1q7t288s1024n7r4a g2p1q7t288s512n14r4a g2p1q7t144s1024n7r2a""",
-    "dw_large_3x3s2": "",
-    "dw_large_7x7.wrw": """g2p1q4t128s448n56r4 g2p1q7t128s512n56r4k2a g2p1q7t128s512n28r4k2a""",
-    "dw_large_7x7": "",
+    "dw_3x3": """g4p2q7t64s1 g4p1q7t128s1 g4p2q7t64s1l g2p2q7t64s1l g4p4q4t96s1l
+                 g8p2q4t96s1l""",
+    "dw_7x7": """g2p2q7t64s1n7 g2p2q7t128s1n7l g2p2q7t64s1n2l g2p2q7t64s1n14l
+                 g2p4q4t64s1n7l g2p1q7t64s1n14l""",
+    "dw_3x3.wrw": """g2p2q7t128s256n4r4 g2p2q7t256s256n4r4a g2p4q7t128s256n2r4
+                     g2p2q14t128s128n4r4 g4p2q7t128s256n4r4""",
+    "dw_7x7.wrw": """g2p1q4t128s448n28r4 g2p1q4t128s448n28r4a g2p1q7t128s256n28r4k2a
+                     g2p2q7t64s256n14r2k2 g2p4q7t128s256n7r4k2
+                     g2p2q7t128s256n14r4k4 g2p2q7t128s256n14r4k7""",
+    "dw_large_3x3": "g4p2q7t128s1l g4p4q4t128s1 g4p4q8t64s1l",
+    "dw_large_3x3.wrw": """g2p2q7t288s512n28r4a g4p1q7t144s1024n28r4a
+                           g2p2q14t144s512n14r2""",
+    "dw_large_3x3s2": """g4p2q8t128s1l g8p1q2t128s1l g4p1q1t128s1l
+                         g4p2q2t128s1l""",
+    "dw_large_3x3s2.wrw": "g2p1q7t288s512n14r4a g2p1q7t144s512n14r2a",
+    "dw_large_7x7": "g2p2q8t64s1n4l g2p4q4t64s1n7l",
+    "dw_large_7x7.wrw": "g2p1q4t128s448n56r4 g2p2q7t128s512n28r4k4",
 }
 
 
