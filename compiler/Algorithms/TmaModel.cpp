@@ -11,10 +11,20 @@ using namespace tessera;
 // What a tensor map can describe
 //===----------------------------------------------------------------------===//
 
+int64_t tessera::getTmaStep(const ConvProblem &problem) {
+  constexpr int64_t kStepBytes = kTmaStep * 2;
+  return kStepBytes / getByteSize(problem.dataType);
+}
+
+int64_t tessera::getTmaUnit(const ConvProblem &problem) {
+  constexpr int64_t kUnitBytes = 16;
+  return kUnitBytes / getByteSize(problem.dataType);
+}
+
 bool tessera::hasTmaTensors(const ConvProblem &p, const GpuTarget &target) {
-  const bool isHalf =
-      p.dataType == DataType::F16 || p.dataType == DataType::BF16;
-  return target.wgmmaSharedBytes > 0 && isHalf && p.xLayout == Layout::NHWC &&
+  const bool hasType = p.dataType == DataType::F16 ||
+                       p.dataType == DataType::BF16 || p.allowsTf32();
+  return target.wgmmaSharedBytes > 0 && hasType && p.xLayout == Layout::NHWC &&
          p.wLayout == Layout::NHWC && p.yLayout == Layout::NHWC;
 }
 
@@ -69,32 +79,49 @@ static constexpr TmaShape kShapes[] = {
 
 std::span<const TmaShape> tessera::getTmaShapes() { return kShapes; }
 
-GemmTile TmaShape::getTile(int parts) const {
+GemmTile TmaShape::getTile(const ConvProblem &problem, int parts) const {
   GemmTile tile;
   tile.m = m;
   tile.n = n;
-  tile.k = kTmaStep;
+  tile.k = static_cast<int>(getTmaStep(problem));
   tile.wavesM = consumers;
   tile.buffers = stages;
-  tile.mma = "wgmma";
+  tile.mma = problem.allowsTf32() ? "wgmma_tf32" : "wgmma";
   tile.isTma = true;
   tile.isPingPong = isPingPong;
   tile.parts = parts;
   return tile;
 }
 
+double tessera::countTensorBytes(const ConvProblem &p) {
+  return static_cast<double>(
+      getByteSize(p.dataType) *
+      (p.getInputElements() + p.getFilterElements() + p.getOutputElements()));
+}
+
 double tessera::getStoreClocks(const TmaShape &shape, const TmaRates &rates) {
-  return shape.m * shape.n /
+  // Whole pieces of columns.
+  const int64_t columns = (shape.n + kTmaStep - 1) / kTmaStep * kTmaStep;
+  return static_cast<double>(shape.m * columns) /
          (shape.hidesStores() ? rates.hiddenSums : rates.exposedSums);
 }
 
 double tessera::getTileClocks(const TmaShape &shape, double steps,
+                              const TmaTraffic &traffic,
                               const TmaRates &rates) {
+  constexpr double kBytes = kTmaStep * 2;
+  const auto columns = static_cast<double>(traffic.columns);
   const double products = shape.m * shape.n * kTmaStep / rates.products;
-  const double copied = (shape.m + shape.n) * kTmaStep * 2 / rates.l2Bytes;
+  const double copied = std::max(
+      (shape.m + columns) * kBytes * traffic.busy / rates.l2Bytes,
+      shape.m * (traffic.hasWindow ? rates.windowRow : rates.plainRow) +
+          columns * rates.plainRow);
   // Each wgmma reads its 64 rows and all columns.
   const double read =
-      (shape.m + shape.n * shape.m / 64.0) * kTmaStep * 2 / rates.readBytes;
-  return steps * std::max({products, copied, read}) +
+      (shape.m + shape.n * shape.m / 64.0) * kBytes / rates.readBytes;
+  // Two stages are with the consumers.
+  const double ahead = std::max(1, shape.stages - 2);
+  return steps * (std::max({products, copied, read, rates.latency / ahead}) +
+                  rates.waits / ahead) +
          getStoreClocks(shape, rates);
 }

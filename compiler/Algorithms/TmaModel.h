@@ -18,11 +18,16 @@
 
 namespace tessera {
 
-/// Elements of a step, 128 bytes of f16 or bf16.
+/// Elements of a step of 16-bit factors, 128 bytes.
 inline constexpr int64_t kTmaStep = 64;
 
-/// Whether the chip has TMA and wgmma, and the tensors are for them: f16 or
-/// bf16, channels together.
+/// Elements of a step of `problem`: as many bytes.
+int64_t getTmaStep(const ConvProblem &problem);
+/// Elements of 16 bytes, of which strides must be made.
+int64_t getTmaUnit(const ConvProblem &problem);
+
+/// Whether the chip has TMA and wgmma, and the tensors are for them: f16, bf16,
+/// or f32 that may be rounded to tf32, channels together.
 bool hasTmaTensors(const ConvProblem &problem, const GpuTarget &target);
 
 /// Depth, height and width of `problem`; of one element if it has no depth.
@@ -43,32 +48,49 @@ struct TmaShape {
   bool isSmall() const { return consumers == 1 && !isPingPong; }
   /// Others multiply while a tile is stored.
   bool hidesStores() const { return isPingPong || isSmall(); }
-  GemmTile getTile(int parts) const;
+  GemmTile getTile(const ConvProblem &problem, int parts) const;
 };
 
 std::span<const TmaShape> getTmaShapes();
 
 /// In clocks of one multiprocessor.
 struct TmaRates {
-  double products = 1760; ///< Multiply-adds a clock.
-  double l2Bytes = 43;    ///< Of the second cache a clock.
-  double readBytes = 128; ///< Of shared memory, by wgmma.
+  double products = 1760;  ///< Multiply-adds of 16 bits a clock.
+  double l2Bytes = 41;     ///< Of the second cache a clock, if all want it.
+  double windowRow = 3.4;  ///< Clocks to copy a row through a window,
+  double plainRow = 0.9;   ///< and one of a matrix.
+  double readBytes = 128;  ///< Of shared memory, by wgmma.
+  double latency = 274;    ///< Of a step, shared by the stages that are ahead,
+  double waits = 26;       ///< and what is not hidden of it.
+  double exposedSums = 11; ///< Stored in a clock, unhidden,
+  double hiddenSums = 105; ///< and behind others' products.
   double memoryBytes = 14.7;
-  double exposedSums = 9;  ///< Stored in a clock, unhidden,
-  double hiddenSums = 128; ///< and behind others' products.
-  double overlap = 0.3;    ///< Of the smaller of work and memory.
+  double overlap = 0.3; ///< Of the smaller of work and memory.
   double begin = 4000;
 };
 
-/// Fitted to 250 kernels on an H100 (24 forward problems, every shape): their
-/// first choice reaches 0.994 of the best in geometric mean, 0.96 at least.
+/// Fitted to 844 kernels on an H100 (84 runs of a problem, forward and backward
+/// data, batches of 1 to 256): the first choice reaches 0.991 of the best in
+/// geometric mean, 0.926 at least.
 inline constexpr TmaRates kTmaRates;
 
-/// Clocks to store the sums of one tile, rounded.
+/// Of x, w and y, each moved once.
+double countTensorBytes(const ConvProblem &problem);
+
+/// What a step of a tile copies.
+struct TmaTraffic {
+  int64_t columns;        ///< Of the filter; the tile's, or more.
+  bool hasWindow = false; ///< Whether the rows are pixels of a window.
+  double busy = 1;        ///< Share of the multiprocessors that have a tile.
+};
+
+/// Clocks to store the sums of one tile, rounded to 16 bits.
 double getStoreClocks(const TmaShape &shape, const TmaRates &rates);
 /// Clocks of one tile of `steps`, on average, if nothing but its workgroups
-/// holds them up.
+/// holds them up. A step is 128 bytes of each row, of which tf32 has half as
+/// many elements, and multiplies half as many a clock.
 double getTileClocks(const TmaShape &shape, double steps,
+                     const TmaTraffic &traffic,
                      const TmaRates &rates = kTmaRates);
 
 } // namespace tessera

@@ -38,14 +38,20 @@ static constexpr MatrixInstruction kWmmaGfx11 = {
 static constexpr MatrixInstruction kWmmaGfx12 = {
     "wmma16", MatrixKind::Wmma, 16, 16, 16, 8, 8, 8, 16};
 
-/// mma.sync.m16n8k16 of f16 and bf16, k32 of bytes (PTX ISA, "Matrix fragments
-/// for mma"): four lanes, a quad, share the rows of both factors and of D. One
-/// of our rows is four such instructions, which share the 16 rows of Q, the
-/// instruction's A. The columns of its B are taken for rows of P in such an
-/// order (getRowOfP()) that the two sums of each that a lane has are eight
-/// neighbours along P.
-static constexpr MatrixInstruction makeMma(int k) {
-  return {"mma16",          MatrixKind::Mma, 32, 16, k, k / 4,
+/// mma.sync.m16n8k16 of f16 and bf16, k32 of bytes, k8 of tf32 (PTX ISA,
+/// "Matrix fragments for mma"): four lanes, a quad, share the rows of both
+/// factors and of D. One of our rows is four such instructions, which share the
+/// 16 rows of Q, the instruction's A. The columns of its B are taken for rows
+/// of P in such an order (getRowOfP()) that the two sums of each that a lane
+/// has are eight neighbours along P.
+static constexpr MatrixInstruction makeMma(int k,
+                                           std::string_view name = "mma16") {
+  return {name,
+          MatrixKind::Mma,
+          32,
+          16,
+          k,
+          k / 4,
           /*accRegs=*/16,
           /*accVector=*/8,
           /*accStride=*/32,
@@ -53,6 +59,16 @@ static constexpr MatrixInstruction makeMma(int k) {
           /*pStep=*/1,
           /*qParts=*/2,
           /*qStep=*/8};
+}
+
+/// The same with the rows of P in their order, as matrices that are transposed
+/// have them: a lane has two neighbours of each instruction.
+static constexpr MatrixInstruction makeMmaInOrder(int k) {
+  MatrixInstruction row = makeMma(k);
+  row.name = "mma16t";
+  row.accVector = 2;
+  row.accStride = row.pStep = 8;
+  return row;
 }
 
 static constexpr Row kRows[] = {
@@ -105,17 +121,26 @@ static constexpr Row kRows[] = {
     {MatrixUnit::MmaSm80, FactorType::F16, makeMma(16)},
     {MatrixUnit::MmaSm80, FactorType::BF16, makeMma(16)},
     {MatrixUnit::MmaSm80, FactorType::I8, makeMma(32)},
+    {MatrixUnit::MmaSm80, FactorType::F16, makeMmaInOrder(16)},
+    {MatrixUnit::MmaSm80, FactorType::BF16, makeMmaInOrder(16)},
+    {MatrixUnit::MmaSm80, FactorType::F32, makeMma(8, "mma16_tf32")},
 };
 
 /// Lanes of mma.sync that share a row, and rows of the matrices that are read.
 static constexpr int kQuad = 4;
 static constexpr int kMatrixRows = 8;
 
+/// Rows of P from a column of B of mma.sync to the next.
+static int getStepOfP(const MatrixInstruction &row) {
+  return row.pStep == 1 ? row.pParts : 1;
+}
+
 /// Matrix units of AMD index both factors by the lane; the fma row spreads a
-/// grid of lanes. Of mma.sync a column of B is every fourth row of P.
+/// grid of lanes. Of mma.sync a column of B is every fourth row of P, or every
+/// one.
 LaneMap MatrixInstruction::getRowOfP() const {
   if (kind == MatrixKind::Mma)
-    return {{{kQuad, 0, pParts}}};
+    return {{{kQuad, 0, getStepOfP(*this)}}};
   return {{{isFma() ? columns : 1, rows, 1}}};
 }
 
@@ -140,7 +165,7 @@ LaneMap MatrixInstruction::getFirstResult() const {
 /// Matrices of P: both chunks of a part, then those of the next. Of Q: both
 /// parts of a chunk, then those of the next, as the instruction's A has them.
 LaneMap MatrixInstruction::getMatrixRowOfP() const {
-  return {{{1, kMatrixRows, pParts}, {2 * kMatrixRows, 0, pStep}}};
+  return {{{1, kMatrixRows, getStepOfP(*this)}, {2 * kMatrixRows, 0, pStep}}};
 }
 
 LaneMap MatrixInstruction::getMatrixRowOfQ() const {
