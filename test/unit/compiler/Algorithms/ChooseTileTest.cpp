@@ -127,6 +127,34 @@ TEST(ChooseTile, CopiesDirectlyWhereItCan) {
   EXPECT_FALSE(parseGemmTile(*chooseTile(p, target))->isDirect);
 }
 
+// cp.async brings every factor of NHWC whose reduction steps divide, transposed
+// or not, but transposes halves alone; and a tile has the LDS that the chip
+// gives to a launch.
+TEST(ChooseTile, CopiesByCpAsyncInEveryDirection) {
+  auto choose = [](const char *name, const ConvProblem &p) {
+    auto tile = chooseTile(p, *findTarget(name));
+    EXPECT_TRUE(tile) << name;
+    return tile ? *parseGemmTile(*tile) : GemmTile();
+  };
+  for (const char *name : {"sm_80", "sm_86", "sm_120"})
+    for (Direction direction : {Direction::Forward, Direction::BackwardData,
+                                Direction::BackwardWeights}) {
+      ConvProblem p = makeLayer();
+      p.direction = direction;
+      GemmTile tile = choose(name, p);
+      EXPECT_TRUE(tile.isDirect) << name;
+      EXPECT_LE((tile.m + tile.n) * tile.k * 2 * tile.buffers, 101376) << name;
+      p.xLayout = p.wLayout = p.yLayout = Layout::NCHW;
+      EXPECT_FALSE(choose(name, p).isDirect) << name;
+    }
+  ConvProblem p = makeLayer();
+  p.inChannels = 72;
+  EXPECT_FALSE(choose("sm_80", p).isDirect);
+  p.dataType = DataType::I8;
+  p.inChannels = 256;
+  EXPECT_TRUE(choose("sm_80", p).isDirect);
+}
+
 // What the fast algorithms leave, the general one takes: other directions and
 // types, and tensors beyond the reach of a tile.
 TEST(ChooseTile, CoversEveryProblem) {
