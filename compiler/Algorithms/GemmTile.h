@@ -36,6 +36,12 @@ struct GemmTile {
   bool isDirect = false;
   bool isTma = false;
   bool isPingPong = false; ///< Implies isTma.
+  /// Whether images stay in shared memory for all of their taps; of no text of
+  /// igemm's, but of groups (NarrowGroups.h).
+  bool isResident = false;
+
+  /// Whether a part of the reduction is a run of the pipeline's steps.
+  bool sharesSteps() const { return isTma || isResident; }
 
   friend bool operator==(const GemmTile &, const GemmTile &) = default;
 

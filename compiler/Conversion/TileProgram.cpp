@@ -523,7 +523,8 @@ LogicalResult tessera::matchTileProgram(func::FuncOp function,
                                         TileProgram &program) {
   if (failed(findOps(function, program)))
     return failure();
-  if ((!program.isTma() &&
+  const bool isElsewhere = program.isTma() || program.isAmpere();
+  if ((!isElsewhere &&
        failed(checkPipeline(program.pipeline, program.tiles, target))) ||
       failed(checkSignature(function)))
     return failure();
@@ -539,8 +540,9 @@ LogicalResult tessera::matchTileProgram(func::FuncOp function,
   if (failed(checkUses(program)) || failed(checkEpilogue(program)) ||
       failed(checkSizes(program)))
     return failure();
-  // What TMA and wgmma need is checked where they are lowered (Hopper).
-  if (program.isTma())
+  // What other instructions need is checked where they are lowered (Hopper,
+  // Ampere).
+  if (isElsewhere)
     return success();
   if (failed(checkStore(program.store, target)) ||
       failed(chooseInstruction(program, target)) ||

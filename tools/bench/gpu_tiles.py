@@ -101,7 +101,8 @@ def list_tiles(options, config):
                "--list-tiles", str(options.best or 8)]
     ranked = subprocess.run(command, capture_output=True, text=True).stdout
     tiles = [line.split()[0] for line in ranked.splitlines()]
-    return [tile for tile in tiles if "-wgmma" in tile]
+    return [tile for tile in tiles
+            if "-wgmma" in tile or tile.startswith("groups-")]
 
 
 def pack(options):
