@@ -15,9 +15,11 @@ using namespace tessera;
 //===----------------------------------------------------------------------===//
 
 TileConfig NarrowTile::toConfig() const {
-  return {"groups", "h" + std::to_string(height) + "w" + std::to_string(width) +
-                        "-w" + std::to_string(waves) +
-                        (parts > 1 ? "-s" + std::to_string(parts) : "")};
+  return {"groups",
+          "h" + std::to_string(height) + "w" + std::to_string(width) + "-w" +
+              std::to_string(waves) +
+              (persistent > 0 ? "-p" + std::to_string(persistent) : "") +
+              (parts > 1 ? "-s" + std::to_string(parts) : "")};
 }
 
 ErrorOr<NarrowTile> tessera::parseNarrowTile(const TileConfig &config) {
@@ -25,6 +27,11 @@ ErrorOr<NarrowTile> tessera::parseNarrowTile(const TileConfig &config) {
   TextScanner scanner(config.parameters);
   scanner.expect("h").number(tile.height).expect("w").number(tile.width);
   scanner.expect("-w").number(tile.waves);
+  if (scanner.consume("-p")) {
+    scanner.number(tile.persistent);
+    if (tile.persistent < 1 || tile.persistent > 32)
+      scanner.fail();
+  }
   if (scanner.consume("-s")) {
     scanner.number(tile.parts);
     if (tile.parts < 2)
@@ -110,7 +117,7 @@ static bool hasNarrowGroups(dnn::ConvOp conv, const ConvGeometry &g) {
 
 LogicalResult NarrowGroups::build(Operation *primitive,
                                   const TileConfig &config,
-                                  const GpuTarget &) const {
+                                  const GpuTarget &target) const {
   auto conv = dyn_cast<dnn::ConvOp>(primitive);
   if (!conv)
     return primitive->emitOpError("is no convolution");
@@ -138,17 +145,28 @@ LogicalResult NarrowGroups::build(Operation *primitive,
   gemm.k = isWeights ? tile->getPixels() : taps * NarrowTile::kBlock;
   gemm.wavesM = isWeights ? kWaves : tile->waves;
   gemm.wavesN = isWeights ? tile->waves : kWaves;
-  gemm.buffers = 1;
+  gemm.buffers = isWeights || tile->persistent > 0 ? 2 : 1;
   gemm.mma = "mma8";
   gemm.parts = tile->parts;
   gemm.isResident = true;
   if (gemm.m % gemm.wavesM != 0)
     return conv.emitOpError() << "has tile '" << config.toText()
                               << "', whose waves do not divide its pixels";
+  // A workgroup keeps its block of channels.
+  const int64_t blocks =
+      geometry.groups * geometry.inChannels / NarrowTile::kBlock;
+  const int64_t persistent =
+      tile->persistent * int64_t(target.computeUnits) / blocks * blocks;
+  if (tile->persistent > 0 && (isWeights || persistent == 0))
+    return conv.emitOpError()
+           << "has tile '" << config.toText() << "', but "
+           << (isWeights ? "backward weights has parts instead"
+                         : "has more blocks of channels than workgroups");
   OpBuilder b(conv);
   buildGemmTiles(conv, gemm,
                  isWeights ? viewNarrowWeights(b, conv, geometry, *tile)
-                           : viewNarrowImages(b, conv, geometry, *tile));
+                           : viewNarrowImages(b, conv, geometry, *tile),
+                 persistent);
   return success();
 }
 

@@ -20,7 +20,7 @@ namespace {
 /// A tile for a problem, in numbers.
 struct NarrowWork {
   int64_t pixels, windowPixels; ///< Of a block: of the result, and seen by it.
-  int64_t sharedBytes;
+  int64_t filterBytes, sharedBytes;
   int64_t blocks; ///< Of pixels, times those of channels.
   int64_t pieces; ///< Of 8 channels of a tap, that a channel meets.
   bool isShared;  ///< All of a warp's channels meet the same.
@@ -49,13 +49,16 @@ static NarrowWork measure(const ConvProblem &p, const NarrowTile &tile) {
   work.pixels = tile.getPixels();
   work.windowPixels = see(dims[0], tile.height) * see(dims[1], tile.width);
   const int64_t perGroup = p.inChannels / p.groups;
+  const int64_t taps = dims[0].filter * dims[1].filter;
   work.isShared = perGroup > 8;
-  work.pieces =
-      dims[0].filter * dims[1].filter * std::max<int64_t>(1, perGroup / 8);
-  const int64_t filterBytes =
-      dims[0].filter * dims[1].filter * perGroup * NarrowTile::kBlock * 2;
-  work.sharedBytes = work.windowPixels * kPixelBytes + kAlignment +
-                     (isWeights ? work.pixels * kPixelBytes : filterBytes);
+  work.pieces = taps * std::max<int64_t>(1, perGroup / 8);
+  work.filterBytes = taps * perGroup * NarrowTile::kBlock * 2;
+  const int64_t windowBytes = work.windowPixels * kPixelBytes;
+  work.sharedBytes =
+      kAlignment +
+      (isWeights ? 2 * (windowBytes + work.pixels * kPixelBytes)
+                 : windowBytes + std::max(tile.persistent > 0 ? windowBytes : 0,
+                                          work.filterBytes));
   work.blocks = p.batch * (p.inChannels / NarrowTile::kBlock) *
                 divideUp(getResultLength(p, dims[0]), tile.height) *
                 divideUp(getResultLength(p, dims[1]), tile.width);
@@ -64,7 +67,7 @@ static NarrowWork measure(const ConvProblem &p, const NarrowTile &tile) {
 }
 
 /// Registers that sums and filters may take of a thread's 255, and what a
-/// workgroup may have of shared memory so that others have some, too.
+/// workgroup may have of shared memory so that another has some, too.
 static bool fits(const NarrowWork &work, const GpuTarget &target) {
   constexpr int64_t kMostRegisters = 216, kMostShared = 112 << 10;
   const auto limit =
@@ -82,40 +85,44 @@ static int64_t countSharing(const NarrowWork &work, int waves) {
                              1, kMost);
 }
 
-/// Clocks of the chip. Of one multiprocessor: bytes of memory and of the second
-/// cache as in TmaModel.h, 128 bytes of shared memory a clock, an mma.sync in
-/// two; and a workgroup's own time, of which others hide most.
+/// Clocks of the chip, of which `workgroups` run at once. Of one
+/// multiprocessor: bytes of memory and of the second cache as in TmaModel.h,
+/// 128 bytes of shared memory a clock, an mma.sync in two; and a workgroup's
+/// own time, of which others hide most.
 static double estimateClocks(const ConvProblem &p, const NarrowTile &tile,
-                             const NarrowWork &work, const GpuTarget &target) {
+                             const NarrowWork &work, int64_t workgroups,
+                             const GpuTarget &target) {
   const bool isWeights = p.direction == Direction::BackwardWeights;
   const int64_t fragments = divideUp(work.pixels, 16);
   const auto pairs = static_cast<double>(divideUp(work.pieces, 2));
   const double reads = (work.isShared ? 1 : 2) * pairs + (isWeights ? 1 : 0);
   constexpr double kReadClocks = 4, kMultiplyClocks = 2, kWarps = 4;
-  const double busy =
+  const double perBlock =
       static_cast<double>(fragments) * kWarps *
       std::max(reads * kReadClocks, 2 * pairs * kMultiplyClocks);
+  const double perSm = static_cast<double>(work.blocks) / target.computeUnits;
+  const bool keepsFilter = isWeights || tile.persistent > 0;
   const double loaded =
       static_cast<double>(work.windowPixels + (isWeights ? work.pixels : 0)) *
-      NarrowTile::kBlock * 2;
-  const double perSm = static_cast<double>(work.blocks) / target.computeUnits;
+          NarrowTile::kBlock * 2 +
+      (keepsFilter ? 0.0 : static_cast<double>(work.filterBytes));
   const double cache = perSm * loaded / kTmaRates.l2Bytes;
   const double memory =
       2.0 * static_cast<double>(p.getInputElements() + p.getOutputElements()) /
       (kTmaRates.memoryBytes * target.computeUnits);
-  constexpr double kLoad = 2200, kBegin = 2500, kLatency = 180, kPerPair = 36;
+  // Alone: to bring the first block and the filter, and to multiply.
+  constexpr double kLoad = 2200, kPerPiece = 30, kLatency = 180, kPerPair = 36;
+  const double load =
+      kLoad + (isWeights ? 0 : kPerPiece * static_cast<double>(work.pieces));
+  const double multiply = static_cast<double>(divideUp(fragments, tile.waves)) *
+                          (kLatency + kPerPair * pairs);
+  const auto turns = static_cast<double>(divideUp(work.blocks, workgroups));
   const double alone =
-      kLoad + static_cast<double>(divideUp(fragments, tile.waves)) *
-                  (kLatency + kPerPair * pairs);
-  const int64_t sharing = countSharing(work, tile.waves);
-  const auto rounds =
-      isWeights ? perSm / static_cast<double>(sharing)
-                : static_cast<double>(
-                      divideUp(work.blocks, target.computeUnits * sharing));
-  const double most = std::max({memory, cache, perSm * busy, rounds * alone});
-  const double sum = memory + cache + perSm * busy + rounds * alone;
-  constexpr double kOverlap = 0.15;
-  return most + kOverlap * (sum - most) + kBegin;
+      keepsFilter ? load + turns * multiply : turns * (load + multiply);
+  const double busy = perSm * perBlock;
+  const double most = std::max({memory, cache, busy, alone});
+  constexpr double kOverlap = 0.15, kBegin = 2500;
+  return most + kOverlap * (memory + cache + busy + alone - most) + kBegin;
 }
 
 /// Of the launch that adds the parts, as in TmaWeightTiles.cpp.
@@ -128,32 +135,51 @@ static double estimateSum(const ConvProblem &p, int parts,
              (kBytes * target.computeUnits);
 }
 
-static void addCandidates(const ConvProblem &p, NarrowTile tile,
-                          const GpuTarget &target,
-                          std::vector<Candidate> &candidates) {
-  const NarrowWork work = measure(p, tile);
-  if (!fits(work, target))
-    return;
-  if (p.direction != Direction::BackwardWeights) {
+/// Of forward and backward data: a workgroup for each block, or as many as run
+/// at once.
+static void addImages(const ConvProblem &p, NarrowTile tile,
+                      const GpuTarget &target,
+                      std::vector<Candidate> &candidates) {
+  const int64_t channelBlocks = p.inChannels / NarrowTile::kBlock;
+  for (bool isPersistent : {false, true}) {
+    tile.persistent = isPersistent ? 1 : 0;
+    const NarrowWork work = measure(p, tile);
+    if (!fits(work, target))
+      continue;
+    const int64_t sharing = countSharing(work, tile.waves);
+    const int64_t workgroups =
+        target.computeUnits * sharing / channelBlocks * channelBlocks;
+    if (isPersistent && (workgroups == 0 || workgroups >= work.blocks))
+      continue;
+    if (isPersistent)
+      tile.persistent = static_cast<int>(sharing);
     candidates.push_back(
-        {tile.toConfig(), estimateClocks(p, tile, work, target)});
-    return;
+        {tile.toConfig(),
+         estimateClocks(p, tile, work, std::max<int64_t>(1, workgroups),
+                        target)});
   }
-  // As many workgroups as run at once, with a run of blocks each.
+}
+
+/// Of backward weights: as many workgroups as run at once, or fewer, each with
+/// a run of blocks.
+static void addWeights(const ConvProblem &p, NarrowTile tile,
+                       const GpuTarget &target,
+                       std::vector<Candidate> &candidates) {
+  const NarrowWork work = measure(p, tile);
   const int64_t channelBlocks = p.inChannels / NarrowTile::kBlock;
   const int64_t steps = work.blocks / channelBlocks;
+  if (!fits(work, target))
+    return;
   for (int64_t sharing = countSharing(work, 1); sharing > 0; --sharing) {
-    const int64_t most = target.computeUnits * sharing / channelBlocks;
-    if (steps < 2 || most < 2)
-      continue;
-    const int64_t share = divideUp(steps, std::min(most, steps));
-    tile.parts = static_cast<int>(divideUp(steps, share));
-    if (tile.parts < 2)
-      continue;
-    const double turns = static_cast<double>(countSharing(work, 1)) / sharing;
+    const int64_t most =
+        std::min(target.computeUnits * sharing / channelBlocks, steps);
+    if (most < 2)
+      break;
+    tile.parts = static_cast<int>(divideUp(steps, divideUp(steps, most)));
     candidates.push_back(
-        {tile.toConfig(), estimateClocks(p, tile, work, target) * turns +
-                              estimateSum(p, tile.parts, target)});
+        {tile.toConfig(),
+         estimateClocks(p, tile, work, tile.parts * channelBlocks, target) +
+             estimateSum(p, tile.parts, target)});
   }
 }
 
@@ -171,12 +197,14 @@ std::vector<Candidate> tessera::getNarrowCandidates(const ConvProblem &p,
     tile.height = static_cast<int>(h);
     if (divideUp(height, divideUp(height, h)) != h)
       continue;
+    if (p.direction == Direction::BackwardWeights) {
+      addWeights(p, tile, target, candidates);
+      continue;
+    }
     for (int waves : {1, 2}) {
-      const bool isWeights = p.direction == Direction::BackwardWeights;
-      if (tile.getPixels() % waves != 0 || (isWeights && waves > 1))
-        continue;
       tile.waves = waves;
-      addCandidates(p, tile, target, candidates);
+      if (tile.getPixels() % waves == 0)
+        addImages(p, tile, target, candidates);
     }
   }
   return candidates;

@@ -2,6 +2,8 @@
 //
 // A workgroup has a block of pixels and 64 channels; each warp has 16 of the
 // channels, whose filter it keeps in registers, and takes 16 pixels at a time.
+// A persistent workgroup keeps its channels and takes blocks of pixels in turn:
+// the next is copied while one is multiplied.
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,6 +11,7 @@
 #include "compiler/Conversion/Ampere/CellKernel.h"
 #include "compiler/Conversion/Ampere/WarpMatrix.h"
 #include "compiler/Conversion/Epilogue.h"
+#include "compiler/Conversion/Hopper/SharedMemory.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -27,13 +30,19 @@ struct Plan {
   ImageTile image;
   CellTile cells;
   CellFilter filter;
-  int64_t warpsM; ///< That share the pixels.
+  int64_t warpsM;     ///< That share the pixels.
+  int64_t workgroups; ///< Fewer than tiles if they are persistent.
+  int64_t tiles;
 
+  bool isPersistent() const { return workgroups < tiles; }
+  int64_t countChannelBlocks() const { return image.groupSpace.sizes.back(); }
   int64_t getThreads() const {
     return warpsM * (kBlockChannels / kWarpChannels) * kWarpSize;
   }
+  /// The filter is in registers before a second block is copied over it.
   int64_t getSharedBytes() const {
-    return image.getBytes() + filter.getBytes();
+    return image.getBytes() +
+           std::max(isPersistent() ? image.getBytes() : 0, filter.getBytes());
   }
   int64_t countFragments() const {
     return llvm::divideCeilSigned(image.countResults(), kFragment);
@@ -50,7 +59,11 @@ public:
 private:
   using Sums = SmallVector<SmallVector<Value>>; ///< Of each cell.
 
-  void emitFragment(Value fragment);
+  void locateTile(Value tile);
+  void copyTile(Value buffer);
+  void emitTile(Value buffer);
+  void emitTiles(Value first);
+  void emitFragment(Value fragment, Value buffer);
   SmallVector<Value> readPieces(Value pixel, int64_t cell, int64_t piece);
   Sums multiply(Value pixel);
   SmallVector<Value> joinCells(const Sums &sums, int64_t half);
@@ -149,36 +162,83 @@ void ImagesWriter::store(const Sums &sums, Value fragment) {
   }
 }
 
-void ImagesWriter::emitFragment(Value fragment) {
+void ImagesWriter::emitFragment(Value fragment, Value buffer) {
   Value pixel =
       e.add(e.mul(fragment, kFragment), e.remu(k.place.lane, kFragment));
   if (plan.image.countResults() % kFragment != 0)
     pixel = arith::MinUIOp::create(e.b, e.loc, pixel,
                                    e.constant(plan.image.countResults() - 1));
-  store(multiply(plan.image.emitResultBytes(e, pixel)), fragment);
+  Value place = e.add(plan.image.emitResultBytes(e, pixel), buffer);
+  store(multiply(place), fragment);
 }
 
-void ImagesWriter::emit() {
-  constexpr int64_t kWarpsN = kBlockChannels / kWarpChannels;
-  warpN = e.remu(k.warp, kWarpsN);
-  Value warpM = e.divu(k.warp, kWarpsN);
-  Value view = k.program.loadM.getView(), w = k.program.loadN.getView();
-  plan.filter.copy(e, k.copyTo(w, plan.image.getBytes()), k.group);
-  copyImageTile(e, plan.image, k.copyTo(view, 0), k.group,
-                e.divu(k.row0, plan.image.countResults()));
-  k.waitForCopies();
-  filter = plan.filter.read(e, k.place, warpN,
-                            k.getShared(e.constant(plan.image.getBytes())));
-  scalars =
-      mapEpilogueScalars(e, k.program.store.getEpilogue(),
-                         VectorType::get(kNeighbours, e.b.getF32Type()),
-                         [&](Value scalar) { return k.getScalar(scalar); });
+/// Blocks of channels fastest: what runs together reads whole pixels, and a
+/// persistent workgroup keeps its block.
+void ImagesWriter::locateTile(Value tile) {
+  const int64_t rows = k.program.tiles.getCounts()[1];
+  const int64_t blocks = plan.countChannelBlocks();
+  Value block = e.divu(tile, blocks);
+  k.group = e.add(e.mul(e.divu(block, rows), blocks), e.remu(tile, blocks));
+  k.row0 = e.mul(e.remu(block, rows), plan.image.countResults());
+}
+
+/// Begins to copy the pixels of the tile to `buffer`.
+void ImagesWriter::copyTile(Value buffer) {
+  copyImageTile(e, plan.image, k.copyTo(k.program.loadM.getView(), buffer),
+                k.group, e.divu(k.row0, plan.image.countResults()));
+}
+
+void ImagesWriter::emitTile(Value buffer) {
+  Value warpM = e.divu(k.warp, kBlockChannels / kWarpChannels);
   auto loop =
       scf::ForOp::create(e.b, e.loc, warpM, e.constant(plan.countFragments()),
                          e.constant(plan.warpsM));
   OpBuilder::InsertionGuard guard(e.b);
   e.b.setInsertionPointToStart(loop.getBody());
-  emitFragment(loop.getInductionVar());
+  emitFragment(loop.getInductionVar(), buffer);
+}
+
+/// Tile `first`, which is in the first buffer, and every workgroups-th behind.
+void ImagesWriter::emitTiles(Value first) {
+  auto loop = scf::ForOp::create(e.b, e.loc, first, e.constant(plan.tiles),
+                                 e.constant(plan.workgroups),
+                                 ValueRange{e.constant(0)});
+  OpBuilder::InsertionGuard guard(e.b);
+  e.b.setInsertionPointToStart(loop.getBody());
+  Value buffer = loop.getRegionIterArg(0);
+  Value other = arith::SubIOp::create(
+      e.b, e.loc, e.constant(plan.image.getBytes()), buffer);
+  Value next = e.add(loop.getInductionVar(), plan.workgroups);
+  // All are done with the other buffer, or with the filter in its place.
+  e.device.emitBareBarrier(e);
+  emitIf(e, e.ult(next, plan.tiles), [&] {
+    locateTile(next);
+    copyTile(other);
+  });
+  k.waitForCopies(/*groups=*/1);
+  locateTile(loop.getInductionVar());
+  emitTile(buffer);
+  scf::YieldOp::create(e.b, e.loc, other);
+}
+
+void ImagesWriter::emit() {
+  warpN = e.remu(k.warp, kBlockChannels / kWarpChannels);
+  Value first = e.device.emitBlockId(e, plan.workgroups);
+  locateTile(first);
+  Value filterPlace = e.constant(plan.image.getBytes());
+  plan.filter.copy(e, k.copyTo(k.program.loadN.getView(), filterPlace),
+                   k.group);
+  copyTile(e.constant(0));
+  k.waitForCopies(/*groups=*/0);
+  filter = plan.filter.read(e, k.place, warpN, k.getShared(filterPlace));
+  scalars =
+      mapEpilogueScalars(e, k.program.store.getEpilogue(),
+                         VectorType::get(kNeighbours, e.b.getF32Type()),
+                         [&](Value scalar) { return k.getScalar(scalar); });
+  if (plan.isPersistent())
+    emitTiles(first);
+  else
+    emitTile(e.constant(0));
 }
 
 /// Channels of the reduction are the last dimension of it.
@@ -198,14 +258,17 @@ static FailureOr<Plan> makePlan(TileProgram &program, const GpuTarget &target) {
     return failure();
   ArrayRef<int64_t> waves = program.mma.getWaves();
   ArrayRef<int64_t> tile = program.tiles.getTile();
+  std::optional<uint64_t> persistent = program.tiles.getPersistent();
   if (tile[0] != image->countResults() || tile[1] != kBlockChannels ||
       program.tiles.getCounts()[2] != 1 || waves[1] != kWarpsN ||
-      waves[0] > 8 || pipeline.getBuffers() != 1 ||
+      waves[0] > 8 || pipeline.getBuffers() != (persistent ? 2 : 1) ||
+      (persistent && *persistent % image->groupSpace.sizes.back() != 0) ||
       static_cast<int64_t>(pipeline.getStep()) !=
           image->countTaps() * kBlockChannels)
     return pipeline.emitOpError()
            << "has copy cp_async, which needs one buffer for the whole "
-              "reduction, tiles of a block of pixels by "
+              "reduction, or two of persistent workgroups, a multiple of the "
+              "blocks of channels; tiles of a block of pixels by "
            << kBlockChannels << " channels, and at most 8 by " << kWarpsN
            << " waves";
   if (failed(checkReach(program.store, program.store.getView(), tile[0])))
@@ -213,7 +276,11 @@ static FailureOr<Plan> makePlan(TileProgram &program, const GpuTarget &target) {
   for (Value extra : program.store.getExtras())
     if (failed(checkReach(program.store, extra, tile[0])))
       return failure();
-  Plan plan{*image, *cells, std::move(*filter), waves[0]};
+  const int64_t tiles =
+      program.tiles.getCounts()[0] * program.tiles.getCounts()[1];
+  const int64_t workgroups =
+      std::min<int64_t>(tiles, persistent.value_or(tiles));
+  Plan plan{*image, *cells, std::move(*filter), waves[0], workgroups, tiles};
   if (failed(checkShared(program, plan.getSharedBytes(), target)))
     return failure();
   return plan;
@@ -224,8 +291,8 @@ LogicalResult tessera::lowerCellImages(TileProgram &program,
   FailureOr<Plan> plan = makePlan(program, device.getTarget());
   if (failed(plan))
     return failure();
-  gpu::GPUFuncOp function =
-      createCellKernel(program, plan->getThreads(), plan->getSharedBytes());
+  gpu::GPUFuncOp function = createCellKernel(
+      program, plan->workgroups, plan->getThreads(), plan->getSharedBytes());
   OpBuilder b = OpBuilder::atBlockBegin(&function.getBody().front());
   CellKernel kernel(b, program, function, plan->getThreads(), device);
   ImagesWriter(kernel, *plan).emit();

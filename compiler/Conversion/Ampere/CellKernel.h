@@ -20,7 +20,7 @@ struct CellKernel {
   mlir::Value shared; ///< The begin of shared memory.
   mlir::Value thread, warp;
   LanePlace place;
-  mlir::Value group, row0; ///< Of the workgroup's tile, of one column of them.
+  mlir::Value group, row0; ///< Of the tile, of one column of tiles.
   int64_t threads;
 
   CellKernel(mlir::OpBuilder &b, TileProgram &program,
@@ -41,19 +41,21 @@ struct CellKernel {
     return mlir::LLVM::GEPOp::create(e.b, e.loc, shared.getType(),
                                      e.b.getI8Type(), shared, bytes);
   }
-  ImageCopy copyTo(mlir::Value view, int64_t bytes) {
-    return {thread, threads, getPointer(view), getShared(e.constant(bytes))};
+  /// Copies of the tensor behind `view` to so many bytes of shared memory.
+  ImageCopy copyTo(mlir::Value view, mlir::Value bytes) {
+    return {thread, threads, getPointer(view), getShared(bytes)};
   }
-  /// Waits for all copies of the workgroup.
-  void waitForCopies();
+  /// Ends a group of copies, and waits for the workgroup's but for those of the
+  /// youngest so many groups.
+  void waitForCopies(int64_t groups);
   /// The stored view or one of its extras, along columns from `column` and rows
   /// from `row` of the tile on.
   StoreView viewStored(mlir::Value view, mlir::Value column, mlir::Value row);
 };
 
 /// The kernel of `program`, empty.
-mlir::gpu::GPUFuncOp createCellKernel(TileProgram &program, int64_t threads,
-                                      int64_t sharedBytes);
+mlir::gpu::GPUFuncOp createCellKernel(TileProgram &program, int64_t workgroups,
+                                      int64_t threads, int64_t sharedBytes);
 
 /// Fails after an error at the pipeline unless a workgroup of `target` has so
 /// much shared memory.

@@ -10,6 +10,7 @@
 #include "compiler/Conversion/Ampere/CellFilter.h"
 #include "compiler/Conversion/Ampere/CellKernel.h"
 #include "compiler/Conversion/Ampere/WarpMatrix.h"
+#include "compiler/Conversion/Hopper/SharedMemory.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -21,6 +22,7 @@ using namespace tessera;
 namespace {
 constexpr int64_t kPixels = 16; ///< Of one instruction.
 constexpr int64_t kSums = 4;    ///< Of one instruction, in a lane.
+constexpr int64_t kBuffers = 2;
 constexpr int64_t kWarps = kBlockChannels / kWarpChannels;
 
 /// Everything that is known before the kernel is written.
@@ -32,9 +34,9 @@ struct Plan {
   /// Whether every block is full, and fills its last instruction.
   bool isEven;
 
-  int64_t getSharedBytes() const {
-    return input.getBytes() + output.getBytes();
-  }
+  /// Of a block; the next is copied while one is multiplied.
+  int64_t getBlockBytes() const { return input.getBytes() + output.getBytes(); }
+  int64_t getSharedBytes() const { return kBuffers * getBlockBytes(); }
   /// Instructions for a cell: two pieces each.
   int64_t countPairs() const {
     return llvm::divideCeilSigned(cells.countPieces(), 2);
@@ -53,6 +55,10 @@ private:
   using Sums = SmallVector<Value>;
 
   Sums emitBlocks(const Sums &begin);
+  void copyBlock(Value block, Value end);
+  Value getBuffer(Value block) {
+    return e.mul(e.remu(block, kBuffers), plan.getBlockBytes());
+  }
   Sums emitFragments(Value block, const Sums &begin);
   Sums multiply(Value fragment, Value block, const Sums &sums);
   SmallVector<Value> emitMasks(Value fragment, Value block);
@@ -148,7 +154,8 @@ WeightsWriter::Sums WeightsWriter::multiply(Value fragment, Value block,
   // B: pixels 0 to 7 and 8 to 15 of the first cell, then of the second.
   Value lane = k.place.lane;
   Value chunk = e.add(e.mul(k.warp, kCells), e.divu(lane, kPixels));
-  Value place = e.add(locate(output, e.remu(lane, kPixels)),
+  Value buffer = getBuffer(block);
+  Value place = e.add(e.add(locate(output, e.remu(lane, kPixels)), buffer),
                       e.mul(chunk, ImageTile::kChunkBytes));
   SmallVector<Value> b =
       readMatrices(e, k.getShared(e.add(place, plan.input.getBytes())), true);
@@ -157,6 +164,7 @@ WeightsWriter::Sums WeightsWriter::multiply(Value fragment, Value block,
   // A: both pieces of pixels 0 to 7, then of the others.
   Value pixel = locate(plan.input,
                        e.add(e.remu(lane, 8), e.mul(e.divu(lane, kPixels), 8)));
+  pixel = e.add(pixel, buffer);
   Type element = k.program.loadM.getType().getElementType();
   Sums next = sums;
   for (int64_t pair = 0; pair < plan.countPairs(); ++pair) {
@@ -177,24 +185,30 @@ WeightsWriter::Sums WeightsWriter::multiply(Value fragment, Value block,
   return next;
 }
 
+/// Begins to copy what the part has of `block`: all of it, or nothing behind
+/// its end.
+void WeightsWriter::copyBlock(Value block, Value end) {
+  Value exists =
+      arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::ult, block, end);
+  emitIf(e, exists, [&] {
+    Value buffer = getBuffer(block);
+    copyImageTile(e, plan.input, k.copyTo(k.program.loadN.getView(), buffer),
+                  k.group, block);
+    copyImageTile(e, plan.output,
+                  k.copyTo(k.program.loadM.getView(),
+                           e.add(buffer, plan.input.getBytes())),
+                  k.group, block);
+  });
+}
+
 WeightsWriter::Sums WeightsWriter::emitFragments(Value block,
                                                  const Sums &begin) {
-  TileProgram &program = k.program;
-  copyImageTile(e, plan.input, k.copyTo(program.loadN.getView(), 0), k.group,
-                block);
-  copyImageTile(e, plan.output,
-                k.copyTo(program.loadM.getView(), plan.input.getBytes()),
-                k.group, block);
-  k.waitForCopies();
   const int64_t fragments =
       llvm::divideCeilSigned(plan.output.countResults(), kPixels);
-  Sums sums = loop(e.constant(0), e.constant(fragments), begin,
-                   [&](Value fragment, const Sums &carried) {
-                     return multiply(fragment, block, carried);
-                   });
-  // The next block is copied over this one.
-  e.device.emitBareBarrier(e);
-  return sums;
+  return loop(e.constant(0), e.constant(fragments), begin,
+              [&](Value fragment, const Sums &carried) {
+                return multiply(fragment, block, carried);
+              });
 }
 
 /// The part's share of the blocks.
@@ -204,8 +218,15 @@ WeightsWriter::Sums WeightsWriter::emitBlocks(const Sums &begin) {
   Value first = e.mul(e.divu(k.group, perPart), share);
   Value end = arith::MinUIOp::create(e.b, e.loc, e.add(first, share),
                                      e.constant(plan.blocks));
+  copyBlock(first, end);
+  e.device.endDirectGroup(e);
   return loop(first, end, begin, [&](Value block, const Sums &carried) {
-    return emitFragments(block, carried);
+    copyBlock(e.add(block, 1), end);
+    k.waitForCopies(/*groups=*/kBuffers - 1);
+    Sums sums = emitFragments(block, carried);
+    // The block behind the next is copied over this one.
+    e.device.emitBareBarrier(e);
+    return sums;
   });
 }
 
@@ -235,6 +256,8 @@ void WeightsWriter::store(const Sums &sums) {
 }
 
 void WeightsWriter::emit() {
+  k.group = e.device.emitBlockId(e, k.program.tiles.getCounts()[0]);
+  k.row0 = e.constant(0);
   Value zero = e.constant(cast<TypedAttr>(e.b.getF32FloatAttr(0)));
   store(emitBlocks(Sums(kCells * plan.countPairs() * kSums, zero)));
 }
@@ -276,11 +299,12 @@ static FailureOr<Plan> makePlan(TileProgram &program, const GpuTarget &target) {
   ArrayRef<int64_t> tile = program.tiles.getTile();
   const int64_t columns = input->countTaps() * kBlockChannels;
   if (tile[0] != kBlockChannels || tile[1] != columns ||
-      program.tiles.getCounts()[1] != 1 || program.tiles.getCounts()[2] != 1 ||
-      waves[0] != kWarps || waves[1] != 1 || pipeline.getBuffers() != 1 ||
+      program.tiles.getPersistent() || program.tiles.getCounts()[1] != 1 ||
+      program.tiles.getCounts()[2] != 1 || waves[0] != kWarps ||
+      waves[1] != 1 || pipeline.getBuffers() != kBuffers ||
       static_cast<int64_t>(pipeline.getStep()) != output->countResults())
     return pipeline.emitOpError()
-           << "has copy cp_async and parts, which needs one buffer for steps "
+           << "has copy cp_async and parts, which needs two buffers for steps "
               "of a block of pixels, tiles of "
            << kBlockChannels << " channels by all taps of as many, and "
            << kWarps << " by 1 waves";
@@ -309,8 +333,8 @@ LogicalResult tessera::lowerCellWeights(TileProgram &program,
   if (failed(plan))
     return failure();
   constexpr int64_t kThreads = kWarps * kWarpSize;
-  gpu::GPUFuncOp function =
-      createCellKernel(program, kThreads, plan->getSharedBytes());
+  gpu::GPUFuncOp function = createCellKernel(
+      program, program.tiles.getCounts()[0], kThreads, plan->getSharedBytes());
   OpBuilder b = OpBuilder::atBlockBegin(&function.getBody().front());
   CellKernel kernel(b, program, function, kThreads, device);
   WeightsWriter(kernel, *plan).emit();

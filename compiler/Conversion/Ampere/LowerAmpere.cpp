@@ -8,11 +8,11 @@
 using namespace mlir;
 using namespace tessera;
 
-gpu::GPUFuncOp tessera::createCellKernel(TileProgram &program, int64_t threads,
+gpu::GPUFuncOp tessera::createCellKernel(TileProgram &program,
+                                         int64_t workgroups, int64_t threads,
                                          int64_t sharedBytes) {
-  ArrayRef<int64_t> counts = program.tiles.getCounts();
   gpu::GPUFuncOp kernel =
-      createKernel(program.function, {}, threads, counts[0] * counts[1]);
+      createKernel(program.function, {}, threads, workgroups);
   Builder b(kernel.getContext());
   kernel->setAttr(dnn::kSharedBytesAttrName,
                   b.getI64IntegerAttr(sharedBytes + kSharedAlignment));
@@ -29,10 +29,6 @@ CellKernel::CellKernel(OpBuilder &b, TileProgram &program,
   thread = device.emitThreadId(e, threads);
   warp = e.divu(thread, kWarpSize);
   place = LanePlace::make(e, e.remu(thread, kWarpSize));
-  ArrayRef<int64_t> counts = program.tiles.getCounts();
-  Value id = device.emitBlockId(e, counts[0] * counts[1]);
-  group = e.divu(id, counts[1]);
-  row0 = e.mul(e.remu(id, counts[1]), program.tiles.getTile()[0]);
 }
 
 Value CellKernel::getScalar(Value scalar) {
@@ -43,9 +39,9 @@ Value CellKernel::getScalar(Value scalar) {
   return arith::TruncFOp::create(e.b, e.loc, scalar.getType(), value);
 }
 
-void CellKernel::waitForCopies() {
+void CellKernel::waitForCopies(int64_t groups) {
   e.device.endDirectGroup(e);
-  e.device.waitForDirectGroups(e, /*groups=*/0, /*loads=*/0);
+  e.device.waitForDirectGroups(e, groups, /*loads=*/0);
   e.device.emitLdsBarrier(e);
 }
 
@@ -94,9 +90,6 @@ static LogicalResult checkProgram(TileProgram &program) {
   if (program.store.getAtomic())
     return program.store.emitOpError(
         "adds atomically, but what cp_async copies is stored");
-  if (program.tiles.getPersistent())
-    return program.tiles.emitOpError(
-        "is persistent, but with cp_async a workgroup has one tile");
   return success();
 }
 

@@ -30,8 +30,12 @@ static std::string choose(const ConvProblem &p) {
 
 // The text is part of a database key: one tile, one text.
 TEST(NarrowTile, HasAStableText) {
-  NarrowTile tile{7, 28, 2, 1};
+  NarrowTile tile{7, 28, 2};
   EXPECT_EQ(tile.toConfig().toText(), "groups-h7w28-w2");
+  tile.persistent = 4;
+  EXPECT_EQ(tile.toConfig().toText(), "groups-h7w28-w2-p4");
+  EXPECT_EQ(parseNarrowTile(tile.toConfig())->toConfig(), tile.toConfig());
+  tile.persistent = 0;
   tile.parts = 99;
   EXPECT_EQ(tile.toConfig().toText(), "groups-h7w28-w2-s99");
   ErrorOr<NarrowTile> read = parseNarrowTile(tile.toConfig());
@@ -43,7 +47,7 @@ TEST(NarrowTile, HasAStableText) {
 TEST(NarrowTile, RefusesOtherTexts) {
   for (const char *parameters :
        {"", "h7w28", "h7-w1", "h7w28-w1-s1", "h7w28-w0", "h7w28-w1-x",
-        "h7w2800-w1"})
+        "h7w28-w1-p0", "h7w2800-w1"})
     EXPECT_FALSE(parseNarrowTile({"groups", parameters})) << parameters;
   EXPECT_FALSE(parseNarrowTile({"igemm", "h7w28-w1"}));
 }
