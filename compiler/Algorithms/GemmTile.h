@@ -43,6 +43,9 @@ struct GemmTile {
   /// Whether a part of the reduction is a run of the pipeline's steps.
   bool sharesSteps() const { return isTma || isResident; }
 
+  /// Whether factors of f32 are rounded to tf32.
+  bool isTf32() const { return mma.ends_with("_tf32"); }
+
   friend bool operator==(const GemmTile &, const GemmTile &) = default;
 
   TileConfig toConfig() const;
