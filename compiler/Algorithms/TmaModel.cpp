@@ -121,7 +121,9 @@ double tessera::getTileClocks(const TmaShape &shape, double steps,
       (shape.m + shape.n * shape.m / 64.0) * kBytes / rates.readBytes;
   // Two stages are with the consumers.
   const double ahead = std::max(1, shape.stages - 2);
-  return steps * (std::max({products, copied, read, rates.latency / ahead}) +
+  const double latency =
+      (traffic.isStrided ? rates.stridedLatency : rates.latency) / ahead;
+  return steps * (std::max({products, copied, read, latency}) +
                   rates.waits / ahead) +
          getStoreClocks(shape, rates);
 }

@@ -55,15 +55,16 @@ std::span<const TmaShape> getTmaShapes();
 
 /// In clocks of one multiprocessor.
 struct TmaRates {
-  double products = 1760;  ///< Multiply-adds of 16 bits a clock.
-  double l2Bytes = 41;     ///< Of the second cache a clock, if all want it.
-  double windowRow = 3.4;  ///< Clocks to copy a row through a window,
-  double plainRow = 0.9;   ///< and one of a matrix.
-  double readBytes = 128;  ///< Of shared memory, by wgmma.
-  double latency = 274;    ///< Of a step, shared by the stages that are ahead,
-  double waits = 26;       ///< and what is not hidden of it.
-  double exposedSums = 11; ///< Stored in a clock, unhidden,
-  double hiddenSums = 105; ///< and behind others' products.
+  double products = 1760; ///< Multiply-adds of 16 bits a clock.
+  double l2Bytes = 41;    ///< Of the second cache a clock, if all want it.
+  double windowRow = 3.4; ///< Clocks to copy a row through a window,
+  double plainRow = 0.9;  ///< and one of a matrix.
+  double readBytes = 128; ///< Of shared memory, by wgmma.
+  double latency = 274;   ///< Of a step, shared by the stages that are ahead,
+  double stridedLatency = 2400; ///< through a window with strides,
+  double waits = 26;            ///< and what is not hidden of it.
+  double exposedSums = 11;      ///< Stored in a clock, unhidden,
+  double hiddenSums = 105;      ///< and behind others' products.
   double memoryBytes = 14.7;
   double overlap = 0.3; ///< Of the smaller of work and memory.
   double begin = 4000;
@@ -80,7 +81,8 @@ double countTensorBytes(const ConvProblem &problem);
 /// What a step of a tile copies.
 struct TmaTraffic {
   int64_t columns;        ///< Of the filter; the tile's, or more.
-  bool hasWindow = false; ///< Whether the rows are pixels of a window.
+  bool hasWindow = false; ///< Whether the rows are pixels of a window,
+  bool isStrided = false; ///< whose taps do not read what others have read.
   double busy = 1;        ///< Share of the multiprocessors that have a tile.
 };
 

@@ -84,6 +84,14 @@ static bool hasWindow(const ConvProblem &p) {
   });
 }
 
+/// Backward data walks the gradient pixel by pixel, whatever the stride.
+static bool isStrided(const ConvProblem &p) {
+  return p.direction == Direction::Forward &&
+         std::ranges::any_of(getConvDims(p), [](const ConvDim &dim) {
+           return dim.filter > 1 && dim.stride > 1;
+         });
+}
+
 static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
                              const GpuTarget &target) {
   const TmaGemm gemm = getGemm(p);
@@ -101,7 +109,8 @@ static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
                               : divideUp(shape.n, kTmaStep) * kTmaStep;
   const double busy = static_cast<double>(tiles) /
                       (turns * static_cast<double>(target.computeUnits));
-  double tile = getTileClocks(shape, steps, {columns, hasWindow(p), busy});
+  double tile =
+      getTileClocks(shape, steps, {columns, hasWindow(p), isStrided(p), busy});
   if (p.allowsTf32()) // f32 has twice the bytes.
     tile += getStoreClocks(shape, kTmaRates);
   double work = turns * tile;
