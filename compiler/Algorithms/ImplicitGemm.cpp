@@ -8,13 +8,14 @@
 #include "compiler/Algorithms/ImplicitGemm.h"
 #include "compiler/Algorithms/GemmTile.h"
 #include "compiler/Algorithms/GemmViews.h"
+#include "compiler/Algorithms/HaloPositions.h"
 #include "compiler/Algorithms/PartSum.h"
 
 using namespace mlir;
 using namespace tessera;
 
 static WeightsReduction getReduction(const GemmTile &tile) {
-  return {tile.k, tile.parts, tile.isTma};
+  return {tile.k, tile.parts, tile.isTma, tile.halo > 0};
 }
 
 static GemmViews makeViews(OpBuilder &b, dnn::ConvOp conv,
@@ -22,9 +23,9 @@ static GemmViews makeViews(OpBuilder &b, dnn::ConvOp conv,
   ConvGeometry geometry(conv);
   switch (conv.getDirection()) {
   case dnn::ConvDirection::Forward:
-    return viewForward(b, conv, geometry, tile.k);
+    return viewForward(b, conv, geometry, tile.k, tile.halo > 0);
   case dnn::ConvDirection::BackwardData:
-    return viewBackwardData(b, conv, geometry);
+    return viewBackwardData(b, conv, geometry, tile.halo > 0);
   case dnn::ConvDirection::BackwardWeights:
     return viewBackwardWeights(b, conv, geometry, getReduction(tile));
   }
@@ -37,7 +38,8 @@ static dnn::RolesAttr getRoles(MLIRContext *context, const GemmTile &tile) {
     return {};
   constexpr int64_t kTurns = 2;
   return dnn::RolesAttr::get(context, /*producers=*/1,
-                             tile.isPingPong ? kTurns : tile.wavesM,
+                             tile.isPingPong ? kTurns
+                                             : tile.wavesM * tile.wavesN,
                              tile.isPingPong ? dnn::ConsumerOrder::PingPong
                                              : dnn::ConsumerOrder::Cooperative);
 }
@@ -65,7 +67,8 @@ static Value createPipeline(OpBuilder &b, Location loc, GemmViews views,
       tile.isTma ? dnn::ScheduleKind::Natural : dnn::ScheduleKind::Pinned,
       getRoles(context, tile),
       tile.isTma && tile.parts > 1 ? b.getI64IntegerAttr(tile.parts)
-                                   : IntegerAttr());
+                                   : IntegerAttr(),
+      tile.halo > 0 ? b.getI64IntegerAttr(tile.halo) : IntegerAttr());
 
   OpBuilder::InsertionGuard guard(b);
   Block *load = b.createBlock(&pipeline.getLoad(), {}, b.getIndexType(), loc);
@@ -181,6 +184,20 @@ static LogicalResult checkParts(dnn::ConvOp conv, const GemmTile &tile) {
   return success();
 }
 
+/// Which convolutions have pixels that taps can share.
+static LogicalResult checkHalo(dnn::ConvOp conv, const GemmTile &tile) {
+  if (tile.halo == 0)
+    return success();
+  const ConvGeometry geometry(conv);
+  if (llvm::all_of(geometry.dims,
+                   [](const ConvDim &dim) { return dim.filter == 1; }))
+    return conv.emitOpError("needs several taps to share pixels in a halo");
+  if (!llvm::all_of(geometry.dims, fitsHalo))
+    return conv.emitOpError("needs stride 1, and no more padding than the "
+                            "filter reaches, to share pixels in a halo");
+  return success();
+}
+
 LogicalResult tessera::buildImplicitGemm(Operation *primitive,
                                          const TileConfig &config,
                                          const GpuTarget &target) {
@@ -195,7 +212,7 @@ LogicalResult tessera::buildImplicitGemm(Operation *primitive,
   ErrorOr<GemmTile> tile = parseGemmTile(config);
   if (!tile)
     return conv.emitOpError() << tile.getStatus().getMessage();
-  if (failed(checkParts(conv, *tile)))
+  if (failed(checkParts(conv, *tile)) || failed(checkHalo(conv, *tile)))
     return failure();
   OpBuilder b(conv);
   buildGemmTiles(conv, *tile, makeViews(b, conv, *tile),

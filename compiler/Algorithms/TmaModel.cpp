@@ -80,6 +80,7 @@ GemmTile TmaShape::getTile(int parts) const {
   tile.isTma = true;
   tile.isPingPong = isPingPong;
   tile.parts = parts;
+  tile.halo = halo;
   return tile;
 }
 
@@ -89,9 +90,9 @@ double tessera::getStoreClocks(const TmaShape &shape, const TmaRates &rates) {
 }
 
 double tessera::getTileClocks(const TmaShape &shape, double steps,
-                              const TmaRates &rates) {
+                              double copiedRows, const TmaRates &rates) {
   const double products = shape.m * shape.n * kTmaStep / rates.products;
-  const double copied = (shape.m + shape.n) * kTmaStep * 2 / rates.l2Bytes;
+  const double copied = copiedRows * kTmaStep * 2 / rates.l2Bytes;
   // Each wgmma reads its 64 rows and all columns.
   const double read =
       (shape.m + shape.n * shape.m / 64.0) * kTmaStep * 2 / rates.readBytes;

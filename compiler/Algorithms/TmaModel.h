@@ -36,6 +36,7 @@ struct TmaShape {
   int consumers; ///< That share the rows.
   bool isPingPong;
   int stages;
+  int halo = 0; ///< Buffers for pixels that all taps share.
 
   /// Of a thread.
   int countSums() const { return m * n / (consumers * 128); }
@@ -66,9 +67,13 @@ inline constexpr TmaRates kTmaRates;
 
 /// Clocks to store the sums of one tile, rounded.
 double getStoreClocks(const TmaShape &shape, const TmaRates &rates);
+/// What a step brings, in rows of 128 bytes: those of both tiles, if nothing
+/// is shared.
+inline double getCopiedRows(const TmaShape &shape) { return shape.m + shape.n; }
+
 /// Clocks of one tile of `steps`, on average, if nothing but its workgroups
 /// holds them up.
-double getTileClocks(const TmaShape &shape, double steps,
+double getTileClocks(const TmaShape &shape, double steps, double copiedRows,
                      const TmaRates &rates = kTmaRates);
 
 } // namespace tessera

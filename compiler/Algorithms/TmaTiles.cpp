@@ -2,6 +2,7 @@
 
 #include "compiler/Algorithms/TmaTiles.h"
 #include "compiler/Algorithms/StrideClasses.h"
+#include "compiler/Algorithms/TmaHaloTiles.h"
 #include "compiler/Algorithms/TmaModel.h"
 #include "compiler/Algorithms/TmaWeightTiles.h"
 
@@ -47,13 +48,17 @@ static TmaGemm getGemm(const ConvProblem &p) {
   return gemm;
 }
 
-/// Whether the result is a tensor map: else it is stored row by row, by
-/// addresses that reach 2 GiB.
-static bool isReachable(const ConvProblem &p, const TmaGemm &gemm) {
+/// Whether addresses reach all of the result, 2 GiB.
+static bool isInReach(const ConvProblem &p) {
   constexpr int64_t kReach = int64_t(1) << 31, kBytes = 2;
+  return p.getResultLengths().getElements() * kBytes <= kReach;
+}
+
+/// Whether the result is a tensor map: else it is stored row by row.
+static bool isReachable(const ConvProblem &p, const TmaGemm &gemm) {
   const bool isRows = gemm.classes > 1 || gemm.columns % 8 != 0 ||
                       p.epilogue.residual || p.epilogue.beta;
-  return !isRows || p.getResultLengths().getElements() * kBytes <= kReach;
+  return !isRows || isInReach(p);
 }
 
 static bool fitsTma(const ConvProblem &p, const GpuTarget &target) {
@@ -76,7 +81,13 @@ static bool fitsTma(const ConvProblem &p, const GpuTarget &target) {
 
 static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
                              const GpuTarget &target) {
-  const TmaGemm gemm = getGemm(p);
+  TmaGemm gemm = getGemm(p);
+  double copiedRows = getCopiedRows(shape);
+  if (shape.halo > 0) {
+    const TmaHalo halo = measureHalo(p);
+    gemm.rows = halo.positions;
+    copiedRows = halo.getCopiedRows(shape);
+  }
   const double steps =
       static_cast<double>(gemm.taps * divideUp(gemm.channels, kTmaStep)) /
       static_cast<double>(gemm.classes);
@@ -85,7 +96,7 @@ static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
   const int64_t sharing = shape.isSmall() ? 2 : 1;
   const auto turns = static_cast<double>(
       divideUp(tiles, target.computeUnits * sharing) * sharing);
-  double work = turns * getTileClocks(shape, steps);
+  double work = turns * getTileClocks(shape, steps, copiedRows);
   if (shape.isPingPong)
     work += shape.m * shape.n /
             kTmaRates.exposedSums; // Nothing hides the last one.
@@ -128,5 +139,7 @@ std::vector<Candidate> tessera::getTmaCandidates(const ConvProblem &problem,
   };
   std::ranges::for_each(getTmaShapes(), add);
   std::ranges::for_each(kOddShapes, add);
+  if (isInReach(problem)) // Rows are stored by addresses.
+    std::ranges::for_each(getTmaHaloShapes(problem, target), add);
   return candidates;
 }

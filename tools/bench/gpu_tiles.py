@@ -2,10 +2,10 @@
 """How fast each wgmma tile is on an NVIDIA GPU, beside cuDNN.
 
   gpu_tiles.py pack FOLDER [--direction fwd|bwd|wrw] [--dnn-opt PATH]
-               [--list FILE] [--best N] [--ptxas PATH]
+               [--list FILE] [--best N | --tiles "TILE ..."] [--ptxas PATH]
       on the build machine: every tile of every problem, or the N that the model
-      likes best, compiled to PTX, or by ptxas to machine code; of backward
-      weights always the best
+      likes best, or those named ("m256n64k64-w1x1-p4-wgmma-h2"), compiled to
+      PTX, or by ptxas to machine code; of backward weights always the best
   gpu_tiles.py run FOLDER [--repeats N]
       on the machine with the GPU: checks, then times unless N is 0
 
@@ -95,6 +95,8 @@ def compile_tile(options, config, tile):
 
 def list_tiles(options, config):
     """The tiles to try of a problem."""
+    if options.tiles:
+        return [f"igemm-{tile}" for tile in options.tiles.split()]
     if not options.best and options.direction != "wrw":
         return [f"igemm-{tile}-wgmma" for tile in TILES]
     command = [options.dnn_opt, "--problem", config, "--target", "sm_90",
@@ -341,6 +343,7 @@ def main():
     parser.add_argument("--direction", choices=["fwd", "bwd", "wrw"],
                         default="fwd")
     parser.add_argument("--best", type=int, default=0)
+    parser.add_argument("--tiles")
     parser.add_argument("--ptxas")
     parser.add_argument("--dnn-opt", default="build/dev/bin/dnn-opt")
     parser.add_argument("--list", default="tools/bench/conv-h100.txt")

@@ -32,9 +32,8 @@ static LogicalResult checkTile(TileProgram &program, const HopperShape &shape) {
       !mma.getAcc().getType().getElementType().isF32())
     return mma.emitOpError("needs factors of f16 or bf16, a sum of f32, and a "
                            "result of one of the two for wgmma");
-  if (shape.blocks * kWgmmaRows * (shape.isPingPong ? 1 : shape.consumers) !=
-          shape.tileM ||
-      shape.blocks == 0 || shape.tileN > kMaxColumns ||
+  if (shape.blocks * kWgmmaRows * mma.getWaves()[0] != shape.tileM ||
+      shape.blocks == 0 || shape.getColumns() > kMaxColumns ||
       shape.tileM > kMaxColumns)
     return mma.emitOpError()
            << "needs a tile of whole wgmmas for each consumer, at most "
@@ -43,7 +42,7 @@ static LogicalResult checkTile(TileProgram &program, const HopperShape &shape) {
   if (failed(checkColumns(program, shape)))
     return failure();
   // The sums and what is around them must fit the registers of a thread.
-  const int64_t sums = shape.blocks * shape.tileN / 2;
+  const int64_t sums = shape.blocks * shape.getColumns() / 2;
   constexpr int64_t kOthers = 24;
   if (sums + kOthers > shape.getConsumerRegisters())
     return mma.emitOpError()
@@ -52,7 +51,8 @@ static LogicalResult checkTile(TileProgram &program, const HopperShape &shape) {
 }
 
 FailureOr<HopperShape> tessera::getHopperShape(TileProgram &program,
-                                               const GpuTarget &target) {
+                                               const GpuTarget &target,
+                                               const HaloShape &halo) {
   dnn::PipelineOp pipeline = program.pipeline;
   dnn::RolesAttr roles = pipeline.getRolesAttr();
   ArrayRef<int64_t> acc = program.mma.getAcc().getType().getShape();
@@ -65,8 +65,10 @@ FailureOr<HopperShape> tessera::getHopperShape(TileProgram &program,
                                 "to copy by tma");
   const bool isPingPong = roles.getOrder() == dnn::ConsumerOrder::PingPong;
   const int64_t consumers = roles.getConsumers();
-  if (program.mma.getInstruction() != "wgmma" || waves[1] != 1 ||
-      waves[0] != (isPingPong ? 1 : consumers) ||
+  // Of a halo that slides they lie side by side.
+  const int64_t wavesM = isPingPong || halo.slides ? 1 : consumers;
+  if (program.mma.getInstruction() != "wgmma" || waves[0] != wavesM ||
+      waves[1] != (halo.slides && !isPingPong ? consumers : 1) ||
       (isPingPong ? consumers != 2 : consumers > 3))
     return program.mma.emitOpError(
         "needs wgmma, and waves for the consumers: up to three that share a "
@@ -80,7 +82,9 @@ FailureOr<HopperShape> tessera::getHopperShape(TileProgram &program,
   HopperShape shape{
       acc[0],    acc[1],     static_cast<int64_t>(pipeline.getBuffers()),
       consumers, isPingPong, 0,
-      2,         1};
+      2,         1,          {}};
+  shape.halo = halo;
+  shape.wavesN = waves[1];
   shape.blocks = acc[0] / (kWgmmaRows * waves[0]);
   // Staging buffers take turns within a tile, so their number divides its
   // pieces.
@@ -89,7 +93,8 @@ FailureOr<HopperShape> tessera::getHopperShape(TileProgram &program,
                               .getType()
                               .getElementType()
                               .getIntOrFloatBitWidth();
-  if (shape.blocks * shape.countPieces(columns) % shape.stagers != 0)
+  if (shape.blocks * shape.countPieces(columns) % shape.stagers != 0 ||
+      (halo.buffers > 0 && shape.getSharedBytes() > target.wgmmaSharedBytes))
     shape.stagers = 1;
   constexpr int64_t kHalfSm = 115712; // Bytes for each of two workgroups.
   if (consumers == 1 && shape.getSharedBytes() <= kHalfSm)

@@ -65,9 +65,7 @@ public:
             mlir::Value barrier, llvm::ArrayRef<mlir::Value> place,
             mlir::Value step) const;
 
-private:
-  /// Boxes of a tile.
-  int64_t countBoxes() const;
+protected: // For HaloOperand.
   struct CopyTarget {
     mlir::Value mapPointer, destination, barrier;
   };
@@ -85,6 +83,21 @@ private:
     llvm::SmallVector<Term> groups, rows, columns;
   };
 
+  void copyBox(Emitter &e, const CopyTarget &target, int64_t block,
+               mlir::ValueRange coordinates, mlir::ValueRange offsets) const;
+
+  TmaWalk walk = TmaWalk::Channels;
+  dnn::CoordsAttr coords;
+  int64_t tileRows = 0;
+  int64_t stepElements = 0;
+  bool transposed = false;
+  unsigned stepDim = 0;              ///< The dimension that steps walk.
+  llvm::SmallVector<Dimension> dims; ///< The innermost first.
+  TensorMap map;
+
+private:
+  /// Boxes of a tile.
+  int64_t countBoxes() const;
   using Terms = llvm::SmallVector<Term>;
   /// What makes the window's corner walk along a dimension of images, and what
   /// a tap adds to it.
@@ -116,17 +129,6 @@ private:
                     llvm::ArrayRef<mlir::Value> place, mlir::Value step) const;
   void copyPixels(Emitter &e, const CopyTarget &target,
                   llvm::ArrayRef<mlir::Value> place, mlir::Value step) const;
-  void copyBox(Emitter &e, const CopyTarget &target, int64_t block,
-               mlir::ValueRange coordinates, mlir::ValueRange offsets) const;
-
-  TmaWalk walk = TmaWalk::Channels;
-  dnn::CoordsAttr coords;
-  int64_t tileRows = 0;
-  int64_t stepElements = 0;
-  bool transposed = false;
-  unsigned stepDim = 0;              ///< The dimension that steps walk.
-  llvm::SmallVector<Dimension> dims; ///< The innermost first.
-  TensorMap map;
 };
 
 } // namespace tessera
