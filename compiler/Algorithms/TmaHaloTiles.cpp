@@ -37,9 +37,8 @@ bool TmaHalo::filterStays(const TmaShape &shape) const {
   return groups == 1 && columns <= shape.n && shape.stages == steps;
 }
 
-double TmaHalo::getCopiedRows(const TmaShape &shape) const {
-  return static_cast<double>(countRows(shape)) / static_cast<double>(taps) +
-         (filterStays(shape) ? 0 : shape.n);
+double TmaHalo::getRowsOfStep(const TmaShape &shape) const {
+  return static_cast<double>(countRows(shape)) / static_cast<double>(taps);
 }
 
 /// Two halos, and stages of the filter in what they leave: all of it, if that

@@ -27,8 +27,8 @@ struct TmaHalo {
   int64_t countRows(const TmaShape &shape) const;
   /// Whether the filter comes once and stays.
   bool filterStays(const TmaShape &shape) const;
-  /// What a step brings, in rows of 128 bytes.
-  double getCopiedRows(const TmaShape &shape) const;
+  /// Rows of pixels that a step brings, on average.
+  double getRowsOfStep(const TmaShape &shape) const;
 };
 
 TmaHalo measureHalo(const ConvProblem &problem);

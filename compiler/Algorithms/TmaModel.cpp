@@ -85,17 +85,30 @@ GemmTile TmaShape::getTile(int parts) const {
 }
 
 double tessera::getStoreClocks(const TmaShape &shape, const TmaRates &rates) {
-  return shape.m * shape.n /
+  // Whole pieces of columns.
+  const int64_t columns = (shape.n + kTmaStep - 1) / kTmaStep * kTmaStep;
+  return static_cast<double>(shape.m * columns) /
          (shape.hidesStores() ? rates.hiddenSums : rates.exposedSums);
 }
 
 double tessera::getTileClocks(const TmaShape &shape, double steps,
-                              double copiedRows, const TmaRates &rates) {
+                              const TmaTraffic &traffic,
+                              const TmaRates &rates) {
+  constexpr double kBytes = kTmaStep * 2;
   const double products = shape.m * shape.n * kTmaStep / rates.products;
-  const double copied = copiedRows * kTmaStep * 2 / rates.l2Bytes;
+  const double copied = std::max(
+      (traffic.rows + traffic.columns) * kBytes * traffic.busy / rates.l2Bytes,
+      traffic.rows * (traffic.hasWindow ? rates.windowRow : rates.plainRow) +
+          traffic.columns * rates.plainRow);
   // Each wgmma reads its 64 rows and all columns.
-  const double read =
-      (shape.m + shape.n * shape.m / 64.0) * kTmaStep * 2 / rates.readBytes;
-  return steps * std::max({products, copied, read}) +
+  double read = (shape.m + shape.n * shape.m / 64.0) * kBytes / rates.readBytes;
+  // Two stages are with the consumers.
+  const double ahead = std::max(1, shape.stages - 2);
+  // Where little else is in the way, so are the copies' writes.
+  if (shape.halo > 0)
+    read += (traffic.rows + traffic.columns) * kBytes / rates.readBytes +
+            rates.haloWaits / ahead;
+  return steps * (std::max({products, copied, read, rates.latency / ahead}) +
+                  rates.waits / ahead) +
          getStoreClocks(shape, rates);
 }

@@ -9,7 +9,7 @@ using namespace tessera;
 /// must not be read between.
 static LogicalResult checkColumns(TileProgram &program,
                                   const HopperShape &shape) {
-  constexpr int64_t kUnit = 32, kStagedColumns = 64;
+  constexpr int64_t kUnit = 16, kStagedColumns = 64;
   if (shape.tileN < kStagedColumns || shape.tileN % kUnit != 0)
     return program.mma.emitOpError()
            << "needs 64 columns or more, in multiples of " << kUnit
@@ -41,6 +41,14 @@ static LogicalResult checkTile(TileProgram &program, const HopperShape &shape) {
            << "x" << shape.tileN;
   if (failed(checkColumns(program, shape)))
     return failure();
+  // ptxas wants room for one product in what a thread has before setmaxnreg.
+  constexpr int64_t kRegisters = 65536, kUnit = 8, kAddresses = 26;
+  const int64_t atFirst = kRegisters / (shape.getThreads() * shape.blocksPerSm);
+  if (shape.tileN / 2 + kAddresses > atFirst / kUnit * kUnit)
+    return mma.emitOpError()
+           << "has products of " << shape.tileN << " columns, too many for the "
+           << atFirst << " registers that each of " << shape.getThreads()
+           << " threads begins with";
   // The sums and what is around them must fit the registers of a thread.
   const int64_t sums = shape.blocks * shape.getColumns() / 2;
   constexpr int64_t kOthers = 24;
