@@ -44,11 +44,11 @@ static LogicalResult checkTile(TileProgram &program, const HopperShape &shape) {
   // ptxas wants room for one product in what a thread has before setmaxnreg.
   constexpr int64_t kRegisters = 65536, kUnit = 8, kAddresses = 26;
   const int64_t atFirst = kRegisters / (shape.getThreads() * shape.blocksPerSm);
-  if (shape.tileN / 2 + kAddresses > atFirst / kUnit * kUnit)
-    return mma.emitOpError()
-           << "has products of " << shape.tileN << " columns, too many for the "
-           << atFirst << " registers that each of " << shape.getThreads()
-           << " threads begins with";
+  if (shape.getColumns() / 2 + kAddresses > atFirst / kUnit * kUnit)
+    return mma.emitOpError() << "has products of " << shape.getColumns()
+                             << " columns, too many for the " << atFirst
+                             << " registers that each of " << shape.getThreads()
+                             << " threads begins with";
   // The sums and what is around them must fit the registers of a thread.
   const int64_t sums = shape.blocks * shape.getColumns() / 2;
   constexpr int64_t kOthers = 24;
