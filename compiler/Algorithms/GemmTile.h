@@ -40,6 +40,9 @@ struct GemmTile {
   /// the end of the text; none if each tap brings its own. Implies isTma.
   int halo = 0;
 
+  /// Whether factors of f32 are rounded to tf32.
+  bool isTf32() const { return mma.ends_with("_tf32"); }
+
   friend bool operator==(const GemmTile &, const GemmTile &) = default;
 
   TileConfig toConfig() const;

@@ -78,8 +78,11 @@ struct WeightsReduction {
 /// `hasHalo` their rows are the positions of HaloPositions.h.
 GemmViews viewForward(mlir::OpBuilder &b, dnn::ConvOp conv,
                       const ConvGeometry &geometry, int64_t step, bool hasHalo);
+/// `transposed` is a filter whose output channels lie together
+/// (FilterTranspose.h); null to read that of `conv`.
 GemmViews viewBackwardData(mlir::OpBuilder &b, dnn::ConvOp conv,
-                           const ConvGeometry &geometry, bool hasHalo);
+                           const ConvGeometry &geometry, bool hasHalo,
+                           mlir::Value transposed = {});
 GemmViews viewBackwardWeights(mlir::OpBuilder &b, dnn::ConvOp conv,
                               const ConvGeometry &geometry,
                               const WeightsReduction &reduction);

@@ -70,7 +70,8 @@ std::vector<TmaShape> tessera::getTmaHaloShapes(const ConvProblem &problem,
                                                 const GpuTarget &target) {
   std::vector<TmaShape> shapes;
   const TmaHalo halo = measureHalo(problem);
-  if (halo.taps == 1 || problem.direction == Direction::BackwardWeights ||
+  if (halo.taps == 1 || problem.dataType == DataType::F32 ||
+      problem.direction == Direction::BackwardWeights ||
       !std::ranges::all_of(getConvDims(problem), fitsHalo))
     return shapes;
   for (TmaShape shape : kShapes) {

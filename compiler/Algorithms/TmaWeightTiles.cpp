@@ -26,23 +26,30 @@ struct WeightsGemm {
 } // namespace
 
 static WeightsGemm getGemm(const ConvProblem &p) {
-  // 64 columns are channels of one tap.
-  constexpr int64_t kCopied = 64;
+  // As many columns as a step has elements are channels of one tap.
+  const int64_t copied = getTmaStep(p);
   const int64_t taps = getVolume(p.filter), inputs = p.inChannels / p.groups;
   return {p.outChannels / p.groups,
-          taps > 1 ? taps * divideUp(inputs, kCopied) * kCopied : inputs,
-          divideUp(p.batch * getVolume(p.getOutput()), kTmaStep), p.groups};
+          taps > 1 ? taps * divideUp(inputs, copied) * copied : inputs,
+          divideUp(p.batch * getVolume(p.getOutput()), copied), p.groups};
 }
 
 static bool fitsTma(const ConvProblem &p, const GpuTarget &target) {
-  constexpr int64_t kUnit = 8; // Strides of whole 16 bytes.
-  return hasTmaTensors(p, target) && p.outChannels % kUnit == 0 &&
-         p.inChannels / p.groups % kUnit == 0 && fitsWindow(p);
+  const int64_t unit = getTmaUnit(p); // Strides of whole 16 bytes.
+  return hasTmaTensors(p, target) && p.outChannels % unit == 0 &&
+         p.inChannels / p.groups % unit == 0 && fitsWindow(p);
 }
 
 /// 192 columns divide 9 taps of 64 channels, and of any multiple of them.
 static constexpr TmaShape kWiderShapes[] = {
     {64, 192, 1, true, 5}, {128, 192, 2, false, 4}, {256, 192, 2, false, 3}};
+
+/// Of tf32, whose consumers read A from registers (PixelFactors.h): none take
+/// turns, and the fragments need a place beside the sums.
+static bool fitsPixels(const TmaShape &shape) {
+  constexpr int kManySums = 128;
+  return !shape.isPingPong && shape.countSums() <= kManySums;
+}
 
 /// Further tensors of the epilogue are for the launch that adds parts.
 static bool needsParts(const ConvProblem &p) {
@@ -115,12 +122,16 @@ static double estimateSum(const ConvProblem &p, int parts,
 static double addUp(const ConvProblem &p, double work, double overlap,
                     int parts, const GpuTarget &target) {
   const double memory =
-      2.0 *
-      static_cast<double>(p.getInputElements() + p.getFilterElements() +
-                          p.getOutputElements()) /
-      (kRates.memoryBytes * target.computeUnits);
+      countTensorBytes(p) / (kRates.memoryBytes * target.computeUnits);
   return std::max(work, memory) + overlap * std::min(work, memory) +
          kRates.begin + estimateSum(p, parts, target);
+}
+
+/// Of a step of tf32, in which shared memory is busiest: B is written twice and
+/// read once before wgmma reads it, A written once and read once.
+static double getPixelClocks(const TmaShape &shape) {
+  constexpr double kRowClocks = 1.15; // By arithmetic: 1 and some conflicts.
+  return kRowClocks * (2 * shape.m + 3 * shape.n + shape.n * shape.m / 64.0);
 }
 
 static double estimateClocks(const ConvProblem &p, const WeightsGemm &gemm,
@@ -132,9 +143,11 @@ static double estimateClocks(const ConvProblem &p, const WeightsGemm &gemm,
       sharing);
   const TmaTraffic traffic{static_cast<double>(shape.m),
                            static_cast<double>(shape.n)};
-  double tile = getTileClocks(
-      shape, static_cast<double>(divideUp(gemm.steps, parts)), traffic, kRates);
-  if (parts > 1) // They have twice the bytes of a result.
+  const auto steps = static_cast<double>(divideUp(gemm.steps, parts));
+  double tile = getTileClocks(shape, steps, traffic, kRates);
+  if (p.allowsTf32())
+    tile = std::max(tile, steps * getPixelClocks(shape));
+  if (parts > 1 || p.allowsTf32()) // f32 has twice the bytes.
     tile += getStoreClocks(shape, kRates);
   double work = turns * tile;
   if (shape.isPingPong)
@@ -152,9 +165,10 @@ static void addSliding(const ConvProblem &p, const GpuTarget &target,
                        std::vector<Candidate> &candidates) {
   constexpr int64_t kMostRows = 3, kMostTaps = 4, kMostTapRows = 16;
   const auto [depth, height, width] = getConvDims(p);
-  if (p.hasDepth() || height.filter < 2 || height.filter > kMostRows ||
-      width.filter < 2 || width.filter > kMostTaps ||
-      width.dilation > kMostTapRows || !fitsHalo(height) || !fitsHalo(width))
+  if (p.hasDepth() || p.dataType == DataType::F32 || height.filter < 2 ||
+      height.filter > kMostRows || width.filter < 2 ||
+      width.filter > kMostTaps || width.dilation > kMostTapRows ||
+      !fitsHalo(height) || !fitsHalo(width))
     return;
   const int64_t pitch = countInputPositions(width);
   const int64_t positions = p.batch * countInputPositions(height) * pitch;
@@ -200,11 +214,13 @@ tessera::getTmaWeightCandidates(const ConvProblem &problem,
     return candidates;
   const WeightsGemm gemm = getGemm(problem);
   auto add = [&](const TmaShape &shape) {
+    if (problem.allowsTf32() && !fitsPixels(shape))
+      return;
     const int64_t atOnce = target.computeUnits * (shape.isSmall() ? 2 : 1);
     for (int parts :
          getParts(problem, gemm.steps, gemm.countTiles(shape), atOnce))
       candidates.push_back(
-          {shape.getTile(parts).toConfig(),
+          {shape.getTile(problem, parts).toConfig(),
            estimateClocks(problem, gemm, shape, parts, target)});
   };
   std::ranges::for_each(getTmaShapes(), add);

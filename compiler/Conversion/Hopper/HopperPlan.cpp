@@ -23,15 +23,15 @@ static FailureOr<KernelArg> getTensor(TileProgram &program, Value view) {
 static LogicalResult checkRowTensors(TileProgram &program, bool storesRows) {
   dnn::TileStoreOp store = program.store;
   SmallVector<Value> views(store.getExtras());
-  // What is staged as f32 leaves no place for others between.
-  if (storesRows || !views.empty())
+  if (storesRows)
     views.push_back(store.getView());
+  const Type result = store.getView().getType().getElementType();
   for (Value view : views) {
     Type element = cast<dnn::ViewType>(view.getType()).getElementType();
-    if (element.getIntOrFloatBitWidth() != 16)
+    if (element != result)
       return store.emitOpError()
-             << "needs tensors of f16 or bf16 to move their rows, but has "
-             << element;
+             << "needs tensors of the result's type, " << result
+             << ", to move their rows, but has " << element;
     if (failed(checkReach(store, view,
                           program.mma.getAcc().getType().getShape().front())))
       return failure();
@@ -78,6 +78,9 @@ getHaloShape(TileProgram &program, const std::optional<HaloOperand> &halo,
              const std::optional<SlidingHalo> &sliding) {
   if (!halo && !sliding)
     return HaloShape();
+  if (program.mma.getInstruction() == kWgmmaTf32)
+    return program.mma.emitOpError(
+        "multiplies tf32, whose taps share no pixels in a halo");
   if (halo && program.pipeline.getParts())
     return program.pipeline.emitOpError(
         "has parts, but a halo of rows is for whole reductions");
@@ -123,6 +126,10 @@ FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
   FailureOr<TmaOperand> b = TmaOperand::match(program.loadN, *nameB, order);
   if (failed(b))
     return failure();
+  if (program.mma.getInstruction() == kWgmmaTf32 && order != TmaWalk::Pixels &&
+      (a->isTransposed() || b->isTransposed()))
+    return program.mma.emitOpError(
+        "multiplies tf32, of which wgmma reads no transposed factors");
   std::optional<ResultMap> result = makeResultMap(program.store, *nameD);
   if (failed(checkRowTensors(program, /*storesRows=*/!result)))
     return failure();

@@ -13,18 +13,18 @@
 
 namespace tessera {
 
+/// The instruction of factors of f16 and bf16, and of f32 rounded to tf32.
+inline constexpr llvm::StringLiteral kWgmma = "wgmma";
+inline constexpr llvm::StringLiteral kWgmmaTf32 = "wgmma_tf32";
 /// Rows of one wgmma, threads of the group that issues it.
 inline constexpr int64_t kWgmmaRows = 64;
 inline constexpr int64_t kWarpgroup = 128;
 /// Bytes of a row of a stage, and of a row of a staged result: what the
 /// swizzle spans.
 inline constexpr int64_t kRowBytes = 128;
-/// Rows of the result that a warp stores at once, and columns: 128 bytes of
-/// f16.
+/// Rows of the result that a warp stores at once.
 inline constexpr int64_t kStoreRows = 16;
-inline constexpr int64_t kStoreColumns = 64;
-/// Of the two barriers of a stage.
-inline constexpr int64_t kBarrierBytes = 16;
+inline constexpr int64_t kBarrierBytes = 8;
 
 /// Buffers of their own for the pixels that all taps of a step's channels see.
 struct HaloShape {
@@ -43,11 +43,19 @@ struct HopperShape {
   int64_t blocks;  ///< wgmmas of a consumer along m.
   int64_t stagers; ///< Staging buffers of a warp for the result.
   int64_t blocksPerSm;
+  int64_t resultBytes; ///< Of an element.
+  /// Whether factors are read by pixels (PixelFactors.h): three warps of the
+  /// producer's group, all but the producer's own, transpose B.
+  bool transposesPixels = false;
+  static constexpr int64_t kTransposers = 3;
   int64_t wavesN = 1; ///< Consumers side by side.
   HaloShape halo = {};
 
   /// Of a consumer.
   int64_t getColumns() const { return tileN / wavesN; }
+
+  /// Columns of the result that a warp stores at once.
+  int64_t getStoreColumns() const { return kRowBytes / resultBytes; }
 
   bool hasHaloA() const { return halo.buffers > 0 && !halo.slides; }
 
@@ -73,14 +81,17 @@ struct HopperShape {
   int64_t getOffsetBarriers() const {
     return getOffsetStaging() + getWarps() * stagers * kStoreRows * kRowBytes;
   }
+  /// Of a stage (TmaRing.h).
+  int64_t countBarriers() const { return transposesPixels ? 3 : 2; }
   /// Of the buffers for the halo, behind those of the stages.
   int64_t getOffsetHaloBarriers() const {
-    return getOffsetBarriers() + stages * kBarrierBytes;
+    return getOffsetBarriers() + stages * countBarriers() * kBarrierBytes;
   }
   /// What a launch asks for: the base is aligned in the kernel.
   int64_t getSharedBytes() const {
     constexpr int64_t kAlignment = 1024;
-    return getOffsetHaloBarriers() + halo.buffers * kBarrierBytes + kAlignment;
+    return getOffsetHaloBarriers() + 2 * halo.buffers * kBarrierBytes +
+           kAlignment;
   }
   /// Consumers that read a stage: each, or, in turns, one.
   int64_t countReaders() const { return isPingPong ? 1 : consumers; }
@@ -104,10 +115,8 @@ struct HopperShape {
 
   /// Registers of a thread of the producer and of a consumer after they have
   /// shared out anew what the launch gave (setmaxnreg, multiples of 8).
-  int64_t getProducerRegisters() const { return consumers == 3 ? 32 : 40; }
-  int64_t getConsumerRegisters() const {
-    return consumers == 3 ? 160 : blocksPerSm > 1 ? 216 : 232;
-  }
+  int64_t getProducerRegisters() const;
+  int64_t getConsumerRegisters() const;
 };
 
 /// The shape of a tile program with copy tma; fails after an error at the op

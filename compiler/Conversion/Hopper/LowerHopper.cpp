@@ -39,6 +39,7 @@ private:
 
   void emitProducer();
   void emitCopier(unsigned copier);
+  void emitTransposer();
   void emitConsumer();
   SumStore makeStore();
   Value getScalar(Value scalar);
@@ -130,6 +131,16 @@ void KernelWriter::emitCopier(unsigned copier) {
     forEachTile(workgroup, plan.workgroups, begin, copyTile);
 }
 
+void KernelWriter::emitTransposer() {
+  StepFeed::Place begin = {e.constant(0), e.constant(0)};
+  forEachTile(workgroup, plan.workgroups, begin,
+              [&](Value tile, StepFeed::Place place) -> StepFeed::Place {
+                RingPlace end =
+                    feed->transposeTile(locateTile(tile), {place[0], place[1]});
+                return {end.stage, end.parity};
+              });
+}
+
 void KernelWriter::emitProducer() {
   constexpr int64_t kWarp = 32;
   for (unsigned copier = 0; copier < feed->countCopiers(); ++copier) {
@@ -137,6 +148,11 @@ void KernelWriter::emitProducer() {
                                        thread, e.constant(copier * kWarp));
     emitIf(e, isMe, [&] { emitCopier(copier); });
   }
+  if (!feed->transposes())
+    return;
+  Value isFree = arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::uge,
+                                       warp, e.constant(1));
+  emitIf(e, isFree, [&] { emitTransposer(); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -260,10 +276,11 @@ void KernelWriter::emit() {
   Value group = e.shru(warp, 2);
   consumer = e.add(group, -1);
   StepFeed::Context context{e,         plan,   shared.pointer, getMap(A),
-                            getMap(B), thread, consumer};
-  feed = plan.halo      ? makeHaloFeed(context)
-         : plan.sliding ? makeSlidingFeed(context)
-                        : makeStepFeed(context);
+                            getMap(B), thread, warp,           consumer};
+  feed = plan.halo                ? makeHaloFeed(context)
+         : plan.sliding           ? makeSlidingFeed(context)
+         : shape.transposesPixels ? makePixelFeed(context)
+                                  : makeStepFeed(context);
   emitIf(e, e.ult(thread, 1), [&] {
     for (unsigned map = 0; map < plan.getMaps().size(); ++map)
       NVVM::PrefetchOp::create(e.b, e.loc, nullptr, nullptr,

@@ -15,6 +15,8 @@ using namespace mlir;
 using namespace tessera;
 
 static constexpr int64_t kChunkRows = 64;
+/// Of one instruction's reduction.
+static constexpr int64_t kShareRows = 16;
 static constexpr int64_t kChunkSize = kChunkRows * kRowBytes;
 
 namespace {
@@ -111,7 +113,7 @@ Wgmma::Place SlidingFeed::locate(Value stage, Value chunk) {
   Wgmma::Place place{e.mul(stage, shape.getBytesA()), {}, {}};
   Value row = e.add(e.mul(chunk, kChunkRows),
                     e.mul(context.consumer, halo.getFilterRows()));
-  for (int64_t k = 0; k < kChunkRows; k += Wgmma::kReduction) {
+  for (int64_t k = 0; k < kChunkRows; k += kShareRows) {
     Value at = e.add(row, k);
     Value wrapped = e.add(at, -rows);
     at = e.select(e.ult(at, rows), at, wrapped);

@@ -1,6 +1,6 @@
 //===- StepFeed.cpp - Steps that bring both factors -----------------------===//
 
-#include "compiler/Conversion/Hopper/StepFeed.h"
+#include "compiler/Conversion/Hopper/BothFactors.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -12,10 +12,12 @@ using namespace tessera;
 void tessera::emitRelease(Emitter &e, Value thread, TmaRing &ring,
                           Value stage) {
   Value isFirst = e.ult(e.andi(thread, kWarpgroup - 1), 1);
-  emitIf(e, isFirst, [&] {
-    NVVM::MBarrierArriveOp::create(e.b, e.loc, e.b.getI64Type(),
-                                   ring.getEmpty(stage), Value());
-  });
+  emitIf(e, isFirst, [&] { emitArrival(e, ring.getEmpty(stage)); });
+}
+
+void tessera::emitArrival(Emitter &e, Value barrier) {
+  NVVM::MBarrierArriveOp::create(e.b, e.loc, e.b.getI64Type(), barrier,
+                                 Value());
 }
 
 Value tessera::castToCluster(Emitter &e, Value pointer) {
@@ -38,39 +40,6 @@ tessera::forEachStage(Emitter &e, TmaRing &ring, int64_t count,
   scf::YieldOp::create(e.b, e.loc, ValueRange{next.stage, next.parity});
   return {loop.getResult(0), loop.getResult(1)};
 }
-
-namespace {
-class BothFactors final : public StepFeed {
-public:
-  explicit BothFactors(const Context &context)
-      : context(context), e(context.e), plan(context.plan), shape(plan.shape),
-        ring(e, context.shared, shape.getOffsetBarriers(), shape.stages,
-             shape.countReaders()) {}
-
-  void initialize() override { ring.initialize(); }
-  unsigned countCopiers() const override { return 1; }
-  bool isOneCopy(unsigned) const override { return false; }
-  RingPlace copyTile(unsigned copier, const ResultTile &tile,
-                     const RingPlace &begin) override;
-  Place getBegin() override { return {e.constant(0), e.constant(0)}; }
-  SmallVector<Value> multiply(Wgmma &wgmma, Value group, Place &place,
-                              llvm::function_ref<void()> onIssued) override;
-  Place skipTile(const Place &place, Value group) override;
-
-private:
-  Wgmma::Place locate(Value stage) {
-    return {e.mul(stage, shape.getBytesA()), e.mul(stage, shape.getBytesB())};
-  }
-  SmallVector<Value> emitSteps(Wgmma &wgmma, Value steps, RingPlace &place,
-                               llvm::function_ref<void()> onIssued);
-
-  Context context;
-  Emitter &e;
-  const HopperPlan &plan;
-  const HopperShape &shape;
-  TmaRing ring;
-};
-} // namespace
 
 RingPlace BothFactors::copyTile(unsigned, const ResultTile &tile,
                                 const RingPlace &begin) {

@@ -2,8 +2,9 @@
 //
 // The rings of a workgroup, both ends of them: threads that copy walk all
 // tiles, ahead of the consumers, which multiply and give stages back. Each step
-// brings its part of both factors (makeStepFeed), or the pixels of a halo come
-// once for all taps, through a ring of their own (makeHaloFeed).
+// brings its part of both factors (makeStepFeed; makePixelFeed where they are
+// transposed on their way), or pixels come once for all taps, through a ring of
+// their own (makeHaloFeed, makeSlidingFeed).
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,6 +29,7 @@ public:
     mlir::Value shared; ///< Pointer to the aligned begin of shared memory.
     mlir::Value mapA, mapB;
     mlir::Value thread;
+    mlir::Value warp;     ///< Its number; uniform.
     mlir::Value consumer; ///< Its number; counts for consumers only.
   };
   virtual ~StepFeed() = default;
@@ -44,6 +46,14 @@ public:
   virtual RingPlace copyTile(unsigned copier, const ResultTile &tile,
                              const RingPlace &begin) = 0;
 
+  /// Whether the producer's other warps transpose what has been copied, and a
+  /// warp's share of a tile from a place of the ring on.
+  virtual bool transposes() const { return false; }
+  virtual RingPlace transposeTile(const ResultTile &tile,
+                                  const RingPlace &begin) {
+    return begin;
+  }
+
   /// Where a consumer is in the rings: a stage and a parity of each.
   using Place = llvm::SmallVector<mlir::Value>;
   virtual Place getBegin() = 0;
@@ -57,6 +67,7 @@ public:
 };
 
 std::unique_ptr<StepFeed> makeStepFeed(const StepFeed::Context &context);
+std::unique_ptr<StepFeed> makePixelFeed(const StepFeed::Context &context);
 std::unique_ptr<StepFeed> makeHaloFeed(const StepFeed::Context &context);
 std::unique_ptr<StepFeed> makeSlidingFeed(const StepFeed::Context &context);
 
@@ -69,6 +80,8 @@ forEachStage(Emitter &e, TmaRing &ring, int64_t count, const RingPlace &begin,
 /// One thread tells for its warpgroup that a stage of `ring` has been read.
 void emitRelease(Emitter &e, mlir::Value thread, TmaRing &ring,
                  mlir::Value stage);
+/// An arrival at `barrier`.
+void emitArrival(Emitter &e, mlir::Value barrier);
 /// `pointer` as one of the whole cluster's shared memory, which destinations of
 /// copies are named in.
 mlir::Value castToCluster(Emitter &e, mlir::Value pointer);

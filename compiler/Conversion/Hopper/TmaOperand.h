@@ -90,6 +90,8 @@ protected: // For HaloOperand.
   dnn::CoordsAttr coords;
   int64_t tileRows = 0;
   int64_t stepElements = 0;
+  /// Of a block of a transposed tile: 128 bytes of them lie together.
+  int64_t blockRows = 0;
   bool transposed = false;
   unsigned stepDim = 0;              ///< The dimension that steps walk.
   llvm::SmallVector<Dimension> dims; ///< The innermost first.

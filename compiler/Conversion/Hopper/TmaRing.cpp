@@ -7,12 +7,11 @@
 using namespace mlir;
 using namespace tessera;
 
-/// The full barriers of all stages, then the empty ones.
+/// The full barriers of all stages, then the empty ones, then the ready ones.
 Value TmaRing::getBarrier(Value stage, int64_t which) {
-  constexpr int64_t kBytes = kBarrierBytes / 2;
-  return addBytes(
-      e, shared,
-      e.add(e.mul(stage, kBytes), barrierOffset + which * stages * kBytes));
+  return addBytes(e, shared,
+                  e.add(e.mul(stage, kBarrierBytes),
+                        barrierOffset + which * stages * kBarrierBytes));
 }
 
 void TmaRing::initialize() {
@@ -22,6 +21,9 @@ void TmaRing::initialize() {
                                  Value());
     NVVM::MBarrierInitOp::create(e.b, e.loc, getEmpty(stage),
                                  e.constant(readers), Value());
+    if (transposers > 0)
+      NVVM::MBarrierInitOp::create(e.b, e.loc, getReady(stage),
+                                   e.constant(transposers), Value());
   }
   NVVM::FenceMbarrierInitOp::create(e.b, e.loc);
 }

@@ -1,8 +1,9 @@
 //===- TmaRing.h - The stages between producer and consumers ---*- C++ -*-===//
 //
 // A stage has two barriers: `full` counts the bytes that the copies bring,
-// `empty` the consumers that have read them. Whoever walks the ring keeps the
-// stage it is at and the parity of its round.
+// `empty` the consumers that have read them. Where B is transposed in between,
+// a third, `ready`, counts the warps that have done it. Whoever walks the ring
+// keeps the stage it is at and the parity of its round.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,17 +24,18 @@ struct RingPlace {
 class TmaRing {
 public:
   /// Its barriers are `barrierOffset` bytes behind `sharedPointer`; so many
-  /// consumers read each stage.
+  /// consumers read each stage, behind so many warps that transpose it.
   TmaRing(Emitter &e, mlir::Value sharedPointer, int64_t barrierOffset,
-          int64_t stages, int64_t readers)
+          int64_t stages, int64_t readers, int64_t transposers = 0)
       : e(e), shared(sharedPointer), barrierOffset(barrierOffset),
-        stages(stages), readers(readers) {}
+        stages(stages), readers(readers), transposers(transposers) {}
 
   /// For one thread, before anybody else looks.
   void initialize();
 
   mlir::Value getFull(mlir::Value stage) { return getBarrier(stage, 0); }
   mlir::Value getEmpty(mlir::Value stage) { return getBarrier(stage, 1); }
+  mlir::Value getReady(mlir::Value stage) { return getBarrier(stage, 2); }
 
   /// Waits for the round of `parity` of a barrier to end.
   void wait(mlir::Value barrier, mlir::Value parity);
@@ -54,7 +56,7 @@ private:
 
   Emitter &e;
   mlir::Value shared;
-  int64_t barrierOffset, stages, readers;
+  int64_t barrierOffset, stages, readers, transposers;
 };
 
 } // namespace tessera

@@ -23,8 +23,8 @@ public:
     /// From 64 columns of B to the next: another block, or another tap's rows.
     int64_t blockBytes = kWgmmaRows * kRowBytes;
   };
-  /// Reduction of one instruction.
-  static constexpr int64_t kReduction = 16;
+  /// Reduction of one instruction, of any type.
+  static constexpr int64_t kReductionBytes = 32;
   /// `base` is the aligned begin of shared memory as an i32; `firstRow` the
   /// consumer's first row in the tile.
   Wgmma(Emitter &e, const HopperShape &shape, mlir::Type element,
@@ -46,13 +46,20 @@ public:
   /// Issues the products of one step, as one group.
   llvm::SmallVector<mlir::Value>
   multiply(const Place &place, llvm::ArrayRef<mlir::Value> sums, bool isFirst);
+  /// The same with A in registers, as PixelFragments loads them.
+  llvm::SmallVector<mlir::Value>
+  multiplyFragments(mlir::Value stage, llvm::ArrayRef<mlir::Value> fragments,
+                    llvm::ArrayRef<mlir::Value> sums, bool isFirst);
   /// Waits until at most `groups` groups run.
   void wait(int64_t groups);
 
 private:
+  mlir::Value multiplyFragment(llvm::ArrayRef<mlir::Value> a, mlir::Value b,
+                               mlir::Value sums, bool isFirst);
+
   Emitter &e;
   const HopperShape &shape;
-  bool isBF16;
+  mlir::Type element;
   Transposed transposed;
   mlir::Type sumType;
   mlir::Value descriptorA, descriptorB; ///< Of the first buffers.

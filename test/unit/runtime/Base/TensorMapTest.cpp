@@ -24,7 +24,11 @@ TEST(TensorMap, TextThereAndBack) {
   line.strides = {};
   line.box = {64, 1, 1, 1, 1};
   EXPECT_EQ(line.toText(), "x:f16:tiled:72::64:1");
-  for (const TensorMap &map : {images, matrix, line}) {
+  TensorMap rounded = line;
+  rounded.dataType = DataType::F32;
+  rounded.roundsToTf32 = true;
+  EXPECT_EQ(rounded.toText(), "x:tf32:tiled:72::64:1");
+  for (const TensorMap &map : {images, matrix, line, rounded}) {
     auto read = parseTensorMap(map.toText());
     ASSERT_TRUE(read) << read.getStatus().getMessage();
     EXPECT_EQ(*read, map);
