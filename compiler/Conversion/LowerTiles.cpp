@@ -13,6 +13,7 @@
 #include "compiler/Conversion/MainLoop.h"
 #include "compiler/Conversion/Passes.h"
 #include "compiler/Conversion/TileProgram.h"
+#include "compiler/Conversion/TransposedCopy.h"
 #include "compiler/Conversion/WindowLoop.h"
 #include "dialect/IR/Dnn.h"
 
@@ -32,47 +33,89 @@ namespace tessera {
 using namespace mlir;
 using namespace tessera;
 
-/// The kernel's frame, with the LDS buffers of each factor.
-static gpu::GPUFuncOp createFunction(TileProgram &program,
-                                     const DeviceOps &device) {
+/// The LDS buffers: those of m and n in turn, or the two of a program that
+/// loads its reduction at once.
+static SmallVector<Type> getLdsTypes(TileProgram &program) {
   auto space = gpu::AddressSpaceAttr::get(program.function.getContext(),
                                           gpu::AddressSpace::Workgroup);
-  SmallVector<Type> lds;
-  auto add = [&](int64_t elements) {
-    lds.push_back(MemRefType::get({elements},
-                                  program.loadM.getType().getElementType(),
-                                  MemRefLayoutAttrInterface(), space));
+  auto getType = [&](int64_t elements) -> Type {
+    return MemRefType::get({elements}, program.loadM.getType().getElementType(),
+                           MemRefLayoutAttrInterface(), space);
   };
-  auto addTile = [&](dnn::TileLoadOp load) {
-    add(load.getType().getShape()[0] * load.getType().getShape()[1]);
-  };
-  if (program.isWhole()) {
-    add(program.window.getElements());
-    add(program.resident.getElements());
-  }
-  for (uint64_t buffer = 0;
-       buffer < program.pipeline.getBuffers() && !program.isWhole(); ++buffer) {
-    addTile(program.loadM);
-    addTile(program.loadN);
-  }
+  if (program.isWhole())
+    return {getType(program.window.getElements()),
+            getType(program.resident.getElements())};
+  SmallVector<Type> types;
+  for (uint64_t buffer = 0; buffer < program.pipeline.getBuffers(); ++buffer)
+    for (dnn::TileLoadOp load : {program.loadM, program.loadN}) {
+      ArrayRef<int64_t> shape = load.getType().getShape();
+      types.push_back(getType(shape[0] * shape[1]));
+    }
+  return types;
+}
+
+static int64_t getByteSize(Type buffer) {
+  auto type = cast<MemRefType>(buffer);
+  return type.getNumElements() * type.getElementTypeBitWidth() / 8;
+}
+
+/// What the launch is asked for, since code may not declare so much; or 0.
+static int64_t getLaunchLdsBytes(ArrayRef<Type> lds, const GpuTarget &target) {
+  int64_t bytes = 0;
+  for (Type buffer : lds)
+    bytes += getByteSize(buffer);
+  return bytes > target.ldsBytes ? bytes : 0;
+}
+
+/// The kernel's frame, with the LDS that it declares.
+static gpu::GPUFuncOp createFunction(TileProgram &program,
+                                     const DeviceOps &device) {
+  SmallVector<Type> lds = getLdsTypes(program);
+  int64_t ofLaunch = getLaunchLdsBytes(lds, device.getTarget());
+  if (ofLaunch > 0)
+    lds.clear();
   ArrayRef<int64_t> counts = program.tiles.getCounts();
-  gpu::GPUFuncOp kernel = createKernel(program.function, lds, program.threads,
-                                       counts[0] * counts[1] * counts[2]);
+  int64_t workgroups =
+      program.tiles.getPersistent().value_or(counts[0] * counts[1] * counts[2]);
+  gpu::GPUFuncOp kernel =
+      createKernel(program.function, lds, program.threads, workgroups);
   // Chunks are moved as one, which not every vendor's linker knows to align.
   Builder b(kernel.getContext());
   for (unsigned i = 0; i < lds.size(); ++i)
     kernel.setWorkgroupAttributionAttr(
         i, b.getStringAttr(LLVM::LLVMDialect::getAlignAttrName()),
         b.getI64IntegerAttr(kChunkBytes));
+  if (ofLaunch > 0)
+    kernel->setAttr(dnn::kSharedBytesAttrName, b.getI64IntegerAttr(ofLaunch));
   device.setKernelAttributes(kernel, program.getAccumulatorRegisters());
   return kernel;
 }
 
-/// Group, first row and first column of this workgroup's tile; n fastest.
-static std::array<Value, 3> emitTilePosition(Emitter &e,
-                                             dnn::ForEachTileOp tiles) {
+/// The LDS buffers of a kernel: what it declares, or pieces of what the launch
+/// asks for.
+static SmallVector<Value> emitLdsBuffers(Emitter &e, TileProgram &program,
+                                         gpu::GPUFuncOp kernel) {
+  SmallVector<Type> types = getLdsTypes(program);
+  if (getLaunchLdsBytes(types, e.device.getTarget()) == 0)
+    return llvm::to_vector_of<Value>(kernel.getWorkgroupAttributions());
+  auto bytes = MemRefType::get(
+      {ShapedType::kDynamic}, e.b.getI8Type(), MemRefLayoutAttrInterface(),
+      cast<MemRefType>(types.front()).getMemorySpace());
+  Value all = gpu::DynamicSharedMemoryOp::create(e.b, e.loc, bytes);
+  SmallVector<Value> buffers;
+  int64_t begin = 0;
+  for (Type type : types) {
+    buffers.push_back(memref::ViewOp::create(
+        e.b, e.loc, type, all, e.indexConstant(begin), ValueRange()));
+    begin += getByteSize(type);
+  }
+  return buffers;
+}
+
+/// Group, first row and first column of tile `id`; n fastest.
+static std::array<Value, 3>
+emitTilePosition(Emitter &e, dnn::ForEachTileOp tiles, Value id) {
   ArrayRef<int64_t> counts = tiles.getCounts();
-  Value id = e.device.emitBlockId(e);
   Value n = e.remu(id, counts[2]);
   Value rest = e.divu(id, counts[2]);
   Value m = e.remu(rest, counts[1]);
@@ -101,12 +144,21 @@ struct Frame {
   TileProgram &program;
   gpu::GPUFuncOp function;
   const GpuTarget &target;
-  Value thread, lane, wave;
+  Value thread, lane, wave, block;
   Value group, row0, column0;
+  SmallVector<Value> lds;
   ViewAccess accessM, accessN;
 
   Frame(OpBuilder &b, TileProgram &program, gpu::GPUFuncOp function,
         const DeviceOps &device);
+
+  /// From here on, the position is that of tile `id`.
+  void enterTile(Value id) {
+    std::array<Value, 3> position = emitTilePosition(e, program.tiles, id);
+    group = position[0];
+    row0 = position[1];
+    column0 = position[2];
+  }
 
   Value getArgument(Value source) {
     return function.getArgument(cast<BlockArgument>(source).getArgNumber());
@@ -118,8 +170,14 @@ struct Frame {
   }
   TileMma makeMma(LdsTile ldsM, LdsTile ldsN,
                   const SourceFactory &sourceM = nullptr,
+                  const SourceFactory &sourceN = nullptr) {
+    return makeMma(program.instruction, ldsM, ldsN, sourceM, sourceN);
+  }
+  TileMma makeMma(const MatrixInstruction &instruction, LdsTile ldsM,
+                  LdsTile ldsN, const SourceFactory &sourceM = nullptr,
                   const SourceFactory &sourceN = nullptr);
   void emitStore(const TileMma &mma, ArrayRef<Value> accumulators);
+  void emitDealtStore(const TileMma &mma, ArrayRef<Value> accumulators);
 };
 } // namespace
 
@@ -130,18 +188,19 @@ Frame::Frame(OpBuilder &b, TileProgram &program, gpu::GPUFuncOp function,
       accessM(getAccess(program.loadM.getView())),
       accessN(getAccess(program.loadN.getView())) {
   thread = device.emitThreadId(e, program.threads);
-  auto position = emitTilePosition(e, program.tiles);
-  group = position[0];
-  row0 = position[1];
-  column0 = position[2];
+  block = device.emitBlockId(e);
+  if (!program.tiles.getPersistent())
+    enterTile(block);
   lane = e.andi(thread, target.waveSize - 1);
   wave = device.emitUniform(e, e.shru(thread, llvm::Log2_32(target.waveSize)));
+  lds = emitLdsBuffers(e, program, function);
 }
 
-TileMma Frame::makeMma(LdsTile ldsM, LdsTile ldsN, const SourceFactory &sourceM,
+TileMma Frame::makeMma(const MatrixInstruction &instruction, LdsTile ldsM,
+                       LdsTile ldsN, const SourceFactory &sourceM,
                        const SourceFactory &sourceN) {
   ArrayRef<int64_t> waves = program.mma.getWaves();
-  return TileMma(e, program.instruction, ldsM, ldsN, waves[0], waves[1],
+  return TileMma(e, instruction, ldsM, ldsN, waves[0], waves[1],
                  program.mma.getLanes() == dnn::TileDim::N, lane,
                  e.divu(wave, waves[1]), e.remu(wave, waves[1]),
                  accessM.getElementType(), sourceM, sourceN);
@@ -155,44 +214,154 @@ void Frame::emitStore(const TileMma &mma, ArrayRef<Value> accumulators) {
        [&](Value scalar) { return emitScalar(e, scalar, function); }});
 }
 
-/// The main loop of a pipeline.
-static void emitPipelined(Frame &f) {
+/// The store of a pipeline. Where P was transposed, a lane's sums are pairs: of
+/// two bytes each they are too short to be stored so.
+void Frame::emitDealtStore(const TileMma &mma, ArrayRef<Value> accumulators) {
+  StringRef named = program.mma.getInstruction();
+  Type element = program.store.getView().getType().getElementType();
+  if (std::string_view(named) == program.instruction.name ||
+      element.getIntOrFloatBitWidth() != 16)
+    return emitStore(mma, accumulators);
+  FactorType type =
+      accessM.getElementType().isBF16() ? FactorType::BF16 : FactorType::F16;
+  TileMma dealt = makeMma(*findMatrixInstruction(target, named, type),
+                          mma.getM().lds, mma.getN().lds);
+  emitStore(dealt, llvm::map_to_vector(accumulators, [&](Value sums) {
+              return dealSums(e, sums, lane);
+            }));
+}
+
+namespace {
+/// One factor of a pipeline: how it comes to LDS and lies there.
+struct Factor {
+  const ViewAccess &access;
+  LdsTile lds;
+  bool isTransposed; ///< TransposedCopy.h.
+};
+} // namespace
+
+static Factor chooseFactor(Frame &f, const ViewAccess &access, int64_t rows) {
   TileProgram &program = f.program;
-  int64_t step = program.pipeline.getStep();
-  ArrayRef<int64_t> acc = program.mma.getAcc().getType().getShape();
-  LdsTile ldsM = chooseLdsTile(f.accessM, acc[0], step, program.threads,
-                               f.target, program.instruction);
-  LdsTile ldsN = chooseLdsTile(f.accessN, acc[1], step, program.threads,
-                               f.target, program.instruction);
-  auto createCopy = [&](const ViewAccess &access, const LdsTile &lds,
-                        Value first) -> std::unique_ptr<TileCopy> {
-    if (program.isDirect())
-      return std::make_unique<DirectCopy>(
-          f.e, access, lds, program.walk,
-          f.getBuffer(access, first, DirectCopy::getHeadroom(f.target)),
-          program.threads, f.thread);
+  LdsTile lds = chooseLdsTile(access, rows, program.pipeline.getStep(),
+                              program.threads, f.target, program.instruction);
+  return {access, lds,
+          program.isDirect() &&
+              TransposedCopy::isFor(access, program.instruction)};
+}
+
+static std::unique_ptr<TileCopy> createCopy(Frame &f, const Factor &factor,
+                                            Value first) {
+  auto [access, lds, isTransposed] = factor;
+  TileProgram &program = f.program;
+  if (!program.isDirect())
     return createTileCopy(f.e, access, lds, program.walk,
                           f.getBuffer(access, first), program.threads,
                           f.thread);
+  GlobalBuffer buffer =
+      f.getBuffer(access, first, DirectCopy::getHeadroom(f.target));
+  if (isTransposed)
+    return std::make_unique<TransposedCopy>(f.e, access, lds, program.walk,
+                                            std::move(buffer), program.threads,
+                                            f.thread);
+  return std::make_unique<DirectCopy>(f.e, access, lds, program.walk,
+                                      std::move(buffer), program.threads,
+                                      f.thread);
+}
+
+/// What reads a factor's fragments; null if TileMma knows how.
+static SourceFactory makeSource(Frame &f, const Factor &factor, bool isP) {
+  if (!factor.isTransposed)
+    return nullptr;
+  return [&f, isP, rows = factor.lds.rows](const FragmentPlace &place) {
+    return readTransposed(f.e, rows, place, isP, f.lane);
   };
-  auto copyM = createCopy(f.accessM, ldsM, f.row0);
-  auto copyN = createCopy(f.accessN, ldsN, f.column0);
-  TileMma mma = f.makeMma(ldsM, ldsN);
+}
+
+namespace {
+/// The copies of both factors for the tile that a frame has entered.
+struct Copies {
+  std::unique_ptr<TileCopy> m, n;
+
+  Copies(Frame &f, const Factor &factorM, const Factor &factorN)
+      : m(createCopy(f, factorM, f.row0)),
+        n(createCopy(f, factorN, f.column0)) {}
+};
+} // namespace
+
+static MainLoop makeLoop(Frame &f, Copies &copies, TileMma &mma) {
   LdsBuffers buffers;
-  for (auto [i, buffer] :
-       llvm::enumerate(f.function.getWorkgroupAttributions()))
+  for (auto [i, buffer] : llvm::enumerate(f.lds))
     (i % 2 == 0 ? buffers.m : buffers.n).push_back(buffer);
-  bool pinned = program.pipeline.getSchedule() == dnn::ScheduleKind::Pinned;
-  MainLoop loop(f.e, *copyM, *copyN, mma, program.walk,
-                step * f.accessM.getElementBytes(), std::move(buffers), pinned);
-  f.emitStore(mma, loop.emit());
+  dnn::PipelineOp pipeline = f.program.pipeline;
+  return MainLoop(f.e, *copies.m, *copies.n, mma, f.program.walk,
+                  pipeline.getStep() * f.accessM.getElementBytes(),
+                  std::move(buffers),
+                  pipeline.getSchedule() == dnn::ScheduleKind::Pinned);
+}
+
+/// The tiles of a workgroup one after the other, the next one's first turn
+/// brought while the last one of a tile is multiplied. Behind the last tile
+/// that is its own again.
+static void emitTilesInTurn(Frame &f, const Factor &m, const Factor &n,
+                            TileMma &mma) {
+  Emitter &e = f.e;
+  ArrayRef<int64_t> counts = f.program.tiles.getCounts();
+  Value count = e.constant(counts[0] * counts[1] * counts[2]);
+  Value workgroups = e.constant(*f.program.tiles.getPersistent());
+  f.enterTile(f.block);
+  Copies first(f, m, n);
+  MainLoop::Values fragments = makeLoop(f, first, mma).emitFirstTurn();
+  auto loop =
+      scf::ForOp::create(e.b, e.loc, f.block, count, workgroups, fragments);
+  {
+    OpBuilder::InsertionGuard guard(e.b);
+    e.b.setInsertionPointToStart(loop.getBody());
+    fragments.assign(loop.getRegionIterArgs().begin(),
+                     loop.getRegionIterArgs().end());
+    Value tile = loop.getInductionVar();
+    f.enterTile(tile);
+    Copies copies(f, m, n);
+    std::optional<Copies> next;
+    auto makeNext = [&] {
+      Value id = e.add(tile, workgroups);
+      Value exists = arith::CmpIOp::create(
+          e.b, e.loc, arith::CmpIPredicate::ult, id, count);
+      f.enterTile(e.select(exists, id, tile));
+      return makeLoop(f, next.emplace(f, m, n), mma);
+    };
+    MainLoop::Values sums =
+        makeLoop(f, copies, mma).emitTile(fragments, makeNext);
+    f.enterTile(tile);
+    f.emitDealtStore(mma, sums);
+    scf::YieldOp::create(e.b, e.loc, fragments);
+  }
+  e.device.waitForDirectGroups(e, 0, 0);
+}
+
+/// The main loop of a pipeline.
+static void emitPipelined(Frame &f) {
+  TileProgram &program = f.program;
+  ArrayRef<int64_t> acc = program.mma.getAcc().getType().getShape();
+  Factor m = chooseFactor(f, f.accessM, acc[0]);
+  Factor n = chooseFactor(f, f.accessN, acc[1]);
+  auto makeMma = [&] {
+    bool isPAlongN = program.mma.getLanes() == dnn::TileDim::N;
+    return f.makeMma(m.lds, n.lds, makeSource(f, m, !isPAlongN),
+                     makeSource(f, n, isPAlongN));
+  };
+  if (program.tiles.getPersistent()) {
+    TileMma mma = makeMma();
+    return emitTilesInTurn(f, m, n, mma);
+  }
+  Copies copies(f, m, n);
+  TileMma mma = makeMma();
+  f.emitDealtStore(mma, makeLoop(f, copies, mma).emit());
 }
 
 /// Both factors to LDS, and their product.
 static void emitWhole(Frame &f) {
   TileProgram &program = f.program;
-  Value bufferM = f.function.getWorkgroupAttributions()[0];
-  Value bufferN = f.function.getWorkgroupAttributions()[1];
+  Value bufferM = f.lds[0], bufferN = f.lds[1];
   ThreadPlace place{program.threads / f.target.waveSize, f.target.waveSize,
                     f.wave, f.lane};
   stageWindow(f.e, program.window, f.getArgument(f.accessM.getSource()),
