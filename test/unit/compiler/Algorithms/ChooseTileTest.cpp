@@ -100,6 +100,21 @@ TEST(ChooseTile, UsesTheMatrixUnit) {
   }
 }
 
+// f32 is multiplied as tf32 where a convolution allows it and a chip can.
+TEST(ChooseTile, UsesTf32WhereItIsAllowed) {
+  auto choose = [](const char *name, MathType type) {
+    ConvProblem p = makeLayer();
+    p.dataType = DataType::F32;
+    p.mathType = type;
+    return parseGemmTile(*chooseTile(p, *findTarget(name)))->mma;
+  };
+  EXPECT_EQ(choose("sm_90", MathType::Tf32), "wgmma_tf32");
+  EXPECT_EQ(choose("sm_80", MathType::Tf32), "mma16_tf32");
+  EXPECT_EQ(choose("sm_75", MathType::Tf32), "fma");
+  EXPECT_EQ(choose("gfx942", MathType::Tf32), "mfma32");
+  EXPECT_EQ(choose("sm_90", MathType::Exact), "fma");
+}
+
 // Direct copies are for factors that lie in memory as they lie in LDS.
 TEST(ChooseTile, CopiesDirectlyWhereItCan) {
   const GpuTarget &target = *findTarget("gfx950");
