@@ -39,6 +39,12 @@ struct GemmTile {
   /// Buffers for the pixels that all taps of a step's channels see, "-h2" at
   /// the end of the text; none if each tap brings its own. Implies isTma.
   int halo = 0;
+  /// Whether images stay in shared memory for all of their taps; of no text of
+  /// igemm's, but of groups (NarrowGroups.h).
+  bool isResident = false;
+
+  /// Whether a part of the reduction is a run of the pipeline's steps.
+  bool sharesSteps() const { return isTma || isResident; }
 
   /// Whether factors of f32 are rounded to tf32.
   bool isTf32() const { return mma.ends_with("_tf32"); }
