@@ -57,6 +57,10 @@ func::FuncOp tessera::appendKernel(dnn::ConvOp conv, StringRef suffix) {
   return createKernel(after, conv, suffix);
 }
 
+func::FuncOp tessera::prependKernel(dnn::ConvOp conv, StringRef suffix) {
+  return createKernel(OpBuilder(conv->getParentOp()), conv, suffix);
+}
+
 static constexpr int64_t kThreads = 256, kMaxWidth = 4;
 /// Elements that a thread loads at once, of several parts.
 static constexpr int64_t kLoaded = 64;
@@ -113,8 +117,7 @@ void tessera::buildPartSum(dnn::ConvOp conv, Value workspace) {
 }
 
 void tessera::buildZeros(dnn::ConvOp conv, Value tensor) {
-  func::FuncOp function =
-      createKernel(OpBuilder(conv->getParentOp()), conv, "_zero");
+  func::FuncOp function = prependKernel(conv, "_zero");
   OpBuilder b(function.getBody().front().getTerminator());
   PointBuilder p(b, conv.getLoc());
   auto type = cast<MemRefType>(tensor.getType());
