@@ -25,7 +25,8 @@ using namespace tessera;
 TileConfig StemTile::toConfig() const {
   return {"stem", "h" + std::to_string(height) + "w" + std::to_string(width) +
                       "n" + std::to_string(n) + "-w" + std::to_string(wavesM) +
-                      "x" + std::to_string(wavesN) + "-" + mma};
+                      "x" + std::to_string(wavesN) + "-" + mma +
+                      (perUnit > 0 ? "-p" + std::to_string(perUnit) : "")};
 }
 
 ErrorOr<StemTile> tessera::parseStemTile(const TileConfig &config) {
@@ -35,6 +36,11 @@ ErrorOr<StemTile> tessera::parseStemTile(const TileConfig &config) {
   scanner.expect("h").number(tile.height).expect("w").number(tile.width);
   scanner.expect("n").number(tile.n).expect("-w").number(tile.wavesM);
   scanner.expect("x").number(tile.wavesN).expect("-").word(mma, "- ");
+  if (scanner.consume("-p")) {
+    scanner.number(tile.perUnit);
+    if (tile.perUnit < 1 || tile.perUnit > 32)
+      scanner.fail();
+  }
   bool isInRange = std::min({tile.height, tile.width, tile.n, tile.wavesM,
                              tile.wavesN}) >= 1 &&
                    std::max({tile.height, tile.width, tile.n}) <= 1024;
@@ -107,9 +113,12 @@ static StemWork measure(const ConvProblem &p, const StemTile &tile,
   return work;
 }
 
-static bool fits(const StemWork &work, const GpuTarget &target) {
+static bool fits(const StemTile &tile, int64_t channels, const StemWork &work,
+                 const GpuTarget &target) {
   constexpr double kMaxMultiplies = 512;
-  return work.ldsBytes <= target.ldsBytes &&
+  // A filter that stays is a whole one.
+  return (tile.perUnit == 0 || channels <= tile.n) &&
+         work.ldsBytes <= target.ldsBytes &&
          (work.multiplies <= kMaxMultiplies || work.row.isFma()) &&
          work.step <= 1024 &&
          work.tiles * work.threads <= std::numeric_limits<uint32_t>::max();
@@ -130,7 +139,8 @@ static double estimateClocks(const ConvProblem &p, const StemTile &tile,
   double windowReads = double(tile.getPixels()) * double(work.step) *
                        tile.wavesN / double(aligned) / 2;
   double instructions = work.windowElements / loadWidth * perPiece +
-                        double(tile.n) * double(work.step) * perFilterElement +
+                        (tile.perUnit > 0 ? 0 : double(tile.n)) *
+                            double(work.step) * perFilterElement +
                         double(tile.getPixels()) * tile.n * perResult +
                         windowReads;
   double issueClocks = target.waveSize == 64 ? 4 : 1;
@@ -160,9 +170,9 @@ static std::vector<StemTile> getTiles(const GemmShapes &shapes,
             {8, 16, 32, 4, 1, mma},
             {4, 16, 32, 2, 2, mma}};
   if (mma == "mma16")
-    return {{8, 16, 64, 2, 2, mma},
-            {8, 16, 32, 4, 1, mma},
-            {4, 16, 32, 2, 1, mma}};
+    return {{8, 16, 64, 2, 2, mma},    {8, 16, 32, 4, 1, mma},
+            {4, 16, 32, 2, 1, mma},    {8, 16, 64, 2, 2, mma, 3},
+            {4, 16, 64, 2, 2, mma, 2}, {8, 8, 64, 2, 2, mma, 3}};
   if (mma == "fma" && target.waveSize == 64)
     return {{8, 8, 64, 2, 2, mma}, {4, 16, 64, 2, 2, mma}};
   if (mma == "fma")
@@ -229,7 +239,7 @@ std::vector<Candidate> Stem::getCandidates(const Problem &problem,
   std::vector<Candidate> candidates;
   for (const StemTile &tile : getTiles(shapes, target)) {
     StemWork work = measure(conv, tile, *row, target);
-    if (fits(work, target))
+    if (fits(tile, conv.outChannels, work, target))
       candidates.push_back(
           {tile.toConfig(),
            estimateClocks(conv, tile, work, shapes.peak, target)});
@@ -283,7 +293,8 @@ LogicalResult Stem::build(Operation *primitive, const TileConfig &config,
   gemm.wavesN = tile->wavesN;
   gemm.buffers = 1;
   gemm.mma = tile->mma;
-  buildGemmTiles(conv, gemm, std::move(views));
+  buildGemmTiles(conv, gemm, std::move(views),
+                 tile->perUnit * target.computeUnits);
   return success();
 }
 

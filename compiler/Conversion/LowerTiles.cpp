@@ -55,24 +55,26 @@ static gpu::GPUFuncOp createFunction(TileProgram &program,
     addTile(program.loadM);
     addTile(program.loadN);
   }
-  ArrayRef<int64_t> counts = program.tiles.getCounts();
   gpu::GPUFuncOp kernel = createKernel(program.function, lds, program.threads,
-                                       counts[0] * counts[1] * counts[2]);
+                                       program.getWorkgroups());
   // Chunks are moved as one, which not every vendor's linker knows to align.
   Builder b(kernel.getContext());
   for (unsigned i = 0; i < lds.size(); ++i)
     kernel.setWorkgroupAttributionAttr(
         i, b.getStringAttr(LLVM::LLVMDialect::getAlignAttrName()),
         b.getI64IntegerAttr(kChunkBytes));
-  device.setKernelAttributes(kernel, program.getAccumulatorRegisters());
+  std::optional<int64_t> perUnit;
+  if (auto persistent = program.tiles.getPersistent())
+    perUnit = llvm::divideCeil(*persistent, device.getTarget().computeUnits);
+  device.setKernelAttributes(kernel, program.getAccumulatorRegisters(),
+                             perUnit);
   return kernel;
 }
 
-/// Group, first row and first column of this workgroup's tile; n fastest.
-static std::array<Value, 3> emitTilePosition(Emitter &e,
-                                             dnn::ForEachTileOp tiles) {
+/// Group, first row and first column of tile `id`; n fastest.
+static std::array<Value, 3>
+emitTilePosition(Emitter &e, dnn::ForEachTileOp tiles, Value id) {
   ArrayRef<int64_t> counts = tiles.getCounts();
-  Value id = e.device.emitBlockId(e);
   Value n = e.remu(id, counts[2]);
   Value rest = e.divu(id, counts[2]);
   Value m = e.remu(rest, counts[1]);
@@ -120,6 +122,12 @@ struct Frame {
                   const SourceFactory &sourceM = nullptr,
                   const SourceFactory &sourceN = nullptr);
   void emitStore(const TileMma &mma, ArrayRef<Value> accumulators);
+  void moveTo(Value tile) {
+    auto position = emitTilePosition(e, program.tiles, tile);
+    group = position[0];
+    row0 = position[1];
+    column0 = position[2];
+  }
 };
 } // namespace
 
@@ -130,10 +138,7 @@ Frame::Frame(OpBuilder &b, TileProgram &program, gpu::GPUFuncOp function,
       accessM(getAccess(program.loadM.getView())),
       accessN(getAccess(program.loadN.getView())) {
   thread = device.emitThreadId(e, program.threads);
-  auto position = emitTilePosition(e, program.tiles);
-  group = position[0];
-  row0 = position[1];
-  column0 = position[2];
+  moveTo(device.emitBlockId(e));
   lane = e.andi(thread, target.waveSize - 1);
   wave = device.emitUniform(e, e.shru(thread, llvm::Log2_32(target.waveSize)));
 }
@@ -188,6 +193,37 @@ static void emitPipelined(Frame &f) {
   f.emitStore(mma, loop.emit());
 }
 
+/// Loads this thread's share of the windows of the frame's tile.
+static SmallVector<Value> loadWindow(Frame &f) {
+  return loadWindow(f.e, f.program.window, f.getArgument(f.accessM.getSource()),
+                    f.group, f.row0, {f.program.threads, f.thread});
+}
+
+/// The filter is there. A workgroup takes tiles in turn, and loads the windows
+/// of the next while it multiplies those of one.
+static void emitTurns(Frame &f, TileMma &mma, Value bufferM, Value bufferN) {
+  TileProgram &program = f.program;
+  HeldFragments held = holdFragments(mma, bufferN);
+  Value first = f.e.device.emitBlockId(f.e);
+  auto loop = scf::ForOp::create(
+      f.e.b, f.e.loc, first, f.e.constant(program.countTiles()),
+      f.e.constant(program.getWorkgroups()), loadWindow(f));
+  OpBuilder::InsertionGuard guard(f.e.b);
+  f.e.b.setInsertionPointToStart(loop.getBody());
+  Value tile = loop.getInductionVar();
+  stageWindow(f.e, program.window, loop.getRegionIterArgs(),
+              {program.threads, f.thread}, bufferM);
+  f.e.device.emitLdsBarrier(f.e);
+  // Behind the last tile there are no images, and nothing is loaded.
+  f.moveTo(f.e.add(tile, program.getWorkgroups()));
+  SmallVector<Value> next = loadWindow(f);
+  f.moveTo(tile);
+  SmallVector<Value> sums = emitWholeProduct(f.e, mma, bufferM, bufferN, held);
+  f.e.device.emitLdsBarrier(f.e);
+  f.emitStore(mma, sums);
+  scf::YieldOp::create(f.e.b, f.e.loc, next);
+}
+
 /// Both factors to LDS, and their product.
 static void emitWhole(Frame &f) {
   TileProgram &program = f.program;
@@ -195,8 +231,10 @@ static void emitWhole(Frame &f) {
   Value bufferN = f.function.getWorkgroupAttributions()[1];
   ThreadPlace place{program.threads / f.target.waveSize, f.target.waveSize,
                     f.wave, f.lane};
-  stageWindow(f.e, program.window, f.getArgument(f.accessM.getSource()),
-              f.group, f.row0, program.threads, f.thread, bufferM);
+  const bool isPersistent = program.tiles.getPersistent().has_value();
+  if (!isPersistent)
+    stageWindow(f.e, program.window, loadWindow(f), {program.threads, f.thread},
+                bufferM);
   stageResident(f.e, f.accessN, program.resident,
                 f.getBuffer(f.accessN, f.column0), place, bufferN);
   f.e.device.emitLdsBarrier(f.e);
@@ -213,6 +251,8 @@ static void emitWhole(Frame &f) {
       [&](const FragmentPlace &place) {
         return readResident(f.e, program.resident, place);
       });
+  if (isPersistent)
+    return emitTurns(f, mma, bufferM, bufferN);
   f.emitStore(mma, emitWholeProduct(f.e, mma, bufferM, bufferN));
 }
 

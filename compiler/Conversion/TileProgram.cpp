@@ -210,9 +210,11 @@ static LogicalResult checkPipeline(dnn::PipelineOp pipeline,
   if (pipeline.getParts())
     return pipeline.emitOpError("has parts, but only copies by tma share a "
                                 "reduction out by steps");
-  if (tiles.getPersistent())
+  const bool isWhole = pipeline.getBuffers() == 1;
+  if (tiles.getPersistent() && (!isWhole || tiles.getCounts()[2] != 1))
     return tiles.emitOpError("is persistent, but this target runs one tile a "
-                             "workgroup");
+                             "workgroup, unless that has all columns and loads "
+                             "the reduction at once");
   return success();
 }
 
