@@ -84,17 +84,28 @@ GemmTile TmaShape::getTile(int parts) const {
 }
 
 double tessera::getStoreClocks(const TmaShape &shape, const TmaRates &rates) {
-  return shape.m * shape.n /
+  // Whole pieces of columns.
+  const int64_t columns = (shape.n + kTmaStep - 1) / kTmaStep * kTmaStep;
+  return static_cast<double>(shape.m * columns) /
          (shape.hidesStores() ? rates.hiddenSums : rates.exposedSums);
 }
 
 double tessera::getTileClocks(const TmaShape &shape, double steps,
+                              const TmaTraffic &traffic,
                               const TmaRates &rates) {
+  constexpr double kBytes = kTmaStep * 2;
+  const auto columns = static_cast<double>(traffic.columns);
   const double products = shape.m * shape.n * kTmaStep / rates.products;
-  const double copied = (shape.m + shape.n) * kTmaStep * 2 / rates.l2Bytes;
+  const double copied = std::max(
+      (shape.m + columns) * kBytes * traffic.busy / rates.l2Bytes,
+      shape.m * (traffic.hasWindow ? rates.windowRow : rates.plainRow) +
+          columns * rates.plainRow);
   // Each wgmma reads its 64 rows and all columns.
   const double read =
-      (shape.m + shape.n * shape.m / 64.0) * kTmaStep * 2 / rates.readBytes;
-  return steps * std::max({products, copied, read}) +
+      (shape.m + shape.n * shape.m / 64.0) * kBytes / rates.readBytes;
+  // Two stages are with the consumers.
+  const double ahead = std::max(1, shape.stages - 2);
+  return steps * (std::max({products, copied, read, rates.latency / ahead}) +
+                  rates.waits / ahead) +
          getStoreClocks(shape, rates);
 }

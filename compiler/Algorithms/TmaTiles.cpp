@@ -74,6 +74,13 @@ static bool fitsTma(const ConvProblem &p, const GpuTarget &target) {
 // The model
 //===----------------------------------------------------------------------===//
 
+/// Whether a tensor map of images walks the pixels, not one of a matrix.
+static bool hasWindow(const ConvProblem &p) {
+  return std::ranges::any_of(getConvDims(p), [](const ConvDim &dim) {
+    return dim.filter > 1 || dim.stride > 1 || dim.pad > 0;
+  });
+}
+
 static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
                              const GpuTarget &target) {
   const TmaGemm gemm = getGemm(p);
@@ -85,7 +92,14 @@ static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
   const int64_t sharing = shape.isSmall() ? 2 : 1;
   const auto turns = static_cast<double>(
       divideUp(tiles, target.computeUnits * sharing) * sharing);
-  double work = turns * getTileClocks(shape, steps);
+  // The filter of backward data comes in blocks of 64 columns.
+  const int64_t columns = p.direction == Direction::Forward
+                              ? shape.n
+                              : divideUp(shape.n, kTmaStep) * kTmaStep;
+  const double busy = static_cast<double>(tiles) /
+                      (turns * static_cast<double>(target.computeUnits));
+  double work =
+      turns * getTileClocks(shape, steps, {columns, hasWindow(p), busy});
   if (shape.isPingPong)
     work += shape.m * shape.n /
             kTmaRates.exposedSums; // Nothing hides the last one.
@@ -97,6 +111,50 @@ static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
   return std::max(work, memory) + kTmaRates.overlap * std::min(work, memory) +
          kTmaRates.begin;
 }
+
+/// Stages of a tile's ring: as many as shared memory has room for.
+static int countStages(const TmaShape &shape, const GpuTarget &target) {
+  constexpr int64_t kRowBytes = kTmaStep * 2, kMostStages = 6;
+  constexpr int64_t kWarps = 4, kStagingBytes = 2048, kOthers = 1024 + 256;
+  // Columns are stored, and the filter of backward data is copied, 64 at a
+  // time; two staging buffers of a warp take turns where they come in pairs.
+  const int64_t pieces = divideUp(shape.n, kTmaStep);
+  const int64_t blocks = shape.m / kTmaStep / shape.consumers;
+  const int64_t staging = (shape.isPingPong ? 2 : shape.consumers) * kWarps *
+                          kStagingBytes * (pieces * blocks % 2 == 0 ? 2 : 1);
+  const int64_t room = target.wgmmaSharedBytes - staging - kOthers;
+  return static_cast<int>(std::min(
+      kMostStages, room / ((shape.m + pieces * kTmaStep) * kRowBytes)));
+}
+
+/// Each kind of tile in all widths that make sense for `columns`: 64, 128, 192
+/// and 256, and what divides the columns. How many tiles a layer has decides
+/// how much of the chip the last turn leaves idle. Two small workgroups a
+/// multiprocessor are for layers that memory limits.
+static std::vector<TmaShape> getShapes(int64_t columns,
+                                       const GpuTarget &target) {
+  static constexpr TmaShape kKinds[] = {
+      {192, 0, 3, false, 0}, {128, 0, 2, false, 0}, {256, 0, 2, false, 0},
+      {128, 0, 1, true, 0},  {192, 0, 1, true, 0},  {64, 0, 1, true, 0}};
+  constexpr int kLeast = 64, kMost = 256, kUnit = 16, kLeastStages = 3;
+  std::vector<TmaShape> shapes = {{64, 128, 1, false, 3},
+                                  {128, 64, 1, false, 3}};
+  for (TmaShape shape : kKinds)
+    for (shape.n = kLeast; shape.n <= kMost; shape.n += kUnit) {
+      if (shape.n % kTmaStep != 0 && columns % shape.n != 0)
+        continue;
+      // Registers of a thread: with three consumers 128 before it is known who
+      // needs more.
+      const int mostSums = shape.consumers == 3 ? 96 : 192;
+      shape.stages = countStages(shape, target);
+      if (shape.countSums() <= mostSums && shape.stages >= kLeastStages)
+        shapes.push_back(shape);
+    }
+  return shapes;
+}
+
+/// Columns of a tile that is stored in whole pieces.
+static constexpr int kPieceColumns = 64;
 
 /// More leave no registers for what an epilogue reads.
 static constexpr int kManySums = 128;
@@ -110,9 +168,12 @@ std::vector<Candidate> tessera::getTmaCandidates(const ConvProblem &problem,
     return candidates;
   const Epilogue &epilogue = problem.epilogue;
   const bool hasTensors = epilogue.bias || epilogue.residual || epilogue.beta;
-  for (const TmaShape &shape : getTmaShapes())
-    if (!hasTensors || shape.countSums() <= kManySums)
+  auto add = [&](const TmaShape &shape) {
+    if (!hasTensors ||
+        (shape.countSums() <= kManySums && shape.n % kPieceColumns == 0))
       candidates.push_back({shape.getTile(/*parts=*/1).toConfig(),
                             estimateClocks(problem, shape, target)});
+  };
+  std::ranges::for_each(getShapes(getGemm(problem).columns, target), add);
   return candidates;
 }

@@ -85,6 +85,10 @@ static std::vector<int> getParts(const ConvProblem &p, const WeightsGemm &gemm,
 /// later 0.99 in geometric mean, 0.96 at least.
 static constexpr TmaRates kRates = {.products = 2170,
                                     .l2Bytes = 67,
+                                    .windowRow = 0,
+                                    .plainRow = 0,
+                                    .latency = 0,
+                                    .waits = 0,
                                     .exposedSums = 6.7,
                                     .hiddenSums = 12,
                                     .overlap = 0.8,
@@ -112,8 +116,9 @@ static double estimateClocks(const ConvProblem &p, const WeightsGemm &gemm,
   const auto turns = static_cast<double>(
       divideUp(gemm.countTiles(shape) * parts, target.computeUnits * sharing) *
       sharing);
-  double tile = getTileClocks(
-      shape, static_cast<double>(divideUp(gemm.steps, parts)), kRates);
+  double tile =
+      getTileClocks(shape, static_cast<double>(divideUp(gemm.steps, parts)),
+                    {.columns = shape.n}, kRates);
   if (parts > 1) // They have twice the bytes of a result.
     tile += getStoreClocks(shape, kRates);
   double work = turns * tile;

@@ -205,16 +205,6 @@ def compare(gpu, library, direction, config, options):
     return ours, peer, info.tile.decode(), case.operations, case.bytes
 
 
-def measure_limits(gpu):
-    """Operations and bytes a microsecond of a GEMM and of a copy."""
-    torch = gpu.torch
-    a = torch.randn(8192, 8192, device="cuda").bfloat16()
-    x = torch.empty(1 << 29, dtype=torch.bfloat16, device="cuda")
-    y = torch.empty_like(x)
-    gemm, copy = gpu.time([lambda: a @ a, lambda: y.copy_(x)], 10)
-    return 2 * 8192 ** 3 / gemm, 4 * x.numel() / copy
-
-
 # -------------------------------------------------------------------- reports
 
 
@@ -301,7 +291,7 @@ def main():
     os.environ.setdefault("TESSERA_DEVICE", "nvidia")
     gpu = Gpu()
     gpu.torch.cuda.init()
-    rate, bandwidth = measure_limits(gpu)
+    rate, bandwidth = gpu.measure_limits()
     torch = gpu.torch
     title = (f"{torch.cuda.get_device_name()}, {options.type} NHWC, cuDNN "
              f"{torch.backends.cudnn.version()}, GEMM {rate / 1e6:.0f} TFLOP/s, "

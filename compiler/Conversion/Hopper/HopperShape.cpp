@@ -5,9 +5,25 @@
 using namespace mlir;
 using namespace tessera;
 
-/// wgmma takes 8 to 256 columns, results are staged 32 or 64 at a time.
+/// Results are staged 32 or 64 columns at a time. Columns that are stored twice
+/// must not be read between.
+static LogicalResult checkColumns(TileProgram &program,
+                                  const HopperShape &shape) {
+  constexpr int64_t kUnit = 16, kStagedColumns = 64;
+  if (shape.tileN < kStagedColumns || shape.tileN % kUnit != 0)
+    return program.mma.emitOpError()
+           << "needs 64 columns or more, in multiples of " << kUnit
+           << ", but has " << shape.tileN;
+  if (shape.tileN % kStagedColumns != 0 && !program.store.getExtras().empty())
+    return program.store.emitOpError()
+           << "has further tensors, which need a tile of whole "
+           << kStagedColumns << " columns, but it has " << shape.tileN;
+  return success();
+}
+
+/// wgmma takes 8 to 256 columns.
 static LogicalResult checkTile(TileProgram &program, const HopperShape &shape) {
-  constexpr int64_t kMaxColumns = 256, kStagedColumns = 64;
+  constexpr int64_t kMaxColumns = 256;
   dnn::TileMmaOp mma = program.mma;
   Type element = mma.getA().getType().getElementType();
   Type result = program.store.getView().getType().getElementType();
@@ -18,12 +34,22 @@ static LogicalResult checkTile(TileProgram &program, const HopperShape &shape) {
                            "result of one of the two for wgmma");
   if (shape.blocks * kWgmmaRows * (shape.isPingPong ? 1 : shape.consumers) !=
           shape.tileM ||
-      shape.blocks == 0 || shape.tileN % kStagedColumns != 0 ||
-      shape.tileN > kMaxColumns || shape.tileM > kMaxColumns)
+      shape.blocks == 0 || shape.tileN > kMaxColumns ||
+      shape.tileM > kMaxColumns)
     return mma.emitOpError()
            << "needs a tile of whole wgmmas for each consumer, at most "
            << kMaxColumns << "x" << kMaxColumns << ", but has " << shape.tileM
            << "x" << shape.tileN;
+  if (failed(checkColumns(program, shape)))
+    return failure();
+  // ptxas wants room for one product in what a thread has before setmaxnreg.
+  constexpr int64_t kRegisters = 65536, kUnit = 8, kAddresses = 26;
+  const int64_t atFirst = kRegisters / (shape.getThreads() * shape.blocksPerSm);
+  if (shape.tileN / 2 + kAddresses > atFirst / kUnit * kUnit)
+    return mma.emitOpError()
+           << "has products of " << shape.tileN << " columns, too many for the "
+           << atFirst << " registers that each of " << shape.getThreads()
+           << " threads begins with";
   // The sums and what is around them must fit the registers of a thread.
   const int64_t sums = shape.blocks * shape.tileN / 2;
   constexpr int64_t kOthers = 24;
@@ -71,7 +97,7 @@ FailureOr<HopperShape> tessera::getHopperShape(TileProgram &program,
                               .getType()
                               .getElementType()
                               .getIntOrFloatBitWidth();
-  if (shape.blocks * shape.tileN / columns % shape.stagers != 0)
+  if (shape.blocks * shape.countPieces(columns) % shape.stagers != 0)
     shape.stagers = 1;
   constexpr int64_t kHalfSm = 115712; // Bytes for each of two workgroups.
   if (consumers == 1 && shape.getSharedBytes() <= kHalfSm)

@@ -35,7 +35,11 @@ struct HopperShape {
 
   // Bytes from the aligned begin of shared memory.
   int64_t getBytesA() const { return tileM * kRowBytes; }
-  int64_t getBytesB() const { return tileN * kRowBytes; }
+  /// Transposed columns come in blocks of 64.
+  int64_t getBytesB() const {
+    constexpr int64_t kBlock = 64;
+    return (tileN + kBlock - 1) / kBlock * kBlock * kRowBytes;
+  }
   int64_t getOffsetB() const { return stages * getBytesA(); }
   int64_t getOffsetStaging() const {
     return getOffsetB() + stages * getBytesB();
@@ -50,6 +54,16 @@ struct HopperShape {
     return getOffsetBarriers() + stages * kBarrierBytes + kAlignment;
   }
   int64_t getThreads() const { return (consumers + 1) * kWarpgroup; }
+
+  /// Pieces in which 64 rows of sums are staged, `columns` at a time. The last
+  /// one overlaps the one before it where they do not divide the tile: it
+  /// stores the same values again.
+  int64_t countPieces(int64_t columns) const {
+    return (tileN + columns - 1) / columns;
+  }
+  int64_t getPieceColumn(int64_t piece, int64_t columns) const {
+    return std::min(piece * columns, tileN - columns);
+  }
 
   /// Whether the sums leave a thread registers for what an epilogue reads.
   bool hasSpareRegisters() const {

@@ -103,10 +103,12 @@ void SumStore::begin(const ResultTile &tile) {
 
 void SumStore::emit(ArrayRef<Value> sums) {
   const int64_t columns = kRowBytes * 8 / element.getIntOrFloatBitWidth();
-  const int64_t perBlock = shape.tileN / columns;
+  const int64_t perBlock = shape.countPieces(columns);
   const int64_t pieces = perBlock * shape.blocks;
   auto getRow = [&](int64_t piece) { return piece / perBlock * kWgmmaRows; };
-  auto getColumn = [&](int64_t piece) { return piece % perBlock * columns; };
+  auto getColumn = [&](int64_t piece) {
+    return shape.getPieceColumn(piece % perBlock, columns);
+  };
   if (!shape.hasSpareRegisters())
     next = fetch(0, 0);
   for (int64_t piece = 0; piece < pieces; ++piece) {

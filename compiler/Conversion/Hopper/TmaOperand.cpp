@@ -91,6 +91,9 @@ LogicalResult TmaOperand::checkPixels(dnn::TileLoadOp load) {
   if (count % kBlockRows != 0 && count != coords.getExtent(1))
     return load.emitOpError() << "needs taps of channels that " << kBlockRows
                               << " divides, but has " << count;
+  if (tileRows % kBlockRows != 0)
+    return load.emitOpError() << "needs tiles of whole " << kBlockRows
+                              << " channels, but has " << tileRows;
   int64_t walked = 1;
   for (const Dimension &dim : dims)
     for (const Term &term : dim.columns)
@@ -248,7 +251,7 @@ FailureOr<TmaOperand> TmaOperand::match(dnn::TileLoadOp load, KernelArg tensor,
 //===----------------------------------------------------------------------===//
 
 int64_t TmaOperand::countBoxes() const {
-  return transposed ? tileRows / kBlockRows : 1;
+  return transposed ? llvm::divideCeilSigned(tileRows, kBlockRows) : 1;
 }
 
 int64_t TmaOperand::getBytes() const {
