@@ -132,12 +132,12 @@ static ConvProblem getProduct(const ConvProblem &p, const PackedGeometry &g) {
   product.pad = Pads();
   product.stride = product.dilation = Spatial();
   product.epilogue = Epilogue();
-  if (g.isWeights())
-    product.outChannels = llvm::alignTo(p.outChannels, kUnit);
-  else
+  // Tiles are as wide as what divides the columns.
+  constexpr int64_t kWidths = 16;
+  if (!g.isWeights())
     product.direction = Direction::Forward;
-  if (g.isData())
-    product.outChannels = g.getFilterRows();
+  product.outChannels =
+      llvm::alignTo(g.getFilterRows(), g.isWeights() ? kUnit : kWidths);
   auto getSize = [](const PackedDim &dim) {
     return dim.step * (dim.count - 1) + dim.taps;
   };

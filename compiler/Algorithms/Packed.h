@@ -12,7 +12,7 @@
 // - backward data computes blocks of pixels as if they were channels: each
 //   block is reached by one window of the gradient, whatever the stride.
 //
-// docs/design/0009-packed.md
+// docs/design/0012-packed.md
 //
 //===----------------------------------------------------------------------===//
 
