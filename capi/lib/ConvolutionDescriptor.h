@@ -27,11 +27,12 @@ struct miopenConvolutionDescriptor {
   PerDimension outputPads{0, 0, 0}; ///< Transposed only.
   /// As the client gave it: checked where it meets the tensors.
   int groups = 1;
-  /// -1: as the library likes. Like the next four, kept for the client.
+  /// -1: as the library likes. Like the rounding, kept for the client.
   int fp16AltImplementation = -1;
-  int deterministic = 0;
   int fp8RoundingMode = 0;
-  int mathType = miopenMathDefault;
+  int deterministic = 0;
+  /// As MIOpen has it, whose name for what allows tf32 is miopenMathDefault.
+  int mathType = miopenMathPedantic;
   miopenConvolutionFindMode_t findMode = miopenConvolutionFindModeDefault;
 };
 

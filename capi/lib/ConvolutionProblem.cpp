@@ -8,7 +8,10 @@
 
 #include "capi/lib/ConvolutionProblem.h"
 
+#include "runtime/Base/Env.h"
+
 #include <array>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -86,12 +89,22 @@ static Status setInt8Result(Direction direction,
   return Status::ok();
 }
 
+/// The descriptor says, unless the environment does.
+static MathType getMathType(const miopenConvolutionDescriptor &conv) {
+  static const std::optional<bool> kOverride =
+      getEnvBool("MIOPEN_TF32_OVERRIDE");
+  const bool isAllowed = kOverride.value_or(conv.mathType == miopenMathDefault);
+  return isAllowed ? MathType::Tf32 : MathType::Exact;
+}
+
 static Status setTypes(Direction direction, const ConvolutionOperands &operands,
                        ConvProblem &problem) {
   const ErrorOr<DataType> type = getKernelType(operands.x.dataType);
   if (!type)
     return type.getStatus();
   problem.dataType = *type;
+  if (*type == DataType::F32)
+    problem.mathType = getMathType(operands.conv);
   return *type == DataType::I8 ? setInt8Result(direction, operands, problem)
                                : Status::ok();
 }

@@ -47,7 +47,7 @@ static AffineExpr makeTap(const StrideClasses &c, AffineExpr place) {
 }
 
 GemmViews tessera::viewBackwardData(OpBuilder &b, dnn::ConvOp conv,
-                                    const ConvGeometry &g) {
+                                    const ConvGeometry &g, Value transposed) {
   Location loc = conv.getLoc();
   SmallVector<StrideClasses> classes =
       llvm::map_to_vector(g.dims, chooseClasses);
@@ -85,9 +85,16 @@ GemmViews tessera::viewBackwardData(OpBuilder &b, dnn::ConvOp conv,
       taps.push_back(group.rho[i] + makeTap(c, reduction[i]) * c.rhos +
                      group.e[i] * behind + c.firstRho);
     }
-    filter = view.create(loc, conv.getW(), conv.getWLayout(),
-                         group.group * g.outChannels + reduction.back(),
-                         channel, taps);
+    if (transposed) {
+      ViewBuilder::Exprs place = {group.group * g.inChannels + channel};
+      place.append(taps);
+      place.push_back(reduction.back());
+      filter = view.create(loc, transposed, place);
+    } else {
+      filter = view.create(loc, conv.getW(), conv.getWLayout(),
+                           group.group * g.outChannels + reduction.back(),
+                           channel, taps);
+    }
   }
   ViewBuilder view(b);
   GroupExprs group = addGroups(view, g, classes);

@@ -45,15 +45,16 @@ static Pixel addPixels(ViewBuilder &view, ArrayRef<int64_t> reduce,
   return {exprs.front(), {exprs.begin() + 1, exprs.end()}};
 }
 
-/// TMA copies 64 channels of one tap, so the channels of a tap are filled up to
-/// whole copies. What is added is outside of the filter.
+/// TMA copies 128 bytes of channels of one tap, as many elements as a step, so
+/// the channels of a tap are filled up to whole copies. What is added is
+/// outside of the filter.
 static int64_t countChannels(const ConvGeometry &g,
                              const WeightsReduction &reduction) {
-  constexpr int64_t kCopied = 64;
   const bool hasTaps =
       llvm::any_of(g.dims, [](const ConvDim &dim) { return dim.filter > 1; });
-  return reduction.isTma && hasTaps ? llvm::alignTo(g.inChannels, kCopied)
-                                    : g.inChannels;
+  return reduction.isTma && hasTaps
+             ? llvm::alignTo(g.inChannels, reduction.step)
+             : g.inChannels;
 }
 
 static FilterPlace addFilter(ViewBuilder &view, unsigned index,

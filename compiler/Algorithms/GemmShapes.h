@@ -10,8 +10,8 @@
 #define TESSERA_COMPILER_ALGORITHMS_GEMMSHAPES_H
 
 #include "compiler/Algorithms/GemmTile.h"
+#include "runtime/Base/ConvProblem.h"
 #include "runtime/Base/GpuTarget.h"
-#include "runtime/Base/ProblemTypes.h"
 
 #include <span>
 
@@ -31,7 +31,8 @@ struct GemmShape {
   bool fitsTransposes = true;
 };
 
-/// The shapes for one chip and type, and the instruction that they are for.
+/// The shapes for one chip and type of product, and the instruction that they
+/// are for.
 struct GemmShapes {
   std::string_view instruction;
   std::span<const GemmShape> shapes;
@@ -39,7 +40,7 @@ struct GemmShapes {
   double peak;
 };
 
-GemmShapes getGemmShapes(const GpuTarget &target, DataType type);
+GemmShapes getGemmShapes(const GpuTarget &target, const ConvProblem &problem);
 
 /// The tile of a shape, for elements of `elementBytes`.
 GemmTile makeGemmTile(const GemmShapes &shapes, const GemmShape &shape,

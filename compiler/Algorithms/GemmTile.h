@@ -37,6 +37,9 @@ struct GemmTile {
   bool isTma = false;
   bool isPingPong = false; ///< Implies isTma.
 
+  /// Whether factors of f32 are rounded to tf32.
+  bool isTf32() const { return mma.ends_with("_tf32"); }
+
   friend bool operator==(const GemmTile &, const GemmTile &) = default;
 
   TileConfig toConfig() const;

@@ -76,8 +76,11 @@ struct WeightsReduction {
 /// Each makes its views where `b` stands; `step` is that of the main loop.
 GemmViews viewForward(mlir::OpBuilder &b, dnn::ConvOp conv,
                       const ConvGeometry &geometry, int64_t step);
+/// `transposed` is a filter whose output channels lie together
+/// (FilterTranspose.h); null to read that of `conv`.
 GemmViews viewBackwardData(mlir::OpBuilder &b, dnn::ConvOp conv,
-                           const ConvGeometry &geometry);
+                           const ConvGeometry &geometry,
+                           mlir::Value transposed = {});
 GemmViews viewBackwardWeights(mlir::OpBuilder &b, dnn::ConvOp conv,
                               const ConvGeometry &geometry,
                               const WeightsReduction &reduction);

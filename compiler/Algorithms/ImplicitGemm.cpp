@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Algorithms/ImplicitGemm.h"
+#include "compiler/Algorithms/FilterTranspose.h"
 #include "compiler/Algorithms/GemmTile.h"
 #include "compiler/Algorithms/GemmViews.h"
 #include "compiler/Algorithms/PartSum.h"
@@ -24,7 +25,9 @@ static GemmViews makeViews(OpBuilder &b, dnn::ConvOp conv,
   case dnn::ConvDirection::Forward:
     return viewForward(b, conv, geometry, tile.k);
   case dnn::ConvDirection::BackwardData:
-    return viewBackwardData(b, conv, geometry);
+    return viewBackwardData(
+        b, conv, geometry,
+        tile.isTma && tile.isTf32() ? buildTransposedFilter(conv) : Value());
   case dnn::ConvDirection::BackwardWeights:
     return viewBackwardWeights(b, conv, geometry, getReduction(tile));
   }
@@ -203,6 +206,9 @@ LogicalResult tessera::buildImplicitGemm(Operation *primitive,
   ErrorOr<GemmTile> tile = parseGemmTile(config);
   if (!tile)
     return conv.emitOpError() << tile.getStatus().getMessage();
+  if (tile->isTf32() && !conv.getTf32())
+    return conv.emitOpError() << "does not allow tf32, which tile '"
+                              << config.toText() << "' computes in";
   if (failed(checkParts(conv, *tile)))
     return failure();
   OpBuilder b(conv);

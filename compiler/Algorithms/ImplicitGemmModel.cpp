@@ -154,7 +154,7 @@ ImplicitGemm::getCandidates(const Problem &problem,
                             const GpuTarget &target) const {
   const ConvProblem &conv = *problem.getConv();
   int64_t elementBytes = getByteSize(conv.dataType);
-  GemmShapes shapes = getGemmShapes(target, conv.dataType);
+  GemmShapes shapes = getGemmShapes(target, conv);
   auto tensorBytes =
       static_cast<double>((conv.getInputElements() + conv.getFilterElements() +
                            conv.getOutputElements()) *

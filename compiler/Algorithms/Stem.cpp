@@ -189,6 +189,9 @@ static std::vector<StemTile> getTiles(const GemmShapes &shapes,
     return {{8, 16, 64, 2, 2, mma},    {8, 16, 32, 4, 1, mma},
             {4, 16, 32, 2, 1, mma},    {8, 16, 64, 2, 2, mma, 3},
             {4, 16, 64, 2, 2, mma, 2}, {8, 8, 64, 2, 2, mma, 3}};
+  if (mma == "mma16_tf32")
+    return {
+        {8, 16, 64, 2, 2, mma}, {8, 16, 32, 4, 1, mma}, {4, 16, 32, 2, 1, mma}};
   if (mma == "fma" && target.waveSize == 64)
     return {{8, 8, 64, 2, 2, mma}, {4, 16, 64, 2, 2, mma}};
   if (mma == "fma")
@@ -249,7 +252,7 @@ Status Stem::check(const Problem &problem, const GpuTarget &) const {
 std::vector<Candidate> Stem::getCandidates(const Problem &problem,
                                            const GpuTarget &target) const {
   const ConvProblem &conv = *problem.getConv();
-  GemmShapes shapes = getGemmShapes(target, conv.dataType);
+  GemmShapes shapes = getGemmShapes(target, conv);
   auto row = findMatrixInstruction(target, shapes.instruction,
                                    getFactorType(conv.dataType));
   std::vector<Candidate> candidates;
@@ -292,6 +295,9 @@ LogicalResult Stem::build(Operation *primitive, const TileConfig &config,
   FactorType type = element.isF16()    ? FactorType::F16
                     : element.isBF16() ? FactorType::BF16
                                        : FactorType::F32;
+  if (StringRef(tile->mma).ends_with("_tf32") && !conv.getTf32())
+    return conv.emitOpError() << "does not allow tf32, which tile '"
+                              << config.toText() << "' computes in";
   auto row = findMatrixInstruction(target, tile->mma, type);
   if (!row)
     return conv.emitOpError() << "has tile '" << config.toText() << "', but "

@@ -11,10 +11,20 @@ using namespace tessera;
 // What a tensor map can describe
 //===----------------------------------------------------------------------===//
 
+int64_t tessera::getTmaStep(const ConvProblem &problem) {
+  constexpr int64_t kStepBytes = kTmaStep * 2;
+  return kStepBytes / getByteSize(problem.dataType);
+}
+
+int64_t tessera::getTmaUnit(const ConvProblem &problem) {
+  constexpr int64_t kUnitBytes = 16;
+  return kUnitBytes / getByteSize(problem.dataType);
+}
+
 bool tessera::hasTmaTensors(const ConvProblem &p, const GpuTarget &target) {
-  const bool isHalf =
-      p.dataType == DataType::F16 || p.dataType == DataType::BF16;
-  return target.wgmmaSharedBytes > 0 && isHalf && p.xLayout == Layout::NHWC &&
+  const bool hasType = p.dataType == DataType::F16 ||
+                       p.dataType == DataType::BF16 || p.allowsTf32();
+  return target.wgmmaSharedBytes > 0 && hasType && p.xLayout == Layout::NHWC &&
          p.wLayout == Layout::NHWC && p.yLayout == Layout::NHWC;
 }
 
@@ -69,18 +79,24 @@ static constexpr TmaShape kShapes[] = {
 
 std::span<const TmaShape> tessera::getTmaShapes() { return kShapes; }
 
-GemmTile TmaShape::getTile(int parts) const {
+GemmTile TmaShape::getTile(const ConvProblem &problem, int parts) const {
   GemmTile tile;
   tile.m = m;
   tile.n = n;
-  tile.k = kTmaStep;
+  tile.k = static_cast<int>(getTmaStep(problem));
   tile.wavesM = consumers;
   tile.buffers = stages;
-  tile.mma = "wgmma";
+  tile.mma = problem.allowsTf32() ? "wgmma_tf32" : "wgmma";
   tile.isTma = true;
   tile.isPingPong = isPingPong;
   tile.parts = parts;
   return tile;
+}
+
+double tessera::countTensorBytes(const ConvProblem &p) {
+  return static_cast<double>(
+      getByteSize(p.dataType) *
+      (p.getInputElements() + p.getFilterElements() + p.getOutputElements()));
 }
 
 double tessera::getStoreClocks(const TmaShape &shape, const TmaRates &rates) {

@@ -18,11 +18,16 @@
 
 namespace tessera {
 
-/// Elements of a step, 128 bytes of f16 or bf16.
+/// Elements of a step of 16-bit factors, 128 bytes.
 inline constexpr int64_t kTmaStep = 64;
 
-/// Whether the chip has TMA and wgmma, and the tensors are for them: f16 or
-/// bf16, channels together.
+/// Elements of a step of `problem`: as many bytes.
+int64_t getTmaStep(const ConvProblem &problem);
+/// Elements of 16 bytes, of which strides must be made.
+int64_t getTmaUnit(const ConvProblem &problem);
+
+/// Whether the chip has TMA and wgmma, and the tensors are for them: f16, bf16,
+/// or f32 that may be rounded to tf32, channels together.
 bool hasTmaTensors(const ConvProblem &problem, const GpuTarget &target);
 
 /// Depth, height and width of `problem`; of one element if it has no depth.
@@ -43,14 +48,14 @@ struct TmaShape {
   bool isSmall() const { return consumers == 1 && !isPingPong; }
   /// Others multiply while a tile is stored.
   bool hidesStores() const { return isPingPong || isSmall(); }
-  GemmTile getTile(int parts) const;
+  GemmTile getTile(const ConvProblem &problem, int parts) const;
 };
 
 std::span<const TmaShape> getTmaShapes();
 
 /// In clocks of one multiprocessor.
 struct TmaRates {
-  double products = 1760;  ///< Multiply-adds a clock.
+  double products = 1760;  ///< Multiply-adds of 16 bits a clock.
   double l2Bytes = 41;     ///< Of the second cache a clock, if all want it.
   double windowRow = 3.4;  ///< Clocks to copy a row through a window,
   double plainRow = 0.9;   ///< and one of a matrix.
@@ -69,6 +74,9 @@ struct TmaRates {
 /// geometric mean, 0.926 at least.
 inline constexpr TmaRates kTmaRates;
 
+/// Of x, w and y, each moved once.
+double countTensorBytes(const ConvProblem &problem);
+
 /// What a step of a tile copies.
 struct TmaTraffic {
   int64_t columns;        ///< Of the filter; the tile's, or more.
@@ -76,10 +84,11 @@ struct TmaTraffic {
   double busy = 1;        ///< Share of the multiprocessors that have a tile.
 };
 
-/// Clocks to store the sums of one tile, rounded.
+/// Clocks to store the sums of one tile, rounded to 16 bits.
 double getStoreClocks(const TmaShape &shape, const TmaRates &rates);
 /// Clocks of one tile of `steps`, on average, if nothing but its workgroups
-/// holds them up.
+/// holds them up. A step is 128 bytes of each row, of which tf32 has half as
+/// many elements, and multiplies half as many a clock.
 double getTileClocks(const TmaShape &shape, double steps,
                      const TmaTraffic &traffic,
                      const TmaRates &rates = kTmaRates);

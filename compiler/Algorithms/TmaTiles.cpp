@@ -50,10 +50,11 @@ static TmaGemm getGemm(const ConvProblem &p) {
 /// Whether the result is a tensor map: else it is stored row by row, by
 /// addresses that reach 2 GiB.
 static bool isReachable(const ConvProblem &p, const TmaGemm &gemm) {
-  constexpr int64_t kReach = int64_t(1) << 31, kBytes = 2;
-  const bool isRows = gemm.classes > 1 || gemm.columns % 8 != 0 ||
+  constexpr int64_t kReach = int64_t(1) << 31;
+  const bool isRows = gemm.classes > 1 || gemm.columns % getTmaUnit(p) != 0 ||
                       p.epilogue.residual || p.epilogue.beta;
-  return !isRows || p.getResultLengths().getElements() * kBytes <= kReach;
+  return !isRows ||
+         p.getResultLengths().getElements() * getByteSize(p.dataType) <= kReach;
 }
 
 static bool fitsTma(const ConvProblem &p, const GpuTarget &target) {
@@ -61,11 +62,13 @@ static bool fitsTma(const ConvProblem &p, const GpuTarget &target) {
     return false;
   // What is read has strides of whole 16 bytes; the last step of a tap may
   // reach past the channels, but not into those of another group.
-  constexpr int64_t kUnit = 8;
+  // A filter that is transposed first is read by channels of the reduction.
+  const int64_t unit = getTmaUnit(p);
   const TmaGemm gemm = getGemm(p);
-  const bool isForward = p.direction == Direction::Forward;
-  if (gemm.channels % kUnit != 0 || (!isForward && gemm.columns % kUnit != 0) ||
-      (p.groups > 1 && gemm.channels % kTmaStep != 0))
+  const bool readsColumns =
+      p.direction != Direction::Forward && !p.allowsTf32();
+  if (gemm.channels % unit != 0 || (readsColumns && gemm.columns % unit != 0) ||
+      (p.groups > 1 && gemm.channels % getTmaStep(p) != 0))
     return false;
   return isReachable(p, gemm) && fitsWindow(p);
 }
@@ -85,7 +88,7 @@ static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
                              const GpuTarget &target) {
   const TmaGemm gemm = getGemm(p);
   const double steps =
-      static_cast<double>(gemm.taps * divideUp(gemm.channels, kTmaStep)) /
+      static_cast<double>(gemm.taps * divideUp(gemm.channels, getTmaStep(p))) /
       static_cast<double>(gemm.classes);
   const int64_t tiles = gemm.groups * divideUp(gemm.rows, shape.m) *
                         divideUp(gemm.columns, shape.n);
@@ -93,45 +96,47 @@ static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
   const auto turns = static_cast<double>(
       divideUp(tiles, target.computeUnits * sharing) * sharing);
   // The filter of backward data comes in blocks of 64 columns.
-  const int64_t columns = p.direction == Direction::Forward
+  const int64_t columns = p.direction == Direction::Forward || p.allowsTf32()
                               ? shape.n
                               : divideUp(shape.n, kTmaStep) * kTmaStep;
   const double busy = static_cast<double>(tiles) /
                       (turns * static_cast<double>(target.computeUnits));
-  double work =
-      turns * getTileClocks(shape, steps, {columns, hasWindow(p), busy});
+  double tile = getTileClocks(shape, steps, {columns, hasWindow(p), busy});
+  if (p.allowsTf32()) // f32 has twice the bytes.
+    tile += getStoreClocks(shape, kTmaRates);
+  double work = turns * tile;
   if (shape.isPingPong)
     work += shape.m * shape.n /
             kTmaRates.exposedSums; // Nothing hides the last one.
   const double memory =
-      2.0 *
-      static_cast<double>(p.getInputElements() + p.getFilterElements() +
-                          p.getOutputElements()) /
-      (kTmaRates.memoryBytes * target.computeUnits);
+      countTensorBytes(p) / (kTmaRates.memoryBytes * target.computeUnits);
   return std::max(work, memory) + kTmaRates.overlap * std::min(work, memory) +
          kTmaRates.begin;
 }
 
 /// Stages of a tile's ring: as many as shared memory has room for.
-static int countStages(const TmaShape &shape, const GpuTarget &target) {
+static int countStages(const ConvProblem &p, const TmaShape &shape,
+                       const GpuTarget &target) {
   constexpr int64_t kRowBytes = kTmaStep * 2, kMostStages = 6;
   constexpr int64_t kWarps = 4, kStagingBytes = 2048, kOthers = 1024 + 256;
-  // Columns are stored, and the filter of backward data is copied, 64 at a
-  // time; two staging buffers of a warp take turns where they come in pairs.
-  const int64_t pieces = divideUp(shape.n, kTmaStep);
+  // Columns are stored in pieces of 128 bytes, two staging buffers of a warp
+  // take turns where these come in pairs; the filter of backward data is copied
+  // 64 at a time.
+  const int64_t pieces = divideUp(shape.n, getTmaStep(p));
+  const int64_t copied = divideUp(shape.n, kTmaStep) * kTmaStep;
   const int64_t blocks = shape.m / kTmaStep / shape.consumers;
   const int64_t staging = (shape.isPingPong ? 2 : shape.consumers) * kWarps *
                           kStagingBytes * (pieces * blocks % 2 == 0 ? 2 : 1);
   const int64_t room = target.wgmmaSharedBytes - staging - kOthers;
-  return static_cast<int>(std::min(
-      kMostStages, room / ((shape.m + pieces * kTmaStep) * kRowBytes)));
+  return static_cast<int>(
+      std::min(kMostStages, room / ((shape.m + copied) * kRowBytes)));
 }
 
 /// Each kind of tile in all widths that make sense for `columns`: 64, 128, 192
 /// and 256, and what divides the columns. How many tiles a layer has decides
 /// how much of the chip the last turn leaves idle. Two small workgroups a
 /// multiprocessor are for layers that memory limits.
-static std::vector<TmaShape> getShapes(int64_t columns,
+static std::vector<TmaShape> getShapes(const ConvProblem &p, int64_t columns,
                                        const GpuTarget &target) {
   static constexpr TmaShape kKinds[] = {
       {192, 0, 3, false, 0}, {128, 0, 2, false, 0}, {256, 0, 2, false, 0},
@@ -146,7 +151,7 @@ static std::vector<TmaShape> getShapes(int64_t columns,
       // Registers of a thread: with three consumers 128 before it is known who
       // needs more.
       const int mostSums = shape.consumers == 3 ? 96 : 192;
-      shape.stages = countStages(shape, target);
+      shape.stages = countStages(p, shape, target);
       if (shape.countSums() <= mostSums && shape.stages >= kLeastStages)
         shapes.push_back(shape);
     }
@@ -171,9 +176,10 @@ std::vector<Candidate> tessera::getTmaCandidates(const ConvProblem &problem,
   auto add = [&](const TmaShape &shape) {
     if (!hasTensors ||
         (shape.countSums() <= kManySums && shape.n % kPieceColumns == 0))
-      candidates.push_back({shape.getTile(/*parts=*/1).toConfig(),
+      candidates.push_back({shape.getTile(problem, /*parts=*/1).toConfig(),
                             estimateClocks(problem, shape, target)});
   };
-  std::ranges::for_each(getShapes(getGemm(problem).columns, target), add);
+  std::ranges::for_each(getShapes(problem, getGemm(problem).columns, target),
+                        add);
   return candidates;
 }

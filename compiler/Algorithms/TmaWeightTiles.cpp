@@ -25,23 +25,30 @@ struct WeightsGemm {
 } // namespace
 
 static WeightsGemm getGemm(const ConvProblem &p) {
-  // 64 columns are channels of one tap.
-  constexpr int64_t kCopied = 64;
+  // As many columns as a step has elements are channels of one tap.
+  const int64_t copied = getTmaStep(p);
   const int64_t taps = getVolume(p.filter), inputs = p.inChannels / p.groups;
   return {p.outChannels / p.groups,
-          taps > 1 ? taps * divideUp(inputs, kCopied) * kCopied : inputs,
-          divideUp(p.batch * getVolume(p.getOutput()), kTmaStep), p.groups};
+          taps > 1 ? taps * divideUp(inputs, copied) * copied : inputs,
+          divideUp(p.batch * getVolume(p.getOutput()), copied), p.groups};
 }
 
 static bool fitsTma(const ConvProblem &p, const GpuTarget &target) {
-  constexpr int64_t kUnit = 8; // Strides of whole 16 bytes.
-  return hasTmaTensors(p, target) && p.outChannels % kUnit == 0 &&
-         p.inChannels / p.groups % kUnit == 0 && fitsWindow(p);
+  const int64_t unit = getTmaUnit(p); // Strides of whole 16 bytes.
+  return hasTmaTensors(p, target) && p.outChannels % unit == 0 &&
+         p.inChannels / p.groups % unit == 0 && fitsWindow(p);
 }
 
 /// 192 columns divide 9 taps of 64 channels, and of any multiple of them.
 static constexpr TmaShape kWiderShapes[] = {
     {64, 192, 1, true, 5}, {128, 192, 2, false, 4}, {256, 192, 2, false, 3}};
+
+/// Of tf32, whose consumers read A from registers (PixelFactors.h): none take
+/// turns, and the fragments need a place beside the sums.
+static bool fitsPixels(const TmaShape &shape) {
+  constexpr int kManySums = 128;
+  return !shape.isPingPong && shape.countSums() <= kManySums;
+}
 
 /// Further tensors of the epilogue are for the launch that adds parts.
 static bool needsParts(const ConvProblem &p) {
@@ -109,6 +116,13 @@ static double estimateSum(const ConvProblem &p, int parts,
              (kSumBytes * target.computeUnits);
 }
 
+/// Of a step of tf32, in which shared memory is busiest: B is written twice and
+/// read once before wgmma reads it, A written once and read once.
+static double getPixelClocks(const TmaShape &shape) {
+  constexpr double kRowClocks = 1.15; // By arithmetic: 1 and some conflicts.
+  return kRowClocks * (2 * shape.m + 3 * shape.n + shape.n * shape.m / 64.0);
+}
+
 static double estimateClocks(const ConvProblem &p, const WeightsGemm &gemm,
                              const TmaShape &shape, int parts,
                              const GpuTarget &target) {
@@ -116,19 +130,17 @@ static double estimateClocks(const ConvProblem &p, const WeightsGemm &gemm,
   const auto turns = static_cast<double>(
       divideUp(gemm.countTiles(shape) * parts, target.computeUnits * sharing) *
       sharing);
-  double tile =
-      getTileClocks(shape, static_cast<double>(divideUp(gemm.steps, parts)),
-                    {.columns = shape.n}, kRates);
-  if (parts > 1) // They have twice the bytes of a result.
+  const auto steps = static_cast<double>(divideUp(gemm.steps, parts));
+  double tile = getTileClocks(shape, steps, {.columns = shape.n}, kRates);
+  if (p.allowsTf32())
+    tile = std::max(tile, steps * getPixelClocks(shape));
+  if (parts > 1 || p.allowsTf32()) // f32 has twice the bytes.
     tile += getStoreClocks(shape, kRates);
   double work = turns * tile;
   if (shape.isPingPong)
     work += shape.m * shape.n / kRates.exposedSums;
   const double memory =
-      2.0 *
-      static_cast<double>(p.getInputElements() + p.getFilterElements() +
-                          p.getOutputElements()) /
-      (kRates.memoryBytes * target.computeUnits);
+      countTensorBytes(p) / (kRates.memoryBytes * target.computeUnits);
   return std::max(work, memory) + kRates.overlap * std::min(work, memory) +
          kRates.begin + estimateSum(p, parts, target);
 }
@@ -141,9 +153,11 @@ tessera::getTmaWeightCandidates(const ConvProblem &problem,
     return candidates;
   const WeightsGemm gemm = getGemm(problem);
   auto add = [&](const TmaShape &shape) {
+    if (problem.allowsTf32() && !fitsPixels(shape))
+      return;
     for (int parts : getParts(problem, gemm, shape, target))
       candidates.push_back(
-          {shape.getTile(parts).toConfig(),
+          {shape.getTile(problem, parts).toConfig(),
            estimateClocks(problem, gemm, shape, parts, target)});
   };
   std::ranges::for_each(getTmaShapes(), add);

@@ -340,7 +340,7 @@ void NvidiaDeviceOps::waitForDirectGroups(Emitter &e, int64_t groups,
 //===----------------------------------------------------------------------===//
 
 /// The 32-bit registers of a fragment, as mma.sync takes them: pairs of f16, or
-/// integers.
+/// integers; those of f32 rounded to tf32, which else is cut off.
 static SmallVector<Value> splitRegisters(Emitter &e, Value fragment) {
   auto type = cast<VectorType>(fragment.getType());
   int64_t perRegister = 32 / type.getElementTypeBitWidth();
@@ -352,8 +352,16 @@ static SmallVector<Value> splitRegisters(Emitter &e, Value fragment) {
           e.b, e.loc, fragment, fragment, ArrayRef<int64_t>{2 * i, 2 * i + 1}));
     return registers;
   }
+  Type i32 = e.b.getI32Type();
+  if (type.getElementType().isF32()) {
+    for (int64_t i = 0; i < count; ++i)
+      registers.push_back(
+          callIntrinsic(e, "llvm.nvvm.f2tf32.rna", i32,
+                        {vector::ExtractOp::create(e.b, e.loc, fragment, i)}));
+    return registers;
+  }
   Value words = vector::BitCastOp::create(
-      e.b, e.loc, VectorType::get(count, e.b.getI32Type()), fragment);
+      e.b, e.loc, VectorType::get(count, i32), fragment);
   for (int64_t i = 0; i < count; ++i)
     registers.push_back(vector::ExtractOp::create(e.b, e.loc, words, i));
   return registers;
@@ -368,6 +376,8 @@ static SmallVector<Value> emitMma(Emitter &e, Type element, int64_t k,
   std::optional<NVVM::MMAIntOverflow> overflow;
   if (element.isBF16())
     types = {NVVM::MMATypes::bf16, NVVM::MMATypes::bf16};
+  if (element.isF32())
+    types = {NVVM::MMATypes::tf32, NVVM::MMATypes::tf32};
   if (element.isInteger()) {
     types = {NVVM::MMATypes::s8, NVVM::MMATypes::s8};
     overflow = NVVM::MMAIntOverflow::wrapped;

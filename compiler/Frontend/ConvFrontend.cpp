@@ -195,7 +195,7 @@ static void buildBody(OpBuilder &builder, const ConvProblem &p,
       findArg(KernelArg::X), findArg(KernelArg::W), findArg(KernelArg::Y),
       tensors[0].layout, tensors[1].layout, tensors[2].layout,
       orderWindow(p.pad), orderWindow(p.stride), orderWindow(p.dilation),
-      p.groups, operands);
+      p.groups, p.allowsTf32(), operands);
   if (!p.epilogue.isEmpty())
     fillEpilogue(builder, conv, p.epilogue, extras, findArg);
 }

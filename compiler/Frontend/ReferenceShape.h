@@ -30,6 +30,7 @@ inline reference::ConvShape getReferenceShape(const ConvProblem &problem) {
       .stride = {problem.stride.h, problem.stride.w, problem.stride.d},
       .dilation = {problem.dilation.h, problem.dilation.w, problem.dilation.d},
       .groups = problem.groups,
+      .allowsTf32 = problem.allowsTf32(),
   };
 }
 

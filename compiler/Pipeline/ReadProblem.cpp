@@ -62,6 +62,8 @@ static ConvProblem readShape(dnn::ConvOp conv) {
   problem.dataType = getDataType(conv.getElementType());
   if (problem.dataType == DataType::I8)
     problem.int8Result = getDataType(conv.getY().getType().getElementType());
+  if (conv.getTf32())
+    problem.mathType = MathType::Tf32;
   readLayout(conv.getX().getType(), conv.getXLayout(), problem.xLayout,
              problem.xStrides);
   readLayout(conv.getW().getType(), conv.getWLayout(), problem.wLayout,

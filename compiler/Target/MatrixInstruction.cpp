@@ -38,14 +38,20 @@ static constexpr MatrixInstruction kWmmaGfx11 = {
 static constexpr MatrixInstruction kWmmaGfx12 = {
     "wmma16", MatrixKind::Wmma, 16, 16, 16, 8, 8, 8, 16};
 
-/// mma.sync.m16n8k16 of f16 and bf16, k32 of bytes (PTX ISA, "Matrix fragments
-/// for mma"): four lanes, a quad, share the rows of both factors and of D. One
-/// of our rows is four such instructions, which share the 16 rows of Q, the
-/// instruction's A. The columns of its B are taken for rows of P in such an
-/// order (getRowOfP()) that the two sums of each that a lane has are eight
-/// neighbours along P.
-static constexpr MatrixInstruction makeMma(int k) {
-  return {"mma16",          MatrixKind::Mma, 32, 16, k, k / 4,
+/// mma.sync.m16n8k16 of f16 and bf16, k32 of bytes, k8 of tf32 (PTX ISA,
+/// "Matrix fragments for mma"): four lanes, a quad, share the rows of both
+/// factors and of D. One of our rows is four such instructions, which share the
+/// 16 rows of Q, the instruction's A. The columns of its B are taken for rows
+/// of P in such an order (getRowOfP()) that the two sums of each that a lane
+/// has are eight neighbours along P.
+static constexpr MatrixInstruction makeMma(int k,
+                                           std::string_view name = "mma16") {
+  return {name,
+          MatrixKind::Mma,
+          32,
+          16,
+          k,
+          k / 4,
           /*accRegs=*/16,
           /*accVector=*/8,
           /*accStride=*/32,
@@ -105,6 +111,7 @@ static constexpr Row kRows[] = {
     {MatrixUnit::MmaSm80, FactorType::F16, makeMma(16)},
     {MatrixUnit::MmaSm80, FactorType::BF16, makeMma(16)},
     {MatrixUnit::MmaSm80, FactorType::I8, makeMma(32)},
+    {MatrixUnit::MmaSm80, FactorType::F32, makeMma(8, "mma16_tf32")},
 };
 
 /// Lanes of mma.sync that share a row, and rows of the matrices that are read.

@@ -176,6 +176,9 @@ static LogicalResult verifyTypes(ConvOp op) {
   if (isI8 && op.getDirection() != ConvDirection::Forward) /*conv_c6*/
     return op.emitOpError() << "needs direction forward for i8, but has "
                             << stringifyEnum(op.getDirection());
+  if (op.getTf32() && !x.isF32()) /*conv_c25*/
+    return op.emitOpError()
+           << "needs elements of f32 to allow tf32, but has " << x;
   if (isI8 ? !y.isInteger(32) && !y.isF32() : y != x) /*conv_c19*/
     return op.emitOpError()
            << "needs y of type " << (isI8 ? "i32 or f32" : "of x and w")

@@ -27,6 +27,9 @@ def ConvOp : Dnn_Op<"conv",
     semantics and the reason for each constraint are in
     docs/spec/convolution.md.
 
+    With `tf32`, factors of f32 may be rounded to ten bits of mantissa before
+    they are multiplied, if the target has a faster way for that.
+
     The epilogue maps each sum to what is stored. Its block takes the sum and
     the elements of the tensors after `ins`, all in the type of the sum: those
     of a tensor of the result's shape at the result's place, those of a tensor
@@ -60,6 +63,7 @@ def ConvOp : Dnn_Op<"conv",
     DenseI64ArrayAttr:$strides /*conv_c7, conv_c9*/,
     DenseI64ArrayAttr:$dilations /*conv_c7, conv_c10*/,
     I64Attr:$groups /*conv_c11, conv_c12, conv_c13*/,
+    UnitAttr:$tf32 /*conv_c25*/,
     Variadic<AnyMemRef>:$extras /*conv_c20, conv_c21*/
   );
   let regions = (region AnyRegion:$epilogue /*conv_c22, conv_c23, conv_c24*/);
@@ -69,6 +73,7 @@ def ConvOp : Dnn_Op<"conv",
     `layouts` `(` custom<EnumWord>($xLayout) `,` custom<EnumWord>($wLayout) `,`
                   custom<EnumWord>($yLayout) `)`
     `pads` $pads `strides` $strides `dilations` $dilations `groups` $groups
+    (`tf32` $tf32^)?
     (`epilogue` (`ins` `(` $extras^ `:` type($extras) `)`)? $epilogue^)?
     attr-dict `:` type($x) `,` type($w) `,` type($y)
   }];

@@ -12,7 +12,7 @@
 using namespace tessera::reference;
 
 /// See the head of Compare.h.
-static constexpr double kDeviations = 4;
+static constexpr double kDeviations = 4, kFactorDeviations = 8;
 
 double tessera::reference::getUnitRoundoff(ElementType inputs) {
   switch (inputs) {
@@ -30,8 +30,11 @@ double tessera::reference::getUnitRoundoff(ElementType inputs) {
 }
 
 double Expected::getRelativeTolerance() const {
-  return kDeviations * unitRoundoff *
-         std::sqrt(static_cast<double>(reductionLength));
+  const double root = std::sqrt(static_cast<double>(reductionLength));
+  double tolerance = kDeviations * unitRoundoff * root;
+  if (factorRoundoff > 0) // A length of 0 has no products.
+    tolerance += 2 * factorRoundoff * std::min(1.0, kFactorDeviations / root);
+  return tolerance;
 }
 
 std::vector<int64_t> tessera::reference::sampleElements(const Sizes &sizes,

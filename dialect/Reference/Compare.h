@@ -19,6 +19,14 @@
 // comparison, and where data are such that no sum rounds (t = 0) the result
 // must be the correctly rounded value.
 //
+// Where factors of f32 may be rounded to tf32, each is wrong by at most 2^-11
+// of itself, and so each product by 2^-10. That is no more than 2^-10 M in all,
+// and of L errors that are as often up as down, sqrt(L) of them. Products
+// differ in size: of normal data the root of the sum of their squares is 1.6 M
+// / sqrt(L), of a window that is half in the padding more. So t is greater by
+//
+//   min(1, 8 / sqrt(L)) 2^-10 M.
+//
 // f64 sums have 2^-53 in the place of 2^-24, and twice that here, because the
 // reference adds in double itself. Sums of i8 products are exact: t = 0.
 //
@@ -38,6 +46,9 @@ namespace tessera::reference {
 /// How much one addition of a kernel whose operands are of `inputs` may be off.
 double getUnitRoundoff(ElementType inputs);
 
+/// How much rounding to tf32 may be off.
+inline constexpr double kTf32Roundoff = 0x1p-11;
+
 /// What a tensor, or a sample of its elements, should hold.
 struct Expected {
   Sizes sizes{}; ///< Of the whole tensor.
@@ -50,6 +61,8 @@ struct Expected {
   int64_t reductionLength = 1;
   /// u above.
   double unitRoundoff = getUnitRoundoff(ElementType::F32);
+  /// How much a factor may be off as it is multiplied: 0, or that of tf32.
+  double factorRoundoff = 0;
   /// A value may be infinite or NaN, and then that very thing must be found.
   bool mayBeNonFinite = false;
 

@@ -340,9 +340,10 @@ private:
 //===----------------------------------------------------------------------===//
 
 template <typename Conv>
-static Expected evaluate(Conv conv, const Sizes &sizes, int64_t length,
-                         ElementType type) {
+static Expected evaluate(Conv conv, const ConvShape &shape, const Sizes &sizes,
+                         int64_t length, ElementType type) {
   Expected result;
+  result.factorRoundoff = shape.allowsTf32 ? kTf32Roundoff : 0;
   result.sizes = sizes;
   result.reductionLength = length;
   result.unitRoundoff = getUnitRoundoff(type);
@@ -358,9 +359,10 @@ Expected tessera::reference::convForward(const ConvShape &shape,
   const Sizes sizes = shape.getOutputSizes();
   const int64_t length = shape.getForwardLength();
   if (x.type == ElementType::F64)
-    return evaluate(GatherConv<double>(shape, false, x, w), sizes, length,
-                    x.type);
-  return evaluate(GatherConv<float>(shape, false, x, w), sizes, length, x.type);
+    return evaluate(GatherConv<double>(shape, false, x, w), shape, sizes,
+                    length, x.type);
+  return evaluate(GatherConv<float>(shape, false, x, w), shape, sizes, length,
+                  x.type);
 }
 
 Expected tessera::reference::convBackwardData(const ConvShape &shape,
@@ -369,9 +371,10 @@ Expected tessera::reference::convBackwardData(const ConvShape &shape,
   const Sizes sizes = shape.getInputSizes();
   const int64_t length = shape.getBackwardDataLength();
   if (w.type == ElementType::F64)
-    return evaluate(GatherConv<double>(shape, true, dy, w), sizes, length,
-                    w.type);
-  return evaluate(GatherConv<float>(shape, true, dy, w), sizes, length, w.type);
+    return evaluate(GatherConv<double>(shape, true, dy, w), shape, sizes,
+                    length, w.type);
+  return evaluate(GatherConv<float>(shape, true, dy, w), shape, sizes, length,
+                  w.type);
 }
 
 Expected tessera::reference::convBackwardWeights(const ConvShape &shape,
@@ -380,6 +383,8 @@ Expected tessera::reference::convBackwardWeights(const ConvShape &shape,
   const Sizes sizes = shape.getFilterSizes();
   const int64_t length = shape.getBackwardWeightsLength();
   if (x.type == ElementType::F64)
-    return evaluate(WeightsConv<double>(shape, x, dy), sizes, length, x.type);
-  return evaluate(WeightsConv<float>(shape, x, dy), sizes, length, x.type);
+    return evaluate(WeightsConv<double>(shape, x, dy), shape, sizes, length,
+                    x.type);
+  return evaluate(WeightsConv<float>(shape, x, dy), shape, sizes, length,
+                  x.type);
 }

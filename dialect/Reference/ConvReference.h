@@ -48,6 +48,8 @@ struct ConvShape {
   Steps stride{};
   Steps dilation{};
   int64_t groups = 1;
+  /// Whether factors may be rounded to tf32; the reference does not.
+  bool allowsTf32 = false;
 
   int64_t getOutputDepth() const;
   int64_t getOutputHeight() const;

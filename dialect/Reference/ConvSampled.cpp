@@ -97,9 +97,11 @@ static Sizes getTaps(const ConvShape &shape) {
 
 /// Fills `result` with `sumAt` of each of `indices`.
 template <typename SumAt>
-static Expected sample(const Sizes &sizes, int64_t length, ElementType type,
+static Expected sample(const ConvShape &shape, const Sizes &sizes,
+                       int64_t length, ElementType type,
                        std::vector<int64_t> indices, SumAt sumAt) {
   Expected result;
+  result.factorRoundoff = shape.allowsTf32 ? kTf32Roundoff : 0;
   result.sizes = sizes;
   result.reductionLength = length;
   result.unitRoundoff = getUnitRoundoff(type);
@@ -134,7 +136,7 @@ Expected tessera::reference::convForwardAt(const ConvShape &shape,
     });
     return sum;
   };
-  return sample(shape.getOutputSizes(), shape.getForwardLength(), x.type,
+  return sample(shape, shape.getOutputSizes(), shape.getForwardLength(), x.type,
                 std::move(indices), sumAt);
 }
 
@@ -175,8 +177,8 @@ Expected tessera::reference::convBackwardDataAt(const ConvShape &shape,
     });
     return sum;
   };
-  return sample(shape.getInputSizes(), shape.getBackwardDataLength(), w.type,
-                std::move(indices), sumAt);
+  return sample(shape, shape.getInputSizes(), shape.getBackwardDataLength(),
+                w.type, std::move(indices), sumAt);
 }
 
 Expected tessera::reference::convBackwardWeightsAt(
@@ -197,6 +199,6 @@ Expected tessera::reference::convBackwardWeightsAt(
     });
     return sum;
   };
-  return sample(shape.getFilterSizes(), shape.getBackwardWeightsLength(),
+  return sample(shape, shape.getFilterSizes(), shape.getBackwardWeightsLength(),
                 x.type, std::move(indices), sumAt);
 }

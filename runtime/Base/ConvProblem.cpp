@@ -177,6 +177,8 @@ ConvProblem ConvProblem::canonicalize() const {
     result.stride.d = result.dilation.d = 1;
   if (dataType != DataType::I8)
     result.int8Result = DataType::I32;
+  if (dataType != DataType::F32)
+    result.mathType = MathType::Exact;
   if (xLayout == Layout::Strided)
     result.xLayout = canonicalizeLayout(result.xStrides, getInputLengths());
   if (wLayout == Layout::Strided)

@@ -54,6 +54,7 @@ struct ConvProblem {
   /// Of all tensors, but that the result of i8 has `int8Result`.
   DataType dataType = DataType::F32;
   DataType int8Result = DataType::I32; ///< I32 or F32; counts for i8 only.
+  MathType mathType = MathType::Exact; ///< Counts for f32 only.
   Layout xLayout = Layout::NCHW;
   Layout wLayout = Layout::NCHW;
   Layout yLayout = Layout::NCHW;
@@ -79,6 +80,11 @@ struct ConvProblem {
 
   /// Whether depth means anything. Without it the problem is a 2-D one.
   bool hasDepth() const;
+
+  /// Whether factors may be rounded to tf32.
+  bool allowsTf32() const {
+    return dataType == DataType::F32 && mathType == MathType::Tf32;
+  }
 
   /// Type of the tensor that is computed.
   DataType getResultType() const {
@@ -114,7 +120,8 @@ struct ConvProblem {
   /// The network config, e.g.
   /// "conv-fwd-f16-nhwc,nhwc,nhwc-n64c256h14w14-k256y3x3-p1x1-s1x1-d1x1-g1".
   /// With depth "c256d4h14w14", "z3y3x3" and three numbers in p, s and d;
-  /// strided tensors "s50176:196:14:1"; i8 with its result "i8,i32"; an
+  /// strided tensors "s50176:196:14:1"; i8 with its result "i8,i32"; f32 that
+  /// may be multiplied as tf32 "tf32"; an
   /// epilogue as "-ealpha+beta+bias+residual+relu" at the end.
   std::string toNetworkConfig() const;
 };

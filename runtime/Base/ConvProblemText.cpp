@@ -15,6 +15,9 @@ static constexpr Activation kActivations[] = {
     Activation::ClippedRelu, Activation::LeakyRelu, Activation::Elu,
     Activation::Clamp};
 
+/// In the place of the type, f32 that may be multiplied as tf32.
+static constexpr std::string_view kTf32 = "tf32";
+
 std::string_view tessera::getName(Activation activation) {
   switch (activation) {
   case Activation::None:
@@ -87,7 +90,7 @@ std::string ConvProblem::toNetworkConfig() const {
   std::string text = "conv-";
   text += getName(direction);
   text += "-";
-  text += getName(dataType);
+  text += allowsTf32() ? kTf32 : getName(dataType);
   if (dataType == DataType::I8)
     text += "," + std::string(getName(int8Result));
   text += "-" + toText(xLayout, xStrides, deep);
@@ -109,7 +112,10 @@ ConvProblem tessera::scanConvProblem(TextScanner &scanner, bool hasDepth) {
   ConvProblem p;
   scanName(scanner, kDirections, p.direction);
   scanner.expect("-");
-  scanName(scanner, kDataTypes, p.dataType);
+  if (scanner.consume(kTf32))
+    p.mathType = MathType::Tf32;
+  else
+    scanName(scanner, kDataTypes, p.dataType);
   if (p.dataType == DataType::I8)
     scanName(scanner.expect(","), kDataTypes, p.int8Result);
   scanLayout(scanner.expect("-"), hasDepth, p.xLayout, p.xStrides);

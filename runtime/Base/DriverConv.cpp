@@ -73,6 +73,8 @@ static constexpr DriverFlag kFlags[] = {
     {0, "fil_strides", "", "the same of the filter, as k,c,h,w or k,c,d,h,w"},
     {0, "out_strides", "", "the same of the output"},
     {0, "result_type", "int32", "result of convint8: int32 or fp32"},
+    {0, "math", "fp32",
+     "products of conv: fp32, or tf32 where a chip has them"},
     {0, "epilogue", "",
      "what follows the sum, e.g. alpha+beta+bias+residual+relu"},
 };
@@ -161,6 +163,13 @@ static Status parseTypes(const FlagValues &flags, DataType dataType,
     return invalidArgument("flag '--result_type' must be int32 or fp32, not " +
                            quote(text));
   problem.int8Result = text == "fp32" ? DataType::F32 : DataType::I32;
+  const std::string_view math = flags.getText("math");
+  if (math != "fp32" && math != "tf32")
+    return invalidArgument("flag '--math' must be fp32 or tf32, not " +
+                           quote(math));
+  if (math == "tf32" && dataType != DataType::F32)
+    return invalidArgument("flag '--math tf32' is one of conv only");
+  problem.mathType = math == "tf32" ? MathType::Tf32 : MathType::Exact;
   return Status::ok();
 }
 
@@ -441,6 +450,8 @@ std::string tessera::toLine(const ConvProblem &problem) {
   if (problem.getResultType() == DataType::F32 &&
       problem.dataType == DataType::I8)
     addText("--result_type", "fp32");
+  if (problem.allowsTf32())
+    addText("--math", "tf32");
   if (!problem.epilogue.isEmpty())
     addText("--epilogue", toText(problem.epilogue));
   line += " -m conv";

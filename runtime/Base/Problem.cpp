@@ -49,7 +49,8 @@ struct Mixer {
 static void mix(Mixer &mixer, const ConvProblem &p) {
   const Epilogue &e = p.epilogue;
   mixer.addSmall(p.direction, p.dataType, p.int8Result, p.xLayout, p.wLayout,
-                 p.yLayout, e.alpha, e.beta, e.bias, e.residual, e.activation);
+                 p.yLayout, p.mathType, e.alpha, e.beta, e.bias, e.residual,
+                 e.activation);
   mixer.add({p.batch, p.inChannels, p.outChannels, p.groups});
   mixer.add(p.in);
   mixer.add(p.filter);

@@ -12,6 +12,10 @@ enum class Direction : uint8_t { Forward, BackwardData, BackwardWeights };
 
 enum class DataType : uint8_t { F16, BF16, F32, F64, I8, I32 };
 
+/// How f32 may be multiplied. Exact is f32; Tf32 allows factors of ten bits of
+/// mantissa where a chip has a faster way for them, and demands nothing.
+enum class MathType : uint8_t { Exact, Tf32 };
+
 /// Order of the dimensions in memory. The filter's layout uses the same names:
 /// NCHW means K,C,Y,X and NHWC means K,Y,X,C (C per group). Depth, where there
 /// is one, comes before the height: NCDHW, NDHWC. Strided is everything else,

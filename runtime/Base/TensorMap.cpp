@@ -5,7 +5,8 @@
 
 using namespace tessera;
 
-static constexpr std::string_view kTiled = "tiled", kIm2col = "im2col";
+static constexpr std::string_view kTiled = "tiled", kIm2col = "im2col",
+                                  kTf32 = "tf32";
 
 /// Calls `visit` with each list of numbers and the part of it that counts.
 template <typename SomeMap, typename Visitor>
@@ -25,7 +26,7 @@ std::string TensorMap::toText() const {
   std::string text(getName(tensor));
   if (offset != 0)
     text += "+" + std::to_string(offset);
-  text += ":" + std::string(getName(dataType)) + ":";
+  text += ":" + std::string(roundsToTf32 ? kTf32 : getName(dataType)) + ":";
   text += mode == Mode::Tiled ? kTiled : kIm2col;
   visitLists(*this, [&](const auto &list, uint32_t begin, uint32_t end) {
     for (uint32_t i = begin; i < end; ++i)
@@ -65,7 +66,10 @@ ErrorOr<TensorMap> tessera::parseTensorMap(std::string_view text) {
   map.tensor = arg.value_or(KernelArg::X);
   bool isKnown = mode == kTiled || mode == kIm2col;
   map.mode = mode == kIm2col ? TensorMap::Mode::Im2col : TensorMap::Mode::Tiled;
-  bool hasType = false;
+  map.roundsToTf32 = type == kTf32;
+  bool hasType = map.roundsToTf32;
+  if (map.roundsToTf32)
+    map.dataType = DataType::F32;
   for (DataType known : {DataType::F16, DataType::BF16, DataType::F32,
                          DataType::F64, DataType::I8, DataType::I32})
     if (type == getName(known)) {

@@ -40,6 +40,8 @@ struct TensorMap {
   KernelArg tensor = KernelArg::X; ///< Whose memory it describes,
   uint64_t offset = 0;             ///< from this byte on.
   DataType dataType = DataType::F16;
+  /// Of F32, "tf32" in the text: copies round to ten bits of mantissa.
+  bool roundsToTf32 = false;
   Mode mode = Mode::Tiled;
   uint32_t rank = 2;
   std::array<uint64_t, kMaxRank> sizes{1, 1, 1, 1, 1};

@@ -12,9 +12,13 @@
 using namespace tessera;
 using namespace tessera::cuda;
 
-static int getElementType(DataType type) {
-  constexpr int kF16 = 6, kF32 = 7, kBF16 = 9;
-  return type == DataType::F16 ? kF16 : type == DataType::BF16 ? kBF16 : kF32;
+static int getElementType(const TensorMap &map) {
+  constexpr int kF16 = 6, kF32 = 7, kBF16 = 9, kTf32 = 11;
+  if (map.roundsToTf32)
+    return kTf32;
+  return map.dataType == DataType::F16    ? kF16
+         : map.dataType == DataType::BF16 ? kBF16
+                                          : kF32;
 }
 
 static constexpr int kNoInterleave = 0, kSwizzle128 = 3, kPromoteTo256 = 3,
@@ -38,16 +42,15 @@ TESSERA_HIP hipError_t tesseraEncodeTensorMap(void *descriptor,
   CudaError error;
   if (map->mode == TensorMap::Mode::Tiled)
     error = driver->cuTensorMapEncodeTiled(
-        descriptor, getElementType(map->dataType), map->rank, begin,
-        map->sizes.data(), map->strides.data() + 1, map->box.data(),
-        map->steps.data(), kNoInterleave, kSwizzle128, kPromoteTo256,
-        kFillZeros);
+        descriptor, getElementType(*map), map->rank, begin, map->sizes.data(),
+        map->strides.data() + 1, map->box.data(), map->steps.data(),
+        kNoInterleave, kSwizzle128, kPromoteTo256, kFillZeros);
   else
     error = driver->cuTensorMapEncodeIm2col(
-        descriptor, getElementType(map->dataType), map->rank, begin,
-        map->sizes.data(), map->strides.data() + 1, map->lower.data(),
-        map->upper.data(), map->box[0], map->box[1], map->steps.data(),
-        kNoInterleave, kSwizzle128, kPromoteTo256, kFillZeros);
+        descriptor, getElementType(*map), map->rank, begin, map->sizes.data(),
+        map->strides.data() + 1, map->lower.data(), map->upper.data(),
+        map->box[0], map->box[1], map->steps.data(), kNoInterleave, kSwizzle128,
+        kPromoteTo256, kFillZeros);
   if (error == CudaError::Success)
     return hipSuccess;
   return report(*driver, error, "cuTensorMapEncode");

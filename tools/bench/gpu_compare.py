@@ -2,7 +2,7 @@
 """Times convolutions of this library on an NVIDIA GPU beside cuDNN's.
 
   gpu_compare.py [--library lib/libtessera.so.0] [--list FILE] [--batch N]
-                 [--directions fwd,bwd,wrw] [--type bf16|f16] [--out FOLDER]
+                 [--directions fwd,bwd,wrw] [--type bf16|f16|tf32] [--out FOLDER]
 
 Everything runs in one process: our kernels through the C API
 (tesseraRunProblem), cuDNN's through PyTorch with cudnn.benchmark on. FILE has a
@@ -11,7 +11,8 @@ network has it, if that is not once; the type, the directions and, with --batch,
 the batch are replaced. For each problem:
 
 1. Our result is compared with cuDNN's of f32 on the same data, five times over
-   poisoned memory; all five must have the same bits.
+   poisoned memory; all five must have the same bits. Of tf32 it must be right
+   to 6e-4 of the norm, which passes factors that are rounded, not cut off.
 2. Both are timed in turn, as one CUDA graph each: medians of events, behind a
    write of 256 MiB that leaves nothing in the second cache.
 
@@ -163,16 +164,20 @@ class Case:
                 mask)[mask.index(True)]
         self.run_library = lambda: run_library(
             *(self.tensors[name] for name in "xwy"))
+        torch.backends.cudnn.allow_tf32 = False
         self.wanted = run_library(
             *(self.tensors[name].float() for name in "xwy"))
+        torch.backends.cudnn.allow_tf32 = element == torch.float32
         self.result = self.tensors[RESULTS[direction]]
         self.operations = 2 * p["n"] * p["k"] * out[0] * out[1] * reach
-        self.bytes = 2 * sum(t.numel() for t in self.tensors.values())
+        self.bytes = sum(t.numel() * t.element_size()
+                         for t in self.tensors.values())
 
 
 def get_fault(gpu, case, run):
     """What is wrong with our result, or nothing."""
     first = None
+    most = 6e-4 if case.result.dtype == gpu.torch.float32 else 1e-2
     for _ in range(5):
         case.result.fill_(float("nan"))
         run()
@@ -181,7 +186,7 @@ def get_fault(gpu, case, run):
             first = case.result.clone()
             difference = (first.float() - case.wanted).norm()
             error = (difference / case.wanted.norm()).item()
-            if not error < 1e-2:  # Also of a NaN.
+            if not error < most:  # Also of a NaN.
                 return f"relative error {error:.2e}"
         elif not gpu.torch.equal(first, case.result):
             return "other bits in another run"
@@ -190,7 +195,8 @@ def get_fault(gpu, case, run):
 
 def compare(gpu, library, direction, config, options):
     """Microseconds of ours and of cuDNN's, the tile, operations, bytes."""
-    element = {"bf16": gpu.torch.bfloat16, "f16": gpu.torch.float16}
+    element = {"bf16": gpu.torch.bfloat16, "f16": gpu.torch.float16,
+               "tf32": gpu.torch.float32}
     case = Case(gpu, direction, config, element[options.type])
     info = library.get_info(config)
     workspace = gpu.torch.empty(info.workspace_bytes, dtype=gpu.torch.uint8,
@@ -281,7 +287,8 @@ def main():
     parser.add_argument("--library", default="build/dev/lib/libtessera.so.0")
     parser.add_argument("--list", default=here / "conv-h100.txt")
     parser.add_argument("--directions", default=",".join(DIRECTIONS))
-    parser.add_argument("--type", choices=["bf16", "f16"], default="bf16")
+    parser.add_argument("--type", choices=["bf16", "f16", "tf32"],
+                        default="bf16")
     parser.add_argument("--batch", type=int)
     parser.add_argument("--repeats", type=int, default=20)
     parser.add_argument("--threads", type=int, default=min(12, os.cpu_count()))
@@ -291,7 +298,7 @@ def main():
     os.environ.setdefault("TESSERA_DEVICE", "nvidia")
     gpu = Gpu()
     gpu.torch.cuda.init()
-    rate, bandwidth = gpu.measure_limits()
+    rate, bandwidth = gpu.measure_limits(options.type == "tf32")
     torch = gpu.torch
     title = (f"{torch.cuda.get_device_name()}, {options.type} NHWC, cuDNN "
              f"{torch.backends.cudnn.version()}, GEMM {rate / 1e6:.0f} TFLOP/s, "

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """How fast each wgmma tile is on an NVIDIA GPU, beside cuDNN.
 
-  gpu_tiles.py pack FOLDER [--direction fwd|bwd|wrw] [--dnn-opt PATH]
-               [--list FILE] [--best N] [--ptxas PATH]
+  gpu_tiles.py pack FOLDER [--direction fwd|bwd|wrw] [--type bf16|tf32]
+               [--dnn-opt PATH] [--list FILE] [--best N] [--ptxas PATH]
       on the build machine: every tile of every problem, or the N that the model
       likes best, compiled to PTX, or by ptxas to machine code; of backward
       weights always the best
@@ -12,7 +12,8 @@
 The numbers are for the cost model (compiler/Algorithms/TmaTiles.cpp) and for
 docs/performance.md. `run` needs PyTorch with cuDNN and NVIDIA's cuda-python,
 `pack` needs neither. A kernel counts only if its result agrees with cuDNN's of
-f32, in five runs with the same bits over poisoned memory. Times are medians of
+f32, in five runs with the same bits over poisoned memory: to 1e-2 of the norm,
+or 6e-4 of tf32, which passes factors that are rounded, not cut off. Times are medians of
 events around CUDA graphs of one call, ours and cuDNN's in turn, behind a write
 of 256 MiB that leaves nothing in the second cache; the lower of two rounds'
 medians, which a disturbance of some milliseconds does not reach. A call is all
@@ -99,7 +100,9 @@ def compile_tile(options, config, tile):
 def list_tiles(options, config):
     """The tiles to try of a problem."""
     if not options.best and options.direction != "wrw":
-        return [f"igemm-{tile}-wgmma" for tile in TILES]
+        return [f"igemm-{tile}-wgmma" if options.type == "bf16"
+                else f"igemm-{tile.replace('k64', 'k32')}-wgmma_tf32"
+                for tile in TILES]
     command = [options.dnn_opt, "--problem", config, "--target", "sm_90",
                "--list-tiles", str(options.best or 8)]
     ranked = subprocess.run(command, capture_output=True, text=True).stdout
@@ -114,11 +117,13 @@ def pack(options):
              if line.strip() and not line.startswith("#")]
     for done, (name, config) in enumerate(lines):
         print(f"{done + 1} of {len(lines)}: {name}", file=sys.stderr)
-        config = config.replace("conv-fwd", f"conv-{options.direction}")
+        config = re.sub(r"^conv-\w+-\w+-",
+                        f"conv-{options.direction}-{options.type}-", config)
         kernels = {}
         for tile in list_tiles(options, config):
             if kernel := compile_tile(options, config, tile):
-                name_of_tile = tile.removeprefix("igemm-").replace("-wgmma", "")
+                name_of_tile = re.sub("-wgmma(_tf32)?", "",
+                                      tile.removeprefix("igemm-"))
                 kernels[name_of_tile] = kernel
         if kernels:
             problem = {"name": name, "config": config, "kernels": kernels}
@@ -143,12 +148,14 @@ class Gpu:
         self.flush = torch.empty(256 << 20, dtype=torch.int8, device="cuda")
         self.modules = []
 
-    def measure_limits(self):
+    def measure_limits(self, is_tf32=False):
         """Operations a microsecond of an 8192^3 GEMM, bytes of a copy of 1 GiB,
         by a kernel: PyTorch's own copy of so much leaves it to the driver, which
         is slower."""
         torch = self.torch
-        a = torch.randn(8192, 8192, device="cuda").bfloat16()
+        a = torch.randn(8192, 8192, device="cuda")
+        a = a if is_tf32 else a.bfloat16()
+        torch.backends.cuda.matmul.allow_tf32 = is_tf32
         x = torch.zeros(1 << 28, device="cuda")
         y = torch.empty_like(x)
         gemm, copy = self.time([lambda: a @ a, lambda: torch.neg(x, out=y)], 10)
@@ -167,9 +174,10 @@ class Gpu:
         narrow = lambda values: [cu.cuuint32_t(v) for v in values]
         fields = text.split(":")
         sizes, strides, box, steps = map(numbers, fields[3:7])
-        types = cu.CUtensorMapDataType
-        common = (types.CU_TENSOR_MAP_DATA_TYPE_FLOAT32 if fields[1] == "f32"
-                  else types.CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, len(sizes), address, wide(sizes), wide(strides))
+        types = {"f32": "FLOAT32", "tf32": "TFLOAT32", "bf16": "BFLOAT16"}
+        common = (getattr(cu.CUtensorMapDataType,
+                          "CU_TENSOR_MAP_DATA_TYPE_" + types[fields[1]]),
+                  len(sizes), address, wide(sizes), wide(strides))
         rest = (narrow(steps),
                 cu.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
                 cu.CUtensorMapSwizzle.CU_TENSOR_MAP_SWIZZLE_128B,
@@ -263,9 +271,11 @@ def make_case(gpu, config):
     last = torch.channels_last
     out = [(p[a] + 2 * p["p" + a] - p["d" + a] * (p[f] - 1) - 1) // p["s" + a]
            + 1 for a, f in (("h", "y"), ("w", "x"))]
+    is_tf32 = "-tf32-" in config
+
     def draw(*shape, scale=1.0):
         values = torch.randn(*shape, device="cuda") * scale
-        return values.bfloat16().to(memory_format=last)
+        return (values if is_tf32 else values.bfloat16()).to(memory_format=last)
     tensors = {"x": draw(p["n"], p["c"], p["h"], p["w"]),
                "w": draw(p["k"], p["c"] // p["g"], p["y"], p["x"], scale=0.05),
                "y": draw(p["n"], p["k"], *out)}
@@ -287,8 +297,10 @@ def make_case(gpu, config):
                 [True, False, False])[0]
         result = "x"
     torch.backends.cudnn.benchmark = False  # Of f32, once is enough.
+    torch.backends.cudnn.allow_tf32 = False
     wanted = library(*(tensors[name].float() for name in "xwy"))
     torch.backends.cudnn.benchmark = True
+    torch.backends.cudnn.allow_tf32 = is_tf32
     flops = 2 * p["n"] * p["k"] * out[0] * out[1] * p["c"] // p["g"] \
         * p["y"] * p["x"]
     return (tensors, result, wanted,
@@ -297,7 +309,7 @@ def make_case(gpu, config):
 
 def check_kernel(gpu, launch, result, workspace, wanted):
     """What is wrong with a kernel, or nothing."""
-    first = None
+    first, most = None, 6e-4 if result.dtype == gpu.torch.float32 else 1e-2
     for _ in range(5):
         result.fill_(float("nan"))
         workspace.fill_(255)  # NaN, of any type.
@@ -306,7 +318,7 @@ def check_kernel(gpu, launch, result, workspace, wanted):
         if first is None:
             first = result.clone()
             error = ((first.float() - wanted).norm() / wanted.norm()).item()
-            if not error < 1e-2:  # Also of a NaN.
+            if not error < most:  # Also of a NaN.
                 return f"relative error {error:.2e}"
         elif not gpu.torch.equal(first, result):
             return "other bits in another run"
@@ -359,6 +371,7 @@ def main():
     parser.add_argument("folder")
     parser.add_argument("--direction", choices=["fwd", "bwd", "wrw"],
                         default="fwd")
+    parser.add_argument("--type", choices=["bf16", "tf32"], default="bf16")
     parser.add_argument("--best", type=int, default=0)
     parser.add_argument("--ptxas")
     parser.add_argument("--dnn-opt", default="build/dev/bin/dnn-opt")

@@ -66,6 +66,9 @@ static ErrorOr<ConvDesc> makeConv(const ConvProblem &p, bool isTransposed) {
   if (status.isOk())
     status = check(miopenSetConvolutionGroupCount(desc->get(),
                                                   static_cast<int>(p.groups)));
+  if (status.isOk() && p.allowsTf32())
+    status = check(miopenSetConvolutionAttribute(
+        desc->get(), MIOPEN_CONVOLUTION_ATTRIB_MATH_TYPE, miopenMathDefault));
   if (!status.isOk())
     return status;
   return desc;

@@ -29,7 +29,9 @@ static double getTypeTolerance(DataType type) {
 }
 
 static double getTolerance(const ConvProblem &problem) {
-  const double tolerance = getTypeTolerance(problem.dataType);
+  constexpr double kTf32 = 1e-3;
+  const double tolerance =
+      problem.allowsTf32() ? kTf32 : getTypeTolerance(problem.dataType);
   return problem.direction == Direction::BackwardWeights ? 2 * tolerance
                                                          : tolerance;
 }

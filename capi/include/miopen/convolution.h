@@ -108,13 +108,13 @@ typedef enum {
 #else
   miopenReserved1 = 2,
 #endif
-  MIOPEN_CONVOLUTION_ATTRIB_MATH_TYPE = 3 /**< A miopenMathType_t; f32 is always
-                                               computed in f32. */
+  MIOPEN_CONVOLUTION_ATTRIB_MATH_TYPE = 3 /**< A miopenMathType_t; a descriptor
+                                               begins as miopenMathPedantic. */
 } miopenConvolutionAttrib_t;
 
-/** Whether f32 may be computed in a shorter type. */
+/** Whether factors of f32 may be rounded before they are multiplied. */
 typedef enum {
-  miopenMathDefault = 0,
+  miopenMathDefault = 0, /**< To tf32, where the device is faster so. */
   miopenMathPedantic = 1
 } miopenMathType_t;
 

@@ -1,9 +1,22 @@
 //===- HopperShape.cpp - Warpgroups and shared memory of a tile -----------===//
 
 #include "compiler/Conversion/Hopper/HopperShape.h"
+#include "compiler/Conversion/Hopper/TmaOperand.h"
 
 using namespace mlir;
 using namespace tessera;
+
+int64_t HopperShape::getProducerRegisters() const {
+  if (transposesPixels)
+    return consumers == 3 ? 56 : consumers == 2 ? 88 : 72;
+  return consumers == 3 ? 32 : 40;
+}
+
+int64_t HopperShape::getConsumerRegisters() const {
+  if (transposesPixels)
+    return consumers == 3 ? 152 : consumers == 2 ? 208 : 184;
+  return consumers == 3 ? 160 : blocksPerSm > 1 ? 216 : 232;
+}
 
 /// Results are staged 32 or 64 columns at a time. Columns that are stored twice
 /// must not be read between.
@@ -14,10 +27,11 @@ static LogicalResult checkColumns(TileProgram &program,
     return program.mma.emitOpError()
            << "needs 64 columns or more, in multiples of " << kUnit
            << ", but has " << shape.tileN;
-  if (shape.tileN % kStagedColumns != 0 && !program.store.getExtras().empty())
+  if (shape.tileN % shape.getStoreColumns() != 0 &&
+      !program.store.getExtras().empty())
     return program.store.emitOpError()
            << "has further tensors, which need a tile of whole "
-           << kStagedColumns << " columns, but it has " << shape.tileN;
+           << shape.getStoreColumns() << " columns, but it has " << shape.tileN;
   return success();
 }
 
@@ -27,11 +41,14 @@ static LogicalResult checkTile(TileProgram &program, const HopperShape &shape) {
   dnn::TileMmaOp mma = program.mma;
   Type element = mma.getA().getType().getElementType();
   Type result = program.store.getView().getType().getElementType();
-  if ((!element.isF16() && !element.isBF16()) ||
-      (result != element && !result.isF32()) ||
+  const bool hasFactors = mma.getInstruction() == kWgmmaTf32
+                              ? element.isF32()
+                              : element.isF16() || element.isBF16();
+  if (!hasFactors || (result != element && !result.isF32()) ||
       !mma.getAcc().getType().getElementType().isF32())
-    return mma.emitOpError("needs factors of f16 or bf16, a sum of f32, and a "
-                           "result of one of the two for wgmma");
+    return mma.emitOpError("needs factors of f16 or bf16, or of f32 for tf32, "
+                           "a sum of f32, and a result of one of the two for "
+                           "wgmma");
   if (shape.blocks * kWgmmaRows * (shape.isPingPong ? 1 : shape.consumers) !=
           shape.tileM ||
       shape.blocks == 0 || shape.tileN > kMaxColumns ||
@@ -52,8 +69,10 @@ static LogicalResult checkTile(TileProgram &program, const HopperShape &shape) {
            << " threads begins with";
   // The sums and what is around them must fit the registers of a thread.
   const int64_t sums = shape.blocks * shape.tileN / 2;
-  constexpr int64_t kOthers = 24;
-  if (sums + kOthers > shape.getConsumerRegisters())
+  constexpr int64_t kOthers = 24, kFragment = 16;
+  const int64_t fragments =
+      shape.transposesPixels ? shape.blocks * kFragment : 0;
+  if (sums + fragments + kOthers > shape.getConsumerRegisters())
     return mma.emitOpError()
            << "has " << sums << " sums a thread, more than its registers hold";
   return success();
@@ -73,7 +92,8 @@ FailureOr<HopperShape> tessera::getHopperShape(TileProgram &program,
                                 "to copy by tma");
   const bool isPingPong = roles.getOrder() == dnn::ConsumerOrder::PingPong;
   const int64_t consumers = roles.getConsumers();
-  if (program.mma.getInstruction() != "wgmma" || waves[1] != 1 ||
+  const StringRef instruction = program.mma.getInstruction();
+  if ((instruction != kWgmma && instruction != kWgmmaTf32) || waves[1] != 1 ||
       waves[0] != (isPingPong ? 1 : consumers) ||
       (isPingPong ? consumers != 2 : consumers > 3))
     return program.mma.emitOpError(
@@ -85,19 +105,30 @@ FailureOr<HopperShape> tessera::getHopperShape(TileProgram &program,
     return pipeline.emitOpError()
            << "needs steps of " << kRowBytes << " bytes to copy by tma";
 
-  HopperShape shape{
-      acc[0],    acc[1],     static_cast<int64_t>(pipeline.getBuffers()),
-      consumers, isPingPong, 0,
-      2,         1};
-  shape.blocks = acc[0] / (kWgmmaRows * waves[0]);
+  HopperShape shape{.tileM = acc[0],
+                    .tileN = acc[1],
+                    .stages = static_cast<int64_t>(pipeline.getBuffers()),
+                    .consumers = consumers,
+                    .isPingPong = isPingPong,
+                    .blocks = acc[0] / (kWgmmaRows * waves[0]),
+                    .stagers = 2,
+                    .blocksPerSm = 1,
+                    .resultBytes = program.store.getView()
+                                       .getType()
+                                       .getElementType()
+                                       .getIntOrFloatBitWidth() /
+                                   8};
+  shape.transposesPixels =
+      instruction == kWgmmaTf32 &&
+      TmaOperand::chooseWalk(program.loadM, program.loadN) == TmaWalk::Pixels;
+  if (shape.transposesPixels && isPingPong)
+    return program.mma.emitOpError(
+        "multiplies tf32 by pixels, which consumers that take turns do not");
   // Staging buffers take turns within a tile, so their number divides its
   // pieces.
-  const int64_t columns = kRowBytes * 8 /
-                          program.store.getView()
-                              .getType()
-                              .getElementType()
-                              .getIntOrFloatBitWidth();
-  if (shape.blocks * shape.countPieces(columns) % shape.stagers != 0)
+  if (shape.blocks * shape.countPieces(shape.getStoreColumns()) %
+          shape.stagers !=
+      0)
     shape.stagers = 1;
   constexpr int64_t kHalfSm = 115712; // Bytes for each of two workgroups.
   if (consumers == 1 && shape.getSharedBytes() <= kHalfSm)

@@ -13,16 +13,17 @@
 
 namespace tessera {
 
+/// The instruction of factors of f16 and bf16, and of f32 rounded to tf32.
+inline constexpr llvm::StringLiteral kWgmma = "wgmma";
+inline constexpr llvm::StringLiteral kWgmmaTf32 = "wgmma_tf32";
 /// Rows of one wgmma, threads of the group that issues it.
 inline constexpr int64_t kWgmmaRows = 64;
 inline constexpr int64_t kWarpgroup = 128;
 /// Bytes of a row of a stage, and of a row of a staged result: what the
 /// swizzle spans.
 inline constexpr int64_t kRowBytes = 128;
-/// Rows of the result that a warp stores at once, and columns: 128 bytes of
-/// f16.
+/// Rows of the result that a warp stores at once.
 inline constexpr int64_t kStoreRows = 16;
-inline constexpr int64_t kStoreColumns = 64;
 
 struct HopperShape {
   int64_t tileM, tileN;
@@ -32,6 +33,14 @@ struct HopperShape {
   int64_t blocks;  ///< wgmmas of a consumer along m.
   int64_t stagers; ///< Staging buffers of a warp for the result.
   int64_t blocksPerSm;
+  int64_t resultBytes; ///< Of an element.
+  /// Whether factors are read by pixels (PixelFactors.h): three warps of the
+  /// producer's group, all but the producer's own, transpose B.
+  bool transposesPixels = false;
+  static constexpr int64_t kTransposers = 3;
+
+  /// Columns of the result that a warp stores at once.
+  int64_t getStoreColumns() const { return kRowBytes / resultBytes; }
 
   // Bytes from the aligned begin of shared memory.
   int64_t getBytesA() const { return tileM * kRowBytes; }
@@ -48,10 +57,13 @@ struct HopperShape {
   int64_t getOffsetBarriers() const {
     return getOffsetStaging() + getWarps() * stagers * kStoreRows * kRowBytes;
   }
+  /// Of a stage (TmaRing.h).
+  int64_t countBarriers() const { return transposesPixels ? 3 : 2; }
   /// What a launch asks for: the base is aligned in the kernel.
   int64_t getSharedBytes() const {
-    constexpr int64_t kAlignment = 1024, kBarrierBytes = 16;
-    return getOffsetBarriers() + stages * kBarrierBytes + kAlignment;
+    constexpr int64_t kAlignment = 1024, kBarrierBytes = 8;
+    return getOffsetBarriers() + stages * countBarriers() * kBarrierBytes +
+           kAlignment;
   }
   int64_t getThreads() const { return (consumers + 1) * kWarpgroup; }
 
@@ -73,10 +85,8 @@ struct HopperShape {
 
   /// Registers of a thread of the producer and of a consumer after they have
   /// shared out anew what the launch gave (setmaxnreg, multiples of 8).
-  int64_t getProducerRegisters() const { return consumers == 3 ? 32 : 40; }
-  int64_t getConsumerRegisters() const {
-    return consumers == 3 ? 160 : blocksPerSm > 1 ? 216 : 232;
-  }
+  int64_t getProducerRegisters() const;
+  int64_t getConsumerRegisters() const;
 };
 
 /// The shape of a tile program with copy tma; fails after an error at the op

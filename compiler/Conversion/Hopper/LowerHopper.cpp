@@ -8,6 +8,7 @@
 
 #include "compiler/Conversion/Hopper/LowerHopper.h"
 #include "compiler/Conversion/Epilogue.h"
+#include "compiler/Conversion/Hopper/PixelFactors.h"
 #include "compiler/Conversion/Hopper/RowTensor.h"
 #include "compiler/Conversion/Hopper/StepWalk.h"
 #include "compiler/Conversion/Hopper/SumStore.h"
@@ -62,17 +63,22 @@ private:
   enum MapIndex { A, B, Result };
 
   void emitProducer();
+  void emitTransposer();
   void emitConsumer();
   SumStore makeStore();
   Value getScalar(Value scalar);
+  Value getFirstRow();
   /// What the kernel gets for the tensor behind `view`.
   Value getPointer(Value view) {
     return arguments.lookup(TileProgram::getView(view).getSource());
   }
   void emitTile(Wgmma &wgmma, SumStore &store, Value tile, RingPlace &place);
   SmallVector<Value> emitReduction(Wgmma &wgmma, Value steps, RingPlace &place);
+  SmallVector<Value> emitPixelReduction(Wgmma &wgmma, Value steps,
+                                        RingPlace &place);
   SmallVector<Value> emitSums(Wgmma &wgmma, Value steps, RingPlace &place);
   RingPlace skipTile(RingPlace place, Value tile);
+  void arrive(Value barrier);
   void release(Value stage);
   void takeTurn();
   void passTurn();
@@ -180,17 +186,58 @@ void KernelWriter::emitProducer() {
               copyTile);
 }
 
+/// The free warps of the producer's group share out the blocks of each stage.
+void KernelWriter::emitTransposer() {
+  Value lane = e.andi(thread, 31);
+  PixelTranspose transpose(e, lane);
+  const int64_t blocks = shape.tileN / kPixelBlock;
+  auto transposeStage = [&](Value stage) {
+    for (int64_t i = 0; i < blocks; i += HopperShape::kTransposers) {
+      Value block = e.add(warp, i - 1);
+      emitIf(e, e.ult(block, blocks), [&] {
+        transpose.emit(addBytes(e, ring.getBufferB(stage),
+                                e.mul(block, kPixelBlockBytes)));
+      });
+    }
+    // What was written is read by wgmma, not by threads.
+    NVVM::FenceProxyOp::create(
+        e.b, e.loc, NVVM::ProxyKind::async_shared,
+        NVVM::SharedSpaceAttr::get(e.b.getContext(),
+                                   NVVM::SharedSpace::shared_cta));
+    emitWarpSync(e);
+    emitIf(e, e.ult(lane, 1), [&] { arrive(ring.getReady(stage)); });
+  };
+  auto transposeTile = [&](Value tile, RingPlace begin) -> RingPlace {
+    Value steps = plan.walk.countSteps(e, locateTile(tile).group);
+    auto loop =
+        scf::ForOp::create(e.b, e.loc, e.constant(0), steps, e.constant(1),
+                           ValueRange{begin.stage, begin.parity});
+    OpBuilder::InsertionGuard guard(e.b);
+    e.b.setInsertionPointToStart(loop.getBody());
+    RingPlace at{loop.getRegionIterArg(0), loop.getRegionIterArg(1)};
+    ring.wait(ring.getFull(at.stage), at.parity);
+    transposeStage(at.stage);
+    RingPlace next = ring.advance(at);
+    scf::YieldOp::create(e.b, e.loc, ValueRange{next.stage, next.parity});
+    return {loop.getResult(0), loop.getResult(1)};
+  };
+  forEachTile(workgroup, plan.workgroups, {e.constant(0), e.constant(0)},
+              transposeTile);
+}
+
 //===----------------------------------------------------------------------===//
 // The consumers
 //===----------------------------------------------------------------------===//
 
+void KernelWriter::arrive(Value barrier) {
+  NVVM::MBarrierArriveOp::create(e.b, e.loc, e.b.getI64Type(), barrier,
+                                 Value());
+}
+
 /// One thread tells for its warpgroup that a stage has been read.
 void KernelWriter::release(Value stage) {
   Value isFirst = e.ult(e.andi(thread, kWarpgroup - 1), 1);
-  emitIf(e, isFirst, [&] {
-    NVVM::MBarrierArriveOp::create(e.b, e.loc, e.b.getI64Type(),
-                                   ring.getEmpty(stage), Value());
-  });
+  emitIf(e, isFirst, [&] { arrive(ring.getEmpty(stage)); });
 }
 
 /// The products of one tile. A stage is given back when the products of the
@@ -228,9 +275,48 @@ SmallVector<Value> KernelWriter::emitReduction(Wgmma &wgmma, Value steps,
   return SmallVector<Value>(llvm::drop_begin(loop.getResults(), 3));
 }
 
+/// The same of factors that are read by pixels. While a consumer loads its
+/// fragments, the products of the others run.
+SmallVector<Value> KernelWriter::emitPixelReduction(Wgmma &wgmma, Value steps,
+                                                    RingPlace &place) {
+  PixelFragments fragments(e, shape, e.andi(warp, kWarpgroup / 32 - 1),
+                           e.andi(thread, 31), getFirstRow());
+  auto multiply = [&](const RingPlace &at, ArrayRef<Value> sums,
+                      bool isFirst) -> SmallVector<Value> {
+    ring.wait(ring.getFull(at.stage), at.parity);
+    SmallVector<Value> a = fragments.load(ring.getBufferA(at.stage));
+    ring.wait(ring.getReady(at.stage), at.parity);
+    SmallVector<Value> next =
+        wgmma.multiplyFragments(at.stage, a, sums, isFirst);
+    wgmma.wait(0);
+    release(at.stage);
+    return next;
+  };
+  SmallVector<Value> sums = multiply(place, wgmma.makeSums(), /*isFirst=*/true);
+  RingPlace second = ring.advance(place);
+  SmallVector<Value> state = {second.stage, second.parity};
+  llvm::append_range(state, sums);
+  auto loop = scf::ForOp::create(e.b, e.loc, e.constant(1), steps,
+                                 e.constant(1), state);
+  OpBuilder::InsertionGuard guard(e.b);
+  e.b.setInsertionPointToStart(loop.getBody());
+  auto args = loop.getRegionIterArgs();
+  RingPlace at{args[0], args[1]};
+  SmallVector<Value> carried(args.begin() + 2, args.end());
+  carried = multiply(at, carried, /*isFirst=*/false);
+  RingPlace next = ring.advance(at);
+  SmallVector<Value> yielded = {next.stage, next.parity};
+  llvm::append_range(yielded, carried);
+  scf::YieldOp::create(e.b, e.loc, yielded);
+  place = {loop.getResult(0), loop.getResult(1)};
+  return SmallVector<Value>(llvm::drop_begin(loop.getResults(), 2));
+}
+
 /// The sums of one tile, which are zeros if its group has no tap.
 SmallVector<Value> KernelWriter::emitSums(Wgmma &wgmma, Value steps,
                                           RingPlace &place) {
+  if (shape.transposesPixels)
+    return emitPixelReduction(wgmma, steps, place);
   if (!plan.walk.canBeEmpty())
     return emitReduction(wgmma, steps, place);
   SmallVector<Type> types(shape.blocks, wgmma.getSumType());
@@ -324,13 +410,16 @@ SumStore KernelWriter::makeStore() {
                   staging, lane, std::move(scalars));
 }
 
+/// The consumer's, in the tile.
+Value KernelWriter::getFirstRow() {
+  return shape.isPingPong ? e.constant(0)
+                          : e.mul(consumer, shape.blocks * kWgmmaRows);
+}
+
 void KernelWriter::emitConsumer() {
-  Value firstRow = shape.isPingPong
-                       ? e.constant(0)
-                       : e.mul(consumer, shape.blocks * kWgmmaRows);
   Wgmma wgmma(e, shape, program.loadM.getType().getElementType(),
               {plan.a.isTransposed(), plan.b.isTransposed()}, shared.address,
-              firstRow);
+              getFirstRow());
   SumStore store = makeStore();
   RingPlace begin{e.constant(0), e.constant(0)};
   Value first = workgroup;
@@ -388,6 +477,11 @@ void KernelWriter::emit() {
   NVVM::SetMaxRegisterOp::create(e.b, e.loc, shape.getProducerRegisters(),
                                  NVVM::SetMaxRegisterAction::decrease);
   emitIf(e, isFirst, [&] { emitProducer(); });
+  if (shape.transposesPixels) {
+    Value isFree = arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::uge,
+                                         warp, e.constant(1));
+    emitIf(e, isFree, [&] { emitTransposer(); });
+  }
   e.b.setInsertionPointToStart(&roles.getElseRegion().front());
   NVVM::SetMaxRegisterOp::create(e.b, e.loc, shape.getConsumerRegisters(),
                                  NVVM::SetMaxRegisterAction::increase);
@@ -414,15 +508,15 @@ static FailureOr<KernelArg> getTensor(TileProgram &program, Value view) {
 static LogicalResult checkRowTensors(TileProgram &program, bool storesRows) {
   dnn::TileStoreOp store = program.store;
   SmallVector<Value> views(store.getExtras());
-  // What is staged as f32 leaves no place for others between.
-  if (storesRows || !views.empty())
+  if (storesRows)
     views.push_back(store.getView());
+  const Type result = store.getView().getType().getElementType();
   for (Value view : views) {
     Type element = cast<dnn::ViewType>(view.getType()).getElementType();
-    if (element.getIntOrFloatBitWidth() != 16)
+    if (element != result)
       return store.emitOpError()
-             << "needs tensors of f16 or bf16 to move their rows, but has "
-             << element;
+             << "needs tensors of the result's type, " << result
+             << ", to move their rows, but has " << element;
     if (failed(checkReach(store, view,
                           program.mma.getAcc().getType().getShape().front())))
       return failure();
@@ -449,6 +543,10 @@ static FailureOr<Plan> makePlan(TileProgram &program, const GpuTarget &target) {
   FailureOr<TmaOperand> b = TmaOperand::match(program.loadN, *nameB, order);
   if (failed(b))
     return failure();
+  if (program.mma.getInstruction() == kWgmmaTf32 && order != TmaWalk::Pixels &&
+      (a->isTransposed() || b->isTransposed()))
+    return program.mma.emitOpError(
+        "multiplies tf32, of which wgmma reads no transposed factors");
   std::optional<ResultMap> result = makeResultMap(program.store, *nameD);
   if (failed(checkRowTensors(program, /*storesRows=*/!result)))
     return failure();

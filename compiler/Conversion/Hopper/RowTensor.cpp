@@ -9,8 +9,7 @@ using namespace mlir;
 using namespace tessera;
 
 static constexpr int64_t kLanes = 32;
-static constexpr int64_t kElementBytes = 2;
-static constexpr int64_t kWidest = 8; ///< Elements of 16 bytes.
+static constexpr int64_t kWidestBytes = 16; ///< Of a piece.
 
 /// Of one lane, side by side along the rows.
 static constexpr int64_t kBatchPieces = 4;
@@ -18,10 +17,11 @@ static constexpr int64_t kBatchPieces = 4;
 RowTensor::RowTensor(Emitter &e, const HopperShape &shape, dnn::ViewOp view,
                      Value pointer, Value warp, Value lane)
     : e(e), shape(shape), access(view), pointer(pointer),
-      extents(view.getType().getShape()), warp(warp), lane(lane) {
+      extents(view.getType().getShape()), warp(warp), lane(lane),
+      bytes(shape.resultBytes) {
   constexpr int64_t kColumn = 2;
-  width = access.getVectorWidth(kColumn, kWidest);
-  lanesPerRow = std::min(kLanes, kStoreColumns / width);
+  width = access.getVectorWidth(kColumn, kWidestBytes / bytes);
+  lanesPerRow = std::min(kLanes, shape.getStoreColumns() / width);
 }
 
 void RowTensor::begin(const ResultTile &place) {
@@ -53,9 +53,9 @@ void RowTensor::visit(Value batch, int64_t row, int64_t column,
   const int64_t rowsAtOnce = kLanes / lanesPerRow;
   for (int64_t i = 0; i < kBatchPieces * rowsAtOnce; i += rowsAtOnce) {
     StorePlace rowPlace = view.locateQ(row + i);
-    for (int64_t j = 0; j < kStoreColumns; j += lanesPerRow * width)
+    for (int64_t j = 0; j < shape.getStoreColumns(); j += lanesPerRow * width)
       visitor(view, view.locateP(column + j), rowPlace,
-              getStagedOffset(e, e.add(batch, i), e.add(laneColumn, j)));
+              getStagedOffset(e, e.add(batch, i), e.add(laneColumn, j), bytes));
   }
 }
 
@@ -68,7 +68,7 @@ RowTensor::Pieces RowTensor::load(Value batch, int64_t row, int64_t column) {
 }
 
 RowTensor::Pieces RowTensor::fetch(int64_t row, int64_t column) {
-  if (width < kWidest || !shape.hasSpareRegisters())
+  if (width * bytes < kWidestBytes || !shape.hasSpareRegisters())
     return {};
   Pieces pieces;
   forEachBatch([&](Value batch) { pieces = load(batch, row, column); });
@@ -84,8 +84,7 @@ void RowTensor::stage(const Pieces &fetched, int64_t row, int64_t column,
           [&](const StoreView &, const StorePlace &, const StorePlace &,
               Value offset) {
             LLVM::StoreOp::create(e.b, e.loc, *next++,
-                                  addBytes(e, buffer, offset),
-                                  width * kElementBytes);
+                                  addBytes(e, buffer, offset), width * bytes);
           });
   });
 }
@@ -93,9 +92,9 @@ void RowTensor::stage(const Pieces &fetched, int64_t row, int64_t column,
 /// Integers, as StoreView takes them.
 Type RowTensor::getPieceType() const {
   constexpr int64_t kWordBytes = 4;
-  const int64_t bytes = width * kElementBytes;
-  Type word = e.b.getIntegerType(std::min(bytes, kWordBytes) * 8);
-  return bytes > kWordBytes ? VectorType::get(bytes / kWordBytes, word) : word;
+  const int64_t size = width * bytes;
+  Type word = e.b.getIntegerType(std::min(size, kWordBytes) * 8);
+  return size > kWordBytes ? VectorType::get(size / kWordBytes, word) : word;
 }
 
 /// Reads all pieces first, since no read passes a store.
@@ -107,7 +106,7 @@ void RowTensor::store(Value buffer, int64_t row, int64_t column) {
               Value offset) {
             pieces.push_back(LLVM::LoadOp::create(e.b, e.loc, getPieceType(),
                                                   addBytes(e, buffer, offset),
-                                                  width * kElementBytes));
+                                                  width * bytes));
           });
     const Value *next = pieces.begin();
     visit(batch, row, column,

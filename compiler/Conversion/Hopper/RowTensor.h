@@ -17,7 +17,7 @@
 
 namespace tessera {
 
-/// A view of the result's shape with elements of 16 bits, as one lane moves it.
+/// A view of the result's shape and type, as one lane moves it.
 class RowTensor {
 public:
   /// `pointer` is the tensor's; `warp` the warp's number in its warpgroup.
@@ -28,9 +28,9 @@ public:
   void begin(const ResultTile &tile);
 
   using Pieces = llvm::SmallVector<mlir::Value>;
-  /// The lane's share of the warp's 16 rows of the wgmma at `row`, in 64
-  /// columns from `column` of the tile on, with zeros where there is nothing.
-  /// None if that is too much to hold: then stage() loads.
+  /// The lane's share of the warp's 16 rows of the wgmma at `row`, in the
+  /// staged columns from `column` of the tile on, with zeros where there is
+  /// nothing. None if that is too much to hold: then stage() loads.
   Pieces fetch(int64_t row, int64_t column);
   /// Puts the same rows into a staging buffer; `fetched` are its pieces.
   void stage(const Pieces &fetched, int64_t row, int64_t column,
@@ -53,6 +53,7 @@ private:
   mlir::Value pointer;
   llvm::ArrayRef<int64_t> extents;
   mlir::Value warp, lane;
+  int64_t bytes;       ///< Of an element.
   int64_t width;       ///< Elements of a piece.
   int64_t lanesPerRow; ///< Pieces that lie side by side.
   ResultTile tile;

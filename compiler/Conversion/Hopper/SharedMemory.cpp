@@ -37,22 +37,32 @@ void tessera::emitWarpSync(Emitter &e) {
   NVVM::SyncWarpOp::create(e.b, e.loc, e.constant(-1));
 }
 
-Value tessera::getStagedOffset(Emitter &e, Value row, Value column) {
-  constexpr int64_t kChunkElements = 8, kElementBytes = 2;
-  Value chunk = e.xori(e.divu(column, kChunkElements), e.andi(row, 7));
-  Value rest = e.mul(e.remu(column, kChunkElements), kElementBytes);
+Value tessera::getStagedOffset(Emitter &e, Value row, Value column,
+                               int64_t elementBytes) {
+  constexpr int64_t kChunkBytes = 16;
+  const int64_t perChunk = kChunkBytes / elementBytes;
+  Value chunk = e.xori(e.divu(column, perChunk), e.andi(row, 7));
+  Value rest = e.mul(e.remu(column, perChunk), elementBytes);
   Value begin = e.mul(row, kRowBytes);
-  return e.add(e.add(begin, e.mul(chunk, kChunkElements * kElementBytes)),
-               rest);
+  return e.add(e.add(begin, e.mul(chunk, kChunkBytes)), rest);
+}
+
+SmallVector<Value> tessera::getPairOffsets(Emitter &e, Value lane) {
+  constexpr int64_t kPieceColumns = 8, kBytes = 4;
+  Value row = e.shru(lane, 2), column = e.mul(e.andi(lane, 3), 2);
+  SmallVector<Value> offsets;
+  for (int64_t piece = 0; piece < kRowBytes / kBytes; piece += kPieceColumns)
+    offsets.push_back(getStagedOffset(e, row, e.add(column, piece), kBytes));
+  return offsets;
 }
 
 SmallVector<Value> tessera::getFragmentOffsets(Emitter &e, Value lane) {
-  constexpr int64_t kPieceColumns = 16, kHalf = 8;
+  constexpr int64_t kPieceColumns = 16, kHalf = 8, kBytes = 2;
   Value column = e.mul(e.divu(lane, kStoreRows), kHalf);
   SmallVector<Value> offsets;
-  for (int64_t piece = 0; piece < kStoreColumns; piece += kPieceColumns)
-    offsets.push_back(
-        getStagedOffset(e, e.remu(lane, kStoreRows), e.add(column, piece)));
+  for (int64_t piece = 0; piece < kRowBytes / kBytes; piece += kPieceColumns)
+    offsets.push_back(getStagedOffset(e, e.remu(lane, kStoreRows),
+                                      e.add(column, piece), kBytes));
   return offsets;
 }
 

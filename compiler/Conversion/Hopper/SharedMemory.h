@@ -24,14 +24,19 @@ mlir::Value addBytes(Emitter &e, mlir::Value pointer, mlir::Value bytes);
 /// Waits for the lanes of a warp, and orders their accesses.
 void emitWarpSync(Emitter &e);
 
-/// Bytes from the begin of a staging buffer to its element of 16 bits at
+/// Bytes from the begin of a staging buffer to its element of `elementBytes` at
 /// `row`, `column`: rows of 128 bytes, whose 16-byte chunks are swizzled by the
 /// row as TMA does it.
-mlir::Value getStagedOffset(Emitter &e, mlir::Value row, mlir::Value column);
+mlir::Value getStagedOffset(Emitter &e, mlir::Value row, mlir::Value column,
+                            int64_t elementBytes);
 
-/// For each 16 columns of a staging buffer, where the lane's row of them is for
-/// stmatrix and ldmatrix: each takes rows 0 to 15 of 8 columns from its lanes,
-/// then those of the next 8.
+/// For each 8 columns of a staging buffer of f32, where the lane's pair of sums
+/// is. The row 8 below, of which it has a pair, too, is swizzled alike.
+llvm::SmallVector<mlir::Value> getPairOffsets(Emitter &e, mlir::Value lane);
+
+/// For each 16 columns of a staging buffer of 16-bit elements, where the lane's
+/// row of them is for stmatrix and ldmatrix: each takes rows 0 to 15 of 8
+/// columns from its lanes, then those of the next 8.
 llvm::SmallVector<mlir::Value> getFragmentOffsets(Emitter &e, mlir::Value lane);
 
 /// What `body` emits runs where `condition` holds.

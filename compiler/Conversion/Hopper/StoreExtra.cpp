@@ -9,13 +9,14 @@
 using namespace mlir;
 using namespace tessera;
 
-/// The two elements of a register, as f32s.
-static void unpackPair(Emitter &e, Value word, Type element,
+/// Two elements that were loaded together, as f32s.
+static void unpackPair(Emitter &e, Value bits, Type element,
                        StoreExtra::Values &values) {
   Value pair =
-      LLVM::BitcastOp::create(e.b, e.loc, VectorType::get(2, element), word);
-  pair = arith::ExtFOp::create(e.b, e.loc, VectorType::get(2, e.b.getF32Type()),
-                               pair);
+      LLVM::BitcastOp::create(e.b, e.loc, VectorType::get(2, element), bits);
+  if (!element.isF32())
+    pair = arith::ExtFOp::create(e.b, e.loc,
+                                 VectorType::get(2, e.b.getF32Type()), pair);
   for (int64_t i : {0, 1})
     values.push_back(
         LLVM::ExtractElementOp::create(e.b, e.loc, pair, e.constant(i)));
@@ -63,7 +64,7 @@ ChannelExtra::Values ChannelExtra::fetch(int64_t, int64_t column) {
   const int64_t width = view->getWidth(kPair);
   StorePlace anyRow = view->locateQ(0, /*isAnywhere=*/true);
   Values fetched;
-  for (int64_t i = 0; i < kStoreColumns; i += kFragment)
+  for (int64_t i = 0; i < shape.getStoreColumns(); i += kFragment)
     for (int64_t j = 0; j < kPair; j += width)
       fetched.push_back(
           view->load(view->locateP(column + i + j), anyRow, width));
@@ -76,12 +77,15 @@ ChannelExtra::Values ChannelExtra::unpack(const Values &fetched, int64_t,
   Type element = access.getElementType();
   Values pairs;
   for (Value value : fetched) {
-    if (value.getType().isInteger(32)) {
+    if (value.getType() !=
+        e.b.getIntegerType(element.getIntOrFloatBitWidth())) {
       unpackPair(e, value, element, pairs);
       continue;
     }
     value = arith::BitcastOp::create(e.b, e.loc, element, value);
-    pairs.push_back(arith::ExtFOp::create(e.b, e.loc, e.b.getF32Type(), value));
+    if (!element.isF32())
+      value = arith::ExtFOp::create(e.b, e.loc, e.b.getF32Type(), value);
+    pairs.push_back(value);
   }
   Values values;
   for (size_t i = 0; i < pairs.size(); i += 2)
@@ -101,7 +105,8 @@ public:
                Value pointer, Value warp, Value lane)
       : e(e), element(view.getType().getElementType()),
         rows(e, shape, view, pointer, warp, lane),
-        offsets(getFragmentOffsets(e, lane)) {}
+        offsets(element.isF32() ? getPairOffsets(e, lane)
+                                : getFragmentOffsets(e, lane)) {}
 
   void begin(const ResultTile &tile) override { rows.begin(tile); }
   Values fetch(int64_t row, int64_t column) override {
@@ -111,6 +116,9 @@ public:
                 Value buffer) override;
 
 private:
+  void readPairs(Value buffer, Values &values);
+  void readMatrices(Value buffer, Values &values);
+
   Emitter &e;
   Type element;
   RowTensor rows;
@@ -118,15 +126,25 @@ private:
 };
 } // namespace
 
-ElementExtra::Values ElementExtra::unpack(const Values &fetched, int64_t row,
-                                          int64_t column, Value buffer) {
+/// As SumStore stores sums of f32.
+void ElementExtra::readPairs(Value buffer, Values &values) {
+  constexpr int64_t kBelow = 8 * kRowBytes;
+  auto type = VectorType::get(2, element);
+  for (Value offset : offsets)
+    for (int64_t half : {0, 1}) {
+      Value pointer = addBytes(e, buffer, e.add(offset, half * kBelow));
+      unpackPair(e,
+                 LLVM::LoadOp::create(e.b, e.loc, type, pointer,
+                                      /*alignment=*/8),
+                 element, values);
+    }
+}
+
+void ElementExtra::readMatrices(Value buffer, Values &values) {
   constexpr int64_t kMatrices = 4;
-  rows.stage(fetched, row, column, buffer);
-  emitWarpSync(e);
   auto shape8x8 = NVVM::LdStMatrixShapeAttr::get(e.b.getContext(), 8, 8);
   auto words = LLVM::LLVMStructType::getLiteral(
       e.b.getContext(), SmallVector<Type>(kMatrices, e.b.getI32Type()));
-  Values values;
   for (Value offset : offsets) {
     Value loaded = NVVM::LdMatrixOp::create(
         e.b, e.loc, words, addBytes(e, buffer, offset), kMatrices,
@@ -135,6 +153,17 @@ ElementExtra::Values ElementExtra::unpack(const Values &fetched, int64_t row,
       unpackPair(e, LLVM::ExtractValueOp::create(e.b, e.loc, loaded, i),
                  element, values);
   }
+}
+
+ElementExtra::Values ElementExtra::unpack(const Values &fetched, int64_t row,
+                                          int64_t column, Value buffer) {
+  rows.stage(fetched, row, column, buffer);
+  emitWarpSync(e);
+  Values values;
+  if (element.isF32())
+    readPairs(buffer, values);
+  else
+    readMatrices(buffer, values);
   emitWarpSync(e);
   return values;
 }

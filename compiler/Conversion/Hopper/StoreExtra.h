@@ -7,7 +7,8 @@
 //   of every 8 columns; the first cache has them for all rows but the first;
 // - one value an element (residual, the old result): loaded so, 4 lanes would
 //   share 16 bytes of a row. It comes as the result goes instead: whole rows to
-//   the staging buffer, and from there by ldmatrix, which undoes stmatrix.
+//   the staging buffer, and from there by ldmatrix, which undoes stmatrix, or,
+//   of f32, by the loads that undo the sums' stores.
 //
 // The other way round, staged f32 sums to which rows of the tensors are added,
 // would need twice the shared memory, and twice its traffic.
@@ -31,8 +32,8 @@ public:
 
   /// Before anything of `tile` is loaded.
   virtual void begin(const ResultTile &tile) = 0;
-  /// What memory holds of 64 columns from `column` on, for the warp's rows of
-  /// the wgmma at `row`. Loaded ahead of its use.
+  /// What memory holds of the staged columns from `column` on, for the warp's
+  /// rows of the wgmma at `row`. Loaded ahead of its use.
   virtual Values fetch(int64_t row, int64_t column) = 0;
   /// What was fetched of the same place, as f32s in the order of a lane's sums.
   /// May use `buffer`, a staging buffer that is free, and is when this is done.
@@ -40,7 +41,7 @@ public:
                         mlir::Value buffer) = 0;
 };
 
-/// For the extra tensor behind `view`, whose elements have 16 bits.
+/// For the extra tensor behind `view`, whose elements are as the result's.
 std::unique_ptr<StoreExtra> makeStoreExtra(Emitter &e, const HopperShape &shape,
                                            dnn::ViewOp view,
                                            mlir::Value pointer,

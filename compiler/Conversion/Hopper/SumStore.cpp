@@ -16,23 +16,8 @@ SumStore::SumStore(Emitter &e, const HopperShape &shape, dnn::TileStoreOp store,
       element(store.getView().getType().getElementType()),
       wayOut(std::move(wayOut)), extras(std::move(extras)), staging(staging),
       scalars(std::move(scalars)),
-      offsets(element.isF32() ? getSumOffsets(lane)
+      offsets(element.isF32() ? getPairOffsets(e, lane)
                               : getFragmentOffsets(e, lane)) {}
-
-/// For each 8 columns of f32s, where the lane's pair of them is. The row 8
-/// below, of which it holds a pair, too, is swizzled alike.
-SmallVector<Value> SumStore::getSumOffsets(Value lane) {
-  constexpr int64_t kPieces = 4;
-  Value row = e.shru(lane, 2), half = e.andi(e.shru(lane, 1), 1);
-  Value inChunk = e.mul(e.andi(lane, 1), 8);
-  SmallVector<Value> places;
-  for (int64_t piece = 0; piece < kPieces; ++piece) {
-    Value chunk = e.xori(e.add(half, 2 * piece), row);
-    places.push_back(
-        e.add(e.add(e.mul(row, kRowBytes), e.mul(chunk, 16)), inChunk));
-  }
-  return places;
-}
 
 /// Two neighbours, from number `i` on of those that a lane has in the columns
 /// from `column` on, behind the epilogue.
@@ -53,11 +38,12 @@ Value SumStore::getPair(Value sums, int64_t column, int64_t i,
 }
 
 /// Puts 32 columns of a warp's 16 rows into a staging buffer, as they are.
-void SumStore::stageSums(Value sums, int64_t column, Value buffer) {
+void SumStore::stageSums(Value sums, int64_t column, const Fetched &extraValues,
+                         Value buffer) {
   constexpr int64_t kBelow = 8 * kRowBytes;
   for (auto [piece, offset] : llvm::enumerate(offsets))
     for (int64_t half : {0, 1}) {
-      Value pair = getPair(sums, column, piece * 4 + half * 2, {});
+      Value pair = getPair(sums, column, piece * 4 + half * 2, extraValues);
       LLVM::StoreOp::create(e.b, e.loc, pair,
                             addBytes(e, buffer, e.add(offset, half * kBelow)),
                             /*alignment=*/8);
@@ -102,7 +88,7 @@ void SumStore::begin(const ResultTile &tile) {
 }
 
 void SumStore::emit(ArrayRef<Value> sums) {
-  const int64_t columns = kRowBytes * 8 / element.getIntOrFloatBitWidth();
+  const int64_t columns = shape.getStoreColumns();
   const int64_t perBlock = shape.countPieces(columns);
   const int64_t pieces = perBlock * shape.blocks;
   auto getRow = [&](int64_t piece) { return piece / perBlock * kWgmmaRows; };
@@ -122,7 +108,7 @@ void SumStore::emit(ArrayRef<Value> sums) {
     for (auto [extra, fetched] : llvm::zip_equal(extras, values))
       fetched = extra->unpack(fetched, row, column, buffer);
     if (element.isF32())
-      stageSums(sums[piece / perBlock], column, buffer);
+      stageSums(sums[piece / perBlock], column, values, buffer);
     else
       stageMatrices(sums[piece / perBlock], column, values, buffer);
     wayOut->copyOut(buffer, row, column);

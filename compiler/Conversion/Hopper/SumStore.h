@@ -3,8 +3,8 @@
 // A warp rounds 64 columns of its 16 rows at a time into a staging buffer in
 // shared memory, from where they leave (WayOut). No other warp takes part, so
 // that warps run apart. Two buffers take turns: while one leaves, the other is
-// filled. A result of f32 (the parts of a split reduction) is staged as it is,
-// 32 columns at a time.
+// filled. A result of f32 (of f32 factors, or the parts of a split reduction)
+// is staged as it is, 32 columns at a time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,10 +40,10 @@ private:
   using Fetched = std::vector<StoreExtra::Values>;
 
   Fetched fetch(int64_t row, int64_t column);
-  llvm::SmallVector<mlir::Value> getSumOffsets(mlir::Value lane);
   mlir::Value getPair(mlir::Value sums, int64_t column, int64_t i,
                       const Fetched &extraValues);
-  void stageSums(mlir::Value sums, int64_t column, mlir::Value buffer);
+  void stageSums(mlir::Value sums, int64_t column, const Fetched &extraValues,
+                 mlir::Value buffer);
   void stageMatrices(mlir::Value sums, int64_t column,
                      const Fetched &extraValues, mlir::Value buffer);
 

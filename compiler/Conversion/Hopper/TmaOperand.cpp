@@ -9,9 +9,6 @@
 using namespace mlir;
 using namespace tessera;
 
-/// Rows of a block of a transposed tile: 128 bytes of f16.
-static constexpr int64_t kBlockRows = 64;
-
 //===----------------------------------------------------------------------===//
 // From a view to a tensor map
 //===----------------------------------------------------------------------===//
@@ -88,11 +85,11 @@ LogicalResult TmaOperand::checkPixels(dnn::TileLoadOp load) {
                             "dimension, or the rows, lie together to be copied "
                             "by tma");
   const int64_t count = coords.getSizes()[last];
-  if (count % kBlockRows != 0 && count != coords.getExtent(1))
-    return load.emitOpError() << "needs taps of channels that " << kBlockRows
+  if (count % blockRows != 0 && count != coords.getExtent(1))
+    return load.emitOpError() << "needs taps of channels that " << blockRows
                               << " divides, but has " << count;
-  if (tileRows % kBlockRows != 0)
-    return load.emitOpError() << "needs tiles of whole " << kBlockRows
+  if (tileRows % blockRows != 0)
+    return load.emitOpError() << "needs tiles of whole " << blockRows
                               << " channels, but has " << tileRows;
   int64_t walked = 1;
   for (const Dimension &dim : dims)
@@ -140,7 +137,7 @@ LogicalResult TmaOperand::makeTiled(dnn::TileLoadOp load) {
       return load.emitOpError("needs a view of which each dimension is walked "
                               "once to be copied by tma");
     if (!dim.rows.empty())
-      map.box[i] = transposed ? kBlockRows : tileRows;
+      map.box[i] = transposed ? blockRows : tileRows;
   }
   map.box[stepDim] = stepElements;
   return success();
@@ -173,7 +170,7 @@ LogicalResult TmaOperand::makeIm2col(dnn::TileLoadOp load) {
   constexpr unsigned kLeastRank = 3;
   if (dims.size() < kLeastRank || !getTaps(dims.back()).empty())
     return load.emitOpError("needs a view of images to be copied by tma");
-  map.box[0] = TensorMap::kBoxBytes / 2;
+  map.box[0] = blockRows;
   map.box[1] = walk == TmaWalk::Pixels ? stepElements : tileRows;
   unsigned last = coords.getSizes().size();
   for (unsigned i = 1; i < dims.size(); ++i) {
@@ -222,13 +219,17 @@ FailureOr<TmaOperand> TmaOperand::match(dnn::TileLoadOp load, KernelArg tensor,
   operand.readView(view);
   Type element = view.getType().getElementType();
   operand.map.tensor = tensor;
-  operand.map.dataType = element.isBF16() ? DataType::BF16 : DataType::F16;
+  operand.map.dataType = element.isF32()    ? DataType::F32
+                         : element.isBF16() ? DataType::BF16
+                                            : DataType::F16;
+  operand.map.roundsToTf32 = element.isF32();
   operand.tileRows = load.getType().getShape()[0];
   operand.stepElements = load.getType().getShape()[1];
   if (operand.dims.size() > TensorMap::kMaxRank)
     return load.emitOpError("has more dimensions than a tensor map");
   operand.map.rank = operand.dims.size();
   const int64_t bytes = element.getIntOrFloatBitWidth() / 8;
+  operand.blockRows = TensorMap::kBoxBytes / bytes;
   for (auto [i, dim] : llvm::enumerate(operand.dims)) {
     operand.map.sizes[i] = dim.size;
     operand.map.strides[i] = i == 0 ? 0 : dim.stride * bytes;
@@ -251,7 +252,7 @@ FailureOr<TmaOperand> TmaOperand::match(dnn::TileLoadOp load, KernelArg tensor,
 //===----------------------------------------------------------------------===//
 
 int64_t TmaOperand::countBoxes() const {
-  return transposed ? llvm::divideCeilSigned(tileRows, kBlockRows) : 1;
+  return transposed ? llvm::divideCeilSigned(tileRows, blockRows) : 1;
 }
 
 int64_t TmaOperand::getBytes() const {
@@ -348,11 +349,11 @@ SmallVector<Value> TmaOperand::locateBlocks(Emitter &e, Value group,
   ArrayRef<int64_t> sizes = coords.getSpace(1);
   const int64_t extent = coords.getExtent(1);
   SmallVector<Value> place;
-  for (int64_t block = 0; block < tileRows / kBlockRows; ++block) {
-    Value row = e.add(row0, block * kBlockRows);
+  for (int64_t block = 0; block < tileRows / blockRows; ++block) {
+    Value row = e.add(row0, block * blockRows);
     if (extent != sizes.back())
       row = arith::MinUIOp::create(e.b, e.loc, row,
-                                   e.constant(extent - kBlockRows));
+                                   e.constant(extent - blockRows));
     auto rows = splitPosition(e, sizes, coords.getFirstDim(1), row);
     Value channel = locateInGroup(e, dims.front(), group);
     for (const Term &term : dims.front().rows)
@@ -368,10 +369,10 @@ SmallVector<Value> TmaOperand::locateBlocks(Emitter &e, Value group,
 /// Copies what is at `coordinates` to the block `block` of the tile.
 void TmaOperand::copyBox(Emitter &e, const CopyTarget &target, int64_t block,
                          ValueRange coordinates, ValueRange offsets) const {
-  constexpr int64_t kBlockBytes = kBlockRows * TensorMap::kBoxBytes;
+  const int64_t blockBytes = blockRows * TensorMap::kBoxBytes;
   NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
       e.b, e.loc,
-      addBytes(e, target.destination, e.constant(block * kBlockBytes)),
+      addBytes(e, target.destination, e.constant(block * blockBytes)),
       target.mapPointer, coordinates, target.barrier, offsets,
       /*multicastMask=*/Value(), /*l2CacheHint=*/Value(),
       map.mode == TensorMap::Mode::Im2col ? NVVM::TMALoadMode::IM2COL
@@ -396,7 +397,7 @@ void TmaOperand::copyChannels(Emitter &e, const CopyTarget &target,
             e.add(e.mul(digit(term.dim), term.factor), coordinates[i]);
   for (int64_t block = 0; block < countBoxes(); ++block) {
     copyBox(e, target, block, coordinates, offsets);
-    coordinates[0] = e.add(coordinates[0], kBlockRows);
+    coordinates[0] = e.add(coordinates[0], blockRows);
   }
 }
 

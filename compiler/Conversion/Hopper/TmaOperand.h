@@ -8,10 +8,11 @@
 //   the window's corner, a filter tap an offset from it, and the walk over
 //   pixels, through rows and images, is the unit's.
 //
-// The reduction goes in steps of 64 channels at one tap. The last step of a tap
-// may reach past the channels, where both factors read as zero. In shared
-// memory 128 bytes of what lies together are a row: channels of the reduction,
-// or, of a filter whose rows lie together, 64 of them (transposed).
+// The reduction goes in steps of 128 bytes of channels at one tap, 64 of f16.
+// The last step of a tap may reach past the channels, where both factors read
+// as zero. In shared memory 128 bytes of what lies together are a row: channels
+// of the reduction, or, of a filter whose rows lie together, 64 of them
+// (transposed).
 //
 // Where neither factor has its reduction together in memory, as in backward
 // weights, it goes in steps of 64 pixels. Both factors are then images, and
@@ -123,6 +124,8 @@ private:
   dnn::CoordsAttr coords;
   int64_t tileRows = 0;
   int64_t stepElements = 0;
+  /// Of a block of a transposed tile: 128 bytes of them lie together.
+  int64_t blockRows = 0;
   bool transposed = false;
   unsigned stepDim = 0;              ///< The dimension that steps walk.
   llvm::SmallVector<Dimension> dims; ///< The innermost first.

@@ -9,7 +9,7 @@ using namespace tessera;
 
 static constexpr int64_t kBarrierBytes = 8;
 
-/// The full barriers of all stages, then the empty ones.
+/// The full barriers of all stages, then the empty ones, then the ready ones.
 Value TmaRing::getBarrier(Value stage, int64_t which) {
   const int64_t begin =
       shape.getOffsetBarriers() + which * shape.stages * kBarrierBytes;
@@ -34,6 +34,10 @@ void TmaRing::initialize() {
                                  Value());
     NVVM::MBarrierInitOp::create(e.b, e.loc, getEmpty(stage),
                                  e.constant(readers), Value());
+    if (shape.transposesPixels)
+      NVVM::MBarrierInitOp::create(e.b, e.loc, getReady(stage),
+                                   e.constant(HopperShape::kTransposers),
+                                   Value());
   }
   NVVM::FenceMbarrierInitOp::create(e.b, e.loc);
 }

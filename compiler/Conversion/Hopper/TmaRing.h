@@ -1,8 +1,9 @@
 //===- TmaRing.h - The stages between producer and consumers ---*- C++ -*-===//
 //
 // A stage has two barriers: `full` counts the bytes that the copies bring,
-// `empty` the consumers that have read them. Whoever walks the ring keeps the
-// stage it is at and the parity of its round.
+// `empty` the consumers that have read them. Where B is transposed in between,
+// a third, `ready`, counts the warps that have done it. Whoever walks the ring
+// keeps the stage it is at and the parity of its round.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,6 +31,7 @@ public:
 
   mlir::Value getFull(mlir::Value stage) { return getBarrier(stage, 0); }
   mlir::Value getEmpty(mlir::Value stage) { return getBarrier(stage, 1); }
+  mlir::Value getReady(mlir::Value stage) { return getBarrier(stage, 2); }
   mlir::Value getBufferA(mlir::Value stage);
   mlir::Value getBufferB(mlir::Value stage);
 

@@ -10,8 +10,8 @@ using namespace tessera;
 
 /// Descriptors count in units of 16 bytes.
 static constexpr int64_t kUnit = 16;
-/// Reduction of one instruction.
-static constexpr int64_t kReduction = 16;
+/// Reduction of one instruction, of any type.
+static constexpr int64_t kReductionBytes = 32;
 
 /// Swizzled by 128 bytes; 8 rows are 1024 bytes apart. `leading` is the
 /// distance of blocks of 64 of a transposed factor, and has no meaning for
@@ -35,7 +35,7 @@ static Value extend(Emitter &e, Value value) {
 
 Wgmma::Wgmma(Emitter &e, const HopperShape &shape, Type element,
              Transposed transposed, Value base, Value firstRow)
-    : e(e), shape(shape), isBF16(element.isBF16()), transposed(transposed) {
+    : e(e), shape(shape), element(element), transposed(transposed) {
   SmallVector<Type> sums(shape.tileN / 2, e.b.getF32Type());
   sumType = LLVM::LLVMStructType::getLiteral(e.b.getContext(), sums);
   constexpr int64_t kAddressMask = 0x3fff;
@@ -62,18 +62,22 @@ SmallVector<Value> Wgmma::multiply(Value stage, ArrayRef<Value> sums,
   };
   Value a = locate(descriptorA, shape.getBytesA());
   Value b = locate(descriptorB, shape.getBytesB());
-  auto type = isBF16 ? NVVM::WGMMATypes::bf16 : NVVM::WGMMATypes::f16;
+  auto type = element.isF32()    ? NVVM::WGMMATypes::tf32
+              : element.isBF16() ? NVVM::WGMMATypes::bf16
+                                 : NVVM::WGMMATypes::f16;
+  const int64_t reduction =
+      kReductionBytes * 8 / element.getIntOrFloatBitWidth();
   // From one instruction's share of a step to the next: along rows, or, of a
-  // transposed factor, over 16 of them.
-  constexpr int64_t kAlongRow = kReduction * 2 / kUnit;
-  constexpr int64_t kOverRows = kReduction * kRowBytes / kUnit;
-  const int64_t stepA = transposed.a ? kOverRows : kAlongRow;
-  const int64_t stepB = transposed.b ? kOverRows : kAlongRow;
+  // transposed factor, over as many of them.
+  constexpr int64_t kAlongRow = kReductionBytes / kUnit;
+  const int64_t overRows = reduction * kRowBytes / kUnit;
+  const int64_t stepA = transposed.a ? overRows : kAlongRow;
+  const int64_t stepB = transposed.b ? overRows : kAlongRow;
   auto mnk = NVVM::MMAShapeAttr::get(e.b.getContext(), kWgmmaRows, shape.tileN,
-                                     kReduction);
+                                     reduction);
   SmallVector<Value> results(sums);
   NVVM::WgmmaFenceAlignedOp::create(e.b, e.loc);
-  for (int64_t k = 0; k < kRowBytes / (kReduction * 2); ++k)
+  for (int64_t k = 0; k < kRowBytes / kReductionBytes; ++k)
     for (int64_t block = 0; block < shape.blocks; ++block) {
       const int64_t rowUnits = block * kWgmmaRows * kRowBytes / kUnit;
       results[block] = NVVM::WgmmaMmaAsyncOp::create(
@@ -87,6 +91,65 @@ SmallVector<Value> Wgmma::multiply(Value stage, ArrayRef<Value> sums,
           transposed.a ? NVVM::MMALayout::col : NVVM::MMALayout::row,
           transposed.b ? NVVM::MMALayout::row : NVVM::MMALayout::col, nullptr);
     }
+  NVVM::WgmmaGroupSyncAlignedOp::create(e.b, e.loc);
+  return results;
+}
+
+/// One wgmma of tf32. Upstream's op has no form with A in registers.
+Value Wgmma::multiplyFragment(ArrayRef<Value> a, Value b, Value sums,
+                              bool isFirst) {
+  const int64_t count = shape.tileN / 2;
+  auto list = [](int64_t first, int64_t size) {
+    std::string text = "{";
+    for (int64_t i = first; i < first + size; ++i)
+      text += (i == first ? "$" : ", $") + std::to_string(i);
+    return text + "}";
+  };
+  const auto registers = static_cast<int64_t>(a.size());
+  std::string text = "{\n.reg .pred p;\nsetp.ne.b32 p, ";
+  text += isFirst ? "0" : "1";
+  text += ", 0;\nwgmma.mma_async.sync.aligned.m64n" +
+          std::to_string(shape.tileN) + "k8.f32.tf32.tf32 " + list(0, count) +
+          ", " + list(2 * count, registers) + ", $" +
+          std::to_string(2 * count + registers) + ", p, 1, 1;\n}";
+  std::string constraints;
+  SmallVector<Value> operands;
+  for (int64_t i = 0; i < count; ++i) {
+    constraints += "=f,";
+    operands.push_back(
+        LLVM::ExtractValueOp::create(e.b, e.loc, sums, ArrayRef(i)));
+  }
+  for (int64_t i = 0; i < count; ++i)
+    constraints += std::to_string(i) + ",";
+  for (Value value : a) {
+    constraints += "r,";
+    operands.push_back(value);
+  }
+  operands.push_back(b);
+  return LLVM::InlineAsmOp::create(
+             e.b, e.loc, TypeRange(sumType), operands, text, constraints + "l",
+             /*has_side_effects=*/true, /*is_align_stack=*/false,
+             LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(),
+             ArrayAttr())
+      .getRes();
+}
+
+SmallVector<Value> Wgmma::multiplyFragments(Value stage,
+                                            ArrayRef<Value> fragments,
+                                            ArrayRef<Value> sums,
+                                            bool isFirst) {
+  constexpr int64_t kRegisters = 4, kSteps = kRowBytes / kReductionBytes;
+  constexpr int64_t kAlongRow = kReductionBytes / kUnit;
+  Value offset = extend(e, e.mul(stage, shape.getBytesB() / kUnit));
+  Value b = addLong(e, descriptorB, offset);
+  SmallVector<Value> results(sums);
+  NVVM::WgmmaFenceAlignedOp::create(e.b, e.loc);
+  for (int64_t k = 0; k < kSteps; ++k)
+    for (int64_t block = 0; block < shape.blocks; ++block)
+      results[block] = multiplyFragment(
+          fragments.slice((block * kSteps + k) * kRegisters, kRegisters),
+          addLong(e, b, makeLong(e, k * kAlongRow)), results[block],
+          isFirst && k == 0);
   NVVM::WgmmaGroupSyncAlignedOp::create(e.b, e.loc);
   return results;
 }

@@ -35,13 +35,20 @@ public:
   /// Issues the products of one stage, as one group.
   llvm::SmallVector<mlir::Value>
   multiply(mlir::Value stage, llvm::ArrayRef<mlir::Value> sums, bool isFirst);
+  /// The same with A in registers, as PixelFragments loads them.
+  llvm::SmallVector<mlir::Value>
+  multiplyFragments(mlir::Value stage, llvm::ArrayRef<mlir::Value> fragments,
+                    llvm::ArrayRef<mlir::Value> sums, bool isFirst);
   /// Waits until at most `groups` groups run.
   void wait(int64_t groups);
 
 private:
+  mlir::Value multiplyFragment(llvm::ArrayRef<mlir::Value> a, mlir::Value b,
+                               mlir::Value sums, bool isFirst);
+
   Emitter &e;
   const HopperShape &shape;
-  bool isBF16;
+  mlir::Type element;
   Transposed transposed;
   mlir::Type sumType;
   mlir::Value descriptorA, descriptorB; ///< Of stage 0.

@@ -405,6 +405,17 @@ func.func @conv_c23(%x: memref<2x9x11x8xi8>, %w: memref<16x3x3x8xi8>, %y: memref
 
 // -----
 
+// Factors of f16 are never tf32.
+func.func @conv_c25(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x11x16xf16>) {
+  // expected-error @below {{'dnn.conv' op needs elements of f32 to allow tf32, but has 'f16'}}
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
+      pads [1, 1] strides [1, 1] dilations [1, 1] groups 1 tf32
+      : memref<2x9x11x8xf16>, memref<16x3x3x8xf16>, memref<2x9x11x16xf16>
+  return
+}
+
+// -----
+
 // An epilogue runs in no order, so it may not write.
 func.func @conv_c24(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x11x16xf16>, %e: memref<1xf32>) {
   // expected-error @below {{'dnn.conv' op needs an epilogue without side effects, but it has memref.store}}

@@ -55,7 +55,7 @@ public:
   }
 
   /// The same with, each perhaps, depth, gaps between elements, a result of
-  /// f32 and an epilogue.
+  /// f32, products of tf32 and an epilogue.
   ConvProblem nextOfAll() {
     ConvProblem p = next();
     if (pick(0, 1)) {
@@ -75,6 +75,7 @@ public:
     if (p.dataType != DataType::I8 || p.int8Result == DataType::F32)
       p.epilogue = {pick(0, 1) != 0, pick(0, 1) != 0, pick(0, 1) != 0,
                     pick(0, 1) != 0, static_cast<Activation>(pick(0, 10))};
+    p.mathType = static_cast<MathType>(pick(0, 1));
     return p.canonicalize();
   }
 

@@ -83,6 +83,20 @@ TEST(ConvolutionProblem, TranslatesEveryNumber) {
   EXPECT_TRUE(problem->verify().isOk());
 }
 
+// f32 is multiplied as such unless the client asks for MIOpen's default; of
+// other types the attribute says nothing.
+TEST(ConvolutionProblem, MathTypeAllowsTf32) {
+  Operands o;
+  setConv3x3(o, miopenTensorNHWC, miopenTensorNHWC, miopenTensorNHWC);
+  EXPECT_FALSE(o.make()->allowsTf32());
+  const auto math = MIOPEN_CONVOLUTION_ATTRIB_MATH_TYPE;
+  ASSERT_EQ(miopenSetConvolutionAttribute(o.conv, math, miopenMathDefault), 0);
+  EXPECT_TRUE(o.make()->allowsTf32());
+  setConv3x3(o, miopenTensorNHWC, miopenTensorNHWC, miopenTensorNHWC,
+             miopenHalf);
+  EXPECT_EQ(o.make()->mathType, MathType::Exact);
+}
+
 // Each tensor keeps the layout that its strides show, mixtures included.
 TEST(ConvolutionProblem, LayoutsMayDiffer) {
   const std::pair<miopenTensorLayout_t, Layout> layouts[] = {

@@ -327,7 +327,12 @@ TEST(Convolution, AttributesHaveRanges) {
   EXPECT_EQ(miopenSetConvolutionAttribute(conv, deterministic, 1), 0);
   ASSERT_EQ(miopenGetConvolutionAttribute(conv, deterministic, &value), 0);
   EXPECT_EQ(value, 1);
-  EXPECT_EQ(miopenSetConvolutionAttribute(conv, math, 1), 0);
+  ASSERT_EQ(miopenGetConvolutionAttribute(conv, math, &value), 0);
+  EXPECT_EQ(value, miopenMathPedantic);
+  EXPECT_EQ(miopenSetConvolutionAttribute(conv, math, 0), 0);
+  ASSERT_EQ(miopenGetConvolutionAttribute(conv, math, &value), 0);
+  EXPECT_EQ(value, miopenMathDefault);
+  EXPECT_EQ(miopenSetConvolutionAttribute(conv, math, 2), miopenStatusBadParm);
   EXPECT_EQ(miopenSetConvolutionAttribute(conv, alt, -1), 0);
   EXPECT_EQ(miopenSetConvolutionAttribute(conv, alt, -2), miopenStatusBadParm);
   EXPECT_EQ(miopenSetConvolutionAttribute(conv, alt, 2), miopenStatusBadParm);

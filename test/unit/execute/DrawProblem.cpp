@@ -129,6 +129,8 @@ ConvProblem tessera::drawProblem(uint64_t seed, int64_t index,
   drawLayouts(draw, p, space.strided);
   if (space.epilogues)
     drawEpilogue(draw, p);
+  if (draw.chance(50))
+    p.mathType = MathType::Tf32;
   return p.canonicalize();
 }
 

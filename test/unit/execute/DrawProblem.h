@@ -32,7 +32,7 @@ struct ProblemSpace {
 /// indices go round the directions, the types and the layouts, so that a few
 /// dozen neighbours have met each combination; everything else is random:
 /// groups and depthwise, windows, paddings that a filter does not reach across,
-/// filters that do not fit, depth, gaps, epilogues.
+/// filters that do not fit, depth, gaps, epilogues, whether f32 may be tf32.
 ConvProblem drawProblem(uint64_t seed, int64_t index,
                         const ProblemSpace &space = {});
 

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -197,6 +198,40 @@ TEST(CompareBound, SeparatesRoundingFromAMissingProduct) {
     sum += a * b;
   }
   const TensorView view{ElementType::F32, &sum, {1, 1, 1, 1}};
+  EXPECT_TRUE(compare(expected, view).passed());
+  sum -= 0.25f;
+  EXPECT_FALSE(compare(expected, view).passed());
+}
+
+/// To ten bits of mantissa; ties away from zero, as NVIDIA's conversion does
+/// it.
+static float roundToTf32(float value) {
+  return std::bit_cast<float>((std::bit_cast<uint32_t>(value) + 0x1000) &
+                              ~uint32_t(0x1fff));
+}
+
+// Factors of tf32 pass only where they are allowed, and even then no product
+// may be missing. (In a sum of thousands the errors of its additions are more.)
+TEST(CompareBound, AllowsTf32OnlyWhereAsked) {
+  constexpr int kLength = 64;
+  auto x = makeData(ElementType::F32, kLength, DataKind::Uniform, 3);
+  auto w = makeData(ElementType::F32, kLength, DataKind::Uniform, 4);
+  Expected expected{.sizes = {1, 1, 1, 1},
+                    .indices = {},
+                    .values = {0},
+                    .magnitudes = {0},
+                    .reductionLength = kLength};
+  float sum = 0;
+  for (int i = 0; i < kLength; ++i) {
+    const float a = loadElement(ElementType::F32, x.data(), i);
+    const float b = loadElement(ElementType::F32, w.data(), i);
+    expected.values[0] += double(a) * b;
+    expected.magnitudes[0] += std::fabs(double(a) * b);
+    sum += roundToTf32(a) * roundToTf32(b);
+  }
+  const TensorView view{ElementType::F32, &sum, {1, 1, 1, 1}};
+  EXPECT_FALSE(compare(expected, view).passed());
+  expected.factorRoundoff = kTf32Roundoff;
   EXPECT_TRUE(compare(expected, view).passed());
   sum -= 0.25f;
   EXPECT_FALSE(compare(expected, view).passed());

@@ -139,6 +139,12 @@ TEST(DriverCommand, Int8RunsForward) {
             DataType::F32);
 }
 
+// Products of f32 may be of tf32.
+TEST(DriverCommand, ReadsTheMathType) {
+  EXPECT_FALSE(parseConv({"conv", "--math", "fp32"}).allowsTf32());
+  EXPECT_TRUE(parseConv({"conv", "--math", "tf32"}).allowsTf32());
+}
+
 // Depth has its flags, its own words for layouts, and its defaults; in 2-D all
 // of it is ignored.
 TEST(DriverCommand, ReadsDepth) {
@@ -331,6 +337,8 @@ TEST(DriverCommand, NamesTheWrongWord) {
       {{"conv", "--epilogue", "alpha+"}, "flag '--epilogue' must be some"},
       {{"conv", "--result_type", "fp32"}, "is one of convint8 only"},
       {{"convint8", "--result_type", "fp16"}, "must be int32 or fp32"},
+      {{"conv", "--math", "bf16"}, "'--math' must be fp32 or tf32, not 'bf16'"},
+      {{"convfp16", "--math", "tf32"}, "'--math tf32' is one of conv only"},
       {{"convint8", "-F", "2"}, "i8 is a type of forward"},
       {{"conv", "-m", "trans", "-Y", "1"},
        "the output padding is 1, but must be below the stride 1"},

@@ -74,8 +74,24 @@ TEST(Problem, RoundTripsThroughTheNetworkConfig) {
 }
 
 // Every field that changes the answer changes the text.
+// Tf32 is a word for f32 with another math type, which other types do not have.
+TEST(Problem, NamesTheMathTypeOfF32) {
+  ConvProblem problem = makeProblem();
+  const std::string half = problem.toNetworkConfig();
+  problem.mathType = MathType::Tf32;
+  EXPECT_EQ(problem.toNetworkConfig(), half);
+  EXPECT_EQ(problem.canonicalize().mathType, MathType::Exact);
+  problem.dataType = DataType::F32;
+  EXPECT_EQ(problem.canonicalize(), problem);
+  const std::string text = problem.toNetworkConfig();
+  EXPECT_EQ(text.substr(0, 14), "conv-fwd-tf32-");
+  ErrorOr<Problem> read = parseNetworkConfig(text);
+  ASSERT_TRUE(read) << read.getStatus().getMessage();
+  EXPECT_EQ(*read->getConv(), problem);
+}
+
 TEST(Problem, PutsEveryFieldIntoTheNetworkConfig) {
-  std::vector<ConvProblem> problems(29, makeProblem());
+  std::vector<ConvProblem> problems(31, makeProblem());
   problems[1].direction = Direction::BackwardData;
   problems[2].direction = Direction::BackwardWeights;
   problems[3].dataType = DataType::BF16;
@@ -106,6 +122,8 @@ TEST(Problem, PutsEveryFieldIntoTheNetworkConfig) {
   problems[27].dataType = DataType::I8;
   problems[28].dataType = DataType::I8;
   problems[28].int8Result = DataType::F32;
+  problems[29].dataType = problems[30].dataType = DataType::F32;
+  problems[30].mathType = MathType::Tf32;
   std::set<std::string> texts;
   std::set<uint64_t> hashes;
   for (const ConvProblem &problem : problems) {

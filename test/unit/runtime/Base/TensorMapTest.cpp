@@ -28,7 +28,11 @@ TEST(TensorMap, TextThereAndBack) {
   part.tensor = KernelArg::Workspace;
   part.offset = 4096;
   EXPECT_EQ(part.toText(), "workspace+4096:f16:tiled:72::64:1");
-  for (const TensorMap &map : {images, matrix, line, part}) {
+  TensorMap rounded = line;
+  rounded.dataType = DataType::F32;
+  rounded.roundsToTf32 = true;
+  EXPECT_EQ(rounded.toText(), "x:tf32:tiled:72::64:1");
+  for (const TensorMap &map : {images, matrix, line, part, rounded}) {
     auto read = parseTensorMap(map.toText());
     ASSERT_TRUE(read) << read.getStatus().getMessage();
     EXPECT_EQ(*read, map);
