@@ -306,7 +306,7 @@ TEST(ChooseTile, PacksTheGradientsOfStems) {
   p.stride = {2, 2};
   auto tile = chooseTile(p, *findTarget("sm_90"));
   ASSERT_TRUE(tile) << p.toNetworkConfig();
-  EXPECT_EQ(tile->toText(), "stem-h8w8n64-w2x2-mma16-p3");
+  EXPECT_EQ(tile->toText(), "stem-h4w8n64-w1x2-mma16-p6");
   for (Direction direction :
        {Direction::BackwardData, Direction::BackwardWeights}) {
     p.direction = direction;
