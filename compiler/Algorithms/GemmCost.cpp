@@ -61,11 +61,13 @@ double tessera::countTiles(const GemmSize &size, const GemmShape &shape) {
 /// the one write that GemmShape::efficiency counts: more loads, the joining of
 /// what they give, and the address of each in a walk that is not nested.
 static double countCopyInstructions(const FactorLayout &factor, GemmWalk walk,
-                                    int64_t elementBytes) {
+                                    int64_t elementBytes, bool isDirect) {
   constexpr double kRegisters = 4;
   double address = walk == GemmWalk::Flat      ? 11
                    : walk == GemmWalk::Stepped ? 4
                                                : 0;
+  if (isDirect)
+    return address;
   auto elements = static_cast<double>(16 / elementBytes);
   // Blocks are loaded in 8 bytes and written so (BlockCopy.h).
   double width = factor.isTransposed
@@ -88,9 +90,9 @@ static double estimateStep(const GemmChoice &choice, const GpuTarget &target,
   double perRow = stepBytes / 16;
   double extra =
       perRow * (m * countCopyInstructions(choice.size.rowFactor, walk,
-                                          choice.elementBytes) +
+                                          choice.elementBytes, shape.isDirect) +
                 n * countCopyInstructions(choice.size.columnFactor, walk,
-                                          choice.elementBytes));
+                                          choice.elementBytes, shape.isDirect));
   double issueClocks = target.waveSize == 64 ? 4 : 1;
   issue += extra / target.waveSize * issueClocks / target.simdsPerCu;
 

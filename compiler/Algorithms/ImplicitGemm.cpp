@@ -143,6 +143,8 @@ dnn::TileStoreOp tessera::createGemmTiles(OpBuilder &b, Location loc,
   ArrayRef<int64_t> shape = stored.getType().getShape();
   int64_t counts[] = {shape[0], llvm::divideCeilSigned(shape[1], tile.m),
                       llvm::divideCeilSigned(shape[2], tile.n)};
+  if (counts[0] * counts[1] * counts[2] <= persistent && !tile.isTma)
+    persistent = 0;
   auto tiles = dnn::ForEachTileOp::create(
       b, loc, counts, ArrayRef<int64_t>{tile.m, tile.n},
       persistent > 0 ? b.getI64IntegerAttr(persistent) : IntegerAttr());
@@ -192,6 +194,37 @@ static LogicalResult checkParts(dnn::ConvOp conv, const GemmTile &tile) {
   return success();
 }
 
+/// Whether the channels that the main loop walks are whole turns of it, in
+/// which a workgroup goes from one tile to the next without waiting.
+static bool hasWholeTurns(dnn::ConvOp conv, const GemmTile &tile) {
+  ConvGeometry geometry(conv);
+  int64_t turn = int64_t(tile.k) * tile.buffers;
+  switch (conv.getDirection()) {
+  case dnn::ConvDirection::Forward:
+    return geometry.inChannels % turn == 0;
+  case dnn::ConvDirection::BackwardData:
+    return geometry.outChannels % turn == 0;
+  case dnn::ConvDirection::BackwardWeights:
+    return false;
+  }
+  llvm_unreachable("every direction has a case");
+}
+
+/// Workgroups that take tiles in turn; 0 if each has one. Of NVIDIA's tiles
+/// those that have a multiprocessor for themselves: where two share one, the
+/// other's product fills the time of a store.
+static int64_t countWorkgroups(dnn::ConvOp conv, const GemmTile &tile,
+                               const GpuTarget &target) {
+  if (tile.isTma)
+    return target.computeUnits;
+  constexpr int kFullWave = 64 * 64, kWaves = 8;
+  bool isFull = tile.wavesM * tile.wavesN == kWaves &&
+                tile.m * tile.n >= kWaves * kFullWave;
+  bool takesTurns = tile.isDirect && target.vendor == Vendor::Nvidia &&
+                    isFull && hasWholeTurns(conv, tile);
+  return takesTurns ? target.computeUnits : 0;
+}
+
 LogicalResult tessera::buildImplicitGemm(Operation *primitive,
                                          const TileConfig &config,
                                          const GpuTarget &target) {
@@ -213,6 +246,6 @@ LogicalResult tessera::buildImplicitGemm(Operation *primitive,
     return failure();
   OpBuilder b(conv);
   buildGemmTiles(conv, *tile, makeViews(b, conv, *tile),
-                 tile->isTma ? target.computeUnits : 0);
+                 countWorkgroups(conv, *tile, target));
   return success();
 }

@@ -10,6 +10,7 @@
 #include "compiler/Algorithms/ImplicitGemm.h"
 #include "compiler/Algorithms/Registry.h"
 #include "compiler/Algorithms/TmaTiles.h"
+#include "compiler/Target/LaunchLds.h"
 
 #include <limits>
 
@@ -34,14 +35,16 @@ static std::vector<int> getParts(const GemmChoice &choice,
 }
 
 /// Whether the registers of a lane hold what the copies of a tile need.
-static bool fitsRegisters(const GemmChoice &choice) {
+static bool fitsRegisters(const GemmChoice &choice, const GpuTarget &target) {
   const GemmShape &shape = choice.shape;
   bool transposesBoth = choice.size.rowFactor.isTransposed &&
                         choice.size.columnFactor.isTransposed;
   GemmWalk walk = choice.getWalk(1);
-  // Direct copies know no other walk.
+  // Direct copies find no tap by division; on NVIDIA's chips the addresses of a
+  // stepped walk fit.
   if (shape.isDirect)
-    return walk == GemmWalk::Nested;
+    return walk == GemmWalk::Nested ||
+           (walk == GemmWalk::Stepped && target.vendor == Vendor::Nvidia);
   return (walk == GemmWalk::Nested || shape.fitsFlatWalk) &&
          (!transposesBoth || shape.fitsTransposes);
 }
@@ -106,15 +109,42 @@ static bool fitsInt32(const ConvProblem &problem) {
          getGemmSize(problem, /*step=*/1).reduction < kLimit;
 }
 
+/// Whether chunks of a factor go to LDS as they lie: those of the reduction, or
+/// of the rows where ldmatrix transposes them (TransposedCopy.h).
+static bool hasDirectChunks(const FactorLayout &factor, int64_t elementBytes,
+                            const GpuTarget &target) {
+  constexpr int64_t kChunkBytes = 16;
+  bool canTranspose = target.vendor == Vendor::Nvidia && elementBytes == 2;
+  return factor.loadElements * elementBytes == kChunkBytes &&
+         (!factor.isTransposed || canTranspose);
+}
+
 /// Whether both factors lie in memory as a copy directly to LDS needs them:
-/// channels together, and all in reach of one descriptor with some headroom.
-static bool canCopyDirectly(const ConvProblem &problem) {
+/// chunks together, and all in reach of one descriptor with some headroom.
+static bool canCopyDirectly(const ConvProblem &problem, const GemmSize &size,
+                            const GpuTarget &target) {
   constexpr int64_t kLimit = (int64_t(1) << 31) - 4096;
   int64_t bytes = getByteSize(problem.dataType);
-  return problem.direction == Direction::Forward &&
-         problem.xLayout == Layout::NHWC && problem.wLayout == Layout::NHWC &&
-         problem.getInputElements() * bytes <= kLimit &&
-         problem.getFilterElements() * bytes <= kLimit;
+  auto isReady = [&](Layout layout, int64_t elements) {
+    return layout == Layout::NHWC && elements * bytes <= kLimit;
+  };
+  auto isResult = [&](Direction direction) {
+    return problem.direction == direction;
+  };
+  return hasDirectChunks(size.rowFactor, bytes, target) &&
+         hasDirectChunks(size.columnFactor, bytes, target) &&
+         (isResult(Direction::BackwardData) ||
+          isReady(problem.xLayout, problem.getInputElements())) &&
+         (isResult(Direction::BackwardWeights) ||
+          isReady(problem.wLayout, problem.getFilterElements())) &&
+         (isResult(Direction::Forward) ||
+          isReady(problem.yLayout, problem.getOutputElements()));
+}
+
+/// Whether a workgroup can have the LDS of a tile.
+static bool fitsLds(const GemmShape &shape, const GpuTarget &target) {
+  return int64_t(shape.m + shape.n) * shape.stepBytes * shape.buffers <=
+         getMaxLdsBytes(target);
 }
 
 namespace {
@@ -167,7 +197,8 @@ ImplicitGemm::getCandidates(const Problem &problem,
     GemmSize size = getGemmSize(conv, tile.k);
     GemmChoice choice{size, shape, elementBytes};
     if (!isReachable(conv, shape) || !isLaunchable(size, target, shape) ||
-        !fitsRegisters(choice) || (shape.isDirect && !canCopyDirectly(conv)))
+        !fitsRegisters(choice, target) || !fitsLds(shape, target) ||
+        (shape.isDirect && !canCopyDirectly(conv, size, target)))
       continue;
     for (int parts : getParts(choice, target)) {
       // The workspace of the parts is f32.

@@ -11,6 +11,10 @@
 // lower by the immediate, and the descriptor begins some bytes before the
 // tensor to keep it from becoming negative.
 //
+// NVIDIA's lanes have an address each. All waves together copy rows that lie
+// together, so that the swizzle is the same in a wave's next ones, and an
+// address serves several loads, a constant apart (filters, pixels of 1x1).
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_COMPILER_CONVERSION_DIRECTCOPY_H
@@ -49,7 +53,14 @@ private:
     return target.vendor == Vendor::Amd ? 4 : 1;
   }
 
+  void choosePlaces(int64_t passRows);
+
   int64_t loadBytes, loadsPerBase;
+  int64_t passBytes; ///< Of LDS, from a pass to the next.
+  /// Passes with an address of their own; that of pass p + places lies
+  /// `repeatBytes` behind that of pass p.
+  unsigned places;
+  int64_t repeatBytes = 0;
   mlir::Value place; ///< Of the first load in LDS, in bytes.
 };
 

@@ -13,6 +13,7 @@
 #include "compiler/Conversion/MainLoop.h"
 #include "compiler/Conversion/Passes.h"
 #include "compiler/Conversion/TileProgram.h"
+#include "compiler/Conversion/TransposedCopy.h"
 #include "compiler/Conversion/WindowLoop.h"
 #include "dialect/IR/Dnn.h"
 
@@ -32,29 +33,47 @@ namespace tessera {
 using namespace mlir;
 using namespace tessera;
 
-/// The kernel's frame, with the LDS buffers of each factor.
-static gpu::GPUFuncOp createFunction(TileProgram &program,
-                                     const DeviceOps &device) {
+/// The LDS buffers: those of m and n in turn, or the two of a program that
+/// loads its reduction at once.
+static SmallVector<Type> getLdsTypes(TileProgram &program) {
   auto space = gpu::AddressSpaceAttr::get(program.function.getContext(),
                                           gpu::AddressSpace::Workgroup);
-  SmallVector<Type> lds;
-  auto add = [&](int64_t elements) {
-    lds.push_back(MemRefType::get({elements},
-                                  program.loadM.getType().getElementType(),
-                                  MemRefLayoutAttrInterface(), space));
+  auto getType = [&](int64_t elements) -> Type {
+    return MemRefType::get({elements}, program.loadM.getType().getElementType(),
+                           MemRefLayoutAttrInterface(), space);
   };
-  auto addTile = [&](dnn::TileLoadOp load) {
-    add(load.getType().getShape()[0] * load.getType().getShape()[1]);
-  };
-  if (program.isWhole()) {
-    add(program.window.getElements());
-    add(program.resident.getElements());
-  }
-  for (uint64_t buffer = 0;
-       buffer < program.pipeline.getBuffers() && !program.isWhole(); ++buffer) {
-    addTile(program.loadM);
-    addTile(program.loadN);
-  }
+  if (program.isWhole())
+    return {getType(program.window.getElements()),
+            getType(program.resident.getElements())};
+  SmallVector<Type> types;
+  for (uint64_t buffer = 0; buffer < program.pipeline.getBuffers(); ++buffer)
+    for (dnn::TileLoadOp load : {program.loadM, program.loadN}) {
+      ArrayRef<int64_t> shape = load.getType().getShape();
+      types.push_back(getType(shape[0] * shape[1]));
+    }
+  return types;
+}
+
+static int64_t getByteSize(Type buffer) {
+  auto type = cast<MemRefType>(buffer);
+  return type.getNumElements() * type.getElementTypeBitWidth() / 8;
+}
+
+/// What the launch is asked for, since code may not declare so much; or 0.
+static int64_t getLaunchLdsBytes(ArrayRef<Type> lds, const GpuTarget &target) {
+  int64_t bytes = 0;
+  for (Type buffer : lds)
+    bytes += getByteSize(buffer);
+  return bytes > target.ldsBytes ? bytes : 0;
+}
+
+/// The kernel's frame, with the LDS that it declares.
+static gpu::GPUFuncOp createFunction(TileProgram &program,
+                                     const DeviceOps &device) {
+  SmallVector<Type> lds = getLdsTypes(program);
+  int64_t ofLaunch = getLaunchLdsBytes(lds, device.getTarget());
+  if (ofLaunch > 0)
+    lds.clear();
   gpu::GPUFuncOp kernel = createKernel(program.function, lds, program.threads,
                                        program.getWorkgroups());
   // Chunks are moved as one, which not every vendor's linker knows to align.
@@ -63,12 +82,36 @@ static gpu::GPUFuncOp createFunction(TileProgram &program,
     kernel.setWorkgroupAttributionAttr(
         i, b.getStringAttr(LLVM::LLVMDialect::getAlignAttrName()),
         b.getI64IntegerAttr(kChunkBytes));
+  if (ofLaunch > 0)
+    kernel->setAttr(dnn::kSharedBytesAttrName, b.getI64IntegerAttr(ofLaunch));
   std::optional<int64_t> perUnit;
-  if (auto persistent = program.tiles.getPersistent())
-    perUnit = llvm::divideCeil(*persistent, device.getTarget().computeUnits);
+  if (program.isWhole() && program.tiles.getPersistent())
+    perUnit = llvm::divideCeil(*program.tiles.getPersistent(),
+                               device.getTarget().computeUnits);
   device.setKernelAttributes(kernel, program.getAccumulatorRegisters(),
                              perUnit);
   return kernel;
+}
+
+/// The LDS buffers of a kernel: what it declares, or pieces of what the launch
+/// asks for.
+static SmallVector<Value> emitLdsBuffers(Emitter &e, TileProgram &program,
+                                         gpu::GPUFuncOp kernel) {
+  SmallVector<Type> types = getLdsTypes(program);
+  if (getLaunchLdsBytes(types, e.device.getTarget()) == 0)
+    return llvm::to_vector_of<Value>(kernel.getWorkgroupAttributions());
+  auto bytes = MemRefType::get(
+      {ShapedType::kDynamic}, e.b.getI8Type(), MemRefLayoutAttrInterface(),
+      cast<MemRefType>(types.front()).getMemorySpace());
+  Value all = gpu::DynamicSharedMemoryOp::create(e.b, e.loc, bytes);
+  SmallVector<Value> buffers;
+  int64_t begin = 0;
+  for (Type type : types) {
+    buffers.push_back(memref::ViewOp::create(
+        e.b, e.loc, type, all, e.indexConstant(begin), ValueRange()));
+    begin += getByteSize(type);
+  }
+  return buffers;
 }
 
 /// Group, first row and first column of tile `id`; n fastest.
@@ -103,12 +146,21 @@ struct Frame {
   TileProgram &program;
   gpu::GPUFuncOp function;
   const GpuTarget &target;
-  Value thread, lane, wave;
+  Value thread, lane, wave, block;
   Value group, row0, column0;
+  SmallVector<Value> lds;
   ViewAccess accessM, accessN;
 
   Frame(OpBuilder &b, TileProgram &program, gpu::GPUFuncOp function,
         const DeviceOps &device);
+
+  /// From here on, the position is that of tile `id`.
+  void enterTile(Value id) {
+    std::array<Value, 3> position = emitTilePosition(e, program.tiles, id);
+    group = position[0];
+    row0 = position[1];
+    column0 = position[2];
+  }
 
   Value getArgument(Value source) {
     return function.getArgument(cast<BlockArgument>(source).getArgNumber());
@@ -120,14 +172,14 @@ struct Frame {
   }
   TileMma makeMma(LdsTile ldsM, LdsTile ldsN,
                   const SourceFactory &sourceM = nullptr,
+                  const SourceFactory &sourceN = nullptr) {
+    return makeMma(program.instruction, ldsM, ldsN, sourceM, sourceN);
+  }
+  TileMma makeMma(const MatrixInstruction &instruction, LdsTile ldsM,
+                  LdsTile ldsN, const SourceFactory &sourceM = nullptr,
                   const SourceFactory &sourceN = nullptr);
   void emitStore(const TileMma &mma, ArrayRef<Value> accumulators);
-  void moveTo(Value tile) {
-    auto position = emitTilePosition(e, program.tiles, tile);
-    group = position[0];
-    row0 = position[1];
-    column0 = position[2];
-  }
+  void emitDealtStore(const TileMma &mma, ArrayRef<Value> accumulators);
 };
 } // namespace
 
@@ -138,15 +190,19 @@ Frame::Frame(OpBuilder &b, TileProgram &program, gpu::GPUFuncOp function,
       accessM(getAccess(program.loadM.getView())),
       accessN(getAccess(program.loadN.getView())) {
   thread = device.emitThreadId(e, program.threads);
-  moveTo(device.emitBlockId(e));
+  block = device.emitBlockId(e);
+  if (!program.tiles.getPersistent())
+    enterTile(block);
   lane = e.andi(thread, target.waveSize - 1);
   wave = device.emitUniform(e, e.shru(thread, llvm::Log2_32(target.waveSize)));
+  lds = emitLdsBuffers(e, program, function);
 }
 
-TileMma Frame::makeMma(LdsTile ldsM, LdsTile ldsN, const SourceFactory &sourceM,
+TileMma Frame::makeMma(const MatrixInstruction &instruction, LdsTile ldsM,
+                       LdsTile ldsN, const SourceFactory &sourceM,
                        const SourceFactory &sourceN) {
   ArrayRef<int64_t> waves = program.mma.getWaves();
-  return TileMma(e, program.instruction, ldsM, ldsN, waves[0], waves[1],
+  return TileMma(e, instruction, ldsM, ldsN, waves[0], waves[1],
                  program.mma.getLanes() == dnn::TileDim::N, lane,
                  e.divu(wave, waves[1]), e.remu(wave, waves[1]),
                  accessM.getElementType(), sourceM, sourceN);
@@ -160,37 +216,148 @@ void Frame::emitStore(const TileMma &mma, ArrayRef<Value> accumulators) {
        [&](Value scalar) { return emitScalar(e, scalar, function); }});
 }
 
-/// The main loop of a pipeline.
-static void emitPipelined(Frame &f) {
+/// The store of a pipeline. Where P was transposed, a lane's sums are pairs: of
+/// two bytes each they are too short to be stored so.
+void Frame::emitDealtStore(const TileMma &mma, ArrayRef<Value> accumulators) {
+  StringRef named = program.mma.getInstruction();
+  Type element = program.store.getView().getType().getElementType();
+  if (std::string_view(named) == program.instruction.name ||
+      element.getIntOrFloatBitWidth() != 16)
+    return emitStore(mma, accumulators);
+  FactorType type =
+      accessM.getElementType().isBF16() ? FactorType::BF16 : FactorType::F16;
+  TileMma dealt = makeMma(*findMatrixInstruction(target, named, type),
+                          mma.getM().lds, mma.getN().lds);
+  emitStore(dealt, llvm::map_to_vector(accumulators, [&](Value sums) {
+              return dealSums(e, sums, lane);
+            }));
+}
+
+namespace {
+/// One factor of a pipeline: how it comes to LDS and lies there.
+struct Factor {
+  const ViewAccess &access;
+  LdsTile lds;
+  bool isTransposed; ///< TransposedCopy.h.
+};
+} // namespace
+
+static Factor chooseFactor(Frame &f, const ViewAccess &access, int64_t rows) {
   TileProgram &program = f.program;
-  int64_t step = program.pipeline.getStep();
-  ArrayRef<int64_t> acc = program.mma.getAcc().getType().getShape();
-  LdsTile ldsM = chooseLdsTile(f.accessM, acc[0], step, program.threads,
-                               f.target, program.instruction);
-  LdsTile ldsN = chooseLdsTile(f.accessN, acc[1], step, program.threads,
-                               f.target, program.instruction);
-  auto createCopy = [&](const ViewAccess &access, const LdsTile &lds,
-                        Value first) -> std::unique_ptr<TileCopy> {
-    if (program.isDirect())
-      return std::make_unique<DirectCopy>(
-          f.e, access, lds, program.walk,
-          f.getBuffer(access, first, DirectCopy::getHeadroom(f.target)),
-          program.threads, f.thread);
+  LdsTile lds = chooseLdsTile(access, rows, program.pipeline.getStep(),
+                              program.threads, f.target, program.instruction);
+  return {access, lds,
+          program.isDirect() &&
+              TransposedCopy::isFor(access, program.instruction)};
+}
+
+static std::unique_ptr<TileCopy> createCopy(Frame &f, const Factor &factor,
+                                            Value first) {
+  auto [access, lds, isTransposed] = factor;
+  TileProgram &program = f.program;
+  if (!program.isDirect())
     return createTileCopy(f.e, access, lds, program.walk,
                           f.getBuffer(access, first), program.threads,
                           f.thread);
+  GlobalBuffer buffer =
+      f.getBuffer(access, first, DirectCopy::getHeadroom(f.target));
+  if (isTransposed)
+    return std::make_unique<TransposedCopy>(f.e, access, lds, program.walk,
+                                            std::move(buffer), program.threads,
+                                            f.thread);
+  return std::make_unique<DirectCopy>(f.e, access, lds, program.walk,
+                                      std::move(buffer), program.threads,
+                                      f.thread);
+}
+
+/// What reads a factor's fragments; null if TileMma knows how.
+static SourceFactory makeSource(Frame &f, const Factor &factor, bool isP) {
+  if (!factor.isTransposed)
+    return nullptr;
+  return [&f, isP, rows = factor.lds.rows](const FragmentPlace &place) {
+    return readTransposed(f.e, rows, place, isP, f.lane);
   };
-  auto copyM = createCopy(f.accessM, ldsM, f.row0);
-  auto copyN = createCopy(f.accessN, ldsN, f.column0);
-  TileMma mma = f.makeMma(ldsM, ldsN);
+}
+
+namespace {
+/// The copies of both factors for the tile that a frame has entered.
+struct Copies {
+  std::unique_ptr<TileCopy> m, n;
+
+  Copies(Frame &f, const Factor &factorM, const Factor &factorN)
+      : m(createCopy(f, factorM, f.row0)),
+        n(createCopy(f, factorN, f.column0)) {}
+};
+} // namespace
+
+static MainLoop makeLoop(Frame &f, Copies &copies, TileMma &mma) {
   LdsBuffers buffers;
-  for (auto [i, buffer] :
-       llvm::enumerate(f.function.getWorkgroupAttributions()))
+  for (auto [i, buffer] : llvm::enumerate(f.lds))
     (i % 2 == 0 ? buffers.m : buffers.n).push_back(buffer);
-  bool pinned = program.pipeline.getSchedule() == dnn::ScheduleKind::Pinned;
-  MainLoop loop(f.e, *copyM, *copyN, mma, program.walk,
-                step * f.accessM.getElementBytes(), std::move(buffers), pinned);
-  f.emitStore(mma, loop.emit());
+  dnn::PipelineOp pipeline = f.program.pipeline;
+  return MainLoop(f.e, *copies.m, *copies.n, mma, f.program.walk,
+                  pipeline.getStep() * f.accessM.getElementBytes(),
+                  std::move(buffers),
+                  pipeline.getSchedule() == dnn::ScheduleKind::Pinned);
+}
+
+/// The tiles of a workgroup one after the other, the next one's first turn
+/// brought while the last one of a tile is multiplied. Behind the last tile
+/// that is its own again.
+static void emitTilesInTurn(Frame &f, const Factor &m, const Factor &n,
+                            TileMma &mma) {
+  Emitter &e = f.e;
+  ArrayRef<int64_t> counts = f.program.tiles.getCounts();
+  Value count = e.constant(counts[0] * counts[1] * counts[2]);
+  Value workgroups = e.constant(*f.program.tiles.getPersistent());
+  f.enterTile(f.block);
+  Copies first(f, m, n);
+  MainLoop::Values fragments = makeLoop(f, first, mma).emitFirstTurn();
+  auto loop =
+      scf::ForOp::create(e.b, e.loc, f.block, count, workgroups, fragments);
+  {
+    OpBuilder::InsertionGuard guard(e.b);
+    e.b.setInsertionPointToStart(loop.getBody());
+    fragments.assign(loop.getRegionIterArgs().begin(),
+                     loop.getRegionIterArgs().end());
+    Value tile = loop.getInductionVar();
+    f.enterTile(tile);
+    Copies copies(f, m, n);
+    std::optional<Copies> next;
+    auto makeNext = [&] {
+      Value id = e.add(tile, workgroups);
+      Value exists = arith::CmpIOp::create(
+          e.b, e.loc, arith::CmpIPredicate::ult, id, count);
+      f.enterTile(e.select(exists, id, tile));
+      return makeLoop(f, next.emplace(f, m, n), mma);
+    };
+    MainLoop::Values sums =
+        makeLoop(f, copies, mma).emitTile(fragments, makeNext);
+    f.enterTile(tile);
+    f.emitDealtStore(mma, sums);
+    scf::YieldOp::create(e.b, e.loc, fragments);
+  }
+  e.device.waitForDirectGroups(e, 0, 0);
+}
+
+/// The main loop of a pipeline.
+static void emitPipelined(Frame &f) {
+  TileProgram &program = f.program;
+  ArrayRef<int64_t> acc = program.mma.getAcc().getType().getShape();
+  Factor m = chooseFactor(f, f.accessM, acc[0]);
+  Factor n = chooseFactor(f, f.accessN, acc[1]);
+  auto makeMma = [&] {
+    bool isPAlongN = program.mma.getLanes() == dnn::TileDim::N;
+    return f.makeMma(m.lds, n.lds, makeSource(f, m, !isPAlongN),
+                     makeSource(f, n, isPAlongN));
+  };
+  if (program.tiles.getPersistent()) {
+    TileMma mma = makeMma();
+    return emitTilesInTurn(f, m, n, mma);
+  }
+  Copies copies(f, m, n);
+  TileMma mma = makeMma();
+  f.emitDealtStore(mma, makeLoop(f, copies, mma).emit());
 }
 
 /// Loads this thread's share of the windows of the frame's tile.
@@ -204,9 +371,8 @@ static SmallVector<Value> loadWindow(Frame &f) {
 static void emitTurns(Frame &f, TileMma &mma, Value bufferM, Value bufferN) {
   TileProgram &program = f.program;
   HeldFragments held = holdFragments(mma, bufferN);
-  Value first = f.e.device.emitBlockId(f.e);
   auto loop = scf::ForOp::create(
-      f.e.b, f.e.loc, first, f.e.constant(program.countTiles()),
+      f.e.b, f.e.loc, f.block, f.e.constant(program.countTiles()),
       f.e.constant(program.getWorkgroups()), loadWindow(f));
   OpBuilder::InsertionGuard guard(f.e.b);
   f.e.b.setInsertionPointToStart(loop.getBody());
@@ -215,9 +381,9 @@ static void emitTurns(Frame &f, TileMma &mma, Value bufferM, Value bufferN) {
               {program.threads, f.thread}, bufferM);
   f.e.device.emitLdsBarrier(f.e);
   // Behind the last tile there are no images, and nothing is loaded.
-  f.moveTo(f.e.add(tile, program.getWorkgroups()));
+  f.enterTile(f.e.add(tile, program.getWorkgroups()));
   SmallVector<Value> next = loadWindow(f);
-  f.moveTo(tile);
+  f.enterTile(tile);
   SmallVector<Value> sums = emitWholeProduct(f.e, mma, bufferM, bufferN, held);
   f.e.device.emitLdsBarrier(f.e);
   f.emitStore(mma, sums);
@@ -227,12 +393,13 @@ static void emitTurns(Frame &f, TileMma &mma, Value bufferM, Value bufferN) {
 /// Both factors to LDS, and their product.
 static void emitWhole(Frame &f) {
   TileProgram &program = f.program;
-  Value bufferM = f.function.getWorkgroupAttributions()[0];
-  Value bufferN = f.function.getWorkgroupAttributions()[1];
+  Value bufferM = f.lds[0], bufferN = f.lds[1];
   ThreadPlace place{program.threads / f.target.waveSize, f.target.waveSize,
                     f.wave, f.lane};
   const bool isPersistent = program.tiles.getPersistent().has_value();
-  if (!isPersistent)
+  if (isPersistent)
+    f.enterTile(f.block);
+  else
     stageWindow(f.e, program.window, loadWindow(f), {program.threads, f.thread},
                 bufferM);
   stageResident(f.e, f.accessN, program.resident,

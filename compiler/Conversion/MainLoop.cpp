@@ -367,19 +367,19 @@ MainLoop::State MainLoop::emitFlatLoop(State state) {
                        e.constant(bytes + turn));
 }
 
-/// Taps x channels. The loads are a turn ahead, so tap 0 starts there and a
-/// last turn, past the last tap, loads nothing. A tap that does not exist for
-/// this workgroup has no steps; those of tap 0 that have been loaded hold zeros
-/// then. The upper bound is written as lower + count, without
-/// wrap, so that LLVM sees where the inner loop runs at least once and makes no
-/// copy of it.
-MainLoop::State MainLoop::emitNestedLoop(State state) {
+/// The first `taps` taps x channels. The loads are a turn ahead, so tap 0
+/// starts there and a last turn, past the last tap, loads nothing. A tap that
+/// does not exist for this workgroup has no steps; those of tap 0 that have
+/// been loaded hold zeros then. The upper bound is written as lower + count,
+/// without wrap, so that LLVM sees where the inner loop runs at least once and
+/// makes no copy of it.
+MainLoop::State MainLoop::emitNestedLoop(State state, int64_t taps) {
   int64_t bytes = walk.inner * (stepBytes / mma.getM().lds.step);
   Value zero = e.constant(0), one = e.constant(1);
   int64_t turn = getSteps() * stepBytes;
   Value ahead = e.constant(turn);
-  auto loop = scf::ForOp::create(e.b, e.loc, zero, e.constant(walk.outer + 1),
-                                 one, state.flatten());
+  auto loop = scf::ForOp::create(e.b, e.loc, zero, e.constant(taps), one,
+                                 state.flatten());
   OpBuilder::InsertionGuard guard(e.b);
   e.b.setInsertionPointToStart(loop.getBody());
   state.unflatten(loop.getRegionIterArgs());
@@ -406,7 +406,27 @@ MainLoop::State MainLoop::emitNestedLoop(State state) {
 MainLoop::Values MainLoop::emit() {
   State state = emitPrologue();
   state = walk.kind == ReductionWalk::Kind::Nested
-              ? emitNestedLoop(std::move(state))
+              ? emitNestedLoop(std::move(state), walk.outer + 1)
               : emitFlatLoop(std::move(state));
+  return state.accumulators;
+}
+
+MainLoop::Values MainLoop::emitFirstTurn() { return emitPrologue().fragments; }
+
+/// The turn past the last tap brings the next tile's first, so that no
+/// workgroup waits for memory between two tiles.
+MainLoop::Values MainLoop::emitTile(Values &fragments,
+                                    llvm::function_ref<MainLoop()> makeNext) {
+  State state;
+  state.accumulators.assign(mma.getAccumulators(), mma.makeZeroAccumulator());
+  state.fragments = fragments;
+  state = emitNestedLoop(std::move(state), walk.outer);
+  MainLoop next = makeNext();
+  Value zero = e.constant(0);
+  next.copyM.setTap(zero);
+  next.copyN.setTap(zero);
+  state = next.emitInnerLoop(std::move(state), zero,
+                             e.constant(getSteps() * stepBytes));
+  fragments = state.fragments;
   return state.accumulators;
 }

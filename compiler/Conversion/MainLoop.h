@@ -42,9 +42,17 @@ public:
   /// n) at index j * fragments of m + i.
   llvm::SmallVector<mlir::Value> emit();
 
-private:
   using Values = llvm::SmallVector<mlir::Value>;
 
+  /// Of workgroups that take tiles in turn, by direct copies and a nested walk:
+  /// brings the first turn on its way, and returns the first fragments.
+  Values emitFirstTurn();
+  /// Multiplies a tile whose first turn is on its way, with its first
+  /// `fragments`; `makeNext` makes the loop of the next one, whose first turn
+  /// is on its way then. Returns the accumulators, and the next fragments.
+  Values emitTile(Values &fragments, llvm::function_ref<MainLoop()> makeNext);
+
+private:
   /// What goes from one step to the next.
   struct State {
     Values accumulators;
@@ -69,7 +77,7 @@ private:
   void fillBuffers();
   llvm::SmallVector<Values> loadStep(mlir::Value position, unsigned buffer);
   void emitStep(State &state, unsigned current, mlir::Value position);
-  State emitNestedLoop(State state);
+  State emitNestedLoop(State state, int64_t taps);
   State emitFlatLoop(State state);
   mlir::Value enterStep(mlir::Value position);
   State emitInnerLoop(State state, mlir::Value from, mlir::Value to);

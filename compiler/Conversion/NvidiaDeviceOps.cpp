@@ -13,6 +13,7 @@
 #include "compiler/Conversion/DeviceOps.h"
 #include "compiler/Conversion/Emitter.h"
 #include "compiler/Conversion/PredicatedAccess.h"
+#include "compiler/Conversion/TransposedCopy.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -317,10 +318,10 @@ void NvidiaDeviceOps::atomicAdd(Emitter &e, Value value, CheckedMemory memory,
 void NvidiaDeviceOps::loadToLds(Emitter &e, CheckedMemory memory,
                                 Value ldsPointer, int64_t bytes, Value lane,
                                 Value uniform, int64_t immediate) const {
-  assert(immediate == 0 && "only AMD's loads have one for both addresses");
   Value inside = emitIsInside(e, memory, lane, bytes);
   Value address = emitAddress(e, memory.base, lane);
   address = emitAddress(e, address, uniform);
+  address = emitAddress(e, address, e.constant(immediate));
   Value size = e.select(inside, e.constant(bytes), e.constant(0));
   NVVM::CpAsyncOp::create(e.b, e.loc, ldsPointer, address, bytes,
                           NVVM::LoadCacheModifierKind::CG, size);
@@ -394,15 +395,15 @@ static SmallVector<Value> emitMma(Emitter &e, Type element, int64_t k,
   return results;
 }
 
-Value NvidiaDeviceOps::readMatrices(Emitter &e, Value ldsPointer,
-                                    VectorType type) const {
+static Value emitLdMatrix(Emitter &e, Value ldsPointer, VectorType type,
+                          NVVM::MMALayout layout) {
   constexpr int64_t kMatrices = 4;
   Type i32 = e.b.getI32Type();
   auto registers = LLVM::LLVMStructType::getLiteral(
       e.b.getContext(), SmallVector<Type>(kMatrices, i32));
   MLIRContext *context = e.b.getContext();
   Value read = NVVM::LdMatrixOp::create(
-      e.b, e.loc, registers, ldsPointer, kMatrices, NVVM::MMALayout::row,
+      e.b, e.loc, registers, ldsPointer, kMatrices, layout,
       NVVM::LdStMatrixShapeAttr::get(context, 8, 8),
       NVVM::LdStMatrixEltType::B16);
   SmallVector<Value> words;
@@ -413,9 +414,67 @@ Value NvidiaDeviceOps::readMatrices(Emitter &e, Value ldsPointer,
   return vector::BitCastOp::create(e.b, e.loc, type, joined);
 }
 
+Value NvidiaDeviceOps::readMatrices(Emitter &e, Value ldsPointer,
+                                    VectorType type) const {
+  return emitLdMatrix(e, ldsPointer, type, NVVM::MMALayout::row);
+}
+
+Value tessera::readTransposedMatrices(Emitter &e, Value ldsPointer,
+                                      VectorType type) {
+  return emitLdMatrix(e, ldsPointer, type, NVVM::MMALayout::col);
+}
+
+/// Word u of lane t of a quad becomes word t of lane u; `bits` are those of the
+/// lane's number.
+static void transposeQuad(Emitter &e, std::array<Value, 4> &words,
+                          std::array<Value, 2> bits) {
+  Type type = words.front().getType();
+  for (int64_t stage : {0, 1}) {
+    int64_t apart = int64_t(1) << stage;
+    for (int64_t low : {0, 1, 2, 3}) {
+      if (low & apart)
+        continue;
+      Value &first = words[low], &second = words[low + apart];
+      Value sent = e.select(bits[stage], first, second);
+      Value got = NVVM::ShflOp::create(e.b, e.loc, type, e.constant(-1), sent,
+                                       e.constant(apart), e.constant(31),
+                                       NVVM::ShflKind::bfly, UnitAttr());
+      first = e.select(bits[stage], got, first);
+      second = e.select(bits[stage], second, got);
+    }
+  }
+}
+
+Value tessera::dealSums(Emitter &e, Value accumulator, Value lane) {
+  constexpr int64_t kLanes = 4, kNeighbours = 2;
+  auto type = cast<VectorType>(accumulator.getType());
+  auto isSet = [&](int64_t bit) {
+    return arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::ne,
+                                 e.andi(lane, bit), e.constant(0));
+  };
+  std::array<Value, 2> bits = {isSet(1), isSet(2)};
+  SmallVector<Value> sums(type.getNumElements());
+  for (int64_t column = 0; column < type.getNumElements();
+       column += kLanes * kNeighbours)
+    for (int64_t neighbour = 0; neighbour < kNeighbours; ++neighbour) {
+      auto getPlace = [&](int64_t i) {
+        return column + i * kNeighbours + neighbour;
+      };
+      std::array<Value, 4> words;
+      for (int64_t i = 0; i < kLanes; ++i)
+        words[i] =
+            vector::ExtractOp::create(e.b, e.loc, accumulator, getPlace(i));
+      transposeQuad(e, words, bits);
+      for (int64_t i = 0; i < kLanes; ++i)
+        sums[getPlace(i)] = words[i];
+    }
+  return vector::FromElementsOp::create(e.b, e.loc, type, sums);
+}
+
 /// Q holds the instruction's A: rows g and g + 8 of the first half of k, then
 /// of the second. Each part of P is a B of two registers, and gives two sums of
-/// both rows, which lie as many places apart along P as there are parts.
+/// both rows, which lie as many places apart along P as there are parts, or
+/// together where the parts lie one behind the other.
 Value NvidiaDeviceOps::multiply(Emitter &e, const MatrixInstruction &row,
                                 Value p, Value q, Value accumulator) const {
   SmallVector<Value> b = splitRegisters(e, p), a = splitRegisters(e, q);
@@ -424,8 +483,11 @@ Value NvidiaDeviceOps::multiply(Emitter &e, const MatrixInstruction &row,
     sums.push_back(vector::ExtractOp::create(e.b, e.loc, accumulator, i));
   Type element = cast<VectorType>(p.getType()).getElementType();
   for (int64_t part = 0; part < row.pParts; ++part) {
-    int64_t second = part + row.getColumnRegs();
-    int64_t places[] = {part, part + row.pParts, second, second + row.pParts};
+    bool isDealt = row.pStep == 1;
+    int64_t first = isDealt ? part : part * row.accVector;
+    int64_t apart = isDealt ? row.pParts : 1;
+    int64_t second = first + row.getColumnRegs();
+    int64_t places[] = {first, first + apart, second, second + apart};
     SmallVector<Value> c;
     for (int64_t place : places)
       c.push_back(sums[place]);

@@ -61,6 +61,16 @@ static constexpr MatrixInstruction makeMma(int k,
           /*qStep=*/8};
 }
 
+/// The same with the rows of P in their order, as matrices that are transposed
+/// have them: a lane has two neighbours of each instruction.
+static constexpr MatrixInstruction makeMmaInOrder(int k) {
+  MatrixInstruction row = makeMma(k);
+  row.name = "mma16t";
+  row.accVector = 2;
+  row.accStride = row.pStep = 8;
+  return row;
+}
+
 static constexpr Row kRows[] = {
     {MatrixUnit::MfmaCdna1, FactorType::F16, makeMfma32(8)},
     {MatrixUnit::MfmaCdna1, FactorType::F16, makeMfma16(16)},
@@ -111,6 +121,8 @@ static constexpr Row kRows[] = {
     {MatrixUnit::MmaSm80, FactorType::F16, makeMma(16)},
     {MatrixUnit::MmaSm80, FactorType::BF16, makeMma(16)},
     {MatrixUnit::MmaSm80, FactorType::I8, makeMma(32)},
+    {MatrixUnit::MmaSm80, FactorType::F16, makeMmaInOrder(16)},
+    {MatrixUnit::MmaSm80, FactorType::BF16, makeMmaInOrder(16)},
     {MatrixUnit::MmaSm80, FactorType::F32, makeMma(8, "mma16_tf32")},
 };
 
@@ -118,11 +130,17 @@ static constexpr Row kRows[] = {
 static constexpr int kQuad = 4;
 static constexpr int kMatrixRows = 8;
 
+/// Rows of P from a column of B of mma.sync to the next.
+static int getStepOfP(const MatrixInstruction &row) {
+  return row.pStep == 1 ? row.pParts : 1;
+}
+
 /// Matrix units of AMD index both factors by the lane; the fma row spreads a
-/// grid of lanes. Of mma.sync a column of B is every fourth row of P.
+/// grid of lanes. Of mma.sync a column of B is every fourth row of P, or every
+/// one.
 LaneMap MatrixInstruction::getRowOfP() const {
   if (kind == MatrixKind::Mma)
-    return {{{kQuad, 0, pParts}}};
+    return {{{kQuad, 0, getStepOfP(*this)}}};
   return {{{isFma() ? columns : 1, rows, 1}}};
 }
 
@@ -147,7 +165,7 @@ LaneMap MatrixInstruction::getFirstResult() const {
 /// Matrices of P: both chunks of a part, then those of the next. Of Q: both
 /// parts of a chunk, then those of the next, as the instruction's A has them.
 LaneMap MatrixInstruction::getMatrixRowOfP() const {
-  return {{{1, kMatrixRows, pParts}, {2 * kMatrixRows, 0, pStep}}};
+  return {{{1, kMatrixRows, getStepOfP(*this)}, {2 * kMatrixRows, 0, pStep}}};
 }
 
 LaneMap MatrixInstruction::getMatrixRowOfQ() const {

@@ -2,10 +2,13 @@
 """How fast each wgmma tile is on an NVIDIA GPU, beside cuDNN.
 
   gpu_tiles.py pack FOLDER [--direction fwd|bwd|wrw] [--type bf16|tf32]
-               [--dnn-opt PATH] [--list FILE] [--best N] [--ptxas PATH]
+               [--dnn-opt PATH] [--list FILE] [--best N] [--tiles TILE,...]
+               [--target CHIP] [--ptxas PATH]
       on the build machine: every tile of every problem, or the N that the model
-      likes best, compiled to PTX, or by ptxas to machine code; of backward
-      weights always the best
+      likes best, or those that are named ("m128n256k32-w2x4-d4-mma16"),
+      compiled to PTX, or by ptxas to machine code; of backward weights always
+      the best. For an older chip, whose kernels run on a newer one, too, the
+      tiles that the model likes best: sm_80's are all of mma.sync
   gpu_tiles.py run FOLDER [--repeats N]
       on the machine with the GPU: checks, then times unless N is 0
 
@@ -81,8 +84,8 @@ def assemble(ptxas, ptx):
 def compile_tile(options, config, tile):
     """The launches and the PTX of a tile, or None if it does not fit."""
     def run(stage):
-        command = [options.dnn_opt, "--problem", config, "--target", "sm_90",
-                   "--tile", tile, "--stop-after", stage]
+        command = [options.dnn_opt, "--problem", config, "--target",
+                   options.target, "--tile", tile, "--stop-after", stage]
         return subprocess.run(command, capture_output=True, text=True)
     gpu = run("gpu")
     if gpu.returncode:
@@ -99,15 +102,18 @@ def compile_tile(options, config, tile):
 
 def list_tiles(options, config):
     """The tiles to try of a problem."""
-    if not options.best and options.direction != "wrw":
+    if options.tiles:
+        return [f"igemm-{tile}" for tile in options.tiles.split(",")]
+    is_hopper = options.target == "sm_90"
+    if is_hopper and not options.best and options.direction != "wrw":
         return [f"igemm-{tile}-wgmma" if options.type == "bf16"
                 else f"igemm-{tile.replace('k64', 'k32')}-wgmma_tf32"
                 for tile in TILES]
-    command = [options.dnn_opt, "--problem", config, "--target", "sm_90",
-               "--list-tiles", str(options.best or 8)]
+    command = [options.dnn_opt, "--problem", config, "--target",
+               options.target, "--list-tiles", str(options.best or 8)]
     ranked = subprocess.run(command, capture_output=True, text=True).stdout
     tiles = [line.split()[0] for line in ranked.splitlines()]
-    return [tile for tile in tiles if "-wgmma" in tile]
+    return [tile for tile in tiles if "-wgmma" in tile or not is_hopper]
 
 
 def pack(options):
@@ -373,6 +379,8 @@ def main():
                         default="fwd")
     parser.add_argument("--type", choices=["bf16", "tf32"], default="bf16")
     parser.add_argument("--best", type=int, default=0)
+    parser.add_argument("--tiles", default="")
+    parser.add_argument("--target", default="sm_90")
     parser.add_argument("--ptxas")
     parser.add_argument("--dnn-opt", default="build/dev/bin/dnn-opt")
     parser.add_argument("--list", default="tools/bench/conv-h100.txt")

@@ -56,7 +56,7 @@ static void addGpuConversion(mlir::OpPassManager &kernels, const GpuTarget &) {
 
 /// Tensor maps are passed by value, in memory that a kernel only reads: the
 /// first arguments of a kernel, as many as its attribute says.
-static void finishModule(llvm::Module &module, const GpuTarget &) {
+static void passMapsByValue(llvm::Module &module) {
   constexpr uint64_t kBytes = 128, kAlignment = 64;
   llvm::LLVMContext &context = module.getContext();
   llvm::Type *map =
@@ -71,6 +71,21 @@ static void finishModule(llvm::Module &module, const GpuTarget &) {
       kernel.addParamAttr(i,
                           llvm::Attribute::get(context, "nvvm.grid_constant"));
     }
+  }
+}
+
+/// Upstream makes the shared memory of a launch a variable of no bytes of its
+/// own, which takes one.
+static void finishModule(llvm::Module &module, const GpuTarget &) {
+  constexpr unsigned kShared = 3;
+  passMapsByValue(module);
+  for (llvm::GlobalVariable &variable : module.globals()) {
+    auto *type = llvm::dyn_cast<llvm::ArrayType>(variable.getValueType());
+    if (variable.getAddressSpace() != kShared || !type ||
+        type->getNumElements() != 0)
+      continue;
+    variable.setInitializer(nullptr);
+    variable.setLinkage(llvm::GlobalValue::ExternalLinkage);
   }
 }
 

@@ -63,7 +63,11 @@ using Matrix = std::vector<std::vector<int>>;
 static void multiplyRow(const MatrixInstruction &row, const Registers &a,
                         const Registers &b, Matrix &sums) {
   int width = a.perRegister;
+  // Columns of B are dealt to the rows of P, or one part lies behind the other.
+  bool isDealt = row.pStep == 1;
   for (int part = 0; part < row.pParts; ++part) {
+    int first = isDealt ? part : part * row.accVector;
+    int apart = isDealt ? row.pParts : 1;
     Registers own(2, width);
     Matrix d(kLanes, std::vector<int>(4));
     for (int lane = 0; lane < kLanes; ++lane)
@@ -72,7 +76,7 @@ static void multiplyRow(const MatrixInstruction &row, const Registers &a,
     executeMma(a, own, row.k, d);
     for (int lane = 0; lane < kLanes; ++lane)
       for (int i = 0; i < 4; ++i)
-        sums[lane][i / 2 * row.getColumnRegs() + part + i % 2 * row.pParts] +=
+        sums[lane][i / 2 * row.getColumnRegs() + first + i % 2 * apart] +=
             d[lane][i];
   }
 }
@@ -159,13 +163,15 @@ static void expectProduct(const MatrixInstruction &row, const Matrix &sums,
 
 // Through the PTX ISA's fragments every lane gets the sums that the table says
 // it has: the neighbours along P of the columns that are its rows of Q. So it
-// is whether it reads chunks or matrices.
+// is whether it reads chunks or matrices, and in both orders of the rows of P.
 TEST(MatrixInstruction, MmaMultipliesAsThePtxIsaSays) {
   std::mt19937 random(1);
-  for (auto [type, elements] : {std::pair(FactorType::F16, 8),
-                                {FactorType::BF16, 8},
-                                {FactorType::I8, 16}}) {
-    auto row = findMatrixInstruction(*findTarget("sm_80"), "mma16", type);
+  for (auto [name, type, elements] : {std::tuple("mma16", FactorType::F16, 8),
+                                      {"mma16", FactorType::BF16, 8},
+                                      {"mma16", FactorType::I8, 16},
+                                      {"mma16t", FactorType::F16, 8},
+                                      {"mma16t", FactorType::BF16, 8}}) {
+    auto row = findMatrixInstruction(*findTarget("sm_80"), name, type);
     ASSERT_TRUE(row);
     auto fill = [&](int rows) {
       Matrix matrix(rows, std::vector<int>(4 * elements));
