@@ -89,10 +89,16 @@ static Status setInt8Result(Direction direction,
   return Status::ok();
 }
 
+/// What the environment says of tf32; NVIDIA's variable can only forbid it.
+static std::optional<bool> readTf32Override() {
+  if (getEnvBool("NVIDIA_TF32_OVERRIDE") == false)
+    return false;
+  return getEnvBool("MIOPEN_TF32_OVERRIDE");
+}
+
 /// The descriptor says, unless the environment does.
 static MathType getMathType(const miopenConvolutionDescriptor &conv) {
-  static const std::optional<bool> kOverride =
-      getEnvBool("MIOPEN_TF32_OVERRIDE");
+  static const std::optional<bool> kOverride = readTf32Override();
   const bool isAllowed = kOverride.value_or(conv.mathType == miopenMathDefault);
   return isAllowed ? MathType::Tf32 : MathType::Exact;
 }

@@ -14,6 +14,7 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
+#include <numeric>
 
 using namespace mlir;
 using namespace tessera;
@@ -37,6 +38,14 @@ TileConfig DepthwiseTile::toConfig() const {
                      std::to_string(threads) + "s" + std::to_string(parts);
   if (turns != 1)
     text += "n" + std::to_string(turns);
+  if (summed != 1)
+    text += "r" + std::to_string(summed);
+  if (tapParts != 1)
+    text += "k" + std::to_string(tapParts);
+  if (loadsAhead)
+    text += "a";
+  if (sharesFilters)
+    text += "l";
   return {"depthwise", text};
 }
 
@@ -51,6 +60,16 @@ ErrorOr<DepthwiseTile> tessera::parseDepthwiseTile(const TileConfig &config) {
     scanner.number(tile.turns);
     isPositive = tile.turns > 1; // What is not written is 1.
   }
+  if (scanner.consume("r")) {
+    scanner.number(tile.summed);
+    isPositive &= tile.summed > 1;
+  }
+  if (scanner.consume("k")) {
+    scanner.number(tile.tapParts);
+    isPositive &= tile.tapParts > 1;
+  }
+  tile.loadsAhead = scanner.consume("a");
+  tile.sharesFilters = scanner.consume("l");
   isPositive &= std::min({tile.groups, tile.rows, tile.columns, tile.threads,
                           tile.parts}) >= 1;
   if (!scanner.isDone() || !isPositive || tile.threads > 1024 ||
@@ -61,16 +80,62 @@ ErrorOr<DepthwiseTile> tessera::parseDepthwiseTile(const TileConfig &config) {
   return tile;
 }
 
+/// What the workgroup's threads want, in 16-byte pieces, to LDS; then `size`
+/// elements of it, which are this thread's.
+static Value loadThroughShared(PointBuilder &p, const DepthwiseTile &tile,
+                               Value flatFilter, Value groupBlock, Value thread,
+                               int64_t size) {
+  constexpr int64_t kBytes = 16;
+  auto type = cast<MemRefType>(flatFilter.getType());
+  int64_t total = type.getNumElements(), blocks = total / size;
+  int64_t bytes = type.getElementTypeBitWidth() / 8;
+  // Workgroups begin at multiples of this.
+  int64_t step = std::gcd(blocks, tile.threads) * size;
+  int64_t width = getAccessWidth(type, 0, std::gcd(kBytes / bytes, step));
+  int64_t pieces = llvm::divideCeilSigned(size, width);
+  Value shared =
+      p.makeShared(type.getElementType(), {pieces * width * tile.threads});
+  // The block of groups of the workgroup's first thread, in sizes that never
+  // are negative.
+  int64_t turns = llvm::divideCeilSigned(tile.threads, blocks) * blocks;
+  auto wrap = [&](Value value, int64_t length) -> Value {
+    return arith::RemUIOp::create(p.b, p.loc, value, p.index(length));
+  };
+  Value first = p.mul(
+      wrap(arith::SubIOp::create(p.b, p.loc, p.add(groupBlock, turns), thread),
+           blocks),
+      size);
+  for (int64_t i = 0; i < pieces; ++i) {
+    Value place = p.mul(p.add(thread, i * tile.threads), width);
+    Value piece =
+        p.loadBlock(flatFilter, 0, width, {wrap(p.add(first, place), total)});
+    p.storeShared(piece, shared, {place});
+  }
+  p.barrier();
+  PointBuilder::Values elements;
+  width = size & -size;
+  width = std::min(width, kBytes / bytes);
+  for (int64_t i = 0; i < size; i += width) {
+    Value piece = p.loadShared(shared, width, {p.add(p.mul(thread, size), i)});
+    for (int64_t j = 0; j < width; ++j)
+      elements.push_back(p.getElement(piece, j));
+  }
+  return p.makeBlock(elements);
+}
+
 GroupFilter::GroupFilter(PointBuilder &p, const ConvProgram &program,
-                         Value flatFilter, Value first, int64_t count)
+                         const DepthwiseTile &tile, Value flatFilter,
+                         Value groupBlock, Value thread)
     : channelsFirst(program.w.layout == dnn::Layout::NCHW),
       inputs(program.getInputsPerGroup()), rows(program.filter[0]),
       columns(program.filter[1]) {
-  int64_t perGroup = program.getOutputsPerGroup() * inputs * rows * columns;
-  Value block = p.convert(
-      p.loadBlock(flatFilter, 0, count * perGroup, p.mul(first, perGroup)),
-      program.getSumType());
-  for (int64_t i = 0; i < count * perGroup; ++i)
+  int64_t size =
+      tile.groups * program.getOutputsPerGroup() * inputs * rows * columns;
+  Value block =
+      thread ? loadThroughShared(p, tile, flatFilter, groupBlock, thread, size)
+             : p.loadBlock(flatFilter, 0, size, p.mul(groupBlock, size));
+  block = p.convert(block, program.getSumType());
+  for (int64_t i = 0; i < size; ++i)
     elements.push_back(p.getElement(block, i));
 }
 
@@ -172,44 +237,65 @@ static int64_t chooseGroups(const ConvProblem &conv) {
   return groups;
 }
 
-/// Registers that backward weights loads of x for a block of columns, all of
-/// them before the first product. Channels that do not lie together come one by
-/// one, each to a register of its own.
+/// Registers that backward weights has of both activations for a block of one
+/// row: a row of x, and the rows of gradients that the window spans. Channels
+/// that do not lie together come one by one, each to a register of its own.
 static int64_t countLoaded(const ConvProblem &conv, const DepthwiseTile &tile) {
   int64_t width = (tile.columns - 1) * conv.stride.w +
                   (conv.filter.w - 1) * conv.dilation.w + 1;
-  int64_t channels = tile.groups * (conv.inChannels / conv.groups);
-  int64_t bytes = getByteSize(conv.dataType);
-  if (conv.getInputStrides().c != 1)
-    bytes = std::max<int64_t>(bytes, 4);
-  return conv.filter.h * width * channels * bytes / 4;
+  int64_t inputs = conv.inChannels / conv.groups;
+  int64_t outputs = conv.outChannels / conv.groups;
+  auto getBytes = [&](const Strides &strides) -> int64_t {
+    int64_t bytes = getByteSize(conv.dataType);
+    return strides.c == 1 ? bytes : std::max<int64_t>(bytes, 4);
+  };
+  return tile.groups *
+         (conv.stride.h * width * inputs * getBytes(conv.getInputStrides()) +
+          conv.filter.h * tile.columns * outputs *
+              getBytes(conv.getOutputStrides())) /
+         4;
+}
+
+/// Gives a tile of backward weights at most `parts` parts, each with a strip or
+/// more; strips are no shorter than that takes.
+static void setParts(DepthwiseTile &tile, const ConvProblem &conv,
+                     int64_t parts) {
+  int64_t blocks = llvm::divideCeil(conv.in.h, tile.rows * conv.stride.h);
+  int64_t columnBlocks = llvm::divideCeil(conv.getOutput().w, tile.columns);
+  int64_t wide = conv.batch * columnBlocks;
+  int64_t segments = std::clamp<int64_t>(parts / wide, 1, blocks);
+  tile.turns = std::min<int64_t>(kMaxTurns, llvm::divideCeil(blocks, segments));
+  int64_t strips = wide * llvm::divideCeil(blocks, tile.turns);
+  parts = std::clamp<int64_t>(parts, 1, strips);
+  tile.parts = llvm::divideCeil(strips, llvm::divideCeil(strips, parts));
 }
 
 //===----------------------------------------------------------------------===//
 // NVIDIA's chips
 //===----------------------------------------------------------------------===//
 
-/// Neighbouring columns: of 4 to 8 those that overhang least, the most of them.
-static int64_t chooseEvenColumns(int64_t width) {
+/// Neighbouring columns: of 4 to 7 those that overhang least, the most of them.
+static int64_t chooseColumns(int64_t width) {
   auto countIdle = [&](int64_t columns) {
     return llvm::divideCeil(width, columns) * columns - width;
   };
-  int64_t best = 8;
-  for (int64_t columns = 7; columns >= 4; --columns)
+  int64_t best = 7;
+  for (int64_t columns = 6; columns >= 4; --columns)
     if (countIdle(columns) < countIdle(best))
       best = columns;
   return best;
 }
 
 /// As many groups as leave registers for a block of f32 beside their filters.
-static int64_t chooseFewGroups(const ConvProblem &conv) {
-  constexpr int64_t kMaxKept = 104, kMaxChannels = 4;
+static int64_t chooseFewGroups(const ConvProblem &conv,
+                               int64_t maxChannels = 4) {
+  constexpr int64_t kMaxKept = 104;
   int64_t inputs = conv.inChannels / conv.groups;
   int64_t outputs = conv.outChannels / conv.groups;
   int64_t perGroup = inputs * outputs * conv.filter.h * conv.filter.w;
   int64_t groups = 1;
   while (conv.groups % (2 * groups) == 0 &&
-         2 * groups * std::max(inputs, outputs) <= kMaxChannels &&
+         2 * groups * std::max(inputs, outputs) <= maxChannels &&
          2 * groups * perGroup <= kMaxKept)
     groups *= 2;
   return groups;
@@ -220,9 +306,19 @@ static int64_t getResidentThreads(const GpuTarget &target) {
   return int64_t(target.computeUnits) * 11 * target.waveSize;
 }
 
-/// Lanes hold channels; measured on an H100 for 3x3 and 7x7 (performance.md). A
-/// filter is dear to load, since its neighbours in memory are taps, so threads
-/// walk as many blocks with one as leaves enough threads.
+/// Elements of a thread's filter that are dear to load, since its neighbours in
+/// memory are taps, and to convert.
+static bool isDear(int64_t filterElements) { return filterElements > 64; }
+
+/// Whether LDS has room for what a workgroup's threads want, so many bytes
+/// each, and each finds whole dwords.
+static bool canShare(const DepthwiseTile &tile, int64_t bytes) {
+  constexpr int64_t kBytes = 32768;
+  return bytes % 4 == 0 && bytes * tile.threads <= kBytes;
+}
+
+/// Lanes hold channels; measured on an H100 for 3x3 and 7x7 (performance.md).
+/// Threads walk as many blocks with one dear filter as leaves enough threads.
 static DepthwiseTile chooseLongTile(const ConvProblem &conv,
                                     const GpuTarget &target) {
   DepthwiseTile tile;
@@ -233,22 +329,37 @@ static DepthwiseTile chooseLongTile(const ConvProblem &conv,
   int64_t stepH = isForward ? 1 : conv.stride.h;
   int64_t stepW = isForward ? 1 : conv.stride.w;
   int64_t taps = conv.filter.h * conv.filter.w;
-  int64_t owned = tile.groups *
-                  (isForward ? conv.outChannels : conv.inChannels) /
-                  conv.groups;
+  int64_t inputs = conv.inChannels / conv.groups;
+  int64_t outputs = conv.outChannels / conv.groups;
+  int64_t owned = tile.groups * (isForward ? outputs : inputs);
   auto isTooLarge = [&] {
     constexpr int64_t kMaxSums = 64, kManyProducts = 1536;
     int64_t pixels = tile.rows * tile.columns;
     return pixels * owned > kMaxSums || pixels * taps > kManyProducts;
   };
-  tile.rows = 2 * stepH;
-  tile.columns = chooseEvenColumns(llvm::divideCeil(result.w, stepW)) * stepW;
+  const bool keepsFilter = isDear(tile.groups * inputs * outputs * taps);
+  const bool isSquare = !keepsFilter && stepH * stepW == 1 &&
+                        result.w % 4 == 0 && result.h % 4 == 0;
+  tile.rows = isSquare ? 4 : 2;
+  tile.columns =
+      isSquare ? 4 : chooseColumns(llvm::divideCeil(result.w, stepW));
+  if (isForward && !keepsFilter && conv.stride.w > 1) {
+    // Windows share little: short threads that load 16 bytes at a time.
+    int64_t bytes = getByteSize(conv.dataType);
+    tile.groups = chooseFewGroups(conv, 16 / bytes);
+    owned = tile.groups * outputs;
+    tile.rows = tile.columns = bytes == 2 ? 2 : 1;
+  }
+  tile.rows = llvm::alignTo(tile.rows, stepH);
+  tile.columns *= stepW;
   while (isTooLarge() && tile.columns > stepW)
     tile.columns -= stepW;
   if (isTooLarge())
     tile.rows = stepH;
   int64_t blocks = llvm::divideCeil(result.h, tile.rows);
-  for (int64_t turns = 2; turns <= std::min(blocks, kMaxTurns); ++turns) {
+  constexpr int64_t kManyTurns = 7;
+  for (int64_t turns = 2; keepsFilter && turns <= std::min(blocks, kManyTurns);
+       ++turns) {
     DepthwiseTile longer = tile;
     longer.turns = turns;
     if (countPoints(conv, longer) < getResidentThreads(target))
@@ -256,22 +367,57 @@ static DepthwiseTile chooseLongTile(const ConvProblem &conv,
     if (blocks % turns == 0)
       tile.turns = turns;
   }
+  if (!keepsFilter)
+    tile.threads = 128;
+  tile.sharesFilters = countPoints(conv, tile) % tile.threads == 0 &&
+                       canShare(tile, tile.groups * inputs * outputs * taps *
+                                          getByteSize(conv.dataType));
   return tile;
 }
 
-/// Sums of as many threads as are resident: more would be more parts to add.
+/// Workgroups of several warps of each channel, as many as are resident, sum
+/// what those have: more would be more parts to add. Few sums leave registers
+/// to load ahead.
 static DepthwiseTile chooseResidentTile(const ConvProblem &conv,
                                         const GpuTarget &target) {
-  constexpr int64_t kMaxParts = 256;
   DepthwiseTile tile;
-  tile.groups = chooseFewGroups(conv);
-  tile.columns = chooseEvenColumns(conv.getOutput().w);
-  tile.threads = 64;
-  int64_t rows = conv.batch * conv.getOutput().h;
-  int64_t wanted = getResidentThreads(target) /
-                   std::max<int64_t>(1, countPoints(conv, tile));
-  int64_t parts = std::clamp<int64_t>(wanted, 1, std::min(rows, kMaxParts));
-  tile.parts = llvm::divideCeil(rows, llvm::divideCeil(rows, parts));
+  tile.groups = std::min<int64_t>(2, chooseFewGroups(conv));
+  int64_t inputs = conv.inChannels / conv.groups;
+  int64_t outputs = conv.outChannels / conv.groups;
+  int64_t perGroup = inputs * outputs * conv.filter.h * conv.filter.w;
+  const bool isHeavy = isDear(tile.groups * perGroup);
+  const bool isNarrow = getByteSize(conv.dataType) == 2;
+  int64_t width = conv.getOutput().w;
+  tile.columns = chooseColumns(width);
+  tile.rows = isNarrow && conv.stride.h == 1 ? 2 : 1;
+  // Threads of few sums hide better how long loads take than one of many.
+  if (isHeavy && inputs * outputs == 1 && conv.filter.h >= 5 &&
+      llvm::divideCeil(conv.filter.h, 2) * conv.dilation.h % conv.stride.h == 0)
+    tile.tapParts = 2;
+  else if (isHeavy)
+    tile.columns = std::min<int64_t>(tile.columns, 4);
+  // Of registers there are as many for one as for the other.
+  int64_t maxThreads = isHeavy ? 128 : 288, resident = isHeavy ? 3 : 2;
+  int64_t groupBlocks = conv.groups / tile.groups;
+  int64_t lanes = maxThreads / 4;
+  while (groupBlocks % lanes != 0)
+    --lanes;
+  // Groups that nothing divides are neighbours in the lanes nevertheless.
+  constexpr int64_t kFewLanes = 8, kMaxSummed = 8;
+  const bool isOdd = lanes < kFewLanes;
+  tile.summed = isOdd ? 1 : std::min(maxThreads / lanes, kMaxSummed);
+  tile.threads = isOdd ? 64 : lanes * tile.summed;
+  int64_t workgroups =
+      target.computeUnits * resident * (isOdd ? maxThreads / tile.threads : 1);
+  int64_t wanted =
+      workgroups * (tile.threads / tile.summed) / (groupBlocks * tile.tapParts);
+  setParts(tile, conv, std::max<int64_t>(1, wanted) * tile.summed);
+  if (tile.parts < tile.summed) {
+    tile.threads = lanes * tile.parts;
+    tile.summed = tile.parts;
+  }
+  constexpr int64_t kManyTurns = 5;
+  tile.loadsAhead = (!isHeavy || !isNarrow) && tile.turns >= kManyTurns;
   return tile;
 }
 
@@ -293,10 +439,9 @@ static DepthwiseTile chooseWeightsTile(const ConvProblem &conv,
   while (hasFewRegisters && tile.columns > 1 &&
          countLoaded(conv, tile) > kMaxLoaded)
     tile.columns /= 2;
-  int64_t rows = conv.batch * conv.getOutput().h;
   int64_t wanted = getWantedThreads(conv, target) /
                    std::max<int64_t>(1, countPoints(conv, tile));
-  tile.parts = std::clamp<int64_t>(wanted, 1, std::min(rows, kMaxParts));
+  setParts(tile, conv, std::min(wanted, kMaxParts));
   tile.threads = 64;
   return tile;
 }
@@ -355,8 +500,9 @@ std::vector<Candidate> Depthwise::getCandidates(const Problem &problem,
   const ConvProblem &conv = *problem.getConv();
   DepthwiseTile tile = chooseTile(conv, target);
   // Every byte once, at the bytes a compute unit gets of memory in a clock on
-  // CDNA3; and the products, of which a lane does one in two clocks.
-  constexpr double kBytesPerClock = 8, kLanes = 64;
+  // CDNA3 or an H100; and the products, of which a lane does one in two clocks.
+  const bool isNvidia = target.vendor == Vendor::Nvidia;
+  const double kBytesPerClock = isNvidia ? 12 : 8, kLanes = isNvidia ? 128 : 64;
   double bytes = double(conv.getInputElements() + conv.getOutputElements()) *
                  getByteSize(conv.dataType);
   double clocks =
@@ -364,6 +510,43 @@ std::vector<Candidate> Depthwise::getCandidates(const Problem &problem,
   double share = std::min(1.0, double(countPoints(conv, tile)) /
                                    getWantedThreads(conv, target));
   return {{tile.toConfig(), clocks / (target.computeUnits * share)}};
+}
+
+/// Whether the parts that a workgroup sums are of as many lanes each, which the
+/// groups share out, and few enough for LDS; and whether those of a filter are
+/// whole rows of gradients apart.
+static bool sumsEvenly(const dnn::ConvDims &d, const DepthwiseTile &tile) {
+  int64_t taps = llvm::divideCeilSigned(d.y, tile.tapParts);
+  if (tile.tapParts > 1 &&
+      (d.c != d.groups || d.k != d.groups || tile.tapParts > d.y ||
+       taps * d.dilationH % d.strideH != 0))
+    return false;
+  // What a workgroup's threads have of as many sums, in LDS.
+  constexpr int64_t kMaxShared = 8192;
+  return tile.summed == 1 ||
+         (tile.summed * tile.threads * tile.groups <= kMaxShared &&
+          tile.threads % tile.summed == 0 && tile.parts >= tile.summed &&
+          d.groups / tile.groups % (tile.threads / tile.summed) == 0);
+}
+
+/// Whether workgroups are whole, their threads' blocks of groups neighbours,
+/// and the filters of those fit LDS.
+static bool sharesEvenly(const ConvProgram &program,
+                         const DepthwiseTile &tile) {
+  if (!tile.sharesFilters)
+    return true;
+  bool isForward = program.hasDirection(dnn::ConvDirection::Forward);
+  const ConvTensor &result = isForward ? program.y : program.x;
+  int64_t points =
+      result.getType().getDimSize(0) *
+      llvm::divideCeilSigned(result.getSpatialSize(0), tile.rows * tile.turns) *
+      llvm::divideCeilSigned(result.getSpatialSize(1), tile.columns) *
+      (program.dims.groups / tile.groups);
+  MemRefType filter = program.w.getType();
+  int64_t bytes = filter.getNumElements() / program.dims.groups * tile.groups *
+                  filter.getElementTypeBitWidth() / 8;
+  return result.hasChannelsInnermost() && points % tile.threads == 0 &&
+         canShare(tile, bytes);
 }
 
 /// Whether `tile` is one for this convolution.
@@ -376,7 +559,9 @@ static bool fits(const ConvProgram &program, const DepthwiseTile &tile) {
   return program.x.getNumSpatial() == 2 && d.groups % tile.groups == 0 &&
          tile.groups * perGroup <= kMaxFilter &&
          tile.rows * tile.columns * d.y * d.x <= kMaxProducts &&
-         (isData ? tile.parts == 1 : tile.rows * tile.turns == 1) &&
+         (isData ? tile.parts * tile.summed * tile.tapParts == 1 &&
+                       !tile.loadsAhead && sharesEvenly(program, tile)
+                 : sumsEvenly(d, tile) && !tile.sharesFilters) &&
          (!isBackward ||
           (tile.rows % d.strideH == 0 && tile.columns % d.strideW == 0)) &&
          program.w.getType().getLayout().isIdentity() &&
@@ -384,7 +569,7 @@ static bool fits(const ConvProgram &program, const DepthwiseTile &tile) {
 }
 
 LogicalResult Depthwise::build(Operation *primitive, const TileConfig &config,
-                               const GpuTarget &) const {
+                               const GpuTarget &target) const {
   auto conv = dyn_cast<dnn::ConvOp>(primitive);
   if (!conv)
     return primitive->emitOpError("is no convolution");
@@ -395,10 +580,11 @@ LogicalResult Depthwise::build(Operation *primitive, const TileConfig &config,
   if (!fits(program, *tile))
     return conv.emitOpError()
            << "does not fit tile '" << config.toText() << "'";
+  const bool isByLane = target.vendor == Vendor::Nvidia;
   if (program.hasDirection(dnn::ConvDirection::BackwardWeights))
-    buildDepthwiseWeights(program, *tile);
+    buildDepthwiseWeights(program, *tile, isByLane);
   else
-    buildDepthwiseData(program, *tile);
+    buildDepthwiseData(program, *tile, isByLane);
   return success();
 }
 

@@ -4,19 +4,29 @@
 #define TESSERA_COMPILER_ALGORITHMS_DEPTHWISE_H
 
 #include "compiler/Algorithms/ConvProgram.h"
+#include "compiler/Algorithms/WindowBlock.h"
 #include "runtime/Base/ErrorOr.h"
 #include "runtime/Base/TileConfig.h"
 
 namespace tessera {
 
-/// "depthwise-g8p2q4t256s1", or "depthwise-g8p2q4t256s1n7". Plain data.
+/// "depthwise-g8p2q4t256s1", or "depthwise-g2p1q4t128s448n28r4". Plain data.
 struct DepthwiseTile {
   int64_t groups = 1;  ///< Neighbouring groups of a thread.
-  int64_t rows = 1;    ///< Result rows of a thread,
-  int64_t columns = 1; ///< and columns.
+  int64_t rows = 1;    ///< Rows of a block of results (backward weights: of
+  int64_t columns = 1; ///< gradients), and columns.
   int64_t threads = 256;
-  int64_t parts = 1; ///< Backward weights: parts of the sums.
-  int64_t turns = 1; ///< The others: blocks of rows that a thread walks.
+  int64_t parts = 1;    ///< Backward weights: parts of the sums,
+  int64_t summed = 1;   ///< of which a workgroup sums so many.
+  int64_t tapParts = 1; ///< Threads that share out a filter's rows.
+  int64_t turns = 1;    ///< Blocks, one below the other, that a thread walks.
+  /// Backward weights: whether a block loads what the next one needs.
+  bool loadsAhead = false;
+  /// The others: whether a workgroup loads its filters together, to LDS.
+  bool sharesFilters = false;
+
+  /// Parts that a second launch sums.
+  int64_t getPartBlocks() const { return (parts + summed - 1) / summed; }
 
   TileConfig toConfig() const;
 };
@@ -27,9 +37,13 @@ ErrorOr<DepthwiseTile> parseDepthwiseTile(const TileConfig &config);
 /// The filter's elements for a thread's groups: they lie together.
 class GroupFilter {
 public:
-  /// Loads them from the groups [first, first + count).
+  /// Loads those of the groups from `groupBlock` * tile.groups on. `thread`, in
+  /// a workgroup that comes here as a whole and whose threads have neighbouring
+  /// blocks of groups, the first behind the last: they load their filters
+  /// together. Null where each loads its own.
   GroupFilter(PointBuilder &p, const ConvProgram &program,
-              mlir::Value flatFilter, mlir::Value first, int64_t count);
+              const DepthwiseTile &tile, mlir::Value flatFilter,
+              mlir::Value groupBlock, mlir::Value thread);
 
   /// Which of them belongs to output channel `output`, counted from the first
   /// group's first; input channel `input` of its group; row, column.
@@ -42,10 +56,30 @@ private:
   int64_t inputs, rows, columns;
 };
 
-/// Replace the convolution by its program.
-void buildDepthwiseData(const ConvProgram &program, const DepthwiseTile &tile);
-void buildDepthwiseWeights(const ConvProgram &program,
+/// What a thread of backward weights sees of the rows: each block's are rows of
+/// x as results, of which tile.rows rows of gradients are the newest source.
+WindowBlock getWeightsRows(const ConvProgram &program,
                            const DepthwiseTile &tile);
+
+/// How backward weights shares the images out: strips as wide as a block of
+/// columns, and as long as a thread's turns. Plain data.
+struct DepthwiseStrips {
+  DepthwiseStrips(const ConvProgram &program, const DepthwiseTile &tile);
+
+  int64_t columnBlocks;
+  int64_t perStrip; ///< Blocks of rows.
+  int64_t segments; ///< Strips, one below the other, of an image.
+  int64_t perPart;  ///< Strips.
+
+  /// The number of a block behind all rows of an image.
+  int64_t getOutside() const { return segments * perStrip; }
+};
+
+/// Replace the convolution by its program. `isByLane`: see PointBuilder.
+void buildDepthwiseData(const ConvProgram &program, const DepthwiseTile &tile,
+                        bool isByLane);
+void buildDepthwiseWeights(const ConvProgram &program,
+                           const DepthwiseTile &tile, bool isByLane);
 
 } // namespace tessera
 

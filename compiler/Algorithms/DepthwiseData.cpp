@@ -58,6 +58,8 @@ private:
   Row loadColumnRow(int64_t offset, int64_t channel);
   void addChannels(const Row &row, int64_t i, int64_t tap);
   void addColumns(const Row &row, int64_t i, int64_t tap, int64_t channel);
+  SmallVector<Row> loadRow(int64_t offset);
+  void addRow(SmallVector<Row> loaded, int64_t offset);
   void storeResult();
 
   /// The sum of pixel (row, column) of the block's channels, or of row and
@@ -78,8 +80,9 @@ private:
   WindowBlock rows, columns;
   bool channelsLast; ///< Vectors hold channels, else columns.
 
-  Value image, firstGroup, columnBlock; ///< This thread's point.
-  Value rowBlock;                       ///< Of the turn that is being written.
+  Value image, groupBlock, firstGroup, columnBlock; ///< This thread's point.
+  Value thread;   ///< Of those that share filters, else null.
+  Value rowBlock; ///< Of the turn that is being written.
   std::optional<GroupFilter> filter;
   PointBuilder::Values sums;
 };
@@ -97,9 +100,16 @@ void DepthwiseProgram::makePoint() {
                    : p.forEachPoint({images, groupBlocks, blocks[0], blocks[1]},
                                     tile.threads);
   image = point[0];
-  firstGroup = p.mul(point[channelsLast ? 3 : 1], tile.groups);
+  groupBlock = point[channelsLast ? 3 : 1];
+  firstGroup = p.mul(groupBlock, tile.groups);
   rowBlock = point[channelsLast ? 1 : 2];
   columnBlock = point[channelsLast ? 2 : 3];
+  if (!tile.sharesFilters)
+    return;
+  Value place = p.add(p.mul(image, blocks[0]), rowBlock);
+  place = p.add(p.mul(place, blocks[1]), columnBlock);
+  place = p.add(p.mul(place, groupBlocks), groupBlock);
+  thread = arith::RemUIOp::create(p.b, p.loc, place, p.index(tile.threads));
 }
 
 /// For channel `owned` of the thread's result channels, and channel `reduced`
@@ -123,10 +133,9 @@ DepthwiseProgram::Row DepthwiseProgram::loadChannelRow(int64_t offset) {
   Value h = p.add(p.mul(rowBlock, rows.getSourceStep()), offset);
   for (int64_t column : columns.getOffsets()) {
     Value w = p.add(p.mul(columnBlock, columns.getSourceStep()), column);
-    Value block = p.loadBlock(source.memory, source.getChannelDim(),
+    row[column] = p.loadBlock(source.memory, source.getChannelDim(),
                               tile.groups * sourcePer,
                               source.order(image, channel, {h, w}));
-    row[column] = p.convert(block, program.getSumType());
   }
   return row;
 }
@@ -140,6 +149,7 @@ void DepthwiseProgram::addChannels(const Row &row, int64_t i, int64_t tap) {
       for (int64_t channel = 0; channel < owned; ++channel)
         weights.push_back(getWeight(channel, reduced, tap, column));
       Value weight = p.makeBlock(weights);
+      SmallVector<std::pair<Value *, Value>> products;
       for (int64_t q = 0; q < tile.columns; ++q) {
         auto offset = columns.getOffset(q, column);
         if (!offset)
@@ -150,9 +160,9 @@ void DepthwiseProgram::addChannels(const Row &row, int64_t i, int64_t tap) {
               row.at(*offset), channel / resultPer * sourcePer + reduced));
         Value block = sourcePer == 1 && resultPer == 1 ? row.at(*offset)
                                                        : p.makeBlock(data);
-        Value &sum = getSum(i, q);
-        sum = p.mulAdd(block, weight, sum);
+        products.push_back({&getSum(i, q), block});
       }
+      p.mulAddAll(products, weight);
     }
 }
 
@@ -180,9 +190,8 @@ DepthwiseProgram::Row DepthwiseProgram::loadColumnRow(int64_t offset,
     bool isWhole = needed.size() > 1;
     int64_t start = isWhole ? first : needed.front();
     Value w = p.add(p.mul(columnBlock, step), start);
-    Value block = p.convert(p.loadBlock(source.memory, dim, isWhole ? width : 1,
-                                        source.order(image, c, {h, w})),
-                            program.getSumType());
+    Value block = p.loadBlock(source.memory, dim, isWhole ? width : 1,
+                              source.order(image, c, {h, w}));
     for (int64_t column : needed)
       row[column] = p.getElement(block, column - start);
   }
@@ -233,36 +242,55 @@ void DepthwiseProgram::storeResult() {
     }
 }
 
-/// The block of pixels at `rowBlock` and `columnBlock`.
+/// What the block needs of the source row at `offset`: all its channels, or the
+/// columns of each.
+SmallVector<DepthwiseProgram::Row> DepthwiseProgram::loadRow(int64_t offset) {
+  if (channelsLast)
+    return {loadChannelRow(offset)};
+  SmallVector<Row> loaded;
+  for (int64_t channel = 0; channel < tile.groups * sourcePer; ++channel)
+    loaded.push_back(loadColumnRow(offset, channel));
+  return loaded;
+}
+
+/// The products of the source row at `offset`.
+void DepthwiseProgram::addRow(SmallVector<Row> loaded, int64_t offset) {
+  for (Row &row : loaded)
+    for (auto &[column, element] : row)
+      element = p.convert(element, program.getSumType());
+  for (int64_t i = 0; i < tile.rows; ++i)
+    for (int64_t tap = 0; tap < rows.taps; ++tap) {
+      if (rows.getOffset(i, tap) != offset)
+        continue;
+      for (auto [channel, row] : llvm::enumerate(loaded))
+        if (channelsLast)
+          addChannels(row, i, tap);
+        else
+          addColumns(row, i, tap, channel);
+    }
+}
+
+/// The block of pixels at `rowBlock` and `columnBlock`. A row is loaded before
+/// the products of the one above it, which then hide that it takes time.
 void DepthwiseProgram::emitBlock() {
   int64_t owned = tile.groups * resultPer;
   int64_t count = tile.rows * (channelsLast ? tile.columns : owned);
   sums.assign(
       count, p.zero(program.getSumType(), channelsLast ? owned : tile.columns));
-  for (int64_t offset : rows.getOffsets()) {
-    SmallVector<Row> loaded;
-    if (channelsLast)
-      loaded.push_back(loadChannelRow(offset));
-    else
-      for (int64_t channel = 0; channel < tile.groups * sourcePer; ++channel)
-        loaded.push_back(loadColumnRow(offset, channel));
-    for (int64_t i = 0; i < tile.rows; ++i)
-      for (int64_t tap = 0; tap < rows.taps; ++tap) {
-        if (rows.getOffset(i, tap) != offset)
-          continue;
-        for (auto [channel, row] : llvm::enumerate(loaded))
-          if (channelsLast)
-            addChannels(row, i, tap);
-          else
-            addColumns(row, i, tap, channel);
-      }
+  SmallVector<int64_t> offsets = rows.getOffsets();
+  SmallVector<Row> next = loadRow(offsets.front());
+  for (auto [i, offset] : llvm::enumerate(offsets)) {
+    SmallVector<Row> loaded = std::move(next);
+    if (i + 1 < offsets.size())
+      next = loadRow(offsets[i + 1]);
+    addRow(std::move(loaded), offset);
   }
   storeResult();
 }
 
 void DepthwiseProgram::emit() {
   makePoint();
-  filter.emplace(p, program, flatFilter, firstGroup, tile.groups);
+  filter.emplace(p, program, tile, flatFilter, groupBlock, thread);
   Value firstBlock = p.mul(rowBlock, tile.turns);
   p.loop(tile.turns, {}, [&](Value turn, ValueRange) -> PointBuilder::Values {
     rowBlock = p.add(firstBlock, turn);
@@ -272,11 +300,12 @@ void DepthwiseProgram::emit() {
 }
 
 void tessera::buildDepthwiseData(const ConvProgram &program,
-                                 const DepthwiseTile &tile) {
+                                 const DepthwiseTile &tile, bool isByLane) {
   dnn::ConvOp conv = program.getConv();
   Value flat = flattenArgument(program.w.memory);
   OpBuilder b(conv);
   PointBuilder p(b, conv.getLoc());
+  p.isByLane = isByLane;
   DepthwiseProgram(p, program, tile, flat).emit();
   conv.erase();
 }

@@ -1,10 +1,13 @@
 //===- DepthwiseWeights.cpp - Few channels a group: backward weights ------===//
 //
-// A thread holds all sums of its groups' filters in registers and walks over
-// output rows, loading each row of both activations once. There are few
-// filters and many pixels, so that rows are shared out to parts. What these
-// leave has the groups last, which are neighbouring lanes: a second launch adds
-// the parts and puts the sums where the filter has them.
+// A thread holds all sums of its groups' filters in registers and walks down a
+// strip of an image, a few columns wide. The rows of gradients that the window
+// spans stay in registers, too, as they are in memory: so every row of either
+// activation is loaded once, and one of x converted once. There are few filters
+// and many pixels, so that strips are shared out to parts. The parts of a
+// workgroup are summed through LDS; what these leave has the groups last, which
+// are neighbouring lanes: a second launch adds it up and puts the sums where
+// the filter has them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,23 +31,59 @@ public:
       : p(p), program(program), tile(tile), workspace(workspace),
         inputs(program.getInputsPerGroup()),
         outputs(program.getOutputsPerGroup()),
+        rows(getWeightsRows(program, tile)),
         columns{program.filter[1],    program.strides[1], program.pads[1],
-                program.dilations[1], tile.columns,       true} {}
+                program.dilations[1], tile.columns,       true},
+        rowOffsets(rows.getOffsets()), strips(program, tile) {
+    for (int64_t i = 0; i < rows.size; ++i)
+      if (llvm::any_of(llvm::seq(rows.taps), [&](int64_t tap) {
+            return rows.getOffset(i, tap).has_value();
+          }))
+        dataRows.push_back(i);
+  }
 
   void emit();
 
 private:
-  PointBuilder::Values emitRows();
-  PointBuilder::Values emitBlock(Value image, Value row, Value block,
-                                 ValueRange sums);
-  Value take(Value block, int64_t per, int64_t channel);
-  void store(ValueRange sums);
+  /// The thread's columns of one row, by their offsets: blocks of channels, not
+  /// converted.
+  using Row = std::map<int64_t, Value>;
 
+  void makePoint();
+  void setStrip(Value strip);
+  Row loadGradients(Value block, int64_t offset);
+  Row loadData(Value block, int64_t i);
+  PointBuilder::Values emitStrip(Value strip, ValueRange sums);
+  PointBuilder::Values loadRows(Value block);
+  PointBuilder::Values emitBlock(ValueRange loaded, ValueRange carried);
+  void addProducts(const Row &data, ArrayRef<Value> gradients, int64_t tap,
+                   PointBuilder::Values &sums);
+  Value take(Value block, int64_t per, int64_t channel);
+  void store(ArrayRef<Value> sums);
+  void storeSum(Value sum, Value index);
+
+  /// Whether each block needs all rows of the window, which then moves.
+  bool isMoving() const {
+    return rowOffsets.back() - rowOffsets.front() + 1 ==
+           static_cast<int64_t>(rowOffsets.size());
+  }
+  /// Rows of gradients that a block passes on to the next.
+  int64_t countKept() const {
+    return isMoving()
+               ? static_cast<int64_t>(rowOffsets.size()) - rows.getSourceStep()
+               : 0;
+  }
+  /// Of this thread, for each of its groups; of all.
+  int64_t countSums() const {
+    return outputs * inputs * rows.taps * columns.taps;
+  }
+  int64_t countElements() const {
+    return outputs * inputs * program.filter[0] * program.filter[1];
+  }
   /// Place among the sums, each a block of the thread's groups.
   int64_t getIndex(int64_t output, int64_t input, int64_t row,
                    int64_t column) const {
-    return ((output * inputs + input) * program.filter[0] + row) *
-               program.filter[1] +
+    return ((output * inputs + input) * rows.taps + row) * columns.taps +
            column;
   }
 
@@ -53,10 +92,94 @@ private:
   const DepthwiseTile &tile;
   Value workspace;         ///< Null if the sums are whole.
   int64_t inputs, outputs; ///< Channels of a group.
-  WindowBlock columns;
-  Value part, firstGroup; ///< This thread's point.
+  WindowBlock rows;        ///< Rows of x are the results.
+  WindowBlock columns;     ///< Columns of y are.
+  SmallVector<int64_t> rowOffsets;
+  SmallVector<int64_t> dataRows; ///< Rows of x in a block that a tap meets.
+  DepthwiseStrips strips;
+
+  Value part, firstGroup;         ///< This thread's point,
+  Value partBlock, inBlock, lane; ///< and with the workgroup's parts apart.
+  Value tapPart;                  ///< Of the filter's rows, if it has parts.
+  Value image, columnBlock, firstBlock; ///< Of the strip.
 };
 } // namespace
+
+//===----------------------------------------------------------------------===//
+// Strips
+//===----------------------------------------------------------------------===//
+
+WindowBlock tessera::getWeightsRows(const ConvProgram &program,
+                                    const DepthwiseTile &tile) {
+  return {llvm::divideCeilSigned(program.filter[0], tile.tapParts),
+          program.strides[0],
+          program.pads[0],
+          program.dilations[0],
+          tile.rows * program.strides[0],
+          /*isForward=*/false};
+}
+
+DepthwiseStrips::DepthwiseStrips(const ConvProgram &program,
+                                 const DepthwiseTile &tile)
+    : columnBlocks(
+          llvm::divideCeilSigned(program.y.getSpatialSize(1), tile.columns)) {
+  int64_t blocks = llvm::divideCeilSigned(program.x.getSpatialSize(0),
+                                          tile.rows * program.strides[0]);
+  perStrip = std::min(tile.turns, blocks);
+  segments = llvm::divideCeilSigned(blocks, perStrip);
+  perPart = llvm::divideCeilSigned(program.dims.n * segments * columnBlocks,
+                                   tile.getPartBlocks() * tile.summed);
+}
+
+/// Behind the last strip the image is outside, behind the last block of an
+/// image the rows of x are.
+void DepthwiseWeightsProgram::setStrip(Value strip) {
+  auto take = [&](int64_t size) -> Value {
+    if (size == 1)
+      return p.index(0);
+    Value length = p.index(size);
+    Value place = arith::RemUIOp::create(p.b, p.loc, strip, length);
+    strip = arith::DivUIOp::create(p.b, p.loc, strip, length);
+    return place;
+  };
+  columnBlock = take(strips.columnBlocks);
+  firstBlock = p.mul(take(strips.segments), strips.perStrip);
+  image = strip;
+}
+
+DepthwiseWeightsProgram::Row
+DepthwiseWeightsProgram::loadGradients(Value block, int64_t offset) {
+  const ConvTensor &y = program.y;
+  Row row;
+  Value h = p.add(p.mul(block, rows.getSourceStep()), offset);
+  if (tapPart)
+    h = p.add(h, p.mul(tapPart, -rows.taps * rows.dilation / rows.stride));
+  for (int64_t q = 0; q < tile.columns; ++q)
+    row[q] =
+        p.loadBlock(y.memory, y.getChannelDim(), tile.groups * outputs,
+                    y.order(image, p.mul(firstGroup, outputs),
+                            {h, p.add(p.mul(columnBlock, tile.columns), q)}));
+  return row;
+}
+
+/// Row `i` of the block.
+DepthwiseWeightsProgram::Row DepthwiseWeightsProgram::loadData(Value block,
+                                                               int64_t i) {
+  const ConvTensor &x = program.x;
+  Row row;
+  Value h = p.add(p.mul(block, rows.size), i);
+  for (int64_t offset : columns.getOffsets())
+    row[offset] = p.loadBlock(
+        x.memory, x.getChannelDim(), tile.groups * inputs,
+        x.order(
+            image, p.mul(firstGroup, inputs),
+            {h, p.add(p.mul(columnBlock, columns.getSourceStep()), offset)}));
+  return row;
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
 
 /// Channel `channel` of each of the thread's groups.
 Value DepthwiseWeightsProgram::take(Value block, int64_t per, int64_t channel) {
@@ -68,147 +191,294 @@ Value DepthwiseWeightsProgram::take(Value block, int64_t per, int64_t channel) {
   return p.makeBlock(elements);
 }
 
-/// The products of a block of columns of one output row.
-PointBuilder::Values DepthwiseWeightsProgram::emitBlock(Value image, Value row,
-                                                        Value block,
-                                                        ValueRange carried) {
-  const ConvTensor &x = program.x, &y = program.y;
-  Type type = program.getSumType();
-  PointBuilder::Values sums(carried), gradients;
-  for (int64_t q = 0; q < tile.columns; ++q)
-    gradients.push_back(p.convert(
-        p.loadBlock(y.memory, y.getChannelDim(), tile.groups * outputs,
-                    y.order(image, p.mul(firstGroup, outputs),
-                            {row, p.add(p.mul(block, tile.columns), q)})),
-        type));
-  for (int64_t tap = 0; tap < program.filter[0]; ++tap) {
-    Value h = p.add(p.mul(row, program.strides[0]),
-                    tap * program.dilations[0] - program.pads[0]);
-    std::map<int64_t, Value> data;
-    for (int64_t offset : columns.getOffsets())
-      data[offset] = p.convert(
-          p.loadBlock(x.memory, x.getChannelDim(), tile.groups * inputs,
-                      x.order(image, p.mul(firstGroup, inputs),
-                              {h, p.add(p.mul(block, columns.getSourceStep()),
-                                        offset)})),
-          type);
-    for (int64_t column = 0; column < columns.taps; ++column)
-      for (int64_t q = 0; q < tile.columns; ++q)
-        for (int64_t output = 0; output < outputs; ++output)
-          for (int64_t input = 0; input < inputs; ++input) {
-            Value &sum = sums[getIndex(output, input, tap, column)];
-            sum = p.mulAdd(
-                take(data[*columns.getOffset(q, column)], inputs, input),
-                take(gradients[q], outputs, output), sum);
-          }
+/// The products of a row of x with the row of gradients that `tap` makes of it.
+void DepthwiseWeightsProgram::addProducts(const Row &data,
+                                          ArrayRef<Value> gradients,
+                                          int64_t tap,
+                                          PointBuilder::Values &sums) {
+  for (int64_t q = 0; q < tile.columns; ++q) {
+    Value gradient = p.convert(gradients[q], program.getSumType());
+    for (int64_t output = 0; output < outputs; ++output)
+      for (int64_t input = 0; input < inputs; ++input) {
+        SmallVector<std::pair<Value *, Value>> products;
+        for (int64_t column = 0; column < columns.taps; ++column)
+          products.push_back(
+              {&sums[getIndex(output, input, tap, column)],
+               take(data.at(*columns.getOffset(q, column)), inputs, input)});
+        p.mulAddAll(products, take(gradient, outputs, output));
+      }
   }
+}
+
+/// What a block is the first to load: the rows of gradients that none has
+/// passed on to it, then its rows of x.
+PointBuilder::Values DepthwiseWeightsProgram::loadRows(Value block) {
+  PointBuilder::Values loaded;
+  for (int64_t offset : ArrayRef(rowOffsets).drop_front(countKept()))
+    for (auto &[q, element] : loadGradients(block, offset))
+      loaded.push_back(element);
+  for (int64_t i : dataRows)
+    for (auto &[offset, element] : loadData(block, i))
+      loaded.push_back(element);
+  return loaded;
+}
+
+/// The products of a block of rows of x. `carried` and what is returned: the
+/// sums, then the rows of gradients that are kept.
+PointBuilder::Values DepthwiseWeightsProgram::emitBlock(ValueRange loaded,
+                                                        ValueRange carried) {
+  PointBuilder::Values sums(carried.take_front(countSums()));
+  PointBuilder::Values gradients(carried.drop_front(countSums()));
+  int64_t fresh =
+      (rowOffsets.size() - countKept()) * static_cast<size_t>(tile.columns);
+  llvm::append_range(gradients, loaded.take_front(fresh));
+  loaded = loaded.drop_front(fresh);
+  for (int64_t i : dataRows) {
+    Row row;
+    for (int64_t offset : columns.getOffsets()) {
+      row[offset] = p.convert(loaded.front(), program.getSumType());
+      loaded = loaded.drop_front();
+    }
+    for (int64_t tap = 0; tap < rows.taps; ++tap)
+      if (auto offset = rows.getOffset(i, tap)) {
+        auto place = llvm::find(rowOffsets, *offset) - rowOffsets.begin();
+        addProducts(
+            row, ArrayRef(gradients).slice(place * tile.columns, tile.columns),
+            tap, sums);
+      }
+  }
+  llvm::append_range(sums,
+                     ArrayRef(gradients).take_back(countKept() * tile.columns));
   return sums;
 }
 
-/// All rows of this thread's part. Behind the last one the image is outside.
-PointBuilder::Values DepthwiseWeightsProgram::emitRows() {
-  int64_t height = program.y.getSpatialSize(0);
-  int64_t perPart = llvm::divideCeilSigned(program.dims.n * height, tile.parts);
-  int64_t blocks =
-      llvm::divideCeilSigned(program.y.getSpatialSize(1), tile.columns);
-  int64_t count = outputs * inputs * program.filter[0] * program.filter[1];
-  PointBuilder::Values sums(count, p.zero(program.getSumType(), tile.groups));
-  return p.loop(perPart, sums, [&](Value i, ValueRange carried) {
-    Value all = p.add(p.mul(part, perPart), i);
-    Value size = p.index(height);
-    Value image = arith::DivUIOp::create(p.b, p.loc, all, size);
-    Value row = arith::RemUIOp::create(p.b, p.loc, all, size);
-    return p.loop(blocks, carried, [&](Value block, ValueRange inner) {
-      return emitBlock(image, row, block, inner);
-    });
+/// Where the tile says so, a block's rows are loaded before the products of the
+/// block above it, which then hide that it takes time.
+PointBuilder::Values DepthwiseWeightsProgram::emitStrip(Value strip,
+                                                        ValueRange sums) {
+  setStrip(strip);
+  PointBuilder::Values carried(sums);
+  for (int64_t i = 0; i < countKept(); ++i)
+    for (auto &[q, element] : loadGradients(firstBlock, rowOffsets[i]))
+      carried.push_back(element);
+  auto count = static_cast<int64_t>(carried.size());
+  if (tile.loadsAhead)
+    llvm::append_range(carried, loadRows(firstBlock));
+  carried = p.loop(strips.perStrip, carried, [&](Value i, ValueRange inner) {
+    Value block = p.add(firstBlock, i);
+    if (!tile.loadsAhead)
+      return emitBlock(loadRows(block), inner);
+    // Behind the last block everything is outside.
+    Value isLast = arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::eq,
+                                         i, p.index(strips.perStrip - 1));
+    PointBuilder::Values next = loadRows(arith::SelectOp::create(
+        p.b, p.loc, isLast, p.index(strips.getOutside()), p.add(block, 1)));
+    PointBuilder::Values result =
+        emitBlock(inner.drop_front(count), inner.take_front(count));
+    llvm::append_range(result, next);
+    return result;
   });
+  carried.truncate(countSums());
+  return carried;
 }
 
-void DepthwiseWeightsProgram::store(ValueRange sums) {
-  const ConvTensor &w = program.w;
-  if (workspace) {
+//===----------------------------------------------------------------------===//
+// Sums
+//===----------------------------------------------------------------------===//
+
+/// Stores what is summed up of the filter's element at `index` among those of a
+/// group, which is `group`.
+static void emitElement(PointBuilder &p, const ConvProgram &program, Value sum,
+                        Value index, Value group, ValueRange arguments) {
+  // The index is ((output * inputs + input) * rows + row) * columns + column.
+  Value rest = index;
+  auto take = [&](int64_t size) -> Value {
+    Value length = p.index(size);
+    Value place = arith::RemUIOp::create(p.b, p.loc, rest, length);
+    rest = arith::DivUIOp::create(p.b, p.loc, rest, length);
+    return place;
+  };
+  Value column = take(program.filter[1]), row = take(program.filter[0]);
+  Value input = take(program.getInputsPerGroup());
+  Value output = p.add(p.mul(group, program.getOutputsPerGroup()), rest);
+  emitResult(p, program, sum, program.w.getChannelDim(),
+             program.w.order(output, input, {row, column}), arguments);
+}
+
+/// A block of the thread's groups; nothing if `index` is behind the last.
+void DepthwiseWeightsProgram::storeSum(Value sum, Value index) {
+  if (tapPart) {
+    Value isOwn = arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::ult,
+                                        index, p.index(countSums()));
+    index = arith::SelectOp::create(p.b, p.loc, isOwn,
+                                    p.add(index, p.mul(tapPart, countSums())),
+                                    p.index(countElements()));
+  }
+  if (workspace)
+    return p.storeBlock(sum, workspace, 2, {partBlock, index, firstGroup});
+  Value isElement = arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::ult,
+                                          index, p.index(countElements()));
+  for (int64_t group = 0; group < tile.groups; ++group)
+    emitElement(p, program, p.getElement(sum, group), index,
+                arith::SelectOp::create(p.b, p.loc, isElement,
+                                        p.add(firstGroup, group),
+                                        p.index(program.dims.groups)),
+                program.getArguments());
+}
+
+/// Each thread of those that hold the same groups sums every so many elements,
+/// as many at a time as LDS has room for.
+void DepthwiseWeightsProgram::store(ArrayRef<Value> sums) {
+  if (tile.summed == 1) {
     for (auto [i, sum] : llvm::enumerate(sums))
-      p.storeBlock(sum, workspace, 2, {part, p.index(i), firstGroup});
+      storeSum(sum, p.index(i));
     return;
   }
-  for (int64_t group = 0; group < tile.groups; ++group)
-    for (int64_t output = 0; output < outputs; ++output)
-      for (int64_t input = 0; input < inputs; ++input)
-        for (int64_t r = 0; r < program.filter[0]; ++r)
-          for (int64_t s = 0; s < program.filter[1]; ++s) {
-            Value sum =
-                p.getElement(sums[getIndex(output, input, r, s)], group);
-            PointBuilder::Values place = w.order(
-                p.add(p.mul(firstGroup, outputs), group * outputs + output),
-                p.index(input), {p.index(r), p.index(s)});
-            emitResult(p, program, sum, w.getChannelDim(), place,
-                       program.getArguments());
-          }
+  constexpr int64_t kBytes = 32768;
+  int64_t bytes = program.getSumType().getIntOrFloatBitWidth() / 8;
+  int64_t perSum = tile.threads * tile.groups;
+  int64_t room = std::max<int64_t>(1, kBytes / (perSum * bytes * tile.summed));
+  int64_t turns = llvm::divideCeilSigned(countSums(), room * tile.summed);
+  int64_t perThread = llvm::divideCeilSigned(countSums(), turns * tile.summed);
+  int64_t atOnce = perThread * tile.summed;
+  Value shared = p.makeShared(
+      program.getSumType(),
+      {atOnce, tile.summed, tile.threads / tile.summed * tile.groups});
+  Value place = p.mul(lane, tile.groups);
+  Value none = p.zero(program.getSumType(), tile.groups);
+  for (int64_t first = 0; first < countSums(); first += atOnce) {
+    if (first != 0)
+      p.barrier();
+    for (int64_t i = 0; i < atOnce; ++i)
+      p.storeShared(first + i < countSums() ? sums[first + i] : none, shared,
+                    {p.index(i), inBlock, place});
+    p.barrier();
+    for (int64_t i = 0; i < perThread; ++i) {
+      Value index = p.add(inBlock, i * tile.summed);
+      Value sum;
+      for (int64_t other = 0; other < tile.summed; ++other) {
+        Value term =
+            p.loadShared(shared, tile.groups, {index, p.index(other), place});
+        sum = sum ? p.addBlocks(sum, term) : term;
+      }
+      storeSum(sum, p.add(index, first));
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Together
+//===----------------------------------------------------------------------===//
+
+/// The parts that a workgroup sums are of whole rows of its threads.
+void DepthwiseWeightsProgram::makePoint() {
+  int64_t groupBlocks = program.dims.groups / tile.groups;
+  int64_t lanes = tile.threads / tile.summed;
+  const bool isSummed = tile.summed > 1, isSplit = tile.tapParts > 1;
+  SmallVector<int64_t> sizes = {tile.getPartBlocks()};
+  if (isSplit)
+    sizes.push_back(tile.tapParts);
+  if (isSummed)
+    sizes.append({groupBlocks / lanes, tile.summed, lanes});
+  else
+    sizes.push_back(groupBlocks);
+  ValueRange point = p.forEachPoint(sizes, tile.threads);
+  part = partBlock = point[0];
+  if (isSplit)
+    tapPart = point[1];
+  Value groupBlock = point[isSplit ? 2 : 1];
+  if (isSummed) {
+    inBlock = point.drop_back().back();
+    lane = point.back();
+    part = p.add(p.mul(partBlock, tile.summed), inBlock);
+    groupBlock = p.add(p.mul(groupBlock, lanes), lane);
+  }
+  firstGroup = p.mul(groupBlock, tile.groups);
 }
 
 void DepthwiseWeightsProgram::emit() {
-  ValueRange point = p.forEachPoint(
-      {tile.parts, program.dims.groups / tile.groups}, tile.threads);
-  part = point[0];
-  firstGroup = p.mul(point[1], tile.groups);
-  store(emitRows());
+  makePoint();
+  PointBuilder::Values sums(countSums(),
+                            p.zero(program.getSumType(), tile.groups));
+  int64_t parts = tile.getPartBlocks() * tile.summed;
+  store(p.loop(strips.perPart, sums, [&](Value i, ValueRange carried) {
+    return emitStrip(p.add(p.mul(i, parts), part), carried);
+  }));
 }
 
-/// A thread for each element of the filter.
-static void buildSum(const ConvProgram &program, Value workspace) {
+/// The sum of the parts from `first` on, every `step` parts, below `parts`.
+static Value sumParts(PointBuilder &p, Value memory, Value first, int64_t step,
+                      ValueRange element) {
   // Loads before the first sum, so that they are under way together; behind the
   // last part they give zero.
-  constexpr int64_t kAtOnce = 64, kThreads = 64;
+  constexpr int64_t kAtOnce = 64;
+  auto type = cast<MemRefType>(memory.getType());
+  int64_t count = llvm::divideCeilSigned(type.getDimSize(0), step);
+  int64_t turns = llvm::divideCeilSigned(count, kAtOnce);
+  int64_t atOnce = llvm::divideCeilSigned(count, turns);
+  Value none = p.zero(type.getElementType(), 1);
+  return p.loop(turns, none, [&](Value turn, ValueRange carried) {
+    PointBuilder::Values elements;
+    for (int64_t i = 0; i < atOnce; ++i) {
+      Value part = p.mul(p.add(p.mul(turn, atOnce), i), step);
+      elements.push_back(p.loadBlock(
+          memory, 2, 1, {p.add(part, first), element[0], element[1]}));
+    }
+    Value next = carried[0];
+    for (Value element : elements)
+      next = p.addBlocks(next, element);
+    return PointBuilder::Values{next};
+  })[0];
+}
+
+/// The threads of an element of the filter are as many as leave each but few
+/// parts, and it is one of them that stores what they have.
+static void buildSum(const ConvProgram &program, Value workspace) {
+  constexpr int64_t kFewParts = 16, kMaxSlices = 8, kThreads = 64;
   func::FuncOp function = appendKernel(program.getConv(), "_sum");
   OpBuilder b(function.getBody().front().getTerminator());
   PointBuilder p(b, program.getConv().getLoc());
   auto type = cast<MemRefType>(workspace.getType());
   Value memory =
       function.getArgument(cast<BlockArgument>(workspace).getArgNumber());
-  ValueRange point = p.forEachPoint(type.getShape().drop_front(), kThreads);
-  int64_t parts = type.getDimSize(0);
-  Value none = p.zero(type.getElementType(), 1);
-  int64_t turns = llvm::divideCeilSigned(parts, kAtOnce);
-  Value sum = p.loop(turns, none, [&](Value turn, ValueRange carried) {
-    PointBuilder::Values elements;
-    for (int64_t i = 0; i < std::min(parts, kAtOnce); ++i)
-      elements.push_back(p.loadBlock(
-          memory, 2, 1, {p.add(p.mul(turn, kAtOnce), i), point[0], point[1]}));
-    Value next = carried[0];
-    for (Value element : elements)
-      next = p.addBlocks(next, element);
-    return PointBuilder::Values{next};
-  })[0];
-
-  // The sum's number is ((output * inputs + input) * rows + row) * columns +
-  // column.
-  Value rest = point[0];
-  auto take = [&](int64_t size) -> Value {
-    Value length = p.index(size);
-    Value place = arith::RemUIOp::create(b, p.loc, rest, length);
-    rest = arith::DivUIOp::create(b, p.loc, rest, length);
-    return place;
-  };
-  Value column = take(program.filter[1]), row = take(program.filter[0]);
-  Value input = take(program.getInputsPerGroup());
-  Value output = p.add(p.mul(point[1], program.getOutputsPerGroup()), rest);
-  emitResult(p, program, sum, program.w.getChannelDim(),
-             program.w.order(output, input, {row, column}),
-             function.getArguments());
+  int64_t parts = type.getDimSize(0), groups = type.getDimSize(2);
+  int64_t slices = std::clamp<int64_t>(parts / kFewParts, 1, kMaxSlices);
+  int64_t lanes = std::min(groups, slices > 1 ? kThreads / 2 : kThreads);
+  while (groups % lanes != 0)
+    --lanes;
+  ValueRange point = p.forEachPoint(
+      {type.getDimSize(1), groups / lanes, slices, lanes}, slices * lanes);
+  Value index = point[0], slice = point[2], lane = point[3];
+  Value group = p.add(p.mul(point[1], lanes), lane);
+  Value sum = sumParts(p, memory, slice, slices, {index, group});
+  if (slices > 1) {
+    Value shared = p.makeShared(type.getElementType(), {slices, lanes});
+    p.storeShared(sum, shared, {slice, lane});
+    p.barrier();
+    sum = p.loadShared(shared, 1, {p.index(0), lane});
+    for (int64_t i = 1; i < slices; ++i)
+      sum = p.addBlocks(sum, p.loadShared(shared, 1, {p.index(i), lane}));
+    // Groups behind the last are not stored.
+    Value isFirst = arith::CmpIOp::create(b, p.loc, arith::CmpIPredicate::eq,
+                                          slice, p.index(0));
+    group = arith::SelectOp::create(b, p.loc, isFirst, group, p.index(groups));
+  }
+  emitElement(p, program, sum, index, group, function.getArguments());
 }
 
 void tessera::buildDepthwiseWeights(const ConvProgram &program,
-                                    const DepthwiseTile &tile) {
+                                    const DepthwiseTile &tile, bool isByLane) {
   dnn::ConvOp conv = program.getConv();
   Value workspace;
-  if (tile.parts > 1) {
+  if (tile.getPartBlocks() > 1) {
     int64_t groups = program.dims.groups;
     int64_t sums = program.w.getType().getNumElements() / groups;
-    workspace = addPartsWorkspace(conv, {tile.parts, sums, groups});
+    workspace = addPartsWorkspace(conv, {tile.getPartBlocks(), sums, groups});
     buildSum(program, workspace);
   }
   OpBuilder b(conv);
   PointBuilder p(b, conv.getLoc());
+  p.isByLane = isByLane;
   DepthwiseWeightsProgram(p, program, tile, workspace).emit();
   conv.erase();
 }

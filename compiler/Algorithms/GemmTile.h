@@ -36,6 +36,12 @@ struct GemmTile {
   bool isDirect = false;
   bool isTma = false;
   bool isPingPong = false; ///< Implies isTma.
+  /// Whether images stay in shared memory for all of their taps; of no text of
+  /// igemm's, but of groups (NarrowGroups.h).
+  bool isResident = false;
+
+  /// Whether a part of the reduction is a run of the pipeline's steps.
+  bool sharesSteps() const { return isTma || isResident; }
 
   /// Whether factors of f32 are rounded to tf32.
   bool isTf32() const { return mma.ends_with("_tf32"); }

@@ -59,16 +59,18 @@ static Value createPipeline(OpBuilder &b, Location loc, GemmViews views,
              : element.isF64()   ? element
                                  : b.getF32Type();
   Type tileD = makeType(tile.m, tile.n, sum);
-  auto copy = tile.isTma      ? dnn::CopyKind::Tma
-              : tile.isDirect ? dnn::CopyKind::DirectToLds
-                              : dnn::CopyKind::Registers;
+  auto copy = tile.isTma        ? dnn::CopyKind::Tma
+              : tile.isDirect   ? dnn::CopyKind::DirectToLds
+              : tile.isResident ? dnn::CopyKind::CpAsync
+                                : dnn::CopyKind::Registers;
   auto pipeline = dnn::PipelineOp::create(
       b, loc, tileD, views.reduce, tile.k, tile.buffers, copy,
       tile.isTma ? dnn::SyncKind::Mbarrier : dnn::SyncKind::Barrier,
-      tile.isTma ? dnn::ScheduleKind::Natural : dnn::ScheduleKind::Pinned,
+      tile.sharesSteps() ? dnn::ScheduleKind::Natural
+                         : dnn::ScheduleKind::Pinned,
       getRoles(context, tile),
-      tile.isTma && tile.parts > 1 ? b.getI64IntegerAttr(tile.parts)
-                                   : IntegerAttr());
+      tile.sharesSteps() && tile.parts > 1 ? b.getI64IntegerAttr(tile.parts)
+                                           : IntegerAttr());
 
   OpBuilder::InsertionGuard guard(b);
   Block *load = b.createBlock(&pipeline.getLoad(), {}, b.getIndexType(), loc);

@@ -179,6 +179,11 @@ Status ImplicitGemm::check(const Problem &problem, const GpuTarget &) const {
   return Status::ok();
 }
 
+/// Groups that fill no copy by TMA, so that the other tiles are worth a look.
+static bool hasNarrowGroups(const ConvProblem &problem) {
+  return problem.groups > 1 && problem.inChannels / problem.groups < 64;
+}
+
 std::vector<Candidate>
 ImplicitGemm::getCandidates(const Problem &problem,
                             const GpuTarget &target) const {
@@ -190,7 +195,7 @@ ImplicitGemm::getCandidates(const Problem &problem,
                            conv.getOutputElements()) *
                           elementBytes);
   std::vector<Candidate> candidates = getTmaCandidates(conv, target);
-  if (!candidates.empty())
+  if (!candidates.empty() && !hasNarrowGroups(conv))
     return candidates;
   for (const GemmShape &shape : shapes.shapes) {
     GemmTile tile = makeGemmTile(shapes, shape, elementBytes);

@@ -2,7 +2,9 @@
 
 #include "compiler/Algorithms/PointBuilder.h"
 
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
@@ -110,6 +112,8 @@ int64_t PointBuilder::getBlockSize(Value block) {
 Value PointBuilder::getElement(Value block, int64_t i) {
   if (getBlockSize(block) == 1)
     return block;
+  if (auto made = block.getDefiningOp<vector::FromElementsOp>())
+    return made.getElements()[i];
   return vector::ExtractOp::create(b, loc, block, i);
 }
 
@@ -181,6 +185,35 @@ void PointBuilder::storeBlock(Value block, Value memory, int64_t dim,
 }
 
 //===----------------------------------------------------------------------===//
+// Shared memory
+//===----------------------------------------------------------------------===//
+
+Value PointBuilder::makeShared(Type element, ArrayRef<int64_t> shape) {
+  auto space =
+      gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
+  auto type =
+      MemRefType::get(shape, element, MemRefLayoutAttrInterface(), space);
+  return memref::AllocaOp::create(b, loc, type);
+}
+
+Value PointBuilder::loadShared(Value shared, int64_t count, ValueRange place) {
+  auto type = cast<MemRefType>(shared.getType());
+  if (count == 1)
+    return memref::LoadOp::create(b, loc, shared, place);
+  return vector::LoadOp::create(
+      b, loc, VectorType::get(count, type.getElementType()), shared, place);
+}
+
+void PointBuilder::storeShared(Value block, Value shared, ValueRange place) {
+  if (isa<VectorType>(block.getType()))
+    vector::StoreOp::create(b, loc, block, shared, place);
+  else
+    memref::StoreOp::create(b, loc, block, shared, place);
+}
+
+void PointBuilder::barrier() { gpu::BarrierOp::create(b, loc); }
+
+//===----------------------------------------------------------------------===//
 // Arithmetic
 //===----------------------------------------------------------------------===//
 
@@ -208,4 +241,21 @@ Value PointBuilder::mulAdd(Value lhs, Value rhs, Value acc) {
   if (isa<IntegerType>(getElementTypeOrSelf(lhs)))
     return addBlocks(arith::MulIOp::create(b, loc, lhs, rhs), acc);
   return math::FmaOp::create(b, loc, lhs, rhs, acc);
+}
+
+void PointBuilder::mulAddAll(ArrayRef<std::pair<Value *, Value>> sums,
+                             Value factor) {
+  if (!isByLane) {
+    for (auto &[sum, block] : sums)
+      *sum = mulAdd(block, factor, *sum);
+    return;
+  }
+  SmallVector<Values> next(sums.size());
+  for (int64_t lane = 0; lane < getBlockSize(factor); ++lane)
+    for (auto [i, pair] : llvm::enumerate(sums))
+      next[i].push_back(mulAdd(getElement(pair.second, lane),
+                               getElement(factor, lane),
+                               getElement(*pair.first, lane)));
+  for (auto [i, pair] : llvm::enumerate(sums))
+    *pair.first = makeBlock(next[i]);
 }

@@ -31,6 +31,9 @@ public:
 
   mlir::OpBuilder &b;
   mlir::Location loc;
+  /// Whether mulAddAll() writes products lane by lane, for chips without
+  /// arithmetic on pairs.
+  bool isByLane = false;
 
   /// Makes the op and leaves the builder at the start of its body, whose
   /// arguments are the result.
@@ -69,12 +72,26 @@ public:
   void storeBlock(mlir::Value block, mlir::Value memory, int64_t dim,
                   mlir::ValueRange coordinates);
 
+  // Memory that a workgroup's threads share.
+  mlir::Value makeShared(mlir::Type element, mlir::ArrayRef<int64_t> shape);
+  /// Of `count` elements from `place` on along the last dimension.
+  mlir::Value loadShared(mlir::Value shared, int64_t count,
+                         mlir::ValueRange place);
+  void storeShared(mlir::Value block, mlir::Value shared,
+                   mlir::ValueRange place);
+  /// All threads of the workgroup come here, and what was stored is seen.
+  void barrier();
+
   // Arithmetic on blocks of one size.
   /// Extended or rounded to `element`.
   mlir::Value convert(mlir::Value block, mlir::Type element);
   mlir::Value addBlocks(mlir::Value lhs, mlir::Value rhs);
   /// lhs * rhs + acc, rounded once if of floats.
   mlir::Value mulAdd(mlir::Value lhs, mlir::Value rhs, mlir::Value acc);
+  /// To each sum its block times `factor`. The products of a lane follow each
+  /// other, if that is wanted: then they read `factor` from its register once.
+  void mulAddAll(mlir::ArrayRef<std::pair<mlir::Value *, mlir::Value>> sums,
+                 mlir::Value factor);
 };
 
 } // namespace tessera

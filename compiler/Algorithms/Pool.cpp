@@ -101,14 +101,19 @@ Status Pool::check(const Problem &problem, const GpuTarget &) const {
 
 /// The tile that was best on an H100, or at most 6 % behind, whatever the
 /// direction: 16 bytes an access, and no more than one of them to store, since
-/// many short threads have more loads under way than few long ones. Rows that
-/// no vector divides want a square, whose loads are shared.
+/// many short threads have more loads under way than few long ones. Windows
+/// that move by single rows share most of them between two; rows that no vector
+/// divides want a block, whose loads are shared.
 static PoolTile getShortTile(const PoolGeometry &g) {
   constexpr int64_t kBytes = 16;
+  const bool sharesRows = g.dims.strides[1] == 1 && g.dims.window[1] > 2;
   if (g.x.hasChannelsLast())
-    return {static_cast<int>(g.x.getVectorLength(kChannel)), 1, 1};
+    return {static_cast<int>(g.x.getVectorLength(kChannel)), sharesRows ? 2 : 1,
+            1};
   if (g.x.getVectorLength(kColumn) * g.x.elementBytes < kBytes)
-    return {1, 2, 2};
+    return !sharesRows                           ? PoolTile{1, 2, 2}
+           : g.isForward || g.x.elementBytes < 4 ? PoolTile{1, 4, 2}
+                                                 : PoolTile{1, 1, 4};
   int64_t columns = kBytes / (g.x.elementBytes * g.dims.strides[2]);
   return {1, 1, static_cast<int>(llvm::bit_floor(uint64_t(columns) | 1))};
 }

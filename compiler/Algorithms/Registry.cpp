@@ -11,6 +11,7 @@ std::span<const Algorithm *const> tessera::getAlgorithms() {
   static const std::array kAlgorithms = {
       &getImplicitGemm(),
       &getStem(),
+      &getNarrowGroups(),
       &getPacked(),
       &getDepthwise(),
       &getGeneralConv(),

@@ -11,6 +11,7 @@ class Algorithm;
 const Algorithm &getDepthwise();
 const Algorithm &getGeneralConv();
 const Algorithm &getImplicitGemm();
+const Algorithm &getNarrowGroups();
 const Algorithm &getPacked();
 const Algorithm &getStem();
 const Algorithm &getPool();

@@ -1,7 +1,6 @@
 //===- Epilogue.cpp - From accumulators to the output tensor --------------===//
 
 #include "compiler/Conversion/Epilogue.h"
-#include "compiler/Conversion/StoreView.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
@@ -253,4 +252,40 @@ void tessera::emitEpilogue(Emitter &e, dnn::TileStoreOp store,
                        placesQ[i]);
     }
   }
+}
+
+//===----------------------------------------------------------------------===//
+// Neighbours that are in no fragment of TileMma
+//===----------------------------------------------------------------------===//
+
+Value tessera::loadNeighbours(Emitter &e, const StoreView &view, int64_t offset,
+                              int64_t count) {
+  StorePlace placeQ = view.locateQ(view.dependsOnQ() ? offset : 0,
+                                   /*isAnywhere=*/true);
+  const int64_t width = view.dependsOnP() ? view.getWidth(count) : 1;
+  SmallVector<Value> elements;
+  for (int64_t first = 0; first < count; first += width) {
+    if (first > 0 && !view.dependsOnP()) {
+      elements.push_back(elements.front());
+      continue;
+    }
+    StorePlace placeP = view.locateP(first, /*isAnywhere=*/true);
+    llvm::append_range(elements,
+                       unpackLoaded(e, view.load(placeP, placeQ, width),
+                                    view.getAccess().getElementType(), width));
+  }
+  auto type = VectorType::get(count, e.b.getF32Type());
+  return vector::FromElementsOp::create(e.b, e.loc, type, elements);
+}
+
+void tessera::storeNeighbours(Emitter &e, const StoreView &view, Value value,
+                              int64_t offset, Value valid) {
+  value = roundTo(e, view.getAccess().getElementType(), value);
+  const int64_t count = cast<VectorType>(value.getType()).getNumElements();
+  const int64_t width = view.getWidth(count);
+  StorePlace placeQ = view.locateQ(offset);
+  placeQ.valid = e.both(placeQ.valid, valid);
+  for (int64_t first = 0; first < count; first += width)
+    view.store(packForStore(e, value, first, width), view.locateP(first),
+               placeQ);
 }

@@ -10,6 +10,7 @@
 #define TESSERA_COMPILER_CONVERSION_EPILOGUE_H
 
 #include "compiler/Conversion/GlobalBuffer.h"
+#include "compiler/Conversion/StoreView.h"
 #include "compiler/Conversion/TileMma.h"
 
 #include "mlir/IR/IRMapping.h"
@@ -42,6 +43,16 @@ mlir::Value applyEpilogue(Emitter &e, mlir::Region &region,
 mlir::IRMapping
 mapEpilogueScalars(Emitter &e, mlir::Region &region, mlir::Type accumulator,
                    llvm::function_ref<mlir::Value(mlir::Value)> getScalar);
+
+/// `count` neighbours along P of a view, as a vector of f32: from the lane's
+/// first on, `offset` places behind it along Q.
+mlir::Value loadNeighbours(Emitter &e, const StoreView &view, int64_t offset,
+                           int64_t count);
+
+/// Rounds a vector of f32 and stores it at such a place, where `valid`, which
+/// may be null, is true.
+void storeNeighbours(Emitter &e, const StoreView &view, mlir::Value value,
+                     int64_t offset, mlir::Value valid);
 
 } // namespace tessera
 

@@ -10,6 +10,7 @@
 #include "compiler/Conversion/PointMemory.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -53,6 +54,9 @@ private:
   void emitCoordinates(Emitter &e);
   void setCoordinate(Emitter &e, unsigned dim, Value value, bool isUniform);
   void emitLoops(Emitter &e);
+  LogicalResult checkShared();
+  SmallVector<memref::AllocaOp> getShared();
+  void lowerShared(Emitter &e);
   void lowerAccesses(Emitter &e);
 
   func::FuncOp function;
@@ -122,6 +126,35 @@ void PointLowering::makePartition() {
   for (unsigned dim = partition.loops; dim <= sizes.size(); ++dim)
     if (getProduct(sizes.drop_front(dim)) % threads == 0)
       partition.blocks = dim;
+}
+
+/// A barrier is for whole workgroups that all come to it; and what is shared
+/// does not outlive the op.
+LogicalResult PointLowering::checkShared() {
+  bool isWhole =
+      partition.loops == 0 &&
+      partition.points % static_cast<int64_t>(points.getThreads()) == 0;
+  WalkResult result = points.walk([&](gpu::BarrierOp barrier) {
+    if (isWhole && barrier->getParentOp() == points)
+      return WalkResult::advance();
+    barrier.emitOpError(
+        "needs whole workgroups, and to be in no loop or branch");
+    return WalkResult::interrupt();
+  });
+  for (memref::AllocaOp shared : getShared()) {
+    auto space = dyn_cast_or_null<gpu::AddressSpaceAttr>(
+        shared.getType().getMemorySpace());
+    if (space && space.getValue() == gpu::AddressSpace::Workgroup &&
+        shared.getType().hasStaticShape())
+      continue;
+    shared.emitOpError("needs a size, and a place in a workgroup's memory");
+    return failure();
+  }
+  return failure(result.wasInterrupted());
+}
+
+SmallVector<memref::AllocaOp> PointLowering::getShared() {
+  return llvm::to_vector(points.getBody().front().getOps<memref::AllocaOp>());
 }
 
 //===----------------------------------------------------------------------===//
@@ -209,6 +242,22 @@ void PointLowering::moveBody() {
                                                 body.getOperations());
 }
 
+/// Gives the body the kernel's LDS buffers, and the chip's barrier.
+void PointLowering::lowerShared(Emitter &e) {
+  auto shared = llvm::to_vector(kernel.getOps<memref::AllocaOp>());
+  for (auto [buffer, memory] :
+       llvm::zip(kernel.getWorkgroupAttributions(), shared)) {
+    memory.replaceAllUsesWith(buffer);
+    memory.erase();
+  }
+  OpBuilder::InsertionGuard guard(e.b);
+  kernel.walk([&](gpu::BarrierOp barrier) {
+    e.b.setInsertionPoint(barrier);
+    device.emitLdsBarrier(e);
+    barrier.erase();
+  });
+}
+
 /// Replaces the accesses, whose memory is still an argument of the function.
 void PointLowering::lowerAccesses(Emitter &e) {
   SmallPtrSet<Value, 4> stored;
@@ -236,12 +285,25 @@ LogicalResult PointLowering::run() {
   if (failed(checkFunction()))
     return failure();
   makePartition();
+  if (failed(checkShared()))
+    return failure();
+  SmallVector<Type> lds;
+  for (memref::AllocaOp shared : getShared())
+    lds.push_back(shared.getType());
   kernel =
-      createKernel(function, {}, points.getThreads(), partition.workgroups);
+      createKernel(function, lds, points.getThreads(), partition.workgroups);
+  // Vectors are moved as one, which not every vendor's linker knows to align.
+  constexpr int64_t kAlignment = 16;
+  Builder attributes(kernel.getContext());
+  for (unsigned i = 0; i < lds.size(); ++i)
+    kernel.setWorkgroupAttributionAttr(
+        i, attributes.getStringAttr(LLVM::LLVMDialect::getAlignAttrName()),
+        attributes.getI64IntegerAttr(kAlignment));
   moveBody();
   Block &entry = kernel.getBody().front();
   OpBuilder b = OpBuilder::atBlockBegin(&entry);
   Emitter e(b, function.getLoc(), &entry, device);
+  lowerShared(e);
   lowerAccesses(e);
   function.erase();
   return success();

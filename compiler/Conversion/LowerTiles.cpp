@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Conversion/Ampere/LowerAmpere.h"
 #include "compiler/Conversion/DirectCopy.h"
 #include "compiler/Conversion/Epilogue.h"
 #include "compiler/Conversion/GlobalBuffer.h"
@@ -446,8 +447,9 @@ struct LowerTiles : tessera::impl::LowerTilesBase<LowerTiles> {
     TileProgram program;
     if (failed(matchTileProgram(function, device.getTarget(), program)))
       return failure();
-    if (program.isTma()) {
-      if (failed(lowerHopper(program, device)))
+    if (program.isTma() || program.isAmpere()) {
+      if (failed(program.isTma() ? lowerHopper(program, device)
+                                 : lowerAmpere(program, device)))
         return failure();
       function.erase();
       return success();

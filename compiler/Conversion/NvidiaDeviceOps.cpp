@@ -314,7 +314,8 @@ void NvidiaDeviceOps::atomicAdd(Emitter &e, Value value, CheckedMemory memory,
 }
 
 /// cp.async of 16 bytes, of which it reads none and fills in zeros where the
-/// lane is out of range.
+/// lane is out of range. Each lane says where in LDS: the immediate is the
+/// memory's alone.
 void NvidiaDeviceOps::loadToLds(Emitter &e, CheckedMemory memory,
                                 Value ldsPointer, int64_t bytes, Value lane,
                                 Value uniform, int64_t immediate) const {

@@ -199,7 +199,8 @@ LogicalResult tessera::matchTileProgram(func::FuncOp function,
                                         TileProgram &program) {
   if (failed(findOps(function, program)))
     return failure();
-  if ((!program.isTma() && failed(checkPipelineSupport(program, target))) ||
+  const bool isElsewhere = program.isTma() || program.isAmpere();
+  if ((!isElsewhere && failed(checkPipelineSupport(program, target))) ||
       failed(checkSignature(function)))
     return failure();
   for (auto [op, view] :
@@ -214,8 +215,9 @@ LogicalResult tessera::matchTileProgram(func::FuncOp function,
   if (failed(checkUses(program)) || failed(checkEpilogue(program)) ||
       failed(checkSizes(program)))
     return failure();
-  // What TMA and wgmma need is checked where they are lowered (Hopper).
-  if (program.isTma())
+  // What other instructions need is checked where they are lowered (Hopper,
+  // Ampere).
+  if (isElsewhere)
     return success();
   return checkTileSupport(program, target);
 }

@@ -54,6 +54,8 @@ struct TileProgram {
   /// by TMA, `instruction`, `walk` and `threads` are not set.
   bool isTma() { return pipeline.getCopy() == dnn::CopyKind::Tma; }
   bool isDirect() { return pipeline.getCopy() == dnn::CopyKind::DirectToLds; }
+  /// The same of a program whose images stay in shared memory (Ampere).
+  bool isAmpere() { return pipeline.getCopy() == dnn::CopyKind::CpAsync; }
   /// 32-bit registers of one lane that hold sums.
   int64_t getAccumulatorRegisters();
 

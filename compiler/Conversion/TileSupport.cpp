@@ -263,6 +263,23 @@ static LogicalResult chooseWalk(TileProgram &program) {
   return success();
 }
 
+/// A workgroup goes from one tile to the next behind whole turns, and each has
+/// a first tile.
+static LogicalResult checkTurns(TileProgram &program) {
+  std::optional<uint64_t> workgroups = program.tiles.getPersistent();
+  if (!workgroups)
+    return success();
+  if (program.walk.kind != ReductionWalk::Kind::Nested)
+    return program.tiles.emitOpError("is persistent, which needs an innermost "
+                                     "dimension that turns of the loop divide");
+  int64_t tiles = getProduct(program.tiles.getCounts());
+  if (static_cast<int64_t>(*workgroups) > tiles)
+    return program.tiles.emitOpError()
+           << "is persistent, but has " << tiles << " tiles for " << *workgroups
+           << " workgroups";
+  return success();
+}
+
 /// Direct copies bring whole chunks, and know no division.
 static LogicalResult checkDirectCopy(TileProgram &program,
                                      const GpuTarget &target) {
@@ -274,10 +291,6 @@ static LogicalResult checkDirectCopy(TileProgram &program,
            << "has copy direct_to_lds, which needs a reduction of two turns or "
               "more whose innermost dimension "
            << pipeline.getStep() << " divides";
-  if (program.tiles.getPersistent() &&
-      program.walk.kind != ReductionWalk::Kind::Nested)
-    return program.tiles.emitOpError("is persistent, which needs an innermost "
-                                     "dimension that turns of the loop divide");
   constexpr int64_t kMaxLoadsInFlight = 63;
   int64_t loads = 0;
   for (dnn::TileLoadOp load : {program.loadM, program.loadN}) {
@@ -379,5 +392,6 @@ LogicalResult tessera::checkTileSupport(TileProgram &program,
   return success(succeeded(checkResources(program, target)) &&
                  succeeded(checkLimits(program)) &&
                  succeeded(chooseWalk(program)) &&
-                 succeeded(checkDirectCopy(program, target)));
+                 succeeded(checkDirectCopy(program, target)) &&
+                 succeeded(checkTurns(program)));
 }

@@ -19,8 +19,8 @@ using tessera::Stage;
 /// The table of the pass's description.
 static ArrayRef<StringRef> getDialects(Stage stage) {
   static constexpr StringRef kDnn[] = {"builtin", "dnn", "func"};
-  static constexpr StringRef kTiled[] = {"builtin", "dnn", "func",  "arith",
-                                         "math",    "scf", "vector"};
+  static constexpr StringRef kTiled[] = {"builtin", "dnn",    "func", "arith",
+                                         "math",    "memref", "scf",  "vector"};
   static constexpr StringRef kGpu[] = {"builtin", "gpu",    "amdgpu", "rocdl",
                                        "nvvm",    "arith",  "math",   "memref",
                                        "scf",     "vector", "llvm"};
@@ -47,6 +47,8 @@ static bool isAllowed(Operation *op, Stage stage) {
   if (stage == Stage::Dnn && isInPrimitive(op))
     return isa<tessera::dnn::YieldOp>(op) || dialect == "arith" ||
            dialect == "math";
+  if (stage == Stage::Tiled && isa<gpu::BarrierOp>(op))
+    return true;
   if (dialect == "dnn")
     return stage != Stage::Gpu &&
            op->hasTrait<tessera::dnn::Primitive>() == (stage == Stage::Dnn);

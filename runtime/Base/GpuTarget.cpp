@@ -178,8 +178,11 @@ const GpuTarget *tessera::findTarget(std::string_view name) {
 std::string_view tessera::getTargetNames() {
   static const std::string names = [] {
     std::string text;
-    for (const GpuTarget &target : kTargets)
-      text += (text.empty() ? "" : ", ") + std::string(target.name);
+    for (std::span<const GpuTarget> table :
+         {std::span<const GpuTarget>(kTargets),
+          std::span<const GpuTarget>(kSmTargets)})
+      for (const GpuTarget &target : table)
+        text += (text.empty() ? "" : ", ") + std::string(target.name);
     return text;
   }();
   return names;

@@ -40,6 +40,12 @@ DEPTHWISE = {
     "dw_3x3": "n64c384h14w14-k384y3x3-p1x1-s1x1-d1x1-g384",
     "dw_7x7": "n64c192h28w28-k192y7x7-p3x3-s1x1-d1x1-g192",
 }
+# Tensors of 50 MB and more in bf16, and of 100 MB and more in f32.
+LARGE_DEPTHWISE = {
+    "dw_large_3x3": "n64c144h56w56-k144y3x3-p1x1-s1x1-d1x1-g144",
+    "dw_large_3x3s2": "n64c144h56w56-k144y3x3-p1x1-s2x2-d1x1-g144",
+    "dw_large_7x7": "n64c192h56w56-k192y7x7-p3x3-s1x1-d1x1-g192",
+}
 
 
 def list_problems():
@@ -53,24 +59,31 @@ def list_problems():
                     yield (f"{name}.{element}.{layout}.{direction}",
                            f"pool-{direction}-{mode}-{element}-{layout},"
                            f"{layout}-{sizes}-{index}")
-    for name, sizes in DEPTHWISE.items():
-        for direction in ("fwd", "bwd", "wrw"):
-            yield (f"{name}.bf16.nhwc.{direction}",
-                   f"conv-{direction}-bf16-nhwc,nhwc,nhwc-{sizes}")
+    for name, sizes in (DEPTHWISE | LARGE_DEPTHWISE).items():
+        for element in ("bf16", "f32") if name in LARGE_DEPTHWISE else ("bf16",):
+            for direction in ("fwd", "bwd", "wrw"):
+                yield (f"{name}.{element}.nhwc.{direction}",
+                       f"conv-{direction}-{element}-nhwc,nhwc,nhwc-{sizes}")
 
 
 DEPTHWISE_TILES = {
-    "dw_3x3": """g4p2q7t128s1 g4p2q7t256s1 g4p2q7t64s1n2 g2p2q7t64s1
-                 g2p4q7t64s1 g2p4q14t64s1 g2p7q7t64s1 g2p7q7t128s1 g4p4q7t64s1
-                 g2p2q14t128s1 g4p1q7t64s1 g4p1q7t128s1 g2p1q7t64s1 g2p1q14t64s1
-                 g8p1q7t64s1""",
-    "dw_7x7": """g2p2q7t128s1n7 g2p2q7t32s1n7 g2p2q7t64s1n14 g2p2q14t64s1n7
-                 g2p3q7t64s1n5 g2p2q7t64s1n5 g2p2q4t64s1n7 g2p1q14t128s1n7""",
-    "dw_3x3.wrw": """g4p1q14t64s224 g4p1q7t64s448 g2p1q14t64s224 g2p1q7t64s128
-                     g2p1q14t64s448 g8p1q7t64s448 g4p1q7t64s128 g4p1q7t32s224""",
-    "dw_7x7.wrw": """g2p1q7t32s256 g2p1q7t96s256 g2p1q7t64s128 g2p1q7t64s149
-                     g2p1q7t64s448 g2p1q14t64s256 g2p1q4t64s256 g1p1q7t64s256
-                     g1p1q7t64s128""",
+    "dw_3x3": """g4p2q7t64s1 g4p1q7t128s1 g4p2q7t64s1l g2p2q7t64s1l g4p4q4t96s1l
+                 g8p2q4t96s1l""",
+    "dw_7x7": """g2p2q7t64s1n7 g2p2q7t128s1n7l g2p2q7t64s1n2l g2p2q7t64s1n14l
+                 g2p4q4t64s1n7l g2p1q7t64s1n14l""",
+    "dw_3x3.wrw": """g2p2q7t128s256n4r4 g2p2q7t256s256n4r4a g2p4q7t128s256n2r4
+                     g2p2q14t128s128n4r4 g4p2q7t128s256n4r4""",
+    "dw_7x7.wrw": """g2p1q4t128s448n28r4 g2p1q4t128s448n28r4a g2p1q7t128s256n28r4k2a
+                     g2p2q7t64s256n14r2k2 g2p4q7t128s256n7r4k2
+                     g2p2q7t128s256n14r4k4 g2p2q7t128s256n14r4k7""",
+    "dw_large_3x3": "g4p2q7t128s1l g4p4q4t128s1 g4p4q8t64s1l",
+    "dw_large_3x3.wrw": """g2p2q7t288s512n28r4a g4p1q7t144s1024n28r4a
+                           g2p2q14t144s512n14r2""",
+    "dw_large_3x3s2": """g4p2q8t128s1l g8p1q2t128s1l g4p1q1t128s1l
+                         g4p2q2t128s1l""",
+    "dw_large_3x3s2.wrw": "g2p1q7t288s512n14r4a g2p1q7t144s512n14r2a",
+    "dw_large_7x7": "g2p2q8t64s1n4l g2p4q4t64s1n7l",
+    "dw_large_7x7.wrw": "g2p1q4t128s448n56r4 g2p2q7t128s512n28r4k4",
 }
 
 
@@ -79,10 +92,12 @@ def list_tiles(name):
     family, *_, direction = name.split(".")
     if family in DEPTHWISE_TILES:
         key = family + (".wrw" if direction == "wrw" else "")
-        return [f"depthwise-{tile}" for tile in DEPTHWISE_TILES[key].split()]
+        return [f"depthwise-{tile}"
+                for tile in DEPTHWISE_TILES.get(key, "").split()]
     channels = {"nchw": [1], "nhwc": [8, 4]}[name.split(".")[2]]
     return [f"pool-c{c}h{h}w{w}" for c in channels
-            for h, w in ((1, 1), (1, 2), (1, 4), (2, 1), (2, 2), (2, 4), (1, 8))
+            for h, w in ((1, 1), (1, 2), (1, 4), (2, 1), (2, 2), (2, 4), (1, 8),
+                         (4, 1), (4, 2), (5, 1), (7, 1))
             if c * h * w >= 2]
 
 
@@ -327,15 +342,16 @@ def make_conv(gpu, config):
     """The same of a depthwise convolution."""
     torch, p = gpu.torch, gpu_tiles.parse_config(config)
     last = torch.channels_last
-    draw = lambda *shape: torch.randn(*shape, device="cuda").bfloat16().to(
-        memory_format=last)
+    direction, element = config.split("-")[1:3]
+    kind = {"bf16": torch.bfloat16, "f32": torch.float32}[element]
+    draw = lambda *shape: torch.randn(*shape, device="cuda").to(
+        kind, memory_format=last)
     out = [(p[a] + 2 * p["p" + a] - p[f]) // p["s" + a] + 1
            for a, f in (("h", "y"), ("w", "x"))]
     tensors = {"x": draw(p["n"], p["c"], p["h"], p["w"]),
                "w": draw(p["k"], p["c"] // p["g"], p["y"], p["x"]),
                "y": draw(p["n"], p["k"], *out)}
     window = ([p["sh"], p["sw"]], [p["ph"], p["pw"]], [p["dh"], p["dw"]])
-    direction = config.split("-")[1]
 
     def library(x, w, y):
         if direction == "fwd":
@@ -345,8 +361,8 @@ def make_conv(gpu, config):
             y, x, w, None, *window, False, [0, 0], p["g"], mask)[mask.index(
                 True)]
     result = {"fwd": "y", "bwd": "x", "wrw": "w"}[direction]
-    wanted = library(*(tensors[name].float() for name in "xwy"))
-    total = sum(2 * tensor.numel() for tensor in tensors.values())
+    wanted = library(*(tensors[name].double() for name in "xwy")).float()
+    total = sum(tensor.nbytes for tensor in tensors.values())
     return (tensors, result, wanted,
             {"cuDNN": lambda: library(*(tensors[name] for name in "xwy"))},
             total)

@@ -113,7 +113,8 @@ def list_tiles(options, config):
                options.target, "--list-tiles", str(options.best or 8)]
     ranked = subprocess.run(command, capture_output=True, text=True).stdout
     tiles = [line.split()[0] for line in ranked.splitlines()]
-    return [tile for tile in tiles if "-wgmma" in tile or not is_hopper]
+    return [tile for tile in tiles if "-wgmma" in tile or not is_hopper
+            or tile.startswith("groups-")]
 
 
 def pack(options):

@@ -7,8 +7,6 @@
 using namespace mlir;
 using namespace tessera;
 
-static constexpr int64_t kChunkBytes = 16;
-
 //===----------------------------------------------------------------------===//
 // A, in registers
 //===----------------------------------------------------------------------===//

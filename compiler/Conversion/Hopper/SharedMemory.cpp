@@ -11,7 +11,6 @@ using namespace mlir;
 using namespace tessera;
 
 static constexpr llvm::StringLiteral kSharedName = "dynamic_shared";
-static constexpr int64_t kAlignment = 1024;
 
 SharedBase tessera::emitSharedBase(Emitter &e, gpu::GPUModuleOp module) {
   auto pointer = LLVM::LLVMPointerType::get(e.b.getContext(), 3);
@@ -19,12 +18,12 @@ SharedBase tessera::emitSharedBase(Emitter &e, gpu::GPUModuleOp module) {
     OpBuilder b = OpBuilder::atBlockBegin(module.getBody());
     LLVM::GlobalOp::create(b, e.loc, LLVM::LLVMArrayType::get(b.getI8Type(), 0),
                            /*isConstant=*/false, LLVM::Linkage::External,
-                           kSharedName, Attribute(), kAlignment,
+                           kSharedName, Attribute(), kSharedAlignment,
                            pointer.getAddressSpace());
   }
   Value begin = LLVM::AddressOfOp::create(e.b, e.loc, pointer, kSharedName);
   Value address = LLVM::PtrToIntOp::create(e.b, e.loc, e.b.getI32Type(), begin);
-  address = e.andi(e.add(address, kAlignment - 1), -kAlignment);
+  address = e.andi(e.add(address, kSharedAlignment - 1), -kSharedAlignment);
   return {address, LLVM::IntToPtrOp::create(e.b, e.loc, pointer, address)};
 }
 

@@ -9,8 +9,12 @@
 
 namespace tessera {
 
-/// The begin of the shared memory that the launch sizes, rounded up to what
-/// swizzled tiles need.
+/// What swizzled tiles need. A launch asks for as many bytes more, which the
+/// rounding may cost.
+inline constexpr int64_t kSharedAlignment = 1024;
+
+/// The begin of the shared memory that the launch sizes, rounded up to
+/// kSharedAlignment.
 struct SharedBase {
   mlir::Value address; ///< i32.
   mlir::Value pointer; ///< !llvm.ptr<3>.

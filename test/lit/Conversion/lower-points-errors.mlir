@@ -60,3 +60,49 @@ module attributes {dnn.target = "gfx942"} {
     return
   }
 }
+
+// -----
+
+// A barrier that not every thread of the last workgroup comes to.
+module attributes {dnn.target = "gfx942"} {
+  func.func @partial() attributes {dnn.kernel} {
+    dnn.for_each_point [65] threads 64 {
+    ^bb0(%i: index):
+      // expected-error@+1 {{needs whole workgroups, and to be in no loop or branch}}
+      gpu.barrier
+    }
+    return
+  }
+}
+
+// -----
+
+// Nor one in a branch.
+module attributes {dnn.target = "gfx942"} {
+  func.func @branch() attributes {dnn.kernel} {
+    dnn.for_each_point [64] threads 64 {
+    ^bb0(%i: index):
+      %one = arith.constant 1 : index
+      %first = arith.cmpi ult, %i, %one : index
+      scf.if %first {
+        // expected-error@+1 {{needs whole workgroups, and to be in no loop or branch}}
+        gpu.barrier
+      }
+    }
+    return
+  }
+}
+
+// -----
+
+// A thread's own memory has no place in LDS.
+module attributes {dnn.target = "gfx942"} {
+  func.func @private() attributes {dnn.kernel} {
+    dnn.for_each_point [64] threads 64 {
+    ^bb0(%i: index):
+      // expected-error@+1 {{needs a size, and a place in a workgroup's memory}}
+      %m = memref.alloca() : memref<64xf32>
+    }
+    return
+  }
+}

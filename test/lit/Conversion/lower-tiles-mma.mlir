@@ -2,6 +2,10 @@
 // RUN: dnn-opt %s --dnn-apply-tile="target=sm_80 tile=igemm-m64n64k32-w1x2-d4-mma16" --dnn-lower-tiles | FileCheck %s --check-prefix=DIRECT
 // RUN: dnn-opt --problem "convint8 -n 8 -c 256 -H 14 -W 14 -k 64 -I NHWC -O NHWC -f NHWC -F 1" --target sm_80 --tile igemm-m64n64k64-w1x2-b2-mma16 --stop-after gpu | FileCheck %s --check-prefix=BYTES
 
+// RUN: dnn-opt --problem "conv -n 8 -c 64 -H 14 -W 14 -k 64 --math tf32 -F 1" --target sm_80 --tile igemm-m64n64k16-w1x2-b2-mma16_tf32 --stop-after gpu | FileCheck %s --check-prefix=TF32
+// RUN: not dnn-opt --problem "conv -n 8 -c 64 -H 14 -W 14 -k 64 -F 1" --target sm_80 --tile igemm-m64n64k16-w1x2-b2-mma16_tf32 --stop-after gpu 2>&1 | FileCheck %s --check-prefix=EXACT
+// RUN: not dnn-opt --problem "conv -n 8 -c 3 -H 64 -W 64 -k 64 -F 1" --target sm_80 --tile stem-h8w16n32-w4x1-mma16_tf32 --stop-after gpu 2>&1 | FileCheck %s --check-prefix=EXACT
+
 // The main loop by mma.sync: a warp of 64 x 32 reads matrices of 8 rows by 16
 // bytes, four at a time, and multiplies 4 x 4 instructions for each 16 of the
 // reduction.
@@ -40,6 +44,14 @@
 // BYTES: gpu.func @conv_fwd_i8
 // BYTES: nvvm.mma.sync {{.*}}intOverflowBehavior = #nvvm.mma_int_overflow<wrapped>{{.*}}k = 32{{.*}}(i32, i32, i32)
 // BYTES-NOT: idp4a
+
+// f32 is rounded to tf32, and multiplied 8 at a time, where that is allowed.
+// TF32: gpu.func @conv_fwd_tf32
+// TF32: scf.for
+// TF32: nvvm.ldmatrix
+// TF32: llvm.call_intrinsic "llvm.nvvm.f2tf32.rna"
+// TF32: nvvm.mma.sync {{.*}}multiplicandAPtxType = #nvvm.mma_type<tf32>{{.*}}k = 8{{.*}}(i32, i32, f32)
+// EXACT: does not allow tf32, which tile '{{.*}}-mma16_tf32' computes in
 func.func @conv(%x: memref<64x14x14x256xf16>, %w: memref<256x3x3x256xf16>, %y: memref<64x14x14x256xf16>) attributes {dnn.kernel} {
   dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
       pads [1, 1] strides [1, 1] dilations [1, 1] groups 1

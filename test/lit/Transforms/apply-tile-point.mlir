@@ -1,6 +1,9 @@
 // RUN: dnn-opt %s --dnn-apply-tile="target=gfx942 tile=general-b4r1t256s1" | FileCheck %s --check-prefix=DATA
 // RUN: dnn-opt %s --dnn-apply-tile="target=gfx942 tile=depthwise-g2p1q2t64s1" | FileCheck %s --check-prefix=DEPTHWISE
 // RUN: dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q2t64s1n3" | FileCheck %s --check-prefix=TURNS
+// RUN: dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q2t32s1l" | FileCheck %s --check-prefix=SHARED
+// RUN: not dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q2t128s1l" 2>&1 | FileCheck %s --check-prefix=PARTIAL
+// RUN: not dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q2t64s1r2" 2>&1 | FileCheck %s --check-prefix=SUMMED
 // RUN: not dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q2t64s1n1" 2>&1 | FileCheck %s --check-prefix=ONE-TURN
 // RUN: not dnn-opt %s --dnn-apply-tile="target=gfx942 tile=general-b3r1t256s1" 2>&1 | FileCheck %s --check-prefix=BLOCK
 // RUN: not dnn-opt %s --dnn-apply-tile="target=gfx942 tile=general-b4" 2>&1 | FileCheck %s --check-prefix=GENERAL
@@ -11,6 +14,8 @@
 // GENERAL: 'general-b4' is not a tile, which looks like 'general-b4r1t256s1'
 // GROUPS: does not fit tile 'depthwise-g3p1q2t64s1'
 // ONE-TURN: 'depthwise-g2p1q2t64s1n1' is not a tile, which looks like
+// PARTIAL: does not fit tile 'depthwise-g2p1q2t128s1l'
+// SUMMED: does not fit tile 'depthwise-g2p1q2t64s1r2'
 // WORD: 'depthwise-g8' is not a tile, which looks like 'depthwise-g8p2q4t256s1'
 
 // General, backward data with a stride: one thread a pixel and its four
@@ -39,6 +44,17 @@
 // TURNS: scf.for %{{.*}} = %c0{{.*}} to %c3
 // TURNS-NOT: dnn.point_load %arg1
 // TURNS: dnn.point_store
+
+// A workgroup of 32 threads loads the filters of its 4 blocks of groups eight
+// times over, 8 elements a time; each thread reads its own.
+// SHARED-LABEL: func.func @strided
+// SHARED: dnn.for_each_point [2, 8, 3, 4] threads 32
+// SHARED: %[[LDS:.*]] = memref.alloca() : memref<2304xf16, #gpu.address_space<workgroup>>
+// SHARED-COUNT-9: dnn.point_load %arg1{{.*}} : memref<288xf16> -> vector<8xf16>
+// SHARED: gpu.barrier
+// SHARED: vector.load %[[LDS]]
+// SHARED-NOT: dnn.point_load %arg1
+// SHARED: dnn.point_store
 func.func @strided(%x: memref<2x8x6x32xf16> {dnn.arg = "x"}, %w: memref<8x3x3x4xf16> {dnn.arg = "w"},
                    %y: memref<2x8x3x8xf16> {dnn.arg = "y"}) attributes {dnn.kernel} {
   dnn.conv backward_data x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)

@@ -78,7 +78,8 @@ class DepthwiseConvolution : public testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Random, DepthwiseConvolution, testing::Range(0, 60));
 
 // Groups of few channels: every direction, float type and layout, windows and
-// strides of all kinds, with tails in rows and columns.
+// strides of all kinds, with tails in rows and columns, and what workgroups do
+// together in LDS.
 TEST_P(DepthwiseConvolution, MatchesTheReference) {
   int index = GetParam();
   ProblemSpace space;
@@ -101,12 +102,28 @@ TEST_P(DepthwiseConvolution, MatchesTheReference) {
   tile.groups = getBlock(groups, 8);
   while (tile.groups > 1 && tile.groups * perGroup > 128)
     tile.groups /= 2;
-  tile.rows = isWeights ? 1 : 1 + index % 3;
+  tile.rows = isWeights ? 1 + index % 2 : 1 + index % 3;
   tile.columns = 1 + index % 5;
   tile.threads = 64;
   tile.parts = isWeights ? 1 + index % 4 : 1;
   bool isLast = p.xLayout == Layout::NHWC && p.yLayout == Layout::NHWC;
-  tile.turns = isWeights || !isLast ? 1 : 1 + index % 3; // As the model has it.
+  tile.turns = isWeights || isLast ? 1 + index % 3 : 1; // As the model has it.
+  // Workgroups that share all filters, or sum two parts of all.
+  int64_t groupBlocks = groups / tile.groups;
+  if (!isWeights && isLast && index % 2 == 1 &&
+      tile.groups * perGroup * getByteSize(p.dataType) % 4 == 0) {
+    tile.sharesFilters = true;
+    tile.threads = groupBlocks;
+  }
+  if (isWeights && index % 4 >= 2) {
+    tile.summed = 2;
+    tile.parts += 1;
+    tile.threads = 2 * groupBlocks;
+  }
+  tile.loadsAhead = isWeights && index % 5 >= 2;
+  if (isWeights && inputs * outputs == 1 && p.filter.h >= 2 && index % 2 == 0 &&
+      (p.filter.h + 1) / 2 * p.dilation.h % p.stride.h == 0)
+    tile.tapParts = 2;
   if (isBackward) {
     tile.rows *= p.stride.h;
     tile.columns *= p.stride.w;

@@ -100,6 +100,21 @@ TEST(ChooseTile, UsesTheMatrixUnit) {
   }
 }
 
+// f32 is multiplied as tf32 where a convolution allows it and a chip can.
+TEST(ChooseTile, UsesTf32WhereItIsAllowed) {
+  auto choose = [](const char *name, MathType type) {
+    ConvProblem p = makeLayer();
+    p.dataType = DataType::F32;
+    p.mathType = type;
+    return parseGemmTile(*chooseTile(p, *findTarget(name)))->mma;
+  };
+  EXPECT_EQ(choose("sm_90", MathType::Tf32), "wgmma_tf32");
+  EXPECT_EQ(choose("sm_80", MathType::Tf32), "mma16_tf32");
+  EXPECT_EQ(choose("sm_75", MathType::Tf32), "fma");
+  EXPECT_EQ(choose("gfx942", MathType::Tf32), "mfma32");
+  EXPECT_EQ(choose("sm_90", MathType::Exact), "fma");
+}
+
 // Direct copies are for factors that lie in memory as they lie in LDS.
 TEST(ChooseTile, CopiesDirectlyWhereItCan) {
   const GpuTarget &target = *findTarget("gfx950");
@@ -110,6 +125,34 @@ TEST(ChooseTile, CopiesDirectlyWhereItCan) {
   p = makeLayer();
   p.xLayout = p.wLayout = p.yLayout = Layout::NCHW;
   EXPECT_FALSE(parseGemmTile(*chooseTile(p, target))->isDirect);
+}
+
+// cp.async brings every factor of NHWC whose reduction steps divide, transposed
+// or not, but transposes halves alone; and a tile has the LDS that the chip
+// gives to a launch.
+TEST(ChooseTile, CopiesByCpAsyncInEveryDirection) {
+  auto choose = [](const char *name, const ConvProblem &p) {
+    auto tile = chooseTile(p, *findTarget(name));
+    EXPECT_TRUE(tile) << name;
+    return tile ? *parseGemmTile(*tile) : GemmTile();
+  };
+  for (const char *name : {"sm_80", "sm_86", "sm_120"})
+    for (Direction direction : {Direction::Forward, Direction::BackwardData,
+                                Direction::BackwardWeights}) {
+      ConvProblem p = makeLayer();
+      p.direction = direction;
+      GemmTile tile = choose(name, p);
+      EXPECT_TRUE(tile.isDirect) << name;
+      EXPECT_LE((tile.m + tile.n) * tile.k * 2 * tile.buffers, 101376) << name;
+      p.xLayout = p.wLayout = p.yLayout = Layout::NCHW;
+      EXPECT_FALSE(choose(name, p).isDirect) << name;
+    }
+  ConvProblem p = makeLayer();
+  p.inChannels = 72;
+  EXPECT_FALSE(choose("sm_80", p).isDirect);
+  p.dataType = DataType::I8;
+  p.inChannels = 256;
+  EXPECT_TRUE(choose("sm_80", p).isDirect);
 }
 
 // What the fast algorithms leave, the general one takes: other directions and
@@ -175,8 +218,10 @@ TEST(ChooseTile, KnowsDepthwise) {
   }
 }
 
-// On an H100 few groups a thread, and as many blocks with one filter as leave
-// the chip enough threads; parts of a filter's gradient for resident threads.
+// On an H100 few groups a thread, as many blocks with one large filter as leave
+// the chip enough threads, and filters through LDS; as many parts of a filter's
+// gradient as resident workgroups sum. Windows that share little are read in
+// vectors of 16 bytes, by short threads.
 TEST(ChooseTile, KnowsDepthwiseOnNvidia) {
   ConvProblem p;
   p.dataType = DataType::BF16;
@@ -193,15 +238,22 @@ TEST(ChooseTile, KnowsDepthwiseOnNvidia) {
   p.filter = {7, 7};
   p.pad = {3, 3};
   for (Direction direction : {Direction::Forward, Direction::BackwardData})
-    EXPECT_EQ(choose(direction), "depthwise-g2p2q7t64s1n7");
-  EXPECT_EQ(choose(Direction::BackwardWeights), "depthwise-g2p1q7t64s256");
+    EXPECT_EQ(choose(direction), "depthwise-g2p2q7t64s1n7l");
+  EXPECT_EQ(choose(Direction::BackwardWeights), "depthwise-g2p2q7t128s256n14r4k2");
   p.inChannels = p.outChannels = p.groups = 384;
   p.in = {14, 14};
   p.filter = {3, 3};
   p.pad = {1, 1};
   for (Direction direction : {Direction::Forward, Direction::BackwardData})
-    EXPECT_EQ(choose(direction), "depthwise-g4p2q7t64s1");
-  EXPECT_EQ(choose(Direction::BackwardWeights), "depthwise-g4p1q7t64s224");
+    EXPECT_EQ(choose(direction), "depthwise-g4p2q7t128s1l");
+  EXPECT_EQ(choose(Direction::BackwardWeights), "depthwise-g2p2q7t256s256n4r4");
+  p.in = {56, 56};
+  EXPECT_EQ(choose(Direction::Forward), "depthwise-g4p4q4t128s1l");
+  p.stride = {2, 2};
+  EXPECT_EQ(choose(Direction::Forward), "depthwise-g8p2q2t128s1l");
+  // Groups that share nothing with the lanes of a warp.
+  p.inChannels = p.outChannels = p.groups = 101;
+  EXPECT_EQ(choose(Direction::BackwardWeights), "depthwise-g1p1q7t64s512n14a");
 }
 
 // The first layer of a network has an algorithm of its own, too: forward, and
@@ -306,7 +358,7 @@ TEST(ChooseTile, PacksTheGradientsOfStems) {
   p.stride = {2, 2};
   auto tile = chooseTile(p, *findTarget("sm_90"));
   ASSERT_TRUE(tile) << p.toNetworkConfig();
-  EXPECT_EQ(tile->toText(), "stem-h4w8n64-w1x2-mma16-p6");
+  EXPECT_EQ(tile->toText(), "stem-h8w8n64-w2x2-mma16-p3");
   for (Direction direction :
        {Direction::BackwardData, Direction::BackwardWeights}) {
     p.direction = direction;

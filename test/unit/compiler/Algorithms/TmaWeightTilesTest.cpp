@@ -65,6 +65,27 @@ TEST(TmaWeightTiles, TakesWhatMapsCanDescribe) {
   EXPECT_FALSE(hasTiles(p));
 }
 
+// tf32 has strides of whole 16 bytes with channels of 4, consumers that share
+// rows, and registers for fragments beside its sums.
+TEST(TmaWeightTiles, GoesByPixelsOfTf32) {
+  ConvProblem p = makeLayer();
+  p.dataType = DataType::F32;
+  p.mathType = MathType::Tf32;
+  p.outChannels = 44;
+  auto candidates = getTmaWeightCandidates(p, *findTarget("sm_90"));
+  EXPECT_FALSE(candidates.empty());
+  for (const Candidate &candidate : candidates) {
+    ErrorOr<GemmTile> tile = parseGemmTile(candidate.tile);
+    ASSERT_TRUE(tile);
+    EXPECT_EQ(tile->mma, "wgmma_tf32");
+    EXPECT_EQ(tile->k, 32);
+    EXPECT_FALSE(tile->isPingPong);
+    EXPECT_LE(tile->m * tile->n, 128 * 128 * tile->wavesM);
+  }
+  p.outChannels = 46;
+  EXPECT_FALSE(hasTiles(p));
+}
+
 // A filter of 256 x 2304 has few tiles, so the chosen one is split until nearly
 // every multiprocessor has a part; and no part is without pixels.
 TEST(TmaWeightTiles, SplitsUntilTheChipIsBusy) {

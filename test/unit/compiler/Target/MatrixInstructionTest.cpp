@@ -169,6 +169,7 @@ TEST(MatrixInstruction, MmaMultipliesAsThePtxIsaSays) {
   for (auto [name, type, elements] : {std::tuple("mma16", FactorType::F16, 8),
                                       {"mma16", FactorType::BF16, 8},
                                       {"mma16", FactorType::I8, 16},
+                                       {"mma16_tf32", FactorType::F32, 4},
                                       {"mma16t", FactorType::F16, 8},
                                       {"mma16t", FactorType::BF16, 8}}) {
     auto row = findMatrixInstruction(*findTarget("sm_80"), name, type);

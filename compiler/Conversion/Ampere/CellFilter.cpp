@@ -1,0 +1,191 @@
+//===- CellFilter.cpp - The filter of 64 channels in registers ------------===//
+
+#include "compiler/Conversion/Ampere/CellFilter.h"
+#include "compiler/Conversion/GlobalBuffer.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace tessera;
+
+static constexpr unsigned kTapDims = 2;
+
+static AccessSpace getTaps(const ViewAccess &access) {
+  return access.getSpace(2, 0, kTapDims);
+}
+
+static AccessSpace getChannels(const ViewAccess &access) {
+  return access.getSpace(2, kTapDims, access.getNumColumnDims() - kTapDims);
+}
+
+/// The first coordinate, the output channel: 64 of them for each step of the
+/// group, and nothing else of the group moves anything.
+static bool hasBlocks(dnn::ViewOp view) {
+  dnn::CoordsAttr coords = view.getCoords();
+  ArrayRef<int64_t> sizes = coords.getSizes();
+  const unsigned groups = coords.getFirstDim(1);
+  int64_t reach = 0;
+  for (auto [i, result] : llvm::enumerate(coords.getMap().getResults())) {
+    LinearExpr expr = getLinearExpr(result, sizes.size());
+    for (unsigned d = 0; d < groups; ++d) {
+      const bool isBlock = i == 0 && d + 1 == groups && sizes[d] > 1;
+      if (sizes[d] > 1 && expr.factors[d] != (isBlock ? kBlockChannels : 0))
+        return false;
+    }
+    if (i > 0)
+      continue;
+    for (unsigned d = groups; d < sizes.size(); ++d) {
+      if (expr.factors[d] < 0)
+        return false;
+      reach += expr.factors[d] * (sizes[d] - 1);
+    }
+    if (expr.constant != 0)
+      return false;
+  }
+  return reach == kBlockChannels - 1;
+}
+
+bool tessera::isDiagonal(dnn::CoordsAttr coords, unsigned row, unsigned column,
+                         int64_t channels) {
+  ArrayRef<int64_t> sizes = coords.getSizes();
+  LinearExpr channel =
+      getLinearExpr(coords.getMap().getResults().back(), sizes.size());
+  const int64_t groups = kBlockChannels / channels;
+  auto isGroups = [&](unsigned d) {
+    return sizes[d] == groups && sizes[d + 1] == channels;
+  };
+  return isGroups(row) && isGroups(column) &&
+         std::abs(channel.factors[row]) == channels &&
+         channel.factors[row] + channel.factors[column] == 0 &&
+         channel.factors[row + 1] + channel.factors[column + 1] == 1 &&
+         channel.constant == 0;
+}
+
+FailureOr<CellFilter> CellFilter::match(dnn::TileLoadOp load,
+                                        const CellTile &cells) {
+  auto view = load.getView().getDefiningOp<dnn::ViewOp>();
+  auto type = cast<MemRefType>(view.getSource().getType());
+  ViewAccess access(view);
+  if (!type.getLayout().isIdentity() || access.getElementBytes() != 2 ||
+      access.getTensorBytes() > kOutOfRange || !access.fitsInt32() ||
+      type.getDimSize(0) % kBlockChannels ||
+      view.getCoords().getRanks()[1] != 2 ||
+      access.getNumColumnDims() != kTapDims + 2 ||
+      getTaps(access).getExtent() != cells.taps || !hasBlocks(view) ||
+      !isDiagonal(view.getCoords(), view.getCoords().getFirstDim(1),
+                  view.getCoords().getFirstDim(2) + kTapDims,
+                  cells.groupChannels))
+    return load.emitOpError()
+           << "is copied by cp_async, which needs a packed filter of 16-bit "
+              "elements, at most 2 GiB, as blocks of "
+           << kBlockChannels
+           << " output channels, two dimensions of taps, and what is not of "
+              "one "
+              "group outside of the filter";
+  const int64_t blocks = type.getDimSize(0) / kBlockChannels;
+  return CellFilter(std::move(access), cells,
+                    type.getNumElements() / blocks * 2);
+}
+
+void CellFilter::copy(Emitter &e, const ImageCopy &to, Value group) const {
+  Value size = e.constant(e.b.getI64IntegerAttr(access.getTensorBytes()));
+  CheckedMemory memory = e.device.makeMemory(e, to.pointer, size);
+  Value begin = access.getSpace(0).evaluate(e, group)[0];
+  Value threadBytes = e.mul(to.thread, ImageTile::kChunkBytes);
+  const int64_t pass = to.threads * ImageTile::kChunkBytes;
+  for (int64_t first = 0; first < blockBytes; first += pass) {
+    OpBuilder::InsertionGuard guard(e.b);
+    Value bytes = e.add(threadBytes, first);
+    if (first + pass > blockBytes) {
+      auto inside = scf::IfOp::create(e.b, e.loc, e.ult(bytes, blockBytes));
+      e.b.setInsertionPointToStart(&inside.getThenRegion().front());
+    }
+    Value target = LLVM::GEPOp::create(e.b, e.loc, to.shared.getType(),
+                                       e.b.getI8Type(), to.shared, bytes);
+    e.device.loadToLds(e, memory, target, ImageTile::kChunkBytes,
+                       e.add(begin, bytes), e.constant(0), /*immediate=*/0);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// To registers
+//===----------------------------------------------------------------------===//
+
+bool CellFilter::hasPairs() const {
+  AccessSpace channels = getChannels(access);
+  return channels.getInnermostStep() == access.getElementBytes();
+}
+
+int64_t CellFilter::getTapBytes(int64_t tap) const {
+  AccessSpace taps = getTaps(access);
+  int64_t bytes = 0;
+  for (int64_t d = std::ssize(taps.sizes) - 1; d >= 0; --d) {
+    bytes += tap % taps.sizes[d] * taps.coefs[0][d];
+    tap /= taps.sizes[d];
+  }
+  return bytes;
+}
+
+/// Checks that depend on a tap cannot fail: match() has seen a packed filter.
+CellFilter::Place CellFilter::locate(Emitter &e, const Forms &row,
+                                     Value channel) const {
+  Forms forms = getChannels(access).evaluate(e, channel);
+  Place place;
+  for (unsigned f = 0; f < access.getNumForms(); ++f) {
+    Value form = e.add(e.add(forms[f], row[f]), access.getConstant(f));
+    if (f == 0)
+      place.bytes = form;
+    else
+      place.valid = e.both(place.valid, e.ult(form, access.getBound(f)));
+  }
+  return place;
+}
+
+/// The two elements of a lane in a register; zeros where there are none.
+Value CellFilter::readPair(Emitter &e, ArrayRef<Place> pair, int64_t tapBytes,
+                           Value shared) const {
+  auto load = [&](const Place &place, unsigned bits) -> Value {
+    Value bytes =
+        e.select(place.valid, e.add(place.bytes, tapBytes), e.constant(0));
+    Value pointer = LLVM::GEPOp::create(e.b, e.loc, shared.getType(),
+                                        e.b.getI8Type(), shared, bytes);
+    Type type = e.b.getIntegerType(bits);
+    Value value = LLVM::LoadOp::create(e.b, e.loc, type, pointer, bits / 8);
+    return e.select(place.valid, value,
+                    e.constant(cast<TypedAttr>(e.b.getZeroAttr(type))));
+  };
+  if (hasPairs())
+    return load(pair[0], 32);
+  Type i32 = e.b.getI32Type();
+  Value low = arith::ExtUIOp::create(e.b, e.loc, i32, load(pair[0], 16));
+  Value high = arith::ExtUIOp::create(e.b, e.loc, i32, load(pair[1], 16));
+  high = arith::ShLIOp::create(e.b, e.loc, high, e.constant(16));
+  return arith::OrIOp::create(e.b, e.loc, low, high);
+}
+
+SmallVector<SmallVector<Value>> CellFilter::read(Emitter &e,
+                                                 const LanePlace &place,
+                                                 Value warp,
+                                                 Value shared) const {
+  SmallVector<SmallVector<Value>> registers(kCells);
+  for (int64_t cell = 0; cell < kCells; ++cell) {
+    Value row = e.add(e.add(e.mul(warp, kWarpChannels), cell * kCellChannels),
+                      place.row);
+    Forms forms = access.getSpace(1).evaluate(e, row);
+    Value first = e.add(
+        e.mul(cells.emitFirstChunk(e, warp, cell), kCellChannels), place.pair);
+    SmallVector<std::array<Place, 2>> pairs;
+    for (int64_t chunk = 0; chunk < cells.countChunks(); ++chunk) {
+      Value channel = e.add(first, chunk * kCellChannels);
+      pairs.push_back(
+          {locate(e, forms, channel), locate(e, forms, e.add(channel, 1))});
+    }
+    for (int64_t i = 0; i < cells.countPieces(); ++i) {
+      Piece piece = cells.getPiece(i);
+      registers[cell].push_back(
+          readPair(e, pairs[piece.chunk], getTapBytes(piece.tap), shared));
+    }
+  }
+  return registers;
+}

@@ -1,0 +1,301 @@
+//===- CellImages.cpp - Narrow groups, forward and backward data ----------===//
+//
+// A workgroup has a block of pixels and 64 channels; each warp has 16 of the
+// channels, whose filter it keeps in registers, and takes 16 pixels at a time.
+// A persistent workgroup keeps its channels and takes blocks of pixels in turn:
+// the next is copied while one is multiplied.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Conversion/Ampere/CellFilter.h"
+#include "compiler/Conversion/Ampere/CellKernel.h"
+#include "compiler/Conversion/Ampere/WarpMatrix.h"
+#include "compiler/Conversion/Epilogue.h"
+#include "compiler/Conversion/Hopper/SharedMemory.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+#include <map>
+
+using namespace mlir;
+using namespace tessera;
+
+namespace {
+constexpr int64_t kFragment = 16;  ///< Pixels of one instruction.
+constexpr int64_t kNeighbours = 4; ///< Channels that a lane stores together.
+
+/// Everything that is known before the kernel is written.
+struct Plan {
+  ImageTile image;
+  CellTile cells;
+  CellFilter filter;
+  int64_t warpsM;     ///< That share the pixels.
+  int64_t workgroups; ///< Fewer than tiles if they are persistent.
+  int64_t tiles;
+
+  bool isPersistent() const { return workgroups < tiles; }
+  int64_t countChannelBlocks() const { return image.groupSpace.sizes.back(); }
+  int64_t getThreads() const {
+    return warpsM * (kBlockChannels / kWarpChannels) * kWarpSize;
+  }
+  /// The filter is in registers before a second block is copied over it.
+  int64_t getSharedBytes() const {
+    return image.getBytes() +
+           std::max(isPersistent() ? image.getBytes() : 0, filter.getBytes());
+  }
+  int64_t countFragments() const {
+    return llvm::divideCeilSigned(image.countResults(), kFragment);
+  }
+};
+
+/// Emits the body of one kernel.
+class ImagesWriter {
+public:
+  ImagesWriter(CellKernel &kernel, const Plan &plan)
+      : k(kernel), e(kernel.e), plan(plan) {}
+  void emit();
+
+private:
+  using Sums = SmallVector<SmallVector<Value>>; ///< Of each cell.
+
+  void locateTile(Value tile);
+  void copyTile(Value buffer);
+  void emitTile(Value buffer);
+  void emitTiles(Value first);
+  void emitFragment(Value fragment, Value buffer);
+  SmallVector<Value> readPieces(Value pixel, int64_t cell, int64_t piece);
+  Sums multiply(Value pixel);
+  SmallVector<Value> joinCells(const Sums &sums, int64_t half);
+  void store(const Sums &sums, Value fragment);
+
+  CellKernel &k;
+  Emitter &e;
+  const Plan &plan;
+  Value warpN;
+  SmallVector<SmallVector<Value>> filter; ///< [cell][piece]
+  IRMapping scalars;
+};
+} // namespace
+
+/// A of mma.sync: pieces `piece` and, if there is one, the next, of 16 pixels;
+/// `pixel` is where the lane's lies. A piece alone is the first half.
+SmallVector<Value> ImagesWriter::readPieces(Value pixel, int64_t cell,
+                                            int64_t piece) {
+  const CellTile &cells = plan.cells;
+  const bool isPair = piece + 1 < cells.countPieces();
+  const int64_t bytes = cells.getPieceBytes(piece, plan.image);
+  const int64_t step =
+      isPair ? cells.getPieceBytes(piece + 1, plan.image) - bytes : 0;
+  Value second = e.mul(e.divu(k.place.lane, kFragment), step);
+  Value chunk =
+      e.mul(cells.emitFirstChunk(e, warpN, cell), ImageTile::kChunkBytes);
+  Value place = e.add(e.add(e.add(pixel, chunk), second), bytes);
+  SmallVector<Value> a = readMatrices(e, k.getShared(place), false);
+  if (!isPair)
+    a.truncate(2);
+  return a;
+}
+
+ImagesWriter::Sums ImagesWriter::multiply(Value pixel) {
+  constexpr int64_t kSums = 4;
+  const CellTile &cells = plan.cells;
+  Type element = k.program.loadM.getType().getElementType();
+  Value zero = e.constant(cast<TypedAttr>(e.b.getF32FloatAttr(0)));
+  Sums sums(kCells, SmallVector<Value>(kSums, zero));
+  for (int64_t piece = 0; piece < cells.countPieces(); piece += 2) {
+    SmallVector<Value> a;
+    for (int64_t cell = 0; cell < kCells; ++cell) {
+      if (a.empty() || cells.hasOwnPieces())
+        a = readPieces(pixel, cell, piece);
+      ArrayRef<Value> b = filter[cell];
+      b = b.slice(piece, std::min<size_t>(2, b.size() - piece));
+      sums[cell] = multiplyMatrices(e, element, a, b, sums[cell]);
+    }
+  }
+  return sums;
+}
+
+/// Two sums of each cell, of a pixel, become four neighbours of one cell: lanes
+/// with an even number take the first cell, their neighbours the second.
+SmallVector<Value> ImagesWriter::joinCells(const Sums &sums, int64_t half) {
+  Value isOdd = arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::ne,
+                                      e.andi(k.place.lane, 1), e.constant(0));
+  SmallVector<Value> own, other;
+  for (int64_t i = 0; i < 2; ++i) {
+    Value first = sums[0][2 * half + i], second = sums[1][2 * half + i];
+    own.push_back(e.select(isOdd, second, first));
+    other.push_back(exchangeLanes(e, e.select(isOdd, first, second), 1));
+  }
+  SmallVector<Value> joined;
+  for (int64_t i = 0; i < 2; ++i)
+    joined.push_back(e.select(isOdd, other[i], own[i]));
+  for (int64_t i = 0; i < 2; ++i)
+    joined.push_back(e.select(isOdd, own[i], other[i]));
+  return joined;
+}
+
+void ImagesWriter::store(const Sums &sums, Value fragment) {
+  dnn::TileStoreOp store = k.program.store;
+  auto type = VectorType::get(kNeighbours, e.b.getF32Type());
+  Value lane = e.remu(k.place.lane, 4);
+  Value column = e.add(e.mul(warpN, kWarpChannels),
+                       e.add(e.mul(e.remu(lane, 2), kCellChannels),
+                             e.mul(e.divu(lane, 2), kNeighbours)));
+  Value row = e.add(e.mul(fragment, kFragment), k.place.row);
+  StoreView result = k.viewStored(store.getView(), column, row);
+  std::vector<StoreView> extras;
+  for (Value extra : store.getExtras())
+    extras.push_back(k.viewStored(extra, column, row));
+  for (int64_t half = 0; half < 2; ++half) {
+    const int64_t offset = half * kFragment / 2;
+    // Pixels behind the block's last would be another's first.
+    Value valid;
+    if (plan.image.countResults() % kFragment != 0)
+      valid = e.ult(e.add(row, offset), plan.image.countResults());
+    SmallVector<Value> values = {vector::FromElementsOp::create(
+        e.b, e.loc, type, joinCells(sums, half))};
+    for (const StoreView &extra : extras)
+      values.push_back(loadNeighbours(e, extra, offset, kNeighbours));
+    Value value = applyEpilogue(e, store.getEpilogue(), values, scalars);
+    storeNeighbours(e, result, value, offset, valid);
+  }
+}
+
+void ImagesWriter::emitFragment(Value fragment, Value buffer) {
+  Value pixel =
+      e.add(e.mul(fragment, kFragment), e.remu(k.place.lane, kFragment));
+  if (plan.image.countResults() % kFragment != 0)
+    pixel = arith::MinUIOp::create(e.b, e.loc, pixel,
+                                   e.constant(plan.image.countResults() - 1));
+  Value place = e.add(plan.image.emitResultBytes(e, pixel), buffer);
+  store(multiply(place), fragment);
+}
+
+/// Blocks of channels fastest: what runs together reads whole pixels, and a
+/// persistent workgroup keeps its block.
+void ImagesWriter::locateTile(Value tile) {
+  const int64_t rows = k.program.tiles.getCounts()[1];
+  const int64_t blocks = plan.countChannelBlocks();
+  Value block = e.divu(tile, blocks);
+  k.group = e.add(e.mul(e.divu(block, rows), blocks), e.remu(tile, blocks));
+  k.row0 = e.mul(e.remu(block, rows), plan.image.countResults());
+}
+
+/// Begins to copy the pixels of the tile to `buffer`.
+void ImagesWriter::copyTile(Value buffer) {
+  copyImageTile(e, plan.image, k.copyTo(k.program.loadM.getView(), buffer),
+                k.group, e.divu(k.row0, plan.image.countResults()));
+}
+
+void ImagesWriter::emitTile(Value buffer) {
+  Value warpM = e.divu(k.warp, kBlockChannels / kWarpChannels);
+  auto loop =
+      scf::ForOp::create(e.b, e.loc, warpM, e.constant(plan.countFragments()),
+                         e.constant(plan.warpsM));
+  OpBuilder::InsertionGuard guard(e.b);
+  e.b.setInsertionPointToStart(loop.getBody());
+  emitFragment(loop.getInductionVar(), buffer);
+}
+
+/// Tile `first`, which is in the first buffer, and every workgroups-th behind.
+void ImagesWriter::emitTiles(Value first) {
+  auto loop = scf::ForOp::create(e.b, e.loc, first, e.constant(plan.tiles),
+                                 e.constant(plan.workgroups),
+                                 ValueRange{e.constant(0)});
+  OpBuilder::InsertionGuard guard(e.b);
+  e.b.setInsertionPointToStart(loop.getBody());
+  Value buffer = loop.getRegionIterArg(0);
+  Value other = arith::SubIOp::create(
+      e.b, e.loc, e.constant(plan.image.getBytes()), buffer);
+  Value next = e.add(loop.getInductionVar(), plan.workgroups);
+  // All are done with the other buffer, or with the filter in its place.
+  e.device.emitBareBarrier(e);
+  emitIf(e, e.ult(next, plan.tiles), [&] {
+    locateTile(next);
+    copyTile(other);
+  });
+  k.waitForCopies(/*groups=*/1);
+  locateTile(loop.getInductionVar());
+  emitTile(buffer);
+  scf::YieldOp::create(e.b, e.loc, other);
+}
+
+void ImagesWriter::emit() {
+  warpN = e.remu(k.warp, kBlockChannels / kWarpChannels);
+  Value first = e.device.emitBlockId(e, plan.workgroups);
+  locateTile(first);
+  Value filterPlace = e.constant(plan.image.getBytes());
+  plan.filter.copy(e, k.copyTo(k.program.loadN.getView(), filterPlace),
+                   k.group);
+  copyTile(e.constant(0));
+  k.waitForCopies(/*groups=*/0);
+  filter = plan.filter.read(e, k.place, warpN, k.getShared(filterPlace));
+  scalars =
+      mapEpilogueScalars(e, k.program.store.getEpilogue(),
+                         VectorType::get(kNeighbours, e.b.getF32Type()),
+                         [&](Value scalar) { return k.getScalar(scalar); });
+  if (plan.isPersistent())
+    emitTiles(first);
+  else
+    emitTile(e.constant(0));
+}
+
+/// Channels of the reduction are the last dimension of it.
+static FailureOr<Plan> makePlan(TileProgram &program, const GpuTarget &target) {
+  constexpr int64_t kWarpsN = kBlockChannels / kWarpChannels;
+  auto pipeline = program.pipeline;
+  FailureOr<ImageTile> image =
+      matchImageTile(program.loadM, /*pixels=*/1, /*hasTaps=*/true);
+  if (failed(image))
+    return failure();
+  FailureOr<CellTile> cells =
+      matchCells(pipeline, pipeline.getReduce().back(), image->countTaps());
+  if (failed(cells))
+    return failure();
+  FailureOr<CellFilter> filter = CellFilter::match(program.loadN, *cells);
+  if (failed(filter))
+    return failure();
+  ArrayRef<int64_t> waves = program.mma.getWaves();
+  ArrayRef<int64_t> tile = program.tiles.getTile();
+  std::optional<uint64_t> persistent = program.tiles.getPersistent();
+  if (tile[0] != image->countResults() || tile[1] != kBlockChannels ||
+      program.tiles.getCounts()[2] != 1 || waves[1] != kWarpsN ||
+      waves[0] > 8 || pipeline.getBuffers() != (persistent ? 2 : 1) ||
+      (persistent && *persistent % image->groupSpace.sizes.back() != 0) ||
+      static_cast<int64_t>(pipeline.getStep()) !=
+          image->countTaps() * kBlockChannels)
+    return pipeline.emitOpError()
+           << "has copy cp_async, which needs one buffer for the whole "
+              "reduction, or two of persistent workgroups, a multiple of the "
+              "blocks of channels; tiles of a block of pixels by "
+           << kBlockChannels << " channels, and at most 8 by " << kWarpsN
+           << " waves";
+  if (failed(checkReach(program.store, program.store.getView(), tile[0])))
+    return failure();
+  for (Value extra : program.store.getExtras())
+    if (failed(checkReach(program.store, extra, tile[0])))
+      return failure();
+  const int64_t tiles =
+      program.tiles.getCounts()[0] * program.tiles.getCounts()[1];
+  const int64_t workgroups =
+      std::min<int64_t>(tiles, persistent.value_or(tiles));
+  Plan plan{*image, *cells, std::move(*filter), waves[0], workgroups, tiles};
+  if (failed(checkShared(program, plan.getSharedBytes(), target)))
+    return failure();
+  return plan;
+}
+
+LogicalResult tessera::lowerCellImages(TileProgram &program,
+                                       const DeviceOps &device) {
+  FailureOr<Plan> plan = makePlan(program, device.getTarget());
+  if (failed(plan))
+    return failure();
+  gpu::GPUFuncOp function = createCellKernel(
+      program, plan->workgroups, plan->getThreads(), plan->getSharedBytes());
+  OpBuilder b = OpBuilder::atBlockBegin(&function.getBody().front());
+  CellKernel kernel(b, program, function, plan->getThreads(), device);
+  ImagesWriter(kernel, *plan).emit();
+  gpu::ReturnOp::create(b, function.getLoc());
+  return success();
+}

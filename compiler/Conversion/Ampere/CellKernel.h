@@ -1,0 +1,79 @@
+//===- CellKernel.h - What the kernels of cells have in common -*- C++ -*-===//
+
+#ifndef TESSERA_COMPILER_CONVERSION_AMPERE_CELLKERNEL_H
+#define TESSERA_COMPILER_CONVERSION_AMPERE_CELLKERNEL_H
+
+#include "compiler/Conversion/Ampere/CellTile.h"
+#include "compiler/Conversion/StoreView.h"
+#include "compiler/Conversion/TileProgram.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+namespace tessera {
+
+/// The frame of a kernel that is being written: the workgroup's tile, and who
+/// the thread is.
+struct CellKernel {
+  Emitter e;
+  TileProgram &program;
+  mlir::gpu::GPUFuncOp function;
+  mlir::Value shared; ///< The begin of shared memory.
+  mlir::Value thread, warp;
+  LanePlace place;
+  mlir::Value group, row0; ///< Of the tile, of one column of tiles.
+  int64_t threads;
+
+  CellKernel(mlir::OpBuilder &b, TileProgram &program,
+             mlir::gpu::GPUFuncOp function, int64_t threads,
+             const DeviceOps &device);
+
+  /// What the kernel gets for the tensor behind `view`.
+  mlir::Value getPointer(mlir::Value view) {
+    mlir::Value source = TileProgram::getView(view).getSource();
+    return getArgument(source);
+  }
+  mlir::Value getArgument(mlir::Value source) {
+    return function.getArgument(
+        mlir::cast<mlir::BlockArgument>(source).getArgNumber());
+  }
+  mlir::Value getScalar(mlir::Value scalar);
+  mlir::Value getShared(mlir::Value bytes) {
+    return mlir::LLVM::GEPOp::create(e.b, e.loc, shared.getType(),
+                                     e.b.getI8Type(), shared, bytes);
+  }
+  /// Copies of the tensor behind `view` to so many bytes of shared memory.
+  ImageCopy copyTo(mlir::Value view, mlir::Value bytes) {
+    return {thread, threads, getPointer(view), getShared(bytes)};
+  }
+  /// Ends a group of copies, and waits for the workgroup's but for those of the
+  /// youngest so many groups.
+  void waitForCopies(int64_t groups);
+  /// The stored view or one of its extras, along columns from `column` and rows
+  /// from `row` of the tile on.
+  StoreView viewStored(mlir::Value view, mlir::Value column, mlir::Value row);
+};
+
+/// The kernel of `program`, empty.
+mlir::gpu::GPUFuncOp createCellKernel(TileProgram &program, int64_t workgroups,
+                                      int64_t threads, int64_t sharedBytes);
+
+/// Fails after an error at the pipeline unless a workgroup of `target` has so
+/// much shared memory.
+mlir::LogicalResult checkShared(TileProgram &program, int64_t bytes,
+                                const GpuTarget &target);
+
+/// The two kinds of kernel, see lowerAmpere().
+mlir::LogicalResult lowerCellImages(TileProgram &program,
+                                    const DeviceOps &device);
+mlir::LogicalResult lowerCellWeights(TileProgram &program,
+                                     const DeviceOps &device);
+
+/// Channels of a group that a view of taps and channels tells of: those of the
+/// other tensor that one channel of the result meets. Null after an error at
+/// `op` if no warp takes them.
+mlir::FailureOr<CellTile> matchCells(mlir::Operation *op, int64_t channels,
+                                     int64_t taps);
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_CONVERSION_AMPERE_CELLKERNEL_H

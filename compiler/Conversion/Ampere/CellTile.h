@@ -1,0 +1,68 @@
+//===- CellTile.h - What a warp multiplies of narrow groups ----*- C++ -*-===//
+//
+// A warp has 16 neighbouring channels of the result, two *cells* of 8: as many
+// as one mma.sync has columns. The channels of the other tensor that they meet
+// are *pieces* of 8 channels of one tap, as long as half a reduction of
+// mma.sync: nothing is multiplied that belongs to another group, unless a group
+// has less than 8 channels.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_COMPILER_CONVERSION_AMPERE_CELLTILE_H
+#define TESSERA_COMPILER_CONVERSION_AMPERE_CELLTILE_H
+
+#include "compiler/Conversion/Ampere/ImageTile.h"
+
+namespace tessera {
+
+inline constexpr int64_t kCells = 2, kCellChannels = 8;
+inline constexpr int64_t kWarpChannels = kCells * kCellChannels;
+inline constexpr int64_t kWarpSize = 32;
+
+/// Eight channels of one tap.
+struct Piece {
+  int64_t tap;
+  int64_t chunk; ///< From the first of the group's, or of the cell's.
+};
+
+/// Plain data.
+struct CellTile {
+  int64_t taps = 1;
+  int64_t groupChannels = 8;
+
+  /// Whether the cells of a warp have a group each, or more.
+  bool hasOwnPieces() const { return groupChannels <= kCellChannels; }
+  int64_t countChunks() const {
+    return hasOwnPieces() ? 1 : groupChannels / kCellChannels;
+  }
+  int64_t countPieces() const { return taps * countChunks(); }
+  Piece getPiece(int64_t i) const {
+    return {i / countChunks(), i % countChunks()};
+  }
+  /// Bytes from a pixel to piece `i` of it, without emitFirstChunk().
+  int64_t getPieceBytes(int64_t i, const ImageTile &image) const {
+    return image.getTapBytes(getPiece(i).tap) +
+           getPiece(i).chunk * ImageTile::kChunkBytes;
+  }
+  /// The chunk of 64 channels at which the pieces of cell `cell` begin, of the
+  /// warp with channels from 16 * `warp` on.
+  mlir::Value emitFirstChunk(Emitter &e, mlir::Value warp, int64_t cell) const {
+    if (hasOwnPieces())
+      return e.add(e.mul(warp, kCells), cell);
+    const int64_t warps = groupChannels / kWarpChannels;
+    return e.mul(e.divu(warp, warps), countChunks());
+  }
+};
+
+/// Lane l's place in fragments: row l / 4, and two neighbours from 2 (l % 4).
+struct LanePlace {
+  mlir::Value lane, row, pair;
+
+  static LanePlace make(Emitter &e, mlir::Value lane) {
+    return {lane, e.divu(lane, 4), e.mul(e.remu(lane, 4), 2)};
+  }
+};
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_CONVERSION_AMPERE_CELLTILE_H

@@ -1,0 +1,343 @@
+//===- CellWeights.cpp - Narrow groups, backward weights ------------------===//
+//
+// A workgroup has the filter of 64 output channels and a run of blocks of
+// pixels; each warp has 16 of the channels and the sums of all pieces that they
+// meet. Both factors are transposed on their way out of shared memory: the
+// pieces are rows, the channels columns, and 16 pixels a reduction.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Conversion/Ampere/CellFilter.h"
+#include "compiler/Conversion/Ampere/CellKernel.h"
+#include "compiler/Conversion/Ampere/WarpMatrix.h"
+#include "compiler/Conversion/Hopper/SharedMemory.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace tessera;
+
+namespace {
+constexpr int64_t kPixels = 16; ///< Of one instruction.
+constexpr int64_t kSums = 4;    ///< Of one instruction, in a lane.
+constexpr int64_t kBuffers = 2;
+constexpr int64_t kWarps = kBlockChannels / kWarpChannels;
+
+/// Everything that is known before the kernel is written.
+struct Plan {
+  ImageTile input, output; ///< With taps; of the channels of the result.
+  CellTile cells;
+  int64_t blocks; ///< Of pixels, of all parts.
+  int64_t parts;
+  /// Whether every block is full, and fills its last instruction.
+  bool isEven;
+
+  /// Of a block; the next is copied while one is multiplied.
+  int64_t getBlockBytes() const { return input.getBytes() + output.getBytes(); }
+  int64_t getSharedBytes() const { return kBuffers * getBlockBytes(); }
+  /// Instructions for a cell: two pieces each.
+  int64_t countPairs() const {
+    return llvm::divideCeilSigned(cells.countPieces(), 2);
+  }
+};
+
+/// Emits the body of one kernel.
+class WeightsWriter {
+public:
+  WeightsWriter(CellKernel &kernel, const Plan &plan)
+      : k(kernel), e(kernel.e), plan(plan) {}
+  void emit();
+
+private:
+  /// Of [cell][pair][sum], flat.
+  using Sums = SmallVector<Value>;
+
+  Sums emitBlocks(const Sums &begin);
+  void copyBlock(Value block, Value end);
+  Value getBuffer(Value block) {
+    return e.mul(e.remu(block, kBuffers), plan.getBlockBytes());
+  }
+  Sums emitFragments(Value block, const Sums &begin);
+  Sums multiply(Value fragment, Value block, const Sums &sums);
+  SmallVector<Value> emitMasks(Value fragment, Value block);
+  Value emitIsPixel(Value pixel, ArrayRef<Value> origin);
+  SmallVector<Value> readPieces(Value pixel, int64_t cell, int64_t pair);
+  void store(const Sums &sums);
+  /// A loop that carries sums.
+  Sums loop(Value begin, Value end, const Sums &sums,
+            llvm::function_ref<Sums(Value, const Sums &)> body);
+
+  CellKernel &k;
+  Emitter &e;
+  const Plan &plan;
+};
+} // namespace
+
+WeightsWriter::Sums
+WeightsWriter::loop(Value begin, Value end, const Sums &sums,
+                    llvm::function_ref<Sums(Value, const Sums &)> body) {
+  auto loop = scf::ForOp::create(e.b, e.loc, begin, end, e.constant(1), sums);
+  OpBuilder::InsertionGuard guard(e.b);
+  e.b.setInsertionPointToStart(loop.getBody());
+  Sums next = body(loop.getInductionVar(), Sums(loop.getRegionIterArgs()));
+  scf::YieldOp::create(e.b, e.loc, next);
+  return Sums(loop.getResults());
+}
+
+/// A of mma.sync, transposed: pieces 2 `pair` and the next, of 16 pixels. Of
+/// the last piece without a next, what the second half gives is not stored.
+SmallVector<Value> WeightsWriter::readPieces(Value pixel, int64_t cell,
+                                             int64_t pair) {
+  const CellTile &cells = plan.cells;
+  const int64_t first = 2 * pair;
+  const int64_t last = std::min(first + 1, cells.countPieces() - 1);
+  const int64_t bytes = cells.getPieceBytes(first, plan.input);
+  const int64_t step = cells.getPieceBytes(last, plan.input) - bytes;
+  Value second = e.mul(e.remu(e.divu(k.place.lane, 8), 2), step);
+  Value chunk =
+      e.mul(cells.emitFirstChunk(e, k.warp, cell), ImageTile::kChunkBytes);
+  Value place = e.add(e.add(e.add(pixel, chunk), second), bytes);
+  return readMatrices(e, k.getShared(place), /*isTransposed=*/true);
+}
+
+/// Whether pixel `pixel` of the block is one of the image. `origin`: of the
+/// block.
+Value WeightsWriter::emitIsPixel(Value pixel, ArrayRef<Value> origin) {
+  const ImageTile &o = plan.output;
+  Value line = e.add(origin[1], e.divu(pixel, o.width));
+  Value column = e.add(origin[2], e.remu(pixel, o.width));
+  return e.both(e.both(e.ult(pixel, o.countResults()), e.ult(line, o.numLines)),
+                e.ult(column, o.numColumns));
+}
+
+/// Ones in the halves of a register that belong to a pixel, for the lane's
+/// first and second register of both factors: zeros must multiply zeros.
+SmallVector<Value> WeightsWriter::emitMasks(Value fragment, Value block) {
+  if (plan.isEven)
+    return {};
+  const ImageTile &o = plan.output;
+  SmallVector<Value> origin = o.groupSpace.evaluate(e, k.group);
+  for (auto [form, other, constant] :
+       llvm::zip(origin, o.blockSpace.evaluate(e, block), o.constants))
+    form = e.add(e.add(form, other), constant);
+  Value first = e.add(e.mul(fragment, kPixels), k.place.pair);
+  SmallVector<Value> masks;
+  for (int64_t half : {0, 8}) {
+    Value low = e.select(emitIsPixel(e.add(first, half), origin),
+                         e.constant(0xffff), e.constant(0));
+    Value high = e.select(emitIsPixel(e.add(first, half + 1), origin),
+                          e.constant(-0x10000), e.constant(0));
+    masks.push_back(arith::OrIOp::create(e.b, e.loc, low, high));
+  }
+  return masks;
+}
+
+static void applyMask(Emitter &e, Value &value, ArrayRef<Value> masks,
+                      int64_t index) {
+  if (!masks.empty())
+    value = arith::AndIOp::create(e.b, e.loc, value, masks[index]);
+}
+
+WeightsWriter::Sums WeightsWriter::multiply(Value fragment, Value block,
+                                            const Sums &sums) {
+  const ImageTile &output = plan.output;
+  SmallVector<Value> masks = emitMasks(fragment, block);
+  auto locate = [&](const ImageTile &image, Value lanePixel) {
+    Value pixel = e.add(e.mul(fragment, kPixels), lanePixel);
+    if (output.countResults() % kPixels != 0)
+      pixel = arith::MinUIOp::create(e.b, e.loc, pixel,
+                                     e.constant(output.countResults() - 1));
+    return image.emitResultBytes(e, pixel);
+  };
+  // B: pixels 0 to 7 and 8 to 15 of the first cell, then of the second.
+  Value lane = k.place.lane;
+  Value chunk = e.add(e.mul(k.warp, kCells), e.divu(lane, kPixels));
+  Value buffer = getBuffer(block);
+  Value place = e.add(e.add(locate(output, e.remu(lane, kPixels)), buffer),
+                      e.mul(chunk, ImageTile::kChunkBytes));
+  SmallVector<Value> b =
+      readMatrices(e, k.getShared(e.add(place, plan.input.getBytes())), true);
+  for (auto [i, value] : llvm::enumerate(b))
+    applyMask(e, value, masks, i % 2);
+  // A: both pieces of pixels 0 to 7, then of the others.
+  Value pixel = locate(plan.input,
+                       e.add(e.remu(lane, 8), e.mul(e.divu(lane, kPixels), 8)));
+  pixel = e.add(pixel, buffer);
+  Type element = k.program.loadM.getType().getElementType();
+  Sums next = sums;
+  for (int64_t pair = 0; pair < plan.countPairs(); ++pair) {
+    SmallVector<Value> a;
+    for (int64_t cell = 0; cell < kCells; ++cell) {
+      if (a.empty() || plan.cells.hasOwnPieces()) {
+        a = readPieces(pixel, cell, pair);
+        for (auto [i, value] : llvm::enumerate(a))
+          applyMask(e, value, masks, i / 2);
+      }
+      MutableArrayRef<Value> place = MutableArrayRef(next).slice(
+          (cell * plan.countPairs() + pair) * kSums, kSums);
+      llvm::copy(multiplyMatrices(e, element, a, ArrayRef(b).slice(2 * cell, 2),
+                                  place),
+                 place.begin());
+    }
+  }
+  return next;
+}
+
+/// Begins to copy what the part has of `block`: all of it, or nothing behind
+/// its end.
+void WeightsWriter::copyBlock(Value block, Value end) {
+  Value exists =
+      arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::ult, block, end);
+  emitIf(e, exists, [&] {
+    Value buffer = getBuffer(block);
+    copyImageTile(e, plan.input, k.copyTo(k.program.loadN.getView(), buffer),
+                  k.group, block);
+    copyImageTile(e, plan.output,
+                  k.copyTo(k.program.loadM.getView(),
+                           e.add(buffer, plan.input.getBytes())),
+                  k.group, block);
+  });
+}
+
+WeightsWriter::Sums WeightsWriter::emitFragments(Value block,
+                                                 const Sums &begin) {
+  const int64_t fragments =
+      llvm::divideCeilSigned(plan.output.countResults(), kPixels);
+  return loop(e.constant(0), e.constant(fragments), begin,
+              [&](Value fragment, const Sums &carried) {
+                return multiply(fragment, block, carried);
+              });
+}
+
+/// The part's share of the blocks.
+WeightsWriter::Sums WeightsWriter::emitBlocks(const Sums &begin) {
+  const int64_t share = llvm::divideCeilSigned(plan.blocks, plan.parts);
+  const int64_t perPart = k.program.tiles.getCounts()[0] / plan.parts;
+  Value first = e.mul(e.divu(k.group, perPart), share);
+  Value end = arith::MinUIOp::create(e.b, e.loc, e.add(first, share),
+                                     e.constant(plan.blocks));
+  copyBlock(first, end);
+  e.device.endDirectGroup(e);
+  return loop(first, end, begin, [&](Value block, const Sums &carried) {
+    copyBlock(e.add(block, 1), end);
+    k.waitForCopies(/*groups=*/kBuffers - 1);
+    Sums sums = emitFragments(block, carried);
+    // The block behind the next is copied over this one.
+    e.device.emitBareBarrier(e);
+    return sums;
+  });
+}
+
+/// A lane has rows l / 4 of both pieces of a pair, and two neighbouring output
+/// channels of each.
+void WeightsWriter::store(const Sums &sums) {
+  const CellTile &cells = plan.cells;
+  for (int64_t cell = 0; cell < kCells; ++cell) {
+    Value chunk = cells.emitFirstChunk(e, k.warp, cell);
+    Value column = e.add(e.mul(chunk, kCellChannels), k.place.row);
+    Value row = e.add(e.add(e.mul(k.warp, kWarpChannels), k.place.pair),
+                      cell * kCellChannels);
+    StoreView result = k.viewStored(k.program.store.getView(), column, row);
+    std::array<StorePlace, 2> rows = {result.locateQ(0), result.locateQ(1)};
+    for (int64_t i = 0; i < cells.countPieces(); ++i) {
+      Piece piece = cells.getPiece(i);
+      StorePlace place = result.locateP(piece.tap * kBlockChannels +
+                                        piece.chunk * kCellChannels);
+      const int64_t first =
+          (cell * plan.countPairs() + i / 2) * kSums + i % 2 * 2;
+      for (int64_t n = 0; n < 2; ++n)
+        result.store(arith::BitcastOp::create(e.b, e.loc, e.b.getI32Type(),
+                                              sums[first + n]),
+                     place, rows[n]);
+    }
+  }
+}
+
+void WeightsWriter::emit() {
+  k.group = e.device.emitBlockId(e, k.program.tiles.getCounts()[0]);
+  k.row0 = e.constant(0);
+  Value zero = e.constant(cast<TypedAttr>(e.b.getF32FloatAttr(0)));
+  store(emitBlocks(Sums(kCells * plan.countPairs() * kSums, zero)));
+}
+
+/// Channels of the filter's group: the result's last dimension.
+static FailureOr<CellTile> matchResult(TileProgram &program, int64_t taps) {
+  auto type = cast<MemRefType>(
+      TileProgram::getView(program.store.getView()).getSource().getType());
+  if (!type.getElementType().isF32() || !program.store.getExtras().empty() ||
+      !program.store.getEpilogue().empty())
+    return program.store.emitOpError(
+        "stores parts, which are of f32 and have no epilogue");
+  FailureOr<CellTile> cells =
+      matchCells(program.store, type.getShape().back(), taps);
+  dnn::CoordsAttr coords =
+      TileProgram::getView(program.store.getView()).getCoords();
+  if (succeeded(cells) &&
+      (coords.getRanks()[1] != 2 || coords.getRanks()[2] != 4 ||
+       !isDiagonal(coords, coords.getFirstDim(1), coords.getFirstDim(2) + 2,
+                   cells->groupChannels)))
+    return program.store.emitOpError(
+        "needs a view in which what is not of one group is outside of the "
+        "filter");
+  return cells;
+}
+
+static FailureOr<Plan> makePlan(TileProgram &program, const GpuTarget &target) {
+  auto pipeline = program.pipeline;
+  FailureOr<ImageTile> output =
+      matchImageTile(program.loadM, /*pixels=*/2, /*hasTaps=*/false);
+  FailureOr<ImageTile> input =
+      matchImageTile(program.loadN, /*pixels=*/2, /*hasTaps=*/true);
+  if (failed(output) || failed(input))
+    return failure();
+  FailureOr<CellTile> cells = matchResult(program, input->countTaps());
+  if (failed(cells))
+    return failure();
+  ArrayRef<int64_t> waves = program.mma.getWaves();
+  ArrayRef<int64_t> tile = program.tiles.getTile();
+  const int64_t columns = input->countTaps() * kBlockChannels;
+  if (tile[0] != kBlockChannels || tile[1] != columns ||
+      program.tiles.getPersistent() || program.tiles.getCounts()[1] != 1 ||
+      program.tiles.getCounts()[2] != 1 || waves[0] != kWarps ||
+      waves[1] != 1 || pipeline.getBuffers() != kBuffers ||
+      static_cast<int64_t>(pipeline.getStep()) != output->countResults())
+    return pipeline.emitOpError()
+           << "has copy cp_async and parts, which needs two buffers for steps "
+              "of a block of pixels, tiles of "
+           << kBlockChannels << " channels by all taps of as many, and "
+           << kWarps << " by 1 waves";
+  if (failed(checkReach(program.store, program.store.getView(), tile[0])))
+    return failure();
+  ArrayRef<int64_t> reduce = pipeline.getReduce();
+  const int64_t blocks = std::accumulate(reduce.begin(), reduce.end() - 2,
+                                         int64_t(1), std::multiplies<>());
+  const bool isEven = output->countResults() % kPixels == 0 &&
+                      output->numLines % output->height == 0 &&
+                      output->numColumns % output->width == 0;
+  Plan plan{*input,
+            *output,
+            *cells,
+            blocks,
+            static_cast<int64_t>(*pipeline.getParts()),
+            isEven};
+  if (failed(checkShared(program, plan.getSharedBytes(), target)))
+    return failure();
+  return plan;
+}
+
+LogicalResult tessera::lowerCellWeights(TileProgram &program,
+                                        const DeviceOps &device) {
+  FailureOr<Plan> plan = makePlan(program, device.getTarget());
+  if (failed(plan))
+    return failure();
+  constexpr int64_t kThreads = kWarps * kWarpSize;
+  gpu::GPUFuncOp function = createCellKernel(
+      program, program.tiles.getCounts()[0], kThreads, plan->getSharedBytes());
+  OpBuilder b = OpBuilder::atBlockBegin(&function.getBody().front());
+  CellKernel kernel(b, program, function, kThreads, device);
+  WeightsWriter(kernel, *plan).emit();
+  gpu::ReturnOp::create(b, function.getLoc());
+  return success();
+}

@@ -1,0 +1,194 @@
+//===- ImageTile.cpp - A block of an image in shared memory ---------------===//
+
+#include "compiler/Conversion/Ampere/ImageTile.h"
+#include "compiler/Conversion/GlobalBuffer.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace tessera;
+
+//===----------------------------------------------------------------------===//
+// What a view says
+//===----------------------------------------------------------------------===//
+
+namespace {
+enum Coordinate { Image, Line, Column, Channel, kCoordinates };
+
+/// The view of an image with channels last: linear coordinates, and which of
+/// their factors are spoken for.
+struct ImageView {
+  explicit ImageView(dnn::ViewOp view)
+      : type(cast<MemRefType>(view.getSource().getType())),
+        coords(view.getCoords()), sizes(coords.getSizes()) {
+    int64_t offset = 0;
+    (void)type.getStridesAndOffset(strides, offset);
+    for (AffineExpr expr : coords.getMap().getResults())
+      exprs.push_back(getLinearExpr(expr, sizes.size()));
+  }
+
+  /// Whether dimension `d` moves coordinate `c` alone, or nothing.
+  bool movesOnly(unsigned d, Coordinate c) const {
+    for (unsigned other = 0; other < kCoordinates; ++other)
+      if (other != c && exprs[other].factors[d] != 0)
+        return false;
+    return true;
+  }
+  /// The step of dimension `d` along `c`; 1 if it has a single place.
+  int64_t getStep(unsigned d, Coordinate c) const {
+    return sizes[d] == 1 ? 1 : exprs[c].factors[d];
+  }
+  /// Dimensions [first, last) are the channels of a block, in their order.
+  bool areChannels(unsigned first, unsigned last) const {
+    int64_t step = 1;
+    for (unsigned d = last; d-- > first; step *= sizes[d])
+      if (!movesOnly(d, Channel) || getStep(d, Channel) != step)
+        return false;
+    return step == kBlockChannels;
+  }
+  /// Whether coordinate `c` is always in the tensor.
+  bool isInside(Coordinate c) const {
+    int64_t low = exprs[c].constant, high = low;
+    for (auto [factor, size] : llvm::zip(exprs[c].factors, sizes))
+      (factor < 0 ? low : high) += factor * (size - 1);
+    return low >= 0 && high < type.getDimSize(c);
+  }
+  AccessSpace makeSpace(unsigned first, unsigned last) const;
+
+  MemRefType type;
+  dnn::CoordsAttr coords;
+  ArrayRef<int64_t> sizes;
+  SmallVector<int64_t> strides;
+  SmallVector<LinearExpr> exprs;
+};
+} // namespace
+
+/// The dimensions [first, last) as a space of offset, line and column.
+AccessSpace ImageView::makeSpace(unsigned first, unsigned last) const {
+  AccessSpace space;
+  space.coefs.resize(3);
+  for (unsigned d = first; d < last; ++d) {
+    int64_t elements = 0;
+    for (auto [expr, stride] : llvm::zip(exprs, strides))
+      elements += expr.factors[d] * stride;
+    space.sizes.push_back(sizes[d]);
+    space.coefs[0].push_back(elements * type.getElementTypeBitWidth() / 8);
+    space.coefs[1].push_back(exprs[Line].factors[d]);
+    space.coefs[2].push_back(exprs[Column].factors[d]);
+  }
+  return space;
+}
+
+/// Whether copies of 16 bytes reach all of the tensor, and begin at multiples.
+static bool isCopied(const ImageView &view, const ViewAccess &access) {
+  constexpr int64_t kUnit = 8; // Elements of 16 bytes.
+  if (view.type.getElementTypeBitWidth() != 16 || view.strides.back() != 1 ||
+      access.getTensorBytes() > kOutOfRange || !access.fitsInt32())
+    return false;
+  return llvm::all_of(ArrayRef(view.strides).drop_back(),
+                      [](int64_t stride) { return stride % kUnit == 0; }) &&
+         view.exprs[Channel].constant % kUnit == 0 &&
+         llvm::all_of(ArrayRef(view.exprs[Channel].factors)
+                          .take_front(view.coords.getFirstDim(1)),
+                      [](int64_t factor) { return factor % kUnit == 0; });
+}
+
+FailureOr<ImageTile> tessera::matchImageTile(dnn::TileLoadOp load,
+                                             unsigned pixels, bool hasTaps) {
+  auto op = load.getView().getDefiningOp<dnn::ViewOp>();
+  ImageView view(op);
+  ViewAccess access(op);
+  const unsigned other = pixels == 1 ? 2 : 1;
+  auto getEnd = [&](unsigned index) -> unsigned {
+    return view.coords.getFirstDim(index) + view.coords.getRanks()[index];
+  };
+  const unsigned taps = hasTaps ? 2 : 0, tap = view.coords.getFirstDim(other);
+  if (view.exprs.size() != kCoordinates || view.coords.getRanks()[pixels] < 2 ||
+      view.coords.getRanks()[other] <= taps || !isCopied(view, access))
+    return load.emitOpError(
+        "is copied by cp_async, which needs a view of blocks of pixels of an "
+        "image of 16-bit elements, at most 2 GiB, with channels last in whole "
+        "16 bytes");
+  const unsigned line = getEnd(pixels) - 2, column = line + 1;
+  ImageTile tile;
+  tile.height = view.sizes[line];
+  tile.width = view.sizes[column];
+  tile.lineStep = view.getStep(line, Line);
+  tile.columnStep = view.getStep(column, Column);
+  bool fits = view.movesOnly(line, Line) && view.movesOnly(column, Column) &&
+              view.areChannels(tap + taps, getEnd(other)) &&
+              view.isInside(Image) && view.isInside(Channel);
+  if (hasTaps) {
+    tile.tapLines = view.sizes[tap];
+    tile.tapColumns = view.sizes[tap + 1];
+    tile.tapLineStep = view.getStep(tap, Line);
+    tile.tapColumnStep = view.getStep(tap + 1, Column);
+    fits &= view.movesOnly(tap, Line) && view.movesOnly(tap + 1, Column);
+  }
+  if (!fits || std::min({tile.lineStep, tile.columnStep, tile.tapLineStep,
+                         tile.tapColumnStep}) < 1)
+    return load.emitOpError()
+           << "is copied by cp_async, which needs a block of pixels"
+           << (hasTaps ? ", taps" : "") << " and " << kBlockChannels
+           << " channels, each a dimension of its own that goes forward";
+  tile.numLines = view.type.getDimSize(Line);
+  tile.numColumns = view.type.getDimSize(Column);
+  tile.lineBytes = view.strides[Line] * access.getElementBytes();
+  tile.columnBytes = view.strides[Column] * access.getElementBytes();
+  tile.tensorBytes = access.getTensorBytes();
+  tile.groupSpace = view.makeSpace(0, view.coords.getFirstDim(1));
+  tile.blockSpace = view.makeSpace(view.coords.getFirstDim(pixels), line);
+  tile.constants[0] = 0;
+  for (auto [expr, stride] : llvm::zip(view.exprs, view.strides))
+    tile.constants[0] += expr.constant * stride * access.getElementBytes();
+  tile.constants[1] = view.exprs[Line].constant;
+  tile.constants[2] = view.exprs[Column].constant;
+  return tile;
+}
+
+//===----------------------------------------------------------------------===//
+// To shared memory
+//===----------------------------------------------------------------------===//
+
+Value ImageTile::emitResultBytes(Emitter &e, Value result) const {
+  Value line = e.divu(result, width), column = e.remu(result, width);
+  return e.add(e.mul(line, lineStep * countColumns() * kPixelBytes),
+               e.mul(column, columnStep * kPixelBytes));
+}
+
+void tessera::copyImageTile(Emitter &e, const ImageTile &t,
+                            const ImageCopy &copy, Value group, Value block) {
+  constexpr int64_t kChunks = 8; // Of a pixel.
+  Value size = e.constant(e.b.getI64IntegerAttr(t.tensorBytes));
+  CheckedMemory memory = e.device.makeMemory(e, copy.pointer, size);
+  SmallVector<Value> base = t.groupSpace.evaluate(e, group);
+  for (auto [form, other, constant] :
+       llvm::zip(base, t.blockSpace.evaluate(e, block), t.constants))
+    form = e.add(e.add(form, other), constant);
+  const int64_t columns = t.countColumns();
+  const int64_t chunks = t.countLines() * columns * kChunks;
+  Value chunk = e.remu(copy.thread, kChunks);
+  Value chunkBytes = e.mul(chunk, ImageTile::kChunkBytes);
+  for (int64_t first = 0; first < chunks; first += copy.threads) {
+    Value pixel = e.divu(e.add(copy.thread, first), kChunks);
+    Value line = e.divu(pixel, columns), column = e.remu(pixel, columns);
+    Value valid = e.both(e.ult(e.add(base[1], line), t.numLines),
+                         e.ult(e.add(base[2], column), t.numColumns));
+    Value offset = e.add(e.add(base[0], e.mul(line, t.lineBytes)),
+                         e.add(e.mul(column, t.columnBytes), chunkBytes));
+    offset = e.select(valid, offset, e.constant(kOutOfRange));
+    Value place = e.add(e.mul(pixel, ImageTile::kPixelBytes), chunkBytes);
+    OpBuilder::InsertionGuard guard(e.b);
+    // The last pass has less than a chunk for each thread.
+    if (first + copy.threads > chunks) {
+      auto inside =
+          scf::IfOp::create(e.b, e.loc, e.ult(copy.thread, chunks - first));
+      e.b.setInsertionPointToStart(&inside.getThenRegion().front());
+    }
+    Value target = LLVM::GEPOp::create(e.b, e.loc, copy.shared.getType(),
+                                       e.b.getI8Type(), copy.shared, place);
+    e.device.loadToLds(e, memory, target, ImageTile::kChunkBytes, offset,
+                       e.constant(0), /*immediate=*/0);
+  }
+}

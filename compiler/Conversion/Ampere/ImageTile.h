@@ -1,0 +1,78 @@
+//===- ImageTile.h - A block of an image in shared memory ------*- C++ -*-===//
+//
+// 64 channels of the pixels that a block of results sees, each pixel once. A
+// pixel has 144 bytes: 128 and 16 more, so that the 16-byte chunks of eight
+// neighbouring pixels lie in different banks, and a tap is a constant.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_COMPILER_CONVERSION_AMPERE_IMAGETILE_H
+#define TESSERA_COMPILER_CONVERSION_AMPERE_IMAGETILE_H
+
+#include "compiler/Conversion/ViewAccess.h"
+
+namespace tessera {
+
+/// Channels that a workgroup works on.
+inline constexpr int64_t kBlockChannels = 64;
+
+/// Plain data; made by matchImageTile().
+struct ImageTile {
+  static constexpr int64_t kPixelBytes = 144, kChunkBytes = 16;
+
+  int64_t height = 0, width = 0; ///< Of the block, in results.
+  /// Lines and columns of the image from one result to the next, and from one
+  /// tap to the next.
+  int64_t lineStep = 1, columnStep = 1;
+  int64_t tapLines = 1, tapColumns = 1; ///< Taps.
+  int64_t tapLineStep = 1, tapColumnStep = 1;
+  int64_t numLines = 0, numColumns = 0; ///< Of the image.
+  int64_t lineBytes = 0, columnBytes = 0, tensorBytes = 0;
+  /// Of groups and of blocks: offset in bytes, line and column.
+  AccessSpace groupSpace, blockSpace;
+  int64_t constants[3] = {0, 0, 0};
+
+  int64_t countLines() const {
+    return (height - 1) * lineStep + (tapLines - 1) * tapLineStep + 1;
+  }
+  int64_t countColumns() const {
+    return (width - 1) * columnStep + (tapColumns - 1) * tapColumnStep + 1;
+  }
+  int64_t countTaps() const { return tapLines * tapColumns; }
+  int64_t countResults() const { return height * width; }
+  int64_t getBytes() const {
+    return countLines() * countColumns() * kPixelBytes;
+  }
+  /// Of tap `tap` from the pixel of a result, in shared memory.
+  int64_t getTapBytes(int64_t tap) const {
+    return (tap / tapColumns * tapLineStep * countColumns() +
+            tap % tapColumns * tapColumnStep) *
+           kPixelBytes;
+  }
+  /// Where the first tap of result `result`, an i32, lies in shared memory.
+  mlir::Value emitResultBytes(Emitter &e, mlir::Value result) const;
+};
+
+/// Reads `load`'s view as one of blocks of pixels: the last two dimensions of
+/// rows (`pixels` 1) or of columns (2) are a block, the other side has two
+/// dimensions of taps if `hasTaps`, then channels. Fails after an error at
+/// `load` where it is no such view.
+mlir::FailureOr<ImageTile> matchImageTile(dnn::TileLoadOp load, unsigned pixels,
+                                          bool hasTaps);
+
+/// A workgroup's threads on their way to shared memory.
+struct ImageCopy {
+  mlir::Value thread;
+  int64_t threads;
+  mlir::Value pointer; ///< Of the tensor.
+  mlir::Value shared;  ///< Where to.
+};
+
+/// Begins to copy the pixels of block `block` of `group`; what is outside of
+/// the image is filled with zeros.
+void copyImageTile(Emitter &e, const ImageTile &tile, const ImageCopy &copy,
+                   mlir::Value group, mlir::Value block);
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_CONVERSION_AMPERE_IMAGETILE_H

@@ -1,0 +1,109 @@
+//===- LowerAmpere.cpp - Tile programs with copy cp_async -----------------===//
+
+#include "compiler/Conversion/Ampere/LowerAmpere.h"
+#include "compiler/Conversion/Ampere/CellKernel.h"
+#include "compiler/Conversion/Hopper/SharedMemory.h"
+#include "compiler/Conversion/KernelFunction.h"
+
+using namespace mlir;
+using namespace tessera;
+
+gpu::GPUFuncOp tessera::createCellKernel(TileProgram &program,
+                                         int64_t workgroups, int64_t threads,
+                                         int64_t sharedBytes) {
+  gpu::GPUFuncOp kernel =
+      createKernel(program.function, {}, threads, workgroups);
+  Builder b(kernel.getContext());
+  kernel->setAttr(dnn::kSharedBytesAttrName,
+                  b.getI64IntegerAttr(sharedBytes + kSharedAlignment));
+  return kernel;
+}
+
+CellKernel::CellKernel(OpBuilder &b, TileProgram &program,
+                       gpu::GPUFuncOp function, int64_t threads,
+                       const DeviceOps &device)
+    : e(b, function.getLoc(), &function.getBody().front(), device),
+      program(program), function(function), threads(threads) {
+  shared =
+      emitSharedBase(e, function->getParentOfType<gpu::GPUModuleOp>()).pointer;
+  thread = device.emitThreadId(e, threads);
+  warp = e.divu(thread, kWarpSize);
+  place = LanePlace::make(e, e.remu(thread, kWarpSize));
+}
+
+Value CellKernel::getScalar(Value scalar) {
+  auto truncation = scalar.getDefiningOp<arith::TruncFOp>();
+  Value value = getArgument(truncation ? truncation.getIn() : scalar);
+  if (value.getType() == scalar.getType())
+    return value;
+  return arith::TruncFOp::create(e.b, e.loc, scalar.getType(), value);
+}
+
+void CellKernel::waitForCopies(int64_t groups) {
+  e.device.endDirectGroup(e);
+  e.device.waitForDirectGroups(e, groups, /*loads=*/0);
+  e.device.emitLdsBarrier(e);
+}
+
+StoreView CellKernel::viewStored(Value view, Value column, Value row) {
+  ViewAccess access(TileProgram::getView(view));
+  ArrayRef<int64_t> extents = program.store.getView().getType().getShape();
+  ArrayRef<int64_t> tile = program.tiles.getTile();
+  GlobalBuffer buffer = makeBuffer(e, access, getPointer(view), group, row0);
+  return StoreView(e, std::move(access), std::move(buffer),
+                   StoreSide{2, extents[2], tile[1], column, e.constant(0)},
+                   StoreSide{1, extents[1], tile[0], row, row0});
+}
+
+LogicalResult tessera::checkShared(TileProgram &program, int64_t bytes,
+                                   const GpuTarget &target) {
+  const int64_t limit = std::max(target.ldsBytes, target.wgmmaSharedBytes);
+  bytes += kSharedAlignment;
+  if (bytes <= limit)
+    return success();
+  return program.pipeline.emitOpError()
+         << "needs " << bytes << " bytes of LDS, but " << target.name << " has "
+         << limit;
+}
+
+FailureOr<CellTile> tessera::matchCells(Operation *op, int64_t channels,
+                                        int64_t taps) {
+  const bool fits =
+      channels < kWarpChannels
+          ? kCellChannels % channels == 0 && channels % 2 == 0
+          : channels % kWarpChannels == 0 && channels < kBlockChannels;
+  if (!fits)
+    return op->emitOpError()
+           << "is copied by cp_async, which needs groups of 2, 4, 8, 16 or 32 "
+              "channels, but has "
+           << channels;
+  return CellTile{taps, channels};
+}
+
+/// What both kinds have in common: whole blocks of channels, and a store that
+/// is theirs.
+static LogicalResult checkProgram(TileProgram &program) {
+  if (program.mma.getInstruction() != "mma8")
+    return program.mma.emitOpError()
+           << "names '" << program.mma.getInstruction()
+           << "', but tiles that cp_async copies are multiplied by 'mma8'";
+  if (program.store.getAtomic())
+    return program.store.emitOpError(
+        "adds atomically, but what cp_async copies is stored");
+  return success();
+}
+
+LogicalResult tessera::lowerAmpere(TileProgram &program,
+                                   const DeviceOps &device) {
+  const GpuTarget &target = device.getTarget();
+  if (target.matrixUnit != MatrixUnit::MmaSm80)
+    return program.pipeline.emitOpError()
+           << "has copy cp_async, but " << target.name
+           << " copies through registers or directly to LDS";
+  if (failed(checkProgram(program)))
+    return failure();
+  // A whole reduction is one of taps, a part of it one of pixels.
+  if (program.pipeline.getParts())
+    return lowerCellWeights(program, device);
+  return lowerCellImages(program, device);
+}

@@ -1,0 +1,35 @@
+//===- WarpMatrix.h - The matrix instructions of a warp --------*- C++ -*-===//
+//
+// mma.sync and ldmatrix by the ISA's fragments, in registers of 32 bits. The
+// tile path has them behind a row of a table, which holds 32 columns together;
+// groups of channels are as narrow as one instruction.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_COMPILER_CONVERSION_AMPERE_WARPMATRIX_H
+#define TESSERA_COMPILER_CONVERSION_AMPERE_WARPMATRIX_H
+
+#include "compiler/Conversion/Emitter.h"
+
+namespace tessera {
+
+/// Four matrices of 8 rows by 16 bytes, of which lane l points to row l % 8 of
+/// matrix l / 8. A lane gets two neighbours of row l / 4, or, transposed, two
+/// neighbouring rows of column l / 4.
+llvm::SmallVector<mlir::Value> readMatrices(Emitter &e, mlir::Value pointer,
+                                            bool isTransposed);
+
+/// c + the 16 rows of a times the 8 columns of b: 16 bits an element,
+/// reductions of 8 (two registers of a, one of b) or 16 (four and two), four
+/// sums of f32.
+llvm::SmallVector<mlir::Value> multiplyMatrices(Emitter &e, mlir::Type element,
+                                                mlir::ValueRange a,
+                                                mlir::ValueRange b,
+                                                mlir::ValueRange c);
+
+/// What the lane whose number differs in the bits of `mask` has for `value`.
+mlir::Value exchangeLanes(Emitter &e, mlir::Value value, int64_t mask);
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_CONVERSION_AMPERE_WARPMATRIX_H

@@ -1,0 +1,35 @@
+// RUN: sed s/CHIP/gfx942/ %s | dnn-opt --dnn-lower-points --dnn-verify-stage=stage=gpu | FileCheck %s --check-prefixes=CHECK,AMD
+// RUN: sed s/CHIP/sm_90/ %s | dnn-opt --dnn-lower-points --dnn-verify-stage=stage=gpu | FileCheck %s --check-prefixes=CHECK,NVIDIA
+
+// Threads add what others loaded: memory in LDS, aligned for vectors, and the
+// chip's own barrier between the store and the load.
+module attributes {dnn.target = "CHIP"} {
+  // CHECK-LABEL: gpu.func @neighbours
+  // CHECK-SAME: workgroup(%[[LDS:.*]] : memref<64x2xf32, #gpu.address_space<workgroup>> {llvm.align = 16 : i64})
+  func.func @neighbours(%x: memref<256xf32>, %y: memref<256xf32>) attributes {dnn.kernel} {
+    dnn.for_each_point [2, 64] threads 64 {
+    ^bb0(%block: index, %thread: index):
+      %two = arith.constant 2 : index
+      %size = arith.constant 128 : index
+      %last = arith.constant 63 : index
+      %zero = arith.constant 0 : index
+      %first = arith.muli %block, %size : index
+      %offset = arith.muli %thread, %two : index
+      %at = arith.addi %first, %offset : index
+      // CHECK-NOT: memref.alloca
+      %shared = memref.alloca() : memref<64x2xf32, #gpu.address_space<workgroup>>
+      %v, %ok = dnn.point_load %x[%at] : memref<256xf32> -> vector<2xf32>
+      // CHECK: vector.store %{{.*}}, %[[LDS]]
+      vector.store %v, %shared[%thread, %zero] : memref<64x2xf32, #gpu.address_space<workgroup>>, vector<2xf32>
+      // AMD-NEXT: amdgpu.lds_barrier
+      // NVIDIA-NEXT: nvvm.barrier
+      gpu.barrier
+      %other = arith.subi %last, %thread : index
+      // CHECK: vector.load %[[LDS]]
+      %w = vector.load %shared[%other, %zero] : memref<64x2xf32, #gpu.address_space<workgroup>>, vector<2xf32>
+      %sum = arith.addf %v, %w : vector<2xf32>
+      dnn.point_store %sum, %y[%at] : vector<2xf32>, memref<256xf32>
+    }
+    return
+  }
+}

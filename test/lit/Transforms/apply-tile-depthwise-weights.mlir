@@ -1,0 +1,75 @@
+// RUN: dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q4t32s8n4" | FileCheck %s --check-prefix=STRIPS
+// RUN: dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q4t32s8n4r4a" | FileCheck %s --check-prefix=SUMMED
+// RUN: dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g1p1q1t64s128k2" | FileCheck %s --check-prefix=SPLIT
+// RUN: not dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q4t32s8k4" 2>&1 | FileCheck %s --check-prefix=TAPS
+// RUN: not dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q4t48s8n4r4" 2>&1 | FileCheck %s --check-prefix=LANES
+// RUN: not dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q4t32s2r4" 2>&1 | FileCheck %s --check-prefix=FEW
+// RUN: not dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q4t32s8l" 2>&1 | FileCheck %s --check-prefix=FILTER
+
+// Twelve lanes do not share out eight blocks of groups, a workgroup does not
+// sum more parts than there are, three rows of taps are not four parts, and
+// there is no filter to share.
+// LANES: does not fit tile 'depthwise-g2p1q4t48s8n4r4'
+// FEW: does not fit tile 'depthwise-g2p1q4t32s2r4'
+// TAPS: does not fit tile 'depthwise-g2p1q4t32s8k4'
+// FILTER: does not fit tile 'depthwise-g2p1q4t32s8l'
+
+// Two images of two strips of two segments: a strip a part. A row of gradients
+// is loaded once, and two rows wander through the loop behind nine sums. The
+// second launch sums eight parts.
+// STRIPS-LABEL: func.func @weights
+// STRIPS: dnn.for_each_point [8, 8] threads 32
+// STRIPS-COUNT-8: dnn.point_load %arg2
+// STRIPS: %{{.*}}:17 = scf.for
+// STRIPS-COUNT-4: dnn.point_load %arg2
+// STRIPS-NOT: dnn.point_load %arg2
+// STRIPS-COUNT-6: dnn.point_load %arg0
+// STRIPS-NOT: dnn.point_load
+// STRIPS: scf.yield
+// STRIPS-COUNT-9: dnn.point_store {{.*}} memref<8x9x16xf32>
+// STRIPS-LABEL: func.func @weights_sum
+// STRIPS: dnn.for_each_point [9, 1, 1, 16] threads 16
+
+// Four parts a workgroup, eight lanes each; the first block's rows are loaded
+// before the loop, the next one's before a block's products. Nine sums in three
+// times four.
+// SUMMED-LABEL: func.func @weights
+// SUMMED: dnn.for_each_point [2, 1, 4, 8] threads 32
+// SUMMED: scf.for
+// SUMMED-COUNT-10: dnn.point_load
+// SUMMED-NOT: dnn.point_load
+// SUMMED: math.fma
+// SUMMED: scf.yield
+// SUMMED: %[[LDS:.*]] = memref.alloca() : memref<12x4x16xf32, #gpu.address_space<workgroup>>
+// SUMMED-COUNT-12: vector.store %{{.*}}, %[[LDS]]
+// SUMMED: gpu.barrier
+// SUMMED-COUNT-4: vector.load %[[LDS]]
+// SUMMED: dnn.point_store {{.*}} memref<2x9x16xf32>
+// SUMMED-COUNT-2: dnn.point_store {{.*}} memref<2x9x16xf32>
+// SUMMED-NOT: dnn.point_store
+// SUMMED-LABEL: func.func @weights_sum
+
+// Two threads share out a filter: six elements each, of which three of the
+// second one's are behind the last and not stored. The sum of 128 parts is that
+// of eight threads an element, of which one stores it.
+// SPLIT-LABEL: func.func @weights
+// SPLIT: dnn.for_each_point [128, 2, 16] threads 64
+// SPLIT-COUNT-6: dnn.point_store {{.*}} memref<128x9x16xf32>
+// SPLIT-NOT: dnn.point_store
+// SPLIT-LABEL: func.func @weights_sum
+// SPLIT: dnn.for_each_point [9, 1, 8, 16] threads 128
+// SPLIT-COUNT-16: dnn.point_load {{.*}} memref<128x9x16xf32>
+// SPLIT-NOT: dnn.point_load
+// SPLIT: memref.store
+// SPLIT: gpu.barrier
+// SPLIT-COUNT-8: memref.load
+// SPLIT: %[[FIRST:.*]] = arith.cmpi eq
+// SPLIT: arith.select %[[FIRST]]
+// SPLIT: dnn.point_store {{.*}} memref<16x3x3x1xbf16>
+func.func @weights(%x: memref<2x8x8x16xbf16> {dnn.arg = "x"}, %w: memref<16x3x3x1xbf16> {dnn.arg = "w"},
+                   %y: memref<2x8x8x16xbf16> {dnn.arg = "y"}) attributes {dnn.kernel} {
+  dnn.conv backward_weights x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
+      pads [1, 1] strides [1, 1] dilations [1, 1] groups 16
+      : memref<2x8x8x16xbf16>, memref<16x3x3x1xbf16>, memref<2x8x8x16xbf16>
+  return
+}

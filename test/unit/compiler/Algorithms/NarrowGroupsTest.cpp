@@ -1,0 +1,77 @@
+//===- NarrowGroupsTest.cpp - Groups of few channels, side by side --------===//
+
+#include "compiler/Algorithms/NarrowGroups.h"
+#include "compiler/Algorithms/ChooseTile.h"
+
+#include <gtest/gtest.h>
+
+using namespace tessera;
+
+/// ResNeXt-50's third stage, 8 channels a group.
+static ConvProblem makeLayer(Direction direction) {
+  ConvProblem p;
+  p.direction = direction;
+  p.dataType = DataType::BF16;
+  p.xLayout = p.wLayout = p.yLayout = Layout::NHWC;
+  p.batch = 64;
+  p.inChannels = p.outChannels = 256;
+  p.groups = 32;
+  p.in = {28, 28};
+  p.filter = {3, 3};
+  p.pad = {1, 1};
+  return p;
+}
+
+/// The algorithm that is chosen for `p` on an H100.
+static std::string choose(const ConvProblem &p) {
+  auto tile = chooseTile(p, *findTarget("sm_90"));
+  return tile ? tile->algorithm : tile.getStatus().getMessage();
+}
+
+// The text is part of a database key: one tile, one text.
+TEST(NarrowTile, HasAStableText) {
+  NarrowTile tile{7, 28, 2};
+  EXPECT_EQ(tile.toConfig().toText(), "groups-h7w28-w2");
+  tile.persistent = 4;
+  EXPECT_EQ(tile.toConfig().toText(), "groups-h7w28-w2-p4");
+  EXPECT_EQ(parseNarrowTile(tile.toConfig())->toConfig(), tile.toConfig());
+  tile.persistent = 0;
+  tile.parts = 99;
+  EXPECT_EQ(tile.toConfig().toText(), "groups-h7w28-w2-s99");
+  ErrorOr<NarrowTile> read = parseNarrowTile(tile.toConfig());
+  ASSERT_TRUE(read) << read.getStatus().getMessage();
+  EXPECT_EQ(read->toConfig(), tile.toConfig());
+}
+
+// Only the canonical text is a tile.
+TEST(NarrowTile, RefusesOtherTexts) {
+  for (const char *parameters :
+       {"", "h7w28", "h7-w1", "h7w28-w1-s1", "h7w28-w0", "h7w28-w1-x",
+        "h7w28-w1-p0", "h7w2800-w1"})
+    EXPECT_FALSE(parseNarrowTile({"groups", parameters})) << parameters;
+  EXPECT_FALSE(parseNarrowTile({"igemm", "h7w28-w1"}));
+}
+
+// Every direction of ResNeXt's middle layers was faster so on an H100 than by
+// any tile of igemm.
+TEST(NarrowGroups, AreChosenForResNeXt) {
+  for (Direction direction : {Direction::Forward, Direction::BackwardData,
+                              Direction::BackwardWeights})
+    EXPECT_EQ(choose(makeLayer(direction)), "groups");
+}
+
+// What the lowering cannot do goes elsewhere.
+TEST(NarrowGroups, LeaveTheRestToOthers) {
+  ConvProblem p = makeLayer(Direction::BackwardData);
+  p.stride = {2, 2};
+  EXPECT_NE(choose(p), "groups");
+  p = makeLayer(Direction::Forward);
+  p.groups = 4;
+  EXPECT_NE(choose(p), "groups");
+  p = makeLayer(Direction::Forward);
+  p.outChannels = 512;
+  EXPECT_NE(choose(p), "groups");
+  p = makeLayer(Direction::Forward);
+  p.yLayout = Layout::NCHW;
+  EXPECT_NE(choose(p), "groups");
+}
