@@ -139,16 +139,12 @@ static dnn::ViewOp viewStored(dnn::ConvOp conv, const ResultPlace &place,
   return place.view.create(conv.getLoc(), workspace, coordinates);
 }
 
-void tessera::buildGemmTiles(dnn::ConvOp conv, const GemmTile &tile,
-                             GemmViews views, int64_t persistent) {
-  OpBuilder b(conv);
-  Location loc = conv.getLoc();
-  Value workspace = addWorkspace(conv, tile);
-  dnn::ViewOp stored = viewStored(conv, views.result, workspace);
-  SmallVector<Value> extras;
-  if (!workspace)
-    extras = viewExtras(conv, views.result);
-
+dnn::TileStoreOp tessera::createGemmTiles(OpBuilder &b, Location loc,
+                                          const GemmTile &tile,
+                                          const GemmViews &views,
+                                          dnn::ViewOp stored, ValueRange extras,
+                                          int64_t persistent) {
+  OpBuilder::InsertionGuard guard(b);
   ArrayRef<int64_t> shape = stored.getType().getShape();
   int64_t counts[] = {shape[0], llvm::divideCeilSigned(shape[1], tile.m),
                       llvm::divideCeilSigned(shape[2], tile.n)};
@@ -161,9 +157,21 @@ void tessera::buildGemmTiles(dnn::ConvOp conv, const GemmTile &tile,
   Block *body = b.createBlock(&tiles.getBody(), {}, {index, index, index},
                               {loc, loc, loc});
   Value acc = createPipeline(b, loc, views, tile, body->getArguments());
-  auto store = dnn::TileStoreOp::create(
-      b, loc, acc, stored, body->getArgument(0), body->getArgument(1),
-      body->getArgument(2), extras, tile.isAtomic);
+  return dnn::TileStoreOp::create(b, loc, acc, stored, body->getArgument(0),
+                                  body->getArgument(1), body->getArgument(2),
+                                  extras, tile.isAtomic);
+}
+
+void tessera::buildGemmTiles(dnn::ConvOp conv, const GemmTile &tile,
+                             GemmViews views, int64_t persistent) {
+  OpBuilder b(conv);
+  Value workspace = addWorkspace(conv, tile);
+  dnn::ViewOp stored = viewStored(conv, views.result, workspace);
+  SmallVector<Value> extras;
+  if (!workspace)
+    extras = viewExtras(conv, views.result);
+  dnn::TileStoreOp store = createGemmTiles(b, conv.getLoc(), tile, views,
+                                           stored, extras, persistent);
   if (tile.isAtomic)
     buildZeros(conv, workspace ? workspace : conv.getResultOperand().get());
   if (workspace)

@@ -19,12 +19,13 @@ LogicalResult ViewOp::verify() {
     return emitOpError() << "needs a source with elements, but has " << source;
   SmallVector<int64_t> strides;
   int64_t offset = 0;
-  if (failed(source.getStridesAndOffset(strides, offset)) || offset != 0 ||
-      llvm::any_of(strides, [](int64_t stride) {
-        return ShapedType::isDynamic(stride) || stride < 0;
-      }))
-    return emitOpError() << "needs a source of static strides without offset, "
-                            "but has "
+  auto isNumber = [](int64_t value) {
+    return !ShapedType::isDynamic(value) && value >= 0;
+  };
+  if (failed(source.getStridesAndOffset(strides, offset)) ||
+      !isNumber(offset) || !llvm::all_of(strides, isNumber))
+    return emitOpError() << "needs a source of static strides and a static "
+                            "offset, none of them negative, but has "
                          << source;
   if (coords.getMap().getNumResults() != source.getRank())
     return emitOpError() << "has coordinates of rank "

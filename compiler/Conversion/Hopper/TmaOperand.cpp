@@ -20,6 +20,7 @@ void TmaOperand::readView(dnn::ViewOp view) {
   SmallVector<int64_t> strides;
   (void)type.getStridesAndOffset(strides, offset);
   ArrayRef<int64_t> sizes = coords.getSizes();
+  map.offset = offset * type.getElementTypeBitWidth() / 8;
   for (auto [expr, size, stride] :
        llvm::zip(coords.getMap().getResults(), type.getShape(), strides)) {
     const auto index = static_cast<unsigned>(type.getRank() - 1 - dims.size());
