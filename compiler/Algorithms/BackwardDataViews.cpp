@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Algorithms/GemmViews.h"
+#include "compiler/Algorithms/HaloPositions.h"
 #include "compiler/Algorithms/StrideClasses.h"
 
 using namespace mlir;
@@ -47,14 +48,15 @@ static AffineExpr makeTap(const StrideClasses &c, AffineExpr place) {
 }
 
 GemmViews tessera::viewBackwardData(OpBuilder &b, dnn::ConvOp conv,
-                                    const ConvGeometry &g, Value transposed) {
+                                    const ConvGeometry &g, bool hasHalo,
+                                    Value transposed) {
   Location loc = conv.getLoc();
   SmallVector<StrideClasses> classes =
       llvm::map_to_vector(g.dims, chooseClasses);
   SmallVector<int64_t> pixels = {g.batch};
   SmallVector<int64_t> reduce;
-  for (const StrideClasses &c : classes) {
-    pixels.push_back(c.rows);
+  for (auto [c, dim] : llvm::zip(classes, g.dims)) {
+    pixels.push_back(hasHalo ? countOutputPositions(dim) : c.rows);
     reduce.push_back(c.taps);
   }
   reduce.push_back(g.outChannels);

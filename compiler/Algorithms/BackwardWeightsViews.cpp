@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Algorithms/GemmViews.h"
+#include "compiler/Algorithms/HaloPositions.h"
 
 using namespace mlir;
 using namespace tessera;
@@ -57,9 +58,26 @@ static int64_t countChannels(const ConvGeometry &g,
              : g.inChannels;
 }
 
+/// Where taps share pixels, a tile is all taps of 64 channels.
+static FilterPlace addBlocks(ViewBuilder &view, unsigned index,
+                             const ConvGeometry &g) {
+  constexpr int64_t kBlock = 64;
+  const int64_t blocks = llvm::divideCeilSigned(g.inChannels, kBlock);
+  SmallVector<int64_t> sizes = {blocks};
+  llvm::append_range(sizes, g.get(&ConvDim::filter));
+  sizes.push_back(kBlock);
+  ViewBuilder::Exprs exprs = view.add(index, sizes);
+  AffineExpr channel = exprs.back();
+  if (blocks > 1)
+    channel = exprs.front() * kBlock + channel;
+  return {channel, {exprs.begin() + 1, exprs.end() - 1}};
+}
+
 static FilterPlace addFilter(ViewBuilder &view, unsigned index,
                              const ConvGeometry &g, bool channelsLast,
                              const WeightsReduction &reduction) {
+  if (reduction.hasHalo)
+    return addBlocks(view, index, g);
   SmallVector<int64_t> sizes = g.get(&ConvDim::filter);
   sizes.insert(channelsLast ? sizes.end() : sizes.begin(),
                countChannels(g, reduction));
@@ -70,16 +88,19 @@ static FilterPlace addFilter(ViewBuilder &view, unsigned index,
 }
 
 /// Output pixels in the order of the loop.
-static SmallVector<int64_t> getReduction(const ConvGeometry &g,
-                                         bool batchLast) {
-  SmallVector<int64_t> reduce = g.get(&ConvDim::out);
+static SmallVector<int64_t> getReduction(const ConvGeometry &g, bool batchLast,
+                                         bool hasHalo) {
+  SmallVector<int64_t> reduce;
+  for (const ConvDim &dim : g.dims)
+    reduce.push_back(hasHalo ? countInputPositions(dim) : dim.out);
   reduce.insert(batchLast ? reduce.end() : reduce.begin(), g.batch);
   return reduce;
 }
 
 int64_t tessera::getSplitSize(const ConvGeometry &g,
                               const WeightsReduction &reduction) {
-  return getReduction(g, wantsBatchLast(g, reduction)).front();
+  return getReduction(g, wantsBatchLast(g, reduction), reduction.hasHalo)
+      .front();
 }
 
 namespace {
@@ -111,7 +132,7 @@ GemmViews tessera::viewBackwardWeights(OpBuilder &b, dnn::ConvOp conv,
   Location loc = conv.getLoc();
   bool batchLast = wantsBatchLast(g, reduction);
   bool channelsLast = isChannelsLast(conv.getWLayout());
-  SmallVector<int64_t> reduce = getReduction(g, batchLast);
+  SmallVector<int64_t> reduce = getReduction(g, batchLast, reduction.hasHalo);
   if (!reduction.isTma)
     reduce.front() /= reduction.parts;
   auto addPart = [&](ViewBuilder &view, AffineExpr part) {

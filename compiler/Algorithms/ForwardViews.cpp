@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Algorithms/GemmViews.h"
+#include "compiler/Algorithms/HaloPositions.h"
 
 using namespace mlir;
 using namespace tessera;
@@ -38,11 +39,13 @@ static Reduction addReduction(ViewBuilder &view, ArrayRef<int64_t> reduce,
 }
 
 GemmViews tessera::viewForward(OpBuilder &b, dnn::ConvOp conv,
-                               const ConvGeometry &g, int64_t step) {
+                               const ConvGeometry &g, int64_t step,
+                               bool hasHalo) {
   Location loc = conv.getLoc();
   bool channelsFirst = wantsChannelsFirst(conv, g, step);
   SmallVector<int64_t> pixels = {g.batch};
-  llvm::append_range(pixels, g.get(&ConvDim::out));
+  for (const ConvDim &dim : g.dims)
+    pixels.push_back(hasHalo ? countInputPositions(dim) : dim.out);
   SmallVector<int64_t> reduce = g.get(&ConvDim::filter);
   reduce.insert(channelsFirst ? reduce.begin() : reduce.end(), g.inChannels);
   dnn::ViewOp input, filter;

@@ -20,7 +20,8 @@ TileConfig GemmTile::toConfig() const {
           std::to_string(k) + "-w" + std::to_string(wavesM) + "x" +
           std::to_string(wavesN) + getCopyLetter(*this) +
           std::to_string(buffers) + "-" + mma +
-          (parts > 1 ? (isAtomic ? "-a" : "-s") + std::to_string(parts) : "")};
+          (parts > 1 ? (isAtomic ? "-a" : "-s") + std::to_string(parts) : "") +
+          (halo > 0 ? "-h" + std::to_string(halo) : "")};
 }
 
 ErrorOr<GemmTile> tessera::parseGemmTile(const TileConfig &config) {
@@ -41,6 +42,11 @@ ErrorOr<GemmTile> tessera::parseGemmTile(const TileConfig &config) {
   if (tile.isAtomic || scanner.consume("-s")) {
     scanner.number(tile.parts);
     if (tile.parts < 2)
+      scanner.fail();
+  }
+  if (tile.isTma && scanner.consume("-h")) {
+    scanner.number(tile.halo);
+    if (tile.halo < 1)
       scanner.fail();
   }
   if (!scanner.isDone() || config.algorithm != "igemm")

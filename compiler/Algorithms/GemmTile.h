@@ -36,6 +36,9 @@ struct GemmTile {
   bool isDirect = false;
   bool isTma = false;
   bool isPingPong = false; ///< Implies isTma.
+  /// Buffers for the pixels that all taps of a step's channels see, "-h2" at
+  /// the end of the text; none if each tap brings its own. Implies isTma.
+  int halo = 0;
   /// Whether images stay in shared memory for all of their taps; of no text of
   /// igemm's, but of groups (NarrowGroups.h).
   bool isResident = false;

@@ -71,15 +71,17 @@ struct WeightsReduction {
   /// are taken; those of TMA are made of steps by the pipeline instead.
   int64_t parts;
   bool isTma;
+  bool hasHalo = false; ///< Walks the positions of HaloPositions.h.
 };
 
-/// Each makes its views where `b` stands; `step` is that of the main loop.
+/// Each makes its views where `b` stands; `step` is that of the main loop. With
+/// `hasHalo` their rows are the positions of HaloPositions.h.
 GemmViews viewForward(mlir::OpBuilder &b, dnn::ConvOp conv,
-                      const ConvGeometry &geometry, int64_t step);
+                      const ConvGeometry &geometry, int64_t step, bool hasHalo);
 /// `transposed` is a filter whose output channels lie together
 /// (FilterTranspose.h); null to read that of `conv`.
 GemmViews viewBackwardData(mlir::OpBuilder &b, dnn::ConvOp conv,
-                           const ConvGeometry &geometry,
+                           const ConvGeometry &geometry, bool hasHalo,
                            mlir::Value transposed = {});
 GemmViews viewBackwardWeights(mlir::OpBuilder &b, dnn::ConvOp conv,
                               const ConvGeometry &geometry,

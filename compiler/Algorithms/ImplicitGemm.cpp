@@ -9,13 +9,14 @@
 #include "compiler/Algorithms/FilterTranspose.h"
 #include "compiler/Algorithms/GemmTile.h"
 #include "compiler/Algorithms/GemmViews.h"
+#include "compiler/Algorithms/HaloPositions.h"
 #include "compiler/Algorithms/PartSum.h"
 
 using namespace mlir;
 using namespace tessera;
 
 static WeightsReduction getReduction(const GemmTile &tile) {
-  return {tile.k, tile.parts, tile.isTma};
+  return {tile.k, tile.parts, tile.isTma, tile.halo > 0};
 }
 
 static GemmViews makeViews(OpBuilder &b, dnn::ConvOp conv,
@@ -23,10 +24,10 @@ static GemmViews makeViews(OpBuilder &b, dnn::ConvOp conv,
   ConvGeometry geometry(conv);
   switch (conv.getDirection()) {
   case dnn::ConvDirection::Forward:
-    return viewForward(b, conv, geometry, tile.k);
+    return viewForward(b, conv, geometry, tile.k, tile.halo > 0);
   case dnn::ConvDirection::BackwardData:
     return viewBackwardData(
-        b, conv, geometry,
+        b, conv, geometry, tile.halo > 0,
         tile.isTma && tile.isTf32() ? buildTransposedFilter(conv) : Value());
   case dnn::ConvDirection::BackwardWeights:
     return viewBackwardWeights(b, conv, geometry, getReduction(tile));
@@ -40,7 +41,8 @@ static dnn::RolesAttr getRoles(MLIRContext *context, const GemmTile &tile) {
     return {};
   constexpr int64_t kTurns = 2;
   return dnn::RolesAttr::get(context, /*producers=*/1,
-                             tile.isPingPong ? kTurns : tile.wavesM,
+                             tile.isPingPong ? kTurns
+                                             : tile.wavesM * tile.wavesN,
                              tile.isPingPong ? dnn::ConsumerOrder::PingPong
                                              : dnn::ConsumerOrder::Cooperative);
 }
@@ -70,7 +72,8 @@ static Value createPipeline(OpBuilder &b, Location loc, GemmViews views,
                          : dnn::ScheduleKind::Pinned,
       getRoles(context, tile),
       tile.sharesSteps() && tile.parts > 1 ? b.getI64IntegerAttr(tile.parts)
-                                           : IntegerAttr());
+                                           : IntegerAttr(),
+      tile.halo > 0 ? b.getI64IntegerAttr(tile.halo) : IntegerAttr());
 
   OpBuilder::InsertionGuard guard(b);
   Block *load = b.createBlock(&pipeline.getLoad(), {}, b.getIndexType(), loc);
@@ -136,16 +139,12 @@ static dnn::ViewOp viewStored(dnn::ConvOp conv, const ResultPlace &place,
   return place.view.create(conv.getLoc(), workspace, coordinates);
 }
 
-void tessera::buildGemmTiles(dnn::ConvOp conv, const GemmTile &tile,
-                             GemmViews views, int64_t persistent) {
-  OpBuilder b(conv);
-  Location loc = conv.getLoc();
-  Value workspace = addWorkspace(conv, tile);
-  dnn::ViewOp stored = viewStored(conv, views.result, workspace);
-  SmallVector<Value> extras;
-  if (!workspace)
-    extras = viewExtras(conv, views.result);
-
+dnn::TileStoreOp tessera::createGemmTiles(OpBuilder &b, Location loc,
+                                          const GemmTile &tile,
+                                          const GemmViews &views,
+                                          dnn::ViewOp stored, ValueRange extras,
+                                          int64_t persistent) {
+  OpBuilder::InsertionGuard guard(b);
   ArrayRef<int64_t> shape = stored.getType().getShape();
   int64_t counts[] = {shape[0], llvm::divideCeilSigned(shape[1], tile.m),
                       llvm::divideCeilSigned(shape[2], tile.n)};
@@ -158,9 +157,21 @@ void tessera::buildGemmTiles(dnn::ConvOp conv, const GemmTile &tile,
   Block *body = b.createBlock(&tiles.getBody(), {}, {index, index, index},
                               {loc, loc, loc});
   Value acc = createPipeline(b, loc, views, tile, body->getArguments());
-  auto store = dnn::TileStoreOp::create(
-      b, loc, acc, stored, body->getArgument(0), body->getArgument(1),
-      body->getArgument(2), extras, tile.isAtomic);
+  return dnn::TileStoreOp::create(b, loc, acc, stored, body->getArgument(0),
+                                  body->getArgument(1), body->getArgument(2),
+                                  extras, tile.isAtomic);
+}
+
+void tessera::buildGemmTiles(dnn::ConvOp conv, const GemmTile &tile,
+                             GemmViews views, int64_t persistent) {
+  OpBuilder b(conv);
+  Value workspace = addWorkspace(conv, tile);
+  dnn::ViewOp stored = viewStored(conv, views.result, workspace);
+  SmallVector<Value> extras;
+  if (!workspace)
+    extras = viewExtras(conv, views.result);
+  dnn::TileStoreOp store = createGemmTiles(b, conv.getLoc(), tile, views,
+                                           stored, extras, persistent);
   if (tile.isAtomic)
     buildZeros(conv, workspace ? workspace : conv.getResultOperand().get());
   if (workspace)
@@ -185,6 +196,20 @@ static LogicalResult checkParts(dnn::ConvOp conv, const GemmTile &tile) {
   if (!tile.isTma && size % tile.parts != 0)
     return conv.emitOpError() << "needs parts that divide a reduction of "
                               << size << ", but has " << tile.parts;
+  return success();
+}
+
+/// Which convolutions have pixels that taps can share.
+static LogicalResult checkHalo(dnn::ConvOp conv, const GemmTile &tile) {
+  if (tile.halo == 0)
+    return success();
+  const ConvGeometry geometry(conv);
+  if (llvm::all_of(geometry.dims,
+                   [](const ConvDim &dim) { return dim.filter == 1; }))
+    return conv.emitOpError("needs several taps to share pixels in a halo");
+  if (!llvm::all_of(geometry.dims, fitsHalo))
+    return conv.emitOpError("needs stride 1, and no more padding than the "
+                            "filter reaches, to share pixels in a halo");
   return success();
 }
 
@@ -236,7 +261,7 @@ LogicalResult tessera::buildImplicitGemm(Operation *primitive,
   if (tile->isTf32() && !conv.getTf32())
     return conv.emitOpError() << "does not allow tf32, which tile '"
                               << config.toText() << "' computes in";
-  if (failed(checkParts(conv, *tile)))
+  if (failed(checkParts(conv, *tile)) || failed(checkHalo(conv, *tile)))
     return failure();
   OpBuilder b(conv);
   buildGemmTiles(conv, *tile, makeViews(b, conv, *tile),

@@ -21,9 +21,10 @@ namespace tessera {
 mlir::Value addPartsWorkspace(dnn::ConvOp conv, int64_t parts);
 mlir::Value addPartsWorkspace(dnn::ConvOp conv, llvm::ArrayRef<int64_t> shape);
 
-/// An empty kernel that is launched after that of `conv`, with the same
+/// An empty kernel that is launched after (before) that of `conv`, with the same
 /// arguments.
 mlir::func::FuncOp appendKernel(dnn::ConvOp conv, llvm::StringRef suffix);
+mlir::func::FuncOp prependKernel(dnn::ConvOp conv, llvm::StringRef suffix);
 
 /// One that is launched before it.
 mlir::func::FuncOp prependKernel(dnn::ConvOp conv, llvm::StringRef suffix);

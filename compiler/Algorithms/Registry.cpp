@@ -12,6 +12,7 @@ std::span<const Algorithm *const> tessera::getAlgorithms() {
       &getImplicitGemm(),
       &getStem(),
       &getNarrowGroups(),
+      &getPacked(),
       &getDepthwise(),
       &getGeneralConv(),
       &getPool(),

@@ -12,6 +12,7 @@ const Algorithm &getDepthwise();
 const Algorithm &getGeneralConv();
 const Algorithm &getImplicitGemm();
 const Algorithm &getNarrowGroups();
+const Algorithm &getPacked();
 const Algorithm &getStem();
 const Algorithm &getPool();
 const Algorithm &getPoolSplit();

@@ -14,7 +14,7 @@
 
 namespace tessera {
 
-/// "stem-h16w16n64-w4x1-mfma32". Plain data.
+/// "stem-h16w16n64-w4x1-mfma32", or with "-p2" at the end. Plain data.
 struct StemTile {
   /// Output pixels and channels of a workgroup.
   int height = 1, width = 1;
@@ -22,6 +22,9 @@ struct StemTile {
   /// Waves along pixels and channels.
   int wavesM = 1, wavesN = 1;
   std::string mma;
+  /// Workgroups of a compute unit that take the tiles in turn and bring the
+  /// filter to LDS once; 0 if each has one tile.
+  int perUnit = 0;
 
   int getPixels() const { return height * width; }
   TileConfig toConfig() const;

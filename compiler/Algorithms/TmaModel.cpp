@@ -90,6 +90,7 @@ GemmTile TmaShape::getTile(const ConvProblem &problem, int parts) const {
   tile.isTma = true;
   tile.isPingPong = isPingPong;
   tile.parts = parts;
+  tile.halo = halo;
   return tile;
 }
 
@@ -110,19 +111,21 @@ double tessera::getTileClocks(const TmaShape &shape, double steps,
                               const TmaTraffic &traffic,
                               const TmaRates &rates) {
   constexpr double kBytes = kTmaStep * 2;
-  const auto columns = static_cast<double>(traffic.columns);
   const double products = shape.m * shape.n * kTmaStep / rates.products;
   const double copied = std::max(
-      (shape.m + columns) * kBytes * traffic.busy / rates.l2Bytes,
-      shape.m * (traffic.hasWindow ? rates.windowRow : rates.plainRow) +
-          columns * rates.plainRow);
+      (traffic.rows + traffic.columns) * kBytes * traffic.busy / rates.l2Bytes,
+      traffic.rows * (traffic.hasWindow ? rates.windowRow : rates.plainRow) +
+          traffic.columns * rates.plainRow);
   // Each wgmma reads its 64 rows and all columns.
-  const double read =
-      (shape.m + shape.n * shape.m / 64.0) * kBytes / rates.readBytes;
+  double read = (shape.m + shape.n * shape.m / 64.0) * kBytes / rates.readBytes;
   // Two stages are with the consumers.
   const double ahead = std::max(1, shape.stages - 2);
   const double latency =
       (traffic.isStrided ? rates.stridedLatency : rates.latency) / ahead;
+  // Where little else is in the way, so are the copies' writes.
+  if (shape.halo > 0)
+    read += (traffic.rows + traffic.columns) * kBytes / rates.readBytes +
+            rates.haloWaits / ahead;
   return steps * (std::max({products, copied, read, latency}) +
                   rates.waits / ahead) +
          getStoreClocks(shape, rates);

@@ -41,6 +41,7 @@ struct TmaShape {
   int consumers; ///< That share the rows.
   bool isPingPong;
   int stages;
+  int halo = 0; ///< Buffers for pixels that all taps share.
 
   /// Of a thread.
   int countSums() const { return m * n / (consumers * 128); }
@@ -62,7 +63,8 @@ struct TmaRates {
   double readBytes = 128; ///< Of shared memory, by wgmma.
   double latency = 274;   ///< Of a step, shared by the stages that are ahead,
   double stridedLatency = 2400; ///< through a window with strides,
-  double waits = 26;            ///< and what is not hidden of it.
+  double waits = 26;            ///< and what is not hidden of it,
+  double haloWaits = 120;       ///< where taps share pixels.
   double exposedSums = 11;      ///< Stored in a clock, unhidden,
   double hiddenSums = 105;      ///< and behind others' products.
   double memoryBytes = 14.7;
@@ -80,7 +82,8 @@ double countTensorBytes(const ConvProblem &problem);
 
 /// What a step of a tile copies.
 struct TmaTraffic {
-  int64_t columns;        ///< Of the filter; the tile's, or more.
+  double rows;            ///< The tile's, or fewer if taps share them.
+  double columns;         ///< Of the filter; the tile's, more, or none.
   bool hasWindow = false; ///< Whether the rows are pixels of a window,
   bool isStrided = false; ///< whose taps do not read what others have read.
   double busy = 1;        ///< Share of the multiprocessors that have a tile.

@@ -2,10 +2,12 @@
 
 #include "compiler/Algorithms/TmaTiles.h"
 #include "compiler/Algorithms/StrideClasses.h"
+#include "compiler/Algorithms/TmaHaloTiles.h"
 #include "compiler/Algorithms/TmaModel.h"
 #include "compiler/Algorithms/TmaWeightTiles.h"
 
 #include <algorithm>
+#include <optional>
 
 using namespace tessera;
 
@@ -47,14 +49,17 @@ static TmaGemm getGemm(const ConvProblem &p) {
   return gemm;
 }
 
-/// Whether the result is a tensor map: else it is stored row by row, by
-/// addresses that reach 2 GiB.
-static bool isReachable(const ConvProblem &p, const TmaGemm &gemm) {
+/// Whether addresses reach all of the result, 2 GiB.
+static bool isInReach(const ConvProblem &p) {
   constexpr int64_t kReach = int64_t(1) << 31;
+  return p.getResultLengths().getElements() * getByteSize(p.dataType) <= kReach;
+}
+
+/// Whether the result is a tensor map: else it is stored row by row.
+static bool isReachable(const ConvProblem &p, const TmaGemm &gemm) {
   const bool isRows = gemm.classes > 1 || gemm.columns % getTmaUnit(p) != 0 ||
                       p.epilogue.residual || p.epilogue.beta;
-  return !isRows ||
-         p.getResultLengths().getElements() * getByteSize(p.dataType) <= kReach;
+  return !isRows || isInReach(p);
 }
 
 static bool fitsTma(const ConvProblem &p, const GpuTarget &target) {
@@ -94,7 +99,11 @@ static bool isStrided(const ConvProblem &p) {
 
 static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
                              const GpuTarget &target) {
-  const TmaGemm gemm = getGemm(p);
+  TmaGemm gemm = getGemm(p);
+  const std::optional<TmaHalo> halo =
+      shape.halo > 0 ? std::optional(measureHalo(p)) : std::nullopt;
+  if (halo)
+    gemm.rows = halo->positions;
   const double steps =
       static_cast<double>(gemm.taps * divideUp(gemm.channels, getTmaStep(p))) /
       static_cast<double>(gemm.classes);
@@ -103,14 +112,20 @@ static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
   const int64_t sharing = shape.isSmall() ? 2 : 1;
   const auto turns = static_cast<double>(
       divideUp(tiles, target.computeUnits * sharing) * sharing);
+  const double busy = static_cast<double>(tiles) /
+                      (turns * static_cast<double>(target.computeUnits));
   // The filter of backward data comes in blocks of 64 columns.
   const int64_t columns = p.direction == Direction::Forward || p.allowsTf32()
                               ? shape.n
                               : divideUp(shape.n, kTmaStep) * kTmaStep;
-  const double busy = static_cast<double>(tiles) /
-                      (turns * static_cast<double>(target.computeUnits));
-  double tile =
-      getTileClocks(shape, steps, {columns, hasWindow(p), isStrided(p), busy});
+  TmaTraffic traffic{static_cast<double>(shape.m), static_cast<double>(columns),
+                     hasWindow(p), isStrided(p), busy};
+  if (halo) {
+    traffic.rows = halo->getRowsOfStep(shape);
+    if (halo->filterStays(shape))
+      traffic.columns = 0;
+  }
+  double tile = getTileClocks(shape, steps, traffic);
   if (p.allowsTf32()) // f32 has twice the bytes.
     tile += getStoreClocks(shape, kTmaRates);
   double work = turns * tile;
@@ -190,5 +205,7 @@ std::vector<Candidate> tessera::getTmaCandidates(const ConvProblem &problem,
   };
   std::ranges::for_each(getShapes(problem, getGemm(problem).columns, target),
                         add);
+  if (isInReach(problem)) // Rows are stored by addresses.
+    std::ranges::for_each(getTmaHaloShapes(problem, target), add);
   return candidates;
 }

@@ -2,6 +2,7 @@
 
 #include "compiler/Algorithms/TmaWeightTiles.h"
 #include "compiler/Algorithms/GemmSize.h"
+#include "compiler/Algorithms/HaloPositions.h"
 #include "compiler/Algorithms/PartSum.h"
 #include "compiler/Algorithms/TmaModel.h"
 
@@ -56,29 +57,26 @@ static bool needsParts(const ConvProblem &p) {
 }
 
 /// Numbers of parts that fill the chip for some turns, none of them empty.
-static std::vector<int> getParts(const ConvProblem &p, const WeightsGemm &gemm,
-                                 const TmaShape &shape,
-                                 const GpuTarget &target) {
+static std::vector<int> getParts(const ConvProblem &p, int64_t steps,
+                                 int64_t tiles, int64_t atOnce) {
   constexpr int64_t kMaxTurns = 4, kMaxParts = 256, kLeastSteps = 4;
   constexpr int64_t kMaxBytes = 256 << 20, kF32Bytes = 4; // Workspace.
   const int64_t mostParts =
       std::min(kMaxParts, kMaxBytes / (p.getFilterElements() * kF32Bytes));
-  const int64_t atOnce = target.computeUnits * (shape.isSmall() ? 2 : 1);
-  const int64_t tiles = gemm.countTiles(shape);
   std::vector<int> all;
   auto add = [&](int64_t parts) {
-    const int64_t share = divideUp(gemm.steps, std::max<int64_t>(parts, 1));
-    const auto count = static_cast<int>(divideUp(gemm.steps, share));
+    const int64_t share = divideUp(steps, std::max<int64_t>(parts, 1));
+    const auto count = static_cast<int>(divideUp(steps, share));
     if ((count > 1 || !needsParts(p)) && (all.empty() || all.back() != count))
       all.push_back(count);
   };
   add(1);
   for (int64_t turns = 1; turns <= kMaxTurns; ++turns) {
     const int64_t parts = std::min(turns * atOnce / tiles, mostParts);
-    if (parts > 1 && gemm.steps / parts >= kLeastSteps)
+    if (parts > 1 && steps / parts >= kLeastSteps)
       add(parts);
   }
-  if (all.empty() && gemm.steps > 1)
+  if (all.empty() && steps > 1)
     add(2);
   return all;
 }
@@ -105,6 +103,10 @@ static constexpr TmaRates kRates = {.products = 2170,
 /// a clock.
 static constexpr double kSumBegin = 1500, kSumTurn = 4900, kSumBytes = 45;
 
+/// Where taps share pixels, which leaves shared memory and the second cache
+/// alone. Fitted to 6 kernels of 4 layers on an H100.
+static constexpr double kSlidingProducts = 2050, kSlidingOverlap = 0.3;
+
 static double estimateSum(const ConvProblem &p, int parts,
                           const GpuTarget &target) {
   if (parts == 1)
@@ -114,6 +116,17 @@ static double estimateSum(const ConvProblem &p, int parts,
          kSumTurn * static_cast<double>(countSumTurns(elements, parts)) +
          static_cast<double>(elements * (parts * 4 + 2)) /
              (kSumBytes * target.computeUnits);
+}
+
+/// The clocks of all turns of tiles, and of what else there is.
+static double addUp(const ConvProblem &p, double work, double overlap,
+                    int parts, const GpuTarget &target) {
+  double bytes = countTensorBytes(p);
+  if (p.allowsTf32() && parts > 1)
+    bytes += 4.0 * static_cast<double>(p.getFilterElements() * parts);
+  const double memory = bytes / (kRates.memoryBytes * target.computeUnits);
+  return std::max(work, memory) + overlap * std::min(work, memory) +
+         kRates.begin + estimateSum(p, parts, target);
 }
 
 /// Copies of 64 channels of which a group has a few begin anywhere in a line of
@@ -141,8 +154,10 @@ static double estimateClocks(const ConvProblem &p, const WeightsGemm &gemm,
   const auto turns = static_cast<double>(
       divideUp(gemm.countTiles(shape) * parts, target.computeUnits * sharing) *
       sharing);
+  const TmaTraffic traffic{static_cast<double>(shape.m),
+                           static_cast<double>(shape.n)};
   const auto steps = static_cast<double>(divideUp(gemm.steps, parts));
-  double tile = getTileClocks(shape, steps, {.columns = shape.n}, kRates);
+  double tile = getTileClocks(shape, steps, traffic, kRates);
   if (p.allowsTf32())
     tile = std::max(tile, steps * getPixelClocks(shape));
   if (parts > 1 || p.allowsTf32()) // f32 has twice the bytes.
@@ -150,12 +165,59 @@ static double estimateClocks(const ConvProblem &p, const WeightsGemm &gemm,
   double work = turns * tile * getNarrowFactor(p);
   if (shape.isPingPong)
     work += shape.m * shape.n / kRates.exposedSums;
-  double bytes = countTensorBytes(p);
-  if (p.allowsTf32() && parts > 1)
-    bytes += 4.0 * static_cast<double>(p.getFilterElements() * parts);
-  const double memory = bytes / (kRates.memoryBytes * target.computeUnits);
-  return std::max(work, memory) + kRates.overlap * std::min(work, memory) +
-         kRates.begin + estimateSum(p, parts, target);
+  return addUp(p, work, kRates.overlap, parts, target);
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles whose taps share pixels
+//===----------------------------------------------------------------------===//
+
+/// All taps of 64 output and 64 input channels, a filter row for each consumer;
+/// the input comes in chunks of 64 positions (docs/design/0009).
+static void addSliding(const ConvProblem &p, const GpuTarget &target,
+                       std::vector<Candidate> &candidates) {
+  constexpr int64_t kMostRows = 3, kMostTaps = 4, kMostTapRows = 16;
+  const auto [depth, height, width] = getConvDims(p);
+  if (p.hasDepth() || p.dataType == DataType::F32 || height.filter < 2 ||
+      height.filter > kMostRows || width.filter < 2 ||
+      width.filter > kMostTaps || width.dilation > kMostTapRows ||
+      !fitsHalo(height) || !fitsHalo(width))
+    return;
+  const int64_t pitch = countInputPositions(width);
+  const int64_t positions = p.batch * countInputPositions(height) * pitch;
+  const int64_t steps = divideUp(positions, kTmaStep);
+  const int64_t ahead =
+      divideUp(getReach(height) * pitch + getReach(width), kTmaStep);
+  // Beside what a step reads, some chunks that come, and stages alike.
+  constexpr int64_t kComing = 4, kStages = 4, kRowBytes = 128, kRest = 2048;
+  const int64_t rows = kTmaStep * (ahead + 2 + kComing + kStages) +
+                       height.filter * 4 * 2 * 16; // Staged for the result.
+  if (rows * kRowBytes + kRest > target.wgmmaSharedBytes)
+    return;
+  GemmTile tile;
+  tile.m = tile.k = kTmaStep;
+  tile.n = static_cast<int>(height.filter * width.filter * kTmaStep);
+  tile.wavesN = static_cast<int>(height.filter);
+  tile.buffers = kStages;
+  tile.halo = static_cast<int>(ahead + 1 + kComing);
+  tile.mma = "wgmma";
+  tile.isTma = true;
+  const int64_t tiles = p.groups *
+                        divideUp(p.outChannels / p.groups, kTmaStep) *
+                        divideUp(p.inChannels / p.groups, kTmaStep);
+  for (int parts : getParts(p, steps, tiles, target.computeUnits)) {
+    tile.parts = parts;
+    const double products = static_cast<double>(divideUp(steps, parts)) *
+                            tile.m * tile.n * tile.k / kSlidingProducts *
+                            getNarrowFactor(p);
+    const double stored = tile.m * tile.n / kRates.exposedSums;
+    const auto turns =
+        static_cast<double>(divideUp(tiles * parts, target.computeUnits));
+    candidates.push_back(
+        {tile.toConfig(),
+         addUp(p, turns * (products + (parts > 1 ? 2 : 1) * stored),
+               kSlidingOverlap, parts, target)});
+  }
 }
 
 std::vector<Candidate>
@@ -168,12 +230,15 @@ tessera::getTmaWeightCandidates(const ConvProblem &problem,
   auto add = [&](const TmaShape &shape) {
     if (problem.allowsTf32() && !fitsPixels(shape))
       return;
-    for (int parts : getParts(problem, gemm, shape, target))
+    const int64_t atOnce = target.computeUnits * (shape.isSmall() ? 2 : 1);
+    for (int parts :
+         getParts(problem, gemm.steps, gemm.countTiles(shape), atOnce))
       candidates.push_back(
           {shape.getTile(problem, parts).toConfig(),
            estimateClocks(problem, gemm, shape, parts, target)});
   };
   std::ranges::for_each(getTmaShapes(), add);
   std::ranges::for_each(kWiderShapes, add);
+  addSliding(problem, target, candidates);
   return candidates;
 }

@@ -30,8 +30,8 @@ public:
   void emitWait(Emitter &e, std::optional<int64_t> loads,
                 std::optional<int64_t> lds) const override;
   void emitOrderPin(Emitter &e) const override;
-  void setKernelAttributes(gpu::GPUFuncOp kernel,
-                           int64_t accumulatorRegisters) const override;
+  void setKernelAttributes(gpu::GPUFuncOp kernel, int64_t accumulatorRegisters,
+                           std::optional<int64_t> perUnit) const override;
   CheckedMemory makeMemory(Emitter &e, Value pointer,
                            Value bytes) const override;
   Value load(Emitter &e, CheckedMemory memory, Type type, Value lane,
@@ -117,7 +117,8 @@ void AmdDeviceOps::emitOrderPin(Emitter &e) const {
 /// A wave whose sums fill half of its registers keeps them in the AGPRs; left
 /// to itself, LLVM 22 mixes both forms of the matrix instructions and copies.
 void AmdDeviceOps::setKernelAttributes(gpu::GPUFuncOp kernel,
-                                       int64_t accumulatorRegisters) const {
+                                       int64_t accumulatorRegisters,
+                                       std::optional<int64_t>) const {
   constexpr int64_t kAgprs = 256;
   if (accumulatorRegisters != kAgprs)
     return;

@@ -68,9 +68,11 @@ public:
   /// Nothing may be moved across this place. Nothing where a later compiler
   /// orders instructions anew.
   virtual void emitOrderPin(Emitter &e) const = 0;
-  /// Attributes of a kernel whose lanes hold sums in so many registers.
+  /// Attributes of a kernel whose lanes hold sums in so many registers, and of
+  /// which `perUnit` workgroups share a compute unit if that is known.
   virtual void setKernelAttributes(mlir::gpu::GPUFuncOp kernel,
-                                   int64_t accumulatorRegisters) const = 0;
+                                   int64_t accumulatorRegisters,
+                                   std::optional<int64_t> perUnit) const = 0;
 
   //===--------------------------------------------------------------------===//
   // Global memory

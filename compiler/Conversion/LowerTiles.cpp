@@ -75,11 +75,8 @@ static gpu::GPUFuncOp createFunction(TileProgram &program,
   int64_t ofLaunch = getLaunchLdsBytes(lds, device.getTarget());
   if (ofLaunch > 0)
     lds.clear();
-  ArrayRef<int64_t> counts = program.tiles.getCounts();
-  int64_t workgroups =
-      program.tiles.getPersistent().value_or(counts[0] * counts[1] * counts[2]);
-  gpu::GPUFuncOp kernel =
-      createKernel(program.function, lds, program.threads, workgroups);
+  gpu::GPUFuncOp kernel = createKernel(program.function, lds, program.threads,
+                                       program.getWorkgroups());
   // Chunks are moved as one, which not every vendor's linker knows to align.
   Builder b(kernel.getContext());
   for (unsigned i = 0; i < lds.size(); ++i)
@@ -88,7 +85,12 @@ static gpu::GPUFuncOp createFunction(TileProgram &program,
         b.getI64IntegerAttr(kChunkBytes));
   if (ofLaunch > 0)
     kernel->setAttr(dnn::kSharedBytesAttrName, b.getI64IntegerAttr(ofLaunch));
-  device.setKernelAttributes(kernel, program.getAccumulatorRegisters());
+  std::optional<int64_t> perUnit;
+  if (program.isWhole() && program.tiles.getPersistent())
+    perUnit = llvm::divideCeil(*program.tiles.getPersistent(),
+                               device.getTarget().computeUnits);
+  device.setKernelAttributes(kernel, program.getAccumulatorRegisters(),
+                             perUnit);
   return kernel;
 }
 
@@ -359,14 +361,48 @@ static void emitPipelined(Frame &f) {
   f.emitDealtStore(mma, makeLoop(f, copies, mma).emit());
 }
 
+/// Loads this thread's share of the windows of the frame's tile.
+static SmallVector<Value> loadWindow(Frame &f) {
+  return loadWindow(f.e, f.program.window, f.getArgument(f.accessM.getSource()),
+                    f.group, f.row0, {f.program.threads, f.thread});
+}
+
+/// The filter is there. A workgroup takes tiles in turn, and loads the windows
+/// of the next while it multiplies those of one.
+static void emitTurns(Frame &f, TileMma &mma, Value bufferM, Value bufferN) {
+  TileProgram &program = f.program;
+  HeldFragments held = holdFragments(mma, bufferN);
+  auto loop = scf::ForOp::create(
+      f.e.b, f.e.loc, f.block, f.e.constant(program.countTiles()),
+      f.e.constant(program.getWorkgroups()), loadWindow(f));
+  OpBuilder::InsertionGuard guard(f.e.b);
+  f.e.b.setInsertionPointToStart(loop.getBody());
+  Value tile = loop.getInductionVar();
+  stageWindow(f.e, program.window, loop.getRegionIterArgs(),
+              {program.threads, f.thread}, bufferM);
+  f.e.device.emitLdsBarrier(f.e);
+  // Behind the last tile there are no images, and nothing is loaded.
+  f.enterTile(f.e.add(tile, program.getWorkgroups()));
+  SmallVector<Value> next = loadWindow(f);
+  f.enterTile(tile);
+  SmallVector<Value> sums = emitWholeProduct(f.e, mma, bufferM, bufferN, held);
+  f.e.device.emitLdsBarrier(f.e);
+  f.emitStore(mma, sums);
+  scf::YieldOp::create(f.e.b, f.e.loc, next);
+}
+
 /// Both factors to LDS, and their product.
 static void emitWhole(Frame &f) {
   TileProgram &program = f.program;
   Value bufferM = f.lds[0], bufferN = f.lds[1];
   ThreadPlace place{program.threads / f.target.waveSize, f.target.waveSize,
                     f.wave, f.lane};
-  stageWindow(f.e, program.window, f.getArgument(f.accessM.getSource()),
-              f.group, f.row0, program.threads, f.thread, bufferM);
+  const bool isPersistent = program.tiles.getPersistent().has_value();
+  if (isPersistent)
+    f.enterTile(f.block);
+  else
+    stageWindow(f.e, program.window, loadWindow(f), {program.threads, f.thread},
+                bufferM);
   stageResident(f.e, f.accessN, program.resident,
                 f.getBuffer(f.accessN, f.column0), place, bufferN);
   f.e.device.emitLdsBarrier(f.e);
@@ -383,6 +419,8 @@ static void emitWhole(Frame &f) {
       [&](const FragmentPlace &place) {
         return readResident(f.e, program.resident, place);
       });
+  if (isPersistent)
+    return emitTurns(f, mma, bufferM, bufferN);
   f.emitStore(mma, emitWholeProduct(f.e, mma, bufferM, bufferN));
 }
 

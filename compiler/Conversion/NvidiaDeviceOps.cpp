@@ -38,7 +38,8 @@ public:
   void emitWait(Emitter &, std::optional<int64_t>,
                 std::optional<int64_t>) const override {}
   void emitOrderPin(Emitter &) const override {}
-  void setKernelAttributes(gpu::GPUFuncOp, int64_t) const override {}
+  void setKernelAttributes(gpu::GPUFuncOp kernel, int64_t,
+                           std::optional<int64_t> perUnit) const override;
   CheckedMemory makeMemory(Emitter &e, Value pointer,
                            Value bytes) const override;
   Value load(Emitter &e, CheckedMemory memory, Type type, Value lane,
@@ -94,6 +95,14 @@ Value NvidiaDeviceOps::emitBlockId(Emitter &e,
 /// bar.sync orders the accesses of shared memory before and behind it.
 void NvidiaDeviceOps::emitLdsBarrier(Emitter &e) const {
   NVVM::BarrierOp::create(e.b, e.loc);
+}
+
+/// Else ptxas takes the registers of all of them for one.
+void NvidiaDeviceOps::setKernelAttributes(
+    gpu::GPUFuncOp kernel, int64_t, std::optional<int64_t> perUnit) const {
+  if (perUnit)
+    kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                    Builder(kernel.getContext()).getI32IntegerAttr(*perUnit));
 }
 
 //===----------------------------------------------------------------------===//

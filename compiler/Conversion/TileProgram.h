@@ -38,6 +38,15 @@ struct TileProgram {
   WindowTile window;
   ResidentTile resident;
 
+  int64_t countTiles() {
+    llvm::ArrayRef<int64_t> counts = tiles.getCounts();
+    return counts[0] * counts[1] * counts[2];
+  }
+  int64_t getWorkgroups() {
+    int64_t most = tiles.getPersistent().value_or(countTiles());
+    return std::min(countTiles(), most);
+  }
+
   /// Whether one buffer holds the whole reduction, and nothing is pipelined.
   bool isWhole() { return pipeline.getBuffers() == 1; }
 

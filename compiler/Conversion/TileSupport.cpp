@@ -34,9 +34,13 @@ LogicalResult tessera::checkPipelineSupport(TileProgram &program,
   if (pipeline.getParts())
     return pipeline.emitOpError("has parts, but only copies by tma share a "
                                 "reduction out by steps");
-  if (tiles.getPersistent() && !(isDirect && target.vendor == Vendor::Nvidia))
+  const bool holdsFilter =
+      pipeline.getBuffers() == 1 && tiles.getCounts()[2] == 1;
+  if (tiles.getPersistent() && !holdsFilter &&
+      !(isDirect && target.vendor == Vendor::Nvidia))
     return tiles.emitOpError("is persistent, but this target runs one tile a "
-                             "workgroup");
+                             "workgroup, unless that has all columns and loads "
+                             "the reduction at once");
   return success();
 }
 

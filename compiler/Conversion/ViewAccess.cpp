@@ -69,9 +69,9 @@ ViewAccess::ViewAccess(dnn::ViewOp view)
   int64_t offset = 0;
   SmallVector<int64_t> strides;
   (void)type.getStridesAndOffset(strides, offset);
-  tensorBytes = elementBytes;
+  tensorBytes = elementBytes + offset * elementBytes;
   unsigned numDims = coords.getSizes().size();
-  constants.assign(1, 0);
+  constants.assign(1, offset * elementBytes);
   factors.emplace_back(numDims, 0);
 
   for (auto [expr, size, stride] :

@@ -59,7 +59,7 @@ public:
   mlir::Value getSource() const { return source; }
   mlir::Type getElementType() const { return elementType; }
   int64_t getElementBytes() const { return elementBytes; }
-  /// From the first byte of the tensor to its last, gaps included.
+  /// From the argument's address to the tensor's last byte, gaps included.
   int64_t getTensorBytes() const { return tensorBytes; }
   int64_t getNumForms() const { return 1 + bounds.size(); }
   int64_t getConstant(unsigned form) const { return constants[form]; }

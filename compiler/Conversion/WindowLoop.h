@@ -14,10 +14,18 @@
 
 namespace tessera {
 
-/// The accumulators of the whole product, in the order of MainLoop::emit().
+/// The fragments of n, chunk by chunk, or none.
+using HeldFragments = llvm::SmallVector<llvm::SmallVector<mlir::Value>>;
+
+/// All fragments of n, for many products, if a lane has registers for them.
+HeldFragments holdFragments(TileMma &mma, mlir::Value bufferN);
+
+/// The accumulators of the whole product, in the order of MainLoop::emit();
+/// fragments of n are read where none are held.
 llvm::SmallVector<mlir::Value> emitWholeProduct(Emitter &e, TileMma &mma,
                                                 mlir::Value bufferM,
-                                                mlir::Value bufferN);
+                                                mlir::Value bufferN,
+                                                const HeldFragments &held = {});
 
 } // namespace tessera
 

@@ -21,7 +21,6 @@ struct Coordinates {
   explicit Coordinates(dnn::ViewOp view)
       : type(cast<MemRefType>(view.getSource().getType())),
         sizes(view.getCoords().getSizes()) {
-    int64_t offset = 0;
     (void)type.getStridesAndOffset(strides, offset);
     dnn::CoordsAttr coords = view.getCoords();
     for (AffineExpr expr : coords.getMap().getResults())
@@ -39,6 +38,7 @@ struct Coordinates {
   MemRefType type;
   ArrayRef<int64_t> sizes;
   SmallVector<int64_t> strides;
+  int64_t offset = 0;
   SmallVector<LinearExpr> exprs;
   unsigned firstRow = 0, firstColumn = 0;
 };
@@ -183,6 +183,7 @@ LogicalResult tessera::matchWindow(dnn::TileLoadOp load, dnn::TileLoadOp filter,
   choosePitch(c, window);
   window.groupSpace = makeSpace(c, 0, c.firstRow);
   window.rowSpace = makeSpace(c, c.firstRow, height);
+  window.constants[0] = c.offset * window.elementBytes;
   for (auto [expr, stride] : llvm::zip(c.exprs, c.strides))
     window.constants[0] += expr.constant * stride * window.elementBytes;
   window.constants[1] = c.getLine().constant;
@@ -213,16 +214,9 @@ bool WindowTile::isInside(int64_t chunk, int64_t element) const {
 // To LDS
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// One load of a thread.
-struct Piece {
-  Value index;
-  Value offset;
-};
-} // namespace
-
-/// `isLast`: in the last pass, which has fewer pieces than threads.
-static Piece locatePiece(Emitter &e, const WindowTile &w, ArrayRef<Value> base,
+/// The byte offset of piece `index` of the windows, out of range where there is
+/// none. `isLast`: in the last pass, which has fewer pieces than threads.
+static Value locatePiece(Emitter &e, const WindowTile &w, ArrayRef<Value> base,
                          Value index, bool isLast) {
   int64_t perLine = w.pitch / w.pieceElements;
   Value rest = e.divu(index, perLine);
@@ -236,7 +230,7 @@ static Piece locatePiece(Emitter &e, const WindowTile &w, ArrayRef<Value> base,
     offset = e.add(offset, e.mul(e.divu(rest, w.lines), w.planeBytes));
   if (isLast)
     valid = e.both(valid, e.ult(index, w.getElements() / w.pieceElements));
-  return {index, e.select(valid, offset, e.constant(kOutOfRange))};
+  return e.select(valid, offset, e.constant(kOutOfRange));
 }
 
 /// The integers of `bytes` bytes.
@@ -246,9 +240,9 @@ static Type getIntegerType(OpBuilder &b, int64_t bytes) {
   return VectorType::get(bytes / 4, b.getI32Type());
 }
 
-void tessera::stageWindow(Emitter &e, const WindowTile &w, Value pointer,
-                          Value group, Value row0, int64_t threads,
-                          Value thread, Value buffer) {
+SmallVector<Value> tessera::loadWindow(Emitter &e, const WindowTile &w,
+                                       Value pointer, Value group, Value row0,
+                                       WindowThread thread) {
   Value size = e.constant(e.b.getI64IntegerAttr(w.tensorBytes));
   CheckedMemory memory = e.device.makeMemory(e, pointer, size);
   SmallVector<Value> base = w.groupSpace.evaluate(e, group);
@@ -258,28 +252,34 @@ void tessera::stageWindow(Emitter &e, const WindowTile &w, Value pointer,
     form = e.add(e.add(form, other), constant);
 
   int64_t pieces = w.getElements() / w.pieceElements;
-  Type loaded = getIntegerType(e.b, w.pieceElements * w.elementBytes);
+  Type type = getIntegerType(e.b, w.pieceElements * w.elementBytes);
+  SmallVector<Value> loaded;
+  for (int64_t first = 0; first < pieces; first += thread.threads) {
+    bool isLast = first + thread.threads > pieces;
+    Value offset = locatePiece(e, w, base, e.add(thread.thread, first), isLast);
+    loaded.push_back(e.device.load(e, memory, type, offset, e.constant(0),
+                                   /*alignment=*/4));
+  }
+  return loaded;
+}
+
+void tessera::stageWindow(Emitter &e, const WindowTile &w, ValueRange loaded,
+                          WindowThread thread, Value buffer) {
+  int64_t pieces = w.getElements() / w.pieceElements;
   auto element = cast<MemRefType>(buffer.getType()).getElementType();
   auto type = VectorType::get(w.pieceElements, element);
-  SmallVector<std::pair<Value, Value>> staged;
-  for (int64_t first = 0; first < pieces; first += threads) {
-    bool isLast = first + threads > pieces;
-    Piece piece = locatePiece(e, w, base, e.add(thread, first), isLast);
-    staged.emplace_back(piece.index, e.device.load(e, memory, loaded,
-                                                   piece.offset, e.constant(0),
-                                                   /*alignment=*/4));
-  }
-  for (auto [i, entry] : llvm::enumerate(staged)) {
-    auto [index, value] = entry;
+  for (auto [i, value] : llvm::enumerate(loaded)) {
+    int64_t first = static_cast<int64_t>(i) * thread.threads;
+    Value index = e.add(thread.thread, first);
     OpBuilder::InsertionGuard guard(e.b);
     // The last pass has less than a piece for each thread.
-    if ((static_cast<int64_t>(i) + 1) * threads > pieces) {
+    if (first + thread.threads > pieces) {
       auto inside = scf::IfOp::create(e.b, e.loc, e.ult(index, pieces));
       e.b.setInsertionPointToStart(&inside.getThenRegion().front());
     }
-    if (!isa<VectorType>(loaded))
-      value = vector::BroadcastOp::create(e.b, e.loc,
-                                          VectorType::get(1, loaded), value);
+    if (!isa<VectorType>(value.getType()))
+      value = vector::BroadcastOp::create(
+          e.b, e.loc, VectorType::get(1, value.getType()), value);
     value = vector::BitCastOp::create(e.b, e.loc, type, value);
     vector::StoreOp::create(e.b, e.loc, value, buffer,
                             e.toIndex(e.mul(index, w.pieceElements)));
@@ -347,12 +347,15 @@ Value WindowSource::perLaneChunk(ArrayRef<int64_t> values) {
 /// A chunk, in reads as wide as pixels are aligned.
 Value WindowSource::load(Value buffer, Value first, int64_t constant) {
   int64_t width = getPowerOfTwoIn(w.elementStep, w.getChunkElements());
+  // Unless told so, NVPTX reads what may lie anywhere element by element.
+  llvm::Align alignment(width * w.elementBytes);
   auto type = VectorType::get(width, place.elementType);
   SmallVector<Value> parts;
   for (int64_t n = 0; n < w.getChunkElements(); n += width) {
     Value offset =
         arith::AddIOp::create(e.b, e.loc, first, e.indexConstant(constant + n));
-    parts.push_back(vector::LoadOp::create(e.b, e.loc, type, buffer, offset));
+    parts.push_back(vector::LoadOp::create(e.b, e.loc, type, buffer, offset,
+                                           /*nontemporal=*/false, alignment));
   }
   // Neighbours are joined until one is left.
   for (; parts.size() > 1; width *= 2) {

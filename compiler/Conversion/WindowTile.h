@@ -58,10 +58,20 @@ struct WindowTile {
 mlir::LogicalResult matchWindow(dnn::TileLoadOp load, dnn::TileLoadOp filter,
                                 int64_t rows, WindowTile &window);
 
-/// Brings the windows of the tile at `row0` of `group` to `buffer`.
-void stageWindow(Emitter &e, const WindowTile &window, mlir::Value pointer,
-                 mlir::Value group, mlir::Value row0, int64_t threads,
-                 mlir::Value thread, mlir::Value buffer);
+/// A thread of the workgroup that brings windows to LDS.
+struct WindowThread {
+  int64_t threads;
+  mlir::Value thread;
+};
+
+/// Loads the thread's share of the windows of the tile at `row0` of `group`.
+llvm::SmallVector<mlir::Value> loadWindow(Emitter &e, const WindowTile &window,
+                                          mlir::Value pointer,
+                                          mlir::Value group, mlir::Value row0,
+                                          WindowThread thread);
+/// Puts what loadWindow() gave to `buffer`.
+void stageWindow(Emitter &e, const WindowTile &window, mlir::ValueRange loaded,
+                 WindowThread thread, mlir::Value buffer);
 
 /// Reads fragments from there.
 std::unique_ptr<FragmentSource> readWindow(Emitter &e, const WindowTile &window,

@@ -19,12 +19,13 @@ LogicalResult ViewOp::verify() {
     return emitOpError() << "needs a source with elements, but has " << source;
   SmallVector<int64_t> strides;
   int64_t offset = 0;
-  if (failed(source.getStridesAndOffset(strides, offset)) || offset != 0 ||
-      llvm::any_of(strides, [](int64_t stride) {
-        return ShapedType::isDynamic(stride) || stride < 0;
-      }))
-    return emitOpError() << "needs a source of static strides without offset, "
-                            "but has "
+  auto isNumber = [](int64_t value) {
+    return !ShapedType::isDynamic(value) && value >= 0;
+  };
+  if (failed(source.getStridesAndOffset(strides, offset)) ||
+      !isNumber(offset) || !llvm::all_of(strides, isNumber))
+    return emitOpError() << "needs a source of static strides and a static "
+                            "offset, none of them negative, but has "
                          << source;
   if (coords.getMap().getNumResults() != source.getRank())
     return emitOpError() << "has coordinates of rank "
@@ -88,6 +89,8 @@ LogicalResult PipelineOp::verify() {
     return emitOpError("needs at least 2 parts, or none");
   if ((getCopy() == CopyKind::Tma) != (getSync() == SyncKind::Mbarrier))
     return emitOpError("needs sync mbarrier with copy tma, and only with it");
+  if (getHalo() && (*getHalo() < 1 || getCopy() != CopyKind::Tma))
+    return emitOpError("needs copy tma with halo, and at least one buffer");
   if (getRoles() &&
       (getRoles()->getProducers() < 1 || getRoles()->getConsumers() < 1))
     return emitOpError("needs at least one producer and one consumer");

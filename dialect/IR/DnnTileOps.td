@@ -80,6 +80,11 @@ def PipelineOp : Dnn_Op<"pipeline", [SingleBlock]> {
     many runs of one length, and each run walks its share of the steps, the last
     ones perhaps past the end. The parts are added elsewhere.
 
+    With `halo` the steps walk filter taps fastest, and the pixels that all taps
+    of a step's channels see (a tile's own and those around it) are brought
+    once, into so many buffers of their own; `buffers` then counts those of the
+    other factor (docs/design/0009-window-reuse.md).
+
     Example:
     ```mlir
     %d = dnn.pipeline reduce [3, 3, 256] step 32 buffers 2 copy registers
@@ -100,11 +105,13 @@ def PipelineOp : Dnn_Op<"pipeline", [SingleBlock]> {
                        I64Attr:$buffers, Dnn_CopyKindAttr:$copy,
                        Dnn_SyncKindAttr:$sync, Dnn_ScheduleKindAttr:$schedule,
                        OptionalAttr<Dnn_RolesAttr>:$roles,
-                       OptionalAttr<I64Attr>:$parts);
+                       OptionalAttr<I64Attr>:$parts,
+                       OptionalAttr<I64Attr>:$halo);
   let regions = (region SizedRegion<1>:$load, SizedRegion<1>:$compute);
   let results = (outs Dnn_TileType:$result);
   let assemblyFormat = [{
-    `reduce` $reduce (`parts` $parts^)? `step` $step `buffers` $buffers `copy` custom<EnumWord>($copy)
+    `reduce` $reduce (`parts` $parts^)? `step` $step `buffers` $buffers
+    (`halo` $halo^)? `copy` custom<EnumWord>($copy)
     `sync` custom<EnumWord>($sync) `schedule` custom<EnumWord>($schedule) (`roles` $roles^)?
     `load` $load `compute` $compute attr-dict `:` type($result)
   }];

@@ -23,9 +23,10 @@ static void visitLists(SomeMap &map, Visitor visit) {
 }
 
 std::string TensorMap::toText() const {
-  std::string text = std::string(getName(tensor)) + ":" +
-                     std::string(roundsToTf32 ? kTf32 : getName(dataType)) +
-                     ":";
+  std::string text(getName(tensor));
+  if (offset != 0)
+    text += "+" + std::to_string(offset);
+  text += ":" + std::string(roundsToTf32 ? kTf32 : getName(dataType)) + ":";
   text += mode == Mode::Tiled ? kTiled : kIm2col;
   visitLists(*this, [&](const auto &list, uint32_t begin, uint32_t end) {
     for (uint32_t i = begin; i < end; ++i)
@@ -57,8 +58,10 @@ ErrorOr<TensorMap> tessera::parseTensorMap(std::string_view text) {
   TensorMap map;
   TextScanner scanner(text);
   std::string_view tensor, type, mode;
-  scanner.word(tensor, ":").expect(":").word(type, ":").expect(":");
-  scanner.word(mode, ":");
+  scanner.word(tensor, ":+");
+  if (scanner.consume("+"))
+    scanner.number(map.offset);
+  scanner.expect(":").word(type, ":").expect(":").word(mode, ":");
   std::optional<KernelArg> arg = parseKernelArg(tensor);
   map.tensor = arg.value_or(KernelArg::X);
   bool isKnown = mode == kTiled || mode == kIm2col;
@@ -73,7 +76,7 @@ ErrorOr<TensorMap> tessera::parseTensorMap(std::string_view text) {
       map.dataType = known;
       hasType = true;
     }
-  const size_t begin = tensor.size() + type.size() + mode.size() + 3;
+  const size_t begin = text.find(':') + type.size() + mode.size() + 3;
   map.rank = begin < text.size() ? countSizes(text.substr(begin)) : 0;
   const uint32_t leastRank = mode == kIm2col ? 3 : 1;
   if (arg && isKnown && hasType && map.rank >= leastRank &&

@@ -37,7 +37,8 @@ struct TensorMap {
     Im2col,
   };
 
-  KernelArg tensor = KernelArg::X; ///< Whose memory it describes.
+  KernelArg tensor = KernelArg::X; ///< Whose memory it describes,
+  uint64_t offset = 0;             ///< from this byte on.
   DataType dataType = DataType::F16;
   /// Of F32, "tf32" in the text: copies round to ten bits of mantissa.
   bool roundsToTf32 = false;
@@ -56,7 +57,8 @@ struct TensorMap {
   std::array<int32_t, kMaxSpatial> upper{};
 
   /// "x:f16:im2col:256,14,14,64:512,7168,100352:64,128:1,1,1,1:-1,-1:-1,-1":
-  /// sizes, strides, box, steps, lower and upper corner. Without blanks.
+  /// sizes, strides, box, steps, lower and upper corner. Without blanks. With
+  /// an offset, "workspace+4096:..".
   std::string toText() const;
 
   /// The innermost dimension of a box has 128 bytes and is swizzled by as many.

@@ -255,9 +255,10 @@ Status EngineImpl::launchOne(const LoadedKernelImpl &loaded, size_t index,
   std::array<void *, kMaxMaps + kMaxArgs + 1> params;
   size_t count = 0, param = 0;
   for (const TensorMap &map : recipe.maps) {
-    const uint64_t address = getValue(args, map.tensor);
-    if (address == 0)
+    const uint64_t tensor = getValue(args, map.tensor);
+    if (tensor == 0)
       return refuseNull(map.tensor, loaded.kernel);
+    const uint64_t address = tensor + map.offset;
     Status status =
         gpu.check(gpu.encodeTensorMap(&kernarg[count], &map,
                                       reinterpret_cast<const void *>(address)),

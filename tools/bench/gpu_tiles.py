@@ -216,7 +216,10 @@ class Gpu:
         self.check(cu.cuFuncSetAttribute(
             function, cu.CUfunction_attribute.
             CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, launch["shared"]))
-        maps = [self.encode(text, tensors[text.split(":")[0]].data_ptr())
+        def locate(name):
+            tensor, _, offset = name.partition("+")
+            return tensors[tensor].data_ptr() + int(offset or 0)
+        maps = [self.encode(text, locate(text.split(":")[0]))
                 for text in launch["maps"]]
         values = [ctypes.c_uint64(tensors[name].data_ptr())
                   for name in launch["args"]]

@@ -49,9 +49,8 @@ static LogicalResult checkTile(TileProgram &program, const HopperShape &shape) {
     return mma.emitOpError("needs factors of f16 or bf16, or of f32 for tf32, "
                            "a sum of f32, and a result of one of the two for "
                            "wgmma");
-  if (shape.blocks * kWgmmaRows * (shape.isPingPong ? 1 : shape.consumers) !=
-          shape.tileM ||
-      shape.blocks == 0 || shape.tileN > kMaxColumns ||
+  if (shape.blocks * kWgmmaRows * mma.getWaves()[0] != shape.tileM ||
+      shape.blocks == 0 || shape.getColumns() > kMaxColumns ||
       shape.tileM > kMaxColumns)
     return mma.emitOpError()
            << "needs a tile of whole wgmmas for each consumer, at most "
@@ -62,13 +61,13 @@ static LogicalResult checkTile(TileProgram &program, const HopperShape &shape) {
   // ptxas wants room for one product in what a thread has before setmaxnreg.
   constexpr int64_t kRegisters = 65536, kUnit = 8, kAddresses = 26;
   const int64_t atFirst = kRegisters / (shape.getThreads() * shape.blocksPerSm);
-  if (shape.tileN / 2 + kAddresses > atFirst / kUnit * kUnit)
-    return mma.emitOpError()
-           << "has products of " << shape.tileN << " columns, too many for the "
-           << atFirst << " registers that each of " << shape.getThreads()
-           << " threads begins with";
+  if (shape.getColumns() / 2 + kAddresses > atFirst / kUnit * kUnit)
+    return mma.emitOpError() << "has products of " << shape.getColumns()
+                             << " columns, too many for the " << atFirst
+                             << " registers that each of " << shape.getThreads()
+                             << " threads begins with";
   // The sums and what is around them must fit the registers of a thread.
-  const int64_t sums = shape.blocks * shape.tileN / 2;
+  const int64_t sums = shape.blocks * shape.getColumns() / 2;
   constexpr int64_t kOthers = 24, kFragment = 16;
   const int64_t fragments =
       shape.transposesPixels ? shape.blocks * kFragment : 0;
@@ -79,7 +78,8 @@ static LogicalResult checkTile(TileProgram &program, const HopperShape &shape) {
 }
 
 FailureOr<HopperShape> tessera::getHopperShape(TileProgram &program,
-                                               const GpuTarget &target) {
+                                               const GpuTarget &target,
+                                               const HaloShape &halo) {
   dnn::PipelineOp pipeline = program.pipeline;
   dnn::RolesAttr roles = pipeline.getRolesAttr();
   ArrayRef<int64_t> acc = program.mma.getAcc().getType().getShape();
@@ -93,8 +93,11 @@ FailureOr<HopperShape> tessera::getHopperShape(TileProgram &program,
   const bool isPingPong = roles.getOrder() == dnn::ConsumerOrder::PingPong;
   const int64_t consumers = roles.getConsumers();
   const StringRef instruction = program.mma.getInstruction();
-  if ((instruction != kWgmma && instruction != kWgmmaTf32) || waves[1] != 1 ||
-      waves[0] != (isPingPong ? 1 : consumers) ||
+  // Of a halo that slides they lie side by side.
+  const bool isBeside = halo.slides && !isPingPong;
+  if ((instruction != kWgmma && instruction != kWgmmaTf32) ||
+      waves[1] != (isBeside ? consumers : 1) ||
+      waves[0] != (isPingPong || isBeside ? 1 : consumers) ||
       (isPingPong ? consumers != 2 : consumers > 3))
     return program.mma.emitOpError(
         "needs wgmma, and waves for the consumers: up to three that share a "
@@ -124,11 +127,14 @@ FailureOr<HopperShape> tessera::getHopperShape(TileProgram &program,
   if (shape.transposesPixels && isPingPong)
     return program.mma.emitOpError(
         "multiplies tf32 by pixels, which consumers that take turns do not");
+  shape.halo = halo;
+  shape.wavesN = waves[1];
   // Staging buffers take turns within a tile, so their number divides its
   // pieces.
   if (shape.blocks * shape.countPieces(shape.getStoreColumns()) %
-          shape.stagers !=
-      0)
+              shape.stagers !=
+          0 ||
+      (halo.buffers > 0 && shape.getSharedBytes() > target.wgmmaSharedBytes))
     shape.stagers = 1;
   constexpr int64_t kHalfSm = 115712; // Bytes for each of two workgroups.
   if (consumers == 1 && shape.getSharedBytes() <= kHalfSm)

@@ -24,6 +24,16 @@ inline constexpr int64_t kWarpgroup = 128;
 inline constexpr int64_t kRowBytes = 128;
 /// Rows of the result that a warp stores at once.
 inline constexpr int64_t kStoreRows = 16;
+inline constexpr int64_t kBarrierBytes = 8;
+
+/// Buffers of their own for the pixels that all taps of a step's channels see.
+struct HaloShape {
+  int64_t buffers = 0; ///< None if each tap brings its own pixels.
+  int64_t rows = 0;    ///< Of a buffer.
+  /// Whether they are chunks of B, read one behind the other, with a mirror of
+  /// the first behind the last; else each has all that a step of A needs.
+  bool slides = false;
+};
 
 struct HopperShape {
   int64_t tileM, tileN;
@@ -38,20 +48,34 @@ struct HopperShape {
   /// producer's group, all but the producer's own, transpose B.
   bool transposesPixels = false;
   static constexpr int64_t kTransposers = 3;
+  int64_t wavesN = 1; ///< Consumers side by side.
+  HaloShape halo = {};
+
+  /// Of a consumer.
+  int64_t getColumns() const { return tileN / wavesN; }
 
   /// Columns of the result that a warp stores at once.
   int64_t getStoreColumns() const { return kRowBytes / resultBytes; }
 
+  bool hasHaloA() const { return halo.buffers > 0 && !halo.slides; }
+
   // Bytes from the aligned begin of shared memory.
-  int64_t getBytesA() const { return tileM * kRowBytes; }
+  int64_t getBytesA() const {
+    return (hasHaloA() ? halo.rows : tileM) * kRowBytes;
+  }
   /// Transposed columns come in blocks of 64.
   int64_t getBytesB() const {
     constexpr int64_t kBlock = 64;
+    if (halo.slides)
+      return halo.rows * kRowBytes;
     return (tileN + kBlock - 1) / kBlock * kBlock * kRowBytes;
   }
-  int64_t getOffsetB() const { return stages * getBytesA(); }
+  int64_t getOffsetB() const {
+    return (hasHaloA() ? halo.buffers : stages) * getBytesA();
+  }
   int64_t getOffsetStaging() const {
-    return getOffsetB() + stages * getBytesB();
+    return getOffsetB() +
+           (halo.slides ? halo.buffers + 1 : stages) * getBytesB();
   }
   int64_t getWarps() const { return consumers * (kWarpgroup / 32); }
   int64_t getOffsetBarriers() const {
@@ -59,28 +83,34 @@ struct HopperShape {
   }
   /// Of a stage (TmaRing.h).
   int64_t countBarriers() const { return transposesPixels ? 3 : 2; }
+  /// Of the buffers for the halo, behind those of the stages.
+  int64_t getOffsetHaloBarriers() const {
+    return getOffsetBarriers() + stages * countBarriers() * kBarrierBytes;
+  }
   /// What a launch asks for: the base is aligned in the kernel.
   int64_t getSharedBytes() const {
-    constexpr int64_t kAlignment = 1024, kBarrierBytes = 8;
-    return getOffsetBarriers() + stages * countBarriers() * kBarrierBytes +
+    constexpr int64_t kAlignment = 1024;
+    return getOffsetHaloBarriers() + 2 * halo.buffers * kBarrierBytes +
            kAlignment;
   }
+  /// Consumers that read a stage: each, or, in turns, one.
+  int64_t countReaders() const { return isPingPong ? 1 : consumers; }
   int64_t getThreads() const { return (consumers + 1) * kWarpgroup; }
 
   /// Pieces in which 64 rows of sums are staged, `columns` at a time. The last
   /// one overlaps the one before it where they do not divide the tile: it
   /// stores the same values again.
   int64_t countPieces(int64_t columns) const {
-    return (tileN + columns - 1) / columns;
+    return (getColumns() + columns - 1) / columns;
   }
   int64_t getPieceColumn(int64_t piece, int64_t columns) const {
-    return std::min(piece * columns, tileN - columns);
+    return std::min(piece * columns, getColumns() - columns);
   }
 
   /// Whether the sums leave a thread registers for what an epilogue reads.
   bool hasSpareRegisters() const {
     constexpr int64_t kManySums = 128;
-    return blocks * tileN / 2 <= kManySums;
+    return blocks * getColumns() / 2 <= kManySums;
   }
 
   /// Registers of a thread of the producer and of a consumer after they have
@@ -90,9 +120,11 @@ struct HopperShape {
 };
 
 /// The shape of a tile program with copy tma; fails after an error at the op
-/// that no Hopper kernel can be made of.
+/// that no Hopper kernel can be made of. `halo` is that of the program, if it
+/// has one.
 llvm::FailureOr<HopperShape> getHopperShape(TileProgram &program,
-                                            const GpuTarget &target);
+                                            const GpuTarget &target,
+                                            const HaloShape &halo);
 
 } // namespace tessera
 

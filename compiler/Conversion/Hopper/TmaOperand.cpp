@@ -20,6 +20,7 @@ void TmaOperand::readView(dnn::ViewOp view) {
   SmallVector<int64_t> strides;
   (void)type.getStridesAndOffset(strides, offset);
   ArrayRef<int64_t> sizes = coords.getSizes();
+  map.offset = offset * type.getElementTypeBitWidth() / 8;
   for (auto [expr, size, stride] :
        llvm::zip(coords.getMap().getResults(), type.getShape(), strides)) {
     const auto index = static_cast<unsigned>(type.getRank() - 1 - dims.size());
@@ -78,8 +79,10 @@ LogicalResult TmaOperand::checkPixels(dnn::TileLoadOp load) {
   transposed = true;
   const Dimension &channels = dims.front(), &images = dims.back();
   const unsigned last = coords.getFirstDim(2) - 1;
-  if (channels.stride != 1 || channels.rows.size() != 1 ||
-      channels.rows[0].factor != 1 || channels.rows[0].dim != last)
+  // Blocks of channels may be further out than taps.
+  const bool isPlain = channels.rows.size() == 1 || channels.rows.size() == 2;
+  if (channels.stride != 1 || !isPlain || channels.rows.back().factor != 1 ||
+      channels.rows.back().dim != last)
     return load.emitOpError("needs a view of which the reduction's last "
                             "dimension, or the rows, lie together to be copied "
                             "by tma");
@@ -356,7 +359,7 @@ SmallVector<Value> TmaOperand::locateBlocks(Emitter &e, Value group,
     auto rows = splitPosition(e, sizes, coords.getFirstDim(1), row);
     Value channel = locateInGroup(e, dims.front(), group);
     for (const Term &term : dims.front().rows)
-      channel = e.add(rows[term.dim], channel);
+      channel = e.add(e.mul(rows[term.dim], term.factor), channel);
     place.push_back(channel);
     for (const Dimension &dim : ArrayRef(dims).drop_front().drop_back())
       place.push_back(

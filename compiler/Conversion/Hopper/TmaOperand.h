@@ -8,11 +8,10 @@
 //   the window's corner, a filter tap an offset from it, and the walk over
 //   pixels, through rows and images, is the unit's.
 //
-// The reduction goes in steps of 128 bytes of channels at one tap, 64 of f16.
-// The last step of a tap may reach past the channels, where both factors read
-// as zero. In shared memory 128 bytes of what lies together are a row: channels
-// of the reduction, or, of a filter whose rows lie together, 64 of them
-// (transposed).
+// The reduction goes in steps of 64 channels at one tap. The last step of a tap
+// may reach past the channels, where both factors read as zero. In shared
+// memory 128 bytes of what lies together are a row: channels of the reduction,
+// or, of a filter whose rows lie together, 64 of them (transposed).
 //
 // Where neither factor has its reduction together in memory, as in backward
 // weights, it goes in steps of 64 pixels. Both factors are then images, and
@@ -66,9 +65,7 @@ public:
             mlir::Value barrier, llvm::ArrayRef<mlir::Value> place,
             mlir::Value step) const;
 
-private:
-  /// Boxes of a tile.
-  int64_t countBoxes() const;
+protected: // For HaloOperand.
   struct CopyTarget {
     mlir::Value mapPointer, destination, barrier;
   };
@@ -86,6 +83,23 @@ private:
     llvm::SmallVector<Term> groups, rows, columns;
   };
 
+  void copyBox(Emitter &e, const CopyTarget &target, int64_t block,
+               mlir::ValueRange coordinates, mlir::ValueRange offsets) const;
+
+  TmaWalk walk = TmaWalk::Channels;
+  dnn::CoordsAttr coords;
+  int64_t tileRows = 0;
+  int64_t stepElements = 0;
+  /// Of a block of a transposed tile: 128 bytes of them lie together.
+  int64_t blockRows = 0;
+  bool transposed = false;
+  unsigned stepDim = 0;              ///< The dimension that steps walk.
+  llvm::SmallVector<Dimension> dims; ///< The innermost first.
+  TensorMap map;
+
+private:
+  /// Boxes of a tile.
+  int64_t countBoxes() const;
   using Terms = llvm::SmallVector<Term>;
   /// What makes the window's corner walk along a dimension of images, and what
   /// a tap adds to it.
@@ -117,19 +131,6 @@ private:
                     llvm::ArrayRef<mlir::Value> place, mlir::Value step) const;
   void copyPixels(Emitter &e, const CopyTarget &target,
                   llvm::ArrayRef<mlir::Value> place, mlir::Value step) const;
-  void copyBox(Emitter &e, const CopyTarget &target, int64_t block,
-               mlir::ValueRange coordinates, mlir::ValueRange offsets) const;
-
-  TmaWalk walk = TmaWalk::Channels;
-  dnn::CoordsAttr coords;
-  int64_t tileRows = 0;
-  int64_t stepElements = 0;
-  /// Of a block of a transposed tile: 128 bytes of them lie together.
-  int64_t blockRows = 0;
-  bool transposed = false;
-  unsigned stepDim = 0;              ///< The dimension that steps walk.
-  llvm::SmallVector<Dimension> dims; ///< The innermost first.
-  TensorMap map;
 };
 
 } // namespace tessera

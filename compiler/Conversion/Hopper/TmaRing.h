@@ -23,8 +23,12 @@ struct RingPlace {
 
 class TmaRing {
 public:
-  TmaRing(Emitter &e, const HopperShape &shape, mlir::Value sharedPointer)
-      : e(e), shape(shape), shared(sharedPointer) {}
+  /// Its barriers are `barrierOffset` bytes behind `sharedPointer`; so many
+  /// consumers read each stage, behind so many warps that transpose it.
+  TmaRing(Emitter &e, mlir::Value sharedPointer, int64_t barrierOffset,
+          int64_t stages, int64_t readers, int64_t transposers = 0)
+      : e(e), shared(sharedPointer), barrierOffset(barrierOffset),
+        stages(stages), readers(readers), transposers(transposers) {}
 
   /// For one thread, before anybody else looks.
   void initialize();
@@ -32,11 +36,16 @@ public:
   mlir::Value getFull(mlir::Value stage) { return getBarrier(stage, 0); }
   mlir::Value getEmpty(mlir::Value stage) { return getBarrier(stage, 1); }
   mlir::Value getReady(mlir::Value stage) { return getBarrier(stage, 2); }
-  mlir::Value getBufferA(mlir::Value stage);
-  mlir::Value getBufferB(mlir::Value stage);
 
   /// Waits for the round of `parity` of a barrier to end.
   void wait(mlir::Value barrier, mlir::Value parity);
+  /// Waits until the copies to a stage have come.
+  void awaitFull(const RingPlace &place) {
+    wait(getFull(place.stage), place.parity);
+  }
+  /// Waits until a stage has been read, and has its barrier count `bytes` that
+  /// are about to come. The barrier.
+  mlir::Value claim(const RingPlace &place, mlir::Value bytes);
   RingPlace advance(const RingPlace &place);
   /// `steps` later.
   RingPlace advance(const RingPlace &place, mlir::Value steps);
@@ -46,8 +55,8 @@ private:
   mlir::Value getBarrier(mlir::Value stage, int64_t which);
 
   Emitter &e;
-  const HopperShape &shape;
   mlir::Value shared;
+  int64_t barrierOffset, stages, readers, transposers;
 };
 
 } // namespace tessera

@@ -12,21 +12,35 @@ using namespace tessera;
 // The tensor map
 //===----------------------------------------------------------------------===//
 
-/// Whether columns are taps of channels that the result has fewer of: only the
-/// channel can leave it.
-static bool hasFilledTaps(const ViewAccess &access) {
+/// How columns are taps of channels, in blocks of them or with fewer in the
+/// result than columns: only the channel can leave it. None if they are not.
+static std::optional<ResultMap::Columns> findTaps(const ViewAccess &access) {
   constexpr unsigned kOffset = 0, kChannel = 1;
-  if (access.getNumForms() != 2 || access.getConstant(kChannel) != 0)
-    return false;
   AccessSpace columns = access.getSpace(2);
+  const size_t rank = columns.sizes.size();
   auto isFixed = [&](unsigned index) {
     return llvm::all_of(access.getSpace(index).coefs[kChannel],
                         [](int64_t factor) { return factor == 0; });
   };
-  return columns.sizes.size() == 2 &&
-         columns.coefs[kOffset][1] == access.getElementBytes() &&
-         columns.coefs[kChannel][0] == 0 && columns.coefs[kChannel][1] == 1 &&
-         isFixed(0) && isFixed(1);
+  if (rank < 2 || rank > 3 || access.getNumForms() > 2 ||
+      columns.coefs[kOffset].back() != access.getElementBytes())
+    return std::nullopt;
+  const int64_t channels = columns.sizes.back();
+  const bool hasBlocks = rank == 3;
+  if (hasBlocks &&
+      columns.coefs[kOffset][0] != channels * access.getElementBytes())
+    return std::nullopt;
+  if (access.getNumForms() == 2) {
+    ArrayRef<int64_t> moved = columns.coefs[kChannel];
+    if (access.getConstant(kChannel) != 0 || !isFixed(0) || !isFixed(1) ||
+        moved.back() != 1 || moved[rank - 2] != 0 ||
+        (hasBlocks && moved[0] != channels))
+      return std::nullopt;
+  } else if (!hasBlocks) {
+    return std::nullopt;
+  }
+  return ResultMap::Columns{channels,
+                            hasBlocks ? columns.sizes[1] * channels : 0};
 }
 
 std::optional<ResultMap> tessera::makeResultMap(dnn::TileStoreOp store,
@@ -40,7 +54,7 @@ std::optional<ResultMap> tessera::makeResultMap(dnn::TileStoreOp store,
   auto getStride = [](const AccessSpace &space) {
     return space.sizes.empty() ? 0 : space.coefs[0][0];
   };
-  const bool hasTaps = hasFilledTaps(access);
+  std::optional<ResultMap::Columns> taps = findTaps(access);
   auto isPlain = [](const AccessSpace &space) {
     return space.sizes.size() <= 1;
   };
@@ -48,7 +62,7 @@ std::optional<ResultMap> tessera::makeResultMap(dnn::TileStoreOp store,
       access.getNumForms() == 1 && isPlain(spaces[2]) &&
       (extents[2] == 1 || getStride(spaces[2]) == bytes);
   if (access.getConstant(0) != 0 || !isPlain(spaces[0]) ||
-      !isPlain(spaces[1]) || (!hasTaps && !hasPlainColumns))
+      !isPlain(spaces[1]) || (!taps && !hasPlainColumns))
     return std::nullopt;
   TensorMap map;
   map.tensor = tensor;
@@ -57,22 +71,25 @@ std::optional<ResultMap> tessera::makeResultMap(dnn::TileStoreOp store,
                  : element.isBF16() ? DataType::BF16
                                     : DataType::F16;
   map.rank = 1;
-  map.sizes[0] = hasTaps ? access.getBound(1) : extents[2];
+  ArrayRef<int64_t> columns = spaces[2].sizes;
+  map.sizes[0] = !taps                       ? extents[2]
+                 : access.getNumForms() == 2 ? access.getBound(1)
+                                             : columns.front() * columns.back();
   map.box[0] = kRowBytes / bytes;
   constexpr int64_t kAlignment = 16;
-  auto add = [&](unsigned index, int64_t size, uint32_t box) {
-    const int64_t stride = getStride(spaces[index]);
+  auto add = [&](int64_t stride, int64_t size, uint32_t box) {
     map.sizes[map.rank] = size;
     // One row alone is where it is, whatever the stride.
     map.strides[map.rank] = stride == 0 ? kAlignment : stride;
     map.box[map.rank++] = box;
     return map.strides[map.rank - 1] % kAlignment == 0;
   };
-  if ((hasTaps && !add(2, spaces[2].sizes[0], 1)) ||
-      (extents[0] > 1 && !add(0, extents[0], 1)) ||
-      !add(1, extents[1], kStoreRows))
+  const size_t tap = columns.size() - 2;
+  if ((taps && !add(spaces[2].coefs[0][tap], columns[tap], 1)) ||
+      (extents[0] > 1 && !add(getStride(spaces[0]), extents[0], 1)) ||
+      !add(getStride(spaces[1]), extents[1], kStoreRows))
     return std::nullopt;
-  return ResultMap{map, hasTaps ? spaces[2].sizes[1] : 0};
+  return ResultMap{map, taps.value_or(ResultMap::Columns())};
 }
 
 //===----------------------------------------------------------------------===//
@@ -80,9 +97,9 @@ std::optional<ResultMap> tessera::makeResultMap(dnn::TileStoreOp store,
 //===----------------------------------------------------------------------===//
 
 TmaStore::TmaStore(Emitter &e, Value mapPointer, bool hasGroups,
-                   int64_t tapColumns, Value warp, Value lane)
-    : e(e), mapPointer(mapPointer), hasGroups(hasGroups),
-      tapColumns(tapColumns), warp(warp), isFirstLane(e.ult(lane, 1)) {}
+                   ResultMap::Columns columns, Value warp, Value lane)
+    : e(e), mapPointer(mapPointer), hasGroups(hasGroups), columns(columns),
+      warp(warp), isFirstLane(e.ult(lane, 1)) {}
 
 void TmaStore::awaitBuffer(int64_t buffers) {
   emitIf(e, isFirstLane, [&] {
@@ -90,6 +107,18 @@ void TmaStore::awaitBuffer(int64_t buffers) {
                                          e.b.getUnitAttr());
   });
   emitWarpSync(e);
+}
+
+/// The channel and the tap of a column.
+SmallVector<Value> TmaStore::splitColumn(Value column) {
+  Value channel = e.remu(column, columns.tap);
+  Value inBlock = column;
+  if (columns.block > 0) {
+    inBlock = e.remu(column, columns.block);
+    Value block = e.divu(column, columns.block);
+    channel = e.add(e.mul(block, columns.tap), channel);
+  }
+  return {channel, e.divu(inBlock, columns.tap)};
 }
 
 void TmaStore::copyOut(Value buffer, int64_t row, int64_t column) {
@@ -100,9 +129,8 @@ void TmaStore::copyOut(Value buffer, int64_t row, int64_t column) {
   emitWarpSync(e);
   emitIf(e, isFirstLane, [&] {
     SmallVector<Value> coordinates = {e.add(place.column, column)};
-    if (tapColumns > 0)
-      coordinates = {e.remu(coordinates[0], tapColumns),
-                     e.divu(coordinates[0], tapColumns)};
+    if (columns.tap > 0)
+      coordinates = splitColumn(coordinates[0]);
     if (hasGroups)
       coordinates.push_back(place.group);
     Value warpRow = e.add(place.row, e.mul(warp, kStoreRows));

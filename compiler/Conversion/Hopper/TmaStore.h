@@ -9,10 +9,15 @@
 namespace tessera {
 
 struct ResultMap {
+  /// Columns that are taps of some channels: the first two dimensions of the
+  /// map, which may have fewer channels.
+  struct Columns {
+    int64_t tap = 0;   ///< Channels together; 0 if columns are no taps.
+    int64_t block = 0; ///< Columns of all taps, behind which further channels
+                       ///< follow; 0 if none do.
+  };
   TensorMap map;
-  /// If not 0, columns are taps of so many channels, of which the result may
-  /// have fewer: the first two dimensions of the map.
-  int64_t tapColumns = 0;
+  Columns columns = {};
 };
 
 /// The map of the result `tensor`, whose rows must be one dimension; none where
@@ -26,7 +31,7 @@ class TmaStore final : public WayOut {
 public:
   /// `warp` is the warp's number in its warpgroup.
   TmaStore(Emitter &e, mlir::Value mapPointer, bool hasGroups,
-           int64_t tapColumns, mlir::Value warp, mlir::Value lane);
+           ResultMap::Columns columns, mlir::Value warp, mlir::Value lane);
 
   void begin(const ResultTile &tile) override { place = tile; }
   void awaitBuffer(int64_t buffers) override;
@@ -34,10 +39,12 @@ public:
   void finish() override;
 
 private:
+  llvm::SmallVector<mlir::Value> splitColumn(mlir::Value column);
+
   Emitter &e;
   mlir::Value mapPointer;
   bool hasGroups;
-  int64_t tapColumns; ///< See ResultMap.
+  ResultMap::Columns columns;
   mlir::Value warp, isFirstLane;
   ResultTile place;
 };

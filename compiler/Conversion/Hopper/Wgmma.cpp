@@ -10,8 +10,6 @@ using namespace tessera;
 
 /// Descriptors count in units of 16 bytes.
 static constexpr int64_t kUnit = 16;
-/// Reduction of one instruction, of any type.
-static constexpr int64_t kReductionBytes = 32;
 
 /// Swizzled by 128 bytes; 8 rows are 1024 bytes apart. `leading` is the
 /// distance of blocks of 64 of a transposed factor, and has no meaning for
@@ -36,7 +34,7 @@ static Value extend(Emitter &e, Value value) {
 Wgmma::Wgmma(Emitter &e, const HopperShape &shape, Type element,
              Transposed transposed, Value base, Value firstRow)
     : e(e), shape(shape), element(element), transposed(transposed) {
-  SmallVector<Type> sums(shape.tileN / 2, e.b.getF32Type());
+  SmallVector<Type> sums(shape.getColumns() / 2, e.b.getF32Type());
   sumType = LLVM::LLVMStructType::getLiteral(e.b.getContext(), sums);
   constexpr int64_t kAddressMask = 0x3fff;
   Value address = extend(e, e.andi(e.shru(base, 4), kAddressMask));
@@ -44,7 +42,7 @@ Wgmma::Wgmma(Emitter &e, const HopperShape &shape, Type element,
   descriptorA = addLong(
       e, addLong(e, address, makeLong(e, getDescriptorBits(kUnit))), row);
   const int64_t bits =
-      getDescriptorBits(transposed.b ? kWgmmaRows * kRowBytes : kUnit);
+      getDescriptorBits(transposed.b ? transposed.blockBytes : kUnit);
   descriptorB =
       addLong(e, address, makeLong(e, bits + shape.getOffsetB() / kUnit));
 }
@@ -54,14 +52,17 @@ SmallVector<Value> Wgmma::makeSums() {
   return SmallVector<Value>(shape.blocks, undefined);
 }
 
-SmallVector<Value> Wgmma::multiply(Value stage, ArrayRef<Value> sums,
+SmallVector<Value> Wgmma::multiply(const Place &place, ArrayRef<Value> sums,
                                    bool isFirst) {
-  auto locate = [&](Value descriptor, int64_t bytes) {
-    Value offset = extend(e, e.mul(stage, bytes / kUnit));
-    return addLong(e, descriptor, offset);
+  auto locate = [&](Value descriptor, Value bytes) {
+    return addLong(e, descriptor, extend(e, e.shru(bytes, 4)));
   };
-  Value a = locate(descriptorA, shape.getBytesA());
-  Value b = locate(descriptorB, shape.getBytesB());
+  Value a = locate(descriptorA, place.a);
+  auto locateB = [&](int64_t k, int64_t step) {
+    if (!place.sharesB.empty())
+      return locate(descriptorB, place.sharesB[k]);
+    return addLong(e, locate(descriptorB, place.b), makeLong(e, k * step));
+  };
   auto type = element.isF32()    ? NVVM::WGMMATypes::tf32
               : element.isBF16() ? NVVM::WGMMATypes::bf16
                                  : NVVM::WGMMATypes::f16;
@@ -73,17 +74,17 @@ SmallVector<Value> Wgmma::multiply(Value stage, ArrayRef<Value> sums,
   const int64_t overRows = reduction * kRowBytes / kUnit;
   const int64_t stepA = transposed.a ? overRows : kAlongRow;
   const int64_t stepB = transposed.b ? overRows : kAlongRow;
-  auto mnk = NVVM::MMAShapeAttr::get(e.b.getContext(), kWgmmaRows, shape.tileN,
-                                     reduction);
+  auto mnk = NVVM::MMAShapeAttr::get(e.b.getContext(), kWgmmaRows,
+                                     shape.getColumns(), reduction);
   SmallVector<Value> results(sums);
   NVVM::WgmmaFenceAlignedOp::create(e.b, e.loc);
-  for (int64_t k = 0; k < kRowBytes / kReductionBytes; ++k)
+  for (int64_t k = 0; k < kRowBytes / kReductionBytes; ++k) {
+    Value b = locateB(k, stepB);
     for (int64_t block = 0; block < shape.blocks; ++block) {
       const int64_t rowUnits = block * kWgmmaRows * kRowBytes / kUnit;
       results[block] = NVVM::WgmmaMmaAsyncOp::create(
           e.b, e.loc, sumType, results[block],
-          addLong(e, a, makeLong(e, k * stepA + rowUnits)),
-          addLong(e, b, makeLong(e, k * stepB)), mnk, type, type,
+          addLong(e, a, makeLong(e, k * stepA + rowUnits)), b, mnk, type, type,
           NVVM::WGMMATypes::f32,
           isFirst && k == 0 ? NVVM::WGMMAScaleOut::zero
                             : NVVM::WGMMAScaleOut::one,
@@ -91,6 +92,7 @@ SmallVector<Value> Wgmma::multiply(Value stage, ArrayRef<Value> sums,
           transposed.a ? NVVM::MMALayout::col : NVVM::MMALayout::row,
           transposed.b ? NVVM::MMALayout::row : NVVM::MMALayout::col, nullptr);
     }
+  }
   NVVM::WgmmaGroupSyncAlignedOp::create(e.b, e.loc);
   return results;
 }

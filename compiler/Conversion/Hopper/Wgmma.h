@@ -20,7 +20,11 @@ public:
   /// Which factors are transposed in shared memory: TmaOperand.h.
   struct Transposed {
     bool a, b;
+    /// From 64 columns of B to the next: another block, or another tap's rows.
+    int64_t blockBytes = kWgmmaRows * kRowBytes;
   };
+  /// Reduction of one instruction, of any type.
+  static constexpr int64_t kReductionBytes = 32;
   /// `base` is the aligned begin of shared memory as an i32; `firstRow` the
   /// consumer's first row in the tile.
   Wgmma(Emitter &e, const HopperShape &shape, mlir::Type element,
@@ -32,9 +36,16 @@ public:
   /// would be moved behind the fence, where ptxas serialises the product.)
   llvm::SmallVector<mlir::Value> makeSums();
 
-  /// Issues the products of one stage, as one group.
+  /// Where a step's factors are: bytes behind the first buffer of each. Rows
+  /// may begin anywhere, since the swizzle follows the address.
+  struct Place {
+    mlir::Value a, b;
+    /// If not empty, where the share of each instruction's reduction is of B.
+    llvm::SmallVector<mlir::Value> sharesB = {};
+  };
+  /// Issues the products of one step, as one group.
   llvm::SmallVector<mlir::Value>
-  multiply(mlir::Value stage, llvm::ArrayRef<mlir::Value> sums, bool isFirst);
+  multiply(const Place &place, llvm::ArrayRef<mlir::Value> sums, bool isFirst);
   /// The same with A in registers, as PixelFragments loads them.
   llvm::SmallVector<mlir::Value>
   multiplyFragments(mlir::Value stage, llvm::ArrayRef<mlir::Value> fragments,
@@ -51,7 +62,7 @@ private:
   mlir::Type element;
   Transposed transposed;
   mlir::Type sumType;
-  mlir::Value descriptorA, descriptorB; ///< Of stage 0.
+  mlir::Value descriptorA, descriptorB; ///< Of the first buffers.
 };
 
 } // namespace tessera

@@ -85,3 +85,25 @@ TEST(StemConvolution, IsExactOnIntegers) {
         checkTile(p, *tile, reference::DataKind::Integer);
       }
 }
+
+// More tiles than workgroups, so that each brings the filter to LDS once and
+// has several turns, the last of which loads behind the end.
+TEST(StemConvolution, TakesTilesInTurn) {
+  for (DataType type : {DataType::F16, DataType::F32})
+    for (int64_t channels : {1, 3}) {
+      ConvProblem p;
+      p.dataType = type;
+      p.xLayout = p.wLayout = p.yLayout = Layout::NHWC;
+      p.batch = 165;
+      p.inChannels = channels;
+      p.outChannels = 21;
+      p.in = {19, 32};
+      p.filter = {3, 3};
+      p.pad = {1, 1};
+      p.stride = {1, 2};
+      auto tile = getTile(p, static_cast<int>(channels));
+      ASSERT_TRUE(tile) << p.toNetworkConfig();
+      tile->parameters += "-p1";
+      checkTile(p, *tile, reference::DataKind::Integer);
+    }
+}

@@ -319,19 +319,51 @@ static bool usesTma(const ConvProblem &p) {
   return tile && tile->toText().ends_with("-wgmma");
 }
 
+/// The algorithm of the fastest tile of `p` on an H100.
+static std::string getAlgorithm(const ConvProblem &p) {
+  auto tile = chooseTile(p, *findTarget("sm_90"));
+  EXPECT_TRUE(tile) << p.toNetworkConfig();
+  return tile ? tile->algorithm : "";
+}
+
 // TMA reads channels of whole 16 bytes; a result may have any, since rows can
-// be stored without it.
+// be stored without it. What it cannot read is packed first.
 TEST(ChooseTile, ReadsWholeUnitsByTma) {
   ConvProblem p = makeLayer();
   p.outChannels = 93;
   EXPECT_TRUE(usesTma(p));
+  EXPECT_EQ(getAlgorithm(p), "igemm");
   p.inChannels = 75;
+  EXPECT_TRUE(usesTma(p));
+  EXPECT_EQ(getAlgorithm(p), "packed");
+  p.dilation = {2, 2};
   EXPECT_FALSE(usesTma(p));
   // Backward data reads the filter along the channels of its result.
   p = makeLayer();
   p.direction = Direction::BackwardData;
   p.inChannels = 92;
-  EXPECT_FALSE(usesTma(p));
+  EXPECT_EQ(getAlgorithm(p), "packed");
+}
+
+// The gradients of a first layer are packed, and its filter stays with
+// workgroups that take tiles in turn.
+TEST(ChooseTile, PacksTheGradientsOfStems) {
+  ConvProblem p = makeLayer();
+  p.batch = 64;
+  p.inChannels = 3;
+  p.outChannels = 64;
+  p.in = {224, 224};
+  p.filter = {7, 7};
+  p.pad = {3, 3};
+  p.stride = {2, 2};
+  auto tile = chooseTile(p, *findTarget("sm_90"));
+  ASSERT_TRUE(tile) << p.toNetworkConfig();
+  EXPECT_EQ(tile->toText(), "stem-h8w8n64-w2x2-mma16-p3");
+  for (Direction direction :
+       {Direction::BackwardData, Direction::BackwardWeights}) {
+    p.direction = direction;
+    EXPECT_EQ(getAlgorithm(p), "packed");
+  }
 }
 
 // Every epilogue is applied behind wgmma.

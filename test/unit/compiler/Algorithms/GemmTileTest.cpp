@@ -34,6 +34,19 @@ TEST(GemmTile, RoundTrips) {
   EXPECT_EQ(*read, split);
 }
 
+// Buffers for pixels that taps share are for tiles that TMA copies.
+TEST(GemmTile, RoundTripsWithHalo) {
+  GemmTile tile = kTile;
+  tile.isTma = tile.isPingPong = true;
+  tile.mma = "wgmma";
+  tile.parts = 4;
+  tile.halo = 2;
+  EXPECT_EQ(tile.toConfig().toText(), "igemm-m256n128k32-w2x4-p3-wgmma-s4-h2");
+  ErrorOr<GemmTile> read = parseGemmTile(tile.toConfig());
+  ASSERT_TRUE(read) << read.getStatus().getMessage();
+  EXPECT_EQ(*read, tile);
+}
+
 // Only the canonical text is a tile.
 TEST(GemmTile, RefusesOtherTexts) {
   for (const char *text :
@@ -42,6 +55,8 @@ TEST(GemmTile, RefusesOtherTexts) {
         "igemm-m256n128k32-w2x4-b3-mfma32 ",
         "igemm-m256n128k32-w2x4-b3-mfma32-x",
         "igemm-m256n128k32-w2x4-b3-mfma32-s1",
+        "igemm-m256n128k32-w2x4-b3-mfma32-h2",
+        "igemm-m256n128k32-w2x4-t3-wgmma-h0",
         "igemm-m256n128k32-w2x4-b3-mfma32-a1",
         "igemm-m256n128k32-w2x4-b3-mfma32-s4-a4",
         "igemm-m0256n128k32-w2x4-b3-mfma32", "igemm-m256k32n128-w2x4-b3-mfma32",

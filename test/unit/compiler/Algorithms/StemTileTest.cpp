@@ -14,13 +14,19 @@ TEST(StemTile, HasAStableText) {
   ASSERT_TRUE(read) << read.getStatus().getMessage();
   EXPECT_EQ(read->toConfig(), tile.toConfig());
   EXPECT_EQ(read->getPixels(), 256);
+  tile.perUnit = 3;
+  EXPECT_EQ(tile.toConfig().toText(), "stem-h8w32n64-w4x1-mfma32-p3");
+  read = parseStemTile(tile.toConfig());
+  ASSERT_TRUE(read) << read.getStatus().getMessage();
+  EXPECT_EQ(read->perUnit, 3);
 }
 
 // Only the canonical text is a tile.
 TEST(StemTile, RefusesOtherTexts) {
   for (const char *parameters :
        {"", "h8w32n64", "h8w32n64-w4x1", "h8w32n64-w4x1-mfma32-s2",
-        "h0w32n64-w4x1-mfma32", "h8w3200n64-w4x1-mfma32"})
+        "h0w32n64-w4x1-mfma32", "h8w32n64-w4x1-mfma32-p0",
+        "h8w3200n64-w4x1-mfma32"})
     EXPECT_FALSE(parseStemTile({"stem", parameters})) << parameters;
   EXPECT_FALSE(parseStemTile({"igemm", "h8w32n64-w4x1-mfma32"}));
 }

@@ -24,11 +24,15 @@ TEST(TensorMap, TextThereAndBack) {
   line.strides = {};
   line.box = {64, 1, 1, 1, 1};
   EXPECT_EQ(line.toText(), "x:f16:tiled:72::64:1");
+  TensorMap part = line;
+  part.tensor = KernelArg::Workspace;
+  part.offset = 4096;
+  EXPECT_EQ(part.toText(), "workspace+4096:f16:tiled:72::64:1");
   TensorMap rounded = line;
   rounded.dataType = DataType::F32;
   rounded.roundsToTf32 = true;
   EXPECT_EQ(rounded.toText(), "x:tf32:tiled:72::64:1");
-  for (const TensorMap &map : {images, matrix, line, rounded}) {
+  for (const TensorMap &map : {images, matrix, line, part, rounded}) {
     auto read = parseTensorMap(map.toText());
     ASSERT_TRUE(read) << read.getStatus().getMessage();
     EXPECT_EQ(*read, map);
@@ -42,7 +46,8 @@ TEST(TensorMap, RefusesOtherTexts) {
         "x:f16:boxed:72::64:1", "x:f16:tiled:72::64", "x:f16:tiled:72::64:1:",
         "x:f16:tiled:72:4:64:1", "x:f16:tiled:2304,256:4608:64:1,1",
         "x:f16:tiled:1,1,1,1,1,1:1,1,1,1,1:1,1,1,1,1,1:1,1,1,1,1,1",
-        "x:f16:im2col:72,4:8:64,1:1,1::", "x:f16:tiled:072::64:1"})
+        "x:f16:im2col:72,4:8:64,1:1,1::", "x:f16:tiled:072::64:1",
+        "x+0:f16:tiled:72::64:1", "x+:f16:tiled:72::64:1"})
     EXPECT_EQ(parseTensorMap(text).getStatus().getMessage(),
               "'" + std::string(text) + "' is no tensor map");
 }

@@ -1,0 +1,133 @@
+//===- Packed.h - Tensors brought into the form that TMA reads -*- C++ -*-===//
+//
+// A tensor map has strides of whole 16 bytes, and a step of the reduction is
+// 64 elements that lie together: a first layer of 3 channels and a layer of 75
+// have neither. Their tensors are small beside the work, so launches before the
+// product bring them into a workspace in the form that it wants:
+//
+// - pixels of a stride are folded into channels, and channels filled up with
+//   zeros: a convolution of stride 1 and a smaller filter is left;
+// - the taps of a line of the filter are neighbours then, and one run of the
+//   reduction. Windows overlap in memory; a view says so with its strides;
+// - backward data computes blocks of pixels as if they were channels: each
+//   block is reached by one window of the gradient, whatever the stride.
+//
+// docs/design/0012-packed.md
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_COMPILER_ALGORITHMS_PACKED_H
+#define TESSERA_COMPILER_ALGORITHMS_PACKED_H
+
+#include "compiler/Algorithms/ConvGeometry.h"
+#include "compiler/Algorithms/GemmViews.h"
+
+#include <optional>
+
+namespace tessera {
+
+/// What tells two packed convolutions of one direction apart.
+struct PackedShape {
+  dnn::ConvDirection direction;
+  int64_t batch, inChannels, outChannels;
+  ConvDim height, width;
+};
+
+/// One spatial dimension. The factor that is read through a window has `taps`
+/// of its positions in each window, from `first` + `step` * i on for window i.
+/// `fold` pixels of x are one position (forward and backward weights) or one
+/// window (backward data). Pixel a of them meets tap t of a window under the
+/// filter's row `tapFactor` * t + a + `tapOffset`, if there is one.
+struct PackedDim {
+  int64_t fold, step, first, taps, count;
+  int64_t tapFactor, tapOffset;
+};
+
+/// A tensor of images in the workspace: blocks of foldH x foldW pixels with
+/// their channels are positions of `elements`. Plain data.
+struct PackedImages {
+  int64_t batch, channels;
+  int64_t foldH, foldW;
+  int64_t channelStep; ///< Elements from one pixel of a block to the next.
+  int64_t elements;    ///< A multiple of 8; what is not of a pixel is zero.
+  int64_t rows, columns;
+  int64_t firstColumn; ///< Of the source, in blocks.
+  /// Windows along a line: `count` of `taps` positions, `step` apart.
+  int64_t taps, step, count;
+
+  /// Whether pixels of a block lie behind each other without filling.
+  bool isSmall() const {
+    constexpr int64_t kSmall = 32;
+    return foldH * foldW * channels <= kSmall;
+  }
+  int64_t getElements() const { return batch * rows * columns * elements; }
+  /// As it is written: [batch, rows, columns, elements].
+  mlir::MemRefType getType(mlir::Type element, int64_t offset) const;
+  /// As its windows see it: [batch, rows, count, taps * elements].
+  mlir::MemRefType getWindowType(mlir::Type element, int64_t offset) const;
+};
+
+struct PackedGeometry {
+  PackedShape shape;
+  PackedDim height, width;
+  /// The factor that is read through windows; none if it is read as it lies.
+  std::optional<PackedImages> images;
+  /// Of backward weights: y with its channels filled up, if need be.
+  std::optional<PackedImages> gradient;
+
+  explicit PackedGeometry(const PackedShape &shape);
+  static PackedGeometry get(dnn::ConvOp conv);
+
+  bool isWeights() const {
+    return shape.direction == dnn::ConvDirection::BackwardWeights;
+  }
+  bool isData() const {
+    return shape.direction == dnn::ConvDirection::BackwardData;
+  }
+  /// Elements of a tap in the filter's rows.
+  int64_t getTapElements() const {
+    return images ? images->elements : shape.outChannels;
+  }
+  /// Elements of all taps in a line of a window.
+  int64_t getRun() const { return width.taps * getTapElements(); }
+  /// Rows of the filter, as the product sees it: columns of the result.
+  int64_t getFilterRows() const {
+    return isData() ? height.fold * width.fold * shape.inChannels
+                    : shape.outChannels;
+  }
+  /// The filter as it is written, and as the product reads it. Backward weights
+  /// has sums of that form instead.
+  llvm::SmallVector<int64_t> getFilterShape() const;
+  llvm::SmallVector<int64_t> getFilterViewShape() const;
+};
+
+/// The factors in the workspace; null where there is none.
+struct PackedTensors {
+  mlir::Value images, gradient, filter, sums;
+};
+
+/// The product of forward and backward data.
+GemmViews viewPackedData(mlir::OpBuilder &b, dnn::ConvOp conv,
+                         const PackedGeometry &g, const PackedTensors &tensors);
+/// The product of backward weights, and where its parts go.
+struct PackedWeightViews {
+  GemmViews views;
+  dnn::ViewOp sums;
+};
+PackedWeightViews viewPackedWeights(mlir::OpBuilder &b, dnn::ConvOp conv,
+                                    const PackedGeometry &g,
+                                    const PackedTensors &tensors, int64_t parts,
+                                    bool isTma);
+
+/// Kernels before and behind that of `conv`: each fills its tensor, or adds the
+/// parts of the sums and stores the result.
+void buildImagePacking(dnn::ConvOp conv, mlir::Value source, mlir::Value target,
+                       const PackedImages &images, llvm::StringRef suffix);
+void buildFilterPacking(dnn::ConvOp conv, mlir::Value target,
+                        const PackedGeometry &g);
+void buildPackedSum(dnn::ConvOp conv, mlir::Value sums,
+                    const PackedGeometry &g);
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_ALGORITHMS_PACKED_H

@@ -1,0 +1,111 @@
+//===- PackedViews.cpp - The product of packed tensors --------------------===//
+//
+// Rows are windows, the reduction lines of a window and the run along a line.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Algorithms/Packed.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace tessera;
+
+/// Windows: images, rows and columns of them.
+static SmallVector<int64_t> getWindows(const PackedGeometry &g) {
+  return {g.shape.batch, g.height.count, g.width.count};
+}
+
+/// Lines of a window and their runs; of what is not packed, taps and channels.
+static SmallVector<int64_t> getReduction(const PackedGeometry &g) {
+  if (g.images)
+    return {g.height.taps, g.getRun()};
+  return {g.height.taps, g.width.taps, g.getTapElements()};
+}
+
+GemmViews tessera::viewPackedData(OpBuilder &b, dnn::ConvOp conv,
+                                  const PackedGeometry &g,
+                                  const PackedTensors &tensors) {
+  Location loc = conv.getLoc();
+  SmallVector<int64_t> reduce = getReduction(g);
+  dnn::ViewOp input, filter;
+  {
+    ViewBuilder view(b);
+    view.add(0, {1});
+    ViewBuilder::Exprs row = view.add(1, getWindows(g));
+    ViewBuilder::Exprs k = view.add(2, reduce);
+    AffineExpr line = row[1] * g.height.step + k[0] + g.height.first;
+    input =
+        g.images
+            ? view.create(loc, tensors.images, {row[0], line, row[2], k[1]})
+            : view.create(loc, conv.getY(),
+                          {row[0], line,
+                           row[2] * g.width.step + k[1] + g.width.first, k[2]});
+  }
+  {
+    ViewBuilder view(b);
+    view.add(0, {1});
+    ViewBuilder::Exprs coordinates = view.add(1, {g.getFilterRows()});
+    llvm::append_range(coordinates, view.add(2, reduce));
+    filter = view.create(loc, tensors.filter, coordinates);
+  }
+  ViewBuilder view(b);
+  view.add(0, {1});
+  ViewBuilder::Exprs row = view.add(1, getWindows(g));
+  if (!g.isData()) {
+    AffineExpr k = view.add(2, {g.shape.outChannels})[0];
+    return {input, filter, ResultPlace{view, row[0], k, {row[1], row[2]}},
+            reduce, dnn::TileDim::N};
+  }
+  ViewBuilder::Exprs pixel =
+      view.add(2, {g.height.fold, g.width.fold, g.shape.inChannels});
+  ViewBuilder::Exprs place = {row[1] * g.height.fold + pixel[0],
+                              row[2] * g.width.fold + pixel[1]};
+  return {input, filter, ResultPlace{view, row[0], pixel[2], place}, reduce,
+          dnn::TileDim::N};
+}
+
+PackedWeightViews tessera::viewPackedWeights(OpBuilder &b, dnn::ConvOp conv,
+                                             const PackedGeometry &g,
+                                             const PackedTensors &tensors,
+                                             int64_t parts, bool isTma) {
+  Location loc = conv.getLoc();
+  SmallVector<int64_t> windows = getWindows(g);
+  // TMA copies 64 columns of one line; what a line is filled up with is zero
+  // and not stored.
+  constexpr int64_t kCopied = 64;
+  const bool isFilled = isTma && g.height.taps > 1;
+  SmallVector<int64_t> columns = {
+      g.height.taps,
+      isFilled ? static_cast<int64_t>(llvm::alignTo(g.getRun(), kCopied))
+               : g.getRun()};
+  auto addGroups = [&](ViewBuilder &view) {
+    return view.add(0, {parts, 1})[0];
+  };
+  dnn::ViewOp gradient, input;
+  {
+    ViewBuilder view(b);
+    addGroups(view);
+    AffineExpr k = view.add(1, {g.shape.outChannels})[0];
+    ViewBuilder::Exprs pixel = view.add(2, windows);
+    Value y = tensors.gradient ? tensors.gradient : conv.getY();
+    gradient = view.create(loc, y, {pixel[0], pixel[1], pixel[2], k});
+  }
+  {
+    ViewBuilder view(b);
+    addGroups(view);
+    ViewBuilder::Exprs column = view.add(1, columns);
+    ViewBuilder::Exprs pixel = view.add(2, windows);
+    input = view.create(
+        loc, tensors.images,
+        {pixel[0], pixel[1] + column[0] + g.height.first, pixel[2], column[1]});
+  }
+  ViewBuilder view(b);
+  AffineExpr part = addGroups(view);
+  AffineExpr k = view.add(1, {g.shape.outChannels})[0];
+  ViewBuilder::Exprs column = view.add(2, columns);
+  dnn::ViewOp sums =
+      view.create(loc, tensors.sums, {part, k, column[0], column[1]});
+  ResultPlace place{view, k, column[1], {column[0]}, part};
+  return {{gradient, input, place, windows, dnn::TileDim::N}, sums};
+}

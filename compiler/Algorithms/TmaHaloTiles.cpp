@@ -1,0 +1,83 @@
+//===- TmaHaloTiles.cpp - Tiles whose taps share pixels -------------------===//
+
+#include "compiler/Algorithms/TmaHaloTiles.h"
+#include "compiler/Algorithms/HaloPositions.h"
+
+#include <algorithm>
+
+using namespace tessera;
+
+static constexpr int64_t kRowBytes = 128;
+
+static int64_t divideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+TmaHalo tessera::measureHalo(const ConvProblem &p) {
+  const bool isForward = p.direction == Direction::Forward;
+  const int64_t inputs = p.inChannels / p.groups;
+  const int64_t outputs = p.outChannels / p.groups;
+  TmaHalo halo{p.batch, 0, 1, 0, p.groups, isForward ? outputs : inputs};
+  for (const ConvDim &dim : getConvDims(p)) {
+    const int64_t count =
+        isForward ? countInputPositions(dim) : countOutputPositions(dim);
+    halo.positions *= count;
+    halo.around = halo.around * count + getReach(dim);
+    halo.taps *= dim.filter;
+  }
+  halo.steps = halo.taps * divideUp(isForward ? inputs : outputs, kTmaStep);
+  return halo;
+}
+
+int64_t TmaHalo::countRows(const TmaShape &shape) const {
+  constexpr int64_t kBoxRows = 256, kSwizzleRows = 8;
+  const int64_t rows = shape.m + around, boxes = divideUp(rows, kBoxRows);
+  return boxes * divideUp(divideUp(rows, boxes), kSwizzleRows) * kSwizzleRows;
+}
+
+bool TmaHalo::filterStays(const TmaShape &shape) const {
+  return groups == 1 && columns <= shape.n && shape.stages == steps;
+}
+
+double TmaHalo::getRowsOfStep(const TmaShape &shape) const {
+  return static_cast<double>(countRows(shape)) / static_cast<double>(taps);
+}
+
+/// Two halos, and stages of the filter in what they leave: all of it, if that
+/// is all that tiles ever need, or some. None if they leave less.
+static int countStages(const TmaHalo &halo, TmaShape shape,
+                       const GpuTarget &target) {
+  // Besides, a warp stages 16 rows of the result. What is shared by two
+  // workgroups, and barriers and alignment: HopperShape.
+  constexpr int64_t kHalfSm = 115712, kRest = 2048, kLeast = 3, kMost = 6;
+  const int64_t warps = shape.isPingPong ? 8 : 4 * shape.consumers;
+  const int64_t left =
+      (shape.isSmall() ? kHalfSm : target.wgmmaSharedBytes) - kRest -
+      (shape.halo * halo.countRows(shape) + warps * 16) * kRowBytes;
+  const int64_t fitting = left < 0 ? 0 : left / (shape.n * kRowBytes);
+  shape.stages = static_cast<int>(halo.steps);
+  if (fitting >= halo.steps && halo.filterStays(shape))
+    return shape.stages;
+  return fitting < kLeast ? 0 : static_cast<int>(std::min(fitting, kMost));
+}
+
+static constexpr TmaShape kShapes[] = {
+    {256, 64, 1, true, 0, 2},   {192, 64, 1, true, 0, 2},
+    {128, 64, 1, true, 0, 2},   {256, 64, 2, false, 0, 2},
+    {128, 64, 1, false, 0, 2},  {128, 128, 1, true, 0, 2},
+    {192, 128, 1, true, 0, 2},  {192, 128, 3, false, 0, 2},
+    {256, 128, 2, false, 0, 2}, {128, 256, 2, false, 0, 2}};
+
+std::vector<TmaShape> tessera::getTmaHaloShapes(const ConvProblem &problem,
+                                                const GpuTarget &target) {
+  std::vector<TmaShape> shapes;
+  const TmaHalo halo = measureHalo(problem);
+  if (halo.taps == 1 || problem.dataType == DataType::F32 ||
+      problem.direction == Direction::BackwardWeights ||
+      !std::ranges::all_of(getConvDims(problem), fitsHalo))
+    return shapes;
+  for (TmaShape shape : kShapes) {
+    shape.stages = countStages(halo, shape, target);
+    if (shape.stages > 0)
+      shapes.push_back(shape);
+  }
+  return shapes;
+}

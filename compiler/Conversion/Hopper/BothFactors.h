@@ -1,0 +1,46 @@
+//===- BothFactors.h - Steps that bring both factors -----------*- C++ -*-===//
+
+#ifndef TESSERA_COMPILER_CONVERSION_HOPPER_BOTHFACTORS_H
+#define TESSERA_COMPILER_CONVERSION_HOPPER_BOTHFACTORS_H
+
+#include "compiler/Conversion/Hopper/StepFeed.h"
+
+namespace tessera {
+
+class BothFactors : public StepFeed {
+public:
+  explicit BothFactors(const Context &context)
+      : context(context), e(context.e), plan(context.plan), shape(plan.shape),
+        ring(e, context.shared, shape.getOffsetBarriers(), shape.stages,
+             shape.countReaders(),
+             shape.transposesPixels ? HopperShape::kTransposers : 0) {}
+
+  void initialize() override { ring.initialize(); }
+  unsigned countCopiers() const override { return 1; }
+  bool isOneCopy(unsigned) const override { return false; }
+  RingPlace copyTile(unsigned copier, const ResultTile &tile,
+                     const RingPlace &begin) override;
+  Place getBegin() override { return {e.constant(0), e.constant(0)}; }
+  llvm::SmallVector<mlir::Value>
+  multiply(Wgmma &wgmma, mlir::Value group, Place &place,
+           llvm::function_ref<void()> onIssued) override;
+  Place skipTile(const Place &place, mlir::Value group) override;
+
+protected:
+  Wgmma::Place locate(mlir::Value stage) {
+    return {e.mul(stage, shape.getBytesA()), e.mul(stage, shape.getBytesB())};
+  }
+  llvm::SmallVector<mlir::Value> emitSteps(Wgmma &wgmma, mlir::Value steps,
+                                           RingPlace &place,
+                                           llvm::function_ref<void()> onIssued);
+
+  Context context;
+  Emitter &e;
+  const HopperPlan &plan;
+  const HopperShape &shape;
+  TmaRing ring;
+};
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_CONVERSION_HOPPER_BOTHFACTORS_H

@@ -1,0 +1,141 @@
+//===- HaloOperand.cpp - Pixels that all taps of a filter share -----------===//
+
+#include "compiler/Conversion/Hopper/HaloOperand.h"
+#include "compiler/Conversion/Hopper/SharedMemory.h"
+#include "compiler/Conversion/ViewAccess.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace tessera;
+
+static int64_t getProduct(ArrayRef<int64_t> sizes) {
+  return std::accumulate(sizes.begin(), sizes.end(), int64_t(1),
+                         std::multiplies<>());
+}
+
+//===----------------------------------------------------------------------===//
+// Can taps share
+//===----------------------------------------------------------------------===//
+
+int64_t HaloOperand::countTaps() const {
+  return getProduct(coords.getSpace(2).drop_back());
+}
+
+int64_t HaloOperand::getPitch(const Dimension &dim) const {
+  const unsigned first = coords.getFirstDim(1);
+  return getProduct(coords.getSpace(1).drop_front(dim.rows[0].dim - first + 1));
+}
+
+int64_t HaloOperand::getReach(const Dimension &dim) const {
+  int64_t reach = 0;
+  for (const Term &term : dim.columns)
+    reach += std::abs(term.factor) * (coords.getSizes()[term.dim] - 1);
+  return reach;
+}
+
+/// How many positions of row dimension `dim` the store keeps.
+static int64_t countKept(dnn::TileStoreOp store, unsigned dim) {
+  auto view = store.getView().getDefiningOp<dnn::ViewOp>();
+  dnn::CoordsAttr coords = view.getCoords();
+  int64_t kept = coords.getSizes()[dim];
+  ArrayRef<int64_t> lengths =
+      cast<MemRefType>(view.getSource().getType()).getShape();
+  for (auto [expr, length] : llvm::zip(coords.getMap().getResults(), lengths)) {
+    LinearExpr linear = getLinearExpr(expr, coords.getSizes().size());
+    if (linear.factors[dim] == 1 &&
+        llvm::count_if(linear.factors, [](int64_t f) { return f != 0; }) == 1)
+      kept = std::min(kept, length - linear.constant);
+  }
+  return kept;
+}
+
+LogicalResult HaloOperand::checkDimension(dnn::TileLoadOp load,
+                                          dnn::TileStoreOp store,
+                                          const Dimension &dim) const {
+  const int64_t reach = getReach(dim);
+  if (reach == 0)
+    return success();
+  if (dim.rows.size() != 1 || dim.rows[0].factor != 1)
+    return load.emitOpError("needs stride 1, in whose steps taps move pixels, "
+                            "to share them in a halo");
+  const int64_t count = coords.getSizes()[dim.rows[0].dim];
+  const int64_t kept = countKept(store, dim.rows[0].dim);
+  // Behind the last position is the next row's padding.
+  if (dim.constant + count < dim.size ||
+      dim.constant + kept - 1 + reach - count >= 0)
+    return load.emitOpError()
+           << "needs rows of positions with the padding in front, which ends "
+              "the row before, too, but has "
+           << count << " positions from " << dim.constant << " on for "
+           << dim.size << " pixels";
+  return success();
+}
+
+/// Copies of at most 256 rows, alike, which begin at whole swizzles.
+void HaloOperand::chooseBoxes() {
+  constexpr int64_t kMostRows = 256, kSwizzleRows = 8;
+  int64_t rows = tileRows;
+  for (const Dimension &dim : ArrayRef(dims).drop_back())
+    if (const int64_t reach = getReach(dim); reach > 0 && !dim.rows.empty())
+      rows += reach * getPitch(dim);
+  boxes = llvm::divideCeilSigned(rows, kMostRows);
+  boxRows = llvm::alignTo(llvm::divideCeilSigned(rows, boxes), kSwizzleRows);
+  map.box[1] = boxRows;
+}
+
+FailureOr<HaloOperand> HaloOperand::match(dnn::TileLoadOp load,
+                                          dnn::TileStoreOp store,
+                                          KernelArg tensor) {
+  FailureOr<TmaOperand> operand =
+      TmaOperand::match(load, tensor, TmaWalk::Channels);
+  if (failed(operand))
+    return failure();
+  HaloOperand halo(std::move(*operand));
+  if (halo.map.mode != TensorMap::Mode::Im2col || halo.countTaps() == 1)
+    return load.emitOpError("needs images and several taps to share them in a "
+                            "halo");
+  for (const Dimension &dim : ArrayRef(halo.dims).drop_front().drop_back())
+    if (failed(halo.checkDimension(load, store, dim)))
+      return failure();
+  halo.chooseBoxes();
+  return halo;
+}
+
+//===----------------------------------------------------------------------===//
+// Coordinates
+//===----------------------------------------------------------------------===//
+
+void HaloOperand::copyHalo(Emitter &e, Value mapPointer, Value destination,
+                           Value barrier, Value group, Value row0,
+                           Value block) const {
+  Type i16 = e.b.getIntegerType(16);
+  SmallVector<Value> offsets(
+      dims.size() - 2, arith::TruncIOp::create(e.b, e.loc, i16, e.constant(0)));
+  for (int64_t box = 0; box < boxes; ++box) {
+    SmallVector<Value> place = locate(e, group, e.add(row0, box * boxRows));
+    place[0] = e.add(place[0], e.mul(block, stepElements));
+    Value begin = addBytes(e, destination,
+                           e.constant(box * boxRows * TensorMap::kBoxBytes));
+    copyBox(e, {mapPointer, begin, barrier}, /*block=*/0, place, offsets);
+  }
+}
+
+Value HaloOperand::locateTap(Emitter &e, Value tap) const {
+  ArrayRef<int64_t> sizes = coords.getSpace(2).drop_back();
+  const unsigned first = coords.getFirstDim(2);
+  SmallVector<Value> digits(sizes.size());
+  for (size_t d = sizes.size(); d-- > 0; tap = e.divu(tap, sizes[d]))
+    digits[d] = d == 0 ? tap : e.remu(tap, sizes[d]);
+  Value row = e.constant(0);
+  for (const Dimension &dim : ArrayRef(dims).drop_front().drop_back())
+    for (const Term &term : dim.columns) {
+      Value digit = digits[term.dim - first];
+      // The first pixel is the last tap's, of those that go backwards.
+      if (term.factor < 0)
+        digit = arith::SubIOp::create(
+            e.b, e.loc, e.constant(coords.getSizes()[term.dim] - 1), digit);
+      row = e.add(row, e.mul(digit, std::abs(term.factor) * getPitch(dim)));
+    }
+  return row;
+}

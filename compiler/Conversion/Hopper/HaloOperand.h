@@ -1,0 +1,59 @@
+//===- HaloOperand.h - Pixels that all taps of a filter share --*- C++ -*-===//
+//
+// Of stride 1, the pixels that a tap sees are those of its neighbour, moved. A
+// tile's own and those around it are copied once for 64 channels, and each tap
+// reads them from another row of shared memory on.
+//
+// That needs the pixels in one sequence in which a tap moves all rows alike:
+// rows of positions with the padding in front, which is the padding behind the
+// row before, too; so with images. Results past the end of a row or an image
+// see the wrong pixels, and must be none.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_COMPILER_CONVERSION_HOPPER_HALOOPERAND_H
+#define TESSERA_COMPILER_CONVERSION_HOPPER_HALOOPERAND_H
+
+#include "compiler/Conversion/Hopper/TmaOperand.h"
+
+namespace tessera {
+
+class HaloOperand : public TmaOperand {
+public:
+  /// The operand behind `load`, of whose rows `store` says which are results.
+  /// Fails after an error at the op that taps cannot share.
+  static llvm::FailureOr<HaloOperand>
+  match(dnn::TileLoadOp load, dnn::TileStoreOp store, KernelArg tensor);
+
+  /// Rows that copyHalo() brings: the tile's, and those around it.
+  int64_t getRows() const { return boxes * boxRows; }
+  int64_t getHaloBytes() const { return getRows() * TensorMap::kBoxBytes; }
+  /// Taps, and steps of channels, of the reduction.
+  int64_t countTaps() const;
+  int64_t countBlocks() const { return getSteps() / countTaps(); }
+
+  /// Copies the rows of the tile at `row0` of `group`, channels of step `block`
+  /// of them. To be run by one thread.
+  void copyHalo(Emitter &e, mlir::Value mapPointer, mlir::Value destination,
+                mlir::Value barrier, mlir::Value group, mlir::Value row0,
+                mlir::Value block) const;
+  /// How many rows behind the first a tap's begin.
+  mlir::Value locateTap(Emitter &e, mlir::Value tap) const;
+
+private:
+  explicit HaloOperand(TmaOperand operand) : TmaOperand(std::move(operand)) {}
+
+  /// Rows from one position of a dimension to the next.
+  int64_t getPitch(const Dimension &dim) const;
+  int64_t getReach(const Dimension &dim) const;
+  mlir::LogicalResult checkDimension(dnn::TileLoadOp load,
+                                     dnn::TileStoreOp store,
+                                     const Dimension &dim) const;
+  void chooseBoxes();
+
+  int64_t boxes = 0, boxRows = 0;
+};
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_CONVERSION_HOPPER_HALOOPERAND_H

@@ -1,0 +1,155 @@
+//===- HopperPlan.cpp - What is known before a kernel is written ----------===//
+
+#include "compiler/Conversion/Hopper/HopperPlan.h"
+
+using namespace mlir;
+using namespace tessera;
+
+/// The tensor behind a view, whose address the launch fills in.
+static FailureOr<KernelArg> getTensor(TileProgram &program, Value view) {
+  auto argument = cast<BlockArgument>(TileProgram::getView(view).getSource());
+  auto name = program.function.getArgAttrOfType<StringAttr>(
+      argument.getArgNumber(), dnn::kArgAttrName);
+  std::optional<KernelArg> arg = parseKernelArg(name ? name.getValue() : "");
+  if (!arg)
+    return program.function.emitOpError()
+           << "needs '" << dnn::kArgAttrName << "' on argument "
+           << argument.getArgNumber() << " to describe it by a tensor map";
+  return *arg;
+}
+
+/// What is moved row by row, or loaded a channel at a time: all extra tensors,
+/// and the result if it is no map.
+static LogicalResult checkRowTensors(TileProgram &program, bool storesRows) {
+  dnn::TileStoreOp store = program.store;
+  SmallVector<Value> views(store.getExtras());
+  if (storesRows)
+    views.push_back(store.getView());
+  const Type result = store.getView().getType().getElementType();
+  for (Value view : views) {
+    Type element = cast<dnn::ViewType>(view.getType()).getElementType();
+    if (element != result)
+      return store.emitOpError()
+             << "needs tensors of the result's type, " << result
+             << ", to move their rows, but has " << element;
+    if (failed(checkReach(store, view,
+                          program.mma.getAcc().getType().getShape().front())))
+      return failure();
+  }
+  return success();
+}
+
+static TmaWalk getWalk(TileProgram &program) {
+  return TmaOperand::chooseWalk(program.loadM, program.loadN);
+}
+
+/// A, if all taps share its pixels.
+static FailureOr<std::optional<HaloOperand>> matchHalo(TileProgram &program) {
+  if (!program.pipeline.getHalo() || getWalk(program) == TmaWalk::Pixels)
+    return std::optional<HaloOperand>();
+  FailureOr<KernelArg> name = getTensor(program, program.loadM.getView());
+  if (failed(name))
+    return failure();
+  FailureOr<HaloOperand> halo =
+      HaloOperand::match(program.loadM, program.store, *name);
+  if (failed(halo))
+    return failure();
+  return std::optional<HaloOperand>(std::move(*halo));
+}
+
+/// B, if all taps share its pixels.
+static FailureOr<std::optional<SlidingHalo>>
+matchSliding(TileProgram &program) {
+  if (!program.pipeline.getHalo() || getWalk(program) != TmaWalk::Pixels)
+    return std::optional<SlidingHalo>();
+  FailureOr<KernelArg> name = getTensor(program, program.loadN.getView());
+  if (failed(name))
+    return failure();
+  FailureOr<SlidingHalo> halo = SlidingHalo::match(
+      program.loadN, program.loadM, *name, program.mma.getWaves()[1]);
+  if (failed(halo))
+    return failure();
+  return std::optional<SlidingHalo>(std::move(*halo));
+}
+
+/// The buffers for it. A halo is given back when the next one is read.
+static FailureOr<HaloShape>
+getHaloShape(TileProgram &program, const std::optional<HaloOperand> &halo,
+             const std::optional<SlidingHalo> &sliding) {
+  if (!halo && !sliding)
+    return HaloShape();
+  if (program.mma.getInstruction() == kWgmmaTf32)
+    return program.mma.emitOpError(
+        "multiplies tf32, whose taps share no pixels in a halo");
+  if (halo && program.pipeline.getParts())
+    return program.pipeline.emitOpError(
+        "has parts, but a halo of rows is for whole reductions");
+  const auto buffers = static_cast<int64_t>(*program.pipeline.getHalo());
+  const int64_t least = sliding                   ? sliding->countAhead() + 2
+                        : halo->countBlocks() > 1 ? 2
+                                                  : 1;
+  if (buffers < least || program.pipeline.getBuffers() < 2)
+    return program.pipeline.emitOpError()
+           << "needs 2 buffers and a halo of at least " << least << ", but has "
+           << program.pipeline.getBuffers() << " and " << buffers;
+  constexpr int64_t kChunkRows = 64;
+  return HaloShape{buffers, sliding ? kChunkRows : halo->getRows(),
+                   sliding.has_value()};
+}
+
+FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
+                                              const GpuTarget &target) {
+  FailureOr<std::optional<HaloOperand>> halo = matchHalo(program);
+  if (failed(halo))
+    return failure();
+  FailureOr<std::optional<SlidingHalo>> sliding = matchSliding(program);
+  if (failed(sliding))
+    return failure();
+  FailureOr<HaloShape> haloShape = getHaloShape(program, *halo, *sliding);
+  if (failed(haloShape))
+    return failure();
+  FailureOr<HopperShape> shape = getHopperShape(program, target, *haloShape);
+  if (failed(shape))
+    return failure();
+  if (program.store.getAtomic())
+    return program.store.emitOpError(
+        "adds atomically, but tiles stored by tma are parts of their own");
+  FailureOr<KernelArg> nameA = getTensor(program, program.loadM.getView());
+  FailureOr<KernelArg> nameB = getTensor(program, program.loadN.getView());
+  FailureOr<KernelArg> nameD = getTensor(program, program.store.getView());
+  if (failed(nameA) || failed(nameB) || failed(nameD))
+    return failure();
+  const TmaWalk order = getWalk(program);
+  FailureOr<TmaOperand> a = TmaOperand::match(program.loadM, *nameA, order);
+  if (failed(a))
+    return failure();
+  FailureOr<TmaOperand> b = TmaOperand::match(program.loadN, *nameB, order);
+  if (failed(b))
+    return failure();
+  if (program.mma.getInstruction() == kWgmmaTf32 && order != TmaWalk::Pixels &&
+      (a->isTransposed() || b->isTransposed()))
+    return program.mma.emitOpError(
+        "multiplies tf32, of which wgmma reads no transposed factors");
+  std::optional<ResultMap> result = makeResultMap(program.store, *nameD);
+  if (failed(checkRowTensors(program, /*storesRows=*/!result)))
+    return failure();
+  ArrayRef<int64_t> counts = program.tiles.getCounts();
+  const int64_t tiles = counts[0] * counts[1] * counts[2];
+  const int64_t resident = *program.tiles.getPersistent() * shape->blocksPerSm;
+  const int64_t parts = program.pipeline.getParts().value_or(1);
+  const int64_t steps = llvm::divideCeilSigned(a->getSteps(), parts);
+  StepWalk walk(program.loadM, program.loadN, steps);
+  return HopperPlan{*shape,
+                    *halo ? **halo : std::move(*a),
+                    std::move(*b),
+                    std::move(*halo),
+                    std::move(*sliding),
+                    result,
+                    counts[0],
+                    steps,
+                    parts,
+                    std::move(walk),
+                    tiles,
+                    std::min(tiles, resident),
+                    counts[0] == 1 && counts[2] == 1};
+}

@@ -1,0 +1,44 @@
+//===- HopperPlan.h - What is known before a kernel is written -*- C++ -*-===//
+
+#ifndef TESSERA_COMPILER_CONVERSION_HOPPER_HOPPERPLAN_H
+#define TESSERA_COMPILER_CONVERSION_HOPPER_HOPPERPLAN_H
+
+#include "compiler/Conversion/Hopper/HaloOperand.h"
+#include "compiler/Conversion/Hopper/HopperShape.h"
+#include "compiler/Conversion/Hopper/SlidingHalo.h"
+#include "compiler/Conversion/Hopper/StepWalk.h"
+#include "compiler/Conversion/Hopper/TmaStore.h"
+
+namespace tessera {
+
+struct HopperPlan {
+  HopperShape shape;
+  TmaOperand a, b;
+  std::optional<HaloOperand> halo;    ///< `a`, if all taps share its pixels.
+  std::optional<SlidingHalo> sliding; ///< `b`, if all taps share its pixels.
+  std::optional<ResultMap> result;    ///< None if it is stored row by row.
+  int64_t groups;
+  int64_t steps; ///< Of the reduction of one tile, or of its part.
+  int64_t parts;
+  StepWalk walk; ///< Of a part.
+  int64_t tiles;
+  int64_t workgroups;
+  bool sharesColumns; ///< Whether all tiles have the same columns.
+
+  /// In the order of the kernel's arguments.
+  llvm::SmallVector<TensorMap> getMaps() const {
+    llvm::SmallVector<TensorMap> maps = {a.getMap(), b.getMap()};
+    if (result)
+      maps.push_back(result->map);
+    return maps;
+  }
+};
+
+/// The plan of a tile program with copy tma; fails after an error at the op
+/// that no kernel can be made of.
+llvm::FailureOr<HopperPlan> makeHopperPlan(TileProgram &program,
+                                           const GpuTarget &target);
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_CONVERSION_HOPPER_HOPPERPLAN_H

@@ -1,0 +1,107 @@
+//===- SlidingHalo.cpp - Pixels of backward weights, each once ------------===//
+
+#include "compiler/Conversion/Hopper/SlidingHalo.h"
+#include "compiler/Conversion/ViewAccess.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace tessera;
+
+int64_t SlidingHalo::getPitch(const Dimension &dim) const {
+  ArrayRef<int64_t> inner = coords.getSpace(2).drop_front(
+      dim.columns[0].dim - coords.getFirstDim(2) + 1);
+  return std::accumulate(inner.begin(), inner.end(), int64_t(1),
+                         std::multiplies<>());
+}
+
+int64_t SlidingHalo::countAhead() const {
+  return llvm::divideCeilSigned(reach, stepElements);
+}
+
+/// The tile must be all taps of 64 channels, a filter row for each consumer.
+LogicalResult SlidingHalo::checkTaps(dnn::TileLoadOp load, int64_t consumers) {
+  ArrayRef<int64_t> columns = coords.getSpace(1);
+  int64_t taps = 1;
+  SmallVector<int64_t> distances;
+  for (const Dimension &dim : llvm::reverse(ArrayRef(dims).drop_front()))
+    for (const Term &term : dim.rows) {
+      if (dim.columns.size() != 1 || dim.columns[0].factor != 1 ||
+          term.factor < 1)
+        return load.emitOpError("needs stride 1, in whose steps taps move "
+                                "pixels, to share them in a halo");
+      const int64_t count = coords.getSizes()[term.dim];
+      distances.push_back(term.factor * getPitch(dim));
+      taps *= count;
+      reach += (count - 1) * distances.back();
+    }
+  constexpr size_t kRank = 2;
+  // The mirror of one chunk behind the last (SlidingFeed) reaches that far.
+  constexpr int64_t kMostTapRows = 16, kChannels = 64;
+  if (distances.size() != kRank || columns.back() != kChannels ||
+      tileRows != taps * kChannels || taps % consumers != 0 ||
+      columns[columns.size() - 3] != consumers || distances[1] > kMostTapRows)
+    return load.emitOpError()
+           << "needs tiles of all taps of 64 channels, and a filter of "
+           << consumers << " rows for as many consumers, to share pixels";
+  filterRows = distances[0];
+  tapRows = distances[1];
+  return success();
+}
+
+/// Both walk the same positions; behind those of a row is its padding, and the
+/// gradient ends before taps reach past that.
+LogicalResult SlidingHalo::checkPositions(dnn::TileLoadOp load,
+                                          dnn::TileLoadOp other) const {
+  auto view = other.getView().getDefiningOp<dnn::ViewOp>();
+  dnn::CoordsAttr walked = view.getCoords();
+  ArrayRef<int64_t> lengths =
+      cast<MemRefType>(view.getSource().getType()).getShape();
+  for (const Dimension &dim : ArrayRef(dims).drop_front().drop_back()) {
+    int64_t behind = 0;
+    for (const Term &term : dim.rows)
+      behind += term.factor * (coords.getSizes()[term.dim] - 1);
+    if (behind == 0)
+      continue;
+    const unsigned column = dim.columns[0].dim - coords.getFirstDim(2);
+    const int64_t count = coords.getSizes()[dim.columns[0].dim];
+    const unsigned same = walked.getFirstDim(2) + column;
+    int64_t kept = count;
+    for (auto [expr, length] :
+         llvm::zip(walked.getMap().getResults(), lengths)) {
+      LinearExpr linear = getLinearExpr(expr, walked.getSizes().size());
+      if (linear.factors[same] == 1)
+        kept = std::min(kept, length - linear.constant);
+    }
+    if (dim.constant + count < dim.size ||
+        dim.constant + kept - 1 + behind - count >= 0)
+      return load.emitOpError()
+             << "needs rows of positions with the padding in front, which ends "
+                "the row before, too, but has "
+             << count << " positions from " << dim.constant << " on for "
+             << dim.size << " pixels";
+  }
+  return success();
+}
+
+FailureOr<SlidingHalo> SlidingHalo::match(dnn::TileLoadOp load,
+                                          dnn::TileLoadOp other,
+                                          KernelArg tensor, int64_t consumers) {
+  FailureOr<TmaOperand> operand =
+      TmaOperand::match(load, tensor, TmaWalk::Pixels);
+  if (failed(operand))
+    return failure();
+  SlidingHalo halo(std::move(*operand));
+  if (failed(halo.checkTaps(load, consumers)) ||
+      failed(halo.checkPositions(load, other)))
+    return failure();
+  return halo;
+}
+
+/// The first tap's are a place of one copy, without offsets.
+SmallVector<Value> SlidingHalo::locateChannels(Emitter &e, Value group,
+                                               Value column0) const {
+  SmallVector<Value> place = locate(e, group, column0);
+  place.truncate(dims.size() - 1);
+  return place;
+}

@@ -1,0 +1,54 @@
+//===- SlidingHalo.h - Pixels of backward weights, each once ---*- C++ -*-===//
+//
+// The reduction of backward weights walks positions, and what a tap adds to
+// them is a distance, as in a halo (HaloOperand.h). So the input comes in
+// chunks of 64 positions, each once, and a step reads it from another row on
+// for each tap, in chunks that came before. The gradient is zero at positions
+// that are no results.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_COMPILER_CONVERSION_HOPPER_SLIDINGHALO_H
+#define TESSERA_COMPILER_CONVERSION_HOPPER_SLIDINGHALO_H
+
+#include "compiler/Conversion/Hopper/TmaOperand.h"
+
+namespace tessera {
+
+class SlidingHalo : public TmaOperand {
+public:
+  /// The input behind `load`, whose positions those of the gradient `other`
+  /// must be. Fails after an error at the op that taps cannot share.
+  static llvm::FailureOr<SlidingHalo> match(dnn::TileLoadOp load,
+                                            dnn::TileLoadOp other,
+                                            KernelArg tensor,
+                                            int64_t consumers);
+
+  /// Positions from a tap to the next of its filter row, and from a filter row
+  /// to the next.
+  int64_t getTapRows() const { return tapRows; }
+  int64_t getFilterRows() const { return filterRows; }
+  /// Chunks behind its own that a step reads.
+  int64_t countAhead() const;
+
+  /// Where the channels of the tile at `column0` of `group` are; and the copy
+  /// of chunk `step` of them, to be run by one thread.
+  llvm::SmallVector<mlir::Value> locateChannels(Emitter &e, mlir::Value group,
+                                                mlir::Value column0) const;
+
+private:
+  explicit SlidingHalo(TmaOperand operand) : TmaOperand(std::move(operand)) {}
+
+  /// Positions from one of a dimension to the next.
+  int64_t getPitch(const Dimension &dim) const;
+  mlir::LogicalResult checkTaps(dnn::TileLoadOp load, int64_t consumers);
+  mlir::LogicalResult checkPositions(dnn::TileLoadOp load,
+                                     dnn::TileLoadOp other) const;
+
+  int64_t tapRows = 0, filterRows = 0;
+  int64_t reach = 0; ///< Positions from the first tap to the last.
+};
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_CONVERSION_HOPPER_SLIDINGHALO_H

@@ -1,0 +1,149 @@
+//===- StepFeed.cpp - Steps that bring both factors -----------------------===//
+
+#include "compiler/Conversion/Hopper/BothFactors.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace tessera;
+
+void tessera::emitRelease(Emitter &e, Value thread, TmaRing &ring,
+                          Value stage) {
+  Value isFirst = e.ult(e.andi(thread, kWarpgroup - 1), 1);
+  emitIf(e, isFirst, [&] { emitArrival(e, ring.getEmpty(stage)); });
+}
+
+void tessera::emitArrival(Emitter &e, Value barrier) {
+  NVVM::MBarrierArriveOp::create(e.b, e.loc, e.b.getI64Type(), barrier,
+                                 Value());
+}
+
+Value tessera::castToCluster(Emitter &e, Value pointer) {
+  auto type = LLVM::LLVMPointerType::get(e.b.getContext(), 7);
+  return LLVM::AddrSpaceCastOp::create(e.b, e.loc, type, pointer);
+}
+
+RingPlace
+tessera::forEachStage(Emitter &e, TmaRing &ring, int64_t count,
+                      const RingPlace &begin,
+                      llvm::function_ref<void(Value, const RingPlace &)> body) {
+  auto loop =
+      scf::ForOp::create(e.b, e.loc, e.constant(0), e.constant(count),
+                         e.constant(1), ValueRange{begin.stage, begin.parity});
+  OpBuilder::InsertionGuard guard(e.b);
+  e.b.setInsertionPointToStart(loop.getBody());
+  RingPlace at{loop.getRegionIterArg(0), loop.getRegionIterArg(1)};
+  body(loop.getInductionVar(), at);
+  RingPlace next = ring.advance(at);
+  scf::YieldOp::create(e.b, e.loc, ValueRange{next.stage, next.parity});
+  return {loop.getResult(0), loop.getResult(1)};
+}
+
+RingPlace BothFactors::copyTile(unsigned, const ResultTile &tile,
+                                const RingPlace &begin) {
+  // The parts of the reduction are runs of groups.
+  const int64_t groups = plan.groups / plan.parts;
+  Value firstStep = plan.parts == 1
+                        ? e.constant(0)
+                        : e.mul(e.divu(tile.group, groups), plan.steps);
+  SmallVector<Value> placeA = plan.a.locate(e, tile.group, tile.row);
+  SmallVector<Value> placeB = plan.b.locate(e, tile.group, tile.column);
+  auto copyStep = [&](Value stepOfPart,
+                      ValueRange carried) -> SmallVector<Value> {
+    Value step = e.add(firstStep, stepOfPart);
+    RingPlace at{carried[0], carried[1]};
+    Value full =
+        ring.claim(at, e.constant(plan.a.getBytes() + plan.b.getBytes()));
+    Value toA = addBytes(e, context.shared, e.mul(at.stage, shape.getBytesA()));
+    Value toB =
+        addBytes(e, context.shared,
+                 e.add(e.mul(at.stage, shape.getBytesB()), shape.getOffsetB()));
+    plan.a.copy(e, context.mapA, castToCluster(e, toA), full, placeA, step);
+    plan.b.copy(e, context.mapB, castToCluster(e, toB), full, placeB, step);
+    RingPlace next = ring.advance(at);
+    return {next.stage, next.parity};
+  };
+  SmallVector<Value> end = plan.walk.forEachStep(
+      e, tile.group, {begin.stage, begin.parity}, copyStep);
+  return {end[0], end[1]};
+}
+
+/// A stage is given back when the products of the next one have been issued, so
+/// that one group always runs.
+SmallVector<Value> BothFactors::emitSteps(Wgmma &wgmma, Value steps,
+                                          RingPlace &place,
+                                          llvm::function_ref<void()> onIssued) {
+  ring.awaitFull(place);
+  SmallVector<Value> sums =
+      wgmma.multiply(locate(place.stage), wgmma.makeSums(), /*isFirst=*/true);
+  RingPlace second = ring.advance(place);
+  SmallVector<Value> state = {second.stage, second.parity, place.stage};
+  llvm::append_range(state, sums);
+  auto loop = scf::ForOp::create(e.b, e.loc, e.constant(1), steps,
+                                 e.constant(1), state);
+  {
+    OpBuilder::InsertionGuard guard(e.b);
+    e.b.setInsertionPointToStart(loop.getBody());
+    auto args = loop.getRegionIterArgs();
+    RingPlace at{args[0], args[1]};
+    ring.awaitFull(at);
+    SmallVector<Value> carried(args.begin() + 3, args.end());
+    carried = wgmma.multiply(locate(at.stage), carried, /*isFirst=*/false);
+    wgmma.wait(1);
+    emitRelease(e, context.thread, ring, args[2]);
+    RingPlace next = ring.advance(at);
+    SmallVector<Value> yielded = {next.stage, next.parity, at.stage};
+    llvm::append_range(yielded, carried);
+    scf::YieldOp::create(e.b, e.loc, yielded);
+  }
+  onIssued();
+  wgmma.wait(0);
+  emitRelease(e, context.thread, ring, loop.getResult(2));
+  place = {loop.getResult(0), loop.getResult(1)};
+  return SmallVector<Value>(llvm::drop_begin(loop.getResults(), 3));
+}
+
+/// The sums are zeros if the group has no tap.
+SmallVector<Value> BothFactors::multiply(Wgmma &wgmma, Value group,
+                                         Place &place,
+                                         llvm::function_ref<void()> onIssued) {
+  Value steps = plan.walk.countSteps(e, group);
+  RingPlace at{place[0], place[1]};
+  if (!plan.walk.canBeEmpty()) {
+    SmallVector<Value> sums = emitSteps(wgmma, steps, at, onIssued);
+    place = {at.stage, at.parity};
+    return sums;
+  }
+  SmallVector<Type> types(shape.blocks, wgmma.getSumType());
+  types.append({at.stage.getType(), at.parity.getType()});
+  auto branch = scf::IfOp::create(e.b, e.loc, types, e.ult(steps, 1),
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(e.b);
+  auto yield = [&](SmallVector<Value> sums, const RingPlace &end) {
+    sums.append({end.stage, end.parity});
+    scf::YieldOp::create(e.b, e.loc, sums);
+  };
+  e.b.setInsertionPointToStart(branch.thenBlock());
+  onIssued();
+  Value zeros = LLVM::ZeroOp::create(e.b, e.loc, wgmma.getSumType());
+  yield(SmallVector<Value>(shape.blocks, zeros), at);
+  e.b.setInsertionPointToStart(branch.elseBlock());
+  RingPlace end = at;
+  SmallVector<Value> sums = emitSteps(wgmma, steps, end, onIssued);
+  yield(std::move(sums), end);
+  place = {branch.getResult(shape.blocks), branch.getResult(shape.blocks + 1)};
+  return SmallVector<Value>(branch.getResults().take_front(shape.blocks));
+}
+
+StepFeed::Place BothFactors::skipTile(const Place &place, Value group) {
+  RingPlace next =
+      ring.advance({place[0], place[1]}, plan.walk.countSteps(e, group));
+  return {next.stage, next.parity};
+}
+
+std::unique_ptr<StepFeed>
+tessera::makeStepFeed(const StepFeed::Context &context) {
+  return std::make_unique<BothFactors>(context);
+}

@@ -1,0 +1,91 @@
+//===- StepFeed.h - From the copies to the products of a tile --*- C++ -*-===//
+//
+// The rings of a workgroup, both ends of them: threads that copy walk all
+// tiles, ahead of the consumers, which multiply and give stages back. Each step
+// brings its part of both factors (makeStepFeed; makePixelFeed where they are
+// transposed on their way), or pixels come once for all taps, through a ring of
+// their own (makeHaloFeed, makeSlidingFeed).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_COMPILER_CONVERSION_HOPPER_STEPFEED_H
+#define TESSERA_COMPILER_CONVERSION_HOPPER_STEPFEED_H
+
+#include "compiler/Conversion/Hopper/HopperPlan.h"
+#include "compiler/Conversion/Hopper/TmaRing.h"
+#include "compiler/Conversion/Hopper/WayOut.h"
+#include "compiler/Conversion/Hopper/Wgmma.h"
+
+#include <memory>
+
+namespace tessera {
+
+class StepFeed {
+public:
+  /// What all feeds know; `mapA` and `mapB` point to the tensor maps.
+  struct Context {
+    Emitter &e;
+    const HopperPlan &plan;
+    mlir::Value shared; ///< Pointer to the aligned begin of shared memory.
+    mlir::Value mapA, mapB;
+    mlir::Value thread;
+    mlir::Value warp;     ///< Its number; uniform.
+    mlir::Value consumer; ///< Its number; counts for consumers only.
+  };
+  virtual ~StepFeed() = default;
+
+  /// For one thread, before anybody else looks.
+  virtual void initialize() = 0;
+
+  /// Threads that copy, each of a warp of its own.
+  virtual unsigned countCopiers() const = 0;
+  /// Whether a copier brings the same for all tiles, and so but once.
+  virtual bool isOneCopy(unsigned copier) const = 0;
+  /// Brings a copier's share of a tile from a place of its ring on; the place
+  /// behind it.
+  virtual RingPlace copyTile(unsigned copier, const ResultTile &tile,
+                             const RingPlace &begin) = 0;
+
+  /// Whether the producer's other warps transpose what has been copied, and a
+  /// warp's share of a tile from a place of the ring on.
+  virtual bool transposes() const { return false; }
+  virtual RingPlace transposeTile(const ResultTile &tile,
+                                  const RingPlace &begin) {
+    return begin;
+  }
+
+  /// Where a consumer is in the rings: a stage and a parity of each.
+  using Place = llvm::SmallVector<mlir::Value>;
+  virtual Place getBegin() = 0;
+  /// The sums of a tile of `group` from `place` on, which is moved behind it.
+  /// Calls `onIssued` where all products have been issued.
+  virtual llvm::SmallVector<mlir::Value>
+  multiply(Wgmma &wgmma, mlir::Value group, Place &place,
+           llvm::function_ref<void()> onIssued) = 0;
+  /// The place behind a tile of `group` that another consumer multiplies.
+  virtual Place skipTile(const Place &place, mlir::Value group) = 0;
+};
+
+std::unique_ptr<StepFeed> makeStepFeed(const StepFeed::Context &context);
+std::unique_ptr<StepFeed> makePixelFeed(const StepFeed::Context &context);
+std::unique_ptr<StepFeed> makeHaloFeed(const StepFeed::Context &context);
+std::unique_ptr<StepFeed> makeSlidingFeed(const StepFeed::Context &context);
+
+/// Calls `body` with the numbers from 0 to `count` and the stages of `ring`
+/// from `begin` on; returns the place behind.
+RingPlace
+forEachStage(Emitter &e, TmaRing &ring, int64_t count, const RingPlace &begin,
+             llvm::function_ref<void(mlir::Value, const RingPlace &)> body);
+
+/// One thread tells for its warpgroup that a stage of `ring` has been read.
+void emitRelease(Emitter &e, mlir::Value thread, TmaRing &ring,
+                 mlir::Value stage);
+/// An arrival at `barrier`.
+void emitArrival(Emitter &e, mlir::Value barrier);
+/// `pointer` as one of the whole cluster's shared memory, which destinations of
+/// copies are named in.
+mlir::Value castToCluster(Emitter &e, mlir::Value pointer);
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_CONVERSION_HOPPER_STEPFEED_H

@@ -1,0 +1,96 @@
+//===- TmaHaloTilesTest.cpp - Tiles whose taps share pixels ---------------===//
+
+#include "compiler/Algorithms/TmaHaloTiles.h"
+#include "compiler/Algorithms/ChooseTile.h"
+
+#include <gtest/gtest.h>
+
+using namespace tessera;
+
+static ConvProblem makeLayer() {
+  ConvProblem p;
+  p.direction = Direction::Forward;
+  p.dataType = DataType::BF16;
+  p.xLayout = p.wLayout = p.yLayout = Layout::NHWC;
+  p.batch = 64;
+  p.inChannels = p.outChannels = 64;
+  p.in = {56, 56};
+  p.filter = {3, 3};
+  p.pad = {1, 1};
+  return p;
+}
+
+static bool hasShapes(const ConvProblem &p) {
+  return !getTmaHaloShapes(p, *findTarget("sm_90")).empty();
+}
+
+// Rows of positions have the padding in front, those around a tile are two of
+// them and two positions; of backward data the padding is the rest of the
+// reach.
+TEST(TmaHaloTiles, MeasuresPositions) {
+  ConvProblem p = makeLayer();
+  TmaHalo halo = measureHalo(p);
+  EXPECT_EQ(halo.positions, 64 * 57 * 57);
+  EXPECT_EQ(halo.around, 2 * 57 + 2);
+  EXPECT_EQ(halo.steps, 9);
+  // 256 and 116 rows are two copies of 192.
+  EXPECT_EQ(halo.countRows({256, 64, 1, true, 4, 2}), 384);
+
+  p.direction = Direction::BackwardData;
+  p.outChannels = 128;
+  p.pad = {0, 2};
+  halo = measureHalo(p);
+  EXPECT_EQ(halo.positions, 64 * (54 + 2) * 58);
+  EXPECT_EQ(halo.around, 2 * 58 + 2);
+  EXPECT_EQ(halo.steps, 18);
+}
+
+// A filter stays if it is all that tiles need, and there is room for it.
+TEST(TmaHaloTiles, KeepsFilters) {
+  ConvProblem p = makeLayer();
+  auto keeps = [&] {
+    for (const TmaShape &shape : getTmaHaloShapes(p, *findTarget("sm_90")))
+      if (measureHalo(p).filterStays(shape))
+        return true;
+    return false;
+  };
+  EXPECT_TRUE(keeps());
+  p.outChannels = 192;
+  EXPECT_FALSE(keeps());
+  p = makeLayer();
+  p.in = {224, 224};
+  EXPECT_FALSE(keeps());
+}
+
+// Stride 1, several taps, no more padding than they reach.
+TEST(TmaHaloTiles, TakesWhatTapsCanShare) {
+  ConvProblem p = makeLayer();
+  EXPECT_TRUE(hasShapes(p));
+  p.dilation = {2, 1};
+  p.pad = {4, 0};
+  EXPECT_TRUE(hasShapes(p));
+  p.pad = {5, 0};
+  EXPECT_FALSE(hasShapes(p));
+  p = makeLayer();
+  p.stride = {1, 2};
+  EXPECT_FALSE(hasShapes(p));
+  p = makeLayer();
+  p.filter = {1, 1};
+  p.pad = {0, 0};
+  EXPECT_FALSE(hasShapes(p));
+  p = makeLayer();
+  p.in = {800, 800}; // Two rows of positions fill shared memory.
+  EXPECT_FALSE(hasShapes(p));
+}
+
+// 64 channels are limited by what each tap brings, 256 are not.
+TEST(TmaHaloTiles, AreChosenForFewChannels) {
+  ConvProblem p = makeLayer();
+  auto choose = [&] { return chooseTile(p, *findTarget("sm_90"))->toText(); };
+  EXPECT_NE(choose().find("-wgmma-h2"), std::string::npos) << choose();
+  p.direction = Direction::BackwardData;
+  EXPECT_NE(choose().find("-wgmma-h2"), std::string::npos) << choose();
+  p.inChannels = p.outChannels = 256;
+  p.in = {14, 14};
+  EXPECT_EQ(choose().find("-h2"), std::string::npos) << choose();
+}

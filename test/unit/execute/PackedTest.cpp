@@ -1,0 +1,80 @@
+//===- PackedTest.cpp - Convolutions whose tensors are packed first -------===//
+//
+// The launches that pack, the product of what they packed, and the sum of
+// backward weights, with the smallest tile of igemm: what NVIDIA's chips choose
+// this for is the same program, with other copies.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Algorithms/Algorithm.h"
+#include "compiler/Algorithms/Registry.h"
+#include "test/unit/execute/ConvFixture.h"
+#include "test/unit/execute/DrawProblem.h"
+
+using namespace tessera;
+using namespace tessera::test;
+
+/// A tile of igemm under the other name; none where one of them does not fit.
+static std::optional<TileConfig> getTile(const ConvProblem &problem) {
+  if (!getPacked().check(problem, getTarget()).isOk())
+    return std::nullopt;
+  auto candidates = getImplicitGemm().getCandidates(problem, getTarget());
+  for (const Candidate &candidate : candidates)
+    if (candidate.tile.parameters.find("-s") == std::string::npos)
+      return TileConfig{"packed", candidate.tile.parameters};
+  return std::nullopt;
+}
+
+static void checkPacked(const ConvProblem &problem, reference::DataKind kind) {
+  auto tile = getTile(problem);
+  ASSERT_TRUE(tile) << problem.toNetworkConfig();
+  auto engine = makeEngine(std::make_shared<FixedTileCompiler>(*tile));
+  ASSERT_NE(engine, nullptr);
+  checkConv(*engine, problem, kind);
+}
+
+class PackedConvolution : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(Random, PackedConvolution, testing::Range(0, 36));
+
+// Every direction, epilogues, odd channels on either side, windows of all
+// kinds.
+TEST_P(PackedConvolution, MatchesTheReference) {
+  int index = GetParam();
+  ProblemSpace space;
+  space.types = {DataType::F16, DataType::BF16};
+  space.depth = false;
+  space.strided = false;
+  space.maxFlops = 4e6;
+  ConvProblem p = drawProblem(getSeed() + 23, index, space);
+  p.xLayout = p.wLayout = p.yLayout = Layout::NHWC;
+  p.groups = 1;
+  p.dilation = Spatial();
+  p.inChannels = 1 + index * 7 % 19;
+  p.outChannels = index % 3 ? 24 : 21;
+  p = p.canonicalize();
+  if (!p.verify().isOk() || !getTile(p))
+    GTEST_SKIP() << "a window that the algorithm leaves to another";
+  checkPacked(p, reference::DataKind::Uniform);
+}
+
+// Products of small integers: a tap from another block of pixels, or a channel
+// that is filled up and not zero, cannot hide in rounding.
+TEST(PackedConvolution, IsExactOnIntegers) {
+  for (Direction direction : {Direction::Forward, Direction::BackwardData,
+                              Direction::BackwardWeights})
+    for (int64_t channels : {3, 13})
+      for (int64_t stride : {1, 2, 3}) {
+        ConvProblem p;
+        p.direction = direction;
+        p.dataType = DataType::F16;
+        p.xLayout = p.wLayout = p.yLayout = Layout::NHWC;
+        p.batch = 2;
+        p.inChannels = channels;
+        p.outChannels = stride == 2 ? 16 : 11;
+        p.in = {13, 10};
+        p.filter = {5, 4};
+        p.pad = {2, 1};
+        p.stride = {stride, stride};
+        checkPacked(p, reference::DataKind::Integer);
+      }
+}
