@@ -39,8 +39,8 @@ struct PackedShape {
 /// window (backward data). Pixel a of them meets tap t of a window under the
 /// filter's row `tapFactor` * t + a + `tapOffset`, if there is one.
 struct PackedDim {
-  int64_t fold, step, first, taps, count;
-  int64_t tapFactor, tapOffset;
+  int64_t fold = 1, step = 1, first = 0, taps = 1, count = 1;
+  int64_t tapFactor = 1, tapOffset = 0;
 };
 
 /// A tensor of images in the workspace: blocks of foldH x foldW pixels with

@@ -104,8 +104,9 @@ PackedGeometry::PackedGeometry(const PackedShape &s) : shape(s) {
   setWindows(*images, width);
   if (isWeights() && !hasUnits) {
     gradient = makeImages(s.batch, s.outChannels, 1, 1, s.height.out);
-    setWindows(*gradient,
-               {.step = 1, .first = 0, .taps = 1, .count = s.width.out});
+    PackedDim columns;
+    columns.count = s.width.out;
+    setWindows(*gradient, columns);
   }
 }
 
