@@ -62,7 +62,7 @@ struct TmaRates {
   double plainRow = 0.9;  ///< and one of a matrix.
   double readBytes = 128; ///< Of shared memory, by wgmma.
   double latency = 274;   ///< Of a step, shared by the stages that are ahead,
-  double stridedLatency = 2400; ///< through a window with strides,
+  double stridedLatency = 2350; ///< through a window with strides,
   double waits = 26;            ///< and what is not hidden of it,
   double haloWaits = 120;       ///< where taps share pixels.
   double exposedSums = 11;      ///< Stored in a clock, unhidden,
