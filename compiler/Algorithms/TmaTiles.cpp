@@ -100,7 +100,7 @@ static bool isStrided(const ConvProblem &p) {
 /// Columns of tiles read the same pixels at about the same time. Of tensors
 /// that are many times the second cache some of that comes from memory again.
 static double countMemoryBytes(const ConvProblem &p, int64_t tileColumns) {
-  constexpr double kCached = 250e6, kReadAgain = 0.2;
+  constexpr double kCached = 250e6, kReadAgain = 0.3;
   const double bytes = countTensorBytes(p);
   const int64_t pixels = p.direction == Direction::Forward
                              ? p.getInputElements()
