@@ -106,10 +106,8 @@ static std::string getArchitecture(const std::string &ptx) {
   return ptx.substr(begin, ptx.find('\n', begin) - begin);
 }
 
-/// ptxas trades some words of a thread for occupancy: up to 32 bytes before
-/// sm_90, up to 56 of sm_100 and later (one depthwise kernel, of which sm_90
-/// keeps all in 64 registers).
-static constexpr int kMaxSpillBytes = 56;
+/// ptxas trades some words of a thread for occupancy before sm_90.
+static constexpr int kMaxSpillBytes = 32;
 
 // The assembler takes every text, and spills next to nothing.
 TEST_P(Nvptx, IsAssembled) {
