@@ -50,6 +50,7 @@ public:
 private:
   LogicalResult checkFunction();
   void makePartition();
+  void keepRegisters();
   void moveBody();
   void emitCoordinates(Emitter &e);
   void setCoordinate(Emitter &e, unsigned dim, Value value, bool isUniform);
@@ -281,6 +282,18 @@ void PointLowering::lowerAccesses(Emitter &e) {
       argument.replaceAllUsesWith(kernel.getArgument(argument.getArgNumber()));
 }
 
+/// Where a workgroup shares memory, ptxas would spill to have more of them at
+/// once: seen for sm_100, sm_103 and sm_110, not for sm_90, whose kernels were
+/// timed as it makes them.
+void PointLowering::keepRegisters() {
+  const GpuTarget &target = device.getTarget();
+  if (getShared().empty() || target.vendor != Vendor::Nvidia ||
+      target.wgmmaSharedBytes > 0)
+    return;
+  kernel->setAttr("nvvm.minctasm",
+                  Builder(kernel.getContext()).getI32IntegerAttr(1));
+}
+
 LogicalResult PointLowering::run() {
   if (failed(checkFunction()))
     return failure();
@@ -299,6 +312,7 @@ LogicalResult PointLowering::run() {
     kernel.setWorkgroupAttributionAttr(
         i, attributes.getStringAttr(LLVM::LLVMDialect::getAlignAttrName()),
         attributes.getI64IntegerAttr(kAlignment));
+  keepRegisters();
   moveBody();
   Block &entry = kernel.getBody().front();
   OpBuilder b = OpBuilder::atBlockBegin(&entry);
