@@ -34,9 +34,7 @@ int64_t HaloOperand::getReach(const Dimension &dim) const {
   return reach;
 }
 
-/// How many positions of row dimension `dim` the store keeps.
-static int64_t countKept(dnn::TileStoreOp store, unsigned dim) {
-  auto view = store.getView().getDefiningOp<dnn::ViewOp>();
+int64_t tessera::countKept(dnn::ViewOp view, unsigned dim) {
   dnn::CoordsAttr coords = view.getCoords();
   int64_t kept = coords.getSizes()[dim];
   ArrayRef<int64_t> lengths =
@@ -50,6 +48,17 @@ static int64_t countKept(dnn::TileStoreOp store, unsigned dim) {
   return kept;
 }
 
+LogicalResult PaddedRow::check(dnn::TileLoadOp load) const {
+  // Behind the last position is the next row's padding.
+  if (first + count < size || first + kept - 1 + reach - count >= 0)
+    return load.emitOpError()
+           << "needs rows of positions with the padding in front, which ends "
+              "the row before, too, but has "
+           << count << " positions from " << first << " on for " << size
+           << " pixels";
+  return success();
+}
+
 LogicalResult HaloOperand::checkDimension(dnn::TileLoadOp load,
                                           dnn::TileStoreOp store,
                                           const Dimension &dim) const {
@@ -59,17 +68,14 @@ LogicalResult HaloOperand::checkDimension(dnn::TileLoadOp load,
   if (dim.rows.size() != 1 || dim.rows[0].factor != 1)
     return load.emitOpError("needs stride 1, in whose steps taps move pixels, "
                             "to share them in a halo");
-  const int64_t count = coords.getSizes()[dim.rows[0].dim];
-  const int64_t kept = countKept(store, dim.rows[0].dim);
-  // Behind the last position is the next row's padding.
-  if (dim.constant + count < dim.size ||
-      dim.constant + kept - 1 + reach - count >= 0)
-    return load.emitOpError()
-           << "needs rows of positions with the padding in front, which ends "
-              "the row before, too, but has "
-           << count << " positions from " << dim.constant << " on for "
-           << dim.size << " pixels";
-  return success();
+  const unsigned row = dim.rows[0].dim;
+  auto view = store.getView().getDefiningOp<dnn::ViewOp>();
+  return PaddedRow{.first = dim.constant,
+                   .count = coords.getSizes()[row],
+                   .size = dim.size,
+                   .kept = countKept(view, row),
+                   .reach = reach}
+      .check(load);
 }
 
 /// Copies of at most 256 rows, alike, which begin at whole swizzles.

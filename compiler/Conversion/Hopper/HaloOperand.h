@@ -18,6 +18,20 @@
 
 namespace tessera {
 
+/// One dimension of a sequence of positions: `count` of them from `first` on,
+/// of pixels 0 to `size` - 1. Of the positions `kept` have results, whose taps
+/// reach `reach` positions further.
+struct PaddedRow {
+  int64_t first, count, size, kept, reach;
+
+  /// Fails after an error at `load` unless taps see the padding, and no pixel
+  /// of the next row, past the last pixel.
+  mlir::LogicalResult check(dnn::TileLoadOp load) const;
+};
+
+/// How many positions of iteration dimension `dim` are in the tensor of `view`.
+int64_t countKept(dnn::ViewOp view, unsigned dim);
+
 class HaloOperand : public TmaOperand {
 public:
   /// The operand behind `load`, of whose rows `store` says which are results.

@@ -1,7 +1,7 @@
 //===- SlidingHalo.cpp - Pixels of backward weights, each once ------------===//
 
 #include "compiler/Conversion/Hopper/SlidingHalo.h"
-#include "compiler/Conversion/ViewAccess.h"
+#include "compiler/Conversion/Hopper/HaloOperand.h"
 
 #include <numeric>
 
@@ -54,32 +54,22 @@ LogicalResult SlidingHalo::checkTaps(dnn::TileLoadOp load, int64_t consumers) {
 LogicalResult SlidingHalo::checkPositions(dnn::TileLoadOp load,
                                           dnn::TileLoadOp other) const {
   auto view = other.getView().getDefiningOp<dnn::ViewOp>();
-  dnn::CoordsAttr walked = view.getCoords();
-  ArrayRef<int64_t> lengths =
-      cast<MemRefType>(view.getSource().getType()).getShape();
   for (const Dimension &dim : ArrayRef(dims).drop_front().drop_back()) {
     int64_t behind = 0;
     for (const Term &term : dim.rows)
       behind += term.factor * (coords.getSizes()[term.dim] - 1);
     if (behind == 0)
       continue;
-    const unsigned column = dim.columns[0].dim - coords.getFirstDim(2);
-    const int64_t count = coords.getSizes()[dim.columns[0].dim];
-    const unsigned same = walked.getFirstDim(2) + column;
-    int64_t kept = count;
-    for (auto [expr, length] :
-         llvm::zip(walked.getMap().getResults(), lengths)) {
-      LinearExpr linear = getLinearExpr(expr, walked.getSizes().size());
-      if (linear.factors[same] == 1)
-        kept = std::min(kept, length - linear.constant);
-    }
-    if (dim.constant + count < dim.size ||
-        dim.constant + kept - 1 + behind - count >= 0)
-      return load.emitOpError()
-             << "needs rows of positions with the padding in front, which ends "
-                "the row before, too, but has "
-             << count << " positions from " << dim.constant << " on for "
-             << dim.size << " pixels";
+    const unsigned column = dim.columns[0].dim;
+    const unsigned same =
+        view.getCoords().getFirstDim(2) + column - coords.getFirstDim(2);
+    const PaddedRow row{.first = dim.constant,
+                        .count = coords.getSizes()[column],
+                        .size = dim.size,
+                        .kept = countKept(view, same),
+                        .reach = behind};
+    if (failed(row.check(load)))
+      return failure();
   }
   return success();
 }
