@@ -109,8 +109,9 @@ public:
   virtual mlir::Value emitDirectPlace(Emitter &e, mlir::Value wavePlace,
                                       mlir::Value lane,
                                       int64_t bytes) const = 0;
-  /// Loads `bytes` a lane to LDS, at `ldsPointer` (moved by emitDirectPlace())
-  /// + `immediate`; the immediate is added to the offset in memory, too.
+  /// Loads `bytes` a lane to LDS, at `ldsPointer`, which emitDirectPlace() has
+  /// moved. `immediate` is added to the offset in memory, and on AMD's chips to
+  /// the place in LDS, too.
   virtual void loadToLds(Emitter &e, CheckedMemory memory,
                          mlir::Value ldsPointer, int64_t bytes,
                          mlir::Value lane, mlir::Value uniform,

@@ -27,6 +27,10 @@ def ForEachPointOp : Dnn_Op<"for_each_point", [SingleBlock, NoTerminator]> {
     workgroup: their arithmetic is then scalar, and so are loads that depend on
     nothing else.
 
+    Threads of a workgroup may share memory: a `memref.alloca` in workgroup
+    space, `vector.load` and `vector.store` of it, and `gpu.barrier` between
+    them, which all threads must reach.
+
     A kernel function holds one such op, after any ops that all points share,
     and a return. Its arguments are memrefs and f32 or f64 scalars; the string
     attribute `dnn.arg` of an argument is kept.
