@@ -239,7 +239,8 @@ TEST(ChooseTile, KnowsDepthwiseOnNvidia) {
   p.pad = {3, 3};
   for (Direction direction : {Direction::Forward, Direction::BackwardData})
     EXPECT_EQ(choose(direction), "depthwise-g2p2q7t64s1n7l");
-  EXPECT_EQ(choose(Direction::BackwardWeights), "depthwise-g2p2q7t128s256n14r4k2");
+  EXPECT_EQ(choose(Direction::BackwardWeights),
+            "depthwise-g2p2q7t128s256n14r4k2");
   p.inChannels = p.outChannels = p.groups = 384;
   p.in = {14, 14};
   p.filter = {3, 3};
@@ -364,6 +365,24 @@ TEST(ChooseTile, PacksTheGradientsOfStems) {
     p.direction = direction;
     EXPECT_EQ(getAlgorithm(p), "packed");
   }
+}
+
+// 320 rows a tile fill 130 of 132 units once where 128 columns by 128 rows make
+// two and a half turns. ldmatrix transposes no lines of them.
+TEST(ChooseTile, FillsTheChipOnceBehindCpAsync) {
+  GpuTarget target = *findTarget("sm_80");
+  target.computeUnits = 132;
+  ConvProblem p = makeLayer();
+  p.batch = 2;
+  p.inChannels = p.outChannels = 640;
+  p.in = {64, 64};
+  for (Direction direction : {Direction::Forward, Direction::BackwardData}) {
+    p.direction = direction;
+    EXPECT_EQ(chooseTile(p, target)->toText(),
+              "igemm-m320n128k32-w4x2-d4-mma16");
+  }
+  p.direction = Direction::BackwardWeights;
+  EXPECT_EQ(chooseTile(p, target)->toText().find("m320"), std::string::npos);
 }
 
 // Every epilogue is applied behind wgmma.
