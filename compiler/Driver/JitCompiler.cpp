@@ -86,6 +86,19 @@ public:
     return tessera::chooseTile(problem, target);
   }
 
+  ErrorOr<std::vector<RankedTile>> rankTiles(const Problem &problem,
+                                             const GpuTarget &target,
+                                             size_t limit) const override {
+    ErrorOr<std::vector<Candidate>> all = tessera::rankTiles(problem, target);
+    if (!all)
+      return all.getStatus();
+    std::vector<RankedTile> ranked;
+    for (Candidate &candidate :
+         std::span(*all).first(std::min(limit, all->size())))
+      ranked.push_back({std::move(candidate.tile), candidate.cost});
+    return ranked;
+  }
+
   ErrorOr<Kernel> compile(const Problem &problem, const TileConfig &tile,
                           const GpuTarget &target) override {
     CompileContextPool::Loan context = contexts.borrow();

@@ -16,8 +16,18 @@
 #include "runtime/Base/TileConfig.h"
 
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace tessera {
+
+/// A tile that is worth trying, and what the model expects of it.
+struct RankedTile {
+  TileConfig tile;
+  /// Clocks of the whole chip: comparable between the tiles of one problem on
+  /// one target, and no time.
+  double cost = 0;
+};
 
 /// Makes kernels. Every method may be called from several threads at once.
 class KernelCompiler {
@@ -32,6 +42,17 @@ public:
   /// algorithm covers the problem on the target.
   virtual ErrorOr<TileConfig> chooseTile(const Problem &problem,
                                          const GpuTarget &target) const = 0;
+
+  /// The best `limit` tiles by the model, best first; the same failures. A
+  /// compiler that knows one tile has nothing to rank.
+  virtual ErrorOr<std::vector<RankedTile>> rankTiles(const Problem &problem,
+                                                     const GpuTarget &target,
+                                                     size_t /*limit*/) const {
+    ErrorOr<TileConfig> tile = chooseTile(problem, target);
+    if (!tile)
+      return tile.getStatus();
+    return std::vector<RankedTile>{{std::move(*tile), 0}};
+  }
 
   /// Compiles one kernel; blocks for some tens of milliseconds.
   virtual ErrorOr<Kernel> compile(const Problem &problem,
