@@ -11,7 +11,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tessera {
@@ -22,6 +24,10 @@ enum class Objective {
   MeasuredTime, ///< Microseconds, by events on a device.
   IssueCycles,  ///< The emulated device's estimate: a model's clocks, no time.
 };
+
+/// "us", "cycles": as the database spells them.
+std::string_view getName(Objective objective);
+std::optional<Objective> parseObjective(std::string_view name);
 
 /// Of what a row speaks.
 struct TuningKey {
@@ -59,8 +65,12 @@ public:
   void store(const TuningKey &key, const Tuning &tuning);
 
   /// All rows of `key` with `objective`, the verified ones by value, then the
-  /// ones in quarantine.
+  /// ones in quarantine. A row whose checksum is wrong is deleted.
   std::vector<Tuning> find(const TuningKey &key, Objective objective);
+
+  /// What the file has rows of, each once: the neighbours of a problem that it
+  /// has none of.
+  std::vector<TuningKey> getKeys();
 
 private:
   const std::shared_ptr<DatabaseFile> file;

@@ -82,7 +82,8 @@ std::string Engine::getDefaultCacheDirectory() {
 EngineImpl::EngineImpl(const GpuApi &gpu, EngineOptions options)
     : gpu(gpu), compiler(std::move(options.compiler)) {
   if (!options.cacheDirectory.empty())
-    database.emplace(options.cacheDirectory);
+    database.emplace(
+        std::make_shared<DatabaseFile>(options.cacheDirectory + "/kernels.db"));
 }
 
 //===----------------------------------------------------------------------===//

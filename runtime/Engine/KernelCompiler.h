@@ -60,6 +60,13 @@ public:
                                   const GpuTarget &target) = 0;
 };
 
+/// The function that libtessera-compiler.so exports by this name: a new
+/// compiler, owned by the caller, or null if its revision is not `revision`.
+/// `own` becomes what it is.
+using CreateCompilerFunction = KernelCompiler *(const char *revision,
+                                                const char **own);
+inline constexpr char kCreateCompilerName[] = "tesseraCreateCompiler";
+
 } // namespace tessera
 
 #endif // TESSERA_RUNTIME_ENGINE_KERNELCOMPILER_H

@@ -146,6 +146,8 @@ ALLOWED = [
     ("runtime/Tuning/A.cpp", "runtime/Engine/Engine.h"),
     ("runtime/Db/A.cpp", "sqlite3.h"),
     ("runtime/Engine/A.cpp", "runtime/Db/KernelCache.h"),
+    ("runtime/Tuning/A.cpp", "runtime/Engine/Engine.h"),
+    ("runtime/Worker/A.cpp", "runtime/Engine/KernelCompiler.h"),
     ("capi/lib/A.cpp", "compiler/Driver/JitCompiler.h"),
     ("capi/lib/A.cpp", "runtime/Engine/Engine.h"),
     ("capi/lib/A.cpp", "string"),

@@ -8,6 +8,7 @@
 #include "runtime/Engine/Engine.h"
 
 #include "test/unit/Support/FakeCompiler.h"
+#include "test/unit/Support/OpenFile.h"
 #include "test/unit/Support/TemporaryDirectory.h"
 
 #include <gtest/gtest.h>
@@ -86,7 +87,7 @@ TEST_F(EngineDatabase, ReplacesWhatCannotBeLoaded) {
   broken.codeObject.assign(64, 'x');
   broken.launches.emplace_back().symbol = "conv";
   broken.tile = "old";
-  KernelDatabase(folder.getPath())
+  KernelDatabase(openFile(folder.getPath()))
       .store({Problem().toNetworkConfig(), "gfx90a", "fake-1"}, broken);
   EXPECT_EQ(getOrigin(*start()), kCompiled);
   EXPECT_EQ(getOrigin(*start()), kDatabase);
