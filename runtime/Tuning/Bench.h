@@ -24,11 +24,15 @@ public:
   virtual ~Bench() = default;
 
   virtual Objective getObjective() const = 0;
-  /// Who judges, for the user; after the first verify().
+  /// Who judges, for the user; after prepare().
   virtual std::string getJudge() const = 0;
 
   /// Compiles and loads. From several threads at once.
   virtual MadeKernel make(const TileConfig &tile) = 0;
+
+  /// Makes data and judge, before the first kernel is tried. A failure is no
+  /// kernel's fault.
+  virtual Status prepare() = 0;
 
   /// Runs `kernel` once on poisoned outputs and judges them. The failure says
   /// what is wrong with the kernel.

@@ -11,31 +11,30 @@ using namespace tessera;
 static constexpr size_t kFlushBytes = size_t(128) << 20;
 static constexpr size_t kAmdFlushBytes = size_t(512) << 20;
 
-DeviceBench::DeviceBench(Engine &engine, const Problem &problem, Stream stream)
-    : engine(engine), gpu(engine.getGpu()), problem(problem),
-      stream(std::move(stream)) {}
+DeviceBench::DeviceBench(Engine &engine, const Problem &problem, uint64_t seed,
+                         int device, Stream stream)
+    : engine(engine), gpu(engine.getGpu()), problem(problem), seed(seed),
+      device(device), stream(std::move(stream)) {}
 
 ErrorOr<std::unique_ptr<DeviceBench>>
 DeviceBench::create(Engine &engine, const Problem &problem, uint64_t seed) {
   const GpuApi &gpu = engine.getGpu();
-  ErrorOr<const GpuTarget *> target = gpu.getTarget();
-  if (!target)
-    return target.getStatus();
+  int device = 0;
+  if (Status status = gpu.check(gpu.hipGetDevice(&device), "hipGetDevice");
+      !status.isOk())
+    return status;
   ErrorOr<Stream> stream = Stream::createInBackground(gpu);
   if (!stream)
     return stream.getStatus();
-  std::unique_ptr<DeviceBench> bench(
-      new DeviceBench(engine, problem, std::move(*stream)));
-  if (Status status = bench->allocate(**target, seed); !status.isOk())
-    return status;
-  return bench;
+  return std::unique_ptr<DeviceBench>(
+      new DeviceBench(engine, problem, seed, device, std::move(*stream)));
 }
 
-Status DeviceBench::allocate(const GpuTarget &target, uint64_t seed) {
-  Status status = gpu.check(gpu.hipGetDevice(&device), "hipGetDevice");
-  if (!status.isOk())
-    return status;
-  trial = Trial::create(problem, target, seed);
+Status DeviceBench::allocate() {
+  ErrorOr<const GpuTarget *> target = gpu.getTarget();
+  if (!target)
+    return target.getStatus();
+  trial = Trial::create(problem, **target, seed);
   for (KernelArg arg : kTensorArgs) {
     const std::vector<char> &host = trial->getTensor(arg);
     if (host.empty())
@@ -43,7 +42,8 @@ Status DeviceBench::allocate(const GpuTarget &target, uint64_t seed) {
     ErrorOr<DeviceBuffer> buffer = DeviceBuffer::allocate(gpu, host.size());
     if (!buffer)
       return buffer.getStatus();
-    if (status = buffer->copyFromHost(host.data(), host.size()); !status.isOk())
+    if (Status status = buffer->copyFromHost(host.data(), host.size());
+        !status.isOk())
       return status;
     tensors.emplace(arg, std::move(*buffer));
   }
@@ -54,6 +54,18 @@ Status DeviceBench::allocate(const GpuTarget &target, uint64_t seed) {
   if (buffer)
     flushed.emplace(std::move(*buffer));
   return buffer.getStatus();
+}
+
+Status DeviceBench::prepare() {
+  if (Status status = allocate(); !status.isOk())
+    return status;
+  ErrorOr<std::string> name =
+      trial->prepareJudge(gpu, [&](const std::string &algorithm) {
+        return runAlgorithm(algorithm);
+      });
+  if (name)
+    judge = std::move(*name);
+  return name.getStatus();
 }
 
 Objective DeviceBench::getObjective() const {
@@ -169,13 +181,6 @@ ErrorOr<TrialOutputs> DeviceBench::runAlgorithm(const std::string &algorithm) {
 }
 
 Status DeviceBench::verify(const LoadedKernel &kernel) {
-  if (judge.empty()) {
-    ErrorOr<std::string> name = trial->prepareJudge(
-        gpu, [&](const std::string &name) { return runAlgorithm(name); });
-    if (!name)
-      return name.getStatus();
-    judge = *name;
-  }
   ErrorOr<TrialOutputs> outputs = run(kernel);
   if (!outputs)
     return outputs.getStatus().withContext("launch");
@@ -184,7 +189,8 @@ Status DeviceBench::verify(const LoadedKernel &kernel) {
 }
 
 Status DeviceBench::checkDevice() {
-  return gpu.check(gpu.hipMemset(tensors.begin()->second.get(), 0, 1),
+  // After a fault every call fails, if only the one that must wait.
+  return gpu.check(gpu.hipDeviceSynchronize(),
                    "the device does not answer any more");
 }
 

@@ -23,22 +23,24 @@ namespace tessera {
 /// Used by one thread, but for make().
 class DeviceBench final : public Bench {
 public:
-  /// `problem` must be valid. Data are made here, and the judge at the first
-  /// verification.
+  /// `problem` must be valid. Data and judge are made by prepare():
+  /// a search that knows everything needs neither.
   static ErrorOr<std::unique_ptr<DeviceBench>>
   create(Engine &engine, const Problem &problem, uint64_t seed);
 
   Objective getObjective() const override;
   std::string getJudge() const override { return judge; }
   MadeKernel make(const TileConfig &tile) override;
+  Status prepare() override;
   Status verify(const LoadedKernel &kernel) override;
   ErrorOr<std::vector<double>> measure(const LoadedKernel &kernel) override;
   Status checkDevice() override;
 
 private:
-  DeviceBench(Engine &engine, const Problem &problem, Stream stream);
+  DeviceBench(Engine &engine, const Problem &problem, uint64_t seed, int device,
+              Stream stream);
 
-  Status allocate(const GpuTarget &target, uint64_t seed);
+  Status allocate();
   Status reserveWorkspace(uint64_t bytes);
   Status poison();
   Status launch(const LoadedKernel &kernel);
@@ -51,7 +53,8 @@ private:
   Engine &engine;
   const GpuApi &gpu;
   const Problem problem;
-  int device = 0;
+  const uint64_t seed;
+  const int device;
   Stream stream;
   std::unique_ptr<Trial> trial;
   std::map<KernelArg, DeviceBuffer> tensors;

@@ -56,6 +56,7 @@ public:
 
 private:
   bool isOver(const RankedTile &next);
+  bool prepareBench();
   void takeKnown(size_t rank, const Tuning &known);
   void tryTile(size_t rank, MadeKernel made);
   std::string getFailure(TriedTile &tile, MadeKernel made);
@@ -72,6 +73,7 @@ private:
   std::vector<size_t> order;                     ///< Ranks.
   std::map<size_t, std::vector<double>> samples; ///< By rank.
   StopRule rule;
+  bool isPrepared = false;
   SearchResult result;
 };
 } // namespace
@@ -106,6 +108,17 @@ bool Search::isOver(const RankedTile &next) {
   else if (!budget.isExhaustive && !rule.canWin(next.cost))
     result.stop = StopReason::NothingBetter;
   return result.stop != StopReason::AllTried;
+}
+
+/// False if nothing can be tried.
+bool Search::prepareBench() {
+  if (isPrepared)
+    return true;
+  isPrepared = true;
+  result.deviceStatus = bench.prepare();
+  if (!result.deviceStatus.isOk())
+    result.stop = StopReason::DeviceLost;
+  return result.deviceStatus.isOk();
 }
 
 void Search::takeKnown(size_t rank, const Tuning &known) {
@@ -209,7 +222,7 @@ SearchResult Search::run(unsigned jobs) {
     auto known = hooks.known.find(ranking[rank].tile.toText());
     if (known != hooks.known.end())
       takeKnown(rank, known->second);
-    else
+    else if (prepareBench())
       tryTile(rank, kernels.take(taken++));
   }
   if (result.stop == StopReason::AllTried && order.size() < ranking.size())

@@ -54,7 +54,7 @@ const char *describe(StopReason reason);
 struct SearchResult {
   std::vector<TriedTile> tried; ///< In the order of the model's ranks.
   StopReason stop = StopReason::AllTried;
-  Status deviceStatus; ///< Why the device was lost.
+  Status deviceStatus; ///< Why nothing could be tried any more.
 
   /// The verified one with the least value, or null.
   TriedTile *getBest();

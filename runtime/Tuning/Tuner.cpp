@@ -6,14 +6,18 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
 #include <thread>
 
 using namespace tessera;
 
 /// What is stored of a tile while it is tried, and so what is found of one that
-/// took the process down.
+/// took the process down. Users end processes, too: a tile is in quarantine
+/// when it has happened twice.
 static constexpr const char *kUnfinished =
     "the process ended while it was being tried";
+static constexpr const char *kUnfinishedTwice =
+    "the process ended while it was being tried, twice";
 
 unsigned tessera::getDefaultJobs() {
   constexpr unsigned kMost = 16;
@@ -60,6 +64,7 @@ private:
   const TuningOptions &options;
   std::string revision;
   std::vector<RankedTile> ranking;
+  std::set<std::string> unfinished; ///< Tiles that an end of a process met.
   std::unique_ptr<Bench> bench;
   TuningResult result;
 };
@@ -97,9 +102,14 @@ Status Tuner::describe() {
 void Tuner::readKnown(SearchHooks &hooks) {
   if (!options.database || options.again)
     return;
-  for (Tuning &tuning : options.database->find(result.key, result.objective))
-    if (tuning.revision == revision && tuning.device == result.device)
+  for (Tuning &tuning : options.database->find(result.key, result.objective)) {
+    if (tuning.revision != revision || tuning.device != result.device)
+      continue;
+    if (tuning.failure == kUnfinished)
+      unfinished.insert(tuning.tile);
+    else
       hooks.known.emplace(tuning.tile, std::move(tuning));
+  }
 }
 
 void Tuner::store(const TriedTile &tile, const std::string &failure) {
@@ -127,7 +137,11 @@ Status Tuner::runSearch() {
   result.objective = bench->getObjective();
   SearchHooks hooks;
   readKnown(hooks);
-  hooks.onBegin = [&](const TriedTile &tile) { store(tile, kUnfinished); };
+  hooks.onBegin = [&](const TriedTile &tile) {
+    store(tile, unfinished.contains(tile.ranked.tile.toText())
+                    ? kUnfinishedTwice
+                    : kUnfinished);
+  };
   hooks.onEnd = [&](const TriedTile &tile) { store(tile, tile.failure); };
   hooks.maxWorkspaceBytes = options.maxWorkspaceBytes;
   hooks.isCancelled = options.isCancelled;
