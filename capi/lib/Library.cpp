@@ -3,6 +3,7 @@
 #include "capi/lib/Library.h"
 
 #include "runtime/Base/Env.h"
+#include "runtime/Db/Packages.h"
 
 #include <mutex>
 
@@ -18,8 +19,10 @@ static ErrorOr<std::unique_ptr<Engine>> makeEngine() {
   EngineOptions options;
   options.compiler = capi::makeCompiler();
   // What is made with a tile that somebody names is not for other processes.
-  if (!getEnvText("TESSERA_TILE"))
+  if (!getEnvText("TESSERA_TILE")) {
     options.cacheDirectory = Engine::getDefaultCacheDirectory();
+    options.packages = findPackages();
+  }
   return Engine::create(**gpu, std::move(options));
 }
 

@@ -4,7 +4,7 @@
 
 #include "runtime/Base/Env.h"
 #include "runtime/Base/Log.h"
-#include "runtime/Db/KernelDatabase.h"
+#include "runtime/Db/KernelStore.h"
 #include "runtime/Engine/KernelTable.h"
 
 #include <array>
@@ -23,7 +23,7 @@ static constexpr size_t kMaxWords =
     kMaxArgs + kMaxMaps * kMapBytes / sizeof(uint64_t);
 
 namespace {
-/// Immutable but for the table, the database and the counters, which guard
+/// Immutable but for the table, the store and the counters, which guard
 /// themselves.
 class EngineImpl final : public Engine {
 public:
@@ -44,14 +44,18 @@ private:
   Status launchOne(const LoadedKernelImpl &loaded, size_t index,
                    hipStream_t stream, const LaunchArgs &args);
   ErrorOr<std::unique_ptr<LoadedKernelImpl>> make(const Problem &problem);
-  std::unique_ptr<LoadedKernelImpl> takeFromDatabase(const KernelKey &key);
+  std::unique_ptr<LoadedKernelImpl> takeFromStore(const KernelKey &key);
+  ErrorOr<std::unique_ptr<LoadedKernelImpl>>
+  compileAndStore(const Problem &problem, const GpuTarget &target,
+                  const KernelKey &key);
   ErrorOr<Kernel> compile(const Problem &problem, const GpuTarget &target);
   ErrorOr<std::unique_ptr<LoadedKernelImpl>> load(Kernel kernel,
                                                   LoadedKernel::Origin origin);
 
   const GpuApi &gpu;
   const std::shared_ptr<KernelCompiler> compiler;
-  std::optional<KernelDatabase> database;
+  const std::chrono::milliseconds claimLimit;
+  KernelStore store;
   EngineCounters counters;
   KernelTable kernels;
 };
@@ -80,11 +84,9 @@ std::string Engine::getDefaultCacheDirectory() {
 }
 
 EngineImpl::EngineImpl(const GpuApi &gpu, EngineOptions options)
-    : gpu(gpu), compiler(std::move(options.compiler)) {
-  if (!options.cacheDirectory.empty())
-    database.emplace(
-        std::make_shared<DatabaseFile>(options.cacheDirectory + "/kernels.db"));
-}
+    : gpu(gpu), compiler(std::move(options.compiler)),
+      claimLimit(options.claimLimit),
+      store(options.cacheDirectory, options.packages) {}
 
 //===----------------------------------------------------------------------===//
 // From a problem to a loaded kernel
@@ -113,7 +115,7 @@ ErrorOr<const LoadedKernel *> EngineImpl::prepare(const Problem &problem) {
   return kernel;
 }
 
-/// A miss in memory: the database, else the compiler.
+/// A miss in memory: the files, else the compiler, once for all processes.
 ErrorOr<std::unique_ptr<LoadedKernelImpl>>
 EngineImpl::make(const Problem &problem) {
   if (Status status = problem.verify(); !status.isOk())
@@ -123,11 +125,45 @@ EngineImpl::make(const Problem &problem) {
     return target.getStatus();
   KernelKey key = {problem.toNetworkConfig(), std::string((*target)->name),
                    compiler ? compiler->getRevision() : ""};
-  if (std::unique_ptr<LoadedKernelImpl> found = takeFromDatabase(key)) {
-    counters.fromDatabase.fetch_add(1, std::memory_order_relaxed);
+  if (std::unique_ptr<LoadedKernelImpl> found = takeFromStore(key))
+    return found;
+  if (!compiler)
+    return compileAndStore(problem, **target, key);
+  CompileClaim claim(store, key, claimLimit);
+  // Somebody may have stored it since we looked.
+  if (std::unique_ptr<LoadedKernelImpl> found = takeFromStore(key)) {
+    if (claim.hasWaited())
+      counters.waited.fetch_add(1, std::memory_order_relaxed);
     return found;
   }
-  ErrorOr<Kernel> kernel = compile(problem, **target);
+  return compileAndStore(problem, **target, key);
+}
+
+/// Null if there is none, or if the device refuses it: then a new one, which
+/// replaces it, may do better.
+std::unique_ptr<LoadedKernelImpl>
+EngineImpl::takeFromStore(const KernelKey &key) {
+  std::optional<FoundKernel> found = store.find(key);
+  if (!found)
+    return nullptr;
+  ErrorOr<std::unique_ptr<LoadedKernelImpl>> loaded =
+      load(std::move(found->kernel), LoadedKernel::Origin::Database);
+  if (!loaded) {
+    logMessage(LogLevel::Warning,
+               "a stored kernel cannot be loaded: " + key.networkConfig + ": " +
+                   loaded.getStatus().getMessage());
+    return nullptr;
+  }
+  counters.fromDatabase.fetch_add(1, std::memory_order_relaxed);
+  if (found->isFromPackage)
+    counters.fromPackage.fetch_add(1, std::memory_order_relaxed);
+  return std::move(*loaded);
+}
+
+ErrorOr<std::unique_ptr<LoadedKernelImpl>>
+EngineImpl::compileAndStore(const Problem &problem, const GpuTarget &target,
+                            const KernelKey &key) {
+  ErrorOr<Kernel> kernel = compile(problem, target);
   if (!kernel)
     return kernel.getStatus().withContext(key.networkConfig);
   counters.compiled.fetch_add(1, std::memory_order_relaxed);
@@ -136,28 +172,8 @@ EngineImpl::make(const Problem &problem) {
       load(std::move(*kernel), LoadedKernel::Origin::Compiled);
   if (!loaded)
     return loaded.getStatus().withContext(key.networkConfig);
-  if (database)
-    database->store(key, (*loaded)->getKernel());
+  store.store(key, (*loaded)->getKernel());
   return loaded;
-}
-
-/// Null if there is none, or if the device refuses it: then a new one, which
-/// replaces it, may do better.
-std::unique_ptr<LoadedKernelImpl>
-EngineImpl::takeFromDatabase(const KernelKey &key) {
-  std::optional<Kernel> stored;
-  if (database)
-    stored = database->find(key);
-  if (!stored)
-    return nullptr;
-  ErrorOr<std::unique_ptr<LoadedKernelImpl>> loaded =
-      load(std::move(*stored), LoadedKernel::Origin::Database);
-  if (loaded)
-    return std::move(*loaded);
-  logMessage(LogLevel::Warning,
-             "a stored kernel cannot be loaded: " + key.networkConfig + ": " +
-                 loaded.getStatus().getMessage());
-  return nullptr;
 }
 
 ErrorOr<Kernel> EngineImpl::compile(const Problem &problem,

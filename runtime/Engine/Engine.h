@@ -1,7 +1,7 @@
 //===- Engine.h - From a problem to a launch -------------------*- C++ -*-===//
 //
 // One sentence is the whole engine: look the problem up in memory, then in the
-// kernel database, else compile it; load it once; launch it.
+// user's file and in packages, else compile it; load it once; launch it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,8 +12,10 @@
 #include "runtime/Gpu/GpuApi.h"
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace tessera {
 
@@ -49,7 +51,10 @@ struct LaunchArgs {
 /// What the engine has done so far in this process.
 struct EngineCounters {
   std::atomic<uint64_t> compiled{0};
-  std::atomic<uint64_t> fromDatabase{0};
+  std::atomic<uint64_t> fromDatabase{0}; ///< The user's file, and packages.
+  std::atomic<uint64_t> fromPackage{0};  ///< Of these, from packages.
+  /// Of these, made by another process or thread while this one waited.
+  std::atomic<uint64_t> waited{0};
   std::atomic<uint64_t> fromMemory{0};
   std::atomic<uint64_t> launched{0}; ///< Kernels, each of one launch or more.
 };
@@ -59,11 +64,16 @@ struct EngineOptions {
   std::shared_ptr<KernelCompiler> compiler;
   /// Directory of the kernel database; empty: no database.
   std::string cacheDirectory;
+  /// Files that are searched after it, and never written.
+  std::vector<std::string> packages = {};
+  /// How long to wait for another process that makes the same kernel.
+  std::chrono::milliseconds claimLimit = std::chrono::seconds(60);
 };
 
 /// Owns the caches, the database and the loaded modules of one process.
 /// Every method may be called from several threads at once; one compile runs
-/// for each key, and other threads that want the same key wait for it.
+/// for each key, and other threads that want the same key wait for it. So do
+/// other processes with the same database.
 class Engine {
 public:
   static ErrorOr<std::unique_ptr<Engine>> create(const GpuApi &gpu,
@@ -75,8 +85,8 @@ public:
   /// MIOPEN_DISABLE_CACHE empties it.
   static std::string getDefaultCacheDirectory();
 
-  /// The kernel for `problem` on the current device: from memory, from the
-  /// database, or compiled. A hit in memory takes one hash and one lookup.
+  /// The kernel for `problem` on the current device: from memory, from a
+  /// file, or compiled. A hit in memory takes one hash and one lookup.
   virtual ErrorOr<const LoadedKernel *> prepare(const Problem &problem) = 0;
 
   /// A kernel with `tile`, compiled and loaded on the current device for the
