@@ -37,6 +37,7 @@ public:
   Status launch(const LoadedKernel &kernel, hipStream_t stream,
                 const LaunchArgs &args) override;
   KernelCompiler *getCompiler() const override { return compiler.get(); }
+  PerfDatabase *getTunings() override { return store.getTunings(); }
   const EngineCounters &getCounters() const override { return counters; }
   const GpuApi &getGpu() const override { return gpu; }
 
@@ -252,10 +253,9 @@ Status EngineImpl::adopt(const Problem &problem,
   ErrorOr<const GpuTarget *> target = gpu.getTarget();
   if (!status.isOk() || !target)
     return status.isOk() ? target.getStatus() : status;
-  if (database)
-    database->store({problem.toNetworkConfig(), std::string((*target)->name),
-                     compiler ? compiler->getRevision() : ""},
-                    kernel->getKernel());
+  store.store({problem.toNetworkConfig(), std::string((*target)->name),
+               compiler ? compiler->getRevision() : ""},
+              kernel->getKernel());
   auto *loaded = static_cast<LoadedKernelImpl *>(kernel.release());
   kernels.replace(device, problem, std::unique_ptr<LoadedKernelImpl>(loaded));
   return Status::ok();

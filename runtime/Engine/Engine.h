@@ -19,6 +19,8 @@
 
 namespace tessera {
 
+class PerfDatabase;
+
 /// A kernel that is loaded on the device and can be launched at once. Shared
 /// by every thread; lives as long as the engine.
 class LoadedKernel {
@@ -106,6 +108,8 @@ public:
 
   /// What makes kernels, or null.
   virtual KernelCompiler *getCompiler() const = 0;
+  /// What tuning has found and will find, in the user's file, or null.
+  virtual PerfDatabase *getTunings() = 0;
   virtual const EngineCounters &getCounters() const = 0;
   virtual const GpuApi &getGpu() const = 0;
 };

@@ -3,7 +3,6 @@
 #include "tools/dnn-tune/TuneRun.h"
 
 #include "compiler/Driver/JitCompiler.h"
-#include "runtime/Db/DatabaseFile.h"
 #include "tools/dnn-tune/Progress.h"
 #include "tools/dnn-tune/Report.h"
 
@@ -31,9 +30,6 @@ ErrorOr<std::unique_ptr<TuneRun>> TuneRun::create(const TuneOptions &options,
     return engine.getStatus();
   std::unique_ptr<TuneRun> run(new TuneRun(options));
   run->engine = std::move(*engine);
-  if (!folder.empty())
-    run->database = std::make_unique<PerfDatabase>(
-        std::make_shared<DatabaseFile>(folder + "/kernels.db"));
   return run;
 }
 
@@ -43,7 +39,7 @@ Outcome TuneRun::tune(const Problem &problem) {
   tuning.seed = options.seed;
   tuning.jobs = options.jobs;
   tuning.again = options.again;
-  tuning.database = database.get();
+  tuning.database = engine->getTunings();
   Outcome outcome;
   outcome.problem = problem;
   ErrorOr<TuningResult> result = tessera::tune(*engine, problem, tuning);

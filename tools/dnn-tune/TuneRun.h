@@ -24,7 +24,6 @@ private:
 
   const TuneOptions &options;
   std::unique_ptr<Engine> engine;
-  std::unique_ptr<PerfDatabase> database;
 };
 
 /// The problems of all files, each once; what was passed over goes to stderr.

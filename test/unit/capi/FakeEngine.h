@@ -77,6 +77,7 @@ public:
     return Status::ok();
   }
   KernelCompiler *getCompiler() const override { return nullptr; }
+  PerfDatabase *getTunings() override { return nullptr; }
   Status launch(const LoadedKernel &, hipStream_t stream,
                 const LaunchArgs &args) override {
     launches.push_back({stream, args});
