@@ -8,10 +8,10 @@
 #include "capi/lib/Library.h"
 
 #include "compiler/Driver/Revision.h"
-#include "runtime/Worker/LibraryCompiler.h"
+#include "runtime/Worker/WorkerCompiler.h"
 
 using namespace tessera;
 
 std::shared_ptr<KernelCompiler> capi::makeCompiler() {
-  return std::make_shared<LibraryCompiler>(getCompilerRevision());
+  return createCompiler(getCompilerRevision());
 }

@@ -179,20 +179,34 @@ Status DatabaseFile::openCache() {
   return prepareFile(*database, isOnNetwork(path)).withContext(path);
 }
 
+Status DatabaseFile::putAsideIfOurs() {
+  // Else another process has replaced it already.
+  if (getInode(path) != inode)
+    return Status::ok();
+  std::string newName = putAside(path);
+  if (newName.empty())
+    return unavailable(path + " is damaged and cannot be renamed");
+  logMessage(LogLevel::Warning,
+             "the kernel database was damaged; it is kept as " + newName +
+                 ", and a new one is begun");
+  return Status::ok();
+}
+
 Status DatabaseFile::replaceDamagedFile() {
   database.reset();
   ByteLock opening(getLockFile(path), kOpeningByte,
                    std::chrono::milliseconds(kBusyTimeoutMs));
-  // Else another process has replaced it already.
-  if (getInode(path) == inode) {
-    std::string newName = putAside(path);
-    if (newName.empty())
-      return unavailable(path + " is damaged and cannot be renamed");
-    logMessage(LogLevel::Warning,
-               "the kernel database was damaged; it is kept as " + newName +
-                   ", and a new one is begun");
+  // What spoils files may spoil the new one too, but hardly for ever.
+  constexpr int attempts = 3;
+  Status status;
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    if (status = putAsideIfOurs(); !status.isOk())
+      return status;
+    if (status = openCache(); !isDamage(status))
+      return status;
+    database.reset();
   }
-  return openCache();
+  return status;
 }
 
 //===----------------------------------------------------------------------===//

@@ -57,6 +57,7 @@ private:
   Status tryOpen();
   Status openCache();
   Status openForReading(const Status &why);
+  Status putAsideIfOurs();
   Status replaceDamagedFile();
   void close(const Status &why);
   bool isDamage(const Status &status) const;

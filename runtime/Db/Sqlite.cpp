@@ -16,6 +16,9 @@ struct SqliteDatabase::Connection {
 
   /// Ok, or what SQLite says about its last call.
   Status check(int result) {
+    // A file that ends too early. Other failures of reading are the disk's.
+    if (sqlite3_extended_errcode(handle) == SQLITE_IOERR_SHORT_READ)
+      damaged = true;
     switch (result & 0xff) { // Without the extended code.
     case SQLITE_OK:
     case SQLITE_ROW:

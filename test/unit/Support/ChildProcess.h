@@ -8,6 +8,8 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <type_traits>
+#include <utility>
 
 namespace tessera::test {
 
@@ -28,8 +30,13 @@ public:
       _exit(work());
     }
   }
-  ChildProcess(ChildProcess &&other) : id(other.id) { other.id = 0; }
-  ChildProcess(const ChildProcess &) = delete;
+  ChildProcess(ChildProcess &&other) noexcept
+      : id(std::exchange(other.id, 0)) {}
+  /// The other one ends what was here.
+  ChildProcess &operator=(ChildProcess &&other) noexcept {
+    std::swap(id, other.id);
+    return *this;
+  }
   ~ChildProcess() { kill(); }
 
   /// Ends it as no program can prevent.
