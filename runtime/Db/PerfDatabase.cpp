@@ -1,0 +1,75 @@
+//===- PerfDatabase.cpp - What tuning has found ---------------------------===//
+
+#include "runtime/Db/PerfDatabase.h"
+
+#include "runtime/Base/Log.h"
+#include "runtime/Db/DatabaseFile.h"
+#include "runtime/Db/TuningRow.h"
+
+using namespace tessera;
+
+std::string_view tessera::getName(Objective objective) {
+  switch (objective) {
+  case Objective::MeasuredTime:
+    return "us";
+  case Objective::IssueCycles:
+    return "cycles";
+  }
+  __builtin_unreachable();
+}
+
+std::optional<Objective> tessera::parseObjective(std::string_view name) {
+  for (Objective objective : {Objective::MeasuredTime, Objective::IssueCycles})
+    if (name == getName(objective))
+      return objective;
+  return std::nullopt;
+}
+
+PerfDatabase::PerfDatabase(std::shared_ptr<DatabaseFile> file)
+    : file(std::move(file)) {}
+
+void PerfDatabase::store(const TuningKey &key, const Tuning &tuning) {
+  if (file->isWritable())
+    (void)file->run("store a tuning", [&](SqliteDatabase &database) {
+      return writeTuningRow(database, key, tuning);
+    });
+}
+
+std::vector<Tuning> PerfDatabase::find(const TuningKey &key,
+                                       Objective objective) {
+  std::vector<Tuning> found;
+  std::vector<int64_t> wrong;
+  (void)file->run("find a tuning", [&](SqliteDatabase &database) {
+    found.clear();
+    wrong.clear();
+    return visitTuningRows(database, key, objective, [&](const TuningRow &row) {
+      if (row.isSound)
+        found.push_back(row.tuning);
+      else
+        wrong.push_back(row.id);
+    });
+  });
+  if (wrong.empty() || !file->isWritable())
+    return found;
+  logMessage(LogLevel::Warning,
+             "tunings with a wrong checksum are deleted: " + key.networkConfig);
+  (void)file->run("delete a tuning", [&](SqliteDatabase &database) {
+    for (int64_t id : wrong)
+      if (Status status = deleteTuningRow(database, id); !status.isOk())
+        return status;
+    return Status::ok();
+  });
+  return found;
+}
+
+std::vector<TuningKey> PerfDatabase::getKeys() {
+  std::vector<TuningKey> keys;
+  (void)file->run("list tunings", [&](SqliteDatabase &database) {
+    keys.clear();
+    return visitTuningRows(database, [&](const TuningRow &row) {
+      if (row.isSound && (keys.empty() || !(keys.back() == row.key)))
+        keys.push_back(row.key);
+    });
+  });
+  return keys;
+}
