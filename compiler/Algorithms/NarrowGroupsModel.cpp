@@ -127,7 +127,10 @@ static double estimateClocks(const ConvProblem &p, const NarrowTile &tile,
   const double busy = perSm * perBlock;
   const double most = std::max({memory, cache, busy, alone});
   constexpr double kOverlap = 0.15, kBegin = 2500;
-  return most + kOverlap * (memory + cache + busy + alone - most) + kBegin;
+  // Weights wait twice for all waves of a block, fitted to ResNeXt's layers.
+  const double waits = isWeights ? 70 * turns : 0;
+  return most + kOverlap * (memory + cache + busy + alone - most) + waits +
+         kBegin;
 }
 
 /// Of the launch that adds the parts, as in TmaWeightTiles.cpp, and of what
