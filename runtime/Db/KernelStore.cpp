@@ -41,6 +41,13 @@ void KernelStore::store(const KernelKey &key, const Kernel &kernel) {
     user->kernels.store(key, kernel);
 }
 
+void KernelStore::forget(const KernelKey &kernels, const TuningKey &tunings) {
+  if (!user)
+    return;
+  user->tunings.remove(tunings);
+  user->kernels.remove(kernels);
+}
+
 std::optional<TileConfig> KernelStore::findTile(const TuningKey &key,
                                                 Objective objective,
                                                 const std::string &device) {

@@ -20,7 +20,8 @@ again, so a run that was killed goes on where it was.
 
   --candidates N           tiles of a problem at most (8)
   --exhaustive             all tiles, or N of them, whatever the model expects
-  --budget SECONDS         begin no further tile of a problem after this time
+  --budget SECONDS         begin no further tile of a problem after this time; with
+                           0, what is known is reported
   --total SECONDS          begin no further problem after this time
   --again                  try also what the database knows
   --seed N                 of the data, and of the order of --exhaustive (1)
