@@ -44,7 +44,7 @@ capi::searchForFind(Engine &engine, const Problem &problem,
   }
   if (!isFirst(problem))
     return &current;
-  options.jobs = getDefaultJobs();
+  options.jobs = getDefaultJobs(engine.getGpu().getKind());
   options.again = settings.enforce == FindEnforce::SearchDbUpdate;
   const ErrorOr<TuningResult> result = tune(engine, problem, options);
   if (!result) {

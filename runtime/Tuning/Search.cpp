@@ -219,19 +219,23 @@ SearchResult Search::run(unsigned jobs) {
   for (size_t rank : order)
     if (!hooks.known.contains(ranking[rank].tile.toText()))
       unknown.push_back(rank);
-  CompileAhead kernels(unknown.size(), jobs, [&](size_t index) {
-    return bench.make(ranking[unknown[index]].tile);
-  });
+  // Not before it is known that something has to be tried.
+  std::optional<CompileAhead> kernels;
   size_t taken = 0;
   for (size_t rank : order) {
     if (isOver(ranking[rank]))
       break;
     auto known = hooks.known.find(ranking[rank].tile.toText());
     // What is known costs no time.
-    if (known != hooks.known.end())
+    if (known != hooks.known.end()) {
       takeKnown(rank, known->second);
-    else if (!isLate() && prepareBench())
-      tryTile(rank, kernels.take(taken++));
+    } else if (!isLate() && prepareBench()) {
+      if (!kernels)
+        kernels.emplace(unknown.size(), jobs, [&](size_t index) {
+          return bench.make(ranking[unknown[index]].tile);
+        });
+      tryTile(rank, kernels->take(taken++));
+    }
   }
   if (result.stop == StopReason::AllTried && order.size() < ranking.size())
     result.stop = StopReason::Candidates;

@@ -42,8 +42,8 @@ Rank tessera::tune_tool::readRank() {
     rank.number = static_cast<int>(*number);
     rank.name = "rank-" + std::to_string(*number);
   }
-  if (auto local = readFirst({"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
-                              "SLURM_LOCALID"}))
+  if (auto local = readFirst(
+          {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"}))
     rank.local = static_cast<int>(*local);
   return rank;
 }
@@ -74,9 +74,9 @@ std::string SharedFolder::getDoneFile(const Problem &problem) const {
   return path + name;
 }
 
-ErrorOr<SharedFolder::Step> SharedFolder::takeOne(
-    const Problem &problem,
-    const std::function<Status(const Problem &)> &work) {
+ErrorOr<SharedFolder::Step>
+SharedFolder::takeOne(const Problem &problem,
+                      const std::function<Status(const Problem &)> &work) {
   const std::string done = getDoneFile(problem);
   if (fs::exists(done))
     return Step::Done;
@@ -97,9 +97,9 @@ ErrorOr<SharedFolder::Step> SharedFolder::takeOne(
               : unavailable("cannot write " + done);
 }
 
-Status SharedFolder::takeProblems(
-    const std::vector<Problem> &problems,
-    const std::function<Status(const Problem &)> &work) {
+Status
+SharedFolder::takeProblems(const std::vector<Problem> &problems,
+                           const std::function<Status(const Problem &)> &work) {
   // Each rank begins elsewhere, so that they meet rarely.
   const size_t count = problems.size();
   const size_t first = static_cast<size_t>(rank.number) * 7919 % count;

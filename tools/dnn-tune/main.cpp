@@ -70,9 +70,8 @@ static int tuneShared(const TuneOptions &options,
     std::printf("%s: %s", rank.name.c_str(), formatLine(outcome).c_str());
     std::fflush(stdout);
     // What no kernel covers is as done as it will be.
-    return outcome.status.getCode() == StatusCode::Unavailable
-               ? outcome.status
-               : Status::ok();
+    return outcome.status.getCode() == StatusCode::Unavailable ? outcome.status
+                                                               : Status::ok();
   });
   if (!status.isOk())
     return fail(status.withContext(rank.name));

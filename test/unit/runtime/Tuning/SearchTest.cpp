@@ -171,6 +171,7 @@ TEST_F(SearchTest, KnownTilesNeedNoTime) {
     hooks.known[tile].value = 7;
   SearchResult result = run(makeRanking(5, 0));
   EXPECT_TRUE(bench.verified.empty());
+  EXPECT_EQ(bench.made, 0);
   EXPECT_EQ(result.tried.size(), 3u);
   EXPECT_EQ(result.stop, StopReason::Time);
 }
