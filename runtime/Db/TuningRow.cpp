@@ -137,6 +137,21 @@ tessera::visitTuningRows(SqliteDatabase &database,
   return visitAll(*query, visit);
 }
 
+ErrorOr<std::optional<Tuning>> tessera::readTuningRow(SqliteDatabase &database,
+                                                      const TuningKey &key,
+                                                      const Tuning &tuning) {
+  std::optional<Tuning> found;
+  Status status = visitTuningRows(
+      database, key, tuning.objective, [&](const TuningRow &row) {
+        if (row.isSound && row.tuning.tile == tuning.tile &&
+            row.tuning.device == tuning.device)
+          found = row.tuning;
+      });
+  if (!status.isOk())
+    return status;
+  return found;
+}
+
 Status tessera::deleteTuningRow(SqliteDatabase &database, int64_t id) {
   ErrorOr<SqliteStatement> statement =
       database.prepare("DELETE FROM tunings WHERE id = ?1");

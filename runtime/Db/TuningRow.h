@@ -32,6 +32,12 @@ Status visitTuningRows(SqliteDatabase &database, const TuningKey &key,
 Status visitTuningRows(SqliteDatabase &database,
                        const std::function<void(const TuningRow &)> &visit);
 
+/// The row that writing `tuning` would replace, if there is one and it is
+/// sound.
+ErrorOr<std::optional<Tuning>> readTuningRow(SqliteDatabase &database,
+                                             const TuningKey &key,
+                                             const Tuning &tuning);
+
 Status deleteTuningRow(SqliteDatabase &database, int64_t id);
 
 } // namespace tessera

@@ -108,7 +108,7 @@ TEST_F(KernelStoreTest, TakesNoOtherFormat) {
     row.key = kKey;
     row.format = kKernelFormat + 1;
     row.launches = "in another way\n";
-    EXPECT_TRUE(writer.add(row).isOk());
+    EXPECT_TRUE(writeKernelRow(writer.getDatabase(), row).isOk());
   });
   EXPECT_EQ(find(), "none");
   EXPECT_EQ(explain()[1],
