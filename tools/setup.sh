@@ -18,6 +18,8 @@ packages=(
   zlib1g-dev libzstd-dev libz3-dev
   # Ours: databases, log, tests, HIP's headers.
   libsqlite3-dev libspdlog-dev libgtest-dev libamdhip64-dev
+  # Models: the library that reads them, and Python's for tests to write them.
+  libonnx-dev libprotobuf-dev protobuf-compiler python3-onnx
 )
 developer_packages=(
   clang-format-22 clang-tidy-22 libclang-rt-22-dev codespell pre-commit

@@ -6,6 +6,7 @@
 #include "runtime/Base/Log.h"
 #include "runtime/Db/KernelStore.h"
 #include "runtime/Engine/KernelTable.h"
+#include "runtime/Engine/RobustCompile.h"
 
 #include <array>
 #include <bit>
@@ -43,13 +44,14 @@ private:
   ErrorOr<std::unique_ptr<LoadedKernelImpl>>
   compileAndStore(const Problem &problem, const GpuTarget &target,
                   const KernelKey &key);
-  ErrorOr<Kernel> compile(const Problem &problem, const GpuTarget &target);
+  ErrorOr<MadeKernel> compile(const Problem &problem, const GpuTarget &target);
   ErrorOr<std::unique_ptr<LoadedKernelImpl>> load(Kernel kernel,
                                                   LoadedKernel::Origin origin);
 
   const GpuApi &gpu;
   const std::shared_ptr<KernelCompiler> compiler;
   const std::chrono::milliseconds claimLimit;
+  const bool takesOtherTiles;
   KernelStore store;
   EngineCounters counters;
   KernelTable kernels;
@@ -80,7 +82,7 @@ std::string Engine::getDefaultCacheDirectory() {
 
 EngineImpl::EngineImpl(const GpuApi &gpu, EngineOptions options)
     : gpu(gpu), compiler(std::move(options.compiler)),
-      claimLimit(options.claimLimit),
+      claimLimit(options.claimLimit), takesOtherTiles(options.takesOtherTiles),
       store(options.cacheDirectory, options.packages) {}
 
 //===----------------------------------------------------------------------===//
@@ -158,21 +160,24 @@ EngineImpl::takeFromStore(const KernelKey &key) {
 ErrorOr<std::unique_ptr<LoadedKernelImpl>>
 EngineImpl::compileAndStore(const Problem &problem, const GpuTarget &target,
                             const KernelKey &key) {
-  ErrorOr<Kernel> kernel = compile(problem, target);
-  if (!kernel)
-    return kernel.getStatus().withContext(key.networkConfig);
+  ErrorOr<MadeKernel> made = compile(problem, target);
+  if (!made)
+    return made.getStatus().withContext(key.networkConfig);
   counters.compiled.fetch_add(1, std::memory_order_relaxed);
   // Loaded first: what the device refuses is not worth keeping.
   ErrorOr<std::unique_ptr<LoadedKernelImpl>> loaded =
-      load(std::move(*kernel), LoadedKernel::Origin::Compiled);
+      load(std::move(made->kernel), LoadedKernel::Origin::Compiled);
   if (!loaded)
     return loaded.getStatus().withContext(key.networkConfig);
-  store.store(key, (*loaded)->getKernel());
+  // Nor what was made because the compiler failed: the next process, whose
+  // machine may have more memory or time, shall try again.
+  if (made->detour.isOk())
+    store.store(key, (*loaded)->getKernel());
   return loaded;
 }
 
-ErrorOr<Kernel> EngineImpl::compile(const Problem &problem,
-                                    const GpuTarget &target) {
+ErrorOr<MadeKernel> EngineImpl::compile(const Problem &problem,
+                                        const GpuTarget &target) {
   if (!compiler)
     return notSupported("no kernel is stored, and there is no compiler");
   using Clock = std::chrono::steady_clock;
@@ -180,15 +185,16 @@ ErrorOr<Kernel> EngineImpl::compile(const Problem &problem,
   ErrorOr<TileConfig> tile = compiler->chooseTile(problem, target);
   if (!tile)
     return tile.getStatus();
-  ErrorOr<Kernel> kernel = compiler->compile(problem, *tile, target);
-  if (kernel && isLogged(LogLevel::Info)) {
+  ErrorOr<MadeKernel> made =
+      compileRobustly(*compiler, problem, *tile, target, takesOtherTiles);
+  if (made && isLogged(LogLevel::Info)) {
     std::chrono::duration<double, std::milli> timeMs = Clock::now() - start;
     logMessage(LogLevel::Info, "compiled " + problem.toNetworkConfig() +
-                                   " with " + tile->toText() + " for " +
+                                   " with " + made->kernel.tile + " for " +
                                    std::string(target.name) + " in " +
                                    std::to_string(timeMs.count()) + " ms");
   }
-  return kernel;
+  return made;
 }
 
 ErrorOr<std::unique_ptr<LoadedKernelImpl>>

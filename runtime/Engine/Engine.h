@@ -68,6 +68,9 @@ struct EngineOptions {
   std::vector<std::string> packages = {};
   /// How long to wait for another process that makes the same kernel.
   std::chrono::milliseconds claimLimit = std::chrono::seconds(60);
+  /// When the compiler crashes or contradicts itself over a tile, run with
+  /// another one: for clients that want results, not for tests.
+  bool takesOtherTiles = false;
 };
 
 /// Owns the caches, the database and the loaded modules of one process.

@@ -32,6 +32,14 @@ config.substitutions.append(("%tessera_lib",
                              os.path.join(config.tessera_binary_root, "lib")))
 config.substitutions.append(("%clang", config.clang))
 
+# REQUIRES: onnx. Makes models in a folder: %make_onnx_models FOLDER.
+if config.onnx_python:
+    config.available_features.add("onnx")
+    config.substitutions.append(("%make_onnx_models", " ".join([
+        config.onnx_python,
+        os.path.join(config.tessera_source_root, "tools", "dev",
+                     "make_onnx_models.py")])))
+
 # REQUIRES: gpu. Set by whoever runs on a machine that has one.
 if os.environ.get("TESSERA_DEVICE", "").startswith(("amd", "nvidia")):
     config.available_features.add("gpu")

@@ -45,6 +45,13 @@ Status readTextProblems(const std::string &path,
                         const ProblemFileOptions &options,
                         ProblemCollector &collector);
 Status readSqliteProblems(const std::string &path, ProblemCollector &collector);
+Status readModelProblems(const std::string &path,
+                         const ProblemFileOptions &options,
+                         ProblemCollector &collector);
+
+/// What dnn-onnx writes: a config and its node, or a reason and its node.
+std::string toModelLine(const Problem &problem, const std::string &node);
+std::string toModelLine(const Status &passedOver, const std::string &node);
 
 } // namespace tessera
 

@@ -109,7 +109,7 @@ static Status readAnyProblems(const std::string &path,
     return readSqliteProblems(path, collector);
   if (isText(*head))
     return readTextProblems(path, options, collector);
-  return invalidArgument("'" + path + "' is neither a text nor a SQLite file");
+  return readModelProblems(path, options, collector);
 }
 
 ErrorOr<ProblemFile> tessera::readProblems(const std::string &path,

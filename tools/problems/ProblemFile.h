@@ -46,6 +46,9 @@ ErrorOr<bool> readProblemFileFlag(const std::string &flag,
                                   ProblemFileOptions &options);
 bool hasProblemFileValue(const std::string &flag);
 
+/// The flags that give these options.
+std::vector<std::string> toFlags(const ProblemFileOptions &options);
+
 /// The lines of a help text for these flags.
 const char *getProblemFileHelp();
 
@@ -72,11 +75,12 @@ struct ProblemFile {
 /// Reads lists with one problem a line (a network config or a driver line,
 /// with a name or a count before it and a count or a comment behind it), logs
 /// with MIOpenDriver's command lines, find and perf databases of MIOpen (text
-/// or SQLite) and, where the build has the ONNX library, models.
+/// or SQLite) and ONNX models, for which it starts the program dnn-onnx.
 ///
 /// NotFound if the file cannot be read, InvalidArgument if it is of no known
 /// kind, and in strict mode if something was passed over. Lines of a log that
-/// are no commands are not passed over: they are no concern of ours.
+/// are no commands, and nodes of a model that compute something else, are not
+/// passed over: they are no concern of ours.
 ErrorOr<ProblemFile> readProblems(const std::string &path,
                                   const ProblemFileOptions &options = {});
 

@@ -2,6 +2,7 @@
 
 #include "tools/problems/ProblemFile.h"
 
+#include <algorithm>
 #include <charconv>
 
 using namespace tessera;
@@ -24,12 +25,18 @@ bool tessera::hasProblemFileValue(const std::string &flag) {
   return flag != "--strict" && flag != "--fuse";
 }
 
+static constexpr std::pair<std::string_view, DataType> kTypes[] = {
+    {"fp16", DataType::F16}, {"bf16", DataType::BF16}, {"fp32", DataType::F32},
+    {"fp64", DataType::F64}, {"int8", DataType::I8},
+};
+
+static constexpr std::pair<char, Direction> kLetters[] = {
+    {'F', Direction::Forward},
+    {'B', Direction::BackwardData},
+    {'W', Direction::BackwardWeights},
+};
+
 static Status parseType(const std::string &word, ProblemFileOptions &options) {
-  static constexpr std::pair<std::string_view, DataType> kTypes[] = {
-      {"fp16", DataType::F16}, {"bf16", DataType::BF16},
-      {"fp32", DataType::F32}, {"fp64", DataType::F64},
-      {"int8", DataType::I8},
-  };
   for (auto [name, type] : kTypes)
     if (word == name) {
       options.dataType = type;
@@ -47,27 +54,26 @@ static Status parseLayout(const std::string &word,
   return Status::ok();
 }
 
-static Status parseDirections(std::string_view words,
+/// Letters with commas between.
+static Status parseDirections(const std::string &word,
                               ProblemFileOptions &options) {
-  const std::string all(words);
   options.directions.clear();
-  for (bool isLast = false; !isLast;) {
-    const size_t comma = words.find(',');
-    const std::string_view word = words.substr(0, comma);
-    if (word == "F")
-      options.directions.push_back(Direction::Forward);
-    else if (word == "B")
-      options.directions.push_back(Direction::BackwardData);
-    else if (word == "W")
-      options.directions.push_back(Direction::BackwardWeights);
-    else
-      return invalidArgument("--directions takes some of F, B and W with "
-                             "commas between, not '" +
-                             all + "'");
-    isLast = comma == words.npos;
-    words.remove_prefix(isLast ? 0 : comma + 1);
+  bool isFine = word.size() % 2 == 1;
+  for (size_t i = 0; i < word.size(); ++i) {
+    if (i % 2 == 1) {
+      isFine &= word[i] == ',';
+      continue;
+    }
+    const auto *found = std::ranges::find(kLetters, word[i],
+                                          &std::pair<char, Direction>::first);
+    isFine &= found != std::end(kLetters);
+    if (isFine)
+      options.directions.push_back(found->second);
   }
-  return Status::ok();
+  return isFine ? Status::ok()
+                : invalidArgument("--directions takes some of F, B and W with "
+                                  "commas between, not '" +
+                                  word + "'");
 }
 
 static std::optional<int64_t> parseLength(std::string_view word) {
@@ -124,4 +130,28 @@ ErrorOr<bool> tessera::readProblemFileFlag(const std::string &flag,
   if (!status.isOk())
     return status;
   return true;
+}
+
+std::vector<std::string> tessera::toFlags(const ProblemFileOptions &options) {
+  std::vector<std::string> flags;
+  if (options.strict)
+    flags.emplace_back("--strict");
+  if (options.fuse)
+    flags.emplace_back("--fuse");
+  for (auto [name, type] : kTypes)
+    if (type == options.dataType)
+      flags.insert(flags.end(), {"--type", std::string(name)});
+  flags.insert(flags.end(),
+               {"--layout", options.layout == Layout::NHWC ? "NHWC" : "NCHW"});
+  std::string letters;
+  for (Direction wanted : options.directions)
+    for (auto [letter, direction] : kLetters)
+      if (direction == wanted)
+        letters += (letters.empty() ? "" : ",") + std::string(1, letter);
+  flags.insert(flags.end(), {"--directions", letters});
+  if (options.batch)
+    flags.insert(flags.end(), {"--batch", std::to_string(*options.batch)});
+  for (const auto &[name, length] : options.dimensions)
+    flags.insert(flags.end(), {"--dim", name + "=" + std::to_string(length)});
+  return flags;
 }

@@ -303,6 +303,9 @@ TEST(ProblemFileFlags, EveryFlag) {
             (std::vector{Direction::Forward, Direction::BackwardWeights}));
   EXPECT_EQ(options.batch, 16);
   EXPECT_EQ(options.dimensions.at("height"), 224);
+  EXPECT_EQ(toFlags(options), (Lines{"--strict", "--fuse", "--type", "bf16",
+                                     "--layout", "NHWC", "--directions", "F,W",
+                                     "--batch", "16", "--dim", "height=224"}));
   EXPECT_EQ(take("--type", "fp8"),
             "--type takes fp16, bf16, fp32, fp64 or int8, not 'fp8'");
   EXPECT_EQ(take("--layout", "CHWN"),
