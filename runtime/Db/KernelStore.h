@@ -46,6 +46,9 @@ public:
   std::optional<TileConfig> findTile(const TuningKey &key, Objective objective,
                                      const std::string &device);
 
+  /// The tunings of the user's file; null if there is none.
+  PerfDatabase *getTunings() { return user ? &user->tunings : nullptr; }
+
   /// One line for each file: what find(key) meets there, and why it goes on.
   std::vector<std::string> explain(const KernelKey &key);
 

@@ -31,8 +31,14 @@ public:
   EngineImpl(const GpuApi &gpu, EngineOptions options);
 
   ErrorOr<const LoadedKernel *> prepare(const Problem &problem) override;
+  ErrorOr<std::unique_ptr<LoadedKernel>>
+  prepareTile(const Problem &problem, const TileConfig &tile) override;
+  Status adopt(const Problem &problem,
+               std::unique_ptr<LoadedKernel> kernel) override;
   Status launch(const LoadedKernel &kernel, hipStream_t stream,
                 const LaunchArgs &args) override;
+  KernelCompiler *getCompiler() const override { return compiler.get(); }
+  PerfDatabase *getTunings() override { return store.getTunings(); }
   const EngineCounters &getCounters() const override { return counters; }
   const GpuApi &getGpu() const override { return gpu; }
 
@@ -220,6 +226,45 @@ EngineImpl::load(Kernel kernel, LoadedKernel::Origin origin) {
   }
   return std::make_unique<LoadedKernelImpl>(
       std::move(kernel), std::move(*module), std::move(functions), origin);
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels that somebody chooses
+//===----------------------------------------------------------------------===//
+
+ErrorOr<std::unique_ptr<LoadedKernel>>
+EngineImpl::prepareTile(const Problem &problem, const TileConfig &tile) {
+  if (Status status = problem.verify(); !status.isOk())
+    return status;
+  ErrorOr<const GpuTarget *> target = gpu.getTarget();
+  if (!target)
+    return target.getStatus();
+  if (!compiler)
+    return notSupported("there is no compiler");
+  ErrorOr<Kernel> kernel = compiler->compile(problem, tile, **target);
+  if (!kernel)
+    return kernel.getStatus();
+  counters.compiled.fetch_add(1, std::memory_order_relaxed);
+  ErrorOr<std::unique_ptr<LoadedKernelImpl>> loaded =
+      load(std::move(*kernel), LoadedKernel::Origin::Compiled);
+  if (!loaded)
+    return loaded.getStatus();
+  return std::unique_ptr<LoadedKernel>(std::move(*loaded));
+}
+
+Status EngineImpl::adopt(const Problem &problem,
+                         std::unique_ptr<LoadedKernel> kernel) {
+  int device = 0;
+  Status status = gpu.check(gpu.hipGetDevice(&device), "hipGetDevice");
+  ErrorOr<const GpuTarget *> target = gpu.getTarget();
+  if (!status.isOk() || !target)
+    return status.isOk() ? target.getStatus() : status;
+  store.store({problem.toNetworkConfig(), std::string((*target)->name),
+               compiler ? compiler->getRevision() : ""},
+              kernel->getKernel());
+  auto *loaded = static_cast<LoadedKernelImpl *>(kernel.release());
+  kernels.replace(device, problem, std::unique_ptr<LoadedKernelImpl>(loaded));
+  return Status::ok();
 }
 
 //===----------------------------------------------------------------------===//

@@ -19,6 +19,8 @@
 
 namespace tessera {
 
+class PerfDatabase;
+
 /// A kernel that is loaded on the device and can be launched at once. Shared
 /// by every thread; lives as long as the engine.
 class LoadedKernel {
@@ -92,10 +94,25 @@ public:
   /// file, or compiled. A hit in memory takes one hash and one lookup.
   virtual ErrorOr<const LoadedKernel *> prepare(const Problem &problem) = 0;
 
+  /// A kernel with `tile`, compiled and loaded on the current device for the
+  /// caller alone: no cache knows of it.
+  virtual ErrorOr<std::unique_ptr<LoadedKernel>>
+  prepareTile(const Problem &problem, const TileConfig &tile) = 0;
+
+  /// From now on `kernel`, of prepareTile() on the current device, is the one
+  /// for `problem`, here and in the database. The one before stays loaded,
+  /// because somebody may be about to launch it.
+  virtual Status adopt(const Problem &problem,
+                       std::unique_ptr<LoadedKernel> kernel) = 0;
+
   /// Puts the kernel's launches on `stream`; does not wait.
   virtual Status launch(const LoadedKernel &kernel, hipStream_t stream,
                         const LaunchArgs &args) = 0;
 
+  /// What makes kernels, or null.
+  virtual KernelCompiler *getCompiler() const = 0;
+  /// What tuning has found and will find, in the user's file, or null.
+  virtual PerfDatabase *getTunings() = 0;
   virtual const EngineCounters &getCounters() const = 0;
   virtual const GpuApi &getGpu() const = 0;
 };

@@ -84,6 +84,9 @@ ErrorOr<GpuApi> GpuApiLoader::resolve(void *library, std::string path) {
   if (!missing.empty())
     return unavailable(path + " has no function " + missing);
   api.kind = getKindOf(library);
+  if (api.kind == DeviceKind::Emulated)
+    api.takeIssueCycles = reinterpret_cast<decltype(api.takeIssueCycles)>(
+        dlsym(library, "tesseraTakeIssueCycles"));
   api.path = std::move(path);
   return api;
 }

@@ -56,8 +56,7 @@ static Outcome runOne(Engine &engine, const Problem &problem, int64_t index,
   bool isChoice =
       pool.mode == PoolMode::Max && pool.direction == Direction::Forward;
   return summarize(test::runPool(
-      engine, pool,
-      isChoice ? test::PoolData::Specials : test::PoolData::Uniform, seed));
+      engine, pool, isChoice ? PoolData::Specials : PoolData::Uniform, seed));
 }
 
 /// For what is too large to run: whether there is a kernel.

@@ -69,6 +69,15 @@ public:
       return prepareStatus;
     return &kernel;
   }
+  ErrorOr<std::unique_ptr<LoadedKernel>>
+  prepareTile(const Problem &, const TileConfig &) override {
+    return notSupported("the fake engine makes no kernels");
+  }
+  Status adopt(const Problem &, std::unique_ptr<LoadedKernel>) override {
+    return Status::ok();
+  }
+  KernelCompiler *getCompiler() const override { return nullptr; }
+  PerfDatabase *getTunings() override { return nullptr; }
   Status launch(const LoadedKernel &, hipStream_t stream,
                 const LaunchArgs &args) override {
     launches.push_back({stream, args});

@@ -101,6 +101,18 @@ TEST_F(EngineDatabase, StoresOnlyWhatLoads) {
   EXPECT_EQ(getOrigin(*start()), kCompiled);
 }
 
+// A kernel that is adopted is the one that later processes find.
+TEST_F(EngineDatabase, StoresWhatIsAdopted) {
+  std::unique_ptr<Engine> first = start();
+  EXPECT_EQ(getOrigin(*first), kCompiled);
+  auto kernel = first->prepareTile(Problem(), {"igemm", "better"});
+  ASSERT_TRUE(kernel) << kernel.getStatus().getMessage();
+  ASSERT_TRUE(first->adopt(Problem(), std::move(*kernel)).isOk());
+  std::unique_ptr<Engine> second = start();
+  EXPECT_EQ(getOrigin(*second), kDatabase);
+  EXPECT_EQ((*second->prepare(Problem()))->getKernel().tile, "igemm-better");
+}
+
 // A process without a compiler lives on what others have stored.
 TEST_F(EngineDatabase, ServesWithoutACompiler) {
   EXPECT_EQ(getOrigin(*start()), kCompiled);

@@ -1,23 +1,23 @@
 //===- PoolCase.h - A pooling with data and a judge ------------*- C++ -*-===//
 //
-// What every test that runs a pooling needs: inputs to copy to a device,
-// poisoned outputs, and a verdict on what came back. The data are few different
-// numbers, so that maxima tie, with as many NaNs and infinities as are asked
-// for.
+// What everybody needs who runs a pooling to judge it: inputs to copy to a
+// device, poisoned outputs, and a verdict on what came back. The data are few
+// different numbers, so that maxima tie, with as many NaNs and infinities as
+// are asked for.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TESSERA_TEST_UNIT_SUPPORT_POOLCASE_H
-#define TESSERA_TEST_UNIT_SUPPORT_POOLCASE_H
+#ifndef TESSERA_RUNTIME_REFERENCE_POOLCASE_H
+#define TESSERA_RUNTIME_REFERENCE_POOLCASE_H
 
-#include "compiler/Frontend/ReferencePool.h"
 #include "dialect/Reference/Random.h"
 #include "dialect/Reference/TestData.h"
+#include "runtime/Reference/ReferencePool.h"
 
 #include <limits>
 #include <string>
 
-namespace tessera::test {
+namespace tessera {
 
 /// What the elements are.
 enum class PoolData {
@@ -179,6 +179,6 @@ private:
   int64_t ySpan = 0;
 };
 
-} // namespace tessera::test
+} // namespace tessera
 
-#endif // TESSERA_TEST_UNIT_SUPPORT_POOLCASE_H
+#endif // TESSERA_RUNTIME_REFERENCE_POOLCASE_H

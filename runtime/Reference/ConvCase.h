@@ -1,12 +1,12 @@
 //===- ConvCase.h - A convolution with data and a judge --------*- C++ -*-===//
 //
-// What every test that runs a kernel needs: inputs to copy to a device, a
-// poisoned result, and a verdict on what came back.
+// What everybody needs who runs a kernel to judge it: inputs to copy to a
+// device, a poisoned result, and a verdict on what came back.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TESSERA_TEST_UNIT_SUPPORT_CONVCASE_H
-#define TESSERA_TEST_UNIT_SUPPORT_CONVCASE_H
+#ifndef TESSERA_RUNTIME_REFERENCE_CONVCASE_H
+#define TESSERA_RUNTIME_REFERENCE_CONVCASE_H
 
 #include "dialect/Reference/Epilogue.h"
 #include "dialect/Reference/TestData.h"
@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-namespace tessera::test {
+namespace tessera {
 
 /// Owns the host's copies of one problem's tensors, gaps included, and the
 /// values of its scalars.
@@ -83,6 +83,6 @@ private:
   std::vector<char> old;             ///< The result before the kernel.
 };
 
-} // namespace tessera::test
+} // namespace tessera
 
-#endif // TESSERA_TEST_UNIT_SUPPORT_CONVCASE_H
+#endif // TESSERA_RUNTIME_REFERENCE_CONVCASE_H

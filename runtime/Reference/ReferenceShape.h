@@ -1,13 +1,12 @@
 //===- ReferenceShape.h - A problem for the reference ----------*- C++ -*-===//
 //
-// dialect/Reference knows nothing of problems, and the runtime nothing of the
-// reference: whoever wants a problem checked (tests, dnn-driver) joins them
-// here. Header only, so that it costs no LLVM.
+// dialect/Reference knows nothing of problems: whoever wants one checked (the
+// tuner, dnn-driver, tests) joins them here.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TESSERA_COMPILER_FRONTEND_REFERENCESHAPE_H
-#define TESSERA_COMPILER_FRONTEND_REFERENCESHAPE_H
+#ifndef TESSERA_RUNTIME_REFERENCE_REFERENCESHAPE_H
+#define TESSERA_RUNTIME_REFERENCE_REFERENCESHAPE_H
 
 #include "dialect/Reference/ConvReference.h"
 #include "dialect/Reference/Epilogue.h"
@@ -91,4 +90,4 @@ inline reference::Activation getReferenceActivation(Activation activation) {
 
 } // namespace tessera
 
-#endif // TESSERA_COMPILER_FRONTEND_REFERENCESHAPE_H
+#endif // TESSERA_RUNTIME_REFERENCE_REFERENCESHAPE_H

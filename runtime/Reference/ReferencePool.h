@@ -4,12 +4,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef TESSERA_COMPILER_FRONTEND_REFERENCEPOOL_H
-#define TESSERA_COMPILER_FRONTEND_REFERENCEPOOL_H
+#ifndef TESSERA_RUNTIME_REFERENCE_REFERENCEPOOL_H
+#define TESSERA_RUNTIME_REFERENCE_REFERENCEPOOL_H
 
-#include "compiler/Frontend/ReferenceShape.h"
 #include "dialect/Reference/PoolReference.h"
 #include "runtime/Base/Problem.h"
+#include "runtime/Reference/ReferenceShape.h"
 
 namespace tessera {
 
@@ -38,4 +38,4 @@ inline Strides getIndexStrides(const PoolProblem &problem) {
 
 } // namespace tessera
 
-#endif // TESSERA_COMPILER_FRONTEND_REFERENCEPOOL_H
+#endif // TESSERA_RUNTIME_REFERENCE_REFERENCEPOOL_H

@@ -1,13 +1,12 @@
 //===- ConvCase.cpp - A convolution with data and a judge -----------------===//
 
-#include "test/unit/Support/ConvCase.h"
+#include "runtime/Reference/ConvCase.h"
 
-#include "compiler/Frontend/ReferenceShape.h"
+#include "runtime/Reference/ReferenceShape.h"
 
 #include <cstring>
 
 using namespace tessera;
-using namespace tessera::test;
 using reference::DataKind;
 using reference::ElementType;
 using reference::TensorView;

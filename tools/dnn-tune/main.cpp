@@ -1,0 +1,57 @@
+//===- dnn-tune: the best kernel of each problem of a list ----------------===//
+//
+// The service behind it is runtime/Tuning; here are its command line, what it
+// prints, and the ways in which several processes share the work.
+// docs/guides/tuning.md shows its use.
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/dnn-tune/TuneRun.h"
+
+#include <cstdio>
+
+using namespace tessera;
+using namespace tessera::tune_tool;
+
+static int fail(const Status &status) {
+  std::fflush(stdout);
+  std::fprintf(stderr, "dnn-tune: %s\n", status.getMessage().c_str());
+  return 2;
+}
+
+/// 0 if every problem was tuned, 1 if not.
+static int finish(const TuneOptions &options, size_t problems,
+                  const std::vector<Outcome> &outcomes) {
+  std::fputs(formatSummary(outcomes).c_str(), stdout);
+  if (outcomes.size() < problems)
+    std::printf("%zu problems were not begun in %.0f s\n",
+                problems - outcomes.size(), options.totalSeconds);
+  if (Status status = writeResults(options, outcomes); !status.isOk())
+    return fail(status);
+  return rate(outcomes).problems == problems ? 0 : 1;
+}
+
+static int tuneAlone(const TuneOptions &options,
+                     const std::vector<Problem> &problems) {
+  ErrorOr<std::unique_ptr<TuneRun>> run = TuneRun::create(
+      options, options.folder.empty() ? Engine::getDefaultCacheDirectory()
+                                      : options.folder);
+  if (!run)
+    return fail(run.getStatus());
+  return finish(options, problems.size(), tuneAll(**run, options, problems));
+}
+
+int main(int argc, char **argv) {
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  const ErrorOr<TuneOptions> options = parseTuneOptions(words);
+  if (!options)
+    return fail(options.getStatus());
+  if (options->help) {
+    std::printf("%s%s", getTuneHelp(), getProblemFileHelp());
+    return 0;
+  }
+  const ErrorOr<std::vector<Problem>> problems = readAllProblems(*options);
+  if (!problems)
+    return fail(problems.getStatus());
+  return tuneAlone(*options, *problems);
+}
