@@ -10,13 +10,12 @@
 
 using namespace tessera;
 
-KernelStore::KernelStore(const std::string &cacheDirectory,
+KernelStore::KernelStore(const std::string &userFile,
                          const std::vector<std::string> &packagePaths) {
-  if (!cacheDirectory.empty()) {
-    const std::string path = cacheDirectory + "/kernels.db";
-    auto file = std::make_shared<DatabaseFile>(path);
+  if (!userFile.empty()) {
+    auto file = std::make_shared<DatabaseFile>(userFile);
     if (file->isOpen() && file->isWritable())
-      claimFile = getLockFile(path);
+      claimFile = getLockFile(userFile);
     user = std::make_unique<Tables>(file);
   }
   for (const std::string &path : packagePaths)

@@ -30,8 +30,8 @@ struct FoundKernel {
 /// called from several threads at once.
 class KernelStore {
 public:
-  /// The user's file is kernels.db in `cacheDirectory`; none if it is empty.
-  KernelStore(const std::string &cacheDirectory,
+  /// No user's file if its path is empty.
+  KernelStore(const std::string &userFile,
               const std::vector<std::string> &packages);
 
   /// The kernel of the user's file for the whole key; else that of a package,

@@ -86,10 +86,14 @@ std::string Engine::getDefaultCacheDirectory() {
   return "";
 }
 
+std::string Engine::getUserFile(const std::string &cacheDirectory) {
+  return cacheDirectory.empty() ? "" : cacheDirectory + "/kernels.db";
+}
+
 EngineImpl::EngineImpl(const GpuApi &gpu, EngineOptions options)
     : gpu(gpu), compiler(std::move(options.compiler)),
       claimLimit(options.claimLimit), takesOtherTiles(options.takesOtherTiles),
-      store(options.cacheDirectory, options.packages) {}
+      store(getUserFile(options.cacheDirectory), options.packages) {}
 
 //===----------------------------------------------------------------------===//
 // From a problem to a loaded kernel

@@ -31,6 +31,7 @@ namespace {
 struct KernelStoreTest : testing::Test {
   TemporaryDirectory folder;
   const std::string home = folder.get("home");
+  const std::string file = home + "/kernels.db";
   std::vector<std::string> packages;
 
   /// Adds a package with what `fill` puts in.
@@ -56,14 +57,14 @@ struct KernelStoreTest : testing::Test {
   }
 
   std::string findTile(const std::string &device = "MI300X") {
-    KernelStore store(home, packages);
+    KernelStore store(file, packages);
     std::optional<TileConfig> tile =
         store.findTile(kTuningKey, Objective::MeasuredTime, device);
     return tile ? tile->toText() : "none";
   }
 
   std::string find(const KernelKey &key = kKey) {
-    KernelStore store(home, packages);
+    KernelStore store(file, packages);
     std::optional<FoundKernel> found = store.find(key);
     if (!found)
       return "none";
@@ -71,7 +72,7 @@ struct KernelStoreTest : testing::Test {
   }
 
   std::vector<std::string> explain(const KernelKey &key = kKey) {
-    std::vector<std::string> lines = KernelStore(home, packages).explain(key);
+    std::vector<std::string> lines = KernelStore(file, packages).explain(key);
     for (std::string &line : lines)
       line.erase(0, line.find(": ") + 2);
     return lines;
@@ -86,14 +87,14 @@ TEST_F(KernelStoreTest, SearchesTheUsersFileFirst) {
   addPackage(kKey, "first");
   addPackage(kKey, "second");
   EXPECT_EQ(find(), "package first");
-  KernelStore(home, packages).store(kKey, makeSampleKernel("own"));
+  KernelStore(file, packages).store(kKey, makeSampleKernel("own"));
   EXPECT_EQ(find(), "user own");
 }
 
 // A package of another compiler will do, if none of this one is there; the
 // user's file has to be of this one.
 TEST_F(KernelStoreTest, TakesOtherRevisionsFromPackagesOnly) {
-  KernelStore(home, {}).store({"conv-a", "gfx942", "r0"}, makeSampleKernel());
+  KernelStore(file, {}).store({"conv-a", "gfx942", "r0"}, makeSampleKernel());
   EXPECT_EQ(find(), "none");
   addPackage({"conv-a", "gfx942", "r0"}, "old");
   EXPECT_EQ(find(), "package old");
@@ -128,7 +129,7 @@ TEST_F(KernelStoreTest, WorksWithoutAUsersFile) {
 // Each file says in one line why the lookup went on.
 TEST_F(KernelStoreTest, ExplainsMisses) {
   EXPECT_EQ(explain(), Lines{"no row: there is no kernel for this problem"});
-  KernelStore store(home, {});
+  KernelStore store(file, {});
   store.store({"conv-a", "gfx950", "r1"}, makeSampleKernel());
   store.store({"conv-a", "gfx90a", "r1"}, makeSampleKernel());
   EXPECT_EQ(explain(), Lines{"other target: there are kernels for gfx90a, "
@@ -138,15 +139,14 @@ TEST_F(KernelStoreTest, ExplainsMisses) {
                              "this compiler is r1"});
   store.store(kKey, makeSampleKernel());
   EXPECT_EQ(explain(), Lines{"found"});
-  EXPECT_TRUE(SqliteDatabase::open(home + "/kernels.db")
+  EXPECT_TRUE(SqliteDatabase::open(file)
                   ->execute("UPDATE kernels SET workspace_bytes = 0 WHERE "
                             "revision = 'r1' AND target = 'gfx942'")
                   .isOk());
   EXPECT_EQ(explain(),
             Lines{"damaged: there is a kernel, but its checksum is wrong"});
-  EXPECT_TRUE(SqliteDatabase::open(home + "/kernels.db")
-                  ->execute("DELETE FROM code_objects")
-                  .isOk());
+  EXPECT_TRUE(
+      SqliteDatabase::open(file)->execute("DELETE FROM code_objects").isOk());
   EXPECT_EQ(explain({"conv-a", "gfx942", "r0"}),
             Lines{"damaged: there is a kernel, but its code object is not in "
                   "the file"});
@@ -156,7 +156,7 @@ TEST_F(KernelStoreTest, ExplainsMisses) {
 TEST_F(KernelStoreTest, ExplainsClosedFiles) {
   folder.write("file", "");
   packages = {folder.get("absent.db")};
-  KernelStore store(folder.get("file/home"), packages);
+  KernelStore store(folder.get("file/home/kernels.db"), packages);
   std::vector<std::string> lines = store.explain(kKey);
   ASSERT_EQ(lines.size(), 2u);
   EXPECT_NE(lines[0].find("closed: cannot create directory"), std::string::npos)
@@ -200,7 +200,7 @@ TEST_F(KernelStoreTest, RefusesTilesThatAreNone) {
 
 // Keys that differ in anything are claimed apart, the same key is not.
 TEST_F(KernelStoreTest, ClaimsAKey) {
-  KernelStore first(home, {}), second(home, {});
+  KernelStore first(file, {}), second(file, {});
   const auto noTime = std::chrono::milliseconds(0);
   CompileClaim claim(first, kKey, noTime);
   EXPECT_FALSE(claim.hasWaited());
