@@ -3,6 +3,7 @@
 #include "runtime/Tuning/DeviceBench.h"
 
 #include <algorithm>
+#include <cstring>
 
 using namespace tessera;
 
@@ -94,14 +95,22 @@ Status DeviceBench::reserveWorkspace(uint64_t bytes) {
   return buffer.getStatus();
 }
 
+/// Whether all bytes are the same, as those of poison are.
+static bool isUniform(const std::vector<char> &bytes) {
+  return std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0;
+}
+
 /// Puts into the outputs what they hold before a kernel runs, and rubbish into
 /// the workspace.
 Status DeviceBench::poison() {
   Status status;
   for (KernelArg arg : trial->getOutputs()) {
     const std::vector<char> &host = trial->getTensor(arg);
-    if (status.isOk())
-      status = tensors.at(arg).copyFromHost(host.data(), host.size());
+    if (!status.isOk())
+      break;
+    status = isUniform(host)
+                 ? tensors.at(arg).fill(static_cast<unsigned char>(host[0]))
+                 : tensors.at(arg).copyFromHost(host.data(), host.size());
   }
   if (status.isOk() && workspace)
     status = workspace->fill(0xff);

@@ -43,18 +43,8 @@ static void setLimit(decltype(RLIMIT_AS) resource, rlim_t value) {
   setrlimit(resource, &limit);
 }
 
-/// An address sanitizer takes terabytes of addresses.
-static constexpr bool kLimitsMemory =
-#if defined(__SANITIZE_ADDRESS__)
-    false;
-#elif defined(__has_feature)
-    !__has_feature(address_sanitizer);
-#else
-    true;
-#endif
-
 static void limitResources(int niceness) {
-  if (kLimitsMemory && memoryMib != 0)
+  if (kWorkersLimitMemory && memoryMib != 0)
     setLimit(RLIMIT_AS, memoryMib << 20);
   std::set_new_handler(reportMemory);
   // A crash is told by a sentence and leaves no file in the client's folder;

@@ -21,6 +21,16 @@ namespace tessera {
 /// The worker's end of the socket: its only descriptor besides 0, 1 and 2.
 inline constexpr int kWorkerSocket = 3;
 
+/// An address sanitizer takes terabytes of addresses.
+inline constexpr bool kWorkersLimitMemory =
+#if defined(__SANITIZE_ADDRESS__)
+    false;
+#elif defined(__has_feature)
+    !__has_feature(address_sanitizer);
+#else
+    true;
+#endif
+
 /// What a worker is started with. Plain data.
 struct WorkerSettings {
   std::string program;  ///< Path of tessera-compile-worker.

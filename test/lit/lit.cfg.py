@@ -32,6 +32,10 @@ config.substitutions.append(("%tessera_lib",
                              os.path.join(config.tessera_binary_root, "lib")))
 config.substitutions.append(("%clang", config.clang))
 
+# A sanitizer needs more addresses than any limit would leave it.
+if "-fsanitize=address" in config.cxx_flags:
+    config.available_features.add("asan")
+
 # REQUIRES: onnx. Makes models in a folder: %make_onnx_models FOLDER.
 if config.onnx_python:
     config.available_features.add("onnx")

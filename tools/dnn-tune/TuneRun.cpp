@@ -2,7 +2,8 @@
 
 #include "tools/dnn-tune/TuneRun.h"
 
-#include "compiler/Driver/JitCompiler.h"
+#include "compiler/Driver/Revision.h"
+#include "runtime/Worker/WorkerCompiler.h"
 #include "tools/dnn-tune/Progress.h"
 #include "tools/dnn-tune/Report.h"
 
@@ -25,7 +26,7 @@ ErrorOr<std::unique_ptr<TuneRun>> TuneRun::create(const TuneOptions &options,
       !status.isOk())
     return status;
   ErrorOr<std::unique_ptr<Engine>> engine =
-      Engine::create(**gpu, {createJitCompiler(), folder});
+      Engine::create(**gpu, {createCompiler(getCompilerRevision()), folder});
   if (!engine)
     return engine.getStatus();
   std::unique_ptr<TuneRun> run(new TuneRun(options));
