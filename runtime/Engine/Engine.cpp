@@ -50,6 +50,10 @@ private:
   ErrorOr<std::unique_ptr<LoadedKernelImpl>>
   compileAndStore(const Problem &problem, const GpuTarget &target,
                   const KernelKey &key);
+  ErrorOr<MadeKernel> compileTuned(const Problem &problem,
+                                   const GpuTarget &target);
+  ErrorOr<MadeKernel> compileChosen(const Problem &problem,
+                                    const GpuTarget &target);
   ErrorOr<MadeKernel> compile(const Problem &problem, const GpuTarget &target);
   ErrorOr<std::unique_ptr<LoadedKernelImpl>> load(Kernel kernel,
                                                   LoadedKernel::Origin origin);
@@ -186,17 +190,48 @@ EngineImpl::compileAndStore(const Problem &problem, const GpuTarget &target,
   return loaded;
 }
 
+/// With the tile that tuning found. It may be refused: by another revision, or
+/// because it is a neighbour's.
+ErrorOr<MadeKernel> EngineImpl::compileTuned(const Problem &problem,
+                                             const GpuTarget &target) {
+  const ErrorOr<uint32_t> computeUnits = gpu.getComputeUnits();
+  const ErrorOr<std::string> device = gpu.getDeviceName();
+  if (!computeUnits || !device)
+    return computeUnits ? device.getStatus() : computeUnits.getStatus();
+  const Objective objective =
+      gpu.takeIssueCycles ? Objective::IssueCycles : Objective::MeasuredTime;
+  std::optional<TunedTile> tuned = store.findTile(
+      {problem.toNetworkConfig(), std::string(target.name), *computeUnits},
+      objective, *device);
+  if (!tuned)
+    return notFound("there is no tuning");
+  ErrorOr<Kernel> kernel = compiler->compile(problem, tuned->tile, target);
+  if (kernel)
+    return MadeKernel{std::move(*kernel), Status::ok()};
+  logMessage(LogLevel::Info,
+             "the tuned tile " + tuned->tile.toText() +
+                 " is not used: " + kernel.getStatus().getMessage());
+  return kernel.getStatus();
+}
+
+/// With the tile that the compiler's model chooses.
+ErrorOr<MadeKernel> EngineImpl::compileChosen(const Problem &problem,
+                                              const GpuTarget &target) {
+  ErrorOr<TileConfig> tile = compiler->chooseTile(problem, target);
+  if (!tile)
+    return tile.getStatus();
+  return compileRobustly(*compiler, problem, *tile, target, takesOtherTiles);
+}
+
 ErrorOr<MadeKernel> EngineImpl::compile(const Problem &problem,
                                         const GpuTarget &target) {
   if (!compiler)
     return notSupported("no kernel is stored, and there is no compiler");
   using Clock = std::chrono::steady_clock;
   Clock::time_point start = Clock::now();
-  ErrorOr<TileConfig> tile = compiler->chooseTile(problem, target);
-  if (!tile)
-    return tile.getStatus();
-  ErrorOr<MadeKernel> made =
-      compileRobustly(*compiler, problem, *tile, target, takesOtherTiles);
+  ErrorOr<MadeKernel> made = compileTuned(problem, target);
+  if (!made)
+    made = compileChosen(problem, target);
   if (made && isLogged(LogLevel::Info)) {
     std::chrono::duration<double, std::milli> timeMs = Clock::now() - start;
     logMessage(LogLevel::Info, "compiled " + problem.toNetworkConfig() +

@@ -62,16 +62,10 @@ static Exit getExit(const Status &status) {
 
 /// A network config, or a driver line.
 static ErrorOr<Problem> readProblem(const std::string &text) {
-  ErrorOr<Problem> problem = parseNetworkConfig(text);
-  if (problem)
-    return problem;
-  ErrorOr<Problem> driver = parseDriverCommand(text);
-  if (driver)
-    return driver;
-  return invalidArgument("'" + text + "' is no network config (" +
-                         problem.getStatus().getMessage() +
-                         ") and no driver line (" +
-                         driver.getStatus().getMessage() + ")");
+  ErrorOr<Problem> problem = parseDriverCommand(text);
+  return problem ? problem
+                 : problem.getStatus().withContext("'" + text +
+                                                   "' names no problem");
 }
 
 //===----------------------------------------------------------------------===//
@@ -110,23 +104,26 @@ static ErrorOr<const GpuTarget *> getTarget(const DbOptions &options) {
                       "no device says for which chip; --target does");
 }
 
-/// With which tile a kernel would be made that is nowhere found.
+/// With which tile a kernel would be made that is nowhere found, on the
+/// largest device with the chip.
 static void printTile(KernelStore &store, const Problem &problem,
                       const GpuTarget &target) {
   const TuningKey key = {problem.toNetworkConfig(), std::string(target.name),
                          target.computeUnits};
   bool isTuned = false;
   for (Objective objective : {Objective::MeasuredTime, Objective::IssueCycles})
-    if (std::optional<TileConfig> tile = store.findTile(key, objective, "")) {
-      std::printf("then it is made with %s, the best in %s of the tunings for "
-                  "%u CUs\n",
-                  tile->toText().c_str(),
-                  std::string(getName(objective)).c_str(), key.computeUnits);
+    if (std::optional<TunedTile> found = store.findTile(key, objective, "")) {
+      std::printf("then it is made with %s, the best in %s of the tunings of "
+                  "%s for %u CUs\n",
+                  found->tile.toText().c_str(),
+                  std::string(getName(objective)).c_str(),
+                  found->key == key ? "it" : found->key.networkConfig.c_str(),
+                  found->key.computeUnits);
       isTuned = true;
     }
   if (!isTuned)
-    std::printf("then it is made with the model's tile: there is no tuning for "
-                "%u CUs\n",
+    std::printf("then it is made with the model's tile: neither it for %u CUs "
+                "was tuned, nor a neighbour\n",
                 key.computeUnits);
 }
 

@@ -2,6 +2,7 @@
 
 #include "runtime/Db/KernelStore.h"
 
+#include "runtime/Base/Problem.h"
 #include "runtime/Db/KernelRow.h"
 #include "runtime/Db/PackageWriter.h"
 #include "runtime/Db/Packages.h"
@@ -58,9 +59,9 @@ struct KernelStoreTest : testing::Test {
 
   std::string findTile(const std::string &device = "MI300X") {
     KernelStore store(file, packages);
-    std::optional<TileConfig> tile =
+    std::optional<TunedTile> found =
         store.findTile(kTuningKey, Objective::MeasuredTime, device);
-    return tile ? tile->toText() : "none";
+    return found ? found->tile.toText() : "none";
   }
 
   std::string find(const KernelKey &key = kKey) {
@@ -187,6 +188,37 @@ TEST_F(KernelStoreTest, DoesNotTakeTilesInQuarantine) {
   failed.failure = "wrong result";
   storeTuning(failed);
   EXPECT_EQ(findTile(), "igemm-good");
+}
+
+// A problem that was never tuned borrows from the nearest one that was, but not
+// from far away, and not what failed for itself.
+TEST_F(KernelStoreTest, BorrowsFromTheNearestNeighbour) {
+  auto makeKey = [](int64_t batch, uint32_t computeUnits) {
+    ConvProblem problem;
+    problem.batch = batch;
+    return TuningKey{Problem(problem).toNetworkConfig(), "gfx942",
+                     computeUnits};
+  };
+  auto addTile = [&](const TuningKey &key, const Tuning &tuning) {
+    PerfDatabase(openFile(home)).store(key, tuning);
+  };
+  auto getTile = [&](const TuningKey &key) {
+    KernelStore store(file, packages);
+    std::optional<TunedTile> found =
+        store.findTile(key, Objective::MeasuredTime, "MI300X");
+    return found ? found->tile.toText() : "none";
+  };
+  addTile(makeKey(32, 304), makeTuning("igemm-far", 1));
+  EXPECT_EQ(getTile(makeKey(8, 304)), "none") << "four times the batch";
+  EXPECT_EQ(getTile(makeKey(16, 304)), "igemm-far");
+  addTile(makeKey(16, 228), makeTuning("igemm-near", 9));
+  EXPECT_EQ(getTile(makeKey(16, 304)), "igemm-near") << "304 / 228 < 2";
+  Tuning failed = makeTuning("igemm-near", 0);
+  failed.failure = "wrong result";
+  addTile(makeKey(16, 304), failed);
+  EXPECT_EQ(getTile(makeKey(16, 304)), "igemm-far");
+  addTile(makeKey(16, 304), makeTuning("igemm-own", 99));
+  EXPECT_EQ(getTile(makeKey(16, 304)), "igemm-own");
 }
 
 // A tile whose text nobody can read is not used.

@@ -117,7 +117,8 @@ TEST_F(DbCommand, ExplainsAMiss) {
   expectOut("made with the model's tile");
   storeTuning("igemm-fast", 12.5);
   EXPECT_EQ(run({"explain", problem, "--target", "gfx942"}), 1);
-  expectOut("made with igemm-fast, the best in us of the tunings for 304 CUs");
+  expectOut(
+      "made with igemm-fast, the best in us of the tunings of it for 304 CUs");
   EXPECT_EQ(run({"explain", problem, "--target", "gfx942", "--revision", "r0"}),
             0);
   expectOut(": found\n");
@@ -197,7 +198,7 @@ TEST_F(DbCommand, RefusesWrongCommandLines) {
       {{"list", "--db"}, "--db needs a value"},
       {{"prune", "--max-mb", "-1"}, "--max-mb takes a number of megabytes"},
       {{"prune", "--max-mb", "9999999999999999"}, "--max-mb takes a number"},
-      {{"show", "conv-nonsense"}, "is no network config"},
+      {{"show", "conv-nonsense"}, "'conv-nonsense' names no problem"},
       {{"explain", problem, "--target", "gfx1"}, "there is no chip 'gfx1'"},
       {{"list", "--db", "/absent/x.db"}, "cannot open '/absent/x.db'"},
   };
