@@ -94,7 +94,7 @@ std::vector<TuningKey> KernelStore::getNeighbours(const TuningKey &key) {
 static void addFailed(const std::vector<Tuning> &tunings,
                       std::set<std::string> &failed) {
   for (const Tuning &tuning : tunings)
-    if (!tuning.failure.empty())
+    if (!tuning.failure.empty() && tuning.failure != kUnfinishedTrial)
       failed.insert(tuning.tile);
 }
 
@@ -108,7 +108,7 @@ static std::optional<TileConfig> chooseBest(const std::vector<Tuning> &tunings,
     return std::pair(tuning.device != device, tuning.value);
   };
   for (const Tuning &tuning : tunings)
-    if (!failed.count(tuning.tile) &&
+    if (tuning.failure.empty() && !failed.count(tuning.tile) &&
         (!best || getRank(tuning) < getRank(*best)))
       best = &tuning;
   if (!best)

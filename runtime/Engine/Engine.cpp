@@ -7,6 +7,7 @@
 #include "runtime/Db/KernelStore.h"
 #include "runtime/Engine/KernelTable.h"
 #include "runtime/Engine/RobustCompile.h"
+#include "runtime/Engine/TileChoice.h"
 
 #include <array>
 #include <bit>
@@ -50,11 +51,10 @@ private:
   ErrorOr<std::unique_ptr<LoadedKernelImpl>>
   compileAndStore(const Problem &problem, const GpuTarget &target,
                   const KernelKey &key);
-  ErrorOr<MadeKernel> compileTuned(const Problem &problem,
-                                   const GpuTarget &target);
-  ErrorOr<MadeKernel> compileChosen(const Problem &problem,
-                                    const GpuTarget &target);
-  ErrorOr<MadeKernel> compile(const Problem &problem, const GpuTarget &target);
+  ErrorOr<CompiledKernel> compileChosen(const Problem &problem,
+                                        const GpuTarget &target);
+  ErrorOr<CompiledKernel> compile(const Problem &problem,
+                                  const GpuTarget &target);
   ErrorOr<std::unique_ptr<LoadedKernelImpl>> load(Kernel kernel,
                                                   LoadedKernel::Origin origin);
 
@@ -90,14 +90,10 @@ std::string Engine::getDefaultCacheDirectory() {
   return "";
 }
 
-std::string Engine::getUserFile(const std::string &cacheDirectory) {
-  return cacheDirectory.empty() ? "" : cacheDirectory + "/kernels.db";
-}
-
 EngineImpl::EngineImpl(const GpuApi &gpu, EngineOptions options)
     : gpu(gpu), compiler(std::move(options.compiler)),
       claimLimit(options.claimLimit), takesOtherTiles(options.takesOtherTiles),
-      store(getUserFile(options.cacheDirectory), options.packages) {}
+      store(options.cacheDirectory, options.packages) {}
 
 //===----------------------------------------------------------------------===//
 // From a problem to a loaded kernel
@@ -174,7 +170,7 @@ EngineImpl::takeFromStore(const KernelKey &key) {
 ErrorOr<std::unique_ptr<LoadedKernelImpl>>
 EngineImpl::compileAndStore(const Problem &problem, const GpuTarget &target,
                             const KernelKey &key) {
-  ErrorOr<MadeKernel> made = compile(problem, target);
+  ErrorOr<CompiledKernel> made = compile(problem, target);
   if (!made)
     return made.getStatus().withContext(key.networkConfig);
   counters.compiled.fetch_add(1, std::memory_order_relaxed);
@@ -183,55 +179,43 @@ EngineImpl::compileAndStore(const Problem &problem, const GpuTarget &target,
       load(std::move(made->kernel), LoadedKernel::Origin::Compiled);
   if (!loaded)
     return loaded.getStatus().withContext(key.networkConfig);
-  // Nor what was made because the compiler failed: the next process, whose
-  // machine may have more memory or time, shall try again.
+  // Nor what was made because the compiler failed: the next process has a
+  // better choice.
   if (made->detour.isOk())
     store.store(key, (*loaded)->getKernel());
   return loaded;
 }
 
-/// With the tile that tuning found. It may be refused: by another revision, or
-/// because it is a neighbour's.
-ErrorOr<MadeKernel> EngineImpl::compileTuned(const Problem &problem,
-                                             const GpuTarget &target) {
-  const ErrorOr<uint32_t> computeUnits = gpu.getComputeUnits();
-  const ErrorOr<std::string> device = gpu.getDeviceName();
-  if (!computeUnits || !device)
-    return computeUnits ? device.getStatus() : computeUnits.getStatus();
-  const Objective objective =
-      gpu.takeIssueCycles ? Objective::IssueCycles : Objective::MeasuredTime;
-  std::optional<TunedTile> tuned = store.findTile(
-      {problem.toNetworkConfig(), std::string(target.name), *computeUnits},
-      objective, *device);
-  if (!tuned)
-    return notFound("there is no tuning");
-  ErrorOr<Kernel> kernel = compiler->compile(problem, tuned->tile, target);
-  if (kernel)
-    return MadeKernel{std::move(*kernel), Status::ok()};
-  logMessage(LogLevel::Info,
-             "the tuned tile " + tuned->tile.toText() +
-                 " is not used: " + kernel.getStatus().getMessage());
-  return kernel.getStatus();
-}
-
-/// With the tile that the compiler's model chooses.
-ErrorOr<MadeKernel> EngineImpl::compileChosen(const Problem &problem,
-                                              const GpuTarget &target) {
-  ErrorOr<TileConfig> tile = compiler->chooseTile(problem, target);
+/// With the tile that tuning has found, else with the compiler's choice.
+ErrorOr<CompiledKernel> EngineImpl::compileChosen(const Problem &problem,
+                                                  const GpuTarget &target) {
+  TileChoice choice(gpu, store, *compiler, problem, target);
+  if (const std::optional<TileConfig> tuned = choice.findTuned()) {
+    ErrorOr<Kernel> kernel = compiler->compile(problem, *tuned, target);
+    if (kernel)
+      return CompiledKernel{std::move(*kernel), {}};
+    // A tuning outlives the revision that it was made with.
+    logMessage(LogLevel::Info,
+               "the tuned tile of " + problem.toNetworkConfig() +
+                   " is not used: " + kernel.getStatus().getMessage());
+  }
+  const ErrorOr<TileConfig> tile = choice.choose();
   if (!tile)
     return tile.getStatus();
-  return compileRobustly(*compiler, problem, *tile, target, takesOtherTiles);
+  ErrorOr<CompiledKernel> made =
+      compileRobustly(*compiler, problem, *tile, target, takesOtherTiles);
+  if (made && isOwnFault(made->detour))
+    choice.quarantine(*tile, made->detour);
+  return made;
 }
 
-ErrorOr<MadeKernel> EngineImpl::compile(const Problem &problem,
-                                        const GpuTarget &target) {
+ErrorOr<CompiledKernel> EngineImpl::compile(const Problem &problem,
+                                            const GpuTarget &target) {
   if (!compiler)
     return notSupported("no kernel is stored, and there is no compiler");
   using Clock = std::chrono::steady_clock;
   Clock::time_point start = Clock::now();
-  ErrorOr<MadeKernel> made = compileTuned(problem, target);
-  if (!made)
-    made = compileChosen(problem, target);
+  ErrorOr<CompiledKernel> made = compileChosen(problem, target);
   if (made && isLogged(LogLevel::Info)) {
     std::chrono::duration<double, std::milli> timeMs = Clock::now() - start;
     logMessage(LogLevel::Info, "compiled " + problem.toNetworkConfig() +
