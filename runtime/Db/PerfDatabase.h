@@ -76,9 +76,9 @@ public:
   /// Deletes all rows of `key`.
   void remove(const TuningKey &key);
 
-  /// What the file has rows of, each once: the neighbours of a problem that it
-  /// has none of.
-  std::vector<TuningKey> getKeys();
+  /// The other keys of the same chip whose problems differ from that of `key`
+  /// in the batch at most; each once.
+  std::vector<TuningKey> getNeighbours(const TuningKey &key);
 
 private:
   const std::shared_ptr<DatabaseFile> file;
