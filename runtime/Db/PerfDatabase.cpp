@@ -79,6 +79,16 @@ void PerfDatabase::remove(const TuningKey &key) {
   });
 }
 
+std::vector<TuningKey> PerfDatabase::getKeys() {
+  std::vector<TuningKey> keys;
+  (void)file->run("list tunings", [&](SqliteDatabase &database) {
+    keys.clear();
+    return visitTuningKeys(database, "*", "*",
+                           [&](const TuningKey &key) { keys.push_back(key); });
+  });
+  return keys;
+}
+
 /// A pattern of GLOB that the problem matches with any batch; empty if the text
 /// is no problem.
 static std::string getPatternOfAnyBatch(const std::string &networkConfig) {

@@ -76,6 +76,9 @@ public:
   /// Deletes all rows of `key`.
   void remove(const TuningKey &key);
 
+  /// What the file has rows of, each once.
+  std::vector<TuningKey> getKeys();
+
   /// The other keys of the same chip whose problems differ from that of `key`
   /// in the batch at most; each once.
   std::vector<TuningKey> getNeighbours(const TuningKey &key);
