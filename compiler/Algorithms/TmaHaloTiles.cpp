@@ -84,9 +84,10 @@ std::vector<TmaShape> tessera::getTmaHaloShapes(const ConvProblem &problem,
   constexpr int kWide = 128, kNarrow = 64, kUnit = 16;
   for (TmaShape shape : kShapes) {
     add(shape);
-    if (shape.n != kWide)
-      continue;
     // Fewer columns than a wide tile has, if they are a whole number of tiles.
+    // The filter of backward data comes in blocks of 64.
+    if (shape.n != kWide || problem.direction != Direction::Forward)
+      continue;
     for (shape.n -= kUnit; shape.n > kNarrow; shape.n -= kUnit)
       if (halo.columns % shape.n == 0)
         add(shape);
