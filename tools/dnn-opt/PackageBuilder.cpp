@@ -5,7 +5,7 @@
 #include "runtime/Db/KernelDatabase.h"
 #include "runtime/Db/KernelRow.h"
 #include "runtime/Db/PackageWriter.h"
-#include "runtime/Db/TuningRow.h"
+#include "runtime/Db/PerfDatabase.h"
 
 #include <algorithm>
 #include <atomic>
@@ -13,7 +13,6 @@
 #include <map>
 #include <mutex>
 #include <thread>
-#include <tuple>
 
 using namespace tessera;
 namespace fs = std::filesystem;
@@ -30,13 +29,16 @@ public:
     TunedTiles tiles;
     if (path.empty())
       return tiles;
-    DatabaseFile file(fs::absolute(path).string(), DatabaseFile::Use::Named);
-    Status status = file.run("read tunings", [&](SqliteDatabase &database) {
-      return visitTuningRows(database,
-                             [&](const TuningRow &row) { tiles.add(row); });
-    });
-    if (!status.isOk())
+    auto file = std::make_shared<DatabaseFile>(fs::absolute(path).string(),
+                                               DatabaseFile::Use::Named);
+    if (Status status = file->getFailure(); !status.isOk())
       return status.withContext("cannot read tiles");
+    PerfDatabase database(file);
+    // Of several sizes of a chip the largest: its tiles are the common ones.
+    std::vector<TuningKey> keys = database.getKeys();
+    std::ranges::sort(keys, {}, &TuningKey::computeUnits);
+    for (const TuningKey &key : keys)
+      tiles.add(key, database);
     return tiles;
   }
 
@@ -46,31 +48,24 @@ public:
         best.find({problem.toNetworkConfig(), std::string(target.name)});
     if (found == best.end())
       return std::nullopt;
-    ErrorOr<TileConfig> tile = parseTileConfig(found->second.tuning.tile);
+    ErrorOr<TileConfig> tile = parseTileConfig(found->second);
     return tile ? std::optional(*tile) : std::nullopt;
   }
 
 private:
-  /// A time counts more than an estimate, and of several sizes of a chip the
-  /// largest is the common one.
-  static bool isBetter(const TuningRow &row, const TuningRow &than) {
-    auto rank = [](const TuningRow &row) {
-      return std::tuple(row.tuning.objective == Objective::MeasuredTime,
-                        row.key.computeUnits, -row.tuning.value);
-    };
-    return rank(row) > rank(than);
-  }
-
-  void add(const TuningRow &row) {
-    if (!row.isSound || !row.tuning.failure.empty())
+  /// A time counts more than an estimate.
+  void add(const TuningKey &key, PerfDatabase &database) {
+    for (Objective objective :
+         {Objective::MeasuredTime, Objective::IssueCycles}) {
+      std::vector<Tuning> tunings = database.find(key, objective);
+      if (tunings.empty() || !tunings.front().failure.empty())
+        continue;
+      best[{key.networkConfig, key.target}] = tunings.front().tile;
       return;
-    auto [place, isNew] =
-        best.try_emplace({row.key.networkConfig, row.key.target}, row);
-    if (!isNew && isBetter(row, place->second))
-      place->second = row;
+    }
   }
 
-  std::map<std::pair<std::string, std::string>, TuningRow> best;
+  std::map<std::pair<std::string, std::string>, std::string> best;
 };
 } // namespace
 
@@ -139,9 +134,7 @@ public:
         return unavailable("'" + part + "' has lost the kernel of " +
                            key.networkConfig + " for " + key.target);
       row->storedAt = 0;
-      if (Status status =
-              writeKernelRow((*writer)->getDatabase(), std::move(*row));
-          !status.isOk())
+      if (Status status = (*writer)->add(*row); !status.isOk())
         return status;
     }
     if (Status status = (*writer)->finish(); !status.isOk())
