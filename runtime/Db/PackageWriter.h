@@ -36,6 +36,9 @@ public:
   /// A row of another file, with its time and its format.
   Status add(const KernelRow &row);
 
+  /// For those who look at what they have added.
+  SqliteDatabase &getDatabase() { return *database; }
+
   /// Completes the file at its path. Nothing may be added afterwards.
   Status finish();
 

@@ -52,6 +52,11 @@ struct Tuning {
   std::string failure;
 };
 
+/// The failure of a tile while it is tried, and after a trial that its process
+/// did not survive. Once is no quarantine: users end processes, too.
+inline constexpr char kUnfinishedTrial[] =
+    "the process ended while it was being tried";
+
 class DatabaseFile;
 
 /// The tunings of one file. An optimisation like the kernels beside them: a
@@ -68,9 +73,15 @@ public:
   /// ones in quarantine. A row whose checksum is wrong is deleted.
   std::vector<Tuning> find(const TuningKey &key, Objective objective);
 
-  /// What the file has rows of, each once: the neighbours of a problem that it
-  /// has none of.
+  /// Deletes all rows of `key`.
+  void remove(const TuningKey &key);
+
+  /// What the file has rows of, each once.
   std::vector<TuningKey> getKeys();
+
+  /// The other keys of the same chip whose problems differ from that of `key`
+  /// in the batch at most; each once.
+  std::vector<TuningKey> getNeighbours(const TuningKey &key);
 
 private:
   const std::shared_ptr<DatabaseFile> file;

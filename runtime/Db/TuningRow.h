@@ -32,6 +32,17 @@ Status visitTuningRows(SqliteDatabase &database, const TuningKey &key,
 Status visitTuningRows(SqliteDatabase &database,
                        const std::function<void(const TuningRow &)> &visit);
 
+/// Visits each key once whose target and problem match the patterns of GLOB.
+Status visitTuningKeys(SqliteDatabase &database, const std::string &targets,
+                       const std::string &problems,
+                       const std::function<void(const TuningKey &)> &visit);
+
+/// The row that writing `tuning` would replace, if there is one and it is
+/// sound.
+ErrorOr<std::optional<Tuning>> readTuningRow(SqliteDatabase &database,
+                                             const TuningKey &key,
+                                             const Tuning &tuning);
+
 Status deleteTuningRow(SqliteDatabase &database, int64_t id);
 
 } // namespace tessera

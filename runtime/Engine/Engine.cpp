@@ -7,6 +7,7 @@
 #include "runtime/Db/KernelStore.h"
 #include "runtime/Engine/KernelTable.h"
 #include "runtime/Engine/RobustCompile.h"
+#include "runtime/Engine/TileChoice.h"
 
 #include <array>
 #include <bit>
@@ -35,6 +36,7 @@ public:
   prepareTile(const Problem &problem, const TileConfig &tile) override;
   Status adopt(const Problem &problem,
                std::unique_ptr<LoadedKernel> kernel) override;
+  Status forget(const Problem &problem) override;
   Status launch(const LoadedKernel &kernel, hipStream_t stream,
                 const LaunchArgs &args) override;
   KernelCompiler *getCompiler() const override { return compiler.get(); }
@@ -46,11 +48,15 @@ private:
   Status launchOne(const LoadedKernelImpl &loaded, size_t index,
                    hipStream_t stream, const LaunchArgs &args);
   ErrorOr<std::unique_ptr<LoadedKernelImpl>> make(const Problem &problem);
-  std::unique_ptr<LoadedKernelImpl> takeFromStore(const KernelKey &key);
+  std::unique_ptr<LoadedKernelImpl> takeFromStore(const KernelKey &key,
+                                                  bool &isRefused);
   ErrorOr<std::unique_ptr<LoadedKernelImpl>>
   compileAndStore(const Problem &problem, const GpuTarget &target,
                   const KernelKey &key);
-  ErrorOr<MadeKernel> compile(const Problem &problem, const GpuTarget &target);
+  ErrorOr<CompiledKernel> compileChosen(const Problem &problem,
+                                        const GpuTarget &target);
+  ErrorOr<CompiledKernel> compile(const Problem &problem,
+                                  const GpuTarget &target);
   ErrorOr<std::unique_ptr<LoadedKernelImpl>> load(Kernel kernel,
                                                   LoadedKernel::Origin origin);
 
@@ -86,10 +92,14 @@ std::string Engine::getDefaultCacheDirectory() {
   return "";
 }
 
+std::string Engine::getUserFile(const std::string &cacheDirectory) {
+  return cacheDirectory.empty() ? "" : cacheDirectory + "/kernels.db";
+}
+
 EngineImpl::EngineImpl(const GpuApi &gpu, EngineOptions options)
     : gpu(gpu), compiler(std::move(options.compiler)),
       claimLimit(options.claimLimit), takesOtherTiles(options.takesOtherTiles),
-      store(options.cacheDirectory, options.packages) {}
+      store(getUserFile(options.cacheDirectory), options.packages) {}
 
 //===----------------------------------------------------------------------===//
 // From a problem to a loaded kernel
@@ -128,30 +138,34 @@ EngineImpl::make(const Problem &problem) {
     return target.getStatus();
   KernelKey key = {problem.toNetworkConfig(), std::string((*target)->name),
                    compiler ? compiler->getRevision() : ""};
-  if (std::unique_ptr<LoadedKernelImpl> found = takeFromStore(key))
+  bool isRefused = false;
+  if (std::unique_ptr<LoadedKernelImpl> found = takeFromStore(key, isRefused))
     return found;
   if (!compiler)
     return compileAndStore(problem, **target, key);
   CompileClaim claim(store, key, claimLimit);
   // Somebody may have stored it since we looked.
-  if (std::unique_ptr<LoadedKernelImpl> found = takeFromStore(key)) {
-    if (claim.hasWaited())
-      counters.waited.fetch_add(1, std::memory_order_relaxed);
-    return found;
-  }
+  if (!isRefused || claim.hasWaited())
+    if (std::unique_ptr<LoadedKernelImpl> found =
+            takeFromStore(key, isRefused)) {
+      if (claim.hasWaited())
+        counters.waited.fetch_add(1, std::memory_order_relaxed);
+      return found;
+    }
   return compileAndStore(problem, **target, key);
 }
 
-/// Null if there is none, or if the device refuses it: then a new one, which
-/// replaces it, may do better.
+/// Null if there is none, or if the device refuses it: then `isRefused`, and a
+/// new one, which replaces it, may do better.
 std::unique_ptr<LoadedKernelImpl>
-EngineImpl::takeFromStore(const KernelKey &key) {
+EngineImpl::takeFromStore(const KernelKey &key, bool &isRefused) {
   std::optional<FoundKernel> found = store.find(key);
   if (!found)
     return nullptr;
   ErrorOr<std::unique_ptr<LoadedKernelImpl>> loaded =
       load(std::move(found->kernel), LoadedKernel::Origin::Database);
   if (!loaded) {
+    isRefused = true;
     logMessage(LogLevel::Warning,
                "a stored kernel cannot be loaded: " + key.networkConfig + ": " +
                    loaded.getStatus().getMessage());
@@ -166,7 +180,7 @@ EngineImpl::takeFromStore(const KernelKey &key) {
 ErrorOr<std::unique_ptr<LoadedKernelImpl>>
 EngineImpl::compileAndStore(const Problem &problem, const GpuTarget &target,
                             const KernelKey &key) {
-  ErrorOr<MadeKernel> made = compile(problem, target);
+  ErrorOr<CompiledKernel> made = compile(problem, target);
   if (!made)
     return made.getStatus().withContext(key.networkConfig);
   counters.compiled.fetch_add(1, std::memory_order_relaxed);
@@ -175,24 +189,43 @@ EngineImpl::compileAndStore(const Problem &problem, const GpuTarget &target,
       load(std::move(made->kernel), LoadedKernel::Origin::Compiled);
   if (!loaded)
     return loaded.getStatus().withContext(key.networkConfig);
-  // Nor what was made because the compiler failed: the next process, whose
-  // machine may have more memory or time, shall try again.
+  // Nor what was made because the compiler failed: the next process has a
+  // better choice.
   if (made->detour.isOk())
     store.store(key, (*loaded)->getKernel());
   return loaded;
 }
 
-ErrorOr<MadeKernel> EngineImpl::compile(const Problem &problem,
-                                        const GpuTarget &target) {
+/// With the tile that tuning has found, else with the compiler's choice.
+ErrorOr<CompiledKernel> EngineImpl::compileChosen(const Problem &problem,
+                                                  const GpuTarget &target) {
+  TileChoice choice(gpu, store, *compiler, problem, target);
+  if (const std::optional<TileConfig> tuned = choice.findTuned()) {
+    ErrorOr<Kernel> kernel = compiler->compile(problem, *tuned, target);
+    if (kernel)
+      return CompiledKernel{std::move(*kernel), {}};
+    // A tuning outlives the revision that it was made with.
+    logMessage(LogLevel::Info,
+               "the tuned tile of " + problem.toNetworkConfig() +
+                   " is not used: " + kernel.getStatus().getMessage());
+  }
+  const ErrorOr<TileConfig> tile = choice.choose();
+  if (!tile)
+    return tile.getStatus();
+  ErrorOr<CompiledKernel> made =
+      compileRobustly(*compiler, problem, *tile, target, takesOtherTiles);
+  if (made && isOwnFault(made->detour))
+    choice.quarantine(*tile, made->detour);
+  return made;
+}
+
+ErrorOr<CompiledKernel> EngineImpl::compile(const Problem &problem,
+                                            const GpuTarget &target) {
   if (!compiler)
     return notSupported("no kernel is stored, and there is no compiler");
   using Clock = std::chrono::steady_clock;
   Clock::time_point start = Clock::now();
-  ErrorOr<TileConfig> tile = compiler->chooseTile(problem, target);
-  if (!tile)
-    return tile.getStatus();
-  ErrorOr<MadeKernel> made =
-      compileRobustly(*compiler, problem, *tile, target, takesOtherTiles);
+  ErrorOr<CompiledKernel> made = compileChosen(problem, target);
   if (made && isLogged(LogLevel::Info)) {
     std::chrono::duration<double, std::milli> timeMs = Clock::now() - start;
     logMessage(LogLevel::Info, "compiled " + problem.toNetworkConfig() +
@@ -264,6 +297,20 @@ Status EngineImpl::adopt(const Problem &problem,
               kernel->getKernel());
   auto *loaded = static_cast<LoadedKernelImpl *>(kernel.release());
   kernels.replace(device, problem, std::unique_ptr<LoadedKernelImpl>(loaded));
+  return Status::ok();
+}
+
+Status EngineImpl::forget(const Problem &problem) {
+  ErrorOr<const GpuTarget *> target = gpu.getTarget();
+  if (!target)
+    return target.getStatus();
+  ErrorOr<uint32_t> units = gpu.getComputeUnits();
+  if (!units)
+    return units.getStatus();
+  const std::string config = problem.toNetworkConfig();
+  const std::string name((*target)->name);
+  store.forget({config, name, compiler ? compiler->getRevision() : ""},
+               {config, name, *units});
   return Status::ok();
 }
 

@@ -90,6 +90,9 @@ public:
   /// MIOPEN_DISABLE_CACHE empties it.
   static std::string getDefaultCacheDirectory();
 
+  /// The user's file in this directory; empty if the directory is.
+  static std::string getUserFile(const std::string &cacheDirectory);
+
   /// The kernel for `problem` on the current device: from memory, from a
   /// file, or compiled. A hit in memory takes one hash and one lookup.
   virtual ErrorOr<const LoadedKernel *> prepare(const Problem &problem) = 0;
@@ -104,6 +107,11 @@ public:
   /// because somebody may be about to launch it.
   virtual Status adopt(const Problem &problem,
                        std::unique_ptr<LoadedKernel> kernel) = 0;
+
+  /// Deletes what tuning has found for `problem` on the current device, and the
+  /// kernels that this compiler made of it, from the user's file. What is
+  /// loaded stays.
+  virtual Status forget(const Problem &problem) = 0;
 
   /// Puts the kernel's launches on `stream`; does not wait.
   virtual Status launch(const LoadedKernel &kernel, hipStream_t stream,
