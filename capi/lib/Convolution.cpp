@@ -356,4 +356,20 @@ miopenGetConvolutionFindMode(const miopenConvolutionDescriptor_t convDesc,
   });
 }
 
+miopenStatus_t
+miopenHiddenSetConvolutionFindMode(miopenConvolutionDescriptor_t convDesc,
+                                   int findMode) {
+  return miopenSetConvolutionFindMode(
+      convDesc, static_cast<miopenConvolutionFindMode_t>(findMode));
+}
+
+miopenStatus_t
+miopenHiddenGetConvolutionFindMode(miopenConvolutionDescriptor_t convDesc,
+                                   int *findMode) {
+  return guard(__func__, REQUIRED(convDesc, findMode), [&]() -> ApiResult {
+    *findMode = convDesc->findMode;
+    return Status::ok();
+  });
+}
+
 } // extern "C"

@@ -103,11 +103,22 @@ static MathType getMathType(const miopenConvolutionDescriptor &conv) {
   return isAllowed ? MathType::Tf32 : MathType::Exact;
 }
 
+static Status checkCasts(const ConvolutionOperands &operands) {
+  for (const miopenTensorDescriptor *tensor :
+       {&operands.x, &operands.w, &operands.y})
+    if (tensor->castType.value_or(tensor->dataType) != tensor->dataType)
+      return notSupported("casts to " + getTypeName(*tensor->castType) +
+                          " are not implemented");
+  return Status::ok();
+}
+
 static Status setTypes(Direction direction, const ConvolutionOperands &operands,
                        ConvProblem &problem) {
   const ErrorOr<DataType> type = getKernelType(operands.x.dataType);
   if (!type)
     return type.getStatus();
+  if (Status status = checkCasts(operands); !status.isOk())
+    return status;
   problem.dataType = *type;
   if (*type == DataType::F32)
     problem.mathType = getMathType(operands.conv);

@@ -1,16 +1,17 @@
 //===- DefaultCompiler.cpp - The compiler that the library is shipped with ===//
 //
-// In a file of its own because it alone needs LLVM: the unit tests link all
-// the rest and bring a compiler of theirs.
+// In a file of its own because it alone knows of which build the compiler has
+// to be: the unit tests link all the rest and bring a compiler of theirs.
 //
 //===----------------------------------------------------------------------===//
 
 #include "capi/lib/Library.h"
 
-#include "compiler/Driver/JitCompiler.h"
+#include "compiler/Driver/Revision.h"
+#include "runtime/Worker/WorkerCompiler.h"
 
 using namespace tessera;
 
 std::shared_ptr<KernelCompiler> capi::makeCompiler() {
-  return createJitCompiler();
+  return createCompiler(getCompilerRevision());
 }

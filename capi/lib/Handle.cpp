@@ -145,4 +145,24 @@ miopenStatus_t miopenEnableProfiling(miopenHandle_t handle, bool enable) {
   });
 }
 
+miopenStatus_t miopenSetTuningPolicy(miopenHandle_t handle,
+                                     miopenTuningPolicy_t newValue) {
+  return guard(__func__, REQUIRED(handle), [&]() -> ApiResult {
+    if (newValue < miopenTuningPolicyNone ||
+        newValue > miopenTuningPolicyDbClean)
+      return invalidArgument("tuning policy " + std::to_string(newValue) +
+                             " is unknown");
+    handle->tuningPolicy = newValue;
+    return Status::ok();
+  });
+}
+
+miopenStatus_t miopenGetTuningPolicy(miopenHandle_t handle,
+                                     miopenTuningPolicy_t *value) {
+  return guard(__func__, REQUIRED(handle, value), [&]() -> ApiResult {
+    *value = handle->tuningPolicy;
+    return Status::ok();
+  });
+}
+
 } // extern "C"

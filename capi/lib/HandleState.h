@@ -18,6 +18,8 @@ struct miopenHandle {
   hipStream_t stream = nullptr;
   bool profiling = false;
   float kernelTimeMs = 0;
+  /// As the client set it.
+  miopenTuningPolicy_t tuningPolicy = miopenTuningPolicyNone;
   /// Recorded by the client, called by nobody yet.
   miopenAllocatorFunction allocator = nullptr;
   miopenDeallocatorFunction deallocator = nullptr;

@@ -3,6 +3,7 @@
 #include "capi/lib/Library.h"
 
 #include "runtime/Base/Env.h"
+#include "runtime/Db/Packages.h"
 
 #include <mutex>
 
@@ -17,9 +18,13 @@ static ErrorOr<std::unique_ptr<Engine>> makeEngine() {
     return gpu.getStatus();
   EngineOptions options;
   options.compiler = capi::makeCompiler();
-  // What is made with a tile that somebody names is not for other processes.
-  if (!getEnvText("TESSERA_TILE"))
+  // What is made with a tile that somebody names is not for other processes,
+  // and made with that tile or not at all.
+  if (!getEnvText("TESSERA_TILE")) {
     options.cacheDirectory = Engine::getDefaultCacheDirectory();
+    options.packages = findPackages();
+    options.takesOtherTiles = true;
+  }
   return Engine::create(**gpu, std::move(options));
 }
 

@@ -14,14 +14,11 @@
 using namespace tessera;
 using namespace tessera::capi;
 
-/// Bytes of an element; 0 for a value that is no data type. Takes an int
-/// because the float8 enumerators are declared for some clients only.
-static int64_t getElementBytes(int dataType) {
-  constexpr int kFloat8 = 7, kBFloat8 = 8;
+int64_t capi::getElementBytes(int dataType) {
   switch (dataType) {
   case miopenInt8:
-  case kFloat8:
-  case kBFloat8:
+  case miopenFloat8_fnuz:
+  case miopenBFloat8_fnuz:
     return 1;
   case miopenHalf:
   case miopenBFloat16:
@@ -85,7 +82,7 @@ static Status checkAtLeastOne(std::span<const int64_t> numbers,
   return Status::ok();
 }
 
-static Status checkDataType(miopenDataType_t dataType) {
+Status capi::checkDataType(miopenDataType_t dataType) {
   if (getElementBytes(dataType) == 0)
     return invalidArgument("data type " + std::to_string(dataType) +
                            " is unknown");
@@ -108,6 +105,7 @@ static Status setTensor(miopenTensorDescriptor &desc, miopenDataType_t dataType,
       !bytes)
     return bytes.getStatus();
   desc.dataType = dataType;
+  desc.castType.reset();
   desc.lengths = std::move(lengths);
   desc.strides = std::move(*strides);
   return Status::ok();
@@ -297,6 +295,24 @@ miopenStatus_t miopenGetTensorDescriptor(miopenTensorDescriptor_t tensorDesc,
     if (Status status = copyToInts(tensorDesc->lengths, dimsA); !status.isOk())
       return status;
     return copyToInts(tensorDesc->strides, stridesA);
+  });
+}
+
+miopenStatus_t miopenSetTensorCastType(miopenTensorDescriptor_t tensorDesc,
+                                       miopenDataType_t cast_type) {
+  return guard(__func__, REQUIRED(tensorDesc), [&]() -> ApiResult {
+    if (Status status = checkDataType(cast_type); !status.isOk())
+      return status;
+    tensorDesc->castType = cast_type;
+    return Status::ok();
+  });
+}
+
+miopenStatus_t miopenGetTensorCastType(miopenTensorDescriptor_t tensorDesc,
+                                       miopenDataType_t *cast_type) {
+  return guard(__func__, REQUIRED(tensorDesc, cast_type), [&]() -> ApiResult {
+    *cast_type = tensorDesc->castType.value_or(tensorDesc->dataType);
+    return Status::ok();
   });
 }
 

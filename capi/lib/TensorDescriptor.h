@@ -3,9 +3,12 @@
 #ifndef TESSERA_CAPI_LIB_TENSORDESCRIPTOR_H
 #define TESSERA_CAPI_LIB_TENSORDESCRIPTOR_H
 
+#include "runtime/Base/Status.h"
+
 #include <miopen/tensor.h>
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 /// Element type, lengths and strides; empty until it is set. Owned by the
@@ -17,8 +20,20 @@ struct miopenTensorDescriptor {
   std::vector<int64_t> lengths;
   /// In elements, each at least 1; as many as there are lengths.
   std::vector<int64_t> strides;
+  /// What elements are converted to where they are multiplied, if set.
+  std::optional<miopenDataType_t> castType;
 
   int getRank() const { return static_cast<int>(lengths.size()); }
 };
+
+namespace tessera::capi {
+
+/// Bytes of an element; 0 for a value that is no data type.
+int64_t getElementBytes(int dataType);
+
+/// InvalidArgument for a value that is no data type.
+Status checkDataType(miopenDataType_t dataType);
+
+} // namespace tessera::capi
 
 #endif // TESSERA_CAPI_LIB_TENSORDESCRIPTOR_H

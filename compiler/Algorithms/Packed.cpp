@@ -222,9 +222,13 @@ std::vector<Candidate> Packed::getCandidates(const Problem &problem,
   if (!g.isWeights() && (epilogue.bias || epilogue.residual || epilogue.beta))
     return candidates;
   const double packing = estimatePacking(g, target);
-  for (Candidate &candidate : getTmaCandidates(getProduct(conv, g), target))
+  for (Candidate &candidate : getTmaCandidates(getProduct(conv, g), target)) {
+    ErrorOr<GemmTile> tile = parseGemmTile(candidate.tile);
+    if (tile && tile->halo > 0 && !g.hasPositions())
+      continue;
     candidates.push_back(
         {rename(candidate.tile, kName), candidate.cost + packing});
+  }
   return candidates;
 }
 
@@ -275,12 +279,17 @@ LogicalResult Packed::build(Operation *primitive, const TileConfig &config,
     return conv.emitOpError() << "has tile '" << config.toText()
                               << "', but only backward weights by tma is split "
                                  "into parts, and never added by atomics";
+  if (tile->halo > 0 && (g.isWeights() || !g.hasPositions()))
+    return conv.emitOpError() << "has tile '" << config.toText()
+                              << "', but only packed images are positions that "
+                                 "taps can share";
   const PackedTensors tensors = addTensors(conv, g, tile->parts);
   buildPacking(conv, g, tensors);
   OpBuilder b(conv);
   const int64_t persistent = tile->isTma ? target.computeUnits : 0;
   if (!g.isWeights()) {
-    buildGemmTiles(conv, *tile, viewPackedData(b, conv, g, tensors),
+    buildGemmTiles(conv, *tile,
+                   viewPackedData(b, conv, g, tensors, tile->halo > 0),
                    persistent);
     return success();
   }

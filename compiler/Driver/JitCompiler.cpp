@@ -3,17 +3,13 @@
 #include "compiler/Driver/JitCompiler.h"
 #include "compiler/Algorithms/Algorithm.h"
 #include "compiler/Algorithms/ChooseTile.h"
+#include "compiler/Driver/Revision.h"
 #include "compiler/Pipeline/Pipeline.h"
 #include "runtime/Base/Env.h"
 
 #include <algorithm>
 
 using namespace tessera;
-
-/// Made by the build from the sources of the compiler.
-static constexpr char kRevision[] =
-#include "Revision.inc"
-    ;
 
 /// The kernel takes what the launch says, without gaps: tensor maps, then eight
 /// bytes each; and nothing hidden that such a launch would leave unset.
@@ -69,7 +65,7 @@ static Status readResources(Kernel &kernel,
 namespace {
 class JitCompiler : public KernelCompiler {
 public:
-  std::string getRevision() const override { return kRevision; }
+  std::string getRevision() const override { return getCompilerRevision(); }
 
   /// TESSERA_TILE overrules the model where its algorithm covers the problem;
   /// whether the tile fits is for compile() to say.
@@ -84,6 +80,19 @@ public:
         return tile;
     }
     return tessera::chooseTile(problem, target);
+  }
+
+  ErrorOr<std::vector<RankedTile>> rankTiles(const Problem &problem,
+                                             const GpuTarget &target,
+                                             size_t limit) const override {
+    ErrorOr<std::vector<Candidate>> all = tessera::rankTiles(problem, target);
+    if (!all)
+      return all.getStatus();
+    std::vector<RankedTile> ranked;
+    for (Candidate &candidate :
+         std::span(*all).first(std::min(limit, all->size())))
+      ranked.push_back({std::move(candidate.tile), candidate.cost});
+    return ranked;
   }
 
   ErrorOr<Kernel> compile(const Problem &problem, const TileConfig &tile,

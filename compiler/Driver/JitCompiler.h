@@ -1,7 +1,7 @@
 //===- JitCompiler.h - The compiler as others see it -----------*- C++ -*-===//
 //
-// The only header of compiler/ that other rooms include. It names no LLVM or
-// MLIR type, so that its users need none of their headers.
+// With Revision.h the only header of compiler/ that other rooms include. It
+// names no LLVM or MLIR type, so that its users need none of their headers.
 //
 //===----------------------------------------------------------------------===//
 

@@ -29,9 +29,7 @@ def ForEachPointOp : Dnn_Op<"for_each_point", [SingleBlock, NoTerminator]> {
 
     Threads of a workgroup may share memory: a `memref.alloca` in workgroup
     space, `vector.load` and `vector.store` of it, and `gpu.barrier` between
-    them, which all threads must reach, as often: in loops of constant bounds.
-    Warps may multiply by `nvgpu.mma.sync` on chips that have it. The attribute
-    `dnn.resident` is a hint: workgroups that should share a compute unit.
+    them, which all threads must reach.
 
     A kernel function holds one such op, after any ops that all points share,
     and a return. Its arguments are memrefs and f32 or f64 scalars; the string

@@ -1,7 +1,10 @@
 //===- TestData.cpp - Numbers to feed a kernel with -----------------------===//
 
 #include "dialect/Reference/TestData.h"
+#include "dialect/Reference/Parallel.h"
 #include "dialect/Reference/Random.h"
+
+#include <algorithm>
 
 using namespace tessera::reference;
 
@@ -21,10 +24,14 @@ static double getValue(ElementType type, DataKind kind, uint64_t bits) {
 
 std::vector<char> tessera::reference::makeData(ElementType type, int64_t count,
                                                DataKind kind, uint64_t seed) {
+  constexpr int64_t kChunk = 1 << 16;
   std::vector<char> data(count * getByteSize(type));
-  for (int64_t i = 0; i < count; ++i)
-    storeElement(type, data.data(), i,
-                 getValue(type, kind, getRandomBits(seed, i)));
+  parallelFor((count + kChunk - 1) / kChunk, [&](int64_t chunk) {
+    const int64_t end = std::min(count, (chunk + 1) * kChunk);
+    for (int64_t i = chunk * kChunk; i < end; ++i)
+      storeElement(type, data.data(), i,
+                   getValue(type, kind, getRandomBits(seed, i)));
+  });
   return data;
 }
 

@@ -1,65 +1,48 @@
 //===- KernelDatabase.h - Kernels that outlive the process -----*- C++ -*-===//
-//
-// An optimisation and never a reason to fail: whatever happens to the file, the
-// answer is at worst "not found", and a damaged file is put aside and begun
-// anew. The user hears of it once, as a warning.
-//
-//===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_RUNTIME_DB_KERNELDATABASE_H
 #define TESSERA_RUNTIME_DB_KERNELDATABASE_H
 
 #include "runtime/Base/Kernel.h"
-#include "runtime/Db/Sqlite.h"
+#include "runtime/Db/DatabaseFile.h"
+#include "runtime/Db/KernelKey.h"
 
-#include <functional>
-#include <mutex>
+#include <atomic>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace tessera {
 
-/// What a stored kernel was made for, and by which compiler.
-struct KernelKey {
-  std::string networkConfig;
-  std::string target; ///< GpuTarget::name.
-  /// Empty, when finding: of any compiler.
-  std::string revision;
-};
-
-/// The file kernels.db of one cache directory. Owns the connection; every
-/// method may be called from several threads, and other processes may use the
-/// same file.
+/// The kernels of one file. An optimisation: a file that cannot be used finds
+/// nothing. Several threads may use it.
 class KernelDatabase {
 public:
-  /// Creates directory and file as needed.
-  explicit KernelDatabase(std::string directory);
-  ~KernelDatabase();
+  explicit KernelDatabase(std::shared_ptr<DatabaseFile> file);
 
   /// The kernel stored last for `key`, whatever its tile. A row whose checksum
-  /// is wrong is deleted, and the search goes on.
+  /// is wrong is never the answer; it is deleted, if the file may be written.
   std::optional<Kernel> find(const KernelKey &key);
 
   /// Adds the kernel, or replaces the one with the same key and tile.
   void store(const KernelKey &key, const Kernel &kernel);
 
+  /// Deletes the kernels that find(key) may give.
+  void remove(const KernelKey &key);
+
+  /// Why find(key) gives nothing, in one sentence, or that it gives something.
+  std::string explain(const KernelKey &key);
+
   /// False if the file cannot be used; then nothing is found or stored.
-  bool isOpen();
+  bool isOpen() { return file->isOpen(); }
+  const std::string &getPath() const { return file->getPath(); }
 
 private:
-  Status tryOpen();
-  Status replaceDamagedFile();
-  void close(const std::string &why);
-  void run(const char *what,
-           const std::function<Status(SqliteDatabase &)> &work);
+  void deleteRows(const KernelKey &key, const std::vector<int64_t> &ids);
 
-  const std::string directory;
-  const std::string path;
-  std::mutex mutex; ///< Guards what follows.
-  std::optional<SqliteDatabase> database;
-  /// Tells whether the file at `path` is still the one that we opened.
-  uint64_t inode = 0;
-  bool hasWarned = false;
+  const std::shared_ptr<DatabaseFile> file;
+  std::atomic<bool> hasWarned = false; ///< Of wrong rows in a package.
 };
 
 } // namespace tessera

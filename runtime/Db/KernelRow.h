@@ -3,17 +3,63 @@
 #ifndef TESSERA_RUNTIME_DB_KERNELROW_H
 #define TESSERA_RUNTIME_DB_KERNELROW_H
 
-#include "runtime/Db/KernelDatabase.h"
+#include "runtime/Base/Kernel.h"
+#include "runtime/Db/KernelKey.h"
+#include "runtime/Db/Sqlite.h"
+
+#include <functional>
+#include <optional>
+#include <vector>
 
 namespace tessera {
 
-/// Inserts or replaces the row of (key, kernel.tile).
+/// A row of the table kernels with its code object. Of a format that is not
+/// ours, `kernel` has no launches; their text is all we know.
+struct KernelRow {
+  int64_t id = 0;
+  KernelKey key;
+  Kernel kernel;
+  int64_t format = kKernelFormat;
+  std::string launches;
+  int64_t codeObject = 0; ///< Its hash.
+  int64_t storedAt = 0;   ///< Seconds since 1970.
+  /// Why the row is not to be believed; empty if it is sound.
+  std::string fault;
+};
+
+/// Whether a lookup of `key` may take the row.
+bool isAnswer(const KernelRow &row, const KernelKey &key);
+
+enum class Visit { Continue, Stop };
+using KernelVisitor = std::function<Visit(KernelRow &)>;
+
+/// Visits all rows, the one stored last at the end.
+Status visitKernelRows(SqliteDatabase &database, const KernelVisitor &visit);
+
+/// Visits the rows of one problem, the one stored last first.
+Status visitKernelRows(SqliteDatabase &database,
+                       const std::string &networkConfig,
+                       const KernelVisitor &visit);
+
+/// The sound row of `key` that was stored last; NotFound if there is none.
+/// Adds the ids of rows that were no answer though they should be.
+ErrorOr<Kernel> readKernelRow(SqliteDatabase &database, const KernelKey &key,
+                              std::vector<int64_t> &wrongRows);
+
+/// Writes the row as it is but for its id, hash and checksum, in place of one
+/// with the same key and tile. To be called in a transaction.
+Status writeKernelRow(SqliteDatabase &database, KernelRow row);
+
+/// The same, of a kernel that is stored now.
 Status writeKernelRow(SqliteDatabase &database, const KernelKey &key,
                       const Kernel &kernel);
 
-/// The row of `key` with the largest rowid; NotFound if there is none. A row
-/// whose checksum is wrong is deleted, and the next one tried.
-ErrorOr<Kernel> readKernelRow(SqliteDatabase &database, const KernelKey &key);
+/// When the row with the same key and tile was stored; nothing if there is
+/// none.
+ErrorOr<std::optional<int64_t>> readStoredAt(SqliteDatabase &database,
+                                             const KernelRow &row);
+
+Status deleteKernelRow(SqliteDatabase &database, int64_t id);
 
 } // namespace tessera
 

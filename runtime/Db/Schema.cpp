@@ -7,22 +7,12 @@ using namespace tessera;
 /// Marks our files in SQLite's header: "Tess". Set by the first script.
 static constexpr int64_t kApplicationId = 0x54657373;
 
-static ErrorOr<int64_t> getPragma(SqliteDatabase &database, const char *sql) {
-  ErrorOr<SqliteStatement> query = database.prepare(sql);
-  if (!query)
-    return query.getStatus();
-  ErrorOr<bool> hasRow = query->step();
-  if (!hasRow)
-    return hasRow.getStatus();
-  return query->getInt(0);
-}
-
 /// Scripts that the file has run.
 static ErrorOr<int64_t> getVersion(SqliteDatabase &database) {
-  ErrorOr<int64_t> version = getPragma(database, "PRAGMA user_version");
+  ErrorOr<int64_t> version = database.queryInt("PRAGMA user_version");
   if (!version || *version == 0)
     return version;
-  ErrorOr<int64_t> id = getPragma(database, "PRAGMA application_id");
+  ErrorOr<int64_t> id = database.queryInt("PRAGMA application_id");
   if (!id)
     return id;
   if (*id != kApplicationId || *version < 0)
@@ -44,21 +34,35 @@ static Status runMissingMigrations(SqliteDatabase &database) {
                           std::to_string(migrations.size()));
 }
 
+static Status refuseVersion(int64_t version) {
+  return notSupported("the file has schema version " + std::to_string(version) +
+                      ", but this library reads version " +
+                      std::to_string(getMigrations().size()));
+}
+
+Status tessera::checkSchema(SqliteDatabase &database) {
+  ErrorOr<int64_t> id = database.queryInt("PRAGMA application_id");
+  if (!id)
+    return id.getStatus();
+  if (*id != kApplicationId)
+    return notFound("the file is a database of another program");
+  ErrorOr<int64_t> version = getVersion(database);
+  if (!version)
+    return version.getStatus();
+  if (*version != static_cast<int64_t>(getMigrations().size()))
+    return refuseVersion(*version);
+  return Status::ok();
+}
+
 Status tessera::migrate(SqliteDatabase &database) {
   ErrorOr<int64_t> version = getVersion(database);
   if (!version)
     return version.getStatus();
   int64_t newest = static_cast<int64_t>(getMigrations().size());
   if (*version > newest)
-    return notSupported(
-        "the file has schema version " + std::to_string(*version) +
-        ", but this library knows only up to " + std::to_string(newest));
+    return refuseVersion(*version);
   if (*version == newest)
     return Status::ok();
-  // Immediate: wait here for another process that migrates.
-  if (Status status = database.execute("BEGIN IMMEDIATE"); !status.isOk())
-    return status;
-  Status status = runMissingMigrations(database);
-  Status end = database.execute(status.isOk() ? "COMMIT" : "ROLLBACK");
-  return status.isOk() ? end : status;
+  // Immediate: waits here for another process that migrates.
+  return database.transact([&] { return runMissingMigrations(database); });
 }

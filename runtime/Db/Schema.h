@@ -16,6 +16,11 @@ std::span<const std::string_view> getMigrations();
 /// left as it is; Internal for a file that we cannot have written.
 Status migrate(SqliteDatabase &database);
 
+/// Whether the file has the newest version, for files that may not be changed;
+/// the same failures, NotSupported for an old version too, and NotFound for a
+/// database of another program.
+Status checkSchema(SqliteDatabase &database);
+
 } // namespace tessera
 
 #endif // TESSERA_RUNTIME_DB_SCHEMA_H

@@ -16,6 +16,9 @@ struct SqliteDatabase::Connection {
 
   /// Ok, or what SQLite says about its last call.
   Status check(int result) {
+    // A file that ends too early. Other failures of reading are the disk's.
+    if (sqlite3_extended_errcode(handle) == SQLITE_IOERR_SHORT_READ)
+      damaged = true;
     switch (result & 0xff) { // Without the extended code.
     case SQLITE_OK:
     case SQLITE_ROW:
@@ -53,12 +56,39 @@ SqliteDatabase::SqliteDatabase(SqliteDatabase &&) noexcept = default;
 SqliteDatabase &SqliteDatabase::operator=(SqliteDatabase &&) noexcept = default;
 SqliteDatabase::~SqliteDatabase() = default;
 
-ErrorOr<SqliteDatabase> SqliteDatabase::open(const std::string &path) {
+static int getFlags(SqliteAccess access) {
+  switch (access) {
+  case SqliteAccess::Create:
+    return SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+  case SqliteAccess::Write:
+    return SQLITE_OPEN_READWRITE;
+  case SqliteAccess::Immutable:
+    return SQLITE_OPEN_READONLY | SQLITE_OPEN_URI;
+  }
+  __builtin_unreachable();
+}
+
+/// "file:/a%20b?immutable=1": the only way to say it.
+static std::string getImmutableUri(const std::string &path) {
+  std::string uri = "file:";
+  for (char c : path) {
+    if (c != '%' && c != '?' && c != '#') {
+      uri += c;
+      continue;
+    }
+    constexpr char digits[] = "0123456789ABCDEF";
+    uri += {'%', digits[c >> 4], digits[c & 15]};
+  }
+  return uri + "?immutable=1";
+}
+
+ErrorOr<SqliteDatabase> SqliteDatabase::open(const std::string &path,
+                                             SqliteAccess access) {
   auto connection = std::make_unique<Connection>();
-  int result = sqlite3_open_v2(path.c_str(), &connection->handle,
-                               SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE |
-                                   SQLITE_OPEN_NOMUTEX,
-                               nullptr);
+  const std::string name =
+      access == SqliteAccess::Immutable ? getImmutableUri(path) : path;
+  int result = sqlite3_open_v2(name.c_str(), &connection->handle,
+                               getFlags(access) | SQLITE_OPEN_NOMUTEX, nullptr);
   if (Status status = connection->check(result); !status.isOk())
     return status.withContext("cannot open '" + path + "'");
   return SqliteDatabase(std::move(connection));
@@ -71,6 +101,16 @@ void SqliteDatabase::setBusyTimeout(int timeMs) {
 Status SqliteDatabase::execute(const std::string &sql) {
   return connection->check(
       sqlite3_exec(connection->handle, sql.c_str(), nullptr, nullptr, nullptr));
+}
+
+ErrorOr<int64_t> SqliteDatabase::queryInt(const std::string &sql) {
+  ErrorOr<SqliteStatement> query = prepare(sql);
+  if (!query)
+    return query.getStatus();
+  ErrorOr<bool> hasRow = query->step();
+  if (!hasRow)
+    return hasRow.getStatus();
+  return *hasRow ? query->getInt(0) : 0;
 }
 
 ErrorOr<SqliteStatement> SqliteDatabase::prepare(std::string_view sql) {
@@ -100,6 +140,10 @@ void SqliteStatement::bind(int parameter, int64_t value) {
   assertBound(sqlite3_bind_int64(statement.get(), parameter, value));
 }
 
+void SqliteStatement::bind(int parameter, double value) {
+  assertBound(sqlite3_bind_double(statement.get(), parameter, value));
+}
+
 void SqliteStatement::bind(int parameter, std::string_view text) {
   assertBound(sqlite3_bind_text64(statement.get(), parameter, text.data(),
                                   text.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
@@ -121,6 +165,10 @@ ErrorOr<bool> SqliteStatement::step() {
 
 int64_t SqliteStatement::getInt(int column) const {
   return sqlite3_column_int64(statement.get(), column);
+}
+
+double SqliteStatement::getDouble(int column) const {
+  return sqlite3_column_double(statement.get(), column);
 }
 
 std::string_view SqliteStatement::getText(int column) const {

@@ -21,14 +21,21 @@ namespace tessera {
 
 class SqliteStatement;
 
+/// What may be done with a file.
+enum class SqliteAccess {
+  Create,    ///< Read and write; made if it is not there.
+  Write,     ///< Read and write; must be there.
+  Immutable, ///< Read what nobody changes: without locks, nothing beside it.
+};
+
 /// Owns a connection. Not for several threads at once.
 ///
 /// Failures: ResourceExhausted when the disk is full, Unavailable when the
 /// file cannot be used (locked, unreadable, damaged), else Internal.
 class SqliteDatabase {
 public:
-  /// Opens or creates the file.
-  static ErrorOr<SqliteDatabase> open(const std::string &path);
+  static ErrorOr<SqliteDatabase>
+  open(const std::string &path, SqliteAccess access = SqliteAccess::Create);
   SqliteDatabase(SqliteDatabase &&) noexcept;
   SqliteDatabase &operator=(SqliteDatabase &&) noexcept;
   ~SqliteDatabase();
@@ -38,6 +45,24 @@ public:
 
   /// Runs statements that return nothing of interest.
   Status execute(const std::string &sql);
+
+  /// The number that a query such as "PRAGMA user_version" gives; 0 if it
+  /// gives no row.
+  ErrorOr<int64_t> queryInt(const std::string &sql);
+
+  /// Runs `work` in a transaction, which is rolled back if it fails. Waits for
+  /// other writers before it begins, so that what it reads stays true.
+  template <typename Work>
+  Status transact(Work work) {
+    if (Status status = execute("BEGIN IMMEDIATE"); !status.isOk())
+      return status;
+    Status status = work();
+    if (status.isOk())
+      status = execute("COMMIT");
+    if (!status.isOk())
+      (void)execute("ROLLBACK"); // Fails where SQLite has done it already.
+    return status;
+  }
 
   /// The statement must not outlive the database.
   ErrorOr<SqliteStatement> prepare(std::string_view sql);
@@ -58,6 +83,7 @@ private:
 class SqliteStatement {
 public:
   void bind(int parameter, int64_t value);
+  void bind(int parameter, double value);
   void bind(int parameter, std::string_view text);
   void bindBlob(int parameter, std::span<const char> bytes);
 
@@ -66,6 +92,7 @@ public:
 
   /// Of the current row. Texts and blobs are valid until the next step().
   int64_t getInt(int column) const;
+  double getDouble(int column) const;
   std::string_view getText(int column) const;
   std::span<const char> getBlob(int column) const;
 

@@ -4,8 +4,10 @@
 
 #include "runtime/Base/Env.h"
 #include "runtime/Base/Log.h"
-#include "runtime/Db/KernelDatabase.h"
+#include "runtime/Db/KernelStore.h"
 #include "runtime/Engine/KernelTable.h"
+#include "runtime/Engine/RobustCompile.h"
+#include "runtime/Engine/TileChoice.h"
 
 #include <array>
 #include <bit>
@@ -23,15 +25,22 @@ static constexpr size_t kMaxWords =
     kMaxArgs + kMaxMaps * kMapBytes / sizeof(uint64_t);
 
 namespace {
-/// Immutable but for the table, the database and the counters, which guard
+/// Immutable but for the table, the store and the counters, which guard
 /// themselves.
 class EngineImpl final : public Engine {
 public:
   EngineImpl(const GpuApi &gpu, EngineOptions options);
 
   ErrorOr<const LoadedKernel *> prepare(const Problem &problem) override;
+  ErrorOr<std::unique_ptr<LoadedKernel>>
+  prepareTile(const Problem &problem, const TileConfig &tile) override;
+  Status adopt(const Problem &problem,
+               std::unique_ptr<LoadedKernel> kernel) override;
+  Status forget(const Problem &problem) override;
   Status launch(const LoadedKernel &kernel, hipStream_t stream,
                 const LaunchArgs &args) override;
+  KernelCompiler *getCompiler() const override { return compiler.get(); }
+  PerfDatabase *getTunings() override { return store.getTunings(); }
   const EngineCounters &getCounters() const override { return counters; }
   const GpuApi &getGpu() const override { return gpu; }
 
@@ -39,14 +48,23 @@ private:
   Status launchOne(const LoadedKernelImpl &loaded, size_t index,
                    hipStream_t stream, const LaunchArgs &args);
   ErrorOr<std::unique_ptr<LoadedKernelImpl>> make(const Problem &problem);
-  std::unique_ptr<LoadedKernelImpl> takeFromDatabase(const KernelKey &key);
-  ErrorOr<Kernel> compile(const Problem &problem, const GpuTarget &target);
+  std::unique_ptr<LoadedKernelImpl> takeFromStore(const KernelKey &key,
+                                                  bool &isRefused);
+  ErrorOr<std::unique_ptr<LoadedKernelImpl>>
+  compileAndStore(const Problem &problem, const GpuTarget &target,
+                  const KernelKey &key);
+  ErrorOr<CompiledKernel> compileChosen(const Problem &problem,
+                                        const GpuTarget &target);
+  ErrorOr<CompiledKernel> compile(const Problem &problem,
+                                  const GpuTarget &target);
   ErrorOr<std::unique_ptr<LoadedKernelImpl>> load(Kernel kernel,
                                                   LoadedKernel::Origin origin);
 
   const GpuApi &gpu;
   const std::shared_ptr<KernelCompiler> compiler;
-  std::optional<KernelDatabase> database;
+  const std::chrono::milliseconds claimLimit;
+  const bool takesOtherTiles;
+  KernelStore store;
   EngineCounters counters;
   KernelTable kernels;
 };
@@ -74,11 +92,14 @@ std::string Engine::getDefaultCacheDirectory() {
   return "";
 }
 
-EngineImpl::EngineImpl(const GpuApi &gpu, EngineOptions options)
-    : gpu(gpu), compiler(std::move(options.compiler)) {
-  if (!options.cacheDirectory.empty())
-    database.emplace(options.cacheDirectory);
+std::string Engine::getUserFile(const std::string &cacheDirectory) {
+  return cacheDirectory.empty() ? "" : cacheDirectory + "/kernels.db";
 }
+
+EngineImpl::EngineImpl(const GpuApi &gpu, EngineOptions options)
+    : gpu(gpu), compiler(std::move(options.compiler)),
+      claimLimit(options.claimLimit), takesOtherTiles(options.takesOtherTiles),
+      store(getUserFile(options.cacheDirectory), options.packages) {}
 
 //===----------------------------------------------------------------------===//
 // From a problem to a loaded kernel
@@ -107,7 +128,7 @@ ErrorOr<const LoadedKernel *> EngineImpl::prepare(const Problem &problem) {
   return kernel;
 }
 
-/// A miss in memory: the database, else the compiler.
+/// A miss in memory: the files, else the compiler, once for all processes.
 ErrorOr<std::unique_ptr<LoadedKernelImpl>>
 EngineImpl::make(const Problem &problem) {
   if (Status status = problem.verify(); !status.isOk())
@@ -117,61 +138,102 @@ EngineImpl::make(const Problem &problem) {
     return target.getStatus();
   KernelKey key = {problem.toNetworkConfig(), std::string((*target)->name),
                    compiler ? compiler->getRevision() : ""};
-  if (std::unique_ptr<LoadedKernelImpl> found = takeFromDatabase(key)) {
-    counters.fromDatabase.fetch_add(1, std::memory_order_relaxed);
+  bool isRefused = false;
+  if (std::unique_ptr<LoadedKernelImpl> found = takeFromStore(key, isRefused))
     return found;
+  if (!compiler)
+    return compileAndStore(problem, **target, key);
+  CompileClaim claim(store, key, claimLimit);
+  // Somebody may have stored it since we looked.
+  if (!isRefused || claim.hasWaited())
+    if (std::unique_ptr<LoadedKernelImpl> found =
+            takeFromStore(key, isRefused)) {
+      if (claim.hasWaited())
+        counters.waited.fetch_add(1, std::memory_order_relaxed);
+      return found;
+    }
+  return compileAndStore(problem, **target, key);
+}
+
+/// Null if there is none, or if the device refuses it: then `isRefused`, and a
+/// new one, which replaces it, may do better.
+std::unique_ptr<LoadedKernelImpl>
+EngineImpl::takeFromStore(const KernelKey &key, bool &isRefused) {
+  std::optional<FoundKernel> found = store.find(key);
+  if (!found)
+    return nullptr;
+  ErrorOr<std::unique_ptr<LoadedKernelImpl>> loaded =
+      load(std::move(found->kernel), LoadedKernel::Origin::Database);
+  if (!loaded) {
+    isRefused = true;
+    logMessage(LogLevel::Warning,
+               "a stored kernel cannot be loaded: " + key.networkConfig + ": " +
+                   loaded.getStatus().getMessage());
+    return nullptr;
   }
-  ErrorOr<Kernel> kernel = compile(problem, **target);
-  if (!kernel)
-    return kernel.getStatus().withContext(key.networkConfig);
+  counters.fromDatabase.fetch_add(1, std::memory_order_relaxed);
+  if (found->isFromPackage)
+    counters.fromPackage.fetch_add(1, std::memory_order_relaxed);
+  return std::move(*loaded);
+}
+
+ErrorOr<std::unique_ptr<LoadedKernelImpl>>
+EngineImpl::compileAndStore(const Problem &problem, const GpuTarget &target,
+                            const KernelKey &key) {
+  ErrorOr<CompiledKernel> made = compile(problem, target);
+  if (!made)
+    return made.getStatus().withContext(key.networkConfig);
   counters.compiled.fetch_add(1, std::memory_order_relaxed);
   // Loaded first: what the device refuses is not worth keeping.
   ErrorOr<std::unique_ptr<LoadedKernelImpl>> loaded =
-      load(std::move(*kernel), LoadedKernel::Origin::Compiled);
+      load(std::move(made->kernel), LoadedKernel::Origin::Compiled);
   if (!loaded)
     return loaded.getStatus().withContext(key.networkConfig);
-  if (database)
-    database->store(key, (*loaded)->getKernel());
+  // Nor what was made because the compiler failed: the next process has a
+  // better choice.
+  if (made->detour.isOk())
+    store.store(key, (*loaded)->getKernel());
   return loaded;
 }
 
-/// Null if there is none, or if the device refuses it: then a new one, which
-/// replaces it, may do better.
-std::unique_ptr<LoadedKernelImpl>
-EngineImpl::takeFromDatabase(const KernelKey &key) {
-  std::optional<Kernel> stored;
-  if (database)
-    stored = database->find(key);
-  if (!stored)
-    return nullptr;
-  ErrorOr<std::unique_ptr<LoadedKernelImpl>> loaded =
-      load(std::move(*stored), LoadedKernel::Origin::Database);
-  if (loaded)
-    return std::move(*loaded);
-  logMessage(LogLevel::Warning,
-             "a stored kernel cannot be loaded: " + key.networkConfig + ": " +
-                 loaded.getStatus().getMessage());
-  return nullptr;
+/// With the tile that tuning has found, else with the compiler's choice.
+ErrorOr<CompiledKernel> EngineImpl::compileChosen(const Problem &problem,
+                                                  const GpuTarget &target) {
+  TileChoice choice(gpu, store, *compiler, problem, target);
+  if (const std::optional<TileConfig> tuned = choice.findTuned()) {
+    ErrorOr<Kernel> kernel = compiler->compile(problem, *tuned, target);
+    if (kernel)
+      return CompiledKernel{std::move(*kernel), {}};
+    // A tuning outlives the revision that it was made with.
+    logMessage(LogLevel::Info,
+               "the tuned tile of " + problem.toNetworkConfig() +
+                   " is not used: " + kernel.getStatus().getMessage());
+  }
+  const ErrorOr<TileConfig> tile = choice.choose();
+  if (!tile)
+    return tile.getStatus();
+  ErrorOr<CompiledKernel> made =
+      compileRobustly(*compiler, problem, *tile, target, takesOtherTiles);
+  if (made && isOwnFault(made->detour))
+    choice.quarantine(*tile, made->detour);
+  return made;
 }
 
-ErrorOr<Kernel> EngineImpl::compile(const Problem &problem,
-                                    const GpuTarget &target) {
+ErrorOr<CompiledKernel> EngineImpl::compile(const Problem &problem,
+                                            const GpuTarget &target) {
   if (!compiler)
     return notSupported("no kernel is stored, and there is no compiler");
   using Clock = std::chrono::steady_clock;
   Clock::time_point start = Clock::now();
-  ErrorOr<TileConfig> tile = compiler->chooseTile(problem, target);
-  if (!tile)
-    return tile.getStatus();
-  ErrorOr<Kernel> kernel = compiler->compile(problem, *tile, target);
-  if (kernel && isLogged(LogLevel::Info)) {
+  ErrorOr<CompiledKernel> made = compileChosen(problem, target);
+  if (made && isLogged(LogLevel::Info)) {
     std::chrono::duration<double, std::milli> timeMs = Clock::now() - start;
     logMessage(LogLevel::Info, "compiled " + problem.toNetworkConfig() +
-                                   " with " + tile->toText() + " for " +
+                                   " with " + made->kernel.tile + " for " +
                                    std::string(target.name) + " in " +
                                    std::to_string(timeMs.count()) + " ms");
   }
-  return kernel;
+  return made;
 }
 
 ErrorOr<std::unique_ptr<LoadedKernelImpl>>
@@ -197,6 +259,59 @@ EngineImpl::load(Kernel kernel, LoadedKernel::Origin origin) {
   }
   return std::make_unique<LoadedKernelImpl>(
       std::move(kernel), std::move(*module), std::move(functions), origin);
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels that somebody chooses
+//===----------------------------------------------------------------------===//
+
+ErrorOr<std::unique_ptr<LoadedKernel>>
+EngineImpl::prepareTile(const Problem &problem, const TileConfig &tile) {
+  if (Status status = problem.verify(); !status.isOk())
+    return status;
+  ErrorOr<const GpuTarget *> target = gpu.getTarget();
+  if (!target)
+    return target.getStatus();
+  if (!compiler)
+    return notSupported("there is no compiler");
+  ErrorOr<Kernel> kernel = compiler->compile(problem, tile, **target);
+  if (!kernel)
+    return kernel.getStatus();
+  counters.compiled.fetch_add(1, std::memory_order_relaxed);
+  ErrorOr<std::unique_ptr<LoadedKernelImpl>> loaded =
+      load(std::move(*kernel), LoadedKernel::Origin::Compiled);
+  if (!loaded)
+    return loaded.getStatus();
+  return std::unique_ptr<LoadedKernel>(std::move(*loaded));
+}
+
+Status EngineImpl::adopt(const Problem &problem,
+                         std::unique_ptr<LoadedKernel> kernel) {
+  int device = 0;
+  Status status = gpu.check(gpu.hipGetDevice(&device), "hipGetDevice");
+  ErrorOr<const GpuTarget *> target = gpu.getTarget();
+  if (!status.isOk() || !target)
+    return status.isOk() ? target.getStatus() : status;
+  store.store({problem.toNetworkConfig(), std::string((*target)->name),
+               compiler ? compiler->getRevision() : ""},
+              kernel->getKernel());
+  auto *loaded = static_cast<LoadedKernelImpl *>(kernel.release());
+  kernels.replace(device, problem, std::unique_ptr<LoadedKernelImpl>(loaded));
+  return Status::ok();
+}
+
+Status EngineImpl::forget(const Problem &problem) {
+  ErrorOr<const GpuTarget *> target = gpu.getTarget();
+  if (!target)
+    return target.getStatus();
+  ErrorOr<uint32_t> units = gpu.getComputeUnits();
+  if (!units)
+    return units.getStatus();
+  const std::string config = problem.toNetworkConfig();
+  const std::string name((*target)->name);
+  store.forget({config, name, compiler ? compiler->getRevision() : ""},
+               {config, name, *units});
+  return Status::ok();
 }
 
 //===----------------------------------------------------------------------===//

@@ -16,8 +16,18 @@
 #include "runtime/Base/TileConfig.h"
 
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace tessera {
+
+/// A tile that is worth trying, and what the model expects of it.
+struct RankedTile {
+  TileConfig tile;
+  /// Clocks of the whole chip: comparable between the tiles of one problem on
+  /// one target, and no time.
+  double cost = 0;
+};
 
 /// Makes kernels. Every method may be called from several threads at once.
 class KernelCompiler {
@@ -33,11 +43,29 @@ public:
   virtual ErrorOr<TileConfig> chooseTile(const Problem &problem,
                                          const GpuTarget &target) const = 0;
 
+  /// The best `limit` tiles by the model, best first; the same failures. A
+  /// compiler that knows one tile has nothing to rank.
+  virtual ErrorOr<std::vector<RankedTile>> rankTiles(const Problem &problem,
+                                                     const GpuTarget &target,
+                                                     size_t /*limit*/) const {
+    ErrorOr<TileConfig> tile = chooseTile(problem, target);
+    if (!tile)
+      return tile.getStatus();
+    return std::vector<RankedTile>{{std::move(*tile), 0}};
+  }
+
   /// Compiles one kernel; blocks for some tens of milliseconds.
   virtual ErrorOr<Kernel> compile(const Problem &problem,
                                   const TileConfig &tile,
                                   const GpuTarget &target) = 0;
 };
+
+/// The function that libtessera-compiler.so exports by this name: a new
+/// compiler, owned by the caller, or null if its revision is not `revision`.
+/// `own` becomes what it is.
+using CreateCompilerFunction = KernelCompiler *(const char *revision,
+                                                const char **own);
+inline constexpr char kCreateCompilerName[] = "tesseraCreateCompiler";
 
 } // namespace tessera
 

@@ -70,8 +70,8 @@ KernelTable::findOrMake(int device, const Problem &problem, const Maker &make) {
   Entry &entry = getEntry(device, problem);
   uint64_t attemptsBefore = entry.attempts;
   std::lock_guard lock(entry.making);
-  if (entry.owner)
-    return entry.owner.get();
+  if (!entry.owners.empty())
+    return entry.owners.back().get();
   bool hasWaited = entry.attempts != attemptsBefore;
   if (!entry.failure.isOk() && (hasWaited || isFinal(entry.failure)))
     return entry.failure;
@@ -80,7 +80,16 @@ KernelTable::findOrMake(int device, const Problem &problem, const Maker &make) {
   entry.failure = made.getStatus();
   if (!made)
     return entry.failure;
-  entry.owner = std::move(*made);
-  entry.kernel.store(entry.owner.get(), std::memory_order_release);
-  return entry.owner.get();
+  entry.owners.push_back(std::move(*made));
+  entry.kernel.store(entry.owners.back().get(), std::memory_order_release);
+  return entry.owners.back().get();
+}
+
+void KernelTable::replace(int device, const Problem &problem,
+                          std::unique_ptr<LoadedKernelImpl> kernel) {
+  Entry &entry = getEntry(device, problem);
+  const std::lock_guard lock(entry.making);
+  entry.failure = Status::ok();
+  entry.owners.push_back(std::move(kernel));
+  entry.kernel.store(entry.owners.back().get(), std::memory_order_release);
 }

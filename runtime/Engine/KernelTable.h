@@ -54,6 +54,11 @@ public:
   ErrorOr<const LoadedKernelImpl *>
   findOrMake(int device, const Problem &problem, const Maker &make);
 
+  /// Makes `kernel` the one that is found from now on. The one before stays
+  /// loaded for those who have found it already.
+  void replace(int device, const Problem &problem,
+               std::unique_ptr<LoadedKernelImpl> kernel);
+
 private:
   /// A problem on a device. Made once, never moved or erased.
   struct Entry {
@@ -62,11 +67,12 @@ private:
     const int device;
     const Problem problem;
     const uint64_t hash;
-    /// Set once; read without a mutex.
+    /// Null until there is one; read without a mutex.
     std::atomic<const LoadedKernelImpl *> kernel = nullptr;
     std::atomic<uint64_t> attempts = 0;
     std::mutex making; ///< Held while a kernel is made; guards what follows.
-    std::unique_ptr<LoadedKernelImpl> owner;
+    /// The last one is current.
+    std::vector<std::unique_ptr<LoadedKernelImpl>> owners;
     Status failure; ///< Of the last attempt.
   };
   /// An open hash table. Readers take no lock: a slot is written once, and a

@@ -33,7 +33,7 @@ Status GpuApi::check(hipError_t error, const char *what) const {
   }
 }
 
-ErrorOr<std::string> GpuApi::getArchitecture() const {
+ErrorOr<std::string> GpuApi::readProperty(size_t offset) const {
   int device = 0;
   if (Status status = check(hipGetDevice(&device), "hipGetDevice");
       !status.isOk())
@@ -44,9 +44,32 @@ ErrorOr<std::string> GpuApi::getArchitecture() const {
       getProperties(reinterpret_cast<hipDeviceProp_t *>(properties), device);
   if (Status status = check(error, "hipGetDeviceProperties"); !status.isOk())
     return status;
-  const char *name = properties + architectureOffset;
+  const char *text = properties + offset;
   constexpr size_t maxLength = sizeof(hipDeviceProp_t::gcnArchName);
-  return std::string(name, strnlen(name, maxLength));
+  return std::string(text, strnlen(text, maxLength));
+}
+
+ErrorOr<std::string> GpuApi::getArchitecture() const {
+  return readProperty(architectureOffset);
+}
+
+ErrorOr<std::string> GpuApi::getDeviceName() const {
+  // The first field in every HIP.
+  static_assert(offsetof(hipDeviceProp_t, name) == 0);
+  ErrorOr<std::string> name = readProperty(0);
+  return name && name->empty() ? getArchitecture() : name;
+}
+
+ErrorOr<uint32_t> GpuApi::getComputeUnits() const {
+  int device = 0, units = 0;
+  Status status = check(hipGetDevice(&device), "hipGetDevice");
+  if (status.isOk())
+    status = check(hipDeviceGetAttribute(
+                       &units, hipDeviceAttributeMultiprocessorCount, device),
+                   "hipDeviceGetAttribute");
+  if (!status.isOk())
+    return status;
+  return static_cast<uint32_t>(units);
 }
 
 ErrorOr<const GpuTarget *> GpuApi::getTarget() const {

@@ -45,9 +45,15 @@ public:
 
   DeviceKind getKind() const { return kind; }
   /// Encodes a descriptor of 128 bytes for the chip's tensor memory
-  /// accelerator; null where there is none. See runtime/HipOnCuda/TensorMaps.cpp.
+  /// accelerator; null where there is none. See
+  /// runtime/HipOnCuda/TensorMaps.cpp.
   hipError_t (*encodeTensorMap)(void *descriptor, const TensorMap *map,
                                 const void *address) = nullptr;
+
+  /// Gives the estimated issue cycles of this thread's launches since the last
+  /// call, and says whether further ones are counted; null where the device
+  /// has a clock instead. See runtime/Emulator/Hip/HipMeasure.cpp.
+  hipError_t (*takeIssueCycles)(int countFurther, uint64_t *cycles) = nullptr;
 
   /// File that the symbols came from, for messages.
   const std::string &getPath() const { return path; }
@@ -57,11 +63,20 @@ public:
   /// The architecture name as the runtime gives it ("gfx942:sramecc+:xnack-").
   ErrorOr<std::string> getArchitecture() const;
 
+  /// What the runtime calls the current device: "NVIDIA H100 80GB HBM3". The
+  /// architecture's name where it has no other.
+  ErrorOr<std::string> getDeviceName() const;
+  /// Compute units (multiprocessors) of the current device.
+  ErrorOr<uint32_t> getComputeUnits() const;
+
   /// Ok for hipSuccess, else what the runtime says of `error`, after `what`.
   Status check(hipError_t error, const char *what) const;
 
 private:
   friend class GpuApiLoader;
+  /// Text of the current device's properties, of at most 256 bytes.
+  ErrorOr<std::string> readProperty(size_t offset) const;
+
   DeviceKind kind = DeviceKind::Amd;
   std::string path;
   /// Not in the table, because the struct behind the pointer differs between

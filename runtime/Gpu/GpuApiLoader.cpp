@@ -3,9 +3,9 @@
 #include "runtime/Gpu/GpuApiLoader.h"
 
 #include "runtime/Base/Log.h"
+#include "runtime/Base/OwnFiles.h"
 
 #include <dlfcn.h>
-#include <filesystem>
 
 #include <optional>
 
@@ -84,6 +84,9 @@ ErrorOr<GpuApi> GpuApiLoader::resolve(void *library, std::string path) {
   if (!missing.empty())
     return unavailable(path + " has no function " + missing);
   api.kind = getKindOf(library);
+  if (api.kind == DeviceKind::Emulated)
+    api.takeIssueCycles = reinterpret_cast<decltype(api.takeIssueCycles)>(
+        dlsym(library, "tesseraTakeIssueCycles"));
   api.path = std::move(path);
   return api;
 }
@@ -113,30 +116,12 @@ static Status requireDevice(const GpuApi &api, void *library) {
   return Status::ok();
 }
 
-/// The file that `symbol` is in. A program that was found in PATH is known to
-/// the loader by its bare name only.
-static std::string getFileOf(const void *symbol) {
-  Dl_info info;
-  if (!dladdr(symbol, &info) || !info.dli_fname)
-    return "";
-  std::string file = info.dli_fname;
-  if (file.find('/') != file.npos)
-    return file;
-  std::error_code error;
-  return std::filesystem::read_symlink("/proc/self/exe", error).string();
-}
-
 /// Where to look for `candidate`, in order.
 static std::vector<std::string> getPlaces(const HipCandidate &candidate) {
   std::vector<std::string> places;
-  if (candidate.isOurs) {
-    std::string own = getFileOf(reinterpret_cast<const void *>(&getPlaces));
-    size_t slash = own.rfind('/');
-    std::string folder = slash == own.npos ? "." : own.substr(0, slash);
-    places.push_back(folder + "/" + candidate.file);
-    // We may be part of an executable in bin/.
-    places.push_back(folder + "/../lib/" + candidate.file);
-  }
+  if (candidate.isOurs)
+    for (const std::string &folder : getOwnLibraryFolders())
+      places.push_back(folder + "/" + candidate.file);
   places.push_back(candidate.file);
   return places;
 }

@@ -19,6 +19,21 @@ public:
     return Stream(gpu, stream);
   }
 
+  /// One that gives way to others, and that waits for no work on the stream
+  /// without a name.
+  static ErrorOr<Stream> createInBackground(const GpuApi &gpu) {
+    // Beyond the least of every runtime, which is what it becomes.
+    constexpr int kLeastPriority = 100;
+    hipStream_t stream = nullptr;
+    if (Status status =
+            gpu.check(gpu.hipStreamCreateWithPriority(
+                          &stream, hipStreamNonBlocking, kLeastPriority),
+                      "hipStreamCreateWithPriority");
+        !status.isOk())
+      return status;
+    return Stream(gpu, stream);
+  }
+
   hipStream_t get() const { return handle.get(); }
 
   /// Blocks until everything queued so far is done.

@@ -208,6 +208,11 @@ TESSERA_HIP hipError_t hipEventQuery(hipEvent_t event) {
   return event ? CALL_CUDA(cuEventQuery, event)
                : setError(hipErrorInvalidHandle);
 }
+/// Only the emulated device estimates issue; this one has a clock.
+TESSERA_HIP hipError_t tesseraTakeIssueCycles(int, uint64_t *) {
+  return setError(hipErrorNotSupported);
+}
+
 TESSERA_HIP hipError_t hipEventElapsedTime(float *timeMs, hipEvent_t begin,
                                            hipEvent_t end) {
   if (!timeMs)

@@ -5,6 +5,8 @@
 # are its own, so that a test neither sees nor spoils the user's.
 
 import os
+import shutil
+import sys
 
 import lit.formats
 
@@ -31,6 +33,27 @@ config.substitutions.append(("%tessera_source", config.tessera_source_root))
 config.substitutions.append(("%tessera_lib",
                              os.path.join(config.tessera_binary_root, "lib")))
 config.substitutions.append(("%clang", config.clang))
+
+# A sanitizer needs more addresses than any limit would leave it.
+if "-fsanitize=address" in config.cxx_flags:
+    config.available_features.add("asan")
+
+# REQUIRES: onnx. Makes models in a folder: %make_onnx_models FOLDER.
+if config.onnx_python:
+    config.available_features.add("onnx")
+    config.substitutions.append(("%make_onnx_models", " ".join([
+        config.onnx_python,
+        os.path.join(config.tessera_source_root, "tools", "dev",
+                     "make_onnx_models.py")])))
+
+config.substitutions.append(("%python", sys.executable))
+
+# REQUIRES: mpirun: Open MPI's launcher, for programs that share work by its
+# ranks. Many ranks on a small machine are what a test wants.
+if shutil.which("mpirun"):
+    config.available_features.add("mpirun")
+    config.substitutions.append(
+        ("%mpirun", "mpirun --allow-run-as-root --oversubscribe"))
 
 # REQUIRES: gpu. Set by whoever runs on a machine that has one.
 if os.environ.get("TESSERA_DEVICE", "").startswith(("amd", "nvidia")):

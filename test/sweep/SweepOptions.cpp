@@ -15,7 +15,7 @@ there was one.
   --seed N            which sequence of problems (1)
   --from N            its first problem (0)
   --count N           how many problems (100; of a list: all)
-  --list FILE         the problems of FILE instead, a network config a line
+  --list FILE         the problems of FILE instead: a list, a log, a database
   --run-below N       only compile what needs more than N operations
   --state FILE        keep in FILE how far the sweep is, and go on from there
   --direction WORD    convolutions only: fwd, bwd or wrw

@@ -16,7 +16,7 @@ struct SweepOptions {
   uint64_t seed = 1;
   int64_t from = 0;
   int64_t count = 100; ///< At most so many; with a list all, unless said.
-  /// A file with one problem a line (ProblemList.h); empty: draw them.
+  /// A file with problems (tools/problems/ProblemFile.h); empty: draw them.
   std::string listFile;
   /// A problem that needs more elementary operations is compiled and not run.
   double runBelow = std::numeric_limits<double>::infinity();

@@ -1,6 +1,5 @@
 //===- SweepTest.cpp - The sweep's command line and memory ----------------===//
 
-#include "test/sweep/ProblemList.h"
 #include "test/sweep/SweepState.h"
 #include "test/unit/Support/TemporaryDirectory.h"
 
@@ -91,55 +90,4 @@ TEST(SweepState, RefusesWhatIsNotItsOwn) {
   std::ofstream(options.stateFile) << "shopping list";
   EXPECT_EQ(loadState(options).getStatus().getMessage(),
             "'" + options.stateFile + "' is no state of a sweep");
-}
-
-static ErrorOr<std::vector<Problem>> readText(const std::string &text) {
-  test::TemporaryDirectory directory;
-  std::ofstream(directory.get("list")) << text;
-  return readProblemList(directory.get("list"));
-}
-
-// Network configs and driver lines; comments and empty lines are none.
-TEST(ProblemList, Reads) {
-  auto list =
-      readText("# two problems\n\n"
-               "conv-bwd-f16-nhwc,nhwc,nhwc-n1c8h4w4-k8y1x1-p0x0-s1x1-d1x1-g1\n"
-               "pool -W 1x4x8x8 -y 2 -x 2 -F 1\n");
-  ASSERT_TRUE(list) << list.getStatus().getMessage();
-  ASSERT_EQ(list->size(), 2u);
-  EXPECT_EQ((*list)[0].getConv()->direction, Direction::BackwardData);
-  EXPECT_EQ((*list)[1].getPool()->in.h, 8);
-}
-
-// What is no problem is named with its line; so is a missing file.
-TEST(ProblemList, Refusals) {
-  EXPECT_NE(
-      readText("\nwalk the dog\n").getStatus().getMessage().find("line 2"),
-      std::string::npos);
-  EXPECT_NE(
-      readText("conv-fwd-f16-nhwc,nhwc,nhwc-n0c8h4w4-k8y1x1-p0x0-s1x1-d1x1-g1")
-          .getStatus()
-          .getMessage()
-          .find("the batch size"),
-      std::string::npos);
-  EXPECT_EQ(readProblemList("/nowhere/list").getStatus().getMessage(),
-            "cannot read '/nowhere/list'");
-}
-
-// Twice the products of a convolution; the positions that a pooling looks at.
-TEST(ProblemList, Operations) {
-  auto operations = [](const char *text) {
-    return countOperations(*parseNetworkConfig(text));
-  };
-  EXPECT_EQ(
-      operations(
-          "conv-fwd-f16-nhwc,nhwc,nhwc-n1c8h4w4-k8y1x1-p0x0-s1x1-d1x1-g1"),
-      2 * 8 * 8 * 16);
-  EXPECT_EQ(
-      operations("pool-fwd-avg-f16-nhwc,nhwc-n1c8h4w4-y2x2-p0x0-s2x2-inone"),
-      8 * 4 * 4);
-  // The gradient writes every pixel, also those of no window.
-  EXPECT_EQ(
-      operations("pool-bwd-avg-f16-nhwc,nhwc-n1c8h9w9-y1x1-p0x0-s8x8-inone"),
-      8 * 4 + 8 * 81);
 }

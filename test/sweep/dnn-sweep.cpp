@@ -7,7 +7,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "test/sweep/ProblemList.h"
 #include "test/sweep/Progress.h"
 #include "test/sweep/SweepOptions.h"
 #include "test/sweep/SweepState.h"
@@ -16,6 +15,8 @@
 #include "test/unit/Support/RunConv.h"
 #include "test/unit/Support/RunPool.h"
 #include "test/unit/execute/DrawProblem.h"
+#include "tools/problems/ProblemCost.h"
+#include "tools/problems/ProblemFile.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -55,8 +56,7 @@ static Outcome runOne(Engine &engine, const Problem &problem, int64_t index,
   bool isChoice =
       pool.mode == PoolMode::Max && pool.direction == Direction::Forward;
   return summarize(test::runPool(
-      engine, pool,
-      isChoice ? test::PoolData::Specials : test::PoolData::Uniform, seed));
+      engine, pool, isChoice ? PoolData::Specials : PoolData::Uniform, seed));
 }
 
 /// For what is too large to run: whether there is a kernel.
@@ -133,10 +133,16 @@ static Status runSweep(const SweepOptions &options,
 static ErrorOr<std::vector<Problem>> readList(SweepOptions &options) {
   if (options.listFile.empty())
     return std::vector<Problem>();
-  ErrorOr<std::vector<Problem>> list = readProblemList(options.listFile);
-  if (!list)
-    return list.getStatus();
-  const auto size = static_cast<int64_t>(list->size());
+  // A sweep says that everything is right, so it may not pass over a line.
+  ProblemFileOptions strict;
+  strict.strict = true;
+  ErrorOr<ProblemFile> file = readProblems(options.listFile, strict);
+  if (!file)
+    return file.getStatus();
+  std::vector<Problem> list;
+  for (const ListedProblem &listed : file->problems)
+    list.push_back(listed.problem);
+  const auto size = static_cast<int64_t>(list.size());
   if (options.from >= size)
     return invalidArgument("--from " + std::to_string(options.from) +
                            " is behind the end of the list");

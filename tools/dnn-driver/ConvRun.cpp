@@ -33,7 +33,7 @@ static bool hasFunction(const ConvProblem &problem) {
 ErrorOr<ConvRun> ConvRun::create(const GpuApi &gpu,
                                  const DriverOptions &options,
                                  const ConvProblem &problem,
-                                 const test::ConvCase &data) {
+                                 const ConvCase &data) {
   ErrorOr<DeviceBuffer> x = upload(gpu, data.x);
   ErrorOr<DeviceBuffer> w = upload(gpu, data.w);
   ErrorOr<DeviceBuffer> y = upload(gpu, data.y);

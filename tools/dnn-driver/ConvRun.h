@@ -9,7 +9,7 @@
 #define TESSERA_TOOLS_DNN_DRIVER_CONVRUN_H
 
 #include "runtime/Base/DriverCommand.h"
-#include "test/unit/Support/ConvCase.h"
+#include "runtime/Reference/ConvCase.h"
 #include "tools/dnn-driver/ConvApi.h"
 #include "tools/dnn-driver/Measure.h"
 
@@ -40,7 +40,7 @@ public:
   static ErrorOr<ConvRun> create(const GpuApi &gpu,
                                  const DriverOptions &options,
                                  const ConvProblem &problem,
-                                 const test::ConvCase &data);
+                                 const ConvCase &data);
 
   /// Find, or immediate mode, as the options say.
   ErrorOr<ChosenKernel> choose();
@@ -57,8 +57,7 @@ private:
   };
 
   ConvRun(const GpuApi &gpu, const DriverOptions &options,
-          const ConvProblem &problem, const test::ConvCase &data,
-          Buffers buffers)
+          const ConvProblem &problem, const ConvCase &data, Buffers buffers)
       : gpu(gpu), options(options), problem(problem), data(data),
         direction(getApiDirection(problem, options.isTransposed)),
         buffers(std::move(buffers)) {}
@@ -78,7 +77,7 @@ private:
   const GpuApi &gpu;
   const DriverOptions &options;
   const ConvProblem &problem;
-  const test::ConvCase &data;
+  const ConvCase &data;
   Direction direction;
   Handle handle;
   ConvDesc convDesc;

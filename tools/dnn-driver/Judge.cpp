@@ -9,9 +9,9 @@
 using namespace tessera;
 using namespace tessera::driver;
 
-/// What one processor of a host with AVX-512 was measured to add up in a second:
-/// products of a convolution, whose panels fit its registers, and positions of a
-/// pooling's window, which are visited one by one.
+/// What one processor of a host with AVX-512 was measured to add up in a
+/// second: products of a convolution, whose panels fit its registers, and
+/// positions of a pooling's window, which are visited one by one.
 static constexpr double kHostProducts = 3e9;
 static constexpr double kHostPositions = 1e7;
 /// How long the host may take before the device is asked.
@@ -54,7 +54,7 @@ DeviceReference *Judge::chooseDevice(double terms, double termsPerSecond) {
 }
 
 ErrorOr<Verification> Judge::verify(const ConvProblem &problem,
-                                    const test::ConvCase &data) {
+                                    const ConvCase &data) {
   DeviceReference *reference =
       chooseDevice(problem.getFlops() / 2, kHostProducts);
   if (!reference)
@@ -75,7 +75,7 @@ static double countPositions(const PoolProblem &problem) {
 }
 
 ErrorOr<std::string> Judge::verify(const PoolProblem &problem,
-                                   const test::PoolCase &data) {
+                                   const PoolCase &data) {
   DeviceReference *reference =
       chooseDevice(countPositions(problem), kHostPositions);
   if (!reference)

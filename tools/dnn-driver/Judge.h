@@ -10,7 +10,7 @@
 #define TESSERA_TOOLS_DNN_DRIVER_JUDGE_H
 
 #include "runtime/Reference/DeviceReference.h"
-#include "test/unit/Support/PoolCase.h"
+#include "runtime/Reference/PoolCase.h"
 #include "tools/dnn-driver/Verification.h"
 
 #include <optional>
@@ -34,10 +34,9 @@ public:
   Judge(const GpuApi &gpu, ReferenceChoice choice) : gpu(gpu), choice(choice) {}
 
   ErrorOr<Verification> verify(const ConvProblem &problem,
-                               const test::ConvCase &data);
+                               const ConvCase &data);
   /// What is wrong; empty if nothing is.
-  ErrorOr<std::string> verify(const PoolProblem &problem,
-                              const test::PoolCase &data);
+  ErrorOr<std::string> verify(const PoolProblem &problem, const PoolCase &data);
 
   /// "CPU" or "GPU": whose reference the last verdict comes from.
   const char *getName() const { return usedDevice ? "GPU" : "CPU"; }

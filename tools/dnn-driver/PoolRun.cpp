@@ -64,7 +64,7 @@ static ErrorOr<PoolDesc> makePool(const PoolProblem &p) {
 ErrorOr<PoolRun> PoolRun::create(const GpuApi &gpu,
                                  const DriverOptions &options,
                                  const PoolProblem &problem,
-                                 const test::PoolCase &data) {
+                                 const PoolCase &data) {
   ErrorOr<DeviceBuffer> x = upload(gpu, data.x);
   ErrorOr<DeviceBuffer> y = upload(gpu, data.y);
   ErrorOr<DeviceBuffer> indices = upload(gpu, data.indices);
@@ -146,7 +146,7 @@ ErrorOr<Times> PoolRun::run() {
       [&] { return runOnce(); });
 }
 
-Status PoolRun::readResults(test::PoolCase &data) const {
+Status PoolRun::readResults(PoolCase &data) const {
   if (problem.direction == Direction::BackwardData)
     return buffers.x.copyToHost(data.x.data(), data.x.size());
   if (Status status = buffers.y.copyToHost(data.y.data(), data.y.size());

@@ -8,7 +8,7 @@
 #define TESSERA_TOOLS_DNN_DRIVER_POOLRUN_H
 
 #include "runtime/Base/DriverCommand.h"
-#include "test/unit/Support/PoolCase.h"
+#include "runtime/Reference/PoolCase.h"
 #include "tools/dnn-driver/Measure.h"
 
 namespace tessera::driver {
@@ -23,12 +23,12 @@ public:
   static ErrorOr<PoolRun> create(const GpuApi &gpu,
                                  const DriverOptions &options,
                                  const PoolProblem &problem,
-                                 const test::PoolCase &data);
+                                 const PoolCase &data);
 
   /// Runs it as many times as the options say.
   ErrorOr<Times> run();
   /// Copies what was computed to the host.
-  Status readResults(test::PoolCase &data) const;
+  Status readResults(PoolCase &data) const;
   ErrorOr<tesseraKernelInfo> getKernelInfo() const;
 
 private:

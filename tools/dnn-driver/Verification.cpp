@@ -52,8 +52,7 @@ static double getError(const reference::Expected &expected,
   return std::sqrt(squares / static_cast<double>(count)) / largest;
 }
 
-Verification driver::judge(const ConvProblem &problem,
-                           const test::ConvCase &data,
+Verification driver::judge(const ConvProblem &problem, const ConvCase &data,
                            const reference::Expected &expected) {
   const TensorView actual = data.getResultView();
   const reference::Report report = compare(expected, actual);

@@ -3,7 +3,7 @@
 #ifndef TESSERA_TOOLS_DNN_DRIVER_VERIFICATION_H
 #define TESSERA_TOOLS_DNN_DRIVER_VERIFICATION_H
 
-#include "test/unit/Support/ConvCase.h"
+#include "runtime/Reference/ConvCase.h"
 
 namespace tessera::driver {
 
@@ -23,7 +23,7 @@ struct Verification {
 /// magnitude. So is the tolerance, without the factor of 10 that it grants to
 /// implicit GEMM. One wrong element among many does not show in it, so each is
 /// judged by our own rule as well (dialect/Reference/Compare.h).
-Verification judge(const ConvProblem &problem, const test::ConvCase &data,
+Verification judge(const ConvProblem &problem, const ConvCase &data,
                    const reference::Expected &expected);
 
 } // namespace tessera::driver

@@ -117,8 +117,8 @@ static ErrorOr<int> runConv(const GpuApi &gpu, const DriverOptions &options,
   const ErrorOr<const GpuTarget *> target = gpu.getTarget();
   if (!target)
     return target.getStatus();
-  test::ConvCase data(problem, reference::DataKind::Uniform,
-                      static_cast<uint64_t>(seed));
+  ConvCase data(problem, reference::DataKind::Uniform,
+                static_cast<uint64_t>(seed));
   if ((*target)->has(Erratum::FlushesHalfSubnormals))
     data.flushSubnormals();
   ErrorOr<ConvRun> conv = ConvRun::create(gpu, options, problem, data);
@@ -151,8 +151,7 @@ static ErrorOr<int> runConv(const GpuApi &gpu, const DriverOptions &options,
 static ErrorOr<int> runPool(const GpuApi &gpu, const DriverOptions &options,
                             const PoolProblem &problem, int64_t seed,
                             bool kernelInfo, Judge &judge) {
-  test::PoolCase data(problem, test::PoolData::Uniform,
-                      static_cast<uint64_t>(seed));
+  PoolCase data(problem, PoolData::Uniform, static_cast<uint64_t>(seed));
   ErrorOr<PoolRun> pool = PoolRun::create(gpu, options, problem, data);
   if (!pool)
     return pool.getStatus();

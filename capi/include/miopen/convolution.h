@@ -462,6 +462,14 @@ MIOPEN_EXPORT miopenStatus_t
 miopenGetConvolutionFindMode(const miopenConvolutionDescriptor_t convDesc,
                              miopenConvolutionFindMode_t *findMode);
 
+/** miopenSetConvolutionFindMode() as MIGraphX knows it. */
+MIOPEN_EXPORT miopenStatus_t miopenHiddenSetConvolutionFindMode(
+    miopenConvolutionDescriptor_t convDesc, int findMode);
+
+/** miopenGetConvolutionFindMode() as MIGraphX knows it. */
+MIOPEN_EXPORT miopenStatus_t miopenHiddenGetConvolutionFindMode(
+    miopenConvolutionDescriptor_t convDesc, int *findMode);
+
 #ifdef __cplusplus
 }
 #endif

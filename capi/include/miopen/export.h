@@ -18,4 +18,11 @@
   struct name;                                                                 \
   typedef struct name *name##_t
 
+/** A default argument, where the language has such. */
+#ifdef __cplusplus
+#define MIOPEN_DEFAULT(value) = value
+#else
+#define MIOPEN_DEFAULT(value)
+#endif
+
 #endif /* MIOPEN_EXPORT_H */

@@ -216,6 +216,46 @@ MIOPEN_EXPORT miopenStatus_t miopenGetKernelTime(miopenHandle_t handle,
 MIOPEN_EXPORT miopenStatus_t miopenEnableProfiling(miopenHandle_t handle,
                                                    bool enable);
 
+/** When Find searches for better kernels, whatever its argument says. */
+typedef enum {
+  miopenTuningPolicyNone = 1,
+  miopenTuningPolicyDbUpdate = 2,
+  miopenTuningPolicySearch = 3,
+  miopenTuningPolicySearchDbUpdate = 4,
+  miopenTuningPolicyDbClean = 5
+} miopenTuningPolicy_t;
+
+/**
+ * Sets the tuning policy of a handle. Kept and given back; the environment
+ * (MIOPEN_FIND_ENFORCE) is what this release obeys.
+ *
+ * @param handle    The handle to change.
+ * @param newValue  The policy.
+ *
+ * @retval miopenStatusSuccess  The policy is kept.
+ * @retval miopenStatusBadParm  `handle` is NULL, or the policy is unknown.
+ *
+ * @par Threads
+ *   Calls on one handle must not overlap.
+ */
+MIOPEN_EXPORT miopenStatus_t miopenSetTuningPolicy(
+    miopenHandle_t handle, miopenTuningPolicy_t newValue);
+
+/**
+ * Reads the tuning policy.
+ *
+ * @param      handle  The handle to read.
+ * @param[out] value   miopenTuningPolicyNone unless it was set.
+ *
+ * @retval miopenStatusSuccess  `*value` is set.
+ * @retval miopenStatusBadParm  A pointer is NULL.
+ *
+ * @par Threads
+ *   Calls on one handle must not overlap.
+ */
+MIOPEN_EXPORT miopenStatus_t
+miopenGetTuningPolicy(miopenHandle_t handle, miopenTuningPolicy_t *value);
+
 #ifdef __cplusplus
 }
 #endif

@@ -27,14 +27,23 @@ typedef enum {
   miopenFloat = 1,
   miopenInt32 = 2,
   miopenInt8 = 3,
+  miopenInt8x4 = 4, /**< Retired by MIOpen; no descriptor takes it. */
   miopenBFloat16 = 5,
   miopenDouble = 6,
+  miopenFloat8_fnuz = 7,
+  miopenBFloat8_fnuz = 8,
 #ifdef MIOPEN_BETA_API
-  miopenFloat8 = 7,
+  miopenFloat8 = 7, /**< Older names of the two. */
   miopenBFloat8 = 8,
 #endif
   miopenInt64 = 9
 } miopenDataType_t;
+
+/** How a float8 is rounded. */
+typedef enum {
+  miopenF8RoundingModeStandard = 0,
+  miopenF8RoundingModeStochastic = 1
+} miopenF8RoundingMode_t;
 
 /** Order in memory, slowest dimension first. */
 typedef enum {
@@ -241,6 +250,37 @@ MIOPEN_EXPORT miopenStatus_t miopenGetTensorDescriptorSize(
 MIOPEN_EXPORT miopenStatus_t miopenGetTensorDescriptor(
     miopenTensorDescriptor_t tensorDesc, miopenDataType_t *dataType, int *dimsA,
     int *stridesA);
+
+/**
+ * Sets the type that elements are converted to where they are multiplied.
+ *
+ * @param tensorDesc  The descriptor to change.
+ * @param cast_type   Kept and given back; convolutions of a tensor with another
+ *                    type than its own are miopenStatusNotImplemented.
+ *
+ * @retval miopenStatusSuccess  The type is kept.
+ * @retval miopenStatusBadParm  `tensorDesc` is NULL, or the type is unknown.
+ *
+ * @par Threads
+ *   Nobody else may use the descriptor meanwhile.
+ */
+MIOPEN_EXPORT miopenStatus_t miopenSetTensorCastType(
+    miopenTensorDescriptor_t tensorDesc, miopenDataType_t cast_type);
+
+/**
+ * Reads what miopenSetTensorCastType() set.
+ *
+ * @param      tensorDesc  The descriptor to read.
+ * @param[out] cast_type   The type of the elements unless another was set.
+ *
+ * @retval miopenStatusSuccess  `*cast_type` is set.
+ * @retval miopenStatusBadParm  A pointer is NULL.
+ *
+ * @par Threads
+ *   Any, while nobody sets or destroys the descriptor.
+ */
+MIOPEN_EXPORT miopenStatus_t miopenGetTensorCastType(
+    miopenTensorDescriptor_t tensorDesc, miopenDataType_t *cast_type);
 
 /**
  * Destroys a descriptor.

@@ -132,6 +132,38 @@ MIOPEN_EXPORT miopenStatus_t tesseraGetConvolutionForwardKernelInfo(
     const miopenConvolutionDescriptor_t convDesc,
     const miopenTensorDescriptor_t yDesc, tesseraKernelInfo *info);
 
+/**
+ * Destroys what miopenCreateSoftmaxDescriptor() made; MIOpen has no function
+ * that does.
+ *
+ * @param softmaxDesc  Not usable afterwards.
+ *
+ * @retval miopenStatusSuccess  The descriptor is gone.
+ * @retval miopenStatusBadParm  `softmaxDesc` is NULL.
+ *
+ * @par Threads
+ *   Nobody else may use the descriptor meanwhile.
+ * @since 0.1
+ */
+MIOPEN_EXPORT miopenStatus_t
+tesseraDestroySoftmaxDescriptor(miopenSoftmaxDescriptor_t softmaxDesc);
+
+/**
+ * Destroys what miopenCreateMhaDescriptor() made. As
+ * tesseraDestroySoftmaxDescriptor() otherwise.
+ *
+ * @param mhaDesc  Not usable afterwards.
+ *
+ * @retval miopenStatusSuccess  The descriptor is gone.
+ * @retval miopenStatusBadParm  `mhaDesc` is NULL.
+ *
+ * @par Threads
+ *   Nobody else may use the descriptor meanwhile.
+ * @since 0.1
+ */
+MIOPEN_EXPORT miopenStatus_t
+tesseraDestroyMhaDescriptor(miopenMhaDescriptor_t mhaDesc);
+
 #ifdef __cplusplus
 }
 #endif

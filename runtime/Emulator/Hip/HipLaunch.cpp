@@ -1,6 +1,7 @@
 //===- HipLaunch.cpp - Kernel launches of the emulated HIP ----------------===//
 
 #include "runtime/Emulator/Hip/Handles.h"
+#include "runtime/Emulator/Hip/IssueCount.h"
 #include "runtime/Emulator/Hip/Module.h"
 #include "runtime/Emulator/Launch.h"
 
@@ -146,7 +147,10 @@ hipError_t tessera::hip::launchKernel(const LaunchRequest &request) {
   if (request.isCooperative)
     if (hipError_t error = prepareCooperation(launch, settings))
       return error;
-  LaunchOutcome outcome = run(launch, device->memory, settings);
+  IssueCount issue;
+  LaunchOutcome outcome =
+      run(launch, device->memory, settings, issue.getWatch());
+  issue.add(launch);
   if (outcome.fault == FaultKind::None)
     return hipSuccess;
   return setError(toHipError(outcome.fault), outcome.message);

@@ -161,6 +161,12 @@ EXPORT hipError_t hipStreamCreate(hipStream_t *stream) {
   makeHandle(stream, "stream", __func__);
   return hipSuccess;
 }
+EXPORT hipError_t hipStreamCreateWithPriority(hipStream_t *stream, unsigned,
+                                              int) {
+  COUNT();
+  makeHandle(stream, "stream", "hipStreamCreate");
+  return hipSuccess;
+}
 EXPORT hipError_t hipStreamDestroy(hipStream_t stream) {
   COUNT();
   return dropHandle(stream, "hipStreamCreate");

@@ -10,7 +10,7 @@
 
 #include "dialect/Reference/TestData.h"
 #include "runtime/Engine/Engine.h"
-#include "test/unit/Support/ConvCase.h"
+#include "runtime/Reference/ConvCase.h"
 
 #include <string>
 

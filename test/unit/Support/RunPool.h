@@ -8,7 +8,7 @@
 #define TESSERA_TEST_UNIT_SUPPORT_RUNPOOL_H
 
 #include "runtime/Engine/Engine.h"
-#include "test/unit/Support/PoolCase.h"
+#include "runtime/Reference/PoolCase.h"
 
 #include <string>
 

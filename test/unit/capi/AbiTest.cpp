@@ -31,6 +31,28 @@ static_assert(miopenTensorNCHW == 0 && miopenTensorNHWC == 1 &&
               miopenTensorCHWNc8 == 6 && miopenTensorNCDHW == 7 &&
               miopenTensorNDHWC == 8);
 
+static_assert(miopenActivationPASTHRU == 0 && miopenActivationRELU == 3 &&
+              miopenActivationELU == 9 && miopenBNPerActivation == 0 &&
+              miopenBNSpatial == 1 && MIOPEN_SOFTMAX_LOG == 2 &&
+              MIOPEN_REDUCE_TENSOR_NORM2 == 7 && miopenLSTM == 2 &&
+              miopenGRU == 3 && miopenTuningPolicyNone == 1 &&
+              miopenTuningPolicyDbClean == 5);
+
+static_assert(miopenProblemDirectionInference == 4 &&
+              miopenTensorConvolutionX == 1 && miopenTensorConvolutionW == 2 &&
+              miopenTensorConvolutionY == 3 && miopenTensorBias == 43 &&
+              miopenTensorBatchnormDY == 61 &&
+              static_cast<unsigned>(miopenTensorMhaMask) == 0x80000001u &&
+              sizeof(miopenTensorArgumentId_t) == 4 &&
+              sizeof(miopenTensorArgument_t) == 24 &&
+              offsetof(miopenTensorArgument_t, descriptor) == 8 &&
+              offsetof(miopenTensorArgument_t, buffer) == 16);
+
+static_assert(MIOPEN_BACKEND_VARIANT_PACK_DESCRIPTOR == 31 &&
+              MIOPEN_TYPE_RNG_DISTRIBUTION == 29 &&
+              MIOPEN_POINTWISE_RECIPROCAL == 49 &&
+              MIOPEN_ATTR_OPERATION_RNG_OFFSET_DESC == 2313);
+
 static_assert(miopenConvolution == 0 && miopenTranspose == 1 &&
               miopenGroupConv == 2 && miopenDepthwise == 3);
 

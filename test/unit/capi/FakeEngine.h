@@ -57,6 +57,7 @@ public:
   Status launchStatus;
   /// What was asked.
   std::vector<Problem> problems;
+  std::vector<Problem> forgotten;
   struct Launch {
     hipStream_t stream;
     LaunchArgs args;
@@ -69,6 +70,19 @@ public:
       return prepareStatus;
     return &kernel;
   }
+  ErrorOr<std::unique_ptr<LoadedKernel>>
+  prepareTile(const Problem &, const TileConfig &) override {
+    return notSupported("the fake engine makes no kernels");
+  }
+  Status adopt(const Problem &, std::unique_ptr<LoadedKernel>) override {
+    return Status::ok();
+  }
+  Status forget(const Problem &problem) override {
+    forgotten.push_back(problem);
+    return Status::ok();
+  }
+  KernelCompiler *getCompiler() const override { return nullptr; }
+  PerfDatabase *getTunings() override { return nullptr; }
   Status launch(const LoadedKernel &, hipStream_t stream,
                 const LaunchArgs &args) override {
     launches.push_back({stream, args});

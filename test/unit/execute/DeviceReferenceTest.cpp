@@ -7,8 +7,8 @@
 
 #include "runtime/Reference/DeviceReference.h"
 
-#include "test/unit/Support/ConvCase.h"
-#include "test/unit/Support/PoolCase.h"
+#include "runtime/Reference/ConvCase.h"
+#include "runtime/Reference/PoolCase.h"
 #include "test/unit/execute/DrawProblem.h"
 
 #include <gtest/gtest.h>

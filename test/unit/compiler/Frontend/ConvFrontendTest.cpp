@@ -1,8 +1,8 @@
 //===- ConvFrontendTest.cpp - A convolution problem as a module -----------===//
 
 #include "compiler/Frontend/ConvFrontend.h"
-#include "compiler/Frontend/ReferenceShape.h"
 #include "dialect/IR/Dnn.h"
+#include "runtime/Reference/ReferenceShape.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"

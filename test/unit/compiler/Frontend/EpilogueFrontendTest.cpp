@@ -8,8 +8,8 @@
 
 #include "compiler/Frontend/EpilogueFrontend.h"
 #include "compiler/Frontend/ConvFrontend.h"
-#include "compiler/Frontend/ReferenceShape.h"
 #include "dialect/IR/Dnn.h"
+#include "runtime/Reference/ReferenceShape.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -1,13 +1,12 @@
 //===- ReferenceShapeTest.cpp - A problem for the reference ---------------===//
 
-#include "compiler/Frontend/ReferenceShape.h"
-#include "test/unit/Support/ConvCase.h"
+#include "runtime/Reference/ReferenceShape.h"
+#include "runtime/Reference/ConvCase.h"
 #include "test/unit/Support/RandomProblem.h"
 
 #include <gtest/gtest.h>
 
 using namespace tessera;
-using test::ConvCase;
 
 // Problem and reference agree in every length and stride.
 TEST(ReferenceShape, RandomProblems) {

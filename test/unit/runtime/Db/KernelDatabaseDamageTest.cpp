@@ -7,6 +7,7 @@
 
 #include "runtime/Db/KernelDatabase.h"
 
+#include "test/unit/Support/OpenFile.h"
 #include "test/unit/Support/RandomProblem.h"
 #include "test/unit/Support/SampleKernel.h"
 #include "test/unit/Support/TemporaryDirectory.h"
@@ -28,7 +29,7 @@ struct KernelDatabaseDamage : testing::Test {
 
   /// A sound file with some kernels, no journal beside it.
   void makeFile() {
-    KernelDatabase database(folder.getPath());
+    KernelDatabase database(openFile(folder.getPath()));
     for (int i = 0; i < 20; ++i) {
       Kernel kernel = makeSampleKernel(std::to_string(i));
       kernel.codeObject.resize(3000, 'c');
@@ -55,7 +56,7 @@ struct KernelDatabaseDamage : testing::Test {
   /// Finding and storing work now, and in the next process.
   void expectUsable() {
     {
-      KernelDatabase database(folder.getPath());
+      KernelDatabase database(openFile(folder.getPath()));
       EXPECT_TRUE(database.isOpen());
       (void)database.find(kKey);
       database.store(kKey, makeSampleKernel("new"));
@@ -63,7 +64,7 @@ struct KernelDatabaseDamage : testing::Test {
       ASSERT_TRUE(found);
       EXPECT_EQ(found->tile, "new");
     }
-    EXPECT_TRUE(KernelDatabase(folder.getPath()).find(kKey));
+    EXPECT_TRUE(KernelDatabase(openFile(folder.getPath())).find(kKey));
   }
 
   void execute(const std::string &sql) {
@@ -131,7 +132,7 @@ TEST_F(KernelDatabaseDamage, OverwrittenBytes) {
     emptyFolder();
     folder.write("kernels.db", spoilt);
     {
-      KernelDatabase database(folder.getPath());
+      KernelDatabase database(openFile(folder.getPath()));
       if (std::optional<Kernel> found = database.find(kKey))
         EXPECT_EQ(getStoredFields(*found), getStoredFields(makeSampleKernel()));
     }
@@ -142,7 +143,7 @@ TEST_F(KernelDatabaseDamage, OverwrittenBytes) {
 // A file that is spoilt under an open connection is replaced under way.
 TEST_F(KernelDatabaseDamage, SpoiltWhileOpen) {
   makeFile();
-  KernelDatabase database(folder.getPath());
+  KernelDatabase database(openFile(folder.getPath()));
   folder.write("kernels.db", std::string(fs::file_size(file), 'g'));
   database.store(kKey, makeSampleKernel("new"));
   EXPECT_TRUE(database.find(kKey));
@@ -153,7 +154,8 @@ TEST_F(KernelDatabaseDamage, SpoiltWhileOpen) {
 // first's new file instead of throwing it away.
 TEST_F(KernelDatabaseDamage, IsMendedOnce) {
   makeFile();
-  KernelDatabase first(folder.getPath()), second(folder.getPath());
+  KernelDatabase first(openFile(folder.getPath())),
+      second(openFile(folder.getPath()));
   folder.write("kernels.db", std::string(fs::file_size(file), 'g'));
   first.store(kKey, makeSampleKernel("new"));
   std::optional<Kernel> found = second.find(kKey);
@@ -170,15 +172,17 @@ TEST_F(KernelDatabaseDamage, WrongChecksum) {
         "launches = replace(launches, 'conv_sum', 'pool')",
         "launches = replace(launches, 'y,x,w', 'x,y,w')",
         "launches = replace(launches, 'y,x,w', 'z')", "launches = 'conv'",
-        "code_object = x'7f45'", "checksum = checksum + 1", "tile = 'other'"}) {
+        "code_object = code_object + 1", "format = 2",
+        "stored_at = stored_at + 1", "workspace_bytes = 0",
+        "checksum = checksum + 1", "tile = 'other'"}) {
     {
-      KernelDatabase database(folder.getPath());
+      KernelDatabase database(openFile(folder.getPath()));
       database.store(kKey, makeSampleKernel("old"));
       database.store(kKey, makeSampleKernel("new"));
     }
     execute(std::string("UPDATE kernels SET ") + change +
             " WHERE tile = 'new'");
-    KernelDatabase database(folder.getPath());
+    KernelDatabase database(openFile(folder.getPath()));
     std::optional<Kernel> found = database.find(kKey);
     ASSERT_TRUE(found) << change;
     EXPECT_EQ(found->tile, "old") << change;
@@ -191,7 +195,7 @@ TEST_F(KernelDatabaseDamage, RowUnderAWrongKey) {
   makeFile();
   execute("DELETE FROM kernels WHERE problem = 'conv-1';"
           "UPDATE kernels SET problem = 'conv-1' WHERE problem = 'conv-2'");
-  KernelDatabase database(folder.getPath());
+  KernelDatabase database(openFile(folder.getPath()));
   EXPECT_FALSE(database.find({"conv-1", "gfx942", "r1"}));
 }
 
@@ -200,7 +204,7 @@ TEST_F(KernelDatabaseDamage, FutureSchema) {
   makeFile();
   execute("PRAGMA user_version = 99; UPDATE kernels SET tile = 'future'");
   {
-    KernelDatabase database(folder.getPath());
+    KernelDatabase database(openFile(folder.getPath()));
     EXPECT_FALSE(database.isOpen());
     database.store(kKey, makeSampleKernel("now"));
     EXPECT_FALSE(database.find(kKey));
@@ -220,7 +224,7 @@ TEST_F(KernelDatabaseDamage, DirectoryThatCannotBeMade) {
   folder.write("file", "");
   testing::internal::CaptureStderr();
   {
-    KernelDatabase database(folder.get("file/cache"));
+    KernelDatabase database(openFile(folder.get("file/cache")));
     EXPECT_FALSE(database.isOpen());
     for (int i = 0; i < 3; ++i) {
       database.store(kKey, makeSampleKernel());
@@ -238,7 +242,7 @@ TEST_F(KernelDatabaseDamage, DirectoryThatCannotBeMade) {
 // /proc refuses new files even to root: a directory that exists but cannot be
 // written to.
 TEST_F(KernelDatabaseDamage, ReadOnlyDirectory) {
-  KernelDatabase database("/proc/self");
+  KernelDatabase database(openFile("/proc/self"));
   EXPECT_FALSE(database.isOpen());
   database.store(kKey, makeSampleKernel());
   EXPECT_FALSE(database.find(kKey));
@@ -249,6 +253,6 @@ TEST_F(KernelDatabaseDamage, ReadOnlyDirectory) {
 TEST_F(KernelDatabaseDamage, DirectoryInPlaceOfTheFile) {
   fs::create_directory(file);
   folder.write("kernels.db/precious", "");
-  EXPECT_FALSE(KernelDatabase(folder.getPath()).isOpen());
+  EXPECT_FALSE(KernelDatabase(openFile(folder.getPath())).isOpen());
   EXPECT_TRUE(fs::exists(folder.get("kernels.db/precious")));
 }

@@ -2,6 +2,7 @@
 
 #include "runtime/Db/KernelDatabase.h"
 
+#include "test/unit/Support/OpenFile.h"
 #include "test/unit/Support/SampleKernel.h"
 #include "test/unit/Support/TemporaryDirectory.h"
 
@@ -28,11 +29,11 @@ struct KernelDatabaseTest : testing::Test {
 TEST_F(KernelDatabaseTest, KeepsKernels) {
   Kernel kernel = makeSampleKernel();
   {
-    KernelDatabase database(folder.getPath());
+    KernelDatabase database(openFile(folder.getPath()));
     EXPECT_FALSE(database.find(kKey));
     database.store(kKey, kernel);
   }
-  KernelDatabase database(folder.getPath());
+  KernelDatabase database(openFile(folder.getPath()));
   std::optional<Kernel> found = database.find(kKey);
   ASSERT_TRUE(found);
   EXPECT_EQ(getStoredFields(*found), getStoredFields(kernel));
@@ -41,7 +42,7 @@ TEST_F(KernelDatabaseTest, KeepsKernels) {
 
 // A kernel without arguments or code is kept as well: nothing is special.
 TEST_F(KernelDatabaseTest, KeepsEmptyKernels) {
-  KernelDatabase database(folder.getPath());
+  KernelDatabase database(openFile(folder.getPath()));
   database.store(kKey, Kernel());
   std::optional<Kernel> found = database.find(kKey);
   ASSERT_TRUE(found);
@@ -50,7 +51,7 @@ TEST_F(KernelDatabaseTest, KeepsEmptyKernels) {
 
 // Another problem, chip or compiler is a miss.
 TEST_F(KernelDatabaseTest, MatchesTheWholeKey) {
-  KernelDatabase database(folder.getPath());
+  KernelDatabase database(openFile(folder.getPath()));
   database.store(kKey, makeSampleKernel());
   EXPECT_TRUE(database.find(kKey));
   EXPECT_FALSE(database.find({"conv-b", "gfx942", "r1"}));
@@ -60,7 +61,7 @@ TEST_F(KernelDatabaseTest, MatchesTheWholeKey) {
 
 // Who has no compiler takes the kernels of any.
 TEST_F(KernelDatabaseTest, FindsAnyRevisionOnRequest) {
-  KernelDatabase database(folder.getPath());
+  KernelDatabase database(openFile(folder.getPath()));
   database.store(kKey, makeSampleKernel("old"));
   database.store({"conv-a", "gfx942", "r2"}, makeSampleKernel("new"));
   std::optional<Kernel> found = database.find({"conv-a", "gfx942", ""});
@@ -70,7 +71,7 @@ TEST_F(KernelDatabaseTest, FindsAnyRevisionOnRequest) {
 
 // Of several tiles the one stored last is found, so a better one takes over.
 TEST_F(KernelDatabaseTest, FindsTheTileStoredLast) {
-  KernelDatabase database(folder.getPath());
+  KernelDatabase database(openFile(folder.getPath()));
   for (const char *tile : {"first", "second", "first"}) {
     database.store(kKey, makeSampleKernel(tile));
     std::optional<Kernel> found = database.find(kKey);
@@ -81,7 +82,7 @@ TEST_F(KernelDatabaseTest, FindsTheTileStoredLast) {
 
 // The directory is made with its parents.
 TEST_F(KernelDatabaseTest, CreatesTheDirectory) {
-  KernelDatabase database(folder.get("a/b/c"));
+  KernelDatabase database(openFile(folder.get("a/b/c")));
   EXPECT_TRUE(database.isOpen());
   EXPECT_TRUE(std::filesystem::exists(folder.get("a/b/c/kernels.db")));
 }
@@ -92,7 +93,7 @@ TEST_F(KernelDatabaseTest, IsSharedByThreads) {
   std::atomic<int> misses = 0;
   for (int i = 0; i < 8; ++i)
     threads.emplace_back([&, i] {
-      KernelDatabase database(folder.getPath());
+      KernelDatabase database(openFile(folder.getPath()));
       for (int round = 0; round < 20; ++round) {
         database.store(kKey, makeSampleKernel(std::to_string(i)));
         misses += !database.find(kKey);
@@ -119,7 +120,7 @@ TEST_F(KernelDatabaseTest, IsSharedByProcesses) {
   std::vector<pid_t> children;
   for (int i = 0; i < 8; ++i)
     children.push_back(startChild([&] {
-      KernelDatabase database(folder.getPath());
+      KernelDatabase database(openFile(folder.getPath()));
       for (int round = 0; round < 20; ++round) {
         database.store(kKey, makeSampleKernel(std::to_string(i)));
         if (!database.find(kKey))
@@ -131,14 +132,14 @@ TEST_F(KernelDatabaseTest, IsSharedByProcesses) {
     waitpid(child, &status, 0);
     EXPECT_EQ(status, 0);
   }
-  EXPECT_TRUE(KernelDatabase(folder.getPath()).find(kKey));
+  EXPECT_TRUE(KernelDatabase(openFile(folder.getPath())).find(kKey));
 }
 
 // A process killed while it writes leaves a file that others go on with.
 TEST_F(KernelDatabaseTest, SurvivesAKilledWriter) {
   for (int delayMs : {1, 5, 20}) {
     pid_t child = startChild([&] {
-      KernelDatabase database(folder.getPath());
+      KernelDatabase database(openFile(folder.getPath()));
       Kernel large = makeSampleKernel();
       large.codeObject.resize(1 << 20, 'c');
       while (true)
@@ -147,7 +148,7 @@ TEST_F(KernelDatabaseTest, SurvivesAKilledWriter) {
     std::this_thread::sleep_for(std::chrono::milliseconds(delayMs));
     kill(child, SIGKILL);
     waitpid(child, nullptr, 0);
-    KernelDatabase database(folder.getPath());
+    KernelDatabase database(openFile(folder.getPath()));
     database.store({"conv-b", "gfx942", "r1"}, makeSampleKernel());
     EXPECT_TRUE(database.find({"conv-b", "gfx942", "r1"}));
   }

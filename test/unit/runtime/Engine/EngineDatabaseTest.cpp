@@ -5,9 +5,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/Db/KernelDatabase.h"
+#include "runtime/Db/PerfDatabase.h"
 #include "runtime/Engine/Engine.h"
 
 #include "test/unit/Support/FakeCompiler.h"
+#include "test/unit/Support/OpenFile.h"
 #include "test/unit/Support/TemporaryDirectory.h"
 
 #include <gtest/gtest.h>
@@ -86,7 +88,7 @@ TEST_F(EngineDatabase, ReplacesWhatCannotBeLoaded) {
   broken.codeObject.assign(64, 'x');
   broken.launches.emplace_back().symbol = "conv";
   broken.tile = "old";
-  KernelDatabase(folder.getPath())
+  KernelDatabase(openFile(folder.getPath()))
       .store({Problem().toNetworkConfig(), "gfx90a", "fake-1"}, broken);
   EXPECT_EQ(getOrigin(*start()), kCompiled);
   EXPECT_EQ(getOrigin(*start()), kDatabase);
@@ -100,11 +102,108 @@ TEST_F(EngineDatabase, StoresOnlyWhatLoads) {
   EXPECT_EQ(getOrigin(*start()), kCompiled);
 }
 
+// A kernel that is adopted is the one that later processes find.
+TEST_F(EngineDatabase, StoresWhatIsAdopted) {
+  std::unique_ptr<Engine> first = start();
+  EXPECT_EQ(getOrigin(*first), kCompiled);
+  auto kernel = first->prepareTile(Problem(), {"igemm", "better"});
+  ASSERT_TRUE(kernel) << kernel.getStatus().getMessage();
+  ASSERT_TRUE(first->adopt(Problem(), std::move(*kernel)).isOk());
+  std::unique_ptr<Engine> second = start();
+  EXPECT_EQ(getOrigin(*second), kDatabase);
+  EXPECT_EQ((*second->prepare(Problem()))->getKernel().tile, "igemm-better");
+}
+
 // A process without a compiler lives on what others have stored.
 TEST_F(EngineDatabase, ServesWithoutACompiler) {
   EXPECT_EQ(getOrigin(*start()), kCompiled);
   compiler = nullptr;
   EXPECT_EQ(getOrigin(*start()), kDatabase);
+}
+
+// Of two processes that want a kernel at once one makes it, and the other waits
+// for it.
+TEST_F(EngineDatabase, OneProcessCompilesForAll) {
+  compiler->delay = std::chrono::milliseconds(50);
+  std::vector<std::unique_ptr<Engine>> engines;
+  for (int i = 0; i < 6; ++i)
+    engines.push_back(start());
+  std::vector<std::thread> threads;
+  for (std::unique_ptr<Engine> &engine : engines)
+    threads.emplace_back([&] { EXPECT_TRUE(engine->prepare(Problem())); });
+  for (std::thread &thread : threads)
+    thread.join();
+  EXPECT_EQ(compiler->compiled, 1);
+  uint64_t waited = 0, found = 0;
+  for (std::unique_ptr<Engine> &engine : engines) {
+    waited += engine->getCounters().waited;
+    found += engine->getCounters().fromDatabase;
+  }
+  EXPECT_EQ(found, engines.size() - 1);
+  EXPECT_GT(waited, 0u);
+  EXPECT_LE(waited, found);
+}
+
+// Who has waited long enough makes the kernel for himself.
+TEST_F(EngineDatabase, DoesNotWaitForever) {
+  compiler->delay = std::chrono::milliseconds(200);
+  std::unique_ptr<Engine> slow = start();
+  std::thread maker([&] { EXPECT_TRUE(slow->prepare(Problem())); });
+  while (compiler->compiled == 0)
+    std::this_thread::yield();
+  EngineOptions options = {compiler, folder.getPath()};
+  options.claimLimit = std::chrono::milliseconds(1);
+  std::unique_ptr<Engine> hasty =
+      std::move(*Engine::create(loadFakeHip(), options));
+  EXPECT_EQ(getOrigin(*hasty), kCompiled);
+  EXPECT_EQ(compiler->compiled, 2);
+  maker.join();
+}
+
+// A package serves where the user's file has nothing, also one that another
+// compiler made.
+TEST_F(EngineDatabase, FindsKernelsInPackages) {
+  EXPECT_EQ(getOrigin(*start()), kCompiled);
+  EngineOptions options = {compiler, ""};
+  options.packages = {folder.get("kernels.db")};
+  compiler->revision = "fake-2";
+  std::unique_ptr<Engine> engine =
+      std::move(*Engine::create(loadFakeHip(), options));
+  EXPECT_EQ(getOrigin(*engine), kDatabase);
+  EXPECT_EQ(engine->getCounters().fromPackage, 1u);
+  EXPECT_EQ(compiler->compiled, 1);
+}
+
+// What tuning found best is what is compiled; the model is not asked.
+TEST_F(EngineDatabase, CompilesTheTunedTile) {
+  const GpuApi &gpu = loadFakeHip();
+  Tuning tuning;
+  tuning.tile = "igemm-tuned";
+  tuning.device = *gpu.getDeviceName();
+  tuning.value = 5;
+  PerfDatabase tunings(openFile(folder.getPath()));
+  tunings.store({Problem().toNetworkConfig(), "gfx90a", *gpu.getComputeUnits()},
+                tuning);
+  std::unique_ptr<Engine> engine = start();
+  ErrorOr<const LoadedKernel *> kernel = engine->prepare(Problem());
+  ASSERT_TRUE(kernel) << kernel.getStatus().getMessage();
+  EXPECT_EQ((*kernel)->getKernel().tile, "igemm-tuned");
+  EXPECT_EQ(compiler->tilesChosen, 0);
+}
+
+// A tuned tile that this compiler refuses is not the end: the model's is taken.
+TEST_F(EngineDatabase, FallsBackToTheModelsTile) {
+  Tuning tuning;
+  tuning.tile = compiler->refusedTile = "igemm-refused";
+  PerfDatabase tunings(openFile(folder.getPath()));
+  tunings.store(
+      {Problem().toNetworkConfig(), "gfx90a", *loadFakeHip().getComputeUnits()},
+      tuning);
+  std::unique_ptr<Engine> engine = start();
+  ErrorOr<const LoadedKernel *> kernel = engine->prepare(Problem());
+  ASSERT_TRUE(kernel) << kernel.getStatus().getMessage();
+  EXPECT_NE((*kernel)->getKernel().tile, tuning.tile);
+  EXPECT_EQ(compiler->tilesChosen, 1);
 }
 
 // An unusable directory costs the cache, not the kernel.

@@ -322,3 +322,28 @@ TEST_F(EngineTest, HitsAllocateNothing) {
   EXPECT_EQ(allocations, before);
   EXPECT_TRUE(isFound);
 }
+
+// A kernel of a named tile is the caller's until it is adopted; then everybody
+// finds it, and the one before stays loaded.
+TEST_F(EngineTest, AdoptsAKernel) {
+  const ErrorOr<const LoadedKernel *> before = engine->prepare(makeProblem());
+  ASSERT_TRUE(before) << before.getStatus().getMessage();
+  auto kernel = engine->prepareTile(makeProblem(), {"igemm", "other"});
+  ASSERT_TRUE(kernel) << kernel.getStatus().getMessage();
+  EXPECT_EQ(*engine->prepare(makeProblem()), *before);
+  const LoadedKernel *adopted = kernel->get();
+  ASSERT_TRUE(engine->adopt(makeProblem(), std::move(*kernel)).isOk());
+  EXPECT_EQ(*engine->prepare(makeProblem()), adopted);
+  EXPECT_EQ(adopted->getKernel().tile, "igemm-other");
+  EXPECT_EQ(hip.getAlive("hipModuleLoadData"), 2);
+}
+
+// A kernel that is not adopted goes with its owner.
+TEST_F(EngineTest, DropsAKernelThatNobodyAdopts) {
+  {
+    auto kernel = engine->prepareTile(makeProblem(), {"igemm", "other"});
+    ASSERT_TRUE(kernel) << kernel.getStatus().getMessage();
+    EXPECT_EQ(hip.getAlive("hipModuleLoadData"), 1);
+  }
+  EXPECT_EQ(hip.getAlive("hipModuleLoadData"), 0);
+}

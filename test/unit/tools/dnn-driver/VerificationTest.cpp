@@ -8,7 +8,6 @@ using namespace tessera;
 using namespace tessera::driver;
 using reference::DataKind;
 using reference::ElementType;
-using test::ConvCase;
 
 static ConvProblem makeProblem(DataType type,
                                Direction direction = Direction::Forward) {

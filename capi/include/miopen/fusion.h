@@ -1,0 +1,205 @@
+/*===- fusion.h - Several operations in one kernel -----------------------===*\
+|*
+|* A plan is a list of operations, in their order. It is built, compiled once
+|* for a handle, and executed with arguments. No fused kernel is made for plans
+|* yet: miopenCompileFusionPlan() answers miopenStatusUnsupportedOp, on which
+|* clients run the operations one by one. tesseraRunProblem()
+|* (tessera/problem.h) runs convolutions with bias, residual and activation in
+|* one kernel.
+|*
+\*===----------------------------------------------------------------------===*/
+
+#ifndef MIOPEN_FUSION_H
+#define MIOPEN_FUSION_H
+
+#include <miopen/activation.h>
+#include <miopen/batchnorm.h>
+#include <miopen/convolution.h>
+#include <miopen/export.h>
+#include <miopen/handle.h>
+#include <miopen/tensor.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+MIOPEN_DECLARE_OBJECT(miopenFusionOpDescriptor);
+MIOPEN_DECLARE_OBJECT(miopenFusionPlanDescriptor);
+MIOPEN_DECLARE_OBJECT(miopenOperatorDescriptor);
+MIOPEN_DECLARE_OBJECT(miopenOperatorArgs);
+
+typedef enum {
+  miopenVerticalFusion = 0,
+  miopenHorizontalFusion = 1
+} miopenFusionDirection_t;
+
+/**
+ * Creates an empty plan for an input; release it with
+ * miopenDestroyFusionPlan().
+ */
+MIOPEN_EXPORT miopenStatus_t
+miopenCreateFusionPlan(miopenFusionPlanDescriptor_t *fusePlanDesc,
+                       const miopenFusionDirection_t fuseDirection,
+                       const miopenTensorDescriptor_t inputDesc);
+
+/** Destroys a plan and its operations. */
+MIOPEN_EXPORT miopenStatus_t
+miopenDestroyFusionPlan(miopenFusionPlanDescriptor_t fusePlanDesc);
+
+/**
+ * Looks for one kernel for all operations.
+ *
+ * @retval miopenStatusUnsupportedOp  There is none: always, in this release.
+ * @retval miopenStatusBadParm        A pointer is NULL.
+ */
+MIOPEN_EXPORT miopenStatus_t miopenCompileFusionPlan(
+    miopenHandle_t handle, miopenFusionPlanDescriptor_t fusePlanDesc);
+
+/** The operation with the number `op_idx`; it belongs to the plan. */
+MIOPEN_EXPORT miopenStatus_t
+miopenFusionPlanGetOp(miopenFusionPlanDescriptor_t fusePlanDesc,
+                      const int op_idx, miopenFusionOpDescriptor_t *op);
+
+/** Workspace of a plan: 0, as nothing of it runs. */
+MIOPEN_EXPORT miopenStatus_t miopenFusionPlanGetWorkSpaceSize(
+    miopenHandle_t handle, miopenFusionPlanDescriptor_t fusePlanDesc,
+    size_t *workSpaceSize, miopenConvFwdAlgorithm_t algo);
+
+/** Algorithms for the convolution of a plan: none. */
+MIOPEN_EXPORT miopenStatus_t miopenFusionPlanConvolutionGetAlgo(
+    miopenFusionPlanDescriptor_t fusePlanDesc, const int requestAlgoCount,
+    int *returnedAlgoCount, miopenConvFwdAlgorithm_t *returnedAlgos);
+
+/** Asks for an algorithm. Not implemented. */
+MIOPEN_EXPORT miopenStatus_t miopenFusionPlanConvolutionSetAlgo(
+    miopenFusionPlanDescriptor_t fusePlanDesc, miopenConvFwdAlgorithm_t algo);
+
+/** Appends a forward convolution; the operation belongs to the plan. */
+MIOPEN_EXPORT miopenStatus_t miopenCreateOpConvForward(
+    miopenFusionPlanDescriptor_t fusePlanDesc,
+    miopenFusionOpDescriptor_t *convOp, miopenConvolutionDescriptor_t convDesc,
+    const miopenTensorDescriptor_t wDesc);
+
+/** Appends an activation. */
+MIOPEN_EXPORT miopenStatus_t miopenCreateOpActivationForward(
+    miopenFusionPlanDescriptor_t fusePlanDesc,
+    miopenFusionOpDescriptor_t *activFwdOp, miopenActivationMode_t mode);
+
+/** Appends the gradient of an activation. */
+MIOPEN_EXPORT miopenStatus_t miopenCreateOpActivationBackward(
+    miopenFusionPlanDescriptor_t fusePlanDesc,
+    miopenFusionOpDescriptor_t *activBwdOp, miopenActivationMode_t mode);
+
+/** Appends the addition of a bias. */
+MIOPEN_EXPORT miopenStatus_t miopenCreateOpBiasForward(
+    miopenFusionPlanDescriptor_t fusePlanDesc,
+    miopenFusionOpDescriptor_t *biasOp, const miopenTensorDescriptor_t bDesc);
+
+/** Appends a batch normalisation by given statistics. */
+MIOPEN_EXPORT miopenStatus_t miopenCreateOpBatchNormInference(
+    miopenFusionPlanDescriptor_t fusePlanDesc, miopenFusionOpDescriptor_t *bnOp,
+    const miopenBatchNormMode_t bn_mode,
+    const miopenTensorDescriptor_t bnScaleBiasMeanVarDesc);
+
+/** Appends a batch normalisation by those of the batch. */
+MIOPEN_EXPORT miopenStatus_t miopenCreateOpBatchNormForward(
+    miopenFusionPlanDescriptor_t fusePlanDesc,
+    miopenFusionOpDescriptor_t *bnFwdOp, const miopenBatchNormMode_t bn_mode,
+    bool runningMeanVariance);
+
+/** Appends the gradient of a batch normalisation. */
+MIOPEN_EXPORT miopenStatus_t miopenCreateOpBatchNormBackward(
+    miopenFusionPlanDescriptor_t fusePlanDesc,
+    miopenFusionOpDescriptor_t *bnBwdOp, const miopenBatchNormMode_t bn_mode);
+
+/**
+ * Creates an empty set of arguments; release it with
+ * miopenDestroyOperatorArgs().
+ */
+MIOPEN_EXPORT miopenStatus_t
+miopenCreateOperatorArgs(miopenOperatorArgs_t *args);
+
+/** Destroys a set of arguments. */
+MIOPEN_EXPORT miopenStatus_t
+miopenDestroyOperatorArgs(miopenOperatorArgs_t args);
+
+/** Gives a convolution its filter. Not implemented. */
+MIOPEN_EXPORT miopenStatus_t miopenSetOpArgsConvForward(
+    miopenOperatorArgs_t args, const miopenFusionOpDescriptor_t convOp,
+    const void *alpha, const void *beta, const void *w);
+
+/** Gives an activation its parameters. Not implemented. */
+MIOPEN_EXPORT miopenStatus_t miopenSetOpArgsActivForward(
+    miopenOperatorArgs_t args, const miopenFusionOpDescriptor_t activFwdOp,
+    const void *alpha, const void *beta, double activAlpha, double activBeta,
+    double activGamma);
+
+/** Gives a gradient of an activation its parameters. Not implemented. */
+MIOPEN_EXPORT miopenStatus_t miopenSetOpArgsActivBackward(
+    miopenOperatorArgs_t args, const miopenFusionOpDescriptor_t activBwdOp,
+    const void *alpha, const void *beta, const void *y, const void *reserved,
+    double activAlpha, double activBeta, double activGamma);
+
+/** Gives a normalisation its parameters. Not implemented. */
+MIOPEN_EXPORT miopenStatus_t miopenSetOpArgsBatchNormInference(
+    miopenOperatorArgs_t args, const miopenFusionOpDescriptor_t bnOp,
+    const void *alpha, const void *beta, const void *bnScale,
+    const void *bnBias, const void *estimatedMean,
+    const void *estimatedVariance, double epsilon);
+
+/** Gives a normalisation its parameters. Not implemented. */
+MIOPEN_EXPORT miopenStatus_t miopenSetOpArgsBatchNormForward(
+    miopenOperatorArgs_t args, const miopenFusionOpDescriptor_t bnOp,
+    const void *alpha, const void *beta, const void *bnScale,
+    const void *bnBias, void *savedMean, void *savedInvVariance,
+    void *runningMean, void *runningVariance, double expAvgFactor,
+    double epsilon);
+
+/** Gives a gradient its tensors. Not implemented. */
+MIOPEN_EXPORT miopenStatus_t miopenSetOpArgsBatchNormBackward(
+    miopenOperatorArgs_t args, const miopenFusionOpDescriptor_t bnOp,
+    const void *alpha, const void *beta, const void *x, const void *bnScale,
+    const void *bnBias, void *resultBnScaleDiff, void *resultBnBiasDiff,
+    const void *savedMean, const void *savedInvVariance);
+
+/** Gives a bias its values. Not implemented. */
+MIOPEN_EXPORT miopenStatus_t miopenSetOpArgsBiasForward(
+    miopenOperatorArgs_t args, const miopenFusionOpDescriptor_t biasOp,
+    const void *alpha, const void *beta, const void *bias);
+
+/** Runs a compiled plan: miopenStatusBadParm, as no plan is. */
+MIOPEN_EXPORT miopenStatus_t miopenExecuteFusionPlan(
+    const miopenHandle_t handle,
+    const miopenFusionPlanDescriptor_t fusePlanDesc,
+    const miopenTensorDescriptor_t inputDesc, const void *input,
+    const miopenTensorDescriptor_t outputDesc, void *output,
+    miopenOperatorArgs_t args);
+
+/** The same with a workspace. */
+MIOPEN_EXPORT miopenStatus_t miopenExecuteFusionPlan_v2(
+    const miopenHandle_t handle,
+    const miopenFusionPlanDescriptor_t fusePlanDesc,
+    const miopenTensorDescriptor_t inputDesc, const void *input,
+    const miopenTensorDescriptor_t outputDesc, void *output,
+    miopenOperatorArgs_t args, void *workspace, size_t workspaceSize);
+
+/** y = f(alpha1 conv(x, w) + alpha2 z + bias) in one call. Not implemented. */
+MIOPEN_EXPORT miopenStatus_t miopenConvolutionBiasActivationForward(
+    miopenHandle_t handle, const void *alpha1,
+    const miopenTensorDescriptor_t xDesc, const void *x,
+    const miopenTensorDescriptor_t wDesc, const void *w,
+    const miopenConvolutionDescriptor_t convDesc, miopenConvFwdAlgorithm_t algo,
+    void *workspace, size_t workspaceSizeInBytes, const void *alpha2,
+    const miopenTensorDescriptor_t zDesc, const void *z,
+    const miopenTensorDescriptor_t biasDesc, const void *bias,
+    const miopenActivationDescriptor_t activationDesc,
+    const miopenTensorDescriptor_t yDesc, void *y);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* MIOPEN_FUSION_H */

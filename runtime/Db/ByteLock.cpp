@@ -1,0 +1,63 @@
+//===- ByteLock.cpp - A lock that dies with its owner ---------------------===//
+
+#include "runtime/Db/ByteLock.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <thread>
+
+using namespace tessera;
+using Clock = std::chrono::steady_clock;
+
+/// Locks or unlocks the byte without waiting; errno of the failure, else 0.
+/// The lock belongs to the open file and not to the process, whose other
+/// threads would not see a lock of the process.
+static int setLock(int file, short type, uint64_t byte) {
+  struct flock range = {};
+  range.l_type = type;
+  range.l_whence = SEEK_SET;
+  // A lock may not reach beyond the largest offset.
+  range.l_start = static_cast<off_t>(byte >> 2);
+  range.l_len = 1;
+  return fcntl(file, F_OFD_SETLK, &range) == 0 ? 0 : errno;
+}
+
+ByteLock::ByteLock(const std::string &path, uint64_t byte,
+                   std::chrono::milliseconds limit)
+    : byte(byte), file(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
+  if (file < 0)
+    return;
+  const Clock::time_point end = Clock::now() + limit;
+  // Asked again and again, because no lock can be waited for with a limit.
+  // Most owners are done after some tens of milliseconds.
+  auto pause = std::chrono::milliseconds(1);
+  while (true) {
+    const int failure = setLock(file, F_WRLCK, byte);
+    if (failure == 0) {
+      state = State::Held;
+      return;
+    }
+    if (failure != EAGAIN && failure != EACCES && failure != EINTR)
+      return;
+    waited = true;
+    if (Clock::now() >= end) {
+      state = State::TimedOut;
+      return;
+    }
+    std::this_thread::sleep_for(pause);
+    pause = std::min(pause * 2, std::chrono::milliseconds(20));
+  }
+}
+
+ByteLock::~ByteLock() {
+  if (file < 0)
+    return;
+  // Closing is not enough: a child that was forked meanwhile holds the same
+  // open file.
+  if (state == State::Held)
+    (void)setLock(file, F_UNLCK, byte);
+  close(file);
+}

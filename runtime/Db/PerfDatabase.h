@@ -1,0 +1,92 @@
+//===- PerfDatabase.h - What tuning has found ------------------*- C++ -*-===//
+//
+// One row for each tile that was tried: its time, or why it was refused. It
+// outlives revisions of the compiler: a tile that was the best is the first
+// guess of the next revision, though its kernel is made anew.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_RUNTIME_DB_PERFDATABASE_H
+#define TESSERA_RUNTIME_DB_PERFDATABASE_H
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tessera {
+
+/// What a tuning's value counts. Values of different objectives are never
+/// compared.
+enum class Objective {
+  MeasuredTime, ///< Microseconds, by events on a device.
+  IssueCycles,  ///< The emulated device's estimate: a model's clocks, no time.
+};
+
+/// "us", "cycles": as the database spells them.
+std::string_view getName(Objective objective);
+std::optional<Objective> parseObjective(std::string_view name);
+
+/// Of what a row speaks.
+struct TuningKey {
+  std::string networkConfig;
+  std::string target;        ///< GpuTarget::name.
+  uint32_t computeUnits = 0; ///< Of the device; chips are sold with several.
+
+  friend bool operator==(const TuningKey &, const TuningKey &) = default;
+};
+
+/// One tile that was tried.
+struct Tuning {
+  std::string tile;
+  std::string revision; ///< Of the compiler.
+  std::string device;   ///< What measured, as "NVIDIA H100 80GB HBM3".
+  Objective objective = Objective::MeasuredTime;
+  double value = 0;       ///< Median; less is better.
+  double spread = 0;      ///< Of the middle half of the samples.
+  double modelCost = 0;   ///< Clocks that the model expected.
+  int64_t measuredAt = 0; ///< Seconds since 1970.
+  /// Why it is in quarantine: did not compile, wrong result. Empty: verified.
+  std::string failure;
+};
+
+/// The failure of a tile while it is tried, and after a trial that its process
+/// did not survive. Once is no quarantine: users end processes, too.
+inline constexpr char kUnfinishedTrial[] =
+    "the process ended while it was being tried";
+
+class DatabaseFile;
+
+/// The tunings of one file. An optimisation like the kernels beside them: a
+/// file that cannot be used finds nothing. Several threads may use it.
+class PerfDatabase {
+public:
+  explicit PerfDatabase(std::shared_ptr<DatabaseFile> file);
+
+  /// Adds the row, or replaces the one of the same key, tile, objective and
+  /// device.
+  void store(const TuningKey &key, const Tuning &tuning);
+
+  /// All rows of `key` with `objective`, the verified ones by value, then the
+  /// ones in quarantine. A row whose checksum is wrong is deleted.
+  std::vector<Tuning> find(const TuningKey &key, Objective objective);
+
+  /// Deletes all rows of `key`.
+  void remove(const TuningKey &key);
+
+  /// What the file has rows of, each once.
+  std::vector<TuningKey> getKeys();
+
+  /// The other keys of the same chip whose problems differ from that of `key`
+  /// in the batch at most; each once.
+  std::vector<TuningKey> getNeighbours(const TuningKey &key);
+
+private:
+  const std::shared_ptr<DatabaseFile> file;
+};
+
+} // namespace tessera
+
+#endif // TESSERA_RUNTIME_DB_PERFDATABASE_H

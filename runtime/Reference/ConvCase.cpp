@@ -1,0 +1,238 @@
+//===- ConvCase.cpp - A convolution with data and a judge -----------------===//
+
+#include "runtime/Reference/ConvCase.h"
+
+#include "runtime/Reference/ReferenceShape.h"
+
+#include <cstring>
+
+using namespace tessera;
+using reference::DataKind;
+using reference::ElementType;
+using reference::TensorView;
+
+static Strides getResultStrides(const ConvProblem &problem) {
+  switch (problem.direction) {
+  case Direction::Forward:
+    return problem.getOutputStrides();
+  case Direction::BackwardData:
+    return problem.getInputStrides();
+  case Direction::BackwardWeights:
+    return problem.getFilterStrides();
+  }
+  __builtin_unreachable();
+}
+
+/// Elements of the memory of a tensor, gaps included.
+static int64_t getResultSpan(const ConvProblem &problem) {
+  return getSpan(getResultStrides(problem), problem.getResultLengths());
+}
+
+ConvCase::ConvCase(const ConvProblem &problem, DataKind kind, uint64_t seed)
+    : problem(problem), kind(kind), type(getReferenceType(problem.dataType)),
+      resultType(getReferenceType(problem.getResultType())) {
+  uint64_t next = 5 * seed;
+  auto make = [&](ElementType element, int64_t count) {
+    return makeData(element, count, kind, next++);
+  };
+  x = make(type, getSpan(problem.getInputStrides(), problem.getInputLengths()));
+  w = make(type,
+           getSpan(problem.getFilterStrides(), problem.getFilterLengths()));
+  y = make(type,
+           getSpan(problem.getOutputStrides(), problem.getOutputLengths()));
+  if (problem.epilogue.bias)
+    bias = make(resultType, problem.getResultLengths().c);
+  if (problem.epilogue.residual)
+    residual = make(resultType, getResultSpan(problem));
+  old = problem.epilogue.beta ? make(resultType, getResultSpan(problem))
+                              : makePoison(resultType, getResultSpan(problem));
+  getResult() = old;
+  chooseScalars();
+}
+
+/// Powers of two, so that they keep integer data exact; parameters with which
+/// both branches of an activation are taken.
+void ConvCase::chooseScalars() {
+  if (problem.epilogue.alpha)
+    alpha = 0.5;
+  if (problem.epilogue.beta)
+    beta = -2;
+  switch (problem.epilogue.activation) {
+  case Activation::Tanh:
+    activAlpha = 0.25;
+    activBeta = 1.5;
+    break;
+  case Activation::Power:
+    activAlpha = 1.5;
+    activBeta = 0.25;
+    activGamma = 2.5;
+    break;
+  case Activation::ClippedRelu:
+    activAlpha = 2;
+    break;
+  case Activation::LeakyRelu:
+  case Activation::Elu:
+    activAlpha = 0.25;
+    break;
+  case Activation::Clamp:
+    activAlpha = -1;
+    activBeta = 2;
+    break;
+  default:
+    break;
+  }
+}
+
+static void flush(std::vector<char> &tensor, uint16_t exponent) {
+  for (size_t i = 0; i < tensor.size(); i += 2) {
+    uint16_t bits;
+    std::memcpy(&bits, tensor.data() + i, 2);
+    if ((bits & exponent) == 0)
+      std::memset(tensor.data() + i, 0, 2);
+  }
+}
+
+void ConvCase::flushSubnormals() {
+  if (type != ElementType::F16 && type != ElementType::BF16)
+    return;
+  for (std::vector<char> *tensor : {&x, &w, &y})
+    if (tensor != &getResult())
+      flush(*tensor, type == ElementType::F16 ? 0x7c00 : 0x7f80);
+}
+
+const std::vector<char> &ConvCase::getResult() const {
+  switch (problem.direction) {
+  case Direction::Forward:
+    return y;
+  case Direction::BackwardData:
+    return x;
+  case Direction::BackwardWeights:
+    return w;
+  }
+  __builtin_unreachable();
+}
+
+std::vector<char> &ConvCase::getResult() {
+  return const_cast<std::vector<char> &>(std::as_const(*this).getResult());
+}
+
+TensorView ConvCase::getX() const {
+  return {type, x.data(), getReferenceStrides(problem.getInputStrides())};
+}
+
+TensorView ConvCase::getW() const {
+  return {type, w.data(), getReferenceStrides(problem.getFilterStrides())};
+}
+
+TensorView ConvCase::getY() const {
+  return {type, y.data(), getReferenceStrides(problem.getOutputStrides())};
+}
+
+TensorView ConvCase::viewResult(const std::vector<char> &data) const {
+  return {resultType, data.data(),
+          getReferenceStrides(getResultStrides(problem))};
+}
+
+reference::Epilogue ConvCase::getEpilogue() const {
+  reference::Epilogue epilogue;
+  epilogue.alpha = alpha;
+  epilogue.beta = beta;
+  if (problem.epilogue.beta)
+    epilogue.old = viewResult(old);
+  if (problem.epilogue.bias)
+    epilogue.bias = TensorView{resultType, bias.data(), {.channel = 1}};
+  if (problem.epilogue.residual)
+    epilogue.residual = viewResult(residual);
+  epilogue.activation = getReferenceActivation(problem.epilogue.activation);
+  epilogue.parameters = {activAlpha, activBeta, activGamma};
+  return epilogue;
+}
+
+reference::Expected ConvCase::addUp(const std::vector<int64_t> *sample) const {
+  const reference::ConvShape shape = getReferenceShape(problem);
+  switch (problem.direction) {
+  case Direction::Forward:
+    return sample ? convForwardAt(shape, getX(), getW(), *sample)
+                  : convForward(shape, getX(), getW());
+  case Direction::BackwardData:
+    return sample ? convBackwardDataAt(shape, getW(), getY(), *sample)
+                  : convBackwardData(shape, getW(), getY());
+  case Direction::BackwardWeights:
+    return sample ? convBackwardWeightsAt(shape, getX(), getY(), *sample)
+                  : convBackwardWeights(shape, getX(), getY());
+  }
+  __builtin_unreachable();
+}
+
+reference::Expected ConvCase::applyEpilogue(reference::Expected sums) const {
+  reference::applyEpilogue(
+      getEpilogue(),
+      type == ElementType::F64 ? ElementType::F64 : ElementType::F32, sums);
+  return sums;
+}
+
+reference::Expected
+ConvCase::evaluate(const std::vector<int64_t> *sample) const {
+  return applyEpilogue(addUp(sample));
+}
+
+reference::Expected ConvCase::getExpected() const { return evaluate(nullptr); }
+
+reference::Expected
+ConvCase::getExpected(std::vector<double> sums,
+                      std::vector<double> magnitudes) const {
+  // The sums of no element: all but the numbers.
+  const std::vector<int64_t> none;
+  reference::Expected expected = addUp(&none);
+  expected.values = std::move(sums);
+  expected.magnitudes = std::move(magnitudes);
+  return applyEpilogue(std::move(expected));
+}
+
+TensorView ConvCase::getResultView() const { return viewResult(getResult()); }
+
+/// Whether integers stay exact.
+static bool isExact(Activation activation) {
+  switch (activation) {
+  case Activation::None:
+  case Activation::Relu:
+  case Activation::Abs:
+  case Activation::ClippedRelu:
+  case Activation::LeakyRelu:
+  case Activation::Clamp:
+    return true;
+  default:
+    return false;
+  }
+}
+
+reference::Report ConvCase::judge(const reference::Expected &expected) const {
+  bool exact =
+      kind == DataKind::Integer && isExact(problem.epilogue.activation);
+  return compare(expected, getResultView(),
+                 exact ? reference::Rule::Exact : reference::Rule::Rounding);
+}
+
+reference::Report ConvCase::check() const { return judge(evaluate(nullptr)); }
+
+reference::Report ConvCase::checkSample(int64_t count, uint64_t seed) const {
+  const std::vector<int64_t> sample = sampleElements(
+      getReferenceSizes(problem.getResultLengths()), count, seed);
+  return judge(evaluate(&sample));
+}
+
+std::string ConvCase::checkGaps() const {
+  const reference::Sizes sizes = getReferenceSizes(problem.getResultLengths());
+  const int64_t bytes = getByteSize(problem.getResultType());
+  std::vector<char> isElement(old.size() / bytes);
+  const TensorView view = viewResult(old);
+  reference::Coord at;
+  for (int64_t i = 0; i < sizes.getProduct(); ++i, sizes.advance(at))
+    isElement[view.strides.getOffset(at)] = 1;
+  for (size_t i = 0; i < isElement.size(); ++i)
+    if (!isElement[i] &&
+        std::memcmp(&old[i * bytes], &getResult()[i * bytes], bytes) != 0)
+      return "the gap at element " + std::to_string(i) +
+             " of the result's memory was overwritten";
+  return "";
+}

@@ -1,0 +1,41 @@
+//===- ReferencePool.h - A pooling for the reference -----------*- C++ -*-===//
+//
+// Joins problems and the reference, as ReferenceShape.h does.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_RUNTIME_REFERENCE_REFERENCEPOOL_H
+#define TESSERA_RUNTIME_REFERENCE_REFERENCEPOOL_H
+
+#include "dialect/Reference/PoolReference.h"
+#include "runtime/Base/Problem.h"
+#include "runtime/Reference/ReferenceShape.h"
+
+namespace tessera {
+
+inline reference::PoolShape getReferencePool(const PoolProblem &problem) {
+  // The same names in the same order.
+  return {
+      .mode = static_cast<reference::PoolMode>(problem.mode),
+      .indexMode = static_cast<reference::IndexMode>(problem.indexMode),
+      .n = problem.batch,
+      .c = problem.channels,
+      .h = problem.in.h,
+      .w = problem.in.w,
+      .d = problem.in.d,
+      .window = {problem.window.h, problem.window.w, problem.window.d},
+      .pad = {problem.pad.h, problem.pad.w, problem.pad.d},
+      .stride = {problem.stride.h, problem.stride.w, problem.stride.d},
+  };
+}
+
+/// Distances of the indices of a pooling.
+inline Strides getIndexStrides(const PoolProblem &problem) {
+  return getPackedStrides(problem.yLayout == Layout::NHWC ? Layout::NHWC
+                                                          : Layout::NCHW,
+                          problem.getOutputLengths());
+}
+
+} // namespace tessera
+
+#endif // TESSERA_RUNTIME_REFERENCE_REFERENCEPOOL_H

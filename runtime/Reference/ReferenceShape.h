@@ -1,0 +1,93 @@
+//===- ReferenceShape.h - A problem for the reference ----------*- C++ -*-===//
+//
+// dialect/Reference knows nothing of problems: whoever wants one checked (the
+// tuner, dnn-driver, tests) joins them here.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_RUNTIME_REFERENCE_REFERENCESHAPE_H
+#define TESSERA_RUNTIME_REFERENCE_REFERENCESHAPE_H
+
+#include "dialect/Reference/ConvReference.h"
+#include "dialect/Reference/Epilogue.h"
+#include "runtime/Base/Problem.h"
+
+namespace tessera {
+
+inline reference::ConvShape getReferenceShape(const ConvProblem &problem) {
+  return {
+      .n = problem.batch,
+      .c = problem.inChannels,
+      .d = problem.in.d,
+      .h = problem.in.h,
+      .w = problem.in.w,
+      .k = problem.outChannels,
+      .z = problem.filter.d,
+      .y = problem.filter.h,
+      .x = problem.filter.w,
+      .pad = {problem.pad.h, problem.pad.w, problem.pad.d},
+      .stride = {problem.stride.h, problem.stride.w, problem.stride.d},
+      .dilation = {problem.dilation.h, problem.dilation.w, problem.dilation.d},
+      .groups = problem.groups,
+      .allowsTf32 = problem.allowsTf32(),
+  };
+}
+
+/// Where the elements of a tensor are.
+inline reference::Strides getReferenceStrides(const Strides &strides) {
+  return {strides.n, strides.c, strides.h, strides.w, strides.d};
+}
+
+inline reference::Sizes getReferenceSizes(const TensorLengths &lengths) {
+  return {lengths.n, lengths.c, lengths.h, lengths.w, lengths.d};
+}
+
+inline reference::ElementType getReferenceType(DataType type) {
+  switch (type) {
+  case DataType::F16:
+    return reference::ElementType::F16;
+  case DataType::BF16:
+    return reference::ElementType::BF16;
+  case DataType::F32:
+    return reference::ElementType::F32;
+  case DataType::F64:
+    return reference::ElementType::F64;
+  case DataType::I8:
+    return reference::ElementType::I8;
+  case DataType::I32:
+    return reference::ElementType::I32;
+  }
+  __builtin_unreachable();
+}
+
+inline reference::Activation getReferenceActivation(Activation activation) {
+  switch (activation) {
+  case Activation::None:
+    return reference::Activation::None;
+  case Activation::Logistic:
+    return reference::Activation::Logistic;
+  case Activation::Tanh:
+    return reference::Activation::Tanh;
+  case Activation::Relu:
+    return reference::Activation::Relu;
+  case Activation::SoftRelu:
+    return reference::Activation::SoftRelu;
+  case Activation::Abs:
+    return reference::Activation::Abs;
+  case Activation::Power:
+    return reference::Activation::Power;
+  case Activation::ClippedRelu:
+    return reference::Activation::ClippedRelu;
+  case Activation::LeakyRelu:
+    return reference::Activation::LeakyRelu;
+  case Activation::Elu:
+    return reference::Activation::Elu;
+  case Activation::Clamp:
+    return reference::Activation::Clamp;
+  }
+  __builtin_unreachable();
+}
+
+} // namespace tessera
+
+#endif // TESSERA_RUNTIME_REFERENCE_REFERENCESHAPE_H

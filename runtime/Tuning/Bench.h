@@ -1,0 +1,51 @@
+//===- Bench.h - Where candidates are tried --------------------*- C++ -*-===//
+//
+// What a search needs of a device and a compiler, for one problem. An
+// interface, so that the search is tested without either.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_RUNTIME_TUNING_BENCH_H
+#define TESSERA_RUNTIME_TUNING_BENCH_H
+
+#include "runtime/Db/PerfDatabase.h"
+#include "runtime/Engine/Engine.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tessera {
+
+using MadeKernel = ErrorOr<std::unique_ptr<LoadedKernel>>;
+
+class Bench {
+public:
+  virtual ~Bench() = default;
+
+  virtual Objective getObjective() const = 0;
+  /// Who judges, for the user; after prepare().
+  virtual std::string getJudge() const = 0;
+
+  /// Compiles and loads. From several threads at once.
+  virtual MadeKernel make(const TileConfig &tile) = 0;
+
+  /// Makes data and judge, before the first kernel is tried. A failure is no
+  /// kernel's fault.
+  virtual Status prepare() = 0;
+
+  /// Runs `kernel` once on poisoned outputs and judges them. The failure says
+  /// what is wrong with the kernel.
+  virtual Status verify(const LoadedKernel &kernel) = 0;
+
+  /// Some values of the kernel that was verified, less being better.
+  virtual ErrorOr<std::vector<double>> measure(const LoadedKernel &kernel) = 0;
+
+  /// Whether the device still works after a failure. If not, nothing that was
+  /// not tried yet can be blamed.
+  virtual Status checkDevice() = 0;
+};
+
+} // namespace tessera
+
+#endif // TESSERA_RUNTIME_TUNING_BENCH_H

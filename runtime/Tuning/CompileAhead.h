@@ -1,0 +1,48 @@
+//===- CompileAhead.h - The next kernels while one is measured -*- C++ -*-===//
+
+#ifndef TESSERA_RUNTIME_TUNING_COMPILEAHEAD_H
+#define TESSERA_RUNTIME_TUNING_COMPILEAHEAD_H
+
+#include "runtime/Tuning/Bench.h"
+
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace tessera {
+
+/// Makes kernels number 0, 1, ... in threads of its own, never more than
+/// `jobs` of them ahead of the one that is taken. Taken in order, by one
+/// thread. The destructor waits for those that are being made.
+class CompileAhead {
+public:
+  /// `make` is called from several threads. `jobs` is at least 1.
+  CompileAhead(size_t count, unsigned jobs,
+               std::function<MadeKernel(size_t)> make);
+  ~CompileAhead();
+
+  /// Kernel number `index`, which must be the next one. Waits for it.
+  MadeKernel take(size_t index);
+
+private:
+  void work();
+
+  const size_t count;
+  const unsigned jobs;
+  const std::function<MadeKernel(size_t)> make;
+  std::mutex mutex; ///< Guards what follows, but for the threads.
+  std::condition_variable changed;
+  std::map<size_t, MadeKernel> made;
+  size_t next = 0;  ///< To be begun.
+  size_t taken = 0; ///< How many.
+  bool isOver = false;
+  std::vector<std::thread> threads;
+};
+
+} // namespace tessera
+
+#endif // TESSERA_RUNTIME_TUNING_COMPILEAHEAD_H

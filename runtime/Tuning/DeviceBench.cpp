@@ -1,0 +1,264 @@
+//===- DeviceBench.cpp - Candidates on the current device -----------------===//
+
+#include "runtime/Tuning/DeviceBench.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace tessera;
+
+/// More than any second-level cache; AMD's chips have a memory-side cache of
+/// 256 MiB behind it.
+static constexpr size_t kFlushBytes = size_t(128) << 20;
+static constexpr size_t kAmdFlushBytes = size_t(512) << 20;
+
+DeviceBench::DeviceBench(Engine &engine, const Problem &problem, uint64_t seed,
+                         int device, Stream stream)
+    : engine(engine), gpu(engine.getGpu()), problem(problem), seed(seed),
+      device(device), stream(std::move(stream)) {}
+
+ErrorOr<std::unique_ptr<DeviceBench>>
+DeviceBench::create(Engine &engine, const Problem &problem, uint64_t seed) {
+  const GpuApi &gpu = engine.getGpu();
+  int device = 0;
+  if (Status status = gpu.check(gpu.hipGetDevice(&device), "hipGetDevice");
+      !status.isOk())
+    return status;
+  ErrorOr<Stream> stream = Stream::createInBackground(gpu);
+  if (!stream)
+    return stream.getStatus();
+  return std::unique_ptr<DeviceBench>(
+      new DeviceBench(engine, problem, seed, device, std::move(*stream)));
+}
+
+Status DeviceBench::allocate() {
+  ErrorOr<const GpuTarget *> target = gpu.getTarget();
+  if (!target)
+    return target.getStatus();
+  trial = Trial::create(problem, **target, seed);
+  for (KernelArg arg : kTensorArgs) {
+    const std::vector<char> &host = trial->getTensor(arg);
+    if (host.empty())
+      continue;
+    ErrorOr<DeviceBuffer> buffer = DeviceBuffer::allocate(gpu, host.size());
+    if (!buffer)
+      return buffer.getStatus();
+    if (Status status = buffer->copyFromHost(host.data(), host.size());
+        !status.isOk())
+      return status;
+    tensors.emplace(arg, std::move(*buffer));
+  }
+  if (getObjective() == Objective::IssueCycles)
+    return Status::ok();
+  ErrorOr<DeviceBuffer> buffer = DeviceBuffer::allocate(
+      gpu, gpu.getKind() == DeviceKind::Amd ? kAmdFlushBytes : kFlushBytes);
+  if (buffer)
+    flushed.emplace(std::move(*buffer));
+  return buffer.getStatus();
+}
+
+Status DeviceBench::prepare() {
+  if (Status status = allocate(); !status.isOk())
+    return status;
+  ErrorOr<std::string> name =
+      trial->prepareJudge(gpu, [&](const std::string &algorithm) {
+        return runAlgorithm(algorithm);
+      });
+  if (name)
+    judge = std::move(*name);
+  return name.getStatus();
+}
+
+Objective DeviceBench::getObjective() const {
+  return gpu.takeIssueCycles ? Objective::IssueCycles : Objective::MeasuredTime;
+}
+
+MadeKernel DeviceBench::make(const TileConfig &tile) {
+  // Each thread has a current device of its own.
+  if (Status status = gpu.check(gpu.hipSetDevice(device), "hipSetDevice");
+      !status.isOk())
+    return status;
+  return engine.prepareTile(problem, tile);
+}
+
+//===----------------------------------------------------------------------===//
+// One launch
+//===----------------------------------------------------------------------===//
+
+Status DeviceBench::reserveWorkspace(uint64_t bytes) {
+  if (workspace && workspace->getByteSize() >= bytes)
+    return Status::ok();
+  workspace.reset();
+  ErrorOr<DeviceBuffer> buffer = DeviceBuffer::allocate(gpu, bytes);
+  if (buffer)
+    workspace.emplace(std::move(*buffer));
+  return buffer.getStatus();
+}
+
+/// Whether all bytes are the same, as those of poison are.
+static bool isUniform(const std::vector<char> &bytes) {
+  return std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0;
+}
+
+/// Puts into the outputs what they hold before a kernel runs, and rubbish into
+/// the workspace.
+Status DeviceBench::poison() {
+  Status status;
+  for (KernelArg arg : trial->getOutputs()) {
+    const std::vector<char> &host = trial->getTensor(arg);
+    if (!status.isOk())
+      break;
+    status = isUniform(host)
+                 ? tensors.at(arg).fill(static_cast<unsigned char>(host[0]))
+                 : tensors.at(arg).copyFromHost(host.data(), host.size());
+  }
+  if (status.isOk() && workspace)
+    status = workspace->fill(0xff);
+  // Our stream does not wait for the one without a name, which copies.
+  if (status.isOk())
+    status =
+        gpu.check(gpu.hipStreamSynchronize(nullptr), "hipStreamSynchronize");
+  return status;
+}
+
+Status DeviceBench::launch(const LoadedKernel &kernel) {
+  auto getAddress = [&](KernelArg arg) -> const void * {
+    auto found = tensors.find(arg);
+    return found == tensors.end() ? nullptr : found->second.get();
+  };
+  LaunchArgs args;
+  args.x = getAddress(KernelArg::X);
+  args.w = getAddress(KernelArg::W);
+  args.y = getAddress(KernelArg::Y);
+  args.bias = getAddress(KernelArg::Bias);
+  args.residual = getAddress(KernelArg::Residual);
+  args.indices = getAddress(KernelArg::Indices);
+  args.workspace = workspace ? workspace->get() : nullptr;
+  trial->setScalars(args);
+  return engine.launch(kernel, stream.get(), args);
+}
+
+/// A launch that is waited for, its issue cycles kept where there are any.
+Status DeviceBench::launchCounted(const LoadedKernel &kernel) {
+  uint64_t taken = 0;
+  if (gpu.takeIssueCycles)
+    (void)gpu.takeIssueCycles(1, &taken);
+  Status status = launch(kernel);
+  if (status.isOk())
+    status = stream.synchronize();
+  if (gpu.takeIssueCycles)
+    (void)gpu.takeIssueCycles(0, &taken);
+  cycles = static_cast<double>(taken);
+  return status;
+}
+
+ErrorOr<TrialOutputs> DeviceBench::run(const LoadedKernel &kernel) {
+  Status status = reserveWorkspace(kernel.getKernel().workspaceBytes);
+  if (status.isOk())
+    status = poison();
+  if (status.isOk())
+    status = launchCounted(kernel);
+  TrialOutputs outputs;
+  for (KernelArg arg : trial->getOutputs()) {
+    if (!status.isOk())
+      return status;
+    std::vector<char> &bytes = outputs[arg];
+    bytes.resize(trial->getTensor(arg).size());
+    status = tensors.at(arg).copyToHost(bytes.data(), bytes.size());
+  }
+  if (!status.isOk())
+    return status;
+  return outputs;
+}
+
+ErrorOr<TrialOutputs> DeviceBench::runAlgorithm(const std::string &algorithm) {
+  ErrorOr<const GpuTarget *> target = gpu.getTarget();
+  if (!target)
+    return target.getStatus();
+  ErrorOr<std::vector<RankedTile>> ranked =
+      engine.getCompiler()->rankTiles(problem, **target, SIZE_MAX);
+  if (!ranked)
+    return ranked.getStatus();
+  for (const RankedTile &candidate : *ranked) {
+    if (candidate.tile.algorithm != algorithm)
+      continue;
+    auto kernel = make(candidate.tile);
+    return kernel ? run(**kernel) : kernel.getStatus();
+  }
+  return notSupported("the algorithm '" + algorithm +
+                      "' does not cover the problem");
+}
+
+Status DeviceBench::verify(const LoadedKernel &kernel) {
+  ErrorOr<TrialOutputs> outputs = run(kernel);
+  if (!outputs)
+    return outputs.getStatus().withContext("launch");
+  std::string fault = trial->judge(*outputs);
+  return fault.empty() ? Status::ok() : internalError("wrong result: " + fault);
+}
+
+Status DeviceBench::checkDevice() {
+  // After a fault every call fails, if only the one that must wait.
+  return gpu.check(gpu.hipDeviceSynchronize(),
+                   "the device does not answer any more");
+}
+
+//===----------------------------------------------------------------------===//
+// Times
+//===----------------------------------------------------------------------===//
+
+Status DeviceBench::flush() {
+  return gpu.check(gpu.hipMemsetAsync(flushed->get(), 0, flushed->getByteSize(),
+                                      stream.get()),
+                   "hipMemsetAsync");
+}
+
+/// Microseconds of `count` launches, each behind a flush.
+ErrorOr<std::vector<double>> DeviceBench::time(const LoadedKernel &kernel,
+                                               int count) {
+  std::vector<Event> events;
+  for (int i = 0; i < 2 * count; ++i) {
+    ErrorOr<Event> event = Event::create(gpu);
+    if (!event)
+      return event.getStatus();
+    events.push_back(std::move(*event));
+  }
+  Status status;
+  for (int i = 0; i < count && status.isOk(); ++i) {
+    status = flush();
+    if (status.isOk())
+      status = events[2 * i].record(stream.get());
+    if (status.isOk())
+      status = launch(kernel);
+    if (status.isOk())
+      status = events[2 * i + 1].record(stream.get());
+  }
+  if (status.isOk())
+    status = stream.synchronize();
+  if (!status.isOk())
+    return status;
+  std::vector<double> times;
+  for (int i = 0; i < count; ++i) {
+    ErrorOr<float> ms = events[2 * i + 1].getMsSince(events[2 * i]);
+    if (!ms)
+      return ms.getStatus();
+    times.push_back(1000.0 * static_cast<double>(*ms));
+  }
+  return times;
+}
+
+ErrorOr<std::vector<double>> DeviceBench::measure(const LoadedKernel &kernel) {
+  if (getObjective() == Objective::IssueCycles)
+    return std::vector<double>{cycles};
+  if (Status status = reserveWorkspace(kernel.getKernel().workspaceBytes);
+      !status.isOk())
+    return status;
+  constexpr int kWarmUps = 2, kFewest = 5, kMost = 15;
+  constexpr double kBudgetUs = 20e3;
+  ErrorOr<std::vector<double>> first = time(kernel, kWarmUps);
+  if (!first)
+    return first;
+  const double expected = std::max(first->back(), 1.0);
+  return time(kernel, std::clamp(static_cast<int>(kBudgetUs / expected),
+                                 kFewest, kMost));
+}

@@ -1,0 +1,69 @@
+//===- DeviceBench.h - Candidates on the current device --------*- C++ -*-===//
+//
+// Tensors of its own, so that a client's are never touched, on a stream of its
+// own. On a GPU a value is a time by the device's events with the second-level
+// cache flushed before each launch; on the emulated device it is the estimate
+// of issue cycles of the launch that was verified.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_RUNTIME_TUNING_DEVICEBENCH_H
+#define TESSERA_RUNTIME_TUNING_DEVICEBENCH_H
+
+#include "runtime/Gpu/DeviceBuffer.h"
+#include "runtime/Gpu/Event.h"
+#include "runtime/Gpu/Stream.h"
+#include "runtime/Tuning/Bench.h"
+#include "runtime/Tuning/Trial.h"
+
+#include <optional>
+
+namespace tessera {
+
+/// Used by one thread, but for make().
+class DeviceBench final : public Bench {
+public:
+  /// `problem` must be valid. Data and judge are made by prepare():
+  /// a search that knows everything needs neither.
+  static ErrorOr<std::unique_ptr<DeviceBench>>
+  create(Engine &engine, const Problem &problem, uint64_t seed);
+
+  Objective getObjective() const override;
+  std::string getJudge() const override { return judge; }
+  MadeKernel make(const TileConfig &tile) override;
+  Status prepare() override;
+  Status verify(const LoadedKernel &kernel) override;
+  ErrorOr<std::vector<double>> measure(const LoadedKernel &kernel) override;
+  Status checkDevice() override;
+
+private:
+  DeviceBench(Engine &engine, const Problem &problem, uint64_t seed, int device,
+              Stream stream);
+
+  Status allocate();
+  Status reserveWorkspace(uint64_t bytes);
+  Status poison();
+  Status launch(const LoadedKernel &kernel);
+  Status launchCounted(const LoadedKernel &kernel);
+  ErrorOr<TrialOutputs> run(const LoadedKernel &kernel);
+  ErrorOr<TrialOutputs> runAlgorithm(const std::string &algorithm);
+  Status flush();
+  ErrorOr<std::vector<double>> time(const LoadedKernel &kernel, int count);
+
+  Engine &engine;
+  const GpuApi &gpu;
+  const Problem problem;
+  const uint64_t seed;
+  const int device;
+  Stream stream;
+  std::unique_ptr<Trial> trial;
+  std::map<KernelArg, DeviceBuffer> tensors;
+  std::optional<DeviceBuffer> workspace;
+  std::optional<DeviceBuffer> flushed; ///< Larger than the caches.
+  std::string judge;
+  double cycles = 0; ///< Of the last verified launch, on the emulated device.
+};
+
+} // namespace tessera
+
+#endif // TESSERA_RUNTIME_TUNING_DEVICEBENCH_H

@@ -1,0 +1,222 @@
+//===- Trial.cpp - A problem's data and who judges its results ------------===//
+
+#include "runtime/Tuning/Trial.h"
+
+#include "runtime/Reference/ConvCase.h"
+#include "runtime/Reference/DeviceReference.h"
+#include "runtime/Reference/PoolCase.h"
+#include "runtime/Tuning/ResultCheck.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <thread>
+
+using namespace tessera;
+
+/// Products that one processor of a host was measured to add up in a second
+/// (see also tools/dnn-driver/Judge.cpp), and how long it may take.
+static constexpr double kHostProducts = 3e9, kPatienceSeconds = 1;
+
+static const std::vector<char> kNone;
+
+//===----------------------------------------------------------------------===//
+// Convolutions
+//===----------------------------------------------------------------------===//
+
+namespace {
+class ConvTrial final : public Trial {
+public:
+  ConvTrial(const ConvProblem &problem, const GpuTarget &target, uint64_t seed)
+      : problem(problem), seed(seed),
+        data(problem, reference::DataKind::Uniform, seed) {
+    if (target.has(Erratum::FlushesHalfSubnormals))
+      data.flushSubnormals();
+  }
+
+  const std::vector<char> &getTensor(KernelArg arg) const override;
+  std::vector<KernelArg> getOutputs() const override;
+  void setScalars(LaunchArgs &args) const override;
+  ErrorOr<std::string> prepareJudge(const GpuApi &gpu,
+                                    const RunAlgorithm &run) override;
+  std::string judge(const TrialOutputs &outputs) override {
+    return check->check(outputs.begin()->second);
+  }
+
+private:
+  bool isQuickOnHost() const;
+  void expect(const reference::Expected &expected, int slack = 0);
+  ErrorOr<std::string> judgeByGeneral(const RunAlgorithm &run);
+  double estimateMagnitude() const;
+
+  const ConvProblem problem;
+  const uint64_t seed;
+  ConvCase data;
+  std::optional<ResultCheck> check;
+};
+} // namespace
+
+const std::vector<char> &ConvTrial::getTensor(KernelArg arg) const {
+  switch (arg) {
+  case KernelArg::X:
+    return data.x;
+  case KernelArg::W:
+    return data.w;
+  case KernelArg::Y:
+    return data.y;
+  case KernelArg::Bias:
+    return data.bias;
+  case KernelArg::Residual:
+    return data.residual;
+  default:
+    return kNone;
+  }
+}
+
+std::vector<KernelArg> ConvTrial::getOutputs() const {
+  switch (problem.direction) {
+  case Direction::Forward:
+    return {KernelArg::Y};
+  case Direction::BackwardData:
+    return {KernelArg::X};
+  case Direction::BackwardWeights:
+    return {KernelArg::W};
+  }
+  __builtin_unreachable();
+}
+
+void ConvTrial::setScalars(LaunchArgs &args) const {
+  args.alpha = data.alpha;
+  args.beta = data.beta;
+  args.activAlpha = data.activAlpha;
+  args.activBeta = data.activBeta;
+  args.activGamma = data.activGamma;
+}
+
+bool ConvTrial::isQuickOnHost() const {
+  const double processors = std::max(1u, std::thread::hardware_concurrency());
+  return problem.getFlops() / 2 < kPatienceSeconds * kHostProducts * processors;
+}
+
+void ConvTrial::expect(const reference::Expected &expected, int slack) {
+  check.emplace(expected, data.getResultView(), data.getResult().size(), slack);
+}
+
+ErrorOr<std::string> ConvTrial::prepareJudge(const GpuApi &gpu,
+                                             const RunAlgorithm &run) {
+  if (isQuickOnHost() || gpu.getKind() == DeviceKind::Emulated) {
+    expect(data.getExpected());
+    return std::string("host");
+  }
+  ErrorOr<DeviceReference> device = DeviceReference::create(gpu);
+  if (!device)
+    return judgeByGeneral(run);
+  ErrorOr<ReferenceSums> sums =
+      device->evaluate(problem, data.x, data.w, data.y);
+  if (!sums)
+    return judgeByGeneral(run);
+  expect(
+      data.getExpected(std::move(sums->values), std::move(sums->magnitudes)));
+  return "device (" + device->getCompiler().getName() + ")";
+}
+
+/// Of the products of one element: factors are uniform in [-1, 1], or small
+/// integers of mean magnitude 64.
+double ConvTrial::estimateMagnitude() const {
+  const bool isInteger = problem.dataType == DataType::I8;
+  return isInteger ? 64.0 * 64.0 : 0.5 * 0.5;
+}
+
+ErrorOr<std::string> ConvTrial::judgeByGeneral(const RunAlgorithm &run) {
+  constexpr int64_t kSample = 4096;
+  ErrorOr<TrialOutputs> outputs = run("general");
+  if (!outputs)
+    return outputs.getStatus().withContext("no judge: the general kernel");
+  const std::vector<char> poison = data.getResult();
+  data.getResult() = outputs->begin()->second;
+  const reference::Report report = data.checkSample(kSample, seed);
+  // The sums of no element: all but the numbers.
+  reference::Expected expected = data.getExpected({}, {});
+  const reference::TensorView view = data.getResultView();
+  reference::Coord at;
+  for (int64_t i = 0; i < expected.sizes.getProduct();
+       ++i, expected.sizes.advance(at))
+    expected.values.push_back(view.load(at));
+  // Twice: the judge may be as far off as the candidate.
+  expected.magnitudes.assign(expected.values.size(),
+                             2 * estimateMagnitude() *
+                                 static_cast<double>(expected.reductionLength));
+  data.getResult() = poison;
+  if (!report.passed())
+    return internalError("no judge: the general kernel is wrong itself: " +
+                         report.toText());
+  expect(expected, /*slack=*/1);
+  return "general, " + std::to_string(report.compared) +
+         " elements checked by the host";
+}
+
+//===----------------------------------------------------------------------===//
+// Poolings
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Judged by the host, on a sample of large ones: no pooling has a reduction.
+class PoolTrial final : public Trial {
+public:
+  PoolTrial(const PoolProblem &problem, uint64_t seed)
+      : seed(seed), data(problem, PoolData::Uniform, seed),
+        isForward(problem.direction == Direction::Forward) {
+    constexpr int64_t kAll = 1 << 20, kSample = 1 << 18;
+    const int64_t elements =
+        (isForward ? problem.getOutputLengths() : problem.getInputLengths())
+            .getElements();
+    sample = elements > kAll ? kSample : 0;
+  }
+
+  const std::vector<char> &getTensor(KernelArg arg) const override {
+    switch (arg) {
+    case KernelArg::X:
+      return data.x;
+    case KernelArg::Y:
+      return data.y;
+    case KernelArg::Indices:
+      return data.indices;
+    default:
+      return kNone;
+    }
+  }
+  std::vector<KernelArg> getOutputs() const override {
+    if (!isForward)
+      return {KernelArg::X};
+    if (data.indices.empty())
+      return {KernelArg::Y};
+    return {KernelArg::Y, KernelArg::Indices};
+  }
+  void setScalars(LaunchArgs &) const override {}
+  ErrorOr<std::string> prepareJudge(const GpuApi &,
+                                    const RunAlgorithm &) override {
+    return std::string(sample ? "host, a sample" : "host");
+  }
+  std::string judge(const TrialOutputs &outputs) override {
+    PoolCase result = data;
+    for (const auto &[arg, bytes] : outputs)
+      (arg == KernelArg::X   ? result.x
+       : arg == KernelArg::Y ? result.y
+                             : result.indices) = bytes;
+    return result.check(sample, seed);
+  }
+
+private:
+  const uint64_t seed;
+  const PoolCase data;
+  const bool isForward;
+  int64_t sample = 0;
+};
+} // namespace
+
+std::unique_ptr<Trial> Trial::create(const Problem &problem,
+                                     const GpuTarget &target, uint64_t seed) {
+  if (const ConvProblem *conv = problem.getConv())
+    return std::make_unique<ConvTrial>(*conv, target, seed);
+  return std::make_unique<PoolTrial>(*problem.getPool(), seed);
+}

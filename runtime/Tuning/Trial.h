@@ -1,0 +1,65 @@
+//===- Trial.h - A problem's data and who judges its results ---*- C++ -*-===//
+//
+// Every candidate is verified before it is timed: a fast wrong kernel must not
+// win. The judge is chosen for the problem and named in the result:
+//
+//   host     the oracle in double (dialect/Reference), where it takes less than
+//            a second, and always on the emulated device;
+//   device   the same sums by kernels that another compiler made
+//            (runtime/Reference), where there is one;
+//   general  our kernel of the algorithm "general", another program than the
+//            ones that are tuned, which is itself checked on a sample of
+//            elements by the host. Its result is rounded once already, and of
+//            the magnitudes only an estimate is known, so intervals are wider.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_RUNTIME_TUNING_TRIAL_H
+#define TESSERA_RUNTIME_TUNING_TRIAL_H
+
+#include "runtime/Engine/Engine.h"
+
+#include <array>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tessera {
+
+/// Tensors that a kernel may be given, besides the workspace.
+inline constexpr std::array kTensorArgs = {
+    KernelArg::X,    KernelArg::W,        KernelArg::Y,
+    KernelArg::Bias, KernelArg::Residual, KernelArg::Indices};
+
+/// What came back of the tensors that a kernel writes.
+using TrialOutputs = std::map<KernelArg, std::vector<char>>;
+
+/// Used by one thread.
+class Trial {
+public:
+  /// `problem` must be valid. The same seed gives the same data.
+  static std::unique_ptr<Trial> create(const Problem &problem,
+                                       const GpuTarget &target, uint64_t seed);
+  virtual ~Trial() = default;
+
+  /// The host's tensor, outputs poisoned; empty if the problem has none.
+  virtual const std::vector<char> &getTensor(KernelArg arg) const = 0;
+  virtual std::vector<KernelArg> getOutputs() const = 0;
+  virtual void setScalars(LaunchArgs &args) const = 0;
+
+  /// Runs the kernel of a tile's algorithm on the tensors.
+  using RunAlgorithm =
+      std::function<ErrorOr<TrialOutputs>(const std::string &algorithm)>;
+  /// Works out what is right, on the host or by `gpu`. Gives the judge's name.
+  virtual ErrorOr<std::string> prepareJudge(const GpuApi &gpu,
+                                            const RunAlgorithm &run) = 0;
+
+  /// What is wrong; empty if nothing is. After prepareJudge().
+  virtual std::string judge(const TrialOutputs &outputs) = 0;
+};
+
+} // namespace tessera
+
+#endif // TESSERA_RUNTIME_TUNING_TRIAL_H

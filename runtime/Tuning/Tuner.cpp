@@ -1,0 +1,196 @@
+//===- Tuner.cpp - Finds the best kernel of a problem ---------------------===//
+
+#include "runtime/Tuning/Tuner.h"
+
+#include "runtime/Tuning/DeviceBench.h"
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <thread>
+
+using namespace tessera;
+
+/// What is stored of a tile whose trial took the process down again: it is in
+/// quarantine.
+static constexpr const char *kUnfinishedTwice =
+    "the process ended while it was being tried, twice";
+
+unsigned tessera::getDefaultJobs(DeviceKind kind) {
+  const unsigned kMost = kind == DeviceKind::Nvidia ? 3 : 16;
+  const unsigned processors = std::thread::hardware_concurrency();
+  return std::clamp(processors - std::min(processors, 1u), 1u, kMost);
+}
+
+ErrorOr<TuningKey> tessera::makeTuningKey(const GpuApi &gpu,
+                                          const Problem &problem) {
+  ErrorOr<const GpuTarget *> target = gpu.getTarget();
+  if (!target)
+    return target.getStatus();
+  ErrorOr<uint32_t> units = gpu.getComputeUnits();
+  if (!units)
+    return units.getStatus();
+  return TuningKey{problem.toNetworkConfig(), std::string((*target)->name),
+                   *units};
+}
+
+static int64_t getNow() {
+  return std::chrono::duration_cast<std::chrono::seconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+namespace {
+/// One tuning. The members are what its steps share.
+class Tuner {
+public:
+  Tuner(Engine &engine, const Problem &problem, const TuningOptions &options)
+      : engine(engine), problem(problem), options(options) {}
+
+  ErrorOr<TuningResult> run();
+
+private:
+  Status describe();
+  Status runSearch();
+  void readKnown(SearchHooks &hooks);
+  void store(const TriedTile &tile, const std::string &failure);
+  Status adopt();
+
+  Engine &engine;
+  const Problem &problem;
+  const TuningOptions &options;
+  std::string revision;
+  std::vector<RankedTile> ranking;
+  std::set<std::string> unfinished; ///< Tiles that an end of a process met.
+  std::unique_ptr<Bench> bench;
+  TuningResult result;
+};
+} // namespace
+
+/// The key, the device's name and the ranking.
+Status Tuner::describe() {
+  if (Status status = problem.verify(); !status.isOk())
+    return status;
+  KernelCompiler *compiler = engine.getCompiler();
+  if (!compiler)
+    return notSupported("there is no compiler, so there is nothing to tune");
+  revision = compiler->getRevision();
+  const GpuApi &gpu = engine.getGpu();
+  ErrorOr<TuningKey> key = makeTuningKey(gpu, problem);
+  if (!key)
+    return key.getStatus();
+  result.key = std::move(*key);
+  ErrorOr<std::string> name = gpu.getDeviceName();
+  if (!name)
+    return name.getStatus();
+  result.device = std::move(*name);
+  ErrorOr<const GpuTarget *> target = gpu.getTarget();
+  if (!target)
+    return target.getStatus();
+  ErrorOr<std::vector<RankedTile>> ranked =
+      compiler->rankTiles(problem, **target, SIZE_MAX);
+  if (!ranked)
+    return ranked.getStatus();
+  ranking = std::move(*ranked);
+  result.candidates = ranking.size();
+  return Status::ok();
+}
+
+void Tuner::readKnown(SearchHooks &hooks) {
+  if (!options.database || options.again)
+    return;
+  for (Tuning &tuning : options.database->find(result.key, result.objective)) {
+    if (tuning.revision != revision || tuning.device != result.device)
+      continue;
+    if (tuning.failure == kUnfinishedTrial)
+      unfinished.insert(tuning.tile);
+    else
+      hooks.known.emplace(tuning.tile, std::move(tuning));
+  }
+}
+
+void Tuner::store(const TriedTile &tile, const std::string &failure) {
+  if (!options.database)
+    return;
+  Tuning tuning;
+  tuning.tile = tile.ranked.tile.toText();
+  tuning.revision = revision;
+  tuning.device = result.device;
+  tuning.objective = result.objective;
+  tuning.value = tile.value;
+  tuning.spread = tile.spread;
+  tuning.modelCost = tile.ranked.cost;
+  tuning.measuredAt = getNow();
+  tuning.failure = failure;
+  options.database->store(result.key, tuning);
+}
+
+Status Tuner::runSearch() {
+  ErrorOr<std::unique_ptr<DeviceBench>> made =
+      DeviceBench::create(engine, problem, options.seed);
+  if (!made)
+    return made.getStatus();
+  bench = std::move(*made);
+  result.objective = bench->getObjective();
+  SearchHooks hooks;
+  readKnown(hooks);
+  hooks.onBegin = [&](const TriedTile &tile) {
+    store(tile, unfinished.contains(tile.ranked.tile.toText())
+                    ? kUnfinishedTwice
+                    : kUnfinishedTrial);
+  };
+  hooks.onEnd = [&](const TriedTile &tile) { store(tile, tile.failure); };
+  hooks.maxWorkspaceBytes = options.maxWorkspaceBytes;
+  hooks.isCancelled = options.isCancelled;
+  result.search = search(ranking, *bench, options.budget, options.seed,
+                         std::max(options.jobs, 1u), hooks);
+  result.judge = bench->getJudge();
+  return result.search.deviceStatus;
+}
+
+/// The kernel table learns who has won.
+Status Tuner::adopt() {
+  TriedTile *best = result.search.getBest();
+  if (!best)
+    return notSupported(
+        "no candidate of " + result.key.networkConfig + " is right: " +
+        (result.search.tried.empty() ? std::string("none fits the workspace")
+                                     : result.search.tried.front().failure));
+  if (!best->kernel) {
+    // An earlier search has found it; whether it was adopted, the engine knows.
+    ErrorOr<const LoadedKernel *> used = engine.prepare(problem);
+    if (used && (*used)->getKernel().tile == best->ranked.tile.toText())
+      return Status::ok();
+    MadeKernel kernel = bench->make(best->ranked.tile);
+    if (!kernel)
+      return kernel.getStatus();
+    best->kernel = std::move(*kernel);
+  }
+  if (options.maxWorkspaceBytes &&
+      best->kernel->getKernel().workspaceBytes > *options.maxWorkspaceBytes)
+    return Status::ok();
+  return engine.adopt(problem, std::move(best->kernel));
+}
+
+ErrorOr<TuningResult> Tuner::run() {
+  const auto begin = std::chrono::steady_clock::now();
+  Status status = describe();
+  if (status.isOk())
+    status = runSearch();
+  if (status.isOk())
+    status = adopt();
+  if (!status.isOk())
+    return status;
+  // No module outlives its tuning, but for the one that was adopted.
+  for (TriedTile &tile : result.search.tried)
+    tile.kernel.reset();
+  const std::chrono::duration<double> spent =
+      std::chrono::steady_clock::now() - begin;
+  result.seconds = spent.count();
+  return std::move(result);
+}
+
+ErrorOr<TuningResult> tessera::tune(Engine &engine, const Problem &problem,
+                                    const TuningOptions &options) {
+  return Tuner(engine, problem, options).run();
+}

@@ -1,0 +1,57 @@
+//===- Tuner.h - Finds the best kernel of a problem ------------*- C++ -*-===//
+//
+// Joins what a search needs: the compiler's ranking, the device, the perf
+// database that remembers what was tried, and the engine, which uses the winner
+// from then on. dnn-tune, a Find that searches and tuning in the background are
+// its callers. docs/guides/tuning.md tells users what it does.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_RUNTIME_TUNING_TUNER_H
+#define TESSERA_RUNTIME_TUNING_TUNER_H
+
+#include "runtime/Tuning/Search.h"
+
+namespace tessera {
+
+struct TuningOptions {
+  TuningBudget budget;
+  uint64_t seed = 1; ///< Of the data, and of the order of an exhaustive search.
+  unsigned jobs = 1; ///< Threads that compile.
+  /// Try also what the database knows.
+  bool again = false;
+  /// What the winner may need; nothing: as much as it likes.
+  std::optional<uint64_t> maxWorkspaceBytes;
+  /// May be null: then nothing is remembered.
+  PerfDatabase *database = nullptr;
+  /// True: stop as soon as possible.
+  std::function<bool()> isCancelled;
+};
+
+struct TuningResult {
+  SearchResult search;
+  TuningKey key;
+  Objective objective = Objective::MeasuredTime;
+  std::string device;    ///< What measured.
+  std::string judge;     ///< What verified; empty if nothing had to be.
+  size_t candidates = 0; ///< Of the model, those beyond the budget as well.
+  double seconds = 0;
+};
+
+/// Tunes `problem` on the current device of the engine and lets the engine
+/// adopt the winner. A failure is one of the problem or of the device; that no
+/// candidate is right is one, too.
+ErrorOr<TuningResult> tune(Engine &engine, const Problem &problem,
+                           const TuningOptions &options);
+
+/// Under which a problem's tunings are stored for the current device.
+ErrorOr<TuningKey> makeTuningKey(const GpuApi &gpu, const Problem &problem);
+
+/// Threads that compile and load beside one that measures: the processors but
+/// one. On NVIDIA's devices a few, because their driver assembles one kernel at
+/// a time, and who waits for the next one waits for all that were begun.
+unsigned getDefaultJobs(DeviceKind kind);
+
+} // namespace tessera
+
+#endif // TESSERA_RUNTIME_TUNING_TUNER_H

@@ -1,0 +1,60 @@
+//===- Fault.cpp - Faults on demand ---------------------------------------===//
+
+#include "runtime/Worker/Fault.h"
+
+#include "runtime/Base/Env.h"
+#include "runtime/Worker/WorkerProcess.h"
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <new>
+#include <unistd.h>
+
+using namespace tessera;
+
+static std::string getFault() {
+  return getEnvText("TESSERA_WORKER_FAULT").value_or("");
+}
+
+/// Addresses are what the limit counts, so that none of it need be written.
+static void eatMemory() {
+  constexpr size_t kStep = 16u << 20;
+  while (true)
+    *static_cast<volatile char *>(::operator new(kStep)) = 1;
+}
+
+static void doFault(std::string_view fault) {
+  if (fault == "abort") {
+    std::fprintf(stderr, "LLVM ERROR: a fault for a test\n");
+    abort();
+  }
+  if (fault == "segfault") {
+    // A sanitizer would make a report of it, and an exit.
+    signal(SIGSEGV, SIG_DFL);
+    *static_cast<volatile int *>(nullptr) = 0;
+  }
+  if (fault == "loop")
+    while (true)
+      pause();
+  if (fault == "memory")
+    eatMemory();
+  if (fault == "garbage")
+    (void)sendMessage(kWorkerSocket, std::string(100, '\xff'));
+  if (fault == "exit")
+    _exit(3);
+}
+
+void tessera::injectFault(const WorkerRequest &request) {
+  const std::string setting = getFault();
+  const size_t colon = setting.find(':');
+  const ErrorOr<TileConfig> tile = parseTileConfig(request.tile);
+  if (request.kind == WorkerRequest::Kind::Compile && tile &&
+      (colon == setting.npos || setting.substr(colon + 1) == tile->algorithm))
+    doFault(setting.substr(0, colon));
+}
+
+void tessera::injectFaultAtStart() {
+  if (getFault() == "start")
+    _exit(1);
+}

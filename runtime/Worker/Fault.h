@@ -1,0 +1,30 @@
+//===- Fault.h - Faults on demand ------------------------------*- C++ -*-===//
+//
+// A compiler that crashes is what the worker is there for, so tests must be
+// able to have one. TESSERA_WORKER_FAULT is read by the worker's program alone.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_RUNTIME_WORKER_FAULT_H
+#define TESSERA_RUNTIME_WORKER_FAULT_H
+
+#include "runtime/Worker/Protocol.h"
+
+namespace tessera {
+
+/// "FAULT" or "FAULT:ALGORITHM": does what is named instead of compiling, with
+/// any tile or with those of an algorithm. FAULT is one of
+///   abort     what LLVM does on a fatal error
+///   segfault  reads where nothing is
+///   loop      never ends
+///   memory    allocates for ever
+///   garbage   sends something that is no reply
+///   exit      leaves without an answer
+void injectFault(const WorkerRequest &request);
+
+/// "start": leaves before the greeting.
+void injectFaultAtStart();
+
+} // namespace tessera
+
+#endif // TESSERA_RUNTIME_WORKER_FAULT_H

@@ -1,0 +1,149 @@
+//===- WorkerCompiler.cpp - The compiler in other processes ---------------===//
+
+#include "runtime/Worker/WorkerCompiler.h"
+
+#include "runtime/Base/Env.h"
+#include "runtime/Base/Log.h"
+#include "runtime/Base/OwnFiles.h"
+#include "runtime/Worker/Serve.h"
+
+#include <algorithm>
+#include <thread>
+#include <unistd.h>
+
+using namespace tessera;
+
+//===----------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------===//
+
+static ErrorOr<WorkerReply> callWorker(WorkerPool::Loan &worker,
+                                       const std::string &request) {
+  const ErrorOr<std::string> answer = worker->call(request);
+  if (!answer)
+    return answer.getStatus();
+  ErrorOr<WorkerReply> reply = decodeReply(*answer);
+  if (!reply)
+    return unavailable(reply.getStatus().getMessage());
+  worker.keep();
+  if (const std::string output = worker->takeOutput(); !output.empty())
+    logMessage(LogLevel::Info, "a compile worker said: " + output);
+  return reply;
+}
+
+/// The reply to a request, from a worker if there can be one; or how the worker
+/// died of it.
+ErrorOr<WorkerReply> WorkerCompiler::call(const WorkerRequest &request) const {
+  const std::string bytes = encode(request);
+  while (!isWithoutWorkers) {
+    ErrorOr<WorkerPool::Loan> worker = pool.borrow();
+    if (worker) {
+      ErrorOr<WorkerReply> reply = callWorker(*worker, bytes);
+      // It left for want of work in the moment before: there will be another.
+      if (!reply && reply.getStatus().getCode() == StatusCode::NotFound)
+        continue;
+      return reply;
+    }
+    if (worker.getStatus().getCode() != StatusCode::Unavailable)
+      return worker.getStatus();
+    // One that cannot start has done nothing yet, and so will the next.
+    if (Status missing = inProcess.load(); !missing.isOk())
+      return missing;
+    if (!isWithoutWorkers.exchange(true))
+      logMessage(LogLevel::Warning,
+                 "kernels are compiled in this process, because " +
+                     worker.getStatus().getMessage());
+  }
+  return serve(inProcess, request);
+}
+
+ErrorOr<TileConfig> WorkerCompiler::chooseTile(const Problem &problem,
+                                               const GpuTarget &target) const {
+  ErrorOr<WorkerReply> reply =
+      call({WorkerRequest::Kind::ChooseTile, problem.toNetworkConfig(),
+            std::string(target.name), "", 0});
+  if (!reply)
+    return reply.getStatus().withContext("choosing a tile");
+  if (!reply->status.isOk())
+    return reply->status;
+  if (reply->tiles.empty())
+    return internalError("a compile worker chose no tile");
+  return std::move(reply->tiles.front().tile);
+}
+
+ErrorOr<std::vector<RankedTile>>
+WorkerCompiler::rankTiles(const Problem &problem, const GpuTarget &target,
+                          size_t limit) const {
+  ErrorOr<WorkerReply> reply =
+      call({WorkerRequest::Kind::RankTiles, problem.toNetworkConfig(),
+            std::string(target.name), "", limit});
+  if (!reply)
+    return reply.getStatus().withContext("ranking tiles");
+  if (!reply->status.isOk())
+    return reply->status;
+  return std::move(reply->tiles);
+}
+
+ErrorOr<Kernel> WorkerCompiler::compile(const Problem &problem,
+                                        const TileConfig &tile,
+                                        const GpuTarget &target) {
+  ErrorOr<WorkerReply> reply =
+      call({WorkerRequest::Kind::Compile, problem.toNetworkConfig(),
+            std::string(target.name), tile.toText(), 0});
+  if (!reply)
+    return reply.getStatus().withContext("tile " + tile.toText());
+  if (!reply->status.isOk())
+    return reply->status;
+  return std::move(reply->kernel);
+}
+
+//===----------------------------------------------------------------------===//
+// Settings
+//===----------------------------------------------------------------------===//
+
+static constexpr char kProgram[] = "tessera-compile-worker";
+
+/// Beside the library in a build tree, in libexec where it is installed; its
+/// bare name, which cannot be run, if it is in neither.
+static std::string findProgram() {
+  for (const std::string &folder : getOwnLibraryFolders())
+    for (const char *place : {"/", "/" TESSERA_WORKER_FOLDER "/"})
+      if (std::string file = folder + place + kProgram;
+          access(file.c_str(), X_OK) == 0)
+        return file;
+  return kProgram;
+}
+
+/// The variable's number if it is one and positive.
+static uint64_t getPositive(const char *variable, uint64_t otherwise) {
+  const int64_t number = getEnvInt(variable).value_or(0);
+  return number > 0 ? static_cast<uint64_t>(number) : otherwise;
+}
+
+static WorkerSettings getSettings(const std::string &revision) {
+  WorkerSettings settings;
+  const std::string setting = getEnvText("TESSERA_COMPILE_WORKER").value_or("");
+  const bool isSwitch = getEnvBool("TESSERA_COMPILE_WORKER").has_value();
+  settings.program = setting.empty() || isSwitch ? findProgram() : setting;
+  settings.library = getCompilerLibrary();
+  settings.revision = revision;
+  settings.memoryMib =
+      getPositive("TESSERA_COMPILE_MEMORY", settings.memoryMib);
+  settings.niceness = static_cast<int>(getPositive("TESSERA_COMPILE_NICE", 0));
+  settings.timeLimit = std::chrono::seconds(getPositive(
+      "TESSERA_COMPILE_TIMEOUT",
+      std::chrono::floor<std::chrono::seconds>(settings.timeLimit).count()));
+  return settings;
+}
+
+std::unique_ptr<KernelCompiler>
+tessera::createCompiler(const std::string &revision) {
+  if (!getEnvBool("TESSERA_COMPILE_WORKER").value_or(true))
+    return std::make_unique<LibraryCompiler>(revision);
+  constexpr unsigned kMaxWorkers = 8;
+  const unsigned cores =
+      std::clamp(std::thread::hardware_concurrency(), 1u, kMaxWorkers);
+  return std::make_unique<WorkerCompiler>(
+      getSettings(revision),
+      static_cast<unsigned>(getPositive("TESSERA_COMPILE_JOBS", cores)));
+}

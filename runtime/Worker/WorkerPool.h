@@ -1,0 +1,67 @@
+//===- WorkerPool.h - The compile workers of a process ---------*- C++ -*-===//
+
+#ifndef TESSERA_RUNTIME_WORKER_WORKERPOOL_H
+#define TESSERA_RUNTIME_WORKER_WORKERPOOL_H
+
+#include "runtime/Worker/WorkerProcess.h"
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace tessera {
+
+/// Lends workers and takes them back. Starts one when none is idle, up to a
+/// number; beyond that, who asks waits. Safe from any thread, also in a fork of
+/// the process, which forgets the workers of its parent.
+class WorkerPool {
+public:
+  WorkerPool(WorkerSettings settings, unsigned maxWorkers)
+      : settings(std::move(settings)), maxWorkers(maxWorkers) {}
+
+  /// A borrowed worker. It goes back with the loan if it was kept, and is ended
+  /// else.
+  class Loan {
+  public:
+    Loan(WorkerPool &pool, std::unique_ptr<WorkerProcess> worker)
+        : pool(&pool), worker(std::move(worker)) {}
+    Loan(Loan &&other) noexcept
+        : pool(std::exchange(other.pool, nullptr)),
+          worker(std::move(other.worker)), isKept(other.isKept) {}
+    Loan &operator=(Loan &&) = delete;
+    ~Loan();
+
+    WorkerProcess *operator->() { return worker.get(); }
+    /// The worker is good for another request.
+    void keep() { isKept = true; }
+
+  private:
+    WorkerPool *pool;
+    std::unique_ptr<WorkerProcess> worker;
+    bool isKept = false;
+  };
+
+  /// Waits for a worker, or starts one and waits for its greeting. Unavailable
+  /// if the system lets us start none; NotSupported, for good, if the workers
+  /// have no compiler.
+  ErrorOr<Loan> borrow();
+
+private:
+  std::unique_ptr<WorkerProcess> takeIdle();
+  void giveBack(std::unique_ptr<WorkerProcess> worker);
+  ErrorOr<std::unique_ptr<WorkerProcess>> start();
+
+  const WorkerSettings settings;
+  const unsigned maxWorkers;
+  std::mutex mutex; ///< Guards what follows; held for moments only.
+  std::condition_variable freed;
+  std::vector<std::unique_ptr<WorkerProcess>> idle;
+  unsigned lent = 0;
+  int owner = 0; ///< Process that `idle` and `lent` are of.
+};
+
+} // namespace tessera
+
+#endif // TESSERA_RUNTIME_WORKER_WORKERPOOL_H

@@ -1,0 +1,27 @@
+//===- NotImplementedTest.cpp - Tests of names without a body -------------===//
+//
+// miopen.h is not included: every name is called with no argument, as none of
+// them may look at one.
+//
+//===----------------------------------------------------------------------===//
+
+#include <gtest/gtest.h>
+#include <string>
+
+extern "C" const char *tesseraGetLastErrorMessage();
+
+#define TESSERA_NOT_IMPLEMENTED(name) extern "C" int name();
+#include "capi/lib/NotImplemented.def"
+
+// Each answers miopenStatusNotImplemented and leaves a sentence that begins
+// with its name.
+TEST(NotImplemented, EveryNameSaysSo) {
+  int count = 0;
+#define TESSERA_NOT_IMPLEMENTED(name)                                          \
+  EXPECT_EQ(name(), 6) << #name;                                               \
+  EXPECT_EQ(tesseraGetLastErrorMessage(),                                      \
+            std::string(#name ": the function is not implemented"));           \
+  ++count;
+#include "capi/lib/NotImplemented.def"
+  EXPECT_GT(count, 0);
+}

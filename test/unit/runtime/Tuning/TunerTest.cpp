@@ -1,0 +1,130 @@
+//===- TunerTest.cpp - What a tuning leaves behind ------------------------===//
+//
+// The fake device computes nothing, so every result of it is wrong: that must
+// be found, remembered, and nothing be adopted. What comes of right kernels,
+// the tests of dnn-tune show on the emulated device.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Tuning/Tuner.h"
+#include "runtime/Tuning/BackgroundTuner.h"
+
+#include "test/unit/Support/FakeCompiler.h"
+#include "test/unit/Support/TemporaryDirectory.h"
+
+#include <gtest/gtest.h>
+
+using namespace tessera;
+using namespace tessera::test;
+
+namespace {
+struct TunerTest : testing::Test {
+  TemporaryDirectory folder;
+  const GpuApi &gpu = loadFakeHip();
+  std::shared_ptr<FakeCompiler> compiler = std::make_shared<FakeCompiler>();
+  std::unique_ptr<Engine> engine =
+      std::move(*Engine::create(gpu, {compiler, folder.getPath()}));
+  ConvProblem problem;
+  TuningOptions options;
+
+  void SetUp() override {
+    getFakeHip().reset();
+    options.database = engine->getTunings();
+    // Three kilobytes are rarely right by accident.
+    problem.outChannels = 768;
+  }
+  std::vector<Tuning> getRows() {
+    return engine->getTunings()->find(*makeTuningKey(gpu, problem),
+                                      Objective::MeasuredTime);
+  }
+};
+} // namespace
+
+// A wrong kernel is in quarantine, on disk with its reason, and not adopted.
+TEST_F(TunerTest, RemembersTheQuarantine) {
+  const ErrorOr<TuningResult> result = tune(*engine, problem, options);
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.getStatus().getCode(), StatusCode::NotSupported);
+  EXPECT_NE(result.getStatus().getMessage().find("wrong result"),
+            std::string::npos);
+  const std::vector<Tuning> rows = getRows();
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].tile, "igemm-m64n64k16-w1x1-b2-fma");
+  EXPECT_EQ(rows[0].revision, "fake-1");
+  EXPECT_EQ(rows[0].failure.find("wrong result: "), 0u) << rows[0].failure;
+  EXPECT_EQ(getFakeHip().getAlive("hipModuleLoadData"), 0);
+}
+
+// What is in quarantine is not tried again, unless that is asked for or the
+// compiler is another.
+TEST_F(TunerTest, TriesAgainOnlyWhenAsked) {
+  EXPECT_FALSE(tune(*engine, problem, options));
+  const int compiled = compiler->compiled;
+  EXPECT_FALSE(tune(*engine, problem, options));
+  EXPECT_EQ(compiler->compiled, compiled);
+  options.again = true;
+  EXPECT_FALSE(tune(*engine, problem, options));
+  EXPECT_EQ(compiler->compiled, compiled + 1);
+  options.again = false;
+  compiler->revision = "fake-2";
+  EXPECT_FALSE(tune(*engine, problem, options));
+  EXPECT_EQ(compiler->compiled, compiled + 2);
+}
+
+// A tile that took the process down once gets a second chance, and no third.
+TEST_F(TunerTest, AnUnfinishedTileGetsASecondChance) {
+  Tuning row;
+  row.tile = "igemm-m64n64k16-w1x1-b2-fma";
+  row.revision = "fake-1";
+  row.device = *gpu.getDeviceName();
+  for (auto [failure, attempts] :
+       {std::pair{"the process ended while it was being tried", 1},
+        {"the process ended while it was being tried, twice", 0}}) {
+    row.failure = failure;
+    engine->getTunings()->store(*makeTuningKey(gpu, problem), row);
+    const int compiled = compiler->compiled;
+    EXPECT_FALSE(tune(*engine, problem, options));
+    EXPECT_EQ(compiler->compiled - compiled, attempts) << failure;
+  }
+}
+
+// A problem that is none, and one without a compiler, say so.
+TEST_F(TunerTest, Refusals) {
+  problem.batch = 0;
+  EXPECT_EQ(tune(*engine, problem, options).getStatus().getCode(),
+            StatusCode::InvalidArgument);
+  problem.batch = 1;
+  engine = std::move(*Engine::create(gpu, {nullptr, ""}));
+  EXPECT_NE(tune(*engine, problem, TuningOptions())
+                .getStatus()
+                .getMessage()
+                .find("no compiler"),
+            std::string::npos);
+}
+
+// What is added to the background is tuned there, each problem, and what comes
+// of it is remembered as if somebody had waited.
+TEST_F(TunerTest, InTheBackground) {
+  BackgroundTuner tuner;
+  ConvProblem other = problem;
+  other.batch = 3;
+  tuner.add(*engine, problem, options);
+  tuner.add(*engine, other, options);
+  tuner.drain();
+  EXPECT_EQ(getRows().size(), 1u);
+  problem = other;
+  EXPECT_EQ(getRows().size(), 1u);
+}
+
+// A tuner that ends does not begin what is still waiting.
+TEST_F(TunerTest, TheBackgroundEndsAtOnce) {
+  compiler->delay = std::chrono::milliseconds(50);
+  {
+    BackgroundTuner tuner;
+    for (int batch = 1; batch < 100; ++batch) {
+      problem.batch = batch;
+      tuner.add(*engine, problem, options);
+    }
+  }
+  EXPECT_LT(compiler->compiled, 10);
+}

@@ -1,0 +1,340 @@
+//===- WorkerCompilerTest.cpp - The compiler in other processes -----------===//
+
+#include "runtime/Worker/WorkerCompiler.h"
+
+#include "compiler/Driver/Revision.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <fcntl.h>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace tessera;
+using Clock = std::chrono::steady_clock;
+
+static ConvProblem getTestProblem(int64_t channels = 64) {
+  ConvProblem problem;
+  problem.batch = 1;
+  problem.inChannels = problem.outChannels = channels;
+  problem.in = {1, 14, 14};
+  return problem;
+}
+
+static WorkerSettings getSettings() {
+  WorkerSettings settings;
+  settings.program = WORKER_PROGRAM;
+  settings.library = COMPILER_LIBRARY;
+  settings.revision = getCompilerRevision();
+  return settings;
+}
+
+/// Processes whose parent is this one.
+static std::set<pid_t> getChildren() {
+  std::set<pid_t> children;
+  for (const auto &task :
+       std::filesystem::directory_iterator("/proc/self/task")) {
+    std::ifstream file(task.path() / "children");
+    for (pid_t child = 0; file >> child;)
+      children.insert(child);
+  }
+  return children;
+}
+
+namespace {
+struct WorkerCompilerTest : testing::Test {
+  const GpuTarget &target = *findTarget("gfx942");
+  WorkerSettings settings = getSettings();
+
+  void TearDown() override { unsetenv("TESSERA_WORKER_FAULT"); }
+
+  /// Compiles with a compiler of its own.
+  Status compile(const char *fault) {
+    setenv("TESSERA_WORKER_FAULT", fault, 1);
+    WorkerCompiler compiler(settings, 1);
+    return compile(compiler);
+  }
+  Status compile(WorkerCompiler &compiler, int64_t channels = 64) {
+    const ConvProblem problem = getTestProblem(channels);
+    const ErrorOr<TileConfig> tile = compiler.chooseTile(problem, target);
+    if (!tile)
+      return tile.getStatus();
+    return compiler.compile(problem, *tile, target).getStatus();
+  }
+};
+} // namespace
+
+// A worker gives the very kernel that the compiler gives in this process, and
+// the same tiles.
+TEST_F(WorkerCompilerTest, MakesTheSameKernel) {
+  WorkerCompiler compiler(settings, 1);
+  const auto inProcess = loadCompiler(COMPILER_LIBRARY, settings.revision);
+  ASSERT_TRUE(inProcess) << inProcess.getStatus().getMessage();
+  const ConvProblem problem = getTestProblem();
+  const ErrorOr<TileConfig> tile = compiler.chooseTile(problem, target);
+  ASSERT_TRUE(tile) << tile.getStatus().getMessage();
+  EXPECT_EQ(*tile, *(*inProcess)->chooseTile(problem, target));
+  const auto ranked = compiler.rankTiles(problem, target, 5);
+  ASSERT_TRUE(ranked && ranked->size() == 5);
+  EXPECT_EQ(ranked->front().tile, *tile);
+  EXPECT_GT(ranked->front().cost, 0);
+  const ErrorOr<Kernel> kernel = compiler.compile(problem, *tile, target);
+  const ErrorOr<Kernel> other = (*inProcess)->compile(problem, *tile, target);
+  ASSERT_TRUE(kernel && other) << kernel.getStatus().getMessage();
+  EXPECT_EQ(kernel->codeObject, other->codeObject);
+  EXPECT_EQ(kernel->launches, other->launches);
+  EXPECT_EQ(kernel->tile, tile->toText());
+  EXPECT_EQ(kernel->stageTimes.size(), other->stageTimes.size());
+}
+
+// A refusal is an answer of a worker that goes on.
+TEST_F(WorkerCompilerTest, CarriesRefusals) {
+  WorkerCompiler compiler(settings, 1);
+  const Status refusal =
+      compiler
+          .compile(getTestProblem(), {"igemm", "m1n1k1-w1x1-b1-fma"}, target)
+          .getStatus();
+  EXPECT_FALSE(refusal.isOk());
+  const std::set<pid_t> workers = getChildren();
+  EXPECT_TRUE(compile(compiler).isOk());
+  EXPECT_EQ(getChildren(), workers);
+}
+
+// Whatever happens to the worker, the caller gets a sentence that says what,
+// and another worker.
+TEST_F(WorkerCompilerTest, TellsHowAWorkerDied) {
+  settings.memoryMib = 600;
+  const std::pair<const char *, const char *> faults[] = {
+      {"abort", "died of SIGABRT; it said: LLVM ERROR: a fault for a test"},
+      {"segfault", "died of SIGSEGV"},
+      {"memory", "more memory is needed than the limit of 600 MiB"},
+      {"garbage", "a compile worker sent a reply that is none"},
+      {"exit", "ended with status 3"}};
+  for (const auto &[fault, words] : faults) {
+    if (!kWorkersLimitMemory && fault == std::string("memory"))
+      continue;
+    setenv("TESSERA_WORKER_FAULT", fault, 1);
+    WorkerCompiler compiler(settings, 1);
+    const Status status = compile(compiler);
+    EXPECT_EQ(status.getCode(), StatusCode::Unavailable) << fault;
+    EXPECT_NE(status.getMessage().find(words), std::string::npos)
+        << fault << ": " << status.getMessage();
+    EXPECT_EQ(status.getMessage().rfind("tile igemm-", 0), 0u);
+    unsetenv("TESSERA_WORKER_FAULT");
+    EXPECT_TRUE(compile(compiler).isOk()) << fault;
+  }
+}
+
+// A worker that does not come to an end is killed when its time is over.
+TEST_F(WorkerCompilerTest, KillsAWorkerThatHangs) {
+  settings.timeLimit = std::chrono::seconds(1);
+  const Clock::time_point start = Clock::now();
+  const Status status = compile("loop");
+  EXPECT_EQ(status.getCode(), StatusCode::Unavailable);
+  EXPECT_NE(status.getMessage().find("took longer than 1 s"), std::string::npos)
+      << status.getMessage();
+  EXPECT_LT(Clock::now() - start, std::chrono::seconds(10));
+  EXPECT_TRUE(getChildren().empty());
+}
+
+// A worker that somebody else has killed in the middle of a kernel is no fault
+// of the compiler's, and the status says so.
+TEST_F(WorkerCompilerTest, KnowsAKill) {
+  std::thread killer([] {
+    while (getChildren().empty())
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    for (pid_t worker : getChildren())
+      kill(worker, SIGKILL);
+  });
+  const Status status = compile("loop");
+  killer.join();
+  EXPECT_EQ(status.getCode(), StatusCode::ResourceExhausted);
+  EXPECT_NE(status.getMessage().find("died of SIGKILL"), std::string::npos)
+      << status.getMessage();
+}
+
+// Threads share no worker, and there are no more than allowed; they are kept
+// for the next kernel and go with their owner.
+TEST_F(WorkerCompilerTest, KeepsAsManyAsAllowed) {
+  {
+    WorkerCompiler compiler(settings, 2);
+    EXPECT_TRUE(getChildren().empty());
+    std::atomic<int> made = 0;
+    std::vector<std::thread> threads;
+    for (int i = 1; i <= 5; ++i)
+      threads.emplace_back(
+          [&, i] { made += compile(compiler, 16 * i).isOk(); });
+    for (std::thread &thread : threads)
+      thread.join();
+    EXPECT_EQ(made, 5);
+    const std::set<pid_t> workers = getChildren();
+    EXPECT_EQ(workers.size(), 2u);
+    EXPECT_TRUE(compile(compiler, 128).isOk());
+    EXPECT_EQ(getChildren(), workers);
+  }
+  EXPECT_TRUE(getChildren().empty());
+}
+
+// A worker that nobody asks leaves; the next call gets another.
+TEST_F(WorkerCompilerTest, LeavesWhenIdle) {
+  settings.idleTime = std::chrono::milliseconds(100);
+  WorkerCompiler compiler(settings, 1);
+  EXPECT_TRUE(compile(compiler).isOk());
+  const std::set<pid_t> first = getChildren();
+  std::this_thread::sleep_for(std::chrono::milliseconds(600));
+  EXPECT_TRUE(compile(compiler).isOk());
+  EXPECT_NE(getChildren(), first);
+}
+
+// One that is killed while it waits, by the system or by a person, is replaced
+// without a word.
+TEST_F(WorkerCompilerTest, ReplacesAWorkerThatWasKilled) {
+  WorkerCompiler compiler(settings, 1);
+  EXPECT_TRUE(compile(compiler).isOk());
+  for (pid_t worker : getChildren())
+    kill(worker, SIGKILL);
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_TRUE(compile(compiler).isOk());
+}
+
+// A client that lets nobody wait for its children gets its kernels, and a
+// sentence when a worker dies.
+TEST_F(WorkerCompilerTest, WorksWhereChildrenAreIgnored) {
+  const auto before = signal(SIGCHLD, SIG_IGN);
+  WorkerCompiler compiler(settings, 1);
+  EXPECT_TRUE(compile(compiler).isOk());
+  const Status status = compile("segfault");
+  EXPECT_NE(status.getMessage().find("the compile worker ended"),
+            std::string::npos)
+      << status.getMessage();
+  signal(SIGCHLD, before);
+}
+
+// A worker has no descriptor of its client's, and signals that the client
+// ignores or blocks are as ever.
+TEST_F(WorkerCompilerTest, InheritsNothing) {
+  const int leak = open("/dev/null", O_RDONLY); // Not closed by an exec.
+  ASSERT_GE(leak, 0);
+  signal(SIGPIPE, SIG_IGN);
+  sigset_t blocked;
+  sigemptyset(&blocked);
+  sigaddset(&blocked, SIGUSR1);
+  pthread_sigmask(SIG_BLOCK, &blocked, nullptr);
+  WorkerCompiler compiler(settings, 1);
+  ASSERT_TRUE(compile(compiler).isOk());
+  const std::string folder =
+      "/proc/" + std::to_string(*getChildren().begin()) + "/";
+  std::set<int> open;
+  for (const auto &entry : std::filesystem::directory_iterator(folder + "fd"))
+    open.insert(std::stoi(entry.path().filename()));
+  EXPECT_EQ(open, (std::set<int>{0, 1, 2, kWorkerSocket}));
+  // The first 31; those behind are the C library's own.
+  constexpr uint64_t kSignals = 0x7fffffff;
+  int lines = 0;
+  std::ifstream status(folder + "status");
+  for (std::string line; std::getline(status, line);)
+    if (line.rfind("SigIgn:", 0) == 0 || line.rfind("SigBlk:", 0) == 0) {
+      EXPECT_EQ(std::stoull(line.substr(8), nullptr, 16) & kSignals, 0u)
+          << line;
+      ++lines;
+    }
+  EXPECT_EQ(lines, 2);
+  pthread_sigmask(SIG_UNBLOCK, &blocked, nullptr);
+  signal(SIGPIPE, SIG_DFL);
+  close(leak);
+}
+
+// Workers end with their client, however it dies, also in the middle of a
+// kernel.
+TEST_F(WorkerCompilerTest, EndsWithItsClient) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t client = fork();
+  if (client == 0) {
+    setenv("TESSERA_WORKER_FAULT", "loop", 1);
+    WorkerCompiler compiler(settings, 1);
+    std::thread([&] { (void)compile(compiler); }).detach();
+    pid_t worker = 0;
+    while (worker == 0)
+      for (pid_t child : getChildren())
+        worker = child;
+    // By now it is in its loop, or soon.
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    (void)!write(ends[1], &worker, sizeof worker);
+    kill(getpid(), SIGKILL);
+  }
+  pid_t worker = 0;
+  ASSERT_EQ(read(ends[0], &worker, sizeof worker), ssize_t(sizeof worker));
+  waitpid(client, nullptr, 0);
+  const Clock::time_point limit = Clock::now() + std::chrono::seconds(10);
+  const auto isThere = [&] {
+    std::ifstream stat("/proc/" + std::to_string(worker) + "/stat");
+    std::string line;
+    std::getline(stat, line);
+    return !line.empty() && line.find(") Z ") == line.npos;
+  };
+  while (isThere() && Clock::now() < limit)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_FALSE(isThere());
+  close(ends[0]);
+  close(ends[1]);
+}
+
+// A fork of the client makes kernels with workers of its own, and those of the
+// client are none the worse.
+TEST_F(WorkerCompilerTest, WorksInAFork) {
+  WorkerCompiler compiler(settings, 1);
+  ASSERT_TRUE(compile(compiler).isOk());
+  const std::set<pid_t> workers = getChildren();
+  const pid_t fork = ::fork();
+  if (fork == 0) {
+    const bool isMade = compile(compiler, 32).isOk();
+    _exit(isMade && getChildren().size() == 1 ? 0 : 1);
+  }
+  int state = 0;
+  ASSERT_EQ(waitpid(fork, &state, 0), fork);
+  EXPECT_EQ(state, 0);
+  EXPECT_TRUE(compile(compiler, 48).isOk());
+  EXPECT_EQ(getChildren(), workers);
+}
+
+// Where no worker can be started, this process compiles.
+TEST_F(WorkerCompilerTest, CompilesHereWithoutAProgram) {
+  setenv("TESSERA_COMPILER_LIBRARY", COMPILER_LIBRARY, 1);
+  settings.program = "/nowhere/tessera-compile-worker";
+  WorkerCompiler compiler(settings, 1);
+  EXPECT_TRUE(compile(compiler).isOk());
+  settings.program = WORKER_PROGRAM;
+  EXPECT_TRUE(compile("start").isOk());
+  EXPECT_TRUE(getChildren().empty());
+  unsetenv("TESSERA_COMPILER_LIBRARY");
+}
+
+// A compiler that is not there, or of another build, is NotSupported, and the
+// sentence says which file.
+TEST_F(WorkerCompilerTest, SaysWhichCompilerIsMissing) {
+  settings.library = "/nowhere/libtessera-compiler.so";
+  Status status = compile("");
+  EXPECT_EQ(status.getCode(), StatusCode::NotSupported);
+  EXPECT_NE(status.getMessage().find("there is no compiler to make it: "
+                                     "/nowhere/libtessera-compiler.so"),
+            std::string::npos)
+      << status.getMessage();
+  settings.library = COMPILER_LIBRARY;
+  settings.revision = "llvm-1";
+  status = compile("");
+  EXPECT_EQ(status.getCode(), StatusCode::NotSupported);
+  EXPECT_NE(status.getMessage().find("is the compiler of another build, " +
+                                     std::string(getCompilerRevision()) +
+                                     "; this one needs llvm-1"),
+            std::string::npos)
+      << status.getMessage();
+}

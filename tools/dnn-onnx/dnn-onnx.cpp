@@ -1,0 +1,162 @@
+//===- dnn-onnx.cpp - The problems of an ONNX model -----------------------===//
+//
+// Prints what a model asks of the library as a list that every tool reads. The
+// tools start it themselves when they meet a model (tools/problems).
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/dnn-onnx/Model.h"
+#include "tools/dnn-onnx/Nodes.h"
+#include "tools/problems/Collector.h"
+
+#include <array>
+#include <csignal>
+#include <cstdio>
+#include <set>
+#include <string_view>
+#include <sys/resource.h>
+#include <unistd.h>
+
+using namespace tessera;
+using namespace tessera::model;
+
+static constexpr char kHelp[] =
+    R"(Prints the convolutions and poolings of an ONNX model, a network config a line
+and the node behind it.
+
+  dnn-onnx MODEL [flags]
+
+)";
+
+namespace {
+struct Arguments {
+  std::string path;
+  ProblemFileOptions options;
+  bool help = false;
+};
+} // namespace
+
+static ErrorOr<Arguments> readArguments(int argc, char **argv) {
+  Arguments arguments;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "--help" || word == "-h") {
+      arguments.help = true;
+      return arguments;
+    }
+    const bool hasValue = hasProblemFileValue(word) && i + 1 < argc;
+    ErrorOr<bool> taken = readProblemFileFlag(word, hasValue ? argv[i + 1] : "",
+                                              arguments.options);
+    if (!taken)
+      return taken.getStatus();
+    if (*taken)
+      i += hasValue;
+    else if (word.starts_with("-") || !arguments.path.empty())
+      return invalidArgument("unknown argument '" + word + "'; see --help");
+    else
+      arguments.path = word;
+  }
+  if (arguments.path.empty())
+    return invalidArgument("no model is given; see --help");
+  return arguments;
+}
+
+static std::string getName(const onnx::NodeProto &node) {
+  const std::string &name = !node.name().empty()     ? node.name()
+                            : node.output_size() > 0 ? node.output(0)
+                                                     : node.op_type();
+  return node.op_type() + " '" + name + "'";
+}
+
+namespace {
+/// Domain and name of each function that the model brings along.
+using Functions = std::set<std::pair<std::string, std::string>>;
+} // namespace
+
+static ErrorOr<std::vector<Problem>>
+readNode(const onnx::NodeProto &node, const Scope &scope,
+         const Functions &functions, const ProblemFileOptions &options) {
+  if (functions.contains({node.domain(), node.op_type()}))
+    return notSupported("functions of a model are not looked into");
+  return toProblems(node, scope, options);
+}
+
+/// Prints the problems of a graph and of those inside it (branches and loops).
+static void printGraph(const onnx::GraphProto &graph, const Scope *outer,
+                       const Functions &functions,
+                       const ProblemFileOptions &options) {
+  const Scope scope(graph, outer);
+  for (const onnx::NodeProto &node : graph.node()) {
+    ErrorOr<std::vector<Problem>> problems =
+        readNode(node, scope, functions, options);
+    if (!problems)
+      std::fputs(toModelLine(problems.getStatus(), getName(node)).c_str(),
+                 stdout);
+    else
+      for (const Problem &problem : *problems) {
+        Status status = problem.verify();
+        std::fputs((status.isOk() ? toModelLine(problem, getName(node))
+                                  : toModelLine(status, getName(node)))
+                       .c_str(),
+                   stdout);
+      }
+    for (const onnx::AttributeProto &attribute : node.attribute())
+      if (attribute.has_g())
+        printGraph(attribute.g(), &scope, functions, options);
+  }
+}
+
+/// Two minutes are more than the largest model takes.
+static void limitTime() {
+  const rlimit seconds = {120, 125};
+  setrlimit(RLIMIT_CPU, &seconds);
+}
+
+/// The library checks little of what it reads: of models with bytes changed at
+/// random, one in a thousand ends it.
+static void refuseModel(int) {
+  constexpr std::string_view kText =
+      "dnn-onnx: error: the ONNX library does not survive this model\n";
+  [[maybe_unused]] ssize_t written =
+      write(STDERR_FILENO, kText.data(), kText.size());
+  _exit(1);
+}
+
+/// On a stack of its own, in case that the other one is full.
+static void catchFaults() {
+  static std::array<char, 65536> stack;
+  stack_t alternative = {};
+  alternative.ss_sp = stack.data();
+  alternative.ss_size = stack.size();
+  sigaltstack(&alternative, nullptr);
+  struct sigaction action = {};
+  action.sa_handler = refuseModel;
+  action.sa_flags = SA_ONSTACK;
+  for (int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGXCPU})
+    sigaction(signal, &action, nullptr);
+}
+
+int main(int argc, char **argv) {
+  ErrorOr<Arguments> arguments = readArguments(argc, argv);
+  if (arguments && arguments->help) {
+    std::printf("%s%s", kHelp, getProblemFileHelp());
+    return 0;
+  }
+  Status status = arguments.getStatus();
+  if (arguments) {
+    limitTime();
+    catchFaults();
+    ErrorOr<onnx::ModelProto> model =
+        loadModel(arguments->path, arguments->options);
+    if (model) {
+      Functions functions;
+      for (const onnx::FunctionProto &function : model->functions())
+        functions.emplace(function.domain(), function.name());
+      printGraph(model->graph(), nullptr, functions, arguments->options);
+      return 0;
+    }
+    status = model.getStatus();
+  }
+  std::fprintf(stderr, "dnn-onnx: error: %s\n", status.getMessage().c_str());
+  return 1;
+}

@@ -1,0 +1,51 @@
+//===- Outcome.h - What came of one problem --------------------*- C++ -*-===//
+
+#ifndef TESSERA_TOOLS_DNN_TUNE_OUTCOME_H
+#define TESSERA_TOOLS_DNN_TUNE_OUTCOME_H
+
+#include "runtime/Tuning/Tuner.h"
+
+#include <string>
+#include <vector>
+
+namespace tessera::tune_tool {
+
+struct Outcome {
+  Problem problem;
+  Status status; ///< Why it could not be tuned.
+  TuningResult result;
+};
+
+/// How good the model's ranking was, by what was tried.
+struct Ranking {
+  bool isKnown = false;       ///< At least one tile was right.
+  double best = 0;            ///< Value of the best tile.
+  double firstOverBest = 0;   ///< Speed of the first choice over the best's.
+  double topFourOverBest = 0; ///< The same of the best of the first four.
+  double tau = 0; ///< Kendall's, of the model's costs and the values.
+  size_t verified = 0;
+  size_t quarantined = 0;
+};
+
+Ranking rate(const TuningResult &result);
+
+/// What the rankings of several problems say together.
+struct Rating {
+  size_t problems = 0;      ///< That were tuned.
+  double firstOverBest = 0; ///< Geometric means.
+  double topFourOverBest = 0;
+  double tau = 0; ///< Mean.
+};
+
+Rating rate(const std::vector<Outcome> &outcomes);
+
+/// Every tile that was tried, as comma-separated values with a head line.
+std::string formatTable(const std::vector<Outcome> &outcomes);
+
+/// A line for one problem, and the lines that sum all up.
+std::string formatLine(const Outcome &outcome);
+std::string formatSummary(const std::vector<Outcome> &outcomes);
+
+} // namespace tessera::tune_tool
+
+#endif // TESSERA_TOOLS_DNN_TUNE_OUTCOME_H

@@ -1,0 +1,142 @@
+//===- Report.cpp - A tuning to look at -----------------------------------===//
+
+#include "tools/dnn-tune/Report.h"
+
+#include "tools/dnn-tune/ReportCharts.h"
+#include "tools/dnn-tune/Svg.h"
+
+#include <set>
+
+using namespace tessera;
+using namespace tessera::tune_tool;
+
+static constexpr const char *kStyle = R"(<style>
+body { font: 14px/1.45 system-ui, sans-serif; margin: 2em auto; max-width: 62em;
+  color: #222; background: #fff; padding: 0 1em; }
+h1 { font-size: 1.5em; } h2 { font-size: 1.15em; margin-top: 2em; }
+table { border-collapse: collapse; } td, th { padding: .15em .7em;
+  border-bottom: 1px solid #ddd; text-align: right; font-size: 13px; }
+td:first-child, th:first-child { text-align: left; }
+code { font-size: 12px; } svg { max-width: 100%; height: auto; margin: .4em 1em 0 0; }
+svg text { font: 11px system-ui, sans-serif; fill: #444; }
+.axis, .roof { stroke: #444; fill: none; } .roof { stroke-width: 1.6; }
+.grid { stroke: #e4e4e4; } .dot { fill: #2667b5; fill-opacity: .75; }
+.first { fill: #d1541f; } .best { fill: #1d8a4a; }
+.note { color: #555; } summary { cursor: pointer; padding: .2em 0; }
+</style>
+)";
+
+static std::string cell(const std::string &text) {
+  return "<td>" + escapeHtml(text) + "</td>";
+}
+
+/// What was tuned, with what, on what.
+static std::string formatHead(const std::vector<Outcome> &outcomes) {
+  std::set<std::string> devices, judges;
+  size_t tried = 0, candidates = 0;
+  for (const Outcome &outcome : outcomes) {
+    if (!outcome.status.isOk())
+      continue;
+    devices.insert(outcome.result.device + " (" + outcome.result.key.target +
+                   ", " + std::to_string(outcome.result.key.computeUnits) +
+                   " compute units)");
+    judges.insert(outcome.result.judge.empty() ? "earlier runs"
+                                               : outcome.result.judge);
+    tried += outcome.result.search.tried.size();
+    candidates += outcome.result.candidates;
+  }
+  auto join = [](const std::set<std::string> &words) {
+    std::string text;
+    for (const std::string &word : words)
+      text += (text.empty() ? "" : ", ") + word;
+    return text;
+  };
+  return "<p>Device: " + escapeHtml(join(devices)) + ". " +
+         std::to_string(tried) + " of " + std::to_string(candidates) +
+         " tiles tried. Verified by: " + escapeHtml(join(judges)) + ".</p>\n";
+}
+
+static std::string formatRating(const std::vector<Outcome> &outcomes) {
+  const Rating rating = rate(outcomes);
+  std::string html = "<table><tr><th>over " + std::to_string(rating.problems) +
+                     " problems</th><th></th></tr>\n";
+  auto row = [&](const char *name, double value) {
+    html += "<tr><td>" + std::string(name) + "</td>" +
+            cell(formatShort(value, 3)) + "</tr>\n";
+  };
+  row("the model's first choice, of the best tile's speed (geometric mean)",
+      rating.firstOverBest);
+  row("the best of the model's first four, likewise", rating.topFourOverBest);
+  row("Kendall's tau of the model's costs and the values (mean)", rating.tau);
+  return html + "</table>\n";
+}
+
+static std::string formatProblems(const std::vector<Outcome> &outcomes) {
+  std::string html =
+      "<table><tr><th>problem</th><th>best tile</th><th>value</th><th>first / "
+      "best</th><th>top 4 / best</th><th>tau</th><th>tried</th>"
+      "<th>quarantine</th></tr>\n";
+  for (const Outcome &outcome : outcomes) {
+    const Ranking ranking = rate(outcome.result);
+    html += "<tr><td><code>" + escapeHtml(outcome.problem.toNetworkConfig()) +
+            "</code></td>";
+    if (!outcome.status.isOk() || !ranking.isKnown) {
+      html += "<td colspan=\"7\">" + escapeHtml(outcome.status.getMessage()) +
+              "</td></tr>\n";
+      continue;
+    }
+    const TuningResult &result = outcome.result;
+    html += "<td><code>" +
+            escapeHtml(result.search.getBest()->ranked.tile.toText()) +
+            "</code></td>" +
+            cell(formatShort(ranking.best) + " " +
+                 std::string(getName(result.objective))) +
+            cell(formatShort(ranking.firstOverBest, 3)) +
+            cell(formatShort(ranking.topFourOverBest, 3)) +
+            cell(formatShort(ranking.tau, 2)) +
+            cell(std::to_string(result.search.tried.size()) + " of " +
+                 std::to_string(result.candidates)) +
+            cell(std::to_string(ranking.quarantined)) + "</tr>\n";
+  }
+  return html + "</table>\n";
+}
+
+static std::string formatQuarantine(const TuningResult &result) {
+  std::string html;
+  for (const TriedTile &tile : result.search.tried)
+    if (!tile.isVerified())
+      html += "<li><code>" + escapeHtml(tile.ranked.tile.toText()) +
+              "</code>: " + escapeHtml(tile.failure) + "</li>\n";
+  return html.empty() ? "" : "<p>Quarantine:</p><ul>\n" + html + "</ul>\n";
+}
+
+/// One problem's charts, folded.
+static std::string formatDetails(const Outcome &outcome) {
+  return "<details><summary><code>" +
+         escapeHtml(outcome.problem.toNetworkConfig()) + "</code></summary>\n" +
+         drawRanks(outcome.result) + drawTiles(outcome.result) +
+         formatQuarantine(outcome.result) + "</details>\n";
+}
+
+std::string
+tessera::tune_tool::formatReport(const std::vector<Outcome> &outcomes,
+                                 const Roofs &roofs) {
+  std::string html =
+      "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+      "<title>Tuning</title>\n" +
+      std::string(kStyle) + "</head><body>\n<h1>Tuning</h1>\n" +
+      formatHead(outcomes) + formatRating(outcomes) +
+      "<h2>Roofline</h2>\n<p class=\"note\">Each dot is the best tile of a "
+      "problem: operations a second against operations a byte that must "
+      "move.</p>\n" +
+      drawRoofline(outcomes, roofs) + "<h2>Problems</h2>\n" +
+      formatProblems(outcomes) +
+      "<h2>Tiles</h2>\n<p class=\"note\">Left: each tile's value against the "
+      "cost that the model expected; orange is the model's first choice, green "
+      "the best. Right: the best speed by the tile's rows and columns, of the "
+      "best one's.</p>\n";
+  for (const Outcome &outcome : outcomes)
+    if (outcome.status.isOk() && rate(outcome.result).isKnown)
+      html += formatDetails(outcome);
+  return html + "</body></html>\n";
+}

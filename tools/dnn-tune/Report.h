@@ -1,0 +1,26 @@
+//===- Report.h - A tuning to look at --------------------------*- C++ -*-===//
+//
+// One HTML file with inline SVG, no scripts and nothing from a network, so that
+// it can be mailed and is still readable in ten years.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_TOOLS_DNN_TUNE_REPORT_H
+#define TESSERA_TOOLS_DNN_TUNE_REPORT_H
+
+#include "tools/dnn-tune/Outcome.h"
+
+namespace tessera::tune_tool {
+
+/// The device's limits; 0 is not known.
+struct Roofs {
+  double tflops = 0;
+  double gbs = 0;
+};
+
+std::string formatReport(const std::vector<Outcome> &outcomes,
+                         const Roofs &roofs);
+
+} // namespace tessera::tune_tool
+
+#endif // TESSERA_TOOLS_DNN_TUNE_REPORT_H

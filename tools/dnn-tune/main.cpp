@@ -1,0 +1,103 @@
+//===- dnn-tune: the best kernel of each problem of a list ----------------===//
+//
+// The service behind it is runtime/Tuning; here are its command line, what it
+// prints, and the ways in which several processes share the work.
+// docs/guides/tuning.md shows its use.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Driver/Revision.h"
+#include "tools/dnn-tune/DbCommand.h"
+#include "tools/dnn-tune/SharedFolder.h"
+#include "tools/dnn-tune/TuneRun.h"
+
+#include <cstdio>
+
+using namespace tessera;
+using namespace tessera::tune_tool;
+
+static int fail(const Status &status) {
+  std::fflush(stdout);
+  std::fprintf(stderr, "dnn-tune: %s\n", status.getMessage().c_str());
+  return 2;
+}
+
+/// 0 if every problem was tuned, 1 if not.
+static int finish(const TuneOptions &options, size_t problems,
+                  const std::vector<Outcome> &outcomes) {
+  std::fputs(formatSummary(outcomes).c_str(), stdout);
+  if (outcomes.size() < problems)
+    std::printf("%zu problems were not begun in %.0f s\n",
+                problems - outcomes.size(), options.totalSeconds);
+  if (Status status = writeResults(options, outcomes); !status.isOk())
+    return fail(status);
+  return rate(outcomes).problems == problems ? 0 : 1;
+}
+
+static int tuneAlone(const TuneOptions &options,
+                     const std::vector<Problem> &problems) {
+  ErrorOr<std::unique_ptr<TuneRun>> run = TuneRun::create(
+      options, options.folder.empty() ? Engine::getDefaultCacheDirectory()
+                                      : options.folder);
+  if (!run)
+    return fail(run.getStatus());
+  return finish(options, problems.size(), tuneAll(**run, options, problems));
+}
+
+/// What the databases of all ranks know, as if one process had found it.
+static int reportShared(TuneOptions options, const SharedFolder &folder,
+                        const std::vector<Problem> &problems) {
+  options.budget.seconds = 0;
+  options.again = false;
+  ErrorOr<std::unique_ptr<TuneRun>> run =
+      TuneRun::create(options, folder.getPath());
+  if (!run)
+    return fail(run.getStatus());
+  return finish(options, problems.size(), tuneAll(**run, options, problems));
+}
+
+/// One rank's part, and the report of the one that merges.
+static int tuneShared(const TuneOptions &options,
+                      const std::vector<Problem> &problems) {
+  const Rank rank = readRank();
+  ErrorOr<SharedFolder> folder = SharedFolder::open(options.sharedFolder, rank);
+  if (!folder)
+    return fail(folder.getStatus());
+  ErrorOr<std::unique_ptr<TuneRun>> run =
+      TuneRun::create(options, folder->getOwnFolder(), rank.local);
+  if (!run)
+    return fail(run.getStatus());
+  Status status = folder->takeProblems(problems, [&](const Problem &problem) {
+    const Outcome outcome = (*run)->tune(problem);
+    std::printf("%s: %s", rank.name.c_str(), formatLine(outcome).c_str());
+    std::fflush(stdout);
+    // What no kernel covers is as done as it will be.
+    return outcome.status.getCode() == StatusCode::Unavailable ? outcome.status
+                                                               : Status::ok();
+  });
+  if (!status.isOk())
+    return fail(status.withContext(rank.name));
+  const ErrorOr<bool> isMerger = folder->merge();
+  if (!isMerger)
+    return fail(isMerger.getStatus());
+  return *isMerger ? reportShared(options, *folder, problems) : 0;
+}
+
+int main(int argc, char **argv) {
+  const std::vector<std::string> words(argv + 1, argv + argc);
+  if (!words.empty() && words[0] == "db")
+    return runDatabaseCommand({words.begin() + 1, words.end()},
+                              getCompilerRevision());
+  const ErrorOr<TuneOptions> options = parseTuneOptions(words);
+  if (!options)
+    return fail(options.getStatus());
+  if (options->help) {
+    std::printf("%s%s", getTuneHelp(), getProblemFileHelp());
+    return 0;
+  }
+  const ErrorOr<std::vector<Problem>> problems = readAllProblems(*options);
+  if (!problems)
+    return fail(problems.getStatus());
+  return options->sharedFolder.empty() ? tuneAlone(*options, *problems)
+                                       : tuneShared(*options, *problems);
+}
