@@ -90,11 +90,6 @@ public:
 } // namespace
 
 static Status checkWeights(const ConvProblem &conv) {
-  const bool isNarrow =
-      ToeplitzNarrowPlanes::takes({conv.filter.h, conv.filter.w});
-  if (std::max(conv.stride.h, conv.stride.w) > (isNarrow ? 2 : 1))
-    return notSupported("wants a stride of 1 for backward weights, or 2 with "
-                        "at most 4 rows and columns of the filter");
   if (conv.filter.w > kMaxTapColumns || conv.filter.h > kMaxTapRows)
     return notSupported("wants a filter of at most 7 rows and 8 columns for "
                         "backward weights");
@@ -102,8 +97,6 @@ static Status checkWeights(const ConvProblem &conv) {
 }
 
 static Status checkData(const ConvProblem &conv) {
-  if (conv.stride.h != 1 || conv.stride.w != 1)
-    return notSupported("wants a stride of 1");
   if (conv.filter.w > kMaxFilterColumns || conv.filter.h > kMaxFilterRows)
     return notSupported("wants a filter of at most 9 rows and columns");
   if (!conv.epilogue.isEmpty())
@@ -127,8 +120,9 @@ Status Toeplitz::check(const Problem &problem, const GpuTarget &target) const {
   if (conv->wLayout == Layout::Strided || conv->getInputStrides().c != 1 ||
       conv->getOutputStrides().c != 1)
     return notSupported("wants channels that are neighbours");
-  if (conv->dilation.h != 1 || conv->dilation.w != 1)
-    return notSupported("wants a dilation of 1");
+  if (std::max({conv->stride.h, conv->stride.w, conv->dilation.h,
+                conv->dilation.w}) != 1)
+    return notSupported("wants a stride and a dilation of 1");
   constexpr int64_t kLimit = int64_t(1) << 24;
   Spatial out = conv->getOutput();
   if (std::max({conv->in.h, conv->in.w, out.h, out.w, conv->pad.h,
@@ -148,12 +142,9 @@ struct Shape {
   bool isWeights;
   int64_t batch, channels;
   int64_t rows, columns; ///< That tiles share out.
-  SmallVector<int64_t> filter, strides;
+  int64_t filterRows;
   int64_t ldsBytes;
 
-  bool isNarrow() const {
-    return isWeights && ToeplitzNarrowPlanes::takes(filter);
-  }
   int64_t countTiles(const ToeplitzTile &tile) const {
     int64_t images = isWeights ? llvm::divideCeilSigned(batch, kPair) : batch;
     return images * llvm::divideCeilSigned(rows, tile.countRows()) *
@@ -163,19 +154,15 @@ struct Shape {
     return llvm::divideCeilSigned(countTiles(tile), tile.turns) *
            (channels / tile.channels);
   }
-  /// What the source, or both, have in LDS of a channel, and sums.
+  /// What the source, or both, have in LDS of a channel.
   SmallVector<ToeplitzPlane> getPlanes(const ToeplitzTile &tile) const {
     if (!isWeights)
-      return {ToeplitzDataPlanes(tile, filter[0]).source};
-    if (isNarrow()) {
-      ToeplitzNarrowPlanes planes(tile, filter, strides);
-      return {planes.x, planes.y};
-    }
-    ToeplitzWeightsPlanes planes(tile, filter[0]);
+      return {ToeplitzDataPlanes(tile, filterRows).source};
+    ToeplitzWeightsPlanes planes(tile, filterRows);
     return {planes.x, planes.y};
   }
   int64_t countWords(const ToeplitzTile &tile) const {
-    int64_t words = isNarrow() ? ToeplitzNarrowPlanes::countSums(filter[0]) : 0;
+    int64_t words = 0;
     for (const ToeplitzPlane &plane : getPlanes(tile))
       words += plane.words;
     return words;
@@ -202,17 +189,13 @@ static int64_t getLdsLimit(const GpuTarget &target) {
 
 static Shape getShape(const ConvProblem &conv, const GpuTarget &target) {
   bool isWeights = conv.direction == Direction::BackwardWeights;
-  bool isNarrow = ToeplitzNarrowPlanes::takes({conv.filter.h, conv.filter.w});
   TensorLengths result = conv.getResultLengths();
   return {isWeights,
           conv.batch,
           conv.groups,
-          !isWeights ? result.h
-          : isNarrow ? conv.getOutput().h
-                     : conv.in.h,
+          isWeights ? conv.in.h : result.h,
           isWeights ? conv.getOutput().w : result.w,
-          {conv.filter.h, conv.filter.w},
-          {conv.stride.h, conv.stride.w},
+          conv.filter.h,
           getLdsLimit(target)};
 }
 
@@ -222,8 +205,7 @@ static bool fits(const Shape &shape, const ToeplitzTile &tile) {
   constexpr int64_t kMaxPoints = int64_t(1) << 31;
   const bool fitsInstruction =
       shape.isWeights
-          ? tile.bands == 1 && (shape.isNarrow() ? tile.rows == kWindows
-                                                 : tile.rows % kPair == 0)
+          ? tile.bands == 1 && tile.rows % kPair == 0
           : tile.bands * tile.blocks <= kWindows && tile.rows <= kMaxRows;
   return fitsInstruction && shape.channels % tile.channels == 0 &&
          shape.countLdsBytes(tile) <= shape.ldsBytes &&
@@ -234,8 +216,9 @@ static bool fits(const Shape &shape, const ToeplitzTile &tile) {
 /// clocks.
 static double getWork(const Shape &shape, const ToeplitzTile &tile) {
   constexpr double kInstruction = 20;
-  double instructions = tile.rows * (shape.isWeights ? 0.5 * (tile.blocks + 0.5)
-                                                     : double(shape.filter[0]));
+  double instructions =
+      tile.rows *
+      (shape.isWeights ? 0.5 * (tile.blocks + 0.5) : double(shape.filterRows));
   return double(shape.countTiles(tile)) *
          (shape.countWords(tile) + instructions * kInstruction);
 }
@@ -244,8 +227,7 @@ static double getWork(const Shape &shape, const ToeplitzTile &tile) {
 /// many as read 64 bytes of a pixel, where there is LDS for them.
 static int64_t chooseChannels(const Shape &shape) {
   constexpr int64_t kMany = 65536;
-  if (shape.isWeights && !shape.isNarrow() && shape.channels % 32 == 0 &&
-      shape.ldsBytes > kMany)
+  if (shape.isWeights && shape.channels % 32 == 0 && shape.ldsBytes > kMany)
     return 32;
   return shape.channels % 16 == 0 ? 16 : 8;
 }
@@ -257,9 +239,7 @@ static std::optional<ToeplitzTile> chooseTile(const Shape &shape) {
   // Their registers are beside sums, or not.
   const int64_t maxTasks = shape.isWeights ? 6 : 3;
   const int64_t maxRows = shape.isWeights ? kWindows : 8;
-  const int64_t step = shape.isNarrow()  ? kWindows
-                       : shape.isWeights ? kPair
-                                         : 1;
+  const int64_t step = shape.isWeights ? kPair : 1;
   const int64_t blocks = llvm::divideCeilSigned(shape.columns, kBlockColumns);
   std::optional<ToeplitzTile> best;
   ToeplitzTile tile;
@@ -321,15 +301,12 @@ static Shape getShape(const ConvProgram &program, const GpuTarget &target) {
   const bool isBackward =
       program.hasDirection(dnn::ConvDirection::BackwardData);
   const bool isForward = program.hasDirection(dnn::ConvDirection::Forward);
-  const bool isNarrow =
-      !isForward && !isBackward && ToeplitzNarrowPlanes::takes(program.filter);
   return {!isForward && !isBackward,
           d.n,
           d.groups,
-          (isForward || isNarrow ? program.y : program.x).getSpatialSize(0),
+          (isForward ? program.y : program.x).getSpatialSize(0),
           (isBackward ? program.x : program.y).getSpatialSize(1),
-          program.filter,
-          program.strides,
+          d.y,
           getLdsLimit(target)};
 }
 
@@ -338,17 +315,15 @@ static bool isKnown(const ConvProgram &program, const GpuTarget &target) {
   const dnn::ConvDims &d = program.dims;
   const bool isWeights =
       program.hasDirection(dnn::ConvDirection::BackwardWeights);
-  const int64_t stride = std::max(d.strideH, d.strideW);
   const bool fitsFilter =
-      isWeights
-          ? stride <= (ToeplitzNarrowPlanes::takes(program.filter) ? 2 : 1) &&
-                d.x <= kMaxTapColumns && d.y <= kMaxTapRows
-          : stride == 1 && d.x <= kMaxFilterColumns && d.y <= kMaxFilterRows &&
-                !program.getConv().hasEpilogue();
+      isWeights ? d.x <= kMaxTapColumns && d.y <= kMaxTapRows
+                : d.x <= kMaxFilterColumns && d.y <= kMaxFilterRows &&
+                      !program.getConv().hasEpilogue();
   Type element = program.x.getElementType();
   return target.matrixUnit == MatrixUnit::MmaSm80 &&
          program.x.getNumSpatial() == 2 && fitsFilter && d.c == d.groups &&
-         d.k == d.groups && d.dilationH == 1 && d.dilationW == 1 &&
+         d.k == d.groups &&
+         std::max({d.strideH, d.strideW, d.dilationH, d.dilationW}) == 1 &&
          (element.isF16() || element.isBF16()) &&
          program.x.hasChannelsInnermost() && program.y.hasChannelsInnermost() &&
          program.w.getType().getLayout().isIdentity();

@@ -73,27 +73,6 @@ struct ToeplitzWeightsPlanes {
   int64_t depth; ///< Rows of gradients that two rows of x meet.
 };
 
-/// Those of backward weights of narrow filters, which have 16 rows of y.
-struct ToeplitzNarrowPlanes {
-  ToeplitzNarrowPlanes(const ToeplitzTile &tile, mlir::ArrayRef<int64_t> filter,
-                       mlir::ArrayRef<int64_t> strides);
-
-  /// Whether a filter is one.
-  static bool takes(mlir::ArrayRef<int64_t> filter) {
-    constexpr int64_t kMaxTaps = 4;
-    return filter[0] <= kMaxTaps && filter[1] <= kMaxTaps;
-  }
-
-  /// Of the lanes, put together through LDS.
-  static int64_t countSums(int64_t taps) {
-    constexpr int64_t kLanes = 32;
-    return kLanes * kPair * taps;
-  }
-
-  ToeplitzPlane x, y;
-  int64_t fragments; ///< Of x: of two rows each.
-};
-
 /// Who the thread is, and on which tile it works.
 class ToeplitzFrame {
 public:
@@ -161,8 +140,6 @@ private:
 
 /// Replace the convolution by its program.
 void buildToeplitzData(const ConvProgram &program, const ToeplitzTile &tile);
-void buildToeplitzNarrow(const ConvProgram &program, const ToeplitzTile &tile,
-                         mlir::Value parts);
 void buildToeplitzWeights(const ConvProgram &program, const ToeplitzTile &tile);
 
 } // namespace tessera

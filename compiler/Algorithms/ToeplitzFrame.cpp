@@ -61,22 +61,6 @@ ToeplitzWeightsPlanes::ToeplitzWeightsPlanes(const ToeplitzTile &tile,
   y.setWords(y.rows * y.rowWords, tile);
 }
 
-ToeplitzNarrowPlanes::ToeplitzNarrowPlanes(const ToeplitzTile &tile,
-                                           ArrayRef<int64_t> filter,
-                                           ArrayRef<int64_t> strides)
-    : fragments(llvm::divideCeilSigned((kWindows - 1) * strides[0] + filter[0],
-                                       kPair)) {
-  constexpr int64_t kColumns = 4, kApart = 4;
-  x.rows = fragments * kPair;
-  x.columns = (tile.countColumns() - 1) * strides[1] + kColumns;
-  x.rowWords = x.columns;
-  y.rows = tile.countRows();
-  y.columns = tile.countColumns();
-  y.rowWords = y.columns + kApart;
-  x.setWords(x.rows * x.rowWords, tile);
-  y.setWords(y.rows * y.rowWords, tile);
-}
-
 //===----------------------------------------------------------------------===//
 // Threads and tiles
 //===----------------------------------------------------------------------===//

@@ -195,22 +195,16 @@ static void buildSum(const ConvProgram &program, Value workspace) {
 void tessera::buildToeplitzWeights(const ConvProgram &program,
                                    const ToeplitzTile &tile) {
   dnn::ConvOp conv = program.getConv();
-  const bool isNarrow = ToeplitzNarrowPlanes::takes(program.filter);
-  const ConvTensor &shared = isNarrow ? program.y : program.x;
   int64_t tiles =
       llvm::divideCeilSigned(program.dims.n, kPair) *
-      llvm::divideCeilSigned(shared.getSpatialSize(0), tile.countRows()) *
+      llvm::divideCeilSigned(program.x.getSpatialSize(0), tile.countRows()) *
       llvm::divideCeilSigned(program.y.getSpatialSize(1), tile.countColumns());
   Value workspace = addPartsWorkspace(
-      conv, {llvm::divideCeilSigned(tiles, tile.turns) * (isNarrow ? 1 : kPair),
+      conv, {llvm::divideCeilSigned(tiles, tile.turns) * kPair,
              program.dims.groups, program.filter[0], kBlockColumns});
   buildSum(program, workspace);
-  if (isNarrow) {
-    buildToeplitzNarrow(program, tile, workspace);
-  } else {
-    OpBuilder b(conv);
-    PointBuilder p(b, conv.getLoc());
-    ToeplitzWeightsProgram(p, program, tile).emit(workspace);
-  }
+  OpBuilder b(conv);
+  PointBuilder p(b, conv.getLoc());
+  ToeplitzWeightsProgram(p, program, tile).emit(workspace);
   conv.erase();
 }

@@ -87,12 +87,8 @@ DEPTHWISE_TILES = {
 }
 
 TOEPLITZ_TILES = {
-    "dw_3x3.wrw": "c16b1r16q1t256n6 c32b1r16q1t512n6",
     "dw_7x7": "c16b4r7q4t512n3 c16b4r7q4t256 c16b4r4q4t512n12",
     "dw_7x7.wrw": "c32b1r14q2t512n3 c32b1r14q4t512n3 c64b1r8q2t512n6",
-    "dw_large_3x3.wrw": """c16b1r16q2t512n35 c16b1r16q2t256n18 c16b1r16q4t512n18
-                           c16b1r16q1t256n35""",
-    "dw_large_3x3s2.wrw": "c16b1r16q1t512n18 c16b1r16q2t512n9",
     "dw_large_7x7": "c16b2r7q7t512n12 c32b4r4q4t512n12 c16b2r7q7t256",
     "dw_large_7x7.wrw": "c32b1r14q2t512n12 c32b1r14q4t512n12",
 }
