@@ -18,9 +18,10 @@ packages=(
   zlib1g-dev libzstd-dev libz3-dev
   # Ours: databases, log, tests, HIP's headers.
   libsqlite3-dev libspdlog-dev libgtest-dev libamdhip64-dev
-  # Models: the library that reads them, and Python's for tests to write them.
-  libonnx-dev libprotobuf-dev protobuf-compiler python3-onnx
 )
+# ONNX models: the library that reads them, and Python's for tests to write them.
+# The build does without them, so a machine that cannot have them is no fault.
+model_packages=(libonnx-dev libprotobuf-dev python3-onnx)
 developer_packages=(
   clang-format-22 clang-tidy-22 libclang-rt-22-dev codespell pre-commit
 )
@@ -42,35 +43,54 @@ is_installed() {
   [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
 }
 
-missing=()
-for package in "${packages[@]}"; do
-  is_installed "$package" || missing+=("$package")
-done
+# Leaves in `missing` those of its arguments that are not installed.
+find_missing() {
+  missing=()
+  local package
+  for package; do
+    is_installed "$package" || missing+=("$package")
+  done
+}
 
-if [ ${#missing[@]} -gt 0 ]; then
-  say "installing ${#missing[@]} packages: ${missing[*]}"
-  as_root=()
+as_root=()
+# Runs apt-get without its hundreds of lines, which are shown if it fails.
+apt() {
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q \
+    -o DPkg::Lock::Timeout=120 "$@" >"$log" 2>&1 </dev/null ||
+    { cat "$log" >&2; say "'apt-get $1' failed; see above"; return 1; }
+}
+
+# Installs its arguments, or says why it cannot.
+install() {
+  say "installing $# packages: $*"
   if [ "$(id -u)" -ne 0 ]; then
-    command -v sudo >/dev/null ||
-      fail "packages are missing and this is neither root nor is there sudo; \
-run as root: apt-get install ${missing[*]}"
+    command -v sudo >/dev/null || {
+      say "this is neither root nor is there sudo; run as root: \
+apt-get install $*"
+      return 1
+    }
     as_root=(sudo)
   fi
   log=$(mktemp)
   trap 'rm -f "$log"' EXIT
-  # Runs apt-get without its hundreds of lines, which are shown if it fails.
-  apt() {
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q \
-      -o DPkg::Lock::Timeout=120 "$@" >"$log" 2>&1 </dev/null ||
-      { cat "$log" >&2; return 1; }
-  }
   say "updating the package lists"
-  apt update || fail "apt-get update failed; see above"
+  apt update || return 1
   say "downloading and unpacking; from nothing this takes some minutes"
-  apt install -y --no-install-recommends "${missing[@]}" ||
-    fail "apt-get could not install everything; see above. LLVM 22 needs \
-Debian 12 with the archive bookworm-security in its sources"
+  apt install -y --no-install-recommends "$@"
+}
+
+find_missing "${packages[@]}"
+if [ ${#missing[@]} -gt 0 ]; then
+  find_missing "${packages[@]}" "${model_packages[@]}"
+  install "${missing[@]}" || true
+  find_missing "${packages[@]}"
+  [ ${#missing[@]} -eq 0 ] || install "${missing[@]}" ||
+    fail "packages are missing: ${missing[*]}. LLVM 22 needs Debian 12 with the \
+archive bookworm-security in its sources"
 fi
+find_missing "${model_packages[@]}"
+[ ${#missing[@]} -eq 0 ] || install "${missing[@]}" ||
+  say "ONNX models will not be read without: ${missing[*]}"
 
 version=$(dpkg-query -W -f='${Version}' llvm-22-dev)
 version=${version#*:}

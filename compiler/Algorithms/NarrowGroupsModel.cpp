@@ -86,7 +86,7 @@ static int64_t countSharing(const NarrowWork &work, int waves) {
 }
 
 /// Clocks of the chip, of which `workgroups` run at once. Of one
-/// multiprocessor: bytes of memory and of the second cache as in TmaModel.h,
+/// multiprocessor: bytes of memory and of the second cache,
 /// 128 bytes of shared memory a clock, an mma.sync in two; and a workgroup's
 /// own time, of which others hide most.
 static double estimateClocks(const ConvProblem &p, const NarrowTile &tile,
@@ -106,10 +106,11 @@ static double estimateClocks(const ConvProblem &p, const NarrowTile &tile,
       static_cast<double>(work.windowPixels + (isWeights ? work.pixels : 0)) *
           NarrowTile::kBlock * 2 +
       (keepsFilter ? 0.0 : static_cast<double>(work.filterBytes));
-  const double cache = perSm * loaded / kTmaRates.l2Bytes;
+  constexpr double kCacheBytes = 41, kMemoryBytes = 14.7; // Of a clock.
+  const double cache = perSm * loaded / kCacheBytes;
   const double memory =
       2.0 * static_cast<double>(p.getInputElements() + p.getOutputElements()) /
-      (kTmaRates.memoryBytes * target.computeUnits);
+      (kMemoryBytes * target.computeUnits);
   // Alone: to bring the first block and the filter, and to multiply.
   constexpr double kLoad = 2200, kPerPiece = 30, kLatency = 180, kPerPair = 36;
   const double load =

@@ -222,9 +222,14 @@ std::vector<Candidate> Packed::getCandidates(const Problem &problem,
   if (!g.isWeights() && (epilogue.bias || epilogue.residual || epilogue.beta))
     return candidates;
   const double packing = estimatePacking(g, target);
-  for (Candidate &candidate : getTmaCandidates(getProduct(conv, g), target))
+  for (Candidate &candidate : getTmaCandidates(getProduct(conv, g), target)) {
+    // Rows of windows have no padding between them, which taps could share.
+    if (ErrorOr<GemmTile> tile = parseGemmTile(candidate.tile);
+        tile && tile->halo > 0 && !g.isWeights())
+      continue;
     candidates.push_back(
         {rename(candidate.tile, kName), candidate.cost + packing});
+  }
   return candidates;
 }
 

@@ -107,13 +107,27 @@ double tessera::getStoreClocks(const TmaShape &shape, const TmaRates &rates) {
          (shape.hidesStores() ? rates.hiddenSums : rates.exposedSums);
 }
 
-double tessera::getTileClocks(const TmaShape &shape, double steps,
-                              const TmaTraffic &traffic,
+/// Stages that are not with the consumers: two are, but of two workgroups that
+/// share a multiprocessor one of each.
+static double countAhead(const TmaShape &shape) {
+  return shape.isSmall() ? 2 * (shape.stages - 1)
+                         : std::max(1, shape.stages - 2);
+}
+
+double tessera::getOverlap(const TmaShape &shape, double step,
+                           const TmaRates &rates) {
+  const double reach = std::min(1.0, countAhead(shape) * step / rates.burst);
+  return rates.overlap + rates.shallowOverlap * (1 - reach);
+}
+
+double tessera::getStepClocks(const TmaShape &shape, const TmaTraffic &traffic,
                               const TmaRates &rates) {
   constexpr double kBytes = kTmaStep * 2;
   const double products = shape.m * shape.n * kTmaStep / rates.products;
+  const double cacheBytes =
+      traffic.hasWindow ? rates.windowBytes : rates.plainBytes;
   const double copied = std::max(
-      (traffic.rows + traffic.columns) * kBytes * traffic.busy / rates.l2Bytes,
+      (traffic.rows + traffic.columns) * kBytes * traffic.busy / cacheBytes,
       traffic.rows * (traffic.hasWindow ? rates.windowRow : rates.plainRow) +
           traffic.columns * rates.plainRow);
   // Each wgmma reads its 64 rows and all columns.
@@ -126,7 +140,5 @@ double tessera::getTileClocks(const TmaShape &shape, double steps,
   if (shape.halo > 0)
     read += (traffic.rows + traffic.columns) * kBytes / rates.readBytes +
             rates.haloWaits / ahead;
-  return steps * (std::max({products, copied, read, latency}) +
-                  rates.waits / ahead) +
-         getStoreClocks(shape, rates);
+  return std::max({products, copied, read, latency}) + rates.waits / ahead;
 }

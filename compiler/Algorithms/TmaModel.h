@@ -56,25 +56,29 @@ std::span<const TmaShape> getTmaShapes();
 
 /// In clocks of one multiprocessor.
 struct TmaRates {
-  double products = 1760; ///< Multiply-adds of 16 bits a clock.
-  double l2Bytes = 41;    ///< Of the second cache a clock, if all want it.
-  double windowRow = 3.4; ///< Clocks to copy a row through a window,
-  double plainRow = 0.9;  ///< and one of a matrix.
-  double readBytes = 128; ///< Of shared memory, by wgmma.
-  double latency = 274;   ///< Of a step, shared by the stages that are ahead,
-  double stridedLatency = 2350; ///< through a window with strides,
-  double waits = 26;            ///< and what is not hidden of it,
-  double haloWaits = 120;       ///< where taps share pixels.
-  double exposedSums = 11;      ///< Stored in a clock, unhidden,
-  double hiddenSums = 105;      ///< and behind others' products.
-  double memoryBytes = 14.7;
-  double overlap = 0.3; ///< Of the smaller of work and memory.
-  double begin = 4000;
+  double products = 1800;    ///< Multiply-adds of 16 bits a clock.
+  double windowBytes = 43.7; ///< Of the second cache a clock, if all want it
+                             ///< and taps ask for the same pixels again,
+  double plainBytes = 63;    ///< and where each row is asked for once.
+  double windowRow = 3.06;   ///< Clocks to copy a row through a window,
+  double plainRow = 1.1;     ///< and one of a matrix.
+  double readBytes = 128;    ///< Of shared memory, by wgmma.
+  double latency = 274; ///< Of a step, shared by the stages that are ahead,
+  double stridedLatency = 2200; ///< through a window with strides,
+  double waits = 28;            ///< and what is not hidden of it,
+  double haloWaits = 118;       ///< where taps share pixels.
+  double exposedSums = 11.6;    ///< Stored in a clock, unhidden,
+  double hiddenSums = 100;      ///< and behind others' products.
+  double memoryBytes = 12;
+  double overlap = 0.27;        ///< Of the smaller of work and memory; more of
+  double shallowOverlap = 0.37; ///< it, the less of `burst` a ring reaches
+  double burst = 3000;          ///< ahead, in clocks.
+  double begin = 7000;
 };
 
-/// Fitted to 844 kernels on an H100 (84 runs of a problem, forward and backward
-/// data, batches of 1 to 256): the first choice reaches 0.991 of the best in
-/// geometric mean, 0.926 at least.
+/// Fitted to 951 kernels on an H100 (122 runs of a problem, forward and
+/// backward data, batches of 1 to 256): the first choice reaches 0.995 of the
+/// best in geometric mean, 0.934 at least.
 inline constexpr TmaRates kTmaRates;
 
 /// Of x, w and y, each moved once.
@@ -91,12 +95,16 @@ struct TmaTraffic {
 
 /// Clocks to store the sums of one tile, rounded to 16 bits.
 double getStoreClocks(const TmaShape &shape, const TmaRates &rates);
-/// Clocks of one tile of `steps`, on average, if nothing but its workgroups
-/// holds them up. A step is 128 bytes of each row, of which tf32 has half as
-/// many elements, and multiplies half as many a clock.
-double getTileClocks(const TmaShape &shape, double steps,
-                     const TmaTraffic &traffic,
+/// Clocks of a step of a tile, on average, if nothing but its workgroups holds
+/// it up. A step is 128 bytes of each row, of which tf32 has half as many
+/// elements, and multiplies half as many a clock.
+double getStepClocks(const TmaShape &shape, const TmaTraffic &traffic,
                      const TmaRates &rates = kTmaRates);
+/// Share of the smaller of work and memory that a ring whose steps take `step`
+/// clocks does not hide. Pixels come from memory with the first taps of a tile,
+/// and all workgroups ask for them at about the same time; a ring that reaches
+/// far ahead asks while others' later taps leave memory alone.
+double getOverlap(const TmaShape &shape, double step, const TmaRates &rates);
 
 } // namespace tessera
 

@@ -139,7 +139,8 @@ static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
     if (halo->filterStays(shape))
       traffic.columns = 0;
   }
-  double tile = getTileClocks(shape, steps, traffic);
+  const double step = getStepClocks(shape, traffic);
+  double tile = steps * step + getStoreClocks(shape, kTmaRates);
   if (p.allowsTf32()) // f32 has twice the bytes.
     tile += getStoreClocks(shape, kTmaRates);
   double work = turns * tile;
@@ -148,7 +149,8 @@ static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
             kTmaRates.exposedSums; // Nothing hides the last one.
   const double memory = countMemoryBytes(p, divideUp(gemm.columns, shape.n)) /
                         (kTmaRates.memoryBytes * target.computeUnits);
-  return std::max(work, memory) + kTmaRates.overlap * std::min(work, memory) +
+  return std::max(work, memory) +
+         getOverlap(shape, step, kTmaRates) * std::min(work, memory) +
          kTmaRates.begin;
 }
 

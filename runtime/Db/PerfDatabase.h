@@ -52,6 +52,11 @@ struct Tuning {
   std::string failure;
 };
 
+/// The failure of a tile while it is tried, and after a trial that its process
+/// did not survive. Once is no quarantine: users end processes, too.
+inline constexpr char kUnfinishedTrial[] =
+    "the process ended while it was being tried";
+
 class DatabaseFile;
 
 /// The tunings of one file. An optimisation like the kernels beside them: a

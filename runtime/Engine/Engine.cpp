@@ -7,6 +7,7 @@
 #include "runtime/Db/KernelStore.h"
 #include "runtime/Engine/KernelTable.h"
 #include "runtime/Engine/RobustCompile.h"
+#include "runtime/Engine/TileChoice.h"
 
 #include <array>
 #include <bit>
@@ -52,7 +53,10 @@ private:
   ErrorOr<std::unique_ptr<LoadedKernelImpl>>
   compileAndStore(const Problem &problem, const GpuTarget &target,
                   const KernelKey &key);
-  ErrorOr<MadeKernel> compile(const Problem &problem, const GpuTarget &target);
+  ErrorOr<CompiledKernel> compileChosen(const Problem &problem,
+                                        const GpuTarget &target);
+  ErrorOr<CompiledKernel> compile(const Problem &problem,
+                                  const GpuTarget &target);
   ErrorOr<std::unique_ptr<LoadedKernelImpl>> load(Kernel kernel,
                                                   LoadedKernel::Origin origin);
 
@@ -168,7 +172,7 @@ EngineImpl::takeFromStore(const KernelKey &key) {
 ErrorOr<std::unique_ptr<LoadedKernelImpl>>
 EngineImpl::compileAndStore(const Problem &problem, const GpuTarget &target,
                             const KernelKey &key) {
-  ErrorOr<MadeKernel> made = compile(problem, target);
+  ErrorOr<CompiledKernel> made = compile(problem, target);
   if (!made)
     return made.getStatus().withContext(key.networkConfig);
   counters.compiled.fetch_add(1, std::memory_order_relaxed);
@@ -177,24 +181,43 @@ EngineImpl::compileAndStore(const Problem &problem, const GpuTarget &target,
       load(std::move(made->kernel), LoadedKernel::Origin::Compiled);
   if (!loaded)
     return loaded.getStatus().withContext(key.networkConfig);
-  // Nor what was made because the compiler failed: the next process, whose
-  // machine may have more memory or time, shall try again.
+  // Nor what was made because the compiler failed: the next process has a
+  // better choice.
   if (made->detour.isOk())
     store.store(key, (*loaded)->getKernel());
   return loaded;
 }
 
-ErrorOr<MadeKernel> EngineImpl::compile(const Problem &problem,
-                                        const GpuTarget &target) {
+/// With the tile that tuning has found, else with the compiler's choice.
+ErrorOr<CompiledKernel> EngineImpl::compileChosen(const Problem &problem,
+                                                  const GpuTarget &target) {
+  TileChoice choice(gpu, store, *compiler, problem, target);
+  if (const std::optional<TileConfig> tuned = choice.findTuned()) {
+    ErrorOr<Kernel> kernel = compiler->compile(problem, *tuned, target);
+    if (kernel)
+      return CompiledKernel{std::move(*kernel), {}};
+    // A tuning outlives the revision that it was made with.
+    logMessage(LogLevel::Info,
+               "the tuned tile of " + problem.toNetworkConfig() +
+                   " is not used: " + kernel.getStatus().getMessage());
+  }
+  const ErrorOr<TileConfig> tile = choice.choose();
+  if (!tile)
+    return tile.getStatus();
+  ErrorOr<CompiledKernel> made =
+      compileRobustly(*compiler, problem, *tile, target, takesOtherTiles);
+  if (made && isOwnFault(made->detour))
+    choice.quarantine(*tile, made->detour);
+  return made;
+}
+
+ErrorOr<CompiledKernel> EngineImpl::compile(const Problem &problem,
+                                            const GpuTarget &target) {
   if (!compiler)
     return notSupported("no kernel is stored, and there is no compiler");
   using Clock = std::chrono::steady_clock;
   Clock::time_point start = Clock::now();
-  ErrorOr<TileConfig> tile = compiler->chooseTile(problem, target);
-  if (!tile)
-    return tile.getStatus();
-  ErrorOr<MadeKernel> made =
-      compileRobustly(*compiler, problem, *tile, target, takesOtherTiles);
+  ErrorOr<CompiledKernel> made = compileChosen(problem, target);
   if (made && isLogged(LogLevel::Info)) {
     std::chrono::duration<double, std::milli> timeMs = Clock::now() - start;
     logMessage(LogLevel::Info, "compiled " + problem.toNetworkConfig() +

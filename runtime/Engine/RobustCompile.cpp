@@ -25,6 +25,11 @@ static bool isMishap(const Status &failure) {
   __builtin_unreachable();
 }
 
+bool tessera::isOwnFault(const Status &failure) {
+  return isMishap(failure) &&
+         failure.getCode() != StatusCode::ResourceExhausted;
+}
+
 /// The tile to ask for when `failed` has failed; nothing if there is no other.
 static std::optional<TileConfig> findOtherTile(const KernelCompiler &compiler,
                                                const Problem &problem,
@@ -46,14 +51,14 @@ static std::optional<TileConfig> findOtherTile(const KernelCompiler &compiler,
   return other;
 }
 
-ErrorOr<MadeKernel> tessera::compileRobustly(KernelCompiler &compiler,
-                                             const Problem &problem,
-                                             const TileConfig &tile,
-                                             const GpuTarget &target,
-                                             bool takesOthers) {
+ErrorOr<CompiledKernel> tessera::compileRobustly(KernelCompiler &compiler,
+                                                 const Problem &problem,
+                                                 const TileConfig &tile,
+                                                 const GpuTarget &target,
+                                                 bool takesOthers) {
   ErrorOr<Kernel> kernel = compiler.compile(problem, tile, target);
   if (kernel)
-    return MadeKernel{std::move(*kernel), {}};
+    return CompiledKernel{std::move(*kernel), {}};
   const Status failure = kernel.getStatus();
   if (!takesOthers || !isMishap(failure))
     return failure;
@@ -69,5 +74,5 @@ ErrorOr<MadeKernel> tessera::compileRobustly(KernelCompiler &compiler,
   logMessage(LogLevel::Warning,
              problem.toNetworkConfig() + " runs with tile " + other->toText() +
                  ", which may be slow: " + failure.getMessage());
-  return MadeKernel{std::move(*kernel), failure};
+  return CompiledKernel{std::move(*kernel), failure};
 }

@@ -14,7 +14,7 @@
 namespace tessera {
 
 /// A kernel and what became of the tile that was asked for.
-struct MadeKernel {
+struct CompiledKernel {
   Kernel kernel;
   /// Why the kernel has another tile; ok if it has not.
   Status detour;
@@ -24,10 +24,15 @@ struct MadeKernel {
 /// refuses, and `takesOthers`, it is asked once more with the tile of
 /// `general`, the algorithm with the least that can go wrong, or else with the
 /// best other one; the user hears of it as a warning.
-ErrorOr<MadeKernel> compileRobustly(KernelCompiler &compiler,
-                                    const Problem &problem,
-                                    const TileConfig &tile,
-                                    const GpuTarget &target, bool takesOthers);
+ErrorOr<CompiledKernel> compileRobustly(KernelCompiler &compiler,
+                                        const Problem &problem,
+                                        const TileConfig &tile,
+                                        const GpuTarget &target,
+                                        bool takesOthers);
+
+/// Whether the compiler will fail like this again over the same tile. What
+/// something else on the machine has done to it, it will not.
+bool isOwnFault(const Status &failure);
 
 } // namespace tessera
 

@@ -11,11 +11,8 @@
 
 using namespace tessera;
 
-/// What is stored of a tile while it is tried, and so what is found of one that
-/// took the process down. Users end processes, too: a tile is in quarantine
-/// when it has happened twice.
-static constexpr const char *kUnfinished =
-    "the process ended while it was being tried";
+/// What is stored of a tile whose trial took the process down again: it is in
+/// quarantine.
 static constexpr const char *kUnfinishedTwice =
     "the process ended while it was being tried, twice";
 
@@ -105,7 +102,7 @@ void Tuner::readKnown(SearchHooks &hooks) {
   for (Tuning &tuning : options.database->find(result.key, result.objective)) {
     if (tuning.revision != revision || tuning.device != result.device)
       continue;
-    if (tuning.failure == kUnfinished)
+    if (tuning.failure == kUnfinishedTrial)
       unfinished.insert(tuning.tile);
     else
       hooks.known.emplace(tuning.tile, std::move(tuning));
@@ -140,7 +137,7 @@ Status Tuner::runSearch() {
   hooks.onBegin = [&](const TriedTile &tile) {
     store(tile, unfinished.contains(tile.ranked.tile.toText())
                     ? kUnfinishedTwice
-                    : kUnfinished);
+                    : kUnfinishedTrial);
   };
   hooks.onEnd = [&](const TriedTile &tile) { store(tile, tile.failure); };
   hooks.maxWorkspaceBytes = options.maxWorkspaceBytes;

@@ -32,6 +32,9 @@ public:
   explicit LibraryCompiler(std::string revision)
       : revision(std::move(revision)) {}
 
+  /// Loads it now; why it cannot be loaded.
+  Status load() const { return get().getStatus(); }
+
   std::string getRevision() const override { return revision; }
   ErrorOr<TileConfig> chooseTile(const Problem &problem,
                                  const GpuTarget &target) const override;

@@ -47,6 +47,8 @@ ErrorOr<WorkerReply> WorkerCompiler::call(const WorkerRequest &request) const {
     if (worker.getStatus().getCode() != StatusCode::Unavailable)
       return worker.getStatus();
     // One that cannot start has done nothing yet, and so will the next.
+    if (Status missing = inProcess.load(); !missing.isOk())
+      return missing;
     if (!isWithoutWorkers.exchange(true))
       logMessage(LogLevel::Warning,
                  "kernels are compiled in this process, because " +

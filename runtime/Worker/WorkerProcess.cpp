@@ -207,8 +207,12 @@ static std::string describe(std::optional<int> state) {
 /// if it has not.
 Status WorkerProcess::explain(const Status &failure) {
   std::string what;
+  StatusCode code = StatusCode::Unavailable;
   if (failure.getCode() == StatusCode::NotFound) {
     const std::optional<int> state = end();
+    // The system, short of memory, or somebody else.
+    if (state && WIFSIGNALED(*state) && WTERMSIG(*state) == SIGKILL)
+      code = StatusCode::ResourceExhausted;
     if (state && WIFEXITED(*state) && WEXITSTATUS(*state) == 0)
       return notFound("the compile worker had nothing to do and left");
     what = describe(state);
@@ -223,6 +227,6 @@ Status WorkerProcess::explain(const Status &failure) {
     end();
   }
   const std::string words = takeOutput();
-  return unavailable("the compile worker " + what +
-                     (words.empty() ? "" : "; it said: " + words));
+  return Status(code, "the compile worker " + what +
+                          (words.empty() ? "" : "; it said: " + words));
 }

@@ -74,9 +74,9 @@ public:
   ErrorOr<std::string> receiveGreeting() { return receive(); }
 
   /// One request and its reply. What failed has to be thrown away: NotFound if
-  /// the worker had left of its own will before; else Unavailable with how the
-  /// process ended ("died of SIGSEGV", "took longer than 60 s") and what it
-  /// wrote last.
+  /// the worker had left of its own will before; else with how the process
+  /// ended ("died of SIGSEGV", "took longer than 60 s") and what it wrote last:
+  /// ResourceExhausted if somebody has killed it, else Unavailable.
   ErrorOr<std::string> call(std::string_view request);
 
   /// Whether the process that started it is the one that asks, and not a fork.

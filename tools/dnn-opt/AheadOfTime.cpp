@@ -40,7 +40,8 @@ static constexpr char kUsage[] =
                            on stderr
   --repeat N               compile N times and report the last; for --timing
 
-Without --problem and --start-from, dnn-opt runs passes over MLIR:
+With --aot FILE, dnn-opt makes a package of kernels: dnn-opt --aot --help.
+Without --problem and --start-from, it runs passes over MLIR:
 dnn-opt --help-passes lists its options.
 )";
 

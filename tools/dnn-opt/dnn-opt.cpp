@@ -2,7 +2,8 @@
 //
 // What mlir-opt is to MLIR. Tests and people look at every stage of the
 // compiler through it. With --problem or --start-from it runs the whole
-// pipeline instead (AheadOfTime.cpp).
+// pipeline instead (AheadOfTime.cpp), with --aot for a list of problems
+// (PackageCommand.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,6 +13,7 @@
 #include "compiler/Transforms/Passes.h"
 #include "dialect/IR/Dnn.h"
 #include "tools/dnn-opt/AheadOfTime.h"
+#include "tools/dnn-opt/PackageCommand.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
@@ -41,6 +43,8 @@ static void registerLowering() {
 }
 
 int main(int argc, char **argv) {
+  if (tessera::isPackageCommand(argc, argv))
+    return tessera::runPackageCommand(argc, argv);
   if (tessera::isAheadOfTime(argc, argv))
     return tessera::runAheadOfTime(argc, argv);
 

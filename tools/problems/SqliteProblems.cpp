@@ -44,9 +44,19 @@ static MiopenKey readRow(const SqliteStatement &row) {
   return key;
 }
 
+/// A database that its owner may be writing is read under SQLite's locks; one
+/// that lies where nothing can be locked is taken as it is.
+static ErrorOr<SqliteDatabase> openToRead(const std::string &path) {
+  ErrorOr<SqliteDatabase> shared =
+      SqliteDatabase::open(path, SqliteAccess::Write);
+  if (shared && shared->queryInt("SELECT count(*) FROM sqlite_master"))
+    return shared;
+  return SqliteDatabase::open(path, SqliteAccess::Immutable);
+}
+
 Status tessera::readSqliteProblems(const std::string &path,
                                    ProblemCollector &collector) {
-  ErrorOr<SqliteDatabase> database = SqliteDatabase::open(path);
+  ErrorOr<SqliteDatabase> database = openToRead(path);
   if (!database)
     return database.getStatus();
   ErrorOr<SqliteStatement> rows = database->prepare(kSelect);

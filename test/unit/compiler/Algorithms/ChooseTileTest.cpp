@@ -239,7 +239,8 @@ TEST(ChooseTile, KnowsDepthwiseOnNvidia) {
   p.pad = {3, 3};
   for (Direction direction : {Direction::Forward, Direction::BackwardData})
     EXPECT_EQ(choose(direction), "depthwise-g2p2q7t64s1n7l");
-  EXPECT_EQ(choose(Direction::BackwardWeights), "depthwise-g2p2q7t128s256n14r4k2");
+  EXPECT_EQ(choose(Direction::BackwardWeights),
+            "depthwise-g2p2q7t128s256n14r4k2");
   p.inChannels = p.outChannels = p.groups = 384;
   p.in = {14, 14};
   p.filter = {3, 3};
@@ -260,7 +261,7 @@ TEST(ChooseTile, KnowsDepthwiseOnNvidia) {
 // where its pixels lie dwords apart.
 TEST(ChooseTile, KnowsStems) {
   ConvProblem p = makeLayer();
-  p.batch = 64;
+  p.batch = 32;
   p.inChannels = 3;
   p.outChannels = 64;
   p.in = {224, 224};
@@ -346,10 +347,11 @@ TEST(ChooseTile, ReadsWholeUnitsByTma) {
 }
 
 // The gradients of a first layer are packed, and its filter stays with
-// workgroups that take tiles in turn.
+// workgroups that take tiles in turn: many small ones, but few if each has but
+// a few tiles to bring it for.
 TEST(ChooseTile, PacksTheGradientsOfStems) {
   ConvProblem p = makeLayer();
-  p.batch = 64;
+  p.batch = 32;
   p.inChannels = 3;
   p.outChannels = 64;
   p.in = {224, 224};
@@ -359,6 +361,10 @@ TEST(ChooseTile, PacksTheGradientsOfStems) {
   auto tile = chooseTile(p, *findTarget("sm_90"));
   ASSERT_TRUE(tile) << p.toNetworkConfig();
   EXPECT_EQ(tile->toText(), "stem-h8w8n64-w2x2-mma16-p3");
+  p.batch = 256;
+  tile = chooseTile(p, *findTarget("sm_90"));
+  ASSERT_TRUE(tile) << p.toNetworkConfig();
+  EXPECT_EQ(tile->toText(), "stem-h4w8n64-w1x2-mma16-p6");
   for (Direction direction :
        {Direction::BackwardData, Direction::BackwardWeights}) {
     p.direction = direction;

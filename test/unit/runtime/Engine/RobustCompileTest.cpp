@@ -1,5 +1,6 @@
 //===- RobustCompileTest.cpp - A kernel, though not the best one ----------===//
 
+#include "runtime/Db/PerfDatabase.h"
 #include "runtime/Engine/Engine.h"
 
 #include "test/unit/Support/FakeCompiler.h"
@@ -96,16 +97,48 @@ TEST_F(RobustCompile, LeavesOthersAlone) {
   EXPECT_NE(run().find("two things that cannot be"), std::string::npos);
 }
 
-// Such a kernel is for this process: the next one asks for the chosen tile
-// again, and what it gets then is kept.
-TEST_F(RobustCompile, StoresNoMakeshift) {
+// Such a kernel is for this process. The next one asks for the best tile that
+// has not failed, and what it gets is kept; another revision begins anew.
+TEST_F(RobustCompile, RemembersWhatFails) {
   options.cacheDirectory = folder.getPath();
   compiler->failing = {"igemm-m64"};
   EXPECT_EQ(run(), "general-b1");
+  EXPECT_EQ(run(), "igemm-m32");
+  EXPECT_EQ(compiler->asked, std::vector<std::string>{"igemm-m32"});
+  EXPECT_EQ(run(), "igemm-m32");
+  EXPECT_TRUE(compiler->asked.empty());
+  compiler->failing.clear();
+  compiler->revision = "fake-2";
+  EXPECT_EQ(run(), "igemm-m64");
+}
+
+// What was no fault of the compiler is forgotten: the next process asks again.
+TEST_F(RobustCompile, ForgetsWhatOthersDid) {
+  options.cacheDirectory = folder.getPath();
+  compiler->failing = {"igemm-m64"};
+  compiler->failure = {StatusCode::ResourceExhausted, "died of SIGKILL"};
   EXPECT_EQ(run(), "general-b1");
-  EXPECT_EQ(compiler->asked.size(), 2u);
+  EXPECT_EQ(run(), "general-b1");
   compiler->failing.clear();
   EXPECT_EQ(run(), "igemm-m64");
+}
+
+// The tile that tuning has found is taken before the compiler's choice; if the
+// compiler does not take it, its choice is as ever.
+TEST_F(RobustCompile, PrefersATunedTile) {
+  options.cacheDirectory = folder.getPath();
+  const GpuApi &gpu = loadFakeHip();
+  Tuning tuning;
+  tuning.tile = "igemm-m32";
+  tuning.value = 5;
+  tuning.device = *gpu.getDeviceName();
+  const TuningKey key = {Problem().toNetworkConfig(),
+                         std::string((*gpu.getTarget())->name),
+                         *gpu.getComputeUnits()};
+  (*Engine::create(gpu, options))->getTunings()->store(key, tuning);
+  compiler->failing = {"igemm-m32"};
   EXPECT_EQ(run(), "igemm-m64");
-  EXPECT_TRUE(compiler->asked.empty());
+  compiler->failing.clear();
+  compiler->revision = "fake-2";
+  EXPECT_EQ(run(), "igemm-m32");
 }

@@ -144,6 +144,23 @@ TEST_F(WorkerCompilerTest, KillsAWorkerThatHangs) {
   EXPECT_TRUE(getChildren().empty());
 }
 
+// A worker that somebody else has killed in the middle of a kernel is no fault
+// of the compiler's, and the status says so.
+TEST_F(WorkerCompilerTest, KnowsAKill) {
+  std::thread killer([] {
+    while (getChildren().empty())
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    for (pid_t worker : getChildren())
+      kill(worker, SIGKILL);
+  });
+  const Status status = compile("loop");
+  killer.join();
+  EXPECT_EQ(status.getCode(), StatusCode::ResourceExhausted);
+  EXPECT_NE(status.getMessage().find("died of SIGKILL"), std::string::npos)
+      << status.getMessage();
+}
+
 // Threads share no worker, and there are no more than allowed; they are kept
 // for the next kernel and go with their owner.
 TEST_F(WorkerCompilerTest, KeepsAsManyAsAllowed) {
