@@ -1,5 +1,7 @@
 //===- Find2.cpp - Problems, options and the search of miopen/find2.h -----===//
 
+// Their declarations are what makes the beta functions visible to clients.
+#define MIOPEN_BETA_API 1
 #include <miopen/find2.h>
 
 #include "capi/lib/ConvolutionCall.h"
@@ -46,8 +48,7 @@ struct miopenFindOptions {
 
 /// Of a convolution, inference is no direction.
 static Status checkDirection(int direction, bool isConv) {
-  constexpr int kInference = 4;
-  if (direction == kInference && !isConv)
+  if (direction == miopenProblemDirectionInference && !isConv)
     return Status::ok();
   return checkEnum(direction, miopenProblemDirectionBackwardWeights,
                    "direction");

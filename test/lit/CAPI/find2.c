@@ -10,7 +10,7 @@
  * RUN: env TESSERA_DEVICE=emulated:gfx942 MIOPEN_DISABLE_CACHE=1 \
  * RUN:   TESSERA_COMPILER_LIBRARY=/nowhere/compiler.so %t load %t.solution \
  * RUN:   | FileCheck %s --check-prefixes=CHECK,LOAD
- * RUN: env TESSERA_DEVICE=emulated:gfx90a %t load %t.solution 2>/dev/null \
+ * RUN: env TESSERA_DEVICE=emulated:gfx90a not %t load %t.solution 2>/dev/null \
  * RUN:   | FileCheck %s --check-prefix=OTHER
  */
 #include <miopen/miopen.h>
