@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <ctime>
-#include <optional>
 #include <sstream>
 
 using namespace tessera;
@@ -252,6 +251,23 @@ Status tessera::writeKernelRow(SqliteDatabase &database, const KernelKey &key,
   // Clocks may go back; what is stored last is the last all the same.
   row.storedAt = std::max<int64_t>(time(nullptr), *last);
   return writeKernelRow(database, std::move(row));
+}
+
+ErrorOr<std::optional<int64_t>> tessera::readStoredAt(SqliteDatabase &database,
+                                                      const KernelRow &row) {
+  ErrorOr<SqliteStatement> query =
+      database.prepare("SELECT stored_at FROM kernels WHERE problem = ?1 AND "
+                       "target = ?2 AND revision = ?3 AND tile = ?4");
+  if (!query)
+    return query.getStatus();
+  query->bind(1, row.key.networkConfig);
+  query->bind(2, row.key.target);
+  query->bind(3, row.key.revision);
+  query->bind(4, row.kernel.tile);
+  ErrorOr<bool> hasRow = query->step();
+  if (!hasRow)
+    return hasRow.getStatus();
+  return *hasRow ? std::optional(query->getInt(0)) : std::nullopt;
 }
 
 Status tessera::deleteKernelRow(SqliteDatabase &database, int64_t id) {

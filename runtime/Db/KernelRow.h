@@ -8,6 +8,7 @@
 #include "runtime/Db/Sqlite.h"
 
 #include <functional>
+#include <optional>
 #include <vector>
 
 namespace tessera {
@@ -52,6 +53,11 @@ Status writeKernelRow(SqliteDatabase &database, KernelRow row);
 /// The same, of a kernel that is stored now.
 Status writeKernelRow(SqliteDatabase &database, const KernelKey &key,
                       const Kernel &kernel);
+
+/// When the row with the same key and tile was stored; nothing if there is
+/// none.
+ErrorOr<std::optional<int64_t>> readStoredAt(SqliteDatabase &database,
+                                             const KernelRow &row);
 
 Status deleteKernelRow(SqliteDatabase &database, int64_t id);
 

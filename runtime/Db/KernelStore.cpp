@@ -4,19 +4,20 @@
 
 #include "runtime/Base/Hash.h"
 #include "runtime/Base/Log.h"
+#include "runtime/Base/Problem.h"
 
-#include <algorithm>
+#include <cmath>
+#include <map>
 #include <set>
 
 using namespace tessera;
 
-KernelStore::KernelStore(const std::string &cacheDirectory,
+KernelStore::KernelStore(const std::string &userFile,
                          const std::vector<std::string> &packagePaths) {
-  if (!cacheDirectory.empty()) {
-    const std::string path = cacheDirectory + "/kernels.db";
-    auto file = std::make_shared<DatabaseFile>(path);
+  if (!userFile.empty()) {
+    auto file = std::make_shared<DatabaseFile>(userFile);
     if (file->isOpen() && file->isWritable())
-      claimFile = getLockFile(path);
+      claimFile = getLockFile(userFile);
     user = std::make_unique<Tables>(file);
   }
   for (const std::string &path : packagePaths)
@@ -41,42 +42,105 @@ void KernelStore::store(const KernelKey &key, const Kernel &kernel) {
     user->kernels.store(key, kernel);
 }
 
-std::optional<TileConfig> KernelStore::findTile(const TuningKey &key,
-                                                Objective objective,
-                                                const std::string &device) {
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+std::vector<Tuning> KernelStore::getTunings(const TuningKey &key,
+                                            Objective objective) {
   std::vector<Tuning> tunings;
-  auto addRows = [&](Tables &tables) {
-    for (Tuning &tuning : tables.tunings.find(key, objective))
+  if (user)
+    tunings = user->tunings.find(key, objective);
+  for (const std::unique_ptr<Tables> &package : packages)
+    for (Tuning &tuning : package->tunings.find(key, objective))
       tunings.push_back(std::move(tuning));
+  return tunings;
+}
+
+/// In factors of two, how far apart the batches and the compute units are.
+static double getDistance(const TuningKey &a, const TuningKey &b) {
+  auto getBatch = [](const TuningKey &key) -> double {
+    ErrorOr<Problem> problem = parseNetworkConfig(key.networkConfig);
+    if (!problem)
+      return 0;
+    const ConvProblem *conv = problem->getConv();
+    return static_cast<double>(conv ? conv->batch : problem->getPool()->batch);
+  };
+  return std::abs(std::log2(getBatch(a) / getBatch(b))) +
+         std::abs(std::log2(double(a.computeUnits) / double(b.computeUnits)));
+}
+
+/// The keys whose tiles may be of use, nearest first.
+std::vector<TuningKey> KernelStore::getNeighbours(const TuningKey &key) {
+  constexpr double farthest = 1;
+  std::multimap<double, TuningKey> near;
+  auto addNear = [&](Tables &tables) {
+    for (TuningKey &other : tables.tunings.getNeighbours(key))
+      if (double distance = getDistance(key, other); distance <= farthest)
+        near.emplace(distance, std::move(other));
   };
   if (user)
-    addRows(*user);
+    addNear(*user);
   for (const std::unique_ptr<Tables> &package : packages)
-    addRows(*package);
-  // What failed once is not tried again, whoever found it good.
-  std::set<std::string> refused;
+    addNear(*package);
+  std::vector<TuningKey> keys;
+  for (auto &[distance, other] : near)
+    keys.push_back(std::move(other));
+  return keys;
+}
+
+/// Adds the tiles that failed: they are not tried again, whoever found them
+/// good.
+static void addFailed(const std::vector<Tuning> &tunings,
+                      std::set<std::string> &failed) {
   for (const Tuning &tuning : tunings)
-    if (!tuning.failure.empty())
-      refused.insert(tuning.tile);
-  std::erase_if(tunings, [&](const Tuning &tuning) {
-    return refused.count(tuning.tile) != 0;
-  });
+    if (!tuning.failure.empty() && tuning.failure != kUnfinishedTrial)
+      failed.insert(tuning.tile);
+}
+
+/// The best tile that has not failed, if its text can be read.
+static std::optional<TileConfig> chooseBest(const std::vector<Tuning> &tunings,
+                                            const std::set<std::string> &failed,
+                                            const std::string &device) {
+  const Tuning *best = nullptr;
   // Values of two devices cannot be compared, but the own ones are better.
-  auto best = std::min_element(tunings.begin(), tunings.end(),
-                               [&](const Tuning &a, const Tuning &b) {
-                                 return std::pair(a.device != device, a.value) <
-                                        std::pair(b.device != device, b.value);
-                               });
-  if (best == tunings.end())
+  auto getRank = [&](const Tuning &tuning) {
+    return std::pair(tuning.device != device, tuning.value);
+  };
+  for (const Tuning &tuning : tunings)
+    if (tuning.failure.empty() && !failed.count(tuning.tile) &&
+        (!best || getRank(tuning) < getRank(*best)))
+      best = &tuning;
+  if (!best)
     return std::nullopt;
   ErrorOr<TileConfig> tile = parseTileConfig(best->tile);
   if (tile)
     return *tile;
   logMessage(LogLevel::Warning,
-             "a tuning of " + key.networkConfig +
-                 " is not used: " + tile.getStatus().getMessage());
+             "a tuning is not used: " + tile.getStatus().getMessage());
   return std::nullopt;
 }
+
+std::optional<TunedTile> KernelStore::findTile(const TuningKey &key,
+                                               Objective objective,
+                                               const std::string &device) {
+  std::set<std::string> failed;
+  std::vector<Tuning> tunings = getTunings(key, objective);
+  addFailed(tunings, failed);
+  if (auto tile = chooseBest(tunings, failed, device))
+    return TunedTile{*tile, key};
+  for (const TuningKey &neighbour : getNeighbours(key)) {
+    tunings = getTunings(neighbour, objective);
+    addFailed(tunings, failed);
+    if (auto tile = chooseBest(tunings, failed, device))
+      return TunedTile{*tile, neighbour};
+  }
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Explanations and claims
+//===----------------------------------------------------------------------===//
 
 std::vector<std::string> KernelStore::explain(const KernelKey &key) {
   std::vector<std::string> lines;

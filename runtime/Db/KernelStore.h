@@ -26,12 +26,18 @@ struct FoundKernel {
   bool isFromPackage = false;
 };
 
+/// A tile that tuning found.
+struct TunedTile {
+  TileConfig tile;
+  TuningKey key; ///< Of what it was measured.
+};
+
 /// The user's file, if there is one, and the packages. Every method may be
 /// called from several threads at once.
 class KernelStore {
 public:
-  /// The user's file is kernels.db in `cacheDirectory`; none if it is empty.
-  KernelStore(const std::string &cacheDirectory,
+  /// No user's file if its path is empty.
+  KernelStore(const std::string &userFile,
               const std::vector<std::string> &packages);
 
   /// The kernel of the user's file for the whole key; else that of a package,
@@ -42,9 +48,11 @@ public:
   void store(const KernelKey &key, const Kernel &kernel);
 
   /// The tile that was the best for `key`: on `device` if it was measured
-  /// there, else on another one like it.
-  std::optional<TileConfig> findTile(const TuningKey &key, Objective objective,
-                                     const std::string &device);
+  /// there, else on another one like it. If nothing is known of `key`, that of
+  /// its nearest neighbour: half or double the batch or the compute units at
+  /// most.
+  std::optional<TunedTile> findTile(const TuningKey &key, Objective objective,
+                                    const std::string &device);
 
   /// The tunings of the user's file; null if there is none.
   PerfDatabase *getTunings() { return user ? &user->tunings : nullptr; }
@@ -62,6 +70,9 @@ private:
     KernelDatabase kernels;
     PerfDatabase tunings;
   };
+
+  std::vector<Tuning> getTunings(const TuningKey &key, Objective objective);
+  std::vector<TuningKey> getNeighbours(const TuningKey &key);
 
   std::unique_ptr<Tables> user; ///< Null if there is none.
   std::vector<std::unique_ptr<Tables>> packages;

@@ -3,6 +3,7 @@
 #include "runtime/Db/PerfDatabase.h"
 
 #include "runtime/Base/Log.h"
+#include "runtime/Base/Problem.h"
 #include "runtime/Db/DatabaseFile.h"
 #include "runtime/Db/TuningRow.h"
 
@@ -62,14 +63,41 @@ std::vector<Tuning> PerfDatabase::find(const TuningKey &key,
   return found;
 }
 
-std::vector<TuningKey> PerfDatabase::getKeys() {
+/// A pattern of GLOB that the problem matches with any batch; empty if the text
+/// is no problem.
+static std::string getPatternOfAnyBatch(const std::string &networkConfig) {
+  ErrorOr<Problem> problem = parseNetworkConfig(networkConfig);
+  if (!problem)
+    return "";
+  constexpr int64_t mark = 987654321; // As no problem has it.
+  if (const ConvProblem *conv = problem->getConv()) {
+    ConvProblem marked = *conv;
+    marked.batch = mark;
+    *problem = marked;
+  } else if (const PoolProblem *pool = problem->getPool()) {
+    PoolProblem marked = *pool;
+    marked.batch = mark;
+    *problem = marked;
+  }
+  std::string pattern = problem->toNetworkConfig();
+  const std::string digits = std::to_string(mark);
+  if (size_t at = pattern.find(digits); at != pattern.npos)
+    pattern.replace(at, digits.size(), "*");
+  return pattern;
+}
+
+std::vector<TuningKey> PerfDatabase::getNeighbours(const TuningKey &key) {
   std::vector<TuningKey> keys;
+  const std::string pattern = getPatternOfAnyBatch(key.networkConfig);
+  if (pattern.empty())
+    return keys;
   (void)file->run("list tunings", [&](SqliteDatabase &database) {
     keys.clear();
-    return visitTuningRows(database, [&](const TuningRow &row) {
-      if (row.isSound && (keys.empty() || !(keys.back() == row.key)))
-        keys.push_back(row.key);
-    });
+    return visitTuningKeys(database, key.target, pattern,
+                           [&](const TuningKey &other) {
+                             if (!(other == key))
+                               keys.push_back(other);
+                           });
   });
   return keys;
 }

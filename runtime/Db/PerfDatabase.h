@@ -73,9 +73,9 @@ public:
   /// ones in quarantine. A row whose checksum is wrong is deleted.
   std::vector<Tuning> find(const TuningKey &key, Objective objective);
 
-  /// What the file has rows of, each once: the neighbours of a problem that it
-  /// has none of.
-  std::vector<TuningKey> getKeys();
+  /// The other keys of the same chip whose problems differ from that of `key`
+  /// in the batch at most; each once.
+  std::vector<TuningKey> getNeighbours(const TuningKey &key);
 
 private:
   const std::shared_ptr<DatabaseFile> file;

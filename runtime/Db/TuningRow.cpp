@@ -137,6 +137,41 @@ tessera::visitTuningRows(SqliteDatabase &database,
   return visitAll(*query, visit);
 }
 
+Status
+tessera::visitTuningKeys(SqliteDatabase &database, const std::string &target,
+                         const std::string &pattern,
+                         const std::function<void(const TuningKey &)> &visit) {
+  ErrorOr<SqliteStatement> query = database.prepare(
+      "SELECT DISTINCT problem, target, compute_units FROM tunings "
+      "WHERE problem GLOB ?2 AND target = ?1");
+  if (!query)
+    return query.getStatus();
+  query->bind(1, target);
+  query->bind(2, pattern);
+  while (true) {
+    ErrorOr<bool> hasRow = query->step();
+    if (!hasRow || !*hasRow)
+      return hasRow.getStatus();
+    visit({std::string(query->getText(0)), std::string(query->getText(1)),
+           static_cast<uint32_t>(query->getInt(2))});
+  }
+}
+
+ErrorOr<std::optional<Tuning>> tessera::readTuningRow(SqliteDatabase &database,
+                                                      const TuningKey &key,
+                                                      const Tuning &tuning) {
+  std::optional<Tuning> found;
+  Status status = visitTuningRows(
+      database, key, tuning.objective, [&](const TuningRow &row) {
+        if (row.isSound && row.tuning.tile == tuning.tile &&
+            row.tuning.device == tuning.device)
+          found = row.tuning;
+      });
+  if (!status.isOk())
+    return status;
+  return found;
+}
+
 Status tessera::deleteTuningRow(SqliteDatabase &database, int64_t id) {
   ErrorOr<SqliteStatement> statement =
       database.prepare("DELETE FROM tunings WHERE id = ?1");

@@ -32,6 +32,17 @@ Status visitTuningRows(SqliteDatabase &database, const TuningKey &key,
 Status visitTuningRows(SqliteDatabase &database,
                        const std::function<void(const TuningRow &)> &visit);
 
+/// Visits each key of `target` once whose problem matches the pattern of GLOB.
+Status visitTuningKeys(SqliteDatabase &database, const std::string &target,
+                       const std::string &pattern,
+                       const std::function<void(const TuningKey &)> &visit);
+
+/// The row that writing `tuning` would replace, if there is one and it is
+/// sound.
+ErrorOr<std::optional<Tuning>> readTuningRow(SqliteDatabase &database,
+                                             const TuningKey &key,
+                                             const Tuning &tuning);
+
 Status deleteTuningRow(SqliteDatabase &database, int64_t id);
 
 } // namespace tessera

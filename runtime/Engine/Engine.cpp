@@ -49,7 +49,8 @@ private:
   Status launchOne(const LoadedKernelImpl &loaded, size_t index,
                    hipStream_t stream, const LaunchArgs &args);
   ErrorOr<std::unique_ptr<LoadedKernelImpl>> make(const Problem &problem);
-  std::unique_ptr<LoadedKernelImpl> takeFromStore(const KernelKey &key);
+  std::unique_ptr<LoadedKernelImpl> takeFromStore(const KernelKey &key,
+                                                  bool &isRefused);
   ErrorOr<std::unique_ptr<LoadedKernelImpl>>
   compileAndStore(const Problem &problem, const GpuTarget &target,
                   const KernelKey &key);
@@ -92,10 +93,14 @@ std::string Engine::getDefaultCacheDirectory() {
   return "";
 }
 
+std::string Engine::getUserFile(const std::string &cacheDirectory) {
+  return cacheDirectory.empty() ? "" : cacheDirectory + "/kernels.db";
+}
+
 EngineImpl::EngineImpl(const GpuApi &gpu, EngineOptions options)
     : gpu(gpu), compiler(std::move(options.compiler)),
       claimLimit(options.claimLimit), takesOtherTiles(options.takesOtherTiles),
-      store(options.cacheDirectory, options.packages) {}
+      store(getUserFile(options.cacheDirectory), options.packages) {}
 
 //===----------------------------------------------------------------------===//
 // From a problem to a loaded kernel
@@ -134,30 +139,34 @@ EngineImpl::make(const Problem &problem) {
     return target.getStatus();
   KernelKey key = {problem.toNetworkConfig(), std::string((*target)->name),
                    compiler ? compiler->getRevision() : ""};
-  if (std::unique_ptr<LoadedKernelImpl> found = takeFromStore(key))
+  bool isRefused = false;
+  if (std::unique_ptr<LoadedKernelImpl> found = takeFromStore(key, isRefused))
     return found;
   if (!compiler)
     return compileAndStore(problem, **target, key);
   CompileClaim claim(store, key, claimLimit);
   // Somebody may have stored it since we looked.
-  if (std::unique_ptr<LoadedKernelImpl> found = takeFromStore(key)) {
-    if (claim.hasWaited())
-      counters.waited.fetch_add(1, std::memory_order_relaxed);
-    return found;
-  }
+  if (!isRefused || claim.hasWaited())
+    if (std::unique_ptr<LoadedKernelImpl> found =
+            takeFromStore(key, isRefused)) {
+      if (claim.hasWaited())
+        counters.waited.fetch_add(1, std::memory_order_relaxed);
+      return found;
+    }
   return compileAndStore(problem, **target, key);
 }
 
-/// Null if there is none, or if the device refuses it: then a new one, which
-/// replaces it, may do better.
+/// Null if there is none, or if the device refuses it: then `isRefused`, and a
+/// new one, which replaces it, may do better.
 std::unique_ptr<LoadedKernelImpl>
-EngineImpl::takeFromStore(const KernelKey &key) {
+EngineImpl::takeFromStore(const KernelKey &key, bool &isRefused) {
   std::optional<FoundKernel> found = store.find(key);
   if (!found)
     return nullptr;
   ErrorOr<std::unique_ptr<LoadedKernelImpl>> loaded =
       load(std::move(found->kernel), LoadedKernel::Origin::Database);
   if (!loaded) {
+    isRefused = true;
     logMessage(LogLevel::Warning,
                "a stored kernel cannot be loaded: " + key.networkConfig + ": " +
                    loaded.getStatus().getMessage());

@@ -90,6 +90,9 @@ public:
   /// MIOPEN_DISABLE_CACHE empties it.
   static std::string getDefaultCacheDirectory();
 
+  /// The user's file in this directory; empty if the directory is.
+  static std::string getUserFile(const std::string &cacheDirectory);
+
   /// The kernel for `problem` on the current device: from memory, from a
   /// file, or compiled. A hit in memory takes one hash and one lookup.
   virtual ErrorOr<const LoadedKernel *> prepare(const Problem &problem) = 0;

@@ -24,7 +24,8 @@ TileChoice::TileChoice(const GpuApi &gpu, KernelStore &store,
 }
 
 std::optional<TileConfig> TileChoice::findTuned() {
-  return store.findTile(key, objective, device);
+  std::optional<TunedTile> found = store.findTile(key, objective, device);
+  return found ? std::optional(std::move(found->tile)) : std::nullopt;
 }
 
 ErrorOr<TileConfig> TileChoice::choose() {

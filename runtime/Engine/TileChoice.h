@@ -23,7 +23,8 @@ public:
              const KernelCompiler &compiler, const Problem &problem,
              const GpuTarget &target);
 
-  /// The tile that tuning has found to be the best, if any.
+  /// The tile that tuning has found to be the best of the problem, or of its
+  /// nearest neighbour, if any.
   std::optional<TileConfig> findTuned();
 
   /// The compiler's choice; where it has failed over that, the next best of

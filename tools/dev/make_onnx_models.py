@@ -12,6 +12,7 @@ nothing that reads problems looks at a weight. Needs python3-onnx.
   attributes.onnx   every attribute of the window operators that has a say
   open.onnx         two open dimensions, "batch" and "height"
   nested.onnx       a convolution in each branch of a condition
+  function.onnx     a convolution in a function of the model
   hostile.onnx      a convolution of a matrix, which ends the ONNX library 1.12
 """
 
@@ -232,6 +233,24 @@ def make_nested(folder):
     model.save(folder)
 
 
+def make_function(folder):
+    inner = Model("inner")
+    inner.node("Conv", ["x", "w"], "y")
+    opset = [helper.make_opsetid("", 13), helper.make_opsetid("own", 1)]
+    model = Model("function")
+    x = model.input("image", [1, 8, 4, 4])
+    y = model.node("MyConv", [x, model.weight([8, 8, 1, 1])], "call",
+                   domain="own")
+    model.result(y)
+    graph = helper.make_graph(model.nodes, "function", model.inputs,
+                              model.results, model.weights)
+    function = helper.make_function("own", "MyConv", ["x", "w"], ["y"],
+                                    inner.nodes, opset[:1])
+    onnx.save(helper.make_model(graph, opset_imports=opset,
+                                functions=[function]),
+              folder / "function.onnx")
+
+
 def make_hostile(folder):
     model = Model("hostile")
     x = model.input("image", [1, 8])
@@ -245,7 +264,7 @@ def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     for make in (make_resnet50, make_mobilenet, make_attributes, make_open,
-                 make_nested, make_hostile):
+                 make_nested, make_function, make_hostile):
         make(folder)
 
 

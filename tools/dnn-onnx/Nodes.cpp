@@ -283,6 +283,9 @@ readConvTranspose(const onnx::NodeProto &node, const Scope &scope,
         direction == Direction::Forward        ? Direction::BackwardData
         : direction == Direction::BackwardData ? Direction::Forward
                                                : direction;
+    problem.epilogue = options.fuse && direction == Direction::Forward
+                           ? getEpilogue(node, scope)
+                           : Epilogue();
     problems.push_back(problem);
   }
   return problems;

@@ -12,6 +12,7 @@
 #include <array>
 #include <csignal>
 #include <cstdio>
+#include <set>
 #include <string_view>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -67,12 +68,27 @@ static std::string getName(const onnx::NodeProto &node) {
   return node.op_type() + " '" + name + "'";
 }
 
+namespace {
+/// Domain and name of each function that the model brings along.
+using Functions = std::set<std::pair<std::string, std::string>>;
+} // namespace
+
+static ErrorOr<std::vector<Problem>>
+readNode(const onnx::NodeProto &node, const Scope &scope,
+         const Functions &functions, const ProblemFileOptions &options) {
+  if (functions.contains({node.domain(), node.op_type()}))
+    return notSupported("functions of a model are not looked into");
+  return toProblems(node, scope, options);
+}
+
 /// Prints the problems of a graph and of those inside it (branches and loops).
 static void printGraph(const onnx::GraphProto &graph, const Scope *outer,
+                       const Functions &functions,
                        const ProblemFileOptions &options) {
   const Scope scope(graph, outer);
   for (const onnx::NodeProto &node : graph.node()) {
-    ErrorOr<std::vector<Problem>> problems = toProblems(node, scope, options);
+    ErrorOr<std::vector<Problem>> problems =
+        readNode(node, scope, functions, options);
     if (!problems)
       std::fputs(toModelLine(problems.getStatus(), getName(node)).c_str(),
                  stdout);
@@ -86,7 +102,7 @@ static void printGraph(const onnx::GraphProto &graph, const Scope *outer,
       }
     for (const onnx::AttributeProto &attribute : node.attribute())
       if (attribute.has_g())
-        printGraph(attribute.g(), &scope, options);
+        printGraph(attribute.g(), &scope, functions, options);
   }
 }
 
@@ -133,7 +149,10 @@ int main(int argc, char **argv) {
     ErrorOr<onnx::ModelProto> model =
         loadModel(arguments->path, arguments->options);
     if (model) {
-      printGraph(model->graph(), nullptr, arguments->options);
+      Functions functions;
+      for (const onnx::FunctionProto &function : model->functions())
+        functions.emplace(function.domain(), function.name());
+      printGraph(model->graph(), nullptr, functions, arguments->options);
       return 0;
     }
     status = model.getStatus();

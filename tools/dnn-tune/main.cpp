@@ -6,6 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Driver/Revision.h"
+#include "tools/dnn-tune/DbCommand.h"
 #include "tools/dnn-tune/TuneRun.h"
 
 #include <cstdio>
@@ -43,6 +45,9 @@ static int tuneAlone(const TuneOptions &options,
 
 int main(int argc, char **argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
+  if (!words.empty() && words[0] == "db")
+    return runDatabaseCommand({words.begin() + 1, words.end()},
+                              getCompilerRevision());
   const ErrorOr<TuneOptions> options = parseTuneOptions(words);
   if (!options)
     return fail(options.getStatus());

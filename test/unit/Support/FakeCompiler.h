@@ -22,6 +22,8 @@ public:
   /// What chooseTile() and compile() answer if not ok.
   Status tileFailure;
   Status compileFailure;
+  /// The tile that compile() refuses.
+  std::string refusedTile;
   /// Changes each kernel before it is handed out.
   void (*spoil)(Kernel &) = nullptr;
 
@@ -44,6 +46,8 @@ public:
     std::this_thread::sleep_for(delay);
     if (!compileFailure.isOk())
       return compileFailure;
+    if (tile.toText() == refusedTile)
+      return notSupported("the fake compiler was told to refuse this tile");
     Kernel kernel;
     kernel.codeObject = makeFakeCodeObject("conv");
     const ConvProblem *conv = problem.getConv();

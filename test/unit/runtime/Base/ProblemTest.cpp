@@ -64,12 +64,14 @@ TEST(Problem, HasAStableNetworkConfig) {
 TEST(Problem, RoundTripsThroughTheNetworkConfig) {
   test::RandomProblem random;
   SCOPED_TRACE(testing::Message() << "TESSERA_TEST_SEED=" << random.getSeed());
-  for (int i = 0; i < 2000; ++i) {
-    ConvProblem problem = random.nextOfAll();
+  for (int i = 0; i < 4000; ++i) {
+    Problem problem =
+        i % 2 ? Problem(random.nextOfAll()) : Problem(random.nextPool());
     std::string text = problem.toNetworkConfig();
     ErrorOr<Problem> read = parseNetworkConfig(text);
     ASSERT_TRUE(read) << read.getStatus().getMessage();
-    ASSERT_EQ(*read, Problem(problem)) << text;
+    ASSERT_EQ(*read, problem) << text;
+    ASSERT_EQ(read->toNetworkConfig(), text);
   }
 }
 

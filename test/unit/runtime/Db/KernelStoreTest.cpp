@@ -2,6 +2,7 @@
 
 #include "runtime/Db/KernelStore.h"
 
+#include "runtime/Base/Problem.h"
 #include "runtime/Db/KernelRow.h"
 #include "runtime/Db/PackageWriter.h"
 #include "runtime/Db/Packages.h"
@@ -31,6 +32,7 @@ namespace {
 struct KernelStoreTest : testing::Test {
   TemporaryDirectory folder;
   const std::string home = folder.get("home");
+  const std::string file = home + "/kernels.db";
   std::vector<std::string> packages;
 
   /// Adds a package with what `fill` puts in.
@@ -56,14 +58,14 @@ struct KernelStoreTest : testing::Test {
   }
 
   std::string findTile(const std::string &device = "MI300X") {
-    KernelStore store(home, packages);
-    std::optional<TileConfig> tile =
+    KernelStore store(file, packages);
+    std::optional<TunedTile> found =
         store.findTile(kTuningKey, Objective::MeasuredTime, device);
-    return tile ? tile->toText() : "none";
+    return found ? found->tile.toText() : "none";
   }
 
   std::string find(const KernelKey &key = kKey) {
-    KernelStore store(home, packages);
+    KernelStore store(file, packages);
     std::optional<FoundKernel> found = store.find(key);
     if (!found)
       return "none";
@@ -71,7 +73,7 @@ struct KernelStoreTest : testing::Test {
   }
 
   std::vector<std::string> explain(const KernelKey &key = kKey) {
-    std::vector<std::string> lines = KernelStore(home, packages).explain(key);
+    std::vector<std::string> lines = KernelStore(file, packages).explain(key);
     for (std::string &line : lines)
       line.erase(0, line.find(": ") + 2);
     return lines;
@@ -86,14 +88,14 @@ TEST_F(KernelStoreTest, SearchesTheUsersFileFirst) {
   addPackage(kKey, "first");
   addPackage(kKey, "second");
   EXPECT_EQ(find(), "package first");
-  KernelStore(home, packages).store(kKey, makeSampleKernel("own"));
+  KernelStore(file, packages).store(kKey, makeSampleKernel("own"));
   EXPECT_EQ(find(), "user own");
 }
 
 // A package of another compiler will do, if none of this one is there; the
 // user's file has to be of this one.
 TEST_F(KernelStoreTest, TakesOtherRevisionsFromPackagesOnly) {
-  KernelStore(home, {}).store({"conv-a", "gfx942", "r0"}, makeSampleKernel());
+  KernelStore(file, {}).store({"conv-a", "gfx942", "r0"}, makeSampleKernel());
   EXPECT_EQ(find(), "none");
   addPackage({"conv-a", "gfx942", "r0"}, "old");
   EXPECT_EQ(find(), "package old");
@@ -108,7 +110,7 @@ TEST_F(KernelStoreTest, TakesNoOtherFormat) {
     row.key = kKey;
     row.format = kKernelFormat + 1;
     row.launches = "in another way\n";
-    EXPECT_TRUE(writer.add(row).isOk());
+    EXPECT_TRUE(writeKernelRow(writer.getDatabase(), row).isOk());
   });
   EXPECT_EQ(find(), "none");
   EXPECT_EQ(explain()[1],
@@ -128,7 +130,7 @@ TEST_F(KernelStoreTest, WorksWithoutAUsersFile) {
 // Each file says in one line why the lookup went on.
 TEST_F(KernelStoreTest, ExplainsMisses) {
   EXPECT_EQ(explain(), Lines{"no row: there is no kernel for this problem"});
-  KernelStore store(home, {});
+  KernelStore store(file, {});
   store.store({"conv-a", "gfx950", "r1"}, makeSampleKernel());
   store.store({"conv-a", "gfx90a", "r1"}, makeSampleKernel());
   EXPECT_EQ(explain(), Lines{"other target: there are kernels for gfx90a, "
@@ -138,15 +140,14 @@ TEST_F(KernelStoreTest, ExplainsMisses) {
                              "this compiler is r1"});
   store.store(kKey, makeSampleKernel());
   EXPECT_EQ(explain(), Lines{"found"});
-  EXPECT_TRUE(SqliteDatabase::open(home + "/kernels.db")
+  EXPECT_TRUE(SqliteDatabase::open(file)
                   ->execute("UPDATE kernels SET workspace_bytes = 0 WHERE "
                             "revision = 'r1' AND target = 'gfx942'")
                   .isOk());
   EXPECT_EQ(explain(),
             Lines{"damaged: there is a kernel, but its checksum is wrong"});
-  EXPECT_TRUE(SqliteDatabase::open(home + "/kernels.db")
-                  ->execute("DELETE FROM code_objects")
-                  .isOk());
+  EXPECT_TRUE(
+      SqliteDatabase::open(file)->execute("DELETE FROM code_objects").isOk());
   EXPECT_EQ(explain({"conv-a", "gfx942", "r0"}),
             Lines{"damaged: there is a kernel, but its code object is not in "
                   "the file"});
@@ -156,7 +157,7 @@ TEST_F(KernelStoreTest, ExplainsMisses) {
 TEST_F(KernelStoreTest, ExplainsClosedFiles) {
   folder.write("file", "");
   packages = {folder.get("absent.db")};
-  KernelStore store(folder.get("file/home"), packages);
+  KernelStore store(folder.get("file/home/kernels.db"), packages);
   std::vector<std::string> lines = store.explain(kKey);
   ASSERT_EQ(lines.size(), 2u);
   EXPECT_NE(lines[0].find("closed: cannot create directory"), std::string::npos)
@@ -189,6 +190,37 @@ TEST_F(KernelStoreTest, DoesNotTakeTilesInQuarantine) {
   EXPECT_EQ(findTile(), "igemm-good");
 }
 
+// A problem that was never tuned borrows from the nearest one that was, but not
+// from far away, and not what failed for itself.
+TEST_F(KernelStoreTest, BorrowsFromTheNearestNeighbour) {
+  auto makeKey = [](int64_t batch, uint32_t computeUnits) {
+    ConvProblem problem;
+    problem.batch = batch;
+    return TuningKey{Problem(problem).toNetworkConfig(), "gfx942",
+                     computeUnits};
+  };
+  auto addTile = [&](const TuningKey &key, const Tuning &tuning) {
+    PerfDatabase(openFile(home)).store(key, tuning);
+  };
+  auto getTile = [&](const TuningKey &key) {
+    KernelStore store(file, packages);
+    std::optional<TunedTile> found =
+        store.findTile(key, Objective::MeasuredTime, "MI300X");
+    return found ? found->tile.toText() : "none";
+  };
+  addTile(makeKey(32, 304), makeTuning("igemm-far", 1));
+  EXPECT_EQ(getTile(makeKey(8, 304)), "none") << "four times the batch";
+  EXPECT_EQ(getTile(makeKey(16, 304)), "igemm-far");
+  addTile(makeKey(16, 228), makeTuning("igemm-near", 9));
+  EXPECT_EQ(getTile(makeKey(16, 304)), "igemm-near") << "304 / 228 < 2";
+  Tuning failed = makeTuning("igemm-near", 0);
+  failed.failure = "wrong result";
+  addTile(makeKey(16, 304), failed);
+  EXPECT_EQ(getTile(makeKey(16, 304)), "igemm-far");
+  addTile(makeKey(16, 304), makeTuning("igemm-own", 99));
+  EXPECT_EQ(getTile(makeKey(16, 304)), "igemm-own");
+}
+
 // A tile whose text nobody can read is not used.
 TEST_F(KernelStoreTest, RefusesTilesThatAreNone) {
   storeTuning(makeTuning("", 1));
@@ -200,7 +232,7 @@ TEST_F(KernelStoreTest, RefusesTilesThatAreNone) {
 
 // Keys that differ in anything are claimed apart, the same key is not.
 TEST_F(KernelStoreTest, ClaimsAKey) {
-  KernelStore first(home, {}), second(home, {});
+  KernelStore first(file, {}), second(file, {});
   const auto noTime = std::chrono::milliseconds(0);
   CompileClaim claim(first, kKey, noTime);
   EXPECT_FALSE(claim.hasWaited());

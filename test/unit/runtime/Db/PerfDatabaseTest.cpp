@@ -2,6 +2,9 @@
 
 #include "runtime/Db/PerfDatabase.h"
 
+#include "runtime/Base/Problem.h"
+#include "runtime/Db/DatabaseFile.h"
+
 #include "test/unit/Support/OpenFile.h"
 #include "test/unit/Support/TemporaryDirectory.h"
 
@@ -144,14 +147,28 @@ TEST_F(PerfDatabaseTest, RefusesWhatIsNotANumber) {
   EXPECT_FALSE(std::filesystem::exists(folder.get("kernels.db.corrupt-1")));
 }
 
-// Keys are listed once each, for those who look for a neighbour.
-TEST_F(PerfDatabaseTest, ListsKeys) {
+// Neighbours differ in the batch or in the size of the chip, in nothing else.
+TEST_F(PerfDatabaseTest, ListsNeighbours) {
   PerfDatabase database = open();
-  const TuningKey other = {"conv-b", "gfx950", 256};
-  database.store(other, makeTuning("t", 5));
-  database.store(kKey, makeTuning("t", 5));
-  database.store(kKey, makeTuning("u", 5));
-  EXPECT_EQ(database.getKeys(), (std::vector<TuningKey>{kKey, other}));
+  auto makeKey = [](int64_t batch, int64_t inChannels, uint32_t computeUnits) {
+    ConvProblem problem;
+    problem.batch = batch;
+    problem.inChannels = inChannels;
+    return TuningKey{Problem(problem).toNetworkConfig(), "gfx942",
+                     computeUnits};
+  };
+  const TuningKey key = makeKey(32, 64, 304);
+  const std::vector<TuningKey> neighbours = {makeKey(32, 64, 80),
+                                             makeKey(64, 64, 304)};
+  for (const TuningKey &other : neighbours)
+    for (const char *tile : {"t", "u"})
+      database.store(other, makeTuning(tile, 5));
+  TuningKey ofAnotherChip = makeKey(64, 64, 304);
+  ofAnotherChip.target = "gfx950";
+  for (const TuningKey &other : {key, makeKey(32, 65, 304), ofAnotherChip})
+    database.store(other, makeTuning("t", 5));
+  EXPECT_EQ(database.getNeighbours(key), neighbours);
+  EXPECT_TRUE(database.getNeighbours(kKey).empty()) << "it is no problem";
 }
 
 // A file that cannot be used costs the tunings and nothing else.
@@ -160,5 +177,5 @@ TEST_F(PerfDatabaseTest, WorksWithoutAFile) {
   PerfDatabase database(openFile(folder.get("file/cache")));
   database.store(kKey, makeTuning("t", 5));
   EXPECT_TRUE(database.find(kKey, Objective::MeasuredTime).empty());
-  EXPECT_TRUE(database.getKeys().empty());
+  EXPECT_TRUE(database.getNeighbours(kKey).empty());
 }

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/Db/KernelDatabase.h"
+#include "runtime/Db/PerfDatabase.h"
 #include "runtime/Engine/Engine.h"
 
 #include "test/unit/Support/FakeCompiler.h"
@@ -171,6 +172,38 @@ TEST_F(EngineDatabase, FindsKernelsInPackages) {
   EXPECT_EQ(getOrigin(*engine), kDatabase);
   EXPECT_EQ(engine->getCounters().fromPackage, 1u);
   EXPECT_EQ(compiler->compiled, 1);
+}
+
+// What tuning found best is what is compiled; the model is not asked.
+TEST_F(EngineDatabase, CompilesTheTunedTile) {
+  const GpuApi &gpu = loadFakeHip();
+  Tuning tuning;
+  tuning.tile = "igemm-tuned";
+  tuning.device = *gpu.getDeviceName();
+  tuning.value = 5;
+  PerfDatabase tunings(openFile(folder.getPath()));
+  tunings.store({Problem().toNetworkConfig(), "gfx90a", *gpu.getComputeUnits()},
+                tuning);
+  std::unique_ptr<Engine> engine = start();
+  ErrorOr<const LoadedKernel *> kernel = engine->prepare(Problem());
+  ASSERT_TRUE(kernel) << kernel.getStatus().getMessage();
+  EXPECT_EQ((*kernel)->getKernel().tile, "igemm-tuned");
+  EXPECT_EQ(compiler->tilesChosen, 0);
+}
+
+// A tuned tile that this compiler refuses is not the end: the model's is taken.
+TEST_F(EngineDatabase, FallsBackToTheModelsTile) {
+  Tuning tuning;
+  tuning.tile = compiler->refusedTile = "igemm-refused";
+  PerfDatabase tunings(openFile(folder.getPath()));
+  tunings.store(
+      {Problem().toNetworkConfig(), "gfx90a", *loadFakeHip().getComputeUnits()},
+      tuning);
+  std::unique_ptr<Engine> engine = start();
+  ErrorOr<const LoadedKernel *> kernel = engine->prepare(Problem());
+  ASSERT_TRUE(kernel) << kernel.getStatus().getMessage();
+  EXPECT_NE((*kernel)->getKernel().tile, tuning.tile);
+  EXPECT_EQ(compiler->tilesChosen, 1);
 }
 
 // An unusable directory costs the cache, not the kernel.

@@ -263,7 +263,7 @@ TEST_F(ProblemFiles, Noise) {
   const std::string database = makePerfDatabase(
       "(1,'NCHW','FP32','F',2, 8,4,4,1, 1,1,1, 8,1, 0,0,0, 1,1,0, 1,1,0, "
       "0,1)");
-  for (int i = 0; i < 300; ++i) {
+  for (int i = 0; i < 150; ++i) {
     std::string bytes = i % 3 == 0 ? good : i % 3 == 1 ? database : "";
     if (bytes.empty())
       for (int j = 0; j < 200; ++j)
