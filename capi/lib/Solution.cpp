@@ -77,13 +77,14 @@ static ApiResult runSolution(miopenHandle &handle, miopenSolution &solution,
   if (ApiResult result = readTensors(solution.data, tensors, buffers);
       result.getStatus() != miopenStatusSuccess)
     return result;
+  if (Status status = checkWorkspace(solution.data.kernel.workspaceBytes,
+                                     workspace, workspaceBytes);
+      !status.isOk())
+    return status;
   const ErrorOr<const LoadedKernel *> kernel =
       solution.getLoaded(handle.engine);
   if (!kernel)
     return kernel.getStatus();
-  if (Status status = checkWorkspace(**kernel, workspace, workspaceBytes);
-      !status.isOk())
-    return status;
   LaunchArgs args;
   args.x = buffers[0];
   args.w = buffers[1];

@@ -193,6 +193,25 @@ TEST(SolutionBytes, ReadBack) {
   EXPECT_EQ(miopenDestroySolution(solution), miopenStatusSuccess);
 }
 
+// A workspace that is too small is refused before anything is loaded.
+TEST_F(Find2, SmallWorkspaceIsBadParm) {
+  const std::string bytes = capi::saveSolution(makeData());
+  ASSERT_EQ(miopenLoadSolution(&solution, bytes.data(), bytes.size()),
+            miopenStatusSuccess);
+  int memory = 0;
+  const miopenTensorArgument_t tensors[] = {
+      {miopenTensorConvolutionX, nullptr, &memory},
+      {miopenTensorConvolutionW, nullptr, &memory},
+      {miopenTensorConvolutionY, nullptr, &memory}};
+  EXPECT_EQ(miopenRunSolution(handle, solution, 3, tensors, &memory, 95),
+            miopenStatusBadParm);
+  EXPECT_EQ(miopenRunSolution(handle, solution, 3, tensors, nullptr, 96),
+            miopenStatusBadParm);
+  EXPECT_EQ(miopenRunSolution(handle, solution, 2, tensors, &memory, 96),
+            miopenStatusInvalidValue);
+  EXPECT_EQ(miopenDestroySolution(solution), miopenStatusSuccess);
+}
+
 static miopenStatus_t load(const std::string &bytes) {
   miopenSolution_t solution = nullptr;
   const miopenStatus_t status =
