@@ -24,6 +24,7 @@ packages=(
 model_packages=(libonnx-dev libprotobuf-dev python3-onnx)
 developer_packages=(
   clang-format-22 clang-tidy-22 libclang-rt-22-dev codespell pre-commit
+  openmpi-bin   # A test of dnn-tune; without it that test is left out.
 )
 llvm_series=22.1   # CMake's find_package wants exactly this one.
 

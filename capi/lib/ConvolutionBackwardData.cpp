@@ -41,7 +41,7 @@ miopenStatus_t miopenFindConvolutionBackwardDataAlgorithm(
         return findAlgorithm(
             {*handle, kDirection, {*dxDesc, *wDesc, *convDesc, *dyDesc}},
             {dx, w, dy, workSpace, workSpaceSize}, requestAlgoCount,
-            *returnedAlgoCount, perfResults);
+            *returnedAlgoCount, perfResults, exhaustiveSearch);
       });
 }
 

@@ -42,7 +42,7 @@ miopenStatus_t miopenFindConvolutionBackwardWeightsAlgorithm(
         return findAlgorithm(
             {*handle, kDirection, {*xDesc, *dwDesc, *convDesc, *dyDesc}},
             {x, dw, dy, workSpace, workSpaceSize}, requestAlgoCount,
-            *returnedAlgoCount, perfResults);
+            *returnedAlgoCount, perfResults, exhaustiveSearch);
       });
 }
 

@@ -2,6 +2,7 @@
 
 #include "capi/lib/ConvolutionCall.h"
 
+#include "capi/lib/FindSearch.h"
 #include "capi/lib/KernelChecks.h"
 #include "runtime/Base/Log.h"
 
@@ -115,13 +116,35 @@ static Status measure(miopenHandle &handle, const ReadyKernel &ready,
   return Status::ok();
 }
 
+/// The kernel that a Find answers with.
+static ErrorOr<ReadyKernel> findKernel(const ConvolutionCall &call,
+                                       const ConvolutionData &data,
+                                       bool isSearchAsked) {
+  const FindSettings &settings = readFindSettingsOnce();
+  const ErrorOr<ConvProblem> problem =
+      makeConvProblem(call.direction, call.operands);
+  if (!problem)
+    return problem.getStatus();
+  Engine &engine = call.handle.engine;
+  cleanForFind(engine, *problem, settings);
+  ErrorOr<ReadyKernel> ready = prepareToRun(call, data);
+  if (!ready)
+    return ready;
+  const ErrorOr<const LoadedKernel *> found =
+      searchForFind(engine, *problem, *ready->kernel, isSearchAsked, settings);
+  if (!found)
+    return found.getStatus();
+  ready->kernel = *found;
+  return ready;
+}
+
 ApiResult capi::findAlgorithm(const ConvolutionCall &call,
                               const ConvolutionData &data, int requestedCount,
-                              int &returnedCount,
-                              miopenConvAlgoPerf_t *results) {
+                              int &returnedCount, miopenConvAlgoPerf_t *results,
+                              bool isSearchAsked) {
   if (requestedCount < 1)
     return invalidArgument("requestAlgoCount is below 1");
-  const ErrorOr<ReadyKernel> ready = prepareToRun(call, data);
+  const ErrorOr<ReadyKernel> ready = findKernel(call, data, isSearchAsked);
   if (!ready)
     return ready.getStatus();
   // MIOpen skips what does not fit, and then found nothing.

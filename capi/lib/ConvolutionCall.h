@@ -39,10 +39,12 @@ ErrorOr<const LoadedKernel *> prepareKernel(const ConvolutionCall &call);
 // Find 1.0.
 
 ApiResult getWorkspaceSize(const ConvolutionCall &call, size_t &bytes);
-/// Measures; fills one result.
+/// Measures; fills one result. Searches before if the client or the environment
+/// asks for it (FindSearch.h).
 ApiResult findAlgorithm(const ConvolutionCall &call,
                         const ConvolutionData &data, int requestedCount,
-                        int &returnedCount, miopenConvAlgoPerf_t *results);
+                        int &returnedCount, miopenConvAlgoPerf_t *results,
+                        bool isSearchAsked);
 ApiResult runAlgorithm(const ConvolutionCall &call, const ConvolutionData &data,
                        int algorithm, const void *alpha, const void *beta);
 

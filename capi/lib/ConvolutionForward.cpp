@@ -39,7 +39,7 @@ miopenStatus_t miopenFindConvolutionForwardAlgorithm(
                  return findAlgorithm(
                      {*handle, kDirection, {*xDesc, *wDesc, *convDesc, *yDesc}},
                      {x, w, y, workSpace, workSpaceSize}, requestAlgoCount,
-                     *returnedAlgoCount, perfResults);
+                     *returnedAlgoCount, perfResults, exhaustiveSearch);
                });
 }
 

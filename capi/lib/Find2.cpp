@@ -154,7 +154,7 @@ static ApiResult measure(const ConvolutionCall &call, size_t workspaceBytes,
       call,
       {memory[0], memory[1], memory[2], *workspace,
        options.workspace ? options.workspaceBytes : workspaceBytes},
-      1, count, &perf);
+      1, count, &perf, options.isSearchAsked);
 }
 
 /// The one solution of a convolution.

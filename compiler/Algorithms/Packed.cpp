@@ -223,9 +223,8 @@ std::vector<Candidate> Packed::getCandidates(const Problem &problem,
     return candidates;
   const double packing = estimatePacking(g, target);
   for (Candidate &candidate : getTmaCandidates(getProduct(conv, g), target)) {
-    // Rows of windows have no padding between them, which taps could share.
-    if (ErrorOr<GemmTile> tile = parseGemmTile(candidate.tile);
-        tile && tile->halo > 0 && !g.isWeights())
+    ErrorOr<GemmTile> tile = parseGemmTile(candidate.tile);
+    if (tile && tile->halo > 0 && !g.hasPositions())
       continue;
     candidates.push_back(
         {rename(candidate.tile, kName), candidate.cost + packing});
@@ -280,12 +279,17 @@ LogicalResult Packed::build(Operation *primitive, const TileConfig &config,
     return conv.emitOpError() << "has tile '" << config.toText()
                               << "', but only backward weights by tma is split "
                                  "into parts, and never added by atomics";
+  if (tile->halo > 0 && (g.isWeights() || !g.hasPositions()))
+    return conv.emitOpError() << "has tile '" << config.toText()
+                              << "', but only packed images are positions that "
+                                 "taps can share";
   const PackedTensors tensors = addTensors(conv, g, tile->parts);
   buildPacking(conv, g, tensors);
   OpBuilder b(conv);
   const int64_t persistent = tile->isTma ? target.computeUnits : 0;
   if (!g.isWeights()) {
-    buildGemmTiles(conv, *tile, viewPackedData(b, conv, g, tensors),
+    buildGemmTiles(conv, *tile,
+                   viewPackedData(b, conv, g, tensors, tile->halo > 0),
                    persistent);
     return success();
   }

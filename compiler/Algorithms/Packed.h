@@ -90,6 +90,14 @@ struct PackedGeometry {
   }
   /// Elements of all taps in a line of a window.
   int64_t getRun() const { return width.taps * getTapElements(); }
+  /// Whether lines of a window are rows of positions, which taps can share:
+  /// each with one row of the result.
+  bool hasPositions() const {
+    return images && height.step == 1 && (height.fold == 1 || !isData());
+  }
+  /// Rows of an image of positions: its windows, and what of the padding keeps
+  /// the last of them from the next image.
+  int64_t countPositions() const;
   /// Rows of the filter, as the product sees it: columns of the result.
   int64_t getFilterRows() const {
     return isData() ? height.fold * width.fold * shape.inChannels
@@ -106,9 +114,11 @@ struct PackedTensors {
   mlir::Value images, gradient, filter, sums;
 };
 
-/// The product of forward and backward data.
+/// The product of forward and backward data; with a halo its rows are
+/// positions.
 GemmViews viewPackedData(mlir::OpBuilder &b, dnn::ConvOp conv,
-                         const PackedGeometry &g, const PackedTensors &tensors);
+                         const PackedGeometry &g, const PackedTensors &tensors,
+                         bool hasHalo);
 /// The product of backward weights, and where its parts go.
 struct PackedWeightViews {
   GemmViews views;

@@ -4,6 +4,8 @@
 
 #include "llvm/Support/MathExtras.h"
 
+#include <algorithm>
+
 using namespace mlir;
 using namespace tessera;
 
@@ -114,6 +116,11 @@ PackedGeometry PackedGeometry::get(dnn::ConvOp conv) {
   ConvGeometry g(conv);
   return PackedGeometry({conv.getDirection(), g.batch, g.inChannels,
                          g.outChannels, g.dims[0], g.dims[1]});
+}
+
+int64_t PackedGeometry::countPositions() const {
+  return std::max(images->rows - height.first,
+                  height.first + height.count + height.taps - 1);
 }
 
 SmallVector<int64_t> PackedGeometry::getFilterShape() const {

@@ -12,8 +12,10 @@ using namespace mlir;
 using namespace tessera;
 
 /// Windows: images, rows and columns of them.
-static SmallVector<int64_t> getWindows(const PackedGeometry &g) {
-  return {g.shape.batch, g.height.count, g.width.count};
+static SmallVector<int64_t> getWindows(const PackedGeometry &g,
+                                       bool hasHalo = false) {
+  return {g.shape.batch, hasHalo ? g.countPositions() : g.height.count,
+          g.width.count};
 }
 
 /// Lines of a window and their runs; of what is not packed, taps and channels.
@@ -25,14 +27,14 @@ static SmallVector<int64_t> getReduction(const PackedGeometry &g) {
 
 GemmViews tessera::viewPackedData(OpBuilder &b, dnn::ConvOp conv,
                                   const PackedGeometry &g,
-                                  const PackedTensors &tensors) {
+                                  const PackedTensors &tensors, bool hasHalo) {
   Location loc = conv.getLoc();
   SmallVector<int64_t> reduce = getReduction(g);
   dnn::ViewOp input, filter;
   {
     ViewBuilder view(b);
     view.add(0, {1});
-    ViewBuilder::Exprs row = view.add(1, getWindows(g));
+    ViewBuilder::Exprs row = view.add(1, getWindows(g, hasHalo));
     ViewBuilder::Exprs k = view.add(2, reduce);
     AffineExpr line = row[1] * g.height.step + k[0] + g.height.first;
     input =
@@ -51,7 +53,7 @@ GemmViews tessera::viewPackedData(OpBuilder &b, dnn::ConvOp conv,
   }
   ViewBuilder view(b);
   view.add(0, {1});
-  ViewBuilder::Exprs row = view.add(1, getWindows(g));
+  ViewBuilder::Exprs row = view.add(1, getWindows(g, hasHalo));
   if (!g.isData()) {
     AffineExpr k = view.add(2, {g.shape.outChannels})[0];
     return {input, filter, ResultPlace{view, row[0], k, {row[1], row[2]}},

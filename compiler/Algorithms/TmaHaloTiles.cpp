@@ -52,7 +52,9 @@ static int countStages(const TmaHalo &halo, TmaShape shape,
   const int64_t left =
       (shape.isSmall() ? kHalfSm : target.wgmmaSharedBytes) - kRest -
       (shape.halo * halo.countRows(shape) + warps * 16) * kRowBytes;
-  const int64_t fitting = left < 0 ? 0 : left / (shape.n * kRowBytes);
+  // A stage has room for whole blocks of 64 columns.
+  const int64_t columns = divideUp(shape.n, kTmaStep) * kTmaStep;
+  const int64_t fitting = left < 0 ? 0 : left / (columns * kRowBytes);
   shape.stages = static_cast<int>(halo.steps);
   if (fitting >= halo.steps && halo.filterStays(shape))
     return shape.stages;
@@ -74,10 +76,21 @@ std::vector<TmaShape> tessera::getTmaHaloShapes(const ConvProblem &problem,
       problem.direction == Direction::BackwardWeights ||
       !std::ranges::all_of(getConvDims(problem), fitsHalo))
     return shapes;
-  for (TmaShape shape : kShapes) {
+  auto add = [&](TmaShape shape) {
     shape.stages = countStages(halo, shape, target);
     if (shape.stages > 0)
       shapes.push_back(shape);
+  };
+  constexpr int kWide = 128, kNarrow = 64, kUnit = 16;
+  for (TmaShape shape : kShapes) {
+    add(shape);
+    // Fewer columns than a wide tile has, if they are a whole number of tiles.
+    // The filter of backward data comes in blocks of 64.
+    if (shape.n != kWide || problem.direction != Direction::Forward)
+      continue;
+    for (shape.n -= kUnit; shape.n > kNarrow; shape.n -= kUnit)
+      if (halo.columns % shape.n == 0)
+        add(shape);
   }
   return shapes;
 }

@@ -123,7 +123,8 @@ double tessera::getOverlap(const TmaShape &shape, double step,
 double tessera::getStepClocks(const TmaShape &shape, const TmaTraffic &traffic,
                               const TmaRates &rates) {
   constexpr double kBytes = kTmaStep * 2;
-  const double products = shape.m * shape.n * kTmaStep / rates.products;
+  const double products =
+      traffic.multiplied * shape.m * shape.n * kTmaStep / rates.products;
   const double cacheBytes =
       traffic.hasWindow ? rates.windowBytes : rates.plainBytes;
   const double copied = std::max(
@@ -131,7 +132,8 @@ double tessera::getStepClocks(const TmaShape &shape, const TmaTraffic &traffic,
       traffic.rows * (traffic.hasWindow ? rates.windowRow : rates.plainRow) +
           traffic.columns * rates.plainRow);
   // Each wgmma reads its 64 rows and all columns.
-  double read = (shape.m + shape.n * shape.m / 64.0) * kBytes / rates.readBytes;
+  double read = traffic.multiplied * (shape.m + shape.n * shape.m / 64.0) *
+                kBytes / rates.readBytes;
   // Two stages are with the consumers.
   const double ahead = std::max(1, shape.stages - 2);
   const double latency =

@@ -91,6 +91,7 @@ struct TmaTraffic {
   bool hasWindow = false; ///< Whether the rows are pixels of a window,
   bool isStrided = false; ///< whose taps do not read what others have read.
   double busy = 1;        ///< Share of the multiprocessors that have a tile.
+  double multiplied = 1;  ///< Share of a step that is, past which are zeros.
 };
 
 /// Clocks to store the sums of one tile, rounded to 16 bits.

@@ -7,7 +7,6 @@
 #include "compiler/Algorithms/TmaWeightTiles.h"
 
 #include <algorithm>
-#include <optional>
 
 using namespace tessera;
 
@@ -111,13 +110,34 @@ static double countMemoryBytes(const ConvProblem &p, int64_t tileColumns) {
                      static_cast<double>(pixels * getByteSize(p.dataType));
 }
 
+static TmaTraffic getTraffic(const ConvProblem &p, const TmaGemm &gemm,
+                             const TmaShape &shape, double busy) {
+  // The filter of backward data comes in blocks of 64 columns.
+  const int64_t columns = p.direction == Direction::Forward || p.allowsTf32()
+                              ? shape.n
+                              : divideUp(shape.n, kTmaStep) * kTmaStep;
+  TmaTraffic traffic{static_cast<double>(shape.m), static_cast<double>(columns),
+                     hasWindow(p), isStrided(p), busy};
+  if (shape.halo == 0)
+    return traffic;
+  const TmaHalo halo = measureHalo(p);
+  traffic.rows = halo.getRowsOfStep(shape);
+  if (halo.filterStays(shape))
+    traffic.columns = 0;
+  // The last step of a tap ends with the instruction of the last channel.
+  constexpr int64_t kShare = 16;
+  const int64_t read = divideUp(gemm.channels, kTmaStep) * kTmaStep;
+  const int64_t multiplied = divideUp(gemm.channels, kShare) * kShare;
+  traffic.multiplied =
+      static_cast<double>(multiplied) / static_cast<double>(read);
+  return traffic;
+}
+
 static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
                              const GpuTarget &target) {
   TmaGemm gemm = getGemm(p);
-  const std::optional<TmaHalo> halo =
-      shape.halo > 0 ? std::optional(measureHalo(p)) : std::nullopt;
-  if (halo)
-    gemm.rows = halo->positions;
+  if (shape.halo > 0)
+    gemm.rows = measureHalo(p).positions;
   const double steps =
       static_cast<double>(gemm.taps * divideUp(gemm.channels, getTmaStep(p))) /
       static_cast<double>(gemm.classes);
@@ -128,17 +148,7 @@ static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
       divideUp(tiles, target.computeUnits * sharing) * sharing);
   const double busy = static_cast<double>(tiles) /
                       (turns * static_cast<double>(target.computeUnits));
-  // The filter of backward data comes in blocks of 64 columns.
-  const int64_t columns = p.direction == Direction::Forward || p.allowsTf32()
-                              ? shape.n
-                              : divideUp(shape.n, kTmaStep) * kTmaStep;
-  TmaTraffic traffic{static_cast<double>(shape.m), static_cast<double>(columns),
-                     hasWindow(p), isStrided(p), busy};
-  if (halo) {
-    traffic.rows = halo->getRowsOfStep(shape);
-    if (halo->filterStays(shape))
-      traffic.columns = 0;
-  }
+  const TmaTraffic traffic = getTraffic(p, gemm, shape, busy);
   const double step = getStepClocks(shape, traffic);
   double tile = steps * step + getStoreClocks(shape, kTmaRates);
   if (p.allowsTf32()) // f32 has twice the bytes.

@@ -135,8 +135,8 @@ void DatabaseFile::close(const Status &why) {
 
 Status DatabaseFile::tryOpen() {
   if (use == Use::Cache) {
-    const std::string folder = fs::path(path).parent_path();
     std::error_code error;
+    const std::string folder = fs::absolute(path, error).parent_path();
     fs::create_directories(folder, error);
     if (error)
       return unavailable("cannot create directory '" + folder +

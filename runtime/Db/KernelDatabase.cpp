@@ -62,6 +62,24 @@ void KernelDatabase::store(const KernelKey &key, const Kernel &kernel) {
   });
 }
 
+void KernelDatabase::remove(const KernelKey &key) {
+  if (!file->isWritable())
+    return;
+  (void)file->run("delete kernels", [&](SqliteDatabase &database) {
+    std::vector<int64_t> ids;
+    Status status =
+        visitKernelRows(database, key.networkConfig, [&](KernelRow &row) {
+          if (isAnswer(row, key))
+            ids.push_back(row.id);
+          return Visit::Continue;
+        });
+    for (int64_t id : ids)
+      if (status.isOk())
+        status = deleteKernelRow(database, id);
+    return status;
+  });
+}
+
 //===----------------------------------------------------------------------===//
 // Why nothing was found
 //===----------------------------------------------------------------------===//

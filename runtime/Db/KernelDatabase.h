@@ -28,6 +28,9 @@ public:
   /// Adds the kernel, or replaces the one with the same key and tile.
   void store(const KernelKey &key, const Kernel &kernel);
 
+  /// Deletes the kernels that find(key) may give.
+  void remove(const KernelKey &key);
+
   /// Why find(key) gives nothing, in one sentence, or that it gives something.
   std::string explain(const KernelKey &key);
 

@@ -42,6 +42,13 @@ void KernelStore::store(const KernelKey &key, const Kernel &kernel) {
     user->kernels.store(key, kernel);
 }
 
+void KernelStore::forget(const KernelKey &kernels, const TuningKey &tunings) {
+  if (!user)
+    return;
+  user->tunings.remove(tunings);
+  user->kernels.remove(kernels);
+}
+
 //===----------------------------------------------------------------------===//
 // Tiles
 //===----------------------------------------------------------------------===//

@@ -54,6 +54,9 @@ public:
   std::optional<TunedTile> findTile(const TuningKey &key, Objective objective,
                                     const std::string &device);
 
+  /// Deletes from the user's file the kernels and the tunings of these keys.
+  void forget(const KernelKey &kernels, const TuningKey &tunings);
+
   /// The tunings of the user's file; null if there is none.
   PerfDatabase *getTunings() { return user ? &user->tunings : nullptr; }
 

@@ -56,6 +56,10 @@ Status PackageWriter::add(const KernelKey &key, const Kernel &kernel) {
   return writeKernelRow(*database, key, kernel).withContext(path);
 }
 
+Status PackageWriter::add(const KernelRow &row) {
+  return writeKernelRow(*database, row).withContext(path);
+}
+
 Status PackageWriter::add(const TuningKey &key, const Tuning &tuning) {
   return writeTuningRow(*database, key, tuning).withContext(path);
 }

@@ -19,6 +19,8 @@
 
 namespace tessera {
 
+struct KernelRow;
+
 /// Writes a package under another name, which finish() changes; whoever is
 /// destroyed before leaves nothing. Belongs to one thread.
 class PackageWriter {
@@ -31,6 +33,9 @@ public:
   /// Of several tiles of one key, the one added last is used.
   Status add(const KernelKey &key, const Kernel &kernel);
   Status add(const TuningKey &key, const Tuning &tuning);
+  /// A row of another file, with its time and its format.
+  Status add(const KernelRow &row);
+
   /// For those who look at what they have added.
   SqliteDatabase &getDatabase() { return *database; }
 

@@ -63,6 +63,32 @@ std::vector<Tuning> PerfDatabase::find(const TuningKey &key,
   return found;
 }
 
+void PerfDatabase::remove(const TuningKey &key) {
+  if (!file->isWritable())
+    return;
+  (void)file->run("delete tunings", [&](SqliteDatabase &database) {
+    std::vector<int64_t> ids;
+    Status status = visitTuningRows(database, [&](const TuningRow &row) {
+      if (row.key == key)
+        ids.push_back(row.id);
+    });
+    for (int64_t id : ids)
+      if (status.isOk())
+        status = deleteTuningRow(database, id);
+    return status;
+  });
+}
+
+std::vector<TuningKey> PerfDatabase::getKeys() {
+  std::vector<TuningKey> keys;
+  (void)file->run("list tunings", [&](SqliteDatabase &database) {
+    keys.clear();
+    return visitTuningKeys(database, "*", "*",
+                           [&](const TuningKey &key) { keys.push_back(key); });
+  });
+  return keys;
+}
+
 /// A pattern of GLOB that the problem matches with any batch; empty if the text
 /// is no problem.
 static std::string getPatternOfAnyBatch(const std::string &networkConfig) {

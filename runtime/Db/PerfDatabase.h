@@ -73,6 +73,12 @@ public:
   /// ones in quarantine. A row whose checksum is wrong is deleted.
   std::vector<Tuning> find(const TuningKey &key, Objective objective);
 
+  /// Deletes all rows of `key`.
+  void remove(const TuningKey &key);
+
+  /// What the file has rows of, each once.
+  std::vector<TuningKey> getKeys();
+
   /// The other keys of the same chip whose problems differ from that of `key`
   /// in the batch at most; each once.
   std::vector<TuningKey> getNeighbours(const TuningKey &key);

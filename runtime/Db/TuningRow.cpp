@@ -138,16 +138,17 @@ tessera::visitTuningRows(SqliteDatabase &database,
 }
 
 Status
-tessera::visitTuningKeys(SqliteDatabase &database, const std::string &target,
-                         const std::string &pattern,
+tessera::visitTuningKeys(SqliteDatabase &database, const std::string &targets,
+                         const std::string &problems,
                          const std::function<void(const TuningKey &)> &visit) {
   ErrorOr<SqliteStatement> query = database.prepare(
       "SELECT DISTINCT problem, target, compute_units FROM tunings "
-      "WHERE problem GLOB ?2 AND target = ?1");
+      "WHERE problem GLOB ?2 AND target GLOB ?1 "
+      "ORDER BY problem, target, compute_units");
   if (!query)
     return query.getStatus();
-  query->bind(1, target);
-  query->bind(2, pattern);
+  query->bind(1, targets);
+  query->bind(2, problems);
   while (true) {
     ErrorOr<bool> hasRow = query->step();
     if (!hasRow || !*hasRow)

@@ -32,9 +32,9 @@ Status visitTuningRows(SqliteDatabase &database, const TuningKey &key,
 Status visitTuningRows(SqliteDatabase &database,
                        const std::function<void(const TuningRow &)> &visit);
 
-/// Visits each key of `target` once whose problem matches the pattern of GLOB.
-Status visitTuningKeys(SqliteDatabase &database, const std::string &target,
-                       const std::string &pattern,
+/// Visits each key once whose target and problem match the patterns of GLOB.
+Status visitTuningKeys(SqliteDatabase &database, const std::string &targets,
+                       const std::string &problems,
                        const std::function<void(const TuningKey &)> &visit);
 
 /// The row that writing `tuning` would replace, if there is one and it is

@@ -38,6 +38,7 @@ public:
   loadKernel(const Kernel &kernel) override;
   Status adopt(const Problem &problem,
                std::unique_ptr<LoadedKernel> kernel) override;
+  Status forget(const Problem &problem) override;
   Status launch(const LoadedKernel &kernel, hipStream_t stream,
                 const LaunchArgs &args) override;
   KernelCompiler *getCompiler() const override { return compiler.get(); }
@@ -307,6 +308,20 @@ Status EngineImpl::adopt(const Problem &problem,
               kernel->getKernel());
   auto *loaded = static_cast<LoadedKernelImpl *>(kernel.release());
   kernels.replace(device, problem, std::unique_ptr<LoadedKernelImpl>(loaded));
+  return Status::ok();
+}
+
+Status EngineImpl::forget(const Problem &problem) {
+  ErrorOr<const GpuTarget *> target = gpu.getTarget();
+  if (!target)
+    return target.getStatus();
+  ErrorOr<uint32_t> units = gpu.getComputeUnits();
+  if (!units)
+    return units.getStatus();
+  const std::string config = problem.toNetworkConfig();
+  const std::string name((*target)->name);
+  store.forget({config, name, compiler ? compiler->getRevision() : ""},
+               {config, name, *units});
   return Status::ok();
 }
 

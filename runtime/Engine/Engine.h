@@ -113,6 +113,11 @@ public:
   virtual Status adopt(const Problem &problem,
                        std::unique_ptr<LoadedKernel> kernel) = 0;
 
+  /// Deletes what tuning has found for `problem` on the current device, and the
+  /// kernels that this compiler made of it, from the user's file. What is
+  /// loaded stays.
+  virtual Status forget(const Problem &problem) = 0;
+
   /// Puts the kernel's launches on `stream`; does not wait.
   virtual Status launch(const LoadedKernel &kernel, hipStream_t stream,
                         const LaunchArgs &args) = 0;

@@ -56,6 +56,7 @@ public:
 
 private:
   bool isOver(const RankedTile &next);
+  bool isLate();
   bool prepareBench();
   void takeKnown(size_t rank, const Tuning &known);
   void tryTile(size_t rank, MadeKernel made);
@@ -96,18 +97,24 @@ double Search::getSeconds() const {
       .count();
 }
 
-/// Whether to stop before `next`. The first one is always tried.
+/// Whether no candidate from `next` on needs to be looked at.
 bool Search::isOver(const RankedTile &next) {
   if (result.stop == StopReason::DeviceLost)
     return true;
+  if (result.tried.empty() || budget.isExhaustive || rule.canWin(next.cost))
+    return false;
+  result.stop = StopReason::NothingBetter;
+  return true;
+}
+
+/// Whether there is no time to try another one. The first is always tried.
+bool Search::isLate() {
   if (result.tried.empty())
     return false;
   if (getSeconds() >= budget.seconds ||
       (hooks.isCancelled && hooks.isCancelled()))
     result.stop = StopReason::Time;
-  else if (!budget.isExhaustive && !rule.canWin(next.cost))
-    result.stop = StopReason::NothingBetter;
-  return result.stop != StopReason::AllTried;
+  return result.stop == StopReason::Time;
 }
 
 /// False if nothing can be tried.
@@ -212,18 +219,23 @@ SearchResult Search::run(unsigned jobs) {
   for (size_t rank : order)
     if (!hooks.known.contains(ranking[rank].tile.toText()))
       unknown.push_back(rank);
-  CompileAhead kernels(unknown.size(), jobs, [&](size_t index) {
-    return bench.make(ranking[unknown[index]].tile);
-  });
+  // Not before it is known that something has to be tried.
+  std::optional<CompileAhead> kernels;
   size_t taken = 0;
   for (size_t rank : order) {
     if (isOver(ranking[rank]))
       break;
     auto known = hooks.known.find(ranking[rank].tile.toText());
-    if (known != hooks.known.end())
+    // What is known costs no time.
+    if (known != hooks.known.end()) {
       takeKnown(rank, known->second);
-    else if (prepareBench())
-      tryTile(rank, kernels.take(taken++));
+    } else if (!isLate() && prepareBench()) {
+      if (!kernels)
+        kernels.emplace(unknown.size(), jobs, [&](size_t index) {
+          return bench.make(ranking[unknown[index]].tile);
+        });
+      tryTile(rank, kernels->take(taken++));
+    }
   }
   if (result.stop == StopReason::AllTried && order.size() < ranking.size())
     result.stop = StopReason::Candidates;

@@ -23,7 +23,8 @@ namespace tessera {
 struct TuningBudget {
   /// Candidates at most, those of earlier searches counted.
   size_t candidates = 8;
-  /// No candidate but the first is begun later than this.
+  /// No candidate but the first is tried later than this. What earlier searches
+  /// have found is taken still.
   double seconds = std::numeric_limits<double>::infinity();
   /// Try all, in an order that the seed decides, whatever the model expects.
   bool isExhaustive = false;

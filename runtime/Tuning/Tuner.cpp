@@ -16,8 +16,8 @@ using namespace tessera;
 static constexpr const char *kUnfinishedTwice =
     "the process ended while it was being tried, twice";
 
-unsigned tessera::getDefaultJobs() {
-  constexpr unsigned kMost = 16;
+unsigned tessera::getDefaultJobs(DeviceKind kind) {
+  const unsigned kMost = kind == DeviceKind::Nvidia ? 3 : 16;
   const unsigned processors = std::thread::hardware_concurrency();
   return std::clamp(processors - std::min(processors, 1u), 1u, kMost);
 }

@@ -47,8 +47,10 @@ ErrorOr<TuningResult> tune(Engine &engine, const Problem &problem,
 /// Under which a problem's tunings are stored for the current device.
 ErrorOr<TuningKey> makeTuningKey(const GpuApi &gpu, const Problem &problem);
 
-/// Threads that compile beside one that measures: the processors but one.
-unsigned getDefaultJobs();
+/// Threads that compile and load beside one that measures: the processors but
+/// one. On NVIDIA's devices a few, because their driver assembles one kernel at
+/// a time, and who waits for the next one waits for all that were begun.
+unsigned getDefaultJobs(DeviceKind kind);
 
 } // namespace tessera
 

@@ -5,6 +5,8 @@
 # are its own, so that a test neither sees nor spoils the user's.
 
 import os
+import shutil
+import sys
 
 import lit.formats
 
@@ -43,6 +45,15 @@ if config.onnx_python:
         config.onnx_python,
         os.path.join(config.tessera_source_root, "tools", "dev",
                      "make_onnx_models.py")])))
+
+config.substitutions.append(("%python", sys.executable))
+
+# REQUIRES: mpirun: Open MPI's launcher, for programs that share work by its
+# ranks. Many ranks on a small machine are what a test wants.
+if shutil.which("mpirun"):
+    config.available_features.add("mpirun")
+    config.substitutions.append(
+        ("%mpirun", "mpirun --allow-run-as-root --oversubscribe"))
 
 # REQUIRES: gpu. Set by whoever runs on a machine that has one.
 if os.environ.get("TESSERA_DEVICE", "").startswith(("amd", "nvidia")):

@@ -6,13 +6,14 @@ usage: make_onnx_models.py FOLDER
 Weights have their shapes and no data, so a whole ResNet-50 is some kilobytes:
 nothing that reads problems looks at a weight. Needs python3-onnx.
 
-  resnet50.onnx     the 53 convolutions and two poolings of ResNet-50 v1.5, with
-                    an open batch "N"
+  resnet50.onnx     the 53 convolutions and two poolings of ResNet-50 v1.5; its
+                    batch "N" is open
   mobilenet.onnx    MobileNet v2: depthwise layers, Clip as activation, f16
   attributes.onnx   every attribute of the window operators that has a say
   open.onnx         two open dimensions, "batch" and "height"
   nested.onnx       a convolution in each branch of a condition
   function.onnx     a convolution in a function of the model
+  huge.onnx         lengths and padding that no machine has
   hostile.onnx      a convolution of a matrix, which ends the ONNX library 1.12
 """
 
@@ -251,6 +252,20 @@ def make_function(folder):
               folder / "function.onnx")
 
 
+def make_huge(folder):
+    model = Model("huge")
+    x = model.input("long", [1, 2**40, 4, 4])
+    model.result(model.conv(x, 2**40, 8, (1, 1), "channels", bias=False))
+    x = model.input("small", [1, 8, 4, 4])
+    model.result(model.conv(x, 8, 8, (3, 3), "padding", bias=False,
+                            pads=[2**62] * 4))
+    model.result(model.conv(x, 8, 8, (3, 3), "dilation", bias=False,
+                            dilations=[2**31 - 1] * 2, pads=[2**31 - 1] * 4))
+    x = model.input("wide", [2**31 - 1, 2**31 - 1, 2**31 - 1, 4])
+    model.result(model.node("MaxPool", [x], "bytes", kernel_shape=[1, 1]))
+    model.save(folder)
+
+
 def make_hostile(folder):
     model = Model("hostile")
     x = model.input("image", [1, 8])
@@ -264,7 +279,7 @@ def main():
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     for make in (make_resnet50, make_mobilenet, make_attributes, make_open,
-                 make_nested, make_function, make_hostile):
+                 make_nested, make_function, make_huge, make_hostile):
         make(folder)
 
 

@@ -12,8 +12,10 @@
 using namespace tessera;
 using namespace tessera::tune_tool;
 
-/// "2026-11-21 22:10", UTC.
+/// "2026-11-21 22:10", UTC. Packages that are made ahead of time have no times.
 static std::string formatTime(int64_t seconds) {
+  if (seconds == 0)
+    return "ahead of time";
   const time_t time = seconds;
   struct tm parts;
   char text[32] = "?";

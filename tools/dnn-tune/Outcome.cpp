@@ -56,10 +56,6 @@ Rating tessera::tune_tool::rate(const std::vector<Outcome> &outcomes) {
   return rating;
 }
 
-const char *tessera::tune_tool::getUnit(Objective objective) {
-  return objective == Objective::MeasuredTime ? "us" : "cycles";
-}
-
 /// A field that may hold commas.
 static std::string quote(const std::string &text) {
   std::string quoted = "\"";
@@ -85,8 +81,8 @@ tessera::tune_tool::formatTable(const std::vector<Outcome> &outcomes) {
                "," + tile.ranked.tile.toText() + "," +
                formatNumber(tile.ranked.cost) + "," + formatNumber(tile.value) +
                "," + formatNumber(tile.spread) + "," +
-               getUnit(outcome.result.objective) + "," + quote(tile.failure) +
-               "\n";
+               std::string(getName(outcome.result.objective)) + "," +
+               quote(tile.failure) + "\n";
   return table;
 }
 
@@ -105,8 +101,8 @@ std::string tessera::tune_tool::formatLine(const Outcome &outcome) {
       "  %zu of %zu tiles tried%s, %zu in quarantine; stopped: %s; judge: %s; "
       "%.1f s\n",
       result.search.getBest()->ranked.tile.toText().c_str(), ranking.best,
-      getUnit(result.objective), ranking.firstOverBest, ranking.tau,
-      result.search.tried.size(), result.candidates,
+      std::string(getName(result.objective)).c_str(), ranking.firstOverBest,
+      ranking.tau, result.search.tried.size(), result.candidates,
       known ? (" (" + std::to_string(known) + " earlier)").c_str() : "",
       ranking.quarantined, describe(result.search.stop),
       result.judge.empty() ? "none was needed" : result.judge.c_str(),

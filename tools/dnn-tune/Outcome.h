@@ -39,9 +39,6 @@ struct Rating {
 
 Rating rate(const std::vector<Outcome> &outcomes);
 
-/// "us" or "cycles".
-const char *getUnit(Objective objective);
-
 /// Every tile that was tried, as comma-separated values with a head line.
 std::string formatTable(const std::vector<Outcome> &outcomes);
 

@@ -89,7 +89,8 @@ static std::string formatProblems(const std::vector<Outcome> &outcomes) {
     html += "<td><code>" +
             escapeHtml(result.search.getBest()->ranked.tile.toText()) +
             "</code></td>" +
-            cell(formatShort(ranking.best) + " " + getUnit(result.objective)) +
+            cell(formatShort(ranking.best) + " " +
+                 std::string(getName(result.objective))) +
             cell(formatShort(ranking.firstOverBest, 3)) +
             cell(formatShort(ranking.topFourOverBest, 3)) +
             cell(formatShort(ranking.tau, 2)) +

@@ -122,7 +122,7 @@ tessera::tune_tool::drawRoofline(const std::vector<Outcome> &outcomes,
 
 static std::string getTitle(const TriedTile &tile, const TuningResult &result) {
   return tile.ranked.tile.toText() + ": " + formatShort(tile.value) + " " +
-         getUnit(result.objective) + ", expected " +
+         std::string(getName(result.objective)) + ", expected " +
          formatShort(tile.ranked.cost) + " clocks";
 }
 

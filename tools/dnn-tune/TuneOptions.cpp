@@ -20,11 +20,12 @@ again, so a run that was killed goes on where it was.
 
   --candidates N           tiles of a problem at most (8)
   --exhaustive             all tiles, or N of them, whatever the model expects
-  --budget SECONDS         begin no further tile of a problem after this time
+  --budget SECONDS         begin no further tile of a problem after this time; with
+                           0, what is known is reported
   --total SECONDS          begin no further problem after this time
   --again                  try also what the database knows
   --seed N                 of the data, and of the order of --exhaustive (1)
-  --jobs N                 threads that compile (the processors but one)
+  --jobs N                 threads that compile (as many as suit the machine)
   --db FOLDER              of the database (that of the library)
   --report FILE.html       roofline, tiles and ranks, in one file without scripts
   --roof TFLOPS,GBS        the device's limits, for the roofline
@@ -138,8 +139,6 @@ tessera::tune_tool::parseTuneOptions(const std::vector<std::string> &words) {
     options.budget.candidates = options.budget.isExhaustive
                                     ? std::numeric_limits<size_t>::max()
                                     : TuningBudget().candidates;
-  if (options.jobs == 0)
-    options.jobs = getDefaultJobs();
   if (options.files.empty() && !options.help)
     return invalidArgument("no file with problems; see --help");
   return options;

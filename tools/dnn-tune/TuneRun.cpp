@@ -21,9 +21,13 @@ ErrorOr<std::unique_ptr<TuneRun>> TuneRun::create(const TuneOptions &options,
   ErrorOr<const GpuApi *> gpu = GpuApi::get();
   if (!gpu)
     return gpu.getStatus();
-  if (Status status =
-          (*gpu)->check((*gpu)->hipSetDevice(device), "hipSetDevice");
-      !status.isOk())
+  int devices = 0;
+  Status status =
+      (*gpu)->check((*gpu)->hipGetDeviceCount(&devices), "hipGetDeviceCount");
+  if (status.isOk())
+    status =
+        (*gpu)->check((*gpu)->hipSetDevice(device % devices), "hipSetDevice");
+  if (!status.isOk())
     return status;
   ErrorOr<std::unique_ptr<Engine>> engine =
       Engine::create(**gpu, {createCompiler(getCompilerRevision()), folder});
@@ -38,7 +42,8 @@ Outcome TuneRun::tune(const Problem &problem) {
   TuningOptions tuning;
   tuning.budget = options.budget;
   tuning.seed = options.seed;
-  tuning.jobs = options.jobs;
+  tuning.jobs =
+      options.jobs ? options.jobs : getDefaultJobs(engine->getGpu().getKind());
   tuning.again = options.again;
   tuning.database = engine->getTunings();
   Outcome outcome;

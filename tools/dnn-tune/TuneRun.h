@@ -11,7 +11,8 @@ namespace tessera::tune_tool {
 /// The engine and the database of one process, and what it tunes with them.
 class TuneRun {
 public:
-  /// `folder` has the database; `device` is the process's among several.
+  /// `folder` has the database; processes of one machine that count `device` up
+  /// share its devices evenly.
   static ErrorOr<std::unique_ptr<TuneRun>>
   create(const TuneOptions &options, const std::string &folder, int device = 0);
 

@@ -8,6 +8,7 @@
 
 #include "compiler/Driver/Revision.h"
 #include "tools/dnn-tune/DbCommand.h"
+#include "tools/dnn-tune/SharedFolder.h"
 #include "tools/dnn-tune/TuneRun.h"
 
 #include <cstdio>
@@ -43,6 +44,45 @@ static int tuneAlone(const TuneOptions &options,
   return finish(options, problems.size(), tuneAll(**run, options, problems));
 }
 
+/// What the databases of all ranks know, as if one process had found it.
+static int reportShared(TuneOptions options, const SharedFolder &folder,
+                        const std::vector<Problem> &problems) {
+  options.budget.seconds = 0;
+  options.again = false;
+  ErrorOr<std::unique_ptr<TuneRun>> run =
+      TuneRun::create(options, folder.getPath());
+  if (!run)
+    return fail(run.getStatus());
+  return finish(options, problems.size(), tuneAll(**run, options, problems));
+}
+
+/// One rank's part, and the report of the one that merges.
+static int tuneShared(const TuneOptions &options,
+                      const std::vector<Problem> &problems) {
+  const Rank rank = readRank();
+  ErrorOr<SharedFolder> folder = SharedFolder::open(options.sharedFolder, rank);
+  if (!folder)
+    return fail(folder.getStatus());
+  ErrorOr<std::unique_ptr<TuneRun>> run =
+      TuneRun::create(options, folder->getOwnFolder(), rank.local);
+  if (!run)
+    return fail(run.getStatus());
+  Status status = folder->takeProblems(problems, [&](const Problem &problem) {
+    const Outcome outcome = (*run)->tune(problem);
+    std::printf("%s: %s", rank.name.c_str(), formatLine(outcome).c_str());
+    std::fflush(stdout);
+    // What no kernel covers is as done as it will be.
+    return outcome.status.getCode() == StatusCode::Unavailable ? outcome.status
+                                                               : Status::ok();
+  });
+  if (!status.isOk())
+    return fail(status.withContext(rank.name));
+  const ErrorOr<bool> isMerger = folder->merge();
+  if (!isMerger)
+    return fail(isMerger.getStatus());
+  return *isMerger ? reportShared(options, *folder, problems) : 0;
+}
+
 int main(int argc, char **argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
   if (!words.empty() && words[0] == "db")
@@ -58,5 +98,6 @@ int main(int argc, char **argv) {
   const ErrorOr<std::vector<Problem>> problems = readAllProblems(*options);
   if (!problems)
     return fail(problems.getStatus());
-  return tuneAlone(*options, *problems);
+  return options->sharedFolder.empty() ? tuneAlone(*options, *problems)
+                                       : tuneShared(*options, *problems);
 }

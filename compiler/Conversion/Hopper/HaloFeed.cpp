@@ -52,6 +52,12 @@ private:
   void awaitFilter(const RingPlace &place);
   void releaseFilter(Value stage);
   Wgmma::Place locate(Value stage, Value buffer, Value tap);
+  SmallVector<Value> emitSteps(Wgmma &wgmma, int64_t first, int64_t last,
+                               int64_t shares, ArrayRef<Value> state);
+
+  /// Values before the sums in what steps pass on: of the filter's next stage
+  /// and of the last one, and of the halo.
+  static constexpr unsigned kPlaces = 5;
 
   Context context;
   Emitter &e;
@@ -113,6 +119,41 @@ Wgmma::Place HaloFeed::locate(Value stage, Value buffer, Value tap) {
           e.mul(stage, shape.getBytesB())};
 }
 
+/// Issues steps `first` to `last`, behind those in `state`.
+SmallVector<Value> HaloFeed::emitSteps(Wgmma &wgmma, int64_t first,
+                                       int64_t last, int64_t shares,
+                                       ArrayRef<Value> state) {
+  auto loop = scf::ForOp::create(e.b, e.loc, e.constant(first),
+                                 e.constant(last), e.constant(1), state);
+  OpBuilder::InsertionGuard guard(e.b);
+  e.b.setInsertionPointToStart(loop.getBody());
+  auto args = loop.getRegionIterArgs();
+  RingPlace at{args[0], args[1]}, before{args[3], args[4]}, now = before;
+  Value tap = e.remu(loop.getInductionVar(), taps);
+  Value isNext = e.ult(tap, 1);
+  if (blocks > 1) {
+    RingPlace next = halos.advance(before);
+    now = {e.select(isNext, next.stage, before.stage),
+           e.select(isNext, next.parity, before.parity)};
+    emitIf(e, isNext, [&] { halos.awaitFull(now); });
+  }
+  awaitFilter(at);
+  SmallVector<Value> sums(args.begin() + kPlaces, args.end());
+  sums = wgmma.multiply(locate(at.stage, now.stage, tap), sums,
+                        /*isFirst=*/false, shares);
+  wgmma.wait(1);
+  releaseFilter(args[2]);
+  if (blocks > 1)
+    emitIf(e, isNext,
+           [&] { emitRelease(e, context.thread, halos, before.stage); });
+  RingPlace next = filters.advance(at);
+  SmallVector<Value> yielded = {next.stage, next.parity, at.stage, now.stage,
+                                now.parity};
+  llvm::append_range(yielded, sums);
+  scf::YieldOp::create(e.b, e.loc, yielded);
+  return loop.getResults();
+}
+
 /// A stage is given back when the products of the next one have been issued, so
 /// that one group always runs; so is a halo.
 SmallVector<Value> HaloFeed::multiply(Wgmma &wgmma, Value, Place &place,
@@ -120,53 +161,32 @@ SmallVector<Value> HaloFeed::multiply(Wgmma &wgmma, Value, Place &place,
   RingPlace filter{place[0], place[1]}, pixels{place[2], place[3]};
   halos.awaitFull(pixels);
   awaitFilter(filter);
-  SmallVector<Value> sums =
-      wgmma.multiply(locate(filter.stage, pixels.stage, e.constant(0)),
-                     wgmma.makeSums(), /*isFirst=*/true);
+  // Past the last channel both factors are zero.
+  const int64_t lastShares =
+      llvm::divideCeil(halo.getLastBytes(), Wgmma::kReductionBytes);
+  const bool hasOthers = blocks > 1;
+  SmallVector<Value> sums = wgmma.multiply(
+      locate(filter.stage, pixels.stage, e.constant(0)), wgmma.makeSums(),
+      /*isFirst=*/true, hasOthers ? Wgmma::kShares : lastShares);
   RingPlace second = filters.advance(filter);
   SmallVector<Value> state = {second.stage, second.parity, filter.stage,
                               pixels.stage, pixels.parity};
-  const size_t places = state.size();
   llvm::append_range(state, sums);
-  auto loop =
-      scf::ForOp::create(e.b, e.loc, e.constant(1), e.constant(taps * blocks),
-                         e.constant(1), state);
-  {
-    OpBuilder::InsertionGuard guard(e.b);
-    e.b.setInsertionPointToStart(loop.getBody());
-    auto args = loop.getRegionIterArgs();
-    RingPlace at{args[0], args[1]}, last{args[3], args[4]}, now = last;
-    Value tap = e.remu(loop.getInductionVar(), taps);
-    Value isNext = e.ult(tap, 1);
-    if (blocks > 1) {
-      RingPlace next = halos.advance(last);
-      now = {e.select(isNext, next.stage, last.stage),
-             e.select(isNext, next.parity, last.parity)};
-      emitIf(e, isNext, [&] { halos.awaitFull(now); });
-    }
-    awaitFilter(at);
-    SmallVector<Value> carried(args.begin() + places, args.end());
-    carried = wgmma.multiply(locate(at.stage, now.stage, tap), carried,
-                             /*isFirst=*/false);
-    wgmma.wait(1);
-    releaseFilter(args[2]);
-    if (blocks > 1)
-      emitIf(e, isNext,
-             [&] { emitRelease(e, context.thread, halos, last.stage); });
-    RingPlace next = filters.advance(at);
-    SmallVector<Value> yielded = {next.stage, next.parity, at.stage, now.stage,
-                                  now.parity};
-    llvm::append_range(yielded, carried);
-    scf::YieldOp::create(e.b, e.loc, yielded);
-  }
+  const int64_t steps = taps * blocks;
+  const int64_t whole = lastShares == Wgmma::kShares ? steps : steps - taps;
+  if (whole > 1)
+    state = emitSteps(wgmma, 1, whole, Wgmma::kShares, state);
+  if (whole < steps)
+    state =
+        emitSteps(wgmma, std::max<int64_t>(whole, 1), steps, lastShares, state);
   onIssued();
   wgmma.wait(0);
-  releaseFilter(loop.getResult(2));
-  pixels = {loop.getResult(3), loop.getResult(4)};
+  releaseFilter(state[2]);
+  pixels = {state[3], state[4]};
   emitRelease(e, context.thread, halos, pixels.stage);
   pixels = halos.advance(pixels);
-  place = {loop.getResult(0), loop.getResult(1), pixels.stage, pixels.parity};
-  return SmallVector<Value>(llvm::drop_begin(loop.getResults(), places));
+  place = {state[0], state[1], pixels.stage, pixels.parity};
+  return SmallVector<Value>(llvm::drop_begin(state, kPlaces));
 }
 
 StepFeed::Place HaloFeed::skipTile(const Place &place, Value) {

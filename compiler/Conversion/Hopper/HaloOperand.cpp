@@ -22,6 +22,12 @@ int64_t HaloOperand::countTaps() const {
   return getProduct(coords.getSpace(2).drop_back());
 }
 
+int64_t HaloOperand::getLastBytes() const {
+  const int64_t channels =
+      coords.getSpace(2).back() - (countBlocks() - 1) * stepElements;
+  return channels * (TensorMap::kBoxBytes / stepElements);
+}
+
 int64_t HaloOperand::getPitch(const Dimension &dim) const {
   const unsigned first = coords.getFirstDim(1);
   return getProduct(coords.getSpace(1).drop_front(dim.rows[0].dim - first + 1));
@@ -41,8 +47,13 @@ int64_t tessera::countKept(dnn::ViewOp view, unsigned dim) {
       cast<MemRefType>(view.getSource().getType()).getShape();
   for (auto [expr, length] : llvm::zip(coords.getMap().getResults(), lengths)) {
     LinearExpr linear = getLinearExpr(expr, coords.getSizes().size());
+    auto moves = [&](auto term) {
+      auto [factor, size] = term;
+      return factor != 0 && size > 1;
+    };
     if (linear.factors[dim] == 1 &&
-        llvm::count_if(linear.factors, [](int64_t f) { return f != 0; }) == 1)
+        llvm::count_if(llvm::zip(linear.factors, coords.getSizes()), moves) ==
+            1)
       kept = std::min(kept, length - linear.constant);
   }
   return kept;

@@ -45,6 +45,8 @@ public:
   /// Taps, and steps of channels, of the reduction.
   int64_t countTaps() const;
   int64_t countBlocks() const { return getSteps() / countTaps(); }
+  /// Bytes of a row that are channels in the last step of a tap.
+  int64_t getLastBytes() const;
 
   /// Copies the rows of the tile at `row0` of `group`, channels of step `block`
   /// of them. To be run by one thread.

@@ -53,7 +53,7 @@ SmallVector<Value> Wgmma::makeSums() {
 }
 
 SmallVector<Value> Wgmma::multiply(const Place &place, ArrayRef<Value> sums,
-                                   bool isFirst) {
+                                   bool isFirst, int64_t shares) {
   auto locate = [&](Value descriptor, Value bytes) {
     return addLong(e, descriptor, extend(e, e.shru(bytes, 4)));
   };
@@ -78,7 +78,7 @@ SmallVector<Value> Wgmma::multiply(const Place &place, ArrayRef<Value> sums,
                                      shape.getColumns(), reduction);
   SmallVector<Value> results(sums);
   NVVM::WgmmaFenceAlignedOp::create(e.b, e.loc);
-  for (int64_t k = 0; k < kRowBytes / kReductionBytes; ++k) {
+  for (int64_t k = 0; k < shares; ++k) {
     Value b = locateB(k, stepB);
     for (int64_t block = 0; block < shape.blocks; ++block) {
       const int64_t rowUnits = block * kWgmmaRows * kRowBytes / kUnit;
@@ -140,16 +140,16 @@ SmallVector<Value> Wgmma::multiplyFragments(Value stage,
                                             ArrayRef<Value> fragments,
                                             ArrayRef<Value> sums,
                                             bool isFirst) {
-  constexpr int64_t kRegisters = 4, kSteps = kRowBytes / kReductionBytes;
+  constexpr int64_t kRegisters = 4;
   constexpr int64_t kAlongRow = kReductionBytes / kUnit;
   Value offset = extend(e, e.mul(stage, shape.getBytesB() / kUnit));
   Value b = addLong(e, descriptorB, offset);
   SmallVector<Value> results(sums);
   NVVM::WgmmaFenceAlignedOp::create(e.b, e.loc);
-  for (int64_t k = 0; k < kSteps; ++k)
+  for (int64_t k = 0; k < kShares; ++k)
     for (int64_t block = 0; block < shape.blocks; ++block)
       results[block] = multiplyFragment(
-          fragments.slice((block * kSteps + k) * kRegisters, kRegisters),
+          fragments.slice((block * kShares + k) * kRegisters, kRegisters),
           addLong(e, b, makeLong(e, k * kAlongRow)), results[block],
           isFirst && k == 0);
   NVVM::WgmmaGroupSyncAlignedOp::create(e.b, e.loc);

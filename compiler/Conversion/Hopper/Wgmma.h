@@ -43,9 +43,13 @@ public:
     /// If not empty, where the share of each instruction's reduction is of B.
     llvm::SmallVector<mlir::Value> sharesB = {};
   };
-  /// Issues the products of one step, as one group.
-  llvm::SmallVector<mlir::Value>
-  multiply(const Place &place, llvm::ArrayRef<mlir::Value> sums, bool isFirst);
+  /// Instructions that share a step's reduction.
+  static constexpr int64_t kShares = kRowBytes / kReductionBytes;
+  /// Issues the products of one step, or of its first `shares`, as one group.
+  llvm::SmallVector<mlir::Value> multiply(const Place &place,
+                                          llvm::ArrayRef<mlir::Value> sums,
+                                          bool isFirst,
+                                          int64_t shares = kShares);
   /// The same with A in registers, as PixelFragments loads them.
   llvm::SmallVector<mlir::Value>
   multiplyFragments(mlir::Value stage, llvm::ArrayRef<mlir::Value> fragments,

@@ -3,13 +3,16 @@
 #include "runtime/Db/KernelDatabase.h"
 #include "runtime/Db/PackageWriter.h"
 
+#include "test/unit/Support/ChildProcess.h"
 #include "test/unit/Support/SampleKernel.h"
 #include "test/unit/Support/TemporaryDirectory.h"
 
 #include <gtest/gtest.h>
 
+#include <sys/resource.h>
+
 #include <algorithm>
-#include <sys/stat.h>
+#include <random>
 
 using namespace tessera;
 using namespace tessera::test;
@@ -17,6 +20,15 @@ namespace fs = std::filesystem;
 
 static const KernelKey kKey = {"conv-a", "gfx942", "r1"};
 static const TuningKey kTuningKey = {"conv-a", "gfx942", 304};
+
+/// Its code is 100 KB of bytes that do not compress.
+static Kernel makeIncompressibleKernel(uint32_t seed) {
+  Kernel kernel = makeSampleKernel();
+  std::minstd_rand random(seed + 1);
+  for (int i = 0; i < 100000; ++i)
+    kernel.codeObject.push_back(static_cast<char>(random() >> 8));
+  return kernel;
+}
 
 namespace {
 struct Package : testing::Test {
@@ -99,13 +111,32 @@ TEST_F(Package, AppearsWhole) {
   EXPECT_EQ(KernelDatabase(open()).find(kKey)->tile, "igemm-tile");
 }
 
+// A disk that is full is a failure with a sentence; nothing of the package is
+// left.
+TEST_F(Package, FullDisk) {
+  ChildProcess writer([&] {
+    const rlimit limit = {50000, 50000};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    signal(SIGXFSZ, SIG_IGN);
+    ErrorOr<std::unique_ptr<PackageWriter>> writer =
+        PackageWriter::create(path);
+    Status status = writer.getStatus();
+    for (int i = 0; i < 100 && status.isOk(); ++i) {
+      Kernel kernel = makeIncompressibleKernel(i);
+      status =
+          (*writer)->add({"conv-" + std::to_string(i), "gfx942", "r1"}, kernel);
+    }
+    if (status.isOk())
+      status = (*writer)->finish();
+    return status.getMessage().find(path) == std::string::npos ? 1 : 0;
+  });
+  EXPECT_EQ(writer.wait(), 0);
+  EXPECT_TRUE(getFiles().empty());
+}
+
 // Kernels that share a code object share its bytes in the file.
 TEST_F(Package, KeepsCodeObjectsOnce) {
-  Kernel kernel = makeSampleKernel();
-  uint32_t state = 1; // Bytes that do not compress.
-  for (int i = 0; i < 100000; ++i)
-    kernel.codeObject.push_back(
-        static_cast<char>((state = state * 1664525 + 1013904223) >> 24));
+  const Kernel kernel = makeIncompressibleKernel(1);
   ErrorOr<std::unique_ptr<PackageWriter>> writer = PackageWriter::create(path);
   ASSERT_TRUE(writer);
   for (int i = 0; i < 20; ++i)

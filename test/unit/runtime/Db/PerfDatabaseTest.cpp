@@ -147,6 +147,16 @@ TEST_F(PerfDatabaseTest, RefusesWhatIsNotANumber) {
   EXPECT_FALSE(std::filesystem::exists(folder.get("kernels.db.corrupt-1")));
 }
 
+// Keys are listed once each.
+TEST_F(PerfDatabaseTest, ListsKeys) {
+  PerfDatabase database = open();
+  const TuningKey other = {"conv-b", "gfx950", 256};
+  database.store(other, makeTuning("t", 5));
+  database.store(kKey, makeTuning("t", 5));
+  database.store(kKey, makeTuning("u", 5));
+  EXPECT_EQ(database.getKeys(), (std::vector<TuningKey>{kKey, other}));
+}
+
 // Neighbours differ in the batch or in the size of the chip, in nothing else.
 TEST_F(PerfDatabaseTest, ListsNeighbours) {
   PerfDatabase database = open();
@@ -177,5 +187,6 @@ TEST_F(PerfDatabaseTest, WorksWithoutAFile) {
   PerfDatabase database(openFile(folder.get("file/cache")));
   database.store(kKey, makeTuning("t", 5));
   EXPECT_TRUE(database.find(kKey, Objective::MeasuredTime).empty());
+  EXPECT_TRUE(database.getKeys().empty());
   EXPECT_TRUE(database.getNeighbours(kKey).empty());
 }

@@ -5,6 +5,7 @@
 
 #include "runtime/Tuning/Bench.h"
 
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <set>
@@ -33,10 +34,12 @@ public:
   std::vector<std::string> verified; ///< In order.
   std::map<std::string, int> measured;
   int prepared = 0;
+  std::atomic<int> made = 0;
 
   Objective getObjective() const override { return objective; }
   std::string getJudge() const override { return "fake"; }
   MadeKernel make(const TileConfig &tile) override {
+    ++made;
     if (uncompilable.contains(tile.toText()))
       return internalError("no code");
     auto kernel = std::make_unique<FakeKernel>(tile);

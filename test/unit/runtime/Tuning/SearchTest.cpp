@@ -164,6 +164,18 @@ TEST_F(SearchTest, Resumes) {
   EXPECT_EQ(bench.prepared, 0);
 }
 
+// What is known is looked at even when no time is left: a report costs nothing.
+TEST_F(SearchTest, KnownTilesNeedNoTime) {
+  budget.seconds = 0;
+  for (const char *tile : {"t-0", "t-2", "t-4"})
+    hooks.known[tile].value = 7;
+  SearchResult result = run(makeRanking(5, 0));
+  EXPECT_TRUE(bench.verified.empty());
+  EXPECT_EQ(bench.made, 0);
+  EXPECT_EQ(result.tried.size(), 3u);
+  EXPECT_EQ(result.stop, StopReason::Time);
+}
+
 // What needs more workspace than there is is passed over, and not blamed.
 TEST_F(SearchTest, WorkspaceIsLimited) {
   hooks.maxWorkspaceBytes = 100;

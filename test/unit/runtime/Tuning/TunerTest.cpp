@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/Tuning/Tuner.h"
+#include "runtime/Tuning/BackgroundTuner.h"
 
 #include "test/unit/Support/FakeCompiler.h"
 #include "test/unit/Support/TemporaryDirectory.h"
@@ -99,4 +100,31 @@ TEST_F(TunerTest, Refusals) {
                 .getMessage()
                 .find("no compiler"),
             std::string::npos);
+}
+
+// What is added to the background is tuned there, each problem, and what comes
+// of it is remembered as if somebody had waited.
+TEST_F(TunerTest, InTheBackground) {
+  BackgroundTuner tuner;
+  ConvProblem other = problem;
+  other.batch = 3;
+  tuner.add(*engine, problem, options);
+  tuner.add(*engine, other, options);
+  tuner.drain();
+  EXPECT_EQ(getRows().size(), 1u);
+  problem = other;
+  EXPECT_EQ(getRows().size(), 1u);
+}
+
+// A tuner that ends does not begin what is still waiting.
+TEST_F(TunerTest, TheBackgroundEndsAtOnce) {
+  compiler->delay = std::chrono::milliseconds(50);
+  {
+    BackgroundTuner tuner;
+    for (int batch = 1; batch < 100; ++batch) {
+      problem.batch = batch;
+      tuner.add(*engine, problem, options);
+    }
+  }
+  EXPECT_LT(compiler->compiled, 10);
 }

@@ -146,6 +146,18 @@ TEST_F(DbCommand, ExportsAndImports) {
   EXPECT_EQ(getStoredFields(*found), getStoredFields(makeSampleKernel()));
 }
 
+// A file may be named without a folder.
+TEST_F(DbCommand, TakesRelativePaths) {
+  storeKernel();
+  ASSERT_EQ(run({"export", folder.get("a.db")}), 0) << err;
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.getPath());
+  EXPECT_EQ(run({"import", "a.db", "--db", "mine.db"}), 0) << err;
+  EXPECT_EQ(run({"verify", "mine.db"}), 0) << err;
+  expectOut("mine.db: 1 kernels");
+  std::filesystem::current_path(before);
+}
+
 // Several files become one; a damaged one is refused.
 TEST_F(DbCommand, Merges) {
   storeKernel();

@@ -1,0 +1,58 @@
+//===- CandidatesTest.cpp - What is offered can be built ------------------===//
+//
+// A tile that the model offers and the lowering refuses costs whoever tunes a
+// problem an error, and whoever lets the model choose a kernel.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Algorithms/Algorithm.h"
+#include "compiler/Algorithms/Registry.h"
+#include "compiler/Pipeline/Pipeline.h"
+#include "test/unit/Support/RandomProblem.h"
+
+#include <gtest/gtest.h>
+
+using namespace tessera;
+
+/// A convolution without groups for TMA or to be packed for it.
+static ConvProblem drawProblem(test::RandomProblem &random, int index) {
+  ConvProblem p;
+  p.direction = static_cast<Direction>(index % 3);
+  p.dataType = DataType::BF16;
+  p.xLayout = p.wLayout = p.yLayout = Layout::NHWC;
+  p.batch = random.pick(1, 5);
+  p.inChannels = random.pick(1, 200);
+  p.outChannels = random.pick(1, 40) * random.pick(1, 8);
+  p.filter = random.pickPair(1, 5);
+  p.in = random.pickPair(7, 30);
+  p.pad = {random.pick(0, p.filter.h), random.pick(0, p.filter.w)};
+  p.stride = random.pickPair(1, std::min<int64_t>(2, p.filter.h));
+  p.stride.w = std::min(p.stride.w, p.filter.w);
+  return p.canonicalize();
+}
+
+// Every tile of every draw for an H100 becomes a kernel: halos, whose rows must
+// be positions, and rings as deep as shared memory are among them.
+TEST(Candidates, AreAllLowered) {
+  test::RandomProblem random;
+  CompileContext context;
+  const GpuTarget *target = findTarget("sm_90");
+  for (int index = 0; index < 12; ++index) {
+    const ConvProblem p = drawProblem(random, index);
+    if (!p.verify().isOk())
+      continue;
+    for (const Algorithm *algorithm : {&getImplicitGemm(), &getPacked()}) {
+      if (!algorithm->check(p, *target).isOk())
+        continue;
+      for (const Candidate &candidate : algorithm->getCandidates(p, *target)) {
+        PipelineOptions options{.target = target,
+                                .tile = candidate.tile.toText(),
+                                .stopAfter = Stage::Gpu};
+        ErrorOr<PipelineResult> result = compileProblem(context, p, options);
+        ASSERT_TRUE(result)
+            << "seed " << random.getSeed() << ": " << p.toNetworkConfig() << " "
+            << options.tile << ": " << result.getStatus().getMessage();
+      }
+    }
+  }
+}

@@ -1,0 +1,68 @@
+//===- SharedFolder.h - Several processes, one list of problems -*- C++ -*-===//
+//
+// Ranks of an MPI job, or any processes, agree through a folder that all of
+// them see, and send no message: a rank that dies can then neither block nor
+// end the others. A rank takes a problem by locking a byte of the file "claims"
+// (runtime/Db/ByteLock.h), which the system drops when the rank dies, tunes it
+// into a database of its own, and leaves a file "done/<hash>". So a lost rank
+// costs the time of its problem in hand, which another takes. Who sees
+// everything done first merges the databases into "kernels.db".
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_TOOLS_DNN_TUNE_SHAREDFOLDER_H
+#define TESSERA_TOOLS_DNN_TUNE_SHAREDFOLDER_H
+
+#include "runtime/Base/Problem.h"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace tessera::tune_tool {
+
+/// Who this process is, by what an MPI launcher says in the environment.
+struct Rank {
+  std::string name = "alone"; ///< "rank-3"; its folder is called so.
+  int number = 0;
+  int local = 0; ///< Among the ranks of this machine.
+};
+
+/// Reads what Open MPI, PMIx, MPICH and Slurm set.
+Rank readRank();
+
+class SharedFolder {
+public:
+  /// Makes the folder if it is not there.
+  static ErrorOr<SharedFolder> open(const std::string &path, const Rank &rank);
+
+  /// Where this rank has its database.
+  std::string getOwnFolder() const { return path + "/" + rank.name; }
+  const std::string &getPath() const { return path; }
+
+  /// Takes one problem after the other, until every one is done by somebody.
+  /// `work` says whether it was: a failure ends this rank's part and leaves the
+  /// problem to others.
+  Status takeProblems(const std::vector<Problem> &problems,
+                      const std::function<Status(const Problem &)> &work);
+
+  /// Puts all ranks' databases into one. True for the one process that did it.
+  ErrorOr<bool> merge();
+
+private:
+  SharedFolder(std::string path, Rank rank)
+      : path(std::move(path)), rank(std::move(rank)) {}
+
+  enum class Step { Done, Busy, Worked };
+  ErrorOr<Step> takeOne(const Problem &problem,
+                        const std::function<Status(const Problem &)> &work);
+  std::string getDoneFile(const Problem &problem) const;
+  std::string getClaimFile() const { return path + "/claims"; }
+
+  std::string path;
+  Rank rank;
+};
+
+} // namespace tessera::tune_tool
+
+#endif // TESSERA_TOOLS_DNN_TUNE_SHAREDFOLDER_H
