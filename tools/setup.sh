@@ -16,8 +16,8 @@ packages=(
   # FileCheck), and what the archives need when linked statically.
   llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools liblld-22-dev
   zlib1g-dev libzstd-dev libz3-dev
-  # Ours: databases, log, tests, HIP's headers.
-  libsqlite3-dev libspdlog-dev libgtest-dev libamdhip64-dev
+  # Ours: databases, log, tests (one asks pkg-config), HIP's headers.
+  libsqlite3-dev libspdlog-dev libgtest-dev pkg-config libamdhip64-dev
 )
 # ONNX models: the library that reads them, and Python's for tests to write them.
 # The build does without them, so a machine that cannot have them is no fault.

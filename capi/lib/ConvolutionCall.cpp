@@ -200,7 +200,7 @@ ApiResult capi::runAlgorithm(const ConvolutionCall &call,
 /// A direction has one solution: whatever the compiler chooses for the problem.
 /// The ids are far from MIOpen's, which are positions in its registry, and are
 /// never given to anything else.
-static uint64_t getSolution(Direction direction) {
+uint64_t capi::getSolution(Direction direction) {
   switch (direction) {
   case Direction::Forward:
     return 1001;

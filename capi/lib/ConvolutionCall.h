@@ -50,6 +50,9 @@ ApiResult runAlgorithm(const ConvolutionCall &call, const ConvolutionData &data,
 
 // Immediate mode.
 
+/// The id of a direction's one solution.
+uint64_t getSolution(Direction direction);
+
 ApiResult countSolutions(const ConvolutionCall &call, size_t &count);
 ApiResult getSolutions(const ConvolutionCall &call, size_t maxCount,
                        size_t &count, miopenConvSolution_t *solutions);

@@ -7,9 +7,8 @@
 using namespace tessera;
 using namespace tessera::capi;
 
-Status capi::checkWorkspace(const LoadedKernel &kernel, const void *workspace,
+Status capi::checkWorkspace(uint64_t needed, const void *workspace,
                             size_t workspaceBytes) {
-  const uint64_t needed = kernel.getKernel().workspaceBytes;
   if (needed > workspaceBytes)
     return invalidArgument(
         "the workspace has " + std::to_string(workspaceBytes) +

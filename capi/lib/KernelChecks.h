@@ -7,9 +7,14 @@
 
 namespace tessera::capi {
 
-/// InvalidArgument if the workspace is missing or smaller than the kernel's.
-Status checkWorkspace(const LoadedKernel &kernel, const void *workspace,
+/// InvalidArgument if the workspace is missing or smaller than `needed` bytes.
+Status checkWorkspace(uint64_t needed, const void *workspace,
                       size_t workspaceBytes);
+inline Status checkWorkspace(const LoadedKernel &kernel, const void *workspace,
+                             size_t workspaceBytes) {
+  return checkWorkspace(kernel.getKernel().workspaceBytes, workspace,
+                        workspaceBytes);
+}
 
 /// NotSupported if the kernel adds by atomics, whose order differs from run to
 /// run. No model chooses such a tile; TESSERA_TILE may name one.

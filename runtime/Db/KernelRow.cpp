@@ -4,6 +4,7 @@
 
 #include "runtime/Base/Hash.h"
 #include "runtime/Db/CodeObjects.h"
+#include "runtime/Db/KernelText.h"
 
 #include <algorithm>
 #include <ctime>
@@ -12,105 +13,8 @@
 using namespace tessera;
 
 //===----------------------------------------------------------------------===//
-// Launches as text
+// Checksum
 //===----------------------------------------------------------------------===//
-
-/// Calls `visit` with every number of a launch, in the order of its line.
-template <typename Recipe, typename Visitor>
-static void visitNumbers(Recipe &recipe, Visitor visit) {
-  for (auto &size : recipe.grid)
-    visit(size);
-  for (auto &size : recipe.block)
-    visit(size);
-  visit(recipe.dynamicLdsBytes);
-}
-
-/// One line a launch: "symbol grid block dynamicLds x,w,y map ...", the sizes
-/// as three numbers each; "-" if there is no argument.
-static std::string toText(const std::vector<LaunchRecipe> &launches) {
-  std::string text;
-  for (const LaunchRecipe &recipe : launches) {
-    text += recipe.symbol;
-    visitNumbers(
-        recipe, [&](uint32_t number) { text += " " + std::to_string(number); });
-    const char *separator = " ";
-    for (KernelArg arg : recipe.args) {
-      text += separator + std::string(getName(arg));
-      separator = ",";
-    }
-    if (recipe.args.empty())
-      text += " -";
-    for (const TensorMap &map : recipe.maps)
-      text += " " + map.toText();
-    text += "\n";
-  }
-  return text;
-}
-
-/// The words "x,w,y"; nothing if one is unknown.
-static std::optional<std::vector<KernelArg>> parseArgs(std::string_view text) {
-  std::vector<KernelArg> args;
-  if (text == "-")
-    return args;
-  while (!text.empty()) {
-    std::string_view name = text.substr(0, text.find(','));
-    std::optional<KernelArg> arg = parseKernelArg(name);
-    if (!arg)
-      return std::nullopt;
-    args.push_back(*arg);
-    text.remove_prefix(std::min(name.size() + 1, text.size()));
-  }
-  return args;
-}
-
-/// Reads what toText() writes; nothing if it is anything else.
-static std::optional<std::vector<LaunchRecipe>>
-parseLaunches(const std::string &text) {
-  std::vector<LaunchRecipe> launches;
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    LaunchRecipe recipe;
-    std::istringstream words(line);
-    std::string args;
-    words >> recipe.symbol;
-    visitNumbers(recipe, [&](uint32_t &number) { words >> number; });
-    if (!words)
-      return std::nullopt;
-    words >> args;
-    std::optional<std::vector<KernelArg>> parsed = parseArgs(args);
-    if (!parsed)
-      return std::nullopt;
-    recipe.args = std::move(*parsed);
-    for (std::string word; words >> word;) {
-      ErrorOr<TensorMap> map = parseTensorMap(word);
-      if (!map)
-        return std::nullopt;
-      recipe.maps.push_back(*map);
-    }
-    launches.push_back(std::move(recipe));
-  }
-  if (toText(launches) != text)
-    return std::nullopt;
-  return launches;
-}
-
-//===----------------------------------------------------------------------===//
-// Numbers as columns
-//===----------------------------------------------------------------------===//
-
-/// Calls `visit` with every number of a kernel, in the order of the columns
-/// workspace_bytes ... scratch_bytes.
-template <typename SomeKernel, typename Visitor>
-static void visitColumns(SomeKernel &kernel, Visitor visit) {
-  visit(kernel.workspaceBytes);
-  visit(kernel.resources.vgprs);
-  visit(kernel.resources.agprs);
-  visit(kernel.resources.sgprs);
-  visit(kernel.resources.vgprSpills);
-  visit(kernel.resources.sgprSpills);
-  visit(kernel.resources.ldsBytes);
-  visit(kernel.resources.scratchBytes);
-}
 
 /// Covers the key too: a row under another key is as wrong as a flipped bit.
 /// The code object is covered by its hash.

@@ -34,6 +34,8 @@ public:
   ErrorOr<const LoadedKernel *> prepare(const Problem &problem) override;
   ErrorOr<std::unique_ptr<LoadedKernel>>
   prepareTile(const Problem &problem, const TileConfig &tile) override;
+  ErrorOr<std::unique_ptr<LoadedKernel>>
+  loadKernel(const Kernel &kernel) override;
   Status adopt(const Problem &problem,
                std::unique_ptr<LoadedKernel> kernel) override;
   Status forget(const Problem &problem) override;
@@ -280,6 +282,15 @@ EngineImpl::prepareTile(const Problem &problem, const TileConfig &tile) {
   counters.compiled.fetch_add(1, std::memory_order_relaxed);
   ErrorOr<std::unique_ptr<LoadedKernelImpl>> loaded =
       load(std::move(*kernel), LoadedKernel::Origin::Compiled);
+  if (!loaded)
+    return loaded.getStatus();
+  return std::unique_ptr<LoadedKernel>(std::move(*loaded));
+}
+
+ErrorOr<std::unique_ptr<LoadedKernel>>
+EngineImpl::loadKernel(const Kernel &kernel) {
+  ErrorOr<std::unique_ptr<LoadedKernelImpl>> loaded =
+      load(kernel, LoadedKernel::Origin::Database);
   if (!loaded)
     return loaded.getStatus();
   return std::unique_ptr<LoadedKernel>(std::move(*loaded));

@@ -102,6 +102,11 @@ public:
   virtual ErrorOr<std::unique_ptr<LoadedKernel>>
   prepareTile(const Problem &problem, const TileConfig &tile) = 0;
 
+  /// A kernel that the caller has kept, loaded on the current device for the
+  /// caller alone.
+  virtual ErrorOr<std::unique_ptr<LoadedKernel>>
+  loadKernel(const Kernel &kernel) = 0;
+
   /// From now on `kernel`, of prepareTile() on the current device, is the one
   /// for `problem`, here and in the database. The one before stays loaded,
   /// because somebody may be about to launch it.

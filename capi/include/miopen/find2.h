@@ -191,8 +191,8 @@ MIOPEN_EXPORT miopenStatus_t
 miopenDestroyFindOptions(miopenFindOptions_t options);
 
 /**
- * Asks for a search if `value` is not 0. Kept; there is nothing to search in
- * this release of Find 2.0.
+ * Searches before measuring if `value` is not 0, as `exhaustiveSearch` does
+ * in Find 1.0.
  */
 MIOPEN_EXPORT miopenStatus_t
 miopenSetFindOptionTuning(miopenFindOptions_t options, int value);

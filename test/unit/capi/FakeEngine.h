@@ -74,6 +74,12 @@ public:
   prepareTile(const Problem &, const TileConfig &) override {
     return notSupported("the fake engine makes no kernels");
   }
+  ErrorOr<std::unique_ptr<LoadedKernel>>
+  loadKernel(const Kernel &kernel) override {
+    auto loaded = std::make_unique<FakeKernel>();
+    loaded->kernel = kernel;
+    return std::unique_ptr<LoadedKernel>(std::move(loaded));
+  }
   Status adopt(const Problem &, std::unique_ptr<LoadedKernel>) override {
     return Status::ok();
   }

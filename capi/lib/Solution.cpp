@@ -1,0 +1,177 @@
+//===- Solution.cpp - Running and keeping what Find 2.0 found -------------===//
+
+#include "capi/lib/Solution.h"
+
+#include "capi/lib/ConvolutionCall.h"
+#include "capi/lib/HandleState.h"
+#include "capi/lib/KernelChecks.h"
+#include "capi/lib/Objects.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+using namespace tessera;
+using namespace tessera::capi;
+
+ErrorOr<const LoadedKernel *> miopenSolution::getLoaded(Engine &engine) {
+  const GpuApi &gpu = engine.getGpu();
+  int device = 0;
+  if (Status status = gpu.check(gpu.hipGetDevice(&device), "hipGetDevice");
+      !status.isOk())
+    return status;
+  const std::lock_guard lock(mutex);
+  for (const Loaded &entry : loaded)
+    if (entry.device == device)
+      return entry.kernel.get();
+  const ErrorOr<const GpuTarget *> target = gpu.getTarget();
+  if (!target)
+    return target.getStatus();
+  if ((*target)->name != data.target)
+    return invalidArgument("the solution is for " + data.target +
+                           ", but the device is a " +
+                           std::string((*target)->name));
+  ErrorOr<std::unique_ptr<LoadedKernel>> kernel =
+      engine.loadKernel(data.kernel);
+  if (!kernel)
+    return kernel.getStatus().withContext(data.networkConfig);
+  loaded.push_back({device, std::move(*kernel)});
+  return loaded.back().kernel.get();
+}
+
+/// Whether a client's descriptor says what the solution was made for.
+static bool isSameTensor(const miopenTensorDescriptor &given,
+                         const miopenTensorDescriptor &expected) {
+  return given.dataType == expected.dataType &&
+         given.lengths == expected.lengths && given.strides == expected.strides;
+}
+
+/// The memory of x, w and y, by their names.
+static ApiResult readTensors(const SolutionData &data,
+                             std::span<const miopenTensorArgument_t> tensors,
+                             std::array<void *, 3> &buffers) {
+  static constexpr const char *kNames[] = {"x", "w", "y"};
+  buffers = {};
+  for (const miopenTensorArgument_t &tensor : tensors) {
+    const int index = static_cast<int>(tensor.id) - miopenTensorConvolutionX;
+    if (index < 0 || index > 2)
+      return invalidArgument("a convolution has no tensor with the id " +
+                             std::to_string(static_cast<int>(tensor.id)));
+    if (tensor.descriptor && *tensor.descriptor &&
+        !isSameTensor(**tensor.descriptor, data.tensors[index]))
+      return invalidArgument(std::string("the descriptor of ") + kNames[index] +
+                             " is not that of the problem");
+    buffers[index] = tensor.buffer;
+  }
+  for (size_t i = 0; i < buffers.size(); ++i)
+    if (!buffers[i])
+      return {miopenStatusInvalidValue,
+              std::string("there is no tensor ") + kNames[i]};
+  return Status::ok();
+}
+
+static ApiResult runSolution(miopenHandle &handle, miopenSolution &solution,
+                             std::span<const miopenTensorArgument_t> tensors,
+                             void *workspace, size_t workspaceBytes) {
+  std::array<void *, 3> buffers;
+  if (ApiResult result = readTensors(solution.data, tensors, buffers);
+      result.getStatus() != miopenStatusSuccess)
+    return result;
+  if (Status status = checkWorkspace(solution.data.kernel.workspaceBytes,
+                                     workspace, workspaceBytes);
+      !status.isOk())
+    return status;
+  const ErrorOr<const LoadedKernel *> kernel =
+      solution.getLoaded(handle.engine);
+  if (!kernel)
+    return kernel.getStatus();
+  LaunchArgs args;
+  args.x = buffers[0];
+  args.w = buffers[1];
+  args.y = buffers[2];
+  if (solution.data.areExchanged)
+    std::swap(args.x, args.y);
+  args.workspace = workspace;
+  return handle.launch(**kernel, args);
+}
+
+extern "C" {
+
+miopenStatus_t miopenRunSolution(miopenHandle_t handle,
+                                 miopenSolution_t solution, size_t nInputs,
+                                 const miopenTensorArgument_t *tensors,
+                                 void *workspace, size_t workspaceSize) {
+  return guard(__func__, REQUIRED(handle, solution, tensors),
+               [&]() -> ApiResult {
+                 return runSolution(*handle, *solution, {tensors, nInputs},
+                                    workspace, workspaceSize);
+               });
+}
+
+miopenStatus_t miopenDestroySolution(miopenSolution_t solution) {
+  return destroyObject(__func__, REQUIRED(solution), solution);
+}
+
+miopenStatus_t miopenLoadSolution(miopenSolution_t *solution, const char *data,
+                                  size_t size) {
+  return guard(__func__, REQUIRED(solution, data), [&]() -> ApiResult {
+    SolutionData loaded;
+    ApiResult result = loadSolution({data, size}, loaded);
+    if (result.getStatus() == miopenStatusSuccess)
+      *solution = new miopenSolution(std::move(loaded));
+    return result;
+  });
+}
+
+miopenStatus_t miopenSaveSolution(miopenSolution_t solution, char *data) {
+  return guard(__func__, REQUIRED(solution, data), [&]() -> ApiResult {
+    const std::string bytes = saveSolution(solution->data);
+    std::memcpy(data, bytes.data(), bytes.size());
+    return Status::ok();
+  });
+}
+
+miopenStatus_t miopenGetSolutionSize(miopenSolution_t solution, size_t *size) {
+  return guard(__func__, REQUIRED(solution, size), [&]() -> ApiResult {
+    *size = saveSolution(solution->data).size();
+    return Status::ok();
+  });
+}
+
+miopenStatus_t miopenGetSolutionWorkspaceSize(miopenSolution_t solution,
+                                              size_t *workspaceSize) {
+  return guard(__func__, REQUIRED(solution, workspaceSize), [&]() -> ApiResult {
+    *workspaceSize = solution->data.kernel.workspaceBytes;
+    return Status::ok();
+  });
+}
+
+miopenStatus_t miopenGetSolutionTime(miopenSolution_t solution, float *time) {
+  return guard(__func__, REQUIRED(solution, time), [&]() -> ApiResult {
+    *time = solution->data.timeMs;
+    return Status::ok();
+  });
+}
+
+miopenStatus_t miopenGetSolutionSolverId(miopenSolution_t solution,
+                                         uint64_t *solverId) {
+  return guard(__func__, REQUIRED(solution, solverId), [&]() -> ApiResult {
+    *solverId = solution->data.id;
+    return Status::ok();
+  });
+}
+
+miopenStatus_t miopenGetSolverIdConvAlgorithm(uint64_t solverId,
+                                              miopenConvAlgorithm_t *result) {
+  return guard(__func__, REQUIRED(result), [&]() -> ApiResult {
+    for (Direction direction : {Direction::Forward, Direction::BackwardData,
+                                Direction::BackwardWeights})
+      if (solverId == getSolution(direction)) {
+        *result = miopenConvolutionAlgoDirect;
+        return Status::ok();
+      }
+    return invalidArgument("there is no solver " + std::to_string(solverId));
+  });
+}
+
+} // extern "C"

@@ -1,0 +1,42 @@
+//===- KernelText.h - A kernel in the form in which it is kept -*- C++ -*-===//
+//
+// Databases and saved solutions keep the same pieces: a text of the launches,
+// and numbers. kKernelFormat names their form.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_RUNTIME_DB_KERNELTEXT_H
+#define TESSERA_RUNTIME_DB_KERNELTEXT_H
+
+#include "runtime/Base/Kernel.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tessera {
+
+/// One line a launch: "symbol grid block dynamicLds x,w,y map ...", the sizes
+/// as three numbers each; "-" if there is no argument.
+std::string toText(const std::vector<LaunchRecipe> &launches);
+
+/// Reads what toText() writes; nothing if it is anything else.
+std::optional<std::vector<LaunchRecipe>> parseLaunches(const std::string &text);
+
+/// Calls `visit` with every number of a kernel, in the order of the columns
+/// workspace_bytes ... scratch_bytes.
+template <typename SomeKernel, typename Visitor>
+void visitColumns(SomeKernel &kernel, Visitor visit) {
+  visit(kernel.workspaceBytes);
+  visit(kernel.resources.vgprs);
+  visit(kernel.resources.agprs);
+  visit(kernel.resources.sgprs);
+  visit(kernel.resources.vgprSpills);
+  visit(kernel.resources.sgprSpills);
+  visit(kernel.resources.ldsBytes);
+  visit(kernel.resources.scratchBytes);
+}
+
+} // namespace tessera
+
+#endif // TESSERA_RUNTIME_DB_KERNELTEXT_H

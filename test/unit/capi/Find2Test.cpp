@@ -1,0 +1,273 @@
+//===- Find2Test.cpp - Tests of problems, options and saved bytes ---------===//
+//
+// What needs no device: whether problems are whole, and whether bytes are read
+// back only if they were written so. What runs is in test/lit/CAPI/find2.c.
+//
+//===----------------------------------------------------------------------===//
+
+#define MIOPEN_BETA_API 1
+#include "capi/lib/Solution.h"
+#include "runtime/Base/Hash.h"
+#include "test/unit/capi/Descriptors.h"
+#include "test/unit/capi/FakeEngine.h"
+
+#include <tessera/tessera.h>
+
+#include <cstring>
+#include <random>
+
+using namespace tessera;
+using namespace tessera::test;
+
+namespace {
+class Find2 : public FakeEngineTest {
+protected:
+  void SetUp() override {
+    FakeEngineTest::SetUp();
+    ASSERT_EQ(miopenCreate(&handle), miopenStatusSuccess);
+  }
+  void TearDown() override {
+    EXPECT_EQ(miopenDestroy(handle), miopenStatusSuccess);
+    FakeEngineTest::TearDown();
+  }
+  miopenStatus_t find(miopenProblem_t problem, size_t maxCount = 1) {
+    return miopenFindSolutions(handle, problem, nullptr, &solution, &count,
+                               maxCount);
+  }
+
+  miopenHandle_t handle = nullptr;
+  miopenSolution_t solution = nullptr;
+  size_t count = 0;
+};
+} // namespace
+
+// A problem needs all three tensors, and takes no other names.
+TEST_F(Find2, MissingTensorsAreInvalid) {
+  const TensorDesc x(miopenTensorNCHW, {1, 4, 5, 5});
+  const ConvDesc conv(0, 1, 1);
+  miopenProblem_t problem;
+  ASSERT_EQ(
+      miopenCreateConvProblem(&problem, conv, miopenProblemDirectionForward),
+      miopenStatusSuccess);
+  EXPECT_EQ(find(problem), miopenStatusInvalidValue);
+  EXPECT_EQ(
+      miopenSetProblemTensorDescriptor(problem, miopenTensorConvolutionX, x),
+      miopenStatusSuccess);
+  EXPECT_EQ(find(problem), miopenStatusInvalidValue);
+  EXPECT_NE(std::string(tesseraGetLastErrorMessage()).find("tensor w"),
+            std::string::npos);
+  EXPECT_EQ(find(problem, 0), miopenStatusBadParm);
+  for (miopenTensorArgumentId_t id :
+       {miopenTensorArgumentIdInvalid, miopenTensorMhaK, miopenTensorMhaMask})
+    EXPECT_EQ(miopenSetProblemTensorDescriptor(problem, id, x),
+              miopenStatusBadParm);
+  EXPECT_EQ(miopenSetProblemTensorDescriptor(problem, miopenTensorConvolutionW,
+                                             TensorDesc()),
+            miopenStatusBadParm);
+  EXPECT_EQ(miopenDestroyProblem(problem), miopenStatusSuccess);
+}
+
+// Inference is no direction of a convolution, but one of a normalisation.
+TEST_F(Find2, DirectionsAreChecked) {
+  const ConvDesc conv(0, 1, 1);
+  miopenProblem_t problem;
+  EXPECT_EQ(
+      miopenCreateConvProblem(&problem, conv, miopenProblemDirectionInference),
+      miopenStatusBadParm);
+  EXPECT_EQ(miopenCreateConvProblem(&problem, conv,
+                                    static_cast<miopenProblemDirection_t>(3)),
+            miopenStatusBadParm);
+  ASSERT_EQ(miopenCreateBatchnormProblem(&problem, miopenBNSpatial, true,
+                                         miopenProblemDirectionInference),
+            miopenStatusSuccess);
+  EXPECT_EQ(miopenDestroyProblem(problem), miopenStatusSuccess);
+}
+
+// Problems of other operations, and fused ones, have no solutions.
+TEST_F(Find2, OtherProblemsAreNotImplemented) {
+  miopenProblem_t bias, activation;
+  miopenActivationDescriptor_t relu;
+  ASSERT_EQ(miopenCreateActivationDescriptor(&relu), miopenStatusSuccess);
+  ASSERT_EQ(miopenCreateBiasProblem(&bias, miopenProblemDirectionForward),
+            miopenStatusSuccess);
+  ASSERT_EQ(miopenCreateActivationProblem(&activation, relu,
+                                          miopenProblemDirectionForward),
+            miopenStatusSuccess);
+  EXPECT_EQ(find(bias), miopenStatusNotImplemented);
+  ASSERT_EQ(miopenFuseProblems(bias, activation), miopenStatusSuccess);
+  EXPECT_EQ(find(bias), miopenStatusNotImplemented);
+  EXPECT_EQ(
+      miopenSetProblemTensorDescriptor(
+          bias, miopenTensorBiasX, TensorDesc(miopenTensorNCHW, {1, 1, 1, 1})),
+      miopenStatusBadParm);
+  EXPECT_EQ(miopenDestroyProblem(bias), miopenStatusSuccess);
+  EXPECT_EQ(miopenDestroyProblem(activation), miopenStatusSuccess);
+  EXPECT_EQ(miopenDestroyActivationDescriptor(relu), miopenStatusSuccess);
+}
+
+// Options refuse what they cannot mean.
+TEST_F(Find2, OptionsAreChecked) {
+  miopenFindOptions_t options;
+  ASSERT_EQ(miopenCreateFindOptions(&options), miopenStatusSuccess);
+  EXPECT_EQ(miopenSetFindOptionTuning(options, 1), miopenStatusSuccess);
+  EXPECT_EQ(miopenSetFindOptionResultsOrder(
+                options, miopenFindResultsOrderByWorkspaceSize),
+            miopenStatusSuccess);
+  EXPECT_EQ(miopenSetFindOptionResultsOrder(
+                options, static_cast<miopenFindResultsOrder_t>(9)),
+            miopenStatusBadParm);
+  EXPECT_EQ(miopenSetFindOptionAttachBinaries(options, 1), miopenStatusSuccess);
+  EXPECT_EQ(miopenSetFindOptionAttachBinaries(options, 2), miopenStatusBadParm);
+  EXPECT_EQ(miopenDestroyFindOptions(options), miopenStatusSuccess);
+}
+
+// Ids of immediate mode have a family, others do not exist.
+TEST_F(Find2, SolverIdsAreThoseOfImmediateMode) {
+  miopenConvAlgorithm_t algorithm;
+  EXPECT_EQ(miopenGetSolverIdConvAlgorithm(1002, &algorithm),
+            miopenStatusSuccess);
+  EXPECT_EQ(algorithm, miopenConvolutionAlgoDirect);
+  EXPECT_EQ(miopenGetSolverIdConvAlgorithm(7, &algorithm), miopenStatusBadParm);
+}
+
+//===----------------------------------------------------------------------===//
+// Saved bytes
+//===----------------------------------------------------------------------===//
+
+static capi::SolutionData makeData() {
+  capi::SolutionData data;
+  data.networkConfig = "conv-fwd";
+  data.target = "gfx942";
+  data.id = 1001;
+  data.timeMs = 0.25f;
+  data.areExchanged = true;
+  for (int i = 0; i < 3; ++i) {
+    data.tensors[i].dataType = miopenHalf;
+    data.tensors[i].lengths = {1, 2, 3 + i, 4};
+    data.tensors[i].strides = {24, 12, 4, 1};
+  }
+  data.kernel.codeObject = {'E', 'L', 'F', 0, 1};
+  LaunchRecipe recipe;
+  recipe.symbol = "kernel";
+  recipe.grid = {4, 5, 6};
+  recipe.args = {KernelArg::X, KernelArg::W, KernelArg::Y};
+  data.kernel.launches = {recipe};
+  data.kernel.workspaceBytes = 96;
+  data.kernel.resources.vgprs = 128;
+  data.kernel.tile = "m64n64";
+  return data;
+}
+
+// Everything that was saved is there again.
+TEST(SolutionBytes, ReadBack) {
+  const capi::SolutionData data = makeData();
+  const std::string bytes = capi::saveSolution(data);
+  miopenSolution_t solution;
+  ASSERT_EQ(miopenLoadSolution(&solution, bytes.data(), bytes.size()),
+            miopenStatusSuccess);
+  const capi::SolutionData &back = solution->data;
+  EXPECT_EQ(back.networkConfig, data.networkConfig);
+  EXPECT_EQ(back.target, data.target);
+  EXPECT_TRUE(back.areExchanged);
+  EXPECT_EQ(back.tensors[2].lengths, data.tensors[2].lengths);
+  EXPECT_EQ(back.tensors[2].strides, data.tensors[2].strides);
+  EXPECT_EQ(back.tensors[2].dataType, miopenHalf);
+  EXPECT_EQ(back.kernel.codeObject, data.kernel.codeObject);
+  EXPECT_EQ(back.kernel.launches, data.kernel.launches);
+  EXPECT_EQ(back.kernel.resources.vgprs, 128u);
+  EXPECT_EQ(back.kernel.tile, data.kernel.tile);
+  size_t workspace = 0, size = 0;
+  float time = 0;
+  uint64_t id = 0;
+  EXPECT_EQ(miopenGetSolutionWorkspaceSize(solution, &workspace), 0);
+  EXPECT_EQ(miopenGetSolutionTime(solution, &time), 0);
+  EXPECT_EQ(miopenGetSolutionSolverId(solution, &id), 0);
+  EXPECT_EQ(miopenGetSolutionSize(solution, &size), 0);
+  EXPECT_EQ(workspace, 96u);
+  EXPECT_EQ(time, 0.25f);
+  EXPECT_EQ(id, 1001u);
+  ASSERT_EQ(size, bytes.size());
+  std::string again(size, 0);
+  EXPECT_EQ(miopenSaveSolution(solution, again.data()), miopenStatusSuccess);
+  EXPECT_EQ(again, bytes);
+  EXPECT_EQ(miopenDestroySolution(solution), miopenStatusSuccess);
+}
+
+// A workspace that is too small is refused before anything is loaded.
+TEST_F(Find2, SmallWorkspaceIsBadParm) {
+  const std::string bytes = capi::saveSolution(makeData());
+  ASSERT_EQ(miopenLoadSolution(&solution, bytes.data(), bytes.size()),
+            miopenStatusSuccess);
+  int memory = 0;
+  const miopenTensorArgument_t tensors[] = {
+      {miopenTensorConvolutionX, nullptr, &memory},
+      {miopenTensorConvolutionW, nullptr, &memory},
+      {miopenTensorConvolutionY, nullptr, &memory}};
+  EXPECT_EQ(miopenRunSolution(handle, solution, 3, tensors, &memory, 95),
+            miopenStatusBadParm);
+  EXPECT_EQ(miopenRunSolution(handle, solution, 3, tensors, nullptr, 96),
+            miopenStatusBadParm);
+  EXPECT_EQ(miopenRunSolution(handle, solution, 2, tensors, &memory, 96),
+            miopenStatusInvalidValue);
+  EXPECT_EQ(miopenDestroySolution(solution), miopenStatusSuccess);
+}
+
+static miopenStatus_t load(const std::string &bytes) {
+  miopenSolution_t solution = nullptr;
+  const miopenStatus_t status =
+      miopenLoadSolution(&solution, bytes.data(), bytes.size());
+  if (status == miopenStatusSuccess)
+    miopenDestroySolution(solution);
+  return status;
+}
+
+// A wrong magic number is no solution; a version that we do not write, and a
+// form of kernels that we do not launch, are another release's.
+TEST(SolutionBytes, KnowTheirVersion) {
+  std::string bytes = capi::saveSolution(makeData());
+  std::string wrong = bytes;
+  wrong[0] ^= 1;
+  EXPECT_EQ(load(wrong), miopenStatusInvalidValue);
+  for (size_t position : {8, 16}) {
+    wrong = bytes;
+    ++wrong[position];
+    EXPECT_EQ(load(wrong), miopenStatusVersionMismatch);
+  }
+  EXPECT_EQ(load(""), miopenStatusInvalidValue);
+}
+
+// No cut and no flipped bit gets through.
+TEST(SolutionBytes, DamageIsFound) {
+  const std::string bytes = capi::saveSolution(makeData());
+  for (size_t size = 0; size < bytes.size(); ++size)
+    EXPECT_NE(load(bytes.substr(0, size)), miopenStatusSuccess);
+  for (size_t position = 0; position < bytes.size(); ++position) {
+    std::string wrong = bytes;
+    wrong[position] ^= 0x40;
+    EXPECT_NE(load(wrong), miopenStatusSuccess);
+  }
+}
+
+/// Makes the checksum right again: an enemy would.
+static void sign(std::string &bytes) {
+  Fnv1a hash;
+  hash.addField(std::string_view(bytes).substr(32));
+  const uint64_t checksum = hash.get();
+  std::memcpy(&bytes[24], &checksum, sizeof checksum);
+}
+
+// Bytes with a right checksum and wrong content are refused or taken, but never
+// read beyond their end (the sanitizer watches).
+TEST(SolutionBytes, EnemiesAreRead) {
+  const std::string bytes = capi::saveSolution(makeData());
+  std::mt19937 random(7);
+  for (int round = 0; round < 20000; ++round) {
+    std::string wrong = bytes;
+    for (int changes = 1 + random() % 3; changes > 0; --changes)
+      wrong[32 + random() % (wrong.size() - 32)] = static_cast<char>(random());
+    if (random() % 4 == 0)
+      wrong.resize(32 + random() % (wrong.size() - 32));
+    sign(wrong);
+    (void)load(wrong);
+  }
+}

@@ -1,0 +1,27 @@
+# Installs what clients need, and builds and runs a project against it.
+#
+#   cmake -DBUILD=... -DSOURCE=... -DWORK=... -DC=... -DCXX=... -DGENERATOR=...
+#         -P check_install.cmake
+
+set(prefix ${WORK}/prefix)
+file(REMOVE_RECURSE ${WORK})
+set(ENV{PKG_CONFIG_PATH} "")
+foreach(folder lib lib64 lib/x86_64-linux-gnu)
+  string(APPEND path "${prefix}/${folder}/pkgconfig:")
+endforeach()
+set(ENV{PKG_CONFIG_PATH} ${path})
+
+function(run)
+  execute_process(COMMAND ${ARGV} COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${prefix} --component capi)
+file(COPY ${SOURCE}/client.c ${SOURCE}/client.cpp DESTINATION ${WORK}/source)
+file(COPY_FILE ${SOURCE}/project.cmake ${WORK}/source/CMakeLists.txt)
+run(${CMAKE_COMMAND} -S ${WORK}/source -B ${WORK}/build -G ${GENERATOR}
+  -DCMAKE_PREFIX_PATH=${prefix} -DCMAKE_C_COMPILER=${C}
+  -DCMAKE_CXX_COMPILER=${CXX})
+run(${CMAKE_COMMAND} --build ${WORK}/build)
+foreach(program client client-cpp client-pc)
+  run(${WORK}/build/${program})
+endforeach()
