@@ -12,6 +12,7 @@
 #include "compiler/Algorithms/TmaTiles.h"
 #include "compiler/Target/LaunchLds.h"
 
+#include <bit>
 #include <limits>
 
 using namespace tessera;
@@ -109,12 +110,14 @@ static bool fitsInt32(const ConvProblem &problem) {
          getGemmSize(problem, /*step=*/1).reduction < kLimit;
 }
 
-/// Whether chunks of a factor go to LDS as they lie: those of the reduction, or
-/// of the rows where ldmatrix transposes them (TransposedCopy.h).
-static bool hasDirectChunks(const FactorLayout &factor, int64_t elementBytes,
-                            const GpuTarget &target) {
+/// Whether chunks of a factor, of which a tile has `rows`, go to LDS as they
+/// lie: those of the reduction, or of the rows where ldmatrix transposes them
+/// (TransposedCopy.h).
+static bool hasDirectChunks(const FactorLayout &factor, int rows,
+                            int64_t elementBytes, const GpuTarget &target) {
   constexpr int64_t kChunkBytes = 16;
-  bool canTranspose = target.vendor == Vendor::Nvidia && elementBytes == 2;
+  bool canTranspose = target.vendor == Vendor::Nvidia && elementBytes == 2 &&
+                      std::has_single_bit(static_cast<unsigned>(rows));
   return factor.loadElements * elementBytes == kChunkBytes &&
          (!factor.isTransposed || canTranspose);
 }
@@ -122,7 +125,7 @@ static bool hasDirectChunks(const FactorLayout &factor, int64_t elementBytes,
 /// Whether both factors lie in memory as a copy directly to LDS needs them:
 /// chunks together, and all in reach of one descriptor with some headroom.
 static bool canCopyDirectly(const ConvProblem &problem, const GemmSize &size,
-                            const GpuTarget &target) {
+                            const GemmShape &shape, const GpuTarget &target) {
   constexpr int64_t kLimit = (int64_t(1) << 31) - 4096;
   int64_t bytes = getByteSize(problem.dataType);
   auto isReady = [&](Layout layout, int64_t elements) {
@@ -131,8 +134,8 @@ static bool canCopyDirectly(const ConvProblem &problem, const GemmSize &size,
   auto isResult = [&](Direction direction) {
     return problem.direction == direction;
   };
-  return hasDirectChunks(size.rowFactor, bytes, target) &&
-         hasDirectChunks(size.columnFactor, bytes, target) &&
+  return hasDirectChunks(size.rowFactor, shape.m, bytes, target) &&
+         hasDirectChunks(size.columnFactor, shape.n, bytes, target) &&
          (isResult(Direction::BackwardData) ||
           isReady(problem.xLayout, problem.getInputElements())) &&
          (isResult(Direction::BackwardWeights) ||
@@ -203,7 +206,7 @@ ImplicitGemm::getCandidates(const Problem &problem,
     GemmChoice choice{size, shape, elementBytes};
     if (!isReachable(conv, shape) || !isLaunchable(size, target, shape) ||
         !fitsRegisters(choice, target) || !fitsLds(shape, target) ||
-        (shape.isDirect && !canCopyDirectly(conv, size, target)))
+        (shape.isDirect && !canCopyDirectly(conv, size, shape, target)))
       continue;
     for (int parts : getParts(choice, target)) {
       // The workspace of the parts is f32.

@@ -40,6 +40,8 @@ static int64_t getResultLength(const ConvProblem &p, const ConvDim &dim) {
 
 static NarrowWork measure(const ConvProblem &p, const NarrowTile &tile) {
   constexpr int64_t kPixelBytes = 144, kAlignment = 1024;
+  // Of the sums of two pieces: 16 channels by 64, of f32.
+  constexpr int64_t kSumBytes = 16 * NarrowTile::kBlock * 4;
   const bool isWeights = p.direction == Direction::BackwardWeights;
   const std::array<ConvDim, 2> dims = getImage(p);
   auto see = [](const ConvDim &dim, int64_t size) {
@@ -56,9 +58,11 @@ static NarrowWork measure(const ConvProblem &p, const NarrowTile &tile) {
   const int64_t windowBytes = work.windowPixels * kPixelBytes;
   work.sharedBytes =
       kAlignment +
-      (isWeights ? 2 * (windowBytes + work.pixels * kPixelBytes)
-                 : windowBytes + std::max(tile.persistent > 0 ? windowBytes : 0,
-                                          work.filterBytes));
+      (isWeights
+           ? std::max(2 * (windowBytes + work.pixels * kPixelBytes),
+                      (tile.waves - 1) * divideUp(work.pieces, 2) * kSumBytes)
+           : windowBytes + std::max(tile.persistent > 0 ? windowBytes : 0,
+                                    work.filterBytes));
   work.blocks = p.batch * (p.inChannels / NarrowTile::kBlock) *
                 divideUp(getResultLength(p, dims[0]), tile.height) *
                 divideUp(getResultLength(p, dims[1]), tile.width);
@@ -123,13 +127,18 @@ static double estimateClocks(const ConvProblem &p, const NarrowTile &tile,
   const double busy = perSm * perBlock;
   const double most = std::max({memory, cache, busy, alone});
   constexpr double kOverlap = 0.15, kBegin = 2500;
-  return most + kOverlap * (memory + cache + busy + alone - most) + kBegin;
+  // Weights wait twice for all waves of a block, fitted to ResNeXt's layers.
+  const double waits = isWeights ? 70 * turns : 0;
+  return most + kOverlap * (memory + cache + busy + alone - most) + waits +
+         kBegin;
 }
 
-/// Of the launch that adds the parts, as in TmaWeightTiles.cpp.
+/// Of the launch that adds the parts, as in TmaWeightTiles.cpp, and of what
+/// their stores take at the end of the first launch: half the parts by twice
+/// the waves gained 1.6 to 5.9 us of ResNeXt's layers.
 static double estimateSum(const ConvProblem &p, int parts,
                           const GpuTarget &target) {
-  constexpr double kBegin = 1500, kTurn = 4900, kBytes = 45;
+  constexpr double kBegin = 1500, kTurn = 4900, kBytes = 14;
   const int64_t elements = p.getFilterElements();
   return kBegin + kTurn * static_cast<double>(countSumTurns(elements, parts)) +
          static_cast<double>(elements) * (parts * 8.0 + 2) /
@@ -162,7 +171,7 @@ static void addImages(const ConvProblem &p, NarrowTile tile,
 }
 
 /// Of backward weights: as many workgroups as run at once, or fewer, each with
-/// a run of blocks.
+/// a run of blocks. Waves that share pixels leave fewer parts.
 static void addWeights(const ConvProblem &p, NarrowTile tile,
                        const GpuTarget &target,
                        std::vector<Candidate> &candidates) {
@@ -171,7 +180,8 @@ static void addWeights(const ConvProblem &p, NarrowTile tile,
   const int64_t steps = work.blocks / channelBlocks;
   if (!fits(work, target))
     return;
-  for (int64_t sharing = countSharing(work, 1); sharing > 0; --sharing) {
+  for (int64_t sharing = countSharing(work, tile.waves); sharing > 0;
+       --sharing) {
     const int64_t most =
         std::min(target.computeUnits * sharing / channelBlocks, steps);
     if (most < 2)
@@ -198,13 +208,11 @@ std::vector<Candidate> tessera::getNarrowCandidates(const ConvProblem &p,
     tile.height = static_cast<int>(h);
     if (divideUp(height, divideUp(height, h)) != h)
       continue;
-    if (p.direction == Direction::BackwardWeights) {
-      addWeights(p, tile, target, candidates);
-      continue;
-    }
     for (int waves : {1, 2}) {
       tile.waves = waves;
-      if (tile.getPixels() % waves == 0)
+      if (p.direction == Direction::BackwardWeights)
+        addWeights(p, tile, target, candidates);
+      else if (tile.getPixels() % waves == 0)
         addImages(p, tile, target, candidates);
     }
   }

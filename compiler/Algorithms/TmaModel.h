@@ -76,7 +76,7 @@ struct TmaRates {
   double begin = 7000;
 };
 
-/// Fitted to 951 kernels on an H100 (122 runs of a problem, forward and
+/// Fitted to 951 kernels on an H100 (120 runs of a problem, forward and
 /// backward data, batches of 1 to 256): the first choice reaches 0.995 of the
 /// best in geometric mean, 0.934 at least.
 inline constexpr TmaRates kTmaRates;

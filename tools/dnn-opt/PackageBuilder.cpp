@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <map>
 #include <mutex>
+#include <set>
 #include <thread>
 
 using namespace tessera;
@@ -42,30 +43,33 @@ public:
     return tiles;
   }
 
-  std::optional<TileConfig> find(const Problem &problem,
-                                 const GpuTarget &target) const {
-    auto found =
-        best.find({problem.toNetworkConfig(), std::string(target.name)});
-    if (found == best.end())
-      return std::nullopt;
-    ErrorOr<TileConfig> tile = parseTileConfig(found->second);
-    return tile ? std::optional(*tile) : std::nullopt;
+  /// What is known of a problem on a chip.
+  struct Known {
+    std::string best;             ///< Empty if no tile is known to be good.
+    std::set<std::string> failed; ///< In quarantine, on whatever device.
+  };
+  const Known &find(const KernelKey &key) const {
+    static const Known kNothing;
+    auto found = known.find({key.networkConfig, key.target});
+    return found == known.end() ? kNothing : found->second;
   }
 
 private:
-  /// A time counts more than an estimate.
   void add(const TuningKey &key, PerfDatabase &database) {
+    Known &entry = known[{key.networkConfig, key.target}];
+    // A time counts more than an estimate.
     for (Objective objective :
-         {Objective::MeasuredTime, Objective::IssueCycles}) {
-      std::vector<Tuning> tunings = database.find(key, objective);
-      if (tunings.empty() || !tunings.front().failure.empty())
-        continue;
-      best[{key.networkConfig, key.target}] = tunings.front().tile;
-      return;
+         {Objective::IssueCycles, Objective::MeasuredTime}) {
+      const std::vector<Tuning> tunings = database.find(key, objective);
+      if (!tunings.empty() && tunings.front().failure.empty())
+        entry.best = tunings.front().tile;
+      for (const Tuning &tuning : tunings)
+        if (!tuning.failure.empty() && tuning.failure != kUnfinishedTrial)
+          entry.failed.insert(tuning.tile);
     }
   }
 
-  std::map<std::pair<std::string, std::string>, std::string> best;
+  std::map<std::pair<std::string, std::string>, Known> known;
 };
 } // namespace
 
@@ -217,7 +221,7 @@ private:
   void work() {
     for (size_t i = next++; i < jobs.size(); i = next++) {
       const Job &job = jobs[i];
-      const bool isThere = files.find(job.key).has_value();
+      const bool isThere = isThereAsWanted(job.key);
       const bool isMade = !isThere && make(job);
       std::lock_guard lock(mutex);
       isDone[i] = isThere || isMade;
@@ -228,19 +232,36 @@ private:
     }
   }
 
-  /// The tiles to try, the wanted one first.
+  /// Whether there is a kernel already, and no tuning knows of a better tile.
+  bool isThereAsWanted(const KernelKey &key) {
+    std::optional<KernelRow> row = files.find(key);
+    if (!row)
+      return false;
+    const TunedTiles::Known &known = tiles.find(key);
+    const std::string &tile = row->kernel.tile;
+    const bool knowsBetter = !known.best.empty() && known.best != tile &&
+                             !known.failed.contains(known.best);
+    return !knowsBetter && !known.failed.contains(tile);
+  }
+
+  /// The tiles to try, the wanted one first; none of those in quarantine.
   ErrorOr<std::vector<TileConfig>> chooseTiles(const Job &job, bool &isTuned) {
     constexpr size_t kTried = 4;
+    const TunedTiles::Known &known = tiles.find(job.key);
     std::vector<TileConfig> chosen;
-    if (std::optional<TileConfig> tile = tiles.find(*job.problem, *job.target))
-      chosen.push_back(*tile);
-    isTuned = !chosen.empty();
-    ErrorOr<std::vector<RankedTile>> ranked =
-        compiler.rankTiles(*job.problem, *job.target, kTried);
+    ErrorOr<TileConfig> best = parseTileConfig(known.best);
+    isTuned = best && !known.failed.contains(known.best);
+    if (isTuned)
+      chosen.push_back(*best);
+    ErrorOr<std::vector<RankedTile>> ranked = compiler.rankTiles(
+        *job.problem, *job.target, kTried + known.failed.size());
     if (!ranked)
       return ranked.getStatus();
     for (const RankedTile &tile : *ranked)
-      chosen.push_back(tile.tile);
+      if (!known.failed.contains(tile.tile.toText()))
+        chosen.push_back(tile.tile);
+    if (chosen.empty())
+      return notSupported("every tile is in quarantine");
     return chosen;
   }
 

@@ -2,8 +2,10 @@
 //
 // A workgroup has the filter of 64 output channels and a run of blocks of
 // pixels; each warp has 16 of the channels and the sums of all pieces that they
-// meet. Both factors are transposed on their way out of shared memory: the
-// pieces are rows, the channels columns, and 16 pixels a reduction.
+// meet. Several warps may have the same channels and share the pixels, which
+// leaves fewer parts than as many workgroups would; at last one of them adds
+// their sums. Both factors are transposed on their way out of shared memory:
+// the pieces are rows, the channels columns, and 16 pixels a reduction.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,6 +26,9 @@ constexpr int64_t kPixels = 16; ///< Of one instruction.
 constexpr int64_t kSums = 4;    ///< Of one instruction, in a lane.
 constexpr int64_t kBuffers = 2;
 constexpr int64_t kWarps = kBlockChannels / kWarpChannels;
+constexpr int64_t kMostSharing = 2; ///< Warps, of the pixels of a block.
+/// One sum of each lane of the warps that share a block of channels out.
+constexpr int64_t kSumRowBytes = kWarps * kWarpSize * 4;
 
 /// Everything that is known before the kernel is written.
 struct Plan {
@@ -31,12 +36,19 @@ struct Plan {
   CellTile cells;
   int64_t blocks; ///< Of pixels, of all parts.
   int64_t parts;
+  int64_t sharing; ///< Warps of the same channels.
   /// Whether every block is full, and fills its last instruction.
   bool isEven;
 
   /// Of a block; the next is copied while one is multiplied.
   int64_t getBlockBytes() const { return input.getBytes() + output.getBytes(); }
-  int64_t getSharedBytes() const { return kBuffers * getBlockBytes(); }
+  int64_t getSharedBytes() const {
+    return std::max(kBuffers * getBlockBytes(),
+                    (sharing - 1) * countSums() * kSumRowBytes);
+  }
+  int64_t getThreads() const { return sharing * kWarps * kWarpSize; }
+  /// Of a lane.
+  int64_t countSums() const { return kCells * countPairs() * kSums; }
   /// Instructions for a cell: two pieces each.
   int64_t countPairs() const {
     return llvm::divideCeilSigned(cells.countPieces(), 2);
@@ -47,7 +59,8 @@ struct Plan {
 class WeightsWriter {
 public:
   WeightsWriter(CellKernel &kernel, const Plan &plan)
-      : k(kernel), e(kernel.e), plan(plan) {}
+      : k(kernel), e(kernel.e), plan(plan), warp(e.remu(k.warp, kWarps)),
+        share(e.divu(k.warp, kWarps)) {}
   void emit();
 
 private:
@@ -64,21 +77,26 @@ private:
   SmallVector<Value> emitMasks(Value fragment, Value block);
   Value emitIsPixel(Value pixel, ArrayRef<Value> origin);
   SmallVector<Value> readPieces(Value pixel, int64_t cell, int64_t pair);
+  Value getSumPlace(Value sharer, int64_t sum);
+  void addShares(const Sums &sums);
   void store(const Sums &sums);
   /// A loop that carries sums.
-  Sums loop(Value begin, Value end, const Sums &sums,
+  Sums loop(Value begin, Value end, int64_t step, const Sums &sums,
             llvm::function_ref<Sums(Value, const Sums &)> body);
 
   CellKernel &k;
   Emitter &e;
   const Plan &plan;
+  Value warp;  ///< Which 16 channels.
+  Value share; ///< Which pixels of a block.
 };
 } // namespace
 
 WeightsWriter::Sums
-WeightsWriter::loop(Value begin, Value end, const Sums &sums,
+WeightsWriter::loop(Value begin, Value end, int64_t step, const Sums &sums,
                     llvm::function_ref<Sums(Value, const Sums &)> body) {
-  auto loop = scf::ForOp::create(e.b, e.loc, begin, end, e.constant(1), sums);
+  auto loop =
+      scf::ForOp::create(e.b, e.loc, begin, end, e.constant(step), sums);
   OpBuilder::InsertionGuard guard(e.b);
   e.b.setInsertionPointToStart(loop.getBody());
   Sums next = body(loop.getInductionVar(), Sums(loop.getRegionIterArgs()));
@@ -97,7 +115,7 @@ SmallVector<Value> WeightsWriter::readPieces(Value pixel, int64_t cell,
   const int64_t step = cells.getPieceBytes(last, plan.input) - bytes;
   Value second = e.mul(e.remu(e.divu(k.place.lane, 8), 2), step);
   Value chunk =
-      e.mul(cells.emitFirstChunk(e, k.warp, cell), ImageTile::kChunkBytes);
+      e.mul(cells.emitFirstChunk(e, warp, cell), ImageTile::kChunkBytes);
   Value place = e.add(e.add(e.add(pixel, chunk), second), bytes);
   return readMatrices(e, k.getShared(place), /*isTransposed=*/true);
 }
@@ -153,7 +171,7 @@ WeightsWriter::Sums WeightsWriter::multiply(Value fragment, Value block,
   };
   // B: pixels 0 to 7 and 8 to 15 of the first cell, then of the second.
   Value lane = k.place.lane;
-  Value chunk = e.add(e.mul(k.warp, kCells), e.divu(lane, kPixels));
+  Value chunk = e.add(e.mul(warp, kCells), e.divu(lane, kPixels));
   Value buffer = getBuffer(block);
   Value place = e.add(e.add(locate(output, e.remu(lane, kPixels)), buffer),
                       e.mul(chunk, ImageTile::kChunkBytes));
@@ -205,7 +223,7 @@ WeightsWriter::Sums WeightsWriter::emitFragments(Value block,
                                                  const Sums &begin) {
   const int64_t fragments =
       llvm::divideCeilSigned(plan.output.countResults(), kPixels);
-  return loop(e.constant(0), e.constant(fragments), begin,
+  return loop(share, e.constant(fragments), plan.sharing, begin,
               [&](Value fragment, const Sums &carried) {
                 return multiply(fragment, block, carried);
               });
@@ -220,7 +238,7 @@ WeightsWriter::Sums WeightsWriter::emitBlocks(const Sums &begin) {
                                      e.constant(plan.blocks));
   copyBlock(first, end);
   e.device.endDirectGroup(e);
-  return loop(first, end, begin, [&](Value block, const Sums &carried) {
+  return loop(first, end, 1, begin, [&](Value block, const Sums &carried) {
     copyBlock(e.add(block, 1), end);
     k.waitForCopies(/*groups=*/kBuffers - 1);
     Sums sums = emitFragments(block, carried);
@@ -235,9 +253,9 @@ WeightsWriter::Sums WeightsWriter::emitBlocks(const Sums &begin) {
 void WeightsWriter::store(const Sums &sums) {
   const CellTile &cells = plan.cells;
   for (int64_t cell = 0; cell < kCells; ++cell) {
-    Value chunk = cells.emitFirstChunk(e, k.warp, cell);
+    Value chunk = cells.emitFirstChunk(e, warp, cell);
     Value column = e.add(e.mul(chunk, kCellChannels), k.place.row);
-    Value row = e.add(e.add(e.mul(k.warp, kWarpChannels), k.place.pair),
+    Value row = e.add(e.add(e.mul(warp, kWarpChannels), k.place.pair),
                       cell * kCellChannels);
     StoreView result = k.viewStored(k.program.store.getView(), column, row);
     std::array<StorePlace, 2> rows = {result.locateQ(0), result.locateQ(1)};
@@ -255,11 +273,45 @@ void WeightsWriter::store(const Sums &sums) {
   }
 }
 
+Value WeightsWriter::getSumPlace(Value sharer, int64_t sum) {
+  Value lane = e.add(e.mul(warp, kWarpSize), k.place.lane);
+  Value row = e.add(e.mul(sharer, plan.countSums()), sum);
+  return k.getShared(e.add(e.mul(row, kSumRowBytes), e.mul(lane, 4)));
+}
+
+/// The first of the warps that share pixels adds the others' sums, in their
+/// order, and stores.
+void WeightsWriter::addShares(const Sums &sums) {
+  emitIf(e,
+         arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::ne, share,
+                               e.constant(0)),
+         [&] {
+           for (auto [i, sum] : llvm::enumerate(sums))
+             LLVM::StoreOp::create(e.b, e.loc, sum,
+                                   getSumPlace(e.add(share, -1), i), 4);
+         });
+  e.device.emitLdsBarrier(e);
+  emitIf(e, e.ult(share, 1), [&] {
+    Sums all = sums;
+    for (int64_t other = 0; other + 1 < plan.sharing; ++other)
+      for (auto [i, sum] : llvm::enumerate(all)) {
+        Value place = getSumPlace(e.constant(other), i);
+        Value value = LLVM::LoadOp::create(e.b, e.loc, sum.getType(), place, 4);
+        sum = arith::AddFOp::create(e.b, e.loc, sum, value);
+      }
+    store(all);
+  });
+}
+
 void WeightsWriter::emit() {
   k.group = e.device.emitBlockId(e, k.program.tiles.getCounts()[0]);
   k.row0 = e.constant(0);
   Value zero = e.constant(cast<TypedAttr>(e.b.getF32FloatAttr(0)));
-  store(emitBlocks(Sums(kCells * plan.countPairs() * kSums, zero)));
+  Sums sums = emitBlocks(Sums(plan.countSums(), zero));
+  if (plan.sharing > 1)
+    addShares(sums);
+  else
+    store(sums);
 }
 
 /// Channels of the filter's group: the result's last dimension.
@@ -301,13 +353,13 @@ static FailureOr<Plan> makePlan(TileProgram &program, const GpuTarget &target) {
   if (tile[0] != kBlockChannels || tile[1] != columns ||
       program.tiles.getPersistent() || program.tiles.getCounts()[1] != 1 ||
       program.tiles.getCounts()[2] != 1 || waves[0] != kWarps ||
-      waves[1] != 1 || pipeline.getBuffers() != kBuffers ||
+      waves[1] > kMostSharing || pipeline.getBuffers() != kBuffers ||
       static_cast<int64_t>(pipeline.getStep()) != output->countResults())
     return pipeline.emitOpError()
            << "has copy cp_async and parts, which needs two buffers for steps "
               "of a block of pixels, tiles of "
            << kBlockChannels << " channels by all taps of as many, and "
-           << kWarps << " by 1 waves";
+           << kWarps << " by at most " << kMostSharing << " waves";
   if (failed(checkReach(program.store, program.store.getView(), tile[0])))
     return failure();
   ArrayRef<int64_t> reduce = pipeline.getReduce();
@@ -321,6 +373,7 @@ static FailureOr<Plan> makePlan(TileProgram &program, const GpuTarget &target) {
             *cells,
             blocks,
             static_cast<int64_t>(*pipeline.getParts()),
+            waves[1],
             isEven};
   if (failed(checkShared(program, plan.getSharedBytes(), target)))
     return failure();
@@ -332,11 +385,11 @@ LogicalResult tessera::lowerCellWeights(TileProgram &program,
   FailureOr<Plan> plan = makePlan(program, device.getTarget());
   if (failed(plan))
     return failure();
-  constexpr int64_t kThreads = kWarps * kWarpSize;
-  gpu::GPUFuncOp function = createCellKernel(
-      program, program.tiles.getCounts()[0], kThreads, plan->getSharedBytes());
+  gpu::GPUFuncOp function =
+      createCellKernel(program, program.tiles.getCounts()[0],
+                       plan->getThreads(), plan->getSharedBytes());
   OpBuilder b = OpBuilder::atBlockBegin(&function.getBody().front());
-  CellKernel kernel(b, program, function, kThreads, device);
+  CellKernel kernel(b, program, function, plan->getThreads(), device);
   WeightsWriter(kernel, *plan).emit();
   gpu::ReturnOp::create(b, function.getLoc());
   return success();

@@ -372,6 +372,24 @@ TEST(ChooseTile, PacksTheGradientsOfStems) {
   }
 }
 
+// 320 rows a tile fill 130 of 132 units once where 128 columns by 128 rows make
+// two and a half turns. ldmatrix transposes no lines of them.
+TEST(ChooseTile, FillsTheChipOnceBehindCpAsync) {
+  GpuTarget target = *findTarget("sm_80");
+  target.computeUnits = 132;
+  ConvProblem p = makeLayer();
+  p.batch = 2;
+  p.inChannels = p.outChannels = 640;
+  p.in = {64, 64};
+  for (Direction direction : {Direction::Forward, Direction::BackwardData}) {
+    p.direction = direction;
+    EXPECT_EQ(chooseTile(p, target)->toText(),
+              "igemm-m320n128k32-w4x2-d4-mma16");
+  }
+  p.direction = Direction::BackwardWeights;
+  EXPECT_EQ(chooseTile(p, target)->toText().find("m320"), std::string::npos);
+}
+
 // Every epilogue is applied behind wgmma.
 TEST(ChooseTile, AppliesEpiloguesBehindTma) {
   ConvProblem p = makeLayer();

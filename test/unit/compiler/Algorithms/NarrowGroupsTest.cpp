@@ -60,6 +60,15 @@ TEST(NarrowGroups, AreChosenForResNeXt) {
     EXPECT_EQ(choose(makeLayer(direction)), "groups");
 }
 
+// Of backward weights, two warps share the pixels of a block: as many run at
+// once, and half as many parts are added. So measured on an H100.
+TEST(NarrowGroups, ShareThePixelsOfWeights) {
+  auto tile =
+      chooseTile(makeLayer(Direction::BackwardWeights), *findTarget("sm_90"));
+  ASSERT_TRUE(tile);
+  EXPECT_EQ(tile->toText(), "groups-h4w28-w2-s32");
+}
+
 // What the lowering cannot do goes elsewhere.
 TEST(NarrowGroups, LeaveTheRestToOthers) {
   ConvProblem p = makeLayer(Direction::BackwardData);

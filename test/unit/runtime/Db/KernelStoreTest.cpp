@@ -243,6 +243,17 @@ TEST_F(KernelStoreTest, ClaimsAKey) {
     EXPECT_FALSE(CompileClaim(second, other, noTime).hasWaited());
 }
 
+// Where nothing can be locked there is no claim, and nobody waits.
+TEST_F(KernelStoreTest, WorksWithoutClaims) {
+  std::filesystem::create_directories(file + ".claims");
+  KernelStore first(file, {}), second(file, {});
+  first.store(kKey, makeSampleKernel());
+  EXPECT_TRUE(second.find(kKey));
+  CompileClaim claim(first, kKey, std::chrono::seconds(60));
+  EXPECT_FALSE(
+      CompileClaim(second, kKey, std::chrono::seconds(60)).hasWaited());
+}
+
 // Files and folders are named by variables; a folder gives its *.db by name.
 TEST_F(KernelStoreTest, FindsPackagesThroughTheEnvironment) {
   folder.write("c.db", "");

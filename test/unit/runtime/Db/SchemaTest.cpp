@@ -2,6 +2,9 @@
 
 #include "runtime/Db/Schema.h"
 
+#include "runtime/Db/KernelDatabase.h"
+
+#include "test/unit/Support/SampleKernel.h"
 #include "test/unit/Support/TemporaryDirectory.h"
 
 #include <gtest/gtest.h>
@@ -64,4 +67,31 @@ TEST_F(Schema, IsAllOrNothing) {
   EXPECT_EQ(getVersion(), 0);
   EXPECT_TRUE(database.execute("BEGIN; COMMIT").isOk())
       << "no open transaction";
+}
+
+// A file of any older library becomes one of ours, without what it kept.
+TEST_F(Schema, BringsOldFilesUp) {
+  for (size_t age = 1; age < getMigrations().size(); ++age) {
+    const std::string path = folder.get(std::to_string(age) + ".db");
+    SqliteDatabase old = std::move(*SqliteDatabase::open(path));
+    for (size_t done = 0; done < age; ++done)
+      ASSERT_TRUE(old.execute(std::string(getMigrations()[done])).isOk());
+    ASSERT_TRUE(
+        old.execute("PRAGMA user_version = " + std::to_string(age)).isOk());
+    EXPECT_EQ(checkSchema(old).getCode(), StatusCode::NotSupported);
+    KernelDatabase kernels(std::make_shared<DatabaseFile>(path));
+    kernels.store({"conv-a", "gfx942", "r1"}, makeSampleKernel());
+    EXPECT_TRUE(kernels.find({"conv-a", "gfx942", "r1"})) << age;
+    EXPECT_TRUE(checkSchema(old).isOk());
+    EXPECT_FALSE(std::filesystem::exists(path + ".corrupt-1"));
+  }
+}
+
+// A file that nobody may change has to be of the newest version and ours.
+TEST_F(Schema, IsCheckedWithoutAWrite) {
+  EXPECT_EQ(checkSchema(database).getCode(), StatusCode::NotFound);
+  ASSERT_TRUE(migrate(database).isOk());
+  EXPECT_TRUE(checkSchema(database).isOk());
+  ASSERT_TRUE(database.execute("PRAGMA user_version = 99").isOk());
+  EXPECT_EQ(checkSchema(database).getCode(), StatusCode::NotSupported);
 }

@@ -91,6 +91,22 @@ protected:
         .getMessage();
   }
 
+  /// A row of the tunings that the request names from now on.
+  void store(int problem, const char *tile, Objective objective, double value,
+             const char *failure = "", uint32_t computeUnits = 304) {
+    request.tiles = directory.get("tunings.db");
+    PerfDatabase tunings(std::make_shared<DatabaseFile>(request.tiles));
+    Tuning tuning;
+    tuning.tile = tile;
+    tuning.objective = objective;
+    tuning.value = value;
+    tuning.failure = failure;
+    tuning.device = "d";
+    tunings.store(
+        {request.problems[problem].toNetworkConfig(), "gfx942", computeUnits},
+        tuning);
+  }
+
   KernelKey getKey(int problem, const char *target = "gfx942") const {
     return {request.problems[problem].toNetworkConfig(), target,
             compiler.revision};
@@ -213,27 +229,12 @@ TEST_F(PackageBuilder, TriesTheNextTile) {
 // Tiles of a tuning: the best that is verified, a time before an estimate; the
 // model's where there is none, or where it no longer compiles.
 TEST_F(PackageBuilder, UsesTunedTiles) {
-  request.tiles = directory.get("tunings.db");
-  {
-    PerfDatabase tunings(std::make_shared<DatabaseFile>(request.tiles));
-    auto store = [&](int problem, const char *tile, Objective objective,
-                     double value, const char *failure = "") {
-      Tuning tuning;
-      tuning.tile = tile;
-      tuning.objective = objective;
-      tuning.value = value;
-      tuning.failure = failure;
-      tuning.device = "d";
-      tunings.store(
-          {request.problems[problem].toNetworkConfig(), "gfx942", 304}, tuning);
-    };
-    store(0, "a-8", Objective::MeasuredTime, 5);
-    store(0, "a-9", Objective::MeasuredTime, 3);
-    store(0, "a-7", Objective::IssueCycles, 1);
-    store(1, "a-6", Objective::IssueCycles, 1);
-    store(2, "a-5", Objective::MeasuredTime, 1, "wrong result");
-    store(3, "b-1", Objective::MeasuredTime, 1);
-  }
+  store(0, "a-8", Objective::MeasuredTime, 5);
+  store(0, "a-9", Objective::MeasuredTime, 3);
+  store(0, "a-7", Objective::IssueCycles, 1);
+  store(1, "a-6", Objective::IssueCycles, 1);
+  store(2, "a-5", Objective::MeasuredTime, 1, "wrong result");
+  store(3, "b-1", Objective::MeasuredTime, 1);
   compiler.badTiles = {"b-1"};
   PackageReport report = build();
   EXPECT_EQ(report.tuned, 2);
@@ -243,6 +244,39 @@ TEST_F(PackageBuilder, UsesTunedTiles) {
   EXPECT_EQ(findTile(2), "a-1");
   EXPECT_EQ(findTile(3), "a-1");
   EXPECT_EQ(report.replaced.size(), 1u);
+}
+
+// A tile in quarantine is not used, whether the model wants it or another size
+// of the chip found it good; a trial that was cut short is no quarantine.
+TEST_F(PackageBuilder, AvoidsTilesInQuarantine) {
+  store(0, "a-1", Objective::MeasuredTime, 0, "wrong result");
+  store(1, "a-9", Objective::MeasuredTime, 1);
+  store(1, "a-9", Objective::MeasuredTime, 0, "wrong result", 228);
+  store(2, "a-1", Objective::MeasuredTime, 0, kUnfinishedTrial);
+  store(3, "a-1", Objective::MeasuredTime, 0, "wrong result");
+  store(3, "a-2", Objective::IssueCycles, 0, "does not end");
+  PackageReport report = build();
+  EXPECT_EQ(findTile(0), "a-2");
+  EXPECT_EQ(findTile(1), "a-1");
+  EXPECT_EQ(findTile(2), "a-1");
+  EXPECT_EQ(report.tuned, 0);
+  ASSERT_EQ(report.failures.size(), 1u);
+  EXPECT_EQ(report.failures[0].reason, "every tile is in quarantine");
+}
+
+// A kernel that is there is made anew where a tuning knows of a better tile.
+TEST_F(PackageBuilder, ReplacesUntunedKernels) {
+  build();
+  store(0, "a-9", Objective::MeasuredTime, 1);
+  store(1, "a-1", Objective::MeasuredTime, 1);
+  store(2, "a-1", Objective::MeasuredTime, 0, "wrong result");
+  PackageReport report = build();
+  EXPECT_EQ(report.made, 2);
+  EXPECT_EQ(report.takenOver, 8);
+  EXPECT_EQ(findTile(0), "a-9");
+  EXPECT_EQ(findTile(1), "a-1");
+  EXPECT_EQ(findTile(2), "a-2");
+  EXPECT_EQ(build().made, 0);
 }
 
 // A file that is no package is not overwritten, and is as it was.
