@@ -5,6 +5,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
@@ -211,6 +212,10 @@ void PointBuilder::storeShared(Value block, Value shared, ValueRange place) {
     memref::StoreOp::create(b, loc, block, shared, place);
 }
 
+void PointBuilder::storeWord(Value block, Value shared, ValueRange place) {
+  memref::StoreOp::create(b, loc, block, shared, place);
+}
+
 void PointBuilder::barrier() { gpu::BarrierOp::create(b, loc); }
 
 //===----------------------------------------------------------------------===//
@@ -258,4 +263,39 @@ void PointBuilder::mulAddAll(ArrayRef<std::pair<Value *, Value>> sums,
                                getElement(*pair.first, lane)));
   for (auto [i, pair] : llvm::enumerate(sums))
     *pair.first = makeBlock(next[i]);
+}
+
+//===----------------------------------------------------------------------===//
+// Products of a warp
+//===----------------------------------------------------------------------===//
+
+Value PointBuilder::zeroSums() {
+  return arith::ConstantOp::create(
+      b, loc, b.getZeroAttr(VectorType::get({2, 2}, b.getF32Type())));
+}
+
+/// The blocks as the rows of one vector.
+static Value makeFragment(PointBuilder &p, ValueRange blocks) {
+  auto row = cast<VectorType>(blocks.front().getType());
+  auto type = VectorType::get({static_cast<int64_t>(blocks.size()), 2},
+                              row.getElementType());
+  Value fragment = arith::ConstantOp::create(p.b, p.loc, p.b.getZeroAttr(type));
+  for (auto [i, block] : llvm::enumerate(blocks))
+    fragment = vector::InsertOp::create(p.b, p.loc, block, fragment, i);
+  return fragment;
+}
+
+Value PointBuilder::multiplyMatrices(ArrayRef<Value> a, ValueRange factor,
+                                     Value sums) {
+  return nvgpu::MmaSyncOp::create(
+      b, loc, makeFragment(*this, a), makeFragment(*this, factor), sums,
+      ArrayRef<int64_t>{16, 8, 8 * static_cast<int64_t>(factor.size())});
+}
+
+Value PointBuilder::makeSums(ArrayRef<Value> rows) {
+  return makeFragment(*this, rows);
+}
+
+Value PointBuilder::getRow(Value sums, int64_t i) {
+  return vector::ExtractOp::create(b, loc, sums, i);
 }

@@ -79,6 +79,8 @@ public:
                          mlir::ValueRange place);
   void storeShared(mlir::Value block, mlir::Value shared,
                    mlir::ValueRange place);
+  /// `block` as the one element at `place` of memory of blocks.
+  void storeWord(mlir::Value block, mlir::Value shared, mlir::ValueRange place);
   /// All threads of the workgroup come here, and what was stored is seen.
   void barrier();
 
@@ -92,6 +94,17 @@ public:
   /// other, if that is wanted: then they read `factor` from its register once.
   void mulAddAll(mlir::ArrayRef<std::pair<mlir::Value *, mlir::Value>> sums,
                  mlir::Value factor);
+
+  // The 16 rows by 8 columns of a product that a warp has, of 16-bit floats and
+  // summed in f32: fragments of mma.sync, in blocks of two.
+  mlir::Value zeroSums();
+  /// `sums` plus `a` times `b`: of four blocks and two a reduction of 16, of two
+  /// and one of 8.
+  mlir::Value multiplyMatrices(mlir::ArrayRef<mlir::Value> a,
+                               mlir::ValueRange b, mlir::Value sums);
+  /// Two neighbours of row `i` of the lane's two; and a product from its rows.
+  mlir::Value getRow(mlir::Value sums, int64_t i);
+  mlir::Value makeSums(mlir::ArrayRef<mlir::Value> rows);
 };
 
 } // namespace tessera

@@ -14,6 +14,7 @@ std::span<const Algorithm *const> tessera::getAlgorithms() {
       &getNarrowGroups(),
       &getPacked(),
       &getDepthwise(),
+      &getToeplitz(),
       &getGeneralConv(),
       &getPool(),
       &getPoolSplit(),

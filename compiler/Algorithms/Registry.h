@@ -14,6 +14,7 @@ const Algorithm &getImplicitGemm();
 const Algorithm &getNarrowGroups();
 const Algorithm &getPacked();
 const Algorithm &getStem();
+const Algorithm &getToeplitz();
 const Algorithm &getPool();
 const Algorithm &getPoolSplit();
 

@@ -5,14 +5,19 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Conversion/Ampere/WarpMatrix.h"
 #include "compiler/Conversion/KernelFunction.h"
 #include "compiler/Conversion/Passes.h"
 #include "compiler/Conversion/PointMemory.h"
+#include "dialect/IR/PointHints.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
 
 #include <numeric>
 
@@ -57,6 +62,8 @@ private:
   void emitLoops(Emitter &e);
   LogicalResult checkShared();
   SmallVector<memref::AllocaOp> getShared();
+  bool isLarge();
+  void lowerLargeShared(Emitter &e);
   void lowerShared(Emitter &e);
   void lowerAccesses(Emitter &e);
 
@@ -129,6 +136,20 @@ void PointLowering::makePartition() {
       partition.blocks = dim;
 }
 
+/// Whether all threads run `op` in the points' body, as often: loops around it
+/// have constant bounds.
+static bool isForAll(Operation *op, dnn::ForEachPointOp points) {
+  for (Operation *parent = op->getParentOp(); parent != points;
+       parent = parent->getParentOp()) {
+    auto loop = dyn_cast<scf::ForOp>(parent);
+    if (!loop || !matchPattern(loop.getLowerBound(), m_Constant()) ||
+        !matchPattern(loop.getUpperBound(), m_Constant()) ||
+        !matchPattern(loop.getStep(), m_Constant()))
+      return false;
+  }
+  return true;
+}
+
 /// A barrier is for whole workgroups that all come to it; and what is shared
 /// does not outlive the op.
 LogicalResult PointLowering::checkShared() {
@@ -136,10 +157,10 @@ LogicalResult PointLowering::checkShared() {
       partition.loops == 0 &&
       partition.points % static_cast<int64_t>(points.getThreads()) == 0;
   WalkResult result = points.walk([&](gpu::BarrierOp barrier) {
-    if (isWhole && barrier->getParentOp() == points)
+    if (isWhole && isForAll(barrier, points))
       return WalkResult::advance();
-    barrier.emitOpError(
-        "needs whole workgroups, and to be in no loop or branch");
+    barrier.emitOpError("needs whole workgroups, and to be in no branch, nor "
+                        "in a loop whose bounds are not constant");
     return WalkResult::interrupt();
   });
   for (memref::AllocaOp shared : getShared()) {
@@ -243,6 +264,46 @@ void PointLowering::moveBody() {
                                                 body.getOperations());
 }
 
+static int64_t getByteSize(MemRefType type) {
+  Type element = type.getElementType();
+  auto vector = dyn_cast<VectorType>(element);
+  int64_t count = vector ? vector.getNumElements() : 1;
+  return type.getNumElements() * count *
+         getElementTypeOrSelf(element).getIntOrFloatBitWidth() / 8;
+}
+
+/// Whether a launch has to ask for the shared memory.
+bool PointLowering::isLarge() {
+  int64_t bytes = 0;
+  for (memref::AllocaOp shared : getShared())
+    bytes += getByteSize(shared.getType());
+  return device.getTarget().vendor == Vendor::Nvidia &&
+         bytes > device.getTarget().ldsBytes;
+}
+
+/// Gives the body its buffers, one behind the other, in memory that the launch
+/// asks for.
+void PointLowering::lowerLargeShared(Emitter &e) {
+  constexpr int64_t kAlignment = 16;
+  auto space = gpu::AddressSpaceAttr::get(e.b.getContext(),
+                                          gpu::AddressSpace::Workgroup);
+  Value memory = gpu::DynamicSharedMemoryOp::create(
+      e.b, e.loc,
+      MemRefType::get({ShapedType::kDynamic}, e.b.getI8Type(),
+                      MemRefLayoutAttrInterface(), space));
+  int64_t bytes = 0;
+  for (auto shared : llvm::to_vector(kernel.getOps<memref::AllocaOp>())) {
+    Value place = arith::ConstantIndexOp::create(e.b, e.loc, bytes);
+    shared.replaceAllUsesWith(memref::ViewOp::create(e.b, e.loc,
+                                                     shared.getType(), memory,
+                                                     place, ValueRange())
+                                  .getResult());
+    bytes += llvm::alignTo(getByteSize(shared.getType()), kAlignment);
+    shared.erase();
+  }
+  kernel->setAttr(dnn::kSharedBytesAttrName, e.b.getI64IntegerAttr(bytes));
+}
+
 /// Gives the body the kernel's LDS buffers, and the chip's barrier.
 void PointLowering::lowerShared(Emitter &e) {
   auto shared = llvm::to_vector(kernel.getOps<memref::AllocaOp>());
@@ -276,6 +337,8 @@ void PointLowering::lowerAccesses(Emitter &e) {
       memories.find(load.getSource())->second.lower(e, load, known);
     else if (auto store = dyn_cast<dnn::PointStoreOp>(op))
       memories.find(store.getTarget())->second.lower(e, store, known);
+    else if (auto product = dyn_cast<nvgpu::MmaSyncOp>(op))
+      lowerProduct(e, product);
   });
   for (BlockArgument argument : function.getArguments())
     if (!isa<MemRefType>(argument.getType()))
@@ -287,6 +350,12 @@ void PointLowering::lowerAccesses(Emitter &e) {
 /// timed as it makes them.
 void PointLowering::keepRegisters() {
   const GpuTarget &target = device.getTarget();
+  if (auto resident =
+          points->getAttrOfType<IntegerAttr>(dnn::kResidentAttrName);
+      resident && target.vendor == Vendor::Nvidia)
+    return kernel->setAttr(
+        "nvvm.minctasm",
+        Builder(kernel.getContext()).getI32IntegerAttr(resident.getInt()));
   if (getShared().empty() || target.vendor != Vendor::Nvidia ||
       target.wgmmaSharedBytes > 0)
     return;
@@ -301,8 +370,10 @@ LogicalResult PointLowering::run() {
   if (failed(checkShared()))
     return failure();
   SmallVector<Type> lds;
-  for (memref::AllocaOp shared : getShared())
-    lds.push_back(shared.getType());
+  const bool isLargeShared = isLarge();
+  if (!isLargeShared)
+    for (memref::AllocaOp shared : getShared())
+      lds.push_back(shared.getType());
   kernel =
       createKernel(function, lds, points.getThreads(), partition.workgroups);
   // Vectors are moved as one, which not every vendor's linker knows to align.
@@ -317,6 +388,8 @@ LogicalResult PointLowering::run() {
   Block &entry = kernel.getBody().front();
   OpBuilder b = OpBuilder::atBlockBegin(&entry);
   Emitter e(b, function.getLoc(), &entry, device);
+  if (isLargeShared)
+    lowerLargeShared(e);
   lowerShared(e);
   lowerAccesses(e);
   function.erase();

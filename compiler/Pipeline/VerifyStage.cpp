@@ -19,8 +19,9 @@ using tessera::Stage;
 /// The table of the pass's description.
 static ArrayRef<StringRef> getDialects(Stage stage) {
   static constexpr StringRef kDnn[] = {"builtin", "dnn", "func"};
-  static constexpr StringRef kTiled[] = {"builtin", "dnn",    "func", "arith",
-                                         "math",    "memref", "scf",  "vector"};
+  static constexpr StringRef kTiled[] = {"builtin", "dnn",  "func",
+                                         "arith",   "math", "memref",
+                                         "nvgpu",   "scf",  "vector"};
   static constexpr StringRef kGpu[] = {"builtin", "gpu",    "amdgpu", "rocdl",
                                        "nvvm",    "arith",  "math",   "memref",
                                        "scf",     "vector", "llvm"};

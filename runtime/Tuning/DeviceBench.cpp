@@ -13,12 +13,13 @@ static constexpr size_t kFlushBytes = size_t(128) << 20;
 static constexpr size_t kAmdFlushBytes = size_t(512) << 20;
 
 DeviceBench::DeviceBench(Engine &engine, const Problem &problem, uint64_t seed,
-                         int device, Stream stream)
+                         JudgeChoice choice, int device, Stream stream)
     : engine(engine), gpu(engine.getGpu()), problem(problem), seed(seed),
-      device(device), stream(std::move(stream)) {}
+      choice(choice), device(device), stream(std::move(stream)) {}
 
 ErrorOr<std::unique_ptr<DeviceBench>>
-DeviceBench::create(Engine &engine, const Problem &problem, uint64_t seed) {
+DeviceBench::create(Engine &engine, const Problem &problem, uint64_t seed,
+                    JudgeChoice choice) {
   const GpuApi &gpu = engine.getGpu();
   int device = 0;
   if (Status status = gpu.check(gpu.hipGetDevice(&device), "hipGetDevice");
@@ -27,8 +28,8 @@ DeviceBench::create(Engine &engine, const Problem &problem, uint64_t seed) {
   ErrorOr<Stream> stream = Stream::createInBackground(gpu);
   if (!stream)
     return stream.getStatus();
-  return std::unique_ptr<DeviceBench>(
-      new DeviceBench(engine, problem, seed, device, std::move(*stream)));
+  return std::unique_ptr<DeviceBench>(new DeviceBench(
+      engine, problem, seed, choice, device, std::move(*stream)));
 }
 
 Status DeviceBench::allocate() {
@@ -60,10 +61,10 @@ Status DeviceBench::allocate() {
 Status DeviceBench::prepare() {
   if (Status status = allocate(); !status.isOk())
     return status;
-  ErrorOr<std::string> name =
-      trial->prepareJudge(gpu, [&](const std::string &algorithm) {
-        return runAlgorithm(algorithm);
-      });
+  ErrorOr<std::string> name = trial->prepareJudge(
+      gpu,
+      [&](const std::string &algorithm) { return runAlgorithm(algorithm); },
+      choice);
   if (name)
     judge = std::move(*name);
   return name.getStatus();

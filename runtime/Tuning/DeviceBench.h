@@ -26,7 +26,8 @@ public:
   /// `problem` must be valid. Data and judge are made by prepare():
   /// a search that knows everything needs neither.
   static ErrorOr<std::unique_ptr<DeviceBench>>
-  create(Engine &engine, const Problem &problem, uint64_t seed);
+  create(Engine &engine, const Problem &problem, uint64_t seed,
+         JudgeChoice choice = JudgeChoice::Auto);
 
   Objective getObjective() const override;
   std::string getJudge() const override { return judge; }
@@ -37,8 +38,8 @@ public:
   Status checkDevice() override;
 
 private:
-  DeviceBench(Engine &engine, const Problem &problem, uint64_t seed, int device,
-              Stream stream);
+  DeviceBench(Engine &engine, const Problem &problem, uint64_t seed,
+              JudgeChoice choice, int device, Stream stream);
 
   Status allocate();
   Status reserveWorkspace(uint64_t bytes);
@@ -54,6 +55,7 @@ private:
   const GpuApi &gpu;
   const Problem problem;
   const uint64_t seed;
+  const JudgeChoice choice;
   const int device;
   Stream stream;
   std::unique_ptr<Trial> trial;

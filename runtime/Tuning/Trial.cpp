@@ -20,6 +20,18 @@ static constexpr double kHostProducts = 3e9, kPatienceSeconds = 1;
 
 static const std::vector<char> kNone;
 
+std::optional<JudgeChoice> tessera::parseJudgeChoice(std::string_view word) {
+  static constexpr std::pair<std::string_view, JudgeChoice> kWords[] = {
+      {"auto", JudgeChoice::Auto},
+      {"host", JudgeChoice::Host},
+      {"device", JudgeChoice::Device},
+      {"general", JudgeChoice::General}};
+  for (auto [name, choice] : kWords)
+    if (word == name)
+      return choice;
+  return std::nullopt;
+}
+
 //===----------------------------------------------------------------------===//
 // Convolutions
 //===----------------------------------------------------------------------===//
@@ -37,8 +49,8 @@ public:
   const std::vector<char> &getTensor(KernelArg arg) const override;
   std::vector<KernelArg> getOutputs() const override;
   void setScalars(LaunchArgs &args) const override;
-  ErrorOr<std::string> prepareJudge(const GpuApi &gpu,
-                                    const RunAlgorithm &run) override;
+  ErrorOr<std::string> prepareJudge(const GpuApi &gpu, const RunAlgorithm &run,
+                                    JudgeChoice choice) override;
   std::string judge(const TrialOutputs &outputs) override {
     return check->check(outputs.begin()->second);
   }
@@ -46,6 +58,7 @@ public:
 private:
   bool isQuickOnHost() const;
   void expect(const reference::Expected &expected, int slack = 0);
+  ErrorOr<std::string> judgeByDevice(const GpuApi &gpu);
   ErrorOr<std::string> judgeByGeneral(const RunAlgorithm &run);
   double estimateMagnitude() const;
 
@@ -103,18 +116,29 @@ void ConvTrial::expect(const reference::Expected &expected, int slack) {
 }
 
 ErrorOr<std::string> ConvTrial::prepareJudge(const GpuApi &gpu,
-                                             const RunAlgorithm &run) {
-  if (isQuickOnHost() || gpu.getKind() == DeviceKind::Emulated) {
+                                             const RunAlgorithm &run,
+                                             JudgeChoice choice) {
+  const bool suitsHost =
+      isQuickOnHost() || gpu.getKind() == DeviceKind::Emulated;
+  if (choice == JudgeChoice::Host ||
+      (choice == JudgeChoice::Auto && suitsHost)) {
     expect(data.getExpected());
     return std::string("host");
   }
+  if (choice == JudgeChoice::General)
+    return judgeByGeneral(run);
+  ErrorOr<std::string> judge = judgeByDevice(gpu);
+  return judge || choice == JudgeChoice::Device ? judge : judgeByGeneral(run);
+}
+
+ErrorOr<std::string> ConvTrial::judgeByDevice(const GpuApi &gpu) {
   ErrorOr<DeviceReference> device = DeviceReference::create(gpu);
   if (!device)
-    return judgeByGeneral(run);
+    return device.getStatus();
   ErrorOr<ReferenceSums> sums =
       device->evaluate(problem, data.x, data.w, data.y);
   if (!sums)
-    return judgeByGeneral(run);
+    return sums.getStatus();
   expect(
       data.getExpected(std::move(sums->values), std::move(sums->magnitudes)));
   return "device (" + device->getCompiler().getName() + ")";
@@ -193,8 +217,8 @@ public:
     return {KernelArg::Y, KernelArg::Indices};
   }
   void setScalars(LaunchArgs &) const override {}
-  ErrorOr<std::string> prepareJudge(const GpuApi &,
-                                    const RunAlgorithm &) override {
+  ErrorOr<std::string> prepareJudge(const GpuApi &, const RunAlgorithm &,
+                                    JudgeChoice) override {
     return std::string(sample ? "host, a sample" : "host");
   }
   std::string judge(const TrialOutputs &outputs) override {

@@ -23,6 +23,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,12 @@ inline constexpr std::array kTensorArgs = {
 
 /// What came back of the tensors that a kernel writes.
 using TrialOutputs = std::map<KernelArg, std::vector<char>>;
+
+/// Who is to judge convolutions; poolings have one judge.
+enum class JudgeChoice { Auto, Host, Device, General };
+
+/// "auto", "host", "device", "general".
+std::optional<JudgeChoice> parseJudgeChoice(std::string_view word);
 
 /// Used by one thread.
 class Trial {
@@ -54,7 +61,8 @@ public:
       std::function<ErrorOr<TrialOutputs>(const std::string &algorithm)>;
   /// Works out what is right, on the host or by `gpu`. Gives the judge's name.
   virtual ErrorOr<std::string> prepareJudge(const GpuApi &gpu,
-                                            const RunAlgorithm &run) = 0;
+                                            const RunAlgorithm &run,
+                                            JudgeChoice choice) = 0;
 
   /// What is wrong; empty if nothing is. After prepareJudge().
   virtual std::string judge(const TrialOutputs &outputs) = 0;

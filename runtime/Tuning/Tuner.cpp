@@ -127,7 +127,7 @@ void Tuner::store(const TriedTile &tile, const std::string &failure) {
 
 Status Tuner::runSearch() {
   ErrorOr<std::unique_ptr<DeviceBench>> made =
-      DeviceBench::create(engine, problem, options.seed);
+      DeviceBench::create(engine, problem, options.seed, options.judge);
   if (!made)
     return made.getStatus();
   bench = std::move(*made);

@@ -11,6 +11,7 @@
 #define TESSERA_RUNTIME_TUNING_TUNER_H
 
 #include "runtime/Tuning/Search.h"
+#include "runtime/Tuning/Trial.h"
 
 namespace tessera {
 
@@ -18,6 +19,7 @@ struct TuningOptions {
   TuningBudget budget;
   uint64_t seed = 1; ///< Of the data, and of the order of an exhaustive search.
   unsigned jobs = 1; ///< Threads that compile.
+  JudgeChoice judge = JudgeChoice::Auto;
   /// Try also what the database knows.
   bool again = false;
   /// What the winner may need; nothing: as much as it likes.

@@ -86,14 +86,22 @@ DEPTHWISE_TILES = {
     "dw_large_7x7.wrw": "g2p1q4t128s448n56r4 g2p2q7t128s512n28r4k4",
 }
 
+TOEPLITZ_TILES = {
+    "dw_7x7": "c16b4r7q4t512n3 c16b4r7q4t256 c16b4r4q4t512n12",
+    "dw_7x7.wrw": "c32b1r14q2t512n3 c32b1r14q4t512n3 c64b1r8q2t512n6",
+    "dw_large_7x7": "c16b2r7q7t512n12 c32b4r4q4t512n12 c16b2r7q7t256",
+    "dw_large_7x7.wrw": "c32b1r14q2t512n12 c32b1r14q4t512n12",
+}
+
 
 def list_tiles(name):
     """Texts of tiles; some fit no problem."""
     family, *_, direction = name.split(".")
     if family in DEPTHWISE_TILES:
         key = family + (".wrw" if direction == "wrw" else "")
-        return [f"depthwise-{tile}"
-                for tile in DEPTHWISE_TILES.get(key, "").split()]
+        return [f"{algorithm}-{tile}" for algorithm, tiles
+                in (("depthwise", DEPTHWISE_TILES), ("toeplitz", TOEPLITZ_TILES))
+                for tile in tiles.get(key, "").split()]
     channels = {"nchw": [1], "nhwc": [8, 4]}[name.split(".")[2]]
     return [f"pool-c{c}h{h}w{w}" for c in channels
             for h, w in ((1, 1), (1, 2), (1, 4), (2, 1), (2, 2), (2, 4), (1, 8),
@@ -118,8 +126,10 @@ def parse_kernels(text):
             space = re.search(r"dnn\.bytes = (\d+)", attrs)
             arguments.append({"kind": kind, "name": name and name[1],
                               "bytes": space and int(space[1])})
+        shared = re.search(r"shared_bytes = (\d+)", attributes)
         kernels.append({"symbol": symbol, "arguments": arguments,
-                        "threads": size("block"), "grid": size("grid")})
+                        "threads": size("block"), "grid": size("grid"),
+                        "shared": int(shared[1]) if shared else 0})
     return kernels
 
 
@@ -194,19 +204,23 @@ class Gpu(gpu_tiles.Gpu):
         for kernel in tile["kernels"]:
             function = self.check(cu.cuModuleGetFunction(
                 module, kernel["symbol"].encode()))
+            self.check(cu.cuFuncSetAttribute(
+                function, cu.CUfunction_attribute.
+                CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                kernel["shared"]))
             values = [self.bind(argument, i, tensors, spaces)
                       for i, argument in enumerate(kernel["arguments"])]
             pointers = (ctypes.c_void_p * len(values))(
                 *[ctypes.addressof(value) for value in values])
             keep.append((values, pointers))
             calls.append((function, kernel["grid"], kernel["threads"],
-                          ctypes.addressof(pointers)))
+                          kernel["shared"], ctypes.addressof(pointers)))
 
         def launch(keep=(keep, spaces)):
             stream = self.torch.cuda.current_stream().cuda_stream
-            for function, grid, threads, pointers in calls:
+            for function, grid, threads, shared, pointers in calls:
                 self.check(cu.cuLaunchKernel(function, grid, 1, 1, threads, 1,
-                                             1, 0, stream, pointers, 0))
+                                             1, shared, stream, pointers, 0))
         return launch
 
     def bind(self, argument, place, tensors, spaces):

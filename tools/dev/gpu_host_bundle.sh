@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.."
 
 build=build/gpu-host
 archive=${1:-$build/tessera-gpu-host.tar.xz}
-programs=(call-overhead dnn-driver dnn-sweep ConformancePtx-O0 ConformancePtx-O3)
+programs=(call-overhead dnn-driver dnn-sweep dnn-tune ConformancePtx-O0 ConformancePtx-O3)
 limit_mib=60
 
 [[ -f $build/build.ninja ]] || cmake --preset gpu-host

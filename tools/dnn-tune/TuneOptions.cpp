@@ -25,6 +25,7 @@ again, so a run that was killed goes on where it was.
   --total SECONDS          begin no further problem after this time
   --again                  try also what the database knows
   --seed N                 of the data, and of the order of --exhaustive (1)
+  --judge NAME             who verifies: auto, host, device or general
   --jobs N                 threads that compile (as many as suit the machine)
   --db FOLDER              of the database (that of the library)
   --report FILE.html       roofline, tiles and ranks, in one file without scripts
@@ -78,6 +79,14 @@ static Status parseValue(const std::string &flag, const std::string &word,
     return parseNumber(flag, word, 1u, options.jobs);
   if (flag == "--roof")
     return parseRoof(word, options);
+  if (flag == "--judge") {
+    const std::optional<JudgeChoice> choice = parseJudgeChoice(word);
+    options.judge = choice.value_or(JudgeChoice::Auto);
+    return choice ? Status::ok()
+                  : invalidArgument("--judge takes auto, host, device or "
+                                    "general, not '" +
+                                    word + "'");
+  }
   const std::pair<const char *, std::string TuneOptions::*> texts[] = {
       {"--db", &TuneOptions::folder},
       {"--report", &TuneOptions::reportFile},

@@ -20,6 +20,7 @@ struct TuneOptions {
   uint64_t seed = 1;
   unsigned jobs = 0; ///< 0: as many as suit the machine.
   bool again = false;
+  JudgeChoice judge = JudgeChoice::Auto;
   /// Of the database; empty: the library's own place.
   std::string folder;
   std::string reportFile;

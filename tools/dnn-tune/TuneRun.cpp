@@ -45,6 +45,7 @@ Outcome TuneRun::tune(const Problem &problem) {
   tuning.jobs =
       options.jobs ? options.jobs : getDefaultJobs(engine->getGpu().getKind());
   tuning.again = options.again;
+  tuning.judge = options.judge;
   tuning.database = engine->getTunings();
   Outcome outcome;
   outcome.problem = problem;

@@ -4,6 +4,8 @@
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace tessera;
@@ -55,6 +57,33 @@ SmallVector<Value> tessera::multiplyMatrices(Emitter &e, Type element,
       ArrayRef<int64_t>{16, 8, kPerRegister * static_cast<int64_t>(b.size())},
       std::nullopt, std::nullopt, types, kLayouts);
   return unpack(e, product, kSums);
+}
+
+void tessera::lowerProduct(Emitter &e, nvgpu::MmaSyncOp op) {
+  auto takeRows = [&](Value fragment) {
+    SmallVector<Value> rows;
+    for (int64_t i = 0; i < cast<VectorType>(fragment.getType()).getDimSize(0);
+         ++i)
+      rows.push_back(vector::ExtractOp::create(e.b, e.loc, fragment, i));
+    return rows;
+  };
+  auto toWords = [&](SmallVector<Value> rows) {
+    for (Value &row : rows)
+      row = LLVM::BitcastOp::create(e.b, e.loc, e.b.getI32Type(), row);
+    return rows;
+  };
+  SmallVector<Value> sums;
+  for (Value row : takeRows(op.getMatrixC()))
+    for (int64_t i = 0; i < 2; ++i)
+      sums.push_back(vector::ExtractOp::create(e.b, e.loc, row, i));
+  sums = multiplyMatrices(
+      e, cast<VectorType>(op.getMatrixA().getType()).getElementType(),
+      toWords(takeRows(op.getMatrixA())), toWords(takeRows(op.getMatrixB())),
+      sums);
+  op.replaceAllUsesWith(
+      vector::FromElementsOp::create(e.b, e.loc, op.getRes().getType(), sums)
+          .getResult());
+  op.erase();
 }
 
 Value tessera::exchangeLanes(Emitter &e, Value value, int64_t mask) {

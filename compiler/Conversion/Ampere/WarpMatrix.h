@@ -11,6 +11,10 @@
 
 #include "compiler/Conversion/Emitter.h"
 
+namespace mlir::nvgpu {
+class MmaSyncOp;
+} // namespace mlir::nvgpu
+
 namespace tessera {
 
 /// Four matrices of 8 rows by 16 bytes, of which lane l points to row l % 8 of
@@ -26,6 +30,9 @@ llvm::SmallVector<mlir::Value> multiplyMatrices(Emitter &e, mlir::Type element,
                                                 mlir::ValueRange a,
                                                 mlir::ValueRange b,
                                                 mlir::ValueRange c);
+
+/// Replaces the op, whose fragments are vectors of pairs, by the instruction.
+void lowerProduct(Emitter &e, mlir::nvgpu::MmaSyncOp op);
 
 /// What the lane whose number differs in the bits of `mask` has for `value`.
 mlir::Value exchangeLanes(Emitter &e, mlir::Value value, int64_t mask);

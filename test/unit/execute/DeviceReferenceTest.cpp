@@ -16,7 +16,6 @@
 #include <cmath>
 
 using namespace tessera;
-using namespace tessera::test;
 
 static const GpuApi &getGpu() {
   static const ErrorOr<const GpuApi *> gpu = GpuApi::get();

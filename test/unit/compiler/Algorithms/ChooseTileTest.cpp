@@ -237,10 +237,13 @@ TEST(ChooseTile, KnowsDepthwiseOnNvidia) {
   p.in = {28, 28};
   p.filter = {7, 7};
   p.pad = {3, 3};
+  p.dataType = DataType::F32;
   for (Direction direction : {Direction::Forward, Direction::BackwardData})
     EXPECT_EQ(choose(direction), "depthwise-g2p2q7t64s1n7l");
-  EXPECT_EQ(choose(Direction::BackwardWeights),
-            "depthwise-g2p2q7t128s256n14r4k2");
+  p.dataType = DataType::BF16;
+  for (Direction direction : {Direction::Forward, Direction::BackwardData})
+    EXPECT_EQ(choose(direction), "toeplitz-c16b4r7q4t512n6");
+  EXPECT_EQ(choose(Direction::BackwardWeights), "toeplitz-c32b1r14q2t512n6");
   p.inChannels = p.outChannels = p.groups = 384;
   p.in = {14, 14};
   p.filter = {3, 3};

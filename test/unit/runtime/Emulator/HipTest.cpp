@@ -11,6 +11,8 @@
 
 extern "C" size_t tesseraDeviceGetLastError(char *text, size_t size);
 extern "C" const char *tesseraDeviceKind();
+extern "C" hipError_t tesseraTakeIssueCycles(int countFurther,
+                                             uint64_t *cycles);
 
 using namespace tessera::emulator;
 
@@ -222,4 +224,25 @@ TEST(Hip, WritesStatistics) {
         "\"vmem_store\":1,", "\"wait\":2,", "\"bytes_loaded\":256,",
         "\"bytes_stored\":256,"})
     EXPECT_NE(last.find(part), std::string::npos) << part << "\n" << last;
+}
+
+// A thread that asks gets the issue cycles of its launches since it asked last,
+// and of no others.
+TEST(Hip, CountsIssueCyclesForWhoAsks) {
+  Loaded kernel(makeDoubling());
+  void *memory = nullptr;
+  ASSERT_EQ(hipMalloc(&memory, 256), hipSuccess);
+  auto launchAndTake = [&](bool countFurther) {
+    EXPECT_EQ(launch(kernel.function, memory, memory), hipSuccess);
+    uint64_t cycles = 0;
+    EXPECT_EQ(tesseraTakeIssueCycles(countFurther, &cycles), hipSuccess);
+    return cycles;
+  };
+  EXPECT_EQ(launchAndTake(true), 0u);
+  const uint64_t once = launchAndTake(true);
+  EXPECT_GT(once, 0u);
+  EXPECT_EQ(launch(kernel.function, memory, memory), hipSuccess);
+  EXPECT_EQ(launchAndTake(false), 2 * once);
+  EXPECT_EQ(launchAndTake(false), 0u);
+  ASSERT_EQ(hipFree(memory), hipSuccess);
 }

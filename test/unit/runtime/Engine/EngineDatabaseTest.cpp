@@ -114,6 +114,21 @@ TEST_F(EngineDatabase, StoresWhatIsAdopted) {
   EXPECT_EQ((*second->prepare(Problem()))->getKernel().tile, "igemm-better");
 }
 
+// What is forgotten is made anew with the compiler's choice, by later
+// processes.
+TEST_F(EngineDatabase, Forgets) {
+  std::unique_ptr<Engine> first = start();
+  auto kernel = first->prepareTile(Problem(), {"igemm", "better"});
+  ASSERT_TRUE(kernel) << kernel.getStatus().getMessage();
+  ASSERT_TRUE(first->adopt(Problem(), std::move(*kernel)).isOk());
+  ASSERT_TRUE(first->forget(Problem()).isOk());
+  EXPECT_EQ((*first->prepare(Problem()))->getKernel().tile, "igemm-better");
+  std::unique_ptr<Engine> second = start();
+  EXPECT_EQ(getOrigin(*second), kCompiled);
+  EXPECT_EQ((*second->prepare(Problem()))->getKernel().tile,
+            "igemm-m64n64k16-w1x1-b2-fma");
+}
+
 // A process without a compiler lives on what others have stored.
 TEST_F(EngineDatabase, ServesWithoutACompiler) {
   EXPECT_EQ(getOrigin(*start()), kCompiled);

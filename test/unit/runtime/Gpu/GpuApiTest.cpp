@@ -35,6 +35,17 @@ TEST(GpuApi, NamesAnUnknownChip) {
   EXPECT_NE(status.getMessage().find("gfx942"), std::string::npos);
 }
 
+// What a tuning is stored under comes from the runtime. Only the emulated
+// device has no clock.
+TEST(GpuApi, DescribesTheDevice) {
+  const GpuApi &gpu = loadFakeHip();
+  EXPECT_EQ(*gpu.getComputeUnits(), 1u);
+  EXPECT_FALSE(gpu.getDeviceName()->empty());
+  EXPECT_EQ(gpu.takeIssueCycles, nullptr);
+  getFakeHip().failNext("hipDeviceGetAttribute", hipErrorInvalidDevice);
+  EXPECT_FALSE(gpu.getComputeUnits());
+}
+
 // A failing query is reported, not guessed over.
 TEST(GpuApi, ReportsAFailingQuery) {
   const GpuApi &gpu = loadFakeHip();

@@ -158,6 +158,8 @@ TEST(TuneOptions, Refusals) {
   EXPECT_EQ(refusal({"a", "--jobs", "0"}), "--jobs takes a number, not '0'");
   EXPECT_EQ(refusal({"a", "--roof", "9"}),
             "--roof takes two numbers with a comma between, not '9'");
+  EXPECT_EQ(refusal({"a", "--judge", "me"}),
+            "--judge takes auto, host, device or general, not 'me'");
   EXPECT_EQ(refusal({"a", "--seed"}),
             "'--seed' is no flag, or lacks its value; see --help");
 }

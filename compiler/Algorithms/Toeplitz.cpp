@@ -1,0 +1,354 @@
+//===- Toeplitz.cpp - Depthwise convolutions by matrix products -----------===//
+//
+// With 49 products an element a depthwise convolution of 16-bit floats is bound
+// by instructions, not by memory. A matrix with a row of the filter on its
+// diagonals is 44 % useful, but the matrix unit has products to spare.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Algorithms/Toeplitz.h"
+#include "compiler/Algorithms/Algorithm.h"
+#include "compiler/Algorithms/Registry.h"
+#include "runtime/Base/TextScanner.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+#include <optional>
+
+using namespace mlir;
+using namespace tessera;
+
+/// Columns of a filter that a window has room for, and rows whose factors leave
+/// registers. Backward weights: what a product has.
+static constexpr int64_t kMaxFilterColumns = kWindowColumns - kBlockColumns + 1;
+static constexpr int64_t kMaxFilterRows = 9;
+static constexpr int64_t kMaxTapRows = 7, kMaxTapColumns = 8;
+/// Rows of a band, each with four sums in registers.
+static constexpr int64_t kMaxRows = 14;
+static constexpr int64_t kMaxThreads = 512, kMaxTurns = 1024;
+
+//===----------------------------------------------------------------------===//
+// The tile's text
+//===----------------------------------------------------------------------===//
+
+TileConfig ToeplitzTile::toConfig() const {
+  std::string text = "c" + std::to_string(channels) + "b" +
+                     std::to_string(bands) + "r" + std::to_string(rows) + "q" +
+                     std::to_string(blocks) + "t" + std::to_string(threads);
+  if (turns != 1)
+    text += "n" + std::to_string(turns);
+  return {"toeplitz", text};
+}
+
+/// Whether the numbers are ones that a program can be written for.
+static bool isTile(const ToeplitzTile &tile) {
+  constexpr int64_t kWarp = 32, kMaxChannels = 64, kMaxBlocks = 16;
+  return std::min({tile.channels, tile.bands, tile.rows, tile.blocks,
+                   tile.threads, tile.turns}) >= 1 &&
+         tile.channels % kOctet == 0 && tile.channels <= kMaxChannels &&
+         llvm::isPowerOf2_64(tile.channels) &&
+         std::max(tile.bands, tile.blocks) <= kMaxBlocks &&
+         tile.rows <= 4 * kMaxRows && tile.threads % kWarp == 0 &&
+         tile.threads <= kMaxThreads && tile.turns <= kMaxTurns &&
+         tile.channels % (tile.threads / kWarp) == 0;
+}
+
+ErrorOr<ToeplitzTile> tessera::parseToeplitzTile(const TileConfig &config) {
+  ToeplitzTile tile;
+  TextScanner scanner(config.parameters);
+  scanner.expect("c").number(tile.channels).expect("b").number(tile.bands);
+  scanner.expect("r").number(tile.rows).expect("q").number(tile.blocks);
+  scanner.expect("t").number(tile.threads);
+  bool isCanonical = true;
+  if (scanner.consume("n")) {
+    scanner.number(tile.turns);
+    isCanonical = tile.turns > 1; // What is not written is 1.
+  }
+  if (!scanner.isDone() || !isCanonical || config.algorithm != "toeplitz" ||
+      !isTile(tile))
+    return invalidArgument("'" + config.toText() +
+                           "' is not a tile, which looks like "
+                           "'toeplitz-c16b4r7q4t128'");
+  return tile;
+}
+
+//===----------------------------------------------------------------------===//
+// The problems
+//===----------------------------------------------------------------------===//
+
+namespace {
+class Toeplitz final : public Algorithm {
+public:
+  std::string_view getName() const override { return "toeplitz"; }
+  Status check(const Problem &problem, const GpuTarget &target) const override;
+  std::vector<Candidate> getCandidates(const Problem &problem,
+                                       const GpuTarget &target) const override;
+  LogicalResult build(Operation *primitive, const TileConfig &tile,
+                      const GpuTarget &target) const override;
+};
+} // namespace
+
+static Status checkWeights(const ConvProblem &conv) {
+  if (conv.filter.w > kMaxTapColumns || conv.filter.h > kMaxTapRows)
+    return notSupported("wants a filter of at most 7 rows and 8 columns for "
+                        "backward weights");
+  return Status::ok();
+}
+
+static Status checkData(const ConvProblem &conv) {
+  if (conv.filter.w > kMaxFilterColumns || conv.filter.h > kMaxFilterRows)
+    return notSupported("wants a filter of at most 9 rows and columns");
+  if (!conv.epilogue.isEmpty())
+    return notSupported("has no epilogue");
+  return Status::ok();
+}
+
+Status Toeplitz::check(const Problem &problem, const GpuTarget &target) const {
+  const ConvProblem *conv = problem.getConv();
+  if (!conv)
+    return notSupported("solves convolutions");
+  if (target.matrixUnit != MatrixUnit::MmaSm80)
+    return notSupported("wants mma.sync");
+  if (conv->groups == 1 || conv->inChannels != conv->groups ||
+      conv->outChannels != conv->groups || conv->groups % kOctet != 0)
+    return notSupported("wants one channel a group, and a multiple of 8");
+  if (conv->hasDepth())
+    return notSupported("knows no depth");
+  if (conv->dataType != DataType::F16 && conv->dataType != DataType::BF16)
+    return notSupported("multiplies floats of 16 bits");
+  if (conv->wLayout == Layout::Strided || conv->getInputStrides().c != 1 ||
+      conv->getOutputStrides().c != 1)
+    return notSupported("wants channels that are neighbours");
+  if (std::max({conv->stride.h, conv->stride.w, conv->dilation.h,
+                conv->dilation.w}) != 1)
+    return notSupported("wants a stride and a dilation of 1");
+  constexpr int64_t kLimit = int64_t(1) << 24;
+  Spatial out = conv->getOutput();
+  if (std::max({conv->in.h, conv->in.w, out.h, out.w, conv->pad.h,
+                conv->pad.w}) > kLimit)
+    return notSupported("wants smaller images");
+  return conv->direction == Direction::BackwardWeights ? checkWeights(*conv)
+                                                       : checkData(*conv);
+}
+
+//===----------------------------------------------------------------------===//
+// The choice of a tile
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What tiles are chosen by. Plain data.
+struct Shape {
+  bool isWeights;
+  int64_t batch, channels;
+  int64_t rows, columns; ///< That tiles share out.
+  int64_t filterRows;
+  int64_t ldsBytes;
+
+  int64_t countTiles(const ToeplitzTile &tile) const {
+    int64_t images = isWeights ? llvm::divideCeilSigned(batch, kPair) : batch;
+    return images * llvm::divideCeilSigned(rows, tile.countRows()) *
+           llvm::divideCeilSigned(columns, tile.countColumns());
+  }
+  int64_t countWorkgroups(const ToeplitzTile &tile) const {
+    return llvm::divideCeilSigned(countTiles(tile), tile.turns) *
+           (channels / tile.channels);
+  }
+  /// What the source, or both, have in LDS of a channel.
+  SmallVector<ToeplitzPlane> getPlanes(const ToeplitzTile &tile) const {
+    if (!isWeights)
+      return {ToeplitzDataPlanes(tile, filterRows).source};
+    ToeplitzWeightsPlanes planes(tile, filterRows);
+    return {planes.x, planes.y};
+  }
+  int64_t countWords(const ToeplitzTile &tile) const {
+    int64_t words = 0;
+    for (const ToeplitzPlane &plane : getPlanes(tile))
+      words += plane.words;
+    return words;
+  }
+  /// Of a thread, each two loads.
+  int64_t countTasks(const ToeplitzTile &tile) const {
+    int64_t tasks = 0;
+    for (const ToeplitzPlane &plane : getPlanes(tile))
+      tasks += llvm::divideCeilSigned(
+          plane.rows * plane.columns * tile.countOctets(), tile.threads);
+    return tasks;
+  }
+  int64_t countLdsBytes(const ToeplitzTile &tile) const {
+    constexpr int64_t kWordBytes = 4;
+    return countWords(tile) * tile.channels * kWordBytes;
+  }
+};
+} // namespace
+
+/// The most that a workgroup gets of LDS, asked for at its launch or not.
+static int64_t getLdsLimit(const GpuTarget &target) {
+  return std::max(target.ldsBytes, target.wgmmaSharedBytes);
+}
+
+static Shape getShape(const ConvProblem &conv, const GpuTarget &target) {
+  bool isWeights = conv.direction == Direction::BackwardWeights;
+  TensorLengths result = conv.getResultLengths();
+  return {isWeights,
+          conv.batch,
+          conv.groups,
+          isWeights ? conv.in.h : result.h,
+          isWeights ? conv.getOutput().w : result.w,
+          conv.filter.h,
+          getLdsLimit(target)};
+}
+
+/// Whether the planes fit LDS, the tile the instruction and the launch its
+/// numbers.
+static bool fits(const Shape &shape, const ToeplitzTile &tile) {
+  constexpr int64_t kMaxPoints = int64_t(1) << 31;
+  const bool fitsInstruction =
+      shape.isWeights
+          ? tile.bands == 1 && tile.rows % kPair == 0
+          : tile.bands * tile.blocks <= kWindows && tile.rows <= kMaxRows;
+  return fitsInstruction && shape.channels % tile.channels == 0 &&
+         shape.countLdsBytes(tile) <= shape.ldsBytes &&
+         shape.countWorkgroups(tile) * tile.threads < kMaxPoints;
+}
+
+/// Words that are copied to LDS, and instructions of the matrix unit in as many
+/// clocks.
+static double getWork(const Shape &shape, const ToeplitzTile &tile) {
+  constexpr double kInstruction = 20;
+  double instructions =
+      tile.rows *
+      (shape.isWeights ? 0.5 * (tile.blocks + 0.5) : double(shape.filterRows));
+  return double(shape.countTiles(tile)) *
+         (shape.countWords(tile) + instructions * kInstruction);
+}
+
+/// Channels of a workgroup: of backward weights, which write few results, as
+/// many as read 64 bytes of a pixel, where there is LDS for them.
+static int64_t chooseChannels(const Shape &shape) {
+  constexpr int64_t kMany = 65536;
+  if (shape.isWeights && shape.channels % 32 == 0 && shape.ldsBytes > kMany)
+    return 32;
+  return shape.channels % 16 == 0 ? 16 : 8;
+}
+
+/// The tile with the least work whose next one fits registers while a thread
+/// works on it; as many threads as leave each 128 of these.
+static std::optional<ToeplitzTile> chooseTile(const Shape &shape) {
+  constexpr int64_t kMaxBlocks = 8, kMaxLdsBytes = 114688;
+  // Their registers are beside sums, or not.
+  const int64_t maxTasks = shape.isWeights ? 6 : 3;
+  const int64_t maxRows = shape.isWeights ? kWindows : 8;
+  const int64_t step = shape.isWeights ? kPair : 1;
+  const int64_t blocks = llvm::divideCeilSigned(shape.columns, kBlockColumns);
+  std::optional<ToeplitzTile> best;
+  ToeplitzTile tile;
+  tile.channels = chooseChannels(shape);
+  tile.threads = std::min(kMaxThreads, tile.channels * 32);
+  for (tile.blocks = 1; tile.blocks <= std::min(blocks, kMaxBlocks);
+       ++tile.blocks)
+    for (tile.rows = step; tile.rows <= maxRows; tile.rows += step) {
+      int64_t bands = llvm::divideCeilSigned(shape.rows, tile.rows);
+      tile.bands =
+          shape.isWeights ? 1 : std::min(bands, kWindows / tile.blocks);
+      for (; tile.bands > 0; --tile.bands)
+        if (fits(shape, tile) && shape.countLdsBytes(tile) <= kMaxLdsBytes &&
+            shape.countTasks(tile) <= maxTasks &&
+            (!best || getWork(shape, tile) < getWork(shape, *best)))
+          best = tile;
+    }
+  return best;
+}
+
+/// Workgroups that are resident at a time share out the tiles.
+static void setTurns(const Shape &shape, const GpuTarget &target,
+                     ToeplitzTile &tile) {
+  int64_t resident = kMaxThreads / tile.threads * target.computeUnits;
+  int64_t wanted =
+      std::max<int64_t>(1, resident / (shape.channels / tile.channels));
+  int64_t tiles = shape.countTiles(tile);
+  tile.turns = std::min<int64_t>(
+      kMaxTurns, llvm::divideCeilSigned(tiles, std::min(tiles, wanted)));
+}
+
+std::vector<Candidate> Toeplitz::getCandidates(const Problem &problem,
+                                               const GpuTarget &target) const {
+  const ConvProblem &conv = *problem.getConv();
+  const Shape shape = getShape(conv, target);
+  std::optional<ToeplitzTile> tile = chooseTile(shape);
+  if (!tile)
+    return {};
+  setTurns(shape, target, *tile);
+  // As Depthwise's: every byte once, and here the halos; of work the
+  // instructions that take an element from memory to memory.
+  constexpr double kBytesPerClock = 12, kWorkPerClock = 4;
+  double bytes = double(conv.getInputElements() + conv.getOutputElements()) *
+                 getByteSize(conv.dataType);
+  double work = getWork(shape, *tile) * double(shape.channels);
+  double clocks = std::max(bytes / kBytesPerClock * 1.1, work / kWorkPerClock);
+  double share =
+      std::min(1.0, double(shape.countWorkgroups(*tile)) * tile->threads /
+                        double(kMaxThreads * target.computeUnits));
+  return {{tile->toConfig(), clocks / (target.computeUnits * share)}};
+}
+
+//===----------------------------------------------------------------------===//
+// The program
+//===----------------------------------------------------------------------===//
+
+static Shape getShape(const ConvProgram &program, const GpuTarget &target) {
+  const dnn::ConvDims &d = program.dims;
+  const bool isBackward =
+      program.hasDirection(dnn::ConvDirection::BackwardData);
+  const bool isForward = program.hasDirection(dnn::ConvDirection::Forward);
+  return {!isForward && !isBackward,
+          d.n,
+          d.groups,
+          (isForward ? program.y : program.x).getSpatialSize(0),
+          (isBackward ? program.x : program.y).getSpatialSize(1),
+          d.y,
+          getLdsLimit(target)};
+}
+
+/// Whether the products are those of this convolution.
+static bool isKnown(const ConvProgram &program, const GpuTarget &target) {
+  const dnn::ConvDims &d = program.dims;
+  const bool isWeights =
+      program.hasDirection(dnn::ConvDirection::BackwardWeights);
+  const bool fitsFilter =
+      isWeights ? d.x <= kMaxTapColumns && d.y <= kMaxTapRows
+                : d.x <= kMaxFilterColumns && d.y <= kMaxFilterRows &&
+                      !program.getConv().hasEpilogue();
+  Type element = program.x.getElementType();
+  return target.matrixUnit == MatrixUnit::MmaSm80 &&
+         program.x.getNumSpatial() == 2 && fitsFilter && d.c == d.groups &&
+         d.k == d.groups &&
+         std::max({d.strideH, d.strideW, d.dilationH, d.dilationW}) == 1 &&
+         (element.isF16() || element.isBF16()) &&
+         program.x.hasChannelsInnermost() && program.y.hasChannelsInnermost() &&
+         program.w.getType().getLayout().isIdentity();
+}
+
+LogicalResult Toeplitz::build(Operation *primitive, const TileConfig &config,
+                              const GpuTarget &target) const {
+  auto conv = dyn_cast<dnn::ConvOp>(primitive);
+  if (!conv)
+    return primitive->emitOpError("is no convolution");
+  ErrorOr<ToeplitzTile> tile = parseToeplitzTile(config);
+  if (!tile)
+    return conv.emitOpError() << tile.getStatus().getMessage();
+  ConvProgram program(conv);
+  if (!isKnown(program, target) || !fits(getShape(program, target), *tile))
+    return conv.emitOpError()
+           << "does not fit tile '" << config.toText() << "'";
+  if (program.hasDirection(dnn::ConvDirection::BackwardWeights))
+    buildToeplitzWeights(program, *tile);
+  else
+    buildToeplitzData(program, *tile);
+  return success();
+}
+
+const Algorithm &tessera::getToeplitz() {
+  static const Toeplitz kAlgorithm;
+  return kAlgorithm;
+}

@@ -1,0 +1,147 @@
+//===- Toeplitz.h - Depthwise convolutions by matrix products --*- C++ -*-===//
+//
+// What the files of this algorithm share: the tile, how channels' pixels lie in
+// LDS, and who a thread is (docs/design/0014-depthwise-mma.md).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_COMPILER_ALGORITHMS_TOEPLITZ_H
+#define TESSERA_COMPILER_ALGORITHMS_TOEPLITZ_H
+
+#include "compiler/Algorithms/ConvProgram.h"
+#include "runtime/Base/ErrorOr.h"
+#include "runtime/Base/TileConfig.h"
+
+#include <array>
+
+namespace tessera {
+
+/// Columns of a block: of results those of one matrix instruction; backward
+/// weights, of gradients, half its reduction.
+inline constexpr int64_t kBlockColumns = 8;
+/// Source columns that a block sees, and blocks of an instruction: the
+/// instruction's reduction and rows.
+inline constexpr int64_t kWindowColumns = 16, kWindows = 16;
+/// Channels that are 16 bytes of a pixel.
+inline constexpr int64_t kOctet = 8;
+/// Elements of a word: of a register of an instruction.
+inline constexpr int64_t kPair = 2;
+
+/// "toeplitz-c16b4r7q4t256", or "toeplitz-c16b1r14q2t256n3". Plain data.
+struct ToeplitzTile {
+  int64_t channels = 16; ///< Of a workgroup: a multiple of 8.
+  int64_t bands = 1;     ///< Of rows, one below the other; and of these
+  int64_t rows = 1;      ///< (backward weights: of x) each has so many.
+  int64_t blocks = 1;    ///< Of columns, side by side.
+  int64_t threads = 128;
+  int64_t turns = 1; ///< Tiles of a workgroup, one after the other.
+
+  int64_t countRows() const { return bands * rows; }
+  int64_t countColumns() const { return blocks * kBlockColumns; }
+  int64_t countOctets() const { return channels / kOctet; }
+
+  TileConfig toConfig() const;
+};
+
+/// Reads what ToeplitzTile::toConfig() writes.
+ErrorOr<ToeplitzTile> parseToeplitzTile(const TileConfig &config);
+
+/// A channel's pixels in LDS: rows of words. Plain data.
+struct ToeplitzPlane {
+  int64_t rows, rowWords;
+  int64_t columns;   ///< Words of a row that are loaded.
+  int64_t words = 0; ///< From one channel's to the next one's.
+
+  /// Makes room for `least` words, so that lanes which have the octets of a
+  /// pixel, and of its neighbours, store to different banks.
+  void setWords(int64_t least, const ToeplitzTile &tile);
+};
+
+/// The planes of forward and backward data: a word is two neighbours. Results
+/// take the place of the source; results that are none are left behind them.
+struct ToeplitzDataPlanes {
+  ToeplitzDataPlanes(const ToeplitzTile &tile, int64_t filterRows);
+
+  ToeplitzPlane source, result;
+};
+
+/// Those of backward weights: a word is a pixel of two images. Plain data.
+struct ToeplitzWeightsPlanes {
+  ToeplitzWeightsPlanes(const ToeplitzTile &tile, int64_t filterRows);
+
+  ToeplitzPlane x, y;
+  int64_t depth; ///< Rows of gradients that two rows of x meet.
+};
+
+/// Who the thread is, and on which tile it works.
+class ToeplitzFrame {
+public:
+  ToeplitzFrame(PointBuilder &p, const ToeplitzTile &tile) : p(p), tile(tile) {}
+
+  /// Makes the point program for so many tiles of `images`, rows and columns,
+  /// and of channels.
+  void makePoint(int64_t images, int64_t rows, int64_t columns,
+                 int64_t channels);
+  /// What a thread moves at a time: eight channels of a word.
+  struct Task {
+    mlir::Value octet, row, column; ///< Column in words.
+    mlir::Value word;               ///< In the plane.
+  };
+  int64_t countTasks(const ToeplitzPlane &plane) const;
+  /// The thread's task of `turn`. Behind the last one that is done once more.
+  Task makeTask(int64_t turn, const ToeplitzPlane &plane) const;
+  /// The first of the eight, of the tensor; its plane, and that of channel i of
+  /// the eight. Neighbouring planes are those of other octets.
+  mlir::Value getFirstChannel(const Task &task) const;
+  mlir::Value getPlane(const Task &task, int64_t i) const;
+  /// The channel, of the tensor, whose plane is at `place`.
+  mlir::Value getChannel(mlir::Value place) const;
+
+  /// The two elements of a task's words, each of eight channels.
+  using Load = llvm::function_ref<std::array<mlir::Value, kPair>(const Task &)>;
+  /// Of a tensor's pixel (h, w), those of two images.
+  std::array<mlir::Value, kPair> loadPair(const ConvTensor &tensor,
+                                          const Task &task, mlir::Value h,
+                                          mlir::Value w) const;
+  /// All that the thread's tasks load, in registers of 16 bytes; and what
+  /// stores it to planes.
+  PointBuilder::Values load(const ToeplitzPlane &plane, Load load) const;
+  void store(mlir::ValueRange loaded, mlir::Type element, mlir::Value planes,
+             const ToeplitzPlane &plane) const;
+  /// What to do with each tile. What `load` has loaded is handed to `put` when
+  /// no thread reads LDS, then all threads run `body`, which maps carried
+  /// values to the next ones, while the next tile is under way.
+  struct Steps {
+    llvm::function_ref<PointBuilder::Values()> load;
+    llvm::function_ref<void(mlir::ValueRange loaded)> put;
+    llvm::function_ref<PointBuilder::Values(mlir::ValueRange carried)> body;
+  };
+  PointBuilder::Values forEachTile(mlir::ValueRange init, const Steps &steps);
+
+  int64_t countWarps() const;
+  int64_t countParts() const;
+  mlir::Value rem(mlir::Value value, int64_t by) const;
+  mlir::Value div(mlir::Value value, int64_t by) const;
+
+  mlir::Value part; ///< Of the workgroups that have the same channels.
+  mlir::Value firstChannel;
+  mlir::Value thread, warp;
+  mlir::Value quad, inQuad; ///< Four lanes hold a row of a fragment.
+  mlir::Value image, firstRow, firstColumn; ///< Of the tile.
+
+private:
+  /// Finds the tile of turn `turn`. Behind the last, the image is outside.
+  void setTile(mlir::Value turn);
+
+  PointBuilder &p;
+  const ToeplitzTile &tile;
+  int64_t images = 0, rowTiles = 0, columnTiles = 0;
+};
+
+/// Replace the convolution by its program.
+void buildToeplitzData(const ConvProgram &program, const ToeplitzTile &tile);
+void buildToeplitzWeights(const ConvProgram &program, const ToeplitzTile &tile);
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_ALGORITHMS_TOEPLITZ_H

@@ -1,0 +1,218 @@
+//===- ToeplitzFrame.cpp - Threads, tiles and planes of Toeplitz ----------===//
+//
+// Memory has the channels of a pixel side by side, the matrix unit wants pixels
+// of one channel: every tile passes through LDS, where each channel has a
+// plane.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Algorithms/Toeplitz.h"
+#include "dialect/IR/PointHints.h"
+
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace tessera;
+
+static constexpr int64_t kWarp = 32;
+
+//===----------------------------------------------------------------------===//
+// Planes
+//===----------------------------------------------------------------------===//
+
+void ToeplitzPlane::setWords(int64_t least, const ToeplitzTile &tile) {
+  constexpr int64_t kBanks = 32;
+  words = least;
+  while (tile.countOctets() > 1 &&
+         words % kBanks != std::max<int64_t>(4, kBanks / tile.countOctets()))
+    ++words;
+}
+
+ToeplitzDataPlanes::ToeplitzDataPlanes(const ToeplitzTile &tile,
+                                       int64_t filterRows) {
+  source.rows = tile.countRows() + filterRows - 1;
+  source.rowWords = (tile.countColumns() + kBlockColumns) / kPair;
+  result.rows = tile.countRows();
+  result.rowWords = tile.countColumns() / kPair;
+  source.columns = source.rowWords;
+  result.columns = result.rowWords;
+  const bool isFull = tile.bands * tile.blocks == kWindows;
+  int64_t leftOver =
+      isFull ? 0 : (tile.rows - 1) * result.rowWords + kBlockColumns / kPair;
+  source.setWords(std::max(source.rows * source.rowWords,
+                           result.rows * result.rowWords + leftOver),
+                  tile);
+  result.words = source.words;
+}
+
+ToeplitzWeightsPlanes::ToeplitzWeightsPlanes(const ToeplitzTile &tile,
+                                             int64_t filterRows)
+    : depth(filterRows + 1) {
+  // Lanes read four words of each of eight rows.
+  constexpr int64_t kApart = 4;
+  x.rows = tile.countRows();
+  x.columns = tile.countColumns() + kBlockColumns;
+  x.rowWords = x.columns;
+  y.rows = tile.countRows() - kPair + depth;
+  y.columns = tile.countColumns();
+  y.rowWords = y.columns + kApart;
+  x.setWords(x.rows * x.rowWords, tile);
+  y.setWords(y.rows * y.rowWords, tile);
+}
+
+//===----------------------------------------------------------------------===//
+// Threads and tiles
+//===----------------------------------------------------------------------===//
+
+Value ToeplitzFrame::rem(Value value, int64_t by) const {
+  if (by == 1)
+    return p.index(0);
+  return arith::RemUIOp::create(p.b, p.loc, value, p.index(by));
+}
+
+Value ToeplitzFrame::div(Value value, int64_t by) const {
+  if (by == 1)
+    return value;
+  return arith::DivUIOp::create(p.b, p.loc, value, p.index(by));
+}
+
+int64_t ToeplitzFrame::countWarps() const { return tile.threads / kWarp; }
+
+int64_t ToeplitzFrame::countParts() const {
+  return llvm::divideCeilSigned(images * rowTiles * columnTiles, tile.turns);
+}
+
+/// Workgroups next to each other have the channels of the same pixels.
+void ToeplitzFrame::makePoint(int64_t numImages, int64_t rows, int64_t columns,
+                              int64_t channels) {
+  images = numImages;
+  rowTiles = llvm::divideCeilSigned(rows, tile.countRows());
+  columnTiles = llvm::divideCeilSigned(columns, tile.countColumns());
+  ValueRange point = p.forEachPoint(
+      {countParts(), channels / tile.channels, tile.threads}, tile.threads);
+  // Threads enough, with 128 registers each.
+  constexpr int64_t kResident = 512;
+  if (tile.turns > 1)
+    mlir::cast<BlockArgument>(point.front())
+        .getOwner()
+        ->getParentOp()
+        ->setAttr(dnn::kResidentAttrName,
+                  p.b.getI64IntegerAttr(
+                      std::max<int64_t>(1, kResident / tile.threads)));
+  part = point[0];
+  firstChannel = p.mul(point[1], tile.channels);
+  thread = point[2];
+  warp = div(thread, kWarp);
+  Value lane = rem(thread, kWarp);
+  quad = div(lane, 4);
+  inQuad = rem(lane, 4);
+}
+
+void ToeplitzFrame::setTile(Value turn) {
+  Value number = p.add(p.mul(turn, countParts()), part);
+  firstColumn = p.mul(rem(number, columnTiles), tile.countColumns());
+  number = div(number, columnTiles);
+  firstRow = p.mul(rem(number, rowTiles), tile.countRows());
+  image = div(number, rowTiles);
+}
+
+//===----------------------------------------------------------------------===//
+// Tasks
+//===----------------------------------------------------------------------===//
+
+int64_t ToeplitzFrame::countTasks(const ToeplitzPlane &plane) const {
+  return llvm::divideCeilSigned(plane.rows * plane.columns * tile.countOctets(),
+                                tile.threads);
+}
+
+/// Lanes next to each other have the octets of a word, then the next word.
+ToeplitzFrame::Task ToeplitzFrame::makeTask(int64_t turn,
+                                            const ToeplitzPlane &plane) const {
+  const int64_t octets = tile.countOctets();
+  const int64_t count = plane.rows * plane.columns * octets;
+  Value number = p.add(thread, turn * tile.threads);
+  if ((turn + 1) * tile.threads > count)
+    number = arith::MinUIOp::create(p.b, p.loc, number, p.index(count - 1));
+  Value word = div(number, octets);
+  Task task{rem(number, octets), div(word, plane.columns),
+            rem(word, plane.columns), word};
+  if (plane.columns != plane.rowWords)
+    task.word = p.add(p.mul(task.row, plane.rowWords), task.column);
+  return task;
+}
+
+Value ToeplitzFrame::getFirstChannel(const Task &task) const {
+  return p.add(firstChannel, p.mul(task.octet, kOctet));
+}
+
+Value ToeplitzFrame::getPlane(const Task &task, int64_t i) const {
+  return p.add(task.octet, i * tile.countOctets());
+}
+
+Value ToeplitzFrame::getChannel(Value place) const {
+  const int64_t octets = tile.countOctets();
+  return p.add(firstChannel,
+               p.add(p.mul(rem(place, octets), kOctet), div(place, octets)));
+}
+
+std::array<Value, kPair> ToeplitzFrame::loadPair(const ConvTensor &tensor,
+                                                 const Task &task, Value h,
+                                                 Value w) const {
+  std::array<Value, kPair> pixels;
+  for (int64_t i = 0; i < kPair; ++i)
+    pixels[i] = p.loadBlock(tensor.memory, tensor.getChannelDim(), kOctet,
+                            tensor.order(p.add(p.mul(image, kPair), i),
+                                         getFirstChannel(task), {h, w}));
+  return pixels;
+}
+
+PointBuilder::Values ToeplitzFrame::load(const ToeplitzPlane &plane,
+                                         Load load) const {
+  PointBuilder::Values loaded;
+  auto words = VectorType::get(4, p.b.getI32Type());
+  for (int64_t turn = 0; turn < countTasks(plane); ++turn)
+    for (Value element : load(makeTask(turn, plane)))
+      loaded.push_back(vector::BitCastOp::create(p.b, p.loc, words, element));
+  return loaded;
+}
+
+void ToeplitzFrame::store(ValueRange loaded, Type element, Value planes,
+                          const ToeplitzPlane &plane) const {
+  auto type = VectorType::get(kOctet, element);
+  for (int64_t turn = 0; turn < countTasks(plane); ++turn) {
+    Task task = makeTask(turn, plane);
+    Value elements[kPair];
+    for (int64_t i = 0; i < kPair; ++i)
+      elements[i] =
+          vector::BitCastOp::create(p.b, p.loc, type, loaded[turn * kPair + i]);
+    for (int64_t i = 0; i < kOctet; ++i)
+      p.storeWord(p.makeBlock({p.getElement(elements[0], i),
+                               p.getElement(elements[1], i)}),
+                  planes, {getPlane(task, i), task.word});
+  }
+}
+
+PointBuilder::Values ToeplitzFrame::forEachTile(ValueRange init,
+                                                const Steps &steps) {
+  setTile(p.index(0));
+  PointBuilder::Values values = steps.load();
+  const size_t count = values.size();
+  if (tile.turns == 1) {
+    steps.put(values);
+    p.barrier();
+    return steps.body(init);
+  }
+  llvm::append_range(values, init);
+  values = p.loop(tile.turns, values, [&](Value turn, ValueRange carried) {
+    steps.put(carried.take_front(count));
+    p.barrier();
+    setTile(p.add(turn, 1));
+    PointBuilder::Values next = steps.load();
+    setTile(turn);
+    llvm::append_range(next, steps.body(carried.drop_front(count)));
+    p.barrier();
+    return next;
+  });
+  return PointBuilder::Values(ArrayRef(values).drop_front(count));
+}

@@ -1,0 +1,70 @@
+// RUN: dnn-opt %s --dnn-apply-tile="target=sm_90 tile=toeplitz-c8b2r2q2t128" --dnn-verify-stage=stage=tiled | FileCheck %s
+// RUN: sed 's/forward/backward_data/' %s | dnn-opt --dnn-apply-tile="target=sm_80 tile=toeplitz-c8b2r2q2t64n2" | FileCheck %s --check-prefix=DATA
+// RUN: sed 's/forward/backward_weights/; s/8x3x3x1/8x5x7x1/g; s/pads .1, 1./pads [2, 3]/' %s | dnn-opt --dnn-apply-tile="target=sm_90 tile=toeplitz-c8b1r4q1t64n2" | FileCheck %s --check-prefix=WEIGHTS
+// RUN: sed 's/forward/backward_weights/; s/8x3x3x1/8x5x7x1/g; s/pads .1, 1./pads [2, 3]/' %s | not dnn-opt --dnn-apply-tile="target=sm_90 tile=toeplitz-c8b1r3q1t64n2" 2>&1 | FileCheck %s --check-prefix=ROWS
+// RUN: not dnn-opt %s --dnn-apply-tile="target=gfx942 tile=toeplitz-c8b2r2q2t128" 2>&1 | FileCheck %s --check-prefix=CHIP
+// RUN: not dnn-opt %s --dnn-apply-tile="target=sm_90 tile=toeplitz-c8b4r2q5t128" 2>&1 | FileCheck %s --check-prefix=WINDOWS
+// RUN: not dnn-opt %s --dnn-apply-tile="target=sm_90 tile=toeplitz-c16b2r2q2t128" 2>&1 | FileCheck %s --check-prefix=CHANNELS
+// RUN: sed 's/forward/backward_weights/' %s | not dnn-opt --dnn-apply-tile="target=sm_90 tile=toeplitz-c8b2r2q2t128" 2>&1 | FileCheck %s --check-prefix=BANDS
+// RUN: not dnn-opt %s --dnn-apply-tile="target=sm_90 tile=toeplitz-c12b2r2q2t128" 2>&1 | FileCheck %s --check-prefix=TEXT
+// RUN: sed 's/f16/f32/g' %s | not dnn-opt --dnn-apply-tile="target=sm_90 tile=toeplitz-c8b2r2q2t128" 2>&1 | FileCheck %s --check-prefix=TYPE
+
+// Only chips with the instruction; an instruction has 16 windows; 8 channels
+// are not 16, gradients of a filter come from one band, of rows by pairs, and
+// products of f32 are no such instruction's.
+// CHIP: does not fit tile 'toeplitz-c8b2r2q2t128'
+// WINDOWS: does not fit tile 'toeplitz-c8b4r2q5t128'
+// TEXT: is not a tile, which looks like 'toeplitz-c16b4r7q4t128'
+// CHANNELS: does not fit tile 'toeplitz-c16b2r2q2t128'
+// BANDS: does not fit tile 'toeplitz-c8b2r2q2t128'
+// ROWS: does not fit tile 'toeplitz-c8b1r3q1t64n2'
+// TYPE: does not fit tile 'toeplitz-c8b2r2q2t128'
+
+// Four bands of rows are two tiles of an image, its 10 columns two blocks. A
+// warp has two channels, with six factors of three rows each; four rows of
+// windows meet three rows of the filter at two results.
+// CHECK-LABEL: func.func @conv
+// CHECK: dnn.for_each_point [6, 1, 128] threads 128
+// CHECK: %[[PLANES:.*]] = memref.alloca() : memref<8x72xvector<2xf16>, #gpu.address_space<workgroup>>
+// CHECK-COUNT-24: dnn.point_load %arg1
+// CHECK-NOT: dnn.point_load %arg1
+// CHECK: dnn.point_load %arg0{{.*}} -> vector<8xf16>
+// CHECK: memref.store %{{.*}}, %[[PLANES]]
+// CHECK: gpu.barrier
+// CHECK-COUNT-12: nvgpu.mma.sync({{.*}}) {mmaShape = [16, 8, 16]} : (vector<4x2xf16>, vector<2x2xf16>, vector<2x2xf32>) -> vector<2x2xf32>
+// CHECK-NOT: nvgpu.mma.sync
+// CHECK: gpu.barrier
+// CHECK: dnn.point_store %{{.*}}, %arg2
+
+// Two tiles of a workgroup, one after the other, with the same factors.
+// DATA-LABEL: func.func @conv
+// DATA: dnn.for_each_point [3, 1, 64] threads 64
+// DATA-COUNT-48: dnn.point_load %arg1
+// DATA-NOT: dnn.point_load %arg1
+// DATA: scf.for
+// DATA: dnn.point_load %arg2
+// DATA: dnn.point_store %{{.*}}, %arg0
+
+// Two images at a time, of ten columns two tiles, of eight rows two: four
+// parts of two tiles, each for either of two rows of x. Of a pair of rows a
+// reduction of eight columns, and half of one, times four channels.
+// WEIGHTS-LABEL: func.func @conv
+// WEIGHTS: dnn.for_each_point [4, 1, 64] threads 64
+// WEIGHTS: scf.for
+// WEIGHTS: nvgpu.mma.sync({{.*}}) {mmaShape = [16, 8, 16]}
+// WEIGHTS: nvgpu.mma.sync({{.*}}) {mmaShape = [16, 8, 8]} : (vector<2x2xf16>, vector<1x2xf16>, vector<2x2xf32>)
+// WEIGHTS-COUNT-14: nvgpu.mma.sync
+// WEIGHTS-NOT: nvgpu.mma.sync
+// WEIGHTS-COUNT-8: dnn.point_store {{.*}} : vector<2xf32>, memref<8x8x5x8xf32>
+// WEIGHTS-LABEL: func.func @conv_sum
+// WEIGHTS: dnn.for_each_point [8, 5, 8] threads 64
+// WEIGHTS-COUNT-8: dnn.point_load
+// WEIGHTS: dnn.point_store %{{.*}}, %arg1
+
+func.func @conv(%x: memref<3x8x10x8xf16>, %w: memref<8x3x3x1xf16>,
+                %y: memref<3x8x10x8xf16>) attributes {dnn.kernel} {
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
+      pads [1, 1] strides [1, 1] dilations [1, 1] groups 8
+      : memref<3x8x10x8xf16>, memref<8x3x3x1xf16>, memref<3x8x10x8xf16>
+  return
+}

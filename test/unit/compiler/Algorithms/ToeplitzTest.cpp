@@ -1,0 +1,97 @@
+//===- ToeplitzTest.cpp - Depthwise convolutions by matrix products -------===//
+
+#include "compiler/Algorithms/Toeplitz.h"
+#include "compiler/Algorithms/ChooseTile.h"
+
+#include <gtest/gtest.h>
+
+using namespace tessera;
+
+/// ConvNeXt's second stage.
+static ConvProblem makeLayer(Direction direction) {
+  ConvProblem p;
+  p.direction = direction;
+  p.dataType = DataType::BF16;
+  p.xLayout = p.wLayout = p.yLayout = Layout::NHWC;
+  p.batch = 64;
+  p.inChannels = p.outChannels = p.groups = 192;
+  p.in = {28, 28};
+  p.filter = {7, 7};
+  p.pad = {3, 3};
+  return p;
+}
+
+/// The algorithm that is chosen for `p`.
+static std::string choose(const ConvProblem &p,
+                          std::string_view chip = "sm_90") {
+  auto tile = chooseTile(p, *findTarget(chip));
+  return tile ? tile->algorithm : tile.getStatus().getMessage();
+}
+
+// The text is part of a database key: one tile, one text.
+TEST(ToeplitzTile, HasAStableText) {
+  ToeplitzTile tile{16, 4, 7, 4, 256};
+  EXPECT_EQ(tile.toConfig().toText(), "toeplitz-c16b4r7q4t256");
+  EXPECT_EQ(parseToeplitzTile(tile.toConfig())->toConfig(), tile.toConfig());
+  tile.turns = 3;
+  EXPECT_EQ(tile.toConfig().toText(), "toeplitz-c16b4r7q4t256n3");
+  ErrorOr<ToeplitzTile> read = parseToeplitzTile(tile.toConfig());
+  ASSERT_TRUE(read) << read.getStatus().getMessage();
+  EXPECT_EQ(read->toConfig(), tile.toConfig());
+}
+
+// Only the canonical text is a tile, of numbers that a program exists for.
+TEST(ToeplitzTile, RefusesOtherTexts) {
+  for (const char *parameters :
+       {"", "c16b4r7q4", "c16b4r7q4t256n1", "c12b4r7q4t128", "c24b4r7q4t128",
+        "c16b0r7q4t128", "c16b4r7q4t100", "c16b4r7q4t1024", "c8b4r7q4t512",
+        "c16b4r7q4t128n0", "c16b4r7q4t128x", "c16b17r7q1t128"})
+    EXPECT_FALSE(parseToeplitzTile({"toeplitz", parameters})) << parameters;
+  EXPECT_FALSE(parseToeplitzTile({"depthwise", "c16b4r7q4t128"}));
+}
+
+// Lanes that store the octets of 16 pixels, or four of 8, store to all banks;
+// and the planes have room for the results of windows that are none.
+TEST(ToeplitzPlanes, LieInDifferentBanks) {
+  EXPECT_EQ(ToeplitzDataPlanes({16, 4, 7, 4, 256}, 7).source.words, 688);
+  EXPECT_EQ(ToeplitzDataPlanes({32, 4, 7, 4, 256}, 7).source.words, 680);
+  ToeplitzTile few{8, 1, 14, 9, 64};
+  ToeplitzDataPlanes planes(few, 1);
+  EXPECT_GE(planes.source.words,
+            planes.result.rows * planes.result.rowWords +
+                (few.rows - 1) * planes.result.rowWords + 4);
+}
+
+// Large filters of 16-bit floats were faster so on an H100, in every direction.
+TEST(Toeplitz, IsChosenForLargeFilters) {
+  for (Direction direction : {Direction::Forward, Direction::BackwardData,
+                              Direction::BackwardWeights}) {
+    EXPECT_EQ(choose(makeLayer(direction)), "toeplitz");
+    EXPECT_EQ(choose(makeLayer(direction), "gfx942"), "depthwise");
+  }
+}
+
+// What the products do not have goes elsewhere.
+TEST(Toeplitz, LeavesTheRestToOthers) {
+  ConvProblem p = makeLayer(Direction::Forward);
+  p.dataType = DataType::F32;
+  EXPECT_EQ(choose(p), "depthwise");
+  p = makeLayer(Direction::Forward);
+  p.stride = {2, 2};
+  EXPECT_EQ(choose(p), "depthwise");
+  p = makeLayer(Direction::BackwardData);
+  p.dilation = {2, 2};
+  EXPECT_EQ(choose(p), "depthwise");
+  p = makeLayer(Direction::Forward);
+  p.epilogue.alpha = true;
+  EXPECT_EQ(choose(p), "depthwise");
+  p = makeLayer(Direction::Forward);
+  p.outChannels = 384;
+  EXPECT_EQ(choose(p), "depthwise");
+  p = makeLayer(Direction::BackwardWeights);
+  p.stride = {2, 2};
+  EXPECT_EQ(choose(p), "depthwise");
+  p = makeLayer(Direction::BackwardWeights);
+  p.xLayout = Layout::NCHW;
+  EXPECT_NE(choose(p), "toeplitz");
+}
