@@ -1,59 +1,45 @@
-//===- Fusion.cpp - The plans of miopen/fusion.h --------------------------===//
+//===- Fusion.cpp - miopen/fusion.h ---------------------------------------===//
 //
-// Clients build a plan, try to compile it and run its operations one by one
-// if that is an unsupported operation, which it always is so far. A plan is
-// what they build, and no more.
+// A plan is a list of operations. One that is a forward convolution, perhaps
+// with a bias, perhaps with an activation, in this order, is one problem with
+// an epilogue; every other plan is an unsupported operation, on which clients
+// run the operations one by one.
 //
 //===----------------------------------------------------------------------===//
 
 #include <miopen/fusion.h>
 
+#include "capi/lib/FusionPlan.h"
 #include "capi/lib/Objects.h"
-#include "capi/lib/TensorDescriptor.h"
 
-#include <memory>
-#include <vector>
+#include <utility>
 
 using namespace tessera;
 using namespace tessera::capi;
 
-/// An operation of a plan, which owns it.
-struct miopenFusionOpDescriptor {};
+using Kind = FusionOp::Kind;
 
-/// Owned by the client.
-struct miopenFusionPlanDescriptor {
-  std::vector<std::unique_ptr<miopenFusionOpDescriptor>> ops;
-};
-
-/// Arguments of all operations. Owned by the client.
-struct miopenOperatorArgs {};
-
-static Status append(miopenFusionPlanDescriptor &plan,
-                     miopenFusionOpDescriptor *&op) {
-  plan.ops.push_back(std::make_unique<miopenFusionOpDescriptor>());
+static Status append(miopenFusionPlanDescriptor &plan, FusionOp *&op,
+                     FusionOp values = {}) {
+  plan.isCompiled = false;
+  plan.ops.push_back(std::make_unique<FusionOp>(std::move(values)));
   op = plan.ops.back().get();
   return Status::ok();
 }
 
-static Status appendActivation(miopenFusionPlanDescriptor &plan,
-                               miopenFusionOpDescriptor *&op,
-                               miopenActivationMode_t mode) {
+static Status appendActivation(miopenFusionPlanDescriptor &plan, FusionOp *&op,
+                               miopenActivationMode_t mode, Kind kind) {
   if (Status status = checkEnum(mode, miopenActivationELU, "activation");
       !status.isOk())
     return status;
-  return append(plan, op);
+  return append(plan, op, {.kind = kind, .mode = mode});
 }
 
-static Status appendBatchNorm(miopenFusionPlanDescriptor &plan,
-                              miopenFusionOpDescriptor *&op,
+static Status appendBatchNorm(miopenFusionPlanDescriptor &plan, FusionOp *&op,
                               miopenBatchNormMode_t mode) {
   if (Status status = checkEnum(mode, miopenBNSpatial, "mode"); !status.isOk())
     return status;
   return append(plan, op);
-}
-
-static Status notCompiled() {
-  return invalidArgument("the plan was not compiled");
 }
 
 extern "C" {
@@ -67,7 +53,7 @@ miopenCreateFusionPlan(miopenFusionPlanDescriptor_t *fusePlanDesc,
             checkEnum(fuseDirection, miopenHorizontalFusion, "direction");
         !status.isOk())
       return status;
-    *fusePlanDesc = new miopenFusionPlanDescriptor;
+    *fusePlanDesc = new miopenFusionPlanDescriptor{*inputDesc};
     return Status::ok();
   });
 }
@@ -81,9 +67,7 @@ miopenStatus_t
 miopenCompileFusionPlan(miopenHandle_t handle,
                         miopenFusionPlanDescriptor_t fusePlanDesc) {
   return guard(__func__, REQUIRED(handle, fusePlanDesc), [&]() -> ApiResult {
-    return {miopenStatusUnsupportedOp,
-            "no kernel fuses the " + std::to_string(fusePlanDesc->ops.size()) +
-                " operations of the plan"};
+    return compilePlan(*handle, *fusePlanDesc);
   });
 }
 
@@ -111,14 +95,16 @@ miopenStatus_t miopenFusionPlanGetWorkSpaceSize(
                });
 }
 
-miopenStatus_t
-miopenFusionPlanConvolutionGetAlgo(miopenFusionPlanDescriptor_t fusePlanDesc,
-                                   const int, int *returnedAlgoCount,
-                                   miopenConvFwdAlgorithm_t *returnedAlgos) {
+miopenStatus_t miopenFusionPlanConvolutionGetAlgo(
+    miopenFusionPlanDescriptor_t fusePlanDesc, const int requestAlgoCount,
+    int *returnedAlgoCount, miopenConvFwdAlgorithm_t *returnedAlgos) {
   return guard(__func__,
                REQUIRED(fusePlanDesc, returnedAlgoCount, returnedAlgos),
                [&]() -> ApiResult {
-                 *returnedAlgoCount = 0;
+                 *returnedAlgoCount =
+                     requestAlgoCount > 0 && isFusedConvolution(*fusePlanDesc);
+                 if (*returnedAlgoCount)
+                   *returnedAlgos = miopenConvolutionFwdAlgoDirect;
                  return Status::ok();
                });
 }
@@ -129,7 +115,12 @@ miopenCreateOpConvForward(miopenFusionPlanDescriptor_t fusePlanDesc,
                           miopenConvolutionDescriptor_t convDesc,
                           const miopenTensorDescriptor_t wDesc) {
   return guard(__func__, REQUIRED(fusePlanDesc, convOp, convDesc, wDesc),
-               [&]() -> ApiResult { return append(*fusePlanDesc, *convOp); });
+               [&]() -> ApiResult {
+                 return append(*fusePlanDesc, *convOp,
+                               {.kind = Kind::Convolution,
+                                .conv = *convDesc,
+                                .tensor = *wDesc});
+               });
 }
 
 miopenStatus_t
@@ -138,7 +129,8 @@ miopenCreateOpActivationForward(miopenFusionPlanDescriptor_t fusePlanDesc,
                                 miopenActivationMode_t mode) {
   return guard(__func__, REQUIRED(fusePlanDesc, activFwdOp),
                [&]() -> ApiResult {
-                 return appendActivation(*fusePlanDesc, *activFwdOp, mode);
+                 return appendActivation(*fusePlanDesc, *activFwdOp, mode,
+                                         Kind::Activation);
                });
 }
 
@@ -146,10 +138,10 @@ miopenStatus_t
 miopenCreateOpActivationBackward(miopenFusionPlanDescriptor_t fusePlanDesc,
                                  miopenFusionOpDescriptor_t *activBwdOp,
                                  miopenActivationMode_t mode) {
-  return guard(__func__, REQUIRED(fusePlanDesc, activBwdOp),
-               [&]() -> ApiResult {
-                 return appendActivation(*fusePlanDesc, *activBwdOp, mode);
-               });
+  return guard(
+      __func__, REQUIRED(fusePlanDesc, activBwdOp), [&]() -> ApiResult {
+        return appendActivation(*fusePlanDesc, *activBwdOp, mode, Kind::Other);
+      });
 }
 
 miopenStatus_t
@@ -157,7 +149,10 @@ miopenCreateOpBiasForward(miopenFusionPlanDescriptor_t fusePlanDesc,
                           miopenFusionOpDescriptor_t *biasOp,
                           const miopenTensorDescriptor_t bDesc) {
   return guard(__func__, REQUIRED(fusePlanDesc, biasOp, bDesc),
-               [&]() -> ApiResult { return append(*fusePlanDesc, *biasOp); });
+               [&]() -> ApiResult {
+                 return append(*fusePlanDesc, *biasOp,
+                               {.kind = Kind::Bias, .tensor = *bDesc});
+               });
 }
 
 miopenStatus_t miopenCreateOpBatchNormInference(
@@ -197,16 +192,41 @@ miopenStatus_t miopenDestroyOperatorArgs(miopenOperatorArgs_t args) {
 }
 
 miopenStatus_t
+miopenSetOpArgsConvForward(miopenOperatorArgs_t args,
+                           const miopenFusionOpDescriptor_t convOp,
+                           const void *alpha, const void *beta, const void *w) {
+  return guard(__func__, REQUIRED(args, convOp, w), [&]() -> ApiResult {
+    return setArgs(*args, *convOp, Kind::Convolution, alpha, beta, {w});
+  });
+}
+
+miopenStatus_t miopenSetOpArgsBiasForward(
+    miopenOperatorArgs_t args, const miopenFusionOpDescriptor_t biasOp,
+    const void *alpha, const void *beta, const void *bias) {
+  return guard(__func__, REQUIRED(args, biasOp, bias), [&]() -> ApiResult {
+    return setArgs(*args, *biasOp, Kind::Bias, alpha, beta, {bias});
+  });
+}
+
+miopenStatus_t miopenSetOpArgsActivForward(
+    miopenOperatorArgs_t args, const miopenFusionOpDescriptor_t activFwdOp,
+    const void *alpha, const void *beta, double activAlpha, double activBeta,
+    double activGamma) {
+  return guard(__func__, REQUIRED(args, activFwdOp), [&]() -> ApiResult {
+    return setArgs(*args, *activFwdOp, Kind::Activation, alpha, beta,
+                   {nullptr, activAlpha, activBeta, activGamma});
+  });
+}
+
+miopenStatus_t
 miopenExecuteFusionPlan(const miopenHandle_t handle,
                         const miopenFusionPlanDescriptor_t fusePlanDesc,
                         const miopenTensorDescriptor_t inputDesc,
                         const void *input,
                         const miopenTensorDescriptor_t outputDesc, void *output,
                         miopenOperatorArgs_t args) {
-  return guard(__func__,
-               REQUIRED(handle, fusePlanDesc, inputDesc, input, outputDesc,
-                        output, args),
-               []() -> ApiResult { return notCompiled(); });
+  return miopenExecuteFusionPlan_v2(handle, fusePlanDesc, inputDesc, input,
+                                    outputDesc, output, args, nullptr, 0);
 }
 
 miopenStatus_t miopenExecuteFusionPlan_v2(
@@ -214,11 +234,16 @@ miopenStatus_t miopenExecuteFusionPlan_v2(
     const miopenFusionPlanDescriptor_t fusePlanDesc,
     const miopenTensorDescriptor_t inputDesc, const void *input,
     const miopenTensorDescriptor_t outputDesc, void *output,
-    miopenOperatorArgs_t args, void *, size_t) {
+    miopenOperatorArgs_t args, void *workspace, size_t workspaceSize) {
   return guard(__func__,
                REQUIRED(handle, fusePlanDesc, inputDesc, input, outputDesc,
                         output, args),
-               []() -> ApiResult { return notCompiled(); });
+               [&]() -> ApiResult {
+                 return executePlan(*handle, *fusePlanDesc,
+                                    {*inputDesc, input, *outputDesc, output,
+                                     workspace, workspaceSize},
+                                    *args);
+               });
 }
 
 } // extern "C"

@@ -1,11 +1,10 @@
 /*===- fusion.h - Several operations in one kernel -----------------------===*\
 |*
-|* A plan is a list of operations, in their order. It is built, compiled once
-|* for a handle, and executed with arguments. No fused kernel is made for plans
-|* yet: miopenCompileFusionPlan() answers miopenStatusUnsupportedOp, on which
-|* clients run the operations one by one. tesseraRunProblem()
-|* (tessera/problem.h) runs convolutions with bias, residual and activation in
-|* one kernel.
+|* A plan is a list of operations. It is built, compiled for a handle, and
+|* executed with arguments. A forward convolution, then perhaps a bias, then
+|* perhaps an activation, of half, bfloat16 or float, is one kernel. For every
+|* other plan miopenCompileFusionPlan() answers miopenStatusUnsupportedOp, on
+|* which clients run the operations one by one.
 |*
 \*===----------------------------------------------------------------------===*/
 
@@ -50,10 +49,13 @@ MIOPEN_EXPORT miopenStatus_t
 miopenDestroyFusionPlan(miopenFusionPlanDescriptor_t fusePlanDesc);
 
 /**
- * Looks for one kernel for all operations.
+ * Makes one kernel for all operations, or finds it: a lookup, after the first
+ * time.
  *
- * @retval miopenStatusUnsupportedOp  There is none: always, in this release.
- * @retval miopenStatusBadParm        A pointer is NULL.
+ * @retval miopenStatusSuccess        The plan can be executed.
+ * @retval miopenStatusUnsupportedOp  There is no kernel for such a plan.
+ * @retval miopenStatusBadParm        A pointer is NULL, or the tensors do not fit
+ *                                    each other.
  */
 MIOPEN_EXPORT miopenStatus_t miopenCompileFusionPlan(
     miopenHandle_t handle, miopenFusionPlanDescriptor_t fusePlanDesc);
@@ -63,12 +65,13 @@ MIOPEN_EXPORT miopenStatus_t
 miopenFusionPlanGetOp(miopenFusionPlanDescriptor_t fusePlanDesc,
                       const int op_idx, miopenFusionOpDescriptor_t *op);
 
-/** Workspace of a plan: 0, as nothing of it runs. */
+/** Workspace that a client has to give: 0. */
 MIOPEN_EXPORT miopenStatus_t miopenFusionPlanGetWorkSpaceSize(
     miopenHandle_t handle, miopenFusionPlanDescriptor_t fusePlanDesc,
     size_t *workSpaceSize, miopenConvFwdAlgorithm_t algo);
 
-/** Algorithms for the convolution of a plan: none. */
+/** Families of kernels for the convolution of a plan: Direct, if it is one that
+ *  can be compiled. */
 MIOPEN_EXPORT miopenStatus_t miopenFusionPlanConvolutionGetAlgo(
     miopenFusionPlanDescriptor_t fusePlanDesc, const int requestAlgoCount,
     int *returnedAlgoCount, miopenConvFwdAlgorithm_t *returnedAlgos);
@@ -126,12 +129,13 @@ miopenCreateOperatorArgs(miopenOperatorArgs_t *args);
 MIOPEN_EXPORT miopenStatus_t
 miopenDestroyOperatorArgs(miopenOperatorArgs_t args);
 
-/** Gives a convolution its filter. Not implemented. */
+/** Gives a convolution its filter. `alpha` points to 1 and `beta` to 0, as with
+ *  all operations; else miopenStatusNotImplemented. Both may be NULL. */
 MIOPEN_EXPORT miopenStatus_t miopenSetOpArgsConvForward(
     miopenOperatorArgs_t args, const miopenFusionOpDescriptor_t convOp,
     const void *alpha, const void *beta, const void *w);
 
-/** Gives an activation its parameters. Not implemented. */
+/** Gives an activation its parameters. */
 MIOPEN_EXPORT miopenStatus_t miopenSetOpArgsActivForward(
     miopenOperatorArgs_t args, const miopenFusionOpDescriptor_t activFwdOp,
     const void *alpha, const void *beta, double activAlpha, double activBeta,
@@ -165,12 +169,19 @@ MIOPEN_EXPORT miopenStatus_t miopenSetOpArgsBatchNormBackward(
     const void *bnBias, void *resultBnScaleDiff, void *resultBnBiasDiff,
     const void *savedMean, const void *savedInvVariance);
 
-/** Gives a bias its values. Not implemented. */
+/** Gives a bias its values. */
 MIOPEN_EXPORT miopenStatus_t miopenSetOpArgsBiasForward(
     miopenOperatorArgs_t args, const miopenFusionOpDescriptor_t biasOp,
     const void *alpha, const void *beta, const void *bias);
 
-/** Runs a compiled plan: miopenStatusBadParm, as no plan is. */
+/**
+ * Runs a compiled plan on the stream of the handle, and does not wait.
+ *
+ * @retval miopenStatusSuccess  The kernel is on the stream.
+ * @retval miopenStatusBadParm  A pointer is NULL, the plan was not compiled, its
+ *                              input is another one, or an operation has no
+ *                              arguments.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenExecuteFusionPlan(
     const miopenHandle_t handle,
     const miopenFusionPlanDescriptor_t fusePlanDesc,
@@ -178,7 +189,7 @@ MIOPEN_EXPORT miopenStatus_t miopenExecuteFusionPlan(
     const miopenTensorDescriptor_t outputDesc, void *output,
     miopenOperatorArgs_t args);
 
-/** The same with a workspace. */
+/** The same with a workspace; one that is too small is not used. */
 MIOPEN_EXPORT miopenStatus_t miopenExecuteFusionPlan_v2(
     const miopenHandle_t handle,
     const miopenFusionPlanDescriptor_t fusePlanDesc,
@@ -186,7 +197,17 @@ MIOPEN_EXPORT miopenStatus_t miopenExecuteFusionPlan_v2(
     const miopenTensorDescriptor_t outputDesc, void *output,
     miopenOperatorArgs_t args, void *workspace, size_t workspaceSize);
 
-/** y = f(alpha1 conv(x, w) + alpha2 z + bias) in one call. Not implemented. */
+/**
+ * y = f(alpha1 conv(x, w) + alpha2 z + bias) in one kernel.
+ *
+ * @retval miopenStatusSuccess         The kernel is on the stream.
+ * @retval miopenStatusBadParm         A pointer is NULL, or the tensors do not
+ *                                     fit each other.
+ * @retval miopenStatusNotImplemented  alpha2 is neither 0 nor 1, z lies not as y
+ *                                     does, or the convolution is transposed or
+ *                                     of another type than half, bfloat16 and
+ *                                     float.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenConvolutionBiasActivationForward(
     miopenHandle_t handle, const void *alpha1,
     const miopenTensorDescriptor_t xDesc, const void *x,

@@ -12,7 +12,6 @@
 #include <tessera/tessera.h>
 
 #include <cmath>
-#include <string>
 
 using namespace tessera;
 using namespace tessera::test;
@@ -284,39 +283,6 @@ TEST_F(HandleDescriptor, TuningPolicyReadsBack) {
             miopenStatusBadParm);
   ASSERT_EQ(miopenGetTuningPolicy(handle, &policy), miopenStatusSuccess);
   EXPECT_EQ(policy, miopenTuningPolicySearch);
-  EXPECT_EQ(miopenDestroy(handle), miopenStatusSuccess);
-}
-
-// Clients run the operations of a plan one by one when it is unsupported, and
-// a plan that was not compiled is not executed.
-TEST_F(HandleDescriptor, FusionPlansAreUnsupported) {
-  miopenHandle_t handle;
-  ASSERT_EQ(miopenCreate(&handle), miopenStatusSuccess);
-  const TensorDesc x(miopenTensorNCHW, {1, 8, 4, 4});
-  const TensorDesc w(miopenTensorNCHW, {8, 8, 1, 1});
-  const ConvDesc conv(0, 1, 1);
-  miopenFusionPlanDescriptor_t plan;
-  miopenFusionOpDescriptor_t convOp, reluOp, op;
-  ASSERT_EQ(miopenCreateFusionPlan(&plan, miopenVerticalFusion, x),
-            miopenStatusSuccess);
-  ASSERT_EQ(miopenCreateOpConvForward(plan, &convOp, conv, w),
-            miopenStatusSuccess);
-  ASSERT_EQ(
-      miopenCreateOpActivationForward(plan, &reluOp, miopenActivationRELU),
-      miopenStatusSuccess);
-  ASSERT_EQ(miopenFusionPlanGetOp(plan, 1, &op), miopenStatusSuccess);
-  EXPECT_EQ(op, reluOp);
-  EXPECT_EQ(miopenFusionPlanGetOp(plan, 2, &op), miopenStatusBadParm);
-  EXPECT_EQ(miopenCompileFusionPlan(handle, plan), miopenStatusUnsupportedOp);
-  EXPECT_NE(std::string(tesseraGetLastErrorMessage()).find("2 operations"),
-            std::string::npos);
-  miopenOperatorArgs_t args;
-  ASSERT_EQ(miopenCreateOperatorArgs(&args), miopenStatusSuccess);
-  int memory = 0;
-  EXPECT_EQ(miopenExecuteFusionPlan(handle, plan, x, &memory, x, &memory, args),
-            miopenStatusBadParm);
-  EXPECT_EQ(miopenDestroyOperatorArgs(args), miopenStatusSuccess);
-  EXPECT_EQ(miopenDestroyFusionPlan(plan), miopenStatusSuccess);
   EXPECT_EQ(miopenDestroy(handle), miopenStatusSuccess);
 }
 

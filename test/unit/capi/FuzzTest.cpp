@@ -159,6 +159,10 @@ class Fuzz : public FakeEngineTest {};
   {#name, [](Fuzzer &fuzzer) { fuzzer.call(name, #name, hasArrays(#name)); }}
 
 static constexpr Row kRows[] = {
+    ROW(miopenSetOpArgsConvForward),
+    ROW(miopenSetOpArgsActivForward),
+    ROW(miopenSetOpArgsBiasForward),
+    ROW(miopenConvolutionBiasActivationForward),
     ROW(tesseraDestroySoftmaxDescriptor),
     ROW(tesseraDestroyMhaDescriptor),
     ROW(miopenCreate),
