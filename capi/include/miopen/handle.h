@@ -163,8 +163,9 @@ miopenGetStream(miopenHandle_t handle, miopenAcceleratorQueue_t *streamID);
 /**
  * Chooses where the library gets device memory for its own needs.
  *
- * The functions are recorded but never called: this release allocates no
- * device memory, because workspace always comes from the caller.
+ * The functions are recorded but never called: workspace comes from the caller,
+ * and the little that rare poolings, fused convolutions and Find 2.0 take beside
+ * it comes from hipMalloc.
  *
  * @param handle            The handle to change.
  * @param allocator         NULL, together with `deallocator`, goes back to
