@@ -98,8 +98,8 @@ public:
   // The 16 rows by 8 columns of a product that a warp has, of 16-bit floats and
   // summed in f32: fragments of mma.sync, in blocks of two.
   mlir::Value zeroSums();
-  /// `sums` plus `a` times `b`: of four blocks and two a reduction of 16, of two
-  /// and one of 8.
+  /// `sums` plus `a` times `b`: of four blocks and two a reduction of 16, of
+  /// two and one of 8.
   mlir::Value multiplyMatrices(mlir::ArrayRef<mlir::Value> a,
                                mlir::ValueRange b, mlir::Value sums);
   /// Two neighbours of row `i` of the lane's two; and a product from its rows.

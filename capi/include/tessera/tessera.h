@@ -1,4 +1,5 @@
-/*===- tessera.h - What Tessera adds to MIOpen's API -----------------------===*\
+/*===- tessera.h - What Tessera adds to MIOpen's API
+-----------------------===*\
 |*
 |* Three questions that MIOpen cannot answer: why did the last call fail, what
 |* has the library compiled so far, and what is the kernel for a problem like.
@@ -116,9 +117,8 @@ typedef struct tesseraKernelInfo {
  * @param[in,out] info      Set `structSize` to sizeof(tesseraKernelInfo) first.
  *
  * @retval miopenStatusSuccess         `*info` is set.
- * @retval miopenStatusBadParm         A pointer is NULL, `structSize` is not one
- *                                     that we know, or the problem is
- *                                     inconsistent (convolution_forward.h).
+ * @retval miopenStatusBadParm         A pointer is NULL, `structSize` is not
+ * one that we know, or the problem is inconsistent (convolution_forward.h).
  * @retval miopenStatusNotImplemented  No kernel covers the problem.
  * @retval miopenStatusInternalError   Compiler or driver failed.
  *

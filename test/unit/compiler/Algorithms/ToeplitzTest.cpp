@@ -57,9 +57,9 @@ TEST(ToeplitzPlanes, LieInDifferentBanks) {
   EXPECT_EQ(ToeplitzDataPlanes({32, 4, 7, 4, 256}, 7).source.words, 680);
   ToeplitzTile few{8, 1, 14, 9, 64};
   ToeplitzDataPlanes planes(few, 1);
-  EXPECT_GE(planes.source.words,
-            planes.result.rows * planes.result.rowWords +
-                (few.rows - 1) * planes.result.rowWords + 4);
+  EXPECT_GE(planes.source.words, planes.result.rows * planes.result.rowWords +
+                                     (few.rows - 1) * planes.result.rowWords +
+                                     4);
 }
 
 // Large filters of 16-bit floats were faster so on an H100, in every direction.
