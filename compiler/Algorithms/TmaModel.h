@@ -54,31 +54,15 @@ struct TmaShape {
 
 std::span<const TmaShape> getTmaShapes();
 
-/// In clocks of one multiprocessor.
+/// In clocks of one multiprocessor; TmaRates.def says what each is.
 struct TmaRates {
-  double products = 1800;    ///< Multiply-adds of 16 bits a clock.
-  double windowBytes = 43.7; ///< Of the second cache a clock, if all want it
-                             ///< and taps ask for the same pixels again,
-  double plainBytes = 63;    ///< and where each row is asked for once.
-  double windowRow = 3.06;   ///< Clocks to copy a row through a window,
-  double plainRow = 1.1;     ///< and one of a matrix.
-  double readBytes = 128;    ///< Of shared memory, by wgmma.
-  double latency = 274; ///< Of a step, shared by the stages that are ahead,
-  double stridedLatency = 2200; ///< through a window with strides,
-  double waits = 28;            ///< and what is not hidden of it,
-  double haloWaits = 118;       ///< where taps share pixels.
-  double exposedSums = 11.6;    ///< Stored in a clock, unhidden,
-  double hiddenSums = 100;      ///< and behind others' products.
-  double memoryBytes = 12;
-  double overlap = 0.27;        ///< Of the smaller of work and memory; more of
-  double shallowOverlap = 0.37; ///< it, the less of `burst` a ring reaches
-  double burst = 3000;          ///< ahead, in clocks.
-  double begin = 7000;
+#define TMA_RATE(NAME, VALUE, MEANING) double NAME = VALUE;
+#include "compiler/Algorithms/TmaRates.def"
 };
 
 /// Fitted to 951 kernels on an H100 (120 runs of a problem, forward and
 /// backward data, batches of 1 to 256): the first choice reaches 0.995 of the
-/// best in geometric mean, 0.934 at least.
+/// best in geometric mean, 0.934 at least. To repeat it: tools/dnn-fit.
 inline constexpr TmaRates kTmaRates;
 
 /// Of x, w and y, each moved once.

@@ -134,7 +134,7 @@ static TmaTraffic getTraffic(const ConvProblem &p, const TmaGemm &gemm,
 }
 
 static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
-                             const GpuTarget &target) {
+                             const GpuTarget &target, const TmaRates &rates) {
   TmaGemm gemm = getGemm(p);
   if (shape.halo > 0)
     gemm.rows = measureHalo(p).positions;
@@ -149,19 +149,18 @@ static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
   const double busy = static_cast<double>(tiles) /
                       (turns * static_cast<double>(target.computeUnits));
   const TmaTraffic traffic = getTraffic(p, gemm, shape, busy);
-  const double step = getStepClocks(shape, traffic);
-  double tile = steps * step + getStoreClocks(shape, kTmaRates);
+  const double step = getStepClocks(shape, traffic, rates);
+  double tile = steps * step + getStoreClocks(shape, rates);
   if (p.allowsTf32()) // f32 has twice the bytes.
-    tile += getStoreClocks(shape, kTmaRates);
+    tile += getStoreClocks(shape, rates);
   double work = turns * tile;
   if (shape.isPingPong)
-    work += shape.m * shape.n /
-            kTmaRates.exposedSums; // Nothing hides the last one.
+    work +=
+        shape.m * shape.n / rates.exposedSums; // Nothing hides the last one.
   const double memory = countMemoryBytes(p, divideUp(gemm.columns, shape.n)) /
-                        (kTmaRates.memoryBytes * target.computeUnits);
+                        (rates.memoryBytes * target.computeUnits);
   return std::max(work, memory) +
-         getOverlap(shape, step, kTmaRates) * std::min(work, memory) +
-         kTmaRates.begin;
+         getOverlap(shape, step, rates) * std::min(work, memory) + rates.begin;
 }
 
 /// Stages of a tile's ring: as many as shared memory has room for.
@@ -215,7 +214,8 @@ static constexpr int kPieceColumns = 64;
 static constexpr int kManySums = 128;
 
 std::vector<Candidate> tessera::getTmaCandidates(const ConvProblem &problem,
-                                                 const GpuTarget &target) {
+                                                 const GpuTarget &target,
+                                                 const TmaRates &rates) {
   std::vector<Candidate> candidates;
   if (problem.direction == Direction::BackwardWeights)
     return getTmaWeightCandidates(problem, target);
@@ -227,7 +227,7 @@ std::vector<Candidate> tessera::getTmaCandidates(const ConvProblem &problem,
     if (!hasTensors ||
         (shape.countSums() <= kManySums && shape.n % kPieceColumns == 0))
       candidates.push_back({shape.getTile(problem, /*parts=*/1).toConfig(),
-                            estimateClocks(problem, shape, target)});
+                            estimateClocks(problem, shape, target, rates)});
   };
   std::ranges::for_each(getShapes(problem, getGemm(problem).columns, target),
                         add);

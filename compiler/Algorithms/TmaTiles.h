@@ -10,14 +10,16 @@
 #define TESSERA_COMPILER_ALGORITHMS_TMATILES_H
 
 #include "compiler/Algorithms/Algorithm.h"
+#include "compiler/Algorithms/TmaModel.h"
 #include "runtime/Base/ConvProblem.h"
 
 namespace tessera {
 
 /// The candidates of igemm that copy by TMA; none if `problem` or `target` does
-/// not allow it.
+/// not allow it. Other rates than the chip's are for those who fit them.
 std::vector<Candidate> getTmaCandidates(const ConvProblem &problem,
-                                        const GpuTarget &target);
+                                        const GpuTarget &target,
+                                        const TmaRates &rates = kTmaRates);
 
 } // namespace tessera
 

@@ -1,0 +1,117 @@
+//===- Measurements.cpp - Times of tiles, as files give them --------------===//
+
+#include "tools/dnn-fit/Measurements.h"
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <optional>
+#include <sstream>
+
+using namespace tessera;
+using namespace tessera::fit;
+
+static std::optional<ConvProblem> parseConv(std::string_view config) {
+  const ErrorOr<Problem> problem = parseNetworkConfig(config);
+  if (!problem || !problem->getConv())
+    return std::nullopt;
+  return *problem->getConv();
+}
+
+static std::optional<double> parseTime(std::string_view text) {
+  double value = 0;
+  auto [end, error] =
+      std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value <= 0)
+    return std::nullopt;
+  return value;
+}
+
+//===----------------------------------------------------------------------===//
+// dnn-tune: "problem",device,rank,tile,model_cost,value,spread,unit,failure
+//===----------------------------------------------------------------------===//
+
+/// The fields of a line; quotes go around those that have commas.
+static std::vector<std::string> splitFields(const std::string &line) {
+  std::vector<std::string> fields(1);
+  bool isQuoted = false;
+  for (const char c : line) {
+    if (c == '"')
+      isQuoted = !isQuoted;
+    else if (c == ',' && !isQuoted)
+      fields.emplace_back();
+    else
+      fields.back() += c;
+  }
+  return fields;
+}
+
+static void readTableLine(const std::string &line, std::string &config,
+                          std::vector<Run> &runs) {
+  enum Field { Config, Tile = 3, Value = 5, Unit = 7, Failure, Count };
+  const std::vector<std::string> fields = splitFields(line);
+  if (fields.size() != Count || fields[Unit] != "us" ||
+      !fields[Failure].empty())
+    return;
+  const std::optional<double> timeUs = parseTime(fields[Value]);
+  const std::optional<ConvProblem> problem = parseConv(fields[Config]);
+  if (!timeUs || !problem)
+    return;
+  if (runs.empty() || fields[Config] != config)
+    runs.push_back({*problem, {}});
+  config = fields[Config];
+  runs.back().times.push_back({fields[Tile], *timeUs});
+}
+
+//===----------------------------------------------------------------------===//
+// gpu_tiles.py: "name config cuDNN T us", and below "  tile T us ..."
+//===----------------------------------------------------------------------===//
+
+/// That script leaves out what all its tiles share: "m128n64k64-w1x1-p9-h2".
+static std::string completeTile(const std::string &text,
+                                const ConvProblem &problem) {
+  if (text.find("wgmma") != text.npos || text.find("mma") != text.npos)
+    return text;
+  const size_t halo = std::min(text.find("-h"), text.size());
+  return "igemm-" + text.substr(0, halo) +
+         (problem.allowsTf32() ? "-wgmma_tf32" : "-wgmma") + text.substr(halo);
+}
+
+static void readTilesLine(const std::string &line, bool &isInRun,
+                          std::vector<Run> &runs) {
+  std::istringstream words(line);
+  std::string first, second, third;
+  words >> first >> second >> third;
+  if (!line.starts_with(" ")) {
+    const std::optional<ConvProblem> problem = parseConv(second);
+    isInRun = problem.has_value();
+    if (isInRun)
+      runs.push_back({*problem, {}});
+    return;
+  }
+  const std::optional<double> timeUs = parseTime(second);
+  if (isInRun && timeUs && third == "us")
+    runs.back().times.push_back(
+        {completeTile(first, runs.back().problem), *timeUs});
+}
+
+ErrorOr<std::vector<Run>> fit::readRuns(const std::string &path) {
+  std::ifstream file(path);
+  if (!file)
+    return notFound("cannot read " + path);
+  std::vector<Run> runs;
+  std::string config, line;
+  bool isTable = false, isInRun = false;
+  while (std::getline(file, line)) {
+    isTable |= line.starts_with("problem,device,rank,tile,");
+    if (isTable)
+      readTableLine(line, config, runs);
+    else
+      readTilesLine(line, isInRun, runs);
+  }
+  std::erase_if(runs, [](const Run &run) { return run.times.empty(); });
+  if (runs.empty())
+    return invalidArgument(path + " has no times of tiles, as dnn-tune --table "
+                                  "or gpu_tiles.py write them");
+  return runs;
+}
