@@ -109,7 +109,7 @@ static double getScatter(const Sample &sample,
 /// a little that every step away costs.
 static double judge(const std::vector<Sample> &samples, const GpuTarget &target,
                     const TmaRates &rates, const TmaRates &origin) {
-  constexpr double kTail = 0.3, kOrder = 0.03, kStay = 1e-4;
+  constexpr double kTail = 0.3, kOrder = 0.1, kStay = 1e-4;
   double scatter = 0, moved = 0;
   std::vector<double> losses;
   for (const Sample &sample : samples) {
