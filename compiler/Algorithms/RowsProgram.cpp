@@ -292,8 +292,8 @@ void RowsProgram::storeOutputs(RowsBlock &block) {
     storeLanes(lanes, tensor, place, checked);
 }
 
-SmallVector<RowsFold> RowsProgram::getFolds(size_t reduction) {
-  SmallVector<RowsFold> folds;
+std::vector<RowsFold> RowsProgram::getFolds(size_t reduction) {
+  std::vector<RowsFold> folds;
   Operation *yield = op.getReduces()[reduction].front().getTerminator();
   for (auto [kind, type] :
        llvm::zip_equal(op.getKindsOf(reduction), yield->getOperandTypes()))

@@ -14,7 +14,7 @@
 #include "compiler/Algorithms/RowsFold.h"
 #include "compiler/Algorithms/RowsGeometry.h"
 
-#include <optional>
+#include <vector>
 
 namespace tessera {
 
@@ -91,7 +91,7 @@ public:
   void storeOutputs(RowsBlock &block);
 
   /// The arithmetic of each kind of a reduction.
-  llvm::SmallVector<RowsFold> getFolds(size_t reduction);
+  std::vector<RowsFold> getFolds(size_t reduction);
 
 private:
   Value getArgument(Value operand) const;

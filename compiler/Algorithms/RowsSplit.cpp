@@ -94,8 +94,8 @@ void SplitProgram::buildParts(func::FuncOp kernel, size_t reduction) {
 
   RowsTeam team(program, tile.threads, thread, tile.columns, column);
   team.takePart(tile.parts, point[1]);
-  SmallVector<RowsFold> folds = program.getFolds(reduction);
-  SmallVector<RowsTeam::LaneWords> words = team.fold(reduction);
+  std::vector<RowsFold> folds = program.getFolds(reduction);
+  std::vector<RowsTeam::LaneWords> words = team.fold(reduction);
   for (auto [fold, own] : llvm::zip_equal(folds, words))
     own = team.combine(fold, own, [&](int64_t slots, Value j) {
       return team.count(slots, j);
@@ -143,7 +143,7 @@ void SplitProgram::buildResults(func::FuncOp kernel, size_t reduction) {
 
   RowsTeam team(program, tile.parts, thread, /*columns=*/1, p.index(0));
   RowsTeam::Counter counter = getPartCounter(p, RowsGeometry(op));
-  SmallVector<RowsFold> folds = program.getFolds(reduction);
+  std::vector<RowsFold> folds = program.getFolds(reduction);
   for (auto [kind, fold] : llvm::enumerate(folds)) {
     RowsFold::Words words =
         workspace.loadPart(program, kernel, row, reduction, kind, thread);

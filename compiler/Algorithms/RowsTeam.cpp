@@ -51,7 +51,7 @@ RowsBlock RowsTeam::getBlock(int64_t turn) {
 RowsTeam::Values RowsTeam::visitTurns(int64_t first, int64_t end,
                                       Region &region, Values carried,
                                       Visitor visit) {
-  SmallVector<RowsBlock> blocks;
+  std::vector<RowsBlock> blocks;
   for (int64_t turn = first; turn < end; ++turn) {
     auto known = kept.find(turn);
     blocks.push_back(known == kept.end() ? getBlock(turn) : known->second);
@@ -75,7 +75,7 @@ RowsTeam::Values RowsTeam::walk(Region &region, ValueRange init,
       program.g.getBlocksOfRow(program.vector) / (getStep() * kAtOnce);
   if (loops > 0)
     carried = p.loop(loops, carried, [&](Value i, ValueRange before) {
-      SmallVector<RowsBlock> blocks;
+      std::vector<RowsBlock> blocks;
       for (int64_t turn = 0; turn < kAtOnce; ++turn) {
         Value number = getNumber(p.add(p.mul(i, kAtOnce), turn));
         blocks.push_back(program.getBlock(number, /*isKnown=*/true));
@@ -123,7 +123,7 @@ Value RowsTeam::toFloat(Value count) {
 
 /// What the reduction yields for the thread's first block, or zeros.
 SmallVector<Lanes> RowsTeam::getPivots(size_t reduction) {
-  SmallVector<RowsFold> folds = program.getFolds(reduction);
+  std::vector<RowsFold> folds = program.getFolds(reduction);
   if (llvm::none_of(folds, [](RowsFold &fold) { return fold.hasPivot(); }))
     return SmallVector<Lanes>(folds.size(), Lanes(program.vector, Value()));
   Region &region = program.op.getReduces()[reduction];
@@ -143,9 +143,9 @@ SmallVector<Lanes> RowsTeam::getPivots(size_t reduction) {
   return pivots;
 }
 
-SmallVector<LaneWords> RowsTeam::fold(size_t reduction) {
+std::vector<LaneWords> RowsTeam::fold(size_t reduction) {
   Region &region = program.op.getReduces()[reduction];
-  SmallVector<RowsFold> folds = program.getFolds(reduction);
+  std::vector<RowsFold> folds = program.getFolds(reduction);
   SmallVector<Lanes> pivots = getPivots(reduction);
   Values init;
   for (RowsFold &fold : folds)
@@ -167,7 +167,7 @@ SmallVector<LaneWords> RowsTeam::fold(size_t reduction) {
     return next;
   });
 
-  SmallVector<LaneWords> results;
+  std::vector<LaneWords> results;
   size_t done = 0;
   for (auto [fold, pivot] : llvm::zip_equal(folds, pivots)) {
     Value number; // Of a lane.
@@ -246,7 +246,7 @@ LaneWords RowsTeam::exchange(RowsFold &fold, const LaneWords &words,
                 ? p.index(0)
                 : arith::RemUIOp::create(p.b, p.loc, thread, p.index(left))
                       .getResult();
-  SmallVector<LaneWords> parts(lanes);
+  std::vector<LaneWords> parts(lanes);
   Values counts;
   for (int64_t i = 0; i < fanIn; ++i) {
     Value slot = p.add(j, i * left);
@@ -285,8 +285,8 @@ LaneWords RowsTeam::combine(RowsFold &fold, LaneWords words,
 void RowsTeam::reduceAll() {
   for (size_t reduction = 0; reduction < program.op.getReduces().size();
        ++reduction) {
-    SmallVector<RowsFold> folds = program.getFolds(reduction);
-    SmallVector<LaneWords> words = fold(reduction);
+    std::vector<RowsFold> folds = program.getFolds(reduction);
+    std::vector<LaneWords> words = fold(reduction);
     for (auto [fold, own] : llvm::zip_equal(folds, words)) {
       LaneWords all = combine(
           fold, own, [&](int64_t slots, Value j) { return count(slots, j); });

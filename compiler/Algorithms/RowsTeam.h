@@ -45,7 +45,7 @@ public:
   Values walk(mlir::Region &region, mlir::ValueRange carried, Visitor visit);
 
   /// Folds what `reduction` yields for the thread's blocks: one entry a kind.
-  llvm::SmallVector<LaneWords> fold(size_t reduction);
+  std::vector<LaneWords> fold(size_t reduction);
 
   /// Combines the words of all threads; each gets the result.
   LaneWords combine(RowsFold &fold, LaneWords words, const Counter &counter);
