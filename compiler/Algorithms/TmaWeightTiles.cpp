@@ -130,7 +130,7 @@ static double getPixelClocks(const TmaShape &shape) {
 static double estimateClocks(const ConvProblem &p, const WeightsGemm &gemm,
                              const TmaShape &shape, int parts,
                              const GpuTarget &target,
-                             const TmaWeightRates &rates) {
+                             const TmaWeightRates &rates = kTmaWeightRates) {
   const int64_t sharing = shape.isSmall() ? 2 : 1;
   const auto turns = static_cast<double>(
       divideUp(gemm.countTiles(shape) * parts, target.computeUnits * sharing) *

@@ -3,7 +3,9 @@
 #include "tools/dnn-fit/Models.h"
 
 #include "compiler/Algorithms/GemmCost.h"
+#include "compiler/Algorithms/NarrowGroups.h"
 #include "compiler/Algorithms/PoolModel.h"
+#include "compiler/Algorithms/Registry.h"
 #include "compiler/Algorithms/TmaTiles.h"
 #include "compiler/Algorithms/TmaWeightTiles.h"
 
@@ -153,6 +155,26 @@ static Model makeGemm(const GpuTarget &target) {
   return model;
 }
 
+static Model makeGroups(const GpuTarget &target) {
+  const std::vector<Field<NarrowRates>> fields = {
+#define NARROW_RATE(NAME, VALUE, MEANING)                                      \
+  {#NAME, MEANING, [](NarrowRates &rates) -> double & { return rates.NAME; }},
+#include "compiler/Algorithms/NarrowRates.def"
+  };
+  Model model;
+  model.constants = listConstants(kNarrowRates, fields);
+  model.getCandidates = [fields, &target](const Problem &problem,
+                                          const Rates &rates) {
+    const ConvProblem *conv = problem.getConv();
+    return conv && getNarrowGroups().check(problem, target).isOk()
+               ? getNarrowCandidates(*conv, target,
+                                     fill(kNarrowRates, fields, rates))
+               : std::vector<Candidate>();
+  };
+  model.format = formatRows("NARROW_RATE", fields);
+  return model;
+}
+
 static Model makePool(const GpuTarget &target) {
   const std::vector<Field<PoolRates>> fields = {
 #define POOL_RATE(NAME, VALUE, MEANING)                                        \
@@ -186,6 +208,7 @@ static constexpr std::pair<const char *, Model (*)(const GpuTarget &)>
     kModels[] = {{"wgmma", makeWgmma},
                  {"wgmma-weights", makeWgmmaWeights},
                  {"gemm", makeGemm},
+                 {"groups", makeGroups},
                  {"pool", makePool}};
 
 std::string fit::getModelNames() {

@@ -41,7 +41,7 @@ struct Model {
   Rates getRates() const;
 };
 
-/// "wgmma, wgmma-weights, gemm, pool"
+/// "wgmma, wgmma-weights, gemm, groups, pool"
 std::string getModelNames();
 
 /// InvalidArgument if there is no such model, or none of it for the chip.

@@ -27,6 +27,7 @@ static constexpr char kUsage[] =
                  wgmma-weights  backward weights (TmaWeightRates.def)
                  gemm           tiles through LDS: mma.sync, AMD's chips
                                 (GemmRates.def)
+                 groups         narrow groups side by side (NarrowRates.def)
                  pool           poolings (PoolRates.def)
   --target CHIP  sm_90
   --steps N      of the search, some milliseconds each (5000); 0 only says how

@@ -75,6 +75,8 @@ static ConvProblem makeConv(const FitCase &fitCase, Direction direction,
   p.in = {3584 / channels, 3584 / channels};
   p.filter = {filter, filter};
   p.pad = {filter / 2, filter / 2};
+  if (fitCase.model == std::string("groups"))
+    p.groups = channels / 8;
   return p;
 }
 
@@ -138,6 +140,8 @@ TEST_P(FitTest, PrintsRows) {
 
 static const std::vector<Direction> kData = {Direction::Forward,
                                              Direction::BackwardData};
+static const std::vector<Direction> kAll = {
+    Direction::Forward, Direction::BackwardData, Direction::BackwardWeights};
 static const std::vector<Direction> kWeights = {Direction::BackwardWeights};
 
 INSTANTIATE_TEST_SUITE_P(
@@ -163,6 +167,11 @@ INSTANTIATE_TEST_SUITE_P(
                 kWeights,
                 Layout::NCHW,
                 {{"flat", 20}, {"joining", 20}, {"sum", 9}}},
+        FitCase{"groups",
+                "sm_90",
+                kAll,
+                Layout::NHWC,
+                {{"latency", 20}, {"cacheBytes", 0.1}, {"sumTurn", 9}}},
         FitCase{"pool",
                 "gfx942",
                 kData,
@@ -196,11 +205,12 @@ TEST(Fit, PassesOverWhatItCannotUse) {
 
 // A model that is none, and one for other chips, are refused by name.
 TEST(Fit, RefusesModels) {
-  EXPECT_NE(makeModel("mma", *findTarget("sm_80"))
-                .getStatus()
-                .getMessage()
-                .find("but there are: wgmma, wgmma-weights, gemm, pool"),
-            std::string::npos);
+  EXPECT_NE(
+      makeModel("mma", *findTarget("sm_80"))
+          .getStatus()
+          .getMessage()
+          .find("but there are: wgmma, wgmma-weights, gemm, groups, pool"),
+      std::string::npos);
   EXPECT_NE(makeModel("wgmma", *findTarget("gfx942"))
                 .getStatus()
                 .getMessage()
