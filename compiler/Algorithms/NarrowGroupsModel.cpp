@@ -183,7 +183,10 @@ static void addWeights(const ConvProblem &p, NarrowTile tile,
         std::min(target.computeUnits * sharing / channelBlocks, steps);
     if (most < 2)
       break;
-    tile.parts = static_cast<int>(divideUp(steps, divideUp(steps, most)));
+    const auto parts = static_cast<int>(divideUp(steps, divideUp(steps, most)));
+    if (parts == tile.parts)
+      continue;
+    tile.parts = parts;
     candidates.push_back(
         {tile.toConfig(),
          estimateClocks(p, tile, work, tile.parts * channelBlocks, target,

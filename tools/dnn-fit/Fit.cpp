@@ -16,10 +16,11 @@ std::vector<Sample> fit::makeSamples(const std::vector<Run> &runs,
                                      const Model &model) {
   std::vector<Sample> samples;
   for (const Run &run : runs) {
+    const std::vector<Candidate> candidates =
+        model.getCandidates(run.problem, model.getRates());
     std::map<std::string, size_t> places;
-    for (const Candidate &candidate :
-         model.getCandidates(run.problem, model.getRates()))
-      places.emplace(candidate.tile.toText(), places.size());
+    for (size_t place = 0; place != candidates.size(); ++place)
+      places.emplace(candidates[place].tile.toText(), place);
     Sample sample{run.problem, {}};
     for (const TileValue &tile : run.values)
       if (auto found = places.find(tile.tile); found != places.end()) {

@@ -171,7 +171,7 @@ INSTANTIATE_TEST_SUITE_P(
                 "sm_90",
                 kAll,
                 Layout::NHWC,
-                {{"latency", 20}, {"cacheBytes", 0.1}, {"sumTurn", 9}}},
+                {{"latency", 10}, {"overlap", 3}, {"weightWaits", 50}}},
         FitCase{"pool",
                 "gfx942",
                 kData,
