@@ -67,7 +67,10 @@ std::vector<Candidate> Rows::getCandidates(const Problem &problem,
   std::vector<Candidate> candidates;
   for (int vector = widest; vector >= 1; vector /= 2)
     for (int all : {256, 512, 128, 64})
-      addTiles(g, target, getName(), vector, all, candidates);
+      // Side by side, 512 threads with blocks of rows took half as long again
+      // as 256 on an H100: their words fill the shared memory.
+      if (all < 512 || g.isVectorInRow())
+        addTiles(g, target, getName(), vector, all, candidates);
   // Of very few elements, a workgroup is less than a wave.
   for (int all = 32; all >= 1 && candidates.empty(); all /= 2)
     addTiles(g, target, getName(), widest, all, candidates);
