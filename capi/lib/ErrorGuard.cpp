@@ -6,11 +6,13 @@
 #include <new>
 #include <sstream>
 #include <stdexcept>
+#include <utility>
 
 using namespace tessera;
 using namespace tessera::capi;
 
 static thread_local std::string lastErrorMessage;
+static thread_local bool hasSkippedLaunch = false;
 
 static miopenStatus_t toMiopenStatus(StatusCode code) {
   switch (code) {
@@ -62,6 +64,12 @@ const char *capi::getStatusName(miopenStatus_t status) {
 }
 
 const char *capi::getLastErrorMessage() { return lastErrorMessage.c_str(); }
+
+void capi::noteSkippedLaunch() { hasSkippedLaunch = true; }
+
+bool capi::detail::takeSkippedLaunch() {
+  return std::exchange(hasSkippedLaunch, false);
+}
 
 /// Takes the first name off a list with commas between.
 static std::string_view takeName(std::string_view &names) {

@@ -17,6 +17,8 @@ struct miopenHandle {
   tessera::Engine &engine;
   hipStream_t stream = nullptr;
   bool profiling = false;
+  /// MIOPEN_DEBUG_COMPILE_ONLY: nothing is launched.
+  const bool compilesOnly;
   float kernelTimeMs = 0;
   /// As the client set it.
   miopenTuningPolicy_t tuningPolicy = miopenTuningPolicyNone;
@@ -25,13 +27,12 @@ struct miopenHandle {
   miopenDeallocatorFunction deallocator = nullptr;
   void *allocatorContext = nullptr;
 
-  miopenHandle(tessera::Engine &engine, hipStream_t stream)
-      : engine(engine), stream(stream) {}
+  miopenHandle(tessera::Engine &engine, hipStream_t stream);
 
   /// Launches a kernel; waits for it and keeps its time if profiling is on.
   tessera::Status launch(const tessera::LoadedKernel &kernel,
                          const tessera::LaunchArgs &args) {
-    if (profiling) [[unlikely]]
+    if (profiling || compilesOnly) [[unlikely]]
       return launchTimed(kernel, args, kernelTimeMs);
     return engine.launch(kernel, stream, args);
   }

@@ -58,10 +58,10 @@ done
 # Clients of the C API, sanitized like the library, on the other build's device.
 flags=(-fsanitize=address,undefined)
 [[ $preset == tsan ]] && flags=(-fsanitize=thread)
-for source in threads.cpp forward-convolution.c gradients.c find2.c fusion.c; do
+for source in threads.cpp forward-convolution.c gradients.c fusion.c; do
   language=(-xc -std=c11)
   [[ $source == *.cpp ]] && language=(-xc++ -std=c++20)
-  clang++-22 "${flags[@]}" -g "${language[@]}" "test/lit/CAPI/$source" -xnone \
+  clang++-22 "${flags[@]}" -g "${language[@]}" "test/lit/CAPI/$source" \
     -o "$work/client" -Icapi/include -L"$build/lib" -L"$other/lib" -lMIOpen \
     -ltessera-emulator -Wl,-rpath,"$build/lib:$other/lib"
   report "CAPI/$source" "$work/client"

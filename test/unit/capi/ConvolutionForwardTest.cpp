@@ -279,3 +279,19 @@ TEST_F(ConvolutionForward, ProfilingKeepsTheKernelTime) {
   ASSERT_EQ(miopenGetKernelTime(handle, &time), miopenStatusSuccess);
   EXPECT_EQ(time, 0);
 }
+
+// MIOPEN_DEBUG_COMPILE_ONLY: kernels are prepared and never launched, every call
+// that would have launched one says so, and other calls succeed.
+TEST_F(ConvolutionForward, CompileOnlyLaunchesNothing) {
+  setenv("MIOPEN_DEBUG_COMPILE_ONLY", "1", 1);
+  ASSERT_EQ(miopenDestroy(handle), miopenStatusSuccess);
+  ASSERT_EQ(miopenCreate(&handle), miopenStatusSuccess);
+  unsetenv("MIOPEN_DEBUG_COMPILE_ONLY");
+  EXPECT_EQ(find(), miopenStatusGpuOperationsSkipped);
+  EXPECT_EQ(execute(), miopenStatusGpuOperationsSkipped);
+  EXPECT_EQ(immediate(getSolution()), miopenStatusGpuOperationsSkipped);
+  EXPECT_FALSE(engine->problems.empty());
+  EXPECT_TRUE(engine->launches.empty());
+  EXPECT_EQ(execute(0, nullptr, nullptr), miopenStatusBadParm);
+  EXPECT_EQ(miopenEnableProfiling(handle, true), miopenStatusSuccess);
+}
