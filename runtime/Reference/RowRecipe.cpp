@@ -21,11 +21,57 @@ withActivation(std::vector<std::array<double, 2>> before) {
   return before;
 }
 
-static std::vector<RowRecipe> makeElementwise() {
+static std::vector<RowRecipe> makeActivation() {
   return {{.op = RowOp::ActivationForward,
            .modes = kActivations,
            .tensors = {{}, {.role = Output}},
+           .scalars = withActivation({})},
+          {.op = RowOp::ActivationBackward,
+           .modes = kActivations,
+           .tensors = {{}, {}, {}, {.role = Output}},
            .scalars = withActivation({})}};
+}
+
+/// With and without the old result.
+static std::vector<RowRecipe> makeTensorOperations() {
+  const std::array<double, 2> factor{-2, 2};
+  const Tensor broadcast{.extent = Any};
+  return {{.op = RowOp::OpTensor,
+           .modes = {0, 1, 2, 3},
+           .tensors = {{}, broadcast, {.role = Output}},
+           .scalars = {factor, factor}},
+          {.op = RowOp::OpTensor,
+           .modes = {0, 1, 2, 3},
+           .tensors = {{}, broadcast, {}, {.role = Output}},
+           .scalars = {factor, factor, factor}},
+          {.op = RowOp::SetTensor,
+           .modes = {0},
+           .tensors = {{.role = Output}},
+           .scalars = {factor}},
+          {.op = RowOp::ScaleTensor,
+           .modes = {0},
+           .tensors = {{}, {.role = Output}},
+           .scalars = {factor}},
+          {.op = RowOp::TransformTensor,
+           .modes = {0, 1},
+           .tensors = {{}, {.role = Output}},
+           .scalars = {factor}},
+          {.op = RowOp::TransformTensor,
+           .modes = {1},
+           .tensors = {{}, {}, {.role = Output}},
+           .scalars = {factor, factor}}};
+}
+
+/// Dropout itself needs states, which are of other types.
+static std::vector<RowRecipe> makeGlu() {
+  return {{.op = RowOp::GluForward,
+           .modes = {0},
+           .tensors = {{}, {}, {.role = Output}},
+           .scalars = {}},
+          {.op = RowOp::GluBackward,
+           .modes = {0},
+           .tensors = {{}, {}, {}, {.role = Output}, {.role = Output}},
+           .scalars = {}}};
 }
 
 static std::vector<RowRecipe> makeSoftmax() {
@@ -38,7 +84,41 @@ static std::vector<RowRecipe> makeSoftmax() {
            .reduces = true,
            .modes = {0, 1, 2},
            .tensors = {{}, {}, {.role = Output}},
+           .scalars = {{0.5, 2}, {-1, 1}}},
+          {.op = RowOp::SoftmaxBackward,
+           .reduces = true,
+           .modes = {1, 2},
+           .tensors = {{}, {}, {.role = Output}},
+           .scalars = {{0.5, 2}, {0, 0}}},
+          {.op = RowOp::SoftmaxBackward,
+           .reduces = true,
+           .modes = {0, 1, 2},
+           .tensors = {{}, {}, {}, {.role = Output}},
            .scalars = {{0.5, 2}, {-1, 1}}}};
+}
+
+/// Sums and extremes, with and without the old result and places; and products
+/// of numbers that stay in range.
+static std::vector<RowRecipe> makeReduce() {
+  const Tensor old{.extent = RowExtent::Row, .types = Parameter};
+  const Tensor result{
+      .role = RowOutput, .extent = RowExtent::Row, .types = Parameter};
+  const Tensor places{
+      .role = RowOutput, .extent = RowExtent::Row, .types = Index};
+  const Tensor factor{.least = 0.9, .most = 1.1};
+  auto make = [](std::vector<uint32_t> modes, std::vector<Tensor> tensors) {
+    return RowRecipe{.op = RowOp::Reduce,
+                     .reduces = true,
+                     .modes = std::move(modes),
+                     .tensors = std::move(tensors),
+                     .scalars = {{0.5, 2}, {-1, 1}}};
+  };
+  return {make({0, 2, 3, 4, 5, 6, 7, 10, 11, 12, 32}, {{}, result}),
+          make({0, 2, 3, 4, 5, 6, 7}, {{}, old, result}),
+          make({1, 33}, {factor, result}),
+          make({18, 19, 20, 26, 27, 28}, {{}, result, places}),
+          make({18, 19, 20}, {{}, old, result, places}),
+          make({66, 67}, {{}, places})};
 }
 
 /// Activations with other bits of the mode.
@@ -181,7 +261,8 @@ static std::vector<RowRecipe> makeLrn() {
 std::span<const RowRecipe> tessera::getRowRecipes() {
   static const std::vector<RowRecipe> recipes = [] {
     std::vector<RowRecipe> all;
-    for (auto make : {makeElementwise, makeSoftmax, makeBatchNormInference,
+    for (auto make : {makeActivation, makeTensorOperations, makeGlu,
+                      makeSoftmax, makeReduce, makeBatchNormInference,
                       makeBatchNormTraining, makeBatchNormBackward, makeLrn})
       std::ranges::move(make(), std::back_inserter(all));
     return all;
