@@ -2,17 +2,17 @@
 
 #include "capi/lib/ErrorGuard.h"
 
+#include "capi/lib/CompileOnlyEngine.h"
+
 #include <algorithm>
 #include <new>
 #include <sstream>
 #include <stdexcept>
-#include <utility>
 
 using namespace tessera;
 using namespace tessera::capi;
 
 static thread_local std::string lastErrorMessage;
-static thread_local bool hasSkippedLaunch = false;
 
 static miopenStatus_t toMiopenStatus(StatusCode code) {
   switch (code) {
@@ -33,7 +33,11 @@ static miopenStatus_t toMiopenStatus(StatusCode code) {
 }
 
 ApiResult::ApiResult(Status status)
-    : status(toMiopenStatus(status.getCode())), message(status.getMessage()) {}
+    : status(toMiopenStatus(status.getCode())), message(status.getMessage()) {
+  if (!status.isOk() && takeSkippedLaunch() &&
+      status.getCode() == StatusCode::Unavailable)
+    this->status = miopenStatusGpuOperationsSkipped;
+}
 
 const char *capi::getStatusName(miopenStatus_t status) {
   switch (status) {
@@ -64,12 +68,6 @@ const char *capi::getStatusName(miopenStatus_t status) {
 }
 
 const char *capi::getLastErrorMessage() { return lastErrorMessage.c_str(); }
-
-void capi::noteSkippedLaunch() { hasSkippedLaunch = true; }
-
-bool capi::detail::takeSkippedLaunch() {
-  return std::exchange(hasSkippedLaunch, false);
-}
 
 /// Takes the first name off a list with commas between.
 static std::string_view takeName(std::string_view &names) {

@@ -44,10 +44,6 @@ const char *getStatusName(miopenStatus_t status);
 /// The sentence of the last failure on this thread; "" at first.
 const char *getLastErrorMessage();
 
-/// Says, where a kernel would have been launched, that it was not: the public
-/// function then answers miopenStatusGpuOperationsSkipped, unless it fails.
-void noteSkippedLaunch();
-
 /// Pointers of a call that must not be null, and what the header calls them:
 /// guard(__func__, REQUIRED(handle, xDesc), [&] ...). Two arguments.
 #define REQUIRED(...)                                                          \
@@ -66,8 +62,6 @@ void logApiCall(const char *function, std::string_view names,
 miopenStatus_t reportFailure(const char *function, const ApiResult &result);
 /// The same for the exception that is being handled.
 miopenStatus_t reportException(const char *function);
-/// Whether this thread has skipped a launch since it was asked last.
-bool takeSkippedLaunch();
 } // namespace detail
 
 /// Runs `body`, which returns an ApiResult, for the public function
@@ -81,15 +75,9 @@ miopenStatus_t guard(const char *function, std::string_view names,
     Status status = checkPointers(names, pointers);
     const ApiResult result =
         status.isOk() ? body() : ApiResult(std::move(status));
-    const bool isSkipped = detail::takeSkippedLaunch();
-    if (result.getStatus() != miopenStatusSuccess)
-      return detail::reportFailure(function, result);
-    if (isSkipped) [[unlikely]]
-      return detail::reportFailure(function,
-                                   {miopenStatusGpuOperationsSkipped,
-                                    "kernels are compiled and not run, as "
-                                    "MIOPEN_DEBUG_COMPILE_ONLY asks"});
-    return miopenStatusSuccess;
+    if (result.getStatus() == miopenStatusSuccess)
+      return miopenStatusSuccess;
+    return detail::reportFailure(function, result);
   } catch (...) {
     return detail::reportException(function);
   }

@@ -6,7 +6,7 @@
 
 #include "capi/lib/ConvolutionCall.h"
 #include "capi/lib/FindSettings.h"
-#include "capi/lib/Library.h"
+#include "capi/lib/MeasuredTimes.h"
 #include "capi/lib/Objects.h"
 #include "capi/lib/Solution.h"
 #include "runtime/Gpu/DeviceBuffer.h"

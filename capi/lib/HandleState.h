@@ -17,8 +17,6 @@ struct miopenHandle {
   tessera::Engine &engine;
   hipStream_t stream = nullptr;
   bool profiling = false;
-  /// MIOPEN_DEBUG_COMPILE_ONLY: nothing is launched.
-  const bool compilesOnly;
   float kernelTimeMs = 0;
   /// As the client set it.
   miopenTuningPolicy_t tuningPolicy = miopenTuningPolicyNone;
@@ -27,12 +25,13 @@ struct miopenHandle {
   miopenDeallocatorFunction deallocator = nullptr;
   void *allocatorContext = nullptr;
 
-  miopenHandle(tessera::Engine &engine, hipStream_t stream);
+  miopenHandle(tessera::Engine &engine, hipStream_t stream)
+      : engine(engine), stream(stream) {}
 
   /// Launches a kernel; waits for it and keeps its time if profiling is on.
   tessera::Status launch(const tessera::LoadedKernel &kernel,
                          const tessera::LaunchArgs &args) {
-    if (profiling || compilesOnly) [[unlikely]]
+    if (profiling) [[unlikely]]
       return launchTimed(kernel, args, kernelTimeMs);
     return engine.launch(kernel, stream, args);
   }

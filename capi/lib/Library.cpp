@@ -2,6 +2,8 @@
 
 #include "capi/lib/Library.h"
 
+#include "capi/lib/CompileOnlyEngine.h"
+#include "capi/lib/MeasuredTimes.h"
 #include "runtime/Base/Env.h"
 #include "runtime/Db/Packages.h"
 
@@ -42,6 +44,8 @@ ErrorOr<Engine *> capi::getEngine() {
   ErrorOr<std::unique_ptr<Engine>> engine = makeEngine();
   if (!engine)
     return engine.getStatus();
+  if (getEnvBool("MIOPEN_DEBUG_COMPILE_ONLY").value_or(false))
+    engine = makeCompileOnly(std::move(*engine));
   processEngine.store(engine->release(), std::memory_order_release);
   return getEngineIfCreated();
 }

@@ -10,8 +10,6 @@
 
 #include "runtime/Engine/Engine.h"
 
-#include <optional>
-
 #include <memory>
 
 namespace tessera::capi {
@@ -26,12 +24,6 @@ ErrorOr<Engine *> getEngine();
 
 /// The engine if there is one yet, else null. Any thread.
 Engine *getEngineIfCreated();
-
-/// How long a launch of the kernel takes, if it was measured. Clients ask again
-/// before every call, and a measurement fills the device's memory and waits for
-/// it. Any thread.
-std::optional<float> getMeasuredTime(const LoadedKernel &kernel);
-void keepMeasuredTime(const LoadedKernel &kernel, float timeMs);
 
 /// Makes `engine` that of the process, for tests. Null: the next getEngine()
 /// makes its own. No handle of the engine before may be in use.

@@ -75,8 +75,7 @@ MIOPEN_EXPORT miopenStatus_t
 miopenCreateTensorDescriptor(miopenTensorDescriptor_t *tensorDesc);
 
 /**
- * Describes a packed NCHW tensor; with four lengths of 0, none: the descriptor
- * is then as miopenCreateTensorDescriptor() makes it.
+ * Describes a packed NCHW tensor; with four lengths of 0, none, as at first.
  *
  * @param tensorDesc  The descriptor to set; unchanged on failure.
  * @param dataType    Type of an element.

@@ -1,5 +1,6 @@
 //===- ConvolutionForwardTest.cpp - Find, execute, immediate mode ---------===//
 
+#include "capi/lib/CompileOnlyEngine.h"
 #include "test/unit/capi/Descriptors.h"
 #include "test/unit/capi/FakeEngine.h"
 
@@ -283,10 +284,11 @@ TEST_F(ConvolutionForward, ProfilingKeepsTheKernelTime) {
 // MIOPEN_DEBUG_COMPILE_ONLY: kernels are prepared and never launched, every call
 // that would have launched one says so, and other calls succeed.
 TEST_F(ConvolutionForward, CompileOnlyLaunchesNothing) {
-  setenv("MIOPEN_DEBUG_COMPILE_ONLY", "1", 1);
   ASSERT_EQ(miopenDestroy(handle), miopenStatusSuccess);
+  auto owned = std::make_unique<FakeEngine>();
+  engine = owned.get();
+  capi::replaceEngineForTesting(capi::makeCompileOnly(std::move(owned)));
   ASSERT_EQ(miopenCreate(&handle), miopenStatusSuccess);
-  unsetenv("MIOPEN_DEBUG_COMPILE_ONLY");
   EXPECT_EQ(find(), miopenStatusGpuOperationsSkipped);
   EXPECT_EQ(execute(), miopenStatusGpuOperationsSkipped);
   EXPECT_EQ(immediate(getSolution()), miopenStatusGpuOperationsSkipped);
