@@ -261,9 +261,10 @@ static std::vector<RowRecipe> makeLrn() {
 std::span<const RowRecipe> tessera::getRowRecipes() {
   static const std::vector<RowRecipe> recipes = [] {
     std::vector<RowRecipe> all;
-    for (auto make : {makeActivation, makeTensorOperations, makeGlu,
-                      makeSoftmax, makeReduce, makeBatchNormInference,
-                      makeBatchNormTraining, makeBatchNormBackward, makeLrn})
+    for (auto make :
+         {makeActivation, makeTensorOperations, makeGlu, makeSoftmax,
+          makeReduce, makeBatchNormInference, makeBatchNormTraining,
+          makeBatchNormBackward, makeLrn})
       std::ranges::move(make(), std::back_inserter(all));
     return all;
   }();
