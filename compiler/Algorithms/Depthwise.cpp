@@ -508,16 +508,30 @@ static DepthwiseTile chooseTile(const ConvProblem &conv,
 
 std::vector<Candidate> Depthwise::getCandidates(const Problem &problem,
                                                 const GpuTarget &target) const {
-  const ConvProblem &conv = *problem.getConv();
+  return getDepthwiseCandidates(*problem.getConv(), target,
+                                getDepthwiseRates(target));
+}
+
+DepthwiseRates tessera::getDepthwiseRates(const GpuTarget &target) {
+  switch (target.vendor) {
+#define DEPTHWISE_RATES(VENDOR, ...)                                           \
+  case Vendor::VENDOR:                                                         \
+    return {__VA_ARGS__};
+#include "compiler/Algorithms/DepthwiseRates.def"
+  }
+  return {};
+}
+
+std::vector<Candidate>
+tessera::getDepthwiseCandidates(const ConvProblem &conv,
+                                const GpuTarget &target,
+                                const DepthwiseRates &rates) {
   DepthwiseTile tile = chooseTile(conv, target);
-  // Every byte once, at the bytes a compute unit gets of memory in a clock on
-  // CDNA3 or an H100; and the products, of which a lane does one in two clocks.
-  const bool isNvidia = target.vendor == Vendor::Nvidia;
-  const double kBytesPerClock = isNvidia ? 12 : 8, kLanes = isNvidia ? 128 : 64;
+  // Every byte once, or the products.
   double bytes = double(conv.getInputElements() + conv.getOutputElements()) *
                  getByteSize(conv.dataType);
   double clocks =
-      std::max(bytes / kBytesPerClock, conv.getFlops() / 2 / (kLanes * 0.5));
+      std::max(bytes / rates.memoryBytes, conv.getFlops() / 2 / rates.products);
   double share = std::min(1.0, double(countPoints(conv, tile)) /
                                    getWantedThreads(conv, target));
   return {{tile.toConfig(), clocks / (target.computeUnits * share)}};

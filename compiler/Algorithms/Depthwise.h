@@ -3,6 +3,7 @@
 #ifndef TESSERA_COMPILER_ALGORITHMS_DEPTHWISE_H
 #define TESSERA_COMPILER_ALGORITHMS_DEPTHWISE_H
 
+#include "compiler/Algorithms/Algorithm.h"
 #include "compiler/Algorithms/ConvProgram.h"
 #include "compiler/Algorithms/WindowBlock.h"
 #include "runtime/Base/ErrorOr.h"
@@ -80,6 +81,18 @@ void buildDepthwiseData(const ConvProgram &program, const DepthwiseTile &tile,
                         bool isByLane);
 void buildDepthwiseWeights(const ConvProgram &program,
                            const DepthwiseTile &tile, bool isByLane);
+
+/// DepthwiseRates.def says what each is.
+struct DepthwiseRates {
+  double memoryBytes, products;
+};
+
+DepthwiseRates getDepthwiseRates(const GpuTarget &target);
+
+/// The candidates of a problem that "depthwise" takes.
+std::vector<Candidate> getDepthwiseCandidates(const ConvProblem &problem,
+                                              const GpuTarget &target,
+                                              const DepthwiseRates &rates);
 
 } // namespace tessera
 

@@ -133,20 +133,22 @@ static GeneralTile chooseWeightsTile(const ConvProblem &conv,
 std::vector<Candidate>
 GeneralConv::getCandidates(const Problem &problem,
                            const GpuTarget &target) const {
-  const ConvProblem &conv = *problem.getConv();
-  // Of the rate of fused multiply-adds, one a lane and clock: about half of
-  // the instructions are loads and addresses, and more in small blocks.
-  constexpr double kLanes = 64;
+  return getGeneralCandidates(*problem.getConv(), target);
+}
+
+std::vector<Candidate>
+tessera::getGeneralCandidates(const ConvProblem &conv, const GpuTarget &target,
+                              const GeneralRates &rates) {
   GeneralTile tile = conv.direction == Direction::BackwardWeights
                          ? chooseWeightsTile(conv, target)
                          : chooseDataTile(conv, target);
-  double efficiency = tile.block >= 4 ? 0.2 : 0.08;
+  double efficiency = tile.block >= 4 ? rates.wideShare : rates.narrowShare;
   double threads = double(conv.getResultLengths().getElements()) *
                    static_cast<double>(tile.parts) /
                    static_cast<double>(tile.block * tile.rows);
   double share = std::min(1.0, threads / getWantedThreads(target));
-  double cost =
-      conv.getFlops() / 2 / (target.computeUnits * kLanes * efficiency * share);
+  double cost = conv.getFlops() / 2 /
+                (target.computeUnits * rates.lanes * efficiency * share);
   return {{tile.toConfig(), cost}};
 }
 

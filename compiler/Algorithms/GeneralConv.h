@@ -3,6 +3,7 @@
 #ifndef TESSERA_COMPILER_ALGORITHMS_GENERALCONV_H
 #define TESSERA_COMPILER_ALGORITHMS_GENERALCONV_H
 
+#include "compiler/Algorithms/Algorithm.h"
 #include "compiler/Algorithms/ConvProgram.h"
 #include "runtime/Base/ErrorOr.h"
 #include "runtime/Base/TileConfig.h"
@@ -27,6 +28,19 @@ ErrorOr<GeneralTile> parseGeneralTile(const TileConfig &config);
 /// Replace the convolution by its program.
 void buildGeneralData(const ConvProgram &program, const GeneralTile &tile);
 void buildGeneralWeights(const ConvProgram &program, const GeneralTile &tile);
+
+/// GeneralRates.def says what each is.
+struct GeneralRates {
+#define GENERAL_RATE(NAME, VALUE, MEANING) double NAME = VALUE;
+#include "compiler/Algorithms/GeneralRates.def"
+};
+inline constexpr GeneralRates kGeneralRates;
+
+/// The candidates of a problem that "general" takes, in an order that does not
+/// depend on the rates.
+std::vector<Candidate>
+getGeneralCandidates(const ConvProblem &problem, const GpuTarget &target,
+                     const GeneralRates &rates = kGeneralRates);
 
 } // namespace tessera
 

@@ -153,15 +153,14 @@ static ConvProblem getProduct(const ConvProblem &p, const PackedGeometry &g) {
 
 /// Clocks of the launches that pack: to begin, and to write and read what they
 /// move.
-static double estimatePacking(const PackedGeometry &g,
-                              const GpuTarget &target) {
-  constexpr double kBegin = 3000, kBytes = 8; // Of a clock.
-  double clocks = kBegin;
+static double estimatePacking(const PackedGeometry &g, const GpuTarget &target,
+                              const PackRates &rates) {
+  double clocks = rates.begin;
   auto add = [&](const std::optional<PackedImages> &images) {
     if (images)
-      clocks +=
-          kBegin + static_cast<double>(images->getElements() * kElementBytes) *
-                       2 / (kBytes * target.computeUnits);
+      clocks += rates.begin +
+                static_cast<double>(images->getElements() * kElementBytes) * 2 /
+                    (rates.memoryBytes * target.computeUnits);
   };
   add(g.images);
   add(g.gradient);
@@ -214,14 +213,19 @@ Status Packed::check(const Problem &problem, const GpuTarget &) const {
 
 std::vector<Candidate> Packed::getCandidates(const Problem &problem,
                                              const GpuTarget &target) const {
-  const ConvProblem &conv = *problem.getConv();
+  return getPackedCandidates(*problem.getConv(), target);
+}
+
+std::vector<Candidate> tessera::getPackedCandidates(const ConvProblem &conv,
+                                                    const GpuTarget &target,
+                                                    const PackRates &rates) {
   const PackedGeometry g = getGeometry(conv);
   const Epilogue &epilogue = conv.epilogue;
   std::vector<Candidate> candidates;
   // Further tensors want registers, which getTmaCandidates() knows of.
   if (!g.isWeights() && (epilogue.bias || epilogue.residual || epilogue.beta))
     return candidates;
-  const double packing = estimatePacking(g, target);
+  const double packing = estimatePacking(g, target, rates);
   for (Candidate &candidate : getTmaCandidates(getProduct(conv, g), target)) {
     ErrorOr<GemmTile> tile = parseGemmTile(candidate.tile);
     if (tile && tile->halo > 0 && !g.hasPositions())

@@ -19,6 +19,7 @@
 #ifndef TESSERA_COMPILER_ALGORITHMS_PACKED_H
 #define TESSERA_COMPILER_ALGORITHMS_PACKED_H
 
+#include "compiler/Algorithms/Algorithm.h"
 #include "compiler/Algorithms/ConvGeometry.h"
 #include "compiler/Algorithms/GemmViews.h"
 
@@ -137,6 +138,19 @@ void buildFilterPacking(dnn::ConvOp conv, mlir::Value target,
                         const PackedGeometry &g);
 void buildPackedSum(dnn::ConvOp conv, mlir::Value sums,
                     const PackedGeometry &g);
+
+/// PackRates.def says what each is.
+struct PackRates {
+#define PACK_RATE(NAME, VALUE, MEANING) double NAME = VALUE;
+#include "compiler/Algorithms/PackRates.def"
+};
+inline constexpr PackRates kPackRates;
+
+/// The candidates of a problem that "packed" takes, in an order that does not
+/// depend on the rates.
+std::vector<Candidate> getPackedCandidates(const ConvProblem &problem,
+                                           const GpuTarget &target,
+                                           const PackRates &rates = kPackRates);
 
 } // namespace tessera
 

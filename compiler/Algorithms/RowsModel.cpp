@@ -13,10 +13,15 @@
 
 using namespace tessera;
 
-static constexpr double kWait = 800;    ///< Clocks of a load from memory.
-static constexpr double kBarrier = 150; ///< Of a turn of an exchange.
-static constexpr double kLaunch = 6000; ///< A further launch.
-static constexpr double kAtOnce = 4;    ///< Turns whose loads are together.
+namespace {
+/// RowsRates.def says what each is.
+struct RowsRates {
+#define ROWS_RATE(NAME, VALUE, MEANING) double NAME = VALUE;
+#include "compiler/Algorithms/RowsRates.def"
+};
+} // namespace
+
+static constexpr RowsRates kRates;
 
 Status tessera::checkRowsReach(const RowsGeometry &g) {
   constexpr int64_t kLimit = int64_t(1) << 30;
@@ -30,8 +35,7 @@ Status tessera::checkRowsReach(const RowsGeometry &g) {
 
 /// Bytes that all of a chip's compute units move in a clock.
 static double getBytesPerClock(const GpuTarget &target) {
-  constexpr double kBytesOfUnit = 12;
-  return kBytesOfUnit * target.computeUnits;
+  return kRates.memoryBytes * target.computeUnits;
 }
 
 /// Clocks to issue the accesses of elements, of which each compute unit takes
@@ -48,11 +52,11 @@ static double estimateIssue(const RowsGeometry &g, const RowsTile &tile,
 /// `clocks`. Memory is as fast as it can be only if most of a chip asks.
 static double estimateGroups(double groups, double threads, double clocks,
                              double bytes, const GpuTarget &target) {
-  constexpr double kThreadsOfUnit = 1024, kBusy = 512;
+  constexpr double kThreadsOfUnit = 1024;
   const double atOnce =
       target.computeUnits * std::max(1.0, kThreadsOfUnit / threads);
-  const double share =
-      std::min(1.0, groups * threads / (target.computeUnits * kBusy));
+  const double share = std::min(
+      1.0, groups * threads / (target.computeUnits * kRates.busyThreads));
   return std::max(bytes / getBytesPerClock(target) / share,
                   std::ceil(groups / atOnce) * clocks) +
          clocks;
@@ -61,15 +65,16 @@ static double estimateGroups(double groups, double threads, double clocks,
 double tessera::estimateMap(const RowsGeometry &g, const RowsTile &tile,
                             const GpuTarget &target) {
   const double bytes = g.getBytesOfElements() + g.getSmallBytes();
-  return kWait + std::max(bytes / getBytesPerClock(target),
-                          estimateIssue(g, tile, 1, target));
+  return kRates.wait + std::max(bytes / getBytesPerClock(target),
+                                estimateIssue(g, tile, 1, target));
 }
 
 /// Clocks of a team for its blocks and one exchange a walk.
 static double estimateTeam(double blocks, double threads, double walks) {
   const double turns = std::ceil(blocks / threads);
   const double levels = threads > 1 ? std::ceil(std::log2(threads) / 4) : 0;
-  return walks * (std::ceil(turns / kAtOnce) * kWait + levels * kBarrier);
+  return walks * (std::ceil(turns / kRates.atOnce) * kRates.wait +
+                  levels * kRates.barrier);
 }
 
 static bool hasOutputs(const RowsGeometry &g) {
@@ -104,7 +109,7 @@ double tessera::estimateRows(const RowsGeometry &g, const RowsTile &tile,
       g.getBytesOfElements() + g.getSmallBytes() +
       (isKept || walks == 1 ? 0 : g.getInputBytesOfElements() / 2);
   const double team = estimateTeam(blocks, tile.threads, isKept ? 1 : walks) +
-                      (isKept ? (walks - 1) * kBarrier : 0);
+                      (isKept ? (walks - 1) * kRates.barrier : 0);
   return std::max(estimateIssue(g, tile, isKept ? 1 : walks, target),
                   estimateGroups(groups, threads, team,
                                  bytes * estimateWaste(g, tile), target));
@@ -123,7 +128,7 @@ double tessera::estimateRowSplit(const RowsGeometry &g, const RowsTile &tile,
   const double bytes =
       g.getBytesOfElements() + (walks - 1) * g.getInputBytesOfElements();
   // Parts, their results, and the map.
-  return (walks + 1) * kLaunch + 2 * kWait +
+  return (walks + 1) * kRates.launch + 2 * kRates.wait +
          std::max(estimateIssue(g, tile, walks, target),
                   estimateGroups(groups, threads, team,
                                  bytes * estimateWaste(g, tile), target));

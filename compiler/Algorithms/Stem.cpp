@@ -136,28 +136,24 @@ static bool holdsFilter(const StemTile &tile, const StemWork &work,
 }
 
 /// Clocks of the whole chip. A workgroup multiplies, and besides brings its
-/// factors to LDS, reads its windows and stores: instructions of its waves, by
-/// a count in the assembly of the 7x7 stem of ResNet-50.
+/// factors to LDS, reads its windows and stores: instructions of its waves.
 static double estimateClocks(const ConvProblem &p, const StemTile &tile,
                              const StemWork &work, double peak,
-                             const GpuTarget &target) {
+                             const GpuTarget &target, const StemRates &rates) {
   double bytes = getByteSize(p.dataType);
-  double share = work.row.isFma() ? 0.5 : 0.9;
-  // Small workgroups wait less at their barriers. Of an H100 ResNet's stem
-  // takes 66.9 us with 2 waves, 68.0 with 4, 69.3 with 8, and 83.6 where the
-  // filter is read anew (bf16, batch 64).
+  double share = work.row.isFma() ? rates.fmaShare : rates.share;
+  // Small workgroups wait less at their barriers.
   if (holdsFilter(tile, work, getByteSize(p.dataType), target))
-    share = 1 + 0.4 / (tile.wavesM * tile.wavesN);
+    share = rates.heldShare + rates.fewWaves / (tile.wavesM * tile.wavesN);
   double products = double(tile.getPixels()) * tile.n * double(work.step);
   int64_t aligned = std::gcd(p.stride.w * work.perColumn, work.chunk);
   double loadWidth = double(std::gcd(p.in.w * work.perColumn, work.chunk));
-  double perPiece = 14, perFilterElement = 2.2, perResult = 1.5;
   double windowReads = double(tile.getPixels()) * double(work.step) *
                        tile.wavesN / double(aligned) / 2;
-  double instructions = work.windowElements / loadWidth * perPiece +
+  double instructions = work.windowElements / loadWidth * rates.piece +
                         (tile.perUnit > 0 ? 0 : double(tile.n)) *
-                            double(work.step) * perFilterElement +
-                        double(tile.getPixels()) * tile.n * perResult +
+                            double(work.step) * rates.filterElement +
+                        double(tile.getPixels()) * tile.n * rates.result +
                         windowReads;
   double issueClocks = target.waveSize == 64 ? 4 : 1;
   double clocks = products / (share * peak) + instructions / target.waveSize *
@@ -171,15 +167,12 @@ static double estimateClocks(const ConvProblem &p, const StemTile &tile,
   if (tile.perUnit == 0)
     return std::max(multiply, memory);
   // Each workgroup begins with the filter, and later waits for the windows that
-  // it brings itself; others hide most of both. On an H100 6 of 2 waves take
-  // 38.1 us where 3 of 4 take 37.0, with batch 32, but 242.4 for 248.8 with
-  // 256.
-  constexpr double kOverlap = 0.1, kUnhidden = 0.4;
+  // it brings itself; others hide most of both.
   double filters = std::min<double>(tile.perUnit, rounds) * double(tile.n) *
-                   double(work.step) * perFilterElement / target.waveSize *
+                   double(work.step) * rates.filterElement / target.waveSize *
                    issueClocks / target.simdsPerCu;
-  return std::max(multiply, memory) + kOverlap * std::min(multiply, memory) +
-         kUnhidden * filters;
+  return std::max(multiply, memory) +
+         rates.overlap * std::min(multiply, memory) + rates.unhidden * filters;
 }
 
 /// Blocks of pixels and channels worth trying with an instruction.
@@ -263,7 +256,12 @@ Status Stem::check(const Problem &problem, const GpuTarget &) const {
 
 std::vector<Candidate> Stem::getCandidates(const Problem &problem,
                                            const GpuTarget &target) const {
-  const ConvProblem &conv = *problem.getConv();
+  return getStemCandidates(*problem.getConv(), target);
+}
+
+std::vector<Candidate> tessera::getStemCandidates(const ConvProblem &conv,
+                                                  const GpuTarget &target,
+                                                  const StemRates &rates) {
   GemmShapes shapes = getGemmShapes(target, conv);
   auto row = findMatrixInstruction(target, shapes.instruction,
                                    getFactorType(conv.dataType));
@@ -273,7 +271,7 @@ std::vector<Candidate> Stem::getCandidates(const Problem &problem,
     if (fits(tile, conv.outChannels, work, target))
       candidates.push_back(
           {tile.toConfig(),
-           estimateClocks(conv, tile, work, shapes.peak, target)});
+           ::estimateClocks(conv, tile, work, shapes.peak, target, rates)});
   }
   return candidates;
 }

@@ -9,7 +9,9 @@
 #ifndef TESSERA_COMPILER_ALGORITHMS_STEM_H
 #define TESSERA_COMPILER_ALGORITHMS_STEM_H
 
+#include "compiler/Algorithms/Algorithm.h"
 #include "compiler/Algorithms/GemmViews.h"
+#include "runtime/Base/ConvProblem.h"
 #include "runtime/Base/TileConfig.h"
 
 namespace tessera {
@@ -49,6 +51,19 @@ struct StemRun {
 /// columns and channels are one dimension.
 GemmViews viewStem(mlir::OpBuilder &b, dnn::ConvOp conv,
                    const ConvGeometry &geometry, const StemTile &tile);
+
+/// StemRates.def says what each is.
+struct StemRates {
+#define STEM_RATE(NAME, VALUE, MEANING) double NAME = VALUE;
+#include "compiler/Algorithms/StemRates.def"
+};
+inline constexpr StemRates kStemRates;
+
+/// The candidates of a problem that "stem" takes, in an order that does not
+/// depend on the rates.
+std::vector<Candidate> getStemCandidates(const ConvProblem &problem,
+                                         const GpuTarget &target,
+                                         const StemRates &rates = kStemRates);
 
 } // namespace tessera
 

@@ -98,15 +98,15 @@ static bool isStrided(const ConvProblem &p) {
 
 /// Columns of tiles read the same pixels at about the same time. Of tensors
 /// that are many times the second cache some of that comes from memory again.
-static double countMemoryBytes(const ConvProblem &p, int64_t tileColumns) {
-  constexpr double kCached = 250e6, kReadAgain = 0.3;
+static double countMemoryBytes(const ConvProblem &p, int64_t tileColumns,
+                               const TmaRates &rates) {
   const double bytes = countTensorBytes(p);
   const int64_t pixels = p.direction == Direction::Forward
                              ? p.getInputElements()
                              : p.getOutputElements();
-  if (bytes <= kCached)
+  if (bytes <= rates.cachedBytes)
     return bytes;
-  return bytes + kReadAgain * static_cast<double>(tileColumns - 1) *
+  return bytes + rates.readAgain * static_cast<double>(tileColumns - 1) *
                      static_cast<double>(pixels * getByteSize(p.dataType));
 }
 
@@ -157,8 +157,9 @@ static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
   if (shape.isPingPong)
     work +=
         shape.m * shape.n / rates.exposedSums; // Nothing hides the last one.
-  const double memory = countMemoryBytes(p, divideUp(gemm.columns, shape.n)) /
-                        (rates.memoryBytes * target.computeUnits);
+  const double memory =
+      countMemoryBytes(p, divideUp(gemm.columns, shape.n), rates) /
+      (rates.memoryBytes * target.computeUnits);
   return std::max(work, memory) +
          getOverlap(shape, step, rates) * std::min(work, memory) + rates.begin;
 }

@@ -122,9 +122,10 @@ static double getNarrowFactor(const ConvProblem &p) {
 /// read once before wgmma reads it, A written once and read once. Of 70 kernels
 /// of seven layers the first choice reached 0.97 of the best in geometric mean,
 /// 0.89 at least; there, too many parts, since when their bytes count.
-static double getPixelClocks(const TmaShape &shape) {
-  constexpr double kRowClocks = 1.15; // By arithmetic: 1 and some conflicts.
-  return kRowClocks * (2 * shape.m + 3 * shape.n + shape.n * shape.m / 64.0);
+static double getPixelClocks(const TmaShape &shape,
+                             const TmaWeightRates &rates) {
+  return rates.pixelRow *
+         (2 * shape.m + 3 * shape.n + shape.n * shape.m / 64.0);
 }
 
 static double estimateClocks(const ConvProblem &p, const WeightsGemm &gemm,
@@ -141,7 +142,7 @@ static double estimateClocks(const ConvProblem &p, const WeightsGemm &gemm,
   double tile = steps * getStepClocks(shape, traffic, rates.step) +
                 getStoreClocks(shape, rates.step);
   if (p.allowsTf32())
-    tile = std::max(tile, steps * getPixelClocks(shape));
+    tile = std::max(tile, steps * getPixelClocks(shape, rates));
   if (parts > 1 || p.allowsTf32()) // f32 has twice the bytes.
     tile += getStoreClocks(shape, rates.step);
   double work = turns * tile * getNarrowFactor(p);

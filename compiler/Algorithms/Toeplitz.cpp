@@ -214,13 +214,13 @@ static bool fits(const Shape &shape, const ToeplitzTile &tile) {
 
 /// Words that are copied to LDS, and instructions of the matrix unit in as many
 /// clocks.
-static double getWork(const Shape &shape, const ToeplitzTile &tile) {
-  constexpr double kInstruction = 20;
+static double getWork(const Shape &shape, const ToeplitzTile &tile,
+                      const ToeplitzRates &rates = kToeplitzRates) {
   double instructions =
       tile.rows *
       (shape.isWeights ? 0.5 * (tile.blocks + 0.5) : double(shape.filterRows));
   return double(shape.countTiles(tile)) *
-         (shape.countWords(tile) + instructions * kInstruction);
+         (shape.countWords(tile) + instructions * rates.instruction);
 }
 
 /// Channels of a workgroup: of backward weights, which write few results, as
@@ -273,7 +273,12 @@ static void setTurns(const Shape &shape, const GpuTarget &target,
 
 std::vector<Candidate> Toeplitz::getCandidates(const Problem &problem,
                                                const GpuTarget &target) const {
-  const ConvProblem &conv = *problem.getConv();
+  return getToeplitzCandidates(*problem.getConv(), target);
+}
+
+std::vector<Candidate>
+tessera::getToeplitzCandidates(const ConvProblem &conv, const GpuTarget &target,
+                               const ToeplitzRates &rates) {
   const Shape shape = getShape(conv, target);
   std::optional<ToeplitzTile> tile = chooseTile(shape);
   if (!tile)
@@ -281,11 +286,11 @@ std::vector<Candidate> Toeplitz::getCandidates(const Problem &problem,
   setTurns(shape, target, *tile);
   // As Depthwise's: every byte once, and here the halos; of work the
   // instructions that take an element from memory to memory.
-  constexpr double kBytesPerClock = 12, kWorkPerClock = 4;
   double bytes = double(conv.getInputElements() + conv.getOutputElements()) *
                  getByteSize(conv.dataType);
-  double work = getWork(shape, *tile) * double(shape.channels);
-  double clocks = std::max(bytes / kBytesPerClock * 1.1, work / kWorkPerClock);
+  double work = getWork(shape, *tile, rates) * double(shape.channels);
+  double clocks =
+      std::max(bytes / rates.memoryBytes * rates.halo, work / rates.work);
   double share =
       std::min(1.0, double(shape.countWorkgroups(*tile)) * tile->threads /
                         double(kMaxThreads * target.computeUnits));

@@ -8,6 +8,7 @@
 #ifndef TESSERA_COMPILER_ALGORITHMS_TOEPLITZ_H
 #define TESSERA_COMPILER_ALGORITHMS_TOEPLITZ_H
 
+#include "compiler/Algorithms/Algorithm.h"
 #include "compiler/Algorithms/ConvProgram.h"
 #include "runtime/Base/ErrorOr.h"
 #include "runtime/Base/TileConfig.h"
@@ -150,6 +151,19 @@ private:
 /// Replace the convolution by its program.
 void buildToeplitzData(const ConvProgram &program, const ToeplitzTile &tile);
 void buildToeplitzWeights(const ConvProgram &program, const ToeplitzTile &tile);
+
+/// ToeplitzRates.def says what each is.
+struct ToeplitzRates {
+#define TOEPLITZ_RATE(NAME, VALUE, MEANING) double NAME = VALUE;
+#include "compiler/Algorithms/ToeplitzRates.def"
+};
+inline constexpr ToeplitzRates kToeplitzRates;
+
+/// The candidates of a problem that "toeplitz" takes, in an order that does not
+/// depend on the rates.
+std::vector<Candidate>
+getToeplitzCandidates(const ConvProblem &problem, const GpuTarget &target,
+                      const ToeplitzRates &rates = kToeplitzRates);
 
 } // namespace tessera
 

@@ -2,12 +2,17 @@
 
 #include "tools/dnn-fit/Models.h"
 
+#include "compiler/Algorithms/Depthwise.h"
 #include "compiler/Algorithms/GemmCost.h"
+#include "compiler/Algorithms/GeneralConv.h"
 #include "compiler/Algorithms/NarrowGroups.h"
+#include "compiler/Algorithms/Packed.h"
 #include "compiler/Algorithms/PoolModel.h"
 #include "compiler/Algorithms/Registry.h"
+#include "compiler/Algorithms/Stem.h"
 #include "compiler/Algorithms/TmaTiles.h"
 #include "compiler/Algorithms/TmaWeightTiles.h"
+#include "compiler/Algorithms/Toeplitz.h"
 
 #include <cstdio>
 
@@ -155,24 +160,115 @@ static Model makeGemm(const GpuTarget &target) {
   return model;
 }
 
+/// Of an algorithm that has a table of its own.
+template <typename Struct>
+static Model makeOwn(const Algorithm &algorithm, const Struct &values,
+                     const std::vector<Field<Struct>> &fields,
+                     std::vector<Candidate> (*list)(const ConvProblem &,
+                                                    const GpuTarget &,
+                                                    const Struct &),
+                     const GpuTarget &target) {
+  Model model;
+  model.constants = listConstants(values, fields);
+  model.getCandidates = [&algorithm, values, fields, list,
+                         &target](const Problem &problem, const Rates &rates) {
+    return problem.getConv() && algorithm.check(problem, target).isOk()
+               ? list(*problem.getConv(), target, fill(values, fields, rates))
+               : std::vector<Candidate>();
+  };
+  return model;
+}
+
+/// Two algorithms whose tiles are ranked together.
+static Model join(const Model &first, const Model &second) {
+  const auto split = [count = first.constants.size()](const Rates &rates) {
+    const auto middle = rates.begin() + static_cast<ptrdiff_t>(count);
+    return std::pair(Rates(rates.begin(), middle), Rates(middle, rates.end()));
+  };
+  Model model;
+  model.constants = first.constants;
+  std::ranges::copy(second.constants, std::back_inserter(model.constants));
+  model.getCandidates = [=](const Problem &problem, const Rates &rates) {
+    const auto [left, right] = split(rates);
+    std::vector<Candidate> candidates = first.getCandidates(problem, left);
+    std::ranges::move(second.getCandidates(problem, right),
+                      std::back_inserter(candidates));
+    return candidates;
+  };
+  model.format = [=](const Rates &rates) {
+    const auto [left, right] = split(rates);
+    return first.format(left) + second.format(right);
+  };
+  return model;
+}
+
 static Model makeGroups(const GpuTarget &target) {
   const std::vector<Field<NarrowRates>> fields = {
 #define NARROW_RATE(NAME, VALUE, MEANING)                                      \
   {#NAME, MEANING, [](NarrowRates &rates) -> double & { return rates.NAME; }},
 #include "compiler/Algorithms/NarrowRates.def"
   };
-  Model model;
-  model.constants = listConstants(kNarrowRates, fields);
-  model.getCandidates = [fields, &target](const Problem &problem,
-                                          const Rates &rates) {
-    const ConvProblem *conv = problem.getConv();
-    return conv && getNarrowGroups().check(problem, target).isOk()
-               ? getNarrowCandidates(*conv, target,
-                                     fill(kNarrowRates, fields, rates))
-               : std::vector<Candidate>();
-  };
+  Model model = makeOwn(getNarrowGroups(), kNarrowRates, fields,
+                        getNarrowCandidates, target);
   model.format = formatRows("NARROW_RATE", fields);
   return model;
+}
+
+/// Stems, and packing, which takes the same problems.
+static Model makeStem(const GpuTarget &target) {
+  const std::vector<Field<StemRates>> stemFields = {
+#define STEM_RATE(NAME, VALUE, MEANING)                                        \
+  {#NAME, MEANING, [](StemRates &rates) -> double & { return rates.NAME; }},
+#include "compiler/Algorithms/StemRates.def"
+  };
+  const std::vector<Field<PackRates>> packFields = {
+#define PACK_RATE(NAME, VALUE, MEANING)                                        \
+  {#NAME, MEANING, [](PackRates &rates) -> double & { return rates.NAME; }},
+#include "compiler/Algorithms/PackRates.def"
+  };
+  Model stem =
+      makeOwn(getStem(), kStemRates, stemFields, getStemCandidates, target);
+  stem.format = formatRows("STEM_RATE", stemFields);
+  Model packed =
+      makeOwn(getPacked(), kPackRates, packFields, getPackedCandidates, target);
+  packed.format = formatRows("PACK_RATE", packFields);
+  return join(stem, packed);
+}
+
+static Model makeDepthwise(const GpuTarget &target) {
+  const std::vector<Field<DepthwiseRates>> fields = {
+      {"memoryBytes", "",
+       [](DepthwiseRates &rates) -> double & { return rates.memoryBytes; }},
+      {"products", "",
+       [](DepthwiseRates &rates) -> double & { return rates.products; }}};
+  Model model = makeOwn(getDepthwise(), getDepthwiseRates(target), fields,
+                        getDepthwiseCandidates, target);
+  model.format = [isAmd = target.vendor == Vendor::Amd](const Rates &rates) {
+    return std::string("DEPTHWISE_RATES(") + (isAmd ? "Amd" : "Nvidia") + ", " +
+           formatNumber(rates[0]) + ", " + formatNumber(rates[1]) + ")\n";
+  };
+  return model;
+}
+
+/// What has one tile a problem: which of them is best.
+static Model makeSingle(const GpuTarget &target) {
+  const std::vector<Field<ToeplitzRates>> toeplitzFields = {
+#define TOEPLITZ_RATE(NAME, VALUE, MEANING)                                    \
+  {#NAME, MEANING, [](ToeplitzRates &rates) -> double & { return rates.NAME; }},
+#include "compiler/Algorithms/ToeplitzRates.def"
+  };
+  const std::vector<Field<GeneralRates>> generalFields = {
+#define GENERAL_RATE(NAME, VALUE, MEANING)                                     \
+  {#NAME, MEANING, [](GeneralRates &rates) -> double & { return rates.NAME; }},
+#include "compiler/Algorithms/GeneralRates.def"
+  };
+  Model toeplitz = makeOwn(getToeplitz(), kToeplitzRates, toeplitzFields,
+                           getToeplitzCandidates, target);
+  toeplitz.format = formatRows("TOEPLITZ_RATE", toeplitzFields);
+  Model general = makeOwn(getGeneralConv(), kGeneralRates, generalFields,
+                          getGeneralCandidates, target);
+  general.format = formatRows("GENERAL_RATE", generalFields);
+  return join(makeDepthwise(target), join(toeplitz, general));
 }
 
 static Model makePool(const GpuTarget &target) {
@@ -205,10 +301,9 @@ static Model makePool(const GpuTarget &target) {
 //===----------------------------------------------------------------------===//
 
 static constexpr std::pair<const char *, Model (*)(const GpuTarget &)>
-    kModels[] = {{"wgmma", makeWgmma},
-                 {"wgmma-weights", makeWgmmaWeights},
-                 {"gemm", makeGemm},
-                 {"groups", makeGroups},
+    kModels[] = {{"wgmma", makeWgmma}, {"wgmma-weights", makeWgmmaWeights},
+                 {"gemm", makeGemm},   {"groups", makeGroups},
+                 {"stem", makeStem},   {"single", makeSingle},
                  {"pool", makePool}};
 
 std::string fit::getModelNames() {

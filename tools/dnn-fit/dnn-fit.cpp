@@ -28,6 +28,9 @@ static constexpr char kUsage[] =
                  gemm           tiles through LDS: mma.sync, AMD's chips
                                 (GemmRates.def)
                  groups         narrow groups side by side (NarrowRates.def)
+                 stem           stems beside packing (StemRates.def, PackRates.def)
+                 single         algorithms of one tile a problem (DepthwiseRates.def,
+                                ToeplitzRates.def, GeneralRates.def)
                  pool           poolings (PoolRates.def)
   --target CHIP  sm_90
   --steps N      of the search, some milliseconds each (5000); 0 only says how

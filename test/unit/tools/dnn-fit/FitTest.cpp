@@ -77,6 +77,10 @@ static ConvProblem makeConv(const FitCase &fitCase, Direction direction,
   p.pad = {filter / 2, filter / 2};
   if (fitCase.model == std::string("groups"))
     p.groups = channels / 8;
+  if (fitCase.model == std::string("stem"))
+    p.inChannels = 4;
+  if (fitCase.model == std::string("single"))
+    p.groups = channels;
   return p;
 }
 
@@ -140,6 +144,7 @@ TEST_P(FitTest, PrintsRows) {
 
 static const std::vector<Direction> kData = {Direction::Forward,
                                              Direction::BackwardData};
+static const std::vector<Direction> kForward = {Direction::Forward};
 static const std::vector<Direction> kAll = {
     Direction::Forward, Direction::BackwardData, Direction::BackwardWeights};
 static const std::vector<Direction> kWeights = {Direction::BackwardWeights};
@@ -172,6 +177,16 @@ INSTANTIATE_TEST_SUITE_P(
                 kAll,
                 Layout::NHWC,
                 {{"latency", 10}, {"overlap", 3}, {"weightWaits", 50}}},
+        FitCase{"stem",
+                "sm_90",
+                kForward,
+                Layout::NHWC,
+                {{"heldShare", 0.1}, {"begin", 0.05}}},
+        FitCase{"single",
+                "sm_90",
+                kData,
+                Layout::NHWC,
+                {{"lanes", 100}, {"work", 0.1}}},
         FitCase{"pool",
                 "gfx942",
                 kData,
@@ -209,7 +224,8 @@ TEST(Fit, RefusesModels) {
       makeModel("mma", *findTarget("sm_80"))
           .getStatus()
           .getMessage()
-          .find("but there are: wgmma, wgmma-weights, gemm, groups, pool"),
+          .find("but there are: wgmma, wgmma-weights, gemm, groups, stem, "
+                "single, pool"),
       std::string::npos);
   EXPECT_NE(makeModel("wgmma", *findTarget("gfx942"))
                 .getStatus()
