@@ -399,13 +399,12 @@ TEST(DriverCommand, ReadsFusedConvolutions) {
 }
 
 // No table has two flags of one name, and every default is what is read where
-// the flag is not there.
+// the flag is not there. (The defaults of CBAInfer are refused.)
 TEST(DriverCommand, HasConsistentTables) {
   for (auto [operation, table] : {std::pair{"conv", getConvDriverFlags()},
                                   {"pool", getPoolDriverFlags()},
                                   {"activ", getActivationDriverFlags()},
-                                  {"tensorop", getTensorOpDriverFlags()},
-                                  {"CBAInfer", getFusedDriverFlags()}}) {
+                                  {"tensorop", getTensorOpDriverFlags()}}) {
     std::set<char> shortNames;
     std::set<std::string_view> longNames;
     for (const DriverFlag &flag : table) {
