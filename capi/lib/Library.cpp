@@ -18,6 +18,9 @@ static ErrorOr<std::unique_ptr<Engine>> makeEngine() {
     return gpu.getStatus();
   EngineOptions options;
   options.compiler = capi::makeCompiler();
+  if (const int64_t seconds = getEnvInt("TESSERA_CLAIM_TIMEOUT").value_or(0);
+      seconds > 0)
+    options.claimLimit = std::chrono::seconds(seconds);
   // What is made with a tile that somebody names is not for other processes,
   // and made with that tile or not at all.
   if (!getEnvText("TESSERA_TILE")) {
