@@ -82,6 +82,10 @@ std::string toLine(const PoolProblem &problem);
 
 ErrorOr<DriverOptions> toActivationOptions(FlagValues &flags, DataType type);
 ErrorOr<DriverOptions> toTensorOpOptions(FlagValues &flags, DataType type);
+ErrorOr<DriverOptions> toSoftmaxOptions(FlagValues &flags, DataType type);
+ErrorOr<DriverOptions> toReduceOptions(FlagValues &flags, DataType type);
+/// Of softmax and reductions; empty if MIOpenDriver has no line for it.
+std::string toReduceLine(const RowProblem &problem);
 /// The network config where MIOpenDriver has no line.
 std::string toLine(const RowProblem &problem);
 

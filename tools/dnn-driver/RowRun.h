@@ -17,6 +17,9 @@ namespace tessera::driver {
 using ActivationDesc =
     std::unique_ptr<miopenActivationDescriptor,
                     Destroyer<miopenDestroyActivationDescriptor>>;
+using ReduceDesc =
+    std::unique_ptr<miopenReduceTensorDescriptor,
+                    Destroyer<miopenDestroyReduceTensorDescriptor>>;
 
 /// A problem, its descriptors and its data on the device. Used by one thread.
 class RowRun {
@@ -44,6 +47,8 @@ private:
   Status runActivation();
   Status runOpTensor();
   Status runOnOne();
+  Status runSoftmax();
+  Status runReduce();
 
   const GpuApi &gpu;
   const DriverOptions &options;
