@@ -165,6 +165,11 @@ Status RowRun::runOnOne() {
       call(handle.get(), descs.back().get(), buffers.back().get(), number));
 }
 
+/// Whether the reduced dimension can be the API's channels.
+static bool isOverChannels(const RowProblem &p) {
+  return p.reduced == 1 || p.reduced == 2;
+}
+
 /// With the reduced dimension where the API has the channels.
 static ErrorOr<TensorDesc> makeSoftmaxDesc(const RowProblem &p,
                                            const RowTensor &tensor) {
@@ -175,11 +180,8 @@ static ErrorOr<TensorDesc> makeSoftmaxDesc(const RowProblem &p,
   };
   if (p.isReduced(0))
     add(1, 1);
-  const int channels = 1 - static_cast<int>(lengths.size());
   for (int dim = 0; dim < p.rank; ++dim)
     add(p.lengths[dim], tensor.strides[dim]);
-  if (p.reduced != 1u << channels)
-    return notSupported("dnn-driver runs softmax over channels only");
   const ErrorOr<miopenDataType_t> type = getApiType(tensor.type);
   auto desc = driver::create<TensorDesc>(miopenCreateTensorDescriptor);
   if (!type || !desc)
@@ -216,10 +218,11 @@ Status RowRun::runSoftmax() {
       at(last), algorithm, MIOPEN_SOFTMAX_MODE_CHANNEL));
 }
 
+/// Bits of the mode that miopenReduceTensor() has not.
+static constexpr uint32_t kOtherReductions = 96;
+
 Status RowRun::runReduce() {
-  constexpr uint32_t kOp = 7, kKeepsNan = 8, kHasIndices = 16, kOthers = 96;
-  if (problem.mode & kOthers)
-    return notSupported("dnn-driver runs reductions of miopenReduceTensor()");
+  constexpr uint32_t kOp = 7, kKeepsNan = 8, kHasIndices = 16;
   auto reduction =
       driver::create<ReduceDesc>(miopenCreateReduceTensorDescriptor);
   if (!reduction)
@@ -259,16 +262,35 @@ Status RowRun::runOnce() {
     return runOnOne();
   case RowOp::SoftmaxForward:
   case RowOp::SoftmaxBackward:
-    return runSoftmax();
+    return isOverChannels(problem) ? runSoftmax() : runByName();
   case RowOp::Reduce:
-    return runReduce();
+    return problem.mode & kOtherReductions ? runByName() : runReduce();
   default:
-    return notSupported("dnn-driver does not run the operation " +
-                        std::string(getName(problem.op)));
+    return runByName();
   }
 }
 
+Status RowRun::runByName() {
+  tesseraProblemArguments arguments = TESSERA_PROBLEM_ARGUMENTS_INIT;
+  for (size_t i = 0; i < buffers.size(); ++i)
+    arguments.tensors[i] = buffers[i].get();
+  for (size_t i = 0; i < data.scalars.size(); ++i)
+    arguments.scalars[i] = data.scalars[i];
+  arguments.workSpace = workspace->get();
+  arguments.workSpaceSize = workspace->getByteSize();
+  return check(tesseraRunProblem(
+      handle.get(), problem.toNetworkConfig().c_str(), &arguments));
+}
+
 ErrorOr<Times> RowRun::run() {
+  const ErrorOr<tesseraKernelInfo> info = getKernelInfo();
+  if (!info)
+    return info.getStatus();
+  ErrorOr<DeviceBuffer> buffer =
+      DeviceBuffer::allocate(gpu, info->workspaceBytes);
+  if (!buffer)
+    return buffer.getStatus();
+  workspace.emplace(std::move(*buffer));
   return measure(
       gpu, handle.get(), options.iterations, [&] { return reset(); },
       [&] { return runOnce(); });

@@ -12,6 +12,8 @@
 #include "runtime/Reference/RowCase.h"
 #include "tools/dnn-driver/Measure.h"
 
+#include <optional>
+
 namespace tessera::driver {
 
 using ActivationDesc =
@@ -49,6 +51,8 @@ private:
   Status runOnOne();
   Status runSoftmax();
   Status runReduce();
+  /// What no function of MIOpen's is called for here.
+  Status runByName();
 
   const GpuApi &gpu;
   const DriverOptions &options;
@@ -59,6 +63,7 @@ private:
   ActivationDesc activation;
   std::vector<TensorDesc> descs;
   std::vector<DeviceBuffer> buffers;
+  std::optional<DeviceBuffer> workspace; ///< Made by run().
 };
 
 } // namespace tessera::driver
