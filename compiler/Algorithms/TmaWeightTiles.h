@@ -17,6 +17,10 @@ namespace tessera {
 /// `problem` or `target` does not allow it.
 std::vector<Candidate> getTmaWeightCandidates(const ConvProblem &problem,
                                               const GpuTarget &target);
+/// Those of a product whose rows are the taps, and whose columns are the
+/// channels of y.
+std::vector<Candidate> getTapRowCandidates(const ConvProblem &problem,
+                                           const GpuTarget &target);
 
 } // namespace tessera
 

@@ -49,9 +49,12 @@ static LogicalResult checkTile(TileProgram &program, const HopperShape &shape) {
     return mma.emitOpError("needs factors of f16 or bf16, or of f32 for tf32, "
                            "a sum of f32, and a result of one of the two for "
                            "wgmma");
+  // Rows of pixels are one copy, those of channels are copied 64 at a time.
+  const bool isOneCopy =
+      TmaOperand::chooseWalk(program.loadM, program.loadN) == TmaWalk::Channels;
   if (shape.blocks * kWgmmaRows * mma.getWaves()[0] != shape.tileM ||
       shape.blocks == 0 || shape.getColumns() > kMaxColumns ||
-      shape.tileM > kMaxColumns)
+      (isOneCopy && shape.tileM > kMaxColumns))
     return mma.emitOpError()
            << "needs a tile of whole wgmmas for each consumer, at most "
            << kMaxColumns << "x" << kMaxColumns << ", but has " << shape.tileM
@@ -134,7 +137,7 @@ FailureOr<HopperShape> tessera::getHopperShape(TileProgram &program,
   if (shape.blocks * shape.countPieces(shape.getStoreColumns()) %
               shape.stagers !=
           0 ||
-      (halo.buffers > 0 && shape.getSharedBytes() > target.wgmmaSharedBytes))
+      shape.getSharedBytes() > target.wgmmaSharedBytes)
     shape.stagers = 1;
   constexpr int64_t kHalfSm = 115712; // Bytes for each of two workgroups.
   if (consumers == 1 && shape.getSharedBytes() <= kHalfSm)
