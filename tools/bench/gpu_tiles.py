@@ -6,9 +6,10 @@
                [--target CHIP] [--ptxas PATH]
       on the build machine: every tile of every problem, or the N that the model
       likes best, or those that are named ("m128n256k32-w2x4-d4-mma16", or with
-      another algorithm in front), compiled to PTX, or by ptxas to machine code; of backward weights always
-      the best. For an older chip, whose kernels run on a newer one, too, the
-      tiles that the model likes best: sm_80's are all of mma.sync
+      another algorithm in front), compiled to PTX, or by ptxas to machine code;
+      of backward weights always the best. For an older chip, whose kernels run
+      on a newer one, too, the tiles that the model likes best: sm_80's are all
+      of mma.sync
   gpu_tiles.py run FOLDER [--repeats N]
       on the machine with the GPU: checks, then times unless N is 0
 
