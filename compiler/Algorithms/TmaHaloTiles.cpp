@@ -85,14 +85,15 @@ std::vector<TmaShape> tessera::getTmaHaloShapes(const ConvProblem &problem,
     if (shape.stages > 0)
       shapes.push_back(shape);
   };
+  constexpr int kWide = 128, kNarrow = 64, kUnit = 16;
   // A wgmma of 64 rows by as many columns as a consumer has pixels reads less
-  // of shared memory than several of 64 by 64. Nothing but rounding is done to
-  // its sums on their way.
+  // of shared memory than several of 64 by 64; measured where 64 columns are
+  // all. Nothing but rounding is done to its sums on their way.
   const Epilogue &epilogue = problem.epilogue;
-  if (!epilogue.bias && !epilogue.residual && !epilogue.beta)
+  if (halo.columns <= kNarrow && !epilogue.bias && !epilogue.residual &&
+      !epilogue.beta)
     for (TmaShape shape : kExchanged)
       add(shape);
-  constexpr int kWide = 128, kNarrow = 64, kUnit = 16;
   for (TmaShape shape : kShapes) {
     add(shape);
     // Fewer columns than a wide tile has, if they are a whole number of tiles.
