@@ -14,13 +14,11 @@
 
 namespace tessera {
 
-/// The candidates of igemm for backward weights that copy by TMA; none if
-/// `problem` or `target` does not allow it.
 /// TmaWeightRates.def says what each is.
 struct TmaWeightRates {
   /// No window, and nothing that a step waits for.
   TmaRates step = {.windowRow = 0, .plainRow = 0, .latency = 0, .waits = 0};
-  double pixelRow;
+  double pixelRow, tapRowBytes;
   double sumBegin, sumTurn, sumBytes;
   double slidingProducts, slidingOverlap;
 };
@@ -34,10 +32,16 @@ constexpr TmaWeightRates makeTmaWeightRates() {
 
 inline constexpr TmaWeightRates kTmaWeightRates = makeTmaWeightRates();
 
-/// In an order that does not depend on the rates.
+/// The candidates of igemm for backward weights that copy by TMA; none if
+/// `problem` or `target` does not allow it. In an order that does not depend on
+/// the rates.
 std::vector<Candidate>
 getTmaWeightCandidates(const ConvProblem &problem, const GpuTarget &target,
                        const TmaWeightRates &rates = kTmaWeightRates);
+/// Those of a product whose rows are the taps, and whose columns are the
+/// channels of y.
+std::vector<Candidate> getTapRowCandidates(const ConvProblem &problem,
+                                           const GpuTarget &target);
 
 } // namespace tessera
 

@@ -12,11 +12,16 @@
 #include "runtime/Reference/RowCase.h"
 #include "tools/dnn-driver/Measure.h"
 
+#include <optional>
+
 namespace tessera::driver {
 
 using ActivationDesc =
     std::unique_ptr<miopenActivationDescriptor,
                     Destroyer<miopenDestroyActivationDescriptor>>;
+using ReduceDesc =
+    std::unique_ptr<miopenReduceTensorDescriptor,
+                    Destroyer<miopenDestroyReduceTensorDescriptor>>;
 
 /// A problem, its descriptors and its data on the device. Used by one thread.
 class RowRun {
@@ -44,6 +49,10 @@ private:
   Status runActivation();
   Status runOpTensor();
   Status runOnOne();
+  Status runSoftmax();
+  Status runReduce();
+  /// What no function of MIOpen's is called for here.
+  Status runByName();
 
   const GpuApi &gpu;
   const DriverOptions &options;
@@ -54,6 +63,7 @@ private:
   ActivationDesc activation;
   std::vector<TensorDesc> descs;
   std::vector<DeviceBuffer> buffers;
+  std::optional<DeviceBuffer> workspace; ///< Made by run().
 };
 
 } // namespace tessera::driver
