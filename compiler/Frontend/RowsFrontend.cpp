@@ -32,6 +32,8 @@ static ErrorOr<RowFormulas> getFormulas(const RowProblem &problem) {
     return getGluFormulas(problem);
   case RowOp::PReluBackward:
     return getPReluFormulas(problem);
+  case RowOp::Rope:
+    return getRopeFormulas(problem);
   case RowOp::SoftmaxForward:
   case RowOp::SoftmaxBackward:
     return getSoftmaxFormulas(problem);

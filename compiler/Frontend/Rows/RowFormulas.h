@@ -92,6 +92,7 @@ ErrorOr<RowFormulas> getDropoutFormulas(const RowProblem &problem);
 ErrorOr<RowFormulas> getElementwiseFormulas(const RowProblem &problem);
 ErrorOr<RowFormulas> getGluFormulas(const RowProblem &problem);
 ErrorOr<RowFormulas> getPReluFormulas(const RowProblem &problem);
+ErrorOr<RowFormulas> getRopeFormulas(const RowProblem &problem);
 ErrorOr<RowFormulas> getReduceFormulas(const RowProblem &problem);
 ErrorOr<RowFormulas> getSoftmaxFormulas(const RowProblem &problem);
 
