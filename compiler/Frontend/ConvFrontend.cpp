@@ -27,6 +27,8 @@ static Type getElementType(Builder &builder, DataType type) {
     return builder.getI8Type();
   case DataType::I32:
     return builder.getI32Type();
+  case DataType::I64:
+    return builder.getI64Type();
   }
   llvm_unreachable("every data type has a case");
 }

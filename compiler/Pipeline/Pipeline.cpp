@@ -94,8 +94,11 @@ Status Compilation::buildDnn() {
   const std::string symbol = getKernelSymbol(problem);
   if (const ConvProblem *conv = problem.getConv())
     module = buildConvModule(context.getMlir(), *conv, symbol);
+  else if (const PoolProblem *pool = problem.getPool())
+    module = buildPoolModule(context.getMlir(), *pool, symbol);
   else
-    module = buildPoolModule(context.getMlir(), *problem.getPool(), symbol);
+    return notSupported("no formulas are known for " +
+                        problem.toNetworkConfig());
   mlir::PassManager passes(&context.getMlir());
   passes.addPass(createVerifyStage({std::string(getName(Stage::Dnn))}));
   return runPasses(passes);

@@ -98,8 +98,7 @@ ErrorOr<Problem> tessera::parseDriverCommand(std::string_view command) {
     command.remove_prefix(length);
   }
   // What logs and databases call a problem.
-  if (words.size() == 1 &&
-      (words[0].starts_with("conv-") || words[0].starts_with("pool-")))
+  if (words.size() == 1 && isNetworkConfig(words[0]))
     return parseNetworkConfig(words[0]);
   ErrorOr<DriverOptions> options = parseDriverOptions(words);
   if (!options)
@@ -110,5 +109,7 @@ ErrorOr<Problem> tessera::parseDriverCommand(std::string_view command) {
 std::string tessera::toDriverCommand(const Problem &problem) {
   if (const PoolProblem *pool = problem.getPool())
     return toLine(*pool);
+  if (const RowProblem *rows = problem.getRows())
+    return rows->toNetworkConfig();
   return toLine(*problem.getConv());
 }

@@ -37,6 +37,8 @@ Status DeviceBench::allocate() {
   if (!target)
     return target.getStatus();
   trial = Trial::create(problem, **target, seed);
+  if (!trial)
+    return notSupported("row problems are not tuned");
   for (KernelArg arg : kTensorArgs) {
     const std::vector<char> &host = trial->getTensor(arg);
     if (host.empty())

@@ -242,5 +242,7 @@ std::unique_ptr<Trial> Trial::create(const Problem &problem,
                                      const GpuTarget &target, uint64_t seed) {
   if (const ConvProblem *conv = problem.getConv())
     return std::make_unique<ConvTrial>(*conv, target, seed);
-  return std::make_unique<PoolTrial>(*problem.getPool(), seed);
+  if (const PoolProblem *pool = problem.getPool())
+    return std::make_unique<PoolTrial>(*pool, seed);
+  return nullptr;
 }

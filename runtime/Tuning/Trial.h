@@ -46,7 +46,8 @@ std::optional<JudgeChoice> parseJudgeChoice(std::string_view word);
 /// Used by one thread.
 class Trial {
 public:
-  /// `problem` must be valid. The same seed gives the same data.
+  /// `problem` must be valid. The same seed gives the same data. Null for a
+  /// row problem, of which nobody judges trials.
   static std::unique_ptr<Trial> create(const Problem &problem,
                                        const GpuTarget &target, uint64_t seed);
   virtual ~Trial() = default;

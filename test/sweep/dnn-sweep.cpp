@@ -51,6 +51,8 @@ static Outcome runOne(Engine &engine, const Problem &problem, int64_t index,
                       uint64_t seed) {
   if (const ConvProblem *conv = problem.getConv())
     return summarize(test::runConv(engine, *conv, getKind(index), seed));
+  if (problem.getRows())
+    return {false, true, "", "row problems are not swept"};
   const PoolProblem &pool = *problem.getPool();
   // Special numbers where something is chosen, others where sums are made.
   bool isChoice =

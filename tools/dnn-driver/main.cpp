@@ -183,12 +183,15 @@ static int runProblems(const GpuApi &gpu, const DriverOptions &options,
       getEnvInt("MIOPEN_DEBUG_DRIVER_PRNG_SEED").value_or(kDefaultSeed);
   std::printf("PRNG seed: %lld\n", static_cast<long long>(seed));
   int bits = kExitOk;
+  auto run = [&](const Problem &problem) -> ErrorOr<int> {
+    if (const ConvProblem *conv = problem.getConv())
+      return runConv(gpu, options, *conv, seed, own.kernelInfo, judge);
+    if (const PoolProblem *pool = problem.getPool())
+      return runPool(gpu, options, *pool, seed, own.kernelInfo, judge);
+    return notSupported("dnn-driver does not run row problems");
+  };
   for (const Problem &problem : options.problems) {
-    const ErrorOr<int> ran = problem.getConv()
-                                 ? runConv(gpu, options, *problem.getConv(),
-                                           seed, own.kernelInfo, judge)
-                                 : runPool(gpu, options, *problem.getPool(),
-                                           seed, own.kernelInfo, judge);
+    const ErrorOr<int> ran = run(problem);
     bits |= ran ? *ran
                 : fail(ran.getStatus().withContext(toDriverCommand(problem)),
                        kExitFailed);

@@ -51,10 +51,6 @@ static std::optional<int64_t> parseCount(std::string_view word) {
   return count;
 }
 
-static bool isNetworkConfig(std::string_view word) {
-  return word.starts_with("conv-") || word.starts_with("pool-");
-}
-
 /// The first word of a driver line, if it is one of ours.
 static bool isOperation(std::string_view word) {
   return word.starts_with("conv") || word.starts_with("pool");
