@@ -37,6 +37,8 @@ bool tessera::numbersElements(const RowProblem &problem) {
   case RowOp::ActivationForward:
   case RowOp::SoftmaxForward:
   case RowOp::BatchNormInference:
+  case RowOp::BatchNormTraining:
+  case RowOp::BatchNormBackward:
     return false;
   }
   __builtin_unreachable();

@@ -41,23 +41,88 @@ static std::vector<RowRecipe> makeSoftmax() {
            .scalars = {{0.5, 2}, {-1, 1}}}};
 }
 
-static std::vector<RowRecipe> makeBatchNorm() {
+/// Activations with other bits of the mode.
+static std::vector<uint32_t> addBits(std::vector<uint32_t> modes,
+                                     uint32_t bits) {
+  for (uint32_t &mode : modes)
+    mode |= bits;
+  return modes;
+}
+
+static std::vector<RowRecipe> makeBatchNormInference() {
   const Tensor parameter{.extent = Any, .types = Parameter};
   const Tensor statistic{.extent = Any, .types = Float};
   Tensor variance = statistic;
   variance.least = 0;
-  return {
-      {.op = RowOp::BatchNormInference,
-       .modes = kActivations,
-       .tensors =
-           {{}, statistic, variance, parameter, parameter, {.role = Output}},
-       .scalars = withActivation({{1e-5, 1e-3}})}};
+  std::vector<RowRecipe> recipes;
+  for (uint32_t inverse : {0, 16})
+    recipes.push_back(
+        {.op = RowOp::BatchNormInference,
+         .modes = addBits(kActivations, inverse),
+         .tensors =
+             {{}, statistic, variance, parameter, parameter, {.role = Output}},
+         .scalars = withActivation({{1e-5, 1e-3}})});
+  return recipes;
+}
+
+/// With running statistics, with saved ones, both, and neither.
+static std::vector<RowRecipe> makeBatchNormTraining() {
+  const Tensor parameter{.extent = RowExtent::Row, .types = Parameter};
+  const Tensor statistic{.extent = RowExtent::Row, .types = Float};
+  const Tensor result{
+      .role = RowOutput, .extent = RowExtent::Row, .types = Float};
+  std::vector<RowRecipe> recipes;
+  for (uint32_t bits : {0, 16, 32, 48}) {
+    RowRecipe &recipe = recipes.emplace_back();
+    recipe.op = RowOp::BatchNormTraining;
+    recipe.reduces = true;
+    recipe.modes = addBits(kActivations, bits);
+    recipe.tensors = {{}, parameter, parameter};
+    if (bits & 16)
+      recipe.tensors.insert(recipe.tensors.end(), 2, statistic);
+    recipe.tensors.insert(recipe.tensors.end(),
+                          (bits & 16 ? 2 : 0) + (bits & 32 ? 2 : 0), result);
+    recipe.tensors.push_back({.role = Output});
+    recipe.scalars = withActivation({{1e-5, 1e-3}, {0, 1}});
+  }
+  return recipes;
+}
+
+/// With and without saved statistics; a bias only with an activation.
+static std::vector<RowRecipe> makeBatchNormBackward() {
+  const Tensor parameter{.extent = RowExtent::Row, .types = Parameter};
+  const Tensor statistic{.extent = RowExtent::Row, .types = Float};
+  Tensor inverse = statistic;
+  inverse.least = 0.25;
+  const Tensor result{
+      .role = RowOutput, .extent = RowExtent::Row, .types = Parameter};
+  std::vector<RowRecipe> recipes;
+  for (bool isActivated : {false, true})
+    for (uint32_t saved : {0, 16}) {
+      RowRecipe &recipe = recipes.emplace_back();
+      recipe.op = RowOp::BatchNormBackward;
+      recipe.reduces = true;
+      recipe.modes = {saved};
+      if (isActivated)
+        recipe.modes =
+            addBits({kActivations.begin() + 1, kActivations.end()}, saved);
+      recipe.tensors = {{}, {}, parameter};
+      if (isActivated)
+        recipe.tensors.push_back(parameter);
+      if (saved)
+        recipe.tensors.insert(recipe.tensors.end(), {statistic, inverse});
+      recipe.tensors.insert(recipe.tensors.end(), {result, result});
+      recipe.tensors.push_back({.role = Output});
+      recipe.scalars = withActivation({{1e-5, 1e-3}});
+    }
+  return recipes;
 }
 
 std::span<const RowRecipe> tessera::getRowRecipes() {
   static const std::vector<RowRecipe> recipes = [] {
     std::vector<RowRecipe> all;
-    for (auto make : {makeElementwise, makeSoftmax, makeBatchNorm})
+    for (auto make : {makeElementwise, makeSoftmax, makeBatchNormInference,
+                      makeBatchNormTraining, makeBatchNormBackward})
       std::ranges::move(make(), std::back_inserter(all));
     return all;
   }();

@@ -15,6 +15,10 @@ namespace tessera::reference {
 Approx activate(Activation activation, const std::array<double, 3> &parameters,
                 Approx value);
 
+/// Its derivative, as MIOpen has it where there is none.
+Approx differentiate(Activation activation,
+                     const std::array<double, 3> &parameters, Approx x);
+
 /// The activation that is the row's mode, with its parameters from scalar
 /// `first` on.
 Approx activateByMode(const Row &row, int first, Approx value);
