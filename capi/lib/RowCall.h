@@ -11,6 +11,7 @@
 #include "capi/lib/ErrorGuard.h"
 #include "capi/lib/HandleState.h"
 #include "capi/lib/TensorDescriptor.h"
+#include "runtime/Base/RowOp.h"
 
 #include <span>
 

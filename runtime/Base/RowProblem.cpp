@@ -2,6 +2,7 @@
 
 #include "runtime/Base/RowProblem.h"
 #include "runtime/Base/ProblemChecks.h"
+#include "runtime/Base/RowOp.h"
 
 #include <algorithm>
 #include <iterator>
@@ -34,14 +35,11 @@ int64_t RowProblem::getSpan(int tensor) const {
 
 bool tessera::numbersElements(const RowProblem &problem) {
   switch (problem.op) {
-  case RowOp::ActivationForward:
-  case RowOp::SoftmaxForward:
-  case RowOp::BatchNormInference:
-  case RowOp::BatchNormTraining:
-  case RowOp::BatchNormBackward:
+  case RowOp::DropoutForward:
+    return true;
+  default:
     return false;
   }
-  __builtin_unreachable();
 }
 
 //===----------------------------------------------------------------------===//

@@ -20,11 +20,7 @@
 
 namespace tessera {
 
-/// One for each row of RowOp.def.
-enum class RowOp : uint8_t {
-#define TESSERA_ROW_OP(name, text) name,
-#include "runtime/Base/RowOp.def"
-};
+enum class RowOp : uint8_t; // RowOp.h
 
 enum class RowRole : uint8_t {
   Input,

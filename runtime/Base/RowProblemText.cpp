@@ -1,6 +1,7 @@
 //===- RowProblemText.cpp - A row problem's network config ----------------===//
 
 #include "runtime/Base/ProblemText.h"
+#include "runtime/Base/RowOp.h"
 
 using namespace tessera;
 

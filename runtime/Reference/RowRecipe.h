@@ -9,7 +9,7 @@
 #ifndef TESSERA_RUNTIME_REFERENCE_ROWRECIPE_H
 #define TESSERA_RUNTIME_REFERENCE_ROWRECIPE_H
 
-#include "runtime/Base/RowProblem.h"
+#include "runtime/Base/RowOp.h"
 
 #include <span>
 #include <vector>

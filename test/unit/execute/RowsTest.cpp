@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/Base/RowOp.h"
 #include "test/unit/Support/RunRows.h"
 #include "test/unit/execute/ConvFixture.h"
 #include "test/unit/execute/DrawProblem.h"

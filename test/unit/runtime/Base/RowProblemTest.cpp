@@ -1,6 +1,7 @@
 //===- RowProblemTest.cpp - Rules, text and canonical form of rows --------===//
 
 #include "runtime/Base/Problem.h"
+#include "runtime/Base/RowOp.h"
 
 #include <gtest/gtest.h>
 
