@@ -14,20 +14,6 @@
 using namespace tessera;
 using namespace tessera::capi;
 
-/// What MIOpen answers to other factors depends on the function.
-static ApiResult checkFactors(miopenStatus_t failure,
-                              const miopenTensorDescriptor &x,
-                              const void *alpha, const void *beta) {
-  const bool isDouble = x.dataType == miopenDouble;
-  auto read = [isDouble](const void *number) {
-    return isDouble ? *static_cast<const double *>(number)
-                    : *static_cast<const float *>(number);
-  };
-  if (read(alpha) != 1 || read(beta) != 0)
-    return {failure, "only alpha = 1 and beta = 0 are supported"};
-  return Status::ok();
-}
-
 namespace {
 /// What the training functions are given besides what all have.
 struct TrainingArgs {
@@ -45,8 +31,7 @@ static ApiResult runTraining(miopenHandle &handle, miopenBatchNormMode_t mode,
                              const miopenTensorDescriptor &meanDesc,
                              const miopenTensorDescriptor &varianceDesc,
                              double epsilon, const TrainingArgs &args) {
-  ApiResult factors =
-      checkFactors(miopenStatusUnknownError, x.desc, alpha, beta);
+  ApiResult factors = checkFactors(x.desc.dataType, alpha, beta);
   if (factors.getStatus() != miopenStatusSuccess)
     return factors;
   return run(handle, BatchNormCall{mode, x, scale, epsilon, args.activation},
@@ -54,13 +39,20 @@ static ApiResult runTraining(miopenHandle &handle, miopenBatchNormMode_t mode,
                                args.running, args.updated, args.saved});
 }
 
+/// Where MIOpen answers BadParm.
+static Status requireFactors(const BatchNormCall &call, const void *alpha,
+                             const void *beta) {
+  const ApiResult result = checkFactors(call.x.desc.dataType, alpha, beta);
+  return result.getStatus() == miopenStatusSuccess
+             ? Status::ok()
+             : invalidArgument(result.getMessage());
+}
+
 static ApiResult runInference(miopenHandle &handle, const void *alpha,
                               const void *beta, const BatchNormCall &call,
                               const BatchNormInference &inference) {
-  ApiResult factors =
-      checkFactors(miopenStatusBadParm, call.x.desc, alpha, beta);
-  if (factors.getStatus() != miopenStatusSuccess)
-    return factors;
+  if (Status status = requireFactors(call, alpha, beta); !status.isOk())
+    return status;
   return run(handle, call, inference);
 }
 
@@ -70,12 +62,9 @@ static ApiResult runBackward(miopenHandle &handle, const void *alphaData,
                              const BatchNormCall &call,
                              const BatchNormBackward &backward) {
   for (auto [alpha, beta] : {std::pair(alphaData, betaData),
-                             std::pair(alphaParameter, betaParameter)}) {
-    ApiResult factors =
-        checkFactors(miopenStatusBadParm, call.x.desc, alpha, beta);
-    if (factors.getStatus() != miopenStatusSuccess)
-      return factors;
-  }
+                             std::pair(alphaParameter, betaParameter)})
+    if (Status status = requireFactors(call, alpha, beta); !status.isOk())
+      return status;
   return run(handle, call, backward);
 }
 

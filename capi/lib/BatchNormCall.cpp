@@ -24,18 +24,13 @@ enum : uint32_t {
 };
 } // namespace
 
-static bool isSpatial(const BatchNormCall &call) {
-  return call.mode == miopenBNSpatial;
-}
-
 static uint32_t getActivationMode(const BatchNormCall &call) {
   return static_cast<uint32_t>(getActivation(call.activation.mode));
 }
 
-/// Dimensions over which a mean is taken.
-static uint32_t getReduced(const BatchNormCall &call) {
-  const uint32_t all = (1u << call.x.desc.getRank()) - 1;
-  return isSpatial(call) ? all & ~2u : 1u;
+/// Whether a mean is taken over the dimension.
+static bool isReduced(const BatchNormCall &call, int dim) {
+  return call.mode == miopenBNSpatial ? dim != 1 : dim == 0;
 }
 
 static Status checkTensors(const BatchNormCall &call, const TensorArg &other,
@@ -47,141 +42,129 @@ static Status checkTensors(const BatchNormCall &call, const TensorArg &other,
   if (x.getRank() < 3 || x.getRank() > kMaxRowRank)
     return invalidArgument("x has " + std::to_string(x.getRank()) +
                            " dimensions, not 3 to 5");
-  if (other.desc.lengths != x.lengths)
-    return invalidArgument(std::string("x and ") + name +
-                           " have different lengths");
-  if (other.desc.dataType != x.dataType)
-    return invalidArgument(std::string("x and ") + name +
-                           " have different data types");
-  return Status::ok();
+  if (Status status = checkSameLengths("x", x, name, other.desc);
+      !status.isOk())
+    return status;
+  return checkSameType("x", x, name, other.desc);
 }
 
-/// Adds a tensor of parameters: an element for each row.
-static Status addParameter(RowCall &rows, const BatchNormCall &call,
-                           RowRole role, const miopenTensorDescriptor &desc,
-                           const void *memory) {
-  const miopenTensorDescriptor &x = call.x.desc;
-  const uint32_t reduced = getReduced(call);
-  RowCall::Strides strides{};
-  bool fits = desc.getRank() == x.getRank();
-  for (int dim = 0; fits && dim < x.getRank(); ++dim) {
-    const bool hasOne = reduced >> dim & 1;
-    fits = desc.lengths[dim] == (hasOne ? 1 : x.lengths[dim]);
-    strides[dim] = hasOne || x.lengths[dim] == 1 ? 0 : desc.strides[dim];
+namespace {
+/// A RowCall whose tensors may be parameters.
+class Call {
+public:
+  Call(miopenHandle &handle, const BatchNormCall &call, RowOp op, uint32_t mode)
+      : call(call), rows(handle, op, mode, call.x.desc.lengths) {
+    if (op == RowOp::BatchNormInference)
+      return;
+    for (int dim = 0; dim < call.x.desc.getRank(); ++dim)
+      if (isReduced(call, dim))
+        rows.reduce(dim);
   }
-  if (!fits)
-    return invalidArgument("the lengths of a parameter are not those that "
-                           "miopenDeriveBNTensorDescriptor() gives");
-  rows.add(role, desc.dataType, strides, memory);
-  return Status::ok();
-}
 
-/// The same for several.
-static Status
-addParameters(RowCall &rows, const BatchNormCall &call, RowRole role,
-              std::initializer_list<
-                  std::pair<const miopenTensorDescriptor *, const void *>>
-                  tensors) {
-  for (auto [desc, memory] : tensors)
-    if (Status status = addParameter(rows, call, role, *desc, memory);
-        !status.isOk())
+  void add(RowRole role, const char *name, const TensorArg &tensor) {
+    rows.add(role, name, tensor.desc, tensor.memory);
+  }
+
+  /// An element for each mean.
+  void addParameter(RowRole role, const char *name,
+                    const miopenTensorDescriptor &desc, const void *memory) {
+    const miopenTensorDescriptor &x = call.x.desc;
+    bool fits = desc.getRank() == x.getRank();
+    for (int dim = 0; fits && dim < x.getRank(); ++dim)
+      fits = desc.lengths[dim] == (isReduced(call, dim) ? 1 : x.lengths[dim]);
+    if (!fits && status.isOk())
+      status = invalidArgument(
+          "the lengths of " + std::string(name) +
+          " are not those that miopenDeriveBNTensorDescriptor() gives");
+    rows.add(role, name, desc, memory);
+  }
+  void addParameter(RowRole role, const char *name, const TensorArg &tensor) {
+    addParameter(role, name, tensor.desc, tensor.memory);
+  }
+
+  /// With these scalars and the activation's.
+  ApiResult run(std::initializer_list<double> scalars) {
+    if (!status.isOk())
       return status;
-  return Status::ok();
-}
+    for (double scalar : scalars)
+      rows.scalar(scalar);
+    const miopenActivationDescriptor &a = call.activation;
+    return rows.scalar(a.alpha).scalar(a.beta).scalar(a.gamma).run();
+  }
 
-static void addActivation(RowCall &rows, const BatchNormCall &call) {
-  for (double parameter :
-       {call.activation.alpha, call.activation.beta, call.activation.gamma})
-    rows.addScalar(parameter);
-}
+private:
+  const BatchNormCall &call;
+  RowCall rows;
+  Status status = Status::ok();
+};
+} // namespace
 
 ApiResult capi::run(miopenHandle &handle, const BatchNormCall &call,
                     const BatchNormTraining &t) {
-  Status status = checkTensors(call, t.y, "y");
-  if (!status.isOk())
+  if (Status status = checkTensors(call, t.y, "y"); !status.isOk())
     return status;
   const bool isRunning = t.running.isThere() && t.updated.isThere();
-  RowCall rows(RowOp::BatchNormTraining,
-               getActivationMode(call) | (isRunning ? kHasRunning : 0) |
-                   (t.saved.isThere() ? kSaves : 0),
-               call.x.desc.lengths, getReduced(call));
-  rows.addInput(call.x.desc, call.x.memory);
-  status = addParameters(
-      rows, call, RowRole::Input,
-      {{&call.scale.desc, call.scale.memory}, {&t.bias.desc, t.bias.memory}});
-  auto addPair = [&](RowRole role, const StatisticPair &pair) {
-    if (status.isOk())
-      status = addParameters(
-          rows, call, role,
-          {{&t.meanDesc, pair.mean}, {&t.varianceDesc, pair.variance}});
+  Call rows(handle, call, RowOp::BatchNormTraining,
+            getActivationMode(call) | (isRunning ? kHasRunning : 0) |
+                (t.saved.isThere() ? kSaves : 0));
+  auto addPair = [&](RowRole role, const char *mean, const char *variance,
+                     const StatisticPair &pair) {
+    rows.addParameter(role, mean, t.meanDesc, pair.mean);
+    rows.addParameter(role, variance, t.varianceDesc, pair.variance);
   };
+  rows.add(RowRole::Input, "x", call.x);
+  rows.addParameter(RowRole::Input, "bnScale", call.scale);
+  rows.addParameter(RowRole::Input, "bnBias", t.bias);
   if (isRunning) {
-    addPair(RowRole::Input, t.running);
-    addPair(RowRole::RowOutput, t.updated);
+    addPair(RowRole::Input, "the running mean", "the running variance",
+            t.running);
+    addPair(RowRole::RowOutput, "the new running mean",
+            "the new running variance", t.updated);
   }
   if (t.saved.isThere())
-    addPair(RowRole::RowOutput, t.saved);
-  if (!status.isOk())
-    return status;
-  rows.addOutput(t.y.desc, t.y.getOutput());
-  rows.addScalar(call.epsilon);
-  rows.addScalar(t.factor);
-  addActivation(rows, call);
-  return rows.run(handle);
+    addPair(RowRole::RowOutput, "resultSaveMean", "resultSaveInvVariance",
+            t.saved);
+  rows.add(RowRole::Output, "y", t.y);
+  return rows.run({call.epsilon, t.factor});
 }
 
 ApiResult capi::run(miopenHandle &handle, const BatchNormCall &call,
                     const BatchNormInference &i) {
-  Status status = checkTensors(call, i.y, "y");
-  if (!status.isOk())
+  if (Status status = checkTensors(call, i.y, "y"); !status.isOk())
     return status;
-  RowCall rows(RowOp::BatchNormInference,
-               getActivationMode(call) | (i.takesInverse ? kTakesInverse : 0),
-               call.x.desc.lengths);
-  rows.addInput(call.x.desc, call.x.memory);
-  status = addParameters(rows, call, RowRole::Input,
-                         {{&i.mean.desc, i.mean.memory},
-                          {&i.variance.desc, i.variance.memory},
-                          {&call.scale.desc, call.scale.memory},
-                          {&i.bias.desc, i.bias.memory}});
-  if (!status.isOk())
-    return status;
-  rows.addOutput(i.y.desc, i.y.getOutput());
-  rows.addScalar(call.epsilon);
-  addActivation(rows, call);
-  return rows.run(handle);
+  Call rows(handle, call, RowOp::BatchNormInference,
+            getActivationMode(call) | (i.takesInverse ? kTakesInverse : 0));
+  rows.add(RowRole::Input, "x", call.x);
+  rows.addParameter(RowRole::Input, "estimatedMean", i.mean);
+  rows.addParameter(RowRole::Input, "estimatedVariance", i.variance);
+  rows.addParameter(RowRole::Input, "bnScale", call.scale);
+  rows.addParameter(RowRole::Input, "bnBias", i.bias);
+  rows.add(RowRole::Output, "y", i.y);
+  return rows.run({call.epsilon});
 }
 
 ApiResult capi::run(miopenHandle &handle, const BatchNormCall &call,
                     const BatchNormBackward &b) {
-  Status status = checkTensors(call, b.dy, "dy");
-  if (status.isOk())
-    status = checkTensors(call, b.dx, "dx");
-  if (!status.isOk())
-    return status;
+  for (auto [tensor, name] : {std::pair(&b.dy, "dy"), std::pair(&b.dx, "dx")})
+    if (Status status = checkTensors(call, *tensor, name); !status.isOk())
+      return status;
   const uint32_t activation = getActivationMode(call);
-  RowCall rows(RowOp::BatchNormBackward,
-               activation | (b.saved.isThere() ? kHasSaved : 0),
-               call.x.desc.lengths, getReduced(call));
-  rows.addInput(call.x.desc, call.x.memory);
-  rows.addInput(b.dy.desc, b.dy.memory);
-  status = addParameter(rows, call, RowRole::Input, call.scale.desc,
-                        call.scale.memory);
-  if (status.isOk() && activation)
-    status =
-        addParameter(rows, call, RowRole::Input, b.bias.desc, b.bias.memory);
-  if (status.isOk() && b.saved.isThere())
-    status = addParameters(
-        rows, call, RowRole::Input,
-        {{&b.meanDesc, b.saved.mean}, {&b.varianceDesc, b.saved.variance}});
-  if (status.isOk())
-    status = addParameters(
-        rows, call, RowRole::RowOutput,
-        {{&call.scale.desc, b.scaleGradient}, {&b.bias.desc, b.biasGradient}});
-  if (!status.isOk())
-    return status;
-  rows.addOutput(b.dx.desc, b.dx.getOutput());
-  rows.addScalar(call.epsilon);
-  addActivation(rows, call);
-  return rows.run(handle);
+  Call rows(handle, call, RowOp::BatchNormBackward,
+            activation | (b.saved.isThere() ? kHasSaved : 0));
+  rows.add(RowRole::Input, "x", call.x);
+  rows.add(RowRole::Input, "dy", b.dy);
+  rows.addParameter(RowRole::Input, "bnScale", call.scale);
+  if (activation)
+    rows.addParameter(RowRole::Input, "bnBias", b.bias);
+  if (b.saved.isThere()) {
+    rows.addParameter(RowRole::Input, "savedMean", b.meanDesc, b.saved.mean);
+    rows.addParameter(RowRole::Input, "savedInvVariance", b.varianceDesc,
+                      b.saved.variance);
+  }
+  rows.addParameter(RowRole::RowOutput, "resultBnScaleDiff", call.scale.desc,
+                    b.scaleGradient);
+  rows.addParameter(RowRole::RowOutput, "resultBnBiasDiff", b.bias.desc,
+                    b.biasGradient);
+  rows.add(RowRole::Output, "dx", b.dx);
+  return rows.run({call.epsilon});
 }

@@ -19,8 +19,6 @@ namespace tessera::capi {
 struct TensorArg {
   const miopenTensorDescriptor &desc;
   const void *memory;
-
-  void *getOutput() const { return const_cast<void *>(memory); }
 };
 
 /// What all three have. The activation is none by default.

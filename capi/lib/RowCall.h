@@ -1,7 +1,8 @@
-//===- RowCall.h - One call of a primitive on rows -------------*- C++ -*-===//
+//===- RowCall.h - From descriptors to a launch on rows --------*- C++ -*-===//
 //
-// What all these primitives do between the checks of their own arguments and
-// the launch: descriptors to a problem, problem to a loaded kernel, launch.
+// What primitives that are row problems have in common: descriptors become the
+// tensors of a problem, the problem a loaded kernel, and that is launched. A
+// primitive says which operation it is, its tensors and its scalars.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,48 +12,80 @@
 #include "capi/lib/ErrorGuard.h"
 #include "capi/lib/HandleState.h"
 #include "capi/lib/TensorDescriptor.h"
+#include "runtime/Base/Problem.h"
 #include "runtime/Base/RowOp.h"
 
 #include <span>
+#include <vector>
 
 namespace tessera::capi {
 
-/// NotSupported for a type that no kernel on rows has.
+/// Of MIOpen's data types those that row problems have, or NotSupported.
 ErrorOr<DataType> getRowType(miopenDataType_t type);
 
-/// A problem under construction, with its launch. Tensors are added in the
-/// order of the operation: inputs, row outputs, outputs. The first thing that
-/// is wrong is kept until run().
+/// A factor such as alpha, which is double for double data and else float.
+double readFactor(miopenDataType_t dataType, const void *factor);
+
+/// A number of the type of an element, as alpha of miopenSetTensor().
+double readElement(DataType type, const void *element);
+
+/// UnknownError, as MIOpen answers, unless alpha = 1 and beta = 0.
+ApiResult checkFactors(miopenDataType_t dataType, const void *alpha,
+                       const void *beta);
+
+/// InvalidArgument, with both names, unless the lengths or types are equal.
+Status checkSameLengths(const char *name, const miopenTensorDescriptor &desc,
+                        const char *otherName,
+                        const miopenTensorDescriptor &other);
+Status checkSameType(const char *name, const miopenTensorDescriptor &desc,
+                     const char *otherName,
+                     const miopenTensorDescriptor &other);
+
+/// One call. Tensors and scalars are added in the operation's order; what is
+/// wrong with one is remembered for run(). Borrows the handle.
 class RowCall {
 public:
-  using Strides = std::array<int64_t, kMaxRowRank>;
+  RowCall(miopenHandle &handle, RowOp op, uint32_t mode,
+          std::span<const int64_t> lengths);
 
-  /// `lengths` of the space; bit i of `reduced`: dimension i is.
-  RowCall(RowOp op, uint32_t mode, std::span<const int64_t> lengths,
-          uint32_t reduced = 0);
+  /// Dimension `dim` of the lengths is reduced.
+  RowCall &reduce(int dim);
 
-  /// A tensor of the space's rank. A length of 1 where the space has more: the
-  /// same element all along that dimension.
-  void addInput(const miopenTensorDescriptor &tensor, const void *memory);
-  void addRowOutput(const miopenTensorDescriptor &tensor, void *memory);
-  void addOutput(const miopenTensorDescriptor &tensor, void *memory);
-  /// A tensor with these strides.
-  void add(RowRole role, miopenDataType_t type, const Strides &strides,
-           const void *memory);
-  void addScalar(double value);
+  /// A tensor of the space's rank. Where its length is 1 an input is broadcast;
+  /// a row output is of length 1 where dimensions are reduced.
+  RowCall &add(RowRole role, const char *name,
+               const miopenTensorDescriptor &desc, const void *data);
+  /// The same with strides of its own; 0 where it is broadcast.
+  RowCall &add(RowRole role, const char *name, DataType type,
+               std::span<const int64_t> strides, const void *data);
 
-  /// Prepares the kernel, and launches it. It waits for nothing but a compile.
-  ApiResult run(miopenHandle &handle);
+  RowCall &scalar(double value);
+
+  /// The problem, or what was wrong first.
+  ErrorOr<RowProblem> getProblem() const;
+
+  /// Finds or makes the kernel, and launches it.
+  ApiResult run();
 
 private:
-  void add(RowRole role, const miopenTensorDescriptor &tensor,
-           const void *memory);
-  void fail(Status next);
+  struct Tensor {
+    const char *name;
+    RowRole role;
+    DataType type;
+    std::vector<int64_t> strides;
+    const void *data;
+  };
+  void fail(Status failure);
+  Status checkAliases() const;
 
-  RowProblem problem;
-  LaunchArgs args;
-  int scalarCount = 0;
-  Status status = Status::ok();
+  miopenHandle &handle;
+  RowOp op;
+  uint32_t mode;
+  std::vector<int64_t> lengths;
+  std::vector<bool> reduced;
+  std::vector<Tensor> tensors;
+  std::vector<double> scalars;
+  Status status; ///< The first failure.
 };
 
 } // namespace tessera::capi

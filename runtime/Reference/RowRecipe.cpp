@@ -118,11 +118,71 @@ static std::vector<RowRecipe> makeBatchNormBackward() {
   return recipes;
 }
 
+/// The windows of the forward direction: of elements, or of sums.
+static std::vector<RowRecipe> makeLrnForward() {
+  const Tensor center{.extent = RowExtent::Row};
+  const Tensor result{.role = RowOutput, .extent = RowExtent::Row};
+  const Tensor sum{.role = RowOutput, .extent = RowExtent::Row, .types = Float};
+  std::vector<RowRecipe> recipes{{.op = RowOp::LrnSum,
+                                  .reduces = true,
+                                  .modes = {0},
+                                  .tensors = {{}, sum},
+                                  .scalars = {}}};
+  for (uint32_t mode : {0, 1, 2, 3}) {
+    RowRecipe &recipe = recipes.emplace_back();
+    recipe.op = RowOp::LrnForward;
+    recipe.reduces = true;
+    recipe.modes = {mode};
+    recipe.tensors = {{}, center, result};
+    if (mode & 1)
+      recipe.tensors[0] = {.types = Float, .least = 0};
+    if (mode & 2)
+      recipe.tensors.push_back(result);
+    recipe.scalars = {{0.01, 0.5}, {0.5, 1}, {1, 2}};
+  }
+  return recipes;
+}
+
+static std::vector<RowRecipe> makeLrnBackward() {
+  const Tensor center{.extent = RowExtent::Row};
+  Tensor scale{.least = 0.5}, centerScale = center;
+  centerScale.least = 0.5;
+  const Tensor result{.role = RowOutput, .extent = RowExtent::Row};
+  const Tensor sum{.role = RowOutput, .extent = RowExtent::Row, .types = Float};
+  std::vector<RowRecipe> recipes{{.op = RowOp::LrnBackwardSum,
+                                  .reduces = true,
+                                  .modes = {0},
+                                  .tensors = {{}, {}, scale, sum},
+                                  .scalars = {}}};
+  recipes.push_back(
+      {.op = RowOp::LrnBackward,
+       .reduces = true,
+       .modes = {0},
+       .tensors = {{}, {}, scale, center, center, centerScale, result},
+       .scalars = {{0.01, 0.5}, {0.5, 1}}});
+  recipes.push_back(
+      {.op = RowOp::LrnBackward,
+       .reduces = true,
+       .modes = {1},
+       .tensors = {{.types = Float}, center, center, centerScale, result},
+       .scalars = {{0.01, 0.5}, {0.5, 1}}});
+  return recipes;
+}
+
+/// Without f64, which has no exponential.
+static std::vector<RowRecipe> makeLrn() {
+  std::vector<RowRecipe> recipes = makeLrnForward();
+  std::ranges::move(makeLrnBackward(), std::back_inserter(recipes));
+  for (RowRecipe &recipe : recipes)
+    recipe.types = {DataType::F16, DataType::BF16, DataType::F32};
+  return recipes;
+}
+
 std::span<const RowRecipe> tessera::getRowRecipes() {
   static const std::vector<RowRecipe> recipes = [] {
     std::vector<RowRecipe> all;
     for (auto make : {makeElementwise, makeSoftmax, makeBatchNormInference,
-                      makeBatchNormTraining, makeBatchNormBackward})
+                      makeBatchNormTraining, makeBatchNormBackward, makeLrn})
       std::ranges::move(make(), std::back_inserter(all));
     return all;
   }();

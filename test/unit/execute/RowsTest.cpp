@@ -9,6 +9,8 @@
 #include "test/unit/execute/ConvFixture.h"
 #include "test/unit/execute/DrawProblem.h"
 
+#include <algorithm>
+
 using namespace tessera;
 using namespace tessera::test;
 
@@ -50,9 +52,25 @@ TEST(Rows, InPlace) {
   checkRows(getActivation(4096), {{0, 1}});
 }
 
+/// Whether chips lack what the problem needs: exponentials of f64.
+static bool isBeyondChips(const RowProblem &problem) {
+  const bool isDouble =
+      std::ranges::any_of(problem.getTensors(), [](const RowTensor &tensor) {
+        return tensor.type == DataType::F64;
+      });
+  return isDouble && getEngine().prepare(problem).getStatus().getCode() ==
+                         StatusCode::NotSupported;
+}
+
 // Drawn problems: every operation and mode, types, reduced dimensions, orders,
 // gaps and broadcasts.
 TEST(Rows, RandomProblems) {
-  for (int64_t i = 0; i < TESSERA_RANDOM_PROBLEMS; ++i)
-    checkRows(drawRows(getSeed(), i));
+  int64_t run = 0;
+  for (int64_t i = 0; run < TESSERA_RANDOM_PROBLEMS; ++i) {
+    const RowProblem problem = drawRows(getSeed(), i);
+    if (isBeyondChips(problem))
+      continue;
+    checkRows(problem);
+    ++run;
+  }
 }
