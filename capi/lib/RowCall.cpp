@@ -63,6 +63,20 @@ double capi::readElement(DataType type, const void *element) {
   __builtin_unreachable();
 }
 
+Status capi::checkFloat(const miopenTensorDescriptor &desc) {
+  switch (desc.dataType) {
+  case miopenHalf:
+  case miopenBFloat16:
+  case miopenFloat:
+  case miopenDouble:
+    return Status::ok();
+  default:
+    return notSupported("data type " + std::to_string(desc.dataType) +
+                        " is not implemented here; half, bfloat16, float and "
+                        "double are");
+  }
+}
+
 ApiResult capi::checkFactors(miopenDataType_t dataType, const void *alpha,
                              const void *beta) {
   if (readFactor(dataType, alpha) != 1 || readFactor(dataType, beta) != 0)
@@ -149,6 +163,14 @@ RowCall &RowCall::add(RowRole role, const char *name, DataType type,
 RowCall &RowCall::scalar(double value) {
   scalars.push_back(value);
   return *this;
+}
+
+RowCall &RowCall::integer(int64_t value) {
+  constexpr int kBits = 22;
+  constexpr int64_t kMask = (1 << kBits) - 1;
+  return scalar(static_cast<double>(value >> 2 * kBits))
+      .scalar(static_cast<double>(value >> kBits & kMask))
+      .scalar(static_cast<double>(value & kMask));
 }
 
 ErrorOr<RowProblem> RowCall::getProblem() const {

@@ -29,6 +29,9 @@ double readFactor(miopenDataType_t dataType, const void *factor);
 /// A number of the type of an element, as alpha of miopenSetTensor().
 double readElement(DataType type, const void *element);
 
+/// NotSupported unless the elements are floats.
+Status checkFloat(const miopenTensorDescriptor &desc);
+
 /// UnknownError, as MIOpen answers, unless alpha = 1 and beta = 0.
 ApiResult checkFactors(miopenDataType_t dataType, const void *alpha,
                        const void *beta);
@@ -60,6 +63,9 @@ public:
                std::span<const int64_t> strides, const void *data);
 
   RowCall &scalar(double value);
+  /// Three scalars, 22 bits each, the upper ones first: a kernel that computes
+  /// with f32 gets every integer exactly.
+  RowCall &integer(int64_t value);
 
   /// The problem, or what was wrong first.
   ErrorOr<RowProblem> getProblem() const;

@@ -13,6 +13,7 @@
 #include "compiler/Conversion/Passes.h"
 #include "compiler/Frontend/ConvFrontend.h"
 #include "compiler/Frontend/PoolFrontend.h"
+#include "compiler/Frontend/RowsFrontend.h"
 #include "compiler/Pipeline/Passes.h"
 #include "compiler/Pipeline/ReadProblem.h"
 #include "compiler/Target/AMDGPU/AmdgpuTarget.h"
@@ -96,9 +97,13 @@ Status Compilation::buildDnn() {
     module = buildConvModule(context.getMlir(), *conv, symbol);
   else if (const PoolProblem *pool = problem.getPool())
     module = buildPoolModule(context.getMlir(), *pool, symbol);
-  else
-    return notSupported("no formulas are known for " +
-                        problem.toNetworkConfig());
+  else {
+    ErrorOr<mlir::OwningOpRef<mlir::ModuleOp>> built =
+        buildRowsModule(context.getMlir(), *problem.getRows(), symbol);
+    if (!built)
+      return built.getStatus();
+    module = std::move(*built);
+  }
   mlir::PassManager passes(&context.getMlir());
   passes.addPass(createVerifyStage({std::string(getName(Stage::Dnn))}));
   return runPasses(passes);

@@ -35,7 +35,7 @@ int64_t RowProblem::getSpan(int tensor) const {
 
 bool tessera::numbersElements(const RowProblem &problem) {
   switch (problem.op) {
-  case RowOp::DropoutForward:
+  case RowOp::Dropout:
     return true;
   default:
     return false;

@@ -50,3 +50,52 @@ void tessera::reference::evaluateActivationForward(Row &row) {
   for (int64_t i = 0; i < row.getLength(); ++i)
     row.set(1, i, activateByMode(row, 0, row.get(0, i)));
 }
+
+/// The slope of y = activation(x), and its error.
+static Approx getSlope(Activation activation,
+                       const std::array<double, 3> &parameters, double x,
+                       double y) {
+  const auto [a, b, c] = parameters;
+  switch (activation) {
+  case Activation::None:
+    return 1;
+  case Activation::Logistic:
+    return Approx(y) * (Approx(1) - y);
+  case Activation::Tanh:
+    if (std::fabs(b) <= kLeastPowerBase)
+      return 0;
+    return Approx(a) * (Approx(b) - Approx(y) * y / b);
+  case Activation::Relu:
+    return x > 0 ? 1 : 0;
+  case Activation::SoftRelu:
+    return Approx(1) / (Approx(1) + exp(Approx(-x)));
+  case Activation::Abs:
+    return x > 0 ? 1 : -1;
+  case Activation::Power: {
+    const Approx base = Approx(a) + Approx(b) * x;
+    if (base.value <= kLeastPowerBase)
+      return 0;
+    return Approx(b) * c * y / base;
+  }
+  case Activation::ClippedRelu:
+    return x > 0 && x <= a ? 1 : 0;
+  case Activation::LeakyRelu:
+    return x > 0 ? 1 : a;
+  case Activation::Elu:
+    return x > 0 ? Approx(1) : Approx(y) + a;
+  case Activation::Clamp:
+    return x > a && x <= b ? 1 : 0;
+  }
+  __builtin_unreachable();
+}
+
+/// Tensors x, y, dy, dx. y is what a forward pass gave, rounded to its type.
+void tessera::reference::evaluateActivationBackward(Row &row) {
+  const auto activation = static_cast<Activation>(row.getMode());
+  for (int64_t i = 0; i < row.getLength(); ++i) {
+    const Approx slope = getSlope(
+        activation, {row.getScalar(0), row.getScalar(1), row.getScalar(2)},
+        row.get(0, i), row.get(1, i));
+    row.set(3, i, Approx(row.get(2, i)) * slope);
+  }
+}

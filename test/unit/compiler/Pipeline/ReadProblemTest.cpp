@@ -91,7 +91,8 @@ TEST_F(ReadProblem, RefusesTwoConvolutions) {
                   text.find("    return") - text.find("    dnn.conv"));
   text.insert(text.find("    return"), op);
   EXPECT_EQ(read(text).getStatus().getMessage(),
-            "a module has one primitive (dnn.conv or dnn.pool), not 2");
+            "a module has one primitive (dnn.conv, dnn.pool or "
+            "dnn.rows), not 2");
 }
 
 // Poolings of both directions, with and without indices, depth and gaps: no two
