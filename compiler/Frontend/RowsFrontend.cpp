@@ -39,6 +39,10 @@ static ErrorOr<RowFormulas> getFormulas(const RowProblem &problem) {
   case RowOp::LrnBackwardSum:
   case RowOp::LrnBackward:
     return getLrnFormulas(problem);
+  case RowOp::NormForward:
+  case RowOp::T5Backward:
+  case RowOp::T5BackwardWeight:
+    return getNormFormulas(problem);
   default:
     break;
   }

@@ -93,6 +93,7 @@ ErrorOr<RowFormulas> getElementwiseFormulas(const RowProblem &problem);
 ErrorOr<RowFormulas> getGluFormulas(const RowProblem &problem);
 ErrorOr<RowFormulas> getBatchNormFormulas(const RowProblem &problem);
 ErrorOr<RowFormulas> getLrnFormulas(const RowProblem &problem);
+ErrorOr<RowFormulas> getNormFormulas(const RowProblem &problem);
 
 } // namespace tessera
 
