@@ -7,15 +7,30 @@
 using namespace tessera;
 
 static constexpr std::string_view kOperations =
-    "use conv or pool, with fp16 or bfp16 behind it, or convfp64 or convint8";
+    "use conv, pool, activ or tensorop, with fp16 or bfp16 behind it, or "
+    "convfp64 or convint8";
 
 namespace {
+/// One word that a command may begin with, before the word of its type.
+struct OperationKind {
+  std::string_view word;
+  std::span<const DriverFlag> (*getFlags)();
+  ErrorOr<DriverOptions> (*toOptions)(FlagValues &flags, DataType dataType);
+};
+
 /// What the first word of a command asks for.
 struct Operation {
-  bool isPool;
+  const OperationKind *kind;
   DataType dataType;
 };
 } // namespace
+
+static constexpr OperationKind kKinds[] = {
+    {"conv", getConvDriverFlags, toConvOptions},
+    {"pool", getPoolDriverFlags, toPoolOptions},
+    {"activ", getActivationDriverFlags, toActivationOptions},
+    {"tensorop", getTensorOpDriverFlags, toTensorOpOptions},
+};
 
 /// The type that the end of an operation's name stands for.
 static ErrorOr<DataType> parseType(std::string_view name,
@@ -40,20 +55,18 @@ static ErrorOr<DataType> parseType(std::string_view name,
 }
 
 static ErrorOr<Operation> parseOperation(std::string_view name) {
-  for (bool isPool : {false, true}) {
-    std::string_view word = isPool ? "pool" : "conv";
-    if (!name.starts_with(word))
+  for (const OperationKind &kind : kKinds) {
+    if (!name.starts_with(kind.word))
       continue;
-    ErrorOr<DataType> type = parseType(name, name.substr(word.size()));
+    ErrorOr<DataType> type = parseType(name, name.substr(kind.word.size()));
     if (!type)
       return type.getStatus();
-    return Operation{isPool, *type};
+    return Operation{&kind, *type};
   }
   for (std::string_view other :
-       {"CBAInfer",  "lrn",  "activ",   "softmax",  "bnorm",  "rnn",
-        "gemm",      "ctc",  "dropout", "tensorop", "reduce", "layernorm",
-        "groupnorm", "cat",  "sum",     "argmax",   "adam",   "kthvalue",
-        "getitem",   "rope", "prelu"})
+       {"CBAInfer", "lrn", "softmax", "bnorm", "rnn", "gemm", "ctc", "dropout",
+        "reduce", "layernorm", "groupnorm", "cat", "sum", "argmax", "adam",
+        "kthvalue", "getitem", "rope", "prelu"})
     if (name.starts_with(other))
       return notSupported("the operation " + quote(name) +
                           " is not supported; " + std::string(kOperations));
@@ -72,12 +85,10 @@ tessera::parseDriverOptions(std::span<const std::string> words) {
   ErrorOr<Operation> operation = parseOperation(words[0]);
   if (!operation)
     return operation.getStatus();
-  FlagValues flags(operation->isPool ? getPoolDriverFlags()
-                                     : getConvDriverFlags());
+  FlagValues flags(operation->kind->getFlags());
   if (Status status = flags.parse(words.subspan(1)); !status.isOk())
     return status;
-  return operation->isPool ? toPoolOptions(flags, operation->dataType)
-                           : toConvOptions(flags, operation->dataType);
+  return operation->kind->toOptions(flags, operation->dataType);
 }
 
 //===----------------------------------------------------------------------===//
@@ -110,6 +121,6 @@ std::string tessera::toDriverCommand(const Problem &problem) {
   if (const PoolProblem *pool = problem.getPool())
     return toLine(*pool);
   if (const RowProblem *rows = problem.getRows())
-    return rows->toNetworkConfig();
+    return toLine(*rows);
   return toLine(*problem.getConv());
 }

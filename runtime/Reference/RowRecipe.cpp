@@ -22,11 +22,57 @@ withActivation(std::vector<std::array<double, 2>> before) {
   return before;
 }
 
-static std::vector<RowRecipe> makeElementwise() {
+static std::vector<RowRecipe> makeActivation() {
   return {{.op = RowOp::ActivationForward,
            .modes = kActivations,
            .tensors = {{}, {.role = Output}},
+           .scalars = withActivation({})},
+          {.op = RowOp::ActivationBackward,
+           .modes = kActivations,
+           .tensors = {{}, {}, {}, {.role = Output}},
            .scalars = withActivation({})}};
+}
+
+/// With and without the old result.
+static std::vector<RowRecipe> makeTensorOperations() {
+  const std::array<double, 2> factor{-2, 2};
+  const Tensor broadcast{.extent = Any};
+  return {{.op = RowOp::OpTensor,
+           .modes = {0, 1, 2, 3},
+           .tensors = {{}, broadcast, {.role = Output}},
+           .scalars = {factor, factor}},
+          {.op = RowOp::OpTensor,
+           .modes = {0, 1, 2, 3},
+           .tensors = {{}, broadcast, {}, {.role = Output}},
+           .scalars = {factor, factor, factor}},
+          {.op = RowOp::SetTensor,
+           .modes = {0},
+           .tensors = {{.role = Output}},
+           .scalars = {factor}},
+          {.op = RowOp::ScaleTensor,
+           .modes = {0},
+           .tensors = {{}, {.role = Output}},
+           .scalars = {factor}},
+          {.op = RowOp::TransformTensor,
+           .modes = {0, 1},
+           .tensors = {{}, {.role = Output}},
+           .scalars = {factor}},
+          {.op = RowOp::TransformTensor,
+           .modes = {1},
+           .tensors = {{}, {}, {.role = Output}},
+           .scalars = {factor, factor}}};
+}
+
+/// Dropout itself needs states, which are of other types.
+static std::vector<RowRecipe> makeGlu() {
+  return {{.op = RowOp::GluForward,
+           .modes = {0},
+           .tensors = {{}, {}, {.role = Output}},
+           .scalars = {}},
+          {.op = RowOp::GluBackward,
+           .modes = {0},
+           .tensors = {{}, {}, {}, {.role = Output}, {.role = Output}},
+           .scalars = {}}};
 }
 
 static std::vector<RowRecipe> makeSoftmax() {
@@ -226,8 +272,9 @@ std::span<const RowRecipe> tessera::getRowRecipes() {
   static const std::vector<RowRecipe> recipes = [] {
     std::vector<RowRecipe> all;
     for (auto make :
-         {makeElementwise, makeSoftmax, makeBatchNormInference,
-          makeBatchNormTraining, makeBatchNormBackward, makeLrn, makeNorm})
+         {makeActivation, makeTensorOperations, makeGlu, makeSoftmax,
+          makeBatchNormInference, makeBatchNormTraining, makeBatchNormBackward,
+          makeLrn, makeNorm})
       std::ranges::move(make(), std::back_inserter(all));
     return all;
   }();

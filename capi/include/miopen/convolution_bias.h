@@ -1,6 +1,6 @@
 /*===- convolution_bias.h - The bias of a convolution --------------------===*\
 |*
-|* Not implemented yet: both answer miopenStatusNotImplemented.
+|* A number for each channel: a tensor of the lengths 1, C, 1, 1.
 |*
 \*===----------------------------------------------------------------------===*/
 
@@ -17,7 +17,20 @@
 extern "C" {
 #endif
 
-/** y += b, a value for each channel. Not implemented. */
+/**
+ * y = alpha y + alpha b + beta y, as MIOpen has it: miopenOpTensor() with y as A
+ * and C and b as B. Give alpha = 1 and beta = 0 to add the bias.
+ *
+ * @param handle  Stream and device.
+ * @param alpha   A float, or a double if y is double.
+ * @param bDesc   The data type of y; lengths 1 but for the channels.
+ * @param b       The bias.
+ * @param beta    As alpha.
+ * @param yDesc   Describes y, of up to five dimensions, of any strides.
+ * @param y       The tensor.
+ *
+ * @return As miopenOpTensor().
+ */
 MIOPEN_EXPORT miopenStatus_t miopenConvolutionForwardBias(
     miopenHandle_t handle, const void *alpha,
     const miopenTensorDescriptor_t bDesc, const void *b, const void *beta,

@@ -388,7 +388,9 @@ TEST(DriverCommand, SaysWhatIsNotSupported) {
 // the flag is not there.
 TEST(DriverCommand, HasConsistentTables) {
   for (auto [operation, table] : {std::pair{"conv", getConvDriverFlags()},
-                                  {"pool", getPoolDriverFlags()}}) {
+                                  {"pool", getPoolDriverFlags()},
+                                  {"activ", getActivationDriverFlags()},
+                                  {"tensorop", getTensorOpDriverFlags()}}) {
     std::set<char> shortNames;
     std::set<std::string_view> longNames;
     for (const DriverFlag &flag : table) {

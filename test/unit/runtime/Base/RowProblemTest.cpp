@@ -1,5 +1,6 @@
 //===- RowProblemTest.cpp - Rules, text and canonical form of rows --------===//
 
+#include "runtime/Base/DriverCommand.h"
 #include "runtime/Base/Problem.h"
 #include "runtime/Base/RowOp.h"
 
@@ -236,10 +237,63 @@ TEST(RowProblem, RefusesOtherText) {
         << text;
 }
 
-// A command line may name a row problem by its network config.
+// Every row problem has a line that is read back: MIOpenDriver's where it has
+// one, else the network config.
 TEST(RowProblem, IsADriverCommand) {
-  const Problem problem = makeSoftmax();
-  const ErrorOr<Problem> read = parseDriverCommand(toDriverCommand(problem));
-  ASSERT_TRUE(read) << read.getStatus().getMessage();
-  EXPECT_EQ(*read, problem);
+  auto check = [](const RowProblem &problem, std::string_view line) {
+    EXPECT_EQ(toDriverCommand(problem), line);
+    const ErrorOr<Problem> read = parseDriverCommand(line);
+    ASSERT_TRUE(read) << read.getStatus().getMessage();
+    EXPECT_EQ(*read, Problem(problem));
+  };
+  check(makeSoftmax(), makeSoftmax().toNetworkConfig());
+  RowProblem p = makeProblem(RowOp::ActivationForward, {60}, {1});
+  p.mode = 3;
+  check(p, "activ -n 1 -c 1 -H 1 -W 60 -m 3 -F 1 -t 1");
+  p.tensors[0].type = p.tensors[1].type = DataType::BF16;
+  check(p, "activbfp16 -n 1 -c 1 -H 1 -W 60 -m 3 -F 1 -t 1");
+  p.mode = 10;
+  check(p, p.toNetworkConfig());
+  p = makeProblem(RowOp::ScaleTensor, {60}, {1});
+  check(p, "tensorop -n 1 -c 1 -H 1 -W 60 -o 1 -t 1");
+  p.op = RowOp::OpTensor;
+  p.mode = 2;
+  p.tensorCount = 4;
+  p.tensors[3] = p.tensors[1];
+  p.tensors[1] = p.tensors[2] = p.tensors[0];
+  check(p, "tensorop -n 1 -c 1 -H 1 -W 60 -o 4 -G 1 -t 1");
+  p.tensors[1].strides[0] = 0;
+  check(p, p.toNetworkConfig());
+}
+
+// MIOpenDriver's flags of activations and tensor operations.
+TEST(RowProblem, ReadsDriverFlags) {
+  auto parse = [](std::vector<std::string> words) {
+    return parseDriverOptions(words);
+  };
+  ErrorOr<DriverOptions> options =
+      parse({"activfp16", "-n", "2", "-c", "3", "-H", "4", "-W", "5", "-m", "6",
+             "-A", "0.5", "-B", "-2", "-G", "1e1"});
+  ASSERT_TRUE(options) << options.getStatus().getMessage();
+  ASSERT_EQ(options->problems.size(), 2u);
+  EXPECT_EQ(options->problems[0].toNetworkConfig(),
+            "rows-activ_fwd-m6-120-r-i:f16:1-o:f16:1");
+  EXPECT_EQ(options->problems[1].toNetworkConfig(),
+            "rows-activ_bwd-m6-120-r-i:f16:1-i:f16:1-i:f16:1-o:f16:1");
+  EXPECT_EQ(options->scalars, (std::vector<double>{0.5, -2, 10}));
+  options = parse({"tensorop", "--tensor_op", "0", "--tensor_val", "7"});
+  ASSERT_TRUE(options) << options.getStatus().getMessage();
+  EXPECT_EQ(options->problems[0].toNetworkConfig(),
+            "rows-set-m0-196608-r-o:f32:1");
+  EXPECT_EQ(options->scalars, std::vector<double>{7});
+  for (const auto &[words, message] :
+       {std::pair{std::vector<std::string>{"activ", "-m", "10"},
+                  "flag '--mode' must be between 0 and 9, not 10"},
+        {{"activ", "-A", "x"}, "flag '--alpha' needs a number, not 'x'"},
+        {{"tensorop", "-o", "6"},
+         "flag '--tensor_op' must be between 0 and 5, not 6"},
+        {{"activfp64"}, "the operation has f16, bf16 and f32, not f64"},
+        {{"activ", "-n", "0"},
+         "length 0 of the space is 0, but must be between 1 and 2147483647"}})
+    EXPECT_EQ(parse(words).getStatus().getMessage(), message);
 }
