@@ -16,6 +16,17 @@ Value RowsProgram::getArgument(Value operand) const {
   return arguments[cast<BlockArgument>(operand).getArgNumber()];
 }
 
+/// A scalar may be an argument in another type.
+Value RowsProgram::getScalar(Value scalar) {
+  Operation *conversion = scalar.getDefiningOp();
+  if (!conversion)
+    return getArgument(scalar);
+  IRMapping mapping;
+  mapping.map(conversion->getOperand(0),
+              getArgument(conversion->getOperand(0)));
+  return p.b.clone(*conversion, mapping)->getResult(0);
+}
+
 //===----------------------------------------------------------------------===//
 // Places
 //===----------------------------------------------------------------------===//
@@ -223,7 +234,7 @@ SmallVector<Lanes> RowsProgram::evaluate(Region &region,
       taken.push_back(rowInputs[i].empty() ? &block->inputs[i] : &rowInputs[i]);
   SmallVector<Lanes> scalars;
   for (Value scalar : op.getScalars())
-    scalars.push_back({getArgument(scalar)});
+    scalars.push_back({getScalar(scalar)});
   for (const Lanes &scalar : scalars)
     taken.push_back(&scalar);
   for (const Lanes &result : results)

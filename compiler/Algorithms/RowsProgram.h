@@ -95,6 +95,7 @@ public:
 
 private:
   Value getArgument(Value operand) const;
+  Value getScalar(Value scalar);
   PointBuilder::Values getCoordinates(Value number, mlir::ArrayRef<int> dims);
   void loadRowInputs();
   Lanes loadLanes(Value tensor, mlir::ValueRange coordinates,

@@ -37,6 +37,8 @@ bool tessera::numbersElements(const RowProblem &problem) {
   switch (problem.op) {
   case RowOp::Dropout:
     return true;
+  case RowOp::Reduce:
+    return problem.mode & 0x50; // With the places of extremes.
   default:
     return false;
   }

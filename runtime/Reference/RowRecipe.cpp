@@ -85,7 +85,41 @@ static std::vector<RowRecipe> makeSoftmax() {
            .reduces = true,
            .modes = {0, 1, 2},
            .tensors = {{}, {}, {.role = Output}},
+           .scalars = {{0.5, 2}, {-1, 1}}},
+          {.op = RowOp::SoftmaxBackward,
+           .reduces = true,
+           .modes = {1, 2},
+           .tensors = {{}, {}, {.role = Output}},
+           .scalars = {{0.5, 2}, {0, 0}}},
+          {.op = RowOp::SoftmaxBackward,
+           .reduces = true,
+           .modes = {0, 1, 2},
+           .tensors = {{}, {}, {}, {.role = Output}},
            .scalars = {{0.5, 2}, {-1, 1}}}};
+}
+
+/// Sums and extremes, with and without the old result and places; and products
+/// of numbers that stay in range.
+static std::vector<RowRecipe> makeReduce() {
+  const Tensor old{.extent = RowExtent::Row, .types = Parameter};
+  const Tensor result{
+      .role = RowOutput, .extent = RowExtent::Row, .types = Parameter};
+  const Tensor places{
+      .role = RowOutput, .extent = RowExtent::Row, .types = Index};
+  const Tensor factor{.least = 0.9, .most = 1.1};
+  auto make = [](std::vector<uint32_t> modes, std::vector<Tensor> tensors) {
+    return RowRecipe{.op = RowOp::Reduce,
+                     .reduces = true,
+                     .modes = std::move(modes),
+                     .tensors = std::move(tensors),
+                     .scalars = {{0.5, 2}, {-1, 1}}};
+  };
+  return {make({0, 2, 3, 4, 5, 6, 7, 10, 11, 12, 32}, {{}, result}),
+          make({0, 2, 3, 4, 5, 6, 7}, {{}, old, result}),
+          make({1, 33}, {factor, result}),
+          make({18, 19, 20, 26, 27, 28}, {{}, result, places}),
+          make({18, 19, 20}, {{}, old, result, places}),
+          make({66, 67}, {{}, places})};
 }
 
 /// Activations with other bits of the mode.
@@ -273,8 +307,8 @@ std::span<const RowRecipe> tessera::getRowRecipes() {
     std::vector<RowRecipe> all;
     for (auto make :
          {makeActivation, makeTensorOperations, makeGlu, makeSoftmax,
-          makeBatchNormInference, makeBatchNormTraining, makeBatchNormBackward,
-          makeLrn, makeNorm})
+          makeReduce, makeBatchNormInference, makeBatchNormTraining,
+          makeBatchNormBackward, makeLrn, makeNorm})
       std::ranges::move(make(), std::back_inserter(all));
     return all;
   }();

@@ -36,7 +36,25 @@ MIOPEN_EXPORT miopenStatus_t miopenConvolutionForwardBias(
     const miopenTensorDescriptor_t bDesc, const void *b, const void *beta,
     const miopenTensorDescriptor_t yDesc, void *y);
 
-/** db = the sum of dy over images and pixels. Not implemented. */
+/**
+ * db = the sum of dy over images and pixels, the gradient of a bias.
+ *
+ * @param handle  Stream and device.
+ * @param alpha   Must point to 1: a float, or a double if dy is double.
+ * @param dyDesc  Half, bfloat16, float or double; 2 to 5 dimensions.
+ * @param dy      Device memory, read.
+ * @param beta    Must point to 0.
+ * @param dbDesc  As many dimensions, all of length 1 but that of the channels.
+ * @param db      Device memory, overwritten.
+ *
+ * @retval miopenStatusSuccess         The kernel is launched.
+ * @retval miopenStatusBadParm         A pointer is NULL, or db does not fit dy.
+ * @retval miopenStatusUnknownError    alpha is not 1 or beta not 0.
+ * @retval miopenStatusNotImplemented  No kernel has these data types.
+ *
+ * @par Threads
+ *   Calls on one handle must not overlap.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenConvolutionBackwardBias(
     miopenHandle_t handle, const void *alpha,
     const miopenTensorDescriptor_t dyDesc, const void *dy, const void *beta,

@@ -94,6 +94,8 @@ ErrorOr<RowFormulas> getGluFormulas(const RowProblem &problem);
 ErrorOr<RowFormulas> getBatchNormFormulas(const RowProblem &problem);
 ErrorOr<RowFormulas> getLrnFormulas(const RowProblem &problem);
 ErrorOr<RowFormulas> getNormFormulas(const RowProblem &problem);
+ErrorOr<RowFormulas> getReduceFormulas(const RowProblem &problem);
+ErrorOr<RowFormulas> getSoftmaxFormulas(const RowProblem &problem);
 
 } // namespace tessera
 

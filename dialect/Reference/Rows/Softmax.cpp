@@ -31,3 +31,22 @@ void tessera::reference::evaluateSoftmaxForward(Row &row) {
     row.set(y, i, result);
   }
 }
+
+/// dx = alpha times the gradient + beta dx, of tensors y, dy, the old dx where
+/// beta counts, and dx.
+void tessera::reference::evaluateSoftmaxBackward(Row &row) {
+  const bool isLog = row.getMode() == kLog;
+  const int dx = row.getTensorCount() - 1;
+  ApproxSum sum;
+  for (int64_t i = 0; i < row.getLength(); ++i)
+    sum.add(isLog ? Approx(row.get(1, i))
+                  : Approx(row.get(0, i)) * row.get(1, i));
+  for (int64_t i = 0; i < row.getLength(); ++i) {
+    const Approx y = row.get(0, i), dy = row.get(1, i);
+    Approx result = isLog ? dy - sum.get() * exp(y) : y * (dy - sum.get());
+    result = Approx(row.getScalar(0)) * result;
+    if (dx == 3)
+      result = result + Approx(row.getScalar(1)) * row.get(2, i);
+    row.set(dx, i, result);
+  }
+}
