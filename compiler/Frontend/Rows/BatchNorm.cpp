@@ -49,7 +49,7 @@ static Value activate(RowRegion &r, Activation activation, int first,
 
 /// 1 / sqrt(variance + epsilon).
 static Value invert(RowRegion &r, Value variance) {
-  return r.div(r.constant(1), r.sqrt(r.add(variance, r.scalar(0))));
+  return r.rsqrt(r.add(variance, r.scalar(0)));
 }
 
 //===----------------------------------------------------------------------===//

@@ -76,7 +76,7 @@ static ErrorOr<RowFormulas> getForwardFormulas(const RowProblem &problem) {
        }});
   formulas.row = [=](RowRegion &r) -> Values {
     Value square = r.mul(r.result(isT5 ? 0 : 1), r.constant(1 / count));
-    Value inverse = r.div(r.constant(1), r.sqrt(r.add(square, r.scalar(0))));
+    Value inverse = r.rsqrt(r.add(square, r.scalar(0)));
     Values yielded;
     if (t.mean >= 0)
       yielded.push_back(r.toTensor(t.mean, r.result(0)));

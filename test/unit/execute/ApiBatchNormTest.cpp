@@ -193,3 +193,67 @@ TEST_F(ApiBatchNorm, Activation) {
   EXPECT_OK(miopenDestroyFusionPlan(plan));
   EXPECT_OK(miopenDestroyActivationDescriptor(relu));
 }
+
+namespace {
+/// A plan of a normalisation and a relu.
+class ApiBatchNormPlan : public ApiBatchNorm {
+protected:
+  void SetUp() override {
+    ApiBatchNorm::SetUp();
+    ASSERT_OK(
+        miopenCreateFusionPlan(&plan, miopenVerticalFusion, b.x.getDesc()));
+    ASSERT_OK(miopenCreateOperatorArgs(&args));
+  }
+  void TearDown() override {
+    EXPECT_OK(miopenDestroyOperatorArgs(args));
+    EXPECT_OK(miopenDestroyFusionPlan(plan));
+    ApiBatchNorm::TearDown();
+  }
+  void addRelu() {
+    miopenFusionOpDescriptor_t relu;
+    ASSERT_OK(
+        miopenCreateOpActivationForward(plan, &relu, miopenActivationRELU));
+    ASSERT_OK(miopenSetOpArgsActivForward(args, relu, &one, &zero, 0, 0, 0));
+  }
+  void execute() {
+    ASSERT_OK(miopenCompileFusionPlan(handle, plan));
+    ASSERT_OK(miopenExecuteFusionPlan(handle, plan, b.x.getDesc(),
+                                      b.x.getData(), b.y.getDesc(),
+                                      b.y.getData(), args));
+  }
+
+  Batch b{miopenHalf, miopenBNSpatial, {3, 5, 7, 9}};
+  miopenFusionPlanDescriptor_t plan = nullptr;
+  miopenFusionOpDescriptor_t norm = nullptr;
+  miopenOperatorArgs_t args = nullptr;
+};
+} // namespace
+
+// Inference by a plan.
+TEST_F(ApiBatchNormPlan, Inference) {
+  ASSERT_OK(
+      miopenCreateOpBatchNormInference(plan, &norm, b.mode, b.scale.getDesc()));
+  addRelu();
+  ASSERT_OK(miopenSetOpArgsBatchNormInference(
+      args, norm, &one, &zero, b.scale.getData(), b.bias.getData(),
+      b.mean.getData(), b.variance.getData(), kEpsilon));
+  execute();
+  expectRight("bnorm_infer", kRelu,
+              {&b.x, &b.mean, &b.variance, &b.scale, &b.bias}, {&b.y},
+              {kEpsilon, 0, 0, 0});
+}
+
+// Training by a plan, with running and saved statistics.
+TEST_F(ApiBatchNormPlan, Training) {
+  ASSERT_OK(miopenCreateOpBatchNormForward(plan, &norm, b.mode, true));
+  addRelu();
+  ASSERT_OK(miopenSetOpArgsBatchNormForward(
+      args, norm, &one, &zero, b.scale.getData(), b.bias.getData(),
+      b.savedMean.getData(), b.savedInverse.getData(), b.mean.getData(),
+      b.variance.getData(), kFactor, kEpsilon));
+  execute();
+  expectRight("bnorm_train", 48 + kRelu,
+              {&b.x, &b.scale, &b.bias, &b.mean, &b.variance},
+              {&b.mean, &b.variance, &b.savedMean, &b.savedInverse, &b.y},
+              {kEpsilon, kFactor, 0, 0, 0}, b.reduced);
+}
