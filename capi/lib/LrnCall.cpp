@@ -43,23 +43,18 @@ class Pass {
 public:
   /// A window has `before` elements before its own and `after` behind it.
   Pass(miopenHandle &handle, RowOp op, uint32_t mode,
-       const std::vector<int64_t> &lengths, int dim, int64_t before,
-       int64_t after)
-      : handle(handle), op(op), mode(mode), lengths(lengths), dim(dim) {
-    const int64_t length = lengths[dim];
-    for (int64_t at = 0; at < length; ++at) {
+       const miopenTensorDescriptor &x, int dim, int64_t before, int64_t after)
+      : handle(handle), op(op), mode(mode), lengths(x.lengths), dim(dim) {
+    for (int64_t at = 0; at < lengths[dim]; ++at) {
       const int64_t begin = std::max<int64_t>(at - before, 0);
-      const int64_t end = std::min(at + after + 1, length);
-      if (!segments.empty()) {
-        Segment &last = segments.back();
-        if (last.length == end - begin &&
-            at - begin == last.first - last.begin) {
-          ++last.count;
-          continue;
-        }
-      }
-      segments.push_back({at, 1, begin, end - begin});
+      const int64_t end = std::min(at + after + 1, lengths[dim]);
+      if (!segments.empty() && isLike(segments.back(), at, begin, end))
+        ++segments.back().count;
+      else
+        segments.push_back({at, 1, begin, end - begin});
     }
+    if (x.strides[dim] == 1)
+      makeOdd();
   }
 
   std::vector<Tensor> windows;
@@ -89,6 +84,25 @@ public:
   }
 
 private:
+  static bool isLike(const Segment &last, int64_t at, int64_t begin,
+                     int64_t end) {
+    return last.length == end - begin && at - begin == last.first - last.begin;
+  }
+
+  /// A segment of contiguous elements begins anywhere, where no vector may be
+  /// accessed. An odd count has no vectors.
+  void makeOdd() {
+    for (size_t i = segments.size(); i-- > 0;) {
+      Segment &segment = segments[i];
+      if (segment.count % 2 != 0)
+        continue;
+      --segment.count;
+      const Segment rest{segment.first + segment.count, 1,
+                         segment.begin + segment.count, segment.length};
+      segments.insert(segments.begin() + static_cast<ptrdiff_t>(i) + 1, rest);
+    }
+  }
+
   RowCall makeCall(const Segment &segment) const {
     std::vector<int64_t> space = lengths;
     space[dim] = segment.count;
@@ -207,8 +221,8 @@ static double getFactor(const miopenLRNDescriptor &lrn) {
   return lrn.alpha / (isWithin(lrn) ? window * window : window);
 }
 
-/// Runs `last`, behind `first` if sums are taken in two steps. `sums` are those
-/// between them, in the handle's memory.
+/// Runs `last`, behind `first` if sums are taken in two steps; those between
+/// them are in the handle's memory.
 static ApiResult runPasses(miopenHandle &handle, Pass *first, Pass &last,
                            int64_t elements) {
   size_t most = 0;
@@ -264,13 +278,12 @@ ApiResult capi::runLrnForward(miopenHandle &handle,
     return x ? y.getStatus() : x.getStatus();
   const Halves halves(lrn);
   const bool within = isWithin(lrn);
-  const auto &lengths = d.xDesc.lengths;
-  Pass columns(handle, RowOp::LrnSum, 0, lengths, kColumn, halves.before,
+  Pass columns(handle, RowOp::LrnSum, 0, d.xDesc, kColumn, halves.before,
                halves.after);
   columns.windows = {*x};
   columns.results = {makeSums(*x)};
   Pass last(handle, RowOp::LrnForward,
-            (within ? kHasSums : 0) | (d.scale ? kSaves : 0), lengths,
+            (within ? kHasSums : 0) | (d.scale ? kSaves : 0), d.xDesc,
             within ? kRow : kChannel, halves.before, halves.after);
   last.windows = {within ? makeSums(*x) : *x};
   last.elements = {*x};
@@ -303,13 +316,12 @@ ApiResult capi::runLrnBackward(miopenHandle &handle,
     return x.getStatus();
   const Halves halves(lrn);
   const bool within = isWithin(lrn);
-  const auto &lengths = d.xDesc.lengths;
   // The windows of those elements whose own windows this one is in.
-  Pass columns(handle, RowOp::LrnBackwardSum, 0, lengths, kColumn, halves.after,
+  Pass columns(handle, RowOp::LrnBackwardSum, 0, d.xDesc, kColumn, halves.after,
                halves.before);
   columns.windows = {*dy, *y, *scale};
   columns.results = {makeSums(*x)};
-  Pass last(handle, RowOp::LrnBackward, within ? kHasSums : 0, lengths,
+  Pass last(handle, RowOp::LrnBackward, within ? kHasSums : 0, d.xDesc,
             within ? kRow : kChannel, halves.after, halves.before);
   if (within)
     last.windows = {makeSums(*x)};
