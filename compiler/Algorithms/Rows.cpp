@@ -45,24 +45,35 @@ static bool canLaunch(const RowsGeometry &g, const RowsTile &tile) {
          kMaxPoints;
 }
 
+/// Adds the ways to share rows of a problem among workgroups of `all` threads.
+static void addTiles(const RowsGeometry &g, const GpuTarget &target,
+                     std::string_view name, int vector, int all,
+                     std::vector<Candidate> &candidates) {
+  for (int threads = 1; threads <= all; threads *= 2) {
+    const RowsTile tile{vector, threads, all / threads};
+    const bool isIdle = threads > 1 && threads >= 2 * g.getBlocksOfRow(vector);
+    const bool isAlone =
+        tile.columns > 1 && tile.columns >= 2 * g.getRowBlocks(vector);
+    if (!isIdle && !isAlone && canLaunch(g, tile))
+      candidates.push_back(
+          {tile.toConfig(name), estimateRows(g, tile, target)});
+  }
+}
+
 std::vector<Candidate> Rows::getCandidates(const Problem &problem,
                                            const GpuTarget &target) const {
   const RowsGeometry g(*problem.getRows());
+  const auto widest = static_cast<int>(g.getWidestVector());
   std::vector<Candidate> candidates;
-  constexpr int kThreads[] = {256, 512, 128, 64};
-  for (auto vector = static_cast<int>(g.getWidestVector()); vector >= 1;
-       vector /= 2)
-    for (int all : kThreads)
-      for (int threads = 1; threads <= all; threads *= 2) {
-        const RowsTile tile{vector, threads, all / threads};
-        const bool isIdle =
-            threads > 1 && threads >= 2 * g.getBlocksOfRow(vector);
-        const bool isAlone =
-            tile.columns > 1 && tile.columns >= 2 * g.getRowBlocks(vector);
-        if (!isIdle && !isAlone && canLaunch(g, tile))
-          candidates.push_back(
-              {tile.toConfig(getName()), estimateRows(g, tile, target)});
-      }
+  for (int vector = widest; vector >= 1; vector /= 2)
+    for (int all : {256, 512, 128, 64})
+      // Side by side, 512 threads with blocks of rows took half as long again
+      // as 256 on an H100: their words fill the shared memory.
+      if (all < 512 || g.isVectorInRow())
+        addTiles(g, target, getName(), vector, all, candidates);
+  // Of very few elements, a workgroup is less than a wave.
+  for (int all = 32; all >= 1 && candidates.empty(); all /= 2)
+    addTiles(g, target, getName(), widest, all, candidates);
   return candidates;
 }
 

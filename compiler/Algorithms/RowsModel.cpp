@@ -44,13 +44,18 @@ static double estimateIssue(const RowsGeometry &g, const RowsTile &tile,
   return accesses * 4 / target.computeUnits;
 }
 
-/// Of `teams` that each need `clocks`, as many at once as a chip has room for.
-static double estimateRounds(double groups, double threads, double clocks,
-                             const GpuTarget &target) {
-  constexpr double kThreadsOfUnit = 1024;
+/// Clocks of `groups` workgroups that move `bytes` and of which each needs
+/// `clocks`. Memory is as fast as it can be only if most of a chip asks.
+static double estimateGroups(double groups, double threads, double clocks,
+                             double bytes, const GpuTarget &target) {
+  constexpr double kThreadsOfUnit = 1024, kBusy = 512;
   const double atOnce =
       target.computeUnits * std::max(1.0, kThreadsOfUnit / threads);
-  return std::ceil(groups / atOnce) * clocks;
+  const double share =
+      std::min(1.0, groups * threads / (target.computeUnits * kBusy));
+  return std::max(bytes / getBytesPerClock(target) / share,
+                  std::ceil(groups / atOnce) * clocks) +
+         clocks;
 }
 
 double tessera::estimateMap(const RowsGeometry &g, const RowsTile &tile,
@@ -76,7 +81,7 @@ static bool hasOutputs(const RowsGeometry &g) {
 /// Bytes that neighbouring teams find side by side: less than a line is a waste
 /// of the rest.
 static double estimateWaste(const RowsGeometry &g, const RowsTile &tile) {
-  constexpr double kLine = 64;
+  constexpr double kLine = 128;
   double bytes = 1;
   for (const RowsTensor &tensor : g.tensors)
     bytes = std::max(bytes, static_cast<double>(tensor.elementBytes));
@@ -100,10 +105,9 @@ double tessera::estimateRows(const RowsGeometry &g, const RowsTile &tile,
       (isKept || walks == 1 ? 0 : g.getInputBytesOfElements() / 2);
   const double team = estimateTeam(blocks, tile.threads, isKept ? 1 : walks) +
                       (isKept ? (walks - 1) * kBarrier : 0);
-  return kWait +
-         std::max({bytes * estimateWaste(g, tile) / getBytesPerClock(target),
-                   estimateIssue(g, tile, isKept ? 1 : walks, target),
-                   estimateRounds(groups, threads, team, target)});
+  return std::max(estimateIssue(g, tile, isKept ? 1 : walks, target),
+                  estimateGroups(groups, threads, team,
+                                 bytes * estimateWaste(g, tile), target));
 }
 
 double tessera::estimateRowSplit(const RowsGeometry &g, const RowsTile &tile,
@@ -120,7 +124,7 @@ double tessera::estimateRowSplit(const RowsGeometry &g, const RowsTile &tile,
       g.getBytesOfElements() + (walks - 1) * g.getInputBytesOfElements();
   // Parts, their results, and the map.
   return (walks + 1) * kLaunch + 2 * kWait +
-         std::max({bytes * estimateWaste(g, tile) / getBytesPerClock(target),
-                   estimateIssue(g, tile, walks, target),
-                   estimateRounds(groups, threads, team, target)});
+         std::max(estimateIssue(g, tile, walks, target),
+                  estimateGroups(groups, threads, team,
+                                 bytes * estimateWaste(g, tile), target));
 }

@@ -7,7 +7,8 @@
 using namespace tessera;
 
 static constexpr std::string_view kOperations =
-    "use conv, pool, activ or tensorop, with fp16 or bfp16 behind it, or "
+    "use conv, pool, activ, tensorop or CBAInfer, with fp16 or bfp16 behind "
+    "it, or "
     "convfp64 or convint8";
 
 namespace {
@@ -30,6 +31,7 @@ static constexpr OperationKind kKinds[] = {
     {"pool", getPoolDriverFlags, toPoolOptions},
     {"activ", getActivationDriverFlags, toActivationOptions},
     {"tensorop", getTensorOpDriverFlags, toTensorOpOptions},
+    {"CBAInfer", getFusedDriverFlags, toFusedOptions},
 };
 
 /// The type that the end of an operation's name stands for.
@@ -64,9 +66,9 @@ static ErrorOr<Operation> parseOperation(std::string_view name) {
     return Operation{&kind, *type};
   }
   for (std::string_view other :
-       {"CBAInfer", "lrn", "softmax", "bnorm", "rnn", "gemm", "ctc", "dropout",
-        "reduce", "layernorm", "groupnorm", "cat", "sum", "argmax", "adam",
-        "kthvalue", "getitem", "rope", "prelu"})
+       {"lrn", "softmax", "bnorm", "rnn", "gemm", "ctc", "dropout", "reduce",
+        "layernorm", "groupnorm", "cat", "sum", "argmax", "adam", "kthvalue",
+        "getitem", "rope", "prelu"})
     if (name.starts_with(other))
       return notSupported("the operation " + quote(name) +
                           " is not supported; " + std::string(kOperations));
@@ -82,6 +84,8 @@ tessera::parseDriverOptions(std::span<const std::string> words) {
   if (words.empty())
     return invalidArgument("the command line names no operation; " +
                            std::string(kOperations));
+  if (isNetworkConfig(words[0]))
+    return toConfigOptions(words);
   ErrorOr<Operation> operation = parseOperation(words[0]);
   if (!operation)
     return operation.getStatus();
@@ -108,9 +112,6 @@ ErrorOr<Problem> tessera::parseDriverCommand(std::string_view command) {
     words.emplace_back(command.substr(0, length));
     command.remove_prefix(length);
   }
-  // What logs and databases call a problem.
-  if (words.size() == 1 && isNetworkConfig(words[0]))
-    return parseNetworkConfig(words[0]);
   ErrorOr<DriverOptions> options = parseDriverOptions(words);
   if (!options)
     return options.getStatus();

@@ -31,6 +31,7 @@ std::span<const DriverFlag> getConvDriverFlags();
 std::span<const DriverFlag> getPoolDriverFlags();
 std::span<const DriverFlag> getActivationDriverFlags();
 std::span<const DriverFlag> getTensorOpDriverFlags();
+std::span<const DriverFlag> getFusedDriverFlags();
 
 /// Bits of --forw. "pool" and "activ" have the first two.
 enum DriverDirections : int {
@@ -65,8 +66,9 @@ struct DriverOptions {
 };
 
 /// Reads the words of a command line, with or without a program name before
-/// the operation. InvalidArgument names the first wrong word; NotSupported
-/// says which valid request this build does not cover.
+/// the operation, for which a network config may stand. InvalidArgument names
+/// the first wrong word; NotSupported says which valid request this build does
+/// not cover.
 ErrorOr<DriverOptions> parseDriverOptions(std::span<const std::string> words);
 
 } // namespace tessera

@@ -80,8 +80,12 @@ std::string toLine(const ConvProblem &problem);
 ErrorOr<DriverOptions> toPoolOptions(FlagValues &flags, DataType dataType);
 std::string toLine(const PoolProblem &problem);
 
+ErrorOr<DriverOptions> toFusedOptions(FlagValues &flags, DataType dataType);
+
 ErrorOr<DriverOptions> toActivationOptions(FlagValues &flags, DataType type);
 ErrorOr<DriverOptions> toTensorOpOptions(FlagValues &flags, DataType type);
+/// A network config, and flags that do not describe the problem.
+ErrorOr<DriverOptions> toConfigOptions(std::span<const std::string> words);
 /// The network config where MIOpenDriver has no line.
 std::string toLine(const RowProblem &problem);
 

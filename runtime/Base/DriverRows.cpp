@@ -4,7 +4,7 @@
 // driver/activ_driver.hpp, driver/tensorop_driver.hpp). It has packed tensors
 // of four dimensions only, whose order makes no difference, so a problem's line
 // has all elements in one row; other problems are named by their network
-// config.
+// config, which is a command as well.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,6 +50,14 @@ static constexpr DriverFlag kTensorOpFlags[] = {
     {'v', "tensor_val", "1", "what set and scale take"},
 };
 
+/// Behind a network config.
+static constexpr DriverFlag kConfigFlags[] = {
+    {'i', "iter", "10", "iterations"},
+    {'V', "verify", "1", "compare with a reference"},
+    {'t', "time", "0", "report the time of the kernel"},
+    {'w', "wall", "0", "report wall-clock time; needs --time 1"},
+};
+
 std::span<const DriverFlag> tessera::getActivationDriverFlags() {
   return kActivationFlags;
 }
@@ -61,7 +69,7 @@ std::span<const DriverFlag> tessera::getTensorOpDriverFlags() {
 // Flags to problems
 //===----------------------------------------------------------------------===//
 
-/// What both operations have.
+/// What all commands have.
 static DriverOptions readCommon(FlagValues &flags) {
   DriverOptions options;
   options.help = flags.wantsHelp();
@@ -166,6 +174,21 @@ ErrorOr<DriverOptions> tessera::toTensorOpOptions(FlagValues &flags,
     status = addProblem(flags, problem, options);
   if (!status.isOk())
     return status;
+  return options;
+}
+
+ErrorOr<DriverOptions>
+tessera::toConfigOptions(std::span<const std::string> words) {
+  FlagValues flags(kConfigFlags);
+  if (Status status = flags.parse(words.subspan(1)); !status.isOk())
+    return status;
+  ErrorOr<Problem> problem = parseNetworkConfig(words[0]);
+  if (!problem)
+    return problem.getStatus();
+  DriverOptions options = readCommon(flags);
+  options.problems.push_back(*problem);
+  if (!flags.getStatus().isOk())
+    return flags.getStatus();
   return options;
 }
 

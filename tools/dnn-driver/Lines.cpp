@@ -41,6 +41,9 @@ void driver::printHelp() {
   std::printf("\nusage: dnn-driver tensorop|tensoropfp16|tensoropbfp16 "
               "[flag value]...\n\n");
   printFlags(getTensorOpDriverFlags());
+  std::printf("\nusage: dnn-driver CBAInfer|CBAInferfp16|CBAInferbfp16 "
+              "[flag value]...\n\n");
+  printFlags(getFusedDriverFlags());
   std::printf(
       "\nTESSERA_DEVICE=amd|nvidia|emulated[:gfx942] chooses the device.\n"
       "Exit code: 0 verified, 1 wrong command line, or wrong result, 2 the "

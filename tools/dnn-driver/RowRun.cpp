@@ -156,12 +156,31 @@ Status RowRun::runOnce() {
   case RowOp::ScaleTensor:
     return runOnOne();
   default:
-    return notSupported("dnn-driver does not run the operation " +
-                        std::string(getName(problem.op)));
+    return runByName();
   }
 }
 
+Status RowRun::runByName() {
+  tesseraProblemArguments arguments = TESSERA_PROBLEM_ARGUMENTS_INIT;
+  for (size_t i = 0; i < buffers.size(); ++i)
+    arguments.tensors[i] = buffers[i].get();
+  for (size_t i = 0; i < data.scalars.size(); ++i)
+    arguments.scalars[i] = data.scalars[i];
+  arguments.workSpace = workspace->get();
+  arguments.workSpaceSize = workspace->getByteSize();
+  return check(tesseraRunProblem(
+      handle.get(), problem.toNetworkConfig().c_str(), &arguments));
+}
+
 ErrorOr<Times> RowRun::run() {
+  const ErrorOr<tesseraKernelInfo> info = getKernelInfo();
+  if (!info)
+    return info.getStatus();
+  ErrorOr<DeviceBuffer> buffer =
+      DeviceBuffer::allocate(gpu, info->workspaceBytes);
+  if (!buffer)
+    return buffer.getStatus();
+  workspace.emplace(std::move(*buffer));
   return measure(
       gpu, handle.get(), options.iterations, [&] { return reset(); },
       [&] { return runOnce(); });

@@ -12,6 +12,8 @@
 #include "runtime/Reference/RowCase.h"
 #include "tools/dnn-driver/Measure.h"
 
+#include <optional>
+
 namespace tessera::driver {
 
 using ActivationDesc =
@@ -44,6 +46,8 @@ private:
   Status runActivation();
   Status runOpTensor();
   Status runOnOne();
+  /// What no function of MIOpen's is called for here.
+  Status runByName();
 
   const GpuApi &gpu;
   const DriverOptions &options;
@@ -54,6 +58,7 @@ private:
   ActivationDesc activation;
   std::vector<TensorDesc> descs;
   std::vector<DeviceBuffer> buffers;
+  std::optional<DeviceBuffer> workspace; ///< Made by run().
 };
 
 } // namespace tessera::driver

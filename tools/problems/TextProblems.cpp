@@ -53,7 +53,8 @@ static std::optional<int64_t> parseCount(std::string_view word) {
 
 /// The first word of a driver line, if it is one of ours.
 static bool isOperation(std::string_view word) {
-  for (std::string_view operation : {"conv", "pool", "activ", "tensorop"})
+  for (std::string_view operation :
+       {"conv", "pool", "activ", "tensorop", "CBAInfer"})
     if (word.starts_with(operation))
       return true;
   return false;

@@ -266,6 +266,21 @@ TEST(RowProblem, IsADriverCommand) {
   check(p, p.toNetworkConfig());
 }
 
+// A network config is a command, with flags that say how to run it.
+TEST(RowProblem, IsRunByItsNetworkConfig) {
+  const std::string config = makeSoftmax().toNetworkConfig();
+  const ErrorOr<DriverOptions> options = parseDriverOptions(
+      std::vector<std::string>{"dnn-driver", config, "-i", "3", "-V", "0"});
+  ASSERT_TRUE(options) << options.getStatus().getMessage();
+  EXPECT_EQ(options->problems.front(), Problem(makeSoftmax()));
+  EXPECT_EQ(options->iterations, 3);
+  EXPECT_FALSE(options->verify);
+  EXPECT_EQ(parseDriverOptions(std::vector<std::string>{config, "-n", "3"})
+                .getStatus()
+                .getMessage(),
+            "unknown flag '-n'");
+}
+
 // MIOpenDriver's flags of activations and tensor operations.
 TEST(RowProblem, ReadsDriverFlags) {
   auto parse = [](std::vector<std::string> words) {
