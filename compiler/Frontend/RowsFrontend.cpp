@@ -43,6 +43,8 @@ static ErrorOr<RowFormulas> getFormulas(const RowProblem &problem) {
   case RowOp::T5Backward:
   case RowOp::T5BackwardWeight:
     return getNormFormulas(problem);
+  case RowOp::PReluBackward:
+    return getPReluFormulas(problem);
   case RowOp::SoftmaxForward:
   case RowOp::SoftmaxBackward:
     return getSoftmaxFormulas(problem);
