@@ -45,6 +45,8 @@ static ErrorOr<RowFormulas> getFormulas(const RowProblem &problem) {
     return getNormFormulas(problem);
   case RowOp::PReluBackward:
     return getPReluFormulas(problem);
+  case RowOp::Rope:
+    return getRopeFormulas(problem);
   case RowOp::SoftmaxForward:
   case RowOp::SoftmaxBackward:
     return getSoftmaxFormulas(problem);

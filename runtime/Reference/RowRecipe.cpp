@@ -75,6 +75,21 @@ static std::vector<RowRecipe> makeGlu() {
            .scalars = {}}};
 }
 
+static std::vector<RowRecipe> makeRope() {
+  const Tensor angle{.extent = Any, .least = -1, .most = 1};
+  return {{.op = RowOp::Rope,
+           .modes = {0, 1},
+           .tensors = {{},
+                       {},
+                       angle,
+                       angle,
+                       angle,
+                       angle,
+                       {.role = Output},
+                       {.role = Output}},
+           .scalars = {}}};
+}
+
 /// With a gradient of the slopes, of the input, and both.
 static std::vector<RowRecipe> makePRelu() {
   const Tensor slope{.extent = RowExtent::Row};
@@ -326,9 +341,9 @@ std::span<const RowRecipe> tessera::getRowRecipes() {
   static const std::vector<RowRecipe> recipes = [] {
     std::vector<RowRecipe> all;
     for (auto make :
-         {makeActivation, makeTensorOperations, makeGlu, makePRelu, makeSoftmax,
-          makeReduce, makeBatchNormInference, makeBatchNormTraining,
-          makeBatchNormBackward, makeLrn, makeNorm})
+         {makeActivation, makeTensorOperations, makeGlu, makePRelu, makeRope,
+          makeSoftmax, makeReduce, makeBatchNormInference,
+          makeBatchNormTraining, makeBatchNormBackward, makeLrn, makeNorm})
       std::ranges::move(make(), std::back_inserter(all));
     return all;
   }();

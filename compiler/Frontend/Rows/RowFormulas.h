@@ -95,6 +95,7 @@ ErrorOr<RowFormulas> getBatchNormFormulas(const RowProblem &problem);
 ErrorOr<RowFormulas> getLrnFormulas(const RowProblem &problem);
 ErrorOr<RowFormulas> getNormFormulas(const RowProblem &problem);
 ErrorOr<RowFormulas> getPReluFormulas(const RowProblem &problem);
+ErrorOr<RowFormulas> getRopeFormulas(const RowProblem &problem);
 ErrorOr<RowFormulas> getReduceFormulas(const RowProblem &problem);
 ErrorOr<RowFormulas> getSoftmaxFormulas(const RowProblem &problem);
 

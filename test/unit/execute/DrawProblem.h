@@ -25,6 +25,7 @@ struct ProblemSpace {
   bool strided = true;
   bool epilogues = true;
   bool pooling = true; ///< For drawAny(): every fifth problem.
+  bool rows = false;   ///< For drawAny(): operations on rows, and no others.
   double maxFlops = 60e6;
 };
 
