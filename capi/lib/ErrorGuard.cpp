@@ -2,6 +2,8 @@
 
 #include "capi/lib/ErrorGuard.h"
 
+#include "capi/lib/CompileOnlyEngine.h"
+
 #include <algorithm>
 #include <new>
 #include <sstream>
@@ -31,7 +33,11 @@ static miopenStatus_t toMiopenStatus(StatusCode code) {
 }
 
 ApiResult::ApiResult(Status status)
-    : status(toMiopenStatus(status.getCode())), message(status.getMessage()) {}
+    : status(toMiopenStatus(status.getCode())), message(status.getMessage()) {
+  if (!status.isOk() && takeSkippedLaunch() &&
+      status.getCode() == StatusCode::Unavailable)
+    this->status = miopenStatusGpuOperationsSkipped;
+}
 
 const char *capi::getStatusName(miopenStatus_t status) {
   switch (status) {

@@ -5,6 +5,8 @@
 #include <miopen/find2.h>
 
 #include "capi/lib/ConvolutionCall.h"
+#include "capi/lib/FindSettings.h"
+#include "capi/lib/MeasuredTimes.h"
 #include "capi/lib/Objects.h"
 #include "capi/lib/Solution.h"
 #include "runtime/Gpu/DeviceBuffer.h"
@@ -157,6 +159,15 @@ static ApiResult measure(const ConvolutionCall &call, size_t workspaceBytes,
       1, count, &perf, options.isSearchAsked);
 }
 
+/// The time that was measured before, unless a search is asked for.
+static std::optional<float> getKnownTime(const LoadedKernel &kernel,
+                                         const miopenFindOptions &options) {
+  if (options.isSearchAsked ||
+      readFindSettingsOnce().enforce != FindEnforce::None)
+    return std::nullopt;
+  return getMeasuredTime(kernel);
+}
+
 /// The one solution of a convolution.
 static ApiResult findSolution(const ConvolutionCall &call,
                               const miopenFindOptions &options,
@@ -175,12 +186,18 @@ static ApiResult findSolution(const ConvolutionCall &call,
     return {miopenStatusUnknownError,
             "the kernel needs a workspace of " + std::to_string(needed) +
                 " bytes, which is more than the limit"};
-  miopenConvAlgoPerf_t perf{};
-  if (ApiResult result = measure(call, needed, options, perf);
-      result.getStatus() != miopenStatusSuccess)
-    return result;
-  // A search may have found another one.
-  kernel = prepareKernel(call);
+  std::optional<float> timeMs = getKnownTime(**kernel, options);
+  if (!timeMs) {
+    miopenConvAlgoPerf_t perf{};
+    if (ApiResult result = measure(call, needed, options, perf);
+        result.getStatus() != miopenStatusSuccess)
+      return result;
+    // A search may have found another one.
+    kernel = prepareKernel(call);
+    timeMs = perf.time;
+    if (kernel)
+      keepMeasuredTime(**kernel, perf.time);
+  }
   const ErrorOr<ConvProblem> problem =
       makeConvProblem(call.direction, call.operands);
   if (!kernel || !problem)
@@ -189,7 +206,7 @@ static ApiResult findSolution(const ConvolutionCall &call,
   data.networkConfig = problem->toNetworkConfig();
   data.target = (*target)->name;
   data.id = getSolution(call.direction);
-  data.timeMs = perf.time;
+  data.timeMs = *timeMs;
   data.areExchanged = call.operands.areExchanged();
   data.tensors = {call.operands.x, call.operands.w, call.operands.y};
   data.kernel = (*kernel)->getKernel();

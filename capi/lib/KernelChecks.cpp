@@ -31,6 +31,9 @@ Status capi::checkDeterministic(const LoadedKernel &kernel) {
 }
 
 static const void *getPointer(KernelArg arg, const LaunchArgs &args) {
+  if (arg >= KernelArg::Tensor0 && arg <= KernelArg::LastTensor)
+    return args
+        .tensors[static_cast<int>(arg) - static_cast<int>(KernelArg::Tensor0)];
   switch (arg) {
   case KernelArg::X:
     return args.x;
@@ -46,14 +49,9 @@ static const void *getPointer(KernelArg arg, const LaunchArgs &args) {
     return args.residual;
   case KernelArg::Indices:
     return args.indices;
-  case KernelArg::Alpha:
-  case KernelArg::Beta:
-  case KernelArg::ActivAlpha:
-  case KernelArg::ActivBeta:
-  case KernelArg::ActivGamma:
-    break;
+  default: // A scalar.
+    return nullptr;
   }
-  return nullptr;
 }
 
 Status capi::checkArguments(const LoadedKernel &kernel,

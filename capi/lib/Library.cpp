@@ -2,15 +2,22 @@
 
 #include "capi/lib/Library.h"
 
+#include "capi/lib/CompileOnlyEngine.h"
+#include "capi/lib/MeasuredTimes.h"
 #include "runtime/Base/Env.h"
 #include "runtime/Db/Packages.h"
 
 #include <mutex>
+#include <unordered_map>
 
 using namespace tessera;
 
 static std::mutex engineMutex;
 static std::atomic<Engine *> processEngine{nullptr};
+
+static std::mutex timesMutex;
+/// By kernels of the process's engine, which live as long as it.
+static std::unordered_map<const LoadedKernel *, float> measuredTimes;
 
 static ErrorOr<std::unique_ptr<Engine>> makeEngine() {
   const ErrorOr<const GpuApi *> gpu = GpuApi::get();
@@ -18,6 +25,9 @@ static ErrorOr<std::unique_ptr<Engine>> makeEngine() {
     return gpu.getStatus();
   EngineOptions options;
   options.compiler = capi::makeCompiler();
+  if (const int64_t seconds = getEnvInt("TESSERA_CLAIM_TIMEOUT").value_or(0);
+      seconds > 0)
+    options.claimLimit = std::chrono::seconds(seconds);
   // What is made with a tile that somebody names is not for other processes,
   // and made with that tile or not at all.
   if (!getEnvText("TESSERA_TILE")) {
@@ -37,6 +47,8 @@ ErrorOr<Engine *> capi::getEngine() {
   ErrorOr<std::unique_ptr<Engine>> engine = makeEngine();
   if (!engine)
     return engine.getStatus();
+  if (getEnvBool("MIOPEN_DEBUG_COMPILE_ONLY").value_or(false))
+    engine = makeCompileOnly(std::move(*engine));
   processEngine.store(engine->release(), std::memory_order_release);
   return getEngineIfCreated();
 }
@@ -45,7 +57,21 @@ Engine *capi::getEngineIfCreated() {
   return processEngine.load(std::memory_order_acquire);
 }
 
+std::optional<float> capi::getMeasuredTime(const LoadedKernel &kernel) {
+  const std::lock_guard lock(timesMutex);
+  const auto found = measuredTimes.find(&kernel);
+  return found == measuredTimes.end() ? std::nullopt
+                                      : std::optional(found->second);
+}
+
+void capi::keepMeasuredTime(const LoadedKernel &kernel, float timeMs) {
+  const std::lock_guard lock(timesMutex);
+  measuredTimes[&kernel] = timeMs;
+}
+
 void capi::replaceEngineForTesting(std::unique_ptr<Engine> engine) {
   const std::lock_guard lock(engineMutex);
+  const std::lock_guard timesLock(timesMutex);
+  measuredTimes.clear();
   delete processEngine.exchange(engine.release());
 }

@@ -7,6 +7,10 @@
 #include "capi/lib/KernelChecks.h"
 #include "capi/lib/KernelInfo.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
 using namespace tessera;
 using namespace tessera::capi;
 
@@ -24,7 +28,22 @@ static LaunchArgs getArgs(const tesseraProblemArguments &arguments) {
   args.activAlpha = arguments.activAlpha;
   args.activBeta = arguments.activBeta;
   args.activGamma = arguments.activGamma;
+  std::ranges::copy(arguments.tensors, args.tensors.begin());
+  std::ranges::copy(arguments.scalars, args.scalars.begin());
   return args;
+}
+
+/// The client's struct, which may be that of a time without row problems.
+static ErrorOr<tesseraProblemArguments>
+copyArguments(const tesseraProblemArguments &given) {
+  constexpr size_t kFirst = offsetof(tesseraProblemArguments, tensors);
+  tesseraProblemArguments arguments = TESSERA_PROBLEM_ARGUMENTS_INIT;
+  if (given.structSize != kFirst)
+    if (Status status = checkStructSize(given.structSize, sizeof given);
+        !status.isOk())
+      return status;
+  std::memcpy(&arguments, &given, given.structSize);
+  return arguments;
 }
 
 static Status run(miopenHandle &handle, const Problem &problem,
@@ -65,18 +84,18 @@ miopenStatus_t tesseraGetProblemKernelInfo(miopenHandle_t handle,
 
 miopenStatus_t tesseraRunProblem(miopenHandle_t handle, const char *problem,
                                  const tesseraProblemArguments *arguments) {
-  return guard(
-      __func__, REQUIRED(handle, problem, arguments), [&]() -> ApiResult {
-        if (Status status =
-                checkStructSize(arguments->structSize, sizeof *arguments);
-            !status.isOk())
-          return status;
-        const ErrorOr<Problem> parsed = parseNetworkConfig(problem);
-        if (!parsed)
-          return parsed.getStatus();
-        logCommand(*parsed);
-        return run(*handle, *parsed, *arguments);
-      });
+  return guard(__func__, REQUIRED(handle, problem, arguments),
+               [&]() -> ApiResult {
+                 const ErrorOr<tesseraProblemArguments> copied =
+                     copyArguments(*arguments);
+                 if (!copied)
+                   return copied.getStatus();
+                 const ErrorOr<Problem> parsed = parseNetworkConfig(problem);
+                 if (!parsed)
+                   return parsed.getStatus();
+                 logCommand(*parsed);
+                 return run(*handle, *parsed, *copied);
+               });
 }
 
 } // extern "C"

@@ -128,6 +128,17 @@ static ApiResult setTensorNd(miopenTensorDescriptor &desc,
                    std::vector<int64_t>(strides, strides + rank));
 }
 
+/// Programs of MIOpen 1 and 2 set all lengths to 0 where they have no tensor
+/// yet. The descriptor is then as it was made, which every user of it refuses.
+static Status makeEmpty(miopenTensorDescriptor &desc,
+                        miopenDataType_t dataType) {
+  if (Status status = checkDataType(dataType); !status.isOk())
+    return status;
+  desc = {};
+  desc.dataType = dataType;
+  return Status::ok();
+}
+
 /// The dimensions of `layout`, slowest first; empty if it is none of ours.
 static std::span<const int> getLayoutOrder(miopenTensorLayout_t layout) {
   static constexpr std::array<int, 4> kNchw{0, 1, 2, 3};
@@ -205,6 +216,8 @@ miopenStatus_t miopenSet4dTensorDescriptor(miopenTensorDescriptor_t tensorDesc,
                                            miopenDataType_t dataType, int n,
                                            int c, int h, int w) {
   return guard(__func__, REQUIRED(tensorDesc), [&]() -> ApiResult {
+    if (!n && !c && !h && !w)
+      return makeEmpty(*tensorDesc, dataType);
     const int lengths[] = {n, c, h, w};
     return setTensorNd<int>(*tensorDesc, dataType, 4, lengths, nullptr);
   });

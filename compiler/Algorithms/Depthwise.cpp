@@ -356,6 +356,17 @@ static DepthwiseTile chooseLongTile(const ConvProblem &conv,
     tile.columns -= stepW;
   if (isTooLarge())
     tile.rows = stepH;
+  // Rows of a tall block share their source. One group of f32 a lane is as much
+  // as a warp loads at once, and its filter leaves registers for such a block.
+  constexpr int64_t kTallRows = 8, kTallColumns = 4;
+  if (keepsFilter && getByteSize(conv.dataType) == 4 && inputs * outputs == 1 &&
+      std::max(conv.stride.h, conv.stride.w) == 1 &&
+      result.h % kTallRows == 0 && result.w % kTallColumns == 0 &&
+      kTallRows * kTallColumns * taps <= kMaxProducts) {
+    tile.groups = 1;
+    tile.rows = kTallRows;
+    tile.columns = kTallColumns;
+  }
   int64_t blocks = llvm::divideCeil(result.h, tile.rows);
   constexpr int64_t kManyTurns = 7;
   for (int64_t turns = 2; keepsFilter && turns <= std::min(blocks, kManyTurns);

@@ -11,45 +11,23 @@ static double divideUp(int64_t value, int64_t by) {
   return static_cast<double>((value + by - 1) / by);
 }
 
-namespace {
-/// Bytes a clock of one compute unit.
-struct MemoryRates {
-  double lds, cache, memory;
-};
-} // namespace
-
-/// Peaks. LDS as in runtime/Emulator/Measure/ChipCosts.def; the second-level
-/// cache and memory of the largest product of the generation, over its units
-/// and clock: 128 bytes a channel of the cache; MI250X 1.6 TB/s, MI300X 5.3,
-/// MI355X 8, RX 6900 XT 0.5, RX 7900 XTX 0.96, RX 9070 XT 0.64. Of NVIDIA's
-/// chips what TmaTiles.cpp was fitted to, an H100.
-static MemoryRates getMemoryRates(MatrixUnit unit) {
-  switch (unit) {
-  case MatrixUnit::None:
-    return {128, 25, 2.8};
-  case MatrixUnit::MfmaCdna1:
-  case MatrixUnit::MfmaCdna2:
-    return {128, 37, 8.6};
-  case MatrixUnit::MfmaCdna3:
-    return {128, 54, 8.3};
-  case MatrixUnit::MfmaCdna4:
-    return {256, 64, 13};
-  case MatrixUnit::WmmaGfx11:
-    return {128, 21, 4};
-  case MatrixUnit::WmmaGfx12:
-    return {128, 32, 3.4};
-  case MatrixUnit::MmaSm80:
-    return {128, 61, 21};
+GemmRates tessera::getGemmRates(const GpuTarget &target) {
+  switch (target.matrixUnit) {
+#define GEMM_RATES(UNIT, ...)                                                  \
+  case MatrixUnit::UNIT:                                                       \
+    return {__VA_ARGS__};
+#include "compiler/Algorithms/GemmRates.def"
   }
   return {};
 }
 
-/// Of the peaks of cache and memory, what a kernel gets.
-static constexpr double kSustained = 0.7;
+static double getMemoryBytesPerClock(const GpuTarget &target,
+                                     const GemmRates &rates) {
+  return rates.memory * target.computeUnits;
+}
 
 double tessera::getMemoryBytesPerClock(const GpuTarget &target) {
-  return getMemoryRates(target.matrixUnit).memory * kSustained *
-         target.computeUnits;
+  return ::getMemoryBytesPerClock(target, getGemmRates(target));
 }
 
 double tessera::countTiles(const GemmSize &size, const GemmShape &shape) {
@@ -61,10 +39,10 @@ double tessera::countTiles(const GemmSize &size, const GemmShape &shape) {
 /// the one write that GemmShape::efficiency counts: more loads, the joining of
 /// what they give, and the address of each in a walk that is not nested.
 static double countCopyInstructions(const FactorLayout &factor, GemmWalk walk,
-                                    int64_t elementBytes, bool isDirect) {
-  constexpr double kRegisters = 4;
-  double address = walk == GemmWalk::Flat      ? 11
-                   : walk == GemmWalk::Stepped ? 4
+                                    int64_t elementBytes, bool isDirect,
+                                    const GemmRates &rates) {
+  double address = walk == GemmWalk::Flat      ? rates.flat
+                   : walk == GemmWalk::Stepped ? rates.stepped
                                                : 0;
   if (isDirect)
     return address;
@@ -74,13 +52,13 @@ static double countCopyInstructions(const FactorLayout &factor, GemmWalk walk,
                      ? std::min<double>(factor.loadElements, elements / 2)
                      : static_cast<double>(factor.loadElements);
   double loads = elements / width;
-  return loads - 1 + (loads > 1 ? kRegisters : 0) +
+  return loads - 1 + (loads > 1 ? rates.joining : 0) +
          (factor.isTransposed ? 1 : 0) + address * loads;
 }
 
 /// Clocks of one step of a workgroup that has its compute unit for itself.
 static double estimateStep(const GemmChoice &choice, const GpuTarget &target,
-                           double peak, const MemoryRates &rates) {
+                           double peak, const GemmRates &rates) {
   const GemmShape &shape = choice.shape;
   double m = shape.m, n = shape.n, stepBytes = shape.stepBytes;
   auto elementBytes = static_cast<double>(choice.elementBytes);
@@ -89,36 +67,35 @@ static double estimateStep(const GemmChoice &choice, const GpuTarget &target,
   double issue = m * n * stepBytes / elementBytes / (shape.efficiency * peak);
   double perRow = stepBytes / 16;
   double extra =
-      perRow * (m * countCopyInstructions(choice.size.rowFactor, walk,
-                                          choice.elementBytes, shape.isDirect) +
-                n * countCopyInstructions(choice.size.columnFactor, walk,
-                                          choice.elementBytes, shape.isDirect));
+      perRow *
+      (m * countCopyInstructions(choice.size.rowFactor, walk,
+                                 choice.elementBytes, shape.isDirect, rates) +
+       n * countCopyInstructions(choice.size.columnFactor, walk,
+                                 choice.elementBytes, shape.isDirect, rates));
   double issueClocks = target.waveSize == 64 ? 4 : 1;
   issue += extra / target.waveSize * issueClocks / target.simdsPerCu;
 
   double written = shape.isDirect ? 0 : m + n;
   double read = m * shape.wavesN + n * shape.wavesM;
   double lds = (written + read) * stepBytes / rates.lds;
-  double cache = (m + n) * stepBytes / (rates.cache * kSustained);
+  double cache = (m + n) * stepBytes / rates.cache;
   return std::max({issue, lds, cache});
 }
 
 /// Clocks of the launch that adds the parts: to start it, and to write and read
 /// an f32 of each.
-static double estimateSum(const GemmSize &size, int parts,
-                          double bytesPerClock) {
-  constexpr double kLaunch = 10000;
+static double estimateSum(const GemmSize &size, int parts, double bytesPerClock,
+                          double launch) {
   double elements = size.groups * static_cast<double>(size.rows) *
                     static_cast<double>(size.columns);
-  return parts == 1 ? 0 : kLaunch + elements * parts * 8 / bytesPerClock;
+  return parts == 1 ? 0 : launch + elements * parts * 8 / bytesPerClock;
 }
 
 double tessera::estimateClocks(const GemmChoice &choice,
-                               const GpuTarget &target, double peak,
-                               double tensorBytes) {
+                               const GpuTarget &target, const GemmRates &rates,
+                               double peak, double tensorBytes) {
   const GemmSize &size = choice.size;
-  MemoryRates rates = getMemoryRates(target.matrixUnit);
-  double bytesPerClock = getMemoryBytesPerClock(target);
+  double bytesPerClock = ::getMemoryBytesPerClock(target, rates);
   double rounds = std::ceil(countTiles(size, choice.shape) * choice.parts /
                             target.computeUnits);
   // A part is filled up with zeros to whole turns.
@@ -127,5 +104,5 @@ double tessera::estimateClocks(const GemmChoice &choice,
   double loop = rounds * turns * choice.shape.buffers *
                 estimateStep(choice, target, peak, rates);
   return std::max(loop, tensorBytes / bytesPerClock) +
-         estimateSum(size, choice.parts, bytesPerClock);
+         estimateSum(size, choice.parts, bytesPerClock, rates.sum);
 }

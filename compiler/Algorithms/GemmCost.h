@@ -10,6 +10,7 @@
 #ifndef TESSERA_COMPILER_ALGORITHMS_GEMMCOST_H
 #define TESSERA_COMPILER_ALGORITHMS_GEMMCOST_H
 
+#include "compiler/Algorithms/Algorithm.h"
 #include "compiler/Algorithms/GemmShapes.h"
 #include "compiler/Algorithms/GemmSize.h"
 
@@ -30,6 +31,13 @@ struct GemmChoice {
   }
 };
 
+/// GemmRates.def says what each is.
+struct GemmRates {
+  double lds, cache, memory, flat, stepped, joining, sum;
+};
+
+GemmRates getGemmRates(const GpuTarget &target);
+
 /// What all units together get of memory.
 double getMemoryBytesPerClock(const GpuTarget &target);
 
@@ -39,7 +47,13 @@ double countTiles(const GemmSize &size, const GemmShape &shape);
 /// Clocks of the whole chip for all launches; `peak` as in GemmShapes,
 /// `tensorBytes` those of x, w and y together.
 double estimateClocks(const GemmChoice &choice, const GpuTarget &target,
-                      double peak, double tensorBytes);
+                      const GemmRates &rates, double peak, double tensorBytes);
+
+/// The tiles that go through LDS and suit `problem`. In an order that does not
+/// depend on the rates.
+std::vector<Candidate> getGemmCandidates(const ConvProblem &problem,
+                                         const GpuTarget &target,
+                                         const GemmRates &rates);
 
 } // namespace tessera
 

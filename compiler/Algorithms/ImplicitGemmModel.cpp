@@ -187,19 +187,16 @@ static bool hasNarrowGroups(const ConvProblem &problem) {
   return problem.groups > 1 && problem.inChannels / problem.groups < 64;
 }
 
-std::vector<Candidate>
-ImplicitGemm::getCandidates(const Problem &problem,
-                            const GpuTarget &target) const {
-  const ConvProblem &conv = *problem.getConv();
+std::vector<Candidate> tessera::getGemmCandidates(const ConvProblem &conv,
+                                                  const GpuTarget &target,
+                                                  const GemmRates &rates) {
   int64_t elementBytes = getByteSize(conv.dataType);
   GemmShapes shapes = getGemmShapes(target, conv);
   auto tensorBytes =
       static_cast<double>((conv.getInputElements() + conv.getFilterElements() +
                            conv.getOutputElements()) *
                           elementBytes);
-  std::vector<Candidate> candidates = getTmaCandidates(conv, target);
-  if (!candidates.empty() && !hasNarrowGroups(conv))
-    return candidates;
+  std::vector<Candidate> candidates;
   for (const GemmShape &shape : shapes.shapes) {
     GemmTile tile = makeGemmTile(shapes, shape, elementBytes);
     GemmSize size = getGemmSize(conv, tile.k);
@@ -215,9 +212,21 @@ ImplicitGemm::getCandidates(const Problem &problem,
       tile.parts = choice.parts = parts;
       candidates.push_back(
           {tile.toConfig(),
-           estimateClocks(choice, target, shapes.peak, tensorBytes)});
+           estimateClocks(choice, target, rates, shapes.peak, tensorBytes)});
     }
   }
+  return candidates;
+}
+
+std::vector<Candidate>
+ImplicitGemm::getCandidates(const Problem &problem,
+                            const GpuTarget &target) const {
+  const ConvProblem &conv = *problem.getConv();
+  std::vector<Candidate> candidates = getTmaCandidates(conv, target);
+  if (candidates.empty() || hasNarrowGroups(conv))
+    for (Candidate &candidate :
+         getGemmCandidates(conv, target, getGemmRates(target)))
+      candidates.push_back(std::move(candidate));
   return candidates;
 }
 

@@ -40,9 +40,18 @@ GemmViews viewNarrowWeights(mlir::OpBuilder &b, dnn::ConvOp conv,
                             const ConvGeometry &geometry,
                             const NarrowTile &tile);
 
-/// The candidates of a problem that "groups" takes.
-std::vector<Candidate> getNarrowCandidates(const ConvProblem &problem,
-                                           const GpuTarget &target);
+/// NarrowRates.def says what each is.
+struct NarrowRates {
+#define NARROW_RATE(NAME, VALUE, MEANING) double NAME = VALUE;
+#include "compiler/Algorithms/NarrowRates.def"
+};
+inline constexpr NarrowRates kNarrowRates;
+
+/// The candidates of a problem that "groups" takes, in an order that does not
+/// depend on the rates.
+std::vector<Candidate>
+getNarrowCandidates(const ConvProblem &problem, const GpuTarget &target,
+                    const NarrowRates &rates = kNarrowRates);
 
 } // namespace tessera
 

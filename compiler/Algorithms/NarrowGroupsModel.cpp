@@ -100,65 +100,62 @@ static int64_t countSharing(const NarrowWork &work, int waves) {
 }
 
 /// Clocks of the chip, of which `workgroups` run at once. Of one
-/// multiprocessor: bytes of memory and of the second cache,
-/// 128 bytes of shared memory a clock, an mma.sync in two; and a workgroup's
-/// own time, of which others hide most.
+/// multiprocessor: bytes of memory and of the second cache, what mma.sync reads
+/// and multiplies; and a workgroup's own time, of which others hide most.
 static double estimateClocks(const ConvProblem &p, const NarrowTile &tile,
                              const NarrowWork &work, int64_t workgroups,
-                             const GpuTarget &target) {
+                             const GpuTarget &target,
+                             const NarrowRates &rates) {
   const bool isWeights = p.direction == Direction::BackwardWeights;
   const int64_t fragments = divideUp(work.pixels, 16);
   const auto pairs = static_cast<double>(divideUp(work.pieces, 2));
   const double reads = (work.isShared ? 1 : 2) * pairs + (isWeights ? 1 : 0);
-  constexpr double kReadClocks = 4, kMultiplyClocks = 2, kWarps = 4;
+  constexpr double kWarps = 4;
   const double perBlock =
       static_cast<double>(fragments) * kWarps *
-      std::max(reads * kReadClocks, 2 * pairs * kMultiplyClocks);
+      std::max(reads * rates.readClocks, 2 * pairs * rates.multiplyClocks);
   const double perSm = static_cast<double>(work.blocks) / target.computeUnits;
   const bool keepsFilter = isWeights || tile.persistent > 0;
   const double loaded =
       static_cast<double>(work.windowPixels + (isWeights ? work.pixels : 0)) *
           NarrowTile::kBlock * 2 +
       (keepsFilter ? 0.0 : static_cast<double>(work.filterBytes));
-  constexpr double kCacheBytes = 41, kMemoryBytes = 14.7; // Of a clock.
-  const double cache = perSm * loaded / kCacheBytes;
+  const double cache = perSm * loaded / rates.cacheBytes;
   const double memory =
       2.0 * static_cast<double>(p.getInputElements() + p.getOutputElements()) /
-      (kMemoryBytes * target.computeUnits);
+      (rates.memoryBytes * target.computeUnits);
   // Alone: to bring the first block and the filter, and to multiply.
-  constexpr double kLoad = 2200, kPerPiece = 30, kLatency = 180, kPerPair = 36;
   const double load =
-      kLoad + (isWeights ? 0 : kPerPiece * static_cast<double>(work.pieces));
+      rates.load +
+      (isWeights ? 0 : rates.perPiece * static_cast<double>(work.pieces));
   const double multiply = static_cast<double>(divideUp(fragments, tile.waves)) *
-                          (kLatency + kPerPair * pairs);
+                          (rates.latency + rates.perPair * pairs);
   const auto turns = static_cast<double>(divideUp(work.blocks, workgroups));
   const double alone =
       keepsFilter ? load + turns * multiply : turns * (load + multiply);
   const double busy = perSm * perBlock;
   const double most = std::max({memory, cache, busy, alone});
-  constexpr double kOverlap = 0.15, kBegin = 2500;
-  // Weights wait twice for all waves of a block, fitted to ResNeXt's layers.
-  const double waits = isWeights ? 70 * turns : 0;
-  return most + kOverlap * (memory + cache + busy + alone - most) + waits +
-         kBegin;
+  const double waits = isWeights ? rates.weightWaits * turns : 0;
+  return most + rates.overlap * (memory + cache + busy + alone - most) + waits +
+         rates.begin;
 }
 
 /// Of the launch that adds the parts, as in TmaWeightTiles.cpp, and of what
 /// their stores take at the end of the first launch: half the parts by twice
 /// the waves gained 1.6 to 5.9 us of ResNeXt's layers.
 static double estimateSum(const ConvProblem &p, int parts,
-                          const GpuTarget &target) {
-  constexpr double kBegin = 1500, kTurn = 4900, kBytes = 14;
+                          const GpuTarget &target, const NarrowRates &rates) {
   const int64_t elements = p.getFilterElements();
-  return kBegin + kTurn * static_cast<double>(countSumTurns(elements, parts)) +
+  return rates.sumBegin +
+         rates.sumTurn * static_cast<double>(countSumTurns(elements, parts)) +
          static_cast<double>(elements) * (parts * 8.0 + 2) /
-             (kBytes * target.computeUnits);
+             (rates.sumBytes * target.computeUnits);
 }
 
 /// Of forward and backward data: a workgroup for each block, or as many as run
 /// at once.
 static void addImages(const ConvProblem &p, NarrowTile tile,
-                      const GpuTarget &target,
+                      const GpuTarget &target, const NarrowRates &rates,
                       std::vector<Candidate> &candidates) {
   const int64_t channelBlocks = p.inChannels / NarrowTile::kBlock;
   for (bool isPersistent : {false, true}) {
@@ -175,15 +172,15 @@ static void addImages(const ConvProblem &p, NarrowTile tile,
       tile.persistent = static_cast<int>(sharing);
     candidates.push_back(
         {tile.toConfig(),
-         estimateClocks(p, tile, work, std::max<int64_t>(1, workgroups),
-                        target)});
+         estimateClocks(p, tile, work, std::max<int64_t>(1, workgroups), target,
+                        rates)});
   }
 }
 
 /// Of backward weights: as many workgroups as run at once, or fewer, each with
 /// a run of blocks. Waves that share pixels leave fewer parts.
 static void addWeights(const ConvProblem &p, NarrowTile tile,
-                       const GpuTarget &target,
+                       const GpuTarget &target, const NarrowRates &rates,
                        std::vector<Candidate> &candidates) {
   const NarrowWork work = measure(p, tile);
   const int64_t channelBlocks = p.inChannels / NarrowTile::kBlock;
@@ -196,16 +193,21 @@ static void addWeights(const ConvProblem &p, NarrowTile tile,
         std::min(target.computeUnits * sharing / channelBlocks, steps);
     if (most < 2)
       break;
-    tile.parts = static_cast<int>(divideUp(steps, divideUp(steps, most)));
+    const auto parts = static_cast<int>(divideUp(steps, divideUp(steps, most)));
+    if (parts == tile.parts)
+      continue;
+    tile.parts = parts;
     candidates.push_back(
         {tile.toConfig(),
-         estimateClocks(p, tile, work, tile.parts * channelBlocks, target) +
-             estimateSum(p, tile.parts, target)});
+         estimateClocks(p, tile, work, tile.parts * channelBlocks, target,
+                        rates) +
+             estimateSum(p, tile.parts, target, rates)});
   }
 }
 
 std::vector<Candidate> tessera::getNarrowCandidates(const ConvProblem &p,
-                                                    const GpuTarget &target) {
+                                                    const GpuTarget &target,
+                                                    const NarrowRates &rates) {
   constexpr int64_t kMostWidth = 64, kMostHeight = 16;
   const std::array<ConvDim, 2> dims = getImage(p);
   const int64_t height = getResultLength(p, dims[0]);
@@ -221,9 +223,9 @@ std::vector<Candidate> tessera::getNarrowCandidates(const ConvProblem &p,
     for (int waves : {1, 2}) {
       tile.waves = waves;
       if (p.direction == Direction::BackwardWeights)
-        addWeights(p, tile, target, candidates);
+        addWeights(p, tile, target, rates, candidates);
       else if (tile.getPixels() % waves == 0)
-        addImages(p, tile, target, candidates);
+        addImages(p, tile, target, rates, candidates);
     }
   }
   return candidates;

@@ -40,7 +40,7 @@ static double countThreads(const PoolGeometry &g, const PoolTile &tile,
 }
 
 static double estimateClocks(const PoolGeometry &g, const PoolTile &tile,
-                             const GpuTarget &target) {
+                             const GpuTarget &target, const PoolRates &rates) {
   bool isOut = isWrittenOutAs(g, tile);
   double threads = countThreads(g, tile, isOut);
   double windows = 1; // That an element is in.
@@ -49,7 +49,8 @@ static double estimateClocks(const PoolGeometry &g, const PoolTile &tile,
                          static_cast<double>(g.dims.strides[dim]));
   if (!isOut)
     return estimateWalk(g, tile.channels, threads,
-                        g.isForward ? g.getWindowSize() : windows, target);
+                        g.isForward ? g.getWindowSize() : windows, target,
+                        rates);
 
   double loads = 1, columns = 1, meetings = tile.channels;
   double block[] = {1, double(tile.rows), double(tile.columns)};
@@ -72,8 +73,8 @@ static double estimateClocks(const PoolGeometry &g, const PoolTile &tile,
   }
   double perMeeting = g.isMax() && (g.hasIndices() || !g.isForward) ? 3 : 2;
   return estimateClocks({loads, static_cast<double>(width * read.elementBytes),
-                         40 + meetings * perMeeting, /*waits=*/1},
-                        threads, target);
+                         meetings * perMeeting, /*waits=*/1},
+                        threads, target, rates);
 }
 
 //===----------------------------------------------------------------------===//
@@ -140,9 +141,10 @@ static void preferShortTile(std::vector<Candidate> &candidates,
   preferred->cost = least;
 }
 
-std::vector<Candidate> Pool::getCandidates(const Problem &problem,
-                                           const GpuTarget &target) const {
-  const PoolGeometry g(*problem.getPool());
+std::vector<Candidate> tessera::getPoolCandidates(const PoolProblem &problem,
+                                                  const GpuTarget &target,
+                                                  const PoolRates &rates) {
+  const PoolGeometry g(problem);
   std::vector<Candidate> candidates;
   for (int channels : getChannelChoices(g))
     for (int rows : {1, 2, 4})
@@ -154,10 +156,18 @@ std::vector<Candidate> Pool::getCandidates(const Problem &problem,
         if (!isSmall && (overhangs || !isWrittenOutAs(g, tile)))
           continue;
         candidates.push_back(
-            {tile.toConfig(), estimateClocks(g, tile, target)});
+            {tile.toConfig(), ::estimateClocks(g, tile, target, rates)});
       }
+  return candidates;
+}
+
+std::vector<Candidate> Pool::getCandidates(const Problem &problem,
+                                           const GpuTarget &target) const {
+  const PoolProblem &pool = *problem.getPool();
+  std::vector<Candidate> candidates =
+      getPoolCandidates(pool, target, kPoolRates);
   if (target.vendor == Vendor::Nvidia)
-    preferShortTile(candidates, g, target);
+    preferShortTile(candidates, PoolGeometry(pool), target);
   return candidates;
 }
 

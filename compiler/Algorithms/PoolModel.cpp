@@ -53,30 +53,29 @@ LogicalResult tessera::checkChannels(dnn::PoolOp pool, int64_t channels,
 }
 
 double tessera::estimateClocks(const PoolWork &work, double threads,
-                               const GpuTarget &target) {
-  // 64 bytes a clock come from the first cache of a compute unit; a load
-  // instruction takes its address unit 4 clocks whatever it loads. An
-  // instruction occupies its SIMD for 4 clocks on CDNA, 1 on RDNA.
+                               const GpuTarget &target,
+                               const PoolRates &rates) {
+  // An instruction occupies its SIMD for 4 clocks on CDNA, 1 on RDNA.
   double lanes = target.waveSize;
   double waves = std::ceil(threads / lanes);
-  double perLoad = std::max(4.0, work.loadBytes * lanes / 64);
-  double issue =
-      (work.loads * 4 + work.instructions) * (target.waveSize == 64 ? 4 : 1);
+  double perLoad =
+      std::max(rates.loadClocks, work.loadBytes * lanes / rates.cacheBytes);
+  double issue = (work.loads * 4 + rates.begin + work.instructions) *
+                 (target.waveSize == 64 ? 4 : 1);
   double units = target.computeUnits;
   double simds = units * target.simdsPerCu;
   double busiest = std::max(std::ceil(waves / units) * work.loads * perLoad,
                             std::ceil(waves / simds) * issue);
-  constexpr double kLatency = 800;
-  return std::max(busiest, issue + work.waits * kLatency);
+  return std::max(busiest, issue + work.waits * rates.latency);
 }
 
 double tessera::estimateWalk(const PoolGeometry &geometry, int64_t channels,
                              double threads, double elements,
-                             const GpuTarget &target) {
+                             const GpuTarget &target, const PoolRates &rates) {
   // As walkRangeAtOnce() does.
   constexpr double kAtOnce = 8;
   double bytes = static_cast<double>(geometry.x.elementBytes) * channels;
-  return estimateClocks({elements, bytes, 40 + elements * channels * 3,
-                         std::ceil(elements / kAtOnce)},
-                        threads, target);
+  return estimateClocks(
+      {elements, bytes, elements * channels * 3, std::ceil(elements / kAtOnce)},
+      threads, target, rates);
 }

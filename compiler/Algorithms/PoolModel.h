@@ -7,6 +7,7 @@
 #ifndef TESSERA_COMPILER_ALGORITHMS_POOLMODEL_H
 #define TESSERA_COMPILER_ALGORITHMS_POOLMODEL_H
 
+#include "compiler/Algorithms/Algorithm.h"
 #include "compiler/Algorithms/PoolGeometry.h"
 #include "runtime/Base/ErrorOr.h"
 #include "runtime/Base/GpuTarget.h"
@@ -31,20 +32,34 @@ mlir::LogicalResult checkChannels(dnn::PoolOp pool, int64_t channels,
 struct PoolWork {
   double loads;        ///< Accesses, each of one instruction.
   double loadBytes;    ///< Of one of them.
-  double instructions; ///< Besides.
+  double instructions; ///< Besides, but for PoolRates::begin.
   double waits;        ///< How often it waits for memory.
 };
 
+/// PoolRates.def says what each is.
+struct PoolRates {
+#define POOL_RATE(NAME, VALUE, MEANING) double NAME = VALUE;
+#include "compiler/Algorithms/PoolRates.def"
+};
+inline constexpr PoolRates kPoolRates;
+
 /// Clocks until `threads` threads have done their work.
 double estimateClocks(const PoolWork &work, double threads,
-                      const GpuTarget &target);
+                      const GpuTarget &target, const PoolRates &rates);
 
 /// The same of threads that walk `elements` elements each by loops.
 double estimateWalk(const PoolGeometry &geometry, int64_t channels,
-                    double threads, double elements, const GpuTarget &target);
+                    double threads, double elements, const GpuTarget &target,
+                    const PoolRates &rates);
 
-/// What a second launch costs: some microseconds.
-inline constexpr double kLaunchClocks = 8000;
+/// Tiles of one launch as the model sees them, and of two. In an order that
+/// does not depend on the rates.
+std::vector<Candidate> getPoolCandidates(const PoolProblem &problem,
+                                         const GpuTarget &target,
+                                         const PoolRates &rates);
+std::vector<Candidate> getPoolSplitCandidates(const PoolProblem &problem,
+                                              const GpuTarget &target,
+                                              const PoolRates &rates);
 
 } // namespace tessera
 

@@ -83,7 +83,14 @@ Status PoolSplit::check(const Problem &problem, const GpuTarget &) const {
 
 std::vector<Candidate> PoolSplit::getCandidates(const Problem &problem,
                                                 const GpuTarget &target) const {
-  const PoolGeometry g(*problem.getPool());
+  return getPoolSplitCandidates(*problem.getPool(), target, kPoolRates);
+}
+
+std::vector<Candidate>
+tessera::getPoolSplitCandidates(const PoolProblem &problem,
+                                const GpuTarget &target,
+                                const PoolRates &rates) {
+  const PoolGeometry g(problem);
   constexpr int64_t kMaxWorkspaceBytes = int64_t(1) << 28;
   std::vector<Candidate> candidates;
   for (int channels : getChannelChoices(g))
@@ -97,10 +104,11 @@ std::vector<Candidate> PoolSplit::getCandidates(const Problem &problem,
         double parts = static_cast<double>(tile.getParts());
         double outputs = static_cast<double>(g.y.getElements()) / channels;
         double elements = g.getWindowSize();
-        double clocks = estimateWalk(g, channels, outputs * parts,
-                                     elements / parts, target) +
-                        estimateWalk(g, channels, outputs, parts, target);
-        candidates.push_back({tile.toConfig(), clocks + kLaunchClocks});
+        double clocks =
+            estimateWalk(g, channels, outputs * parts, elements / parts, target,
+                         rates) +
+            estimateWalk(g, channels, outputs, parts, target, rates);
+        candidates.push_back({tile.toConfig(), clocks + rates.launch});
       }
   return candidates;
 }

@@ -18,6 +18,9 @@ std::span<const Algorithm *const> tessera::getAlgorithms() {
       &getGeneralConv(),
       &getPool(),
       &getPoolSplit(),
+      &getRowsMap(),
+      &getRows(),
+      &getRowsSplit(),
   };
   return kAlgorithms;
 }

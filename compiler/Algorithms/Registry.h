@@ -17,6 +17,9 @@ const Algorithm &getStem();
 const Algorithm &getToeplitz();
 const Algorithm &getPool();
 const Algorithm &getPoolSplit();
+const Algorithm &getRowsMap();
+const Algorithm &getRows();
+const Algorithm &getRowsSplit();
 
 } // namespace tessera
 

@@ -85,49 +85,28 @@ static std::vector<int> getParts(const ConvProblem &p, int64_t steps,
 // The model
 //===----------------------------------------------------------------------===//
 
-/// Fitted to 74 kernels on an H100 (ten layers): of these the first choice
-/// reaches 0.98 of the best at least, of 107 kernels of 17 layers measured
-/// later 0.99 in geometric mean, 0.96 at least.
-static constexpr TmaRates kRates = {.products = 2170,
-                                    .plainBytes = 67,
-                                    .windowRow = 0,
-                                    .plainRow = 0,
-                                    .latency = 0,
-                                    .waits = 0,
-                                    .exposedSums = 6.7,
-                                    .hiddenSums = 12,
-                                    .memoryBytes = 14.7,
-                                    .overlap = 0.8,
-                                    .begin = 600};
-
-/// Of the launch that adds parts: to begin, each wait for memory, and bytes of
-/// a clock.
-static constexpr double kSumBegin = 1500, kSumTurn = 4900, kSumBytes = 45;
-
-/// Where taps share pixels, which leaves shared memory and the second cache
-/// alone. Fitted to 6 kernels of 4 layers on an H100.
-static constexpr double kSlidingProducts = 2050, kSlidingOverlap = 0.3;
-
 static double estimateSum(const ConvProblem &p, int parts,
-                          const GpuTarget &target) {
+                          const GpuTarget &target,
+                          const TmaWeightRates &rates) {
   if (parts == 1)
     return 0;
   const int64_t elements = p.getFilterElements();
-  return kSumBegin +
-         kSumTurn * static_cast<double>(countSumTurns(elements, parts)) +
+  return rates.sumBegin +
+         rates.sumTurn * static_cast<double>(countSumTurns(elements, parts)) +
          static_cast<double>(elements * (parts * 4 + 2)) /
-             (kSumBytes * target.computeUnits);
+             (rates.sumBytes * target.computeUnits);
 }
 
 /// The clocks of all turns of tiles, and of what else there is.
 static double addUp(const ConvProblem &p, double work, double overlap,
-                    int parts, const GpuTarget &target) {
+                    int parts, const GpuTarget &target,
+                    const TmaWeightRates &rates) {
   double bytes = countTensorBytes(p);
   if (p.allowsTf32() && parts > 1)
     bytes += 4.0 * static_cast<double>(p.getFilterElements() * parts);
-  const double memory = bytes / (kRates.memoryBytes * target.computeUnits);
+  const double memory = bytes / (rates.step.memoryBytes * target.computeUnits);
   return std::max(work, memory) + overlap * std::min(work, memory) +
-         kRates.begin + estimateSum(p, parts, target);
+         rates.step.begin + estimateSum(p, parts, target, rates);
 }
 
 /// Copies of 64 channels of which a group has a few begin anywhere in a line of
@@ -150,7 +129,8 @@ static double getPixelClocks(const TmaShape &shape) {
 
 static double estimateClocks(const ConvProblem &p, const WeightsGemm &gemm,
                              const TmaShape &shape, int parts,
-                             const GpuTarget &target) {
+                             const GpuTarget &target,
+                             const TmaWeightRates &rates = kTmaWeightRates) {
   const int64_t sharing = shape.isSmall() ? 2 : 1;
   const auto turns = static_cast<double>(
       divideUp(gemm.countTiles(shape) * parts, target.computeUnits * sharing) *
@@ -158,16 +138,16 @@ static double estimateClocks(const ConvProblem &p, const WeightsGemm &gemm,
   const TmaTraffic traffic{static_cast<double>(shape.m),
                            static_cast<double>(shape.n)};
   const auto steps = static_cast<double>(divideUp(gemm.steps, parts));
-  double tile = steps * getStepClocks(shape, traffic, kRates) +
-                getStoreClocks(shape, kRates);
+  double tile = steps * getStepClocks(shape, traffic, rates.step) +
+                getStoreClocks(shape, rates.step);
   if (p.allowsTf32())
     tile = std::max(tile, steps * getPixelClocks(shape));
   if (parts > 1 || p.allowsTf32()) // f32 has twice the bytes.
-    tile += getStoreClocks(shape, kRates);
+    tile += getStoreClocks(shape, rates.step);
   double work = turns * tile * getNarrowFactor(p);
   if (shape.isPingPong)
-    work += shape.m * shape.n / kRates.exposedSums;
-  return addUp(p, work, kRates.overlap, parts, target);
+    work += shape.m * shape.n / rates.step.exposedSums;
+  return addUp(p, work, rates.step.overlap, parts, target, rates);
 }
 
 //===----------------------------------------------------------------------===//
@@ -177,6 +157,7 @@ static double estimateClocks(const ConvProblem &p, const WeightsGemm &gemm,
 /// All taps of 64 output and 64 input channels, a filter row for each consumer;
 /// the input comes in chunks of 64 positions (docs/design/0009).
 static void addSliding(const ConvProblem &p, const GpuTarget &target,
+                       const TmaWeightRates &rates,
                        std::vector<Candidate> &candidates) {
   constexpr int64_t kMostRows = 3, kMostTaps = 4, kMostTapRows = 16;
   const auto [depth, height, width] = getConvDims(p);
@@ -210,21 +191,22 @@ static void addSliding(const ConvProblem &p, const GpuTarget &target,
   for (int parts : getParts(p, steps, tiles, target.computeUnits)) {
     tile.parts = parts;
     const double products = static_cast<double>(divideUp(steps, parts)) *
-                            tile.m * tile.n * tile.k / kSlidingProducts *
+                            tile.m * tile.n * tile.k / rates.slidingProducts *
                             getNarrowFactor(p);
-    const double stored = tile.m * tile.n / kRates.exposedSums;
+    const double stored = tile.m * tile.n / rates.step.exposedSums;
     const auto turns =
         static_cast<double>(divideUp(tiles * parts, target.computeUnits));
     candidates.push_back(
         {tile.toConfig(),
          addUp(p, turns * (products + (parts > 1 ? 2 : 1) * stored),
-               kSlidingOverlap, parts, target)});
+               rates.slidingOverlap, parts, target, rates)});
   }
 }
 
 std::vector<Candidate>
 tessera::getTmaWeightCandidates(const ConvProblem &problem,
-                                const GpuTarget &target) {
+                                const GpuTarget &target,
+                                const TmaWeightRates &rates) {
   std::vector<Candidate> candidates;
   if (!fitsTma(problem, target))
     return candidates;
@@ -237,10 +219,10 @@ tessera::getTmaWeightCandidates(const ConvProblem &problem,
          getParts(problem, gemm.steps, gemm.countTiles(shape), atOnce))
       candidates.push_back(
           {shape.getTile(problem, parts).toConfig(),
-           estimateClocks(problem, gemm, shape, parts, target)});
+           estimateClocks(problem, gemm, shape, parts, target, rates)});
   };
   std::ranges::for_each(getTmaShapes(), add);
   std::ranges::for_each(kWiderShapes, add);
-  addSliding(problem, target, candidates);
+  addSliding(problem, target, rates, candidates);
   return candidates;
 }

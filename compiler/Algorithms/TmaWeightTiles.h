@@ -9,14 +9,34 @@
 #define TESSERA_COMPILER_ALGORITHMS_TMAWEIGHTTILES_H
 
 #include "compiler/Algorithms/Algorithm.h"
+#include "compiler/Algorithms/TmaModel.h"
 #include "runtime/Base/ConvProblem.h"
 
 namespace tessera {
 
 /// The candidates of igemm for backward weights that copy by TMA; none if
 /// `problem` or `target` does not allow it.
-std::vector<Candidate> getTmaWeightCandidates(const ConvProblem &problem,
-                                              const GpuTarget &target);
+/// TmaWeightRates.def says what each is.
+struct TmaWeightRates {
+  /// No window, and nothing that a step waits for.
+  TmaRates step = {.windowRow = 0, .plainRow = 0, .latency = 0, .waits = 0};
+  double sumBegin, sumTurn, sumBytes;
+  double slidingProducts, slidingOverlap;
+};
+
+constexpr TmaWeightRates makeTmaWeightRates() {
+  TmaWeightRates rates{};
+#define TMA_WEIGHT_RATE(NAME, VALUE, MEANING) rates.NAME = VALUE;
+#include "compiler/Algorithms/TmaWeightRates.def"
+  return rates;
+}
+
+inline constexpr TmaWeightRates kTmaWeightRates = makeTmaWeightRates();
+
+/// In an order that does not depend on the rates.
+std::vector<Candidate>
+getTmaWeightCandidates(const ConvProblem &problem, const GpuTarget &target,
+                       const TmaWeightRates &rates = kTmaWeightRates);
 
 } // namespace tessera
 

@@ -51,7 +51,16 @@ struct ToeplitzPlane {
   int64_t rows, rowWords;
   int64_t columns;   ///< Words of a row that are loaded.
   int64_t words = 0; ///< From one channel's to the next one's.
+  /// So many rows, of a band, have so many words behind them, that lanes which
+  /// read windows of several bands find them in different banks.
+  int64_t bandRows = 1, bandGap = 0;
 
+  void setBand(const ToeplitzTile &tile);
+  int64_t getBandWords() const { return bandRows * rowWords + bandGap; }
+  /// The first word of row `row`.
+  int64_t getRowWord(int64_t row) const {
+    return row * rowWords + row / bandRows * bandGap;
+  }
   /// Makes room for `least` words, so that lanes which have the octets of a
   /// pixel, and of its neighbours, store to different banks.
   void setWords(int64_t least, const ToeplitzTile &tile);

@@ -118,28 +118,25 @@ PointBuilder::Values ToeplitzDataProgram::loadFilter(Value place) {
   return fragments;
 }
 
-/// Windows `quad` and `quad` + 8. Those behind the last are the first once
-/// more, and their results are put where nobody looks for them.
+/// Windows `quad` and `quad` + 8. Those behind the last are it once more, which
+/// takes no bank from another, and their results are put behind all results,
+/// where nobody looks for them.
 void ToeplitzDataProgram::locateWindows() {
   const int64_t count = tile.bands * tile.blocks;
+  auto locate = [&](Value window, const ToeplitzPlane &plane) {
+    Value band = p.mul(frame.div(window, tile.blocks), plane.getBandWords());
+    Value word = p.mul(frame.rem(window, tile.blocks), kBlockColumns / kPair);
+    return p.add(p.add(band, word), frame.inQuad);
+  };
   for (int64_t i = 0; i < 2; ++i) {
     Value window = p.add(frame.quad, i * kWindows / 2);
-    Value isWindow = arith::CmpIOp::create(
-        p.b, p.loc, arith::CmpIPredicate::ult, window, p.index(count));
-    auto choose = [&](Value value, int64_t otherwise) -> Value {
+    auto limit = [&](int64_t last) -> Value {
       if (count == kWindows)
-        return value;
-      return arith::SelectOp::create(p.b, p.loc, isWindow, value,
-                                     p.index(otherwise));
+        return window;
+      return arith::MinUIOp::create(p.b, p.loc, window, p.index(last));
     };
-    Value row = p.mul(frame.div(window, tile.blocks), tile.rows);
-    Value word = p.mul(frame.rem(window, tile.blocks), kBlockColumns / kPair);
-    windows[i] =
-        p.add(choose(p.add(p.mul(row, shape.source.rowWords), word), 0),
-              frame.inQuad);
-    results[i] = p.add(choose(p.add(p.mul(row, shape.result.rowWords), word),
-                              shape.result.rows * shape.result.rowWords),
-                       frame.inQuad);
+    windows[i] = locate(limit(count - 1), shape.source);
+    results[i] = locate(limit(count), shape.result);
   }
 }
 
@@ -157,7 +154,7 @@ void ToeplitzDataProgram::multiply(Value place, ArrayRef<Value> filter) {
         pixels.push_back(p.loadShared(
             planes, 1,
             {place,
-             p.add(window, i * shape.source.rowWords + half * kSecondHalf)}));
+             p.add(window, shape.source.getRowWord(i) + half * kSecondHalf)}));
     for (int64_t row = 0; row < tile.rows; ++row) {
       const int64_t tap = i - row;
       if (tap >= 0 && tap < taps)

@@ -21,8 +21,18 @@ static constexpr int64_t kWarp = 32;
 // Planes
 //===----------------------------------------------------------------------===//
 
+static constexpr int64_t kBanks = 32;
+
+/// A window's lanes read four words, and windows side by side are four apart:
+/// so are the last of a band and the first of the next one.
+void ToeplitzPlane::setBand(const ToeplitzTile &tile) {
+  bandRows = tile.rows;
+  const int64_t wanted = tile.blocks * kBlockColumns / kPair;
+  if (tile.bands > 1)
+    bandGap = llvm::mod(wanted - bandRows * rowWords, kBanks);
+}
+
 void ToeplitzPlane::setWords(int64_t least, const ToeplitzTile &tile) {
-  constexpr int64_t kBanks = 32;
   words = least;
   while (tile.countOctets() > 1 &&
          words % kBanks != std::max<int64_t>(4, kBanks / tile.countOctets()))
@@ -37,11 +47,13 @@ ToeplitzDataPlanes::ToeplitzDataPlanes(const ToeplitzTile &tile,
   result.rowWords = tile.countColumns() / kPair;
   source.columns = source.rowWords;
   result.columns = result.rowWords;
+  source.setBand(tile);
+  result.setBand(tile);
   const bool isFull = tile.bands * tile.blocks == kWindows;
   int64_t leftOver =
       isFull ? 0 : (tile.rows - 1) * result.rowWords + kBlockColumns / kPair;
-  source.setWords(std::max(source.rows * source.rowWords,
-                           result.rows * result.rowWords + leftOver),
+  source.setWords(std::max(source.getRowWord(source.rows),
+                           result.getRowWord(result.rows) + leftOver),
                   tile);
   result.words = source.words;
 }
@@ -139,6 +151,9 @@ ToeplitzFrame::Task ToeplitzFrame::makeTask(int64_t turn,
             rem(word, plane.columns), word};
   if (plane.columns != plane.rowWords)
     task.word = p.add(p.mul(task.row, plane.rowWords), task.column);
+  if (plane.bandGap != 0)
+    task.word =
+        p.add(task.word, p.mul(div(task.row, plane.bandRows), plane.bandGap));
   return task;
 }
 

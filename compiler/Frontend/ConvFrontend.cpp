@@ -1,6 +1,7 @@
 //===- ConvFrontend.cpp - A convolution problem as a module ---------------===//
 
 #include "compiler/Frontend/ConvFrontend.h"
+#include "compiler/Frontend/ElementType.h"
 #include "compiler/Frontend/EpilogueFrontend.h"
 #include "dialect/IR/Dnn.h"
 
@@ -12,24 +13,6 @@
 
 using namespace mlir;
 using namespace tessera;
-
-static Type getElementType(Builder &builder, DataType type) {
-  switch (type) {
-  case DataType::F16:
-    return builder.getF16Type();
-  case DataType::BF16:
-    return builder.getBF16Type();
-  case DataType::F32:
-    return builder.getF32Type();
-  case DataType::F64:
-    return builder.getF64Type();
-  case DataType::I8:
-    return builder.getI8Type();
-  case DataType::I32:
-    return builder.getI32Type();
-  }
-  llvm_unreachable("every data type has a case");
-}
 
 /// Of a strided tensor the word that says more of its order in memory.
 static dnn::Layout getLayout(tessera::Layout layout, const Strides &strides) {

@@ -1,6 +1,7 @@
 //===- PoolFrontend.cpp - A pooling problem as a module -------------------===//
 
 #include "compiler/Frontend/PoolFrontend.h"
+#include "compiler/Frontend/ElementType.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
@@ -65,17 +66,6 @@ static SmallVector<int64_t> getEntries(const T &values, bool hasDepth) {
   if (!hasDepth)
     return {values.h, values.w};
   return {values.d, values.h, values.w};
-}
-
-static Type getElementType(Builder &builder, DataType type) {
-  switch (type) {
-  case DataType::F16:
-    return builder.getF16Type();
-  case DataType::BF16:
-    return builder.getBF16Type();
-  default: // What is not f32 either, PoolProblem::verify() refuses.
-    return builder.getF32Type();
-  }
 }
 
 /// The arguments' types, in their order.

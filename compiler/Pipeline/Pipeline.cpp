@@ -13,6 +13,7 @@
 #include "compiler/Conversion/Passes.h"
 #include "compiler/Frontend/ConvFrontend.h"
 #include "compiler/Frontend/PoolFrontend.h"
+#include "compiler/Frontend/RowsFrontend.h"
 #include "compiler/Pipeline/Passes.h"
 #include "compiler/Pipeline/ReadProblem.h"
 #include "compiler/Target/AMDGPU/AmdgpuTarget.h"
@@ -94,8 +95,15 @@ Status Compilation::buildDnn() {
   const std::string symbol = getKernelSymbol(problem);
   if (const ConvProblem *conv = problem.getConv())
     module = buildConvModule(context.getMlir(), *conv, symbol);
-  else
-    module = buildPoolModule(context.getMlir(), *problem.getPool(), symbol);
+  else if (const PoolProblem *pool = problem.getPool())
+    module = buildPoolModule(context.getMlir(), *pool, symbol);
+  else {
+    ErrorOr<mlir::OwningOpRef<mlir::ModuleOp>> built =
+        buildRowsModule(context.getMlir(), *problem.getRows(), symbol);
+    if (!built)
+      return built.getStatus();
+    module = std::move(*built);
+  }
   mlir::PassManager passes(&context.getMlir());
   passes.addPass(createVerifyStage({std::string(getName(Stage::Dnn))}));
   return runPasses(passes);

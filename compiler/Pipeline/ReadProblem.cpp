@@ -2,6 +2,7 @@
 
 #include "compiler/Pipeline/ReadProblem.h"
 #include "compiler/Frontend/ConvFrontend.h"
+#include "compiler/Frontend/RowsFrontend.h"
 #include "dialect/IR/Dnn.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -174,6 +175,35 @@ static Problem readPool(dnn::PoolOp pool) {
   return problem.canonicalize();
 }
 
+/// The problem that the function names, if the frontend makes the same function
+/// of it: regions are not taken apart.
+static ErrorOr<Problem> readRows(dnn::RowsOp rows) {
+  auto function = rows->getParentOfType<mlir::func::FuncOp>();
+  auto text = function
+                  ? function->getAttrOfType<mlir::StringAttr>(kProblemAttrName)
+                  : mlir::StringAttr();
+  if (!text)
+    return notSupported("a function with dnn.rows names its problem in the "
+                        "attribute " +
+                        kProblemAttrName.str());
+  ErrorOr<Problem> problem = parseNetworkConfig(text.getValue());
+  if (!problem)
+    return problem.getStatus();
+  if (!problem->getRows())
+    return notSupported("dnn.rows solves row problems, not " +
+                        text.getValue().str());
+  auto module = buildRowsModule(*rows.getContext(), *problem->getRows(),
+                                function.getName());
+  if (!module)
+    return module.getStatus();
+  auto candidate = *(*module)->getOps<mlir::func::FuncOp>().begin();
+  if (!mlir::OperationEquivalence::isEquivalentTo(
+          function, candidate, mlir::OperationEquivalence::IgnoreLocations))
+    return notSupported("the function does not compute " +
+                        text.getValue().str() + ", which it names");
+  return problem;
+}
+
 ErrorOr<Problem> tessera::readProblem(mlir::ModuleOp module) {
   llvm::SmallVector<mlir::Operation *> primitives;
   module.walk([&](mlir::Operation *op) {
@@ -181,10 +211,12 @@ ErrorOr<Problem> tessera::readProblem(mlir::ModuleOp module) {
       primitives.push_back(op);
   });
   if (primitives.size() != 1)
-    return notSupported("a module has one primitive (dnn.conv or dnn.pool), "
-                        "not " +
+    return notSupported("a module has one primitive (dnn.conv, dnn.pool or "
+                        "dnn.rows), not " +
                         std::to_string(primitives.size()));
   if (auto pool = llvm::dyn_cast<dnn::PoolOp>(primitives.front()))
     return readPool(pool);
+  if (auto rows = llvm::dyn_cast<dnn::RowsOp>(primitives.front()))
+    return readRows(rows);
   return readConv(llvm::cast<dnn::ConvOp>(primitives.front()));
 }

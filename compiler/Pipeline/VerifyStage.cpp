@@ -4,6 +4,7 @@
 #include "compiler/Pipeline/Stage.h"
 #include "dialect/IR/Dnn.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -46,8 +47,12 @@ static bool isInPrimitive(Operation *op) {
 static bool isAllowed(Operation *op, Stage stage) {
   StringRef dialect = op->getName().getDialectNamespace();
   if (stage == Stage::Dnn && isInPrimitive(op))
-    return isa<tessera::dnn::YieldOp>(op) || dialect == "arith" ||
-           dialect == "math";
+    return isa<tessera::dnn::YieldOp, tessera::dnn::RowIndexOp,
+               tessera::dnn::ElementIndexOp>(op) ||
+           dialect == "arith" || dialect == "math";
+  // A scalar of a launch in the type that a primitive computes with.
+  if (stage == Stage::Dnn && isa<arith::TruncFOp>(op))
+    return true;
   if (stage == Stage::Tiled && isa<gpu::BarrierOp>(op))
     return true;
   if (dialect == "dnn")

@@ -25,6 +25,10 @@ void DnnDialect::initialize() {
       >();
   addOperations<
 #define GET_OP_LIST
+#include "dialect/IR/DnnRowsOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
 #include "dialect/IR/DnnPointOps.cpp.inc"
       >();
   addOperations<

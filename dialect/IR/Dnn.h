@@ -104,6 +104,8 @@ int64_t getVectorDim(mlir::MemRefType type);
 #define GET_OP_CLASSES
 #include "dialect/IR/DnnPoolOps.h.inc"
 #define GET_OP_CLASSES
+#include "dialect/IR/DnnRowsOps.h.inc"
+#define GET_OP_CLASSES
 #include "dialect/IR/DnnPointOps.h.inc"
 #define GET_OP_CLASSES
 #include "dialect/IR/DnnTileOps.h.inc"

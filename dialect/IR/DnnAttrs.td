@@ -70,4 +70,27 @@ def Dnn_IndexModeAttr : Dnn_EnumAttr<Dnn_IndexModeEnum, "index_mode"> {
   }];
 }
 
+def Dnn_ReduceKindEnum : I32Enum<"ReduceKind", "a kind of reduction", [
+  I32EnumCase<"Sum", 0, "sum">,
+  I32EnumCase<"Product", 1, "product">,
+  I32EnumCase<"Max", 2, "max">,
+  I32EnumCase<"Min", 3, "min">,
+  I32EnumCase<"MaxNum", 4, "maxnum">,
+  I32EnumCase<"MinNum", 5, "minnum">,
+  I32EnumCase<"Moments", 6, "moments">,
+  I32EnumCase<"ArgMax", 7, "argmax">,
+  I32EnumCase<"ArgMin", 8, "argmin">,
+]> {
+  let cppNamespace = "::tessera::dnn";
+}
+def Dnn_ReduceKindAttr : Dnn_EnumAttr<Dnn_ReduceKindEnum, "reduce_kind"> {
+  let summary = "What becomes of the elements of a row";
+  let description = [{
+    `max` and `min` are NaN if an element is, `maxnum` and `minnum` only if all
+    are. `moments`: the mean, and the sum of squared differences from it.
+    `argmax` and `argmin`: the value, and the number in the row of the first
+    element that has it; a NaN counts as beyond every number.
+  }];
+}
+
 #endif // TESSERA_DIALECT_IR_DNNATTRS_TD

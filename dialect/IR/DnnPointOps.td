@@ -31,6 +31,11 @@ def ForEachPointOp : Dnn_Op<"for_each_point", [SingleBlock, NoTerminator]> {
     space, `vector.load` and `vector.store` of it, and `gpu.barrier` between
     them, which all threads must reach.
 
+    Threads of a warp may share a product of matrices: `nvgpu.mma.sync` on
+    fragments in registers, which all threads of the warp must reach. The i64
+    attribute `dnn.resident` asks for so many workgroups on a compute unit, that
+    is for no more registers than they leave each other.
+
     A kernel function holds one such op, after any ops that all points share,
     and a return. Its arguments are memrefs and f32 or f64 scalars; the string
     attribute `dnn.arg` of an argument is kept.

@@ -211,7 +211,7 @@ def TileStoreOp : Dnn_Op<"tile_store", []> {
 }
 
 def YieldOp : Dnn_Op<"yield", [Pure, Terminator, ReturnLike,
-    ParentOneOf<["ConvOp", "PipelineOp", "TileStoreOp"]>]> {
+    ParentOneOf<["ConvOp", "PipelineOp", "RowsOp", "TileStoreOp"]>]> {
   let summary = "End a region of one of our ops with its results";
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";

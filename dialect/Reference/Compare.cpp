@@ -24,6 +24,7 @@ double tessera::reference::getUnitRoundoff(ElementType inputs) {
     return 2 * 0x1p-53;
   case ElementType::I8:
   case ElementType::I32:
+  case ElementType::I64:
     return 0;
   }
   __builtin_unreachable();

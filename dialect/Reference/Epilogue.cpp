@@ -57,12 +57,12 @@ static bool isPlain(Activation activation) {
   }
 }
 
-/// How large the numbers are that the arithmetic of an activation passes
-/// through, each of which is rounded: 1 + e^-v is at least 1 even where its
-/// logarithm is small.
-static double getScale(const Epilogue &epilogue, double v, double result) {
-  const auto [a, b, c] = epilogue.parameters;
-  switch (epilogue.activation) {
+double
+tessera::reference::getActivationScale(Activation activation,
+                                       const std::array<double, 3> &parameters,
+                                       double v, double result) {
+  const auto [a, b, c] = parameters;
+  switch (activation) {
   case Activation::Logistic:
     // The argument of the exponential is off by a part of itself.
     return std::fabs(result) * (1 + std::fabs(v));
@@ -140,7 +140,8 @@ void tessera::reference::applyEpilogue(const Epilogue &epilogue,
     const double tolerance =
         getSpread(epilogue, before, relative * magnitude, value) +
         kActivationRoundings * expected.unitRoundoff *
-            getScale(epilogue, before, value) +
+            getActivationScale(epilogue.activation, epilogue.parameters, before,
+                               value) +
         (isPlain(epilogue.activation) ? 0 : leastNormal);
     magnitude = tolerance / relative;
   }

@@ -53,6 +53,13 @@ struct Epilogue {
 double activate(Activation activation, const std::array<double, 3> &parameters,
                 double value);
 
+/// How large the numbers are that the arithmetic of an activation passes
+/// through on the way from `value` to `result`, each of which is rounded: 1 +
+/// e^-v is at least 1 even where its logarithm is small.
+double getActivationScale(Activation activation,
+                          const std::array<double, 3> &parameters, double value,
+                          double result);
+
 /// Replaces the sums in `expected` by what the epilogue makes of them.
 /// `compute` is the type of its arithmetic: F32, or F64 for sums of f64.
 void applyEpilogue(const Epilogue &epilogue, ElementType compute,

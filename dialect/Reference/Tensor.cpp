@@ -19,6 +19,7 @@ int64_t tessera::reference::getByteSize(ElementType type) {
   case ElementType::I32:
     return 4;
   case ElementType::F64:
+  case ElementType::I64:
     return 8;
   }
   __builtin_unreachable();
@@ -38,12 +39,15 @@ std::string_view tessera::reference::getName(ElementType type) {
     return "i8";
   case ElementType::I32:
     return "i32";
+  case ElementType::I64:
+    return "i64";
   }
   __builtin_unreachable();
 }
 
 bool tessera::reference::isInteger(ElementType type) {
-  return type == ElementType::I8 || type == ElementType::I32;
+  return type == ElementType::I8 || type == ElementType::I32 ||
+         type == ElementType::I64;
 }
 
 Coord Sizes::getCoord(int64_t flatIndex) const {
@@ -123,15 +127,19 @@ double tessera::reference::loadElement(ElementType type, const void *data,
     return loadBits<int8_t>(data, index);
   case ElementType::I32:
     return loadBits<int32_t>(data, index);
+  case ElementType::I64:
+    return static_cast<double>(loadBits<int64_t>(data, index));
   }
   __builtin_unreachable();
 }
 
-/// NaN has no integer; it becomes the least one.
+/// NaN has no integer; it becomes the least one. The most is a double too, so
+/// that of i64 it is not 2^63 - 1.
 template <typename T>
 static double roundToInteger(double value) {
   constexpr double kLeast = std::numeric_limits<T>::min();
-  constexpr double kMost = std::numeric_limits<T>::max();
+  constexpr double kMost =
+      sizeof(T) == 8 ? 0x1p63 - 1024 : double(std::numeric_limits<T>::max());
   return std::fmin(std::fmax(std::nearbyint(value), kLeast), kMost);
 }
 
@@ -149,6 +157,8 @@ double tessera::reference::roundTo(ElementType type, double value) {
     return roundToInteger<int8_t>(value);
   case ElementType::I32:
     return roundToInteger<int32_t>(value);
+  case ElementType::I64:
+    return roundToInteger<int64_t>(value);
   }
   __builtin_unreachable();
 }
@@ -173,6 +183,8 @@ void tessera::reference::storeElement(ElementType type, void *data,
     return storeBits(data, index, static_cast<int8_t>(roundTo(type, value)));
   case ElementType::I32:
     return storeBits(data, index, static_cast<int32_t>(roundTo(type, value)));
+  case ElementType::I64:
+    return storeBits(data, index, static_cast<int64_t>(roundTo(type, value)));
   }
 }
 

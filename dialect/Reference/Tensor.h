@@ -13,7 +13,7 @@
 
 namespace tessera::reference {
 
-enum class ElementType { F16, BF16, F32, F64, I8, I32 };
+enum class ElementType { F16, BF16, F32, F64, I8, I32, I64 };
 
 int64_t getByteSize(ElementType type);
 std::string_view getName(ElementType type);
@@ -85,7 +85,8 @@ struct TensorView {
 /// `value` rounded once to `type`: to nearest, ties to even; integers saturate.
 double roundTo(ElementType type, double value);
 
-/// Element `index` of an array of `type`. Every value of the types is a double.
+/// Element `index` of an array of `type`. Every value of the types is a double,
+/// except of i64 beyond 2^53, which is rounded.
 double loadElement(ElementType type, const void *data, int64_t index);
 /// Stores `value` rounded once.
 void storeElement(ElementType type, void *data, int64_t index, double value);

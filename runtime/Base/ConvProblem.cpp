@@ -128,8 +128,9 @@ static Status verifyGroups(const ConvProblem &problem) {
 }
 
 static Status verifyTypes(const ConvProblem &p) {
-  if (p.dataType == DataType::I32)
-    return invalidArgument("i32 is a type of results only");
+  if (p.dataType == DataType::I32 || p.dataType == DataType::I64)
+    return invalidArgument(std::string(getName(p.dataType)) +
+                           " is a type of results only");
   if (p.dataType != DataType::I8)
     return Status::ok();
   if (p.direction != Direction::Forward)

@@ -7,15 +7,32 @@
 using namespace tessera;
 
 static constexpr std::string_view kOperations =
-    "use conv or pool, with fp16 or bfp16 behind it, or convfp64 or convint8";
+    "use conv, pool, activ, tensorop or CBAInfer, with fp16 or bfp16 behind "
+    "it, or "
+    "convfp64 or convint8";
 
 namespace {
+/// One word that a command may begin with, before the word of its type.
+struct OperationKind {
+  std::string_view word;
+  std::span<const DriverFlag> (*getFlags)();
+  ErrorOr<DriverOptions> (*toOptions)(FlagValues &flags, DataType dataType);
+};
+
 /// What the first word of a command asks for.
 struct Operation {
-  bool isPool;
+  const OperationKind *kind;
   DataType dataType;
 };
 } // namespace
+
+static constexpr OperationKind kKinds[] = {
+    {"conv", getConvDriverFlags, toConvOptions},
+    {"pool", getPoolDriverFlags, toPoolOptions},
+    {"activ", getActivationDriverFlags, toActivationOptions},
+    {"tensorop", getTensorOpDriverFlags, toTensorOpOptions},
+    {"CBAInfer", getFusedDriverFlags, toFusedOptions},
+};
 
 /// The type that the end of an operation's name stands for.
 static ErrorOr<DataType> parseType(std::string_view name,
@@ -40,20 +57,18 @@ static ErrorOr<DataType> parseType(std::string_view name,
 }
 
 static ErrorOr<Operation> parseOperation(std::string_view name) {
-  for (bool isPool : {false, true}) {
-    std::string_view word = isPool ? "pool" : "conv";
-    if (!name.starts_with(word))
+  for (const OperationKind &kind : kKinds) {
+    if (!name.starts_with(kind.word))
       continue;
-    ErrorOr<DataType> type = parseType(name, name.substr(word.size()));
+    ErrorOr<DataType> type = parseType(name, name.substr(kind.word.size()));
     if (!type)
       return type.getStatus();
-    return Operation{isPool, *type};
+    return Operation{&kind, *type};
   }
   for (std::string_view other :
-       {"CBAInfer",  "lrn",  "activ",   "softmax",  "bnorm",  "rnn",
-        "gemm",      "ctc",  "dropout", "tensorop", "reduce", "layernorm",
-        "groupnorm", "cat",  "sum",     "argmax",   "adam",   "kthvalue",
-        "getitem",   "rope", "prelu"})
+       {"lrn", "softmax", "bnorm", "rnn", "gemm", "ctc", "dropout", "reduce",
+        "layernorm", "groupnorm", "cat", "sum", "argmax", "adam", "kthvalue",
+        "getitem", "rope", "prelu"})
     if (name.starts_with(other))
       return notSupported("the operation " + quote(name) +
                           " is not supported; " + std::string(kOperations));
@@ -69,15 +84,15 @@ tessera::parseDriverOptions(std::span<const std::string> words) {
   if (words.empty())
     return invalidArgument("the command line names no operation; " +
                            std::string(kOperations));
+  if (isNetworkConfig(words[0]))
+    return toConfigOptions(words);
   ErrorOr<Operation> operation = parseOperation(words[0]);
   if (!operation)
     return operation.getStatus();
-  FlagValues flags(operation->isPool ? getPoolDriverFlags()
-                                     : getConvDriverFlags());
+  FlagValues flags(operation->kind->getFlags());
   if (Status status = flags.parse(words.subspan(1)); !status.isOk())
     return status;
-  return operation->isPool ? toPoolOptions(flags, operation->dataType)
-                           : toConvOptions(flags, operation->dataType);
+  return operation->kind->toOptions(flags, operation->dataType);
 }
 
 //===----------------------------------------------------------------------===//
@@ -97,10 +112,6 @@ ErrorOr<Problem> tessera::parseDriverCommand(std::string_view command) {
     words.emplace_back(command.substr(0, length));
     command.remove_prefix(length);
   }
-  // What logs and databases call a problem.
-  if (words.size() == 1 &&
-      (words[0].starts_with("conv-") || words[0].starts_with("pool-")))
-    return parseNetworkConfig(words[0]);
   ErrorOr<DriverOptions> options = parseDriverOptions(words);
   if (!options)
     return options.getStatus();
@@ -110,5 +121,7 @@ ErrorOr<Problem> tessera::parseDriverCommand(std::string_view command) {
 std::string tessera::toDriverCommand(const Problem &problem) {
   if (const PoolProblem *pool = problem.getPool())
     return toLine(*pool);
+  if (const RowProblem *rows = problem.getRows())
+    return toLine(*rows);
   return toLine(*problem.getConv());
 }

@@ -26,11 +26,14 @@ struct DriverFlag {
   std::string_view help;
 };
 
-/// Every flag of "conv" and of "pool", in the order of the help text.
+/// Every flag of an operation, in the order of the help text.
 std::span<const DriverFlag> getConvDriverFlags();
 std::span<const DriverFlag> getPoolDriverFlags();
+std::span<const DriverFlag> getActivationDriverFlags();
+std::span<const DriverFlag> getTensorOpDriverFlags();
+std::span<const DriverFlag> getFusedDriverFlags();
 
-/// Bits of --forw. "pool" has the first two.
+/// Bits of --forw. "pool" and "activ" have the first two.
 enum DriverDirections : int {
   kDriverForward = 1,
   kDriverBackwardData = 2,
@@ -42,6 +45,8 @@ struct DriverOptions {
   /// What to run, in this order: one canonical problem for each direction that
   /// --forw asks for, at least one.
   std::vector<Problem> problems;
+  /// What row problems are launched with: those of all problems are the same.
+  std::vector<double> scalars;
   /// The command asks for transposed convolutions. `problems` are the
   /// convolutions that they amount to: its forward is backward data.
   bool isTransposed = false;
@@ -61,8 +66,9 @@ struct DriverOptions {
 };
 
 /// Reads the words of a command line, with or without a program name before
-/// the operation. InvalidArgument names the first wrong word; NotSupported
-/// says which valid request this build does not cover.
+/// the operation, for which a network config may stand. InvalidArgument names
+/// the first wrong word; NotSupported says which valid request this build does
+/// not cover.
 ErrorOr<DriverOptions> parseDriverOptions(std::span<const std::string> words);
 
 } // namespace tessera

@@ -389,6 +389,8 @@ static std::string_view getOperation(DataType type) {
     return "convint8";
   case DataType::I32:
     return "convint32";
+  case DataType::I64:
+    return "convint64";
   }
   __builtin_unreachable();
 }

@@ -79,6 +79,18 @@ int64_t FlagValues::getNumber(std::string_view name) {
   return value;
 }
 
+double FlagValues::getReal(std::string_view name) {
+  std::string_view text = getText(name);
+  double value = 0;
+  auto [stop, error] =
+      std::from_chars(text.data(), text.data() + text.size(), value);
+  if ((error != std::errc() || stop != text.data() + text.size()) &&
+      status.isOk())
+    status = invalidArgument("flag '--" + std::string(name) +
+                             "' needs a number, not " + quote(text));
+  return value;
+}
+
 Status FlagValues::requireDefaults(
     std::initializer_list<std::string_view> names) const {
   for (std::string_view name : names)

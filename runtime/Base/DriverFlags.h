@@ -33,6 +33,7 @@ public:
   std::string_view getText(std::string_view name) const;
   int64_t getNumber(std::string_view name);
   bool getBool(std::string_view name) { return getNumber(name) != 0; }
+  double getReal(std::string_view name);
   bool wantsHelp() const { return help; }
 
   /// NotSupported if one of `names` has another value than its default.
@@ -78,6 +79,15 @@ std::string toLine(const ConvProblem &problem);
 
 ErrorOr<DriverOptions> toPoolOptions(FlagValues &flags, DataType dataType);
 std::string toLine(const PoolProblem &problem);
+
+ErrorOr<DriverOptions> toFusedOptions(FlagValues &flags, DataType dataType);
+
+ErrorOr<DriverOptions> toActivationOptions(FlagValues &flags, DataType type);
+ErrorOr<DriverOptions> toTensorOpOptions(FlagValues &flags, DataType type);
+/// A network config, and flags that do not describe the problem.
+ErrorOr<DriverOptions> toConfigOptions(std::span<const std::string> words);
+/// The network config where MIOpenDriver has no line.
+std::string toLine(const RowProblem &problem);
 
 } // namespace tessera
 

@@ -320,6 +320,8 @@ static std::string getOperation(DataType type) {
     return "poolint8";
   case DataType::I32:
     return "poolint32";
+  case DataType::I64:
+    return "poolint64";
   }
   __builtin_unreachable();
 }

@@ -4,7 +4,21 @@
 
 using namespace tessera;
 
+static constexpr std::string_view kTensorNames[kMaxTensors] = {
+    "t0", "t1", "t2", "t3", "t4", "t5", "t6", "t7", "t8", "t9", "t10", "t11"};
+static constexpr std::string_view kScalarNames[kMaxScalars] = {
+    "s0", "s1", "s2", "s3", "s4", "s5"};
+
+/// How far behind `first` it is.
+static int getOffset(KernelArg arg, KernelArg first) {
+  return static_cast<int>(arg) - static_cast<int>(first);
+}
+
 std::string_view tessera::getName(KernelArg arg) {
+  if (arg >= KernelArg::Scalar0)
+    return kScalarNames[getOffset(arg, KernelArg::Scalar0)];
+  if (arg >= KernelArg::Tensor0 && arg <= KernelArg::LastTensor)
+    return kTensorNames[getOffset(arg, KernelArg::Tensor0)];
   switch (arg) {
   case KernelArg::X:
     return "x";
@@ -30,12 +44,14 @@ std::string_view tessera::getName(KernelArg arg) {
     return "activ_beta";
   case KernelArg::ActivGamma:
     return "activ_gamma";
+  default:
+    break;
   }
   __builtin_unreachable();
 }
 
 std::optional<KernelArg> tessera::parseKernelArg(std::string_view name) {
-  for (int i = 0; i <= static_cast<int>(KernelArg::ActivGamma); ++i)
+  for (int i = 0; i <= static_cast<int>(KernelArg::LastScalar); ++i)
     if (getName(static_cast<KernelArg>(i)) == name)
       return static_cast<KernelArg>(i);
   return std::nullopt;

@@ -9,6 +9,10 @@
 
 namespace tessera {
 
+/// Tensors and scalars that a RowProblem may have.
+inline constexpr int kMaxTensors = 12;
+inline constexpr int kMaxScalars = 6;
+
 /// What one argument of a kernel is. Every argument has eight bytes: a device
 /// pointer, or a scalar as a double, whatever the kernel computes with. So a
 /// list of arguments has no padding.
@@ -21,18 +25,29 @@ enum class KernelArg : uint8_t {
   Bias,
   Residual,
   Indices,
+  Tensor0, ///< Of a RowProblem, in its order.
+  LastTensor = Tensor0 + kMaxTensors - 1,
   // Scalars.
   Alpha,
   Beta,
   ActivAlpha,
   ActivBeta,
   ActivGamma,
+  Scalar0, ///< Of a RowProblem's operation.
+  LastScalar = Scalar0 + kMaxScalars - 1,
 };
 
 constexpr bool isScalar(KernelArg arg) { return arg >= KernelArg::Alpha; }
 
-/// "x", "workspace", "activ_alpha", ...: in the IR (`dnn.arg`) and in the
-/// kernel database.
+constexpr KernelArg getTensorArg(int tensor) {
+  return static_cast<KernelArg>(static_cast<int>(KernelArg::Tensor0) + tensor);
+}
+constexpr KernelArg getScalarArg(int scalar) {
+  return static_cast<KernelArg>(static_cast<int>(KernelArg::Scalar0) + scalar);
+}
+
+/// "x", "workspace", "activ_alpha", "t0", "s0", ...: in the IR (`dnn.arg`) and
+/// in the kernel database.
 std::string_view getName(KernelArg arg);
 std::optional<KernelArg> parseKernelArg(std::string_view name);
 

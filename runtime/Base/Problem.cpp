@@ -9,6 +9,12 @@ Status Problem::verify() const {
                     value);
 }
 
+Problem Problem::canonicalize() const {
+  return std::visit(
+      [](const auto &problem) { return Problem(problem.canonicalize()); },
+      value);
+}
+
 std::string Problem::toNetworkConfig() const {
   return std::visit(
       [](const auto &problem) { return problem.toNetworkConfig(); }, value);
@@ -72,6 +78,18 @@ static void mix(Mixer &mixer, const PoolProblem &p) {
   mixer.add(p.stride);
   mixer.add(p.xLayout, p.xStrides);
   mixer.add(p.yLayout, p.yStrides);
+}
+
+static void mix(Mixer &mixer, const RowProblem &p) {
+  mixer.addSmall(p.rank, p.reduced, p.tensorCount);
+  mixer.add({static_cast<int64_t>(p.op), static_cast<int64_t>(p.mode)});
+  for (int dim = 0; dim < p.rank; ++dim)
+    mixer.add({p.lengths[dim]});
+  for (const RowTensor &tensor : p.getTensors()) {
+    mixer.addSmall(tensor.type, tensor.role);
+    for (int dim = 0; dim < p.rank; ++dim)
+      mixer.add({tensor.strides[dim]});
+  }
 }
 
 uint64_t Problem::getHash() const {

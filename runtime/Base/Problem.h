@@ -11,6 +11,7 @@
 
 #include "runtime/Base/ConvProblem.h"
 #include "runtime/Base/PoolProblem.h"
+#include "runtime/Base/RowProblem.h"
 
 #include <string>
 #include <string_view>
@@ -24,6 +25,7 @@ public:
   Problem() = default;
   Problem(const ConvProblem &conv) : value(conv) {}
   Problem(const PoolProblem &pool) : value(pool) {}
+  Problem(const RowProblem &rows) : value(rows) {}
 
   /// The problem as one of its kinds, or null.
   const ConvProblem *getConv() const {
@@ -32,9 +34,11 @@ public:
   const PoolProblem *getPool() const {
     return std::get_if<PoolProblem>(&value);
   }
+  const RowProblem *getRows() const { return std::get_if<RowProblem>(&value); }
 
   /// InvalidArgument with the first rule that is broken, else ok.
   Status verify() const;
+  Problem canonicalize() const;
   std::string toNetworkConfig() const;
 
   /// A hash of every field, for tables in memory; allocates nothing.
@@ -43,8 +47,11 @@ public:
   friend bool operator==(const Problem &, const Problem &) = default;
 
 private:
-  std::variant<ConvProblem, PoolProblem> value;
+  std::variant<ConvProblem, PoolProblem, RowProblem> value;
 };
+
+/// Whether a word begins as a network config does.
+bool isNetworkConfig(std::string_view word);
 
 /// Reads what toNetworkConfig() writes.
 ErrorOr<Problem> parseNetworkConfig(std::string_view text);

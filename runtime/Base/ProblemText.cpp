@@ -49,12 +49,21 @@ bool tessera::namesDepth(std::string_view text) {
   return field.find('d') != field.npos;
 }
 
+bool tessera::isNetworkConfig(std::string_view word) {
+  for (std::string_view kind : {"conv-", "pool-", "rows-"})
+    if (word.starts_with(kind))
+      return true;
+  return false;
+}
+
 ErrorOr<Problem> tessera::parseNetworkConfig(std::string_view text) {
   TextScanner scanner(text);
   bool hasDepth = namesDepth(text);
   Problem problem;
   if (scanner.consume("pool-"))
     problem = scanPoolProblem(scanner, hasDepth);
+  else if (scanner.consume("rows-"))
+    problem = scanRowProblem(scanner);
   else
     problem = scanConvProblem(scanner.expect("conv-"), hasDepth);
   if (!scanner.isDone() || problem.toNetworkConfig() != text)

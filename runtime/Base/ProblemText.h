@@ -42,11 +42,12 @@ void scanEpilogue(TextScanner &scanner, Epilogue &epilogue);
 /// ahead, because depth decides how the rest reads.
 bool namesDepth(std::string_view text);
 
-/// Reads the name of one of `values`.
+/// Reads the name of one of `values`, up to one of `stops`.
 template <typename Enum, size_t count>
-void scanName(TextScanner &scanner, const Enum (&values)[count], Enum &result) {
+void scanName(TextScanner &scanner, const Enum (&values)[count], Enum &result,
+              std::string_view stops = "-,+") {
   std::string_view name;
-  scanner.word(name, "-,+");
+  scanner.word(name, stops);
   for (Enum value : values)
     if (getName(value) == name) {
       result = value;
@@ -55,15 +56,13 @@ void scanName(TextScanner &scanner, const Enum (&values)[count], Enum &result) {
   scanner.fail();
 }
 
-inline constexpr DataType kDataTypes[] = {DataType::F16, DataType::BF16,
-                                          DataType::F32, DataType::F64,
-                                          DataType::I8,  DataType::I32};
 inline constexpr Direction kDirections[] = {
     Direction::Forward, Direction::BackwardData, Direction::BackwardWeights};
 
 /// The scanner fails if the text is not of that kind of problem.
 ConvProblem scanConvProblem(TextScanner &scanner, bool hasDepth);
 PoolProblem scanPoolProblem(TextScanner &scanner, bool hasDepth);
+RowProblem scanRowProblem(TextScanner &scanner);
 
 } // namespace tessera
 

@@ -41,6 +41,7 @@ int64_t tessera::getByteSize(DataType type) {
   case DataType::I32:
     return 4;
   case DataType::F64:
+  case DataType::I64:
     return 8;
   }
   __builtin_unreachable();
@@ -60,6 +61,8 @@ std::string_view tessera::getName(DataType type) {
     return "i8";
   case DataType::I32:
     return "i32";
+  case DataType::I64:
+    return "i64";
   }
   __builtin_unreachable();
 }

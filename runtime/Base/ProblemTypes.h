@@ -10,7 +10,11 @@ namespace tessera {
 
 enum class Direction : uint8_t { Forward, BackwardData, BackwardWeights };
 
-enum class DataType : uint8_t { F16, BF16, F32, F64, I8, I32 };
+enum class DataType : uint8_t { F16, BF16, F32, F64, I8, I32, I64 };
+
+inline constexpr DataType kDataTypes[] = {
+    DataType::F16, DataType::BF16, DataType::F32, DataType::F64,
+    DataType::I8,  DataType::I32,  DataType::I64};
 
 /// How f32 may be multiplied. Exact is f32; Tf32 allows factors of ten bits of
 /// mantissa where a chip has a faster way for them, and demands nothing.

@@ -70,8 +70,7 @@ ErrorOr<TensorMap> tessera::parseTensorMap(std::string_view text) {
   bool hasType = map.roundsToTf32;
   if (map.roundsToTf32)
     map.dataType = DataType::F32;
-  for (DataType known : {DataType::F16, DataType::BF16, DataType::F32,
-                         DataType::F64, DataType::I8, DataType::I32})
+  for (DataType known : kDataTypes)
     if (type == getName(known)) {
       map.dataType = known;
       hasType = true;

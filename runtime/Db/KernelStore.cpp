@@ -70,8 +70,10 @@ static double getDistance(const TuningKey &a, const TuningKey &b) {
     ErrorOr<Problem> problem = parseNetworkConfig(key.networkConfig);
     if (!problem)
       return 0;
-    const ConvProblem *conv = problem->getConv();
-    return static_cast<double>(conv ? conv->batch : problem->getPool()->batch);
+    if (const ConvProblem *conv = problem->getConv())
+      return static_cast<double>(conv->batch);
+    const PoolProblem *pool = problem->getPool();
+    return pool ? static_cast<double>(pool->batch) : 1;
   };
   return std::abs(std::log2(getBatch(a) / getBatch(b))) +
          std::abs(std::log2(double(a.computeUnits) / double(b.computeUnits)));

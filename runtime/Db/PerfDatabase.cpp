@@ -104,6 +104,8 @@ static std::string getPatternOfAnyBatch(const std::string &networkConfig) {
     PoolProblem marked = *pool;
     marked.batch = mark;
     *problem = marked;
+  } else { // No dimension of a row problem is the batch.
+    return "";
   }
   std::string pattern = problem->toNetworkConfig();
   const std::string digits = std::to_string(mark);

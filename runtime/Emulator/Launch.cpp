@@ -180,6 +180,19 @@ tessera::Status tessera::emulator::checkLds(const Launch &launch) {
                          std::to_string(available));
 }
 
+static uint64_t getExecutedGroups(uint64_t total, const Settings &settings) {
+  return settings.maxGroups ? std::min(settings.maxGroups, total) : total;
+}
+
+/// Ascending, with the first and the last group of the grid.
+static uint64_t getGroupOfTurn(uint64_t turn, uint64_t executed,
+                               uint64_t total) {
+  if (executed == total || !turn)
+    return turn;
+  auto share = static_cast<double>(turn) / static_cast<double>(executed - 1);
+  return static_cast<uint64_t>(share * static_cast<double>(total - 1));
+}
+
 LaunchOutcome tessera::emulator::run(const Launch &launch, MemoryMap &memory,
                                      const Settings &settings,
                                      const LaunchWatch &watch) {
@@ -188,8 +201,9 @@ LaunchOutcome tessera::emulator::run(const Launch &launch, MemoryMap &memory,
     return refuse(FaultKind::IllegalState, status.getMessage());
   std::array<uint32_t, 3> groups = launch.getGroups();
   uint64_t total = uint64_t(groups[0]) * groups[1] * groups[2];
+  uint64_t executed = getExecutedGroups(total, settings);
   auto workers =
-      static_cast<unsigned>(std::min<uint64_t>(settings.threads, total));
+      static_cast<unsigned>(std::min<uint64_t>(settings.threads, executed));
   LaunchResources resources(launch, memory, workers);
   if (!resources.isComplete())
     return refuse(FaultKind::IllegalState,
@@ -219,10 +233,12 @@ LaunchOutcome tessera::emulator::run(const Launch &launch, MemoryMap &memory,
       observers.everything.push_back(watch.makeObserver());
     WorkgroupRunner runner(launch, resources.get(), memory, settings, fault,
                            counts, observers, worker);
-    for (uint64_t i; (i = next++) < total && !fault.isSet();)
+    for (uint64_t turn; (turn = next++) < executed && !fault.isSet();) {
+      uint64_t i = getGroupOfTurn(turn, executed, total);
       runner.run({static_cast<uint32_t>(i % groups[0]),
                   static_cast<uint32_t>(i / groups[0] % groups[1]),
                   static_cast<uint32_t>(i / groups[0] / groups[1])});
+    }
     instructions += runner.getInstructionCount();
   };
   std::vector<std::thread> threads;

@@ -40,6 +40,12 @@ Settings tessera::emulator::readSettings() {
       256, getNumber("TESSERA_EMULATOR_THREADS", hostThreads)));
   settings.maxInstructions =
       getNumber("TESSERA_EMULATOR_MAX_INSTRUCTIONS", settings.maxInstructions);
+  settings.maxGroups = getNumber("TESSERA_EMULATOR_GROUPS", 0);
+  if (settings.maxGroups)
+    std::fprintf(stderr,
+                 "tessera: TESSERA_EMULATOR_GROUPS is set: at most %llu groups "
+                 "of a launch are executed, and results are incomplete\n",
+                 static_cast<unsigned long long>(settings.maxGroups));
   std::string unknown;
   if (auto checks = CheckSet::parse(
           tessera::getEnvText("TESSERA_EMULATOR_CHECK").value_or("default"),

@@ -16,8 +16,11 @@ struct Settings {
   std::string chip = "gfx942"; ///< TESSERA_DEVICE=emulated:gfx942
   unsigned threads = 1;        ///< TESSERA_EMULATOR_THREADS
   uint64_t maxInstructions = uint64_t(1)
-                             << 30;       ///< Of one wave:
-                                          ///< TESSERA_EMULATOR_MAX_INSTRUCTIONS
+                             << 30; ///< Of one wave:
+                                    ///< TESSERA_EMULATOR_MAX_INSTRUCTIONS
+  /// Of one launch, spread over its grid; 0 is all: TESSERA_EMULATOR_GROUPS.
+  /// For programs that look at no result and would otherwise take days.
+  uint64_t maxGroups = 0;
   CheckSet checks = CheckSet::defaults(); ///< TESSERA_EMULATOR_CHECK
   std::string statsPath;                  ///< TESSERA_EMULATOR_STATS
   /// What is counted for it: TESSERA_EMULATOR_STATS_ADDRESSES=0 leaves out

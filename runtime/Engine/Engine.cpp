@@ -17,7 +17,7 @@
 using namespace tessera;
 
 /// More than any recipe has; a launch keeps its arguments on the stack.
-static constexpr size_t kMaxArgs = 12;
+static constexpr size_t kMaxArgs = kMaxTensors + kMaxScalars + 1;
 /// Descriptors of tensors, before them.
 static constexpr size_t kMaxMaps = 3, kMapBytes = 128;
 /// Both together.
@@ -335,6 +335,11 @@ static uint64_t getValue(const LaunchArgs &args, KernelArg arg) {
     return reinterpret_cast<uint64_t>(value);
   };
   auto scalar = [](double value) { return std::bit_cast<uint64_t>(value); };
+  const int number = static_cast<int>(arg);
+  if (arg >= KernelArg::Scalar0)
+    return scalar(args.scalars[number - static_cast<int>(KernelArg::Scalar0)]);
+  if (arg >= KernelArg::Tensor0 && arg <= KernelArg::LastTensor)
+    return pointer(args.tensors[number - static_cast<int>(KernelArg::Tensor0)]);
   switch (arg) {
   case KernelArg::X:
     return pointer(args.x);
@@ -360,6 +365,8 @@ static uint64_t getValue(const LaunchArgs &args, KernelArg arg) {
     return scalar(args.activBeta);
   case KernelArg::ActivGamma:
     return scalar(args.activGamma);
+  default:
+    break;
   }
   __builtin_unreachable();
 }

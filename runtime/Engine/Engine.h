@@ -11,6 +11,7 @@
 #include "runtime/Engine/KernelCompiler.h"
 #include "runtime/Gpu/GpuApi.h"
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -48,6 +49,9 @@ struct LaunchArgs {
   double activAlpha = 0;
   double activBeta = 0;
   double activGamma = 0;
+  /// Of a RowProblem, in its order.
+  std::array<const void *, kMaxTensors> tensors{};
+  std::array<double, kMaxScalars> scalars{};
 };
 
 /// What the engine has done so far in this process.

@@ -39,6 +39,7 @@ static const char *getElementOption(DataType type) {
   case DataType::I8:
     return "-DELEMENT_I8";
   case DataType::I32:
+  case DataType::I64:
     break;
   }
   return nullptr;

@@ -56,6 +56,8 @@ inline reference::ElementType getReferenceType(DataType type) {
     return reference::ElementType::I8;
   case DataType::I32:
     return reference::ElementType::I32;
+  case DataType::I64:
+    return reference::ElementType::I64;
   }
   __builtin_unreachable();
 }

@@ -37,6 +37,8 @@ Status DeviceBench::allocate() {
   if (!target)
     return target.getStatus();
   trial = Trial::create(problem, **target, seed);
+  if (!trial)
+    return notSupported("no data is known for " + problem.toNetworkConfig());
   for (KernelArg arg : kTensorArgs) {
     const std::vector<char> &host = trial->getTensor(arg);
     if (host.empty())
@@ -134,6 +136,8 @@ Status DeviceBench::launch(const LoadedKernel &kernel) {
   args.bias = getAddress(KernelArg::Bias);
   args.residual = getAddress(KernelArg::Residual);
   args.indices = getAddress(KernelArg::Indices);
+  for (int tensor = 0; tensor < kMaxTensors; ++tensor)
+    args.tensors[tensor] = getAddress(getTensorArg(tensor));
   args.workspace = workspace ? workspace->get() : nullptr;
   trial->setScalars(args);
   return engine.launch(kernel, stream.get(), args);

@@ -5,6 +5,8 @@
 #include "runtime/Reference/ConvCase.h"
 #include "runtime/Reference/DeviceReference.h"
 #include "runtime/Reference/PoolCase.h"
+#include "runtime/Reference/RowCase.h"
+#include "runtime/Reference/RowRecipe.h"
 #include "runtime/Tuning/ResultCheck.h"
 
 #include <algorithm>
@@ -238,9 +240,65 @@ private:
 };
 } // namespace
 
+//===----------------------------------------------------------------------===//
+// Rows
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Judged by the host, on a sample of large ones.
+class RowTrial final : public Trial {
+public:
+  RowTrial(const RowProblem &problem, uint64_t seed)
+      : problem(problem), seed(seed), data(problem, seed) {
+    constexpr int64_t kAll = 1 << 20, kSample = 1 << 18;
+    sample = problem.getElements() > kAll ? kSample : 0;
+  }
+
+  const std::vector<char> &getTensor(KernelArg arg) const override {
+    for (int tensor = 0; tensor < problem.tensorCount; ++tensor)
+      if (arg == getTensorArg(tensor))
+        return data.tensors[tensor];
+    return kNone;
+  }
+  std::vector<KernelArg> getOutputs() const override {
+    std::vector<KernelArg> outputs;
+    for (int tensor = 0; tensor < problem.tensorCount; ++tensor)
+      if (problem.tensors[tensor].role != RowRole::Input)
+        outputs.push_back(getTensorArg(tensor));
+    return outputs;
+  }
+  void setScalars(LaunchArgs &args) const override {
+    std::ranges::copy(data.scalars, args.scalars.begin());
+  }
+  ErrorOr<std::string> prepareJudge(const GpuApi &, const RunAlgorithm &,
+                                    JudgeChoice) override {
+    return std::string(sample ? "host, a sample" : "host");
+  }
+  std::string judge(const TrialOutputs &outputs) override {
+    RowCase result = data;
+    for (int tensor = 0; tensor < problem.tensorCount; ++tensor)
+      if (auto found = outputs.find(getTensorArg(tensor));
+          found != outputs.end())
+        result.tensors[tensor] = found->second;
+    return result.check(sample, seed);
+  }
+
+private:
+  const RowProblem problem;
+  const uint64_t seed;
+  const RowCase data;
+  int64_t sample = 0;
+};
+} // namespace
+
 std::unique_ptr<Trial> Trial::create(const Problem &problem,
                                      const GpuTarget &target, uint64_t seed) {
   if (const ConvProblem *conv = problem.getConv())
     return std::make_unique<ConvTrial>(*conv, target, seed);
-  return std::make_unique<PoolTrial>(*problem.getPool(), seed);
+  if (const PoolProblem *pool = problem.getPool())
+    return std::make_unique<PoolTrial>(*pool, seed);
+  const RowProblem &rows = *problem.getRows();
+  if (!findRowRecipe(rows))
+    return nullptr;
+  return std::make_unique<RowTrial>(rows, seed);
 }

@@ -30,14 +30,19 @@
 namespace tessera {
 
 /// Tensors that a kernel may be given, besides the workspace.
-inline constexpr std::array kTensorArgs = {
-    KernelArg::X,    KernelArg::W,        KernelArg::Y,
-    KernelArg::Bias, KernelArg::Residual, KernelArg::Indices};
+inline constexpr auto kTensorArgs = [] {
+  std::array<KernelArg, 6 + kMaxTensors> args = {
+      KernelArg::X,    KernelArg::W,        KernelArg::Y,
+      KernelArg::Bias, KernelArg::Residual, KernelArg::Indices};
+  for (int tensor = 0; tensor < kMaxTensors; ++tensor)
+    args[6 + tensor] = getTensorArg(tensor);
+  return args;
+}();
 
 /// What came back of the tensors that a kernel writes.
 using TrialOutputs = std::map<KernelArg, std::vector<char>>;
 
-/// Who is to judge convolutions; poolings have one judge.
+/// Who is to judge convolutions; other problems have one judge.
 enum class JudgeChoice { Auto, Host, Device, General };
 
 /// "auto", "host", "device", "general".
@@ -46,7 +51,8 @@ std::optional<JudgeChoice> parseJudgeChoice(std::string_view word);
 /// Used by one thread.
 class Trial {
 public:
-  /// `problem` must be valid. The same seed gives the same data.
+  /// `problem` must be valid. The same seed gives the same data. Null for a
+  /// row problem without a recipe (runtime/Reference/RowRecipe.h).
   static std::unique_ptr<Trial> create(const Problem &problem,
                                        const GpuTarget &target, uint64_t seed);
   virtual ~Trial() = default;

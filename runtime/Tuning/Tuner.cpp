@@ -53,6 +53,7 @@ private:
   Status describe();
   Status runSearch();
   void readKnown(SearchHooks &hooks);
+  void condemn(SearchHooks &hooks);
   void store(const TriedTile &tile, const std::string &failure);
   Status adopt();
 
@@ -97,15 +98,29 @@ Status Tuner::describe() {
 }
 
 void Tuner::readKnown(SearchHooks &hooks) {
-  if (!options.database || options.again)
+  if (!options.database)
     return;
   for (Tuning &tuning : options.database->find(result.key, result.objective)) {
-    if (tuning.revision != revision || tuning.device != result.device)
+    if (tuning.revision != revision || tuning.device != result.device ||
+        (options.again && tuning.measuredAt < options.againBefore))
       continue;
     if (tuning.failure == kUnfinishedTrial)
       unfinished.insert(tuning.tile);
     else
       hooks.known.emplace(tuning.tile, std::move(tuning));
+  }
+}
+
+/// Stores why tiles are not tried, and makes it known to the search.
+void Tuner::condemn(SearchHooks &hooks) {
+  for (const RankedTile &ranked : ranking) {
+    const auto found = options.condemned.find(ranked.tile.toText());
+    if (found == options.condemned.end())
+      continue;
+    store(TriedTile(ranked, 0), found->second);
+    Tuning &known = hooks.known[found->first];
+    known = Tuning();
+    known.failure = found->second;
   }
 }
 
@@ -134,12 +149,19 @@ Status Tuner::runSearch() {
   result.objective = bench->getObjective();
   SearchHooks hooks;
   readKnown(hooks);
+  condemn(hooks);
   hooks.onBegin = [&](const TriedTile &tile) {
-    store(tile, unfinished.contains(tile.ranked.tile.toText())
-                    ? kUnfinishedTwice
-                    : kUnfinishedTrial);
+    const std::string text = tile.ranked.tile.toText();
+    store(tile,
+          unfinished.contains(text) ? kUnfinishedTwice : kUnfinishedTrial);
+    if (options.onTrial)
+      options.onTrial(&text);
   };
-  hooks.onEnd = [&](const TriedTile &tile) { store(tile, tile.failure); };
+  hooks.onEnd = [&](const TriedTile &tile) {
+    store(tile, tile.failure);
+    if (options.onTrial)
+      options.onTrial(nullptr);
+  };
   hooks.maxWorkspaceBytes = options.maxWorkspaceBytes;
   hooks.isCancelled = options.isCancelled;
   result.search = search(ranking, *bench, options.budget, options.seed,

@@ -20,8 +20,16 @@ struct TuningOptions {
   uint64_t seed = 1; ///< Of the data, and of the order of an exhaustive search.
   unsigned jobs = 1; ///< Threads that compile.
   JudgeChoice judge = JudgeChoice::Auto;
-  /// Try also what the database knows.
+  /// Try also what the database knows, if it was stored before that second
+  /// since 1970.
   bool again = false;
+  int64_t againBefore = std::numeric_limits<int64_t>::max();
+  /// Tiles that are put into quarantine and not tried, with the reason: they
+  /// have ended a process.
+  std::map<std::string, std::string> condemned;
+  /// Called before a tile runs on the device for the first time, and with null
+  /// when it has been measured.
+  std::function<void(const std::string *tile)> onTrial;
   /// What the winner may need; nothing: as much as it likes.
   std::optional<uint64_t> maxWorkspaceBytes;
   /// May be null: then nothing is remembered.

@@ -3,6 +3,7 @@
 #include "runtime/Worker/Fault.h"
 
 #include "runtime/Base/Env.h"
+#include "runtime/Worker/EndlessKernel.h"
 #include "runtime/Worker/WorkerProcess.h"
 
 #include <csignal>
@@ -45,13 +46,28 @@ static void doFault(std::string_view fault) {
     _exit(3);
 }
 
-void tessera::injectFault(const WorkerRequest &request) {
+/// The fault that the request shall meet; empty: none.
+static std::string getFault(const WorkerRequest &request) {
   const std::string setting = getFault();
   const size_t colon = setting.find(':');
   const ErrorOr<TileConfig> tile = parseTileConfig(request.tile);
-  if (request.kind == WorkerRequest::Kind::Compile && tile &&
-      (colon == setting.npos || setting.substr(colon + 1) == tile->algorithm))
-    doFault(setting.substr(0, colon));
+  if (request.kind != WorkerRequest::Kind::Compile || !tile)
+    return "";
+  const std::string whose =
+      colon == setting.npos ? "" : setting.substr(colon + 1);
+  const bool isMeant = colon == setting.npos || whose == tile->algorithm ||
+                       whose == request.tile;
+  return isMeant ? setting.substr(0, colon) : "";
+}
+
+void tessera::injectFault(const WorkerRequest &request) {
+  doFault(getFault(request));
+}
+
+void tessera::injectFault(const WorkerRequest &request, WorkerReply &reply) {
+  if (reply.status.isOk() && getFault(request) == "endless" &&
+      !makeEndless(reply.kernel.codeObject, request.target))
+    reply.status = internalError("a fault for a test found no kernel");
 }
 
 void tessera::injectFaultAtStart() {

@@ -12,8 +12,8 @@
 
 namespace tessera {
 
-/// "FAULT" or "FAULT:ALGORITHM": does what is named instead of compiling, with
-/// any tile or with those of an algorithm. FAULT is one of
+/// "FAULT", "FAULT:ALGORITHM" or "FAULT:TILE": does what is named instead of
+/// compiling, with any tile, those of an algorithm, or one. FAULT is one of
 ///   abort     what LLVM does on a fatal error
 ///   segfault  reads where nothing is
 ///   loop      never ends
@@ -21,6 +21,9 @@ namespace tessera {
 ///   garbage   sends something that is no reply
 ///   exit      leaves without an answer
 void injectFault(const WorkerRequest &request);
+
+/// "endless", and the rest as above: the kernel never ends.
+void injectFault(const WorkerRequest &request, WorkerReply &reply);
 
 /// "start": leaves before the greeting.
 void injectFaultAtStart();

@@ -85,7 +85,9 @@ static void serveClient(KernelCompiler &compiler,
       _exit(2);
     }
     injectFault(*request);
-    if (!sendMessage(kWorkerSocket, encode(serve(compiler, *request))))
+    WorkerReply reply = serve(compiler, *request);
+    injectFault(*request, reply);
+    if (!sendMessage(kWorkerSocket, encode(reply)))
       return;
   }
 }

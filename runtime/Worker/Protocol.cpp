@@ -132,7 +132,7 @@ static void visitLaunch(Archive &archive, Recipe &launch) {
   archive.number(launch.dynamicLdsBytes);
   archive.list(launch.maps, [&](auto &map) { archive.map(map); });
   archive.list(launch.args,
-               [&](auto &arg) { archive.choice(arg, KernelArg::ActivGamma); });
+               [&](auto &arg) { archive.choice(arg, KernelArg::LastScalar); });
 }
 
 template <typename Archive, typename SomeKernel>

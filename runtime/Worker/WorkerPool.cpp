@@ -16,6 +16,25 @@ WorkerPool::Loan::~Loan() {
   pool->giveBack(std::move(worker));
 }
 
+/// Takes one out of `idle` that waits and has the niceness of the caller: a
+/// worker that a thread in the background started would be slow for others, and
+/// nobody may make it less nice. Those that have left go to `gone`.
+std::unique_ptr<WorkerProcess>
+WorkerPool::findIdle(std::vector<std::unique_ptr<WorkerProcess>> &gone) {
+  const int niceness = getNiceness();
+  // The one that came back last: the others may get old and leave.
+  for (size_t place = idle.size(); place-- != 0;) {
+    if (idle[place]->getNiceness() != niceness)
+      continue;
+    std::unique_ptr<WorkerProcess> worker = std::move(idle[place]);
+    idle.erase(idle.begin() + static_cast<ptrdiff_t>(place));
+    if (worker->isWaiting())
+      return worker;
+    gone.push_back(std::move(worker));
+  }
+  return nullptr;
+}
+
 /// Null: the caller may start one.
 std::unique_ptr<WorkerProcess> WorkerPool::takeIdle() {
   // Those that have left meanwhile are waited for without the mutex.
@@ -29,15 +48,13 @@ std::unique_ptr<WorkerProcess> WorkerPool::takeIdle() {
   }
   freed.wait(lock, [&] { return lent < maxWorkers; });
   ++lent;
-  // The one that came back last: the others may get old and leave.
-  while (!idle.empty()) {
-    std::unique_ptr<WorkerProcess> worker = std::move(idle.back());
-    idle.pop_back();
-    if (worker->isWaiting())
-      return worker;
-    gone.push_back(std::move(worker));
+  std::unique_ptr<WorkerProcess> worker = findIdle(gone);
+  // The one to be started takes the place of one of another niceness.
+  if (!worker && lent + idle.size() > maxWorkers) {
+    gone.push_back(std::move(idle.front()));
+    idle.erase(idle.begin());
   }
-  return nullptr;
+  return worker;
 }
 
 void WorkerPool::giveBack(std::unique_ptr<WorkerProcess> worker) {

@@ -13,9 +13,10 @@
 
 namespace tessera {
 
-/// Lends workers and takes them back. Starts one when none is idle, up to a
-/// number; beyond that, who asks waits. Safe from any thread, also in a fork of
-/// the process, which forgets the workers of its parent.
+/// Lends workers and takes them back. Starts one when none is idle that is as
+/// nice as who asks, up to a number; beyond that, who asks waits. Safe from any
+/// thread, also in a fork of the process, which forgets the workers of its
+/// parent.
 class WorkerPool {
 public:
   WorkerPool(WorkerSettings settings, unsigned maxWorkers)
@@ -50,6 +51,8 @@ public:
 
 private:
   std::unique_ptr<WorkerProcess> takeIdle();
+  std::unique_ptr<WorkerProcess>
+  findIdle(std::vector<std::unique_ptr<WorkerProcess>> &gone);
   void giveBack(std::unique_ptr<WorkerProcess> worker);
   ErrorOr<std::unique_ptr<WorkerProcess>> start();
 

@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <spawn.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -121,7 +122,12 @@ WorkerProcess::start(const WorkerSettings &settings) {
 WorkerProcess::WorkerProcess(OwnDescriptor socket, OwnDescriptor output,
                              pid_t process, std::chrono::milliseconds timeLimit)
     : socket(std::move(socket)), output(std::move(output)), process(process),
-      owner(getpid()), timeLimit(timeLimit) {}
+      owner(getpid()), niceness(tessera::getNiceness()), timeLimit(timeLimit) {}
+
+int tessera::getNiceness() {
+  // On Linux each thread has its own.
+  return getpriority(PRIO_PROCESS, 0);
+}
 
 WorkerProcess::~WorkerProcess() {
   if (isOurs())

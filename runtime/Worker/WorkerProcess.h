@@ -60,6 +60,9 @@ private:
   int number = -1;
 };
 
+/// That of the calling thread.
+int getNiceness();
+
 /// Owns the process: it is ended, waited for and forgotten with this. Used by
 /// one thread at a time.
 class WorkerProcess {
@@ -82,6 +85,9 @@ public:
   /// Whether the process that started it is the one that asks, and not a fork.
   bool isOurs() const;
 
+  /// Of the thread that started it, which it has inherited and cannot shed.
+  int getNiceness() const { return niceness; }
+
   /// Whether it is there and waits for a request.
   bool isWaiting() const;
 
@@ -99,6 +105,7 @@ private:
   OwnDescriptor output; ///< A file in memory.
   const pid_t process;
   const pid_t owner; ///< Who started it.
+  const int niceness;
   const std::chrono::milliseconds timeLimit;
   bool isWaitedFor = false;
 };

@@ -14,6 +14,7 @@
 #include "compiler/Driver/JitCompiler.h"
 #include "test/unit/Support/RunConv.h"
 #include "test/unit/Support/RunPool.h"
+#include "test/unit/Support/RunRows.h"
 #include "test/unit/execute/DrawProblem.h"
 #include "tools/problems/ProblemCost.h"
 #include "tools/problems/ProblemFile.h"
@@ -32,7 +33,7 @@ static reference::DataKind getKind(int64_t index) {
 }
 
 namespace {
-/// What came of one problem, of either kind.
+/// What came of one problem, of any kind.
 struct Outcome {
   bool passed;
   bool refused; ///< No kernel covers it.
@@ -51,6 +52,8 @@ static Outcome runOne(Engine &engine, const Problem &problem, int64_t index,
                       uint64_t seed) {
   if (const ConvProblem *conv = problem.getConv())
     return summarize(test::runConv(engine, *conv, getKind(index), seed));
+  if (const RowProblem *rows = problem.getRows())
+    return summarize(test::runRows(engine, *rows, seed));
   const PoolProblem &pool = *problem.getPool();
   // Special numbers where something is chosen, others where sums are made.
   bool isChoice =

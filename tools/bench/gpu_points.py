@@ -357,7 +357,8 @@ def make_conv(gpu, config):
     torch, p = gpu.torch, gpu_tiles.parse_config(config)
     last = torch.channels_last
     direction, element = config.split("-")[1:3]
-    kind = {"bf16": torch.bfloat16, "f32": torch.float32}[element]
+    kind = {"bf16": torch.bfloat16, "f16": torch.float16,
+            "f32": torch.float32}[element]
     draw = lambda *shape: torch.randn(*shape, device="cuda").to(
         kind, memory_format=last)
     out = [(p[a] + 2 * p["p" + a] - p[f]) // p["s" + a] + 1

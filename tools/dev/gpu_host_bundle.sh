@@ -17,16 +17,16 @@ limit_mib=60
 ninja -C "$build" tessera tessera-hip-on-cuda "${programs[@]}"
 
 # Nothing but glibc may be missing there.
-for file in "${programs[@]/#/$build/bin/}" "$build"/lib/{libtessera{.so.0,-compiler.so,-hip-on-cuda.so},tessera-compile-worker}; do
+for file in "${programs[@]/#/$build/bin/}" "$build"/lib/{libMIOpen.so.1,libtessera-{compiler,hip-on-cuda}.so,tessera-compile-worker}; do
   if objdump -p "$file" | awk '/NEEDED/ {print $2}' |
-      grep -vE '^(lib(c|m|dl|pthread|rt)\.so\.|ld-linux|libtessera\.so|libamdhip64\.so\.5)'; then
+      grep -vE '^(lib(c|m|dl|pthread|rt)\.so\.|ld-linux|libMIOpen\.so\.1|libamdhip64\.so\.5)'; then
     echo "$file needs the above, which the GPU host may not have" >&2
     exit 1
   fi
 done
 
-# Links are followed: libtessera.so.0 is one, and so is lib/hip-on-cuda's library.
-files=("${programs[@]/#/bin/}" lib/libtessera.so.0 lib/libtessera-compiler.so
+# Links are followed: libMIOpen.so.1 is one, and so is lib/hip-on-cuda's library.
+files=("${programs[@]/#/bin/}" lib/libMIOpen.so.1 lib/libtessera-compiler.so
   lib/tessera-compile-worker lib/libtessera-hip-on-cuda.so lib/hip-on-cuda)
 bench=(gpu_compare.py gpu_points.py gpu_tiles.py conv-h100.txt resnet50-h100.txt)
 tar --transform 's,^,tessera/,' -chf - -C "$build" "${files[@]}" \

@@ -19,6 +19,8 @@ static miopenDataType_t getApiType(DataType type) {
     return miopenInt8;
   case DataType::I32:
     return miopenInt32;
+  case DataType::I64:
+    return miopenInt64;
   }
   __builtin_unreachable();
 }

@@ -1,6 +1,7 @@
 //===- Lines.cpp - What the driver prints ---------------------------------===//
 
 #include "tools/dnn-driver/Lines.h"
+#include "runtime/Base/RowOp.h"
 
 #include <cstdio>
 
@@ -34,6 +35,15 @@ void driver::printHelp() {
   std::printf("\nusage: dnn-driver pool|poolfp16|poolbfp16 [flag value]...\n"
               "\n");
   printFlags(getPoolDriverFlags());
+  std::printf("\nusage: dnn-driver activ|activfp16|activbfp16 [flag value]..."
+              "\n\n");
+  printFlags(getActivationDriverFlags());
+  std::printf("\nusage: dnn-driver tensorop|tensoropfp16|tensoropbfp16 "
+              "[flag value]...\n\n");
+  printFlags(getTensorOpDriverFlags());
+  std::printf("\nusage: dnn-driver CBAInfer|CBAInferfp16|CBAInferbfp16 "
+              "[flag value]...\n\n");
+  printFlags(getFusedDriverFlags());
   std::printf(
       "\nTESSERA_DEVICE=amd|nvidia|emulated[:gfx942] chooses the device.\n"
       "Exit code: 0 verified, 1 wrong command line, or wrong result, 2 the "
@@ -187,6 +197,40 @@ void driver::printPoolVerification(Direction direction,
                 word, reference);
   else
     std::printf("%s Pooling verification FAILED: %s\n", word, fault.c_str());
+}
+
+/// How a line calls the operation.
+static const char *getRowWord(const RowProblem &problem) {
+  switch (problem.op) {
+  case RowOp::ActivationForward:
+    return "Forward Activation";
+  case RowOp::ActivationBackward:
+    return "Backward Activation";
+  case RowOp::OpTensor:
+  case RowOp::SetTensor:
+  case RowOp::ScaleTensor:
+  case RowOp::TransformTensor:
+    return "Tensor Operation";
+  default:
+    return "Operation";
+  }
+}
+
+void driver::printRowTimes(const DriverOptions &options,
+                           const RowProblem &problem, const Times &times) {
+  const char *word = getRowWord(problem);
+  if (options.wall)
+    std::printf("Wall-clock Time %s Elapsed: %f ms\n", word, times.wallMs);
+  std::printf("GPU Kernel Time %s Elapsed: %f ms\n", word, times.kernelMs);
+}
+
+void driver::printRowVerification(const RowProblem &problem,
+                                  const std::string &fault) {
+  const char *word = getRowWord(problem);
+  if (fault.empty())
+    std::printf("%s Verifies on CPU and GPU (CPU reference)\n", word);
+  else
+    std::printf("%s verification FAILED: %s\n", word, fault.c_str());
 }
 
 //===----------------------------------------------------------------------===//

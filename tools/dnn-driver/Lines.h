@@ -30,6 +30,10 @@ void printPoolTimes(const DriverOptions &options, Direction direction,
 void printPoolVerification(Direction direction, const std::string &fault,
                            const char *reference);
 
+void printRowTimes(const DriverOptions &options, const RowProblem &problem,
+                   const Times &times);
+void printRowVerification(const RowProblem &problem, const std::string &fault);
+
 void printDevice(const GpuApi &gpu);
 void printKernelInfo(const tesseraKernelInfo &info);
 Status printCounters();

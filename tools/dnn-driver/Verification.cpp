@@ -23,6 +23,7 @@ static double getTypeTolerance(DataType type) {
   case DataType::F32:
   case DataType::I8:
   case DataType::I32:
+  case DataType::I64:
     return 1.5e-6;
   }
   __builtin_unreachable();

@@ -11,6 +11,7 @@
 #include "tools/dnn-driver/Judge.h"
 #include "tools/dnn-driver/Lines.h"
 #include "tools/dnn-driver/PoolRun.h"
+#include "tools/dnn-driver/RowRun.h"
 
 #include <cstdio>
 
@@ -174,6 +175,34 @@ static ErrorOr<int> runPool(const GpuApi &gpu, const DriverOptions &options,
   return fault->empty() ? kExitOk : getExitBit(problem.direction);
 }
 
+/// The same of an operation on rows, which the host verifies.
+static ErrorOr<int> runRows(const GpuApi &gpu, const DriverOptions &options,
+                            const RowProblem &problem, int64_t seed,
+                            bool kernelInfo) {
+  ErrorOr<RowRun> rows =
+      RowRun::create(gpu, options, problem, static_cast<uint64_t>(seed));
+  if (!rows)
+    return rows.getStatus();
+  const ErrorOr<Times> times = rows->run();
+  if (!times)
+    return times.getStatus();
+  if (options.time)
+    printRowTimes(options, problem, *times);
+  if (kernelInfo)
+    if (Status status = explain(rows->getKernelInfo()); !status.isOk())
+      return status;
+  if (!options.verify)
+    return kExitOk;
+  const ErrorOr<std::string> fault = rows->verify();
+  if (!fault)
+    return fault.getStatus();
+  printRowVerification(problem, *fault);
+  const bool isBackward = problem.op == RowOp::ActivationBackward;
+  return fault->empty() ? kExitOk
+                        : getExitBit(isBackward ? Direction::BackwardData
+                                                : Direction::Forward);
+}
+
 /// A direction that fails does not keep the others from running.
 static int runProblems(const GpuApi &gpu, const DriverOptions &options,
                        const OwnOptions &own) {
@@ -183,12 +212,15 @@ static int runProblems(const GpuApi &gpu, const DriverOptions &options,
       getEnvInt("MIOPEN_DEBUG_DRIVER_PRNG_SEED").value_or(kDefaultSeed);
   std::printf("PRNG seed: %lld\n", static_cast<long long>(seed));
   int bits = kExitOk;
+  auto run = [&](const Problem &problem) -> ErrorOr<int> {
+    if (const ConvProblem *conv = problem.getConv())
+      return runConv(gpu, options, *conv, seed, own.kernelInfo, judge);
+    if (const PoolProblem *pool = problem.getPool())
+      return runPool(gpu, options, *pool, seed, own.kernelInfo, judge);
+    return runRows(gpu, options, *problem.getRows(), seed, own.kernelInfo);
+  };
   for (const Problem &problem : options.problems) {
-    const ErrorOr<int> ran = problem.getConv()
-                                 ? runConv(gpu, options, *problem.getConv(),
-                                           seed, own.kernelInfo, judge)
-                                 : runPool(gpu, options, *problem.getPool(),
-                                           seed, own.kernelInfo, judge);
+    const ErrorOr<int> ran = run(problem);
     bits |= ran ? *ran
                 : fail(ran.getStatus().withContext(toDriverCommand(problem)),
                        kExitFailed);

@@ -2,8 +2,6 @@
 
 #include "tools/dnn-fit/Fit.h"
 
-#include "compiler/Algorithms/TmaTiles.h"
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -14,54 +12,47 @@
 using namespace tessera;
 using namespace tessera::fit;
 
-/// All of them, to be changed one by one.
-static constexpr double TmaRates::*kAllRates[] = {
-#define TMA_RATE(NAME, VALUE, MEANING) &TmaRates::NAME,
-#include "compiler/Algorithms/TmaRates.def"
-};
-
 std::vector<Sample> fit::makeSamples(const std::vector<Run> &runs,
-                                     const GpuTarget &target) {
+                                     const Model &model) {
   std::vector<Sample> samples;
   for (const Run &run : runs) {
-    if (run.problem.direction == Direction::BackwardWeights)
-      continue;
+    const std::vector<Candidate> candidates =
+        model.getCandidates(run.problem, model.getRates());
     std::map<std::string, size_t> places;
-    for (const Candidate &candidate : getTmaCandidates(run.problem, target))
-      places.emplace(candidate.tile.toText(), places.size());
+    for (size_t place = 0; place != candidates.size(); ++place)
+      places.emplace(candidates[place].tile.toText(), place);
     Sample sample{run.problem, {}};
-    for (const TileTime &time : run.times)
-      if (auto found = places.find(time.tile); found != places.end()) {
-        sample.times.emplace_back(found->second, time.timeUs);
-        sample.bestUs = sample.times.size() == 1
-                            ? time.timeUs
-                            : std::min(sample.bestUs, time.timeUs);
+    for (const TileValue &tile : run.values)
+      if (auto found = places.find(tile.tile); found != places.end()) {
+        sample.best = sample.values.empty() ? tile.value
+                                            : std::min(sample.best, tile.value);
+        sample.values.emplace_back(found->second, tile.value);
       }
-    if (sample.times.size() > 1)
+    if (sample.values.size() > 1)
       samples.push_back(std::move(sample));
   }
   return samples;
 }
 
-/// Of the tiles that were timed, in their order.
-static std::vector<double>
-getCosts(const Sample &sample, const GpuTarget &target, const TmaRates &rates) {
+/// Of the tiles that have values, in their order.
+static std::vector<double> getCosts(const Sample &sample, const Model &model,
+                                    const Rates &rates) {
   const std::vector<Candidate> candidates =
-      getTmaCandidates(sample.problem, target, rates);
+      model.getCandidates(sample.problem, rates);
   std::vector<double> costs;
-  for (const auto &[place, timeUs] : sample.times)
+  for (const auto &[place, value] : sample.values)
     costs.push_back(candidates[place].cost);
   return costs;
 }
 
-Share fit::getShare(const std::vector<Sample> &samples, const GpuTarget &target,
-                    const TmaRates &rates) {
+Share fit::getShare(const std::vector<Sample> &samples, const Model &model,
+                    const Rates &rates) {
   double logs = 0, least = 1;
   for (const Sample &sample : samples) {
-    const std::vector<double> costs = getCosts(sample, target, rates);
+    const std::vector<double> costs = getCosts(sample, model, rates);
     const auto first = std::ranges::min_element(costs) - costs.begin();
     const double share =
-        sample.bestUs / sample.times[static_cast<size_t>(first)].second;
+        sample.best / sample.values[static_cast<size_t>(first)].second;
     logs += std::log(share);
     least = std::min(least, share);
   }
@@ -81,21 +72,21 @@ static double getLoss(const Sample &sample, const std::vector<double> &costs) {
   for (size_t i = 0; i != costs.size(); ++i) {
     const double weight = std::pow(costs[i] / least, -1 / kSharing);
     weights += weight;
-    loss += weight * std::log(sample.times[i].second / sample.bestUs);
+    loss += weight * std::log(sample.values[i].second / sample.best);
   }
   return loss / weights;
 }
 
-/// How far the tiles within some ten percent of the best are from times in
+/// How far the tiles within some ten percent of the best are from values in
 /// proportion to their costs: the mean square of the logarithm.
 static double getScatter(const Sample &sample,
                          const std::vector<double> &costs) {
   constexpr double kNear = 0.1;
   double weights = 0, sum = 0, squares = 0;
   for (size_t i = 0; i != costs.size(); ++i) {
-    const double timeUs = sample.times[i].second;
-    const double weight = std::exp((1 - timeUs / sample.bestUs) / kNear);
-    const double ratio = std::log(costs[i] / timeUs);
+    const double value = sample.values[i].second;
+    const double weight = std::exp((1 - value / sample.best) / kNear);
+    const double ratio = std::log(costs[i] / value);
     weights += weight;
     sum += weight * ratio;
     squares += weight * ratio * ratio;
@@ -105,15 +96,15 @@ static double getScatter(const Sample &sample,
 }
 
 /// What the search makes small. Runs that lose the most count once more, since
-/// users remember those; rates that no time depends on stay where they are, by
+/// users remember those; rates that no value depends on stay where they are, by
 /// a little that every step away costs.
-static double judge(const std::vector<Sample> &samples, const GpuTarget &target,
-                    const TmaRates &rates, const TmaRates &origin) {
+static double judge(const std::vector<Sample> &samples, const Model &model,
+                    const Rates &rates, const Rates &origin) {
   constexpr double kTail = 0.3, kOrder = 0.1, kStay = 1e-4;
   double scatter = 0, moved = 0;
   std::vector<double> losses;
   for (const Sample &sample : samples) {
-    const std::vector<double> costs = getCosts(sample, target, rates);
+    const std::vector<double> costs = getCosts(sample, model, rates);
     losses.push_back(getLoss(sample, costs));
     scatter += getScatter(sample, costs);
   }
@@ -122,8 +113,8 @@ static double judge(const std::vector<Sample> &samples, const GpuTarget &target,
   const size_t worst = (losses.size() + 9) / 10;
   const double tail = std::accumulate(
       losses.begin(), losses.begin() + static_cast<ptrdiff_t>(worst), 0.0);
-  for (auto rate : kAllRates) {
-    const double step = std::log(rates.*rate / origin.*rate);
+  for (size_t i = 0; i != rates.size(); ++i) {
+    const double step = std::log(rates[i] / origin[i]);
     moved += step * step;
   }
   const auto count = static_cast<double>(samples.size());
@@ -131,25 +122,23 @@ static double judge(const std::vector<Sample> &samples, const GpuTarget &target,
          kOrder * std::sqrt(scatter / count) + kStay * moved;
 }
 
-TmaRates fit::fitRates(const std::vector<Sample> &samples,
-                       const GpuTarget &target, const TmaRates &rates,
-                       int steps, uint64_t seed) {
+Rates fit::fitRates(const std::vector<Sample> &samples, const Model &model,
+                    const Rates &rates, int steps, uint64_t seed) {
   constexpr double kStep = 0.15, kHot = 1e-3;
-  /// What the tensor cores of sm_90 multiply and add in a clock.
-  constexpr double kMostProducts = 2048;
   std::mt19937_64 random(seed);
   std::normal_distribution<double> change(0, kStep);
   std::uniform_real_distribution<double> chance(0, 1);
-  TmaRates current = rates, best = rates;
-  double currentLoss = judge(samples, target, rates, rates);
+  Rates current = rates, best = rates;
+  double currentLoss = judge(samples, model, rates, rates);
   double bestLoss = currentLoss;
   for (int step = 0; step != steps; ++step) {
-    TmaRates next = current;
-    for (uint64_t changes = 1 + random() % 3; changes != 0; --changes)
-      next.*kAllRates[random() % std::size(kAllRates)] *=
-          std::exp(change(random));
-    next.products = std::min(next.products, kMostProducts);
-    const double loss = judge(samples, target, next, rates);
+    Rates next = current;
+    for (uint64_t changes = 1 + random() % 3; changes != 0; --changes) {
+      const size_t place = random() % next.size();
+      next[place] = std::min(next[place] * std::exp(change(random)),
+                             model.constants[place].most);
+    }
+    const double loss = judge(samples, model, next, rates);
     const double heat = kHot * (1 - static_cast<double>(step) / steps);
     if (loss > currentLoss &&
         chance(random) >= std::exp((currentLoss - loss) / heat))

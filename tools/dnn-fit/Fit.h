@@ -3,8 +3,8 @@
 #ifndef TESSERA_TOOLS_DNNFIT_FIT_H
 #define TESSERA_TOOLS_DNNFIT_FIT_H
 
-#include "compiler/Algorithms/TmaModel.h"
 #include "tools/dnn-fit/Measurements.h"
+#include "tools/dnn-fit/Models.h"
 
 #include <cstdint>
 
@@ -13,28 +13,27 @@ namespace tessera::fit {
 /// A run as the model sees it: its tiles by their place among the candidates,
 /// which does not depend on the rates.
 struct Sample {
-  ConvProblem problem;
-  std::vector<std::pair<size_t, double>> times; ///< Candidate, microseconds.
-  double bestUs = 0;
+  Problem problem;
+  std::vector<std::pair<size_t, double>> values; ///< Of candidates.
+  double best = 0;
 };
 
-/// The runs of which the model of forward and backward data knows two tiles or
-/// more; others are passed over.
+/// The runs of which the model knows two tiles or more; others are passed over.
 std::vector<Sample> makeSamples(const std::vector<Run> &runs,
-                                const GpuTarget &target);
+                                const Model &model);
 
-/// The best tile's time over that of the model's first choice.
+/// The best tile's value over that of the model's first choice.
 struct Share {
   double mean = 0; ///< Geometric, over the samples.
   double least = 0;
 };
-Share getShare(const std::vector<Sample> &samples, const GpuTarget &target,
-               const TmaRates &rates);
+Share getShare(const std::vector<Sample> &samples, const Model &model,
+               const Rates &rates);
 
 /// Rates near `rates` with which the model's first choices are faster and its
-/// costs are closer to times: simulated annealing, the same for a seed.
-TmaRates fitRates(const std::vector<Sample> &samples, const GpuTarget &target,
-                  const TmaRates &rates, int steps, uint64_t seed);
+/// costs are closer to values: simulated annealing, the same for a seed.
+Rates fitRates(const std::vector<Sample> &samples, const Model &model,
+               const Rates &rates, int steps, uint64_t seed);
 
 } // namespace tessera::fit
 

@@ -11,14 +11,12 @@
 using namespace tessera;
 using namespace tessera::fit;
 
-static std::optional<ConvProblem> parseConv(std::string_view config) {
+static std::optional<Problem> parseProblem(std::string_view config) {
   const ErrorOr<Problem> problem = parseNetworkConfig(config);
-  if (!problem || !problem->getConv())
-    return std::nullopt;
-  return *problem->getConv();
+  return problem ? std::optional<Problem>(*problem) : std::nullopt;
 }
 
-static std::optional<double> parseTime(std::string_view text) {
+static std::optional<double> parseValue(std::string_view text) {
   double value = 0;
   auto [end, error] =
       std::from_chars(text.data(), text.data() + text.size(), value);
@@ -50,17 +48,16 @@ static void readTableLine(const std::string &line, std::string &config,
                           std::vector<Run> &runs) {
   enum Field { Config, Tile = 3, Value = 5, Unit = 7, Failure, Count };
   const std::vector<std::string> fields = splitFields(line);
-  if (fields.size() != Count || fields[Unit] != "us" ||
-      !fields[Failure].empty())
+  if (fields.size() != Count || !fields[Failure].empty())
     return;
-  const std::optional<double> timeUs = parseTime(fields[Value]);
-  const std::optional<ConvProblem> problem = parseConv(fields[Config]);
-  if (!timeUs || !problem)
+  const std::optional<double> value = parseValue(fields[Value]);
+  const std::optional<Problem> problem = parseProblem(fields[Config]);
+  if (!value || !problem)
     return;
   if (runs.empty() || fields[Config] != config)
-    runs.push_back({*problem, {}});
+    runs.push_back({*problem, fields[Unit], {}});
   config = fields[Config];
-  runs.back().times.push_back({fields[Tile], *timeUs});
+  runs.back().values.push_back({fields[Tile], *value});
 }
 
 //===----------------------------------------------------------------------===//
@@ -83,16 +80,16 @@ static void readTilesLine(const std::string &line, bool &isInRun,
   std::string first, second, third;
   words >> first >> second >> third;
   if (!line.starts_with(" ")) {
-    const std::optional<ConvProblem> problem = parseConv(second);
-    isInRun = problem.has_value();
+    const std::optional<Problem> problem = parseProblem(second);
+    isInRun = problem && problem->getConv();
     if (isInRun)
-      runs.push_back({*problem, {}});
+      runs.push_back({*problem, "us", {}});
     return;
   }
-  const std::optional<double> timeUs = parseTime(second);
+  const std::optional<double> timeUs = parseValue(second);
   if (isInRun && timeUs && third == "us")
-    runs.back().times.push_back(
-        {completeTile(first, runs.back().problem), *timeUs});
+    runs.back().values.push_back(
+        {completeTile(first, *runs.back().problem.getConv()), *timeUs});
 }
 
 ErrorOr<std::vector<Run>> fit::readRuns(const std::string &path) {
@@ -109,9 +106,10 @@ ErrorOr<std::vector<Run>> fit::readRuns(const std::string &path) {
     else
       readTilesLine(line, isInRun, runs);
   }
-  std::erase_if(runs, [](const Run &run) { return run.times.empty(); });
+  std::erase_if(runs, [](const Run &run) { return run.values.empty(); });
   if (runs.empty())
-    return invalidArgument(path + " has no times of tiles, as dnn-tune --table "
-                                  "or gpu_tiles.py write them");
+    return invalidArgument(path +
+                           " has no values of tiles, as dnn-tune --table "
+                           "or gpu_tiles.py write them");
   return runs;
 }

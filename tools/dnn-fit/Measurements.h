@@ -10,21 +10,22 @@
 
 namespace tessera::fit {
 
-struct TileTime {
+struct TileValue {
   std::string tile; ///< "igemm-m128n128k64-w1x1-p6-wgmma".
-  double timeUs;
+  double value;     ///< Less is better.
 };
 
-/// Tiles of one problem that were timed in one run, so that their times
+/// Tiles of one problem that were tried in one run, so that their values
 /// compare.
 struct Run {
-  ConvProblem problem;
-  std::vector<TileTime> times;
+  Problem problem;
+  std::string unit; ///< "us", or "cycles" of the emulated device.
+  std::vector<TileValue> values;
 };
 
-/// Reads what `dnn-tune --table` and `gpu_tiles.py run` write. Poolings, values
-/// that are no microseconds, and tiles in quarantine are passed over. NotFound
-/// if the file cannot be read, InvalidArgument if nothing in it is a time.
+/// Reads what `dnn-tune --table` and `gpu_tiles.py run` write. Tiles in
+/// quarantine are passed over. NotFound if the file cannot be read,
+/// InvalidArgument if nothing in it is a value.
 ErrorOr<std::vector<Run>> readRuns(const std::string &path);
 
 } // namespace tessera::fit

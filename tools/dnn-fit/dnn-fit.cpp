@@ -1,7 +1,7 @@
-//===- dnn-fit.cpp - Fits the model's constants to measured times ---------===//
+//===- dnn-fit.cpp - Fits a model's constants to measured tiles -----------===//
 //
-// The model of wgmma's tiles has a few constants of the chip
-// (compiler/Algorithms/TmaRates.def). This finds them from times of many tiles
+// The models that rank tiles have a few constants of the chip
+// (compiler/Algorithms/*Rates.def). This finds them from values of many tiles
 // of many problems, never of one layer, and prints the file's rows anew.
 //
 //===----------------------------------------------------------------------===//
@@ -16,25 +16,32 @@ using namespace tessera;
 using namespace tessera::fit;
 
 static constexpr char kUsage[] =
-    R"(dnn-fit: fits the cost model of wgmma's tiles to measured times
+    R"(dnn-fit: fits a cost model of the compiler to measured tiles
 
   dnn-tune list.txt --exhaustive --table all.csv       # on the GPU
   dnn-fit all.csv                                      # anywhere
 
-  FILE...        what dnn-tune --table or gpu_tiles.py run wrote; forward and
-                 backward data count
+  FILE...        what dnn-tune --table or gpu_tiles.py run wrote; all times, or all
+                 issue cycles of the emulated device
+  --model NAME   wgmma          forward and backward data (TmaRates.def; the default)
+                 wgmma-weights  backward weights (TmaWeightRates.def)
+                 gemm           tiles through LDS: mma.sync, AMD's chips
+                                (GemmRates.def)
+                 groups         narrow groups side by side (NarrowRates.def)
+                 pool           poolings (PoolRates.def)
   --target CHIP  sm_90
   --steps N      of the search, some milliseconds each (5000); 0 only says how
                  good the compiler's own constants are
   --seed N       of the search (1)
 
 Prints how much of the best tile's speed the model's first choice has, before
-and after, and the rows of compiler/Algorithms/TmaRates.def.
+and after, and the rows of the file under compiler/Algorithms.
 )";
 
 namespace {
 struct Options {
   std::vector<std::string> files;
+  std::string model = "wgmma";
   const GpuTarget *target = findTarget("sm_90");
   int steps = 5000;
   int seed = 1;
@@ -43,16 +50,20 @@ struct Options {
 
 static Status readOption(const std::string &flag, const char *value,
                          Options &options) {
-  if (flag != "--target" && flag != "--steps" && flag != "--seed")
+  if (flag != "--model" && flag != "--target" && flag != "--steps" &&
+      flag != "--seed")
     return invalidArgument("unknown flag '" + flag + "'; see --help");
   if (!value)
     return invalidArgument(flag + " needs a value");
+  if (flag == "--model") {
+    options.model = value;
+    return Status::ok();
+  }
   if (flag == "--target") {
     options.target = findTarget(value);
-    if (options.target && options.target->wgmmaSharedBytes > 0)
-      return Status::ok();
-    return invalidArgument("'" + std::string(value) +
-                           "' is no chip with wgmma; sm_90 is");
+    return options.target
+               ? Status::ok()
+               : invalidArgument("there is no chip " + std::string(value));
   }
   int &number = flag == "--steps" ? options.steps : options.seed;
   const char *end = value + std::strlen(value);
@@ -85,13 +96,7 @@ static void printShare(const char *when, const Share &share) {
               when, share.mean, share.least);
 }
 
-static void printRates(const TmaRates &rates) {
-#define TMA_RATE(NAME, VALUE, MEANING)                                         \
-  std::printf("TMA_RATE(" #NAME ", %.4g, \"" MEANING "\")\n", rates.NAME);
-#include "compiler/Algorithms/TmaRates.def"
-}
-
-static Status run(const Options &options) {
+static ErrorOr<std::vector<Run>> readAll(const Options &options) {
   std::vector<Run> runs;
   for (const std::string &file : options.files) {
     ErrorOr<std::vector<Run>> read = readRuns(file);
@@ -99,22 +104,37 @@ static Status run(const Options &options) {
       return read.getStatus();
     runs.insert(runs.end(), read->begin(), read->end());
   }
-  const std::vector<Sample> samples = makeSamples(runs, *options.target);
+  for (const Run &run : runs)
+    if (run.unit != runs.front().unit)
+      return invalidArgument("values in " + runs.front().unit + " and in " +
+                             run.unit + " are not fitted together");
+  return runs;
+}
+
+static Status run(const Options &options) {
+  const ErrorOr<Model> model = makeModel(options.model, *options.target);
+  if (!model)
+    return model.getStatus();
+  const ErrorOr<std::vector<Run>> runs = readAll(options);
+  if (!runs)
+    return runs.getStatus();
+  const std::vector<Sample> samples = makeSamples(*runs, *model);
   if (samples.empty())
-    return invalidArgument("no problem has two times of tiles that the model "
-                           "of forward and backward data knows");
-  size_t times = 0;
+    return invalidArgument("no problem has values of two tiles that the model "
+                           "'" +
+                           model->name + "' knows");
+  size_t values = 0;
   for (const Sample &sample : samples)
-    times += sample.times.size();
-  std::printf("%zu times of %zu runs\n", times, samples.size());
-  printShare("before", getShare(samples, *options.target, kTmaRates));
+    values += sample.values.size();
+  std::printf("%zu values of %zu runs\n", values, samples.size());
+  const Rates own = model->getRates();
+  printShare("before", getShare(samples, *model, own));
   if (options.steps == 0)
     return Status::ok();
-  const TmaRates rates =
-      fitRates(samples, *options.target, kTmaRates, options.steps,
-               static_cast<uint64_t>(options.seed));
-  printShare("after", getShare(samples, *options.target, rates));
-  printRates(rates);
+  const Rates rates = fitRates(samples, *model, own, options.steps,
+                               static_cast<uint64_t>(options.seed));
+  printShare("after", getShare(samples, *model, rates));
+  std::fputs(model->format(rates).c_str(), stdout);
   return Status::ok();
 }
 

@@ -22,6 +22,13 @@ Work tessera::tune_tool::getWork(const Problem &problem) {
     return {conv->getFlops(),
             elements * static_cast<double>(getByteSize(conv->dataType))};
   }
+  if (const RowProblem *rows = problem.getRows()) {
+    double bytes = 0;
+    for (int tensor = 0; tensor < rows->tensorCount; ++tensor)
+      bytes += static_cast<double>(rows->getSpan(tensor) *
+                                   getByteSize(rows->tensors[tensor].type));
+    return {countOperations(problem), bytes};
+  }
   const PoolProblem &pool = *problem.getPool();
   const auto elements =
       static_cast<double>(pool.getInputLengths().getElements() +

@@ -23,6 +23,9 @@ again, so a run that was killed goes on where it was.
   --budget SECONDS         begin no further tile of a problem after this time; with
                            0, what is known is reported
   --total SECONDS          begin no further problem after this time
+  --time-limit SECONDS     a tile that runs longer is in quarantine, and another
+                           process goes on (60, on the emulated device none);
+                           0: tune in this process, without a limit
   --again                  try also what the database knows
   --seed N                 of the data, and of the order of --exhaustive (1)
   --judge NAME             who verifies: auto, host, device or general
@@ -73,6 +76,10 @@ static Status parseValue(const std::string &flag, const std::string &word,
     return parseNumber(flag, word, 0.0, options.budget.seconds);
   if (flag == "--total")
     return parseNumber(flag, word, 0.0, options.totalSeconds);
+  if (flag == "--time-limit") {
+    options.timeLimit.emplace();
+    return parseNumber(flag, word, 0.0, *options.timeLimit);
+  }
   if (flag == "--seed")
     return parseNumber<uint64_t>(flag, word, 0, options.seed);
   if (flag == "--jobs")

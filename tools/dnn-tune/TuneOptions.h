@@ -6,6 +6,7 @@
 #include "runtime/Tuning/Tuner.h"
 #include "tools/problems/ProblemFile.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,9 @@ struct TuneOptions {
   double totalSeconds = std::numeric_limits<double>::infinity();
   uint64_t seed = 1;
   unsigned jobs = 0; ///< 0: as many as suit the machine.
+  /// Seconds of a tile's trial, after which its process is ended; 0: none, and
+  /// no process of its own. Nothing: what suits the device.
+  std::optional<double> timeLimit;
   bool again = false;
   JudgeChoice judge = JudgeChoice::Auto;
   /// Of the database; empty: the library's own place.

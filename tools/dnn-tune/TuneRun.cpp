@@ -15,9 +15,9 @@
 using namespace tessera;
 using namespace tessera::tune_tool;
 
-ErrorOr<std::unique_ptr<TuneRun>> TuneRun::create(const TuneOptions &options,
-                                                  const std::string &folder,
-                                                  int device) {
+ErrorOr<std::unique_ptr<TuneRun>>
+TuneRun::create(const TuneOptions &options, const Attempt &attempt,
+                const WatchLine &line, const std::string &folder, int device) {
   ErrorOr<const GpuApi *> gpu = GpuApi::get();
   if (!gpu)
     return gpu.getStatus();
@@ -33,20 +33,64 @@ ErrorOr<std::unique_ptr<TuneRun>> TuneRun::create(const TuneOptions &options,
       Engine::create(**gpu, {createCompiler(getCompilerRevision()), folder});
   if (!engine)
     return engine.getStatus();
-  std::unique_ptr<TuneRun> run(new TuneRun(options));
+  std::unique_ptr<TuneRun> run(new TuneRun(options, attempt, line));
   run->engine = std::move(*engine);
+  if (run->engine->getTunings())
+    line.sayKept();
   return run;
 }
 
-Outcome TuneRun::tune(const Problem &problem) {
+/// Far beyond any right kernel; the emulated device ends endless loops itself.
+std::chrono::milliseconds TuneRun::getTimeLimit() const {
+  constexpr double kGpuSeconds = 60, kEmulatedSeconds = 1e6;
+  const bool isEmulated = engine->getGpu().getKind() == DeviceKind::Emulated;
+  return std::chrono::ceil<std::chrono::milliseconds>(
+      std::chrono::duration<double>(options.timeLimit.value_or(
+          isEmulated ? kEmulatedSeconds : kGpuSeconds)));
+}
+
+TuningOptions TuneRun::getTuningOptions() const {
   TuningOptions tuning;
   tuning.budget = options.budget;
   tuning.seed = options.seed;
   tuning.jobs =
       options.jobs ? options.jobs : getDefaultJobs(engine->getGpu().getKind());
   tuning.again = options.again;
+  // What the processes before this one have tried, they have tried again.
+  if (!attempt.isFirst)
+    tuning.againBefore = attempt.beginTime;
   tuning.judge = options.judge;
   tuning.database = engine->getTunings();
+  return tuning;
+}
+
+Outcome TuneRun::tune(const Problem &problem) {
+  TuningOptions tuning = getTuningOptions();
+  const std::string name = problem.toNetworkConfig();
+  if (auto found = attempt.condemned.find(name);
+      found != attempt.condemned.end())
+    tuning.condemned = found->second;
+  tuning.onTrial = [&](const std::string *tile) {
+    if (tile)
+      line.sayBegin(name, *tile, getTimeLimit());
+    else
+      line.sayEnd();
+  };
+  return tune(problem, std::move(tuning));
+}
+
+Outcome TuneRun::recall(const Problem &problem) {
+  TuningOptions tuning = getTuningOptions();
+  tuning.again = false;
+  tuning.budget.seconds = 0;
+  return tune(problem, std::move(tuning));
+}
+
+bool TuneRun::isDeviceLost() const {
+  return engine->getGpu().hipDeviceSynchronize() != hipSuccess;
+}
+
+Outcome TuneRun::tune(const Problem &problem, TuningOptions tuning) {
   Outcome outcome;
   outcome.problem = problem;
   ErrorOr<TuningResult> result = tessera::tune(*engine, problem, tuning);
@@ -76,19 +120,26 @@ tessera::tune_tool::readAllProblems(const TuneOptions &options) {
 std::vector<Outcome>
 tessera::tune_tool::tuneAll(TuneRun &run, const TuneOptions &options,
                             const std::vector<Problem> &problems) {
-  const auto begin = std::chrono::steady_clock::now();
   const Progress progress(problems.size());
   std::vector<Outcome> outcomes;
   for (const Problem &problem : problems) {
+    if (outcomes.size() < run.attempt.printed) {
+      outcomes.push_back(run.recall(problem));
+      continue;
+    }
     const std::chrono::duration<double> spent =
-        std::chrono::steady_clock::now() - begin;
+        std::chrono::steady_clock::now() - run.attempt.begin;
     if (spent.count() > options.totalSeconds)
       break;
     progress.show(outcomes.size(), problem.toNetworkConfig());
     outcomes.push_back(run.tune(problem));
     progress.clear();
+    if (!outcomes.back().status.isOk() && run.isDeviceLost() &&
+        run.line.isWatched())
+      break;
     std::fputs(formatLine(outcomes.back()).c_str(), stdout);
     std::fflush(stdout);
+    run.line.sayPrinted();
   }
   return outcomes;
 }

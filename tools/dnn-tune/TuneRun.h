@@ -5,6 +5,7 @@
 
 #include "tools/dnn-tune/Outcome.h"
 #include "tools/dnn-tune/TuneOptions.h"
+#include "tools/dnn-tune/Watch.h"
 
 namespace tessera::tune_tool {
 
@@ -14,14 +15,29 @@ public:
   /// `folder` has the database; processes of one machine that count `device` up
   /// share its devices evenly.
   static ErrorOr<std::unique_ptr<TuneRun>>
-  create(const TuneOptions &options, const std::string &folder, int device = 0);
+  create(const TuneOptions &options, const Attempt &attempt,
+         const WatchLine &line, const std::string &folder, int device = 0);
 
-  /// Tunes one problem. A device that is lost ends the run: every later call
-  /// fails, too.
+  /// Tunes one problem.
   Outcome tune(const Problem &problem);
 
+  /// What the database knows of one that the process before has tuned.
+  Outcome recall(const Problem &problem);
+
+  /// After a fault: every later call fails, too.
+  bool isDeviceLost() const;
+
+  const Attempt &attempt;
+  const WatchLine &line;
+
 private:
-  explicit TuneRun(const TuneOptions &options) : options(options) {}
+  TuneRun(const TuneOptions &options, const Attempt &attempt,
+          const WatchLine &line)
+      : attempt(attempt), line(line), options(options) {}
+
+  TuningOptions getTuningOptions() const;
+  Outcome tune(const Problem &problem, TuningOptions tuning);
+  std::chrono::milliseconds getTimeLimit() const;
 
   const TuneOptions &options;
   std::unique_ptr<Engine> engine;
@@ -30,7 +46,8 @@ private:
 /// The problems of all files, each once; what was passed over goes to stderr.
 ErrorOr<std::vector<Problem>> readAllProblems(const TuneOptions &options);
 
-/// Tunes all of them, printing a few lines for each.
+/// Tunes all of them, printing a few lines for each that no process before has
+/// printed. Ends with the device.
 std::vector<Outcome> tuneAll(TuneRun &run, const TuneOptions &options,
                              const std::vector<Problem> &problems);
 

@@ -35,13 +35,18 @@ static int finish(const TuneOptions &options, size_t problems,
 }
 
 static int tuneAlone(const TuneOptions &options,
-                     const std::vector<Problem> &problems) {
+                     const std::vector<Problem> &problems,
+                     const Attempt &attempt, const WatchLine &line) {
   ErrorOr<std::unique_ptr<TuneRun>> run = TuneRun::create(
-      options, options.folder.empty() ? Engine::getDefaultCacheDirectory()
-                                      : options.folder);
+      options, attempt, line,
+      options.folder.empty() ? Engine::getDefaultCacheDirectory()
+                             : options.folder);
   if (!run)
     return fail(run.getStatus());
-  return finish(options, problems.size(), tuneAll(**run, options, problems));
+  const std::vector<Outcome> outcomes = tuneAll(**run, options, problems);
+  if (line.isWatched() && (*run)->isDeviceLost())
+    return kNeedsAnother;
+  return finish(options, problems.size(), outcomes);
 }
 
 /// What the databases of all ranks know, as if one process had found it.
@@ -49,8 +54,10 @@ static int reportShared(TuneOptions options, const SharedFolder &folder,
                         const std::vector<Problem> &problems) {
   options.budget.seconds = 0;
   options.again = false;
+  const Attempt attempt;
+  const WatchLine line;
   ErrorOr<std::unique_ptr<TuneRun>> run =
-      TuneRun::create(options, folder.getPath());
+      TuneRun::create(options, attempt, line, folder.getPath());
   if (!run)
     return fail(run.getStatus());
   return finish(options, problems.size(), tuneAll(**run, options, problems));
@@ -58,13 +65,14 @@ static int reportShared(TuneOptions options, const SharedFolder &folder,
 
 /// One rank's part, and the report of the one that merges.
 static int tuneShared(const TuneOptions &options,
-                      const std::vector<Problem> &problems) {
+                      const std::vector<Problem> &problems,
+                      const Attempt &attempt, const WatchLine &line) {
   const Rank rank = readRank();
   ErrorOr<SharedFolder> folder = SharedFolder::open(options.sharedFolder, rank);
   if (!folder)
     return fail(folder.getStatus());
-  ErrorOr<std::unique_ptr<TuneRun>> run =
-      TuneRun::create(options, folder->getOwnFolder(), rank.local);
+  ErrorOr<std::unique_ptr<TuneRun>> run = TuneRun::create(
+      options, attempt, line, folder->getOwnFolder(), rank.local);
   if (!run)
     return fail(run.getStatus());
   Status status = folder->takeProblems(problems, [&](const Problem &problem) {
@@ -75,6 +83,8 @@ static int tuneShared(const TuneOptions &options,
     return outcome.status.getCode() == StatusCode::Unavailable ? outcome.status
                                                                : Status::ok();
   });
+  if (!status.isOk() && line.isWatched() && (*run)->isDeviceLost())
+    return kNeedsAnother;
   if (!status.isOk())
     return fail(status.withContext(rank.name));
   const ErrorOr<bool> isMerger = folder->merge();
@@ -98,6 +108,10 @@ int main(int argc, char **argv) {
   const ErrorOr<std::vector<Problem>> problems = readAllProblems(*options);
   if (!problems)
     return fail(problems.getStatus());
-  return options->sharedFolder.empty() ? tuneAlone(*options, *problems)
-                                       : tuneShared(*options, *problems);
+  auto work = [&](const Attempt &attempt, const WatchLine &line) {
+    return options->sharedFolder.empty()
+               ? tuneAlone(*options, *problems, attempt, line)
+               : tuneShared(*options, *problems, attempt, line);
+  };
+  return options->timeLimit == 0.0 ? work(Attempt(), WatchLine()) : watch(work);
 }

@@ -7,6 +7,8 @@ using namespace tessera;
 double tessera::countOperations(const Problem &problem) {
   if (const ConvProblem *conv = problem.getConv())
     return conv->getFlops();
+  if (const RowProblem *rows = problem.getRows())
+    return static_cast<double>(rows->getElements());
   const PoolProblem &pool = *problem.getPool();
   const double window =
       static_cast<double>(pool.window.d * pool.window.h * pool.window.w);

@@ -24,17 +24,11 @@ void ProblemCollector::passOver(const std::string &reason,
     ++file.passedOver[place->second].count;
 }
 
-static Problem canonicalize(const Problem &problem) {
-  if (const PoolProblem *pool = problem.getPool())
-    return pool->canonicalize();
-  return problem.getConv()->canonicalize();
-}
-
 void ProblemCollector::add(const Problem &problem, int64_t count,
                            const std::string &source) {
   if (Status status = problem.verify(); !status.isOk())
     return passOver(status.getMessage(), source);
-  const Problem canonical = canonicalize(problem);
+  const Problem canonical = problem.canonicalize();
   auto [place, isNew] = known.try_emplace(canonical, file.problems.size());
   if (isNew)
     file.problems.push_back({canonical, count, source});

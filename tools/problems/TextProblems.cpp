@@ -51,13 +51,13 @@ static std::optional<int64_t> parseCount(std::string_view word) {
   return count;
 }
 
-static bool isNetworkConfig(std::string_view word) {
-  return word.starts_with("conv-") || word.starts_with("pool-");
-}
-
 /// The first word of a driver line, if it is one of ours.
 static bool isOperation(std::string_view word) {
-  return word.starts_with("conv") || word.starts_with("pool");
+  for (std::string_view operation :
+       {"conv", "pool", "activ", "tensorop", "CBAInfer"})
+    if (word.starts_with(operation))
+      return true;
+  return false;
 }
 
 /// The operation of a line that has flags only.

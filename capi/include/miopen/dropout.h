@@ -1,7 +1,10 @@
 /*===- dropout.h - Dropout -----------------------------------------------===*\
 |*
-|* The descriptor holds what it was given. Nothing is dropped yet, and no
-|* states are made: all other functions answer miopenStatusNotImplemented.
+|* Elements are left out at random and the others scaled by 1 / (1 - rate). The
+|* generator counts: an element's random number is a function of the seed and of
+|* a counter, both of which are the states on the device (docs/spec/rows.md of
+|* Tessera). So masks differ from those of MIOpen with the same seed. Tensors
+|* are half, bfloat16, float or double, of up to five dimensions.
 |*
 \*===----------------------------------------------------------------------===*/
 
@@ -35,7 +38,7 @@ miopenDestroyDropoutDescriptor(miopenDropoutDescriptor_t dropoutDesc);
 MIOPEN_EXPORT miopenStatus_t miopenDropoutGetReserveSpaceSize(
     const miopenTensorDescriptor_t xDesc, size_t *reserveSpaceSizeInBytes);
 
-/** Bytes of generator states: 0, as no generator runs. */
+/** Bytes of the states: 16. */
 MIOPEN_EXPORT miopenStatus_t
 miopenDropoutGetStatesSize(miopenHandle_t handle, size_t *stateSizeInBytes);
 
@@ -57,13 +60,37 @@ MIOPEN_EXPORT miopenStatus_t miopenRestoreDropoutDescriptor(
     void *states, size_t stateSizeInBytes, unsigned long long seed,
     bool use_mask, bool state_evo, miopenRNGType_t rng_mode);
 
-/** The same; would begin the states anew. */
+/** The same, and begins the states anew: launches kernels that write seed and
+ * counter, unless `states` is NULL or too small. */
 MIOPEN_EXPORT miopenStatus_t miopenSetDropoutDescriptor(
     miopenDropoutDescriptor_t dropoutDesc, miopenHandle_t handle, float dropout,
     void *states, size_t stateSizeInBytes, unsigned long long seed,
     bool use_mask, bool state_evo, miopenRNGType_t rng_mode);
 
-/** Drops. Not implemented. */
+/**
+ * Drops elements of x. The mask goes to the reserve space if there is one; with
+ * `use_mask` it comes from there. With `state_evo` the next call draws other
+ * numbers, else the same.
+ *
+ * @param handle                   Stream and device.
+ * @param dropoutDesc              Rate, states, flags.
+ * @param noise_shape              The lengths of x.
+ * @param xDesc                    Describes x.
+ * @param x                        Input.
+ * @param yDesc                    The lengths and the data type of x.
+ * @param y                        Output. May be x if the strides agree.
+ * @param reserveSpace             A byte an element, packed; or NULL.
+ * @param reserveSpaceSizeInBytes  How many there are.
+ *
+ * @retval miopenStatusSuccess         The kernels are launched.
+ * @retval miopenStatusBadParm         A pointer is NULL, or the tensors do not
+ *                                     fit each other.
+ * @retval miopenStatusUnknownError    States or reserve space are too small.
+ * @retval miopenStatusNotImplemented  Another data type, or more dimensions.
+ *
+ * @par Threads
+ *   Calls on one handle, and with the same states, must not overlap.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenDropoutForward(
     miopenHandle_t handle, const miopenDropoutDescriptor_t dropoutDesc,
     const miopenTensorDescriptor_t noise_shape,
@@ -71,7 +98,12 @@ MIOPEN_EXPORT miopenStatus_t miopenDropoutForward(
     const miopenTensorDescriptor_t yDesc, void *y, void *reserveSpace,
     size_t reserveSpaceSizeInBytes);
 
-/** Drops gradients where forward did. Not implemented. */
+/**
+ * Drops gradients where forward did: where the mask in the reserve space says,
+ * or, without one, as the states say, which is right without `state_evo`.
+ *
+ * @return As miopenDropoutForward().
+ */
 MIOPEN_EXPORT miopenStatus_t miopenDropoutBackward(
     miopenHandle_t handle, const miopenDropoutDescriptor_t dropoutDesc,
     const miopenTensorDescriptor_t noise_shape,

@@ -1,7 +1,7 @@
 /*===- reduce.h - Reductions over dimensions -----------------------------===*\
 |*
-|* The descriptor holds what it was given. No reduction runs yet: all other
-|* functions answer miopenStatusNotImplemented.
+|* miopenReduceTensor() reduces any dimensions as a descriptor says; the others
+|* reduce one, and their results lack it.
 |*
 \*===----------------------------------------------------------------------===*/
 
@@ -97,21 +97,66 @@ MIOPEN_EXPORT miopenStatus_t miopenGetReduceTensorDescriptor(
     miopenReduceTensorIndices_t *reduceTensorIndices,
     miopenIndicesType_t *reduceTensorIndicesType);
 
-/** Bytes of indices. Not implemented. */
+/**
+ * The bytes of the indices of miopenReduceTensor(): four for each element of c
+ * if the descriptor asks for them and its operation is an extreme, else 0.
+ *
+ * @retval miopenStatusSuccess       `*sizeInBytes` is set.
+ * @retval miopenStatusBadParm       A pointer is NULL.
+ * @retval miopenStatusUnknownError  The lengths do not fit each other.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenGetReductionIndicesSize(
     miopenHandle_t handle,
     const miopenReduceTensorDescriptor_t reduceTensorDesc,
     const miopenTensorDescriptor_t aDesc, const miopenTensorDescriptor_t cDesc,
     size_t *sizeInBytes);
 
-/** Bytes of workspace. Not implemented. */
+/**
+ * 0: the handle has memory for what a kernel needs, which it allocates once and
+ * keeps. Statuses are those of miopenGetReductionIndicesSize().
+ */
 MIOPEN_EXPORT miopenStatus_t miopenGetReductionWorkspaceSize(
     miopenHandle_t handle,
     const miopenReduceTensorDescriptor_t reduceTensorDesc,
     const miopenTensorDescriptor_t aDesc, const miopenTensorDescriptor_t cDesc,
     size_t *sizeInBytes);
 
-/** Reduces. Not implemented. */
+/**
+ * C = alpha reduce(A) + beta C, over the dimensions in which C has length 1.
+ *
+ * The first call for a problem compiles its kernel, or finds it in the cache,
+ * and blocks meanwhile; later calls only launch. Sums are kept in float (double
+ * for double), whatever type the descriptor names.
+ *
+ * @param handle                Stream and device.
+ * @param reduceTensorDesc      The operation, what becomes of a NaN among
+ *                              extremes, and whether there are indices.
+ * @param indices               Device memory: the number of the extreme among
+ *                              the elements of A that are reduced, of equals the
+ *                              first, as packed int32 in the order of C. NULL
+ *                              without indices.
+ * @param indicesSizeInBytes    At least what miopenGetReductionIndicesSize()
+ *                              gives.
+ * @param workspace             Not used.
+ * @param workspaceSizeInBytes  Not used.
+ * @param alpha                 A float, or a double if A is double.
+ * @param aDesc                 Half, bfloat16, float or double; any strides.
+ * @param A                     Device memory, read.
+ * @param beta                  As alpha; unless it is 0, C is read, too.
+ * @param cDesc                 As many dimensions as A, each of length 1 or of
+ *                              that of A; any of these types and any strides.
+ * @param C                     Device memory, overwritten.
+ *
+ * @retval miopenStatusSuccess         The kernel is launched.
+ * @retval miopenStatusBadParm         A pointer is NULL.
+ * @retval miopenStatusUnknownError    The lengths do not fit each other, nothing
+ *                                     is reduced, or there are too few bytes for
+ *                                     the indices, or these have not 32 bits.
+ * @retval miopenStatusNotImplemented  No kernel has these data types.
+ *
+ * @par Threads
+ *   Calls on one handle must not overlap.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenReduceTensor(
     miopenHandle_t handle,
     const miopenReduceTensorDescriptor_t reduceTensorDesc, void *indices,
@@ -121,13 +166,36 @@ MIOPEN_EXPORT miopenStatus_t miopenReduceTensor(
 
 #ifdef MIOPEN_BETA_API
 
-/** Bytes of workspace. Not implemented. */
+/** 0, as miopenGetReductionWorkspaceSize(); BadParm if the tensors do not fit
+    each other. */
 MIOPEN_EXPORT miopenStatus_t miopenGetReduceCalculationWorkspaceSize(
     miopenHandle_t handle, const miopenTensorDescriptor_t xDesc,
     const int32_t dim, const miopenReduceCalculationOp_t reduceCalculationOp,
     const miopenTensorDescriptor_t reduceDesc, size_t *sizeInBytes);
 
-/** Sum or product along a dimension. Not implemented. */
+/**
+ * Sum or product along a dimension.
+ *
+ * @param handle                Stream and device.
+ * @param nanPropagation        Whether a NaN counts, or is left out.
+ * @param workspace             Not used.
+ * @param workspaceSizeInBytes  Not used.
+ * @param xDesc                 Half, bfloat16, float or double; any strides.
+ * @param x                     Device memory, read.
+ * @param dim                   The dimension that is reduced.
+ * @param reduceCalculationOp   Sum or product.
+ * @param reduceDesc            The type of x, and its lengths without that of
+ *                              the dimension.
+ * @param y                     Device memory, overwritten.
+ *
+ * @retval miopenStatusSuccess         The kernel is launched.
+ * @retval miopenStatusBadParm         A pointer is NULL, a word is unknown, or
+ *                                     the tensors do not fit each other.
+ * @retval miopenStatusNotImplemented  No kernel has this data type.
+ *
+ * @par Threads
+ *   Calls on one handle must not overlap.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenReduceCalculationForward(
     miopenHandle_t handle,
     miopenReduceCalculationNanPropagation_t nanPropagation, void *workspace,
@@ -136,7 +204,27 @@ MIOPEN_EXPORT miopenStatus_t miopenReduceCalculationForward(
     const miopenReduceCalculationOp_t reduceCalculationOp,
     const miopenTensorDescriptor_t reduceDesc, void *y);
 
-/** Extreme, or its place, along a dimension. Not implemented. */
+/**
+ * Extreme, or its place, along a dimension. A NaN is none.
+ *
+ * @param handle           Stream and device.
+ * @param xDesc            Half, bfloat16, float or double; any strides.
+ * @param x                Device memory, read.
+ * @param dim              The dimension that is reduced.
+ * @param reduceExtremeOp  The smallest or the largest, and whether y is wanted
+ *                         besides the place.
+ * @param yDesc            The type of x, and its lengths without that of the
+ *                         dimension; may be NULL if only the place is wanted.
+ * @param y                Device memory, overwritten; as yDesc.
+ * @param indiceDesc       miopenInt32, and the lengths of y.
+ * @param indice           The number of the extreme along the dimension, of
+ *                         equals the first.
+ *
+ * @return As miopenReduceCalculationForward().
+ *
+ * @par Threads
+ *   Calls on one handle must not overlap.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenReduceExtremeForward(
     miopenHandle_t handle, const miopenTensorDescriptor_t xDesc, const void *x,
     const int32_t dim, const miopenReduceExtremeOp_t reduceExtremeOp,

@@ -75,11 +75,11 @@ MIOPEN_EXPORT miopenStatus_t
 miopenCreateTensorDescriptor(miopenTensorDescriptor_t *tensorDesc);
 
 /**
- * Describes a packed NCHW tensor.
+ * Describes a packed NCHW tensor; with four lengths of 0, none, as at first.
  *
  * @param tensorDesc  The descriptor to set; unchanged on failure.
  * @param dataType    Type of an element.
- * @param n           Batch; like the other three, at least 1.
+ * @param n           Batch; like the other three, at least 1 unless all are 0.
  * @param c           Channels.
  * @param h           Height.
  * @param w           Width.

@@ -1,6 +1,10 @@
 /*===- tensor_operations.h - What is done to whole tensors ---------------===*\
 |*
-|* None of these runs yet: they answer miopenStatusNotImplemented.
+|* Tensors may have any layout and strides, and up to five dimensions. Each call
+|* compiles a kernel when it first meets these lengths, strides and types, or
+|* finds it in the cache, and launches it on the handle's stream. Calls on one
+|* handle must not overlap. What does not run yet answers
+|* miopenStatusNotImplemented.
 |*
 \*===----------------------------------------------------------------------===*/
 
@@ -26,24 +30,87 @@ typedef enum {
   miopenTensorOpMax = 3
 } miopenTensorOp_t;
 
-/** C = op(alpha1 A, alpha2 B) + beta C, with B broadcast. Not implemented. */
+/**
+ * C = op(alpha1 A, alpha2 B) + beta C. B is broadcast along dimensions in which
+ * its length is 1. C is not read if beta is 0. Integers are computed with
+ * exactly, rounded to the nearest and cut off at the ends of their range.
+ *
+ * @param handle    Stream and device.
+ * @param tensorOp  Sum, product, the smaller or the larger one.
+ * @param alpha1    A float, or a double if C is double.
+ * @param aDesc     The lengths and the data type of C.
+ * @param A         May be C if the strides agree.
+ * @param alpha2    As alpha1.
+ * @param bDesc     The data type of C, and its lengths or 1.
+ * @param B         May be C if lengths and strides agree.
+ * @param beta      As alpha1.
+ * @param cDesc     Half, bfloat16, float, double, int32 or int8.
+ * @param C         The result.
+ *
+ * @retval miopenStatusSuccess         The kernel is launched.
+ * @retval miopenStatusBadParm         A pointer is NULL, there is no such
+ *                                     operation, or the tensors do not fit each
+ *                                     other.
+ * @retval miopenStatusNotImplemented  Another data type, or more dimensions.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenOpTensor(
     miopenHandle_t handle, miopenTensorOp_t tensorOp, const void *alpha1,
     const miopenTensorDescriptor_t aDesc, const void *A, const void *alpha2,
     const miopenTensorDescriptor_t bDesc, const void *B, const void *beta,
     const miopenTensorDescriptor_t cDesc, void *C);
 
-/** Sets every element. Not implemented. */
+/**
+ * Sets every element.
+ *
+ * @param handle  Stream and device.
+ * @param yDesc   Describes y: half, bfloat16, float, double or an integer.
+ * @param y       The tensor.
+ * @param alpha   On the host, a number of y's data type.
+ *
+ * @retval miopenStatusSuccess         The kernel is launched.
+ * @retval miopenStatusBadParm         A pointer is NULL, or yDesc was never set.
+ * @retval miopenStatusNotImplemented  Another data type, or more dimensions.
+ */
 MIOPEN_EXPORT miopenStatus_t
 miopenSetTensor(miopenHandle_t handle, const miopenTensorDescriptor_t yDesc,
                 void *y, const void *alpha);
 
-/** Multiplies every element. Not implemented. */
+/**
+ * Multiplies every element.
+ *
+ * @param handle  Stream and device.
+ * @param yDesc   Describes y: half, bfloat16, float, double or int32.
+ * @param y       The tensor.
+ * @param alpha   On the host, a number of y's data type.
+ *
+ * @retval miopenStatusSuccess         The kernel is launched.
+ * @retval miopenStatusBadParm         A pointer is NULL, or another data type.
+ * @retval miopenStatusNotImplemented  More dimensions.
+ */
 MIOPEN_EXPORT miopenStatus_t
 miopenScaleTensor(miopenHandle_t handle, const miopenTensorDescriptor_t yDesc,
                   void *y, const void *alpha);
 
-/** y = alpha x + beta y between two layouts. Not implemented. */
+/**
+ * y = alpha x + beta y, element by element, between any two layouts and data
+ * types. y is not read if beta is 0. Numbers that become integers are rounded
+ * to the nearest and cut off at the ends of the range.
+ *
+ * @param handle  Stream and device.
+ * @param alpha   A float, or a double if x is double.
+ * @param xDesc   The lengths of y.
+ * @param x       May be y if types and strides agree.
+ * @param beta    As alpha.
+ * @param yDesc   Describes y.
+ * @param y       The result.
+ *
+ * @retval miopenStatusSuccess         The kernel is launched.
+ * @retval miopenStatusBadParm         A pointer is NULL, or the tensors do not
+ *                                     fit each other.
+ * @retval miopenStatusNotImplemented  Another data type, factors for int64, or
+ *                                     more dimensions. MIOpen pads the channels
+ *                                     of int8; that is not done either.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenTransformTensor(
     miopenHandle_t handle, const void *alpha,
     const miopenTensorDescriptor_t xDesc, const void *x, const void *beta,
@@ -51,7 +118,22 @@ MIOPEN_EXPORT miopenStatus_t miopenTransformTensor(
 
 #ifdef MIOPEN_BETA_API
 
-/** Puts tensors one behind another. Not implemented. */
+/**
+ * Puts tensors one behind another: a launch for each.
+ *
+ * @param handle  Stream and device.
+ * @param xCount  How many, at least 1.
+ * @param xDescs  Each with the data type of y, and its lengths but along `dim`.
+ * @param xs      The tensors.
+ * @param yDesc   Along `dim` it has the sum of their lengths.
+ * @param y       The result.
+ * @param dim     Where they are put together.
+ *
+ * @retval miopenStatusSuccess         The kernels are launched.
+ * @retval miopenStatusBadParm         A pointer is NULL, or the tensors do not
+ *                                     fit each other.
+ * @retval miopenStatusNotImplemented  Another data type, or more dimensions.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenCatForward(
     miopenHandle_t handle, const int32_t xCount,
     const miopenTensorDescriptor_t *xDescs, const void *const *xs,

@@ -7,6 +7,7 @@
 |*   conv-bwd-f32-ncdhw,ncdhw,ncdhw-n1c8d4h9w9-k8z3y3x3-p1x1x1-s1x1x1-d1x1x1-g1
 |*   conv-fwd-i8,f32-nhwc,nhwc,nhwc-n1c8h9w9-k8y1x1-p0x0-s1x1-d1x1-g1-ebias+relu
 |*   pool-fwd-max-f16-nhwc,nhwc-n64c64h112w112-y3x3-p1x1-s2x2-iu8mask
+|*   rows-activ_fwd-m3-51380224-r-i:f16:1-o:f16:1
 |*
 |* These two functions take it. So a problem that a log or a database names can
 |* be run as it is, also one that no function of MIOpen's can ask for.
@@ -27,7 +28,7 @@ extern "C" {
 
 /** The values of one call of tesseraRunProblem(). What the problem does not use
  *  is ignored. Pointers are on the device; one of x, w and y is written, as the
- *  problem's direction says. */
+ *  problem's direction says, or the tensors that the text calls outputs. */
 typedef struct tesseraProblemArguments {
   uint32_t structSize; /**< sizeof(tesseraProblemArguments). */
   uint32_t reserved;   /**< 0. */
@@ -44,6 +45,9 @@ typedef struct tesseraProblemArguments {
   double activAlpha;    /**< Parameters of the activation. */
   double activBeta;
   double activGamma;
+  /* A structSize that ends here is one that we know. */
+  const void *tensors[12]; /**< Of "rows-...", in the order of the text. */
+  double scalars[6];       /**< Those of its operation (docs/spec/rows.md). */
 } tesseraProblemArguments;
 #define TESSERA_PROBLEM_ARGUMENTS_INIT                                         \
   {sizeof(tesseraProblemArguments),                                            \
@@ -60,7 +64,9 @@ typedef struct tesseraProblemArguments {
    0,                                                                          \
    0,                                                                          \
    0,                                                                          \
-   0}
+   0,                                                                          \
+   {NULL},                                                                     \
+   {0}}
 
 /**
  * Tells what the kernel for a problem is like, and what workspace it needs.

@@ -376,6 +376,15 @@ bool InstructionBinder::bindModifiers(const InstructionText &text,
   for (auto [name, value] : text.modifiers)
     if (!bindModifier(name, value, opcode, instruction))
       return false;
+  // Signs of v_fma_mix are printed at its sources, but belong to the numbers
+  // that are read, whose sign of f16 is another bit.
+  if (opcode.flags & kMixSources)
+    for (unsigned s = 0; s < 3; ++s) {
+      Operand &source = instruction.op[1 + s];
+      instruction.negHi |= (source.modifiers & kAbs ? 1 : 0) << s;
+      instruction.negLo |= (source.modifiers & kNeg ? 1 : 0) << s;
+      source.modifiers &= ~(kAbs | kNeg);
+    }
   if (!bindDpp(text, opcode, instruction))
     return false;
   bool is16Bit = opcode.typeOf(0) == ValueType::F16 ||

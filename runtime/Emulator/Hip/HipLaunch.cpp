@@ -107,6 +107,7 @@ static hipError_t prepareCooperation(const Launch &launch, Settings &settings) {
                         "at most " +
                         std::to_string(kMaxCooperativeGroups));
   settings.threads = static_cast<unsigned>(groups);
+  settings.maxGroups = 0;
   return hipSuccess;
 }
 

@@ -7,7 +7,7 @@
  * RUN: rm -rf %t && mkdir %t
  * RUN: dnn-opt --aot %tessera_source/tools/bench/resnet50.txt \
  * RUN:   --target gfx942 -o %t/kernels.db
- * RUN: cp -L %tessera_lib/libtessera.so.0 %tessera_lib/libtessera-emulator.so %t
+ * RUN: cp -L %tessera_lib/libMIOpen.so.1 %tessera_lib/libtessera-emulator.so %t
  * RUN: %clang -std=c11 -Wall -Wextra -Werror %s -o %t/client \
  * RUN:   -I %tessera_source/capi/include -L %tessera_lib -ltessera \
  * RUN:   -ltessera-emulator

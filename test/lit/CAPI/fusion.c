@@ -82,6 +82,11 @@ int main(void) {
       handle, &one, desc, x, desc, w, conv, miopenConvolutionFwdAlgoDirect,
       NULL, 0, &one, desc, x, biasDesc, b, relu, desc, y));
   print("residual", y);
+  MIOPEN(miopenDestroyActivationDescriptor(relu));
+  MIOPEN(miopenDestroyConvolutionDescriptor(conv));
+  MIOPEN(miopenDestroyTensorDescriptor(biasDesc));
+  MIOPEN(miopenDestroyTensorDescriptor(desc));
+  MIOPEN(miopenDestroy(handle));
   return 0;
 }
 

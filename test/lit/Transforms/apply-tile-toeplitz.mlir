@@ -22,10 +22,12 @@
 
 // Four bands of rows are two tiles of an image, its 10 columns two blocks. A
 // warp has two channels, with six factors of three rows each; four rows of
-// windows meet three rows of the filter at two results.
+// windows meet three rows of the filter at two results. A channel's six rows of
+// twelve words have three gaps of 16, so that the second band of two windows is
+// 40 words behind the first: in the banks behind those of its windows.
 // CHECK-LABEL: func.func @conv
 // CHECK: dnn.for_each_point [6, 1, 128] threads 128
-// CHECK: %[[PLANES:.*]] = memref.alloca() : memref<8x72xvector<2xf16>, #gpu.address_space<workgroup>>
+// CHECK: %[[PLANES:.*]] = memref.alloca() : memref<8x120xvector<2xf16>, #gpu.address_space<workgroup>>
 // CHECK-COUNT-24: dnn.point_load %arg1
 // CHECK-NOT: dnn.point_load %arg1
 // CHECK: dnn.point_load %arg0{{.*}} -> vector<8xf16>

@@ -132,7 +132,8 @@ static_assert(sizeof(tesseraCounters) == 40 &&
               sizeof(tesseraStageTime) == 40 &&
               offsetof(tesseraKernelInfo, tile) == 56 &&
               offsetof(tesseraKernelInfo, stages) == 184 &&
-              sizeof(tesseraProblemArguments) == 112 &&
+              sizeof(tesseraProblemArguments) == 256 &&
+              offsetof(tesseraProblemArguments, tensors) == 112 &&
               offsetof(tesseraProblemArguments, alpha) == 72);
 
 // This file compiled.

@@ -1,5 +1,6 @@
 //===- ConvolutionForwardTest.cpp - Find, execute, immediate mode ---------===//
 
+#include "capi/lib/CompileOnlyEngine.h"
 #include "test/unit/capi/Descriptors.h"
 #include "test/unit/capi/FakeEngine.h"
 
@@ -278,4 +279,21 @@ TEST_F(ConvolutionForward, ProfilingKeepsTheKernelTime) {
   ASSERT_EQ(miopenEnableProfiling(handle, false), miopenStatusSuccess);
   ASSERT_EQ(miopenGetKernelTime(handle, &time), miopenStatusSuccess);
   EXPECT_EQ(time, 0);
+}
+
+// MIOPEN_DEBUG_COMPILE_ONLY: kernels are prepared and never launched, every call
+// that would have launched one says so, and other calls succeed.
+TEST_F(ConvolutionForward, CompileOnlyLaunchesNothing) {
+  ASSERT_EQ(miopenDestroy(handle), miopenStatusSuccess);
+  auto owned = std::make_unique<FakeEngine>();
+  engine = owned.get();
+  capi::replaceEngineForTesting(capi::makeCompileOnly(std::move(owned)));
+  ASSERT_EQ(miopenCreate(&handle), miopenStatusSuccess);
+  EXPECT_EQ(find(), miopenStatusGpuOperationsSkipped);
+  EXPECT_EQ(execute(), miopenStatusGpuOperationsSkipped);
+  EXPECT_EQ(immediate(getSolution()), miopenStatusGpuOperationsSkipped);
+  EXPECT_FALSE(engine->problems.empty());
+  EXPECT_TRUE(engine->launches.empty());
+  EXPECT_EQ(execute(0, nullptr, nullptr), miopenStatusBadParm);
+  EXPECT_EQ(miopenEnableProfiling(handle, true), miopenStatusSuccess);
 }

@@ -55,6 +55,30 @@ TEST_F(ProblemExtension, RunsAProblem) {
   EXPECT_EQ(args.activAlpha, 3);
 }
 
+// Tensors and scalars of a row problem arrive; a struct that ends before them
+// is known still, and one of any other size is not.
+TEST_F(ProblemExtension, RunsARowProblem) {
+  arguments.tensors[0] = &data[1];
+  arguments.tensors[1] = &data[2];
+  arguments.scalars[5] = 7;
+  for (uint32_t size :
+       {sizeof arguments, offsetof(tesseraProblemArguments, tensors)}) {
+    arguments.structSize = size;
+    ASSERT_EQ(tesseraRunProblem(handle, "rows-activ_fwd-m3-9-r-i:f16:1-o:f16:1",
+                                &arguments),
+              miopenStatusSuccess)
+        << tesseraGetLastErrorMessage();
+    const LaunchArgs &args = engine->launches.back().args;
+    const bool isWhole = size == sizeof arguments;
+    EXPECT_EQ(args.tensors[1], isWhole ? &data[2] : nullptr);
+    EXPECT_EQ(args.scalars[5], isWhole ? 7 : 0);
+  }
+  arguments.structSize = sizeof arguments - 8;
+  EXPECT_EQ(tesseraRunProblem(handle, "rows-activ_fwd-m3-9-r-i:f16:1-o:f16:1",
+                              &arguments),
+            miopenStatusBadParm);
+}
+
 // What the kernel uses must be there; what it does not use need not.
 TEST_F(ProblemExtension, ChecksWhatTheKernelUses) {
   arguments.bias = nullptr;

@@ -170,6 +170,26 @@ TEST(Tensor, MissingLengthsAreInvalidValue) {
             miopenStatusInvalidValue);
 }
 
+// Four lengths of 0 are how old programs say that there is no tensor yet: the
+// descriptor is as if never set, and a convolution with it is BadParm.
+TEST(Tensor, AllZerosIsEmpty) {
+  TensorDesc desc;
+  ASSERT_EQ(miopenSet4dTensorDescriptor(desc, miopenFloat, 1, 2, 3, 4), 0);
+  ASSERT_EQ(miopenSet4dTensorDescriptor(desc, miopenFloat, 0, 0, 0, 0), 0);
+  int rank = -1;
+  ASSERT_EQ(miopenGetTensorDescriptorSize(desc, &rank), 0);
+  EXPECT_EQ(rank, 0);
+  size_t bytes = 1;
+  EXPECT_EQ(miopenGetTensorNumBytes(desc, &bytes),
+            miopenGetTensorNumBytes(TensorDesc(), &bytes));
+  ConvDesc conv;
+  int lengths[4];
+  EXPECT_EQ(miopenGetConvolutionForwardOutputDim(conv, desc, desc, &lengths[0],
+                                                 &lengths[1], &lengths[2],
+                                                 &lengths[3]),
+            miopenStatusBadParm);
+}
+
 // Lengths and strides below 1 and unknown types and layouts are BadParm.
 TEST(Tensor, WrongNumbersAreBadParm) {
   TensorDesc desc;

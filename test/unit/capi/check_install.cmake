@@ -1,7 +1,7 @@
 # Installs what clients need, and builds and runs a project against it.
 #
 #   cmake -DBUILD=... -DSOURCE=... -DWORK=... -DC=... -DCXX=... -DGENERATOR=...
-#         -P check_install.cmake
+#         -DOBJDUMP=... -P check_install.cmake
 
 set(prefix ${WORK}/prefix)
 file(REMOVE_RECURSE ${WORK})
@@ -24,4 +24,12 @@ run(${CMAKE_COMMAND} -S ${WORK}/source -B ${WORK}/build -G ${GENERATOR}
 run(${CMAKE_COMMAND} --build ${WORK}/build)
 foreach(program client client-cpp client-pc)
   run(${WORK}/build/${program})
+  # It records MIOpen's name, so that it runs with AMD's library too.
+  execute_process(COMMAND ${OBJDUMP} -p ${WORK}/build/${program}
+    OUTPUT_VARIABLE headers COMMAND_ERROR_IS_FATAL ANY)
+  if(NOT headers MATCHES "NEEDED +libMIOpen.so.1\n"
+      OR headers MATCHES "NEEDED +libtessera")
+    message(FATAL_ERROR
+      "${program} does not name libMIOpen.so.1 as its library:\n${headers}")
+  endif()
 endforeach()

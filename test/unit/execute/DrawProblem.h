@@ -40,6 +40,10 @@ ConvProblem drawProblem(uint64_t seed, int64_t index,
 /// windows, padding, depth, gaps and indices at random.
 PoolProblem drawPool(uint64_t seed, int64_t index);
 
+/// Operations on rows: those of the recipes and their modes in turn; space,
+/// reduced dimensions, types, orders, gaps and broadcasts at random.
+RowProblem drawRows(uint64_t seed, int64_t index);
+
 /// Convolutions and, where the space has them, poolings in turn.
 Problem drawAny(uint64_t seed, int64_t index, const ProblemSpace &space = {});
 

@@ -1,6 +1,7 @@
 //===- DrawProblemTest.cpp - Drawn problems are valid and various ---------===//
 
 #include "test/unit/execute/DrawProblem.h"
+#include "runtime/Reference/RowRecipe.h"
 
 #include <gtest/gtest.h>
 
@@ -70,6 +71,38 @@ TEST(DrawProblem, DrawsAnyProblem) {
   ProblemSpace space;
   space.pooling = false;
   EXPECT_EQ(drawAny(2, 4, space), Problem(drawProblem(2, 4, space)));
+}
+
+// Operations on rows, of every recipe and type, reduced, broadcast and with
+// gaps.
+TEST(DrawProblem, DrawsRows) {
+  std::set<RowOp> operations;
+  std::set<DataType> types;
+  int reduced = 0, broadcast = 0, gaps = 0;
+  for (int64_t i = 0; i < 600; ++i) {
+    const RowProblem p = drawRows(5, i);
+    ASSERT_TRUE(p.verify().isOk())
+        << p.toNetworkConfig() << ": " << p.verify().getMessage();
+    ASSERT_EQ(p, p.canonicalize());
+    ASSERT_EQ(p, drawRows(5, i));
+    const RowRecipe *recipe = findRowRecipe(p);
+    ASSERT_TRUE(recipe) << p.toNetworkConfig();
+    operations.insert(p.op);
+    types.insert(p.tensors[0].type);
+    reduced += p.reduced != 0;
+    gaps += p.getSpan(0) > p.getElements();
+    for (const RowTensor &tensor : p.getTensors())
+      broadcast += tensor.role == RowRole::Input &&
+                   tensor.strides[p.rank - 1] == 0 && p.lengths[p.rank - 1] > 1;
+  }
+  std::set<RowOp> all;
+  for (const RowRecipe &recipe : getRowRecipes())
+    all.insert(recipe.op);
+  EXPECT_EQ(operations, all);
+  EXPECT_GE(types.size(), 4u);
+  EXPECT_GT(reduced, 50);
+  EXPECT_GT(broadcast, 30);
+  EXPECT_GT(gaps, 50);
 }
 
 // A narrower space is kept to.

@@ -240,6 +240,11 @@ TEST(ChooseTile, KnowsDepthwiseOnNvidia) {
   p.dataType = DataType::F32;
   for (Direction direction : {Direction::Forward, Direction::BackwardData})
     EXPECT_EQ(choose(direction), "depthwise-g2p2q7t64s1n7l");
+  // Tall blocks of one group, where they fit the image.
+  p.in = {56, 56};
+  for (Direction direction : {Direction::Forward, Direction::BackwardData})
+    EXPECT_EQ(choose(direction), "depthwise-g1p8q4t64s1n7l");
+  p.in = {28, 28};
   p.dataType = DataType::BF16;
   for (Direction direction : {Direction::Forward, Direction::BackwardData})
     EXPECT_EQ(choose(direction), "toeplitz-c16b4r7q4t512n6");

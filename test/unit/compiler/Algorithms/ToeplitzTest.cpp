@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 using namespace tessera;
 
 /// ConvNeXt's second stage.
@@ -53,13 +55,31 @@ TEST(ToeplitzTile, RefusesOtherTexts) {
 // Lanes that store the octets of 16 pixels, or four of 8, store to all banks;
 // and the planes have room for the results of windows that are none.
 TEST(ToeplitzPlanes, LieInDifferentBanks) {
-  EXPECT_EQ(ToeplitzDataPlanes({16, 4, 7, 4, 256}, 7).source.words, 688);
-  EXPECT_EQ(ToeplitzDataPlanes({32, 4, 7, 4, 256}, 7).source.words, 680);
+  EXPECT_EQ(ToeplitzDataPlanes({16, 4, 7, 4, 256}, 7).source.words, 720);
+  EXPECT_EQ(ToeplitzDataPlanes({32, 4, 7, 4, 256}, 7).source.words, 712);
   ToeplitzTile few{8, 1, 14, 9, 64};
   ToeplitzDataPlanes planes(few, 1);
   EXPECT_GE(planes.source.words, planes.result.rows * planes.result.rowWords +
                                      (few.rows - 1) * planes.result.rowWords +
                                      4);
+}
+
+// Lanes that read, or store, four words of each of eight windows do so in
+// different banks, whatever rows and blocks make of the bands.
+TEST(ToeplitzPlanes, HaveTheWindowsOfBandsInDifferentBanks) {
+  for (ToeplitzTile tile :
+       {ToeplitzTile{16, 4, 7, 4, 512}, ToeplitzTile{16, 2, 7, 7, 512},
+        ToeplitzTile{8, 5, 3, 3, 256}}) {
+    ToeplitzDataPlanes planes(tile, 7);
+    for (const ToeplitzPlane &plane : {planes.source, planes.result}) {
+      std::set<int64_t> banks;
+      for (int64_t window = 0; window < 8; ++window)
+        banks.insert((window / tile.blocks * plane.getBandWords() +
+                      window % tile.blocks * 4) %
+                     32);
+      EXPECT_EQ(banks.size(), 8u) << tile.toConfig().toText();
+    }
+  }
 }
 
 // Large filters of 16-bit floats were faster so on an H100, in every direction.

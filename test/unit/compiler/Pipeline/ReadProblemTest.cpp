@@ -3,8 +3,10 @@
 #include "compiler/Pipeline/ReadProblem.h"
 #include "compiler/Frontend/ConvFrontend.h"
 #include "compiler/Frontend/PoolFrontend.h"
+#include "compiler/Frontend/RowsFrontend.h"
 #include "test/unit/Support/RandomProblem.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Verifier.h"
@@ -91,7 +93,8 @@ TEST_F(ReadProblem, RefusesTwoConvolutions) {
                   text.find("    return") - text.find("    dnn.conv"));
   text.insert(text.find("    return"), op);
   EXPECT_EQ(read(text).getStatus().getMessage(),
-            "a module has one primitive (dnn.conv or dnn.pool), not 2");
+            "a module has one primitive (dnn.conv, dnn.pool or "
+            "dnn.rows), not 2");
 }
 
 // Poolings of both directions, with and without indices, depth and gaps: no two
@@ -132,5 +135,32 @@ TEST_F(ReadProblem, Poolings) {
     ASSERT_TRUE(found) << found.getStatus().getMessage();
     EXPECT_EQ(found->toNetworkConfig(), problem.toNetworkConfig());
     EXPECT_EQ(*found, Problem(problem));
+  }
+}
+
+// A row problem is read back from the module that the frontend makes, and not
+// from one that computes something else than it says, or does not say.
+TEST_F(ReadProblem, Rows) {
+  for (const char *text :
+       {"rows-activ_fwd-m6-7x120-r-i:bf16:130:1-o:bf16:120:1",
+        "rows-op_tensor-m0-3x4-r-i:f32:4:1-i:f32:0:1-o:f32:4:1"}) {
+    const ErrorOr<Problem> problem = parseNetworkConfig(text);
+    ASSERT_TRUE(problem) << problem.getStatus().getMessage();
+    auto module = buildRowsModule(context, *problem->getRows(), "rows");
+    ASSERT_TRUE(module) << module.getStatus().getMessage();
+    ErrorOr<Problem> found = readProblem(**module);
+    ASSERT_TRUE(found) << found.getStatus().getMessage();
+    EXPECT_EQ(*found, *problem);
+    auto function = *(*module)->getOps<mlir::func::FuncOp>().begin();
+    function->setAttr(kProblemAttrName,
+                      mlir::StringAttr::get(
+                          &context, "rows-activ_fwd-m3-9-r-i:f32:1-o:f32:1"));
+    EXPECT_EQ(readProblem(**module).getStatus().getMessage(),
+              "the function does not compute "
+              "rows-activ_fwd-m3-9-r-i:f32:1-o:f32:1, which it names");
+    function->removeAttr(kProblemAttrName);
+    EXPECT_EQ(readProblem(**module).getStatus().getMessage(),
+              "a function with dnn.rows names its problem in the attribute "
+              "dnn.problem");
   }
 }

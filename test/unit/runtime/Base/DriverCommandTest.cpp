@@ -384,11 +384,27 @@ TEST(DriverCommand, SaysWhatIsNotSupported) {
     expectRefusal(StatusCode::NotSupported, words, sentence);
 }
 
+// A convolution with what follows it, in the numbers of CBAInfer.
+TEST(DriverCommand, ReadsFusedConvolutions) {
+  EXPECT_EQ(getNetworkConfig("CBAInferfp16 -n 2 -c 8 -H 9 -W 10 -k 16 -y 3 -x "
+                             "1 -p 1 -q 0 -u 2 -v 3 -F 4 -m 3"),
+            "conv-fwd-f16-nchw,nchw,nchw-n2c8h9w10-k16y3x1-p1x0-s2x3-d1x1-g1-"
+            "ebias+relu");
+  EXPECT_EQ(getNetworkConfig("CBAInfer -F 6"),
+            "conv-fwd-f32-nchw,nchw,nchw-n32c3h32w32-k32y3x3-p0x0-s1x1-d1x1-g1-"
+            "ebias");
+  const ErrorOr<DriverOptions> refused =
+      parseDriverOptions(std::vector<std::string>{"CBAInfer", "-F", "0"});
+  EXPECT_EQ(refused.getStatus().getCode(), StatusCode::NotSupported);
+}
+
 // No table has two flags of one name, and every default is what is read where
-// the flag is not there.
+// the flag is not there. (The defaults of CBAInfer are refused.)
 TEST(DriverCommand, HasConsistentTables) {
   for (auto [operation, table] : {std::pair{"conv", getConvDriverFlags()},
-                                  {"pool", getPoolDriverFlags()}}) {
+                                  {"pool", getPoolDriverFlags()},
+                                  {"activ", getActivationDriverFlags()},
+                                  {"tensorop", getTensorOpDriverFlags()}}) {
     std::set<char> shortNames;
     std::set<std::string_view> longNames;
     for (const DriverFlag &flag : table) {

@@ -44,6 +44,31 @@ TEST(Launch, IdsReachEveryItem) {
   }
 }
 
+// With a limit, the first, the last and groups between them are executed, each
+// once and no other.
+TEST(Launch, SampleOfGroups) {
+  KernelSource source;
+  source.chip = "gfx942";
+  source.argumentBytes = 8;
+  source.directives = ".amdhsa_system_sgpr_workgroup_id_x 1\n";
+  source.body = loadArgument(source.chip) +
+                "s_lshl_b32 s2, s2, 2\nv_mov_b32 v1, s2\nv_mov_b32 v2, 1\n"
+                "global_atomic_add v1, v2, s[8:9]";
+  for (uint64_t limit : {0, 1, 3, 7, 100}) {
+    KernelTester tester(source);
+    tester.settings.maxGroups = limit;
+    tester.launchWell({10, 1, 1}, {1, 1, 1});
+    std::string run;
+    for (int i = 0; i < 10; ++i)
+      run += std::to_string(tester.output[i]);
+    EXPECT_EQ(run, limit == 1   ? "1000000000"
+                   : limit == 3 ? "1000100001"
+                   : limit == 7 ? "1101101101"
+                                : "1111111111")
+        << limit;
+  }
+}
+
 // A last group that is not full has fewer lanes, and the hidden arguments say
 // so.
 TEST(Launch, PartialGroupsAndHiddenArguments) {

@@ -75,7 +75,8 @@ TEST(Packed, DotProducts) {
   }
 }
 
-// v_fma_mix reads f16 where op_sel_hi says so, and f32 elsewhere.
+// v_fma_mix reads f16 where op_sel_hi says so, and f32 elsewhere; signs are
+// those of what it reads.
 TEST(Packed, MixedPrecision) {
   WaveTester tester("gfx1030");
   tester.fillHalves(1);
@@ -84,12 +85,16 @@ TEST(Packed, MixedPrecision) {
     tester.v(3, lane) = std::bit_cast<uint32_t>(1.0f + float(lane));
   tester.runWell(
       "v_fma_mix_f32 v0, v1, v2, v3 op_sel:[1,0,0] op_sel_hi:[1,1,0]\n"
-      "v_fma_mix_f32 v4, v3, -v3, |v3|");
+      "v_fma_mix_f32 v4, v3, -v3, |v3|\n"
+      "v_fma_mix_f32 v5, |v1|, v3, -|v2| op_sel:[0,0,1] op_sel_hi:[1,0,1]");
   for (unsigned lane = 0; lane < 32; ++lane) {
     float c = tester.f(3, lane);
     ASSERT_EQ(tester.f(0, lane),
               std::fmaf(hi(tester.v(1, lane)), lo(tester.v(2, lane)), c));
     ASSERT_EQ(tester.f(4, lane), std::fmaf(c, -c, std::fabs(c)));
+    ASSERT_EQ(tester.f(5, lane),
+              std::fmaf(std::fabs(lo(tester.v(1, lane))), c,
+                        -std::fabs(hi(tester.v(2, lane)))));
   }
 }
 

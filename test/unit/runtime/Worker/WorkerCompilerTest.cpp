@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -102,6 +103,29 @@ TEST_F(WorkerCompilerTest, CarriesRefusals) {
           .compile(getTestProblem(), {"igemm", "m1n1k1-w1x1-b1-fma"}, target)
           .getStatus();
   EXPECT_FALSE(refusal.isOk());
+  const std::set<pid_t> workers = getChildren();
+  EXPECT_TRUE(compile(compiler).isOk());
+  EXPECT_EQ(getChildren(), workers);
+}
+
+// Workers that a thread in the background has started are not for others, who
+// would wait for them: those get workers as nice as they are, and there are no
+// more workers than there may be.
+TEST_F(WorkerCompilerTest, AThreadGetsWorkersAsNiceAsItIs) {
+  const int here = getNiceness();
+  auto getWorkerNiceness = [] {
+    const std::set<pid_t> children = getChildren();
+    EXPECT_EQ(children.size(), 1u);
+    return getpriority(PRIO_PROCESS, static_cast<id_t>(*children.begin()));
+  };
+  WorkerCompiler compiler(settings, 1);
+  std::thread([&] {
+    ASSERT_EQ(setpriority(PRIO_PROCESS, gettid(), here + 3), 0);
+    EXPECT_TRUE(compile(compiler).isOk());
+    EXPECT_EQ(getWorkerNiceness(), here + 3);
+  }).join();
+  EXPECT_TRUE(compile(compiler).isOk());
+  EXPECT_EQ(getWorkerNiceness(), here);
   const std::set<pid_t> workers = getChildren();
   EXPECT_TRUE(compile(compiler).isOk());
   EXPECT_EQ(getChildren(), workers);

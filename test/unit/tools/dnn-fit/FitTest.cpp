@@ -1,87 +1,219 @@
-//===- FitTest.cpp - That a fit finds what times were made with -----------===//
+//===- FitTest.cpp - That a fit finds what values were made with ----------===//
 //
-// Times are made up from the model itself, so that the right answer is known.
+// Values are made up from the models themselves, so that the right answer is
+// known.
 //
 //===----------------------------------------------------------------------===//
 
 #include "tools/dnn-fit/Fit.h"
 
-#include "compiler/Algorithms/TmaTiles.h"
-
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
 
 using namespace tessera;
 using namespace tessera::fit;
 
-static const GpuTarget &getTarget() { return *findTarget("sm_90"); }
+namespace {
+/// A model for a chip, and how far from the truth a search begins.
+struct FitCase {
+  const char *model;
+  const char *target;
+  std::vector<Direction> directions;
+  Layout layout;
+  std::map<std::string, double> wrong; ///< Factors, by constant.
 
-static ConvProblem makeProblem(Direction direction, int64_t batch,
-                               int64_t channels, int64_t size, int64_t filter) {
+  Model getModel() const { return *makeModel(model, *findTarget(target)); }
+  Rates getWrongRates() const {
+    const Model m = getModel();
+    Rates rates = m.getRates();
+    size_t found = 0;
+    for (size_t i = 0; i != rates.size(); ++i)
+      if (auto factor = wrong.find(m.constants[i].name);
+          factor != wrong.end()) {
+        rates[i] *= factor->second;
+        ++found;
+      }
+    EXPECT_EQ(found, wrong.size());
+    return rates;
+  }
+};
+
+void PrintTo(const FitCase &fitCase, std::ostream *stream) {
+  *stream << fitCase.model << " on " << fitCase.target;
+}
+
+struct FitTest : testing::TestWithParam<FitCase> {
+  const Model model = GetParam().getModel();
+  const std::vector<Sample> samples = makeSamples(makeRuns(), model);
+
+  std::vector<Problem> makeProblems() const;
+  /// Layers of several sizes, each tile with the value that the model expects.
+  std::vector<fit::Run> makeRuns() const {
+    std::vector<fit::Run> runs;
+    for (const Problem &problem : makeProblems()) {
+      fit::Run run{problem, "us", {}};
+      for (const Candidate &candidate :
+           model.getCandidates(problem, model.getRates()))
+        run.values.push_back({candidate.tile.toText(), candidate.cost / 1755});
+      runs.push_back(std::move(run));
+    }
+    return runs;
+  }
+};
+} // namespace
+
+static ConvProblem makeConv(const FitCase &fitCase, Direction direction,
+                            int64_t channels, int64_t filter) {
   ConvProblem p;
   p.direction = direction;
-  p.dataType = DataType::BF16;
-  p.xLayout = p.wLayout = p.yLayout = Layout::NHWC;
-  p.batch = batch;
+  p.dataType = DataType::F16;
+  p.xLayout = p.wLayout = p.yLayout = fitCase.layout;
+  p.batch = 64;
   p.inChannels = p.outChannels = channels;
-  p.in = {size, size};
+  p.in = {3584 / channels, 3584 / channels};
   p.filter = {filter, filter};
   p.pad = {filter / 2, filter / 2};
+  if (fitCase.model == std::string("groups"))
+    p.groups = channels / 8;
   return p;
 }
 
-/// Layers of several sizes, each tile timed as `rates` expect.
-static std::vector<Run> makeRuns(const TmaRates &rates) {
-  std::vector<Run> runs;
-  for (Direction direction : {Direction::Forward, Direction::BackwardData})
-    for (int64_t filter : {1, 3})
-      for (int64_t channels : {64, 256, 512}) {
-        Run run{makeProblem(direction, 64, channels, 3584 / channels, filter),
-                {}};
-        for (const Candidate &candidate :
-             getTmaCandidates(run.problem, getTarget(), rates))
-          run.times.push_back({candidate.tile.toText(), candidate.cost / 1755});
-        runs.push_back(std::move(run));
-      }
-  return runs;
+static PoolProblem makePool(const FitCase &fitCase, Direction direction,
+                            int64_t channels, int64_t window) {
+  PoolProblem p;
+  p.direction = direction;
+  p.dataType = DataType::F16;
+  p.xLayout = p.yLayout = fitCase.layout;
+  p.batch = 4;
+  p.channels = channels;
+  p.in = {3584 / channels, 3584 / channels};
+  p.window = {window, window};
+  return p;
 }
 
-// The rates that times follow choose the best tile everywhere.
-TEST(Fit, IsPerfectWithTheRatesThatTimesFollow) {
-  const std::vector<Sample> samples =
-      makeSamples(makeRuns(kTmaRates), getTarget());
-  ASSERT_EQ(samples.size(), 12u);
-  const Share share = getShare(samples, getTarget(), kTmaRates);
+std::vector<Problem> FitTest::makeProblems() const {
+  std::vector<Problem> problems;
+  for (Direction direction : GetParam().directions)
+    for (int64_t window : {1, 3})
+      for (int64_t channels : {64, 256, 512}) {
+        if (model.name == "pool")
+          problems.emplace_back(
+              makePool(GetParam(), direction, channels, window + 1));
+        else
+          problems.emplace_back(
+              makeConv(GetParam(), direction, channels, window));
+      }
+  return problems;
+}
+
+// The rates that values follow choose the best tile everywhere.
+TEST_P(FitTest, IsPerfectWithTheRatesThatValuesFollow) {
+  ASSERT_EQ(samples.size(), 6 * GetParam().directions.size());
+  const Share share = getShare(samples, model, model.getRates());
   EXPECT_DOUBLE_EQ(share.mean, 1);
   EXPECT_DOUBLE_EQ(share.least, 1);
 }
 
 // From wrong rates a search comes nearly all of the way back, by the same steps
-// each time, and does not multiply more than the chip can.
-TEST(Fit, ComesBackFromWrongRates) {
-  const std::vector<Sample> samples =
-      makeSamples(makeRuns(kTmaRates), getTarget());
-  TmaRates wrong;
-  wrong.products = 300;
-  wrong.exposedSums = 2;
-  wrong.windowBytes = 400;
-  const Share before = getShare(samples, getTarget(), wrong);
+// each time, and does not compute more than the chip can.
+TEST_P(FitTest, ComesBackFromWrongRates) {
+  const Rates wrong = GetParam().getWrongRates();
+  const Share before = getShare(samples, model, wrong);
   ASSERT_LT(before.mean, 0.97);
-  const TmaRates found = fitRates(samples, getTarget(), wrong, 1500, 1);
-  EXPECT_GT(getShare(samples, getTarget(), found).mean, 0.99);
-  EXPECT_LE(found.products, 2048);
-  const TmaRates again = fitRates(samples, getTarget(), wrong, 1500, 1);
-  EXPECT_EQ(found.products, again.products);
-  EXPECT_EQ(found.begin, again.begin);
+  const Rates found = fitRates(samples, model, wrong, 1500, 1);
+  EXPECT_GT(getShare(samples, model, found).mean, 0.99);
+  for (size_t i = 0; i != found.size(); ++i)
+    EXPECT_LE(found[i], model.constants[i].most) << model.constants[i].name;
+  EXPECT_EQ(found, fitRates(samples, model, wrong, 1500, 1));
 }
+
+// What is printed are rows that the compiler could include, one for each
+// constant, or one for the chip.
+TEST_P(FitTest, PrintsRows) {
+  const std::string rows = model.format(model.getRates());
+  const auto lines = std::ranges::count(rows, '\n');
+  EXPECT_EQ(lines, model.name == "gemm" ? 1 : model.constants.size()) << rows;
+  EXPECT_NE(rows.find("_RATE"), std::string::npos);
+}
+
+static const std::vector<Direction> kData = {Direction::Forward,
+                                             Direction::BackwardData};
+static const std::vector<Direction> kAll = {
+    Direction::Forward, Direction::BackwardData, Direction::BackwardWeights};
+static const std::vector<Direction> kWeights = {Direction::BackwardWeights};
+
+INSTANTIATE_TEST_SUITE_P(
+    , FitTest,
+    testing::Values(
+        FitCase{"wgmma",
+                "sm_90",
+                kData,
+                Layout::NHWC,
+                {{"products", 0.2}, {"exposedSums", 0.2}, {"windowBytes", 9}}},
+        FitCase{"wgmma-weights",
+                "sm_90",
+                kWeights,
+                Layout::NHWC,
+                {{"step.products", 0.2}, {"sumTurn", 8}, {"sumBytes", 0.1}}},
+        FitCase{"gemm",
+                "sm_80",
+                kData,
+                Layout::NHWC,
+                {{"cache", 0.15}, {"lds", 8}}},
+        FitCase{"gemm",
+                "gfx942",
+                kWeights,
+                Layout::NCHW,
+                {{"flat", 20}, {"joining", 20}, {"sum", 9}}},
+        FitCase{"groups",
+                "sm_90",
+                kAll,
+                Layout::NHWC,
+                {{"latency", 10}, {"overlap", 3}, {"weightWaits", 50}}},
+        FitCase{"pool",
+                "gfx942",
+                kData,
+                Layout::NCHW,
+                {{"cacheBytes", 0.1}, {"loadClocks", 10}, {"latency", 9}}}),
+    [](const testing::TestParamInfo<FitCase> &info) {
+      std::string name =
+          std::string(info.param.model) + "_" + info.param.target;
+      std::ranges::replace(name, '-', '_');
+      return name;
+    });
 
 // What the model does not know, and what has nothing to be compared with, is
 // no sample.
 TEST(Fit, PassesOverWhatItCannotUse) {
-  std::vector<fit::Run> runs = makeRuns(kTmaRates);
-  runs.resize(3);
-  runs[0].problem.direction = Direction::BackwardWeights;
-  runs[1].times.resize(1);
-  for (TileTime &time : runs[2].times)
-    time.tile = "igemm-m1n1k1-w1x1-t1-wgmma";
-  EXPECT_TRUE(makeSamples(runs, getTarget()).empty());
+  const Model model = *makeModel("wgmma", *findTarget("sm_90"));
+  const FitCase fitCase{"wgmma", "sm_90", kData, Layout::NHWC, {}};
+  const Problem problem = makeConv(fitCase, Direction::Forward, 64, 3);
+  std::vector<TileValue> values;
+  for (const Candidate &candidate :
+       model.getCandidates(problem, model.getRates()))
+    values.push_back({candidate.tile.toText(), 1});
+  const Problem weights = makeConv(fitCase, Direction::BackwardWeights, 64, 3);
+  EXPECT_EQ(makeSamples({{problem, "us", values}}, model).size(), 1u);
+  EXPECT_TRUE(makeSamples({{weights, "us", values},
+                           {problem, "us", {values[0]}},
+                           {problem, "us", {{"igemm-a", 1}, {"igemm-b", 2}}}},
+                          model)
+                  .empty());
+}
+
+// A model that is none, and one for other chips, are refused by name.
+TEST(Fit, RefusesModels) {
+  EXPECT_NE(
+      makeModel("mma", *findTarget("sm_80"))
+          .getStatus()
+          .getMessage()
+          .find("but there are: wgmma, wgmma-weights, gemm, groups, pool"),
+      std::string::npos);
+  EXPECT_NE(makeModel("wgmma", *findTarget("gfx942"))
+                .getStatus()
+                .getMessage()
+                .find("'gfx942' is no chip with wgmma"),
+            std::string::npos);
 }

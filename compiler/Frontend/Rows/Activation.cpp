@@ -1,0 +1,40 @@
+//===- Activation.cpp - Activations as primitives -------------------------===//
+//
+// The mode is the Activation; scalars are its parameters a, b, c.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Frontend/ActivationFormulas.h"
+#include "compiler/Frontend/Rows/RowFormulas.h"
+#include "runtime/Base/RowOp.h"
+
+using namespace mlir;
+using namespace tessera;
+
+static Status checkActivation(const RowProblem &p) {
+  const bool isForward = p.op == RowOp::ActivationForward;
+  Status status = expectTensors(p, isForward ? "io" : "iiio");
+  if (status.isOk())
+    status = expectMode(p, static_cast<uint32_t>(Activation::Clamp) + 1);
+  return status;
+}
+
+ErrorOr<RowFormulas> tessera::getActivationFormulas(const RowProblem &p) {
+  if (Status status = checkActivation(p); !status.isOk())
+    return status;
+  const auto activation = static_cast<Activation>(p.mode);
+  RowFormulas formulas;
+  formulas.scalarCount = countParameters(activation);
+  if (p.op == RowOp::ActivationForward)
+    formulas.map = [](RowRegion &r) -> SmallVector<Value> {
+      return {r.toTensor(1, r.activateByMode(0, r.get(0)))};
+    };
+  else
+    formulas.map = [activation](RowRegion &r) -> SmallVector<Value> {
+      Value dx =
+          buildActivationGradient(r, activation, r.get(0), r.get(1), r.get(2),
+                                  [&](int i) { return r.scalar(i); });
+      return {r.toTensor(3, dx)};
+    };
+  return formulas;
+}

@@ -1,0 +1,64 @@
+//===- Lrn.cpp - Rows are the windows of local response normalisation -----===//
+
+#include "dialect/Reference/Rows/RowEvaluators.h"
+
+using namespace tessera::reference;
+
+namespace {
+/// Bits of the mode.
+enum : uint32_t {
+  kHasSums = 1, ///< The window holds parts of the sum already.
+  kSaves = 2,   ///< lrn_fwd: writes the scale.
+};
+} // namespace
+
+/// The sum over a window of squares, or of what is given.
+static Approx addSquares(const Row &row, bool areSquares) {
+  ApproxSum sum;
+  for (int64_t i = 0; i < row.getLength(); ++i) {
+    const Approx x = row.get(0, i);
+    sum.add(areSquares ? x : x * x);
+  }
+  return sum.get();
+}
+
+void tessera::reference::evaluateLrnSum(Row &row) {
+  row.set(1, addSquares(row, false));
+}
+
+/// Tensors window, x, perhaps scale, y; scalars alpha over the window's size,
+/// beta, k.
+void tessera::reference::evaluateLrnForward(Row &row) {
+  const Approx sum = addSquares(row, row.getMode() & kHasSums);
+  const Approx scale =
+      Approx(row.getScalar(2)) + Approx(row.getScalar(0)) * sum;
+  int next = 2;
+  if (row.getMode() & kSaves)
+    row.set(next++, scale);
+  row.set(next, Approx(row.get(1)) * pow(scale, -row.getScalar(1)));
+}
+
+/// Of dy y / scale, three windows, or of what is given.
+static Approx addRatios(const Row &row, bool areRatios) {
+  ApproxSum sum;
+  for (int64_t i = 0; i < row.getLength(); ++i)
+    sum.add(areRatios ? Approx(row.get(0, i))
+                      : Approx(row.get(0, i)) * row.get(1, i) / row.get(2, i));
+  return sum.get();
+}
+
+void tessera::reference::evaluateLrnBackwardSum(Row &row) {
+  row.set(3, addRatios(row, false));
+}
+
+/// Tensors of windows dy, y, scale, or their sums; then dy, x, scale of the
+/// element and dx; scalars 2 alpha beta over the window's size, and beta.
+void tessera::reference::evaluateLrnBackward(Row &row) {
+  const bool hasSums = row.getMode() & kHasSums;
+  const int first = hasSums ? 1 : 3;
+  const Approx sum = addRatios(row, hasSums);
+  const Approx direct =
+      Approx(row.get(first)) * pow(row.get(first + 2), -row.getScalar(1));
+  row.set(first + 3,
+          direct - Approx(row.getScalar(0)) * row.get(first + 1) * sum);
+}

@@ -1,0 +1,92 @@
+//===- RowProblem.h - Element-wise, reducing, normalising ------*- C++ -*-===//
+//
+// What is neither convolution nor pooling: rows of elements are reduced to a
+// few numbers, and each element is mapped with them (docs/design/0015-rows.md).
+// Activations, softmax, batch norm and reductions are such problems;
+// docs/spec/rows.md says what each operation computes of which tensors.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_RUNTIME_BASE_ROWPROBLEM_H
+#define TESSERA_RUNTIME_BASE_ROWPROBLEM_H
+
+#include "runtime/Base/ErrorOr.h"
+#include "runtime/Base/KernelArg.h"
+#include "runtime/Base/ProblemTypes.h"
+
+#include <array>
+#include <span>
+#include <string>
+
+namespace tessera {
+
+enum class RowOp : uint8_t; // RowOp.h
+
+enum class RowRole : uint8_t {
+  Input,
+  RowOutput, ///< One element a row.
+  Output,    ///< One element for each of the space.
+};
+
+inline constexpr int kMaxRowRank = 5;
+
+/// A tensor of the space. A stride of 0: the same element all along that
+/// dimension.
+struct RowTensor {
+  DataType type = DataType::F32;
+  RowRole role = RowRole::Input;
+  std::array<int64_t, kMaxRowRank> strides{};
+
+  friend bool operator==(const RowTensor &, const RowTensor &) = default;
+};
+
+/// An operation on the rows of a space. Plain data; entries behind `rank` and
+/// `tensorCount` are as constructed.
+struct RowProblem {
+  RowOp op{};
+  /// Which variant of the operation; its meaning is the operation's.
+  uint32_t mode = 0;
+  int rank = 1;
+  std::array<int64_t, kMaxRowRank> lengths{1, 1, 1, 1, 1};
+  /// Bit i: dimension i is reduced.
+  uint32_t reduced = 0;
+  int tensorCount = 0;
+  /// Inputs, then row outputs, then outputs.
+  std::array<RowTensor, kMaxTensors> tensors{};
+
+  friend bool operator==(const RowProblem &, const RowProblem &) = default;
+
+  bool isReduced(int dim) const { return reduced >> dim & 1; }
+  std::span<const RowTensor> getTensors() const {
+    return {tensors.data(), static_cast<size_t>(tensorCount)};
+  }
+  int64_t getElements() const;  ///< Of the space.
+  int64_t getRowLength() const; ///< 1 if nothing is reduced.
+  /// From the first element of a tensor to the last one, both counted.
+  int64_t getSpan(int tensor) const;
+
+  /// InvalidArgument with the first rule that is broken, else ok.
+  Status verify() const;
+
+  /// See ConvProblem::canonicalize(): dimensions of length 1 left out, those
+  /// that lie together merged, and, unless the operation numbers its elements,
+  /// ordered by their strides.
+  RowProblem canonicalize() const;
+
+  /// The network config, e.g.
+  /// "rows-softmax_fwd-m2-64x1000x49-r1-i:f32:49000:49:1-o:f32:49000:49:1":
+  /// mode, lengths, reduced dimensions ("r0,2"; "r" if none), and of each
+  /// tensor role (i, r, o), type and strides.
+  std::string toNetworkConfig() const;
+};
+
+std::string_view getName(RowOp op);
+std::string_view getName(RowRole role);
+
+/// Whether dnn.row_index or dnn.element_index takes part in the operation, so
+/// that the order of its dimensions has a meaning.
+bool numbersElements(const RowProblem &problem);
+
+} // namespace tessera
+
+#endif // TESSERA_RUNTIME_BASE_ROWPROBLEM_H

@@ -1,0 +1,134 @@
+//===- RowCase.cpp - An operation on rows with data and a judge -----------===//
+
+#include "runtime/Reference/RowCase.h"
+
+#include "dialect/Reference/Random.h"
+#include "runtime/Reference/ReferenceShape.h"
+#include "runtime/Reference/RowRecipe.h"
+
+#include <algorithm>
+#include <cassert>
+
+using namespace tessera;
+
+/// Calls `visit` with the offset of each element of a tensor, once.
+template <typename Visit>
+static void visitElements(const RowProblem &problem, int tensor,
+                          const Visit &visit) {
+  const auto &strides = problem.tensors[tensor].strides;
+  std::array<int64_t, kMaxRowRank> at{};
+  for (int64_t offset = 0;;) {
+    visit(offset);
+    int dim = problem.rank - 1;
+    for (; dim >= 0; --dim) {
+      if (strides[dim] == 0)
+        continue;
+      offset += strides[dim];
+      if (++at[dim] < problem.lengths[dim])
+        break;
+      offset -= at[dim] * strides[dim];
+      at[dim] = 0;
+    }
+    if (dim < 0)
+      return;
+  }
+}
+
+/// In [0, 1].
+static double getFraction(uint64_t bits) {
+  return static_cast<double>(bits >> 11) * 0x1p-53;
+}
+
+RowCase::RowCase(const RowProblem &problem, uint64_t seed) : problem(problem) {
+  const RowRecipe *recipe = findRowRecipe(problem);
+  assert(recipe && "the problem is in no recipe");
+  for (int i = 0; i < problem.tensorCount; ++i) {
+    const int64_t bytes =
+        problem.getSpan(i) * getByteSize(problem.tensors[i].type);
+    tensors.emplace_back(bytes, '\xff');
+    const RowTensorRecipe &tensor = recipe->tensors[i];
+    if (tensor.role == RowRole::Input)
+      fill(i, tensor.least, tensor.most, seed + i);
+  }
+  for (size_t i = 0; i < recipe->scalars.size(); ++i) {
+    const auto [least, most] = recipe->scalars[i];
+    const double part = getFraction(reference::getRandomBits(~seed, i));
+    // A kernel may compute with it in f32.
+    scalars.push_back(static_cast<float>(least + part * (most - least)));
+  }
+}
+
+void RowCase::fill(int tensor, double least, double most, uint64_t seed) {
+  const auto type = getReferenceType(problem.tensors[tensor].type);
+  uint64_t number = 0;
+  visitElements(problem, tensor, [&](int64_t offset) {
+    const double part = getFraction(reference::getRandomBits(seed, number++));
+    storeElement(type, tensors[tensor].data(), offset,
+                 least + part * (most - least));
+  });
+}
+
+reference::RowShape RowCase::getShape() const {
+  // The same numbers of the same names.
+  static_assert(kMaxRowRank == reference::kMaxRowRank);
+  reference::RowShape shape;
+  shape.operation = getName(problem.op);
+  shape.mode = problem.mode;
+  shape.rank = problem.rank;
+  shape.lengths = problem.lengths;
+  shape.reduced = problem.reduced;
+  for (int i = 0; i < problem.tensorCount; ++i)
+    shape.tensors.push_back(
+        {getReferenceType(problem.tensors[i].type),
+         static_cast<reference::RowRole>(problem.tensors[i].role),
+         problem.tensors[i].strides, tensors[i].data()});
+  shape.scalars = scalars;
+  return shape;
+}
+
+/// Whether the bytes between the elements of an output are what they were.
+std::string RowCase::checkGaps(int tensor) const {
+  const int64_t bytes = getByteSize(problem.tensors[tensor].type);
+  const std::vector<char> &data = tensors[tensor];
+  std::vector<bool> isElement(data.size() / bytes);
+  visitElements(problem, tensor,
+                [&](int64_t offset) { isElement[offset] = true; });
+  for (size_t i = 0; i < isElement.size(); ++i)
+    if (!isElement[i] &&
+        std::any_of(data.begin() + i * bytes, data.begin() + (i + 1) * bytes,
+                    [](char byte) { return byte != '\xff'; }))
+      return "tensor " + std::to_string(tensor) +
+             " was written where it has no element, at offset " +
+             std::to_string(i);
+  return {};
+}
+
+/// About `sample` elements of the space, in whole rows: the first, the last,
+/// and others at random. Sorted, each once; empty if these are all.
+static std::vector<int64_t> sampleRows(const reference::RowShape &shape,
+                                       int64_t sample, uint64_t seed) {
+  const int64_t count = shape.getRowCount();
+  const int64_t wanted = std::max<int64_t>(sample / shape.getRowLength(), 2);
+  if (sample == 0 || wanted >= count)
+    return {};
+  std::vector<int64_t> rows{0, count - 1};
+  for (int64_t i = 2; i < wanted; ++i)
+    rows.push_back(static_cast<int64_t>(reference::getRandomBits(seed, i) %
+                                        static_cast<uint64_t>(count)));
+  std::ranges::sort(rows);
+  rows.erase(std::ranges::unique(rows).begin(), rows.end());
+  return rows;
+}
+
+std::string RowCase::check(int64_t sample, uint64_t seed) const {
+  const reference::RowShape shape = getShape();
+  if (!reference::findRowEvaluator(shape.operation))
+    return "the reference has no " + std::string(shape.operation);
+  const std::vector<int64_t> rows = sampleRows(shape, sample, seed);
+  std::string fault =
+      compareRows(shape, reference::evaluateRows(shape, rows), rows);
+  for (int i = 0; i < problem.tensorCount && fault.empty(); ++i)
+    if (problem.tensors[i].role != RowRole::Input)
+      fault = checkGaps(i);
+  return fault;
+}

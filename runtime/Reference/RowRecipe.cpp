@@ -1,0 +1,286 @@
+//===- RowRecipe.cpp - What operations on rows look like ------------------===//
+
+#include "runtime/Reference/RowRecipe.h"
+
+#include <algorithm>
+
+using namespace tessera;
+
+using Tensor = RowTensorRecipe;
+using enum RowRole;
+using enum RowExtent;
+using enum RowTypes;
+
+static const std::vector<uint32_t> kActivations{0, 1, 2, 3, 4, 5,
+                                                6, 7, 8, 9, 10};
+
+/// alpha, beta, gamma of an activation, behind `before`.
+static std::vector<std::array<double, 2>>
+withActivation(std::vector<std::array<double, 2>> before) {
+  before.insert(before.end(), {{0.25, 1.5}, {0.5, 2}, {1.25, 2}});
+  return before;
+}
+
+static std::vector<RowRecipe> makeActivation() {
+  return {{.op = RowOp::ActivationForward,
+           .modes = kActivations,
+           .tensors = {{}, {.role = Output}},
+           .scalars = withActivation({})},
+          {.op = RowOp::ActivationBackward,
+           .modes = kActivations,
+           .tensors = {{}, {}, {}, {.role = Output}},
+           .scalars = withActivation({})}};
+}
+
+/// With and without the old result.
+static std::vector<RowRecipe> makeTensorOperations() {
+  const std::array<double, 2> factor{-2, 2};
+  const Tensor broadcast{.extent = Any};
+  return {{.op = RowOp::OpTensor,
+           .modes = {0, 1, 2, 3},
+           .tensors = {{}, broadcast, {.role = Output}},
+           .scalars = {factor, factor}},
+          {.op = RowOp::OpTensor,
+           .modes = {0, 1, 2, 3},
+           .tensors = {{}, broadcast, {}, {.role = Output}},
+           .scalars = {factor, factor, factor}},
+          {.op = RowOp::SetTensor,
+           .modes = {0},
+           .tensors = {{.role = Output}},
+           .scalars = {factor}},
+          {.op = RowOp::ScaleTensor,
+           .modes = {0},
+           .tensors = {{}, {.role = Output}},
+           .scalars = {factor}},
+          {.op = RowOp::TransformTensor,
+           .modes = {0, 1},
+           .tensors = {{}, {.role = Output}},
+           .scalars = {factor}},
+          {.op = RowOp::TransformTensor,
+           .modes = {1},
+           .tensors = {{}, {}, {.role = Output}},
+           .scalars = {factor, factor}}};
+}
+
+/// Dropout itself needs states, which are of other types.
+static std::vector<RowRecipe> makeGlu() {
+  return {{.op = RowOp::GluForward,
+           .modes = {0},
+           .tensors = {{}, {}, {.role = Output}},
+           .scalars = {}},
+          {.op = RowOp::GluBackward,
+           .modes = {0},
+           .tensors = {{}, {}, {}, {.role = Output}, {.role = Output}},
+           .scalars = {}}};
+}
+
+static std::vector<RowRecipe> makeSoftmax() {
+  return {{.op = RowOp::SoftmaxForward,
+           .reduces = true,
+           .modes = {0, 1, 2},
+           .tensors = {{}, {.role = Output}},
+           .scalars = {{0.5, 2}, {0, 0}}},
+          {.op = RowOp::SoftmaxForward,
+           .reduces = true,
+           .modes = {0, 1, 2},
+           .tensors = {{}, {}, {.role = Output}},
+           .scalars = {{0.5, 2}, {-1, 1}}},
+          {.op = RowOp::SoftmaxBackward,
+           .reduces = true,
+           .modes = {1, 2},
+           .tensors = {{}, {}, {.role = Output}},
+           .scalars = {{0.5, 2}, {0, 0}}},
+          {.op = RowOp::SoftmaxBackward,
+           .reduces = true,
+           .modes = {0, 1, 2},
+           .tensors = {{}, {}, {}, {.role = Output}},
+           .scalars = {{0.5, 2}, {-1, 1}}}};
+}
+
+/// Sums and extremes, with and without the old result and places; and products
+/// of numbers that stay in range.
+static std::vector<RowRecipe> makeReduce() {
+  const Tensor old{.extent = RowExtent::Row, .types = Parameter};
+  const Tensor result{
+      .role = RowOutput, .extent = RowExtent::Row, .types = Parameter};
+  const Tensor places{
+      .role = RowOutput, .extent = RowExtent::Row, .types = Index};
+  const Tensor factor{.least = 0.9, .most = 1.1};
+  auto make = [](std::vector<uint32_t> modes, std::vector<Tensor> tensors) {
+    return RowRecipe{.op = RowOp::Reduce,
+                     .reduces = true,
+                     .modes = std::move(modes),
+                     .tensors = std::move(tensors),
+                     .scalars = {{0.5, 2}, {-1, 1}}};
+  };
+  return {make({0, 2, 3, 4, 5, 6, 7, 10, 11, 12, 32}, {{}, result}),
+          make({0, 2, 3, 4, 5, 6, 7}, {{}, old, result}),
+          make({1, 33}, {factor, result}),
+          make({18, 19, 20, 26, 27, 28}, {{}, result, places}),
+          make({18, 19, 20}, {{}, old, result, places}),
+          make({66, 67}, {{}, places})};
+}
+
+/// Activations with other bits of the mode.
+static std::vector<uint32_t> addBits(std::vector<uint32_t> modes,
+                                     uint32_t bits) {
+  for (uint32_t &mode : modes)
+    mode |= bits;
+  return modes;
+}
+
+static std::vector<RowRecipe> makeBatchNormInference() {
+  const Tensor parameter{.extent = Any, .types = Parameter};
+  const Tensor statistic{.extent = Any, .types = Float};
+  Tensor variance = statistic;
+  variance.least = 0;
+  std::vector<RowRecipe> recipes;
+  for (uint32_t inverse : {0, 16})
+    recipes.push_back(
+        {.op = RowOp::BatchNormInference,
+         .modes = addBits(kActivations, inverse),
+         .tensors =
+             {{}, statistic, variance, parameter, parameter, {.role = Output}},
+         .scalars = withActivation({{1e-5, 1e-3}})});
+  return recipes;
+}
+
+/// With running statistics, with saved ones, both, and neither.
+static std::vector<RowRecipe> makeBatchNormTraining() {
+  const Tensor parameter{.extent = RowExtent::Row, .types = Parameter};
+  const Tensor statistic{.extent = RowExtent::Row, .types = Float};
+  const Tensor result{
+      .role = RowOutput, .extent = RowExtent::Row, .types = Float};
+  std::vector<RowRecipe> recipes;
+  for (uint32_t bits : {0, 16, 32, 48}) {
+    RowRecipe &recipe = recipes.emplace_back();
+    recipe.op = RowOp::BatchNormTraining;
+    recipe.reduces = true;
+    recipe.modes = addBits(kActivations, bits);
+    recipe.tensors = {{}, parameter, parameter};
+    if (bits & 16)
+      recipe.tensors.insert(recipe.tensors.end(), 2, statistic);
+    recipe.tensors.insert(recipe.tensors.end(),
+                          (bits & 16 ? 2 : 0) + (bits & 32 ? 2 : 0), result);
+    recipe.tensors.push_back({.role = Output});
+    recipe.scalars = withActivation({{1e-5, 1e-3}, {0, 1}});
+  }
+  return recipes;
+}
+
+/// With and without saved statistics; a bias only with an activation.
+static std::vector<RowRecipe> makeBatchNormBackward() {
+  const Tensor parameter{.extent = RowExtent::Row, .types = Parameter};
+  const Tensor statistic{.extent = RowExtent::Row, .types = Float};
+  Tensor inverse = statistic;
+  inverse.least = 0.25;
+  const Tensor result{
+      .role = RowOutput, .extent = RowExtent::Row, .types = Parameter};
+  std::vector<RowRecipe> recipes;
+  for (bool isActivated : {false, true})
+    for (uint32_t saved : {0, 16}) {
+      RowRecipe &recipe = recipes.emplace_back();
+      recipe.op = RowOp::BatchNormBackward;
+      recipe.reduces = true;
+      recipe.modes = {saved};
+      if (isActivated)
+        recipe.modes =
+            addBits({kActivations.begin() + 1, kActivations.end()}, saved);
+      recipe.tensors = {{}, {}, parameter};
+      if (isActivated)
+        recipe.tensors.push_back(parameter);
+      if (saved)
+        recipe.tensors.insert(recipe.tensors.end(), {statistic, inverse});
+      recipe.tensors.insert(recipe.tensors.end(), {result, result});
+      recipe.tensors.push_back({.role = Output});
+      recipe.scalars = withActivation({{1e-5, 1e-3}});
+    }
+  return recipes;
+}
+
+/// The windows of the forward direction: of elements, or of sums.
+static std::vector<RowRecipe> makeLrnForward() {
+  const Tensor center{.extent = RowExtent::Row};
+  const Tensor result{.role = RowOutput, .extent = RowExtent::Row};
+  const Tensor sum{.role = RowOutput, .extent = RowExtent::Row, .types = Float};
+  std::vector<RowRecipe> recipes{{.op = RowOp::LrnSum,
+                                  .reduces = true,
+                                  .modes = {0},
+                                  .tensors = {{}, sum},
+                                  .scalars = {}}};
+  for (uint32_t mode : {0, 1, 2, 3}) {
+    RowRecipe &recipe = recipes.emplace_back();
+    recipe.op = RowOp::LrnForward;
+    recipe.reduces = true;
+    recipe.modes = {mode};
+    recipe.tensors = {{}, center, result};
+    if (mode & 1)
+      recipe.tensors[0] = {.types = Float, .least = 0};
+    if (mode & 2)
+      recipe.tensors.push_back(result);
+    recipe.scalars = {{0.01, 0.5}, {0.5, 1}, {1, 2}};
+  }
+  return recipes;
+}
+
+static std::vector<RowRecipe> makeLrnBackward() {
+  const Tensor center{.extent = RowExtent::Row};
+  Tensor scale{.least = 0.5}, centerScale = center;
+  centerScale.least = 0.5;
+  const Tensor result{.role = RowOutput, .extent = RowExtent::Row};
+  const Tensor sum{.role = RowOutput, .extent = RowExtent::Row, .types = Float};
+  std::vector<RowRecipe> recipes{{.op = RowOp::LrnBackwardSum,
+                                  .reduces = true,
+                                  .modes = {0},
+                                  .tensors = {{}, {}, scale, sum},
+                                  .scalars = {}}};
+  recipes.push_back(
+      {.op = RowOp::LrnBackward,
+       .reduces = true,
+       .modes = {0},
+       .tensors = {{}, {}, scale, center, center, centerScale, result},
+       .scalars = {{0.01, 0.5}, {0.5, 1}}});
+  recipes.push_back(
+      {.op = RowOp::LrnBackward,
+       .reduces = true,
+       .modes = {1},
+       .tensors = {{.types = Float}, center, center, centerScale, result},
+       .scalars = {{0.01, 0.5}, {0.5, 1}}});
+  return recipes;
+}
+
+/// Without f64, which has no exponential.
+static std::vector<RowRecipe> makeLrn() {
+  std::vector<RowRecipe> recipes = makeLrnForward();
+  std::ranges::move(makeLrnBackward(), std::back_inserter(recipes));
+  for (RowRecipe &recipe : recipes)
+    recipe.types = {DataType::F16, DataType::BF16, DataType::F32};
+  return recipes;
+}
+
+std::span<const RowRecipe> tessera::getRowRecipes() {
+  static const std::vector<RowRecipe> recipes = [] {
+    std::vector<RowRecipe> all;
+    for (auto make :
+         {makeActivation, makeTensorOperations, makeGlu, makeSoftmax,
+          makeReduce, makeBatchNormInference, makeBatchNormTraining,
+          makeBatchNormBackward, makeLrn})
+      std::ranges::move(make(), std::back_inserter(all));
+    return all;
+  }();
+  return recipes;
+}
+
+static bool follows(const RowProblem &problem, const RowRecipe &recipe) {
+  return problem.op == recipe.op &&
+         std::ranges::find(recipe.modes, problem.mode) != recipe.modes.end() &&
+         std::ranges::equal(problem.getTensors(), recipe.tensors, {},
+                            &RowTensor::role, &Tensor::role);
+}
+
+const RowRecipe *tessera::findRowRecipe(const RowProblem &problem) {
+  for (const RowRecipe &recipe : getRowRecipes())
+    if (follows(problem, recipe))
+      return &recipe;
+  return nullptr;
+}

@@ -1,0 +1,150 @@
+// Many threads, each with a handle, a stream and descriptors of its own, on the
+// one engine of the process: all ask for the same few kernels at the same time,
+// by Find, in immediate mode and for poolings, and every result is looked at.
+// tools/dev/sanitize.sh runs it under the thread sanitizer.
+//
+// RUN: %clang -std=c++20 -Wall -Wextra -Werror -xc++ %s -o %t \
+// RUN:   -I %tessera_source/capi/include -L %tessera_lib -lMIOpen \
+// RUN:   -ltessera-emulator -lstdc++ -lm -Wl,-rpath,%tessera_lib
+// RUN: env TESSERA_DEVICE=emulated:gfx942 MIOPEN_CUSTOM_CACHE_DIR=%t.cache %t \
+// RUN:   | FileCheck %s
+// CHECK: 8 threads, 96 results, 0 wrong
+
+#include <miopen/miopen.h>
+#include <tessera/tessera.h>
+
+#include <atomic>
+#include <cstdio>
+#include <thread>
+#include <vector>
+
+static std::atomic<int> results, wrong;
+
+static void check(int failed, const char *what) {
+  if (!failed)
+    return;
+  std::printf("%s: %s\n", what, tesseraGetLastErrorMessage());
+  std::exit(1);
+}
+#define MIOPEN(call) check((call) != miopenStatusSuccess, #call)
+#define HIP(call) check((call) != hipSuccess, #call)
+
+static float *upload(const std::vector<float> &values) {
+  void *memory = nullptr;
+  size_t bytes = values.size() * sizeof(float);
+  HIP(hipMalloc(&memory, bytes));
+  HIP(hipMemcpy(memory, values.data(), bytes, hipMemcpyHostToDevice));
+  return static_cast<float *>(memory);
+}
+
+/// Every element of a tensor of `count` should be `expected`.
+static void judge(hipStream_t stream, const float *memory, int count,
+                  float expected) {
+  std::vector<float> values(count);
+  HIP(hipStreamSynchronize(stream));
+  HIP(hipMemcpy(values.data(), memory, count * sizeof(float),
+                hipMemcpyDeviceToHost));
+  bool isRight = true;
+  for (float value : values)
+    isRight &= value == expected;
+  ++results;
+  wrong += !isRight;
+}
+
+static void runConvolution(miopenHandle_t handle, hipStream_t stream,
+                           int channels, bool immediate) {
+  constexpr int kPixels = 25;
+  miopenTensorDescriptor_t xDesc, wDesc, yDesc;
+  miopenConvolutionDescriptor_t conv;
+  MIOPEN(miopenCreateTensorDescriptor(&xDesc));
+  MIOPEN(miopenCreateTensorDescriptor(&wDesc));
+  MIOPEN(miopenCreateTensorDescriptor(&yDesc));
+  MIOPEN(miopenCreateConvolutionDescriptor(&conv));
+  MIOPEN(miopenSet4dTensorDescriptor(xDesc, miopenFloat, 1, channels, 5, 5));
+  MIOPEN(miopenSet4dTensorDescriptor(wDesc, miopenFloat, 8, channels, 1, 1));
+  MIOPEN(miopenSet4dTensorDescriptor(yDesc, miopenFloat, 1, 8, 5, 5));
+  MIOPEN(miopenInitConvolutionDescriptor(conv, miopenConvolution, 0, 0, 1, 1, 1,
+                                         1));
+  float *x = upload(std::vector<float>(channels * kPixels, 1));
+  float *w = upload(std::vector<float>(channels * 8, 2));
+  float *y = upload(std::vector<float>(8 * kPixels, -1));
+  if (immediate) {
+    size_t count = 0;
+    miopenConvSolution_t solution;
+    MIOPEN(miopenConvolutionForwardGetSolution(handle, wDesc, xDesc, conv,
+                                               yDesc, 1, &count, &solution));
+    MIOPEN(miopenConvolutionForwardImmediate(handle, wDesc, w, xDesc, x, conv,
+                                             yDesc, y, nullptr, 0,
+                                             solution.solution_id));
+  } else {
+    int count = 0;
+    float one = 1, zero = 0;
+    miopenConvAlgoPerf_t found;
+    MIOPEN(miopenFindConvolutionForwardAlgorithm(handle, xDesc, x, wDesc, w,
+                                                 conv, yDesc, y, 1, &count,
+                                                 &found, nullptr, 0, false));
+    MIOPEN(miopenConvolutionForward(handle, &one, xDesc, x, wDesc, w, conv,
+                                    found.fwd_algo, &zero, yDesc, y, nullptr,
+                                    0));
+  }
+  judge(stream, y, 8 * kPixels, 2.0f * channels);
+  for (float *memory : {x, w, y})
+    HIP(hipFree(memory));
+  MIOPEN(miopenDestroyConvolutionDescriptor(conv));
+  for (miopenTensorDescriptor_t desc : {xDesc, wDesc, yDesc})
+    MIOPEN(miopenDestroyTensorDescriptor(desc));
+}
+
+static void runPooling(miopenHandle_t handle, hipStream_t stream) {
+  miopenTensorDescriptor_t xDesc, yDesc;
+  miopenPoolingDescriptor_t pool;
+  MIOPEN(miopenCreateTensorDescriptor(&xDesc));
+  MIOPEN(miopenCreateTensorDescriptor(&yDesc));
+  MIOPEN(miopenCreatePoolingDescriptor(&pool));
+  MIOPEN(miopenSet4dTensorDescriptor(xDesc, miopenFloat, 1, 4, 6, 6));
+  MIOPEN(miopenSet4dTensorDescriptor(yDesc, miopenFloat, 1, 4, 3, 3));
+  MIOPEN(miopenSet2dPoolingDescriptor(pool, miopenPoolingAverage, 2, 2, 0, 0, 2,
+                                      2));
+  float *x = upload(std::vector<float>(4 * 36, 3));
+  float *y = upload(std::vector<float>(4 * 9, -1));
+  float one = 1, zero = 0;
+  MIOPEN(miopenPoolingForward(handle, pool, &one, xDesc, x, &zero, yDesc, y,
+                              false, nullptr, 0));
+  judge(stream, y, 4 * 9, 3);
+  HIP(hipFree(x));
+  HIP(hipFree(y));
+  MIOPEN(miopenDestroyPoolingDescriptor(pool));
+  MIOPEN(miopenDestroyTensorDescriptor(xDesc));
+  MIOPEN(miopenDestroyTensorDescriptor(yDesc));
+}
+
+/// Handles come and go, and problems in an order of each thread's own.
+static void work(int thread) {
+  for (int round = 0; round < 2; ++round) {
+    hipStream_t stream;
+    miopenHandle_t handle;
+    HIP(hipStreamCreate(&stream));
+    MIOPEN(miopenCreateWithStream(&handle, stream));
+    for (int i = 0; i < 6; ++i) {
+      int which = (i + thread) % 6;
+      if (which == 5)
+        runPooling(handle, stream);
+      else
+        runConvolution(handle, stream, 4 + which, (thread + i) % 2);
+    }
+    MIOPEN(miopenDestroy(handle));
+    HIP(hipStreamDestroy(stream));
+  }
+}
+
+int main() {
+  constexpr int kThreads = 8;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < kThreads; ++i)
+    threads.emplace_back(work, i);
+  for (std::thread &thread : threads)
+    thread.join();
+  std::printf("%d threads, %d results, %d wrong\n", kThreads, results.load(),
+              wrong.load());
+  return wrong != 0;
+}

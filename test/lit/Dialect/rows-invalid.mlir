@@ -1,0 +1,547 @@
+// RUN: dnn-opt %s --split-input-file --verify-diagnostics
+
+// What dnn.rows refuses, one function or more a constraint of docs/spec/rows.md.
+// Each is a valid op with a single thing changed.
+
+// A space has at most five dimensions.
+func.func @rows_c1(%x: memref<3x7xf32>, %s: memref<3x1xf32>, %y: memref<3x7xf32>) {
+  // expected-error @below {{'dnn.rows' op needs 1 to 5 dimensions of at least 1, but has [1, 1, 1, 1, 3, 7]}}
+  dnn.rows [1, 1, 1, 1, 3, 7] reduced [1] ins(%x : memref<3x7xf32>) rowouts(%s : memref<3x1xf32>) outs(%y : memref<3x7xf32>)
+    reduce sum {
+    ^bb0(%e: f32):
+      dnn.yield %e : f32
+    }
+    row {
+    ^bb0(%sum: f32):
+      dnn.yield %sum : f32
+    }
+    map {
+    ^bb0(%e: f32, %sum: f32):
+      dnn.yield %sum : f32
+    }
+  return
+}
+
+// -----
+
+// An empty space has no rows.
+func.func @rows_c1_empty(%x: memref<3x7xf32>, %s: memref<3x1xf32>, %y: memref<3x7xf32>) {
+  // expected-error @below {{'dnn.rows' op needs 1 to 5 dimensions of at least 1, but has [3, 0]}}
+  dnn.rows [3, 0] reduced [1] ins(%x : memref<3x7xf32>) rowouts(%s : memref<3x1xf32>) outs(%y : memref<3x7xf32>)
+    reduce sum {
+    ^bb0(%e: f32):
+      dnn.yield %e : f32
+    }
+    row {
+    ^bb0(%sum: f32):
+      dnn.yield %sum : f32
+    }
+    map {
+    ^bb0(%e: f32, %sum: f32):
+      dnn.yield %sum : f32
+    }
+  return
+}
+
+// -----
+
+// A dimension is reduced once.
+func.func @rows_c2(%x: memref<3x7xf32>, %s: memref<3x1xf32>, %y: memref<3x7xf32>) {
+  // expected-error @below {{'dnn.rows' op needs reduced dimensions in ascending order and below 2, but has [1, 1]}}
+  dnn.rows [3, 7] reduced [1, 1] ins(%x : memref<3x7xf32>) rowouts(%s : memref<3x1xf32>) outs(%y : memref<3x7xf32>)
+    reduce sum {
+    ^bb0(%e: f32):
+      dnn.yield %e : f32
+    }
+    row {
+    ^bb0(%sum: f32):
+      dnn.yield %sum : f32
+    }
+    map {
+    ^bb0(%e: f32, %sum: f32):
+      dnn.yield %sum : f32
+    }
+  return
+}
+
+// -----
+
+// Only what is there can be reduced.
+func.func @rows_c2_beyond(%x: memref<3x7xf32>, %s: memref<3x1xf32>, %y: memref<3x7xf32>) {
+  // expected-error @below {{'dnn.rows' op needs reduced dimensions in ascending order and below 2, but has [2]}}
+  dnn.rows [3, 7] reduced [2] ins(%x : memref<3x7xf32>) rowouts(%s : memref<3x1xf32>) outs(%y : memref<3x7xf32>)
+    reduce sum {
+    ^bb0(%e: f32):
+      dnn.yield %e : f32
+    }
+    row {
+    ^bb0(%sum: f32):
+      dnn.yield %sum : f32
+    }
+    map {
+    ^bb0(%e: f32, %sum: f32):
+      dnn.yield %sum : f32
+    }
+  return
+}
+
+// -----
+
+// A tensor has the dimensions of the space.
+func.func @rows_c3(%x: memref<3xf32>, %s: memref<3x1xf32>, %y: memref<3x7xf32>) {
+  // expected-error @below {{'dnn.rows' op needs tensors of static sizes and rank 2, but has 'memref<3xf32>'}}
+  dnn.rows [3, 7] reduced [1] ins(%x : memref<3xf32>) rowouts(%s : memref<3x1xf32>) outs(%y : memref<3x7xf32>)
+    reduce sum {
+    ^bb0(%e: f32):
+      dnn.yield %e : f32
+    }
+    row {
+    ^bb0(%sum: f32):
+      dnn.yield %sum : f32
+    }
+    map {
+    ^bb0(%e: f32, %sum: f32):
+      dnn.yield %sum : f32
+    }
+  return
+}
+
+// -----
+
+// Sizes must be known.
+func.func @rows_c3_dynamic(%x: memref<?x7xf32>, %s: memref<3x1xf32>, %y: memref<3x7xf32>) {
+  // expected-error @below {{'dnn.rows' op needs tensors of static sizes and rank 2, but has 'memref<?x7xf32>'}}
+  dnn.rows [3, 7] reduced [1] ins(%x : memref<?x7xf32>) rowouts(%s : memref<3x1xf32>) outs(%y : memref<3x7xf32>)
+    reduce sum {
+    ^bb0(%e: f32):
+      dnn.yield %e : f32
+    }
+    row {
+    ^bb0(%sum: f32):
+      dnn.yield %sum : f32
+    }
+    map {
+    ^bb0(%e: f32, %sum: f32):
+      dnn.yield %sum : f32
+    }
+  return
+}
+
+// -----
+
+// An input is broadcast along a dimension or it is not.
+func.func @rows_c4(%x: memref<3x6xf32>, %s: memref<3x1xf32>, %y: memref<3x7xf32>) {
+  // expected-error @below {{'dnn.rows' op needs inputs of size 1 or the size of the space [3, 7], but has 'memref<3x6xf32>'}}
+  dnn.rows [3, 7] reduced [1] ins(%x : memref<3x6xf32>) rowouts(%s : memref<3x1xf32>) outs(%y : memref<3x7xf32>)
+    reduce sum {
+    ^bb0(%e: f32):
+      dnn.yield %e : f32
+    }
+    row {
+    ^bb0(%sum: f32):
+      dnn.yield %sum : f32
+    }
+    map {
+    ^bb0(%e: f32, %sum: f32):
+      dnn.yield %sum : f32
+    }
+  return
+}
+
+// -----
+
+// A row has one element in a row output.
+func.func @rows_c5(%x: memref<3x7xf32>, %s: memref<3x7xf32>, %y: memref<3x7xf32>) {
+  // expected-error @below {{'dnn.rows' op needs row outputs of size 1 where the space is reduced and else the size of the space [3, 7], but has 'memref<3x7xf32>'}}
+  dnn.rows [3, 7] reduced [1] ins(%x : memref<3x7xf32>) rowouts(%s : memref<3x7xf32>) outs(%y : memref<3x7xf32>)
+    reduce sum {
+    ^bb0(%e: f32):
+      dnn.yield %e : f32
+    }
+    row {
+    ^bb0(%sum: f32):
+      dnn.yield %sum : f32
+    }
+    map {
+    ^bb0(%e: f32, %sum: f32):
+      dnn.yield %sum : f32
+    }
+  return
+}
+
+// -----
+
+// There is an element for each row.
+func.func @rows_c5_rows(%x: memref<3x7xf32>, %s: memref<1x1xf32>, %y: memref<3x7xf32>) {
+  // expected-error @below {{'dnn.rows' op needs row outputs of size 1 where the space is reduced and else the size of the space [3, 7], but has 'memref<1x1xf32>'}}
+  dnn.rows [3, 7] reduced [1] ins(%x : memref<3x7xf32>) rowouts(%s : memref<1x1xf32>) outs(%y : memref<3x7xf32>)
+    reduce sum {
+    ^bb0(%e: f32):
+      dnn.yield %e : f32
+    }
+    row {
+    ^bb0(%sum: f32):
+      dnn.yield %sum : f32
+    }
+    map {
+    ^bb0(%e: f32, %sum: f32):
+      dnn.yield %sum : f32
+    }
+  return
+}
+
+// -----
+
+// Each element has a place in an output.
+func.func @rows_c6(%x: memref<3x7xf32>, %s: memref<3x1xf32>, %y: memref<3x1xf32>) {
+  // expected-error @below {{'dnn.rows' op needs outputs of the sizes of the space [3, 7], but has 'memref<3x1xf32>'}}
+  dnn.rows [3, 7] reduced [1] ins(%x : memref<3x7xf32>) rowouts(%s : memref<3x1xf32>) outs(%y : memref<3x1xf32>)
+    reduce sum {
+    ^bb0(%e: f32):
+      dnn.yield %e : f32
+    }
+    row {
+    ^bb0(%sum: f32):
+      dnn.yield %sum : f32
+    }
+    map {
+    ^bb0(%e: f32, %sum: f32):
+      dnn.yield %sum : f32
+    }
+  return
+}
+
+// -----
+
+// The place of an element must be known.
+func.func @rows_c7(%x: memref<3x7xf32, strided<[?, 1]>>, %s: memref<3x1xf32>, %y: memref<3x7xf32>) {
+  // expected-error @below {{'dnn.rows' op needs static strides of at least 1 and no offset, but has 'memref<3x7xf32, strided<[?, 1]>>'}}
+  dnn.rows [3, 7] reduced [1] ins(%x : memref<3x7xf32, strided<[?, 1]>>) rowouts(%s : memref<3x1xf32>) outs(%y : memref<3x7xf32>)
+    reduce sum {
+    ^bb0(%e: f32):
+      dnn.yield %e : f32
+    }
+    row {
+    ^bb0(%sum: f32):
+      dnn.yield %sum : f32
+    }
+    map {
+    ^bb0(%e: f32, %sum: f32):
+      dnn.yield %sum : f32
+    }
+  return
+}
+
+// -----
+
+// Two elements cannot be written to one place.
+func.func @rows_c8(%x: memref<3x7xf32>, %s: memref<3x1xf32>, %y: memref<3x7xf32, strided<[6, 1]>>) {
+  // expected-error @below {{'dnn.rows' op needs results whose elements do not overlap, but has 'memref<3x7xf32, strided<[6, 1]>>'}}
+  dnn.rows [3, 7] reduced [1] ins(%x : memref<3x7xf32>) rowouts(%s : memref<3x1xf32>) outs(%y : memref<3x7xf32, strided<[6, 1]>>)
+    reduce sum {
+    ^bb0(%e: f32):
+      dnn.yield %e : f32
+    }
+    row {
+    ^bb0(%sum: f32):
+      dnn.yield %sum : f32
+    }
+    map {
+    ^bb0(%e: f32, %sum: f32):
+      dnn.yield %sum : f32
+    }
+  return
+}
+
+// -----
+
+// Of other types nothing is known.
+func.func @rows_c9(%x: memref<3x7xi16>, %s: memref<3x1xf32>, %y: memref<3x7xf32>) {
+  // expected-error @below {{'dnn.rows' op needs elements of type f16, bf16, f32, f64, i8, i32 or i64, but has 'i16'}}
+  dnn.rows [3, 7] reduced [1] ins(%x : memref<3x7xi16>) rowouts(%s : memref<3x1xf32>) outs(%y : memref<3x7xf32>)
+    reduce sum {
+    ^bb0(%e: f32):
+      dnn.yield %e : f32
+    }
+    row {
+    ^bb0(%sum: f32):
+      dnn.yield %sum : f32
+    }
+    map {
+    ^bb0(%e: f32, %sum: f32):
+      dnn.yield %sum : f32
+    }
+  return
+}
+
+// -----
+
+// A kernel has a result.
+func.func @rows_c10(%x: memref<3x7xf32>, %s: memref<3x1xf32>, %y: memref<3x7xf32>) {
+  // expected-error @below {{'dnn.rows' op needs a row output or an output}}
+  dnn.rows [3, 7] reduced [1] ins(%x : memref<3x7xf32>)
+    reduce sum {
+    ^bb0(%e: f32):
+      dnn.yield %e : f32
+    }
+  return
+}
+
+// -----
+
+// Scalars have the type of the arithmetic.
+func.func @rows_c11(%x: memref<3x7xf32>, %s: memref<3x1xf32>, %y: memref<3x7xf32>, %a: f64) {
+  // expected-error @below {{'dnn.rows' op needs scalars of 'f32', but has 'f64'}}
+  dnn.rows [3, 7] reduced [1] ins(%x : memref<3x7xf32>) rowouts(%s : memref<3x1xf32>) outs(%y : memref<3x7xf32>) scalars(%a : f64)
+    reduce sum {
+    ^bb0(%e: f32):
+      dnn.yield %e : f32
+    }
+    row {
+    ^bb0(%sum: f32):
+      dnn.yield %sum : f32
+    }
+    map {
+    ^bb0(%e: f32, %sum: f32):
+      dnn.yield %sum : f32
+    }
+  return
+}
+
+// -----
+
+// A reduction without a kind reduces nothing.
+func.func @rows_c12(%x: memref<3x7xf32>, %s: memref<3x1xf32>) {
+  // expected-error @below {{'dnn.rows' op needs one kind or more for each reduction}}
+  "dnn.rows"(%x, %s) <{kinds = [[]], lengths = array<i64: 3, 7>, operandSegmentSizes = array<i32: 1, 1, 0, 0>, reduced = array<i64: 1>}> ({
+  ^bb0(%sum: f32):
+    "dnn.yield"(%sum) : (f32) -> ()
+  }, {
+  }, {
+  ^bb0(%e: f32):
+    "dnn.yield"(%e) : (f32) -> ()
+  }) : (memref<3x7xf32>, memref<3x1xf32>) -> ()
+  return
+}
+
+// -----
+
+// A reduction knows what was before it, and nothing else.
+func.func @rows_c13(%x: memref<3x7xf32>, %s: memref<3x1xf32>, %y: memref<3x7xf32>) {
+  // expected-error @below {{'dnn.rows' op needs a region reduce that takes ('f32')}}
+  dnn.rows [3, 7] reduced [1] ins(%x : memref<3x7xf32>) rowouts(%s : memref<3x1xf32>) outs(%y : memref<3x7xf32>)
+    reduce sum {
+    ^bb0(%e: f32, %f: f32):
+      dnn.yield %e : f32
+    }
+    row {
+    ^bb0(%sum: f32):
+      dnn.yield %sum : f32
+    }
+    map {
+    ^bb0(%e: f32, %sum: f32):
+      dnn.yield %sum : f32
+    }
+  return
+}
+
+// -----
+
+// In a row there is no single element.
+func.func @rows_c13_row(%x: memref<3x7xf32>, %s: memref<3x1xf32>, %y: memref<3x7xf32>) {
+  // expected-error @below {{'dnn.rows' op needs a region row that takes ('f32')}}
+  dnn.rows [3, 7] reduced [1] ins(%x : memref<3x7xf32>) rowouts(%s : memref<3x1xf32>) outs(%y : memref<3x7xf32>)
+    reduce sum {
+    ^bb0(%e: f32):
+      dnn.yield %e : f32
+    }
+    row {
+    ^bb0(%e: f32, %sum: f32):
+      dnn.yield %sum : f32
+    }
+    map {
+    ^bb0(%e: f32, %sum: f32):
+      dnn.yield %sum : f32
+    }
+  return
+}
+
+// -----
+
+// What is stored must come from somewhere.
+func.func @rows_c13_none(%x: memref<3x7xf32>, %s: memref<3x1xf32>, %y: memref<3x7xf32>) {
+  // expected-error @below {{'dnn.rows' op needs a region map that takes ('f32', 'f32')}}
+  dnn.rows [3, 7] reduced [1] ins(%x : memref<3x7xf32>) rowouts(%s : memref<3x1xf32>) outs(%y : memref<3x7xf32>)
+    reduce sum {
+    ^bb0(%e: f32):
+      dnn.yield %e : f32
+    }
+    row {
+    ^bb0(%sum: f32):
+      dnn.yield %sum : f32
+    }
+  return
+}
+
+// -----
+
+// Each kind has its value.
+func.func @rows_c14(%x: memref<3x7xf32>, %s: memref<3x1xf32>, %y: memref<3x7xf32>) {
+  // expected-error @below {{'dnn.rows' op needs a reduction that yields a value for each of its 2 kinds, but it yields 1}}
+  dnn.rows [3, 7] reduced [1] ins(%x : memref<3x7xf32>) rowouts(%s : memref<3x1xf32>) outs(%y : memref<3x7xf32>)
+    reduce sum, max {
+    ^bb0(%e: f32):
+      dnn.yield %e : f32
+    }
+    row {
+    ^bb0(%sum: f32):
+      dnn.yield %sum : f32
+    }
+    map {
+    ^bb0(%e: f32, %sum: f32):
+      dnn.yield %sum : f32
+    }
+  return
+}
+
+// -----
+
+// The mean of integers is none.
+func.func @rows_c14_moments(%x: memref<3x7xf32>, %s: memref<3x1xf32>, %y: memref<3x7xf32>) {
+  // expected-error @below {{'dnn.rows' op needs a reduction that yields 'f32' for moments, but it yields 'i32'}}
+  dnn.rows [3, 7] reduced [1] ins(%x : memref<3x7xf32>) rowouts(%s : memref<3x1xf32>) outs(%y : memref<3x7xf32>)
+    reduce moments {
+    ^bb0(%e: f32):
+      %i = dnn.row_index : i32
+      dnn.yield %i : i32
+    }
+    row {
+    ^bb0(%sum: f32):
+      dnn.yield %sum : f32
+    }
+    map {
+    ^bb0(%e: f32, %sum: f32):
+      dnn.yield %sum : f32
+    }
+  return
+}
+
+// -----
+
+// What a row yields is rounded once, to its tensor.
+func.func @rows_c15(%x: memref<3x7xf32>, %s: memref<3x1xf16>, %y: memref<3x7xf32>) {
+  // expected-error @below {{'dnn.rows' op needs a region row that yields 'f32' for 'memref<3x1xf16>', but it yields 'f16'}}
+  dnn.rows [3, 7] reduced [1] ins(%x : memref<3x7xf32>) rowouts(%s : memref<3x1xf16>) outs(%y : memref<3x7xf32>)
+    reduce sum {
+    ^bb0(%e: f32):
+      dnn.yield %e : f32
+    }
+    row {
+    ^bb0(%sum: f32):
+      %r = arith.truncf %sum : f32 to f16
+      dnn.yield %r : f16
+    }
+    map {
+    ^bb0(%e: f32, %sum: f32):
+      dnn.yield %sum : f32
+    }
+  return
+}
+
+// -----
+
+// Each row output has its value.
+func.func @rows_c15_few(%x: memref<3x7xf32>, %s: memref<3x1xf32>, %y: memref<3x7xf32>) {
+  // expected-error @below {{'dnn.rows' op needs a region row that yields a value for each of 1 tensors, but it yields 0}}
+  dnn.rows [3, 7] reduced [1] ins(%x : memref<3x7xf32>) rowouts(%s : memref<3x1xf32>) outs(%y : memref<3x7xf32>)
+    reduce sum {
+    ^bb0(%e: f32):
+      dnn.yield %e : f32
+    }
+    row {
+    ^bb0(%sum: f32):
+      dnn.yield
+    }
+    map {
+    ^bb0(%e: f32, %sum: f32):
+      dnn.yield %sum : f32
+    }
+  return
+}
+
+// -----
+
+// What an element becomes is rounded once, to its tensor.
+func.func @rows_c16(%x: memref<3x7xf32>, %s: memref<3x1xf32>, %y: memref<3x7xi64>) {
+  // expected-error @below {{'dnn.rows' op needs a region map that yields 'i64' for 'memref<3x7xi64>', but it yields 'f32'}}
+  dnn.rows [3, 7] reduced [1] ins(%x : memref<3x7xf32>) rowouts(%s : memref<3x1xf32>) outs(%y : memref<3x7xi64>)
+    reduce sum {
+    ^bb0(%e: f32):
+      dnn.yield %e : f32
+    }
+    row {
+    ^bb0(%sum: f32):
+      dnn.yield %sum : f32
+    }
+    map {
+    ^bb0(%e: f32, %sum: f32):
+      dnn.yield %sum : f32
+    }
+  return
+}
+
+// -----
+
+// A map has no use for a value without a tensor.
+func.func @rows_c16_many(%x: memref<3x7xf32>, %s: memref<3x1xf32>, %y: memref<3x7xf32>) {
+  // expected-error @below {{'dnn.rows' op needs a region map that yields a value for each of 1 tensors, but it yields 2}}
+  dnn.rows [3, 7] reduced [1] ins(%x : memref<3x7xf32>) rowouts(%s : memref<3x1xf32>) outs(%y : memref<3x7xf32>)
+    reduce sum {
+    ^bb0(%e: f32):
+      dnn.yield %e : f32
+    }
+    row {
+    ^bb0(%sum: f32):
+      dnn.yield %sum : f32
+    }
+    map {
+    ^bb0(%e: f32, %sum: f32):
+      dnn.yield %sum, %e : f32, f32
+    }
+  return
+}
+
+// -----
+
+// A row has no element to number.
+func.func @rows_c17(%x: memref<3x7xf32>, %s: memref<3x1xf32>) {
+  dnn.rows [3, 7] reduced [1] ins(%x : memref<3x7xf32>) rowouts(%s : memref<3x1xf32>)
+    row {
+      // expected-error @below {{'dnn.row_index' op needs an element, but region row has none}}
+      %i = dnn.row_index : i32
+      %f = arith.sitofp %i : i32 to f32
+      dnn.yield %f : f32
+    }
+  return
+}
+
+// -----
+
+// A number in the row has 31 bits.
+func.func @rows_c18(%x: memref<3x7xf32>, %s: memref<3x1xf32>, %y: memref<3x7xf32>) {
+  // expected-error @below {{'dnn.rows' op needs rows of at most 2147483647 elements, but has 2147483648}}
+  dnn.rows [65536, 32768] reduced [0, 1] ins(%x : memref<3x7xf32>) rowouts(%s : memref<3x1xf32>) outs(%y : memref<3x7xf32>)
+    reduce sum {
+    ^bb0(%e: f32):
+      dnn.yield %e : f32
+    }
+    row {
+    ^bb0(%sum: f32):
+      dnn.yield %sum : f32
+    }
+    map {
+    ^bb0(%e: f32, %sum: f32):
+      dnn.yield %sum : f32
+    }
+  return
+}

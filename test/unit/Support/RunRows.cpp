@@ -1,0 +1,90 @@
+//===- RunRows.cpp - Compiles, runs and judges operations on rows ---------===//
+
+#include "test/unit/Support/RunRows.h"
+
+#include "runtime/Reference/RowRecipe.h"
+#include "test/unit/Support/DeviceTensors.h"
+
+#include <algorithm>
+
+using namespace tessera;
+using namespace tessera::test;
+
+namespace {
+/// One launch of a case.
+class Run {
+public:
+  Run(Engine &engine, const RowProblem &problem, RowCase &host,
+      const SharedMemory &shared)
+      : gpu(engine.getGpu()), engine(engine), problem(problem), host(host),
+        shared(shared), tensors(gpu) {}
+
+  Status launch(const LoadedKernel &kernel) {
+    for (int i = 0; i < problem.tensorCount; ++i)
+      args.tensors[i] = tensors.add(host.tensors[i]);
+    for (auto [input, output] : shared)
+      args.tensors[output] = args.tensors[input];
+    std::ranges::copy(host.scalars, args.scalars.begin());
+    args.workspace = tensors.add(
+        std::vector<char>(kernel.getKernel().workspaceBytes + 1, '\xff'));
+    if (!tensors.getStatus().isOk())
+      return tensors.getStatus();
+    return engine.launch(kernel, nullptr, args);
+  }
+
+  /// Copies the outputs to the case; a sentence if an input has changed.
+  ErrorOr<std::string> collect() {
+    for (int i = 0; i < problem.tensorCount; ++i) {
+      const bool isInput = problem.tensors[i].role == RowRole::Input;
+      std::vector<char> before = host.tensors[i];
+      std::vector<char> &into = isInput ? before : host.tensors[i];
+      Status status = readBack(gpu, args.tensors[i], into);
+      if (!status.isOk())
+        return status;
+      if (isInput && !isShared(i) && before != host.tensors[i])
+        return "input " + std::to_string(i) + " was written";
+    }
+    return std::string();
+  }
+
+private:
+  bool isShared(int input) const {
+    return std::ranges::any_of(shared,
+                               [&](auto pair) { return pair.first == input; });
+  }
+
+  const GpuApi &gpu;
+  Engine &engine;
+  const RowProblem &problem;
+  RowCase &host;
+  const SharedMemory &shared;
+  DeviceTensors tensors;
+  LaunchArgs args;
+};
+} // namespace
+
+RowOutcome test::runRows(Engine &engine, const RowProblem &problem,
+                         uint64_t seed, int64_t sample,
+                         const SharedMemory &shared) {
+  RowOutcome outcome;
+  outcome.status = problem.verify();
+  if (outcome.status.isOk() && !findRowRecipe(problem))
+    outcome.status = invalidArgument("no recipe is like this problem");
+  if (!outcome.status.isOk())
+    return outcome;
+  ErrorOr<const LoadedKernel *> kernel = engine.prepare(problem);
+  outcome.status = kernel.getStatus();
+  if (!outcome.status.isOk())
+    return outcome;
+  outcome.tile = (*kernel)->getKernel().tile;
+  RowCase host(problem, seed);
+  Run run(engine, problem, host, shared);
+  outcome.status = run.launch(**kernel);
+  if (!outcome.status.isOk())
+    return outcome;
+  ErrorOr<std::string> fault = run.collect();
+  outcome.status = fault.getStatus();
+  if (fault)
+    outcome.fault = fault->empty() ? host.check(sample, seed) : *fault;
+  return outcome;
+}

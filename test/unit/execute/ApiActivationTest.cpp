@@ -1,0 +1,140 @@
+//===- ApiActivationTest.cpp - miopenActivation* on a device --------------===//
+
+#include "test/unit/execute/ApiRowsFixture.h"
+
+using namespace tessera::test;
+
+static const float kOne = 1, kZero = 0;
+static constexpr miopenDataType_t kHalves[] = {miopenHalf, miopenBFloat16,
+                                               miopenFloat};
+
+namespace {
+/// Parameters that an f32 holds, and for which every mode has a number.
+constexpr double kA = 1.25, kB = 0.5, kC = 1.75;
+
+class ApiActivation : public ApiRows {
+protected:
+  void SetUp() override {
+    ApiRows::SetUp();
+    ASSERT_OK(miopenCreateActivationDescriptor(&activation));
+  }
+  void TearDown() override {
+    EXPECT_OK(miopenDestroyActivationDescriptor(activation));
+    ApiRows::TearDown();
+  }
+  void setMode(int mode) {
+    EXPECT_OK(miopenSetActivationDescriptor(
+        activation, static_cast<miopenActivationMode_t>(mode), kA, kB, kC));
+  }
+  miopenStatus_t forward(const ApiTensor &x, const ApiTensor &y,
+                         const void *alpha = &kOne, const void *beta = &kZero) {
+    return miopenActivationForward(handle, activation, alpha, x.getDesc(),
+                                   x.getData(), beta, y.getDesc(), y.getData());
+  }
+  miopenStatus_t backward(const ApiTensor &x, const ApiTensor &y,
+                          const ApiTensor &dy, const ApiTensor &dx) {
+    return miopenActivationBackward(handle, activation, &kOne, y.getDesc(),
+                                    y.getData(), dy.getDesc(), dy.getData(),
+                                    x.getDesc(), x.getData(), &kZero,
+                                    dx.getDesc(), dx.getData());
+  }
+
+  miopenActivationDescriptor_t activation = nullptr;
+};
+} // namespace
+
+// All ten modes in all types, of a packed tensor of an odd number of elements.
+TEST_F(ApiActivation, Forward) {
+  for (miopenDataType_t type : kHalves)
+    for (int mode = 0; mode <= miopenActivationELU; ++mode) {
+      setMode(mode);
+      ApiTensor x(type, {3, 5, 7, 9}), y(type, {3, 5, 7, 9});
+      y.poison();
+      ASSERT_OK(forward(x, y));
+      expectRight("activ_fwd", mode, {&x}, {&y}, {kA, kB, kC});
+    }
+}
+
+// The gradients of all modes. y is any number: the formula takes it as it is.
+TEST_F(ApiActivation, Backward) {
+  const std::vector<int> lengths = {3, 5, 7, 9};
+  for (miopenDataType_t type : kHalves)
+    for (int mode = 0; mode <= miopenActivationELU; ++mode) {
+      setMode(mode);
+      ApiTensor x(type, lengths), y(type, lengths), dy(type, lengths);
+      ApiTensor dx(type, lengths);
+      dx.poison();
+      ASSERT_OK(backward(x, y, dy, dx));
+      expectRight("activ_bwd", mode, {&x, &y, &dy}, {&dx}, {kA, kB, kC});
+    }
+}
+
+// Gaps between rows, channels last against channels first, and other ranks.
+TEST_F(ApiActivation, Strides) {
+  setMode(miopenActivationELU);
+  const std::vector<int> lengths = {2, 6, 5, 7};
+  ApiTensor gaps(miopenHalf, lengths, {300, 48, 9, 1});
+  ApiTensor last(miopenHalf, lengths, getChannelsLast(lengths));
+  ApiTensor first(miopenHalf, lengths);
+  for (const ApiTensor *x : {&gaps, &last, &first})
+    for (const ApiTensor *shape : {&gaps, &last, &first}) {
+      ApiTensor y(miopenHalf, lengths,
+                  shape == &gaps   ? std::vector<int>{300, 48, 9, 1}
+                  : shape == &last ? getChannelsLast(lengths)
+                                   : std::vector<int>());
+      y.poison();
+      ASSERT_OK(forward(*x, y));
+      expectRight("activ_fwd", miopenActivationELU, {x}, {&y}, {kA, kB, kC});
+    }
+  for (const std::vector<int> &odd :
+       {std::vector<int>{1}, std::vector<int>{2049},
+        std::vector<int>{3, 4, 5, 6, 7}}) {
+    ApiTensor x(miopenFloat, odd), y(miopenFloat, odd);
+    y.poison();
+    ASSERT_OK(forward(x, y));
+    expectRight("activ_fwd", miopenActivationELU, {&x}, {&y}, {kA, kB, kC});
+  }
+}
+
+// y in the memory of x, dx in the memory of dy.
+TEST_F(ApiActivation, InPlace) {
+  setMode(miopenActivationRELU);
+  const std::vector<int> lengths = {2, 3, 4, 5};
+  ApiTensor x(miopenBFloat16, lengths);
+  ASSERT_OK(forward(x, x));
+  expectRight("activ_fwd", miopenActivationRELU, {&x}, {&x}, {kA, kB, kC});
+  ApiTensor in(miopenFloat, lengths), y(miopenFloat, lengths);
+  ApiTensor dy(miopenFloat, lengths);
+  ASSERT_OK(backward(in, y, dy, dy));
+  expectRight("activ_bwd", miopenActivationRELU, {&in, &y, &dy}, {&dy},
+              {kA, kB, kC});
+}
+
+// What MIOpen refuses is refused with its status and a sentence.
+TEST_F(ApiActivation, Refusals) {
+  setMode(miopenActivationRELU);
+  ApiTensor x(miopenFloat, {2, 3, 4, 5}), other(miopenFloat, {2, 3, 5, 4});
+  ApiTensor half(miopenHalf, {2, 3, 4, 5});
+  EXPECT_EQ(forward(x, x, &kZero), miopenStatusUnknownError);
+  EXPECT_EQ(forward(x, x, &kOne, &kOne), miopenStatusUnknownError);
+  EXPECT_EQ(forward(x, other), miopenStatusBadParm);
+  EXPECT_EQ(forward(x, half), miopenStatusBadParm);
+  EXPECT_STREQ(tesseraGetLastErrorMessage(),
+               "miopenActivationForward: x and y have different data types");
+  ApiTensor bytes(miopenInt8, {4});
+  EXPECT_EQ(forward(bytes, bytes), miopenStatusNotImplemented);
+  setMode(miopenActivationTANH);
+  const double one = 1, zero = 0;
+  ApiTensor doubles(miopenDouble, {4});
+  EXPECT_EQ(forward(doubles, doubles, &one, &zero), miopenStatusNotImplemented);
+}
+
+// Doubles in the modes that have no exponential.
+TEST_F(ApiActivation, Doubles) {
+  const double one = 1, zero = 0;
+  setMode(miopenActivationLEAKYRELU);
+  ApiTensor x(miopenDouble, {5, 7}), y(miopenDouble, {5, 7});
+  y.poison();
+  ASSERT_OK(forward(x, y, &one, &zero));
+  expectRight("activ_fwd", miopenActivationLEAKYRELU, {&x}, {&y}, {kA, kB, kC});
+}

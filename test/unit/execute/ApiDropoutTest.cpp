@@ -1,0 +1,200 @@
+//===- ApiDropoutTest.cpp - Dropout and gated units on a device -----------===//
+
+#include "test/unit/execute/ApiRowsFixture.h"
+
+#include <cstring>
+
+using namespace tessera::test;
+
+namespace {
+constexpr float kRate = 0.375f;
+constexpr double kScale = 1.6f; // 1 / (1 - rate), as a float.
+constexpr unsigned long long kSeed = 0x123456789abcdef1;
+
+class ApiDropout : public ApiRows {
+protected:
+  void SetUp() override {
+    ApiRows::SetUp();
+    ASSERT_OK(miopenCreateDropoutDescriptor(&dropout));
+    size_t bytes = 0;
+    ASSERT_OK(miopenDropoutGetStatesSize(handle, &bytes));
+    ASSERT_EQ(bytes, 16u);
+  }
+  void TearDown() override {
+    EXPECT_OK(miopenDestroyDropoutDescriptor(dropout));
+    ApiRows::TearDown();
+  }
+  void set(bool useMask, bool evolves) {
+    EXPECT_OK(miopenSetDropoutDescriptor(dropout, handle, kRate,
+                                         states.getData(), 16, kSeed, useMask,
+                                         evolves, MIOPEN_RNG_PSEUDO_XORWOW));
+  }
+  miopenStatus_t forward(const ApiTensor &x, const ApiTensor &y,
+                         const ApiTensor *mask) {
+    return miopenDropoutForward(handle, dropout, x.getDesc(), x.getDesc(),
+                                x.getData(), y.getDesc(), y.getData(),
+                                mask ? mask->getData() : nullptr,
+                                mask ? mask->getHost().size() : 0);
+  }
+  miopenStatus_t backward(const ApiTensor &dy, const ApiTensor &dx,
+                          const ApiTensor *mask) {
+    return miopenDropoutBackward(handle, dropout, dy.getDesc(), dy.getDesc(),
+                                 dy.getData(), dx.getDesc(), dx.getData(),
+                                 mask ? mask->getData() : nullptr,
+                                 mask ? mask->getHost().size() : 0);
+  }
+  /// The states hold these numbers.
+  void expectStates(int64_t counter) {
+    const std::vector<char> bytes = states.read();
+    uint64_t words[2];
+    memcpy(words, bytes.data(), sizeof words);
+    EXPECT_EQ(words[0], kSeed);
+    EXPECT_EQ(words[1], static_cast<uint64_t>(counter));
+  }
+
+  miopenDropoutDescriptor_t dropout = nullptr;
+  ApiTensor states{miopenInt64, {2}};
+};
+
+/// Where two tensors' bytes are alike.
+double getPartAlike(const std::vector<char> &a, const std::vector<char> &b) {
+  size_t alike = 0;
+  for (size_t i = 0; i < a.size(); ++i)
+    alike += a[i] == b[i];
+  return static_cast<double>(alike) / static_cast<double>(a.size());
+}
+} // namespace
+
+// Every element and every byte of the mask is what the generator says: of all
+// types, and of tensors whose order in memory is not that of the mask.
+TEST_F(ApiDropout, DrawsAndKeepsTheMask) {
+  const std::vector<int> lengths = {3, 5, 7, 4};
+  for (miopenDataType_t type : {miopenHalf, miopenBFloat16, miopenFloat})
+    for (bool isLast : {false, true}) {
+      set(/*useMask=*/false, /*evolves=*/false);
+      const std::vector<int> strides =
+          isLast ? getChannelsLast(lengths) : std::vector<int>();
+      ApiTensor x(type, lengths, strides), y(type, lengths, strides);
+      ApiTensor mask(miopenInt8, lengths);
+      ApiTensor seed(miopenInt64, {1, 1, 1, 1});
+      ApiTensor counter(miopenInt64, {1, 1, 1, 1});
+      y.poison();
+      mask.poison();
+      ASSERT_OK(forward(x, y, &mask));
+      expectStates(0);
+      // The states as operands of the reference.
+      const std::vector<char> words = states.read();
+      seed.setBytes({words.begin(), words.begin() + 8});
+      counter.setBytes({words.begin() + 8, words.end()});
+      expectRight("dropout", 1, {&x, &seed, &counter}, {&y, &mask},
+                  {kRate, kScale});
+    }
+}
+
+// About 3/8 are dropped; the next call drops others if the states evolve, and
+// the same ones if they do not.
+TEST_F(ApiDropout, EvolvesIfAsked) {
+  for (bool evolves : {false, true}) {
+    set(/*useMask=*/false, evolves);
+    ApiTensor x(miopenFloat, {4000}), y(miopenFloat, {4000});
+    ApiTensor first(miopenInt8, {4000}), second(miopenInt8, {4000});
+    ASSERT_OK(forward(x, y, &first));
+    ASSERT_OK(forward(x, y, &second));
+    expectStates(evolves ? 8000 : 0);
+    const std::vector<char> mask = first.read();
+    const double kept =
+        static_cast<double>(std::count(mask.begin(), mask.end(), '\1'));
+    EXPECT_NEAR(kept / 4000, 0.625, 0.03);
+    const double alike = getPartAlike(mask, second.read());
+    if (evolves)
+      EXPECT_NEAR(alike, 0.625 * 0.625 + 0.375 * 0.375, 0.04);
+    else
+      EXPECT_EQ(alike, 1);
+  }
+}
+
+// Backward drops what forward dropped, with the mask and without one; forward
+// takes a client's mask if it is told to.
+TEST_F(ApiDropout, BackwardAndGivenMasks) {
+  const std::vector<int> lengths = {2, 9, 11};
+  set(/*useMask=*/false, /*evolves=*/false);
+  ApiTensor x(miopenFloat, lengths, {}, 1, 2), y(miopenFloat, lengths);
+  ApiTensor mask(miopenInt8, lengths);
+  ASSERT_OK(forward(x, y, &mask));
+  const std::vector<char> expected = y.read();
+  ApiTensor dx(miopenFloat, lengths);
+  ASSERT_OK(backward(x, dx, &mask));
+  EXPECT_EQ(dx.read(), expected);
+  dx.poison();
+  ASSERT_OK(backward(x, dx, nullptr));
+  EXPECT_EQ(dx.read(), expected);
+  set(/*useMask=*/true, /*evolves=*/false);
+  ApiTensor own(miopenInt8, lengths, {}, 0, 1);
+  y.poison();
+  ASSERT_OK(forward(x, y, &own));
+  expectRight("dropout_mask", 0, {&x, &own}, {&y}, {kScale});
+}
+
+// Too little memory for states or mask, and tensors that do not fit.
+TEST_F(ApiDropout, Refusals) {
+  ApiTensor x(miopenFloat, {6}), half(miopenHalf, {6}), mask(miopenInt8, {5});
+  set(false, false);
+  EXPECT_EQ(forward(x, x, &mask), miopenStatusUnknownError);
+  EXPECT_EQ(forward(x, half, nullptr), miopenStatusBadParm);
+  set(true, false);
+  EXPECT_EQ(forward(x, x, nullptr), miopenStatusUnknownError);
+  EXPECT_OK(miopenRestoreDropoutDescriptor(dropout, handle, kRate,
+                                           states.getData(), 8, kSeed, false,
+                                           false, MIOPEN_RNG_PSEUDO_XORWOW));
+  EXPECT_EQ(forward(x, x, nullptr), miopenStatusUnknownError);
+  EXPECT_STREQ(tesseraGetLastErrorMessage(),
+               "miopenDropoutForward: the states of the dropout descriptor are "
+               "too small");
+}
+
+/// The first or second half of a tensor along a dimension, packed.
+static std::unique_ptr<ApiTensor> getHalf(const ApiTensor &whole, int dim,
+                                          int half,
+                                          const std::vector<char> &bytes) {
+  std::vector<int> lengths = whole.getLengths();
+  int inner = 1, outer = 1;
+  for (size_t i = 0; i < lengths.size(); ++i)
+    (static_cast<int>(i) < dim ? outer : inner) *= lengths[i];
+  lengths[dim] /= 2;
+  auto part = std::make_unique<ApiTensor>(miopenFloat, lengths);
+  std::vector<char> own(bytes.size() / 2);
+  const size_t run = static_cast<size_t>(inner) / 2 * 4;
+  for (int i = 0; i < outer; ++i)
+    memcpy(&own[i * run], &bytes[(2 * i + half) * run], run);
+  part->setBytes(own);
+  return part;
+}
+
+// Both directions along each dimension.
+TEST_F(ApiDropout, GatedLinearUnits) {
+  for (unsigned dim = 0; dim < 3; ++dim) {
+    const std::vector<int> lengths = {4, 6, 10};
+    std::vector<int> half = lengths;
+    half[dim] /= 2;
+    ApiTensor x(miopenFloat, lengths), y(miopenFloat, half);
+    y.poison();
+    ASSERT_OK(miopenGLUForward(handle, x.getDesc(), x.getData(), y.getDesc(),
+                               y.getData(), dim));
+    const auto a = getHalf(x, dim, 0, x.getHost());
+    const auto b = getHalf(x, dim, 1, x.getHost());
+    expectRight("glu_fwd", 0, {a.get(), b.get()}, {&y}, {});
+    ApiTensor dy(miopenFloat, half), dx(miopenFloat, lengths);
+    dx.poison();
+    ASSERT_OK(miopenGLUBackward(handle, x.getDesc(), x.getData(), dy.getDesc(),
+                                dy.getData(), dx.getDesc(), dx.getData(), dim));
+    const std::vector<char> result = dx.read();
+    const auto da = getHalf(dx, dim, 0, result);
+    const auto db = getHalf(dx, dim, 1, result);
+    expectRight("glu_bwd", 0, {a.get(), b.get(), &dy}, {da.get(), db.get()},
+                {});
+  }
+  ApiTensor odd(miopenFloat, {3, 2});
+  EXPECT_EQ(miopenGLUForward(handle, odd.getDesc(), odd.getData(),
+                             odd.getDesc(), odd.getData(), 0),
+            miopenStatusBadParm);
+}

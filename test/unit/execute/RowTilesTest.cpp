@@ -1,0 +1,120 @@
+//===- RowTilesTest.cpp - Every way to share rows -------------------------===//
+//
+// Small problems would never get the tiles of large ones from the model, so
+// tiles are forced here: all algorithms for rows, all kinds of reductions, rows
+// that are contiguous and rows that lie side by side, parts and remainders.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Algorithms/ChooseTile.h"
+#include "test/unit/Support/RunRows.h"
+#include "test/unit/execute/ConvFixture.h"
+
+using namespace tessera;
+using namespace tessera::test;
+
+static RowProblem parse(std::string_view config) {
+  ErrorOr<Problem> problem = parseNetworkConfig(config);
+  EXPECT_TRUE(problem) << problem.getStatus().getMessage();
+  return *problem->getRows();
+}
+
+/// Runs a problem by the tiles, which are its words.
+static void checkTiles(std::string_view config,
+                       std::initializer_list<std::string_view> tiles) {
+  const RowProblem problem = parse(config);
+  for (std::string_view text : tiles) {
+    ErrorOr<TileConfig> tile = parseTileConfig(text);
+    ASSERT_TRUE(tile) << tile.getStatus().getMessage();
+    std::unique_ptr<Engine> engine =
+        makeEngine(std::make_shared<FixedTileCompiler>(*tile));
+    const RowOutcome outcome = runRows(*engine, problem, getSeed());
+    EXPECT_TRUE(outcome.passed())
+        << config << " " << text << ": " << outcome.toText();
+  }
+}
+
+// Contiguous rows: teams from one thread to a workgroup, rows that stay in
+// registers and rows that are walked by loops, workgroups without enough rows.
+TEST(RowTiles, ContiguousRows) {
+  checkTiles("rows-softmax_fwd-m1-13x1000-r1-i:f16:1000:1-o:f16:1000:1",
+             {"rows-v8t1r64", "rows-v8t4r16", "rows-v8t128r2", "rows-v4t256r1",
+              "rows-v2t16r4", "rows-v1t512r1"});
+  checkTiles("rows-softmax_bwd-m2-7x1030-r1-i:bf16:1040:1-i:bf16:1030:1-"
+             "o:bf16:1030:1",
+             {"rows-v2t32r2", "rows-v1t64r1", "rows-v2t2r32"});
+}
+
+// Rows side by side: blocks of rows, several teams along them.
+TEST(RowTiles, NeighbouringRows) {
+  checkTiles("rows-softmax_fwd-m2-3x37x24-r1-i:f16:888:24:1-o:f16:888:24:1",
+             {"rows-v8t8r8", "rows-v4t64r1", "rows-v2t16r16", "rows-v1t1r64",
+              "rows-v8t32r2"});
+  checkTiles("rows-reduce-m0-300x40-r0-i:bf16:40:1-r:f32:0:1",
+             {"rows-v8t64r4", "rows-v4t2r32", "rows-v1t256r1"});
+}
+
+// Every kind of reduction in teams of several sizes, and in f64 and of NaNs.
+TEST(RowTiles, Kinds) {
+  for (int mode : {0, 2, 3, 4, 5, 6, 7, 10, 11, 12, 32})
+    checkTiles("rows-reduce-m" + std::to_string(mode) +
+                   "-5x333-r1-i:f32:333:1-r:f32:1:0",
+               {"rows-v1t64r1", "rows-v1t8r8"});
+  for (int mode : {18, 19, 20, 26, 27, 28})
+    checkTiles("rows-reduce-m" + std::to_string(mode) +
+                   "-5x332-r1-i:f16:332:1-r:f16:1:0-r:i32:1:0",
+               {"rows-v4t64r1", "rows-v1t8r8"});
+  checkTiles("rows-reduce-m7-6x500-r1-i:f64:500:1-r:f64:1:0",
+             {"rows-v2t128r1", "rows-v1t8r8"});
+}
+
+// Two reduced dimensions around one that is kept: moments of channels, first
+// and last.
+TEST(RowTiles, Moments) {
+  checkTiles("rows-bnorm_train-m48-4x6x96-r0,2-i:f16:576:96:1-i:f32:0:1:0-"
+             "i:f32:0:1:0-i:f32:0:1:0-i:f32:0:1:0-r:f32:0:1:0-r:f32:0:1:0-"
+             "r:f32:0:1:0-r:f32:0:1:0-o:f16:576:96:1",
+             {"rows-v8t64r1", "rows-v4t16r4", "rows-v1t32r8"});
+  checkTiles("rows-bnorm_train-m32-390x24-r0-i:bf16:24:1-i:f32:0:1-i:f32:0:1-"
+             "r:f32:0:1-r:f32:0:1-o:bf16:24:1",
+             {"rows-v8t64r2", "rows-v4t16r4", "rows-v1t32r8"});
+}
+
+// Rows of several workgroups, with parts that have less than others or nothing,
+// of two reductions and a map.
+TEST(RowTiles, Parts) {
+  checkTiles(
+      "rows-softmax_fwd-m1-3x9000-r1-i:f16:9000:1-o:f16:9000:1",
+      {"rowsplit-v8t64r1p32", "rowsplit-v4t32r2p64", "rowsplit-v8t16r4p128"});
+  checkTiles("rows-softmax_fwd-m2-5000x12-r0-i:f32:12:1-o:f32:12:1",
+             {"rowsplit-v4t32r2p32", "rowsplit-v1t8r8p64"});
+  checkTiles("rows-reduce-m27-2x8200-r1-i:f32:8200:1-r:f32:1:0-r:i32:1:0",
+             {"rowsplit-v4t64r1p32", "rowsplit-v2t32r2p32"});
+  checkTiles("rows-reduce-m1-1x9001-r1-i:f32:9001:1-r:f32:1:0",
+             {"rowsplit-v1t64r1p64"});
+  checkTiles("rows-reduce-m7-9001-r0-i:f64:1-r:f64:0", {"rowsplit-v1t64r1p64"});
+  checkTiles("rows-bnorm_train-m32-6000x4-r0-i:f16:4:1-i:f32:0:1-i:f32:0:1-"
+             "r:f32:0:1-r:f32:0:1-o:f16:4:1",
+             {"rowsplit-v4t64r1p32", "rowsplit-v1t32r4p64"});
+}
+
+// Layers of real size do not spill and have a tile.
+TEST(RowTiles, LargeProblemsHaveNoSpills) {
+  for (const char *config :
+       {"rows-softmax_fwd-m1-32768x1024-r1-i:f16:1024:1-o:f16:1024:1",
+        "rows-softmax_fwd-m1-512x50304-r1-i:f32:50304:1-o:f32:50304:1",
+        "rows-softmax_bwd-m1-64x256x3136-r1-i:f16:802816:3136:1-"
+        "i:f16:802816:3136:1-o:f16:802816:3136:1",
+        "rows-reduce-m0-200704x256-r0-i:f16:256:1-r:f16:0:1",
+        "rows-reduce-m19-33554432-r0-i:f16:1-r:f16:0-r:i32:0"}) {
+    const Problem problem = parse(config);
+    ErrorOr<const GpuTarget *> target = getGpu().getTarget();
+    ASSERT_TRUE(target);
+    const std::unique_ptr<KernelCompiler> jit = createJitCompiler();
+    ErrorOr<TileConfig> tile = jit->chooseTile(problem, **target);
+    ASSERT_TRUE(tile) << tile.getStatus().getMessage();
+    ErrorOr<Kernel> kernel = jit->compile(problem, *tile, **target);
+    ASSERT_TRUE(kernel) << kernel.getStatus().getMessage();
+    EXPECT_EQ(kernel->resources.vgprSpills, 0u) << config << " " << tile->toText();
+  }
+}

@@ -1,0 +1,76 @@
+//===- RowsTest.cpp - Operations on rows on the device --------------------===//
+//
+// Every operation of RowOp.def, on the device that TESSERA_DEVICE names.
+//
+//===----------------------------------------------------------------------===//
+
+#include "runtime/Base/RowOp.h"
+#include "test/unit/Support/RunRows.h"
+#include "test/unit/execute/ConvFixture.h"
+#include "test/unit/execute/DrawProblem.h"
+
+#include <algorithm>
+
+using namespace tessera;
+using namespace tessera::test;
+
+static Engine &getEngine() {
+  static std::unique_ptr<Engine> engine =
+      makeEngine(std::shared_ptr<KernelCompiler>(createJitCompiler()));
+  return *engine;
+}
+
+static void checkRows(const RowProblem &problem,
+                      const SharedMemory &shared = {}) {
+  SCOPED_TRACE(problem.toNetworkConfig());
+  const RowOutcome outcome =
+      runRows(getEngine(), problem, getSeed(), 0, shared);
+  EXPECT_TRUE(outcome.passed()) << outcome.tile << ": " << outcome.toText();
+}
+
+/// Packed f32 tensors on one dimension.
+static RowProblem getActivation(int64_t length) {
+  RowProblem p;
+  p.op = RowOp::ActivationForward;
+  p.mode = 3;
+  p.lengths[0] = length;
+  p.tensorCount = 2;
+  p.tensors[0] = {DataType::F32, RowRole::Input, {1}};
+  p.tensors[1] = {DataType::F32, RowRole::Output, {1}};
+  return p;
+}
+
+// Lengths around the sizes of accesses, waves and workgroups.
+TEST(Rows, Lengths) {
+  for (int64_t length : {1, 2, 3, 4, 5, 63, 64, 255, 1024, 4097})
+    checkRows(getActivation(length));
+}
+
+// An output in the place of an input of its strides.
+TEST(Rows, InPlace) {
+  checkRows(getActivation(100), {{0, 1}});
+  checkRows(getActivation(4096), {{0, 1}});
+}
+
+/// Whether chips lack what the problem needs: exponentials of f64.
+static bool isBeyondChips(const RowProblem &problem) {
+  const bool isDouble =
+      std::ranges::any_of(problem.getTensors(), [](const RowTensor &tensor) {
+        return tensor.type == DataType::F64;
+      });
+  return isDouble && getEngine().prepare(problem).getStatus().getCode() ==
+                         StatusCode::NotSupported;
+}
+
+// Drawn problems: every operation and mode, types, reduced dimensions, orders,
+// gaps and broadcasts.
+TEST(Rows, RandomProblems) {
+  int64_t run = 0;
+  for (int64_t i = 0; run < TESSERA_RANDOM_PROBLEMS; ++i) {
+    const RowProblem problem = drawRows(getSeed(), i);
+    if (isBeyondChips(problem))
+      continue;
+    checkRows(problem);
+    ++run;
+  }
+}

@@ -1,0 +1,208 @@
+//===- RowRun.cpp - One operation on rows on the device -------------------===//
+
+#include "tools/dnn-driver/RowRun.h"
+
+#include "dialect/Reference/Tensor.h"
+#include "runtime/Reference/ReferenceShape.h"
+#include "runtime/Reference/RowRecipe.h"
+
+#include <tessera/problem.h>
+
+using namespace tessera;
+using namespace tessera::driver;
+
+static ErrorOr<miopenDataType_t> getApiType(DataType type) {
+  switch (type) {
+  case DataType::F16:
+    return miopenHalf;
+  case DataType::BF16:
+    return miopenBFloat16;
+  case DataType::F32:
+    return miopenFloat;
+  default:
+    return notSupported("dnn-driver runs operations of f16, bf16 and f32");
+  }
+}
+
+/// Of the space's rank, of length 1 where the tensor is broadcast.
+static ErrorOr<TensorDesc> makeDesc(const RowProblem &p,
+                                    const RowTensor &tensor) {
+  const ErrorOr<miopenDataType_t> type = getApiType(tensor.type);
+  if (!type)
+    return type.getStatus();
+  auto desc = driver::create<TensorDesc>(miopenCreateTensorDescriptor);
+  if (!desc)
+    return desc;
+  std::vector<size_t> lengths, strides;
+  for (int dim = 0; dim < p.rank; ++dim) {
+    const bool isOne = tensor.strides[dim] == 0;
+    lengths.push_back(isOne ? 1 : p.lengths[dim]);
+    strides.push_back(isOne ? 1 : tensor.strides[dim]);
+  }
+  if (Status status = check(miopenSetTensorDescriptorV2(
+          desc->get(), *type, p.rank, lengths.data(), strides.data()));
+      !status.isOk())
+    return status;
+  return desc;
+}
+
+ErrorOr<RowRun> RowRun::create(const GpuApi &gpu, const DriverOptions &options,
+                               const RowProblem &problem, uint64_t seed) {
+  if (!findRowRecipe(problem))
+    return notSupported("dnn-driver has no data for the operation " +
+                        std::string(getName(problem.op)));
+  RowRun run(gpu, options, problem, seed);
+  for (size_t i = 0; i < options.scalars.size() && i < run.data.scalars.size();
+       ++i)
+    run.data.scalars[i] = static_cast<float>(options.scalars[i]);
+  Status status = run.upload();
+  if (status.isOk())
+    status = run.setDescriptors();
+  if (!status.isOk())
+    return status;
+  return run;
+}
+
+Status RowRun::upload() {
+  for (const std::vector<char> &tensor : data.tensors) {
+    ErrorOr<DeviceBuffer> buffer = driver::upload(gpu, tensor);
+    if (!buffer)
+      return buffer.getStatus();
+    buffers.push_back(std::move(*buffer));
+  }
+  return Status::ok();
+}
+
+Status RowRun::setDescriptors() {
+  for (const RowTensor &tensor : problem.getTensors()) {
+    ErrorOr<TensorDesc> desc = makeDesc(problem, tensor);
+    if (!desc)
+      return desc.getStatus();
+    descs.push_back(std::move(*desc));
+  }
+  auto newHandle = driver::create<Handle>(miopenCreate);
+  auto newActivation =
+      driver::create<ActivationDesc>(miopenCreateActivationDescriptor);
+  if (!newHandle || !newActivation)
+    return newHandle ? newActivation.getStatus() : newHandle.getStatus();
+  handle = std::move(*newHandle);
+  activation = std::move(*newActivation);
+  return check(miopenEnableProfiling(handle.get(), options.time));
+}
+
+/// The last tensor is the result; where the API wants its old value in the same
+/// place, the case has that as an input.
+Status RowRun::reset() {
+  const bool hasOld =
+      problem.op == RowOp::ScaleTensor || problem.tensorCount == 4;
+  if (!hasOld || problem.op == RowOp::ActivationBackward)
+    return Status::ok();
+  const std::vector<char> &old = data.tensors[problem.tensorCount - 2];
+  return buffers.back().copyFromHost(old.data(), old.size());
+}
+
+Status RowRun::runActivation() {
+  const float alpha = 1, beta = 0;
+  Status status = check(miopenSetActivationDescriptor(
+      activation.get(), static_cast<miopenActivationMode_t>(problem.mode),
+      data.scalars[0], data.scalars[1], data.scalars[2]));
+  if (!status.isOk())
+    return status;
+  auto desc = [&](int i) { return descs[i].get(); };
+  auto at = [&](int i) { return buffers[i].get(); };
+  if (problem.op == RowOp::ActivationForward)
+    return check(miopenActivationForward(handle.get(), activation.get(), &alpha,
+                                         desc(0), at(0), &beta, desc(1),
+                                         at(1)));
+  return check(miopenActivationBackward(handle.get(), activation.get(), &alpha,
+                                        desc(1), at(1), desc(2), at(2), desc(0),
+                                        at(0), &beta, desc(3), at(3)));
+}
+
+Status RowRun::runOpTensor() {
+  const auto alpha1 = static_cast<float>(data.scalars[0]),
+             alpha2 = static_cast<float>(data.scalars[1]);
+  const float beta =
+      problem.tensorCount == 4 ? static_cast<float>(data.scalars[2]) : 0;
+  const int c = problem.tensorCount - 1;
+  return check(miopenOpTensor(
+      handle.get(), static_cast<miopenTensorOp_t>(problem.mode), &alpha1,
+      descs[0].get(), buffers[0].get(), &alpha2, descs[1].get(),
+      buffers[1].get(), &beta, descs[c].get(), buffers[c].get()));
+}
+
+/// Set or scale, which take a number of the tensor's type.
+Status RowRun::runOnOne() {
+  char number[8];
+  reference::storeElement(getReferenceType(problem.tensors.front().type),
+                          number, 0, data.scalars[0]);
+  // What the call gets is what is verified.
+  data.scalars[0] = reference::loadElement(
+      getReferenceType(problem.tensors.front().type), number, 0);
+  auto call =
+      problem.op == RowOp::SetTensor ? miopenSetTensor : miopenScaleTensor;
+  return check(
+      call(handle.get(), descs.back().get(), buffers.back().get(), number));
+}
+
+Status RowRun::runOnce() {
+  switch (problem.op) {
+  case RowOp::ActivationForward:
+  case RowOp::ActivationBackward:
+    return runActivation();
+  case RowOp::OpTensor:
+    return runOpTensor();
+  case RowOp::SetTensor:
+  case RowOp::ScaleTensor:
+    return runOnOne();
+  default:
+    return runByName();
+  }
+}
+
+Status RowRun::runByName() {
+  tesseraProblemArguments arguments = TESSERA_PROBLEM_ARGUMENTS_INIT;
+  for (size_t i = 0; i < buffers.size(); ++i)
+    arguments.tensors[i] = buffers[i].get();
+  for (size_t i = 0; i < data.scalars.size(); ++i)
+    arguments.scalars[i] = data.scalars[i];
+  arguments.workSpace = workspace->get();
+  arguments.workSpaceSize = workspace->getByteSize();
+  return check(tesseraRunProblem(
+      handle.get(), problem.toNetworkConfig().c_str(), &arguments));
+}
+
+ErrorOr<Times> RowRun::run() {
+  const ErrorOr<tesseraKernelInfo> info = getKernelInfo();
+  if (!info)
+    return info.getStatus();
+  ErrorOr<DeviceBuffer> buffer =
+      DeviceBuffer::allocate(gpu, info->workspaceBytes);
+  if (!buffer)
+    return buffer.getStatus();
+  workspace.emplace(std::move(*buffer));
+  return measure(
+      gpu, handle.get(), options.iterations, [&] { return reset(); },
+      [&] { return runOnce(); });
+}
+
+ErrorOr<std::string> RowRun::verify() {
+  for (int i = 0; i < problem.tensorCount; ++i)
+    if (problem.tensors[i].role != RowRole::Input)
+      if (Status status = buffers[i].copyToHost(data.tensors[i].data(),
+                                                data.tensors[i].size());
+          !status.isOk())
+        return status;
+  constexpr int64_t kAll = 1 << 22, kSample = 1 << 20;
+  return data.check(problem.getElements() > kAll ? kSample : 0, seed);
+}
+
+ErrorOr<tesseraKernelInfo> RowRun::getKernelInfo() const {
+  tesseraKernelInfo info{};
+  info.structSize = sizeof info;
+  if (Status status = check(tesseraGetProblemKernelInfo(
+          handle.get(), problem.toNetworkConfig().c_str(), &info));
+      !status.isOk())
+    return status;
+  return info;
+}

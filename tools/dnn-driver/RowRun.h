@@ -1,0 +1,66 @@
+//===- RowRun.h - One operation on rows on the device ----------*- C++ -*-===//
+//
+// As ConvRun.h: only the public API is used.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_TOOLS_DNN_DRIVER_ROWRUN_H
+#define TESSERA_TOOLS_DNN_DRIVER_ROWRUN_H
+
+#include "runtime/Base/DriverCommand.h"
+#include "runtime/Base/RowOp.h"
+#include "runtime/Reference/RowCase.h"
+#include "tools/dnn-driver/Measure.h"
+
+#include <optional>
+
+namespace tessera::driver {
+
+using ActivationDesc =
+    std::unique_ptr<miopenActivationDescriptor,
+                    Destroyer<miopenDestroyActivationDescriptor>>;
+
+/// A problem, its descriptors and its data on the device. Used by one thread.
+class RowRun {
+public:
+  /// Borrows everything. The scalars are the options', if these have some.
+  static ErrorOr<RowRun> create(const GpuApi &gpu, const DriverOptions &options,
+                                const RowProblem &problem, uint64_t seed);
+
+  ErrorOr<Times> run();
+  /// What is wrong with the results, or nothing.
+  ErrorOr<std::string> verify();
+  ErrorOr<tesseraKernelInfo> getKernelInfo() const;
+
+private:
+  RowRun(const GpuApi &gpu, const DriverOptions &options,
+         const RowProblem &problem, uint64_t seed)
+      : gpu(gpu), options(options), problem(problem), seed(seed),
+        data(problem, seed) {}
+
+  Status upload();
+  Status setDescriptors();
+  /// Operands to the device as they were: a result may have been one.
+  Status reset();
+  Status runOnce();
+  Status runActivation();
+  Status runOpTensor();
+  Status runOnOne();
+  /// What no function of MIOpen's is called for here.
+  Status runByName();
+
+  const GpuApi &gpu;
+  const DriverOptions &options;
+  const RowProblem &problem;
+  uint64_t seed;
+  RowCase data;
+  Handle handle;
+  ActivationDesc activation;
+  std::vector<TensorDesc> descs;
+  std::vector<DeviceBuffer> buffers;
+  std::optional<DeviceBuffer> workspace; ///< Made by run().
+};
+
+} // namespace tessera::driver
+
+#endif // TESSERA_TOOLS_DNN_DRIVER_ROWRUN_H

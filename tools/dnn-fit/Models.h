@@ -1,0 +1,52 @@
+//===- Models.h - The cost models whose constants are fitted ---*- C++ -*-===//
+//
+// A search knows a model as a list of numbers and a function that ranks the
+// tiles of a problem by them. What the numbers are, the models' own files say
+// (compiler/Algorithms/*Rates.def).
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_TOOLS_DNNFIT_MODELS_H
+#define TESSERA_TOOLS_DNNFIT_MODELS_H
+
+#include "compiler/Algorithms/Algorithm.h"
+
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace tessera::fit {
+
+/// One value for each constant.
+using Rates = std::vector<double>;
+
+struct Constant {
+  std::string name;
+  double value;                                          ///< The compiler's.
+  double most = std::numeric_limits<double>::infinity(); ///< Of the hardware.
+};
+
+/// For one chip.
+struct Model {
+  std::string name;
+  std::vector<Constant> constants;
+  /// Empty for what the model does not cover; else in an order that does not
+  /// depend on the rates.
+  std::function<std::vector<Candidate>(const Problem &, const Rates &)>
+      getCandidates;
+  /// The rows of the model's file.
+  std::function<std::string(const Rates &)> format;
+
+  Rates getRates() const;
+};
+
+/// "wgmma, wgmma-weights, gemm, groups, pool"
+std::string getModelNames();
+
+/// InvalidArgument if there is no such model, or none of it for the chip.
+ErrorOr<Model> makeModel(const std::string &name, const GpuTarget &target);
+
+} // namespace tessera::fit
+
+#endif // TESSERA_TOOLS_DNNFIT_MODELS_H

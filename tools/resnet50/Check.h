@@ -1,0 +1,39 @@
+//===- Check.h - A pass through the network, layer by layer ----*- C++ -*-===//
+
+#ifndef TESSERA_TOOLS_RESNET50_CHECK_H
+#define TESSERA_TOOLS_RESNET50_CHECK_H
+
+#include "tools/resnet50/DeviceNetwork.h"
+
+namespace tessera::resnet {
+
+/// What was found of one kind of layer in one direction.
+struct Findings {
+  int compared = 0; ///< Tensors.
+  int failed = 0;
+  int skipped = 0;  ///< Layers that the library does not implement.
+  double worst = 0; ///< Greatest error, as getError() measures it.
+  std::string worstTensor;
+};
+
+/// How far a computed number may be off, by getError()'s measure: sums of up
+/// to 10^5 products in f32 lose this much and no more.
+inline constexpr double kTolerance = 1e-4;
+
+/// Greatest |actual - expected| / (|expected| + the root of the mean square of
+/// all expected). Infinite if a number is none.
+double getError(const Values &actual, const Values &expected);
+
+/// Runs forward and backward, and compares every tensor that a layer computes
+/// with the reference on what that layer has read. Where the library does not
+/// implement a layer, the reference's numbers take its place. `seed` is the
+/// gradient of the output. The table is by "forward conv" and so on.
+ErrorOr<std::map<std::string, Findings>>
+checkNetwork(DeviceNetwork &device, const Network &network, const Values &seed);
+
+/// Prints the table; false if something failed or nothing was compared.
+bool printFindings(const std::map<std::string, Findings> &findings);
+
+} // namespace tessera::resnet
+
+#endif // TESSERA_TOOLS_RESNET50_CHECK_H
