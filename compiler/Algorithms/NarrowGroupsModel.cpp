@@ -131,8 +131,10 @@ static double estimateClocks(const ConvProblem &p, const NarrowTile &tile,
   const double multiply = static_cast<double>(divideUp(fragments, tile.waves)) *
                           (rates.latency + rates.perPair * pairs);
   const auto turns = static_cast<double>(divideUp(work.blocks, workgroups));
+  const double turn =
+      isWeights ? std::max(multiply, rates.weightTurn) : multiply;
   const double alone =
-      keepsFilter ? load + turns * multiply : turns * (load + multiply);
+      keepsFilter ? load + turns * turn : turns * (load + turn);
   const double busy = perSm * perBlock;
   const double most = std::max({memory, cache, busy, alone});
   const double waits = isWeights ? rates.weightWaits * turns : 0;
