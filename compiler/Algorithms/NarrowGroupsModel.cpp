@@ -38,12 +38,8 @@ static int64_t getResultLength(const ConvProblem &p, const ConvDim &dim) {
   return p.direction == Direction::BackwardData ? dim.in : dim.out;
 }
 
-/// Registers that sums and filters may take of a thread's 255.
-static constexpr int64_t kMostRegisters = 216;
-
 static NarrowWork measure(const ConvProblem &p, const NarrowTile &tile) {
   constexpr int64_t kPixelBytes = 144, kAlignment = 1024;
-  constexpr int64_t kWarps = 4, kChunks = 8, kChunkRegisters = 4;
   // Of the sums of two pieces: 16 channels by 64, of f32.
   constexpr int64_t kSumBytes = 16 * NarrowTile::kBlock * 4;
   const bool isWeights = p.direction == Direction::BackwardWeights;
@@ -71,19 +67,13 @@ static NarrowWork measure(const ConvProblem &p, const NarrowTile &tile) {
                 divideUp(getResultLength(p, dims[0]), tile.height) *
                 divideUp(getResultLength(p, dims[1]), tile.width);
   work.registers = 48 + work.pieces * (isWeights ? 4 : 2);
-  // The next block comes through registers where there are as many.
-  const int64_t threads = tile.waves * kWarps * 32;
-  const int64_t carried =
-      kChunkRegisters * (divideUp(work.windowPixels * kChunks, threads) +
-                         divideUp(work.pixels * kChunks, threads));
-  if (isWeights && work.registers + carried <= kMostRegisters)
-    work.registers += carried;
   return work;
 }
 
-/// What a workgroup may have of shared memory so that another has some, too.
+/// Registers that sums and filters may take of a thread's 255, and what a
+/// workgroup may have of shared memory so that another has some, too.
 static bool fits(const NarrowWork &work, const GpuTarget &target) {
-  constexpr int64_t kMostShared = 112 << 10;
+  constexpr int64_t kMostRegisters = 216, kMostShared = 112 << 10;
   const auto limit =
       static_cast<int64_t>(std::max(target.ldsBytes, target.wgmmaSharedBytes));
   return work.registers <= kMostRegisters &&
@@ -131,10 +121,8 @@ static double estimateClocks(const ConvProblem &p, const NarrowTile &tile,
   const double multiply = static_cast<double>(divideUp(fragments, tile.waves)) *
                           (rates.latency + rates.perPair * pairs);
   const auto turns = static_cast<double>(divideUp(work.blocks, workgroups));
-  const double turn =
-      isWeights ? std::max(multiply, rates.weightTurn) : multiply;
   const double alone =
-      keepsFilter ? load + turns * turn : turns * (load + turn);
+      keepsFilter ? load + turns * multiply : turns * (load + multiply);
   const double busy = perSm * perBlock;
   const double most = std::max({memory, cache, busy, alone});
   const double waits = isWeights ? rates.weightWaits * turns : 0;
