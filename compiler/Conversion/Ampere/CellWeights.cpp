@@ -55,16 +55,12 @@ struct Plan {
            kPerChunk * (countThreadChunks(input, getThreads()) +
                         countThreadChunks(output, getThreads()));
   }
-  /// Workgroups that share a multiprocessor and its registers.
-  int64_t countSharing() const {
-    constexpr int64_t kRegisters = 65536;
-    return std::min(perUnit, kRegisters / (getThreads() * countRegisters()));
-  }
-  /// Whether the next block comes through registers, if there are as many:
-  /// these kernels write next to nothing.
+  /// Whether the next block comes through registers, if there are as many for
+  /// all of a multiprocessor's workgroups: these kernels write next to nothing.
   bool isStreamed() const {
-    constexpr int64_t kMost = 216;
-    return countRegisters() <= kMost;
+    constexpr int64_t kMost = 216, kRegisters = 65536;
+    return countRegisters() <= kMost &&
+           perUnit * getThreads() * countRegisters() <= kRegisters;
   }
   /// Of a lane.
   int64_t countSums() const { return kCells * countPairs() * kSums; }
@@ -451,9 +447,9 @@ LogicalResult tessera::lowerCellWeights(TileProgram &program,
   gpu::GPUFuncOp function =
       createCellKernel(program, program.tiles.getCounts()[0],
                        plan->getThreads(), plan->getSharedBytes());
-  if (plan->isStreamed() && plan->countSharing() > 1)
+  if (plan->isStreamed() && plan->perUnit > 1)
     device.setKernelAttributes(function, /*accumulatorRegisters=*/0,
-                               plan->countSharing());
+                               plan->perUnit);
   OpBuilder b = OpBuilder::atBlockBegin(&function.getBody().front());
   CellKernel kernel(b, program, function, plan->getThreads(), device);
   WeightsWriter(kernel, *plan).emit();
