@@ -21,7 +21,8 @@ TileConfig GemmTile::toConfig() const {
           std::to_string(wavesN) + getCopyLetter(*this) +
           std::to_string(buffers) + "-" + mma +
           (parts > 1 ? (isAtomic ? "-a" : "-s") + std::to_string(parts) : "") +
-          (halo > 0 ? "-h" + std::to_string(halo) : "")};
+          (halo > 0 ? "-h" + std::to_string(halo) : "") +
+          (isExchanged ? "-x" : "")};
 }
 
 ErrorOr<GemmTile> tessera::parseGemmTile(const TileConfig &config) {
@@ -49,6 +50,7 @@ ErrorOr<GemmTile> tessera::parseGemmTile(const TileConfig &config) {
     if (tile.halo < 1)
       scanner.fail();
   }
+  tile.isExchanged = tile.isTma && scanner.consume("-x");
   if (!scanner.isDone() || config.algorithm != "igemm")
     return invalidArgument("'" + config.toText() +
                            "' is not a tile, which looks like "

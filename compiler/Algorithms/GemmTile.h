@@ -39,6 +39,10 @@ struct GemmTile {
   /// Buffers for the pixels that all taps of a step's channels see, "-h2" at
   /// the end of the text; none if each tap brings its own. Implies isTma.
   int halo = 0;
+  /// Whether wgmma's rows are the columns of the tile, and its columns the
+  /// rows:
+  /// "-x" at the end of the text. Implies isTma.
+  bool isExchanged = false;
   /// Whether images stay in shared memory for all of their taps; of no text of
   /// igemm's, but of groups (NarrowGroups.h).
   bool isResident = false;

@@ -89,7 +89,8 @@ static Value createPipeline(OpBuilder &b, Location loc, GemmViews views,
   Value next = dnn::TileMmaOp::create(
       b, loc, tileD, compute->getArgument(0), compute->getArgument(1),
       compute->getArgument(2), tile.mma,
-      ArrayRef<int64_t>{tile.wavesM, tile.wavesN}, views.lanes);
+      ArrayRef<int64_t>{tile.wavesM, tile.wavesN},
+      tile.isExchanged ? dnn::TileDim::M : views.lanes);
   dnn::YieldOp::create(b, loc, next);
   return pipeline.getResult();
 }

@@ -2,7 +2,8 @@
 //
 // Point programs. A thread writes 16 bytes at a time, which it collects element
 // by element: what is outside of its tensor reads as zero, and so fills borders
-// and channels alike.
+// and channels alike. Both tensors of a product are packed in one launch: each
+// is over so soon that beginning another one would take as long.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,6 +11,9 @@
 #include "compiler/Algorithms/PartSum.h"
 
 #include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+#include <functional>
 
 using namespace mlir;
 using namespace tessera;
@@ -42,6 +46,15 @@ static int64_t getOffset(Value memory) {
   return offset;
 }
 
+namespace {
+/// A tensor to pack: how many points there are, and what a thread does at one
+/// of them. At a point whose first coordinate is too large, it does nothing.
+struct Packing {
+  SmallVector<int64_t> points;
+  std::function<void(PointBuilder &, ValueRange)> packPoint;
+};
+} // namespace
+
 //===----------------------------------------------------------------------===//
 // Images
 //===----------------------------------------------------------------------===//
@@ -58,9 +71,7 @@ static Value loadElement(PointBuilder &p, Value source, ValueRange block,
 
 /// A thread has a whole block.
 static void packBlock(PointBuilder &p, Value source, Value target,
-                      const PackedImages &images) {
-  ValueRange block =
-      p.forEachPoint({images.batch, images.rows, images.columns}, kThreads);
+                      const PackedImages &images, ValueRange block) {
   PointBuilder::Values elements;
   for (int64_t a = 0; a < images.foldH; ++a)
     for (int64_t b = 0; b < images.foldW; ++b)
@@ -76,11 +87,7 @@ static void packBlock(PointBuilder &p, Value source, Value target,
 
 /// A thread has 8 channels of a pixel.
 static void packChannels(PointBuilder &p, Value source, Value target,
-                         const PackedImages &images) {
-  ValueRange point =
-      p.forEachPoint({images.batch, images.rows, images.columns, images.foldH,
-                      images.foldW, images.channelStep / kUnit},
-                     kThreads);
+                         const PackedImages &images, ValueRange point) {
   Value channel = p.mul(point[5], kUnit);
   PointBuilder::Values elements;
   for (int64_t i = 0; i < kUnit; ++i)
@@ -92,19 +99,21 @@ static void packChannels(PointBuilder &p, Value source, Value target,
                 p.add(p.mul(pixel, images.channelStep), channel)});
 }
 
-void tessera::buildImagePacking(dnn::ConvOp conv, Value source, Value target,
-                                const PackedImages &images, StringRef suffix) {
-  func::FuncOp function = prependKernel(conv, suffix);
-  OpBuilder b(function.getBody().front().getTerminator());
-  PointBuilder p(b, conv.getLoc());
+static Packing makeImagePacking(func::FuncOp function, Value source,
+                                Value target, const PackedImages &images) {
   Value from = getArgument(function, source);
   Value to = setType(function, target,
                      images.getType(getMemRefType(target).getElementType(),
                                     getOffset(target)));
-  if (images.isSmall())
-    packBlock(p, from, to, images);
-  else
-    packChannels(p, from, to, images);
+  SmallVector<int64_t> points = {images.batch, images.rows, images.columns};
+  if (!images.isSmall())
+    points.append({images.foldH, images.foldW, images.channelStep / kUnit});
+  return {points, [=](PointBuilder &p, ValueRange point) {
+            if (images.isSmall())
+              packBlock(p, from, to, images, point);
+            else
+              packChannels(p, from, to, images, point);
+          }};
 }
 
 //===----------------------------------------------------------------------===//
@@ -142,32 +151,118 @@ static BlockElement splitElement(PointBuilder &p, const PackedImages &images,
                                   p.index(images.channels))};
 }
 
-void tessera::buildFilterPacking(dnn::ConvOp conv, Value target,
-                                 const PackedGeometry &g) {
-  func::FuncOp function = prependKernel(conv, "_filter");
-  OpBuilder b(function.getBody().front().getTerminator());
-  PointBuilder p(b, conv.getLoc());
-  Value from = getArgument(function, conv.getW());
+/// Where the filter has what is at `at` of the packed one.
+static PointBuilder::Values
+locateInFilter(PointBuilder &p, const PackedGeometry &g, ValueRange at) {
+  if (g.isData())
+    return {at[5], getFilterRow(p, g.height, at[3], at[0]),
+            getFilterRow(p, g.width, at[4], at[1]), at[2]};
+  BlockElement element = splitElement(p, *g.images, at[3]);
+  return {at[0], getFilterRow(p, g.height, at[1], element.a),
+          getFilterRow(p, g.width, at[2], element.b), element.channel};
+}
+
+/// A thread has 8 elements of a tap. Of backward data these are as many rows of
+/// the filter: neighbouring threads read neighbouring channels of each.
+static Packing makeFilterPacking(func::FuncOp function, Value source,
+                                 Value target, const PackedGeometry &g) {
+  Value from = getArgument(function, source);
   SmallVector<int64_t> shape = g.getFilterShape();
   SmallVector<int64_t> strides(shape.size(), 1);
   for (size_t d = shape.size() - 1; d > 0; --d)
     strides[d - 1] = strides[d] * shape[d];
-  Value to =
-      setType(function, target,
-              MemRefType::get(shape, getMemRefType(target).getElementType(),
-                              StridedLayoutAttr::get(
-                                  b.getContext(), getOffset(target), strides)));
-  ValueRange at = p.forEachPoint(shape, kThreads);
-  PointBuilder::Values place;
-  if (g.isData()) {
-    place = {at[5], getFilterRow(p, g.height, at[3], at[0]),
-             getFilterRow(p, g.width, at[4], at[1]), at[2]};
-  } else {
-    BlockElement element = splitElement(p, *g.images, at[3]);
-    place = {at[0], getFilterRow(p, g.height, at[1], element.a),
-             getFilterRow(p, g.width, at[2], element.b), element.channel};
+  Value to = setType(
+      function, target,
+      MemRefType::get(shape, getMemRefType(target).getElementType(),
+                      StridedLayoutAttr::get(function.getContext(),
+                                             getOffset(target), strides)));
+  SmallVector<int64_t> points = shape;
+  points.back() /= kUnit;
+  constexpr size_t kChannel = 2;
+  if (g.isData())
+    std::rotate(points.begin() + kChannel, points.begin() + kChannel + 1,
+                points.end());
+  return {points, [=, &g](PointBuilder &p, ValueRange point) {
+            PointBuilder::Values at(point), elements;
+            if (g.isData())
+              std::rotate(at.begin() + kChannel, at.end() - 1, at.end());
+            Value first = p.mul(at.back(), kUnit);
+            for (int64_t i = 0; i < kUnit; ++i) {
+              at.back() = p.add(first, i);
+              elements.push_back(
+                  p.loadBlock(from, 3, 1, locateInFilter(p, g, at)));
+            }
+            at.back() = first;
+            p.storeBlock(p.makeBlock(elements), to, shape.size() - 1, at);
+          }};
+}
+
+//===----------------------------------------------------------------------===//
+// One launch for both
+//===----------------------------------------------------------------------===//
+
+/// The point of a space of `sizes` at `position`, the last dimension fastest;
+/// behind the last point, its first coordinate is too large.
+static PointBuilder::Values
+splitPosition(PointBuilder &p, ArrayRef<int64_t> sizes, Value position) {
+  PointBuilder::Values point(sizes.size());
+  for (size_t d = sizes.size() - 1; d > 0; --d) {
+    Value size = p.index(sizes[d]);
+    point[d] = arith::RemUIOp::create(p.b, p.loc, position, size);
+    position = arith::DivUIOp::create(p.b, p.loc, position, size);
   }
-  p.storeBlock(p.loadBlock(from, 3, 1, place), to, shape.size() - 1, at);
+  point[0] = position;
+  return point;
+}
+
+/// The first one's workgroups are counted from the first on, the other's from
+/// the last one back: so neither number is ever negative.
+static void packBoth(PointBuilder &p, ArrayRef<Packing> packings) {
+  auto countGroups = [](const Packing &packing) {
+    int64_t points = 1;
+    for (int64_t size : packing.points)
+      points *= size;
+    return llvm::divideCeilSigned(points, kThreads);
+  };
+  const int64_t groups = countGroups(packings[0]);
+  const int64_t all = groups + countGroups(packings[1]);
+  ValueRange at = p.forEachPoint({all, kThreads}, kThreads);
+  Value group = at[0], thread = at[1];
+  auto pack = [&](const Packing &packing, Value number) {
+    Value position = p.add(p.mul(number, kThreads), thread);
+    packing.packPoint(p, splitPosition(p, packing.points, position));
+    return PointBuilder::Values();
+  };
+  auto isBefore = [&](arith::CmpIPredicate predicate) {
+    return arith::CmpIOp::create(p.b, p.loc, predicate, group, p.index(groups));
+  };
+  p.branch(isBefore(arith::CmpIPredicate::ult), {},
+           [&] { return pack(packings[0], group); });
+  p.branch(isBefore(arith::CmpIPredicate::uge), {},
+           [&] { return pack(packings[1], p.add(p.mul(group, -1), all - 1)); });
+}
+
+void tessera::buildPacking(dnn::ConvOp conv, const PackedGeometry &g,
+                           const PackedTensors &tensors) {
+  func::FuncOp function = prependKernel(conv, "_pack");
+  OpBuilder b(function.getBody().front().getTerminator());
+  PointBuilder p(b, conv.getLoc());
+  SmallVector<Packing> packings;
+  // A filter is read by few workgroups, which had better not be the last.
+  if (tensors.filter)
+    packings.push_back(
+        makeFilterPacking(function, conv.getW(), tensors.filter, g));
+  if (g.images)
+    packings.push_back(makeImagePacking(function,
+                                        g.isData() ? conv.getY() : conv.getX(),
+                                        tensors.images, *g.images));
+  if (g.gradient)
+    packings.push_back(
+        makeImagePacking(function, conv.getY(), tensors.gradient, *g.gradient));
+  if (packings.size() == 1)
+    packings[0].packPoint(p, p.forEachPoint(packings[0].points, kThreads));
+  else
+    packBoth(p, packings);
 }
 
 //===----------------------------------------------------------------------===//
@@ -182,6 +277,20 @@ static std::pair<Value, Value> splitRow(PointBuilder &p, const PackedDim &dim,
           arith::RemUIOp::create(p.b, p.loc, all, fold)};
 }
 
+/// Where one part has the sum that goes to `at` of the filter.
+static PointBuilder::Values locateSum(PointBuilder &p, const PackedGeometry &g,
+                                      ValueRange at) {
+  auto [line, a] = splitRow(p, g.height, at[1]);
+  auto [tap, pixel] = splitRow(p, g.width, at[2]);
+  pixel = p.add(p.mul(a, g.width.fold), pixel);
+  Value inRun = p.add(p.add(p.mul(tap, g.getTapElements()),
+                            p.mul(pixel, g.images->channelStep)),
+                      at[3]);
+  if (g.hasTapRows())
+    return {line, inRun, at[0]};
+  return {at[0], line, inRun};
+}
+
 void tessera::buildPackedSum(dnn::ConvOp conv, Value sums,
                              const PackedGeometry &g) {
   // Loads before the first sum, so that they are under way together; behind the
@@ -193,20 +302,23 @@ void tessera::buildPackedSum(dnn::ConvOp conv, Value sums,
   PointBuilder p(b, conv.getLoc());
   Value memory = getArgument(function, sums);
   const int64_t parts = getMemRefType(memory).getDimSize(0);
-  ValueRange at = p.forEachPoint(program.w.getType().getShape(), kSumThreads);
-  auto [line, a] = splitRow(p, g.height, at[1]);
-  auto [tap, pixel] = splitRow(p, g.width, at[2]);
-  pixel = p.add(p.mul(a, g.width.fold), pixel);
-  Value column = p.add(p.add(p.mul(tap, g.getTapElements()),
-                             p.mul(pixel, g.images->channelStep)),
-                       at[3]);
+  // Neighbouring threads read neighbouring sums: channels of y, if those are
+  // the columns. There are many parts of them, and one result.
+  SmallVector<int64_t> points(program.w.getType().getShape());
+  if (g.hasTapRows())
+    std::rotate(points.begin(), points.begin() + 1, points.end());
+  PointBuilder::Values at(p.forEachPoint(points, kSumThreads));
+  if (g.hasTapRows())
+    std::rotate(at.begin(), at.end() - 1, at.end());
+  const PointBuilder::Values place = locateSum(p, g, at);
   Value none = p.zero(getMemRefType(memory).getElementType(), 1);
   const int64_t turns = llvm::divideCeilSigned(parts, kAtOnce);
   Value sum = p.loop(turns, none, [&](Value turn, ValueRange carried) {
     PointBuilder::Values elements;
     for (int64_t i = 0; i < std::min(parts, kAtOnce); ++i)
       elements.push_back(p.loadBlock(
-          memory, 3, 1, {p.add(p.mul(turn, kAtOnce), i), at[0], line, column}));
+          memory, 3, 1,
+          {p.add(p.mul(turn, kAtOnce), i), place[0], place[1], place[2]}));
     Value next = carried[0];
     for (Value element : elements)
       next = p.addBlocks(next, element);

@@ -1,7 +1,7 @@
 //===- Packed.cpp - Convolutions whose tensors are packed first -----------===//
 //
-// The launches: one for each factor that is packed, the product, and the sum of
-// the parts of backward weights. The tiles are igemm's, of the convolution that
+// The launches: one that packs the factors, the product, and the sum of the
+// parts of backward weights. The tiles are igemm's, of the convolution that
 // is left when the tensors are packed.
 //
 //===----------------------------------------------------------------------===//
@@ -13,6 +13,7 @@
 #include "compiler/Algorithms/Registry.h"
 #include "compiler/Algorithms/TmaModel.h"
 #include "compiler/Algorithms/TmaTiles.h"
+#include "compiler/Algorithms/TmaWeightTiles.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -70,15 +71,14 @@ static PackedPlaces getPlaces(const PackedGeometry &g, int64_t parts) {
     places.end = llvm::alignTo(begin + bytes, kAlignment);
     return begin;
   };
-  const int64_t filter = getProduct(g.getFilterShape());
   if (g.isWeights())
-    add(parts * filter * kSumBytes);
+    add(parts * getProduct(g.getSumsShape()) * kSumBytes);
   if (g.images)
     places.images = add(g.images->getElements() * kElementBytes);
   if (g.gradient)
     places.gradient = add(g.gradient->getElements() * kElementBytes);
   if (!g.isWeights())
-    places.filter = add(filter * kElementBytes);
+    places.filter = add(getProduct(g.getFilterShape()) * kElementBytes);
   return places;
 }
 
@@ -98,10 +98,10 @@ static PackedTensors addTensors(dnn::ConvOp conv, const PackedGeometry &g,
   };
   Type element = conv.getElementType();
   PackedTensors tensors;
-  SmallVector<int64_t> filter = g.getFilterViewShape();
   if (g.isWeights()) {
-    filter.insert(filter.begin(), parts);
-    tensors.sums = add(MemRefType::get(filter, b.getF32Type()));
+    SmallVector<int64_t> sums = g.getSumsShape();
+    sums.insert(sums.begin(), parts);
+    tensors.sums = add(MemRefType::get(sums, b.getF32Type()));
   }
   if (g.images)
     tensors.images =
@@ -111,6 +111,7 @@ static PackedTensors addTensors(dnn::ConvOp conv, const PackedGeometry &g,
         g.gradient->getWindowType(element, places.gradient / kElementBytes));
   if (g.isWeights())
     return tensors;
+  SmallVector<int64_t> filter = g.getFilterViewShape();
   SmallVector<int64_t> strides(filter.size(), 1);
   for (size_t d = filter.size() - 1; d > 0; --d)
     strides[d - 1] = strides[d] * filter[d];
@@ -222,7 +223,10 @@ std::vector<Candidate> Packed::getCandidates(const Problem &problem,
   if (!g.isWeights() && (epilogue.bias || epilogue.residual || epilogue.beta))
     return candidates;
   const double packing = estimatePacking(g, target);
-  for (Candidate &candidate : getTmaCandidates(getProduct(conv, g), target)) {
+  const ConvProblem product = getProduct(conv, g);
+  for (Candidate &candidate : g.hasTapRows()
+                                  ? getTapRowCandidates(product, target)
+                                  : getTmaCandidates(product, target)) {
     ErrorOr<GemmTile> tile = parseGemmTile(candidate.tile);
     if (tile && tile->halo > 0 && !g.hasPositions())
       continue;
@@ -247,19 +251,6 @@ static bool isPackable(dnn::ConvOp conv) {
          isChannelsLast(conv.getWLayout()) &&
          isChannelsLast(conv.getYLayout()) && isPacked(conv.getX()) &&
          isPacked(conv.getW()) && isPacked(conv.getY());
-}
-
-/// The launches before the product.
-static void buildPacking(dnn::ConvOp conv, const PackedGeometry &g,
-                         const PackedTensors &tensors) {
-  if (g.images)
-    buildImagePacking(conv, g.isData() ? conv.getY() : conv.getX(),
-                      tensors.images, *g.images, "_images");
-  if (g.gradient)
-    buildImagePacking(conv, conv.getY(), tensors.gradient, *g.gradient,
-                      "_gradient");
-  if (tensors.filter)
-    buildFilterPacking(conv, tensors.filter, g);
 }
 
 LogicalResult Packed::build(Operation *primitive, const TileConfig &config,

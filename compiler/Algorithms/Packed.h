@@ -84,6 +84,9 @@ struct PackedGeometry {
   bool isData() const {
     return shape.direction == dnn::ConvDirection::BackwardData;
   }
+  /// Of backward weights: whether the taps are the rows of the product and the
+  /// channels of y its columns, instead of the other way round.
+  bool hasTapRows() const;
   /// Elements of a tap in the filter's rows.
   int64_t getTapElements() const {
     return images ? images->elements : shape.outChannels;
@@ -103,10 +106,11 @@ struct PackedGeometry {
     return isData() ? height.fold * width.fold * shape.inChannels
                     : shape.outChannels;
   }
-  /// The filter as it is written, and as the product reads it. Backward weights
-  /// has sums of that form instead.
+  /// The filter as it is written, and as the product reads it.
   llvm::SmallVector<int64_t> getFilterShape() const;
   llvm::SmallVector<int64_t> getFilterViewShape() const;
+  /// The sums of backward weights, one part of them.
+  llvm::SmallVector<int64_t> getSumsShape() const;
 };
 
 /// The factors in the workspace; null where there is none.
@@ -129,12 +133,10 @@ PackedWeightViews viewPackedWeights(mlir::OpBuilder &b, dnn::ConvOp conv,
                                     const PackedTensors &tensors, int64_t parts,
                                     bool isTma);
 
-/// Kernels before and behind that of `conv`: each fills its tensor, or adds the
-/// parts of the sums and stores the result.
-void buildImagePacking(dnn::ConvOp conv, mlir::Value source, mlir::Value target,
-                       const PackedImages &images, llvm::StringRef suffix);
-void buildFilterPacking(dnn::ConvOp conv, mlir::Value target,
-                        const PackedGeometry &g);
+/// Kernels before and behind that of `conv`: one fills the tensors, one adds
+/// the parts of the sums and stores the result.
+void buildPacking(dnn::ConvOp conv, const PackedGeometry &g,
+                  const PackedTensors &tensors);
 void buildPackedSum(dnn::ConvOp conv, mlir::Value sums,
                     const PackedGeometry &g);
 

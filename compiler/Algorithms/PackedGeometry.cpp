@@ -136,6 +136,29 @@ SmallVector<int64_t> PackedGeometry::getFilterViewShape() const {
   return {getFilterRows(), height.taps, getRun()};
 }
 
+/// Rows come in wgmmas of 64, columns in any sixteen from 64 on: 93 channels
+/// are 96 columns, but would be 128 rows. The runs of lines are filled up to 64
+/// either way (PackedViews.cpp).
+bool PackedGeometry::hasTapRows() const {
+  constexpr int64_t kRows = 64, kColumns = 16, kLeast = 64;
+  const auto columns = static_cast<int64_t>(
+      std::max<uint64_t>(llvm::alignTo(shape.outChannels, kColumns), kLeast));
+  const auto rows =
+      static_cast<int64_t>(llvm::alignTo(shape.outChannels, kRows));
+  constexpr int64_t kOf = 10, kWorthIt = 9;
+  return isWeights() && columns * kOf <= rows * kWorthIt;
+}
+
+/// Channels that are columns are filled up, so that rows are whole 16 bytes
+/// apart, and runs, so that lines of rows follow each other.
+SmallVector<int64_t> PackedGeometry::getSumsShape() const {
+  if (!hasTapRows())
+    return {shape.outChannels, height.taps, getRun()};
+  constexpr int64_t kCopied = 64;
+  return {height.taps, static_cast<int64_t>(llvm::alignTo(getRun(), kCopied)),
+          static_cast<int64_t>(llvm::alignTo(shape.outChannels, kUnit))};
+}
+
 static MemRefType makeType(Type element, int64_t offset,
                            ArrayRef<int64_t> shape, ArrayRef<int64_t> strides) {
   return MemRefType::get(

@@ -72,12 +72,13 @@ PackedWeightViews tessera::viewPackedWeights(OpBuilder &b, dnn::ConvOp conv,
                                              const PackedTensors &tensors,
                                              int64_t parts, bool isTma) {
   Location loc = conv.getLoc();
-  SmallVector<int64_t> windows = getWindows(g);
-  // TMA copies 64 columns of one line; what a line is filled up with is zero
-  // and not stored.
+  SmallVector<int64_t> windows = getWindows(g),
+                       channels = {g.shape.outChannels};
+  // TMA copies 64 elements of one line; what a line is filled up with is zero
+  // and not read.
   constexpr int64_t kCopied = 64;
   const bool isFilled = isTma && g.height.taps > 1;
-  SmallVector<int64_t> columns = {
+  SmallVector<int64_t> taps = {
       g.height.taps,
       isFilled ? static_cast<int64_t>(llvm::alignTo(g.getRun(), kCopied))
                : g.getRun()};
@@ -88,7 +89,7 @@ PackedWeightViews tessera::viewPackedWeights(OpBuilder &b, dnn::ConvOp conv,
   {
     ViewBuilder view(b);
     addGroups(view);
-    AffineExpr k = view.add(1, {g.shape.outChannels})[0];
+    AffineExpr k = view.add(1, channels)[0];
     ViewBuilder::Exprs pixel = view.add(2, windows);
     Value y = tensors.gradient ? tensors.gradient : conv.getY();
     gradient = view.create(loc, y, {pixel[0], pixel[1], pixel[2], k});
@@ -96,18 +97,25 @@ PackedWeightViews tessera::viewPackedWeights(OpBuilder &b, dnn::ConvOp conv,
   {
     ViewBuilder view(b);
     addGroups(view);
-    ViewBuilder::Exprs column = view.add(1, columns);
+    ViewBuilder::Exprs tap = view.add(1, taps);
     ViewBuilder::Exprs pixel = view.add(2, windows);
     input = view.create(
         loc, tensors.images,
-        {pixel[0], pixel[1] + column[0] + g.height.first, pixel[2], column[1]});
+        {pixel[0], pixel[1] + tap[0] + g.height.first, pixel[2], tap[1]});
   }
   ViewBuilder view(b);
   AffineExpr part = addGroups(view);
-  AffineExpr k = view.add(1, {g.shape.outChannels})[0];
-  ViewBuilder::Exprs column = view.add(2, columns);
-  dnn::ViewOp sums =
-      view.create(loc, tensors.sums, {part, k, column[0], column[1]});
-  ResultPlace place{view, k, column[1], {column[0]}, part};
+  if (g.hasTapRows()) {
+    ViewBuilder::Exprs tap = view.add(1, taps);
+    AffineExpr k = view.add(2, channels)[0];
+    dnn::ViewOp sums =
+        view.create(loc, tensors.sums, {part, tap[0], tap[1], k});
+    ResultPlace place{view, k, tap[1], {tap[0]}, part};
+    return {{input, gradient, place, windows, dnn::TileDim::N}, sums};
+  }
+  AffineExpr k = view.add(1, channels)[0];
+  ViewBuilder::Exprs tap = view.add(2, taps);
+  dnn::ViewOp sums = view.create(loc, tensors.sums, {part, k, tap[0], tap[1]});
+  ResultPlace place{view, k, tap[1], {tap[0]}, part};
   return {{gradient, input, place, windows, dnn::TileDim::N}, sums};
 }

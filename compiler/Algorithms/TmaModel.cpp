@@ -91,6 +91,7 @@ GemmTile TmaShape::getTile(const ConvProblem &problem, int parts) const {
   tile.isPingPong = isPingPong;
   tile.parts = parts;
   tile.halo = halo;
+  tile.isExchanged = isExchanged;
   return tile;
 }
 
@@ -131,9 +132,12 @@ double tessera::getStepClocks(const TmaShape &shape, const TmaTraffic &traffic,
       (traffic.rows + traffic.columns) * kBytes * traffic.busy / cacheBytes,
       traffic.rows * (traffic.hasWindow ? rates.windowRow : rates.plainRow) +
           traffic.columns * rates.plainRow);
-  // Each wgmma reads its 64 rows and all columns.
-  double read = traffic.multiplied * (shape.m + shape.n * shape.m / 64.0) *
-                kBytes / rates.readBytes;
+  // Each wgmma reads its 64 rows and all columns: exchanged, those of the
+  // tile's that a consumer has.
+  const double read64 =
+      shape.isExchanged ? shape.n * shape.consumers + shape.n * shape.m / 64.0
+                        : shape.m + shape.n * shape.m / 64.0;
+  double read = traffic.multiplied * read64 * kBytes / rates.readBytes;
   // Two stages are with the consumers.
   const double ahead = std::max(1, shape.stages - 2);
   const double latency =

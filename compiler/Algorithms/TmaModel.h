@@ -41,7 +41,8 @@ struct TmaShape {
   int consumers; ///< That share the rows.
   bool isPingPong;
   int stages;
-  int halo = 0; ///< Buffers for pixels that all taps share.
+  int halo = 0;             ///< Buffers for pixels that all taps share.
+  bool isExchanged = false; ///< Pixels are the columns of wgmma.
 
   /// Of a thread.
   int countSums() const { return m * n / (consumers * 128); }

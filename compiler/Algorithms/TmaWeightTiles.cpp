@@ -25,13 +25,17 @@ struct WeightsGemm {
 };
 } // namespace
 
-static WeightsGemm getGemm(const ConvProblem &p) {
+static WeightsGemm getGemm(const ConvProblem &p, bool hasTapRows = false) {
   // As many columns as a step has elements are channels of one tap.
   const int64_t copied = getTmaStep(p);
   const int64_t taps = getVolume(p.filter), inputs = p.inChannels / p.groups;
-  return {p.outChannels / p.groups,
-          taps > 1 ? taps * divideUp(inputs, copied) * copied : inputs,
-          divideUp(p.batch * getVolume(p.getOutput()), copied), p.groups};
+  WeightsGemm gemm = {
+      p.outChannels / p.groups,
+      taps > 1 ? taps * divideUp(inputs, copied) * copied : inputs,
+      divideUp(p.batch * getVolume(p.getOutput()), copied), p.groups};
+  if (hasTapRows)
+    std::swap(gemm.rows, gemm.columns);
+  return gemm;
 }
 
 static bool fitsTma(const ConvProblem &p, const GpuTarget &target) {
@@ -40,9 +44,12 @@ static bool fitsTma(const ConvProblem &p, const GpuTarget &target) {
          p.inChannels / p.groups % unit == 0 && fitsWindow(p);
 }
 
-/// 192 columns divide 9 taps of 64 channels, and of any multiple of them.
-static constexpr TmaShape kWiderShapes[] = {
-    {64, 192, 1, true, 5}, {128, 192, 2, false, 4}, {256, 192, 2, false, 3}};
+/// 192 columns divide 9 taps of 64 channels, and of any multiple of them; 64 by
+/// 64 make the most tiles of a layer that leaves most of the chip idle.
+static constexpr TmaShape kFurtherShapes[] = {{64, 192, 1, true, 5},
+                                              {128, 192, 2, false, 4},
+                                              {256, 192, 2, false, 3},
+                                              {64, 64, 1, true, 6}};
 
 /// Of tf32, whose consumers read A from registers (PixelFactors.h): none take
 /// turns, and the fragments need a place beside the sums.
@@ -56,7 +63,8 @@ static bool needsParts(const ConvProblem &p) {
   return p.epilogue.bias || p.epilogue.residual || p.epilogue.beta;
 }
 
-/// Numbers of parts that fill the chip for some turns, none of them empty.
+/// Numbers of parts that fill the chip for some turns, or as much of it as
+/// their steps allow; none of them empty.
 static std::vector<int> getParts(const ConvProblem &p, int64_t steps,
                                  int64_t tiles, int64_t atOnce) {
   constexpr int64_t kMaxTurns = 4, kMaxParts = 256, kLeastSteps = 4;
@@ -72,8 +80,9 @@ static std::vector<int> getParts(const ConvProblem &p, int64_t steps,
   };
   add(1);
   for (int64_t turns = 1; turns <= kMaxTurns; ++turns) {
-    const int64_t parts = std::min(turns * atOnce / tiles, mostParts);
-    if (parts > 1 && steps / parts >= kLeastSteps)
+    const int64_t parts =
+        std::min({turns * atOnce / tiles, mostParts, steps / kLeastSteps});
+    if (parts > 1)
       add(parts);
   }
   if (all.empty() && steps > 1)
@@ -203,6 +212,73 @@ static void addSliding(const ConvProblem &p, const GpuTarget &target,
   }
 }
 
+//===----------------------------------------------------------------------===//
+// Tiles whose rows are taps
+//===----------------------------------------------------------------------===//
+
+/// Stages of a tile's ring: as many as shared memory has room for, beside one
+/// staging buffer of each warp.
+static int countStages(const TmaShape &shape, const GpuTarget &target) {
+  constexpr int64_t kRowBytes = kTmaStep * 2, kMostStages = 6;
+  constexpr int64_t kWarps = 4, kStagingBytes = 2048, kOthers = 1024 + 256;
+  const int64_t staging =
+      (shape.isPingPong ? 2 : shape.consumers) * kWarps * kStagingBytes;
+  const int64_t copied = divideUp(shape.n, kTmaStep) * kTmaStep;
+  return static_cast<int>(
+      std::min(kMostStages, (target.wgmmaSharedBytes - staging - kOthers) /
+                                ((shape.m + copied) * kRowBytes)));
+}
+
+/// Rows of windows whose pixels are no whole lines of the second cache apart:
+/// of odd_5x5, 160 bytes, three of four copied rows cross a line. Tiles of 192,
+/// 256 and 384 rows took 28 bytes a clock.
+static TmaWeightRates getTapRowRates() {
+  TmaWeightRates rates = kTmaWeightRates;
+  rates.step.plainBytes = 28;
+  return rates;
+}
+
+/// As wide as all columns, or as what divides them.
+static std::vector<TmaShape> getTapRowShapes(int64_t columns,
+                                             const GpuTarget &target) {
+  static constexpr TmaShape kKinds[] = {{384, 0, 3, false, 0},
+                                        {256, 0, 2, false, 0},
+                                        {192, 0, 3, false, 0},
+                                        {128, 0, 2, false, 0},
+                                        {128, 0, 1, true, 0}};
+  constexpr int kLeast = 64, kMost = 256, kUnit = 16, kLeastStages = 3;
+  const int64_t filled = divideUp(columns, kUnit) * kUnit;
+  std::vector<TmaShape> shapes;
+  for (TmaShape shape : kKinds)
+    for (shape.n = kLeast; shape.n <= kMost; shape.n += kUnit) {
+      const int mostSums = shape.consumers == 3 ? 96 : 192;
+      shape.stages = countStages(shape, target);
+      if (filled % shape.n == 0 && shape.countSums() <= mostSums &&
+          shape.stages >= kLeastStages)
+        shapes.push_back(shape);
+    }
+  return shapes;
+}
+
+std::vector<Candidate> tessera::getTapRowCandidates(const ConvProblem &problem,
+                                                    const GpuTarget &target) {
+  std::vector<Candidate> candidates;
+  if (!fitsTma(problem, target))
+    return candidates;
+  const WeightsGemm gemm = getGemm(problem, /*hasTapRows=*/true);
+  for (const TmaShape &shape : getTapRowShapes(gemm.columns, target))
+    for (int parts : getParts(problem, gemm.steps, gemm.countTiles(shape),
+                              target.computeUnits))
+      candidates.push_back({shape.getTile(problem, parts).toConfig(),
+                            estimateClocks(problem, gemm, shape, parts, target,
+                                           getTapRowRates())});
+  return candidates;
+}
+
+//===----------------------------------------------------------------------===//
+// All tiles
+//===----------------------------------------------------------------------===//
+
 std::vector<Candidate>
 tessera::getTmaWeightCandidates(const ConvProblem &problem,
                                 const GpuTarget &target,
@@ -222,7 +298,7 @@ tessera::getTmaWeightCandidates(const ConvProblem &problem,
            estimateClocks(problem, gemm, shape, parts, target, rates)});
   };
   std::ranges::for_each(getTmaShapes(), add);
-  std::ranges::for_each(kWiderShapes, add);
+  std::ranges::for_each(kFurtherShapes, add);
   addSliding(problem, target, rates, candidates);
   return candidates;
 }

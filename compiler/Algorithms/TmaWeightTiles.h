@@ -14,8 +14,6 @@
 
 namespace tessera {
 
-/// The candidates of igemm for backward weights that copy by TMA; none if
-/// `problem` or `target` does not allow it.
 /// TmaWeightRates.def says what each is.
 struct TmaWeightRates {
   /// No window, and nothing that a step waits for.
@@ -33,10 +31,16 @@ constexpr TmaWeightRates makeTmaWeightRates() {
 
 inline constexpr TmaWeightRates kTmaWeightRates = makeTmaWeightRates();
 
-/// In an order that does not depend on the rates.
+/// The candidates of igemm for backward weights that copy by TMA; none if
+/// `problem` or `target` does not allow it. In an order that does not depend on
+/// the rates.
 std::vector<Candidate>
 getTmaWeightCandidates(const ConvProblem &problem, const GpuTarget &target,
                        const TmaWeightRates &rates = kTmaWeightRates);
+/// Those of a product whose rows are the taps, and whose columns are the
+/// channels of y.
+std::vector<Candidate> getTapRowCandidates(const ConvProblem &problem,
+                                           const GpuTarget &target);
 
 } // namespace tessera
 

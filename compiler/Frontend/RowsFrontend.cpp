@@ -30,6 +30,8 @@ static ErrorOr<RowFormulas> getFormulas(const RowProblem &problem) {
   case RowOp::GluForward:
   case RowOp::GluBackward:
     return getGluFormulas(problem);
+  case RowOp::PReluBackward:
+    return getPReluFormulas(problem);
   case RowOp::SoftmaxForward:
   case RowOp::SoftmaxBackward:
     return getSoftmaxFormulas(problem);

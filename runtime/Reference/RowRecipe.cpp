@@ -74,6 +74,26 @@ static std::vector<RowRecipe> makeGlu() {
            .scalars = {}}};
 }
 
+/// With a gradient of the slopes, of the input, and both.
+static std::vector<RowRecipe> makePRelu() {
+  const Tensor slope{.extent = RowExtent::Row};
+  const Tensor sum{.role = RowOutput, .extent = RowExtent::Row};
+  const Tensor gradient{.role = Output};
+  std::vector<RowRecipe> recipes;
+  for (int results : {1, 2, 3}) {
+    RowRecipe &recipe = recipes.emplace_back();
+    recipe.op = RowOp::PReluBackward;
+    recipe.reduces = results & 1;
+    recipe.modes = {0};
+    recipe.tensors = {{}, results & 1 ? slope : Tensor{.extent = Any}, {}};
+    if (results & 1)
+      recipe.tensors.push_back(sum);
+    if (results & 2)
+      recipe.tensors.push_back(gradient);
+  }
+  return recipes;
+}
+
 static std::vector<RowRecipe> makeSoftmax() {
   return {{.op = RowOp::SoftmaxForward,
            .reduces = true,
@@ -261,10 +281,9 @@ static std::vector<RowRecipe> makeLrn() {
 std::span<const RowRecipe> tessera::getRowRecipes() {
   static const std::vector<RowRecipe> recipes = [] {
     std::vector<RowRecipe> all;
-    for (auto make :
-         {makeActivation, makeTensorOperations, makeGlu, makeSoftmax,
-          makeReduce, makeBatchNormInference, makeBatchNormTraining,
-          makeBatchNormBackward, makeLrn})
+    for (auto make : {makeActivation, makeTensorOperations, makeGlu, makePRelu,
+                      makeSoftmax, makeReduce, makeBatchNormInference,
+                      makeBatchNormTraining, makeBatchNormBackward, makeLrn})
       std::ranges::move(make(), std::back_inserter(all));
     return all;
   }();

@@ -5,10 +5,11 @@
                [--dnn-opt PATH] [--list FILE] [--best N] [--tiles TILE,...]
                [--target CHIP] [--ptxas PATH]
       on the build machine: every tile of every problem, or the N that the model
-      likes best, or those that are named ("m128n256k32-w2x4-d4-mma16"),
-      compiled to PTX, or by ptxas to machine code; of backward weights always
-      the best. For an older chip, whose kernels run on a newer one, too, the
-      tiles that the model likes best: sm_80's are all of mma.sync
+      likes best, or those that are named ("m128n256k32-w2x4-d4-mma16", or with
+      another algorithm in front), compiled to PTX, or by ptxas to machine code;
+      of backward weights always the best. For an older chip, whose kernels run
+      on a newer one, too, the tiles that the model likes best: sm_80's are all
+      of mma.sync
   gpu_tiles.py run FOLDER [--repeats N]
       on the machine with the GPU: checks, then times unless N is 0
 
@@ -103,7 +104,8 @@ def compile_tile(options, config, tile):
 def list_tiles(options, config):
     """The tiles to try of a problem."""
     if options.tiles:
-        return [f"igemm-{tile}" for tile in options.tiles.split(",")]
+        return [tile if re.match("[a-z]{2}", tile) else f"igemm-{tile}"
+                for tile in options.tiles.split(",")]
     is_hopper = options.target == "sm_90"
     if is_hopper and not options.best and options.direction != "wrw":
         return [f"igemm-{tile}-wgmma" if options.type == "bf16"

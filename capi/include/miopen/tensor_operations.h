@@ -175,12 +175,36 @@ MIOPEN_EXPORT miopenStatus_t miopenKthvalueForward(
     miopenTensorDescriptor_t indicesDesc, size_t *indices, size_t k,
     int32_t dim MIOPEN_DEFAULT(-1), bool keepDim MIOPEN_DEFAULT(false));
 
-/** Bytes of workspace. Not implemented. */
+/** Bytes of workspace that miopenPReLUBackward() needs: 0. */
 MIOPEN_EXPORT miopenStatus_t miopenGetPReLUBackwardWorkspaceSize(
     miopenHandle_t handle, miopenTensorDescriptor_t inputDesc,
     miopenTensorDescriptor_t weightDesc, size_t *sizeInBytes);
 
-/** Gradients of a ReLU with a slope for each channel. Not implemented. */
+/**
+ * Gradients of y = x where x > 0, else w x: dinput = dy or w dy, and dweight, the
+ * sum of x dy over the elements of a slope that are not above 0.
+ *
+ * @param handle                 Stream and device.
+ * @param workspace              Not used.
+ * @param workspaceSizeInBytes   Not used.
+ * @param inputDesc              Half, bfloat16 or float, of up to five
+ *                               dimensions.
+ * @param input                  x.
+ * @param weightDesc             One dimension: 1, or as long as the second one
+ *                               of the input.
+ * @param weight                 Slopes.
+ * @param doutputDesc            The lengths of the input.
+ * @param doutput                dy.
+ * @param dinputDesc             The lengths and the data type of the input.
+ * @param dinput                 May be NULL if it is not wanted.
+ * @param dweightDesc            The lengths and the data type of the weight.
+ * @param dweight                May be NULL if it is not wanted.
+ *
+ * @retval miopenStatusSuccess         The kernel is launched.
+ * @retval miopenStatusBadParm         Another pointer is NULL, or the tensors do
+ *                                     not fit each other.
+ * @retval miopenStatusNotImplemented  Another data type, or more dimensions.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenPReLUBackward(
     miopenHandle_t handle, void *workspace, size_t workspaceSizeInBytes,
     miopenTensorDescriptor_t inputDesc, const void *input,

@@ -35,6 +35,25 @@ static LogicalResult checkColumns(TileProgram &program,
   return success();
 }
 
+/// What leaves exchanged sums can do: transpose 16-bit results of whole blocks
+/// of 64 by 64 (SumStore).
+static LogicalResult checkExchanged(TileProgram &program,
+                                    const HopperShape &shape) {
+  if (!shape.isExchanged)
+    return success();
+  constexpr int64_t kResultBytes = 2;
+  if (shape.resultBytes != kResultBytes || shape.wavesN > 1 ||
+      shape.transposesPixels || !program.store.getExtras().empty())
+    return program.mma.emitOpError(
+        "has lanes along m, which wgmma has for results of 16 bits without "
+        "further tensors, and consumers that share rows");
+  if (shape.getRows() % kWgmmaRows != 0)
+    return program.mma.emitOpError()
+           << "has lanes along m, and needs whole " << kWgmmaRows
+           << " rows for each consumer, but has " << shape.getRows();
+  return success();
+}
+
 /// wgmma takes 8 to 256 columns.
 static LogicalResult checkTile(TileProgram &program, const HopperShape &shape) {
   constexpr int64_t kMaxColumns = 256;
@@ -49,25 +68,32 @@ static LogicalResult checkTile(TileProgram &program, const HopperShape &shape) {
     return mma.emitOpError("needs factors of f16 or bf16, or of f32 for tf32, "
                            "a sum of f32, and a result of one of the two for "
                            "wgmma");
-  if (shape.blocks * kWgmmaRows * mma.getWaves()[0] != shape.tileM ||
-      shape.blocks == 0 || shape.getColumns() > kMaxColumns ||
-      shape.tileM > kMaxColumns)
+  // Rows of pixels are one copy, those of channels are copied 64 at a time.
+  const bool isOneCopy =
+      TmaOperand::chooseWalk(program.loadM, program.loadN) == TmaWalk::Channels;
+  const int64_t rows =
+      shape.isExchanged ? shape.tileN : shape.tileM / mma.getWaves()[0];
+  if (shape.blocks * kWgmmaRows != rows || shape.blocks == 0 ||
+      shape.tileM % mma.getWaves()[0] != 0 ||
+      shape.getProductColumns() > kMaxColumns ||
+      (isOneCopy && shape.tileM > kMaxColumns))
     return mma.emitOpError()
            << "needs a tile of whole wgmmas for each consumer, at most "
            << kMaxColumns << "x" << kMaxColumns << ", but has " << shape.tileM
            << "x" << shape.tileN;
-  if (failed(checkColumns(program, shape)))
+  if (failed(checkColumns(program, shape)) ||
+      failed(checkExchanged(program, shape)))
     return failure();
   // ptxas wants room for one product in what a thread has before setmaxnreg.
   constexpr int64_t kRegisters = 65536, kUnit = 8, kAddresses = 26;
   const int64_t atFirst = kRegisters / (shape.getThreads() * shape.blocksPerSm);
-  if (shape.getColumns() / 2 + kAddresses > atFirst / kUnit * kUnit)
-    return mma.emitOpError() << "has products of " << shape.getColumns()
+  if (shape.getProductColumns() / 2 + kAddresses > atFirst / kUnit * kUnit)
+    return mma.emitOpError() << "has products of " << shape.getProductColumns()
                              << " columns, too many for the " << atFirst
                              << " registers that each of " << shape.getThreads()
                              << " threads begins with";
   // The sums and what is around them must fit the registers of a thread.
-  const int64_t sums = shape.blocks * shape.getColumns() / 2;
+  const int64_t sums = shape.blocks * shape.getProductColumns() / 2;
   constexpr int64_t kOthers = 24, kFragment = 16;
   const int64_t fragments =
       shape.transposesPixels ? shape.blocks * kFragment : 0;
@@ -129,12 +155,15 @@ FailureOr<HopperShape> tessera::getHopperShape(TileProgram &program,
         "multiplies tf32 by pixels, which consumers that take turns do not");
   shape.halo = halo;
   shape.wavesN = waves[1];
+  shape.isExchanged = program.mma.getLanes() == dnn::TileDim::M;
+  if (shape.isExchanged)
+    shape.blocks = shape.tileN / kWgmmaRows;
   // Staging buffers take turns within a tile, so their number divides its
   // pieces.
-  if (shape.blocks * shape.countPieces(shape.getStoreColumns()) %
-              shape.stagers !=
+  if (shape.getRows() / kWgmmaRows *
+              shape.countPieces(shape.getStoreColumns()) % shape.stagers !=
           0 ||
-      (halo.buffers > 0 && shape.getSharedBytes() > target.wgmmaSharedBytes))
+      shape.getSharedBytes() > target.wgmmaSharedBytes)
     shape.stagers = 1;
   constexpr int64_t kHalfSm = 115712; // Bytes for each of two workgroups.
   if (consumers == 1 && shape.getSharedBytes() <= kHalfSm)

@@ -40,7 +40,7 @@ struct HopperShape {
   int64_t stages;
   int64_t consumers;
   bool isPingPong;
-  int64_t blocks;  ///< wgmmas of a consumer along m.
+  int64_t blocks;  ///< wgmmas of a consumer along their rows.
   int64_t stagers; ///< Staging buffers of a warp for the result.
   int64_t blocksPerSm;
   int64_t resultBytes; ///< Of an element.
@@ -50,9 +50,18 @@ struct HopperShape {
   static constexpr int64_t kTransposers = 3;
   int64_t wavesN = 1; ///< Consumers side by side.
   HaloShape halo = {};
+  /// Whether the rows of a wgmma are columns of the tile, and its columns rows
+  /// of it (docs/design/0016).
+  bool isExchanged = false;
 
-  /// Of a consumer.
+  /// Of the tile, a consumer's.
+  int64_t getRows() const { return isPingPong ? tileM : tileM / getWavesM(); }
   int64_t getColumns() const { return tileN / wavesN; }
+  int64_t getWavesM() const { return wavesN > 1 ? 1 : consumers; }
+  /// Of a wgmma.
+  int64_t getProductColumns() const {
+    return isExchanged ? getRows() : getColumns();
+  }
 
   /// Columns of the result that a warp stores at once.
   int64_t getStoreColumns() const { return kRowBytes / resultBytes; }
@@ -97,7 +106,7 @@ struct HopperShape {
   int64_t countReaders() const { return isPingPong ? 1 : consumers; }
   int64_t getThreads() const { return (consumers + 1) * kWarpgroup; }
 
-  /// Pieces in which 64 rows of sums are staged, `columns` at a time. The last
+  /// Pieces in which 64 rows are staged, `columns` at a time. The last
   /// one overlaps the one before it where they do not divide the tile: it
   /// stores the same values again.
   int64_t countPieces(int64_t columns) const {
@@ -110,7 +119,7 @@ struct HopperShape {
   /// Whether the sums leave a thread registers for what an epilogue reads.
   bool hasSpareRegisters() const {
     constexpr int64_t kManySums = 128;
-    return blocks * getColumns() / 2 <= kManySums;
+    return blocks * getProductColumns() / 2 <= kManySums;
   }
 
   /// Registers of a thread of the producer and of a consumer after they have

@@ -178,7 +178,7 @@ void KernelWriter::emitTile(Wgmma &wgmma, SumStore &store, Value tile,
   if (shape.wavesN > 1)
     result.column = e.add(result.column, e.mul(consumer, shape.getColumns()));
   else if (!shape.isPingPong)
-    result.row = e.add(result.row, e.mul(consumer, shape.blocks * kWgmmaRows));
+    result.row = e.add(result.row, e.mul(consumer, shape.getRows()));
   store.begin(result);
   if (shape.isPingPong)
     takeTurn();
@@ -201,9 +201,9 @@ SumStore KernelWriter::makeStore() {
   constexpr int64_t kProducerWarps = kWarpgroup / 32;
   Value lane = e.andi(thread, 31);
   Value groupWarp = e.andi(warp, kProducerWarps - 1);
+  const int64_t buffers = shape.stagers * kStoreRows * kRowBytes;
   Value staging = addBytes(e, shared.pointer,
-                           e.add(e.mul(e.add(warp, -kProducerWarps),
-                                       shape.stagers * kStoreRows * kRowBytes),
+                           e.add(e.mul(consumer, kProducerWarps * buffers),
                                  shape.getOffsetStaging()));
   dnn::TileStoreOp store = program.store;
   std::unique_ptr<WayOut> wayOut;
@@ -223,13 +223,13 @@ SumStore KernelWriter::makeStore() {
       mapEpilogueScalars(e, store.getEpilogue(), e.b.getF32Type(),
                          [&](Value scalar) { return getScalar(scalar); });
   return SumStore(e, shape, store, std::move(wayOut), std::move(extras),
-                  staging, lane, std::move(scalars));
+                  staging, {consumer, groupWarp, lane}, std::move(scalars));
 }
 
 void KernelWriter::emitConsumer() {
   Value firstRow = shape.isPingPong || shape.wavesN > 1
                        ? e.constant(0)
-                       : e.mul(consumer, shape.blocks * kWgmmaRows);
+                       : e.mul(consumer, shape.getRows());
   Wgmma::Transposed transposed{plan.a.isTransposed(), plan.b.isTransposed()};
   if (plan.sliding)
     transposed.blockBytes = plan.sliding->getTapRows() * kRowBytes;

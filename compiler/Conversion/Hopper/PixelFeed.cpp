@@ -75,7 +75,7 @@ SmallVector<Value> PixelFeed::multiply(Wgmma &wgmma, Value group, Place &place,
   Value steps = plan.walk.countSteps(e, group);
   PixelFragments fragments(e, shape, e.andi(context.warp, kWarpgroup / 32 - 1),
                            e.andi(context.thread, 31),
-                           e.mul(context.consumer, shape.blocks * kWgmmaRows));
+                           e.mul(context.consumer, shape.getRows()));
   auto multiplyStep = [&](const RingPlace &at, ArrayRef<Value> sums,
                           bool isFirst) -> SmallVector<Value> {
     ring.awaitFull(at);

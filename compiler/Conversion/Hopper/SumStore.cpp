@@ -9,15 +9,28 @@
 using namespace mlir;
 using namespace tessera;
 
+/// Of stmatrix that transposes, lanes 0 to 7 have the rows of a matrix of the
+/// warp's first 8 columns, the next 8 those of its others, the last 16 the same
+/// of 8 rows further.
+static SmallVector<Value> getTurnedOffsets(Emitter &e, Value warp, Value lane) {
+  constexpr int64_t kMatrix = 8, kBytes = 2;
+  Value matrix = e.shru(lane, 3);
+  Value row =
+      e.add(e.mul(e.shru(matrix, 1), kMatrix), e.andi(lane, kMatrix - 1));
+  Value column = e.mul(e.add(e.mul(warp, 2), e.andi(matrix, 1)), kMatrix);
+  return {getStagedOffset(e, row, column, kBytes)};
+}
+
 SumStore::SumStore(Emitter &e, const HopperShape &shape, dnn::TileStoreOp store,
                    std::unique_ptr<WayOut> wayOut, Extras extras, Value staging,
-                   Value lane, IRMapping scalars)
+                   const Thread &thread, IRMapping scalars)
     : e(e), shape(shape), store(store),
       element(store.getView().getType().getElementType()),
       wayOut(std::move(wayOut)), extras(std::move(extras)), staging(staging),
-      scalars(std::move(scalars)),
-      offsets(element.isF32() ? getPairOffsets(e, lane)
-                              : getFragmentOffsets(e, lane)) {}
+      thread(thread), scalars(std::move(scalars)),
+      offsets(shape.isExchanged ? getTurnedOffsets(e, thread.warp, thread.lane)
+              : element.isF32() ? getPairOffsets(e, thread.lane)
+                                : getFragmentOffsets(e, thread.lane)) {}
 
 /// Two neighbours, from number `i` on of those that a lane has in the columns
 /// from `column` on, behind the epilogue.
@@ -50,26 +63,71 @@ void SumStore::stageSums(Value sums, int64_t column, const Fetched &extraValues,
     }
 }
 
+/// Sums of a lane in 16 columns of wgmma: of each 8, two neighbours in the
+/// lane's row, and two in the row 8 below.
+static constexpr int64_t kPieceSums = 8;
+
+/// Those from number `first` on behind `column`, rounded, in twos.
+SmallVector<Value> SumStore::roundPairs(Value sums, int64_t column,
+                                        int64_t first,
+                                        const Fetched &extraValues) {
+  auto rounded = VectorType::get(2, element);
+  SmallVector<Value> words;
+  for (int64_t i = first; i < first + kPieceSums; i += 2) {
+    Value pair = getPair(sums, column, i, extraValues);
+    pair = arith::TruncFOp::create(e.b, e.loc, rounded, pair);
+    words.push_back(
+        LLVM::BitcastOp::create(e.b, e.loc, e.b.getI32Type(), pair));
+  }
+  return words;
+}
+
+/// `words` as four matrices of 8 by 8, as they are or transposed.
+static void storeMatrices(Emitter &e, Value pointer, ArrayRef<Value> words,
+                          NVVM::MMALayout layout) {
+  auto shape = NVVM::LdStMatrixShapeAttr::get(e.b.getContext(), 8, 8);
+  NVVM::StMatrixOp::create(e.b, e.loc, pointer, words, layout, shape,
+                           NVVM::LdStMatrixEltType::B16);
+}
+
 /// Rounds 64 columns of a warp's 16 rows into a staging buffer.
 void SumStore::stageMatrices(Value sums, int64_t column,
                              const Fetched &extraValues, Value buffer) {
-  constexpr int64_t kPieceSums = 8; // Of a lane, in 16 columns.
-  auto shape8x8 = NVVM::LdStMatrixShapeAttr::get(e.b.getContext(), 8, 8);
-  auto rounded = VectorType::get(2, element);
-  for (auto [piece, offset] : llvm::enumerate(offsets)) {
-    // Of each 8 columns two neighbours in the lane's row, and two in the row 8
-    // below.
-    SmallVector<Value> words;
-    for (int64_t i = 0; i < kPieceSums; i += 2) {
-      Value pair = getPair(sums, column, piece * kPieceSums + i, extraValues);
-      pair = arith::TruncFOp::create(e.b, e.loc, rounded, pair);
-      words.push_back(
-          LLVM::BitcastOp::create(e.b, e.loc, e.b.getI32Type(), pair));
-    }
-    NVVM::StMatrixOp::create(e.b, e.loc, addBytes(e, buffer, offset), words,
-                             NVVM::MMALayout::row, shape8x8,
-                             NVVM::LdStMatrixEltType::B16);
+  for (auto [piece, offset] : llvm::enumerate(offsets))
+    storeMatrices(e, addBytes(e, buffer, offset),
+                  roundPairs(sums, column,
+                             static_cast<int64_t>(piece) * kPieceSums,
+                             extraValues),
+                  NVVM::MMALayout::row);
+}
+
+/// Rounds 64 rows of a warp's 16 columns into the buffers of the warpgroup,
+/// 16 rows each, `bufferBytes` behind the first of each warp.
+void SumStore::stageTransposed(Value sums, int64_t row, int64_t bufferBytes) {
+  constexpr int64_t kWarps = kWarpgroup / 32, kBuffer = kStoreRows * kRowBytes;
+  awaitGroup();
+  for (int64_t warp = 0; warp < kWarps; ++warp) {
+    const int64_t bytes = warp * shape.stagers * kBuffer + bufferBytes;
+    storeMatrices(
+        e, addBytes(e, staging, e.add(offsets.front(), e.constant(bytes))),
+        roundPairs(sums, row, warp * kPieceSums, /*extraValues=*/{}),
+        NVVM::MMALayout::col);
   }
+  // Each warp's copies read what others wrote.
+  NVVM::FenceProxyOp::create(
+      e.b, e.loc, NVVM::ProxyKind::async_shared,
+      NVVM::SharedSpaceAttr::get(e.b.getContext(),
+                                 NVVM::SharedSpace::shared_cta));
+  awaitGroup();
+}
+
+/// Waits for the warps of the consumer, at a barrier behind those of the turns
+/// (LowerHopper).
+void SumStore::awaitGroup() {
+  constexpr int64_t kFirstBarrier = 3;
+  NVVM::BarrierOp::create(e.b, e.loc, TypeRange(),
+                          e.add(thread.consumer, kFirstBarrier),
+                          e.constant(kWarpgroup), nullptr, Value());
 }
 
 SumStore::Fetched SumStore::fetch(int64_t row, int64_t column) {
@@ -90,11 +148,12 @@ void SumStore::begin(const ResultTile &tile) {
 void SumStore::emit(ArrayRef<Value> sums) {
   const int64_t columns = shape.getStoreColumns();
   const int64_t perBlock = shape.countPieces(columns);
-  const int64_t pieces = perBlock * shape.blocks;
+  const int64_t pieces = perBlock * shape.getRows() / kWgmmaRows;
   auto getRow = [&](int64_t piece) { return piece / perBlock * kWgmmaRows; };
   auto getColumn = [&](int64_t piece) {
     return shape.getPieceColumn(piece % perBlock, columns);
   };
+  Value ofWarp = e.mul(thread.warp, shape.stagers * kStoreRows * kRowBytes);
   if (!shape.hasSpareRegisters())
     next = fetch(0, 0);
   for (int64_t piece = 0; piece < pieces; ++piece) {
@@ -103,11 +162,13 @@ void SumStore::emit(ArrayRef<Value> sums) {
       next = fetch(getRow(piece + 1), getColumn(piece + 1));
     const int64_t row = getRow(piece), column = getColumn(piece);
     const int64_t bytes = piece % shape.stagers * kStoreRows * kRowBytes;
-    Value buffer = addBytes(e, staging, e.constant(bytes));
+    Value buffer = addBytes(e, staging, e.add(ofWarp, bytes));
     wayOut->awaitBuffer(shape.stagers);
     for (auto [extra, fetched] : llvm::zip_equal(extras, values))
       fetched = extra->unpack(fetched, row, column, buffer);
-    if (element.isF32())
+    if (shape.isExchanged)
+      stageTransposed(sums[column / kWgmmaRows], row, bytes);
+    else if (element.isF32())
       stageSums(sums[piece / perBlock], column, values, buffer);
     else
       stageMatrices(sums[piece / perBlock], column, values, buffer);

@@ -6,6 +6,10 @@
 // filled. A result of f32 (of f32 factors, or the parts of a split reduction)
 // is staged as it is, 32 columns at a time.
 //
+// Of exchanged products a warp has 16 columns of all rows. It writes them,
+// transposed, to the buffers of all warps of its warpgroup, which wait for each
+// other before and behind that.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_COMPILER_CONVERSION_HOPPER_SUMSTORE_H
@@ -21,11 +25,15 @@ class SumStore {
 public:
   using Extras = std::vector<std::unique_ptr<StoreExtra>>;
 
-  /// `staging` points to the staging buffers of this warp; `scalars` maps what
-  /// the epilogue takes from outside.
+  /// Who stores: a lane of a warp of a consumer.
+  struct Thread {
+    mlir::Value consumer, warp, lane;
+  };
+  /// `staging` points to the staging buffers of the consumer's first warp;
+  /// `scalars` maps what the epilogue takes from outside.
   SumStore(Emitter &e, const HopperShape &shape, dnn::TileStoreOp store,
            std::unique_ptr<WayOut> wayOut, Extras extras, mlir::Value staging,
-           mlir::Value lane, mlir::IRMapping scalars);
+           const Thread &thread, mlir::IRMapping scalars);
 
   /// Before the products of `tile`: what its first piece needs of the extra
   /// tensors is under way meanwhile.
@@ -46,6 +54,11 @@ private:
                  mlir::Value buffer);
   void stageMatrices(mlir::Value sums, int64_t column,
                      const Fetched &extraValues, mlir::Value buffer);
+  void stageTransposed(mlir::Value sums, int64_t row, int64_t bufferBytes);
+  llvm::SmallVector<mlir::Value> roundPairs(mlir::Value sums, int64_t column,
+                                            int64_t first,
+                                            const Fetched &extraValues);
+  void awaitGroup();
 
   Emitter &e;
   const HopperShape &shape;
@@ -54,9 +67,11 @@ private:
   std::unique_ptr<WayOut> wayOut;
   Extras extras;
   mlir::Value staging;
+  Thread thread;
   mlir::IRMapping scalars;
   Fetched next; ///< Of the first piece of a tile.
-  /// Where the lane puts each 16 columns in a buffer, each 8 of f32: bytes.
+  /// Where the lane puts each 16 columns in a buffer, each 8 of f32, or each
+  /// 16 rows if they are transposed: bytes.
   llvm::SmallVector<mlir::Value> offsets;
 };
 

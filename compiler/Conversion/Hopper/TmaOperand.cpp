@@ -91,7 +91,9 @@ LogicalResult TmaOperand::checkPixels(dnn::TileLoadOp load) {
   if (count % blockRows != 0 && count != coords.getExtent(1))
     return load.emitOpError() << "needs taps of channels that " << blockRows
                               << " divides, but has " << count;
-  if (tileRows % blockRows != 0)
+  // Of one tap, what is copied past the tile is not read.
+  const bool isOneTap = count == coords.getExtent(1) && !map.roundsToTf32;
+  if (tileRows % blockRows != 0 && !isOneTap)
     return load.emitOpError() << "needs tiles of whole " << blockRows
                               << " channels, but has " << tileRows;
   int64_t walked = 1;
@@ -352,7 +354,7 @@ SmallVector<Value> TmaOperand::locateBlocks(Emitter &e, Value group,
   ArrayRef<int64_t> sizes = coords.getSpace(1);
   const int64_t extent = coords.getExtent(1);
   SmallVector<Value> place;
-  for (int64_t block = 0; block < tileRows / blockRows; ++block) {
+  for (int64_t block = 0; block < countBoxes(); ++block) {
     Value row = e.add(row0, block * blockRows);
     if (extent != sizes.back())
       row = arith::MinUIOp::create(e.b, e.loc, row,

@@ -34,7 +34,7 @@ static Value extend(Emitter &e, Value value) {
 Wgmma::Wgmma(Emitter &e, const HopperShape &shape, Type element,
              Transposed transposed, Value base, Value firstRow)
     : e(e), shape(shape), element(element), transposed(transposed) {
-  SmallVector<Type> sums(shape.getColumns() / 2, e.b.getF32Type());
+  SmallVector<Type> sums(shape.getProductColumns() / 2, e.b.getF32Type());
   sumType = LLVM::LLVMStructType::getLiteral(e.b.getContext(), sums);
   constexpr int64_t kAddressMask = 0x3fff;
   Value address = extend(e, e.andi(e.shru(base, 4), kAddressMask));
@@ -58,10 +58,9 @@ SmallVector<Value> Wgmma::multiply(const Place &place, ArrayRef<Value> sums,
     return addLong(e, descriptor, extend(e, e.shru(bytes, 4)));
   };
   Value a = locate(descriptorA, place.a);
-  auto locateB = [&](int64_t k, int64_t step) {
-    if (!place.sharesB.empty())
-      return locate(descriptorB, place.sharesB[k]);
-    return addLong(e, locate(descriptorB, place.b), makeLong(e, k * step));
+  auto locateB = [&](int64_t k) {
+    return locate(descriptorB,
+                  place.sharesB.empty() ? place.b : place.sharesB[k]);
   };
   auto type = element.isF32()    ? NVVM::WGMMATypes::tf32
               : element.isBF16() ? NVVM::WGMMATypes::bf16
@@ -73,24 +72,32 @@ SmallVector<Value> Wgmma::multiply(const Place &place, ArrayRef<Value> sums,
   constexpr int64_t kAlongRow = kReductionBytes / kUnit;
   const int64_t overRows = reduction * kRowBytes / kUnit;
   const int64_t stepA = transposed.a ? overRows : kAlongRow;
-  const int64_t stepB = transposed.b ? overRows : kAlongRow;
+  const int64_t stepB = !place.sharesB.empty() ? 0
+                        : transposed.b         ? overRows
+                                               : kAlongRow;
   auto mnk = NVVM::MMAShapeAttr::get(e.b.getContext(), kWgmmaRows,
-                                     shape.getColumns(), reduction);
+                                     shape.getProductColumns(), reduction);
+  const auto row = NVVM::MMALayout::row, col = NVVM::MMALayout::col;
+  const bool isExchanged = shape.isExchanged;
+  const bool turnsRows = isExchanged ? transposed.b : transposed.a;
+  const bool turnsColumns = isExchanged ? transposed.a : transposed.b;
   SmallVector<Value> results(sums);
   NVVM::WgmmaFenceAlignedOp::create(e.b, e.loc);
   for (int64_t k = 0; k < shares; ++k) {
-    Value b = locateB(k, stepB);
+    Value b = locateB(k);
     for (int64_t block = 0; block < shape.blocks; ++block) {
       const int64_t rowUnits = block * kWgmmaRows * kRowBytes / kUnit;
+      Value ofA =
+          addLong(e, a, makeLong(e, k * stepA + (isExchanged ? 0 : rowUnits)));
+      Value ofB =
+          addLong(e, b, makeLong(e, k * stepB + (isExchanged ? rowUnits : 0)));
       results[block] = NVVM::WgmmaMmaAsyncOp::create(
-          e.b, e.loc, sumType, results[block],
-          addLong(e, a, makeLong(e, k * stepA + rowUnits)), b, mnk, type, type,
-          NVVM::WGMMATypes::f32,
+          e.b, e.loc, sumType, results[block], isExchanged ? ofB : ofA,
+          isExchanged ? ofA : ofB, mnk, type, type, NVVM::WGMMATypes::f32,
           isFirst && k == 0 ? NVVM::WGMMAScaleOut::zero
                             : NVVM::WGMMAScaleOut::one,
           NVVM::WGMMAScaleIn::one, NVVM::WGMMAScaleIn::one,
-          transposed.a ? NVVM::MMALayout::col : NVVM::MMALayout::row,
-          transposed.b ? NVVM::MMALayout::row : NVVM::MMALayout::col, nullptr);
+          turnsRows ? col : row, turnsColumns ? row : col, nullptr);
     }
   }
   NVVM::WgmmaGroupSyncAlignedOp::create(e.b, e.loc);

@@ -2,8 +2,9 @@
 //
 // wgmma multiplies 64 rows by up to 256 columns. Both factors are read from
 // shared memory through descriptors, the sums are in the registers of a
-// warpgroup. Source: PTX ISA 8.6, "Asynchronous warpgroup level matrix
-// instructions" (matrix descriptor, register fragments).
+// warpgroup. Its rows are those of the tile, or, exchanged, its columns.
+// Source: PTX ISA 8.6, "Asynchronous warpgroup level matrix instructions"
+// (matrix descriptor, register fragments).
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +31,7 @@ public:
   Wgmma(Emitter &e, const HopperShape &shape, mlir::Type element,
         Transposed transposed, mlir::Value base, mlir::Value firstRow);
 
-  /// A struct of tileN / 2 sums.
+  /// A struct of half as many sums as an instruction has columns.
   mlir::Type getSumType() const { return sumType; }
   /// Sums without a value: the first step ignores them. (Zeros in registers
   /// would be moved behind the fence, where ptxas serialises the product.)

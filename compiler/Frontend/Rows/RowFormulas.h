@@ -91,6 +91,7 @@ ErrorOr<RowFormulas> getActivationFormulas(const RowProblem &problem);
 ErrorOr<RowFormulas> getDropoutFormulas(const RowProblem &problem);
 ErrorOr<RowFormulas> getElementwiseFormulas(const RowProblem &problem);
 ErrorOr<RowFormulas> getGluFormulas(const RowProblem &problem);
+ErrorOr<RowFormulas> getPReluFormulas(const RowProblem &problem);
 ErrorOr<RowFormulas> getReduceFormulas(const RowProblem &problem);
 ErrorOr<RowFormulas> getSoftmaxFormulas(const RowProblem &problem);
 

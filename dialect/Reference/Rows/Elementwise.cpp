@@ -94,3 +94,18 @@ void tessera::reference::evaluateGluBackward(Row &row) {
     row.set(4, i, da * (Approx(1) - gate) * row.get(0, i));
   }
 }
+
+/// Tensors x, w, dy, and of dw and dx those that are there: dw is a row output.
+void tessera::reference::evaluatePReluBackward(Row &row) {
+  ApproxSum sum;
+  for (int64_t i = 0; i < row.getLength(); ++i) {
+    const bool isAbove = row.get(0, i) > 0;
+    const Approx dy = row.get(2, i);
+    sum.add(isAbove ? 0 : dy * row.get(0, i));
+    const int dx = row.getTensorCount() - 1;
+    if (row.getTensor(dx).role == RowRole::Output)
+      row.set(dx, i, isAbove ? dy : dy * row.get(1, i));
+  }
+  if (row.getTensor(3).role == RowRole::RowOutput)
+    row.set(3, sum.get());
+}

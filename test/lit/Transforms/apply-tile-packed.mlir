@@ -3,13 +3,21 @@
 // Pixels of a stride and their channels are 12 elements of 16. Block row i of
 // the image holds lines 2 i and 2 i + 1; two blocks of zeros lie before a line
 // and one behind it. A line of the window is a run of 4 blocks; windows overlap.
-// CHECK-LABEL: func.func @forward_images
+// One launch packs both: the filter's 2048 pieces of 8 elements are the first 8
+// workgroups; 608 blocks are 3 more, counted from the last one back.
+// CHECK-LABEL: func.func @forward_pack
 // CHECK-SAME:    memref<2x16x19x16xf16, strided<[4864, 304, 16, 1]>> {dnn.arg = "workspace", dnn.bytes = 52224 : i64}
-// CHECK: dnn.for_each_point [2, 16, 19]
+// CHECK: dnn.for_each_point [11, 256] threads 256 {
+// CHECK: ^bb0(%[[GROUP:.*]]: index, %{{.*}}: index):
+// CHECK: arith.cmpi ult, %[[GROUP]]
+// CHECK-COUNT-8: dnn.point_load %arg1
+// CHECK: dnn.point_store {{.*}} vector<8xf16>
+// CHECK: arith.cmpi uge, %[[GROUP]]
+// CHECK: %[[BACK:.*]] = arith.muli %[[GROUP]]
+// CHECK: %[[LAST:.*]] = arith.constant 10 : index
+// CHECK: arith.addi %[[BACK]], %[[LAST]]
 // CHECK-COUNT-12: dnn.point_load %arg0
 // CHECK-COUNT-2: dnn.point_store {{.*}} vector<8xf16>
-// CHECK-LABEL: func.func @forward_filter
-// CHECK: dnn.for_each_point [64, 4, 4, 16]
 // CHECK-LABEL: func.func @forward(
 // CHECK-SAME:    %[[Y:arg2]]: memref<2x16x16x64xf16>, %[[X:arg3]]: memref<2x16x16x64xf16, strided<[4864, 304, 16, 1]>> {{.*}}, %[[W:arg4]]: memref<64x4x64xf16, strided<[256, 64, 1], offset: 9728>>
 // CHECK: dnn.view %[[X]] <[1], [2, 16, 16], [4, 64] : (d0, d1, d2, d3, d4, d5) -> (d1, d2 + d4 - 2, d3, d5)>
@@ -28,9 +36,9 @@ func.func @forward(%x: memref<2x32x32x3xf16>, %w: memref<64x7x7x3xf16>, %y: memr
 
 // A block of 4 by 4 pixels of 3 channels is 48 columns, which one window of 5
 // by 5 gradients reaches. The gradient is read where it lies.
-// CHECK-LABEL: func.func @data_filter
-// CHECK: dnn.for_each_point [4, 4, 3, 5, 5, 64]
-// CHECK-NOT: func.func @data_images
+// Neighbouring threads read neighbouring channels of the filter.
+// CHECK-LABEL: func.func @data_pack
+// CHECK: dnn.for_each_point [4, 4, 5, 5, 8, 3]
 // CHECK-LABEL: func.func @data(
 // CHECK: dnn.view %arg2 <[1], [2, 8, 8], [5, 5, 64] : (d0, d1, d2, d3, d4, d5, d6) -> (d1, d2 * 2 + d4 - 1, d3 * 2 + d5 - 1, d6)>
 // CHECK: dnn.view %arg3 <[1], [48], [5, 5, 64] :
@@ -46,9 +54,11 @@ func.func @data(%x: memref<2x32x32x3xf16>, %w: memref<64x7x7x3xf16>, %y: memref<
 
 // Backward weights of odd channels on both sides: both images are filled up,
 // sums come first in the workspace, and runs of 120 are copied as 128.
-// CHECK-LABEL: func.func @weights_images
-// CHECK: dnn.for_each_point [2, 8, 10, 1, 1, 5]
-// CHECK-LABEL: func.func @weights_gradient
+// CHECK-LABEL: func.func @weights_pack
+// CHECK: dnn.point_load %arg0
+// CHECK: dnn.point_store {{.*}}, %arg4
+// CHECK: dnn.point_load %arg2
+// CHECK: dnn.point_store {{.*}}, %arg5
 // CHECK-LABEL: func.func @weights(
 // CHECK-SAME: memref<1x9x3x120xf32> {dnn.arg = "workspace"
 // CHECK: dnn.view %arg5 <[1, 1], [9], [2, 8, 8] :
@@ -66,6 +76,26 @@ func.func @weights(%x: memref<2x8x8x37xf16>, %w: memref<9x3x3x37xf16>, %y: memre
     %relu = arith.maximumf %sum, %zero : f32
     dnn.yield %relu : f32
   } : memref<2x8x8x37xf16>, memref<9x3x3x37xf16>, memref<2x8x8x9xf16>
+  return
+}
+
+// -----
+
+// 70 channels would fill 128 rows. As columns they are 80 of a tile, and the
+// taps, lines of 128, are rows; so lie the sums, of 72 channels each.
+// CHECK-LABEL: func.func @exchanged(
+// CHECK-SAME: %[[SUMS:arg3]]: memref<1x3x128x72xf32>
+// CHECK: %[[GRADIENT:.*]] = dnn.view %arg5 <[1, 1], [70], [2, 8, 8] :
+// CHECK: %[[INPUT:.*]] = dnn.view %arg4 <[1, 1], [3, 128], [2, 8, 8] :
+// CHECK: dnn.view %[[SUMS]] <[1, 1], [3, 128], [70] : (d0, d1, d2, d3, d4) -> (d0, d2, d3, d4)>
+// CHECK: dnn.tile_load %[[INPUT]]
+// CHECK: dnn.tile_load %[[GRADIENT]]
+// CHECK-LABEL: func.func @exchanged_sum
+// CHECK: dnn.for_each_point [3, 3, 37, 70]
+func.func @exchanged(%x: memref<2x8x8x37xf16>, %w: memref<70x3x3x37xf16>, %y: memref<2x8x8x70xf16>) attributes {dnn.kernel} {
+  dnn.conv backward_weights x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
+      pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
+      : memref<2x8x8x37xf16>, memref<70x3x3x37xf16>, memref<2x8x8x70xf16>
   return
 }
 

@@ -138,3 +138,43 @@ TEST_F(ApiActivation, Doubles) {
   ASSERT_OK(forward(x, y, &one, &zero));
   expectRight("activ_fwd", miopenActivationLEAKYRELU, {&x}, {&y}, {kA, kB, kC});
 }
+
+// Gradients of a ReLU with slopes: one for each channel, or one for all; both
+// results, or one of them.
+TEST_F(ApiActivation, PReluBackward) {
+  for (miopenDataType_t type : kHalves)
+    for (bool hasChannels : {true, false})
+      for (int wanted : {1, 2, 3}) {
+        const std::vector<int> lengths = {3, 6, 9, 11};
+        const int slopes = hasChannels ? 6 : 1;
+        ApiTensor x(type, lengths, getChannelsLast(lengths)), dy(type, lengths);
+        ApiTensor w(type, {1, slopes, 1, 1}), dw(type, {1, slopes, 1, 1});
+        ApiTensor dx(type, lengths), flat(type, {slopes});
+        dw.poison();
+        dx.poison();
+        size_t bytes = 1;
+        ASSERT_OK(miopenGetPReLUBackwardWorkspaceSize(handle, x.getDesc(),
+                                                      flat.getDesc(), &bytes));
+        EXPECT_EQ(bytes, 0u);
+        const bool wantsDw = wanted & 1, wantsDx = wanted & 2;
+        ASSERT_OK(miopenPReLUBackward(
+            handle, nullptr, 0, x.getDesc(), x.getData(), flat.getDesc(),
+            w.getData(), dy.getDesc(), dy.getData(), dx.getDesc(),
+            wantsDx ? dx.getData() : nullptr, flat.getDesc(),
+            wantsDw ? dw.getData() : nullptr));
+        const uint32_t reduced = !wantsDw ? 0 : hasChannels ? 0b1101 : 0b1111;
+        std::vector<const ApiTensor *> sums, gradients;
+        if (wantsDw)
+          sums.push_back(&dw);
+        if (wantsDx)
+          gradients.push_back(&dx);
+        expectRowsRight("prelu_bwd", lengths, reduced, {&x, &w, &dy}, sums,
+                        gradients);
+      }
+  ApiTensor x(miopenFloat, {2, 3}), w(miopenFloat, {2});
+  EXPECT_EQ(miopenPReLUBackward(handle, nullptr, 0, x.getDesc(), x.getData(),
+                                w.getDesc(), w.getData(), x.getDesc(),
+                                x.getData(), x.getDesc(), x.getData(),
+                                w.getDesc(), w.getData()),
+            miopenStatusBadParm);
+}

@@ -7,6 +7,7 @@
 #include "test/unit/execute/ConvFixture.h"
 
 #include <algorithm>
+#include <deque>
 
 using namespace tessera;
 using namespace tessera::test;
@@ -188,4 +189,30 @@ void ApiRows::expectRight(std::string_view operation, uint32_t mode,
         outputs[i]->getOperand(RowRole::Output, results[i]));
   EXPECT_EQ(reference::compareRows(shape, reference::evaluateRows(shape)), "")
       << operation << " mode " << mode;
+}
+
+void ApiRows::expectRowsRight(std::string_view operation,
+                              const std::vector<int> &lengths, uint32_t reduced,
+                              const std::vector<const ApiTensor *> &inputs,
+                              const std::vector<const ApiTensor *> &rowOutputs,
+                              const std::vector<const ApiTensor *> &outputs) {
+  using reference::RowRole;
+  reference::RowShape shape;
+  shape.operation = operation;
+  shape.rank = static_cast<int>(lengths.size());
+  shape.reduced = reduced;
+  std::ranges::copy(lengths, shape.lengths.begin());
+  std::deque<std::vector<char>> results;
+  auto add = [&](const std::vector<const ApiTensor *> &tensors, RowRole role) {
+    for (const ApiTensor *tensor : tensors)
+      shape.tensors.push_back(
+          tensor->getOperand(role, results.emplace_back(tensor->read())));
+  };
+  for (const ApiTensor *input : inputs)
+    shape.tensors.push_back(
+        input->getOperand(RowRole::Input, input->getHost()));
+  add(rowOutputs, RowRole::RowOutput);
+  add(outputs, RowRole::Output);
+  EXPECT_EQ(reference::compareRows(shape, reference::evaluateRows(shape)), "")
+      << operation;
 }

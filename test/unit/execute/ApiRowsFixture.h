@@ -84,6 +84,14 @@ protected:
                    const std::vector<const ApiTensor *> &outputs,
                    std::vector<double> scalars);
 
+  /// The same where bit i of `reduced` says that dimension i is, with
+  /// `rowOutputs` of length 1 in those, of a space of these lengths.
+  void expectRowsRight(std::string_view operation,
+                       const std::vector<int> &lengths, uint32_t reduced,
+                       const std::vector<const ApiTensor *> &inputs,
+                       const std::vector<const ApiTensor *> &rowOutputs,
+                       const std::vector<const ApiTensor *> &outputs);
+
   miopenHandle_t handle = nullptr;
 };
 

@@ -78,3 +78,24 @@ TEST(PackedConvolution, IsExactOnIntegers) {
         checkPacked(p, reference::DataKind::Integer);
       }
 }
+
+// Backward weights of 70 channels, which would fill 128 rows: they are 80
+// columns instead, and the sums of a part lie the other way round. A tap of
+// another line or block, or channels taken for taps, cannot hide in rounding.
+TEST(PackedConvolution, HasTapsAsRows) {
+  for (int64_t channels : {3, 13})
+    for (int64_t stride : {1, 2}) {
+      ConvProblem p;
+      p.direction = Direction::BackwardWeights;
+      p.dataType = DataType::F16;
+      p.xLayout = p.wLayout = p.yLayout = Layout::NHWC;
+      p.batch = 2;
+      p.inChannels = channels;
+      p.outChannels = 70;
+      p.in = {11, 7};
+      p.filter = {3, 4};
+      p.pad = {1, 2};
+      p.stride = {stride, stride};
+      checkPacked(p, reference::DataKind::Integer);
+    }
+}

@@ -354,6 +354,40 @@ TEST(ChooseTile, ReadsWholeUnitsByTma) {
   EXPECT_EQ(getAlgorithm(p), "packed");
 }
 
+// Backward weights of one image of 56x56 has nine tiles of 64 by 64 and 49
+// steps of pixels: parts that leave each some steps, though they do not fill
+// the chip.
+TEST(ChooseTile, SplitsTheWeightsOfSmallLayers) {
+  ConvProblem p = makeLayer();
+  p.direction = Direction::BackwardWeights;
+  p.batch = 1;
+  p.inChannels = p.outChannels = 64;
+  p.in = {56, 56};
+  p.filter = {3, 3};
+  p.pad = {1, 1};
+  auto tile = chooseTile(p, *findTarget("sm_90"));
+  ASSERT_TRUE(tile) << p.toNetworkConfig();
+  EXPECT_TRUE(tile->toText().starts_with("igemm-m64n64k64-w1x1-p6-wgmma-s"))
+      << tile->toText();
+}
+
+// Backward weights of 93 and 75 channels: 93 are 96 columns, not 128 rows.
+TEST(ChooseTile, MakesOddGradientsColumns) {
+  ConvProblem p = makeLayer();
+  p.direction = Direction::BackwardWeights;
+  p.batch = 16;
+  p.inChannels = 75;
+  p.outChannels = 93;
+  p.in = {63, 57};
+  p.filter = {5, 5};
+  p.pad = {2, 2};
+  auto tile = chooseTile(p, *findTarget("sm_90"));
+  ASSERT_TRUE(tile) << p.toNetworkConfig();
+  EXPECT_EQ(tile->algorithm, "packed");
+  EXPECT_NE(tile->parameters.find("n96k64"), std::string::npos)
+      << tile->toText();
+}
+
 // The gradients of a first layer are packed, and its filter stays with
 // workgroups that take tiles in turn: many small ones, but few if each has but
 // a few tiles to bring it for.

@@ -34,7 +34,8 @@ TEST(GemmTile, RoundTrips) {
   EXPECT_EQ(*read, split);
 }
 
-// Buffers for pixels that taps share are for tiles that TMA copies.
+// Buffers for pixels that taps share are for tiles that TMA copies, and so are
+// exchanged factors.
 TEST(GemmTile, RoundTripsWithHalo) {
   GemmTile tile = kTile;
   tile.isTma = tile.isPingPong = true;
@@ -43,6 +44,12 @@ TEST(GemmTile, RoundTripsWithHalo) {
   tile.halo = 2;
   EXPECT_EQ(tile.toConfig().toText(), "igemm-m256n128k32-w2x4-p3-wgmma-s4-h2");
   ErrorOr<GemmTile> read = parseGemmTile(tile.toConfig());
+  ASSERT_TRUE(read) << read.getStatus().getMessage();
+  EXPECT_EQ(*read, tile);
+  tile.isExchanged = true;
+  EXPECT_EQ(tile.toConfig().toText(),
+            "igemm-m256n128k32-w2x4-p3-wgmma-s4-h2-x");
+  read = parseGemmTile(tile.toConfig());
   ASSERT_TRUE(read) << read.getStatus().getMessage();
   EXPECT_EQ(*read, tile);
 }
@@ -57,6 +64,7 @@ TEST(GemmTile, RefusesOtherTexts) {
         "igemm-m256n128k32-w2x4-b3-mfma32-s1",
         "igemm-m256n128k32-w2x4-b3-mfma32-h2",
         "igemm-m256n128k32-w2x4-t3-wgmma-h0",
+        "igemm-m256n128k32-w2x4-t3-wgmma-x-h2",
         "igemm-m256n128k32-w2x4-b3-mfma32-a1",
         "igemm-m256n128k32-w2x4-b3-mfma32-s4-a4",
         "igemm-m0256n128k32-w2x4-b3-mfma32", "igemm-m256k32n128-w2x4-b3-mfma32",
