@@ -2,8 +2,9 @@
 //
 // A plan is a list of operations. One that is a forward convolution, perhaps
 // with a bias, perhaps with an activation, in this order, is one problem with
-// an epilogue; every other plan is an unsupported operation, on which clients
-// run the operations one by one.
+// an epilogue, and a batch normalisation with an activation is one, too; every
+// other plan is an unsupported operation, on which clients run the operations
+// one by one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +21,7 @@ using namespace tessera::capi;
 using Kind = FusionOp::Kind;
 
 static Status append(miopenFusionPlanDescriptor &plan, FusionOp *&op,
-                     FusionOp values = {}) {
+                     FusionOp values) {
   plan.isCompiled = false;
   plan.ops.push_back(std::make_unique<FusionOp>(std::move(values)));
   op = plan.ops.back().get();
@@ -36,10 +37,12 @@ static Status appendActivation(miopenFusionPlanDescriptor &plan, FusionOp *&op,
 }
 
 static Status appendBatchNorm(miopenFusionPlanDescriptor &plan, FusionOp *&op,
-                              miopenBatchNormMode_t mode) {
+                              miopenBatchNormMode_t mode, Kind kind,
+                              const miopenTensorDescriptor &parameters = {}) {
   if (Status status = checkEnum(mode, miopenBNSpatial, "mode"); !status.isOk())
     return status;
-  return append(plan, op);
+  return append(plan, op,
+                {.kind = kind, .tensor = parameters, .normMode = mode});
 }
 
 extern "C" {
@@ -138,10 +141,11 @@ miopenStatus_t
 miopenCreateOpActivationBackward(miopenFusionPlanDescriptor_t fusePlanDesc,
                                  miopenFusionOpDescriptor_t *activBwdOp,
                                  miopenActivationMode_t mode) {
-  return guard(
-      __func__, REQUIRED(fusePlanDesc, activBwdOp), [&]() -> ApiResult {
-        return appendActivation(*fusePlanDesc, *activBwdOp, mode, Kind::Other);
-      });
+  return guard(__func__, REQUIRED(fusePlanDesc, activBwdOp),
+               [&]() -> ApiResult {
+                 return appendActivation(*fusePlanDesc, *activBwdOp, mode,
+                                         Kind::ActivationBackward);
+               });
 }
 
 miopenStatus_t
@@ -161,7 +165,9 @@ miopenStatus_t miopenCreateOpBatchNormInference(
     const miopenTensorDescriptor_t bnScaleBiasMeanVarDesc) {
   return guard(__func__, REQUIRED(fusePlanDesc, bnOp, bnScaleBiasMeanVarDesc),
                [&]() -> ApiResult {
-                 return appendBatchNorm(*fusePlanDesc, *bnOp, bn_mode);
+                 return appendBatchNorm(*fusePlanDesc, *bnOp, bn_mode,
+                                        Kind::BatchNormInference,
+                                        *bnScaleBiasMeanVarDesc);
                });
 }
 
@@ -170,7 +176,8 @@ miopenCreateOpBatchNormForward(miopenFusionPlanDescriptor_t fusePlanDesc,
                                miopenFusionOpDescriptor_t *bnFwdOp,
                                const miopenBatchNormMode_t bn_mode, bool) {
   return guard(__func__, REQUIRED(fusePlanDesc, bnFwdOp), [&]() -> ApiResult {
-    return appendBatchNorm(*fusePlanDesc, *bnFwdOp, bn_mode);
+    return appendBatchNorm(*fusePlanDesc, *bnFwdOp, bn_mode,
+                           Kind::BatchNormForward);
   });
 }
 
@@ -179,7 +186,8 @@ miopenCreateOpBatchNormBackward(miopenFusionPlanDescriptor_t fusePlanDesc,
                                 miopenFusionOpDescriptor_t *bnBwdOp,
                                 const miopenBatchNormMode_t bn_mode) {
   return guard(__func__, REQUIRED(fusePlanDesc, bnBwdOp), [&]() -> ApiResult {
-    return appendBatchNorm(*fusePlanDesc, *bnBwdOp, bn_mode);
+    return appendBatchNorm(*fusePlanDesc, *bnBwdOp, bn_mode,
+                           Kind::BatchNormBackward);
   });
 }
 
@@ -216,6 +224,75 @@ miopenStatus_t miopenSetOpArgsActivForward(
     return setArgs(*args, *activFwdOp, Kind::Activation, alpha, beta,
                    {nullptr, activAlpha, activBeta, activGamma});
   });
+}
+
+miopenStatus_t miopenSetOpArgsActivBackward(
+    miopenOperatorArgs_t args, const miopenFusionOpDescriptor_t activBwdOp,
+    const void *alpha, const void *beta, const void *, const void *,
+    double activAlpha, double activBeta, double activGamma) {
+  return guard(__func__, REQUIRED(args, activBwdOp), [&]() -> ApiResult {
+    return setArgs(*args, *activBwdOp, Kind::ActivationBackward, alpha, beta,
+                   {nullptr, activAlpha, activBeta, activGamma});
+  });
+}
+
+miopenStatus_t miopenSetOpArgsBatchNormInference(
+    miopenOperatorArgs_t args, const miopenFusionOpDescriptor_t bnOp,
+    const void *alpha, const void *beta, const void *bnScale,
+    const void *bnBias, const void *estimatedMean,
+    const void *estimatedVariance, double epsilon) {
+  return guard(
+      __func__,
+      REQUIRED(args, bnOp, bnScale, bnBias, estimatedMean, estimatedVariance),
+      [&]() -> ApiResult {
+        return setArgs(*args, *bnOp, Kind::BatchNormInference, alpha, beta,
+                       {.scale = bnScale,
+                        .bias = bnBias,
+                        .mean = estimatedMean,
+                        .variance = estimatedVariance,
+                        .epsilon = epsilon});
+      });
+}
+
+miopenStatus_t miopenSetOpArgsBatchNormForward(
+    miopenOperatorArgs_t args, const miopenFusionOpDescriptor_t bnOp,
+    const void *alpha, const void *beta, const void *bnScale,
+    const void *bnBias, void *savedMean, void *savedInvVariance,
+    void *runningMean, void *runningVariance, double expAvgFactor,
+    double epsilon) {
+  return guard(
+      __func__, REQUIRED(args, bnOp, bnScale, bnBias), [&]() -> ApiResult {
+        return setArgs(*args, *bnOp, Kind::BatchNormForward, alpha, beta,
+                       {.scale = bnScale,
+                        .bias = bnBias,
+                        .mean = savedMean,
+                        .variance = savedInvVariance,
+                        .runningMean = runningMean,
+                        .runningVariance = runningVariance,
+                        .factor = expAvgFactor,
+                        .epsilon = epsilon});
+      });
+}
+
+miopenStatus_t miopenSetOpArgsBatchNormBackward(
+    miopenOperatorArgs_t args, const miopenFusionOpDescriptor_t bnOp,
+    const void *alpha, const void *beta, const void *x, const void *bnScale,
+    const void *bnBias, void *resultBnScaleDiff, void *resultBnBiasDiff,
+    const void *savedMean, const void *savedInvVariance) {
+  return guard(__func__,
+               REQUIRED(args, bnOp, x, bnScale, bnBias, resultBnScaleDiff,
+                        resultBnBiasDiff, savedMean, savedInvVariance),
+               [&]() -> ApiResult {
+                 return setArgs(*args, *bnOp, Kind::BatchNormBackward, alpha,
+                                beta,
+                                {.x = x,
+                                 .scale = bnScale,
+                                 .bias = bnBias,
+                                 .mean = savedMean,
+                                 .variance = savedInvVariance,
+                                 .scaleGradient = resultBnScaleDiff,
+                                 .biasGradient = resultBnBiasDiff});
+               });
 }
 
 miopenStatus_t

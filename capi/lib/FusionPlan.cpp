@@ -2,6 +2,7 @@
 
 #include "capi/lib/FusionPlan.h"
 
+#include "capi/lib/FusedBatchNorm.h"
 #include "capi/lib/FusedConvolution.h"
 
 #include <algorithm>
@@ -24,7 +25,7 @@ bool capi::isFusedConvolution(const miopenFusionPlanDescriptor &plan) {
   if (plan.ops.empty() || plan.ops[0]->kind != Kind::Convolution)
     return false;
   for (size_t i = 1; i < plan.ops.size(); ++i)
-    if (plan.ops[i]->kind == Kind::Other ||
+    if (plan.ops[i]->kind > Kind::LastOfConvolution ||
         plan.ops[i]->kind <= plan.ops[i - 1]->kind)
       return false;
   return true;
@@ -78,6 +79,12 @@ preparePlan(miopenHandle &handle, const miopenFusionPlanDescriptor &plan,
 
 ApiResult capi::compilePlan(miopenHandle &handle,
                             miopenFusionPlanDescriptor &plan) {
+  if (isFusedBatchNorm(plan)) {
+    // Which statistics are wanted, the arguments tell: the kernel is made when
+    // they are there.
+    plan.isCompiled = true;
+    return Status::ok();
+  }
   if (!isFusedConvolution(plan))
     return {miopenStatusUnsupportedOp, "no kernel fuses the " +
                                            std::to_string(plan.ops.size()) +
@@ -125,6 +132,8 @@ ApiResult capi::executePlan(miopenHandle &handle,
       data.inputDesc.lengths != plan.input.lengths ||
       data.inputDesc.strides != plan.input.strides)
     return invalidArgument("the input is not that of the plan");
+  if (isFusedBatchNorm(plan))
+    return executeBatchNorm(handle, plan, data, args);
   const ErrorOr<const LoadedKernel *> kernel =
       preparePlan(handle, plan, data.outputDesc);
   if (!kernel)

@@ -15,11 +15,21 @@
 
 /// An operation of a plan, which owns it. Immutable.
 struct miopenFusionOpDescriptor {
-  enum class Kind { Convolution, Bias, Activation, Other };
-  Kind kind = Kind::Other;
+  enum class Kind {
+    Convolution,
+    Bias,
+    Activation,
+    LastOfConvolution = Activation,
+    ActivationBackward,
+    BatchNormInference,
+    BatchNormForward,
+    BatchNormBackward,
+  };
+  Kind kind;
   miopenConvolutionDescriptor conv = {};
-  miopenTensorDescriptor tensor = {}; ///< Filter, or bias.
+  miopenTensorDescriptor tensor = {}; ///< Filter, bias, or parameters.
   miopenActivationMode_t mode = miopenActivationPASTHRU;
+  miopenBatchNormMode_t normMode = miopenBNPerActivation;
 };
 
 /// Owned by the client.
@@ -36,6 +46,18 @@ struct miopenOperatorArgs {
     double alpha = 0;
     double beta = 0;
     double gamma = 0;
+    // Of a batch normalisation; what its kind has not is null.
+    const void *x = nullptr;
+    const void *scale = nullptr;
+    const void *bias = nullptr;
+    const void *mean = nullptr; ///< Estimated, or saved.
+    const void *variance = nullptr;
+    void *runningMean = nullptr;
+    void *runningVariance = nullptr;
+    void *scaleGradient = nullptr;
+    void *biasGradient = nullptr;
+    double factor = 0;
+    double epsilon = 0;
   };
   std::map<const miopenFusionOpDescriptor *, Values> values;
 };

@@ -223,24 +223,46 @@ Status RowCall::checkAliases() const {
   return Status::ok();
 }
 
-ApiResult RowCall::run() {
+ErrorOr<const LoadedKernel *> RowCall::prepare() const {
   const ErrorOr<RowProblem> problem = getProblem();
   if (!problem)
     return problem.getStatus();
   if (Status bad = checkAliases(); !bad.isOk())
     return bad;
   logCommand(*problem);
-  const ErrorOr<const LoadedKernel *> kernel = handle.engine.prepare(*problem);
+  return handle.engine.prepare(*problem);
+}
+
+ApiResult RowCall::launch(const LoadedKernel &kernel, void *workspace) const {
+  LaunchArgs args;
+  args.workspace = workspace;
+  for (size_t i = 0; i < tensors.size(); ++i)
+    args.tensors[i] = tensors[i].data;
+  std::ranges::copy(scalars, args.scalars.begin());
+  return handle.launch(kernel, args);
+}
+
+ErrorOr<size_t> RowCall::getWorkspaceBytes() const {
+  const ErrorOr<const LoadedKernel *> kernel = prepare();
+  if (!kernel)
+    return kernel.getStatus();
+  return static_cast<size_t>((*kernel)->getKernel().workspaceBytes);
+}
+
+ApiResult RowCall::run(void *workspace) const {
+  const ErrorOr<const LoadedKernel *> kernel = prepare();
+  if (!kernel)
+    return kernel.getStatus();
+  return launch(**kernel, workspace);
+}
+
+ApiResult RowCall::run() const {
+  const ErrorOr<const LoadedKernel *> kernel = prepare();
   if (!kernel)
     return kernel.getStatus();
   const ErrorOr<void *> scratch =
       handle.getScratch((*kernel)->getKernel().workspaceBytes);
   if (!scratch)
     return scratch.getStatus();
-  LaunchArgs args;
-  args.workspace = *scratch;
-  for (size_t i = 0; i < tensors.size(); ++i)
-    args.tensors[i] = tensors[i].data;
-  std::ranges::copy(scalars, args.scalars.begin());
-  return handle.launch(**kernel, args);
+  return launch(**kernel, *scratch);
 }

@@ -71,7 +71,12 @@ public:
   ErrorOr<RowProblem> getProblem() const;
 
   /// Finds or makes the kernel, and launches it.
-  ApiResult run();
+  ApiResult run() const;
+
+  /// The two steps of run(), for operations of several launches: what scratch
+  /// memory the kernel needs, and the launch with it.
+  ErrorOr<size_t> getWorkspaceBytes() const;
+  ApiResult run(void *workspace) const;
 
 private:
   struct Tensor {
@@ -83,6 +88,8 @@ private:
   };
   void fail(Status failure);
   Status checkAliases() const;
+  ErrorOr<const LoadedKernel *> prepare() const;
+  ApiResult launch(const LoadedKernel &kernel, void *workspace) const;
 
   miopenHandle &handle;
   RowOp op;

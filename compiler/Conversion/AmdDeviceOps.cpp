@@ -207,12 +207,16 @@ Value AmdDeviceOps::dotBytes(Emitter &e, Value p, Value q,
 /// The code generator has exp2 and log2 of f32, right to one unit in the last
 /// place, where upstream calls AMD's device library, which we do not link.
 Intrinsic AmdDeviceOps::getIntrinsic(Operation *op) const {
+  if (isa<math::SqrtOp>(op))
+    return {"llvm.sqrt"};
   if (!getElementTypeOrSelf(op->getResult(0)).isF32())
     return {};
   if (isa<math::Exp2Op>(op))
     return {"llvm.exp2"};
   if (isa<math::Log2Op>(op))
     return {"llvm.log2"};
+  if (isa<math::RsqrtOp>(op))
+    return {"llvm.amdgcn.rsq", /*takesVectors=*/false};
   return {};
 }
 

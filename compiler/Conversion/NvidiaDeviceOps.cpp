@@ -523,16 +523,22 @@ Intrinsic NvidiaDeviceOps::getIntrinsic(Operation *op) const {
     return {"llvm.fma"};
   if (isa<math::AbsFOp>(op))
     return {"llvm.fabs"};
+  if (isa<math::SqrtOp>(op))
+    return {"llvm.sqrt"};
   if (isa<arith::MaxNumFOp>(op))
     return {"llvm.maxnum"};
   if (isa<arith::MinNumFOp>(op))
     return {"llvm.minnum"};
+  if (isa<math::SqrtOp>(op))
+    return {"llvm.sqrt"};
   bool isF32 = op->getNumResults() == 1 &&
                getElementTypeOrSelf(op->getResult(0)).isF32();
   if (isF32 && isa<math::Exp2Op>(op))
     return {"llvm.nvvm.ex2.approx", /*takesVectors=*/false};
   if (isF32 && isa<math::Log2Op>(op))
     return {"llvm.nvvm.lg2.approx.f", /*takesVectors=*/false};
+  if (isF32 && isa<math::RsqrtOp>(op))
+    return {"llvm.nvvm.rsqrt.approx.f", /*takesVectors=*/false};
   return {};
 }
 

@@ -36,6 +36,12 @@ public:
   Value div(Value l, Value r) { return create<mlir::arith::DivFOp>(l, r); }
   Value abs(Value v) { return create<mlir::math::AbsFOp>(v); }
   Value sqrt(Value v) { return create<mlir::math::SqrtOp>(v); }
+  /// 1 / sqrt(v); in f32 it may be off by two units in the last place.
+  Value rsqrt(Value v) {
+    if (type.isF32())
+      return create<mlir::math::RsqrtOp>(v);
+    return div(constant(1), sqrt(v));
+  }
   Value exp2(Value v) { return create<mlir::math::Exp2Op>(v); }
   Value log2(Value v) { return create<mlir::math::Log2Op>(v); }
   /// e^(factor v).

@@ -30,8 +30,23 @@ static ErrorOr<RowFormulas> getFormulas(const RowProblem &problem) {
   case RowOp::GluForward:
   case RowOp::GluBackward:
     return getGluFormulas(problem);
+  case RowOp::BatchNormInference:
+  case RowOp::BatchNormTraining:
+  case RowOp::BatchNormBackward:
+    return getBatchNormFormulas(problem);
+  case RowOp::LrnSum:
+  case RowOp::LrnForward:
+  case RowOp::LrnBackwardSum:
+  case RowOp::LrnBackward:
+    return getLrnFormulas(problem);
+  case RowOp::NormForward:
+  case RowOp::T5Backward:
+  case RowOp::T5BackwardWeight:
+    return getNormFormulas(problem);
   case RowOp::PReluBackward:
     return getPReluFormulas(problem);
+  case RowOp::Rope:
+    return getRopeFormulas(problem);
   case RowOp::SoftmaxForward:
   case RowOp::SoftmaxBackward:
     return getSoftmaxFormulas(problem);

@@ -7,9 +7,8 @@
 using namespace tessera;
 
 static constexpr std::string_view kOperations =
-    "use conv, pool, activ, tensorop or CBAInfer, with fp16 or bfp16 behind "
-    "it, or "
-    "convfp64 or convint8";
+    "use conv, pool, activ, tensorop, softmax, reduce or CBAInfer, with fp16 "
+    "or bfp16 behind it, or convfp64 or convint8";
 
 namespace {
 /// One word that a command may begin with, before the word of its type.
@@ -31,6 +30,8 @@ static constexpr OperationKind kKinds[] = {
     {"pool", getPoolDriverFlags, toPoolOptions},
     {"activ", getActivationDriverFlags, toActivationOptions},
     {"tensorop", getTensorOpDriverFlags, toTensorOpOptions},
+    {"softmax", getSoftmaxDriverFlags, toSoftmaxOptions},
+    {"reduce", getReduceDriverFlags, toReduceOptions},
     {"CBAInfer", getFusedDriverFlags, toFusedOptions},
 };
 
@@ -66,9 +67,9 @@ static ErrorOr<Operation> parseOperation(std::string_view name) {
     return Operation{&kind, *type};
   }
   for (std::string_view other :
-       {"lrn", "softmax", "bnorm", "rnn", "gemm", "ctc", "dropout", "reduce",
-        "layernorm", "groupnorm", "cat", "sum", "argmax", "adam", "kthvalue",
-        "getitem", "rope", "prelu"})
+       {"lrn", "bnorm", "rnn", "gemm", "ctc", "dropout", "layernorm",
+        "groupnorm", "cat", "sum", "argmax", "adam", "kthvalue", "getitem",
+        "rope", "prelu"})
     if (name.starts_with(other))
       return notSupported("the operation " + quote(name) +
                           " is not supported; " + std::string(kOperations));

@@ -31,6 +31,8 @@ std::span<const DriverFlag> getConvDriverFlags();
 std::span<const DriverFlag> getPoolDriverFlags();
 std::span<const DriverFlag> getActivationDriverFlags();
 std::span<const DriverFlag> getTensorOpDriverFlags();
+std::span<const DriverFlag> getSoftmaxDriverFlags();
+std::span<const DriverFlag> getReduceDriverFlags();
 std::span<const DriverFlag> getFusedDriverFlags();
 
 /// Bits of --forw. "pool" and "activ" have the first two.

@@ -84,6 +84,10 @@ ErrorOr<DriverOptions> toFusedOptions(FlagValues &flags, DataType dataType);
 
 ErrorOr<DriverOptions> toActivationOptions(FlagValues &flags, DataType type);
 ErrorOr<DriverOptions> toTensorOpOptions(FlagValues &flags, DataType type);
+ErrorOr<DriverOptions> toSoftmaxOptions(FlagValues &flags, DataType type);
+ErrorOr<DriverOptions> toReduceOptions(FlagValues &flags, DataType type);
+/// Of softmax and reductions; empty if MIOpenDriver has no line for it.
+std::string toReduceLine(const RowProblem &problem);
 /// A network config, and flags that do not describe the problem.
 ErrorOr<DriverOptions> toConfigOptions(std::span<const std::string> words);
 /// The network config where MIOpenDriver has no line.

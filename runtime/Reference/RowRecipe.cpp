@@ -3,6 +3,7 @@
 #include "runtime/Reference/RowRecipe.h"
 
 #include <algorithm>
+#include <bit>
 
 using namespace tessera;
 
@@ -71,6 +72,21 @@ static std::vector<RowRecipe> makeGlu() {
           {.op = RowOp::GluBackward,
            .modes = {0},
            .tensors = {{}, {}, {}, {.role = Output}, {.role = Output}},
+           .scalars = {}}};
+}
+
+static std::vector<RowRecipe> makeRope() {
+  const Tensor angle{.extent = Any, .least = -1, .most = 1};
+  return {{.op = RowOp::Rope,
+           .modes = {0, 1},
+           .tensors = {{},
+                       {},
+                       angle,
+                       angle,
+                       angle,
+                       angle,
+                       {.role = Output},
+                       {.role = Output}},
            .scalars = {}}};
 }
 
@@ -278,12 +294,56 @@ static std::vector<RowRecipe> makeLrn() {
   return recipes;
 }
 
+/// Layer, group and T5 norms with every choice of tensors.
+static std::vector<RowRecipe> makeNorm() {
+  const Tensor parameter{.extent = Any};
+  const Tensor statistic{.extent = RowExtent::Row, .types = Float};
+  const Tensor result{
+      .role = RowOutput, .extent = RowExtent::Row, .types = Parameter};
+  std::vector<RowRecipe> recipes;
+  for (uint32_t mode = 0; mode < 64; ++mode) {
+    constexpr uint32_t kMeanOfT5 = 32 | 8;
+    if ((mode & kMeanOfT5) == kMeanOfT5)
+      continue;
+    RowRecipe &recipe = recipes.emplace_back();
+    recipe.op = RowOp::NormForward;
+    recipe.reduces = true;
+    recipe.modes = {mode};
+    recipe.tensors = {{}};
+    if (mode & 1)
+      recipe.tensors.push_back({});
+    recipe.tensors.insert(recipe.tensors.end(), std::popcount(mode & 6),
+                          parameter);
+    recipe.tensors.insert(recipe.tensors.end(), std::popcount(mode & 24),
+                          result);
+    recipe.tensors.push_back({.role = Output});
+    recipe.scalars = {{1e-5, 1e-3}};
+  }
+  for (uint32_t mode : {0, 1}) {
+    RowRecipe &recipe = recipes.emplace_back();
+    recipe.op = RowOp::T5Backward;
+    recipe.reduces = true;
+    recipe.modes = {mode};
+    recipe.tensors = {{}, {}, statistic};
+    if (mode)
+      recipe.tensors.push_back(parameter);
+    recipe.tensors.push_back({.role = Output});
+  }
+  RowRecipe &weight = recipes.emplace_back();
+  weight.op = RowOp::T5BackwardWeight;
+  weight.reduces = true;
+  weight.modes = {0};
+  weight.tensors = {{}, {}, {.extent = Any, .types = Float}, result};
+  return recipes;
+}
+
 std::span<const RowRecipe> tessera::getRowRecipes() {
   static const std::vector<RowRecipe> recipes = [] {
     std::vector<RowRecipe> all;
-    for (auto make : {makeActivation, makeTensorOperations, makeGlu, makePRelu,
-                      makeSoftmax, makeReduce, makeBatchNormInference,
-                      makeBatchNormTraining, makeBatchNormBackward, makeLrn})
+    for (auto make :
+         {makeActivation, makeTensorOperations, makeGlu, makePRelu, makeRope,
+          makeSoftmax, makeReduce, makeBatchNormInference,
+          makeBatchNormTraining, makeBatchNormBackward, makeLrn, makeNorm})
       std::ranges::move(make(), std::back_inserter(all));
     return all;
   }();

@@ -19,6 +19,7 @@ there was one.
   --run-below N       only compile what needs more than N operations
   --state FILE        keep in FILE how far the sweep is, and go on from there
   --direction WORD    convolutions only: fwd, bwd or wrw
+  --rows              draw operations on rows instead of convolutions
   --allow-refusals    a problem that no kernel covers is no failure
   --help              this text
 
@@ -92,6 +93,10 @@ tessera::sweep::parseSweepOptions(const std::vector<std::string> &words) {
   for (size_t i = 0; i < words.size(); ++i) {
     if (words[i] == "--allow-refusals") {
       options.allowRefusals = true;
+      continue;
+    }
+    if (words[i] == "--rows") {
+      options.space.rows = true;
       continue;
     }
     if (words[i] == "--help") {

@@ -41,6 +41,12 @@ void driver::printHelp() {
   std::printf("\nusage: dnn-driver tensorop|tensoropfp16|tensoropbfp16 "
               "[flag value]...\n\n");
   printFlags(getTensorOpDriverFlags());
+  std::printf("\nusage: dnn-driver softmax|softmaxfp16|softmaxbfp16 "
+              "[flag value]...\n\n");
+  printFlags(getSoftmaxDriverFlags());
+  std::printf("\nusage: dnn-driver reduce|reducefp16|reducebfp16 "
+              "[flag value]...\n\n");
+  printFlags(getReduceDriverFlags());
   std::printf("\nusage: dnn-driver CBAInfer|CBAInferfp16|CBAInferbfp16 "
               "[flag value]...\n\n");
   printFlags(getFusedDriverFlags());
@@ -211,6 +217,12 @@ static const char *getRowWord(const RowProblem &problem) {
   case RowOp::ScaleTensor:
   case RowOp::TransformTensor:
     return "Tensor Operation";
+  case RowOp::SoftmaxForward:
+    return "Forward Softmax";
+  case RowOp::SoftmaxBackward:
+    return "Backward Softmax";
+  case RowOp::Reduce:
+    return "Reduction";
   default:
     return "Operation";
   }

@@ -8,6 +8,8 @@
 
 #include <tessera/problem.h>
 
+#include <algorithm>
+
 using namespace tessera;
 using namespace tessera::driver;
 
@@ -19,6 +21,8 @@ static ErrorOr<miopenDataType_t> getApiType(DataType type) {
     return miopenBFloat16;
   case DataType::F32:
     return miopenFloat;
+  case DataType::I32: // Of indices.
+    return miopenInt32;
   default:
     return notSupported("dnn-driver runs operations of f16, bf16 and f32");
   }
@@ -90,15 +94,31 @@ Status RowRun::setDescriptors() {
   return check(miopenEnableProfiling(handle.get(), options.time));
 }
 
-/// The last tensor is the result; where the API wants its old value in the same
-/// place, the case has that as an input.
+/// The input that is the old value of the result behind it, or -1.
+static int getOld(const RowProblem &problem) {
+  switch (problem.op) {
+  case RowOp::ScaleTensor:
+    return 0;
+  case RowOp::SoftmaxForward:
+    return problem.tensorCount == 3 ? 1 : -1;
+  case RowOp::Reduce:
+    return problem.tensors[1].role == RowRole::Input ? 1 : -1;
+  case RowOp::OpTensor:
+  case RowOp::SoftmaxBackward:
+    return problem.tensorCount == 4 ? 2 : -1;
+  default:
+    return -1;
+  }
+}
+
+/// Where the API wants the old value of a result in the same place, the case
+/// has that as an input.
 Status RowRun::reset() {
-  const bool hasOld =
-      problem.op == RowOp::ScaleTensor || problem.tensorCount == 4;
-  if (!hasOld || problem.op == RowOp::ActivationBackward)
+  const int old = getOld(problem);
+  if (old < 0)
     return Status::ok();
-  const std::vector<char> &old = data.tensors[problem.tensorCount - 2];
-  return buffers.back().copyFromHost(old.data(), old.size());
+  return buffers[old + 1].copyFromHost(data.tensors[old].data(),
+                                       data.tensors[old].size());
 }
 
 Status RowRun::runActivation() {
@@ -145,6 +165,91 @@ Status RowRun::runOnOne() {
       call(handle.get(), descs.back().get(), buffers.back().get(), number));
 }
 
+/// Whether the reduced dimension can be the API's channels.
+static bool isOverChannels(const RowProblem &p) {
+  return p.reduced == 1 || p.reduced == 2;
+}
+
+/// With the reduced dimension where the API has the channels.
+static ErrorOr<TensorDesc> makeSoftmaxDesc(const RowProblem &p,
+                                           const RowTensor &tensor) {
+  std::vector<size_t> lengths, strides;
+  auto add = [&](int64_t length, int64_t stride) {
+    lengths.push_back(length);
+    strides.push_back(std::max<int64_t>(stride, 1));
+  };
+  if (p.isReduced(0))
+    add(1, 1);
+  for (int dim = 0; dim < p.rank; ++dim)
+    add(p.lengths[dim], tensor.strides[dim]);
+  const ErrorOr<miopenDataType_t> type = getApiType(tensor.type);
+  auto desc = driver::create<TensorDesc>(miopenCreateTensorDescriptor);
+  if (!type || !desc)
+    return type ? desc.getStatus() : type.getStatus();
+  if (Status status = check(miopenSetTensorDescriptorV2(
+          desc->get(), *type, static_cast<int>(lengths.size()), lengths.data(),
+          strides.data()));
+      !status.isOk())
+    return status;
+  return desc;
+}
+
+Status RowRun::runSoftmax() {
+  std::vector<TensorDesc> shapes;
+  for (const RowTensor &tensor : problem.getTensors()) {
+    ErrorOr<TensorDesc> shape = makeSoftmaxDesc(problem, tensor);
+    if (!shape)
+      return shape.getStatus();
+    shapes.push_back(std::move(*shape));
+  }
+  const int last = problem.tensorCount - 1;
+  const auto alpha = static_cast<float>(data.scalars[0]);
+  const float beta =
+      getOld(problem) < 0 ? 0 : static_cast<float>(data.scalars[1]);
+  const auto algorithm = static_cast<miopenSoftmaxAlgorithm_t>(problem.mode);
+  auto desc = [&](int i) { return shapes[i].get(); };
+  auto at = [&](int i) { return buffers[i].get(); };
+  if (problem.op == RowOp::SoftmaxForward)
+    return check(miopenSoftmaxForward_V2(handle.get(), &alpha, desc(0), at(0),
+                                         &beta, desc(last), at(last), algorithm,
+                                         MIOPEN_SOFTMAX_MODE_CHANNEL));
+  return check(miopenSoftmaxBackward_V2(
+      handle.get(), &alpha, desc(0), at(0), desc(1), at(1), &beta, desc(last),
+      at(last), algorithm, MIOPEN_SOFTMAX_MODE_CHANNEL));
+}
+
+/// Bits of the mode that miopenReduceTensor() has not.
+static constexpr uint32_t kOtherReductions = 96;
+
+Status RowRun::runReduce() {
+  constexpr uint32_t kOp = 7, kKeepsNan = 8, kHasIndices = 16;
+  auto reduction =
+      driver::create<ReduceDesc>(miopenCreateReduceTensorDescriptor);
+  if (!reduction)
+    return reduction.getStatus();
+  const bool hasIndices = problem.mode & kHasIndices;
+  Status status = check(miopenSetReduceTensorDescriptor(
+      reduction->get(), static_cast<miopenReduceTensorOp_t>(problem.mode & kOp),
+      miopenFloat,
+      problem.mode & kKeepsNan ? MIOPEN_PROPAGATE_NAN
+                               : MIOPEN_NOT_PROPAGATE_NAN,
+      hasIndices ? MIOPEN_REDUCE_TENSOR_FLATTENED_INDICES
+                 : MIOPEN_REDUCE_TENSOR_NO_INDICES,
+      MIOPEN_32BIT_INDICES));
+  if (!status.isOk())
+    return status;
+  const int c = problem.tensorCount - (hasIndices ? 2 : 1);
+  const auto alpha = static_cast<float>(data.scalars[0]);
+  const float beta =
+      getOld(problem) < 0 ? 0 : static_cast<float>(data.scalars[1]);
+  return check(miopenReduceTensor(handle.get(), reduction->get(),
+                                  hasIndices ? buffers.back().get() : nullptr,
+                                  hasIndices ? data.tensors.back().size() : 0,
+                                  nullptr, 0, &alpha, descs[0].get(),
+                                  buffers[0].get(), &beta, descs[c].get(),
+                                  buffers[c].get()));
+}
+
 Status RowRun::runOnce() {
   switch (problem.op) {
   case RowOp::ActivationForward:
@@ -155,6 +260,11 @@ Status RowRun::runOnce() {
   case RowOp::SetTensor:
   case RowOp::ScaleTensor:
     return runOnOne();
+  case RowOp::SoftmaxForward:
+  case RowOp::SoftmaxBackward:
+    return isOverChannels(problem) ? runSoftmax() : runByName();
+  case RowOp::Reduce:
+    return problem.mode & kOtherReductions ? runByName() : runReduce();
   default:
     return runByName();
   }

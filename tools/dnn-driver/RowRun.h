@@ -19,6 +19,9 @@ namespace tessera::driver {
 using ActivationDesc =
     std::unique_ptr<miopenActivationDescriptor,
                     Destroyer<miopenDestroyActivationDescriptor>>;
+using ReduceDesc =
+    std::unique_ptr<miopenReduceTensorDescriptor,
+                    Destroyer<miopenDestroyReduceTensorDescriptor>>;
 
 /// A problem, its descriptors and its data on the device. Used by one thread.
 class RowRun {
@@ -46,6 +49,8 @@ private:
   Status runActivation();
   Status runOpTensor();
   Status runOnOne();
+  Status runSoftmax();
+  Status runReduce();
   /// What no function of MIOpen's is called for here.
   Status runByName();
 

@@ -197,7 +197,8 @@ static ErrorOr<int> runRows(const GpuApi &gpu, const DriverOptions &options,
   if (!fault)
     return fault.getStatus();
   printRowVerification(problem, *fault);
-  const bool isBackward = problem.op == RowOp::ActivationBackward;
+  const bool isBackward = problem.op == RowOp::ActivationBackward ||
+                          problem.op == RowOp::SoftmaxBackward;
   return fault->empty() ? kExitOk
                         : getExitBit(isBackward ? Direction::BackwardData
                                                 : Direction::Forward);

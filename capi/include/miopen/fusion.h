@@ -50,7 +50,9 @@ miopenDestroyFusionPlan(miopenFusionPlanDescriptor_t fusePlanDesc);
 
 /**
  * Makes one kernel for all operations, or finds it: a lookup, after the first
- * time.
+ * time. A plan is a forward convolution, perhaps with a bias, perhaps with an
+ * activation; or a batch normalisation, perhaps with an activation, or the
+ * gradients of both, whose kernel is made when the plan is first executed.
  *
  * @retval miopenStatusSuccess        The plan can be executed.
  * @retval miopenStatusUnsupportedOp  There is no kernel for such a plan.
@@ -141,20 +143,22 @@ MIOPEN_EXPORT miopenStatus_t miopenSetOpArgsActivForward(
     const void *alpha, const void *beta, double activAlpha, double activBeta,
     double activGamma);
 
-/** Gives a gradient of an activation its parameters. Not implemented. */
+/** Gives a gradient of an activation its parameters. y and `reserved` may be
+ * NULL: the kernel computes y anew. */
 MIOPEN_EXPORT miopenStatus_t miopenSetOpArgsActivBackward(
     miopenOperatorArgs_t args, const miopenFusionOpDescriptor_t activBwdOp,
     const void *alpha, const void *beta, const void *y, const void *reserved,
     double activAlpha, double activBeta, double activGamma);
 
-/** Gives a normalisation its parameters. Not implemented. */
+/** Gives a normalisation by given statistics its parameters. */
 MIOPEN_EXPORT miopenStatus_t miopenSetOpArgsBatchNormInference(
     miopenOperatorArgs_t args, const miopenFusionOpDescriptor_t bnOp,
     const void *alpha, const void *beta, const void *bnScale,
     const void *bnBias, const void *estimatedMean,
     const void *estimatedVariance, double epsilon);
 
-/** Gives a normalisation its parameters. Not implemented. */
+/** Gives a normalisation its parameters, of float. Running statistics, and those
+ * to save, may be NULL. */
 MIOPEN_EXPORT miopenStatus_t miopenSetOpArgsBatchNormForward(
     miopenOperatorArgs_t args, const miopenFusionOpDescriptor_t bnOp,
     const void *alpha, const void *beta, const void *bnScale,
@@ -162,7 +166,8 @@ MIOPEN_EXPORT miopenStatus_t miopenSetOpArgsBatchNormForward(
     void *runningMean, void *runningVariance, double expAvgFactor,
     double epsilon);
 
-/** Gives a gradient its tensors. Not implemented. */
+/** Gives a gradient its tensors, parameters of float. The input of the plan is
+ * the gradient of what the activation gives, its output that of x. */
 MIOPEN_EXPORT miopenStatus_t miopenSetOpArgsBatchNormBackward(
     miopenOperatorArgs_t args, const miopenFusionOpDescriptor_t bnOp,
     const void *alpha, const void *beta, const void *x, const void *bnScale,

@@ -1,6 +1,25 @@
 /*===- normalization.h - Normalisation of layers and groups --------------===*\
 |*
-|* None of these runs yet: they answer miopenStatusNotImplemented.
+|* y = (x - mean) / sqrt(variance + epsilon) * weight + bias, with mean and
+|* variance of each layer, or of each group of channels of an image; T5's has no
+|* mean and the mean square in the place of the variance. Formulas are in
+|* docs/spec/rows.md.
+|*
+|* Weight and bias count in the modes of WEIGHT_BIAS; in those of
+|* ELEMENTWISE_AFFINE they may be NULL. mean and rstd, the reciprocal of the
+|* root, are written unless they are NULL. x, x2, y, dy and dx have one type and
+|* any strides; the others may be of that type or float. Lengths of 1 in
+|* descriptors of weight, bias, mean and rstd mean nothing.
+|*
+|* The first call for a problem compiles its kernel; the work is put on the
+|* handle's stream and not waited for. All return
+|*   miopenStatusSuccess         the work is on the stream;
+|*   miopenStatusBadParm         a pointer that is needed is NULL, the mode is
+|*                               another function's, or tensors do not fit;
+|*   miopenStatusNotImplemented  no kernel has this type, or a group norm has
+|*                               more than four dimensions;
+|*   miopenStatusInternalError   the compiler or the driver failed.
+|* Threads: safe on different handles; calls on one handle must not overlap.
 |*
 \*===----------------------------------------------------------------------===*/
 
@@ -33,7 +52,8 @@ typedef enum {
 
 #ifdef MIOPEN_BETA_API
 
-/** Not implemented. */
+/** Normalises each layer: dimensions `normalized_dim` and all behind it. weight
+ * and bias have these dimensions, mean and rstd those before. */
 MIOPEN_EXPORT miopenStatus_t miopenLayerNormForward(
     miopenHandle_t handle, miopenNormMode_t mode,
     const miopenTensorDescriptor_t xDesc, const void *x,
@@ -44,7 +64,7 @@ MIOPEN_EXPORT miopenStatus_t miopenLayerNormForward(
     const miopenTensorDescriptor_t meanDesc, void *mean,
     const miopenTensorDescriptor_t rstdDesc, void *rstd);
 
-/** Not implemented. */
+/** The same of x + x2. */
 MIOPEN_EXPORT miopenStatus_t miopenAddLayerNormForward(
     miopenHandle_t handle, miopenNormMode_t mode,
     const miopenTensorDescriptor_t xDesc, const void *x,
@@ -56,7 +76,7 @@ MIOPEN_EXPORT miopenStatus_t miopenAddLayerNormForward(
     const miopenTensorDescriptor_t meanDesc, void *mean,
     const miopenTensorDescriptor_t rstdDesc, void *rstd);
 
-/** Not implemented. */
+/** Divides by the root of the mean square of the last dimension. */
 MIOPEN_EXPORT miopenStatus_t miopenT5LayerNormForward(
     miopenHandle_t handle, miopenNormMode_t mode,
     const miopenTensorDescriptor_t xDesc, const void *x,
@@ -64,7 +84,7 @@ MIOPEN_EXPORT miopenStatus_t miopenT5LayerNormForward(
     const float epsilon, const miopenTensorDescriptor_t yDesc, void *y,
     const miopenTensorDescriptor_t rstdDesc, void *rstd);
 
-/** Not implemented. */
+/** 0: what the kernels need is the handle's. */
 MIOPEN_EXPORT miopenStatus_t miopenGetT5LayerNormBackwardWorkspaceSize(
     miopenHandle_t handle, miopenNormMode_t mode,
     const miopenTensorDescriptor_t dyDesc, const miopenTensorDescriptor_t xDesc,
@@ -73,7 +93,8 @@ MIOPEN_EXPORT miopenStatus_t miopenGetT5LayerNormBackwardWorkspaceSize(
     const miopenTensorDescriptor_t dxDesc,
     const miopenTensorDescriptor_t dwDesc, size_t *sizeInBytes);
 
-/** Not implemented. */
+/** Gradients of x and, unless `dw` is NULL, of the weight, with what the forward
+ * pass wrote to rstd. `workspace` may be NULL. */
 MIOPEN_EXPORT miopenStatus_t miopenT5LayerNormBackward(
     miopenHandle_t handle, miopenNormMode_t mode, void *workspace,
     size_t workspaceSizeInBytes, const miopenTensorDescriptor_t dyDesc,
@@ -83,7 +104,9 @@ MIOPEN_EXPORT miopenStatus_t miopenT5LayerNormBackward(
     const miopenTensorDescriptor_t dxDesc, void *dx,
     const miopenTensorDescriptor_t dwDesc, void *dw);
 
-/** Not implemented. */
+/** Normalises each of `num_groups` groups of channels of each image. weight and
+ * bias have an element for each channel, mean and rstd one for each image and
+ * group, packed. */
 MIOPEN_EXPORT miopenStatus_t miopenGroupNormForward(
     miopenHandle_t handle, miopenNormMode_t mode,
     const miopenTensorDescriptor_t xDesc, const void *x,

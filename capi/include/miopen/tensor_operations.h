@@ -154,14 +154,35 @@ MIOPEN_EXPORT miopenStatus_t miopenGetitemBackward(
     const int32_t *dims, uint32_t sliceCount, const int32_t *slices,
     uint32_t offset);
 
-/** Rotary positional embedding. Not implemented. */
+/**
+ * Rotary positional embedding: each two neighbours of x are turned by an angle.
+ * y[2i] = x[2i] cos[2i] - x[2i+1] sin[2i] and
+ * y[2i+1] = x[2i+1] cos[2i+1] + x[2i] sin[2i+1], where cos and sin begin anew
+ * when they end.
+ *
+ * @param handle   Stream and device.
+ * @param xDesc    Half, bfloat16 or float; packed, as all of them.
+ * @param x        Input.
+ * @param cosDesc  An even number of elements that divides that of x.
+ * @param cos      Cosines.
+ * @param sinDesc  The lengths of cosDesc.
+ * @param sin      Sines.
+ * @param yDesc    The lengths of xDesc.
+ * @param y        Output. May be x if the data types agree.
+ *
+ * @retval miopenStatusSuccess         The kernel is launched.
+ * @retval miopenStatusBadParm         A pointer is NULL, or the tensors do not
+ *                                     fit each other.
+ * @retval miopenStatusNotImplemented  Another data type, or gaps.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenRoPEForward(
     miopenHandle_t handle, const miopenTensorDescriptor_t xDesc, const void *x,
     const miopenTensorDescriptor_t cosDesc, const void *cos,
     const miopenTensorDescriptor_t sinDesc, const void *sin,
     const miopenTensorDescriptor_t yDesc, void *y);
 
-/** Its gradient. Not implemented. */
+/** Its gradient, with the cosines and sines of the forward call. Returns as
+ * miopenRoPEForward(). */
 MIOPEN_EXPORT miopenStatus_t miopenRoPEBackward(
     miopenHandle_t handle, const miopenTensorDescriptor_t dyDesc,
     const void *dy, const miopenTensorDescriptor_t cosDesc, const void *cos,

@@ -91,7 +91,11 @@ ErrorOr<RowFormulas> getActivationFormulas(const RowProblem &problem);
 ErrorOr<RowFormulas> getDropoutFormulas(const RowProblem &problem);
 ErrorOr<RowFormulas> getElementwiseFormulas(const RowProblem &problem);
 ErrorOr<RowFormulas> getGluFormulas(const RowProblem &problem);
+ErrorOr<RowFormulas> getBatchNormFormulas(const RowProblem &problem);
+ErrorOr<RowFormulas> getLrnFormulas(const RowProblem &problem);
+ErrorOr<RowFormulas> getNormFormulas(const RowProblem &problem);
 ErrorOr<RowFormulas> getPReluFormulas(const RowProblem &problem);
+ErrorOr<RowFormulas> getRopeFormulas(const RowProblem &problem);
 ErrorOr<RowFormulas> getReduceFormulas(const RowProblem &problem);
 ErrorOr<RowFormulas> getSoftmaxFormulas(const RowProblem &problem);
 

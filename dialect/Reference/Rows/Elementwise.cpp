@@ -109,3 +109,16 @@ void tessera::reference::evaluatePReluBackward(Row &row) {
   if (row.getTensor(3).role == RowRole::RowOutput)
     row.set(3, sum.get());
 }
+
+/// Pairs (a, b), turned by angles whose cosines and sines are pairs too, and
+/// turned back in mode 1.
+void tessera::reference::evaluateRope(Row &row) {
+  for (int64_t i = 0; i < row.getLength(); ++i) {
+    auto get = [&](int tensor) { return Approx(row.get(tensor, i)); };
+    const bool isBack = row.getMode() == 1;
+    const Approx sinOfA = isBack ? -get(5) : get(4);
+    const Approx sinOfB = isBack ? -get(4) : get(5);
+    row.set(6, i, get(0) * get(2) - get(1) * sinOfA);
+    row.set(7, i, get(1) * get(3) + get(0) * sinOfB);
+  }
+}

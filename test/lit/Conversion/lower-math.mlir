@@ -24,15 +24,31 @@ func.func @functions(%s: f32, %v: vector<8xf32>, %d: f64) -> (f32, vector<8xf32>
 // SM: llvm.call_intrinsic "llvm.fabs"(%{{.*}}) : (f32) -> f32
 // SM: llvm.call_intrinsic "llvm.fma"(%{{.*}}, %{{.*}}, %{{.*}}) : (f64, f64, f64) -> f64
 // SM: llvm.call_intrinsic "llvm.maxnum"(%{{.*}}, %{{.*}}) : (f32, f32) -> f32
+// SM: llvm.call_intrinsic "llvm.sqrt"(%{{.*}}) : (f64) -> f64
 // AMD: math.absf
 // AMD: math.fma
 // AMD: arith.maxnumf
+// AMD: math.sqrt
 // CHECK: return
 func.func @fused(%s: f32, %d: f64) -> (f32, f64) {
   %0 = math.absf %s : f32
   %1 = math.fma %d, %d, %d : f64
   %2 = arith.maxnumf %0, %s : f32
-  return %2, %1 : f32, f64
+  %3 = math.sqrt %1 : f64
+  return %2, %3 : f32, f64
+}
+
+// Roots, of f64 as well; chips have a reciprocal of one in f32.
+// CHECK-LABEL: func.func @roots
+// CHECK: llvm.call_intrinsic "llvm.sqrt"(%{{.*}}) : (vector<2xf32>) -> vector<2xf32>
+// CHECK: llvm.call_intrinsic "llvm.sqrt"(%{{.*}}) : (f64) -> f64
+// AMD: llvm.call_intrinsic "llvm.amdgcn.rsq"(%{{.*}}) : (f32) -> f32
+// SM: llvm.call_intrinsic "llvm.nvvm.rsqrt.approx.f"(%{{.*}}) : (f32) -> f32
+func.func @roots(%v: vector<2xf32>, %s: f32, %d: f64) -> (vector<2xf32>, f32, f64) {
+  %0 = math.sqrt %v : vector<2xf32>
+  %1 = math.sqrt %d : f64
+  %2 = math.rsqrt %s : f32
+  return %0, %2, %1 : vector<2xf32>, f32, f64
 }
 
 // Two bf16 of a register become f32 by a shift and a mask where there is no

@@ -1,4 +1,4 @@
-//===- ApiDropoutTest.cpp - Dropout and gated units on a device -----------===//
+//===- ApiDropoutTest.cpp - Dropout, gated units, rotations on a device ---===//
 
 #include "test/unit/execute/ApiRowsFixture.h"
 
@@ -197,4 +197,46 @@ TEST_F(ApiDropout, GatedLinearUnits) {
   EXPECT_EQ(miopenGLUForward(handle, odd.getDesc(), odd.getData(),
                              odd.getDesc(), odd.getData(), 0),
             miopenStatusBadParm);
+}
+
+// Pairs are turned as the header says, by numbers that it has; and the gradient
+// is what a scalar product with the result becomes.
+TEST_F(ApiDropout, RotaryEmbedding) {
+  for (miopenDataType_t type : {miopenFloat, miopenHalf, miopenBFloat16}) {
+    const std::vector<int> lengths = {2, 5, 6}, angles = {1, 5, 6};
+    ApiTensor x(type, lengths), y(type, lengths), dx(type, lengths);
+    ApiTensor cos(type, angles, {}, -1, 1), sin(type, angles, {}, -1, 1);
+    y.poison();
+    dx.poison();
+    ASSERT_OK(miopenRoPEForward(handle, x.getDesc(), x.getData(), cos.getDesc(),
+                                cos.getData(), sin.getDesc(), sin.getData(),
+                                y.getDesc(), y.getData()));
+    ASSERT_OK(miopenRoPEBackward(handle, x.getDesc(), x.getData(),
+                                 cos.getDesc(), cos.getData(), sin.getDesc(),
+                                 sin.getData(), dx.getDesc(), dx.getData()));
+    const std::vector<char> forward = y.read(), backward = dx.read();
+    auto load = [&](const std::vector<char> &bytes, int i) {
+      return loadElement(x.getType(), bytes.data(), i);
+    };
+    const double part = type == miopenFloat ? 1e-6 : 1e-2;
+    for (int i = 0; i < 60; ++i) {
+      const int angle = i % 30, other = i ^ 1;
+      const double sign = i % 2 ? 1 : -1;
+      auto at = [&](int j) { return load(x.getHost(), j); };
+      const double straight = at(i) * load(cos.getHost(), angle);
+      EXPECT_NEAR(load(forward, i),
+                  straight + sign * at(other) * load(sin.getHost(), angle),
+                  8 * part);
+      EXPECT_NEAR(load(backward, i),
+                  straight - sign * at(other) * load(sin.getHost(), angle ^ 1),
+                  8 * part);
+    }
+  }
+  ApiTensor x(miopenFloat, {6}), odd(miopenFloat, {3}), four(miopenFloat, {4});
+  for (const ApiTensor *angle : {&odd, &four})
+    EXPECT_EQ(miopenRoPEForward(handle, x.getDesc(), x.getData(),
+                                angle->getDesc(), angle->getData(),
+                                angle->getDesc(), angle->getData(), x.getDesc(),
+                                x.getData()),
+              miopenStatusBadParm);
 }

@@ -169,13 +169,15 @@ void ApiRows::TearDown() { EXPECT_OK(miopenDestroy(handle)); }
 void ApiRows::expectRight(std::string_view operation, uint32_t mode,
                           const std::vector<const ApiTensor *> &inputs,
                           const std::vector<const ApiTensor *> &outputs,
-                          std::vector<double> scalars) {
+                          std::vector<double> scalars, uint32_t reduced) {
   using reference::RowRole;
   reference::RowShape shape;
   shape.operation = operation;
   shape.mode = mode;
   shape.scalars = std::move(scalars);
-  const std::vector<int> &lengths = outputs[0]->getLengths();
+  shape.reduced = reduced;
+  const std::vector<int> &lengths =
+      reduced ? inputs[0]->getLengths() : outputs[0]->getLengths();
   shape.rank = static_cast<int>(lengths.size());
   std::ranges::copy(lengths, shape.lengths.begin());
   std::vector<std::vector<char>> results;
@@ -185,8 +187,10 @@ void ApiRows::expectRight(std::string_view operation, uint32_t mode,
     shape.tensors.push_back(
         input->getOperand(RowRole::Input, input->getHost()));
   for (size_t i = 0; i < outputs.size(); ++i)
-    shape.tensors.push_back(
-        outputs[i]->getOperand(RowRole::Output, results[i]));
+    shape.tensors.push_back(outputs[i]->getOperand(
+        outputs[i]->getLengths() == lengths ? RowRole::Output
+                                            : RowRole::RowOutput,
+        results[i]));
   EXPECT_EQ(reference::compareRows(shape, reference::evaluateRows(shape)), "")
       << operation << " mode " << mode;
 }

@@ -78,11 +78,13 @@ protected:
   void TearDown() override;
 
   /// The results, which the device holds by now, are what the reference makes
-  /// of the operation: `inputs` as they were, `outputs` as they are.
+  /// of the operation: `inputs` as they were, `outputs` as they are. With bits
+  /// of reduced dimensions, the first input has the lengths of the space, and
+  /// outputs of others have an element a row.
   void expectRight(std::string_view operation, uint32_t mode,
                    const std::vector<const ApiTensor *> &inputs,
                    const std::vector<const ApiTensor *> &outputs,
-                   std::vector<double> scalars);
+                   std::vector<double> scalars, uint32_t reduced = 0);
 
   /// The same where bit i of `reduced` says that dimension i is, with
   /// `rowOutputs` of length 1 in those, of a space of these lengths.

@@ -137,6 +137,8 @@ ConvProblem tessera::drawProblem(uint64_t seed, int64_t index,
 Problem tessera::drawAny(uint64_t seed, int64_t index,
                          const ProblemSpace &space) {
   constexpr int64_t kTurn = 5;
+  if (space.rows)
+    return drawRows(seed, index);
   if (!space.pooling)
     return drawProblem(seed, index, space);
   if (index % kTurn == kTurn - 1)

@@ -25,6 +25,7 @@ struct ProblemSpace {
   bool strided = true;
   bool epilogues = true;
   bool pooling = true; ///< For drawAny(): every fifth problem.
+  bool rows = false;   ///< For drawAny(): operations on rows, and no others.
   double maxFlops = 60e6;
 };
 
@@ -40,8 +41,8 @@ ConvProblem drawProblem(uint64_t seed, int64_t index,
 /// windows, padding, depth, gaps and indices at random.
 PoolProblem drawPool(uint64_t seed, int64_t index);
 
-/// Operations on rows: those of the recipes and their modes in turn; space,
-/// reduced dimensions, types, orders, gaps and broadcasts at random.
+/// Operations on rows, and the modes of each, in turn; recipe, space, reduced
+/// dimensions, types, orders, gaps and broadcasts at random.
 RowProblem drawRows(uint64_t seed, int64_t index);
 
 /// Convolutions and, where the space has them, poolings in turn.

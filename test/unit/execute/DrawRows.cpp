@@ -83,12 +83,23 @@ static DataType getType(Draw &draw, RowTypes types, DataType data) {
   __builtin_unreachable();
 }
 
+/// Of the operations in turn, one of the recipes; `index` keeps what is left.
+static const RowRecipe &takeRecipe(Draw &draw, int64_t &index) {
+  std::vector<std::pair<RowOp, std::vector<const RowRecipe *>>> operations;
+  for (const RowRecipe &recipe : getRowRecipes()) {
+    if (operations.empty() || operations.back().first != recipe.op)
+      operations.push_back({recipe.op, {}});
+    operations.back().second.push_back(&recipe);
+  }
+  const auto count = static_cast<int64_t>(operations.size());
+  const auto &recipes = operations[index % count].second;
+  index /= count;
+  return *recipes[draw.between(0, static_cast<int64_t>(recipes.size()) - 1)];
+}
+
 RowProblem tessera::drawRows(uint64_t seed, int64_t index) {
   Draw draw(~seed * 1000033 + static_cast<uint64_t>(index));
-  const auto recipes = getRowRecipes();
-  const auto count = static_cast<int64_t>(recipes.size());
-  const RowRecipe &recipe = recipes[index % count];
-  index /= count;
+  const RowRecipe &recipe = takeRecipe(draw, index);
   RowProblem p;
   p.op = recipe.op;
   p.mode = recipe.modes[index % static_cast<int64_t>(recipe.modes.size())];

@@ -246,7 +246,7 @@ TEST(RowProblem, IsADriverCommand) {
     ASSERT_TRUE(read) << read.getStatus().getMessage();
     EXPECT_EQ(*read, Problem(problem));
   };
-  check(makeSoftmax(), makeSoftmax().toNetworkConfig());
+  check(makeSoftmax(), "softmax -n 64 -c 1000 -H 1 -W 49 -a 2 -m 1 -F 1 -t 1");
   RowProblem p = makeProblem(RowOp::ActivationForward, {60}, {1});
   p.mode = 3;
   check(p, "activ -n 1 -c 1 -H 1 -W 60 -m 3 -F 1 -t 1");
@@ -264,6 +264,23 @@ TEST(RowProblem, IsADriverCommand) {
   check(p, "tensorop -n 1 -c 1 -H 1 -W 60 -o 4 -G 1 -t 1");
   p.tensors[1].strides[0] = 0;
   check(p, p.toNetworkConfig());
+  for (const char *line :
+       {"softmaxfp16 -n 1 -c 7 -H 1 -W 9 -a 1 -m 1 -B 1 -F 1 -t 1",
+        "softmaxbfp16 -n 3 -c 7 -H 1 -W 1 -a 0 -m 1 -F 2 -t 1",
+        "reduce -D 10,6,16 -R 0,2 -O 7 -t 1",
+        "reducefp16 -D 10,6 -R 1 -O 3 -N 1 -I 1 -B 1 -t 1"}) {
+    const ErrorOr<Problem> read = parseDriverCommand(line);
+    ASSERT_TRUE(read) << read.getStatus().getMessage();
+    check(*read->getRows(), line);
+  }
+  // Not of the command: gaps, a type without a word, a place alone.
+  for (const char *config : {"rows-softmax_fwd-m1-3x7-r1-i:f32:8:1-o:f32:7:1",
+                             "rows-reduce-m0-3x7-r1-i:f64:7:1-r:f64:1:0",
+                             "rows-reduce-m66-3x7-r1-i:f32:7:1-r:i32:1:0"}) {
+    const ErrorOr<Problem> read = parseDriverCommand(config);
+    ASSERT_TRUE(read) << read.getStatus().getMessage();
+    check(*read->getRows(), config);
+  }
 }
 
 // A network config is a command, with flags that say how to run it.

@@ -1,0 +1,227 @@
+//===- BatchNorm.cpp - Rows are what shares a mean and a variance ---------===//
+//
+// What an element's formula needs of its row is made in `row`, so that an
+// element costs a subtraction and two multiplications.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Frontend/ActivationFormulas.h"
+#include "compiler/Frontend/Rows/RowFormulas.h"
+#include "runtime/Base/RowOp.h"
+
+#include <string>
+
+using namespace mlir;
+using namespace tessera;
+
+namespace {
+/// Bits of the mode above those of the activation.
+enum : uint32_t {
+  kActivationBits = 15,
+  kTakesInverse = 16, ///< bnorm_infer
+  kHasRunning = 16,   ///< bnorm_train
+  kSaves = 32,        ///< bnorm_train
+  kHasSaved = 16,     ///< bnorm_bwd
+};
+
+using Values = SmallVector<Value>;
+} // namespace
+
+static Activation getActivation(const RowProblem &problem) {
+  return static_cast<Activation>(problem.mode & kActivationBits);
+}
+
+static Status checkMode(const RowProblem &problem, uint32_t bits) {
+  if ((problem.mode & ~(kActivationBits | bits)) == 0 &&
+      (problem.mode & kActivationBits) <=
+          static_cast<uint32_t>(Activation::Clamp))
+    return Status::ok();
+  return invalidArgument("a batch normalisation has no mode " +
+                         std::to_string(problem.mode));
+}
+
+/// The activation, with its parameters from scalar `first` on.
+static Value activate(RowRegion &r, Activation activation, int first,
+                      Value value) {
+  return buildActivation(r, activation, value,
+                         [&](int number) { return r.scalar(first + number); });
+}
+
+/// 1 / sqrt(variance + epsilon).
+static Value invert(RowRegion &r, Value variance) {
+  return r.rsqrt(r.add(variance, r.scalar(0)));
+}
+
+//===----------------------------------------------------------------------===//
+// Inference
+//===----------------------------------------------------------------------===//
+
+static ErrorOr<RowFormulas> getInferenceFormulas(const RowProblem &problem) {
+  Status status = expectTensors(problem, "iiiiio");
+  if (status.isOk())
+    status = checkMode(problem, kTakesInverse);
+  if (!status.isOk())
+    return status;
+  const Activation activation = getActivation(problem);
+  const bool takesInverse = problem.mode & kTakesInverse;
+  RowFormulas formulas;
+  formulas.scalarCount = 1 + countParameters(activation);
+  formulas.map = [=](RowRegion &r) -> Values {
+    Value given = r.get(2);
+    Value inverse = takesInverse ? given : invert(r, given);
+    Value factor = r.mul(inverse, r.get(3));
+    Value value = r.add(r.mul(r.sub(r.get(0), r.get(1)), factor), r.get(4));
+    return {r.toTensor(5, activate(r, activation, 1, value))};
+  };
+  return formulas;
+}
+
+//===----------------------------------------------------------------------===//
+// Training
+//===----------------------------------------------------------------------===//
+
+/// old (1 - factor) + now factor.
+static Value blend(RowRegion &r, Value old, Value now) {
+  Value factor = r.scalar(1);
+  return r.add(r.mul(old, r.sub(r.constant(1), factor)), r.mul(now, factor));
+}
+
+static ErrorOr<RowFormulas> getTrainingFormulas(const RowProblem &problem) {
+  const bool isRunning = problem.mode & kHasRunning;
+  const bool saves = problem.mode & kSaves;
+  const std::string roles =
+      std::string(isRunning ? "iiiiirr" : "iii") + (saves ? "rr" : "") + "o";
+  Status status = expectTensors(problem, roles);
+  if (status.isOk())
+    status = checkMode(problem, kHasRunning | kSaves);
+  if (!status.isOk())
+    return status;
+  const Activation activation = getActivation(problem);
+  const auto count = static_cast<double>(problem.getRowLength());
+  const int y = problem.tensorCount - 1;
+  RowFormulas formulas;
+  formulas.scalarCount = 2 + countParameters(activation);
+  formulas.reductions.push_back(
+      {{dnn::ReduceKind::Moments},
+       [](RowRegion &r) -> Values { return {r.get(0)}; }});
+  formulas.row = [=](RowRegion &r) -> Values {
+    Value mean = r.result(0);
+    Value variance = r.mul(r.result(1), r.constant(1 / count));
+    Value inverse = invert(r, variance);
+    Values yielded;
+    if (isRunning) {
+      // Of one element the variance is what it is.
+      Value unbiased =
+          r.mul(r.result(1), r.constant(1 / (count > 1 ? count - 1 : count)));
+      yielded.push_back(r.toTensor(5, blend(r, r.get(3), mean)));
+      yielded.push_back(r.toTensor(6, blend(r, r.get(4), unbiased)));
+    }
+    if (saves) {
+      yielded.push_back(r.toTensor(y - 2, mean));
+      yielded.push_back(r.toTensor(y - 1, inverse));
+    }
+    yielded.push_back(r.mul(inverse, r.get(1)));
+    return yielded;
+  };
+  formulas.map = [=](RowRegion &r) -> Values {
+    Value value =
+        r.add(r.mul(r.sub(r.get(0), r.result(0)), r.rowValue(0)), r.get(2));
+    return {r.toTensor(y, activate(r, activation, 2, value))};
+  };
+  return formulas;
+}
+
+//===----------------------------------------------------------------------===//
+// The gradient
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The parts of the gradient's formulas. With p = x - mean and d the inverse of
+/// the deviation, the gradient of the normalised element n = p d is g = scale
+/// dy'. What comes of the mean and the variance is taken off:
+///   dx = scale d (dy' - sum(dy') / count - p d^2 sum(dy' p) / count).
+struct Gradient {
+  Activation activation;
+  bool hasSaved;
+  int mean; ///< The saved one, before its inverse.
+
+  Value getMean(RowRegion &r) const {
+    return hasSaved ? r.get(mean) : r.result(0);
+  }
+  Value getInverse(RowRegion &r, double count) const {
+    if (hasSaved)
+      return r.get(mean + 1);
+    return invert(r, r.mul(r.result(1), r.constant(1 / count)));
+  }
+  Value getDifference(RowRegion &r) const {
+    return r.sub(r.get(0), getMean(r));
+  }
+  /// dy', the gradient of what the normalisation gives.
+  Value getGradient(RowRegion &r, double count) const {
+    if (activation == Activation::None)
+      return r.get(1);
+    auto parameter = [&](int number) { return r.scalar(1 + number); };
+    Value factor = r.mul(getInverse(r, count), r.get(2));
+    Value before = r.add(r.mul(getDifference(r), factor), r.get(3));
+    Value after = buildActivation(r, activation, before, parameter);
+    return buildActivationGradient(r, activation, before, after, r.get(1),
+                                   parameter);
+  }
+};
+} // namespace
+
+static ErrorOr<RowFormulas> getBackwardFormulas(const RowProblem &problem) {
+  const Activation activation = getActivation(problem);
+  const bool isActivated = activation != Activation::None;
+  const bool hasSaved = problem.mode & kHasSaved;
+  const std::string roles = std::string(isActivated ? "iiii" : "iii") +
+                            (hasSaved ? "ii" : "") + "rro";
+  Status status = expectTensors(problem, roles);
+  if (status.isOk())
+    status = checkMode(problem, kHasSaved);
+  if (!status.isOk())
+    return status;
+  const auto count = static_cast<double>(problem.getRowLength());
+  const Gradient g{activation, hasSaved, isActivated ? 4 : 3};
+  const int dx = problem.tensorCount - 1;
+  const int sums = hasSaved ? 0 : 2; // Behind the moments.
+  RowFormulas formulas;
+  formulas.scalarCount = 1 + countParameters(activation);
+  if (!hasSaved)
+    formulas.reductions.push_back(
+        {{dnn::ReduceKind::Moments},
+         [](RowRegion &r) -> Values { return {r.get(0)}; }});
+  formulas.reductions.push_back({{dnn::ReduceKind::Sum, dnn::ReduceKind::Sum},
+                                 [=](RowRegion &r) -> Values {
+                                   Value gradient = g.getGradient(r, count);
+                                   return {gradient,
+                                           r.mul(gradient, g.getDifference(r))};
+                                 }});
+  formulas.row = [=](RowRegion &r) -> Values {
+    Value inverse = g.getInverse(r, count);
+    Value scaleGradient = r.mul(r.result(sums + 1), inverse);
+    Value part = r.constant(1 / count);
+    return {r.toTensor(dx - 2, scaleGradient),
+            r.toTensor(dx - 1, r.result(sums)), r.mul(r.get(2), inverse),
+            r.mul(r.result(sums), part),
+            r.mul(r.mul(scaleGradient, inverse), part)};
+  };
+  formulas.map = [=](RowRegion &r) -> Values {
+    Value common =
+        r.add(r.rowValue(1), r.mul(g.getDifference(r), r.rowValue(2)));
+    Value value = r.mul(r.rowValue(0), r.sub(g.getGradient(r, count), common));
+    return {r.toTensor(dx, value)};
+  };
+  return formulas;
+}
+
+ErrorOr<RowFormulas> tessera::getBatchNormFormulas(const RowProblem &problem) {
+  switch (problem.op) {
+  case RowOp::BatchNormInference:
+    return getInferenceFormulas(problem);
+  case RowOp::BatchNormTraining:
+    return getTrainingFormulas(problem);
+  default:
+    return getBackwardFormulas(problem);
+  }
+}

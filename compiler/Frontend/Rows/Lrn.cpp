@@ -1,0 +1,101 @@
+//===- Lrn.cpp - Rows are the windows of local response normalisation -----===//
+//
+// A window is a dimension of its own, along which elements lie as far apart as
+// along the dimension that it moves over: tensors of windows overlap
+// themselves.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Frontend/Rows/RowFormulas.h"
+#include "runtime/Base/RowOp.h"
+
+using namespace mlir;
+using namespace tessera;
+
+namespace {
+/// Bits of the mode.
+enum : uint32_t {
+  kHasSums = 1, ///< The window holds parts of the sum already.
+  kSaves = 2,   ///< lrn_fwd: writes the scale.
+};
+
+using Values = SmallVector<Value>;
+} // namespace
+
+/// The sum of the window of tensor 0, squared unless it holds sums.
+static RowReduction addSquares(bool hasSums) {
+  return {{dnn::ReduceKind::Sum}, [=](RowRegion &r) -> Values {
+            Value x = r.get(0);
+            return {hasSums ? x : r.mul(x, x)};
+          }};
+}
+
+/// The sum of dy y / scale, or of tensor 0 if it holds sums.
+static RowReduction addRatios(bool hasSums) {
+  return {{dnn::ReduceKind::Sum}, [=](RowRegion &r) -> Values {
+            if (hasSums)
+              return {r.get(0)};
+            return {r.div(r.mul(r.get(0), r.get(1)), r.get(2))};
+          }};
+}
+
+/// scale^-exponent.
+static Value raise(RowRegion &r, Value scale, Value exponent) {
+  Value negative = r.sub(r.constant(0), exponent);
+  return r.exp2(r.mul(negative, r.log2(scale)));
+}
+
+/// The formulas of a problem that has these tensors and one reduction.
+static ErrorOr<RowFormulas> make(const RowProblem &problem,
+                                 std::string_view roles, int scalars,
+                                 RowReduction reduction, RegionFormula row) {
+  if (Status status = expectTensors(problem, roles); !status.isOk())
+    return status;
+  RowFormulas formulas;
+  formulas.scalarCount = scalars;
+  formulas.reductions.push_back(std::move(reduction));
+  formulas.row = std::move(row);
+  return formulas;
+}
+
+static ErrorOr<RowFormulas> getForwardFormulas(const RowProblem &problem) {
+  if (Status status = expectMode(problem, 4); !status.isOk())
+    return status;
+  const bool saves = problem.mode & kSaves;
+  return make(problem, saves ? "iirr" : "iir", 3,
+              addSquares(problem.mode & kHasSums), [=](RowRegion &r) -> Values {
+                Value scale =
+                    r.add(r.scalar(2), r.mul(r.scalar(0), r.result(0)));
+                Value y = r.mul(r.get(1), raise(r, scale, r.scalar(1)));
+                return saves ? Values{scale, y} : Values{y};
+              });
+}
+
+static ErrorOr<RowFormulas> getBackwardFormulas(const RowProblem &problem) {
+  if (Status status = expectMode(problem, 2); !status.isOk())
+    return status;
+  const bool hasSums = problem.mode & kHasSums;
+  const int first = hasSums ? 1 : 3;
+  return make(problem, hasSums ? "iiiir" : "iiiiiir", 2, addRatios(hasSums),
+              [=](RowRegion &r) -> Values {
+                Value direct = r.mul(r.get(first),
+                                     raise(r, r.get(first + 2), r.scalar(1)));
+                Value shared =
+                    r.mul(r.mul(r.scalar(0), r.get(first + 1)), r.result(0));
+                return {r.sub(direct, shared)};
+              });
+}
+
+ErrorOr<RowFormulas> tessera::getLrnFormulas(const RowProblem &problem) {
+  auto yieldSum = [](RowRegion &r) -> Values { return {r.result(0)}; };
+  switch (problem.op) {
+  case RowOp::LrnSum:
+    return make(problem, "ir", 0, addSquares(false), yieldSum);
+  case RowOp::LrnForward:
+    return getForwardFormulas(problem);
+  case RowOp::LrnBackwardSum:
+    return make(problem, "iiir", 0, addRatios(false), yieldSum);
+  default:
+    return getBackwardFormulas(problem);
+  }
+}
