@@ -169,10 +169,12 @@ static Value emitAsm(Emitter &e, Type result, ValueRange operands,
   return result ? op.getRes() : Value();
 }
 
-/// What a load gives where it does not happen, and what it knows of the memory.
+/// What a load gives where it does not happen, what it knows of the memory, and
+/// whether it stays where it is.
 struct LoadMode {
   uint32_t otherwise = 0;
   StringRef space = "global";
+  bool isPinned = false;
 };
 
 /// One instruction for `count` words of `bits` bits, where `inside` is true.
@@ -198,7 +200,7 @@ static SmallVector<Value> loadWords(Emitter &e, Value inside, Value address,
     result = LLVM::LLVMStructType::getLiteral(e.b.getContext(),
                                               SmallVector<Type>(count, word));
   Value loaded = emitAsm(e, result, {inside, address}, text,
-                         constraints + "b,l", /*hasEffects=*/false);
+                         constraints + "b,l", mode.isPinned);
   if (count == 1)
     return {loaded};
   SmallVector<Value> words;
@@ -295,6 +297,12 @@ Value tessera::loadIf(Emitter &e, Value condition, Type type, Value pointer,
                                 isConstant);
   return loadValue(e, condition, type, pointer, alignment,
                    {otherwise, isConstant ? "global.nc" : "global"});
+}
+
+Value tessera::loadStreamed(Emitter &e, Value condition, Type type,
+                            Value pointer, int64_t alignment) {
+  return loadValue(e, condition, type, pointer, alignment,
+                   {0, "global.cs", /*isPinned=*/true});
 }
 
 void tessera::storeIf(Emitter &e, Value condition, Value value, Value pointer,

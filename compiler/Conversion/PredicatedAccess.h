@@ -25,6 +25,12 @@ mlir::Value loadIf(Emitter &e, mlir::Value condition, mlir::Type type,
                    mlir::Value pointer, int64_t alignment, uint32_t otherwise,
                    bool isConstant);
 
+/// The same of memory that is read once, whose lines leave the caches first;
+/// zeros where `condition` is false. Stays where it is: what is loaded early is
+/// on its way while something else is done.
+mlir::Value loadStreamed(Emitter &e, mlir::Value condition, mlir::Type type,
+                         mlir::Value pointer, int64_t alignment);
+
 /// Stores an integer or a vector of i32 to `pointer` where `condition`, which
 /// may be null, is true.
 void storeIf(Emitter &e, mlir::Value condition, mlir::Value value,

@@ -39,6 +39,7 @@ struct Plan {
   int64_t sharing; ///< Warps of the same channels.
   /// Whether every block is full, and fills its last instruction.
   bool isEven;
+  int64_t perUnit; ///< Workgroups of a multiprocessor.
 
   /// Of a block; the next is copied while one is multiplied.
   int64_t getBlockBytes() const { return input.getBytes() + output.getBytes(); }
@@ -47,6 +48,20 @@ struct Plan {
                     (sharing - 1) * countSums() * kSumRowBytes);
   }
   int64_t getThreads() const { return sharing * kWarps * kWarpSize; }
+  /// Of a thread, about: sums, what it carries of the next block, and the rest.
+  int64_t countRegisters() const {
+    constexpr int64_t kRest = 48, kPerChunk = 4;
+    return kRest + countSums() +
+           kPerChunk * (countThreadChunks(input, getThreads()) +
+                        countThreadChunks(output, getThreads()));
+  }
+  /// Whether the next block comes through registers, if there are as many for
+  /// all of a multiprocessor's workgroups: these kernels write next to nothing.
+  bool isStreamed() const {
+    constexpr int64_t kMost = 216, kRegisters = 65536;
+    return countRegisters() <= kMost &&
+           perUnit * getThreads() * countRegisters() <= kRegisters;
+  }
   /// Of a lane.
   int64_t countSums() const { return kCells * countPairs() * kSums; }
   /// Instructions for a cell: two pieces each.
@@ -69,6 +84,24 @@ private:
 
   Sums emitBlocks(const Sums &begin);
   void copyBlock(Value block, Value end);
+  ImageCopy copyInput(Value block) {
+    return k.copyTo(k.program.loadN.getView(), getBuffer(block));
+  }
+  ImageCopy copyOutput(Value block) {
+    return k.copyTo(k.program.loadM.getView(),
+                    e.add(getBuffer(block), plan.input.getBytes()));
+  }
+  Value emitExists(Value block, Value end) {
+    return arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::ult, block,
+                                 end);
+  }
+  /// A block of both tensors on its way through registers.
+  struct BlockChunks {
+    ImageChunks input, output;
+  };
+  BlockChunks fetchBlock(Value block, Value end);
+  void putBlock(const BlockChunks &chunks, Value block);
+  Sums emitStreamed(Value first, Value end, const Sums &begin);
   Value getBuffer(Value block) {
     return e.mul(e.remu(block, kBuffers), plan.getBlockBytes());
   }
@@ -206,17 +239,23 @@ WeightsWriter::Sums WeightsWriter::multiply(Value fragment, Value block,
 /// Begins to copy what the part has of `block`: all of it, or nothing behind
 /// its end.
 void WeightsWriter::copyBlock(Value block, Value end) {
-  Value exists =
-      arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::ult, block, end);
-  emitIf(e, exists, [&] {
-    Value buffer = getBuffer(block);
-    copyImageTile(e, plan.input, k.copyTo(k.program.loadN.getView(), buffer),
-                  k.group, block);
-    copyImageTile(e, plan.output,
-                  k.copyTo(k.program.loadM.getView(),
-                           e.add(buffer, plan.input.getBytes())),
-                  k.group, block);
+  emitIf(e, emitExists(block, end), [&] {
+    copyImageTile(e, plan.input, copyInput(block), k.group, block);
+    copyImageTile(e, plan.output, copyOutput(block), k.group, block);
   });
+}
+
+WeightsWriter::BlockChunks WeightsWriter::fetchBlock(Value block, Value end) {
+  Value exists = emitExists(block, end);
+  return {
+      fetchImageTile(e, plan.input, copyInput(block), k.group, block, exists),
+      fetchImageTile(e, plan.output, copyOutput(block), k.group, block,
+                     exists)};
+}
+
+void WeightsWriter::putBlock(const BlockChunks &chunks, Value block) {
+  putImageTile(e, plan.input, copyInput(block), chunks.input);
+  putImageTile(e, plan.output, copyOutput(block), chunks.output);
 }
 
 WeightsWriter::Sums WeightsWriter::emitFragments(Value block,
@@ -229,6 +268,22 @@ WeightsWriter::Sums WeightsWriter::emitFragments(Value block,
               });
 }
 
+/// The next block is on its way while one is multiplied, and is put where the
+/// one before was, with which all are done.
+WeightsWriter::Sums WeightsWriter::emitStreamed(Value first, Value end,
+                                                const Sums &begin) {
+  putBlock(fetchBlock(first, end), first);
+  e.device.emitLdsBarrier(e);
+  return loop(first, end, 1, begin, [&](Value block, const Sums &carried) {
+    Value next = e.add(block, 1);
+    BlockChunks chunks = fetchBlock(next, end);
+    Sums sums = emitFragments(block, carried);
+    putBlock(chunks, next);
+    e.device.emitLdsBarrier(e);
+    return sums;
+  });
+}
+
 /// The part's share of the blocks.
 WeightsWriter::Sums WeightsWriter::emitBlocks(const Sums &begin) {
   const int64_t share = llvm::divideCeilSigned(plan.blocks, plan.parts);
@@ -236,6 +291,8 @@ WeightsWriter::Sums WeightsWriter::emitBlocks(const Sums &begin) {
   Value first = e.mul(e.divu(k.group, perPart), share);
   Value end = arith::MinUIOp::create(e.b, e.loc, e.add(first, share),
                                      e.constant(plan.blocks));
+  if (plan.isStreamed())
+    return emitStreamed(first, end, begin);
   copyBlock(first, end);
   e.device.endDirectGroup(e);
   return loop(first, end, 1, begin, [&](Value block, const Sums &carried) {
@@ -374,7 +431,9 @@ static FailureOr<Plan> makePlan(TileProgram &program, const GpuTarget &target) {
             blocks,
             static_cast<int64_t>(*pipeline.getParts()),
             waves[1],
-            isEven};
+            isEven,
+            llvm::divideCeilSigned(program.tiles.getCounts()[0],
+                                   target.computeUnits)};
   if (failed(checkShared(program, plan.getSharedBytes(), target)))
     return failure();
   return plan;
@@ -388,6 +447,9 @@ LogicalResult tessera::lowerCellWeights(TileProgram &program,
   gpu::GPUFuncOp function =
       createCellKernel(program, program.tiles.getCounts()[0],
                        plan->getThreads(), plan->getSharedBytes());
+  if (plan->isStreamed() && plan->perUnit > 1)
+    device.setKernelAttributes(function, /*accumulatorRegisters=*/0,
+                               plan->perUnit);
   OpBuilder b = OpBuilder::atBlockBegin(&function.getBody().front());
   CellKernel kernel(b, program, function, plan->getThreads(), device);
   WeightsWriter(kernel, *plan).emit();

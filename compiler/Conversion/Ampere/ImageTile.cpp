@@ -2,6 +2,7 @@
 
 #include "compiler/Conversion/Ampere/ImageTile.h"
 #include "compiler/Conversion/GlobalBuffer.h"
+#include "compiler/Conversion/PredicatedAccess.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -157,38 +158,115 @@ Value ImageTile::emitResultBytes(Emitter &e, Value result) const {
                e.mul(column, columnStep * kPixelBytes));
 }
 
+static constexpr int64_t kPixelChunks = 8; // Of 16 bytes.
+
+static int64_t countChunks(const ImageTile &t) {
+  return t.countLines() * t.countColumns() * kPixelChunks;
+}
+
+int64_t tessera::countThreadChunks(const ImageTile &tile, int64_t threads) {
+  return llvm::divideCeilSigned(countChunks(tile), threads);
+}
+
+namespace {
+/// A workgroup's threads on their way through the chunks of a block, a chunk
+/// each at a time.
+struct ChunkWalk {
+  Emitter &e;
+  const ImageTile &tile;
+  const ImageCopy &copy;
+
+  Value getChunkBytes() const {
+    return e.mul(e.remu(copy.thread, kPixelChunks), ImageTile::kChunkBytes);
+  }
+  Value getPixel(int64_t first) const {
+    return e.divu(e.add(copy.thread, first), kPixelChunks);
+  }
+  /// Where in shared memory the chunk lies that is `first` behind a thread's.
+  Value getTarget(int64_t first) const {
+    Value place =
+        e.add(e.mul(getPixel(first), ImageTile::kPixelBytes), getChunkBytes());
+    return LLVM::GEPOp::create(e.b, e.loc, copy.shared.getType(),
+                               e.b.getI8Type(), copy.shared, place);
+  }
+  /// Whether the thread has one; null if every thread does. The last pass has
+  /// less than a chunk for each.
+  Value emitHasChunk(int64_t first) const {
+    const int64_t left = countChunks(tile) - first;
+    return left < copy.threads ? e.ult(copy.thread, left) : Value();
+  }
+  /// Offset, line and column of the block's first pixel.
+  SmallVector<Value> locateBlock(Value group, Value block) const {
+    SmallVector<Value> base = tile.groupSpace.evaluate(e, group);
+    for (auto [form, other, constant] :
+         llvm::zip(base, tile.blockSpace.evaluate(e, block), tile.constants))
+      form = e.add(e.add(form, other), constant);
+    return base;
+  }
+  struct Source {
+    Value offset; ///< In the tensor, in bytes.
+    Value valid;  ///< Whether it is of the image.
+  };
+  Source locate(ArrayRef<Value> base, int64_t first) const {
+    Value pixel = getPixel(first);
+    Value line = e.divu(pixel, tile.countColumns());
+    Value column = e.remu(pixel, tile.countColumns());
+    return {e.add(e.add(base[0], e.mul(line, tile.lineBytes)),
+                  e.add(e.mul(column, tile.columnBytes), getChunkBytes())),
+            e.both(e.ult(e.add(base[1], line), tile.numLines),
+                   e.ult(e.add(base[2], column), tile.numColumns))};
+  }
+};
+} // namespace
+
 void tessera::copyImageTile(Emitter &e, const ImageTile &t,
                             const ImageCopy &copy, Value group, Value block) {
-  constexpr int64_t kChunks = 8; // Of a pixel.
+  const ChunkWalk walk{e, t, copy};
   Value size = e.constant(e.b.getI64IntegerAttr(t.tensorBytes));
   CheckedMemory memory = e.device.makeMemory(e, copy.pointer, size);
-  SmallVector<Value> base = t.groupSpace.evaluate(e, group);
-  for (auto [form, other, constant] :
-       llvm::zip(base, t.blockSpace.evaluate(e, block), t.constants))
-    form = e.add(e.add(form, other), constant);
-  const int64_t columns = t.countColumns();
-  const int64_t chunks = t.countLines() * columns * kChunks;
-  Value chunk = e.remu(copy.thread, kChunks);
-  Value chunkBytes = e.mul(chunk, ImageTile::kChunkBytes);
-  for (int64_t first = 0; first < chunks; first += copy.threads) {
-    Value pixel = e.divu(e.add(copy.thread, first), kChunks);
-    Value line = e.divu(pixel, columns), column = e.remu(pixel, columns);
-    Value valid = e.both(e.ult(e.add(base[1], line), t.numLines),
-                         e.ult(e.add(base[2], column), t.numColumns));
-    Value offset = e.add(e.add(base[0], e.mul(line, t.lineBytes)),
-                         e.add(e.mul(column, t.columnBytes), chunkBytes));
+  SmallVector<Value> base = walk.locateBlock(group, block);
+  for (int64_t first = 0; first < countChunks(t); first += copy.threads) {
+    auto [offset, valid] = walk.locate(base, first);
     offset = e.select(valid, offset, e.constant(kOutOfRange));
-    Value place = e.add(e.mul(pixel, ImageTile::kPixelBytes), chunkBytes);
     OpBuilder::InsertionGuard guard(e.b);
-    // The last pass has less than a chunk for each thread.
-    if (first + copy.threads > chunks) {
-      auto inside =
-          scf::IfOp::create(e.b, e.loc, e.ult(copy.thread, chunks - first));
-      e.b.setInsertionPointToStart(&inside.getThenRegion().front());
-    }
-    Value target = LLVM::GEPOp::create(e.b, e.loc, copy.shared.getType(),
-                                       e.b.getI8Type(), copy.shared, place);
-    e.device.loadToLds(e, memory, target, ImageTile::kChunkBytes, offset,
-                       e.constant(0), /*immediate=*/0);
+    if (Value inside = walk.emitHasChunk(first))
+      e.b.setInsertionPointToStart(
+          &scf::IfOp::create(e.b, e.loc, inside).getThenRegion().front());
+    e.device.loadToLds(e, memory, walk.getTarget(first), ImageTile::kChunkBytes,
+                       offset, e.constant(0),
+                       /*immediate=*/0);
+  }
+}
+
+ImageChunks tessera::fetchImageTile(Emitter &e, const ImageTile &t,
+                                    const ImageCopy &copy, Value group,
+                                    Value block, Value exists) {
+  const ChunkWalk walk{e, t, copy};
+  auto type = VectorType::get(ImageTile::kChunkBytes / 4, e.b.getI32Type());
+  SmallVector<Value> base = walk.locateBlock(group, block);
+  ImageChunks chunks;
+  for (int64_t first = 0; first < countChunks(t); first += copy.threads) {
+    auto [offset, valid] = walk.locate(base, first);
+    valid = e.both(e.both(exists, valid), walk.emitHasChunk(first));
+    Value wide = arith::ExtUIOp::create(e.b, e.loc, e.b.getI64Type(), offset);
+    Value pointer = LLVM::GEPOp::create(e.b, e.loc, copy.pointer.getType(),
+                                        e.b.getI8Type(), copy.pointer, wide);
+    chunks.push_back(
+        loadStreamed(e, valid, type, pointer, ImageTile::kChunkBytes));
+  }
+  return chunks;
+}
+
+void tessera::putImageTile(Emitter &e, const ImageTile &t,
+                           const ImageCopy &copy, ArrayRef<Value> chunks) {
+  const ChunkWalk walk{e, t, copy};
+  for (auto [i, chunk] : llvm::enumerate(chunks)) {
+    const int64_t first = static_cast<int64_t>(i) * copy.threads;
+    OpBuilder::InsertionGuard guard(e.b);
+    if (Value inside = walk.emitHasChunk(first))
+      e.b.setInsertionPointToStart(
+          &scf::IfOp::create(e.b, e.loc, inside).getThenRegion().front());
+    LLVM::StoreOp::create(e.b, e.loc, chunk, walk.getTarget(first),
+                          ImageTile::kChunkBytes);
   }
 }

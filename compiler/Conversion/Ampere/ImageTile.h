@@ -68,6 +68,22 @@ struct ImageCopy {
   mlir::Value shared;  ///< Where to.
 };
 
+/// 16 bytes of each pixel and thread that a workgroup's threads carry.
+using ImageChunks = llvm::SmallVector<mlir::Value>;
+
+/// How many a thread of so many carries of a tile.
+int64_t countThreadChunks(const ImageTile &tile, int64_t threads);
+/// Loads the pixels of block `block` of `group`, or zeros unless `exists`, as
+/// what is read once; and stores them to shared memory. For kernels that read
+/// much more than they write: cp.async cannot say so, since its cache hint is
+/// an illegal instruction in some kernels (ptxas 13.0 and driver 580, seen on
+/// an H100).
+ImageChunks fetchImageTile(Emitter &e, const ImageTile &tile,
+                           const ImageCopy &copy, mlir::Value group,
+                           mlir::Value block, mlir::Value exists);
+void putImageTile(Emitter &e, const ImageTile &tile, const ImageCopy &copy,
+                  llvm::ArrayRef<mlir::Value> chunks);
+
 /// Begins to copy the pixels of block `block` of `group`; what is outside of
 /// the image is filled with zeros.
 void copyImageTile(Emitter &e, const ImageTile &tile, const ImageCopy &copy,

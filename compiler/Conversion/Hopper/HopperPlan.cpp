@@ -1,6 +1,7 @@
 //===- HopperPlan.cpp - What is known before a kernel is written ----------===//
 
 #include "compiler/Conversion/Hopper/HopperPlan.h"
+#include "compiler/Conversion/Hopper/StreamedReads.h"
 
 using namespace mlir;
 using namespace tessera;
@@ -137,6 +138,13 @@ FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
   const int64_t tiles = counts[0] * counts[1] * counts[2];
   const int64_t resident = *program.tiles.getPersistent() * shape->blocksPerSm;
   const int64_t parts = program.pipeline.getParts().value_or(1);
+  const StreamedReads streamed = chooseStreamedReads(program, order);
+  a->setStreamed(streamed.a);
+  b->setStreamed(streamed.b);
+  if (*halo)
+    (*halo)->setStreamed(streamed.a);
+  if (*sliding)
+    (*sliding)->setStreamed(streamed.b);
   const int64_t steps = llvm::divideCeilSigned(a->getSteps(), parts);
   StepWalk walk(program.loadM, program.loadN, steps);
   return HopperPlan{*shape,

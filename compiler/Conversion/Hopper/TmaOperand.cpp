@@ -2,6 +2,7 @@
 
 #include "compiler/Conversion/Hopper/TmaOperand.h"
 #include "compiler/Conversion/Hopper/SharedMemory.h"
+#include "compiler/Conversion/Hopper/StreamedReads.h"
 #include "compiler/Conversion/ViewAccess.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -378,7 +379,8 @@ void TmaOperand::copyBox(Emitter &e, const CopyTarget &target, int64_t block,
       e.b, e.loc,
       addBytes(e, target.destination, e.constant(block * blockBytes)),
       target.mapPointer, coordinates, target.barrier, offsets,
-      /*multicastMask=*/Value(), /*l2CacheHint=*/Value(),
+      /*multicastMask=*/Value(),
+      /*l2CacheHint=*/streamed ? emitStreamedPolicy(e) : Value(),
       map.mode == TensorMap::Mode::Im2col ? NVVM::TMALoadMode::IM2COL
                                           : NVVM::TMALoadMode::TILE,
       /*isCTAOnly=*/false, /*group=*/nullptr, /*predicate=*/Value());

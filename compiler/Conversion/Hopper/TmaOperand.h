@@ -44,6 +44,8 @@ public:
                                            KernelArg tensor, TmaWalk walk);
 
   const TensorMap &getMap() const { return map; }
+  /// From now on, copies what leaves the second cache first (StreamedReads.h).
+  void setStreamed(bool isStreamed) { streamed = isStreamed; }
   /// Whether rows lie together in shared memory, in blocks of 64, and not the
   /// reduction.
   bool isTransposed() const { return transposed; }
@@ -93,6 +95,7 @@ protected: // For HaloOperand.
   /// Of a block of a transposed tile: 128 bytes of them lie together.
   int64_t blockRows = 0;
   bool transposed = false;
+  bool streamed = false;
   unsigned stepDim = 0;              ///< The dimension that steps walk.
   llvm::SmallVector<Dimension> dims; ///< The innermost first.
   TensorMap map;
