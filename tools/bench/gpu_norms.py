@@ -114,9 +114,13 @@ class Case:
         aten = torch.ops.aten
         s, b = self.scale.flatten(), self.bias.flatten()
         m, v = self.mean.flatten().clone(), self.variance.flatten().clone()
-        saved = aten.cudnn_batch_norm(self.x, s, b, m, v, True, FACTOR, EPSILON)
+        # PyTorch takes f32 factors to cuDNN with f16 and f32 tensors only.
+        has_cudnn = self.x.dtype != torch.bfloat16
+        if has_cudnn:
+            saved = aten.cudnn_batch_norm(self.x, s, b, m, v, True, FACTOR,
+                                          EPSILON)
         own = aten.native_batch_norm(self.x, s, b, m, v, True, FACTOR, EPSILON)
-        return {
+        calls = {
             "train": (
                 lambda: aten.cudnn_batch_norm(self.x, s, b, m, v, True, FACTOR,
                                               EPSILON),
@@ -135,6 +139,8 @@ class Case:
                 lambda: aten.native_batch_norm(self.x, s, b, m, v, False,
                                                FACTOR, EPSILON)),
         }
+        return {name: (cudnn if has_cudnn else None, own)
+                for name, (cudnn, own) in calls.items()}
 
 
 def check(case):
@@ -214,7 +220,8 @@ def measure(library, shape, layout, kind):
                                     ("backward", case.backward, 5),
                                     ("infer", case.infer, 2)):
         ours = time_us(function)
-        cudnn, own = (time_us(other) for other in others[name])
+        cudnn, own = (time_us(other) if other else float("nan")
+                      for other in others[name])
         moved = tensors * size / ours / 1e6
         print(f"  {name:9}{ours:8.0f} us  cuDNN {cudnn:8.0f}  torch {own:8.0f}"
               f"  {moved:.2f} TB/s, {moved / rate:.2f} of the copy's",
