@@ -7,8 +7,8 @@
 using namespace tessera;
 
 static constexpr std::string_view kOperations =
-    "use conv, pool, activ, tensorop, softmax, reduce or CBAInfer, with fp16 "
-    "or bfp16 behind it, or convfp64 or convint8";
+    "use conv, pool, activ, tensorop, softmax, reduce, bnorm, layernorm or "
+    "CBAInfer, with fp16 or bfp16 behind it, or convfp64 or convint8";
 
 namespace {
 /// One word that a command may begin with, before the word of its type.
@@ -32,6 +32,8 @@ static constexpr OperationKind kKinds[] = {
     {"tensorop", getTensorOpDriverFlags, toTensorOpOptions},
     {"softmax", getSoftmaxDriverFlags, toSoftmaxOptions},
     {"reduce", getReduceDriverFlags, toReduceOptions},
+    {"bnorm", getBatchNormDriverFlags, toBatchNormOptions},
+    {"layernorm", getLayerNormDriverFlags, toLayerNormOptions},
     {"CBAInfer", getFusedDriverFlags, toFusedOptions},
 };
 
@@ -67,9 +69,8 @@ static ErrorOr<Operation> parseOperation(std::string_view name) {
     return Operation{&kind, *type};
   }
   for (std::string_view other :
-       {"lrn", "bnorm", "rnn", "gemm", "ctc", "dropout", "layernorm",
-        "groupnorm", "cat", "sum", "argmax", "adam", "kthvalue", "getitem",
-        "rope", "prelu"})
+       {"lrn", "rnn", "gemm", "ctc", "dropout", "groupnorm", "cat", "sum",
+        "argmax", "adam", "kthvalue", "getitem", "rope", "prelu"})
     if (name.starts_with(other))
       return notSupported("the operation " + quote(name) +
                           " is not supported; " + std::string(kOperations));

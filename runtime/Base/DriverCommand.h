@@ -33,6 +33,8 @@ std::span<const DriverFlag> getActivationDriverFlags();
 std::span<const DriverFlag> getTensorOpDriverFlags();
 std::span<const DriverFlag> getSoftmaxDriverFlags();
 std::span<const DriverFlag> getReduceDriverFlags();
+std::span<const DriverFlag> getBatchNormDriverFlags();
+std::span<const DriverFlag> getLayerNormDriverFlags();
 std::span<const DriverFlag> getFusedDriverFlags();
 
 /// Bits of --forw. "pool" and "activ" have the first two.

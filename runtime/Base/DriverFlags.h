@@ -86,6 +86,10 @@ ErrorOr<DriverOptions> toActivationOptions(FlagValues &flags, DataType type);
 ErrorOr<DriverOptions> toTensorOpOptions(FlagValues &flags, DataType type);
 ErrorOr<DriverOptions> toSoftmaxOptions(FlagValues &flags, DataType type);
 ErrorOr<DriverOptions> toReduceOptions(FlagValues &flags, DataType type);
+ErrorOr<DriverOptions> toBatchNormOptions(FlagValues &flags, DataType type);
+ErrorOr<DriverOptions> toLayerNormOptions(FlagValues &flags, DataType type);
+/// Of normalisations; empty if MIOpenDriver has no line for it.
+std::string toNormLine(const RowProblem &problem);
 /// Of softmax and reductions; empty if MIOpenDriver has no line for it.
 std::string toReduceLine(const RowProblem &problem);
 /// A network config, and flags that do not describe the problem.

@@ -230,6 +230,8 @@ static std::string getOperationFlags(const RowProblem &p) {
 std::string tessera::toLine(const RowProblem &problem) {
   if (std::string line = toReduceLine(problem); !line.empty())
     return line;
+  if (std::string line = toNormLine(problem); !line.empty())
+    return line;
   const std::string flags = getOperationFlags(problem);
   if (flags.empty() || !isPacked(problem))
     return problem.toNetworkConfig();

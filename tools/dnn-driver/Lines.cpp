@@ -47,6 +47,12 @@ void driver::printHelp() {
   std::printf("\nusage: dnn-driver reduce|reducefp16|reducebfp16 "
               "[flag value]...\n\n");
   printFlags(getReduceDriverFlags());
+  std::printf("\nusage: dnn-driver bnorm|bnormfp16|bnormbfp16 "
+              "[flag value]...\n\n");
+  printFlags(getBatchNormDriverFlags());
+  std::printf("\nusage: dnn-driver layernorm|layernormfp16|layernormbfp16 "
+              "[flag value]...\n\n");
+  printFlags(getLayerNormDriverFlags());
   std::printf("\nusage: dnn-driver CBAInfer|CBAInferfp16|CBAInferbfp16 "
               "[flag value]...\n\n");
   printFlags(getFusedDriverFlags());
@@ -223,6 +229,14 @@ static const char *getRowWord(const RowProblem &problem) {
     return "Backward Softmax";
   case RowOp::Reduce:
     return "Reduction";
+  case RowOp::BatchNormTraining:
+    return "Forward Train Batch Norm";
+  case RowOp::BatchNormInference:
+    return "Forward Inference Batch Norm";
+  case RowOp::BatchNormBackward:
+    return "Backward Batch Norm";
+  case RowOp::NormForward:
+    return "Forward LayerNorm";
   default:
     return "Operation";
   }

@@ -371,7 +371,9 @@ TEST(DriverCommand, SaysWhatIsNotSupported) {
       {{"convbfp8"}, "'convbfp8' has a data type that is not supported"},
       {{"convfp8"}, "'convfp8' has a data type that is not supported"},
       {{"pool", "-z", "same"}, "'--pad_mode same' is not supported"},
-      {{"bnorm", "-n", "3"}, "the operation 'bnorm' is not supported"},
+      {{"lrn", "-n", "3"}, "the operation 'lrn' is not supported"},
+      {{"bnorm", "-A", "2"}, "flag '--alpha' is supported only with"},
+      {{"layernormfp64"}, "layernorm has f16, bf16 and f32, not f64"},
       {{"convint8", "-m", "trans"}, "transposed convolutions of int8"},
       {{"conv", "-O", "CHWN"}, "the layout 'CHWN' of flag '--out_layout'"},
       {{"conv", "-Z", "1"},
@@ -382,6 +384,39 @@ TEST(DriverCommand, SaysWhatIsNotSupported) {
   };
   for (const auto &[words, sentence] : cases)
     expectRefusal(StatusCode::NotSupported, words, sentence);
+}
+
+// Each form of a normalisation has a line of MIOpenDriver's that names the same
+// problem again; one with statistics of another type has none.
+TEST(DriverCommand, ReadsAndWritesNormalisations) {
+  EXPECT_EQ(getNetworkConfig("bnormfp16 -n 2 -c 6 -H 3 -W 5 -m 1 -r 1"),
+            "rows-bnorm_train-m16-2x6x15-r0,2-i:f16:90:15:1-i:f32:0:1:0-i:f32:"
+            "0:1:0-i:f32:0:1:0-i:f32:0:1:0-r:f32:0:1:0-r:f32:0:1:0-o:f16:90:15:"
+            "1");
+  for (const char *command :
+       {"bnormfp16 -n 2 -c 6 -H 3 -W 5 -m 1 -r 1", "bnorm -n 4 -c 5 -F 2",
+        "bnormbfp16 -L NHWC -c 8 -m 1 -F 0 -b 1 -s 1", "bnorm -s 1",
+        "bnorm -m 1 -D 3 -F 2", "layernorm -X 6x20 -o 1",
+        "layernormfp16 -X 4x3x8x8 -o 2 -m 1"}) {
+    const ErrorOr<Problem> problem = parseDriverCommand(command);
+    ASSERT_TRUE(problem) << command;
+    const std::string line = toDriverCommand(*problem);
+    EXPECT_FALSE(line.starts_with("rows-")) << line;
+    const ErrorOr<Problem> again = parseDriverCommand(line);
+    ASSERT_TRUE(again) << line;
+    EXPECT_EQ(*again, *problem) << line;
+  }
+  const std::string ofHalf =
+      "rows-bnorm_infer-m0-2x3x4-r-i:f16:12:4:1-i:f32:0:1:0-i:f32:0:1:0-i:f16:"
+      "0:1:0-i:f16:0:1:0-o:f16:12:4:1";
+  const ErrorOr<Problem> problem = parseNetworkConfig(ofHalf);
+  ASSERT_TRUE(problem) << problem.getStatus().getMessage();
+  EXPECT_EQ(toDriverCommand(*problem), ofHalf);
+  expectRefusal(StatusCode::InvalidArgument,
+                {"layernorm", "-X", "3x4", "-o", "2"},
+                "flag '--normalized_dim' must be between 0 and 1, not 2");
+  expectRefusal(StatusCode::InvalidArgument, {"bnorm", "-m", "2"},
+                "flag '--mode' must be between 0 and 1, not 2");
 }
 
 // A convolution with what follows it, in the numbers of CBAInfer.
