@@ -523,8 +523,6 @@ Intrinsic NvidiaDeviceOps::getIntrinsic(Operation *op) const {
     return {"llvm.fma"};
   if (isa<math::AbsFOp>(op))
     return {"llvm.fabs"};
-  if (isa<math::SqrtOp>(op))
-    return {"llvm.sqrt"};
   if (isa<arith::MaxNumFOp>(op))
     return {"llvm.maxnum"};
   if (isa<arith::MinNumFOp>(op))
