@@ -26,9 +26,6 @@ mlir::Value addPartsWorkspace(dnn::ConvOp conv, llvm::ArrayRef<int64_t> shape);
 mlir::func::FuncOp appendKernel(dnn::ConvOp conv, llvm::StringRef suffix);
 mlir::func::FuncOp prependKernel(dnn::ConvOp conv, llvm::StringRef suffix);
 
-/// One that is launched before it.
-mlir::func::FuncOp prependKernel(dnn::ConvOp conv, llvm::StringRef suffix);
-
 /// Appends the kernel that sums the parts: it applies the convolution's
 /// epilogue and stores the result. To be called before `conv` is erased.
 void buildPartSum(dnn::ConvOp conv, mlir::Value workspace);
