@@ -353,12 +353,7 @@ static Status setProblems(FlagValues &flags, DataType dataType,
 
 ErrorOr<DriverOptions> tessera::toConvOptions(FlagValues &flags,
                                               DataType dataType) {
-  DriverOptions options;
-  options.help = flags.wantsHelp();
-  options.iterations = static_cast<int>(flags.getNumber("iter"));
-  options.verify = flags.getBool("verify");
-  options.time = flags.getBool("time");
-  options.wall = flags.getBool("wall");
+  DriverOptions options = readRun(flags);
   options.search = flags.getBool("search");
   options.bias = flags.getBool("bias");
   options.printProblem = flags.getBool("printconv");

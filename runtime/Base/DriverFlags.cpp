@@ -168,3 +168,48 @@ std::string_view tessera::getLayoutWord(Layout layout, bool hasDepth) {
     return hasDepth ? "NDHWC" : "NHWC";
   return hasDepth ? "NCDHW" : "NCHW";
 }
+
+Status FlagValues::checkRange(std::string_view name, int64_t most) {
+  const int64_t value = getNumber(name);
+  if (value >= 0 && value <= most)
+    return Status::ok();
+  return invalidArgument("flag '--" + std::string(name) +
+                         "' must be between 0 and " + std::to_string(most) +
+                         ", not " + std::to_string(value));
+}
+
+DriverOptions tessera::readRun(FlagValues &flags) {
+  DriverOptions options;
+  options.help = flags.wantsHelp();
+  options.iterations = static_cast<int>(flags.getNumber("iter"));
+  options.verify = flags.getBool("verify");
+  options.time = flags.getBool("time");
+  options.wall = flags.getBool("wall");
+  return options;
+}
+
+bool tessera::hasRowWord(DataType type) {
+  return type == DataType::F16 || type == DataType::BF16 ||
+         type == DataType::F32;
+}
+
+Status tessera::checkRowType(std::string_view word, DataType type) {
+  if (hasRowWord(type))
+    return Status::ok();
+  return notSupported(std::string(word) + " has f16, bf16 and f32, not " +
+                      std::string(getName(type)));
+}
+
+std::string tessera::getRowWord(std::string_view word, DataType type) {
+  return std::string(word) + (type == DataType::F16    ? "fp16"
+                              : type == DataType::BF16 ? "bfp16"
+                                                       : "");
+}
+
+Status tessera::addRowProblem(const RowProblem &problem,
+                              DriverOptions &options) {
+  Status status = problem.verify();
+  if (status.isOk())
+    options.problems.push_back(problem.canonicalize());
+  return status;
+}

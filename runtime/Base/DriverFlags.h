@@ -36,6 +36,8 @@ public:
   double getReal(std::string_view name);
   bool wantsHelp() const { return help; }
 
+  /// InvalidArgument unless the number is between 0 and `most`.
+  Status checkRange(std::string_view name, int64_t most);
   /// NotSupported if one of `names` has another value than its default.
   Status requireDefaults(std::initializer_list<std::string_view> names) const;
 
@@ -70,6 +72,17 @@ Status parseLayoutWord(std::string_view flag, std::string_view text,
                        bool hasDepth, Layout &layout);
 /// The reverse; the layout is not Strided.
 std::string_view getLayoutWord(Layout layout, bool hasDepth);
+
+/// What every operation is run with: help, iterations, verification, times.
+DriverOptions readRun(FlagValues &flags);
+
+// Operations on rows have f16, bf16 and f32: words with "fp16", "bfp16" or
+// nothing behind them.
+bool hasRowWord(DataType type);
+Status checkRowType(std::string_view word, DataType type);
+std::string getRowWord(std::string_view word, DataType type);
+/// Adds the problem in its canonical form, if it is right.
+Status addRowProblem(const RowProblem &problem, DriverOptions &options);
 
 // One file an operation. The flags are those of its table; a problem's line
 // has no program name.

@@ -84,12 +84,7 @@ static Status readEpilogue(FlagValues &flags, Epilogue &epilogue) {
 
 ErrorOr<DriverOptions> tessera::toFusedOptions(FlagValues &flags,
                                                DataType dataType) {
-  DriverOptions options;
-  options.help = flags.wantsHelp();
-  options.iterations = static_cast<int>(flags.getNumber("iter"));
-  options.verify = flags.getBool("verify");
-  options.time = flags.getBool("time");
-  options.wall = flags.getBool("wall");
+  DriverOptions options = readRun(flags);
   ConvProblem problem = readShape(flags, dataType);
   Status status = readEpilogue(flags, problem.epilogue);
   if (status.isOk())

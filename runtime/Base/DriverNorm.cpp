@@ -68,31 +68,6 @@ enum : uint32_t {
 // Flags to problems
 //===----------------------------------------------------------------------===//
 
-static DriverOptions readCommon(FlagValues &flags) {
-  DriverOptions options;
-  options.help = flags.wantsHelp();
-  options.iterations = static_cast<int>(flags.getNumber("iter"));
-  options.verify = flags.getBool("verify");
-  options.time = flags.getBool("time");
-  options.wall = flags.getBool("wall");
-  return options;
-}
-
-static bool hasWord(DataType type) {
-  return type == DataType::F16 || type == DataType::BF16 ||
-         type == DataType::F32;
-}
-
-static Status checkRange(FlagValues &flags, std::string_view flag,
-                         int64_t most) {
-  const int64_t value = flags.getNumber(flag);
-  if (value >= 0 && value <= most)
-    return Status::ok();
-  return invalidArgument("flag '--" + std::string(flag) +
-                         "' must be between 0 and " + std::to_string(most) +
-                         ", not " + std::to_string(value));
-}
-
 namespace {
 /// The space of a command, whose tensors are packed.
 struct Space {
@@ -117,13 +92,6 @@ struct Space {
   }
 };
 } // namespace
-
-static Status addProblem(const RowProblem &problem, DriverOptions &options) {
-  Status status = problem.verify();
-  if (status.isOk())
-    options.problems.push_back(problem.canonicalize());
-  return status;
-}
 
 /// Lengths in the order n, c, [d,] h, w, and the layout.
 static Status readImages(FlagValues &flags, Space &space) {
@@ -182,19 +150,18 @@ static void addGradient(FlagValues &flags, DataType type, uint32_t shared,
 
 ErrorOr<DriverOptions> tessera::toBatchNormOptions(FlagValues &flags,
                                                    DataType type) {
-  DriverOptions options = readCommon(flags);
+  DriverOptions options = readRun(flags);
   Space space;
-  Status status = hasWord(type)
-                      ? flags.requireDefaults({"alpha", "beta"})
-                      : notSupported("bnorm has f16, bf16 and f32, not " +
-                                     std::string(getName(type)));
+  Status status = checkRowType("bnorm", type);
+  if (status.isOk())
+    status = flags.requireDefaults({"alpha", "beta"});
   if (status.isOk())
     status = readImages(flags, space);
   for (auto [flag, most] :
        {std::pair("forw", 2), std::pair("back", 1), std::pair("mode", 1),
         std::pair("save", 1), std::pair("run", 1)})
     if (status.isOk())
-      status = checkRange(flags, flag, most);
+      status = flags.checkRange(flag, most);
   if (!status.isOk())
     return status;
   constexpr uint32_t kBatch = 1, kChannels = 2;
@@ -210,7 +177,7 @@ ErrorOr<DriverOptions> tessera::toBatchNormOptions(FlagValues &flags,
     addTraining(flags, type, shared, space, options);
   status = flags.getStatus();
   if (status.isOk())
-    status = addProblem(space.problem, options);
+    status = addRowProblem(space.problem, options);
   if (!status.isOk())
     return status;
   return options;
@@ -218,22 +185,21 @@ ErrorOr<DriverOptions> tessera::toBatchNormOptions(FlagValues &flags,
 
 ErrorOr<DriverOptions> tessera::toLayerNormOptions(FlagValues &flags,
                                                    DataType type) {
-  DriverOptions options = readCommon(flags);
+  DriverOptions options = readRun(flags);
   options.scalars = {flags.getReal("eps")};
   const std::string_view text = flags.getText("input");
   std::vector<int64_t> lengths;
-  if (!hasWord(type))
-    return notSupported("layernorm has f16, bf16 and f32, not " +
-                        std::string(getName(type)));
+  if (Status bad = checkRowType("layernorm", type); !bad.isOk())
+    return bad;
   if (!parseNumbers(text, 'x', lengths) || lengths.empty() ||
       lengths.size() > kMaxRowRank)
     return invalidArgument("flag '--input' needs 1 to 5 lengths with 'x' "
                            "between, not " +
                            quote(text));
   const auto rank = static_cast<int>(lengths.size());
-  Status status = checkRange(flags, "normalized_dim", rank - 1);
+  Status status = flags.checkRange("normalized_dim", rank - 1);
   if (status.isOk())
-    status = checkRange(flags, "mode", 1);
+    status = flags.checkRange("mode", 1);
   if (status.isOk())
     status = flags.getStatus();
   if (!status.isOk())
@@ -253,7 +219,7 @@ ErrorOr<DriverOptions> tessera::toLayerNormOptions(FlagValues &flags,
   space.add(hasWeight ? 2 : 0, type, RowRole::Input, outer);
   space.add(2, type, RowRole::RowOutput, p.reduced);
   space.add(type, RowRole::Output);
-  if (Status bad = addProblem(p, options); !bad.isOk())
+  if (Status bad = addRowProblem(p, options); !bad.isOk())
     return bad;
   return options;
 }
@@ -301,22 +267,19 @@ static std::string toBatchNormFlags(const RowProblem &p) {
 /// What a line may say; whether it does is seen when it is read.
 static std::string guessLine(const RowProblem &p) {
   const DataType type = p.tensors[0].type;
-  const std::string word = type == DataType::F16    ? "fp16"
-                           : type == DataType::BF16 ? "bfp16"
-                                                    : "";
   std::string flags;
   switch (p.op) {
   case RowOp::BatchNormTraining:
   case RowOp::BatchNormInference:
   case RowOp::BatchNormBackward:
     flags = toBatchNormFlags(p);
-    return flags.empty() ? "" : "bnorm" + word + flags + " -t 1";
+    return flags.empty() ? "" : getRowWord("bnorm", type) + flags + " -t 1";
   case RowOp::NormForward:
     if (p.rank != 2 || p.reduced != 2)
       return "";
-    return "layernorm" + word + " -X " + std::to_string(p.lengths[0]) + "x" +
-           std::to_string(p.lengths[1]) + " -o 1 -m " +
-           (p.mode & kWeightAndBias ? "1" : "0") + " -t 1";
+    return getRowWord("layernorm", type) + " -X " +
+           std::to_string(p.lengths[0]) + "x" + std::to_string(p.lengths[1]) +
+           " -o 1 -m " + (p.mode & kWeightAndBias ? "1" : "0") + " -t 1";
   default:
     return "";
   }

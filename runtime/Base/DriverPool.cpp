@@ -282,12 +282,7 @@ static ErrorOr<std::vector<Problem>> makeProblems(FlagValues &flags,
 
 ErrorOr<DriverOptions> tessera::toPoolOptions(FlagValues &flags,
                                               DataType dataType) {
-  DriverOptions options;
-  options.help = flags.wantsHelp();
-  options.iterations = static_cast<int>(flags.getNumber("iter"));
-  options.verify = flags.getBool("verify");
-  options.time = flags.getBool("time");
-  options.wall = flags.getBool("wall");
+  DriverOptions options = readRun(flags);
   options.printProblem = flags.getBool("print");
   for (std::string_view name : {"in_data", "out_data", "dout_data"})
     if (flags.isGiven(name))

@@ -63,30 +63,10 @@ enum : uint32_t { kOpMask = 7, kKeepsNan = 8, kHasIndices = 16, kOthers = 96 };
 // Flags to problems
 //===----------------------------------------------------------------------===//
 
-static DriverOptions readCommon(FlagValues &flags) {
-  DriverOptions options;
-  options.help = flags.wantsHelp();
-  options.iterations = static_cast<int>(flags.getNumber("iter"));
-  options.verify = flags.getBool("verify");
-  options.time = flags.getBool("time");
-  options.wall = flags.getBool("wall");
+static DriverOptions readWithFactors(FlagValues &flags) {
+  DriverOptions options = readRun(flags);
   options.scalars = {flags.getReal("alpha"), flags.getReal("beta")};
   return options;
-}
-
-static Status checkRange(FlagValues &flags, std::string_view flag,
-                         int64_t most) {
-  const int64_t value = flags.getNumber(flag);
-  if (value >= 0 && value <= most)
-    return Status::ok();
-  return invalidArgument("flag '--" + std::string(flag) +
-                         "' must be between 0 and " + std::to_string(most) +
-                         ", not " + std::to_string(value));
-}
-
-static bool hasWord(DataType type) {
-  return type == DataType::F16 || type == DataType::BF16 ||
-         type == DataType::F32;
 }
 
 /// Adds a packed tensor; a row output has no stride where rows are reduced.
@@ -102,16 +82,9 @@ static void addTensor(RowProblem &p, DataType type, RowRole role,
   }
 }
 
-static Status addProblem(const RowProblem &problem, DriverOptions &options) {
-  Status status = problem.verify();
-  if (status.isOk())
-    options.problems.push_back(problem.canonicalize());
-  return status;
-}
-
 ErrorOr<DriverOptions> tessera::toSoftmaxOptions(FlagValues &flags,
                                                  DataType type) {
-  DriverOptions options = readCommon(flags);
+  DriverOptions options = readWithFactors(flags);
   const int64_t forw = flags.getNumber("forw");
   RowProblem p;
   p.rank = 4;
@@ -119,14 +92,13 @@ ErrorOr<DriverOptions> tessera::toSoftmaxOptions(FlagValues &flags,
                flags.getNumber("in_h"), flags.getNumber("in_w"), 1};
   p.mode = static_cast<uint32_t>(flags.getNumber("algorithm"));
   p.reduced = flags.getBool("mode") ? 2 : 14;
-  Status status = hasWord(type)
-                      ? flags.getStatus()
-                      : notSupported("softmax has f16, bf16 and f32, not " +
-                                     std::string(getName(type)));
+  Status status = checkRowType("softmax", type);
+  if (status.isOk())
+    status = flags.getStatus();
   for (auto [flag, most] :
        {std::pair("forw", 3), std::pair("algorithm", 2), std::pair("mode", 1)})
     if (status.isOk())
-      status = checkRange(flags, flag, most);
+      status = flags.checkRange(flag, most);
   for (int direction : {kDriverForward, kDriverBackwardData}) {
     if (!status.isOk() || (forw != 0 && !(forw & direction)))
       continue;
@@ -137,7 +109,7 @@ ErrorOr<DriverOptions> tessera::toSoftmaxOptions(FlagValues &flags,
     for (int i = 0; i < inputs; ++i)
       addTensor(p, type, RowRole::Input, false);
     addTensor(p, type, RowRole::Output, false);
-    status = addProblem(p, options);
+    status = addRowProblem(p, options);
   }
   if (!status.isOk())
     return status;
@@ -169,20 +141,19 @@ static Status readSpace(FlagValues &flags, RowProblem &p) {
 
 ErrorOr<DriverOptions> tessera::toReduceOptions(FlagValues &flags,
                                                 DataType type) {
-  DriverOptions options = readCommon(flags);
+  DriverOptions options = readWithFactors(flags);
   RowProblem p;
   p.op = RowOp::Reduce;
-  Status status = hasWord(type)
-                      ? flags.requireDefaults({"dump_output"})
-                      : notSupported("reduce has f16, bf16 and f32, not " +
-                                     std::string(getName(type)));
+  Status status = checkRowType("reduce", type);
+  if (status.isOk())
+    status = flags.requireDefaults({"dump_output"});
   if (status.isOk())
     status = readSpace(flags, p);
   for (auto [flag, most] :
        {std::pair("ReduceOp", 7), std::pair("NanPropagation", 1),
         std::pair("IndicesUsed", 1)})
     if (status.isOk())
-      status = checkRange(flags, flag, most);
+      status = flags.checkRange(flag, most);
   const int64_t op = flags.getNumber("ReduceOp");
   const bool isExtreme = op >= 2 && op <= 4;
   const bool hasIndices = isExtreme && flags.getBool("IndicesUsed");
@@ -199,7 +170,7 @@ ErrorOr<DriverOptions> tessera::toReduceOptions(FlagValues &flags,
   addTensor(p, type, RowRole::RowOutput, true);
   if (hasIndices)
     addTensor(p, DataType::I32, RowRole::RowOutput, true);
-  if (Status bad = addProblem(p, options); !bad.isOk())
+  if (Status bad = addRowProblem(p, options); !bad.isOk())
     return bad;
   return options;
 }
@@ -223,13 +194,7 @@ static bool isPacked(const RowProblem &p) {
     if (p.tensors[i].type != (isIndex ? DataType::I32 : type))
       return false;
   }
-  return hasWord(type) && packed.canonicalize() == p;
-}
-
-static std::string getWord(std::string_view word, DataType type) {
-  return std::string(word) + (type == DataType::F16    ? "fp16"
-                              : type == DataType::BF16 ? "bfp16"
-                                                       : "");
+  return hasRowWord(type) && packed.canonicalize() == p;
 }
 
 static std::string toSoftmaxLine(const RowProblem &p) {
@@ -247,7 +212,7 @@ static std::string toSoftmaxLine(const RowProblem &p) {
     return "";
   const bool isForward = p.op == RowOp::SoftmaxForward;
   const bool hasOld = p.tensorCount == (isForward ? 3 : 4);
-  return getWord("softmax", p.tensors[0].type) + " -n " +
+  return getRowWord("softmax", p.tensors[0].type) + " -n " +
          std::to_string(lengths[0]) + " -c " + std::to_string(lengths[1]) +
          " -H 1 -W " + std::to_string(lengths[2]) + " -a " +
          std::to_string(p.mode) + " -m 1" + (hasOld ? " -B 1" : "") + " -F " +
@@ -269,7 +234,7 @@ std::string tessera::toReduceLine(const RowProblem &p) {
       reduced += (reduced.empty() ? "" : ",") + std::to_string(dim);
   }
   const bool hasOld = p.tensors[1].role == RowRole::Input;
-  return getWord("reduce", p.tensors[0].type) + " -D " + lengths + " -R " +
+  return getRowWord("reduce", p.tensors[0].type) + " -D " + lengths + " -R " +
          reduced + " -O " + std::to_string(p.mode & kOpMask) +
          (p.mode & kKeepsNan ? " -N 1" : "") +
          (p.mode & kHasIndices ? " -I 1" : "") + (hasOld ? " -B 1" : "") +

@@ -69,17 +69,6 @@ std::span<const DriverFlag> tessera::getTensorOpDriverFlags() {
 // Flags to problems
 //===----------------------------------------------------------------------===//
 
-/// What all commands have.
-static DriverOptions readCommon(FlagValues &flags) {
-  DriverOptions options;
-  options.help = flags.wantsHelp();
-  options.iterations = static_cast<int>(flags.getNumber("iter"));
-  options.verify = flags.getBool("verify");
-  options.time = flags.getBool("time");
-  options.wall = flags.getBool("wall");
-  return options;
-}
-
 /// Packed tensors of the command's lengths: inputs, and one output.
 static RowProblem makeProblem(FlagValues &flags, RowOp op, int64_t mode,
                               int inputs, DataType dataType) {
@@ -103,39 +92,20 @@ static RowProblem makeProblem(FlagValues &flags, RowOp op, int64_t mode,
 static Status addProblem(const FlagValues &flags, const RowProblem &problem,
                          DriverOptions &options) {
   Status status = flags.getStatus();
-  if (status.isOk())
-    status = problem.verify();
-  if (status.isOk())
-    options.problems.push_back(problem.canonicalize());
-  return status;
-}
-
-static Status checkRange(std::string_view flag, int64_t value, int64_t most) {
-  if (value >= 0 && value <= most)
-    return Status::ok();
-  return invalidArgument("flag '--" + std::string(flag) +
-                         "' must be between 0 and " + std::to_string(most) +
-                         ", not " + std::to_string(value));
-}
-
-static Status checkFloat(DataType type) {
-  if (type == DataType::F16 || type == DataType::BF16 || type == DataType::F32)
-    return Status::ok();
-  return notSupported("the operation has f16, bf16 and f32, not " +
-                      std::string(getName(type)));
+  return status.isOk() ? addRowProblem(problem, options) : status;
 }
 
 ErrorOr<DriverOptions> tessera::toActivationOptions(FlagValues &flags,
                                                     DataType type) {
-  DriverOptions options = readCommon(flags);
+  DriverOptions options = readRun(flags);
   const int64_t forw = flags.getNumber("forw"), mode = flags.getNumber("mode");
   options.scalars = {flags.getReal("alpha"), flags.getReal("beta"),
                      flags.getReal("gamma")};
-  Status status = checkFloat(type);
+  Status status = checkRowType("activ", type);
   if (status.isOk())
-    status = checkRange("forw", forw, 3);
+    status = flags.checkRange("forw", 3);
   if (status.isOk())
-    status = checkRange("mode", mode, static_cast<int64_t>(Activation::Elu));
+    status = flags.checkRange("mode", static_cast<int64_t>(Activation::Elu));
   if (status.isOk() && (forw == 0 || (forw & kDriverForward)))
     status = addProblem(
         flags, makeProblem(flags, RowOp::ActivationForward, mode, 1, type),
@@ -151,7 +121,7 @@ ErrorOr<DriverOptions> tessera::toActivationOptions(FlagValues &flags,
 
 ErrorOr<DriverOptions> tessera::toTensorOpOptions(FlagValues &flags,
                                                   DataType type) {
-  DriverOptions options = readCommon(flags);
+  DriverOptions options = readRun(flags);
   const int64_t op = flags.getNumber("tensor_op");
   const double beta = flags.getReal("beta");
   constexpr int64_t kSet = 0, kScale = 1, kFirstOp = 2;
@@ -167,9 +137,9 @@ ErrorOr<DriverOptions> tessera::toTensorOpOptions(FlagValues &flags,
     options.scalars = {flags.getReal("tensor_val")};
   else
     options.scalars = {flags.getReal("alpha1"), flags.getReal("alpha2"), beta};
-  Status status = checkFloat(type);
+  Status status = checkRowType("tensorop", type);
   if (status.isOk())
-    status = checkRange("tensor_op", op, 5);
+    status = flags.checkRange("tensor_op", 5);
   if (status.isOk())
     status = addProblem(flags, problem, options);
   if (!status.isOk())
@@ -185,7 +155,7 @@ tessera::toConfigOptions(std::span<const std::string> words) {
   ErrorOr<Problem> problem = parseNetworkConfig(words[0]);
   if (!problem)
     return problem.getStatus();
-  DriverOptions options = readCommon(flags);
+  DriverOptions options = readRun(flags);
   options.problems.push_back(*problem);
   if (!flags.getStatus().isOk())
     return flags.getStatus();
@@ -198,7 +168,7 @@ tessera::toConfigOptions(std::span<const std::string> words) {
 
 /// Whether all tensors are packed, alike, and of a type with a word.
 static bool isPacked(const RowProblem &p) {
-  return p.rank == 1 && checkFloat(p.tensors[0].type).isOk() &&
+  return p.rank == 1 && hasRowWord(p.tensors[0].type) &&
          std::ranges::all_of(p.getTensors(), [&](const RowTensor &tensor) {
            return tensor.type == p.tensors[0].type &&
                   (tensor.strides[0] == 1 || p.lengths[0] == 1);
@@ -237,11 +207,8 @@ std::string tessera::toLine(const RowProblem &problem) {
     return problem.toNetworkConfig();
   const bool isActivation = problem.op == RowOp::ActivationForward ||
                             problem.op == RowOp::ActivationBackward;
-  std::string line = isActivation ? "activ" : "tensorop";
-  if (problem.tensors[0].type == DataType::F16)
-    line += "fp16";
-  if (problem.tensors[0].type == DataType::BF16)
-    line += "bfp16";
-  return line + " -n 1 -c 1 -H 1 -W " + std::to_string(problem.lengths[0]) +
-         flags + " -t 1";
+  return getRowWord(isActivation ? "activ" : "tensorop",
+                    problem.tensors[0].type) +
+         " -n 1 -c 1 -H 1 -W " + std::to_string(problem.lengths[0]) + flags +
+         " -t 1";
 }

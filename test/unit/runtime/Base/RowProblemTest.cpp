@@ -324,7 +324,7 @@ TEST(RowProblem, ReadsDriverFlags) {
         {{"activ", "-A", "x"}, "flag '--alpha' needs a number, not 'x'"},
         {{"tensorop", "-o", "6"},
          "flag '--tensor_op' must be between 0 and 5, not 6"},
-        {{"activfp64"}, "the operation has f16, bf16 and f32, not f64"},
+        {{"activfp64"}, "activ has f16, bf16 and f32, not f64"},
         {{"activ", "-n", "0"},
          "length 0 of the space is 0, but must be between 1 and 2147483647"}})
     EXPECT_EQ(parse(words).getStatus().getMessage(), message);
