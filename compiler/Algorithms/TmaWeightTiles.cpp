@@ -7,6 +7,7 @@
 #include "compiler/Algorithms/TmaModel.h"
 
 #include <algorithm>
+#include <numeric>
 
 using namespace tessera;
 
@@ -244,12 +245,15 @@ static int countStages(const TmaShape &shape, const GpuTarget &target) {
                                 ((shape.m + copied) * kRowBytes)));
 }
 
-/// Rows of windows whose pixels are no whole lines of the second cache apart:
-/// of odd_5x5, 160 bytes, three of four copied rows cross a line. Tiles of 192,
-/// 256 and 384 rows took 28 bytes a clock.
-static TmaWeightRates getTapRowRates() {
+/// Rows of windows: a copied row is as long as a line of the second cache, and
+/// touches two where pixels are no whole lines apart and it begins within one.
+static TmaWeightRates getTapRowRates(const ConvProblem &problem) {
+  constexpr int64_t kLineBytes = kTmaStep * 2;
+  const int64_t pixelBytes = problem.inChannels * getByteSize(problem.dataType);
+  const double lines =
+      2 - static_cast<double>(std::gcd(pixelBytes, kLineBytes)) / kLineBytes;
   TmaWeightRates rates = kTmaWeightRates;
-  rates.step.plainBytes = rates.tapRowBytes;
+  rates.step.plainBytes = rates.step.windowBytes / lines;
   return rates;
 }
 
@@ -286,7 +290,7 @@ std::vector<Candidate> tessera::getTapRowCandidates(const ConvProblem &problem,
                               target.computeUnits))
       candidates.push_back({shape.getTile(problem, parts).toConfig(),
                             estimateClocks(problem, gemm, shape, parts, target,
-                                           getTapRowRates())});
+                                           getTapRowRates(problem))});
   return candidates;
 }
 

@@ -18,7 +18,7 @@ namespace tessera {
 struct TmaWeightRates {
   /// No window, and nothing that a step waits for.
   TmaRates step = {.windowRow = 0, .plainRow = 0, .latency = 0, .waits = 0};
-  double pixelRow, tapRowBytes;
+  double pixelRow;
   double sumBegin, sumTurn, sumBytes;
   double slidingProducts, slidingOverlap;
 };
