@@ -110,8 +110,8 @@ TEST_F(ProblemFiles, Logs) {
       "Command [LogCmdConvolution] ./bin/MIOpenDriver convfp16 " +
       kFlags +
       " --in_layout NHWC --fil_layout NHWC --out_layout NHWC -F 2\n"
-      "MIOpen(HIP): Command [LogCmdBNorm] ./bin/MIOpenDriver bnorm -n 1\n"
-      "MIOpen(HIP): Command [LogCmdBNorm] ./bin/MIOpenDriver bnorm -n 2\n");
+      "MIOpen(HIP): Command [LogCmdLRN] ./bin/MIOpenDriver lrn -n 1\n"
+      "MIOpen(HIP): Command [LogCmdLRN] ./bin/MIOpenDriver lrn -n 2\n");
   ASSERT_TRUE(file) << file.getStatus().getMessage();
   ASSERT_EQ(file->problems.size(), 1u);
   EXPECT_EQ(file->problems[0].problem.toNetworkConfig(), kBackward);
@@ -119,7 +119,7 @@ TEST_F(ProblemFiles, Logs) {
   ASSERT_EQ(file->passedOver.size(), 1u);
   EXPECT_EQ(file->passedOver[0].count, 2);
   EXPECT_EQ(file->passedOver[0].source, directory.get("file") + ":7");
-  EXPECT_NE(file->passedOver[0].reason.find("'bnorm' is not supported"),
+  EXPECT_NE(file->passedOver[0].reason.find("'lrn' is not supported"),
             std::string::npos);
 }
 
