@@ -99,19 +99,19 @@ TEST_F(ProblemFiles, Repetitions) {
 // The commands of a log, MIOpen's or ours; what else a program prints is no
 // concern, even where it looks a little like a problem.
 TEST_F(ProblemFiles, Logs) {
-  ErrorOr<ProblemFile> file = read(
-      "Epoch 1: loss 0.3\n"
-      "conv layers: 53\n- pooling\nMIOPEN_LOG_LEVEL=4\n"
-      "MIOpen(HIP): Command [LogCmdConvolution] ./bin/MIOpenDriver "
-      "convfp16 " +
-      kFlags +
-      " -u 1 -v 1 -l 1 -j 1 --in_layout NHWC --fil_layout NHWC "
-      "--out_layout NHWC -m conv -g 1 -F 2 -t 1 -S 85\n"
-      "Command [LogCmdConvolution] ./bin/MIOpenDriver convfp16 " +
-      kFlags +
-      " --in_layout NHWC --fil_layout NHWC --out_layout NHWC -F 2\n"
-      "MIOpen(HIP): Command [LogCmdLRN] ./bin/MIOpenDriver lrn -n 1\n"
-      "MIOpen(HIP): Command [LogCmdLRN] ./bin/MIOpenDriver lrn -n 2\n");
+  ErrorOr<ProblemFile> file =
+      read("Epoch 1: loss 0.3\n"
+           "conv layers: 53\n- pooling\nMIOPEN_LOG_LEVEL=4\n"
+           "MIOpen(HIP): Command [LogCmdConvolution] ./bin/MIOpenDriver "
+           "convfp16 " +
+           kFlags +
+           " -u 1 -v 1 -l 1 -j 1 --in_layout NHWC --fil_layout NHWC "
+           "--out_layout NHWC -m conv -g 1 -F 2 -t 1 -S 85\n"
+           "Command [LogCmdConvolution] ./bin/MIOpenDriver convfp16 " +
+           kFlags +
+           " --in_layout NHWC --fil_layout NHWC --out_layout NHWC -F 2\n"
+           "MIOpen(HIP): Command [LogCmdLRN] ./bin/MIOpenDriver lrn -n 1\n"
+           "MIOpen(HIP): Command [LogCmdLRN] ./bin/MIOpenDriver lrn -n 2\n");
   ASSERT_TRUE(file) << file.getStatus().getMessage();
   ASSERT_EQ(file->problems.size(), 1u);
   EXPECT_EQ(file->problems[0].problem.toNetworkConfig(), kBackward);
