@@ -148,6 +148,7 @@ static ApiResult runLayer(const NormCall &call, int first) {
 static ApiResult runGroups(const NormCall &call, uint64_t groups) {
   const miopenTensorDescriptor &x = *call.x.desc;
   if (x.getRank() < 2 || groups < 1 ||
+      groups > static_cast<uint64_t>(x.lengths[1]) ||
       x.lengths[1] % static_cast<int64_t>(groups) != 0)
     return invalidArgument("the channels of x are no multiple of num_groups");
   if (Status status = checkElements(call); !status.isOk())
@@ -171,7 +172,8 @@ static ApiResult runGroups(const NormCall &call, uint64_t groups) {
   };
   auto addElements = [&](RowRole role, const Optional &tensor) {
     std::vector<int64_t> strides = tensor.desc->strides;
-    strides.insert(strides.begin() + 1, strides[1] * channels);
+    // Of one group, the product may not fit.
+    strides.insert(strides.begin() + 1, count == 1 ? 0 : strides[1] * channels);
     add(role, tensor, strides);
   };
   auto makeStrides = [&](int64_t image, int64_t group, int64_t channel) {
@@ -223,6 +225,8 @@ static ApiResult runT5Backward(miopenHandle &handle, bool hasWeight,
                                const Optional &dx, const Optional &dw) {
   const std::vector<int64_t> &lengths = x.desc->lengths;
   const auto rank = static_cast<int>(lengths.size());
+  if (rank == 0)
+    return invalidArgument("x was never set");
   RowCall data(handle, RowOp::T5Backward, hasWeight, lengths);
   RowCall weights(handle, RowOp::T5BackwardWeight, 0, lengths);
   data.reduce(rank - 1);
