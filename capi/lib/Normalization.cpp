@@ -143,16 +143,44 @@ static ApiResult runLayer(const NormCall &call, int first) {
   return rows.scalar(call.epsilon).run();
 }
 
-/// Rows are the channels of a group, with all behind them. The space has the
-/// groups as a dimension of their own.
-static ApiResult runGroups(const NormCall &call, uint64_t groups) {
+/// Ok if a tensor, which is taken as packed whatever its dimensions, has
+/// `count` elements or is not there.
+static Status checkCount(const Optional &tensor, int64_t count) {
+  if (!tensor.isThere())
+    return Status::ok();
+  int64_t elements = 1;
+  for (int64_t length : tensor.desc->lengths)
+    elements *= length;
+  if (elements == count)
+    return Status::ok();
+  return invalidArgument(std::string(tensor.name) + " has " +
+                         std::to_string(elements) +
+                         " elements, but must have " + std::to_string(count));
+}
+
+static Status checkGroups(const NormCall &call, uint64_t groups) {
   const miopenTensorDescriptor &x = *call.x.desc;
   if (x.getRank() < 2 || groups < 1 ||
       groups > static_cast<uint64_t>(x.lengths[1]) ||
       x.lengths[1] % static_cast<int64_t>(groups) != 0)
     return invalidArgument("the channels of x are no multiple of num_groups");
-  if (Status status = checkElements(call); !status.isOk())
+  const int64_t rows = x.lengths[0] * static_cast<int64_t>(groups);
+  Status status = checkElements(call);
+  for (auto [tensor, count] :
+       {std::pair(&call.weight, x.lengths[1]),
+        std::pair(&call.bias, x.lengths[1]), std::pair(&call.mean, rows),
+        std::pair(&call.inverse, rows)})
+    if (status.isOk())
+      status = checkCount(*tensor, count);
+  return status;
+}
+
+/// Rows are the channels of a group, with all behind them. The space has the
+/// groups as a dimension of their own.
+static ApiResult runGroups(const NormCall &call, uint64_t groups) {
+  if (Status status = checkGroups(call, groups); !status.isOk())
     return status;
+  const miopenTensorDescriptor &x = *call.x.desc;
   const auto count = static_cast<int64_t>(groups);
   const int64_t channels = x.lengths[1] / count;
   std::vector<int64_t> lengths = x.lengths;

@@ -123,6 +123,22 @@ TEST_F(Hostile, GroupsMustDivide) {
             miopenStatusSuccess);
 }
 
+// What is taken as packed must be as large as it is read.
+TEST_F(Hostile, GroupParametersMustFit) {
+  const TensorDesc x(miopenTensorNCHW, {2, 4, 2, 2});
+  const TensorDesc four(miopenTensorNCHW, {1, 4, 1, 1});
+  const TensorDesc two(miopenTensorNCHW, {1, 2, 1, 1});
+  auto run = [&](miopenTensorDescriptor_t weight,
+                 miopenTensorDescriptor_t mean) {
+    return miopenGroupNormForward(handle, MIOPEN_WEIGHT_BIAS, x, memory, weight,
+                                  memory, four, memory, 2, 1e-5f, x, memory + 1,
+                                  mean, memory + 2, nullptr, nullptr);
+  };
+  EXPECT_EQ(run(four, four), miopenStatusSuccess);
+  EXPECT_EQ(run(two, four), miopenStatusBadParm);
+  EXPECT_EQ(run(four, two), miopenStatusBadParm);
+}
+
 // A tensor without dimensions has no last one.
 TEST_F(Hostile, UnsetTensorHasNoRows) {
   const TensorDesc unset;
