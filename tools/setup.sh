@@ -10,8 +10,10 @@
 set -euo pipefail
 
 packages=(
-  # To build: clang-22 takes its C++ library from g++'s packages.
-  ca-certificates git cmake ninja-build ccache clang-22 lld-22 python3
+  # To build: clang-22 takes its C++ library from g++'s packages; HIP programs for
+  # several chips want clang-offload-bundler of clang-tools-22.
+  ca-certificates git cmake ninja-build ccache clang-22 clang-tools-22 lld-22
+  python3
   # MLIR, LLVM and LLD with their archives and tools (mlir-tblgen, lit,
   # FileCheck), and what the archives need when linked statically.
   llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools liblld-22-dev

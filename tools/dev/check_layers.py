@@ -8,11 +8,12 @@ component, so the text of the #include lines is enough. Exits 1 with one line
 for each fault.
 """
 
-import argparse
 import pathlib
 import re
 import sys
 import tempfile
+
+import tree_check
 
 LAYERS = ("dialect", "compiler", "runtime", "capi")
 SUFFIXES = {".h", ".hpp", ".c", ".cpp", ".def", ".inc"}
@@ -174,26 +175,5 @@ def self_test():
                    for path, name in FORBIDDEN), f"no case for: {reason}"
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--root", type=pathlib.Path,
-                        default=pathlib.Path(__file__).resolve().parents[2])
-    parser.add_argument("--self-test", action="store_true",
-                        help="test this script instead of the tree")
-    arguments = parser.parse_args()
-    if arguments.self_test:
-        self_test()
-        print("check_layers: self-test passed")
-        return 0
-    count, faults = check(arguments.root)
-    for fault in faults:
-        print(f"check_layers: {fault}", file=sys.stderr)
-    if not count:
-        print("check_layers: found no source at all", file=sys.stderr)
-        return 1
-    print(f"check_layers: {count} files, {len(faults)} faults")
-    return 1 if faults else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(tree_check.main(check, self_test, "files"))

@@ -11,12 +11,13 @@ something holds them together:
 Numbers start at 1 and have no gaps. Exits 1 with one line for each fault.
 """
 
-import argparse
 import collections
 import pathlib
 import re
 import sys
 import tempfile
+
+import tree_check
 
 LABEL = r"([a-z]+)_c(\d+)"
 
@@ -100,26 +101,5 @@ def self_test():
             assert not any("pool_c1" in line for line in faults), faults
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--root", type=pathlib.Path,
-                        default=pathlib.Path(__file__).resolve().parents[2])
-    parser.add_argument("--self-test", action="store_true",
-                        help="test this script instead of the tree")
-    arguments = parser.parse_args()
-    if arguments.self_test:
-        self_test()
-        print("check_spec_labels: self-test passed")
-        return 0
-    count, faults = check(arguments.root)
-    for fault in faults:
-        print(f"check_spec_labels: {fault}", file=sys.stderr)
-    if not count:
-        print("check_spec_labels: found no label at all", file=sys.stderr)
-        return 1
-    print(f"check_spec_labels: {count} constraints, {len(faults)} faults")
-    return 1 if faults else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(tree_check.main(check, self_test, "constraints"))

@@ -6,11 +6,12 @@ it, and every folder with a CMakeLists.txt must be added by one above; a lit
 test needs a RUN line. Exits 1 with one line for each fault.
 """
 
-import argparse
 import pathlib
 import re
 import sys
 import tempfile
+
+import tree_check
 
 
 def is_named(root, file):
@@ -83,23 +84,5 @@ def self_test():
         assert faults == wanted, (faults, wanted)
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--root", type=pathlib.Path,
-                        default=pathlib.Path(__file__).resolve().parents[2])
-    parser.add_argument("--self-test", action="store_true",
-                        help="test this script instead of the tree")
-    arguments = parser.parse_args()
-    if arguments.self_test:
-        self_test()
-        print("check_tests_reached: self-test passed")
-        return 0
-    count, faults = check(arguments.root)
-    for fault in faults:
-        print(f"check_tests_reached: {fault}", file=sys.stderr)
-    print(f"check_tests_reached: {count} test files, {len(faults)} faults")
-    return 1 if faults or not count else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(tree_check.main(check, self_test, "test files"))
