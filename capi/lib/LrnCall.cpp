@@ -118,8 +118,9 @@ private:
   void add(RowCall &call, RowRole role, const Tensor &tensor, int64_t first,
            int64_t windowStride) const {
     std::vector<int64_t> strides = tensor.strides;
-    const char *data = static_cast<const char *>(tensor.data) +
-                       first * strides[dim] * getByteSize(tensor.type);
+    const auto *data = static_cast<const char *>(tensor.data);
+    if (data) // That of the sums is known last.
+      data += first * strides[dim] * getByteSize(tensor.type);
     strides.push_back(windowStride);
     call.add(role, tensor.name, tensor.type, strides, data);
   }
