@@ -220,7 +220,7 @@ T Fuzzer::drawObject() {
   const bool mustOwn = traits.isDestroyer || (traits.changesObject && !target);
   void *chosen = nullptr;
   if (isKind && !mustOwn && type == typeid(miopenTensorDescriptor_t) &&
-      drawBelow(2))
+      drawBelow(4))
     chosen = tensor;
   if (!chosen && !isNull())
     chosen = chooseFrom(objects[type], usual.get(type), mustOwn);

@@ -72,7 +72,7 @@ void UsualObjects::addTensors() {
   parameters = addTensor(miopenFloat, {1, 4, 1, 1}, 6);
   filter = addTensor(miopenFloat, {4, 4, 1, 1}, 6);
   addTensor(miopenFloat, {2, 4, 3, 3}, 2); // Pooled.
-  addTensor(miopenFloat, {2, 2, 6, 6});    // Gated.
+  addTensor(miopenFloat, {2, 2, 6, 6}, 4); // Gated.
   addTensor(miopenFloat, {2, 8, 6, 6});    // Two images put together.
   addTensor(miopenFloat, {2, 6, 6});       // Reduced along the channels.
   addTensor(miopenInt32, {2, 6, 6});
