@@ -286,9 +286,11 @@ static PointBuilder::Values locateSum(PointBuilder &p, const PackedGeometry &g,
   Value inRun = p.add(p.add(p.mul(tap, g.getTapElements()),
                             p.mul(pixel, g.images->channelStep)),
                       at[3]);
-  if (g.hasTapRows())
-    return {line, inRun, at[0]};
-  return {at[0], line, inRun};
+  if (!g.hasTapRows)
+    return {at[0], line, inRun};
+  Value block = p.index(PackedGeometry::kTapBlock);
+  return {arith::DivUIOp::create(p.b, p.loc, inRun, block), line,
+          arith::RemUIOp::create(p.b, p.loc, inRun, block), at[0]};
 }
 
 void tessera::buildPackedSum(dnn::ConvOp conv, Value sums,
@@ -305,20 +307,21 @@ void tessera::buildPackedSum(dnn::ConvOp conv, Value sums,
   // Neighbouring threads read neighbouring sums: channels of y, if those are
   // the columns. There are many parts of them, and one result.
   SmallVector<int64_t> points(program.w.getType().getShape());
-  if (g.hasTapRows())
+  if (g.hasTapRows)
     std::rotate(points.begin(), points.begin() + 1, points.end());
   PointBuilder::Values at(p.forEachPoint(points, kSumThreads));
-  if (g.hasTapRows())
+  if (g.hasTapRows)
     std::rotate(at.begin(), at.end() - 1, at.end());
   const PointBuilder::Values place = locateSum(p, g, at);
   Value none = p.zero(getMemRefType(memory).getElementType(), 1);
   const int64_t turns = llvm::divideCeilSigned(parts, kAtOnce);
   Value sum = p.loop(turns, none, [&](Value turn, ValueRange carried) {
     PointBuilder::Values elements;
-    for (int64_t i = 0; i < std::min(parts, kAtOnce); ++i)
-      elements.push_back(p.loadBlock(
-          memory, 3, 1,
-          {p.add(p.mul(turn, kAtOnce), i), place[0], place[1], place[2]}));
+    for (int64_t i = 0; i < std::min(parts, kAtOnce); ++i) {
+      PointBuilder::Values from = {p.add(p.mul(turn, kAtOnce), i)};
+      llvm::append_range(from, place);
+      elements.push_back(p.loadBlock(memory, place.size(), 1, from));
+    }
     Value next = carried[0];
     for (Value element : elements)
       next = p.addBlocks(next, element);

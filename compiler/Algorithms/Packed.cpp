@@ -228,15 +228,19 @@ std::vector<Candidate> tessera::getPackedCandidates(const ConvProblem &conv,
     return candidates;
   const double packing = estimatePacking(g, target, rates);
   const ConvProblem product = getProduct(conv, g);
-  for (Candidate &candidate : g.hasTapRows()
-                                  ? getTapRowCandidates(product, target)
-                                  : getTmaCandidates(product, target)) {
-    ErrorOr<GemmTile> tile = parseGemmTile(candidate.tile);
-    if (tile && tile->halo > 0 && !g.hasPositions())
-      continue;
-    candidates.push_back(
-        {rename(candidate.tile, kName), candidate.cost + packing});
-  }
+  auto add = [&](const std::vector<Candidate> &products) {
+    for (const Candidate &candidate : products) {
+      ErrorOr<GemmTile> tile = parseGemmTile(candidate.tile);
+      if (tile && tile->halo > 0 && !g.hasPositions())
+        continue;
+      candidates.push_back(
+          {rename(candidate.tile, kName), candidate.cost + packing});
+    }
+  };
+  add(g.hasTapRows ? getTapRowCandidates(product, target)
+                   : getTmaCandidates(product, target));
+  if (g.isWeights())
+    add(getLineCandidates(product, target));
   return candidates;
 }
 
@@ -269,15 +273,16 @@ LogicalResult Packed::build(Operation *primitive, const TileConfig &config,
   ErrorOr<GemmTile> tile = parseGemmTile(rename(config, "igemm"));
   if (!tile)
     return conv.emitOpError() << tile.getStatus().getMessage();
-  const PackedGeometry g = PackedGeometry::get(conv);
+  PackedGeometry g = PackedGeometry::get(conv);
   if (tile->isAtomic || (tile->parts > 1 && (!g.isWeights() || !tile->isTma)))
     return conv.emitOpError() << "has tile '" << config.toText()
                               << "', but only backward weights by tma is split "
                                  "into parts, and never added by atomics";
-  if (tile->halo > 0 && (g.isWeights() || !g.hasPositions()))
+  if (tile->halo > 0 && !g.hasPositions())
     return conv.emitOpError() << "has tile '" << config.toText()
                               << "', but only packed images are positions that "
                                  "taps can share";
+  g.hasTapRows |= g.isWeights() && tile->halo > 0;
   const PackedTensors tensors = addTensors(conv, g, tile->parts);
   buildPacking(conv, g, tensors);
   OpBuilder b(conv);
@@ -288,8 +293,7 @@ LogicalResult Packed::build(Operation *primitive, const TileConfig &config,
                    persistent);
     return success();
   }
-  PackedWeightViews views =
-      viewPackedWeights(b, conv, g, tensors, tile->parts, tile->isTma);
+  PackedWeightViews views = viewPackedWeights(b, conv, g, tensors, *tile);
   createGemmTiles(b, conv.getLoc(), *tile, views.views, views.sums,
                   /*extras=*/{}, persistent);
   buildPackedSum(conv, tensors.sums, g);

@@ -21,6 +21,7 @@
 
 #include "compiler/Algorithms/Algorithm.h"
 #include "compiler/Algorithms/ConvGeometry.h"
+#include "compiler/Algorithms/GemmTile.h"
 #include "compiler/Algorithms/GemmViews.h"
 
 #include <optional>
@@ -76,6 +77,11 @@ struct PackedGeometry {
   /// Of backward weights: y with its channels filled up, if need be.
   std::optional<PackedImages> gradient;
 
+  /// Of backward weights: whether the taps are the rows of the product and the
+  /// channels of y its columns, instead of the other way round. So they are
+  /// where that multiplies less; for lines that share positions, always.
+  bool hasTapRows = false;
+
   explicit PackedGeometry(const PackedShape &shape);
   static PackedGeometry get(dnn::ConvOp conv);
 
@@ -85,9 +91,6 @@ struct PackedGeometry {
   bool isData() const {
     return shape.direction == dnn::ConvDirection::BackwardData;
   }
-  /// Of backward weights: whether the taps are the rows of the product and the
-  /// channels of y its columns, instead of the other way round.
-  bool hasTapRows() const;
   /// Elements of a tap in the filter's rows.
   int64_t getTapElements() const {
     return images ? images->elements : shape.outChannels;
@@ -110,6 +113,10 @@ struct PackedGeometry {
   /// The filter as it is written, and as the product reads it.
   llvm::SmallVector<int64_t> getFilterShape() const;
   llvm::SmallVector<int64_t> getFilterViewShape() const;
+  /// Rows of the product, if they are taps: 64 elements of each line's run, and
+  /// so on.
+  llvm::SmallVector<int64_t> getTapRows() const;
+  static constexpr int64_t kTapBlock = 64;
   /// The sums of backward weights, one part of them.
   llvm::SmallVector<int64_t> getSumsShape() const;
 };
@@ -124,15 +131,16 @@ struct PackedTensors {
 GemmViews viewPackedData(mlir::OpBuilder &b, dnn::ConvOp conv,
                          const PackedGeometry &g, const PackedTensors &tensors,
                          bool hasHalo);
-/// The product of backward weights, and where its parts go.
+/// The product of backward weights, and where its parts go; with a halo it
+/// walks positions.
 struct PackedWeightViews {
   GemmViews views;
   dnn::ViewOp sums;
 };
 PackedWeightViews viewPackedWeights(mlir::OpBuilder &b, dnn::ConvOp conv,
                                     const PackedGeometry &g,
-                                    const PackedTensors &tensors, int64_t parts,
-                                    bool isTma);
+                                    const PackedTensors &tensors,
+                                    const GemmTile &tile);
 
 /// Kernels before and behind that of `conv`: one fills the tensors, one adds
 /// the parts of the sums and stores the result.

@@ -87,6 +87,18 @@ static void setWindows(PackedImages &images, const PackedDim &width) {
   images.count = width.count;
 }
 
+/// Rows come in wgmmas of 64, columns in any sixteen from 64 on: 93 channels
+/// are 96 columns, but would be 128 rows. The runs of lines are filled up to 64
+/// either way (PackedViews.cpp).
+static bool wantsTapRows(int64_t channels) {
+  constexpr int64_t kRows = 64, kColumns = 16, kLeast = 64;
+  const auto columns = static_cast<int64_t>(
+      std::max<uint64_t>(llvm::alignTo(channels, kColumns), kLeast));
+  const auto rows = static_cast<int64_t>(llvm::alignTo(channels, kRows));
+  constexpr int64_t kOf = 10, kWorthIt = 9;
+  return columns * kOf <= rows * kWorthIt;
+}
+
 PackedGeometry::PackedGeometry(const PackedShape &s) : shape(s) {
   const bool hasUnits = s.outChannels % kUnit == 0;
   if (isData()) {
@@ -104,6 +116,7 @@ PackedGeometry::PackedGeometry(const PackedShape &s) : shape(s) {
   images =
       makeImages(s.batch, s.inChannels, height.fold, width.fold, s.height.in);
   setWindows(*images, width);
+  hasTapRows = isWeights() && wantsTapRows(s.outChannels);
   if (isWeights() && !hasUnits) {
     gradient = makeImages(s.batch, s.outChannels, 1, 1, s.height.out);
     PackedDim columns;
@@ -136,27 +149,18 @@ SmallVector<int64_t> PackedGeometry::getFilterViewShape() const {
   return {getFilterRows(), height.taps, getRun()};
 }
 
-/// Rows come in wgmmas of 64, columns in any sixteen from 64 on: 93 channels
-/// are 96 columns, but would be 128 rows. The runs of lines are filled up to 64
-/// either way (PackedViews.cpp).
-bool PackedGeometry::hasTapRows() const {
-  constexpr int64_t kRows = 64, kColumns = 16, kLeast = 64;
-  const auto columns = static_cast<int64_t>(
-      std::max<uint64_t>(llvm::alignTo(shape.outChannels, kColumns), kLeast));
-  const auto rows =
-      static_cast<int64_t>(llvm::alignTo(shape.outChannels, kRows));
-  constexpr int64_t kOf = 10, kWorthIt = 9;
-  return isWeights() && columns * kOf <= rows * kWorthIt;
+SmallVector<int64_t> PackedGeometry::getTapRows() const {
+  return {llvm::divideCeilSigned(getRun(), kTapBlock), height.taps, kTapBlock};
 }
 
 /// Channels that are columns are filled up, so that rows are whole 16 bytes
-/// apart, and runs, so that lines of rows follow each other.
+/// apart.
 SmallVector<int64_t> PackedGeometry::getSumsShape() const {
-  if (!hasTapRows())
+  if (!hasTapRows)
     return {shape.outChannels, height.taps, getRun()};
-  constexpr int64_t kCopied = 64;
-  return {height.taps, static_cast<int64_t>(llvm::alignTo(getRun(), kCopied)),
-          static_cast<int64_t>(llvm::alignTo(shape.outChannels, kUnit))};
+  SmallVector<int64_t> sums = getTapRows();
+  sums.push_back(static_cast<int64_t>(llvm::alignTo(shape.outChannels, kUnit)));
+  return sums;
 }
 
 static MemRefType makeType(Type element, int64_t offset,

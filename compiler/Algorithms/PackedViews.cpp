@@ -67,23 +67,29 @@ GemmViews tessera::viewPackedData(OpBuilder &b, dnn::ConvOp conv,
           dnn::TileDim::N};
 }
 
+/// What of the images rows see, in the order of the product: blocks of 64
+/// elements of a line's run, if they are the rows; else lines and their runs.
+/// TMA copies 64 elements of one line; what a line is filled up with is zero
+/// and not read.
+static SmallVector<int64_t> getTaps(const PackedGeometry &g, bool isTma) {
+  if (g.hasTapRows)
+    return g.getTapRows();
+  const bool isFilled = isTma && g.height.taps > 1;
+  return {g.height.taps, isFilled ? static_cast<int64_t>(llvm::alignTo(
+                                        g.getRun(), PackedGeometry::kTapBlock))
+                                  : g.getRun()};
+}
+
 PackedWeightViews tessera::viewPackedWeights(OpBuilder &b, dnn::ConvOp conv,
                                              const PackedGeometry &g,
                                              const PackedTensors &tensors,
-                                             int64_t parts, bool isTma) {
+                                             const GemmTile &tile) {
   Location loc = conv.getLoc();
-  SmallVector<int64_t> windows = getWindows(g),
-                       channels = {g.shape.outChannels};
-  // TMA copies 64 elements of one line; what a line is filled up with is zero
-  // and not read.
-  constexpr int64_t kCopied = 64;
-  const bool isFilled = isTma && g.height.taps > 1;
-  SmallVector<int64_t> taps = {
-      g.height.taps,
-      isFilled ? static_cast<int64_t>(llvm::alignTo(g.getRun(), kCopied))
-               : g.getRun()};
+  SmallVector<int64_t> windows = getWindows(g, tile.halo > 0),
+                       channels = {g.shape.outChannels},
+                       taps = getTaps(g, tile.isTma);
   auto addGroups = [&](ViewBuilder &view) {
-    return view.add(0, {parts, 1})[0];
+    return view.add(0, {tile.parts, 1})[0];
   };
   dnn::ViewOp gradient, input;
   {
@@ -99,18 +105,21 @@ PackedWeightViews tessera::viewPackedWeights(OpBuilder &b, dnn::ConvOp conv,
     addGroups(view);
     ViewBuilder::Exprs tap = view.add(1, taps);
     ViewBuilder::Exprs pixel = view.add(2, windows);
+    AffineExpr line = g.hasTapRows ? tap[1] : tap[0];
+    AffineExpr inRun =
+        g.hasTapRows ? tap[0] * PackedGeometry::kTapBlock + tap[2] : tap[1];
     input = view.create(
         loc, tensors.images,
-        {pixel[0], pixel[1] + tap[0] + g.height.first, pixel[2], tap[1]});
+        {pixel[0], pixel[1] + line + g.height.first, pixel[2], inRun});
   }
   ViewBuilder view(b);
   AffineExpr part = addGroups(view);
-  if (g.hasTapRows()) {
+  if (g.hasTapRows) {
     ViewBuilder::Exprs tap = view.add(1, taps);
     AffineExpr k = view.add(2, channels)[0];
     dnn::ViewOp sums =
-        view.create(loc, tensors.sums, {part, tap[0], tap[1], k});
-    ResultPlace place{view, k, tap[1], {tap[0]}, part};
+        view.create(loc, tensors.sums, {part, tap[0], tap[1], tap[2], k});
+    ResultPlace place{view, k, tap[2], {tap[0], tap[1]}, part};
     return {{input, gradient, place, windows, dnn::TileDim::N}, sums};
   }
   AffineExpr k = view.add(1, channels)[0];

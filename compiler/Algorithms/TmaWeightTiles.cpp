@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 using namespace tessera;
 
@@ -245,15 +246,21 @@ static int countStages(const TmaShape &shape, const GpuTarget &target) {
                                 ((shape.m + copied) * kRowBytes)));
 }
 
-/// Rows of windows: a copied row is as long as a line of the second cache, and
-/// touches two where pixels are no whole lines apart and it begins within one.
-static TmaWeightRates getTapRowRates(const ConvProblem &problem) {
+/// Lines of the second cache that a copied row of 64 elements touches: it is as
+/// long as one, and touches two where rows are no whole lines apart and it
+/// begins within one.
+static double countCacheLines(const ConvProblem &problem, int64_t pitch) {
   constexpr int64_t kLineBytes = kTmaStep * 2;
-  const int64_t pixelBytes = problem.inChannels * getByteSize(problem.dataType);
-  const double lines =
-      2 - static_cast<double>(std::gcd(pixelBytes, kLineBytes)) / kLineBytes;
+  const int64_t pitchBytes = pitch * getByteSize(problem.dataType);
+  return 2 - static_cast<double>(std::gcd(pitchBytes, kLineBytes)) / kLineBytes;
+}
+
+/// Of packed tensors.
+static TmaWeightRates getPackedRates(const ConvProblem &problem) {
   TmaWeightRates rates = kTmaWeightRates;
-  rates.step.plainBytes = rates.step.windowBytes / lines;
+  rates.step.plainBytes =
+      rates.step.windowBytes / countCacheLines(problem, problem.inChannels);
+  rates.sumTurn = rates.packedSumTurn;
   return rates;
 }
 
@@ -290,7 +297,125 @@ std::vector<Candidate> tessera::getTapRowCandidates(const ConvProblem &problem,
                               target.computeUnits))
       candidates.push_back({shape.getTile(problem, parts).toConfig(),
                             estimateClocks(problem, gemm, shape, parts, target,
-                                           getTapRowRates(problem))});
+                                           getPackedRates(problem))});
+  return candidates;
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles whose lines share positions
+//===----------------------------------------------------------------------===//
+
+static constexpr int kLeastConsumers = 2, kMostConsumers = 5;
+
+/// Whether a consumer's sums, a wgmma of `n` columns for each of its lines, fit
+/// its registers: those that the launch gives, and those that it has later
+/// (HopperShape).
+static bool fitsRegisters(int64_t consumers, int64_t lines, int64_t n) {
+  constexpr int64_t kAtFirst[] = {168, 128, 96, 80};
+  constexpr int64_t kLater[] = {232, 160, 112, 88};
+  constexpr int64_t kAddresses = 26, kOthers = 24;
+  const int64_t sums = n / 2, i = consumers - kLeastConsumers;
+  return sums + kAddresses <= kAtFirst[i] &&
+         sums * (lines / consumers) + kOthers <= kLater[i];
+}
+
+/// Clocks in which the second cache gives some chunks of windows and a stage of
+/// the gradient.
+static double getCopyClocks(const ConvProblem &p, const GemmTile &tile,
+                            int64_t chunks, const TmaWeightRates &rates) {
+  constexpr double kRowBytes = 128;
+  const auto ofWindows = static_cast<double>(chunks * kTmaStep);
+  const auto gradients =
+      static_cast<double>(divideUp(tile.n, kTmaStep) * kTmaStep);
+  return (ofWindows * countCacheLines(p, p.inChannels) +
+          gradients * countCacheLines(p, p.outChannels)) *
+         kRowBytes / rates.step.windowBytes;
+}
+
+/// Clocks of a step, in which the products, shared memory or the second cache
+/// is busiest.
+static double getLineClocks(const ConvProblem &p, const GemmTile &tile,
+                            const TmaWeightRates &rates) {
+  constexpr double kRowBytes = 128, kWgmmaRows = 64;
+  const auto written =
+      static_cast<double>(kTmaStep + divideUp(tile.n, kTmaStep) * kTmaStep);
+  const double read = tile.m / kWgmmaRows * (kWgmmaRows + tile.n) + written;
+  return std::max({double(tile.m) * tile.n * tile.k / rates.slidingProducts,
+                   read * kRowBytes / rates.step.readBytes,
+                   getCopyClocks(p, tile, /*chunks=*/1, rates)});
+}
+
+/// Chunks behind its own that a step reads.
+static int64_t countAhead(const ConvProblem &p) {
+  return divideUp(getReach(getConvDims(p)[1]) * p.getOutput().w, kTmaStep);
+}
+
+/// The tile of some consumers, with the chunks and stages that fit; none if
+/// those are too few.
+static std::optional<GemmTile> makeLineTile(const ConvProblem &p, int consumers,
+                                            int64_t n,
+                                            const GpuTarget &target) {
+  const ConvDim height = getConvDims(p)[1];
+  constexpr int64_t kRowBytes = 128, kRest = 2048, kStages = 4, kComing = 4;
+  const int64_t ahead = countAhead(p);
+  const int64_t staged = consumers * 4 * 2 * 16;
+  const int64_t rows = kTmaStep * (ahead + 2 + kComing) +
+                       kStages * divideUp(n, kTmaStep) * kTmaStep + staged;
+  if (rows * kRowBytes + kRest > target.wgmmaSharedBytes)
+    return std::nullopt;
+  GemmTile tile;
+  tile.k = kTmaStep;
+  tile.m = static_cast<int>(height.filter * kTmaStep);
+  tile.n = static_cast<int>(n);
+  tile.wavesM = consumers;
+  tile.buffers = kStages;
+  tile.halo = static_cast<int>(ahead + 1 + kComing);
+  tile.mma = "wgmma";
+  tile.isTma = true;
+  return tile;
+}
+
+static void addLineTile(const ConvProblem &p, const GemmTile &tile,
+                        const GpuTarget &target,
+                        std::vector<Candidate> &candidates) {
+  const TmaWeightRates rates = getPackedRates(p);
+  const ConvDim height = getConvDims(p)[1];
+  const int64_t steps = divideUp(
+      p.batch * countInputPositions(height) * p.getOutput().w, kTmaStep);
+  const int64_t tiles =
+      divideUp(p.inChannels, kTmaStep) * divideUp(p.outChannels, tile.n);
+  for (int parts : getParts(p, steps, tiles, target.computeUnits)) {
+    GemmTile split = tile;
+    split.parts = parts;
+    // The first step waits for all chunks that it reads.
+    const double begin = getCopyClocks(p, tile, countAhead(p) + 1, rates);
+    const double products = static_cast<double>(divideUp(steps, parts)) *
+                            getLineClocks(p, tile, rates);
+    const double stored = tile.m * tile.n / rates.step.exposedSums;
+    const auto turns =
+        static_cast<double>(divideUp(tiles * parts, target.computeUnits));
+    candidates.push_back(
+        {split.toConfig(), addUp(p, turns * (begin + products + stored),
+                                 rates.slidingOverlap, parts, target, rates)});
+  }
+}
+
+std::vector<Candidate> tessera::getLineCandidates(const ConvProblem &problem,
+                                                  const GpuTarget &target) {
+  constexpr int64_t kUnit = 16, kLeast = 64, kMost = 256;
+  std::vector<Candidate> candidates;
+  const int64_t lines = problem.filter.h;
+  const int64_t columns =
+      std::max(kLeast, divideUp(problem.outChannels, kUnit) * kUnit);
+  if (!fitsTma(problem, target) || problem.filter.w > 1 || lines == 1)
+    return candidates;
+  for (int consumers = kLeastConsumers; consumers <= kMostConsumers;
+       ++consumers)
+    for (int64_t n = kLeast; n <= std::min(kMost, columns); n += kUnit)
+      if (lines % consumers == 0 && columns % n == 0 &&
+          fitsRegisters(consumers, lines, n))
+        if (auto tile = makeLineTile(problem, consumers, n, target))
+          addLineTile(problem, *tile, target, candidates);
   return candidates;
 }
 

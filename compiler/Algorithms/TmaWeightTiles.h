@@ -20,6 +20,7 @@ struct TmaWeightRates {
   TmaRates step = {.windowRow = 0, .plainRow = 0, .latency = 0, .waits = 0};
   double pixelRow;
   double sumBegin, sumTurn, sumBytes;
+  double packedSumTurn;
   double slidingProducts, slidingOverlap;
 };
 
@@ -42,6 +43,10 @@ getTmaWeightCandidates(const ConvProblem &problem, const GpuTarget &target,
 /// channels of y.
 std::vector<Candidate> getTapRowCandidates(const ConvProblem &problem,
                                            const GpuTarget &target);
+/// Those whose rows are 64 elements of all lines of a window, which share their
+/// positions: of a filter of one column, whose channels are the run of a line.
+std::vector<Candidate> getLineCandidates(const ConvProblem &problem,
+                                         const GpuTarget &target);
 
 } // namespace tessera
 

@@ -58,16 +58,26 @@ static FailureOr<std::optional<HaloOperand>> matchHalo(TileProgram &program) {
   return std::optional<HaloOperand>(std::move(*halo));
 }
 
-/// B, if all taps share its pixels.
+/// Whether B is what slides: its consumers lie side by side.
+static bool slidesB(TileProgram &program) {
+  return program.mma.getWaves()[1] > 1;
+}
+
+/// A or B, if all taps share its pixels.
 static FailureOr<std::optional<SlidingHalo>>
 matchSliding(TileProgram &program) {
   if (!program.pipeline.getHalo() || getWalk(program) != TmaWalk::Pixels)
     return std::optional<SlidingHalo>();
-  FailureOr<KernelArg> name = getTensor(program, program.loadN.getView());
+  dnn::TileLoadOp load = program.loadM, other = program.loadN;
+  if (slidesB(program))
+    std::swap(load, other);
+  FailureOr<KernelArg> name = getTensor(program, load.getView());
   if (failed(name))
     return failure();
-  FailureOr<SlidingHalo> halo = SlidingHalo::match(
-      program.loadN, program.loadM, *name, program.mma.getWaves()[1]);
+  const int64_t consumers = program.mma.getWaves()[1];
+  FailureOr<SlidingHalo> halo =
+      slidesB(program) ? SlidingHalo::matchRows(load, other, *name, consumers)
+                       : SlidingHalo::matchLines(load, other, *name);
   if (failed(halo))
     return failure();
   return std::optional<SlidingHalo>(std::move(*halo));
@@ -95,7 +105,7 @@ getHaloShape(TileProgram &program, const std::optional<HaloOperand> &halo,
            << program.pipeline.getBuffers() << " and " << buffers;
   constexpr int64_t kChunkRows = 64;
   return HaloShape{buffers, sliding ? kChunkRows : halo->getRows(),
-                   sliding.has_value()};
+                   sliding.has_value(), sliding && slidesB(program)};
 }
 
 FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
@@ -144,7 +154,7 @@ FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
   if (*halo)
     (*halo)->setStreamed(streamed.a);
   if (*sliding)
-    (*sliding)->setStreamed(streamed.b);
+    (*sliding)->setStreamed(slidesB(program) ? streamed.b : streamed.a);
   const int64_t steps = llvm::divideCeilSigned(a->getSteps(), parts);
   StepWalk walk(program.loadM, program.loadN, steps);
   return HopperPlan{*shape,

@@ -14,9 +14,10 @@ namespace tessera {
 struct HopperPlan {
   HopperShape shape;
   TmaOperand a, b;
-  std::optional<HaloOperand> halo;    ///< `a`, if all taps share its pixels.
-  std::optional<SlidingHalo> sliding; ///< `b`, if all taps share its pixels.
-  std::optional<ResultMap> result;    ///< None if it is stored row by row.
+  std::optional<HaloOperand> halo; ///< `a`, if all taps share its pixels.
+  /// `a` or `b`, as the shape's halo says, if all taps share its pixels.
+  std::optional<SlidingHalo> sliding;
+  std::optional<ResultMap> result; ///< None if it is stored row by row.
   int64_t groups;
   int64_t steps; ///< Of the reduction of one tile, or of its part.
   int64_t parts;

@@ -9,13 +9,22 @@ using namespace tessera;
 int64_t HopperShape::getProducerRegisters() const {
   if (transposesPixels)
     return consumers == 3 ? 56 : consumers == 2 ? 88 : 72;
-  return consumers == 3 ? 32 : 40;
+  return consumers == 3 || consumers == 4 ? 32 : 40;
 }
 
 int64_t HopperShape::getConsumerRegisters() const {
   if (transposesPixels)
     return consumers == 3 ? 152 : consumers == 2 ? 208 : 184;
-  return consumers == 3 ? 160 : blocksPerSm > 1 ? 216 : 232;
+  switch (consumers) {
+  case 5:
+    return 88;
+  case 4:
+    return 112;
+  case 3:
+    return 160;
+  default:
+    return blocksPerSm > 1 ? 216 : 232;
+  }
 }
 
 /// Results are staged 32 or 64 columns at a time. Columns that are stored twice
@@ -119,15 +128,17 @@ FailureOr<HopperShape> tessera::getHopperShape(TileProgram &program,
   const bool isPingPong = roles.getOrder() == dnn::ConsumerOrder::PingPong;
   const int64_t consumers = roles.getConsumers();
   const StringRef instruction = program.mma.getInstruction();
+  constexpr int64_t kMost = 3, kMostSliding = 5;
   // Of a halo that slides they lie side by side.
-  const bool isBeside = halo.slides && !isPingPong;
+  const bool isBeside = halo.isOfB && !isPingPong;
   if ((instruction != kWgmma && instruction != kWgmmaTf32) ||
       waves[1] != (isBeside ? consumers : 1) ||
       waves[0] != (isPingPong || isBeside ? 1 : consumers) ||
-      (isPingPong ? consumers != 2 : consumers > 3))
+      (isPingPong ? consumers != 2
+                  : consumers > (halo.slides ? kMostSliding : kMost)))
     return program.mma.emitOpError(
         "needs wgmma, and waves for the consumers: up to three that share a "
-        "tile's rows, or two that take turns");
+        "tile's rows (five of a halo that slides), or two that take turns");
   if (program.loadM.getType().getElementType().getIntOrFloatBitWidth() / 8 *
           static_cast<int64_t>(pipeline.getStep()) !=
       kRowBytes)

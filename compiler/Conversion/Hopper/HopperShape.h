@@ -30,9 +30,13 @@ inline constexpr int64_t kBarrierBytes = 8;
 struct HaloShape {
   int64_t buffers = 0; ///< None if each tap brings its own pixels.
   int64_t rows = 0;    ///< Of a buffer.
-  /// Whether they are chunks of B, read one behind the other, with a mirror of
-  /// the first behind the last; else each has all that a step of A needs.
+  /// Whether they are chunks, read one behind the other, with a mirror of the
+  /// first behind the last; else each has all that a step needs.
   bool slides = false;
+  bool isOfB = false; ///< Whose pixels they are: else A's.
+
+  /// Those in shared memory.
+  int64_t countPlaces() const { return buffers + (slides ? 1 : 0); }
 };
 
 struct HopperShape {
@@ -66,7 +70,8 @@ struct HopperShape {
   /// Columns of the result that a warp stores at once.
   int64_t getStoreColumns() const { return kRowBytes / resultBytes; }
 
-  bool hasHaloA() const { return halo.buffers > 0 && !halo.slides; }
+  bool hasHaloA() const { return halo.buffers > 0 && !halo.isOfB; }
+  bool hasHaloB() const { return halo.buffers > 0 && halo.isOfB; }
 
   // Bytes from the aligned begin of shared memory.
   int64_t getBytesA() const {
@@ -75,16 +80,16 @@ struct HopperShape {
   /// Transposed columns come in blocks of 64.
   int64_t getBytesB() const {
     constexpr int64_t kBlock = 64;
-    if (halo.slides)
+    if (hasHaloB())
       return halo.rows * kRowBytes;
     return (tileN + kBlock - 1) / kBlock * kBlock * kRowBytes;
   }
   int64_t getOffsetB() const {
-    return (hasHaloA() ? halo.buffers : stages) * getBytesA();
+    return (hasHaloA() ? halo.countPlaces() : stages) * getBytesA();
   }
   int64_t getOffsetStaging() const {
     return getOffsetB() +
-           (halo.slides ? halo.buffers + 1 : stages) * getBytesB();
+           (hasHaloB() ? halo.countPlaces() : stages) * getBytesB();
   }
   int64_t getWarps() const { return consumers * (kWarpgroup / 32); }
   int64_t getOffsetBarriers() const {

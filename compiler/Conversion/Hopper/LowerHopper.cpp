@@ -227,11 +227,12 @@ SumStore KernelWriter::makeStore() {
 }
 
 void KernelWriter::emitConsumer() {
-  Value firstRow = shape.isPingPong || shape.wavesN > 1
+  // Where A slides, the feed says where each line begins.
+  Value firstRow = shape.isPingPong || shape.wavesN > 1 || plan.sliding
                        ? e.constant(0)
                        : e.mul(consumer, shape.getRows());
   Wgmma::Transposed transposed{plan.a.isTransposed(), plan.b.isTransposed()};
-  if (plan.sliding)
+  if (shape.hasHaloB())
     transposed.blockBytes = plan.sliding->getTapRows() * kRowBytes;
   Wgmma wgmma(e, shape, program.loadM.getType().getElementType(), transposed,
               shared.address, firstRow);

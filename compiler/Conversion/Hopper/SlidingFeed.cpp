@@ -5,6 +5,9 @@
 // reach. A consumer's share of a step may begin in any row of the ring. Behind
 // its last chunk is a mirror of the first, for what begins before its end.
 //
+// The input is B, and a consumer has all taps of a filter row; or it is A, and
+// a consumer has some lines of windows.
+//
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/Hopper/StepFeed.h"
@@ -24,7 +27,8 @@ class SlidingFeed final : public StepFeed {
 public:
   explicit SlidingFeed(const Context &context)
       : context(context), e(context.e), plan(context.plan), shape(plan.shape),
-        halo(*plan.sliding), ahead(halo.countAhead()),
+        halo(*plan.sliding), isOfB(shape.halo.isOfB),
+        gradient(isOfB ? plan.a : plan.b), ahead(halo.countAhead()),
         gradients(e, context.shared, shape.getOffsetBarriers(), shape.stages,
                   shape.consumers),
         chunks(e, context.shared, shape.getOffsetHaloBarriers(),
@@ -54,6 +58,10 @@ private:
     return plan.parts == 1 ? e.constant(0)
                            : e.mul(e.divu(group, groups), plan.steps);
   }
+  Value getGradient(Value stage) {
+    return e.mul(stage, isOfB ? shape.getBytesA() : shape.getBytesB());
+  }
+  Value locateShare(Value chunk, Value line, int64_t k);
   Wgmma::Place locate(Value stage, Value chunk);
   void release(TmaRing &ring, Value stage) {
     emitRelease(e, context.thread, ring, stage);
@@ -64,6 +72,8 @@ private:
   const HopperPlan &plan;
   const HopperShape &shape;
   const SlidingHalo &halo;
+  bool isOfB; ///< What slides; else of A.
+  const TmaOperand &gradient;
   int64_t ahead; ///< Chunks that a step reads behind its own.
   TmaRing gradients, chunks;
 };
@@ -72,14 +82,16 @@ private:
 RingPlace SlidingFeed::copyGradient(const ResultTile &tile,
                                     const RingPlace &begin) {
   Value first = getFirstStep(tile.group);
-  SmallVector<Value> place = plan.a.locate(e, tile.group, tile.row);
+  SmallVector<Value> place =
+      gradient.locate(e, tile.group, isOfB ? tile.row : tile.column);
   return forEachStage(
       e, gradients, plan.steps, begin, [&](Value i, const RingPlace &at) {
-        Value full = gradients.claim(at, e.constant(plan.a.getBytes()));
-        Value to =
-            addBytes(e, context.shared, e.mul(at.stage, shape.getBytesA()));
-        plan.a.copy(e, context.mapA, castToCluster(e, to), full, place,
-                    e.add(first, i));
+        Value full = gradients.claim(at, e.constant(gradient.getBytes()));
+        Value to = addBytes(
+            e, context.shared,
+            e.add(getGradient(at.stage), isOfB ? 0 : shape.getOffsetB()));
+        gradient.copy(e, isOfB ? context.mapA : context.mapB,
+                      castToCluster(e, to), full, place, e.add(first, i));
       });
 }
 
@@ -88,7 +100,8 @@ RingPlace SlidingFeed::copyGradient(const ResultTile &tile,
 RingPlace SlidingFeed::copyChunks(const ResultTile &tile,
                                   const RingPlace &begin) {
   Value first = getFirstStep(tile.group);
-  SmallVector<Value> place = halo.locateChannels(e, tile.group, tile.column);
+  SmallVector<Value> place =
+      halo.locateChannels(e, tile.group, isOfB ? tile.column : tile.row);
   return forEachStage(
       e, chunks, plan.steps + ahead, begin, [&](Value i, const RingPlace &at) {
         Value isFirst = e.ult(at.stage, 1);
@@ -96,10 +109,10 @@ RingPlace SlidingFeed::copyChunks(const ResultTile &tile,
             chunks.claim(at, e.select(isFirst, e.constant(2 * kChunkSize),
                                       e.constant(kChunkSize)));
         auto copyTo = [&](Value bytes) {
-          Value to =
-              addBytes(e, context.shared, e.add(bytes, shape.getOffsetB()));
-          halo.copy(e, context.mapB, castToCluster(e, to), full, place,
-                    e.add(first, i));
+          Value to = addBytes(e, context.shared,
+                              e.add(bytes, isOfB ? shape.getOffsetB() : 0));
+          halo.copy(e, isOfB ? context.mapB : context.mapA,
+                    castToCluster(e, to), full, place, e.add(first, i));
         };
         copyTo(e.mul(at.stage, kChunkSize));
         emitIf(e, isFirst,
@@ -107,17 +120,26 @@ RingPlace SlidingFeed::copyChunks(const ResultTile &tile,
       });
 }
 
-/// Of each instruction's 16 positions, the first tap's in the ring.
-Wgmma::Place SlidingFeed::locate(Value stage, Value chunk) {
+/// Of an instruction's 16 positions, the first in the ring that `line` sees.
+Value SlidingFeed::locateShare(Value chunk, Value line, int64_t k) {
   const int64_t rows = shape.halo.buffers * kChunkRows;
-  Wgmma::Place place{e.mul(stage, shape.getBytesA()), {}, {}};
-  Value row = e.add(e.mul(chunk, kChunkRows),
-                    e.mul(context.consumer, halo.getFilterRows()));
+  Value at = e.add(
+      e.add(e.mul(chunk, kChunkRows), e.mul(line, halo.getFilterRows())), k);
+  Value wrapped = e.add(at, -rows);
+  return e.mul(e.select(e.ult(at, rows), at, wrapped), kRowBytes);
+}
+
+/// Of B a line is a consumer's filter row; of A each block of a consumer's rows
+/// is one.
+Wgmma::Place SlidingFeed::locate(Value stage, Value chunk) {
+  Value gradient = getGradient(stage);
+  Wgmma::Place place{isOfB ? gradient : Value(), isOfB ? Value() : gradient};
+  Value first = e.mul(context.consumer, shape.blocks);
   for (int64_t k = 0; k < kChunkRows; k += kShareRows) {
-    Value at = e.add(row, k);
-    Value wrapped = e.add(at, -rows);
-    at = e.select(e.ult(at, rows), at, wrapped);
-    place.sharesB.push_back(e.mul(at, kRowBytes));
+    if (isOfB)
+      place.sharesB.push_back(locateShare(chunk, context.consumer, k));
+    for (int64_t block = 0; !isOfB && block < shape.blocks; ++block)
+      place.sharesA.push_back(locateShare(chunk, e.add(first, block), k));
   }
   return place;
 }

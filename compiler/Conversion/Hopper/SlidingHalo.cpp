@@ -19,34 +19,10 @@ int64_t SlidingHalo::countAhead() const {
   return llvm::divideCeilSigned(reach, stepElements);
 }
 
-/// The tile must be all taps of 64 channels, a filter row for each consumer.
-LogicalResult SlidingHalo::checkTaps(dnn::TileLoadOp load, int64_t consumers) {
-  ArrayRef<int64_t> columns = coords.getSpace(1);
-  int64_t taps = 1;
-  SmallVector<int64_t> distances;
-  for (const Dimension &dim : llvm::reverse(ArrayRef(dims).drop_front()))
-    for (const Term &term : dim.rows) {
-      if (dim.columns.size() != 1 || dim.columns[0].factor != 1 ||
-          term.factor < 1)
-        return load.emitOpError("needs stride 1, in whose steps taps move "
-                                "pixels, to share them in a halo");
-      const int64_t count = coords.getSizes()[term.dim];
-      distances.push_back(term.factor * getPitch(dim));
-      taps *= count;
-      reach += (count - 1) * distances.back();
-    }
-  constexpr size_t kRank = 2;
-  // The mirror of one chunk behind the last (SlidingFeed) reaches that far.
-  constexpr int64_t kMostTapRows = 16, kChannels = 64;
-  if (distances.size() != kRank || columns.back() != kChannels ||
-      tileRows != taps * kChannels || taps % consumers != 0 ||
-      columns[columns.size() - 3] != consumers || distances[1] > kMostTapRows)
-    return load.emitOpError()
-           << "needs tiles of all taps of 64 channels, and a filter of "
-           << consumers << " rows for as many consumers, to share pixels";
-  filterRows = distances[0];
-  tapRows = distances[1];
-  return success();
+static constexpr int64_t kChannels = 64;
+
+bool SlidingHalo::hasAllTaps() const {
+  return coords.getSpace(1).back() == kChannels && tileRows == taps * kChannels;
 }
 
 /// Both walk the same positions; behind those of a row is its padding, and the
@@ -75,15 +51,61 @@ LogicalResult SlidingHalo::checkPositions(dnn::TileLoadOp load,
 }
 
 FailureOr<SlidingHalo> SlidingHalo::match(dnn::TileLoadOp load,
-                                          dnn::TileLoadOp other,
-                                          KernelArg tensor, int64_t consumers) {
+                                          KernelArg tensor) {
   FailureOr<TmaOperand> operand =
       TmaOperand::match(load, tensor, TmaWalk::Pixels);
   if (failed(operand))
     return failure();
   SlidingHalo halo(std::move(*operand));
-  if (failed(halo.checkTaps(load, consumers)) ||
-      failed(halo.checkPositions(load, other)))
+  for (const Dimension &dim : llvm::reverse(ArrayRef(halo.dims).drop_front()))
+    for (const Term &term : dim.rows) {
+      if (dim.columns.size() != 1 || dim.columns[0].factor != 1 ||
+          term.factor < 1)
+        return load.emitOpError("needs stride 1, in whose steps taps move "
+                                "pixels, to share them in a halo");
+      const int64_t count = halo.coords.getSizes()[term.dim];
+      halo.distances.push_back(term.factor * halo.getPitch(dim));
+      halo.taps *= count;
+      halo.reach += (count - 1) * halo.distances.back();
+    }
+  return halo;
+}
+
+FailureOr<SlidingHalo> SlidingHalo::matchRows(dnn::TileLoadOp load,
+                                              dnn::TileLoadOp other,
+                                              KernelArg tensor,
+                                              int64_t consumers) {
+  FailureOr<SlidingHalo> halo = match(load, tensor);
+  if (failed(halo))
+    return failure();
+  ArrayRef<int64_t> columns = halo->coords.getSpace(1);
+  constexpr size_t kRank = 2;
+  // The mirror of one chunk behind the last (SlidingFeed) reaches that far.
+  constexpr int64_t kMostTapRows = 16;
+  if (halo->distances.size() != kRank || !halo->hasAllTaps() ||
+      halo->taps % consumers != 0 || columns[columns.size() - 3] != consumers ||
+      halo->distances[1] > kMostTapRows)
+    return load.emitOpError()
+           << "needs tiles of all taps of 64 channels, and a filter of "
+           << consumers << " rows for as many consumers, to share pixels";
+  halo->filterRows = halo->distances[0];
+  halo->tapRows = halo->distances[1];
+  if (failed(halo->checkPositions(load, other)))
+    return failure();
+  return halo;
+}
+
+FailureOr<SlidingHalo> SlidingHalo::matchLines(dnn::TileLoadOp load,
+                                               dnn::TileLoadOp other,
+                                               KernelArg tensor) {
+  FailureOr<SlidingHalo> halo = match(load, tensor);
+  if (failed(halo))
+    return failure();
+  if (halo->distances.size() != 1 || !halo->hasAllTaps())
+    return load.emitOpError("needs tiles of 64 elements of all lines of a "
+                            "window to share pixels");
+  halo->filterRows = halo->distances[0];
+  if (failed(halo->checkPositions(load, other)))
     return failure();
   return halo;
 }

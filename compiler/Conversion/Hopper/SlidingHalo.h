@@ -6,6 +6,11 @@
 // for each tap, in chunks that came before. The gradient is zero at positions
 // that are no results.
 //
+// Either the filter's rows are consumers side by side, whose wgmmas have all
+// taps of a row as columns; or taps are lines of a window, whose own taps lie
+// together in memory (docs/design/0012-packed.md), and each is the rows of a
+// wgmma.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_COMPILER_CONVERSION_HOPPER_SLIDINGHALO_H
@@ -18,14 +23,18 @@ namespace tessera {
 class SlidingHalo : public TmaOperand {
 public:
   /// The input behind `load`, whose positions those of the gradient `other`
-  /// must be. Fails after an error at the op that taps cannot share.
-  static llvm::FailureOr<SlidingHalo> match(dnn::TileLoadOp load,
-                                            dnn::TileLoadOp other,
-                                            KernelArg tensor,
-                                            int64_t consumers);
+  /// must be, with a filter row for each consumer. Fails after an error at the
+  /// op that taps cannot share.
+  static llvm::FailureOr<SlidingHalo> matchRows(dnn::TileLoadOp load,
+                                                dnn::TileLoadOp other,
+                                                KernelArg tensor,
+                                                int64_t consumers);
+  /// The same with lines of windows, some for each consumer.
+  static llvm::FailureOr<SlidingHalo>
+  matchLines(dnn::TileLoadOp load, dnn::TileLoadOp other, KernelArg tensor);
 
   /// Positions from a tap to the next of its filter row, and from a filter row
-  /// to the next.
+  /// (or line) to the next.
   int64_t getTapRows() const { return tapRows; }
   int64_t getFilterRows() const { return filterRows; }
   /// Chunks behind its own that a step reads.
@@ -41,10 +50,16 @@ private:
 
   /// Positions from one of a dimension to the next.
   int64_t getPitch(const Dimension &dim) const;
-  mlir::LogicalResult checkTaps(dnn::TileLoadOp load, int64_t consumers);
+  static llvm::FailureOr<SlidingHalo> match(dnn::TileLoadOp load,
+                                            KernelArg tensor);
+  /// Whether the tile is all taps of 64 channels.
+  bool hasAllTaps() const;
   mlir::LogicalResult checkPositions(dnn::TileLoadOp load,
                                      dnn::TileLoadOp other) const;
 
+  /// Positions from a tap to the next of each dimension of taps, and all taps.
+  llvm::SmallVector<int64_t> distances;
+  int64_t taps = 1;
   int64_t tapRows = 0, filterRows = 0;
   int64_t reach = 0; ///< Positions from the first tap to the last.
 };

@@ -57,7 +57,8 @@ SmallVector<Value> Wgmma::multiply(const Place &place, ArrayRef<Value> sums,
   auto locate = [&](Value descriptor, Value bytes) {
     return addLong(e, descriptor, extend(e, e.shru(bytes, 4)));
   };
-  Value a = locate(descriptorA, place.a);
+  const bool hasSharesA = !place.sharesA.empty();
+  Value a = hasSharesA ? Value() : locate(descriptorA, place.a);
   auto locateB = [&](int64_t k) {
     return locate(descriptorB,
                   place.sharesB.empty() ? place.b : place.sharesB[k]);
@@ -88,7 +89,10 @@ SmallVector<Value> Wgmma::multiply(const Place &place, ArrayRef<Value> sums,
     for (int64_t block = 0; block < shape.blocks; ++block) {
       const int64_t rowUnits = block * kWgmmaRows * kRowBytes / kUnit;
       Value ofA =
-          addLong(e, a, makeLong(e, k * stepA + (isExchanged ? 0 : rowUnits)));
+          hasSharesA
+              ? locate(descriptorA, place.sharesA[k * shape.blocks + block])
+              : addLong(e, a,
+                        makeLong(e, k * stepA + (isExchanged ? 0 : rowUnits)));
       Value ofB =
           addLong(e, b, makeLong(e, k * stepB + (isExchanged ? rowUnits : 0)));
       results[block] = NVVM::WgmmaMmaAsyncOp::create(

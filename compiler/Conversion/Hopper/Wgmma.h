@@ -41,8 +41,10 @@ public:
   /// may begin anywhere, since the swizzle follows the address.
   struct Place {
     mlir::Value a, b;
-    /// If not empty, where the share of each instruction's reduction is of B.
+    /// If not empty, where the share of each instruction's reduction is of B,
     llvm::SmallVector<mlir::Value> sharesB = {};
+    /// and of A: of all blocks of rows of the first one, then of the next.
+    llvm::SmallVector<mlir::Value> sharesA = {};
   };
   /// Instructions that share a step's reduction.
   static constexpr int64_t kShares = kRowBytes / kReductionBytes;

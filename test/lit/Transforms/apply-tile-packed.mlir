@@ -82,12 +82,13 @@ func.func @weights(%x: memref<2x8x8x37xf16>, %w: memref<9x3x3x37xf16>, %y: memre
 // -----
 
 // 70 channels would fill 128 rows. As columns they are 80 of a tile, and the
-// taps, lines of 128, are rows; so lie the sums, of 72 channels each.
+// taps are rows: 64 of each line's run, and then the other 64; so lie the sums,
+// of 72 channels each.
 // CHECK-LABEL: func.func @exchanged(
-// CHECK-SAME: %[[SUMS:arg3]]: memref<1x3x128x72xf32>
+// CHECK-SAME: %[[SUMS:arg3]]: memref<1x2x3x64x72xf32>
 // CHECK: %[[GRADIENT:.*]] = dnn.view %arg5 <[1, 1], [70], [2, 8, 8] :
-// CHECK: %[[INPUT:.*]] = dnn.view %arg4 <[1, 1], [3, 128], [2, 8, 8] :
-// CHECK: dnn.view %[[SUMS]] <[1, 1], [3, 128], [70] : (d0, d1, d2, d3, d4) -> (d0, d2, d3, d4)>
+// CHECK: %[[INPUT:.*]] = dnn.view %arg4 <[1, 1], [2, 3, 64], [2, 8, 8] : (d0, d1, d2, d3, d4, d5, d6, d7) -> (d5, d3 + d6 - 1, d7, d2 * 64 + d4)>
+// CHECK: dnn.view %[[SUMS]] <[1, 1], [2, 3, 64], [70] : (d0, d1, d2, d3, d4, d5) -> (d0, d2, d3, d4, d5)>
 // CHECK: dnn.tile_load %[[INPUT]]
 // CHECK: dnn.tile_load %[[GRADIENT]]
 // CHECK-LABEL: func.func @exchanged_sum

@@ -123,3 +123,54 @@ TEST(TmaWeightTiles, LeavesFurtherTensorsToTheSum) {
     EXPECT_GT(parseGemmTile(candidate.tile)->parts, 1)
         << candidate.tile.toText();
 }
+
+/// What is left of 5x5 taps of 75 channels when tensors are packed.
+static ConvProblem makeLines() {
+  ConvProblem p = makeLayer();
+  p.batch = 16;
+  p.inChannels = 400;
+  p.outChannels = 96;
+  p.in = {67, 57};
+  p.filter = {5, 1};
+  p.pad = {0, 0};
+  return p;
+}
+
+// Tiles are all lines of a window, which share their positions: as many chunks
+// as the lines reach, the step's own and some that come.
+TEST(TmaWeightTiles, SharesPositionsOfLines) {
+  const GpuTarget &target = *findTarget("sm_90");
+  auto candidates = getLineCandidates(makeLines(), target);
+  EXPECT_FALSE(candidates.empty());
+  for (const Candidate &candidate : candidates) {
+    ErrorOr<GemmTile> tile = parseGemmTile(candidate.tile);
+    ASSERT_TRUE(tile) << candidate.tile.toText();
+    EXPECT_EQ(tile->m, 5 * 64);
+    EXPECT_EQ(tile->n, 96);
+    EXPECT_EQ(tile->wavesM, 5);
+    EXPECT_GT(tile->halo, (4 * 57 + 63) / 64 + 1);
+  }
+  EXPECT_TRUE(getLineCandidates(makeLines(), *findTarget("sm_80")).empty());
+}
+
+// Lines that consumers cannot share out evenly, taps side by side, channels of
+// which a consumer's registers hold too few, and lines so long that shared
+// memory does not hold what five of them reach, are left to other tiles.
+TEST(TmaWeightTiles, LeavesOtherLines) {
+  const GpuTarget &target = *findTarget("sm_90");
+  ConvProblem p = makeLines();
+  p.filter = {7, 1};
+  EXPECT_TRUE(getLineCandidates(p, target).empty());
+  p.filter = {1, 1};
+  EXPECT_TRUE(getLineCandidates(p, target).empty());
+  p.filter = {5, 3};
+  EXPECT_TRUE(getLineCandidates(p, target).empty());
+  p = makeLines();
+  p.outChannels = 112;
+  EXPECT_TRUE(getLineCandidates(p, target).empty());
+  p = makeLines();
+  p.in.w = 400;
+  EXPECT_TRUE(getLineCandidates(p, target).empty());
+  p.filter = {2, 1};
+  EXPECT_FALSE(getLineCandidates(p, target).empty());
+}
