@@ -10,25 +10,10 @@ using namespace tessera;
 using namespace tessera::capi;
 
 ErrorOr<DataType> capi::getRowType(miopenDataType_t type) {
-  switch (type) {
-  case miopenHalf:
-    return DataType::F16;
-  case miopenBFloat16:
-    return DataType::BF16;
-  case miopenFloat:
-    return DataType::F32;
-  case miopenDouble:
-    return DataType::F64;
-  case miopenInt8:
-    return DataType::I8;
-  case miopenInt32:
-    return DataType::I32;
-  case miopenInt64:
-    return DataType::I64;
-  default:
-    return notSupported("tensors of data type " + std::to_string(type) +
-                        " are not implemented here");
-  }
+  if (const std::optional<DataType> known = findDataType(type))
+    return *known;
+  return notSupported("tensors of data type " + std::to_string(type) +
+                      " are not implemented here");
 }
 
 double capi::readFactor(miopenDataType_t dataType, const void *factor) {
