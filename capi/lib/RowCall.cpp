@@ -158,34 +158,60 @@ RowCall &RowCall::integer(int64_t value) {
       .scalar(static_cast<double>(value & kMask));
 }
 
+bool RowCall::liesTogether(size_t dim) const {
+  if (reduced[dim] != reduced[dim + 1])
+    return false;
+  return lengths[dim] == 1 ||
+         std::ranges::all_of(tensors, [&](const Tensor &tensor) {
+           return tensor.strides[dim] ==
+                  tensor.strides[dim + 1] * lengths[dim + 1];
+         });
+}
+
+RowCall RowCall::fold() const {
+  RowCall folded = *this;
+  auto erase = [](auto &values, size_t dim) {
+    values.erase(values.begin() + static_cast<ptrdiff_t>(dim));
+  };
+  for (size_t dim = lengths.size(); dim-- > 0;) {
+    const bool isMerged =
+        dim + 1 < folded.lengths.size() && folded.liesTogether(dim);
+    if (isMerged)
+      folded.lengths[dim + 1] *= folded.lengths[dim];
+    else if (folded.lengths[dim] != 1 || folded.reduced[dim])
+      continue;
+    erase(folded.lengths, dim);
+    erase(folded.reduced, dim);
+    for (Tensor &tensor : folded.tensors)
+      erase(tensor.strides, dim);
+  }
+  return folded;
+}
+
 ErrorOr<RowProblem> RowCall::getProblem() const {
   if (!status.isOk())
     return status;
+  if (lengths.size() > kMaxRowRank) {
+    const RowCall folded = fold();
+    if (folded.lengths.size() <= kMaxRowRank)
+      return folded.getProblem();
+    return notSupported("tensors of more than " + std::to_string(kMaxRowRank) +
+                        " dimensions that do not lie together are not "
+                        "implemented");
+  }
   RowProblem problem;
   problem.op = op;
   problem.mode = mode;
-  // More dimensions than a problem has are no matter if few are long.
-  const bool drops = lengths.size() > kMaxRowRank;
-  problem.rank = 0;
+  problem.rank = std::max(static_cast<int>(lengths.size()), 1);
   problem.tensorCount = static_cast<int>(tensors.size());
+  std::ranges::copy(lengths, problem.lengths.begin());
+  for (size_t dim = 0; dim < lengths.size(); ++dim)
+    problem.reduced |= uint32_t(reduced[dim]) << dim;
   for (size_t i = 0; i < tensors.size(); ++i) {
     problem.tensors[i].type = tensors[i].type;
     problem.tensors[i].role = tensors[i].role;
+    std::ranges::copy(tensors[i].strides, problem.tensors[i].strides.begin());
   }
-  for (size_t dim = 0; dim < lengths.size(); ++dim) {
-    if (drops && lengths[dim] == 1 && !reduced[dim])
-      continue;
-    if (problem.rank == kMaxRowRank)
-      return notSupported("tensors of more than " +
-                          std::to_string(kMaxRowRank) +
-                          " dimensions are not implemented");
-    const int to = problem.rank++;
-    problem.lengths[to] = lengths[dim];
-    problem.reduced |= uint32_t(reduced[dim]) << to;
-    for (size_t i = 0; i < tensors.size(); ++i)
-      problem.tensors[i].strides[to] = tensors[i].strides[dim];
-  }
-  problem.rank = std::max(problem.rank, 1);
   if (Status bad = problem.verify(); !bad.isOk())
     return bad;
   return problem.canonicalize();

@@ -87,6 +87,10 @@ private:
     const void *data;
   };
   void fail(Status failure);
+  /// Whether a dimension and the next one are one in every tensor.
+  bool liesTogether(size_t dim) const;
+  /// The same call with such dimensions merged, and those of length 1 left out.
+  RowCall fold() const;
   Status checkAliases() const;
   ErrorOr<const LoadedKernel *> prepare() const;
   ApiResult launch(const LoadedKernel &kernel, void *workspace) const;
