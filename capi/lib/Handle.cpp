@@ -44,6 +44,15 @@ Status miopenHandle::launchTimed(const LoadedKernel &kernel,
   return Status::ok();
 }
 
+Status miopenHandle::launchProfiled(const LoadedKernel &kernel,
+                                    const LaunchArgs &args) {
+  float timeMs = 0;
+  Status status = launchTimed(kernel, args, timeMs);
+  if (status.isOk())
+    kernelTimeMs = sumsTimes ? kernelTimeMs + timeMs : timeMs;
+  return status;
+}
+
 ErrorOr<void *> miopenHandle::getScratch(size_t bytes) {
   if (bytes == 0)
     return nullptr;

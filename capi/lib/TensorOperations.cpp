@@ -126,6 +126,7 @@ static ApiResult runCat(miopenHandle &handle,
                         void *dataY, int dim) {
   if (Status status = checkParts(parts, y, dim); !status.isOk())
     return status;
+  const KernelTimeSum sum(handle);
   auto *to = static_cast<char *>(dataY);
   for (size_t i = 0; i < parts.size(); ++i) {
     if (!xs[i])
