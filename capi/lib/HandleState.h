@@ -47,6 +47,11 @@ struct miopenHandle {
   tessera::Status launchTimed(const tessera::LoadedKernel &kernel,
                               const tessera::LaunchArgs &args, float &timeMs);
 
+  /// The time of one launch: the least of a few, because the first one also
+  /// pays for caches that are cold. Long kernels are run once.
+  tessera::Status measure(const tessera::LoadedKernel &kernel,
+                          const tessera::LaunchArgs &args, float &timeMs);
+
 private:
   tessera::Status launchProfiled(const tessera::LoadedKernel &kernel,
                                  const tessera::LaunchArgs &args);

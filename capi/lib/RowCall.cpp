@@ -244,13 +244,13 @@ ErrorOr<const LoadedKernel *> RowCall::prepare() const {
   return handle.engine.prepare(*problem);
 }
 
-ApiResult RowCall::launch(const LoadedKernel &kernel, void *workspace) const {
+LaunchArgs RowCall::getArgs(void *workspace) const {
   LaunchArgs args;
   args.workspace = workspace;
   for (size_t i = 0; i < tensors.size(); ++i)
     args.tensors[i] = tensors[i].data;
   std::ranges::copy(scalars, args.scalars.begin());
-  return handle.launch(kernel, args);
+  return args;
 }
 
 ErrorOr<size_t> RowCall::getWorkspaceBytes() const {
@@ -264,7 +264,7 @@ ApiResult RowCall::run(void *workspace) const {
   const ErrorOr<const LoadedKernel *> kernel = prepare();
   if (!kernel)
     return kernel.getStatus();
-  return launch(**kernel, workspace);
+  return handle.launch(**kernel, getArgs(workspace));
 }
 
 ApiResult RowCall::run() const {
@@ -275,5 +275,5 @@ ApiResult RowCall::run() const {
       handle.getScratch((*kernel)->getKernel().workspaceBytes);
   if (!scratch)
     return scratch.getStatus();
-  return launch(**kernel, *scratch);
+  return handle.launch(**kernel, getArgs(*scratch));
 }
