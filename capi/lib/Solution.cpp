@@ -33,8 +33,10 @@ ErrorOr<const LoadedKernel *> miopenSolution::getLoaded(Engine &engine) {
     return invalidArgument("the solution is for " + data.target +
                            ", but the device is a " +
                            std::string((*target)->name));
+  // Of another release, maybe, whose problems had other texts.
+  const ErrorOr<Problem> problem = parseNetworkConfig(data.networkConfig);
   ErrorOr<std::unique_ptr<LoadedKernel>> kernel =
-      engine.loadKernel(data.kernel);
+      engine.loadKernel(data.kernel, problem ? &*problem : nullptr);
   if (!kernel)
     return kernel.getStatus().withContext(data.networkConfig);
   loaded.push_back({device, std::move(*kernel)});

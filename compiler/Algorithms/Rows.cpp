@@ -21,6 +21,7 @@ namespace {
 class Rows final : public Algorithm {
 public:
   std::string_view getName() const override { return "rows"; }
+  bool takesUnaligned() const override { return true; }
   Status check(const Problem &problem, const GpuTarget &target) const override;
   std::vector<Candidate> getCandidates(const Problem &problem,
                                        const GpuTarget &target) const override;

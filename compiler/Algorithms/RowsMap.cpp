@@ -19,6 +19,7 @@ namespace {
 class RowsMap final : public Algorithm {
 public:
   std::string_view getName() const override { return "map"; }
+  bool takesUnaligned() const override { return true; }
   Status check(const Problem &problem, const GpuTarget &target) const override;
   std::vector<Candidate> getCandidates(const Problem &problem,
                                        const GpuTarget &target) const override;

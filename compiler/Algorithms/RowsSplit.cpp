@@ -202,6 +202,7 @@ namespace {
 class RowsSplit final : public Algorithm {
 public:
   std::string_view getName() const override { return "rowsplit"; }
+  bool takesUnaligned() const override { return true; }
   Status check(const Problem &problem, const GpuTarget &target) const override;
   std::vector<Candidate> getCandidates(const Problem &problem,
                                        const GpuTarget &target) const override;

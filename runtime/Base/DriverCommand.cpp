@@ -121,6 +121,8 @@ ErrorOr<Problem> tessera::parseDriverCommand(std::string_view command) {
 }
 
 std::string tessera::toDriverCommand(const Problem &problem) {
+  if (problem.isUnaligned())
+    return problem.toNetworkConfig();
   if (const PoolProblem *pool = problem.getPool())
     return toLine(*pool);
   if (const RowProblem *rows = problem.getRows())
