@@ -165,11 +165,13 @@ static ApiResult checkWorkspace(const PoolingCall &call, const void *workspace,
   if (!workspace)
     return {miopenStatusUnknownError,
             "workSpace is NULL, but max pooling needs it for its indices"};
-  const size_t needed = countElements(call.y) * getIndexBytes(call.pool);
-  if (bytes < needed)
+  const ErrorOr<size_t> needed = getIndicesBytes(call.pool, call.y);
+  if (!needed)
+    return needed.getStatus();
+  if (bytes < *needed)
     return invalidArgument("the workspace has " + std::to_string(bytes) +
                            " bytes, but the indices need " +
-                           std::to_string(needed));
+                           std::to_string(*needed));
   return Status::ok();
 }
 

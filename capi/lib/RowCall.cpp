@@ -163,8 +163,10 @@ bool RowCall::liesTogether(size_t dim) const {
     return false;
   return lengths[dim] == 1 ||
          std::ranges::all_of(tensors, [&](const Tensor &tensor) {
-           return tensor.strides[dim] ==
-                  tensor.strides[dim + 1] * lengths[dim + 1];
+           int64_t behind;
+           return !__builtin_mul_overflow(tensor.strides[dim + 1],
+                                          lengths[dim + 1], &behind) &&
+                  tensor.strides[dim] == behind;
          });
 }
 

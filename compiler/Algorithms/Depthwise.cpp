@@ -22,7 +22,7 @@ using namespace tessera;
 /// Filter elements that a thread can keep beside its sums and data.
 static constexpr int64_t kMaxFilter = 128;
 /// Products of a thread for one source channel: what is written out.
-static constexpr int64_t kMaxProducts = 2048;
+static constexpr int64_t kMaxProducts = 2401;
 /// Blocks that a thread walks.
 static constexpr int64_t kMaxTurns = 1024;
 /// Channels of a group, in either tensor.
@@ -318,6 +318,27 @@ static bool canShare(const DepthwiseTile &tile, int64_t bytes) {
   return bytes % 4 == 0 && bytes * tile.threads <= kBytes;
 }
 
+/// Gives `tile` a tall block if one divides the result. Its rows share their
+/// source; one group of f32 a lane is as much as a warp loads at once, and its
+/// filter leaves registers for such a block.
+static bool setTallBlock(DepthwiseTile &tile, const ConvProblem &conv) {
+  constexpr std::pair<int64_t, int64_t> kBlocks[] = {{8, 4}, {7, 7}};
+  const TensorLengths result = conv.getResultLengths();
+  if (getByteSize(conv.dataType) != 4 || conv.inChannels != conv.groups ||
+      conv.outChannels != conv.groups ||
+      std::max(conv.stride.h, conv.stride.w) > 1)
+    return false;
+  for (auto [rows, columns] : kBlocks)
+    if (result.h % rows == 0 && result.w % columns == 0 &&
+        rows * columns * conv.filter.h * conv.filter.w <= kMaxProducts) {
+      tile.groups = 1;
+      tile.rows = rows;
+      tile.columns = columns;
+      return true;
+    }
+  return false;
+}
+
 /// Lanes hold channels; measured on an H100 for 3x3 and 7x7 (performance.md).
 /// Threads walk as many blocks with one dear filter as leaves enough threads.
 static DepthwiseTile chooseLongTile(const ConvProblem &conv,
@@ -357,24 +378,16 @@ static DepthwiseTile chooseLongTile(const ConvProblem &conv,
     tile.columns -= stepW;
   if (isTooLarge())
     tile.rows = stepH;
-  // Rows of a tall block share their source. One group of f32 a lane is as much
-  // as a warp loads at once, and its filter leaves registers for such a block.
-  constexpr int64_t kTallRows = 8, kTallColumns = 4;
-  if (keepsFilter && getByteSize(conv.dataType) == 4 && inputs * outputs == 1 &&
-      std::max(conv.stride.h, conv.stride.w) == 1 &&
-      result.h % kTallRows == 0 && result.w % kTallColumns == 0 &&
-      kTallRows * kTallColumns * taps <= kMaxProducts) {
-    tile.groups = 1;
-    tile.rows = kTallRows;
-    tile.columns = kTallColumns;
-  }
+  const bool isTall = keepsFilter && setTallBlock(tile, conv);
+  // Many short threads of tall blocks hide better how long loads take.
+  const int64_t wanted = getResidentThreads(target) * (isTall ? 3 : 1);
   int64_t blocks = llvm::divideCeil(result.h, tile.rows);
   constexpr int64_t kManyTurns = 7;
   for (int64_t turns = 2; keepsFilter && turns <= std::min(blocks, kManyTurns);
        ++turns) {
     DepthwiseTile longer = tile;
     longer.turns = turns;
-    if (countPoints(conv, longer) < getResidentThreads(target))
+    if (countPoints(conv, longer) < wanted)
       break;
     if (blocks % turns == 0)
       tile.turns = turns;

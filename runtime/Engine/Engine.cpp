@@ -114,7 +114,7 @@ EngineImpl::EngineImpl(const GpuApi &gpu, EngineOptions options)
 
 ErrorOr<const LoadedKernel *> EngineImpl::prepare(const Problem &problem) {
   int device = 0;
-  if (Status status = gpu.check(gpu.hipGetDevice(&device), "hipGetDevice");
+  if (Status status = gpu.checkOwn(gpu.hipGetDevice(&device), "hipGetDevice");
       !status.isOk())
     return status;
   const LoadedKernelImpl *kernel = kernels.find(device, problem);

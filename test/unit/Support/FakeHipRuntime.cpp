@@ -17,6 +17,9 @@ using namespace tessera::test;
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
+/// Of the device.
+static constexpr size_t kMemoryBytes = size_t(1) << 30;
+
 static constexpr std::string_view kMagic = "FAKE-CODE-OBJECT:";
 
 static FakeHip &getState() {
@@ -119,11 +122,13 @@ EXPORT hipError_t hipDeviceSynchronize() {
 
 EXPORT hipError_t hipMemGetInfo(size_t *free, size_t *total) {
   COUNT();
-  *free = *total = size_t(1) << 30;
+  *free = *total = kMemoryBytes;
   return hipSuccess;
 }
 EXPORT hipError_t hipMalloc(void **pointer, size_t size) {
   COUNT();
+  if (size > kMemoryBytes)
+    return hipErrorOutOfMemory;
   *pointer = malloc(size);
   track("hipMalloc", 1);
   return hipSuccess;

@@ -224,6 +224,9 @@ TEST(Problem, NamesThePoolingRuleThatIsBroken) {
   p.indexType = IndexType::U8;
   EXPECT_EQ(getMessage(p), "the index type u8 is too small for the 255 offsets "
                            "of the window");
+  p.window = {INT32_MAX, INT32_MAX, INT32_MAX};
+  p.indexType = IndexType::U64; // Its number has more than 64 bits.
+  EXPECT_TRUE(getMessage(p).ends_with("offsets of the window"));
   p = pool;
   p.mode = PoolMode::Average;
   p.indexType = IndexType::U8;

@@ -194,6 +194,12 @@ TEST_F(EngineTest, ReportsFailuresOfTheDevice) {
   EXPECT_EQ(getCode(makeProblem()), StatusCode::Unavailable);
   hip.failNext("hipModuleLoadData", hipErrorOutOfMemory);
   EXPECT_EQ(getCode(makeProblem()), StatusCode::ResourceExhausted);
+  // Invalid is what we asked for, not what our caller did.
+  for (const char *function : {"hipGetDevice", "hipGetDeviceProperties",
+                               "hipModuleLoadData", "hipModuleGetFunction"}) {
+    hip.failNext(function, hipErrorInvalidValue);
+    EXPECT_EQ(getCode(makeProblem()), StatusCode::Unavailable) << function;
+  }
   EXPECT_EQ(getCode(makeProblem()), StatusCode::Ok);
 }
 
