@@ -86,31 +86,12 @@ LogicalResult Rows::build(Operation *primitive, const TileConfig &config,
   OpBuilder b(op);
   PointBuilder p(b, op.getLoc());
   RowsProgram program(p, op, op->getBlock()->getArguments(), tile->vector);
-  const int64_t rows = program.g.getRowBlocks(tile->vector);
-  const int64_t groups = llvm::divideCeilSigned(rows, tile->columns);
-  const bool isInRow = program.g.isVectorInRow();
-  SmallVector<int64_t> sizes = {groups, tile->threads, tile->columns};
-  if (isInRow)
-    std::swap(sizes[1], sizes[2]);
-  ValueRange point = p.forEachPoint(sizes, tile->threads * tile->columns);
-  Value thread = point[isInRow ? 2 : 1], column = point[isInRow ? 1 : 2];
-
-  Value row = p.add(p.mul(point[0], tile->columns), column);
-  Value valid;
-  if (rows % tile->columns != 0)
-    valid = arith::CmpIOp::create(b, p.loc, arith::CmpIPredicate::ult, row,
-                                  p.index(rows));
-  program.enterRow(row, valid);
-  RowsTeam team(program, tile->threads, thread, tile->columns, column);
+  const RowsPlace place = enterTeams(program, *tile, /*hasParts=*/false);
+  RowsTeam team(program, *tile, place);
   team.reduceAll();
   SmallVector<Lanes> values = program.finishRow();
   if (!values.empty())
-    p.branch(arith::CmpIOp::create(b, p.loc, arith::CmpIPredicate::eq, thread,
-                                   p.index(0)),
-             {}, [&] {
-               program.storeRowOutputs(values);
-               return PointBuilder::Values();
-             });
+    team.byFirstThread([&] { program.storeRowOutputs(values); });
   if (op.hasMap())
     team.walk(op.getMap(), {}, [&](RowsBlock &block, ValueRange) {
       program.storeOutputs(block);

@@ -8,9 +8,39 @@ using namespace mlir;
 using namespace tessera;
 using LaneWords = RowsTeam::LaneWords;
 
-void RowsTeam::takePart(int64_t count, Value number) {
-  parts = count;
-  part = number;
+RowsPlace tessera::enterTeams(RowsProgram &program, const RowsTile &tile,
+                              bool hasParts) {
+  PointBuilder &p = program.p;
+  const int64_t rows = program.g.getRowBlocks(tile.vector);
+  SmallVector<int64_t> sizes = {llvm::divideCeilSigned(rows, tile.columns)};
+  if (hasParts)
+    sizes.push_back(tile.parts);
+  const bool isInRow = program.g.isVectorInRow();
+  sizes.push_back(isInRow ? tile.columns : tile.threads);
+  sizes.push_back(isInRow ? tile.threads : tile.columns);
+  ValueRange point = p.forEachPoint(sizes, tile.threads * tile.columns);
+
+  RowsPlace place;
+  ValueRange inside = point.take_back(2);
+  place.thread = inside[isInRow ? 1 : 0];
+  place.column = inside[isInRow ? 0 : 1];
+  if (hasParts)
+    place.part = point[1];
+  place.row = p.add(p.mul(point[0], tile.columns), place.column);
+  if (rows % tile.columns != 0)
+    place.valid = arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::ult,
+                                        place.row, p.index(rows));
+  program.enterRow(place.row, place.valid);
+  return place;
+}
+
+void RowsTeam::byFirstThread(llvm::function_ref<void()> body) {
+  Value isFirst = arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::eq,
+                                        thread, p.index(0));
+  p.branch(isFirst, {}, [&] {
+    body();
+    return Values();
+  });
 }
 
 //===----------------------------------------------------------------------===//
