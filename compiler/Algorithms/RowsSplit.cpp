@@ -197,12 +197,16 @@ Status RowsSplit::check(const Problem &problem, const GpuTarget &target) const {
   const int64_t groups = rows->getElements() / rows->getRowLength();
   if (groups > int64_t(target.computeUnits) * kWorkgroup)
     return notSupported("is for rows that are few");
-  return checkRowsReach(RowsGeometry(*rows));
+  const RowsGeometry g(*rows);
+  if (g.reductions.empty())
+    return notSupported("is for rows that are reduced");
+  return checkRowsReach(g);
 }
 
-std::vector<Candidate> RowsSplit::getCandidates(const Problem &problem,
-                                                const GpuTarget &target) const {
-  const RowsGeometry g(*problem.getRows());
+std::vector<Candidate> tessera::getRowSplitCandidates(const RowProblem &problem,
+                                                      const GpuTarget &target,
+                                                      const RowsRates &rates) {
+  const RowsGeometry g(problem);
   std::vector<Candidate> candidates;
   for (auto vector = static_cast<int>(g.getWidestVector()); vector >= 1;
        vector /= 2)
@@ -213,10 +217,16 @@ std::vector<Candidate> RowsSplit::getCandidates(const Problem &problem,
             columns > 1 && columns >= 2 * g.getRowBlocks(vector);
         if (!isAlone &&
             int64_t(tile.threads) * parts <= g.getBlocksOfRow(vector))
-          candidates.push_back(
-              {tile.toConfig(getName()), estimateRowSplit(g, tile, target)});
+          candidates.push_back({tile.toConfig("rowsplit"),
+                                estimateRowSplit(g, tile, target, rates)});
       }
   return candidates;
+}
+
+std::vector<Candidate> RowsSplit::getCandidates(const Problem &problem,
+                                                const GpuTarget &target) const {
+  return getRowSplitCandidates(*problem.getRows(), target,
+                               getRowsRates(target));
 }
 
 LogicalResult RowsSplit::build(Operation *primitive, const TileConfig &config,
