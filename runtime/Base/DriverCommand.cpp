@@ -37,6 +37,12 @@ static constexpr OperationKind kKinds[] = {
     {"CBAInfer", getFusedDriverFlags, toFusedOptions},
 };
 
+bool tessera::isDriverOperation(std::string_view word) {
+  return std::ranges::any_of(kKinds, [&](const OperationKind &kind) {
+    return word.starts_with(kind.word);
+  });
+}
+
 /// The type that the end of an operation's name stands for.
 static ErrorOr<DataType> parseType(std::string_view name,
                                    std::string_view suffix) {

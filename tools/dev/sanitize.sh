@@ -15,8 +15,10 @@ preset=${1:-}
 other=$PWD/${2:-build/dev}
 build=$PWD/build/$preset
 case $preset in
-asan) programs=(CapiTests CapiFuzz EngineTests DbTests GpuTests TuningTests EmulatorHipTests) ;;
-tsan) programs=(EngineTests TuningTests) ;;
+asan)
+  programs=(CapiTests CapiFuzz EngineTests DatabaseTortureTests DbTests GpuTests
+    TuningTests WorkerTests EmulatorHipTests ApiRowsTests) ;;
+tsan) programs=(EngineTests TuningTests CapiFuzz WorkerTests) ;;
 *) sed -n '2,/^set/{/^set/!s/^# \{0,1\}//p}' "$0"; exit 2 ;;
 esac
 read -ra programs <<<"${PROGRAMS:-${programs[*]}}"
@@ -32,7 +34,7 @@ export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_init_order=1
 export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
 export TESSERA_COMPILER_LIBRARY=$other/lib/libtessera-compiler.so
 export TESSERA_COMPILE_WORKER=$other/lib/tessera-compile-worker
-export TESSERA_DEVICE=emulated:gfx942 MIOPEN_LOG_LEVEL=1
+export TESSERA_DEVICE=emulated:gfx942
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export XDG_CACHE_HOME=$work/cache
