@@ -253,6 +253,7 @@ static ApiResult runPasses(miopenHandle &handle, Pass *first, Pass &last,
   if (!scratch)
     return scratch.getStatus();
   void *workspace = static_cast<char *>(*scratch) + sumBytes;
+  const KernelTimeSum sum(handle);
   if (first) {
     first->results[0].data = last.windows[0].data = *scratch;
     ApiResult result = first->run(workspace);

@@ -274,6 +274,7 @@ static ApiResult runT5Backward(miopenHandle &handle, bool hasWeight,
   if (!status.isOk())
     return status;
   data.add(RowRole::Output, "dx", *dx.desc, dx.memory);
+  const KernelTimeSum sum(handle);
   ApiResult result = data.run();
   if (result.getStatus() != miopenStatusSuccess || !dw.isThere())
     return result;

@@ -34,6 +34,27 @@ int64_t capi::getElementBytes(int dataType) {
   }
 }
 
+std::optional<DataType> capi::findDataType(miopenDataType_t dataType) {
+  switch (dataType) {
+  case miopenHalf:
+    return DataType::F16;
+  case miopenBFloat16:
+    return DataType::BF16;
+  case miopenFloat:
+    return DataType::F32;
+  case miopenDouble:
+    return DataType::F64;
+  case miopenInt8:
+    return DataType::I8;
+  case miopenInt32:
+    return DataType::I32;
+  case miopenInt64:
+    return DataType::I64;
+  default:
+    return std::nullopt;
+  }
+}
+
 /// Bytes from the first element to behind the last; InvalidArgument if they
 /// do not fit.
 static ErrorOr<int64_t> getSpanBytes(int64_t elementBytes,

@@ -128,6 +128,7 @@ static ApiResult runCat(miopenHandle &handle,
                         void *dataY, int dim) {
   if (Status status = checkParts(parts, y, dim); !status.isOk())
     return status;
+  const KernelTimeSum sum(handle);
   int64_t first = 0; // Of the slice, along the dimension.
   for (size_t i = 0; i < parts.size(); ++i) {
     if (!xs[i])

@@ -156,6 +156,7 @@ namespace {
 class Depthwise final : public Algorithm {
 public:
   std::string_view getName() const override { return "depthwise"; }
+  bool takesUnaligned() const override { return true; }
   Status check(const Problem &problem, const GpuTarget &target) const override;
   std::vector<Candidate> getCandidates(const Problem &problem,
                                        const GpuTarget &target) const override;

@@ -26,8 +26,8 @@ using namespace tessera::test;
 //===----------------------------------------------------------------------===//
 
 /// All that a launch may take for such a problem.
-static std::vector<KernelArg> getArgs(const Problem &problem) {
-  std::vector<KernelArg> args;
+static std::vector<LaunchArg> getArgs(const Problem &problem) {
+  std::vector<LaunchArg> args;
   if (const RowProblem *rows = problem.getRows()) {
     for (int tensor = 0; tensor < rows->tensorCount; ++tensor)
       args.push_back(getTensorArg(tensor));
@@ -59,7 +59,7 @@ public:
       return unavailable("the fuzzer's compiler has crashed");
     if (!kernel)
       return kernel;
-    std::vector<KernelArg> &args = kernel->launches[0].args;
+    std::vector<LaunchArg> &args = kernel->launches[0].args;
     args = getArgs(problem);
     if (compiled % 5 == 0) {
       args.push_back(KernelArg::Workspace);
