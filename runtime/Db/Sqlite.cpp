@@ -16,8 +16,11 @@ struct SqliteDatabase::Connection {
 
   /// Ok, or what SQLite says about its last call.
   Status check(int result) {
-    // A file that ends too early. Other failures of reading are the disk's.
-    if (sqlite3_extended_errcode(handle) == SQLITE_IOERR_SHORT_READ)
+    // A file that ends too early, or whose journal somebody took away with what
+    // was put aside. Other failures are the disk's.
+    const int extended = sqlite3_extended_errcode(handle);
+    if (extended == SQLITE_IOERR_SHORT_READ ||
+        extended == SQLITE_IOERR_DELETE_NOENT)
       damaged = true;
     switch (result & 0xff) { // Without the extended code.
     case SQLITE_OK:
