@@ -164,6 +164,19 @@ TEST_F(Fuzz, RandomCallsGiveStatuses) {
   cleanUp(fuzzer, functions);
 }
 
+// Nor where memory runs out in the middle of a call: nothing leaks, and the
+// next call finds all in order.
+TEST_F(Fuzz, FailedAllocationsGiveStatuses) {
+  constexpr int kCalls = 200000;
+  const std::vector<Function> functions = getFunctions();
+  Fuzzer fuzzer(getSeed());
+  fuzzer.failAllocations();
+  for (int i = 0; i < kCalls && !HasFailure(); ++i)
+    functions[fuzzer.drawBelow(static_cast<uint32_t>(functions.size()))].call(
+        fuzzer);
+  cleanUp(fuzzer, functions);
+}
+
 // Nor do calls of several threads, each with objects of its own.
 TEST_F(Fuzz, ThreadsGetStatuses) {
   constexpr int kThreads = 4, kCalls = 10000;

@@ -11,6 +11,7 @@
 #ifndef TESSERA_TEST_UNIT_CAPI_FUZZER_H
 #define TESSERA_TEST_UNIT_CAPI_FUZZER_H
 
+#include "test/unit/capi/FailingNew.h"
 #include "test/unit/capi/UsualObjects.h"
 
 #include <gtest/gtest.h>
@@ -21,6 +22,7 @@
 #include <iterator>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string_view>
 #include <tuple>
@@ -67,6 +69,9 @@ public:
 
   uint32_t drawBelow(uint32_t end) { return random() % end; }
 
+  /// From now on an allocation fails in most calls that destroy nothing.
+  void failAllocations() { failsAllocations = true; }
+
 private:
   static constexpr size_t kArrayLength = 77;
   using Pool = std::vector<void *>;
@@ -101,6 +106,7 @@ private:
   UsualObjects usual;
   std::map<std::type_index, Pool> objects; ///< Made by calls.
   std::map<void *, Pool> parts;            ///< Operations, by their plans.
+  bool failsAllocations = false;
   // Of the call in hand:
   FunctionTraits traits{""};
   bool isKind = false;
@@ -121,7 +127,11 @@ template <typename... Args>
 bool Fuzzer::call(miopenStatus_t (*function)(Args...), std::string_view name) {
   begin(name);
   const std::tuple<Args...> arguments{draw<Args>()...};
+  std::optional<FailingNew> failure;
+  if (failsAllocations && !traits.isDestroyer)
+    failure.emplace(drawBelow(1u << drawBelow(10)));
   const miopenStatus_t status = std::apply(function, arguments);
+  failure.reset();
   EXPECT_GE(status, miopenStatusSuccess) << name;
   EXPECT_LE(status, miopenStatusVersionMismatch) << name;
   if (status != miopenStatusSuccess)
