@@ -23,8 +23,8 @@ public:
     return engine->prepareTile(problem, tile);
   }
   ErrorOr<std::unique_ptr<LoadedKernel>>
-  loadKernel(const Kernel &kernel) override {
-    return engine->loadKernel(kernel);
+  loadKernel(const Kernel &kernel, const Problem *problem) override {
+    return engine->loadKernel(kernel, problem);
   }
   Status adopt(const Problem &problem,
                std::unique_ptr<LoadedKernel> kernel) override {

@@ -98,24 +98,6 @@ ApiResult capi::getWorkspaceSize(const ConvolutionCall &call, size_t &bytes) {
   return Status::ok();
 }
 
-/// The time of one launch: the least of a few, because the first one also pays
-/// for caches that are cold. Long kernels are run once.
-static Status measure(miopenHandle &handle, const ReadyKernel &ready,
-                      float &timeMs) {
-  constexpr int kMaxRuns = 5;
-  constexpr float kBudgetMs = 5;
-  float totalMs = 0;
-  for (int run = 0; run < kMaxRuns && totalMs < kBudgetMs; ++run) {
-    float runMs = 0;
-    if (Status status = handle.launchTimed(*ready.kernel, ready.args, runMs);
-        !status.isOk())
-      return status;
-    timeMs = run == 0 ? runMs : std::min(timeMs, runMs);
-    totalMs += runMs;
-  }
-  return Status::ok();
-}
-
 /// The kernel that a Find answers with.
 static ErrorOr<ReadyKernel> findKernel(const ConvolutionCall &call,
                                        const ConvolutionData &data,
@@ -154,7 +136,8 @@ ApiResult capi::findAlgorithm(const ConvolutionCall &call,
     return {miopenStatusUnknownError,
             "no algorithm fits: " + status.getMessage()};
   float timeMs = 0;
-  if (Status status = measure(call.handle, *ready, timeMs); !status.isOk())
+  if (Status status = call.handle.measure(*ready->kernel, ready->args, timeMs);
+      !status.isOk())
     return status;
   // The value of Direct is the same in the enums of all directions.
   results->fwd_algo = miopenConvolutionFwdAlgoDirect;

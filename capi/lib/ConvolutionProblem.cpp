@@ -56,22 +56,12 @@ static Status checkOutputType(miopenDataType_t input, miopenDataType_t output) {
 }
 
 static ErrorOr<DataType> getKernelType(miopenDataType_t type) {
-  switch (type) {
-  case miopenHalf:
-    return DataType::F16;
-  case miopenBFloat16:
-    return DataType::BF16;
-  case miopenFloat:
-    return DataType::F32;
-  case miopenDouble:
-    return DataType::F64;
-  case miopenInt8:
-    return DataType::I8;
-  default:
-    return notSupported("convolutions of " + getTypeName(type) +
-                        " are not implemented; half, bfloat16, float, double "
-                        "and int8 are");
-  }
+  const std::optional<DataType> known = findDataType(type);
+  if (known && *known != DataType::I32 && *known != DataType::I64)
+    return *known;
+  return notSupported("convolutions of " + getTypeName(type) +
+                      " are not implemented; half, bfloat16, float, double "
+                      "and int8 are");
 }
 
 static Status setInt8Result(Direction direction,

@@ -63,6 +63,7 @@ static ApiResult beginStates(miopenHandle &handle,
                              const miopenDropoutDescriptor &desc) {
   if (!desc.states || desc.stateBytes < kStateBytes)
     return Status::ok();
+  const KernelTimeSum sum(handle);
   ApiResult result = setWord(handle, desc.states, desc.seed);
   if (result.getStatus() == miopenStatusSuccess)
     result = setWord(handle, getCounter(desc), 0);
@@ -175,6 +176,7 @@ static ApiResult run(const DropoutCall &call) {
       call.isForward ? call.dropout.useMask : call.reserve != nullptr;
   if (hasMask)
     return applyMask(call);
+  const KernelTimeSum sum(call.handle);
   result = draw(call);
   if (result.getStatus() == miopenStatusSuccess && call.isForward &&
       call.dropout.stateEvolution)

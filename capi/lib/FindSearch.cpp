@@ -4,6 +4,7 @@
 
 #include "runtime/Base/Log.h"
 #include "runtime/Tuning/BackgroundTuner.h"
+#include "runtime/Tuning/TrialWatch.h"
 
 #include <mutex>
 #include <unordered_set>
@@ -37,6 +38,9 @@ capi::searchForFind(Engine &engine, const Problem &problem,
   options.budget.candidates = settings.searchCandidates;
   options.maxWorkspaceBytes = current.getKernel().workspaceBytes;
   options.database = engine.getTunings();
+  // The emulated device ends endless loops itself.
+  if (engine.getGpu().getKind() != DeviceKind::Emulated)
+    options.patience = kTrialLimit;
   if (!isAsked && !settings.mustSearch()) {
     if (settings.tunesInBackground && isFirst(problem))
       BackgroundTuner::get().add(engine, problem, options);

@@ -18,6 +18,7 @@ struct miopenHandle {
   hipStream_t stream = nullptr;
   bool profiling = false;
   float kernelTimeMs = 0;
+  bool sumsTimes = false; ///< See KernelTimeSum.
   /// As the client set it.
   miopenTuningPolicy_t tuningPolicy = miopenTuningPolicyNone;
   /// Recorded by the client, called by nobody yet.
@@ -28,11 +29,12 @@ struct miopenHandle {
   miopenHandle(tessera::Engine &engine, hipStream_t stream)
       : engine(engine), stream(stream) {}
 
-  /// Launches a kernel; waits for it and keeps its time if profiling is on.
+  /// Launches a kernel; waits for it and keeps its time, or adds it to that of
+  /// the call's launches before it, if profiling is on.
   tessera::Status launch(const tessera::LoadedKernel &kernel,
                          const tessera::LaunchArgs &args) {
     if (profiling) [[unlikely]]
-      return launchTimed(kernel, args, kernelTimeMs);
+      return launchProfiled(kernel, args);
     return engine.launch(kernel, stream, args);
   }
 
@@ -45,7 +47,15 @@ struct miopenHandle {
   tessera::Status launchTimed(const tessera::LoadedKernel &kernel,
                               const tessera::LaunchArgs &args, float &timeMs);
 
+  /// The time of one launch: the least of a few, because the first one also
+  /// pays for caches that are cold. Long kernels are run once.
+  tessera::Status measure(const tessera::LoadedKernel &kernel,
+                          const tessera::LaunchArgs &args, float &timeMs);
+
 private:
+  tessera::Status launchProfiled(const tessera::LoadedKernel &kernel,
+                                 const tessera::LaunchArgs &args);
+
   struct Events {
     tessera::Event start;
     tessera::Event stop;
@@ -57,5 +67,25 @@ private:
   std::optional<tessera::DeviceBuffer> scratch;
   hipStream_t scratchStream = nullptr; ///< Whose kernels may still use it.
 };
+
+namespace tessera::capi {
+
+/// While it lives, the kernel time of the handle is the sum of all launches:
+/// for a call that makes several. Borrows the handle.
+class KernelTimeSum {
+public:
+  explicit KernelTimeSum(miopenHandle &handle) : handle(handle) {
+    handle.kernelTimeMs = 0;
+    handle.sumsTimes = true;
+  }
+  ~KernelTimeSum() { handle.sumsTimes = false; }
+  KernelTimeSum(const KernelTimeSum &) = delete;
+  KernelTimeSum &operator=(const KernelTimeSum &) = delete;
+
+private:
+  miopenHandle &handle;
+};
+
+} // namespace tessera::capi
 
 #endif // TESSERA_CAPI_LIB_HANDLESTATE_H

@@ -57,9 +57,9 @@ static const void *getPointer(KernelArg arg, const LaunchArgs &args) {
 Status capi::checkArguments(const LoadedKernel &kernel,
                             const LaunchArgs &args) {
   for (const LaunchRecipe &launch : kernel.getKernel().launches)
-    for (KernelArg arg : launch.args)
-      if (!isScalar(arg) && !getPointer(arg, args))
-        return invalidArgument(std::string(getName(arg)) +
+    for (const LaunchArg &arg : launch.args)
+      if (!isScalar(arg.kind) && !getPointer(arg.kind, args))
+        return invalidArgument(std::string(getName(arg.kind)) +
                                " is NULL, but the kernel uses it");
   return Status::ok();
 }

@@ -45,13 +45,13 @@ public:
   Pass(miopenHandle &handle, RowOp op, uint32_t mode,
        const miopenTensorDescriptor &x, int dim, int64_t before, int64_t after)
       : handle(handle), op(op), mode(mode), lengths(x.lengths), dim(dim) {
-    for (int64_t at = 0; at < lengths[dim]; ++at) {
+    // Windows inside are alike, those that are cut off each have their own.
+    const int64_t length = lengths[dim], insideEnd = length - after;
+    for (int64_t at = 0, count; at < length; at += count) {
       const int64_t begin = std::max<int64_t>(at - before, 0);
-      const int64_t end = std::min(at + after + 1, lengths[dim]);
-      if (!segments.empty() && isLike(segments.back(), at, begin, end))
-        ++segments.back().count;
-      else
-        segments.push_back({at, 1, begin, end - begin});
+      const int64_t end = std::min(at + after + 1, length);
+      count = at >= before && at < insideEnd ? insideEnd - at : 1;
+      segments.push_back({at, count, begin, end - begin});
     }
     if (x.strides[dim] == 1)
       makeOdd();
@@ -84,11 +84,6 @@ public:
   }
 
 private:
-  static bool isLike(const Segment &last, int64_t at, int64_t begin,
-                     int64_t end) {
-    return last.length == end - begin && at - begin == last.first - last.begin;
-  }
-
   /// A segment of contiguous elements begins anywhere, where no vector may be
   /// accessed. An odd count has no vectors.
   void makeOdd() {
@@ -123,8 +118,9 @@ private:
   void add(RowCall &call, RowRole role, const Tensor &tensor, int64_t first,
            int64_t windowStride) const {
     std::vector<int64_t> strides = tensor.strides;
-    const char *data = static_cast<const char *>(tensor.data) +
-                       first * strides[dim] * getByteSize(tensor.type);
+    const auto *data = static_cast<const char *>(tensor.data);
+    if (data) // That of the sums is known last.
+      data += first * strides[dim] * getByteSize(tensor.type);
     strides.push_back(windowStride);
     call.add(role, tensor.name, tensor.type, strides, data);
   }
@@ -151,6 +147,12 @@ static bool isPacked(const miopenTensorDescriptor &tensor) {
   return span == elements;
 }
 
+static constexpr int kChannel = 1, kRow = 2, kColumn = 3;
+
+static bool isWithin(const miopenLRNDescriptor &lrn) {
+  return lrn.mode == miopenLRNWithinChannel;
+}
+
 static ApiResult checkLrn(const miopenLRNDescriptor &lrn) {
   if (lrn.k == 0)
     return {miopenStatusUnknownError, "K of the descriptor is 0"};
@@ -159,10 +161,25 @@ static ApiResult checkLrn(const miopenLRNDescriptor &lrn) {
   return Status::ok();
 }
 
-/// All are of 4 dimensions, packed, and alike.
+/// NotSupported if a border has too many places, each of which is a kernel.
+static Status checkWindow(const miopenLRNDescriptor &lrn,
+                          const miopenTensorDescriptor &x) {
+  constexpr int64_t kMaxWindow = 64;
+  const int64_t length = isWithin(lrn)
+                             ? std::max(x.lengths[kRow], x.lengths[kColumn])
+                             : x.lengths[kChannel];
+  if (std::min<int64_t>(lrn.window, length) > kMaxWindow)
+    return notSupported("a window over more than " +
+                        std::to_string(kMaxWindow) +
+                        " elements is not implemented");
+  return Status::ok();
+}
+
+/// All are of 4 dimensions, packed, and alike, and not too long for the window.
 static Status
-checkTensors(std::initializer_list<
-             std::pair<const char *, const miopenTensorDescriptor *>>
+checkTensors(const miopenLRNDescriptor &lrn,
+             std::initializer_list<
+                 std::pair<const char *, const miopenTensorDescriptor *>>
                  tensors) {
   const auto [firstName, first] = *tensors.begin();
   for (auto [name, tensor] : tensors) {
@@ -178,7 +195,7 @@ checkTensors(std::initializer_list<
     if (!status.isOk())
       return status;
   }
-  return Status::ok();
+  return checkWindow(lrn, *first);
 }
 
 static ErrorOr<Tensor> makeTensor(const char *name,
@@ -198,8 +215,6 @@ static ErrorOr<Tensor> makeTensor(const char *name,
 // Runs
 //===----------------------------------------------------------------------===//
 
-static constexpr int kChannel = 1, kRow = 2, kColumn = 3;
-
 namespace {
 /// The halves of the window, seen from its element.
 struct Halves {
@@ -210,10 +225,6 @@ struct Halves {
   int64_t after;
 };
 } // namespace
-
-static bool isWithin(const miopenLRNDescriptor &lrn) {
-  return lrn.mode == miopenLRNWithinChannel;
-}
 
 /// alpha for a sum over the whole window.
 static double getFactor(const miopenLRNDescriptor &lrn) {
@@ -242,6 +253,7 @@ static ApiResult runPasses(miopenHandle &handle, Pass *first, Pass &last,
   if (!scratch)
     return scratch.getStatus();
   void *workspace = static_cast<char *>(*scratch) + sumBytes;
+  const KernelTimeSum sum(handle);
   if (first) {
     first->results[0].data = last.windows[0].data = *scratch;
     ApiResult result = first->run(workspace);
@@ -269,7 +281,7 @@ ApiResult capi::runLrnForward(miopenHandle &handle,
   if (ApiResult result = checkLrn(lrn);
       result.getStatus() != miopenStatusSuccess)
     return result;
-  if (Status status = checkTensors({{"x", &d.xDesc}, {"y", &d.yDesc}});
+  if (Status status = checkTensors(lrn, {{"x", &d.xDesc}, {"y", &d.yDesc}});
       !status.isOk())
     return status;
   const ErrorOr<Tensor> x = makeTensor("x", d.xDesc, d.x);
@@ -301,10 +313,10 @@ ApiResult capi::runLrnBackward(miopenHandle &handle,
   if (ApiResult result = checkLrn(lrn);
       result.getStatus() != miopenStatusSuccess)
     return result;
-  if (Status status = checkTensors({{"x", &d.xDesc},
-                                    {"y", &d.yDesc},
-                                    {"dy", &d.dyDesc},
-                                    {"dx", &d.dxDesc}});
+  if (Status status = checkTensors(lrn, {{"x", &d.xDesc},
+                                         {"y", &d.yDesc},
+                                         {"dy", &d.dyDesc},
+                                         {"dx", &d.dxDesc}});
       !status.isOk())
     return status;
   const ErrorOr<Tensor> x = makeTensor("x", d.xDesc, d.x);

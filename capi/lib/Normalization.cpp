@@ -143,15 +143,44 @@ static ApiResult runLayer(const NormCall &call, int first) {
   return rows.scalar(call.epsilon).run();
 }
 
+/// Ok if a tensor, which is taken as packed whatever its dimensions, has
+/// `count` elements or is not there.
+static Status checkCount(const Optional &tensor, int64_t count) {
+  if (!tensor.isThere())
+    return Status::ok();
+  int64_t elements = 1;
+  for (int64_t length : tensor.desc->lengths)
+    elements *= length;
+  if (elements == count)
+    return Status::ok();
+  return invalidArgument(std::string(tensor.name) + " has " +
+                         std::to_string(elements) +
+                         " elements, but must have " + std::to_string(count));
+}
+
+static Status checkGroups(const NormCall &call, uint64_t groups) {
+  const miopenTensorDescriptor &x = *call.x.desc;
+  if (x.getRank() < 2 || groups < 1 ||
+      groups > static_cast<uint64_t>(x.lengths[1]) ||
+      x.lengths[1] % static_cast<int64_t>(groups) != 0)
+    return invalidArgument("the channels of x are no multiple of num_groups");
+  const int64_t rows = x.lengths[0] * static_cast<int64_t>(groups);
+  Status status = checkElements(call);
+  for (auto [tensor, count] :
+       {std::pair(&call.weight, x.lengths[1]),
+        std::pair(&call.bias, x.lengths[1]), std::pair(&call.mean, rows),
+        std::pair(&call.inverse, rows)})
+    if (status.isOk())
+      status = checkCount(*tensor, count);
+  return status;
+}
+
 /// Rows are the channels of a group, with all behind them. The space has the
 /// groups as a dimension of their own.
 static ApiResult runGroups(const NormCall &call, uint64_t groups) {
-  const miopenTensorDescriptor &x = *call.x.desc;
-  if (x.getRank() < 2 || groups < 1 ||
-      x.lengths[1] % static_cast<int64_t>(groups) != 0)
-    return invalidArgument("the channels of x are no multiple of num_groups");
-  if (Status status = checkElements(call); !status.isOk())
+  if (Status status = checkGroups(call, groups); !status.isOk())
     return status;
+  const miopenTensorDescriptor &x = *call.x.desc;
   const auto count = static_cast<int64_t>(groups);
   const int64_t channels = x.lengths[1] / count;
   std::vector<int64_t> lengths = x.lengths;
@@ -171,7 +200,8 @@ static ApiResult runGroups(const NormCall &call, uint64_t groups) {
   };
   auto addElements = [&](RowRole role, const Optional &tensor) {
     std::vector<int64_t> strides = tensor.desc->strides;
-    strides.insert(strides.begin() + 1, strides[1] * channels);
+    // Of one group, the product may not fit.
+    strides.insert(strides.begin() + 1, count == 1 ? 0 : strides[1] * channels);
     add(role, tensor, strides);
   };
   auto makeStrides = [&](int64_t image, int64_t group, int64_t channel) {
@@ -216,6 +246,16 @@ static ApiResult applyMode(NormCall &call, miopenNormMode_t mode,
   return Status::ok();
 }
 
+/// A layer normalisation in a mode of a function whose mode without weights is
+/// `plain`.
+static ApiResult runLayer(NormCall call, miopenNormMode_t mode,
+                          miopenNormMode_t plain, int first) {
+  ApiResult result = applyMode(call, mode, plain);
+  if (result.getStatus() != miopenStatusSuccess)
+    return result;
+  return runLayer(call, first);
+}
+
 /// The gradient of x, then that of the weight, whose rows are columns of x.
 static ApiResult runT5Backward(miopenHandle &handle, bool hasWeight,
                                const Optional &dy, const Optional &x,
@@ -223,6 +263,8 @@ static ApiResult runT5Backward(miopenHandle &handle, bool hasWeight,
                                const Optional &dx, const Optional &dw) {
   const std::vector<int64_t> &lengths = x.desc->lengths;
   const auto rank = static_cast<int>(lengths.size());
+  if (rank == 0)
+    return invalidArgument("x was never set");
   RowCall data(handle, RowOp::T5Backward, hasWeight, lengths);
   RowCall weights(handle, RowOp::T5BackwardWeight, 0, lengths);
   data.reduce(rank - 1);
@@ -242,6 +284,7 @@ static ApiResult runT5Backward(miopenHandle &handle, bool hasWeight,
   if (!status.isOk())
     return status;
   data.add(RowRole::Output, "dx", *dx.desc, dx.memory);
+  const KernelTimeSum sum(handle);
   ApiResult result = data.run();
   if (result.getStatus() != miopenStatusSuccess || !dw.isThere())
     return result;
@@ -261,19 +304,16 @@ miopenStatus_t miopenLayerNormForward(
     const miopenTensorDescriptor_t rstdDesc, void *rstd) {
   return guard(
       __func__, REQUIRED(handle, xDesc, x, yDesc, y), [&]() -> ApiResult {
-        NormCall call{*handle,
-                      {"x", xDesc, x},
-                      {},
-                      {"weight", weightDesc, weight},
-                      {"bias", biasDesc, bias},
-                      {"y", yDesc, y},
-                      {"mean", meanDesc, mean},
-                      {"rstd", rstdDesc, rstd},
-                      epsilon};
-        ApiResult result = applyMode(call, mode, MIOPEN_ELEMENTWISE_AFFINE);
-        if (result.getStatus() != miopenStatusSuccess)
-          return result;
-        return runLayer(call, normalized_dim);
+        return runLayer({*handle,
+                         {"x", xDesc, x},
+                         {},
+                         {"weight", weightDesc, weight},
+                         {"bias", biasDesc, bias},
+                         {"y", yDesc, y},
+                         {"mean", meanDesc, mean},
+                         {"rstd", rstdDesc, rstd},
+                         epsilon},
+                        mode, MIOPEN_ELEMENTWISE_AFFINE, normalized_dim);
       });
 }
 
@@ -289,20 +329,17 @@ miopenStatus_t miopenAddLayerNormForward(
     const miopenTensorDescriptor_t rstdDesc, void *rstd) {
   return guard(__func__, REQUIRED(handle, xDesc, x, x2Desc, x2, yDesc, y),
                [&]() -> ApiResult {
-                 NormCall call{*handle,
-                               {"x", xDesc, x},
-                               {"x2", x2Desc, x2},
-                               {"weight", weightDesc, weight},
-                               {"bias", biasDesc, bias},
-                               {"y", yDesc, y},
-                               {"mean", meanDesc, mean},
-                               {"rstd", rstdDesc, rstd},
-                               epsilon};
-                 ApiResult result =
-                     applyMode(call, mode, MIOPEN_ELEMENTWISE_AFFINE_FUSED_ADD);
-                 if (result.getStatus() != miopenStatusSuccess)
-                   return result;
-                 return runLayer(call, normalized_dim);
+                 return runLayer({*handle,
+                                  {"x", xDesc, x},
+                                  {"x2", x2Desc, x2},
+                                  {"weight", weightDesc, weight},
+                                  {"bias", biasDesc, bias},
+                                  {"y", yDesc, y},
+                                  {"mean", meanDesc, mean},
+                                  {"rstd", rstdDesc, rstd},
+                                  epsilon},
+                                 mode, MIOPEN_ELEMENTWISE_AFFINE_FUSED_ADD,
+                                 normalized_dim);
                });
 }
 
@@ -313,18 +350,21 @@ miopenT5LayerNormForward(miopenHandle_t handle, miopenNormMode_t mode,
                          const void *weight, const float epsilon,
                          const miopenTensorDescriptor_t yDesc, void *y,
                          const miopenTensorDescriptor_t rstdDesc, void *rstd) {
-  return guard(
-      __func__, REQUIRED(handle, xDesc, x, yDesc, y), [&]() -> ApiResult {
-        NormCall call{*handle, {"x", xDesc, x},
-                      {},      {"weight", weightDesc, weight},
-                      {},      {"y", yDesc, y},
-                      {},      {"rstd", rstdDesc, rstd},
-                      epsilon, true};
-        ApiResult result = applyMode(call, mode, MIOPEN_ELEMENTWISE_AFFINE_T5);
-        if (result.getStatus() != miopenStatusSuccess)
-          return result;
-        return runLayer(call, xDesc->getRank() - 1);
-      });
+  return guard(__func__, REQUIRED(handle, xDesc, x, yDesc, y),
+               [&]() -> ApiResult {
+                 return runLayer({*handle,
+                                  {"x", xDesc, x},
+                                  {},
+                                  {"weight", weightDesc, weight},
+                                  {},
+                                  {"y", yDesc, y},
+                                  {},
+                                  {"rstd", rstdDesc, rstd},
+                                  epsilon,
+                                  true},
+                                 mode, MIOPEN_ELEMENTWISE_AFFINE_T5,
+                                 xDesc->getRank() - 1);
+               });
 }
 
 miopenStatus_t miopenGetT5LayerNormBackwardWorkspaceSize(

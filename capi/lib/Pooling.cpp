@@ -48,17 +48,12 @@ static Status checkTensors(const PoolingCall &call) {
 }
 
 static ErrorOr<DataType> getKernelType(miopenDataType_t type) {
-  switch (type) {
-  case miopenHalf:
-    return DataType::F16;
-  case miopenBFloat16:
-    return DataType::BF16;
-  case miopenFloat:
-    return DataType::F32;
-  default:
-    return notSupported("poolings of data type " + std::to_string(type) +
-                        " are not implemented; half, bfloat16 and float are");
-  }
+  const std::optional<DataType> known = findDataType(type);
+  if (known == DataType::F16 || known == DataType::BF16 ||
+      known == DataType::F32)
+    return *known;
+  return notSupported("poolings of data type " + std::to_string(type) +
+                      " are not implemented; half, bfloat16 and float are");
 }
 
 static PoolMode getMode(miopenPoolingMode_t mode) {
@@ -170,11 +165,13 @@ static ApiResult checkWorkspace(const PoolingCall &call, const void *workspace,
   if (!workspace)
     return {miopenStatusUnknownError,
             "workSpace is NULL, but max pooling needs it for its indices"};
-  const size_t needed = countElements(call.y) * getIndexBytes(call.pool);
-  if (bytes < needed)
+  const ErrorOr<size_t> needed = getIndicesBytes(call.pool, call.y);
+  if (!needed)
+    return needed.getStatus();
+  if (bytes < *needed)
     return invalidArgument("the workspace has " + std::to_string(bytes) +
                            " bytes, but the indices need " +
-                           std::to_string(needed));
+                           std::to_string(*needed));
   return Status::ok();
 }
 

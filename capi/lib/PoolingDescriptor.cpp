@@ -70,15 +70,20 @@ capi::getPoolingOutput(const miopenPoolingDescriptor &pool,
   return output;
 }
 
-int64_t capi::getIndexBytes(const miopenPoolingDescriptor &pool) {
-  return int64_t(1) << pool.indexType;
-}
-
 int64_t capi::countElements(const miopenTensorDescriptor &tensor) {
   int64_t count = 1;
   for (int64_t length : tensor.lengths)
     count *= length;
   return count;
+}
+
+ErrorOr<size_t> capi::getIndicesBytes(const miopenPoolingDescriptor &pool,
+                                      const miopenTensorDescriptor &y) {
+  const size_t indexBytes = size_t(1) << pool.indexType;
+  size_t bytes;
+  if (__builtin_mul_overflow(countElements(y), indexBytes, &bytes))
+    return invalidArgument("the indices are larger than 2^64 bytes");
+  return bytes;
 }
 
 /// The lengths of y as ints.
@@ -286,9 +291,10 @@ miopenPoolingGetWorkSpaceSizeV2(const miopenPoolingDescriptor_t poolDesc,
                                 size_t *workSpaceSize) {
   return guard(
       __func__, REQUIRED(poolDesc, yDesc, workSpaceSize), [&]() -> ApiResult {
-        const bool isMax = poolDesc->mode == miopenPoolingMax;
-        *workSpaceSize =
-            isMax ? countElements(*yDesc) * getIndexBytes(*poolDesc) : 0;
+        const ErrorOr<size_t> bytes = getIndicesBytes(*poolDesc, *yDesc);
+        if (!bytes)
+          return bytes.getStatus();
+        *workSpaceSize = poolDesc->mode == miopenPoolingMax ? *bytes : 0;
         return Status::ok();
       });
 }

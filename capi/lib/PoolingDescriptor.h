@@ -42,11 +42,12 @@ struct PoolingOutput {
 ErrorOr<PoolingOutput> getPoolingOutput(const miopenPoolingDescriptor &pool,
                                         const miopenTensorDescriptor &x);
 
-/// Bytes of one index.
-int64_t getIndexBytes(const miopenPoolingDescriptor &pool);
-
 /// Elements of a tensor.
 int64_t countElements(const miopenTensorDescriptor &tensor);
+
+/// Bytes of an index for each element of y; InvalidArgument if they do not fit.
+ErrorOr<size_t> getIndicesBytes(const miopenPoolingDescriptor &pool,
+                                const miopenTensorDescriptor &y);
 
 } // namespace tessera::capi
 

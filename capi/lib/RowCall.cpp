@@ -10,25 +10,10 @@ using namespace tessera;
 using namespace tessera::capi;
 
 ErrorOr<DataType> capi::getRowType(miopenDataType_t type) {
-  switch (type) {
-  case miopenHalf:
-    return DataType::F16;
-  case miopenBFloat16:
-    return DataType::BF16;
-  case miopenFloat:
-    return DataType::F32;
-  case miopenDouble:
-    return DataType::F64;
-  case miopenInt8:
-    return DataType::I8;
-  case miopenInt32:
-    return DataType::I32;
-  case miopenInt64:
-    return DataType::I64;
-  default:
-    return notSupported("tensors of data type " + std::to_string(type) +
-                        " are not implemented here");
-  }
+  if (const std::optional<DataType> known = findDataType(type))
+    return *known;
+  return notSupported("tensors of data type " + std::to_string(type) +
+                      " are not implemented here");
 }
 
 double capi::readFactor(miopenDataType_t dataType, const void *factor) {
@@ -173,34 +158,62 @@ RowCall &RowCall::integer(int64_t value) {
       .scalar(static_cast<double>(value & kMask));
 }
 
+bool RowCall::liesTogether(size_t dim) const {
+  if (reduced[dim] != reduced[dim + 1])
+    return false;
+  return lengths[dim] == 1 ||
+         std::ranges::all_of(tensors, [&](const Tensor &tensor) {
+           int64_t behind;
+           return !__builtin_mul_overflow(tensor.strides[dim + 1],
+                                          lengths[dim + 1], &behind) &&
+                  tensor.strides[dim] == behind;
+         });
+}
+
+RowCall RowCall::fold() const {
+  RowCall folded = *this;
+  auto erase = [](auto &values, size_t dim) {
+    values.erase(values.begin() + static_cast<ptrdiff_t>(dim));
+  };
+  for (size_t dim = lengths.size(); dim-- > 0;) {
+    const bool isMerged =
+        dim + 1 < folded.lengths.size() && folded.liesTogether(dim);
+    if (isMerged)
+      folded.lengths[dim + 1] *= folded.lengths[dim];
+    else if (folded.lengths[dim] != 1 || folded.reduced[dim])
+      continue;
+    erase(folded.lengths, dim);
+    erase(folded.reduced, dim);
+    for (Tensor &tensor : folded.tensors)
+      erase(tensor.strides, dim);
+  }
+  return folded;
+}
+
 ErrorOr<RowProblem> RowCall::getProblem() const {
   if (!status.isOk())
     return status;
+  if (lengths.size() > kMaxRowRank) {
+    const RowCall folded = fold();
+    if (folded.lengths.size() <= kMaxRowRank)
+      return folded.getProblem();
+    return notSupported("tensors of more than " + std::to_string(kMaxRowRank) +
+                        " dimensions that do not lie together are not "
+                        "implemented");
+  }
   RowProblem problem;
   problem.op = op;
   problem.mode = mode;
-  // More dimensions than a problem has are no matter if few are long.
-  const bool drops = lengths.size() > kMaxRowRank;
-  problem.rank = 0;
+  problem.rank = std::max(static_cast<int>(lengths.size()), 1);
   problem.tensorCount = static_cast<int>(tensors.size());
+  std::ranges::copy(lengths, problem.lengths.begin());
+  for (size_t dim = 0; dim < lengths.size(); ++dim)
+    problem.reduced |= uint32_t(reduced[dim]) << dim;
   for (size_t i = 0; i < tensors.size(); ++i) {
     problem.tensors[i].type = tensors[i].type;
     problem.tensors[i].role = tensors[i].role;
+    std::ranges::copy(tensors[i].strides, problem.tensors[i].strides.begin());
   }
-  for (size_t dim = 0; dim < lengths.size(); ++dim) {
-    if (drops && lengths[dim] == 1 && !reduced[dim])
-      continue;
-    if (problem.rank == kMaxRowRank)
-      return notSupported("tensors of more than " +
-                          std::to_string(kMaxRowRank) +
-                          " dimensions are not implemented");
-    const int to = problem.rank++;
-    problem.lengths[to] = lengths[dim];
-    problem.reduced |= uint32_t(reduced[dim]) << to;
-    for (size_t i = 0; i < tensors.size(); ++i)
-      problem.tensors[i].strides[to] = tensors[i].strides[dim];
-  }
-  problem.rank = std::max(problem.rank, 1);
   if (Status bad = problem.verify(); !bad.isOk())
     return bad;
   return problem.canonicalize();
@@ -233,13 +246,13 @@ ErrorOr<const LoadedKernel *> RowCall::prepare() const {
   return handle.engine.prepare(*problem);
 }
 
-ApiResult RowCall::launch(const LoadedKernel &kernel, void *workspace) const {
+LaunchArgs RowCall::getArgs(void *workspace) const {
   LaunchArgs args;
   args.workspace = workspace;
   for (size_t i = 0; i < tensors.size(); ++i)
     args.tensors[i] = tensors[i].data;
   std::ranges::copy(scalars, args.scalars.begin());
-  return handle.launch(kernel, args);
+  return args;
 }
 
 ErrorOr<size_t> RowCall::getWorkspaceBytes() const {
@@ -253,7 +266,7 @@ ApiResult RowCall::run(void *workspace) const {
   const ErrorOr<const LoadedKernel *> kernel = prepare();
   if (!kernel)
     return kernel.getStatus();
-  return launch(**kernel, workspace);
+  return handle.launch(**kernel, getArgs(workspace));
 }
 
 ApiResult RowCall::run() const {
@@ -264,5 +277,5 @@ ApiResult RowCall::run() const {
       handle.getScratch((*kernel)->getKernel().workspaceBytes);
   if (!scratch)
     return scratch.getStatus();
-  return launch(**kernel, *scratch);
+  return handle.launch(**kernel, getArgs(*scratch));
 }

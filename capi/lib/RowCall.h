@@ -70,7 +70,13 @@ public:
   /// The problem, or what was wrong first.
   ErrorOr<RowProblem> getProblem() const;
 
-  /// Finds or makes the kernel, and launches it.
+  /// Finds or makes the kernel.
+  ErrorOr<const LoadedKernel *> prepare() const;
+
+  /// What a launch of the kernel takes.
+  LaunchArgs getArgs(void *workspace) const;
+
+  /// Both, and launches it.
   ApiResult run() const;
 
   /// The two steps of run(), for operations of several launches: what scratch
@@ -87,9 +93,11 @@ private:
     const void *data;
   };
   void fail(Status failure);
+  /// Whether a dimension and the next one are one in every tensor.
+  bool liesTogether(size_t dim) const;
+  /// The same call with such dimensions merged, and those of length 1 left out.
+  RowCall fold() const;
   Status checkAliases() const;
-  ErrorOr<const LoadedKernel *> prepare() const;
-  ApiResult launch(const LoadedKernel &kernel, void *workspace) const;
 
   miopenHandle &handle;
   RowOp op;

@@ -3,21 +3,13 @@
 #include <miopen/softmax.h>
 
 #include "capi/lib/Objects.h"
-#include "capi/lib/RowCall.h"
+#include "capi/lib/SoftmaxCall.h"
 
 using namespace tessera;
 using namespace tessera::capi;
 
-namespace {
-/// A tensor of a call: what it is called, how it lies, where it is.
-struct Operand {
-  const char *name;
-  const miopenTensorDescriptor &desc;
-  const void *data;
-};
-} // namespace
-
-static Status checkAlike(const Operand &tensor, const Operand &other) {
+static Status checkAlike(const SoftmaxOperand &tensor,
+                         const SoftmaxOperand &other) {
   if (Status status =
           checkSameType(tensor.name, tensor.desc, other.name, other.desc);
       !status.isOk())
@@ -25,17 +17,16 @@ static Status checkAlike(const Operand &tensor, const Operand &other) {
   return checkSameLengths(tensor.name, tensor.desc, other.name, other.desc);
 }
 
-/// Of `inputs` with the result `output`. MIOpen's factors are floats here,
-/// whatever the data.
-static ApiResult runSoftmax(miopenHandle &handle, RowOp op, const void *alpha,
-                            std::initializer_list<Operand> inputs,
-                            const void *beta, const Operand &output,
-                            miopenSoftmaxAlgorithm_t algorithm,
-                            miopenSoftmaxMode_t mode) {
-  Status status = checkEnum(algorithm, MIOPEN_SOFTMAX_LOG, "softmax algorithm");
+ErrorOr<RowCall> capi::makeSoftmaxCall(miopenHandle &handle, RowOp op,
+                                       const miopenSoftmaxDescriptor &softmax,
+                                       std::span<const SoftmaxOperand> inputs,
+                                       const SoftmaxOperand &output) {
+  Status status =
+      checkEnum(softmax.algorithm, MIOPEN_SOFTMAX_LOG, "softmax algorithm");
   if (status.isOk())
-    status = checkEnum(mode, MIOPEN_SOFTMAX_MODE_CHANNEL, "softmax mode");
-  for (const Operand &input : inputs)
+    status =
+        checkEnum(softmax.mode, MIOPEN_SOFTMAX_MODE_CHANNEL, "softmax mode");
+  for (const SoftmaxOperand &input : inputs)
     if (status.isOk())
       status = checkAlike(input, output);
   const int rank = output.desc.getRank();
@@ -45,18 +36,32 @@ static ApiResult runSoftmax(miopenHandle &handle, RowOp op, const void *alpha,
   if (!status.isOk())
     return status;
 
-  RowCall call(handle, op, static_cast<uint32_t>(algorithm),
+  RowCall call(handle, op, static_cast<uint32_t>(softmax.algorithm),
                output.desc.lengths);
-  const int last = mode == MIOPEN_SOFTMAX_MODE_CHANNEL ? 1 : rank - 1;
+  const int last = softmax.mode == MIOPEN_SOFTMAX_MODE_CHANNEL ? 1 : rank - 1;
   for (int dim = 1; dim <= last; ++dim)
     call.reduce(dim);
-  const double before = readFactor(miopenFloat, beta);
-  for (const Operand &input : inputs)
+  for (const SoftmaxOperand &input : inputs)
     call.add(RowRole::Input, input.name, input.desc, input.data);
-  if (before != 0)
+  if (softmax.beta != 0)
     call.add(RowRole::Input, output.name, output.desc, output.data);
   call.add(RowRole::Output, output.name, output.desc, output.data);
-  return call.scalar(readFactor(miopenFloat, alpha)).scalar(before).run();
+  call.scalar(softmax.alpha).scalar(softmax.beta);
+  return call;
+}
+
+/// MIOpen's factors are floats here, whatever the data.
+static ApiResult runSoftmax(miopenHandle &handle, RowOp op, const void *alpha,
+                            std::initializer_list<SoftmaxOperand> inputs,
+                            const void *beta, const SoftmaxOperand &output,
+                            miopenSoftmaxAlgorithm_t algorithm,
+                            miopenSoftmaxMode_t mode) {
+  const ErrorOr<RowCall> call =
+      makeSoftmaxCall(handle, op,
+                      {*static_cast<const float *>(alpha),
+                       *static_cast<const float *>(beta), algorithm, mode},
+                      inputs, output);
+  return call ? call->run() : ApiResult(call.getStatus());
 }
 
 extern "C" {

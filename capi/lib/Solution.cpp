@@ -1,5 +1,7 @@
 //===- Solution.cpp - Running and keeping what Find 2.0 found -------------===//
 
+// The names of tensors.
+#define MIOPEN_BETA_API 1
 #include "capi/lib/Solution.h"
 
 #include "capi/lib/ConvolutionCall.h"
@@ -31,8 +33,10 @@ ErrorOr<const LoadedKernel *> miopenSolution::getLoaded(Engine &engine) {
     return invalidArgument("the solution is for " + data.target +
                            ", but the device is a " +
                            std::string((*target)->name));
+  // Of another release, maybe, whose problems had other texts.
+  const ErrorOr<Problem> problem = parseNetworkConfig(data.networkConfig);
   ErrorOr<std::unique_ptr<LoadedKernel>> kernel =
-      engine.loadKernel(data.kernel);
+      engine.loadKernel(data.kernel, problem ? &*problem : nullptr);
   if (!kernel)
     return kernel.getStatus().withContext(data.networkConfig);
   loaded.push_back({device, std::move(*kernel)});
@@ -46,35 +50,72 @@ static bool isSameTensor(const miopenTensorDescriptor &given,
          given.lengths == expected.lengths && given.strides == expected.strides;
 }
 
-/// The memory of x, w and y, by their names.
+const char *capi::getTensorName(int id) {
+  switch (id) {
+  case miopenTensorConvolutionX:
+  case miopenTensorSoftmaxX:
+    return "x";
+  case miopenTensorConvolutionW:
+    return "w";
+  case miopenTensorConvolutionY:
+  case miopenTensorSoftmaxY:
+    return "y";
+  case miopenTensorSoftmaxDX:
+    return "dx";
+  case miopenTensorSoftmaxDY:
+    return "dy";
+  default:
+    return "of no name";
+  }
+}
+
+const void *&capi::getTensor(LaunchArgs &args, KernelArg arg) {
+  switch (arg) {
+  case KernelArg::X:
+    return args.x;
+  case KernelArg::W:
+    return args.w;
+  case KernelArg::Y:
+    return args.y;
+  default:
+    return args
+        .tensors[static_cast<int>(arg) - static_cast<int>(KernelArg::Tensor0)];
+  }
+}
+
+/// Puts the client's tensors where the kernel takes them, by their names.
 static ApiResult readTensors(const SolutionData &data,
                              std::span<const miopenTensorArgument_t> tensors,
-                             std::array<void *, 3> &buffers) {
-  static constexpr const char *kNames[] = {"x", "w", "y"};
-  buffers = {};
-  for (const miopenTensorArgument_t &tensor : tensors) {
-    const int index = static_cast<int>(tensor.id) - miopenTensorConvolutionX;
-    if (index < 0 || index > 2)
-      return invalidArgument("a convolution has no tensor with the id " +
-                             std::to_string(static_cast<int>(tensor.id)));
-    if (tensor.descriptor && *tensor.descriptor &&
-        !isSameTensor(**tensor.descriptor, data.tensors[index]))
-      return invalidArgument(std::string("the descriptor of ") + kNames[index] +
-                             " is not that of the problem");
-    buffers[index] = tensor.buffer;
+                             LaunchArgs &args) {
+  for (const miopenTensorArgument_t &given : tensors) {
+    bool isKnown = false;
+    for (const SolutionTensor &tensor : data.tensors) {
+      if (tensor.id != static_cast<int>(given.id))
+        continue;
+      isKnown = true;
+      if (given.descriptor && *given.descriptor &&
+          !isSameTensor(**given.descriptor, tensor.desc))
+        return invalidArgument(std::string("the descriptor of ") +
+                               getTensorName(tensor.id) +
+                               " is not that of the problem");
+      getTensor(args, tensor.arg) = given.buffer;
+    }
+    if (!isKnown)
+      return invalidArgument("the problem has no tensor with the id " +
+                             std::to_string(static_cast<int>(given.id)));
   }
-  for (size_t i = 0; i < buffers.size(); ++i)
-    if (!buffers[i])
+  for (const SolutionTensor &tensor : data.tensors)
+    if (!getTensor(args, tensor.arg))
       return {miopenStatusInvalidValue,
-              std::string("there is no tensor ") + kNames[i]};
+              std::string("there is no tensor ") + getTensorName(tensor.id)};
   return Status::ok();
 }
 
 static ApiResult runSolution(miopenHandle &handle, miopenSolution &solution,
                              std::span<const miopenTensorArgument_t> tensors,
                              void *workspace, size_t workspaceBytes) {
-  std::array<void *, 3> buffers;
-  if (ApiResult result = readTensors(solution.data, tensors, buffers);
+  LaunchArgs args;
+  if (ApiResult result = readTensors(solution.data, tensors, args);
       result.getStatus() != miopenStatusSuccess)
     return result;
   if (Status status = checkWorkspace(solution.data.kernel.workspaceBytes,
@@ -85,12 +126,7 @@ static ApiResult runSolution(miopenHandle &handle, miopenSolution &solution,
       solution.getLoaded(handle.engine);
   if (!kernel)
     return kernel.getStatus();
-  LaunchArgs args;
-  args.x = buffers[0];
-  args.w = buffers[1];
-  args.y = buffers[2];
-  if (solution.data.areExchanged)
-    std::swap(args.x, args.y);
+  std::ranges::copy(solution.data.scalars, args.scalars.begin());
   args.workspace = workspace;
   return handle.launch(**kernel, args);
 }

@@ -17,18 +17,30 @@
 
 namespace tessera::capi {
 
+/// An argument of a solution's kernel that is a tensor of the client's.
+struct SolutionTensor {
+  int id = 0; ///< A miopenTensorArgumentId_t.
+  KernelArg arg = KernelArg::X;
+  miopenTensorDescriptor desc;
+};
+
 /// Everything of a solution that is saved. Plain data.
 struct SolutionData {
-  std::string networkConfig; ///< For messages.
+  std::string networkConfig; ///< Of the problem.
   std::string target;        ///< Chip that the kernel is for.
   uint64_t id = 0;           ///< In immediate mode.
   float timeMs = 0;
-  /// The client's x and y are the problem's y and x: a transposed convolution.
-  bool areExchanged = false;
-  /// What the client calls x, w and y.
-  std::array<miopenTensorDescriptor, 3> tensors;
+  /// A tensor that is read and written may be there twice.
+  std::vector<SolutionTensor> tensors;
+  std::vector<double> scalars; ///< See LaunchArgs::scalars.
   Kernel kernel;
 };
+
+/// What a tensor is called in sentences: "x".
+const char *getTensorName(int id);
+
+/// Where a launch takes a tensor; `arg` is X, W, Y or one of a row problem.
+const void *&getTensor(LaunchArgs &args, KernelArg arg);
 
 /// The bytes of a saved solution: a magic number, a version, and the rest with
 /// its checksum. They do not depend on the host.

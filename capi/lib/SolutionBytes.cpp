@@ -19,7 +19,7 @@ using namespace tessera;
 using namespace tessera::capi;
 
 /// To be raised when the order below changes; kernels have their own number.
-static constexpr uint64_t kVersion = 1;
+static constexpr uint64_t kVersion = 2;
 /// "TESSOLUT" as a number.
 static constexpr uint64_t kMagic = 0x54554c4f53534554;
 /// Magic, version, form of the kernel, checksum.
@@ -94,15 +94,30 @@ static void visitNumber(Reader &reader, Number &number) {
   number = static_cast<Number>(wide);
 }
 
-static void visitLengths(Writer &writer, const std::vector<int64_t> &lengths) {
-  writer.visit(uint64_t(lengths.size()));
-  for (int64_t length : lengths)
-    visitNumber(writer, length);
+static void visitScalar(Writer &writer, double scalar) {
+  writer.visit(std::bit_cast<uint64_t>(scalar));
 }
-static void visitLengths(Reader &reader, std::vector<int64_t> &lengths) {
-  lengths.resize(reader.takeCount());
-  for (int64_t &length : lengths)
-    visitNumber(reader, length);
+static void visitScalar(Reader &reader, double &scalar) {
+  uint64_t bits = 0;
+  reader.visit(bits);
+  scalar = std::bit_cast<double>(bits);
+}
+
+/// How many a vector has, which then follow.
+template <typename T>
+static void visitCount(Writer &writer, const std::vector<T> &values) {
+  writer.visit(uint64_t(values.size()));
+}
+template <typename T>
+static void visitCount(Reader &reader, std::vector<T> &values) {
+  values.resize(reader.takeCount());
+}
+
+template <typename Visitor, typename Lengths>
+static void visitLengths(Visitor &visitor, Lengths &lengths) {
+  visitCount(visitor, lengths);
+  for (auto &length : lengths)
+    visitNumber(visitor, length);
 }
 
 /// Everything but the launches and the code object, in one order for both ways.
@@ -112,12 +127,17 @@ static void visitData(Visitor &visitor, Data &data) {
   visitor.visit(data.target);
   visitor.visit(data.kernel.tile);
   visitor.visit(data.id);
-  visitNumber(visitor, data.areExchanged);
+  visitCount(visitor, data.tensors);
   for (auto &tensor : data.tensors) {
-    visitNumber(visitor, tensor.dataType);
-    visitLengths(visitor, tensor.lengths);
-    visitLengths(visitor, tensor.strides);
+    visitNumber(visitor, tensor.id);
+    visitNumber(visitor, tensor.arg);
+    visitNumber(visitor, tensor.desc.dataType);
+    visitLengths(visitor, tensor.desc.lengths);
+    visitLengths(visitor, tensor.desc.strides);
   }
+  visitCount(visitor, data.scalars);
+  for (auto &scalar : data.scalars)
+    visitScalar(visitor, scalar);
   visitColumns(data.kernel,
                [&](auto &number) { visitNumber(visitor, number); });
 }
@@ -144,6 +164,12 @@ std::string capi::saveSolution(const SolutionData &data) {
   return std::move(whole.bytes);
 }
 
+/// Whether getTensor() has a place for it.
+static bool isTensor(KernelArg arg) {
+  return arg == KernelArg::X || arg == KernelArg::W || arg == KernelArg::Y ||
+         (arg >= KernelArg::Tensor0 && arg <= KernelArg::LastTensor);
+}
+
 /// Whether the bytes behind the header are whole.
 static bool readBody(std::string_view bytes, SolutionData &data) {
   Reader reader(bytes);
@@ -156,9 +182,12 @@ static bool readBody(std::string_view bytes, SolutionData &data) {
   std::optional<std::vector<LaunchRecipe>> parsed = parseLaunches(launches);
   if (!reader.isAtEnd() || !parsed || parsed->empty())
     return false;
-  for (const miopenTensorDescriptor &tensor : data.tensors)
-    if (tensor.lengths.size() != tensor.strides.size())
+  for (const SolutionTensor &tensor : data.tensors)
+    if (tensor.desc.lengths.size() != tensor.desc.strides.size() ||
+        !isTensor(tensor.arg))
       return false;
+  if (data.scalars.size() > kMaxScalars)
+    return false;
   data.timeMs = std::bit_cast<float>(static_cast<uint32_t>(time));
   data.kernel.launches = std::move(*parsed);
   data.kernel.codeObject.assign(codeObject.begin(), codeObject.end());

@@ -34,6 +34,27 @@ int64_t capi::getElementBytes(int dataType) {
   }
 }
 
+std::optional<DataType> capi::findDataType(miopenDataType_t dataType) {
+  switch (dataType) {
+  case miopenHalf:
+    return DataType::F16;
+  case miopenBFloat16:
+    return DataType::BF16;
+  case miopenFloat:
+    return DataType::F32;
+  case miopenDouble:
+    return DataType::F64;
+  case miopenInt8:
+    return DataType::I8;
+  case miopenInt32:
+    return DataType::I32;
+  case miopenInt64:
+    return DataType::I64;
+  default:
+    return std::nullopt;
+  }
+}
+
 /// Bytes from the first element to behind the last; InvalidArgument if they
 /// do not fit.
 static ErrorOr<int64_t> getSpanBytes(int64_t elementBytes,
@@ -89,6 +110,17 @@ Status capi::checkDataType(miopenDataType_t dataType) {
   return Status::ok();
 }
 
+/// InvalidArgument if the elements, one beside the other, do not fit. Strides
+/// that overlap can make a tensor span less.
+static Status checkPackedBytes(int64_t elementBytes,
+                               std::span<const int64_t> lengths) {
+  int64_t bytes = elementBytes;
+  for (int64_t length : lengths)
+    if (__builtin_mul_overflow(bytes, length, &bytes))
+      return invalidArgument("the tensor is larger than 2^63 bytes");
+  return Status::ok();
+}
+
 /// Checks everything, then sets the descriptor.
 static Status setTensor(miopenTensorDescriptor &desc, miopenDataType_t dataType,
                         std::vector<int64_t> lengths,
@@ -100,6 +132,9 @@ static Status setTensor(miopenTensorDescriptor &desc, miopenDataType_t dataType,
   if (Status status = checkAtLeastOne(lengths, "length"); !status.isOk())
     return status;
   if (Status status = checkAtLeastOne(*strides, "stride"); !status.isOk())
+    return status;
+  if (Status status = checkPackedBytes(getElementBytes(dataType), lengths);
+      !status.isOk())
     return status;
   if (auto bytes = getSpanBytes(getElementBytes(dataType), lengths, *strides);
       !bytes)

@@ -3,6 +3,7 @@
 #ifndef TESSERA_CAPI_LIB_TENSORDESCRIPTOR_H
 #define TESSERA_CAPI_LIB_TENSORDESCRIPTOR_H
 
+#include "runtime/Base/ProblemTypes.h"
 #include "runtime/Base/Status.h"
 
 #include <miopen/tensor.h>
@@ -30,6 +31,9 @@ namespace tessera::capi {
 
 /// Bytes of an element; 0 for a value that is no data type.
 int64_t getElementBytes(int dataType);
+
+/// The type of a kernel's elements, if kernels have it.
+std::optional<DataType> findDataType(miopenDataType_t dataType);
 
 /// InvalidArgument for a value that is no data type.
 Status checkDataType(miopenDataType_t dataType);

@@ -104,13 +104,15 @@ static Status checkParts(std::span<const miopenTensorDescriptor_t> parts,
     if (Status status = checkSameType("x", *part, "y", y); !status.isOk())
       return status;
     std::vector<int64_t> lengths = part->lengths;
-    if (lengths.size() == y.lengths.size()) {
-      sum += lengths[dim];
+    if (lengths.size() == y.lengths.size())
       lengths[dim] = y.lengths[dim];
-    }
     if (lengths != y.lengths)
       return invalidArgument("a tensor of xs and y differ in another dimension "
                              "than the one that grows");
+    if (part->lengths[dim] > y.lengths[dim] - sum)
+      return invalidArgument("the lengths of xs add up to more than the " +
+                             std::to_string(y.lengths[dim]) + " of y");
+    sum += part->lengths[dim];
   }
   if (sum != y.lengths[dim])
     return invalidArgument("the lengths of xs add up to " +
@@ -126,17 +128,20 @@ static ApiResult runCat(miopenHandle &handle,
                         void *dataY, int dim) {
   if (Status status = checkParts(parts, y, dim); !status.isOk())
     return status;
-  auto *to = static_cast<char *>(dataY);
+  const KernelTimeSum sum(handle);
+  int64_t first = 0; // Of the slice, along the dimension.
   for (size_t i = 0; i < parts.size(); ++i) {
     if (!xs[i])
       return invalidArgument("a pointer of xs is NULL");
     miopenTensorDescriptor slice = y;
     slice.lengths[dim] = parts[i]->lengths[dim];
+    void *to = static_cast<char *>(dataY) +
+               first * y.strides[dim] * getElementBytes(y.dataType);
     const ApiResult result =
         runTransform(handle, *parts[i], xs[i], 1, slice, to, 0);
     if (result.getStatus() != miopenStatusSuccess)
       return result;
-    to += slice.lengths[dim] * y.strides[dim] * getElementBytes(y.dataType);
+    first += slice.lengths[dim];
   }
   return Status::ok();
 }

@@ -42,6 +42,10 @@ public:
   /// The first word of its tiles' texts, such as "igemm".
   virtual std::string_view getName() const = 0;
 
+  /// Whether it can access tensors that begin anywhere, since its programs are
+  /// made of points: what moves a block moves its elements one by one instead.
+  virtual bool takesUnaligned() const { return false; }
+
   /// Ok, or NotSupported with the reason. `problem` is valid.
   virtual Status check(const Problem &problem,
                        const GpuTarget &target) const = 0;

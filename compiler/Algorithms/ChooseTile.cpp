@@ -19,6 +19,14 @@ static Status checkEpilogue(const Problem &problem) {
   return Status::ok();
 }
 
+Status tessera::checkAlgorithm(const Algorithm &algorithm,
+                               const Problem &problem,
+                               const GpuTarget &target) {
+  if (problem.isUnaligned() && !algorithm.takesUnaligned())
+    return notSupported("needs tensors that begin at multiples of 16 bytes");
+  return algorithm.check(problem, target);
+}
+
 ErrorOr<std::vector<Candidate>> tessera::rankTiles(const Problem &problem,
                                                    const GpuTarget &target) {
   if (Status status = problem.verify(); !status.isOk())
@@ -28,7 +36,7 @@ ErrorOr<std::vector<Candidate>> tessera::rankTiles(const Problem &problem,
   std::string reasons;
   std::vector<Candidate> all;
   for (const Algorithm *algorithm : getAlgorithms()) {
-    Status status = algorithm->check(problem, target);
+    Status status = checkAlgorithm(*algorithm, problem, target);
     std::vector<Candidate> candidates;
     if (status.isOk())
       candidates = algorithm->getCandidates(problem, target);

@@ -7,6 +7,11 @@
 
 namespace tessera {
 
+/// Ok if the algorithm covers the problem on the target, else NotSupported with
+/// the reason. `problem` is valid.
+Status checkAlgorithm(const Algorithm &algorithm, const Problem &problem,
+                      const GpuTarget &target);
+
 /// The tile with the least estimated cost over all algorithms. InvalidArgument
 /// for a problem that is not valid; NotSupported, with each algorithm's
 /// reason, if none covers the problem on the target.

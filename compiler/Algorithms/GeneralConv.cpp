@@ -50,6 +50,7 @@ namespace {
 class GeneralConv final : public Algorithm {
 public:
   std::string_view getName() const override { return "general"; }
+  bool takesUnaligned() const override { return true; }
   Status check(const Problem &problem, const GpuTarget &target) const override;
   std::vector<Candidate> getCandidates(const Problem &problem,
                                        const GpuTarget &target) const override;
@@ -133,7 +134,17 @@ static GeneralTile chooseWeightsTile(const ConvProblem &conv,
 std::vector<Candidate>
 GeneralConv::getCandidates(const Problem &problem,
                            const GpuTarget &target) const {
-  return getGeneralCandidates(*problem.getConv(), target);
+  std::vector<Candidate> all = getGeneralCandidates(*problem.getConv(), target);
+  if (!problem.isUnaligned())
+    return all;
+  // It runs in place of another tile, in whose workspace there may be no room
+  // for parts.
+  for (Candidate &candidate : all) {
+    GeneralTile tile = *parseGeneralTile(candidate.tile);
+    tile.parts = 1;
+    candidate.tile = tile.toConfig();
+  }
+  return all;
 }
 
 std::vector<Candidate>

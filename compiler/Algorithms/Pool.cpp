@@ -85,6 +85,7 @@ namespace {
 class Pool final : public Algorithm {
 public:
   std::string_view getName() const override { return "pool"; }
+  bool takesUnaligned() const override { return true; }
   Status check(const Problem &problem, const GpuTarget &target) const override;
   std::vector<Candidate> getCandidates(const Problem &problem,
                                        const GpuTarget &target) const override;

@@ -49,6 +49,7 @@ namespace {
 class PoolSplit final : public Algorithm {
 public:
   std::string_view getName() const override { return "poolsplit"; }
+  bool takesUnaligned() const override { return true; }
   Status check(const Problem &problem, const GpuTarget &target) const override;
   std::vector<Candidate> getCandidates(const Problem &problem,
                                        const GpuTarget &target) const override;

@@ -21,6 +21,7 @@ namespace {
 class Rows final : public Algorithm {
 public:
   std::string_view getName() const override { return "rows"; }
+  bool takesUnaligned() const override { return true; }
   Status check(const Problem &problem, const GpuTarget &target) const override;
   std::vector<Candidate> getCandidates(const Problem &problem,
                                        const GpuTarget &target) const override;
@@ -47,7 +48,7 @@ static bool canLaunch(const RowsGeometry &g, const RowsTile &tile) {
 
 /// Adds the ways to share rows of a problem among workgroups of `all` threads.
 static void addTiles(const RowsGeometry &g, const GpuTarget &target,
-                     std::string_view name, int vector, int all,
+                     const RowsRates &rates, int vector, int all,
                      std::vector<Candidate> &candidates) {
   for (int threads = 1; threads <= all; threads *= 2) {
     const RowsTile tile{vector, threads, all / threads};
@@ -56,13 +57,14 @@ static void addTiles(const RowsGeometry &g, const GpuTarget &target,
         tile.columns > 1 && tile.columns >= 2 * g.getRowBlocks(vector);
     if (!isIdle && !isAlone && canLaunch(g, tile))
       candidates.push_back(
-          {tile.toConfig(name), estimateRows(g, tile, target)});
+          {tile.toConfig("rows"), estimateRows(g, tile, target, rates)});
   }
 }
 
-std::vector<Candidate> Rows::getCandidates(const Problem &problem,
-                                           const GpuTarget &target) const {
-  const RowsGeometry g(*problem.getRows());
+std::vector<Candidate> tessera::getRowsCandidates(const RowProblem &problem,
+                                                  const GpuTarget &target,
+                                                  const RowsRates &rates) {
+  const RowsGeometry g(problem);
   const auto widest = static_cast<int>(g.getWidestVector());
   std::vector<Candidate> candidates;
   for (int vector = widest; vector >= 1; vector /= 2)
@@ -70,11 +72,16 @@ std::vector<Candidate> Rows::getCandidates(const Problem &problem,
       // Side by side, 512 threads with blocks of rows took half as long again
       // as 256 on an H100: their words fill the shared memory.
       if (all < 512 || g.isVectorInRow())
-        addTiles(g, target, getName(), vector, all, candidates);
+        addTiles(g, target, rates, vector, all, candidates);
   // Of very few elements, a workgroup is less than a wave.
   for (int all = 32; all >= 1 && candidates.empty(); all /= 2)
-    addTiles(g, target, getName(), widest, all, candidates);
+    addTiles(g, target, rates, widest, all, candidates);
   return candidates;
+}
+
+std::vector<Candidate> Rows::getCandidates(const Problem &problem,
+                                           const GpuTarget &target) const {
+  return getRowsCandidates(*problem.getRows(), target, getRowsRates(target));
 }
 
 LogicalResult Rows::build(Operation *primitive, const TileConfig &config,
@@ -86,31 +93,12 @@ LogicalResult Rows::build(Operation *primitive, const TileConfig &config,
   OpBuilder b(op);
   PointBuilder p(b, op.getLoc());
   RowsProgram program(p, op, op->getBlock()->getArguments(), tile->vector);
-  const int64_t rows = program.g.getRowBlocks(tile->vector);
-  const int64_t groups = llvm::divideCeilSigned(rows, tile->columns);
-  const bool isInRow = program.g.isVectorInRow();
-  SmallVector<int64_t> sizes = {groups, tile->threads, tile->columns};
-  if (isInRow)
-    std::swap(sizes[1], sizes[2]);
-  ValueRange point = p.forEachPoint(sizes, tile->threads * tile->columns);
-  Value thread = point[isInRow ? 2 : 1], column = point[isInRow ? 1 : 2];
-
-  Value row = p.add(p.mul(point[0], tile->columns), column);
-  Value valid;
-  if (rows % tile->columns != 0)
-    valid = arith::CmpIOp::create(b, p.loc, arith::CmpIPredicate::ult, row,
-                                  p.index(rows));
-  program.enterRow(row, valid);
-  RowsTeam team(program, tile->threads, thread, tile->columns, column);
+  const RowsPlace place = enterTeams(program, *tile, /*hasParts=*/false);
+  RowsTeam team(program, *tile, place);
   team.reduceAll();
   SmallVector<Lanes> values = program.finishRow();
   if (!values.empty())
-    p.branch(arith::CmpIOp::create(b, p.loc, arith::CmpIPredicate::eq, thread,
-                                   p.index(0)),
-             {}, [&] {
-               program.storeRowOutputs(values);
-               return PointBuilder::Values();
-             });
+    team.byFirstThread([&] { program.storeRowOutputs(values); });
   if (op.hasMap())
     team.walk(op.getMap(), {}, [&](RowsBlock &block, ValueRange) {
       program.storeOutputs(block);

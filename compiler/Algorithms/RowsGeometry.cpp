@@ -2,11 +2,32 @@
 
 #include "compiler/Algorithms/RowsGeometry.h"
 
+#include "compiler/Frontend/RowsFrontend.h"
+#include "llvm/ADT/bit.h"
+#include "llvm/Support/MathExtras.h"
+
 #include <algorithm>
 #include <tuple>
 
 using namespace mlir;
 using namespace tessera;
+
+int64_t tessera::getRowsFanIn(int64_t words) {
+  constexpr int64_t kMaxWords = 64, kMaxFanIn = 16;
+  return std::clamp<int64_t>(llvm::bit_floor(uint64_t(kMaxWords / words)), 2,
+                             kMaxFanIn);
+}
+
+/// As dnn::RowsOp::getWidened() says: what is narrow takes a register of 32
+/// bits, and a double makes doubles of all floats.
+static int64_t countWords(DataType type, const RowProblem &problem) {
+  const bool isShort = type == DataType::I8 || type == DataType::I32;
+  const bool isDouble =
+      llvm::any_of(problem.getTensors(), [](const RowTensor &tensor) {
+        return tensor.type == DataType::F64;
+      });
+  return type == DataType::I64 || (isDouble && !isShort) ? 2 : 1;
+}
 
 RowsGeometry::RowsGeometry(const RowProblem &problem) {
   for (int dim = 0; dim < problem.rank; ++dim) {
@@ -14,15 +35,22 @@ RowsGeometry::RowsGeometry(const RowProblem &problem) {
     reduced.push_back(problem.isReduced(dim));
   }
   for (const RowTensor &tensor : problem.getTensors()) {
-    RowsTensor &added = tensors.emplace_back(
-        RowsTensor{tensor.role, getByteSize(tensor.type), {}});
+    RowsTensor &added =
+        tensors.emplace_back(RowsTensor{tensor.role,
+                                        getByteSize(tensor.type),
+                                        countWords(tensor.type, problem),
+                                        {}});
     for (int dim = 0; dim < problem.rank; ++dim)
       added.strides.push_back(lengths[dim] == 1 ? 0 : tensor.strides[dim]);
   }
+  for (ArrayRef<dnn::ReduceKind> kinds : getReductions(problem))
+    addReduction(kinds);
   chooseVectorDim();
 }
 
 RowsGeometry::RowsGeometry(dnn::RowsOp op) : lengths(op.getLengths()) {
+  for (size_t i = 0; i < op.getReduces().size(); ++i)
+    addReduction(op.getKindsOf(i));
   for (int dim = 0; dim < getRank(); ++dim)
     reduced.push_back(op.isReduced(dim));
   auto add = [&](OperandRange group, RowRole role) {
@@ -30,7 +58,10 @@ RowsGeometry::RowsGeometry(dnn::RowsOp op) : lengths(op.getLengths()) {
       auto type = cast<MemRefType>(operand);
       auto [strides, offset] = type.getStridesAndOffset();
       RowsTensor &added = tensors.emplace_back(
-          RowsTensor{role, type.getElementTypeBitWidth() / 8, {}});
+          RowsTensor{role,
+                     type.getElementTypeBitWidth() / 8,
+                     op.getWidened(type).getIntOrFloatBitWidth() / 32,
+                     {}});
       for (auto [stride, size] : llvm::zip(strides, type.getShape()))
         added.strides.push_back(size == 1 ? 0 : stride);
     }
@@ -41,10 +72,28 @@ RowsGeometry::RowsGeometry(dnn::RowsOp op) : lengths(op.getLengths()) {
   chooseVectorDim();
 }
 
+void RowsGeometry::addReduction(ArrayRef<dnn::ReduceKind> kinds) {
+  int64_t words = 0;
+  for (dnn::ReduceKind kind : kinds)
+    words += kind == dnn::ReduceKind::Moments ||
+                     kind == dnn::ReduceKind::ArgMax ||
+                     kind == dnn::ReduceKind::ArgMin
+                 ? 2
+                 : 1;
+  reductions.push_back(words);
+}
+
 /// Whether a tensor has an element for each of the space.
 bool RowsGeometry::isFull(const RowsTensor &tensor) const {
   for (int dim = 0; dim < getRank(); ++dim)
     if (lengths[dim] > 1 && tensor.strides[dim] == 0)
+      return false;
+  return true;
+}
+
+bool RowsGeometry::isOneARow(const RowsTensor &tensor) const {
+  for (int dim = 0; dim < getRank(); ++dim)
+    if (reduced[dim] && tensor.strides[dim] != 0)
       return false;
   return true;
 }
@@ -97,6 +146,18 @@ int64_t RowsGeometry::getBlocksOfRow(int64_t vector) const {
 
 int64_t RowsGeometry::getRowBlocks(int64_t vector) const {
   return isVectorInRow() ? getRows() : getRows() / vector;
+}
+
+/// Many registers, but no more than a kernel of a large workgroup can do
+/// without.
+bool RowsGeometry::isKept(int64_t vector, int64_t step) const {
+  constexpr int64_t kMaxWords = 32, kMaxTurns = 16;
+  const int64_t turns = llvm::divideCeilSigned(getBlocksOfRow(vector), step);
+  int64_t words = 0;
+  for (const RowsTensor &tensor : tensors)
+    if (tensor.role == RowRole::Input && !isOneARow(tensor))
+      words += tensor.words;
+  return turns <= kMaxTurns && turns * words * vector <= kMaxWords;
 }
 
 int64_t RowsGeometry::getWidestVector() const {

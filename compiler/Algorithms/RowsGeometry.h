@@ -15,9 +15,17 @@
 
 namespace tessera {
 
+/// Blocks of a row that a thread loads at once, unless it keeps them all.
+inline constexpr int64_t kRowBlocksAtOnce = 4;
+
+/// Threads whose words for one slot, `words` registers, a thread combines at
+/// once: what it reads together stays in registers.
+int64_t getRowsFanIn(int64_t words);
+
 struct RowsTensor {
   RowRole role;
   int64_t elementBytes;
+  int64_t words; ///< Registers of an element, widened.
   llvm::SmallVector<int64_t, kMaxRowRank> strides; ///< 0: broadcast.
 };
 
@@ -31,6 +39,8 @@ public:
   llvm::SmallVector<int64_t, kMaxRowRank> lengths;
   llvm::SmallVector<bool, kMaxRowRank> reduced;
   llvm::SmallVector<RowsTensor> tensors;
+  /// That a row goes through, one after the other: words that each keeps.
+  llvm::SmallVector<int64_t> reductions;
   /// Contiguous for most bytes; else that of the smallest distances.
   int vectorDim = 0;
 
@@ -45,6 +55,12 @@ public:
   /// walked side by side.
   int64_t getBlocksOfRow(int64_t vector) const;
   int64_t getRowBlocks(int64_t vector) const;
+  /// Whether a tensor has one element a row.
+  bool isOneARow(const RowsTensor &tensor) const;
+
+  /// Whether a thread that takes each `step`th block of a row keeps its blocks
+  /// in registers from one walk to the next.
+  bool isKept(int64_t vector, int64_t step) const;
   /// Elements of the largest block whose parts are accesses of 16 bytes.
   int64_t getWidestVector() const;
 
@@ -56,6 +72,7 @@ public:
   double getSmallBytes() const; ///< Of all other tensors.
 
 private:
+  void addReduction(mlir::ArrayRef<dnn::ReduceKind> kinds);
   void chooseVectorDim();
   bool isFull(const RowsTensor &tensor) const;
 };

@@ -19,6 +19,7 @@ namespace {
 class RowsMap final : public Algorithm {
 public:
   std::string_view getName() const override { return "map"; }
+  bool takesUnaligned() const override { return true; }
   Status check(const Problem &problem, const GpuTarget &target) const override;
   std::vector<Candidate> getCandidates(const Problem &problem,
                                        const GpuTarget &target) const override;
@@ -36,17 +37,23 @@ Status RowsMap::check(const Problem &problem, const GpuTarget &) const {
   return checkRowsReach(RowsGeometry(*rows));
 }
 
-std::vector<Candidate> RowsMap::getCandidates(const Problem &problem,
-                                              const GpuTarget &target) const {
-  const RowsGeometry g(*problem.getRows());
+std::vector<Candidate> tessera::getMapCandidates(const RowProblem &problem,
+                                                 const GpuTarget &target,
+                                                 const RowsRates &rates) {
+  const RowsGeometry g(problem);
   std::vector<Candidate> candidates;
   for (auto vector = static_cast<int>(g.getWidestVector()); vector >= 1;
        vector /= 2) {
     const RowsTile tile{.vector = vector};
     candidates.push_back(
-        {tile.toConfig(getName()), estimateMap(g, tile, target)});
+        {tile.toConfig("map"), estimateMap(g, tile, target, rates)});
   }
   return candidates;
+}
+
+std::vector<Candidate> RowsMap::getCandidates(const Problem &problem,
+                                              const GpuTarget &target) const {
+  return getMapCandidates(*problem.getRows(), target, getRowsRates(target));
 }
 
 /// The results of a reduction of one element.

@@ -60,49 +60,24 @@ func::FuncOp SplitProgram::appendKernel(const Twine &suffix) {
   return kernel;
 }
 
-/// Thread 0 of a team alone has something to do.
-static void byFirstThread(PointBuilder &p, Value thread,
-                          llvm::function_ref<void()> body) {
-  Value isFirst = arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::eq,
-                                        thread, p.index(0));
-  p.branch(isFirst, {}, [&] {
-    body();
-    return PointBuilder::Values();
-  });
-}
-
 /// A workgroup has a part of the rows of its teams.
 void SplitProgram::buildParts(func::FuncOp kernel, size_t reduction) {
   OpBuilder b(kernel.getBody().front().getTerminator());
   PointBuilder p(b, op.getLoc());
   RowsProgram program(p, op, kernel.getArguments(), tile.vector);
-  const int64_t rows = program.g.getRowBlocks(tile.vector);
-  const int64_t groups = llvm::divideCeilSigned(rows, tile.columns);
-  const bool isInRow = program.g.isVectorInRow();
-  SmallVector<int64_t> sizes = {groups, tile.parts, tile.threads, tile.columns};
-  if (isInRow)
-    std::swap(sizes[2], sizes[3]);
-  ValueRange point = p.forEachPoint(sizes, tile.threads * tile.columns);
-  Value thread = point[isInRow ? 3 : 2], column = point[isInRow ? 2 : 3];
-  Value row = p.add(p.mul(point[0], tile.columns), column);
-  Value valid;
-  if (rows % tile.columns != 0)
-    valid = arith::CmpIOp::create(b, p.loc, arith::CmpIPredicate::ult, row,
-                                  p.index(rows));
-  program.enterRow(row, valid);
-  workspace.loadResults(program, kernel, row, reduction);
+  const RowsPlace place = enterTeams(program, tile, /*hasParts=*/true);
+  workspace.loadResults(program, kernel, place.row, reduction);
 
-  RowsTeam team(program, tile.threads, thread, tile.columns, column);
-  team.takePart(tile.parts, point[1]);
+  RowsTeam team(program, tile, place);
   std::vector<RowsFold> folds = program.getFolds(reduction);
   std::vector<RowsTeam::LaneWords> words = team.fold(reduction);
   for (auto [fold, own] : llvm::zip_equal(folds, words))
     own = team.combine(fold, own, [&](int64_t slots, Value j) {
       return team.count(slots, j);
     });
-  byFirstThread(p, thread, [&] {
-    workspace.storeParts(program, kernel, row, valid, reduction, point[1],
-                         words);
+  team.byFirstThread([&] {
+    workspace.storeParts(program, kernel, place.row, place.valid, reduction,
+                         place.part, words);
   });
 }
 
@@ -156,7 +131,7 @@ void SplitProgram::buildResults(func::FuncOp kernel, size_t reduction) {
   const bool isLast = reduction + 1 == op.getReduces().size();
   if (isLast)
     values = program.finishRow();
-  byFirstThread(p, thread, [&] {
+  team.byFirstThread([&] {
     workspace.storeResults(program, kernel, row, reduction, count);
     if (isLast)
       program.storeRowOutputs(values);
@@ -202,6 +177,7 @@ namespace {
 class RowsSplit final : public Algorithm {
 public:
   std::string_view getName() const override { return "rowsplit"; }
+  bool takesUnaligned() const override { return true; }
   Status check(const Problem &problem, const GpuTarget &target) const override;
   std::vector<Candidate> getCandidates(const Problem &problem,
                                        const GpuTarget &target) const override;
@@ -222,12 +198,16 @@ Status RowsSplit::check(const Problem &problem, const GpuTarget &target) const {
   const int64_t groups = rows->getElements() / rows->getRowLength();
   if (groups > int64_t(target.computeUnits) * kWorkgroup)
     return notSupported("is for rows that are few");
-  return checkRowsReach(RowsGeometry(*rows));
+  const RowsGeometry g(*rows);
+  if (g.reductions.empty())
+    return notSupported("is for rows that are reduced");
+  return checkRowsReach(g);
 }
 
-std::vector<Candidate> RowsSplit::getCandidates(const Problem &problem,
-                                                const GpuTarget &target) const {
-  const RowsGeometry g(*problem.getRows());
+std::vector<Candidate> tessera::getRowSplitCandidates(const RowProblem &problem,
+                                                      const GpuTarget &target,
+                                                      const RowsRates &rates) {
+  const RowsGeometry g(problem);
   std::vector<Candidate> candidates;
   for (auto vector = static_cast<int>(g.getWidestVector()); vector >= 1;
        vector /= 2)
@@ -238,10 +218,16 @@ std::vector<Candidate> RowsSplit::getCandidates(const Problem &problem,
             columns > 1 && columns >= 2 * g.getRowBlocks(vector);
         if (!isAlone &&
             int64_t(tile.threads) * parts <= g.getBlocksOfRow(vector))
-          candidates.push_back(
-              {tile.toConfig(getName()), estimateRowSplit(g, tile, target)});
+          candidates.push_back({tile.toConfig("rowsplit"),
+                                estimateRowSplit(g, tile, target, rates)});
       }
   return candidates;
+}
+
+std::vector<Candidate> RowsSplit::getCandidates(const Problem &problem,
+                                                const GpuTarget &target) const {
+  return getRowSplitCandidates(*problem.getRows(), target,
+                               getRowsRates(target));
 }
 
 LogicalResult RowsSplit::build(Operation *primitive, const TileConfig &config,

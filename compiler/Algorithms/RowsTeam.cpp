@@ -8,9 +8,39 @@ using namespace mlir;
 using namespace tessera;
 using LaneWords = RowsTeam::LaneWords;
 
-void RowsTeam::takePart(int64_t count, Value number) {
-  parts = count;
-  part = number;
+RowsPlace tessera::enterTeams(RowsProgram &program, const RowsTile &tile,
+                              bool hasParts) {
+  PointBuilder &p = program.p;
+  const int64_t rows = program.g.getRowBlocks(tile.vector);
+  SmallVector<int64_t> sizes = {llvm::divideCeilSigned(rows, tile.columns)};
+  if (hasParts)
+    sizes.push_back(tile.parts);
+  const bool isInRow = program.g.isVectorInRow();
+  sizes.push_back(isInRow ? tile.columns : tile.threads);
+  sizes.push_back(isInRow ? tile.threads : tile.columns);
+  ValueRange point = p.forEachPoint(sizes, tile.threads * tile.columns);
+
+  RowsPlace place;
+  ValueRange inside = point.take_back(2);
+  place.thread = inside[isInRow ? 1 : 0];
+  place.column = inside[isInRow ? 0 : 1];
+  if (hasParts)
+    place.part = point[1];
+  place.row = p.add(p.mul(point[0], tile.columns), place.column);
+  if (rows % tile.columns != 0)
+    place.valid = arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::ult,
+                                        place.row, p.index(rows));
+  program.enterRow(place.row, place.valid);
+  return place;
+}
+
+void RowsTeam::byFirstThread(llvm::function_ref<void()> body) {
+  Value isFirst = arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::eq,
+                                        thread, p.index(0));
+  p.branch(isFirst, {}, [&] {
+    body();
+    return Values();
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -22,18 +52,8 @@ int64_t RowsTeam::getTurns() const {
                                 getStep());
 }
 
-/// Registers for the elements of a short row: many, but no more than a kernel
-/// of a large workgroup can do without.
 bool RowsTeam::isKept() const {
-  constexpr int64_t kMaxWords = 32, kMaxTurns = 16;
-  int64_t words = 0;
-  for (Value input : program.op.getInputs()) {
-    auto type = cast<MemRefType>(input.getType());
-    if (!program.op.isOneARow(type))
-      words += program.op.getWidened(type).getIntOrFloatBitWidth() / 32;
-  }
-  return getTurns() <= kMaxTurns &&
-         getTurns() * words * program.vector <= kMaxWords;
+  return program.g.isKept(program.vector, getStep());
 }
 
 Value RowsTeam::getNumber(Value turn) {
@@ -66,7 +86,7 @@ RowsTeam::Values RowsTeam::visitTurns(int64_t first, int64_t end,
 
 RowsTeam::Values RowsTeam::walk(Region &region, ValueRange init,
                                 Visitor visit) {
-  constexpr int64_t kAtOnce = 4;
+  constexpr int64_t kAtOnce = kRowBlocksAtOnce;
   const int64_t turns = getTurns();
   Values carried(init);
   if (isKept())
@@ -266,14 +286,11 @@ LaneWords RowsTeam::exchange(RowsFold &fold, const LaneWords &words,
 
 LaneWords RowsTeam::combine(RowsFold &fold, LaneWords words,
                             const Counter &counter) {
-  // What a thread reads at once stays in registers.
-  constexpr int64_t kMaxWords = 64, kMaxFanIn = 16;
   int64_t wordsOfSlot = 0;
   for (Type type : fold.getTypes())
     wordsOfSlot +=
         static_cast<int64_t>(words.size()) * type.getIntOrFloatBitWidth() / 32;
-  const int64_t most = std::clamp<int64_t>(
-      llvm::bit_floor(uint64_t(kMaxWords / wordsOfSlot)), 2, kMaxFanIn);
+  const int64_t most = getRowsFanIn(wordsOfSlot);
   for (int64_t slots = threads; slots > 1;) {
     const int64_t fanIn = std::min(slots, most);
     words = exchange(fold, words, slots, fanIn, counter);

@@ -10,12 +10,24 @@
 #define TESSERA_COMPILER_ALGORITHMS_ROWSTEAM_H
 
 #include "compiler/Algorithms/RowsProgram.h"
+#include "compiler/Algorithms/RowsTile.h"
 
 #include <functional>
 #include <map>
 #include <tuple>
 
 namespace tessera {
+
+/// Where a thread of a launch stands.
+struct RowsPlace {
+  mlir::Value row;   ///< That of its team, or the block of rows.
+  mlir::Value valid; ///< Whether there is one; null: there is.
+  mlir::Value part;  ///< Of the row; null: the only one.
+  mlir::Value thread, column;
+};
+
+/// Begins a launch with the teams of `tile`, and enters their rows.
+RowsPlace enterTeams(RowsProgram &program, const RowsTile &tile, bool hasParts);
 
 class RowsTeam {
 public:
@@ -28,16 +40,17 @@ public:
   using Counter = std::function<Value(int64_t slots, Value j)>;
   using Visitor = llvm::function_ref<Values(RowsBlock &, mlir::ValueRange)>;
 
+  /// The team that enterTeams() has put the thread into.
+  RowsTeam(RowsProgram &program, const RowsTile &tile, const RowsPlace &place)
+      : program(program), p(program.p), threads(tile.threads),
+        columns(tile.columns), thread(place.thread), column(place.column),
+        parts(place.part ? tile.parts : 1), part(place.part) {}
   /// `thread` is one of `threads`, a power of two, of team `column` of
   /// `columns`.
   RowsTeam(RowsProgram &program, int64_t threads, Value thread, int64_t columns,
            Value column)
       : program(program), p(program.p), threads(threads), columns(columns),
         thread(thread), column(column) {}
-
-  /// The team walks every `parts`th group of blocks, from group `part` on, an
-  /// index.
-  void takePart(int64_t parts, Value part);
 
   /// Calls `visit` with each block of the thread, whose inputs of `region` are
   /// loaded, and with what it returned for the block before. The blocks of a
@@ -52,6 +65,9 @@ public:
 
   /// For what fold() gives.
   Value count(int64_t slots, Value j);
+
+  /// Thread 0 of the team alone does what `body` writes.
+  void byFirstThread(llvm::function_ref<void()> body);
 
   /// Adds the results of all reductions to those of the program.
   void reduceAll();
@@ -75,8 +91,10 @@ private:
   PointBuilder &p;
   const int64_t threads, columns;
   const Value thread, column;
-  int64_t parts = 1;
-  Value part;                        ///< Null: the only one.
+  /// The team walks every `parts`th group of blocks, from group `part` on;
+  /// null: all.
+  const int64_t parts = 1;
+  const Value part;
   std::map<int64_t, RowsBlock> kept; ///< By turn.
   /// By type, word of a fold, and whether it is the second of a pair: while one
   /// is read, the other is written.

@@ -65,6 +65,7 @@ private:
   bool isLarge();
   void lowerLargeShared(Emitter &e);
   void lowerShared(Emitter &e);
+  bool isAligned(BlockArgument argument);
   void lowerAccesses(Emitter &e);
 
   func::FuncOp function;
@@ -320,6 +321,13 @@ void PointLowering::lowerShared(Emitter &e) {
   });
 }
 
+/// A workspace is aligned even where tensors begin anywhere.
+bool PointLowering::isAligned(BlockArgument argument) {
+  return function.getArgAttr(argument.getArgNumber(), dnn::kBytesAttrName) ||
+         !function->getParentOfType<ModuleOp>()->hasAttr(
+             dnn::kUnalignedAttrName);
+}
+
 /// Replaces the accesses, whose memory is still an argument of the function.
 void PointLowering::lowerAccesses(Emitter &e) {
   SmallPtrSet<Value, 4> stored;
@@ -330,7 +338,7 @@ void PointLowering::lowerAccesses(Emitter &e) {
     if (auto type = dyn_cast<MemRefType>(argument.getType()))
       memories.try_emplace(argument, e, type,
                            kernel.getArgument(argument.getArgNumber()),
-                           !stored.contains(argument));
+                           !stored.contains(argument), isAligned(argument));
   kernel.walk([&](Operation *op) {
     e.b.setInsertionPoint(op);
     if (auto load = dyn_cast<dnn::PointLoadOp>(op))
@@ -340,9 +348,14 @@ void PointLowering::lowerAccesses(Emitter &e) {
     else if (auto product = dyn_cast<nvgpu::MmaSyncOp>(op))
       lowerProduct(e, product);
   });
-  for (BlockArgument argument : function.getArguments())
-    if (!isa<MemRefType>(argument.getType()))
-      argument.replaceAllUsesWith(kernel.getArgument(argument.getArgNumber()));
+  for (BlockArgument argument : function.getArguments()) {
+    unsigned number = argument.getArgNumber();
+    if (auto memory = memories.find(argument); memory != memories.end())
+      kernel.setArgAttr(number, dnn::kAlignmentAttrName,
+                        e.b.getI64IntegerAttr(memory->second.getAlignment()));
+    else
+      argument.replaceAllUsesWith(kernel.getArgument(number));
+  }
 }
 
 /// Where a workgroup shares memory, ptxas would spill to have more of them at

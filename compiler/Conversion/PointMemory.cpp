@@ -60,7 +60,10 @@ static Value castTo(Emitter &e, Value value, Type type) {
   return vector::ExtractOp::create(e.b, e.loc, vector, 0);
 }
 
+/// Of two words or vectors of words, as a vector.
 static Value concatenate(Emitter &e, Value low, Value high) {
+  low = castToVector(e, low, getElementTypeOrSelf(low.getType()));
+  high = castToVector(e, high, getElementTypeOrSelf(high.getType()));
   SmallVector<int64_t> all(cast<VectorType>(low.getType()).getNumElements() +
                            cast<VectorType>(high.getType()).getNumElements());
   std::iota(all.begin(), all.end(), 0);
@@ -77,21 +80,16 @@ static Value takePiece(Emitter &e, Value value, int64_t first, int64_t count) {
   return vector::ShuffleOp::create(e.b, e.loc, value, value, mask);
 }
 
-/// Of a vector: its length divides everything that moves it.
-static int64_t getAlignment(Type type) {
-  int64_t bytes = getByteSize(type);
-  return std::min(bytes & -bytes, kMaxAccessBytes);
-}
-
-/// `type` from pieces that `load` makes of their first byte and word type.
+/// `type` from pieces of up to `accessBytes` that `load` makes of their first
+/// byte and word type.
 static Value
-loadPieces(Emitter &e, Type type,
+loadPieces(Emitter &e, Type type, int64_t accessBytes,
            llvm::function_ref<Value(int64_t done, Type word)> load) {
   int64_t bytes = getByteSize(type);
   Value whole;
-  for (int64_t done = 0; done < bytes; done += kMaxAccessBytes) {
+  for (int64_t done = 0; done < bytes; done += accessBytes) {
     Value piece =
-        load(done, getWordType(e.b, std::min(bytes - done, kMaxAccessBytes)));
+        load(done, getWordType(e.b, std::min(bytes - done, accessBytes)));
     whole = whole ? concatenate(e, whole, piece) : piece;
   }
   return castTo(e, whole, type);
@@ -99,12 +97,12 @@ loadPieces(Emitter &e, Type type,
 
 /// The reverse: `store` gets the pieces' first bytes and words.
 static void
-storePieces(Emitter &e, Value value,
+storePieces(Emitter &e, Value value, int64_t accessBytes,
             llvm::function_ref<void(int64_t done, Value word)> store) {
   int64_t bytes = getByteSize(value.getType());
   int64_t elementBytes = getByteSize(getElementTypeOrSelf(value.getType()));
-  for (int64_t done = 0; done < bytes; done += kMaxAccessBytes) {
-    int64_t size = std::min(bytes - done, kMaxAccessBytes);
+  for (int64_t done = 0; done < bytes; done += accessBytes) {
+    int64_t size = std::min(bytes - done, accessBytes);
     Value piece = takePiece(e, value, done / elementBytes, size / elementBytes);
     store(done, castTo(e, piece, getWordType(e.b, size)));
   }
@@ -190,9 +188,10 @@ static int64_t getSpan(MemRefType type, ArrayRef<int64_t> strides,
 }
 
 PointMemory::PointMemory(Emitter &e, MemRefType type, Value pointer,
-                         bool isConstant)
+                         bool isConstant, bool isAligned)
     : type(type), elementBytes(getByteSize(type.getElementType())),
-      pointer(pointer), isConstant(isConstant) {
+      accessBytes(isAligned ? kMaxAccessBytes : elementBytes), pointer(pointer),
+      isConstant(isConstant) {
   (void)type.getStridesAndOffset(strides, firstElement);
   int64_t span = getSpan(type, strides, firstElement, elementBytes);
   isSmall = span <= kOutOfRange;
@@ -297,6 +296,18 @@ PointMemory::Place PointMemory::makePlace(Emitter &e, OpT op,
 // Accesses
 //===----------------------------------------------------------------------===//
 
+/// Of an access of `type`, whose length divides everything that moves a vector.
+/// From now on the tensor's address must have it, up to a dword on a chip of
+/// AMD's, whose instructions ask for no more.
+int64_t PointMemory::takeAlignment(Emitter &e, Type type) {
+  constexpr int64_t kDword = 4;
+  int64_t bytes = getByteSize(type);
+  int64_t access = std::min(bytes & -bytes, accessBytes);
+  alignment = std::max(
+      alignment, hasPredicates(e.device) ? access : std::min(access, kDword));
+  return access;
+}
+
 /// Runs `body` where `valid`, which may be null; what it returns, or zero.
 static Value emitGuarded(Emitter &e, Value valid, Type type,
                          llvm::function_ref<Value()> body) {
@@ -320,22 +331,22 @@ void PointMemory::lower(Emitter &e, dnn::PointLoadOp load,
                         const KnownRanges &known) {
   Place place = makePlace(e, load, known);
   Type result = load.getValue().getType();
-  int64_t alignment = getAlignment(result);
+  int64_t access = takeAlignment(e, result);
   Value value;
   if (hasPredicates(e.device)) {
     uint32_t fill = takeFill(load);
-    value = loadPieces(e, result, [&](int64_t done, Type word) {
+    value = loadPieces(e, result, accessBytes, [&](int64_t done, Type word) {
       return loadIf(e, place.valid, word, advance(e, place.address, done),
-                    alignment, fill, isConstant);
+                    access, fill, isConstant);
     });
   } else if (place.usesDescriptor)
-    value = loadPieces(e, result, [&](int64_t done, Type word) {
+    value = loadPieces(e, result, accessBytes, [&](int64_t done, Type word) {
       return e.device.load(e, descriptor, word, e.add(place.address, done),
-                           /*uniform=*/e.constant(0), alignment);
+                           /*uniform=*/e.constant(0), access);
     });
   else
     value = emitGuarded(e, place.valid, result, [&]() -> Value {
-      return LLVM::LoadOp::create(e.b, e.loc, result, place.address, alignment,
+      return LLVM::LoadOp::create(e.b, e.loc, result, place.address, access,
                                   /*isVolatile=*/false,
                                   /*isNonTemporal=*/false, isConstant);
     });
@@ -349,19 +360,18 @@ void PointMemory::lower(Emitter &e, dnn::PointStoreOp store,
                         const KnownRanges &known) {
   Place place = makePlace(e, store, known);
   Value value = store.getValue();
-  int64_t alignment = getAlignment(value.getType());
+  int64_t access = takeAlignment(e, value.getType());
   if (hasPredicates(e.device))
-    storePieces(e, value, [&](int64_t done, Value word) {
-      storeIf(e, place.valid, word, advance(e, place.address, done), alignment);
+    storePieces(e, value, accessBytes, [&](int64_t done, Value word) {
+      storeIf(e, place.valid, word, advance(e, place.address, done), access);
     });
   else if (place.usesDescriptor)
-    storePieces(e, value, [&](int64_t done, Value word) {
-      e.device.store(e, word, descriptor, e.add(place.address, done),
-                     alignment);
+    storePieces(e, value, accessBytes, [&](int64_t done, Value word) {
+      e.device.store(e, word, descriptor, e.add(place.address, done), access);
     });
   else
     emitGuarded(e, place.valid, {}, [&]() -> Value {
-      LLVM::StoreOp::create(e.b, e.loc, value, place.address, alignment);
+      LLVM::StoreOp::create(e.b, e.loc, value, place.address, access);
       return {};
     });
   store.erase();

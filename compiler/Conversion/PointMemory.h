@@ -8,6 +8,9 @@
 // the coordinates is the predicate, and what the accesses of a thread have in
 // common is one address with the rest in the instructions.
 //
+// A block is moved by accesses as wide as there are, which ask for an alignment
+// of the tensor; of a tensor that may begin anywhere, by one for each element.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_COMPILER_CONVERSION_POINTMEMORY_H
@@ -23,13 +26,16 @@ namespace tessera {
 class PointMemory {
 public:
   /// Emits the descriptor, if there is to be one. `isConstant`: the kernel
-  /// never stores to it.
+  /// never stores to it. `isAligned`: it does not begin anywhere.
   PointMemory(Emitter &e, mlir::MemRefType type, mlir::Value pointer,
-              bool isConstant);
+              bool isConstant, bool isAligned);
 
   /// Replace the op by accesses, emitted at the builder's place.
   void lower(Emitter &e, dnn::PointLoadOp load, const KnownRanges &known);
   void lower(Emitter &e, dnn::PointStoreOp store, const KnownRanges &known);
+
+  /// What the accesses so far ask of the tensor's address, in bytes.
+  int64_t getAlignment() const { return alignment; }
 
 private:
   /// Where an access goes.
@@ -45,11 +51,14 @@ private:
   mlir::Value makePointer(Emitter &e, const LinearForm &form,
                           const KnownRanges &known) const;
   mlir::Value makeWideOffset(Emitter &e, const LinearForm &form) const;
+  int64_t takeAlignment(Emitter &e, mlir::Type type);
 
   mlir::MemRefType type;
   llvm::SmallVector<int64_t> strides; ///< In elements.
   int64_t firstElement = 0;
   int64_t elementBytes;
+  int64_t accessBytes; ///< Of the widest access.
+  int64_t alignment = 1;
   mlir::Value pointer;
   CheckedMemory descriptor; ///< Null: too large for one, or not wanted.
   bool isSmall;             ///< Offsets have 31 bits.

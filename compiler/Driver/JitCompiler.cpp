@@ -22,7 +22,7 @@ static Status checkArgs(const KernelMetadata &metadata,
   for (size_t i = 0; asLaunched && i != metadata.args.size(); ++i) {
     const KernelArgLayout &arg = metadata.args[i];
     const bool isMap = i < maps;
-    const bool isValue = isMap || isScalar(launch.args[i - maps]);
+    const bool isValue = isMap || isScalar(launch.args[i - maps].kind);
     const int64_t bytes = isMap ? kMapBytes : kBytes;
     asLaunched = arg.kind == (isValue ? "by_value" : "global_buffer") &&
                  arg.bytes == bytes && arg.offset == offset;
@@ -76,7 +76,7 @@ public:
       if (!tile)
         return tile.getStatus();
       const Algorithm *algorithm = findAlgorithm(*tile);
-      if (algorithm && algorithm->check(problem, target).isOk())
+      if (algorithm && checkAlgorithm(*algorithm, problem, target).isOk())
         return tile;
     }
     return tessera::chooseTile(problem, target);

@@ -59,6 +59,15 @@ static ErrorOr<RowFormulas> getFormulas(const RowProblem &problem) {
                       std::string(getName(problem.op)));
 }
 
+SmallVector<SmallVector<dnn::ReduceKind>>
+tessera::getReductions(const RowProblem &problem) {
+  SmallVector<SmallVector<dnn::ReduceKind>> reductions;
+  if (const ErrorOr<RowFormulas> formulas = getFormulas(problem))
+    for (const RowReduction &reduction : formulas->reductions)
+      reductions.push_back(reduction.kinds);
+  return reductions;
+}
+
 //===----------------------------------------------------------------------===//
 // The function
 //===----------------------------------------------------------------------===//

@@ -22,6 +22,11 @@ ErrorOr<mlir::OwningOpRef<mlir::ModuleOp>>
 buildRowsModule(mlir::MLIRContext &context, const RowProblem &problem,
                 llvm::StringRef symbol);
 
+/// The reductions that a row goes through one after the other, with the kinds
+/// of each; none where buildRowsModule() would fail.
+llvm::SmallVector<llvm::SmallVector<dnn::ReduceKind>>
+getReductions(const RowProblem &problem);
+
 } // namespace tessera
 
 #endif // TESSERA_COMPILER_FRONTEND_ROWSFRONTEND_H

@@ -20,6 +20,7 @@
 #include "compiler/Target/NVPTX/NvptxTarget.h"
 #include "compiler/Transforms/Passes.h"
 #include "dialect/IR/Dnn.h"
+#include "dialect/IR/PointHints.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -104,6 +105,9 @@ Status Compilation::buildDnn() {
       return built.getStatus();
     module = std::move(*built);
   }
+  if (problem.isUnaligned())
+    (*module)->setAttr(dnn::kUnalignedAttrName,
+                       mlir::UnitAttr::get(&context.getMlir()));
   mlir::PassManager passes(&context.getMlir());
   passes.addPass(createVerifyStage({std::string(getName(Stage::Dnn))}));
   return runPasses(passes);
@@ -269,6 +273,18 @@ Status Compilation::parseModule(std::string_view text) {
   return Status::ok();
 }
 
+/// What the address of an argument must be a multiple of.
+static uint32_t readAlignment(mlir::gpu::GPUFuncOp kernel, unsigned argument,
+                              KernelArg kind, const GpuTarget &target) {
+  constexpr uint32_t kWidestOfNvidia = 16, kWidestOfAmd = 4;
+  if (isScalar(kind))
+    return 1;
+  if (auto known = kernel.getArgAttrOfType<mlir::IntegerAttr>(
+          argument, dnn::kAlignmentAttrName))
+    return static_cast<uint32_t>(known.getInt());
+  return target.vendor == Vendor::Nvidia ? kWidestOfNvidia : kWidestOfAmd;
+}
+
 /// The launches of the module's kernels, in their order. dnn-verify-stage has
 /// seen that the attributes are there.
 void Compilation::readLaunches() {
@@ -293,7 +309,8 @@ void Compilation::readLaunches() {
           kernel.getArgAttrOfType<mlir::StringAttr>(i, dnn::kArgAttrName);
       if (std::optional<KernelArg> arg =
               parseKernelArg(name ? name.getValue() : ""))
-        launch.args.push_back(*arg);
+        launch.args.emplace_back(
+            *arg, readAlignment(kernel, i, *arg, *options.target));
       if (auto bytes = kernel.getArgAttrOfType<mlir::IntegerAttr>(
               i, dnn::kBytesAttrName))
         result.workspaceBytes = std::max<uint64_t>(

@@ -4,6 +4,7 @@
 #include "compiler/Frontend/ConvFrontend.h"
 #include "compiler/Frontend/RowsFrontend.h"
 #include "dialect/IR/Dnn.h"
+#include "dialect/IR/PointHints.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -204,6 +205,14 @@ static ErrorOr<Problem> readRows(dnn::RowsOp rows) {
   return problem;
 }
 
+static ErrorOr<Problem> readPrimitive(mlir::Operation *primitive) {
+  if (auto pool = llvm::dyn_cast<dnn::PoolOp>(primitive))
+    return readPool(pool);
+  if (auto rows = llvm::dyn_cast<dnn::RowsOp>(primitive))
+    return readRows(rows);
+  return readConv(llvm::cast<dnn::ConvOp>(primitive));
+}
+
 ErrorOr<Problem> tessera::readProblem(mlir::ModuleOp module) {
   llvm::SmallVector<mlir::Operation *> primitives;
   module.walk([&](mlir::Operation *op) {
@@ -214,9 +223,8 @@ ErrorOr<Problem> tessera::readProblem(mlir::ModuleOp module) {
     return notSupported("a module has one primitive (dnn.conv, dnn.pool or "
                         "dnn.rows), not " +
                         std::to_string(primitives.size()));
-  if (auto pool = llvm::dyn_cast<dnn::PoolOp>(primitives.front()))
-    return readPool(pool);
-  if (auto rows = llvm::dyn_cast<dnn::RowsOp>(primitives.front()))
-    return readRows(rows);
-  return readConv(llvm::cast<dnn::ConvOp>(primitives.front()));
+  ErrorOr<Problem> problem = readPrimitive(primitives.front());
+  if (problem && module->hasAttr(dnn::kUnalignedAttrName))
+    return problem->asUnaligned();
+  return problem;
 }

@@ -3,6 +3,7 @@
 #include "compiler/Algorithms/Algorithm.h"
 #include "compiler/Transforms/Passes.h"
 #include "dialect/IR/Dnn.h"
+#include "dialect/IR/PointHints.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -41,6 +42,11 @@ struct ApplyTile : tessera::impl::ApplyTileBase<ApplyTile> {
     const Algorithm *algorithm = findAlgorithm(*config);
     if (!algorithm)
       return refuse("no algorithm is called '" + config->algorithm + "'");
+    if (module->hasAttr(dnn::kUnalignedAttrName) &&
+        !algorithm->takesUnaligned())
+      return refuse("'" + config->algorithm +
+                    "' needs aligned tensors, but those of a module with '" +
+                    dnn::kUnalignedAttrName + "' begin anywhere");
     module->setAttr(dnn::kTargetAttrName,
                     StringAttr::get(&getContext(), target));
     SmallVector<Operation *> primitives;

@@ -1,6 +1,7 @@
 //===- PointHints.h - What a point program tells its lowering --*- C++ -*-===//
 //
-// Not what a kernel computes, but how a chip should run it.
+// Not what a kernel computes, but how a chip should run it, and what that asks
+// of the addresses of tensors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,6 +16,15 @@ namespace tessera::dnn {
 /// should share a compute unit: their threads get no more registers than that
 /// leaves, on chips where the code generator asks.
 inline constexpr llvm::StringLiteral kResidentAttrName = "dnn.resident";
+
+/// Name of the unit attribute of a module whose tensors may begin at any
+/// element: point programs access them one element at a time.
+inline constexpr llvm::StringLiteral kUnalignedAttrName = "dnn.unaligned";
+
+/// Name of the i64 attribute of an argument of a gpu.func with the bytes that
+/// the address must be a multiple of. Where there is none, the widest access of
+/// the chip decides.
+inline constexpr llvm::StringLiteral kAlignmentAttrName = "dnn.alignment";
 
 } // namespace tessera::dnn
 

@@ -37,6 +37,12 @@ static constexpr OperationKind kKinds[] = {
     {"CBAInfer", getFusedDriverFlags, toFusedOptions},
 };
 
+bool tessera::isDriverOperation(std::string_view word) {
+  return std::ranges::any_of(kKinds, [&](const OperationKind &kind) {
+    return word.starts_with(kind.word);
+  });
+}
+
 /// The type that the end of an operation's name stands for.
 static ErrorOr<DataType> parseType(std::string_view name,
                                    std::string_view suffix) {
@@ -121,6 +127,8 @@ ErrorOr<Problem> tessera::parseDriverCommand(std::string_view command) {
 }
 
 std::string tessera::toDriverCommand(const Problem &problem) {
+  if (problem.isUnaligned())
+    return problem.toNetworkConfig();
   if (const PoolProblem *pool = problem.getPool())
     return toLine(*pool);
   if (const RowProblem *rows = problem.getRows())

@@ -69,6 +69,10 @@ struct DriverOptions {
   std::vector<std::pair<std::string, std::string>> others;
 };
 
+/// Whether a command may begin with `word`, but for the type behind it: "conv",
+/// "softmaxfp16".
+bool isDriverOperation(std::string_view word);
+
 /// Reads the words of a command line, with or without a program name before
 /// the operation, for which a network config may stand. InvalidArgument names
 /// the first wrong word; NotSupported says which valid request this build does

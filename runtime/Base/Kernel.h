@@ -13,6 +13,19 @@
 
 namespace tessera {
 
+/// One argument of a launch.
+struct LaunchArg {
+  KernelArg kind = KernelArg::X;
+  /// Bytes that a tensor's address must be a multiple of: a power of two.
+  uint32_t alignment = 1;
+
+  LaunchArg() = default;
+  LaunchArg(KernelArg kind, uint32_t alignment = 1)
+      : kind(kind), alignment(alignment) {}
+
+  friend bool operator==(const LaunchArg &, const LaunchArg &) = default;
+};
+
 /// Everything hipModuleLaunchKernel needs besides the values.
 struct LaunchRecipe {
   std::string symbol;
@@ -21,7 +34,7 @@ struct LaunchRecipe {
   uint32_t dynamicLdsBytes = 0;
   /// The kernel takes the descriptors of these first, of 128 bytes each.
   std::vector<TensorMap> maps;
-  std::vector<KernelArg> args;
+  std::vector<LaunchArg> args;
 
   friend bool operator==(const LaunchRecipe &, const LaunchRecipe &) = default;
 };

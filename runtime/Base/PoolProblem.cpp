@@ -75,6 +75,12 @@ static double getLargest(IndexType type) {
   __builtin_unreachable();
 }
 
+/// A whole number, which may be too large for 64 bits.
+static std::string getText(double count) {
+  const std::string text = std::to_string(count);
+  return text.substr(0, text.find('.'));
+}
+
 Status PoolProblem::verifyIndices() const {
   bool hasIndices = indexType != IndexType::None;
   if (mode != PoolMode::Max && hasIndices)
@@ -93,7 +99,7 @@ Status PoolProblem::verifyIndices() const {
   if (getLargest(indexType) <= count)
     return invalidArgument(
         "the index type " + std::string(getName(indexType)) +
-        " is too small for the " + std::to_string(static_cast<int64_t>(count)) +
+        " is too small for the " + getText(count) +
         (isMask ? " offsets of the window" : " pixels of the input"));
   return Status::ok();
 }

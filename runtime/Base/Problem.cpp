@@ -10,14 +10,19 @@ Status Problem::verify() const {
 }
 
 Problem Problem::canonicalize() const {
-  return std::visit(
+  Problem canonical = std::visit(
       [](const auto &problem) { return Problem(problem.canonicalize()); },
       value);
+  canonical.unaligned = unaligned;
+  return canonical;
 }
 
 std::string Problem::toNetworkConfig() const {
-  return std::visit(
+  std::string text = std::visit(
       [](const auto &problem) { return problem.toNetworkConfig(); }, value);
+  if (unaligned)
+    text += kUnalignedSuffix;
+  return text;
 }
 
 namespace {
@@ -94,7 +99,7 @@ static void mix(Mixer &mixer, const RowProblem &p) {
 
 uint64_t Problem::getHash() const {
   Mixer mixer;
-  mixer.add({static_cast<int64_t>(value.index())});
+  mixer.addSmall(value.index(), unaligned);
   std::visit([&](const auto &problem) { mix(mixer, problem); }, value);
   return mixer.hash;
 }

@@ -1,8 +1,9 @@
 //===- Problem.h - What is asked of the library ----------------*- C++ -*-===//
 //
 // A problem is plain data: operation, direction, shapes, layouts, types and
-// window. Its canonical text, the network config, is the key of every cache
-// and database, so two problems are the same exactly when their texts are.
+// window, and whether its tensors may begin anywhere. Its canonical text, the
+// network config, is the key of every cache and database, so two problems are
+// the same exactly when their texts are.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,6 +37,17 @@ public:
   }
   const RowProblem *getRows() const { return std::get_if<RowProblem>(&value); }
 
+  /// Whether tensors may begin at any element, and not only at a multiple of 16
+  /// bytes as what hipMalloc gives does: a network config with "-unaligned"
+  /// behind it. Such kernels access one element at a time.
+  bool isUnaligned() const { return unaligned; }
+  /// The same problem with tensors that may.
+  Problem asUnaligned() const {
+    Problem copy = *this;
+    copy.unaligned = true;
+    return copy;
+  }
+
   /// InvalidArgument with the first rule that is broken, else ok.
   Status verify() const;
   Problem canonicalize() const;
@@ -48,7 +60,11 @@ public:
 
 private:
   std::variant<ConvProblem, PoolProblem, RowProblem> value;
+  bool unaligned = false;
 };
+
+/// What the network config of an unaligned problem has at its end.
+inline constexpr std::string_view kUnalignedSuffix = "-unaligned";
 
 /// Whether a word begins as a network config does.
 bool isNetworkConfig(std::string_view word);

@@ -57,7 +57,9 @@ bool tessera::isNetworkConfig(std::string_view word) {
 }
 
 ErrorOr<Problem> tessera::parseNetworkConfig(std::string_view text) {
-  TextScanner scanner(text);
+  const bool isUnaligned = text.ends_with(kUnalignedSuffix);
+  TextScanner scanner(text.substr(
+      0, text.size() - (isUnaligned ? kUnalignedSuffix.size() : 0)));
   bool hasDepth = namesDepth(text);
   Problem problem;
   if (scanner.consume("pool-"))
@@ -66,6 +68,8 @@ ErrorOr<Problem> tessera::parseNetworkConfig(std::string_view text) {
     problem = scanRowProblem(scanner);
   else
     problem = scanConvProblem(scanner.expect("conv-"), hasDepth);
+  if (isUnaligned)
+    problem = problem.asUnaligned();
   if (!scanner.isDone() || problem.toNetworkConfig() != text)
     return invalidArgument("'" + std::string(text) +
                            "' is not a network config, which looks like '" +

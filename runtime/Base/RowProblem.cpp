@@ -206,8 +206,14 @@ static bool canMerge(const Dim &outer, const Dim &inner) {
   if (outer.isReduced != inner.isReduced ||
       outer.length > INT32_MAX / inner.length)
     return false;
+  // Unsigned, because of two elements that are 2^62 apart; more does not fit.
+  auto isBehind = [&](int tensor) {
+    return static_cast<uint64_t>(outer.strides[tensor]) ==
+           static_cast<uint64_t>(inner.strides[tensor]) *
+               static_cast<uint64_t>(inner.length);
+  };
   for (int tensor = 0; tensor < kMaxTensors; ++tensor)
-    if (outer.strides[tensor] != inner.strides[tensor] * inner.length)
+    if (!isBehind(tensor))
       return false;
   return true;
 }

@@ -11,7 +11,7 @@ namespace tessera {
 /// How launches are written down and what a kernel takes for granted of its
 /// caller. To be raised with every change that an older or newer engine would
 /// launch wrongly: kernels of another format are not used, whoever made them.
-inline constexpr int64_t kKernelFormat = 1;
+inline constexpr int64_t kKernelFormat = 2;
 
 /// What a stored kernel was made for, and by which compiler.
 struct KernelKey {

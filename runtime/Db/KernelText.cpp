@@ -3,6 +3,8 @@
 #include "runtime/Db/KernelText.h"
 
 #include <algorithm>
+#include <bit>
+#include <charconv>
 #include <sstream>
 
 using namespace tessera;
@@ -24,8 +26,10 @@ std::string tessera::toText(const std::vector<LaunchRecipe> &launches) {
     visitNumbers(
         recipe, [&](uint32_t number) { text += " " + std::to_string(number); });
     const char *separator = " ";
-    for (KernelArg arg : recipe.args) {
-      text += separator + std::string(getName(arg));
+    for (const LaunchArg &arg : recipe.args) {
+      text += separator + std::string(getName(arg.kind));
+      if (arg.alignment != 1)
+        text += ":" + std::to_string(arg.alignment);
       separator = ",";
     }
     if (recipe.args.empty())
@@ -37,18 +41,36 @@ std::string tessera::toText(const std::vector<LaunchRecipe> &launches) {
   return text;
 }
 
-/// The words "x,w,y"; nothing if one is unknown.
-static std::optional<std::vector<KernelArg>> parseArgs(std::string_view text) {
-  std::vector<KernelArg> args;
+/// "x" or "x:16"; nothing if it is neither.
+static std::optional<LaunchArg> parseArg(std::string_view word) {
+  const size_t colon = std::min(word.find(':'), word.size());
+  const std::optional<KernelArg> kind = parseKernelArg(word.substr(0, colon));
+  if (!kind)
+    return std::nullopt;
+  LaunchArg arg = *kind;
+  if (colon == word.size())
+    return arg;
+  const char *end = word.data() + word.size();
+  const auto read =
+      std::from_chars(word.data() + colon + 1, end, arg.alignment);
+  if (read.ec != std::errc() || read.ptr != end ||
+      !std::has_single_bit(arg.alignment))
+    return std::nullopt;
+  return arg;
+}
+
+/// The words "x:16,w:16,y"; nothing if one is unknown.
+static std::optional<std::vector<LaunchArg>> parseArgs(std::string_view text) {
+  std::vector<LaunchArg> args;
   if (text == "-")
     return args;
   while (!text.empty()) {
-    std::string_view name = text.substr(0, text.find(','));
-    std::optional<KernelArg> arg = parseKernelArg(name);
+    std::string_view word = text.substr(0, text.find(','));
+    std::optional<LaunchArg> arg = parseArg(word);
     if (!arg)
       return std::nullopt;
     args.push_back(*arg);
-    text.remove_prefix(std::min(name.size() + 1, text.size()));
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
   }
   return args;
 }
@@ -66,7 +88,7 @@ tessera::parseLaunches(const std::string &text) {
     if (!words)
       return std::nullopt;
     words >> args;
-    std::optional<std::vector<KernelArg>> parsed = parseArgs(args);
+    std::optional<std::vector<LaunchArg>> parsed = parseArgs(args);
     if (!parsed)
       return std::nullopt;
     recipe.args = std::move(*parsed);

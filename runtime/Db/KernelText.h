@@ -16,8 +16,9 @@
 
 namespace tessera {
 
-/// One line a launch: "symbol grid block dynamicLds x,w,y map ...", the sizes
-/// as three numbers each; "-" if there is no argument.
+/// One line a launch: "symbol grid block dynamicLds x:16,w:16,y map ...", the
+/// sizes as three numbers each; behind an argument what its address must be a
+/// multiple of, if not 1; "-" if there is no argument.
 std::string toText(const std::vector<LaunchRecipe> &launches);
 
 /// Reads what toText() writes; nothing if it is anything else.

@@ -90,6 +90,17 @@ public:
   /// Runs up to the next row; false at the end.
   ErrorOr<bool> step();
 
+  /// Calls `visit` at each row that is left.
+  template <typename Visit>
+  Status forEachRow(Visit visit) {
+    while (true) {
+      ErrorOr<bool> hasRow = step();
+      if (!hasRow || !*hasRow)
+        return hasRow.getStatus();
+      visit();
+    }
+  }
+
   /// Of the current row. Texts and blobs are valid until the next step().
   int64_t getInt(int column) const;
   double getDouble(int column) const;

@@ -101,12 +101,7 @@ static TuningRow decodeRow(const SqliteStatement &query) {
 
 static Status visitAll(SqliteStatement &query,
                        const std::function<void(const TuningRow &)> &visit) {
-  while (true) {
-    ErrorOr<bool> hasRow = query.step();
-    if (!hasRow || !*hasRow)
-      return hasRow.getStatus();
-    visit(decodeRow(query));
-  }
+  return query.forEachRow([&] { visit(decodeRow(query)); });
 }
 
 Status
@@ -149,13 +144,10 @@ tessera::visitTuningKeys(SqliteDatabase &database, const std::string &targets,
     return query.getStatus();
   query->bind(1, targets);
   query->bind(2, problems);
-  while (true) {
-    ErrorOr<bool> hasRow = query->step();
-    if (!hasRow || !*hasRow)
-      return hasRow.getStatus();
+  return query->forEachRow([&] {
     visit({std::string(query->getText(0)), std::string(query->getText(1)),
            static_cast<uint32_t>(query->getInt(2))});
-  }
+  });
 }
 
 ErrorOr<std::optional<Tuning>> tessera::readTuningRow(SqliteDatabase &database,

@@ -20,13 +20,10 @@ static Status checkIntegrity(SqliteDatabase &database, VerifyResult &result) {
       database.prepare("PRAGMA integrity_check(20)");
   if (!query)
     return query.getStatus();
-  while (true) {
-    ErrorOr<bool> hasRow = query->step();
-    if (!hasRow || !*hasRow)
-      return hasRow.getStatus();
+  return query->forEachRow([&] {
     if (query->getText(0) != "ok")
       result.faults.push_back("SQLite: " + std::string(query->getText(0)));
-  }
+  });
 }
 
 /// Also those that no kernel names.
@@ -35,17 +32,14 @@ static Status checkCodeObjects(SqliteDatabase &database, VerifyResult &result) {
       database.prepare("SELECT hash FROM code_objects ORDER BY hash");
   if (!query)
     return query.getStatus();
-  while (true) {
-    ErrorOr<bool> hasRow = query->step();
-    if (!hasRow || !*hasRow)
-      return hasRow.getStatus();
+  return query->forEachRow([&] {
     const int64_t hash = query->getInt(0);
     ++result.codeObjects;
     if (ErrorOr<std::vector<char>> bytes = readCodeObject(database, hash);
         !bytes)
       result.faults.push_back("code object " + std::to_string(hash) +
                               " is damaged");
-  }
+  });
 }
 
 static Status checkRows(SqliteDatabase &database, VerifyResult &result) {

@@ -35,10 +35,12 @@ public:
   ErrorOr<std::unique_ptr<LoadedKernel>>
   prepareTile(const Problem &problem, const TileConfig &tile) override;
   ErrorOr<std::unique_ptr<LoadedKernel>>
-  loadKernel(const Kernel &kernel) override;
+  loadKernel(const Kernel &kernel, const Problem *problem) override;
   Status adopt(const Problem &problem,
                std::unique_ptr<LoadedKernel> kernel) override;
   Status forget(const Problem &problem) override;
+  ErrorOr<const LoadedKernel *> getFitting(const LoadedKernel &kernel,
+                                           const LaunchArgs &args) override;
   Status launch(const LoadedKernel &kernel, hipStream_t stream,
                 const LaunchArgs &args) override;
   KernelCompiler *getCompiler() const override { return compiler.get(); }
@@ -47,11 +49,14 @@ public:
   const GpuApi &getGpu() const override { return gpu; }
 
 private:
+  ErrorOr<const LoadedKernel *> getUnaligned(const LoadedKernelImpl &loaded,
+                                             const LaunchArgs &args,
+                                             const LaunchArg &misplaced);
   Status launchOne(const LoadedKernelImpl &loaded, size_t index,
                    hipStream_t stream, const LaunchArgs &args);
   ErrorOr<std::unique_ptr<LoadedKernelImpl>> make(const Problem &problem);
-  std::unique_ptr<LoadedKernelImpl> takeFromStore(const KernelKey &key,
-                                                  bool &isRefused);
+  std::unique_ptr<LoadedKernelImpl>
+  takeFromStore(const Problem &problem, const KernelKey &key, bool &isRefused);
   ErrorOr<std::unique_ptr<LoadedKernelImpl>>
   compileAndStore(const Problem &problem, const GpuTarget &target,
                   const KernelKey &key);
@@ -59,8 +64,8 @@ private:
                                         const GpuTarget &target);
   ErrorOr<CompiledKernel> compile(const Problem &problem,
                                   const GpuTarget &target);
-  ErrorOr<std::unique_ptr<LoadedKernelImpl>> load(Kernel kernel,
-                                                  LoadedKernel::Origin origin);
+  ErrorOr<std::unique_ptr<LoadedKernelImpl>>
+  load(Kernel kernel, LoadedKernel::Origin origin, const Problem *problem);
 
   const GpuApi &gpu;
   const std::shared_ptr<KernelCompiler> compiler;
@@ -109,7 +114,7 @@ EngineImpl::EngineImpl(const GpuApi &gpu, EngineOptions options)
 
 ErrorOr<const LoadedKernel *> EngineImpl::prepare(const Problem &problem) {
   int device = 0;
-  if (Status status = gpu.check(gpu.hipGetDevice(&device), "hipGetDevice");
+  if (Status status = gpu.checkOwn(gpu.hipGetDevice(&device), "hipGetDevice");
       !status.isOk())
     return status;
   const LoadedKernelImpl *kernel = kernels.find(device, problem);
@@ -141,7 +146,8 @@ EngineImpl::make(const Problem &problem) {
   KernelKey key = {problem.toNetworkConfig(), std::string((*target)->name),
                    compiler ? compiler->getRevision() : ""};
   bool isRefused = false;
-  if (std::unique_ptr<LoadedKernelImpl> found = takeFromStore(key, isRefused))
+  if (std::unique_ptr<LoadedKernelImpl> found =
+          takeFromStore(problem, key, isRefused))
     return found;
   if (!compiler)
     return compileAndStore(problem, **target, key);
@@ -149,7 +155,7 @@ EngineImpl::make(const Problem &problem) {
   // Somebody may have stored it since we looked.
   if (!isRefused || claim.hasWaited())
     if (std::unique_ptr<LoadedKernelImpl> found =
-            takeFromStore(key, isRefused)) {
+            takeFromStore(problem, key, isRefused)) {
       if (claim.hasWaited())
         counters.waited.fetch_add(1, std::memory_order_relaxed);
       return found;
@@ -160,12 +166,13 @@ EngineImpl::make(const Problem &problem) {
 /// Null if there is none, or if the device refuses it: then `isRefused`, and a
 /// new one, which replaces it, may do better.
 std::unique_ptr<LoadedKernelImpl>
-EngineImpl::takeFromStore(const KernelKey &key, bool &isRefused) {
+EngineImpl::takeFromStore(const Problem &problem, const KernelKey &key,
+                          bool &isRefused) {
   std::optional<FoundKernel> found = store.find(key);
   if (!found)
     return nullptr;
   ErrorOr<std::unique_ptr<LoadedKernelImpl>> loaded =
-      load(std::move(found->kernel), LoadedKernel::Origin::Database);
+      load(std::move(found->kernel), LoadedKernel::Origin::Database, &problem);
   if (!loaded) {
     isRefused = true;
     logMessage(LogLevel::Warning,
@@ -188,7 +195,7 @@ EngineImpl::compileAndStore(const Problem &problem, const GpuTarget &target,
   counters.compiled.fetch_add(1, std::memory_order_relaxed);
   // Loaded first: what the device refuses is not worth keeping.
   ErrorOr<std::unique_ptr<LoadedKernelImpl>> loaded =
-      load(std::move(made->kernel), LoadedKernel::Origin::Compiled);
+      load(std::move(made->kernel), LoadedKernel::Origin::Compiled, &problem);
   if (!loaded)
     return loaded.getStatus().withContext(key.networkConfig);
   // Nor what was made because the compiler failed: the next process has a
@@ -239,7 +246,8 @@ ErrorOr<CompiledKernel> EngineImpl::compile(const Problem &problem,
 }
 
 ErrorOr<std::unique_ptr<LoadedKernelImpl>>
-EngineImpl::load(Kernel kernel, LoadedKernel::Origin origin) {
+EngineImpl::load(Kernel kernel, LoadedKernel::Origin origin,
+                 const Problem *problem) {
   ErrorOr<Module> module = Module::load(gpu, kernel.codeObject);
   if (!module)
     return module.getStatus();
@@ -260,7 +268,8 @@ EngineImpl::load(Kernel kernel, LoadedKernel::Origin origin) {
     functions.push_back(*function);
   }
   return std::make_unique<LoadedKernelImpl>(
-      std::move(kernel), std::move(*module), std::move(functions), origin);
+      std::move(kernel), std::move(*module), std::move(functions), origin,
+      problem);
 }
 
 //===----------------------------------------------------------------------===//
@@ -281,16 +290,16 @@ EngineImpl::prepareTile(const Problem &problem, const TileConfig &tile) {
     return kernel.getStatus();
   counters.compiled.fetch_add(1, std::memory_order_relaxed);
   ErrorOr<std::unique_ptr<LoadedKernelImpl>> loaded =
-      load(std::move(*kernel), LoadedKernel::Origin::Compiled);
+      load(std::move(*kernel), LoadedKernel::Origin::Compiled, &problem);
   if (!loaded)
     return loaded.getStatus();
   return std::unique_ptr<LoadedKernel>(std::move(*loaded));
 }
 
 ErrorOr<std::unique_ptr<LoadedKernel>>
-EngineImpl::loadKernel(const Kernel &kernel) {
+EngineImpl::loadKernel(const Kernel &kernel, const Problem *problem) {
   ErrorOr<std::unique_ptr<LoadedKernelImpl>> loaded =
-      load(kernel, LoadedKernel::Origin::Database);
+      load(kernel, LoadedKernel::Origin::Database, problem);
   if (!loaded)
     return loaded.getStatus();
   return std::unique_ptr<LoadedKernel>(std::move(*loaded));
@@ -401,10 +410,10 @@ Status EngineImpl::launchOne(const LoadedKernelImpl &loaded, size_t index,
     params[param++] = &kernarg[count];
     count += kMapBytes / sizeof(uint64_t);
   }
-  for (KernelArg arg : recipe.args) {
-    uint64_t value = getValue(args, arg);
-    if (value == 0 && !isScalar(arg))
-      return refuseNull(arg, loaded.kernel);
+  for (const LaunchArg &arg : recipe.args) {
+    uint64_t value = getValue(args, arg.kind);
+    if (value == 0 && !isScalar(arg.kind))
+      return refuseNull(arg.kind, loaded.kernel);
     params[param++] = &kernarg[count];
     kernarg[count++] = value;
   }
@@ -426,9 +435,52 @@ Status EngineImpl::launchOne(const LoadedKernelImpl &loaded, size_t index,
                    "hipModuleLaunchKernel");
 }
 
+/// A tensor that does not begin where the kernel needs it, or null.
+static const LaunchArg *findMisplaced(const LoadedKernelImpl &loaded,
+                                      const LaunchArgs &args) {
+  for (const LaunchArg &tensor : loaded.alignedTensors)
+    if (getValue(args, tensor.kind) & (tensor.alignment - 1)) [[unlikely]]
+      return &tensor;
+  return nullptr;
+}
+
+/// The kernel for tensors that begin at any element, which is made when one
+/// first does.
+ErrorOr<const LoadedKernel *>
+EngineImpl::getUnaligned(const LoadedKernelImpl &loaded, const LaunchArgs &args,
+                         const LaunchArg &misplaced) {
+  const std::string sentence = std::string(getName(misplaced.kind)) +
+                               " begins at no multiple of " +
+                               std::to_string(misplaced.alignment) + " bytes";
+  if (!loaded.problem)
+    return notSupported(sentence + ", which the kept kernel needs");
+  if (loaded.problem->isUnaligned())
+    return invalidArgument(sentence);
+  const ErrorOr<const LoadedKernel *> other =
+      prepare(loaded.problem->asUnaligned());
+  if (!other)
+    return other.getStatus().withContext(sentence);
+  if ((*other)->getKernel().workspaceBytes > loaded.kernel.workspaceBytes)
+    return notSupported(sentence + ", and the kernel for such tensors needs a "
+                                   "larger workspace");
+  return getFitting(**other, args);
+}
+
+ErrorOr<const LoadedKernel *> EngineImpl::getFitting(const LoadedKernel &kernel,
+                                                     const LaunchArgs &args) {
+  const auto &loaded = static_cast<const LoadedKernelImpl &>(kernel);
+  if (const LaunchArg *misplaced = findMisplaced(loaded, args)) [[unlikely]]
+    return getUnaligned(loaded, args, *misplaced);
+  return &kernel;
+}
+
 Status EngineImpl::launch(const LoadedKernel &kernel, hipStream_t stream,
                           const LaunchArgs &args) {
   const auto &loaded = static_cast<const LoadedKernelImpl &>(kernel);
+  if (findMisplaced(loaded, args)) [[unlikely]] {
+    const ErrorOr<const LoadedKernel *> fitting = getFitting(kernel, args);
+    return fitting ? launch(**fitting, stream, args) : fitting.getStatus();
+  }
   for (size_t index = 0; index != loaded.functions.size(); ++index)
     if (Status status = launchOne(loaded, index, stream, args); !status.isOk())
       return status;

@@ -107,9 +107,9 @@ public:
   prepareTile(const Problem &problem, const TileConfig &tile) = 0;
 
   /// A kernel that the caller has kept, loaded on the current device for the
-  /// caller alone.
+  /// caller alone. `problem`, if it is known, is what it is for.
   virtual ErrorOr<std::unique_ptr<LoadedKernel>>
-  loadKernel(const Kernel &kernel) = 0;
+  loadKernel(const Kernel &kernel, const Problem *problem) = 0;
 
   /// From now on `kernel`, of prepareTile() on the current device, is the one
   /// for `problem`, here and in the database. The one before stays loaded,
@@ -122,7 +122,17 @@ public:
   /// loaded stays.
   virtual Status forget(const Problem &problem) = 0;
 
-  /// Puts the kernel's launches on `stream`; does not wait.
+  /// `kernel`, or, where a tensor does not begin at a multiple of the bytes
+  /// that it accesses at once, the kernel for such tensors, prepared if it has
+  /// to be. NotSupported if nobody knows what the kernel is for, or if that
+  /// other one needs a larger workspace; InvalidArgument for the address of no
+  /// element.
+  virtual ErrorOr<const LoadedKernel *> getFitting(const LoadedKernel &kernel,
+                                                   const LaunchArgs &) {
+    return &kernel;
+  }
+
+  /// Puts the launches of getFitting() on `stream`; does not wait.
   virtual Status launch(const LoadedKernel &kernel, hipStream_t stream,
                         const LaunchArgs &args) = 0;
 

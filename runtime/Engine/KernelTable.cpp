@@ -2,7 +2,40 @@
 
 #include "runtime/Engine/KernelTable.h"
 
+#include <algorithm>
+
 using namespace tessera;
+
+/// See LoadedKernelImpl::alignedTensors.
+static std::vector<LaunchArg> findAlignedTensors(const Kernel &kernel) {
+  constexpr uint32_t kMapAlignment = 16; // Of what cuTensorMapEncode* take.
+  std::vector<LaunchArg> found;
+  auto add = [&](const LaunchArg &arg) {
+    if (arg.alignment <= 1)
+      return;
+    auto same = std::ranges::find(found, arg.kind, &LaunchArg::kind);
+    if (same == found.end())
+      found.push_back(arg);
+    else
+      same->alignment = std::max(same->alignment, arg.alignment);
+  };
+  for (const LaunchRecipe &launch : kernel.launches) {
+    std::ranges::for_each(launch.args, add);
+    for (const TensorMap &map : launch.maps)
+      add({map.tensor, kMapAlignment});
+  }
+  return found;
+}
+
+LoadedKernelImpl::LoadedKernelImpl(Kernel made, Module module,
+                                   std::vector<hipFunction_t> functions,
+                                   Origin origin, const Problem *problem)
+    : kernel(std::move(made)), module(std::move(module)),
+      functions(std::move(functions)),
+      alignedTensors(findAlignedTensors(kernel)), origin(origin) {
+  if (problem)
+    this->problem = *problem;
+}
 
 static uint64_t getHash(int device, const Problem &problem) {
   return problem.getHash() ^ static_cast<uint64_t>(device) << 48;

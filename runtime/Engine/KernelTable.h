@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -22,10 +23,10 @@ namespace tessera {
 
 /// A kernel with its module. Immutable.
 struct LoadedKernelImpl final : LoadedKernel {
+  /// `problem` is what it is for, if the engine knows.
   LoadedKernelImpl(Kernel kernel, Module module,
-                   std::vector<hipFunction_t> functions, Origin origin)
-      : kernel(std::move(kernel)), module(std::move(module)),
-        functions(std::move(functions)), origin(origin) {}
+                   std::vector<hipFunction_t> functions, Origin origin,
+                   const Problem *problem);
 
   const Kernel &getKernel() const override { return kernel; }
   Origin getOrigin() const override { return origin; }
@@ -33,7 +34,11 @@ struct LoadedKernelImpl final : LoadedKernel {
   Kernel kernel;
   Module module;
   std::vector<hipFunction_t> functions; ///< One for each launch.
+  /// Each tensor that must begin at a multiple of more than a byte, with the
+  /// most that a launch asks of it.
+  std::vector<LaunchArg> alignedTensors;
   Origin origin;
+  std::optional<Problem> problem;
 };
 
 /// Owns the kernels of a process, by problem and device. Every method may be

@@ -33,16 +33,23 @@ Status GpuApi::check(hipError_t error, const char *what) const {
   }
 }
 
+Status GpuApi::checkOwn(hipError_t error, const char *what) const {
+  Status status = check(error, what);
+  return status.getCode() == StatusCode::InvalidArgument
+             ? unavailable(status.getMessage())
+             : status;
+}
+
 ErrorOr<std::string> GpuApi::readProperty(size_t offset) const {
   int device = 0;
-  if (Status status = check(hipGetDevice(&device), "hipGetDevice");
+  if (Status status = checkOwn(hipGetDevice(&device), "hipGetDevice");
       !status.isOk())
     return status;
   // Larger than the struct of any HIP so far (1472 bytes in HIP 6).
   alignas(hipDeviceProp_t) char properties[8192] = {};
   hipError_t error =
       getProperties(reinterpret_cast<hipDeviceProp_t *>(properties), device);
-  if (Status status = check(error, "hipGetDeviceProperties"); !status.isOk())
+  if (Status status = checkOwn(error, "hipGetDeviceProperties"); !status.isOk())
     return status;
   const char *text = properties + offset;
   constexpr size_t maxLength = sizeof(hipDeviceProp_t::gcnArchName);

@@ -71,6 +71,9 @@ public:
 
   /// Ok for hipSuccess, else what the runtime says of `error`, after `what`.
   Status check(hipError_t error, const char *what) const;
+  /// The same for a call to which no caller of ours gave anything: what the
+  /// runtime calls invalid there is not the caller's to mend.
+  Status checkOwn(hipError_t error, const char *what) const;
 
 private:
   friend class GpuApiLoader;

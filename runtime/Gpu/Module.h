@@ -19,8 +19,8 @@ public:
     if (codeObject.empty())
       return invalidArgument("the code object is empty");
     if (Status status =
-            gpu.check(gpu.hipModuleLoadData(&module, codeObject.data()),
-                      "hipModuleLoadData");
+            gpu.checkOwn(gpu.hipModuleLoadData(&module, codeObject.data()),
+                         "hipModuleLoadData");
         !status.isOk())
       return status;
     return Module(gpu, module);
@@ -31,7 +31,7 @@ public:
   ErrorOr<hipFunction_t> getFunction(const std::string &symbol) const {
     const GpuApi &gpu = handle.getGpu();
     hipFunction_t function = nullptr;
-    if (Status status = gpu.check(
+    if (Status status = gpu.checkOwn(
             gpu.hipModuleGetFunction(&function, get(), symbol.c_str()),
             "hipModuleGetFunction");
         !status.isOk())

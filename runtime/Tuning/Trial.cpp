@@ -224,7 +224,6 @@ public:
     return std::string(sample ? "host, a sample" : "host");
   }
   std::string judge(const TrialOutputs &outputs) override {
-    PoolCase result = data;
     for (const auto &[arg, bytes] : outputs)
       (arg == KernelArg::X   ? result.x
        : arg == KernelArg::Y ? result.y
@@ -235,6 +234,7 @@ public:
 private:
   const uint64_t seed;
   const PoolCase data;
+  PoolCase result = data; ///< Its outputs are a kernel's.
   const bool isForward;
   int64_t sample = 0;
 };
@@ -275,7 +275,6 @@ public:
     return std::string(sample ? "host, a sample" : "host");
   }
   std::string judge(const TrialOutputs &outputs) override {
-    RowCase result = data;
     for (int tensor = 0; tensor < problem.tensorCount; ++tensor)
       if (auto found = outputs.find(getTensorArg(tensor));
           found != outputs.end())
@@ -287,6 +286,7 @@ private:
   const RowProblem problem;
   const uint64_t seed;
   const RowCase data;
+  RowCase result = data; ///< Its outputs are a kernel's.
   int64_t sample = 0;
 };
 } // namespace

@@ -2,7 +2,9 @@
 
 #include "runtime/Tuning/Tuner.h"
 
+#include "runtime/Base/Log.h"
 #include "runtime/Tuning/DeviceBench.h"
+#include "runtime/Tuning/TrialWatch.h"
 
 #include <algorithm>
 #include <chrono>
@@ -55,6 +57,9 @@ private:
   void readKnown(SearchHooks &hooks);
   void condemn(SearchHooks &hooks);
   void store(const TriedTile &tile, const std::string &failure);
+  void sayLate(const RankedTile &ranked);
+  void begin(const TriedTile &tile);
+  void end(const TriedTile &tile);
   Status adopt();
 
   Engine &engine;
@@ -65,6 +70,7 @@ private:
   std::set<std::string> unfinished; ///< Tiles that an end of a process met.
   std::unique_ptr<Bench> bench;
   TuningResult result;
+  std::optional<TrialWatch> watch;
 };
 } // namespace
 
@@ -140,6 +146,34 @@ void Tuner::store(const TriedTile &tile, const std::string &failure) {
   options.database->store(result.key, tuning);
 }
 
+/// Of a trial that is under way, while somebody waits for it.
+void Tuner::sayLate(const RankedTile &ranked) {
+  const std::string reason = describeLate(*options.patience);
+  store(TriedTile(ranked, 0), reason);
+  logMessage(LogLevel::Warning,
+             "tuning " + result.key.networkConfig + ": tile " +
+                 ranked.tile.toText() + " runs, but " + reason +
+                 ". It is not tried again. A kernel that never ends cannot be "
+                 "ended but with its process.");
+}
+
+void Tuner::begin(const TriedTile &tile) {
+  const std::string text = tile.ranked.tile.toText();
+  store(tile, unfinished.contains(text) ? kUnfinishedTwice : kUnfinishedTrial);
+  if (watch)
+    watch->begin([this, ranked = tile.ranked] { sayLate(ranked); });
+  if (options.onTrial)
+    options.onTrial(&text);
+}
+
+void Tuner::end(const TriedTile &tile) {
+  if (watch)
+    watch->end();
+  store(tile, tile.failure);
+  if (options.onTrial)
+    options.onTrial(nullptr);
+}
+
 Status Tuner::runSearch() {
   ErrorOr<std::unique_ptr<DeviceBench>> made =
       DeviceBench::create(engine, problem, options.seed, options.judge);
@@ -150,18 +184,10 @@ Status Tuner::runSearch() {
   SearchHooks hooks;
   readKnown(hooks);
   condemn(hooks);
-  hooks.onBegin = [&](const TriedTile &tile) {
-    const std::string text = tile.ranked.tile.toText();
-    store(tile,
-          unfinished.contains(text) ? kUnfinishedTwice : kUnfinishedTrial);
-    if (options.onTrial)
-      options.onTrial(&text);
-  };
-  hooks.onEnd = [&](const TriedTile &tile) {
-    store(tile, tile.failure);
-    if (options.onTrial)
-      options.onTrial(nullptr);
-  };
+  if (options.patience)
+    watch.emplace(*options.patience);
+  hooks.onBegin = [this](const TriedTile &tile) { begin(tile); };
+  hooks.onEnd = [this](const TriedTile &tile) { end(tile); };
   hooks.maxWorkspaceBytes = options.maxWorkspaceBytes;
   hooks.isCancelled = options.isCancelled;
   result.search = search(ranking, *bench, options.budget, options.seed,

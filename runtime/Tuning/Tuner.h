@@ -13,6 +13,8 @@
 #include "runtime/Tuning/Search.h"
 #include "runtime/Tuning/Trial.h"
 
+#include <chrono>
+
 namespace tessera {
 
 struct TuningOptions {
@@ -30,6 +32,9 @@ struct TuningOptions {
   /// Called before a tile runs on the device for the first time, and with null
   /// when it has been measured.
   std::function<void(const std::string *tile)> onTrial;
+  /// A tile that runs longer is put into quarantine while it runs, and the log
+  /// says so; nothing: nobody watches.
+  std::optional<std::chrono::milliseconds> patience;
   /// What the winner may need; nothing: as much as it likes.
   std::optional<uint64_t> maxWorkspaceBytes;
   /// May be null: then nothing is remembered.

@@ -131,8 +131,10 @@ static void visitLaunch(Archive &archive, Recipe &launch) {
     archive.number(size);
   archive.number(launch.dynamicLdsBytes);
   archive.list(launch.maps, [&](auto &map) { archive.map(map); });
-  archive.list(launch.args,
-               [&](auto &arg) { archive.choice(arg, KernelArg::LastScalar); });
+  archive.list(launch.args, [&](auto &arg) {
+    archive.choice(arg.kind, KernelArg::LastScalar);
+    archive.number(arg.alignment);
+  });
 }
 
 template <typename Archive, typename SomeKernel>

@@ -20,6 +20,7 @@ there was one.
   --state FILE        keep in FILE how far the sweep is, and go on from there
   --direction WORD    convolutions only: fwd, bwd or wrw
   --rows              draw operations on rows instead of convolutions
+  --misplaced         each tensor begins one element into its memory
   --allow-refusals    a problem that no kernel covers is no failure
   --help              this text
 
@@ -93,6 +94,10 @@ tessera::sweep::parseSweepOptions(const std::vector<std::string> &words) {
   for (size_t i = 0; i < words.size(); ++i) {
     if (words[i] == "--allow-refusals") {
       options.allowRefusals = true;
+      continue;
+    }
+    if (words[i] == "--misplaced") {
+      options.misplaced = true;
       continue;
     }
     if (words[i] == "--rows") {

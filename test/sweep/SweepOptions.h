@@ -24,6 +24,8 @@ struct SweepOptions {
   std::string stateFile;
   /// A valid problem that no kernel covers is then counted, but no failure.
   bool allowRefusals = false;
+  /// Each tensor begins one element into its memory.
+  bool misplaced = false;
   bool help = false;
   ProblemSpace space;
 };

@@ -49,17 +49,20 @@ static Outcome summarize(const RunOutcome &run) {
 }
 
 static Outcome runOne(Engine &engine, const Problem &problem, int64_t index,
-                      uint64_t seed) {
+                      uint64_t seed, test::Placement placement) {
   if (const ConvProblem *conv = problem.getConv())
-    return summarize(test::runConv(engine, *conv, getKind(index), seed));
+    return summarize(test::runConv(engine, *conv, getKind(index), seed,
+                                   /*sample=*/0, placement));
   if (const RowProblem *rows = problem.getRows())
-    return summarize(test::runRows(engine, *rows, seed));
+    return summarize(test::runRows(engine, *rows, seed, /*sample=*/0,
+                                   /*shared=*/{}, placement));
   const PoolProblem &pool = *problem.getPool();
   // Special numbers where something is chosen, others where sums are made.
   bool isChoice =
       pool.mode == PoolMode::Max && pool.direction == Direction::Forward;
   return summarize(test::runPool(
-      engine, pool, isChoice ? PoolData::Specials : PoolData::Uniform, seed));
+      engine, pool, isChoice ? PoolData::Specials : PoolData::Uniform, seed,
+      /*sample=*/0, placement));
 }
 
 /// For what is too large to run: whether there is a kernel.
@@ -78,12 +81,13 @@ static void printFailure(const SweepOptions &options, int64_t index,
                                  ? "--seed " + std::to_string(options.seed)
                                  : "--list " + options.listFile;
   std::printf(
-      "dnn-driver %s\n  # %s\n  # dnn-sweep %s --from %lld --count 1\n"
+      "dnn-driver %s\n  # %s\n  # dnn-sweep %s%s --from %lld --count 1\n"
       "  # %s%s%s: %s\n",
       toDriverCommand(problem).c_str(), problem.toNetworkConfig().c_str(),
-      source.c_str(), static_cast<long long>(index),
-      outcome.refused ? "refused" : "wrong", outcome.tile.empty() ? "" : ", ",
-      outcome.tile.c_str(), outcome.text.c_str());
+      source.c_str(), options.misplaced ? " --misplaced" : "",
+      static_cast<long long>(index), outcome.refused ? "refused" : "wrong",
+      outcome.tile.empty() ? "" : ", ", outcome.tile.c_str(),
+      outcome.text.c_str());
   std::fflush(stdout);
 }
 
@@ -92,7 +96,9 @@ static void sweepOne(Engine &engine, const SweepOptions &options,
                      const Problem &problem, int64_t index, SweepState &state) {
   const bool runs = countOperations(problem) <= options.runBelow;
   const Outcome outcome =
-      runs ? runOne(engine, problem, index, options.seed + index)
+      runs ? runOne(engine, problem, index, options.seed + index,
+                    options.misplaced ? test::Placement::OneElementOn
+                                      : test::Placement::Aligned)
            : compileOne(engine, problem);
   if (outcome.passed) {
     ++(runs ? state.passed : state.compiled);

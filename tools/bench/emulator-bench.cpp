@@ -173,7 +173,8 @@ static ErrorOr<Total> measure(const Options &options, const Chip &chip,
   for (size_t i = 0; i < compiled.launches.front().args.size(); ++i)
     std::memcpy(
         &launch.arguments[8 * i],
-        &tensors[static_cast<size_t>(compiled.launches.front().args[i])], 8);
+        &tensors[static_cast<size_t>(compiled.launches.front().args[i].kind)],
+        8);
   Total best;
   for (int i = 0; i < options.repeat; ++i) {
     auto begin = std::chrono::steady_clock::now();

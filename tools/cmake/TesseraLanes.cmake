@@ -3,7 +3,8 @@
 # hosts with AVX-512. Each half becomes one object file with a single global
 # symbol, tesseraAddOpcodesAvx2 or tesseraAddOpcodesAvx512: were the inline
 # functions of the two shared, as C++ allows, an old host could meet the code of
-# a new one.
+# a new one. Under the address sanitizer its flag stays global too, of which each
+# library has one.
 find_program(TESSERA_LD NAMES ld.bfd REQUIRED)
 
 function(tessera_add_lanes name)
@@ -30,7 +31,7 @@ macro(_tessera_add_half half)
     COMMAND ${TESSERA_LD} -r --force-group-allocation -o ${half_object}
       $<TARGET_OBJECTS:${objects}>
     COMMAND ${CMAKE_OBJCOPY} --keep-global-symbol=tesseraAddOpcodes${half}
-      ${half_object}
+      --keep-global-symbol=___asan_globals_registered ${half_object}
     DEPENDS ${objects} $<TARGET_OBJECTS:${objects}>
     COMMAND_EXPAND_LISTS VERBATIM
     COMMENT "Sealing ${objects}")

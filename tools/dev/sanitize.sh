@@ -4,10 +4,10 @@
 #   tools/dev/sanitize.sh asan|tsan [COMPILER_BUILD]   default build/dev
 #
 # asan is the address and the undefined-behaviour sanitizer, tsan that of threads.
-# The library is sanitized; kernels come from the compiler of another build of the
-# same sources, in its worker processes, and run on that build's emulated device
-# where this one does not build its own: LLVM under a sanitizer takes an hour to
-# build and says nothing of us. Every finding ends the run.
+# The library and the emulated device are sanitized; kernels come from the compiler
+# of another build of the same sources, in its worker processes: LLVM under a
+# sanitizer takes an hour to build and says nothing of us. Every finding ends the
+# program that has it, and fails the run.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -15,24 +15,28 @@ preset=${1:-}
 other=$PWD/${2:-build/dev}
 build=$PWD/build/$preset
 case $preset in
-asan) programs=(CapiTests CapiFuzz EngineTests DbTests GpuTests TuningTests EmulatorHipTests) ;;
-tsan) programs=(EngineTests TuningTests) ;;
+asan)
+  programs=(CapiTests CapiFuzz EngineTests DatabaseTortureTests DbTests GpuTests
+    TuningTests WorkerTests EmulatorHipTests ApiRowsTests) ;;
+tsan)
+  programs=(CapiFuzz EngineTests DbTests GpuTests TuningTests WorkerTests
+    EmulatorHipTests) ;;
 *) sed -n '2,/^set/{/^set/!s/^# \{0,1\}//p}' "$0"; exit 2 ;;
 esac
 read -ra programs <<<"${PROGRAMS:-${programs[*]}}"
 
-for file in "$other"/lib/{libtessera-compiler.so,tessera-compile-worker,libtessera-emulator.so}; do
+for file in "$other"/lib/{libtessera-compiler.so,tessera-compile-worker}; do
   [[ -f $file ]] || { echo "$file is missing: build it first" >&2; exit 1; }
 done
 [[ -f $build/build.ninja ]] || cmake --preset "$preset" >/dev/null
-nice ninja -C "$build" tessera "${programs[@]}"
+nice ninja -C "$build" tessera tessera-emulator "${programs[@]}"
 
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_init_order=1
 export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
 export TESSERA_COMPILER_LIBRARY=$other/lib/libtessera-compiler.so
 export TESSERA_COMPILE_WORKER=$other/lib/tessera-compile-worker
-export TESSERA_DEVICE=emulated:gfx942 MIOPEN_LOG_LEVEL=1
+export TESSERA_DEVICE=emulated:gfx942
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export XDG_CACHE_HOME=$work/cache
@@ -55,15 +59,15 @@ for program in "${programs[@]}"; do
   report "$program" "$build/bin/$program"
 done
 
-# Clients of the C API, sanitized like the library, on the other build's device.
+# Clients of the C API, sanitized like the library.
 flags=(-fsanitize=address,undefined)
 [[ $preset == tsan ]] && flags=(-fsanitize=thread)
 for source in threads.cpp forward-convolution.c gradients.c fusion.c; do
   language=(-xc -std=c11)
   [[ $source == *.cpp ]] && language=(-xc++ -std=c++20)
   clang++-22 "${flags[@]}" -g "${language[@]}" "test/lit/CAPI/$source" \
-    -o "$work/client" -Icapi/include -L"$build/lib" -L"$other/lib" -lMIOpen \
-    -ltessera-emulator -Wl,-rpath,"$build/lib:$other/lib"
+    -o "$work/client" -Icapi/include -L"$build/lib" -lMIOpen \
+    -ltessera-emulator -Wl,-rpath,"$build/lib"
   report "CAPI/$source" "$work/client"
 done
 exit $failed

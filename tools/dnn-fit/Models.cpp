@@ -9,6 +9,7 @@
 #include "compiler/Algorithms/Packed.h"
 #include "compiler/Algorithms/PoolModel.h"
 #include "compiler/Algorithms/Registry.h"
+#include "compiler/Algorithms/RowsModel.h"
 #include "compiler/Algorithms/Stem.h"
 #include "compiler/Algorithms/TmaTiles.h"
 #include "compiler/Algorithms/TmaWeightTiles.h"
@@ -296,6 +297,42 @@ static Model makePool(const GpuTarget &target) {
   return model;
 }
 
+/// One column of the table; the other vendor's stays.
+static Model makeRows(const GpuTarget &target) {
+  const std::vector<Field<RowsRates>> fields = {
+#define ROWS_RATE(NAME, AMD, NVIDIA, MEANING)                                  \
+  {#NAME, MEANING, [](RowsRates &rates) -> double & { return rates.NAME; }},
+#include "compiler/Algorithms/RowsRates.def"
+  };
+  Model model;
+  model.constants = listConstants(getRowsRates(target), fields);
+  model.getCandidates = [fields, &target](const Problem &problem,
+                                          const Rates &rates) {
+    std::vector<Candidate> candidates;
+    const RowsRates filled = fill(RowsRates(), fields, rates);
+    for (auto [algorithm, list] :
+         {std::pair(&getRowsMap(), &getMapCandidates),
+          std::pair(&getRows(), &getRowsCandidates),
+          std::pair(&getRowsSplit(), &getRowSplitCandidates)})
+      if (algorithm->check(problem, target).isOk())
+        std::ranges::move(list(*problem.getRows(), target, filled),
+                          std::back_inserter(candidates));
+    return candidates;
+  };
+  model.format = [isAmd = target.vendor == Vendor::Amd](const Rates &rates) {
+    std::string rows;
+    auto rate = rates.begin();
+#define ROWS_RATE(NAME, AMD, NVIDIA, MEANING)                                  \
+  rows += "ROWS_RATE(" #NAME ", " + (isAmd ? formatNumber(*rate) : #AMD) +     \
+          ", " + (isAmd ? #NVIDIA : formatNumber(*rate)) +                     \
+          ", \"" MEANING "\")\n";                                              \
+  ++rate;
+#include "compiler/Algorithms/RowsRates.def"
+    return rows;
+  };
+  return model;
+}
+
 //===----------------------------------------------------------------------===//
 // By name
 //===----------------------------------------------------------------------===//
@@ -304,7 +341,7 @@ static constexpr std::pair<const char *, Model (*)(const GpuTarget &)>
     kModels[] = {{"wgmma", makeWgmma}, {"wgmma-weights", makeWgmmaWeights},
                  {"gemm", makeGemm},   {"groups", makeGroups},
                  {"stem", makeStem},   {"single", makeSingle},
-                 {"pool", makePool}};
+                 {"pool", makePool},   {"rows", makeRows}};
 
 std::string fit::getModelNames() {
   std::string names;

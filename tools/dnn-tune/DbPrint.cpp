@@ -122,8 +122,8 @@ static void printLaunch(const LaunchRecipe &launch) {
               launch.symbol.c_str(), launch.grid[0], launch.grid[1],
               launch.grid[2], launch.block[0], launch.block[1], launch.block[2],
               launch.dynamicLdsBytes);
-  for (KernelArg arg : launch.args)
-    std::printf(" %s", std::string(getName(arg)).c_str());
+  for (const LaunchArg &arg : launch.args)
+    std::printf(" %s", std::string(getName(arg.kind)).c_str());
   if (!launch.maps.empty())
     std::printf(" and %zu tensor maps", launch.maps.size());
   std::printf("\n");

@@ -3,6 +3,7 @@
 #include "tools/dnn-tune/TuneRun.h"
 
 #include "compiler/Driver/Revision.h"
+#include "runtime/Tuning/TrialWatch.h"
 #include "runtime/Worker/WorkerCompiler.h"
 #include "tools/dnn-tune/Progress.h"
 #include "tools/dnn-tune/Report.h"
@@ -40,9 +41,9 @@ TuneRun::create(const TuneOptions &options, const Attempt &attempt,
   return run;
 }
 
-/// Far beyond any right kernel; the emulated device ends endless loops itself.
+/// The emulated device ends endless loops itself.
 std::chrono::milliseconds TuneRun::getTimeLimit() const {
-  constexpr double kGpuSeconds = 60, kEmulatedSeconds = 1e6;
+  constexpr double kGpuSeconds = kTrialLimit.count(), kEmulatedSeconds = 1e6;
   const bool isEmulated = engine->getGpu().getKind() == DeviceKind::Emulated;
   return std::chrono::ceil<std::chrono::milliseconds>(
       std::chrono::duration<double>(options.timeLimit.value_or(

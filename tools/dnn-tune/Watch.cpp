@@ -2,6 +2,8 @@
 
 #include "tools/dnn-tune/Watch.h"
 
+#include "runtime/Tuning/TrialWatch.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
@@ -167,12 +169,8 @@ static std::optional<int> getAnswer(int state) {
 }
 
 static std::string describe(const Child &child, int state) {
-  if (child.isLate) {
-    char text[64];
-    std::snprintf(text, sizeof text, "it did not end within %g s",
-                  static_cast<double>(child.trial->limit.count()) / 1000);
-    return text;
-  }
+  if (child.isLate)
+    return describeLate(child.trial->limit);
   if (WIFSIGNALED(state))
     return std::string("its process died: ") + strsignal(WTERMSIG(state));
   return "the device was lost";

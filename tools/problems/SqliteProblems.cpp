@@ -65,12 +65,7 @@ Status tessera::readSqliteProblems(const std::string &path,
                            "' is a SQLite file, but no perf database of "
                            "MIOpen: " +
                            rows.getStatus().getMessage());
-  for (;;) {
-    ErrorOr<bool> isRow = rows->step();
-    if (!isRow)
-      return isRow.getStatus().withContext("cannot read '" + path + "'");
-    if (!*isRow)
-      return Status::ok();
+  const Status status = rows->forEachRow([&] {
     const std::string source =
         path + ": config " + std::to_string(rows->getInt(0));
     ErrorOr<Problem> problem = toProblem(readRow(*rows));
@@ -78,5 +73,7 @@ Status tessera::readSqliteProblems(const std::string &path,
       collector.add(*problem, 1, source);
     else
       collector.passOver(problem.getStatus().getMessage(), source);
-  }
+  });
+  return status.isOk() ? status
+                       : status.withContext("cannot read '" + path + "'");
 }

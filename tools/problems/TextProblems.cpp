@@ -51,15 +51,6 @@ static std::optional<int64_t> parseCount(std::string_view word) {
   return count;
 }
 
-/// The first word of a driver line, if it is one of ours.
-static bool isOperation(std::string_view word) {
-  for (std::string_view operation :
-       {"conv", "pool", "activ", "tensorop", "CBAInfer"})
-    if (word.starts_with(operation))
-      return true;
-  return false;
-}
-
 /// The operation of a line that has flags only.
 static std::string getConvOperation(DataType type) {
   ConvProblem problem;
@@ -98,8 +89,8 @@ static bool beginsProblem(const std::vector<std::string> &words, size_t i,
                           bool isLog) {
   if (isNetworkConfig(words[i]))
     return true;
-  if (i + 1 == words.size() || !isOperation(words[i]))
-    return !isLog && (words[i].starts_with("-") || isOperation(words[i]));
+  if (i + 1 == words.size() || !isDriverOperation(words[i]))
+    return !isLog && (words[i].starts_with("-") || isDriverOperation(words[i]));
   // A name may begin as an operation does: "conv1 conv-fwd-...".
   return words[i + 1].starts_with("-");
 }

@@ -345,7 +345,10 @@ MIOPEN_EXPORT miopenStatus_t miopenFuseProblems(miopenProblem_t problem1,
 MIOPEN_EXPORT miopenStatus_t miopenCreateBiasProblem(
     miopenProblem_t *problem, miopenProblemDirection_t direction);
 
-/** Creates the problem of a softmax, for which there is no solution. */
+/**
+ * Creates the problem of a softmax: forward with the tensors X and Y, backward
+ * with Y, DY and DX. The descriptor is copied.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenCreateSoftmaxProblem(
     miopenProblem_t *problem, miopenSoftmaxDescriptor_t operatorDesc,
     miopenProblemDirection_t direction);

@@ -189,7 +189,8 @@ MIOPEN_EXPORT miopenStatus_t miopenSetAllocator(
  *
  * @param      handle  The handle that it was launched through.
  * @param[out] time    Milliseconds between the device's events around the
- *                     kernel; 0 if none was launched since profiling was
+ *                     kernel, or the sum where the last call launched
+ *                     several; 0 if none was launched since profiling was
  *                     enabled. On the emulated device this is host time.
  *
  * @retval miopenStatusSuccess  `*time` is set.

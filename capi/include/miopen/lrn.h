@@ -73,7 +73,8 @@ MIOPEN_EXPORT miopenStatus_t miopenLRNGetWorkSpaceSize(
  *                                     tensors do not fit each other, are not
  *                                     packed or have not 4 dimensions.
  * @retval miopenStatusUnknownError    K of the descriptor is 0.
- * @retval miopenStatusNotImplemented  No kernel has this type.
+ * @retval miopenStatusNotImplemented  No kernel has this type, or a window holds
+ *                                     more than 64 elements along a dimension.
  * @retval miopenStatusInternalError   The compiler or the driver failed.
  *
  * @par Threads
@@ -107,7 +108,8 @@ MIOPEN_EXPORT miopenStatus_t miopenLRNForward(
  *                                     tensors do not fit each other, are not
  *                                     packed or have not 4 dimensions.
  * @retval miopenStatusUnknownError    K of the descriptor is 0.
- * @retval miopenStatusNotImplemented  No kernel has this type.
+ * @retval miopenStatusNotImplemented  No kernel has this type, or a window holds
+ *                                     more than 64 elements along a dimension.
  * @retval miopenStatusInternalError   The compiler or the driver failed.
  *
  * @par Threads

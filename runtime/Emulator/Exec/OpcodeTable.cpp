@@ -23,14 +23,16 @@ static bool hostHasAvx512() {
 }
 
 const OpcodeTable &OpcodeTable::get() {
-  static const OpcodeTable table = [] {
-    OpcodeTable built;
+  // Never destroyed: a thread of the application, or one that tunes in the
+  // background, may still launch when the process ends.
+  static const OpcodeTable &table = *[] {
+    auto *built = new OpcodeTable;
     bool isAllowed =
         tessera::getEnvBool("TESSERA_EMULATOR_AVX512").value_or(true);
     if (isAllowed && hostHasAvx512())
-      tesseraAddOpcodesAvx512(built);
+      tesseraAddOpcodesAvx512(*built);
     else
-      tesseraAddOpcodesAvx2(built);
+      tesseraAddOpcodesAvx2(*built);
     return built;
   }();
   return table;

@@ -3,7 +3,7 @@
 // A window sum: the checks that can fail, and no other, and the offset summed
 // from the outermost loop inwards.
 // CHECK-LABEL: gpu.func @window
-// CHECK-SAME: (%[[X:.*]]: !llvm.ptr<1> {llvm.noalias}, %[[ALPHA:.*]]: f32 {dnn.arg = "alpha"}, %[[Y:.*]]: !llvm.ptr<1> {llvm.noalias}) kernel
+// CHECK-SAME: (%[[X:.*]]: !llvm.ptr<1> {dnn.alignment = 4 : i64, llvm.noalias}, %[[ALPHA:.*]]: f32 {dnn.arg = "alpha"}, %[[Y:.*]]: !llvm.ptr<1> {dnn.alignment = 4 : i64, llvm.noalias}) kernel
 // CHECK-SAME: known_block_size = array<i32: 64, 1, 1>, known_grid_size = array<i32: 3, 1, 1>
 module attributes {dnn.target = "gfx942"} {
   func.func @window(%x: memref<2x9x7x16xf16>, %alpha: f32 {dnn.arg = "alpha"},

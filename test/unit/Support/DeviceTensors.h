@@ -10,25 +10,38 @@
 
 namespace tessera::test {
 
+/// Where the tensors of a test begin.
+enum class Placement {
+  Aligned,
+  OneElementOn, ///< In their memory, as part of a client's tensor may.
+};
+
 /// The device's copies of a case's tensors, each of exactly its own size, so
-/// that an access beside it is a fault.
+/// that an access behind it is a fault.
 class DeviceTensors {
 public:
-  explicit DeviceTensors(const GpuApi &gpu) : gpu(gpu) {}
+  explicit DeviceTensors(const GpuApi &gpu,
+                         Placement placement = Placement::Aligned)
+      : gpu(gpu), placement(placement) {}
 
   /// Allocates `bytes` and copies them from `data` unless that is null; an
-  /// error is kept until getStatus() is asked.
-  void *add(const char *data, size_t bytes) {
-    auto buffer = DeviceBuffer::allocate(gpu, bytes);
+  /// error is kept until getStatus() is asked. Aligned if `elementBytes` is 0.
+  void *add(const char *data, size_t bytes, size_t elementBytes = 0) {
+    const size_t before =
+        placement == Placement::OneElementOn ? elementBytes : 0;
+    auto buffer = DeviceBuffer::allocate(gpu, before + bytes);
     keep(buffer.getStatus());
     if (!buffer)
       return nullptr;
+    char *begin = static_cast<char *>(buffer->get()) + before;
+    buffers.push_back(std::move(*buffer));
     if (data)
-      keep(buffer->copyFromHost(data, bytes));
-    return buffers.emplace_back(std::move(*buffer)).get();
+      keep(gpu.check(gpu.hipMemcpy(begin, data, bytes, hipMemcpyHostToDevice),
+                     "hipMemcpy of a tensor"));
+    return begin;
   }
-  void *add(const std::vector<char> &data) {
-    return add(data.data(), data.size());
+  void *add(const std::vector<char> &data, size_t elementBytes = 0) {
+    return add(data.data(), data.size(), elementBytes);
   }
 
   const Status &getStatus() const { return status; }
@@ -40,6 +53,7 @@ private:
   }
 
   const GpuApi &gpu;
+  const Placement placement;
   std::deque<DeviceBuffer> buffers;
   Status status = Status::ok();
 };

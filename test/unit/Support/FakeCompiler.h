@@ -7,6 +7,7 @@
 
 #include "test/unit/Support/FakeHip.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -60,6 +61,9 @@ public:
     kernel.tile = tile.toText();
     if (spoil)
       spoil(kernel);
+    if (problem.isUnaligned()) // Accesses of one element, here a float.
+      for (LaunchArg &arg : kernel.launches[0].args)
+        arg.alignment = std::min(arg.alignment, 4u);
     return kernel;
   }
 };

@@ -16,6 +16,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tessera::test {
@@ -32,21 +33,25 @@ struct FakeLaunch {
 /// What a fake runtime saw and how it shall answer. Lock `mutex` to read.
 struct FakeHip {
   std::mutex mutex;
-  std::map<std::string, int> calls; ///< By function.
-  std::map<std::string, int> alive; ///< Handles by the function that made them.
+  /// By function; its name is a literal.
+  std::map<std::string_view, int> calls;
+  /// Handles by the function that made them.
+  std::map<std::string_view, int> alive;
   std::vector<FakeLaunch> launches;
   /// The next call of this function answers `failure`.
   std::string failingFunction;
   hipError_t failure = hipSuccess;
   int currentDevice = 0;
 
-  int getCalls(const std::string &name) {
+  int getCalls(std::string_view name) {
     std::lock_guard lock(mutex);
-    return calls[name];
+    const auto found = calls.find(name);
+    return found == calls.end() ? 0 : found->second;
   }
-  int getAlive(const std::string &name) {
+  int getAlive(std::string_view name) {
     std::lock_guard lock(mutex);
-    return alive[name];
+    const auto found = alive.find(name);
+    return found == alive.end() ? 0 : found->second;
   }
   void failNext(const std::string &name, hipError_t error) {
     std::lock_guard lock(mutex);

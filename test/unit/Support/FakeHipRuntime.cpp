@@ -17,6 +17,9 @@ using namespace tessera::test;
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
+/// Of the device.
+static constexpr size_t kMemoryBytes = size_t(1) << 30;
+
 static constexpr std::string_view kMagic = "FAKE-CODE-OBJECT:";
 
 static FakeHip &getState() {
@@ -47,11 +50,12 @@ static void track(const char *function, int change) {
   state.alive[function] += change;
 }
 
-/// Makes a handle that is a copy of `text`.
+/// Makes a handle that is a copy of `text`, once it is counted: that may throw
+/// where a test lets memory run out.
 template <typename Handle>
 static void makeHandle(Handle *handle, const char *text, const char *function) {
-  *handle = reinterpret_cast<Handle>(strdup(text));
   track(function, 1);
+  *handle = reinterpret_cast<Handle>(strdup(text));
 }
 
 template <typename Handle>
@@ -119,11 +123,13 @@ EXPORT hipError_t hipDeviceSynchronize() {
 
 EXPORT hipError_t hipMemGetInfo(size_t *free, size_t *total) {
   COUNT();
-  *free = *total = size_t(1) << 30;
+  *free = *total = kMemoryBytes;
   return hipSuccess;
 }
 EXPORT hipError_t hipMalloc(void **pointer, size_t size) {
   COUNT();
+  if (size > kMemoryBytes)
+    return hipErrorOutOfMemory;
   *pointer = malloc(size);
   track("hipMalloc", 1);
   return hipSuccess;

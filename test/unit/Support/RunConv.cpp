@@ -2,8 +2,6 @@
 
 #include "test/unit/Support/RunConv.h"
 
-#include "test/unit/Support/DeviceTensors.h"
-
 using namespace tessera;
 using namespace tessera::test;
 
@@ -15,15 +13,19 @@ std::string ConvOutcome::toText() const {
 
 /// Runs `kernel` on the case's tensors and copies the result back.
 static Status launchCase(Engine &engine, const LoadedKernel &kernel,
-                         ConvCase &data) {
+                         ConvCase &data, const ConvProblem &problem,
+                         Placement placement) {
   const GpuApi &gpu = engine.getGpu();
-  DeviceTensors tensors(gpu);
+  DeviceTensors tensors(gpu, placement);
+  const size_t elementBytes = getByteSize(problem.dataType);
+  const size_t resultBytes = getByteSize(
+      problem.dataType == DataType::I8 ? problem.int8Result : problem.dataType);
   LaunchArgs args;
-  args.x = tensors.add(data.x);
-  args.w = tensors.add(data.w);
-  args.y = tensors.add(data.y);
-  args.bias = tensors.add(data.bias);
-  args.residual = tensors.add(data.residual);
+  args.x = tensors.add(data.x, elementBytes);
+  args.w = tensors.add(data.w, elementBytes);
+  args.y = tensors.add(data.y, resultBytes);
+  args.bias = tensors.add(data.bias, resultBytes);
+  args.residual = tensors.add(data.residual, resultBytes);
   args.workspace = tensors.add(nullptr, kernel.getKernel().workspaceBytes);
   args.alpha = data.alpha;
   args.beta = data.beta;
@@ -43,7 +45,7 @@ static Status launchCase(Engine &engine, const LoadedKernel &kernel,
 
 ConvOutcome test::runConv(Engine &engine, const ConvProblem &problem,
                           reference::DataKind kind, uint64_t seed,
-                          int64_t sample) {
+                          int64_t sample, Placement placement) {
   ConvOutcome outcome;
   outcome.status = problem.verify();
   if (!outcome.status.isOk())
@@ -58,7 +60,7 @@ ConvOutcome test::runConv(Engine &engine, const ConvProblem &problem,
   ConvCase data(problem, kind, seed);
   if ((*target)->has(Erratum::FlushesHalfSubnormals))
     data.flushSubnormals();
-  outcome.status = launchCase(engine, **kernel, data);
+  outcome.status = launchCase(engine, **kernel, data, problem, placement);
   if (!outcome.status.isOk())
     return outcome;
   outcome.report = sample ? data.checkSample(sample, seed) : data.check();

@@ -11,6 +11,7 @@
 #include "dialect/Reference/TestData.h"
 #include "runtime/Engine/Engine.h"
 #include "runtime/Reference/ConvCase.h"
+#include "test/unit/Support/DeviceTensors.h"
 
 #include <string>
 
@@ -35,8 +36,8 @@ struct ConvOutcome {
 /// problems, `sample` elements. Each tensor has exactly its own memory, so that
 /// an access beside it is a fault.
 ConvOutcome runConv(Engine &engine, const ConvProblem &problem,
-                    reference::DataKind kind, uint64_t seed,
-                    int64_t sample = 0);
+                    reference::DataKind kind, uint64_t seed, int64_t sample = 0,
+                    Placement placement = Placement::Aligned);
 
 } // namespace tessera::test
 

@@ -2,22 +2,25 @@
 
 #include "test/unit/Support/RunPool.h"
 
-#include "test/unit/Support/DeviceTensors.h"
-
 using namespace tessera;
 using namespace tessera::test;
 
 /// Runs `kernel` on the case's tensors and copies all of them back.
 static Status launchCase(Engine &engine, const LoadedKernel &kernel,
-                         PoolCase &data) {
+                         PoolCase &data, const PoolProblem &problem,
+                         Placement placement) {
   const GpuApi &gpu = engine.getGpu();
-  DeviceTensors tensors(gpu);
+  DeviceTensors tensors(gpu, placement);
+  const size_t elementBytes = getByteSize(problem.dataType);
   // A kernel without indices still gets an address.
   std::vector<char> none(1);
   LaunchArgs args;
-  args.x = tensors.add(data.x);
-  args.y = tensors.add(data.y);
-  args.indices = tensors.add(data.indices.empty() ? none : data.indices);
+  args.x = tensors.add(data.x, elementBytes);
+  args.y = tensors.add(data.y, elementBytes);
+  args.indices =
+      data.indices.empty()
+          ? tensors.add(none)
+          : tensors.add(data.indices, getByteSize(problem.indexType));
   args.workspace = tensors.add(
       std::vector<char>(kernel.getKernel().workspaceBytes + 1, '\xff'));
   if (!tensors.getStatus().isOk())
@@ -33,7 +36,8 @@ static Status launchCase(Engine &engine, const LoadedKernel &kernel,
 }
 
 PoolOutcome test::runPool(Engine &engine, const PoolProblem &problem,
-                          PoolData data, uint64_t seed, int64_t sample) {
+                          PoolData data, uint64_t seed, int64_t sample,
+                          Placement placement) {
   PoolOutcome outcome;
   outcome.status = problem.verify();
   if (!outcome.status.isOk())
@@ -44,7 +48,7 @@ PoolOutcome test::runPool(Engine &engine, const PoolProblem &problem,
     return outcome;
   outcome.tile = (*kernel)->getKernel().tile;
   PoolCase host(problem, data, seed);
-  outcome.status = launchCase(engine, **kernel, host);
+  outcome.status = launchCase(engine, **kernel, host, problem, placement);
   if (outcome.status.isOk())
     outcome.fault = host.check(sample, seed);
   return outcome;

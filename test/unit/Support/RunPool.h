@@ -9,6 +9,7 @@
 
 #include "runtime/Engine/Engine.h"
 #include "runtime/Reference/PoolCase.h"
+#include "test/unit/Support/DeviceTensors.h"
 
 #include <string>
 
@@ -29,7 +30,8 @@ struct PoolOutcome {
 /// Compiles and runs `problem` on the engine's device with data from `seed`,
 /// and compares `sample` elements of the results with the reference, or all.
 PoolOutcome runPool(Engine &engine, const PoolProblem &problem, PoolData data,
-                    uint64_t seed, int64_t sample = 0);
+                    uint64_t seed, int64_t sample = 0,
+                    Placement placement = Placement::Aligned);
 
 } // namespace tessera::test
 

@@ -3,7 +3,6 @@
 #include "test/unit/Support/RunRows.h"
 
 #include "runtime/Reference/RowRecipe.h"
-#include "test/unit/Support/DeviceTensors.h"
 
 #include <algorithm>
 
@@ -15,13 +14,14 @@ namespace {
 class Run {
 public:
   Run(Engine &engine, const RowProblem &problem, RowCase &host,
-      const SharedMemory &shared)
+      const SharedMemory &shared, Placement placement)
       : gpu(engine.getGpu()), engine(engine), problem(problem), host(host),
-        shared(shared), tensors(gpu) {}
+        shared(shared), tensors(gpu, placement) {}
 
   Status launch(const LoadedKernel &kernel) {
     for (int i = 0; i < problem.tensorCount; ++i)
-      args.tensors[i] = tensors.add(host.tensors[i]);
+      args.tensors[i] =
+          tensors.add(host.tensors[i], getByteSize(problem.tensors[i].type));
     for (auto [input, output] : shared)
       args.tensors[output] = args.tensors[input];
     std::ranges::copy(host.scalars, args.scalars.begin());
@@ -65,7 +65,7 @@ private:
 
 RowOutcome test::runRows(Engine &engine, const RowProblem &problem,
                          uint64_t seed, int64_t sample,
-                         const SharedMemory &shared) {
+                         const SharedMemory &shared, Placement placement) {
   RowOutcome outcome;
   outcome.status = problem.verify();
   if (outcome.status.isOk() && !findRowRecipe(problem))
@@ -78,7 +78,7 @@ RowOutcome test::runRows(Engine &engine, const RowProblem &problem,
     return outcome;
   outcome.tile = (*kernel)->getKernel().tile;
   RowCase host(problem, seed);
-  Run run(engine, problem, host, shared);
+  Run run(engine, problem, host, shared, placement);
   outcome.status = run.launch(**kernel);
   if (!outcome.status.isOk())
     return outcome;

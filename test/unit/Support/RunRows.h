@@ -9,6 +9,7 @@
 
 #include "runtime/Engine/Engine.h"
 #include "runtime/Reference/RowCase.h"
+#include "test/unit/Support/DeviceTensors.h"
 
 #include <string>
 #include <utility>
@@ -35,7 +36,8 @@ using SharedMemory = std::vector<std::pair<int, int>>;
 /// and compares about `sample` elements of the results with the reference, or
 /// all. No other input may have changed.
 RowOutcome runRows(Engine &engine, const RowProblem &problem, uint64_t seed,
-                   int64_t sample = 0, const SharedMemory &shared = {});
+                   int64_t sample = 0, const SharedMemory &shared = {},
+                   Placement placement = Placement::Aligned);
 
 } // namespace tessera::test
 

@@ -35,7 +35,10 @@ inline Kernel makeSampleKernel(const std::string &tile = "igemm-tile") {
        {14, 15, 16},
        17,
        {},
-       {KernelArg::Y, KernelArg::X, KernelArg::W, KernelArg::Workspace,
+       {{KernelArg::Y, 33554432},
+        KernelArg::X,
+        KernelArg::W,
+        KernelArg::Workspace,
         KernelArg::ActivGamma}},
       {"conv_sum", {26, 27, 28}, {29, 30, 31}, 32, {makeSampleMap(), {}}, {}}};
   kernel.workspaceBytes = uint64_t(18) << 32;

@@ -74,8 +74,8 @@ public:
   prepareTile(const Problem &, const TileConfig &) override {
     return notSupported("the fake engine makes no kernels");
   }
-  ErrorOr<std::unique_ptr<LoadedKernel>>
-  loadKernel(const Kernel &kernel) override {
+  ErrorOr<std::unique_ptr<LoadedKernel>> loadKernel(const Kernel &kernel,
+                                                    const Problem *) override {
     auto loaded = std::make_unique<FakeKernel>();
     loaded->kernel = kernel;
     return std::unique_ptr<LoadedKernel>(std::move(loaded));

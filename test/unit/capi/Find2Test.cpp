@@ -140,11 +140,14 @@ static capi::SolutionData makeData() {
   data.target = "gfx942";
   data.id = 1001;
   data.timeMs = 0.25f;
-  data.areExchanged = true;
+  data.scalars = {0.5, -0.0};
   for (int i = 0; i < 3; ++i) {
-    data.tensors[i].dataType = miopenHalf;
-    data.tensors[i].lengths = {1, 2, 3 + i, 4};
-    data.tensors[i].strides = {24, 12, 4, 1};
+    capi::SolutionTensor &tensor = data.tensors.emplace_back();
+    tensor.id = miopenTensorConvolutionX + i;
+    tensor.arg = getTensorArg(i);
+    tensor.desc.dataType = miopenHalf;
+    tensor.desc.lengths = {1, 2, 3 + i, 4};
+    tensor.desc.strides = {24, 12, 4, 1};
   }
   data.kernel.codeObject = {'E', 'L', 'F', 0, 1};
   LaunchRecipe recipe;
@@ -168,10 +171,13 @@ TEST(SolutionBytes, ReadBack) {
   const capi::SolutionData &back = solution->data;
   EXPECT_EQ(back.networkConfig, data.networkConfig);
   EXPECT_EQ(back.target, data.target);
-  EXPECT_TRUE(back.areExchanged);
-  EXPECT_EQ(back.tensors[2].lengths, data.tensors[2].lengths);
-  EXPECT_EQ(back.tensors[2].strides, data.tensors[2].strides);
-  EXPECT_EQ(back.tensors[2].dataType, miopenHalf);
+  EXPECT_EQ(back.scalars, data.scalars);
+  ASSERT_EQ(back.tensors.size(), 3u);
+  EXPECT_EQ(back.tensors[2].id, miopenTensorConvolutionY);
+  EXPECT_EQ(back.tensors[2].arg, getTensorArg(2));
+  EXPECT_EQ(back.tensors[2].desc.lengths, data.tensors[2].desc.lengths);
+  EXPECT_EQ(back.tensors[2].desc.strides, data.tensors[2].desc.strides);
+  EXPECT_EQ(back.tensors[2].desc.dataType, miopenHalf);
   EXPECT_EQ(back.kernel.codeObject, data.kernel.codeObject);
   EXPECT_EQ(back.kernel.launches, data.kernel.launches);
   EXPECT_EQ(back.kernel.resources.vgprs, 128u);

@@ -1,8 +1,11 @@
 //===- HandleTest.cpp - Tests of miopen/handle.h --------------------------===//
 
+#define MIOPEN_BETA_API 1
+#include "test/unit/capi/Descriptors.h"
 #include "test/unit/capi/FakeEngine.h"
 
 #include <miopen/miopen.h>
+#include <tessera/tessera.h>
 
 #include <string>
 
@@ -97,4 +100,42 @@ TEST(Status, Version) {
   EXPECT_EQ(minor, size_t(MIOPEN_VERSION_MINOR));
   EXPECT_EQ(patch, size_t(MIOPEN_VERSION_PATCH));
   EXPECT_EQ(miopenGetVersion(nullptr, nullptr, nullptr), miopenStatusSuccess);
+}
+
+// The kernel time is that of the last call, and of one that launches several
+// kernels their sum.
+TEST_F(Handle, KernelTimeIsTheSumOfACall) {
+  miopenHandle_t handle;
+  ASSERT_EQ(miopenCreate(&handle), miopenStatusSuccess);
+  ASSERT_EQ(miopenEnableProfiling(handle, true), miopenStatusSuccess);
+  float memory[64];
+  auto getTime = [&] {
+    float time = -1;
+    EXPECT_EQ(miopenGetKernelTime(handle, &time), miopenStatusSuccess);
+    return time;
+  };
+  // Seven channels: two places near each border, and those between.
+  TensorDesc x(miopenTensorNCHW, {1, 7, 1, 1});
+  miopenLRNDescriptor_t lrn;
+  ASSERT_EQ(miopenCreateLRNDescriptor(&lrn), 0);
+  ASSERT_EQ(miopenSetLRNDescriptor(lrn, miopenLRNCrossChannel, 5, 1, 1, 1), 0);
+  const float one = 1, zero = 0;
+  ASSERT_EQ(miopenLRNForward(handle, lrn, &one, x, memory, &zero, x, memory + 8,
+                             false, nullptr),
+            miopenStatusSuccess)
+      << tesseraGetLastErrorMessage();
+  EXPECT_EQ(engine->launches.size(), 5u);
+  EXPECT_FLOAT_EQ(getTime(), 5 * kFakeEventMs);
+  ASSERT_EQ(miopenSetTensor(handle, x, memory, &one), miopenStatusSuccess);
+  EXPECT_FLOAT_EQ(getTime(), kFakeEventMs);
+  // A copy for each of two parts.
+  TensorDesc y(miopenTensorNCHW, {2, 7, 1, 1});
+  const miopenTensorDescriptor_t parts[] = {x, x};
+  const void *const xs[] = {memory, memory + 8};
+  ASSERT_EQ(miopenCatForward(handle, 2, parts, xs, y, memory + 16, 0),
+            miopenStatusSuccess)
+      << tesseraGetLastErrorMessage();
+  EXPECT_FLOAT_EQ(getTime(), 2 * kFakeEventMs);
+  EXPECT_EQ(miopenDestroyLRNDescriptor(lrn), 0);
+  EXPECT_EQ(miopenDestroy(handle), miopenStatusSuccess);
 }

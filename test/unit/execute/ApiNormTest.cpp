@@ -105,6 +105,29 @@ TEST_F(ApiNorm, Group) {
               {kEpsilon}, 0b1100);
 }
 
+// Groups of images with depth, whose planes lie together: with the groups, six
+// dimensions longer than 1, of which a problem has five. Where they do not,
+// that is a sentence.
+TEST_F(ApiNorm, GroupWithDepth) {
+  const std::vector<int> lengths = {2, 6, 2, 5, 7},
+                         gaps = {1000, 150, 72, 9, 1};
+  ApiTensor x(miopenFloat, lengths), y(miopenFloat, lengths);
+  y.poison();
+  auto run = [&](const ApiTensor &in, const ApiTensor &out) {
+    return miopenGroupNormForward(
+        handle, MIOPEN_ELEMENTWISE_AFFINE, in.getDesc(), in.getData(), nullptr,
+        nullptr, nullptr, nullptr, 2, kEpsilon, out.getDesc(), out.getData(),
+        nullptr, nullptr, nullptr, nullptr);
+  };
+  ASSERT_OK(run(x, y));
+  ApiTensor sx(miopenFloat, {2, 2, 3, 70}), sy(miopenFloat, {2, 2, 3, 70});
+  sx.setBytes(x.getHost());
+  sy.setBytes(y.read());
+  expectRight("norm_fwd", 0, {&sx}, {&sy}, {kEpsilon}, 0b1100);
+  const ApiTensor apart(miopenFloat, lengths, gaps);
+  EXPECT_EQ(run(apart, apart), miopenStatusNotImplemented);
+}
+
 // Weights that a mode needs, and lengths that do not fit.
 TEST_F(ApiNorm, Refuses) {
   ApiTensor x(miopenFloat, {6, 33}), weight(miopenFloat, {1, 32});

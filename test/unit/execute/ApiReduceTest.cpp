@@ -168,6 +168,70 @@ TEST_F(ApiReduce, SoftmaxRefusals) {
   EXPECT_EQ(run(doubles, doubles, 1), miopenStatusNotImplemented);
 }
 
+/// A solution of a softmax by Find 2.0, saved and read back.
+static miopenSolution_t
+findSolution(miopenHandle_t handle, miopenSoftmaxDescriptor_t softmax,
+             miopenProblemDirection_t direction,
+             const std::vector<miopenTensorArgument_t> &tensors) {
+  miopenProblem_t problem = nullptr;
+  miopenSolution_t found = nullptr, loaded = nullptr;
+  size_t count = 0, size = 0;
+  EXPECT_OK(miopenCreateSoftmaxProblem(&problem, softmax, direction));
+  EXPECT_EQ(miopenFindSolutions(handle, problem, nullptr, &found, &count, 1),
+            miopenStatusInvalidValue);
+  for (const miopenTensorArgument_t &tensor : tensors)
+    EXPECT_OK(miopenSetProblemTensorDescriptor(problem, tensor.id,
+                                               *tensor.descriptor));
+  EXPECT_EQ(miopenSetProblemTensorDescriptor(problem, miopenTensorConvolutionX,
+                                             *tensors[0].descriptor),
+            miopenStatusBadParm);
+  EXPECT_OK(miopenFindSolutions(handle, problem, nullptr, &found, &count, 1));
+  EXPECT_EQ(count, 1u);
+  EXPECT_OK(miopenGetSolutionSize(found, &size));
+  std::string bytes(size, 0);
+  EXPECT_OK(miopenSaveSolution(found, bytes.data()));
+  EXPECT_OK(miopenLoadSolution(&loaded, bytes.data(), size));
+  EXPECT_OK(miopenDestroySolution(found));
+  EXPECT_OK(miopenDestroyProblem(problem));
+  return loaded;
+}
+
+// Find 2.0: both directions, with the descriptor's factors, where beta adds
+// what the result's memory holds; a missing tensor is refused.
+TEST_F(ApiReduce, SoftmaxSolutions) {
+  const std::vector<int> lengths = {2, 37, 3, 5};
+  const float alpha = 0.5f, beta = -0.75f;
+  miopenSoftmaxDescriptor_t softmax;
+  ASSERT_OK(miopenCreateSoftmaxDescriptor(&softmax));
+  ASSERT_OK(miopenSetSoftmaxDescriptor(softmax, alpha, beta, MIOPEN_SOFTMAX_LOG,
+                                       MIOPEN_SOFTMAX_MODE_CHANNEL));
+  ApiTensor x(miopenHalf, lengths), y(miopenHalf, lengths);
+  ApiTensor dy(miopenHalf, lengths), dx(miopenHalf, lengths);
+  miopenTensorDescriptor_t desc = x.getDesc();
+  const std::vector<miopenTensorArgument_t> forward = {
+      {miopenTensorSoftmaxX, &desc, x.getData()},
+      {miopenTensorSoftmaxY, &desc, y.getData()}};
+  miopenSolution_t solution =
+      findSolution(handle, softmax, miopenProblemDirectionForward, forward);
+  EXPECT_EQ(miopenRunSolution(handle, solution, 1, forward.data(), nullptr, 0),
+            miopenStatusInvalidValue);
+  EXPECT_OK(miopenRunSolution(handle, solution, 2, forward.data(), nullptr, 0));
+  expectSoftmax({"softmax_fwd", 2, lengths, 2, {alpha, beta}}, {&x, &y}, y);
+  EXPECT_OK(miopenDestroySolution(solution));
+  const std::vector<miopenTensorArgument_t> backward = {
+      {miopenTensorSoftmaxDX, &desc, dx.getData()},
+      {miopenTensorSoftmaxY, &desc, x.getData()},
+      {miopenTensorSoftmaxDY, &desc, dy.getData()}};
+  solution =
+      findSolution(handle, softmax, miopenProblemDirectionBackward, backward);
+  EXPECT_OK(
+      miopenRunSolution(handle, solution, 3, backward.data(), nullptr, 0));
+  expectSoftmax({"softmax_bwd", 2, lengths, 2, {alpha, beta}}, {&x, &dy, &dx},
+                dx);
+  EXPECT_OK(miopenDestroySolution(solution));
+  EXPECT_OK(tesseraDestroySoftmaxDescriptor(softmax));
+}
+
 //===----------------------------------------------------------------------===//
 // Reductions
 //===----------------------------------------------------------------------===//

@@ -13,10 +13,6 @@ using namespace tessera;
 using namespace tessera::test;
 using reference::ElementType;
 
-std::shared_ptr<KernelCompiler> tessera::capi::makeCompiler() {
-  return createJitCompiler();
-}
-
 static ElementType getElementType(miopenDataType_t type) {
   switch (type) {
   case miopenHalf:
@@ -157,7 +153,7 @@ ApiTensor::getOperand(reference::RowRole role,
 //===----------------------------------------------------------------------===//
 
 void ApiRows::SetUpTestSuite() {
-  capi::replaceEngineForTesting(makeEngine(createJitCompiler()));
+  capi::replaceEngineForTesting(makeEngine(capi::makeCompiler()));
 }
 
 void ApiRows::TearDownTestSuite() { capi::replaceEngineForTesting(nullptr); }

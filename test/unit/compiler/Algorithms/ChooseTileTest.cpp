@@ -238,12 +238,15 @@ TEST(ChooseTile, KnowsDepthwiseOnNvidia) {
   p.filter = {7, 7};
   p.pad = {3, 3};
   p.dataType = DataType::F32;
-  for (Direction direction : {Direction::Forward, Direction::BackwardData})
-    EXPECT_EQ(choose(direction), "depthwise-g2p2q7t64s1n7l");
   // Tall blocks of one group, where they fit the image.
+  for (Direction direction : {Direction::Forward, Direction::BackwardData})
+    EXPECT_EQ(choose(direction), "depthwise-g1p7q7t64s1l");
   p.in = {56, 56};
   for (Direction direction : {Direction::Forward, Direction::BackwardData})
     EXPECT_EQ(choose(direction), "depthwise-g1p8q4t64s1n7l");
+  p.in = {26, 26};
+  for (Direction direction : {Direction::Forward, Direction::BackwardData})
+    EXPECT_EQ(choose(direction), "depthwise-g2p2q7t64s1l");
   p.in = {28, 28};
   p.dataType = DataType::BF16;
   for (Direction direction : {Direction::Forward, Direction::BackwardData})

@@ -40,7 +40,8 @@ TEST_P(JitCompiler, CompilesAKernel) {
   EXPECT_EQ(std::string_view(kernel->codeObject.data(), 4), "\177ELF");
   EXPECT_FALSE(kernel->launches.at(0).symbol.empty());
   EXPECT_EQ(kernel->launches.at(0).args,
-            (std::vector{KernelArg::X, KernelArg::W, KernelArg::Y}));
+            (std::vector<LaunchArg>{
+                {KernelArg::X, 4}, {KernelArg::W, 4}, {KernelArg::Y, 4}}));
   EXPECT_EQ(kernel->launches.at(0).block[0] % target.waveSize, 0u);
   EXPECT_GT(kernel->resources.vgprs, 0u);
   EXPECT_EQ(kernel->resources.vgprSpills, 0u);

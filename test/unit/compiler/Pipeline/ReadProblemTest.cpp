@@ -4,6 +4,7 @@
 #include "compiler/Frontend/ConvFrontend.h"
 #include "compiler/Frontend/PoolFrontend.h"
 #include "compiler/Frontend/RowsFrontend.h"
+#include "dialect/IR/PointHints.h"
 #include "test/unit/Support/RandomProblem.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -151,6 +152,11 @@ TEST_F(ReadProblem, Rows) {
     ErrorOr<Problem> found = readProblem(**module);
     ASSERT_TRUE(found) << found.getStatus().getMessage();
     EXPECT_EQ(*found, *problem);
+    (*module)->getOperation()->setAttr(dnn::kUnalignedAttrName,
+                                       mlir::UnitAttr::get(&context));
+    found = readProblem(**module);
+    ASSERT_TRUE(found) << found.getStatus().getMessage();
+    EXPECT_EQ(*found, problem->asUnaligned());
     auto function = *(*module)->getOps<mlir::func::FuncOp>().begin();
     function->setAttr(kProblemAttrName,
                       mlir::StringAttr::get(

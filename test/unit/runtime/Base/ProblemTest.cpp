@@ -75,6 +75,32 @@ TEST(Problem, RoundTripsThroughTheNetworkConfig) {
   }
 }
 
+// Problems whose tensors may begin anywhere differ from the others, of every
+// kind; no line of MIOpenDriver says so.
+TEST(Problem, NamesTensorsThatBeginAnywhere) {
+  test::RandomProblem random;
+  SCOPED_TRACE(testing::Message() << "TESSERA_TEST_SEED=" << random.getSeed());
+  RowProblem rows;
+  rows.lengths[0] = 8;
+  rows.tensorCount = 1;
+  rows.tensors[0] = {DataType::F16, RowRole::Output, {1}};
+  for (const Problem &aligned : {Problem(random.nextOfAll()),
+                                 Problem(random.nextPool()), Problem(rows)}) {
+    const Problem problem = aligned.asUnaligned();
+    EXPECT_TRUE(problem.isUnaligned() && !aligned.isUnaligned());
+    EXPECT_NE(problem, aligned);
+    EXPECT_NE(problem.getHash(), aligned.getHash());
+    EXPECT_TRUE(problem.canonicalize().isUnaligned());
+    const std::string text = problem.toNetworkConfig();
+    EXPECT_EQ(text, aligned.toNetworkConfig() + "-unaligned");
+    EXPECT_EQ(toDriverCommand(problem), text);
+    ErrorOr<Problem> read = parseDriverCommand(text);
+    ASSERT_TRUE(read) << read.getStatus().getMessage();
+    EXPECT_EQ(*read, problem);
+  }
+  EXPECT_FALSE(parseNetworkConfig("-unaligned"));
+}
+
 // Every field that changes the answer changes the text.
 // Tf32 is a word for f32 with another math type, which other types do not have.
 TEST(Problem, NamesTheMathTypeOfF32) {
@@ -198,6 +224,9 @@ TEST(Problem, NamesThePoolingRuleThatIsBroken) {
   p.indexType = IndexType::U8;
   EXPECT_EQ(getMessage(p), "the index type u8 is too small for the 255 offsets "
                            "of the window");
+  p.window = {INT32_MAX, INT32_MAX, INT32_MAX};
+  p.indexType = IndexType::U64; // Its number has more than 64 bits.
+  EXPECT_TRUE(getMessage(p).ends_with("offsets of the window"));
   p = pool;
   p.mode = PoolMode::Average;
   p.indexType = IndexType::U8;

@@ -165,6 +165,15 @@ TEST(RowProblem, KeepsRowsAndBroadcastsApart) {
             "rows-bnorm_infer-m0-40x3-r-i:f32:0:1-o:f32:3:1");
 }
 
+// Two bytes may be so far apart that twice their distance has no number.
+TEST(RowProblem, KeepsFarElementsApart) {
+  RowProblem far = makeProblem(RowOp::ActivationForward, {2, 2}, {2, 1});
+  far.tensors[0].type = far.tensors[1].type = DataType::I8;
+  far.tensors[0].strides = {0, int64_t(1) << 62};
+  EXPECT_TRUE(far.verify().isOk());
+  EXPECT_EQ(far.canonicalize().rank, 2);
+}
+
 // A row of one element is a row still, and a space has a dimension.
 TEST(RowProblem, KeepsOneReducedDimension) {
   EXPECT_EQ(

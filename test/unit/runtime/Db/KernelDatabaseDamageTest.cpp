@@ -170,9 +170,12 @@ TEST_F(KernelDatabaseDamage, WrongChecksum) {
   for (const char *change :
        {"launches = replace(launches, ' 11 ', ' 12 ')", "scratch_bytes = 0",
         "launches = replace(launches, 'conv_sum', 'pool')",
-        "launches = replace(launches, 'y,x,w', 'x,y,w')",
-        "launches = replace(launches, 'y,x,w', 'z')", "launches = 'conv'",
-        "code_object = code_object + 1", "format = 2",
+        "launches = replace(launches, ',x,w', ',w,x')",
+        "launches = replace(launches, ',x,w', ',z')", "launches = 'conv'",
+        "launches = replace(launches, 'y:33554432', 'y:3')",
+        "launches = replace(launches, 'y:33554432', 'y:1')",
+        "launches = replace(launches, 'y:33554432', 'y:')",
+        "code_object = code_object + 1", "format = format + 1",
         "stored_at = stored_at + 1", "workspace_bytes = 0",
         "checksum = checksum + 1", "tile = 'other'"}) {
     {

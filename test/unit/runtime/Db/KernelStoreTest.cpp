@@ -114,8 +114,8 @@ TEST_F(KernelStoreTest, TakesNoOtherFormat) {
   });
   EXPECT_EQ(find(), "none");
   EXPECT_EQ(explain()[1],
-            "other format: there are kernels of format 2, but this library "
-            "launches format 1");
+            "other format: there are kernels of format 3, but this library "
+            "launches format 2");
 }
 
 // Without a folder for the user there are the packages.

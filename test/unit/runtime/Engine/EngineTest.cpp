@@ -194,6 +194,12 @@ TEST_F(EngineTest, ReportsFailuresOfTheDevice) {
   EXPECT_EQ(getCode(makeProblem()), StatusCode::Unavailable);
   hip.failNext("hipModuleLoadData", hipErrorOutOfMemory);
   EXPECT_EQ(getCode(makeProblem()), StatusCode::ResourceExhausted);
+  // Invalid is what we asked for, not what our caller did.
+  for (const char *function : {"hipGetDevice", "hipGetDeviceProperties",
+                               "hipModuleLoadData", "hipModuleGetFunction"}) {
+    hip.failNext(function, hipErrorInvalidValue);
+    EXPECT_EQ(getCode(makeProblem()), StatusCode::Unavailable) << function;
+  }
   EXPECT_EQ(getCode(makeProblem()), StatusCode::Ok);
 }
 
@@ -236,7 +242,9 @@ TEST_F(EngineTest, EncodesTensorMaps) {
   };
   ErrorOr<const LoadedKernel *> kernel = engine->prepare(makeProblem());
   ASSERT_TRUE(kernel) << kernel.getStatus().getMessage();
-  int x, w, y;
+  alignas(16) int x;
+  alignas(16) int w;
+  alignas(16) int y;
   ASSERT_TRUE(engine->launch(**kernel, nullptr, {&x, &w, &y}).isOk());
   constexpr int kRank = 4;
   auto toWord = [](const void *address) {
@@ -253,6 +261,76 @@ TEST_F(EngineTest, EncodesTensorMaps) {
             StatusCode::InvalidArgument);
   hip.failNext("tesseraEncodeTensorMap", hipErrorInvalidValue);
   EXPECT_FALSE(engine->launch(**kernel, nullptr, {&x, &w, &y}).isOk());
+}
+
+/// A kernel that accesses 16 bytes at once, or, if tensors may begin anywhere,
+/// one float.
+static void accessWidely(Kernel &kernel) {
+  for (LaunchArg &arg : kernel.launches[0].args)
+    arg.alignment = 16;
+}
+
+// Where a tensor begins at no multiple of what the kernel accesses at once, a
+// kernel for such tensors is made once and launched in its place.
+TEST_F(EngineTest, TakesTensorsThatBeginAnywhere) {
+  compiler->spoil = accessWidely;
+  ErrorOr<const LoadedKernel *> kernel = engine->prepare(makeProblem());
+  ASSERT_TRUE(kernel);
+  alignas(16) std::array<char, 32> memory;
+  auto launch = [&](size_t offset) {
+    return engine->launch(**kernel, nullptr,
+                          {&memory[offset], &memory[0], &memory[16]});
+  };
+  EXPECT_TRUE(launch(0).isOk() && launch(16).isOk());
+  EXPECT_EQ(compiler->compiled, 1);
+  EXPECT_TRUE(launch(4).isOk() && launch(12).isOk());
+  EXPECT_EQ(compiler->compiled, 2);
+  ASSERT_EQ(hip.launches.size(), 4u);
+  const void *x = &memory[12];
+  EXPECT_EQ(memcmp(hip.launches[3].kernarg.data(), &x, sizeof x), 0);
+  // No element begins there.
+  const Status status = launch(2);
+  EXPECT_EQ(status.getCode(), StatusCode::InvalidArgument);
+  EXPECT_EQ(status.getMessage(), "x begins at no multiple of 4 bytes");
+  EXPECT_EQ(hip.launches.size(), 4u);
+}
+
+// A tensor map wants its tensor at a multiple of 16 bytes.
+TEST_F(EngineTest, KnowsWhereTensorMapsMayBegin) {
+  compiler->spoil = [](Kernel &kernel) { kernel.launches[0].maps = {{}}; };
+  ErrorOr<const LoadedKernel *> kernel = engine->prepare(makeProblem());
+  ASSERT_TRUE(kernel);
+  alignas(16) std::array<char, 32> memory;
+  compiler->spoil = nullptr;
+  EXPECT_TRUE(
+      engine->launch(**kernel, nullptr, {&memory[4], &memory[0], &memory[16]})
+          .isOk());
+  EXPECT_EQ(compiler->compiled, 2);
+  EXPECT_EQ(hip.launches.back().kernarg.size(), 3 * sizeof(void *));
+}
+
+// Where the other kernel would overrun the caller's workspace, and where nobody
+// knows what a kernel is for, a sentence says so.
+TEST_F(EngineTest, RefusesTensorsThatBeginAnywhere) {
+  compiler->spoil = accessWidely;
+  ErrorOr<const LoadedKernel *> kernel = engine->prepare(makeProblem());
+  ASSERT_TRUE(kernel);
+  alignas(16) std::array<char, 32> memory;
+  const LaunchArgs args = {&memory[4], &memory[0], &memory[16]};
+  compiler->spoil = [](Kernel &other) { other.workspaceBytes = 64; };
+  const Status larger = engine->launch(**kernel, nullptr, args);
+  EXPECT_EQ(larger.getCode(), StatusCode::NotSupported);
+  EXPECT_EQ(larger.getMessage(),
+            "x begins at no multiple of 16 bytes, and the kernel for such "
+            "tensors needs a larger workspace");
+  const ErrorOr<std::unique_ptr<LoadedKernel>> kept =
+      engine->loadKernel((*kernel)->getKernel(), /*problem=*/nullptr);
+  ASSERT_TRUE(kept);
+  const Status unknown = engine->launch(**kept, nullptr, args);
+  EXPECT_EQ(unknown.getCode(), StatusCode::NotSupported);
+  EXPECT_EQ(unknown.getMessage(),
+            "x begins at no multiple of 16 bytes, which the kept kernel needs");
+  EXPECT_TRUE(hip.launches.empty());
 }
 
 // A null pointer that the kernel would read is refused before the device.

@@ -8,11 +8,15 @@
 
 #include "runtime/Tuning/Tuner.h"
 #include "runtime/Tuning/BackgroundTuner.h"
+#include "runtime/Tuning/TrialWatch.h"
 
 #include "test/unit/Support/FakeCompiler.h"
 #include "test/unit/Support/TemporaryDirectory.h"
 
 #include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
 
 using namespace tessera;
 using namespace tessera::test;
@@ -86,6 +90,40 @@ TEST_F(TunerTest, AnUnfinishedTileGetsASecondChance) {
     EXPECT_FALSE(tune(*engine, problem, options));
     EXPECT_EQ(compiler->compiled - compiled, attempts) << failure;
   }
+}
+
+// A tile that runs longer than anybody should wait is in quarantine while it
+// runs; if it ends after all, what came of it counts.
+TEST_F(TunerTest, ATileThatDoesNotEndIsInQuarantineMeanwhile) {
+  std::string meanwhile;
+  options.patience = std::chrono::milliseconds(1);
+  options.onTrial = [&](const std::string *tile) {
+    const auto patience = std::chrono::seconds(30);
+    const auto begin = std::chrono::steady_clock::now();
+    while (tile && !meanwhile.starts_with("it did not end") &&
+           std::chrono::steady_clock::now() - begin < patience)
+      meanwhile = getRows().at(0).failure;
+  };
+  EXPECT_FALSE(tune(*engine, problem, options));
+  EXPECT_EQ(meanwhile, "it did not end within 0.001 s");
+  EXPECT_EQ(getRows().at(0).failure.find("wrong result: "), 0u);
+}
+
+// One that ends in time is never late.
+TEST_F(TunerTest, TheWatchIsQuietWhereATileEnds) {
+  std::atomic<int> late = 0;
+  TrialWatch watch(std::chrono::milliseconds(20));
+  for (int trial = 0; trial < 100; ++trial) {
+    watch.begin([&] { ++late; });
+    watch.end();
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(60));
+  EXPECT_EQ(late, 0);
+  watch.begin([&] { ++late; });
+  while (late == 0)
+    std::this_thread::yield();
+  watch.end();
+  EXPECT_EQ(late, 1);
 }
 
 // A problem that is none, and one without a compiler, say so.

@@ -23,7 +23,7 @@ static WorkerReply makeReply() {
   Kernel &kernel = reply.kernel;
   kernel.codeObject = {'\x7f', 'E', 'L', 'F', '\0', '\xff'};
   kernel.launches = {
-      {"first", {1, 2, 3}, {64, 1, 1}, 1024, {map, map}, {KernelArg::X}},
+      {"first", {1, 2, 3}, {64, 1, 1}, 1024, {map, map}, {{KernelArg::X, 16}}},
       {"second", {~0u, 1, 1}, {1, 1, 1}, 0, {}, {KernelArg::ActivGamma}}};
   kernel.workspaceBytes = ~0ull;
   kernel.resources = {1, 2, 3, 4, 5, 6, 7};

@@ -3,6 +3,7 @@
 #include "runtime/Worker/WorkerCompiler.h"
 
 #include "compiler/Driver/Revision.h"
+#include "runtime/Base/Env.h"
 
 #include <gtest/gtest.h>
 
@@ -29,10 +30,18 @@ static ConvProblem getTestProblem(int64_t channels = 64) {
   return problem;
 }
 
+/// Of this build, unless another's is named (tools/dev/sanitize.sh).
+static std::string getProgram() {
+  return getEnvText("TESSERA_COMPILE_WORKER").value_or(WORKER_PROGRAM);
+}
+static std::string getLibrary() {
+  return getEnvText("TESSERA_COMPILER_LIBRARY").value_or(COMPILER_LIBRARY);
+}
+
 static WorkerSettings getSettings() {
   WorkerSettings settings;
-  settings.program = WORKER_PROGRAM;
-  settings.library = COMPILER_LIBRARY;
+  settings.program = getProgram();
+  settings.library = getLibrary();
   settings.revision = getCompilerRevision();
   return settings;
 }
@@ -76,7 +85,7 @@ struct WorkerCompilerTest : testing::Test {
 // the same tiles.
 TEST_F(WorkerCompilerTest, MakesTheSameKernel) {
   WorkerCompiler compiler(settings, 1);
-  const auto inProcess = loadCompiler(COMPILER_LIBRARY, settings.revision);
+  const auto inProcess = loadCompiler(getLibrary(), settings.revision);
   ASSERT_TRUE(inProcess) << inProcess.getStatus().getMessage();
   const ConvProblem problem = getTestProblem();
   const ErrorOr<TileConfig> tile = compiler.chooseTile(problem, target);
@@ -332,14 +341,13 @@ TEST_F(WorkerCompilerTest, WorksInAFork) {
 
 // Where no worker can be started, this process compiles.
 TEST_F(WorkerCompilerTest, CompilesHereWithoutAProgram) {
-  setenv("TESSERA_COMPILER_LIBRARY", COMPILER_LIBRARY, 1);
+  setenv("TESSERA_COMPILER_LIBRARY", getLibrary().c_str(), 1);
   settings.program = "/nowhere/tessera-compile-worker";
   WorkerCompiler compiler(settings, 1);
   EXPECT_TRUE(compile(compiler).isOk());
-  settings.program = WORKER_PROGRAM;
+  settings.program = getProgram();
   EXPECT_TRUE(compile("start").isOk());
   EXPECT_TRUE(getChildren().empty());
-  unsetenv("TESSERA_COMPILER_LIBRARY");
 }
 
 // A compiler that is not there, or of another build, is NotSupported, and the
@@ -352,7 +360,7 @@ TEST_F(WorkerCompilerTest, SaysWhichCompilerIsMissing) {
                                      "/nowhere/libtessera-compiler.so"),
             std::string::npos)
       << status.getMessage();
-  settings.library = COMPILER_LIBRARY;
+  settings.library = getLibrary();
   settings.revision = "llvm-1";
   status = compile("");
   EXPECT_EQ(status.getCode(), StatusCode::NotSupported);

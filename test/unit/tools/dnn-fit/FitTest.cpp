@@ -97,6 +97,18 @@ static PoolProblem makePool(const FitCase &fitCase, Direction direction,
   return p;
 }
 
+/// Contiguous rows, or rows side by side, of many lengths.
+static Problem makeRows(int64_t length, int64_t window) {
+  const std::string other = std::to_string((1 << 22) / length);
+  const std::string row = std::to_string(length);
+  const std::string config =
+      window == 1 ? "rows-reduce-m0-" + row + "x" + other +
+                        "-r0-i:f32:" + other + ":1-r:f32:0:1"
+                  : "rows-softmax_fwd-m1-" + other + "x" + row +
+                        "-r1-i:f16:" + row + ":1-o:f16:" + row + ":1";
+  return *parseNetworkConfig(config);
+}
+
 std::vector<Problem> FitTest::makeProblems() const {
   std::vector<Problem> problems;
   for (Direction direction : GetParam().directions)
@@ -105,6 +117,8 @@ std::vector<Problem> FitTest::makeProblems() const {
         if (model.name == "pool")
           problems.emplace_back(
               makePool(GetParam(), direction, channels, window + 1));
+        else if (model.name == "rows")
+          problems.push_back(makeRows(channels * 64, window));
         else
           problems.emplace_back(
               makeConv(GetParam(), direction, channels, window));
@@ -195,7 +209,12 @@ INSTANTIATE_TEST_SUITE_P(
                 "gfx942",
                 kData,
                 Layout::NCHW,
-                {{"cacheBytes", 0.1}, {"loadClocks", 10}, {"latency", 9}}}),
+                {{"cacheBytes", 0.1}, {"loadClocks", 10}, {"latency", 9}}},
+        FitCase{"rows",
+                "sm_90",
+                kForward,
+                Layout::NCHW,
+                {{"wait", 10}, {"launch", 0.1}, {"combine", 10}}}),
     [](const testing::TestParamInfo<FitCase> &info) {
       std::string name =
           std::string(info.param.model) + "_" + info.param.target;
@@ -229,7 +248,7 @@ TEST(Fit, RefusesModels) {
           .getStatus()
           .getMessage()
           .find("but there are: wgmma, wgmma-weights, gemm, groups, stem, "
-                "single, pool"),
+                "single, pool, rows"),
       std::string::npos);
   EXPECT_NE(makeModel("wgmma", *findTarget("gfx942"))
                 .getStatus()

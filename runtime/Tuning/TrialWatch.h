@@ -1,0 +1,57 @@
+//===- TrialWatch.h - Who notices a kernel that never ends -----*- C++ -*-===//
+//
+// A kernel that never ends cannot be ended but with its process, so whoever
+// launches it waits. This thread waits beside him, and says what is happening
+// while it happens.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_RUNTIME_TUNING_TRIALWATCH_H
+#define TESSERA_RUNTIME_TUNING_TRIALWATCH_H
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+
+namespace tessera {
+
+/// Far beyond any right kernel on a GPU.
+inline constexpr std::chrono::seconds kTrialLimit{60};
+
+/// "it did not end within 60 s"
+std::string describeLate(std::chrono::milliseconds limit);
+
+/// Used by one thread; `onLate` is called on another. The destructor waits for
+/// a call that is under way.
+class TrialWatch {
+public:
+  using Clock = std::chrono::steady_clock;
+  using Callback = std::function<void()>;
+
+  explicit TrialWatch(Clock::duration limit);
+  ~TrialWatch();
+
+  /// A trial begins: `onLate` is called, once, if it takes longer than the
+  /// limit.
+  void begin(Callback onLate);
+  /// The trial has ended. Waits for a call that is under way.
+  void end();
+
+private:
+  void work();
+
+  const Clock::duration limit;
+  std::mutex mutex; ///< Guards what follows, but for the thread.
+  std::condition_variable changed;
+  Callback callback; ///< Of the trial that is under way; empty: none.
+  Clock::time_point deadline;
+  bool isOver = false;
+  std::thread thread;
+};
+
+} // namespace tessera
+
+#endif // TESSERA_RUNTIME_TUNING_TRIALWATCH_H

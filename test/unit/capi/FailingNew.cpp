@@ -1,0 +1,26 @@
+//===- FailingNew.cpp - Memory that runs out ------------------------------===//
+
+#include "test/unit/capi/FailingNew.h"
+
+#include <cstdlib>
+#include <new>
+
+/// Allocations of this thread until one fails; none does below 0.
+static thread_local int left = -1;
+
+tessera::test::FailingNew::FailingNew(int count) { left = count; }
+tessera::test::FailingNew::~FailingNew() { left = -1; }
+
+// Replaces the program's allocation functions; every other form of new calls
+// this one. Those of the thread sanitizer cannot be replaced: nothing fails
+// under it.
+#ifndef __SANITIZE_THREAD__
+void *operator new(size_t size) {
+  if (left < 0 || left-- > 0)
+    if (void *memory = std::malloc(size ? size : 1))
+      return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void *memory) noexcept { std::free(memory); }
+void operator delete(void *memory, size_t) noexcept { std::free(memory); }
+#endif
