@@ -246,6 +246,16 @@ static ApiResult applyMode(NormCall &call, miopenNormMode_t mode,
   return Status::ok();
 }
 
+/// A layer normalisation in a mode of a function whose mode without weights is
+/// `plain`.
+static ApiResult runLayer(NormCall call, miopenNormMode_t mode,
+                          miopenNormMode_t plain, int first) {
+  ApiResult result = applyMode(call, mode, plain);
+  if (result.getStatus() != miopenStatusSuccess)
+    return result;
+  return runLayer(call, first);
+}
+
 /// The gradient of x, then that of the weight, whose rows are columns of x.
 static ApiResult runT5Backward(miopenHandle &handle, bool hasWeight,
                                const Optional &dy, const Optional &x,
@@ -294,19 +304,16 @@ miopenStatus_t miopenLayerNormForward(
     const miopenTensorDescriptor_t rstdDesc, void *rstd) {
   return guard(
       __func__, REQUIRED(handle, xDesc, x, yDesc, y), [&]() -> ApiResult {
-        NormCall call{*handle,
-                      {"x", xDesc, x},
-                      {},
-                      {"weight", weightDesc, weight},
-                      {"bias", biasDesc, bias},
-                      {"y", yDesc, y},
-                      {"mean", meanDesc, mean},
-                      {"rstd", rstdDesc, rstd},
-                      epsilon};
-        ApiResult result = applyMode(call, mode, MIOPEN_ELEMENTWISE_AFFINE);
-        if (result.getStatus() != miopenStatusSuccess)
-          return result;
-        return runLayer(call, normalized_dim);
+        return runLayer({*handle,
+                         {"x", xDesc, x},
+                         {},
+                         {"weight", weightDesc, weight},
+                         {"bias", biasDesc, bias},
+                         {"y", yDesc, y},
+                         {"mean", meanDesc, mean},
+                         {"rstd", rstdDesc, rstd},
+                         epsilon},
+                        mode, MIOPEN_ELEMENTWISE_AFFINE, normalized_dim);
       });
 }
 
@@ -322,20 +329,17 @@ miopenStatus_t miopenAddLayerNormForward(
     const miopenTensorDescriptor_t rstdDesc, void *rstd) {
   return guard(__func__, REQUIRED(handle, xDesc, x, x2Desc, x2, yDesc, y),
                [&]() -> ApiResult {
-                 NormCall call{*handle,
-                               {"x", xDesc, x},
-                               {"x2", x2Desc, x2},
-                               {"weight", weightDesc, weight},
-                               {"bias", biasDesc, bias},
-                               {"y", yDesc, y},
-                               {"mean", meanDesc, mean},
-                               {"rstd", rstdDesc, rstd},
-                               epsilon};
-                 ApiResult result =
-                     applyMode(call, mode, MIOPEN_ELEMENTWISE_AFFINE_FUSED_ADD);
-                 if (result.getStatus() != miopenStatusSuccess)
-                   return result;
-                 return runLayer(call, normalized_dim);
+                 return runLayer({*handle,
+                                  {"x", xDesc, x},
+                                  {"x2", x2Desc, x2},
+                                  {"weight", weightDesc, weight},
+                                  {"bias", biasDesc, bias},
+                                  {"y", yDesc, y},
+                                  {"mean", meanDesc, mean},
+                                  {"rstd", rstdDesc, rstd},
+                                  epsilon},
+                                 mode, MIOPEN_ELEMENTWISE_AFFINE_FUSED_ADD,
+                                 normalized_dim);
                });
 }
 
@@ -346,18 +350,21 @@ miopenT5LayerNormForward(miopenHandle_t handle, miopenNormMode_t mode,
                          const void *weight, const float epsilon,
                          const miopenTensorDescriptor_t yDesc, void *y,
                          const miopenTensorDescriptor_t rstdDesc, void *rstd) {
-  return guard(
-      __func__, REQUIRED(handle, xDesc, x, yDesc, y), [&]() -> ApiResult {
-        NormCall call{*handle, {"x", xDesc, x},
-                      {},      {"weight", weightDesc, weight},
-                      {},      {"y", yDesc, y},
-                      {},      {"rstd", rstdDesc, rstd},
-                      epsilon, true};
-        ApiResult result = applyMode(call, mode, MIOPEN_ELEMENTWISE_AFFINE_T5);
-        if (result.getStatus() != miopenStatusSuccess)
-          return result;
-        return runLayer(call, xDesc->getRank() - 1);
-      });
+  return guard(__func__, REQUIRED(handle, xDesc, x, yDesc, y),
+               [&]() -> ApiResult {
+                 return runLayer({*handle,
+                                  {"x", xDesc, x},
+                                  {},
+                                  {"weight", weightDesc, weight},
+                                  {},
+                                  {"y", yDesc, y},
+                                  {},
+                                  {"rstd", rstdDesc, rstd},
+                                  epsilon,
+                                  true},
+                                 mode, MIOPEN_ELEMENTWISE_AFFINE_T5,
+                                 xDesc->getRank() - 1);
+               });
 }
 
 miopenStatus_t miopenGetT5LayerNormBackwardWorkspaceSize(

@@ -79,6 +79,16 @@ static size_t getIndicesBytes(const miopenReduceTensorDescriptor &desc,
   return hasIndices(desc) ? elements * sizeof(int32_t) : 0;
 }
 
+/// Sets `answer` to `bytes` if C can be a reduction of A.
+static ApiResult answerBytes(const miopenTensorDescriptor &a,
+                             const miopenTensorDescriptor &c, size_t bytes,
+                             size_t &answer) {
+  ApiResult result = checkReduced(a, c);
+  if (result.getStatus() == miopenStatusSuccess)
+    answer = bytes;
+  return result;
+}
+
 static ApiResult runReduction(miopenHandle &handle,
                               const miopenReduceTensorDescriptor &desc,
                               void *indices, const void *alpha,
@@ -163,10 +173,9 @@ miopenStatus_t miopenGetReductionIndicesSize(
   return guard(__func__,
                REQUIRED(handle, reduceTensorDesc, aDesc, cDesc, sizeInBytes),
                [&]() -> ApiResult {
-                 ApiResult result = checkReduced(*aDesc, *cDesc);
-                 if (result.getStatus() == miopenStatusSuccess)
-                   *sizeInBytes = getIndicesBytes(*reduceTensorDesc, *cDesc);
-                 return result;
+                 return answerBytes(*aDesc, *cDesc,
+                                    getIndicesBytes(*reduceTensorDesc, *cDesc),
+                                    *sizeInBytes);
                });
 }
 
@@ -179,10 +188,7 @@ miopenStatus_t miopenGetReductionWorkspaceSize(
   return guard(__func__,
                REQUIRED(handle, reduceTensorDesc, aDesc, cDesc, sizeInBytes),
                [&]() -> ApiResult {
-                 ApiResult result = checkReduced(*aDesc, *cDesc);
-                 if (result.getStatus() == miopenStatusSuccess)
-                   *sizeInBytes = 0;
-                 return result;
+                 return answerBytes(*aDesc, *cDesc, 0, *sizeInBytes);
                });
 }
 

@@ -26,8 +26,22 @@ struct DepthwiseTile {
   /// The others: whether a workgroup loads its filters together, to LDS.
   bool sharesFilters = false;
 
+  /// Filter elements that a thread can keep beside its sums and data.
+  static constexpr int64_t kMaxFilter = 128;
+  /// Products of a thread for one source channel: what is written out.
+  static constexpr int64_t kMaxProducts = 2401;
+  /// Blocks that a thread walks.
+  static constexpr int64_t kMaxTurns = 1024;
+
   /// Parts that a second launch sums.
   int64_t getPartBlocks() const { return (parts + summed - 1) / summed; }
+
+  /// Whether LDS has room for what a workgroup's threads want, so many bytes
+  /// each, and each finds whole dwords.
+  bool canShare(int64_t bytes) const {
+    constexpr int64_t kBytes = 32768;
+    return bytes % 4 == 0 && bytes * threads <= kBytes;
+  }
 
   TileConfig toConfig() const;
 };

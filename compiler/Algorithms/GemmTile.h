@@ -46,6 +46,8 @@ struct GemmTile {
   /// Whether images stay in shared memory for all of their taps; of no text of
   /// igemm's, but of groups (NarrowGroups.h).
   bool isResident = false;
+  /// Tiles along m that a workgroup takes one after another; of groups, too.
+  int run = 1;
 
   /// Whether a part of the reduction is a run of the pipeline's steps.
   bool sharesSteps() const { return isTma || isResident; }

@@ -153,7 +153,8 @@ dnn::TileStoreOp tessera::createGemmTiles(OpBuilder &b, Location loc,
     persistent = 0;
   auto tiles = dnn::ForEachTileOp::create(
       b, loc, counts, ArrayRef<int64_t>{tile.m, tile.n},
-      persistent > 0 ? b.getI64IntegerAttr(persistent) : IntegerAttr());
+      persistent > 0 ? b.getI64IntegerAttr(persistent) : IntegerAttr(),
+      tile.run > 1 ? b.getI64IntegerAttr(tile.run) : IntegerAttr());
   Type index = b.getIndexType();
   Block *body = b.createBlock(&tiles.getBody(), {}, {index, index, index},
                               {loc, loc, loc});

@@ -19,6 +19,9 @@ TileConfig NarrowTile::toConfig() const {
           "h" + std::to_string(height) + "w" + std::to_string(width) + "-w" +
               std::to_string(waves) +
               (persistent > 0 ? "-p" + std::to_string(persistent) : "") +
+              (run > 1 ? "-r" + std::to_string(run) +
+                             (buffers > 2 ? "b" + std::to_string(buffers) : "")
+                       : "") +
               (parts > 1 ? "-s" + std::to_string(parts) : "")};
 }
 
@@ -30,6 +33,16 @@ ErrorOr<NarrowTile> tessera::parseNarrowTile(const TileConfig &config) {
   if (scanner.consume("-p")) {
     scanner.number(tile.persistent);
     if (tile.persistent < 1 || tile.persistent > 32)
+      scanner.fail();
+  }
+  if (scanner.consume("-r")) {
+    scanner.number(tile.run);
+    if (scanner.consume("b")) {
+      scanner.number(tile.buffers);
+      if (tile.buffers < 3 || tile.buffers > 4)
+        scanner.fail();
+    }
+    if (tile.run < 2 || tile.run > 1024 || tile.persistent > 0)
       scanner.fail();
   }
   if (scanner.consume("-s")) {
@@ -136,6 +149,9 @@ LogicalResult NarrowGroups::build(Operation *primitive,
     return conv.emitOpError() << "has tile '" << config.toText()
                               << "', but backward weights, and only that, "
                                  "needs 2 parts or more";
+  if (isWeights && tile->run > 1)
+    return conv.emitOpError() << "has tile '" << config.toText()
+                              << "', but backward weights has parts, not runs";
   constexpr int kWaves = 4; // Of 16 channels.
   const auto taps =
       static_cast<int>(geometry.dims[0].filter * geometry.dims[1].filter);
@@ -145,10 +161,13 @@ LogicalResult NarrowGroups::build(Operation *primitive,
   gemm.k = isWeights ? tile->getPixels() : taps * NarrowTile::kBlock;
   gemm.wavesM = isWeights ? kWaves : tile->waves;
   gemm.wavesN = isWeights ? tile->waves : kWaves;
-  gemm.buffers = isWeights || tile->persistent > 0 ? 2 : 1;
+  gemm.buffers = isWeights || tile->persistent > 0 ? 2
+                 : tile->run > 1                   ? tile->buffers
+                                                   : 1;
   gemm.mma = "mma8";
   gemm.parts = tile->parts;
   gemm.isResident = true;
+  gemm.run = tile->run;
   if (gemm.m % gemm.wavesM != 0)
     return conv.emitOpError() << "has tile '" << config.toText()
                               << "', whose waves do not divide its pixels";

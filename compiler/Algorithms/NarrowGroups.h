@@ -17,14 +17,17 @@
 namespace tessera {
 
 /// "groups-h7w28-w1"; with four persistent workgroups a unit
-/// "groups-h7w28-w1-p4"; of backward weights "groups-h4w28-w1-s99". Plain data.
+/// "groups-h7w28-w1-p4"; by runs of seven blocks, down the image,
+/// "groups-h4w28-w2-r7"; of backward weights "groups-h4w28-w1-s99". Plain data.
 struct NarrowTile {
   static constexpr int kBlock = 64; ///< Channels of a workgroup.
 
   int height = 1, width = 1; ///< Of a block of pixels.
   int waves = 1;             ///< That share the pixels.
   int persistent = 0;        ///< Workgroups a unit; 0: one for each tile.
-  int parts = 1; ///< Of the pixels; more than 1 of backward weights.
+  int run = 1;     ///< Blocks of a workgroup, each below the one before it.
+  int buffers = 2; ///< Of a run.
+  int parts = 1;   ///< Of the pixels; more than 1 of backward weights.
 
   int getPixels() const { return height * width; }
   TileConfig toConfig() const;

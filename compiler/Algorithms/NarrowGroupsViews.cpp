@@ -24,17 +24,25 @@ struct Blocks {
 };
 } // namespace
 
-/// Blocks of pixels and the pixels of one, of an image of `size`.
+/// Blocks of pixels and the pixels of one, of an image of `size`: blocks in a
+/// line of them fastest, or, if there are runs, those of a column, of which
+/// there are whole runs.
 static SmallVector<int64_t> getPixels(ArrayRef<int64_t> size,
                                       const NarrowTile &tile) {
-  return {llvm::divideCeilSigned(size[0], tile.height),
-          llvm::divideCeilSigned(size[1], tile.width), tile.height, tile.width};
+  const int64_t lines = llvm::divideCeilSigned(size[0], tile.height);
+  const int64_t columns = llvm::divideCeilSigned(size[1], tile.width);
+  if (tile.run > 1)
+    return {columns, llvm::divideCeilSigned(lines, tile.run) * tile.run,
+            tile.height, tile.width};
+  return {lines, columns, tile.height, tile.width};
 }
 
 /// Where pixel `p` of getPixels() lies.
 static ViewBuilder::Exprs locatePixel(ArrayRef<AffineExpr> p,
                                       const NarrowTile &tile) {
-  return {p[0] * tile.height + p[2], p[1] * tile.width + p[3]};
+  const bool hasRuns = tile.run > 1;
+  return {p[hasRuns ? 1 : 0] * tile.height + p[2],
+          p[hasRuns ? 0 : 1] * tile.width + p[3]};
 }
 
 GemmViews tessera::viewNarrowImages(OpBuilder &b, dnn::ConvOp conv,

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/DeviceOps.h"
-#include "compiler/Conversion/Emitter.h"
+#include "compiler/Conversion/EmitId.h"
 
 #include "mlir/Dialect/AMDGPU/IR/AMDGPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -66,16 +66,6 @@ public:
 //===----------------------------------------------------------------------===//
 // Threads
 //===----------------------------------------------------------------------===//
-
-template <typename OpT>
-static Value emitId(Emitter &e, std::optional<int64_t> count) {
-  Type i32 = e.b.getI32Type();
-  if (!count)
-    return OpT::create(e.b, e.loc, i32);
-  return OpT::create(e.b, e.loc, i32,
-                     LLVM::ConstantRangeAttr::get(
-                         e.b.getContext(), APInt(32, 0), APInt(32, *count)));
-}
 
 Value AmdDeviceOps::emitThreadId(Emitter &e,
                                  std::optional<int64_t> count) const {

@@ -200,6 +200,9 @@ LogicalResult tessera::matchTileProgram(func::FuncOp function,
   if (failed(findOps(function, program)))
     return failure();
   const bool isElsewhere = program.isTma() || program.isAmpere();
+  if (program.tiles.getRun() && !program.isAmpere())
+    return program.tiles.emitOpError(
+        "has runs of tiles, but only copies by cp_async know them");
   if ((!isElsewhere && failed(checkPipelineSupport(program, target))) ||
       failed(checkSignature(function)))
     return failure();

@@ -54,6 +54,12 @@ LogicalResult ForEachTileOp::verify() {
     return emitOpError("needs two positive tile sizes (m, n)");
   if (getPersistent() && *getPersistent() < 1)
     return emitOpError("needs at least one persistent workgroup");
+  if (getRun() &&
+      (*getRun() < 2 || getCounts()[1] % static_cast<int64_t>(*getRun()) != 0))
+    return emitOpError() << "needs runs of at least 2 tiles that divide "
+                         << getCounts()[1] << " along m, but has " << *getRun();
+  if (getRun() && getPersistent())
+    return emitOpError("needs persistent workgroups or runs, but has both");
   if (getBody().getNumArguments() != 3 ||
       !llvm::all_of(getBody().getArgumentTypes(), llvm::IsaPred<IndexType>))
     return emitOpError("needs three index arguments (group, m, n)");

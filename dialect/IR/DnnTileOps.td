@@ -41,7 +41,9 @@ def ForEachTileOp : Dnn_Op<"for_each_tile",
     Runs the body for each tile of `counts` = [groups, tiles along m, tiles
     along n], each of `tile` = [m, n] elements. The block arguments are the
     group and the first row and column of the tile. One workgroup a tile, n
-    fastest; with `persistent`, that many workgroups take the tiles in turn.
+    fastest; with `persistent`, that many workgroups take the tiles in turn;
+    with `run`, a workgroup takes so many neighbours along m one after another,
+    so that what two of them see may stay.
 
     Example:
     ```mlir
@@ -52,10 +54,12 @@ def ForEachTileOp : Dnn_Op<"for_each_tile",
     ```
   }];
   let arguments = (ins DenseI64ArrayAttr:$counts, DenseI64ArrayAttr:$tile,
-                       OptionalAttr<I64Attr>:$persistent);
+                       OptionalAttr<I64Attr>:$persistent,
+                       OptionalAttr<I64Attr>:$run);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $counts `of` $tile (`persistent` $persistent^)? attr-dict-with-keyword $body
+    $counts `of` $tile (`persistent` $persistent^)? (`run` $run^)?
+    attr-dict-with-keyword $body
   }];
   let hasVerifier = 1;
 }

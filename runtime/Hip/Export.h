@@ -37,6 +37,9 @@ hipError_t setError(hipError_t error, std::string text);
 /// nothing more in this process.
 void setStickyError(hipError_t error);
 
+/// Loads what was read from a file. Defined by the device.
+hipError_t loadModuleFile(hipModule_t *module, const std::string &bytes);
+
 /// "emulated" or "nvidia". Defined by the device.
 const char *getDeviceKind();
 /// Whether texts of errors go to stderr. Defined by the device.

@@ -6,6 +6,10 @@
 
 #include "runtime/Hip/Export.h"
 
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
 using namespace tessera::hip;
 
 //===----------------------------------------------------------------------===//
@@ -43,6 +47,30 @@ TESSERA_HIP hipError_t hipMemPtrGetInfo(void *pointer, size_t *bytes) {
   if (!bytes)
     return setError(hipErrorInvalidValue);
   return hipMemGetAddressRange(nullptr, bytes, pointer);
+}
+
+//===----------------------------------------------------------------------===//
+// Modules
+//===----------------------------------------------------------------------===//
+
+// The options are those of AMD's compiler, which is not called here.
+TESSERA_HIP hipError_t hipModuleLoadDataEx(hipModule_t *module,
+                                           const void *image, unsigned,
+                                           hipJitOption *, void **) {
+  return hipModuleLoadData(module, image);
+}
+
+TESSERA_HIP hipError_t hipModuleLoad(hipModule_t *module, const char *path) {
+  if (!module || !path)
+    return setError(hipErrorInvalidValue);
+  *module = nullptr;
+  std::ifstream file(path, std::ios::binary);
+  // Reading a folder would throw.
+  std::error_code error;
+  if (!file || !std::filesystem::is_regular_file(path, error))
+    return setError(hipErrorFileNotFound,
+                    std::string("'") + path + "' is no file that can be read");
+  return loadModuleFile(module, {std::istreambuf_iterator<char>(file), {}});
 }
 
 //===----------------------------------------------------------------------===//

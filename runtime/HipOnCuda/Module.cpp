@@ -8,9 +8,6 @@
 #include "runtime/HipOnCuda/Driver.h"
 
 #include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <mutex>
 #include <unordered_map>
 #include <vector>
@@ -91,24 +88,8 @@ TESSERA_HIP hipError_t hipModuleLoadData(hipModule_t *module,
   *module = nullptr;
   return loadModule(module, image);
 }
-// The options are those of AMD's compiler; there is nothing that they could
-// change here.
-TESSERA_HIP hipError_t hipModuleLoadDataEx(hipModule_t *module,
-                                           const void *image, unsigned,
-                                           hipJitOption *, void **) {
-  return hipModuleLoadData(module, image);
-}
-TESSERA_HIP hipError_t hipModuleLoad(hipModule_t *module, const char *path) {
-  if (!module || !path)
-    return setError(hipErrorInvalidValue);
-  *module = nullptr;
-  std::ifstream file(path, std::ios::binary);
-  // Reading a folder would throw.
-  std::error_code error;
-  if (!file || !std::filesystem::is_regular_file(path, error))
-    return setError(hipErrorFileNotFound,
-                    std::string("'") + path + "' is no file that can be read");
-  std::string bytes{std::istreambuf_iterator<char>(file), {}};
+hipError_t tessera::hip::loadModuleFile(hipModule_t *module,
+                                        const std::string &bytes) {
   return loadModule(module, bytes.c_str());
 }
 TESSERA_HIP hipError_t hipModuleUnload(hipModule_t module) {

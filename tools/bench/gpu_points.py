@@ -176,11 +176,12 @@ def pack_problem(options, name, config):
     print(f"{name}: {len(tiles)} tiles", file=sys.stderr)
 
 
-def pack(options):
+def pack(options, problems, pack_problem):
+    """Calls pack_problem() for those that --only asks for."""
     pathlib.Path(options.folder).mkdir(parents=True, exist_ok=True)
     with ThreadPoolExecutor(options.jobs) as pool:
         done = [pool.submit(pack_problem, options, name, config)
-                for name, config in list_problems()
+                for name, config in problems
                 if re.search(options.only, name)]
         for job in done:
             job.result()
@@ -466,7 +467,9 @@ def main():
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--repeats", type=int, default=20)
     options = parser.parse_args()
-    return pack(options) if options.command == "pack" else run(options)
+    if options.command == "pack":
+        return pack(options, list_problems(), pack_problem)
+    return run(options)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,6 @@ import pathlib
 import re
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 
 import gpu_points
 
@@ -83,17 +82,6 @@ def pack_problem(options, name, config):
     (folder / f"{name}.json").write_text(json.dumps(
         {"name": name, "tiles": tiles}))
     print(f"{name}: {' '.join(tiles)}", file=sys.stderr)
-
-
-def pack(options):
-    pathlib.Path(options.folder).mkdir(parents=True, exist_ok=True)
-    with ThreadPoolExecutor(options.jobs) as pool:
-        done = [pool.submit(pack_problem, options, name, config)
-                for name, config in list_problems()
-                if re.search(options.only, name)]
-        for job in done:
-            job.result()
-    return 0
 
 
 # ----------------------------------------------------------------------- run
@@ -212,7 +200,9 @@ def main():
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--repeats", type=int, default=20)
     options = parser.parse_args()
-    return pack(options) if options.command == "pack" else run(options)
+    if options.command == "pack":
+        return gpu_points.pack(options, list_problems(), pack_problem)
+    return run(options)
 
 
 if __name__ == "__main__":

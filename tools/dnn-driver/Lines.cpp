@@ -2,6 +2,7 @@
 
 #include "tools/dnn-driver/Lines.h"
 #include "runtime/Base/RowOp.h"
+#include "tools/dnn-driver/LrnCommand.h"
 
 #include <cstdio>
 
@@ -53,6 +54,8 @@ void driver::printHelp() {
   std::printf("\nusage: dnn-driver layernorm|layernormfp16|layernormbfp16 "
               "[flag value]...\n\n");
   printFlags(getLayerNormDriverFlags());
+  std::printf("\nusage: dnn-driver lrn|lrnfp16|lrnbfp16 [flag value]...\n\n");
+  printFlags(getLrnDriverFlags());
   std::printf("\nusage: dnn-driver CBAInfer|CBAInferfp16|CBAInferbfp16 "
               "[flag value]...\n\n");
   printFlags(getFusedDriverFlags());
@@ -242,21 +245,29 @@ static const char *getRowWord(const RowProblem &problem) {
   }
 }
 
-void driver::printRowTimes(const DriverOptions &options,
-                           const RowProblem &problem, const Times &times) {
-  const char *word = getRowWord(problem);
+void driver::printOperationTimes(const DriverOptions &options, const char *word,
+                                 const Times &times) {
   if (options.wall)
     std::printf("Wall-clock Time %s Elapsed: %f ms\n", word, times.wallMs);
   std::printf("GPU Kernel Time %s Elapsed: %f ms\n", word, times.kernelMs);
 }
 
-void driver::printRowVerification(const RowProblem &problem,
-                                  const std::string &fault) {
-  const char *word = getRowWord(problem);
+void driver::printOperationVerification(const char *word,
+                                        const std::string &fault) {
   if (fault.empty())
     std::printf("%s Verifies on CPU and GPU (CPU reference)\n", word);
   else
     std::printf("%s verification FAILED: %s\n", word, fault.c_str());
+}
+
+void driver::printRowTimes(const DriverOptions &options,
+                           const RowProblem &problem, const Times &times) {
+  printOperationTimes(options, getRowWord(problem), times);
+}
+
+void driver::printRowVerification(const RowProblem &problem,
+                                  const std::string &fault) {
+  printOperationVerification(getRowWord(problem), fault);
 }
 
 //===----------------------------------------------------------------------===//

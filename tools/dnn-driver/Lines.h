@@ -30,6 +30,10 @@ void printPoolTimes(const DriverOptions &options, Direction direction,
 void printPoolVerification(Direction direction, const std::string &fault,
                            const char *reference);
 
+/// `word` is what MIOpenDriver calls the operation.
+void printOperationTimes(const DriverOptions &options, const char *word,
+                         const Times &times);
+void printOperationVerification(const char *word, const std::string &fault);
 void printRowTimes(const DriverOptions &options, const RowProblem &problem,
                    const Times &times);
 void printRowVerification(const RowProblem &problem, const std::string &fault);

@@ -10,6 +10,7 @@
 #include "runtime/Base/Env.h"
 #include "tools/dnn-driver/Judge.h"
 #include "tools/dnn-driver/Lines.h"
+#include "tools/dnn-driver/LrnRun.h"
 #include "tools/dnn-driver/PoolRun.h"
 #include "tools/dnn-driver/RowRun.h"
 
@@ -204,14 +205,58 @@ static ErrorOr<int> runRows(const GpuApi &gpu, const DriverOptions &options,
                                                 : Direction::Forward);
 }
 
+/// One direction of a local response normalisation that has run.
+static ErrorOr<int>
+reportLrn(const LrnCommand &command, Direction direction,
+          const ErrorOr<Times> &times,
+          const std::function<ErrorOr<std::string>()> &verify) {
+  const char *word =
+      direction == Direction::Forward ? "Forward LRN" : "Backward LRN";
+  if (!times)
+    return times.getStatus();
+  if (command.options.time)
+    printOperationTimes(command.options, word, *times);
+  if (!command.options.verify)
+    return kExitOk;
+  const ErrorOr<std::string> fault = verify();
+  if (!fault)
+    return fault.getStatus();
+  printOperationVerification(word, *fault);
+  return fault->empty() ? kExitOk : getExitBit(direction);
+}
+
+/// Forward, and then backward with what it has computed.
+static ErrorOr<int> runLrn(const GpuApi &gpu, const LrnCommand &command,
+                           int64_t seed) {
+  ErrorOr<LrnRun> lrn =
+      LrnRun::create(gpu, command, static_cast<uint64_t>(seed));
+  if (!lrn)
+    return lrn.getStatus();
+  const ErrorOr<int> forward =
+      reportLrn(command, Direction::Forward, lrn->runForward(),
+                [&] { return lrn->verifyForward(); });
+  if (!forward || command.isForwardOnly)
+    return forward;
+  const ErrorOr<int> backward =
+      reportLrn(command, Direction::BackwardData, lrn->runBackward(),
+                [&] { return lrn->verifyBackward(); });
+  return backward ? ErrorOr<int>(*forward | *backward) : backward;
+}
+
+/// Where the data come from.
+static int64_t printSeed() {
+  const int64_t seed =
+      getEnvInt("MIOPEN_DEBUG_DRIVER_PRNG_SEED").value_or(kDefaultSeed);
+  std::printf("PRNG seed: %lld\n", static_cast<long long>(seed));
+  return seed;
+}
+
 /// A direction that fails does not keep the others from running.
 static int runProblems(const GpuApi &gpu, const DriverOptions &options,
                        const OwnOptions &own) {
   printDevice(gpu);
   Judge judge(gpu, own.reference);
-  const int64_t seed =
-      getEnvInt("MIOPEN_DEBUG_DRIVER_PRNG_SEED").value_or(kDefaultSeed);
-  std::printf("PRNG seed: %lld\n", static_cast<long long>(seed));
+  const int64_t seed = printSeed();
   int bits = kExitOk;
   auto run = [&](const Problem &problem) -> ErrorOr<int> {
     if (const ConvProblem *conv = problem.getConv())
@@ -236,6 +281,29 @@ static int toExitCode(int bits) {
   return (bits & 0xff) ? bits & 0xff : kExitUsage;
 }
 
+static int runLrnCommand(int argc, char **argv,
+                         const std::vector<std::string> &words,
+                         const OwnOptions &own) {
+  const ErrorOr<LrnCommand> command = parseLrnCommand(words);
+  if (!command)
+    return fail(command.getStatus(), kExitUsage);
+  if (command->options.help) {
+    printHelp();
+    return kExitOk;
+  }
+  printCommand(argc, argv);
+  if (own.kernelInfo)
+    return fail(notSupported("'--kernel-info' is of one kernel, but a local "
+                             "response normalisation has several"),
+                kExitUsage);
+  const ErrorOr<const GpuApi *> gpu = GpuApi::get();
+  if (!gpu)
+    return fail(gpu.getStatus(), kExitFailed);
+  printDevice(**gpu);
+  const ErrorOr<int> bits = runLrn(**gpu, *command, printSeed());
+  return bits ? toExitCode(*bits) : fail(bits.getStatus(), kExitFailed);
+}
+
 int main(int argc, char **argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   if (words.empty() || words[0] == "--help" || words[0] == "-h") {
@@ -245,6 +313,8 @@ int main(int argc, char **argv) {
   const ErrorOr<OwnOptions> own = takeOwnOptions(words);
   if (!own)
     return fail(own.getStatus(), kExitUsage);
+  if (isLrnCommand(words))
+    return runLrnCommand(argc, argv, words, *own);
   const ErrorOr<DriverOptions> options = parseDriverOptions(words);
   if (!options)
     return fail(options.getStatus(), kExitUsage);

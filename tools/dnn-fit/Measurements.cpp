@@ -64,9 +64,12 @@ static void readTableLine(const std::string &line, std::string &config,
 // gpu_tiles.py: "name config cuDNN T us", and below "  tile T us ..."
 //===----------------------------------------------------------------------===//
 
-/// That script leaves out what all its tiles share: "m128n64k64-w1x1-p9-h2".
+/// That script leaves out what all tiles of igemm share:
+/// "m128n64k64-w1x1-p9-h2"; "groups-h7w28-w1" is whole.
 static std::string completeTile(const std::string &text,
                                 const ConvProblem &problem) {
+  if (text.starts_with("groups-"))
+    return text;
   if (text.find("wgmma") != text.npos || text.find("mma") != text.npos)
     return text;
   const size_t halo = std::min(text.find("-h"), text.size());

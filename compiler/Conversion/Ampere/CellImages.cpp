@@ -8,23 +8,16 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/Ampere/CellFilter.h"
-#include "compiler/Conversion/Ampere/CellKernel.h"
+#include "compiler/Conversion/Ampere/CellStore.h"
 #include "compiler/Conversion/Ampere/WarpMatrix.h"
-#include "compiler/Conversion/Epilogue.h"
 #include "compiler/Conversion/Hopper/SharedMemory.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
-
-#include <map>
 
 using namespace mlir;
 using namespace tessera;
 
 namespace {
-constexpr int64_t kFragment = 16;  ///< Pixels of one instruction.
-constexpr int64_t kNeighbours = 4; ///< Channels that a lane stores together.
-
 /// Everything that is known before the kernel is written.
 struct Plan {
   ImageTile image;
@@ -57,17 +50,14 @@ public:
   void emit();
 
 private:
-  using Sums = SmallVector<SmallVector<Value>>; ///< Of each cell.
-
   void locateTile(Value tile);
   void copyTile(Value buffer);
   void emitTile(Value buffer);
   void emitTiles(Value first);
   void emitFragment(Value fragment, Value buffer);
   SmallVector<Value> readPieces(Value pixel, int64_t cell, int64_t piece);
-  Sums multiply(Value pixel);
-  SmallVector<Value> joinCells(const Sums &sums, int64_t half);
-  void store(const Sums &sums, Value fragment);
+  CellSums multiply(Value pixel);
+  void store(const CellSums &sums, Value fragment);
 
   CellKernel &k;
   Emitter &e;
@@ -97,12 +87,10 @@ SmallVector<Value> ImagesWriter::readPieces(Value pixel, int64_t cell,
   return a;
 }
 
-ImagesWriter::Sums ImagesWriter::multiply(Value pixel) {
-  constexpr int64_t kSums = 4;
+CellSums ImagesWriter::multiply(Value pixel) {
   const CellTile &cells = plan.cells;
   Type element = k.program.loadM.getType().getElementType();
-  Value zero = e.constant(cast<TypedAttr>(e.b.getF32FloatAttr(0)));
-  Sums sums(kCells, SmallVector<Value>(kSums, zero));
+  CellSums sums = makeZeroSums(e);
   for (int64_t piece = 0; piece < cells.countPieces(); piece += 2) {
     SmallVector<Value> a;
     for (int64_t cell = 0; cell < kCells; ++cell) {
@@ -116,50 +104,14 @@ ImagesWriter::Sums ImagesWriter::multiply(Value pixel) {
   return sums;
 }
 
-/// Two sums of each cell, of a pixel, become four neighbours of one cell: lanes
-/// with an even number take the first cell, their neighbours the second.
-SmallVector<Value> ImagesWriter::joinCells(const Sums &sums, int64_t half) {
-  Value isOdd = arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::ne,
-                                      e.andi(k.place.lane, 1), e.constant(0));
-  SmallVector<Value> own, other;
-  for (int64_t i = 0; i < 2; ++i) {
-    Value first = sums[0][2 * half + i], second = sums[1][2 * half + i];
-    own.push_back(e.select(isOdd, second, first));
-    other.push_back(exchangeLanes(e, e.select(isOdd, first, second), 1));
-  }
-  SmallVector<Value> joined;
-  for (int64_t i = 0; i < 2; ++i)
-    joined.push_back(e.select(isOdd, other[i], own[i]));
-  for (int64_t i = 0; i < 2; ++i)
-    joined.push_back(e.select(isOdd, own[i], other[i]));
-  return joined;
-}
-
-void ImagesWriter::store(const Sums &sums, Value fragment) {
-  dnn::TileStoreOp store = k.program.store;
-  auto type = VectorType::get(kNeighbours, e.b.getF32Type());
-  Value lane = e.remu(k.place.lane, 4);
-  Value column = e.add(e.mul(warpN, kWarpChannels),
-                       e.add(e.mul(e.remu(lane, 2), kCellChannels),
-                             e.mul(e.divu(lane, 2), kNeighbours)));
+void ImagesWriter::store(const CellSums &sums, Value fragment) {
   Value row = e.add(e.mul(fragment, kFragment), k.place.row);
-  StoreView result = k.viewStored(store.getView(), column, row);
-  std::vector<StoreView> extras;
-  for (Value extra : store.getExtras())
-    extras.push_back(k.viewStored(extra, column, row));
-  for (int64_t half = 0; half < 2; ++half) {
-    const int64_t offset = half * kFragment / 2;
-    // Pixels behind the block's last would be another's first.
-    Value valid;
-    if (plan.image.countResults() % kFragment != 0)
-      valid = e.ult(e.add(row, offset), plan.image.countResults());
-    SmallVector<Value> values = {vector::FromElementsOp::create(
-        e.b, e.loc, type, joinCells(sums, half))};
-    for (const StoreView &extra : extras)
-      values.push_back(loadNeighbours(e, extra, offset, kNeighbours));
-    Value value = applyEpilogue(e, store.getEpilogue(), values, scalars);
-    storeNeighbours(e, result, value, offset, valid);
-  }
+  // Pixels behind the block's last would be another's first.
+  SmallVector<Value> valid(2);
+  if (plan.image.countResults() % kFragment != 0)
+    valid = {e.ult(row, plan.image.countResults()),
+             e.ult(e.add(row, kFragment / 2), plan.image.countResults())};
+  CellStore(k, scalars, warpN, row).store(sums, /*offset=*/0, valid);
 }
 
 void ImagesWriter::emitFragment(Value fragment, Value buffer) {
@@ -231,10 +183,7 @@ void ImagesWriter::emit() {
   copyTile(e.constant(0));
   k.waitForCopies(/*groups=*/0);
   filter = plan.filter.read(e, k.place, warpN, k.getShared(filterPlace));
-  scalars =
-      mapEpilogueScalars(e, k.program.store.getEpilogue(),
-                         VectorType::get(kNeighbours, e.b.getF32Type()),
-                         [&](Value scalar) { return k.getScalar(scalar); });
+  scalars = CellStore::mapScalars(k);
   if (plan.isPersistent())
     emitTiles(first);
   else

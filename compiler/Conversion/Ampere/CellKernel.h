@@ -62,9 +62,11 @@ mlir::gpu::GPUFuncOp createCellKernel(TileProgram &program, int64_t workgroups,
 mlir::LogicalResult checkShared(TileProgram &program, int64_t bytes,
                                 const GpuTarget &target);
 
-/// The two kinds of kernel, see lowerAmpere().
+/// The kinds of kernel, see lowerAmpere().
 mlir::LogicalResult lowerCellImages(TileProgram &program,
                                     const DeviceOps &device);
+mlir::LogicalResult lowerCellRuns(TileProgram &program,
+                                  const DeviceOps &device);
 mlir::LogicalResult lowerCellWeights(TileProgram &program,
                                      const DeviceOps &device);
 

@@ -158,10 +158,8 @@ Value ImageTile::emitResultBytes(Emitter &e, Value result) const {
                e.mul(column, columnStep * kPixelBytes));
 }
 
-static constexpr int64_t kPixelChunks = 8; // Of 16 bytes.
-
 static int64_t countChunks(const ImageTile &t) {
-  return t.countLines() * t.countColumns() * kPixelChunks;
+  return t.countLines() * t.countColumns() * ImageTile::kPixelChunks;
 }
 
 int64_t tessera::countThreadChunks(const ImageTile &tile, int64_t threads) {
@@ -177,10 +175,11 @@ struct ChunkWalk {
   const ImageCopy &copy;
 
   Value getChunkBytes() const {
-    return e.mul(e.remu(copy.thread, kPixelChunks), ImageTile::kChunkBytes);
+    return e.mul(e.remu(copy.thread, ImageTile::kPixelChunks),
+                 ImageTile::kChunkBytes);
   }
   Value getPixel(int64_t first) const {
-    return e.divu(e.add(copy.thread, first), kPixelChunks);
+    return e.divu(e.add(copy.thread, first), ImageTile::kPixelChunks);
   }
   /// Where in shared memory the chunk lies that is `first` behind a thread's.
   Value getTarget(int64_t first) const {

@@ -19,6 +19,7 @@ inline constexpr int64_t kBlockChannels = 64;
 /// Plain data; made by matchImageTile().
 struct ImageTile {
   static constexpr int64_t kPixelBytes = 144, kChunkBytes = 16;
+  static constexpr int64_t kPixelChunks = 8;
 
   int64_t height = 0, width = 0; ///< Of the block, in results.
   /// Lines and columns of the image from one result to the next, and from one

@@ -105,5 +105,7 @@ LogicalResult tessera::lowerAmpere(TileProgram &program,
   // A whole reduction is one of taps, a part of it one of pixels.
   if (program.pipeline.getParts())
     return lowerCellWeights(program, device);
+  if (program.tiles.getRun())
+    return lowerCellRuns(program, device);
   return lowerCellImages(program, device);
 }

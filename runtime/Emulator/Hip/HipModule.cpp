@@ -4,9 +4,7 @@
 #include "runtime/Emulator/Hip/Handles.h"
 #include "runtime/Emulator/Hip/Module.h"
 
-#include <filesystem>
-#include <fstream>
-#include <iterator>
+#include <span>
 
 using namespace tessera;
 using namespace tessera::emulator;
@@ -71,22 +69,7 @@ TESSERA_HIP hipError_t hipModuleLoadData(hipModule_t *module,
   *module = nullptr;
   return loadModule(module, image);
 }
-TESSERA_HIP hipError_t hipModuleLoadDataEx(hipModule_t *module,
-                                           const void *image, unsigned,
-                                           hipJitOption *, void **) {
-  return hipModuleLoadData(module, image);
-}
-TESSERA_HIP hipError_t hipModuleLoad(hipModule_t *module, const char *path) {
-  if (!module || !path)
-    return setError(hipErrorInvalidValue);
-  *module = nullptr;
-  std::ifstream file(path, std::ios::binary);
-  // Reading a folder would throw.
-  std::error_code error;
-  if (!file || !std::filesystem::is_regular_file(path, error))
-    return setError(hipErrorFileNotFound,
-                    std::string("'") + path + "' is no file that can be read");
-  std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
+hipError_t hip::loadModuleFile(hipModule_t *module, const std::string &bytes) {
   return loadModule(
       module,
       std::span(reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()));

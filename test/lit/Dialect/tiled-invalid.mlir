@@ -49,6 +49,26 @@ func.func @view_type(%x: memref<8x8xf16>) {
 
 // -----
 
+func.func @tiles_run() {
+  // expected-error@+1 {{needs runs of at least 2 tiles that divide 6 along m, but has 4}}
+  dnn.for_each_tile [1, 6, 1] of [8, 8] run 4 {
+  ^bb0(%g: index, %m: index, %n: index):
+  }
+  return
+}
+
+// -----
+
+func.func @tiles_run_persistent() {
+  // expected-error@+1 {{needs persistent workgroups or runs, but has both}}
+  dnn.for_each_tile [1, 6, 1] of [8, 8] persistent 2 run 3 {
+  ^bb0(%g: index, %m: index, %n: index):
+  }
+  return
+}
+
+// -----
+
 func.func @tiles_counts() {
   // expected-error@+1 {{needs three positive counts (groups, m, n)}}
   dnn.for_each_tile [1, 0, 1] of [8, 8] {

@@ -9,6 +9,21 @@
 
 using namespace tessera::test;
 
+// What MIOpen's own driver declares for itself.
+miopenStatus_t miopenGet4dTensorDescriptorLengths(miopenTensorDescriptor_t,
+                                                  int *, int *, int *, int *);
+miopenStatus_t miopenGet4dTensorDescriptorStrides(miopenTensorDescriptor_t,
+                                                  int *, int *, int *, int *);
+miopenStatus_t miopenGet5dTensorDescriptorLengths(miopenTensorDescriptor_t,
+                                                  int *, int *, int *, int *,
+                                                  int *);
+miopenStatus_t miopenGet5dTensorDescriptorStrides(miopenTensorDescriptor_t,
+                                                  int *, int *, int *, int *,
+                                                  int *);
+miopenStatus_t miopenGetNdTensorDescriptorVectorLength(miopenTensorDescriptor_t,
+                                                       size_t *);
+int miopenGetTensorDescriptorElementSize(miopenTensorDescriptor_t);
+
 static constexpr auto kUnknownType = static_cast<miopenDataType_t>(4);
 
 /// Reads lengths followed by strides.
@@ -263,4 +278,28 @@ TEST(Tensor, Get4dNeedsFourDimensions) {
   EXPECT_EQ(
       miopenGet4dTensorDescriptor(desc, &type, &i, &i, &i, &i, &i, &i, &i, &i),
       miopenStatusBadParm);
+}
+
+// The names that are mangled as C++ read what the others set.
+TEST(Tensor, AnswersMIOpensDriver) {
+  const TensorDesc flat(miopenTensorNHWC, {2, 3, 5, 7});
+  const TensorDesc deep(miopenTensorNCDHW, {2, 3, 4, 5, 7});
+  int n, c, d, h, w;
+  ASSERT_EQ(miopenGet4dTensorDescriptorLengths(flat, &n, &c, &h, &w), 0);
+  EXPECT_EQ((std::vector{n, c, h, w}), (std::vector{2, 3, 5, 7}));
+  ASSERT_EQ(miopenGet4dTensorDescriptorStrides(flat, &n, &c, &h, &w), 0);
+  EXPECT_EQ((std::vector{n, c, h, w}), (std::vector{105, 1, 21, 3}));
+  ASSERT_EQ(miopenGet5dTensorDescriptorLengths(deep, &n, &c, &d, &h, &w), 0);
+  EXPECT_EQ((std::vector{n, c, d, h, w}), (std::vector{2, 3, 4, 5, 7}));
+  ASSERT_EQ(miopenGet5dTensorDescriptorStrides(deep, &n, &c, &d, &h, &w), 0);
+  EXPECT_EQ((std::vector{n, c, d, h, w}), (std::vector{420, 140, 35, 7, 1}));
+  size_t vector = 0;
+  ASSERT_EQ(miopenGetNdTensorDescriptorVectorLength(flat, &vector), 0);
+  EXPECT_EQ(vector, 1u);
+  EXPECT_EQ(miopenGetTensorDescriptorElementSize(deep), 840);
+  EXPECT_EQ(miopenGetTensorDescriptorElementSize(nullptr), 0);
+  EXPECT_EQ(miopenGet4dTensorDescriptorLengths(deep, &n, &c, &h, &w),
+            miopenStatusBadParm);
+  EXPECT_EQ(miopenGet5dTensorDescriptorStrides(deep, &n, &c, &d, &h, nullptr),
+            miopenStatusBadParm);
 }

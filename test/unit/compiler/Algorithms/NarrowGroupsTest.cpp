@@ -36,6 +36,12 @@ TEST(NarrowTile, HasAStableText) {
   EXPECT_EQ(tile.toConfig().toText(), "groups-h7w28-w2-p4");
   EXPECT_EQ(parseNarrowTile(tile.toConfig())->toConfig(), tile.toConfig());
   tile.persistent = 0;
+  tile.run = 4;
+  EXPECT_EQ(tile.toConfig().toText(), "groups-h7w28-w2-r4");
+  tile.buffers = 3;
+  EXPECT_EQ(tile.toConfig().toText(), "groups-h7w28-w2-r4b3");
+  EXPECT_EQ(parseNarrowTile(tile.toConfig())->toConfig(), tile.toConfig());
+  tile.run = 1;
   tile.parts = 99;
   EXPECT_EQ(tile.toConfig().toText(), "groups-h7w28-w2-s99");
   ErrorOr<NarrowTile> read = parseNarrowTile(tile.toConfig());
@@ -47,7 +53,8 @@ TEST(NarrowTile, HasAStableText) {
 TEST(NarrowTile, RefusesOtherTexts) {
   for (const char *parameters :
        {"", "h7w28", "h7-w1", "h7w28-w1-s1", "h7w28-w0", "h7w28-w1-x",
-        "h7w28-w1-p0", "h7w2800-w1"})
+        "h7w28-w1-p0", "h7w2800-w1", "h7w28-w1-r1", "h7w28-w1-r4b2",
+        "h7w28-w1-p2-r4"})
     EXPECT_FALSE(parseNarrowTile({"groups", parameters})) << parameters;
   EXPECT_FALSE(parseNarrowTile({"igemm", "h7w28-w1"}));
 }
@@ -58,6 +65,27 @@ TEST(NarrowGroups, AreChosenForResNeXt) {
   for (Direction direction : {Direction::Forward, Direction::BackwardData,
                               Direction::BackwardWeights})
     EXPECT_EQ(choose(makeLayer(direction)), "groups");
+}
+
+// Images go down by runs that keep the lines which two blocks see, three
+// buffers deep; where a filter is most of what is read, workgroups stay and
+// keep it. So measured on an H100.
+TEST(NarrowGroups, GoDownTheImage) {
+  auto choose = [](const ConvProblem &p) {
+    auto tile = chooseTile(p, *findTarget("sm_90"));
+    EXPECT_TRUE(tile);
+    return tile ? tile->toText() : "";
+  };
+  for (Direction direction : {Direction::Forward, Direction::BackwardData}) {
+    ConvProblem p = makeLayer(direction);
+    EXPECT_EQ(choose(p), "groups-h2w28-w2-r14b3");
+    p.inChannels = p.outChannels = 512;
+    p.in = {14, 14};
+    EXPECT_EQ(choose(p), "groups-h2w14-w1-r7b3");
+    p.inChannels = p.outChannels = 1024;
+    p.in = {7, 7};
+    EXPECT_EQ(choose(p), "groups-h4w7-w1-p4");
+  }
 }
 
 // Of backward weights, two warps share the pixels of a block: as many run at

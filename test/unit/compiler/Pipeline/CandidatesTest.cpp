@@ -31,28 +31,53 @@ static ConvProblem drawProblem(test::RandomProblem &random, int index) {
   return p.canonicalize();
 }
 
+/// A convolution with groups of 4 to 32 channels.
+static ConvProblem drawNarrow(test::RandomProblem &random, int index) {
+  ConvProblem p = drawProblem(random, index);
+  p.inChannels = p.outChannels = 64 * random.pick(1, 2);
+  p.groups = p.inChannels >> random.pick(2, 5);
+  p.in = random.pickPair(5, 17);
+  if (p.direction == Direction::BackwardData)
+    p.stride = {1, 1};
+  return p.canonicalize();
+}
+
+/// Lowers what `algorithm` offers for `p` on an H100, if anything.
+static void lowerAll(CompileContext &context, const Algorithm &algorithm,
+                     const ConvProblem &p) {
+  const GpuTarget *target = findTarget("sm_90");
+  if (!p.verify().isOk() || !algorithm.check(p, *target).isOk())
+    return;
+  for (const Candidate &candidate : algorithm.getCandidates(p, *target)) {
+    PipelineOptions options{.target = target,
+                            .tile = candidate.tile.toText(),
+                            .stopAfter = Stage::Gpu};
+    ErrorOr<PipelineResult> result = compileProblem(context, p, options);
+    ASSERT_TRUE(result) << p.toNetworkConfig() << " " << options.tile << ": "
+                        << result.getStatus().getMessage();
+  }
+}
+
 // Every tile of every draw for an H100 becomes a kernel: halos, whose rows must
 // be positions, and rings as deep as shared memory are among them.
 TEST(Candidates, AreAllLowered) {
   test::RandomProblem random;
+  SCOPED_TRACE(random.getSeed());
   CompileContext context;
-  const GpuTarget *target = findTarget("sm_90");
   for (int index = 0; index < 12; ++index) {
     const ConvProblem p = drawProblem(random, index);
-    if (!p.verify().isOk())
-      continue;
-    for (const Algorithm *algorithm : {&getImplicitGemm(), &getPacked()}) {
-      if (!algorithm->check(p, *target).isOk())
-        continue;
-      for (const Candidate &candidate : algorithm->getCandidates(p, *target)) {
-        PipelineOptions options{.target = target,
-                                .tile = candidate.tile.toText(),
-                                .stopAfter = Stage::Gpu};
-        ErrorOr<PipelineResult> result = compileProblem(context, p, options);
-        ASSERT_TRUE(result)
-            << "seed " << random.getSeed() << ": " << p.toNetworkConfig() << " "
-            << options.tile << ": " << result.getStatus().getMessage();
-      }
-    }
+    for (const Algorithm *algorithm : {&getImplicitGemm(), &getPacked()})
+      ASSERT_NO_FATAL_FAILURE(lowerAll(context, *algorithm, p));
   }
+}
+
+// The same of narrow groups: persistent workgroups, and runs with strides
+// and with windows that see no line twice.
+TEST(Candidates, OfNarrowGroupsAreAllLowered) {
+  test::RandomProblem random;
+  SCOPED_TRACE(random.getSeed());
+  CompileContext context;
+  for (int index = 0; index < 12; ++index)
+    ASSERT_NO_FATAL_FAILURE(
+        lowerAll(context, getNarrowGroups(), drawNarrow(random, index)));
 }

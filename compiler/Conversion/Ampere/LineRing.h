@@ -1,0 +1,58 @@
+//===- LineRing.h - Lines of an image that stay ----------------*- C++ -*-===//
+//
+// A workgroup goes down the image, block by block. Of the lines that a block
+// sees the next sees some, too: they stay where they are in shared memory, and
+// new lines take the place of the oldest.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_COMPILER_CONVERSION_AMPERE_LINERING_H
+#define TESSERA_COMPILER_CONVERSION_AMPERE_LINERING_H
+
+#include "compiler/Conversion/Ampere/ImageTile.h"
+
+namespace tessera {
+
+/// Plain data.
+struct LineRing {
+  ImageTile image; ///< What one block sees.
+  int64_t ahead;   ///< Blocks that are on their way while one is multiplied.
+
+  /// Lines from a block to the next, and those that both see.
+  int64_t getAdvance() const { return image.blockSpace.coefs[1].back(); }
+  int64_t countShared() const { return image.countLines() - getAdvance(); }
+  int64_t countSlots() const {
+    return image.countLines() + ahead * getAdvance();
+  }
+  int64_t getLineBytes() const {
+    return image.countColumns() * ImageTile::kPixelBytes;
+  }
+  int64_t getBytes() const { return countSlots() * getLineBytes(); }
+  /// The place of what would be at `bytes`, which are less than two rings, if
+  /// there were no end.
+  mlir::Value wrap(Emitter &e, mlir::Value bytes) const;
+};
+
+/// Brings lines to a ring: a line at a time, a column and a chunk of it a
+/// thread.
+class LineCopy {
+public:
+  /// Of the run that begins with block `block` of `group`.
+  LineCopy(Emitter &e, const LineRing &ring, const ImageCopy &copy,
+           mlir::Value group, mlir::Value block);
+
+  /// Begins to copy `count` lines from line `line` of the run on, to the slots
+  /// from `slot`, in bytes, on; what is outside of the image is filled with
+  /// zeros.
+  void emit(mlir::Value line, mlir::Value slot, int64_t count) const;
+
+private:
+  Emitter &e;
+  const LineRing &ring;
+  ImageCopy copy;
+  llvm::SmallVector<mlir::Value> base; ///< Offset, line, column of the run.
+};
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_CONVERSION_AMPERE_LINERING_H

@@ -1,0 +1,101 @@
+//===- LrnCommand.cpp - "dnn-driver lrn" ----------------------------------===//
+//
+// Flags and defaults are those of MIOpenDriver (ROCm/MIOpen,
+// driver/lrn_driver.hpp).
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/dnn-driver/LrnCommand.h"
+
+#include "runtime/Base/DriverFlags.h"
+
+#include <algorithm>
+#include <climits>
+#include <optional>
+
+using namespace tessera;
+using namespace tessera::driver;
+
+static constexpr DriverFlag kFlags[] = {
+    {'F', "forw", "0", "1: only forward; 0: the gradient, too"},
+    {'n', "batchsize", "100", "batch"},
+    {'c', "in_channels", "3", "channels"},
+    {'H', "in_h", "32", "height"},
+    {'W', "in_w", "32", "width"},
+    {'m', "mode", "within", "window: within a channel, or cross channels"},
+    {'N', "lrnN", "5", "length of the window"},
+    {'A', "alpha", "0.001", "factor of the mean of the window's squares"},
+    {'B', "beta", "0.75", "exponent"},
+    {'K', "lrnK", "1", "what is added to the mean"},
+    {'i', "iter", "10", "iterations"},
+    {'V', "verify", "1", "compare with a reference"},
+    {'t', "time", "0", "report the time of the kernels"},
+    {'w', "wall", "0", "report wall-clock time; needs --time 1"},
+    {'P', "printconv", "1", "read, but of no meaning"},
+};
+
+std::span<const DriverFlag> driver::getLrnDriverFlags() { return kFlags; }
+
+/// Without a program name: a flag follows the operation, another word can only
+/// follow a program.
+static std::span<const std::string>
+skipProgram(std::span<const std::string> words) {
+  const bool hasProgram = words.size() > 1 && !words[1].starts_with("-");
+  return words.subspan(hasProgram ? 1 : 0);
+}
+
+static std::optional<DataType> findType(std::string_view word) {
+  for (DataType type : {DataType::F32, DataType::F16, DataType::BF16})
+    if (word == getRowWord("lrn", type))
+      return type;
+  return std::nullopt;
+}
+
+bool driver::isLrnCommand(std::span<const std::string> words) {
+  words = skipProgram(words);
+  return !words.empty() && findType(words[0]);
+}
+
+/// The numbers; a length that is missing is wrong.
+static Status readNumbers(FlagValues &flags, LrnCommand &command) {
+  int64_t *const numbers[] = {&command.lengths[0], &command.lengths[1],
+                              &command.lengths[2], &command.lengths[3],
+                              &command.window};
+  static constexpr std::string_view kNames[] = {"batchsize", "in_channels",
+                                                "in_h", "in_w", "lrnN"};
+  for (size_t i = 0; i < std::size(kNames); ++i) {
+    *numbers[i] = flags.getNumber(kNames[i]);
+    if (Status status = flags.checkRange(kNames[i], INT_MAX); !status.isOk())
+      return status;
+    if (*numbers[i] == 0)
+      return invalidArgument("flag '--" + std::string(kNames[i]) + "' is 0");
+  }
+  command.alpha = flags.getReal("alpha");
+  command.beta = flags.getReal("beta");
+  command.k = flags.getReal("lrnK");
+  return flags.checkRange("forw", 1);
+}
+
+ErrorOr<LrnCommand>
+driver::parseLrnCommand(std::span<const std::string> words) {
+  words = skipProgram(words);
+  LrnCommand command;
+  command.type = *findType(words[0]);
+  FlagValues flags(kFlags);
+  Status status = flags.parse(words.subspan(1));
+  if (status.isOk())
+    status = readNumbers(flags, command);
+  if (!status.isOk())
+    return status;
+  const std::string_view mode = flags.getText("mode");
+  if (mode != "within" && mode != "cross")
+    return invalidArgument("flag '--mode' needs within or cross, not " +
+                           quote(mode));
+  command.mode =
+      mode == "within" ? miopenLRNWithinChannel : miopenLRNCrossChannel;
+  command.isForwardOnly = flags.getBool("forw");
+  command.options = readRun(flags);
+  if (!flags.getStatus().isOk())
+    return flags.getStatus();
+  return command;
+}
