@@ -15,21 +15,18 @@ preset=${1:-}
 other=$PWD/${2:-build/dev}
 build=$PWD/build/$preset
 case $preset in
-asan)
-  programs=(CapiTests CapiFuzz EngineTests DatabaseTortureTests DbTests GpuTests
-    TuningTests WorkerTests EmulatorHipTests ApiRowsTests) ;;
-tsan)
-  programs=(CapiFuzz EngineTests DbTests GpuTests TuningTests WorkerTests
-    EmulatorHipTests) ;;
+asan | tsan) ;;
 *) sed -n '2,/^set/{/^set/!s/^# \{0,1\}//p}' "$0"; exit 2 ;;
 esac
+programs=(CapiTests CapiFuzz EngineTests DatabaseTortureTests DbTests GpuTests
+  HipOnCudaTests TuningTests WorkerTests EmulatorHipTests ApiRowsTests)
 read -ra programs <<<"${PROGRAMS:-${programs[*]}}"
 
 for file in "$other"/lib/{libtessera-compiler.so,tessera-compile-worker}; do
   [[ -f $file ]] || { echo "$file is missing: build it first" >&2; exit 1; }
 done
 [[ -f $build/build.ninja ]] || cmake --preset "$preset" >/dev/null
-nice ninja -C "$build" tessera tessera-emulator "${programs[@]}"
+nice ninja -C "$build" tessera tessera-emulator resnet50 "${programs[@]}"
 
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 export ASAN_OPTIONS=detect_stack_use_after_return=1:strict_init_order=1
@@ -59,7 +56,10 @@ for program in "${programs[@]}"; do
   report "$program" "$build/bin/$program"
 done
 
-# Clients of the C API, sanitized like the library.
+# Clients of the C API, sanitized like the library: a training step, as its test
+# in tools/resnet50 runs it, and what the lit suite has.
+report resnet50 "$build/bin/resnet50" --batch 2 --size 64 --blocks 1,1,1,2 \
+  --classes 64
 flags=(-fsanitize=address,undefined)
 [[ $preset == tsan ]] && flags=(-fsanitize=thread)
 for source in threads.cpp forward-convolution.c gradients.c fusion.c; do
