@@ -28,7 +28,8 @@ MIOPEN_DECLARE_OBJECT(miopenHandle);
 /** What a call answers. The values are MIOpen's. */
 typedef enum {
   miopenStatusSuccess = 0,
-  miopenStatusNotInitialized = 1,
+  miopenStatusNotInitialized = 1, /**< Never answered: what the library needs
+                                       it makes at the first call. */
   miopenStatusInvalidValue = 2, /**< An array of lengths is missing or empty. */
   miopenStatusBadParm = 3,      /**< An argument is wrong; the caller can mend
                                      it. */
@@ -38,9 +39,11 @@ typedef enum {
                                        kernel for; callers may fall back. */
   miopenStatusUnknownError = 7,   /**< MIOpen's answer to a few misuses, kept
                                        because clients test for it. */
-  miopenStatusUnsupportedOp = 8,
-  miopenStatusGpuOperationsSkipped = 9,
-  miopenStatusVersionMismatch = 10
+  miopenStatusUnsupportedOp = 8,  /**< No kernel fuses the plan's operations. */
+  miopenStatusGpuOperationsSkipped = 9, /**< MIOPEN_DEBUG_COMPILE_ONLY is set:
+                                             nothing was launched. */
+  miopenStatusVersionMismatch = 10 /**< A saved solution is of a release that
+                                        wrote another form. */
 } miopenStatus_t;
 
 /** Gives `sizeBytes` of device memory, or NULL. */

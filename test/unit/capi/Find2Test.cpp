@@ -105,6 +105,33 @@ TEST_F(Find2, OtherProblemsAreNotImplemented) {
   EXPECT_EQ(miopenDestroyActivationDescriptor(relu), miopenStatusSuccess);
 }
 
+// A problem without a kernel is NotImplemented, and a kernel that needs more
+// workspace than the options allow is an unknown error, as of a Find.
+TEST_F(Find2, NoKernelIsNotImplemented) {
+  const TensorDesc x(miopenTensorNCHW, {1, 4, 8, 8});
+  const TensorDesc w(miopenTensorNCHW, {8, 4, 3, 3});
+  const TensorDesc y(miopenTensorNCHW, {1, 8, 6, 6});
+  const ConvDesc conv;
+  miopenProblem_t problem;
+  miopenFindOptions_t options;
+  ASSERT_EQ(
+      miopenCreateConvProblem(&problem, conv, miopenProblemDirectionForward),
+      miopenStatusSuccess);
+  miopenSetProblemTensorDescriptor(problem, miopenTensorConvolutionX, x);
+  miopenSetProblemTensorDescriptor(problem, miopenTensorConvolutionW, w);
+  miopenSetProblemTensorDescriptor(problem, miopenTensorConvolutionY, y);
+  ASSERT_EQ(miopenCreateFindOptions(&options), miopenStatusSuccess);
+  ASSERT_EQ(miopenSetFindOptionWorkspaceLimit(options, 63),
+            miopenStatusSuccess);
+  engine->kernel.kernel.workspaceBytes = 64;
+  EXPECT_EQ(miopenFindSolutions(handle, problem, options, &solution, &count, 1),
+            miopenStatusUnknownError);
+  engine->prepareStatus = notSupported("no kernel");
+  EXPECT_EQ(find(problem), miopenStatusNotImplemented);
+  EXPECT_EQ(miopenDestroyFindOptions(options), miopenStatusSuccess);
+  EXPECT_EQ(miopenDestroyProblem(problem), miopenStatusSuccess);
+}
+
 // Options refuse what they cannot mean.
 TEST_F(Find2, OptionsAreChecked) {
   miopenFindOptions_t options;

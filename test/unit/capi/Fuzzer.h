@@ -134,6 +134,8 @@ bool Fuzzer::call(miopenStatus_t (*function)(Args...), std::string_view name) {
   failure.reset();
   EXPECT_GE(status, miopenStatusSuccess) << name;
   EXPECT_LE(status, miopenStatusVersionMismatch) << name;
+  // Nothing that a client can hold is uninitialised.
+  EXPECT_NE(status, miopenStatusNotInitialized) << name;
   if (status != miopenStatusSuccess)
     return false;
   finish();

@@ -1,12 +1,18 @@
 //===- StatusTest.cpp - What clients are told of bad input ----------------===//
 //
 // One test for each line of what MIOpen's clients rely on; where we differ, the
-// sentence says so. Find 2.0's lines are in Find2Test.cpp and in
-// test/lit/CAPI/find2.c.
+// sentence says so. Elsewhere are the lines of Find 2.0 (Find2Test.cpp and
+// test/lit/CAPI/find2.c), of fusion plans (FusionTest.cpp), of a process that
+// only compiles (ConvolutionForwardTest.cpp), and of the other primitives'
+// alpha and beta (with their tests, here and in test/unit/execute).
+// miopenStatusNotInitialized is no answer of ours to anything: what the library
+// needs it makes at the first call, and fails with the reason. FuzzTest.cpp
+// sees to it.
 //
 //===----------------------------------------------------------------------===//
 
 #include "test/unit/capi/Descriptors.h"
+#include "test/unit/capi/FailingNew.h"
 #include "test/unit/capi/FakeEngine.h"
 
 #include <array>
@@ -192,4 +198,17 @@ TEST_F(StatusTable, Failures) {
   EXPECT_EQ(execute(&kOne, &kZero), miopenStatusAllocFailed);
   engine->prepareStatus = internalError("the compiler failed");
   EXPECT_EQ(execute(&kOne, &kZero), miopenStatusInternalError);
+}
+
+// So has the host's memory when it has run out.
+TEST_F(StatusTable, HostMemory) {
+  if (!kReplacesNew)
+    GTEST_SKIP() << "no allocation fails under the thread sanitizer";
+  miopenTensorDescriptor_t desc = nullptr;
+  auto create = [&] {
+    const FailingNew failure(0);
+    return miopenCreateTensorDescriptor(&desc);
+  };
+  EXPECT_EQ(create(), miopenStatusAllocFailed);
+  EXPECT_EQ(desc, nullptr);
 }

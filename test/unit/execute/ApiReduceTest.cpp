@@ -66,13 +66,14 @@ protected:
   }
 
   /// Sets the descriptor.
-  void setReduction(int op, bool keepsNan = false, bool hasIndices = false) {
+  void setReduction(int op, bool keepsNan = false, bool hasIndices = false,
+                    miopenIndicesType_t indices = MIOPEN_32BIT_INDICES) {
     EXPECT_OK(miopenSetReduceTensorDescriptor(
         reduction, static_cast<miopenReduceTensorOp_t>(op), miopenFloat,
         keepsNan ? MIOPEN_PROPAGATE_NAN : MIOPEN_NOT_PROPAGATE_NAN,
         hasIndices ? MIOPEN_REDUCE_TENSOR_FLATTENED_INDICES
                    : MIOPEN_REDUCE_TENSOR_NO_INDICES,
-        MIOPEN_32BIT_INDICES));
+        indices));
   }
   miopenStatus_t reduce(const ApiTensor &a, const ApiTensor &c,
                         const ApiTensor *indices = nullptr,
@@ -332,6 +333,10 @@ TEST_F(ApiReduce, ReduceRefusals) {
   EXPECT_EQ(run(c), miopenStatusUnknownError);
   EXPECT_STREQ(tesseraGetLastErrorMessage(),
                "miopenReduceTensor: the indices need 16 bytes, but have 0");
+  setReduction(MIOPEN_REDUCE_TENSOR_MAX, false, true, MIOPEN_64BIT_INDICES);
+  EXPECT_EQ(run(c), miopenStatusUnknownError);
+  EXPECT_STREQ(tesseraGetLastErrorMessage(),
+               "miopenReduceTensor: indices have 32 bits");
   setReduction(MIOPEN_REDUCE_TENSOR_MAX);
   EXPECT_EQ(run(odd), miopenStatusUnknownError);
   EXPECT_EQ(run(flat), miopenStatusUnknownError);
