@@ -12,7 +12,10 @@
 using namespace tessera;
 using namespace tessera::capi;
 
-static thread_local std::string lastErrorMessage;
+/// Of the last failure that there was memory to put into words.
+static thread_local std::string lastSentence;
+/// lastSentence, or a literal.
+static thread_local const char *lastErrorMessage = "";
 
 static miopenStatus_t toMiopenStatus(StatusCode code) {
   switch (code) {
@@ -67,7 +70,7 @@ const char *capi::getStatusName(miopenStatus_t status) {
   return "Unknown error status";
 }
 
-const char *capi::getLastErrorMessage() { return lastErrorMessage.c_str(); }
+const char *capi::getLastErrorMessage() { return lastErrorMessage; }
 
 /// Takes the first name off a list with commas between.
 static std::string_view takeName(std::string_view &names) {
@@ -102,24 +105,37 @@ void capi::detail::logApiCall(const char *function, std::string_view names,
 
 miopenStatus_t capi::detail::reportFailure(const char *function,
                                            const ApiResult &result) {
-  lastErrorMessage = std::string(function) + ": " + result.getMessage();
+  lastSentence = std::string(function) + ": " + result.getMessage();
+  lastErrorMessage = lastSentence.c_str();
   if (isLogged(LogLevel::Error))
-    logMessage(LogLevel::Error, lastErrorMessage + " (" +
-                                    getStatusName(result.getStatus()) + ")");
+    logMessage(LogLevel::Error,
+               lastSentence + " (" + getStatusName(result.getStatus()) + ")");
   return result.getStatus();
 }
 
-miopenStatus_t capi::detail::reportException(const char *function) {
-  // Our own code throws nothing: what arrives here comes from the standard
-  // library, and nearly always because memory ran out.
+/// Reports the exception that is being handled. Throws std::bad_alloc if it is
+/// one, and if no memory is left to put another into words.
+static miopenStatus_t reportInWords(const char *function) {
   try {
     throw;
   } catch (const std::bad_alloc &) {
-    return miopenStatusAllocFailed; // No memory for a sentence either.
+    throw;
   } catch (const std::exception &exception) {
-    return reportFailure(
+    return capi::detail::reportFailure(
         function, internalError(std::string("exception: ") + exception.what()));
   } catch (...) {
-    return reportFailure(function, internalError("unknown exception"));
+    return capi::detail::reportFailure(function,
+                                       internalError("unknown exception"));
+  }
+}
+
+miopenStatus_t capi::detail::reportException(const char *function) noexcept {
+  // Our own code throws nothing: what arrives here comes from the standard
+  // library, and nearly always because memory ran out.
+  try {
+    return reportInWords(function);
+  } catch (...) {
+    lastErrorMessage = "memory ran out";
+    return miopenStatusAllocFailed;
   }
 }

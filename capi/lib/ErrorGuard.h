@@ -60,8 +60,9 @@ void logApiCall(const char *function, std::string_view names,
                 Pointers pointers);
 /// Logs the failure and keeps its sentence; gives back its status.
 miopenStatus_t reportFailure(const char *function, const ApiResult &result);
-/// The same for the exception that is being handled.
-miopenStatus_t reportException(const char *function);
+/// The same for the exception that is being handled; memory that ran out has a
+/// fixed sentence, and is not logged.
+miopenStatus_t reportException(const char *function) noexcept;
 } // namespace detail
 
 /// Runs `body`, which returns an ApiResult, for the public function

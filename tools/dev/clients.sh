@@ -63,7 +63,7 @@ build() {
   local here sources tree out
   here=$(cd "$(dirname "$0")/../.." && pwd)
   sources=$(cd "$1" && pwd)
-  tree=${2:-$here/build/dev}
+  tree=$(cd "${2:-$here/build/dev}" && pwd)
   out=$tree/clients
   rm -rf "$out" && mkdir -p "$out"/{emulated,nvidia}
   cmake --install "$tree" --component capi --prefix "$out/prefix" >/dev/null

@@ -7,24 +7,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "test/unit/capi/Descriptors.h"
+#include "test/unit/capi/FailingNew.h"
 #include "test/unit/capi/FakeEngine.h"
-
-#include <atomic>
-#include <cstdlib>
-#include <new>
-
-static std::atomic<int> allocations{0};
-
-// Replaces the program's allocation functions; every other form of new calls
-// this one.
-void *operator new(size_t size) {
-  ++allocations;
-  if (void *memory = std::malloc(size ? size : 1))
-    return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void *memory) noexcept { std::free(memory); }
-void operator delete(void *memory, size_t) noexcept { std::free(memory); }
 
 using namespace tessera::test;
 
@@ -50,10 +34,10 @@ TEST_F(Allocation, ExecutionAllocatesNothing) {
   engine->problems.reserve(8);
   engine->launches.reserve(8);
   ASSERT_EQ(execute(), miopenStatusSuccess);
-  const int before = allocations;
+  const int before = countAllocations();
   const miopenStatus_t status = execute();
   const miopenStatus_t streamStatus = miopenSetStream(handle, nullptr);
-  const int after = allocations;
+  const int after = countAllocations();
   EXPECT_EQ(status, miopenStatusSuccess);
   EXPECT_EQ(streamStatus, miopenStatusSuccess);
   EXPECT_EQ(after, before);
@@ -76,9 +60,9 @@ TEST_F(Allocation, PoolingAllocatesNothing) {
   engine->problems.reserve(8);
   engine->launches.reserve(8);
   ASSERT_EQ(execute(), miopenStatusSuccess);
-  const int before = allocations;
+  const int before = countAllocations();
   const miopenStatus_t status = execute();
-  const int after = allocations;
+  const int after = countAllocations();
   EXPECT_EQ(status, miopenStatusSuccess);
   EXPECT_EQ(after, before);
   ASSERT_EQ(miopenDestroyPoolingDescriptor(pool), miopenStatusSuccess);

@@ -2,6 +2,7 @@
 
 #include "capi/lib/ErrorGuard.h"
 #include "test/unit/capi/Descriptors.h"
+#include "test/unit/capi/FailingNew.h"
 #include "test/unit/capi/FakeEngine.h"
 
 #include <tessera/tessera.h>
@@ -53,6 +54,7 @@ TEST(ErrorGuard, CatchesExceptions) {
   EXPECT_EQ(capi::guard("test", REQUIRED(),
                         []() -> capi::ApiResult { throw std::bad_alloc(); }),
             miopenStatusAllocFailed);
+  EXPECT_STREQ(tesseraGetLastErrorMessage(), "memory ran out");
   EXPECT_EQ(capi::guard("test", REQUIRED(),
                         []() -> capi::ApiResult {
                           throw std::length_error("too long");
@@ -62,6 +64,26 @@ TEST(ErrorGuard, CatchesExceptions) {
   EXPECT_EQ(
       capi::guard("test", REQUIRED(), []() -> capi::ApiResult { throw 7; }),
       miopenStatusInternalError);
+}
+
+// Nor does that of memory that runs out while another is put into words: at
+// whichever allocation it does, there are a status and a sentence.
+TEST(ErrorGuard, CatchesExceptionsWithoutMemory) {
+  if (!kReplacesNew)
+    GTEST_SKIP() << "no allocation fails under the thread sanitizer";
+  const std::length_error error("longer than a string holds in itself");
+  auto failAfter = [&](int allocations) {
+    const FailingNew failure(allocations);
+    return capi::guard("test", REQUIRED(),
+                       [&]() -> capi::ApiResult { throw error; });
+  };
+  int refused = 0;
+  for (; failAfter(refused) == miopenStatusAllocFailed; ++refused)
+    ASSERT_STREQ(tesseraGetLastErrorMessage(), "memory ran out");
+  EXPECT_GT(refused, 0);
+  EXPECT_EQ(failAfter(refused), miopenStatusInternalError);
+  EXPECT_STREQ(tesseraGetLastErrorMessage(),
+               "test: exception: longer than a string holds in itself");
 }
 
 // The counters are the engine's, and all 0 before there is one.

@@ -1,4 +1,5 @@
-//===- FailingNew.cpp - Memory that runs out ------------------------------===//
+//===- FailingNew.cpp - Memory that is counted and runs out
+//----------------===//
 
 #include "test/unit/capi/FailingNew.h"
 
@@ -7,15 +8,18 @@
 
 /// Allocations of this thread until one fails; none does below 0.
 static thread_local int left = -1;
+static thread_local int allocations = 0;
+
+int tessera::test::countAllocations() { return allocations; }
 
 tessera::test::FailingNew::FailingNew(int count) { left = count; }
 tessera::test::FailingNew::~FailingNew() { left = -1; }
 
 // Replaces the program's allocation functions; every other form of new calls
-// this one. Those of the thread sanitizer cannot be replaced: nothing fails
-// under it.
+// this one.
 #ifndef __SANITIZE_THREAD__
 void *operator new(size_t size) {
+  ++allocations;
   if (left < 0 || left-- > 0)
     if (void *memory = std::malloc(size ? size : 1))
       return memory;

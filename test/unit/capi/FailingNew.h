@@ -1,9 +1,20 @@
-//===- FailingNew.h - Memory that runs out --------------------*- C++ -*-===//
+//===- FailingNew.h - Memory that is counted and runs out -----*- C++ -*-===//
 
 #ifndef TESSERA_TEST_UNIT_CAPI_FAILINGNEW_H
 #define TESSERA_TEST_UNIT_CAPI_FAILINGNEW_H
 
 namespace tessera::test {
+
+/// Whether the allocations of this program are ours. Those of the thread
+/// sanitizer cannot be replaced: under it nothing is counted and nothing fails.
+#ifdef __SANITIZE_THREAD__
+inline constexpr bool kReplacesNew = false;
+#else
+inline constexpr bool kReplacesNew = true;
+#endif
+
+/// Allocations of this thread so far.
+int countAllocations();
 
 /// While it lives, the allocation of this thread that comes after `count`
 /// others fails, and those after it succeed again.
