@@ -53,8 +53,6 @@ public:
       count = at >= before && at < insideEnd ? insideEnd - at : 1;
       segments.push_back({at, count, begin, end - begin});
     }
-    if (x.strides[dim] == 1)
-      makeOdd();
   }
 
   std::vector<Tensor> windows;
@@ -84,20 +82,6 @@ public:
   }
 
 private:
-  /// A segment of contiguous elements begins anywhere, where no vector may be
-  /// accessed. An odd count has no vectors.
-  void makeOdd() {
-    for (size_t i = segments.size(); i-- > 0;) {
-      Segment &segment = segments[i];
-      if (segment.count % 2 != 0)
-        continue;
-      --segment.count;
-      const Segment rest{segment.first + segment.count, 1,
-                         segment.begin + segment.count, segment.length};
-      segments.insert(segments.begin() + static_cast<ptrdiff_t>(i) + 1, rest);
-    }
-  }
-
   RowCall makeCall(const Segment &segment) const {
     std::vector<int64_t> space = lengths;
     space[dim] = segment.count;

@@ -61,7 +61,7 @@ static void addTiles(const RowsGeometry &g, const GpuTarget &target,
   }
 }
 
-std::vector<Candidate> tessera::getRowsCandidates(const RowProblem &problem,
+std::vector<Candidate> tessera::getRowsCandidates(const Problem &problem,
                                                   const GpuTarget &target,
                                                   const RowsRates &rates) {
   const RowsGeometry g(problem);
@@ -81,7 +81,7 @@ std::vector<Candidate> tessera::getRowsCandidates(const RowProblem &problem,
 
 std::vector<Candidate> Rows::getCandidates(const Problem &problem,
                                            const GpuTarget &target) const {
-  return getRowsCandidates(*problem.getRows(), target, getRowsRates(target));
+  return getRowsCandidates(problem, target, getRowsRates(target));
 }
 
 LogicalResult Rows::build(Operation *primitive, const TileConfig &config,

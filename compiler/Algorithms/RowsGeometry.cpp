@@ -29,7 +29,9 @@ static int64_t countWords(DataType type, const RowProblem &problem) {
   return type == DataType::I64 || (isDouble && !isShort) ? 2 : 1;
 }
 
-RowsGeometry::RowsGeometry(const RowProblem &problem) {
+RowsGeometry::RowsGeometry(const Problem &any)
+    : isUnaligned(any.isUnaligned()) {
+  const RowProblem &problem = *any.getRows();
   for (int dim = 0; dim < problem.rank; ++dim) {
     lengths.push_back(problem.lengths[dim]);
     reduced.push_back(problem.isReduced(dim));

@@ -9,7 +9,7 @@
 #define TESSERA_COMPILER_ALGORITHMS_ROWSGEOMETRY_H
 
 #include "dialect/IR/Dnn.h"
-#include "runtime/Base/RowProblem.h"
+#include "runtime/Base/Problem.h"
 
 #include "llvm/ADT/SmallVector.h"
 
@@ -33,7 +33,7 @@ struct RowsTensor {
 /// thread has a block of neighbours, and what is counted in such blocks.
 class RowsGeometry {
 public:
-  explicit RowsGeometry(const RowProblem &problem);
+  explicit RowsGeometry(const Problem &problem); ///< Of rows.
   explicit RowsGeometry(dnn::RowsOp op);
 
   llvm::SmallVector<int64_t, kMaxRowRank> lengths;
@@ -43,6 +43,9 @@ public:
   llvm::SmallVector<int64_t> reductions;
   /// Contiguous for most bytes; else that of the smallest distances.
   int vectorDim = 0;
+  /// Whether a block is moved by an access for each element; of an op, which is
+  /// the same program either way, always false.
+  bool isUnaligned = false;
 
   int getRank() const { return static_cast<int>(lengths.size()); }
   int64_t getElements() const;

@@ -37,7 +37,7 @@ Status RowsMap::check(const Problem &problem, const GpuTarget &) const {
   return checkRowsReach(RowsGeometry(*rows));
 }
 
-std::vector<Candidate> tessera::getMapCandidates(const RowProblem &problem,
+std::vector<Candidate> tessera::getMapCandidates(const Problem &problem,
                                                  const GpuTarget &target,
                                                  const RowsRates &rates) {
   const RowsGeometry g(problem);
@@ -53,7 +53,7 @@ std::vector<Candidate> tessera::getMapCandidates(const RowProblem &problem,
 
 std::vector<Candidate> RowsMap::getCandidates(const Problem &problem,
                                               const GpuTarget &target) const {
-  return getMapCandidates(*problem.getRows(), target, getRowsRates(target));
+  return getMapCandidates(problem, target, getRowsRates(target));
 }
 
 /// The results of a reduction of one element.

@@ -83,22 +83,30 @@ static double getMissShare(double between, const GpuTarget &target,
 // Threads
 //===----------------------------------------------------------------------===//
 
-/// Accesses of a thread for a block of a tensor.
+/// Accesses of a wave for each thread's block of a tensor. Where each is of one
+/// element, all of them go to every line that the blocks are in: loads find it
+/// in the first cache from the second one on, stores go past that cache.
 static double countAccesses(const RowsGeometry &g, const RowsTensor &tensor,
-                            int vector) {
+                            int vector, const GpuTarget &target,
+                            const RowsRates &rates) {
   constexpr double kAccessBytes = 16;
   const int elements = tensor.strides[g.vectorDim] != 0 ? vector : 1;
-  return std::ceil(elements * static_cast<double>(tensor.elementBytes) /
-                   kAccessBytes);
+  const double bytes = elements * static_cast<double>(tensor.elementBytes);
+  if (!g.isUnaligned)
+    return std::ceil(bytes / kAccessBytes);
+  const double lines =
+      tensor.role == RowRole::Input ? 1 : bytes * target.waveSize / rates.line;
+  return elements * std::max(1.0, lines);
 }
 
 /// Of a thread that walks a row, to tensors with an element for each of it.
-static double countRowAccesses(const RowsGeometry &g, int vector,
-                               RowRole role) {
+static double countRowAccesses(const RowsGeometry &g, int vector, RowRole role,
+                               const GpuTarget &target,
+                               const RowsRates &rates) {
   double accesses = 0;
   for (const RowsTensor &tensor : g.tensors)
     if (!g.isOneARow(tensor) && tensor.role == role)
-      accesses += countAccesses(g, tensor, vector);
+      accesses += countAccesses(g, tensor, vector, target, rates);
   return accesses;
 }
 
@@ -178,8 +186,9 @@ static RowsWork getTeamWork(const RowsGeometry &g, const RowsTile &tile,
   work.waits = walks * std::ceil(turns / atOnce) * rates.wait +
                exchange.turns * rates.barrier;
   const double accesses =
-      walks * countRowAccesses(g, tile.vector, RowRole::Input) +
-      (hasMap ? countRowAccesses(g, tile.vector, RowRole::Output) : 0);
+      walks * countRowAccesses(g, tile.vector, RowRole::Input, target, rates) +
+      (hasMap ? countRowAccesses(g, tile.vector, RowRole::Output, target, rates)
+              : 0);
   work.issue = rates.begin +
                turns * accesses * rates.access * getWaste(g, tile, 1, rates) +
                exchange.words * rates.combine;
@@ -197,12 +206,12 @@ static RowsWork getTeamWork(const RowsGeometry &g, const RowsTile &tile,
 
 /// A thread for each block.
 static RowsWork getMapWork(const RowsGeometry &g, int vector, double threads,
-                           const RowsRates &rates) {
+                           const GpuTarget &target, const RowsRates &rates) {
   const double blocks = static_cast<double>(g.getElements()) / vector;
   double accesses = 0;
   for (const RowsTensor &tensor : g.tensors)
     if (tensor.role != RowRole::RowOutput)
-      accesses += countAccesses(g, tensor, vector);
+      accesses += countAccesses(g, tensor, vector, target, rates);
   return {.groups = std::ceil(blocks / threads),
           .threads = threads,
           .bytes = g.getBytesOfElements() + g.getSmallBytes(),
@@ -219,8 +228,8 @@ static constexpr double kMapThreads = 256;
 
 double tessera::estimateMap(const RowsGeometry &g, const RowsTile &tile,
                             const GpuTarget &target, const RowsRates &rates) {
-  return estimateLaunch(getMapWork(g, tile.vector, kMapThreads, rates), target,
-                        rates);
+  return estimateLaunch(getMapWork(g, tile.vector, kMapThreads, target, rates),
+                        target, rates);
 }
 
 double tessera::estimateRows(const RowsGeometry &g, const RowsTile &tile,
@@ -260,7 +269,7 @@ double tessera::estimateRowSplit(const RowsGeometry &g, const RowsTile &tile,
   }
   if (!hasOutputs(g))
     return clocks;
-  RowsWork map = getMapWork(g, tile.vector, kMapThreads, rates);
+  RowsWork map = getMapWork(g, tile.vector, kMapThreads, target, rates);
   map.bytes -= (1 - miss) * g.getInputBytesOfElements();
   return clocks + rates.launch + estimateLaunch(map, target, rates);
 }

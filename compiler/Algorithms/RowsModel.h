@@ -32,13 +32,13 @@ double estimateRowSplit(const RowsGeometry &g, const RowsTile &tile,
 
 /// Tiles of each algorithm for a problem that it accepts, in an order that does
 /// not depend on the rates.
-std::vector<Candidate> getMapCandidates(const RowProblem &problem,
+std::vector<Candidate> getMapCandidates(const Problem &problem,
                                         const GpuTarget &target,
                                         const RowsRates &rates);
-std::vector<Candidate> getRowsCandidates(const RowProblem &problem,
+std::vector<Candidate> getRowsCandidates(const Problem &problem,
                                          const GpuTarget &target,
                                          const RowsRates &rates);
-std::vector<Candidate> getRowSplitCandidates(const RowProblem &problem,
+std::vector<Candidate> getRowSplitCandidates(const Problem &problem,
                                              const GpuTarget &target,
                                              const RowsRates &rates);
 

@@ -204,7 +204,7 @@ Status RowsSplit::check(const Problem &problem, const GpuTarget &target) const {
   return checkRowsReach(g);
 }
 
-std::vector<Candidate> tessera::getRowSplitCandidates(const RowProblem &problem,
+std::vector<Candidate> tessera::getRowSplitCandidates(const Problem &problem,
                                                       const GpuTarget &target,
                                                       const RowsRates &rates) {
   const RowsGeometry g(problem);
@@ -226,8 +226,7 @@ std::vector<Candidate> tessera::getRowSplitCandidates(const RowProblem &problem,
 
 std::vector<Candidate> RowsSplit::getCandidates(const Problem &problem,
                                                 const GpuTarget &target) const {
-  return getRowSplitCandidates(*problem.getRows(), target,
-                               getRowsRates(target));
+  return getRowSplitCandidates(problem, target, getRowsRates(target));
 }
 
 LogicalResult RowsSplit::build(Operation *primitive, const TileConfig &config,

@@ -315,7 +315,7 @@ static Model makeRows(const GpuTarget &target) {
           std::pair(&getRows(), &getRowsCandidates),
           std::pair(&getRowsSplit(), &getRowSplitCandidates)})
       if (algorithm->check(problem, target).isOk())
-        std::ranges::move(list(*problem.getRows(), target, filled),
+        std::ranges::move(list(problem, target, filled),
                           std::back_inserter(candidates));
     return candidates;
   };

@@ -2,6 +2,7 @@
 
 #include "compiler/Algorithms/ChooseTile.h"
 #include "compiler/Algorithms/GemmTile.h"
+#include "compiler/Algorithms/RowsTile.h"
 
 #include <gtest/gtest.h>
 
@@ -474,4 +475,22 @@ TEST(ChooseTile, SkipsTapsBehindTma) {
   p.filter = {1, 300};
   p.pad = {0, 299};
   EXPECT_FALSE(usesTma(p));
+}
+
+// Rows of tensors that begin anywhere are accessed element by element, and a
+// wave's stores to long blocks go to the same lines again and again.
+TEST(ChooseTile, StoresShortBlocksToWhatBeginsAnywhere) {
+  for (const char *text :
+       {"rows-activ_fwd-m3-33554432-r-i:f16:1-o:f16:1",
+        "rows-softmax_fwd-m1-32768x1024-r1-i:f16:1024:1-o:f16:1024:1"}) {
+    const ErrorOr<Problem> problem = parseNetworkConfig(text);
+    ASSERT_TRUE(problem) << problem.getStatus().getMessage();
+    for (const char *chip : {"sm_90", "gfx942"}) {
+      auto getVector = [&](const Problem &p) {
+        return parseRowsTile(*chooseTile(p, *findTarget(chip)))->vector;
+      };
+      EXPECT_EQ(getVector(*problem), 8) << text << chip;
+      EXPECT_LT(getVector(problem->asUnaligned()), 8) << text << chip;
+    }
+  }
 }
