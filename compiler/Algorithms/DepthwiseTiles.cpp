@@ -194,16 +194,16 @@ static DepthwiseTile chooseLongTile(const ConvProblem &conv,
     tile.columns -= stepW;
   if (isTooLarge())
     tile.rows = stepH;
+  // A tall block uses its filter often enough.
   const bool isTall = keepsFilter && setTallBlock(tile, conv);
-  // Many short threads of tall blocks hide better how long loads take.
-  const int64_t wanted = getResidentThreads(target) * (isTall ? 3 : 1);
-  int64_t blocks = llvm::divideCeil(result.h, tile.rows);
+  const int64_t blocks = llvm::divideCeil(result.h, tile.rows);
   constexpr int64_t kManyTurns = 7;
-  for (int64_t turns = 2; keepsFilter && turns <= std::min(blocks, kManyTurns);
-       ++turns) {
+  const int64_t mostTurns =
+      keepsFilter && !isTall ? std::min(blocks, kManyTurns) : 1;
+  for (int64_t turns = 2; turns <= mostTurns; ++turns) {
     DepthwiseTile longer = tile;
     longer.turns = turns;
-    if (countPoints(conv, longer) < wanted)
+    if (countPoints(conv, longer) < getResidentThreads(target))
       break;
     if (blocks % turns == 0)
       tile.turns = turns;

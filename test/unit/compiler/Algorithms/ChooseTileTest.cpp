@@ -244,7 +244,7 @@ TEST(ChooseTile, KnowsDepthwiseOnNvidia) {
     EXPECT_EQ(choose(direction), "depthwise-g1p7q7t64s1l");
   p.in = {56, 56};
   for (Direction direction : {Direction::Forward, Direction::BackwardData})
-    EXPECT_EQ(choose(direction), "depthwise-g1p8q4t64s1n7l");
+    EXPECT_EQ(choose(direction), "depthwise-g1p8q4t64s1l");
   p.in = {26, 26};
   for (Direction direction : {Direction::Forward, Direction::BackwardData})
     EXPECT_EQ(choose(direction), "depthwise-g2p2q7t64s1l");
