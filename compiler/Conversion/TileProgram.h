@@ -75,6 +75,8 @@ mlir::LogicalResult matchTileProgram(mlir::func::FuncOp function,
 /// of `view` fits the offsets of one descriptor, and every coordinate 32 bits.
 mlir::LogicalResult checkReach(mlir::Operation *op, mlir::Value view,
                                int64_t rows);
+/// The same of all that the program's store writes, and reads in its epilogue.
+mlir::LogicalResult checkStoreReach(TileProgram &program, int64_t rows);
 
 } // namespace tessera
 

@@ -189,15 +189,21 @@ LogicalResult tessera::checkReach(Operation *op, Value view, int64_t rows) {
   return success();
 }
 
+LogicalResult tessera::checkStoreReach(TileProgram &program, int64_t rows) {
+  if (failed(checkReach(program.store, program.store.getView(), rows)))
+    return failure();
+  for (Value extra : program.store.getExtras())
+    if (failed(checkReach(program.store, extra, rows)))
+      return failure();
+  return success();
+}
+
 static LogicalResult checkLimits(TileProgram &program) {
   ArrayRef<int64_t> acc = program.mma.getAcc().getType().getShape();
   if (failed(checkReach(program.loadM, program.loadM.getView(), acc[0])) ||
       failed(checkReach(program.loadN, program.loadN.getView(), acc[1])) ||
-      failed(checkReach(program.store, program.store.getView(), acc[0])))
+      failed(checkStoreReach(program, acc[0])))
     return failure();
-  for (Value extra : program.store.getExtras())
-    if (failed(checkReach(program.store, extra, acc[0])))
-      return failure();
   // HIP counts work-items, and the lowering positions, in 32 bits.
   double items = program.threads;
   for (int64_t count : program.tiles.getCounts())

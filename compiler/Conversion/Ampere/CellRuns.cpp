@@ -318,11 +318,8 @@ static FailureOr<Plan> makePlan(TileProgram &program, const GpuTarget &target) {
               "whole reduction, tiles of a block of pixels by "
            << kBlockChannels << " channels, and at most 8 by " << kWarpsN
            << " waves";
-  if (failed(checkReach(program.store, program.store.getView(), tile[0])))
+  if (failed(checkStoreReach(program, tile[0])))
     return failure();
-  for (Value extra : program.store.getExtras())
-    if (failed(checkReach(program.store, extra, tile[0])))
-      return failure();
   const int64_t tiles =
       program.tiles.getCounts()[0] * program.tiles.getCounts()[1];
   Plan plan{ring, *cells, std::move(*filter), waves[0], run, tiles / run};
