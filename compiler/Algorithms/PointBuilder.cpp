@@ -285,6 +285,24 @@ static Value makeFragment(PointBuilder &p, ValueRange blocks) {
   return fragment;
 }
 
+PointBuilder::Values PointBuilder::loadMatrices(Value shared, ValueRange place,
+                                                bool isTransposed) {
+  Type element =
+      getElementTypeOrSelf(cast<MemRefType>(shared.getType()).getElementType());
+  Value matrices = dnn::LoadMatricesOp::create(
+      b, loc, VectorType::get({4, 2}, element), isTransposed, shared, place);
+  Values pairs;
+  for (int64_t i = 0; i < 4; ++i)
+    pairs.push_back(vector::ExtractOp::create(b, loc, matrices, i));
+  return pairs;
+}
+
+void PointBuilder::storeMatrices(ArrayRef<Value> pairs, Value shared,
+                                 ValueRange place, bool isTransposed) {
+  dnn::StoreMatricesOp::create(b, loc, isTransposed, makeFragment(*this, pairs),
+                               shared, place);
+}
+
 Value PointBuilder::multiplyMatrices(ArrayRef<Value> a, ValueRange factor,
                                      Value sums) {
   return nvgpu::MmaSyncOp::create(

@@ -95,6 +95,12 @@ public:
   void mulAddAll(mlir::ArrayRef<std::pair<mlir::Value *, mlir::Value>> sums,
                  mlir::Value factor);
 
+  // Four matrices of 8 by 8 (dnn.load_matrices), of each a pair.
+  Values loadMatrices(mlir::Value shared, mlir::ValueRange place,
+                      bool isTransposed);
+  void storeMatrices(mlir::ArrayRef<mlir::Value> pairs, mlir::Value shared,
+                     mlir::ValueRange place, bool isTransposed);
+
   // The 16 rows by 8 columns of a product that a warp has, of 16-bit floats and
   // summed in f32: fragments of mma.sync, in blocks of two.
   mlir::Value zeroSums();

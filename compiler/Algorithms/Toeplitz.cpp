@@ -38,19 +38,24 @@ TileConfig ToeplitzTile::toConfig() const {
                      std::to_string(blocks) + "t" + std::to_string(threads);
   if (turns != 1)
     text += "n" + std::to_string(turns);
+  if (stages != 0)
+    text += "s" + std::to_string(stages);
   return {"toeplitz", text};
 }
 
 /// Whether the numbers are ones that a program can be written for.
 static bool isTile(const ToeplitzTile &tile) {
-  constexpr int64_t kWarp = 32, kMaxChannels = 64, kMaxBlocks = 16;
+  constexpr int64_t kWarp = 32, kMaxBlocks = 16, kMaxStages = 4;
+  // Of a box, matrices are read by fours.
+  const int64_t maxChannels = tile.stages > 0 ? 32 : 64;
   return std::min({tile.channels, tile.bands, tile.rows, tile.blocks,
                    tile.threads, tile.turns}) >= 1 &&
-         tile.channels % kOctet == 0 && tile.channels <= kMaxChannels &&
+         tile.channels % kOctet == 0 && tile.channels <= maxChannels &&
          llvm::isPowerOf2_64(tile.channels) &&
          std::max(tile.bands, tile.blocks) <= kMaxBlocks &&
          tile.rows <= 4 * kMaxRows && tile.threads % kWarp == 0 &&
          tile.threads <= kMaxThreads && tile.turns <= kMaxTurns &&
+         tile.stages >= 0 && tile.stages <= kMaxStages &&
          tile.channels % (tile.threads / kWarp) == 0;
 }
 
@@ -63,7 +68,11 @@ ErrorOr<ToeplitzTile> tessera::parseToeplitzTile(const TileConfig &config) {
   bool isCanonical = true;
   if (scanner.consume("n")) {
     scanner.number(tile.turns);
-    isCanonical = tile.turns > 1; // What is not written is 1.
+    isCanonical = tile.turns > 1; // What is not written is 1,
+  }
+  if (scanner.consume("s")) {
+    scanner.number(tile.stages);
+    isCanonical = isCanonical && tile.stages > 0; // or none.
   }
   if (!scanner.isDone() || !isCanonical || config.algorithm != "toeplitz" ||
       !isTile(tile))
@@ -144,6 +153,8 @@ struct Shape {
   int64_t rows, columns; ///< That tiles share out.
   int64_t filterRows;
   int64_t ldsBytes;
+  int64_t multiprocessors;
+  bool hasBoxes; ///< Tensors and chip have what boxes ask for.
 
   int64_t countTiles(const ToeplitzTile &tile) const {
     int64_t images = isWeights ? llvm::divideCeilSigned(batch, kPair) : batch;
@@ -177,6 +188,8 @@ struct Shape {
   }
   int64_t countLdsBytes(const ToeplitzTile &tile) const {
     constexpr int64_t kWordBytes = 4;
+    if (!isWeights)
+      return ToeplitzDataPlanes(tile, filterRows).countBytes(tile);
     return countWords(tile) * tile.channels * kWordBytes;
   }
 };
@@ -185,6 +198,14 @@ struct Shape {
 /// The most that a workgroup gets of LDS, asked for at its launch or not.
 static int64_t getLdsLimit(const GpuTarget &target) {
   return std::max(target.ldsBytes, target.wgmmaSharedBytes);
+}
+
+/// Of a tensor map: whole 16 bytes, and rows of pixels one behind the other.
+static bool canBeBoxes(const Strides &strides) {
+  constexpr int64_t kElements = 8;
+  return strides.c == 1 && strides.w % kElements == 0 &&
+         strides.h % kElements == 0 && strides.n % kElements == 0 &&
+         strides.w <= strides.h;
 }
 
 static Shape getShape(const ConvProblem &conv, const GpuTarget &target) {
@@ -196,7 +217,18 @@ static Shape getShape(const ConvProblem &conv, const GpuTarget &target) {
           isWeights ? conv.in.h : result.h,
           isWeights ? conv.getOutput().w : result.w,
           conv.filter.h,
-          getLdsLimit(target)};
+          getLdsLimit(target),
+          target.computeUnits,
+          !isWeights && target.wgmmaSharedBytes > 0 &&
+              canBeBoxes(conv.getInputStrides()) &&
+              canBeBoxes(conv.getOutputStrides())};
+}
+
+/// What boxes have beside their bytes: a begin where they are swizzled, and
+/// barriers.
+static int64_t getLdsSlack(const ToeplitzTile &tile) {
+  constexpr int64_t kAlignment = 1024;
+  return tile.stages > 0 ? (tile.stages + 2) * kAlignment : 0;
 }
 
 /// Whether the planes fit LDS, the tile the instruction and the launch its
@@ -207,20 +239,26 @@ static bool fits(const Shape &shape, const ToeplitzTile &tile) {
       shape.isWeights
           ? tile.bands == 1 && tile.rows % kPair == 0
           : tile.bands * tile.blocks <= kWindows && tile.rows <= kMaxRows;
-  return fitsInstruction && shape.channels % tile.channels == 0 &&
-         shape.countLdsBytes(tile) <= shape.ldsBytes &&
+  const bool fitsStages = tile.stages == 0 || shape.hasBoxes;
+  return fitsInstruction && fitsStages && shape.channels % tile.channels == 0 &&
+         shape.countLdsBytes(tile) + getLdsSlack(tile) <= shape.ldsBytes &&
          shape.countWorkgroups(tile) * tile.threads < kMaxPoints;
 }
 
-/// Words that are copied to LDS, and instructions of the matrix unit in as many
-/// clocks.
-static double getWork(const Shape &shape, const ToeplitzTile &tile,
-                      const ToeplitzRates &rates = kToeplitzRates) {
+/// Of a channel of a tile: words that are copied to LDS, and instructions of
+/// the matrix unit in as many clocks.
+static double getTileWork(const Shape &shape, const ToeplitzTile &tile,
+                          const ToeplitzRates &rates) {
   double instructions =
       tile.rows *
       (shape.isWeights ? 0.5 * (tile.blocks + 0.5) : double(shape.filterRows));
-  return double(shape.countTiles(tile)) *
-         (shape.countWords(tile) + instructions * rates.instruction);
+  return shape.countWords(tile) + instructions * rates.instruction;
+}
+
+/// Of all tiles.
+static double getWork(const Shape &shape, const ToeplitzTile &tile,
+                      const ToeplitzRates &rates = kToeplitzRates) {
+  return double(shape.countTiles(tile)) * getTileWork(shape, tile, rates);
 }
 
 /// Channels of a workgroup: of backward weights, which write few results, as
@@ -261,14 +299,52 @@ static std::optional<ToeplitzTile> chooseTile(const Shape &shape) {
 }
 
 /// Workgroups that are resident at a time share out the tiles.
-static void setTurns(const Shape &shape, const GpuTarget &target,
-                     ToeplitzTile &tile) {
-  int64_t resident = kMaxThreads / tile.threads * target.computeUnits;
+static void setTurns(const Shape &shape, ToeplitzTile &tile) {
+  int64_t resident = kMaxThreads / tile.threads * shape.multiprocessors;
   int64_t wanted =
       std::max<int64_t>(1, resident / (shape.channels / tile.channels));
   int64_t tiles = shape.countTiles(tile);
   tile.turns = std::min<int64_t>(
       kMaxTurns, llvm::divideCeilSigned(tiles, std::min(tiles, wanted)));
+}
+
+/// The clocks of a multiprocessor with boxes, by what it does between barriers.
+static double getBoxClocks(const Shape &shape, const ToeplitzTile &tile,
+                           const ToeplitzRates &rates) {
+  const int64_t tiles =
+      tile.turns * llvm::divideCeilSigned(shape.countWorkgroups(tile),
+                                          shape.multiprocessors);
+  const double work =
+      double(tiles * tile.channels) * getTileWork(shape, tile, rates);
+  return work / rates.boxWork * (tile.stages == 1 ? rates.oneStage : 1.0);
+}
+
+/// As much of a pixel as 64 bytes, where channels allow it; and what is soonest
+/// done.
+static std::optional<ToeplitzTile> chooseBoxTile(const Shape &shape,
+                                                 const ToeplitzRates &rates) {
+  constexpr int64_t kMaxBlocks = 8, kMaxBoxRows = 8;
+  std::optional<ToeplitzTile> best;
+  ToeplitzTile tile;
+  for (tile.channels = 32; shape.channels % tile.channels != 0;)
+    tile.channels /= 2;
+  tile.threads = std::min(kMaxThreads, tile.channels * 32);
+  const int64_t blocks = std::min(
+      llvm::divideCeilSigned(shape.columns, kBlockColumns), kMaxBlocks);
+  for (tile.stages = 2; tile.stages > 0; --tile.stages)
+    for (tile.blocks = 1; tile.blocks <= blocks; ++tile.blocks)
+      for (tile.rows = 1; tile.rows <= kMaxBoxRows; ++tile.rows) {
+        const int64_t bands = llvm::divideCeilSigned(shape.rows, tile.rows);
+        for (tile.bands = std::min(bands, kWindows / tile.blocks);
+             tile.bands > 0; --tile.bands) {
+          setTurns(shape, tile);
+          if (fits(shape, tile) &&
+              (!best || getBoxClocks(shape, tile, rates) <
+                            getBoxClocks(shape, *best, rates)))
+            best = tile;
+        }
+      }
+  return best;
 }
 
 std::vector<Candidate> Toeplitz::getCandidates(const Problem &problem,
@@ -280,17 +356,20 @@ std::vector<Candidate>
 tessera::getToeplitzCandidates(const ConvProblem &conv, const GpuTarget &target,
                                const ToeplitzRates &rates) {
   const Shape shape = getShape(conv, target);
-  std::optional<ToeplitzTile> tile = chooseTile(shape);
+  std::optional<ToeplitzTile> tile;
+  if (shape.hasBoxes)
+    tile = chooseBoxTile(shape, rates);
+  if (!tile && (tile = chooseTile(shape)))
+    setTurns(shape, *tile);
   if (!tile)
     return {};
-  setTurns(shape, target, *tile);
   // As Depthwise's: every byte once, and here the halos; of work the
   // instructions that take an element from memory to memory.
   double bytes = double(conv.getInputElements() + conv.getOutputElements()) *
                  getByteSize(conv.dataType);
   double work = getWork(shape, *tile, rates) * double(shape.channels);
-  double clocks =
-      std::max(bytes / rates.memoryBytes * rates.halo, work / rates.work);
+  double rate = tile->stages > 0 ? rates.boxWork : rates.work;
+  double clocks = std::max(bytes / rates.memoryBytes * rates.halo, work / rate);
   double share =
       std::min(1.0, double(shape.countWorkgroups(*tile)) * tile->threads /
                         double(kMaxThreads * target.computeUnits));
@@ -312,7 +391,9 @@ static Shape getShape(const ConvProgram &program, const GpuTarget &target) {
           (isForward ? program.y : program.x).getSpatialSize(0),
           (isBackward ? program.x : program.y).getSpatialSize(1),
           d.y,
-          getLdsLimit(target)};
+          getLdsLimit(target),
+          target.computeUnits,
+          isForward || isBackward ? target.wgmmaSharedBytes > 0 : false};
 }
 
 /// Whether the products are those of this convolution.
@@ -348,6 +429,8 @@ LogicalResult Toeplitz::build(Operation *primitive, const TileConfig &config,
            << "does not fit tile '" << config.toText() << "'";
   if (program.hasDirection(dnn::ConvDirection::BackwardWeights))
     buildToeplitzWeights(program, *tile);
+  else if (tile->stages > 0)
+    buildToeplitzBoxes(program, *tile);
   else
     buildToeplitzData(program, *tile);
   return success();

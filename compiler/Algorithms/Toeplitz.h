@@ -28,14 +28,15 @@ inline constexpr int64_t kOctet = 8;
 /// Elements of a word: of a register of an instruction.
 inline constexpr int64_t kPair = 2;
 
-/// "toeplitz-c16b4r7q4t256", or "toeplitz-c16b1r14q2t256n3". Plain data.
+/// "toeplitz-c16b4r7q4t256", or "toeplitz-c32b2r7q7t512n12s1". Plain data.
 struct ToeplitzTile {
   int64_t channels = 16; ///< Of a workgroup: a multiple of 8.
   int64_t bands = 1;     ///< Of rows, one below the other; and of these
   int64_t rows = 1;      ///< (backward weights: of x) each has so many.
   int64_t blocks = 1;    ///< Of columns, side by side.
   int64_t threads = 128;
-  int64_t turns = 1; ///< Tiles of a workgroup, one after the other.
+  int64_t turns = 1;  ///< Tiles of a workgroup, one after the other.
+  int64_t stages = 0; ///< Tiles that come as boxes ahead of time; 0: none.
 
   int64_t countRows() const { return bands * rows; }
   int64_t countColumns() const { return blocks * kBlockColumns; }
@@ -72,6 +73,9 @@ struct ToeplitzPlane {
 struct ToeplitzDataPlanes {
   ToeplitzDataPlanes(const ToeplitzTile &tile, int64_t filterRows);
 
+  /// Of all channels; with the boxes of tiles that come and of one that leaves.
+  int64_t countBytes(const ToeplitzTile &tile) const;
+
   ToeplitzPlane source, result;
 };
 
@@ -92,6 +96,8 @@ public:
   /// and of channels.
   void makePoint(int64_t images, int64_t rows, int64_t columns,
                  int64_t channels);
+  /// Finds the tile of turn `turn`. Behind the last, the image is outside.
+  void setTile(mlir::Value turn);
   /// What a thread moves at a time: eight channels of a word.
   struct Task {
     mlir::Value octet, row, column; ///< Column in words.
@@ -135,21 +141,55 @@ public:
 
   mlir::Value part; ///< Of the workgroups that have the same channels.
   mlir::Value firstChannel;
-  mlir::Value thread, warp;
+  mlir::Value thread, warp, lane;
   mlir::Value quad, inQuad; ///< Four lanes hold a row of a fragment.
   mlir::Value image, firstRow, firstColumn; ///< Of the tile.
 
 private:
-  /// Finds the tile of turn `turn`. Behind the last, the image is outside.
-  void setTile(mlir::Value turn);
-
   PointBuilder &p;
   const ToeplitzTile &tile;
   int64_t images = 0, rowTiles = 0, columnTiles = 0;
 };
 
+/// The products of forward and backward data: from a channel's plane, into it.
+class ToeplitzProducts {
+public:
+  ToeplitzProducts(PointBuilder &p, const ConvProgram &program,
+                   const ToeplitzTile &tile, const ToeplitzFrame &frame);
+
+  /// Makes `planes`, and loads the filters of the warp's channels.
+  void begin();
+  /// Replaces the source of the warp's channels by the results.
+  void multiply();
+  int64_t getPad(int64_t dim) const {
+    return isForward ? program.pads[dim]
+                     : program.filter[dim] - 1 - program.pads[dim];
+  }
+
+  const bool isForward;
+  const ConvTensor &source;
+  const ConvTensor &result;
+  const ToeplitzDataPlanes shape;
+  mlir::Value planes; ///< In LDS.
+
+private:
+  PointBuilder::Values loadFilter(mlir::Value place);
+  void locateWindows();
+  void multiplyPlane(mlir::Value place, mlir::ArrayRef<mlir::Value> filter);
+
+  PointBuilder &p;
+  const ConvProgram &program;
+  const ToeplitzTile &tile;
+  const ToeplitzFrame &frame;
+  mlir::Value firstPlace; ///< Of the warp's channels.
+  llvm::SmallVector<PointBuilder::Values> filters;
+  mlir::Value window;     ///< The word of a plane where the lane's row begins,
+  mlir::Value results[2]; ///< and those of its two windows' results.
+};
+
 /// Replace the convolution by its program.
 void buildToeplitzData(const ConvProgram &program, const ToeplitzTile &tile);
+void buildToeplitzBoxes(const ConvProgram &program, const ToeplitzTile &tile);
 void buildToeplitzWeights(const ConvProgram &program, const ToeplitzTile &tile);
 
 /// ToeplitzRates.def says what each is.

@@ -32,10 +32,15 @@ void ToeplitzPlane::setBand(const ToeplitzTile &tile) {
     bandGap = llvm::mod(wanted - bandRows * rowWords, kBanks);
 }
 
+/// Of boxes, lanes have four words of each channel of an octet.
 void ToeplitzPlane::setWords(int64_t least, const ToeplitzTile &tile) {
+  constexpr int64_t kNext = 4;
   words = least;
-  while (tile.countOctets() > 1 &&
-         words % kBanks != std::max<int64_t>(4, kBanks / tile.countOctets()))
+  if (tile.stages == 0 && tile.countOctets() == 1)
+    return;
+  const int64_t apart =
+      tile.stages > 0 ? kNext : std::max(kNext, kBanks / tile.countOctets());
+  while (words % kBanks != apart)
     ++words;
 }
 
@@ -49,6 +54,8 @@ ToeplitzDataPlanes::ToeplitzDataPlanes(const ToeplitzTile &tile,
   result.columns = result.rowWords;
   source.setBand(tile);
   result.setBand(tile);
+  if (tile.stages > 0) // Words without gaps are found sooner.
+    result.bandGap = 0;
   const bool isFull = tile.bands * tile.blocks == kWindows;
   int64_t leftOver =
       isFull ? 0 : (tile.rows - 1) * result.rowWords + kBlockColumns / kPair;
@@ -56,6 +63,15 @@ ToeplitzDataPlanes::ToeplitzDataPlanes(const ToeplitzTile &tile,
                            result.getRowWord(result.rows) + leftOver),
                   tile);
   result.words = source.words;
+}
+
+int64_t ToeplitzDataPlanes::countBytes(const ToeplitzTile &tile) const {
+  constexpr int64_t kWordBytes = 4;
+  int64_t words = source.words;
+  if (tile.stages > 0)
+    words += tile.stages * source.rows * source.columns +
+             result.rows * result.columns;
+  return words * tile.channels * kWordBytes;
 }
 
 ToeplitzWeightsPlanes::ToeplitzWeightsPlanes(const ToeplitzTile &tile,
@@ -105,7 +121,7 @@ void ToeplitzFrame::makePoint(int64_t numImages, int64_t rows, int64_t columns,
       {countParts(), channels / tile.channels, tile.threads}, tile.threads);
   // Threads enough, with 128 registers each.
   constexpr int64_t kResident = 512;
-  if (tile.turns > 1)
+  if (tile.turns > 1 || tile.stages > 0)
     mlir::cast<BlockArgument>(point.front())
         .getOwner()
         ->getParentOp()
@@ -116,7 +132,7 @@ void ToeplitzFrame::makePoint(int64_t numImages, int64_t rows, int64_t columns,
   firstChannel = p.mul(point[1], tile.channels);
   thread = point[2];
   warp = div(thread, kWarp);
-  Value lane = rem(thread, kWarp);
+  lane = rem(thread, kWarp);
   quad = div(lane, 4);
   inQuad = rem(lane, 4);
 }
@@ -166,6 +182,8 @@ Value ToeplitzFrame::getPlane(const Task &task, int64_t i) const {
 }
 
 Value ToeplitzFrame::getChannel(Value place) const {
+  if (tile.stages > 0)
+    return p.add(firstChannel, place);
   const int64_t octets = tile.countOctets();
   return p.add(firstChannel,
                p.add(p.mul(rem(place, octets), kOctet), div(place, octets)));

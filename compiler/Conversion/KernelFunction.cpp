@@ -47,21 +47,52 @@ gpu::GPUFuncOp tessera::createKernelFrame(func::FuncOp function,
 }
 
 gpu::GPUFuncOp tessera::createKernel(func::FuncOp function, ArrayRef<Type> lds,
-                                     int64_t threads, int64_t workgroups) {
+                                     int64_t threads, int64_t workgroups,
+                                     ArrayRef<TensorMap> maps) {
   Builder b(function.getContext());
   Type pointer = LLVM::LLVMPointerType::get(b.getContext(), 1);
-  SmallVector<Type> inputs;
+  SmallVector<Type> inputs(maps.size(),
+                           LLVM::LLVMPointerType::get(b.getContext()));
   for (Type type : function.getArgumentTypes())
     inputs.push_back(isa<MemRefType>(type) ? pointer : type);
   gpu::GPUFuncOp kernel =
       createKernelFrame(function, inputs, lds, threads, workgroups);
-  for (unsigned i = 0; i < inputs.size(); ++i) {
-    if (inputs[i] == pointer)
-      kernel.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(),
+  if (!maps.empty())
+    setTensorMaps(kernel, maps);
+  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+    const unsigned index = maps.size() + i;
+    if (inputs[index] == pointer)
+      kernel.setArgAttr(index, LLVM::LLVMDialect::getNoAliasAttrName(),
                         b.getUnitAttr());
     for (StringRef name : {dnn::kArgAttrName, dnn::kBytesAttrName})
       if (Attribute attr = function.getArgAttr(i, name))
-        kernel.setArgAttr(i, name, attr);
+        kernel.setArgAttr(index, name, attr);
   }
   return kernel;
+}
+
+void tessera::setTensorMaps(gpu::GPUFuncOp kernel, ArrayRef<TensorMap> maps) {
+  Builder b(kernel.getContext());
+  SmallVector<std::string> texts;
+  for (const TensorMap &map : maps)
+    texts.push_back(map.toText());
+  kernel->setAttr(
+      dnn::kTensorMapsAttrName,
+      b.getStrArrayAttr(SmallVector<StringRef>(texts.begin(), texts.end())));
+  // For the backend, which passes them by value.
+  Attribute count = b.getStrArrayAttr(
+      {dnn::kTensorMapsAttrName, std::to_string(maps.size())});
+  kernel->setAttr("passthrough", b.getArrayAttr(count));
+}
+
+FailureOr<KernelArg> tessera::getMappedTensor(func::FuncOp function,
+                                              BlockArgument argument) {
+  auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(),
+                                                    dnn::kArgAttrName);
+  std::optional<KernelArg> arg = parseKernelArg(name ? name.getValue() : "");
+  if (!arg)
+    return function.emitOpError()
+           << "needs '" << dnn::kArgAttrName << "' on argument "
+           << argument.getArgNumber() << " to describe it by a tensor map";
+  return *arg;
 }

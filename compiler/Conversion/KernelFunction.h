@@ -9,6 +9,7 @@
 #define TESSERA_COMPILER_CONVERSION_KERNELFUNCTION_H
 
 #include "runtime/Base/GpuTarget.h"
+#include "runtime/Base/TensorMap.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -32,10 +33,19 @@ mlir::gpu::GPUFuncOp createKernelFrame(mlir::func::FuncOp function,
 
 /// The same, which takes what `function` takes: memrefs become pointers
 /// that do not alias, scalars stay, and `dnn.arg` is kept; `lds` are its
-/// workgroup attributions.
+/// workgroup attributions. In front of these it takes `maps`.
 mlir::gpu::GPUFuncOp createKernel(mlir::func::FuncOp function,
                                   mlir::ArrayRef<mlir::Type> lds,
-                                  int64_t threads, int64_t workgroups);
+                                  int64_t threads, int64_t workgroups,
+                                  mlir::ArrayRef<TensorMap> maps = {});
+
+/// Says that the first arguments of `kernel`, pointers, are `maps`.
+void setTensorMaps(mlir::gpu::GPUFuncOp kernel, mlir::ArrayRef<TensorMap> maps);
+
+/// What `function`'s argument `argument` is to the launch, which describes it
+/// by a tensor map. Fails after an error where nothing says so.
+mlir::FailureOr<KernelArg> getMappedTensor(mlir::func::FuncOp function,
+                                           mlir::BlockArgument argument);
 
 } // namespace tessera
 

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/Ampere/WarpMatrix.h"
+#include "compiler/Conversion/Hopper/PointBoxes.h"
+#include "compiler/Conversion/Hopper/SharedMemory.h"
 #include "compiler/Conversion/KernelFunction.h"
 #include "compiler/Conversion/Passes.h"
 #include "compiler/Conversion/PointMemory.h"
@@ -33,6 +35,10 @@ static int64_t getProduct(ArrayRef<int64_t> sizes) {
   return std::accumulate(sizes.begin(), sizes.end(), int64_t(1),
                          std::multiplies<>());
 }
+
+/// Of shared memory. Vectors are moved as one, which not every vendor's linker
+/// knows to align.
+static constexpr int64_t kAlignment = 16;
 
 namespace {
 /// How the dimensions of a point space are shared out.
@@ -66,12 +72,17 @@ private:
   void lowerLargeShared(Emitter &e);
   void lowerShared(Emitter &e);
   bool isAligned(BlockArgument argument);
+  /// Tensor maps are in front of what the function takes.
+  BlockArgument getKernelArgument(BlockArgument argument) {
+    return kernel.getArgument(boxes.getMaps().size() + argument.getArgNumber());
+  }
   void lowerAccesses(Emitter &e);
 
   func::FuncOp function;
   dnn::ForEachPointOp points;
   const DeviceOps &device;
   Partition partition;
+  PointBoxes boxes;
   gpu::GPUFuncOp kernel;
   SmallVector<Value> coordinates;
   KnownRanges known;
@@ -157,11 +168,11 @@ LogicalResult PointLowering::checkShared() {
   bool isWhole =
       partition.loops == 0 &&
       partition.points % static_cast<int64_t>(points.getThreads()) == 0;
-  WalkResult result = points.walk([&](gpu::BarrierOp barrier) {
-    if (isWhole && isForAll(barrier, points))
+  WalkResult result = points.walk([&](Operation *op) {
+    if (!isBarrier(op) || (isWhole && isForAll(op, points)))
       return WalkResult::advance();
-    barrier.emitOpError("needs whole workgroups, and to be in no branch, nor "
-                        "in a loop whose bounds are not constant");
+    op->emitOpError("needs whole workgroups, and to be in no branch, nor "
+                    "in a loop whose bounds are not constant");
     return WalkResult::interrupt();
   });
   for (memref::AllocaOp shared : getShared()) {
@@ -273,8 +284,11 @@ static int64_t getByteSize(MemRefType type) {
          getElementTypeOrSelf(element).getIntOrFloatBitWidth() / 8;
 }
 
-/// Whether a launch has to ask for the shared memory.
+/// Whether a launch has to ask for the shared memory, which then is as aligned
+/// as boxes want it.
 bool PointLowering::isLarge() {
+  if (!boxes.isEmpty())
+    return true;
   int64_t bytes = 0;
   for (memref::AllocaOp shared : getShared())
     bytes += getByteSize(shared.getType());
@@ -282,27 +296,43 @@ bool PointLowering::isLarge() {
          bytes > device.getTarget().ldsBytes;
 }
 
+/// The bytes from the begin of `memory` to the next multiple of
+/// kSharedAlignment.
+static Value emitRounding(Emitter &e, Value memory) {
+  Value address =
+      memref::ExtractAlignedPointerAsIndexOp::create(e.b, e.loc, memory);
+  Value negative = arith::SubIOp::create(
+      e.b, e.loc, arith::ConstantIndexOp::create(e.b, e.loc, 0), address);
+  return arith::AndIOp::create(
+      e.b, e.loc, negative,
+      arith::ConstantIndexOp::create(e.b, e.loc, kSharedAlignment - 1));
+}
+
 /// Gives the body its buffers, one behind the other, in memory that the launch
 /// asks for.
 void PointLowering::lowerLargeShared(Emitter &e) {
-  constexpr int64_t kAlignment = 16;
   auto space = gpu::AddressSpaceAttr::get(e.b.getContext(),
                                           gpu::AddressSpace::Workgroup);
   Value memory = gpu::DynamicSharedMemoryOp::create(
       e.b, e.loc,
       MemRefType::get({ShapedType::kDynamic}, e.b.getI8Type(),
                       MemRefLayoutAttrInterface(), space));
+  const bool isRounded = !boxes.isEmpty();
+  Value begin = isRounded ? emitRounding(e, memory) : Value();
   int64_t bytes = 0;
   for (auto shared : llvm::to_vector(kernel.getOps<memref::AllocaOp>())) {
+    bytes = llvm::alignTo(bytes, boxes.getAlignment(shared));
     Value place = arith::ConstantIndexOp::create(e.b, e.loc, bytes);
-    shared.replaceAllUsesWith(memref::ViewOp::create(e.b, e.loc,
-                                                     shared.getType(), memory,
-                                                     place, ValueRange())
-                                  .getResult());
+    if (begin)
+      place = arith::AddIOp::create(e.b, e.loc, begin, place);
+    boxes.replace(shared, memref::ViewOp::create(e.b, e.loc, shared.getType(),
+                                                 memory, place, ValueRange()));
     bytes += llvm::alignTo(getByteSize(shared.getType()), kAlignment);
     shared.erase();
   }
-  kernel->setAttr(dnn::kSharedBytesAttrName, e.b.getI64IntegerAttr(bytes));
+  kernel->setAttr(
+      dnn::kSharedBytesAttrName,
+      e.b.getI64IntegerAttr(bytes + (isRounded ? kSharedAlignment : 0)));
 }
 
 /// Gives the body the kernel's LDS buffers, and the chip's barrier.
@@ -310,7 +340,7 @@ void PointLowering::lowerShared(Emitter &e) {
   auto shared = llvm::to_vector(kernel.getOps<memref::AllocaOp>());
   for (auto [buffer, memory] :
        llvm::zip(kernel.getWorkgroupAttributions(), shared)) {
-    memory.replaceAllUsesWith(buffer);
+    boxes.replace(memory, buffer);
     memory.erase();
   }
   OpBuilder::InsertionGuard guard(e.b);
@@ -336,8 +366,7 @@ void PointLowering::lowerAccesses(Emitter &e) {
   llvm::DenseMap<Value, PointMemory> memories;
   for (BlockArgument argument : function.getArguments())
     if (auto type = dyn_cast<MemRefType>(argument.getType()))
-      memories.try_emplace(argument, e, type,
-                           kernel.getArgument(argument.getArgNumber()),
+      memories.try_emplace(argument, e, type, getKernelArgument(argument),
                            !stored.contains(argument), isAligned(argument));
   kernel.walk([&](Operation *op) {
     e.b.setInsertionPoint(op);
@@ -347,14 +376,16 @@ void PointLowering::lowerAccesses(Emitter &e) {
       memories.find(store.getTarget())->second.lower(e, store, known);
     else if (auto product = dyn_cast<nvgpu::MmaSyncOp>(op))
       lowerProduct(e, product);
+    else
+      boxes.lower(e, op);
   });
   for (BlockArgument argument : function.getArguments()) {
-    unsigned number = argument.getArgNumber();
+    BlockArgument own = getKernelArgument(argument);
     if (auto memory = memories.find(argument); memory != memories.end())
-      kernel.setArgAttr(number, dnn::kAlignmentAttrName,
+      kernel.setArgAttr(own.getArgNumber(), dnn::kAlignmentAttrName,
                         e.b.getI64IntegerAttr(memory->second.getAlignment()));
     else
-      argument.replaceAllUsesWith(kernel.getArgument(number));
+      argument.replaceAllUsesWith(own);
   }
 }
 
@@ -382,15 +413,17 @@ LogicalResult PointLowering::run() {
   makePartition();
   if (failed(checkShared()))
     return failure();
+  FailureOr<PointBoxes> found = PointBoxes::match(function, points);
+  if (failed(found))
+    return failure();
+  boxes = std::move(*found);
   SmallVector<Type> lds;
   const bool isLargeShared = isLarge();
   if (!isLargeShared)
     for (memref::AllocaOp shared : getShared())
       lds.push_back(shared.getType());
-  kernel =
-      createKernel(function, lds, points.getThreads(), partition.workgroups);
-  // Vectors are moved as one, which not every vendor's linker knows to align.
-  constexpr int64_t kAlignment = 16;
+  kernel = createKernel(function, lds, points.getThreads(),
+                        partition.workgroups, boxes.getMaps());
   Builder attributes(kernel.getContext());
   for (unsigned i = 0; i < lds.size(); ++i)
     kernel.setWorkgroupAttributionAttr(
@@ -404,6 +437,8 @@ LogicalResult PointLowering::run() {
   if (isLargeShared)
     lowerLargeShared(e);
   lowerShared(e);
+  if (!boxes.isEmpty())
+    boxes.emitFrame(e, kernel);
   lowerAccesses(e);
   function.erase();
   return success();

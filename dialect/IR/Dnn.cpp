@@ -33,6 +33,10 @@ void DnnDialect::initialize() {
       >();
   addOperations<
 #define GET_OP_LIST
+#include "dialect/IR/DnnBoxOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
 #include "dialect/IR/DnnTileOps.cpp.inc"
       >();
 }

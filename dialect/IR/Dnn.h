@@ -108,6 +108,8 @@ int64_t getVectorDim(mlir::MemRefType type);
 #define GET_OP_CLASSES
 #include "dialect/IR/DnnPointOps.h.inc"
 #define GET_OP_CLASSES
+#include "dialect/IR/DnnBoxOps.h.inc"
+#define GET_OP_CLASSES
 #include "dialect/IR/DnnTileOps.h.inc"
 
 #endif // TESSERA_DIALECT_IR_DNN_H

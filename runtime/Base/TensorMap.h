@@ -61,7 +61,8 @@ struct TensorMap {
   /// an offset, "workspace+4096:..".
   std::string toText() const;
 
-  /// The innermost dimension of a box has 128 bytes and is swizzled by as many.
+  /// The innermost dimension of a box of matrix factors. It is swizzled by as
+  /// many bytes as it has: 128, 64 or 32; of 16 it is not.
   static constexpr uint32_t kBoxBytes = 128;
 
   friend bool operator==(const TensorMap &, const TensorMap &) = default;

@@ -21,8 +21,17 @@ static int getElementType(const TensorMap &map) {
                                           : kF32;
 }
 
-static constexpr int kNoInterleave = 0, kSwizzle128 = 3, kPromoteTo256 = 3,
-                     kFillZeros = 0;
+static constexpr int kNoInterleave = 0, kPromoteTo256 = 3, kFillZeros = 0;
+
+/// By as many bytes as the innermost dimension of a box has.
+static int getSwizzle(const TensorMap &map) {
+  constexpr int kNone = 0, kBy32 = 1, kBy64 = 2, kBy128 = 3;
+  const uint64_t bytes = map.box[0] * getByteSize(map.dataType);
+  return bytes <= 16   ? kNone
+         : bytes <= 32 ? kBy32
+         : bytes <= 64 ? kBy64
+                       : kBy128;
+}
 
 /// Encodes `map` with `address` into the 128 bytes at `descriptor`, which a
 /// launch passes by value. hipErrorInvalidValue if the address is not aligned
@@ -44,13 +53,13 @@ TESSERA_HIP hipError_t tesseraEncodeTensorMap(void *descriptor,
     error = driver->cuTensorMapEncodeTiled(
         descriptor, getElementType(*map), map->rank, begin, map->sizes.data(),
         map->strides.data() + 1, map->box.data(), map->steps.data(),
-        kNoInterleave, kSwizzle128, kPromoteTo256, kFillZeros);
+        kNoInterleave, getSwizzle(*map), kPromoteTo256, kFillZeros);
   else
     error = driver->cuTensorMapEncodeIm2col(
         descriptor, getElementType(*map), map->rank, begin, map->sizes.data(),
         map->strides.data() + 1, map->lower.data(), map->upper.data(),
-        map->box[0], map->box[1], map->steps.data(), kNoInterleave, kSwizzle128,
-        kPromoteTo256, kFillZeros);
+        map->box[0], map->box[1], map->steps.data(), kNoInterleave,
+        getSwizzle(*map), kPromoteTo256, kFillZeros);
   if (error == CudaError::Success)
     return hipSuccess;
   return report(*driver, error, "cuTensorMapEncode");

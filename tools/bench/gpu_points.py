@@ -120,14 +120,16 @@ def parse_kernels(text):
         size = lambda what: int(re.search(
             what + r"_size = array<i32: (\d+)", attributes)[1])
         arguments = []
+        maps = re.search(r"tensor_maps = \[(.*?)\]", attributes)
+        maps = re.findall(r'"([^"]*)"', maps[1]) if maps else []
         for kind, attrs in re.findall(r"%\w+: ([^\s,{]+)(?: \{(.*?)\})?",
-                                      signature):
+                                      signature)[len(maps):]:
             name = re.search(r'dnn\.arg = "(\w+)"', attrs)
             space = re.search(r"dnn\.bytes = (\d+)", attrs)
             arguments.append({"kind": kind, "name": name and name[1],
                               "bytes": space and int(space[1])})
         shared = re.search(r"shared_bytes = (\d+)", attributes)
-        kernels.append({"symbol": symbol, "arguments": arguments,
+        kernels.append({"symbol": symbol, "maps": maps, "arguments": arguments,
                         "threads": size("block"), "grid": size("grid"),
                         "shared": int(shared[1]) if shared else 0})
     return kernels
@@ -192,7 +194,7 @@ def pack(options, problems, pack_problem):
 
 
 class Gpu(gpu_tiles.Gpu):
-    """Loads point programs, whose arguments are addresses and scalars."""
+    """Loads point programs: maps, then addresses and scalars."""
 
     def load(self, tile, tensors):
         """A function that launches the kernels on the current stream."""
@@ -209,11 +211,14 @@ class Gpu(gpu_tiles.Gpu):
                 function, cu.CUfunction_attribute.
                 CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
                 kernel["shared"]))
+            maps = [self.encode(text, tensors[text.split(":")[0]].data_ptr())
+                    for text in kernel["maps"]]
             values = [self.bind(argument, i, tensors, spaces)
                       for i, argument in enumerate(kernel["arguments"])]
-            pointers = (ctypes.c_void_p * len(values))(
+            pointers = (ctypes.c_void_p * (len(maps) + len(values)))(
+                *[int(map.getPtr()) for map in maps],
                 *[ctypes.addressof(value) for value in values])
-            keep.append((values, pointers))
+            keep.append((maps, values, pointers))
             calls.append((function, kernel["grid"], kernel["threads"],
                           kernel["shared"], ctypes.addressof(pointers)))
 

@@ -184,12 +184,15 @@ class Gpu:
         fields = text.split(":")
         sizes, strides, box, steps = map(numbers, fields[3:7])
         types = {"f32": "FLOAT32", "tf32": "TFLOAT32", "bf16": "BFLOAT16"}
+        row = box[0] * (2 if fields[1] == "bf16" else 4)
+        swizzle = "NONE" if row <= 16 else f"{row}B"
         common = (getattr(cu.CUtensorMapDataType,
                           "CU_TENSOR_MAP_DATA_TYPE_" + types[fields[1]]),
                   len(sizes), address, wide(sizes), wide(strides))
         rest = (narrow(steps),
                 cu.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
-                cu.CUtensorMapSwizzle.CU_TENSOR_MAP_SWIZZLE_128B,
+                getattr(cu.CUtensorMapSwizzle,
+                        "CU_TENSOR_MAP_SWIZZLE_" + swizzle),
                 cu.CUtensorMapL2promotion.CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
                 cu.CUtensorMapFloatOOBfill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)
         if fields[2] == "tiled":

@@ -32,6 +32,15 @@ SmallVector<Value> tessera::readMatrices(Emitter &e, Value pointer,
   return unpack(e, read, kMatrices);
 }
 
+void tessera::writeMatrices(Emitter &e, Value pointer, ArrayRef<Value> words,
+                            bool isTransposed) {
+  NVVM::StMatrixOp::create(
+      e.b, e.loc, pointer, words,
+      isTransposed ? NVVM::MMALayout::col : NVVM::MMALayout::row,
+      NVVM::LdStMatrixShapeAttr::get(e.b.getContext(), 8, 8),
+      NVVM::LdStMatrixEltType::B16);
+}
+
 SmallVector<Value> tessera::multiplyMatrices(Emitter &e, Type element,
                                              ValueRange a, ValueRange b,
                                              ValueRange c) {

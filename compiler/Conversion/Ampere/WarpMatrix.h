@@ -23,6 +23,11 @@ namespace tessera {
 llvm::SmallVector<mlir::Value> readMatrices(Emitter &e, mlir::Value pointer,
                                             bool isTransposed);
 
+/// Writes four matrices, of which a lane has `words` as it would have read
+/// them. From sm_90 on.
+void writeMatrices(Emitter &e, mlir::Value pointer,
+                   mlir::ArrayRef<mlir::Value> words, bool isTransposed);
+
 /// c + the 16 rows of a times the 8 columns of b: 16 bits an element,
 /// reductions of 8 (two registers of a, one of b) or 16 (four and two), four
 /// sums of f32.

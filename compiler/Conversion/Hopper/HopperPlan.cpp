@@ -2,6 +2,7 @@
 
 #include "compiler/Conversion/Hopper/HopperPlan.h"
 #include "compiler/Conversion/Hopper/StreamedReads.h"
+#include "compiler/Conversion/KernelFunction.h"
 
 using namespace mlir;
 using namespace tessera;
@@ -9,14 +10,7 @@ using namespace tessera;
 /// The tensor behind a view, whose address the launch fills in.
 static FailureOr<KernelArg> getTensor(TileProgram &program, Value view) {
   auto argument = cast<BlockArgument>(TileProgram::getView(view).getSource());
-  auto name = program.function.getArgAttrOfType<StringAttr>(
-      argument.getArgNumber(), dnn::kArgAttrName);
-  std::optional<KernelArg> arg = parseKernelArg(name ? name.getValue() : "");
-  if (!arg)
-    return program.function.emitOpError()
-           << "needs '" << dnn::kArgAttrName << "' on argument "
-           << argument.getArgNumber() << " to describe it by a tensor map";
-  return *arg;
+  return getMappedTensor(program.function, argument);
 }
 
 /// What is moved row by row, or loaded a channel at a time: all extra tensors,

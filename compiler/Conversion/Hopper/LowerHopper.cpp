@@ -337,20 +337,11 @@ static Kernel createFunction(TileProgram &program, const HopperPlan &plan) {
             function.getArgAttr(source.getArgNumber(), dnn::kArgAttrName))
       kernel.function.setArgAttr(index, dnn::kArgAttrName, attr);
   }
-  SmallVector<std::string> texts;
-  for (const TensorMap &map : maps)
-    texts.push_back(map.toText());
-  kernel.function->setAttr(
-      dnn::kTensorMapsAttrName,
-      b.getStrArrayAttr(SmallVector<StringRef>(texts.begin(), texts.end())));
+  setTensorMaps(kernel.function, maps);
   kernel.function->setAttr(dnn::kSharedBytesAttrName,
                            b.getI64IntegerAttr(plan.shape.getSharedBytes()));
   kernel.function->setAttr("nvvm.minctasm",
                            b.getI32IntegerAttr(plan.shape.blocksPerSm));
-  // For the backend, which passes them by value.
-  Attribute count = b.getStrArrayAttr(
-      {dnn::kTensorMapsAttrName, std::to_string(maps.size())});
-  kernel.function->setAttr("passthrough", b.getArrayAttr(count));
   return kernel;
 }
 

@@ -32,6 +32,11 @@ Value tessera::addBytes(Emitter &e, Value pointer, Value bytes) {
                              pointer, bytes);
 }
 
+Value tessera::castToCluster(Emitter &e, Value pointer) {
+  auto type = LLVM::LLVMPointerType::get(e.b.getContext(), 7);
+  return LLVM::AddrSpaceCastOp::create(e.b, e.loc, type, pointer);
+}
+
 void tessera::emitWarpSync(Emitter &e) {
   NVVM::SyncWarpOp::create(e.b, e.loc, e.constant(-1));
 }

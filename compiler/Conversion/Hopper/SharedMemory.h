@@ -25,6 +25,10 @@ SharedBase emitSharedBase(Emitter &e, mlir::gpu::GPUModuleOp module);
 /// `pointer` + `bytes` (i32).
 mlir::Value addBytes(Emitter &e, mlir::Value pointer, mlir::Value bytes);
 
+/// `pointer` as one of the whole cluster's shared memory, which destinations of
+/// copies are named in.
+mlir::Value castToCluster(Emitter &e, mlir::Value pointer);
+
 /// Waits for the lanes of a warp, and orders their accesses.
 void emitWarpSync(Emitter &e);
 

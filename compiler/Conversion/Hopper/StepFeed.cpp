@@ -20,11 +20,6 @@ void tessera::emitArrival(Emitter &e, Value barrier) {
                                  Value());
 }
 
-Value tessera::castToCluster(Emitter &e, Value pointer) {
-  auto type = LLVM::LLVMPointerType::get(e.b.getContext(), 7);
-  return LLVM::AddrSpaceCastOp::create(e.b, e.loc, type, pointer);
-}
-
 RingPlace
 tessera::forEachStage(Emitter &e, TmaRing &ring, int64_t count,
                       const RingPlace &begin,

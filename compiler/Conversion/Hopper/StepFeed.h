@@ -82,10 +82,6 @@ void emitRelease(Emitter &e, mlir::Value thread, TmaRing &ring,
                  mlir::Value stage);
 /// An arrival at `barrier`.
 void emitArrival(Emitter &e, mlir::Value barrier);
-/// `pointer` as one of the whole cluster's shared memory, which destinations of
-/// copies are named in.
-mlir::Value castToCluster(Emitter &e, mlir::Value pointer);
-
 } // namespace tessera
 
 #endif // TESSERA_COMPILER_CONVERSION_HOPPER_STEPFEED_H

@@ -1,6 +1,7 @@
 //===- SumStore.cpp - From sums to the result -----------------------------===//
 
 #include "compiler/Conversion/Hopper/SumStore.h"
+#include "compiler/Conversion/Ampere/WarpMatrix.h"
 #include "compiler/Conversion/Epilogue.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -82,23 +83,15 @@ SmallVector<Value> SumStore::roundPairs(Value sums, int64_t column,
   return words;
 }
 
-/// `words` as four matrices of 8 by 8, as they are or transposed.
-static void storeMatrices(Emitter &e, Value pointer, ArrayRef<Value> words,
-                          NVVM::MMALayout layout) {
-  auto shape = NVVM::LdStMatrixShapeAttr::get(e.b.getContext(), 8, 8);
-  NVVM::StMatrixOp::create(e.b, e.loc, pointer, words, layout, shape,
-                           NVVM::LdStMatrixEltType::B16);
-}
-
 /// Rounds 64 columns of a warp's 16 rows into a staging buffer.
 void SumStore::stageMatrices(Value sums, int64_t column,
                              const Fetched &extraValues, Value buffer) {
   for (auto [piece, offset] : llvm::enumerate(offsets))
-    storeMatrices(e, addBytes(e, buffer, offset),
+    writeMatrices(e, addBytes(e, buffer, offset),
                   roundPairs(sums, column,
                              static_cast<int64_t>(piece) * kPieceSums,
                              extraValues),
-                  NVVM::MMALayout::row);
+                  /*isTransposed=*/false);
 }
 
 /// Rounds 64 rows of a warp's 16 columns into the buffers of the warpgroup,
@@ -108,10 +101,10 @@ void SumStore::stageTransposed(Value sums, int64_t row, int64_t bufferBytes) {
   awaitGroup();
   for (int64_t warp = 0; warp < kWarps; ++warp) {
     const int64_t bytes = warp * shape.stagers * kBuffer + bufferBytes;
-    storeMatrices(
+    writeMatrices(
         e, addBytes(e, staging, e.add(offsets.front(), e.constant(bytes))),
         roundPairs(sums, row, warp * kPieceSums, /*extraValues=*/{}),
-        NVVM::MMALayout::col);
+        /*isTransposed=*/true);
   }
   // Each warp's copies read what others wrote.
   NVVM::FenceProxyOp::create(

@@ -1,0 +1,90 @@
+//===- DnnBoxOps.cpp - Rules of boxes and matrices ------------------------===//
+
+#include "dialect/IR/Dnn.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/TypeUtilities.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace tessera::dnn;
+
+/// The rules that both ways of a box share.
+static LogicalResult verifyBox(Operation *op, MemRefType tensor,
+                               ValueRange coordinates, ArrayRef<int64_t> box,
+                               MemRefType buffer) {
+  constexpr int64_t kMaxExtent = 256, kMaxRank = 5; // PTX ISA 8.6.
+  const auto rank = static_cast<size_t>(tensor.getRank());
+  if (coordinates.size() != rank || box.size() != rank || rank > kMaxRank)
+    return op->emitOpError()
+           << "needs a coordinate and an extent for each of 1 to " << kMaxRank
+           << " dimensions, but its tensor is " << tensor;
+  if (llvm::any_of(box, [](int64_t extent) {
+        return extent < 1 || extent > kMaxExtent;
+      }))
+    return op->emitOpError() << "needs extents from 1 to " << kMaxExtent;
+  const int64_t dim = getVectorDim(tensor);
+  if (dim < 0)
+    return op->emitOpError()
+           << "needs a dimension of stride 1, but has " << tensor;
+  const int64_t elements =
+      std::accumulate(box.begin(), box.end(), int64_t(1), std::multiplies<>());
+  ArrayRef<int64_t> shape = buffer.getShape();
+  if (buffer.getElementType() != tensor.getElementType() || shape.size() != 3 ||
+      shape[2] != box[dim] || shape[1] * shape[2] != elements)
+    return op->emitOpError() << "needs a buffer of slots, of "
+                             << elements / box[dim] << " rows of " << box[dim]
+                             << " elements of its tensor, but has " << buffer;
+  if (shape[1] % 8 != 0)
+    return op->emitOpError()
+           << "needs boxes of whole 8 rows, but has " << shape[1];
+  const int64_t bytes = shape[2] * buffer.getElementTypeBitWidth() / 8;
+  if (!llvm::is_contained({16, 32, 64, 128}, bytes))
+    return op->emitOpError()
+           << "needs rows of 16, 32, 64 or 128 bytes, but they have " << bytes;
+  return success();
+}
+
+LogicalResult BoxLoadOp::verify() {
+  return verifyBox(*this, getTensor().getType(), getCoordinates(), getBox(),
+                   getBuffer().getType());
+}
+
+LogicalResult BoxStoreOp::verify() {
+  MemRefType buffer = getBuffer().getType();
+  if (buffer.getRank() > 0 && buffer.getDimSize(0) != 1)
+    return emitOpError() << "needs a buffer of one slot, but has " << buffer;
+  return verifyBox(*this, getTensor().getType(), getCoordinates(), getBox(),
+                   buffer);
+}
+
+/// The rules that both ways of matrices share.
+static LogicalResult verifyMatrices(Operation *op, Type matrices,
+                                    MemRefType buffer, ValueRange place) {
+  auto vector = cast<VectorType>(matrices);
+  if (vector.getShape() != ArrayRef<int64_t>({4, 2}))
+    return op->emitOpError()
+           << "needs four matrices, of each a pair, but has " << vector;
+  if (getElementTypeOrSelf(buffer.getElementType()) != vector.getElementType())
+    return op->emitOpError() << "needs the element type of its buffer, but has "
+                             << vector << " and " << buffer;
+  if (static_cast<int64_t>(place.size()) != buffer.getRank())
+    return op->emitOpError() << "has " << place.size()
+                             << " coordinates, but its buffer is " << buffer;
+  return success();
+}
+
+LogicalResult LoadMatricesOp::verify() {
+  return verifyMatrices(*this, getMatrices().getType(), getBuffer().getType(),
+                        getPlace());
+}
+
+LogicalResult StoreMatricesOp::verify() {
+  return verifyMatrices(*this, getMatrices().getType(), getBuffer().getType(),
+                        getPlace());
+}
+
+#define GET_OP_CLASSES
+#include "dialect/IR/DnnBoxOps.cpp.inc"
