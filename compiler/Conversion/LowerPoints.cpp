@@ -413,7 +413,8 @@ LogicalResult PointLowering::run() {
   makePartition();
   if (failed(checkShared()))
     return failure();
-  FailureOr<PointBoxes> found = PointBoxes::match(function, points);
+  FailureOr<PointBoxes> found =
+      PointBoxes::match(function, points, device.getTarget());
   if (failed(found))
     return failure();
   boxes = std::move(*found);

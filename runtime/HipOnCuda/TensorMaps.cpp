@@ -26,7 +26,7 @@ static constexpr int kNoInterleave = 0, kPromoteTo256 = 3, kFillZeros = 0;
 /// By as many bytes as the innermost dimension of a box has.
 static int getSwizzle(const TensorMap &map) {
   constexpr int kNone = 0, kBy32 = 1, kBy64 = 2, kBy128 = 3;
-  const uint64_t bytes = map.box[0] * getByteSize(map.dataType);
+  const uint64_t bytes = map.box[0] * (map.dataType == DataType::F32 ? 4 : 2);
   return bytes <= 16   ? kNone
          : bytes <= 32 ? kBy32
          : bytes <= 64 ? kBy64

@@ -94,8 +94,22 @@ void PointBoxes::addBarriers(Value buffer) {
   barriers.emplace_back(buffer, barrier);
 }
 
+/// Copies and their matrices are for one family of chips, matrices that are
+/// only read for its older ones, too.
+static LogicalResult checkChip(Operation *op, const GpuTarget &target) {
+  const bool isRead = isa<dnn::LoadMatricesOp>(op);
+  if (isRead ? target.matrixUnit == MatrixUnit::MmaSm80
+             : target.wgmmaSharedBytes > 0)
+    return success();
+  return op->emitOpError() << "needs a chip with "
+                           << (isRead
+                                   ? "matrices of warps, as sm_80"
+                                   : "a tensor memory accelerator, as sm_90");
+}
+
 FailureOr<PointBoxes> PointBoxes::match(func::FuncOp function,
-                                        dnn::ForEachPointOp points) {
+                                        dnn::ForEachPointOp points,
+                                        const GpuTarget &target) {
   PointBoxes boxes;
   auto add = [&](auto op) {
     auto buffer = op.getBuffer().template getDefiningOp<memref::AllocaOp>();
@@ -107,6 +121,11 @@ FailureOr<PointBoxes> PointBoxes::match(func::FuncOp function,
   };
   WalkResult result = points.walk([&](Operation *op) {
     LogicalResult added = success();
+    if (isa<dnn::BoxLoadOp, dnn::BoxWaitOp, dnn::BoxStoreOp,
+            dnn::BoxStoreWaitOp, dnn::LoadMatricesOp, dnn::StoreMatricesOp>(op))
+      added = checkChip(op, target);
+    if (failed(added))
+      return WalkResult::interrupt();
     if (auto load = dyn_cast<dnn::BoxLoadOp>(op))
       added = add(load);
     else if (auto store = dyn_cast<dnn::BoxStoreOp>(op))

@@ -30,10 +30,11 @@ public:
   using Buffers = llvm::SetVector<mlir::Value>;
 
   /// The copies of `points`, whose buffers get their barriers. Fails after an
-  /// error at an op that no tensor map can describe, or that accesses a buffer
-  /// as if it were other shared memory.
+  /// error at an op that the chip does not have, that no tensor map can
+  /// describe, or that accesses a buffer as if it were other shared memory.
   static mlir::FailureOr<PointBoxes> match(mlir::func::FuncOp function,
-                                           dnn::ForEachPointOp points);
+                                           dnn::ForEachPointOp points,
+                                           const GpuTarget &target);
 
   bool isEmpty() const { return maps.empty(); }
   llvm::ArrayRef<TensorMap> getMaps() const { return maps; }

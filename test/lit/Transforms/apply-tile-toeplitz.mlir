@@ -1,5 +1,7 @@
 // RUN: dnn-opt %s --dnn-apply-tile="target=sm_90 tile=toeplitz-c8b2r2q2t128" --dnn-verify-stage=stage=tiled | FileCheck %s
 // RUN: sed 's/forward/backward_data/' %s | dnn-opt --dnn-apply-tile="target=sm_80 tile=toeplitz-c8b2r2q2t64n2" | FileCheck %s --check-prefix=DATA
+// RUN: dnn-opt %s --dnn-apply-tile="target=sm_90 tile=toeplitz-c8b2r2q2t128n3s2" --dnn-verify-stage=stage=tiled | FileCheck %s --check-prefix=BOXES
+// RUN: not dnn-opt %s --dnn-apply-tile="target=sm_80 tile=toeplitz-c8b2r2q2t128n3s2" 2>&1 | FileCheck %s --check-prefix=ENGINE
 // RUN: sed 's/forward/backward_weights/; s/8x3x3x1/8x5x7x1/g; s/pads .1, 1./pads [2, 3]/' %s | dnn-opt --dnn-apply-tile="target=sm_90 tile=toeplitz-c8b1r4q1t64n2" | FileCheck %s --check-prefix=WEIGHTS
 // RUN: sed 's/forward/backward_weights/; s/8x3x3x1/8x5x7x1/g; s/pads .1, 1./pads [2, 3]/' %s | not dnn-opt --dnn-apply-tile="target=sm_90 tile=toeplitz-c8b1r3q1t64n2" 2>&1 | FileCheck %s --check-prefix=ROWS
 // RUN: not dnn-opt %s --dnn-apply-tile="target=gfx942 tile=toeplitz-c8b2r2q2t128" 2>&1 | FileCheck %s --check-prefix=CHIP
@@ -19,6 +21,7 @@
 // BANDS: does not fit tile 'toeplitz-c8b2r2q2t128'
 // ROWS: does not fit tile 'toeplitz-c8b1r3q1t64n2'
 // TYPE: does not fit tile 'toeplitz-c8b2r2q2t128'
+// ENGINE: does not fit tile 'toeplitz-c8b2r2q2t128n3s2'
 
 // Four bands of rows are two tiles of an image, its 10 columns two blocks. A
 // warp has two channels, with six factors of three rows each; four rows of
@@ -37,6 +40,29 @@
 // CHECK-NOT: nvgpu.mma.sync
 // CHECK: gpu.barrier
 // CHECK: dnn.point_store %{{.*}}, %arg2
+
+// Two of three tiles are on their way before the first is waited for, the third
+// when that is in the planes. Warps read six rows of 24 pixels, four groups of
+// 8 at a time, and write four rows of 16.
+// BOXES-LABEL: func.func @conv
+// BOXES: dnn.for_each_point [2, 1, 128] threads 128
+// BOXES: %[[RAW:.*]] = memref.alloca() : memref<2x144x8xf16, #gpu.address_space<workgroup>>
+// BOXES: %[[OUT:.*]] = memref.alloca() : memref<1x64x8xf16, #gpu.address_space<workgroup>>
+// BOXES-COUNT-2: dnn.box_load %arg0{{.*}} box [1, 6, 24, 8] to %[[RAW]]
+// BOXES: %[[PLANES:.*]] = memref.alloca() : memref<8x100xvector<2xf16>, #gpu.address_space<workgroup>>
+// BOXES-COUNT-24: dnn.point_load %arg1
+// BOXES: scf.for
+// BOXES: dnn.box_wait %[[RAW]]
+// BOXES-COUNT-2: dnn.load_matrices transposed %[[RAW]]
+// BOXES: gpu.barrier
+// BOXES: scf.if
+// BOXES: dnn.box_load %arg0
+// BOXES: dnn.load_matrices %[[PLANES]]
+// BOXES: nvgpu.mma.sync
+// BOXES: dnn.box_store_wait
+// BOXES: dnn.store_matrices transposed %{{.*}}, %[[OUT]]
+// BOXES: dnn.box_store %[[OUT]] to %arg2{{.*}} box [1, 4, 16, 8]
+// BOXES-NOT: dnn.point_store
 
 // Two tiles of a workgroup, one after the other, with the same factors.
 // DATA-LABEL: func.func @conv

@@ -37,6 +37,8 @@ TEST(ToeplitzTile, HasAStableText) {
   EXPECT_EQ(parseToeplitzTile(tile.toConfig())->toConfig(), tile.toConfig());
   tile.turns = 3;
   EXPECT_EQ(tile.toConfig().toText(), "toeplitz-c16b4r7q4t256n3");
+  tile.stages = 2;
+  EXPECT_EQ(tile.toConfig().toText(), "toeplitz-c16b4r7q4t256n3s2");
   ErrorOr<ToeplitzTile> read = parseToeplitzTile(tile.toConfig());
   ASSERT_TRUE(read) << read.getStatus().getMessage();
   EXPECT_EQ(read->toConfig(), tile.toConfig());
@@ -47,7 +49,9 @@ TEST(ToeplitzTile, RefusesOtherTexts) {
   for (const char *parameters :
        {"", "c16b4r7q4", "c16b4r7q4t256n1", "c12b4r7q4t128", "c24b4r7q4t128",
         "c16b0r7q4t128", "c16b4r7q4t100", "c16b4r7q4t1024", "c8b4r7q4t512",
-        "c16b4r7q4t128n0", "c16b4r7q4t128x", "c16b17r7q1t128"})
+        "c16b4r7q4t128n0", "c16b4r7q4t128x", "c16b17r7q1t128",
+        "c16b4r7q4t128s0", "c16b4r7q4t128s5", "c16b4r7q4t128n1s2",
+        "c64b4r7q4t128s1", "c16b4r7q4t128s1n2"})
     EXPECT_FALSE(parseToeplitzTile({"toeplitz", parameters})) << parameters;
   EXPECT_FALSE(parseToeplitzTile({"depthwise", "c16b4r7q4t128"}));
 }
@@ -80,6 +84,49 @@ TEST(ToeplitzPlanes, HaveTheWindowsOfBandsInDifferentBanks) {
       EXPECT_EQ(banks.size(), 8u) << tile.toConfig().toText();
     }
   }
+}
+
+// With boxes: lanes that store four words of each of eight channels do so in
+// different banks; a window begins at 16 bytes; LDS has the boxes, too.
+TEST(ToeplitzPlanes, LieInDifferentBanksBehindBoxes) {
+  for (ToeplitzTile tile : {ToeplitzTile{32, 2, 7, 7, 512, 12, 1},
+                            ToeplitzTile{8, 3, 3, 5, 128, 1, 2}}) {
+    ToeplitzDataPlanes planes(tile, 7);
+    EXPECT_EQ(planes.source.words % 32, 4);
+    EXPECT_EQ(planes.source.getBandWords() % 4, 0);
+    EXPECT_EQ(planes.result.getBandWords(), tile.rows * tile.blocks * 4);
+    const int64_t boxes =
+        tile.stages * planes.source.rows * planes.source.columns +
+        planes.result.rows * planes.result.columns;
+    EXPECT_EQ(planes.countBytes(tile),
+              tile.channels * 4 * (planes.source.words + boxes));
+  }
+}
+
+// Boxes want whole 16 bytes from pixel to pixel, and a chip that copies them.
+TEST(Toeplitz, BringsTilesAsBoxesWhereItCan) {
+  auto hasBoxes = [](const ConvProblem &p, std::string_view chip) {
+    auto tile = chooseTile(p, *findTarget(chip));
+    return tile && tile->parameters.find('s') != std::string::npos;
+  };
+  ConvProblem p = makeLayer(Direction::Forward);
+  EXPECT_TRUE(hasBoxes(p, "sm_90"));
+  EXPECT_FALSE(hasBoxes(p, "sm_80"));
+  p.direction = Direction::BackwardData;
+  EXPECT_TRUE(hasBoxes(p, "sm_90"));
+  p.direction = Direction::BackwardWeights;
+  EXPECT_FALSE(hasBoxes(p, "sm_90"));
+  // A batch of one image, and channels of 8 and 16.
+  p = makeLayer(Direction::Forward);
+  for (int channels : {8, 16, 40}) {
+    p.inChannels = p.outChannels = p.groups = channels;
+    p.batch = 1;
+    EXPECT_TRUE(hasBoxes(p, "sm_90")) << channels;
+  }
+  // Pixels that do not begin at 16 bytes.
+  p.xLayout = p.yLayout = Layout::Strided;
+  p.xStrides = p.yStrides = {28 * 28 * 44, 1, 0, 28 * 44, 44};
+  EXPECT_FALSE(hasBoxes(p, "sm_90"));
 }
 
 // Large filters of 16-bit floats were faster so on an H100, in every direction.

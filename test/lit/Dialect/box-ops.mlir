@@ -1,0 +1,27 @@
+// RUN: dnn-opt %s | dnn-opt | FileCheck %s
+// RUN: dnn-opt %s --mlir-print-op-generic | dnn-opt | FileCheck %s
+
+// Boxes and matrices survive print and parse.
+!raw = memref<2x8x32xbf16, #gpu.address_space<workgroup>>
+!out = memref<1x8x32xbf16, #gpu.address_space<workgroup>>
+!plane = memref<32x68xvector<2xbf16>, #gpu.address_space<workgroup>>
+
+// CHECK-LABEL: func.func @boxes
+func.func @boxes(%x: memref<3x9x7x64xbf16>, %y: memref<3x9x7x64xbf16>,
+                 %raw: !raw, %out: !out, %planes: !plane, %i: index) {
+  // CHECK: dnn.box_load %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}] box [1, 2, 4, 32] to %{{.*}}[%{{.*}}] : memref<3x9x7x64xbf16> to memref<2x8x32xbf16, #gpu.address_space<workgroup>>
+  dnn.box_load %x[%i, %i, %i, %i] box [1, 2, 4, 32] to %raw[%i] : memref<3x9x7x64xbf16> to !raw
+  // CHECK: dnn.box_wait %{{.*}}[%{{.*}}] round %{{.*}} : memref<2x8x32xbf16, #gpu.address_space<workgroup>>
+  dnn.box_wait %raw[%i] round %i : !raw
+  // CHECK: %[[A:.*]] = dnn.load_matrices transposed %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}] : {{.*}} -> vector<4x2xbf16>
+  %a = dnn.load_matrices transposed %raw[%i, %i, %i] : !raw -> vector<4x2xbf16>
+  // CHECK: dnn.load_matrices %{{.*}}[%{{.*}}, %{{.*}}] : memref<32x68xvector<2xbf16>, #gpu.address_space<workgroup>> -> vector<4x2xbf16>
+  %b = dnn.load_matrices %planes[%i, %i] : !plane -> vector<4x2xbf16>
+  // CHECK: dnn.store_matrices transposed %[[A]], %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}] : vector<4x2xbf16>, memref<1x8x32xbf16, #gpu.address_space<workgroup>>
+  dnn.store_matrices transposed %a, %out[%i, %i, %i] : vector<4x2xbf16>, !out
+  // CHECK: dnn.box_store %{{.*}} to %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}] box [1, 2, 4, 32] : memref<1x8x32xbf16, #gpu.address_space<workgroup>> to memref<3x9x7x64xbf16>
+  dnn.box_store %out to %y[%i, %i, %i, %i] box [1, 2, 4, 32] : !out to memref<3x9x7x64xbf16>
+  // CHECK: dnn.box_store_wait
+  dnn.box_store_wait
+  return
+}
