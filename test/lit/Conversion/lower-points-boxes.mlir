@@ -36,7 +36,7 @@ module attributes {dnn.target = "sm_90"} {
       scf.for %i = %zero to %two step %one {
         // CHECK: scf.if %[[FIRST]]
         // CHECK: nvvm.mbarrier.arrive.expect_tx {{.*}}
-        // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.*}}, %[[X]], %{{.*}}, box[%{{.*}},%{{.*}},%{{.*}},%{{.*}}]
+        // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global %{{.*}}, %[[X]], %{{.*}}, box[%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}]
         dnn.box_load %x[%n, %i, %minus, %zero] box [1, 2, 4, 32] to %raw[%i] : memref<3x9x7x64xbf16> to !raw
         // CHECK: nvvm.mbarrier.try_wait.parity
         dnn.box_wait %raw[%i] round %zero : !raw

@@ -49,7 +49,7 @@
 // BOXES: %[[RAW:.*]] = memref.alloca() : memref<2x144x8xf16, #gpu.address_space<workgroup>>
 // BOXES: %[[OUT:.*]] = memref.alloca() : memref<1x64x8xf16, #gpu.address_space<workgroup>>
 // BOXES-COUNT-2: dnn.box_load %arg0{{.*}} box [1, 6, 24, 8] to %[[RAW]]
-// BOXES: %[[PLANES:.*]] = memref.alloca() : memref<8x100xvector<2xf16>, #gpu.address_space<workgroup>>
+// BOXES: %[[PLANES:.*]] = memref.alloca() : memref<8x132xvector<2xf16>, #gpu.address_space<workgroup>>
 // BOXES-COUNT-24: dnn.point_load %arg1
 // BOXES: scf.for
 // BOXES: dnn.box_wait %[[RAW]]
