@@ -151,15 +151,25 @@ struct Shape {
   bool isWeights;
   int64_t batch, channels;
   int64_t rows, columns; ///< That tiles share out.
-  int64_t filterRows;
+  int64_t filterRows, padRows;
   int64_t ldsBytes;
   int64_t multiprocessors;
   bool hasBoxes; ///< Tensors and chip have what boxes ask for.
 
   int64_t countTiles(const ToeplitzTile &tile) const {
     int64_t images = isWeights ? llvm::divideCeilSigned(batch, kPair) : batch;
-    return images * llvm::divideCeilSigned(rows, tile.countRows()) *
+    int64_t ofImage = llvm::divideCeilSigned(rows, tile.countRows());
+    if (hasStrips(tile))
+      ofImage += getStrips(tile).above;
+    return images * ofImage *
            llvm::divideCeilSigned(columns, tile.countColumns());
+  }
+  /// Whether a workgroup's tiles are strips of an image, one below the other.
+  bool hasStrips(const ToeplitzTile &tile) const {
+    return isWeights && tile.stages > 0;
+  }
+  ToeplitzStrips getStrips(const ToeplitzTile &tile) const {
+    return {tile, filterRows, padRows};
   }
   int64_t countWorkgroups(const ToeplitzTile &tile) const {
     return llvm::divideCeilSigned(countTiles(tile), tile.turns) *
@@ -173,6 +183,8 @@ struct Shape {
     return {planes.x, planes.y};
   }
   int64_t countWords(const ToeplitzTile &tile) const {
+    if (hasStrips(tile)) // The ring has more.
+      return tile.rows * (2 * tile.countColumns() + kBlockColumns);
     int64_t words = 0;
     for (const ToeplitzPlane &plane : getPlanes(tile))
       words += plane.words;
@@ -188,6 +200,8 @@ struct Shape {
   }
   int64_t countLdsBytes(const ToeplitzTile &tile) const {
     constexpr int64_t kWordBytes = 4;
+    if (hasStrips(tile))
+      return ToeplitzStripPlanes(tile, filterRows).countBytes(tile);
     if (!isWeights)
       return ToeplitzDataPlanes(tile, filterRows).countBytes(tile);
     return countWords(tile) * tile.channels * kWordBytes;
@@ -217,14 +231,14 @@ static Shape getShape(const ConvProblem &conv, const GpuTarget &target) {
           isWeights ? conv.in.h : result.h,
           isWeights ? conv.getOutput().w : result.w,
           conv.filter.h,
+          conv.pad.h,
           getLdsLimit(target),
           target.computeUnits,
-          !isWeights && target.wgmmaSharedBytes > 0 &&
-              canBeBoxes(conv.getInputStrides()) &&
+          target.wgmmaSharedBytes > 0 && canBeBoxes(conv.getInputStrides()) &&
               canBeBoxes(conv.getOutputStrides())};
 }
 
-/// What boxes have beside their bytes: a begin where they are swizzled, and
+/// What boxes have beside their bytes: begins where they are swizzled, and
 /// barriers.
 static int64_t getLdsSlack(const ToeplitzTile &tile) {
   constexpr int64_t kAlignment = 1024;
@@ -311,11 +325,15 @@ static void setTurns(const Shape &shape, ToeplitzTile &tile) {
 /// The clocks of a multiprocessor with boxes, by what it does between barriers.
 static double getBoxClocks(const Shape &shape, const ToeplitzTile &tile,
                            const ToeplitzRates &rates) {
+  const bool hasStrips = shape.hasStrips(tile);
+  const int64_t turns =
+      tile.turns + (hasStrips ? shape.getStrips(tile).lead : 0);
   const int64_t tiles =
-      tile.turns * llvm::divideCeilSigned(shape.countWorkgroups(tile),
-                                          shape.multiprocessors);
+      turns * llvm::divideCeilSigned(shape.countWorkgroups(tile),
+                                     shape.multiprocessors);
   const double work =
-      double(tiles * tile.channels) * getTileWork(shape, tile, rates);
+      double(tiles * tile.channels) *
+      (getTileWork(shape, tile, rates) + (hasStrips ? rates.strip : 0));
   return work / rates.boxWork * (tile.stages == 1 ? rates.oneStage : 1.0);
 }
 
@@ -324,6 +342,7 @@ static double getBoxClocks(const Shape &shape, const ToeplitzTile &tile,
 static std::optional<ToeplitzTile> chooseBoxTile(const Shape &shape,
                                                  const ToeplitzRates &rates) {
   constexpr int64_t kMaxBlocks = 8, kMaxBoxRows = 8;
+  const int64_t step = shape.isWeights ? kPair : 1;
   std::optional<ToeplitzTile> best;
   ToeplitzTile tile;
   for (tile.channels = 32; shape.channels % tile.channels != 0;)
@@ -333,9 +352,10 @@ static std::optional<ToeplitzTile> chooseBoxTile(const Shape &shape,
       llvm::divideCeilSigned(shape.columns, kBlockColumns), kMaxBlocks);
   for (tile.stages = 2; tile.stages > 0; --tile.stages)
     for (tile.blocks = 1; tile.blocks <= blocks; ++tile.blocks)
-      for (tile.rows = 1; tile.rows <= kMaxBoxRows; ++tile.rows) {
+      for (tile.rows = step; tile.rows <= kMaxBoxRows; tile.rows += step) {
         const int64_t bands = llvm::divideCeilSigned(shape.rows, tile.rows);
-        for (tile.bands = std::min(bands, kWindows / tile.blocks);
+        for (tile.bands =
+                 shape.isWeights ? 1 : std::min(bands, kWindows / tile.blocks);
              tile.bands > 0; --tile.bands) {
           setTurns(shape, tile);
           if (fits(shape, tile) &&
@@ -391,9 +411,10 @@ static Shape getShape(const ConvProgram &program, const GpuTarget &target) {
           (isForward ? program.y : program.x).getSpatialSize(0),
           (isBackward ? program.x : program.y).getSpatialSize(1),
           d.y,
+          program.pads[0],
           getLdsLimit(target),
           target.computeUnits,
-          isForward || isBackward ? target.wgmmaSharedBytes > 0 : false};
+          target.wgmmaSharedBytes > 0};
 }
 
 /// Whether the products are those of this convolution.

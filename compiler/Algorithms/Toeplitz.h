@@ -28,7 +28,9 @@ inline constexpr int64_t kOctet = 8;
 /// Elements of a word: of a register of an instruction.
 inline constexpr int64_t kPair = 2;
 
-/// "toeplitz-c16b4r7q4t256", or "toeplitz-c32b2r7q7t512n12s1". Plain data.
+/// "toeplitz-c16b4r7q4t256", or "toeplitz-c32b2r7q7t512n12s1". Backward weights
+/// with boxes: a tile is a strip, the rows of x that a workgroup takes at a
+/// time as it walks down an image. Plain data.
 struct ToeplitzTile {
   int64_t channels = 16; ///< Of a workgroup: a multiple of 8.
   int64_t bands = 1;     ///< Of rows, one below the other; and of these
@@ -85,6 +87,32 @@ struct ToeplitzWeightsPlanes {
 
   ToeplitzPlane x, y;
   int64_t depth; ///< Rows of gradients that two rows of x meet.
+};
+
+/// Those of backward weights with boxes, of a strip: a word is a pixel of two
+/// images. The rows of gradients that a strip shares with the last one stay in
+/// LDS, which has them as a ring.
+struct ToeplitzStripPlanes {
+  ToeplitzStripPlanes(const ToeplitzTile &tile, int64_t filterRows);
+
+  /// Of all channels; with the boxes of strips that come.
+  int64_t countBytes(const ToeplitzTile &tile) const;
+  /// The pixels of an image's box, as rows of a plane. Four more of each row
+  /// are room for the other image's to lie further on.
+  static ToeplitzPlane getBox(const ToeplitzPlane &plane);
+
+  ToeplitzPlane x, y; ///< Rows and columns of a strip, words of the ring.
+  int64_t depth;      ///< Rows of gradients that two rows of x meet.
+  int64_t ringRows;   ///< A multiple of a strip's.
+};
+
+/// The strips of backward weights with boxes. Their rows of gradients are those
+/// that the filter's first row adds to what the strips above have brought.
+struct ToeplitzStrips {
+  ToeplitzStrips(const ToeplitzTile &tile, int64_t filterRows, int64_t padRows);
+
+  int64_t above; ///< Strips in front of an image's first row of x,
+  int64_t lead;  ///< and of a workgroup's first one, that bring gradients.
 };
 
 /// Who the thread is, and on which tile it works.
@@ -187,10 +215,51 @@ private:
   mlir::Value results[2]; ///< and those of its two windows' results.
 };
 
+/// The gradients of all taps of the warp's channels, as sums in registers.
+class ToeplitzTaps {
+public:
+  /// `depth`: rows of gradients that two rows of x meet.
+  ToeplitzTaps(PointBuilder &p, const ConvProgram &program,
+               const ToeplitzTile &tile, const ToeplitzFrame &frame,
+               int64_t depth)
+      : p(p), program(program), tile(tile), frame(frame), depth(depth) {}
+
+  /// The frame has its threads.
+  void begin();
+  /// None yet: two rows of each channel's product.
+  PointBuilder::Values makeRows() const;
+  /// Adds to the sums of each channel, whose planes are at `place`.
+  using Add =
+      llvm::function_ref<mlir::Value(mlir::Value place, mlir::Value sum)>;
+  PointBuilder::Values addToRows(mlir::ValueRange rows, Add add) const;
+  /// Adds two rows of x times the gradients that meet them: `y` and `x` give
+  /// the fragments of four columns, the `i`th of a row.
+  using Columns = llvm::function_ref<mlir::Value(int64_t i)>;
+  mlir::Value addPair(Columns y, Columns x, mlir::Value sum) const;
+  /// Of the row `number` of a product, how many rows of gradients above the
+  /// last it has.
+  mlir::Value getRowsAbove(mlir::Value number) const;
+  /// Where the lane's fragments of two rows of x begin in a plane.
+  mlir::Value getWordOfX(const ToeplitzPlane &plane) const;
+  void store(mlir::Value parts, mlir::ValueRange rows) const;
+
+private:
+  PointBuilder &p;
+  const ConvProgram &program;
+  const ToeplitzTile &tile;
+  const ToeplitzFrame &frame;
+  const int64_t depth;
+  mlir::Value firstPlace;    ///< Of the warp's channels.
+  mlir::Value below, column; ///< Of column `quad` of x: row of two, and tap.
+};
+
 /// Replace the convolution by its program.
 void buildToeplitzData(const ConvProgram &program, const ToeplitzTile &tile);
 void buildToeplitzBoxes(const ConvProgram &program, const ToeplitzTile &tile);
 void buildToeplitzWeights(const ConvProgram &program, const ToeplitzTile &tile);
+/// In front of the convolution, whose workspace has `parts`.
+void emitToeplitzWeightBoxes(PointBuilder &p, const ConvProgram &program,
+                             const ToeplitzTile &tile, mlir::Value parts);
 
 /// ToeplitzRates.def says what each is.
 struct ToeplitzRates {

@@ -89,6 +89,45 @@ ToeplitzWeightsPlanes::ToeplitzWeightsPlanes(const ToeplitzTile &tile,
   y.setWords(y.rows * y.rowWords, tile);
 }
 
+/// Lanes read seven words of each of two rows of x, and four of each of eight
+/// rows of gradients, of 16 columns at a time.
+ToeplitzStripPlanes::ToeplitzStripPlanes(const ToeplitzTile &tile,
+                                         int64_t filterRows)
+    : depth(filterRows + 1),
+      ringRows(llvm::alignTo(tile.rows + filterRows - 1, tile.rows)) {
+  constexpr int64_t kFour = 4, kRead = 16;
+  x.rows = y.rows = tile.rows;
+  x.columns = tile.countColumns() + kBlockColumns;
+  y.columns = tile.countColumns();
+  x.rowWords = x.columns;
+  while (x.rowWords % kBanks < kBlockColumns ||
+         x.rowWords % kBanks > kBanks - kBlockColumns)
+    x.rowWords += kFour;
+  y.rowWords = static_cast<int64_t>(llvm::alignTo(y.columns, kRead)) + kFour;
+  x.setWords(x.rows * x.rowWords, tile);
+  y.setWords(ringRows * y.rowWords, tile);
+}
+
+ToeplitzPlane ToeplitzStripPlanes::getBox(const ToeplitzPlane &plane) {
+  constexpr int64_t kFurther = 4;
+  ToeplitzPlane box = plane;
+  box.rowWords = plane.columns + kFurther;
+  return box;
+}
+
+int64_t ToeplitzStripPlanes::countBytes(const ToeplitzTile &tile) const {
+  constexpr int64_t kWordBytes = 4;
+  const int64_t ofBoxes = tile.rows * (getBox(x).rowWords + getBox(y).rowWords);
+  return (x.words + y.words + tile.stages * ofBoxes) * tile.channels *
+         kWordBytes;
+}
+
+ToeplitzStrips::ToeplitzStrips(const ToeplitzTile &tile, int64_t filterRows,
+                               int64_t padRows)
+    : above(
+          llvm::divideCeilSigned(std::min(padRows, filterRows - 1), tile.rows)),
+      lead(llvm::divideCeilSigned(filterRows - 1, tile.rows)) {}
+
 //===----------------------------------------------------------------------===//
 // Threads and tiles
 //===----------------------------------------------------------------------===//

@@ -1,12 +1,7 @@
 //===- ToeplitzWeights.cpp - Depthwise by products: backward weights ------===//
 //
-// The gradient of tap (i, j) is the sum over the pixels of y of a gradient
-// times the pixel of x at its place plus (i, j). So two rows of x, seen from
-// four first columns j, times the eight rows of gradients that meet them at tap
-// rows i, as they are and four columns to the right, is the gradients of all
-// taps: an instruction has four by two columns, eight by two rows, and a
-// reduction of eight columns of two images. Two images are the halves of a
-// register, so that a shift by a column is one by words.
+// Tiles come through registers, or as boxes (ToeplitzWeightBoxes.cpp); each
+// workgroup leaves a part, and a second kernel adds up all parts.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +19,7 @@ public:
   ToeplitzWeightsProgram(PointBuilder &p, const ConvProgram &program,
                          const ToeplitzTile &tile)
       : p(p), program(program), tile(tile), shape(tile, program.filter[0]),
-        frame(p, tile) {}
+        frame(p, tile), taps(p, program, tile, frame, shape.depth) {}
 
   /// In front of `program`'s op, whose workspace has `parts`.
   void emit(Value parts);
@@ -35,17 +30,14 @@ private:
   PointBuilder::Values loadTile();
   void storeTile(ValueRange loaded);
   PointBuilder::Values multiplyTile(ValueRange rows);
-  Value multiply(Value place, Value sum);
-  void store(Value parts, ValueRange rows);
 
   PointBuilder &p;
   const ConvProgram &program;
   const ToeplitzTile &tile;
   ToeplitzWeightsPlanes shape;
   ToeplitzFrame frame;
+  ToeplitzTaps taps;
   Value xPlanes, yPlanes; ///< In LDS.
-  Value firstPlace;       ///< Of the warp's channels.
-  Value below, column;    ///< Of the column `quad` of x: row of two, and tap.
 };
 } // namespace
 
@@ -73,92 +65,42 @@ void ToeplitzWeightsProgram::storeTile(ValueRange loaded) {
   frame.store(loaded.drop_front(ofX), element, yPlanes, shape.y);
 }
 
-/// Row g of the product is the gradients g rows above the last that meets the
-/// second row of x, eight at most: what is behind the first one is it once
-/// more. Four columns of gradients are part of two reductions, the second time
-/// as the lower rows.
-Value ToeplitzWeightsProgram::multiply(Value place, Value sum) {
-  constexpr int64_t kHalf = kBlockColumns / 2;
-  Value above =
-      arith::MinUIOp::create(p.b, p.loc, frame.quad, p.index(shape.depth - 1));
-  Value row =
-      arith::SubIOp::create(p.b, p.loc, p.index(shape.depth - 1), above);
-  Value yWord = p.add(p.mul(row, shape.y.rowWords), frame.inQuad);
-  Value xWord =
-      p.add(p.mul(below, shape.x.rowWords), p.add(frame.inQuad, column));
-  Value none = p.zero(program.x.getElementType(), kPair);
-  auto load = [&](Value planes, Value word, int64_t offset) {
-    return p.loadShared(planes, 1, {place, p.add(word, offset)});
-  };
-  for (int64_t i = 0; i < shape.x.rows; i += kPair) {
-    const int64_t y = i * shape.y.rowWords, x = i * shape.x.rowWords;
-    Value left = none;
-    for (int64_t first = 0; first < tile.countColumns();
-         first += kBlockColumns) {
-      Value own = load(yPlanes, yWord, y + first);
-      Value right = load(yPlanes, yWord, y + first + kHalf);
-      sum = p.multiplyMatrices(
-          {own, left, right, own},
-          PointBuilder::Values{load(xPlanes, xWord, x + first),
-                               load(xPlanes, xWord, x + first + kHalf)},
-          sum);
-      left = right;
-    }
-    sum = p.multiplyMatrices(
-        {none, left},
-        PointBuilder::Values{load(xPlanes, xWord, x + tile.countColumns())},
-        sum);
-  }
-  return sum;
-}
-
-/// `rows`: the two of each channel's product.
 PointBuilder::Values ToeplitzWeightsProgram::multiplyTile(ValueRange rows) {
-  PointBuilder::Values next;
-  for (size_t i = 0; i < rows.size(); i += kPair) {
-    Value sum = multiply(p.add(firstPlace, static_cast<int64_t>(i / kPair)),
-                         p.makeSums({rows[i], rows[i + 1]}));
-    for (int64_t j = 0; j < kPair; ++j)
-      next.push_back(p.getRow(sum, j));
-  }
-  return next;
-}
-
-/// The two rows of x are parts of their own. What is no tap lies outside of the
-/// workspace, or is not read there.
-void ToeplitzWeightsProgram::store(Value parts, ValueRange rows) {
   constexpr int64_t kColumns = 4;
-  // Of the lane's two columns of the product: row of x, and first of taps.
-  Value own = frame.div(frame.inQuad, kColumns / kPair);
-  Value first = p.mul(frame.rem(frame.inQuad, kColumns / kPair), kPair);
-  Value part = p.add(p.mul(frame.part, kPair), own);
-  Value tap = p.add(p.add(frame.quad, own), -1);
-  for (auto [i, row] : llvm::enumerate(rows)) {
-    Value place = p.add(firstPlace, static_cast<int64_t>(i / kPair));
-    p.storeBlock(row, parts, 3,
-                 {part, frame.getChannel(place), tap,
-                  p.add(first, static_cast<int64_t>(i % kPair) * kColumns)});
-  }
+  Value row = arith::SubIOp::create(p.b, p.loc, p.index(shape.depth - 1),
+                                    taps.getRowsAbove(frame.quad));
+  Value yWord = p.add(p.mul(row, shape.y.rowWords), frame.inQuad);
+  Value xWord = taps.getWordOfX(shape.x);
+  return taps.addToRows(rows, [&](Value place, Value sum) {
+    for (int64_t i = 0; i < shape.x.rows; i += kPair) {
+      auto load = [&](Value planes, Value word, int64_t offset) {
+        return p.loadShared(planes, 1, {place, p.add(word, offset)});
+      };
+      sum = taps.addPair(
+          [&](int64_t j) {
+            return load(yPlanes, yWord, i * shape.y.rowWords + j * kColumns);
+          },
+          [&](int64_t j) {
+            return load(xPlanes, xWord, i * shape.x.rowWords + j * kColumns);
+          },
+          sum);
+    }
+    return sum;
+  });
 }
 
 void ToeplitzWeightsProgram::emit(Value parts) {
-  constexpr int64_t kColumns = 4;
   frame.makePoint(llvm::divideCeilSigned(program.dims.n, kPair),
                   program.x.getSpatialSize(0), program.y.getSpatialSize(1),
                   program.dims.groups);
   Type word = VectorType::get(kPair, program.x.getElementType());
   xPlanes = p.makeShared(word, {tile.channels, shape.x.words});
   yPlanes = p.makeShared(word, {tile.channels, shape.y.words});
-  const int64_t perWarp = tile.channels / frame.countWarps();
-  firstPlace = p.mul(frame.warp, perWarp);
-  below = frame.div(frame.quad, kColumns);
-  column = frame.rem(frame.quad, kColumns);
-  PointBuilder::Values rows(perWarp * kPair,
-                            p.zero(program.getSumType(), kPair));
+  taps.begin();
   auto load = [&] { return loadTile(); };
   auto put = [&](ValueRange loaded) { storeTile(loaded); };
   auto body = [&](ValueRange carried) { return multiplyTile(carried); };
-  store(parts, frame.forEachTile(rows, {load, put, body}));
+  taps.store(parts, frame.forEachTile(taps.makeRows(), {load, put, body}));
 }
 
 /// A thread adds up what all parts have of a tap.
@@ -192,19 +134,31 @@ static void buildSum(const ConvProgram &program, Value workspace) {
              function.getArguments());
 }
 
+/// Of the workgroups that have the same channels.
+static int64_t countParts(const ConvProgram &program,
+                          const ToeplitzTile &tile) {
+  int64_t rows =
+      llvm::divideCeilSigned(program.x.getSpatialSize(0), tile.countRows());
+  if (tile.stages > 0)
+    rows += ToeplitzStrips(tile, program.filter[0], program.pads[0]).above;
+  const int64_t tiles =
+      llvm::divideCeilSigned(program.dims.n, kPair) * rows *
+      llvm::divideCeilSigned(program.y.getSpatialSize(1), tile.countColumns());
+  return llvm::divideCeilSigned(tiles, tile.turns);
+}
+
 void tessera::buildToeplitzWeights(const ConvProgram &program,
                                    const ToeplitzTile &tile) {
   dnn::ConvOp conv = program.getConv();
-  int64_t tiles =
-      llvm::divideCeilSigned(program.dims.n, kPair) *
-      llvm::divideCeilSigned(program.x.getSpatialSize(0), tile.countRows()) *
-      llvm::divideCeilSigned(program.y.getSpatialSize(1), tile.countColumns());
-  Value workspace = addPartsWorkspace(
-      conv, {llvm::divideCeilSigned(tiles, tile.turns) * kPair,
-             program.dims.groups, program.filter[0], kBlockColumns});
+  Value workspace = addPartsWorkspace(conv, {countParts(program, tile) * kPair,
+                                             program.dims.groups,
+                                             program.filter[0], kBlockColumns});
   buildSum(program, workspace);
   OpBuilder b(conv);
   PointBuilder p(b, conv.getLoc());
-  ToeplitzWeightsProgram(p, program, tile).emit(workspace);
+  if (tile.stages > 0)
+    emitToeplitzWeightBoxes(p, program, tile, workspace);
+  else
+    ToeplitzWeightsProgram(p, program, tile).emit(workspace);
   conv.erase();
 }

@@ -17,6 +17,10 @@ namespace tessera::dnn {
 /// leaves, on chips where the code generator asks.
 inline constexpr llvm::StringLiteral kResidentAttrName = "dnn.resident";
 
+/// Name of the unit attribute of a dnn.box_load whose box nobody reads again:
+/// what is copied leaves the second cache first.
+inline constexpr llvm::StringLiteral kStreamedAttrName = "dnn.streamed";
+
 /// Name of the unit attribute of a module whose tensors may begin at any
 /// element: point programs access them one element at a time.
 inline constexpr llvm::StringLiteral kUnalignedAttrName = "dnn.unaligned";

@@ -4,7 +4,9 @@
 #include "compiler/Conversion/Ampere/WarpMatrix.h"
 #include "compiler/Conversion/Hopper/HopperShape.h"
 #include "compiler/Conversion/Hopper/SharedMemory.h"
+#include "compiler/Conversion/Hopper/StreamedReads.h"
 #include "compiler/Conversion/KernelFunction.h"
+#include "dialect/IR/PointHints.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -275,6 +277,7 @@ SmallVector<Value> PointBoxes::getCoordinates(Emitter &e, OpT op) const {
 
 void PointBoxes::lowerLoad(Emitter &e, dnn::BoxLoadOp op) {
   const int64_t bytes = getSlotBytes(op.getBuffer().getType());
+  const bool isStreamed = op->hasAttr(dnn::kStreamedAttrName);
   emitIf(e, isFirst, [&] {
     Value barrier = getBarrier(e, op.getBuffer(), op.getSlot());
     NVVM::MBarrierArriveExpectTxOp::create(
@@ -285,7 +288,8 @@ void PointBoxes::lowerLoad(Emitter &e, dnn::BoxLoadOp op) {
     NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
         e.b, e.loc, castToCluster(e, target), kernel.getArgument(mapOf.at(op)),
         getCoordinates(e, op), barrier, /*im2colOffsets=*/ValueRange(),
-        /*multicastMask=*/Value(), /*l2CacheHint=*/Value(),
+        /*multicastMask=*/Value(),
+        /*l2CacheHint=*/isStreamed ? emitStreamedPolicy(e) : Value(),
         NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false, /*group=*/nullptr,
         /*predicate=*/Value());
   });

@@ -40,6 +40,9 @@ module attributes {dnn.target = "sm_90"} {
         dnn.box_load %x[%n, %i, %minus, %zero] box [1, 2, 4, 32] to %raw[%i] : memref<3x9x7x64xbf16> to !raw
         // CHECK: nvvm.mbarrier.try_wait.parity
         dnn.box_wait %raw[%i] round %zero : !raw
+        // What nobody reads again has a policy.
+        // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global {{.*}} l2_cache_hint = %{{.*}}
+        dnn.box_load %x[%n, %i, %minus, %zero] box [1, 2, 4, 32] to %raw[%i] {dnn.streamed} : memref<3x9x7x64xbf16> to !raw
         // Of the row and the 16 bytes, two bits are exchanged.
         // CHECK: %[[LINE:.*]] = arith.shrui %[[OFFSET:.*]], %c7_i32
         // CHECK: %[[BITS:.*]] = arith.andi %[[LINE]], %c3_i32

@@ -252,7 +252,7 @@ TEST(ChooseTile, KnowsDepthwiseOnNvidia) {
   p.dataType = DataType::BF16;
   for (Direction direction : {Direction::Forward, Direction::BackwardData})
     EXPECT_EQ(choose(direction), "toeplitz-c32b4r4q4t512n6s2");
-  EXPECT_EQ(choose(Direction::BackwardWeights), "toeplitz-c32b1r14q2t512n6");
+  EXPECT_EQ(choose(Direction::BackwardWeights), "toeplitz-c32b1r4q4t512n12s2");
   p.inChannels = p.outChannels = p.groups = 384;
   p.in = {14, 14};
   p.filter = {3, 3};

@@ -103,6 +103,40 @@ TEST(ToeplitzPlanes, LieInDifferentBanksBehindBoxes) {
   }
 }
 
+// Backward weights with boxes: lanes that store four words of each of eight
+// channels, read seven of each of two rows of x, or read four of each of eight
+// rows of gradients do so in different banks; the ring has whole strips.
+TEST(ToeplitzPlanes, LieInDifferentBanksOfStrips) {
+  for (ToeplitzTile tile : {ToeplitzTile{32, 1, 2, 7, 512, 44, 2},
+                            ToeplitzTile{8, 1, 6, 3, 256, 1, 1}}) {
+    ToeplitzStripPlanes planes(tile, 7);
+    for (const ToeplitzPlane &plane : {planes.x, planes.y}) {
+      EXPECT_EQ(plane.words % 32, 4);
+      EXPECT_EQ(ToeplitzStripPlanes::getBox(plane).rowWords, plane.columns + 4);
+    }
+    EXPECT_GE(planes.x.rowWords % 32, 7);
+    EXPECT_LE(planes.x.rowWords % 32, 25);
+    EXPECT_EQ(planes.y.rowWords % 8, 4);
+    EXPECT_EQ(planes.ringRows % tile.rows, 0);
+    EXPECT_GE(planes.ringRows, tile.rows + 6);
+    EXPECT_GE(planes.y.words, planes.ringRows * planes.y.rowWords);
+  }
+}
+
+// What a filter's rows reach above a strip of two, or of four, comes first; of
+// an image only what is no padding.
+TEST(ToeplitzStrips, BringGradientsFirst) {
+  ToeplitzTile tile{32, 1, 2, 7, 512, 44, 2};
+  EXPECT_EQ(ToeplitzStrips(tile, 7, 3).above, 2);
+  EXPECT_EQ(ToeplitzStrips(tile, 7, 3).lead, 3);
+  EXPECT_EQ(ToeplitzStrips(tile, 7, 9).above, 3);
+  tile.rows = 4;
+  EXPECT_EQ(ToeplitzStrips(tile, 7, 3).above, 1);
+  EXPECT_EQ(ToeplitzStrips(tile, 7, 3).lead, 2);
+  EXPECT_EQ(ToeplitzStrips(tile, 1, 0).above, 0);
+  EXPECT_EQ(ToeplitzStrips(tile, 1, 0).lead, 0);
+}
+
 // Boxes want whole 16 bytes from pixel to pixel, and a chip that copies them.
 TEST(Toeplitz, BringsTilesAsBoxesWhereItCan) {
   auto hasBoxes = [](const ConvProblem &p, std::string_view chip) {
@@ -115,7 +149,8 @@ TEST(Toeplitz, BringsTilesAsBoxesWhereItCan) {
   p.direction = Direction::BackwardData;
   EXPECT_TRUE(hasBoxes(p, "sm_90"));
   p.direction = Direction::BackwardWeights;
-  EXPECT_FALSE(hasBoxes(p, "sm_90"));
+  EXPECT_TRUE(hasBoxes(p, "sm_90"));
+  EXPECT_FALSE(hasBoxes(p, "sm_80"));
   // A batch of one image, and channels of 8 and 16.
   p = makeLayer(Direction::Forward);
   for (int channels : {8, 16, 40}) {
