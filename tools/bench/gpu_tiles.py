@@ -183,8 +183,9 @@ class Gpu:
         narrow = lambda values: [cu.cuuint32_t(v) for v in values]
         fields = text.split(":")
         sizes, strides, box, steps = map(numbers, fields[3:7])
-        types = {"f32": "FLOAT32", "tf32": "TFLOAT32", "bf16": "BFLOAT16"}
-        row = box[0] * (2 if fields[1] == "bf16" else 4)
+        types = {"f32": "FLOAT32", "tf32": "TFLOAT32", "f16": "FLOAT16",
+                 "bf16": "BFLOAT16"}
+        row = box[0] * (2 if fields[1].endswith("f16") else 4)
         swizzle = "NONE" if row <= 16 else f"{row}B"
         common = (getattr(cu.CUtensorMapDataType,
                           "CU_TENSOR_MAP_DATA_TYPE_" + types[fields[1]]),
