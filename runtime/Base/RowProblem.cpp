@@ -196,8 +196,10 @@ static void sortByStrides(std::vector<Dim> &dims, int tensorCount) {
 }
 
 static bool canMerge(const Dim &outer, const Dim &inner) {
+  // No kernel takes a longer dimension.
+  constexpr int64_t kMostMerged = (int64_t(1) << 30) - 1;
   if (outer.isReduced != inner.isReduced ||
-      outer.length > INT32_MAX / inner.length)
+      outer.length > kMostMerged / inner.length)
     return false;
   // Unsigned, because of two elements that are 2^62 apart; more does not fit.
   auto isBehind = [&](int tensor) {
