@@ -129,7 +129,8 @@ def parse_kernels(text):
         shared = re.search(r"shared_bytes = (\d+)", attributes)
         kernels.append({"symbol": symbol, "arguments": arguments,
                         "threads": size("block"), "grid": size("grid"),
-                        "shared": int(shared[1]) if shared else 0})
+                        "shared": int(shared[1]) if shared else 0,
+                        "dependent": "dnn.dependent" in attributes})
     return kernels
 
 
@@ -214,14 +215,11 @@ class Gpu(gpu_tiles.Gpu):
             pointers = (ctypes.c_void_p * len(values))(
                 *[ctypes.addressof(value) for value in values])
             keep.append((values, pointers))
-            calls.append((function, kernel["grid"], kernel["threads"],
-                          kernel["shared"], ctypes.addressof(pointers)))
+            calls.append((function, kernel, ctypes.addressof(pointers)))
 
         def launch(keep=(keep, spaces)):
-            stream = self.torch.cuda.current_stream().cuda_stream
-            for function, grid, threads, shared, pointers in calls:
-                self.check(cu.cuLaunchKernel(function, grid, 1, 1, threads, 1,
-                                             1, shared, stream, pointers, 0))
+            for call in calls:
+                self.launch(*call)
         return launch
 
     def bind(self, argument, place, tensors, spaces):
