@@ -76,6 +76,7 @@ private:
   BlockArgument getKernelArgument(BlockArgument argument) {
     return kernel.getArgument(boxes.getMaps().size() + argument.getArgNumber());
   }
+  bool mayBeginEarly();
   void lowerAccesses(Emitter &e);
 
   func::FuncOp function;
@@ -358,8 +359,15 @@ bool PointLowering::isAligned(BlockArgument argument) {
              dnn::kUnalignedAttrName);
 }
 
+/// Whether the kernel in front may still write when this one begins
+/// (dnn-chain-launches): nothing that is loaded is constant then.
+bool PointLowering::mayBeginEarly() {
+  return kernel->getPrevNode() && device.getTarget().hasDependentLaunches();
+}
+
 /// Replaces the accesses, whose memory is still an argument of the function.
 void PointLowering::lowerAccesses(Emitter &e) {
+  const bool isEarly = mayBeginEarly();
   SmallPtrSet<Value, 4> stored;
   kernel.walk(
       [&](dnn::PointStoreOp store) { stored.insert(store.getTarget()); });
@@ -367,7 +375,8 @@ void PointLowering::lowerAccesses(Emitter &e) {
   for (BlockArgument argument : function.getArguments())
     if (auto type = dyn_cast<MemRefType>(argument.getType()))
       memories.try_emplace(argument, e, type, getKernelArgument(argument),
-                           !stored.contains(argument), isAligned(argument));
+                           !isEarly && !stored.contains(argument),
+                           isAligned(argument));
   kernel.walk([&](Operation *op) {
     e.b.setInsertionPoint(op);
     if (auto load = dyn_cast<dnn::PointLoadOp>(op))

@@ -29,7 +29,8 @@ def ForEachPointOp : Dnn_Op<"for_each_point", [SingleBlock, NoTerminator]> {
 
     Threads of a workgroup may share memory: a `memref.alloca` in workgroup
     space, `vector.load` and `vector.store` of it, and `gpu.barrier` between
-    them, which all threads must reach.
+    them, which all threads must reach. DnnBoxOps.td has copies of whole boxes
+    to it and back.
 
     Threads of a warp may share a product of matrices: `nvgpu.mma.sync` on
     fragments in registers, which all threads of the warp must reach. The i64

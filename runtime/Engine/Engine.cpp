@@ -340,44 +340,8 @@ Status EngineImpl::forget(const Problem &problem) {
 
 /// The eight bytes of an argument; see KernelArg.
 static uint64_t getValue(const LaunchArgs &args, KernelArg arg) {
-  auto pointer = [](const void *value) {
-    return reinterpret_cast<uint64_t>(value);
-  };
-  auto scalar = [](double value) { return std::bit_cast<uint64_t>(value); };
-  const int number = static_cast<int>(arg);
-  if (arg >= KernelArg::Scalar0)
-    return scalar(args.scalars[number - static_cast<int>(KernelArg::Scalar0)]);
-  if (arg >= KernelArg::Tensor0 && arg <= KernelArg::LastTensor)
-    return pointer(args.tensors[number - static_cast<int>(KernelArg::Tensor0)]);
-  switch (arg) {
-  case KernelArg::X:
-    return pointer(args.x);
-  case KernelArg::W:
-    return pointer(args.w);
-  case KernelArg::Y:
-    return pointer(args.y);
-  case KernelArg::Workspace:
-    return pointer(args.workspace);
-  case KernelArg::Bias:
-    return pointer(args.bias);
-  case KernelArg::Residual:
-    return pointer(args.residual);
-  case KernelArg::Indices:
-    return pointer(args.indices);
-  case KernelArg::Alpha:
-    return scalar(args.alpha);
-  case KernelArg::Beta:
-    return scalar(args.beta);
-  case KernelArg::ActivAlpha:
-    return scalar(args.activAlpha);
-  case KernelArg::ActivBeta:
-    return scalar(args.activBeta);
-  case KernelArg::ActivGamma:
-    return scalar(args.activGamma);
-  default:
-    break;
-  }
-  __builtin_unreachable();
+  return isScalar(arg) ? std::bit_cast<uint64_t>(args.getScalar(arg))
+                       : reinterpret_cast<uint64_t>(args.getPointer(arg));
 }
 
 /// A null pointer would be a fault on the device, far from its cause.
@@ -426,13 +390,15 @@ Status EngineImpl::launchOne(const LoadedKernelImpl &loaded, size_t index,
   // code. CUDA's driver does not lay tensor maps out as a buffer does: a kernel
   // that gets them so stops at its first copy (driver 580, H100).
   const bool hasMaps = !recipe.maps.empty();
-  return gpu.check(gpu.hipModuleLaunchKernel(
-                       loaded.functions[index], recipe.grid[0], recipe.grid[1],
-                       recipe.grid[2], recipe.block[0], recipe.block[1],
-                       recipe.block[2], recipe.dynamicLdsBytes, stream,
-                       hasMaps ? params.data() : nullptr,
-                       hasMaps ? nullptr : extra),
-                   "hipModuleLaunchKernel");
+  const auto launch = recipe.isDependent && gpu.launchDependent
+                          ? gpu.launchDependent
+                          : gpu.hipModuleLaunchKernel;
+  return gpu.check(
+      launch(loaded.functions[index], recipe.grid[0], recipe.grid[1],
+             recipe.grid[2], recipe.block[0], recipe.block[1], recipe.block[2],
+             recipe.dynamicLdsBytes, stream, hasMaps ? params.data() : nullptr,
+             hasMaps ? nullptr : extra),
+      "hipModuleLaunchKernel");
 }
 
 /// A tensor that does not begin where the kernel needs it, or null.

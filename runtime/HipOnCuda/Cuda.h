@@ -101,8 +101,6 @@ enum class CudaError : int {
 
 /// CUdevice_attribute: those without a HIP attribute of their own.
 enum CudaDeviceAttribute : int {
-  kAttributeMaxRegistersPerBlock = 12,
-  kAttributeStreamPriorities = 78,
   kAttributeSharedPerBlockOptin = 97,
 };
 
@@ -113,9 +111,6 @@ enum CudaPointerAttribute : int {
   kPointerHostPointer = 4,
   kPointerIsManaged = 8,
   kPointerDeviceOrdinal = 9,
-  kPointerRangeStart = 11,
-  kPointerRangeSize = 12,
-  kPointerMapped = 13,
 };
 
 /// CUfunction_attribute. HIP's numbers are the same.
@@ -123,7 +118,6 @@ enum CudaFunctionAttribute : int {
   kFunctionMaxThreads = 0,
   kFunctionSharedBytes = 1,
   kFunctionMaxDynamicShared = 8,
-  kFunctionSharedCarveout = 9,
 };
 
 /// CUmemorytype.
@@ -155,6 +149,29 @@ struct CudaCopy2D {
   size_t toPitch;
   size_t width, height;
 };
+
+/// CUlaunchAttribute: 72 bytes, the value at the eighth.
+struct alignas(8) CudaLaunchAttribute {
+  int id;
+  int unused = 0;
+  int value;
+  char rest[60] = {};
+};
+static_assert(sizeof(CudaLaunchAttribute) == 72);
+
+/// CUlaunchAttributeID: a launch that need not wait for the one in front, whose
+/// kernel waits by itself.
+static constexpr int kLaunchIsDependent = 6;
+
+/// CUlaunchConfig.
+struct CudaLaunchConfig {
+  unsigned grid[3], block[3];
+  unsigned sharedBytes;
+  hipStream_t stream;
+  const CudaLaunchAttribute *attributes;
+  unsigned attributeCount;
+};
+static_assert(sizeof(CudaLaunchConfig) == 56);
 
 using CudaStreamCallback = void(hipStream_t stream, CudaError error,
                                 void *data);
