@@ -322,9 +322,9 @@ static void setTurns(const Shape &shape, ToeplitzTile &tile) {
       kMaxTurns, llvm::divideCeilSigned(tiles, std::min(tiles, wanted)));
 }
 
-/// The clocks of a multiprocessor with boxes, by what it does between barriers.
-static double getBoxClocks(const Shape &shape, const ToeplitzTile &tile,
-                           const ToeplitzRates &rates) {
+/// The clocks of a multiprocessor, by what it does between barriers.
+static double getClocks(const Shape &shape, const ToeplitzTile &tile,
+                        const ToeplitzRates &rates) {
   const bool hasStrips = shape.hasStrips(tile);
   const int64_t turns =
       tile.turns + (hasStrips ? shape.getStrips(tile).lead : 0);
@@ -334,11 +334,14 @@ static double getBoxClocks(const Shape &shape, const ToeplitzTile &tile,
   const double work =
       double(tiles * tile.channels) *
       (getTileWork(shape, tile, rates) + (hasStrips ? rates.strip : 0));
+  if (tile.stages == 0)
+    return work / rates.work;
   return work / rates.boxWork * (tile.stages == 1 ? rates.oneStage : 1.0);
 }
 
 /// As much of a pixel as 64 bytes, where channels allow it; and what is soonest
-/// done.
+/// done. Strips have all columns: what two halves read twice makes them slower
+/// than tiles that come through registers.
 static std::optional<ToeplitzTile> chooseBoxTile(const Shape &shape,
                                                  const ToeplitzRates &rates) {
   constexpr int64_t kMaxBlocks = 8, kMaxBoxRows = 8;
@@ -348,10 +351,10 @@ static std::optional<ToeplitzTile> chooseBoxTile(const Shape &shape,
   for (tile.channels = 32; shape.channels % tile.channels != 0;)
     tile.channels /= 2;
   tile.threads = std::min(kMaxThreads, tile.channels * 32);
-  const int64_t blocks = std::min(
-      llvm::divideCeilSigned(shape.columns, kBlockColumns), kMaxBlocks);
+  const int64_t all = llvm::divideCeilSigned(shape.columns, kBlockColumns);
   for (tile.stages = 2; tile.stages > 0; --tile.stages)
-    for (tile.blocks = 1; tile.blocks <= blocks; ++tile.blocks)
+    for (tile.blocks = shape.isWeights ? all : 1;
+         tile.blocks <= std::min(all, kMaxBlocks); ++tile.blocks)
       for (tile.rows = step; tile.rows <= kMaxBoxRows; tile.rows += step) {
         const int64_t bands = llvm::divideCeilSigned(shape.rows, tile.rows);
         for (tile.bands =
@@ -359,8 +362,8 @@ static std::optional<ToeplitzTile> chooseBoxTile(const Shape &shape,
              tile.bands > 0; --tile.bands) {
           setTurns(shape, tile);
           if (fits(shape, tile) &&
-              (!best || getBoxClocks(shape, tile, rates) <
-                            getBoxClocks(shape, *best, rates)))
+              (!best ||
+               getClocks(shape, tile, rates) < getClocks(shape, *best, rates)))
             best = tile;
         }
       }
@@ -379,8 +382,15 @@ tessera::getToeplitzCandidates(const ConvProblem &conv, const GpuTarget &target,
   std::optional<ToeplitzTile> tile;
   if (shape.hasBoxes)
     tile = chooseBoxTile(shape, rates);
-  if (!tile && (tile = chooseTile(shape)))
-    setTurns(shape, *tile);
+  // Small images are tiles of their own, without rows that come first.
+  if (!tile || shape.isWeights) {
+    std::optional<ToeplitzTile> other = chooseTile(shape);
+    if (other)
+      setTurns(shape, *other);
+    if (!tile || (other && getClocks(shape, *other, rates) <
+                               getClocks(shape, *tile, rates)))
+      tile = other;
+  }
   if (!tile)
     return {};
   // As Depthwise's: every byte once, and here the halos; of work the

@@ -41,7 +41,7 @@ private:
   Value makeBuffer(const ToeplitzPlane &plane);
   void copyIn(Value turn);
   void wait(Value turn);
-  void spread(Value turn, Value hasProducts);
+  void spread(Value turn);
   PointBuilder::Values multiply(Value turn, ValueRange rows);
   Value getRingRow(Value row) const { return frame.rem(row, planes.ringRows); }
 
@@ -128,7 +128,7 @@ void ToeplitzWeightBoxProgram::wait(Value turn) {
 // Planes
 //===----------------------------------------------------------------------===//
 
-void ToeplitzWeightBoxProgram::spread(Value turn, Value hasProducts) {
+void ToeplitzWeightBoxProgram::spread(Value turn) {
   Value slot = p.mul(frame.rem(turn, tile.stages), kPair);
   auto spreadTo = [&](Value boxes, Value to, const ToeplitzPlane &plane,
                       Value firstWord) {
@@ -141,10 +141,7 @@ void ToeplitzWeightBoxProgram::spread(Value turn, Value hasProducts) {
         p.storeWord(pair, to, {place[0], p.add(firstWord, place[1])});
       }
   };
-  p.branch(hasProducts, {}, [&] {
-    spreadTo(xBoxes, xPlanes, planes.x, p.index(0));
-    return PointBuilder::Values();
-  });
+  spreadTo(xBoxes, xPlanes, planes.x, p.index(0));
   spreadTo(yBoxes, yPlanes, planes.y,
            p.mul(getRingRow(p.mul(turn, tile.rows)), planes.y.rowWords));
 }
@@ -195,9 +192,8 @@ void ToeplitzWeightBoxProgram::emit(Value parts) {
   for (int64_t turn = 0; turn < std::min(tile.stages, countTurns()); ++turn)
     copyIn(p.index(turn));
   auto body = [&](Value turn, ValueRange rows) {
-    Value hasProducts = getStrip(turn).hasProducts;
     wait(turn);
-    spread(turn, hasProducts);
+    spread(turn);
     p.barrier();
     Value later = p.add(turn, tile.stages);
     p.branch(arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::ult, later,
@@ -206,8 +202,8 @@ void ToeplitzWeightBoxProgram::emit(Value parts) {
                copyIn(later);
                return PointBuilder::Values();
              });
-    PointBuilder::Values next =
-        p.branch(hasProducts, rows, [&] { return multiply(turn, rows); });
+    PointBuilder::Values next = p.branch(getStrip(turn).hasProducts, rows,
+                                         [&] { return multiply(turn, rows); });
     p.barrier();
     return next;
   };
