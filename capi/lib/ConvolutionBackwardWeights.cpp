@@ -1,5 +1,4 @@
-//===- ConvolutionBackwardWeights.cpp - miopen/convolution_backward_weights.h
-//===//
+//===- ConvolutionBackwardWeights.cpp - The gradient of the filter --------===//
 
 #include <miopen/convolution_backward_weights.h>
 

@@ -30,35 +30,11 @@ Status capi::checkDeterministic(const LoadedKernel &kernel) {
                       "for determinism");
 }
 
-static const void *getPointer(KernelArg arg, const LaunchArgs &args) {
-  if (arg >= KernelArg::Tensor0 && arg <= KernelArg::LastTensor)
-    return args
-        .tensors[static_cast<int>(arg) - static_cast<int>(KernelArg::Tensor0)];
-  switch (arg) {
-  case KernelArg::X:
-    return args.x;
-  case KernelArg::W:
-    return args.w;
-  case KernelArg::Y:
-    return args.y;
-  case KernelArg::Workspace:
-    return args.workspace;
-  case KernelArg::Bias:
-    return args.bias;
-  case KernelArg::Residual:
-    return args.residual;
-  case KernelArg::Indices:
-    return args.indices;
-  default: // A scalar.
-    return nullptr;
-  }
-}
-
 Status capi::checkArguments(const LoadedKernel &kernel,
                             const LaunchArgs &args) {
   for (const LaunchRecipe &launch : kernel.getKernel().launches)
     for (const LaunchArg &arg : launch.args)
-      if (!isScalar(arg.kind) && !getPointer(arg.kind, args))
+      if (!isScalar(arg.kind) && !args.getPointer(arg.kind))
         return invalidArgument(std::string(getName(arg.kind)) +
                                " is NULL, but the kernel uses it");
   return Status::ok();

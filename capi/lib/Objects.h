@@ -1,5 +1,4 @@
-//===- Objects.h - Descriptors that only hold what they are given *- C++
-//-*-===//
+//===- Objects.h - Descriptors that only hold numbers ----------*- C++ -*-===//
 //
 // Many of MIOpen's descriptors are a handful of numbers with a setter and a
 // getter. What their functions have in common is here.

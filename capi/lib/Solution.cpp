@@ -69,20 +69,6 @@ const char *capi::getTensorName(int id) {
   }
 }
 
-const void *&capi::getTensor(LaunchArgs &args, KernelArg arg) {
-  switch (arg) {
-  case KernelArg::X:
-    return args.x;
-  case KernelArg::W:
-    return args.w;
-  case KernelArg::Y:
-    return args.y;
-  default:
-    return args
-        .tensors[static_cast<int>(arg) - static_cast<int>(KernelArg::Tensor0)];
-  }
-}
-
 /// Puts the client's tensors where the kernel takes them, by their names.
 static ApiResult readTensors(const SolutionData &data,
                              std::span<const miopenTensorArgument_t> tensors,
@@ -98,14 +84,14 @@ static ApiResult readTensors(const SolutionData &data,
         return invalidArgument(std::string("the descriptor of ") +
                                getTensorName(tensor.id) +
                                " is not that of the problem");
-      getTensor(args, tensor.arg) = given.buffer;
+      args.getPointer(tensor.arg) = given.buffer;
     }
     if (!isKnown)
       return invalidArgument("the problem has no tensor with the id " +
                              std::to_string(static_cast<int>(given.id)));
   }
   for (const SolutionTensor &tensor : data.tensors)
-    if (!getTensor(args, tensor.arg))
+    if (!args.getPointer(tensor.arg))
       return {miopenStatusInvalidValue,
               std::string("there is no tensor ") + getTensorName(tensor.id)};
   return Status::ok();

@@ -39,9 +39,6 @@ struct SolutionData {
 /// What a tensor is called in sentences: "x".
 const char *getTensorName(int id);
 
-/// Where a launch takes a tensor; `arg` is X, W, Y or one of a row problem.
-const void *&getTensor(LaunchArgs &args, KernelArg arg);
-
 /// The bytes of a saved solution: a magic number, a version, and the rest with
 /// its checksum. They do not depend on the host.
 std::string saveSolution(const SolutionData &data);

@@ -164,10 +164,10 @@ std::string capi::saveSolution(const SolutionData &data) {
   return std::move(whole.bytes);
 }
 
-/// Whether getTensor() has a place for it.
+/// Whether a problem of Find 2.0 may have such a tensor.
 static bool isTensor(KernelArg arg) {
   return arg == KernelArg::X || arg == KernelArg::W || arg == KernelArg::Y ||
-         (arg >= KernelArg::Tensor0 && arg <= KernelArg::LastTensor);
+         isRowTensor(arg);
 }
 
 /// Whether the bytes behind the header are whole.

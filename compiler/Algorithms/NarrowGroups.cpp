@@ -128,6 +128,44 @@ static bool hasNarrowGroups(dnn::ConvOp conv, const ConvGeometry &g) {
           (g.dims[0].stride == 1 && g.dims[1].stride == 1));
 }
 
+/// What a workgroup multiplies, with all taps in one step.
+static GemmTile makeGemmTile(const ConvGeometry &g, const NarrowTile &tile,
+                             bool isWeights) {
+  constexpr int kWaves = 4; // Of 16 channels.
+  const auto taps = static_cast<int>(g.dims[0].filter * g.dims[1].filter);
+  GemmTile gemm;
+  gemm.m = isWeights ? NarrowTile::kBlock : tile.getPixels();
+  gemm.n = isWeights ? taps * NarrowTile::kBlock : NarrowTile::kBlock;
+  gemm.k = isWeights ? tile.getPixels() : taps * NarrowTile::kBlock;
+  gemm.wavesM = isWeights ? kWaves : tile.waves;
+  gemm.wavesN = isWeights ? tile.waves : kWaves;
+  gemm.buffers = isWeights || tile.persistent > 0 ? 2
+                 : tile.run > 1                   ? tile.buffers
+                                                  : 1;
+  gemm.mma = "mma8";
+  gemm.parts = tile.parts;
+  gemm.isResident = true;
+  gemm.run = tile.run;
+  return gemm;
+}
+
+/// Why a convolution cannot have the tile, or null. `persistent` is how many
+/// workgroups take its tiles in turn, if they do.
+static const char *findFault(const NarrowTile &tile, const GemmTile &gemm,
+                             bool isWeights, int64_t persistent) {
+  if (isWeights != (tile.parts > 1))
+    return "but backward weights, and only that, needs 2 parts or more";
+  if (isWeights && tile.run > 1)
+    return "but backward weights has parts, not runs";
+  if (gemm.m % gemm.wavesM != 0)
+    return "whose waves do not divide its pixels";
+  if (tile.persistent > 0 && isWeights)
+    return "but backward weights has parts instead";
+  if (tile.persistent > 0 && persistent == 0)
+    return "but has more blocks of channels than workgroups";
+  return nullptr;
+}
+
 LogicalResult NarrowGroups::build(Operation *primitive,
                                   const TileConfig &config,
                                   const GpuTarget &target) const {
@@ -145,42 +183,15 @@ LogicalResult NarrowGroups::build(Operation *primitive,
         "not");
   const bool isWeights =
       conv.getDirection() == dnn::ConvDirection::BackwardWeights;
-  if (isWeights != (tile->parts > 1))
-    return conv.emitOpError() << "has tile '" << config.toText()
-                              << "', but backward weights, and only that, "
-                                 "needs 2 parts or more";
-  if (isWeights && tile->run > 1)
-    return conv.emitOpError() << "has tile '" << config.toText()
-                              << "', but backward weights has parts, not runs";
-  constexpr int kWaves = 4; // Of 16 channels.
-  const auto taps =
-      static_cast<int>(geometry.dims[0].filter * geometry.dims[1].filter);
-  GemmTile gemm;
-  gemm.m = isWeights ? NarrowTile::kBlock : tile->getPixels();
-  gemm.n = isWeights ? taps * NarrowTile::kBlock : NarrowTile::kBlock;
-  gemm.k = isWeights ? tile->getPixels() : taps * NarrowTile::kBlock;
-  gemm.wavesM = isWeights ? kWaves : tile->waves;
-  gemm.wavesN = isWeights ? tile->waves : kWaves;
-  gemm.buffers = isWeights || tile->persistent > 0 ? 2
-                 : tile->run > 1                   ? tile->buffers
-                                                   : 1;
-  gemm.mma = "mma8";
-  gemm.parts = tile->parts;
-  gemm.isResident = true;
-  gemm.run = tile->run;
-  if (gemm.m % gemm.wavesM != 0)
-    return conv.emitOpError() << "has tile '" << config.toText()
-                              << "', whose waves do not divide its pixels";
+  const GemmTile gemm = makeGemmTile(geometry, *tile, isWeights);
   // A workgroup keeps its block of channels.
   const int64_t blocks =
       geometry.groups * geometry.inChannels / NarrowTile::kBlock;
   const int64_t persistent =
       tile->persistent * int64_t(target.computeUnits) / blocks * blocks;
-  if (tile->persistent > 0 && (isWeights || persistent == 0))
+  if (const char *fault = findFault(*tile, gemm, isWeights, persistent))
     return conv.emitOpError()
-           << "has tile '" << config.toText() << "', but "
-           << (isWeights ? "backward weights has parts instead"
-                         : "has more blocks of channels than workgroups");
+           << "has tile '" << config.toText() << "', " << fault;
   OpBuilder b(conv);
   buildGemmTiles(conv, gemm,
                  isWeights ? viewNarrowWeights(b, conv, geometry, *tile)

@@ -25,6 +25,15 @@ struct Span {
   int64_t first; ///< The outputs whose windows contain one of the pixels,
   int64_t last;  ///< counted from the block's first.
 };
+
+/// What a thread owns and needs, where both are written out.
+struct OwnBlock {
+  std::array<Span, 3> spans;
+  std::array<int64_t, 3> pixels;
+  std::array<int64_t, 3> outputs; ///< From the first of the spans on.
+  PoolPlace at;                   ///< Of the first pixel.
+  PoolPlace origin;               ///< Of the block's first output.
+};
 } // namespace
 
 static std::array<Span, 3> getSpans(const PoolGeometry &g,
@@ -77,6 +86,9 @@ private:
   void writeOut();
   void walk();
 
+  OwnBlock locateBlock();
+  Value getPixelIndex(Value firstPixel, const std::array<int64_t, 3> &position,
+                      const std::array<int64_t, 3> &pixel);
   Value getTerm(Value gradient, Value index, Value number);
   Value getGradient(PoolTensor::Loaded loaded,
                     const std::array<Value, 3> &output);
@@ -149,36 +161,55 @@ void BackwardProgram::store(ArrayRef<Value> sums, const PoolPlace &at) {
 // Written out
 //===----------------------------------------------------------------------===//
 
-void BackwardProgram::writeOut() {
-  const std::array<Span, 3> spans = getSpans(g, tile);
-  PoolPlace at = block, origin = block;
-  std::array<int64_t, 3> pixels, outputs;
+OwnBlock BackwardProgram::locateBlock() {
+  OwnBlock own{getSpans(g, tile), {}, {}, block, block};
   for (int dim = 0; dim < 3; ++dim) {
-    at[kDepth + dim] = p.mul(block[kDepth + dim], spans[dim].pixels);
-    origin[kDepth + dim] = p.mul(block[kDepth + dim], spans[dim].outputs);
-    pixels[dim] = spans[dim].pixels;
-    outputs[dim] = spans[dim].last - spans[dim].first + 1;
+    const Span &span = own.spans[dim];
+    own.at[kDepth + dim] = p.mul(block[kDepth + dim], span.pixels);
+    own.origin[kDepth + dim] = p.mul(block[kDepth + dim], span.outputs);
+    own.pixels[dim] = span.pixels;
+    own.outputs[dim] = span.last - span.first + 1;
   }
-  at[kChannel] = origin[kChannel] = p.mul(block[kChannel], tile.channels);
-  PoolPixels gradients(y, origin, y.getColumnVector(tile.columns));
+  own.at[kChannel] = own.origin[kChannel] =
+      p.mul(block[kChannel], tile.channels);
+  return own;
+}
+
+/// By which index a window names the pixel that is at `position` of it; null of
+/// averages. `firstPixel` is the number of the block's first in the image.
+Value BackwardProgram::getPixelIndex(Value firstPixel,
+                                     const std::array<int64_t, 3> &position,
+                                     const std::array<int64_t, 3> &pixel) {
+  if (!g.isMax())
+    return {};
+  if (g.indexMode == dnn::IndexMode::Mask)
+    return p.splat(math.getIndexType(), getNumber(position, g.dims.window));
+  return math.broadcast(
+      p, p.add(firstPixel,
+               p.splat(firstPixel.getType(), getNumber(pixel, g.dims.in))));
+}
+
+void BackwardProgram::writeOut() {
+  const OwnBlock own = locateBlock();
+  PoolPixels gradients(y, own.origin, y.getColumnVector(tile.columns));
   std::optional<PoolPixels> saved;
-  Value firstNumber;
+  Value firstPixel;
   if (indices) {
-    saved.emplace(*indices, origin, indices->getColumnVector(tile.columns));
-    firstNumber =
-        math.getNumber(p, {at[kDepth], at[kRow], at[kColumn]}, g.dims.in);
+    saved.emplace(*indices, own.origin, indices->getColumnVector(tile.columns));
+    firstPixel = math.getNumber(
+        p, {own.at[kDepth], own.at[kRow], own.at[kColumn]}, g.dims.in);
   }
 
-  std::vector<Value> sums(pixels[0] * pixels[1] * pixels[2]);
-  forEachInBox(outputs, [&](std::array<int64_t, 3> offset) {
+  std::vector<Value> sums(own.pixels[0] * own.pixels[1] * own.pixels[2]);
+  forEachInBox(own.outputs, [&](std::array<int64_t, 3> offset) {
     std::array<int64_t, 3> output;
     std::array<Value, 3> outputAt;
     for (int dim = 0; dim < 3; ++dim) {
-      output[dim] = spans[dim].first + offset[dim];
-      outputAt[dim] = p.add(origin[kDepth + dim], output[dim]);
+      output[dim] = own.spans[dim].first + offset[dim];
+      outputAt[dim] = p.add(own.origin[kDepth + dim], output[dim]);
     }
     Value gradient, index;
-    forEachInBox(pixels, [&](std::array<int64_t, 3> pixel) {
+    forEachInBox(own.pixels, [&](std::array<int64_t, 3> pixel) {
       std::array<int64_t, 3> position;
       for (int dim = 0; dim < 3; ++dim)
         position[dim] =
@@ -190,26 +221,21 @@ void BackwardProgram::writeOut() {
         if (saved)
           index = getSavedIndex(saved->read(p, output).value);
       }
-      Value number;
-      if (g.isMax() && g.indexMode == dnn::IndexMode::Mask)
-        number =
-            p.splat(math.getIndexType(), getNumber(position, g.dims.window));
-      else if (g.isMax())
-        number = math.broadcast(
-            p, p.add(firstNumber, p.splat(firstNumber.getType(),
-                                          getNumber(pixel, g.dims.in))));
-      Value &sum = sums[getNumber(pixel, pixels)];
-      Value term = getTerm(gradient, index, number);
+      Value &sum = sums[getNumber(pixel, own.pixels)];
+      Value term =
+          getTerm(gradient, index, getPixelIndex(firstPixel, position, pixel));
       sum = sum ? arith::AddFOp::create(b, p.loc, sum, term).getResult() : term;
     });
   });
-  forEachInBox({pixels[0], pixels[1], 1}, [&](std::array<int64_t, 3> row) {
-    PoolPlace place = at;
-    place[kDepth] = p.add(at[kDepth], row[0]);
-    place[kRow] = p.add(at[kRow], row[1]);
-    store(ArrayRef<Value>(sums).slice(getNumber(row, pixels), pixels[2]),
-          place);
-  });
+  forEachInBox({own.pixels[0], own.pixels[1], 1},
+               [&](std::array<int64_t, 3> row) {
+                 PoolPlace place = own.at;
+                 place[kDepth] = p.add(place[kDepth], row[0]);
+                 place[kRow] = p.add(place[kRow], row[1]);
+                 store(ArrayRef<Value>(sums).slice(getNumber(row, own.pixels),
+                                                   own.pixels[2]),
+                       place);
+               });
 }
 
 //===----------------------------------------------------------------------===//

@@ -40,64 +40,106 @@ static Value mergeLastDims(Value tensor) {
   return tensor;
 }
 
+namespace {
+/// Makes the views of one stem.
+class StemViewer {
+public:
+  StemViewer(OpBuilder &b, dnn::ConvOp conv, const ConvGeometry &g,
+             const StemTile &tile);
+
+  dnn::ViewOp viewInput();
+  dnn::ViewOp viewFilter();
+  ResultPlace placeOutput();
+  ArrayRef<int64_t> getReduce() const { return reduce; }
+
+private:
+  /// Elements of a line from one column to the next.
+  int64_t getColumnStep() const { return isLast ? g.inChannels : 1; }
+  ViewBuilder::Exprs getPixel(ArrayRef<AffineExpr> row) const {
+    return {row[0] * tile.height + row[2], row[1] * tile.width + row[3]};
+  }
+  dnn::ViewOp create(const ViewBuilder &view, Value tensor, AffineExpr outer,
+                     ArrayRef<AffineExpr> reduction, AffineExpr line,
+                     AffineExpr element);
+
+  OpBuilder &b;
+  dnn::ConvOp conv;
+  const ConvGeometry &g;
+  const StemTile &tile;
+  const bool isLast; ///< Channels, which are then part of the line.
+  StemRun run;
+  SmallVector<int64_t> pixels; ///< Blocks of them, and those of a block.
+  SmallVector<int64_t> reduce; ///< Channels that lie apart, lines, the run.
+};
+} // namespace
+
+StemViewer::StemViewer(OpBuilder &b, dnn::ConvOp conv, const ConvGeometry &g,
+                       const StemTile &tile)
+    : b(b), conv(conv), g(g), tile(tile),
+      isLast(isChannelsLast(conv.getXLayout())) {
+  const ConvDim &rows = g.dims[0], &columns = g.dims[1];
+  const int64_t bytes = conv.getElementType().getIntOrFloatBitWidth() / 8;
+  run = StemRun::make(columns.filter * getColumnStep(),
+                      columns.pad * getColumnStep(),
+                      columns.in * getColumnStep(), 16 / bytes);
+  pixels = {llvm::divideCeilSigned(rows.out, tile.height),
+            llvm::divideCeilSigned(columns.out, tile.width), tile.height,
+            tile.width};
+  if (!isLast)
+    reduce.push_back(g.inChannels);
+  reduce.append({rows.filter, run.length});
+}
+
+/// Of x or w, whose first coordinate is `outer`.
+dnn::ViewOp StemViewer::create(const ViewBuilder &view, Value tensor,
+                               AffineExpr outer, ArrayRef<AffineExpr> reduction,
+                               AffineExpr line, AffineExpr element) {
+  ViewBuilder::Exprs coordinates = {outer};
+  if (!isLast)
+    coordinates.push_back(reduction.front());
+  coordinates.append({line, element});
+  return view.create(conv.getLoc(), isLast ? mergeLastDims(tensor) : tensor,
+                     coordinates);
+}
+
+dnn::ViewOp StemViewer::viewInput() {
+  const ConvDim &rows = g.dims[0], &columns = g.dims[1];
+  ViewBuilder view(b);
+  AffineExpr image = view.add(0, {g.batch})[0];
+  ViewBuilder::Exprs pixel = getPixel(view.add(1, pixels));
+  ViewBuilder::Exprs reduction = view.add(2, reduce);
+  AffineExpr tap = reduction[reduction.size() - 2];
+  return create(view, conv.getX(), image, reduction,
+                pixel[0] * rows.stride + tap * rows.dilation - rows.pad,
+                pixel[1] * (columns.stride * getColumnStep()) +
+                    reduction.back() -
+                    (columns.pad * getColumnStep() + run.lead));
+}
+
+dnn::ViewOp StemViewer::viewFilter() {
+  ViewBuilder view(b);
+  view.add(0, {g.batch});
+  AffineExpr k = view.add(1, {g.outChannels})[0];
+  ViewBuilder::Exprs reduction = view.add(2, reduce);
+  return create(view, conv.getW(), k, reduction,
+                reduction[reduction.size() - 2], reduction.back() - run.lead);
+}
+
+ResultPlace StemViewer::placeOutput() {
+  ViewBuilder view(b);
+  AffineExpr image = view.add(0, {g.batch})[0];
+  ViewBuilder::Exprs pixel = getPixel(view.add(1, pixels));
+  AffineExpr k = view.add(2, {g.outChannels})[0];
+  return {view, image, k, pixel};
+}
+
 GemmViews tessera::viewStem(OpBuilder &b, dnn::ConvOp conv,
                             const ConvGeometry &g, const StemTile &tile) {
-  Location loc = conv.getLoc();
-  const ConvDim &rows = g.dims[0], &columns = g.dims[1];
-  bool isLast = isChannelsLast(conv.getXLayout());
-  int64_t bytes = conv.getElementType().getIntOrFloatBitWidth() / 8;
-  // Elements of a line from one column to the next.
-  int64_t perColumn = isLast ? g.inChannels : 1;
-  StemRun run =
-      StemRun::make(columns.filter * perColumn, columns.pad * perColumn,
-                    columns.in * perColumn, 16 / bytes);
-  SmallVector<int64_t> pixels = {
-      llvm::divideCeilSigned(rows.out, tile.height),
-      llvm::divideCeilSigned(columns.out, tile.width), tile.height, tile.width};
-  SmallVector<int64_t> reduce = {rows.filter, run.length};
-  if (!isLast)
-    reduce.insert(reduce.begin(), g.inChannels);
-  auto getPixel = [&](ArrayRef<AffineExpr> row) {
-    return ViewBuilder::Exprs{row[0] * tile.height + row[2],
-                              row[1] * tile.width + row[3]};
-  };
-  // The coordinates of a tensor whose first is `outer`.
-  auto order = [&](AffineExpr outer, ArrayRef<AffineExpr> reduction,
-                   AffineExpr line, AffineExpr element) {
-    ViewBuilder::Exprs coordinates = {outer, line, element};
-    if (!isLast)
-      coordinates.insert(coordinates.begin() + 1, reduction.front());
-    return coordinates;
-  };
-  Value x = isLast ? mergeLastDims(conv.getX()) : conv.getX();
-  Value w = isLast ? mergeLastDims(conv.getW()) : conv.getW();
-
-  ViewBuilder imageView(b);
-  AffineExpr image = imageView.add(0, {g.batch})[0];
-  ViewBuilder::Exprs pixel = getPixel(imageView.add(1, pixels));
-  ViewBuilder::Exprs reduction = imageView.add(2, reduce);
-  AffineExpr tap = reduction[reduction.size() - 2];
-  auto input = imageView.create(
-      loc, x,
-      order(image, reduction,
-            pixel[0] * rows.stride + tap * rows.dilation - rows.pad,
-            pixel[1] * (columns.stride * perColumn) + reduction.back() -
-                (columns.pad * perColumn + run.lead)));
-
-  ViewBuilder filterView(b);
-  filterView.add(0, {g.batch});
-  AffineExpr k = filterView.add(1, {g.outChannels})[0];
-  reduction = filterView.add(2, reduce);
-  auto filter =
-      filterView.create(loc, w,
-                        order(k, reduction, reduction[reduction.size() - 2],
-                              reduction.back() - run.lead));
-
-  ViewBuilder view(b);
-  image = view.add(0, {g.batch})[0];
-  pixel = getPixel(view.add(1, pixels));
-  k = view.add(2, {g.outChannels})[0];
-  return {input, filter, ResultPlace{view, image, k, pixel}, reduce,
+  StemViewer viewer(b, conv, g, tile);
+  dnn::ViewOp input = viewer.viewInput();
+  dnn::ViewOp filter = viewer.viewFilter();
+  return {input, filter, viewer.placeOutput(),
+          SmallVector<int64_t>(viewer.getReduce()),
           isChannelsLast(conv.getYLayout()) ? dnn::TileDim::N
                                             : dnn::TileDim::M};
 }

@@ -1,5 +1,4 @@
-//===- StrideClasses.h - Input positions that the same taps reach -*- C++
-//-*-===//
+//===- StrideClasses.h - Positions that the same taps reach ----*- C++ -*-===//
 //
 // With stride s, dilation d and g = gcd(s, d), each input position h is
 // s i + d rho + e - pad for one i, one rho out of s/g neighbours and one e < g.

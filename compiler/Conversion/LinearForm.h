@@ -42,7 +42,6 @@ public:
   void addConstant(int64_t value) { constant += value; }
 
   int64_t getConstant() const { return constant; }
-  llvm::ArrayRef<Term> getTerms() const { return terms; }
 
   /// The terms, those that change in fewer loops first.
   llvm::SmallVector<Term> getTermsOutermostFirst() const;

@@ -247,10 +247,10 @@ Value PointMemory::makePointer(Emitter &e, const LinearForm &form,
     return arith::ExtUIOp::create(e.b, e.loc, e.b.getI64Type(), offset);
   };
   // A constant fits an instruction, and so stands apart, if the terms without
-  // it are no less of an offset.
-  bool isApart =
-      hasPredicates(e.device) && std::abs(form.getConstant()) < kOutOfRange / 2;
+  // it are no less of an offset. LLVM::GEPArg has 29 bits for it.
+  constexpr int64_t kMostApart = (int64_t(1) << 28) - 1;
   int64_t constant = form.getConstant();
+  bool isApart = hasPredicates(e.device) && std::abs(constant) <= kMostApart;
   if (!isSmall) {
     Value sum = makeWideOffset(e, form);
     if (isApart)

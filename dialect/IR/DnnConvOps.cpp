@@ -8,6 +8,7 @@
 
 #include "dialect/IR/Dnn.h"
 #include "dialect/IR/EnumWord.h"
+#include "dialect/IR/TensorMemory.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -136,16 +137,6 @@ void ConvOp::getEffects(
 // Tensors
 //===----------------------------------------------------------------------===//
 
-/// Numbers, all of them at least 1, and no offset.
-static bool hasStaticPositiveStrides(MemRefType type) {
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  return succeeded(type.getStridesAndOffset(strides, offset)) && offset == 0 &&
-         llvm::all_of(strides, [](int64_t stride) {
-           return !ShapedType::isDynamic(stride) && stride >= 1;
-         });
-}
-
 /// conv_c2 and conv_c3: what holds for every operand.
 static LogicalResult verifyMemory(ConvOp op, StringRef name, MemRefType type) {
   if (!type.hasStaticShape() ||
@@ -184,26 +175,6 @@ static LogicalResult verifyTypes(ConvOp op) {
            << "needs y of type " << (isI8 ? "i32 or f32" : "of x and w")
            << ", but x has " << x << " and y has " << y;
   return success();
-}
-
-/// conv_c18: no two elements of the tensor share memory. True if each stride
-/// passes over all that the smaller ones reach.
-static bool hasDistinctElements(MemRefType type) {
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  (void)type.getStridesAndOffset(strides, offset);
-  SmallVector<std::pair<int64_t, int64_t>> dims;
-  for (auto [stride, size] : llvm::zip(strides, type.getShape()))
-    if (size > 1)
-      dims.emplace_back(stride, size);
-  llvm::sort(dims);
-  int64_t reached = 0;
-  for (auto [stride, size] : dims) {
-    if (stride <= reached)
-      return false;
-    reached += stride * (size - 1);
-  }
-  return true;
 }
 
 static LogicalResult verifyTensors(ConvOp op) {

@@ -7,6 +7,7 @@
 
 #include "dialect/IR/Dnn.h"
 #include "dialect/IR/EnumWord.h"
+#include "dialect/IR/TensorMemory.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -85,35 +86,13 @@ void PoolOp::getEffects(
 // Verifier
 //===----------------------------------------------------------------------===//
 
-/// Whether two elements may have one address: going from the smallest stride
-/// to the largest, each must pass over all that lies below it.
-static bool mayOverlap(MemRefType type, ArrayRef<int64_t> strides) {
-  SmallVector<std::pair<int64_t, int64_t>> dims; // Stride and size.
-  for (auto [stride, size] : llvm::zip(strides, type.getShape()))
-    if (size > 1)
-      dims.emplace_back(stride, size);
-  llvm::sort(dims);
-  uint64_t reach = 0; // Of all dimensions so far: the largest offset.
-  for (auto [stride, size] : dims) {
-    if (static_cast<uint64_t>(stride) <= reach)
-      return true;
-    reach = llvm::SaturatingMultiplyAdd<uint64_t>(stride, size - 1, reach);
-  }
-  return false;
-}
-
 /// pool_c4 and pool_c5: where the elements of a tensor are.
 static LogicalResult verifyStrides(PoolOp op, NamedOperand operand) {
-  SmallVector<int64_t> strides;
-  int64_t offset = 0;
-  if (failed(operand.type.getStridesAndOffset(strides, offset)) ||
-      offset != 0 ||
-      llvm::any_of(strides, [](int64_t stride) { return stride < 1; }))
-    /*pool_c4*/
+  if (!hasStaticPositiveStrides(operand.type)) /*pool_c4*/
     return op.emitOpError()
            << "needs static strides of at least 1 and no "
            << "offset, but " << operand.name << " is " << operand.type;
-  if (mayOverlap(operand.type, strides)) /*pool_c5*/
+  if (!hasDistinctElements(operand.type)) /*pool_c5*/
     return op.emitOpError() << "needs elements that do not overlap, but "
                             << operand.name << " is " << operand.type;
   return success();

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialect/IR/Dnn.h"
+#include "dialect/IR/TensorMemory.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -277,24 +278,6 @@ static LogicalResult verifyTensor(RowsOp op, MemRefType type) {
   return success();
 }
 
-/// Whether two elements may have one address: going from the smallest stride
-/// to the largest, each must pass over all that lies below it.
-static bool mayOverlap(MemRefType type) {
-  auto [strides, offset] = type.getStridesAndOffset();
-  SmallVector<std::pair<int64_t, int64_t>> dims; // Stride and size.
-  for (auto [stride, size] : llvm::zip(strides, type.getShape()))
-    if (size > 1)
-      dims.emplace_back(stride, size);
-  llvm::sort(dims);
-  uint64_t reach = 0; // Of all dimensions so far: the largest offset.
-  for (auto [stride, size] : dims) {
-    if (static_cast<uint64_t>(stride) <= reach)
-      return true;
-    reach = llvm::SaturatingMultiplyAdd<uint64_t>(stride, size - 1, reach);
-  }
-  return false;
-}
-
 /// rows_c3 to rows_c9.
 static LogicalResult verifyTensors(RowsOp op) {
   for (Type operand : op->getOperandTypes())
@@ -322,7 +305,7 @@ static LogicalResult verifyTensors(RowsOp op) {
       return getShapeError("outputs of the sizes", type);
   for (OperandRange results : {op.getRowOutputs(), op.getOutputs()})
     for (Type type : results.getTypes())
-      if (mayOverlap(cast<MemRefType>(type))) /*rows_c8*/
+      if (!hasDistinctElements(cast<MemRefType>(type))) /*rows_c8*/
         return op.emitOpError() << "needs results whose elements do not "
                                    "overlap, but has "
                                 << type;

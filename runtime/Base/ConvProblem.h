@@ -121,8 +121,8 @@ struct ConvProblem {
   /// "conv-fwd-f16-nhwc,nhwc,nhwc-n64c256h14w14-k256y3x3-p1x1-s1x1-d1x1-g1".
   /// With depth "c256d4h14w14", "z3y3x3" and three numbers in p, s and d;
   /// strided tensors "s50176:196:14:1"; i8 with its result "i8,i32"; f32 that
-  /// may be multiplied as tf32 "tf32"; an
-  /// epilogue as "-ealpha+beta+bias+residual+relu" at the end.
+  /// may be multiplied as tf32 "tf32"; an epilogue as
+  /// "-ealpha+beta+bias+residual+relu" at the end.
   std::string toNetworkConfig() const;
 };
 

@@ -39,6 +39,15 @@ enum class KernelArg : uint8_t {
 
 constexpr bool isScalar(KernelArg arg) { return arg >= KernelArg::Alpha; }
 
+/// Whether it is one of a RowProblem's tensors.
+constexpr bool isRowTensor(KernelArg arg) {
+  return arg >= KernelArg::Tensor0 && arg <= KernelArg::LastTensor;
+}
+
+/// How far `arg` is behind `first`.
+constexpr int getOffset(KernelArg arg, KernelArg first) {
+  return static_cast<int>(arg) - static_cast<int>(first);
+}
 constexpr KernelArg getTensorArg(int tensor) {
   return static_cast<KernelArg>(static_cast<int>(KernelArg::Tensor0) + tensor);
 }

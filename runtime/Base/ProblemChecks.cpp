@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 using namespace tessera;
 
@@ -21,20 +20,13 @@ Status tessera::verifyLengths(int64_t minimum,
   return Status::ok();
 }
 
-namespace {
-/// Length and distance of one dimension.
-using Dim = std::pair<int64_t, int64_t>;
-} // namespace
-
 static Status tooLarge(const char *name) {
   return invalidArgument(std::string("the ") + name +
                          " has more bytes than 64 bits can count");
 }
 
-/// From the smallest distance to the largest, each must step over everything
-/// that the smaller ones reach.
-static bool hasOverlap(std::array<Dim, 5> dims) {
-  std::ranges::sort(dims, {}, &Dim::second);
+bool tessera::hasOverlap(std::span<StridedDim> dims) {
+  std::ranges::sort(dims, {}, &StridedDim::stride);
   int64_t reach = 0;
   for (auto [length, stride] : dims) {
     if (length > 1 && stride <= reach)
@@ -53,9 +45,11 @@ Status tessera::verifyTensor(const char *name, int64_t elementBytes,
       return tooLarge(name);
   if (layout != Layout::Strided)
     return Status::ok();
-  std::array<Dim, 5> dims = {Dim{t.n, strides.n}, Dim{t.c, strides.c},
-                             Dim{t.d, strides.d}, Dim{t.h, strides.h},
-                             Dim{t.w, strides.w}};
+  std::array<StridedDim, 5> dims = {{{t.n, strides.n},
+                                     {t.c, strides.c},
+                                     {t.d, strides.d},
+                                     {t.h, strides.h},
+                                     {t.w, strides.w}}};
   int64_t span = 1;
   for (auto [length, stride] : dims) {
     if (length > 1 && stride < 1)

@@ -7,6 +7,7 @@
 #include "runtime/Base/ProblemTypes.h"
 
 #include <initializer_list>
+#include <span>
 
 namespace tessera {
 
@@ -26,6 +27,17 @@ Status verifyLengths(int64_t minimum,
 Status verifyTensor(const char *name, int64_t elementBytes, Layout layout,
                     const Strides &strides, const TensorLengths &lengths,
                     bool isWritten);
+
+/// A dimension of a tensor: how long it is, and elements from one to the next.
+struct StridedDim {
+  int64_t length;
+  int64_t stride;
+};
+
+/// Whether two elements share memory: from the smallest stride to the largest,
+/// each must step over everything that the smaller ones reach. Sorts `dims`,
+/// whose strides are not negative and whose reach 64 bits can count.
+bool hasOverlap(std::span<StridedDim> dims);
 
 /// Positions of a window along one dimension, at least 1.
 int64_t getOutputLength(int64_t in, int64_t filter, int64_t pad, int64_t stride,

@@ -74,22 +74,14 @@ static Status verifySpace(const RowProblem &p) {
   return Status::ok();
 }
 
-/// Whether two elements of a tensor share memory although they differ in a
-/// dimension in which the tensor should have one for each.
-static bool hasOverlap(const RowProblem &p, const RowTensor &tensor) {
-  std::vector<std::pair<int64_t, int64_t>> dims; // Strides, lengths.
+/// The dimensions in which a tensor should have one element for each.
+static std::vector<StridedDim> getOwnDims(const RowProblem &p,
+                                          const RowTensor &tensor) {
+  std::vector<StridedDim> dims;
   for (int dim = 0; dim < p.rank; ++dim)
-    if (p.lengths[dim] > 1 &&
-        !(tensor.role == RowRole::RowOutput && p.isReduced(dim)))
-      dims.emplace_back(tensor.strides[dim], p.lengths[dim]);
-  std::ranges::sort(dims);
-  int64_t reach = 0;
-  for (auto [stride, length] : dims) {
-    if (stride <= reach)
-      return true;
-    reach += (length - 1) * stride;
-  }
-  return false;
+    if (!(tensor.role == RowRole::RowOutput && p.isReduced(dim)))
+      dims.push_back({p.lengths[dim], tensor.strides[dim]});
+  return dims;
 }
 
 static Status verifyRowTensor(const RowProblem &p, int number) {
@@ -115,7 +107,8 @@ static Status verifyRowTensor(const RowProblem &p, int number) {
   }
   if (__builtin_mul_overflow(span, getByteSize(tensor.type), &span))
     return invalidArgument(name + " has more bytes than 64 bits can count");
-  if (tensor.role != RowRole::Input && hasOverlap(p, tensor))
+  std::vector<StridedDim> dims = getOwnDims(p, tensor);
+  if (tensor.role != RowRole::Input && hasOverlap(dims))
     return invalidArgument("the strides of " + name +
                            " put two of its elements in one place, but it is "
                            "written");
@@ -203,8 +196,10 @@ static void sortByStrides(std::vector<Dim> &dims, int tensorCount) {
 }
 
 static bool canMerge(const Dim &outer, const Dim &inner) {
+  // No kernel takes a longer dimension.
+  constexpr int64_t kMostMerged = (int64_t(1) << 30) - 1;
   if (outer.isReduced != inner.isReduced ||
-      outer.length > INT32_MAX / inner.length)
+      outer.length > kMostMerged / inner.length)
     return false;
   // Unsigned, because of two elements that are 2^62 apart; more does not fit.
   auto isBehind = [&](int tensor) {

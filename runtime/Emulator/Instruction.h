@@ -32,7 +32,6 @@ enum class InstructionClass : uint8_t {
   Branch,
   Other,
 };
-inline constexpr unsigned kInstructionClasses = 12;
 
 /// How the bits of an operand are to be read. Decides what an inline constant
 /// means and which bit a negation flips.
@@ -119,8 +118,7 @@ enum InstructionFlag : uint16_t {
   kToLds = 4,
   kReturnsOld = 8, ///< An atomic gives the old value back.
   kClamp = 16,
-  kGds = 32,
-  kHalvesOverlap = 64, ///< VOPD: the second half reads what the first writes.
+  kHalvesOverlap = 32, ///< VOPD: the second half reads what the first writes.
 };
 
 struct Instruction {

@@ -133,7 +133,7 @@ static Observers makeObservers(CheckSet checks, const Launch &launch,
 }
 
 /// A fault, or else all findings, one a line; the first decides the kind.
-static LaunchOutcome getOutcome(const Fault &fault) {
+static LaunchOutcome makeOutcome(const Fault &fault) {
   LaunchOutcome outcome;
   if (fault.isSet())
     outcome.findings.push_back(fault.getFirst());
@@ -193,73 +193,126 @@ static uint64_t getGroupOfTurn(uint64_t turn, uint64_t executed,
   return static_cast<uint64_t>(share * static_cast<double>(total - 1));
 }
 
+namespace {
+/// The groups of a launch, which host threads share out.
+class LaunchWork {
+public:
+  LaunchWork(const Launch &launch, MemoryMap &memory, const Settings &settings,
+             const LaunchWatch &watch);
+
+  /// As many as have a group to begin with.
+  unsigned getWorkers() const { return static_cast<unsigned>(stats.size()); }
+  /// Returns when the last thread has ended.
+  void run(const LaunchMemory &resources);
+  LaunchStats sumStats() const;
+  LaunchOutcome getOutcome() const;
+
+private:
+  void runGroups(const LaunchMemory &resources, unsigned worker);
+  Observers observe(unsigned worker);
+
+  const Launch &launch;
+  MemoryMap &memory;
+  const Settings &settings;
+  const LaunchWatch &watch;
+  const MeasureLevel level;
+  const std::array<uint32_t, 3> groups;
+  const uint64_t total = uint64_t(groups[0]) * groups[1] * groups[2];
+  const uint64_t executed = getExecutedGroups(total, settings);
+  std::vector<LaunchStats> stats; ///< Of each worker.
+  std::unique_ptr<GlobalRaceState> globalRaces;
+  Fault fault;
+  std::atomic<uint64_t> next{0};
+  std::atomic<uint64_t> instructions{0};
+};
+} // namespace
+
+LaunchWork::LaunchWork(const Launch &launch, MemoryMap &memory,
+                       const Settings &settings, const LaunchWatch &watch)
+    : launch(launch), memory(memory), settings(settings), watch(watch),
+      level(settings.statsPath.empty()
+                ? watch.level
+                : std::max(watch.level, settings.statsLevel)),
+      groups(launch.getGroups()),
+      stats(std::min<uint64_t>(settings.threads, executed)) {
+  if (settings.checks.has(Check::GlobalRaces) && total > 1)
+    globalRaces = std::make_unique<GlobalRaceState>(groups);
+}
+
+Observers LaunchWork::observe(unsigned worker) {
+  Observers observers =
+      makeObservers(settings.checks, launch, globalRaces.get());
+  if (level == MeasureLevel::Addresses)
+    observers.everything.push_back(
+        std::make_unique<AccessCounter>(launch.chip, stats[worker]));
+  if (watch.makeObserver)
+    observers.everything.push_back(watch.makeObserver());
+  return observers;
+}
+
+/// Those that no other worker has taken, until none is left or one failed.
+void LaunchWork::runGroups(const LaunchMemory &resources, unsigned worker) {
+  stats[worker].prepare(launch.program.size(), level);
+  Observers observers = observe(worker);
+  WorkgroupRunner runner(launch, resources, memory, settings, fault,
+                         level == MeasureLevel::None ? nullptr : &stats[worker],
+                         observers, worker);
+  for (uint64_t turn; (turn = next++) < executed && !fault.isSet();) {
+    uint64_t i = getGroupOfTurn(turn, executed, total);
+    runner.run({static_cast<uint32_t>(i % groups[0]),
+                static_cast<uint32_t>(i / groups[0] % groups[1]),
+                static_cast<uint32_t>(i / groups[0] / groups[1])});
+  }
+  instructions += runner.getInstructionCount();
+}
+
+void LaunchWork::run(const LaunchMemory &resources) {
+  std::vector<std::thread> threads;
+  for (unsigned worker = 1; worker < getWorkers(); ++worker)
+    threads.emplace_back([&, worker] { runGroups(resources, worker); });
+  runGroups(resources, 0);
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+LaunchStats LaunchWork::sumStats() const {
+  LaunchStats sum;
+  for (const LaunchStats &part : stats)
+    sum.merge(part);
+  return sum;
+}
+
+LaunchOutcome LaunchWork::getOutcome() const {
+  LaunchOutcome outcome = makeOutcome(fault);
+  outcome.waveInstructions = instructions;
+  return outcome;
+}
+
 LaunchOutcome tessera::emulator::run(const Launch &launch, MemoryMap &memory,
                                      const Settings &settings,
                                      const LaunchWatch &watch) {
   auto begin = std::chrono::steady_clock::now();
   if (Status status = checkLds(launch); !status.isOk())
     return refuse(FaultKind::IllegalState, status.getMessage());
-  std::array<uint32_t, 3> groups = launch.getGroups();
-  uint64_t total = uint64_t(groups[0]) * groups[1] * groups[2];
-  uint64_t executed = getExecutedGroups(total, settings);
-  auto workers =
-      static_cast<unsigned>(std::min<uint64_t>(settings.threads, executed));
-  LaunchResources resources(launch, memory, workers);
+  LaunchWork work(launch, memory, settings, watch);
+  LaunchResources resources(launch, memory, work.getWorkers());
   if (!resources.isComplete())
     return refuse(FaultKind::IllegalState,
                   "no memory for the launch of kernel '" + launch.kernel.name +
                       "'");
-  auto lock = memory.lockForLaunch();
-  Fault fault;
-  std::atomic<uint64_t> next{0};
-  std::atomic<uint64_t> instructions{0};
-  MeasureLevel level = settings.statsPath.empty()
-                           ? watch.level
-                           : std::max(watch.level, settings.statsLevel);
-  std::vector<LaunchStats> stats(workers);
-  std::unique_ptr<GlobalRaceState> globalRaces;
-  if (settings.checks.has(Check::GlobalRaces) && total > 1)
-    globalRaces = std::make_unique<GlobalRaceState>(groups);
-  auto work = [&](unsigned worker) {
-    Observers observers =
-        makeObservers(settings.checks, launch, globalRaces.get());
-    LaunchStats *counts =
-        level == MeasureLevel::None ? nullptr : &stats[worker];
-    stats[worker].prepare(launch.program.size(), level);
-    if (level == MeasureLevel::Addresses)
-      observers.everything.push_back(
-          std::make_unique<AccessCounter>(launch.chip, *counts));
-    if (watch.makeObserver)
-      observers.everything.push_back(watch.makeObserver());
-    WorkgroupRunner runner(launch, resources.get(), memory, settings, fault,
-                           counts, observers, worker);
-    for (uint64_t turn; (turn = next++) < executed && !fault.isSet();) {
-      uint64_t i = getGroupOfTurn(turn, executed, total);
-      runner.run({static_cast<uint32_t>(i % groups[0]),
-                  static_cast<uint32_t>(i / groups[0] % groups[1]),
-                  static_cast<uint32_t>(i / groups[0] / groups[1])});
-    }
-    instructions += runner.getInstructionCount();
-  };
-  std::vector<std::thread> threads;
-  for (unsigned worker = 1; worker < workers; ++worker)
-    threads.emplace_back(work, worker);
-  work(0);
-  for (std::thread &thread : threads)
-    thread.join();
-  // Resources are freed after this scope; freeing needs the lock for itself.
-  lock.unlock();
+  {
+    // Resources are freed after this scope; freeing needs the lock for itself.
+    auto lock = memory.lockForLaunch();
+    work.run(resources.get());
+  }
   std::chrono::duration<double, std::milli> time =
       std::chrono::steady_clock::now() - begin;
-  LaunchStats sum;
-  for (const LaunchStats &part : stats)
-    sum.merge(part);
+  LaunchStats sum = work.sumStats();
   if (!settings.statsPath.empty())
     writeStats(launch, settings, sum, time.count());
   if (watch.stats)
     *watch.stats = std::move(sum);
-  LaunchOutcome outcome = getOutcome(fault);
-  outcome.waveInstructions = instructions;
+  LaunchOutcome outcome = work.getOutcome();
   outcome.timeMs = time.count();
   return outcome;
 }

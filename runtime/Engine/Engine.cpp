@@ -340,44 +340,8 @@ Status EngineImpl::forget(const Problem &problem) {
 
 /// The eight bytes of an argument; see KernelArg.
 static uint64_t getValue(const LaunchArgs &args, KernelArg arg) {
-  auto pointer = [](const void *value) {
-    return reinterpret_cast<uint64_t>(value);
-  };
-  auto scalar = [](double value) { return std::bit_cast<uint64_t>(value); };
-  const int number = static_cast<int>(arg);
-  if (arg >= KernelArg::Scalar0)
-    return scalar(args.scalars[number - static_cast<int>(KernelArg::Scalar0)]);
-  if (arg >= KernelArg::Tensor0 && arg <= KernelArg::LastTensor)
-    return pointer(args.tensors[number - static_cast<int>(KernelArg::Tensor0)]);
-  switch (arg) {
-  case KernelArg::X:
-    return pointer(args.x);
-  case KernelArg::W:
-    return pointer(args.w);
-  case KernelArg::Y:
-    return pointer(args.y);
-  case KernelArg::Workspace:
-    return pointer(args.workspace);
-  case KernelArg::Bias:
-    return pointer(args.bias);
-  case KernelArg::Residual:
-    return pointer(args.residual);
-  case KernelArg::Indices:
-    return pointer(args.indices);
-  case KernelArg::Alpha:
-    return scalar(args.alpha);
-  case KernelArg::Beta:
-    return scalar(args.beta);
-  case KernelArg::ActivAlpha:
-    return scalar(args.activAlpha);
-  case KernelArg::ActivBeta:
-    return scalar(args.activBeta);
-  case KernelArg::ActivGamma:
-    return scalar(args.activGamma);
-  default:
-    break;
-  }
-  __builtin_unreachable();
+  return isScalar(arg) ? std::bit_cast<uint64_t>(args.getScalar(arg))
+                       : reinterpret_cast<uint64_t>(args.getPointer(arg));
 }
 
 /// A null pointer would be a fault on the device, far from its cause.

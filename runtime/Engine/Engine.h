@@ -9,9 +9,9 @@
 #define TESSERA_RUNTIME_ENGINE_ENGINE_H
 
 #include "runtime/Engine/KernelCompiler.h"
+#include "runtime/Engine/LaunchArgs.h"
 #include "runtime/Gpu/GpuApi.h"
 
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <memory>
@@ -32,26 +32,6 @@ public:
   /// Where the kernel came from when this process first needed it.
   enum class Origin { Compiled, Database };
   virtual Origin getOrigin() const = 0;
-};
-
-/// The values of one call. Pointers are on the device; the problem's direction
-/// says which tensor is written. What no launch of the kernel takes is ignored.
-struct LaunchArgs {
-  const void *x = nullptr;
-  const void *w = nullptr;
-  const void *y = nullptr;
-  void *workspace = nullptr;
-  const void *bias = nullptr;
-  const void *residual = nullptr;
-  const void *indices = nullptr;
-  double alpha = 1;
-  double beta = 0;
-  double activAlpha = 0;
-  double activBeta = 0;
-  double activGamma = 0;
-  /// Of a RowProblem, in its order.
-  std::array<const void *, kMaxTensors> tensors{};
-  std::array<double, kMaxScalars> scalars{};
 };
 
 /// What the engine has done so far in this process.

@@ -101,8 +101,6 @@ enum class CudaError : int {
 
 /// CUdevice_attribute: those without a HIP attribute of their own.
 enum CudaDeviceAttribute : int {
-  kAttributeMaxRegistersPerBlock = 12,
-  kAttributeStreamPriorities = 78,
   kAttributeSharedPerBlockOptin = 97,
 };
 
@@ -113,9 +111,6 @@ enum CudaPointerAttribute : int {
   kPointerHostPointer = 4,
   kPointerIsManaged = 8,
   kPointerDeviceOrdinal = 9,
-  kPointerRangeStart = 11,
-  kPointerRangeSize = 12,
-  kPointerMapped = 13,
 };
 
 /// CUfunction_attribute. HIP's numbers are the same.
@@ -123,7 +118,6 @@ enum CudaFunctionAttribute : int {
   kFunctionMaxThreads = 0,
   kFunctionSharedBytes = 1,
   kFunctionMaxDynamicShared = 8,
-  kFunctionSharedCarveout = 9,
 };
 
 /// CUmemorytype.

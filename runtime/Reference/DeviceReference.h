@@ -1,5 +1,4 @@
-//===- DeviceReference.h - What a problem should give, by the device -*- C++
-//-*-//
+//===- DeviceReference.h - The oracle on the device ------------*- C++ -*-===//
 //
 // The host's oracle (dialect/Reference) takes long for a layer with a large
 // batch; a GPU that runs the same sums, one thread an element, needs a second.

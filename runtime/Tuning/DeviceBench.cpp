@@ -125,19 +125,9 @@ Status DeviceBench::poison() {
 }
 
 Status DeviceBench::launch(const LoadedKernel &kernel) {
-  auto getAddress = [&](KernelArg arg) -> const void * {
-    auto found = tensors.find(arg);
-    return found == tensors.end() ? nullptr : found->second.get();
-  };
   LaunchArgs args;
-  args.x = getAddress(KernelArg::X);
-  args.w = getAddress(KernelArg::W);
-  args.y = getAddress(KernelArg::Y);
-  args.bias = getAddress(KernelArg::Bias);
-  args.residual = getAddress(KernelArg::Residual);
-  args.indices = getAddress(KernelArg::Indices);
-  for (int tensor = 0; tensor < kMaxTensors; ++tensor)
-    args.tensors[tensor] = getAddress(getTensorArg(tensor));
+  for (const auto &[arg, buffer] : tensors)
+    args.getPointer(arg) = buffer.get();
   args.workspace = workspace ? workspace->get() : nullptr;
   trial->setScalars(args);
   return engine.launch(kernel, stream.get(), args);

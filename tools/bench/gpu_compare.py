@@ -31,10 +31,10 @@ import pathlib
 import re
 import sys
 
-from gpu_tiles import Gpu, parse_config
+import c_api
+import gpu_device
 
 DIRECTIONS = ("fwd", "bwd", "wrw")
-RESULTS = {"fwd": "y", "bwd": "x", "wrw": "w"}
 
 # ------------------------------------------------------------------ the C API
 
@@ -64,37 +64,24 @@ class KernelInfo(ctypes.Structure):
         ("tile", ctypes.c_char * 128), ("stages", StageTime * 16)]
 
 
-class Library:
-    """A handle of the library, on the device that PyTorch uses."""
-
-    def __init__(self, path):
-        self.api = ctypes.CDLL(path)
-        self.api.tesseraGetLastErrorMessage.restype = ctypes.c_char_p
-        self.handle = ctypes.c_void_p()
-        self.check(self.api.miopenCreate(ctypes.byref(self.handle)))
-
-    def check(self, status):
-        if status:
-            message = self.api.tesseraGetLastErrorMessage().decode()
-            raise RuntimeError(f"status {status}: {message}")
+class Library(c_api.Library):
+    """Runs problems by their network configs."""
 
     def get_info(self, config):
         """Compiles the kernel, if that has not been done."""
         info = KernelInfo(size=ctypes.sizeof(KernelInfo))
-        self.check(self.api.tesseraGetProblemKernelInfo(
-            self.handle, config.encode(), ctypes.byref(info)))
+        self.call("tesseraGetProblemKernelInfo", self.handle, config.encode(),
+                  ctypes.byref(info))
         return info
 
-    def run(self, config, tensors, workspace, stream):
+    def run(self, config, tensors, workspace):
         arguments = Arguments(
             size=ctypes.sizeof(Arguments), alpha=1,
             workspace=workspace.data_ptr() if workspace is not None else None,
             workspace_bytes=workspace.numel() if workspace is not None else 0,
             **{name: tensor.data_ptr() for name, tensor in tensors.items()})
-        self.check(self.api.miopenSetStream(self.handle,
-                                            ctypes.c_void_p(stream)))
-        self.check(self.api.tesseraRunProblem(self.handle, config.encode(),
-                                              ctypes.byref(arguments)))
+        self.call("tesseraRunProblem", self.handle, config.encode(),
+                  ctypes.byref(arguments))
 
 
 def compile_all(path, configs, threads):
@@ -134,89 +121,30 @@ def read_list(options):
     return problems
 
 
-class Case:
-    """One problem: tensors, what the result should be, cuDNN's way to it."""
+def compare(gpu, library, config, repeats):
+    """Our microseconds, cuDNN's, the tile, the convolution. cuDNN's f32 may be a
+    Fourier transform that is off by 3e-3 (5x5 filters): in doubt its f64 judges."""
+    torch = gpu.torch
+    conv = gpu_device.Conv(torch, config)
+    wanted = conv.compute(torch.float32)
+    most = gpu_device.get_most_error(conv)
 
-    def __init__(self, gpu, direction, config, element):
-        torch, p = gpu.torch, parse_config(config)
-        out = [(p[a] + 2 * p["p" + a] - p["d" + a] * (p[f] - 1) - 1)
-               // p["s" + a] + 1 for a, f in (("h", "y"), ("w", "x"))]
-
-        def draw(*shape, scale=1.0):
-            values = torch.randn(*shape, device="cuda") * scale
-            return values.to(element).to(memory_format=torch.channels_last)
-        reach = p["c"] // p["g"] * p["y"] * p["x"]
-        self.tensors = {
-            "x": draw(p["n"], p["c"], p["h"], p["w"]),
-            "w": draw(p["k"], p["c"] // p["g"], p["y"], p["x"],
-                      scale=reach ** -0.5),
-            "y": draw(p["n"], p["k"], *out)}
-        if direction == "wrw":  # Sums over all pixels must fit f16.
-            self.tensors["y"] *= (p["n"] * out[0] * out[1]) ** -0.5
-        window = ([p["sh"], p["sw"]], [p["ph"], p["pw"]], [p["dh"], p["dw"]])
-
-        def run_library(x, w, y):
-            if direction == "fwd":
-                return torch.nn.functional.conv2d(x, w, None, *window, p["g"])
-            mask = [direction == "bwd", direction == "wrw", False]
-            return torch.ops.aten.convolution_backward(
-                y, x, w, None, *window, False, [0, 0], p["g"],
-                mask)[mask.index(True)]
-        self.run_library = lambda: run_library(
-            *(self.tensors[name] for name in "xwy"))
-        torch.backends.cudnn.allow_tf32 = False
-        self.wanted = run_library(
-            *(self.tensors[name].float() for name in "xwy"))
-        self.get_exact = lambda: run_library(
-            *(self.tensors[name].double() for name in "xwy"))
-        torch.backends.cudnn.allow_tf32 = element == torch.float32
-        self.result = self.tensors[RESULTS[direction]]
-        self.operations = 2 * p["n"] * p["k"] * out[0] * out[1] * reach
-        self.bytes = sum(t.numel() * t.element_size()
-                         for t in self.tensors.values())
-
-
-def get_error(result, wanted):
-    return ((result.to(wanted.dtype) - wanted).norm() / wanted.norm()).item()
-
-
-def get_fault(gpu, case, run):
-    """What is wrong with our result, or nothing. cuDNN's f32 may be a Fourier
-    transform that is off by 3e-3 (5x5 filters): in doubt its f64 judges."""
-    first = None
-    most = 6e-4 if case.result.dtype == gpu.torch.float32 else 1e-2
-    for _ in range(5):
-        case.result.fill_(float("nan"))
-        run()
-        gpu.torch.cuda.synchronize()
-        if first is None:
-            first = case.result.clone()
-            error = get_error(first, case.wanted)
-            if not error < most:  # Also of a NaN.
-                error = get_error(first, case.get_exact())
-            if not error < most:
-                return f"relative error {error:.2e}"
-        elif not gpu.torch.equal(first, case.result):
-            return "other bits in another run"
-    return ""
-
-
-def compare(gpu, library, direction, config, options):
-    """Microseconds of ours and of cuDNN's, the tile, operations, bytes."""
-    element = {"bf16": gpu.torch.bfloat16, "f16": gpu.torch.float16,
-               "tf32": gpu.torch.float32}
-    case = Case(gpu, direction, config, element[options.type])
+    def get_error(result):
+        error = gpu_device.get_norm_error(result, wanted)
+        return error if error < most else gpu_device.get_norm_error(
+            result, conv.compute(torch.float64))
     info = library.get_info(config)
-    workspace = gpu.torch.empty(info.workspace_bytes, dtype=gpu.torch.uint8,
-                                device="cuda") if info.workspace_bytes else None
+    workspace = torch.empty(info.workspace_bytes, dtype=torch.uint8,
+                            device="cuda") if info.workspace_bytes else None
 
     def run():
-        library.run(config, case.tensors, workspace,
-                    gpu.torch.cuda.current_stream().cuda_stream)
-    if fault := get_fault(gpu, case, run):
+        library.set_stream(torch)
+        library.run(config, conv.tensors, workspace)
+    if fault := gpu_device.find_fault(torch, run, conv.result, get_error, most,
+                                      workspace):
         raise RuntimeError(f"{fault} with {info.tile.decode()}")
-    ours, peer = gpu.time([run, case.run_library], options.repeats)
-    return ours, peer, info.tile.decode(), case.operations, case.bytes
+    ours, peer = gpu.time([run, conv.compute], repeats)
+    return ours, peer, info.tile.decode(), conv
 
 
 # -------------------------------------------------------------------- reports
@@ -288,7 +216,34 @@ def summarise(rows):
           f"{get_geomean([row['ratio'] for row in rows]):.3f}")
 
 
-def main():
+def compare_all(gpu, problems, options, limits, report):
+    """Adds each problem to the report, as it is measured. What failed."""
+    rate, bandwidth = limits
+    faults = compile_all(options.library, [p[2] for p in problems],
+                         options.threads)
+    library = Library(options.library)
+    for done, (name, direction, config, count) in enumerate(problems):
+        prefix = f"[{done + 1}/{len(problems)}] {name} {direction}"
+        try:
+            if config in faults:
+                raise RuntimeError(faults[config])
+            ours, peer, tile, conv = compare(gpu, library, config,
+                                             options.repeats)
+        except RuntimeError as error:
+            faults[config] = str(error)
+            print(f"{prefix} FAILED {config}: {error}", flush=True)
+            continue
+        floor = max(conv.operations / rate, conv.bytes / bandwidth)
+        report.add({"name": name, "direction": direction, "ours_us": ours,
+                    "cudnn_us": peer, "ratio": peer / ours, "floor_us": floor,
+                    "share": floor / ours, "tile": tile, "count": count})
+        print(f"{prefix} {ours:.1f} us, cuDNN {peer:.1f}, ratio "
+              f"{peer / ours:.2f}, {floor / ours:.2f} of the floor, {tile}",
+              flush=True)
+    return faults
+
+
+def read_options():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     here = pathlib.Path(__file__).resolve().parent
@@ -301,45 +256,27 @@ def main():
     parser.add_argument("--repeats", type=int, default=20)
     parser.add_argument("--threads", type=int, default=min(12, os.cpu_count()))
     parser.add_argument("--out", type=pathlib.Path, default="compare")
-    options = parser.parse_args()
+    return parser.parse_args()
 
+
+def main():
+    options = read_options()
     os.environ.setdefault("TESSERA_DEVICE", "nvidia")
-    gpu = Gpu()
+    gpu = gpu_device.Gpu()
     gpu.torch.cuda.init()
-    rate, bandwidth = gpu.measure_limits(options.type == "tf32")
+    limits = rate, bandwidth = gpu.measure_limits(options.type == "tf32")
     torch = gpu.torch
     title = (f"{torch.cuda.get_device_name()}, {options.type} NHWC, cuDNN "
              f"{torch.backends.cudnn.version()}, GEMM {rate / 1e6:.0f} TFLOP/s, "
              f"copy {bandwidth / 1e6:.2f} TB/s")
     print(title, flush=True)
-    problems = read_list(options)
-    faults = compile_all(options.library, [p[2] for p in problems],
-                         options.threads)
-    library = Library(options.library)
-    result = Report(title, options.out)
-    for done, (name, direction, config, count) in enumerate(problems):
-        prefix = f"[{done + 1}/{len(problems)}] {name} {direction}"
-        try:
-            if config in faults:
-                raise RuntimeError(faults[config])
-            ours, peer, tile, operations, size = compare(
-                gpu, library, direction, config, options)
-        except RuntimeError as error:
-            faults[config] = str(error)
-            print(f"{prefix} FAILED {config}: {error}", flush=True)
-            continue
-        floor = max(operations / rate, size / bandwidth)
-        result.add({"name": name, "direction": direction, "ours_us": ours,
-                    "cudnn_us": peer, "ratio": peer / ours, "floor_us": floor,
-                    "share": floor / ours, "tile": tile, "count": count})
-        print(f"{prefix} {ours:.1f} us, cuDNN {peer:.1f}, ratio "
-              f"{peer / ours:.2f}, {floor / ours:.2f} of the floor, {tile}",
-              flush=True)
-    if result.rows:
-        summarise(result.rows)
+    report = Report(title, options.out)
+    faults = compare_all(gpu, read_list(options), options, limits, report)
+    if report.rows:
+        summarise(report.rows)
     if faults:
         print(f"{len(faults)} problems failed")
-    return 1 if faults or not result.rows else 0
+    return 1 if faults or not report.rows else 0
 
 
 if __name__ == "__main__":

@@ -15,27 +15,16 @@ import ctypes
 
 import torch
 
+import c_api
+
 TYPES = {"f16": (torch.float16, 0), "f32": (torch.float32, 1),
          "bf16": (torch.bfloat16, 5)}
 EPSILON, FACTOR = 1e-5, 0.1
 SPATIAL = 1
 
 
-class Library:
-    """The C API with a handle on PyTorch's stream."""
-
-    def __init__(self, path):
-        self.api = ctypes.CDLL(path)
-        self.api.tesseraGetLastErrorMessage.restype = ctypes.c_char_p
-        self.handle = ctypes.c_void_p()
-        stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
-        self.call("miopenCreateWithStream", ctypes.byref(self.handle), stream)
-
-    def call(self, name, *arguments):
-        status = getattr(self.api, name)(*arguments)
-        if status:
-            message = self.api.tesseraGetLastErrorMessage().decode()
-            raise RuntimeError(f"{name}: {status} {message}")
+class Library(c_api.Library):
+    """Takes PyTorch's tensors."""
 
     def describe(self, tensor):
         kind = next(number for torch_type, number in TYPES.values()
@@ -235,6 +224,7 @@ def main():
     parser.add_argument("--shapes", default="64x256x56x56,256x2048x7x7")
     arguments = parser.parse_args()
     library = Library(arguments.library)
+    library.set_stream(torch)
     for shape in arguments.shapes.split(","):
         for kind in arguments.types.split(","):
             for layout in ("nhwc", "nchw"):

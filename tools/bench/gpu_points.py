@@ -5,29 +5,25 @@ PyTorch and cuDNN, and beside what the memory could do.
   gpu_points.py pack FOLDER [--only REGEX] [--tiles REGEX] [--dnn-opt PATH]
                             [--ptxas PATH] [--jobs N]
       on the build machine: the problems named, compiled with the compiler's own
-      tile, some with more; to cubins where there is a ptxas, else to PTX
-  gpu_points.py run FOLDER [--repeats N]
+      tile, some with more; to machine code where there is a ptxas, else to PTX
+  gpu_points.py run FOLDER [--only REGEX] [--repeats N]
       on the machine with the GPU: checks, then times
 
-`run` needs PyTorch with cuDNN and NVIDIA's cuda-python, `pack` needs neither.
-A kernel counts only if its result agrees with PyTorch's of f32, in three runs
-with the same bits over poisoned memory. Times are medians as gpu_tiles.py takes
-them. GB/s count each tensor once: x and y forward, dy and dx backward (ours
-reads the indices of maxima besides); the copy that they are compared with moves
-256 MiB in the same run. cuDNN's backward pooling reads x and y, too.
+gpu_device.py says what `run` needs and how it times; `pack` needs Python alone. A
+kernel counts only if its result agrees with PyTorch's of f32, or f64 of
+convolutions, in five runs with the same bits over poisoned memory. GB/s count
+each tensor once: x and y forward, dy and dx backward (ours reads the indices of
+maxima besides); the copy that they are compared with moves 256 MiB in the same
+run. cuDNN's backward pooling reads x and y, too.
 """
 
-import argparse
 import ctypes
-import json
 import math
-import pathlib
 import re
-import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 
-import gpu_tiles
+import gpu_device
+import gpu_pack
 
 POOLS = {
     "r50_max": ("max", "n64c64h112w112-y3x3-p1x1-s2x2"),
@@ -94,8 +90,14 @@ TOEPLITZ_TILES = {
 }
 
 
-def list_tiles(name):
-    """Texts of tiles; some fit no problem."""
+def list_tiles(options, name):
+    """The compiler's own and, where they are asked for, more; some fit no
+    problem."""
+    return ["", *(list_more_tiles(name) if re.search(options.tiles, name)
+                  else [])]
+
+
+def list_more_tiles(name):
     family, *_, direction = name.split(".")
     if family in DEPTHWISE_TILES:
         key = family + (".wrw" if direction == "wrw" else "")
@@ -109,131 +111,7 @@ def list_tiles(name):
             if c * h * w >= 2]
 
 
-# ---------------------------------------------------------------------- pack
-
-
-def parse_kernels(text):
-    """The launches of a module at stage gpu: what its functions say."""
-    kernels = []
-    pattern = r"gpu\.func @(\w+)\((.*?)\)[^\n]*? kernel[^\n]*?attributes \{(.*?)\} \{\n"
-    for symbol, signature, attributes in re.findall(pattern, text, re.S):
-        size = lambda what: int(re.search(
-            what + r"_size = array<i32: (\d+)", attributes)[1])
-        arguments = []
-        for kind, attrs in re.findall(r"%\w+: ([^\s,{]+)(?: \{(.*?)\})?",
-                                      signature):
-            name = re.search(r'dnn\.arg = "(\w+)"', attrs)
-            space = re.search(r"dnn\.bytes = (\d+)", attrs)
-            arguments.append({"kind": kind, "name": name and name[1],
-                              "bytes": space and int(space[1])})
-        shared = re.search(r"shared_bytes = (\d+)", attributes)
-        kernels.append({"symbol": symbol, "arguments": arguments,
-                        "threads": size("block"), "grid": size("grid"),
-                        "shared": int(shared[1]) if shared else 0})
-    return kernels
-
-
-def assemble(ptxas, ptx, path):
-    """The cubin in hexadecimal digits."""
-    source, binary = path.with_suffix(".ptx"), path.with_suffix(".cubin")
-    source.write_text(ptx)
-    subprocess.run([ptxas, "-arch=sm_90a", "-o", binary, source], check=True)
-    code = binary.read_bytes().hex()
-    source.unlink(), binary.unlink()
-    return code
-
-
-def compile_tile(options, config, tile, path):
-    """The launches and the code of a tile, or None if it does not fit."""
-    command = [options.dnn_opt, "--problem", config, "--target", "sm_90"]
-    if tile:
-        command += ["--tile", tile]
-    run = lambda *more: subprocess.run([*command, *more], text=True,
-                                       capture_output=True)
-    gpu = run("--stop-after", "gpu")
-    if gpu.returncode:
-        if not tile:
-            sys.exit(f"gpu_points.py: {config}: {gpu.stderr}")
-        return None
-    ptx = run("--stop-after", "isa").stdout
-    found = {"kernels": parse_kernels(gpu.stdout)}
-    if options.ptxas:
-        found["cubin"] = assemble(options.ptxas, ptx, path)
-    else:
-        found["ptx"] = ptx
-    return found
-
-
-def pack_problem(options, name, config):
-    folder = pathlib.Path(options.folder)
-    tiles = {}
-    for tile in [""] + (list_tiles(name) if re.search(options.tiles, name) else []):
-        path = folder / f"{name}.{tile or 'own'}.tmp"
-        if found := compile_tile(options, config, tile, path):
-            tiles[tile or "own"] = found
-    (folder / f"{name}.json").write_text(json.dumps(
-        {"name": name, "config": config, "tiles": tiles}))
-    print(f"{name}: {len(tiles)} tiles", file=sys.stderr)
-
-
-def pack(options, problems, pack_problem):
-    """Calls pack_problem() for those that --only asks for."""
-    pathlib.Path(options.folder).mkdir(parents=True, exist_ok=True)
-    with ThreadPoolExecutor(options.jobs) as pool:
-        done = [pool.submit(pack_problem, options, name, config)
-                for name, config in problems
-                if re.search(options.only, name)]
-        for job in done:
-            job.result()
-    return 0
-
-
 # ----------------------------------------------------------------------- run
-
-
-class Gpu(gpu_tiles.Gpu):
-    """Loads point programs, whose arguments are addresses and scalars."""
-
-    def load(self, tile, tensors):
-        """A function that launches the kernels on the current stream."""
-        cu = self.driver
-        code = (bytes.fromhex(tile["cubin"]) if "cubin" in tile
-                else tile["ptx"].encode() + b"\0")
-        module = self.check(cu.cuModuleLoadData(code))
-        self.modules.append(module)
-        keep, calls, spaces = [], [], {}
-        for kernel in tile["kernels"]:
-            function = self.check(cu.cuModuleGetFunction(
-                module, kernel["symbol"].encode()))
-            self.check(cu.cuFuncSetAttribute(
-                function, cu.CUfunction_attribute.
-                CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                kernel["shared"]))
-            values = [self.bind(argument, i, tensors, spaces)
-                      for i, argument in enumerate(kernel["arguments"])]
-            pointers = (ctypes.c_void_p * len(values))(
-                *[ctypes.addressof(value) for value in values])
-            keep.append((values, pointers))
-            calls.append((function, kernel["grid"], kernel["threads"],
-                          kernel["shared"], ctypes.addressof(pointers)))
-
-        def launch(keep=(keep, spaces)):
-            stream = self.torch.cuda.current_stream().cuda_stream
-            for function, grid, threads, shared, pointers in calls:
-                self.check(cu.cuLaunchKernel(function, grid, 1, 1, threads, 1,
-                                             1, shared, stream, pointers, 0))
-        return launch
-
-    def bind(self, argument, place, tensors, spaces):
-        if argument["kind"] == "f32":
-            return ctypes.c_float(0 if argument["name"] == "beta" else 1)
-        if argument["name"] == "workspace":
-            if "workspace" not in spaces:
-                spaces["workspace"] = self.torch.empty(
-                    argument["bytes"], dtype=self.torch.int8, device="cuda")
-            return ctypes.c_uint64(spaces["workspace"].data_ptr())
-        letter = argument["name"] or "xwy"[place]
-        return ctypes.c_uint64(tensors[letter].data_ptr())
 
 
 class CudnnPool:
@@ -355,121 +233,63 @@ def make_pool(gpu, config):
 
 def make_conv(gpu, config):
     """The same of a depthwise convolution."""
-    torch, p = gpu.torch, gpu_tiles.parse_config(config)
-    last = torch.channels_last
-    direction, element = config.split("-")[1:3]
-    kind = {"bf16": torch.bfloat16, "f16": torch.float16,
-            "f32": torch.float32}[element]
-    draw = lambda *shape: torch.randn(*shape, device="cuda").to(
-        kind, memory_format=last)
-    out = [(p[a] + 2 * p["p" + a] - p[f]) // p["s" + a] + 1
-           for a, f in (("h", "y"), ("w", "x"))]
-    tensors = {"x": draw(p["n"], p["c"], p["h"], p["w"]),
-               "w": draw(p["k"], p["c"] // p["g"], p["y"], p["x"]),
-               "y": draw(p["n"], p["k"], *out)}
-    window = ([p["sh"], p["sw"]], [p["ph"], p["pw"]], [p["dh"], p["dw"]])
-
-    def library(x, w, y):
-        if direction == "fwd":
-            return torch.nn.functional.conv2d(x, w, None, *window, p["g"])
-        mask = [direction == "bwd", direction == "wrw", False]
-        return torch.ops.aten.convolution_backward(
-            y, x, w, None, *window, False, [0, 0], p["g"], mask)[mask.index(
-                True)]
-    result = {"fwd": "y", "bwd": "x", "wrw": "w"}[direction]
-    wanted = library(*(tensors[name].double() for name in "xwy")).float()
-    total = sum(tensor.nbytes for tensor in tensors.values())
-    return (tensors, result, wanted,
-            {"cuDNN": lambda: library(*(tensors[name] for name in "xwy"))},
-            total)
+    conv = gpu_device.Conv(gpu.torch, config)
+    return (conv.tensors, conv.letter,
+            conv.compute(gpu.torch.float64).float(),
+            {"cuDNN": conv.compute}, conv.bytes)
 
 
-def check_kernel(gpu, launch, result, wanted):
-    """What is wrong with a kernel, or nothing."""
-    kWorst = {gpu.torch.float32: 1e-5, gpu.torch.float16: 2e-3,
-              gpu.torch.bfloat16: 1e-2}[result.dtype]
-    first = None
-    for _ in range(3):
-        result.fill_(float("nan"))
-        launch()
-        gpu.torch.cuda.synchronize()
-        if first is None:
-            first = result.clone()
-            error = ((first.float() - wanted).norm() / wanted.norm()).item()
-            if not error < kWorst:  # Also of a NaN.
-                return f"relative error {error:.2e}"
-        elif not gpu.torch.equal(first, result):
-            return "other bits in another run"
-    return ""
-
-
-def run_problem(gpu, problem, repeats):
-    """Prints a line a tile; what is wrong, ours over the best peer's speed."""
+def run_problem(gpu, problem, repeats, ratios):
+    """Prints a line a tile, and adds our own tile's speed over cuDNN's to the
+    ratios of its kind. How many tiles are wrong."""
+    torch, name = gpu.torch, problem["name"]
     make = make_pool if problem["config"].startswith("pool") else make_conv
     tensors, letter, wanted, peers, total = make(gpu, problem["config"])
-    launches, wrong = {}, 0
-    for tile, code in problem["tiles"].items():
-        launch = gpu.load(code, tensors)
-        if fault := check_kernel(gpu, launch, tensors[letter], wanted):
-            print(f"WRONG {problem['name']} {tile}: {fault}", flush=True)
-            wrong += 1
-        else:
-            launches[tile] = launch
-    source = gpu.torch.empty(1 << 27, dtype=gpu.torch.float16, device="cuda")
-    times = gpu.time([lambda: source[:1 << 26].copy_(source[1 << 26:]),
-                      *peers.values(), *launches.values()], repeats)
-    copy = 4 * (1 << 26) / times[0]
+    most = {torch.float32: 1e-5, torch.float16: 2e-3,
+            torch.bfloat16: 1e-2}[tensors[letter].dtype]
+    launches, wrong = gpu_device.load_right(
+        gpu, problem, tensors, letter,
+        lambda result: gpu_device.get_norm_error(result, wanted), most)
+    run_copy, copied = gpu.make_copy()
+    times = gpu.time([run_copy, *peers.values(), *launches.values()], repeats)
+    copy = copied / times[0]
     theirs = dict(zip(peers, times[1:]))
     ours = dict(zip(launches, times[1 + len(peers):]))
     show = lambda time: f"{time:7.1f} us {total / time / 1e3:6.0f} GB/s"
-    print(f"{problem['name']}: {total / 1e6:.0f} MB, copy {copy / 1e3:.0f} GB/s"
+    print(f"{name}: {total / 1e6:.0f} MB, copy {copy / 1e3:.0f} GB/s"
           + "".join(f", {peer} {show(time)}" for peer, time in theirs.items()))
     for tile, time in sorted(ours.items(), key=lambda item: item[1]):
         print(f"  {tile:16s} {show(time)} {total / time / copy:5.2f} of copy "
               f"{theirs['cuDNN'] / time:6.2f} of cuDNN's speed", flush=True)
-    return wrong, theirs["cuDNN"] / ours["own"] if "own" in ours else None
+    if "own" in ours:
+        family = "depthwise" if name.startswith("dw_") else "pool"
+        kind = f"{family} {name.rsplit('.', 1)[1]}"
+        ratios.setdefault(kind, []).append(theirs["cuDNN"] / ours["own"])
+    return wrong
 
 
 def run(options):
-    gpu = Gpu()
-    torch = gpu.torch
-    print(torch.cuda.get_device_name(), "cuDNN", torch.backends.cudnn.version())
-    wrong, ratios = 0, {}
-    for file in sorted(pathlib.Path(options.folder).glob("*.json")):
-        problem = json.loads(file.read_text())
-        try:
-            faults, ratio = run_problem(gpu, problem, options.repeats)
-        except RuntimeError as error:
-            print(f"FAILED {problem['name']}: {error}", flush=True)
-            faults, ratio = 1, None
-        wrong += faults
-        family = "depthwise" if problem["name"].startswith("dw_") else "pool"
-        if ratio:
-            direction = problem["name"].rsplit(".", 1)[1]
-            ratios.setdefault(f"{family} {direction}", []).append(ratio)
-    for name, values in sorted(ratios.items()):
+    gpu = gpu_device.Gpu()
+    print(gpu.describe())
+    ratios = {}
+    status = gpu_device.run_folder(
+        options,
+        lambda problem: run_problem(gpu, problem, options.repeats, ratios))
+    for kind, values in sorted(ratios.items()):
         mean = math.exp(sum(map(math.log, values)) / len(values))
-        print(f"{name}: {mean:.2f} of cuDNN's speed in geometric mean, "
+        print(f"{kind}: {mean:.2f} of cuDNN's speed in geometric mean, "
               f"{min(values):.2f} at least, {len(values)} problems")
-    print(f"{wrong} kernels wrong")
-    return 1 if wrong or not ratios else 0
+    return status
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("command", choices=["pack", "run"])
-    parser.add_argument("folder")
+    parser = gpu_pack.make_parser(__doc__)
     parser.add_argument("--tiles", default="$.", metavar="REGEX")
-    parser.add_argument("--only", default="")
-    parser.add_argument("--dnn-opt", default="build/dev/bin/dnn-opt")
-    parser.add_argument("--ptxas", default="")
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--repeats", type=int, default=20)
     options = parser.parse_args()
-    if options.command == "pack":
-        return pack(options, list_problems(), pack_problem)
-    return run(options)
+    if options.command == "run":
+        return run(options)
+    return gpu_pack.pack(options, list_problems(),
+                         lambda name, config: list_tiles(options, name))
 
 
 if __name__ == "__main__":

@@ -6,23 +6,19 @@ beside PyTorch, and beside what the memory could do.
                           [--ptxas PATH] [--jobs N]
       on the build machine: the problems named, compiled with the compiler's own
       tile and the next ones that its model likes
-  gpu_rows.py run FOLDER [--repeats N]
+  gpu_rows.py run FOLDER [--only REGEX] [--repeats N]
       on the machine with the GPU: checks, then times
 
-`run` needs PyTorch and NVIDIA's cuda-python. A kernel counts only if its result
-agrees with PyTorch's of f32, in three runs with the same bits over poisoned
-memory. GB/s count each tensor once; the copy moves 256 MiB in the same run.
+gpu_device.py says what `run` needs and how it times; `pack` needs Python alone. A
+kernel counts only if its result agrees with PyTorch's of f32, in five runs with
+the same bits over poisoned memory. GB/s count each tensor once; the copy moves
+256 MiB in the same run.
 """
 
-import argparse
-import ctypes
-import json
-import pathlib
-import re
-import subprocess
 import sys
 
-import gpu_points
+import gpu_device
+import gpu_pack
 
 # Lengths and reduced dimensions, packed; what is made of them.
 SPACES = {
@@ -65,36 +61,6 @@ def list_problems():
                    f"-r{','.join(map(str, reduced))}{tensors}")
 
 
-def pack_problem(options, name, config):
-    folder = pathlib.Path(options.folder)
-    listed = subprocess.run(
-        [options.dnn_opt, "--problem", config, "--target", "sm_90",
-         "--list-tiles", str(options.tiles)], text=True, capture_output=True)
-    tiles = {}
-    for line in listed.stdout.splitlines():
-        tile = re.search(r"\b(map|rows|rowsplit)-\w+", line)
-        path = folder / f"{name}.{len(tiles)}.tmp"
-        if tile and (found := gpu_points.compile_tile(options, config,
-                                                      tile.group(), path)):
-            tiles[tile.group()] = found
-    if not tiles:
-        sys.exit(f"gpu_rows.py: {config}: {listed.stdout}{listed.stderr}")
-    (folder / f"{name}.json").write_text(json.dumps(
-        {"name": name, "tiles": tiles}))
-    print(f"{name}: {' '.join(tiles)}", file=sys.stderr)
-
-
-# ----------------------------------------------------------------------- run
-
-
-class Gpu(gpu_points.Gpu):
-    def bind(self, argument, place, tensors, spaces):
-        if argument["kind"] in ("f32", "f64"):
-            kind = {"f32": ctypes.c_float, "f64": ctypes.c_double}
-            return kind[argument["kind"]](0 if argument["name"] == "s1" else 1)
-        return super().bind(argument, place, tensors, spaces)
-
-
 def make_problem(gpu, name):
     """Tensors by argument, the result's name, what it should be, PyTorch."""
     torch = gpu.torch
@@ -129,80 +95,47 @@ def make_problem(gpu, name):
     return tensors, result, wanted, peer, total
 
 
-def check_kernel(gpu, launch, result, wanted):
-    """What is wrong with a kernel, or nothing."""
-    kWorst = {gpu.torch.float32: 1e-5, gpu.torch.float16: 2e-3}[result.dtype]
-    first = None
-    for _ in range(3):
-        result.fill_(float("nan"))
-        launch()
-        gpu.torch.cuda.synchronize()
-        if first is None:
-            first = result.clone()
-            scale = wanted.abs().max().item()
-            error = (first.float() - wanted).abs().max().item() / scale
-            if not error < kWorst:  # Also of a NaN.
-                return f"error {error:.2e} of the largest"
-        elif not gpu.torch.equal(first, result):
-            return "other bits in another run"
-    return ""
-
-
 def run_problem(gpu, problem, repeats):
+    """Prints a line a tile. How many are wrong."""
     tensors, letter, wanted, peer, total = make_problem(gpu, problem["name"])
-    launches, wrong = {}, 0
-    for tile, code in problem["tiles"].items():
-        launch = gpu.load(code, tensors)
-        if fault := check_kernel(gpu, launch, tensors[letter], wanted):
-            print(f"WRONG {problem['name']} {tile}: {fault}", flush=True)
-            wrong += 1
-        else:
-            launches[tile] = launch
-    source = gpu.torch.empty(1 << 27, dtype=gpu.torch.float16, device="cuda")
-    times = gpu.time([lambda: source[:1 << 26].copy_(source[1 << 26:]), peer,
-                      *launches.values()], repeats)
-    copy = 4 * (1 << 26) / times[0]
+    largest = wanted.abs().max()
+    most = {gpu.torch.float32: 1e-5,
+            gpu.torch.float16: 2e-3}[tensors[letter].dtype]
+    launches, wrong = gpu_device.load_right(
+        gpu, problem, tensors, letter,
+        lambda result: ((result.float() - wanted).abs().max() / largest).item(),
+        most)
+    run_copy, copied = gpu.make_copy()
+    copy_us, peer_us, *ours = gpu.time([run_copy, peer, *launches.values()],
+                                       repeats)
+    copy = copied / copy_us
     show = lambda time: f"{time:7.1f} us {total / time / 1e3:6.0f} GB/s"
     print(f"{problem['name']}: {total / 1e6:.0f} MB, copy {copy / 1e3:.0f} GB/s,"
-          f" PyTorch {show(times[1])}")
-    own = next(iter(launches), None)
-    for tile, time in sorted(zip(launches, times[2:]), key=lambda pair: pair[1]):
+          f" PyTorch {show(peer_us)}")
+    own = next(iter(problem["tiles"]))
+    for tile, time in sorted(zip(launches, ours), key=lambda pair: pair[1]):
         print(f"  {tile:20s} {show(time)} {total / time / copy:5.2f} of copy "
-              f"{times[1] / time:6.2f} of PyTorch's speed"
+              f"{peer_us / time:6.2f} of PyTorch's speed"
               f"{'  (own)' if tile == own else ''}", flush=True)
     return wrong
 
 
 def run(options):
-    gpu = Gpu()
-    print(gpu.torch.cuda.get_device_name())
-    wrong = 0
-    for file in sorted(pathlib.Path(options.folder).glob("*.json")):
-        problem = json.loads(file.read_text())
-        try:
-            wrong += run_problem(gpu, problem, options.repeats)
-        except RuntimeError as error:
-            print(f"FAILED {problem['name']}: {error}", flush=True)
-            wrong += 1
-    print(f"{wrong} kernels wrong")
-    return 1 if wrong else 0
+    gpu = gpu_device.Gpu()
+    print(gpu.describe())
+    return gpu_device.run_folder(
+        options, lambda problem: run_problem(gpu, problem, options.repeats))
 
 
 def main():
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("command", choices=["pack", "run"])
-    parser.add_argument("folder")
-    parser.add_argument("--only", default="")
+    parser = gpu_pack.make_parser(__doc__)
     parser.add_argument("--tiles", type=int, default=4)
-    parser.add_argument("--dnn-opt", default="build/dev/bin/dnn-opt")
-    parser.add_argument("--ptxas", default="")
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--repeats", type=int, default=20)
     options = parser.parse_args()
-    if options.command == "pack":
-        return gpu_points.pack(options, list_problems(), pack_problem)
-    return run(options)
+    if options.command == "run":
+        return run(options)
+    return gpu_pack.pack(
+        options, list_problems(), lambda name, config: gpu_pack.list_best(
+            options, config, options.tiles))
 
 
 if __name__ == "__main__":

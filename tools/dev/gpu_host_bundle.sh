@@ -28,7 +28,7 @@ done
 # Links are followed: libMIOpen.so.1 is one, and so is lib/hip-on-cuda's library.
 files=("${programs[@]/#/bin/}" lib/libMIOpen.so.1 lib/libtessera-compiler.so
   lib/tessera-compile-worker lib/libtessera-hip-on-cuda.so lib/hip-on-cuda)
-bench=(gpu_compare.py gpu_points.py gpu_tiles.py conv-h100.txt resnet50-h100.txt)
+bench=({c_api,gpu_{compare,device,pack,points,rows,tiles}}.py {conv,resnet50}-h100.txt)
 tar --transform 's,^,tessera/,' -chf - -C "$build" "${files[@]}" \
   -C "$PWD/tools" "${bench[@]/#/bench/}" |
   xz -6 -T2 >"$archive"

@@ -3,19 +3,12 @@
 #include "tools/dnn-emu/Options.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 
 using namespace tessera;
 using namespace tessera::emu;
 using tessera::emulator::CheckSet;
-
-unsigned tessera::emu::getElementBytes(ElementType type) {
-  static constexpr unsigned kBytes[] = {1, 2, 4, 8, 2, 2, 4, 8};
-  return kBytes[static_cast<unsigned>(type)];
-}
 
 void tessera::emu::printHelp() {
   std::printf(
@@ -72,22 +65,8 @@ void tessera::emu::printCheckHelp() {
 }
 
 //===----------------------------------------------------------------------===//
-// Words
+// Values
 //===----------------------------------------------------------------------===//
-
-static std::optional<uint64_t> parseNumber(std::string_view text) {
-  int base = 10;
-  if (text.starts_with("0x")) {
-    base = 16;
-    text.remove_prefix(2);
-  }
-  uint64_t value = 0;
-  auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), value, base);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size())
-    return std::nullopt;
-  return value;
-}
 
 /// "64,2": up to `N` numbers; the rest keep their values.
 template <size_t N>
@@ -105,146 +84,6 @@ static bool parseList(std::string_view text, std::array<uint32_t, N> &values) {
   }
   return false;
 }
-
-static std::optional<ElementType> parseType(std::string_view name) {
-  static constexpr std::string_view kNames[] = {"i8",  "i16",  "i32", "i64",
-                                                "f16", "bf16", "f32", "f64"};
-  auto it = std::ranges::find(kNames, name);
-  if (it == std::end(kNames))
-    return std::nullopt;
-  return static_cast<ElementType>(it - kNames);
-}
-
-static Status badArgument(const ArgumentSpec &spec, const std::string &why) {
-  return invalidArgument("--arg " + spec.text + ": " + why);
-}
-
-//===----------------------------------------------------------------------===//
-// --arg
-//===----------------------------------------------------------------------===//
-
-/// "zeros", "random:7:f16", "file:x.bin".
-static Status parseFill(std::string_view text, ArgumentSpec &spec) {
-  using enum ArgumentSpec::Fill;
-  if (text.starts_with("file:")) {
-    spec.fill = File;
-    spec.path = text.substr(5);
-    return Status::ok();
-  }
-  auto takeWord = [&text] {
-    size_t colon = text.find(':');
-    std::string_view word = text.substr(0, colon);
-    text = colon == text.npos ? "" : text.substr(colon + 1);
-    return word;
-  };
-  std::string_view name = takeWord();
-  if (name == "zeros")
-    spec.fill = Zeros;
-  else if (name == "ones")
-    spec.fill = Ones;
-  else if (name == "iota")
-    spec.fill = Iota;
-  else if (name == "random")
-    spec.fill = Random;
-  else
-    return badArgument(spec, "there is no fill '" + std::string(name) + "'");
-  if (spec.fill == Random) {
-    std::optional<uint64_t> seed = parseNumber(takeWord());
-    if (!seed)
-      return badArgument(spec, "random needs a seed, as in random:1");
-    spec.seed = *seed;
-  }
-  if (text.empty())
-    return Status::ok();
-  std::optional<ElementType> type = parseType(text);
-  if (!type)
-    return badArgument(spec, "there is no type '" + std::string(text) + "'");
-  spec.type = *type;
-  return Status::ok();
-}
-
-static Status parseHex(std::string_view text, ArgumentSpec &spec) {
-  for (size_t i = 0; i + 1 < text.size(); i += 2) {
-    uint8_t byte = 0;
-    auto [end, error] =
-        std::from_chars(text.data() + i, text.data() + i + 2, byte, 16);
-    if (error != std::errc() || end != text.data() + i + 2)
-      return badArgument(spec, "bytes need hexadecimal digits");
-    spec.bytes.push_back(byte);
-  }
-  if (text.size() % 2 || text.empty())
-    return badArgument(spec, "bytes need pairs of hexadecimal digits");
-  return Status::ok();
-}
-
-template <typename T>
-static void setBytes(ArgumentSpec &spec, T value) {
-  spec.bytes.resize(sizeof value);
-  std::memcpy(spec.bytes.data(), &value, sizeof value);
-}
-
-static Status parseScalar(std::string_view type, const std::string &value,
-                          ArgumentSpec &spec) {
-  char *end = nullptr;
-  if (type == "f32" || type == "f64") {
-    double number = std::strtod(value.c_str(), &end);
-    type == "f32" ? setBytes(spec, static_cast<float>(number))
-                  : setBytes(spec, number);
-  } else {
-    std::optional<uint64_t> bits = parseNumber(type.substr(1));
-    if ((type[0] != 'i' && type[0] != 'u') || !bits ||
-        (*bits != 8 && *bits != 16 && *bits != 32 && *bits != 64))
-      return badArgument(spec, "there is no kind '" + std::string(type) + "'");
-    bool isNegative = value.starts_with('-');
-    uint64_t number =
-        isNegative ? static_cast<uint64_t>(std::strtoll(value.c_str(), &end, 0))
-                   : std::strtoull(value.c_str(), &end, 0);
-    // An unsigned number may fill a signed type: i32:0xffffffff is -1.
-    bool fits = isNegative ? type[0] == 'i' && static_cast<int64_t>(number) >=
-                                                   INT64_MIN >> (64 - *bits)
-                           : *bits == 64 || number >> *bits == 0;
-    if (!fits)
-      return badArgument(spec,
-                         value + " does not fit into " + std::string(type));
-    setBytes(spec, number);
-    spec.bytes.resize(*bits / 8);
-  }
-  if (value.empty() || *end)
-    return badArgument(spec, "'" + value + "' is not a number");
-  return Status::ok();
-}
-
-static ErrorOr<ArgumentSpec> parseArgument(const std::string &text) {
-  ArgumentSpec spec;
-  spec.text = text;
-  size_t colon = text.find(':');
-  if (colon == text.npos || colon == 0)
-    return badArgument(spec, "needs KIND:VALUE, such as i32:5");
-  std::string_view kind = std::string_view(text).substr(0, colon);
-  std::string value = text.substr(colon + 1);
-  Status status;
-  if (kind == "buffer") {
-    size_t equals = value.find('=');
-    std::optional<uint64_t> bytes = parseNumber(value.substr(0, equals));
-    if (!bytes || !*bytes)
-      return badArgument(spec, "a buffer needs its size in bytes");
-    spec.isBuffer = true;
-    spec.bufferBytes = *bytes;
-    if (equals != value.npos)
-      status = parseFill(std::string_view(value).substr(equals + 1), spec);
-  } else if (kind == "bytes") {
-    status = parseHex(value, spec);
-  } else {
-    status = parseScalar(kind, value, spec);
-  }
-  if (!status.isOk())
-    return status;
-  return spec;
-}
-
-//===----------------------------------------------------------------------===//
-// Options
-//===----------------------------------------------------------------------===//
 
 /// "N=FILE".
 static ErrorOr<DumpSpec> parseDump(const std::string &option,
@@ -274,6 +113,10 @@ static ErrorOr<CompareSpec> parseCompare(const std::string &text) {
   return spec;
 }
 
+//===----------------------------------------------------------------------===//
+// Options
+//===----------------------------------------------------------------------===//
+
 namespace {
 /// Walks over the words; knows "--name value" and "--name=value".
 class Parser {
@@ -282,17 +125,25 @@ public:
   ErrorOr<EmuOptions> parse();
 
 private:
+  /// An option that needs a value, and what reads it.
+  struct ValuedOption {
+    std::string_view name;
+    Status (*read)(Parser &);
+  };
+  static const ValuedOption *findValued(std::string_view name);
+  bool *findFlag();
   Status parseWord();
-  Status parseFlag();
-  Status parseValued();
-  Status readNumber(uint64_t limit, uint64_t &to);
+  Status parseFile(const std::string &word);
+
+  // Of the present option's value.
+  Status readText(std::string &to);
+  Status readSize(std::array<uint32_t, 3> &to);
+  Status readTraceWave();
+  Status readChecks();
+  template <typename Number>
+  Status readNumber(uint64_t limit, Number &to);
   template <typename T>
-  Status store(ErrorOr<T> value, std::vector<T> &to) {
-    if (!value)
-      return value.getStatus();
-    to.push_back(*value);
-    return Status::ok();
-  }
+  Status store(ErrorOr<T> parsed, std::vector<T> &to);
 
   std::vector<std::string> words;
   size_t next = 0;
@@ -302,120 +153,147 @@ private:
 };
 } // namespace
 
-Status Parser::readNumber(uint64_t limit, uint64_t &to) {
+Status Parser::readText(std::string &to) {
+  to = *value;
+  return Status::ok();
+}
+
+Status Parser::readSize(std::array<uint32_t, 3> &to) {
+  to = {1, 1, 1};
+  if (parseList(*value, to) && !std::ranges::count(to, 0u))
+    return Status::ok();
+  return invalidArgument(name +
+                         " needs X[,Y[,Z]], each from 1 to 4294967295, not '" +
+                         *value + "'");
+}
+
+Status Parser::readTraceWave() {
+  options.traceWave = {0, 0};
+  if (parseList(*value, *options.traceWave) && value->find(',') != value->npos)
+    return Status::ok();
+  return invalidArgument("--trace-wave needs GROUP,WAVE, not '" + *value + "'");
+}
+
+Status Parser::readChecks() {
+  options.checkHelp = *value == "help";
+  std::string unknown;
+  std::optional<CheckSet> checks =
+      CheckSet::parse(options.checkHelp ? "default" : *value, &unknown);
+  if (!checks)
+    return invalidArgument("--check has the unknown word '" + unknown +
+                           "'; --check=help lists them");
+  options.checks = *checks;
+  return Status::ok();
+}
+
+template <typename Number>
+Status Parser::readNumber(uint64_t limit, Number &to) {
   std::optional<uint64_t> number = parseNumber(*value);
   if (!number || *number > limit)
     return invalidArgument(name + " needs a number up to " +
                            std::to_string(limit) + ", not '" + *value + "'");
-  to = *number;
+  to = static_cast<Number>(*number);
   return Status::ok();
 }
 
-Status Parser::parseFlag() {
-  bool *const flag = name == "--list"          ? &options.list
-                     : name == "--disassemble" ? &options.disassemble
-                     : name == "--profile"     ? &options.profile
-                     : name == "--help"        ? &options.help
-                                               : nullptr;
-  if (flag && value)
-    return invalidArgument(name + " takes no value");
-  if (flag)
-    *flag = true;
-  return Status::ok();
+template <typename T>
+Status Parser::store(ErrorOr<T> parsed, std::vector<T> &to) {
+  if (parsed)
+    to.push_back(*parsed);
+  return parsed.getStatus();
 }
 
-Status Parser::parseValued() {
-  uint64_t number = 0;
-  Status status;
-  if (name == "--kernel")
-    options.kernel = *value;
-  else if (name == "--target")
-    options.target = *value;
-  else if (name == "--grid" || name == "--block") {
-    auto &to = name == "--grid" ? options.grid : options.block;
-    to = {1, 1, 1};
-    if (!parseList(*value, to) || std::ranges::count(to, 0u))
-      return invalidArgument(
-          name + " needs X[,Y[,Z]], each from 1 to 4294967295, not '" + *value +
-          "'");
-  } else if (name == "--lds") {
-    status = readNumber(1u << 30, number);
-    options.dynamicLdsBytes = static_cast<uint32_t>(number);
-  } else if (name == "--arg")
-    status = store(parseArgument(*value), options.arguments);
-  else if (name == "--dump")
-    status = store(parseDump(name, *value), options.dumps);
-  else if (name == "--compare")
-    status = store(parseCompare(*value), options.compares);
-  else if (name == "--threads") {
-    status = readNumber(256, number);
-    options.threads = static_cast<unsigned>(number);
-  } else if (name == "--max-instructions")
-    status = readNumber(UINT64_MAX, options.maxInstructions);
-  else if (name == "--trace-limit")
-    status = readNumber(UINT64_MAX, options.traceLimit);
-  else if (name == "--useful-macs") {
-    status = readNumber(UINT64_MAX, number);
-    options.usefulMacs = number;
-  } else if (name == "--trace-wave") {
-    options.traceWave = {0, 0};
-    if (!parseList(*value, *options.traceWave) ||
-        value->find(',') == value->npos)
-      return invalidArgument("--trace-wave needs GROUP,WAVE, not '" + *value +
-                             "'");
-  } else if (name == "--check") {
-    options.checkHelp = *value == "help";
-    std::string unknown;
-    std::optional<CheckSet> checks =
-        CheckSet::parse(options.checkHelp ? "default" : *value, &unknown);
-    if (!checks)
-      return invalidArgument("--check has the unknown word '" + unknown +
-                             "'; --check=help lists them");
-    options.checks = *checks;
-  }
-  return status;
+const Parser::ValuedOption *Parser::findValued(std::string_view name) {
+  static constexpr ValuedOption kOptions[] = {
+      {"--kernel", [](Parser &p) { return p.readText(p.options.kernel); }},
+      {"--target", [](Parser &p) { return p.readText(p.options.target); }},
+      {"--grid", [](Parser &p) { return p.readSize(p.options.grid); }},
+      {"--block", [](Parser &p) { return p.readSize(p.options.block); }},
+      {"--lds",
+       [](Parser &p) {
+         return p.readNumber(1u << 30, p.options.dynamicLdsBytes);
+       }},
+      {"--arg",
+       [](Parser &p) {
+         return p.store(parseArgument(*p.value), p.options.arguments);
+       }},
+      {"--dump",
+       [](Parser &p) {
+         return p.store(parseDump(p.name, *p.value), p.options.dumps);
+       }},
+      {"--compare",
+       [](Parser &p) {
+         return p.store(parseCompare(*p.value), p.options.compares);
+       }},
+      {"--check", [](Parser &p) { return p.readChecks(); }},
+      {"--threads",
+       [](Parser &p) { return p.readNumber(256, p.options.threads); }},
+      {"--max-instructions",
+       [](Parser &p) {
+         return p.readNumber(UINT64_MAX, p.options.maxInstructions);
+       }},
+      {"--trace-wave", [](Parser &p) { return p.readTraceWave(); }},
+      {"--trace-limit",
+       [](Parser &p) {
+         return p.readNumber(UINT64_MAX, p.options.traceLimit);
+       }},
+      {"--useful-macs",
+       [](Parser &p) {
+         return p.readNumber(UINT64_MAX, p.options.usefulMacs);
+       }},
+  };
+  const auto *found = std::ranges::find(kOptions, name, &ValuedOption::name);
+  return found == std::end(kOptions) ? nullptr : found;
+}
+
+/// What the present option sets if it takes no value.
+bool *Parser::findFlag() {
+  return name == "--list"          ? &options.list
+         : name == "--disassemble" ? &options.disassemble
+         : name == "--profile"     ? &options.profile
+         : name == "--help"        ? &options.help
+                                   : nullptr;
+}
+
+Status Parser::parseFile(const std::string &word) {
+  if (!options.file.empty())
+    return invalidArgument("there is a second file, '" + word + "'");
+  options.file = word;
+  return Status::ok();
 }
 
 Status Parser::parseWord() {
   std::string word = words[next++];
-  if (!word.starts_with("-")) {
-    if (!options.file.empty())
-      return invalidArgument("there is a second file, '" + word + "'");
-    options.file = word;
-    return Status::ok();
-  }
+  if (!word.starts_with("-"))
+    return parseFile(word);
   size_t equals = word.find('=');
   name = word.substr(0, equals);
+  if (name == "-h")
+    name = "--help";
   value.reset();
   if (equals != word.npos)
     value = word.substr(equals + 1);
-  if (name == "-h")
-    name = "--help";
-  for (const char *flag : {"--list", "--disassemble", "--profile", "--help"})
-    if (name == flag)
-      return parseFlag();
+  if (bool *flag = findFlag()) {
+    if (value)
+      return invalidArgument(name + " takes no value");
+    *flag = true;
+    return Status::ok();
+  }
   if (name == "--trace" || name == "--stats") {
     (name == "--trace" ? options.trace : options.stats) = true;
     (name == "--trace" ? options.tracePath : options.statsPath) =
         value.value_or("");
     return Status::ok();
   }
-  static constexpr std::string_view kValued[] = {
-      "--kernel",      "--target",
-      "--grid",        "--block",
-      "--lds",         "--arg",
-      "--dump",        "--compare",
-      "--check",       "--threads",
-      "--trace-wave",  "--trace-limit",
-      "--useful-macs", "--max-instructions"};
-  if (std::ranges::find(kValued, name) == std::end(kValued))
+  const ValuedOption *option = findValued(name);
+  if (!option)
     return invalidArgument("unknown option '" + name + "'; see --help");
   if (!value) {
     if (next == words.size())
       return invalidArgument(name + " needs a value");
     value = words[next++];
   }
-  return parseValued();
+  return option->read(*this);
 }
 
 ErrorOr<EmuOptions> Parser::parse() {

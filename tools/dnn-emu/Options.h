@@ -3,8 +3,8 @@
 #ifndef TESSERA_TOOLS_DNN_EMU_OPTIONS_H
 #define TESSERA_TOOLS_DNN_EMU_OPTIONS_H
 
-#include "runtime/Base/ErrorOr.h"
 #include "runtime/Emulator/Check/CheckSet.h"
+#include "tools/dnn-emu/ArgumentSpec.h"
 
 #include <array>
 #include <cstdint>
@@ -13,24 +13,6 @@
 #include <vector>
 
 namespace tessera::emu {
-
-enum class ElementType : uint8_t { I8, I16, I32, I64, F16, BF16, F32, F64 };
-unsigned getElementBytes(ElementType type);
-
-/// One --arg: bytes that are passed as they are, or a buffer of device memory
-/// and what it holds at first.
-struct ArgumentSpec {
-  enum class Fill : uint8_t { Untouched, Zeros, Ones, Iota, Random, File };
-
-  std::string text; ///< As it was written, for messages.
-  std::vector<uint8_t> bytes;
-  bool isBuffer = false;
-  uint64_t bufferBytes = 0;
-  Fill fill = Fill::Untouched;
-  ElementType type = ElementType::F32;
-  uint64_t seed = 0;
-  std::string path;
-};
 
 /// --dump N=FILE.
 struct DumpSpec {

@@ -1,5 +1,4 @@
-/*===- pooling.h - Pooling and its gradient
---------------------------------===*\
+/*===- pooling.h - Pooling and its gradient ------------------------------===*\
 |*
 |* A pooling is described by a pooling descriptor (mode, window, padding,
 |* strides, and how the places of maxima are saved) and two tensors: input x and

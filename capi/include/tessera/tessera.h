@@ -1,5 +1,4 @@
-/*===- tessera.h - What Tessera adds to MIOpen's API
------------------------===*\
+/*===- tessera.h - What Tessera adds to MIOpen's API ---------------------===*\
 |*
 |* Three questions that MIOpen cannot answer: why did the last call fail, what
 |* has the library compiled so far, and what is the kernel for a problem like.

@@ -7,7 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Conversion/Ampere/CellFilter.h"
+#include "compiler/Conversion/Ampere/CellOperands.h"
 #include "compiler/Conversion/Ampere/CellStore.h"
 #include "compiler/Conversion/Ampere/WarpMatrix.h"
 #include "compiler/Conversion/Hopper/SharedMemory.h"
@@ -29,9 +29,7 @@ struct Plan {
 
   bool isPersistent() const { return workgroups < tiles; }
   int64_t countChannelBlocks() const { return image.groupSpace.sizes.back(); }
-  int64_t getThreads() const {
-    return warpsM * (kBlockChannels / kWarpChannels) * kWarpSize;
-  }
+  int64_t getThreads() const { return warpsM * kBlockWarps * kWarpSize; }
   /// The filter is in registers before a second block is copied over it.
   int64_t getSharedBytes() const {
     return image.getBytes() +
@@ -141,7 +139,7 @@ void ImagesWriter::copyTile(Value buffer) {
 }
 
 void ImagesWriter::emitTile(Value buffer) {
-  Value warpM = e.divu(k.warp, kBlockChannels / kWarpChannels);
+  Value warpM = e.divu(k.warp, kBlockWarps);
   auto loop =
       scf::ForOp::create(e.b, e.loc, warpM, e.constant(plan.countFragments()),
                          e.constant(plan.warpsM));
@@ -174,7 +172,7 @@ void ImagesWriter::emitTiles(Value first) {
 }
 
 void ImagesWriter::emit() {
-  warpN = e.remu(k.warp, kBlockChannels / kWarpChannels);
+  warpN = e.remu(k.warp, kBlockWarps);
   Value first = e.device.emitBlockId(e, plan.workgroups);
   locateTile(first);
   Value filterPlace = e.constant(plan.image.getBytes());
@@ -190,58 +188,44 @@ void ImagesWriter::emit() {
     emitTile(e.constant(0));
 }
 
-/// Channels of the reduction are the last dimension of it.
-static FailureOr<Plan> makePlan(TileProgram &program, const GpuTarget &target) {
-  constexpr int64_t kWarpsN = kBlockChannels / kWarpChannels;
+static FailureOr<Plan> makePlan(TileProgram &program) {
   auto pipeline = program.pipeline;
-  FailureOr<ImageTile> image =
-      matchImageTile(program.loadM, /*pixels=*/1, /*hasTaps=*/true);
-  if (failed(image))
+  FailureOr<CellOperands> operands = CellOperands::match(program);
+  if (failed(operands))
     return failure();
-  FailureOr<CellTile> cells =
-      matchCells(pipeline, pipeline.getReduce().back(), image->countTaps());
-  if (failed(cells))
-    return failure();
-  FailureOr<CellFilter> filter = CellFilter::match(program.loadN, *cells);
-  if (failed(filter))
-    return failure();
-  ArrayRef<int64_t> waves = program.mma.getWaves();
-  ArrayRef<int64_t> tile = program.tiles.getTile();
+  const ImageTile &image = operands->image;
   std::optional<uint64_t> persistent = program.tiles.getPersistent();
-  if (tile[0] != image->countResults() || tile[1] != kBlockChannels ||
-      program.tiles.getCounts()[2] != 1 || waves[1] != kWarpsN ||
-      waves[0] > 8 || pipeline.getBuffers() != (persistent ? 2 : 1) ||
-      (persistent && *persistent % image->groupSpace.sizes.back() != 0) ||
-      static_cast<int64_t>(pipeline.getStep()) !=
-          image->countTaps() * kBlockChannels)
+  if (!operands->fitTiles(program) ||
+      pipeline.getBuffers() != (persistent ? 2 : 1) ||
+      (persistent && *persistent % image.groupSpace.sizes.back() != 0))
     return pipeline.emitOpError()
            << "has copy cp_async, which needs one buffer for the whole "
               "reduction, or two of persistent workgroups, a multiple of the "
               "blocks of channels; tiles of a block of pixels by "
-           << kBlockChannels << " channels, and at most 8 by " << kWarpsN
+           << kBlockChannels << " channels, and at most "
+           << CellOperands::kMostPixelWarps << " by " << kBlockWarps
            << " waves";
-  if (failed(checkStoreReach(program, tile[0])))
+  if (failed(checkStoreReach(program, image.countResults())))
     return failure();
   const int64_t tiles =
       program.tiles.getCounts()[0] * program.tiles.getCounts()[1];
   const int64_t workgroups =
       std::min<int64_t>(tiles, persistent.value_or(tiles));
-  Plan plan{*image, *cells, std::move(*filter), waves[0], workgroups, tiles};
-  if (failed(checkShared(program, plan.getSharedBytes(), target)))
-    return failure();
-  return plan;
+  return Plan{image,
+              operands->cells,
+              std::move(operands->filter),
+              program.mma.getWaves()[0],
+              workgroups,
+              tiles};
 }
 
 LogicalResult tessera::lowerCellImages(TileProgram &program,
                                        const DeviceOps &device) {
-  FailureOr<Plan> plan = makePlan(program, device.getTarget());
+  FailureOr<Plan> plan = makePlan(program);
   if (failed(plan))
     return failure();
-  gpu::GPUFuncOp function = createCellKernel(
-      program, plan->workgroups, plan->getThreads(), plan->getSharedBytes());
-  OpBuilder b = OpBuilder::atBlockBegin(&function.getBody().front());
-  CellKernel kernel(b, program, function, plan->getThreads(), device);
-  ImagesWriter(kernel, *plan).emit();
-  gpu::ReturnOp::create(b, function.getLoc());
-  return success();
+  return emitCellKernel(
+      program, device,
+      {plan->workgroups, plan->getThreads(), plan->getSharedBytes()},
+      [&](CellKernel &kernel) { ImagesWriter(kernel, *plan).emit(); });
 }

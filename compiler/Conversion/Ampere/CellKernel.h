@@ -53,14 +53,17 @@ struct CellKernel {
   StoreView viewStored(mlir::Value view, mlir::Value column, mlir::Value row);
 };
 
-/// The kernel of `program`, empty.
-mlir::gpu::GPUFuncOp createCellKernel(TileProgram &program, int64_t workgroups,
-                                      int64_t threads, int64_t sharedBytes);
+/// What a kernel takes of the device.
+struct CellLaunch {
+  int64_t workgroups, threads, sharedBytes;
+};
 
-/// Fails after an error at the pipeline unless a workgroup of `target` has so
-/// much shared memory.
-mlir::LogicalResult checkShared(TileProgram &program, int64_t bytes,
-                                const GpuTarget &target);
+/// Writes the kernel of `program`; `emitBody` fills the frame. Fails after an
+/// error at the pipeline unless a workgroup has so much shared memory.
+mlir::LogicalResult
+emitCellKernel(TileProgram &program, const DeviceOps &device,
+               const CellLaunch &launch,
+               llvm::function_ref<void(CellKernel &)> emitBody);
 
 /// The kinds of kernel, see lowerAmpere().
 mlir::LogicalResult lowerCellImages(TileProgram &program,
@@ -69,12 +72,6 @@ mlir::LogicalResult lowerCellRuns(TileProgram &program,
                                   const DeviceOps &device);
 mlir::LogicalResult lowerCellWeights(TileProgram &program,
                                      const DeviceOps &device);
-
-/// Channels of a group that a view of taps and channels tells of: those of the
-/// other tensor that one channel of the result meets. Null after an error at
-/// `op` if no warp takes them.
-mlir::FailureOr<CellTile> matchCells(mlir::Operation *op, int64_t channels,
-                                     int64_t taps);
 
 } // namespace tessera
 

@@ -8,7 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Conversion/Ampere/CellFilter.h"
+#include "compiler/Conversion/Ampere/CellOperands.h"
 #include "compiler/Conversion/Ampere/CellStore.h"
 #include "compiler/Conversion/Ampere/LineRing.h"
 #include "compiler/Conversion/Ampere/WarpMatrix.h"
@@ -22,8 +22,6 @@ using namespace mlir;
 using namespace tessera;
 
 namespace {
-constexpr int64_t kWarpsN = kBlockChannels / kWarpChannels;
-
 /// Everything that is known before the kernel is written.
 struct Plan {
   LineRing ring;
@@ -37,7 +35,7 @@ struct Plan {
   int64_t countChannelBlocks() const {
     return getImage().groupSpace.sizes.back();
   }
-  int64_t getThreads() const { return warpsM * kWarpsN * kWarpSize; }
+  int64_t getThreads() const { return warpsM * kBlockWarps * kWarpSize; }
   int64_t getSharedBytes() const { return ring.getBytes() + filter.getBytes(); }
   /// Of a line of results.
   int64_t countFragments() const {
@@ -245,8 +243,8 @@ void RunsWriter::emitBlocks(const LineCopy &copy) {
 
 void RunsWriter::emit() {
   const LineRing &ring = plan.ring;
-  warpM = e.divu(k.warp, kWarpsN);
-  warpN = e.remu(k.warp, kWarpsN);
+  warpM = e.divu(k.warp, kBlockWarps);
+  warpN = e.remu(k.warp, kBlockWarps);
   locateRun();
   Value filterPlace = e.constant(ring.getBytes());
   plan.filter.copy(e, k.copyTo(k.program.loadN.getView(), filterPlace),
@@ -285,59 +283,45 @@ static bool hasRuns(const LineRing &ring, int64_t run) {
          blocks.coefs[2].back() == 0;
 }
 
-static FailureOr<Plan> makePlan(TileProgram &program, const GpuTarget &target) {
+static FailureOr<Plan> makePlan(TileProgram &program) {
   auto pipeline = program.pipeline;
-  FailureOr<ImageTile> image =
-      matchImageTile(program.loadM, /*pixels=*/1, /*hasTaps=*/true);
-  if (failed(image))
+  FailureOr<CellOperands> operands = CellOperands::match(program);
+  if (failed(operands))
     return failure();
-  FailureOr<CellTile> cells =
-      matchCells(pipeline, pipeline.getReduce().back(), image->countTaps());
-  if (failed(cells))
-    return failure();
-  FailureOr<CellFilter> filter = CellFilter::match(program.loadN, *cells);
-  if (failed(filter))
-    return failure();
-  ArrayRef<int64_t> waves = program.mma.getWaves();
-  ArrayRef<int64_t> tile = program.tiles.getTile();
   const auto run = static_cast<int64_t>(*program.tiles.getRun());
   const auto buffers = static_cast<int64_t>(pipeline.getBuffers());
-  const LineRing ring{*image, buffers - 1};
+  const LineRing ring{operands->image, buffers - 1};
   if (!hasRuns(ring, run))
     return program.tiles.emitOpError()
            << "has runs of " << run
            << " tiles, which needs blocks of pixels that go down the image in "
               "whole runs, and taps that reach all lines between them";
-  if (tile[0] != image->countResults() || tile[1] != kBlockChannels ||
-      program.tiles.getCounts()[2] != 1 || waves[1] != kWarpsN ||
-      waves[0] > 8 || buffers < 2 || buffers > 4 ||
-      static_cast<int64_t>(pipeline.getStep()) !=
-          image->countTaps() * kBlockChannels)
+  if (!operands->fitTiles(program) || buffers < 2 || buffers > 4)
     return pipeline.emitOpError()
            << "has copy cp_async and runs, which needs 2 to 4 buffers for the "
               "whole reduction, tiles of a block of pixels by "
-           << kBlockChannels << " channels, and at most 8 by " << kWarpsN
+           << kBlockChannels << " channels, and at most "
+           << CellOperands::kMostPixelWarps << " by " << kBlockWarps
            << " waves";
-  if (failed(checkStoreReach(program, tile[0])))
+  if (failed(checkStoreReach(program, ring.image.countResults())))
     return failure();
   const int64_t tiles =
       program.tiles.getCounts()[0] * program.tiles.getCounts()[1];
-  Plan plan{ring, *cells, std::move(*filter), waves[0], run, tiles / run};
-  if (failed(checkShared(program, plan.getSharedBytes(), target)))
-    return failure();
-  return plan;
+  return Plan{ring,
+              operands->cells,
+              std::move(operands->filter),
+              program.mma.getWaves()[0],
+              run,
+              tiles / run};
 }
 
 LogicalResult tessera::lowerCellRuns(TileProgram &program,
                                      const DeviceOps &device) {
-  FailureOr<Plan> plan = makePlan(program, device.getTarget());
+  FailureOr<Plan> plan = makePlan(program);
   if (failed(plan))
     return failure();
-  gpu::GPUFuncOp function = createCellKernel(
-      program, plan->workgroups, plan->getThreads(), plan->getSharedBytes());
-  OpBuilder b = OpBuilder::atBlockBegin(&function.getBody().front());
-  CellKernel kernel(b, program, function, plan->getThreads(), device);
-  RunsWriter(kernel, *plan).emit();
-  gpu::ReturnOp::create(b, function.getLoc());
-  return success();
+  return emitCellKernel(
+      program, device,
+      {plan->workgroups, plan->getThreads(), plan->getSharedBytes()},
+      [&](CellKernel &kernel) { RunsWriter(kernel, *plan).emit(); });
 }

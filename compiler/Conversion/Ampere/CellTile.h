@@ -18,6 +18,8 @@ namespace tessera {
 inline constexpr int64_t kCells = 2, kCellChannels = 8;
 inline constexpr int64_t kWarpChannels = kCells * kCellChannels;
 inline constexpr int64_t kWarpSize = 32;
+/// Warps that share the channels of a block.
+inline constexpr int64_t kBlockWarps = kBlockChannels / kWarpChannels;
 
 /// Eight channels of one tap.
 struct Piece {

@@ -9,8 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Conversion/Ampere/CellFilter.h"
 #include "compiler/Conversion/Ampere/CellKernel.h"
+#include "compiler/Conversion/Ampere/CellOperands.h"
 #include "compiler/Conversion/Ampere/WarpMatrix.h"
 #include "compiler/Conversion/Hopper/SharedMemory.h"
 
@@ -25,10 +25,9 @@ namespace {
 constexpr int64_t kPixels = 16; ///< Of one instruction.
 constexpr int64_t kSums = 4;    ///< Of one instruction, in a lane.
 constexpr int64_t kBuffers = 2;
-constexpr int64_t kWarps = kBlockChannels / kWarpChannels;
 constexpr int64_t kMostSharing = 2; ///< Warps, of the pixels of a block.
 /// One sum of each lane of the warps that share a block of channels out.
-constexpr int64_t kSumRowBytes = kWarps * kWarpSize * 4;
+constexpr int64_t kSumRowBytes = kBlockWarps * kWarpSize * 4;
 
 /// Everything that is known before the kernel is written.
 struct Plan {
@@ -47,7 +46,7 @@ struct Plan {
     return std::max(kBuffers * getBlockBytes(),
                     (sharing - 1) * countSums() * kSumRowBytes);
   }
-  int64_t getThreads() const { return sharing * kWarps * kWarpSize; }
+  int64_t getThreads() const { return sharing * kBlockWarps * kWarpSize; }
   /// Of a thread, about: sums, what it carries of the next block, and the rest.
   int64_t countRegisters() const {
     constexpr int64_t kRest = 48, kPerChunk = 4;
@@ -74,8 +73,8 @@ struct Plan {
 class WeightsWriter {
 public:
   WeightsWriter(CellKernel &kernel, const Plan &plan)
-      : k(kernel), e(kernel.e), plan(plan), warp(e.remu(k.warp, kWarps)),
-        share(e.divu(k.warp, kWarps)) {}
+      : k(kernel), e(kernel.e), plan(plan), warp(e.remu(k.warp, kBlockWarps)),
+        share(e.divu(k.warp, kBlockWarps)) {}
   void emit();
 
 private:
@@ -361,6 +360,9 @@ void WeightsWriter::addShares(const Sums &sums) {
 }
 
 void WeightsWriter::emit() {
+  if (plan.isStreamed() && plan.perUnit > 1)
+    e.device.setKernelAttributes(k.function, /*accumulatorRegisters=*/0,
+                                 plan.perUnit);
   k.group = e.device.emitBlockId(e, k.program.tiles.getCounts()[0]);
   k.row0 = e.constant(0);
   Value zero = e.constant(cast<TypedAttr>(e.b.getF32FloatAttr(0)));
@@ -409,14 +411,14 @@ static FailureOr<Plan> makePlan(TileProgram &program, const GpuTarget &target) {
   const int64_t columns = input->countTaps() * kBlockChannels;
   if (tile[0] != kBlockChannels || tile[1] != columns ||
       program.tiles.getPersistent() || program.tiles.getCounts()[1] != 1 ||
-      program.tiles.getCounts()[2] != 1 || waves[0] != kWarps ||
+      program.tiles.getCounts()[2] != 1 || waves[0] != kBlockWarps ||
       waves[1] > kMostSharing || pipeline.getBuffers() != kBuffers ||
       static_cast<int64_t>(pipeline.getStep()) != output->countResults())
     return pipeline.emitOpError()
            << "has copy cp_async and parts, which needs two buffers for steps "
               "of a block of pixels, tiles of "
            << kBlockChannels << " channels by all taps of as many, and "
-           << kWarps << " by at most " << kMostSharing << " waves";
+           << kBlockWarps << " by at most " << kMostSharing << " waves";
   if (failed(checkReach(program.store, program.store.getView(), tile[0])))
     return failure();
   ArrayRef<int64_t> reduce = pipeline.getReduce();
@@ -425,18 +427,15 @@ static FailureOr<Plan> makePlan(TileProgram &program, const GpuTarget &target) {
   const bool isEven = output->countResults() % kPixels == 0 &&
                       output->numLines % output->height == 0 &&
                       output->numColumns % output->width == 0;
-  Plan plan{*input,
-            *output,
-            *cells,
-            blocks,
-            static_cast<int64_t>(*pipeline.getParts()),
-            waves[1],
-            isEven,
-            llvm::divideCeilSigned(program.tiles.getCounts()[0],
-                                   target.computeUnits)};
-  if (failed(checkShared(program, plan.getSharedBytes(), target)))
-    return failure();
-  return plan;
+  return Plan{*input,
+              *output,
+              *cells,
+              blocks,
+              static_cast<int64_t>(*pipeline.getParts()),
+              waves[1],
+              isEven,
+              llvm::divideCeilSigned(program.tiles.getCounts()[0],
+                                     target.computeUnits)};
 }
 
 LogicalResult tessera::lowerCellWeights(TileProgram &program,
@@ -444,15 +443,9 @@ LogicalResult tessera::lowerCellWeights(TileProgram &program,
   FailureOr<Plan> plan = makePlan(program, device.getTarget());
   if (failed(plan))
     return failure();
-  gpu::GPUFuncOp function =
-      createCellKernel(program, program.tiles.getCounts()[0],
-                       plan->getThreads(), plan->getSharedBytes());
-  if (plan->isStreamed() && plan->perUnit > 1)
-    device.setKernelAttributes(function, /*accumulatorRegisters=*/0,
-                               plan->perUnit);
-  OpBuilder b = OpBuilder::atBlockBegin(&function.getBody().front());
-  CellKernel kernel(b, program, function, plan->getThreads(), device);
-  WeightsWriter(kernel, *plan).emit();
-  gpu::ReturnOp::create(b, function.getLoc());
-  return success();
+  return emitCellKernel(
+      program, device,
+      {program.tiles.getCounts()[0], plan->getThreads(),
+       plan->getSharedBytes()},
+      [&](CellKernel &kernel) { WeightsWriter(kernel, *plan).emit(); });
 }

@@ -8,17 +8,6 @@
 using namespace mlir;
 using namespace tessera;
 
-gpu::GPUFuncOp tessera::createCellKernel(TileProgram &program,
-                                         int64_t workgroups, int64_t threads,
-                                         int64_t sharedBytes) {
-  gpu::GPUFuncOp kernel =
-      createKernel(program.function, {}, threads, workgroups);
-  Builder b(kernel.getContext());
-  kernel->setAttr(dnn::kSharedBytesAttrName,
-                  b.getI64IntegerAttr(sharedBytes + kSharedAlignment));
-  return kernel;
-}
-
 CellKernel::CellKernel(OpBuilder &b, TileProgram &program,
                        gpu::GPUFuncOp function, int64_t threads,
                        const DeviceOps &device)
@@ -55,10 +44,10 @@ StoreView CellKernel::viewStored(Value view, Value column, Value row) {
                    StoreSide{1, extents[1], tile[0], row, row0});
 }
 
-LogicalResult tessera::checkShared(TileProgram &program, int64_t bytes,
-                                   const GpuTarget &target) {
+/// Fails after an error unless a workgroup of `target` has so much memory.
+static LogicalResult checkShared(TileProgram &program, int64_t bytes,
+                                 const GpuTarget &target) {
   const int64_t limit = std::max(target.ldsBytes, target.wgmmaSharedBytes);
-  bytes += kSharedAlignment;
   if (bytes <= limit)
     return success();
   return program.pipeline.emitOpError()
@@ -66,18 +55,22 @@ LogicalResult tessera::checkShared(TileProgram &program, int64_t bytes,
          << limit;
 }
 
-FailureOr<CellTile> tessera::matchCells(Operation *op, int64_t channels,
-                                        int64_t taps) {
-  const bool fits =
-      channels < kWarpChannels
-          ? kCellChannels % channels == 0 && channels % 2 == 0
-          : channels % kWarpChannels == 0 && channels < kBlockChannels;
-  if (!fits)
-    return op->emitOpError()
-           << "is copied by cp_async, which needs groups of 2, 4, 8, 16 or 32 "
-              "channels, but has "
-           << channels;
-  return CellTile{taps, channels};
+LogicalResult
+tessera::emitCellKernel(TileProgram &program, const DeviceOps &device,
+                        const CellLaunch &launch,
+                        function_ref<void(CellKernel &)> emitBody) {
+  const int64_t sharedBytes = launch.sharedBytes + kSharedAlignment;
+  if (failed(checkShared(program, sharedBytes, device.getTarget())))
+    return failure();
+  gpu::GPUFuncOp function =
+      createKernel(program.function, {}, launch.threads, launch.workgroups);
+  OpBuilder b = OpBuilder::atBlockBegin(&function.getBody().front());
+  function->setAttr(dnn::kSharedBytesAttrName,
+                    b.getI64IntegerAttr(sharedBytes));
+  CellKernel kernel(b, program, function, launch.threads, device);
+  emitBody(kernel);
+  gpu::ReturnOp::create(b, function.getLoc());
+  return success();
 }
 
 /// What both kinds have in common: whole blocks of channels, and a store that

@@ -63,9 +63,7 @@ static LogicalResult checkExchanged(TileProgram &program,
   return success();
 }
 
-/// wgmma takes 8 to 256 columns.
-static LogicalResult checkTile(TileProgram &program, const HopperShape &shape) {
-  constexpr int64_t kMaxColumns = 256;
+static LogicalResult checkTypes(TileProgram &program) {
   dnn::TileMmaOp mma = program.mma;
   Type element = mma.getA().getType().getElementType();
   Type result = program.store.getView().getType().getElementType();
@@ -77,6 +75,13 @@ static LogicalResult checkTile(TileProgram &program, const HopperShape &shape) {
     return mma.emitOpError("needs factors of f16 or bf16, or of f32 for tf32, "
                            "a sum of f32, and a result of one of the two for "
                            "wgmma");
+  return success();
+}
+
+/// wgmma takes 8 to 256 columns.
+static LogicalResult checkTile(TileProgram &program, const HopperShape &shape) {
+  constexpr int64_t kMaxColumns = 256;
+  dnn::TileMmaOp mma = program.mma;
   // Rows of pixels are one copy, those of channels are copied 64 at a time.
   const bool isOneCopy =
       TmaOperand::chooseWalk(program.loadM, program.loadN) == TmaWalk::Channels;
@@ -90,9 +95,12 @@ static LogicalResult checkTile(TileProgram &program, const HopperShape &shape) {
            << "needs a tile of whole wgmmas for each consumer, at most "
            << kMaxColumns << "x" << kMaxColumns << ", but has " << shape.tileM
            << "x" << shape.tileN;
-  if (failed(checkColumns(program, shape)) ||
-      failed(checkExchanged(program, shape)))
-    return failure();
+  return success();
+}
+
+static LogicalResult checkRegisters(TileProgram &program,
+                                    const HopperShape &shape) {
+  dnn::TileMmaOp mma = program.mma;
   // ptxas wants room for one product in what a thread has before setmaxnreg.
   constexpr int64_t kRegisters = 65536, kUnit = 8, kAddresses = 26;
   const int64_t atFirst = kRegisters / (shape.getThreads() * shape.blocksPerSm);
@@ -112,19 +120,18 @@ static LogicalResult checkTile(TileProgram &program, const HopperShape &shape) {
   return success();
 }
 
-FailureOr<HopperShape> tessera::getHopperShape(TileProgram &program,
-                                               const GpuTarget &target,
-                                               const HaloShape &halo) {
+/// Who copies, who multiplies, and how much of the reduction at once.
+static LogicalResult checkRoles(TileProgram &program, const GpuTarget &target,
+                                const HaloShape &halo) {
   dnn::PipelineOp pipeline = program.pipeline;
   dnn::RolesAttr roles = pipeline.getRolesAttr();
-  ArrayRef<int64_t> acc = program.mma.getAcc().getType().getShape();
-  ArrayRef<int64_t> waves = program.mma.getWaves();
   if (target.wgmmaSharedBytes == 0)
     return pipeline.emitOpError()
            << "has copy tma, but " << target.name << " has no wgmma to feed";
   if (!roles || roles.getProducers() != 1 || !program.tiles.getPersistent())
     return pipeline.emitOpError("needs persistent workgroups with one producer "
                                 "to copy by tma");
+  ArrayRef<int64_t> waves = program.mma.getWaves();
   const bool isPingPong = roles.getOrder() == dnn::ConsumerOrder::PingPong;
   const int64_t consumers = roles.getConsumers();
   const StringRef instruction = program.mma.getInstruction();
@@ -144,29 +151,33 @@ FailureOr<HopperShape> tessera::getHopperShape(TileProgram &program,
       kRowBytes)
     return pipeline.emitOpError()
            << "needs steps of " << kRowBytes << " bytes to copy by tma";
+  return success();
+}
 
-  HopperShape shape{.tileM = acc[0],
-                    .tileN = acc[1],
-                    .stages = static_cast<int64_t>(pipeline.getBuffers()),
-                    .consumers = consumers,
-                    .isPingPong = isPingPong,
-                    .blocks = acc[0] / (kWgmmaRows * waves[0]),
-                    .stagers = 2,
-                    .blocksPerSm = 1,
-                    .resultBytes = program.store.getView()
-                                       .getType()
-                                       .getElementType()
-                                       .getIntOrFloatBitWidth() /
-                                   8};
-  shape.transposesPixels =
-      instruction == kWgmmaTf32 &&
-      TmaOperand::chooseWalk(program.loadM, program.loadN) == TmaWalk::Pixels;
-  if (shape.transposesPixels && isPingPong)
-    return program.mma.emitOpError(
-        "multiplies tf32 by pixels, which consumers that take turns do not");
-  shape.halo = halo;
-  shape.wavesN = waves[1];
-  shape.isExchanged = program.mma.getLanes() == dnn::TileDim::M;
+/// What checkRoles() has passed; with as many staging buffers and workgroups as
+/// the shared memory of `target` has room for.
+static HopperShape makeShape(TileProgram &program, const GpuTarget &target,
+                             const HaloShape &halo) {
+  dnn::RolesAttr roles = program.pipeline.getRolesAttr();
+  ArrayRef<int64_t> acc = program.mma.getAcc().getType().getShape();
+  ArrayRef<int64_t> waves = program.mma.getWaves();
+  Type result = program.store.getView().getType().getElementType();
+  HopperShape shape{
+      .tileM = acc[0],
+      .tileN = acc[1],
+      .stages = static_cast<int64_t>(program.pipeline.getBuffers()),
+      .consumers = roles.getConsumers(),
+      .isPingPong = roles.getOrder() == dnn::ConsumerOrder::PingPong,
+      .blocks = acc[0] / (kWgmmaRows * waves[0]),
+      .stagers = 2,
+      .blocksPerSm = 1,
+      .resultBytes = result.getIntOrFloatBitWidth() / 8,
+      .transposesPixels = program.mma.getInstruction() == kWgmmaTf32 &&
+                          TmaOperand::chooseWalk(
+                              program.loadM, program.loadN) == TmaWalk::Pixels,
+      .wavesN = waves[1],
+      .halo = halo,
+      .isExchanged = program.mma.getLanes() == dnn::TileDim::M};
   if (shape.isExchanged)
     shape.blocks = shape.tileN / kWgmmaRows;
   // Staging buffers take turns within a tile, so their number divides its
@@ -177,12 +188,27 @@ FailureOr<HopperShape> tessera::getHopperShape(TileProgram &program,
       shape.getSharedBytes() > target.wgmmaSharedBytes)
     shape.stagers = 1;
   constexpr int64_t kHalfSm = 115712; // Bytes for each of two workgroups.
-  if (consumers == 1 && shape.getSharedBytes() <= kHalfSm)
+  if (shape.consumers == 1 && shape.getSharedBytes() <= kHalfSm)
     shape.blocksPerSm = 2;
-  if (failed(checkTile(program, shape)))
+  return shape;
+}
+
+FailureOr<HopperShape> tessera::getHopperShape(TileProgram &program,
+                                               const GpuTarget &target,
+                                               const HaloShape &halo) {
+  if (failed(checkRoles(program, target, halo)))
+    return failure();
+  const HopperShape shape = makeShape(program, target, halo);
+  if (shape.transposesPixels && shape.isPingPong)
+    return program.mma.emitOpError(
+        "multiplies tf32 by pixels, which consumers that take turns do not");
+  if (failed(checkTypes(program)) || failed(checkTile(program, shape)) ||
+      failed(checkColumns(program, shape)) ||
+      failed(checkExchanged(program, shape)) ||
+      failed(checkRegisters(program, shape)))
     return failure();
   if (shape.getSharedBytes() > target.wgmmaSharedBytes)
-    return pipeline.emitOpError()
+    return program.pipeline.emitOpError()
            << "needs " << shape.getSharedBytes()
            << " bytes of shared memory, but " << target.name << " has "
            << target.wgmmaSharedBytes;

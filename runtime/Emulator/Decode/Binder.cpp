@@ -2,7 +2,7 @@
 
 #include "runtime/Emulator/Decode/Binder.h"
 
-#include "runtime/Emulator/Decode/DppControl.h"
+#include "runtime/Emulator/Decode/Modifiers.h"
 #include "runtime/Emulator/Exec/Dual.h"
 #include "runtime/Emulator/Exec/HalfFloat.h"
 #include "runtime/Emulator/Wave.h"
@@ -203,204 +203,6 @@ bool InstructionBinder::bindOperand(const OperandText &text, ValueType type,
   return bindConstant(name, type, operand);
 }
 
-/// The place of the first source operand: after the destination or the two, or
-/// first of all for v_cmpx of RDNA.
-static unsigned getFirstSource(const Opcode &opcode,
-                               const Instruction &instruction) {
-  if (opcode.flags & kComparesToExec)
-    return instruction.operandCount - 2u;
-  bool hasTwo = opcode.typeOf(0) != ValueType::Mask &&
-                opcode.typeOf(1) == ValueType::Mask;
-  return hasTwo ? 2 : 1;
-}
-
-// One bit a source, then one for the destination, which comparisons have too.
-bool InstructionBinder::bindOpSel(std::string_view value, const Opcode &opcode,
-                                  Instruction &instruction) {
-  std::vector<int64_t> bits = parseIntegerList(value);
-  for (size_t i = 0; i < bits.size() && i < 8; ++i)
-    instruction.opSel |= static_cast<uint8_t>((bits[i] & 1) << i);
-  if (opcode.flags & (kVop3p | kRawModifiers))
-    return true;
-  if (!(opcode.flags & kPicksHalf))
-    return instruction.opSel == 0;
-  if (bits.empty())
-    return false;
-  unsigned first = getFirstSource(opcode, instruction);
-  for (size_t i = 0; i + 1 < bits.size(); ++i)
-    if (bits[i])
-      instruction.op[first + i].modifiers |= kHighHalf;
-  if (bits.back()) {
-    instruction.dstHighHalf = true;
-    if (opcode.flags & kReadsDst)
-      instruction.op[instruction.operandCount - 1u].modifiers |= kHighHalf;
-  }
-  return true;
-}
-
-static int parseSelect(std::string_view value) {
-  static constexpr std::string_view kNames[] = {
-      "BYTE_0", "BYTE_1", "BYTE_2", "BYTE_3", "WORD_0", "WORD_1", "DWORD"};
-  for (int i = 0; i < 7; ++i)
-    if (kNames[i] == value)
-      return i;
-  return -1;
-}
-
-bool InstructionBinder::bindSdwa(std::string_view name, std::string_view value,
-                                 const Opcode &opcode,
-                                 Instruction &instruction) {
-  if (name == "dst_unused") {
-    instruction.dstUnused = value == "UNUSED_PRESERVE" ? 2
-                            : value == "UNUSED_SEXT"   ? 1
-                                                       : 0;
-    return true;
-  }
-  int select = parseSelect(value);
-  if (select < 0)
-    return false;
-  if (name == "dst_sel") {
-    instruction.dstSelect = static_cast<uint8_t>(select);
-    return true;
-  }
-  unsigned first = getFirstSource(opcode, instruction);
-  Operand &source = instruction.op[first + (name == "src1_sel")];
-  source.select = static_cast<uint8_t>(select);
-  if (select < 6 || source.modifiers & kSext)
-    source.modifiers |= kSelect;
-  return true;
-}
-
-bool InstructionBinder::bindModifier(std::string_view name,
-                                     std::string_view value,
-                                     const Opcode &opcode,
-                                     Instruction &instruction) {
-  auto number = [&] {
-    return static_cast<int32_t>(parseInteger(value).value_or(0));
-  };
-  auto bits = [&] {
-    uint8_t mask = 0;
-    std::vector<int64_t> list = parseIntegerList(value);
-    for (size_t i = 0; i < list.size() && i < 8; ++i)
-      mask |= static_cast<uint8_t>((list[i] & 1) << i);
-    return mask;
-  };
-  if (name == "offset") {
-    // A swizzle pattern has words in its text; the encoding has its number.
-    instruction.offset = value.starts_with("swizzle")
-                             ? static_cast<int32_t>(instruction.raw[0] & 0xffff)
-                             : number();
-  } else if (name == "offset0") {
-    instruction.offset = number();
-  } else if (name == "offset1") {
-    instruction.offset1 = number();
-  } else if (name == "offen") {
-    instruction.flags |= kOffen;
-  } else if (name == "idxen") {
-    instruction.flags |= kIdxen;
-  } else if (name == "lds") {
-    instruction.flags |= kToLds;
-  } else if (name == "glc" || name == "sc0") {
-    instruction.flags |= kReturnsOld;
-  } else if (name == "th") {
-    if (value.starts_with("TH_ATOMIC") && value.ends_with("RETURN"))
-      instruction.flags |= kReturnsOld;
-  } else if (name == "scope" || name == "nv") {
-    // Caches are not emulated.
-  } else if (name == "sc1" || name == "nt" || name == "slc" || name == "dlc") {
-    // Caches are not emulated.
-  } else if (name == "clamp") {
-    instruction.flags |= kClamp;
-    return opcode.saturating || opcode.flags & (kClampOk | kRawModifiers);
-  } else if (name == "mul") {
-    instruction.outputScale = number() == 4 ? 2 : 1;
-  } else if (name == "div") {
-    instruction.outputScale = 3;
-  } else if (name == "op_sel") {
-    return bindOpSel(value, opcode, instruction);
-  } else if (name == "op_sel_hi") {
-    instruction.opSelHi = bits();
-    return opcode.flags & (kVop3p | kRawModifiers);
-  } else if (name == "neg_lo" || name == "neg") {
-    instruction.negLo = bits();
-    return opcode.flags & (kVop3p | kRawModifiers);
-  } else if (name == "neg_hi") {
-    instruction.negHi = bits();
-    return opcode.flags & (kVop3p | kRawModifiers);
-  } else if (name == "bitop3") {
-    // In the encoding, also where the printer leaves a zero away.
-  } else if (name == "cbsz") {
-    instruction.cbsz = static_cast<uint8_t>(number());
-  } else if (name == "abid") {
-    instruction.abid = static_cast<uint8_t>(number());
-  } else if (name == "blgp") {
-    instruction.blgp = static_cast<uint8_t>(number());
-  } else if (name == "byte_sel") {
-    // The bits that gfx9 sets by op_sel:[0,0,x,y].
-    instruction.opSel |= static_cast<uint8_t>((number() & 3) << 2);
-    return opcode.flags & kRawModifiers;
-  } else if (name.ends_with("_sel") || name == "dst_unused") {
-    return bindSdwa(name, value, opcode, instruction);
-  } else {
-    return isDppModifier(name);
-  }
-  return true;
-}
-
-bool InstructionBinder::bindDpp(const InstructionText &text,
-                                const Opcode &opcode,
-                                Instruction &instruction) {
-  bool isDpp = false;
-  for (auto [name, value] : text.modifiers)
-    isDpp |= isDppModifier(name);
-  // v_permlane16_swap prints bound_ctrl and fi without a permutation, and
-  // reads them from the encoding.
-  bool isPermuted = text.find("row_mask") || text.find("dpp8");
-  if (!isDpp || (opcode.flags & kRawModifiers && !isPermuted))
-    return true;
-  DppControl control;
-  if (!parseDpp(text, chip, control))
-    return false;
-  instruction.dpp = program.keepDpp(control);
-  instruction.op[getFirstSource(opcode, instruction)].modifiers |= kDpp;
-  return opcode.kind == InstructionClass::Valu;
-}
-
-bool InstructionBinder::bindModifiers(const InstructionText &text,
-                                      const Opcode &opcode,
-                                      Instruction &instruction) {
-  // Packed operations take the upper halves for the upper result unless told
-  // otherwise; v_fma_mix takes f32 sources.
-  if (opcode.flags & kVop3p)
-    instruction.opSelHi = opcode.flags & kMixSources ? 0 : 7;
-  for (auto [name, value] : text.modifiers)
-    if (!bindModifier(name, value, opcode, instruction))
-      return false;
-  // Signs of v_fma_mix are printed at its sources, but belong to the numbers
-  // that are read, whose sign of f16 is another bit.
-  if (opcode.flags & kMixSources)
-    for (unsigned s = 0; s < 3; ++s) {
-      Operand &source = instruction.op[1 + s];
-      instruction.negHi |= (source.modifiers & kAbs ? 1 : 0) << s;
-      instruction.negLo |= (source.modifiers & kNeg ? 1 : 0) << s;
-      source.modifiers &= ~(kAbs | kNeg);
-    }
-  if (!bindDpp(text, opcode, instruction))
-    return false;
-  bool is16Bit = opcode.typeOf(0) == ValueType::F16 ||
-                 opcode.typeOf(0) == ValueType::Bf16 ||
-                 opcode.typeOf(0) == ValueType::U16 ||
-                 opcode.typeOf(0) == ValueType::I16;
-  instruction.keepHighHalf =
-      is16Bit && !chip.isGfx9() && opcode.kind == InstructionClass::Valu &&
-      !instruction.dstHighHalf && instruction.dstSelect == 6;
-  instruction.hasOutputModifiers =
-      instruction.has(kClamp) || instruction.outputScale ||
-      instruction.dstSelect < 6 || instruction.dstHighHalf ||
-      instruction.keepHighHalf || instruction.dpp;
-  return true;
-}
-
 bool InstructionBinder::bindOperands(const InstructionText &text,
                                      const Opcode &opcode,
                                      Instruction &instruction) {
@@ -470,8 +272,9 @@ void InstructionBinder::bind(std::string_view line, Instruction &instruction) {
   // Operands of control instructions (waits, messages, branches) are in the
   // encoding; their words are nobody else's.
   bool readsOperands = !opcode->types.empty();
-  if (readsOperands && (!bindOperands(text, *opcode, instruction) ||
-                        !bindModifiers(text, *opcode, instruction)))
+  if (readsOperands &&
+      (!bindOperands(text, *opcode, instruction) ||
+       !ModifierBinder(program, chip, *opcode, instruction).bind(text)))
     return;
   for (Operand &operand : instruction.op)
     operand.isPlainVector = operand.kind == OperandKind::Vector &&

@@ -28,16 +28,6 @@ private:
   bool bindOperand(const OperandText &text, ValueType type, Operand &operand);
   bool bindNamedScalar(std::string_view name, Operand &operand);
   bool bindConstant(std::string_view name, ValueType type, Operand &operand);
-  bool bindModifiers(const InstructionText &text, const Opcode &opcode,
-                     Instruction &instruction);
-  bool bindModifier(std::string_view name, std::string_view value,
-                    const Opcode &opcode, Instruction &instruction);
-  bool bindOpSel(std::string_view value, const Opcode &opcode,
-                 Instruction &instruction);
-  bool bindSdwa(std::string_view name, std::string_view value,
-                const Opcode &opcode, Instruction &instruction);
-  bool bindDpp(const InstructionText &text, const Opcode &opcode,
-               Instruction &instruction);
   bool bindOperands(const InstructionText &text, const Opcode &opcode,
                     Instruction &instruction);
   void bindDual(std::string_view first, std::string_view second,

@@ -24,9 +24,9 @@
 namespace tessera::emulator {
 
 /// Immutable after construction, as far as anybody can see; shared by all
-/// threads. Bytes that cannot be
-/// decoded, and instructions without a handler, become instructions that stop
-/// the kernel with an error if they are ever reached.
+/// threads. Bytes that cannot be decoded, and instructions without a handler,
+/// become instructions that stop the kernel with an error if they are ever
+/// reached.
 class Program {
 public:
   /// `code` lies where the kernel believes it does; `loadAddress` is what
@@ -68,6 +68,7 @@ public:
 
 private:
   friend class InstructionBinder;
+  friend class ModifierBinder;
   const uint32_t *getConstantRow(uint32_t value);
   const DppControl *keepDpp(const DppControl &control);
   const Instruction *keepHalves(const std::array<Instruction, 2> &halves);

@@ -1,4 +1,4 @@
-//===- Matrix.cpp - MFMA ----------------------------------------------===//
+//===- Matrix.cpp - MFMA --------------------------------------------------===//
 //
 // Each instruction is a small dense matrix product: A and B are widened into
 // [k][row] and [k][column] arrays, whose rows are consecutive lanes, and every
@@ -9,10 +9,9 @@
 // the products are exact here and on the hardware, but the order of additions
 // is not the hardware's (gfx90a: rounded f32 trees of four; gfx942: exact sums
 // of eight, truncated), so results agree to about K * 2^-24 of sum |a * b|, not
-// bit by bit. gfx90a flushes
-// denormals of 16-bit instructions in A, B and the accumulator, as its
-// hardware does. EXEC is ignored. Layouts: AMD's matrix instruction
-// calculator.
+// bit by bit. gfx90a flushes denormals of 16-bit instructions in A, B and the
+// accumulator, as its hardware does. EXEC is ignored. Layouts: AMD's matrix
+// instruction calculator.
 //
 //===----------------------------------------------------------------------===//
 

@@ -118,3 +118,26 @@ module attributes {dnn.target = "sm_90"} {
     return
   }
 }
+
+// -----
+
+// A constant stands apart as far as llvm.getelementptr keeps it, which is up to
+// 2^28 - 1; beyond that it is part of the offset.
+// CHECK-LABEL: gpu.func @far
+module attributes {dnn.target = "sm_90"} {
+  func.func @far(%x: memref<4x134217727xf16>, %y: memref<4x134217728xf16>)
+      attributes {dnn.kernel} {
+    %one = arith.constant 1 : index
+    dnn.for_each_point [3, 64] threads 64 {
+    ^bb0(%i: index, %j: index):
+      %below = arith.addi %i, %one : index
+      // CHECK: llvm.getelementptr %{{.*}}[268435454] : {{.*}}, i8
+      %v, %ok = dnn.point_load %x[%below, %j] : memref<4x134217727xf16> -> f16
+      // CHECK: %[[FAR:.*]] = arith.addi %{{.*}}, %c268435456_i32 : i32
+      // CHECK: %[[WIDE:.*]] = arith.extui %[[FAR]] : i32 to i64
+      // CHECK: llvm.getelementptr %arg1[%[[WIDE]]] : {{.*}}, i8
+      dnn.point_store %v, %y[%below, %j] : f16, memref<4x134217728xf16>
+    }
+    return
+  }
+}

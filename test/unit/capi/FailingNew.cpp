@@ -1,5 +1,4 @@
-//===- FailingNew.cpp - Memory that is counted and runs out
-//----------------===//
+//===- FailingNew.cpp - Memory that is counted and runs out ---------------===//
 
 #include "test/unit/capi/FailingNew.h"
 

@@ -1,5 +1,4 @@
-/*===- header_c11.c - The headers are plain C
-------------------------------===*\
+/*===- header_c11.c - The headers are plain C ----------------------------===*\
 |*
 |* A client written in C11: it only has to compile, with every warning an
 |* error, and to link.

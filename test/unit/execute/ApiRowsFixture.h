@@ -1,5 +1,4 @@
-//===- ApiRowsFixture.h - Primitives on rows as a client calls them -*- C++
-//-*-===//
+//===- ApiRowsFixture.h - Rows as a client calls them ----------*- C++ -*-===//
 //
 // Tensors on the device with random elements, the MIOpen calls on an engine of
 // the emulated device, and the reference as the judge. A test says which

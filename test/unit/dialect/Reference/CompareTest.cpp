@@ -178,29 +178,43 @@ INSTANTIATE_TEST_SUITE_P(Types, Compare,
                            return std::string(getName(info.param));
                          });
 
+namespace {
+/// A sum of random products, as it should be and as floats add it up.
+struct DotProduct {
+  Expected expected;
+  float sum = 0;
+
+  TensorView view() { return {ElementType::F32, &sum, {1, 1, 1, 1}}; }
+};
+} // namespace
+
+/// Of factors that `round` has changed.
+static DotProduct makeDotProduct(int length, uint64_t seed,
+                                 float (*round)(float)) {
+  auto x = makeData(ElementType::F32, length, DataKind::Uniform, seed);
+  auto w = makeData(ElementType::F32, length, DataKind::Uniform, seed + 1);
+  DotProduct dot{{.sizes = {1, 1, 1, 1},
+                  .indices = {},
+                  .values = {0},
+                  .magnitudes = {0},
+                  .reductionLength = length}};
+  for (int i = 0; i < length; ++i) {
+    const float a = loadElement(ElementType::F32, x.data(), i);
+    const float b = loadElement(ElementType::F32, w.data(), i);
+    dot.expected.values[0] += double(a) * b;
+    dot.expected.magnitudes[0] += std::fabs(double(a) * b);
+    dot.sum += round(a) * round(b);
+  }
+  return dot;
+}
+
 // The bound is tight enough to miss no product of a long sum: sums in float of
 // 4608 products of [-1, 1] pass, each without one average product fails.
 TEST(CompareBound, SeparatesRoundingFromAMissingProduct) {
-  constexpr int kLength = 4608;
-  auto x = makeData(ElementType::F32, kLength, DataKind::Uniform, 1);
-  auto w = makeData(ElementType::F32, kLength, DataKind::Uniform, 2);
-  Expected expected{.sizes = {1, 1, 1, 1},
-                    .indices = {},
-                    .values = {0},
-                    .magnitudes = {0},
-                    .reductionLength = kLength};
-  float sum = 0;
-  for (int i = 0; i < kLength; ++i) {
-    const float a = loadElement(ElementType::F32, x.data(), i);
-    const float b = loadElement(ElementType::F32, w.data(), i);
-    expected.values[0] += double(a) * b;
-    expected.magnitudes[0] += std::fabs(double(a) * b);
-    sum += a * b;
-  }
-  const TensorView view{ElementType::F32, &sum, {1, 1, 1, 1}};
-  EXPECT_TRUE(compare(expected, view).passed());
-  sum -= 0.25f;
-  EXPECT_FALSE(compare(expected, view).passed());
+  DotProduct dot = makeDotProduct(4608, 1, [](float value) { return value; });
+  EXPECT_TRUE(compare(dot.expected, dot.view()).passed());
+  dot.sum -= 0.25f;
+  EXPECT_FALSE(compare(dot.expected, dot.view()).passed());
 }
 
 /// To ten bits of mantissa; ties away from zero, as NVIDIA's conversion does
@@ -213,28 +227,12 @@ static float roundToTf32(float value) {
 // Factors of tf32 pass only where they are allowed, and even then no product
 // may be missing. (In a sum of thousands the errors of its additions are more.)
 TEST(CompareBound, AllowsTf32OnlyWhereAsked) {
-  constexpr int kLength = 64;
-  auto x = makeData(ElementType::F32, kLength, DataKind::Uniform, 3);
-  auto w = makeData(ElementType::F32, kLength, DataKind::Uniform, 4);
-  Expected expected{.sizes = {1, 1, 1, 1},
-                    .indices = {},
-                    .values = {0},
-                    .magnitudes = {0},
-                    .reductionLength = kLength};
-  float sum = 0;
-  for (int i = 0; i < kLength; ++i) {
-    const float a = loadElement(ElementType::F32, x.data(), i);
-    const float b = loadElement(ElementType::F32, w.data(), i);
-    expected.values[0] += double(a) * b;
-    expected.magnitudes[0] += std::fabs(double(a) * b);
-    sum += roundToTf32(a) * roundToTf32(b);
-  }
-  const TensorView view{ElementType::F32, &sum, {1, 1, 1, 1}};
-  EXPECT_FALSE(compare(expected, view).passed());
-  expected.factorRoundoff = kTf32Roundoff;
-  EXPECT_TRUE(compare(expected, view).passed());
-  sum -= 0.25f;
-  EXPECT_FALSE(compare(expected, view).passed());
+  DotProduct dot = makeDotProduct(64, 3, roundToTf32);
+  EXPECT_FALSE(compare(dot.expected, dot.view()).passed());
+  dot.expected.factorRoundoff = kTf32Roundoff;
+  EXPECT_TRUE(compare(dot.expected, dot.view()).passed());
+  dot.sum -= 0.25f;
+  EXPECT_FALSE(compare(dot.expected, dot.view()).passed());
 }
 
 // A sample has the asked number of different elements, the first and the last

@@ -150,6 +150,21 @@ TEST(RowProblem, MergesWhatLiesTogether) {
             "rows-activ_fwd-m0-2x3x20-r-i:f32:60:20:1-o:f32:60:1:3");
 }
 
+// Kernels count the elements of a dimension in 30 bits, and those of all
+// together in 31: what lies together is merged as far as that.
+TEST(RowProblem, MergesNoMoreThanKernelsCount) {
+  auto getConfig = [](int64_t outer, int64_t inner) {
+    return makeProblem(RowOp::ActivationForward, {outer, inner}, {inner, 1})
+        .canonicalize()
+        .toNetworkConfig();
+  };
+  EXPECT_EQ(getConfig(63, 1 << 24),
+            "rows-activ_fwd-m0-1056964608-r-i:f32:1-o:f32:1");
+  EXPECT_EQ(
+      getConfig(64, 1 << 24),
+      "rows-activ_fwd-m0-64x16777216-r-i:f32:16777216:1-o:f32:16777216:1");
+}
+
 // What is reduced and what is not stay apart, a broadcast is kept, and the
 // largest tensor gives the order.
 TEST(RowProblem, KeepsRowsAndBroadcastsApart) {

@@ -1,4 +1,4 @@
-//===- Kernel.cpp - Names of a kernel's arguments -------------------------===//
+//===- KernelArg.cpp - Names of a kernel's arguments ----------------------===//
 
 #include "runtime/Base/KernelArg.h"
 
@@ -9,15 +9,10 @@ static constexpr std::string_view kTensorNames[kMaxTensors] = {
 static constexpr std::string_view kScalarNames[kMaxScalars] = {
     "s0", "s1", "s2", "s3", "s4", "s5"};
 
-/// How far behind `first` it is.
-static int getOffset(KernelArg arg, KernelArg first) {
-  return static_cast<int>(arg) - static_cast<int>(first);
-}
-
 std::string_view tessera::getName(KernelArg arg) {
   if (arg >= KernelArg::Scalar0)
     return kScalarNames[getOffset(arg, KernelArg::Scalar0)];
-  if (arg >= KernelArg::Tensor0 && arg <= KernelArg::LastTensor)
+  if (isRowTensor(arg))
     return kTensorNames[getOffset(arg, KernelArg::Tensor0)];
   switch (arg) {
   case KernelArg::X:

@@ -1,0 +1,36 @@
+//===- CellOperands.h - What narrow groups are multiplied of ---*- C++ -*-===//
+
+#ifndef TESSERA_COMPILER_CONVERSION_AMPERE_CELLOPERANDS_H
+#define TESSERA_COMPILER_CONVERSION_AMPERE_CELLOPERANDS_H
+
+#include "compiler/Conversion/Ampere/CellFilter.h"
+#include "compiler/Conversion/TileProgram.h"
+
+namespace tessera {
+
+/// Channels of a group that a view of taps and channels tells of: those of the
+/// other tensor that one channel of the result meets. Null after an error at
+/// `op` if no warp takes them.
+mlir::FailureOr<CellTile> matchCells(mlir::Operation *op, int64_t channels,
+                                     int64_t taps);
+
+/// The factors of forward and backward data.
+struct CellOperands {
+  ImageTile image; ///< With its taps.
+  CellTile cells;
+  CellFilter filter;
+
+  /// Channels of the reduction are the last dimension of it. Null after an
+  /// error.
+  static mlir::FailureOr<CellOperands> match(TileProgram &program);
+  /// Whether the tiles are a block of the image's pixels by one of channels,
+  /// reduced in one step by warps of which at most kMostPixelWarps share the
+  /// pixels.
+  bool fitTiles(TileProgram &program) const;
+
+  static constexpr int64_t kMostPixelWarps = 8;
+};
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_CONVERSION_AMPERE_CELLOPERANDS_H

@@ -1,0 +1,80 @@
+//===- LaunchArgs.h - The values of one launch -----------------*- C++ -*-===//
+
+#ifndef TESSERA_RUNTIME_ENGINE_LAUNCHARGS_H
+#define TESSERA_RUNTIME_ENGINE_LAUNCHARGS_H
+
+#include "runtime/Base/KernelArg.h"
+
+#include <array>
+
+namespace tessera {
+
+/// The values of one call. Pointers are on the device; the problem's direction
+/// says which tensor is written. What no launch of the kernel takes is ignored.
+struct LaunchArgs {
+  const void *x = nullptr;
+  const void *w = nullptr;
+  const void *y = nullptr;
+  const void *workspace = nullptr;
+  const void *bias = nullptr;
+  const void *residual = nullptr;
+  const void *indices = nullptr;
+  double alpha = 1;
+  double beta = 0;
+  double activAlpha = 0;
+  double activBeta = 0;
+  double activGamma = 0;
+  /// Of a RowProblem, in its order.
+  std::array<const void *, kMaxTensors> tensors{};
+  std::array<double, kMaxScalars> scalars{};
+
+  /// Where `arg` is; it is no scalar.
+  const void *&getPointer(KernelArg arg);
+  const void *getPointer(KernelArg arg) const {
+    return const_cast<LaunchArgs *>(this)->getPointer(arg);
+  }
+  /// `arg` is a scalar.
+  double getScalar(KernelArg arg) const;
+};
+
+inline const void *&LaunchArgs::getPointer(KernelArg arg) {
+  switch (arg) {
+  case KernelArg::X:
+    return x;
+  case KernelArg::W:
+    return w;
+  case KernelArg::Y:
+    return y;
+  case KernelArg::Workspace:
+    return workspace;
+  case KernelArg::Bias:
+    return bias;
+  case KernelArg::Residual:
+    return residual;
+  case KernelArg::Indices:
+    return indices;
+  default:
+    return tensors[getOffset(arg, KernelArg::Tensor0)];
+  }
+}
+
+inline double LaunchArgs::getScalar(KernelArg arg) const {
+  switch (arg) {
+  case KernelArg::Alpha:
+    return alpha;
+  case KernelArg::Beta:
+    return beta;
+  case KernelArg::ActivAlpha:
+    return activAlpha;
+  case KernelArg::ActivBeta:
+    return activBeta;
+  case KernelArg::ActivGamma:
+    return activGamma;
+  default:
+    return scalars[getOffset(arg, KernelArg::Scalar0)];
+  }
+}
+
+} // namespace tessera
+
+#endif // TESSERA_RUNTIME_ENGINE_LAUNCHARGS_H

@@ -1,0 +1,302 @@
+"""Loads, checks and times what gpu_pack.py made, on an NVIDIA GPU.
+
+Needs PyTorch with cuDNN and NVIDIA's cuda-python. Times are medians of events
+around CUDA graphs of one call, ours and others' in turn, behind a write of 256
+MiB that leaves nothing in the second cache; the lower of two rounds' medians,
+which a disturbance of some milliseconds does not reach. A call is all its
+launches.
+"""
+
+import base64
+import ctypes
+import json
+import pathlib
+import re
+import statistics
+import sys
+import time
+
+# ------------------------------------------------------------ loading, timing
+
+
+class Gpu:
+    """PyTorch and the driver, of one device."""
+
+    def __init__(self):
+        import torch
+        from cuda.bindings import driver
+        self.torch, self.driver = torch, driver
+        torch.backends.cudnn.benchmark = True
+        torch.backends.cudnn.benchmark_limit = 0
+        torch.backends.cudnn.allow_tf32 = False
+        self.flush = torch.empty(256 << 20, dtype=torch.int8, device="cuda")
+        self.modules = []
+
+    def describe(self):
+        torch = self.torch
+        return (f"{torch.cuda.get_device_name()} "
+                f"cuDNN {torch.backends.cudnn.version()}")
+
+    def measure_limits(self, is_tf32=False):
+        """Operations a microsecond of an 8192^3 GEMM, bytes of a copy of 1 GiB,
+        by a kernel: PyTorch's own copy of so much leaves it to the driver, which
+        is slower."""
+        torch = self.torch
+        a = torch.randn(8192, 8192, device="cuda")
+        a = a if is_tf32 else a.bfloat16()
+        torch.backends.cuda.matmul.allow_tf32 = is_tf32
+        x = torch.zeros(1 << 28, device="cuda")
+        y = torch.empty_like(x)
+        gemm, copy = self.time([lambda: a @ a, lambda: torch.neg(x, out=y)], 10)
+        return 2 * 8192 ** 3 / gemm, 8 * x.numel() / copy
+
+    def make_copy(self):
+        """A copy of 128 MiB, to be timed beside others, and the bytes moved."""
+        source = self.torch.empty(1 << 27, dtype=self.torch.float16,
+                                  device="cuda")
+        half = source.numel() // 2
+        return (lambda: source[:half].copy_(source[half:]),
+                source.numel() * source.element_size())
+
+    def check(self, answer):
+        if answer[0] != self.driver.CUresult.CUDA_SUCCESS:
+            raise RuntimeError(str(answer[0]))
+        return answer[1] if len(answer) == 2 else answer[1:]
+
+    def encode(self, text, address):
+        """A tensor map from its text (runtime/Base/TensorMap.h)."""
+        cu = self.driver
+        numbers = lambda field: [int(n) for n in field.split(",") if n]
+        wide = lambda values: [cu.cuuint64_t(v) for v in values]
+        narrow = lambda values: [cu.cuuint32_t(v) for v in values]
+        fields = text.split(":")
+        sizes, strides, box, steps = map(numbers, fields[3:7])
+        types = {"f32": "FLOAT32", "tf32": "TFLOAT32", "bf16": "BFLOAT16"}
+        common = (getattr(cu.CUtensorMapDataType,
+                          "CU_TENSOR_MAP_DATA_TYPE_" + types[fields[1]]),
+                  len(sizes), address, wide(sizes), wide(strides))
+        rest = (narrow(steps),
+                cu.CUtensorMapInterleave.CU_TENSOR_MAP_INTERLEAVE_NONE,
+                cu.CUtensorMapSwizzle.CU_TENSOR_MAP_SWIZZLE_128B,
+                cu.CUtensorMapL2promotion.CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+                cu.CUtensorMapFloatOOBfill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)
+        if fields[2] == "tiled":
+            return self.check(cu.cuTensorMapEncodeTiled(
+                *common, narrow(box), *rest))
+        return self.check(cu.cuTensorMapEncodeIm2col(
+            *common, numbers(fields[7]), numbers(fields[8]), *box, *rest))
+
+    def load(self, tile, tensors):
+        """A function that runs the tile's launches on the current stream, and
+        its workspace."""
+        code = base64.b64decode(tile["cubin"]) if "cubin" in tile \
+            else tile["ptx"].encode() + b"\0"
+        module = self.check(self.driver.cuModuleLoadData(code))
+        self.modules.append(module)
+        workspace = self.torch.empty(
+            max(1, tile["workspace"]), dtype=self.torch.uint8, device="cuda")
+        tensors = tensors | {"workspace": workspace}
+        runs = [self.load_launch(module, launch, tensors)
+                for launch in tile["launches"]]
+        return lambda: [run() for run in runs], workspace
+
+    def load_launch(self, module, launch, tensors):
+        cu = self.driver
+        function = self.check(cu.cuModuleGetFunction(
+            module, launch["symbol"].encode()))
+        self.check(cu.cuFuncSetAttribute(
+            function, cu.CUfunction_attribute.
+            CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, launch["shared"]))
+
+        def locate(name):
+            tensor, _, offset = name.partition("+")
+            return tensors[tensor].data_ptr() + int(offset or 0)
+
+        def bind(argument):
+            """Of scalars, what is added to is left out; others are 1."""
+            scalars = {"f32": ctypes.c_float, "f64": ctypes.c_double}
+            if argument["kind"] in scalars:
+                return scalars[argument["kind"]](
+                    0 if argument["name"] in ("beta", "s1") else 1)
+            return ctypes.c_uint64(locate(argument["name"]))
+        maps = [self.encode(text, locate(text.split(":")[0]))
+                for text in launch["maps"]]
+        values = [bind(argument) for argument in launch["arguments"]]
+        pointers = (ctypes.c_void_p * (len(maps) + len(values)))(
+            *[int(map.getPtr()) for map in maps],
+            *[ctypes.addressof(value) for value in values])
+
+        def run(keep=(maps, values, pointers, tensors)):
+            stream = self.torch.cuda.current_stream().cuda_stream
+            self.check(cu.cuLaunchKernel(
+                function, launch["grid"], 1, 1, launch["threads"], 1, 1,
+                launch["shared"], stream, ctypes.addressof(pointers), 0))
+        return run
+
+    def capture(self, function):
+        torch = self.torch
+        stream = torch.cuda.Stream()
+        torch.cuda.synchronize()
+        with torch.cuda.stream(stream):
+            function()
+            torch.cuda.synchronize()
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph, stream=stream):
+                function()
+        return graph
+
+    def time(self, functions, repeats):
+        """Microseconds of each, in turn; see the top of this file."""
+        graphs = [self.capture(function) for function in functions]
+        first = self.time_round(graphs, (repeats + 1) // 2)
+        time.sleep(0.02)
+        return list(map(min, first, self.time_round(graphs, (repeats + 1) // 2)))
+
+    def time_round(self, graphs, repeats):
+        torch = self.torch
+        times = [[] for _ in graphs]
+        for turn in range(repeats + 2):
+            order = range(len(graphs))
+            for i in order if turn % 2 else reversed(order):
+                begin, end = (torch.cuda.Event(enable_timing=True)
+                              for _ in range(2))
+                self.flush.zero_()
+                begin.record()
+                graphs[i].replay()
+                end.record()
+                torch.cuda.synchronize()
+                if turn >= 2:
+                    times[i].append(begin.elapsed_time(end) * 1e3)
+        return [statistics.median(t) for t in times]
+
+
+# ---------------------------------------------------------------- convolutions
+
+
+def parse_config(config):
+    """The numbers of a 2-D network config, by its letters."""
+    text = config.split("-", 4)[4]
+    pattern = (r"n(\d+)c(\d+)h(\d+)w(\d+)-k(\d+)y(\d+)x(\d+)"
+               r"-p(\d+)x(\d+)-s(\d+)x(\d+)-d(\d+)x(\d+)-g(\d+)")
+    match = re.fullmatch(pattern, text)
+    if not match:
+        sys.exit(f"'{config}' is no 2-D convolution")
+    names = "n c h w k y x ph pw sh sw dh dw g".split()
+    return dict(zip(names, map(int, match.groups())))
+
+
+class Conv:
+    """A convolution of channels-last tensors, with data: `tensors` by their
+    letters, the `letter` of the result, how many operations and bytes it is."""
+
+    def __init__(self, torch, config):
+        p = parse_config(config)
+        self.torch = torch
+        self.direction, element = config.split("-")[1:3]
+        self.is_tf32 = element == "tf32"
+        kind = {"bf16": torch.bfloat16, "f16": torch.float16,
+                "f32": torch.float32, "tf32": torch.float32}[element]
+        out = [(p[a] + 2 * p["p" + a] - p["d" + a] * (p[f] - 1) - 1)
+               // p["s" + a] + 1 for a, f in (("h", "y"), ("w", "x"))]
+        reach = p["c"] // p["g"] * p["y"] * p["x"]
+        pixels = p["n"] * out[0] * out[1]
+
+        def draw(*shape, scale=1.0):
+            values = torch.randn(*shape, device="cuda") * scale
+            return values.to(kind, memory_format=torch.channels_last)
+        # Sums must fit f16: over the reach of a filter, or over all pixels.
+        self.tensors = {
+            "x": draw(p["n"], p["c"], p["h"], p["w"]),
+            "w": draw(p["k"], p["c"] // p["g"], p["y"], p["x"],
+                      scale=reach ** -0.5),
+            "y": draw(p["n"], p["k"], *out, scale=pixels ** -0.5
+                      if self.direction == "wrw" else 1.0)}
+        self.letter = {"fwd": "y", "bwd": "x", "wrw": "w"}[self.direction]
+        self.result = self.tensors[self.letter]
+        self.window = ([p["sh"], p["sw"]], [p["ph"], p["pw"]],
+                       [p["dh"], p["dw"]])
+        self.groups = p["g"]
+        self.operations = 2 * pixels * p["k"] * reach
+        self.bytes = sum(tensor.nbytes for tensor in self.tensors.values())
+
+    def compute(self, kind=None):
+        """PyTorch's result, of cuDNN where that has it; of a type that is named,
+        with tensors of that type, and without tf32."""
+        torch = self.torch
+        torch.backends.cudnn.allow_tf32 = self.is_tf32 and not kind
+        x, w, y = (self.tensors[name].to(kind) if kind else self.tensors[name]
+                   for name in "xwy")
+        if self.direction == "fwd":
+            return torch.nn.functional.conv2d(x, w, None, *self.window,
+                                              self.groups)
+        mask = [self.direction == "bwd", self.direction == "wrw", False]
+        return torch.ops.aten.convolution_backward(
+            y, x, w, None, *self.window, False, [0, 0], self.groups,
+            mask)[mask.index(True)]
+
+
+# -------------------------------------------------------------------- verdicts
+
+
+def get_most_error(conv):
+    """Of a right result, in parts of the norm: factors of tf32 are rounded, not
+    cut off."""
+    return 6e-4 if conv.is_tf32 else 1e-2
+
+
+def get_norm_error(result, wanted):
+    return ((result.to(wanted.dtype) - wanted).norm() / wanted.norm()).item()
+
+
+def find_fault(torch, launch, result, get_error, most, workspace=None, runs=5):
+    """What is wrong with a kernel, or nothing: the first result has an error of
+    `most` or more, or another run has other bits, over memory of NaN."""
+    first = None
+    for _ in range(runs):
+        result.fill_(float("nan"))
+        if workspace is not None:
+            workspace.fill_(255)  # NaN, of any type.
+        launch()
+        torch.cuda.synchronize()
+        if first is None:
+            first = result.clone()
+            error = get_error(first)
+            if not error < most:  # Also of a NaN.
+                return f"relative error {error:.2e}"
+        elif not torch.equal(first, result):
+            return "other bits in another run"
+    return ""
+
+
+def load_right(gpu, problem, tensors, letter, get_error, most):
+    """The tiles of a problem whose results are right, as functions, and how
+    many are wrong, which is printed."""
+    launches, wrong = {}, 0
+    for name, tile in problem["tiles"].items():
+        launch, workspace = gpu.load(tile, tensors)
+        fault = find_fault(gpu.torch, launch, tensors[letter], get_error, most,
+                           workspace)
+        if fault:
+            print(f"WRONG {problem['name']} {name}: {fault}", flush=True)
+            wrong += 1
+        else:
+            launches[name] = launch
+    return launches, wrong
+
+
+def run_folder(options, run_problem):
+    """run_problem(problem) of each file, which answers how many kernels are
+    wrong; a problem that fails counts as one. The exit status."""
+    files = sorted(pathlib.Path(options.folder).glob("*.json"))
+    wrong = 0
+    for file in files:
+        problem = json.loads(file.read_text())
+        if not re.search(options.only, problem["name"]):
+            continue
+        try:
+            wrong += run_problem(problem)
+        except RuntimeError as error:
+            print(f"FAILED {problem['name']}: {error}", flush=True)
+            wrong += 1
+    print(f"{wrong} kernels wrong")
+    return 1 if wrong or not files else 0
