@@ -66,6 +66,7 @@ private:
   void lowerLargeShared(Emitter &e);
   void lowerShared(Emitter &e);
   bool isAligned(BlockArgument argument);
+  bool mayBeginEarly();
   void lowerAccesses(Emitter &e);
 
   func::FuncOp function;
@@ -328,17 +329,24 @@ bool PointLowering::isAligned(BlockArgument argument) {
              dnn::kUnalignedAttrName);
 }
 
+/// Whether the kernel in front may still write when this one begins
+/// (dnn-chain-launches): nothing that is loaded is constant then.
+bool PointLowering::mayBeginEarly() {
+  return kernel->getPrevNode() && device.getTarget().hasDependentLaunches();
+}
+
 /// Replaces the accesses, whose memory is still an argument of the function.
 void PointLowering::lowerAccesses(Emitter &e) {
+  const bool isEarly = mayBeginEarly();
   SmallPtrSet<Value, 4> stored;
   kernel.walk(
       [&](dnn::PointStoreOp store) { stored.insert(store.getTarget()); });
   llvm::DenseMap<Value, PointMemory> memories;
   for (BlockArgument argument : function.getArguments())
     if (auto type = dyn_cast<MemRefType>(argument.getType()))
-      memories.try_emplace(argument, e, type,
-                           kernel.getArgument(argument.getArgNumber()),
-                           !stored.contains(argument), isAligned(argument));
+      memories.try_emplace(
+          argument, e, type, kernel.getArgument(argument.getArgNumber()),
+          !isEarly && !stored.contains(argument), isAligned(argument));
   kernel.walk([&](Operation *op) {
     e.b.setInsertionPoint(op);
     if (auto load = dyn_cast<dnn::PointLoadOp>(op))

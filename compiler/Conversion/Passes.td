@@ -83,4 +83,28 @@ def LowerPoints : Pass<"dnn-lower-points", "::mlir::ModuleOp"> {
     "::mlir::vector::VectorDialect"];
 }
 
+def ChainLaunches : Pass<"dnn-chain-launches", "::mlir::ModuleOp"> {
+  let summary = "Let a kernel's launch begin while the kernel in front ends";
+  let description = [{
+    Kernels of a module are launched one behind the other. On a chip with
+    programmatic dependent launches each but the first begins by waiting for the
+    one in front, and `dnn.dependent` says so: its launch need not wait.
+
+    If all workgroups of such a kernel can be on the chip at once, the kernel in
+    front lets them come as soon as it has no more workgroups to start. So that
+    they do not crowd where room is first, each asks for as much shared memory
+    (`dnn.shared_bytes`) as leaves a multiprocessor room for its share of them.
+    A kernel that asks for shared memory already is left as it is.
+
+    Other chips' modules are not changed.
+
+    Pre-condition:  the module names a known chip in `dnn.target`; kernels have
+                    `known_block_size` and `known_grid_size`.
+    Post-condition: every kernel but the first has `dnn.dependent`.
+
+    Example: see test/lit/Conversion/chain-launches.mlir.
+  }];
+  let dependentDialects = ["::mlir::NVVM::NVVMDialect"];
+}
+
 #endif // TESSERA_COMPILER_CONVERSION_PASSES_TD

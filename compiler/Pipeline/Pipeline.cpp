@@ -132,6 +132,7 @@ Status Compilation::lowerToGpu() {
   passes.addPass(createLowerPoints());
   passes.addPass(createLowerTiles());
   passes.addPass(createLowerMath());
+  passes.addPass(createChainLaunches());
   passes.addPass(createVerifyStage({std::string(getName(Stage::Gpu))}));
   Status status = runPasses(passes);
   if (status.isOk())
@@ -304,6 +305,7 @@ void Compilation::readLaunches() {
     if (auto bytes =
             kernel->getAttrOfType<mlir::IntegerAttr>(dnn::kSharedBytesAttrName))
       launch.dynamicLdsBytes = bytes.getValue().getZExtValue();
+    launch.isDependent = kernel->hasAttr(dnn::kDependentAttrName);
     for (unsigned i = 0; i != kernel.getNumArguments(); ++i) {
       auto name =
           kernel.getArgAttrOfType<mlir::StringAttr>(i, dnn::kArgAttrName);

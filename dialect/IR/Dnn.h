@@ -50,6 +50,10 @@ inline constexpr llvm::StringLiteral kTensorMapsAttrName = "dnn.tensor_maps";
 /// its launch must ask for.
 inline constexpr llvm::StringLiteral kSharedBytesAttrName = "dnn.shared_bytes";
 
+/// Name of the unit attribute of a gpu.func that waits by itself for the launch
+/// in front of its own.
+inline constexpr llvm::StringLiteral kDependentAttrName = "dnn.dependent";
+
 /// See Dnn_Primitive.
 template <typename ConcreteOp>
 class Primitive : public mlir::OpTrait::TraitBase<ConcreteOp, Primitive> {};

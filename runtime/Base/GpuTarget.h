@@ -71,6 +71,11 @@ struct GpuTarget {
   /// wgmma and a tensor memory accelerator; 0 on others.
   uint32_t wgmmaSharedBytes = 0;
 
+  /// Whether a launch can begin before the one in front has ended, and its
+  /// kernel wait by itself. All later chips of NVIDIA's can; this says for
+  /// which it was measured.
+  bool hasDependentLaunches() const { return wgmmaSharedBytes > 0; }
+
   bool has(Erratum erratum) const {
     return (errata & static_cast<uint32_t>(erratum)) != 0;
   }

@@ -35,6 +35,9 @@ struct LaunchRecipe {
   /// The kernel takes the descriptors of these first, of 128 bytes each.
   std::vector<TensorMap> maps;
   std::vector<LaunchArg> args;
+  /// The kernel waits by itself for the launch in front, which this one need
+  /// not do. An ordinary launch is right, too.
+  bool isDependent = false;
 
   friend bool operator==(const LaunchRecipe &, const LaunchRecipe &) = default;
 };

@@ -9,6 +9,8 @@
 
 using namespace tessera;
 
+static constexpr std::string_view kDependent = "dependent";
+
 /// Calls `visit` with every number of a launch, in the order of its line.
 template <typename Recipe, typename Visitor>
 static void visitNumbers(Recipe &recipe, Visitor visit) {
@@ -34,6 +36,8 @@ std::string tessera::toText(const std::vector<LaunchRecipe> &launches) {
     }
     if (recipe.args.empty())
       text += " -";
+    if (recipe.isDependent)
+      text += " " + std::string(kDependent);
     for (const TensorMap &map : recipe.maps)
       text += " " + map.toText();
     text += "\n";
@@ -93,6 +97,10 @@ tessera::parseLaunches(const std::string &text) {
       return std::nullopt;
     recipe.args = std::move(*parsed);
     for (std::string word; words >> word;) {
+      if (word == kDependent) {
+        recipe.isDependent = true;
+        continue;
+      }
       ErrorOr<TensorMap> map = parseTensorMap(word);
       if (!map)
         return std::nullopt;

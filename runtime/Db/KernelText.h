@@ -18,7 +18,8 @@ namespace tessera {
 
 /// One line a launch: "symbol grid block dynamicLds x:16,w:16,y map ...", the
 /// sizes as three numbers each; behind an argument what its address must be a
-/// multiple of, if not 1; "-" if there is no argument.
+/// multiple of, if not 1; "-" if there is no argument; before the maps
+/// "dependent" if the launch is.
 std::string toText(const std::vector<LaunchRecipe> &launches);
 
 /// Reads what toText() writes; nothing if it is anything else.

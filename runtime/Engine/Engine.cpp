@@ -390,13 +390,15 @@ Status EngineImpl::launchOne(const LoadedKernelImpl &loaded, size_t index,
   // code. CUDA's driver does not lay tensor maps out as a buffer does: a kernel
   // that gets them so stops at its first copy (driver 580, H100).
   const bool hasMaps = !recipe.maps.empty();
-  return gpu.check(gpu.hipModuleLaunchKernel(
-                       loaded.functions[index], recipe.grid[0], recipe.grid[1],
-                       recipe.grid[2], recipe.block[0], recipe.block[1],
-                       recipe.block[2], recipe.dynamicLdsBytes, stream,
-                       hasMaps ? params.data() : nullptr,
-                       hasMaps ? nullptr : extra),
-                   "hipModuleLaunchKernel");
+  const auto launch = recipe.isDependent && gpu.launchDependent
+                          ? gpu.launchDependent
+                          : gpu.hipModuleLaunchKernel;
+  return gpu.check(
+      launch(loaded.functions[index], recipe.grid[0], recipe.grid[1],
+             recipe.grid[2], recipe.block[0], recipe.block[1], recipe.block[2],
+             recipe.dynamicLdsBytes, stream, hasMaps ? params.data() : nullptr,
+             hasMaps ? nullptr : extra),
+      "hipModuleLaunchKernel");
 }
 
 /// A tensor that does not begin where the kernel needs it, or null.

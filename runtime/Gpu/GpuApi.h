@@ -50,6 +50,11 @@ public:
   hipError_t (*encodeTensorMap)(void *descriptor, const TensorMap *map,
                                 const void *address) = nullptr;
 
+  /// hipModuleLaunchKernel for a kernel that waits by itself for the launch in
+  /// front, so that this one need not; null where every launch waits. See
+  /// runtime/HipOnCuda/Launch.cpp.
+  decltype(&::hipModuleLaunchKernel) launchDependent = nullptr;
+
   /// Gives the estimated issue cycles of this thread's launches since the last
   /// call, and says whether further ones are counted; null where the device
   /// has a clock instead. See runtime/Emulator/Hip/HipMeasure.cpp.

@@ -73,6 +73,8 @@ ErrorOr<GpuApi> GpuApiLoader::resolve(void *library, std::string path) {
 #include "runtime/Gpu/HipSymbols.def"
   api.encodeTensorMap = reinterpret_cast<decltype(api.encodeTensorMap)>(
       dlsym(library, "tesseraEncodeTensorMap"));
+  api.launchDependent = reinterpret_cast<decltype(api.launchDependent)>(
+      dlsym(library, "tesseraLaunchDependent"));
   // HIP 6 keeps the old name for programs of HIP 5, with the old struct.
   void *properties = dlsym(library, "hipGetDevicePropertiesR0600");
   api.architectureOffset = kArchitectureOffsetR0600;

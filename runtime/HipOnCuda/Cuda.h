@@ -150,6 +150,29 @@ struct CudaCopy2D {
   size_t width, height;
 };
 
+/// CUlaunchAttribute: 72 bytes, the value at the eighth.
+struct alignas(8) CudaLaunchAttribute {
+  int id;
+  int unused = 0;
+  int value;
+  char rest[60] = {};
+};
+static_assert(sizeof(CudaLaunchAttribute) == 72);
+
+/// CUlaunchAttributeID: a launch that need not wait for the one in front, whose
+/// kernel waits by itself.
+static constexpr int kLaunchIsDependent = 6;
+
+/// CUlaunchConfig.
+struct CudaLaunchConfig {
+  unsigned grid[3], block[3];
+  unsigned sharedBytes;
+  hipStream_t stream;
+  const CudaLaunchAttribute *attributes;
+  unsigned attributeCount;
+};
+static_assert(sizeof(CudaLaunchConfig) == 56);
+
 using CudaStreamCallback = void(hipStream_t stream, CudaError error,
                                 void *data);
 using CudaSharedOfBlock = size_t(int block);

@@ -53,15 +53,21 @@ static hipError_t explain(const Driver &driver, hipFunction_t function,
   return report(driver, CudaError::InvalidValue, "cuLaunchKernel");
 }
 
-TESSERA_HIP hipError_t hipModuleLaunchKernel(
-    hipFunction_t function, unsigned gridX, unsigned gridY, unsigned gridZ,
-    unsigned blockX, unsigned blockY, unsigned blockZ, unsigned sharedBytes,
-    hipStream_t stream, void **params, void **extra) {
+/// How the driver is asked: `config`, the kernel, and its arguments in one of
+/// two ways, of which the other is null.
+using AskDriver = CudaError(const Driver &driver,
+                            const CudaLaunchConfig &config,
+                            hipFunction_t function, void **params,
+                            void **extra);
+
+static hipError_t launch(const CudaLaunchConfig &config, hipFunction_t function,
+                         void **params, void **extra, AskDriver *ask) {
   const Driver *driver;
   if (hipError_t error = enter(driver))
     return error;
   if (!function)
     return setError(hipErrorInvalidHandle);
+  const auto &[gridX, gridY, gridZ] = config.grid;
   if (!gridX || !gridY || !gridZ)
     return setError(hipErrorInvalidConfiguration, "a grid without a block");
   void *list[5];
@@ -72,15 +78,54 @@ TESSERA_HIP hipError_t hipModuleLaunchKernel(
       return error;
     extra = list;
   }
-  CudaError error =
-      driver->cuLaunchKernel(function, gridX, gridY, gridZ, blockX, blockY,
-                             blockZ, sharedBytes, stream, params, extra);
+  CudaError error = ask(*driver, config, function, params, extra);
   if (error == CudaError::Success)
     return hipSuccess;
+  const auto &[blockX, blockY, blockZ] = config.block;
   if (error == CudaError::InvalidValue)
     return explain(*driver, function, uint64_t(blockX) * blockY * blockZ,
-                   sharedBytes);
+                   config.sharedBytes);
   return report(*driver, error, "cuLaunchKernel");
+}
+
+TESSERA_HIP hipError_t hipModuleLaunchKernel(
+    hipFunction_t function, unsigned gridX, unsigned gridY, unsigned gridZ,
+    unsigned blockX, unsigned blockY, unsigned blockZ, unsigned sharedBytes,
+    hipStream_t stream, void **params, void **extra) {
+  return launch({{gridX, gridY, gridZ},
+                 {blockX, blockY, blockZ},
+                 sharedBytes,
+                 stream,
+                 nullptr,
+                 0},
+                function, params, extra,
+                [](const Driver &driver, const CudaLaunchConfig &c,
+                   hipFunction_t kernel, void **values, void **buffer) {
+                  return driver.cuLaunchKernel(
+                      kernel, c.grid[0], c.grid[1], c.grid[2], c.block[0],
+                      c.block[1], c.block[2], c.sharedBytes, c.stream, values,
+                      buffer);
+                });
+}
+
+/// For the library's engine: a launch of a kernel that waits by itself for the
+/// one in front. In a capture it becomes a programmatic edge of the graph.
+TESSERA_HIP hipError_t tesseraLaunchDependent(
+    hipFunction_t function, unsigned gridX, unsigned gridY, unsigned gridZ,
+    unsigned blockX, unsigned blockY, unsigned blockZ, unsigned sharedBytes,
+    hipStream_t stream, void **params, void **extra) {
+  const CudaLaunchAttribute dependent = {.id = kLaunchIsDependent, .value = 1};
+  return launch({{gridX, gridY, gridZ},
+                 {blockX, blockY, blockZ},
+                 sharedBytes,
+                 stream,
+                 &dependent,
+                 1},
+                function, params, extra,
+                [](const Driver &driver, const CudaLaunchConfig &c,
+                   hipFunction_t kernel, void **values, void **buffer) {
+                  return driver.cuLaunchKernelEx(&c, kernel, values, buffer);
+                });
 }
 
 static hipError_t launchCooperative(const LaunchRequest &request,

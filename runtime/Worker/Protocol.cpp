@@ -130,6 +130,7 @@ static void visitLaunch(Archive &archive, Recipe &launch) {
   for (auto &size : launch.block)
     archive.number(size);
   archive.number(launch.dynamicLdsBytes);
+  archive.choice(launch.isDependent, /*last=*/true);
   archive.list(launch.maps, [&](auto &map) { archive.map(map); });
   archive.list(launch.args, [&](auto &arg) {
     archive.choice(arg.kind, KernelArg::LastScalar);

@@ -127,11 +127,26 @@ class Gpu:
             *[ctypes.addressof(value) for value in values])
 
         def run(keep=(maps, values, pointers, tensors)):
-            stream = self.torch.cuda.current_stream().cuda_stream
-            self.check(cu.cuLaunchKernel(
-                function, launch["grid"], 1, 1, launch["threads"], 1, 1,
-                launch["shared"], stream, ctypes.addressof(pointers), 0))
+            self.launch(function, launch, ctypes.addressof(pointers))
         return run
+
+    def launch(self, function, launch, pointers):
+        """Launches a kernel on the current stream, as the engine does: one that
+        waits by itself for the launch in front need not wait."""
+        cu = self.driver
+        config = cu.CUlaunchConfig()
+        config.gridDimX, config.gridDimY, config.gridDimZ = launch["grid"], 1, 1
+        config.blockDimX, config.blockDimY, config.blockDimZ = (
+            launch["threads"], 1, 1)
+        config.sharedMemBytes = launch["shared"]
+        config.hStream = self.torch.cuda.current_stream().cuda_stream
+        if launch["dependent"]:
+            attribute = cu.CUlaunchAttribute()
+            attribute.id = (cu.CUlaunchAttributeID.
+                CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION)
+            attribute.value.programmaticStreamSerializationAllowed = 1
+            config.attrs, config.numAttrs = [attribute], 1
+        self.check(cu.cuLaunchKernelEx(config, function, pointers, 0))
 
     def capture(self, function):
         torch = self.torch

@@ -2,9 +2,10 @@
 
 A problem is one file, NAME.json: its name, its network config and its tiles. A
 tile has the launches of its kernel in their order (symbol, tensor maps,
-arguments, bytes of dynamic shared memory, threads, grid), the bytes of its
-workspace, and its code, which is machine code in base64 or PTX. dnn-opt says all
-of it, at its stages gpu and isa. gpu_device.py loads it again.
+arguments, whether it waits by itself for the one in front, bytes of dynamic
+shared memory, threads, grid), the bytes of its workspace, and its code, which is
+machine code in base64 or PTX. dnn-opt says all of it, at its stages gpu and isa.
+gpu_device.py loads it again.
 """
 
 import argparse
@@ -48,6 +49,7 @@ def read_launch(symbol, signature, attributes):
             "maps": re.findall(r'"([^"]*)"', maps[1]) if maps else [],
             "arguments": [read_argument(*argument) for argument in re.findall(
                 r"%\w+: ([^\s,{]+) \{(.*?)\}", signature)],
+            "dependent": "dnn.dependent" in attributes,
             "shared": number(r"shared_bytes = (\d+)"),
             "threads": number(r"block_size = array<i32: (\d+)"),
             "grid": number(r"grid_size = array<i32: (\d+)")}

@@ -126,6 +126,8 @@ static void printLaunch(const LaunchRecipe &launch) {
     std::printf(" %s", std::string(getName(arg.kind)).c_str());
   if (!launch.maps.empty())
     std::printf(" and %zu tensor maps", launch.maps.size());
+  if (launch.isDependent)
+    std::printf("; waits by itself for the one in front");
   std::printf("\n");
 }
 

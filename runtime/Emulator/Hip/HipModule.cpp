@@ -121,6 +121,15 @@ TESSERA_HIP hipError_t hipModuleGetGlobal(hipDeviceptr_t *pointer,
   return hipSuccess;
 }
 
+/// For the library's engine: here every launch waits for the one in front.
+TESSERA_HIP hipError_t tesseraLaunchDependent(
+    hipFunction_t function, unsigned gridX, unsigned gridY, unsigned gridZ,
+    unsigned blockX, unsigned blockY, unsigned blockZ, unsigned sharedBytes,
+    hipStream_t stream, void **params, void **extra) {
+  return hipModuleLaunchKernel(function, gridX, gridY, gridZ, blockX, blockY,
+                               blockZ, sharedBytes, stream, params, extra);
+}
+
 /// For the library's engine, which asks it where kernels take tensor maps: no
 /// chip of ours has a tensor memory accelerator.
 TESSERA_HIP hipError_t tesseraEncodeTensorMap(void *, const void *,

@@ -28,7 +28,8 @@ struct FakeCudaLaunch {
   hipStream_t stream;
   std::vector<uint64_t> arguments;
   int device;
-  bool isCooperative;
+  bool isCooperative = false;
+  bool isDependent = false;
 };
 
 /// What the fake saw and how it shall answer. Lock `mutex` to read.

@@ -491,6 +491,24 @@ CudaError cuLaunchKernel(hipFunction_t function, unsigned gridX, unsigned gridY,
                  false},
                 function, params, extra);
 }
+CudaError cuLaunchKernelEx(const CudaLaunchConfig *config,
+                           hipFunction_t function, void **params,
+                           void **extra) {
+  COUNT(cuLaunchKernelEx);
+  const bool isDependent = config->attributeCount == 1 &&
+                           config->attributes->id == kLaunchIsDependent &&
+                           config->attributes->value == 1;
+  return launch({"",
+                 std::to_array(config->grid),
+                 std::to_array(config->block),
+                 config->sharedBytes,
+                 config->stream,
+                 {},
+                 0,
+                 false,
+                 isDependent},
+                function, params, extra);
+}
 CudaError cuLaunchCooperativeKernel(hipFunction_t function, unsigned gridX,
                                     unsigned gridY, unsigned gridZ,
                                     unsigned blockX, unsigned blockY,

@@ -28,6 +28,7 @@ struct FakeLaunch {
   uint32_t ldsBytes;
   hipStream_t stream;
   std::vector<char> kernarg;
+  bool isDependent = false;
 };
 
 /// What a fake runtime saw and how it shall answer. Lock `mutex` to read.

@@ -240,13 +240,7 @@ EXPORT hipError_t tesseraEncodeTensorMap(void *descriptor,
   return hipSuccess;
 }
 
-EXPORT hipError_t hipModuleLaunchKernel(hipFunction_t function, uint32_t gridX,
-                                        uint32_t gridY, uint32_t gridZ,
-                                        uint32_t blockX, uint32_t blockY,
-                                        uint32_t blockZ, uint32_t ldsBytes,
-                                        hipStream_t stream, void **params,
-                                        void **extra) {
-  COUNT();
+static hipError_t launch(FakeLaunch launch, void **params, void **extra) {
   // The first eight bytes of each argument, or the buffer.
   std::vector<char> kernarg;
   if (params) {
@@ -264,11 +258,40 @@ EXPORT hipError_t hipModuleLaunchKernel(hipFunction_t function, uint32_t gridX,
   }
   FakeHip &state = getState();
   std::lock_guard lock(state.mutex);
-  state.launches.push_back({reinterpret_cast<const char *>(function),
-                            {gridX, gridY, gridZ},
-                            {blockX, blockY, blockZ},
-                            ldsBytes,
-                            stream,
-                            std::move(kernarg)});
+  launch.kernarg = std::move(kernarg);
+  state.launches.push_back(std::move(launch));
   return hipSuccess;
+}
+
+EXPORT hipError_t hipModuleLaunchKernel(hipFunction_t function, uint32_t gridX,
+                                        uint32_t gridY, uint32_t gridZ,
+                                        uint32_t blockX, uint32_t blockY,
+                                        uint32_t blockZ, uint32_t ldsBytes,
+                                        hipStream_t stream, void **params,
+                                        void **extra) {
+  COUNT();
+  return launch({reinterpret_cast<const char *>(function),
+                 {gridX, gridY, gridZ},
+                 {blockX, blockY, blockZ},
+                 ldsBytes,
+                 stream,
+                 {},
+                 false},
+                params, extra);
+}
+EXPORT hipError_t tesseraLaunchDependent(hipFunction_t function, uint32_t gridX,
+                                         uint32_t gridY, uint32_t gridZ,
+                                         uint32_t blockX, uint32_t blockY,
+                                         uint32_t blockZ, uint32_t ldsBytes,
+                                         hipStream_t stream, void **params,
+                                         void **extra) {
+  COUNT();
+  return launch({reinterpret_cast<const char *>(function),
+                 {gridX, gridY, gridZ},
+                 {blockX, blockY, blockZ},
+                 ldsBytes,
+                 stream,
+                 {},
+                 true},
+                params, extra);
 }

@@ -29,18 +29,23 @@ inline TensorMap makeSampleMap() {
 inline Kernel makeSampleKernel(const std::string &tile = "igemm-tile") {
   Kernel kernel;
   kernel.codeObject = {'\x7f', 'E', 'L', 'F', '\0', '\xff', 'x'};
-  kernel.launches = {
-      {"conv",
-       {11, 12, 13},
-       {14, 15, 16},
-       17,
-       {},
-       {{KernelArg::Y, 33554432},
-        KernelArg::X,
-        KernelArg::W,
-        KernelArg::Workspace,
-        KernelArg::ActivGamma}},
-      {"conv_sum", {26, 27, 28}, {29, 30, 31}, 32, {makeSampleMap(), {}}, {}}};
+  kernel.launches = {{"conv",
+                      {11, 12, 13},
+                      {14, 15, 16},
+                      17,
+                      {},
+                      {{KernelArg::Y, 33554432},
+                       KernelArg::X,
+                       KernelArg::W,
+                       KernelArg::Workspace,
+                       KernelArg::ActivGamma}},
+                     {"conv_sum",
+                      {26, 27, 28},
+                      {29, 30, 31},
+                      32,
+                      {makeSampleMap(), {}},
+                      {},
+                      true}};
   kernel.workspaceBytes = uint64_t(18) << 32;
   kernel.resources = {19, 20, 21, 22, 23, 24, 25};
   kernel.tile = tile;

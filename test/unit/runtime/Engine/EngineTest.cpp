@@ -263,6 +263,27 @@ TEST_F(EngineTest, EncodesTensorMaps) {
   EXPECT_FALSE(engine->launch(**kernel, nullptr, {&x, &w, &y}).isOk());
 }
 
+// A kernel that waits by itself for the launch in front is launched so; the
+// others are not.
+TEST_F(EngineTest, LaunchesDependents) {
+  compiler->spoil = [](Kernel &kernel) {
+    kernel.launches.push_back(kernel.launches[0]);
+    kernel.launches[1].isDependent = true;
+  };
+  ErrorOr<const LoadedKernel *> kernel = engine->prepare(makeProblem());
+  ASSERT_TRUE(kernel) << kernel.getStatus().getMessage();
+  alignas(16) std::array<int, 4> memory{};
+  ASSERT_TRUE(
+      engine
+          ->launch(**kernel, nullptr,
+                   {memory.data(), memory.data(), memory.data(), memory.data()})
+          .isOk());
+  ASSERT_EQ(hip.launches.size(), 2u);
+  EXPECT_FALSE(hip.launches[0].isDependent);
+  EXPECT_TRUE(hip.launches[1].isDependent);
+  EXPECT_EQ(hip.launches[1].kernarg, hip.launches[0].kernarg);
+}
+
 /// A kernel that accesses 16 bytes at once, or, if tensors may begin anywhere,
 /// one float.
 static void accessWidely(Kernel &kernel) {

@@ -17,6 +17,8 @@ extern "C" hipError_t tesseraEncodeTensorMap(void *descriptor,
                                              const tessera::TensorMap *map,
                                              const void *address);
 
+extern "C" decltype(hipModuleLaunchKernel) tesseraLaunchDependent;
+
 using namespace tessera::test;
 using tessera::cuda::CudaError;
 
@@ -76,6 +78,32 @@ TEST_F(HipOnCudaLaunch, TakesBuffers) {
   EXPECT_EQ(launch(32, 0, nullptr, half), hipErrorInvalidValue);
   void *unknown[] = {reinterpret_cast<void *>(9), buffer, HIP_LAUNCH_PARAM_END};
   EXPECT_EQ(launch(32, 0, nullptr, unknown), hipErrorInvalidValue);
+}
+
+// A launch that need not wait for the one in front is another call of the
+// driver, with the same arguments and the same refusals.
+TEST_F(HipOnCudaLaunch, LaunchesDependents) {
+  uint64_t buffer[] = {55, 66};
+  size_t bytes = sizeof buffer;
+  void *extra[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, buffer,
+                   HIP_LAUNCH_PARAM_BUFFER_SIZE, &bytes, HIP_LAUNCH_PARAM_END};
+  auto launchDependent = [&](unsigned block) {
+    return tesseraLaunchDependent(scale, 5, 6, 7, block, 2, 1, 256, nullptr,
+                                  nullptr, extra);
+  };
+  ASSERT_EQ(launchDependent(64), hipSuccess);
+  FakeCudaLaunch seen = cuda.takeLaunch();
+  EXPECT_TRUE(seen.isDependent);
+  EXPECT_EQ(seen.kernel, "scale");
+  EXPECT_EQ(seen.grid, (std::array<unsigned, 3>{5, 6, 7}));
+  EXPECT_EQ(seen.block, (std::array<unsigned, 3>{64, 2, 1}));
+  EXPECT_EQ(seen.sharedBytes, 256u);
+  EXPECT_EQ(seen.arguments, (std::vector<uint64_t>{55, 66}));
+  ASSERT_EQ(launch(64, 256, nullptr, extra), hipSuccess);
+  EXPECT_FALSE(cuda.takeLaunch().isDependent);
+  EXPECT_EQ(launchDependent(512), hipErrorInvalidConfiguration);
+  cuda.failNext("cuLaunchKernelEx", CudaError::LaunchOutOfResources);
+  EXPECT_EQ(launchDependent(64), hipErrorLaunchOutOfResources);
 }
 
 // More than 48 KiB of shared memory needs nothing but asking, up to what the

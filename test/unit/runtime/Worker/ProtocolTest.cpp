@@ -24,7 +24,7 @@ static WorkerReply makeReply() {
   kernel.codeObject = {'\x7f', 'E', 'L', 'F', '\0', '\xff'};
   kernel.launches = {
       {"first", {1, 2, 3}, {64, 1, 1}, 1024, {map, map}, {{KernelArg::X, 16}}},
-      {"second", {~0u, 1, 1}, {1, 1, 1}, 0, {}, {KernelArg::ActivGamma}}};
+      {"second", {~0u, 1, 1}, {1, 1, 1}, 0, {}, {KernelArg::ActivGamma}, true}};
   kernel.workspaceBytes = ~0ull;
   kernel.resources = {1, 2, 3, 4, 5, 6, 7};
   kernel.tile = "igemm-m64n32k32-w2x1-b2-mfma32";

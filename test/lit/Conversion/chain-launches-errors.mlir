@@ -1,0 +1,16 @@
+// RUN: dnn-opt %s -split-input-file -verify-diagnostics --dnn-chain-launches
+
+// Which launches can depend is the chip's.
+// expected-error@+1 {{needs the attribute 'dnn.target' naming one of}}
+module {}
+
+// -----
+
+module attributes {dnn.target = "sm_90"} {
+  gpu.module @kernels {
+    // expected-error@+1 {{needs known_block_size and known_grid_size to follow another launch}}
+    gpu.func @unknown() kernel {
+      gpu.return
+    }
+  }
+}
