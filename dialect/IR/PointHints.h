@@ -17,8 +17,9 @@ namespace tessera::dnn {
 /// leaves, on chips where the code generator asks.
 inline constexpr llvm::StringLiteral kResidentAttrName = "dnn.resident";
 
-/// Name of the unit attribute of a dnn.box_load whose box nobody reads again:
-/// what is copied leaves the second cache first.
+/// Name of the unit attribute of a dnn.point_load of what is read but once, or
+/// again at once: chips that can leave it out of the first cache. Of a
+/// dnn.box_load: what is copied leaves the second cache first.
 inline constexpr llvm::StringLiteral kStreamedAttrName = "dnn.streamed";
 
 /// Name of the unit attribute of a module whose tensors may begin at any
