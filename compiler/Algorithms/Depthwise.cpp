@@ -36,8 +36,12 @@ TileConfig DepthwiseTile::toConfig() const {
     text += "r" + std::to_string(summed);
   if (tapParts != 1)
     text += "k" + std::to_string(tapParts);
+  if (resident != 0)
+    text += "u" + std::to_string(resident);
   if (loadsAhead)
     text += "a";
+  if (isStreamed)
+    text += "o";
   if (sharesFilters)
     text += "l";
   return {"depthwise", text};
@@ -62,7 +66,12 @@ ErrorOr<DepthwiseTile> tessera::parseDepthwiseTile(const TileConfig &config) {
     scanner.number(tile.tapParts);
     isPositive &= tile.tapParts > 1;
   }
+  if (scanner.consume("u")) {
+    scanner.number(tile.resident);
+    isPositive &= tile.resident > 0;
+  }
   tile.loadsAhead = scanner.consume("a");
+  tile.isStreamed = scanner.consume("o");
   tile.sharesFilters = scanner.consume("l");
   isPositive &= std::min({tile.groups, tile.rows, tile.columns, tile.threads,
                           tile.parts}) >= 1;
@@ -202,11 +211,9 @@ static bool sumsEvenly(const dnn::ConvDims &d, const DepthwiseTile &tile) {
       (d.c != d.groups || d.k != d.groups || tile.tapParts > d.y ||
        taps * d.dilationH % d.strideH != 0))
     return false;
-  // What a workgroup's threads have of as many sums, in LDS.
-  constexpr int64_t kMaxShared = 8192;
   return tile.summed == 1 ||
-         (tile.summed * tile.threads * tile.groups <= kMaxShared &&
-          tile.threads % tile.summed == 0 && tile.parts >= tile.summed &&
+         (tile.canSum() && tile.threads % tile.summed == 0 &&
+          tile.parts >= tile.summed &&
           d.groups / tile.groups % (tile.threads / tile.summed) == 0);
 }
 
@@ -241,7 +248,8 @@ static bool fits(const ConvProgram &program, const DepthwiseTile &tile) {
          tile.groups * perGroup <= DepthwiseTile::kMaxFilter &&
          tile.rows * tile.columns * d.y * d.x <= DepthwiseTile::kMaxProducts &&
          (isData ? tile.parts * tile.summed * tile.tapParts == 1 &&
-                       !tile.loadsAhead && sharesEvenly(program, tile)
+                       !tile.loadsAhead && !tile.isStreamed &&
+                       tile.resident == 0 && sharesEvenly(program, tile)
                  : sumsEvenly(d, tile) && !tile.sharesFilters) &&
          (!isBackward ||
           (tile.rows % d.strideH == 0 && tile.columns % d.strideW == 0)) &&

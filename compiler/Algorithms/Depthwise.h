@@ -21,8 +21,13 @@ struct DepthwiseTile {
   int64_t summed = 1;   ///< of which a workgroup sums so many.
   int64_t tapParts = 1; ///< Threads that share out a filter's rows.
   int64_t turns = 1;    ///< Blocks, one below the other, that a thread walks.
-  /// Backward weights: whether a block loads what the next one needs.
+  /// Backward weights: workgroups of a compute unit that may have its registers
+  /// (0: as the assembler likes),
+  int64_t resident = 0;
+  /// whether a block loads what the next one needs,
   bool loadsAhead = false;
+  /// and whether caches need not keep what is loaded.
+  bool isStreamed = false;
   /// The others: whether a workgroup loads its filters together, to LDS.
   bool sharesFilters = false;
 
@@ -35,6 +40,13 @@ struct DepthwiseTile {
 
   /// Parts that a second launch sums.
   int64_t getPartBlocks() const { return (parts + summed - 1) / summed; }
+
+  /// Whether LDS has room for as many sums of each of a workgroup's threads as
+  /// it sums parts.
+  bool canSum() const {
+    constexpr int64_t kMaxShared = 8192;
+    return summed == 1 || summed * threads * groups <= kMaxShared;
+  }
 
   /// Whether LDS has room for what a workgroup's threads want, so many bytes
   /// each, and each finds whole dwords.

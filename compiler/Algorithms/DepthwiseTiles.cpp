@@ -11,6 +11,7 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
+#include <optional>
 
 using namespace tessera;
 
@@ -216,6 +217,49 @@ static DepthwiseTile chooseLongTile(const ConvProblem &conv,
   return tile;
 }
 
+/// Whether the channels of a pixel of either activation lie together.
+static bool hasChannelsTogether(const ConvProblem &conv) {
+  return conv.getInputStrides().c == 1 && conv.getOutputStrides().c == 1;
+}
+
+/// Registers of a thread that keeps its filters' sums and what it has loaded.
+static int64_t countKept(const ConvProblem &conv, const DepthwiseTile &tile) {
+  int64_t words = llvm::divideCeil(getByteSize(conv.dataType), 4);
+  return countLoaded(conv, tile) +
+         words * tile.groups * (conv.inChannels / conv.groups) *
+             (conv.outChannels / conv.groups) * conv.filter.h * conv.filter.w;
+}
+
+/// Where that suits the problem, gives `tile` the groups and columns of threads
+/// whose loads are under way while they multiply: 8 bytes of 16-bit channels,
+/// or one channel of f32 with a large window. Then the most threads of a
+/// workgroup, two of which fill the registers; else nothing. Left to itself,
+/// the assembler saves registers and loads late.
+static std::optional<int64_t> setEarlyLoads(DepthwiseTile &tile,
+                                            const ConvProblem &conv) {
+  constexpr int64_t kMaxKept = 128, kOthers = 24, kRegisters = 65536;
+  constexpr int64_t kMaxColumns = 4, kWideGroups = 4;
+  const bool isNarrow = getByteSize(conv.dataType) == 2;
+  DepthwiseTile early = tile;
+  if (isNarrow) {
+    early.groups = chooseFewGroups(conv);
+    early.columns = std::min(tile.columns, kMaxColumns);
+  } else {
+    early.groups = 1;
+  }
+  const bool isSuited =
+      isNarrow ? early.groups == kWideGroups : countKept(conv, tile) > kMaxKept;
+  if (!isSuited || !hasChannelsTogether(conv) ||
+      conv.inChannels != conv.groups || conv.outChannels != conv.groups ||
+      conv.dilation.h > 1 || countKept(conv, early) > kMaxKept)
+    return std::nullopt;
+  tile = early;
+  ConvProblem ahead = conv; // Of the gradients one row is new.
+  ahead.filter.h = 1;
+  return kRegisters / 2 /
+         (countKept(conv, tile) + countLoaded(ahead, tile) + kOthers);
+}
+
 /// Workgroups of several warps of each channel, as many as are resident, sum
 /// what those have: more would be more parts to add. Few sums leave registers
 /// to load ahead.
@@ -226,11 +270,12 @@ static DepthwiseTile chooseResidentTile(const ConvProblem &conv,
   int64_t inputs = conv.inChannels / conv.groups;
   int64_t outputs = conv.outChannels / conv.groups;
   int64_t perGroup = inputs * outputs * conv.filter.h * conv.filter.w;
-  const bool isHeavy = isDear(tile.groups * perGroup);
   const bool isNarrow = getByteSize(conv.dataType) == 2;
   int64_t width = conv.getOutput().w;
   tile.columns = chooseColumns(width);
-  tile.rows = isNarrow && conv.stride.h == 1 ? 2 : 1;
+  const std::optional<int64_t> earlyThreads = setEarlyLoads(tile, conv);
+  const bool isHeavy = isDear(tile.groups * perGroup);
+  tile.rows = !earlyThreads && isNarrow && conv.stride.h == 1 ? 2 : 1;
   // Threads of few sums hide better how long loads take than one of many.
   if (isHeavy && inputs * outputs == 1 && conv.filter.h >= 5 &&
       llvm::divideCeil(conv.filter.h, 2) * conv.dilation.h % conv.stride.h == 0)
@@ -239,8 +284,11 @@ static DepthwiseTile chooseResidentTile(const ConvProblem &conv,
     tile.columns = std::min<int64_t>(tile.columns, 4);
   // Of registers there are as many for one as for the other.
   int64_t maxThreads = isHeavy ? 128 : 288, resident = isHeavy ? 3 : 2;
+  if (earlyThreads)
+    maxThreads = std::min(maxThreads, *earlyThreads);
   int64_t groupBlocks = conv.groups / tile.groups;
-  int64_t lanes = maxThreads / 4;
+  // Neighbouring lanes load no less together where each loads 4 bytes, not 8.
+  int64_t lanes = maxThreads / (earlyThreads && !isNarrow ? 2 : 4);
   while (groupBlocks % lanes != 0)
     --lanes;
   // Groups that nothing divides are neighbours in the lanes nevertheless.
@@ -248,8 +296,10 @@ static DepthwiseTile chooseResidentTile(const ConvProblem &conv,
   const bool isOdd = lanes < kFewLanes;
   tile.summed = isOdd ? 1 : std::min(maxThreads / lanes, kMaxSummed);
   tile.threads = isOdd ? 64 : lanes * tile.summed;
-  int64_t workgroups =
-      target.computeUnits * resident * (isOdd ? maxThreads / tile.threads : 1);
+  while (!tile.canSum())
+    tile.threads = lanes * --tile.summed;
+  resident *= std::max<int64_t>(1, maxThreads / tile.threads);
+  int64_t workgroups = target.computeUnits * resident;
   int64_t wanted =
       workgroups * (tile.threads / tile.summed) / (groupBlocks * tile.tapParts);
   setParts(tile, conv, std::max<int64_t>(1, wanted) * tile.summed);
@@ -259,6 +309,14 @@ static DepthwiseTile chooseResidentTile(const ConvProblem &conv,
   }
   constexpr int64_t kManyTurns = 5;
   tile.loadsAhead = (!isHeavy || !isNarrow) && tile.turns >= kManyTurns;
+  if (earlyThreads)
+    tile.resident = resident;
+  // Of larger tensors, what neighbours share is gone too soon (performance.md).
+  constexpr int64_t kMaxStreamed = 160'000'000;
+  tile.isStreamed = tile.tapParts == 1 && hasChannelsTogether(conv) &&
+                    (conv.getInputElements() + conv.getOutputElements()) *
+                            getByteSize(conv.dataType) <=
+                        kMaxStreamed;
   return tile;
 }
 

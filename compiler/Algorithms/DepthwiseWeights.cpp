@@ -14,6 +14,7 @@
 #include "compiler/Algorithms/Depthwise.h"
 #include "compiler/Algorithms/PartSum.h"
 #include "compiler/Algorithms/WindowBlock.h"
+#include "dialect/IR/PointHints.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/MathExtras.h"
@@ -383,6 +384,9 @@ void DepthwiseWeightsProgram::makePoint() {
   else
     sizes.push_back(groupBlocks);
   ValueRange point = p.forEachPoint(sizes, tile.threads);
+  if (tile.resident != 0)
+    p.b.getInsertionBlock()->getParentOp()->setAttr(
+        dnn::kResidentAttrName, p.b.getI64IntegerAttr(tile.resident));
   part = partBlock = point[0];
   if (isSplit)
     tapPart = point[1];
@@ -479,6 +483,7 @@ void tessera::buildDepthwiseWeights(const ConvProgram &program,
   OpBuilder b(conv);
   PointBuilder p(b, conv.getLoc());
   p.isByLane = isByLane;
+  p.isStreamed = tile.isStreamed;
   DepthwiseWeightsProgram(p, program, tile, workspace).emit();
   conv.erase();
 }

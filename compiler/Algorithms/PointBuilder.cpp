@@ -2,6 +2,8 @@
 
 #include "compiler/Algorithms/PointBuilder.h"
 
+#include "dialect/IR/PointHints.h"
+
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -164,6 +166,8 @@ Value PointBuilder::loadBlock(Value memory, int64_t dim, int64_t count,
     place[dim] = add(coordinates[dim], first);
     auto load = dnn::PointLoadOp::create(b, loc, piece, b.getI1Type(), memory,
                                          place, DenseI64ArrayAttr());
+    if (isStreamed)
+      load->setAttr(dnn::kStreamedAttrName, b.getUnitAttr());
     if (width == count)
       return load.getValue();
     for (int64_t i = 0; i < width; ++i)

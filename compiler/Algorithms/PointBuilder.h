@@ -34,6 +34,8 @@ public:
   /// Whether mulAddAll() writes products lane by lane, for chips without
   /// arithmetic on pairs.
   bool isByLane = false;
+  /// Whether loadBlock() loads what caches need not keep.
+  bool isStreamed = false;
 
   /// Makes the op and leaves the builder at the start of its body, whose
   /// arguments are the result.

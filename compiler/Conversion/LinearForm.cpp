@@ -101,11 +101,30 @@ static std::optional<IndexRange> getDivisionRange(Value value,
   return IndexRange{0, std::min(range->high, *divisor - 1), range->isUniform};
 }
 
+/// One of two forms, whichever a select takes.
+static std::optional<IndexRange> getSelectRange(Value value,
+                                                const KnownRanges &known) {
+  auto select = value.getDefiningOp<arith::SelectOp>();
+  if (!select)
+    return std::nullopt;
+  LinearForm ifTrue, ifFalse;
+  ifTrue.add(select.getTrueValue(), 1);
+  ifFalse.add(select.getFalseValue(), 1);
+  auto first = ifTrue.getRange(known), second = ifFalse.getRange(known);
+  if (!first || !second)
+    return std::nullopt;
+  // Lanes may take different ones.
+  return IndexRange{std::min(first->low, second->low),
+                    std::max(first->high, second->high), /*isUniform=*/false};
+}
+
 static std::optional<IndexRange> findRange(Value value,
                                            const KnownRanges &known) {
   if (auto found = known.find(value); found != known.end())
     return found->second;
   if (auto range = getLoopRange(value))
+    return range;
+  if (auto range = getSelectRange(value, known))
     return range;
   return getDivisionRange(value, known);
 }

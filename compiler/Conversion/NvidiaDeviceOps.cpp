@@ -163,11 +163,12 @@ static Value emitAsm(Emitter &e, Type result, ValueRange operands,
 /// whether it stays where it is.
 struct LoadMode {
   uint32_t otherwise = 0;
-  StringRef space = "global";
+  std::string space = "global";
   bool isPinned = false;
 };
 
-/// One instruction for `count` words of `bits` bits, where `inside` is true.
+/// One instruction for `count` words of `bits` bits, where `inside` is true; it
+/// is null if that is everywhere.
 /// The text says nothing of memory to LLVM, so that it may move: no kernel
 /// reads what it has stored. Registers have at least 16 bits.
 static SmallVector<Value> loadWords(Emitter &e, Value inside, Value address,
@@ -177,20 +178,27 @@ static SmallVector<Value> loadWords(Emitter &e, Value inside, Value address,
   uint32_t otherwise = isWide ? mode.otherwise : mode.otherwise & 0xffff;
   std::string text, constraints;
   for (size_t i = 0; i != count; ++i) {
-    text += (isWide ? "mov.b32 $" : "mov.b16 $") + std::to_string(i) + ", " +
-            std::to_string(otherwise) + "; ";
+    if (inside)
+      text += (isWide ? "mov.b32 $" : "mov.b16 $") + std::to_string(i) + ", " +
+              std::to_string(otherwise) + "; ";
     constraints += isWide ? "=&r," : "=&h,";
   }
-  text += "@" + getRegisters(count, 1) + " ld." + mode.space.str() +
-          getSuffix(count, bits) + " " + getRegisters(0, count) + ", [" +
-          getRegisters(count + 1, 1) + "];";
+  SmallVector<Value> operands = {address};
+  if (inside) {
+    text += "@" + getRegisters(count, 1) + " ";
+    constraints += "b,";
+    operands.insert(operands.begin(), inside);
+  }
+  text += "ld." + mode.space + getSuffix(count, bits) + " " +
+          getRegisters(0, count) + ", [" +
+          getRegisters(count + operands.size() - 1, 1) + "];";
   Type word = e.b.getIntegerType(isWide ? 32 : 16);
   Type result = word;
   if (count > 1)
     result = LLVM::LLVMStructType::getLiteral(e.b.getContext(),
                                               SmallVector<Type>(count, word));
-  Value loaded = emitAsm(e, result, {inside, address}, text,
-                         constraints + "b,l", mode.isPinned);
+  Value loaded =
+      emitAsm(e, result, operands, text, constraints + "l", mode.isPinned);
   if (count == 1)
     return {loaded};
   SmallVector<Value> words;
@@ -278,15 +286,18 @@ void NvidiaDeviceOps::store(Emitter &e, Value value, CheckedMemory memory,
 }
 
 /// A load that always happens is LLVM's own, which knows more of it than of a
-/// text.
+/// text, but has no word for streams.
 Value tessera::loadIf(Emitter &e, Value condition, Type type, Value pointer,
-                      int64_t alignment, uint32_t otherwise, bool isConstant) {
-  if (!condition)
+                      int64_t alignment, uint32_t otherwise,
+                      LoadedMemory memory) {
+  if (!condition && !memory.isStreamed)
     return LLVM::LoadOp::create(e.b, e.loc, type, pointer, alignment,
                                 /*isVolatile=*/false, /*isNonTemporal=*/false,
-                                isConstant);
-  return loadValue(e, condition, type, pointer, alignment,
-                   {otherwise, isConstant ? "global.nc" : "global"});
+                                memory.isConstant);
+  std::string space = memory.isConstant ? "global.nc" : "global";
+  if (memory.isStreamed)
+    space += ".L1::no_allocate";
+  return loadValue(e, condition, type, pointer, alignment, {otherwise, space});
 }
 
 Value tessera::loadStreamed(Emitter &e, Value condition, Type type,

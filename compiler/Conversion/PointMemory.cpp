@@ -3,6 +3,7 @@
 #include "compiler/Conversion/PointMemory.h"
 #include "compiler/Conversion/GlobalBuffer.h"
 #include "compiler/Conversion/PredicatedAccess.h"
+#include "dialect/IR/PointHints.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -337,7 +338,8 @@ void PointMemory::lower(Emitter &e, dnn::PointLoadOp load,
     uint32_t fill = takeFill(load);
     value = loadPieces(e, result, accessBytes, [&](int64_t done, Type word) {
       return loadIf(e, place.valid, word, advance(e, place.address, done),
-                    access, fill, isConstant);
+                    access, fill,
+                    {isConstant, load->hasAttr(dnn::kStreamedAttrName)});
     });
   } else if (place.usesDescriptor)
     value = loadPieces(e, result, accessBytes, [&](int64_t done, Type word) {

@@ -18,12 +18,17 @@ inline bool hasPredicates(const DeviceOps &device) {
   return device.getTarget().vendor == Vendor::Nvidia;
 }
 
+/// What is known of memory that is loaded.
+struct LoadedMemory {
+  bool isConstant; ///< Nothing stores to it.
+  bool isStreamed; ///< The first cache need not keep it.
+};
+
 /// Loads `type`, an integer or a vector of i32, from `pointer`; words of
 /// `otherwise` where `condition` is false, which is null if it never is.
-/// `isConstant`: nothing stores to that memory.
 mlir::Value loadIf(Emitter &e, mlir::Value condition, mlir::Type type,
                    mlir::Value pointer, int64_t alignment, uint32_t otherwise,
-                   bool isConstant);
+                   LoadedMemory memory);
 
 /// The same of memory that is read once, whose lines leave the caches first;
 /// zeros where `condition` is false. Stays where it is: what is loaded early is

@@ -96,6 +96,8 @@ def PointLoadOp : Dnn_PointAccessOp<"point_load"> {
     `inside` lists dimensions whose coordinate the program knows to be inside;
     they are not checked.
 
+    The unit attribute `dnn.streamed` says that caches need not keep it.
+
     Example: the row above, of a pixel whose image and channel are valid.
     ```mlir
     %v, %ok = dnn.point_load %x[%n, %above, %w, %c] inside [0, 3]

@@ -17,6 +17,10 @@ namespace tessera::dnn {
 /// leaves, on chips where the code generator asks.
 inline constexpr llvm::StringLiteral kResidentAttrName = "dnn.resident";
 
+/// Name of the unit attribute of a dnn.point_load of what is read but once, or
+/// again at once: chips that can leave it out of the first cache.
+inline constexpr llvm::StringLiteral kStreamedAttrName = "dnn.streamed";
+
 /// Name of the unit attribute of a module whose tensors may begin at any
 /// element: point programs access them one element at a time.
 inline constexpr llvm::StringLiteral kUnalignedAttrName = "dnn.unaligned";

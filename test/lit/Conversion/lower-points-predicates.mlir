@@ -94,6 +94,33 @@ module attributes {dnn.target = "sm_90"} {
 
 // -----
 
+// The row below, but behind the last one for the last thread: whichever it is,
+// the offset is not negative, and the pixel beside it a constant further on. What
+// caches need not keep is loaded past the first one.
+// CHECK-LABEL: gpu.func @streamed
+module attributes {dnn.target = "sm_90"} {
+  func.func @streamed(%x: memref<8x9xf32>, %y: memref<8x8xf32>) attributes {dnn.kernel} {
+    %one = arith.constant 1 : index
+    %last = arith.constant 7 : index
+    %outside = arith.constant 8 : index
+    dnn.for_each_point [8, 8] threads 64 {
+    ^bb0(%i: index, %j: index):
+      %isLast = arith.cmpi eq, %i, %last : index
+      %next = arith.addi %i, %one : index
+      %row = arith.select %isLast, %outside, %next : index
+      %beside = arith.addi %j, %one : index
+      // CHECK: %[[COMMON:.*]] = llvm.getelementptr %arg0[%{{.*}}] : {{.*}}, i64
+      // CHECK: %[[BESIDE:.*]] = llvm.getelementptr %[[COMMON]][4] : {{.*}}, i8
+      // CHECK: "mov.b32 $0, 0; @$1 ld.global.nc.L1::no_allocate.b32 $0, [$2];", "=&r,b,l" %{{.*}}, %[[BESIDE]]
+      %v, %ok = dnn.point_load %x[%row, %beside] {dnn.streamed} : memref<8x9xf32> -> f32
+      dnn.point_store %v, %y[%i, %j] : f32, memref<8x8xf32>
+    }
+    return
+  }
+}
+
+// -----
+
 // A constant stands apart as far as llvm.getelementptr keeps it, which is up to
 // 2^28 - 1; beyond that it is part of the offset.
 // CHECK-LABEL: gpu.func @far

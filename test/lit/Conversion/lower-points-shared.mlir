@@ -21,7 +21,10 @@ module attributes {dnn.target = "CHIP"} {
       %at = arith.addi %first, %offset : index
       // CHECK-NOT: memref.alloca
       %shared = memref.alloca() : memref<64x2xf32, #gpu.address_space<workgroup>>
-      %v, %ok = dnn.point_load %x[%at] : memref<256xf32> -> vector<2xf32>
+      // What caches need not keep, on a chip that can leave it out.
+      // AMD: rocdl.raw.ptr.buffer.load
+      // NVIDIA: "ld.global.nc.L1::no_allocate.v2.b32 {$0, $1}, [$2];", "=&r,=&r,l"
+      %v, %ok = dnn.point_load %x[%at] {dnn.streamed} : memref<256xf32> -> vector<2xf32>
       // CHECK: vector.store %{{.*}}, %[[LDS]]
       vector.store %v, %shared[%thread, %zero] : memref<64x2xf32, #gpu.address_space<workgroup>>, vector<2xf32>
       // AMD-NEXT: amdgpu.lds_barrier

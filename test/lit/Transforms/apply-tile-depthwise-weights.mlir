@@ -1,6 +1,8 @@
 // RUN: dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q4t32s8n4" | FileCheck %s --check-prefix=STRIPS
 // RUN: dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q4t32s8n4r4a" | FileCheck %s --check-prefix=SUMMED
 // RUN: dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g1p1q1t64s128k2" | FileCheck %s --check-prefix=SPLIT
+// RUN: dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q4t32s8n4r4u3ao" | FileCheck %s --check-prefix=HINTS
+// RUN: not dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q4t32s8n4u0" 2>&1 | FileCheck %s --check-prefix=NO-UNIT
 // RUN: not dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q4t32s8k4" 2>&1 | FileCheck %s --check-prefix=TAPS
 // RUN: not dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q4t48s8n4r4" 2>&1 | FileCheck %s --check-prefix=LANES
 // RUN: not dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q4t32s2r4" 2>&1 | FileCheck %s --check-prefix=FEW
@@ -13,6 +15,17 @@
 // FEW: does not fit tile 'depthwise-g2p1q4t32s2r4'
 // TAPS: does not fit tile 'depthwise-g2p1q4t32s8k4'
 // FILTER: does not fit tile 'depthwise-g2p1q4t32s8l'
+
+// NO-UNIT: 'depthwise-g2p1q4t32s8n4u0' is not a tile, which looks like
+
+// Registers are for three workgroups of a compute unit, and caches need not keep
+// what is loaded, but what the second launch reads.
+// HINTS-LABEL: func.func @weights
+// HINTS: dnn.for_each_point [2, 1, 4, 8] threads 32 attributes {dnn.resident = 3 : i64}
+// HINTS: dnn.point_load %arg2[{{.*}}] {dnn.streamed}
+// HINTS: dnn.point_load %arg0[{{.*}}] {dnn.streamed}
+// HINTS-LABEL: func.func @weights_sum
+// HINTS-NOT: dnn.streamed
 
 // Two images of two strips of two segments: a strip a part. A row of gradients
 // is loaded once, and two rows wander through the loop behind nine sums. The

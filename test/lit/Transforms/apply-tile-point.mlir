@@ -4,6 +4,8 @@
 // RUN: dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q2t32s1l" | FileCheck %s --check-prefix=SHARED
 // RUN: not dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q2t128s1l" 2>&1 | FileCheck %s --check-prefix=PARTIAL
 // RUN: not dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q2t64s1r2" 2>&1 | FileCheck %s --check-prefix=SUMMED
+// RUN: not dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q2t64s1u2" 2>&1 | FileCheck %s --check-prefix=RESIDENT
+// RUN: not dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q2t64s1o" 2>&1 | FileCheck %s --check-prefix=STREAMED
 // RUN: not dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q2t64s1n1" 2>&1 | FileCheck %s --check-prefix=ONE-TURN
 // RUN: not dnn-opt %s --dnn-apply-tile="target=gfx942 tile=general-b3r1t256s1" 2>&1 | FileCheck %s --check-prefix=BLOCK
 // RUN: not dnn-opt %s --dnn-apply-tile="target=gfx942 tile=general-b4" 2>&1 | FileCheck %s --check-prefix=GENERAL
@@ -15,6 +17,8 @@
 // GROUPS: does not fit tile 'depthwise-g3p1q2t64s1'
 // ONE-TURN: 'depthwise-g2p1q2t64s1n1' is not a tile, which looks like
 // PARTIAL: does not fit tile 'depthwise-g2p1q2t128s1l'
+// RESIDENT: does not fit tile 'depthwise-g2p1q2t64s1u2'
+// STREAMED: does not fit tile 'depthwise-g2p1q2t64s1o'
 // SUMMED: does not fit tile 'depthwise-g2p1q2t64s1r2'
 // WORD: 'depthwise-g8' is not a tile, which looks like 'depthwise-g8p2q4t256s1'
 

@@ -221,8 +221,9 @@ TEST(ChooseTile, KnowsDepthwise) {
 
 // On an H100 few groups a thread, as many blocks with one large filter as leave
 // the chip enough threads, and filters through LDS; as many parts of a filter's
-// gradient as resident workgroups sum. Windows that share little are read in
-// vectors of 16 bytes, by short threads.
+// gradient as resident workgroups sum, past the first cache where the tensors
+// are not large. Windows that share little are read in vectors of 16 bytes, by
+// short threads.
 TEST(ChooseTile, KnowsDepthwiseOnNvidia) {
   ConvProblem p;
   p.dataType = DataType::BF16;
@@ -248,6 +249,12 @@ TEST(ChooseTile, KnowsDepthwiseOnNvidia) {
   p.in = {26, 26};
   for (Direction direction : {Direction::Forward, Direction::BackwardData})
     EXPECT_EQ(choose(direction), "depthwise-g2p2q7t64s1l");
+  // Of a large window one group, and lanes as many as hold a row of 4 bytes.
+  EXPECT_EQ(choose(Direction::BackwardWeights),
+            "depthwise-g1p1q7t192s256n26r2u2ao");
+  p.in = {56, 56};
+  EXPECT_EQ(choose(Direction::BackwardWeights),
+            "depthwise-g1p1q7t192s256n56r2u2a");
   p.in = {28, 28};
   p.dataType = DataType::BF16;
   for (Direction direction : {Direction::Forward, Direction::BackwardData})
@@ -259,14 +266,20 @@ TEST(ChooseTile, KnowsDepthwiseOnNvidia) {
   p.pad = {1, 1};
   for (Direction direction : {Direction::Forward, Direction::BackwardData})
     EXPECT_EQ(choose(direction), "depthwise-g4p2q7t128s1l");
-  EXPECT_EQ(choose(Direction::BackwardWeights), "depthwise-g2p2q7t256s256n4r4");
+  EXPECT_EQ(choose(Direction::BackwardWeights),
+            "depthwise-g4p1q4t240s512n7r5u2ao");
   p.in = {56, 56};
   EXPECT_EQ(choose(Direction::Forward), "depthwise-g4p4q4t128s1l");
   p.stride = {2, 2};
   EXPECT_EQ(choose(Direction::Forward), "depthwise-g8p2q2t128s1l");
   // Groups that share nothing with the lanes of a warp.
   p.inChannels = p.outChannels = p.groups = 101;
-  EXPECT_EQ(choose(Direction::BackwardWeights), "depthwise-g1p1q7t64s512n14a");
+  EXPECT_EQ(choose(Direction::BackwardWeights), "depthwise-g1p1q7t64s512n14ao");
+  // Two filters of f32 and what they need fit registers, if not early loads.
+  p.inChannels = p.outChannels = p.groups = 144;
+  p.dataType = DataType::F32;
+  EXPECT_EQ(choose(Direction::BackwardWeights),
+            "depthwise-g2p1q7t288s1024n7r4ao");
 }
 
 // The first layer of a network has an algorithm of its own, too: forward, and
