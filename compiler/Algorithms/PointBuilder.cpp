@@ -307,6 +307,21 @@ void PointBuilder::storeMatrices(ArrayRef<Value> pairs, Value shared,
                                shared, place);
 }
 
+Value PointBuilder::getFromLane(Value block, int64_t further) {
+  constexpr int64_t kLanes = 32;
+  auto number = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(
+        b, loc, b.getI32IntegerAttr(static_cast<int32_t>(value)));
+  };
+  Values elements;
+  for (int64_t i = 0; i < getBlockSize(block); ++i)
+    elements.push_back(gpu::ShuffleOp::create(b, loc, getElement(block, i),
+                                              number(further), number(kLanes),
+                                              gpu::ShuffleMode::DOWN)
+                           .getShuffleResult());
+  return makeBlock(elements);
+}
+
 Value PointBuilder::multiplyMatrices(ArrayRef<Value> a, ValueRange factor,
                                      Value sums) {
   return nvgpu::MmaSyncOp::create(

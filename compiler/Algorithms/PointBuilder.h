@@ -103,6 +103,10 @@ public:
   void storeMatrices(mlir::ArrayRef<mlir::Value> pairs, mlir::Value shared,
                      mlir::ValueRange place, bool isTransposed);
 
+  /// What the lane so many further has, of a warp of 32; of the last ones, what
+  /// they have themselves.
+  mlir::Value getFromLane(mlir::Value block, int64_t further);
+
   // The 16 rows by 8 columns of a product that a warp has, of 16-bit floats and
   // summed in f32: fragments of mma.sync, in blocks of two.
   mlir::Value zeroSums();

@@ -66,18 +66,21 @@ Value ToeplitzTaps::addPair(Columns y, Columns x, Value sum) const {
   return p.multiplyMatrices({none, left}, PointBuilder::Values{x(count)}, sum);
 }
 
-/// The two rows of x are parts of their own. What is no tap lies outside of the
-/// workspace, or is not read there.
+/// A tap row has what the second row of x gave it, in lanes of two columns, and
+/// what the first row gave the gradients one row further above, which are two
+/// lanes away. What is no tap lies outside of the workspace, or is not read
+/// there.
 void ToeplitzTaps::store(Value parts, ValueRange rows) const {
-  // Of the lane's two columns of the product: row of x, and first of taps.
-  Value own = frame.div(frame.inQuad, kColumns / kPair);
-  Value first = p.mul(frame.rem(frame.inQuad, kColumns / kPair), kPair);
-  Value part = p.add(p.mul(frame.part, kPair), own);
-  Value tap = p.add(p.add(frame.quad, own), -1);
+  constexpr int64_t kLanes = kColumns / kPair;
+  Value isSecond = arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::uge,
+                                         frame.inQuad, p.index(kLanes));
+  Value tap =
+      arith::SelectOp::create(p.b, p.loc, isSecond, frame.quad, p.index(-1));
+  Value first = p.mul(frame.rem(frame.inQuad, kLanes), kPair);
   for (auto [i, row] : llvm::enumerate(rows)) {
     Value place = p.add(firstPlace, static_cast<int64_t>(i / kPair));
-    p.storeBlock(row, parts, 3,
-                 {part, frame.getChannel(place), tap,
+    p.storeBlock(p.addBlocks(row, p.getFromLane(row, kLanes)), parts, 3,
+                 {frame.part, frame.getChannel(place), tap,
                   p.add(first, static_cast<int64_t>(i % kPair) * kColumns)});
   }
 }

@@ -150,9 +150,9 @@ static int64_t countParts(const ConvProgram &program,
 void tessera::buildToeplitzWeights(const ConvProgram &program,
                                    const ToeplitzTile &tile) {
   dnn::ConvOp conv = program.getConv();
-  Value workspace = addPartsWorkspace(conv, {countParts(program, tile) * kPair,
-                                             program.dims.groups,
-                                             program.filter[0], kBlockColumns});
+  Value workspace =
+      addPartsWorkspace(conv, {countParts(program, tile), program.dims.groups,
+                               program.filter[0], kBlockColumns});
   buildSum(program, workspace);
   OpBuilder b(conv);
   PointBuilder p(b, conv.getLoc());

@@ -15,7 +15,7 @@ def VerifyStage : Pass<"dnn-verify-stage", "::mlir::ModuleOp"> {
     | stage   | dialects besides builtin                                    |
     |---------|-------------------------------------------------------------|
     | `dnn`   | dnn (primitives alone), func; in an epilogue arith, math    |
-    | `tiled` | dnn without primitives, func, arith, math, memref, nvgpu, scf, vector; `gpu.barrier` |
+    | `tiled` | dnn without primitives, func, arith, math, memref, nvgpu, scf, vector; `gpu.barrier`, `gpu.shuffle` |
     | `gpu`   | gpu, amdgpu, rocdl, nvvm, arith, math, memref, scf, vector, llvm |
 
     Stages `tiled` and `gpu` name their chip in `dnn.target`; a kernel of stage

@@ -53,7 +53,7 @@ static bool isAllowed(Operation *op, Stage stage) {
   // A scalar of a launch in the type that a primitive computes with.
   if (stage == Stage::Dnn && isa<arith::TruncFOp>(op))
     return true;
-  if (stage == Stage::Tiled && isa<gpu::BarrierOp>(op))
+  if (stage == Stage::Tiled && isa<gpu::BarrierOp, gpu::ShuffleOp>(op))
     return true;
   if (dialect == "dnn")
     return stage != Stage::Gpu &&

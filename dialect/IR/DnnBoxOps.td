@@ -39,7 +39,8 @@ def BoxLoadOp : Dnn_BoxCopyOp<"box_load"> {
         : memref<64x56x56x192xbf16>
         to memref<2x1280x32xbf16, #gpu.address_space<workgroup>>
     ```
-    It asks for strides of whole 16 bytes.
+    It asks for strides of whole 16 bytes. With the unit attribute
+    `dnn.streamed` what is copied leaves the second cache first.
     Source: PTX ISA 8.6, "cp.async.bulk.tensor", tiled mode, and "Swizzling".
   }];
   let arguments = (ins Arg<AnyStaticShapeMemRef, "", [MemRead]>:$tensor,

@@ -32,8 +32,9 @@ def ForEachPointOp : Dnn_Op<"for_each_point", [SingleBlock, NoTerminator]> {
     them, which all threads must reach. DnnBoxOps.td has copies of whole boxes
     to it and back.
 
-    Threads of a warp may share a product of matrices: `nvgpu.mma.sync` on
-    fragments in registers, which all threads of the warp must reach. The i64
+    Threads of a warp may share a product of matrices, `nvgpu.mma.sync` on
+    fragments in registers, and exchange registers by `gpu.shuffle`: all threads
+    of the warp must reach these. The i64
     attribute `dnn.resident` asks for so many workgroups on a compute unit, that
     is for no more registers than they leave each other.
 

@@ -77,8 +77,8 @@
 // DATA: dnn.point_store %{{.*}}, %arg0
 
 // Two images at a time, of ten columns two tiles, of eight rows two: four
-// parts of two tiles, each for either of two rows of x. Of a pair of rows a
-// reduction of eight columns, and half of one, times four channels.
+// parts of two tiles. Of a pair of rows a reduction of eight columns, and half
+// of one, times four channels. What either row of x gave is in lanes two apart.
 // WEIGHTS-LABEL: func.func @conv
 // WEIGHTS: dnn.for_each_point [4, 1, 64] threads 64
 // WEIGHTS: scf.for
@@ -86,10 +86,12 @@
 // WEIGHTS: nvgpu.mma.sync({{.*}}) {mmaShape = [16, 8, 8]} : (vector<2x2xf16>, vector<1x2xf16>, vector<2x2xf32>)
 // WEIGHTS-COUNT-14: nvgpu.mma.sync
 // WEIGHTS-NOT: nvgpu.mma.sync
-// WEIGHTS-COUNT-8: dnn.point_store {{.*}} : vector<2xf32>, memref<8x8x5x8xf32>
+// WEIGHTS-COUNT-2: gpu.shuffle down
+// WEIGHTS-COUNT-8: dnn.point_store {{.*}} : vector<2xf32>, memref<4x8x5x8xf32>
 // WEIGHTS-LABEL: func.func @conv_sum
 // WEIGHTS: dnn.for_each_point [8, 5, 8] threads 64
-// WEIGHTS-COUNT-8: dnn.point_load
+// WEIGHTS-COUNT-4: dnn.point_load
+// WEIGHTS-NOT: dnn.point_load
 // WEIGHTS: dnn.point_store %{{.*}}, %arg1
 
 // The same with boxes: of an image one strip of gradients alone and two of four
@@ -119,7 +121,7 @@
 // STRIPS-COUNT-14: nvgpu.mma.sync
 // STRIPS-NOT: nvgpu.mma.sync
 // STRIPS: gpu.barrier
-// STRIPS-COUNT-8: dnn.point_store {{.*}} : vector<2xf32>, memref<12x8x5x8xf32>
+// STRIPS-COUNT-8: dnn.point_store {{.*}} : vector<2xf32>, memref<6x8x5x8xf32>
 // STRIPS-LABEL: func.func @conv_sum
 
 func.func @conv(%x: memref<3x8x10x8xf16>, %w: memref<8x3x3x1xf16>,
