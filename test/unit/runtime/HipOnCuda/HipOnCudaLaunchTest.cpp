@@ -3,6 +3,7 @@
 #include "test/unit/Support/FakeCuda.h"
 #include "test/unit/Support/SampleKernel.h"
 
+#include <cstring>
 #include <gtest/gtest.h>
 #include <thread>
 
@@ -273,4 +274,21 @@ TEST(HipOnCudaTensorMap, IsEncodedByTheDriver) {
   cuda.failNext("cuTensorMapEncodeTiled", CudaError::InvalidValue);
   EXPECT_EQ(tesseraEncodeTensorMap(descriptor, &map, tensor),
             hipErrorInvalidValue);
+}
+
+// Rows of a box are swizzled by as many bytes as they have, which is how the
+// compiler finds their pieces in shared memory.
+TEST(HipOnCudaTensorMap, IsSwizzledByItsRows) {
+  alignas(64) char descriptor[128];
+  alignas(16) char tensor[32];
+  tessera::TensorMap map = makeSampleMap(); // Of two bytes an element.
+  map.mode = tessera::TensorMap::Mode::Tiled;
+  const std::pair<uint32_t, int> rows[] = {{8, 0}, {16, 1}, {32, 2}, {64, 3}};
+  for (auto [elements, expected] : rows) {
+    map.box[0] = elements;
+    ASSERT_EQ(tesseraEncodeTensorMap(descriptor, &map, tensor), hipSuccess);
+    int swizzle;
+    std::memcpy(&swizzle, descriptor, sizeof swizzle);
+    EXPECT_EQ(swizzle, expected) << elements;
+  }
 }
