@@ -322,7 +322,8 @@ void PointLowering::lowerLargeShared(Emitter &e) {
   Value begin = isRounded ? emitRounding(e, memory) : Value();
   int64_t bytes = 0;
   for (auto shared : llvm::to_vector(kernel.getOps<memref::AllocaOp>())) {
-    bytes = llvm::alignTo(bytes, boxes.getAlignment(shared));
+    bytes = llvm::alignTo(bytes, boxes.isBuffer(shared) ? kSharedAlignment
+                                                        : kAlignment);
     Value place = arith::ConstantIndexOp::create(e.b, e.loc, bytes);
     if (begin)
       place = arith::AddIOp::create(e.b, e.loc, begin, place);

@@ -25,6 +25,10 @@ static LogicalResult verifyBox(Operation *op, MemRefType tensor,
         return extent < 1 || extent > kMaxExtent;
       }))
     return op->emitOpError() << "needs extents from 1 to " << kMaxExtent;
+  Type element = tensor.getElementType();
+  if (!element.isF16() && !element.isBF16() && !element.isF32())
+    return op->emitOpError()
+           << "needs elements of f16, bf16 or f32, but has " << tensor;
   const int64_t dim = getVectorDim(tensor);
   if (dim < 0)
     return op->emitOpError()

@@ -144,11 +144,6 @@ FailureOr<PointBoxes> PointBoxes::match(func::FuncOp function,
   return boxes;
 }
 
-int64_t PointBoxes::getAlignment(Value shared) const {
-  constexpr int64_t kAlignment = 16;
-  return buffers.contains(shared) ? kSharedAlignment : kAlignment;
-}
-
 void PointBoxes::replace(Value shared, Value place) {
   shared.replaceAllUsesWith(place);
   if (buffers.remove(shared))

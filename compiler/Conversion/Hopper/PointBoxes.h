@@ -38,8 +38,9 @@ public:
 
   bool isEmpty() const { return maps.empty(); }
   llvm::ArrayRef<TensorMap> getMaps() const { return maps; }
-  /// Bytes that the address of `shared` must be a multiple of.
-  int64_t getAlignment(mlir::Value shared) const;
+  /// Whether boxes come to `shared`, or leave it: it must begin at a multiple
+  /// of kSharedAlignment.
+  bool isBuffer(mlir::Value shared) const { return buffers.contains(shared); }
   /// Puts `place` where the program says `shared`.
   void replace(mlir::Value shared, mlir::Value place);
 

@@ -16,6 +16,14 @@ func.func @extent(%x: memref<999x64xbf16>, %b: memref<2x264x32xbf16>, %i: index)
 
 // -----
 
+func.func @type(%x: memref<9x64xi8>, %b: memref<2x8x32xi8>, %i: index) {
+  // expected-error@+1 {{needs elements of f16, bf16 or f32, but has 'memref<9x64xi8>'}}
+  dnn.box_load %x[%i, %i] box [8, 32] to %b[%i] : memref<9x64xi8> to memref<2x8x32xi8>
+  return
+}
+
+// -----
+
 func.func @stride(%x: memref<9x64xbf16, strided<[128, 2]>>, %b: memref<2x8x32xbf16>, %i: index) {
   // expected-error@+1 {{needs a dimension of stride 1}}
   dnn.box_load %x[%i, %i] box [8, 32] to %b[%i] : memref<9x64xbf16, strided<[128, 2]>> to memref<2x8x32xbf16>
