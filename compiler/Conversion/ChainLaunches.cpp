@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Conversion/DeviceOps.h"
 #include "compiler/Conversion/KernelFunction.h"
 #include "compiler/Conversion/Passes.h"
 #include "dialect/IR/Dnn.h"
@@ -35,8 +36,8 @@ static int64_t countSharedBytes(gpu::GPUFuncOp kernel) {
   int64_t bytes = 0;
   for (BlockArgument buffer : kernel.getWorkgroupAttributions()) {
     auto type = cast<MemRefType>(buffer.getType());
-    const int64_t element = DataLayout().getTypeSize(type.getElementType());
-    bytes += llvm::alignTo(type.getNumElements() * element, kGranule);
+    bytes += llvm::alignTo(
+        type.getNumElements() * getByteSize(type.getElementType()), kGranule);
   }
   return bytes;
 }

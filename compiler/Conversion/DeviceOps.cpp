@@ -7,9 +7,16 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace tessera;
+
+int64_t tessera::getByteSize(Type type) {
+  auto vector = dyn_cast<VectorType>(type);
+  return (vector ? vector.getNumElements() : 1) *
+         getElementTypeOrSelf(type).getIntOrFloatBitWidth() / 8;
+}
 
 std::unique_ptr<DeviceOps> tessera::createDeviceOps(const GpuTarget &target) {
   switch (target.vendor) {

@@ -21,6 +21,9 @@ namespace tessera {
 
 class Emitter;
 
+/// Bytes of a value of `type`: a number, or a vector of them.
+int64_t getByteSize(mlir::Type type);
+
 /// Bytes of global memory whose accesses are checked against its end.
 struct CheckedMemory {
   mlir::Value base;  ///< A buffer descriptor (AMD), or a pointer.

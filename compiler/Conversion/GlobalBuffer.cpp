@@ -144,12 +144,6 @@ GlobalBuffer tessera::makeBuffer(Emitter &e, const ViewAccess &access,
   return buffer;
 }
 
-static int64_t getByteSize(Type type) {
-  auto vector = dyn_cast<VectorType>(type);
-  return (vector ? vector.getNumElements() : 1) *
-         getElementTypeOrSelf(type).getIntOrFloatBitWidth() / 8;
-}
-
 Value tessera::loadBuffer(Emitter &e, const GlobalBuffer &buffer, Type type,
                           Value lane, Value uniform) {
   return e.device.load(e, buffer.descriptor, type, lane, uniform,

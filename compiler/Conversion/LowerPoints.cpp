@@ -277,12 +277,8 @@ void PointLowering::moveBody() {
                                                 body.getOperations());
 }
 
-static int64_t getByteSize(MemRefType type) {
-  Type element = type.getElementType();
-  auto vector = dyn_cast<VectorType>(element);
-  int64_t count = vector ? vector.getNumElements() : 1;
-  return type.getNumElements() * count *
-         getElementTypeOrSelf(element).getIntOrFloatBitWidth() / 8;
+static int64_t countBytes(MemRefType type) {
+  return type.getNumElements() * getByteSize(type.getElementType());
 }
 
 /// Whether a launch has to ask for the shared memory, which then is as aligned
@@ -292,7 +288,7 @@ bool PointLowering::isLarge() {
     return true;
   int64_t bytes = 0;
   for (memref::AllocaOp shared : getShared())
-    bytes += getByteSize(shared.getType());
+    bytes += countBytes(shared.getType());
   return device.getTarget().vendor == Vendor::Nvidia &&
          bytes > device.getTarget().ldsBytes;
 }
@@ -329,7 +325,7 @@ void PointLowering::lowerLargeShared(Emitter &e) {
       place = arith::AddIOp::create(e.b, e.loc, begin, place);
     boxes.replace(shared, memref::ViewOp::create(e.b, e.loc, shared.getType(),
                                                  memory, place, ValueRange()));
-    bytes += llvm::alignTo(getByteSize(shared.getType()), kAlignment);
+    bytes += llvm::alignTo(countBytes(shared.getType()), kAlignment);
     shared.erase();
   }
   kernel->setAttr(

@@ -55,7 +55,7 @@ static SmallVector<Type> getLdsTypes(TileProgram &program) {
   return types;
 }
 
-static int64_t getByteSize(Type buffer) {
+static int64_t countBytes(Type buffer) {
   auto type = cast<MemRefType>(buffer);
   return type.getNumElements() * type.getElementTypeBitWidth() / 8;
 }
@@ -64,7 +64,7 @@ static int64_t getByteSize(Type buffer) {
 static int64_t getLaunchLdsBytes(ArrayRef<Type> lds, const GpuTarget &target) {
   int64_t bytes = 0;
   for (Type buffer : lds)
-    bytes += getByteSize(buffer);
+    bytes += countBytes(buffer);
   return bytes > target.ldsBytes ? bytes : 0;
 }
 
@@ -110,7 +110,7 @@ static SmallVector<Value> emitLdsBuffers(Emitter &e, TileProgram &program,
   for (Type type : types) {
     buffers.push_back(memref::ViewOp::create(
         e.b, e.loc, type, all, e.indexConstant(begin), ValueRange()));
-    begin += getByteSize(type);
+    begin += countBytes(type);
   }
   return buffers;
 }

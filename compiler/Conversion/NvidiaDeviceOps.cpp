@@ -108,12 +108,6 @@ CheckedMemory NvidiaDeviceOps::makeMemory(Emitter &e, Value pointer,
           arith::TruncIOp::create(e.b, e.loc, e.b.getI32Type(), bytes)};
 }
 
-static int64_t getByteSize(Type type) {
-  auto vector = dyn_cast<VectorType>(type);
-  return (vector ? vector.getNumElements() : 1) *
-         getElementTypeOrSelf(type).getIntOrFloatBitWidth() / 8;
-}
-
 /// Whether all of the `bytes` at offset `lane` are in range.
 static Value emitIsInside(Emitter &e, CheckedMemory memory, Value lane,
                           int64_t bytes) {

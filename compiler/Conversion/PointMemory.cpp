@@ -23,12 +23,6 @@ static constexpr int64_t kMaxAccessBytes = 16;
 // Values in pieces that one instruction moves
 //===----------------------------------------------------------------------===//
 
-static int64_t getByteSize(Type type) {
-  auto vector = dyn_cast<VectorType>(type);
-  int64_t count = vector ? vector.getNumElements() : 1;
-  return count * getElementTypeOrSelf(type).getIntOrFloatBitWidth() / 8;
-}
-
 /// What a buffer instruction of `bytes` bytes moves.
 static Type getWordType(Builder &b, int64_t bytes) {
   if (bytes <= 4)

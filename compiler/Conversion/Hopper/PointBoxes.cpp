@@ -173,16 +173,10 @@ static Value toPointer(Emitter &e, Value address) {
       e.b, e.loc, LLVM::LLVMPointerType::get(e.b.getContext(), 3), address);
 }
 
-static int64_t getBytes(Type element) {
-  auto vector = dyn_cast<VectorType>(element);
-  return (vector ? vector.getNumElements() : 1) *
-         getElementTypeOrSelf(element).getIntOrFloatBitWidth() / 8;
-}
-
 /// Bytes of a slot of a buffer.
 static int64_t getSlotBytes(MemRefType buffer) {
   return buffer.getDimSize(1) * buffer.getDimSize(2) *
-         getBytes(buffer.getElementType());
+         getByteSize(buffer.getElementType());
 }
 
 Value PointBoxes::getBarrier(Emitter &e, Value buffer, Value slot) {
@@ -195,7 +189,7 @@ Value PointBoxes::getBarrier(Emitter &e, Value buffer, Value slot) {
 /// Bytes from the begin of `buffer` to the element at `place`.
 static Value getOffset(Emitter &e, MemRefType buffer, ValueRange place) {
   Value offset = e.constant(0);
-  int64_t stride = getBytes(buffer.getElementType());
+  int64_t stride = getByteSize(buffer.getElementType());
   for (int64_t dim = buffer.getRank(); dim-- > 0;
        stride *= buffer.getDimSize(dim))
     offset = e.add(offset, e.mul(toI32(e, place[dim]), stride));
@@ -206,7 +200,7 @@ static Value getOffset(Emitter &e, MemRefType buffer, ValueRange place) {
 /// rows: so many are added behind it, and stay a constant of the address.
 static Value getBoxOffset(Emitter &e, MemRefType buffer, ValueRange place) {
   constexpr int64_t kPieceShift = 4, kLineShift = 7, kRows = 8;
-  const int64_t bytes = getBytes(buffer.getElementType());
+  const int64_t bytes = getByteSize(buffer.getElementType());
   const int64_t rowBytes = buffer.getDimSize(2) * bytes;
   Value row = place[1];
   llvm::APInt further(64, 0);
