@@ -333,7 +333,8 @@ static void lowerWait(Emitter &e, Value barrier, dnn::BoxWaitOp op) {
   NVVM::MBarrierTryWaitParityOp::create(e.b, e.loc, barrier,
                                         e.andi(toI32(e, op.getRound()), 1),
                                         e.constant(kTicks));
-  if (llvm::any_of(op.getBuffer().getUsers(), isPlain))
+  if (llvm::any_of(op.getBuffer().getUsers(),
+                   llvm::IsaPred<memref::LoadOp, vector::LoadOp>))
     LLVM::InlineAsmOp::create(
         e.b, e.loc, TypeRange(), ValueRange(), "", "~{memory}",
         /*has_side_effects=*/true, /*is_align_stack=*/false,
