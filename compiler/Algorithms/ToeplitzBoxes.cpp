@@ -85,7 +85,7 @@ void ToeplitzBoxProgram::copyIn(Value turn) {
   dnn::BoxLoadOp::create(p.b, p.loc, source.memory,
                          source.order(frame.image, frame.firstChannel, {h, w}),
                          getPlaneBox(source, products.shape.source), sources,
-                         frame.rem(turn, tile.stages));
+                         frame.rem(turn, tile.stages), /*condition=*/Value());
 }
 
 void ToeplitzBoxProgram::copyOut(Value turn) {

@@ -107,7 +107,7 @@ void ToeplitzWeightBoxProgram::copyIn(Value turn) {
           tensor.order(p.add(image, i), frame.firstChannel,
                        {h, p.add(w, -i * BoxWalk::kGroupWords)}),
           getBox(tensor, tile, plane.rows, planes.getBox(plane).rowWords),
-          buffer, p.add(slot, i))
+          buffer, p.add(slot, i), /*condition=*/Value())
           ->setAttr(dnn::kStreamedAttrName, p.b.getUnitAttr());
   };
   copy(program.x, xBoxes, planes.x, xImage, strip.row,

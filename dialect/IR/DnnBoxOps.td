@@ -12,11 +12,12 @@
 include "dialect/IR/Dnn.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-class Dnn_BoxCopyOp<string mnemonic> : Dnn_Op<mnemonic> {
+class Dnn_BoxCopyOp<string mnemonic, list<Trait> traits = []>
+    : Dnn_Op<mnemonic, traits> {
   let hasVerifier = 1;
 }
 
-def BoxLoadOp : Dnn_BoxCopyOp<"box_load"> {
+def BoxLoadOp : Dnn_BoxCopyOp<"box_load", [AttrSizedOperandSegments]> {
   let summary = "Begin to copy a box of a tensor to shared memory";
   let description = [{
     Copies the elements from `coordinates` on, so many along each dimension of
@@ -39,6 +40,10 @@ def BoxLoadOp : Dnn_BoxCopyOp<"box_load"> {
         : memref<64x56x56x192xbf16>
         to memref<2x1280x32xbf16, #gpu.address_space<workgroup>>
     ```
+    With `if %condition`, the same for all threads of a workgroup, nothing is
+    copied where it does not hold. That is a round of the slot, too, which ends
+    at once, and leaves there what was there.
+
     It asks for strides of whole 16 bytes. With the unit attribute
     `dnn.streamed` what is copied leaves the second cache first.
     Source: PTX ISA 8.6, "cp.async.bulk.tensor", tiled mode, and "Swizzling".
@@ -46,10 +51,10 @@ def BoxLoadOp : Dnn_BoxCopyOp<"box_load"> {
   let arguments = (ins Arg<AnyStaticShapeMemRef, "", [MemRead]>:$tensor,
                        Variadic<Index>:$coordinates, DenseI64ArrayAttr:$box,
                        Arg<AnyStaticShapeMemRef, "", [MemWrite]>:$buffer,
-                       Index:$slot);
+                       Index:$slot, Optional<I1>:$condition);
   let assemblyFormat = [{
-    $tensor `[` $coordinates `]` `box` $box `to` $buffer `[` $slot `]` attr-dict
-    `:` type($tensor) `to` type($buffer)
+    $tensor `[` $coordinates `]` `box` $box `to` $buffer `[` $slot `]`
+    (`if` $condition^)? attr-dict `:` type($tensor) `to` type($buffer)
   }];
 }
 
