@@ -24,7 +24,7 @@ private:
   Value makeBuffer(int64_t slots, const ToeplitzPlane &plane);
   SmallVector<int64_t> getPlaneBox(const ConvTensor &tensor,
                                    const ToeplitzPlane &plane) const {
-    return getBox(tensor, tile, plane.rows, plane.columns * kPair);
+    return getBox(tensor, tile, 1, plane.rows, plane.columns * kPair);
   }
   void copyIn(Value turn);
   void copyOut(Value turn);
