@@ -115,7 +115,7 @@ void DepthwiseBoxLoader::copyIn(Value turn) {
     Value w = p.add(p.mul(column, tile.summed * columnStep), box.firstColumn);
     auto load = dnn::BoxLoadOp::create(
         p.b, p.loc, tensor.memory, tensor.order(image, firstChannel, {h, w}),
-        extents, buffer, slot, /*plain=*/true);
+        extents, buffer, slot, /*condition=*/Value(), /*plain=*/true);
     if (tile.isStreamed)
       load->setAttr(dnn::kStreamedAttrName, p.b.getUnitAttr());
   };

@@ -214,12 +214,13 @@ static int64_t getLdsLimit(const GpuTarget &target) {
   return std::max(target.ldsBytes, target.wgmmaSharedBytes);
 }
 
-/// Of a tensor map: whole 16 bytes, and rows of pixels one behind the other.
+/// Of a tensor map: whole 16 bytes, and rows of pixels one behind the other,
+/// and then images.
 static bool canBeBoxes(const Strides &strides) {
   constexpr int64_t kElements = 8;
   return strides.c == 1 && strides.w % kElements == 0 &&
          strides.h % kElements == 0 && strides.n % kElements == 0 &&
-         strides.w <= strides.h;
+         strides.w <= strides.h && strides.h <= strides.n;
 }
 
 static Shape getShape(const ConvProblem &conv, const GpuTarget &target) {
@@ -251,7 +252,9 @@ static bool fits(const Shape &shape, const ToeplitzTile &tile) {
   constexpr int64_t kMaxPoints = int64_t(1) << 31;
   const bool fitsInstruction =
       shape.isWeights
-          ? tile.bands == 1 && tile.rows % kPair == 0
+          ? tile.bands == 1 && tile.rows % kPair == 0 &&
+                (tile.stages == 0 ||
+                 tile.rows % ToeplitzStripPlanes::kPeriod != 0)
           : tile.bands * tile.blocks <= kWindows && tile.rows <= kMaxRows;
   const bool fitsStages = tile.stages == 0 || shape.hasBoxes;
   return fitsInstruction && fitsStages && shape.channels % tile.channels == 0 &&

@@ -97,8 +97,12 @@ struct ToeplitzStripPlanes {
 
   /// Of all channels; with the boxes of strips that come.
   int64_t countBytes(const ToeplitzTile &tile) const;
-  /// The pixels of an image's box, as rows of a plane. Four more of each row
-  /// are room for the other image's to lie further on.
+  /// Pixels of a box whose first channels lie in as many different banks.
+  static constexpr int64_t kPeriod = 8;
+  /// The pixels of an image in a box of two, as rows of a plane; the second
+  /// image begins behind `words`. So many columns are copied that this is half
+  /// a period more than whole ones, and four pixels of either image are in
+  /// different banks. The rows are no multiple of the period.
   static ToeplitzPlane getBox(const ToeplitzPlane &plane);
 
   ToeplitzPlane x, y; ///< Rows and columns of a strip, words of the ring.

@@ -8,9 +8,10 @@ using namespace mlir;
 using namespace tessera;
 
 SmallVector<int64_t> tessera::getBox(const ConvTensor &tensor,
-                                     const ToeplitzTile &tile, int64_t rows,
-                                     int64_t columns) {
+                                     const ToeplitzTile &tile, int64_t images,
+                                     int64_t rows, int64_t columns) {
   SmallVector<int64_t> box(tensor.getType().getRank(), 1);
+  box[tensor.getOuterDim()] = images;
   box[tensor.getChannelDim()] = tile.channels;
   box[tensor.getSpatialDim(0)] = rows;
   box[tensor.getSpatialDim(1)] = columns;
@@ -79,14 +80,12 @@ PointBuilder::Values BoxWalk::getRow(int64_t turn, Value slot) const {
   return {slot, pixel, getOwnChannel()};
 }
 
-PointBuilder::Values BoxWalk::getImagesRow(int64_t turn,
-                                           Value firstSlot) const {
+PointBuilder::Values BoxWalk::getImagesRow(int64_t turn, Value slot) const {
   Value row = frame.rem(frame.lane, kMatrixRows);
-  Value image = frame.rem(row, kPair);
   Value pixel =
       p.add(p.add(getWord(turn, getOwnGroup()), frame.div(row, kPair)),
-            p.mul(image, kGroupWords));
-  return {p.add(firstSlot, image), pixel, getOwnChannel()};
+            p.mul(frame.rem(row, kPair), plane.words));
+  return {slot, pixel, getOwnChannel()};
 }
 
 PointBuilder::Values BoxWalk::getPair(int64_t turn, int64_t i) const {

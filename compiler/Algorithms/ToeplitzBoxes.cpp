@@ -24,7 +24,7 @@ private:
   Value makeBuffer(int64_t slots, const ToeplitzPlane &plane);
   SmallVector<int64_t> getPlaneBox(const ConvTensor &tensor,
                                    const ToeplitzPlane &plane) const {
-    return getBox(tensor, tile, plane.rows, plane.columns * kPair);
+    return getBox(tensor, tile, 1, plane.rows, plane.columns * kPair);
   }
   void copyIn(Value turn);
   void copyOut(Value turn);
@@ -85,7 +85,7 @@ void ToeplitzBoxProgram::copyIn(Value turn) {
   dnn::BoxLoadOp::create(p.b, p.loc, source.memory,
                          source.order(frame.image, frame.firstChannel, {h, w}),
                          getPlaneBox(source, products.shape.source), sources,
-                         frame.rem(turn, tile.stages));
+                         frame.rem(turn, tile.stages), /*condition=*/Value());
 }
 
 void ToeplitzBoxProgram::copyOut(Value turn) {

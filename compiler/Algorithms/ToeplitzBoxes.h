@@ -28,11 +28,10 @@ public:
   /// The place, in a box of pixels without gaps whose pairs are the words, of
   /// the matrix row that the lane points to.
   PointBuilder::Values getRow(int64_t turn, mlir::Value slot) const;
-  /// The same where a word is a pixel of two images, whose boxes are in slots
-  /// `firstSlot` and the next and have rows of as many pixels as the plane has
-  /// words: every second row of a matrix is of the other image. Its pixels lie
-  /// kGroupWords further on, so that the eight rows are in different banks.
-  PointBuilder::Values getImagesRow(int64_t turn, mlir::Value firstSlot) const;
+  /// The same where a word is a pixel of two images, of which a box has one
+  /// behind the other, both with rows of as many pixels as the plane has words:
+  /// every second row of a matrix is of the second image.
+  PointBuilder::Values getImagesRow(int64_t turn, mlir::Value slot) const;
   /// The place in the planes of the word that the lane has of matrix `i`.
   PointBuilder::Values getPair(int64_t turn, int64_t i) const;
 
@@ -58,10 +57,10 @@ private:
   const int64_t octets, warps;
 };
 
-/// Of a tensor: so many rows and columns of the tile's channels of an image.
+/// Of a tensor: so many images, rows and columns of the tile's channels.
 llvm::SmallVector<int64_t> getBox(const ConvTensor &tensor,
-                                  const ToeplitzTile &tile, int64_t rows,
-                                  int64_t columns);
+                                  const ToeplitzTile &tile, int64_t images,
+                                  int64_t rows, int64_t columns);
 
 } // namespace tessera
 

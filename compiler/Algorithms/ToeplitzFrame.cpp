@@ -109,15 +109,17 @@ ToeplitzStripPlanes::ToeplitzStripPlanes(const ToeplitzTile &tile,
 }
 
 ToeplitzPlane ToeplitzStripPlanes::getBox(const ToeplitzPlane &plane) {
-  constexpr int64_t kFurther = 4;
   ToeplitzPlane box = plane;
-  box.rowWords = plane.columns + kFurther;
+  box.rowWords = plane.columns;
+  while (box.rows * box.rowWords % kPeriod != kPeriod / 2)
+    ++box.rowWords;
+  box.words = box.rows * box.rowWords;
   return box;
 }
 
 int64_t ToeplitzStripPlanes::countBytes(const ToeplitzTile &tile) const {
   constexpr int64_t kWordBytes = 4;
-  const int64_t ofBoxes = tile.rows * (getBox(x).rowWords + getBox(y).rowWords);
+  const int64_t ofBoxes = getBox(x).words + getBox(y).words;
   return (x.words + y.words + tile.stages * ofBoxes) * tile.channels *
          kWordBytes;
 }

@@ -40,8 +40,7 @@ private:
   Strip getStrip(Value turn) const;
   Value makeBuffer(const ToeplitzPlane &plane);
   void copyIn(Value turn);
-  void wait(Value turn);
-  void spread(Value turn);
+  void spread(Value turn, Value hasProducts);
   PointBuilder::Values multiply(Value turn, ValueRange rows);
   Value getRingRow(Value row) const { return frame.rem(row, planes.ringRows); }
 
@@ -84,54 +83,43 @@ ToeplitzWeightBoxProgram::getStrip(Value turn) const {
 // Boxes
 //===----------------------------------------------------------------------===//
 
-/// Two slots a strip, one of either image.
+/// A slot a strip, of two images.
 Value ToeplitzWeightBoxProgram::makeBuffer(const ToeplitzPlane &plane) {
-  return p.makeShared(program.x.getElementType(),
-                      {kPair * tile.stages,
-                       plane.rows * planes.getBox(plane).rowWords,
-                       tile.channels});
+  return p.makeShared(
+      program.x.getElementType(),
+      {tile.stages, kPair * planes.getBox(plane).words, tile.channels});
 }
 
-/// Where no products come, x is that of an image that there is none of: zeros,
-/// which nobody reads from memory.
+/// Where no products come, nobody asks for x.
 void ToeplitzWeightBoxProgram::copyIn(Value turn) {
   Strip strip = getStrip(turn);
-  Value slot = p.mul(frame.rem(turn, tile.stages), kPair);
-  Value xImage = arith::SelectOp::create(p.b, p.loc, strip.hasProducts,
-                                         strip.image, p.index(program.dims.n));
+  Value slot = frame.rem(turn, tile.stages);
   auto copy = [&](const ConvTensor &tensor, Value buffer,
-                  const ToeplitzPlane &plane, Value image, Value h, Value w) {
-    for (int64_t i = 0; i < kPair; ++i)
-      dnn::BoxLoadOp::create(
-          p.b, p.loc, tensor.memory,
-          tensor.order(p.add(image, i), frame.firstChannel,
-                       {h, p.add(w, -i * BoxWalk::kGroupWords)}),
-          getBox(tensor, tile, plane.rows, planes.getBox(plane).rowWords),
-          buffer, p.add(slot, i))
-          ->setAttr(dnn::kStreamedAttrName, p.b.getUnitAttr());
+                  const ToeplitzPlane &plane, Value h, Value w,
+                  Value condition) {
+    dnn::BoxLoadOp::create(
+        p.b, p.loc, tensor.memory,
+        tensor.order(strip.image, frame.firstChannel, {h, w}),
+        getBox(tensor, tile, kPair, plane.rows, planes.getBox(plane).rowWords),
+        buffer, slot, condition)
+        ->setAttr(dnn::kStreamedAttrName, p.b.getUnitAttr());
   };
-  copy(program.x, xBoxes, planes.x, xImage, strip.row,
-       p.add(strip.column, -program.pads[1]));
-  copy(program.y, yBoxes, planes.y, strip.image,
-       p.add(strip.row, program.pads[0]), strip.column);
-}
-
-void ToeplitzWeightBoxProgram::wait(Value turn) {
-  Value slot = p.mul(frame.rem(turn, tile.stages), kPair);
-  for (Value buffer : {xBoxes, yBoxes})
-    for (int64_t i = 0; i < kPair; ++i)
-      dnn::BoxWaitOp::create(p.b, p.loc, buffer, p.add(slot, i),
-                             frame.div(turn, tile.stages));
+  copy(program.x, xBoxes, planes.x, strip.row,
+       p.add(strip.column, -program.pads[1]), strip.hasProducts);
+  copy(program.y, yBoxes, planes.y, p.add(strip.row, program.pads[0]),
+       strip.column, /*condition=*/Value());
 }
 
 //===----------------------------------------------------------------------===//
 // Planes
 //===----------------------------------------------------------------------===//
 
-void ToeplitzWeightBoxProgram::spread(Value turn) {
-  Value slot = p.mul(frame.rem(turn, tile.stages), kPair);
+void ToeplitzWeightBoxProgram::spread(Value turn, Value hasProducts) {
+  Value slot = frame.rem(turn, tile.stages);
   auto spreadTo = [&](Value boxes, Value to, const ToeplitzPlane &plane,
                       Value firstWord) {
+    dnn::BoxWaitOp::create(p.b, p.loc, boxes, slot,
+                           frame.div(turn, tile.stages));
     const ToeplitzPlane box = planes.getBox(plane);
     BoxWalk from(p, tile, frame, box), walk(p, tile, frame, plane);
     for (int64_t i = 0; i < walk.countTurns(); ++i)
@@ -141,7 +129,10 @@ void ToeplitzWeightBoxProgram::spread(Value turn) {
         p.storeWord(pair, to, {place[0], p.add(firstWord, place[1])});
       }
   };
-  spreadTo(xBoxes, xPlanes, planes.x, p.index(0));
+  p.branch(hasProducts, {}, [&] {
+    spreadTo(xBoxes, xPlanes, planes.x, p.index(0));
+    return PointBuilder::Values();
+  });
   spreadTo(yBoxes, yPlanes, planes.y,
            p.mul(getRingRow(p.mul(turn, tile.rows)), planes.y.rowWords));
 }
@@ -192,8 +183,8 @@ void ToeplitzWeightBoxProgram::emit(Value parts) {
   for (int64_t turn = 0; turn < std::min(tile.stages, countTurns()); ++turn)
     copyIn(p.index(turn));
   auto body = [&](Value turn, ValueRange rows) {
-    wait(turn);
-    spread(turn);
+    Value hasProducts = getStrip(turn).hasProducts;
+    spread(turn, hasProducts);
     p.barrier();
     Value later = p.add(turn, tile.stages);
     p.branch(arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::ult, later,
@@ -202,8 +193,8 @@ void ToeplitzWeightBoxProgram::emit(Value parts) {
                copyIn(later);
                return PointBuilder::Values();
              });
-    PointBuilder::Values next = p.branch(getStrip(turn).hasProducts, rows,
-                                         [&] { return multiply(turn, rows); });
+    PointBuilder::Values next =
+        p.branch(hasProducts, rows, [&] { return multiply(turn, rows); });
     p.barrier();
     return next;
   };

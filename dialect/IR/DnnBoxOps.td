@@ -12,11 +12,12 @@
 include "dialect/IR/Dnn.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-class Dnn_BoxCopyOp<string mnemonic> : Dnn_Op<mnemonic> {
+class Dnn_BoxCopyOp<string mnemonic, list<Trait> traits = []>
+    : Dnn_Op<mnemonic, traits> {
   let hasVerifier = 1;
 }
 
-def BoxLoadOp : Dnn_BoxCopyOp<"box_load"> {
+def BoxLoadOp : Dnn_BoxCopyOp<"box_load", [AttrSizedOperandSegments]> {
   let summary = "Begin to copy a box of a tensor to shared memory";
   let description = [{
     Copies the elements from `coordinates` on, so many along each dimension of
@@ -50,6 +51,10 @@ def BoxLoadOp : Dnn_BoxCopyOp<"box_load"> {
     %v = vector.load %raw[%slot, %pixel, %channel]
         : memref<3x116x144xbf16, #gpu.address_space<workgroup>>, vector<4xbf16>
     ```
+    With `if %condition`, the same for all threads of a workgroup, nothing is
+    copied where it does not hold. That is a round of the slot, too, which ends
+    at once, and leaves there what was there.
+
     It asks for strides of whole 16 bytes. With the unit attribute
     `dnn.streamed` what is copied leaves the second cache first.
     Source: PTX ISA 8.6, "cp.async.bulk.tensor", tiled mode, and "Swizzling".
@@ -57,9 +62,10 @@ def BoxLoadOp : Dnn_BoxCopyOp<"box_load"> {
   let arguments = (ins Arg<AnyStaticShapeMemRef, "", [MemRead]>:$tensor,
                        Variadic<Index>:$coordinates, DenseI64ArrayAttr:$box,
                        Arg<AnyStaticShapeMemRef, "", [MemWrite]>:$buffer,
-                       Index:$slot, UnitAttr:$plain);
+                       Index:$slot, Optional<I1>:$condition, UnitAttr:$plain);
   let assemblyFormat = [{
-    $tensor `[` $coordinates `]` `box` $box (`plain` $plain^)? `to` $buffer `[` $slot `]` attr-dict
+    $tensor `[` $coordinates `]` `box` $box (`plain` $plain^)?
+    `to` $buffer `[` $slot `]` (`if` $condition^)? attr-dict
     `:` type($tensor) `to` type($buffer)
   }];
 }

@@ -288,23 +288,34 @@ SmallVector<Value> PointBoxes::getCoordinates(Emitter &e, OpT op) const {
   return coordinates;
 }
 
+/// The barrier of a box that is not copied expects nothing.
 void PointBoxes::lowerLoad(Emitter &e, dnn::BoxLoadOp op) {
   const int64_t bytes = getSlotBytes(op.getBuffer().getType());
   const bool isStreamed = op->hasAttr(dnn::kStreamedAttrName);
+  Value condition = op.getCondition();
   emitIf(e, isFirst, [&] {
     Value barrier = getBarrier(e, op.getBuffer(), op.getSlot());
+    Value expected = e.constant(getBoxBytes(op));
+    if (condition)
+      expected = e.select(condition, expected, e.constant(0));
     NVVM::MBarrierArriveExpectTxOp::create(
-        e.b, e.loc, TypeRange(), barrier, e.constant(getBoxBytes(op)),
-        NVVM::MemScopeKind::CTA, /*relaxed=*/false, /*predicate=*/Value());
-    Value target = toPointer(e, e.add(getAddress(e, op.getBuffer()),
-                                      e.mul(toI32(e, op.getSlot()), bytes)));
-    NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
-        e.b, e.loc, castToCluster(e, target), kernel.getArgument(mapOf.at(op)),
-        getCoordinates(e, op), barrier, /*im2colOffsets=*/ValueRange(),
-        /*multicastMask=*/Value(),
-        /*l2CacheHint=*/isStreamed ? emitStreamedPolicy(e) : Value(),
-        NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false, /*group=*/nullptr,
-        /*predicate=*/Value());
+        e.b, e.loc, TypeRange(), barrier, expected, NVVM::MemScopeKind::CTA,
+        /*relaxed=*/false, /*predicate=*/Value());
+    auto copy = [&] {
+      Value target = toPointer(e, e.add(getAddress(e, op.getBuffer()),
+                                        e.mul(toI32(e, op.getSlot()), bytes)));
+      NVVM::CpAsyncBulkTensorGlobalToSharedClusterOp::create(
+          e.b, e.loc, castToCluster(e, target),
+          kernel.getArgument(mapOf.at(op)), getCoordinates(e, op), barrier,
+          /*im2colOffsets=*/ValueRange(), /*multicastMask=*/Value(),
+          /*l2CacheHint=*/isStreamed ? emitStreamedPolicy(e) : Value(),
+          NVVM::TMALoadMode::TILE, /*isCTAOnly=*/false, /*group=*/nullptr,
+          /*predicate=*/Value());
+    };
+    if (condition)
+      emitIf(e, condition, copy);
+    else
+      copy();
   });
 }
 

@@ -44,6 +44,13 @@ module attributes {dnn.target = "sm_90"} {
         // What nobody reads again has a policy.
         // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global {{.*}} l2_cache_hint = %{{.*}}
         dnn.box_load %x[%n, %i, %minus, %zero] box [1, 2, 4, 32] to %raw[%i] {dnn.streamed} : memref<3x9x7x64xbf16> to !raw
+        // A box that is not wanted is waited for without bytes.
+        // CHECK: %[[BYTES:.*]] = arith.select %[[WANTED:.*]], %c512_i32{{.*}}, %c0_i32
+        // CHECK: nvvm.mbarrier.arrive.expect_tx %{{.*}}, %[[BYTES]]
+        // CHECK: scf.if %[[WANTED]]
+        // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global
+        %wanted = arith.cmpi ult, %n, %two : index
+        dnn.box_load %x[%n, %i, %minus, %zero] box [1, 2, 4, 32] to %raw[%i] if %wanted : memref<3x9x7x64xbf16> to !raw
         // Of the row and the 16 bytes, two bits are exchanged.
         // CHECK: %[[LINE:.*]] = arith.shrui %[[OFFSET:.*]], %c7_i32
         // CHECK: %[[BITS:.*]] = arith.andi %[[LINE]], %c3_i32

@@ -56,6 +56,15 @@ func.func @bytes(%x: memref<9x64xbf16>, %b: memref<2x8x24xbf16>, %i: index) {
 
 // -----
 
+// expected-note@+1 {{prior use here}}
+func.func @condition(%x: memref<9x64xbf16>, %b: memref<2x8x32xbf16>, %i: index) {
+  // expected-error@+1 {{expects different type than prior uses: 'i1' vs 'index'}}
+  dnn.box_load %x[%i, %i] box [8, 32] to %b[%i] if %i : memref<9x64xbf16> to memref<2x8x32xbf16>
+  return
+}
+
+// -----
+
 func.func @slots(%y: memref<9x64xbf16>, %b: memref<2x8x32xbf16>, %i: index) {
   // expected-error@+1 {{needs a buffer of one slot, but has 'memref<2x8x32xbf16>'}}
   dnn.box_store %b to %y[%i, %i] box [8, 32] : memref<2x8x32xbf16> to memref<9x64xbf16>

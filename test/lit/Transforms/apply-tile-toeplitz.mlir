@@ -5,6 +5,7 @@
 // RUN: sed 's/forward/backward_weights/; s/8x3x3x1/8x5x7x1/g; s/pads .1, 1./pads [2, 3]/' %s | dnn-opt --dnn-apply-tile="target=sm_90 tile=toeplitz-c8b1r4q1t64n2" | FileCheck %s --check-prefix=WEIGHTS
 // RUN: sed 's/forward/backward_weights/; s/8x3x3x1/8x5x7x1/g; s/pads .1, 1./pads [2, 3]/' %s | dnn-opt --dnn-apply-tile="target=sm_90 tile=toeplitz-c8b1r4q1t64n2s1" --dnn-verify-stage=stage=tiled | FileCheck %s --check-prefix=STRIPS
 // RUN: sed 's/forward/backward_weights/; s/8x3x3x1/8x5x7x1/g; s/pads .1, 1./pads [2, 3]/' %s | not dnn-opt --dnn-apply-tile="target=sm_80 tile=toeplitz-c8b1r4q1t64n2s1" 2>&1 | FileCheck %s --check-prefix=STRIPENGINE
+// RUN: sed 's/forward/backward_weights/; s/8x3x3x1/8x5x7x1/g; s/pads .1, 1./pads [2, 3]/' %s | not dnn-opt --dnn-apply-tile="target=sm_90 tile=toeplitz-c8b1r8q1t64n2s1" 2>&1 | FileCheck %s --check-prefix=STRIPROWS
 // RUN: sed 's/forward/backward_weights/; s/8x3x3x1/8x5x7x1/g; s/pads .1, 1./pads [2, 3]/' %s | not dnn-opt --dnn-apply-tile="target=sm_90 tile=toeplitz-c8b1r3q1t64n2" 2>&1 | FileCheck %s --check-prefix=ROWS
 // RUN: not dnn-opt %s --dnn-apply-tile="target=gfx942 tile=toeplitz-c8b2r2q2t128" 2>&1 | FileCheck %s --check-prefix=CHIP
 // RUN: not dnn-opt %s --dnn-apply-tile="target=sm_90 tile=toeplitz-c8b4r2q5t128" 2>&1 | FileCheck %s --check-prefix=WINDOWS
@@ -25,6 +26,8 @@
 // TYPE: does not fit tile 'toeplitz-c8b2r2q2t128'
 // ENGINE: does not fit tile 'toeplitz-c8b2r2q2t128n3s2'
 // STRIPENGINE: does not fit tile 'toeplitz-c8b1r4q1t64n2s1'
+// Of a multiple of eight rows, both images would be in the same banks.
+// STRIPROWS: does not fit tile 'toeplitz-c8b1r8q1t64n2s1'
 
 // Four bands of rows are two tiles of an image, its 10 columns two blocks. A
 // warp has two channels, with six factors of three rows each; four rows of
@@ -96,25 +99,28 @@
 
 // The same with boxes: of an image one strip of gradients alone and two of four
 // rows of x; two tiles of columns of two pairs of images; so twelve strips, two a
-// workgroup, with one in front of them. A strip is a box of either image of x and
-// of gradients, four pixels wider than what is used. The ring has two strips.
+// workgroup, with one in front of them. A strip is a box of x, where there are
+// products, and one of gradients, of both images, a pixel wider than what is
+// used. The ring has two strips.
 // STRIPS-LABEL: func.func @conv
 // STRIPS: dnn.for_each_point [6, 1, 64] threads 64
-// STRIPS: %[[X:.*]] = memref.alloca() : memref<2x80x8xf16, #gpu.address_space<workgroup>>
-// STRIPS: %[[Y:.*]] = memref.alloca() : memref<2x48x8xf16, #gpu.address_space<workgroup>>
+// STRIPS: %[[X:.*]] = memref.alloca() : memref<1x136x8xf16, #gpu.address_space<workgroup>>
+// STRIPS: %[[Y:.*]] = memref.alloca() : memref<1x72x8xf16, #gpu.address_space<workgroup>>
 // STRIPS: memref.alloca() : memref<8x68xvector<2xf16>, #gpu.address_space<workgroup>>
 // STRIPS: %[[RING:.*]] = memref.alloca() : memref<8x164xvector<2xf16>, #gpu.address_space<workgroup>>
-// STRIPS-COUNT-2: dnn.box_load %arg0{{.*}} box [1, 4, 20, 8] to %[[X]]{{.*}} {dnn.streamed}
-// STRIPS-COUNT-2: dnn.box_load %arg2{{.*}} box [1, 4, 12, 8] to %[[Y]]{{.*}} {dnn.streamed}
+// STRIPS: dnn.box_load %arg0{{.*}} box [2, 4, 17, 8] to %[[X]][%{{.*}}] if %{{.*}} {dnn.streamed}
+// STRIPS: dnn.box_load %arg2{{.*}} box [2, 4, 9, 8] to %[[Y]][%{{.*}}] {dnn.streamed}
 // STRIPS: scf.for
-// STRIPS-COUNT-2: dnn.box_wait %[[X]]
-// STRIPS-COUNT-2: dnn.box_wait %[[Y]]
+// STRIPS: %[[PRODUCTS:.*]] = arith.andi
+// STRIPS: scf.if %[[PRODUCTS]]
+// STRIPS: dnn.box_wait %[[X]]
 // STRIPS-COUNT-2: dnn.load_matrices transposed %[[X]]
+// STRIPS: dnn.box_wait %[[Y]]
 // STRIPS: dnn.load_matrices transposed %[[Y]]
 // STRIPS: gpu.barrier
 // STRIPS: scf.if
-// STRIPS-COUNT-4: dnn.box_load
-// STRIPS: scf.if
+// STRIPS-COUNT-2: dnn.box_load
+// STRIPS: scf.if %[[PRODUCTS]]
 // STRIPS: dnn.load_matrices %[[RING]]
 // STRIPS: nvgpu.mma.sync({{.*}}) {mmaShape = [16, 8, 16]}
 // STRIPS: nvgpu.mma.sync({{.*}}) {mmaShape = [16, 8, 8]}

@@ -105,14 +105,18 @@ TEST(ToeplitzPlanes, LieInDifferentBanksBehindBoxes) {
 
 // Backward weights with boxes: lanes that store four words of each of eight
 // channels, read seven of each of two rows of x, or read four of each of eight
-// rows of gradients do so in different banks; the ring has whole strips.
+// rows of gradients do so in different banks, and so do lanes that read four
+// pixels of either image of a box; the ring has whole strips.
 TEST(ToeplitzPlanes, LieInDifferentBanksOfStrips) {
   for (ToeplitzTile tile : {ToeplitzTile{32, 1, 2, 7, 512, 44, 2},
                             ToeplitzTile{8, 1, 6, 3, 256, 1, 1}}) {
     ToeplitzStripPlanes planes(tile, 7);
     for (const ToeplitzPlane &plane : {planes.x, planes.y}) {
       EXPECT_EQ(plane.words % 32, 4);
-      EXPECT_EQ(ToeplitzStripPlanes::getBox(plane).rowWords, plane.columns + 4);
+      ToeplitzPlane box = ToeplitzStripPlanes::getBox(plane);
+      EXPECT_GE(box.rowWords, plane.columns);
+      EXPECT_EQ(box.words, box.rows * box.rowWords);
+      EXPECT_EQ(box.words % 8, 4);
     }
     EXPECT_GE(planes.x.rowWords % 32, 7);
     EXPECT_LE(planes.x.rowWords % 32, 25);
