@@ -8,6 +8,7 @@
 
 #include "compiler/Algorithms/Depthwise.h"
 #include "compiler/Algorithms/Algorithm.h"
+#include "compiler/Algorithms/DepthwiseWeightBoxes.h"
 #include "compiler/Algorithms/Registry.h"
 #include "runtime/Base/TextScanner.h"
 
@@ -36,6 +37,8 @@ TileConfig DepthwiseTile::toConfig() const {
     text += "r" + std::to_string(summed);
   if (tapParts != 1)
     text += "k" + std::to_string(tapParts);
+  if (stages != 0)
+    text += "b" + std::to_string(stages);
   if (resident != 0)
     text += "u" + std::to_string(resident);
   if (loadsAhead)
@@ -65,6 +68,10 @@ ErrorOr<DepthwiseTile> tessera::parseDepthwiseTile(const TileConfig &config) {
   if (scanner.consume("k")) {
     scanner.number(tile.tapParts);
     isPositive &= tile.tapParts > 1;
+  }
+  if (scanner.consume("b")) {
+    scanner.number(tile.stages);
+    isPositive &= tile.stages > 0;
   }
   if (scanner.consume("u")) {
     scanner.number(tile.resident);
@@ -217,6 +224,23 @@ static bool sumsEvenly(const dnn::ConvDims &d, const DepthwiseTile &tile) {
           d.groups / tile.groups % (tile.threads / tile.summed) == 0);
 }
 
+/// Whether the tile's boxes, if it has any, are ones of these tensors and fit
+/// the chip's LDS.
+static bool hasRoomForBoxes(const ConvProgram &program,
+                            const DepthwiseTile &tile,
+                            const GpuTarget &target) {
+  if (tile.stages == 0)
+    return true;
+  const dnn::ConvDims &d = program.dims;
+  const int64_t bytes = program.x.getElementType().getIntOrFloatBitWidth() / 8;
+  return d.c == d.groups && d.k == d.groups && tile.summed > 1 &&
+         tile.tapParts == 1 && tile.turns == 1 && !tile.loadsAhead &&
+         program.x.hasChannelsInnermost() && program.y.hasChannelsInnermost() &&
+         DepthwiseBoxes(getWeightsRows(program, tile),
+                        getWeightsColumns(program, tile), tile)
+             .fit(bytes, target);
+}
+
 /// Whether workgroups are whole, their threads' blocks of groups neighbours,
 /// and the filters of those fit LDS.
 static bool sharesEvenly(const ConvProgram &program,
@@ -238,7 +262,8 @@ static bool sharesEvenly(const ConvProgram &program,
 }
 
 /// Whether `tile` is one for this convolution.
-static bool fits(const ConvProgram &program, const DepthwiseTile &tile) {
+static bool fits(const ConvProgram &program, const DepthwiseTile &tile,
+                 const GpuTarget &target) {
   const dnn::ConvDims &d = program.dims;
   int64_t perGroup =
       program.getInputsPerGroup() * program.getOutputsPerGroup() * d.y * d.x;
@@ -249,8 +274,10 @@ static bool fits(const ConvProgram &program, const DepthwiseTile &tile) {
          tile.rows * tile.columns * d.y * d.x <= DepthwiseTile::kMaxProducts &&
          (isData ? tile.parts * tile.summed * tile.tapParts == 1 &&
                        !tile.loadsAhead && !tile.isStreamed &&
-                       tile.resident == 0 && sharesEvenly(program, tile)
-                 : sumsEvenly(d, tile) && !tile.sharesFilters) &&
+                       tile.resident == 0 && tile.stages == 0 &&
+                       sharesEvenly(program, tile)
+                 : sumsEvenly(d, tile) && !tile.sharesFilters &&
+                       hasRoomForBoxes(program, tile, target)) &&
          (!isBackward ||
           (tile.rows % d.strideH == 0 && tile.columns % d.strideW == 0)) &&
          program.w.getType().getLayout().isIdentity() &&
@@ -266,7 +293,7 @@ LogicalResult Depthwise::build(Operation *primitive, const TileConfig &config,
   if (!tile)
     return conv.emitOpError() << tile.getStatus().getMessage();
   ConvProgram program(conv);
-  if (!fits(program, *tile))
+  if (!fits(program, *tile, target))
     return conv.emitOpError()
            << "does not fit tile '" << config.toText() << "'";
   const bool isByLane = target.vendor == Vendor::Nvidia;

@@ -21,8 +21,11 @@ struct DepthwiseTile {
   int64_t summed = 1;   ///< of which a workgroup sums so many.
   int64_t tapParts = 1; ///< Threads that share out a filter's rows.
   int64_t turns = 1;    ///< Blocks, one below the other, that a thread walks.
-  /// Backward weights: workgroups of a compute unit that may have its registers
-  /// (0: as the assembler likes),
+  /// Backward weights: boxes of rows that are on their way to LDS, of which a
+  /// workgroup's `summed` threads share each (0: threads load by themselves),
+  int64_t stages = 0;
+  /// workgroups of a compute unit that may have its registers (0: as the
+  /// assembler likes),
   int64_t resident = 0;
   /// whether a block loads what the next one needs,
   bool loadsAhead = false;
@@ -87,9 +90,13 @@ private:
 /// x as results, of which tile.rows rows of gradients are the newest source.
 WindowBlock getWeightsRows(const ConvProgram &program,
                            const DepthwiseTile &tile);
+/// And of the columns: the block's are columns of y as results.
+WindowBlock getWeightsColumns(const ConvProgram &program,
+                              const DepthwiseTile &tile);
 
 /// How backward weights shares the images out: strips as wide as a block of
-/// columns, and as long as a thread's turns. Plain data.
+/// columns, or all of a workgroup's, and as long as a thread's turns. Plain
+/// data.
 struct DepthwiseStrips {
   DepthwiseStrips(const ConvProgram &program, const DepthwiseTile &tile);
 

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Algorithms/Algorithm.h"
-#include "compiler/Algorithms/Depthwise.h"
+#include "compiler/Algorithms/DepthwiseWeightBoxes.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -387,7 +387,8 @@ static DepthwiseTile chooseTile(const ConvProblem &conv,
                                 const GpuTarget &target) {
   bool isWeights = conv.direction == Direction::BackwardWeights;
   if (target.vendor == Vendor::Nvidia && isWeights)
-    return chooseResidentTile(conv, target);
+    return chooseDepthwiseBoxTile(conv, target)
+        .value_or(chooseResidentTile(conv, target));
   if (target.vendor == Vendor::Nvidia && hasChannelsLast(conv))
     return chooseLongTile(conv, target);
   return isWeights ? chooseWeightsTile(conv, target)

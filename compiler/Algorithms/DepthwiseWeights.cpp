@@ -9,9 +9,13 @@
 // are neighbouring lanes: a second launch adds it up and puts the sums where
 // the filter has them.
 //
+// Or a copy engine brings boxes of rows to LDS (DepthwiseWeightBoxes.cpp), and
+// a thread has all its rows from there.
+//
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Algorithms/Depthwise.h"
+#include "compiler/Algorithms/DepthwiseWeightBoxes.h"
+#include "compiler/Algorithms/DepthwiseWeightSum.h"
 #include "compiler/Algorithms/PartSum.h"
 #include "compiler/Algorithms/WindowBlock.h"
 #include "dialect/IR/PointHints.h"
@@ -20,6 +24,7 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <map>
+#include <optional>
 
 using namespace mlir;
 using namespace tessera;
@@ -33,9 +38,10 @@ public:
         inputs(program.getInputsPerGroup()),
         outputs(program.getOutputsPerGroup()),
         rows(getWeightsRows(program, tile)),
-        columns{program.filter[1],    program.strides[1], program.pads[1],
-                program.dilations[1], tile.columns,       true},
+        columns(getWeightsColumns(program, tile)),
         rowOffsets(rows.getOffsets()), strips(program, tile) {
+    if (tile.stages > 0)
+      boxes.emplace(p, program, tile, rows, columns);
     for (int64_t i = 0; i < rows.size; ++i)
       if (llvm::any_of(llvm::seq(rows.taps), [&](int64_t tap) {
             return rows.getOffset(i, tap).has_value();
@@ -55,6 +61,8 @@ private:
   Row loadGradients(Value block, int64_t offset);
   Row loadData(Value block, int64_t i);
   PointBuilder::Values emitStrip(Value strip, ValueRange sums);
+  PointBuilder::Values emitStrips(ValueRange sums);
+  PointBuilder::Values emitBoxes(ValueRange sums);
   PointBuilder::Values loadRows(Value block);
   PointBuilder::Values emitBlock(ValueRange loaded, ValueRange carried);
   void addProducts(const Row &data, ArrayRef<Value> gradients, int64_t tap,
@@ -70,7 +78,7 @@ private:
   }
   /// Rows of gradients that a block passes on to the next.
   int64_t countKept() const {
-    return isMoving()
+    return !boxes && isMoving()
                ? static_cast<int64_t>(rowOffsets.size()) - rows.getSourceStep()
                : 0;
   }
@@ -98,9 +106,11 @@ private:
   SmallVector<int64_t> rowOffsets;
   SmallVector<int64_t> dataRows; ///< Rows of x in a block that a tap meets.
   DepthwiseStrips strips;
+  std::optional<DepthwiseBoxLoader> boxes;
 
   Value part, firstGroup;         ///< This thread's point,
   Value partBlock, inBlock, lane; ///< and with the workgroup's parts apart.
+  Value channelBlock;             ///< Of the workgroup's groups.
   Value tapPart;                  ///< Of the filter's rows, if it has parts.
   Value image, columnBlock, firstBlock; ///< Of the strip.
 };
@@ -120,16 +130,24 @@ WindowBlock tessera::getWeightsRows(const ConvProgram &program,
           /*isForward=*/false};
 }
 
+WindowBlock tessera::getWeightsColumns(const ConvProgram &program,
+                                       const DepthwiseTile &tile) {
+  return {program.filter[1],    program.strides[1], program.pads[1],
+          program.dilations[1], tile.columns,       /*isForward=*/true};
+}
+
 DepthwiseStrips::DepthwiseStrips(const ConvProgram &program,
                                  const DepthwiseTile &tile)
-    : columnBlocks(
-          llvm::divideCeilSigned(program.y.getSpatialSize(1), tile.columns)) {
+    : columnBlocks(llvm::divideCeilSigned(
+          program.y.getSpatialSize(1),
+          tile.columns * (tile.stages > 0 ? tile.summed : 1))) {
   int64_t blocks = llvm::divideCeilSigned(program.x.getSpatialSize(0),
                                           tile.rows * program.strides[0]);
   perStrip = std::min(tile.turns, blocks);
   segments = llvm::divideCeilSigned(blocks, perStrip);
   perPart = llvm::divideCeilSigned(program.dims.n * segments * columnBlocks,
-                                   tile.getPartBlocks() * tile.summed);
+                                   tile.getPartBlocks() *
+                                       (tile.stages > 0 ? 1 : tile.summed));
 }
 
 /// Behind the last strip the image is outside, behind the last block of an
@@ -152,6 +170,11 @@ DepthwiseWeightsProgram::Row
 DepthwiseWeightsProgram::loadGradients(Value block, int64_t offset) {
   const ConvTensor &y = program.y;
   Row row;
+  if (boxes) {
+    for (int64_t q = 0; q < tile.columns; ++q)
+      row[q] = boxes->loadGradient(offset, q);
+    return row;
+  }
   Value h = p.add(p.mul(block, rows.getSourceStep()), offset);
   if (tapPart)
     h = p.add(h, p.mul(tapPart, -rows.taps * rows.dilation / rows.stride));
@@ -168,6 +191,11 @@ DepthwiseWeightsProgram::Row DepthwiseWeightsProgram::loadData(Value block,
                                                                int64_t i) {
   const ConvTensor &x = program.x;
   Row row;
+  if (boxes) {
+    for (int64_t offset : columns.getOffsets())
+      row[offset] = boxes->loadPixel(i, offset);
+    return row;
+  }
   Value h = p.add(p.mul(block, rows.size), i);
   for (int64_t offset : columns.getOffsets())
     row[offset] = p.loadBlock(
@@ -287,25 +315,6 @@ PointBuilder::Values DepthwiseWeightsProgram::emitStrip(Value strip,
 // Sums
 //===----------------------------------------------------------------------===//
 
-/// Stores what is summed up of the filter's element at `index` among those of a
-/// group, which is `group`.
-static void emitElement(PointBuilder &p, const ConvProgram &program, Value sum,
-                        Value index, Value group, ValueRange arguments) {
-  // The index is ((output * inputs + input) * rows + row) * columns + column.
-  Value rest = index;
-  auto take = [&](int64_t size) -> Value {
-    Value length = p.index(size);
-    Value place = arith::RemUIOp::create(p.b, p.loc, rest, length);
-    rest = arith::DivUIOp::create(p.b, p.loc, rest, length);
-    return place;
-  };
-  Value column = take(program.filter[1]), row = take(program.filter[0]);
-  Value input = take(program.getInputsPerGroup());
-  Value output = p.add(p.mul(group, program.getOutputsPerGroup()), rest);
-  emitResult(p, program, sum, program.w.getChannelDim(),
-             program.w.order(output, input, {row, column}), arguments);
-}
-
 /// A block of the thread's groups; nothing if `index` is behind the last.
 void DepthwiseWeightsProgram::storeSum(Value sum, Value index) {
   if (tapPart) {
@@ -320,11 +329,11 @@ void DepthwiseWeightsProgram::storeSum(Value sum, Value index) {
   Value isElement = arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::ult,
                                           index, p.index(countElements()));
   for (int64_t group = 0; group < tile.groups; ++group)
-    emitElement(p, program, p.getElement(sum, group), index,
-                arith::SelectOp::create(p.b, p.loc, isElement,
-                                        p.add(firstGroup, group),
-                                        p.index(program.dims.groups)),
-                program.getArguments());
+    emitDepthwiseElement(p, program, p.getElement(sum, group), index,
+                         arith::SelectOp::create(p.b, p.loc, isElement,
+                                                 p.add(firstGroup, group),
+                                                 p.index(program.dims.groups)),
+                         program.getArguments());
 }
 
 /// Each thread of those that hold the same groups sums every so many elements,
@@ -395,79 +404,45 @@ void DepthwiseWeightsProgram::makePoint() {
     inBlock = point.drop_back().back();
     lane = point.back();
     part = p.add(p.mul(partBlock, tile.summed), inBlock);
+    channelBlock = groupBlock;
     groupBlock = p.add(p.mul(groupBlock, lanes), lane);
   }
   firstGroup = p.mul(groupBlock, tile.groups);
+}
+
+PointBuilder::Values DepthwiseWeightsProgram::emitStrips(ValueRange sums) {
+  int64_t parts = tile.getPartBlocks() * tile.summed;
+  return p.loop(strips.perPart, sums, [&](Value i, ValueRange carried) {
+    return emitStrip(p.add(p.mul(i, parts), part), carried);
+  });
+}
+
+/// As soon as all threads have a strip in registers, another one comes to its
+/// place.
+PointBuilder::Values DepthwiseWeightsProgram::emitBoxes(ValueRange sums) {
+  boxes->begin(partBlock, channelBlock, inBlock, p.mul(lane, tile.groups));
+  for (int64_t turn = 0; turn < std::min(tile.stages, strips.perPart); ++turn)
+    boxes->copyIn(p.index(turn));
+  return p.loop(strips.perPart, sums, [&](Value turn, ValueRange carried) {
+    boxes->wait(turn);
+    PointBuilder::Values loaded = loadRows(/*block=*/nullptr);
+    p.barrier();
+    Value later = p.add(turn, tile.stages);
+    p.branch(arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::ult, later,
+                                   p.index(strips.perPart)),
+             {}, [&] {
+               boxes->copyIn(later);
+               return PointBuilder::Values();
+             });
+    return emitBlock(loaded, carried);
+  });
 }
 
 void DepthwiseWeightsProgram::emit() {
   makePoint();
   PointBuilder::Values sums(countSums(),
                             p.zero(program.getSumType(), tile.groups));
-  int64_t parts = tile.getPartBlocks() * tile.summed;
-  store(p.loop(strips.perPart, sums, [&](Value i, ValueRange carried) {
-    return emitStrip(p.add(p.mul(i, parts), part), carried);
-  }));
-}
-
-/// The sum of the parts from `first` on, every `step` parts, below `parts`.
-static Value sumParts(PointBuilder &p, Value memory, Value first, int64_t step,
-                      ValueRange element) {
-  // Loads before the first sum, so that they are under way together; behind the
-  // last part they give zero.
-  constexpr int64_t kAtOnce = 64;
-  auto type = cast<MemRefType>(memory.getType());
-  int64_t count = llvm::divideCeilSigned(type.getDimSize(0), step);
-  int64_t turns = llvm::divideCeilSigned(count, kAtOnce);
-  int64_t atOnce = llvm::divideCeilSigned(count, turns);
-  Value none = p.zero(type.getElementType(), 1);
-  return p.loop(turns, none, [&](Value turn, ValueRange carried) {
-    PointBuilder::Values elements;
-    for (int64_t i = 0; i < atOnce; ++i) {
-      Value part = p.mul(p.add(p.mul(turn, atOnce), i), step);
-      elements.push_back(p.loadBlock(
-          memory, 2, 1, {p.add(part, first), element[0], element[1]}));
-    }
-    Value next = carried[0];
-    for (Value element : elements)
-      next = p.addBlocks(next, element);
-    return PointBuilder::Values{next};
-  })[0];
-}
-
-/// The threads of an element of the filter are as many as leave each but few
-/// parts, and it is one of them that stores what they have.
-static void buildSum(const ConvProgram &program, Value workspace) {
-  constexpr int64_t kFewParts = 16, kMaxSlices = 8, kThreads = 64;
-  func::FuncOp function = appendKernel(program.getConv(), "_sum");
-  OpBuilder b(function.getBody().front().getTerminator());
-  PointBuilder p(b, program.getConv().getLoc());
-  auto type = cast<MemRefType>(workspace.getType());
-  Value memory =
-      function.getArgument(cast<BlockArgument>(workspace).getArgNumber());
-  int64_t parts = type.getDimSize(0), groups = type.getDimSize(2);
-  int64_t slices = std::clamp<int64_t>(parts / kFewParts, 1, kMaxSlices);
-  int64_t lanes = std::min(groups, slices > 1 ? kThreads / 2 : kThreads);
-  while (groups % lanes != 0)
-    --lanes;
-  ValueRange point = p.forEachPoint(
-      {type.getDimSize(1), groups / lanes, slices, lanes}, slices * lanes);
-  Value index = point[0], slice = point[2], lane = point[3];
-  Value group = p.add(p.mul(point[1], lanes), lane);
-  Value sum = sumParts(p, memory, slice, slices, {index, group});
-  if (slices > 1) {
-    Value shared = p.makeShared(type.getElementType(), {slices, lanes});
-    p.storeShared(sum, shared, {slice, lane});
-    p.barrier();
-    sum = p.loadShared(shared, 1, {p.index(0), lane});
-    for (int64_t i = 1; i < slices; ++i)
-      sum = p.addBlocks(sum, p.loadShared(shared, 1, {p.index(i), lane}));
-    // Groups behind the last are not stored.
-    Value isFirst = arith::CmpIOp::create(b, p.loc, arith::CmpIPredicate::eq,
-                                          slice, p.index(0));
-    group = arith::SelectOp::create(b, p.loc, isFirst, group, p.index(groups));
-  }
-  emitElement(p, program, sum, index, group, function.getArguments());
+  store(boxes ? emitBoxes(sums) : emitStrips(sums));
 }
 
 void tessera::buildDepthwiseWeights(const ConvProgram &program,
@@ -478,7 +453,7 @@ void tessera::buildDepthwiseWeights(const ConvProgram &program,
     int64_t groups = program.dims.groups;
     int64_t sums = program.w.getType().getNumElements() / groups;
     workspace = addPartsWorkspace(conv, {tile.getPartBlocks(), sums, groups});
-    buildSum(program, workspace);
+    buildDepthwiseSum(program, workspace);
   }
   OpBuilder b(conv);
   PointBuilder p(b, conv.getLoc());

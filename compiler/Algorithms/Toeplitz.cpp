@@ -8,6 +8,7 @@
 
 #include "compiler/Algorithms/Toeplitz.h"
 #include "compiler/Algorithms/Algorithm.h"
+#include "compiler/Algorithms/Boxes.h"
 #include "compiler/Algorithms/Registry.h"
 #include "runtime/Base/TextScanner.h"
 
@@ -214,16 +215,8 @@ static int64_t getLdsLimit(const GpuTarget &target) {
   return std::max(target.ldsBytes, target.wgmmaSharedBytes);
 }
 
-/// Of a tensor map: whole 16 bytes, and rows of pixels one behind the other,
-/// and then images.
-static bool canBeBoxes(const Strides &strides) {
-  constexpr int64_t kElements = 8;
-  return strides.c == 1 && strides.w % kElements == 0 &&
-         strides.h % kElements == 0 && strides.n % kElements == 0 &&
-         strides.w <= strides.h && strides.h <= strides.n;
-}
-
 static Shape getShape(const ConvProblem &conv, const GpuTarget &target) {
+  constexpr int64_t kBytes = 2; // Of an element.
   bool isWeights = conv.direction == Direction::BackwardWeights;
   TensorLengths result = conv.getResultLengths();
   return {isWeights,
@@ -235,8 +228,9 @@ static Shape getShape(const ConvProblem &conv, const GpuTarget &target) {
           conv.pad.h,
           getLdsLimit(target),
           target.computeUnits,
-          target.wgmmaSharedBytes > 0 && canBeBoxes(conv.getInputStrides()) &&
-              canBeBoxes(conv.getOutputStrides())};
+          target.wgmmaSharedBytes > 0 &&
+              canBeBoxes(conv.getInputStrides(), kBytes) &&
+              canBeBoxes(conv.getOutputStrides(), kBytes)};
 }
 
 /// What boxes have beside their bytes: begins where they are swizzled, and

@@ -13,8 +13,7 @@ using namespace tessera::dnn;
 
 /// The rules that both ways of a box share.
 static LogicalResult verifyBox(Operation *op, MemRefType tensor,
-                               ValueRange coordinates, ArrayRef<int64_t> box,
-                               MemRefType buffer) {
+                               ValueRange coordinates, ArrayRef<int64_t> box) {
   constexpr int64_t kMaxExtent = 256, kMaxRank = 5; // PTX ISA 8.6.
   const auto rank = static_cast<size_t>(tensor.getRank());
   if (coordinates.size() != rank || box.size() != rank || rank > kMaxRank)
@@ -29,18 +28,35 @@ static LogicalResult verifyBox(Operation *op, MemRefType tensor,
   if (!element.isF16() && !element.isBF16() && !element.isF32())
     return op->emitOpError()
            << "needs elements of f16, bf16 or f32, but has " << tensor;
-  const int64_t dim = getVectorDim(tensor);
-  if (dim < 0)
+  if (getVectorDim(tensor) < 0)
     return op->emitOpError()
            << "needs a dimension of stride 1, but has " << tensor;
-  const int64_t elements =
-      std::accumulate(box.begin(), box.end(), int64_t(1), std::multiplies<>());
+  return success();
+}
+
+/// Whether a slot of `buffer` is rows of the box, as many or more.
+static LogicalResult verifySlots(Operation *op, MemRefType tensor,
+                                 ArrayRef<int64_t> box, MemRefType buffer,
+                                 bool hasMore) {
+  const int64_t row = box[getVectorDim(tensor)];
+  const int64_t rows =
+      std::accumulate(box.begin(), box.end(), int64_t(1), std::multiplies<>()) /
+      row;
   ArrayRef<int64_t> shape = buffer.getShape();
-  if (buffer.getElementType() != tensor.getElementType() || shape.size() != 3 ||
-      shape[2] != box[dim] || shape[1] * shape[2] != elements)
-    return op->emitOpError() << "needs a buffer of slots, of "
-                             << elements / box[dim] << " rows of " << box[dim]
-                             << " elements of its tensor, but has " << buffer;
+  if (buffer.getElementType() == tensor.getElementType() && shape.size() == 3 &&
+      shape[2] == row && (shape[1] == rows || (hasMore && shape[1] > rows)))
+    return success();
+  return op->emitOpError() << "needs a buffer of slots, of " << rows
+                           << " rows of " << row
+                           << " elements of its tensor, but has " << buffer;
+}
+
+/// What the copy engine swizzles.
+static LogicalResult verifySwizzled(Operation *op, MemRefType tensor,
+                                    ArrayRef<int64_t> box, MemRefType buffer) {
+  if (failed(verifySlots(op, tensor, box, buffer, /*hasMore=*/false)))
+    return failure();
+  ArrayRef<int64_t> shape = buffer.getShape();
   if (shape[1] % 8 != 0)
     return op->emitOpError()
            << "needs boxes of whole 8 rows, but has " << shape[1];
@@ -51,17 +67,39 @@ static LogicalResult verifyBox(Operation *op, MemRefType tensor,
   return success();
 }
 
+/// What the copy engine copies as it is.
+static LogicalResult verifyPlain(Operation *op, MemRefType tensor,
+                                 ArrayRef<int64_t> box, MemRefType buffer) {
+  constexpr int64_t kPiece = 16, kSlotAlignment = 128; // PTX ISA 8.6.
+  if (failed(verifySlots(op, tensor, box, buffer, /*hasMore=*/true)))
+    return failure();
+  const int64_t row =
+      buffer.getDimSize(2) * buffer.getElementTypeBitWidth() / 8;
+  if (row % kPiece != 0)
+    return op->emitOpError()
+           << "needs rows of whole 16 bytes, but they have " << row;
+  if (row * buffer.getDimSize(1) % kSlotAlignment != 0)
+    return op->emitOpError() << "needs slots of whole 128 bytes, but they have "
+                             << row * buffer.getDimSize(1);
+  return success();
+}
+
 LogicalResult BoxLoadOp::verify() {
-  return verifyBox(*this, getTensor().getType(), getCoordinates(), getBox(),
-                   getBuffer().getType());
+  MemRefType tensor = getTensor().getType(), buffer = getBuffer().getType();
+  if (failed(verifyBox(*this, tensor, getCoordinates(), getBox())))
+    return failure();
+  return getPlain() ? verifyPlain(*this, tensor, getBox(), buffer)
+                    : verifySwizzled(*this, tensor, getBox(), buffer);
 }
 
 LogicalResult BoxStoreOp::verify() {
   MemRefType buffer = getBuffer().getType();
   if (buffer.getRank() > 0 && buffer.getDimSize(0) != 1)
     return emitOpError() << "needs a buffer of one slot, but has " << buffer;
-  return verifyBox(*this, getTensor().getType(), getCoordinates(), getBox(),
-                   buffer);
+  MemRefType tensor = getTensor().getType();
+  if (failed(verifyBox(*this, tensor, getCoordinates(), getBox())))
+    return failure();
+  return verifySwizzled(*this, tensor, getBox(), buffer);
 }
 
 /// The rules that both ways of matrices share.

@@ -34,11 +34,22 @@ def BoxLoadOp : Dnn_BoxCopyOp<"box_load", [AttrSizedOperandSegments]> {
     different banks: only the ops of this file access the buffer. Rows come by
     eights.
 
+    `plain`: rows lie one behind the other, and are of any whole 16 bytes. Loads
+    read the buffer, behind the wait; nothing else writes it. Slots are of whole
+    128 bytes, which may be more rows than the box has.
+
     Example: 20 rows of 64 pixels, 32 channels of each, of one image.
     ```mlir
     dnn.box_load %x[%n, %h, %w, %c] box [1, 20, 64, 32] to %raw[%slot]
         : memref<64x56x56x192xbf16>
         to memref<2x1280x32xbf16, #gpu.address_space<workgroup>>
+    ```
+    ```mlir
+    dnn.box_load %x[%n, %h, %w, %c] box [1, 2, 57, 144] plain to %raw[%slot]
+        : memref<64x56x56x144xbf16>
+        to memref<3x116x144xbf16, #gpu.address_space<workgroup>>
+    %v = vector.load %raw[%slot, %pixel, %channel]
+        : memref<3x116x144xbf16, #gpu.address_space<workgroup>>, vector<4xbf16>
     ```
     With `if %condition`, the same for all threads of a workgroup, nothing is
     copied where it does not hold. That is a round of the slot, too, which ends
@@ -51,10 +62,11 @@ def BoxLoadOp : Dnn_BoxCopyOp<"box_load", [AttrSizedOperandSegments]> {
   let arguments = (ins Arg<AnyStaticShapeMemRef, "", [MemRead]>:$tensor,
                        Variadic<Index>:$coordinates, DenseI64ArrayAttr:$box,
                        Arg<AnyStaticShapeMemRef, "", [MemWrite]>:$buffer,
-                       Index:$slot, Optional<I1>:$condition);
+                       Index:$slot, Optional<I1>:$condition, UnitAttr:$plain);
   let assemblyFormat = [{
-    $tensor `[` $coordinates `]` `box` $box `to` $buffer `[` $slot `]`
-    (`if` $condition^)? attr-dict `:` type($tensor) `to` type($buffer)
+    $tensor `[` $coordinates `]` `box` $box (`plain` $plain^)?
+    `to` $buffer `[` $slot `]` (`if` $condition^)? attr-dict
+    `:` type($tensor) `to` type($buffer)
   }];
 }
 

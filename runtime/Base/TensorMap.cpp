@@ -3,10 +3,13 @@
 #include "runtime/Base/TensorMap.h"
 #include "runtime/Base/TextScanner.h"
 
+#include <algorithm>
+
 using namespace tessera;
 
-static constexpr std::string_view kTiled = "tiled", kIm2col = "im2col",
-                                  kTf32 = "tf32";
+static constexpr std::string_view kTf32 = "tf32";
+static constexpr std::array<std::string_view, 3> kModes = {"tiled", "plain",
+                                                           "im2col"};
 
 /// Calls `visit` with each list of numbers and the part of it that counts.
 template <typename SomeMap, typename Visitor>
@@ -27,7 +30,7 @@ std::string TensorMap::toText() const {
   if (offset != 0)
     text += "+" + std::to_string(offset);
   text += ":" + std::string(roundsToTf32 ? kTf32 : getName(dataType)) + ":";
-  text += mode == Mode::Tiled ? kTiled : kIm2col;
+  text += kModes[static_cast<size_t>(mode)];
   visitLists(*this, [&](const auto &list, uint32_t begin, uint32_t end) {
     for (uint32_t i = begin; i < end; ++i)
       text += (i == begin ? ":" : ",") + std::to_string(list[i]);
@@ -64,20 +67,22 @@ ErrorOr<TensorMap> tessera::parseTensorMap(std::string_view text) {
   scanner.expect(":").word(type, ":").expect(":").word(mode, ":");
   std::optional<KernelArg> arg = parseKernelArg(tensor);
   map.tensor = arg.value_or(KernelArg::X);
-  bool isKnown = mode == kTiled || mode == kIm2col;
-  map.mode = mode == kIm2col ? TensorMap::Mode::Im2col : TensorMap::Mode::Tiled;
+  const auto *known = std::find(kModes.begin(), kModes.end(), mode);
+  const bool isKnown = known != kModes.end();
+  if (isKnown)
+    map.mode = static_cast<TensorMap::Mode>(known - kModes.begin());
   map.roundsToTf32 = type == kTf32;
   bool hasType = map.roundsToTf32;
   if (map.roundsToTf32)
     map.dataType = DataType::F32;
-  for (DataType known : kDataTypes)
-    if (type == getName(known)) {
-      map.dataType = known;
+  for (DataType dataType : kDataTypes)
+    if (type == getName(dataType)) {
+      map.dataType = dataType;
       hasType = true;
     }
   const size_t begin = text.find(':') + type.size() + mode.size() + 3;
   map.rank = begin < text.size() ? countSizes(text.substr(begin)) : 0;
-  const uint32_t leastRank = mode == kIm2col ? 3 : 1;
+  const uint32_t leastRank = map.mode == TensorMap::Mode::Im2col ? 3 : 1;
   if (arg && isKnown && hasType && map.rank >= leastRank &&
       map.rank <= TensorMap::kMaxRank) {
     visitLists(map, [&](auto &list, uint32_t first, uint32_t end) {

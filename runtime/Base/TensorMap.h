@@ -32,6 +32,7 @@ struct TensorMap {
 
   enum class Mode : uint8_t {
     Tiled, ///< A box of elements along each dimension.
+    Plain, ///< The same, as it lies in memory: not swizzled.
     /// Pixels of an im2col matrix: some channels (dimension 0) at some
     /// positions of a window's corner, which walks through the images.
     Im2col,
@@ -46,7 +47,7 @@ struct TensorMap {
   uint32_t rank = 2;
   std::array<uint64_t, kMaxRank> sizes{1, 1, 1, 1, 1};
   std::array<uint64_t, kMaxRank> strides{}; ///< Bytes; [0] is not used.
-  /// Tiled: elements of a box along each dimension. Im2col: channels and
+  /// Tiled, Plain: elements of a box along each dimension. Im2col: channels and
   /// pixels of a copy.
   std::array<uint32_t, kMaxRank> box{1, 1, 1, 1, 1};
   /// Elements from one position of a walk to the next.

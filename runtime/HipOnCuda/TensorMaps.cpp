@@ -23,14 +23,14 @@ static int getElementType(const TensorMap &map) {
 
 static constexpr int kNoInterleave = 0, kPromoteTo256 = 3, kFillZeros = 0;
 
-/// By as many bytes as the innermost dimension of a box has.
+/// By as many bytes as the innermost dimension of a box has, if at all.
 static int getSwizzle(const TensorMap &map) {
   constexpr int kNone = 0, kBy32 = 1, kBy64 = 2, kBy128 = 3;
   const uint64_t bytes = map.box[0] * (map.dataType == DataType::F32 ? 4 : 2);
-  return bytes <= 16   ? kNone
-         : bytes <= 32 ? kBy32
-         : bytes <= 64 ? kBy64
-                       : kBy128;
+  return bytes <= 16 || map.mode == TensorMap::Mode::Plain ? kNone
+         : bytes <= 32                                     ? kBy32
+         : bytes <= 64                                     ? kBy64
+                                                           : kBy128;
 }
 
 /// Encodes `map` with `address` into the 128 bytes at `descriptor`, which a
@@ -49,7 +49,7 @@ TESSERA_HIP hipError_t tesseraEncodeTensorMap(void *descriptor,
                     "multiple of 16 bytes");
   auto *begin = const_cast<void *>(address);
   CudaError error;
-  if (map->mode == TensorMap::Mode::Tiled)
+  if (map->mode != TensorMap::Mode::Im2col)
     error = driver->cuTensorMapEncodeTiled(
         descriptor, getElementType(*map), map->rank, begin, map->sizes.data(),
         map->strides.data() + 1, map->box.data(), map->steps.data(),

@@ -74,7 +74,8 @@ class Gpu:
         types = {"f32": "FLOAT32", "tf32": "TFLOAT32", "f16": "FLOAT16",
                  "bf16": "BFLOAT16"}
         row = box[0] * (2 if fields[1].endswith("f16") else 4)
-        swizzle = "NONE" if row <= 16 else f"{row}B"
+        swizzle = ("NONE" if row <= 16 or fields[2] == "plain"
+                   else f"{row}B")
         common = (getattr(cu.CUtensorMapDataType,
                           "CU_TENSOR_MAP_DATA_TYPE_" + types[fields[1]]),
                   len(sizes), address, wide(sizes), wide(strides))
@@ -84,7 +85,7 @@ class Gpu:
                         "CU_TENSOR_MAP_SWIZZLE_" + swizzle),
                 cu.CUtensorMapL2promotion.CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
                 cu.CUtensorMapFloatOOBfill.CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE)
-        if fields[2] == "tiled":
+        if fields[2] != "im2col":
             return self.check(cu.cuTensorMapEncodeTiled(
                 *common, narrow(box), *rest))
         return self.check(cu.cuTensorMapEncodeIm2col(

@@ -14,6 +14,9 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 
+#include <functional>
+#include <numeric>
+
 using namespace mlir;
 using namespace tessera;
 
@@ -37,6 +40,11 @@ static SmallVector<unsigned> orderDims(MemRefType type) {
   return order;
 }
 
+static bool isPlain(Operation *op) {
+  auto load = dyn_cast<dnn::BoxLoadOp>(op);
+  return load && load.getPlain();
+}
+
 template <typename OpT>
 LogicalResult PointBoxes::addMap(func::FuncOp function, OpT op) {
   auto argument = dyn_cast<BlockArgument>(op.getTensor());
@@ -57,6 +65,8 @@ LogicalResult PointBoxes::addMap(func::FuncOp function, OpT op) {
                  : type.getElementType().isF16() ? DataType::F16
                                                  : DataType::F32;
   Order order = orderDims(type);
+  if (isPlain(op))
+    map.mode = TensorMap::Mode::Plain;
   map.rank = order.size();
   constexpr int64_t kAlignment = 16;
   for (auto [i, dim] : llvm::enumerate(order)) {
@@ -75,13 +85,19 @@ LogicalResult PointBoxes::addMap(func::FuncOp function, OpT op) {
   return success();
 }
 
-/// Other ops would not find what they look for in a swizzled buffer.
-static LogicalResult checkUses(memref::AllocaOp buffer) {
-  for (Operation *user : buffer->getUsers())
-    if (!isa<dnn::BoxLoadOp, dnn::BoxWaitOp, dnn::BoxStoreOp,
-             dnn::LoadMatricesOp, dnn::StoreMatricesOp>(user))
-      return user->emitOpError("accesses a buffer of boxes, whose elements lie "
-                               "where only matrices find them");
+/// Matrices find what is swizzled, loads what is not; others neither.
+static LogicalResult checkUses(memref::AllocaOp buffer, bool isPlain) {
+  for (Operation *user : buffer->getUsers()) {
+    if (isa<dnn::BoxWaitOp>(user))
+      continue;
+    if (isa<dnn::BoxLoadOp, dnn::BoxStoreOp>(user) ? ::isPlain(user) == isPlain
+        : isPlain ? isa<memref::LoadOp, vector::LoadOp>(user)
+                  : isa<dnn::LoadMatricesOp, dnn::StoreMatricesOp>(user))
+      continue;
+    return user->emitOpError()
+           << "accesses a buffer of boxes, whose elements lie where only "
+           << (isPlain ? "loads" : "matrices") << " find them";
+  }
   return success();
 }
 
@@ -119,7 +135,8 @@ FailureOr<PointBoxes> PointBoxes::match(func::FuncOp function,
       return LogicalResult(
           op.emitOpError("needs a buffer that the program allocates"));
     boxes.buffers.insert(buffer);
-    return failed(checkUses(buffer)) ? failure() : boxes.addMap(function, op);
+    return failed(checkUses(buffer, isPlain(op))) ? failure()
+                                                  : boxes.addMap(function, op);
   };
   WalkResult result = points.walk([&](Operation *op) {
     LogicalResult added = success();
@@ -171,6 +188,13 @@ static Value getAddress(Emitter &e, Value shared) {
 static Value toPointer(Emitter &e, Value address) {
   return LLVM::IntToPtrOp::create(
       e.b, e.loc, LLVM::LLVMPointerType::get(e.b.getContext(), 3), address);
+}
+
+/// Bytes that a copy brings.
+static int64_t getBoxBytes(dnn::BoxLoadOp op) {
+  return std::accumulate(op.getBox().begin(), op.getBox().end(),
+                         getByteSize(op.getTensor().getType().getElementType()),
+                         std::multiplies<>());
 }
 
 /// Bytes of a slot of a buffer.
@@ -271,7 +295,7 @@ void PointBoxes::lowerLoad(Emitter &e, dnn::BoxLoadOp op) {
   Value condition = op.getCondition();
   emitIf(e, isFirst, [&] {
     Value barrier = getBarrier(e, op.getBuffer(), op.getSlot());
-    Value expected = e.constant(bytes);
+    Value expected = e.constant(getBoxBytes(op));
     if (condition)
       expected = e.select(condition, expected, e.constant(0));
     NVVM::MBarrierArriveExpectTxOp::create(
@@ -313,11 +337,20 @@ void PointBoxes::lowerStore(Emitter &e, dnn::BoxStoreOp op) {
   });
 }
 
+/// LLVM does not know that the wait changes memory: a text without
+/// instructions says so, or loads of what has come would move above it.
 static void lowerWait(Emitter &e, Value barrier, dnn::BoxWaitOp op) {
   constexpr int64_t kTicks = 10000000; // Of one try; the op tries for ever.
   NVVM::MBarrierTryWaitParityOp::create(e.b, e.loc, barrier,
                                         e.andi(toI32(e, op.getRound()), 1),
                                         e.constant(kTicks));
+  if (llvm::any_of(op.getBuffer().getUsers(),
+                   llvm::IsaPred<memref::LoadOp, vector::LoadOp>))
+    LLVM::InlineAsmOp::create(
+        e.b, e.loc, TypeRange(), ValueRange(), "", "~{memory}",
+        /*has_side_effects=*/true, /*is_align_stack=*/false,
+        LLVM::tailcallkind::TailCallKind::None, LLVM::AsmDialectAttr(),
+        ArrayAttr());
 }
 
 /// The row of a matrix that the lane points to.

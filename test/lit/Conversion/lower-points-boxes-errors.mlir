@@ -76,6 +76,22 @@ module attributes {dnn.target = "sm_90"} {
 
 // -----
 
+!raw = memref<1x16x24xbf16, #gpu.address_space<workgroup>>
+module attributes {dnn.target = "sm_90"} {
+  func.func @plain(%x: memref<9x64xbf16> {dnn.arg = "x"}) attributes {dnn.kernel} {
+    dnn.for_each_point [32] threads 32 {
+    ^bb0(%i: index):
+      %raw = memref.alloca() : !raw
+      dnn.box_load %x[%i, %i] box [9, 24] plain to %raw[%i] : memref<9x64xbf16> to !raw
+      // expected-error@+1 {{accesses a buffer of boxes, whose elements lie where only loads find them}}
+      %v = dnn.load_matrices %raw[%i, %i, %i] : !raw -> vector<4x2xbf16>
+    }
+    return
+  }
+}
+
+// -----
+
 !raw = memref<1x8x32xbf16, #gpu.address_space<workgroup>>
 module attributes {dnn.target = "sm_90"} {
   func.func @place(%x: memref<9x64xbf16> {dnn.arg = "x"}) attributes {dnn.kernel} {

@@ -4,6 +4,7 @@
 // are the kernel's first arguments; the launch asks for the barriers (16 bytes
 // with what follows them), both buffers, each at a multiple of 1024, and as
 // much as rounding the begin up may cost.
+!plain = memref<2x16x24xbf16, #gpu.address_space<workgroup>>
 !raw = memref<2x8x32xbf16, #gpu.address_space<workgroup>>
 !out = memref<1x8x32xbf16, #gpu.address_space<workgroup>>
 module attributes {dnn.target = "sm_90"} {
@@ -75,6 +76,30 @@ module attributes {dnn.target = "sm_90"} {
     // CHECK: scf.if %[[FIRST]]
     // CHECK: nvvm.cp.async.bulk.wait_group 0
     // CHECK: gpu.return
+    return
+  }
+
+  // A plain box is not swizzled, its barrier expects what the box has, and what is
+  // read of it stays behind the wait.
+  // CHECK-LABEL: gpu.func @plain
+  // CHECK-SAME: dnn.tensor_maps = ["x:bf16:plain:64,7,9,3:128,896,8064:24,5,3,1:1,1,1,1"]
+  func.func @plain(%x: memref<3x9x7x64xbf16> {dnn.arg = "x"},
+                   %y: memref<32x8xbf16> {dnn.arg = "y"}) attributes {dnn.kernel} {
+    dnn.for_each_point [3, 32] threads 32 {
+    ^bb0(%n: index, %lane: index):
+      %zero = arith.constant 0 : index
+      %minus = arith.constant -1 : index
+      %plain = memref.alloca() : !plain
+      // CHECK: nvvm.mbarrier.arrive.expect_tx %{{.*}}, %c720_i32
+      // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global
+      dnn.box_load %x[%n, %minus, %minus, %zero] box [1, 3, 5, 24] plain to %plain[%zero] : memref<3x9x7x64xbf16> to !plain
+      // CHECK: nvvm.mbarrier.try_wait.parity
+      // CHECK-NEXT: llvm.inline_asm has_side_effects {{.*}}"", "~{memory}"
+      dnn.box_wait %plain[%zero] round %zero : !plain
+      // CHECK: vector.load %{{.*}} : memref<2x16x24xbf16, #gpu.address_space<workgroup>>, vector<8xbf16>
+      %v = vector.load %plain[%zero, %lane, %zero] : !plain, vector<8xbf16>
+      dnn.point_store %v, %y[%lane, %zero] : vector<8xbf16>, memref<32x8xbf16>
+    }
     return
   }
 }

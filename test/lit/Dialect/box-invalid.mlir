@@ -94,3 +94,27 @@ func.func @place(%b: memref<8x32xbf16>, %i: index) {
   %v = dnn.load_matrices %b[%i] : memref<8x32xbf16> -> vector<4x2xbf16>
   return
 }
+
+// -----
+
+func.func @plain_row(%x: memref<9x60xbf16>, %b: memref<2x8x12xbf16>, %i: index) {
+  // expected-error@+1 {{needs rows of whole 16 bytes, but they have 24}}
+  dnn.box_load %x[%i, %i] box [8, 12] plain to %b[%i] : memref<9x60xbf16> to memref<2x8x12xbf16>
+  return
+}
+
+// -----
+
+func.func @plain_slot(%x: memref<9x64xbf16>, %b: memref<2x9x24xbf16>, %i: index) {
+  // expected-error@+1 {{needs slots of whole 128 bytes, but they have 432}}
+  dnn.box_load %x[%i, %i] box [9, 24] plain to %b[%i] : memref<9x64xbf16> to memref<2x9x24xbf16>
+  return
+}
+
+// -----
+
+func.func @plain_few(%x: memref<9x64xbf16>, %b: memref<2x8x32xbf16>, %i: index) {
+  // expected-error@+1 {{needs a buffer of slots, of 9 rows of 32 elements of its tensor}}
+  dnn.box_load %x[%i, %i] box [9, 32] plain to %b[%i] : memref<9x64xbf16> to memref<2x8x32xbf16>
+  return
+}

@@ -4,16 +4,19 @@
 // Boxes and matrices survive print and parse.
 !raw = memref<2x8x32xbf16, #gpu.address_space<workgroup>>
 !out = memref<1x8x32xbf16, #gpu.address_space<workgroup>>
+!plain = memref<2x16x24xbf16, #gpu.address_space<workgroup>>
 !plane = memref<32x68xvector<2xbf16>, #gpu.address_space<workgroup>>
 
 // CHECK-LABEL: func.func @boxes
 func.func @boxes(%x: memref<3x9x7x64xbf16>, %y: memref<3x9x7x64xbf16>,
-                 %raw: !raw, %out: !out, %planes: !plane, %i: index,
-                 %wanted: i1) {
+                 %raw: !raw, %out: !out, %planes: !plane, %plain: !plain,
+                 %i: index, %wanted: i1) {
   // CHECK: dnn.box_load %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}] box [1, 2, 4, 32] to %{{.*}}[%{{.*}}] : memref<3x9x7x64xbf16> to memref<2x8x32xbf16, #gpu.address_space<workgroup>>
   dnn.box_load %x[%i, %i, %i, %i] box [1, 2, 4, 32] to %raw[%i] : memref<3x9x7x64xbf16> to !raw
   // CHECK: dnn.box_load {{.*}} to %{{.*}}[%{{.*}}] {dnn.streamed} :
   dnn.box_load %x[%i, %i, %i, %i] box [1, 2, 4, 32] to %raw[%i] {dnn.streamed} : memref<3x9x7x64xbf16> to !raw
+  // CHECK: dnn.box_load {{.*}} box [1, 3, 5, 24] plain to
+  dnn.box_load %x[%i, %i, %i, %i] box [1, 3, 5, 24] plain to %plain[%i] : memref<3x9x7x64xbf16> to !plain
   // CHECK: dnn.box_load {{.*}} to %{{.*}}[%{{.*}}] if %{{.*}} {dnn.streamed} :
   dnn.box_load %x[%i, %i, %i, %i] box [1, 2, 4, 32] to %raw[%i] if %wanted {dnn.streamed} : memref<3x9x7x64xbf16> to !raw
   // CHECK: dnn.box_wait %{{.*}}[%{{.*}}] round %{{.*}} : memref<2x8x32xbf16, #gpu.address_space<workgroup>>

@@ -7,6 +7,10 @@
 // RUN: not dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q4t48s8n4r4" 2>&1 | FileCheck %s --check-prefix=LANES
 // RUN: not dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q4t32s2r4" 2>&1 | FileCheck %s --check-prefix=FEW
 // RUN: not dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q4t32s8l" 2>&1 | FileCheck %s --check-prefix=FILTER
+// RUN: dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q2t32s16r4b2u1o" | FileCheck %s --check-prefix=BOXES
+// RUN: not dnn-opt %s --dnn-apply-tile="target=sm_80 tile=depthwise-g2p1q2t32s16r4b2u1" 2>&1 | FileCheck %s --check-prefix=NO-ENGINE
+// RUN: not dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q2t32s16n2r4b2u1" 2>&1 | FileCheck %s --check-prefix=BOX-TURNS
+// RUN: not dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q2t32s16r4b0" 2>&1 | FileCheck %s --check-prefix=NO-STAGE
 
 // Twelve lanes do not share out eight blocks of groups, a workgroup does not
 // sum more parts than there are, three rows of taps are not four parts, and
@@ -26,6 +30,39 @@
 // HINTS: dnn.point_load %arg0[{{.*}}] {dnn.streamed}
 // HINTS-LABEL: func.func @weights_sum
 // HINTS-NOT: dnn.streamed
+
+// Boxes are for chips with a copy engine; a box is a strip of one block of rows;
+// and none is not written.
+// NO-ENGINE: does not fit tile 'depthwise-g2p1q2t32s16r4b2u1'
+// BOX-TURNS: does not fit tile 'depthwise-g2p1q2t32s16n2r4b2u1'
+// NO-STAGE: 'depthwise-g2p1q2t32s16r4b0' is not a tile
+
+// Of sixteen strips of a row, four workgroups take every fourth: ten pixels of x
+// and three rows of eight gradients, in slots of whole 128 bytes. Two are under
+// way, and another one once all threads have theirs in registers. The last rows
+// have gradients outside, which are zeros that the engine brings.
+// BOXES-LABEL: func.func @weights
+// BOXES: dnn.for_each_point [4, 1, 4, 8] threads 32
+// BOXES-SAME: dnn.resident = 1
+// BOXES: %[[X:.*]] = memref.alloca() : memref<2x12x16xbf16
+// BOXES: %[[Y:.*]] = memref.alloca() : memref<2x24x16xbf16
+// BOXES: dnn.box_load %arg0[{{.*}}] box [1, 1, 10, 16] {{.*}}to %[[X]]{{.*}}dnn.streamed
+// BOXES: dnn.box_load %arg2[{{.*}}] box [1, 3, 8, 16] {{.*}}to %[[Y]]{{.*}}dnn.streamed
+// BOXES-COUNT-2: dnn.box_load
+// BOXES-NOT: dnn.box_load
+// BOXES: %{{.*}}:9 = scf.for
+// BOXES: dnn.box_wait %[[X]]
+// BOXES: dnn.box_wait %[[Y]]
+// BOXES-COUNT-6: vector.load %[[Y]]
+// BOXES-COUNT-4: vector.load %[[X]]
+// BOXES: gpu.barrier
+// BOXES: scf.if
+// BOXES-COUNT-2: dnn.box_load
+// BOXES-NOT: dnn.box_load
+// BOXES: math.fma
+// BOXES-NOT: dnn.point_load
+// BOXES: dnn.point_store {{.*}} memref<4x9x16xf32>
+// BOXES-LABEL: func.func @weights_sum
 
 // Two images of two strips of two segments: a strip a part. A row of gradients
 // is loaded once, and two rows wander through the loop behind nine sums. The

@@ -222,16 +222,16 @@ TEST(ChooseTile, KnowsDepthwise) {
 // On an H100 few groups a thread, as many blocks with one large filter as leave
 // the chip enough threads, and filters through LDS; as many parts of a filter's
 // gradient as resident workgroups sum, past the first cache where the tensors
-// are not large. Windows that share little are read in vectors of 16 bytes, by
-// short threads.
+// are not large, or boxes where they can be had. Windows that share little are
+// read in vectors of 16 bytes, by short threads.
 TEST(ChooseTile, KnowsDepthwiseOnNvidia) {
   ConvProblem p;
   p.dataType = DataType::BF16;
   p.xLayout = p.wLayout = p.yLayout = Layout::NHWC;
   p.batch = 64;
-  auto choose = [&](Direction direction) {
+  auto choose = [&](Direction direction, std::string_view chip = "sm_90") {
     p.direction = direction;
-    auto tile = chooseTile(p, *findTarget("sm_90"));
+    auto tile = chooseTile(p, *findTarget(chip));
     EXPECT_TRUE(tile);
     return tile ? tile->toText() : "";
   };
@@ -250,11 +250,15 @@ TEST(ChooseTile, KnowsDepthwiseOnNvidia) {
   for (Direction direction : {Direction::Forward, Direction::BackwardData})
     EXPECT_EQ(choose(direction), "depthwise-g2p2q7t64s1l");
   // Of a large window one group, and lanes as many as hold a row of 4 bytes.
+  EXPECT_EQ(choose(Direction::BackwardWeights, "sm_80"),
+            "depthwise-g1p1q7t192s128n26r2u2ao");
   EXPECT_EQ(choose(Direction::BackwardWeights),
-            "depthwise-g1p1q7t192s256n26r2u2ao");
+            "depthwise-g1p4q3t288s198r9b2u1o");
   p.in = {56, 56};
+  EXPECT_EQ(choose(Direction::BackwardWeights, "sm_80"),
+            "depthwise-g1p1q7t192s171n56r2u2a");
   EXPECT_EQ(choose(Direction::BackwardWeights),
-            "depthwise-g1p1q7t192s256n56r2u2a");
+            "depthwise-g1p4q4t224s154r7b2u1");
   p.in = {28, 28};
   p.dataType = DataType::BF16;
   for (Direction direction : {Direction::Forward, Direction::BackwardData})
@@ -266,8 +270,10 @@ TEST(ChooseTile, KnowsDepthwiseOnNvidia) {
   p.pad = {1, 1};
   for (Direction direction : {Direction::Forward, Direction::BackwardData})
     EXPECT_EQ(choose(direction), "depthwise-g4p2q7t128s1l");
-  EXPECT_EQ(choose(Direction::BackwardWeights),
+  EXPECT_EQ(choose(Direction::BackwardWeights, "sm_80"),
             "depthwise-g4p1q4t240s512n7r5u2ao");
+  EXPECT_EQ(choose(Direction::BackwardWeights),
+            "depthwise-g2p2q7t192s128r2b2u1o");
   p.in = {56, 56};
   EXPECT_EQ(choose(Direction::Forward), "depthwise-g4p4q4t128s1l");
   p.stride = {2, 2};
@@ -278,8 +284,19 @@ TEST(ChooseTile, KnowsDepthwiseOnNvidia) {
   // Two filters of f32 and what they need fit registers, if not early loads.
   p.inChannels = p.outChannels = p.groups = 144;
   p.dataType = DataType::F32;
+  EXPECT_EQ(choose(Direction::BackwardWeights, "sm_80"),
+            "depthwise-g2p1q7t288s768n10r4ao");
+  EXPECT_EQ(choose(Direction::BackwardWeights),
+            "depthwise-g2p4q1t144s262r2b2u1o");
+  // Boxes need strides of whole 16 bytes, and pay where there is something to
+  // read.
+  p.xLayout = Layout::Strided;
+  p.xStrides = {56 * 56 * 146, 1, 0, 56 * 146, 146};
   EXPECT_EQ(choose(Direction::BackwardWeights),
             "depthwise-g2p1q7t288s1024n7r4ao");
+  p.xLayout = Layout::NHWC;
+  p.batch = 3;
+  EXPECT_EQ(choose(Direction::BackwardWeights), "depthwise-g2p1q7t288s336r4o");
 }
 
 // The first layer of a network has an algorithm of its own, too: forward, and

@@ -32,7 +32,10 @@ TEST(TensorMap, TextThereAndBack) {
   rounded.dataType = DataType::F32;
   rounded.roundsToTf32 = true;
   EXPECT_EQ(rounded.toText(), "x:tf32:tiled:72::64:1");
-  for (const TensorMap &map : {images, matrix, line, part, rounded}) {
+  TensorMap plain = line;
+  plain.mode = TensorMap::Mode::Plain;
+  EXPECT_EQ(plain.toText(), "x:f16:plain:72::64:1");
+  for (const TensorMap &map : {images, matrix, line, part, rounded, plain}) {
     auto read = parseTensorMap(map.toText());
     ASSERT_TRUE(read) << read.getStatus().getMessage();
     EXPECT_EQ(*read, map);

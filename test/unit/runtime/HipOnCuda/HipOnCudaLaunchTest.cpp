@@ -277,7 +277,7 @@ TEST(HipOnCudaTensorMap, IsEncodedByTheDriver) {
 }
 
 // Rows of a box are swizzled by as many bytes as they have, which is how the
-// compiler finds their pieces in shared memory.
+// compiler finds their pieces in shared memory; those of a plain box are not.
 TEST(HipOnCudaTensorMap, IsSwizzledByItsRows) {
   alignas(64) char descriptor[128];
   alignas(16) char tensor[32];
@@ -291,4 +291,9 @@ TEST(HipOnCudaTensorMap, IsSwizzledByItsRows) {
     std::memcpy(&swizzle, descriptor, sizeof swizzle);
     EXPECT_EQ(swizzle, expected) << elements;
   }
+  map.mode = tessera::TensorMap::Mode::Plain;
+  ASSERT_EQ(tesseraEncodeTensorMap(descriptor, &map, tensor), hipSuccess);
+  int swizzle;
+  std::memcpy(&swizzle, descriptor, sizeof swizzle);
+  EXPECT_EQ(swizzle, 0) << "plain";
 }

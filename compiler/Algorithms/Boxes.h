@@ -1,0 +1,22 @@
+//===- Boxes.h - Which tensors a copy engine knows -------------*- C++ -*-===//
+
+#ifndef TESSERA_COMPILER_ALGORITHMS_BOXES_H
+#define TESSERA_COMPILER_ALGORITHMS_BOXES_H
+
+#include "runtime/Base/ProblemTypes.h"
+
+namespace tessera {
+
+/// Whether a tensor map has a tensor of these strides, channels innermost:
+/// whole 16 bytes, and rows of pixels one behind the other, and then images
+/// (dnn.box_load).
+inline bool canBeBoxes(const Strides &strides, int64_t elementBytes) {
+  const int64_t elements = 16 / elementBytes;
+  return strides.c == 1 && strides.w % elements == 0 &&
+         strides.h % elements == 0 && strides.n % elements == 0 &&
+         strides.w <= strides.h && strides.h <= strides.n;
+}
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_ALGORITHMS_BOXES_H
