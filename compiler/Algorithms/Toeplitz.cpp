@@ -336,8 +336,18 @@ static double getClocks(const Shape &shape, const ToeplitzTile &tile,
   return work / rates.boxWork * (tile.stages == 1 ? rates.oneStage : 1.0);
 }
 
+/// Whether so much of strips may be on its way at a time: more was slower
+/// (docs/design/0014-depthwise-mma.md).
+static bool hasFewOnWay(const Shape &shape, const ToeplitzTile &tile) {
+  constexpr int64_t kMaxBytes = 81920;
+  return !shape.hasStrips(tile) ||
+         ToeplitzStripPlanes(tile, shape.filterRows).countBoxBytes(tile) <=
+             kMaxBytes;
+}
+
 /// As much of a pixel as 64 bytes, where channels allow it; and what is soonest
-/// done. Strips have all columns, or equal shares of them.
+/// done. Strips have all columns, or equal shares of them, and two stages where
+/// these fit.
 static std::optional<ToeplitzTile> chooseBoxTile(const Shape &shape,
                                                  const ToeplitzRates &rates) {
   constexpr int64_t kMaxBlocks = 8, kMaxBoxRows = 8;
@@ -351,7 +361,9 @@ static std::optional<ToeplitzTile> chooseBoxTile(const Shape &shape,
   const int64_t share =
       llvm::divideCeilSigned(all, llvm::divideCeilSigned(all, kMaxBlocks));
   const int64_t most = shape.isWeights ? share : std::min(all, kMaxBlocks);
-  for (tile.stages = 2; tile.stages > 0; --tile.stages)
+  for (tile.stages = 2; tile.stages > 0; --tile.stages) {
+    if (shape.isWeights && best)
+      break;
     for (tile.blocks = shape.isWeights ? share : 1; tile.blocks <= most;
          ++tile.blocks)
       for (tile.rows = step; tile.rows <= kMaxBoxRows; tile.rows += step) {
@@ -360,12 +372,13 @@ static std::optional<ToeplitzTile> chooseBoxTile(const Shape &shape,
                  shape.isWeights ? 1 : std::min(bands, kWindows / tile.blocks);
              tile.bands > 0; --tile.bands) {
           setTurns(shape, tile);
-          if (fits(shape, tile) &&
+          if (fits(shape, tile) && hasFewOnWay(shape, tile) &&
               (!best ||
                getClocks(shape, tile, rates) < getClocks(shape, *best, rates)))
             best = tile;
         }
       }
+  }
   return best;
 }
 

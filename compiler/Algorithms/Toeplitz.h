@@ -95,7 +95,8 @@ struct ToeplitzWeightsPlanes {
 struct ToeplitzStripPlanes {
   ToeplitzStripPlanes(const ToeplitzTile &tile, int64_t filterRows);
 
-  /// Of all channels; with the boxes of strips that come.
+  /// Of all channels: of boxes of strips that come; with planes.
+  int64_t countBoxBytes(const ToeplitzTile &tile) const;
   int64_t countBytes(const ToeplitzTile &tile) const;
   /// Pixels of a box whose first channels lie in as many different banks.
   static constexpr int64_t kPeriod = 8;

@@ -117,11 +117,15 @@ ToeplitzPlane ToeplitzStripPlanes::getBox(const ToeplitzPlane &plane) {
   return box;
 }
 
-int64_t ToeplitzStripPlanes::countBytes(const ToeplitzTile &tile) const {
-  constexpr int64_t kWordBytes = 4;
-  const int64_t ofBoxes = getBox(x).words + getBox(y).words;
-  return (x.words + y.words + tile.stages * ofBoxes) * tile.channels *
+static constexpr int64_t kWordBytes = 4;
+
+int64_t ToeplitzStripPlanes::countBoxBytes(const ToeplitzTile &tile) const {
+  return tile.stages * (getBox(x).words + getBox(y).words) * tile.channels *
          kWordBytes;
+}
+
+int64_t ToeplitzStripPlanes::countBytes(const ToeplitzTile &tile) const {
+  return (x.words + y.words) * tile.channels * kWordBytes + countBoxBytes(tile);
 }
 
 ToeplitzStrips::ToeplitzStrips(const ToeplitzTile &tile, int64_t filterRows,

@@ -162,6 +162,10 @@ TEST(Toeplitz, BringsTilesAsBoxesWhereItCan) {
   p.in = {112, 112};
   EXPECT_EQ(chooseTile(p, *findTarget("sm_90"))->parameters.substr(0, 9),
             "c32b1r2q7");
+  // Of four rows of five blocks, two strips are too much on its way.
+  p.in = {80, 80};
+  EXPECT_EQ(chooseTile(p, *findTarget("sm_90"))->parameters.substr(0, 9),
+            "c32b1r2q5");
   p.in = {14, 14};
   EXPECT_FALSE(hasBoxes(p, "sm_90"));
   // A batch of one image, and channels of 8 and 16.
