@@ -337,8 +337,7 @@ static double getClocks(const Shape &shape, const ToeplitzTile &tile,
 }
 
 /// As much of a pixel as 64 bytes, where channels allow it; and what is soonest
-/// done. Strips have all columns: what two halves read twice makes them slower
-/// than tiles that come through registers.
+/// done. Strips have all columns, or equal shares of them.
 static std::optional<ToeplitzTile> chooseBoxTile(const Shape &shape,
                                                  const ToeplitzRates &rates) {
   constexpr int64_t kMaxBlocks = 8, kMaxBoxRows = 8;
@@ -349,9 +348,12 @@ static std::optional<ToeplitzTile> chooseBoxTile(const Shape &shape,
     tile.channels /= 2;
   tile.threads = std::min(kMaxThreads, tile.channels * 32);
   const int64_t all = llvm::divideCeilSigned(shape.columns, kBlockColumns);
+  const int64_t share =
+      llvm::divideCeilSigned(all, llvm::divideCeilSigned(all, kMaxBlocks));
+  const int64_t most = shape.isWeights ? share : std::min(all, kMaxBlocks);
   for (tile.stages = 2; tile.stages > 0; --tile.stages)
-    for (tile.blocks = shape.isWeights ? all : 1;
-         tile.blocks <= std::min(all, kMaxBlocks); ++tile.blocks)
+    for (tile.blocks = shape.isWeights ? share : 1; tile.blocks <= most;
+         ++tile.blocks)
       for (tile.rows = step; tile.rows <= kMaxBoxRows; tile.rows += step) {
         const int64_t bands = llvm::divideCeilSigned(shape.rows, tile.rows);
         for (tile.bands =

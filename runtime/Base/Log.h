@@ -6,7 +6,7 @@
 //
 //   MIOPEN_LOG_LEVEL                    0 default (warnings), 1 quiet ... 7
 //   MIOPEN_ENABLE_LOGGING               every call of the C API
-//   MIOPEN_ENABLE_LOGGING_CMD           a driver line for every convolution
+//   MIOPEN_ENABLE_LOGGING_CMD           a driver line for every problem run
 //   MIOPEN_ENABLE_LOGGING_MPMT          thread id before each line
 //   MIOPEN_ENABLE_LOGGING_ELAPSED_TIME  milliseconds since the previous line
 //
@@ -45,8 +45,9 @@ bool areCallsLogged();
 /// "MIOpen(HIP): text"; ask areCallsLogged() before.
 void logCall(std::string_view text);
 
-/// Prints the driver line that repeats `problem` if MIOPEN_ENABLE_LOGGING_CMD
-/// asks for it.
+/// "MIOpen(HIP): Command [LogCmdSoftmax] ./bin/MIOpenDriver softmax ...", the
+/// driver line that repeats `problem`, if MIOPEN_ENABLE_LOGGING_CMD asks for
+/// it.
 void logCommand(const Problem &problem);
 
 } // namespace tessera

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/Base/Log.h"
+#include "runtime/Base/RowOp.h"
 
 #include <gtest/gtest.h>
 
@@ -72,6 +73,51 @@ TEST(LogDeathTest, PrintsDriverLines) {
         std::exit(0);
       },
       kExitsWell, "^$");
+}
+
+/// Logs the problem's line, which must begin so, and leaves.
+static void expectLine(const Problem &problem, const std::string &begin) {
+  EXPECT_EXIT(
+      {
+        setenv("MIOPEN_ENABLE_LOGGING_CMD", "on", 1);
+        logCommand(problem);
+        std::exit(0);
+      },
+      kExitsWell, "^MIOpen\\(HIP\\): Command \\[" + begin);
+}
+
+/// A problem of the operation; what else it says is of no matter here.
+static Problem makeRows(RowOp op) {
+  RowProblem problem;
+  problem.op = op;
+  return problem;
+}
+
+// A driver line names what it is of, in MIOpen's words.
+TEST(LogDeathTest, NamesTheOperation) {
+  for (auto [command, begin] :
+       {std::pair{"pool", "Pooling_logging_cmd\\] ./bin/MIOpenDriver pool "},
+        {"activ -F 1", "LogCmdActivation\\] ./bin/MIOpenDriver activ "},
+        {"tensorop -o 2", "LogCmdTensorOp\\] ./bin/MIOpenDriver tensorop "},
+        {"softmax -F 1", "LogCmdSoftmax\\] ./bin/MIOpenDriver softmax "},
+        {"reduce", "LogCmdRedux\\] ./bin/MIOpenDriver reduce "},
+        {"bnorm", "LogCmdBNorm\\] ./bin/MIOpenDriver bnorm "},
+        {"layernorm", "LogCmdLayerNorm\\] ./bin/MIOpenDriver layernorm "},
+        {"CBAInfer -F 4", "LogCmdFusion\\] ./bin/MIOpenDriver "},
+        {"conv -F 1 --epilogue alpha",
+         "LogCmdConvolution\\] ./bin/MIOpenDriver conv "}}) {
+    const ErrorOr<Problem> problem = parseDriverCommand(command);
+    ASSERT_TRUE(problem) << problem.getStatus().getMessage();
+    expectLine(*problem, begin);
+  }
+  for (auto [op, name] : {std::pair{RowOp::LrnBackwardSum, "LogCmdLRN"},
+                          {RowOp::DropoutMask, "LogCmdDropout"},
+                          {RowOp::GluForward, "LogCmdGLU"},
+                          {RowOp::PReluBackward, "LogCmdPReLU"},
+                          {RowOp::Rope, "LogCmdRoPE"},
+                          {RowOp::T5Backward, "LogCmdT5LayerNorm"}})
+    expectLine(makeRows(op),
+               std::string(name) + "\\] ./bin/MIOpenDriver rows-");
 }
 
 // Calls are logged only on request.
