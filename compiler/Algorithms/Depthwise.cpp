@@ -10,6 +10,7 @@
 #include "compiler/Algorithms/Algorithm.h"
 #include "compiler/Algorithms/DepthwiseWeightBoxes.h"
 #include "compiler/Algorithms/Registry.h"
+#include "dialect/IR/PointHints.h"
 #include "runtime/Base/TextScanner.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -205,8 +206,13 @@ Status Depthwise::check(const Problem &problem, const GpuTarget &) const {
 
 std::vector<Candidate> Depthwise::getCandidates(const Problem &problem,
                                                 const GpuTarget &target) const {
-  return getDepthwiseCandidates(*problem.getConv(), target,
-                                getDepthwiseRates(target));
+  const ConvProblem &conv = *problem.getConv();
+  std::vector<Candidate> all =
+      getDepthwiseCandidates(conv, target, getDepthwiseRates(target));
+  if (problem.isUnaligned())
+    for (Candidate &candidate : all)
+      candidate.tile = chooseUnalignedTile(conv, target).toConfig();
+  return all;
 }
 
 /// Whether the parts that a workgroup sums are of as many lanes each, which the
@@ -224,13 +230,16 @@ static bool sumsEvenly(const dnn::ConvDims &d, const DepthwiseTile &tile) {
           d.groups / tile.groups % (tile.threads / tile.summed) == 0);
 }
 
-/// Whether the tile's boxes, if it has any, are ones of these tensors and fit
-/// the chip's LDS.
+/// Whether the tile's boxes, if it has any, are ones of these tensors, which
+/// begin at multiples of 16 bytes, and fit the chip's LDS.
 static bool hasRoomForBoxes(const ConvProgram &program,
                             const DepthwiseTile &tile,
                             const GpuTarget &target) {
   if (tile.stages == 0)
     return true;
+  dnn::ConvOp conv = program.getConv();
+  if (conv->getParentOfType<ModuleOp>()->hasAttr(dnn::kUnalignedAttrName))
+    return false;
   const dnn::ConvDims &d = program.dims;
   const int64_t bytes = program.x.getElementType().getIntOrFloatBitWidth() / 8;
   return d.c == d.groups && d.k == d.groups && tile.summed > 1 &&

@@ -122,6 +122,11 @@ struct DepthwiseRates {
 
 DepthwiseRates getDepthwiseRates(const GpuTarget &target);
 
+/// The tile for tensors that begin at any element: without boxes, and with no
+/// more parts than the tile in whose place, and workspace, it runs.
+DepthwiseTile chooseUnalignedTile(const ConvProblem &conv,
+                                  const GpuTarget &target);
+
 /// The candidates of a problem that "depthwise" takes.
 std::vector<Candidate> getDepthwiseCandidates(const ConvProblem &problem,
                                               const GpuTarget &target,

@@ -214,7 +214,7 @@ tessera::chooseDepthwiseBoxTile(const ConvProblem &conv,
                                 const GpuTarget &target) {
   // What finds its place in a cache gains nothing; of what is many times as
   // large, rows that two workgroups read would leave the second one too soon.
-  constexpr int64_t kLeastBytes = 8'000'000, kMaxStreamed = 256'000'000;
+  constexpr int64_t kLeastBytes = 5'000'000, kMaxStreamed = 256'000'000;
   const int64_t bytes = (conv.getInputElements() + conv.getOutputElements()) *
                         getByteSize(conv.dataType);
   if (target.wgmmaSharedBytes == 0 || conv.inChannels != conv.groups ||

@@ -395,6 +395,16 @@ static DepthwiseTile chooseTile(const ConvProblem &conv,
                    : chooseDataTile(conv, target);
 }
 
+DepthwiseTile tessera::chooseUnalignedTile(const ConvProblem &conv,
+                                           const GpuTarget &target) {
+  const DepthwiseTile aligned = chooseTile(conv, target);
+  if (aligned.stages == 0)
+    return aligned;
+  DepthwiseTile tile = chooseResidentTile(conv, target);
+  tile.parts = std::min(tile.parts, aligned.getPartBlocks() * tile.summed);
+  return tile;
+}
+
 DepthwiseRates tessera::getDepthwiseRates(const GpuTarget &target) {
   switch (target.vendor) {
 #define DEPTHWISE_RATES(VENDOR, ...)                                           \

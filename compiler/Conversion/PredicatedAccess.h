@@ -18,6 +18,9 @@ inline bool hasPredicates(const DeviceOps &device) {
   return device.getTarget().vendor == Vendor::Nvidia;
 }
 
+/// The address `offset` bytes, an unsigned i32, behind `pointer`.
+mlir::Value emitAddress(Emitter &e, mlir::Value pointer, mlir::Value offset);
+
 /// What is known of memory that is loaded.
 struct LoadedMemory {
   bool isConstant; ///< Nothing stores to it.
@@ -40,6 +43,11 @@ mlir::Value loadStreamed(Emitter &e, mlir::Value condition, mlir::Type type,
 /// may be null, is true.
 void storeIf(Emitter &e, mlir::Value condition, mlir::Value value,
              mlir::Value pointer, int64_t alignment);
+
+/// Adds an f32 to the one at `pointer`, atomically on the device, where
+/// `condition` is true.
+void addIf(Emitter &e, mlir::Value condition, mlir::Value value,
+           mlir::Value pointer);
 
 } // namespace tessera
 

@@ -6,41 +6,59 @@
 
 using namespace tessera;
 
-static constexpr std::string_view kOperations =
-    "use conv, pool, activ, tensorop, softmax, reduce, bnorm, layernorm or "
-    "CBAInfer, with fp16 or bfp16 behind it, or convfp64 or convint8";
-
 namespace {
-/// One word that a command may begin with, before the word of its type.
-struct OperationKind {
-  std::string_view word;
-  std::span<const DriverFlag> (*getFlags)();
-  ErrorOr<DriverOptions> (*toOptions)(FlagValues &flags, DataType dataType);
-};
-
 /// What the first word of a command asks for.
-struct Operation {
-  const OperationKind *kind;
+struct FirstWord {
+  const DriverOperation *operation;
   DataType dataType;
 };
 } // namespace
 
-static constexpr OperationKind kKinds[] = {
-    {"conv", getConvDriverFlags, toConvOptions},
-    {"pool", getPoolDriverFlags, toPoolOptions},
-    {"activ", getActivationDriverFlags, toActivationOptions},
-    {"tensorop", getTensorOpDriverFlags, toTensorOpOptions},
-    {"softmax", getSoftmaxDriverFlags, toSoftmaxOptions},
-    {"reduce", getReduceDriverFlags, toReduceOptions},
-    {"bnorm", getBatchNormDriverFlags, toBatchNormOptions},
-    {"layernorm", getLayerNormDriverFlags, toLayerNormOptions},
-    {"CBAInfer", getFusedDriverFlags, toFusedOptions},
+static constexpr std::string_view kConvTypes[] = {"fp16", "bfp16", "fp64",
+                                                  "int8"};
+static constexpr std::string_view kHalfTypes[] = {"fp16", "bfp16"};
+
+static constexpr DriverOperation kOperations[] = {
+    {"conv", kConvTypes, getConvDriverFlags, toConvOptions},
+    {"pool", kHalfTypes, getPoolDriverFlags, toPoolOptions},
+    {"activ", kHalfTypes, getActivationDriverFlags, toActivationOptions},
+    {"tensorop", kHalfTypes, getTensorOpDriverFlags, toTensorOpOptions},
+    {"softmax", kHalfTypes, getSoftmaxDriverFlags, toSoftmaxOptions},
+    {"reduce", kHalfTypes, getReduceDriverFlags, toReduceOptions},
+    {"bnorm", kHalfTypes, getBatchNormDriverFlags, toBatchNormOptions},
+    {"layernorm", kHalfTypes, getLayerNormDriverFlags, toLayerNormOptions},
+    {"lrn", kHalfTypes, getLrnDriverFlags, toLrnOptions},
+    {"CBAInfer", kHalfTypes, getFusedDriverFlags, toFusedOptions},
 };
 
+std::span<const DriverOperation> tessera::getDriverOperations() {
+  return kOperations;
+}
+
+std::string tessera::getSpelling(const DriverOperation &operation) {
+  std::string text(operation.word);
+  char separator = '[';
+  for (std::string_view type : operation.types) {
+    text += separator;
+    text += type;
+    separator = '|';
+  }
+  return text + "]";
+}
+
 bool tessera::isDriverOperation(std::string_view word) {
-  return std::ranges::any_of(kKinds, [&](const OperationKind &kind) {
-    return word.starts_with(kind.word);
-  });
+  return std::ranges::any_of(kOperations,
+                             [&](const DriverOperation &operation) {
+                               return word.starts_with(operation.word);
+                             });
+}
+
+/// What every refusal of an operation ends with.
+static std::string listOperations() {
+  std::string text;
+  for (const DriverOperation &operation : kOperations)
+    text += (text.empty() ? "; use " : ", ") + getSpelling(operation);
+  return text;
 }
 
 /// The type that the end of an operation's name stands for.
@@ -59,29 +77,28 @@ static ErrorOr<DataType> parseType(std::string_view name,
   for (std::string_view other : {"fp8", "bfp8", "int32"})
     if (suffix == other)
       return notSupported(quote(name) +
-                          " has a data type that is not supported; " +
-                          std::string(kOperations));
-  return invalidArgument("unknown operation " + quote(name) + "; " +
-                         std::string(kOperations));
+                          " has a data type that is not supported" +
+                          listOperations());
+  return invalidArgument("unknown operation " + quote(name) + listOperations());
 }
 
-static ErrorOr<Operation> parseOperation(std::string_view name) {
-  for (const OperationKind &kind : kKinds) {
-    if (!name.starts_with(kind.word))
+static ErrorOr<FirstWord> parseFirstWord(std::string_view name) {
+  for (const DriverOperation &operation : kOperations) {
+    if (!name.starts_with(operation.word))
       continue;
-    ErrorOr<DataType> type = parseType(name, name.substr(kind.word.size()));
+    ErrorOr<DataType> type =
+        parseType(name, name.substr(operation.word.size()));
     if (!type)
       return type.getStatus();
-    return Operation{&kind, *type};
+    return FirstWord{&operation, *type};
   }
   for (std::string_view other :
-       {"lrn", "rnn", "gemm", "ctc", "dropout", "groupnorm", "cat", "sum",
-        "argmax", "adam", "kthvalue", "getitem", "rope", "prelu"})
+       {"rnn", "gemm", "ctc", "dropout", "groupnorm", "cat", "sum", "argmax",
+        "adam", "kthvalue", "getitem", "rope", "prelu"})
     if (name.starts_with(other))
-      return notSupported("the operation " + quote(name) +
-                          " is not supported; " + std::string(kOperations));
-  return invalidArgument("unknown operation " + quote(name) + "; " +
-                         std::string(kOperations));
+      return notSupported("the operation " + quote(name) + " is not supported" +
+                          listOperations());
+  return invalidArgument("unknown operation " + quote(name) + listOperations());
 }
 
 ErrorOr<DriverOptions>
@@ -90,17 +107,17 @@ tessera::parseDriverOptions(std::span<const std::string> words) {
   if (words.size() > 1 && !words[1].starts_with("-"))
     words = words.subspan(1);
   if (words.empty())
-    return invalidArgument("the command line names no operation; " +
-                           std::string(kOperations));
+    return invalidArgument("the command line names no operation" +
+                           listOperations());
   if (isNetworkConfig(words[0]))
     return toConfigOptions(words);
-  ErrorOr<Operation> operation = parseOperation(words[0]);
-  if (!operation)
-    return operation.getStatus();
-  FlagValues flags(operation->kind->getFlags());
+  ErrorOr<FirstWord> first = parseFirstWord(words[0]);
+  if (!first)
+    return first.getStatus();
+  FlagValues flags(first->operation->getFlags());
   if (Status status = flags.parse(words.subspan(1)); !status.isOk())
     return status;
-  return operation->kind->toOptions(flags, operation->dataType);
+  return first->operation->toOptions(flags, first->dataType);
 }
 
 //===----------------------------------------------------------------------===//

@@ -18,6 +18,8 @@
 
 namespace tessera {
 
+class FlagValues; // DriverFlags.h
+
 /// One flag of an operation. Every flag takes one value.
 struct DriverFlag {
   char shortName; ///< 0 if it has none, as our own flags.
@@ -25,17 +27,6 @@ struct DriverFlag {
   std::string_view defaultValue;
   std::string_view help;
 };
-
-/// Every flag of an operation, in the order of the help text.
-std::span<const DriverFlag> getConvDriverFlags();
-std::span<const DriverFlag> getPoolDriverFlags();
-std::span<const DriverFlag> getActivationDriverFlags();
-std::span<const DriverFlag> getTensorOpDriverFlags();
-std::span<const DriverFlag> getSoftmaxDriverFlags();
-std::span<const DriverFlag> getReduceDriverFlags();
-std::span<const DriverFlag> getBatchNormDriverFlags();
-std::span<const DriverFlag> getLayerNormDriverFlags();
-std::span<const DriverFlag> getFusedDriverFlags();
 
 /// Bits of --forw. "pool" and "activ" have the first two.
 enum DriverDirections : int {
@@ -68,6 +59,21 @@ struct DriverOptions {
   /// value.
   std::vector<std::pair<std::string, std::string>> others;
 };
+
+/// An operation that a command may begin with: its word, with a type's behind
+/// it.
+struct DriverOperation {
+  std::string_view word;
+  std::span<const std::string_view> types;   ///< But f32, which has no word.
+  std::span<const DriverFlag> (*getFlags)(); ///< In the order of the help text.
+  ErrorOr<DriverOptions> (*toOptions)(FlagValues &flags, DataType type);
+};
+
+/// The table of all operations.
+std::span<const DriverOperation> getDriverOperations();
+
+/// What a command may begin with: "conv[fp16|bfp16|fp64|int8]".
+std::string getSpelling(const DriverOperation &operation);
 
 /// Whether a command may begin with `word`, but for the type behind it: "conv",
 /// "softmaxfp16".

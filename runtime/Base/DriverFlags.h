@@ -87,20 +87,32 @@ Status addRowProblem(const RowProblem &problem, DriverOptions &options);
 // One file an operation. The flags are those of its table; a problem's line
 // has no program name.
 
+std::span<const DriverFlag> getConvDriverFlags();
 ErrorOr<DriverOptions> toConvOptions(FlagValues &flags, DataType dataType);
 std::string toLine(const ConvProblem &problem);
 
+std::span<const DriverFlag> getPoolDriverFlags();
 ErrorOr<DriverOptions> toPoolOptions(FlagValues &flags, DataType dataType);
 std::string toLine(const PoolProblem &problem);
 
+std::span<const DriverFlag> getFusedDriverFlags();
 ErrorOr<DriverOptions> toFusedOptions(FlagValues &flags, DataType dataType);
 
+std::span<const DriverFlag> getActivationDriverFlags();
+std::span<const DriverFlag> getTensorOpDriverFlags();
+std::span<const DriverFlag> getSoftmaxDriverFlags();
+std::span<const DriverFlag> getReduceDriverFlags();
+std::span<const DriverFlag> getBatchNormDriverFlags();
+std::span<const DriverFlag> getLayerNormDriverFlags();
+std::span<const DriverFlag> getLrnDriverFlags();
 ErrorOr<DriverOptions> toActivationOptions(FlagValues &flags, DataType type);
 ErrorOr<DriverOptions> toTensorOpOptions(FlagValues &flags, DataType type);
 ErrorOr<DriverOptions> toSoftmaxOptions(FlagValues &flags, DataType type);
 ErrorOr<DriverOptions> toReduceOptions(FlagValues &flags, DataType type);
 ErrorOr<DriverOptions> toBatchNormOptions(FlagValues &flags, DataType type);
 ErrorOr<DriverOptions> toLayerNormOptions(FlagValues &flags, DataType type);
+/// NotSupported: see DriverLrn.cpp.
+ErrorOr<DriverOptions> toLrnOptions(FlagValues &flags, DataType type);
 /// Of normalisations; empty if MIOpenDriver has no line for it.
 std::string toNormLine(const RowProblem &problem);
 /// Of softmax and reductions; empty if MIOpenDriver has no line for it.

@@ -2,7 +2,6 @@
 
 #include "tools/dnn-driver/Lines.h"
 #include "runtime/Base/RowOp.h"
-#include "tools/dnn-driver/LrnCommand.h"
 
 #include <cstdio>
 
@@ -21,44 +20,26 @@ static void printFlags(std::span<const DriverFlag> flags) {
   }
 }
 
+/// Behind any operation.
+static constexpr DriverFlag kOwnFlags[] = {
+    {0, "kernel-info", "0",
+     "print what the kernel is like, how long its stages compiled, and what "
+     "the library did; not of lrn, which has several kernels"},
+    {0, "reference", "auto",
+     "verify by the reference of cpu or gpu; auto: of the GPU where the CPU "
+     "would need more than 2 s"},
+};
+
 void driver::printHelp() {
   std::printf("Runs a problem through libtessera.so and compares it with a "
-              "reference.\n\n"
-              "usage: dnn-driver conv|convfp16|convbfp16|convfp64|convint8 "
-              "[flag value]...\n\n");
-  printFlags(getConvDriverFlags());
-  std::printf("     --%-20s print what the kernel is like, how long its stages "
-              "compiled, and what the library did (0)\n",
-              "kernel-info");
-  std::printf("     --%-20s verify by the reference of cpu or gpu (auto: of "
-              "the GPU where the CPU would need more than 2 s)\n",
-              "reference");
-  std::printf("\nusage: dnn-driver pool|poolfp16|poolbfp16 [flag value]...\n"
-              "\n");
-  printFlags(getPoolDriverFlags());
-  std::printf("\nusage: dnn-driver activ|activfp16|activbfp16 [flag value]..."
-              "\n\n");
-  printFlags(getActivationDriverFlags());
-  std::printf("\nusage: dnn-driver tensorop|tensoropfp16|tensoropbfp16 "
-              "[flag value]...\n\n");
-  printFlags(getTensorOpDriverFlags());
-  std::printf("\nusage: dnn-driver softmax|softmaxfp16|softmaxbfp16 "
-              "[flag value]...\n\n");
-  printFlags(getSoftmaxDriverFlags());
-  std::printf("\nusage: dnn-driver reduce|reducefp16|reducebfp16 "
-              "[flag value]...\n\n");
-  printFlags(getReduceDriverFlags());
-  std::printf("\nusage: dnn-driver bnorm|bnormfp16|bnormbfp16 "
-              "[flag value]...\n\n");
-  printFlags(getBatchNormDriverFlags());
-  std::printf("\nusage: dnn-driver layernorm|layernormfp16|layernormbfp16 "
-              "[flag value]...\n\n");
-  printFlags(getLayerNormDriverFlags());
-  std::printf("\nusage: dnn-driver lrn|lrnfp16|lrnbfp16 [flag value]...\n\n");
-  printFlags(getLrnDriverFlags());
-  std::printf("\nusage: dnn-driver CBAInfer|CBAInferfp16|CBAInferbfp16 "
-              "[flag value]...\n\n");
-  printFlags(getFusedDriverFlags());
+              "reference.\n");
+  for (const DriverOperation &operation : getDriverOperations()) {
+    std::printf("\nusage: dnn-driver %s [flag value]...\n\n",
+                getSpelling(operation).c_str());
+    printFlags(operation.getFlags());
+  }
+  std::printf("\nbehind any of them:\n\n");
+  printFlags(kOwnFlags);
   std::printf(
       "\nTESSERA_DEVICE=amd|nvidia|emulated[:gfx942] chooses the device.\n"
       "Exit code: 0 verified, 1 wrong command line, or wrong result, 2 the "

@@ -1,9 +1,4 @@
 //===- LrnCommand.cpp - "dnn-driver lrn" ----------------------------------===//
-//
-// Flags and defaults are those of MIOpenDriver (ROCm/MIOpen,
-// driver/lrn_driver.hpp).
-//
-//===----------------------------------------------------------------------===//
 
 #include "tools/dnn-driver/LrnCommand.h"
 
@@ -15,26 +10,6 @@
 
 using namespace tessera;
 using namespace tessera::driver;
-
-static constexpr DriverFlag kFlags[] = {
-    {'F', "forw", "0", "1: only forward; 0: the gradient, too"},
-    {'n', "batchsize", "100", "batch"},
-    {'c', "in_channels", "3", "channels"},
-    {'H', "in_h", "32", "height"},
-    {'W', "in_w", "32", "width"},
-    {'m', "mode", "within", "window: within a channel, or cross channels"},
-    {'N', "lrnN", "5", "length of the window"},
-    {'A', "alpha", "0.001", "factor of the mean of the window's squares"},
-    {'B', "beta", "0.75", "exponent"},
-    {'K', "lrnK", "1", "what is added to the mean"},
-    {'i', "iter", "10", "iterations"},
-    {'V', "verify", "1", "compare with a reference"},
-    {'t', "time", "0", "report the time of the kernels"},
-    {'w', "wall", "0", "report wall-clock time; needs --time 1"},
-    {'P', "printconv", "1", "read, but of no meaning"},
-};
-
-std::span<const DriverFlag> driver::getLrnDriverFlags() { return kFlags; }
 
 /// Without a program name: a flag follows the operation, another word can only
 /// follow a program.
@@ -81,7 +56,7 @@ driver::parseLrnCommand(std::span<const std::string> words) {
   words = skipProgram(words);
   LrnCommand command;
   command.type = *findType(words[0]);
-  FlagValues flags(kFlags);
+  FlagValues flags(getLrnDriverFlags());
   Status status = flags.parse(words.subspan(1));
   if (status.isOk())
     status = readNumbers(flags, command);

@@ -33,9 +33,6 @@ struct LrnCommand {
   }
 };
 
-/// Every flag, in the order of the help text.
-std::span<const DriverFlag> getLrnDriverFlags();
-
 /// Whether the words, with or without a program name before them, are "lrn",
 /// "lrnfp16" or "lrnbfp16" and its flags.
 bool isLrnCommand(std::span<const std::string> words);

@@ -295,8 +295,13 @@ TEST(ChooseTile, KnowsDepthwiseOnNvidia) {
   EXPECT_EQ(choose(Direction::BackwardWeights),
             "depthwise-g2p1q7t288s1024n7r4ao");
   p.xLayout = Layout::NHWC;
-  p.batch = 3;
-  EXPECT_EQ(choose(Direction::BackwardWeights), "depthwise-g2p1q7t288s336r4o");
+  // Tensors that begin anywhere have no boxes, and parts in the workspace that
+  // these would have had.
+  EXPECT_EQ(
+      chooseTile(Problem(p).asUnaligned(), *findTarget("sm_90"))->toText(),
+      "depthwise-g2p1q7t288s524n7r4ao");
+  p.batch = 2;
+  EXPECT_EQ(choose(Direction::BackwardWeights), "depthwise-g2p1q7t288s224r4o");
 }
 
 // The first layer of a network has an algorithm of its own, too: forward, and

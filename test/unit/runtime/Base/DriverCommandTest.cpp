@@ -433,21 +433,38 @@ TEST(DriverCommand, ReadsFusedConvolutions) {
   EXPECT_EQ(refused.getStatus().getCode(), StatusCode::NotSupported);
 }
 
+// What a user is told to use is the whole table, and each of it is read.
+TEST(DriverCommand, ListsEveryOperation) {
+  const ErrorOr<DriverOptions> unknown = parseDriverOptions(Words{"unknown"});
+  const std::string list = unknown.getStatus().getMessage();
+  for (const DriverOperation &operation : getDriverOperations()) {
+    EXPECT_NE(list.find(getSpelling(operation)), std::string::npos) << list;
+    EXPECT_TRUE(isDriverOperation(operation.word)) << operation.word;
+    for (std::string_view type : operation.types) {
+      const Words words = {std::string(operation.word) + std::string(type),
+                           "-F", operation.word == "CBAInfer" ? "4" : "1"};
+      const ErrorOr<DriverOptions> options = parseDriverOptions(words);
+      if (operation.word != "lrn") // It is no problem.
+        EXPECT_TRUE(options) << options.getStatus().getMessage();
+    }
+  }
+  EXPECT_NE(list.find("lrn[fp16|bfp16]"), std::string::npos) << list;
+}
+
 // No table has two flags of one name, and every default is what is read where
-// the flag is not there. (The defaults of CBAInfer are refused.)
+// the flag is not there. (The defaults of CBAInfer and all of lrn are refused.)
 TEST(DriverCommand, HasConsistentTables) {
-  for (auto [operation, table] : {std::pair{"conv", getConvDriverFlags()},
-                                  {"pool", getPoolDriverFlags()},
-                                  {"activ", getActivationDriverFlags()},
-                                  {"tensorop", getTensorOpDriverFlags()}}) {
+  for (const DriverOperation &row : getDriverOperations()) {
+    const std::string operation(row.word);
+    const bool isRead(parseDriverOptions(Words{operation}));
     std::set<char> shortNames;
     std::set<std::string_view> longNames;
-    for (const DriverFlag &flag : table) {
+    for (const DriverFlag &flag : row.getFlags()) {
       EXPECT_TRUE(!flag.shortName || shortNames.insert(flag.shortName).second)
           << flag.longName;
       EXPECT_TRUE(longNames.insert(flag.longName).second) << flag.longName;
       EXPECT_FALSE(flag.help.empty()) << flag.longName;
-      if (flag.defaultValue.empty() || !flag.shortName)
+      if (!isRead || flag.defaultValue.empty() || !flag.shortName)
         continue;
       Words words = {operation, std::string("-") + flag.shortName,
                      std::string(flag.defaultValue)};
