@@ -34,6 +34,14 @@ static constexpr const char *kProblems[] = {
     "convint8 -n 2 -c 64 -H 14 -W 14 -k 64 -I NHWC -O NHWC -f NHWC -F 1",
     "conv -n 2 -c 32 -H 28 -W 28 -k 32 -y 3 -x 3 -g 32 -p 1 -q 1 -F 1",
     "convfp16 -n 2 -c 32 -H 28 -W 28 -k 32 -y 3 -x 3 -g 32 -p 1 -q 1 -F 4",
+    "convbfp16 -n 64 -c 144 -H 28 -W 28 -k 144 -y 3 -x 3 -u 2 -v 2 -g 144 -p 1 "
+    "-q 1 -I NHWC -O NHWC -f NHWC -F 4",
+    "conv -n 64 -c 96 -H 28 -W 28 -k 96 -y 5 -x 5 -g 96 -p 2 -q 2 -I NHWC -O "
+    "NHWC -f NHWC -F 4",
+    "convfp16 -n 32 -c 96 -H 56 -W 56 -k 96 -y 7 -x 7 -g 96 -p 3 -q 3 -I NHWC "
+    "-O NHWC -f NHWC -F 1",
+    "convbfp16 -n 32 -c 96 -H 56 -W 56 -k 96 -y 7 -x 7 -g 96 -p 3 -q 3 -I NHWC "
+    "-O NHWC -f NHWC -F 4",
     "convbfp16 -n 64 -c 256 -H 28 -W 28 -k 256 -y 3 -x 3 -g 32 -p 1 -q 1 -I "
     "NHWC -O NHWC -f NHWC -F 1",
     "conv -n 1 -c 16 -H 9 -W 9 -k 16 -y 3 -x 3 --spatial_dim 3 -D 8 -@ 3 -p 1 "
