@@ -3,7 +3,7 @@
 // Of backward weights whose pixels come as boxes. Which tile is best hangs on
 // what a multiprocessor has on its way from memory: too little leaves memory
 // idle, and more than it takes pushes rows that a neighbour is about to read
-// out of the second cache. The numbers are of 1300 kernels of 40 problems on an
+// out of the second cache. The numbers are of 1243 kernels of 42 problems on an
 // H100 (docs/design/0018-depthwise-boxes.md).
 //
 //===----------------------------------------------------------------------===//
