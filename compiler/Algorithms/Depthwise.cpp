@@ -231,14 +231,15 @@ static bool sumsEvenly(const dnn::ConvDims &d, const DepthwiseTile &tile) {
 }
 
 /// Whether the tile's boxes, if it has any, are ones of these tensors, which
-/// begin at multiples of 16 bytes, and fit the chip's LDS.
+/// begin at multiples of 16 bytes and are not of f64, and fit the chip's LDS.
 static bool hasRoomForBoxes(const ConvProgram &program,
                             const DepthwiseTile &tile,
                             const GpuTarget &target) {
   if (tile.stages == 0)
     return true;
   dnn::ConvOp conv = program.getConv();
-  if (conv->getParentOfType<ModuleOp>()->hasAttr(dnn::kUnalignedAttrName))
+  if (conv->getParentOfType<ModuleOp>()->hasAttr(dnn::kUnalignedAttrName) ||
+      program.x.getElementType().isF64())
     return false;
   const dnn::ConvDims &d = program.dims;
   const int64_t bytes = program.x.getElementType().getIntOrFloatBitWidth() / 8;

@@ -143,6 +143,16 @@ TEST(DepthwiseBoxes, AreChosenToFit) {
   EXPECT_GT(chosen, 150);
 }
 
+// The copy engine knows no f64.
+TEST(DepthwiseBoxes, AreNotOfDoubles) {
+  std::mt19937 random(20);
+  for (int i = 0; i < 20; ++i) {
+    ConvProblem p = drawProblem(random);
+    p.dataType = DataType::F64;
+    EXPECT_FALSE(chooseDepthwiseBoxTile(p, *findTarget("sm_90")));
+  }
+}
+
 // Older chips have no copy engine.
 TEST(DepthwiseBoxes, AreNotForOlderChips) {
   std::mt19937 random(19);

@@ -38,6 +38,8 @@ static constexpr const char *kProblems[] = {
     "-q 1 -I NHWC -O NHWC -f NHWC -F 4",
     "conv -n 64 -c 96 -H 28 -W 28 -k 96 -y 5 -x 5 -g 96 -p 2 -q 2 -I NHWC -O "
     "NHWC -f NHWC -F 4",
+    "convfp64 -n 32 -c 96 -H 28 -W 28 -k 96 -y 3 -x 3 -g 96 -p 1 -q 1 -I NHWC "
+    "-O NHWC -f NHWC -F 4",
     "convfp16 -n 32 -c 96 -H 56 -W 56 -k 96 -y 7 -x 7 -g 96 -p 3 -q 3 -I NHWC "
     "-O NHWC -f NHWC -F 1",
     "convbfp16 -n 32 -c 96 -H 56 -W 56 -k 96 -y 7 -x 7 -g 96 -p 3 -q 3 -I NHWC "
