@@ -38,6 +38,8 @@ struct DepthwiseTile {
   static constexpr int64_t kMaxFilter = 128;
   /// Products of a thread for one source channel: what is written out.
   static constexpr int64_t kMaxProducts = 2401;
+  /// Bytes of LDS that a workgroup's sums have at a time.
+  static constexpr int64_t kSumBytes = 32768;
   /// Blocks that a thread walks.
   static constexpr int64_t kMaxTurns = 1024;
 
@@ -47,8 +49,8 @@ struct DepthwiseTile {
   /// Whether LDS has room for as many sums of each of a workgroup's threads as
   /// it sums parts.
   bool canSum() const {
-    constexpr int64_t kMaxShared = 8192;
-    return summed == 1 || summed * threads * groups <= kMaxShared;
+    constexpr int64_t kBytes = 4;
+    return summed == 1 || summed * threads * groups * kBytes <= kSumBytes;
   }
 
   /// Whether LDS has room for what a workgroup's threads want, so many bytes

@@ -48,12 +48,12 @@ int64_t DepthwiseBoxes::countStageBytes(int64_t elementBytes) const {
 
 bool DepthwiseBoxes::fit(int64_t elementBytes, const GpuTarget &target) const {
   constexpr int64_t kMaxExtent = 256, kPiece = 16; // Of dnn.box_load.
-  // Sums of a workgroup; begins of buffers, and barriers.
-  constexpr int64_t kSums = 32768, kSlack = 4096;
+  constexpr int64_t kSlack = 4096; // Begins of buffers, and barriers.
   return std::max({channels, x.rows, x.columns, y.rows, y.columns}) <=
              kMaxExtent &&
          channels * elementBytes % kPiece == 0 &&
-         stages * countStageBytes(elementBytes) + kSums + kSlack <=
+         stages * countStageBytes(elementBytes) + DepthwiseTile::kSumBytes +
+                 kSlack <=
              target.wgmmaSharedBytes;
 }
 
@@ -87,23 +87,15 @@ void DepthwiseBoxLoader::begin(Value firstStrip, Value channelBlock,
   yBuffer = makeBuffer(program.y, boxes.y);
 }
 
-static Value rem(PointBuilder &p, Value value, int64_t by) {
-  return arith::RemUIOp::create(p.b, p.loc, value, p.index(by));
-}
-
-static Value div(PointBuilder &p, Value value, int64_t by) {
-  return arith::DivUIOp::create(p.b, p.loc, value, p.index(by));
-}
-
 /// Behind the last strip the image is outside, so that zeros come.
 void DepthwiseBoxLoader::copyIn(Value turn) {
   const DepthwiseStrips strips(program, tile);
   Value strip = p.add(p.mul(turn, tile.getPartBlocks()), firstStrip);
-  Value column = rem(p, strip, strips.columnBlocks);
-  strip = div(p, strip, strips.columnBlocks);
-  Value block = rem(p, strip, strips.segments);
-  Value image = div(p, strip, strips.segments);
-  Value slot = rem(p, turn, tile.stages);
+  Value column = p.rem(strip, strips.columnBlocks);
+  strip = p.div(strip, strips.columnBlocks);
+  Value block = p.rem(strip, strips.segments);
+  Value image = p.div(strip, strips.segments);
+  Value slot = p.rem(turn, tile.stages);
   auto copy = [&](const ConvTensor &tensor, Value buffer,
                   const DepthwiseBox &box, int64_t rowStep,
                   int64_t columnStep) {
@@ -124,9 +116,9 @@ void DepthwiseBoxLoader::copyIn(Value turn) {
 }
 
 void DepthwiseBoxLoader::wait(Value turn) {
-  slot = rem(p, turn, tile.stages);
+  slot = p.rem(turn, tile.stages);
   for (Value buffer : {xBuffer, yBuffer})
-    dnn::BoxWaitOp::create(p.b, p.loc, buffer, slot, div(p, turn, tile.stages));
+    dnn::BoxWaitOp::create(p.b, p.loc, buffer, slot, p.div(turn, tile.stages));
 }
 
 Value DepthwiseBoxLoader::load(Value buffer, const DepthwiseBox &box,

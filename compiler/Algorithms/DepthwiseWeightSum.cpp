@@ -21,10 +21,9 @@ void tessera::emitDepthwiseElement(PointBuilder &p, const ConvProgram &program,
                                    ValueRange arguments) {
   // The index is ((output * inputs + input) * rows + row) * columns + column.
   Value rest = index;
-  auto take = [&](int64_t size) -> Value {
-    Value length = p.index(size);
-    Value place = arith::RemUIOp::create(p.b, p.loc, rest, length);
-    rest = arith::DivUIOp::create(p.b, p.loc, rest, length);
+  auto take = [&](int64_t size) {
+    Value place = p.rem(rest, size);
+    rest = p.div(rest, size);
     return place;
   };
   Value column = take(program.filter[1]), row = take(program.filter[0]);

@@ -153,12 +153,9 @@ DepthwiseStrips::DepthwiseStrips(const ConvProgram &program,
 /// Behind the last strip the image is outside, behind the last block of an
 /// image the rows of x are.
 void DepthwiseWeightsProgram::setStrip(Value strip) {
-  auto take = [&](int64_t size) -> Value {
-    if (size == 1)
-      return p.index(0);
-    Value length = p.index(size);
-    Value place = arith::RemUIOp::create(p.b, p.loc, strip, length);
-    strip = arith::DivUIOp::create(p.b, p.loc, strip, length);
+  auto take = [&](int64_t size) {
+    Value place = p.rem(strip, size);
+    strip = p.div(strip, size);
     return place;
   };
   columnBlock = take(strips.columnBlocks);
@@ -344,10 +341,10 @@ void DepthwiseWeightsProgram::store(ArrayRef<Value> sums) {
       storeSum(sum, p.index(i));
     return;
   }
-  constexpr int64_t kBytes = 32768;
   int64_t bytes = program.getSumType().getIntOrFloatBitWidth() / 8;
   int64_t perSum = tile.threads * tile.groups;
-  int64_t room = std::max<int64_t>(1, kBytes / (perSum * bytes * tile.summed));
+  int64_t room = std::max<int64_t>(1, DepthwiseTile::kSumBytes /
+                                          (perSum * bytes * tile.summed));
   int64_t turns = llvm::divideCeilSigned(countSums(), room * tile.summed);
   int64_t perThread = llvm::divideCeilSigned(countSums(), turns * tile.summed);
   int64_t atOnce = perThread * tile.summed;

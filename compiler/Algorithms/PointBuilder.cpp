@@ -71,6 +71,18 @@ Value PointBuilder::mul(Value lhs, int64_t rhs) {
   return arith::MulIOp::create(b, loc, lhs, index(rhs));
 }
 
+Value PointBuilder::div(Value value, int64_t by) {
+  if (by == 1)
+    return value;
+  return arith::DivUIOp::create(b, loc, value, index(by));
+}
+
+Value PointBuilder::rem(Value value, int64_t by) {
+  if (by == 1)
+    return index(0);
+  return arith::RemUIOp::create(b, loc, value, index(by));
+}
+
 PointBuilder::Values
 PointBuilder::loop(int64_t count, ValueRange init,
                    llvm::function_ref<Values(Value, ValueRange)> body) {

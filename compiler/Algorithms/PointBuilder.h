@@ -41,11 +41,14 @@ public:
   /// arguments are the result.
   mlir::ValueRange forEachPoint(mlir::ArrayRef<int64_t> sizes, int64_t threads);
 
-  // Indices. Sums and products with neutral constants are not emitted.
+  // Indices. Operations with neutral constants are not emitted; quotients are
+  // of values that are not negative.
   mlir::Value index(int64_t value);
   mlir::Value add(mlir::Value lhs, mlir::Value rhs);
   mlir::Value add(mlir::Value lhs, int64_t rhs);
   mlir::Value mul(mlir::Value lhs, int64_t rhs);
+  mlir::Value div(mlir::Value value, int64_t by);
+  mlir::Value rem(mlir::Value value, int64_t by);
 
   /// Runs `body` for 0 <= i < count; it maps the carried values to the next.
   Values loop(int64_t count, mlir::ValueRange init,

@@ -169,8 +169,6 @@ public:
 
   int64_t countWarps() const;
   int64_t countParts() const;
-  mlir::Value rem(mlir::Value value, int64_t by) const;
-  mlir::Value div(mlir::Value value, int64_t by) const;
 
   mlir::Value part; ///< Of the workgroups that have the same channels.
   mlir::Value firstChannel;

@@ -51,26 +51,26 @@ Value BoxWalk::getWord(int64_t turn, Value ofUnit) const {
   const bool hasRows =
       plane.bandGap == 0 && ofTurn % ofRow == 0 && isInside(turn);
   Value group = getGroup(hasRows ? 0 : turn, ofUnit);
-  Value row = frame.div(group, ofRow);
+  Value row = p.div(group, ofRow);
   Value word = p.add(p.mul(row, plane.rowWords),
-                     p.mul(frame.rem(group, ofRow), kGroupWords));
+                     p.mul(p.rem(group, ofRow), kGroupWords));
   if (plane.bandGap != 0)
-    word = p.add(word, p.mul(frame.div(row, plane.bandRows), plane.bandGap));
+    word = p.add(word, p.mul(p.div(row, plane.bandRows), plane.bandGap));
   return hasRows ? p.add(word, turn * (ofTurn / ofRow) * plane.rowWords) : word;
 }
 
 Value BoxWalk::getOwnGroup() const {
-  return frame.div(frame.div(frame.lane, kMatrixRows), octets);
+  return p.div(p.div(frame.lane, kMatrixRows), octets);
 }
 
 Value BoxWalk::getOwnChannel() const {
-  Value matrix = frame.div(frame.lane, kMatrixRows);
-  return p.mul(frame.rem(matrix, octets), kOctet);
+  Value matrix = p.div(frame.lane, kMatrixRows);
+  return p.mul(p.rem(matrix, octets), kOctet);
 }
 
 PointBuilder::Values BoxWalk::getRow(int64_t turn, Value slot) const {
   constexpr int64_t kPixels = kGroupWords * kPair;
-  Value row = frame.rem(frame.lane, kMatrixRows);
+  Value row = p.rem(frame.lane, kMatrixRows);
   Value pixel;
   if (isInside(turn))
     pixel = p.add(p.add(p.mul(getGroup(0, getOwnGroup()), kPixels), row),
@@ -81,10 +81,9 @@ PointBuilder::Values BoxWalk::getRow(int64_t turn, Value slot) const {
 }
 
 PointBuilder::Values BoxWalk::getImagesRow(int64_t turn, Value slot) const {
-  Value row = frame.rem(frame.lane, kMatrixRows);
-  Value pixel =
-      p.add(p.add(getWord(turn, getOwnGroup()), frame.div(row, kPair)),
-            p.mul(frame.rem(row, kPair), plane.words));
+  Value row = p.rem(frame.lane, kMatrixRows);
+  Value pixel = p.add(p.add(getWord(turn, getOwnGroup()), p.div(row, kPair)),
+                      p.mul(p.rem(row, kPair), plane.words));
   return {slot, pixel, getOwnChannel()};
 }
 

@@ -85,7 +85,7 @@ void ToeplitzBoxProgram::copyIn(Value turn) {
   dnn::BoxLoadOp::create(p.b, p.loc, source.memory,
                          source.order(frame.image, frame.firstChannel, {h, w}),
                          getPlaneBox(source, products.shape.source), sources,
-                         frame.rem(turn, tile.stages), /*condition=*/Value());
+                         p.rem(turn, tile.stages), /*condition=*/Value());
 }
 
 void ToeplitzBoxProgram::copyOut(Value turn) {
@@ -108,9 +108,8 @@ void ToeplitzBoxProgram::emit() {
     copyIn(p.index(turn));
   products.begin();
   p.loop(tile.turns, {}, [&](Value turn, ValueRange) {
-    Value slot = frame.rem(turn, tile.stages);
-    dnn::BoxWaitOp::create(p.b, p.loc, sources, slot,
-                           frame.div(turn, tile.stages));
+    Value slot = p.rem(turn, tile.stages);
+    dnn::BoxWaitOp::create(p.b, p.loc, sources, slot, p.div(turn, tile.stages));
     spread(slot);
     p.barrier();
     Value later = p.add(turn, tile.stages);

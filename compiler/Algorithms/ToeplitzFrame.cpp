@@ -138,18 +138,6 @@ ToeplitzStrips::ToeplitzStrips(const ToeplitzTile &tile, int64_t filterRows,
 // Threads and tiles
 //===----------------------------------------------------------------------===//
 
-Value ToeplitzFrame::rem(Value value, int64_t by) const {
-  if (by == 1)
-    return p.index(0);
-  return arith::RemUIOp::create(p.b, p.loc, value, p.index(by));
-}
-
-Value ToeplitzFrame::div(Value value, int64_t by) const {
-  if (by == 1)
-    return value;
-  return arith::DivUIOp::create(p.b, p.loc, value, p.index(by));
-}
-
 int64_t ToeplitzFrame::countWarps() const { return tile.threads / kWarp; }
 
 int64_t ToeplitzFrame::countParts() const {
@@ -176,18 +164,18 @@ void ToeplitzFrame::makePoint(int64_t numImages, int64_t rows, int64_t columns,
   part = point[0];
   firstChannel = p.mul(point[1], tile.channels);
   thread = point[2];
-  warp = div(thread, kWarp);
-  lane = rem(thread, kWarp);
-  quad = div(lane, 4);
-  inQuad = rem(lane, 4);
+  warp = p.div(thread, kWarp);
+  lane = p.rem(thread, kWarp);
+  quad = p.div(lane, 4);
+  inQuad = p.rem(lane, 4);
 }
 
 void ToeplitzFrame::setTile(Value turn) {
   Value number = p.add(p.mul(turn, countParts()), part);
-  firstColumn = p.mul(rem(number, columnTiles), tile.countColumns());
-  number = div(number, columnTiles);
-  firstRow = p.mul(rem(number, rowTiles), tile.countRows());
-  image = div(number, rowTiles);
+  firstColumn = p.mul(p.rem(number, columnTiles), tile.countColumns());
+  number = p.div(number, columnTiles);
+  firstRow = p.mul(p.rem(number, rowTiles), tile.countRows());
+  image = p.div(number, rowTiles);
 }
 
 //===----------------------------------------------------------------------===//
@@ -207,14 +195,14 @@ ToeplitzFrame::Task ToeplitzFrame::makeTask(int64_t turn,
   Value number = p.add(thread, turn * tile.threads);
   if ((turn + 1) * tile.threads > count)
     number = arith::MinUIOp::create(p.b, p.loc, number, p.index(count - 1));
-  Value word = div(number, octets);
-  Task task{rem(number, octets), div(word, plane.columns),
-            rem(word, plane.columns), word};
+  Value word = p.div(number, octets);
+  Task task{p.rem(number, octets), p.div(word, plane.columns),
+            p.rem(word, plane.columns), word};
   if (plane.columns != plane.rowWords)
     task.word = p.add(p.mul(task.row, plane.rowWords), task.column);
   if (plane.bandGap != 0)
     task.word =
-        p.add(task.word, p.mul(div(task.row, plane.bandRows), plane.bandGap));
+        p.add(task.word, p.mul(p.div(task.row, plane.bandRows), plane.bandGap));
   return task;
 }
 
@@ -230,8 +218,8 @@ Value ToeplitzFrame::getChannel(Value place) const {
   if (tile.stages > 0)
     return p.add(firstChannel, place);
   const int64_t octets = tile.countOctets();
-  return p.add(firstChannel,
-               p.add(p.mul(rem(place, octets), kOctet), div(place, octets)));
+  return p.add(firstChannel, p.add(p.mul(p.rem(place, octets), kOctet),
+                                   p.div(place, octets)));
 }
 
 std::array<Value, kPair> ToeplitzFrame::loadPair(const ConvTensor &tensor,

@@ -59,14 +59,14 @@ void ToeplitzProducts::locateWindows() {
     return arith::MinUIOp::create(p.b, p.loc, number, p.index(last));
   };
   auto locate = [&](Value number, const ToeplitzPlane &plane) {
-    Value band = p.mul(frame.div(number, tile.blocks), plane.getBandWords());
-    Value word = p.mul(frame.rem(number, tile.blocks), kBlockColumns / kPair);
+    Value band = p.mul(p.div(number, tile.blocks), plane.getBandWords());
+    Value word = p.mul(p.rem(number, tile.blocks), kBlockColumns / kPair);
     return p.add(band, word);
   };
-  Value half = p.mul(frame.div(frame.lane, kWindows), kBlockColumns / kPair);
-  window = p.add(
-      locate(limit(frame.rem(frame.lane, kWindows), count - 1), shape.source),
-      half);
+  Value half = p.mul(p.div(frame.lane, kWindows), kBlockColumns / kPair);
+  window =
+      p.add(locate(limit(p.rem(frame.lane, kWindows), count - 1), shape.source),
+            half);
   for (int64_t i = 0; i < 2; ++i) {
     Value number = p.add(frame.quad, i * kWindows / 2);
     results[i] =

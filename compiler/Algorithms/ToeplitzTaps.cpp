@@ -20,8 +20,8 @@ static constexpr int64_t kColumns = 4;
 
 void ToeplitzTaps::begin() {
   firstPlace = p.mul(frame.warp, tile.channels / frame.countWarps());
-  below = frame.div(frame.quad, kColumns);
-  column = frame.rem(frame.quad, kColumns);
+  below = p.div(frame.quad, kColumns);
+  column = p.rem(frame.quad, kColumns);
 }
 
 PointBuilder::Values ToeplitzTaps::makeRows() const {
@@ -76,7 +76,7 @@ void ToeplitzTaps::store(Value parts, ValueRange rows) const {
                                          frame.inQuad, p.index(kLanes));
   Value tap =
       arith::SelectOp::create(p.b, p.loc, isSecond, frame.quad, p.index(-1));
-  Value first = p.mul(frame.rem(frame.inQuad, kLanes), kPair);
+  Value first = p.mul(p.rem(frame.inQuad, kLanes), kPair);
   for (auto [i, row] : llvm::enumerate(rows)) {
     Value place = p.add(firstPlace, static_cast<int64_t>(i / kPair));
     p.storeBlock(p.addBlocks(row, p.getFromLane(row, kLanes)), parts, 3,

@@ -42,7 +42,7 @@ private:
   void copyIn(Value turn);
   void spread(Value turn, Value hasProducts);
   PointBuilder::Values multiply(Value turn, ValueRange rows);
-  Value getRingRow(Value row) const { return frame.rem(row, planes.ringRows); }
+  Value getRingRow(Value row) const { return p.rem(row, planes.ringRows); }
 
   PointBuilder &p;
   const ConvProgram &program;
@@ -67,15 +67,15 @@ ToeplitzWeightBoxProgram::getStrip(Value turn) const {
       llvm::divideCeilSigned(program.y.getSpatialSize(1), tile.countColumns());
   Value number = p.add(p.add(p.mul(frame.part, tile.turns), turn),
                        strips.lead * (ofImage * columnTiles - 1));
-  Value down = p.add(frame.rem(number, ofImage), -strips.above);
-  number = frame.div(number, ofImage);
-  Value pair = p.add(frame.div(number, columnTiles), -strips.lead);
+  Value down = p.add(p.rem(number, ofImage), -strips.above);
+  number = p.div(number, ofImage);
+  Value pair = p.add(p.div(number, columnTiles), -strips.lead);
   Value isOwn = arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::uge,
                                       turn, p.index(strips.lead));
   Value hasRows = arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::sge,
                                         down, p.index(0));
   return {p.mul(pair, kPair), p.mul(down, tile.rows),
-          p.mul(frame.rem(number, columnTiles), tile.countColumns()),
+          p.mul(p.rem(number, columnTiles), tile.countColumns()),
           arith::AndIOp::create(p.b, p.loc, isOwn, hasRows)};
 }
 
@@ -93,7 +93,7 @@ Value ToeplitzWeightBoxProgram::makeBuffer(const ToeplitzPlane &plane) {
 /// Where no products come, nobody asks for x.
 void ToeplitzWeightBoxProgram::copyIn(Value turn) {
   Strip strip = getStrip(turn);
-  Value slot = frame.rem(turn, tile.stages);
+  Value slot = p.rem(turn, tile.stages);
   auto copy = [&](const ConvTensor &tensor, Value buffer,
                   const ToeplitzPlane &plane, Value h, Value w,
                   Value condition) {
@@ -115,11 +115,10 @@ void ToeplitzWeightBoxProgram::copyIn(Value turn) {
 //===----------------------------------------------------------------------===//
 
 void ToeplitzWeightBoxProgram::spread(Value turn, Value hasProducts) {
-  Value slot = frame.rem(turn, tile.stages);
+  Value slot = p.rem(turn, tile.stages);
   auto spreadTo = [&](Value boxes, Value to, const ToeplitzPlane &plane,
                       Value firstWord) {
-    dnn::BoxWaitOp::create(p.b, p.loc, boxes, slot,
-                           frame.div(turn, tile.stages));
+    dnn::BoxWaitOp::create(p.b, p.loc, boxes, slot, p.div(turn, tile.stages));
     const ToeplitzPlane box = planes.getBox(plane);
     BoxWalk from(p, tile, frame, box), walk(p, tile, frame, plane);
     for (int64_t i = 0; i < walk.countTurns(); ++i)
@@ -142,8 +141,8 @@ PointBuilder::Values ToeplitzWeightBoxProgram::multiply(Value turn,
                                                         ValueRange rows) {
   constexpr int64_t kColumns = 4;
   Value xWord = taps.getWordOfX(planes.x);
-  Value above = taps.getRowsAbove(frame.rem(frame.lane, BoxWalk::kMatrixRows));
-  Value group = p.mul(frame.div(frame.lane, BoxWalk::kMatrixRows), kColumns);
+  Value above = taps.getRowsAbove(p.rem(frame.lane, BoxWalk::kMatrixRows));
+  Value group = p.mul(p.div(frame.lane, BoxWalk::kMatrixRows), kColumns);
   // Of the last row that meets the first two of x, a ring further on.
   Value last = p.add(p.mul(turn, tile.rows), planes.ringRows + 1);
   Value top = arith::SubIOp::create(p.b, p.loc, last, above);
