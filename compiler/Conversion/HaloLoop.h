@@ -57,7 +57,6 @@ public:
   /// the one that `buffer` is set to. Returns the accumulators.
   Values emitTile(mlir::Value tile, mlir::Value next, mlir::Value &buffer,
                   const HaloPieces &pieces);
-  int64_t countBlocks() const { return blocks; }
 
 private:
   /// What goes from one step to the next.
