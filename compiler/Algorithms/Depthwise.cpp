@@ -91,6 +91,12 @@ ErrorOr<DepthwiseTile> tessera::parseDepthwiseTile(const TileConfig &config) {
   return tile;
 }
 
+void tessera::setResident(PointBuilder &p, const DepthwiseTile &tile) {
+  if (tile.resident != 0)
+    p.b.getInsertionBlock()->getParentOp()->setAttr(
+        dnn::kResidentAttrName, p.b.getI64IntegerAttr(tile.resident));
+}
+
 /// What the workgroup's threads want, in 16-byte pieces, to LDS; then `size`
 /// elements of it, which are this thread's.
 static Value loadThroughShared(PointBuilder &p, const DepthwiseTile &tile,
@@ -284,8 +290,7 @@ static bool fits(const ConvProgram &program, const DepthwiseTile &tile,
          tile.rows * tile.columns * d.y * d.x <= DepthwiseTile::kMaxProducts &&
          (isData ? tile.parts * tile.summed * tile.tapParts == 1 &&
                        !tile.loadsAhead && !tile.isStreamed &&
-                       tile.resident == 0 && tile.stages == 0 &&
-                       sharesEvenly(program, tile)
+                       tile.stages == 0 && sharesEvenly(program, tile)
                  : sumsEvenly(d, tile) && !tile.sharesFilters &&
                        hasRoomForBoxes(program, tile, target)) &&
          (!isBackward ||

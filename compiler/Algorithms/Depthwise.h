@@ -21,12 +21,12 @@ struct DepthwiseTile {
   int64_t summed = 1;   ///< of which a workgroup sums so many.
   int64_t tapParts = 1; ///< Threads that share out a filter's rows.
   int64_t turns = 1;    ///< Blocks, one below the other, that a thread walks.
+  /// Workgroups of a compute unit that may have its registers (0: as the
+  /// assembler likes, which saves them and loads late).
+  int64_t resident = 0;
   /// Backward weights: boxes of rows that are on their way to LDS, of which a
   /// workgroup's `summed` threads share each (0: threads load by themselves),
   int64_t stages = 0;
-  /// workgroups of a compute unit that may have its registers (0: as the
-  /// assembler likes),
-  int64_t resident = 0;
   /// whether a block loads what the next one needs,
   bool loadsAhead = false;
   /// and whether caches need not keep what is loaded.
@@ -88,6 +88,9 @@ private:
   int64_t inputs, rows, columns;
 };
 
+/// Asks for the tile's registers; the builder is in the points of a program.
+void setResident(PointBuilder &p, const DepthwiseTile &tile);
+
 /// What a thread of backward weights sees of the rows: each block's are rows of
 /// x as results, of which tile.rows rows of gradients are the newest source.
 WindowBlock getWeightsRows(const ConvProgram &program,
@@ -119,7 +122,7 @@ void buildDepthwiseWeights(const ConvProgram &program,
 
 /// DepthwiseRates.def says what each is.
 struct DepthwiseRates {
-  double memoryBytes, products;
+  double memoryBytes, products, dataProducts;
 };
 
 DepthwiseRates getDepthwiseRates(const GpuTarget &target);

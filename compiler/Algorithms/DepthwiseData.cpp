@@ -99,6 +99,7 @@ void DepthwiseProgram::makePoint() {
                                     tile.threads)
                    : p.forEachPoint({images, groupBlocks, blocks[0], blocks[1]},
                                     tile.threads);
+  setResident(p, tile);
   image = point[0];
   groupBlock = point[channelsLast ? 3 : 1];
   firstGroup = p.mul(groupBlock, tile.groups);

@@ -156,49 +156,87 @@ static bool setTallBlock(DepthwiseTile &tile, const ConvProblem &conv) {
   return false;
 }
 
-/// Lanes hold channels; measured on an H100 for 3x3 and 7x7 (performance.md).
-/// Threads walk as many blocks with one dear filter as leaves enough threads.
-static DepthwiseTile chooseLongTile(const ConvProblem &conv,
-                                    const GpuTarget &target) {
-  DepthwiseTile tile;
-  tile.groups = chooseFewGroups(conv);
-  tile.threads = 64;
-  bool isForward = conv.direction == Direction::Forward;
-  TensorLengths result = conv.getResultLengths();
-  int64_t stepH = isForward ? 1 : conv.stride.h;
-  int64_t stepW = isForward ? 1 : conv.stride.w;
-  int64_t taps = conv.filter.h * conv.filter.w;
-  int64_t inputs = conv.inChannels / conv.groups;
-  int64_t outputs = conv.outChannels / conv.groups;
-  int64_t owned = tile.groups * (isForward ? outputs : inputs);
-  auto isTooLarge = [&] {
-    constexpr int64_t kMaxSums = 64, kManyProducts = 1536;
-    int64_t pixels = tile.rows * tile.columns;
-    return pixels * owned > kMaxSums || pixels * taps > kManyProducts;
-  };
-  const bool keepsFilter = isDear(tile.groups * inputs * outputs * taps);
+/// Whether a problem of one channel a group has so few products for its bytes
+/// that memory is what it waits for. (5x5 filters, stride 1, have 6 a byte in
+/// 16 bits.)
+static bool isLight(const ConvProblem &conv) {
+  constexpr double kFewProducts = 3; // A byte.
+  const double bytes =
+      double(conv.getInputElements() + conv.getOutputElements()) *
+      getByteSize(conv.dataType);
+  return conv.inChannels == conv.groups && conv.outChannels == conv.groups &&
+         conv.getFlops() / 2 < kFewProducts * bytes;
+}
+
+/// Rows and columns of a thread's block, which has its groups, but for a tall
+/// one.
+static void setLongBlock(DepthwiseTile &tile, const ConvProblem &conv,
+                         const GpuTarget &target, bool keepsFilter) {
+  constexpr int64_t kMaxSums = 64, kManyProducts = 1536;
+  const bool isForward = conv.direction == Direction::Forward;
+  const TensorLengths result = conv.getResultLengths();
+  const int64_t stepH = isForward ? 1 : conv.stride.h;
+  const int64_t stepW = isForward ? 1 : conv.stride.w;
   const bool isSquare = !keepsFilter && stepH * stepW == 1 &&
                         result.w % 4 == 0 && result.h % 4 == 0;
   tile.rows = isSquare ? 4 : 2;
   tile.columns =
       isSquare ? 4 : chooseColumns(llvm::divideCeil(result.w, stepW));
+  auto isTooFew = [&] {
+    return countPoints(conv, tile) < getWantedThreads(conv, target);
+  };
   if (isForward && !keepsFilter && conv.stride.w > 1) {
-    // Windows share little: short threads that load 16 bytes at a time.
-    int64_t bytes = getByteSize(conv.dataType);
-    tile.groups = chooseFewGroups(conv, 16 / bytes);
-    owned = tile.groups * outputs;
-    tile.rows = tile.columns = bytes == 2 ? 2 : 1;
+    // Windows share little, or are few: short threads.
+    if (conv.filter.w <= 2 * conv.stride.w || isTooFew())
+      tile.rows = tile.columns = 2;
+    if (isTooFew())
+      tile.rows = tile.columns = 1;
+  } else if (!isSquare && stepH * stepW == 1 && isLight(conv)) {
+    // Fewer groups leave registers for what is loaded early.
+    tile.groups = std::min<int64_t>(tile.groups, 2);
+    tile.rows = 4;
   }
   tile.rows = llvm::alignTo(tile.rows, stepH);
   tile.columns *= stepW;
+  const int64_t channels = isForward ? conv.outChannels : conv.inChannels;
+  const int64_t owned = tile.groups * (channels / conv.groups);
+  auto isTooLarge = [&] {
+    const int64_t pixels = tile.rows * tile.columns;
+    return pixels * owned > kMaxSums ||
+           pixels * conv.filter.h * conv.filter.w > kManyProducts;
+  };
   while (isTooLarge() && tile.columns > stepW)
     tile.columns -= stepW;
   if (isTooLarge())
     tile.rows = stepH;
-  // A tall block uses its filter often enough.
-  const bool isTall = keepsFilter && setTallBlock(tile, conv);
-  const int64_t blocks = llvm::divideCeil(result.h, tile.rows);
+  // Registers of a thread that loads early: 128 of 16 bits, 170 of 32.
+  const int64_t bytes = getByteSize(conv.dataType);
+  if (!keepsFilter && isLight(conv) && bytes <= 4 &&
+      tile.rows * tile.columns * owned < kMaxSums)
+    tile.resident = bytes == 2 ? 4 : 3;
+}
+
+/// Lanes hold channels; measured on an H100 for 3x3, 5x5 and 7x7
+/// (performance.md). Threads walk as many blocks with one dear filter as leaves
+/// enough threads.
+static DepthwiseTile chooseLongTile(const ConvProblem &conv,
+                                    const GpuTarget &target) {
   constexpr int64_t kManyTurns = 7;
+  DepthwiseTile tile;
+  tile.groups = chooseFewGroups(conv);
+  const int64_t perGroup = conv.inChannels / conv.groups *
+                           (conv.outChannels / conv.groups) * conv.filter.h *
+                           conv.filter.w;
+  // A tall block uses its filter often enough.
+  const bool isTall =
+      isDear(tile.groups * perGroup) && setTallBlock(tile, conv);
+  while (!isTall && tile.groups > 2 && isDear(tile.groups * perGroup))
+    tile.groups /= 2;
+  const bool keepsFilter = isTall || isDear(tile.groups * perGroup);
+  tile.threads = keepsFilter ? 64 : 128;
+  if (!isTall)
+    setLongBlock(tile, conv, target, keepsFilter);
+  const int64_t blocks = llvm::divideCeil(conv.getResultLengths().h, tile.rows);
   const int64_t mostTurns =
       keepsFilter && !isTall ? std::min(blocks, kManyTurns) : 1;
   for (int64_t turns = 2; turns <= mostTurns; ++turns) {
@@ -209,11 +247,9 @@ static DepthwiseTile chooseLongTile(const ConvProblem &conv,
     if (blocks % turns == 0)
       tile.turns = turns;
   }
-  if (!keepsFilter)
-    tile.threads = 128;
-  tile.sharesFilters = countPoints(conv, tile) % tile.threads == 0 &&
-                       tile.canShare(tile.groups * inputs * outputs * taps *
-                                     getByteSize(conv.dataType));
+  tile.sharesFilters =
+      countPoints(conv, tile) % tile.threads == 0 &&
+      tile.canShare(tile.groups * perGroup * getByteSize(conv.dataType));
   return tile;
 }
 
@@ -423,8 +459,11 @@ tessera::getDepthwiseCandidates(const ConvProblem &conv,
   // Every byte once, or the products.
   double bytes = double(conv.getInputElements() + conv.getOutputElements()) *
                  getByteSize(conv.dataType);
+  const double products = conv.direction == Direction::BackwardWeights
+                              ? rates.products
+                              : rates.dataProducts;
   double clocks =
-      std::max(bytes / rates.memoryBytes, conv.getFlops() / 2 / rates.products);
+      std::max(bytes / rates.memoryBytes, conv.getFlops() / 2 / products);
   double share = std::min(1.0, double(countPoints(conv, tile)) /
                                    getWantedThreads(conv, target));
   return {{tile.toConfig(), clocks / (target.computeUnits * share)}};

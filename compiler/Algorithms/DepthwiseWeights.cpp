@@ -390,9 +390,7 @@ void DepthwiseWeightsProgram::makePoint() {
   else
     sizes.push_back(groupBlocks);
   ValueRange point = p.forEachPoint(sizes, tile.threads);
-  if (tile.resident != 0)
-    p.b.getInsertionBlock()->getParentOp()->setAttr(
-        dnn::kResidentAttrName, p.b.getI64IntegerAttr(tile.resident));
+  setResident(p, tile);
   part = partBlock = point[0];
   if (isSplit)
     tapPart = point[1];

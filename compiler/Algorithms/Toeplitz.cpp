@@ -411,6 +411,12 @@ tessera::getToeplitzCandidates(const ConvProblem &conv, const GpuTarget &target,
                  getByteSize(conv.dataType);
   double work = getWork(shape, *tile, rates) * double(shape.channels);
   double rate = tile->stages > 0 ? rates.boxWork : rates.work;
+  // Memory gives pieces of 32 bytes: two workgroups take each, if tiles have
+  // less of a pixel. (Of backward weights that was not timed.)
+  constexpr int64_t kPieceChannels = 16;
+  if (!shape.isWeights && tile->channels < kPieceChannels &&
+      tile->channels < shape.channels)
+    bytes *= double(kPieceChannels) / double(tile->channels);
   double clocks = std::max(bytes / rates.memoryBytes * rates.halo, work / rate);
   double share =
       std::min(1.0, double(shape.countWorkgroups(*tile)) * tile->threads /

@@ -252,12 +252,15 @@ static Model makeDepthwise(const GpuTarget &target) {
       {"memoryBytes", "",
        [](DepthwiseRates &rates) -> double & { return rates.memoryBytes; }},
       {"products", "",
-       [](DepthwiseRates &rates) -> double & { return rates.products; }}};
+       [](DepthwiseRates &rates) -> double & { return rates.products; }},
+      {"dataProducts", "",
+       [](DepthwiseRates &rates) -> double & { return rates.dataProducts; }}};
   Model model = makeOwn(getDepthwise(), getDepthwiseRates(target), fields,
                         getDepthwiseCandidates, target);
   model.format = [isAmd = target.vendor == Vendor::Amd](const Rates &rates) {
     return std::string("DEPTHWISE_RATES(") + (isAmd ? "Amd" : "Nvidia") + ", " +
-           formatNumber(rates[0]) + ", " + formatNumber(rates[1]) + ")\n";
+           formatNumber(rates[0]) + ", " + formatNumber(rates[1]) + ", " +
+           formatNumber(rates[2]) + ")\n";
   };
   return model;
 }

@@ -4,7 +4,7 @@
 // RUN: dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q2t32s1l" | FileCheck %s --check-prefix=SHARED
 // RUN: not dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q2t128s1l" 2>&1 | FileCheck %s --check-prefix=PARTIAL
 // RUN: not dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q2t64s1r2" 2>&1 | FileCheck %s --check-prefix=SUMMED
-// RUN: not dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q2t64s1u2" 2>&1 | FileCheck %s --check-prefix=RESIDENT
+// RUN: dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q2t64s1u2" | FileCheck %s --check-prefix=RESIDENT
 // RUN: not dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q2t64s1o" 2>&1 | FileCheck %s --check-prefix=STREAMED
 // RUN: not dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q2t64s1n1" 2>&1 | FileCheck %s --check-prefix=ONE-TURN
 // RUN: not dnn-opt %s --dnn-apply-tile="target=gfx942 tile=general-b3r1t256s1" 2>&1 | FileCheck %s --check-prefix=BLOCK
@@ -17,7 +17,6 @@
 // GROUPS: does not fit tile 'depthwise-g3p1q2t64s1'
 // ONE-TURN: 'depthwise-g2p1q2t64s1n1' is not a tile, which looks like
 // PARTIAL: does not fit tile 'depthwise-g2p1q2t128s1l'
-// RESIDENT: does not fit tile 'depthwise-g2p1q2t64s1u2'
 // STREAMED: does not fit tile 'depthwise-g2p1q2t64s1o'
 // SUMMED: does not fit tile 'depthwise-g2p1q2t64s1r2'
 // WORD: 'depthwise-g8' is not a tile, which looks like 'depthwise-g8p2q4t256s1'
@@ -48,6 +47,10 @@
 // TURNS: scf.for %{{.*}} = %c0{{.*}} to %c3
 // TURNS-NOT: dnn.point_load %arg1
 // TURNS: dnn.point_store
+
+// Registers for two workgroups of a compute unit.
+// RESIDENT-LABEL: func.func @strided
+// RESIDENT: dnn.for_each_point [2, 8, 3, 4] threads 64 attributes {dnn.resident = 2 : i64}
 
 // A workgroup of 32 threads loads the filters of its 4 blocks of groups eight
 // times over, 8 elements a time; each thread reads its own.

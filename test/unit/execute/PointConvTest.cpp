@@ -122,7 +122,7 @@ TEST_P(DepthwiseConvolution, MatchesTheReference) {
   }
   tile.loadsAhead = isWeights && index % 5 >= 2;
   tile.isStreamed = isWeights && index % 3 == 0;
-  tile.resident = isWeights ? index % 4 : 0;
+  tile.resident = index % 4;
   if (isWeights && inputs * outputs == 1 && p.filter.h >= 2 && index % 2 == 0 &&
       (p.filter.h + 1) / 2 * p.dilation.h % p.stride.h == 0)
     tile.tapParts = 2;

@@ -219,11 +219,12 @@ TEST(ChooseTile, KnowsDepthwise) {
   }
 }
 
-// On an H100 few groups a thread, as many blocks with one large filter as leave
-// the chip enough threads, and filters through LDS; as many parts of a filter's
+// On an H100 few groups a thread, registers to load early where products are
+// few, as many blocks with one large filter as leave the chip enough threads,
+// and filters through LDS; as many parts of a filter's
 // gradient as resident workgroups sum, past the first cache where the tensors
 // are not large, or boxes where they can be had. Windows that share little are
-// read in vectors of 16 bytes, by short threads.
+// read by short threads.
 TEST(ChooseTile, KnowsDepthwiseOnNvidia) {
   ConvProblem p;
   p.dataType = DataType::BF16;
@@ -269,7 +270,7 @@ TEST(ChooseTile, KnowsDepthwiseOnNvidia) {
   p.filter = {3, 3};
   p.pad = {1, 1};
   for (Direction direction : {Direction::Forward, Direction::BackwardData})
-    EXPECT_EQ(choose(direction), "depthwise-g4p2q7t128s1l");
+    EXPECT_EQ(choose(direction), "depthwise-g2p4q7t128s1u4l");
   EXPECT_EQ(choose(Direction::BackwardWeights, "sm_80"),
             "depthwise-g4p1q4t240s512n7r5u2ao");
   EXPECT_EQ(choose(Direction::BackwardWeights),
@@ -277,7 +278,27 @@ TEST(ChooseTile, KnowsDepthwiseOnNvidia) {
   p.in = {56, 56};
   EXPECT_EQ(choose(Direction::Forward), "depthwise-g4p4q4t128s1l");
   p.stride = {2, 2};
-  EXPECT_EQ(choose(Direction::Forward), "depthwise-g8p2q2t128s1l");
+  EXPECT_EQ(choose(Direction::Forward), "depthwise-g4p2q2t128s1u4l");
+  EXPECT_EQ(choose(Direction::BackwardData), "depthwise-g4p2q8t128s1l");
+  p.filter = {5, 5};
+  p.pad = {2, 2};
+  EXPECT_EQ(choose(Direction::Forward), "depthwise-g2p4q4t128s1u4l");
+  EXPECT_EQ(choose(Direction::BackwardData), "depthwise-g2p2q14t128s1u4l");
+  // Doubles have registers for so much only as the assembler likes.
+  p.dataType = DataType::F64;
+  EXPECT_EQ(choose(Direction::Forward), "depthwise-g2p4q4t128s1");
+  p.dataType = DataType::BF16;
+  // Toeplitz products win where there are many, but not with 16 bytes a pixel.
+  p.stride = {1, 1};
+  p.in = {28, 28};
+  p.inChannels = p.outChannels = p.groups = 240;
+  EXPECT_EQ(choose(Direction::Forward), "toeplitz-c16b4r7q4t512n8s2");
+  p.inChannels = p.outChannels = p.groups = 40;
+  EXPECT_EQ(choose(Direction::Forward), "depthwise-g2p4q4t128s1l");
+  p.in = {56, 56};
+  p.stride = {2, 2};
+  p.filter = {3, 3};
+  p.pad = {1, 1};
   // Groups that share nothing with the lanes of a warp.
   p.inChannels = p.outChannels = p.groups = 101;
   EXPECT_EQ(choose(Direction::BackwardWeights), "depthwise-g1p1q7t64s512n14ao");

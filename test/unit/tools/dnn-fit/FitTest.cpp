@@ -152,10 +152,10 @@ TEST_P(FitTest, ComesBackFromWrongRates) {
 TEST_P(FitTest, PrintsRows) {
   const std::string rows = model.format(model.getRates());
   const auto lines = std::ranges::count(rows, '\n');
-  // Of `single`, depthwise filters have both theirs in one.
+  // Of `single`, depthwise filters have all three of theirs in one.
   EXPECT_EQ(lines, model.name == "gemm" ? 1
                                         : model.constants.size() -
-                                              (model.name == "single" ? 1 : 0))
+                                              (model.name == "single" ? 2 : 0))
       << rows;
   EXPECT_NE(rows.find("_RATE"), std::string::npos);
 }
