@@ -78,7 +78,11 @@ static double estimateStep(const GemmChoice &choice, const GpuTarget &target,
   double written = shape.isDirect ? 0 : m + n;
   double read = m * shape.wavesN + n * shape.wavesM;
   double lds = (written + read) * stepBytes / rates.lds;
-  double cache = (m + n) * stepBytes / rates.cache;
+  double pixels = choice.halo ? static_cast<double>(choice.halo->lines) *
+                                    static_cast<double>(choice.size.inner) /
+                                    choice.size.reduction
+                              : m;
+  double cache = (pixels + n) * stepBytes / rates.cache;
   return std::max({issue, lds, cache});
 }
 
@@ -101,8 +105,13 @@ double tessera::estimateClocks(const GemmChoice &choice,
   // A part is filled up with zeros to whole turns.
   double turns = std::ceil(size.reduction / choice.parts /
                            static_cast<double>(choice.getTurn()));
-  double loop = rounds * turns * choice.shape.buffers *
-                estimateStep(choice, target, peak, rates);
+  double steps = turns * static_cast<double>(choice.getTurn()) /
+                 static_cast<double>(choice.getStep());
+  double loop = rounds * steps * estimateStep(choice, target, peak, rates);
+  // The shares of shapes are those of loops behind which all units store.
+  if (choice.isStaged)
+    loop -= rounds * choice.shape.m * choice.shape.n *
+            static_cast<double>(choice.elementBytes) / rates.cache;
   return std::max(loop, tensorBytes / bytesPerClock) +
          estimateSum(size, choice.parts, bytesPerClock, rates.sum);
 }

@@ -11,7 +11,7 @@
 #define TESSERA_COMPILER_ALGORITHMS_GEMMCOST_H
 
 #include "compiler/Algorithms/Algorithm.h"
-#include "compiler/Algorithms/GemmShapes.h"
+#include "compiler/Algorithms/GemmHalo.h"
 #include "compiler/Algorithms/GemmSize.h"
 
 namespace tessera {
@@ -22,12 +22,19 @@ struct GemmChoice {
   const GemmShape &shape;
   int64_t elementBytes;
   int parts = 1; ///< Of the reduction.
+  /// Pixels that all taps of a step's channels see, of shapes with a halo.
+  std::optional<HaloLds> halo = {};
+  /// Whether results are stored while the next ones come (StagedStore.h).
+  bool isStaged = false;
 
   int64_t getStep() const { return shape.stepBytes / elementBytes; }
   /// Elements that one turn of the main loop takes.
-  int64_t getTurn() const { return shape.buffers * getStep(); }
+  int64_t getTurn() const {
+    return halo ? getStep() : shape.buffers * getStep();
+  }
   GemmWalk getWalk(int ofParts) const {
-    return size.getWalk(getStep(), shape.buffers, ofParts);
+    return halo ? GemmWalk::Nested
+                : size.getWalk(getStep(), shape.buffers, ofParts);
   }
 };
 

@@ -64,16 +64,22 @@ static constexpr GemmShape kWmmaGfx12[] = {
 // mma.sync: shares of the peak below on an H100, forward 3x3 of 256 to 256
 // channels; of 320 rows, of 640 to 640, where they fill 130 of 132 units once.
 // These come first, because they are for sm_90 alone: ptxas spills 200 to 600
-// bytes of them for other chips, which may be in the loop.
+// bytes of them for other chips, which may be in the loop. Where taps share
+// pixels, a step of the larger tiles is 128 bytes: half the barriers.
 // The largest tiles fill 255 registers, and spill what a tap needs once; what
 // goes through registers to LDS is for rows and reductions that cp.async cannot
 // bring.
 static constexpr GemmShape kMma[] = {
     {320, 128, 4, 2, 64, 4, true, 0.74, false},
+    {320, 128, 4, 2, 64, 3, true, 0.76, false, true, 2},
+    {256, 128, 4, 2, 128, 3, true, 0.80, false, true, 2},
     {128, 256, 2, 4, 64, 4, true, 0.80, false},
     {256, 128, 4, 2, 64, 4, true, 0.79, false},
+    {256, 64, 4, 1, 64, 3, true, 0.77, false, true, 2},
     {128, 128, 2, 2, 64, 4, true, 0.73, false},
+    {128, 64, 2, 1, 128, 3, true, 0.73, false, true, 2},
     {128, 128, 2, 2, 64, 3, true, 0.70, false},
+    {128, 64, 2, 2, 64, 3, true, 0.70, false, true, 2},
     {128, 64, 2, 2, 64, 4, true, 0.56, false},
     {64, 64, 2, 2, 64, 4, true, 0.42, false},
     {128, 256, 2, 4, 64, 2, false, 0.53, false, false},
@@ -186,7 +192,7 @@ GemmShapes tessera::getGemmShapes(const GpuTarget &target,
     if (isWide)
       return getFmaShapes(target);
     return {"mma16",
-            std::span(kMma).subspan(target.wgmmaSharedBytes > 0 ? 0 : 1), peak};
+            std::span(kMma).subspan(target.wgmmaSharedBytes > 0 ? 0 : 2), peak};
   }
   return getFmaShapes(target);
 }
@@ -202,5 +208,6 @@ GemmTile tessera::makeGemmTile(const GemmShapes &shapes, const GemmShape &shape,
   tile.buffers = shape.buffers;
   tile.mma = shapes.instruction;
   tile.isDirect = shape.isDirect;
+  tile.halo = shape.halo;
   return tile;
 }

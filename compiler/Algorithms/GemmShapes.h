@@ -29,6 +29,9 @@ struct GemmShape {
   bool fitsFlatWalk;
   /// The same, left for the transposition of both factors (BlockCopy.h).
   bool fitsTransposes = true;
+  /// Buffers for pixels that all taps see (GemmHalo.h); 0 if each tap brings
+  /// its own.
+  int halo = 0;
 };
 
 /// The shapes for one chip and type of product, and the instruction that they

@@ -45,7 +45,7 @@ ErrorOr<GemmTile> tessera::parseGemmTile(const TileConfig &config) {
     if (tile.parts < 2)
       scanner.fail();
   }
-  if (tile.isTma && scanner.consume("-h")) {
+  if ((tile.isTma || tile.isDirect) && scanner.consume("-h")) {
     scanner.number(tile.halo);
     if (tile.halo < 1)
       scanner.fail();

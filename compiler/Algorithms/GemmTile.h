@@ -37,7 +37,8 @@ struct GemmTile {
   bool isTma = false;
   bool isPingPong = false; ///< Implies isTma.
   /// Buffers for the pixels that all taps of a step's channels see, "-h2" at
-  /// the end of the text; none if each tap brings its own. Implies isTma.
+  /// the end of the text; none if each tap brings its own. Implies isTma or
+  /// isDirect.
   int halo = 0;
   /// Whether wgmma's rows are the columns of the tile, and its columns the
   /// rows:

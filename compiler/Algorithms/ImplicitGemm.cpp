@@ -22,12 +22,13 @@ static WeightsReduction getReduction(const GemmTile &tile) {
 static GemmViews makeViews(OpBuilder &b, dnn::ConvOp conv,
                            const GemmTile &tile) {
   ConvGeometry geometry(conv);
+  const bool hasPositions = tile.isTma && tile.halo > 0;
   switch (conv.getDirection()) {
   case dnn::ConvDirection::Forward:
-    return viewForward(b, conv, geometry, tile.k, tile.halo > 0);
+    return viewForward(b, conv, geometry, tile.k, hasPositions);
   case dnn::ConvDirection::BackwardData:
     return viewBackwardData(
-        b, conv, geometry, tile.halo > 0,
+        b, conv, geometry, hasPositions,
         tile.isTma && tile.isTf32() ? buildTransposedFilter(conv) : Value());
   case dnn::ConvDirection::BackwardWeights:
     return viewBackwardWeights(b, conv, geometry, getReduction(tile));
@@ -209,7 +210,11 @@ static LogicalResult checkHalo(dnn::ConvOp conv, const GemmTile &tile) {
   if (llvm::all_of(geometry.dims,
                    [](const ConvDim &dim) { return dim.filter == 1; }))
     return conv.emitOpError("needs several taps to share pixels in a halo");
-  if (!llvm::all_of(geometry.dims, fitsHalo))
+  // Lanes of ldmatrix know where the padding is; wgmma has it between rows.
+  auto isOfStrideOne = [](const ConvDim &dim) { return dim.stride == 1; };
+  if (tile.isDirect && !llvm::all_of(geometry.dims, isOfStrideOne))
+    return conv.emitOpError("needs stride 1 to share pixels in a halo");
+  if (tile.isTma && !llvm::all_of(geometry.dims, fitsHalo))
     return conv.emitOpError("needs stride 1, and no more padding than the "
                             "filter reaches, to share pixels in a halo");
   return success();
@@ -242,7 +247,7 @@ static int64_t countWorkgroups(dnn::ConvOp conv, const GemmTile &tile,
   bool isFull = tile.wavesM * tile.wavesN == kWaves &&
                 tile.m * tile.n >= kWaves * kFullWave;
   bool takesTurns = tile.isDirect && target.vendor == Vendor::Nvidia &&
-                    isFull && hasWholeTurns(conv, tile);
+                    isFull && (tile.halo > 0 || hasWholeTurns(conv, tile));
   return takesTurns ? target.computeUnits : 0;
 }
 

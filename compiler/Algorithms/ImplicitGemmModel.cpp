@@ -38,6 +38,10 @@ static std::vector<int> getParts(const GemmChoice &choice,
 /// Whether the registers of a lane hold what the copies of a tile need.
 static bool fitsRegisters(const GemmChoice &choice, const GpuTarget &target) {
   const GemmShape &shape = choice.shape;
+  // Whole blocks of channels, of which one comes while another is multiplied.
+  if (choice.halo)
+    return choice.size.inner % choice.getStep() == 0 &&
+           choice.size.inner > choice.getStep();
   bool transposesBoth = choice.size.rowFactor.isTransposed &&
                         choice.size.columnFactor.isTransposed;
   GemmWalk walk = choice.getWalk(1);
@@ -144,10 +148,40 @@ static bool canCopyDirectly(const ConvProblem &problem, const GemmSize &size,
           isReady(problem.yLayout, problem.getOutputElements()));
 }
 
-/// Whether a workgroup can have the LDS of a tile.
-static bool fitsLds(const GemmShape &shape, const GpuTarget &target) {
-  return int64_t(shape.m + shape.n) * shape.stepBytes * shape.buffers <=
-         getMaxLdsBytes(target);
+/// The LDS that a workgroup of a tile needs.
+static int64_t countLdsBytes(const GemmChoice &choice) {
+  const GemmShape &shape = choice.shape;
+  int64_t rowBytes = int64_t(shape.stepBytes) * shape.buffers;
+  return choice.halo ? choice.halo->getBytes() + shape.n * rowBytes
+                     : (shape.m + shape.n) * rowBytes;
+}
+
+/// Whether a compute unit has the LDS of a tile; of tiles with a halo, for as
+/// many of them as keep it busy, and whether there are so many.
+static bool fitsUnit(const GemmChoice &choice, const GpuTarget &target) {
+  constexpr int64_t kLeastWaves = 6, kOfSystem = 1024; // Of each workgroup.
+  const GemmShape &shape = choice.shape;
+  int64_t bytes = countLdsBytes(choice), most = getMaxLdsBytes(target);
+  if (bytes > most || !choice.halo)
+    return bytes <= most;
+  int64_t workgroups = divideUp(kLeastWaves, shape.wavesM * shape.wavesN);
+  if (workgroups == 1)
+    return true;
+  return workgroups * (bytes + kOfSystem) <= most + kOfSystem &&
+         countTiles(choice.size, shape) >=
+             static_cast<double>(workgroups * target.computeUnits);
+}
+
+/// Whether a tile with a halo leaves LDS for its results, 16 bytes of which lie
+/// together, and workgroups have a next tile.
+static bool isStaged(const GemmChoice &choice, const GpuTarget &target) {
+  constexpr int64_t kResultBytes = 2, kChunkElements = 8, kWaves = 8;
+  int64_t results = int64_t(choice.shape.m) * choice.shape.n * kResultBytes;
+  return choice.halo && choice.elementBytes == kResultBytes &&
+         choice.size.columns % kChunkElements == 0 &&
+         choice.shape.wavesM * choice.shape.wavesN == kWaves &&
+         countTiles(choice.size, choice.shape) > target.computeUnits &&
+         countLdsBytes(choice) + results <= getMaxLdsBytes(target);
 }
 
 namespace {
@@ -201,8 +235,12 @@ std::vector<Candidate> tessera::getGemmCandidates(const ConvProblem &conv,
     GemmTile tile = makeGemmTile(shapes, shape, elementBytes);
     GemmSize size = getGemmSize(conv, tile.k);
     GemmChoice choice{size, shape, elementBytes};
-    if (!isReachable(conv, shape) || !isLaunchable(size, target, shape) ||
-        !fitsRegisters(choice, target) || !fitsLds(shape, target) ||
+    if (shape.halo > 0)
+      choice.halo = measureGemmHalo(conv, target, shape);
+    choice.isStaged = isStaged(choice, target);
+    if ((shape.halo > 0 && !choice.halo) || !isReachable(conv, shape) ||
+        !isLaunchable(size, target, shape) || !fitsRegisters(choice, target) ||
+        !fitsUnit(choice, target) ||
         (shape.isDirect && !canCopyDirectly(conv, size, shape, target)))
       continue;
     for (int parts : getParts(choice, target)) {

@@ -230,7 +230,9 @@ void tessera::emitEpilogue(Emitter &e, dnn::TileStoreOp store,
                                          mma.getSumsType(), inputs.getScalar);
 
   const bool isAtomic = store.getAtomic();
-  int64_t width = isAtomic ? 1 : result.getWidth(row.accVector);
+  int64_t width = isAtomic     ? 1
+                  : inputs.put ? row.accVector
+                               : result.getWidth(row.accVector);
   SmallVector<StorePlace> placesQ;
   for (int64_t i = 0; i < mma.getPlacesOfQ(); ++i)
     placesQ.push_back(result.locateQ(mma.getPlaceOfQ(i)));
@@ -245,7 +247,10 @@ void tessera::emitEpilogue(Emitter &e, dnn::TileStoreOp store,
       Value value = applyEpilogue(e, store.getEpilogue(), values, scalars);
       value = roundTo(e, result.getAccess().getElementType(), value);
       for (auto [n, place] : llvm::enumerate(placesP))
-        if (isAtomic)
+        if (inputs.put)
+          inputs.put(packForStore(e, value, n * width, width),
+                     mma.getPosition(j, n * width), i);
+        else if (isAtomic)
           result.atomicAdd(getElement(e, value, n), place, placesQ[i]);
         else
           result.store(packForStore(e, value, n * width, width), place,

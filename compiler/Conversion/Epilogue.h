@@ -27,6 +27,9 @@ struct EpilogueInputs {
   llvm::function_ref<GlobalBuffer(const ViewAccess &)> getBuffer;
   /// An f32 scalar of the source function, in the kernel.
   llvm::function_ref<mlir::Value(mlir::Value)> getScalar;
+  /// Takes what would be stored at getPosition() `p` and place `q` along Q of
+  /// the product, all neighbours of a lane there in one; memory if it is null.
+  llvm::function_ref<void(mlir::Value words, int64_t p, int64_t q)> put = {};
 };
 
 void emitEpilogue(Emitter &e, dnn::TileStoreOp store, const TileMma &mma,

@@ -9,6 +9,7 @@
 #include "compiler/Conversion/DirectCopy.h"
 #include "compiler/Conversion/Epilogue.h"
 #include "compiler/Conversion/GlobalBuffer.h"
+#include "compiler/Conversion/HaloLoop.h"
 #include "compiler/Conversion/Hopper/LowerHopper.h"
 #include "compiler/Conversion/KernelFunction.h"
 #include "compiler/Conversion/MainLoop.h"
@@ -34,8 +35,9 @@ namespace tessera {
 using namespace mlir;
 using namespace tessera;
 
-/// The LDS buffers: those of m and n in turn, or the two of a program that
-/// loads its reduction at once.
+/// The LDS buffers: those of m and n in turn; the halo, those of n and, maybe,
+/// results on their way; or the
+/// two of a program that loads its reduction at once.
 static SmallVector<Type> getLdsTypes(TileProgram &program) {
   auto space = gpu::AddressSpaceAttr::get(program.function.getContext(),
                                           gpu::AddressSpace::Workgroup);
@@ -47,11 +49,18 @@ static SmallVector<Type> getLdsTypes(TileProgram &program) {
     return {getType(program.window.getElements()),
             getType(program.resident.getElements())};
   SmallVector<Type> types;
+  int64_t elementBytes = getByteSize(program.loadM.getType().getElementType());
+  if (program.hasHalo())
+    types.push_back(getType(program.halo.getBytes() / elementBytes));
   for (uint64_t buffer = 0; buffer < program.pipeline.getBuffers(); ++buffer)
     for (dnn::TileLoadOp load : {program.loadM, program.loadN}) {
+      if (program.hasHalo() && load == program.loadM)
+        continue;
       ArrayRef<int64_t> shape = load.getType().getShape();
       types.push_back(getType(shape[0] * shape[1]));
     }
+  if (program.staged)
+    types.push_back(getType(program.staged->getBytes() / elementBytes));
   return types;
 }
 
@@ -179,7 +188,8 @@ struct Frame {
   TileMma makeMma(const MatrixInstruction &instruction, LdsTile ldsM,
                   LdsTile ldsN, const SourceFactory &sourceM = nullptr,
                   const SourceFactory &sourceN = nullptr);
-  void emitStore(const TileMma &mma, ArrayRef<Value> accumulators);
+  void emitStore(const TileMma &mma, ArrayRef<Value> accumulators,
+                 function_ref<void(Value, int64_t, int64_t)> put = {});
   void emitDealtStore(const TileMma &mma, ArrayRef<Value> accumulators);
 };
 } // namespace
@@ -209,12 +219,13 @@ TileMma Frame::makeMma(const MatrixInstruction &instruction, LdsTile ldsM,
                  accessM.getElementType(), sourceM, sourceN);
 }
 
-void Frame::emitStore(const TileMma &mma, ArrayRef<Value> accumulators) {
+void Frame::emitStore(const TileMma &mma, ArrayRef<Value> accumulators,
+                      function_ref<void(Value, int64_t, int64_t)> put) {
   emitEpilogue(
       e, program.store, mma,
       {accumulators, row0, column0,
        [&](const ViewAccess &access) { return getBuffer(access, row0); },
-       [&](Value scalar) { return emitScalar(e, scalar, function); }});
+       [&](Value scalar) { return emitScalar(e, scalar, function); }, put});
 }
 
 /// The store of a pipeline. Where P was transposed, a lane's sums are pairs: of
@@ -341,12 +352,146 @@ static void emitTilesInTurn(Frame &f, const Factor &m, const Factor &n,
   e.device.waitForDirectGroups(e, 0, 0);
 }
 
+namespace {
+/// A pipeline whose taps share pixels: the loop, and what reads them.
+struct HaloParts {
+  Frame &f;
+  Factor filter;
+  HaloSource *source = nullptr; ///< Owned by `mma`.
+  TileMma mma;
+
+  HaloParts(Frame &f, const Factor &m, const Factor &n)
+      : f(f), filter(n), mma(f.makeMma(
+                             m.lds, n.lds,
+                             [&](const FragmentPlace &place) {
+                               auto made = std::make_unique<HaloSource>(
+                                   f.e, f.accessM, f.program.halo, place);
+                               source = made.get();
+                               return made;
+                             },
+                             makeSource(f, n, /*isP=*/true))) {}
+
+  /// Block `block` of channels of tile `tile`.
+  HaloBlock makeBlock(Value tile, Value block) {
+    f.enterTile(tile);
+    HaloCopy pixels(f.e, f.accessM, f.program.halo,
+                    f.getBuffer(f.accessM, f.row0), f.program.threads, f.thread,
+                    block);
+    int64_t stepBytes = f.program.halo.lineBytes;
+    return {pixels, createCopy(f, filter, f.column0),
+            f.e.mul(block, stepBytes)};
+  }
+};
+} // namespace
+
+namespace {
+/// Results of such a pipeline on their way through LDS, if they go that way.
+struct StagedResults {
+  Frame &f;
+  ViewAccess access;
+  std::optional<StagedStore> store;
+  int64_t pieces = 0, perBlock = 0;
+
+  StagedResults(Frame &f, int64_t blocks)
+      : f(f), access(getAccess(f.program.store.getView())) {
+    if (!f.program.staged)
+      return;
+    store.emplace(f.e, *f.program.staged, access, f.lds.back(), f.thread);
+    pieces = f.program.staged->countPieces();
+    perBlock = llvm::divideCeil(pieces, blocks);
+  }
+
+  Value getPiece(Value block, int64_t piece) {
+    return f.e.add(f.e.mul(block, perBlock), piece);
+  }
+  /// Stores a piece of tile `tile`, if that `exists`.
+  void storePiece(Value words, Value tile, Value exists, Value piece) {
+    f.enterTile(tile);
+    store->store(
+        words, {f.getBuffer(access, f.row0), f.row0, f.column0, exists}, piece);
+  }
+  /// Puts the sums of the frame's tile into LDS, or stores them.
+  void take(TileMma &mma, ArrayRef<Value> sums) {
+    if (!store)
+      return f.emitDealtStore(mma, sums);
+    f.emitStore(mma, sums, [&](Value words, int64_t p, int64_t q) {
+      store->put(mma, words, p, q);
+    });
+  }
+  /// Stores all of tile `tile`.
+  void flush(Value tile) {
+    if (!store)
+      return;
+    f.e.device.emitLdsBarrier(f.e);
+    for (int64_t piece = 0; piece < pieces; ++piece) {
+      Value at = f.e.constant(piece);
+      storePiece(store->read(at), tile, Value(), at);
+    }
+  }
+};
+} // namespace
+
+/// The tiles of a workgroup, one after the other, whose taps share pixels.
+/// Behind the last tile its own first block is brought again.
+static void emitHaloTiles(Frame &f, const Factor &m, const Factor &n) {
+  Emitter &e = f.e;
+  TileProgram &program = f.program;
+  HaloParts parts(f, m, n);
+  auto makeBlock = [&](Value tile, Value block) {
+    return parts.makeBlock(tile, block);
+  };
+  dnn::PipelineOp pipeline = program.pipeline;
+  ArrayRef<Value> buffers = ArrayRef(f.lds).slice(1, pipeline.getBuffers());
+  HaloLoop halo(e, program.halo, *parts.source, parts.mma,
+                program.walk.inner / static_cast<int64_t>(pipeline.getStep()),
+                f.lds.front(), MainLoop::Values(buffers),
+                pipeline.getSchedule() == dnn::ScheduleKind::Pinned, makeBlock);
+  StagedResults results(f, halo.countBlocks());
+  halo.emitFirst(f.block, f.thread);
+  Value count = e.constant(program.countTiles());
+  Value workgroups = e.constant(program.getWorkgroups());
+  // Of LDS, where the tile's first pixels are; and the tile before.
+  auto loop = scf::ForOp::create(e.b, e.loc, f.block, count, workgroups,
+                                 {e.constant(0), f.block});
+  {
+    OpBuilder::InsertionGuard guard(e.b);
+    e.b.setInsertionPointToStart(loop.getBody());
+    Value tile = loop.getInductionVar(), buffer = loop.getRegionIterArg(0);
+    Value before = loop.getRegionIterArg(1);
+    auto compare = [&](arith::CmpIPredicate predicate, Value lhs, Value rhs) {
+      return arith::CmpIOp::create(e.b, e.loc, predicate, lhs, rhs);
+    };
+    Value next = e.add(tile, workgroups);
+    Value hasNext = compare(arith::CmpIPredicate::ult, next, count);
+    Value hasBefore = compare(arith::CmpIPredicate::ne, before, tile);
+    auto read = [&](Value block, int64_t piece) {
+      return results.store->read(results.getPiece(block, piece));
+    };
+    auto store = [&](Value words, Value block, int64_t piece) {
+      results.storePiece(words, before, hasBefore,
+                         results.getPiece(block, piece));
+    };
+    f.enterTile(tile);
+    parts.source->enterTile(f.getBuffer(f.accessM, f.row0));
+    MainLoop::Values sums =
+        halo.emitTile(tile, e.select(hasNext, next, tile), buffer,
+                      {results.perBlock, read, store});
+    f.enterTile(tile);
+    results.take(parts.mma, sums);
+    scf::YieldOp::create(e.b, e.loc, {buffer, tile});
+  }
+  results.flush(loop.getResult(1));
+  e.device.waitForDirectGroups(e, 0, 0);
+}
+
 /// The main loop of a pipeline.
 static void emitPipelined(Frame &f) {
   TileProgram &program = f.program;
   ArrayRef<int64_t> acc = program.mma.getAcc().getType().getShape();
   Factor m = chooseFactor(f, f.accessM, acc[0]);
   Factor n = chooseFactor(f, f.accessN, acc[1]);
+  if (program.hasHalo())
+    return emitHaloTiles(f, m, n);
   auto makeMma = [&] {
     bool isPAlongN = program.mma.getLanes() == dnn::TileDim::N;
     return f.makeMma(m.lds, n.lds, makeSource(f, m, !isPAlongN),

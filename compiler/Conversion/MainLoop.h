@@ -15,10 +15,8 @@
 #ifndef TESSERA_COMPILER_CONVERSION_MAINLOOP_H
 #define TESSERA_COMPILER_CONVERSION_MAINLOOP_H
 
+#include "compiler/Conversion/StepBody.h"
 #include "compiler/Conversion/TileCopy.h"
-#include "compiler/Conversion/TileMma.h"
-
-#include <functional>
 
 namespace tessera {
 
@@ -36,7 +34,8 @@ public:
            const ReductionWalk &walk, int64_t stepBytes, LdsBuffers buffers,
            bool pinned)
       : e(e), copyM(copyM), copyN(copyN), mma(mma), walk(walk),
-        stepBytes(stepBytes), buffers(std::move(buffers)), pinned(pinned) {}
+        stepBytes(stepBytes), buffers(std::move(buffers)), pinned(pinned),
+        body(e, mma, pinned) {}
 
   /// Emits the loop; returns the accumulators, that of fragments (i of m, j of
   /// n) at index j * fragments of m + i.
@@ -65,13 +64,6 @@ private:
     void unflatten(mlir::ValueRange values);
   };
 
-  enum class Kind { Multiply, LdsRead, LdsWrite, GlobalLoad, Other };
-  struct Action {
-    Kind kind;
-    std::function<void()> emit;
-  };
-  using Actions = std::vector<Action>;
-
   State emitPrologue();
   void stageFirstSteps(State &state);
   void fillBuffers();
@@ -82,19 +74,11 @@ private:
   mlir::Value enterStep(mlir::Value position);
   State emitInnerLoop(State state, mlir::Value from, mlir::Value to);
 
-  /// The parts of a step, in program order; see emitStep().
-  Actions makeMultiplies(Values &accumulators,
-                         llvm::SmallVector<Values> &fragments);
-  Actions makeReads(llvm::SmallVector<Values> &fragments, unsigned current);
-  Actions makeCopies(const State &state, llvm::SmallVector<Values> &loaded,
-                     unsigned next, mlir::Value position);
-  Actions makeRefills(unsigned current, mlir::Value position);
-  Actions makeTail(Values &fragments, unsigned next);
+  StepBody::Actions makeCopies(const State &state,
+                               llvm::SmallVector<Values> &loaded, unsigned next,
+                               mlir::Value position);
+  StepBody::Actions makeRefills(unsigned current, mlir::Value position);
   void emitBarrier(int64_t stepsInFlight);
-  Actions interleave(Actions multiplies, Actions reads, Actions copies,
-                     Actions tail, Actions refills);
-  void insertWaits(Actions &actions, int64_t multipliesPerChunk);
-  Action makeWait(std::optional<int64_t> loads, std::optional<int64_t> lds);
 
   /// Steps of a turn of the loop, by which the loads run ahead.
   int64_t getSteps() const { return buffers.m.size(); }
@@ -107,7 +91,6 @@ private:
     return index < copyM.getPasses() ? buffers.m[buffer] : buffers.n[buffer];
   }
   mlir::Value readFragment(int64_t index, int64_t chunk, unsigned buffer);
-  int64_t getFragments() const { return mma.getM().count + mma.getN().count; }
 
   Emitter &e;
   TileCopy &copyM;
@@ -117,6 +100,7 @@ private:
   int64_t stepBytes;
   LdsBuffers buffers;
   bool pinned;
+  StepBody body;
 };
 
 } // namespace tessera

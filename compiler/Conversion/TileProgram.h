@@ -10,7 +10,9 @@
 #ifndef TESSERA_COMPILER_CONVERSION_TILEPROGRAM_H
 #define TESSERA_COMPILER_CONVERSION_TILEPROGRAM_H
 
+#include "compiler/Conversion/HaloLines.h"
 #include "compiler/Conversion/ResidentTile.h"
+#include "compiler/Conversion/StagedStore.h"
 #include "compiler/Conversion/TileCopy.h"
 #include "compiler/Conversion/WindowTile.h"
 #include "compiler/Target/MatrixInstruction.h"
@@ -34,6 +36,10 @@ struct TileProgram {
   int64_t threads;
   /// Of a pipeline: how it walks the reduction.
   ReductionWalk walk;
+  /// Of a pipeline whose taps share pixels that go directly to LDS.
+  HaloLines halo;
+  /// Of such a pipeline: results that are stored while the next ones come.
+  std::optional<StagedTile> staged;
   /// Of a program that loads its reduction at once: how LDS holds it.
   WindowTile window;
   ResidentTile resident;
@@ -54,6 +60,7 @@ struct TileProgram {
   /// by TMA, `instruction`, `walk` and `threads` are not set.
   bool isTma() { return pipeline.getCopy() == dnn::CopyKind::Tma; }
   bool isDirect() { return pipeline.getCopy() == dnn::CopyKind::DirectToLds; }
+  bool hasHalo() { return isDirect() && pipeline.getHalo(); }
   /// The same of a program whose images stay in shared memory (Ampere).
   bool isAmpere() { return pipeline.getCopy() == dnn::CopyKind::CpAsync; }
   /// 32-bit registers of one lane that hold sums.

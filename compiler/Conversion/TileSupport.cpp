@@ -31,6 +31,9 @@ LogicalResult tessera::checkPipelineSupport(TileProgram &program,
            << pipeline.getBuffers();
   if (isDirect && pipeline.getBuffers() < 2)
     return pipeline.emitOpError("needs at least 2 buffers");
+  if (pipeline.getHalo() && target.vendor != Vendor::Nvidia)
+    return pipeline.emitOpError() << "has a halo, but lanes of " << target.name
+                                  << " have no say in where a copy to LDS goes";
   if (pipeline.getParts())
     return pipeline.emitOpError("has parts, but only copies by tma share a "
                                 "reduction out by steps");
@@ -149,6 +152,56 @@ static LogicalResult checkLds(dnn::PipelineOp pipeline, const GpuTarget &target,
   return success();
 }
 
+/// Pixels that all taps share, and a loop that is written out over the taps.
+static LogicalResult checkHalo(TileProgram &program) {
+  auto pipeline = program.pipeline;
+  constexpr int64_t kMaxMultiplies = 512;
+  const MatrixInstruction &row = program.instruction;
+  if (pipeline.getHalo() != HaloLines::kBuffers)
+    return pipeline.emitOpError()
+           << "has a halo of " << *pipeline.getHalo() << " buffers, but needs "
+           << HaloLines::kBuffers;
+  if (!row.readsMatrices() || program.mma.getLanes() != dnn::TileDim::N ||
+      isTransposed(program, program.loadM, row))
+    return program.mma.emitOpError(
+        "has a halo, which needs pixels that ldmatrix reads as they lie, and "
+        "lanes along n");
+  if (failed(matchHaloLines(program.loadM, program.threads, program.halo)))
+    return failure();
+  int64_t taps = program.halo.taps.size(), buffers = pipeline.getBuffers();
+  if (taps > HaloLines::kMaxTaps)
+    return pipeline.emitOpError()
+           << "has a halo, which takes " << HaloLines::kMaxTaps
+           << " taps, but has " << taps;
+  if (taps % buffers != 0)
+    return pipeline.emitOpError() << "has a halo, which needs buffers that "
+                                     "divide the taps, but has "
+                                  << buffers << " for " << taps;
+  ArrayRef<int64_t> acc = program.mma.getAcc().getType().getShape();
+  ArrayRef<int64_t> waves = program.mma.getWaves();
+  int64_t multiplies = acc[0] / waves[0] * (acc[1] / waves[1]) /
+                       (row.rows * row.columns) * (pipeline.getStep() / row.k) *
+                       taps;
+  if (multiplies > kMaxMultiplies)
+    return pipeline.emitOpError()
+           << "writes out " << multiplies << " matrix instructions, more than "
+           << kMaxMultiplies;
+  return success();
+}
+
+/// Results of workgroups that take tiles in turn wait in LDS, if so many bytes
+/// of it are enough.
+static void stageResults(TileProgram &program, int64_t bytes) {
+  if (!program.tiles.getPersistent() ||
+      !StagedTile::isFor(program.store, program.threads))
+    return;
+  ArrayRef<int64_t> shape = program.store.getValue().getType().getShape();
+  Type element = program.store.getView().getType().getElementType();
+  StagedTile staged{shape[0], shape[1], getByteSize(element), program.threads};
+  if (staged.getBytes() <= bytes)
+    program.staged = staged;
+}
+
 /// Chunks and LDS of a pipeline.
 static LogicalResult checkResources(TileProgram &program,
                                     const GpuTarget &target) {
@@ -173,7 +226,13 @@ static LogicalResult checkResources(TileProgram &program,
              << rows << "x" << pipeline.getStep() << " tile into chunks";
   }
   int64_t buffers = pipeline.getBuffers();
-  return checkLds(pipeline, target, buffers * (acc[0] + acc[1]) * rowBytes);
+  if (!program.hasHalo())
+    return checkLds(pipeline, target, buffers * (acc[0] + acc[1]) * rowBytes);
+  if (failed(checkHalo(program)))
+    return failure();
+  int64_t bytes = program.halo.getBytes() + buffers * acc[1] * rowBytes;
+  stageResults(program, getMaxLdsBytes(target) - bytes);
+  return checkLds(pipeline, target, bytes);
 }
 
 LogicalResult tessera::checkReach(Operation *op, Value view, int64_t rows) {
@@ -244,6 +303,14 @@ static LogicalResult chooseWalk(TileProgram &program) {
   program.walk = {Kind::Flat, static_cast<unsigned>(reduce.size()), 1, padded,
                   total};
   int64_t step = pipeline.getStep();
+  if (program.hasHalo()) {
+    if (!isLinearAlong(program.loadN, 1))
+      return program.loadN.emitOpError(
+          "has a halo, which needs channels that no padding depends on");
+    program.walk = {Kind::Stepped, 1, total / reduce.back(), reduce.back(),
+                    total};
+    return success();
+  }
   for (unsigned count = 1;
        count <= reduce.size() && isLinearAlong(program.loadM, count) &&
        isLinearAlong(program.loadN, count);
@@ -275,7 +342,7 @@ static LogicalResult checkTurns(TileProgram &program) {
   std::optional<uint64_t> workgroups = program.tiles.getPersistent();
   if (!workgroups)
     return success();
-  if (program.walk.kind != ReductionWalk::Kind::Nested)
+  if (program.walk.kind != ReductionWalk::Kind::Nested && !program.hasHalo())
     return program.tiles.emitOpError("is persistent, which needs an innermost "
                                      "dimension that turns of the loop divide");
   int64_t tiles = getProduct(program.tiles.getCounts());

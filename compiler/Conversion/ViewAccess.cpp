@@ -61,6 +61,30 @@ SmallVector<Value> AccessSpace::evaluate(Emitter &e, Value position) const {
   return forms;
 }
 
+int64_t AccessSpace::getForm(unsigned form, int64_t position) const {
+  int64_t value = 0;
+  for (int64_t d = std::ssize(sizes) - 1; d >= 0; --d) {
+    bool isOutermost = d == 0;
+    value += coefs[form][d] * (isOutermost ? position : position % sizes[d]);
+    position /= sizes[d];
+  }
+  return value;
+}
+
+AccessSpace AccessSpace::getOffsets() const {
+  AccessSpace merged{sizes, {coefs[0]}};
+  SmallVector<int64_t> &bytes = merged.coefs[0];
+  for (int64_t d = std::ssize(sizes) - 2; d >= 0; --d) {
+    if (bytes[d] != bytes[d + 1] * merged.sizes[d + 1])
+      continue;
+    merged.sizes[d] *= merged.sizes[d + 1];
+    bytes[d] = bytes[d + 1];
+    merged.sizes.erase(merged.sizes.begin() + d + 1);
+    bytes.erase(bytes.begin() + d + 1);
+  }
+  return merged;
+}
+
 ViewAccess::ViewAccess(dnn::ViewOp view)
     : source(view.getSource()), elementType(view.getType().getElementType()),
       coords(view.getCoords()) {

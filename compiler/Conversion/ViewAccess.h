@@ -34,9 +34,13 @@ struct AccessSpace {
   /// The contribution of the space at (flat) `position` to each form.
   llvm::SmallVector<mlir::Value> evaluate(Emitter &e,
                                           mlir::Value position) const;
+  /// Form `form` at (flat) `position`.
+  int64_t getForm(unsigned form, int64_t position) const;
   /// One dimension that only the offset (form 0) depends on: no check and no
   /// division is needed to walk it.
   bool isLinear() const;
+  /// The same space with nothing but the offset to tell its dimensions apart.
+  AccessSpace getOffsets() const;
 };
 
 /// A division-free expression: constant + sum of factors[d] * dimension d.

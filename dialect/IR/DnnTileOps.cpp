@@ -95,8 +95,10 @@ LogicalResult PipelineOp::verify() {
     return emitOpError("needs at least 2 parts, or none");
   if ((getCopy() == CopyKind::Tma) != (getSync() == SyncKind::Mbarrier))
     return emitOpError("needs sync mbarrier with copy tma, and only with it");
-  if (getHalo() && (*getHalo() < 1 || getCopy() != CopyKind::Tma))
-    return emitOpError("needs copy tma with halo, and at least one buffer");
+  if (getHalo() && (*getHalo() < 1 || (getCopy() != CopyKind::Tma &&
+                                       getCopy() != CopyKind::DirectToLds)))
+    return emitOpError("needs copy tma or direct_to_lds with halo, and at "
+                       "least one buffer");
   if (getRoles() &&
       (getRoles()->getProducers() < 1 || getRoles()->getConsumers() < 1))
     return emitOpError("needs at least one producer and one consumer");

@@ -34,8 +34,8 @@ TEST(GemmTile, RoundTrips) {
   EXPECT_EQ(*read, split);
 }
 
-// Buffers for pixels that taps share are for tiles that TMA copies, and so are
-// exchanged factors.
+// Buffers for pixels that taps share are for tiles that TMA copies, or cp.async;
+// exchanged factors for the former alone.
 TEST(GemmTile, RoundTripsWithHalo) {
   GemmTile tile = kTile;
   tile.isTma = tile.isPingPong = true;
@@ -52,6 +52,14 @@ TEST(GemmTile, RoundTripsWithHalo) {
   read = parseGemmTile(tile.toConfig());
   ASSERT_TRUE(read) << read.getStatus().getMessage();
   EXPECT_EQ(*read, tile);
+  tile = kTile;
+  tile.isDirect = true;
+  tile.mma = "mma16";
+  tile.halo = 2;
+  EXPECT_EQ(tile.toConfig().toText(), "igemm-m256n128k32-w2x4-d3-mma16-h2");
+  read = parseGemmTile(tile.toConfig());
+  ASSERT_TRUE(read) << read.getStatus().getMessage();
+  EXPECT_EQ(*read, tile);
 }
 
 // Only the canonical text is a tile.
@@ -64,6 +72,8 @@ TEST(GemmTile, RefusesOtherTexts) {
         "igemm-m256n128k32-w2x4-b3-mfma32-s1",
         "igemm-m256n128k32-w2x4-b3-mfma32-h2",
         "igemm-m256n128k32-w2x4-t3-wgmma-h0",
+        "igemm-m256n128k32-w2x4-d3-mma16-h0",
+        "igemm-m256n128k32-w2x4-d3-mma16-h2-x",
         "igemm-m256n128k32-w2x4-t3-wgmma-x-h2",
         "igemm-m256n128k32-w2x4-b3-mfma32-a1",
         "igemm-m256n128k32-w2x4-b3-mfma32-s4-a4",

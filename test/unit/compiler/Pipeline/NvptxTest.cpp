@@ -25,6 +25,10 @@ static constexpr const char *kProblems[] = {
     "convfp16 -n 2 -c 60 -H 13 -W 14 -k 50 -y 3 -x 3 -p 1 -q 1 -F 2",
     "convbfp16 -n 4 -c 64 -H 15 -W 15 -k 64 -y 3 -x 3 -u 2 -v 2 -p 1 -q 1 "
     "-I NHWC -O NHWC -f NHWC -F 2",
+    "convbfp16 -n 64 -c 64 -H 56 -W 56 -k 64 -y 3 -x 3 -p 1 -q 1 -I NHWC -O "
+    "NHWC -f NHWC -F 1",
+    "convfp16 -n 32 -c 256 -H 28 -W 28 -k 256 -y 3 -x 3 -p 1 -q 1 -I NHWC -O "
+    "NHWC -f NHWC -F 2",
     "convbfp16 -n 4 -c 64 -H 15 -W 15 -k 64 -y 1 -x 1 -u 2 -v 2 -I NHWC -O "
     "NHWC -f NHWC -F 2",
     "convfp16 -n 2 -c 64 -H 14 -W 14 -k 50 -y 3 -x 3 -p 1 -q 1 -I NHWC -O NHWC "

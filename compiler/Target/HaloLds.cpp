@@ -1,0 +1,39 @@
+//===- HaloLds.cpp - LDS of pixels that taps share ------------------------===//
+
+#include "compiler/Target/HaloLds.h"
+
+#include <algorithm>
+
+using namespace tessera;
+
+HaloLds HaloLds::make(int64_t pixels, int64_t lineBytes, int64_t threads) {
+  int64_t passLines = threads / (lineBytes / kChunkBytes);
+  return {(pixels + passLines - 1) / passLines * passLines, lineBytes};
+}
+
+static int64_t getPlace(std::span<const int64_t> sizes,
+                        std::span<const int64_t> steps, int64_t row) {
+  int64_t place = 0;
+  for (size_t d = sizes.size(); d-- > 0;) {
+    place += steps[d] * (d == 0 ? row : row % sizes[d]);
+    row /= sizes[d];
+  }
+  return place;
+}
+
+int64_t tessera::getMaxSpan(std::span<const int64_t> sizes,
+                            std::span<const int64_t> steps, int64_t rows) {
+  int64_t extent = 1, most = 0;
+  for (int64_t size : sizes)
+    extent *= size;
+  for (int64_t row = 0; row < extent; row += rows)
+    most = std::max(most, getPlace(sizes, steps, row + rows - 1) -
+                              getPlace(sizes, steps, row));
+  return most;
+}
+
+bool tessera::holdsTransposedProducts(const GpuTarget &target) {
+  constexpr std::string_view kHolding[] = {"sm_80", "sm_86", "sm_87", "sm_89",
+                                           "sm_90"};
+  return std::ranges::find(kHolding, target.name) != std::end(kHolding);
+}
