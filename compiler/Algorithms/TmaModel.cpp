@@ -68,17 +68,6 @@ bool tessera::fitsWindow(const ConvProblem &p) {
 // Tiles
 //===----------------------------------------------------------------------===//
 
-/// 192x128 and 128x128 for most layers, 64 columns for 64 channels, two small
-/// workgroups a multiprocessor where memory is the limit.
-static constexpr TmaShape kShapes[] = {
-    {192, 128, 3, false, 4}, {128, 256, 2, false, 4}, {256, 128, 2, false, 4},
-    {128, 128, 1, true, 5},  {192, 128, 1, true, 4},  {128, 128, 2, false, 5},
-    {128, 64, 1, true, 6},   {256, 64, 2, false, 4},  {192, 64, 3, false, 5},
-    {64, 256, 1, true, 4},   {64, 128, 1, false, 3},  {128, 64, 1, false, 3},
-};
-
-std::span<const TmaShape> tessera::getTmaShapes() { return kShapes; }
-
 GemmTile TmaShape::getTile(const ConvProblem &problem, int parts) const {
   GemmTile tile;
   tile.m = m;
@@ -104,8 +93,20 @@ double tessera::countTensorBytes(const ConvProblem &p) {
 double tessera::getStoreClocks(const TmaShape &shape, const TmaRates &rates) {
   // Whole pieces of columns.
   const int64_t columns = (shape.n + kTmaStep - 1) / kTmaStep * kTmaStep;
-  return static_cast<double>(shape.m * columns) /
-         (shape.hidesStores() ? rates.hiddenSums : rates.exposedSums);
+  // Warps that wait for each other to stage do so more often with one buffer.
+  const double share = shape.stagers > 1   ? 1
+                       : shape.isExchanged ? rates.oneStagerTurned
+                                           : rates.oneStager;
+  return share * static_cast<double>(shape.m * columns) /
+         (shape.isSmall() ? rates.hiddenSums : rates.exposedSums);
+}
+
+double tessera::getWorkClocks(const TmaShape &shape, double turns,
+                              double products, double stored) {
+  if (!shape.isPingPong)
+    return turns * (products + stored);
+  // One consumer stores while the other multiplies; nothing hides the last.
+  return turns * std::max(products, (products + stored) / 2) + stored;
 }
 
 /// Stages that are not with the consumers: two are, but of two workgroups that
@@ -138,8 +139,7 @@ double tessera::getStepClocks(const TmaShape &shape, const TmaTraffic &traffic,
       shape.isExchanged ? shape.n * shape.consumers + shape.n * shape.m / 64.0
                         : shape.m + shape.n * shape.m / 64.0;
   double read = traffic.multiplied * read64 * kBytes / rates.readBytes;
-  // Two stages are with the consumers.
-  const double ahead = std::max(1, shape.stages - 2);
+  const double ahead = countAhead(shape);
   const double latency =
       (traffic.isStrided ? rates.stridedLatency : rates.latency) / ahead;
   // Where little else is in the way, so are the copies' writes.

@@ -14,7 +14,6 @@
 #include "runtime/Base/GpuTarget.h"
 
 #include <array>
-#include <span>
 
 namespace tessera {
 
@@ -43,17 +42,14 @@ struct TmaShape {
   int stages;
   int halo = 0;             ///< Buffers for pixels that all taps share.
   bool isExchanged = false; ///< Pixels are the columns of wgmma.
+  int stagers = 2;          ///< Staging buffers of a warp for the result.
 
   /// Of a thread.
   int countSums() const { return m * n / (consumers * 128); }
   /// Two workgroups share a multiprocessor.
   bool isSmall() const { return consumers == 1 && !isPingPong; }
-  /// Others multiply while a tile is stored.
-  bool hidesStores() const { return isPingPong || isSmall(); }
   GemmTile getTile(const ConvProblem &problem, int parts) const;
 };
-
-std::span<const TmaShape> getTmaShapes();
 
 /// In clocks of one multiprocessor; TmaRates.def says what each is.
 struct TmaRates {
@@ -61,9 +57,10 @@ struct TmaRates {
 #include "compiler/Algorithms/TmaRates.def"
 };
 
-/// Fitted to 951 kernels on an H100 (120 runs of a problem, forward and
-/// backward data, batches of 1 to 256): the first choice reaches 0.995 of the
-/// best in geometric mean, 0.934 at least. To repeat it: tools/dnn-fit.
+/// Fitted to 2520 kernels on an H100 (184 runs of a problem, forward and
+/// backward data, batches of 1 to 256; docs/data/h100-rings.txt and
+/// h100-resnet50-tiles.txt): the first choice reaches 0.991 of the best in
+/// geometric mean, 0.916 at least. To repeat it: tools/dnn-fit.
 inline constexpr TmaRates kTmaRates;
 
 /// Of x, w and y, each moved once.
@@ -81,6 +78,10 @@ struct TmaTraffic {
 
 /// Clocks to store the sums of one tile, rounded to 16 bits.
 double getStoreClocks(const TmaShape &shape, const TmaRates &rates);
+/// Clocks of `turns` tiles whose products take `products` each, and which take
+/// `stored` to store.
+double getWorkClocks(const TmaShape &shape, double turns, double products,
+                     double stored);
 /// Clocks of a step of a tile, on average, if nothing but its workgroups holds
 /// it up. A step is 128 bytes of each row, of which tf32 has half as many
 /// elements, and multiplies half as many a clock.

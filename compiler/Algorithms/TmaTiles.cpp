@@ -7,6 +7,7 @@
 #include "compiler/Algorithms/TmaWeightTiles.h"
 
 #include <algorithm>
+#include <utility>
 
 using namespace tessera;
 
@@ -23,6 +24,7 @@ struct TmaGemm {
   int64_t groups; ///< With the classes of strided backward data.
   int64_t taps;   ///< Of all classes together.
   int64_t classes = 1;
+  int64_t mostTaps = 1; ///< Of a class.
 };
 } // namespace
 
@@ -38,11 +40,13 @@ static TmaGemm getGemm(const ConvProblem &p) {
     gemm.taps *= dim.filter;
     if (p.direction == Direction::Forward) {
       gemm.rows *= dim.out;
+      gemm.mostTaps *= dim.filter;
       continue;
     }
     const StrideClasses c = chooseClasses(dim);
     gemm.rows *= c.rows;
     gemm.classes *= c.rhos * c.es;
+    gemm.mostTaps *= c.taps;
   }
   gemm.groups *= gemm.classes;
   return gemm;
@@ -133,6 +137,22 @@ static TmaTraffic getTraffic(const ConvProblem &p, const TmaGemm &gemm,
   return traffic;
 }
 
+/// Turns of all multiprocessors that the tiles of a shape take. Tiles of
+/// strided backward data have as many steps as their class has taps; those with
+/// the most come first, and the others fill up what these leave.
+static double countTurns(const TmaGemm &gemm, const TmaShape &shape,
+                         const GpuTarget &target) {
+  const int64_t tiles = gemm.groups * divideUp(gemm.rows, shape.m) *
+                        divideUp(gemm.columns, shape.n);
+  const int64_t sharing = shape.isSmall() ? 2 : 1;
+  if (gemm.classes == 1)
+    return static_cast<double>(divideUp(tiles, target.computeUnits * sharing) *
+                               sharing);
+  return std::max(static_cast<double>(tiles) / target.computeUnits,
+                  static_cast<double>(sharing * gemm.mostTaps * gemm.classes) /
+                      static_cast<double>(gemm.taps));
+}
+
 static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
                              const GpuTarget &target, const TmaRates &rates) {
   TmaGemm gemm = getGemm(p);
@@ -143,68 +163,123 @@ static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
       static_cast<double>(gemm.classes);
   const int64_t tiles = gemm.groups * divideUp(gemm.rows, shape.m) *
                         divideUp(gemm.columns, shape.n);
-  const int64_t sharing = shape.isSmall() ? 2 : 1;
-  const auto turns = static_cast<double>(
-      divideUp(tiles, target.computeUnits * sharing) * sharing);
+  const double turns = countTurns(gemm, shape, target);
   const double busy = static_cast<double>(tiles) /
                       (turns * static_cast<double>(target.computeUnits));
   const TmaTraffic traffic = getTraffic(p, gemm, shape, busy);
   const double step = getStepClocks(shape, traffic, rates);
-  double tile = steps * step + getStoreClocks(shape, rates);
-  if (p.allowsTf32()) // f32 has twice the bytes.
-    tile += getStoreClocks(shape, rates);
-  double work = turns * tile;
-  if (shape.isPingPong)
-    work +=
-        shape.m * shape.n / rates.exposedSums; // Nothing hides the last one.
+  const double stored = getStoreClocks(shape, rates) *
+                        (p.allowsTf32() ? 2 : 1); // f32 has twice the bytes.
+  const double work = getWorkClocks(shape, turns, steps * step, stored);
   const double memory =
       countMemoryBytes(p, divideUp(gemm.columns, shape.n), rates) /
       (rates.memoryBytes * target.computeUnits);
-  return std::max(work, memory) +
-         getOverlap(shape, step, rates) * std::min(work, memory) + rates.begin;
+  const double overlap =
+      getOverlap(shape, step, rates) + rates.fewTurns / turns;
+  return std::max(work, memory) + overlap * std::min(work, memory) +
+         rates.begin;
 }
 
-/// Stages of a tile's ring: as many as shared memory has room for.
+/// Stages of a tile's ring: as many as shared memory has room for beside the
+/// staging buffers.
 static int countStages(const ConvProblem &p, const TmaShape &shape,
                        const GpuTarget &target) {
-  constexpr int64_t kRowBytes = kTmaStep * 2, kMostStages = 6;
+  constexpr int64_t kRowBytes = kTmaStep * 2, kMostStages = 8;
   constexpr int64_t kWarps = 4, kStagingBytes = 2048, kOthers = 1024 + 256;
-  // Columns are stored in pieces of 128 bytes, two staging buffers of a warp
-  // take turns where these come in pairs; the filter of backward data is copied
-  // 64 at a time.
-  const int64_t pieces = divideUp(shape.n, getTmaStep(p));
+  constexpr int64_t kHalfSm = 115712; // Of each of two workgroups.
   const int64_t copied = divideUp(shape.n, kTmaStep) * kTmaStep;
-  const int64_t blocks = shape.m / kTmaStep / shape.consumers;
   const int64_t staging = (shape.isPingPong ? 2 : shape.consumers) * kWarps *
-                          kStagingBytes * (pieces * blocks % 2 == 0 ? 2 : 1);
-  const int64_t room = target.wgmmaSharedBytes - staging - kOthers;
+                          kStagingBytes * shape.stagers;
+  const int64_t room =
+      (shape.isSmall() ? kHalfSm : target.wgmmaSharedBytes) - staging - kOthers;
   return static_cast<int>(
       std::min(kMostStages, room / ((shape.m + copied) * kRowBytes)));
 }
 
-/// Each kind of tile in all widths that make sense for `columns`: 64, 128, 192
-/// and 256, and what divides the columns. How many tiles a layer has decides
-/// how much of the chip the last turn leaves idle. Two small workgroups a
-/// multiprocessor are for layers that memory limits.
-static std::vector<TmaShape> getShapes(const ConvProblem &p, int64_t columns,
-                                       const GpuTarget &target) {
+/// A shape with the stages that fit beside two staging buffers of each warp,
+/// which take turns in an even number of pieces of 64 by 64, and with those
+/// that fit beside one, if they are more.
+static void addShape(const ConvProblem &p, TmaShape shape,
+                     const GpuTarget &target, std::vector<TmaShape> &shapes) {
+  constexpr int kLeastStages = 3;
+  const int64_t rows = shape.isPingPong ? shape.m : shape.m / shape.consumers;
+  const int64_t pieces =
+      divideUp(shape.n, getTmaStep(p)) * divideUp(rows, kTmaStep);
+  int before = kLeastStages - 1;
+  for (const int stagers : {2, 1}) {
+    shape.stagers = stagers;
+    shape.stages = countStages(p, shape, target);
+    if (shape.stages <= before || pieces % stagers != 0)
+      continue;
+    shapes.push_back(shape);
+    before = shape.stages;
+  }
+}
+
+/// Each kind of tile in all widths that make sense for a layer's columns: 64,
+/// 128, 192 and 256, what divides the columns, and what takes fewer turns than
+/// the width below it. How many tiles a layer has decides how much of the chip
+/// the last turn leaves idle. Two small workgroups a multiprocessor are for
+/// layers that memory limits.
+static std::vector<TmaShape>
+getShapes(const ConvProblem &p, const TmaGemm &gemm, const GpuTarget &target) {
   static constexpr TmaShape kKinds[] = {
       {192, 0, 3, false, 0}, {128, 0, 2, false, 0}, {256, 0, 2, false, 0},
       {128, 0, 1, true, 0},  {192, 0, 1, true, 0},  {64, 0, 1, true, 0}};
-  constexpr int kLeast = 64, kMost = 256, kUnit = 16, kLeastStages = 3;
-  std::vector<TmaShape> shapes = {{64, 128, 1, false, 3},
-                                  {128, 64, 1, false, 3}};
-  for (TmaShape shape : kKinds)
+  constexpr int kLeast = 64, kMost = 256, kUnit = 16;
+  std::vector<TmaShape> shapes;
+  for (const TmaShape &small :
+       {TmaShape{64, 64, 1, false, 0}, TmaShape{64, 128, 1, false, 0},
+        TmaShape{128, 64, 1, false, 0}})
+    addShape(p, small, target, shapes);
+  for (TmaShape shape : kKinds) {
+    double turns = 0;
     for (shape.n = kLeast; shape.n <= kMost; shape.n += kUnit) {
-      if (shape.n % kTmaStep != 0 && columns % shape.n != 0)
+      const double before =
+          std::exchange(turns, countTurns(gemm, shape, target));
+      // Of a stride, turns are not alike.
+      const bool savesTurns = turns < before && gemm.classes == 1;
+      if (shape.n % kTmaStep != 0 && gemm.columns % shape.n != 0 && !savesTurns)
         continue;
       // Registers of a thread: with three consumers 128 before it is known who
       // needs more.
       const int mostSums = shape.consumers == 3 ? 96 : 192;
-      shape.stages = countStages(p, shape, target);
-      if (shape.countSums() <= mostSums && shape.stages >= kLeastStages)
-        shapes.push_back(shape);
+      if (shape.countSums() <= mostSums)
+        addShape(p, shape, target, shapes);
     }
+  }
+  return shapes;
+}
+
+/// With pixels as wgmma's columns (docs/design/0016) a tile has any eights of
+/// them: as many as fill the chip for one, two or three turns.
+static std::vector<TmaShape> getExchangedShapes(const ConvProblem &p,
+                                                const TmaGemm &gemm,
+                                                const GpuTarget &target) {
+  constexpr int64_t kLeast = 64, kMost = 256, kUnit = 8;
+  constexpr int64_t kMostTurns = 3, kMostSums = 192;
+  std::vector<TmaShape> shapes;
+  for (int64_t n = kLeast; n <= std::min(kMost, gemm.columns + kLeast - 1);
+       n += kLeast) {
+    int64_t before = 0;
+    for (int64_t turns = 1; turns <= kMostTurns; ++turns) {
+      const int64_t columnTiles = gemm.groups * divideUp(gemm.columns, n);
+      const int64_t rowTiles = turns * target.computeUnits / columnTiles;
+      if (rowTiles == 0)
+        continue;
+      const int64_t m = std::max(
+          kLeast, divideUp(divideUp(gemm.rows, rowTiles), kUnit) * kUnit);
+      const TmaShape shape{.m = static_cast<int>(std::min(m, kMost + 1)),
+                           .n = static_cast<int>(n),
+                           .consumers = 1,
+                           .isPingPong = true,
+                           .stages = 0,
+                           .isExchanged = true};
+      if (m <= kMost && m != before && shape.countSums() <= kMostSums)
+        addShape(p, shape, target, shapes);
+      before = m;
+    }
+  }
   return shapes;
 }
 
@@ -230,8 +305,10 @@ std::vector<Candidate> tessera::getTmaCandidates(const ConvProblem &problem,
       candidates.push_back({shape.getTile(problem, /*parts=*/1).toConfig(),
                             estimateClocks(problem, shape, target, rates)});
   };
-  std::ranges::for_each(getShapes(problem, getGemm(problem).columns, target),
-                        add);
+  const TmaGemm gemm = getGemm(problem);
+  std::ranges::for_each(getShapes(problem, gemm, target), add);
+  if (!hasTensors && problem.dataType != DataType::F32 && gemm.classes == 1)
+    std::ranges::for_each(getExchangedShapes(problem, gemm, target), add);
   if (isInReach(problem)) // Rows are stored by addresses.
     std::ranges::for_each(getTmaHaloShapes(problem, target), add);
   return candidates;

@@ -46,12 +46,50 @@ static bool fitsTma(const ConvProblem &p, const GpuTarget &target) {
          p.inChannels / p.groups % unit == 0 && fitsWindow(p);
 }
 
-/// 192 columns divide 9 taps of 64 channels, and of any multiple of them; 64 by
-/// 64 make the most tiles of a layer that leaves most of the chip idle.
-static constexpr TmaShape kFurtherShapes[] = {{64, 192, 1, true, 5},
-                                              {128, 192, 2, false, 4},
-                                              {256, 192, 2, false, 3},
-                                              {64, 64, 1, true, 6}};
+/// Rows and columns of tiles, and who multiplies. 64 columns for 64 channels,
+/// 192 divide 9 taps of them; 64 by 64 make the most tiles of a layer that
+/// leaves most of the chip idle, the last ones two for each multiprocessor.
+static constexpr TmaShape kKinds[] = {
+    {192, 128, 3, false, 0}, {128, 256, 2, false, 0}, {256, 128, 2, false, 0},
+    {128, 128, 1, true, 0},  {192, 128, 1, true, 0},  {128, 128, 2, false, 0},
+    {128, 64, 1, true, 0},   {256, 64, 2, false, 0},  {192, 64, 3, false, 0},
+    {64, 256, 1, true, 0},   {64, 128, 1, true, 0},   {64, 192, 1, true, 0},
+    {128, 192, 2, false, 0}, {256, 192, 2, false, 0}, {64, 64, 1, true, 0},
+    {64, 128, 1, false, 0},  {128, 64, 1, false, 0},  {64, 64, 1, false, 0}};
+
+/// Stages of a tile's ring: as many as shared memory has room for, beside one
+/// staging buffer of each warp.
+static int countStages(const TmaShape &shape, const GpuTarget &target) {
+  constexpr int64_t kRowBytes = kTmaStep * 2, kMostStages = 12;
+  constexpr int64_t kWarps = 4, kStagingBytes = 2048, kOthers = 1024 + 512;
+  constexpr int64_t kHalfSm = 115712; // Of each of two workgroups.
+  const int64_t staging =
+      (shape.isPingPong ? 2 : shape.consumers) * kWarps * kStagingBytes;
+  const int64_t copied = divideUp(shape.n, kTmaStep) * kTmaStep;
+  const int64_t room =
+      (shape.isSmall() ? kHalfSm : target.wgmmaSharedBytes) - staging - kOthers;
+  return static_cast<int>(
+      std::min(kMostStages, room / ((shape.m + copied) * kRowBytes)));
+}
+
+/// Rings as deep as they fit, and shallower ones, down to about half of that,
+/// which have less on its way (countBytesAgain). Steps of tf32 take so long
+/// that the deepest are best.
+static std::vector<TmaShape> getShapes(const ConvProblem &p,
+                                       const GpuTarget &target) {
+  constexpr int kLeastStages = 3, kMostDepths = 4;
+  std::vector<TmaShape> shapes;
+  for (TmaShape shape : kKinds) {
+    const int most = countStages(shape, target);
+    const int step = (most + 5) / 6;
+    for (int i = 0; i < (p.allowsTf32() ? 1 : kMostDepths); ++i) {
+      shape.stages = most - i * step;
+      if (shape.stages >= kLeastStages)
+        shapes.push_back(shape);
+    }
+  }
+  return shapes;
+}
 
 /// Of tf32, whose consumers read A from registers (PixelFactors.h): none take
 /// turns, and the fragments need a place beside the sums.
@@ -108,11 +146,43 @@ static double estimateSum(const ConvProblem &p, int parts,
              (rates.sumBytes * target.computeUnits);
 }
 
-/// The clocks of all turns of tiles, and of what else there is.
+/// Of x and y, each moved once; strides leave pixels of x out.
+static double countImageBytes(const ConvProblem &p) {
+  const int64_t walked =
+      p.batch * getVolume(p.getOutput()) * getVolume(p.filter) * p.inChannels;
+  return static_cast<double>(
+      getByteSize(p.dataType) *
+      (std::min(p.getInputElements(), walked) + p.getOutputElements()));
+}
+
+/// What is read from memory again. Tiles that share rows read them at about the
+/// same time; the more is on its way at once, the more of it has gone before
+/// the last of them comes.
+static double countBytesAgain(const ConvProblem &p, const WeightsGemm &gemm,
+                              const TmaShape &shape, int parts,
+                              const GpuTarget &target,
+                              const TmaWeightRates &rates) {
+  constexpr double kRowBytes = kTmaStep * 2;
+  const auto tiles = static_cast<double>(gemm.countTiles(shape));
+  const double once = countImageBytes(p);
+  const auto steps = static_cast<double>(gemm.steps);
+  const double copied = tiles * steps * (shape.m + shape.n) * kRowBytes;
+  const int sharing = shape.isSmall() ? 2 : 1;
+  const double partsAtOnce =
+      std::min<double>(parts, target.computeUnits * sharing / tiles);
+  const double onItsWay = partsAtOnce * shape.stages * once / steps;
+  return rates.readAgain * std::max(0.0, copied - once) *
+         std::max(0.0, 1 - rates.keptBytes / onItsWay);
+}
+
+/// The clocks of all turns of tiles, and of what else there is; `again` are
+/// bytes that are read more than once.
 static double addUp(const ConvProblem &p, double work, double overlap,
                     int parts, const GpuTarget &target,
-                    const TmaWeightRates &rates) {
-  double bytes = countTensorBytes(p);
+                    const TmaWeightRates &rates, double again = 0) {
+  double bytes =
+      countImageBytes(p) + again +
+      static_cast<double>(getByteSize(p.dataType) * p.getFilterElements());
   if (p.allowsTf32() && parts > 1)
     bytes += 4.0 * static_cast<double>(p.getFilterElements() * parts);
   const double memory = bytes / (rates.step.memoryBytes * target.computeUnits);
@@ -131,16 +201,15 @@ static TmaTraffic getTraffic(const ConvProblem &p, int rows, int columns) {
   };
   const int rowLines = countLines(p.outChannels);
   const int columnLines = countLines(p.inChannels);
-  TmaTraffic traffic{static_cast<double>(rows * rowLines),
-                     static_cast<double>(columns * columnLines)};
-  traffic.hasWindow = rowLines * columnLines > 1;
+  // It is the columns that come through a window.
+  TmaTraffic traffic{static_cast<double>(columns * columnLines),
+                     static_cast<double>(rows * rowLines)};
+  traffic.hasWindow = rowLines * columnLines > 1 || getVolume(p.filter) > 1;
   return traffic;
 }
 
 /// Of a step of tf32, in which shared memory is busiest: B is written twice and
-/// read once before wgmma reads it, A written once and read once. Of 70 kernels
-/// of seven layers the first choice reached 0.97 of the best in geometric mean,
-/// 0.89 at least; there, too many parts, since when their bytes count.
+/// read once before wgmma reads it, A written once and read once.
 static double getPixelClocks(const TmaShape &shape,
                              const TmaWeightRates &rates) {
   return rates.pixelRow *
@@ -157,16 +226,15 @@ static double estimateClocks(const ConvProblem &p, const WeightsGemm &gemm,
       sharing);
   const TmaTraffic traffic = getTraffic(p, shape.m, shape.n);
   const auto steps = static_cast<double>(divideUp(gemm.steps, parts));
-  double tile = steps * getStepClocks(shape, traffic, rates.step) +
-                getStoreClocks(shape, rates.step);
+  double products = steps * getStepClocks(shape, traffic, rates.step);
   if (p.allowsTf32())
-    tile = std::max(tile, steps * getPixelClocks(shape, rates));
-  if (parts > 1 || p.allowsTf32()) // f32 has twice the bytes.
-    tile += getStoreClocks(shape, rates.step);
-  double work = turns * tile;
-  if (shape.isPingPong)
-    work += shape.m * shape.n / rates.step.exposedSums;
-  return addUp(p, work, rates.step.overlap, parts, target, rates);
+    products = std::max(products, steps * getPixelClocks(shape, rates));
+  // f32 has twice the bytes.
+  const double stored =
+      getStoreClocks(shape, rates.step) * (parts > 1 || p.allowsTf32() ? 2 : 1);
+  const double work = getWorkClocks(shape, turns, products, stored);
+  return addUp(p, work, rates.step.overlap, parts, target, rates,
+               countBytesAgain(p, gemm, shape, parts, target, rates));
 }
 
 //===----------------------------------------------------------------------===//
@@ -233,19 +301,6 @@ static void addSliding(const ConvProblem &p, const GpuTarget &target,
 // Tiles whose rows are taps
 //===----------------------------------------------------------------------===//
 
-/// Stages of a tile's ring: as many as shared memory has room for, beside one
-/// staging buffer of each warp.
-static int countStages(const TmaShape &shape, const GpuTarget &target) {
-  constexpr int64_t kRowBytes = kTmaStep * 2, kMostStages = 6;
-  constexpr int64_t kWarps = 4, kStagingBytes = 2048, kOthers = 1024 + 256;
-  const int64_t staging =
-      (shape.isPingPong ? 2 : shape.consumers) * kWarps * kStagingBytes;
-  const int64_t copied = divideUp(shape.n, kTmaStep) * kTmaStep;
-  return static_cast<int>(
-      std::min(kMostStages, (target.wgmmaSharedBytes - staging - kOthers) /
-                                ((shape.m + copied) * kRowBytes)));
-}
-
 /// Lines of the second cache that a copied row of 64 elements touches: it is as
 /// long as one, and touches two where rows are no whole lines apart and it
 /// begins within one.
@@ -258,9 +313,11 @@ static double countCacheLines(const ConvProblem &problem, int64_t pitch) {
 /// Of packed tensors.
 static TmaWeightRates getPackedRates(const ConvProblem &problem) {
   TmaWeightRates rates = kTmaWeightRates;
-  rates.step.plainBytes =
-      rates.step.windowBytes / countCacheLines(problem, problem.inChannels);
+  rates.step.windowBytes /= countCacheLines(problem, problem.inChannels);
+  rates.step.plainBytes = rates.step.windowBytes;
+  rates.step.windowRow = rates.step.plainRow = 0;
   rates.sumTurn = rates.packedSumTurn;
+  rates.sumBytes = rates.packedSumBytes;
   return rates;
 }
 
@@ -329,7 +386,7 @@ static double getCopyClocks(const ConvProblem &p, const GemmTile &tile,
       static_cast<double>(divideUp(tile.n, kTmaStep) * kTmaStep);
   return (ofWindows * countCacheLines(p, p.inChannels) +
           gradients * countCacheLines(p, p.outChannels)) *
-         kRowBytes / rates.step.windowBytes;
+         kRowBytes / kTmaWeightRates.step.windowBytes;
 }
 
 /// Clocks of a step, in which the products, shared memory or the second cache
@@ -436,13 +493,17 @@ tessera::getTmaWeightCandidates(const ConvProblem &problem,
       return;
     const int64_t atOnce = target.computeUnits * (shape.isSmall() ? 2 : 1);
     for (int parts :
-         getParts(problem, gemm.steps, gemm.countTiles(shape), atOnce))
+         getParts(problem, gemm.steps, gemm.countTiles(shape), atOnce)) {
+      // Stages that no step needs.
+      constexpr int64_t kFewStages = 6;
+      if (shape.stages > std::max(kFewStages, divideUp(gemm.steps, parts)))
+        continue;
       candidates.push_back(
           {shape.getTile(problem, parts).toConfig(),
            estimateClocks(problem, gemm, shape, parts, target, rates)});
+    }
   };
-  std::ranges::for_each(getTmaShapes(), add);
-  std::ranges::for_each(kFurtherShapes, add);
+  std::ranges::for_each(getShapes(problem, target), add);
   addSliding(problem, target, rates, candidates);
   return candidates;
 }

@@ -16,11 +16,11 @@ namespace tessera {
 
 /// TmaWeightRates.def says what each is.
 struct TmaWeightRates {
-  /// No window, and nothing that a step waits for.
-  TmaRates step = {.windowRow = 0, .plainRow = 0, .latency = 0, .waits = 0};
+  TmaRates step;
+  double keptBytes, readAgain;
   double pixelRow;
   double sumBegin, sumTurn, sumBytes;
-  double packedSumTurn;
+  double packedSumTurn, packedSumBytes;
   double slidingProducts, slidingOverlap;
 };
 

@@ -163,5 +163,6 @@ FailureOr<HopperPlan> tessera::makeHopperPlan(TileProgram &program,
                     std::move(walk),
                     tiles,
                     std::min(tiles, resident),
-                    counts[0] == 1 && counts[2] == 1};
+                    counts[0] == 1 && counts[2] == 1,
+                    order == TmaWalk::Pixels && counts[2] > counts[1]};
 }

@@ -25,6 +25,9 @@ struct HopperPlan {
   int64_t tiles;
   int64_t workgroups;
   bool sharesColumns; ///< Whether all tiles have the same columns.
+  /// Whether tiles that follow each other are a column's; else they are a
+  /// row's.
+  bool hasRowsFirst;
 
   /// In the order of the kernel's arguments.
   llvm::SmallVector<TensorMap> getMaps() const {

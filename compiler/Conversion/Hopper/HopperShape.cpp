@@ -56,10 +56,12 @@ static LogicalResult checkExchanged(TileProgram &program,
     return program.mma.emitOpError(
         "has lanes along m, which wgmma has for results of 16 bits without "
         "further tensors, and consumers that share rows");
-  if (shape.getRows() % kWgmmaRows != 0)
+  constexpr int64_t kUnit = 8; // Columns of wgmma, rows of the swizzle.
+  if (shape.getRows() < kWgmmaRows || shape.getRows() % kUnit != 0)
     return program.mma.emitOpError()
-           << "has lanes along m, and needs whole " << kWgmmaRows
-           << " rows for each consumer, but has " << shape.getRows();
+           << "has lanes along m, and needs " << kWgmmaRows
+           << " rows or more for each consumer, in multiples of " << kUnit
+           << ", but has " << shape.getRows();
   return success();
 }
 
@@ -182,13 +184,19 @@ static HopperShape makeShape(TileProgram &program, const GpuTarget &target,
     shape.blocks = shape.tileN / kWgmmaRows;
   // Staging buffers take turns within a tile, so their number divides its
   // pieces.
-  if (shape.getRows() / kWgmmaRows *
-              shape.countPieces(shape.getStoreColumns()) % shape.stagers !=
+  if (shape.countRowPieces() * shape.countPieces(shape.getStoreColumns()) %
+              shape.stagers !=
           0 ||
       shape.getSharedBytes() > target.wgmmaSharedBytes)
     shape.stagers = 1;
   constexpr int64_t kHalfSm = 115712; // Bytes for each of two workgroups.
-  if (shape.consumers == 1 && shape.getSharedBytes() <= kHalfSm)
+  if (shape.consumers > 1)
+    return shape;
+  HopperShape small = shape;
+  small.stagers = 1;
+  if (shape.getSharedBytes() > kHalfSm && small.getSharedBytes() <= kHalfSm)
+    shape = small;
+  if (shape.getSharedBytes() <= kHalfSm)
     shape.blocksPerSm = 2;
   return shape;
 }

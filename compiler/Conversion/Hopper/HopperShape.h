@@ -120,6 +120,14 @@ struct HopperShape {
   int64_t getPieceColumn(int64_t piece, int64_t columns) const {
     return std::min(piece * columns, getColumns() - columns);
   }
+  /// Pieces of 64 rows of a consumer, and where each begins; exchanged, the
+  /// last one may overlap the one before it, too.
+  int64_t countRowPieces() const {
+    return (getRows() + kWgmmaRows - 1) / kWgmmaRows;
+  }
+  int64_t getPieceRow(int64_t piece) const {
+    return std::min(piece * kWgmmaRows, getRows() - kWgmmaRows);
+  }
 
   /// Whether the sums leave a thread registers for what an epilogue reads.
   bool hasSpareRegisters() const {

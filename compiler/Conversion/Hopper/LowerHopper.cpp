@@ -87,14 +87,22 @@ KernelWriter::KernelWriter(TileProgram &program, const HopperPlan &plan,
 // Walking tiles
 //===----------------------------------------------------------------------===//
 
-/// Columns fastest: workgroups that run together share rows. The groups with
-/// the most steps come first, so that the last round of tiles is short.
+/// Columns fastest, so that workgroups that run together share rows; of
+/// backward weights with more columns of tiles than rows of them it is the
+/// other way round: the factor that more of them share is the larger one. The
+/// groups with the most steps come first, so that the last round of tiles is
+/// short.
 ResultTile KernelWriter::locateTile(Value tile) {
   ArrayRef<int64_t> counts = program.tiles.getCounts();
-  Value n = e.remu(tile, counts[2]);
-  Value rest = e.divu(tile, counts[2]);
-  Value m = e.remu(rest, counts[1]);
-  Value group = counts[0] == 1 ? e.constant(0) : e.divu(rest, counts[1]);
+  const bool hasRowsFirst = plan.hasRowsFirst;
+  const int64_t fast = hasRowsFirst ? counts[1] : counts[2];
+  const int64_t slow = hasRowsFirst ? counts[2] : counts[1];
+  Value n = e.remu(tile, fast);
+  Value rest = e.divu(tile, fast);
+  Value m = e.remu(rest, slow);
+  Value group = counts[0] == 1 ? e.constant(0) : e.divu(rest, slow);
+  if (hasRowsFirst)
+    std::swap(m, n);
   if (plan.walk.growsWithGroup())
     group = arith::SubIOp::create(e.b, e.loc, e.constant(counts[0] - 1), group);
   return {group, e.mul(m, shape.tileM), e.mul(n, shape.tileN)};

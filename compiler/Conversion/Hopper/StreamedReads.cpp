@@ -5,10 +5,21 @@
 using namespace mlir;
 using namespace tessera;
 
-static int64_t getTensorBytes(Value view) {
+/// Bytes from the first to the last element of a tensor, whose windows may
+/// overlap, or of what a view reaches if that is less: strides leave pixels
+/// out. Parts of a reduction share it out.
+static int64_t getReadBytes(TileProgram &program, Value view) {
   auto type =
       cast<MemRefType>(TileProgram::getView(view).getSource().getType());
-  return type.getNumElements() * type.getElementTypeBitWidth() / 8;
+  int64_t offset = 0, span = 1, reached = 1;
+  SmallVector<int64_t> strides;
+  (void)type.getStridesAndOffset(strides, offset);
+  for (auto [size, stride] : llvm::zip_equal(type.getShape(), strides))
+    span += (size - 1) * stride;
+  for (int64_t extent : cast<dnn::ViewType>(view.getType()).getShape())
+    reached *= extent;
+  reached /= static_cast<int64_t>(program.pipeline.getParts().value_or(1));
+  return std::min(span, reached) * type.getElementTypeBitWidth() / 8;
 }
 
 /// Whether the reduction is of channels at one tap.
@@ -20,16 +31,20 @@ static bool hasOneTap(TileProgram &program) {
 StreamedReads tessera::chooseStreamedReads(TileProgram &program, TmaWalk walk) {
   // Less than this finds its place without anybody's loss.
   constexpr int64_t kLeast = 14 << 20;
-  const int64_t a = getTensorBytes(program.loadM.getView());
-  const int64_t b = getTensorBytes(program.loadN.getView());
+  const int64_t a = getReadBytes(program, program.loadM.getView());
+  const int64_t b = getReadBytes(program, program.loadN.getView());
   // Of backward weights, both are images. Who reads the same pixels, for other
-  // channels, does so at about the same time.
-  if (walk == TmaWalk::Pixels)
-    return {a + b >= kLeast, a + b >= kLeast};
+  // channels, does so at about the same time; where that takes long, some come
+  // too late.
+  constexpr int64_t kMostPixels = 192 << 20;
+  if (walk == TmaWalk::Pixels) {
+    const bool isStreamed = a + b >= kLeast && a + b <= kMostPixels;
+    return {isStreamed, isStreamed};
+  }
   // Of the others, taps and tiles of other columns read the pixels again, and
   // what does not fit into the second cache would be gone too early.
   constexpr int64_t kMost = 40 << 20, kReadsPerWrite = 2;
-  const int64_t result = getTensorBytes(program.store.getView());
+  const int64_t result = getReadBytes(program, program.store.getView());
   return {hasOneTap(program) && a >= kLeast && a <= kMost &&
               a >= kReadsPerWrite * result,
           false};

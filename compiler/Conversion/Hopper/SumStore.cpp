@@ -141,8 +141,10 @@ void SumStore::begin(const ResultTile &tile) {
 void SumStore::emit(ArrayRef<Value> sums) {
   const int64_t columns = shape.getStoreColumns();
   const int64_t perBlock = shape.countPieces(columns);
-  const int64_t pieces = perBlock * shape.getRows() / kWgmmaRows;
-  auto getRow = [&](int64_t piece) { return piece / perBlock * kWgmmaRows; };
+  const int64_t pieces = perBlock * shape.countRowPieces();
+  auto getRow = [&](int64_t piece) {
+    return shape.getPieceRow(piece / perBlock);
+  };
   auto getColumn = [&](int64_t piece) {
     return shape.getPieceColumn(piece % perBlock, columns);
   };

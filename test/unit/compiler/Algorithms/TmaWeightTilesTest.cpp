@@ -86,8 +86,9 @@ TEST(TmaWeightTiles, GoesByPixelsOfTf32) {
   EXPECT_FALSE(hasTiles(p));
 }
 
-// A filter of 256 x 2304 has few tiles, so the chosen one is split until nearly
-// every multiprocessor has a part; and no part is without pixels.
+// A filter of 256 x 2304 has few tiles, so the chosen one is split until most
+// multiprocessors have a part (of 128 by 128, 3 parts, 108 workgroups,
+// take 28.7 us, and 7 parts, 252, take 29.5); and no part is without pixels.
 TEST(TmaWeightTiles, SplitsUntilTheChipIsBusy) {
   const GpuTarget &target = *findTarget("sm_90");
   Problem problem = makeLayer();
@@ -100,7 +101,7 @@ TEST(TmaWeightTiles, SplitsUntilTheChipIsBusy) {
   const double units = target.computeUnits;
   const int groups = (256 + tile->m - 1) / tile->m *
                      ((2304 + tile->n - 1) / tile->n) * tile->parts;
-  EXPECT_GT(groups / units / std::ceil(groups / units), 0.9);
+  EXPECT_GT(groups / units / std::ceil(groups / units), 0.8);
 
   for (const Candidate &candidate :
        getTmaWeightCandidates(makeLayer(), target)) {
@@ -110,6 +111,32 @@ TEST(TmaWeightTiles, SplitsUntilTheChipIsBusy) {
     const int share = (steps + other.parts - 1) / other.parts;
     EXPECT_LT(share * (other.parts - 1), steps) << candidate.tile.toText();
   }
+}
+
+// Of 16 parts, 8 workgroups each share what they read: a ring of 6 stages has
+// 9.4 MB of it on its way, and takes 44 us where 5 take 40 (of which the last
+// gets what it needs from memory again). Of 2 parts, 1.3 MB, the deepest is
+// best.
+TEST(TmaWeightTiles, HasNoMoreOnItsWayThanTheCacheKeeps) {
+  const GpuTarget &target = *findTarget("sm_90");
+  auto getCost = [&](const ConvProblem &p, const std::string &tile) {
+    for (const Candidate &candidate : getTmaWeightCandidates(p, target))
+      if (candidate.tile.toText() == "igemm-m128n128k64-w2x1-" + tile)
+        return candidate.cost;
+    ADD_FAILURE() << tile;
+    return 0.0;
+  };
+  ConvProblem p = makeLayer();
+  p.filter = {1, 1};
+  p.pad = {0, 0};
+  p.inChannels = 512;
+  p.in = {28, 28};
+  EXPECT_GT(getCost(p, "t6-wgmma-s16"), getCost(p, "t5-wgmma-s16"));
+  p.batch = 256;
+  p.inChannels = 2048;
+  p.outChannels = 512;
+  p.in = {7, 7};
+  EXPECT_LT(getCost(p, "t6-wgmma-s2"), getCost(p, "t5-wgmma-s2"));
 }
 
 // A store by TMA reads no further tensor: where one is added, the launch that
