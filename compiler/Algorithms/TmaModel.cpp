@@ -84,6 +84,10 @@ GemmTile TmaShape::getTile(const ConvProblem &problem, int parts) const {
   return tile;
 }
 
+const TmaRates &tessera::getTmaRates(const ConvProblem &problem) {
+  return problem.allowsTf32() ? kTmaTf32Rates : kTmaRates;
+}
+
 double tessera::countTensorBytes(const ConvProblem &p) {
   return static_cast<double>(
       getByteSize(p.dataType) *

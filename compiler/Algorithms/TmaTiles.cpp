@@ -290,6 +290,11 @@ static constexpr int kPieceColumns = 64;
 static constexpr int kManySums = 128;
 
 std::vector<Candidate> tessera::getTmaCandidates(const ConvProblem &problem,
+                                                 const GpuTarget &target) {
+  return getTmaCandidates(problem, target, getTmaRates(problem));
+}
+
+std::vector<Candidate> tessera::getTmaCandidates(const ConvProblem &problem,
                                                  const GpuTarget &target,
                                                  const TmaRates &rates) {
   std::vector<Candidate> candidates;

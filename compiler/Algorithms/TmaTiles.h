@@ -16,10 +16,13 @@
 namespace tessera {
 
 /// The candidates of igemm that copy by TMA; none if `problem` or `target` does
-/// not allow it. Other rates than the chip's are for those who fit them.
+/// not allow it.
+std::vector<Candidate> getTmaCandidates(const ConvProblem &problem,
+                                        const GpuTarget &target);
+/// The same by other rates than the chip's, for those who fit them.
 std::vector<Candidate> getTmaCandidates(const ConvProblem &problem,
                                         const GpuTarget &target,
-                                        const TmaRates &rates = kTmaRates);
+                                        const TmaRates &rates);
 
 } // namespace tessera
 

@@ -91,24 +91,35 @@ static void limit(Model &model, const std::string &prefix) {
   }
 }
 
-static Model makeWgmma(const GpuTarget &target) {
+/// Of tf32, or of 16 bits.
+static Model makeWgmmaOf(bool isTf32, const GpuTarget &target) {
   const std::vector<Field<TmaRates>> fields = {
 #define TMA_RATE(NAME, VALUE, MEANING)                                         \
   {#NAME, MEANING, [](TmaRates &rates) -> double & { return rates.NAME; }},
 #include "compiler/Algorithms/TmaRates.def"
   };
+  const TmaRates &own = isTf32 ? kTmaTf32Rates : kTmaRates;
   Model model;
-  model.constants = listConstants(kTmaRates, fields);
+  model.constants = listConstants(own, fields);
   limit(model, "");
-  model.getCandidates = [fields, &target](const Problem &problem,
-                                          const Rates &rates) {
+  model.getCandidates = [fields, isTf32, &own, &target](const Problem &problem,
+                                                        const Rates &rates) {
     const ConvProblem *conv = problem.getConv();
-    return conv && conv->direction != Direction::BackwardWeights
-               ? getTmaCandidates(*conv, target, fill(kTmaRates, fields, rates))
+    return conv && conv->direction != Direction::BackwardWeights &&
+                   conv->allowsTf32() == isTf32
+               ? getTmaCandidates(*conv, target, fill(own, fields, rates))
                : std::vector<Candidate>();
   };
   model.format = formatRows("TMA_RATE", fields);
   return model;
+}
+
+static Model makeWgmma(const GpuTarget &target) {
+  return makeWgmmaOf(/*isTf32=*/false, target);
+}
+
+static Model makeWgmmaTf32(const GpuTarget &target) {
+  return makeWgmmaOf(/*isTf32=*/true, target);
 }
 
 static Model makeWgmmaWeights(const GpuTarget &target) {
@@ -352,10 +363,15 @@ static Model makeRows(const GpuTarget &target) {
 //===----------------------------------------------------------------------===//
 
 static constexpr std::pair<const char *, Model (*)(const GpuTarget &)>
-    kModels[] = {{"wgmma", makeWgmma}, {"wgmma-weights", makeWgmmaWeights},
-                 {"gemm", makeGemm},   {"groups", makeGroups},
-                 {"stem", makeStem},   {"single", makeSingle},
-                 {"pool", makePool},   {"rows", makeRows}};
+    kModels[] = {{"wgmma", makeWgmma},
+                 {"wgmma-tf32", makeWgmmaTf32},
+                 {"wgmma-weights", makeWgmmaWeights},
+                 {"gemm", makeGemm},
+                 {"groups", makeGroups},
+                 {"stem", makeStem},
+                 {"single", makeSingle},
+                 {"pool", makePool},
+                 {"rows", makeRows}};
 
 std::string fit::getModelNames() {
   std::string names;

@@ -41,7 +41,7 @@ struct Model {
   Rates getRates() const;
 };
 
-/// "wgmma, wgmma-weights, gemm, groups, stem, single, pool, rows"
+/// "wgmma, wgmma-tf32, wgmma-weights, gemm, groups, stem, single, pool, rows"
 std::string getModelNames();
 
 /// InvalidArgument if there is no such model, or none of it for the chip.

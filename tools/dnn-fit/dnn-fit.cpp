@@ -24,6 +24,7 @@ static constexpr char kUsage[] =
   FILE...        what dnn-tune --table or gpu_tiles.py run wrote; all times, or all
                  issue cycles of the emulated device
   --model NAME   wgmma          forward and backward data (TmaRates.def; the default)
+                 wgmma-tf32     the same of tf32 (TmaTf32Rates.def)
                  wgmma-weights  backward weights (TmaWeightRates.def)
                  gemm           tiles through LDS: mma.sync, AMD's chips
                                 (GemmRates.def)

@@ -243,13 +243,12 @@ TEST(Fit, PassesOverWhatItCannotUse) {
 
 // A model that is none, and one for other chips, are refused by name.
 TEST(Fit, RefusesModels) {
-  EXPECT_NE(
-      makeModel("mma", *findTarget("sm_80"))
-          .getStatus()
-          .getMessage()
-          .find("but there are: wgmma, wgmma-weights, gemm, groups, stem, "
-                "single, pool, rows"),
-      std::string::npos);
+  EXPECT_NE(makeModel("mma", *findTarget("sm_80"))
+                .getStatus()
+                .getMessage()
+                .find("but there are: wgmma, wgmma-tf32, wgmma-weights, gemm, "
+                      "groups, stem, single, pool, rows"),
+            std::string::npos);
   EXPECT_NE(makeModel("wgmma", *findTarget("gfx942"))
                 .getStatus()
                 .getMessage()
