@@ -99,8 +99,8 @@ static double getScatter(const Sample &sample,
 /// users remember those; rates that no value depends on stay where they are, by
 /// a little that every step away costs.
 static double judge(const std::vector<Sample> &samples, const Model &model,
-                    const Rates &rates, const Rates &origin) {
-  constexpr double kTail = 0.3, kOrder = 0.1, kStay = 1e-4;
+                    const Rates &rates, const Rates &origin, double stay) {
+  constexpr double kTail = 0.3, kOrder = 0.1;
   double scatter = 0, moved = 0;
   std::vector<double> losses;
   for (const Sample &sample : samples) {
@@ -119,17 +119,17 @@ static double judge(const std::vector<Sample> &samples, const Model &model,
   }
   const auto count = static_cast<double>(samples.size());
   return loss / count + kTail * tail / static_cast<double>(worst) +
-         kOrder * std::sqrt(scatter / count) + kStay * moved;
+         kOrder * std::sqrt(scatter / count) + stay * moved;
 }
 
 Rates fit::fitRates(const std::vector<Sample> &samples, const Model &model,
-                    const Rates &rates, int steps, uint64_t seed) {
+                    const Rates &rates, int steps, uint64_t seed, double stay) {
   constexpr double kStep = 0.15, kHot = 1e-3;
   std::mt19937_64 random(seed);
   std::normal_distribution<double> change(0, kStep);
   std::uniform_real_distribution<double> chance(0, 1);
   Rates current = rates, best = rates;
-  double currentLoss = judge(samples, model, rates, rates);
+  double currentLoss = judge(samples, model, rates, rates, stay);
   double bestLoss = currentLoss;
   for (int step = 0; step != steps; ++step) {
     Rates next = current;
@@ -138,7 +138,7 @@ Rates fit::fitRates(const std::vector<Sample> &samples, const Model &model,
       next[place] = std::min(next[place] * std::exp(change(random)),
                              model.constants[place].most);
     }
-    const double loss = judge(samples, model, next, rates);
+    const double loss = judge(samples, model, next, rates, stay);
     const double heat = kHot * (1 - static_cast<double>(step) / steps);
     if (loss > currentLoss &&
         chance(random) >= std::exp((currentLoss - loss) / heat))

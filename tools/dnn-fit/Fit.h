@@ -31,9 +31,12 @@ Share getShare(const std::vector<Sample> &samples, const Model &model,
                const Rates &rates);
 
 /// Rates near `rates` with which the model's first choices are faster and its
-/// costs are closer to values: simulated annealing, the same for a seed.
+/// costs are closer to values: simulated annealing, the same for a seed. `stay`
+/// is what a rate pays for the square of the logarithm of its change: more
+/// where there are few samples, of tiles that leave much unsaid.
 Rates fitRates(const std::vector<Sample> &samples, const Model &model,
-               const Rates &rates, int steps, uint64_t seed);
+               const Rates &rates, int steps, uint64_t seed,
+               double stay = 1e-4);
 
 } // namespace tessera::fit
 
