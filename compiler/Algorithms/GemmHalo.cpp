@@ -19,13 +19,15 @@ static bool fitsTaps(const ConvProblem &p, const GemmShape &shape) {
          multiplies <= kMaxMultiplies;
 }
 
-/// Whether the registers of a lane hold what the loop needs.
+/// Whether the registers of a lane hold what the loop needs on a chip.
 static bool fitsRegisters(const ConvProblem &p, const GpuTarget &target,
                           const GemmShape &shape) {
   constexpr int64_t kFullWave = 64 * 64;
-  return p.direction == Direction::Forward ||
+  const bool isEasy =
+      p.direction == Direction::Forward && p.dataType != DataType::I8;
+  return isEasy ||
          shape.m / shape.wavesM * (shape.n / shape.wavesN) < kFullWave ||
-         holdsTransposedProducts(target);
+         holdsWideProducts(target);
 }
 
 std::optional<HaloLds> tessera::measureGemmHalo(const ConvProblem &p,

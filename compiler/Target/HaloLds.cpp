@@ -32,7 +32,7 @@ int64_t tessera::getMaxSpan(std::span<const int64_t> sizes,
   return most;
 }
 
-bool tessera::holdsTransposedProducts(const GpuTarget &target) {
+bool tessera::holdsWideProducts(const GpuTarget &target) {
   constexpr std::string_view kHolding[] = {"sm_80", "sm_86", "sm_87", "sm_89",
                                            "sm_90"};
   return std::ranges::find(kHolding, target.name) != std::end(kHolding);

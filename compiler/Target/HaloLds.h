@@ -42,11 +42,11 @@ struct HaloLds {
 int64_t getMaxSpan(std::span<const int64_t> sizes,
                    std::span<const int64_t> steps, int64_t rows);
 
-/// Whether 64 by 64 results of a warp stay in registers where a loop that is
-/// written out over taps transposes its filter from LDS (backward data). For
-/// chips from sm_100 on, ptxas of CUDA 13 spills a kilobyte of them in the
-/// loop.
-bool holdsTransposedProducts(const GpuTarget &target);
+/// Whether 64 by 64 results of a warp stay in registers in a loop that is
+/// written out over taps and transposes its filter from LDS, or multiplies
+/// bytes. For chips from sm_100 on, ptxas of CUDA 13 spills a kilobyte of them
+/// there; forward products of halves stay.
+bool holdsWideProducts(const GpuTarget &target);
 
 } // namespace tessera
 

@@ -36,6 +36,14 @@ TEST(HaloLds, HoldsWholePasses) {
   EXPECT_EQ(halo.getBytes(), 2 * 256 * 80 + 64);
 }
 
+// The chips that were looked at, of the tables of targets.
+TEST(HaloLds, KnowsWhichChipsSpill) {
+  for (const char *chip : {"sm_80", "sm_86", "sm_89", "sm_90"})
+    EXPECT_TRUE(holdsWideProducts(*findTarget(chip))) << chip;
+  for (const char *chip : {"sm_100", "sm_103", "sm_110", "sm_120"})
+    EXPECT_FALSE(holdsWideProducts(*findTarget(chip))) << chip;
+}
+
 // Eight neighbours are read at once, a chunk of each.
 TEST(HaloLds, SpreadsNeighboursOverTheBanks) {
   constexpr int64_t kBankBytes = 128;
