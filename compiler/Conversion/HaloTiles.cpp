@@ -33,7 +33,6 @@ private:
   HaloSource *source = nullptr; ///< Owned by `mma`.
   TileMma mma;
   int64_t blocks; ///< Of channels, of a tile.
-  Value count, workgroups;
   /// Results on their way through LDS, if they go that way.
   ViewAccess resultAccess;
   std::optional<StagedStore> staged;
@@ -54,8 +53,6 @@ HaloTiles::HaloTiles(TileFrame &f, const TileFactor &m, const TileFactor &n)
           makeSource(f, n, /*isP=*/true))),
       blocks(program.walk.inner /
              static_cast<int64_t>(program.pipeline.getStep())),
-      count(e.constant(program.countTiles())),
-      workgroups(e.constant(program.getWorkgroups())),
       resultAccess(getAccess(program.store.getView())) {
   if (!program.staged)
     return;
@@ -117,12 +114,8 @@ void HaloTiles::flushResults(Value tile) {
 /// stored, which is `tile` itself if there is none.
 StepBody::Values HaloTiles::emitTile(HaloLoop &loop, Value tile, Value before,
                                      Value &buffer) {
-  auto compare = [&](arith::CmpIPredicate predicate, Value lhs, Value rhs) {
-    return arith::CmpIOp::create(e.b, e.loc, predicate, lhs, rhs);
-  };
-  Value next = e.add(tile, workgroups);
-  Value hasNext = compare(arith::CmpIPredicate::ult, next, count);
-  Value hasBefore = compare(arith::CmpIPredicate::ne, before, tile);
+  Value hasBefore =
+      arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::ne, before, tile);
   auto read = [&](Value block, int64_t piece) {
     return staged->read(getPiece(block, piece));
   };
@@ -131,7 +124,7 @@ StepBody::Values HaloTiles::emitTile(HaloLoop &loop, Value tile, Value before,
   };
   f.enterTile(tile);
   source->enterTile(f.getBuffer(f.accessM, f.row0));
-  return loop.emitTile(tile, e.select(hasNext, next, tile), buffer,
+  return loop.emitTile(tile, f.emitNextTile(tile), buffer,
                        {piecesPerBlock, read, store});
 }
 
@@ -146,8 +139,9 @@ void HaloTiles::emit() {
                 pipeline.getSchedule() == dnn::ScheduleKind::Pinned, makeBlock);
   halo.emitFirst(f.block, f.thread);
   // Of LDS, where the tile's first pixels are; and the tile before.
-  auto loop = scf::ForOp::create(e.b, e.loc, f.block, count, workgroups,
-                                 {e.constant(0), f.block});
+  auto loop = scf::ForOp::create(
+      e.b, e.loc, f.block, e.constant(program.countTiles()),
+      e.constant(program.getWorkgroups()), {e.constant(0), f.block});
   {
     OpBuilder::InsertionGuard guard(e.b);
     e.b.setInsertionPointToStart(loop.getBody());

@@ -57,9 +57,8 @@ static MainLoop makeLoop(TileFrame &f, Copies &copies, TileMma &mma) {
 static void emitTilesInTurn(TileFrame &f, const TileFactor &m,
                             const TileFactor &n, TileMma &mma) {
   Emitter &e = f.e;
-  ArrayRef<int64_t> counts = f.program.tiles.getCounts();
-  Value count = e.constant(counts[0] * counts[1] * counts[2]);
-  Value workgroups = e.constant(*f.program.tiles.getPersistent());
+  Value count = e.constant(f.program.countTiles());
+  Value workgroups = e.constant(f.program.getWorkgroups());
   f.enterTile(f.block);
   Copies first(f, m, n);
   MainLoop::Values fragments = makeLoop(f, first, mma).emitFirstTurn();
@@ -75,10 +74,7 @@ static void emitTilesInTurn(TileFrame &f, const TileFactor &m,
     Copies copies(f, m, n);
     std::optional<Copies> next;
     auto makeNext = [&] {
-      Value id = e.add(tile, workgroups);
-      Value exists = arith::CmpIOp::create(
-          e.b, e.loc, arith::CmpIPredicate::ult, id, count);
-      f.enterTile(e.select(exists, id, tile));
+      f.enterTile(f.emitNextTile(tile));
       return makeLoop(f, next.emplace(f, m, n), mma);
     };
     MainLoop::Values sums =

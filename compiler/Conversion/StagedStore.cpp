@@ -31,6 +31,12 @@ bool StagedTile::isFor(dnn::TileStoreOp store, int64_t threads) {
          tile.rows % tile.getPieceRows() == 0;
 }
 
+Value StagedStore::getRow() { return e.divu(thread, tile.getRowChunks()); }
+
+Value StagedStore::getColumn() {
+  return e.mul(e.remu(thread, tile.getRowChunks()), tile.getChunkElements());
+}
+
 /// The byte of LDS of element `column` of row `row`.
 Value StagedStore::getOffset(Value row, Value column) {
   Value chunk = e.divu(column, tile.getChunkElements());
@@ -51,26 +57,20 @@ void StagedStore::put(const TileMma &mma, Value words, int64_t p, int64_t q) {
 }
 
 Value StagedStore::read(Value piece) {
-  Value row = e.divu(thread, tile.getRowChunks());
-  Value column =
-      e.mul(e.remu(thread, tile.getRowChunks()), tile.getChunkElements());
   Value last = e.constant(tile.countPieces() - 1);
   piece = arith::MinUIOp::create(e.b, e.loc, piece, last);
-  Value offset =
-      e.add(getOffset(row, column), e.mul(piece, tile.threads * kChunkBytes));
+  Value offset = e.add(getOffset(getRow(), getColumn()),
+                       e.mul(piece, tile.threads * kChunkBytes));
   auto type = VectorType::get(kChunkBytes / 4, e.b.getI32Type());
   return LLVM::LoadOp::create(e.b, e.loc, type, emitLdsPointer(e, lds, offset));
 }
 
 void StagedStore::store(Value words, const StagedPlace &place, Value piece) {
-  Value row = e.add(e.divu(thread, tile.getRowChunks()),
-                    e.mul(piece, tile.getPieceRows()));
-  Value column =
-      e.mul(e.remu(thread, tile.getRowChunks()), tile.getChunkElements());
+  Value row = e.add(getRow(), e.mul(piece, tile.getPieceRows()));
   int64_t rows = access.getSpace(1).getExtent();
   int64_t columns = access.getSpace(2).getExtent();
   StoreView view(e, access, place.buffer,
-                 {2, columns, tile.columns, column, place.column0},
+                 {2, columns, tile.columns, getColumn(), place.column0},
                  {1, rows, tile.rows, row, place.row0});
   StorePlace placeQ = view.locateQ(0);
   placeQ.valid = e.both(placeQ.valid, place.exists);

@@ -57,6 +57,9 @@ public:
   void store(mlir::Value words, const StagedPlace &place, mlir::Value piece);
 
 private:
+  /// Where this thread's first chunk is, in the tile.
+  mlir::Value getRow();
+  mlir::Value getColumn();
   mlir::Value getOffset(mlir::Value row, mlir::Value column);
 
   Emitter &e;

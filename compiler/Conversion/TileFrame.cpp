@@ -155,6 +155,11 @@ void TileFrame::enterTile(Value id) {
   column0 = position[2];
 }
 
+Value TileFrame::emitNextTile(Value tile) {
+  Value next = e.add(tile, program.getWorkgroups());
+  return e.select(e.ult(next, program.countTiles()), next, tile);
+}
+
 Value TileFrame::getArgument(Value source) {
   return function.getArgument(cast<BlockArgument>(source).getArgNumber());
 }

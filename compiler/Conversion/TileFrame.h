@@ -38,6 +38,9 @@ struct TileFrame {
 
   /// From here on, the position is that of tile `id`.
   void enterTile(mlir::Value id);
+  /// Of a workgroup that takes tiles in turn, the one behind `tile`; behind the
+  /// last one, that again.
+  mlir::Value emitNextTile(mlir::Value tile);
 
   mlir::Value getArgument(mlir::Value source);
   GlobalBuffer getBuffer(const ViewAccess &access, mlir::Value first,
