@@ -1,16 +1,20 @@
-/*===- export.h - How a public symbol is marked ----------------------------===*\
-|*
-|* The library is compiled with hidden symbols; what carries MIOPEN_EXPORT and
-|* is listed in capi/lib/exports.map can be linked against, nothing else can.
-|*
-\*===----------------------------------------------------------------------===*/
+/*===- export.h - How a public symbol is marked ---------------------------===*/
+/**
+ * @file
+ * The library is compiled with hidden symbols; what carries MIOPEN_EXPORT and
+ * is listed in capi/lib/exports.map can be linked against, nothing else can.
+ */
 
 #ifndef MIOPEN_EXPORT_H
 #define MIOPEN_EXPORT_H
 
+/** Marks a function that clients can link. */
 #define MIOPEN_EXPORT __attribute__((visibility("default")))
+/** Marks a function that clients cannot link. */
 #define MIOPEN_NO_EXPORT __attribute__((visibility("hidden")))
+/** Makes the compiler warn where a function is used. */
 #define MIOPEN_DEPRECATED __attribute__((__deprecated__))
+/** Both MIOPEN_EXPORT and MIOPEN_DEPRECATED. */
 #define MIOPEN_DEPRECATED_EXPORT MIOPEN_EXPORT MIOPEN_DEPRECATED
 
 /** Declares the opaque type `name` and its handle `name_t`. */

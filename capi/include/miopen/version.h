@@ -1,17 +1,21 @@
-/*===- version.h - The release of MIOpen that we answer as -----------------===*\
-|*
-|* Frameworks choose code paths by these numbers, so they name the release
-|* whose declarations and behaviour this library follows, not our own release
-|* (that one is in tessera/tessera.h).
-|*
-\*===----------------------------------------------------------------------===*/
+/*===- version.h - The release of MIOpen that we answer as ----------------===*/
+/**
+ * @file
+ * Frameworks choose code paths by these numbers, so they name the release whose
+ * declarations and behaviour this library follows, not our own release (that
+ * one is in tessera/tessera.h).
+ */
 
 #ifndef MIOPEN_VERSION_H
 #define MIOPEN_VERSION_H
 
+/** Major number of the release. */
 #define MIOPEN_VERSION_MAJOR 3
+/** Minor number of the release. */
 #define MIOPEN_VERSION_MINOR 4
+/** Patch number of the release. */
 #define MIOPEN_VERSION_PATCH 0
+/** Always 0. */
 #define MIOPEN_VERSION_TWEAK 0
 
 #endif /* MIOPEN_VERSION_H */
