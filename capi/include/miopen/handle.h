@@ -1,10 +1,10 @@
-/*===- handle.h - A connection to the device, and what calls answer --------===*\
-|*
-|* A handle names the stream that work is put on and carries the profiling
-|* switch. It owns no kernels: those belong to the process, so a second handle
-|* finds what the first one compiled.
-|*
-\*===----------------------------------------------------------------------===*/
+/*===- handle.h - A connection to the device, and the statuses ------------===*/
+/**
+ * @file
+ * A handle names the stream that work is put on and carries the profiling
+ * switch. It owns no kernels: those belong to the process, so a second handle
+ * finds what the first one compiled.
+ */
 
 #ifndef MIOPEN_HANDLE_H
 #define MIOPEN_HANDLE_H
@@ -23,12 +23,13 @@ extern "C" {
 /** A HIP stream; NULL is the default stream of the current device. */
 typedef hipStream_t miopenAcceleratorQueue_t;
 
+/** A device and a stream. */
 MIOPEN_DECLARE_OBJECT(miopenHandle);
 
-/** What a call answers. The values are MIOpen's. */
+/** What a function returns. The values are MIOpen's. */
 typedef enum {
   miopenStatusSuccess = 0,
-  miopenStatusNotInitialized = 1, /**< Never answered: what the library needs
+  miopenStatusNotInitialized = 1, /**< Never returned: what the library needs
                                        it makes at the first call. */
   miopenStatusInvalidValue = 2, /**< An array of lengths is missing or empty. */
   miopenStatusBadParm = 3,      /**< An argument is wrong; the caller can mend
@@ -37,8 +38,8 @@ typedef enum {
   miopenStatusInternalError = 5,  /**< Device, driver or compiler failed. */
   miopenStatusNotImplemented = 6, /**< A valid request that this library has no
                                        kernel for; callers may fall back. */
-  miopenStatusUnknownError = 7,   /**< MIOpen's answer to a few misuses, kept
-                                       because clients test for it. */
+  miopenStatusUnknownError = 7,   /**< What MIOpen returns for a few misuses,
+                                       kept because clients test for it. */
   miopenStatusUnsupportedOp = 8,  /**< No kernel fuses the plan's operations. */
   miopenStatusGpuOperationsSkipped = 9, /**< MIOPEN_DEBUG_COMPILE_ONLY is set:
                                              nothing was launched. */
@@ -52,32 +53,40 @@ typedef void *(*miopenAllocatorFunction)(void *context, size_t sizeBytes);
 typedef void (*miopenDeallocatorFunction)(void *context, void *memory);
 
 /**
- * The name of a status, for messages: "miopenStatusBadParm".
+ * Gives the name of a status, for messages: "miopenStatusBadParm".
  *
- * Costs one table lookup. For what went wrong in a particular call, see
- * tesseraGetLastErrorMessage().
+ * tesseraGetLastErrorMessage() says what went wrong in a particular call.
  *
- * @param error  Any value; one that is not a status gives "Unknown error status".
- * @return       A string that is never freed.
+ * @param[in] error  Any value; one that is not a status gives "Unknown error
+ *                   status".
+ *
+ * @return A string literal, which is never freed.
+ *
+ * @par Cost
+ *   Host only; does not block.
  *
  * @par Threads
- *   Any.
+ *   Any thread, at any time.
  */
 MIOPEN_EXPORT const char *miopenGetErrorString(miopenStatus_t error);
 
 /**
- * The release of MIOpen that the library answers as (version.h).
+ * Reads the release of MIOpen whose behaviour the library follows (version.h).
+ * Needs no device.
  *
- * Costs nothing; needs no device.
+ * @param[out] major  Major number; may be NULL.
+ * @param[out] minor  Minor number; may be NULL.
+ * @param[out] patch  Patch number; may be NULL.
  *
- * @param[out] major  May be NULL, as may the other two.
- * @param[out] minor  See above.
- * @param[out] patch  See above.
+ * @retval miopenStatusSuccess      The numbers that are wanted are set.
+ * @retval miopenStatusAllocFailed  Host memory ran out while the call was
+ *                                  logged.
  *
- * @retval miopenStatusSuccess  Always.
+ * @par Cost
+ *   Host only; does not block.
  *
  * @par Threads
- *   Any.
+ *   Any thread, at any time.
  */
 MIOPEN_EXPORT miopenStatus_t miopenGetVersion(size_t *major, size_t *minor,
                                               size_t *patch);
@@ -86,64 +95,84 @@ MIOPEN_EXPORT miopenStatus_t miopenGetVersion(size_t *major, size_t *minor,
  * Creates a handle on the default stream of the current device.
  *
  * The first handle of a process finds a HIP runtime and opens the kernel
- * database, which takes milliseconds; later ones cost an allocation. Compiles
- * and launches nothing.
+ * database; later ones cost an allocation.
  *
  * @param[out] handle  Owned by the caller: release it with miopenDestroy().
  *
  * @retval miopenStatusSuccess        `*handle` is usable.
- * @retval miopenStatusBadParm        `handle` is NULL.
- * @retval miopenStatusInternalError  There is no HIP device.
+ * @retval miopenStatusBadParm        `handle` is NULL, or TESSERA_DEVICE names
+ *                                    no kind of device.
+ * @retval miopenStatusAllocFailed    Host memory ran out.
+ * @retval miopenStatusInternalError  There is no HIP device, or its driver
+ *                                    failed.
+ *
+ * @par Cost
+ *   Opens the device at the first call of the process; compiles and launches
+ *   nothing.
  *
  * @par Threads
- *   Any.
+ *   Any thread, at any time.
  */
 MIOPEN_EXPORT miopenStatus_t miopenCreate(miopenHandle_t *handle);
 
 /**
- * Creates a handle on the caller's stream. As miopenCreate() otherwise.
+ * Creates a handle on a stream of the caller; otherwise as miopenCreate().
  *
  * @param[out] handle  Owned by the caller: release it with miopenDestroy().
- * @param      stream  Must outlive its use by the handle; NULL is the default
+ * @param[in]  stream  Must outlive its use by the handle; NULL is the default
  *                     stream.
  *
  * @retval miopenStatusSuccess        `*handle` is usable.
- * @retval miopenStatusBadParm        `handle` is NULL.
- * @retval miopenStatusInternalError  There is no HIP device.
+ * @retval miopenStatusBadParm        `handle` is NULL, or TESSERA_DEVICE names
+ *                                    no kind of device.
+ * @retval miopenStatusAllocFailed    Host memory ran out.
+ * @retval miopenStatusInternalError  There is no HIP device, or its driver
+ *                                    failed.
+ *
+ * @par Cost
+ *   Opens the device at the first call of the process; compiles and launches
+ *   nothing.
  *
  * @par Threads
- *   Any.
+ *   Any thread, at any time.
  */
 MIOPEN_EXPORT miopenStatus_t miopenCreateWithStream(
     miopenHandle_t *handle, miopenAcceleratorQueue_t stream);
 
 /**
  * Destroys a handle. Work that is already on its stream goes on; the stream
- * itself belongs to the caller. Does not wait.
+ * itself belongs to the caller.
  *
- * @param handle  Not usable afterwards.
+ * @param[in] handle  Not usable afterwards.
  *
- * @retval miopenStatusSuccess  The handle is gone.
+ * @retval miopenStatusSuccess  The handle is destroyed.
  * @retval miopenStatusBadParm  `handle` is NULL.
  *
+ * @par Cost
+ *   Host only, except that a handle with scratch memory waits for the device to
+ *   free it.
+ *
  * @par Threads
- *   No other call on this handle may be under way.
+ *   Exclusive: no other call may use `handle` meanwhile.
  */
 MIOPEN_EXPORT miopenStatus_t miopenDestroy(miopenHandle_t handle);
 
 /**
- * Chooses the stream of all later work. One store: made to be called before
+ * Chooses the stream of all later work. One store, so it may be called before
  * every launch.
  *
- * @param handle    The handle to change.
- * @param streamID  Must outlive its use by the handle; NULL is the default
- *                  stream.
+ * @param[in] handle    The handle.
+ * @param[in] streamID  Must outlive its use by the handle; NULL is the default
+ *                      stream.
  *
  * @retval miopenStatusSuccess  Later work goes to `streamID`.
  * @retval miopenStatusBadParm  `handle` is NULL.
  *
+ * @par Cost
+ *   Host only; does not block.
+ *
  * @par Threads
- *   Calls on one handle must not overlap.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenSetStream(miopenHandle_t handle,
                                              miopenAcceleratorQueue_t streamID);
@@ -151,72 +180,87 @@ MIOPEN_EXPORT miopenStatus_t miopenSetStream(miopenHandle_t handle,
 /**
  * Reads the stream of a handle.
  *
- * @param      handle    The handle to read.
- * @param[out] streamID  The stream given last, or NULL for the default one.
+ * @param[in]  handle    The handle.
+ * @param[out] streamID  The stream that was set last, or NULL for the default
+ *                       stream.
  *
  * @retval miopenStatusSuccess  `*streamID` is set.
- * @retval miopenStatusBadParm  `handle` or `streamID` is NULL.
+ * @retval miopenStatusBadParm  A pointer is NULL.
+ *
+ * @par Cost
+ *   Host only; does not block.
  *
  * @par Threads
- *   Calls on one handle must not overlap.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t
 miopenGetStream(miopenHandle_t handle, miopenAcceleratorQueue_t *streamID);
 
 /**
- * Chooses where the library gets device memory for its own needs.
+ * Records functions that allocate device memory.
  *
- * The functions are recorded but never called: workspace comes from the caller,
- * and the little that rare poolings, fused convolutions and Find 2.0 take beside
- * it comes from hipMalloc.
+ * They are never called: workspace comes from the caller, and the scratch
+ * memory that some kernels need beside it comes from hipMalloc().
  *
- * @param handle            The handle to change.
- * @param allocator         NULL, together with `deallocator`, goes back to
- *                          hipMalloc.
- * @param deallocator       Frees what `allocator` gave.
- * @param allocatorContext  Passed through to both; may be NULL.
+ * @param[in] handle            The handle.
+ * @param[in] allocator         Allocates device memory; NULL, together with
+ *                              `deallocator`, stands for hipMalloc().
+ * @param[in] deallocator       Frees what `allocator` returned; NULL if
+ *                              `allocator` is.
+ * @param[in] allocatorContext  Passed through to both; may be NULL.
  *
- * @retval miopenStatusSuccess  The functions are kept.
+ * @retval miopenStatusSuccess  The functions are recorded.
  * @retval miopenStatusBadParm  `handle` is NULL, or only one of the two
  *                              functions is.
  *
+ * @par Cost
+ *   Host only; does not block.
+ *
  * @par Threads
- *   Calls on one handle must not overlap.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenSetAllocator(
     miopenHandle_t handle, miopenAllocatorFunction allocator,
     miopenDeallocatorFunction deallocator, void *allocatorContext);
 
 /**
- * The time of the last kernel that was launched with profiling on.
+ * Reads the time of the last kernel that was launched with profiling enabled.
  *
- * @param      handle  The handle that it was launched through.
- * @param[out] time    Milliseconds between the device's events around the
- *                     kernel, or the sum where the last call launched
- *                     several; 0 if none was launched since profiling was
- *                     enabled. On the emulated device this is host time.
+ * @param[in]  handle  The handle.
+ * @param[out] time    Milliseconds between the events around the kernel, or
+ *                     their sum where the last call launched several kernels; 0
+ *                     if none was launched since profiling was enabled. On the
+ *                     emulated device this is host time.
  *
  * @retval miopenStatusSuccess  `*time` is set.
- * @retval miopenStatusBadParm  `handle` or `time` is NULL.
+ * @retval miopenStatusBadParm  A pointer is NULL.
+ *
+ * @par Cost
+ *   Host only; does not block.
  *
  * @par Threads
- *   Calls on one handle must not overlap.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenGetKernelTime(miopenHandle_t handle,
                                                  float *time);
 
 /**
- * Switches the timing of kernels on or off. While it is on, every execution
- * waits for its kernel, so that miopenGetKernelTime() can answer.
+ * Switches the timing of kernels on or off.
  *
- * @param handle  The handle to change.
- * @param enable  On or off; a new handle is off.
+ * While it is on, every function that launches waits for its kernels, so that
+ * miopenGetKernelTime() has their time.
  *
- * @retval miopenStatusSuccess  The switch is set and the last time is 0.
+ * @param[in] handle  The handle.
+ * @param[in] enable  On or off; a new handle is off.
+ *
+ * @retval miopenStatusSuccess  The switch is set, and the last time is 0.
  * @retval miopenStatusBadParm  `handle` is NULL.
  *
+ * @par Cost
+ *   Host only; does not block.
+ *
  * @par Threads
- *   Calls on one handle must not overlap.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenEnableProfiling(miopenHandle_t handle,
                                                    bool enable);
@@ -231,32 +275,38 @@ typedef enum {
 } miopenTuningPolicy_t;
 
 /**
- * Sets the tuning policy of a handle. Kept and given back; the environment
- * (MIOPEN_FIND_ENFORCE) is what this release obeys.
+ * Sets the tuning policy of a handle. It is stored and can be read back, and
+ * has no other effect: Find obeys the environment (MIOPEN_FIND_ENFORCE).
  *
- * @param handle    The handle to change.
- * @param newValue  The policy.
+ * @param[in] handle    The handle.
+ * @param[in] newValue  One of the enumerators.
  *
- * @retval miopenStatusSuccess  The policy is kept.
+ * @retval miopenStatusSuccess  The policy is stored.
  * @retval miopenStatusBadParm  `handle` is NULL, or the policy is unknown.
  *
+ * @par Cost
+ *   Host only; does not block.
+ *
  * @par Threads
- *   Calls on one handle must not overlap.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenSetTuningPolicy(
     miopenHandle_t handle, miopenTuningPolicy_t newValue);
 
 /**
- * Reads the tuning policy.
+ * Reads the tuning policy of a handle.
  *
- * @param      handle  The handle to read.
- * @param[out] value   miopenTuningPolicyNone unless it was set.
+ * @param[in]  handle  The handle.
+ * @param[out] value   miopenTuningPolicyNone unless another was set.
  *
  * @retval miopenStatusSuccess  `*value` is set.
  * @retval miopenStatusBadParm  A pointer is NULL.
  *
+ * @par Cost
+ *   Host only; does not block.
+ *
  * @par Threads
- *   Calls on one handle must not overlap.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t
 miopenGetTuningPolicy(miopenHandle_t handle, miopenTuningPolicy_t *value);
