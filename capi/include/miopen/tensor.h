@@ -1,10 +1,10 @@
-/*===- tensor.h - The shape of an array on the device ----------------------===*\
-|*
-|* A tensor descriptor is an element type, lengths and strides. Lengths are
-|* always in the order N, C, [D,] H, W, whatever the order in memory; strides,
-|* in elements, say the order in memory.
-|*
-\*===----------------------------------------------------------------------===*/
+/*===- tensor.h - The shape of an array on the device ---------------------===*/
+/**
+ * @file
+ * A tensor descriptor is a data type, lengths and strides. Lengths are always
+ * in the order N, C, [D,] H, W, whatever the layout in memory; strides, in
+ * elements, give the layout. Packed strides have no gaps.
+ */
 
 #ifndef MIOPEN_TENSOR_H
 #define MIOPEN_TENSOR_H
@@ -18,10 +18,11 @@
 extern "C" {
 #endif
 
+/** Data type, lengths and strides of a tensor. */
 MIOPEN_DECLARE_OBJECT(miopenTensorDescriptor);
 
-/** Type of an element. Descriptors take all of them; what runs
- *  on which of them is in convolution_forward.h. */
+/** Data type of an element. Descriptors take all of them; each function says
+ *  which of them it runs on. */
 typedef enum {
   miopenHalf = 0,
   miopenFloat = 1,
@@ -45,7 +46,7 @@ typedef enum {
   miopenF8RoundingModeStochastic = 1
 } miopenF8RoundingMode_t;
 
-/** Order in memory, slowest dimension first. */
+/** Layout in memory, the dimension with the largest stride first. */
 typedef enum {
   miopenTensorNCHW = 0,
   miopenTensorNHWC = 1,
@@ -59,7 +60,7 @@ typedef enum {
 } miopenTensorLayout_t;
 
 /**
- * Creates a descriptor with no dimensions; set it before use.
+ * Creates a descriptor without dimensions, which must be set before use.
  *
  * @param[out] tensorDesc  Owned by the caller: release it with
  *                         miopenDestroyTensorDescriptor().
@@ -68,54 +69,70 @@ typedef enum {
  * @retval miopenStatusBadParm      `tensorDesc` is NULL.
  * @retval miopenStatusAllocFailed  Host memory ran out.
  *
+ * @par Cost
+ *   Host only; does not block.
+ *
  * @par Threads
- *   Any.
+ *   Any thread, at any time.
  */
 MIOPEN_EXPORT miopenStatus_t
 miopenCreateTensorDescriptor(miopenTensorDescriptor_t *tensorDesc);
 
 /**
- * Describes a packed NCHW tensor; with four lengths of 0, none, as at first.
+ * Describes a packed NCHW tensor. Four lengths of 0 make the descriptor empty,
+ * as a new one is.
  *
- * @param tensorDesc  The descriptor to set; unchanged on failure.
- * @param dataType    Type of an element.
- * @param n           Batch; like the other three, at least 1 unless all are 0.
- * @param c           Channels.
- * @param h           Height.
- * @param w           Width.
+ * @param[in,out] tensorDesc  The descriptor to set; unchanged on failure.
+ * @param[in]     dataType    Data type of an element.
+ * @param[in]     n           Batch size; like the other three, at least 1
+ *                            unless all are 0.
+ * @param[in]     c           Channels.
+ * @param[in]     h           Height.
+ * @param[in]     w           Width.
  *
- * @retval miopenStatusSuccess  The descriptor is set.
- * @retval miopenStatusBadParm  `tensorDesc` is NULL, `dataType` is unknown, or
- *                              a length is below 1.
+ * @retval miopenStatusSuccess      The descriptor is set.
+ * @retval miopenStatusBadParm      `tensorDesc` is NULL, `dataType` is unknown,
+ *                                  a length is below 1, or the tensor spans
+ *                                  2^63 bytes or more.
+ * @retval miopenStatusAllocFailed  Host memory ran out.
+ *
+ * @par Cost
+ *   Host only; does not block.
  *
  * @par Threads
- *   Nobody else may use the descriptor meanwhile.
+ *   Exclusive: no other call may use `tensorDesc` meanwhile.
  */
 MIOPEN_EXPORT miopenStatus_t miopenSet4dTensorDescriptor(
     miopenTensorDescriptor_t tensorDesc, miopenDataType_t dataType, int n,
     int c, int h, int w);
 
 /**
- * Describes a packed tensor whose order in memory is `tensorLayout`.
+ * Describes a packed tensor in a given layout.
  *
- * @param tensorDesc    The descriptor to set; unchanged on failure.
- * @param dataType      Type of an element.
- * @param tensorLayout  NCHW, NHWC and CHWN take four lengths, NCDHW and NDHWC
- *                      five.
- * @param lens          Lengths, in the order N, C, [D,] H, W.
- * @param num_lens      How many.
+ * @param[in,out] tensorDesc    The descriptor to set; unchanged on failure.
+ * @param[in]     dataType      Data type of an element.
+ * @param[in]     tensorLayout  NCHW, NHWC and CHWN take four lengths, NCDHW and
+ *                              NDHWC five.
+ * @param[in]     lens          `num_lens` lengths, in the order N, C, [D,] H,
+ *                              W, each at least 1.
+ * @param[in]     num_lens      Number of lengths.
  *
  * @retval miopenStatusSuccess         The descriptor is set.
- * @retval miopenStatusInvalidValue    `lens` is NULL or `num_lens` below 1.
+ * @retval miopenStatusInvalidValue    `lens` is NULL, or `num_lens` is below 1.
  * @retval miopenStatusBadParm         `tensorDesc` is NULL, `dataType` or
  *                                     `tensorLayout` is unknown, the layout
- *                                     takes another number of lengths, or a
- *                                     length is below 1.
+ *                                     takes another number of lengths, a length
+ *                                     is below 1, or the tensor spans 2^63
+ *                                     bytes or more.
  * @retval miopenStatusNotImplemented  A layout with vectors of channels (c4,
  *                                     c8).
+ * @retval miopenStatusAllocFailed     Host memory ran out.
+ *
+ * @par Cost
+ *   Host only; does not block.
  *
  * @par Threads
- *   Nobody else may use the descriptor meanwhile.
+ *   Exclusive: no other call may use `tensorDesc` meanwhile.
  */
 MIOPEN_EXPORT miopenStatus_t miopenSetNdTensorDescriptorWithLayout(
     miopenTensorDescriptor_t tensorDesc, miopenDataType_t dataType,
@@ -124,24 +141,30 @@ MIOPEN_EXPORT miopenStatus_t miopenSetNdTensorDescriptorWithLayout(
 /**
  * Describes a 4-D tensor by its lengths and strides.
  *
- * @param tensorDesc  The descriptor to set; unchanged on failure.
- * @param dataType    Type of an element.
- * @param n           Batch; like the other three lengths, at least 1.
- * @param c           Channels.
- * @param h           Height.
- * @param w           Width.
- * @param nStride     Elements from one image to the next; like the other three
- *                    strides, at least 1.
- * @param cStride     Elements from one channel to the next.
- * @param hStride     Elements from one row to the next.
- * @param wStride     Elements from one column to the next.
+ * @param[in,out] tensorDesc  The descriptor to set; unchanged on failure.
+ * @param[in]     dataType    Data type of an element.
+ * @param[in]     n           Batch size; like the other three lengths, at least
+ *                            1.
+ * @param[in]     c           Channels.
+ * @param[in]     h           Height.
+ * @param[in]     w           Width.
+ * @param[in]     nStride     Elements from one image to the next; like the
+ *                            other three strides, at least 1.
+ * @param[in]     cStride     Elements from one channel to the next.
+ * @param[in]     hStride     Elements from one row to the next.
+ * @param[in]     wStride     Elements from one column to the next.
  *
- * @retval miopenStatusSuccess  The descriptor is set.
- * @retval miopenStatusBadParm  `tensorDesc` is NULL, `dataType` is unknown, or
- *                              a length or stride is below 1.
+ * @retval miopenStatusSuccess      The descriptor is set.
+ * @retval miopenStatusBadParm      `tensorDesc` is NULL, `dataType` is unknown,
+ *                                  a length or stride is below 1, or the tensor
+ *                                  spans 2^63 bytes or more.
+ * @retval miopenStatusAllocFailed  Host memory ran out.
+ *
+ * @par Cost
+ *   Host only; does not block.
  *
  * @par Threads
- *   Nobody else may use the descriptor meanwhile.
+ *   Exclusive: no other call may use `tensorDesc` meanwhile.
  */
 MIOPEN_EXPORT miopenStatus_t miopenSet4dTensorDescriptorEx(
     miopenTensorDescriptor_t tensorDesc, miopenDataType_t dataType, int n,
@@ -150,23 +173,27 @@ MIOPEN_EXPORT miopenStatus_t miopenSet4dTensorDescriptorEx(
 /**
  * Reads a 4-D descriptor.
  *
- * @param      tensorDesc  A descriptor with four dimensions.
- * @param[out] dataType    Type of an element.
- * @param[out] n           Batch.
+ * @param[in]  tensorDesc  A descriptor with four dimensions.
+ * @param[out] dataType    Data type of an element.
+ * @param[out] n           Batch size.
  * @param[out] c           Channels.
  * @param[out] h           Height.
  * @param[out] w           Width.
  * @param[out] nStride     Stride of the batch, in elements.
- * @param[out] cStride     Stride of the channels.
- * @param[out] hStride     Stride of the rows.
- * @param[out] wStride     Stride of the columns.
+ * @param[out] cStride     Stride of the channels, in elements.
+ * @param[out] hStride     Stride of the rows, in elements.
+ * @param[out] wStride     Stride of the columns, in elements.
  *
  * @retval miopenStatusSuccess  All nine are set.
- * @retval miopenStatusBadParm  A pointer is NULL, or the descriptor has not
+ * @retval miopenStatusBadParm  A pointer is NULL, the descriptor does not have
  *                              four dimensions, or a number exceeds an int.
  *
+ * @par Cost
+ *   Host only; does not block.
+ *
  * @par Threads
- *   Any, while nobody sets or destroys the descriptor.
+ *   Shared: any number of threads, while no other call sets or destroys
+ *   `tensorDesc`.
  */
 MIOPEN_EXPORT miopenStatus_t miopenGet4dTensorDescriptor(
     miopenTensorDescriptor_t tensorDesc, miopenDataType_t *dataType, int *n,
@@ -176,58 +203,76 @@ MIOPEN_EXPORT miopenStatus_t miopenGet4dTensorDescriptor(
 /**
  * Describes a tensor of any rank by its lengths and strides.
  *
- * @param tensorDesc  The descriptor to set; unchanged on failure.
- * @param dataType    Type of an element.
- * @param nbDims      Number of dimensions.
- * @param dimsA       Lengths, each at least 1, in the order N, C, [D,] H, W.
- * @param stridesA    Strides in elements, each at least 1; NULL means packed
- *                    in the order of `dimsA`.
+ * @param[in,out] tensorDesc  The descriptor to set; unchanged on failure.
+ * @param[in]     dataType    Data type of an element.
+ * @param[in]     nbDims      Number of dimensions, at least 1.
+ * @param[in]     dimsA       `nbDims` lengths, each at least 1, in the order N,
+ *                            C, [D,] H, W.
+ * @param[in]     stridesA    `nbDims` strides in elements, each at least 1;
+ *                            NULL means packed in the order of `dimsA`.
  *
  * @retval miopenStatusSuccess       The descriptor is set.
- * @retval miopenStatusInvalidValue  `dimsA` is NULL or `nbDims` below 1.
- * @retval miopenStatusBadParm       `tensorDesc` is NULL, `dataType` is unknown,
- *                                   or a length or stride is below 1.
+ * @retval miopenStatusInvalidValue  `dimsA` is NULL, or `nbDims` is below 1.
+ * @retval miopenStatusBadParm       `tensorDesc` is NULL, `dataType` is
+ *                                   unknown, a length or stride is below 1, or
+ *                                   the tensor spans 2^63 bytes or more.
+ * @retval miopenStatusAllocFailed   Host memory ran out.
+ *
+ * @par Cost
+ *   Host only; does not block.
  *
  * @par Threads
- *   Nobody else may use the descriptor meanwhile.
+ *   Exclusive: no other call may use `tensorDesc` meanwhile.
  */
 MIOPEN_EXPORT miopenStatus_t miopenSetTensorDescriptor(
     miopenTensorDescriptor_t tensorDesc, miopenDataType_t dataType, int nbDims,
     const int *dimsA, const int *stridesA);
 
 /**
- * miopenSetTensorDescriptor() with 64-bit lengths and strides.
+ * Describes a tensor of any rank by 64-bit lengths and strides.
  *
- * @param tensorDesc  The descriptor to set; unchanged on failure.
- * @param dataType    Type of an element.
- * @param nbDims      Number of dimensions.
- * @param dimsA       Lengths, each at least 1, in the order N, C, [D,] H, W.
- * @param stridesA    Strides in elements, each at least 1; NULL means packed
- *                    in the order of `dimsA`.
+ * @param[in,out] tensorDesc  The descriptor to set; unchanged on failure.
+ * @param[in]     dataType    Data type of an element.
+ * @param[in]     nbDims      Number of dimensions, at least 1.
+ * @param[in]     dimsA       `nbDims` lengths, each at least 1, in the order N,
+ *                            C, [D,] H, W.
+ * @param[in]     stridesA    `nbDims` strides in elements, each at least 1;
+ *                            NULL means packed in the order of `dimsA`.
  *
  * @retval miopenStatusSuccess       The descriptor is set.
- * @retval miopenStatusInvalidValue  `dimsA` is NULL or `nbDims` below 1.
- * @retval miopenStatusBadParm       `tensorDesc` is NULL, `dataType` is unknown,
- *                                   or a length or stride is 0 or beyond 2^63.
+ * @retval miopenStatusInvalidValue  `dimsA` is NULL, or `nbDims` is below 1.
+ * @retval miopenStatusBadParm       `tensorDesc` is NULL, `dataType` is
+ *                                   unknown, a length or stride is 0 or at
+ *                                   least 2^63, or the tensor spans 2^63 bytes
+ *                                   or more.
+ * @retval miopenStatusAllocFailed   Host memory ran out.
+ *
+ * @par Cost
+ *   Host only; does not block.
  *
  * @par Threads
- *   Nobody else may use the descriptor meanwhile.
+ *   Exclusive: no other call may use `tensorDesc` meanwhile.
  */
 MIOPEN_EXPORT miopenStatus_t miopenSetTensorDescriptorV2(
     miopenTensorDescriptor_t tensorDesc, miopenDataType_t dataType, int nbDims,
     const size_t *dimsA, const size_t *stridesA);
 
 /**
- * The number of dimensions; 0 for a descriptor that was never set.
+ * Reads the rank of a descriptor.
  *
- * @param      tensorDesc  The descriptor to read.
- * @param[out] size        Its rank.
+ * @param[in]  tensorDesc  The descriptor to read.
+ * @param[out] size        Number of dimensions; 0 if the descriptor was never
+ *                         set.
  *
  * @retval miopenStatusSuccess  `*size` is set.
  * @retval miopenStatusBadParm  A pointer is NULL.
  *
+ * @par Cost
+ *   Host only; does not block.
+ *
  * @par Threads
- *   Any, while nobody sets or destroys the descriptor.
+ *   Shared: any number of threads, while no other call sets or destroys
+ *   `tensorDesc`.
  */
 MIOPEN_EXPORT miopenStatus_t miopenGetTensorDescriptorSize(
     miopenTensorDescriptor_t tensorDesc, int *size);
@@ -235,49 +280,64 @@ MIOPEN_EXPORT miopenStatus_t miopenGetTensorDescriptorSize(
 /**
  * Reads a descriptor of any rank.
  *
- * @param      tensorDesc  The descriptor to read.
- * @param[out] dataType    Type of an element; may be NULL.
- * @param[out] dimsA       Room for all lengths; may be NULL.
- * @param[out] stridesA    Room for all strides, in elements; may be NULL.
+ * @param[in]  tensorDesc  The descriptor to read.
+ * @param[out] dataType    Data type of an element; may be NULL.
+ * @param[out] dimsA       All lengths, as many as the rank; may be NULL.
+ * @param[out] stridesA    All strides in elements, as many as the rank; may be
+ *                         NULL.
  *
- * @retval miopenStatusSuccess  What was asked for is set.
+ * @retval miopenStatusSuccess  The outputs that are wanted are set.
  * @retval miopenStatusBadParm  `tensorDesc` is NULL, or a number exceeds an
  *                              int.
  *
+ * @par Cost
+ *   Host only; does not block.
+ *
  * @par Threads
- *   Any, while nobody sets or destroys the descriptor.
+ *   Shared: any number of threads, while no other call sets or destroys
+ *   `tensorDesc`.
  */
 MIOPEN_EXPORT miopenStatus_t miopenGetTensorDescriptor(
     miopenTensorDescriptor_t tensorDesc, miopenDataType_t *dataType, int *dimsA,
     int *stridesA);
 
 /**
- * Sets the type that elements are converted to where they are multiplied.
+ * Sets the data type that elements are converted to before they are multiplied.
  *
- * @param tensorDesc  The descriptor to change.
- * @param cast_type   Kept and given back; convolutions of a tensor with another
- *                    type than its own are miopenStatusNotImplemented.
+ * The type is stored and can be read back. A convolution of a tensor whose cast
+ * type differs from its data type returns miopenStatusNotImplemented. Setting
+ * lengths resets the cast type.
  *
- * @retval miopenStatusSuccess  The type is kept.
+ * @param[in,out] tensorDesc  The descriptor to change.
+ * @param[in]     cast_type   The cast type.
+ *
+ * @retval miopenStatusSuccess  The type is stored.
  * @retval miopenStatusBadParm  `tensorDesc` is NULL, or the type is unknown.
  *
+ * @par Cost
+ *   Host only; does not block.
+ *
  * @par Threads
- *   Nobody else may use the descriptor meanwhile.
+ *   Exclusive: no other call may use `tensorDesc` meanwhile.
  */
 MIOPEN_EXPORT miopenStatus_t miopenSetTensorCastType(
     miopenTensorDescriptor_t tensorDesc, miopenDataType_t cast_type);
 
 /**
- * Reads what miopenSetTensorCastType() set.
+ * Reads the cast type.
  *
- * @param      tensorDesc  The descriptor to read.
- * @param[out] cast_type   The type of the elements unless another was set.
+ * @param[in]  tensorDesc  The descriptor to read.
+ * @param[out] cast_type   The data type of the elements unless another was set.
  *
  * @retval miopenStatusSuccess  `*cast_type` is set.
  * @retval miopenStatusBadParm  A pointer is NULL.
  *
+ * @par Cost
+ *   Host only; does not block.
+ *
  * @par Threads
- *   Any, while nobody sets or destroys the descriptor.
+ *   Shared: any number of threads, while no other call sets or destroys
+ *   `tensorDesc`.
  */
 MIOPEN_EXPORT miopenStatus_t miopenGetTensorCastType(
     miopenTensorDescriptor_t tensorDesc, miopenDataType_t *cast_type);
@@ -285,30 +345,37 @@ MIOPEN_EXPORT miopenStatus_t miopenGetTensorCastType(
 /**
  * Destroys a descriptor.
  *
- * @param tensorDesc  Not usable afterwards.
+ * @param[in] tensorDesc  Not usable afterwards.
  *
- * @retval miopenStatusSuccess  The descriptor is gone.
+ * @retval miopenStatusSuccess  The descriptor is destroyed.
  * @retval miopenStatusBadParm  `tensorDesc` is NULL.
  *
+ * @par Cost
+ *   Host only; does not block.
+ *
  * @par Threads
- *   Nobody else may use the descriptor meanwhile.
+ *   Exclusive: no other call may use `tensorDesc` meanwhile.
  */
 MIOPEN_EXPORT miopenStatus_t
 miopenDestroyTensorDescriptor(miopenTensorDescriptor_t tensorDesc);
 
 /**
- * Bytes from the first element of a tensor to behind its last, gaps between
- * strides included.
+ * Computes the bytes that a tensor spans, from its first element to behind its
+ * last, gaps between strides included.
  *
- * @param      tensorDesc  The descriptor to read.
- * @param[out] numBytes    What to allocate.
+ * @param[in]  tensorDesc  The descriptor to read.
+ * @param[out] numBytes    Bytes to allocate.
  *
  * @retval miopenStatusSuccess  `*numBytes` is set.
  * @retval miopenStatusBadParm  A pointer is NULL, or the descriptor was never
  *                              set.
  *
+ * @par Cost
+ *   Host only; does not block.
+ *
  * @par Threads
- *   Any, while nobody sets or destroys the descriptor.
+ *   Shared: any number of threads, while no other call sets or destroys
+ *   `tensorDesc`.
  */
 MIOPEN_EXPORT miopenStatus_t miopenGetTensorNumBytes(
     miopenTensorDescriptor_t tensorDesc, size_t *numBytes);
