@@ -1,11 +1,11 @@
-/*===- convolution.h - What a convolution is -------------------------------===*\
-|*
-|* A convolution is described by a convolution descriptor (padding, strides,
-|* dilations, groups) and three tensors: input x, filter w, output y. How to
-|* run one is in convolution_forward.h, convolution_backward_data.h and
-|* convolution_backward_weights.h.
-|*
-\*===----------------------------------------------------------------------===*/
+/*===- convolution.h - What a convolution is ------------------------------===*/
+/**
+ * @file
+ * A convolution is described by a convolution descriptor (padding, strides,
+ * dilations, groups) and three tensors: input x, filter w, output y. How to run
+ * one is in convolution_forward.h, convolution_backward_data.h and
+ * convolution_backward_weights.h.
+ */
 
 #ifndef MIOPEN_CONVOLUTION_H
 #define MIOPEN_CONVOLUTION_H
@@ -22,6 +22,7 @@
 extern "C" {
 #endif
 
+/** Padding, strides, dilations, groups and attributes of a convolution. */
 MIOPEN_DECLARE_OBJECT(miopenConvolutionDescriptor);
 
 /** What kind of convolution. GroupConv and Depthwise are Convolution with a
@@ -77,7 +78,7 @@ typedef enum {
   miopenConvolutionAlgoImplicitGEMM = 5
 } miopenConvAlgorithm_t;
 
-/** What Find reports of one algorithm. */
+/** Find's report on one algorithm. */
 typedef struct {
   union {
     miopenConvFwdAlgorithm_t fwd_algo;
@@ -88,12 +89,12 @@ typedef struct {
   size_t memory; /**< Workspace that it needs, in bytes. */
 } miopenConvAlgoPerf_t;
 
-/** What immediate mode reports of one solution. */
+/** Immediate mode's report on one solution. */
 typedef struct {
-  float time;            /**< Milliseconds; 0 means not measured. */
-  size_t workspace_size; /**< Workspace that it needs, in bytes. */
-  uint64_t solution_id;  /**< Stable across releases. */
-  miopenConvAlgorithm_t algorithm;
+  float time;                      /**< Milliseconds; 0 means not measured. */
+  size_t workspace_size;           /**< Workspace that it needs, in bytes. */
+  uint64_t solution_id;            /**< Stable across releases. */
+  miopenConvAlgorithm_t algorithm; /**< Its family of kernels. */
 } miopenConvSolution_t;
 
 /** Attributes of a convolution descriptor. */
@@ -112,7 +113,7 @@ typedef enum {
                                                begins as miopenMathPedantic. */
 } miopenConvolutionAttrib_t;
 
-/** Whether factors of f32 may be rounded before they are multiplied. */
+/** Whether f32 operands may be rounded before they are multiplied. */
 typedef enum {
   miopenMathDefault = 0, /**< To tf32, where the device is faster so. */
   miopenMathPedantic = 1
@@ -132,7 +133,7 @@ typedef enum {
 
 /**
  * Creates the descriptor of a 2-D convolution with no padding, strides and
- * dilations 1 and one group.
+ * dilations of 1 and one group.
  *
  * @param[out] convDesc  Owned by the caller: release it with
  *                       miopenDestroyConvolutionDescriptor().
@@ -141,31 +142,37 @@ typedef enum {
  * @retval miopenStatusBadParm      `convDesc` is NULL.
  * @retval miopenStatusAllocFailed  Host memory ran out.
  *
+ * @par Cost
+ *   Host only; does not block.
+ *
  * @par Threads
- *   Any.
+ *   Any thread, at any time.
  */
 MIOPEN_EXPORT miopenStatus_t
 miopenCreateConvolutionDescriptor(miopenConvolutionDescriptor_t *convDesc);
 
 /**
- * Sets a 2-D convolution. Group count, output padding and attributes go back
- * to their defaults.
+ * Sets a 2-D convolution. Group count, output padding, attributes and find mode
+ * go back to their defaults.
  *
- * @param convDesc    The descriptor to set; unchanged on failure.
- * @param c_mode      Kind of convolution.
- * @param pad_h       Rows of zeros above and below, at least 0.
- * @param pad_w       Columns of zeros left and right, at least 0.
- * @param stride_h    Rows between two outputs, at least 1.
- * @param stride_w    Columns between two outputs, at least 1.
- * @param dilation_h  Rows between two filter taps, at least 1.
- * @param dilation_w  Columns between two filter taps, at least 1.
+ * @param[in,out] convDesc    The descriptor to set; unchanged on failure.
+ * @param[in]     c_mode      Kind of convolution.
+ * @param[in]     pad_h       Rows of zeros above and below, at least 0.
+ * @param[in]     pad_w       Columns of zeros left and right, at least 0.
+ * @param[in]     stride_h    Rows between two outputs, at least 1.
+ * @param[in]     stride_w    Columns between two outputs, at least 1.
+ * @param[in]     dilation_h  Rows between two filter taps, at least 1.
+ * @param[in]     dilation_w  Columns between two filter taps, at least 1.
  *
  * @retval miopenStatusSuccess  The descriptor is set.
  * @retval miopenStatusBadParm  `convDesc` is NULL, `c_mode` is unknown, or a
  *                              number is below its minimum.
  *
+ * @par Cost
+ *   Host only; does not block.
+ *
  * @par Threads
- *   Nobody else may use the descriptor meanwhile.
+ *   Exclusive: no other call may use `convDesc` meanwhile.
  */
 MIOPEN_EXPORT miopenStatus_t miopenInitConvolutionDescriptor(
     miopenConvolutionDescriptor_t convDesc, miopenConvolutionMode_t c_mode,
@@ -173,38 +180,47 @@ MIOPEN_EXPORT miopenStatus_t miopenInitConvolutionDescriptor(
     int dilation_w);
 
 /**
- * Sets a convolution of one to three spatial dimensions. As
- * miopenInitConvolutionDescriptor() otherwise.
+ * Sets a convolution of one to three spatial dimensions; otherwise as
+ * miopenInitConvolutionDescriptor().
  *
- * @param convDesc    The descriptor to set; unchanged on failure.
- * @param spatialDim  1, 2 or 3: the length of the three arrays.
- * @param padA        Padding of each dimension, at least 0.
- * @param strideA     Stride of each dimension, at least 1.
- * @param dilationA   Dilation of each dimension, at least 1.
- * @param c_mode      Kind of convolution.
+ * @param[in,out] convDesc    The descriptor to set; unchanged on failure.
+ * @param[in]     spatialDim  1, 2 or 3: the length of the three arrays.
+ * @param[in]     padA        Padding of each dimension, in elements, at least
+ *                            0.
+ * @param[in]     strideA     Stride of each dimension, in elements, at least 1.
+ * @param[in]     dilationA   Dilation of each dimension, in elements, at least
+ *                            1.
+ * @param[in]     c_mode      Kind of convolution.
  *
  * @retval miopenStatusSuccess  The descriptor is set.
  * @retval miopenStatusBadParm  A pointer is NULL, `spatialDim` or `c_mode` is
  *                              out of range, or a number is below its minimum.
  *
+ * @par Cost
+ *   Host only; does not block.
+ *
  * @par Threads
- *   Nobody else may use the descriptor meanwhile.
+ *   Exclusive: no other call may use `convDesc` meanwhile.
  */
 MIOPEN_EXPORT miopenStatus_t miopenInitConvolutionNdDescriptor(
     miopenConvolutionDescriptor_t convDesc, int spatialDim, const int *padA,
     const int *strideA, const int *dilationA, miopenConvolutionMode_t c_mode);
 
 /**
- * The number of spatial dimensions.
+ * Reads the number of spatial dimensions.
  *
- * @param      convDesc    The descriptor to read.
+ * @param[in]  convDesc    The descriptor to read.
  * @param[out] spatialDim  1, 2 or 3.
  *
  * @retval miopenStatusSuccess  `*spatialDim` is set.
  * @retval miopenStatusBadParm  A pointer is NULL.
  *
+ * @par Cost
+ *   Host only; does not block.
+ *
  * @par Threads
- *   Any, while nobody sets or destroys the descriptor.
+ *   Shared: any number of threads, while no other call sets or destroys
+ *   `convDesc`.
  */
 MIOPEN_EXPORT miopenStatus_t miopenGetConvolutionSpatialDim(
     miopenConvolutionDescriptor_t convDesc, int *spatialDim);
@@ -212,7 +228,7 @@ MIOPEN_EXPORT miopenStatus_t miopenGetConvolutionSpatialDim(
 /**
  * Reads a 2-D descriptor.
  *
- * @param      convDesc    The descriptor to read.
+ * @param[in]  convDesc    The descriptor to read.
  * @param[out] c_mode      miopenConvolution or miopenTranspose.
  * @param[out] pad_h       Padding of the rows.
  * @param[out] pad_w       Padding of the columns.
@@ -225,8 +241,12 @@ MIOPEN_EXPORT miopenStatus_t miopenGetConvolutionSpatialDim(
  * @retval miopenStatusBadParm       A pointer is NULL.
  * @retval miopenStatusUnknownError  The descriptor is not 2-D.
  *
+ * @par Cost
+ *   Host only; does not block.
+ *
  * @par Threads
- *   Any, while nobody sets or destroys the descriptor.
+ *   Shared: any number of threads, while no other call sets or destroys
+ *   `convDesc`.
  */
 MIOPEN_EXPORT miopenStatus_t miopenGetConvolutionDescriptor(
     miopenConvolutionDescriptor_t convDesc, miopenConvolutionMode_t *c_mode,
@@ -234,27 +254,35 @@ MIOPEN_EXPORT miopenStatus_t miopenGetConvolutionDescriptor(
     int *dilation_w);
 
 /**
- * Reads a descriptor of any number of spatial dimensions. Clients learn the
- * number by asking for 0 dimensions, or by asking for more until it fails.
+ * Reads a descriptor of any number of spatial dimensions. To learn that number,
+ * ask for 0 dimensions.
  *
- * @param      convDesc             The descriptor to read.
- * @param      requestedSpatialDim  How many dimensions the arrays have room
- *                                  for, 0 included.
- * @param[out] spatialDim           How many the descriptor has; may be NULL.
- * @param[out] padA                 The first `requestedSpatialDim` paddings.
- * @param[out] strideA              Their strides.
- * @param[out] dilationA            Their dilations.
- * @param[out] c_mode               Kind of convolution; may be NULL.
+ * @param[in]  convDesc             The descriptor to read.
+ * @param[in]  requestedSpatialDim  Capacity of the three arrays, at least 0.
+ * @param[out] spatialDim           Number of spatial dimensions of the
+ *                                  descriptor; may be NULL.
+ * @param[out] padA                 The first `requestedSpatialDim` paddings;
+ *                                  may be NULL if that is 0.
+ * @param[out] strideA              The first `requestedSpatialDim` strides; may
+ *                                  be NULL if that is 0.
+ * @param[out] dilationA            The first `requestedSpatialDim` dilations;
+ *                                  may be NULL if that is 0.
+ * @param[out] c_mode               miopenConvolution or miopenTranspose; may be
+ *                                  NULL.
  *
- * @retval miopenStatusSuccess       What was asked for is set.
+ * @retval miopenStatusSuccess       The outputs that are wanted are set.
  * @retval miopenStatusBadParm       `convDesc` is NULL, `requestedSpatialDim`
- *                                   is negative, or it is positive and an
- *                                   array is NULL.
+ *                                   is negative, or it is positive and an array
+ *                                   is NULL.
  * @retval miopenStatusUnknownError  `requestedSpatialDim` is more than the
  *                                   descriptor has. Nothing is set.
  *
+ * @par Cost
+ *   Host only; does not block.
+ *
  * @par Threads
- *   Any, while nobody sets or destroys the descriptor.
+ *   Shared: any number of threads, while no other call sets or destroys
+ *   `convDesc`.
  */
 MIOPEN_EXPORT miopenStatus_t miopenGetConvolutionNdDescriptor(
     miopenConvolutionDescriptor_t convDesc, int requestedSpatialDim,
@@ -264,30 +292,37 @@ MIOPEN_EXPORT miopenStatus_t miopenGetConvolutionNdDescriptor(
 /**
  * Reads the group count.
  *
- * @param      convDesc    The descriptor to read.
+ * @param[in]  convDesc    The descriptor to read.
  * @param[out] groupCount  1 unless it was set.
  *
  * @retval miopenStatusSuccess  `*groupCount` is set.
  * @retval miopenStatusBadParm  A pointer is NULL.
  *
+ * @par Cost
+ *   Host only; does not block.
+ *
  * @par Threads
- *   Any, while nobody sets or destroys the descriptor.
+ *   Shared: any number of threads, while no other call sets or destroys
+ *   `convDesc`.
  */
 MIOPEN_EXPORT miopenStatus_t miopenGetConvolutionGroupCount(
     miopenConvolutionDescriptor_t convDesc, int *groupCount);
 
 /**
- * Sets the group count. It is checked against the tensors where they meet,
- * not here.
+ * Sets the group count. It is checked where it meets the tensors, not here.
  *
- * @param convDesc    The descriptor to change.
- * @param groupCount  Must divide the channels of x and of y when used.
+ * @param[in,out] convDesc    The descriptor to change.
+ * @param[in]     groupCount  Must divide the channels of x and of y when it is
+ *                            used.
  *
- * @retval miopenStatusSuccess  The count is kept.
+ * @retval miopenStatusSuccess  The count is stored.
  * @retval miopenStatusBadParm  `convDesc` is NULL.
  *
+ * @par Cost
+ *   Host only; does not block.
+ *
  * @par Threads
- *   Nobody else may use the descriptor meanwhile.
+ *   Exclusive: no other call may use `convDesc` meanwhile.
  */
 MIOPEN_EXPORT miopenStatus_t miopenSetConvolutionGroupCount(
     miopenConvolutionDescriptor_t convDesc, int groupCount);
@@ -296,61 +331,79 @@ MIOPEN_EXPORT miopenStatus_t miopenSetConvolutionGroupCount(
  * Sets the rows and columns added to the output of a 2-D transposed
  * convolution. They are checked against the strides where they are used.
  *
- * @param convDesc  The descriptor to change.
- * @param adj_h     Rows, below `stride_h` when used.
- * @param adj_w     Columns, below `stride_w` when used.
+ * @param[in,out] convDesc  The descriptor to change.
+ * @param[in]     adj_h     Rows, at least 0, and below `stride_h` when it is
+ *                          used.
+ * @param[in]     adj_w     Columns, at least 0, and below `stride_w` when it is
+ *                          used.
  *
- * @retval miopenStatusSuccess       The numbers are kept.
- * @retval miopenStatusBadParm       `convDesc` is NULL, or a number is negative.
+ * @retval miopenStatusSuccess       The numbers are stored.
+ * @retval miopenStatusBadParm       `convDesc` is NULL, or a number is
+ *                                   negative.
  * @retval miopenStatusUnknownError  The descriptor is not 2-D.
  *
+ * @par Cost
+ *   Host only; does not block.
+ *
  * @par Threads
- *   Nobody else may use the descriptor meanwhile.
+ *   Exclusive: no other call may use `convDesc` meanwhile.
  */
 MIOPEN_EXPORT miopenStatus_t miopenSetTransposeConvOutputPadding(
     miopenConvolutionDescriptor_t convDesc, int adj_h, int adj_w);
 
 /**
- * miopenSetTransposeConvOutputPadding() for any number of dimensions.
+ * Sets the output padding of a transposed convolution of any number of
+ * dimensions, as miopenSetTransposeConvOutputPadding() does.
  *
- * @param convDesc    The descriptor to change.
- * @param spatialDim  Must be that of the descriptor.
- * @param adjA        One number for each dimension.
+ * @param[in,out] convDesc    The descriptor to change.
+ * @param[in]     spatialDim  Must be that of the descriptor.
+ * @param[in]     adjA        One number of elements for each dimension, at
+ *                            least 0.
  *
- * @retval miopenStatusSuccess       The numbers are kept.
+ * @retval miopenStatusSuccess       The numbers are stored.
  * @retval miopenStatusBadParm       A pointer is NULL, or a number is negative.
  * @retval miopenStatusUnknownError  `spatialDim` is not that of the descriptor.
  *
+ * @par Cost
+ *   Host only; does not block.
+ *
  * @par Threads
- *   Nobody else may use the descriptor meanwhile.
+ *   Exclusive: no other call may use `convDesc` meanwhile.
  */
 MIOPEN_EXPORT miopenStatus_t miopenSetTransposeConvNdOutputPadding(
     miopenConvolutionDescriptor_t convDesc, int spatialDim, const int *adjA);
 
 /**
- * The lengths of y of a 2-D convolution, by the descriptor's mode:
- * (in + 2 pad - (1 + dilation (filter - 1))) / stride + 1, or, transposed,
- * stride (in - 1) + 1 + dilation (filter - 1) - 2 pad + output padding; at
- * least 1.
+ * Computes the lengths of y of a 2-D convolution.
  *
- * @param      convDesc         A 2-D descriptor.
- * @param      inputTensorDesc  x: N, C, H, W.
- * @param      filterDesc       w: K, C / groups, Y, X; transposed: C,
- *                              K / groups, Y, X.
- * @param[out] n                Batch of y.
+ * By the mode of the descriptor, along a dimension: (in + 2 pad - (1 + dilation
+ * (filter - 1))) / stride + 1, or, transposed, stride (in - 1) + 1 + dilation
+ * (filter - 1) - 2 pad + output padding; at least 1.
+ *
+ * @param[in]  convDesc         A 2-D convolution.
+ * @param[in]  inputTensorDesc  x: N, C, H, W.
+ * @param[in]  filterDesc       w: K, C / groups, Y, X; transposed: C, K /
+ *                              groups, Y, X.
+ * @param[out] n                Batch size of y.
  * @param[out] c                Channels of y.
  * @param[out] h                Height of y.
  * @param[out] w                Width of y.
  *
- * @retval miopenStatusSuccess       All four are set.
- * @retval miopenStatusBadParm       A pointer is NULL, x or w is not 4-D, their
- *                                   types or channels disagree, the group count
- *                                   does not divide, or an output padding is
- *                                   not below its stride.
- * @retval miopenStatusUnknownError  The descriptor is not 2-D.
+ * @retval miopenStatusSuccess         All four are set.
+ * @retval miopenStatusBadParm         A pointer is NULL, x or w is not 4-D,
+ *                                     their data types or channels disagree,
+ *                                     the group count does not divide, an
+ *                                     output padding is not below its stride,
+ *                                     or an output length exceeds an int.
+ * @retval miopenStatusUnknownError    The descriptor is not 2-D.
+ * @retval miopenStatusNotImplemented  A length of x or w is 2^31 or more.
+ *
+ * @par Cost
+ *   Host only; does not block.
  *
  * @par Threads
- *   Any, while nobody sets or destroys the descriptors.
+ *   Shared: any number of threads, while no other call sets or destroys one of
+ *   the descriptors.
  */
 MIOPEN_EXPORT miopenStatus_t miopenGetConvolutionForwardOutputDim(
     miopenConvolutionDescriptor_t convDesc,
@@ -358,21 +411,31 @@ MIOPEN_EXPORT miopenStatus_t miopenGetConvolutionForwardOutputDim(
     const miopenTensorDescriptor_t filterDesc, int *n, int *c, int *h, int *w);
 
 /**
- * miopenGetConvolutionForwardOutputDim() for any number of dimensions.
+ * Computes the lengths of y for any number of dimensions, as
+ * miopenGetConvolutionForwardOutputDim() does.
  *
- * @param      convDesc          The convolution.
- * @param      inputTensorDesc   x.
- * @param      filterDesc        w.
+ * @param[in]  convDesc          The convolution.
+ * @param[in]  inputTensorDesc   x.
+ * @param[in]  filterDesc        w.
  * @param[out] nDim              Dimensions of y: two more than spatial ones.
- * @param[out] outputTensorDimA  Room for as many lengths as x has.
+ * @param[out] outputTensorDimA  As many lengths as x has, in the order N, C,
+ *                               [D,] H, W.
  *
- * @retval miopenStatusSuccess  Both are set.
- * @retval miopenStatusBadParm  As miopenGetConvolutionForwardOutputDim(), or x
- *                              or w has not two dimensions more than the
- *                              descriptor.
+ * @retval miopenStatusSuccess         Both are set.
+ * @retval miopenStatusBadParm         A pointer is NULL, x or w does not have
+ *                                     two dimensions more than the descriptor,
+ *                                     their data types or channels disagree,
+ *                                     the group count does not divide, an
+ *                                     output padding is not below its stride,
+ *                                     or an output length exceeds an int.
+ * @retval miopenStatusNotImplemented  A length of x or w is 2^31 or more.
+ *
+ * @par Cost
+ *   Host only; does not block.
  *
  * @par Threads
- *   Any, while nobody sets or destroys the descriptors.
+ *   Shared: any number of threads, while no other call sets or destroys one of
+ *   the descriptors.
  */
 MIOPEN_EXPORT miopenStatus_t miopenGetConvolutionNdForwardOutputDim(
     miopenConvolutionDescriptor_t convDesc,
@@ -383,13 +446,16 @@ MIOPEN_EXPORT miopenStatus_t miopenGetConvolutionNdForwardOutputDim(
 /**
  * Destroys a descriptor.
  *
- * @param convDesc  Not usable afterwards.
+ * @param[in] convDesc  Not usable afterwards.
  *
- * @retval miopenStatusSuccess  The descriptor is gone.
+ * @retval miopenStatusSuccess  The descriptor is destroyed.
  * @retval miopenStatusBadParm  `convDesc` is NULL.
  *
+ * @par Cost
+ *   Host only; does not block.
+ *
  * @par Threads
- *   Nobody else may use the descriptor meanwhile.
+ *   Exclusive: no other call may use `convDesc` meanwhile.
  */
 MIOPEN_EXPORT miopenStatus_t
 miopenDestroyConvolutionDescriptor(miopenConvolutionDescriptor_t convDesc);
@@ -397,16 +463,20 @@ miopenDestroyConvolutionDescriptor(miopenConvolutionDescriptor_t convDesc);
 /**
  * Sets an attribute.
  *
- * @param convDesc  The descriptor to change.
- * @param attr      Which attribute.
- * @param value     One of the values listed at miopenConvolutionAttrib_t.
+ * @param[in,out] convDesc  The descriptor to change.
+ * @param[in]     attr      The attribute.
+ * @param[in]     value     One of the values listed at
+ *                          miopenConvolutionAttrib_t.
  *
- * @retval miopenStatusSuccess  The value is kept.
+ * @retval miopenStatusSuccess  The value is stored.
  * @retval miopenStatusBadParm  `convDesc` is NULL, or the attribute or its
  *                              value is unknown.
  *
+ * @par Cost
+ *   Host only; does not block.
+ *
  * @par Threads
- *   Nobody else may use the descriptor meanwhile.
+ *   Exclusive: no other call may use `convDesc` meanwhile.
  */
 MIOPEN_EXPORT miopenStatus_t miopenSetConvolutionAttribute(
     miopenConvolutionDescriptor_t convDesc,
@@ -415,32 +485,42 @@ MIOPEN_EXPORT miopenStatus_t miopenSetConvolutionAttribute(
 /**
  * Reads an attribute.
  *
- * @param      convDesc  The descriptor to read.
- * @param      attr      Which attribute.
- * @param[out] value     What was set last; at first 0, and -1 for
- *                       MIOPEN_CONVOLUTION_ATTRIB_FP16_ALT_IMPL.
+ * @param[in]  convDesc  The descriptor to read.
+ * @param[in]  attr      The attribute.
+ * @param[out] value     The value that was set last; at first 0, but -1 for
+ *                       MIOPEN_CONVOLUTION_ATTRIB_FP16_ALT_IMPL and
+ *                       miopenMathPedantic for
+ *                       MIOPEN_CONVOLUTION_ATTRIB_MATH_TYPE.
  *
  * @retval miopenStatusSuccess  `*value` is set.
  * @retval miopenStatusBadParm  A pointer is NULL, or the attribute is unknown.
  *
+ * @par Cost
+ *   Host only; does not block.
+ *
  * @par Threads
- *   Any, while nobody sets or destroys the descriptor.
+ *   Shared: any number of threads, while no other call sets or destroys
+ *   `convDesc`.
  */
 MIOPEN_EXPORT miopenStatus_t miopenGetConvolutionAttribute(
     miopenConvolutionDescriptor_t convDesc,
     const miopenConvolutionAttrib_t attr, int *value);
 
 /**
- * Sets the find mode of this convolution.
+ * Sets the find mode of this convolution. It is stored and can be read back;
+ * Find does the same in every mode.
  *
- * @param convDesc  The descriptor to change.
- * @param findMode  One of the modes.
+ * @param[in,out] convDesc  The descriptor to change.
+ * @param[in]     findMode  One of the enumerators.
  *
- * @retval miopenStatusSuccess  The mode is kept.
+ * @retval miopenStatusSuccess  The mode is stored.
  * @retval miopenStatusBadParm  `convDesc` is NULL, or the mode is unknown.
  *
+ * @par Cost
+ *   Host only; does not block.
+ *
  * @par Threads
- *   Nobody else may use the descriptor meanwhile.
+ *   Exclusive: no other call may use `convDesc` meanwhile.
  */
 MIOPEN_EXPORT miopenStatus_t
 miopenSetConvolutionFindMode(miopenConvolutionDescriptor_t convDesc,
@@ -449,24 +529,62 @@ miopenSetConvolutionFindMode(miopenConvolutionDescriptor_t convDesc,
 /**
  * Reads the find mode.
  *
- * @param      convDesc  The descriptor to read.
- * @param[out] findMode  miopenConvolutionFindModeDefault unless it was set.
+ * @param[in]  convDesc  The descriptor to read.
+ * @param[out] findMode  miopenConvolutionFindModeDefault unless another was
+ *                       set.
  *
  * @retval miopenStatusSuccess  `*findMode` is set.
  * @retval miopenStatusBadParm  A pointer is NULL.
  *
+ * @par Cost
+ *   Host only; does not block.
+ *
  * @par Threads
- *   Any, while nobody sets or destroys the descriptor.
+ *   Shared: any number of threads, while no other call sets or destroys
+ *   `convDesc`.
  */
 MIOPEN_EXPORT miopenStatus_t
 miopenGetConvolutionFindMode(const miopenConvolutionDescriptor_t convDesc,
                              miopenConvolutionFindMode_t *findMode);
 
-/** miopenSetConvolutionFindMode() as MIGraphX knows it. */
+/**
+ * Sets the find mode, as miopenSetConvolutionFindMode() does; MIGraphX declares
+ * and calls this name.
+ *
+ * @param[in,out] convDesc  The descriptor to change.
+ * @param[in]     findMode  A value of miopenConvolutionFindMode_t.
+ *
+ * @retval miopenStatusSuccess  The mode is stored.
+ * @retval miopenStatusBadParm  `convDesc` is NULL, or the mode is unknown.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Exclusive: no other call may use `convDesc` meanwhile.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenHiddenSetConvolutionFindMode(
     miopenConvolutionDescriptor_t convDesc, int findMode);
 
-/** miopenGetConvolutionFindMode() as MIGraphX knows it. */
+/**
+ * Reads the find mode, as miopenGetConvolutionFindMode() does; MIGraphX
+ * declares and calls this name.
+ *
+ * @param[in]  convDesc  The descriptor to read.
+ * @param[out] findMode  A value of miopenConvolutionFindMode_t;
+ *                       miopenConvolutionFindModeDefault unless another was
+ *                       set.
+ *
+ * @retval miopenStatusSuccess  `*findMode` is set.
+ * @retval miopenStatusBadParm  A pointer is NULL.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Shared: any number of threads, while no other call sets or destroys
+ *   `convDesc`.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenHiddenGetConvolutionFindMode(
     miopenConvolutionDescriptor_t convDesc, int *findMode);
 
