@@ -1,17 +1,16 @@
-/*===- pooling.h - Pooling and its gradient ------------------------------===*\
-|*
-|* A pooling is described by a pooling descriptor (mode, window, padding,
-|* strides, and how the places of maxima are saved) and two tensors: input x and
-|* output y, of 4 dimensions (N, C, H, W) or 5 (N, C, D, H, W), with any
-strides.
-|* What is computed, ties, NaN and empty windows included, is defined in
-|* docs/spec/pooling.md.
-|*
-|* The workspace of max pooling is no scratch memory: forward writes there where
-|* each maximum was found, and backward reads it. It holds one index for each
-|* element of y, packed in y's layout.
-|*
-\*===----------------------------------------------------------------------===*/
+/*===- pooling.h - Pooling and its gradient -------------------------------===*/
+/**
+ * @file
+ * A pooling is described by a pooling descriptor (mode, window, padding,
+ * strides, and how the indices of maxima are saved) and two tensors: input x
+ * and output y, of 4 dimensions (N, C, H, W) or 5 (N, C, D, H, W), with any
+ * strides. What is computed, ties, NaN and empty windows included, is defined
+ * in docs/spec/pooling.md.
+ *
+ * The workspace of max pooling is not scratch memory: the forward pass writes
+ * the index of each maximum there, and the backward pass reads it. It holds one
+ * index for each element of y, packed in the layout of y.
+ */
 
 #ifndef MIOPEN_POOLING_H
 #define MIOPEN_POOLING_H
@@ -27,9 +26,10 @@ strides.
 extern "C" {
 #endif
 
+/** Mode, window, padding, strides and indices of a pooling. */
 MIOPEN_DECLARE_OBJECT(miopenPoolingDescriptor);
 
-/** What becomes of the elements of a window. */
+/** What is computed of the elements of a window. */
 typedef enum {
   miopenPoolingMax = 0,
   miopenPoolingAverage = 1,         /**< Of the elements inside x. */
@@ -62,24 +62,31 @@ typedef enum {
  * @retval miopenStatusBadParm      `poolDesc` is NULL.
  * @retval miopenStatusAllocFailed  Host memory ran out.
  *
+ * @par Cost
+ *   Host only; does not block.
+ *
  * @par Threads
- *   Any.
+ *   Any thread, at any time.
  */
 MIOPEN_EXPORT miopenStatus_t
 miopenCreatePoolingDescriptor(miopenPoolingDescriptor_t *poolDesc);
 
 /**
  * Sets the type of saved indices. The largest number of the type must be
- * greater than what the index counts: miopenPoolingForward() checks it.
+ * greater than the number of positions that are counted, which
+ * miopenPoolingForward() checks.
  *
- * @param poolDesc    The descriptor to set; unchanged on failure.
- * @param index_type  The type.
+ * @param[in,out] poolDesc    The descriptor to set; unchanged on failure.
+ * @param[in]     index_type  The type.
  *
  * @retval miopenStatusSuccess  The type is set.
- * @retval miopenStatusBadParm  `poolDesc` is NULL or the type is unknown.
+ * @retval miopenStatusBadParm  `poolDesc` is NULL, or the type is unknown.
+ *
+ * @par Cost
+ *   Host only; does not block.
  *
  * @par Threads
- *   Nobody else may use the descriptor meanwhile.
+ *   Exclusive: no other call may use `poolDesc` meanwhile.
  */
 MIOPEN_EXPORT miopenStatus_t miopenSetPoolingIndexType(
     miopenPoolingDescriptor_t poolDesc, miopenIndexType_t index_type);
@@ -87,14 +94,18 @@ MIOPEN_EXPORT miopenStatus_t miopenSetPoolingIndexType(
 /**
  * Reads the type of saved indices.
  *
- * @param      poolDesc    A descriptor.
+ * @param[in]  poolDesc    The descriptor to read.
  * @param[out] index_type  The type.
  *
  * @retval miopenStatusSuccess  `*index_type` is set.
  * @retval miopenStatusBadParm  A pointer is NULL.
  *
+ * @par Cost
+ *   Host only; does not block.
+ *
  * @par Threads
- *   Any.
+ *   Shared: any number of threads, while no other call sets or destroys
+ *   `poolDesc`.
  */
 MIOPEN_EXPORT miopenStatus_t miopenGetPoolingIndexType(
     miopenPoolingDescriptor_t poolDesc, miopenIndexType_t *index_type);
@@ -102,14 +113,17 @@ MIOPEN_EXPORT miopenStatus_t miopenGetPoolingIndexType(
 /**
  * Sets what saved indices count.
  *
- * @param poolDesc         The descriptor to set; unchanged on failure.
- * @param workspace_index  The index mode.
+ * @param[in,out] poolDesc         The descriptor to set; unchanged on failure.
+ * @param[in]     workspace_index  The index mode.
  *
  * @retval miopenStatusSuccess  The mode is set.
- * @retval miopenStatusBadParm  `poolDesc` is NULL or the mode is unknown.
+ * @retval miopenStatusBadParm  `poolDesc` is NULL, or the mode is unknown.
+ *
+ * @par Cost
+ *   Host only; does not block.
  *
  * @par Threads
- *   Nobody else may use the descriptor meanwhile.
+ *   Exclusive: no other call may use `poolDesc` meanwhile.
  */
 MIOPEN_EXPORT miopenStatus_t miopenSetPoolingWorkSpaceIndexMode(
     miopenPoolingDescriptor_t poolDesc,
@@ -118,14 +132,18 @@ MIOPEN_EXPORT miopenStatus_t miopenSetPoolingWorkSpaceIndexMode(
 /**
  * Reads what saved indices count.
  *
- * @param      poolDesc         A descriptor.
+ * @param[in]  poolDesc         The descriptor to read.
  * @param[out] workspace_index  The index mode.
  *
  * @retval miopenStatusSuccess  `*workspace_index` is set.
  * @retval miopenStatusBadParm  A pointer is NULL.
  *
+ * @par Cost
+ *   Host only; does not block.
+ *
  * @par Threads
- *   Any.
+ *   Shared: any number of threads, while no other call sets or destroys
+ *   `poolDesc`.
  */
 MIOPEN_EXPORT miopenStatus_t miopenGetPoolingWorkSpaceIndexMode(
     miopenPoolingDescriptor_t poolDesc,
@@ -134,21 +152,24 @@ MIOPEN_EXPORT miopenStatus_t miopenGetPoolingWorkSpaceIndexMode(
 /**
  * Sets a 2-D pooling. Index type and index mode go back to 8 bits and Mask.
  *
- * @param poolDesc      The descriptor to set; unchanged on failure.
- * @param mode          Maximum or one of the averages.
- * @param windowHeight  Rows of the window, at least 1.
- * @param windowWidth   Columns of the window, at least 1.
- * @param pad_h         Rows added above and below, at least 0.
- * @param pad_w         Columns added left and right, at least 0.
- * @param stride_h      Rows between two windows, at least 1.
- * @param stride_w      Columns between two windows, at least 1.
+ * @param[in,out] poolDesc      The descriptor to set; unchanged on failure.
+ * @param[in]     mode          Maximum or one of the averages.
+ * @param[in]     windowHeight  Rows of the window, at least 1.
+ * @param[in]     windowWidth   Columns of the window, at least 1.
+ * @param[in]     pad_h         Rows added above and below, at least 0.
+ * @param[in]     pad_w         Columns added left and right, at least 0.
+ * @param[in]     stride_h      Rows between two windows, at least 1.
+ * @param[in]     stride_w      Columns between two windows, at least 1.
  *
  * @retval miopenStatusSuccess  The descriptor is set.
  * @retval miopenStatusBadParm  `poolDesc` is NULL, `mode` is unknown, or a
  *                              number is below its minimum.
  *
+ * @par Cost
+ *   Host only; does not block.
+ *
  * @par Threads
- *   Nobody else may use the descriptor meanwhile.
+ *   Exclusive: no other call may use `poolDesc` meanwhile.
  */
 MIOPEN_EXPORT miopenStatus_t miopenSet2dPoolingDescriptor(
     miopenPoolingDescriptor_t poolDesc, miopenPoolingMode_t mode,
@@ -158,7 +179,7 @@ MIOPEN_EXPORT miopenStatus_t miopenSet2dPoolingDescriptor(
 /**
  * Reads a 2-D pooling.
  *
- * @param      poolDesc      A descriptor.
+ * @param[in]  poolDesc      The descriptor to read.
  * @param[out] mode          Maximum or one of the averages.
  * @param[out] windowHeight  Rows of the window.
  * @param[out] windowWidth   Columns of the window.
@@ -167,12 +188,16 @@ MIOPEN_EXPORT miopenStatus_t miopenSet2dPoolingDescriptor(
  * @param[out] stride_h      Rows between two windows.
  * @param[out] stride_w      Columns between two windows.
  *
- * @retval miopenStatusSuccess       Everything is set.
+ * @retval miopenStatusSuccess       All seven are set.
  * @retval miopenStatusBadParm       A pointer is NULL.
- * @retval miopenStatusUnknownError  The descriptor is for 3 dimensions.
+ * @retval miopenStatusUnknownError  The pooling has three spatial dimensions.
+ *
+ * @par Cost
+ *   Host only; does not block.
  *
  * @par Threads
- *   Any.
+ *   Shared: any number of threads, while no other call sets or destroys
+ *   `poolDesc`.
  */
 MIOPEN_EXPORT miopenStatus_t miopenGet2dPoolingDescriptor(
     const miopenPoolingDescriptor_t poolDesc, miopenPoolingMode_t *mode,
@@ -180,23 +205,28 @@ MIOPEN_EXPORT miopenStatus_t miopenGet2dPoolingDescriptor(
     int *stride_w);
 
 /**
- * Computes the lengths of y for a 2-D x: along a dimension
- * `max(1, floor((length + 2 pad - window) / stride) + 1)`.
+ * Computes the lengths of y for a 4-D x: along a spatial dimension `max(1,
+ * floor((length + 2 pad - window) / stride) + 1)`.
  *
- * @param      poolDesc    A descriptor of a 2-D pooling.
- * @param      tensorDesc  x, of 4 dimensions.
- * @param[out] n           Images.
+ * @param[in]  poolDesc    A 2-D pooling.
+ * @param[in]  tensorDesc  x, of 4 dimensions.
+ * @param[out] n           Batch size.
  * @param[out] c           Channels.
  * @param[out] h           Height.
  * @param[out] w           Width.
  *
- * @retval miopenStatusSuccess       The lengths are set.
- * @retval miopenStatusBadParm       A pointer is NULL, x has not 4 dimensions,
- *                                   or a length does not fit in an int.
- * @retval miopenStatusUnknownError  The descriptor is for 3 dimensions.
+ * @retval miopenStatusSuccess         All four are set.
+ * @retval miopenStatusBadParm         A pointer is NULL, x does not have 4
+ *                                     dimensions, or a length exceeds an int.
+ * @retval miopenStatusUnknownError    The pooling has three spatial dimensions.
+ * @retval miopenStatusNotImplemented  A spatial length of x is 2^31 or more.
+ *
+ * @par Cost
+ *   Host only; does not block.
  *
  * @par Threads
- *   Any.
+ *   Shared: any number of threads, while no other call sets or destroys
+ *   `poolDesc` or `tensorDesc`.
  */
 MIOPEN_EXPORT miopenStatus_t miopenGetPoolingForwardOutputDim(
     const miopenPoolingDescriptor_t poolDesc,
@@ -206,44 +236,53 @@ MIOPEN_EXPORT miopenStatus_t miopenGetPoolingForwardOutputDim(
  * Sets a pooling over two or three dimensions. The index type goes back to 8
  * bits, and the index mode to Mask in two dimensions and to Image in three.
  *
- * @param poolDesc    The descriptor to set; unchanged on failure.
- * @param mode        Maximum or one of the averages.
- * @param nbDims      2 or 3: the length of the three arrays.
- * @param windowDimA  Window along each dimension, at least 1.
- * @param padA        Padding of each dimension, at least 0.
- * @param stridesA    Stride of each dimension, at least 1.
+ * @param[in,out] poolDesc    The descriptor to set; unchanged on failure.
+ * @param[in]     mode        Maximum or one of the averages.
+ * @param[in]     nbDims      2 or 3: the length of the three arrays.
+ * @param[in]     windowDimA  Window along each dimension, in elements, at least
+ *                            1.
+ * @param[in]     padA        Padding of each dimension, in elements, at least
+ *                            0.
+ * @param[in]     stridesA    Stride of each dimension, in elements, at least 1.
  *
  * @retval miopenStatusSuccess  The descriptor is set.
  * @retval miopenStatusBadParm  A pointer is NULL, `nbDims` or `mode` is out of
  *                              range, or a number is below its minimum.
  *
+ * @par Cost
+ *   Host only; does not block.
+ *
  * @par Threads
- *   Nobody else may use the descriptor meanwhile.
+ *   Exclusive: no other call may use `poolDesc` meanwhile.
  */
 MIOPEN_EXPORT miopenStatus_t miopenSetNdPoolingDescriptor(
     miopenPoolingDescriptor_t poolDesc, const miopenPoolingMode_t mode,
     int nbDims, const int *windowDimA, const int *padA, const int *stridesA);
 
 /**
- * Reads a pooling over two or three dimensions. An output that is NULL is not
- * wanted.
+ * Reads a pooling over two or three dimensions.
  *
- * @param      poolDesc         A descriptor.
- * @param      nbDimsRequested  How many entries the arrays have room for.
- * @param[out] mode             Maximum or one of the averages.
- * @param[out] nbDims           How many dimensions there are.
- * @param[out] windowDimA       Window along the requested dimensions.
- * @param[out] padA             Padding of them.
- * @param[out] stridesA         Strides of them.
+ * @param[in]  poolDesc         The descriptor to read.
+ * @param[in]  nbDimsRequested  Capacity of the three arrays, at least 0.
+ * @param[out] mode             Maximum or one of the averages; may be NULL.
+ * @param[out] nbDims           Number of spatial dimensions; may be NULL.
+ * @param[out] windowDimA       Window along the first `nbDimsRequested`
+ *                              dimensions; may be NULL.
+ * @param[out] padA             Padding of them; may be NULL.
+ * @param[out] stridesA         Strides of them; may be NULL.
  *
- * @retval miopenStatusSuccess       What is wanted is set.
- * @retval miopenStatusBadParm       `poolDesc` is NULL or `nbDimsRequested` is
+ * @retval miopenStatusSuccess       The outputs that are wanted are set.
+ * @retval miopenStatusBadParm       `poolDesc` is NULL, or `nbDimsRequested` is
  *                                   negative.
- * @retval miopenStatusUnknownError  More dimensions are requested than there
- *                                   are.
+ * @retval miopenStatusUnknownError  `nbDimsRequested` is more than the pooling
+ *                                   has.
+ *
+ * @par Cost
+ *   Host only; does not block.
  *
  * @par Threads
- *   Any.
+ *   Shared: any number of threads, while no other call sets or destroys
+ *   `poolDesc`.
  */
 MIOPEN_EXPORT miopenStatus_t miopenGetNdPoolingDescriptor(
     const miopenPoolingDescriptor_t poolDesc, int nbDimsRequested,
@@ -251,92 +290,116 @@ MIOPEN_EXPORT miopenStatus_t miopenGetNdPoolingDescriptor(
     int *stridesA);
 
 /**
- * Computes the lengths of y, as miopenGetPoolingForwardOutputDim().
+ * Computes the lengths of y for any number of dimensions, as
+ * miopenGetPoolingForwardOutputDim() does.
  *
- * @param      poolDesc      A descriptor.
- * @param      tensorDesc    x, of two dimensions more than the pooling.
- * @param      dims          The dimensions of x.
+ * @param[in]  poolDesc      The pooling.
+ * @param[in]  tensorDesc    x, of two dimensions more than the pooling.
+ * @param[in]  dims          The dimensions of x.
  * @param[out] tensorDimArr  `dims` lengths, in the order N, C, [D,] H, W.
  *
- * @retval miopenStatusSuccess  The lengths are set.
- * @retval miopenStatusBadParm  A pointer is NULL, the numbers of dimensions do
- *                              not agree, or a length does not fit in an int.
+ * @retval miopenStatusSuccess         The lengths are set.
+ * @retval miopenStatusBadParm         A pointer is NULL, `dims` is not the rank
+ *                                     of x, x does not have two dimensions more
+ *                                     than the pooling, or a length exceeds an
+ *                                     int.
+ * @retval miopenStatusNotImplemented  A spatial length of x is 2^31 or more.
+ *
+ * @par Cost
+ *   Host only; does not block.
  *
  * @par Threads
- *   Any.
+ *   Shared: any number of threads, while no other call sets or destroys
+ *   `poolDesc` or `tensorDesc`.
  */
 MIOPEN_EXPORT miopenStatus_t miopenGetPoolingNdForwardOutputDim(
     const miopenPoolingDescriptor_t poolDesc,
     const miopenTensorDescriptor_t tensorDesc, int dims, int *tensorDimArr);
 
 /**
- * One byte for each element of y: enough for 8-bit indices only. For other
- * index types ask miopenPoolingGetWorkSpaceSizeV2().
+ * Gets the size of 8-bit indices: one byte for each element of y. For other
+ * index types call miopenPoolingGetWorkSpaceSizeV2().
  *
- * @param      yDesc          y.
+ * @param[in]  yDesc          Describes y.
  * @param[out] workSpaceSize  Bytes.
  *
  * @retval miopenStatusSuccess  `*workSpaceSize` is set.
  * @retval miopenStatusBadParm  A pointer is NULL.
  *
+ * @par Cost
+ *   Host only; does not block.
+ *
  * @par Threads
- *   Any.
+ *   Shared: any number of threads, while no other call sets or destroys
+ *   `yDesc`.
  */
 MIOPEN_EXPORT miopenStatus_t miopenPoolingGetWorkSpaceSize(
     const miopenTensorDescriptor_t yDesc, size_t *workSpaceSize);
 
 /**
- * The bytes of the indices of max pooling; 0 for an average. Needed only with
- * `do_backward`, and by miopenPoolingBackward().
+ * Gets the size of the indices of max pooling, which forward with `do_backward`
+ * and miopenPoolingBackward() need.
  *
- * @param      poolDesc       A descriptor.
- * @param      yDesc          y.
- * @param[out] workSpaceSize  Bytes.
+ * @param[in]  poolDesc       The pooling.
+ * @param[in]  yDesc          Describes y.
+ * @param[out] workSpaceSize  Bytes; 0 for an average.
  *
  * @retval miopenStatusSuccess  `*workSpaceSize` is set.
- * @retval miopenStatusBadParm  A pointer is NULL.
+ * @retval miopenStatusBadParm  A pointer is NULL, or the indices would be 2^64
+ *                              bytes or more.
+ *
+ * @par Cost
+ *   Host only; does not block.
  *
  * @par Threads
- *   Any.
+ *   Shared: any number of threads, while no other call sets or destroys
+ *   `poolDesc` or `yDesc`.
  */
 MIOPEN_EXPORT miopenStatus_t miopenPoolingGetWorkSpaceSizeV2(
     const miopenPoolingDescriptor_t poolDesc,
     const miopenTensorDescriptor_t yDesc, size_t *workSpaceSize);
 
 /**
- * Computes `y = pooling(x)`, and for max pooling with `do_backward` where each
- * maximum was found.
+ * Computes y = pooling(x), and, for max pooling with `do_backward`, the index
+ * of each maximum.
  *
- * The first call for a problem compiles its kernel, or finds it in the cache,
- * and blocks meanwhile; later calls only launch. The work is put on the
- * handle's stream and not waited for. A window as large as an image may need
- * scratch memory, which the handle allocates once and keeps.
+ * @param[in]  handle         Supplies the device and the stream.
+ * @param[in]  poolDesc       The pooling.
+ * @param[in]  alpha          Must be 1: a float, or a double if x is double.
+ * @param[in]  xDesc          Half, bfloat16 or float; any layout and strides.
+ * @param[in]  x              Device memory, read.
+ * @param[in]  beta           Must be 0; of the type of `alpha`.
+ * @param[in]  yDesc          The data type of x and the lengths that
+ *                            miopenGetPoolingForwardOutputDim() gives; any
+ *                            layout and strides.
+ * @param[out] y              Device memory, every element overwritten.
+ * @param[in]  do_backward    Whether max pooling saves indices.
+ * @param[out] workSpace      Device memory for the indices; may be NULL if none
+ *                            are saved.
+ * @param[in]  workSpaceSize  Its bytes.
  *
- * @param handle         Supplies the device and the stream.
- * @param poolDesc       The pooling.
- * @param alpha          Points to a float 1.
- * @param xDesc          Lengths, strides and type of x: half, bfloat16, float.
- * @param x              Device memory, read.
- * @param beta           Points to a float 0.
- * @param yDesc          Lengths, strides and type of y.
- * @param y              Device memory, every element overwritten.
- * @param do_backward    Whether max pooling saves indices.
- * @param workSpace      Device memory for them; may be NULL if none are saved.
- * @param workSpaceSize  Its bytes.
- *
- * @retval miopenStatusSuccess         The work is on the stream.
+ * @retval miopenStatusSuccess         The kernel is on the stream.
  * @retval miopenStatusBadParm         A pointer that is needed is NULL, x and y
- *                                     do not fit each other or the pooling, or
- *                                     the workspace is too small.
- * @retval miopenStatusUnknownError    alpha is not 1 or beta is not 0; indices
- *                                     are to be saved, but `workSpace` is NULL
- *                                     or the index type is too small for what
- *                                     the index counts.
+ *                                     do not fit each other or the pooling,
+ *                                     elements of y overlap, or the workspace
+ *                                     is too small.
+ * @retval miopenStatusUnknownError    `alpha` is not 1 or `beta` not 0; or
+ *                                     indices are saved, but `workSpace` is
+ *                                     NULL or the index type is too small for
+ *                                     the number of positions.
  * @retval miopenStatusNotImplemented  There is no kernel for the data type or
  *                                     the size.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ * @retval miopenStatusGpuOperationsSkipped  MIOPEN_DEBUG_COMPILE_ONLY is set:
+ *                                     nothing was launched.
+ *
+ * @par Cost
+ *   Compiles on first use, then launches; does not wait for the device.
  *
  * @par Threads
- *   One for a handle.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenPoolingForward(
     miopenHandle_t handle, const miopenPoolingDescriptor_t poolDesc,
@@ -348,35 +411,46 @@ MIOPEN_EXPORT miopenStatus_t miopenPoolingForward(
  * Computes the gradient of x from that of y. No atomics are used, so the same
  * inputs give the same bits.
  *
- * Cost as miopenPoolingForward().
+ * @param[in]  handle     Supplies the device and the stream.
+ * @param[in]  poolDesc   The pooling of the forward pass.
+ * @param[in]  alpha      Must be 1: a float, or a double if dx is double.
+ * @param[in]  yDesc      Describes y; checked for NULL only.
+ * @param[in]  y          Not used; may be NULL.
+ * @param[in]  dyDesc     The data type of dx and the lengths of y; any layout
+ *                        and strides.
+ * @param[in]  dy         Gradient of y; device memory, read.
+ * @param[in]  xDesc      Describes x; checked for NULL only.
+ * @param[in]  x          Not used; may be NULL.
+ * @param[in]  beta       Must be 0; of the type of `alpha`.
+ * @param[in]  dxDesc     Half, bfloat16 or float; the lengths of x, any layout
+ *                        and strides.
+ * @param[out] dx         Gradient of x; device memory, every element
+ *                        overwritten.
+ * @param[in]  workSpace  Device memory with the indices that the forward pass
+ *                        saved for a y of the layout of dy; not used by
+ *                        averages, where it may be NULL.
  *
- * @param handle     Supplies the device and the stream.
- * @param poolDesc   The pooling of the forward pass.
- * @param alpha      Points to a float 1.
- * @param yDesc      Describes y; not used.
- * @param y          Not used; may be NULL.
- * @param dyDesc     Lengths, strides and type of the gradient of y.
- * @param dy         Device memory, read.
- * @param xDesc      Describes x; not used.
- * @param x          Not used; may be NULL.
- * @param beta       Points to a float 0.
- * @param dxDesc     Lengths, strides and type of the gradient of x.
- * @param dx         Device memory, every element overwritten.
- * @param workSpace  The indices that forward saved, for a `dyDesc` of the same
- *                   layout as forward's `yDesc`; not used by averages.
- *
- * @retval miopenStatusSuccess         The work is on the stream.
- * @retval miopenStatusBadParm         A pointer that is needed is NULL, or dx
- *                                     and dy do not fit each other or the
- *                                     pooling.
- * @retval miopenStatusUnknownError    alpha is not 1 or beta is not 0; or of
- * max pooling, `workSpace` is NULL or the index type is too small for what the
- * index counts.
+ * @retval miopenStatusSuccess         The kernel is on the stream.
+ * @retval miopenStatusBadParm         A pointer that is needed is NULL, dx and
+ *                                     dy do not fit each other or the pooling,
+ *                                     or elements of dx overlap.
+ * @retval miopenStatusUnknownError    `alpha` is not 1 or `beta` not 0; or, for
+ *                                     max pooling, `workSpace` is NULL or the
+ *                                     index type is too small for the number of
+ *                                     positions.
  * @retval miopenStatusNotImplemented  There is no kernel for the data type or
  *                                     the size.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ * @retval miopenStatusGpuOperationsSkipped  MIOPEN_DEBUG_COMPILE_ONLY is set:
+ *                                     nothing was launched.
+ *
+ * @par Cost
+ *   Compiles on first use, then launches; does not wait for the device.
  *
  * @par Threads
- *   One for a handle.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenPoolingBackward(
     miopenHandle_t handle, const miopenPoolingDescriptor_t poolDesc,
@@ -386,15 +460,18 @@ MIOPEN_EXPORT miopenStatus_t miopenPoolingBackward(
     const miopenTensorDescriptor_t dxDesc, void *dx, void *workSpace);
 
 /**
- * Releases a descriptor.
+ * Destroys a descriptor.
  *
- * @param poolDesc  The descriptor; not usable afterwards.
+ * @param[in] poolDesc  Not usable afterwards.
  *
- * @retval miopenStatusSuccess  It is released.
+ * @retval miopenStatusSuccess  The descriptor is destroyed.
  * @retval miopenStatusBadParm  `poolDesc` is NULL.
  *
+ * @par Cost
+ *   Host only; does not block.
+ *
  * @par Threads
- *   Nobody else may use the descriptor meanwhile.
+ *   Exclusive: no other call may use `poolDesc` meanwhile.
  */
 MIOPEN_EXPORT miopenStatus_t
 miopenDestroyPoolingDescriptor(miopenPoolingDescriptor_t poolDesc);
