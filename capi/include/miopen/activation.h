@@ -1,11 +1,12 @@
-/*===- activation.h - Point functions of a tensor ------------------------===*\
-|*
-|* An activation descriptor is a function of one number and up to three
-|* parameters, called a, b and c below: activAlpha, activBeta, activGamma.
-|* Tensors are half, bfloat16, float or double, of any layout and strides; the
-|* modes with an exponential or a logarithm have no double.
-|*
-\*===----------------------------------------------------------------------===*/
+/*===- activation.h - Activation functions --------------------------------===*/
+/**
+ * @file
+ * An activation descriptor is a function of one number and up to three
+ * parameters, called a, b and c below: activAlpha, activBeta, activGamma.
+ * Tensors are half, bfloat16, float or double, of any layout and strides; the
+ * modes with an exponential or a logarithm (LOGISTIC, TANH, SOFTRELU, POWER,
+ * ELU) have no kernels for double.
+ */
 
 #ifndef MIOPEN_ACTIVATION_H
 #define MIOPEN_ACTIVATION_H
@@ -21,8 +22,11 @@
 extern "C" {
 #endif
 
+/** A function of one number, with its parameters. */
 MIOPEN_DECLARE_OBJECT(miopenActivationDescriptor);
 
+/** The function of an activation descriptor, of x and the parameters a, b, c.
+ *  */
 typedef enum {
   miopenActivationPASTHRU = 0,     /**< x */
   miopenActivationLOGISTIC = 1,    /**< 1 / (1 + e^-x) */
@@ -37,44 +41,105 @@ typedef enum {
 } miopenActivationMode_t;
 
 /**
- * Creates a descriptor, which begins as miopenActivationPASTHRU. Release it
- * with miopenDestroyActivationDescriptor().
+ * Creates a descriptor, which begins as miopenActivationPASTHRU with parameters
+ * of 0.
+ *
+ * @param[out] activDesc  Owned by the caller: release it with
+ *                        miopenDestroyActivationDescriptor().
+ *
+ * @retval miopenStatusSuccess      `*activDesc` is usable.
+ * @retval miopenStatusBadParm      `activDesc` is NULL.
+ * @retval miopenStatusAllocFailed  Host memory ran out.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
  */
 MIOPEN_EXPORT miopenStatus_t
 miopenCreateActivationDescriptor(miopenActivationDescriptor_t *activDesc);
 
-/** Sets function and parameters; miopenStatusBadParm if there is no such
- * function. */
+/**
+ * Sets function and parameters.
+ *
+ * @param[in,out] activDesc   The descriptor to set; unchanged on failure.
+ * @param[in]     mode        The function.
+ * @param[in]     activAlpha  Its parameter a.
+ * @param[in]     activBeta   Its parameter b.
+ * @param[in]     activGamma  Its parameter c.
+ *
+ * @retval miopenStatusSuccess  The descriptor is set.
+ * @retval miopenStatusBadParm  `activDesc` is NULL, or there is no such
+ *                              function.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Exclusive: no other call may use `activDesc` meanwhile.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenSetActivationDescriptor(
     const miopenActivationDescriptor_t activDesc, miopenActivationMode_t mode,
     double activAlpha, double activBeta, double activGamma);
 
-/** Reads what was set. */
+/**
+ * Reads function and parameters.
+ *
+ * @param[in]  activDesc   The descriptor to read.
+ * @param[out] mode        The function.
+ * @param[out] activAlpha  Its parameter a.
+ * @param[out] activBeta   Its parameter b.
+ * @param[out] activGamma  Its parameter c.
+ *
+ * @retval miopenStatusSuccess  All four are set.
+ * @retval miopenStatusBadParm  A pointer is NULL.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Shared: any number of threads, while no other call sets or destroys
+ *   `activDesc`.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenGetActivationDescriptor(
     const miopenActivationDescriptor_t activDesc, miopenActivationMode_t *mode,
     double *activAlpha, double *activBeta, double *activGamma);
 
 /**
- * y = f(x). Compiles a kernel on the first call for these lengths, strides and
- * types, or finds it in the cache, and launches it on the handle's stream.
+ * Computes y = f(x).
  *
- * @param handle     Stream and device.
- * @param activDesc  The function.
- * @param alpha      Must point to 1: a float, or a double if x is double.
- * @param xDesc      Describes x.
- * @param x          Input on the device.
- * @param beta       Must point to 0.
- * @param yDesc      The lengths and the data type of x; strides may differ.
- * @param y          Output on the device. May be x if the strides agree.
+ * @param[in]  handle     Supplies the device and the stream.
+ * @param[in]  activDesc  The function.
+ * @param[in]  alpha      Must be 1: a float, or a double if x is double.
+ * @param[in]  xDesc      Half, bfloat16, float or double; any strides.
+ * @param[in]  x          Device memory, read.
+ * @param[in]  beta       Must be 0; of the type of `alpha`.
+ * @param[in]  yDesc      The lengths and the data type of x; strides may
+ *                        differ.
+ * @param[out] y          Device memory, every element overwritten; may be x if
+ *                        the strides agree.
  *
- * @retval miopenStatusSuccess         The kernel is launched.
- * @retval miopenStatusBadParm         A pointer is NULL, the tensors do not fit
- *                                     each other, or y is x with other strides.
- * @retval miopenStatusUnknownError    alpha is not 1 or beta not 0.
- * @retval miopenStatusNotImplemented  No kernel has this type and mode.
+ * @retval miopenStatusSuccess         The kernel is on the stream.
+ * @retval miopenStatusBadParm         A pointer is NULL, a descriptor was never
+ *                                     set, the tensors do not fit each other,
+ *                                     elements of y overlap, or y is x with
+ *                                     other strides.
+ * @retval miopenStatusUnknownError    `alpha` is not 1 or `beta` not 0.
+ * @retval miopenStatusNotImplemented  No kernel covers the data type and the
+ *                                     function, or a tensor has more than five
+ *                                     dimensions that cannot be merged.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ * @retval miopenStatusGpuOperationsSkipped  MIOPEN_DEBUG_COMPILE_ONLY is set:
+ *                                     nothing was launched.
+ *
+ * @par Cost
+ *   Compiles on first use, then launches; does not wait for the device.
  *
  * @par Threads
- *   Calls on one handle must not overlap.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenActivationForward(
     miopenHandle_t handle, const miopenActivationDescriptor_t activDesc,
@@ -82,29 +147,47 @@ MIOPEN_EXPORT miopenStatus_t miopenActivationForward(
     const void *beta, const miopenTensorDescriptor_t yDesc, void *y);
 
 /**
- * dx = dy f'(x), with f' from x and y as MIOpen takes it: e.g. y (1 - y) for
- * miopenActivationLOGISTIC. Of miopenActivationPOWER, where MIOpen forgets dy,
- * this is the gradient.
+ * Computes dx = dy f'(x), with f' from x and y as MIOpen takes it: y (1 - y)
+ * for miopenActivationLOGISTIC, for example. For miopenActivationPOWER, where
+ * MIOpen leaves out dy, this is the gradient.
  *
- * @param handle     Stream and device.
- * @param activDesc  The function.
- * @param alpha      Must point to 1: a float, or a double if x is double.
- * @param yDesc      Describes y; as the others, it has the lengths and the data
- *                   type of dx.
- * @param y          What miopenActivationForward() gave for x.
- * @param dyDesc     Describes dy.
- * @param dy         Gradient of y.
- * @param xDesc      Describes x.
- * @param x          Input of the forward call.
- * @param beta       Must point to 0.
- * @param dxDesc     Describes dx.
- * @param dx         Gradient of x. May be another tensor's memory if the strides
- *                   agree.
+ * @param[in]  handle     Supplies the device and the stream.
+ * @param[in]  activDesc  The function.
+ * @param[in]  alpha      Must be 1: a float, or a double if x is double.
+ * @param[in]  yDesc      The lengths and the data type of dx; strides may
+ *                        differ.
+ * @param[in]  y          The output of miopenActivationForward() for x; device
+ *                        memory, read.
+ * @param[in]  dyDesc     As `yDesc`.
+ * @param[in]  dy         Gradient of y; device memory, read.
+ * @param[in]  xDesc      As `yDesc`.
+ * @param[in]  x          Input of the forward call; device memory, read.
+ * @param[in]  beta       Must be 0; of the type of `alpha`.
+ * @param[in]  dxDesc     Half, bfloat16, float or double; any strides.
+ * @param[out] dx         Gradient of x; device memory, every element
+ *                        overwritten. May be the memory of another tensor if
+ *                        the strides agree.
  *
- * @return As miopenActivationForward().
+ * @retval miopenStatusSuccess         The kernel is on the stream.
+ * @retval miopenStatusBadParm         A pointer is NULL, a descriptor was never
+ *                                     set, the tensors do not fit each other,
+ *                                     elements of dx overlap, or dx shares
+ *                                     memory with a tensor of other strides.
+ * @retval miopenStatusUnknownError    `alpha` is not 1 or `beta` not 0.
+ * @retval miopenStatusNotImplemented  No kernel covers the data type and the
+ *                                     function, or a tensor has more than five
+ *                                     dimensions that cannot be merged.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ * @retval miopenStatusGpuOperationsSkipped  MIOPEN_DEBUG_COMPILE_ONLY is set:
+ *                                     nothing was launched.
+ *
+ * @par Cost
+ *   Compiles on first use, then launches; does not wait for the device.
  *
  * @par Threads
- *   Calls on one handle must not overlap.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenActivationBackward(
     miopenHandle_t handle, const miopenActivationDescriptor_t activDesc,
@@ -113,35 +196,95 @@ MIOPEN_EXPORT miopenStatus_t miopenActivationBackward(
     const miopenTensorDescriptor_t xDesc, const void *x, const void *beta,
     const miopenTensorDescriptor_t dxDesc, void *dx);
 
-/** Destroys a descriptor. */
+/**
+ * Destroys a descriptor.
+ *
+ * @param[in] activDesc  Not usable afterwards.
+ *
+ * @retval miopenStatusSuccess  The descriptor is destroyed.
+ * @retval miopenStatusBadParm  `activDesc` is NULL.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Exclusive: no other call may use `activDesc` meanwhile.
+ */
 MIOPEN_EXPORT miopenStatus_t
 miopenDestroyActivationDescriptor(miopenActivationDescriptor_t activDesc);
 
 #ifdef MIOPEN_BETA_API
 
 /**
- * Gated linear unit: output = a / (1 + e^-b), where a and b are the first and
- * the second half of the input along a dimension.
+ * Computes a gated linear unit: output = a / (1 + e^-b), where a and b are the
+ * first and the second half of the input along a dimension.
  *
- * @param handle      Stream and device.
- * @param inputDesc   Half, bfloat16 or float; an even length along `dim`.
- * @param input       Input.
- * @param outputDesc  The data type and lengths of the input, but half as long
- *                    along `dim`.
- * @param output      Output.
- * @param dim         Any dimension; MIOpen has 0 only.
+ * @param[in]  handle      Supplies the device and the stream.
+ * @param[in]  inputDesc   Half, bfloat16 or float; an even length along `dim`;
+ *                         any layout and strides.
+ * @param[in]  input       Device memory, read.
+ * @param[in]  outputDesc  The data type and the lengths of the input, but half
+ *                         the length along `dim`.
+ * @param[out] output      Device memory, every element overwritten.
+ * @param[in]  dim         Any dimension of the input; MIOpen has 0 only.
  *
- * @retval miopenStatusSuccess         The kernel is launched.
- * @retval miopenStatusBadParm         A pointer is NULL, or the tensors do not
- *                                     fit each other.
- * @retval miopenStatusNotImplemented  Another data type.
+ * @retval miopenStatusSuccess         The kernel is on the stream.
+ * @retval miopenStatusBadParm         A pointer is NULL, `dim` is no dimension
+ *                                     of the input, its length is odd, or the
+ *                                     tensors do not fit each other.
+ * @retval miopenStatusNotImplemented  No kernel covers the data type, or a
+ *                                     tensor has more than five dimensions that
+ *                                     cannot be merged.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ * @retval miopenStatusGpuOperationsSkipped  MIOPEN_DEBUG_COMPILE_ONLY is set:
+ *                                     nothing was launched.
+ *
+ * @par Cost
+ *   Compiles on first use, then launches; does not wait for the device.
+ *
+ * @par Threads
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenGLUForward(
     miopenHandle_t handle, const miopenTensorDescriptor_t inputDesc,
     const void *input, const miopenTensorDescriptor_t outputDesc, void *output,
     const uint32_t dim);
 
-/** Its gradient, of the input's lengths. Returns as miopenGLUForward(). */
+/**
+ * Computes the gradient of miopenGLUForward().
+ *
+ * @param[in]  handle          Supplies the device and the stream.
+ * @param[in]  inputDesc       Half, bfloat16 or float; an even length along
+ *                             `dim`; any layout and strides.
+ * @param[in]  input           Input of the forward call; device memory, read.
+ * @param[in]  outputGradDesc  The data type and the lengths of the output.
+ * @param[in]  outputGrad      Gradient of the output; device memory, read.
+ * @param[in]  inputGradDesc   The data type and the lengths of the input.
+ * @param[out] inputGrad       Gradient of the input; device memory, every
+ *                             element overwritten.
+ * @param[in]  dim             That of the forward call.
+ *
+ * @retval miopenStatusSuccess         The kernel is on the stream.
+ * @retval miopenStatusBadParm         A pointer is NULL, `dim` is no dimension
+ *                                     of the input, its length is odd, or the
+ *                                     tensors do not fit each other.
+ * @retval miopenStatusNotImplemented  No kernel covers the data type, or a
+ *                                     tensor has more than five dimensions that
+ *                                     cannot be merged.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ * @retval miopenStatusGpuOperationsSkipped  MIOPEN_DEBUG_COMPILE_ONLY is set:
+ *                                     nothing was launched.
+ *
+ * @par Cost
+ *   Compiles on first use, then launches; does not wait for the device.
+ *
+ * @par Threads
+ *   One thread for each handle: calls on one handle must not overlap.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenGLUBackward(
     miopenHandle_t handle, const miopenTensorDescriptor_t inputDesc,
     const void *input, const miopenTensorDescriptor_t outputGradDesc,
