@@ -1,12 +1,9 @@
-/*===- tensor_operations.h - What is done to whole tensors ---------------===*\
-|*
-|* Tensors may have any layout and strides, and up to five dimensions. Each call
-|* compiles a kernel when it first meets these lengths, strides and types, or
-|* finds it in the cache, and launches it on the handle's stream. Calls on one
-|* handle must not overlap. What does not run yet answers
-|* miopenStatusNotImplemented.
-|*
-\*===----------------------------------------------------------------------===*/
+/*===- tensor_operations.h - Operations on whole tensors ------------------===*/
+/**
+ * @file
+ * Tensors may have any layout and strides, and up to five dimensions; more if
+ * neighbouring dimensions can be merged into one.
+ */
 
 #ifndef MIOPEN_TENSOR_OPERATIONS_H
 #define MIOPEN_TENSOR_OPERATIONS_H
@@ -23,6 +20,7 @@
 extern "C" {
 #endif
 
+/** The operation of miopenOpTensor(). */
 typedef enum {
   miopenTensorOpAdd = 0,
   miopenTensorOpMul = 1,
@@ -31,27 +29,42 @@ typedef enum {
 } miopenTensorOp_t;
 
 /**
- * C = op(alpha1 A, alpha2 B) + beta C. B is broadcast along dimensions in which
- * its length is 1. C is not read if beta is 0. Integers are computed with
- * exactly, rounded to the nearest and cut off at the ends of their range.
+ * Computes C = op(alpha1 A, alpha2 B) + beta C. B is broadcast along dimensions
+ * in which its length is 1. Integers are computed without rounding, then
+ * rounded to the nearest and clamped to the range of the type.
  *
- * @param handle    Stream and device.
- * @param tensorOp  Sum, product, the smaller or the larger one.
- * @param alpha1    A float, or a double if C is double.
- * @param aDesc     The lengths and the data type of C.
- * @param A         May be C if the strides agree.
- * @param alpha2    As alpha1.
- * @param bDesc     The data type of C, and its lengths or 1.
- * @param B         May be C if lengths and strides agree.
- * @param beta      As alpha1.
- * @param cDesc     Half, bfloat16, float, double, int32 or int8.
- * @param C         The result.
+ * @param[in]     handle    Supplies the device and the stream.
+ * @param[in]     tensorOp  Sum, product, minimum or maximum.
+ * @param[in]     alpha1    A float, or a double if C is double.
+ * @param[in]     aDesc     The lengths and the data type of C.
+ * @param[in]     A         Device memory, read; may be C if the strides agree.
+ * @param[in]     alpha2    Of the type of `alpha1`.
+ * @param[in]     bDesc     The data type of C; its lengths or 1.
+ * @param[in]     B         Device memory, read; may be C if lengths and strides
+ *                          agree.
+ * @param[in]     beta      Of the type of `alpha1`; C is not read if it is 0.
+ * @param[in]     cDesc     Half, bfloat16, float, double, int32 or int8.
+ * @param[in,out] C         Device memory, every element overwritten.
  *
- * @retval miopenStatusSuccess         The kernel is launched.
- * @retval miopenStatusBadParm         A pointer is NULL, there is no such
- *                                     operation, or the tensors do not fit each
- *                                     other.
- * @retval miopenStatusNotImplemented  Another data type, or more dimensions.
+ * @retval miopenStatusSuccess         The kernel is on the stream.
+ * @retval miopenStatusBadParm         A pointer is NULL, a descriptor was never
+ *                                     set, there is no such operation, the
+ *                                     tensors do not fit each other, or
+ *                                     elements of C overlap.
+ * @retval miopenStatusNotImplemented  No kernel covers the data type, or a
+ *                                     tensor has more than five dimensions that
+ *                                     cannot be merged.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ * @retval miopenStatusGpuOperationsSkipped  MIOPEN_DEBUG_COMPILE_ONLY is set:
+ *                                     nothing was launched.
+ *
+ * @par Cost
+ *   Compiles on first use, then launches; does not wait for the device.
+ *
+ * @par Threads
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenOpTensor(
     miopenHandle_t handle, miopenTensorOp_t tensorOp, const void *alpha1,
@@ -60,56 +73,103 @@ MIOPEN_EXPORT miopenStatus_t miopenOpTensor(
     const miopenTensorDescriptor_t cDesc, void *C);
 
 /**
- * Sets every element.
+ * Sets every element to one number.
  *
- * @param handle  Stream and device.
- * @param yDesc   Describes y: half, bfloat16, float, double or an integer.
- * @param y       The tensor.
- * @param alpha   On the host, a number of y's data type.
+ * @param[in]  handle  Supplies the device and the stream.
+ * @param[in]  yDesc   Half, bfloat16, float, double, int8, int32 or int64.
+ * @param[out] y       Device memory, every element overwritten.
+ * @param[in]  alpha   The number, of the data type of y.
  *
- * @retval miopenStatusSuccess         The kernel is launched.
- * @retval miopenStatusBadParm         A pointer is NULL, or yDesc was never set.
- * @retval miopenStatusNotImplemented  Another data type, or more dimensions.
+ * @retval miopenStatusSuccess         The kernel is on the stream.
+ * @retval miopenStatusBadParm         A pointer is NULL, the descriptor was
+ *                                     never set, or elements of y overlap.
+ * @retval miopenStatusNotImplemented  No kernel covers the data type, or a
+ *                                     tensor has more than five dimensions that
+ *                                     cannot be merged.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ * @retval miopenStatusGpuOperationsSkipped  MIOPEN_DEBUG_COMPILE_ONLY is set:
+ *                                     nothing was launched.
+ *
+ * @par Cost
+ *   Compiles on first use, then launches; does not wait for the device.
+ *
+ * @par Threads
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t
 miopenSetTensor(miopenHandle_t handle, const miopenTensorDescriptor_t yDesc,
                 void *y, const void *alpha);
 
 /**
- * Multiplies every element.
+ * Multiplies every element by one number.
  *
- * @param handle  Stream and device.
- * @param yDesc   Describes y: half, bfloat16, float, double or int32.
- * @param y       The tensor.
- * @param alpha   On the host, a number of y's data type.
+ * @param[in]     handle  Supplies the device and the stream.
+ * @param[in]     yDesc   Half, bfloat16, float, double or int32.
+ * @param[in,out] y       Device memory, read and overwritten.
+ * @param[in]     alpha   The number, of the data type of y.
  *
- * @retval miopenStatusSuccess         The kernel is launched.
- * @retval miopenStatusBadParm         A pointer is NULL, or another data type.
- * @retval miopenStatusNotImplemented  More dimensions.
+ * @retval miopenStatusSuccess         The kernel is on the stream.
+ * @retval miopenStatusBadParm         A pointer is NULL, the data type is
+ *                                     another one, the descriptor was never
+ *                                     set, or elements of y overlap.
+ * @retval miopenStatusNotImplemented  No kernel covers the chip, or a tensor
+ *                                     has more than five dimensions that cannot
+ *                                     be merged.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ * @retval miopenStatusGpuOperationsSkipped  MIOPEN_DEBUG_COMPILE_ONLY is set:
+ *                                     nothing was launched.
+ *
+ * @par Cost
+ *   Compiles on first use, then launches; does not wait for the device.
+ *
+ * @par Threads
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t
 miopenScaleTensor(miopenHandle_t handle, const miopenTensorDescriptor_t yDesc,
                   void *y, const void *alpha);
 
 /**
- * y = alpha x + beta y, element by element, between any two layouts and data
- * types. y is not read if beta is 0. Numbers that become integers are rounded
- * to the nearest and cut off at the ends of the range.
+ * Computes y = alpha x + beta y, element by element, between any two layouts
+ * and data types. Numbers that become integers are rounded to the nearest and
+ * clamped to the range of the type.
  *
- * @param handle  Stream and device.
- * @param alpha   A float, or a double if x is double.
- * @param xDesc   The lengths of y.
- * @param x       May be y if types and strides agree.
- * @param beta    As alpha.
- * @param yDesc   Describes y.
- * @param y       The result.
+ * MIOpen pads the channels of int8; that is not implemented.
  *
- * @retval miopenStatusSuccess         The kernel is launched.
- * @retval miopenStatusBadParm         A pointer is NULL, or the tensors do not
- *                                     fit each other.
- * @retval miopenStatusNotImplemented  Another data type, factors for int64, or
- *                                     more dimensions. MIOpen pads the channels
- *                                     of int8; that is not done either.
+ * @param[in]     handle  Supplies the device and the stream.
+ * @param[in]     alpha   A float, or a double if x is double.
+ * @param[in]     xDesc   Half, bfloat16, float, double, int8, int32 or int64;
+ *                        the lengths of y.
+ * @param[in]     x       Device memory, read; may be y if data types and
+ *                        strides agree.
+ * @param[in]     beta    Of the type of `alpha`; y is not read if it is 0.
+ * @param[in]     yDesc   The lengths of x; any of these data types, any layout
+ *                        and strides.
+ * @param[in,out] y       Device memory, every element overwritten.
+ *
+ * @retval miopenStatusSuccess         The kernel is on the stream.
+ * @retval miopenStatusBadParm         A pointer is NULL, a descriptor was never
+ *                                     set, the lengths differ, or elements of y
+ *                                     overlap.
+ * @retval miopenStatusNotImplemented  No kernel covers the data types, `alpha`
+ *                                     is not 1 or `beta` not 0 for int64, or a
+ *                                     tensor has more than five dimensions that
+ *                                     cannot be merged.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ * @retval miopenStatusGpuOperationsSkipped  MIOPEN_DEBUG_COMPILE_ONLY is set:
+ *                                     nothing was launched.
+ *
+ * @par Cost
+ *   Compiles on first use, then launches; does not wait for the device.
+ *
+ * @par Threads
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenTransformTensor(
     miopenHandle_t handle, const void *alpha,
@@ -119,32 +179,98 @@ MIOPEN_EXPORT miopenStatus_t miopenTransformTensor(
 #ifdef MIOPEN_BETA_API
 
 /**
- * Puts tensors one behind another: a launch for each.
+ * Concatenates tensors along a dimension: one launch for each.
  *
- * @param handle  Stream and device.
- * @param xCount  How many, at least 1.
- * @param xDescs  Each with the data type of y, and its lengths but along `dim`.
- * @param xs      The tensors.
- * @param yDesc   Along `dim` it has the sum of their lengths.
- * @param y       The result.
- * @param dim     Where they are put together.
+ * @param[in]  handle  Supplies the device and the stream.
+ * @param[in]  xCount  Number of tensors, at least 1.
+ * @param[in]  xDescs  `xCount` descriptors, none NULL; the data type of y, and
+ *                     its lengths except along `dim`.
+ * @param[in]  xs      `xCount` pointers to device memory, none NULL, read.
+ * @param[in]  yDesc   Any data type of miopenTransformTensor(). Its length
+ *                     along `dim` is the sum of theirs.
+ * @param[out] y       Device memory, every element overwritten.
+ * @param[in]  dim     The dimension, counted from 0.
  *
- * @retval miopenStatusSuccess         The kernels are launched.
- * @retval miopenStatusBadParm         A pointer is NULL, or the tensors do not
- *                                     fit each other.
- * @retval miopenStatusNotImplemented  Another data type, or more dimensions.
+ * @retval miopenStatusSuccess         The kernels are on the stream.
+ * @retval miopenStatusBadParm         A pointer is NULL, `xCount` is below 1, y
+ *                                     has no dimension `dim`, the tensors do
+ *                                     not fit each other, or elements of y
+ *                                     overlap. Some of the tensors may have
+ *                                     been copied.
+ * @retval miopenStatusNotImplemented  No kernel covers the data type, or a
+ *                                     tensor has more than five dimensions that
+ *                                     cannot be merged.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ * @retval miopenStatusGpuOperationsSkipped  MIOPEN_DEBUG_COMPILE_ONLY is set:
+ *                                     nothing was launched.
+ *
+ * @par Cost
+ *   Compiles on first use, then launches; does not wait for the device.
+ *
+ * @par Threads
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenCatForward(
     miopenHandle_t handle, const int32_t xCount,
     const miopenTensorDescriptor_t *xDescs, const void *const *xs,
     const miopenTensorDescriptor_t yDesc, void *y, const int32_t dim);
 
-/** Bytes of workspace. Not implemented. */
+/**
+ * Gets the size of the workspace of miopenGetitemBackward().
+ *
+ * Not implemented: nothing is read or written.
+ *
+ * @param[in]  handle       A handle.
+ * @param[in]  indexCount   Number of index tensors.
+ * @param[in]  indexDescs   `indexCount` descriptors of them.
+ * @param[out] sizeInBytes  Bytes.
+ *
+ * @retval miopenStatusNotImplemented  Always.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenGetGetitemWorkspaceSize(
     miopenHandle_t handle, uint32_t indexCount,
     const miopenTensorDescriptor_t *indexDescs, size_t *sizeInBytes);
 
-/** Gradient of an indexing. Not implemented. */
+/**
+ * Computes the gradient of indexing a tensor with slices and index tensors.
+ *
+ * Not implemented: nothing is read or written.
+ *
+ * @param[in]     handle              Supplies the device and the stream.
+ * @param[in,out] workspace           Device memory.
+ * @param[in]     workspaceSizeInBytes  Its bytes.
+ * @param[in]     dyDesc              Describes dy.
+ * @param[in]     dy                  Gradient of the result; device memory.
+ * @param[in]     indexCount          Number of index tensors.
+ * @param[in]     indexDescs          `indexCount` descriptors of them.
+ * @param[in]     indexs              `indexCount` pointers to them; device
+ *                                    memory.
+ * @param[in]     dxDesc              Describes dx.
+ * @param[out]    dx                  Gradient of the tensor; device memory.
+ * @param[in]     errorDesc           Describes `error`.
+ * @param[out]    error               Index errors; device memory.
+ * @param[in]     dimCount            Number of indexed dimensions.
+ * @param[in]     dims                `dimCount` dimensions.
+ * @param[in]     sliceCount          Number of slices.
+ * @param[in]     slices              Bounds and steps of the slices.
+ * @param[in]     offset              Elements before the first one.
+ *
+ * @retval miopenStatusNotImplemented  Always.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenGetitemBackward(
     miopenHandle_t handle, void *workspace, size_t workspaceSizeInBytes,
     const miopenTensorDescriptor_t dyDesc, const void *dy, uint32_t indexCount,
@@ -155,25 +281,42 @@ MIOPEN_EXPORT miopenStatus_t miopenGetitemBackward(
     uint32_t offset);
 
 /**
- * Rotary positional embedding: each two neighbours of x are turned by an angle.
- * y[2i] = x[2i] cos[2i] - x[2i+1] sin[2i] and
- * y[2i+1] = x[2i+1] cos[2i+1] + x[2i] sin[2i+1], where cos and sin begin anew
- * when they end.
+ * Computes a rotary positional embedding: each pair of neighbours in x is
+ * rotated by an angle.
  *
- * @param handle   Stream and device.
- * @param xDesc    Half, bfloat16 or float; packed, as all of them.
- * @param x        Input.
- * @param cosDesc  An even number of elements that divides that of x.
- * @param cos      Cosines.
- * @param sinDesc  The lengths of cosDesc.
- * @param sin      Sines.
- * @param yDesc    The lengths of xDesc.
- * @param y        Output. May be x if the data types agree.
+ * y[2i] = x[2i] cos[2i] - x[2i+1] sin[2i] and y[2i+1] = x[2i+1] cos[2i+1] +
+ * x[2i] sin[2i+1], where cos and sin are repeated as often as x needs.
  *
- * @retval miopenStatusSuccess         The kernel is launched.
- * @retval miopenStatusBadParm         A pointer is NULL, or the tensors do not
- *                                     fit each other.
- * @retval miopenStatusNotImplemented  Another data type, or gaps.
+ * @param[in]  handle   Supplies the device and the stream.
+ * @param[in]  xDesc    Half, bfloat16, float or double; packed.
+ * @param[in]  x        Device memory, read.
+ * @param[in]  cosDesc  Half, bfloat16, float or double; an even number of
+ *                      elements that divides that of x; packed.
+ * @param[in]  cos      Cosines; device memory, read.
+ * @param[in]  sinDesc  The lengths of `cosDesc`; packed.
+ * @param[in]  sin      Sines; device memory, read.
+ * @param[in]  yDesc    The lengths of `xDesc`; packed.
+ * @param[out] y        Device memory, every element overwritten; may be x if
+ *                      the data types agree.
+ *
+ * @retval miopenStatusSuccess         The kernel is on the stream.
+ * @retval miopenStatusBadParm         A pointer is NULL, the lengths do not fit
+ *                                     each other, or memory is shared by
+ *                                     tensors of different data types.
+ * @retval miopenStatusNotImplemented  No kernel covers the data type, or a
+ *                                     tensor is not packed in the order of its
+ *                                     lengths.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ * @retval miopenStatusGpuOperationsSkipped  MIOPEN_DEBUG_COMPILE_ONLY is set:
+ *                                     nothing was launched.
+ *
+ * @par Cost
+ *   Compiles on first use, then launches; does not wait for the device.
+ *
+ * @par Threads
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenRoPEForward(
     miopenHandle_t handle, const miopenTensorDescriptor_t xDesc, const void *x,
@@ -181,50 +324,144 @@ MIOPEN_EXPORT miopenStatus_t miopenRoPEForward(
     const miopenTensorDescriptor_t sinDesc, const void *sin,
     const miopenTensorDescriptor_t yDesc, void *y);
 
-/** Its gradient, with the cosines and sines of the forward call. Returns as
- * miopenRoPEForward(). */
+/**
+ * Computes the gradient of miopenRoPEForward(), with the cosines and sines of
+ * the forward call.
+ *
+ * @param[in]  handle   Supplies the device and the stream.
+ * @param[in]  dyDesc   Half, bfloat16, float or double; packed.
+ * @param[in]  dy       Gradient of y; device memory, read.
+ * @param[in]  cosDesc  Half, bfloat16, float or double; an even number of
+ *                      elements that divides that of dy; packed.
+ * @param[in]  cos      Cosines; device memory, read.
+ * @param[in]  sinDesc  The lengths of `cosDesc`; packed.
+ * @param[in]  sin      Sines; device memory, read.
+ * @param[in]  dxDesc   The lengths of `dyDesc`; packed.
+ * @param[out] dx       Gradient of x; device memory, every element overwritten;
+ *                      may be dy if the data types agree.
+ *
+ * @retval miopenStatusSuccess         The kernel is on the stream.
+ * @retval miopenStatusBadParm         A pointer is NULL, the lengths do not fit
+ *                                     each other, or memory is shared by
+ *                                     tensors of different data types.
+ * @retval miopenStatusNotImplemented  No kernel covers the data type, or a
+ *                                     tensor is not packed in the order of its
+ *                                     lengths.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ * @retval miopenStatusGpuOperationsSkipped  MIOPEN_DEBUG_COMPILE_ONLY is set:
+ *                                     nothing was launched.
+ *
+ * @par Cost
+ *   Compiles on first use, then launches; does not wait for the device.
+ *
+ * @par Threads
+ *   One thread for each handle: calls on one handle must not overlap.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenRoPEBackward(
     miopenHandle_t handle, const miopenTensorDescriptor_t dyDesc,
     const void *dy, const miopenTensorDescriptor_t cosDesc, const void *cos,
     const miopenTensorDescriptor_t sinDesc, const void *sin,
     const miopenTensorDescriptor_t dxDesc, void *dx);
 
-/** The k-th smallest along a dimension. Not implemented. */
+/**
+ * Finds the k-th smallest element along a dimension.
+ *
+ * Not implemented: nothing is read or written.
+ *
+ * @param[in]  handle       Supplies the device and the stream.
+ * @param[in]  inputDesc    Describes the input.
+ * @param[in]  input        Device memory.
+ * @param[in]  outputDesc   Describes the output.
+ * @param[out] output       Device memory.
+ * @param[in]  indicesDesc  Describes the indices.
+ * @param[out] indices      Index of each element along the dimension; device
+ *                          memory.
+ * @param[in]  k            Which element, counted from 1.
+ * @param[in]  dim          The dimension; negative numbers count from the last.
+ * @param[in]  keepDim      Whether the output keeps the dimension, with length
+ *                          1.
+ *
+ * @retval miopenStatusNotImplemented  Always.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenKthvalueForward(
     miopenHandle_t handle, miopenTensorDescriptor_t inputDesc,
     const void *input, miopenTensorDescriptor_t outputDesc, void *output,
     miopenTensorDescriptor_t indicesDesc, size_t *indices, size_t k,
     int32_t dim MIOPEN_DEFAULT(-1), bool keepDim MIOPEN_DEFAULT(false));
 
-/** Bytes of workspace that miopenPReLUBackward() needs: 0. */
+/**
+ * Gets the size of the workspace of miopenPReLUBackward(): 0.
+ *
+ * @param[in]  handle       Checked for NULL only.
+ * @param[in]  inputDesc    Checked for NULL only.
+ * @param[in]  weightDesc   Checked for NULL only.
+ * @param[out] sizeInBytes  0 bytes.
+ *
+ * @retval miopenStatusSuccess  `*sizeInBytes` is set.
+ * @retval miopenStatusBadParm  A pointer is NULL.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenGetPReLUBackwardWorkspaceSize(
     miopenHandle_t handle, miopenTensorDescriptor_t inputDesc,
     miopenTensorDescriptor_t weightDesc, size_t *sizeInBytes);
 
 /**
- * Gradients of y = x where x > 0, else w x: dinput = dy or w dy, and dweight, the
- * sum of x dy over the elements of a slope that are not above 0.
+ * Computes the gradients of y = x where x > 0, else w x: dinput = dy or w dy,
+ * and dweight, the sum of x dy over the elements of a slope that are not above
+ * 0.
  *
- * @param handle                 Stream and device.
- * @param workspace              Not used.
- * @param workspaceSizeInBytes   Not used.
- * @param inputDesc              Half, bfloat16 or float, of up to five
- *                               dimensions.
- * @param input                  x.
- * @param weightDesc             One dimension: 1, or as long as the second one
- *                               of the input.
- * @param weight                 Slopes.
- * @param doutputDesc            The lengths of the input.
- * @param doutput                dy.
- * @param dinputDesc             The lengths and the data type of the input.
- * @param dinput                 May be NULL if it is not wanted.
- * @param dweightDesc            The lengths and the data type of the weight.
- * @param dweight                May be NULL if it is not wanted.
+ * @param[in]  handle                Supplies the device and the stream.
+ * @param[in]  workspace             Not used; may be NULL.
+ * @param[in]  workspaceSizeInBytes  Not used.
+ * @param[in]  inputDesc             Half, bfloat16, float or double; any layout
+ *                                   and strides.
+ * @param[in]  input                 x; device memory, read.
+ * @param[in]  weightDesc            One dimension, of length 1 or that of the
+ *                                   second one of the input; the data type of
+ *                                   the input.
+ * @param[in]  weight                The slopes w; device memory, read.
+ * @param[in]  doutputDesc           The lengths of the input.
+ * @param[in]  doutput               dy; device memory, read.
+ * @param[in]  dinputDesc            The lengths and the data type of the input.
+ * @param[out] dinput                Device memory, every element overwritten;
+ *                                   NULL if it is not wanted.
+ * @param[in]  dweightDesc           The lengths and the data type of the
+ *                                   weight.
+ * @param[out] dweight               Device memory, every element overwritten;
+ *                                   NULL if it is not wanted.
  *
- * @retval miopenStatusSuccess         The kernel is launched.
- * @retval miopenStatusBadParm         Another pointer is NULL, or the tensors do
- *                                     not fit each other.
- * @retval miopenStatusNotImplemented  Another data type, or more dimensions.
+ * @retval miopenStatusSuccess         The kernel is on the stream, or no
+ *                                     gradient is wanted.
+ * @retval miopenStatusBadParm         A pointer other than `workspace`,
+ *                                     `dinput` and `dweight` is NULL, or the
+ *                                     tensors do not fit each other.
+ * @retval miopenStatusNotImplemented  No kernel covers the data type, or a
+ *                                     tensor has more than five dimensions that
+ *                                     cannot be merged.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ * @retval miopenStatusGpuOperationsSkipped  MIOPEN_DEBUG_COMPILE_ONLY is set:
+ *                                     nothing was launched.
+ *
+ * @par Cost
+ *   Compiles on first use, then launches; does not wait for the device.
+ *
+ * @par Threads
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenPReLUBackward(
     miopenHandle_t handle, void *workspace, size_t workspaceSizeInBytes,
