@@ -1,12 +1,12 @@
-/*===- dropout.h - Dropout -----------------------------------------------===*\
-|*
-|* Elements are left out at random and the others scaled by 1 / (1 - rate). The
-|* generator counts: an element's random number is a function of the seed and of
-|* a counter, both of which are the states on the device (docs/spec/rows.md of
-|* Tessera). So masks differ from those of MIOpen with the same seed. Tensors
-|* are half, bfloat16, float or double, of up to five dimensions.
-|*
-\*===----------------------------------------------------------------------===*/
+/*===- dropout.h - Dropout ------------------------------------------------===*/
+/**
+ * @file
+ * Elements are set to zero at random and the others scaled by 1 / (1 - rate).
+ * The random number of an element is a function of a seed and a counter, which
+ * are the states in device memory (docs/spec/rows.md). So masks differ from
+ * those of MIOpen with the same seed. Tensors are half, bfloat16, float or
+ * double, of any layout and strides.
+ */
 
 #ifndef MIOPEN_DROPOUT_H
 #define MIOPEN_DROPOUT_H
@@ -22,27 +22,107 @@
 extern "C" {
 #endif
 
+/** Rate, flags and states of a dropout. */
 MIOPEN_DECLARE_OBJECT(miopenDropoutDescriptor);
 
+/** Kind of random number generator; there is one (docs/spec/rows.md). */
 typedef enum { MIOPEN_RNG_PSEUDO_XORWOW = 0 } miopenRNGType_t;
 
-/** Creates a descriptor; release it with miopenDestroyDropoutDescriptor(). */
+/**
+ * Creates a descriptor with a rate of 0 and no states.
+ *
+ * @param[out] dropoutDesc  Owned by the caller: release it with
+ *                          miopenDestroyDropoutDescriptor().
+ *
+ * @retval miopenStatusSuccess      `*dropoutDesc` is usable.
+ * @retval miopenStatusBadParm      `dropoutDesc` is NULL.
+ * @retval miopenStatusAllocFailed  Host memory ran out.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
+ */
 MIOPEN_EXPORT miopenStatus_t
 miopenCreateDropoutDescriptor(miopenDropoutDescriptor_t *dropoutDesc);
 
-/** Destroys a descriptor, but not its states. */
+/**
+ * Destroys a descriptor, but not its states.
+ *
+ * @param[in] dropoutDesc  Not usable afterwards.
+ *
+ * @retval miopenStatusSuccess  The descriptor is destroyed.
+ * @retval miopenStatusBadParm  `dropoutDesc` is NULL.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Exclusive: no other call may use `dropoutDesc` meanwhile.
+ */
 MIOPEN_EXPORT miopenStatus_t
 miopenDestroyDropoutDescriptor(miopenDropoutDescriptor_t dropoutDesc);
 
-/** Bytes of the mask: one an element of x. */
+/**
+ * Gets the size of a mask: one byte for each element of x.
+ *
+ * @param[in]  xDesc                  Describes x.
+ * @param[out] reserveSpaceSizeInBytes  Bytes.
+ *
+ * @retval miopenStatusSuccess  `*reserveSpaceSizeInBytes` is set.
+ * @retval miopenStatusBadParm  A pointer is NULL.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Shared: any number of threads, while no other call sets or destroys
+ *   `xDesc`.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenDropoutGetReserveSpaceSize(
     const miopenTensorDescriptor_t xDesc, size_t *reserveSpaceSizeInBytes);
 
-/** Bytes of the states: 16. */
+/**
+ * Gets the size of the states: 16 bytes.
+ *
+ * @param[in]  handle            Checked for NULL only.
+ * @param[out] stateSizeInBytes  Bytes.
+ *
+ * @retval miopenStatusSuccess  `*stateSizeInBytes` is set.
+ * @retval miopenStatusBadParm  A pointer is NULL.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
+ */
 MIOPEN_EXPORT miopenStatus_t
 miopenDropoutGetStatesSize(miopenHandle_t handle, size_t *stateSizeInBytes);
 
-/** Reads what was set; a pointer that is NULL is left out. */
+/**
+ * Reads a descriptor.
+ *
+ * @param[in]  dropoutDesc  The descriptor to read.
+ * @param[in]  handle       Checked for NULL only.
+ * @param[out] dropout      Rate; may be NULL.
+ * @param[out] states       Device memory of the states; may be NULL.
+ * @param[out] seed         Seed; may be NULL.
+ * @param[out] use_mask     Whether the mask is read; may be NULL.
+ * @param[out] state_evo    Whether the counter advances; may be NULL.
+ * @param[out] rng_mode     The generator; may be NULL.
+ *
+ * @retval miopenStatusSuccess  The outputs that are wanted are set.
+ * @retval miopenStatusBadParm  `dropoutDesc` or `handle` is NULL.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Shared: any number of threads, while no other call sets or destroys
+ *   `dropoutDesc`.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenGetDropoutDescriptor(
     miopenDropoutDescriptor_t dropoutDesc, miopenHandle_t handle,
     float *dropout, void **states, unsigned long long *seed, bool *use_mask,
@@ -51,45 +131,132 @@ MIOPEN_EXPORT miopenStatus_t miopenGetDropoutDescriptor(
 /**
  * Sets a descriptor and keeps the states as they are.
  *
+ * @param[in,out] dropoutDesc       The descriptor to set; unchanged if an
+ *                                  argument is wrong.
+ * @param[in]     handle            Checked for NULL only.
+ * @param[in]     dropout           Rate: the probability of an element to be
+ *                                  set to zero, between 0 and 1.
+ * @param[in]     states            Device memory of at least 16 bytes that
+ *                                  miopenSetDropoutDescriptor() initialised,
+ *                                  owned by the caller; NULL if no random
+ *                                  numbers are drawn.
+ * @param[in]     stateSizeInBytes  Its bytes.
+ * @param[in]     seed              Seed of the generator.
+ * @param[in]     use_mask          Whether miopenDropoutForward() reads the
+ *                                  mask from the reserve space and draws
+ *                                  nothing.
+ * @param[in]     state_evo         Whether a call of miopenDropoutForward()
+ *                                  advances the counter, so that the next one
+ *                                  draws other numbers.
+ * @param[in]     rng_mode          The generator.
+ *
  * @retval miopenStatusSuccess  The descriptor is set.
  * @retval miopenStatusBadParm  `dropoutDesc` or `handle` is NULL, the rate is
- * not between 0 and 1, or the generator is unknown.
+ *                              not between 0 and 1, or the generator is
+ *                              unknown.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Exclusive: no other call may use `dropoutDesc` meanwhile.
  */
 MIOPEN_EXPORT miopenStatus_t miopenRestoreDropoutDescriptor(
     miopenDropoutDescriptor_t dropoutDesc, miopenHandle_t handle, float dropout,
     void *states, size_t stateSizeInBytes, unsigned long long seed,
     bool use_mask, bool state_evo, miopenRNGType_t rng_mode);
 
-/** The same, and begins the states anew: launches kernels that write seed and
- * counter, unless `states` is NULL or too small. */
+/**
+ * Sets a descriptor and initialises the states on the device: two launches, or
+ * none if `states` is NULL or too small.
+ *
+ * @param[in,out] dropoutDesc       The descriptor to set; unchanged if an
+ *                                  argument is wrong.
+ * @param[in]     handle            Supplies the device and the stream.
+ * @param[in]     dropout           Rate: the probability of an element to be
+ *                                  set to zero, between 0 and 1.
+ * @param[in]     states            Device memory of at least 16 bytes, owned by
+ *                                  the caller, which must stay valid as long as
+ *                                  the descriptor is used; NULL if no random
+ *                                  numbers are drawn.
+ * @param[in]     stateSizeInBytes  Its bytes.
+ * @param[in]     seed              Seed of the generator.
+ * @param[in]     use_mask          Whether miopenDropoutForward() reads the
+ *                                  mask from the reserve space and draws
+ *                                  nothing.
+ * @param[in]     state_evo         Whether a call of miopenDropoutForward()
+ *                                  advances the counter, so that the next one
+ *                                  draws other numbers.
+ * @param[in]     rng_mode          The generator.
+ *
+ * @retval miopenStatusSuccess         The descriptor is set, and the kernels
+ *                                     are on the stream.
+ * @retval miopenStatusBadParm         `dropoutDesc` or `handle` is NULL, the
+ *                                     rate is not between 0 and 1, or the
+ *                                     generator is unknown, or `states` is not
+ *                                     aligned to 8 bytes.
+ * @retval miopenStatusNotImplemented  No kernel covers the chip.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ * @retval miopenStatusGpuOperationsSkipped  MIOPEN_DEBUG_COMPILE_ONLY is set:
+ *                                     nothing was launched.
+ *
+ * @par Cost
+ *   Compiles on first use, then launches; does not wait for the device.
+ *
+ * @par Threads
+ *   One thread for each handle: calls on one handle must not overlap. The
+ *   descriptor is changed: no other call may use it meanwhile.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenSetDropoutDescriptor(
     miopenDropoutDescriptor_t dropoutDesc, miopenHandle_t handle, float dropout,
     void *states, size_t stateSizeInBytes, unsigned long long seed,
     bool use_mask, bool state_evo, miopenRNGType_t rng_mode);
 
 /**
- * Drops elements of x. The mask goes to the reserve space if there is one; with
- * `use_mask` it comes from there. With `state_evo` the next call draws other
- * numbers, else the same.
+ * Drops elements of x.
  *
- * @param handle                   Stream and device.
- * @param dropoutDesc              Rate, states, flags.
- * @param noise_shape              The lengths of x.
- * @param xDesc                    Describes x.
- * @param x                        Input.
- * @param yDesc                    The lengths and the data type of x.
- * @param y                        Output. May be x if the strides agree.
- * @param reserveSpace             A byte an element, packed; or NULL.
- * @param reserveSpaceSizeInBytes  How many there are.
+ * Without `use_mask`, random numbers are drawn, and the mask is written to the
+ * reserve space if there is one; with `use_mask`, the mask is read from there.
  *
- * @retval miopenStatusSuccess         The kernels are launched.
- * @retval miopenStatusBadParm         A pointer is NULL, or the tensors do not
- *                                     fit each other.
- * @retval miopenStatusUnknownError    States or reserve space are too small.
- * @retval miopenStatusNotImplemented  Another data type, or more dimensions.
+ * @param[in]     handle              Supplies the device and the stream.
+ * @param[in]     dropoutDesc         Rate, states and flags.
+ * @param[in]     noise_shape         The lengths of x.
+ * @param[in]     xDesc               Half, bfloat16, float or double.
+ * @param[in]     x                   Device memory, read.
+ * @param[in]     yDesc               The lengths and the data type of x.
+ * @param[out]    y                   Device memory, every element overwritten;
+ *                                    may be x if the strides agree.
+ * @param[in,out] reserveSpace        Device memory: one byte for each element
+ *                                    of x, packed in the order of its lengths.
+ *                                    NULL, unless the mask is read or wanted.
+ * @param[in]     reserveSpaceSizeInBytes  Its bytes; at least one for each
+ *                                    element if `reserveSpace` is not NULL.
+ *
+ * @retval miopenStatusSuccess         The kernels are on the stream.
+ * @retval miopenStatusBadParm         A pointer other than `reserveSpace` is
+ *                                     NULL, a descriptor was never set, the
+ *                                     tensors do not fit each other, or
+ *                                     elements of the result overlap.
+ * @retval miopenStatusUnknownError    States are needed and have fewer than 16
+ *                                     bytes, or the reserve space is needed or
+ *                                     given and is too small.
+ * @retval miopenStatusNotImplemented  No kernel covers the data type, or a
+ *                                     tensor has more than five dimensions that
+ *                                     cannot be merged.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ * @retval miopenStatusGpuOperationsSkipped  MIOPEN_DEBUG_COMPILE_ONLY is set:
+ *                                     nothing was launched.
+ *
+ * @par Cost
+ *   Compiles on first use, then launches; does not wait for the device.
  *
  * @par Threads
- *   Calls on one handle, and with the same states, must not overlap.
+ *   One thread for each handle: calls on one handle must not overlap, nor may
+ *   calls with the same states.
  */
 MIOPEN_EXPORT miopenStatus_t miopenDropoutForward(
     miopenHandle_t handle, const miopenDropoutDescriptor_t dropoutDesc,
@@ -99,10 +266,48 @@ MIOPEN_EXPORT miopenStatus_t miopenDropoutForward(
     size_t reserveSpaceSizeInBytes);
 
 /**
- * Drops gradients where forward did: where the mask in the reserve space says,
- * or, without one, as the states say, which is right without `state_evo`.
+ * Drops the gradients of the elements that the forward pass dropped.
  *
- * @return As miopenDropoutForward().
+ * The mask is read from the reserve space. Without one it is computed again
+ * from the states, which is right only if the counter has not advanced.
+ *
+ * @param[in]  handle                 Supplies the device and the stream.
+ * @param[in]  dropoutDesc            Rate, states and flags.
+ * @param[in]  noise_shape            The lengths of dy.
+ * @param[in]  dyDesc                 Half, bfloat16, float or double.
+ * @param[in]  dy                     Device memory, read.
+ * @param[in]  dxDesc                 The lengths and the data type of dy.
+ * @param[out] dx                     Device memory, every element overwritten;
+ *                                    may be dy if the strides agree.
+ * @param[in]  reserveSpace           The mask that the forward pass wrote;
+ *                                    device memory. NULL only without
+ *                                    `use_mask`.
+ * @param[in]  reserveSpaceSizeInBytes  Its bytes; at least one for each element
+ *                                    if `reserveSpace` is not NULL.
+ *
+ * @retval miopenStatusSuccess         The kernels are on the stream.
+ * @retval miopenStatusBadParm         A pointer other than `reserveSpace` is
+ *                                     NULL, a descriptor was never set, the
+ *                                     tensors do not fit each other, or
+ *                                     elements of the result overlap.
+ * @retval miopenStatusUnknownError    States are needed and have fewer than 16
+ *                                     bytes, or the reserve space is needed or
+ *                                     given and is too small.
+ * @retval miopenStatusNotImplemented  No kernel covers the data type, or a
+ *                                     tensor has more than five dimensions that
+ *                                     cannot be merged.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ * @retval miopenStatusGpuOperationsSkipped  MIOPEN_DEBUG_COMPILE_ONLY is set:
+ *                                     nothing was launched.
+ *
+ * @par Cost
+ *   Compiles on first use, then launches; does not wait for the device.
+ *
+ * @par Threads
+ *   One thread for each handle: calls on one handle must not overlap, nor may
+ *   calls with the same states.
  */
 MIOPEN_EXPORT miopenStatus_t miopenDropoutBackward(
     miopenHandle_t handle, const miopenDropoutDescriptor_t dropoutDesc,
