@@ -1,9 +1,9 @@
-/*===- graph.h - Graphs of operations ------------------------------------===*\
-|*
-|* MIOpen's form of cuDNN's backend API, and part of its beta API. None of
-|* these runs yet: they answer miopenStatusNotImplemented.
-|*
-\*===----------------------------------------------------------------------===*/
+/*===- graph.h - Graphs of operations -------------------------------------===*/
+/**
+ * @file
+ * MIOpen's form of cuDNN's backend API, and part of its beta API. None of these
+ * functions is implemented: they return miopenStatusNotImplemented.
+ */
 
 #ifndef MIOPEN_GRAPH_H
 #define MIOPEN_GRAPH_H
@@ -20,10 +20,12 @@
 extern "C" {
 #endif
 
+/** An object of the graph API. */
 MIOPEN_DECLARE_OBJECT(miopenBackendDescriptor);
 
 #ifdef MIOPEN_BETA_API
 
+/** Kind of a backend descriptor. */
 typedef enum {
   MIOPEN_BACKEND_CONVOLUTION_DESCRIPTOR = 0,
   MIOPEN_BACKEND_ENGINE_DESCRIPTOR = 1,
@@ -59,6 +61,7 @@ typedef enum {
   MIOPEN_BACKEND_VARIANT_PACK_DESCRIPTOR = 31
 } miopenBackendDescriptorType_t;
 
+/** Attribute of a backend descriptor. */
 typedef enum {
   MIOPEN_ATTR_POINTWISE_MODE = 0,
   MIOPEN_ATTR_POINTWISE_MATH_PREC = 1,
@@ -274,6 +277,7 @@ typedef enum {
   MIOPEN_ATTR_OPERATION_RNG_OFFSET_DESC = 2313
 } miopenBackendAttributeName_t;
 
+/** Type of the elements of an attribute. */
 typedef enum {
   MIOPEN_TYPE_HANDLE = 0,
   MIOPEN_TYPE_DATA_TYPE = 1,
@@ -307,6 +311,7 @@ typedef enum {
   MIOPEN_TYPE_RNG_DISTRIBUTION = 29
 } miopenBackendAttributeType_t;
 
+/** Function of a pointwise operation. */
 typedef enum {
   MIOPEN_POINTWISE_ADD = 0,
   MIOPEN_POINTWISE_ADD_SQUARE = 1,
@@ -360,12 +365,14 @@ typedef enum {
   MIOPEN_POINTWISE_RECIPROCAL = 49
 } miopenPointwiseMode_t;
 
+/** Distribution of random numbers. */
 typedef enum {
   MIOPEN_RNG_DISTRIBUTION_BERNOULLI = 0,
   MIOPEN_RNG_DISTRIBUTION_UNIFORM = 1,
   MIOPEN_RNG_DISTRIBUTION_NORMAL = 2
 } miopenRngDistribution_t;
 
+/** How engines are ranked. */
 typedef enum {
   MIOPEN_HEUR_MODE_INSTANT = 0,
   MIOPEN_HEUR_MODE_B = 1,
@@ -378,7 +385,7 @@ typedef enum {
 
 #ifdef MIOPEN_BETA_API
 
-/** Whether a result is scaled, and the old value added. */
+/** Whether a result is scaled, and its old value added. */
 typedef enum {
   DEFAULT = 0,
   SCALE = 1,
@@ -386,45 +393,175 @@ typedef enum {
   ERROR_STATE = 3
 } miopenAlphaBetaCase_t;
 
-/** Creates a descriptor. Not implemented. */
+/**
+ * Creates a backend descriptor.
+ *
+ * Not implemented: nothing is read or written.
+ *
+ * @param[in]  descriptorType  Kind of descriptor.
+ * @param[out] descriptor      The new descriptor.
+ *
+ * @retval miopenStatusNotImplemented  Always.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
+ */
 MIOPEN_EXPORT miopenStatus_t
 miopenBackendCreateDescriptor(miopenBackendDescriptorType_t descriptorType,
                               miopenBackendDescriptor_t *descriptor);
 
-/** Sets an attribute. Not implemented. */
+/**
+ * Sets an attribute of a backend descriptor.
+ *
+ * Not implemented: nothing is read or written.
+ *
+ * @param[in,out] descriptor       The descriptor.
+ * @param[in]     attributeName    The attribute.
+ * @param[in]     attributeType    Type of its elements.
+ * @param[in]     elementCount     Number of elements.
+ * @param[in]     arrayOfElements  Its elements.
+ *
+ * @retval miopenStatusNotImplemented  Always.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
+ */
 MIOPEN_EXPORT miopenStatus_t
 miopenBackendSetAttribute(miopenBackendDescriptor_t descriptor,
                           miopenBackendAttributeName_t attributeName,
                           miopenBackendAttributeType_t attributeType,
                           int64_t elementCount, void *arrayOfElements);
 
-/** Ends the setting. Not implemented. */
+/**
+ * Ends the setting of attributes.
+ *
+ * Not implemented: nothing is read or written.
+ *
+ * @param[in,out] descriptor  The descriptor.
+ *
+ * @retval miopenStatusNotImplemented  Always.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
+ */
 MIOPEN_EXPORT miopenStatus_t
 miopenBackendFinalize(miopenBackendDescriptor_t descriptor);
 
-/** Reads an attribute. Not implemented. */
+/**
+ * Reads an attribute of a backend descriptor.
+ *
+ * Not implemented: nothing is read or written.
+ *
+ * @param[in]  descriptor             The descriptor.
+ * @param[in]  attributeName          The attribute.
+ * @param[in]  attributeType          Type of its elements.
+ * @param[in]  requestedElementCount  Capacity of `arrayOfElements`.
+ * @param[out] elementCount           Number of elements.
+ * @param[out] arrayOfElements        Its elements.
+ *
+ * @retval miopenStatusNotImplemented  Always.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenBackendGetAttribute(
     miopenBackendDescriptor_t descriptor,
     miopenBackendAttributeName_t attributeName,
     miopenBackendAttributeType_t attributeType, int64_t requestedElementCount,
     int64_t *elementCount, void *arrayOfElements);
 
-/** Runs a plan. Not implemented. */
+/**
+ * Executes a plan.
+ *
+ * Not implemented: nothing is read or written.
+ *
+ * @param[in] handle         Supplies the device and the stream.
+ * @param[in] executionPlan  The plan.
+ * @param[in] variantPack    Device memory of the tensors and the workspace.
+ *
+ * @retval miopenStatusNotImplemented  Always.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenBackendExecute(
     miopenHandle_t handle, miopenBackendDescriptor_t executionPlan,
     miopenBackendDescriptor_t variantPack);
 
-/** Destroys a descriptor. Not implemented. */
+/**
+ * Destroys a backend descriptor.
+ *
+ * Not implemented: nothing is read or written.
+ *
+ * @param[in] descriptor  The descriptor.
+ *
+ * @retval miopenStatusNotImplemented  Always.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
+ */
 MIOPEN_EXPORT miopenStatus_t
 miopenBackendDestroyDescriptor(miopenBackendDescriptor_t descriptor);
 
-/** Makes a descriptor in memory of the caller. Not implemented. */
+/**
+ * Makes a backend descriptor in memory of the caller.
+ *
+ * Not implemented: nothing is read or written.
+ *
+ * @param[out] descriptor      The memory.
+ * @param[in]  descriptorType  Kind of descriptor.
+ * @param[in]  sizeInBytes     Bytes of the memory.
+ *
+ * @retval miopenStatusNotImplemented  Always.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenBackendInitialize(
     miopenBackendDescriptor_t descriptor,
     miopenBackendDescriptorType_t descriptorType, size_t sizeInBytes);
 
-/** Workspace of backward weights by case; MIOpen exports it, and declares it in
- *  no public header. Not implemented. */
+/**
+ * Gets the size of the workspace of backward weights for a case of alpha and
+ * beta. MIOpen exports this name and declares it in no public header.
+ *
+ * Not implemented: nothing is read or written.
+ *
+ * @param[in]  alpha_beta_case   The case.
+ * @param[in]  inputTensorDesc   Describes x.
+ * @param[in]  outputTensorDesc  Describes y.
+ * @param[in]  convDesc          The convolution.
+ * @param[out] buffer_size       Bytes.
+ *
+ * @retval miopenStatusNotImplemented  Always.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenConvolutionABBackwardWeightsGetWorkSpaceSize(
     const miopenAlphaBetaCase_t alpha_beta_case,
     const miopenTensorDescriptor_t inputTensorDesc,
