@@ -1,9 +1,9 @@
-/*===- loss.h - Loss functions -------------------------------------------===*\
-|*
-|* The descriptor of the CTC loss holds what it was given. No loss runs yet:
-|* all other functions answer miopenStatusNotImplemented.
-|*
-\*===----------------------------------------------------------------------===*/
+/*===- loss.h - Loss functions --------------------------------------------===*/
+/**
+ * @file
+ * The descriptor of the CTC loss can be set and read. No loss function is
+ * implemented: all other functions return miopenStatusNotImplemented.
+ */
 
 #ifndef MIOPEN_LOSS_H
 #define MIOPEN_LOSS_H
@@ -19,12 +19,15 @@
 extern "C" {
 #endif
 
+/** Data type and blank label of a CTC loss. */
 MIOPEN_DECLARE_OBJECT(miopenCTCLossDescriptor);
 
+/** Algorithm of the CTC loss. */
 typedef enum { MIOPEN_CTC_LOSS_ALGO_DETERMINISTIC = 0 } miopenCTCLossAlgo_t;
 
 #ifdef MIOPEN_BETA_API
 
+/** Whether the losses of elements are added up or averaged. */
 typedef enum {
   MIOPEN_LOSS_REDUCTION_NONE = 0,
   MIOPEN_LOSS_REDUCTION_SUM = 1,
@@ -33,32 +36,146 @@ typedef enum {
 
 #endif /* MIOPEN_BETA_API */
 
-/** Creates a descriptor; release it with miopenDestroyCTCLossDescriptor(). */
+/**
+ * Creates a descriptor of miopenFloat, with blank label 0 and a softmax layer.
+ *
+ * @param[out] ctcLossDesc  Owned by the caller: release it with
+ *                          miopenDestroyCTCLossDescriptor().
+ *
+ * @retval miopenStatusSuccess      `*ctcLossDesc` is usable.
+ * @retval miopenStatusBadParm      `ctcLossDesc` is NULL.
+ * @retval miopenStatusAllocFailed  Host memory ran out.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
+ */
 MIOPEN_EXPORT miopenStatus_t
 miopenCreateCTCLossDescriptor(miopenCTCLossDescriptor_t *ctcLossDesc);
 
-/** Reads what was set; a pointer that is NULL is left out. */
+/**
+ * Reads a descriptor.
+ *
+ * @param[in]  ctcLossDesc          The descriptor to read.
+ * @param[out] dataType             Data type; may be NULL.
+ * @param[out] blank_label_id       Number of the blank label; may be NULL.
+ * @param[out] apply_softmax_layer  Whether a softmax comes first; may be NULL.
+ *
+ * @retval miopenStatusSuccess  The outputs that are wanted are set.
+ * @retval miopenStatusBadParm  `ctcLossDesc` is NULL.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Shared: any number of threads, while no other call sets or destroys
+ *   `ctcLossDesc`.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenGetCTCLossDescriptor(
     miopenCTCLossDescriptor_t ctcLossDesc, miopenDataType_t *dataType,
     int *blank_label_id, bool *apply_softmax_layer);
 
-/** Destroys a descriptor. */
+/**
+ * Destroys a descriptor.
+ *
+ * @param[in] ctcLossDesc  Not usable afterwards.
+ *
+ * @retval miopenStatusSuccess  The descriptor is destroyed.
+ * @retval miopenStatusBadParm  `ctcLossDesc` is NULL.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Exclusive: no other call may use `ctcLossDesc` meanwhile.
+ */
 MIOPEN_EXPORT miopenStatus_t
 miopenDestroyCTCLossDescriptor(miopenCTCLossDescriptor_t ctcLossDesc);
 
-/** Sets type, blank label and whether a softmax comes first. */
+/**
+ * Sets a descriptor.
+ *
+ * @param[in,out] ctcLossDesc         The descriptor to set; unchanged on
+ *                                    failure.
+ * @param[in]     dataType            Data type.
+ * @param[in]     blank_label_id      Number of the blank label.
+ * @param[in]     apply_softmax_layer  Whether a softmax comes first.
+ *
+ * @retval miopenStatusSuccess  The descriptor is set.
+ * @retval miopenStatusBadParm  `ctcLossDesc` is NULL, or `dataType` is unknown.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Exclusive: no other call may use `ctcLossDesc` meanwhile.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenSetCTCLossDescriptor(
     miopenCTCLossDescriptor_t ctcLossDesc, miopenDataType_t dataType,
     const int blank_label_id, bool apply_softmax_layer);
 
-/** Bytes of workspace. Not implemented. */
+/**
+ * Gets the size of the workspace of miopenCTCLoss().
+ *
+ * Not implemented: nothing is read or written.
+ *
+ * @param[in]  handle         Supplies the device and the stream.
+ * @param[in]  probsDesc      Describes the probabilities: sequence, batch,
+ *                            labels.
+ * @param[in]  gradientsDesc  Describes the gradients.
+ * @param[in]  labels         Labels of all sequences, one sequence after the
+ *                            other.
+ * @param[in]  labelLengths   Labels of each sequence.
+ * @param[in]  inputLengths   Time steps of each sequence.
+ * @param[in]  algo           The algorithm.
+ * @param[in]  ctcLossDesc    The loss function.
+ * @param[out] workSpaceSize  Bytes.
+ *
+ * @retval miopenStatusNotImplemented  Always.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenGetCTCLossWorkspaceSize(
     miopenHandle_t handle, const miopenTensorDescriptor_t probsDesc,
     const miopenTensorDescriptor_t gradientsDesc, const int *labels,
     const int *labelLengths, const int *inputLengths, miopenCTCLossAlgo_t algo,
     const miopenCTCLossDescriptor_t ctcLossDesc, size_t *workSpaceSize);
 
-/** Losses and gradients. Not implemented. */
+/**
+ * Computes CTC losses and their gradients.
+ *
+ * Not implemented: nothing is read or written.
+ *
+ * @param[in]     handle         Supplies the device and the stream.
+ * @param[in]     probsDesc      Describes the probabilities: sequence, batch,
+ *                               labels.
+ * @param[in]     probs          Probabilities; device memory.
+ * @param[in]     labels         Labels of all sequences, one sequence after the
+ *                               other.
+ * @param[in]     labelLengths   Labels of each sequence.
+ * @param[in]     inputLengths   Time steps of each sequence.
+ * @param[out]    losses         Loss of each sequence; device memory.
+ * @param[in]     gradientsDesc  Describes the gradients.
+ * @param[out]    gradients      Gradients of the probabilities; device memory.
+ * @param[in]     algo           The algorithm.
+ * @param[in]     ctcLossDesc    The loss function.
+ * @param[in,out] workSpace      Device memory.
+ * @param[in]     workSpaceSize  Its bytes.
+ *
+ * @retval miopenStatusNotImplemented  Always.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenCTCLoss(
     miopenHandle_t handle, const miopenTensorDescriptor_t probsDesc,
     const void *probs, const int *labels, const int *labelLengths,
@@ -69,13 +186,55 @@ MIOPEN_EXPORT miopenStatus_t miopenCTCLoss(
 
 #ifdef MIOPEN_BETA_API
 
-/** Bytes of workspace. Not implemented. */
+/**
+ * Gets the size of the workspace of miopenSoftMarginLossForward().
+ *
+ * Not implemented: nothing is read or written.
+ *
+ * @param[in]  handle       Supplies the device and the stream.
+ * @param[in]  inputDesc    Describes the input.
+ * @param[in]  targetDesc   Describes the targets.
+ * @param[in]  outputDesc   Describes the output.
+ * @param[in]  reduction    None, sum or mean.
+ * @param[out] sizeInBytes  Bytes.
+ *
+ * @retval miopenStatusNotImplemented  Always.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenGetSoftMarginLossForwardWorkspaceSize(
     miopenHandle_t handle, miopenTensorDescriptor_t inputDesc,
     miopenTensorDescriptor_t targetDesc, miopenTensorDescriptor_t outputDesc,
     miopenLossReductionMode_t reduction, size_t *sizeInBytes);
 
-/** Not implemented. */
+/**
+ * Computes a soft margin loss.
+ *
+ * Not implemented: nothing is read or written.
+ *
+ * @param[in]     handle              Supplies the device and the stream.
+ * @param[in]     inputDesc           Describes the input.
+ * @param[in]     input               Device memory.
+ * @param[in]     targetDesc          Describes the targets.
+ * @param[in]     target              Device memory.
+ * @param[in]     outputDesc          Describes the output.
+ * @param[out]    output              Device memory.
+ * @param[in]     reduction           None, sum or mean.
+ * @param[in,out] workspace           Device memory.
+ * @param[in]     workspaceSizeInBytes  Its bytes.
+ *
+ * @retval miopenStatusNotImplemented  Always.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenSoftMarginLossForward(
     miopenHandle_t handle, miopenTensorDescriptor_t inputDesc,
     const void *input, miopenTensorDescriptor_t targetDesc, const void *target,
@@ -84,7 +243,30 @@ MIOPEN_EXPORT miopenStatus_t miopenSoftMarginLossForward(
     void *workspace MIOPEN_DEFAULT(nullptr),
     size_t workspaceSizeInBytes MIOPEN_DEFAULT(0));
 
-/** Not implemented. */
+/**
+ * Computes the gradient of a soft margin loss.
+ *
+ * Not implemented: nothing is read or written.
+ *
+ * @param[in]  handle       Supplies the device and the stream.
+ * @param[in]  inputDesc    Describes the input.
+ * @param[in]  input        Device memory.
+ * @param[in]  targetDesc   Describes the targets.
+ * @param[in]  target       Device memory.
+ * @param[in]  doutputDesc  Describes the gradient of the output.
+ * @param[in]  doutput      Device memory.
+ * @param[in]  dinputDesc   Describes the gradient of the input.
+ * @param[out] dinput       Device memory.
+ * @param[in]  reduction    None, sum or mean.
+ *
+ * @retval miopenStatusNotImplemented  Always.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenSoftMarginLossBackward(
     miopenHandle_t handle, miopenTensorDescriptor_t inputDesc,
     const void *input, miopenTensorDescriptor_t targetDesc, const void *target,
@@ -92,14 +274,63 @@ MIOPEN_EXPORT miopenStatus_t miopenSoftMarginLossBackward(
     miopenTensorDescriptor_t dinputDesc, void *dinput,
     miopenLossReductionMode_t reduction);
 
-/** Bytes of workspace. Not implemented. */
+/**
+ * Gets the size of the workspace of miopenMultiMarginLossForward().
+ *
+ * Not implemented: nothing is read or written.
+ *
+ * @param[in]  handle       Supplies the device and the stream.
+ * @param[in]  inputDesc    Describes the input.
+ * @param[in]  targetDesc   Describes the targets.
+ * @param[in]  weightDesc   Describes the weights.
+ * @param[in]  outputDesc   Describes the output.
+ * @param[in]  p            Exponent, 1 or 2.
+ * @param[in]  margin       Margin of the loss.
+ * @param[in]  reduction    None, sum or mean.
+ * @param[out] sizeInBytes  Bytes.
+ *
+ * @retval miopenStatusNotImplemented  Always.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenGetMultiMarginLossForwardWorkspaceSize(
     miopenHandle_t handle, miopenTensorDescriptor_t inputDesc,
     miopenTensorDescriptor_t targetDesc, miopenTensorDescriptor_t weightDesc,
     miopenTensorDescriptor_t outputDesc, long p, float margin,
     miopenLossReductionMode_t reduction, size_t *sizeInBytes);
 
-/** Not implemented. */
+/**
+ * Computes a multi-class margin loss.
+ *
+ * Not implemented: nothing is read or written.
+ *
+ * @param[in]     handle              Supplies the device and the stream.
+ * @param[in]     inputDesc           Describes the input.
+ * @param[in]     input               Device memory.
+ * @param[in]     targetDesc          Describes the targets.
+ * @param[in]     target              Device memory.
+ * @param[in]     weightDesc          Describes the weights.
+ * @param[in]     weight              Weight of each class; device memory.
+ * @param[in]     outputDesc          Describes the output.
+ * @param[out]    output              Device memory.
+ * @param[in]     p                   Exponent, 1 or 2.
+ * @param[in]     margin              Margin of the loss.
+ * @param[in]     reduction           None, sum or mean.
+ * @param[in,out] workspace           Device memory.
+ * @param[in]     workspaceSizeInBytes  Its bytes.
+ *
+ * @retval miopenStatusNotImplemented  Always.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenMultiMarginLossForward(
     miopenHandle_t handle, miopenTensorDescriptor_t inputDesc,
     const void *input, miopenTensorDescriptor_t targetDesc, const void *target,
