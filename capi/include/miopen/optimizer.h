@@ -1,9 +1,9 @@
-/*===- optimizer.h - Steps of an optimiser -------------------------------===*\
-|*
-|* None of these runs yet: they answer miopenStatusNotImplemented. All are part
-|* of MIOpen's beta API.
-|*
-\*===----------------------------------------------------------------------===*/
+/*===- optimizer.h - Steps of an optimiser --------------------------------===*/
+/**
+ * @file
+ * None of these functions is implemented: they return
+ * miopenStatusNotImplemented. All are part of MIOpen's beta API.
+ */
 
 #ifndef MIOPEN_OPTIMIZER_H
 #define MIOPEN_OPTIMIZER_H
@@ -21,7 +21,53 @@ extern "C" {
 
 #ifdef MIOPEN_BETA_API
 
-/** Not implemented. */
+/**
+ * Makes a step of Adam or AdamW in place.
+ *
+ * Not implemented: nothing is read or written.
+ *
+ * @param[in]     handle           Supplies the device and the stream.
+ * @param[in]     paramDesc        Describes the parameters.
+ * @param[in,out] param            The parameters; device memory.
+ * @param[in]     gradDesc         Describes the gradients.
+ * @param[in]     grad             The gradients; device memory.
+ * @param[in]     expAvgDesc       Describes the average of gradients.
+ * @param[in,out] expAvg           The average of gradients; device memory.
+ * @param[in]     expAvgSqDesc     Describes the average of squared gradients.
+ * @param[in,out] expAvgSq         The average of squared gradients; device
+ *                                 memory.
+ * @param[in]     maxExpAvgSqDesc  Describes the maximum of these averages
+ *                                 (AMSGrad). May be NULL.
+ * @param[in,out] maxExpAvgSq      The maximum of these averages (AMSGrad);
+ *                                 device memory. May be NULL.
+ * @param[in]     stateStepDesc    Describes the number of steps. May be NULL.
+ * @param[in,out] stateStep        The number of steps; device memory. May be
+ *                                 NULL.
+ * @param[in]     state_step       Number of steps, where no tensor holds it.
+ * @param[in]     lr               Learning rate.
+ * @param[in]     beta1            Decay of the average of gradients.
+ * @param[in]     beta2            Decay of the average of squared gradients.
+ * @param[in]     weight_decay     Weight decay.
+ * @param[in]     eps              Added to the denominator.
+ * @param[in]     amsgrad          Whether to use AMSGrad.
+ * @param[in]     maximize         Whether to maximise instead of minimise.
+ * @param[in]     adamw            Whether weight decay is decoupled (AdamW).
+ * @param[in]     gradScaleDesc    Describes the scale of the gradients; may be
+ *                                 NULL.
+ * @param[in]     gradScale        Scale of the gradients; device memory; may be
+ *                                 NULL.
+ * @param[in]     foundInfDesc     Describes the flag; may be NULL.
+ * @param[in]     foundInf         Flag: gradients are not finite, so no step is
+ *                                 made; device memory; may be NULL.
+ *
+ * @retval miopenStatusNotImplemented  Always.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenFusedAdam(
     miopenHandle_t handle, const miopenTensorDescriptor_t paramDesc,
     void *param, const miopenTensorDescriptor_t gradDesc, const void *grad,
@@ -35,7 +81,82 @@ MIOPEN_EXPORT miopenStatus_t miopenFusedAdam(
     const miopenTensorDescriptor_t gradScaleDesc, const void *gradScale,
     const miopenTensorDescriptor_t foundInfDesc, const void *foundInf);
 
-/** Not implemented. */
+/**
+ * Makes a step of Adam or AdamW from one set of tensors to another.
+ *
+ * Not implemented: nothing is read or written.
+ *
+ * @param[in]  handle               Supplies the device and the stream.
+ * @param[in]  paramInDesc          Describes the parameters before the step.
+ * @param[in]  paramIn              The parameters before the step; device
+ *                                  memory.
+ * @param[in]  paramOutDesc         Describes the parameters after the step.
+ * @param[out] paramOut             The parameters after the step; device
+ *                                  memory.
+ * @param[in]  paramOutFloat16Desc  Describes the copy of the parameters in
+ *                                  half. May be NULL.
+ * @param[out] paramOutFloat16      The parameters after the step, in half;
+ *                                  device memory. May be NULL.
+ * @param[in]  gradInDesc           Describes the gradients before the step.
+ * @param[in]  gradIn               The gradients before the step; device
+ *                                  memory.
+ * @param[in]  expAvgInDesc         Describes the average of gradients before
+ *                                  the step.
+ * @param[in]  expAvgIn             The average of gradients before the step;
+ *                                  device memory.
+ * @param[in]  expAvgOutDesc        Describes the average of gradients after the
+ *                                  step.
+ * @param[out] expAvgOut            The average of gradients after the step;
+ *                                  device memory.
+ * @param[in]  expAvgSqInDesc       Describes the average of squared gradients
+ *                                  before the step.
+ * @param[in]  expAvgSqIn           The average of squared gradients before the
+ *                                  step; device memory.
+ * @param[in]  expAvgSqOutDesc      Describes the average of squared gradients
+ *                                  after the step.
+ * @param[out] expAvgSqOut          The average of squared gradients after the
+ *                                  step; device memory.
+ * @param[in]  maxExpAvgSqInDesc    Describes the maximum of these averages
+ *                                  (AMSGrad) before the step. May be NULL.
+ * @param[in]  maxExpAvgSqIn        The maximum of these averages (AMSGrad)
+ *                                  before the step; device memory. May be NULL.
+ * @param[in]  maxExpAvgSqOutDesc   Describes the maximum of these averages
+ *                                  (AMSGrad) after the step. May be NULL.
+ * @param[out] maxExpAvgSqOut       The maximum of these averages (AMSGrad)
+ *                                  after the step; device memory. May be NULL.
+ * @param[in]  stateStepInDesc      Describes the number of steps before the
+ *                                  step. May be NULL.
+ * @param[in]  stateStepIn          The number of steps before the step; device
+ *                                  memory. May be NULL.
+ * @param[in]  stateStepOutDesc     Describes the number of steps after the
+ *                                  step. May be NULL.
+ * @param[out] stateStepOut         The number of steps after the step; device
+ *                                  memory. May be NULL.
+ * @param[in]  state_step           Number of steps, where no tensor holds it.
+ * @param[in]  lr                   Learning rate.
+ * @param[in]  beta1                Decay of the average of gradients.
+ * @param[in]  beta2                Decay of the average of squared gradients.
+ * @param[in]  weight_decay         Weight decay.
+ * @param[in]  eps                  Added to the denominator.
+ * @param[in]  amsgrad              Whether to use AMSGrad.
+ * @param[in]  maximize             Whether to maximise instead of minimise.
+ * @param[in]  adamw                Whether weight decay is decoupled (AdamW).
+ * @param[in]  gradScaleDesc        Describes the scale of the gradients; may be
+ *                                  NULL.
+ * @param[in]  gradScale            Scale of the gradients; device memory; may
+ *                                  be NULL.
+ * @param[in]  foundInfDesc         Describes the flag; may be NULL.
+ * @param[in]  foundInf             Flag: gradients are not finite, so no step
+ *                                  is made; device memory; may be NULL.
+ *
+ * @retval miopenStatusNotImplemented  Always.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenFusedAdamWithOutput(
     miopenHandle_t handle, const miopenTensorDescriptor_t paramInDesc,
     void *paramIn, const miopenTensorDescriptor_t paramOutDesc, void *paramOut,
@@ -55,7 +176,47 @@ MIOPEN_EXPORT miopenStatus_t miopenFusedAdamWithOutput(
     const miopenTensorDescriptor_t gradScaleDesc, const void *gradScale,
     const miopenTensorDescriptor_t foundInfDesc, const void *foundInf);
 
-/** Not implemented. */
+/**
+ * Makes a step of AdamW as the Transformers library defines it, in place.
+ *
+ * Not implemented: nothing is read or written.
+ *
+ * @param[in]     handle         Supplies the device and the stream.
+ * @param[in]     paramDesc      Describes the parameters.
+ * @param[in,out] param          The parameters; device memory.
+ * @param[in]     gradDesc       Describes the gradients.
+ * @param[in]     grad           The gradients; device memory.
+ * @param[in]     expAvgDesc     Describes the average of gradients.
+ * @param[in,out] expAvg         The average of gradients; device memory.
+ * @param[in]     expAvgSqDesc   Describes the average of squared gradients.
+ * @param[in,out] expAvgSq       The average of squared gradients; device
+ *                               memory.
+ * @param[in]     stateStepDesc  Describes the number of steps. May be NULL.
+ * @param[in,out] stateStep      The number of steps; device memory. May be
+ *                               NULL.
+ * @param[in]     state_step     Number of steps, where no tensor holds it.
+ * @param[in]     lr             Learning rate.
+ * @param[in]     beta1          Decay of the average of gradients.
+ * @param[in]     beta2          Decay of the average of squared gradients.
+ * @param[in]     weight_decay   Weight decay.
+ * @param[in]     eps            Added to the denominator.
+ * @param[in]     correct_bias   Whether to correct the bias of the averages.
+ * @param[in]     gradScaleDesc  Describes the scale of the gradients; may be
+ *                               NULL.
+ * @param[in]     gradScale      Scale of the gradients; device memory; may be
+ *                               NULL.
+ * @param[in]     foundInfDesc   Describes the flag; may be NULL.
+ * @param[in]     foundInf       Flag: gradients are not finite, so no step is
+ *                               made; device memory; may be NULL.
+ *
+ * @retval miopenStatusNotImplemented  Always.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenTransformersAdamW(
     miopenHandle_t handle, const miopenTensorDescriptor_t paramDesc,
     void *param, const miopenTensorDescriptor_t gradDesc, const void *grad,
@@ -68,7 +229,75 @@ MIOPEN_EXPORT miopenStatus_t miopenTransformersAdamW(
     const void *gradScale, const miopenTensorDescriptor_t foundInfDesc,
     const void *foundInf);
 
-/** Not implemented. */
+/**
+ * Makes a step of AdamW as the Transformers library defines it, from one set of
+ * tensors to another.
+ *
+ * Not implemented: nothing is read or written.
+ *
+ * @param[in]  handle               Supplies the device and the stream.
+ * @param[in]  paramInDesc          Describes the parameters before the step.
+ * @param[in]  paramIn              The parameters before the step; device
+ *                                  memory.
+ * @param[in]  paramOutDesc         Describes the parameters after the step.
+ * @param[out] paramOut             The parameters after the step; device
+ *                                  memory.
+ * @param[in]  paramOutFloat16Desc  Describes the copy of the parameters in
+ *                                  half. May be NULL.
+ * @param[out] paramOutFloat16      The parameters after the step, in half;
+ *                                  device memory. May be NULL.
+ * @param[in]  gradInDesc           Describes the gradients before the step.
+ * @param[in]  gradIn               The gradients before the step; device
+ *                                  memory.
+ * @param[in]  expAvgInDesc         Describes the average of gradients before
+ *                                  the step.
+ * @param[in]  expAvgIn             The average of gradients before the step;
+ *                                  device memory.
+ * @param[in]  expAvgOutDesc        Describes the average of gradients after the
+ *                                  step.
+ * @param[out] expAvgOut            The average of gradients after the step;
+ *                                  device memory.
+ * @param[in]  expAvgSqInDesc       Describes the average of squared gradients
+ *                                  before the step.
+ * @param[in]  expAvgSqIn           The average of squared gradients before the
+ *                                  step; device memory.
+ * @param[in]  expAvgSqOutDesc      Describes the average of squared gradients
+ *                                  after the step.
+ * @param[out] expAvgSqOut          The average of squared gradients after the
+ *                                  step; device memory.
+ * @param[in]  stateStepInDesc      Describes the number of steps before the
+ *                                  step. May be NULL.
+ * @param[in]  stateStepIn          The number of steps before the step; device
+ *                                  memory. May be NULL.
+ * @param[in]  stateStepOutDesc     Describes the number of steps after the
+ *                                  step. May be NULL.
+ * @param[out] stateStepOut         The number of steps after the step; device
+ *                                  memory. May be NULL.
+ * @param[in]  state_step           Number of steps, where no tensor holds it.
+ * @param[in]  lr                   Learning rate.
+ * @param[in]  beta1                Decay of the average of gradients.
+ * @param[in]  beta2                Decay of the average of squared gradients.
+ * @param[in]  weight_decay         Weight decay.
+ * @param[in]  eps                  Added to the denominator.
+ * @param[in]  step_size            Step size; a negative number means it is
+ *                                  computed.
+ * @param[in]  correct_bias         Whether to correct the bias of the averages.
+ * @param[in]  gradScaleDesc        Describes the scale of the gradients; may be
+ *                                  NULL.
+ * @param[in]  gradScale            Scale of the gradients; device memory; may
+ *                                  be NULL.
+ * @param[in]  foundInfDesc         Describes the flag; may be NULL.
+ * @param[in]  foundInf             Flag: gradients are not finite, so no step
+ *                                  is made; device memory; may be NULL.
+ *
+ * @retval miopenStatusNotImplemented  Always.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenTransformersAdamWWithOutput(
     miopenHandle_t handle, const miopenTensorDescriptor_t paramInDesc,
     void *paramIn, const miopenTensorDescriptor_t paramOutDesc, void *paramOut,
