@@ -1,10 +1,10 @@
-/*===- rnn.h - Recurrent networks ----------------------------------------===*\
-|*
-|* The descriptors hold what they were given, so that clients which make them
-|* early get on. No network runs yet, and nobody knows what space one would
-|* need: all other functions answer miopenStatusNotImplemented.
-|*
-\*===----------------------------------------------------------------------===*/
+/*===- rnn.h - Recurrent networks -----------------------------------------===*/
+/**
+ * @file
+ * Descriptors can be set and read, so that clients which create them early go
+ * on. No network is implemented, and the sizes of its memory are not known: all
+ * other functions return miopenStatusNotImplemented.
+ */
 
 #ifndef MIOPEN_RNN_H
 #define MIOPEN_RNN_H
@@ -20,9 +20,12 @@
 extern "C" {
 #endif
 
+/** Layers, cells and directions of a network. */
 MIOPEN_DECLARE_OBJECT(miopenRNNDescriptor);
+/** A batch of sequences. */
 MIOPEN_DECLARE_OBJECT(miopenSeqTensorDescriptor);
 
+/** Kind of cells. */
 typedef enum {
   miopenRNNRELU = 0,
   miopenRNNTANH = 1,
@@ -30,29 +33,38 @@ typedef enum {
   miopenGRU = 3
 } miopenRNNMode_t;
 
+/** Whether the input is multiplied by weights, or taken as it is. */
 typedef enum { miopenRNNlinear = 0, miopenRNNskip = 1 } miopenRNNInputMode_t;
 
+/** Algorithm of a network. */
 typedef enum { miopenRNNdefault = 0, miopenRNNfundamental = 1 } miopenRNNAlgo_t;
 
+/** One or two directions. */
 typedef enum {
   miopenRNNunidirection = 0,
   miopenRNNbidirection = 1
 } miopenRNNDirectionMode_t;
 
+/** Whether there are biases. */
 typedef enum { miopenRNNNoBias = 0, miopenRNNwithBias = 1 } miopenRNNBiasMode_t;
 
+/** Algorithm of the matrix multiplications. */
 typedef enum { miopenRNNAlgoGEMM = 0 } miopenRNNGEMMalgoMode_t;
 
+/** Whether sequences are padded to one length. */
 typedef enum {
   miopenRNNIONotPadded = 0,
   miopenRNNIOWithPadding = 1
 } miopenRNNPaddingMode_t;
 
+/** Whether a forward pass keeps what gradients need. */
 typedef enum {
   miopenRNNTraining = 0,
   miopenRNNInference = 1
 } miopenRNNFWDMode_t;
 
+/** Order of time steps and batch in memory, and whether sequences are padded.
+ *  */
 typedef enum {
   miopenRNNDataUnknownLayout = 0,
   miopenRNNDataSeqMajorNotPadded = 1,
@@ -61,28 +73,114 @@ typedef enum {
 } miopenRNNBaseLayout_t;
 
 /**
- * Creates the descriptor of a batch of sequences; release it with
- * miopenDestroySeqTensorDescriptor().
+ * Creates the descriptor of a batch of sequences.
+ *
+ * @param[out] tensorDesc  Owned by the caller: release it with
+ *                         miopenDestroySeqTensorDescriptor().
+ *
+ * @retval miopenStatusSuccess      `*tensorDesc` can be set.
+ * @retval miopenStatusBadParm      `tensorDesc` is NULL.
+ * @retval miopenStatusAllocFailed  Host memory ran out.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
  */
 MIOPEN_EXPORT miopenStatus_t
 miopenCreateSeqTensorDescriptor(miopenSeqTensorDescriptor_t *tensorDesc);
 
-/** Destroys such a descriptor. */
+/**
+ * Destroys the descriptor of a batch of sequences.
+ *
+ * @param[in] tensorDesc  Not usable afterwards.
+ *
+ * @retval miopenStatusSuccess  The descriptor is destroyed.
+ * @retval miopenStatusBadParm  `tensorDesc` is NULL.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Exclusive: no other call may use `tensorDesc` meanwhile.
+ */
 MIOPEN_EXPORT miopenStatus_t
 miopenDestroySeqTensorDescriptor(miopenSeqTensorDescriptor_t tensorDesc);
 
-/** Creates a descriptor; release it with miopenDestroyRNNDescriptor(). */
+/**
+ * Creates the descriptor of a network of one layer of one unit.
+ *
+ * @param[out] rnnDesc  Owned by the caller: release it with
+ *                      miopenDestroyRNNDescriptor().
+ *
+ * @retval miopenStatusSuccess      `*rnnDesc` is usable.
+ * @retval miopenStatusBadParm      `rnnDesc` is NULL.
+ * @retval miopenStatusAllocFailed  Host memory ran out.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
+ */
 MIOPEN_EXPORT miopenStatus_t
 miopenCreateRNNDescriptor(miopenRNNDescriptor_t *rnnDesc);
 
-/** Reads what was set; a pointer that is NULL is left out. */
+/**
+ * Reads a network.
+ *
+ * @param[in]  rnnDesc     The descriptor to read.
+ * @param[out] rnnMode     Kind of cells; may be NULL.
+ * @param[out] algoMode    Algorithm; may be NULL.
+ * @param[out] inputMode   Whether the input is multiplied by weights; may be
+ *                         NULL.
+ * @param[out] dirMode     One or two directions; may be NULL.
+ * @param[out] biasMode    Whether there are biases; may be NULL.
+ * @param[out] hiddenSize  Units of a layer; may be NULL.
+ * @param[out] layer       Number of layers; may be NULL.
+ *
+ * @retval miopenStatusSuccess  The outputs that are wanted are set.
+ * @retval miopenStatusBadParm  `rnnDesc` is NULL.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Shared: any number of threads, while no other call sets or destroys
+ *   `rnnDesc`.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenGetRNNDescriptor(
     miopenRNNDescriptor_t rnnDesc, miopenRNNMode_t *rnnMode,
     miopenRNNAlgo_t *algoMode, miopenRNNInputMode_t *inputMode,
     miopenRNNDirectionMode_t *dirMode, miopenRNNBiasMode_t *biasMode,
     int *hiddenSize, int *layer);
 
-/** The same with dropout and data type. */
+/**
+ * Reads a network with dropout and data type.
+ *
+ * @param[in]  rnnDesc      The descriptor to read.
+ * @param[out] hiddenSize   Units of a layer; may be NULL.
+ * @param[out] layer        Number of layers; may be NULL.
+ * @param[out] dropoutDesc  The dropout between layers, borrowed; may be NULL.
+ * @param[out] inputMode    Whether the input is multiplied by weights; may be
+ *                          NULL.
+ * @param[out] dirMode      One or two directions; may be NULL.
+ * @param[out] rnnMode      Kind of cells; may be NULL.
+ * @param[out] biasMode     Whether there are biases; may be NULL.
+ * @param[out] algoMode     Algorithm; may be NULL.
+ * @param[out] dataType     Data type; may be NULL.
+ *
+ * @retval miopenStatusSuccess  The outputs that are wanted are set.
+ * @retval miopenStatusBadParm  `rnnDesc` is NULL.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Shared: any number of threads, while no other call sets or destroys
+ *   `rnnDesc`.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenGetRNNDescriptor_V2(
     miopenRNNDescriptor_t rnnDesc, int *hiddenSize, int *layer,
     miopenDropoutDescriptor_t *dropoutDesc, miopenRNNInputMode_t *inputMode,
@@ -90,16 +188,45 @@ MIOPEN_EXPORT miopenStatus_t miopenGetRNNDescriptor_V2(
     miopenRNNBiasMode_t *biasMode, miopenRNNAlgo_t *algoMode,
     miopenDataType_t *dataType);
 
-/** Destroys a descriptor, but not its dropout. */
+/**
+ * Destroys a descriptor, but not its dropout.
+ *
+ * @param[in] rnnDesc  Not usable afterwards.
+ *
+ * @retval miopenStatusSuccess  The descriptor is destroyed.
+ * @retval miopenStatusBadParm  `rnnDesc` is NULL.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Exclusive: no other call may use `rnnDesc` meanwhile.
+ */
 MIOPEN_EXPORT miopenStatus_t
 miopenDestroyRNNDescriptor(miopenRNNDescriptor_t rnnDesc);
 
 /**
- * Sets a network.
+ * Sets a network without dropout. The padding mode stays.
+ *
+ * @param[in,out] rnnDesc    The descriptor to set; unchanged on failure.
+ * @param[in]     hsize      Units of a layer, at least 1.
+ * @param[in]     nlayers    Number of layers, at least 1.
+ * @param[in]     inMode     Whether the input is multiplied by weights.
+ * @param[in]     direction  One or two directions.
+ * @param[in]     rnnMode    Kind of cells.
+ * @param[in]     biasMode   Whether there are biases.
+ * @param[in]     algo       Algorithm.
+ * @param[in]     dataType   Data type.
  *
  * @retval miopenStatusSuccess  The descriptor is set.
- * @retval miopenStatusBadParm  `rnnDesc` is NULL, a size is below 1, or a mode
- * is unknown. Nothing is set.
+ * @retval miopenStatusBadParm  `rnnDesc` is NULL, a size is below 1, or an
+ *                              enumerator is unknown.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Exclusive: no other call may use `rnnDesc` meanwhile.
  */
 MIOPEN_EXPORT miopenStatus_t miopenSetRNNDescriptor(
     miopenRNNDescriptor_t rnnDesc, const int hsize, const int nlayers,
@@ -107,7 +234,31 @@ MIOPEN_EXPORT miopenStatus_t miopenSetRNNDescriptor(
     miopenRNNMode_t rnnMode, miopenRNNBiasMode_t biasMode, miopenRNNAlgo_t algo,
     miopenDataType_t dataType);
 
-/** The same with dropout between layers; the dropout is borrowed. */
+/**
+ * Sets a network with dropout between its layers. The padding mode stays.
+ *
+ * @param[in,out] rnnDesc      The descriptor to set; unchanged on failure.
+ * @param[in]     hsize        Units of a layer, at least 1.
+ * @param[in]     nlayers      Number of layers, at least 1.
+ * @param[in]     dropoutDesc  The dropout; borrowed, so it must outlive the
+ *                             descriptor. May be NULL.
+ * @param[in]     inMode       Whether the input is multiplied by weights.
+ * @param[in]     direction    One or two directions.
+ * @param[in]     rnnMode      Kind of cells.
+ * @param[in]     biasMode     Whether there are biases.
+ * @param[in]     algo         Algorithm.
+ * @param[in]     dataType     Data type.
+ *
+ * @retval miopenStatusSuccess  The descriptor is set.
+ * @retval miopenStatusBadParm  `rnnDesc` is NULL, a size is below 1, or an
+ *                              enumerator is unknown.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Exclusive: no other call may use `rnnDesc` meanwhile.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenSetRNNDescriptor_V2(
     miopenRNNDescriptor_t rnnDesc, const int hsize, const int nlayers,
     miopenDropoutDescriptor_t dropoutDesc, miopenRNNInputMode_t inMode,
@@ -116,11 +267,32 @@ MIOPEN_EXPORT miopenStatus_t miopenSetRNNDescriptor_V2(
     miopenDataType_t dataType);
 
 /**
- * Sets a batch of sequences. `paddingMarker` points to one element, or is NULL.
+ * Sets a batch of sequences.
  *
- * @retval miopenStatusSuccess  The descriptor is set.
- * @retval miopenStatusBadParm  A pointer is NULL, a size is below 1, or a
- * length is negative or above `maxSequenceLen`.
+ * @param[in,out] seqTensorDesc     The descriptor to set; unchanged on failure.
+ * @param[in]     dataType          Data type of an element.
+ * @param[in]     layout            Order in memory, and whether sequences are
+ *                                  padded.
+ * @param[in]     maxSequenceLen    Time steps of the longest sequence, at least
+ *                                  1.
+ * @param[in]     batchSize         Number of sequences, at least 1.
+ * @param[in]     vectorSize        Elements of a time step, at least 1.
+ * @param[in]     sequenceLenArray  `batchSize` lengths, each from 0 to
+ *                                  `maxSequenceLen`.
+ * @param[in]     paddingMarker     One element of the data type that fills the
+ *                                  padding; NULL means 0.
+ *
+ * @retval miopenStatusSuccess      The descriptor is set.
+ * @retval miopenStatusBadParm      A pointer other than `paddingMarker` is
+ *                                  NULL, an enumerator is unknown, a size is
+ *                                  below 1, or a length is out of range.
+ * @retval miopenStatusAllocFailed  Host memory ran out.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Exclusive: no other call may use `seqTensorDesc` meanwhile.
  */
 MIOPEN_EXPORT miopenStatus_t miopenSetRNNDataSeqTensorDescriptor(
     miopenSeqTensorDescriptor_t seqTensorDesc, miopenDataType_t dataType,
@@ -128,8 +300,30 @@ MIOPEN_EXPORT miopenStatus_t miopenSetRNNDataSeqTensorDescriptor(
     int vectorSize, const int *sequenceLenArray, void *paddingMarker);
 
 /**
- * Reads what was set, and the first `sequenceLenArrayLimit` lengths; a pointer
- * that is NULL is left out.
+ * Reads a batch of sequences.
+ *
+ * @param[in]  seqTensorDesc          The descriptor to read.
+ * @param[out] dataType               Data type of an element; may be NULL.
+ * @param[out] layout                 Order in memory, and whether sequences are
+ *                                    padded; may be NULL.
+ * @param[out] maxSequenceLen         Time steps of the longest sequence; may be
+ *                                    NULL.
+ * @param[out] batchSize              Number of sequences; may be NULL.
+ * @param[out] vectorSize             Elements of a time step; may be NULL.
+ * @param[in]  sequenceLenArrayLimit  Capacity of `sequenceLenArray`.
+ * @param[out] sequenceLenArray       The first lengths, as many as there are
+ *                                    and fit; may be NULL.
+ * @param[out] paddingMarker          One element of the data type; may be NULL.
+ *
+ * @retval miopenStatusSuccess  The outputs that are wanted are set.
+ * @retval miopenStatusBadParm  `seqTensorDesc` is NULL.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Shared: any number of threads, while no other call sets or destroys
+ *   `seqTensorDesc`.
  */
 MIOPEN_EXPORT miopenStatus_t miopenGetRNNDataSeqTensorDescriptor(
     miopenSeqTensorDescriptor_t seqTensorDesc, miopenDataType_t *dataType,
@@ -137,103 +331,458 @@ MIOPEN_EXPORT miopenStatus_t miopenGetRNNDataSeqTensorDescriptor(
     int *vectorSize, int sequenceLenArrayLimit, int *sequenceLenArray,
     void *paddingMarker);
 
-/** Bytes of workspace. Not implemented. */
+/**
+ * Gets the size of the workspace of a network.
+ *
+ * Not implemented: nothing is read or written.
+ *
+ * @param[in]  handle       Supplies the device and the stream.
+ * @param[in]  rnnDesc      The network.
+ * @param[in]  sequenceLen  Time steps.
+ * @param[in]  xDesc        One descriptor of the input for each time step.
+ * @param[out] numBytes     Bytes.
+ *
+ * @retval miopenStatusNotImplemented  Always.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenGetRNNWorkspaceSize(
     miopenHandle_t handle, const miopenRNNDescriptor_t rnnDesc,
     const int sequenceLen, const miopenTensorDescriptor_t *xDesc,
     size_t *numBytes);
 
-/** Bytes kept from the forward pass. Not implemented. */
+/**
+ * Gets the size of what training keeps from the forward pass.
+ *
+ * Not implemented: nothing is read or written.
+ *
+ * @param[in]  handle       Supplies the device and the stream.
+ * @param[in]  rnnDesc      The network.
+ * @param[in]  sequenceLen  Time steps.
+ * @param[in]  xDesc        One descriptor of the input for each time step.
+ * @param[out] numBytes     Bytes.
+ *
+ * @retval miopenStatusNotImplemented  Always.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenGetRNNTrainingReserveSize(
     miopenHandle_t handle, miopenRNNDescriptor_t rnnDesc, const int sequenceLen,
     const miopenTensorDescriptor_t *xDesc, size_t *numBytes);
 
-/** Both. Not implemented. */
+/**
+ * Gets the size of the workspace of a network and of what training keeps.
+ *
+ * Not implemented: nothing is read or written.
+ *
+ * @param[in]  handle            Supplies the device and the stream.
+ * @param[in]  rnnDesc           The network.
+ * @param[in]  xDesc             Describes the input.
+ * @param[in]  fwdMode           Training or inference.
+ * @param[out] workSpaceSize     Bytes of the workspace.
+ * @param[out] reserveSpaceSize  Bytes that training keeps.
+ *
+ * @retval miopenStatusNotImplemented  Always.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenGetRNNTempSpaceSizes(
     miopenHandle_t handle, miopenRNNDescriptor_t rnnDesc,
     miopenSeqTensorDescriptor_t xDesc, miopenRNNFWDMode_t fwdMode,
     size_t *workSpaceSize, size_t *reserveSpaceSize);
 
-/** Bytes of all weights. Not implemented. */
+/**
+ * Gets the size of all weights.
+ *
+ * Not implemented: nothing is read or written.
+ *
+ * @param[in]  handle    Supplies the device and the stream.
+ * @param[in]  rnnDesc   The network.
+ * @param[in]  xDesc     Describes the input.
+ * @param[out] numBytes  Bytes.
+ * @param[in]  dtype     Data type of the weights.
+ *
+ * @retval miopenStatusNotImplemented  Always.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenGetRNNParamsSize(
     miopenHandle_t handle, miopenRNNDescriptor_t rnnDesc,
     miopenTensorDescriptor_t xDesc, size_t *numBytes, miopenDataType_t dtype);
 
-/** Descriptor of all weights. Not implemented. */
+/**
+ * Sets the descriptor of all weights.
+ *
+ * Not implemented: nothing is read or written.
+ *
+ * @param[in]     handle   Supplies the device and the stream.
+ * @param[in]     rnnDesc  The network.
+ * @param[in]     xDesc    Describes the input.
+ * @param[in,out] wDesc    The descriptor to set.
+ * @param[in]     dtype    Data type of the weights.
+ *
+ * @retval miopenStatusNotImplemented  Always.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenGetRNNParamsDescriptor(
     miopenHandle_t handle, miopenRNNDescriptor_t rnnDesc,
     miopenTensorDescriptor_t xDesc, miopenTensorDescriptor_t wDesc,
     miopenDataType_t dtype);
 
-/** Bytes of the input. Not implemented. */
+/**
+ * Gets the size of the input.
+ *
+ * Not implemented: nothing is read or written.
+ *
+ * @param[in]  handle    Supplies the device and the stream.
+ * @param[in]  rnnDesc   The network.
+ * @param[in]  seqLen    Time steps.
+ * @param[in]  xDesc     One descriptor of the input for each time step.
+ * @param[out] numBytes  Bytes.
+ *
+ * @retval miopenStatusNotImplemented  Always.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenGetRNNInputTensorSize(
     miopenHandle_t handle, miopenRNNDescriptor_t rnnDesc, const int seqLen,
     miopenTensorDescriptor_t *xDesc, size_t *numBytes);
 
-/** Bytes of the hidden state. Not implemented. */
+/**
+ * Gets the size of the hidden state.
+ *
+ * Not implemented: nothing is read or written.
+ *
+ * @param[in]  handle    Supplies the device and the stream.
+ * @param[in]  rnnDesc   The network.
+ * @param[in]  seqLen    Time steps.
+ * @param[in]  xDesc     One descriptor of the input for each time step.
+ * @param[out] numBytes  Bytes.
+ *
+ * @retval miopenStatusNotImplemented  Always.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenGetRNNHiddenTensorSize(
     miopenHandle_t handle, miopenRNNDescriptor_t rnnDesc, const int seqLen,
     miopenTensorDescriptor_t *xDesc, size_t *numBytes);
 
-/** Bytes of one matrix. Not implemented. */
+/**
+ * Gets the size of one matrix.
+ *
+ * Not implemented: nothing is read or written.
+ *
+ * @param[in]  handle    Supplies the device and the stream.
+ * @param[in]  rnnDesc   The network.
+ * @param[in]  layer     Number of the layer, counted from 0.
+ * @param[in]  xDesc     Describes the input.
+ * @param[in]  paramID   Number of the matrix in its layer.
+ * @param[out] numBytes  Bytes.
+ *
+ * @retval miopenStatusNotImplemented  Always.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenGetRNNLayerParamSize(
     miopenHandle_t handle, miopenRNNDescriptor_t rnnDesc, const int layer,
     miopenTensorDescriptor_t xDesc, const int paramID, size_t *numBytes);
 
-/** Bytes of one bias. Not implemented. */
+/**
+ * Gets the size of one bias.
+ *
+ * Not implemented: nothing is read or written.
+ *
+ * @param[in]  handle    Supplies the device and the stream.
+ * @param[in]  rnnDesc   The network.
+ * @param[in]  layer     Number of the layer, counted from 0.
+ * @param[in]  biasID    Number of the bias in its layer.
+ * @param[out] numBytes  Bytes.
+ *
+ * @retval miopenStatusNotImplemented  Always.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
+ */
 MIOPEN_EXPORT miopenStatus_t
 miopenGetRNNLayerBiasSize(miopenHandle_t handle, miopenRNNDescriptor_t rnnDesc,
                           const int layer, const int biasID, size_t *numBytes);
 
-/** Copies a matrix out. Not implemented. */
+/**
+ * Copies a matrix out of the weights.
+ *
+ * Not implemented: nothing is read or written.
+ *
+ * @param[in]     handle      Supplies the device and the stream.
+ * @param[in]     rnnDesc     The network.
+ * @param[in]     layer       Number of the layer, counted from 0.
+ * @param[in]     xDesc       Describes the input.
+ * @param[in]     wDesc       Describes all weights.
+ * @param[in]     w           All weights; device memory.
+ * @param[in]     paramID     Number of the matrix in its layer.
+ * @param[in,out] paramDesc   Describes the matrix.
+ * @param[out]    layerParam  The matrix; device memory.
+ *
+ * @retval miopenStatusNotImplemented  Always.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenGetRNNLayerParam(
     miopenHandle_t handle, miopenRNNDescriptor_t rnnDesc, const int layer,
     miopenTensorDescriptor_t xDesc, miopenTensorDescriptor_t wDesc,
     const void *w, const int paramID, miopenTensorDescriptor_t paramDesc,
     void *layerParam);
 
-/** Copies a bias out. Not implemented. */
+/**
+ * Copies a bias out of the weights.
+ *
+ * Not implemented: nothing is read or written.
+ *
+ * @param[in]     handle     Supplies the device and the stream.
+ * @param[in]     rnnDesc    The network.
+ * @param[in]     layer      Number of the layer, counted from 0.
+ * @param[in]     xDesc      Describes the input.
+ * @param[in]     wDesc      Describes all weights.
+ * @param[in]     w          All weights; device memory.
+ * @param[in]     biasID     Number of the bias in its layer.
+ * @param[in,out] biasDesc   Describes the bias.
+ * @param[out]    layerBias  The bias; device memory.
+ *
+ * @retval miopenStatusNotImplemented  Always.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenGetRNNLayerBias(
     miopenHandle_t handle, miopenRNNDescriptor_t rnnDesc, const int layer,
     miopenTensorDescriptor_t xDesc, miopenTensorDescriptor_t wDesc,
     const void *w, const int biasID, miopenTensorDescriptor_t biasDesc,
     void *layerBias);
 
-/** Where a matrix lies. Not implemented. */
+/**
+ * Gets the offset at which a matrix begins in the weights.
+ *
+ * Not implemented: nothing is read or written.
+ *
+ * @param[in]     rnnDesc           The network.
+ * @param[in]     layer             Number of the layer, counted from 0.
+ * @param[in]     xDesc             Describes the input.
+ * @param[in]     paramID           Number of the matrix in its layer.
+ * @param[in,out] paramDesc         Describes the matrix.
+ * @param[out]    layerParamOffset  Offset in elements.
+ *
+ * @retval miopenStatusNotImplemented  Always.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenGetRNNLayerParamOffset(
     miopenRNNDescriptor_t rnnDesc, const int layer,
     miopenTensorDescriptor_t xDesc, const int paramID,
     miopenTensorDescriptor_t paramDesc, size_t *layerParamOffset);
 
-/** Where a bias lies. Not implemented. */
+/**
+ * Gets the offset at which a bias begins in the weights.
+ *
+ * Not implemented: nothing is read or written.
+ *
+ * @param[in]     rnnDesc          The network.
+ * @param[in]     layer            Number of the layer, counted from 0.
+ * @param[in]     xDesc            Describes the input.
+ * @param[in]     biasID           Number of the bias in its layer.
+ * @param[in,out] biasDesc         Describes the bias.
+ * @param[out]    layerBiasOffset  Offset in elements.
+ *
+ * @retval miopenStatusNotImplemented  Always.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenGetRNNLayerBiasOffset(
     miopenRNNDescriptor_t rnnDesc, const int layer,
     miopenTensorDescriptor_t xDesc, const int biasID,
     miopenTensorDescriptor_t biasDesc, size_t *layerBiasOffset);
 
-/** Copies a matrix in. Not implemented. */
+/**
+ * Copies a matrix into the weights.
+ *
+ * Not implemented: nothing is read or written.
+ *
+ * @param[in]     handle      Supplies the device and the stream.
+ * @param[in]     rnnDesc     The network.
+ * @param[in]     layer       Number of the layer, counted from 0.
+ * @param[in]     xDesc       Describes the input.
+ * @param[in]     wDesc       Describes all weights.
+ * @param[in,out] w           All weights; device memory.
+ * @param[in]     paramID     Number of the matrix in its layer.
+ * @param[in]     paramDesc   Describes the matrix.
+ * @param[in]     layerParam  The matrix; device memory.
+ *
+ * @retval miopenStatusNotImplemented  Always.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenSetRNNLayerParam(
     miopenHandle_t handle, miopenRNNDescriptor_t rnnDesc, const int layer,
     miopenTensorDescriptor_t xDesc, miopenTensorDescriptor_t wDesc, void *w,
     const int paramID, miopenTensorDescriptor_t paramDesc,
     const void *layerParam);
 
-/** Copies a bias in. Not implemented. */
+/**
+ * Copies a bias into the weights.
+ *
+ * Not implemented: nothing is read or written.
+ *
+ * @param[in]     handle     Supplies the device and the stream.
+ * @param[in]     rnnDesc    The network.
+ * @param[in]     layer      Number of the layer, counted from 0.
+ * @param[in]     xDesc      Describes the input.
+ * @param[in]     wDesc      Describes all weights.
+ * @param[in,out] w          All weights; device memory.
+ * @param[in]     biasID     Number of the bias in its layer.
+ * @param[in]     biasDesc   Describes the bias.
+ * @param[in]     layerBias  The bias; device memory.
+ *
+ * @retval miopenStatusNotImplemented  Always.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenSetRNNLayerBias(
     miopenHandle_t handle, miopenRNNDescriptor_t rnnDesc, const int layer,
     miopenTensorDescriptor_t xDesc, miopenTensorDescriptor_t wDesc, void *w,
     const int biasID, miopenTensorDescriptor_t biasDesc, const void *layerBias);
 
-/** Says whether sequences are padded; miopenStatusBadParm if the mode is
- * unknown. */
+/**
+ * Says whether sequences are padded.
+ *
+ * @param[in,out] rnnDesc      The descriptor to change.
+ * @param[in]     paddingMode  Whether they are.
+ *
+ * @retval miopenStatusSuccess  The mode is set.
+ * @retval miopenStatusBadParm  `rnnDesc` is NULL, or the mode is unknown.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Exclusive: no other call may use `rnnDesc` meanwhile.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenSetRNNPaddingMode(
     miopenRNNDescriptor_t rnnDesc, miopenRNNPaddingMode_t paddingMode);
 
-/** Reads it. */
+/**
+ * Reads whether sequences are padded.
+ *
+ * @param[in]  rnnDesc      The descriptor to read.
+ * @param[out] paddingMode  miopenRNNIONotPadded unless another was set.
+ *
+ * @retval miopenStatusSuccess  `*paddingMode` is set.
+ * @retval miopenStatusBadParm  A pointer is NULL.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Shared: any number of threads, while no other call sets or destroys
+ *   `rnnDesc`.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenGetRNNPaddingMode(
     miopenRNNDescriptor_t rnnDesc, miopenRNNPaddingMode_t *paddingMode);
 
-/** Runs a network. Not implemented. */
+/**
+ * Runs a network on a batch of sequences.
+ *
+ * Not implemented: nothing is read or written.
+ *
+ * @param[in]     handle              Supplies the device and the stream.
+ * @param[in]     rnnDesc             The network.
+ * @param[in]     fwdMode             Training or inference.
+ * @param[in]     xDesc               Describes the input.
+ * @param[in]     x                   Input; device memory.
+ * @param[in]     hDesc               Describes the hidden state.
+ * @param[in]     hx                  Initial hidden state; device memory; may
+ *                                    be NULL.
+ * @param[out]    hy                  Final hidden state; device memory; may be
+ *                                    NULL.
+ * @param[in]     cDesc               Describes the cell state.
+ * @param[in]     cx                  Initial cell state; device memory; may be
+ *                                    NULL.
+ * @param[out]    cy                  Final cell state; device memory; may be
+ *                                    NULL.
+ * @param[in]     yDesc               Describes the output.
+ * @param[out]    y                   Output; device memory.
+ * @param[in]     w                   All weights; device memory.
+ * @param[in]     weightSpaceSize     Bytes of the weights.
+ * @param[in,out] workSpace           Device memory.
+ * @param[in]     workSpaceNumBytes   Its bytes.
+ * @param[in,out] reserveSpace        Device memory that training keeps for the
+ *                                    gradients.
+ * @param[in]     reserveSpaceNumBytes  Its bytes.
+ *
+ * @retval miopenStatusNotImplemented  Always.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenRNNForward(
     miopenHandle_t handle, const miopenRNNDescriptor_t rnnDesc,
     miopenRNNFWDMode_t fwdMode, const miopenSeqTensorDescriptor_t xDesc,
@@ -243,7 +792,49 @@ MIOPEN_EXPORT miopenStatus_t miopenRNNForward(
     size_t weightSpaceSize, void *workSpace, size_t workSpaceNumBytes,
     void *reserveSpace, size_t reserveSpaceNumBytes);
 
-/** Gradients of data. Not implemented. */
+/**
+ * Computes the gradients of the input and of the initial states for a batch of
+ * sequences.
+ *
+ * Not implemented: nothing is read or written.
+ *
+ * @param[in]     handle              Supplies the device and the stream.
+ * @param[in]     rnnDesc             The network.
+ * @param[in]     yDesc               Describes the output.
+ * @param[in]     y                   Output of the forward pass; device memory.
+ * @param[in]     dy                  Gradient of the output; device memory.
+ * @param[in]     hDesc               Describes the hidden state.
+ * @param[in]     hx                  Initial hidden state; device memory; may
+ *                                    be NULL.
+ * @param[in]     dhy                 Gradient of the final hidden state; device
+ *                                    memory; may be NULL.
+ * @param[out]    dhx                 Gradient of the initial hidden state;
+ *                                    device memory; may be NULL.
+ * @param[in]     cDesc               Describes the cell state.
+ * @param[in]     cx                  Initial cell state; device memory; may be
+ *                                    NULL.
+ * @param[in]     dcy                 Gradient of the final cell state; device
+ *                                    memory; may be NULL.
+ * @param[out]    dcx                 Gradient of the initial cell state; device
+ *                                    memory; may be NULL.
+ * @param[in]     xDesc               Describes the input.
+ * @param[out]    dx                  Gradient of the input; device memory.
+ * @param[in]     w                   All weights; device memory.
+ * @param[in]     weightSpaceSize     Bytes of the weights.
+ * @param[in,out] workSpace           Device memory.
+ * @param[in]     workSpaceNumBytes   Its bytes.
+ * @param[in,out] reserveSpace        Device memory that training keeps for the
+ *                                    gradients.
+ * @param[in]     reserveSpaceNumBytes  Its bytes.
+ *
+ * @retval miopenStatusNotImplemented  Always.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenRNNBackwardSeqData(
     miopenHandle_t handle, const miopenRNNDescriptor_t rnnDesc,
     const miopenSeqTensorDescriptor_t yDesc, const void *y, const void *dy,
@@ -253,7 +844,36 @@ MIOPEN_EXPORT miopenStatus_t miopenRNNBackwardSeqData(
     void *dx, const void *w, size_t weightSpaceSize, void *workSpace,
     size_t workSpaceNumBytes, void *reserveSpace, size_t reserveSpaceNumBytes);
 
-/** Gradients of weights. Not implemented. */
+/**
+ * Computes the gradients of the weights for a batch of sequences.
+ *
+ * Not implemented: nothing is read or written.
+ *
+ * @param[in]     handle              Supplies the device and the stream.
+ * @param[in]     rnnDesc             The network.
+ * @param[in]     xDesc               Describes the input.
+ * @param[in]     x                   Input; device memory.
+ * @param[in]     hDesc               Describes the hidden state.
+ * @param[in]     hx                  Initial hidden state; device memory; may
+ *                                    be NULL.
+ * @param[in]     yDesc               Describes the output.
+ * @param[in]     y                   Output of the forward pass; device memory.
+ * @param[in,out] dw                  Gradient of the weights, added to; device
+ *                                    memory.
+ * @param[in]     weightSpaceSize     Bytes of the weights.
+ * @param[in,out] workSpace           Device memory.
+ * @param[in]     workSpaceNumBytes   Its bytes.
+ * @param[in]     reserveSpace        Device memory that training has kept.
+ * @param[in]     reserveSpaceNumBytes  Its bytes.
+ *
+ * @retval miopenStatusNotImplemented  Always.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenRNNBackwardWeightsSeqTensor(
     miopenHandle_t handle, const miopenRNNDescriptor_t rnnDesc,
     const miopenSeqTensorDescriptor_t xDesc, const void *x,
@@ -262,7 +882,48 @@ MIOPEN_EXPORT miopenStatus_t miopenRNNBackwardWeightsSeqTensor(
     size_t weightSpaceSize, void *workSpace, size_t workSpaceNumBytes,
     const void *reserveSpace, size_t reserveSpaceNumBytes);
 
-/** Runs a network and keeps what its gradients need. Not implemented. */
+/**
+ * Runs a network and keeps what its gradients need.
+ *
+ * Not implemented: nothing is read or written.
+ *
+ * @param[in]     handle              Supplies the device and the stream.
+ * @param[in]     rnnDesc             The network.
+ * @param[in]     sequenceLen         Time steps.
+ * @param[in]     xDesc               One descriptor of the input for each time
+ *                                    step.
+ * @param[in]     x                   Input; device memory.
+ * @param[in]     hxDesc              Describes the initial hidden state.
+ * @param[in]     hx                  Initial hidden state; device memory; may
+ *                                    be NULL.
+ * @param[in]     cxDesc              Describes the initial cell state.
+ * @param[in]     cx                  Initial cell state; device memory; may be
+ *                                    NULL.
+ * @param[in]     wDesc               Describes all weights.
+ * @param[in]     w                   All weights; device memory.
+ * @param[in]     yDesc               One descriptor of the output for each time
+ *                                    step.
+ * @param[out]    y                   Output; device memory.
+ * @param[in]     hyDesc              Describes the final hidden state.
+ * @param[out]    hy                  Final hidden state; device memory; may be
+ *                                    NULL.
+ * @param[in]     cyDesc              Describes the final cell state.
+ * @param[out]    cy                  Final cell state; device memory; may be
+ *                                    NULL.
+ * @param[in,out] workSpace           Device memory.
+ * @param[in]     workSpaceNumBytes   Its bytes.
+ * @param[in,out] reserveSpace        Device memory that training keeps for the
+ *                                    gradients.
+ * @param[in]     reserveSpaceNumBytes  Its bytes.
+ *
+ * @retval miopenStatusNotImplemented  Always.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenRNNForwardTraining(
     miopenHandle_t handle, const miopenRNNDescriptor_t rnnDesc,
     const int sequenceLen, const miopenTensorDescriptor_t *xDesc, const void *x,
@@ -274,7 +935,61 @@ MIOPEN_EXPORT miopenStatus_t miopenRNNForwardTraining(
     const miopenTensorDescriptor_t cyDesc, void *cy, void *workSpace,
     size_t workSpaceNumBytes, void *reserveSpace, size_t reserveSpaceNumBytes);
 
-/** Gradients of data. Not implemented. */
+/**
+ * Computes the gradients of the input and of the initial states.
+ *
+ * Not implemented: nothing is read or written.
+ *
+ * @param[in]     handle              Supplies the device and the stream.
+ * @param[in]     rnnDesc             The network.
+ * @param[in]     sequenceLen         Time steps.
+ * @param[in]     yDesc               One descriptor of the output for each time
+ *                                    step.
+ * @param[in]     y                   Output of the forward pass; device memory.
+ * @param[in]     dyDesc              One descriptor of the gradient of the
+ *                                    output for each time step.
+ * @param[in]     dy                  Gradient of the output; device memory.
+ * @param[in]     dhyDesc             Describes the gradient of the final hidden
+ *                                    state.
+ * @param[in]     dhy                 Gradient of the final hidden state; device
+ *                                    memory; may be NULL.
+ * @param[in]     dcyDesc             Describes the gradient of the final cell
+ *                                    state.
+ * @param[in]     dcy                 Gradient of the final cell state; device
+ *                                    memory; may be NULL.
+ * @param[in]     wDesc               Describes all weights.
+ * @param[in]     w                   All weights; device memory.
+ * @param[in]     hxDesc              Describes the initial hidden state.
+ * @param[in]     hx                  Initial hidden state; device memory; may
+ *                                    be NULL.
+ * @param[in]     cxDesc              Describes the initial cell state.
+ * @param[in]     cx                  Initial cell state; device memory; may be
+ *                                    NULL.
+ * @param[in]     dxDesc              One descriptor of the gradient of the
+ *                                    input for each time step.
+ * @param[out]    dx                  Gradient of the input; device memory.
+ * @param[in]     dhxDesc             Describes the gradient of the initial
+ *                                    hidden state.
+ * @param[out]    dhx                 Gradient of the initial hidden state;
+ *                                    device memory; may be NULL.
+ * @param[in]     dcxDesc             Describes the gradient of the initial cell
+ *                                    state.
+ * @param[out]    dcx                 Gradient of the initial cell state; device
+ *                                    memory; may be NULL.
+ * @param[in,out] workSpace           Device memory.
+ * @param[in]     workSpaceNumBytes   Its bytes.
+ * @param[in,out] reserveSpace        Device memory that training keeps for the
+ *                                    gradients.
+ * @param[in]     reserveSpaceNumBytes  Its bytes.
+ *
+ * @retval miopenStatusNotImplemented  Always.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenRNNBackwardData(
     miopenHandle_t handle, const miopenRNNDescriptor_t rnnDesc,
     const int sequenceLen, const miopenTensorDescriptor_t *yDesc, const void *y,
@@ -289,7 +1004,39 @@ MIOPEN_EXPORT miopenStatus_t miopenRNNBackwardData(
     const miopenTensorDescriptor_t dcxDesc, void *dcx, void *workSpace,
     size_t workSpaceNumBytes, void *reserveSpace, size_t reserveSpaceNumBytes);
 
-/** Gradients of weights. Not implemented. */
+/**
+ * Computes the gradients of the weights.
+ *
+ * Not implemented: nothing is read or written.
+ *
+ * @param[in]     handle              Supplies the device and the stream.
+ * @param[in]     rnnDesc             The network.
+ * @param[in]     sequenceLen         Time steps.
+ * @param[in]     xDesc               One descriptor of the input for each time
+ *                                    step.
+ * @param[in]     x                   Input; device memory.
+ * @param[in]     hxDesc              Describes the initial hidden state.
+ * @param[in]     hx                  Initial hidden state; device memory; may
+ *                                    be NULL.
+ * @param[in]     yDesc               One descriptor of the output for each time
+ *                                    step.
+ * @param[in]     y                   Output of the forward pass; device memory.
+ * @param[in]     dwDesc              Describes the gradient of the weights.
+ * @param[in,out] dw                  Gradient of the weights, added to; device
+ *                                    memory.
+ * @param[in,out] workSpace           Device memory.
+ * @param[in]     workSpaceNumBytes   Its bytes.
+ * @param[in]     reserveSpace        Device memory that training has kept.
+ * @param[in]     reserveSpaceNumBytes  Its bytes.
+ *
+ * @retval miopenStatusNotImplemented  Always.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenRNNBackwardWeights(
     miopenHandle_t handle, const miopenRNNDescriptor_t rnnDesc,
     const int sequenceLen, const miopenTensorDescriptor_t *xDesc, const void *x,
@@ -299,7 +1046,45 @@ MIOPEN_EXPORT miopenStatus_t miopenRNNBackwardWeights(
     size_t workSpaceNumBytes, const void *reserveSpace,
     size_t reserveSpaceNumBytes);
 
-/** Runs a network. Not implemented. */
+/**
+ * Runs a network without keeping anything for gradients.
+ *
+ * Not implemented: nothing is read or written.
+ *
+ * @param[in]     handle             Supplies the device and the stream.
+ * @param[in]     rnnDesc            The network.
+ * @param[in]     sequenceLen        Time steps.
+ * @param[in]     xDesc              One descriptor of the input for each time
+ *                                   step.
+ * @param[in]     x                  Input; device memory.
+ * @param[in]     hxDesc             Describes the initial hidden state.
+ * @param[in]     hx                 Initial hidden state; device memory; may be
+ *                                   NULL.
+ * @param[in]     cxDesc             Describes the initial cell state.
+ * @param[in]     cx                 Initial cell state; device memory; may be
+ *                                   NULL.
+ * @param[in]     wDesc              Describes all weights.
+ * @param[in]     w                  All weights; device memory.
+ * @param[in]     yDesc              One descriptor of the output for each time
+ *                                   step.
+ * @param[out]    y                  Output; device memory.
+ * @param[in]     hyDesc             Describes the final hidden state.
+ * @param[out]    hy                 Final hidden state; device memory; may be
+ *                                   NULL.
+ * @param[in]     cyDesc             Describes the final cell state.
+ * @param[out]    cy                 Final cell state; device memory; may be
+ *                                   NULL.
+ * @param[in,out] workSpace          Device memory.
+ * @param[in]     workSpaceNumBytes  Its bytes.
+ *
+ * @retval miopenStatusNotImplemented  Always.
+ *
+ * @par Cost
+ *   Host only; does not block.
+ *
+ * @par Threads
+ *   Any thread, at any time.
+ */
 MIOPEN_EXPORT miopenStatus_t miopenRNNForwardInference(
     miopenHandle_t handle, miopenRNNDescriptor_t rnnDesc, const int sequenceLen,
     const miopenTensorDescriptor_t *xDesc, const void *x,
