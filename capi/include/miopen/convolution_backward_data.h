@@ -1,11 +1,10 @@
-/*===- convolution_backward_data.h - Run the gradient of x ----------------===*\
-|*
-|* dx, the gradient of the input: what dy, the gradient of the output, says
-|* through the filter w. The rules are those of convolution_forward.h; "the
-|* problem" has dx and dy in the places of x and y. int8 is
-|* miopenStatusBadParm here.
-|*
-\*===----------------------------------------------------------------------===*/
+/*===- convolution_backward_data.h - Run the gradient of x ----------------===*/
+/**
+ * @file
+ * dx, the gradient of the input, from dy, the gradient of the output, and the
+ * filter w. The rules are those of convolution_forward.h; "the problem" has dx
+ * and dy instead of x and y. It is *inconsistent* for miopenInt8 as well.
+ */
 
 #ifndef MIOPEN_CONVOLUTION_BACKWARD_DATA_H
 #define MIOPEN_CONVOLUTION_BACKWARD_DATA_H
@@ -16,28 +15,33 @@
 extern "C" {
 #endif
 
-/*===-- Find 1.0 -----------------------------------------------------------===*/
+/*===-- Find 1.0 ----------------------------------------------------------===*/
 
 /**
- * The workspace that miopenConvolutionBackwardData() needs.
+ * Gets the size of the workspace that miopenConvolutionBackwardData() needs.
  *
- * Needs the kernel; launches nothing.
- *
- * @param      handle         Supplies the device.
- * @param      dyDesc         Gradient of the output.
- * @param      wDesc          Filter.
- * @param      convDesc       The convolution.
- * @param      dxDesc         Gradient of the input.
- * @param[out] workSpaceSize  Bytes; 0 means that NULL may be passed.
+ * @param[in]  handle         Supplies the device.
+ * @param[in]  dyDesc         Gradient of the output: N, K, [[D,] H,] W; any
+ *                            strides.
+ * @param[in]  wDesc          Filter: K, C / groups, [[Z,] Y,] X; any strides.
+ * @param[in]  convDesc       The convolution.
+ * @param[in]  dxDesc         Gradient of the input: N, C, [[D,] H,] W; any
+ *                            strides.
+ * @param[out] workSpaceSize  Bytes; 0 means that `workSpace` may be NULL.
  *
  * @retval miopenStatusSuccess         `*workSpaceSize` is set.
  * @retval miopenStatusBadParm         A pointer is NULL, or the problem is
  *                                     inconsistent.
  * @retval miopenStatusNotImplemented  No kernel covers the problem.
- * @retval miopenStatusInternalError   Compiler or driver failed.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ *
+ * @par Cost
+ *   Compiles on first use; launches nothing.
  *
  * @par Threads
- *   Calls on one handle must not overlap.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenConvolutionBackwardDataGetWorkSpaceSize(
     miopenHandle_t handle, const miopenTensorDescriptor_t dyDesc,
@@ -48,35 +52,53 @@ MIOPEN_EXPORT miopenStatus_t miopenConvolutionBackwardDataGetWorkSpaceSize(
 /**
  * Measures the algorithms for a problem.
  *
- * Needs the kernel; launches it a few times, which writes `dx`, and waits for
- * it. One algorithm is reported, miopenConvolutionBwdDataAlgoDirect.
+ * One algorithm is reported, miopenConvolutionBwdDataAlgoDirect: the kernel
+ * that miopenConvolutionBackwardData() runs. It is launched up to five times,
+ * and overwrites `dx`. With `exhaustiveSearch`, the first call of the process
+ * for the problem tunes it before, on tensors of its own, which takes up to
+ * MIOPEN_TUNING_TIME_MS_MAX (30 s); what it finds goes to the database.
  *
- * @param      handle              Supplies device and stream.
- * @param      dyDesc              Gradient of the output.
- * @param      dy                  Its data, on the device.
- * @param      wDesc               Filter.
- * @param      w                   Its data.
- * @param      convDesc            The convolution.
- * @param      dxDesc              Gradient of the input.
- * @param[out] dx                  Its data; overwritten.
- * @param      requestAlgoCount    Room in `perfResults`, at least 1.
- * @param[out] returnedAlgoCount   How many are set.
- * @param[out] perfResults         The fastest first.
- * @param      workSpace           On the device; may be NULL if the size is 0.
- * @param      workSpaceSize       Its bytes.
- * @param      exhaustiveSearch    No effect: no kernel has anything to tune yet.
+ * @param[in]     handle             Supplies the device and the stream.
+ * @param[in]     dyDesc             Gradient of the output: N, K, [[D,] H,] W;
+ *                                   any strides.
+ * @param[in]     dy                 Gradient of the output; device memory,
+ *                                   read.
+ * @param[in]     wDesc              Filter: K, C / groups, [[Z,] Y,] X; any
+ *                                   strides.
+ * @param[in]     w                  Filter; device memory, read.
+ * @param[in]     convDesc           The convolution.
+ * @param[in]     dxDesc             Gradient of the input: N, C, [[D,] H,] W;
+ *                                   any strides.
+ * @param[out]    dx                 Gradient of the input; device memory,
+ *                                   overwritten.
+ * @param[in]     requestAlgoCount   Capacity of `perfResults`, at least 1.
+ * @param[out]    returnedAlgoCount  Number of results that are set: 1.
+ * @param[out]    perfResults        Time in milliseconds and workspace in bytes
+ *                                   of each algorithm, the fastest first.
+ * @param[in,out] workSpace          Device memory; may be NULL if the kernel
+ *                                   needs none.
+ * @param[in]     workSpaceSize      Its bytes.
+ * @param[in]     exhaustiveSearch   Whether to tune the problem.
  *
- * @retval miopenStatusSuccess         At least one result is set.
+ * @retval miopenStatusSuccess         One result is set.
  * @retval miopenStatusBadParm         A pointer other than `workSpace` is NULL,
  *                                     `requestAlgoCount` is below 1, or the
  *                                     problem is inconsistent.
+ * @retval miopenStatusUnknownError    The kernel needs more workspace than was
+ *                                     given.
  * @retval miopenStatusNotImplemented  No kernel covers the problem.
- * @retval miopenStatusUnknownError    Every kernel for the problem needs more
- *                                     workspace than was given.
- * @retval miopenStatusInternalError   Compiler or driver failed.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ * @retval miopenStatusGpuOperationsSkipped  MIOPEN_DEBUG_COMPILE_ONLY is set:
+ *                                     nothing was launched.
+ *
+ * @par Cost
+ *   Compiles on first use, then launches several times and waits for the
+ *   results.
  *
  * @par Threads
- *   Calls on one handle must not overlap.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenFindConvolutionBackwardDataAlgorithm(
     miopenHandle_t handle, const miopenTensorDescriptor_t dyDesc,
@@ -87,39 +109,53 @@ MIOPEN_EXPORT miopenStatus_t miopenFindConvolutionBackwardDataAlgorithm(
     size_t workSpaceSize, bool exhaustiveSearch);
 
 /**
- * Runs dx = alpha conv_backward_data(dy, w) + beta dx.
+ * Computes dx = alpha conv_backward_data(dy, w) + beta dx.
  *
- * Needs the kernel, whether or not Find ran; launches it on the handle's
- * stream and does not wait, unless profiling is enabled.
+ * Find need not have run before: a kernel that is missing is compiled.
  *
- * @param      handle         Supplies device and stream.
- * @param      alpha          Points to a float, a double if the tensors are of
- *                            miopenDouble. Must be 1 unless the convolution is
- *                            3-D.
- * @param      dyDesc         Gradient of the output.
- * @param      dy             Its data, on the device.
- * @param      wDesc          Filter.
- * @param      w              Its data.
- * @param      convDesc       The convolution.
- * @param      algo           What Find reported. Any of the enumerators runs
- *                            the same kernel.
- * @param      beta           The same; must be 0 unless the convolution is 3-D.
- *                            Where it is 0, dx is not read.
- * @param      dxDesc         Gradient of the input.
- * @param[out] dx             Its data; overwritten.
- * @param      workSpace      On the device; may be NULL if none is needed.
- * @param      workSpaceSize  Its bytes; more than needed is fine.
+ * @param[in]     handle         Supplies the device and the stream.
+ * @param[in]     alpha          A float, or a double if the tensors are of
+ *                               miopenDouble. Must be 1 unless the convolution
+ *                               is 3-D.
+ * @param[in]     dyDesc         Gradient of the output: N, K, [[D,] H,] W; any
+ *                               strides.
+ * @param[in]     dy             Gradient of the output; device memory, read.
+ * @param[in]     wDesc          Filter: K, C / groups, [[Z,] Y,] X; any
+ *                               strides.
+ * @param[in]     w              Filter; device memory, read.
+ * @param[in]     convDesc       The convolution.
+ * @param[in]     algo           The algorithm that Find reported. Every
+ *                               enumerator runs the same kernel.
+ * @param[in]     beta           Of the type of `alpha`. Must be 0 unless the
+ *                               convolution is 3-D; `dx` is not read if it is
+ *                               0.
+ * @param[in]     dxDesc         Gradient of the input: N, C, [[D,] H,] W; any
+ *                               strides.
+ * @param[in,out] dx             Gradient of the input; device memory, every
+ *                               element overwritten.
+ * @param[in,out] workSpace      Device memory; may be NULL if the kernel needs
+ *                               none.
+ * @param[in]     workSpaceSize  Its bytes; more than needed is fine.
  *
  * @retval miopenStatusSuccess         The kernel is on the stream.
- * @retval miopenStatusBadParm         A pointer is NULL, `algo` is unknown, the
- *                                     problem is inconsistent, or the workspace
- *                                     is too small.
- * @retval miopenStatusNotImplemented  No kernel covers the problem, or alpha is
- *                                     not 1 or beta not 0 where they must be.
- * @retval miopenStatusInternalError   Compiler or driver failed.
+ * @retval miopenStatusBadParm         A pointer other than `workSpace` is NULL,
+ *                                     `algo` is unknown, the problem is
+ *                                     inconsistent, or the workspace is too
+ *                                     small.
+ * @retval miopenStatusNotImplemented  No kernel covers the problem, or `alpha`
+ *                                     is not 1 or `beta` not 0 where they must
+ *                                     be.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ * @retval miopenStatusGpuOperationsSkipped  MIOPEN_DEBUG_COMPILE_ONLY is set:
+ *                                     nothing was launched.
+ *
+ * @par Cost
+ *   Compiles on first use, then launches; does not wait for the device.
  *
  * @par Threads
- *   Calls on one handle must not overlap.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenConvolutionBackwardData(
     miopenHandle_t handle, const void *alpha,
@@ -130,29 +166,34 @@ MIOPEN_EXPORT miopenStatus_t miopenConvolutionBackwardData(
     const miopenTensorDescriptor_t dxDesc, void *dx, void *workSpace,
     size_t workSpaceSize);
 
-/*===-- Immediate mode -----------------------------------------------------===*/
+/*===-- Immediate mode ----------------------------------------------------===*/
 
 /**
- * How many solutions a problem has: 1.
+ * Counts the solutions of a problem: 1. The kernel is made ready, so that a
+ * solution which is counted can be run.
  *
- * Needs the kernel, so that a solution which is counted can also be run;
- * launches nothing.
- *
- * @param      handle         Supplies the device.
- * @param      dyDesc         Gradient of the output.
- * @param      wDesc          Filter.
- * @param      convDesc       The convolution.
- * @param      dxDesc         Gradient of the input.
- * @param[out] solutionCount  How many solutions.
+ * @param[in]  handle         Supplies the device.
+ * @param[in]  dyDesc         Gradient of the output: N, K, [[D,] H,] W; any
+ *                            strides.
+ * @param[in]  wDesc          Filter: K, C / groups, [[Z,] Y,] X; any strides.
+ * @param[in]  convDesc       The convolution.
+ * @param[in]  dxDesc         Gradient of the input: N, C, [[D,] H,] W; any
+ *                            strides.
+ * @param[out] solutionCount  Number of solutions.
  *
  * @retval miopenStatusSuccess         `*solutionCount` is set.
  * @retval miopenStatusBadParm         A pointer is NULL, or the problem is
  *                                     inconsistent.
  * @retval miopenStatusNotImplemented  No kernel covers the problem.
- * @retval miopenStatusInternalError   Compiler or driver failed.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ *
+ * @par Cost
+ *   Compiles on first use; launches nothing.
  *
  * @par Threads
- *   Calls on one handle must not overlap.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenConvolutionBackwardDataGetSolutionCount(
     miopenHandle_t handle, const miopenTensorDescriptor_t dyDesc,
@@ -163,25 +204,33 @@ MIOPEN_EXPORT miopenStatus_t miopenConvolutionBackwardDataGetSolutionCount(
 /**
  * Lists the solutions of a problem.
  *
- * Needs the kernel; launches nothing.
+ * @param[in]  handle            Supplies the device.
+ * @param[in]  dyDesc            Gradient of the output: N, K, [[D,] H,] W; any
+ *                               strides.
+ * @param[in]  wDesc             Filter: K, C / groups, [[Z,] Y,] X; any
+ *                               strides.
+ * @param[in]  convDesc          The convolution.
+ * @param[in]  dxDesc            Gradient of the input: N, C, [[D,] H,] W; any
+ *                               strides.
+ * @param[in]  maxSolutionCount  Capacity of `solutions`, at least 1.
+ * @param[out] solutionCount     Number of solutions that are set: 1.
+ * @param[out] solutions         Id, algorithm and workspace in bytes of each,
+ *                               the best first; `time` is 0, which means not
+ *                               measured.
  *
- * @param      handle            Supplies the device.
- * @param      dyDesc            Gradient of the output.
- * @param      wDesc             Filter.
- * @param      convDesc          The convolution.
- * @param      dxDesc            Gradient of the input.
- * @param      maxSolutionCount  Room in `solutions`, at least 1.
- * @param[out] solutionCount     How many are set.
- * @param[out] solutions         The best first; `time` is not measured.
- *
- * @retval miopenStatusSuccess         At least one solution is set.
+ * @retval miopenStatusSuccess         One solution is set.
  * @retval miopenStatusBadParm         A pointer is NULL, `maxSolutionCount` is
  *                                     0, or the problem is inconsistent.
  * @retval miopenStatusNotImplemented  No kernel covers the problem.
- * @retval miopenStatusInternalError   Compiler or driver failed.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ *
+ * @par Cost
+ *   Compiles on first use; launches nothing.
  *
  * @par Threads
- *   Calls on one handle must not overlap.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenConvolutionBackwardDataGetSolution(
     miopenHandle_t handle, const miopenTensorDescriptor_t dyDesc,
@@ -191,27 +240,33 @@ MIOPEN_EXPORT miopenStatus_t miopenConvolutionBackwardDataGetSolution(
     size_t *solutionCount, miopenConvSolution_t *solutions);
 
 /**
- * The workspace that a solution needs.
+ * Gets the size of the workspace that a solution needs.
  *
- * Needs the kernel; launches nothing.
- *
- * @param      handle         Supplies the device.
- * @param      dyDesc         Gradient of the output.
- * @param      wDesc          Filter.
- * @param      convDesc       The convolution.
- * @param      dxDesc         Gradient of the input.
- * @param      solution_id    Of the solutions that were listed.
- * @param[out] workSpaceSize  Bytes; 0 means that NULL may be passed.
+ * @param[in]  handle         Supplies the device.
+ * @param[in]  dyDesc         Gradient of the output: N, K, [[D,] H,] W; any
+ *                            strides.
+ * @param[in]  wDesc          Filter: K, C / groups, [[Z,] Y,] X; any strides.
+ * @param[in]  convDesc       The convolution.
+ * @param[in]  dxDesc         Gradient of the input: N, C, [[D,] H,] W; any
+ *                            strides.
+ * @param[in]  solution_id    An id that
+ *                            miopenConvolutionBackwardDataGetSolution() gave.
+ * @param[out] workSpaceSize  Bytes; 0 means that `workSpace` may be NULL.
  *
  * @retval miopenStatusSuccess         `*workSpaceSize` is set.
  * @retval miopenStatusBadParm         A pointer is NULL, the problem is
  *                                     inconsistent, or there is no such
  *                                     solution.
  * @retval miopenStatusNotImplemented  No kernel covers the problem.
- * @retval miopenStatusInternalError   Compiler or driver failed.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ *
+ * @par Cost
+ *   Compiles on first use; launches nothing.
  *
  * @par Threads
- *   Calls on one handle must not overlap.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t
 miopenConvolutionBackwardDataGetSolutionWorkspaceSize(
@@ -222,27 +277,32 @@ miopenConvolutionBackwardDataGetSolutionWorkspaceSize(
     size_t *workSpaceSize);
 
 /**
- * Makes a solution ready, so that running it the first time costs no more
- * than running it again.
+ * Makes a solution ready, so that the first run costs no more than later ones.
  *
- * Needs the kernel; launches nothing.
- *
- * @param handle       Supplies the device.
- * @param dyDesc       Gradient of the output.
- * @param wDesc        Filter.
- * @param convDesc     The convolution.
- * @param dxDesc       Gradient of the input.
- * @param solution_id  Of the solutions that were listed.
+ * @param[in] handle       Supplies the device.
+ * @param[in] dyDesc       Gradient of the output: N, K, [[D,] H,] W; any
+ *                         strides.
+ * @param[in] wDesc        Filter: K, C / groups, [[Z,] Y,] X; any strides.
+ * @param[in] convDesc     The convolution.
+ * @param[in] dxDesc       Gradient of the input: N, C, [[D,] H,] W; any
+ *                         strides.
+ * @param[in] solution_id  An id that miopenConvolutionBackwardDataGetSolution()
+ *                         gave.
  *
  * @retval miopenStatusSuccess         The solution is loaded on the device.
  * @retval miopenStatusBadParm         A pointer is NULL, the problem is
  *                                     inconsistent, or there is no such
  *                                     solution.
  * @retval miopenStatusNotImplemented  No kernel covers the problem.
- * @retval miopenStatusInternalError   Compiler or driver failed.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ *
+ * @par Cost
+ *   Compiles on first use; launches nothing.
  *
  * @par Threads
- *   Calls on one handle must not overlap.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenConvolutionBackwardDataCompileSolution(
     miopenHandle_t handle, const miopenTensorDescriptor_t dyDesc,
@@ -251,32 +311,45 @@ MIOPEN_EXPORT miopenStatus_t miopenConvolutionBackwardDataCompileSolution(
     const miopenTensorDescriptor_t dxDesc, const uint64_t solution_id);
 
 /**
- * Runs dx = conv_backward_data(dy, w) by a solution.
+ * Computes dx = conv_backward_data(dy, w) by a solution. It need not have been
+ * compiled before.
  *
- * Needs the kernel, whether or not it was compiled before; launches it on the
- * handle's stream and does not wait, unless profiling is enabled.
- *
- * @param      handle         Supplies device and stream.
- * @param      dyDesc         Gradient of the output.
- * @param      dy             Its data, on the device.
- * @param      wDesc          Filter.
- * @param      w              Its data.
- * @param      convDesc       The convolution.
- * @param      dxDesc         Gradient of the input.
- * @param[out] dx             Its data; overwritten.
- * @param      workSpace      On the device; may be NULL if none is needed.
- * @param      workSpaceSize  Its bytes; more than needed is fine.
- * @param      solution_id    Of the solutions that were listed.
+ * @param[in]     handle         Supplies the device and the stream.
+ * @param[in]     dyDesc         Gradient of the output: N, K, [[D,] H,] W; any
+ *                               strides.
+ * @param[in]     dy             Gradient of the output; device memory, read.
+ * @param[in]     wDesc          Filter: K, C / groups, [[Z,] Y,] X; any
+ *                               strides.
+ * @param[in]     w              Filter; device memory, read.
+ * @param[in]     convDesc       The convolution.
+ * @param[in]     dxDesc         Gradient of the input: N, C, [[D,] H,] W; any
+ *                               strides.
+ * @param[out]    dx             Gradient of the input; device memory,
+ *                               overwritten.
+ * @param[in,out] workSpace      Device memory; may be NULL if the kernel needs
+ *                               none.
+ * @param[in]     workSpaceSize  Its bytes; more than needed is fine.
+ * @param[in]     solution_id    An id that
+ *                               miopenConvolutionBackwardDataGetSolution()
+ *                               gave.
  *
  * @retval miopenStatusSuccess         The kernel is on the stream.
- * @retval miopenStatusBadParm         A pointer is NULL, the problem is
- *                                     inconsistent, the workspace is too small,
- *                                     or there is no such solution.
+ * @retval miopenStatusBadParm         A pointer other than `workSpace` is NULL,
+ *                                     the problem is inconsistent, the
+ *                                     workspace is too small, or there is no
+ *                                     such solution.
  * @retval miopenStatusNotImplemented  No kernel covers the problem.
- * @retval miopenStatusInternalError   Compiler or driver failed.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ * @retval miopenStatusGpuOperationsSkipped  MIOPEN_DEBUG_COMPILE_ONLY is set:
+ *                                     nothing was launched.
+ *
+ * @par Cost
+ *   Compiles on first use, then launches; does not wait for the device.
  *
  * @par Threads
- *   Calls on one handle must not overlap.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenConvolutionBackwardDataImmediate(
     miopenHandle_t handle, const miopenTensorDescriptor_t dyDesc,

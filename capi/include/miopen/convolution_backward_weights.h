@@ -1,10 +1,10 @@
-/*===- convolution_backward_weights.h - Run the gradient of w -------------===*\
-|*
-|* dw, the gradient of the filter, from x and dy, the gradient of the output.
-|* The rules are those of convolution_forward.h; "the problem" has dw and dy in
-|* the places of w and y. int8 is miopenStatusBadParm here.
-|*
-\*===----------------------------------------------------------------------===*/
+/*===- convolution_backward_weights.h - Run the gradient of w -------------===*/
+/**
+ * @file
+ * dw, the gradient of the filter, from x and dy, the gradient of the output.
+ * The rules are those of convolution_forward.h; "the problem" has dw and dy
+ * instead of w and y. It is *inconsistent* for miopenInt8 as well.
+ */
 
 #ifndef MIOPEN_CONVOLUTION_BACKWARD_WEIGHTS_H
 #define MIOPEN_CONVOLUTION_BACKWARD_WEIGHTS_H
@@ -15,28 +15,33 @@
 extern "C" {
 #endif
 
-/*===-- Find 1.0 -----------------------------------------------------------===*/
+/*===-- Find 1.0 ----------------------------------------------------------===*/
 
 /**
- * The workspace that miopenConvolutionBackwardWeights() needs.
+ * Gets the size of the workspace that miopenConvolutionBackwardWeights() needs.
  *
- * Needs the kernel; launches nothing.
- *
- * @param      handle         Supplies the device.
- * @param      dyDesc         Gradient of the output.
- * @param      xDesc          Input.
- * @param      convDesc       The convolution.
- * @param      dwDesc         Gradient of the filter.
- * @param[out] workSpaceSize  Bytes; 0 means that NULL may be passed.
+ * @param[in]  handle         Supplies the device.
+ * @param[in]  dyDesc         Gradient of the output: N, K, [[D,] H,] W; any
+ *                            strides.
+ * @param[in]  xDesc          Input: N, C, [[D,] H,] W; any strides.
+ * @param[in]  convDesc       The convolution.
+ * @param[in]  dwDesc         Gradient of the filter: K, C / groups, [[Z,] Y,]
+ *                            X; any strides.
+ * @param[out] workSpaceSize  Bytes; 0 means that `workSpace` may be NULL.
  *
  * @retval miopenStatusSuccess         `*workSpaceSize` is set.
  * @retval miopenStatusBadParm         A pointer is NULL, or the problem is
  *                                     inconsistent.
  * @retval miopenStatusNotImplemented  No kernel covers the problem.
- * @retval miopenStatusInternalError   Compiler or driver failed.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ *
+ * @par Cost
+ *   Compiles on first use; launches nothing.
  *
  * @par Threads
- *   Calls on one handle must not overlap.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenConvolutionBackwardWeightsGetWorkSpaceSize(
     miopenHandle_t handle, const miopenTensorDescriptor_t dyDesc,
@@ -47,35 +52,52 @@ MIOPEN_EXPORT miopenStatus_t miopenConvolutionBackwardWeightsGetWorkSpaceSize(
 /**
  * Measures the algorithms for a problem.
  *
- * Needs the kernel; launches it a few times, which writes `dw`, and waits for
- * it. One algorithm is reported, miopenConvolutionBwdWeightsAlgoDirect.
+ * One algorithm is reported, miopenConvolutionBwdWeightsAlgoDirect: the kernel
+ * that miopenConvolutionBackwardWeights() runs. It is launched up to five
+ * times, and overwrites `dw`. With `exhaustiveSearch`, the first call of the
+ * process for the problem tunes it before, on tensors of its own, which takes
+ * up to MIOPEN_TUNING_TIME_MS_MAX (30 s); what it finds goes to the database.
  *
- * @param      handle              Supplies device and stream.
- * @param      dyDesc              Gradient of the output.
- * @param      dy                  Its data, on the device.
- * @param      xDesc               Input.
- * @param      x                   Its data.
- * @param      convDesc            The convolution.
- * @param      dwDesc              Gradient of the filter.
- * @param[out] dw                  Its data; overwritten.
- * @param      requestAlgoCount    Room in `perfResults`, at least 1.
- * @param[out] returnedAlgoCount   How many are set.
- * @param[out] perfResults         The fastest first.
- * @param      workSpace           On the device; may be NULL if the size is 0.
- * @param      workSpaceSize       Its bytes.
- * @param      exhaustiveSearch    No effect: no kernel has anything to tune yet.
+ * @param[in]     handle             Supplies the device and the stream.
+ * @param[in]     dyDesc             Gradient of the output: N, K, [[D,] H,] W;
+ *                                   any strides.
+ * @param[in]     dy                 Gradient of the output; device memory,
+ *                                   read.
+ * @param[in]     xDesc              Input: N, C, [[D,] H,] W; any strides.
+ * @param[in]     x                  Input; device memory, read.
+ * @param[in]     convDesc           The convolution.
+ * @param[in]     dwDesc             Gradient of the filter: K, C / groups,
+ *                                   [[Z,] Y,] X; any strides.
+ * @param[out]    dw                 Gradient of the filter; device memory,
+ *                                   overwritten.
+ * @param[in]     requestAlgoCount   Capacity of `perfResults`, at least 1.
+ * @param[out]    returnedAlgoCount  Number of results that are set: 1.
+ * @param[out]    perfResults        Time in milliseconds and workspace in bytes
+ *                                   of each algorithm, the fastest first.
+ * @param[in,out] workSpace          Device memory; may be NULL if the kernel
+ *                                   needs none.
+ * @param[in]     workSpaceSize      Its bytes.
+ * @param[in]     exhaustiveSearch   Whether to tune the problem.
  *
- * @retval miopenStatusSuccess         At least one result is set.
+ * @retval miopenStatusSuccess         One result is set.
  * @retval miopenStatusBadParm         A pointer other than `workSpace` is NULL,
  *                                     `requestAlgoCount` is below 1, or the
  *                                     problem is inconsistent.
+ * @retval miopenStatusUnknownError    The kernel needs more workspace than was
+ *                                     given.
  * @retval miopenStatusNotImplemented  No kernel covers the problem.
- * @retval miopenStatusUnknownError    Every kernel for the problem needs more
- *                                     workspace than was given.
- * @retval miopenStatusInternalError   Compiler or driver failed.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ * @retval miopenStatusGpuOperationsSkipped  MIOPEN_DEBUG_COMPILE_ONLY is set:
+ *                                     nothing was launched.
+ *
+ * @par Cost
+ *   Compiles on first use, then launches several times and waits for the
+ *   results.
  *
  * @par Threads
- *   Calls on one handle must not overlap.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenFindConvolutionBackwardWeightsAlgorithm(
     miopenHandle_t handle, const miopenTensorDescriptor_t dyDesc,
@@ -86,39 +108,52 @@ MIOPEN_EXPORT miopenStatus_t miopenFindConvolutionBackwardWeightsAlgorithm(
     size_t workSpaceSize, bool exhaustiveSearch);
 
 /**
- * Runs dw = alpha conv_backward_weights(dy, x) + beta dw.
+ * Computes dw = alpha conv_backward_weights(dy, x) + beta dw.
  *
- * Needs the kernel, whether or not Find ran; launches it on the handle's
- * stream and does not wait, unless profiling is enabled.
+ * Find need not have run before: a kernel that is missing is compiled.
  *
- * @param      handle         Supplies device and stream.
- * @param      alpha          Points to a float, a double if the tensors are of
- *                            miopenDouble. Must be 1 unless the convolution is
- *                            3-D.
- * @param      dyDesc         Gradient of the output.
- * @param      dy             Its data, on the device.
- * @param      xDesc          Input.
- * @param      x              Its data.
- * @param      convDesc       The convolution.
- * @param      algo           What Find reported. Any of the enumerators runs
- *                            the same kernel.
- * @param      beta           The same; must be 0 unless the convolution is 3-D.
- *                            Where it is 0, dw is not read.
- * @param      dwDesc         Gradient of the filter.
- * @param[out] dw             Its data; overwritten.
- * @param      workSpace      On the device; may be NULL if none is needed.
- * @param      workSpaceSize  Its bytes; more than needed is fine.
+ * @param[in]     handle         Supplies the device and the stream.
+ * @param[in]     alpha          A float, or a double if the tensors are of
+ *                               miopenDouble. Must be 1 unless the convolution
+ *                               is 3-D.
+ * @param[in]     dyDesc         Gradient of the output: N, K, [[D,] H,] W; any
+ *                               strides.
+ * @param[in]     dy             Gradient of the output; device memory, read.
+ * @param[in]     xDesc          Input: N, C, [[D,] H,] W; any strides.
+ * @param[in]     x              Input; device memory, read.
+ * @param[in]     convDesc       The convolution.
+ * @param[in]     algo           The algorithm that Find reported. Every
+ *                               enumerator runs the same kernel.
+ * @param[in]     beta           Of the type of `alpha`. Must be 0 unless the
+ *                               convolution is 3-D; `dw` is not read if it is
+ *                               0.
+ * @param[in]     dwDesc         Gradient of the filter: K, C / groups, [[Z,]
+ *                               Y,] X; any strides.
+ * @param[in,out] dw             Gradient of the filter; device memory, every
+ *                               element overwritten.
+ * @param[in,out] workSpace      Device memory; may be NULL if the kernel needs
+ *                               none.
+ * @param[in]     workSpaceSize  Its bytes; more than needed is fine.
  *
  * @retval miopenStatusSuccess         The kernel is on the stream.
- * @retval miopenStatusBadParm         A pointer is NULL, `algo` is unknown, the
- *                                     problem is inconsistent, or the workspace
- *                                     is too small.
- * @retval miopenStatusNotImplemented  No kernel covers the problem, or alpha is
- *                                     not 1 or beta not 0 where they must be.
- * @retval miopenStatusInternalError   Compiler or driver failed.
+ * @retval miopenStatusBadParm         A pointer other than `workSpace` is NULL,
+ *                                     `algo` is unknown, the problem is
+ *                                     inconsistent, or the workspace is too
+ *                                     small.
+ * @retval miopenStatusNotImplemented  No kernel covers the problem, or `alpha`
+ *                                     is not 1 or `beta` not 0 where they must
+ *                                     be.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ * @retval miopenStatusGpuOperationsSkipped  MIOPEN_DEBUG_COMPILE_ONLY is set:
+ *                                     nothing was launched.
+ *
+ * @par Cost
+ *   Compiles on first use, then launches; does not wait for the device.
  *
  * @par Threads
- *   Calls on one handle must not overlap.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenConvolutionBackwardWeights(
     miopenHandle_t handle, const void *alpha,
@@ -129,29 +164,34 @@ MIOPEN_EXPORT miopenStatus_t miopenConvolutionBackwardWeights(
     const miopenTensorDescriptor_t dwDesc, void *dw, void *workSpace,
     size_t workSpaceSize);
 
-/*===-- Immediate mode -----------------------------------------------------===*/
+/*===-- Immediate mode ----------------------------------------------------===*/
 
 /**
- * How many solutions a problem has: 1.
+ * Counts the solutions of a problem: 1. The kernel is made ready, so that a
+ * solution which is counted can be run.
  *
- * Needs the kernel, so that a solution which is counted can also be run;
- * launches nothing.
- *
- * @param      handle         Supplies the device.
- * @param      dyDesc         Gradient of the output.
- * @param      xDesc          Input.
- * @param      convDesc       The convolution.
- * @param      dwDesc         Gradient of the filter.
- * @param[out] solutionCount  How many solutions.
+ * @param[in]  handle         Supplies the device.
+ * @param[in]  dyDesc         Gradient of the output: N, K, [[D,] H,] W; any
+ *                            strides.
+ * @param[in]  xDesc          Input: N, C, [[D,] H,] W; any strides.
+ * @param[in]  convDesc       The convolution.
+ * @param[in]  dwDesc         Gradient of the filter: K, C / groups, [[Z,] Y,]
+ *                            X; any strides.
+ * @param[out] solutionCount  Number of solutions.
  *
  * @retval miopenStatusSuccess         `*solutionCount` is set.
  * @retval miopenStatusBadParm         A pointer is NULL, or the problem is
  *                                     inconsistent.
  * @retval miopenStatusNotImplemented  No kernel covers the problem.
- * @retval miopenStatusInternalError   Compiler or driver failed.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ *
+ * @par Cost
+ *   Compiles on first use; launches nothing.
  *
  * @par Threads
- *   Calls on one handle must not overlap.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenConvolutionBackwardWeightsGetSolutionCount(
     miopenHandle_t handle, const miopenTensorDescriptor_t dyDesc,
@@ -162,25 +202,32 @@ MIOPEN_EXPORT miopenStatus_t miopenConvolutionBackwardWeightsGetSolutionCount(
 /**
  * Lists the solutions of a problem.
  *
- * Needs the kernel; launches nothing.
+ * @param[in]  handle            Supplies the device.
+ * @param[in]  dyDesc            Gradient of the output: N, K, [[D,] H,] W; any
+ *                               strides.
+ * @param[in]  xDesc             Input: N, C, [[D,] H,] W; any strides.
+ * @param[in]  convDesc          The convolution.
+ * @param[in]  dwDesc            Gradient of the filter: K, C / groups, [[Z,]
+ *                               Y,] X; any strides.
+ * @param[in]  maxSolutionCount  Capacity of `solutions`, at least 1.
+ * @param[out] solutionCount     Number of solutions that are set: 1.
+ * @param[out] solutions         Id, algorithm and workspace in bytes of each,
+ *                               the best first; `time` is 0, which means not
+ *                               measured.
  *
- * @param      handle            Supplies the device.
- * @param      dyDesc            Gradient of the output.
- * @param      xDesc             Input.
- * @param      convDesc          The convolution.
- * @param      dwDesc            Gradient of the filter.
- * @param      maxSolutionCount  Room in `solutions`, at least 1.
- * @param[out] solutionCount     How many are set.
- * @param[out] solutions         The best first; `time` is not measured.
- *
- * @retval miopenStatusSuccess         At least one solution is set.
+ * @retval miopenStatusSuccess         One solution is set.
  * @retval miopenStatusBadParm         A pointer is NULL, `maxSolutionCount` is
  *                                     0, or the problem is inconsistent.
  * @retval miopenStatusNotImplemented  No kernel covers the problem.
- * @retval miopenStatusInternalError   Compiler or driver failed.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ *
+ * @par Cost
+ *   Compiles on first use; launches nothing.
  *
  * @par Threads
- *   Calls on one handle must not overlap.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenConvolutionBackwardWeightsGetSolution(
     miopenHandle_t handle, const miopenTensorDescriptor_t dyDesc,
@@ -190,27 +237,34 @@ MIOPEN_EXPORT miopenStatus_t miopenConvolutionBackwardWeightsGetSolution(
     size_t *solutionCount, miopenConvSolution_t *solutions);
 
 /**
- * The workspace that a solution needs.
+ * Gets the size of the workspace that a solution needs.
  *
- * Needs the kernel; launches nothing.
- *
- * @param      handle         Supplies the device.
- * @param      dyDesc         Gradient of the output.
- * @param      xDesc          Input.
- * @param      convDesc       The convolution.
- * @param      dwDesc         Gradient of the filter.
- * @param      solution_id    Of the solutions that were listed.
- * @param[out] workSpaceSize  Bytes; 0 means that NULL may be passed.
+ * @param[in]  handle         Supplies the device.
+ * @param[in]  dyDesc         Gradient of the output: N, K, [[D,] H,] W; any
+ *                            strides.
+ * @param[in]  xDesc          Input: N, C, [[D,] H,] W; any strides.
+ * @param[in]  convDesc       The convolution.
+ * @param[in]  dwDesc         Gradient of the filter: K, C / groups, [[Z,] Y,]
+ *                            X; any strides.
+ * @param[in]  solution_id    An id that
+ *                            miopenConvolutionBackwardWeightsGetSolution()
+ *                            gave.
+ * @param[out] workSpaceSize  Bytes; 0 means that `workSpace` may be NULL.
  *
  * @retval miopenStatusSuccess         `*workSpaceSize` is set.
  * @retval miopenStatusBadParm         A pointer is NULL, the problem is
  *                                     inconsistent, or there is no such
  *                                     solution.
  * @retval miopenStatusNotImplemented  No kernel covers the problem.
- * @retval miopenStatusInternalError   Compiler or driver failed.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ *
+ * @par Cost
+ *   Compiles on first use; launches nothing.
  *
  * @par Threads
- *   Calls on one handle must not overlap.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t
 miopenConvolutionBackwardWeightsGetSolutionWorkspaceSize(
@@ -221,27 +275,32 @@ miopenConvolutionBackwardWeightsGetSolutionWorkspaceSize(
     size_t *workSpaceSize);
 
 /**
- * Makes a solution ready, so that running it the first time costs no more
- * than running it again.
+ * Makes a solution ready, so that the first run costs no more than later ones.
  *
- * Needs the kernel; launches nothing.
- *
- * @param handle       Supplies the device.
- * @param dyDesc       Gradient of the output.
- * @param xDesc        Input.
- * @param convDesc     The convolution.
- * @param dwDesc       Gradient of the filter.
- * @param solution_id  Of the solutions that were listed.
+ * @param[in] handle       Supplies the device.
+ * @param[in] dyDesc       Gradient of the output: N, K, [[D,] H,] W; any
+ *                         strides.
+ * @param[in] xDesc        Input: N, C, [[D,] H,] W; any strides.
+ * @param[in] convDesc     The convolution.
+ * @param[in] dwDesc       Gradient of the filter: K, C / groups, [[Z,] Y,] X;
+ *                         any strides.
+ * @param[in] solution_id  An id that
+ *                         miopenConvolutionBackwardWeightsGetSolution() gave.
  *
  * @retval miopenStatusSuccess         The solution is loaded on the device.
  * @retval miopenStatusBadParm         A pointer is NULL, the problem is
  *                                     inconsistent, or there is no such
  *                                     solution.
  * @retval miopenStatusNotImplemented  No kernel covers the problem.
- * @retval miopenStatusInternalError   Compiler or driver failed.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ *
+ * @par Cost
+ *   Compiles on first use; launches nothing.
  *
  * @par Threads
- *   Calls on one handle must not overlap.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenConvolutionBackwardWeightsCompileSolution(
     miopenHandle_t handle, const miopenTensorDescriptor_t dyDesc,
@@ -250,32 +309,44 @@ MIOPEN_EXPORT miopenStatus_t miopenConvolutionBackwardWeightsCompileSolution(
     const miopenTensorDescriptor_t dwDesc, const uint64_t solution_id);
 
 /**
- * Runs dw = conv_backward_weights(dy, x) by a solution.
+ * Computes dw = conv_backward_weights(dy, x) by a solution. It need not have
+ * been compiled before.
  *
- * Needs the kernel, whether or not it was compiled before; launches it on the
- * handle's stream and does not wait, unless profiling is enabled.
- *
- * @param      handle         Supplies device and stream.
- * @param      dyDesc         Gradient of the output.
- * @param      dy             Its data, on the device.
- * @param      xDesc          Input.
- * @param      x              Its data.
- * @param      convDesc       The convolution.
- * @param      dwDesc         Gradient of the filter.
- * @param[out] dw             Its data; overwritten.
- * @param      workSpace      On the device; may be NULL if none is needed.
- * @param      workSpaceSize  Its bytes; more than needed is fine.
- * @param      solution_id    Of the solutions that were listed.
+ * @param[in]     handle         Supplies the device and the stream.
+ * @param[in]     dyDesc         Gradient of the output: N, K, [[D,] H,] W; any
+ *                               strides.
+ * @param[in]     dy             Gradient of the output; device memory, read.
+ * @param[in]     xDesc          Input: N, C, [[D,] H,] W; any strides.
+ * @param[in]     x              Input; device memory, read.
+ * @param[in]     convDesc       The convolution.
+ * @param[in]     dwDesc         Gradient of the filter: K, C / groups, [[Z,]
+ *                               Y,] X; any strides.
+ * @param[out]    dw             Gradient of the filter; device memory,
+ *                               overwritten.
+ * @param[in,out] workSpace      Device memory; may be NULL if the kernel needs
+ *                               none.
+ * @param[in]     workSpaceSize  Its bytes; more than needed is fine.
+ * @param[in]     solution_id    An id that
+ *                               miopenConvolutionBackwardWeightsGetSolution()
+ *                               gave.
  *
  * @retval miopenStatusSuccess         The kernel is on the stream.
- * @retval miopenStatusBadParm         A pointer is NULL, the problem is
- *                                     inconsistent, the workspace is too small,
- *                                     or there is no such solution.
+ * @retval miopenStatusBadParm         A pointer other than `workSpace` is NULL,
+ *                                     the problem is inconsistent, the
+ *                                     workspace is too small, or there is no
+ *                                     such solution.
  * @retval miopenStatusNotImplemented  No kernel covers the problem.
- * @retval miopenStatusInternalError   Compiler or driver failed.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ * @retval miopenStatusGpuOperationsSkipped  MIOPEN_DEBUG_COMPILE_ONLY is set:
+ *                                     nothing was launched.
+ *
+ * @par Cost
+ *   Compiles on first use, then launches; does not wait for the device.
  *
  * @par Threads
- *   Calls on one handle must not overlap.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenConvolutionBackwardWeightsImmediate(
     miopenHandle_t handle, const miopenTensorDescriptor_t dyDesc,

@@ -1,38 +1,34 @@
-/*===- convolution_forward.h - Run y = conv(x, w) --------------------------===*\
-|*
-|* What holds here holds for convolution_backward_data.h and
-|* convolution_backward_weights.h as well.
-|*
-|* Two ways to the same kernel; clients mix them freely:
-|*
-|*  - Find 1.0: ask for the workspace, let Find measure, execute. Execution
-|*    does not depend on Find here: a kernel that is missing is compiled.
-|*  - Immediate mode: count and list solutions, compile one, execute it. There
-|*    is one solution for each problem.
-|*
-|* What runs: convolutions over 1, 2 or 3 dimensions of miopenHalf,
-|* miopenBFloat16, miopenFloat or miopenDouble tensors; forward also of
-|* miopenInt8 with a y of miopenInt32 or miopenFloat. Tensors may have any
-|* strides, gaps included, that put no two elements of the one that is written
-|* in the same place. Other types answer miopenStatusNotImplemented.
-|*
-|* With a descriptor of miopenTranspose, w is [C, K / groups, ...], "forward"
-|* computes what a convolution's gradient would be, and "backward data" is a
-|* convolution.
-|*
-|* "The problem" below means the three tensors and the convolution descriptor
-|* together. It is *inconsistent* when the types differ, x and w disagree in
-|* channels, w and y in output channels, x and y in batch, the group count does
-|* not divide the channels, or y has not the lengths that
-|* miopenGetConvolutionForwardOutputDim() gives.
-|*
-|* The first call of a process for a problem looks in the kernel database and
-|* else compiles, some tens of milliseconds; "needs the kernel" marks the
-|* functions that may do so. Every later call costs a lookup in memory.
-|*
-|* The same call on the same data gives the same bits, always.
-|*
-\*===----------------------------------------------------------------------===*/
+/*===- convolution_forward.h - Run y = conv(x, w) -------------------------===*/
+/**
+ * @file
+ * What holds here holds for convolution_backward_data.h and
+ * convolution_backward_weights.h as well.
+ *
+ * There are two ways to run the same kernel, and they can be mixed:
+ *
+ * - Find 1.0: ask for the workspace, let Find measure, execute. Execution does
+ *   not depend on Find: a kernel that is missing is compiled.
+ * - Immediate mode: count and list the solutions, compile one, execute it.
+ *   There is one solution for each problem.
+ *
+ * Convolutions over 1, 2 or 3 dimensions of miopenHalf, miopenBFloat16,
+ * miopenFloat and miopenDouble are implemented; forward also of miopenInt8 with
+ * a y of miopenInt32 or miopenFloat. Tensors may have any strides, gaps
+ * included; no two elements of the tensor that is written may overlap. Other
+ * data types return miopenStatusNotImplemented.
+ *
+ * With a descriptor of miopenTranspose, w is [C, K / groups, ...], "forward"
+ * computes what the gradient of a convolution would be, and "backward data" is
+ * a convolution.
+ *
+ * "The problem" means the three tensors and the convolution descriptor
+ * together. It is *inconsistent* when the data types differ, x and w disagree
+ * in channels, w and y in output channels, x and y in the batch size, the group
+ * count does not divide the channels, or y does not have the lengths that
+ * miopenGetConvolutionForwardOutputDim() gives.
+ *
+ * The same call on the same data gives the same bits.
+ */
 
 #ifndef MIOPEN_CONVOLUTION_FORWARD_H
 #define MIOPEN_CONVOLUTION_FORWARD_H
@@ -43,28 +39,31 @@
 extern "C" {
 #endif
 
-/*===-- Find 1.0 -----------------------------------------------------------===*/
+/*===-- Find 1.0 ----------------------------------------------------------===*/
 
 /**
- * The workspace that miopenConvolutionForward() needs.
+ * Gets the size of the workspace that miopenConvolutionForward() needs.
  *
- * Needs the kernel; launches nothing.
- *
- * @param      handle         Supplies the device.
- * @param      wDesc          Filter. Note that it comes before the input.
- * @param      xDesc          Input.
- * @param      convDesc       The convolution.
- * @param      yDesc          Output.
- * @param[out] workSpaceSize  Bytes; 0 means that NULL may be passed.
+ * @param[in]  handle         Supplies the device.
+ * @param[in]  wDesc          Filter: K, C / groups, [[Z,] Y,] X; any strides.
+ * @param[in]  xDesc          Input: N, C, [[D,] H,] W; any strides.
+ * @param[in]  convDesc       The convolution.
+ * @param[in]  yDesc          Output: N, K, [[D,] H,] W; any strides.
+ * @param[out] workSpaceSize  Bytes; 0 means that `workSpace` may be NULL.
  *
  * @retval miopenStatusSuccess         `*workSpaceSize` is set.
  * @retval miopenStatusBadParm         A pointer is NULL, or the problem is
  *                                     inconsistent.
  * @retval miopenStatusNotImplemented  No kernel covers the problem.
- * @retval miopenStatusInternalError   Compiler or driver failed.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ *
+ * @par Cost
+ *   Compiles on first use; launches nothing.
  *
  * @par Threads
- *   Calls on one handle must not overlap.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenConvolutionForwardGetWorkSpaceSize(
     miopenHandle_t handle, const miopenTensorDescriptor_t wDesc,
@@ -75,35 +74,49 @@ MIOPEN_EXPORT miopenStatus_t miopenConvolutionForwardGetWorkSpaceSize(
 /**
  * Measures the algorithms for a problem.
  *
- * Needs the kernel; launches it a few times, which writes `y`, and waits for
- * it. One algorithm is reported, miopenConvolutionFwdAlgoDirect.
+ * One algorithm is reported, miopenConvolutionFwdAlgoDirect: the kernel that
+ * miopenConvolutionForward() runs. It is launched up to five times, and
+ * overwrites `y`. With `exhaustiveSearch`, the first call of the process for
+ * the problem tunes it before, on tensors of its own, which takes up to
+ * MIOPEN_TUNING_TIME_MS_MAX (30 s); what it finds goes to the database.
  *
- * @param      handle              Supplies device and stream.
- * @param      xDesc               Input.
- * @param      x                   Its data, on the device.
- * @param      wDesc               Filter.
- * @param      w                   Its data.
- * @param      convDesc            The convolution.
- * @param      yDesc               Output.
- * @param[out] y                   Its data; overwritten.
- * @param      requestAlgoCount    Room in `perfResults`, at least 1.
- * @param[out] returnedAlgoCount   How many are set.
- * @param[out] perfResults         The fastest first.
- * @param      workSpace           On the device; may be NULL if the size is 0.
- * @param      workSpaceSize       Its bytes.
- * @param      exhaustiveSearch    No effect: no kernel has anything to tune yet.
+ * @param[in]     handle             Supplies the device and the stream.
+ * @param[in]     xDesc              Input: N, C, [[D,] H,] W; any strides.
+ * @param[in]     x                  Input; device memory, read.
+ * @param[in]     wDesc              Filter: K, C / groups, [[Z,] Y,] X; any
+ *                                   strides.
+ * @param[in]     w                  Filter; device memory, read.
+ * @param[in]     convDesc           The convolution.
+ * @param[in]     yDesc              Output: N, K, [[D,] H,] W; any strides.
+ * @param[out]    y                  Output; device memory, overwritten.
+ * @param[in]     requestAlgoCount   Capacity of `perfResults`, at least 1.
+ * @param[out]    returnedAlgoCount  Number of results that are set: 1.
+ * @param[out]    perfResults        Time in milliseconds and workspace in bytes
+ *                                   of each algorithm, the fastest first.
+ * @param[in,out] workSpace          Device memory; may be NULL if the kernel
+ *                                   needs none.
+ * @param[in]     workSpaceSize      Its bytes.
+ * @param[in]     exhaustiveSearch   Whether to tune the problem.
  *
- * @retval miopenStatusSuccess         At least one result is set.
+ * @retval miopenStatusSuccess         One result is set.
  * @retval miopenStatusBadParm         A pointer other than `workSpace` is NULL,
  *                                     `requestAlgoCount` is below 1, or the
  *                                     problem is inconsistent.
+ * @retval miopenStatusUnknownError    The kernel needs more workspace than was
+ *                                     given.
  * @retval miopenStatusNotImplemented  No kernel covers the problem.
- * @retval miopenStatusUnknownError    Every kernel for the problem needs more
- *                                     workspace than was given.
- * @retval miopenStatusInternalError   Compiler or driver failed.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ * @retval miopenStatusGpuOperationsSkipped  MIOPEN_DEBUG_COMPILE_ONLY is set:
+ *                                     nothing was launched.
+ *
+ * @par Cost
+ *   Compiles on first use, then launches several times and waits for the
+ *   results.
  *
  * @par Threads
- *   Calls on one handle must not overlap.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenFindConvolutionForwardAlgorithm(
     miopenHandle_t handle, const miopenTensorDescriptor_t xDesc, const void *x,
@@ -114,39 +127,50 @@ MIOPEN_EXPORT miopenStatus_t miopenFindConvolutionForwardAlgorithm(
     size_t workSpaceSize, bool exhaustiveSearch);
 
 /**
- * Runs y = alpha conv(x, w) + beta y.
+ * Computes y = alpha conv(x, w) + beta y.
  *
- * Needs the kernel, whether or not Find ran; launches it on the handle's
- * stream and does not wait, unless profiling is enabled.
+ * Find need not have run before: a kernel that is missing is compiled.
  *
- * @param      handle         Supplies device and stream.
- * @param      alpha          Points to a float, a double if the tensors are of
- *                            miopenDouble. Must be 1 unless the convolution is
- *                            3-D.
- * @param      xDesc          Input.
- * @param      x              Its data, on the device.
- * @param      wDesc          Filter.
- * @param      w              Its data.
- * @param      convDesc       The convolution.
- * @param      algo           What Find reported. Any of the enumerators runs
- *                            the same kernel.
- * @param      beta           The same; must be 0 unless the convolution is 3-D.
- *                            Where it is 0, y is not read.
- * @param      yDesc          Output.
- * @param[out] y              Its data; overwritten.
- * @param      workSpace      On the device; may be NULL if none is needed.
- * @param      workSpaceSize  Its bytes; more than needed is fine.
+ * @param[in]     handle         Supplies the device and the stream.
+ * @param[in]     alpha          A float, or a double if the tensors are of
+ *                               miopenDouble. Must be 1 unless the convolution
+ *                               is 3-D.
+ * @param[in]     xDesc          Input: N, C, [[D,] H,] W; any strides.
+ * @param[in]     x              Input; device memory, read.
+ * @param[in]     wDesc          Filter: K, C / groups, [[Z,] Y,] X; any
+ *                               strides.
+ * @param[in]     w              Filter; device memory, read.
+ * @param[in]     convDesc       The convolution.
+ * @param[in]     algo           The algorithm that Find reported. Every
+ *                               enumerator runs the same kernel.
+ * @param[in]     beta           Of the type of `alpha`. Must be 0 unless the
+ *                               convolution is 3-D; `y` is not read if it is 0.
+ * @param[in]     yDesc          Output: N, K, [[D,] H,] W; any strides.
+ * @param[in,out] y              Output; device memory, every element
+ *                               overwritten.
+ * @param[in,out] workSpace      Device memory; may be NULL if the kernel needs
+ *                               none.
+ * @param[in]     workSpaceSize  Its bytes; more than needed is fine.
  *
  * @retval miopenStatusSuccess         The kernel is on the stream.
- * @retval miopenStatusBadParm         A pointer is NULL, `algo` is unknown, the
- *                                     problem is inconsistent, or the workspace
- *                                     is too small.
- * @retval miopenStatusNotImplemented  No kernel covers the problem, or alpha is
- *                                     not 1 or beta not 0 where they must be.
- * @retval miopenStatusInternalError   Compiler or driver failed.
+ * @retval miopenStatusBadParm         A pointer other than `workSpace` is NULL,
+ *                                     `algo` is unknown, the problem is
+ *                                     inconsistent, or the workspace is too
+ *                                     small.
+ * @retval miopenStatusNotImplemented  No kernel covers the problem, or `alpha`
+ *                                     is not 1 or `beta` not 0 where they must
+ *                                     be.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ * @retval miopenStatusGpuOperationsSkipped  MIOPEN_DEBUG_COMPILE_ONLY is set:
+ *                                     nothing was launched.
+ *
+ * @par Cost
+ *   Compiles on first use, then launches; does not wait for the device.
  *
  * @par Threads
- *   Calls on one handle must not overlap.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenConvolutionForward(
     miopenHandle_t handle, const void *alpha,
@@ -156,29 +180,32 @@ MIOPEN_EXPORT miopenStatus_t miopenConvolutionForward(
     const void *beta, const miopenTensorDescriptor_t yDesc, void *y,
     void *workSpace, size_t workSpaceSize);
 
-/*===-- Immediate mode -----------------------------------------------------===*/
+/*===-- Immediate mode ----------------------------------------------------===*/
 
 /**
- * How many solutions a problem has: 1.
+ * Counts the solutions of a problem: 1. The kernel is made ready, so that a
+ * solution which is counted can be run.
  *
- * Needs the kernel, so that a solution which is counted can also be run;
- * launches nothing.
- *
- * @param      handle         Supplies the device.
- * @param      wDesc          Filter.
- * @param      xDesc          Input.
- * @param      convDesc       The convolution.
- * @param      yDesc          Output.
- * @param[out] solutionCount  How many solutions.
+ * @param[in]  handle         Supplies the device.
+ * @param[in]  wDesc          Filter: K, C / groups, [[Z,] Y,] X; any strides.
+ * @param[in]  xDesc          Input: N, C, [[D,] H,] W; any strides.
+ * @param[in]  convDesc       The convolution.
+ * @param[in]  yDesc          Output: N, K, [[D,] H,] W; any strides.
+ * @param[out] solutionCount  Number of solutions.
  *
  * @retval miopenStatusSuccess         `*solutionCount` is set.
  * @retval miopenStatusBadParm         A pointer is NULL, or the problem is
  *                                     inconsistent.
  * @retval miopenStatusNotImplemented  No kernel covers the problem.
- * @retval miopenStatusInternalError   Compiler or driver failed.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ *
+ * @par Cost
+ *   Compiles on first use; launches nothing.
  *
  * @par Threads
- *   Calls on one handle must not overlap.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenConvolutionForwardGetSolutionCount(
     miopenHandle_t handle, const miopenTensorDescriptor_t wDesc,
@@ -189,25 +216,31 @@ MIOPEN_EXPORT miopenStatus_t miopenConvolutionForwardGetSolutionCount(
 /**
  * Lists the solutions of a problem.
  *
- * Needs the kernel; launches nothing.
+ * @param[in]  handle            Supplies the device.
+ * @param[in]  wDesc             Filter: K, C / groups, [[Z,] Y,] X; any
+ *                               strides.
+ * @param[in]  xDesc             Input: N, C, [[D,] H,] W; any strides.
+ * @param[in]  convDesc          The convolution.
+ * @param[in]  yDesc             Output: N, K, [[D,] H,] W; any strides.
+ * @param[in]  maxSolutionCount  Capacity of `solutions`, at least 1.
+ * @param[out] solutionCount     Number of solutions that are set: 1.
+ * @param[out] solutions         Id, algorithm and workspace in bytes of each,
+ *                               the best first; `time` is 0, which means not
+ *                               measured.
  *
- * @param      handle            Supplies the device.
- * @param      wDesc             Filter.
- * @param      xDesc             Input.
- * @param      convDesc          The convolution.
- * @param      yDesc             Output.
- * @param      maxSolutionCount  Room in `solutions`, at least 1.
- * @param[out] solutionCount     How many are set.
- * @param[out] solutions         The best first; `time` is not measured.
- *
- * @retval miopenStatusSuccess         At least one solution is set.
+ * @retval miopenStatusSuccess         One solution is set.
  * @retval miopenStatusBadParm         A pointer is NULL, `maxSolutionCount` is
  *                                     0, or the problem is inconsistent.
  * @retval miopenStatusNotImplemented  No kernel covers the problem.
- * @retval miopenStatusInternalError   Compiler or driver failed.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ *
+ * @par Cost
+ *   Compiles on first use; launches nothing.
  *
  * @par Threads
- *   Calls on one handle must not overlap.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenConvolutionForwardGetSolution(
     miopenHandle_t handle, const miopenTensorDescriptor_t wDesc,
@@ -217,27 +250,31 @@ MIOPEN_EXPORT miopenStatus_t miopenConvolutionForwardGetSolution(
     size_t *solutionCount, miopenConvSolution_t *solutions);
 
 /**
- * The workspace that a solution needs.
+ * Gets the size of the workspace that a solution needs.
  *
- * Needs the kernel; launches nothing.
- *
- * @param      handle         Supplies the device.
- * @param      wDesc          Filter.
- * @param      xDesc          Input.
- * @param      convDesc       The convolution.
- * @param      yDesc          Output.
- * @param      solution_id    From miopenConvolutionForwardGetSolution().
- * @param[out] workSpaceSize  Bytes; 0 means that NULL may be passed.
+ * @param[in]  handle         Supplies the device.
+ * @param[in]  wDesc          Filter: K, C / groups, [[Z,] Y,] X; any strides.
+ * @param[in]  xDesc          Input: N, C, [[D,] H,] W; any strides.
+ * @param[in]  convDesc       The convolution.
+ * @param[in]  yDesc          Output: N, K, [[D,] H,] W; any strides.
+ * @param[in]  solution_id    An id that miopenConvolutionForwardGetSolution()
+ *                            gave.
+ * @param[out] workSpaceSize  Bytes; 0 means that `workSpace` may be NULL.
  *
  * @retval miopenStatusSuccess         `*workSpaceSize` is set.
  * @retval miopenStatusBadParm         A pointer is NULL, the problem is
  *                                     inconsistent, or there is no such
  *                                     solution.
  * @retval miopenStatusNotImplemented  No kernel covers the problem.
- * @retval miopenStatusInternalError   Compiler or driver failed.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ *
+ * @par Cost
+ *   Compiles on first use; launches nothing.
  *
  * @par Threads
- *   Calls on one handle must not overlap.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenConvolutionForwardGetSolutionWorkspaceSize(
     miopenHandle_t handle, const miopenTensorDescriptor_t wDesc,
@@ -247,27 +284,30 @@ MIOPEN_EXPORT miopenStatus_t miopenConvolutionForwardGetSolutionWorkspaceSize(
     size_t *workSpaceSize);
 
 /**
- * Makes a solution ready, so that running it the first time costs no more
- * than running it again.
+ * Makes a solution ready, so that the first run costs no more than later ones.
  *
- * Needs the kernel; launches nothing.
- *
- * @param handle       Supplies the device.
- * @param wDesc        Filter.
- * @param xDesc        Input.
- * @param convDesc     The convolution.
- * @param yDesc        Output.
- * @param solution_id  From miopenConvolutionForwardGetSolution().
+ * @param[in] handle       Supplies the device.
+ * @param[in] wDesc        Filter: K, C / groups, [[Z,] Y,] X; any strides.
+ * @param[in] xDesc        Input: N, C, [[D,] H,] W; any strides.
+ * @param[in] convDesc     The convolution.
+ * @param[in] yDesc        Output: N, K, [[D,] H,] W; any strides.
+ * @param[in] solution_id  An id that miopenConvolutionForwardGetSolution()
+ *                         gave.
  *
  * @retval miopenStatusSuccess         The solution is loaded on the device.
  * @retval miopenStatusBadParm         A pointer is NULL, the problem is
  *                                     inconsistent, or there is no such
  *                                     solution.
  * @retval miopenStatusNotImplemented  No kernel covers the problem.
- * @retval miopenStatusInternalError   Compiler or driver failed.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ *
+ * @par Cost
+ *   Compiles on first use; launches nothing.
  *
  * @par Threads
- *   Calls on one handle must not overlap.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenConvolutionForwardCompileSolution(
     miopenHandle_t handle, const miopenTensorDescriptor_t wDesc,
@@ -276,32 +316,40 @@ MIOPEN_EXPORT miopenStatus_t miopenConvolutionForwardCompileSolution(
     const miopenTensorDescriptor_t yDesc, const uint64_t solution_id);
 
 /**
- * Runs y = conv(x, w) by a solution.
+ * Computes y = conv(x, w) by a solution. It need not have been compiled before.
  *
- * Needs the kernel, whether or not it was compiled before; launches it on the
- * handle's stream and does not wait, unless profiling is enabled.
- *
- * @param      handle         Supplies device and stream.
- * @param      wDesc          Filter.
- * @param      w              Its data, on the device.
- * @param      xDesc          Input.
- * @param      x              Its data.
- * @param      convDesc       The convolution.
- * @param      yDesc          Output.
- * @param[out] y              Its data; overwritten.
- * @param      workSpace      On the device; may be NULL if none is needed.
- * @param      workSpaceSize  Its bytes; more than needed is fine.
- * @param      solution_id    From miopenConvolutionForwardGetSolution().
+ * @param[in]     handle         Supplies the device and the stream.
+ * @param[in]     wDesc          Filter: K, C / groups, [[Z,] Y,] X; any
+ *                               strides.
+ * @param[in]     w              Filter; device memory, read.
+ * @param[in]     xDesc          Input: N, C, [[D,] H,] W; any strides.
+ * @param[in]     x              Input; device memory, read.
+ * @param[in]     convDesc       The convolution.
+ * @param[in]     yDesc          Output: N, K, [[D,] H,] W; any strides.
+ * @param[out]    y              Output; device memory, overwritten.
+ * @param[in,out] workSpace      Device memory; may be NULL if the kernel needs
+ *                               none.
+ * @param[in]     workSpaceSize  Its bytes; more than needed is fine.
+ * @param[in]     solution_id    An id that
+ *                               miopenConvolutionForwardGetSolution() gave.
  *
  * @retval miopenStatusSuccess         The kernel is on the stream.
- * @retval miopenStatusBadParm         A pointer is NULL, the problem is
- *                                     inconsistent, the workspace is too small,
- *                                     or there is no such solution.
+ * @retval miopenStatusBadParm         A pointer other than `workSpace` is NULL,
+ *                                     the problem is inconsistent, the
+ *                                     workspace is too small, or there is no
+ *                                     such solution.
  * @retval miopenStatusNotImplemented  No kernel covers the problem.
- * @retval miopenStatusInternalError   Compiler or driver failed.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ * @retval miopenStatusGpuOperationsSkipped  MIOPEN_DEBUG_COMPILE_ONLY is set:
+ *                                     nothing was launched.
+ *
+ * @par Cost
+ *   Compiles on first use, then launches; does not wait for the device.
  *
  * @par Threads
- *   Calls on one handle must not overlap.
+ *   One thread for each handle: calls on one handle must not overlap.
  */
 MIOPEN_EXPORT miopenStatus_t miopenConvolutionForwardImmediate(
     miopenHandle_t handle, const miopenTensorDescriptor_t wDesc, const void *w,
