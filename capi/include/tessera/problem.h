@@ -1,18 +1,20 @@
-/*===- problem.h - Run any problem by its name -----------------------------===*\
-|*
-|* Everything that the library computes has a canonical text, the network config
-|* that keys its databases and that stands in its messages:
-|*
-|*   conv-fwd-f16-nhwc,nhwc,nhwc-n64c256h14w14-k256y3x3-p1x1-s1x1-d1x1-g1
-|*   conv-bwd-f32-ncdhw,ncdhw,ncdhw-n1c8d4h9w9-k8z3y3x3-p1x1x1-s1x1x1-d1x1x1-g1
-|*   conv-fwd-i8,f32-nhwc,nhwc,nhwc-n1c8h9w9-k8y1x1-p0x0-s1x1-d1x1-g1-ebias+relu
-|*   pool-fwd-max-f16-nhwc,nhwc-n64c64h112w112-y3x3-p1x1-s2x2-iu8mask
-|*   rows-activ_fwd-m3-51380224-r-i:f16:1-o:f16:1
-|*
-|* These two functions take it. So a problem that a log or a database names can
-|* be run as it is, also one that no function of MIOpen's can ask for.
-|*
-\*===----------------------------------------------------------------------===*/
+/*===- problem.h - Run any problem by its name ----------------------------===*/
+/**
+ * @file
+ * Everything that the library computes has a canonical text, the network config
+ * that is the key of its databases and appears in its messages:
+ *
+ * @verbatim
+ * conv-fwd-f16-nhwc,nhwc,nhwc-n64c256h14w14-k256y3x3-p1x1-s1x1-d1x1-g1
+ * conv-bwd-f32-ncdhw,ncdhw,ncdhw-n1c8d4h9w9-k8z3y3x3-p1x1x1-s1x1x1-d1x1x1-g1
+ * conv-fwd-i8,f32-nhwc,nhwc,nhwc-n1c8h9w9-k8y1x1-p0x0-s1x1-d1x1-g1-ebias+relu
+ * pool-fwd-max-f16-nhwc,nhwc-n64c64h112w112-y3x3-p1x1-s2x2-iu8mask
+ * rows-activ_fwd-m3-51380224-r-i:f16:1-o:f16:1
+ * @endverbatim
+ *
+ * These two functions take it. So a problem that a log or a database names can
+ * be run as it is, also one that no function of MIOpen can ask for.
+ */
 
 #ifndef TESSERA_PROBLEM_H
 #define TESSERA_PROBLEM_H
@@ -30,25 +32,26 @@ extern "C" {
  *  is ignored. Pointers are on the device; one of x, w and y is written, as the
  *  problem's direction says, or the tensors that the text calls outputs. */
 typedef struct tesseraProblemArguments {
-  uint32_t structSize; /**< sizeof(tesseraProblemArguments). */
-  uint32_t reserved;   /**< 0. */
-  const void *x;
-  const void *w;
-  const void *y;
+  uint32_t structSize;  /**< sizeof(tesseraProblemArguments). */
+  uint32_t reserved;    /**< 0. */
+  const void *x;        /**< Input. */
+  const void *w;        /**< Filter. */
+  const void *y;        /**< Output. */
   const void *bias;     /**< One value for each channel of the result. */
   const void *residual; /**< A tensor of the result's type and layout. */
   void *indices;        /**< Of max pooling; written forward. */
   void *workSpace;      /**< May be NULL if none is needed. */
   size_t workSpaceSize; /**< Its bytes; more than needed is fine. */
-  double alpha;         /**< Factor of the sum. */
-  double beta;          /**< Factor of the old value of the result. */
-  double activAlpha;    /**< Parameters of the activation. */
-  double activBeta;
-  double activGamma;
+  double alpha;         /**< Scales the accumulators. */
+  double beta;          /**< Scales the old value of the result. */
+  double activAlpha;    /**< Parameter a of the activation. */
+  double activBeta;     /**< Its parameter b. */
+  double activGamma;    /**< Its parameter c. */
   /* A structSize that ends here is one that we know. */
   const void *tensors[12]; /**< Of "rows-...", in the order of the text. */
   double scalars[6];       /**< Those of its operation (docs/spec/rows.md). */
 } tesseraProblemArguments;
+/** No tensors, alpha = 1 and all other numbers 0. */
 #define TESSERA_PROBLEM_ARGUMENTS_INIT                                         \
   {sizeof(tesseraProblemArguments),                                            \
    0,                                                                          \
@@ -69,48 +72,59 @@ typedef struct tesseraProblemArguments {
    {0}}
 
 /**
- * Tells what the kernel for a problem is like, and what workspace it needs.
+ * Describes the kernel for a problem, with the workspace that it needs.
  *
- * Compiles the kernel if it is in no cache; launches nothing.
- *
- * @param         handle   Supplies the device.
- * @param         problem  A network config.
+ * @param[in]     handle   Supplies the device.
+ * @param[in]     problem  A network config; ends with a zero byte.
  * @param[in,out] info     Set `structSize` to sizeof(tesseraKernelInfo) first.
  *
  * @retval miopenStatusSuccess         `*info` is set.
- * @retval miopenStatusBadParm         A pointer is NULL, `structSize` is not one
- *                                     that we know, or the text is no problem.
+ * @retval miopenStatusBadParm         A pointer is NULL, `structSize` is not
+ *                                     that of this release, or the text is no
+ *                                     problem.
  * @retval miopenStatusNotImplemented  No kernel covers the problem.
- * @retval miopenStatusInternalError   Compiler or driver failed.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ *
+ * @par Cost
+ *   Compiles on first use; launches nothing.
  *
  * @par Threads
- *   Calls on one handle must not overlap.
+ *   One thread for each handle: calls on one handle must not overlap.
+ *
  * @since 0.1
  */
 MIOPEN_EXPORT miopenStatus_t tesseraGetProblemKernelInfo(
     miopenHandle_t handle, const char *problem, tesseraKernelInfo *info);
 
 /**
- * Runs a problem.
+ * Runs a problem. Reading the text costs a microsecond, so this is for tools
+ * and tests.
  *
- * Compiles the kernel if it is in no cache; launches it on the handle's stream
- * and does not wait, unless profiling is enabled. Reading the text costs a
- * microsecond, so this is for tools and tests.
- *
- * @param handle     Supplies device and stream.
- * @param problem    A network config.
- * @param arguments  Start from #TESSERA_PROBLEM_ARGUMENTS_INIT.
+ * @param[in] handle     Supplies the device and the stream.
+ * @param[in] problem    A network config; ends with a zero byte.
+ * @param[in] arguments  Start from #TESSERA_PROBLEM_ARGUMENTS_INIT; pointers in
+ *                       it are to device memory.
  *
  * @retval miopenStatusSuccess         The kernel is on the stream.
  * @retval miopenStatusBadParm         A pointer is NULL that the kernel uses,
- *                                     `structSize` is not one that we know, the
- *                                     text is no problem, or the workspace is
- *                                     too small.
+ *                                     `structSize` is not one of this release,
+ *                                     the text is no problem, or the workspace
+ *                                     is too small.
  * @retval miopenStatusNotImplemented  No kernel covers the problem.
- * @retval miopenStatusInternalError   Compiler or driver failed.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ * @retval miopenStatusGpuOperationsSkipped  MIOPEN_DEBUG_COMPILE_ONLY is set:
+ *                                     nothing was launched.
+ *
+ * @par Cost
+ *   Compiles on first use, then launches; does not wait for the device.
  *
  * @par Threads
- *   Calls on one handle must not overlap.
+ *   One thread for each handle: calls on one handle must not overlap.
+ *
  * @since 0.1
  */
 MIOPEN_EXPORT miopenStatus_t

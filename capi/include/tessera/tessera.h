@@ -1,11 +1,12 @@
-/*===- tessera.h - What Tessera adds to MIOpen's API ---------------------===*\
-|*
-|* Three questions that MIOpen cannot answer: why did the last call fail, what
-|* has the library compiled so far, and what is the kernel for a problem like.
-|* Structs begin with their size, so that a later release can add fields
-|* without breaking clients.
-|*
-\*===----------------------------------------------------------------------===*/
+/*===- tessera.h - What Tessera adds to MIOpen's API ----------------------===*/
+/**
+ * @file
+ * Three questions that MIOpen cannot answer: why did the last call fail, what
+ * has the library compiled so far, and what is the kernel for a problem like.
+ * Structs begin with their size, so that a later release can add fields without
+ * breaking clients. The paragraphs *Cost* and *Threads* use the words that
+ * miopen/miopen.h defines.
+ */
 
 #ifndef TESSERA_TESSERA_H
 #define TESSERA_TESSERA_H
@@ -21,19 +22,24 @@ extern "C" {
 
 /** Release of this library; MIOpen's own numbers are in miopen/version.h. */
 #define TESSERA_VERSION_MAJOR 0
+/** Minor number of the release. */
 #define TESSERA_VERSION_MINOR 1
+/** Patch number of the release. */
 #define TESSERA_VERSION_PATCH 0
 
 /**
- * One sentence about the last failure on the calling thread.
+ * Gives the text of the last failure on the calling thread, in one sentence. A
+ * successful call leaves the text as it is.
  *
- * A successful call leaves the text as it is. Costs a thread-local load.
+ * @return Empty if nothing has failed yet. Valid until the next failure on this
+ *         thread.
  *
- * @return  Empty if nothing has failed yet. Valid until the next failure on
- *          this thread.
+ * @par Cost
+ *   Host only; does not block.
  *
  * @par Threads
- *   Any; each has its own text.
+ *   Any thread, at any time. Each thread has its own text.
+ *
  * @since 0.1
  */
 MIOPEN_EXPORT const char *tesseraGetLastErrorMessage(void);
@@ -47,21 +53,24 @@ typedef struct tesseraCounters {
   uint64_t fromMemory;   /**< Calls that found their kernel loaded. */
   uint64_t launched;     /**< Kernels put on a stream. */
 } tesseraCounters;
+/** Counters of 0. */
 #define TESSERA_COUNTERS_INIT {sizeof(tesseraCounters), 0, 0, 0, 0, 0}
 
 /**
  * Reads the counters of the process. All are 0 before the first handle.
  *
- * Costs four loads.
- *
  * @param[in,out] counters  Start from #TESSERA_COUNTERS_INIT.
  *
  * @retval miopenStatusSuccess  `*counters` is set.
  * @retval miopenStatusBadParm  `counters` is NULL, or its `structSize` is not
- *                              one that we know.
+ *                              that of this release.
+ *
+ * @par Cost
+ *   Host only; does not block.
  *
  * @par Threads
- *   Any; the four numbers are not read in one instant.
+ *   Any thread, at any time. The four numbers are not read at one instant.
+ *
  * @since 0.1
  */
 MIOPEN_EXPORT miopenStatus_t tesseraGetCounters(tesseraCounters *counters);
@@ -72,57 +81,64 @@ typedef enum {
   tesseraKernelFromDatabase = 1
 } tesseraKernelOrigin_t;
 
-/** Room in tesseraKernelInfo for names and stages. */
+/** Capacities of the arrays in tesseraKernelInfo. */
 #define TESSERA_MAX_STAGES 16
+/** Bytes of the name of a stage. */
 #define TESSERA_NAME_BYTES 32
+/** Bytes of the text of a tile. */
 #define TESSERA_TILE_BYTES 128
 
 /** Wall time of one stage of a compilation. */
 typedef struct tesseraStageTime {
   char name[TESSERA_NAME_BYTES]; /**< "dnn", "tiled", ... "object". */
-  double timeMs;
+  double timeMs;                 /**< Milliseconds. */
 } tesseraStageTime;
 
 /** The kernel for a problem. Texts end with a zero byte. */
 typedef struct tesseraKernelInfo {
   uint32_t structSize; /**< sizeof(tesseraKernelInfo), set by the caller. */
-  tesseraKernelOrigin_t origin;
-  uint64_t codeObjectBytes;
-  uint64_t workspaceBytes;
+  tesseraKernelOrigin_t origin; /**< Where it came from. */
+  uint64_t codeObjectBytes;     /**< Size of its machine code. */
+  uint64_t workspaceBytes;      /**< Workspace that a launch needs. */
   uint32_t vgprs; /**< Vector registers of a lane, accumulators included. */
   uint32_t agprs; /**< Accumulation registers among them. */
   uint32_t sgprs; /**< Scalar registers of a wave. */
-  uint32_t vgprSpills;
-  uint32_t sgprSpills;
+  uint32_t vgprSpills;   /**< Vector registers kept in scratch memory. */
+  uint32_t sgprSpills;   /**< Scalar registers kept elsewhere. */
   uint32_t ldsBytes;     /**< Of one workgroup. */
   uint32_t scratchBytes; /**< Of one lane. */
   uint32_t stageCount;   /**< Entries of `stages`; 0 if it was not compiled by
                               this process. */
   char tile[TESSERA_TILE_BYTES]; /**< Canonical text of the tile. */
-  tesseraStageTime stages[TESSERA_MAX_STAGES];
+  tesseraStageTime stages[TESSERA_MAX_STAGES]; /**< In the order they ran. */
 } tesseraKernelInfo;
 
 /**
- * Tells what the kernel for a forward convolution is like.
+ * Describes the kernel for a forward convolution, the one that
+ * miopenConvolutionForward() runs.
  *
- * Compiles the kernel if it is in no cache, as miopenConvolutionForward()
- * would; launches nothing.
- *
- * @param         handle    Supplies the device.
- * @param         xDesc     Input.
- * @param         wDesc     Filter.
- * @param         convDesc  The convolution.
- * @param         yDesc     Output.
+ * @param[in]     handle    Supplies the device.
+ * @param[in]     xDesc     Input: N, C, [[D,] H,] W; any strides.
+ * @param[in]     wDesc     Filter: K, C / groups, [[Z,] Y,] X; any strides.
+ * @param[in]     convDesc  The convolution.
+ * @param[in]     yDesc     Output: N, K, [[D,] H,] W; any strides.
  * @param[in,out] info      Set `structSize` to sizeof(tesseraKernelInfo) first.
  *
  * @retval miopenStatusSuccess         `*info` is set.
  * @retval miopenStatusBadParm         A pointer is NULL, `structSize` is not
- * one that we know, or the problem is inconsistent (convolution_forward.h).
+ *                                     that of this release, or the problem is
+ *                                     inconsistent (convolution_forward.h).
  * @retval miopenStatusNotImplemented  No kernel covers the problem.
- * @retval miopenStatusInternalError   Compiler or driver failed.
+ * @retval miopenStatusAllocFailed     Host or device memory ran out.
+ * @retval miopenStatusInternalError   The compiler, the driver or the device
+ *                                     failed.
+ *
+ * @par Cost
+ *   Compiles on first use; launches nothing.
  *
  * @par Threads
- *   Calls on one handle must not overlap.
+ *   One thread for each handle: calls on one handle must not overlap.
+ *
  * @since 0.1
  */
 MIOPEN_EXPORT miopenStatus_t tesseraGetConvolutionForwardKernelInfo(
@@ -132,32 +148,40 @@ MIOPEN_EXPORT miopenStatus_t tesseraGetConvolutionForwardKernelInfo(
     const miopenTensorDescriptor_t yDesc, tesseraKernelInfo *info);
 
 /**
- * Destroys what miopenCreateSoftmaxDescriptor() made; MIOpen has no function
- * that does.
+ * Destroys a descriptor that miopenCreateSoftmaxDescriptor() created; MIOpen
+ * has no function for that.
  *
- * @param softmaxDesc  Not usable afterwards.
+ * @param[in] softmaxDesc  Not usable afterwards.
  *
- * @retval miopenStatusSuccess  The descriptor is gone.
+ * @retval miopenStatusSuccess  The descriptor is destroyed.
  * @retval miopenStatusBadParm  `softmaxDesc` is NULL.
  *
+ * @par Cost
+ *   Host only; does not block.
+ *
  * @par Threads
- *   Nobody else may use the descriptor meanwhile.
+ *   Exclusive: no other call may use `softmaxDesc` meanwhile.
+ *
  * @since 0.1
  */
 MIOPEN_EXPORT miopenStatus_t
 tesseraDestroySoftmaxDescriptor(miopenSoftmaxDescriptor_t softmaxDesc);
 
 /**
- * Destroys what miopenCreateMhaDescriptor() made. As
- * tesseraDestroySoftmaxDescriptor() otherwise.
+ * Destroys a descriptor that miopenCreateMhaDescriptor() created; MIOpen has no
+ * function for that.
  *
- * @param mhaDesc  Not usable afterwards.
+ * @param[in] mhaDesc  Not usable afterwards.
  *
- * @retval miopenStatusSuccess  The descriptor is gone.
+ * @retval miopenStatusSuccess  The descriptor is destroyed.
  * @retval miopenStatusBadParm  `mhaDesc` is NULL.
  *
+ * @par Cost
+ *   Host only; does not block.
+ *
  * @par Threads
- *   Nobody else may use the descriptor meanwhile.
+ *   Exclusive: no other call may use `mhaDesc` meanwhile.
+ *
  * @since 0.1
  */
 MIOPEN_EXPORT miopenStatus_t
