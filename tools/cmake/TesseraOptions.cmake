@@ -29,11 +29,12 @@ add_link_options($<$<CONFIG:Release>:-s>)
 
 find_program(TESSERA_CCACHE ccache)
 if(TESSERA_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  # The precompiled header's time stamp differs in every build folder.
-  set(launcher env CCACHE_SLOPPINESS=pch_defines,time_macros ${TESSERA_CCACHE})
+  # Paths below the checkout are hashed as relative ones, so that every checkout
+  # and build folder of this machine shares what one of them has compiled. Line
+  # tables then hold the paths of the first (gdb's `set substitute-path`). The
+  # sloppiness is what precompiled headers need.
+  set(launcher env CCACHE_SLOPPINESS=pch_defines,time_macros
+    CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${TESSERA_CCACHE})
   set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
-  if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-    add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")
-  endif()
 endif()

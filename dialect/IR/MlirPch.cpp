@@ -1,1 +1,0 @@
-// Empty: a precompiled header needs a target, and a target a source.
