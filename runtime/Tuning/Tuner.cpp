@@ -169,6 +169,8 @@ void Tuner::end(const TriedTile &tile) {
   if (watch)
     watch->end();
   store(tile, tile.failure);
+  if (options.database && result.stored.isOk())
+    result.stored = options.database->checkKept();
   if (options.onTrial)
     options.onTrial(nullptr);
 }
