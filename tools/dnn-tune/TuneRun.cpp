@@ -175,12 +175,24 @@ static Status writeFile(const std::string &name, const std::string &text) {
   return file ? Status::ok() : invalidArgument("cannot write '" + name + "'");
 }
 
+/// Of this moment, in a zone that means the same to every reader.
+static std::string getDate() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  char text[64];
+  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC",
+                gmtime_r(&now, &parts));
+  return text;
+}
+
 Status tessera::tune_tool::writeResults(const TuneOptions &options,
                                         const std::vector<Outcome> &outcomes) {
   Status status = writeFile(options.tableFile, formatTable(outcomes));
   if (status.isOk() && !options.reportFile.empty())
-    status = writeFile(
-        options.reportFile,
-        formatReport(outcomes, {options.roofTflops, options.roofGbs}));
+    status =
+        writeFile(options.reportFile,
+                  formatReport(outcomes, {{options.roofTflops, options.roofGbs},
+                                          getCompilerRevision(),
+                                          getDate()}));
   return status;
 }
