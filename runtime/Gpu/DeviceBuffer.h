@@ -50,11 +50,11 @@ private:
     size_t free = 0, total = 0;
     const bool isKnown = gpu.hipMemGetInfo(&free, &total) == hipSuccess;
     return {StatusCode::ResourceExhausted,
-            "the device has not enough memory: " + std::to_string(byteSize) +
-                " bytes are needed at once, and " +
-                (isKnown ? std::to_string(free) + " of " + std::to_string(total)
-                         : std::string("fewer")) +
-                " are free"};
+            "the device cannot give " + std::to_string(byteSize) +
+                " bytes of memory at once" +
+                (isKnown ? "; " + std::to_string(free) + " of " +
+                               std::to_string(total) + " are free"
+                         : "")};
   }
 
   Status copy(void *target, const void *source, size_t bytes,

@@ -11,7 +11,7 @@ using namespace tessera;
 using namespace tessera::tune_tool;
 
 static constexpr const char *kStyle = R"(<style>
-body { font: 14px/1.45 system-ui, sans-serif; margin: 2em auto; max-width: 62em;
+body { font: 14px/1.45 system-ui, sans-serif; margin: 2em auto; max-width: 72em;
   color: #222; background: #fff; padding: 0 1em; }
 h1 { font-size: 1.5em; } h2 { font-size: 1.15em; margin-top: 2em; }
 .wide { overflow-x: auto; }
@@ -20,9 +20,12 @@ table { border-collapse: collapse; } td, th { padding: .15em .7em;
   vertical-align: top; }
 td:first-child, th:first-child { text-align: left; padding-left: 0; }
 .wide td { white-space: nowrap; }
+.wide td:has(code), .wide td[colspan] { white-space: normal; min-width: 16em;
+  text-align: left; }
+.wide th:nth-child(2) { text-align: left; }
 code { font-size: 12px; overflow-wrap: anywhere; }
 svg { max-width: 100%; height: auto; margin: .4em 1em 0 0; vertical-align: top; }
-svg text { font: 12px system-ui, sans-serif; fill: #444; }
+svg text { font: 12px system-ui, sans-serif; fill: #222; }
 svg text.light { fill: #fff; }
 .roof { stroke: #444; stroke-width: 1.6; fill: none; }
 .grid { stroke: #e0e0e0; } .dot { fill: #2667b5; fill-opacity: .75; }
@@ -129,12 +132,13 @@ static std::string formatQuarantine(const TuningResult &result) {
   return html.empty() ? "" : "<p>Quarantine:</p><ul>\n" + html + "</ul>\n";
 }
 
-/// One problem's charts, folded.
-static std::string formatDetails(const Outcome &outcome) {
-  return "<details><summary><code>" +
-         escapeHtml(outcome.problem.toNetworkConfig()) + "</code></summary>\n" +
-         drawRanks(outcome.result) + drawTiles(outcome.result) +
-         formatQuarantine(outcome.result) + "</details>\n";
+/// One problem's charts, folded unless they are the first.
+static std::string formatDetails(const Outcome &outcome, bool isFirst) {
+  return std::string(isFirst ? "<details open>" : "<details>") +
+         "<summary><code>" + escapeHtml(outcome.problem.toNetworkConfig()) +
+         "</code></summary>\n" + drawRanks(outcome.result) +
+         drawTiles(outcome.result) + formatQuarantine(outcome.result) +
+         "</details>\n";
 }
 
 /// A roofline for each kind of values: those of the emulated device are no
@@ -176,8 +180,11 @@ tessera::tune_tool::formatReport(const std::vector<Outcome> &outcomes,
       " the best tile, " + key("dot best first") +
       " a first choice that is the best tile, too. The map: the speed of the "
       "best tile with so many rows and columns, of the best of all.</p>\n";
+  bool isFirst = true;
   for (const Outcome &outcome : outcomes)
-    if (outcome.status.isOk() && rate(outcome.result).isKnown)
-      html += formatDetails(outcome);
+    if (outcome.status.isOk() && rate(outcome.result).isKnown) {
+      html += formatDetails(outcome, isFirst);
+      isFirst = false;
+    }
   return html + "</body></html>\n";
 }

@@ -120,11 +120,11 @@ tessera::tune_tool::drawRoofline(const std::vector<Outcome> &outcomes,
     low = std::min(low, point.rate);
     high = std::max({high, point.rate, hasRoofs ? roofs.tflops : 0});
   }
-  const double left = 70, right = 500, top = 10, bottom = 270;
+  const double left = 70, right = 425, top = 10, bottom = 250;
   // A dot is never on the border.
   const Axis x(Axis::Scale::Log, least * 0.95, most * 1.05, left, right);
   const Axis y(Axis::Scale::Log, low * 0.95, high * 1.05, bottom, top);
-  Svg svg(520, 315);
+  Svg svg(445, 295);
   addAxis(svg, x, true, bottom, bottom - top, "operations a byte");
   addAxis(svg, y, false, left, right - left, getRateUnit(objective));
   if (hasRoofs)
@@ -190,6 +190,9 @@ static double getDepth(double part) {
   return std::clamp(2 * part - 1, 0.0, 1.0);
 }
 
+/// Above this depth white can be read better than black.
+static constexpr double kLightFrom = 0.8;
+
 /// From white to blue.
 static std::string getColour(double depth) {
   auto mix = [&](int light, int dark) {
@@ -239,7 +242,7 @@ std::string tessera::tune_tool::drawTiles(const TuningResult &result) {
                    getTitle(*found->second, result));
         svg.addText(x + size / 2, y + size / 2 + 5, "middle",
                     formatShort(std::round(100 * part), 3) + " %",
-                    depth > 0.5 ? "light" : "");
+                    depth > kLightFrom ? "light" : "");
       }
       x += size;
     }

@@ -7,6 +7,9 @@
 
 using namespace tessera::tune_tool;
 
+/// What rounding may take from a quotient of two round numbers.
+static constexpr double kSlack = 1e-9;
+
 std::string tessera::tune_tool::escapeHtml(std::string_view text) {
   std::string escaped;
   for (char c : text)
@@ -42,10 +45,8 @@ std::string tessera::tune_tool::formatShort(double value, int digits) {
 std::string tessera::tune_tool::formatTick(double value) {
   constexpr std::pair<double, const char *> kUnits[] = {
       {1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}};
-  // Four digits are read as fast as three and a letter.
-  constexpr double kLongest = 1e4;
   for (auto [unit, letter] : kUnits)
-    if (value >= kLongest && value >= unit)
+    if (value >= unit * (1 - kSlack))
       return formatShort(value / unit, 6) + letter;
   return formatShort(value, 6);
 }
@@ -107,9 +108,6 @@ void Svg::addVerticalText(double x, double y, std::string_view words) {
 //===----------------------------------------------------------------------===//
 // Axes
 //===----------------------------------------------------------------------===//
-
-/// What rounding may take from a quotient of two round numbers.
-static constexpr double kSlack = 1e-9;
 
 /// Multiples of the least of 1, 2, 5, 10, ... with which five or fewer steps
 /// reach from `least` to `most`.

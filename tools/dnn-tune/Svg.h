@@ -16,7 +16,7 @@ std::string escapeHtml(std::string_view text);
 /// part: neither people nor CSS read exponents well.
 std::string formatShort(double value, int digits = 4);
 
-/// A round number as ticks have it: "0.05", "500", "20k", "1.5M".
+/// A round number as ticks have it: "0.05", "500", "2k", "1.5M".
 std::string formatTick(double value);
 
 /// One drawing of `width` by `height` units, from the top left corner. Colours

@@ -43,8 +43,8 @@ TEST_F(GpuResources, ReportFailures) {
             "hipStreamCreate: out of memory (HIP error 2)");
   hip.failNext("hipMalloc", hipErrorOutOfMemory);
   EXPECT_EQ(DeviceBuffer::allocate(gpu, 64).getStatus().getMessage(),
-            "the device has not enough memory: 64 bytes are needed at once, "
-            "and 1073741824 of 1073741824 are free");
+            "the device cannot give 64 bytes of memory at once; 1073741824 of "
+            "1073741824 are free");
   EXPECT_EQ(hip.getCalls("hipFree"), 0);
 }
 

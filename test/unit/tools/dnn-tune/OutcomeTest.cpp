@@ -163,7 +163,7 @@ TEST(Report, Ticks) {
 // No exponents: they are hard to read.
 TEST(Report, Numbers) {
   EXPECT_EQ(formatTick(0.05), "0.05");
-  EXPECT_EQ(formatTick(2000), "2000");
+  EXPECT_EQ(formatTick(2000), "2k");
   EXPECT_EQ(formatTick(12500), "12.5k");
   EXPECT_EQ(formatTick(2e6), "2M");
   EXPECT_EQ(formatShort(0.98765), "0.9877");
