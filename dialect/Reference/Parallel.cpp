@@ -4,21 +4,40 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
+#include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 void tessera::reference::parallelFor(int64_t count,
                                      const std::function<void(int64_t)> &body) {
   std::atomic<int64_t> next{0};
+  std::mutex mutex;
+  std::exception_ptr failure; // The first one; what leaves a thread ends all.
   auto work = [&] {
-    for (int64_t i; (i = next.fetch_add(1)) < count;)
-      body(i);
+    try {
+      for (int64_t i; (i = next.fetch_add(1)) < count;)
+        body(i);
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      if (!failure)
+        failure = std::current_exception();
+      next = count;
+    }
   };
   const int64_t processors = std::thread::hardware_concurrency();
   std::vector<std::thread> threads;
-  for (int64_t i = 1; i < std::min(processors, count); ++i)
-    threads.emplace_back(work);
+  threads.reserve(static_cast<size_t>(processors));
+  try {
+    for (int64_t i = 1; i < std::min(processors, count); ++i)
+      threads.emplace_back(work);
+  } catch (const std::system_error &) {
+    // Without the memory for another stack, those that there are must do.
+  }
   work();
   for (std::thread &thread : threads)
     thread.join();
+  if (failure)
+    std::rethrow_exception(failure);
 }

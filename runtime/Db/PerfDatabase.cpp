@@ -30,10 +30,22 @@ PerfDatabase::PerfDatabase(std::shared_ptr<DatabaseFile> file)
     : file(std::move(file)) {}
 
 void PerfDatabase::store(const TuningKey &key, const Tuning &tuning) {
-  if (file->isWritable())
-    (void)file->run("store a tuning", [&](SqliteDatabase &database) {
-      return writeTuningRow(database, key, tuning);
-    });
+  if (!file->isWritable())
+    return;
+  Status status = file->run("store a tuning", [&](SqliteDatabase &database) {
+    return writeTuningRow(database, key, tuning);
+  });
+  const std::lock_guard lock(mutex);
+  lastStore = std::move(status);
+}
+
+Status PerfDatabase::checkKept() {
+  if (Status failure = file->getFailure(); !failure.isOk())
+    return failure;
+  if (!file->isWritable())
+    return unavailable(file->getPath() + " can be read, but not written");
+  const std::lock_guard lock(mutex);
+  return lastStore.withContext(file->getPath());
 }
 
 std::vector<Tuning> PerfDatabase::find(const TuningKey &key,

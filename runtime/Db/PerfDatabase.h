@@ -9,8 +9,11 @@
 #ifndef TESSERA_RUNTIME_DB_PERFDATABASE_H
 #define TESSERA_RUNTIME_DB_PERFDATABASE_H
 
+#include "runtime/Base/Status.h"
+
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -69,6 +72,10 @@ public:
   /// device.
   void store(const TuningKey &key, const Tuning &tuning);
 
+  /// Why rows are not kept: the file cannot be used or written, or the last
+  /// store() failed. Ok if they are.
+  Status checkKept();
+
   /// All rows of `key` with `objective`, the verified ones by value, then the
   /// ones in quarantine. A row whose checksum is wrong is deleted.
   std::vector<Tuning> find(const TuningKey &key, Objective objective);
@@ -85,6 +92,8 @@ public:
 
 private:
   const std::shared_ptr<DatabaseFile> file;
+  std::mutex mutex; ///< Guards what follows.
+  Status lastStore;
 };
 
 } // namespace tessera

@@ -17,9 +17,10 @@ public:
     void *data = nullptr;
     if (byteSize == 0)
       return DeviceBuffer(gpu, data, 0);
-    std::string what = "hipMalloc of " + std::to_string(byteSize) + " bytes";
-    if (Status status = gpu.check(gpu.hipMalloc(&data, byteSize), what.c_str());
-        !status.isOk())
+    const hipError_t error = gpu.hipMalloc(&data, byteSize);
+    if (error == hipErrorOutOfMemory)
+      return describeShortage(gpu, byteSize);
+    if (Status status = gpu.check(error, "hipMalloc"); !status.isOk())
       return status;
     return DeviceBuffer(gpu, data, byteSize);
   }
@@ -44,6 +45,17 @@ public:
 private:
   DeviceBuffer(const GpuApi &gpu, void *data, size_t byteSize)
       : handle(gpu, data), byteSize(byteSize) {}
+
+  static Status describeShortage(const GpuApi &gpu, size_t byteSize) {
+    size_t free = 0, total = 0;
+    const bool isKnown = gpu.hipMemGetInfo(&free, &total) == hipSuccess;
+    return {StatusCode::ResourceExhausted,
+            "the device cannot give " + std::to_string(byteSize) +
+                " bytes of memory at once" +
+                (isKnown ? "; " + std::to_string(free) + " of " +
+                               std::to_string(total) + " are free"
+                         : "")};
+  }
 
   Status copy(void *target, const void *source, size_t bytes,
               hipMemcpyKind kind) const {

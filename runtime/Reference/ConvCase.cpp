@@ -11,18 +11,6 @@ using reference::DataKind;
 using reference::ElementType;
 using reference::TensorView;
 
-static Strides getResultStrides(const ConvProblem &problem) {
-  switch (problem.direction) {
-  case Direction::Forward:
-    return problem.getOutputStrides();
-  case Direction::BackwardData:
-    return problem.getInputStrides();
-  case Direction::BackwardWeights:
-    return problem.getFilterStrides();
-  }
-  __builtin_unreachable();
-}
-
 /// Elements of the memory of a tensor, gaps included.
 static int64_t getResultSpan(const ConvProblem &problem) {
   return getSpan(getResultStrides(problem), problem.getResultLengths());

@@ -33,6 +33,19 @@ inline reference::ConvShape getReferenceShape(const ConvProblem &problem) {
   };
 }
 
+/// Element distances of the tensor that is computed.
+inline Strides getResultStrides(const ConvProblem &problem) {
+  switch (problem.direction) {
+  case Direction::Forward:
+    return problem.getOutputStrides();
+  case Direction::BackwardData:
+    return problem.getInputStrides();
+  case Direction::BackwardWeights:
+    return problem.getFilterStrides();
+  }
+  __builtin_unreachable();
+}
+
 /// Where the elements of a tensor are.
 inline reference::Strides getReferenceStrides(const Strides &strides) {
   return {strides.n, strides.c, strides.h, strides.w, strides.d};

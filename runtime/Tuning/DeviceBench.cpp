@@ -2,6 +2,8 @@
 
 #include "runtime/Tuning/DeviceBench.h"
 
+#include "runtime/Reference/CaseMemory.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -61,7 +63,12 @@ Status DeviceBench::allocate() {
 }
 
 Status DeviceBench::prepare() {
-  if (Status status = allocate(); !status.isOk())
+  Status status = checkMemory(
+      getCaseBytes(problem, {CaseUse::Purpose::Tune,
+                             gpu.getKind() == DeviceKind::Emulated}));
+  if (status.isOk())
+    status = allocate();
+  if (!status.isOk())
     return status;
   ErrorOr<std::string> name = trial->prepareJudge(
       gpu,

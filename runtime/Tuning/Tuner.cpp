@@ -3,6 +3,7 @@
 #include "runtime/Tuning/Tuner.h"
 
 #include "runtime/Base/Log.h"
+#include "runtime/Reference/CaseMemory.h"
 #include "runtime/Tuning/DeviceBench.h"
 #include "runtime/Tuning/TrialWatch.h"
 
@@ -76,8 +77,6 @@ private:
 
 /// The key, the device's name and the ranking.
 Status Tuner::describe() {
-  if (Status status = problem.verify(); !status.isOk())
-    return status;
   KernelCompiler *compiler = engine.getCompiler();
   if (!compiler)
     return notSupported("there is no compiler, so there is nothing to tune");
@@ -170,6 +169,8 @@ void Tuner::end(const TriedTile &tile) {
   if (watch)
     watch->end();
   store(tile, tile.failure);
+  if (options.database && result.stored.isOk())
+    result.stored = options.database->checkKept();
   if (options.onTrial)
     options.onTrial(nullptr);
 }
@@ -240,5 +241,12 @@ ErrorOr<TuningResult> Tuner::run() {
 
 ErrorOr<TuningResult> tessera::tune(Engine &engine, const Problem &problem,
                                     const TuningOptions &options) {
-  return Tuner(engine, problem, options).run();
+  if (Status status = problem.verify(); !status.isOk())
+    return status;
+  const CaseUse use = {CaseUse::Purpose::Tune,
+                       engine.getGpu().getKind() == DeviceKind::Emulated};
+  // Before the data are made, the bench asks for the memory: what the database
+  // knows takes none.
+  return guardMemory(getCaseBytes(problem, use),
+                     [&] { return Tuner(engine, problem, options).run(); });
 }

@@ -50,6 +50,8 @@ struct TuningResult {
   std::string device;    ///< What measured.
   std::string judge;     ///< What verified; empty if nothing had to be.
   size_t candidates = 0; ///< Of the model, those beyond the budget as well.
+  /// Why the database lacks some of the values; ok without a database.
+  Status stored;
   double seconds = 0;
 };
 

@@ -19,7 +19,8 @@ ErrorOr<SweepState> tessera::sweep::loadState(const SweepOptions &options) {
   int64_t from = 0;
   std::string word, list;
   file >> word >> std::quoted(list) >> seed >> from >> state.next >>
-      state.passed >> state.compiled >> state.failed >> state.refused;
+      state.passed >> state.compiled >> state.failed >> state.refused >>
+      state.tooLarge;
   if (!file || word != "sweep")
     return invalidArgument("'" + options.stateFile +
                            "' is no state of a sweep");
@@ -40,7 +41,8 @@ Status tessera::sweep::saveState(const SweepOptions &options,
   std::ofstream file(part);
   file << "sweep " << std::quoted(options.listFile) << " " << options.seed
        << " " << options.from << " " << state.next << " " << state.passed << " "
-       << state.compiled << " " << state.failed << " " << state.refused << "\n";
+       << state.compiled << " " << state.failed << " " << state.refused << " "
+       << state.tooLarge << "\n";
   file.close();
   std::error_code error;
   std::filesystem::rename(part, options.stateFile, error);

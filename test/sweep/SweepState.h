@@ -14,6 +14,7 @@ struct SweepState {
   int64_t compiled = 0; ///< And not run.
   int64_t failed = 0;
   int64_t refused = 0;
+  int64_t tooLarge = 0; ///< For the memory of the host or of the device.
 };
 
 /// What the state file says, or the beginning if there is none.

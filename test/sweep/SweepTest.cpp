@@ -56,11 +56,13 @@ TEST(SweepState, Resumes) {
   options.from = 10;
   options.stateFile = directory.get("state");
   EXPECT_EQ(loadState(options)->next, 10);
-  ASSERT_TRUE(
-      saveState(
-          options,
-          {.next = 17, .passed = 4, .compiled = 3, .failed = 1, .refused = 2})
-          .isOk());
+  ASSERT_TRUE(saveState(options, {.next = 17,
+                                  .passed = 4,
+                                  .compiled = 3,
+                                  .failed = 1,
+                                  .refused = 2,
+                                  .tooLarge = 5})
+                  .isOk());
   auto state = loadState(options);
   ASSERT_TRUE(state) << state.getStatus().getMessage();
   EXPECT_EQ(state->next, 17);
@@ -68,6 +70,7 @@ TEST(SweepState, Resumes) {
   EXPECT_EQ(state->compiled, 3);
   EXPECT_EQ(state->failed, 1);
   EXPECT_EQ(state->refused, 2);
+  EXPECT_EQ(state->tooLarge, 5);
 }
 
 // The state of another sweep, or none at all, is refused and not overwritten.

@@ -36,16 +36,22 @@ namespace {
 /// What came of one problem, of any kind.
 struct Outcome {
   bool passed;
-  bool refused; ///< No kernel covers it.
+  StatusCode code; ///< Of the run; a wrong result is Ok, too.
   std::string tile;
   std::string text;
+
+  /// No kernel covers the problem.
+  bool isRefused() const { return code == StatusCode::NotSupported; }
+  bool isTooLarge() const { return code == StatusCode::ResourceExhausted; }
+  const char *getVerdict() const {
+    return isRefused() ? "refused" : isTooLarge() ? "too large" : "wrong";
+  }
 };
 } // namespace
 
 template <typename RunOutcome>
 static Outcome summarize(const RunOutcome &run) {
-  return {run.passed(), run.status.getCode() == StatusCode::NotSupported,
-          run.tile, run.toText()};
+  return {run.passed(), run.status.getCode(), run.tile, run.toText()};
 }
 
 static Outcome runOne(Engine &engine, const Problem &problem, int64_t index,
@@ -69,9 +75,9 @@ static Outcome runOne(Engine &engine, const Problem &problem, int64_t index,
 static Outcome compileOne(Engine &engine, const Problem &problem) {
   ErrorOr<const LoadedKernel *> kernel = engine.prepare(problem);
   if (!kernel)
-    return {false, kernel.getStatus().getCode() == StatusCode::NotSupported, "",
+    return {false, kernel.getStatus().getCode(), "",
             kernel.getStatus().getMessage()};
-  return {true, false, (*kernel)->getKernel().tile, ""};
+  return {true, StatusCode::Ok, (*kernel)->getKernel().tile, ""};
 }
 
 /// One line to run again, one to say what happened.
@@ -85,7 +91,7 @@ static void printFailure(const SweepOptions &options, int64_t index,
       "  # %s%s%s: %s\n",
       toDriverCommand(problem).c_str(), problem.toNetworkConfig().c_str(),
       source.c_str(), options.misplaced ? " --misplaced" : "",
-      static_cast<long long>(index), outcome.refused ? "refused" : "wrong",
+      static_cast<long long>(index), outcome.getVerdict(),
       outcome.tile.empty() ? "" : ", ", outcome.tile.c_str(),
       outcome.text.c_str());
   std::fflush(stdout);
@@ -104,8 +110,10 @@ static void sweepOne(Engine &engine, const SweepOptions &options,
     ++(runs ? state.passed : state.compiled);
     return;
   }
-  ++(outcome.refused ? state.refused : state.failed);
-  if (!outcome.refused || !options.allowRefusals)
+  ++(outcome.isRefused()    ? state.refused
+     : outcome.isTooLarge() ? state.tooLarge
+                            : state.failed);
+  if (!outcome.isRefused() || !options.allowRefusals)
     printFailure(options, index, problem, outcome);
 }
 
@@ -171,6 +179,9 @@ static void printSummary(const SweepOptions &options, const SweepState &state) {
               static_cast<long long>(state.compiled),
               static_cast<long long>(state.failed),
               static_cast<long long>(state.refused));
+  if (state.tooLarge)
+    std::printf("%lld too large for the memory\n",
+                static_cast<long long>(state.tooLarge));
 }
 
 static ErrorOr<SweepState> sweepAll(SweepOptions &options) {
@@ -203,7 +214,7 @@ int main(int argc, char **argv) {
     return 2;
   }
   printSummary(*options, *state);
-  const bool clean =
-      state->failed == 0 && (options->allowRefusals || state->refused == 0);
+  const bool clean = state->failed == 0 && state->tooLarge == 0 &&
+                     (options->allowRefusals || state->refused == 0);
   return clean && state->passed + state->compiled > 0 ? 0 : 1;
 }

@@ -28,6 +28,22 @@ ErrorOr<LrnRun> LrnRun::create(const GpuApi &gpu, const LrnCommand &command,
   return run;
 }
 
+uint64_t LrnRun::getBytes(const LrnCommand &command, const GpuApi &gpu) {
+  // Four lengths may be more elements than 64 bits can count.
+  double elements = 1;
+  for (int64_t length : command.lengths)
+    elements *= static_cast<double>(length);
+  const auto tensor = elements * static_cast<double>(getByteSize(command.type));
+  double bytes = tensor; // One after the other is uploaded.
+  // verifyForward() and verifyBackward() have so many vectors at once.
+  const double vectors = command.isForwardOnly ? 4 : 7;
+  if (command.options.verify)
+    bytes = std::max(bytes, vectors * sizeof(double) * elements);
+  if (gpu.getKind() == DeviceKind::Emulated)
+    bytes += 5 * tensor;
+  return bytes < 0x1p63 ? static_cast<uint64_t>(bytes) : UINT64_MAX;
+}
+
 Status LrnRun::upload(uint64_t seed) {
   const reference::ElementType type = getReferenceType(command.type);
   const int64_t count = command.countElements();

@@ -24,6 +24,9 @@ public:
   static ErrorOr<LrnRun> create(const GpuApi &gpu, const LrnCommand &command,
                                 uint64_t seed);
 
+  /// Bytes of the host's memory that a command takes at least.
+  static uint64_t getBytes(const LrnCommand &command, const GpuApi &gpu);
+
   /// y and scale from x; and then, from them and dy, dx.
   ErrorOr<Times> runForward();
   ErrorOr<Times> runBackward();

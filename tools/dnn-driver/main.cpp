@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/Base/Env.h"
+#include "runtime/Reference/CaseMemory.h"
 #include "tools/dnn-driver/Judge.h"
 #include "tools/dnn-driver/Lines.h"
 #include "tools/dnn-driver/LrnRun.h"
@@ -265,8 +266,12 @@ static int runProblems(const GpuApi &gpu, const DriverOptions &options,
       return runPool(gpu, options, *pool, seed, own.kernelInfo, judge);
     return runRows(gpu, options, *problem.getRows(), seed, own.kernelInfo);
   };
+  const CaseUse use = {options.verify ? CaseUse::Purpose::Verify
+                                      : CaseUse::Purpose::Run,
+                       gpu.getKind() == DeviceKind::Emulated};
   for (const Problem &problem : options.problems) {
-    const ErrorOr<int> ran = run(problem);
+    const ErrorOr<int> ran =
+        withCaseMemory(problem, use, [&] { return run(problem); });
     bits |= ran ? *ran
                 : fail(ran.getStatus().withContext(toDriverCommand(problem)),
                        kExitFailed);
@@ -300,7 +305,10 @@ static int runLrnCommand(int argc, char **argv,
   if (!gpu)
     return fail(gpu.getStatus(), kExitFailed);
   printDevice(**gpu);
-  const ErrorOr<int> bits = runLrn(**gpu, *command, printSeed());
+  const int64_t seed = printSeed();
+  const ErrorOr<int> bits = withMemory(LrnRun::getBytes(*command, **gpu), [&] {
+    return runLrn(**gpu, *command, seed);
+  });
   return bits ? toExitCode(*bits) : fail(bits.getStatus(), kExitFailed);
 }
 

@@ -31,11 +31,12 @@ struct Context {
 static ErrorOr<std::string> getPath(const DbOptions &options) {
   if (!options.file.empty())
     return options.file;
-  const std::string path =
-      Engine::getUserFile(Engine::getDefaultCacheDirectory());
+  const std::string path = Engine::getUserFile(
+      options.folder.empty() ? Engine::getDefaultCacheDirectory()
+                             : options.folder);
   if (path.empty())
     return notFound("there is no database of the user (MIOPEN_DISABLE_CACHE, "
-                    "or no home); name a file with --db");
+                    "or no home); name its folder with --db");
   return path;
 }
 

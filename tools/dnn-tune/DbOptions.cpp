@@ -3,6 +3,7 @@
 #include "tools/dnn-tune/DbOptions.h"
 
 #include <charconv>
+#include <filesystem>
 
 using namespace tessera;
 using namespace tessera::tune_tool;
@@ -25,7 +26,9 @@ what to do
 PROBLEM is a network config or, in quotes, a driver line.
 
 options
-  --db FILE          the file to work on (kernels.db of the user)
+  --db FOLDER        with the database kernels.db to work on, as in dnn-tune
+                     (that of the library)
+  --file FILE        work on this file instead: a package
   --target CHIP      rows for this chip; explain: instead of the device's
   --problem TEXT     rows of problems whose network config contains it
   --kernels          no tunings
@@ -37,6 +40,15 @@ options
 Exit code: 0 well, 1 not found or damaged, 2 a wrong command line or a file
 that cannot be used.
 )";
+}
+
+Status tune_tool::checkDatabaseFolder(const std::string &folder) {
+  std::error_code error;
+  if (folder.empty() || !std::filesystem::exists(folder, error) ||
+      std::filesystem::is_directory(folder, error))
+    return Status::ok();
+  return invalidArgument("--db names the folder of a database, but '" + folder +
+                         "' is a file; dnn-tune db --file works on a file");
 }
 
 /// How many operands a command takes.
@@ -91,7 +103,8 @@ static ErrorOr<bool> readValue(const std::string &flag,
     options.revisions.push_back(value);
     return true;
   }
-  std::string *text = flag == "--db"        ? &options.file
+  std::string *text = flag == "--db"        ? &options.folder
+                      : flag == "--file"    ? &options.file
                       : flag == "--target"  ? &options.filter.target
                       : flag == "--problem" ? &options.filter.problem
                                             : nullptr;
@@ -129,7 +142,12 @@ tune_tool::parseDbOptions(const std::vector<std::string> &words) {
       options.operands.push_back(word);
     }
   }
-  if (Status status = checkOperands(options); !status.isOk())
+  Status status = checkOperands(options);
+  if (status.isOk())
+    status = checkDatabaseFolder(options.folder);
+  if (status.isOk() && !options.folder.empty() && !options.file.empty())
+    status = invalidArgument("--db and --file name two databases; give one");
+  if (!status.isOk())
     return status;
   return options;
 }

@@ -14,7 +14,8 @@ namespace tessera::tune_tool {
 struct DbOptions {
   std::string command;
   std::vector<std::string> operands; ///< Files, or a problem.
-  std::string file;                  ///< --db; empty: the user's.
+  std::string folder;                ///< --db; empty: the library's.
+  std::string file;                  ///< --file; empty: that of the folder.
   RowFilter filter;
   std::vector<std::string> revisions;
   int64_t maxBytes = INT64_MAX;
@@ -24,6 +25,11 @@ struct DbOptions {
 ErrorOr<DbOptions> parseDbOptions(const std::vector<std::string> &words);
 
 const char *getDbHelp();
+
+/// What is wrong with a folder that --db names, here and in dnn-tune: a file
+/// holds no kernels.db. One that is not there yet is made, and an empty one is
+/// that of the library.
+Status checkDatabaseFolder(const std::string &folder);
 
 } // namespace tessera::tune_tool
 

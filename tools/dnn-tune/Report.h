@@ -18,8 +18,15 @@ struct Roofs {
   double gbs = 0;
 };
 
+/// What a report says besides what was found.
+struct ReportOptions {
+  Roofs roofs;
+  std::string revision; ///< Of the compiler.
+  std::string date;     ///< When the report was written.
+};
+
 std::string formatReport(const std::vector<Outcome> &outcomes,
-                         const Roofs &roofs);
+                         const ReportOptions &options);
 
 } // namespace tessera::tune_tool
 

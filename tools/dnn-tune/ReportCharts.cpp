@@ -46,12 +46,15 @@ tessera::tune_tool::readTileShape(const std::string &parameters) {
   return shape;
 }
 
-/// The least power of ten that is not below `value`, or the greatest not above.
-static double roundUp(double value) {
-  return std::pow(10, std::ceil(std::log10(value) - 1e-9));
+std::string_view tessera::tune_tool::getRateUnit(Objective objective) {
+  return objective == Objective::MeasuredTime ? "TFLOP/s"
+                                              : "operations a cycle";
 }
-static double roundDown(double value) {
-  return std::pow(10, std::floor(std::log10(value) + 1e-9));
+
+/// What the values of a chart are.
+static std::string_view getValueTitle(Objective objective) {
+  return objective == Objective::MeasuredTime ? "measured time in us"
+                                              : "issue cycles (estimate)";
 }
 
 //===----------------------------------------------------------------------===//
@@ -67,58 +70,67 @@ struct RooflinePoint {
 } // namespace
 
 static std::vector<RooflinePoint>
-getPoints(const std::vector<Outcome> &outcomes) {
+getPoints(const std::vector<Outcome> &outcomes, Objective objective) {
   std::vector<RooflinePoint> points;
   for (const Outcome &outcome : outcomes) {
     const Ranking ranking = rate(outcome.result);
-    if (!outcome.status.isOk() || !ranking.isKnown)
+    if (!outcome.status.isOk() || !ranking.isKnown ||
+        outcome.result.objective != objective)
       continue;
     const Work work = getWork(outcome.problem);
-    const bool isTime = outcome.result.objective == Objective::MeasuredTime;
+    const bool isTime = objective == Objective::MeasuredTime;
     const double rate = work.operations / ranking.best * (isTime ? 1e-6 : 1);
     points.push_back({work.operations / work.bytes, rate,
                       outcome.problem.toNetworkConfig() + ": " +
-                          formatShort(rate) +
-                          (isTime ? " TFLOP/s" : " operations a cycle")});
+                          formatShort(rate) + " " +
+                          std::string(getRateUnit(objective))});
   }
   return points;
 }
 
+/// The slope of the memory up to the ridge, where it meets the roof of the
+/// arithmetic, and that roof.
+static void addRoofs(Svg &svg, const Axis &x, const Axis &y,
+                     const Roofs &roofs) {
+  const double ridge = 1e3 * roofs.tflops / roofs.gbs;
+  const double begin = std::max(x.getLeast(), y.getLeast() * 1e3 / roofs.gbs);
+  const double end = std::min(ridge, x.getMost());
+  if (begin < end)
+    svg.addLine(x.map(begin), y.map(begin * roofs.gbs / 1e3), x.map(end),
+                y.map(end * roofs.gbs / 1e3), "roof");
+  if (ridge < x.getMost())
+    svg.addLine(x.map(std::max(ridge, x.getLeast())), y.map(roofs.tflops),
+                x.map(x.getMost()), y.map(roofs.tflops), "roof");
+}
+
 std::string
 tessera::tune_tool::drawRoofline(const std::vector<Outcome> &outcomes,
-                                 const Roofs &roofs) {
-  const std::vector<RooflinePoint> points = getPoints(outcomes);
+                                 Objective objective, const Roofs &roofs) {
+  const std::vector<RooflinePoint> points = getPoints(outcomes, objective);
   if (points.empty())
     return "<p>Nothing was tuned.</p>\n";
+  // The device's limits are in operations a second.
+  const bool hasRoofs =
+      objective == Objective::MeasuredTime && roofs.tflops > 0 && roofs.gbs > 0;
   double least = points[0].intensity, most = least;
   double low = points[0].rate, high = low;
   for (const RooflinePoint &point : points) {
     least = std::min(least, point.intensity);
     most = std::max(most, point.intensity);
     low = std::min(low, point.rate);
-    high = std::max({high, point.rate, roofs.tflops});
+    high = std::max({high, point.rate, hasRoofs ? roofs.tflops : 0});
   }
-  const double left = 60, right = 600, top = 10, bottom = 300;
-  const LogAxis x{roundDown(least), roundUp(most * 1.01), left, right};
-  const LogAxis y{roundDown(low), roundUp(high * 1.01), bottom, top};
-  Svg svg(640, 340);
-  addTicks(svg, x, true, bottom, bottom - top);
-  addTicks(svg, y, false, left, right - left);
-  svg.addText((left + right) / 2, 336, "middle", "operations a byte");
-  if (roofs.tflops > 0 && roofs.gbs > 0) {
-    // Where the slope of the memory meets the roof of the arithmetic.
-    const double ridge = 1e3 * roofs.tflops / roofs.gbs;
-    const double begin = std::max(x.least, y.least * 1e3 / roofs.gbs);
-    if (begin < ridge)
-      svg.addLine(x.map(begin), y.map(begin * roofs.gbs / 1e3),
-                  x.map(std::min(ridge, x.most)),
-                  y.map(std::min(ridge, x.most) * roofs.gbs / 1e3), "roof");
-    if (ridge < x.most)
-      svg.addLine(x.map(std::max(ridge, x.least)), y.map(roofs.tflops), right,
-                  y.map(roofs.tflops), "roof");
-  }
+  const double left = 70, right = 425, top = 10, bottom = 250;
+  // A dot is never on the border.
+  const Axis x(Axis::Scale::Log, least * 0.95, most * 1.05, left, right);
+  const Axis y(Axis::Scale::Log, low * 0.95, high * 1.05, bottom, top);
+  Svg svg(445, 295);
+  addAxis(svg, x, true, bottom, bottom - top, "operations a byte");
+  addAxis(svg, y, false, left, right - left, getRateUnit(objective));
+  if (hasRoofs)
+    addRoofs(svg, x, y, roofs);
   for (const RooflinePoint &point : points)
-    svg.addDot(x.map(point.intensity), y.map(point.rate), 4, "dot",
+    svg.addDot(x.map(point.intensity), y.map(point.rate), 5, "dot",
                point.title);
   return svg.finish();
 }
@@ -133,49 +145,56 @@ static std::string getTitle(const TriedTile &tile, const TuningResult &result) {
          formatShort(tile.ranked.cost) + " clocks";
 }
 
+/// How a tile's dot looks.
+static std::string_view getDotStyle(const TriedTile &tile,
+                                    const TriedTile *best) {
+  if (tile.rank == 0)
+    return &tile == best ? "dot best first" : "dot first";
+  return &tile == best ? "dot best" : "dot";
+}
+
+static bool isDrawn(const TriedTile &tile) {
+  return tile.isVerified() && tile.ranked.cost > 0 && tile.value > 0;
+}
+
 std::string tessera::tune_tool::drawRanks(const TuningResult &result) {
-  const double left = 60, right = 340, top = 10, bottom = 240;
-  LogAxis x{0, 0, left, right}, y{0, 0, bottom, top};
-  for (const TriedTile &tile : result.search.tried) {
-    if (!tile.isVerified() || tile.ranked.cost <= 0 || tile.value <= 0)
-      continue;
-    const bool isFirst = x.most == 0;
-    x.least = isFirst ? tile.ranked.cost : std::min(x.least, tile.ranked.cost);
-    y.least = isFirst ? tile.value : std::min(y.least, tile.value);
-    x.most = std::max(x.most, tile.ranked.cost);
-    y.most = std::max(y.most, tile.value);
-  }
-  if (x.most == 0)
+  std::vector<double> costs, values;
+  for (const TriedTile &tile : result.search.tried)
+    if (isDrawn(tile)) {
+      costs.push_back(tile.ranked.cost);
+      values.push_back(tile.value);
+    }
+  if (costs.empty())
     return "";
-  for (LogAxis *axis : {&x, &y}) {
-    axis->least *= 0.95;
-    axis->most *= 1.05;
-  }
-  Svg svg(370, 280);
-  svg.addLine(left, bottom, right, bottom, "axis");
-  svg.addLine(left, bottom, left, top, "axis");
-  for (const LogAxis *axis : {&x, &y})
-    for (double end : {axis->least, axis->most})
-      axis == &x ? svg.addText(axis->map(end), bottom + 14, "middle",
-                               formatShort(end, 3))
-                 : svg.addText(left - 5, axis->map(end) + 4, "end",
-                               formatShort(end, 3));
-  svg.addText((left + right) / 2, bottom + 30, "middle",
-              "clocks that the model expects");
+  const double left = 70, right = 345, top = 10, bottom = 240;
+  auto makeAxis = [](const std::vector<double> &numbers, double from,
+                     double to) {
+    const auto [least, most] = std::ranges::minmax(numbers);
+    return Axis(chooseScale(least, most), least, most, from, to);
+  };
+  const Axis x = makeAxis(costs, left, right);
+  const Axis y = makeAxis(values, bottom, top);
+  Svg svg(365, 285);
+  addAxis(svg, x, true, bottom, bottom - top, "clocks that the model expects");
+  addAxis(svg, y, false, left, right - left, getValueTitle(result.objective));
   const TriedTile *best = result.search.getBest();
   for (const TriedTile &tile : result.search.tried)
-    if (tile.isVerified() && tile.ranked.cost > 0 && tile.value > 0)
-      svg.addDot(x.map(tile.ranked.cost), y.map(tile.value), 4,
-                 &tile == best    ? "dot best"
-                 : tile.rank == 0 ? "dot first"
-                                  : "dot",
-                 getTitle(tile, result));
+    if (isDrawn(tile))
+      svg.addDot(x.map(tile.ranked.cost), y.map(tile.value), 5,
+                 getDotStyle(tile, best), getTitle(tile, result));
   return svg.finish();
 }
 
-/// From white to blue as `part` goes from a half to 1.
-static std::string getColour(double part) {
-  const double depth = std::clamp(2 * part - 1, 0.0, 1.0);
+/// How dark a cell of the map is: none at a half of the best speed, 1 at it.
+static double getDepth(double part) {
+  return std::clamp(2 * part - 1, 0.0, 1.0);
+}
+
+/// Above this depth white can be read better than black.
+static constexpr double kLightFrom = 0.8;
+
+/// From white to blue.
+static std::string getColour(double depth) {
   auto mix = [&](int light, int dark) {
     return static_cast<int>(light + depth * (dark - light));
   };
@@ -200,24 +219,30 @@ std::string tessera::tune_tool::drawTiles(const TuningResult &result) {
   }
   if (cells.empty())
     return "";
-  const double size = 38, left = 60, top = 24;
+  const double size = 46, left = 66, top = 46;
   const double best = result.search.getBest()->value;
-  Svg svg(left + size * static_cast<double>(columns.size()) + 10,
-          top + size * static_cast<double>(rows.size()) + 10);
-  svg.addText(left - 6, 14, "end", "rows");
+  const double width = size * static_cast<double>(columns.size());
+  const double height = size * static_cast<double>(rows.size());
+  // Wide enough for the titles of a map with one cell.
+  Svg svg(std::max(left + width + 10, 190.0),
+          std::max(top + height, 140.0) + 8);
+  svg.addText(left, 14, "start", "columns of the tile");
+  svg.addVerticalText(14, top + std::max(height, 94.0) / 2, "rows of the tile");
   double y = top;
   for (int row : rows) {
-    svg.addText(left - 6, y + size / 2 + 4, "end", std::to_string(row));
+    svg.addText(left - 8, y + size / 2 + 4, "end", std::to_string(row));
     double x = left;
     for (int column : columns) {
       if (y == top)
-        svg.addText(x + size / 2, 14, "middle", std::to_string(column));
+        svg.addText(x + size / 2, top - 8, "middle", std::to_string(column));
       if (auto found = cells.find({row, column}); found != cells.end()) {
         const double part = best / found->second->value;
-        svg.addBox(x + 1, y + 1, size - 2, size - 2, getColour(part),
+        const double depth = getDepth(part);
+        svg.addBox(x + 1, y + 1, size - 2, size - 2, getColour(depth),
                    getTitle(*found->second, result));
-        svg.addText(x + size / 2, y + size / 2 + 4, "middle",
-                    formatShort(part, 2));
+        svg.addText(x + size / 2, y + size / 2 + 5, "middle",
+                    formatShort(std::round(100 * part), 3) + " %",
+                    depth > kLightFrom ? "light" : "");
       }
       x += size;
     }

@@ -9,10 +9,14 @@
 
 namespace tessera::tune_tool {
 
-/// The best tiles of all problems beneath the device's limits. On the emulated
-/// device, operations a cycle, and no limits.
+/// What the speeds of an objective are counted in: the emulated device has
+/// issue cycles and no seconds.
+std::string_view getRateUnit(Objective objective);
+
+/// The best tiles of the problems with that objective, and where it is a time
+/// the device's limits above them.
 std::string drawRoofline(const std::vector<Outcome> &outcomes,
-                         const Roofs &roofs);
+                         Objective objective, const Roofs &roofs);
 
 /// Measured against expected, a dot a tile.
 std::string drawRanks(const TuningResult &result);

@@ -7,6 +7,9 @@
 
 using namespace tessera::tune_tool;
 
+/// What rounding may take from a quotient of two round numbers.
+static constexpr double kSlack = 1e-9;
+
 std::string tessera::tune_tool::escapeHtml(std::string_view text) {
   std::string escaped;
   for (char c : text)
@@ -30,9 +33,22 @@ std::string tessera::tune_tool::escapeHtml(std::string_view text) {
 }
 
 std::string tessera::tune_tool::formatShort(double value, int digits) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.*g", digits, value);
+  const bool isLong = std::fabs(value) >= std::pow(10, digits) - 0.5;
+  char text[64];
+  if (isLong)
+    std::snprintf(text, sizeof text, "%.0f", value);
+  else
+    std::snprintf(text, sizeof text, "%.*g", digits, value);
   return text;
+}
+
+std::string tessera::tune_tool::formatTick(double value) {
+  constexpr std::pair<double, const char *> kUnits[] = {
+      {1e12, "T"}, {1e9, "G"}, {1e6, "M"}, {1e3, "k"}};
+  for (auto [unit, letter] : kUnits)
+    if (value >= unit * (1 - kSlack))
+      return formatShort(value / unit, 6) + letter;
+  return formatShort(value, 6);
 }
 
 /// name="value" with a blank before it.
@@ -76,30 +92,100 @@ void Svg::addBox(double x, double y, double width, double height,
 }
 
 void Svg::addText(double x, double y, std::string_view anchor,
-                  std::string_view words) {
+                  std::string_view words, std::string_view style) {
   text += "<text" + attribute("x", x) + attribute("y", y) +
-          attribute("text-anchor", anchor) + ">" + escapeHtml(words) +
-          "</text>\n";
+          attribute("text-anchor", anchor) +
+          (style.empty() ? "" : attribute("class", style)) + ">" +
+          escapeHtml(words) + "</text>\n";
 }
 
-double LogAxis::map(double value) const {
-  const double part = std::log(value / least) / std::log(most / least);
+void Svg::addVerticalText(double x, double y, std::string_view words) {
+  text += "<text text-anchor=\"middle\" transform=\"translate(" +
+          formatShort(x, 6) + " " + formatShort(y, 6) + ") rotate(-90)\">" +
+          escapeHtml(words) + "</text>\n";
+}
+
+//===----------------------------------------------------------------------===//
+// Axes
+//===----------------------------------------------------------------------===//
+
+/// Multiples of the least of 1, 2, 5, 10, ... with which five or fewer steps
+/// reach from `least` to `most`.
+static std::vector<double> getLinearTicks(double least, double most) {
+  constexpr double kSteps = 5;
+  const double rough = (most - least) / kSteps;
+  double step = std::pow(10, std::floor(std::log10(rough)));
+  for (double digit : {2.0, 2.5, 2.0})
+    if (step < rough * (1 - kSlack))
+      step *= digit;
+  const double first = std::floor(least / step + kSlack);
+  const double last = std::ceil(most / step - kSlack);
+  std::vector<double> ticks;
+  for (double multiple = first; multiple <= last; ++multiple)
+    ticks.push_back(multiple * step);
+  return ticks;
+}
+
+/// Powers of ten with 2 and 5 times them, the latter only where there are few
+/// powers: from the last that is not above `least` to the first that is not
+/// below `most`.
+static std::vector<double> getLogTicks(double least, double most) {
+  const bool hasFewPowers = most / least < 1e3;
+  std::vector<double> ticks;
+  for (double power = std::floor(std::log10(least));; ++power)
+    for (double digit : {1.0, 2.0, 5.0}) {
+      if (digit > 1 && !hasFewPowers)
+        break;
+      const double tick = digit * std::pow(10, power);
+      if (tick <= least * (1 + kSlack))
+        ticks.clear();
+      ticks.push_back(tick);
+      if (ticks.size() > 1 && tick >= most * (1 - kSlack))
+        return ticks;
+    }
+}
+
+Axis::Axis(Scale scale, double least, double most, double from, double to)
+    : scale(scale), from(from), to(to) {
+  // Without a distance there is no step.
+  if (most <= least * (1 + kSlack)) {
+    least *= 0.9;
+    most *= 1.1;
+  }
+  ticks = scale == Scale::Log ? getLogTicks(least, most)
+                              : getLinearTicks(least, most);
+}
+
+double Axis::map(double value) const {
+  const double part =
+      scale == Scale::Log
+          ? std::log(value / getLeast()) / std::log(getMost() / getLeast())
+          : (value - getLeast()) / (getMost() - getLeast());
   return from + part * (to - from);
 }
 
-void tessera::tune_tool::addTicks(Svg &svg, const LogAxis &axis,
-                                  bool isHorizontal, double across,
-                                  double length) {
-  const double first = std::ceil(std::log10(axis.least) - 1e-9);
-  for (double power = first; std::pow(10, power) <= axis.most * (1 + 1e-9);
-       ++power) {
-    const double value = std::pow(10, power), place = axis.map(value);
+Axis::Scale tessera::tune_tool::chooseScale(double least, double most) {
+  constexpr double kMostLinear = 20;
+  return most > kMostLinear * least ? Axis::Scale::Log : Axis::Scale::Linear;
+}
+
+void tessera::tune_tool::addAxis(Svg &svg, const Axis &axis, bool isHorizontal,
+                                 double across, double length,
+                                 std::string_view title) {
+  const double middle =
+      (axis.map(axis.getLeast()) + axis.map(axis.getMost())) / 2;
+  for (double tick : axis.getTicks()) {
+    const double at = axis.map(tick);
     if (isHorizontal) {
-      svg.addLine(place, across, place, across - length, "grid");
-      svg.addText(place, across + 14, "middle", formatShort(value));
+      svg.addLine(at, across, at, across - length, "grid");
+      svg.addText(at, across + 16, "middle", formatTick(tick));
     } else {
-      svg.addLine(across, place, across + length, place, "grid");
-      svg.addText(across - 5, place + 4, "end", formatShort(value));
+      svg.addLine(across, at, across + length, at, "grid");
+      svg.addText(across - 6, at + 4, "end", formatTick(tick));
     }
   }
+  if (isHorizontal)
+    svg.addText(middle, across + 36, "middle", title);
+  else
+    svg.addVerticalText(across - 52, middle, title);
 }

@@ -30,7 +30,8 @@ again, so a run that was killed goes on where it was.
   --seed N                 of the data, and of the order of --exhaustive (1)
   --judge NAME             who verifies: auto, host, device or general
   --jobs N                 threads that compile (as many as suit the machine)
-  --db FOLDER              of the database (that of the library)
+  --db FOLDER              with the database kernels.db, as in dnn-tune db; made
+                           if it is not there (that of the library)
   --report FILE.html       roofline, tiles and ranks, in one file without scripts
   --roof TFLOPS,GBS        the device's limits, for the roofline
   --table FILE.csv         every tile that was tried

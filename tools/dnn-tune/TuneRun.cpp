@@ -11,10 +11,24 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <ctime>
 #include <fstream>
 
 using namespace tessera;
 using namespace tessera::tune_tool;
+
+/// The library uses what is stored and nothing else, so a run without a
+/// database would be in vain. One that measures nothing may do with reading.
+static Status checkDatabase(PerfDatabase *tunings, const TuneOptions &options) {
+  if (!tunings)
+    return notFound("there is no database for the results "
+                    "(MIOPEN_DISABLE_CACHE, or no home); name its folder with "
+                    "--db");
+  if (options.budget.seconds == 0)
+    return Status::ok();
+  return tunings->checkKept().withContext(
+      "the results cannot be stored; name another folder with --db");
+}
 
 ErrorOr<std::unique_ptr<TuneRun>>
 TuneRun::create(const TuneOptions &options, const Attempt &attempt,
@@ -36,7 +50,10 @@ TuneRun::create(const TuneOptions &options, const Attempt &attempt,
     return engine.getStatus();
   std::unique_ptr<TuneRun> run(new TuneRun(options, attempt, line));
   run->engine = std::move(*engine);
-  if (run->engine->getTunings())
+  if (Status kept = checkDatabase(run->engine->getTunings(), options);
+      !kept.isOk())
+    return kept;
+  if (run->engine->getTunings()->checkKept().isOk())
     line.sayKept();
   return run;
 }
@@ -96,8 +113,12 @@ Outcome TuneRun::tune(const Problem &problem, TuningOptions tuning) {
   outcome.problem = problem;
   ErrorOr<TuningResult> result = tessera::tune(*engine, problem, tuning);
   outcome.status = result.getStatus();
-  if (result)
-    outcome.result = std::move(*result);
+  if (!result)
+    return outcome;
+  outcome.status = result->stored.withContext(
+      "the best tile is " + result->search.getBest()->ranked.tile.toText() +
+      ", but the library will not find it: not everything is stored");
+  outcome.result = std::move(*result);
   return outcome;
 }
 
@@ -154,12 +175,24 @@ static Status writeFile(const std::string &name, const std::string &text) {
   return file ? Status::ok() : invalidArgument("cannot write '" + name + "'");
 }
 
+/// Of this moment, in a zone that means the same to every reader.
+static std::string getDate() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  char text[64];
+  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC",
+                gmtime_r(&now, &parts));
+  return text;
+}
+
 Status tessera::tune_tool::writeResults(const TuneOptions &options,
                                         const std::vector<Outcome> &outcomes) {
   Status status = writeFile(options.tableFile, formatTable(outcomes));
   if (status.isOk() && !options.reportFile.empty())
-    status = writeFile(
-        options.reportFile,
-        formatReport(outcomes, {options.roofTflops, options.roofGbs}));
+    status =
+        writeFile(options.reportFile,
+                  formatReport(outcomes, {{options.roofTflops, options.roofGbs},
+                                          getCompilerRevision(),
+                                          getDate()}));
   return status;
 }

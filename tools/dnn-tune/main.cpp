@@ -8,6 +8,7 @@
 
 #include "compiler/Driver/Revision.h"
 #include "tools/dnn-tune/DbCommand.h"
+#include "tools/dnn-tune/DbOptions.h"
 #include "tools/dnn-tune/SharedFolder.h"
 #include "tools/dnn-tune/TuneRun.h"
 
@@ -105,6 +106,8 @@ int main(int argc, char **argv) {
     std::printf("%s%s", getTuneHelp(), getProblemFileHelp());
     return 0;
   }
+  if (Status status = checkDatabaseFolder(options->folder); !status.isOk())
+    return fail(status);
   const ErrorOr<std::vector<Problem>> problems = readAllProblems(*options);
   if (!problems)
     return fail(problems.getStatus());

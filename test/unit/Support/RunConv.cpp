@@ -2,6 +2,8 @@
 
 #include "test/unit/Support/RunConv.h"
 
+#include "runtime/Reference/CaseMemory.h"
+
 using namespace tessera;
 using namespace tessera::test;
 
@@ -57,13 +59,18 @@ ConvOutcome test::runConv(Engine &engine, const ConvProblem &problem,
     return outcome;
   outcome.tile = (*kernel)->getKernel().tile;
 
-  ConvCase data(problem, kind, seed);
-  if ((*target)->has(Erratum::FlushesHalfSubnormals))
-    data.flushSubnormals();
-  outcome.status = launchCase(engine, **kernel, data, problem, placement);
-  if (!outcome.status.isOk())
-    return outcome;
-  outcome.report = sample ? data.checkSample(sample, seed) : data.check();
-  outcome.gaps = data.checkGaps();
+  const CaseUse use = {CaseUse::Purpose::Verify,
+                       engine.getGpu().getKind() == DeviceKind::Emulated};
+  outcome.status = withCaseMemory(problem, use, [&] {
+    ConvCase data(problem, kind, seed);
+    if ((*target)->has(Erratum::FlushesHalfSubnormals))
+      data.flushSubnormals();
+    Status status = launchCase(engine, **kernel, data, problem, placement);
+    if (!status.isOk())
+      return status;
+    outcome.report = sample ? data.checkSample(sample, seed) : data.check();
+    outcome.gaps = data.checkGaps();
+    return status;
+  });
   return outcome;
 }

@@ -2,6 +2,8 @@
 
 #include "test/unit/Support/RunPool.h"
 
+#include "runtime/Reference/CaseMemory.h"
+
 using namespace tessera;
 using namespace tessera::test;
 
@@ -47,9 +49,14 @@ PoolOutcome test::runPool(Engine &engine, const PoolProblem &problem,
   if (!outcome.status.isOk())
     return outcome;
   outcome.tile = (*kernel)->getKernel().tile;
-  PoolCase host(problem, data, seed);
-  outcome.status = launchCase(engine, **kernel, host, problem, placement);
-  if (outcome.status.isOk())
-    outcome.fault = host.check(sample, seed);
+  const CaseUse use = {CaseUse::Purpose::Verify,
+                       engine.getGpu().getKind() == DeviceKind::Emulated};
+  outcome.status = withCaseMemory(problem, use, [&] {
+    PoolCase host(problem, data, seed);
+    Status status = launchCase(engine, **kernel, host, problem, placement);
+    if (status.isOk())
+      outcome.fault = host.check(sample, seed);
+    return status;
+  });
   return outcome;
 }

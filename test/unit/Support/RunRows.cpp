@@ -2,6 +2,7 @@
 
 #include "test/unit/Support/RunRows.h"
 
+#include "runtime/Reference/CaseMemory.h"
 #include "runtime/Reference/RowRecipe.h"
 
 #include <algorithm>
@@ -77,14 +78,18 @@ RowOutcome test::runRows(Engine &engine, const RowProblem &problem,
   if (!outcome.status.isOk())
     return outcome;
   outcome.tile = (*kernel)->getKernel().tile;
-  RowCase host(problem, seed);
-  Run run(engine, problem, host, shared, placement);
-  outcome.status = run.launch(**kernel);
-  if (!outcome.status.isOk())
-    return outcome;
-  ErrorOr<std::string> fault = run.collect();
-  outcome.status = fault.getStatus();
-  if (fault)
-    outcome.fault = fault->empty() ? host.check(sample, seed) : *fault;
+  const CaseUse use = {CaseUse::Purpose::Verify,
+                       engine.getGpu().getKind() == DeviceKind::Emulated};
+  outcome.status = withCaseMemory(problem, use, [&] {
+    RowCase host(problem, seed);
+    Run run(engine, problem, host, shared, placement);
+    Status status = run.launch(**kernel);
+    if (!status.isOk())
+      return status;
+    ErrorOr<std::string> fault = run.collect();
+    if (fault)
+      outcome.fault = fault->empty() ? host.check(sample, seed) : *fault;
+    return fault.getStatus();
+  });
   return outcome;
 }

@@ -190,3 +190,22 @@ TEST_F(PerfDatabaseTest, WorksWithoutAFile) {
   EXPECT_TRUE(database.getKeys().empty());
   EXPECT_TRUE(database.getNeighbours(kKey).empty());
 }
+
+// Whoever must know hears why nothing is kept.
+TEST_F(PerfDatabaseTest, SaysWhatIsNotKept) {
+  PerfDatabase database = open();
+  database.store(kKey, makeTuning("t", 5));
+  EXPECT_TRUE(database.checkKept().isOk());
+
+  const std::string path = folder.get("kernels.db");
+  PerfDatabase read(
+      std::make_shared<DatabaseFile>(path, DatabaseFile::Use::Package));
+  EXPECT_EQ(read.checkKept().getMessage(),
+            path + " can be read, but not written");
+
+  folder.write("file", "no folder");
+  PerfDatabase closed(
+      std::make_shared<DatabaseFile>(folder.get("file") + "/kernels.db"));
+  closed.store(kKey, makeTuning("t", 5));
+  EXPECT_EQ(closed.checkKept().getCode(), StatusCode::Unavailable);
+}

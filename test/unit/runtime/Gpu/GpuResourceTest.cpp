@@ -43,7 +43,8 @@ TEST_F(GpuResources, ReportFailures) {
             "hipStreamCreate: out of memory (HIP error 2)");
   hip.failNext("hipMalloc", hipErrorOutOfMemory);
   EXPECT_EQ(DeviceBuffer::allocate(gpu, 64).getStatus().getMessage(),
-            "hipMalloc of 64 bytes: out of memory (HIP error 2)");
+            "the device cannot give 64 bytes of memory at once; 1073741824 of "
+            "1073741824 are free");
   EXPECT_EQ(hip.getCalls("hipFree"), 0);
 }
 

@@ -140,6 +140,19 @@ TEST_F(TunerTest, Refusals) {
             std::string::npos);
 }
 
+// A problem too large for the host is a sentence with the bytes, and no end of
+// the process; nothing is stored of it.
+TEST_F(TunerTest, RefusesWhatTheHostCannotHold) {
+  problem.batch = 1 << 20;
+  problem.inChannels = 1 << 20;
+  const Status status = tune(*engine, problem, options).getStatus();
+  EXPECT_EQ(status.getCode(), StatusCode::ResourceExhausted);
+  EXPECT_EQ(
+      status.getMessage().find("the host has not enough memory: at least "), 0u)
+      << status.getMessage();
+  EXPECT_TRUE(getRows().empty());
+}
+
 // What is added to the background is tuned there, each problem, and what comes
 // of it is remembered as if somebody had waited.
 TEST_F(TunerTest, InTheBackground) {

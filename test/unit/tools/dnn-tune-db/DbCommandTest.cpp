@@ -152,10 +152,19 @@ TEST_F(DbCommand, TakesRelativePaths) {
   ASSERT_EQ(run({"export", folder.get("a.db")}), 0) << err;
   const std::filesystem::path before = std::filesystem::current_path();
   std::filesystem::current_path(folder.getPath());
-  EXPECT_EQ(run({"import", "a.db", "--db", "mine.db"}), 0) << err;
+  EXPECT_EQ(run({"import", "a.db", "--file", "mine.db"}), 0) << err;
   EXPECT_EQ(run({"verify", "mine.db"}), 0) << err;
   expectOut("mine.db: 1 kernels");
   std::filesystem::current_path(before);
+}
+
+// --db is the folder that dnn-tune takes, too.
+TEST_F(DbCommand, WorksOnTheDatabaseOfAFolder) {
+  storeKernel();
+  setenv("MIOPEN_CUSTOM_CACHE_DIR", folder.get("absent").c_str(), 1);
+  EXPECT_EQ(run({"verify"}), 2);
+  EXPECT_EQ(run({"verify", "--db", home}), 0) << err;
+  expectOut("1 kernels");
 }
 
 // Several files become one; a damaged one is refused.
@@ -212,7 +221,11 @@ TEST_F(DbCommand, RefusesWrongCommandLines) {
       {{"prune", "--max-mb", "9999999999999999"}, "--max-mb takes a number"},
       {{"show", "conv-nonsense"}, "'conv-nonsense' names no problem"},
       {{"explain", problem, "--target", "gfx1"}, "there is no chip 'gfx1'"},
-      {{"list", "--db", "/absent/x.db"}, "cannot open '/absent/x.db'"},
+      {{"list", "--db", "/absent"}, "cannot open '/absent/kernels.db'"},
+      {{"list", "--file", "/absent/x.db"}, "cannot open '/absent/x.db'"},
+      {{"list", "--db", "/dev/null"},
+       "--db names the folder of a database, but '/dev/null' is a file"},
+      {{"list", "--db", "a", "--file", "b"}, "--db and --file name two"},
   };
   for (const auto &[words, sentence] : cases) {
     EXPECT_EQ(run(words), 2) << sentence;
@@ -227,6 +240,6 @@ TEST_F(DbCommand, RefusesWrongCommandLines) {
 TEST_F(DbCommand, NeedsAFile) {
   setenv("MIOPEN_DISABLE_CACHE", "1", 1);
   EXPECT_EQ(run({"list"}), 2);
-  EXPECT_NE(err.find("name a file with --db"), err.npos) << err;
+  EXPECT_NE(err.find("name its folder with --db"), err.npos) << err;
   unsetenv("MIOPEN_DISABLE_CACHE");
 }

@@ -3,6 +3,7 @@
 #include "tools/dnn-tune/Outcome.h"
 #include "tools/dnn-tune/Report.h"
 #include "tools/dnn-tune/ReportCharts.h"
+#include "tools/dnn-tune/Svg.h"
 #include "tools/dnn-tune/TuneOptions.h"
 
 #include <gtest/gtest.h>
@@ -76,7 +77,8 @@ TEST(Outcome, Table) {
 
 // What others wrote cannot break the page, and nothing is fetched.
 TEST(Report, IsOneSafePage) {
-  const std::string html = formatReport(makeOutcomes({4, 3, 0, 9}), {10, 100});
+  const std::string html =
+      formatReport(makeOutcomes({4, 3, 0, 9}), {{10, 100}, "<r1>", "today"});
   EXPECT_EQ(html.find("wrong <result>"), std::string::npos);
   EXPECT_NE(html.find("wrong &lt;result&gt;, &quot;badly&quot;"),
             std::string::npos);
@@ -85,6 +87,88 @@ TEST(Report, IsOneSafePage) {
   EXPECT_EQ(html.find("src="), std::string::npos);
   EXPECT_NE(html.find("class=\"dot best\""), std::string::npos);
   EXPECT_NE(html.find("class=\"dot first\""), std::string::npos);
+}
+
+// Who made it and when, and a window of any width.
+TEST(Report, HasAHead) {
+  const std::string html =
+      formatReport(makeOutcomes({4}), {{}, "llvm-<1>", "2026-01-02 03:04 UTC"});
+  for (const char *text :
+       {"2026-01-02 03:04 UTC", "llvm-&lt;1&gt;",
+        "<meta name=\"viewport\" content=\"width=device-width",
+        "svg { max-width: 100%", "<div class=\"wide\"><table"})
+    EXPECT_NE(html.find(text), std::string::npos) << text;
+}
+
+// The emulated device has no seconds, so nothing is said of them, and limits in
+// operations a second are none of its.
+TEST(Report, CyclesAreNoTimes) {
+  std::vector<Outcome> outcomes = makeOutcomes({4, 3});
+  const Roofs roofs = {10, 100};
+  std::string html = formatReport(outcomes, {roofs, "", ""});
+  EXPECT_NE(html.find(">TFLOP/s</text>"), std::string::npos);
+  EXPECT_NE(html.find("class=\"roof\""), std::string::npos);
+  EXPECT_NE(html.find(">measured time in us</text>"), std::string::npos);
+  EXPECT_EQ(html.find("a cycle"), std::string::npos);
+  outcomes[0].result.objective = Objective::IssueCycles;
+  html = formatReport(outcomes, {roofs, "", ""});
+  EXPECT_NE(html.find(">operations a cycle</text>"), std::string::npos);
+  EXPECT_NE(html.find(">issue cycles (estimate)</text>"), std::string::npos);
+  EXPECT_EQ(html.find("a second"), std::string::npos);
+  EXPECT_EQ(html.find("FLOP/s"), std::string::npos);
+  EXPECT_EQ(html.find("class=\"roof\""), std::string::npos);
+}
+
+// A first choice that is the best tile has a look of its own.
+TEST(Report, MarksAFirstChoiceThatIsTheBest) {
+  const std::string marked = "class=\"dot best first\"><title>";
+  EXPECT_NE(drawRanks(makeOutcome({3, 4}).result).find(marked),
+            std::string::npos);
+  EXPECT_EQ(drawRanks(makeOutcome({4, 3}).result).find(marked),
+            std::string::npos);
+}
+
+// Numbers on a dark cell of the map are light.
+TEST(Report, LabelsOfTheMapCanBeRead) {
+  const std::string map = drawTiles(makeOutcome({10, 20}).result);
+  EXPECT_NE(map.find("class=\"light\">100 %<"), std::string::npos) << map;
+  EXPECT_NE(map.find("text-anchor=\"middle\">50 %<"), std::string::npos) << map;
+  EXPECT_NE(map.find(">columns of the tile<"), std::string::npos);
+  EXPECT_NE(map.find(">rows of the tile<"), std::string::npos);
+}
+
+// Ticks are round, evenly apart, and enclose all values.
+TEST(Report, Ticks) {
+  using Ticks = std::vector<double>;
+  auto linear = [](double least, double most) {
+    return Axis(Axis::Scale::Linear, least, most, 0, 1).getTicks();
+  };
+  EXPECT_EQ(linear(1234, 1890), (Ticks{1200, 1400, 1600, 1800, 2000}));
+  EXPECT_EQ(linear(0, 10), (Ticks{0, 2, 4, 6, 8, 10}));
+  EXPECT_EQ(linear(7, 7), (Ticks{6, 6.5, 7, 7.5, 8}));
+  auto log = [](double least, double most) {
+    return Axis(Axis::Scale::Log, least, most, 0, 1).getTicks();
+  };
+  EXPECT_EQ(log(3, 70), (Ticks{2, 5, 10, 20, 50, 100}));
+  EXPECT_EQ(log(0.5, 20), (Ticks{0.5, 1, 2, 5, 10, 20}));
+  EXPECT_EQ(log(30, 40000), (Ticks{10, 100, 1000, 10000, 100000}));
+  EXPECT_EQ(chooseScale(10, 150), Axis::Scale::Linear);
+  EXPECT_EQ(chooseScale(10, 1500), Axis::Scale::Log);
+  const Axis axis(Axis::Scale::Log, 1, 100, 50, 10);
+  EXPECT_EQ(axis.map(1), 50);
+  EXPECT_EQ(axis.map(10), 30);
+  EXPECT_EQ(axis.map(100), 10);
+}
+
+// No exponents: they are hard to read.
+TEST(Report, Numbers) {
+  EXPECT_EQ(formatTick(0.05), "0.05");
+  EXPECT_EQ(formatTick(2000), "2k");
+  EXPECT_EQ(formatTick(12500), "12.5k");
+  EXPECT_EQ(formatTick(2e6), "2M");
+  EXPECT_EQ(formatShort(0.98765), "0.9877");
+  EXPECT_EQ(formatShort(1234567), "1234567");
+  EXPECT_EQ(formatShort(99.96, 2), "100");
 }
 
 // A report of nothing is still a page.

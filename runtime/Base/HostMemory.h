@@ -1,0 +1,67 @@
+//===- HostMemory.h - What the host can still give -------------*- C++ -*-===//
+//
+// Linux grants more memory than it has and ends the process that touches it,
+// or refuses and std::vector throws. Whoever is about to allocate what a user's
+// numbers ask for asks here first, and what is refused nevertheless becomes a
+// Status like every other failure.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_RUNTIME_BASE_HOSTMEMORY_H
+#define TESSERA_RUNTIME_BASE_HOSTMEMORY_H
+
+#include "runtime/Base/Status.h"
+
+#include <cstdint>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+namespace tessera {
+
+/// Bytes that this process can still get: the least of what the system has,
+/// what its control groups leave and what RLIMIT_AS (ulimit -v) leaves.
+/// UINT64_MAX where nothing of that can be read.
+uint64_t getAvailableMemory();
+
+/// What the memory limits of the control group `group` and of those around it
+/// leave; UINT64_MAX without a limit. `mount` is where the hierarchy is
+/// mounted, of version 2 or the memory controller's of version 1. Files that
+/// the system can drop from its cache count as free.
+uint64_t getControlGroupMemory(const std::string &mount,
+                               const std::string &group);
+
+/// A failure that says that `bytes` were needed and how many are available.
+Status describeShortage(uint64_t bytes);
+
+/// That failure unless `bytes` are available.
+Status checkMemory(uint64_t bytes);
+
+/// What `work` gives, a Status or an ErrorOr; that failure if it runs out of
+/// memory. `bytes` is what it needs at least.
+template <typename Work>
+auto guardMemory(uint64_t bytes, Work work) -> decltype(work()) {
+  try {
+    return work();
+  } catch (const std::bad_alloc &) {
+  } catch (const std::length_error &) { // More than a vector can ever hold.
+  } catch (const std::system_error &error) {
+    // What a thread cannot be started without is mostly its stack.
+    if (error.code() != std::errc::resource_unavailable_try_again)
+      throw;
+  }
+  return describeShortage(bytes);
+}
+
+/// Both: `work` is not begun where the memory is not there.
+template <typename Work>
+auto withMemory(uint64_t bytes, Work work) -> decltype(work()) {
+  if (Status status = checkMemory(bytes); !status.isOk())
+    return status;
+  return guardMemory(bytes, work);
+}
+
+} // namespace tessera
+
+#endif // TESSERA_RUNTIME_BASE_HOSTMEMORY_H
