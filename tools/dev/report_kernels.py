@@ -5,7 +5,7 @@ The main loop of one layer is easily looked after; this is what tells whether a
 change that made it better made another layer, direction or chip worse. Each
 layer is compiled for each direction and chip with the tile that the compiler
 chooses, and one of them with the largest tile, too; analyze_kernel.py judges
-the loops. docs/data/kernel-shares.md is what
+the loops. tools/bench/results/amd/kernel-shares.md is what
 
     tools/dev/report_kernels.py --write
 
@@ -30,7 +30,7 @@ import isa_text
 from isa_text import KernelError
 
 _ROOT = pathlib.Path(__file__).resolve().parents[2]
-_TABLE = "docs/data/kernel-shares.md"
+_TABLE = "tools/bench/results/amd/kernel-shares.md"
 
 # Batch 64, f16, NHWC. Stems, 3x3 of each size, one of stride 2, and the 1x1
 # that widens and the one that narrows.
@@ -227,8 +227,9 @@ def format_table(rows):
 
 Made by `tools/dev/report_kernels.py --write`; do not edit. Layers of ResNet-50,
 batch 64, f16, NHWC, with the compiler's own tile; **bold** is the layer with the
-largest tile of the chip. [performance.md](../performance.md) says what the figures
-mean: no GPU was used.
+largest tile of the chip. No GPU was used:
+[performance.md](../../../../docs/performance.md#amds-chips-counted-and-not-timed) says
+what the figures mean.
 
 - *share*: issue clocks on the matrix unit; with a letter where it is below the wanted.
 - *mix*: matrix, VALU, LDS reads, LDS writes, loads, scalar, waits, barriers of a body.
