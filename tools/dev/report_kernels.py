@@ -22,6 +22,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import textwrap
 
 import analyze_kernel
 import check_lds_layout
@@ -199,6 +200,11 @@ def format_row(row):
     return "| " + " | ".join(cells) + " |"
 
 
+def format_note(note):
+    return textwrap.fill(note, 90, initial_indent="- ", subsequent_indent="  ",
+                         break_on_hyphens=False)
+
+
 def format_chip(chip, rows):
     share = CHIPS[chip][0]
     wanted = ("No share is wanted: it has no matrix unit, and the share is that "
@@ -211,12 +217,13 @@ def format_chip(chip, rows):
              "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"]
     lines += [format_row(row) for row in rows]
     letters = sorted({explain(row) for row in rows} - {""})
-    lines += [""] + [f"- ({letter}) {REASONS[letter]}." for letter in letters]
-    lines += [f"- The large tile of {direction}: {EXPLAINED[chip, direction]}."
+    notes = [f"({letter}) {REASONS[letter]}." for letter in letters]
+    notes += [f"The large tile of {direction}: {EXPLAINED[chip, direction]}."
               for direction in dict.fromkeys(
                   row.direction for row in rows
                   if row.is_large and row.is_below)
               if (chip, direction) in EXPLAINED]
+    lines += [""] + [format_note(note) for note in notes]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -284,6 +291,7 @@ def self_test():
     for change in ({"direction": "backward data"}, {"chip": "gfx1030"}):
         assert not find_faults([make_sample(0.83, _MFMA, is_large=True,
                                             **change)])
+    assert max(map(len, format_note("a word " * 40).splitlines())) <= 90
     known = {"chip": "gfx950", "direction": "backward weights"}
     assert not find_faults([make_sample(0.7, _MFMA, is_large=True, **known)])
     assert "spills 3" in find_faults([make_sample(0.9, small, spills=3)])[0]
