@@ -217,8 +217,8 @@ static void setLongBlock(DepthwiseTile &tile, const ConvProblem &conv,
 }
 
 /// Lanes hold channels; measured on an H100 for 3x3, 5x5 and 7x7
-/// (performance.md). Threads walk as many blocks with one dear filter as leaves
-/// enough threads.
+/// (docs/guides/kernel-lessons.md). Threads walk as many blocks with one filter
+/// that is expensive to load as leaves enough threads.
 static DepthwiseTile chooseLongTile(const ConvProblem &conv,
                                     const GpuTarget &target) {
   constexpr int64_t kManyTurns = 7;
@@ -347,7 +347,8 @@ static DepthwiseTile chooseResidentTile(const ConvProblem &conv,
   tile.loadsAhead = (!isHeavy || !isNarrow) && tile.turns >= kManyTurns;
   if (earlyThreads)
     tile.resident = resident;
-  // Of larger tensors, what neighbours share is gone too soon (performance.md).
+  // In larger tensors, what neighbours share has left the cache before they
+  // read it (docs/guides/kernel-lessons.md).
   constexpr int64_t kMaxStreamed = 160'000'000;
   tile.isStreamed = tile.tapParts == 1 && hasChannelsTogether(conv) &&
                     (conv.getInputElements() + conv.getOutputElements()) *

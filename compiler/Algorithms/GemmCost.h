@@ -1,6 +1,6 @@
 //===- GemmCost.h - What a GEMM tile costs on a problem --------*- C++ -*-===//
 //
-// A model, not a measurement: docs/performance.md says what it was held
+// A model, not a measurement: docs/guides/cost-models.md says what it was held
 // against. It knows four bottlenecks of a step of the main loop, and two of the
 // whole launch: rounds over the compute units, and the bytes that memory has to
 // move in any case.

@@ -58,13 +58,13 @@ struct TmaRates {
 };
 
 /// Fitted to 2520 kernels on an H100 (184 runs of a problem, forward and
-/// backward data, batches of 1 to 256; docs/data/h100-rings.txt and
-/// h100-resnet50-tiles.txt): the first choice reaches 0.991 of the best in
+/// backward data, batches of 1 to 256; stages.txt and resnet50-tiles.txt of
+/// tools/bench/results/h100): the first choice reaches 0.991 of the best in
 /// geometric mean, 0.916 at least. To repeat it: tools/dnn-fit.
 inline constexpr TmaRates kTmaRates;
 
 /// The same of tf32, whose results have twice the bytes: fitted to 534 kernels
-/// of 52 runs (docs/data/h100-tf32-tiles.txt), 0.993 and 0.961.
+/// of 52 runs (tf32-tiles.txt of the same folder), 0.993 and 0.961.
 inline constexpr TmaRates kTmaTf32Rates = {
 #define TMA_RATE(NAME, VALUE, MEANING) .NAME = VALUE,
 #include "compiler/Algorithms/TmaTf32Rates.def"

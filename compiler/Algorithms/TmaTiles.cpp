@@ -251,8 +251,9 @@ getShapes(const ConvProblem &p, const TmaGemm &gemm, const GpuTarget &target) {
   return shapes;
 }
 
-/// With pixels as wgmma's columns (docs/design/0016) a tile has any eights of
-/// them: as many as fill the chip for one, two or three turns.
+/// With pixels as wgmma's columns (docs/design/0016-swapped-operands.md) a tile
+/// has any eights of them: as many as fill the chip for one, two or three waves
+/// of workgroups.
 static std::vector<TmaShape> getExchangedShapes(const ConvProblem &p,
                                                 const TmaGemm &gemm,
                                                 const GpuTarget &target) {

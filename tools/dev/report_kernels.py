@@ -5,7 +5,7 @@ The main loop of one layer is easily looked after; this is what tells whether a
 change that made it better made another layer, direction or chip worse. Each
 layer is compiled for each direction and chip with the tile that the compiler
 chooses, and one of them with the largest tile, too; analyze_kernel.py judges
-the loops. docs/data/kernel-shares.md is what
+the loops. tools/bench/results/amd/kernel-shares.md is what
 
     tools/dev/report_kernels.py --write
 
@@ -22,6 +22,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import textwrap
 
 import analyze_kernel
 import check_lds_layout
@@ -30,7 +31,7 @@ import isa_text
 from isa_text import KernelError
 
 _ROOT = pathlib.Path(__file__).resolve().parents[2]
-_TABLE = "docs/data/kernel-shares.md"
+_TABLE = "tools/bench/results/amd/kernel-shares.md"
 
 # Batch 64, f16, NHWC. Stems, 3x3 of each size, one of stride 2, and the 1x1
 # that widens and the one that narrows.
@@ -199,6 +200,11 @@ def format_row(row):
     return "| " + " | ".join(cells) + " |"
 
 
+def format_note(note):
+    return textwrap.fill(note, 90, initial_indent="- ", subsequent_indent="  ",
+                         break_on_hyphens=False)
+
+
 def format_chip(chip, rows):
     share = CHIPS[chip][0]
     wanted = ("No share is wanted: it has no matrix unit, and the share is that "
@@ -211,12 +217,13 @@ def format_chip(chip, rows):
              "| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |"]
     lines += [format_row(row) for row in rows]
     letters = sorted({explain(row) for row in rows} - {""})
-    lines += [""] + [f"- ({letter}) {REASONS[letter]}." for letter in letters]
-    lines += [f"- The large tile of {direction}: {EXPLAINED[chip, direction]}."
+    notes = [f"({letter}) {REASONS[letter]}." for letter in letters]
+    notes += [f"The large tile of {direction}: {EXPLAINED[chip, direction]}."
               for direction in dict.fromkeys(
                   row.direction for row in rows
                   if row.is_large and row.is_below)
               if (chip, direction) in EXPLAINED]
+    lines += [""] + [format_note(note) for note in notes]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -227,8 +234,9 @@ def format_table(rows):
 
 Made by `tools/dev/report_kernels.py --write`; do not edit. Layers of ResNet-50,
 batch 64, f16, NHWC, with the compiler's own tile; **bold** is the layer with the
-largest tile of the chip. [performance.md](../performance.md) says what the figures
-mean: no GPU was used.
+largest tile of the chip. No GPU was used:
+[performance.md](../../../../docs/performance.md#amds-chips-counted-and-not-timed) says
+what the figures mean.
 
 - *share*: issue clocks on the matrix unit; with a letter where it is below the wanted.
 - *mix*: matrix, VALU, LDS reads, LDS writes, loads, scalar, waits, barriers of a body.
@@ -283,6 +291,7 @@ def self_test():
     for change in ({"direction": "backward data"}, {"chip": "gfx1030"}):
         assert not find_faults([make_sample(0.83, _MFMA, is_large=True,
                                             **change)])
+    assert max(map(len, format_note("a word " * 40).splitlines())) <= 90
     known = {"chip": "gfx950", "direction": "backward weights"}
     assert not find_faults([make_sample(0.7, _MFMA, is_large=True, **known)])
     assert "spills 3" in find_faults([make_sample(0.9, small, spills=3)])[0]

@@ -1,7 +1,7 @@
 //===- TmaTilesTest.cpp - Which tile of wgmma the model prefers -----------===//
 //
 // Where an H100 told two tiles apart by more than its noise
-// (docs/data/h100-resnet50-tiles.txt, h100-rings.txt).
+// (resnet50-tiles.txt and stages.txt of tools/bench/results/h100).
 //
 //===----------------------------------------------------------------------===//
 
