@@ -54,13 +54,14 @@ target_include_directories(tessera_llvm_headers SYSTEM INTERFACE
 target_compile_definitions(tessera_llvm_headers INTERFACE
   ${TESSERA_LLVM_DEFINITIONS})
 
-# MLIR's headers take three to twelve seconds to read: those that most of our
-# sources include are compiled once. The precompiled header holds the name of its
-# main file, so that file is one of MLIR's, named where it is installed, and the
-# rest are put in front of it: its bytes are then the same in every build folder,
-# and ccache finds in one what was compiled in another.
-set(TESSERA_MLIR_PCH_SOURCE ${LLVM_INCLUDE_DIR}/mlir/Pass/Pass.h)
-set(TESSERA_MLIR_PCH_HEADERS
+# MLIR's headers take three to twelve seconds to read. tessera_llvm_headers would
+# bring the build folder's path into the precompiled header.
+add_library(tessera_installed_llvm INTERFACE)
+target_include_directories(tessera_installed_llvm SYSTEM INTERFACE
+  ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+target_compile_definitions(tessera_installed_llvm INTERFACE
+  ${TESSERA_LLVM_DEFINITIONS})
+tessera_add_pch(mlir ${LLVM_INCLUDE_DIR}/mlir/Pass/Pass.h
   mlir/IR/Builders.h
   mlir/IR/BuiltinOps.h
   mlir/IR/IRMapping.h
@@ -73,33 +74,9 @@ set(TESSERA_MLIR_PCH_HEADERS
   mlir/Dialect/GPU/IR/GPUDialect.h
   mlir/Dialect/LLVMIR/LLVMDialect.h
   mlir/Dialect/LLVMIR/NVVMDialect.h
+  mlir/Dialect/LLVMIR/ROCDLDialect.h
   mlir/Dialect/Math/IR/Math.h
   mlir/Dialect/MemRef/IR/MemRef.h
   mlir/Dialect/SCF/IR/SCF.h
-  mlir/Dialect/Vector/IR/VectorOps.h)
-
-# tessera_use_mlir_pch(TARGET...)
-# Lets the C++ sources of the targets begin with those headers. They must be
-# compiled with the flags and definitions of all.
-function(tessera_use_mlir_pch)
-  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-    return()
-  endif()
-  foreach(target IN LISTS ARGN)
-    add_dependencies(${target} tessera_mlir_pch)
-    target_compile_options(${target} PRIVATE
-      "SHELL:-Xclang -include-pch -Xclang $<TARGET_OBJECTS:tessera_mlir_pch>")
-  endforeach()
-endfunction()
-
-if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
-  list(TRANSFORM TESSERA_MLIR_PCH_HEADERS PREPEND "SHELL:-include "
-    OUTPUT_VARIABLE include_flags)
-  set_source_files_properties(${TESSERA_MLIR_PCH_SOURCE} PROPERTIES LANGUAGE CXX)
-  add_library(tessera_mlir_pch OBJECT ${TESSERA_MLIR_PCH_SOURCE})
-  target_include_directories(tessera_mlir_pch SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS})
-  target_compile_definitions(tessera_mlir_pch PRIVATE ${TESSERA_LLVM_DEFINITIONS})
-  target_compile_options(tessera_mlir_pch PRIVATE
-    "SHELL:-x c++-header" ${include_flags} "SHELL:-Xclang -fno-pch-timestamp"
-    -fpch-instantiate-templates)
-endif()
+  mlir/Dialect/Vector/IR/VectorOps.h
+  LINK tessera_installed_llvm)

@@ -8,6 +8,9 @@ if(TESSERA_WERROR)
   add_compile_options(-Werror)
 endif()
 
+# Of programs too, so that they share precompiled headers with the libraries.
+add_compile_options(-fPIC)
+
 # Line tables are enough to debug with and a tenth of the size of full debug
 # information, which MLIR's templates inflate.
 set(CMAKE_CXX_FLAGS_RELWITHDEBINFO "-O2 -gline-tables-only")

@@ -1,12 +1,20 @@
 # Helpers that make every target of ours look alike.
 
-# tessera_add_library(NAME source... [LINK library...])
-# A static library whose headers are included from the repository root.
+# tessera_add_library(NAME source... [LINK library...] [PCH name])
+# A static library whose headers are included from the repository root. PCH is the
+# precompiled header of its sources (TesseraPch.cmake): std, mlir or none; std when
+# nothing is said.
 function(tessera_add_library name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "PCH" "LINK")
   add_library(${name} STATIC ${arg_UNPARSED_ARGUMENTS})
   target_include_directories(${name} PUBLIC ${CMAKE_SOURCE_DIR})
   target_link_libraries(${name} PUBLIC ${arg_LINK})
+  if(NOT arg_PCH)
+    set(arg_PCH std)
+  endif()
+  if(NOT arg_PCH STREQUAL none)
+    tessera_use_pch(${arg_PCH} ${name})
+  endif()
 endfunction()
 
 # tessera_add_test(NAME source... [LINK library...])
@@ -16,5 +24,6 @@ function(tessera_add_test name)
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE ${arg_LINK} GTest::gtest_main)
+  tessera_use_pch(gtest ${name})
   add_test(NAME ${name} COMMAND ${name})
 endfunction()

@@ -1,0 +1,51 @@
+# Precompiled headers: what most sources of a kind begin with, compiled once.
+#
+# Not CMake's own: those hold paths of the checkout, so that no two build folders
+# have the same one, and ccache, which hashes what a source includes, would find
+# nothing that another folder has compiled. Here the main file is a header where
+# its package has installed it, and the others are put in front of it.
+#
+# A source still includes what it uses: -DTESSERA_PCH=OFF and compilers other than
+# clang do without.
+option(TESSERA_PCH "Use precompiled headers (clang only)" ON)
+if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  set(TESSERA_PCH OFF)
+endif()
+
+# tessera_add_pch(NAME MAIN HEADER... [LINK library...])
+# A precompiled header of the file MAIN, which is a path, and the HEADERs, with the
+# definitions and include directories of the libraries.
+function(tessera_add_pch name main)
+  if(NOT TESSERA_PCH)
+    return()
+  endif()
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "LINK")
+  list(TRANSFORM arg_UNPARSED_ARGUMENTS PREPEND "SHELL:-include ")
+  set_source_files_properties(${main} PROPERTIES LANGUAGE CXX)
+  add_library(tessera_${name}_pch OBJECT ${main})
+  target_link_libraries(tessera_${name}_pch PRIVATE ${arg_LINK})
+  # Without time stamps its bytes depend on its contents alone.
+  target_compile_options(tessera_${name}_pch PRIVATE
+    "SHELL:-x c++-header" ${arg_UNPARSED_ARGUMENTS}
+    "SHELL:-Xclang -fno-pch-timestamp" -fpch-instantiate-templates)
+endfunction()
+
+# tessera_use_pch(NAME target...)
+# Lets the C++ sources of the targets begin with a precompiled header. They must
+# be compiled with the flags of all (no -march of their own).
+function(tessera_use_pch name)
+  if(NOT TESSERA_PCH)
+    return()
+  endif()
+  set(pch $<TARGET_OBJECTS:tessera_${name}_pch>)
+  foreach(target IN LISTS ARGN)
+    add_dependencies(${target} tessera_${name}_pch)
+    target_compile_options(${target} PRIVATE
+      "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -include-pch -Xclang ${pch}>")
+  endforeach()
+endfunction()
+
+find_file(TESSERA_STDINT_H stdint.h REQUIRED)
+tessera_add_pch(std ${TESSERA_STDINT_H}
+  algorithm array chrono filesystem fstream functional map memory mutex optional
+  set span sstream string string_view thread unordered_map utility variant vector)
