@@ -61,8 +61,8 @@ ErrorOr<WorkerReply> WorkerCompiler::call(const WorkerRequest &request) const {
       // Nor is a request to blame that no worker has seen.
       if ((worker && !isHarmless(request)) || !inProcess.load().isOk())
         return failure;
-      logMessage(LogLevel::Info,
-                 "a request is served in this process: " + failure.getMessage());
+      logMessage(LogLevel::Info, "a request is served in this process: " +
+                                     failure.getMessage());
       break;
     }
     if (worker || failure.getCode() != StatusCode::Unavailable)

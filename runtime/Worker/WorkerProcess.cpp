@@ -217,7 +217,7 @@ static bool wasKilled(std::optional<int> state) {
     return true;
   if (!WIFSIGNALED(*state))
     return false;
-  static constexpr int kOfOthers[] = {SIGKILL, SIGTERM, SIGINT, SIGHUP,
+  static constexpr int kOfOthers[] = {SIGKILL, SIGTERM, SIGINT,  SIGHUP,
                                       SIGQUIT, SIGPWR,  SIGUSR1, SIGUSR2};
   return std::ranges::find(kOfOthers, WTERMSIG(*state)) != std::end(kOfOthers);
 }

@@ -213,8 +213,8 @@ TEST_F(WorkerCompilerTest, KnowsAKill) {
   EXPECT_EQ(status.getCode(), StatusCode::ResourceExhausted);
   EXPECT_NE(status.getMessage().find("died of SIGKILL"), std::string::npos)
       << status.getMessage();
-  const ErrorOr<Kernel> general = compiler.compile(
-      getTestProblem(), {"general", "b4r1t256s1"}, target);
+  const ErrorOr<Kernel> general =
+      compiler.compile(getTestProblem(), {"general", "b4r1t256s1"}, target);
   EXPECT_TRUE(general) << general.getStatus().getMessage();
 }
 
