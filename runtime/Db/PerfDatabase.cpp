@@ -31,7 +31,7 @@ PerfDatabase::PerfDatabase(std::shared_ptr<DatabaseFile> file)
 
 void PerfDatabase::store(const TuningKey &key, const Tuning &tuning) {
   if (file->isWritable())
-    (void)file->run("store a tuning", [&](SqliteDatabase &database) {
+    file->write("store a tuning", [key, tuning](SqliteDatabase &database) {
       return writeTuningRow(database, key, tuning);
     });
 }
@@ -66,7 +66,7 @@ std::vector<Tuning> PerfDatabase::find(const TuningKey &key,
 void PerfDatabase::remove(const TuningKey &key) {
   if (!file->isWritable())
     return;
-  (void)file->run("delete tunings", [&](SqliteDatabase &database) {
+  file->write("delete tunings", [key](SqliteDatabase &database) {
     std::vector<int64_t> ids;
     Status status = visitTuningRows(database, [&](const TuningRow &row) {
       if (row.key == key)
