@@ -27,7 +27,10 @@ static int setLock(int file, short type, uint64_t byte) {
 
 ByteLock::ByteLock(const std::string &path, uint64_t byte,
                    std::chrono::milliseconds limit)
-    : byte(byte), file(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
+    : byte(byte),
+      // A link there is somebody else's idea.
+      file(
+          open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644)) {
   if (file < 0)
     return;
   const Clock::time_point end = Clock::now() + limit;

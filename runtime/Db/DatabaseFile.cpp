@@ -4,70 +4,89 @@
 
 #include "runtime/Base/Log.h"
 #include "runtime/Db/ByteLock.h"
+#include "runtime/Db/CacheFolder.h"
 #include "runtime/Db/Schema.h"
 
-#include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
+#include <cstdlib>
+#include <thread>
+#include <vector>
 
 using namespace tessera;
-namespace fs = std::filesystem;
+using namespace std::chrono_literals;
 
-/// Writers hold the lock for as long as one row takes, so this is ample; a
-/// process that gives up compiles for itself.
-static constexpr int kBusyTimeoutMs = 5000;
+/// For how long a call waits for other processes. They hold a lock for as long
+/// as one row takes, so this is ample; who holds it longer holds it for long.
+static constexpr auto kPatience = 600ms;
+/// The same of a tool that was told to work on a file.
+static constexpr auto kToolPatience = 5s;
+/// How often a lock that was waited for in vain is tried again.
+static constexpr auto kRetryInterval = 100ms;
+/// Kernels that wait in memory. They have some tens of KB each.
+static constexpr size_t kMaxPending = 256;
 
-/// The byte of the lock file that is held while a file is opened or replaced.
+/// The byte of the lock file that is held while a file is opened, replaced or
+/// closed.
 static constexpr uint64_t kOpeningByte = 0;
-
-//===----------------------------------------------------------------------===//
-// Files
-//===----------------------------------------------------------------------===//
 
 std::string tessera::getLockFile(const std::string &path) {
   return path + ".claims";
 }
 
-/// Number of the file at `path`, or 0.
-static uint64_t getInode(const std::string &path) {
-  struct stat info;
-  return stat(path.c_str(), &info) == 0 ? info.st_ino : 0;
+static void setPatience(SqliteDatabase &database,
+                        std::chrono::milliseconds patience) {
+  database.setBusyTimeout(static_cast<int>(std::max(patience, 0ms).count()));
 }
 
-/// Whether several machines may see the file. SQLite's write-ahead log keeps
-/// an index in shared memory, which they cannot share.
-static bool isOnNetwork(const std::string &path) {
-  // linux/magic.h, and for the last three the file systems' own sources.
-  static constexpr uint32_t networkTypes[] = {
-      0x6969 /*NFS*/,        0xff534d42 /*CIFS*/, 0xfe534d42 /*SMB2*/,
-      0x00c36400 /*Ceph*/,   0x5346414f /*AFS*/,  0x01021997 /*9p*/,
-      0x0bd00bd0 /*Lustre*/, 0x47504653 /*GPFS*/, 0x19830326 /*BeeGFS*/};
-  struct statfs info;
-  return statfs(path.c_str(), &info) == 0 &&
-         std::find(std::begin(networkTypes), std::end(networkTypes),
-                   static_cast<uint32_t>(info.f_type)) !=
-             std::end(networkTypes);
+//===----------------------------------------------------------------------===//
+// The files of this process
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Never destroyed: its files may be in use until the process ends.
+struct OpenFiles {
+  std::mutex mutex; ///< Taken before the mutex of a file is tried.
+  std::vector<DatabaseFile *> files;
+};
+} // namespace
+
+static OpenFiles &getOpenFiles() {
+  static OpenFiles &open = *new OpenFiles;
+  return open;
 }
 
-/// Renames the file to kernels.db.corrupt-<n> and drops its journals. Returns
-/// the new name; empty if that failed.
-static std::string putAside(const std::string &path) {
-  std::error_code error;
-  std::string name;
-  int n = 1;
-  do
-    name = path + ".corrupt-" + std::to_string(n++);
-  while (fs::exists(name, error));
-  fs::rename(path, name, error);
-  if (error)
-    return "";
-  // They belong to the damaged file; the new one must not replay them.
-  for (const char *suffix : {"-wal", "-shm", "-journal"})
-    fs::remove(path + suffix, error);
-  return name;
+/// Nobody may own the file any more who would close it: the engine of the
+/// library lives as long as the process. A thread that goes on may have a file
+/// in its hands; the process does not hang for it.
+void DatabaseFile::leaveAll() {
+  OpenFiles &open = getOpenFiles();
+  const std::lock_guard lock(open.mutex);
+  const Clock::time_point end = Clock::now() + kPatience;
+  for (DatabaseFile *file : open.files) {
+    bool isHeld = file->mutex.try_lock();
+    while (!isHeld && Clock::now() < end) {
+      std::this_thread::sleep_for(1ms);
+      isHeld = file->mutex.try_lock();
+    }
+    if (!isHeld)
+      continue;
+    file->leave();
+    file->failure = unavailable("the process is ending");
+    file->mutex.unlock();
+  }
+}
+
+/// Whether another object of this process has the file open. SQLite's locks
+/// are the process's: they are gone once any descriptor of the file is closed
+/// of which SQLite keeps no count, as that of a snapshot.
+bool DatabaseFile::isOpenElsewhere(uint64_t number) const {
+  OpenFiles &open = getOpenFiles();
+  const std::lock_guard lock(open.mutex);
+  return std::ranges::any_of(open.files, [&](const DatabaseFile *file) {
+    return file != this && file->inode == number;
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -75,23 +94,50 @@ static std::string putAside(const std::string &path) {
 //===----------------------------------------------------------------------===//
 
 DatabaseFile::DatabaseFile(std::string path, Use use)
-    : path(std::move(path)), use(use) {
-  std::lock_guard lock(mutex);
-  Status status = tryOpen();
-  if (use == Use::Cache && isDamage(status))
-    status = replaceDamagedFile();
+    : path(std::move(path)), owner(getpid()), use(use) {
+  if (use == Use::Cache) {
+    OpenFiles &open = getOpenFiles();
+    const std::lock_guard lock(open.mutex);
+    static const int isRegistered = std::atexit(leaveAll);
+    (void)isRegistered;
+    open.files.push_back(this);
+  }
+  const std::lock_guard lock(mutex);
+  Status status = use == Use::Cache ? makeFolderOf(this->path) : openAsItIs();
+  if (use == Use::Cache && status.isOk())
+    status = openCache(kPatience);
+  if (isLockedOut)
+    return;
   if (use == Use::Cache && status.getCode() == StatusCode::Unavailable)
     status = openForReading(status);
   if (!status.isOk())
     close(status);
 }
 
-/// Whether the file is there, and neither it nor its folder can be written.
-static bool isReadOnly(const std::string &path) {
-  std::error_code error;
-  const std::string folder = fs::absolute(path, error).parent_path();
-  return fs::is_regular_file(path, error) &&
-         (access(path.c_str(), W_OK) != 0 || access(folder.c_str(), W_OK) != 0);
+DatabaseFile::DatabaseFile(std::string path, const Status &refusal)
+    : path(std::move(path)), owner(getpid()), use(Use::Cache) {
+  close(refusal);
+}
+
+DatabaseFile::~DatabaseFile() {
+  {
+    OpenFiles &open = getOpenFiles();
+    const std::lock_guard lock(open.mutex);
+    std::erase(open.files, this);
+  }
+  const std::lock_guard lock(mutex);
+  leave();
+}
+
+Status DatabaseFile::openAsItIs() {
+  ErrorOr<SqliteDatabase> opened =
+      SqliteDatabase::open(path, use == Use::Package ? SqliteAccess::Immutable
+                                                     : SqliteAccess::Write);
+  if (!opened)
+    return opened.getStatus();
+  database = std::move(*opened);
+  setPatience(*database, kToolPatience);
+  return checkSchema(*database).withContext(path);
 }
 
 /// A home that is mounted read-only may hold kernels all the same. Another user
@@ -101,7 +147,7 @@ Status DatabaseFile::openForReading(const Status &why) {
     return why;
   database.reset();
   use = Use::Package;
-  if (!tryOpen().isOk()) {
+  if (!openAsItIs().isOk()) {
     use = Use::Cache;
     return why;
   }
@@ -110,67 +156,27 @@ Status DatabaseFile::openForReading(const Status &why) {
   return Status::ok();
 }
 
-bool DatabaseFile::isOpen() {
-  std::lock_guard lock(mutex);
-  return database.has_value();
-}
-
-Status DatabaseFile::getFailure() {
-  std::lock_guard lock(mutex);
-  return failure;
-}
-
-/// Whether `status` shows that the file is not what we wrote. SQLite notices
-/// some damage itself; else our statements, which are right for a sound file,
-/// fail as wrong ones do ("no such column").
-bool DatabaseFile::isDamage(const Status &status) const {
-  return database &&
-         (database->isDamaged() || status.getCode() == StatusCode::Internal);
-}
-
-void DatabaseFile::close(const Status &why) {
+/// Without a lock, because nothing else can read the file now. Whoever has
+/// locked it may write meanwhile: that is damage to see, and no wrong row.
+void DatabaseFile::openSnapshot() {
   database.reset();
-  failure = why;
-  if (use == Use::Cache)
-    logMessage(LogLevel::Warning,
-               "kernels are not cached on disk: " + why.getMessage());
-  // Folders of packages hold MIOpen's databases too, which are in nobody's way.
-  if (use == Use::Package)
-    logMessage(why.getCode() == StatusCode::NotFound ? LogLevel::Info
-                                                     : LogLevel::Warning,
-               "a package of kernels is not used: " + why.getMessage());
-}
-
-Status DatabaseFile::tryOpen() {
-  if (use == Use::Cache) {
-    std::error_code error;
-    const std::string folder = fs::absolute(path, error).parent_path();
-    fs::create_directories(folder, error);
-    if (error)
-      return unavailable("cannot create directory '" + folder +
-                         "': " + error.message());
-    // One after the other: the first makes the file, and nobody opens one that
-    // is being put aside. Where there are no locks, SQLite's own must do.
-    ByteLock opening(getLockFile(path), kOpeningByte,
-                     std::chrono::milliseconds(kBusyTimeoutMs));
-    return openCache();
-  }
+  if (isOpenElsewhere(getInode(path)))
+    return;
   ErrorOr<SqliteDatabase> opened =
-      SqliteDatabase::open(path, use == Use::Package ? SqliteAccess::Immutable
-                                                     : SqliteAccess::Write);
-  if (!opened)
-    return opened.getStatus();
+      SqliteDatabase::open(path, SqliteAccess::Immutable);
+  if (!opened || !checkSchema(*opened).isOk())
+    return;
   database = std::move(*opened);
-  database->setBusyTimeout(kBusyTimeoutMs);
-  return checkSchema(*database).withContext(path);
+  isSnapshot = true;
 }
 
 static Status prepareFile(SqliteDatabase &database, bool isOnNetwork) {
-  database.setBusyTimeout(kBusyTimeoutMs);
+  ErrorOr<int64_t> version = database.queryInt("PRAGMA user_version");
+  if (!version)
+    return version.getStatus();
   // A new file has nothing to lose: should the machine stop now, the next
   // process finds damage and begins anew. On a disk this saves some 60 ms.
-  ErrorOr<int64_t> version = database.queryInt("PRAGMA user_version");
-  if (version && *version == 0)
+  if (*version == 0)
     (void)database.execute("PRAGMA synchronous = OFF");
   // First, because it refuses files that we must not touch.
   if (Status status = migrate(database); !status.isOk())
@@ -183,13 +189,38 @@ static Status prepareFile(SqliteDatabase &database, bool isOnNetwork) {
   return database.execute("PRAGMA synchronous = NORMAL");
 }
 
-Status DatabaseFile::openCache() {
+/// Looks without a lock and leaves no trace. What is in a journal is not seen,
+/// and need not be: ours begin when the file has its tables.
+static Status refuseForeign(const std::string &path) {
+  if (!hasContent(path))
+    return Status::ok();
+  ErrorOr<SqliteDatabase> opened =
+      SqliteDatabase::open(path, SqliteAccess::Immutable);
+  return opened ? checkOwner(*opened, hasContent(path + "-wal"))
+                : Status::ok(); // Damage, for others to find.
+}
+
+Status DatabaseFile::openFile(Clock::time_point end) {
+  isSnapshot = false;
+  Status status = checkIsFile(path);
+  if (status.isOk() && !isOpenElsewhere(getInode(path)))
+    status = refuseForeign(path).withContext(path);
+  if (!status.isOk())
+    return status;
   ErrorOr<SqliteDatabase> opened = SqliteDatabase::open(path);
   if (!opened)
     return opened.getStatus();
   database = std::move(*opened);
   inode = getInode(path);
-  return prepareFile(*database, isOnNetwork(path)).withContext(path);
+  setPatience(*database,
+              std::chrono::ceil<std::chrono::milliseconds>(end - Clock::now()));
+  status = prepareFile(*database, isOnNetwork(path)).withContext(path);
+  const bool isBusy = database->takeBusy();
+  setPatience(*database, kPatience);
+  if (status.isOk() || !isBusy)
+    return status;
+  openSnapshot();
+  return lockOut(status);
 }
 
 Status DatabaseFile::putAsideIfOurs() {
@@ -205,37 +236,92 @@ Status DatabaseFile::putAsideIfOurs() {
   return Status::ok();
 }
 
-Status DatabaseFile::replaceDamagedFile() {
-  database.reset();
-  ByteLock opening(getLockFile(path), kOpeningByte,
-                   std::chrono::milliseconds(kBusyTimeoutMs));
+/// Opens the user's file, and one in the place of what is damaged.
+Status DatabaseFile::openCache(std::chrono::milliseconds patience,
+                               bool isDamaged) {
+  const Clock::time_point end = Clock::now() + patience;
+  // One after the other: the first makes the file, and nobody opens one that is
+  // being put aside. Where there are no locks, SQLite's own must do.
+  const ByteLock opening(getLockFile(path), kOpeningByte, patience);
+  if (opening.getState() == ByteLock::State::TimedOut) {
+    if (isDamaged)
+      database.reset();
+    return lockOut(unavailable("other processes are opening " + path));
+  }
   // What spoils files may spoil the new one too, but hardly for ever.
   constexpr int attempts = 3;
   Status status;
-  for (int attempt = 0; attempt < attempts; ++attempt) {
-    if (status = putAsideIfOurs(); !status.isOk())
-      return status;
-    if (status = openCache(); !isDamage(status))
-      return status;
+  for (int attempt = 0; attempt <= attempts; ++attempt) {
+    if (isDamaged)
+      status = putAsideIfOurs();
+    // Not before: no other file gets the number of one that is open.
     database.reset();
+    if (status.isOk())
+      status = openFile(end);
+    isDamaged = !isLockedOut && isDamage(status);
+    if (!isDamaged)
+      break;
+    if (attempt < attempts)
+      status = Status::ok();
   }
   return status;
+}
+
+bool DatabaseFile::isOpen() {
+  std::lock_guard lock(mutex);
+  return database.has_value() || isLockedOut;
+}
+
+bool DatabaseFile::isLocked() {
+  std::lock_guard lock(mutex);
+  return isLockedOut;
+}
+
+Status DatabaseFile::getFailure() {
+  std::lock_guard lock(mutex);
+  return isLockedOut ? Status::ok() : failure;
+}
+
+/// Whether `status` shows that the file is not what we wrote. SQLite notices
+/// some damage itself; else our statements, which are right for a sound file,
+/// fail as wrong ones do ("no such column").
+bool DatabaseFile::isDamage(const Status &status) const {
+  return database &&
+         (database->isDamaged() || status.getCode() == StatusCode::Internal);
 }
 
 //===----------------------------------------------------------------------===//
 // Using
 //===----------------------------------------------------------------------===//
 
-Status DatabaseFile::run(const std::string &what,
-                         const std::function<Status(SqliteDatabase &)> &work) {
+Status DatabaseFile::run(const std::string &what, const Work &work) {
   std::lock_guard lock(mutex);
+  resume();
+  return runNow(what, work);
+}
+
+Status DatabaseFile::write(const std::string &what, Work work) {
+  std::lock_guard lock(mutex);
+  resume();
+  Status status = isLockedOut ? failure : runNow(what, work);
+  if (isLockedOut && pending.size() < kMaxPending)
+    pending.push_back({what, std::move(work)});
+  return status;
+}
+
+Status DatabaseFile::runNow(const std::string &what, const Work &work) {
   if (!database)
     return failure;
+  (void)database->takeBusy();
   Status status = work(*database);
+  if (isSnapshot) // Of which nothing can be said that is to be believed.
+    return status.isOk() ? status : failure;
   if (use != Use::Named && isDamage(status)) {
     Status mended = use == Use::Cache
-                        ? replaceDamagedFile()
+                        ? openCache(kPatience, true)
                         : status.withContext(path + " is damaged");
+    if (isLockedOut)
+      return mended;
     if (!mended.isOk()) {
       close(mended);
       return mended;
@@ -245,9 +331,112 @@ Status DatabaseFile::run(const std::string &what,
   if (status.isOk() || status.getCode() == StatusCode::NotFound ||
       use == Use::Named)
     return status;
+  if (use == Use::Cache && database->takeBusy())
+    return lockOut(status);
   // A full disk fails every time; once is enough to know.
   logMessage(hasWarned ? LogLevel::Info : LogLevel::Warning,
              "cannot " + what + " in " + path + ": " + status.getMessage());
   hasWarned = true;
   return status;
+}
+
+//===----------------------------------------------------------------------===//
+// Locked by others
+//===----------------------------------------------------------------------===//
+
+/// Another process holds the file, and this one has waited for it: it does not
+/// wait again until it has had the lock.
+Status DatabaseFile::lockOut(const Status &why) {
+  isLockedOut = true;
+  retryAt = Clock::now() + kRetryInterval;
+  failure = why;
+  if (database)
+    setPatience(*database, 0ms);
+  if (!std::exchange(hasWarnedOfLock, true))
+    logMessage(
+        LogLevel::Warning,
+        "kernels are kept in memory for now, because another process has "
+        "locked the kernel database: " +
+            why.getMessage());
+  return why;
+}
+
+/// Tries the lock again, at times and without waiting.
+void DatabaseFile::resume() {
+  if (!isLockedOut || Clock::now() < retryAt)
+    return;
+  isLockedOut = false;
+  Status status;
+  if (!database || isSnapshot) {
+    status = openCache(0ms);
+    if (!isLockedOut && !status.isOk())
+      close(status);
+    if (!database)
+      return;
+  } else {
+    (void)database->takeBusy();
+    status = database->execute("BEGIN IMMEDIATE");
+    if (status.isOk())
+      status = database->execute("ROLLBACK");
+    if (database->takeBusy())
+      (void)lockOut(status);
+  }
+  if (isLockedOut)
+    return;
+  failure = Status::ok();
+  setPatience(*database, kPatience);
+  writePending();
+}
+
+void DatabaseFile::writePending() {
+  while (!isLockedOut && !pending.empty()) {
+    Pending next = std::move(pending.front());
+    pending.pop_front();
+    (void)runNow(next.what, next.work);
+    if (isLockedOut)
+      pending.push_front(std::move(next));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Closing
+//===----------------------------------------------------------------------===//
+
+void DatabaseFile::close(const Status &why) {
+  database.reset();
+  inode = 0;
+  pending.clear();
+  failure = why;
+  if (use == Use::Cache)
+    logMessage(LogLevel::Warning,
+               "kernels are not cached on disk: " + why.getMessage());
+  // Folders of packages hold MIOpen's databases too, which are in nobody's way.
+  if (use == Use::Package)
+    logMessage(why.getCode() == StatusCode::NotFound ? LogLevel::Info
+                                                     : LogLevel::Warning,
+               "a package of kernels is not used: " + why.getMessage());
+}
+
+/// The end of a file that can be used, or nothing. The last process takes the
+/// journals along.
+void DatabaseFile::leave() {
+  if (owner != getpid()) {
+    // A fork must not close its parent's connection, as SQLite puts it.
+    if (database)
+      (void)new SqliteDatabase(std::move(*database));
+  } else if (use == Use::Cache && (database || isLockedOut)) {
+    retryAt = {};
+    resume();
+    if (!pending.empty())
+      logMessage(LogLevel::Warning, std::to_string(pending.size()) +
+                                        " kernels or tunings are not kept: " +
+                                        failure.getMessage());
+    // Two that close at once each see the other, and neither is the last.
+    const ByteLock closing(getLockFile(path), kOpeningByte, kPatience);
+    database.reset();
+  }
+  database.reset();
+  isLockedOut = false;
+  pending.clear();
+  inode = 0;
 }

@@ -36,6 +36,8 @@ public:
 
   /// False if the file cannot be used; then nothing is found or stored.
   bool isOpen() { return file->isOpen(); }
+  /// Whether what is stored now is there for other processes.
+  bool isShared() { return file->isOpen() && !file->isLocked(); }
   const std::string &getPath() const { return file->getPath(); }
 
 private:

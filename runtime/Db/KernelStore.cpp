@@ -5,6 +5,7 @@
 #include "runtime/Base/Hash.h"
 #include "runtime/Base/Log.h"
 #include "runtime/Base/Problem.h"
+#include "runtime/Db/CacheFolder.h"
 
 #include <cmath>
 #include <map>
@@ -15,7 +16,9 @@ using namespace tessera;
 KernelStore::KernelStore(const std::string &userFile,
                          const std::vector<std::string> &packagePaths) {
   if (!userFile.empty()) {
-    auto file = std::make_shared<DatabaseFile>(userFile);
+    const Status trust = checkNobodyElseWrites(userFile);
+    auto file = trust.isOk() ? std::make_shared<DatabaseFile>(userFile)
+                             : std::make_shared<DatabaseFile>(userFile, trust);
     if (file->isOpen() && file->isWritable())
       claimFile = getLockFile(userFile);
     user = std::make_unique<Tables>(file);
@@ -167,7 +170,7 @@ std::vector<std::string> KernelStore::explain(const KernelKey &key) {
 }
 
 std::string KernelStore::getClaimFile() {
-  return user && user->kernels.isOpen() ? claimFile : "";
+  return user && user->kernels.isShared() ? claimFile : "";
 }
 
 static uint64_t getHash(const KernelKey &key) {

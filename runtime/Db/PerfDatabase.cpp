@@ -32,9 +32,10 @@ PerfDatabase::PerfDatabase(std::shared_ptr<DatabaseFile> file)
 void PerfDatabase::store(const TuningKey &key, const Tuning &tuning) {
   if (!file->isWritable())
     return;
-  Status status = file->run("store a tuning", [&](SqliteDatabase &database) {
-    return writeTuningRow(database, key, tuning);
-  });
+  Status status = file->write(
+      "store a tuning", [key, tuning](SqliteDatabase &database) {
+        return writeTuningRow(database, key, tuning);
+      });
   const std::lock_guard lock(mutex);
   lastStore = std::move(status);
 }
@@ -78,7 +79,7 @@ std::vector<Tuning> PerfDatabase::find(const TuningKey &key,
 void PerfDatabase::remove(const TuningKey &key) {
   if (!file->isWritable())
     return;
-  (void)file->run("delete tunings", [&](SqliteDatabase &database) {
+  (void)file->write("delete tunings", [key](SqliteDatabase &database) {
     std::vector<int64_t> ids;
     Status status = visitTuningRows(database, [&](const TuningRow &row) {
       if (row.key == key)

@@ -54,6 +54,24 @@ Status tessera::checkSchema(SqliteDatabase &database) {
   return Status::ok();
 }
 
+Status tessera::checkOwner(SqliteDatabase &database, bool hasLog) {
+  ErrorOr<int64_t> id = database.queryInt("PRAGMA application_id");
+  ErrorOr<int64_t> version = database.queryInt("PRAGMA user_version");
+  ErrorOr<int64_t> count =
+      database.queryInt("SELECT count(*) FROM sqlite_master");
+  // A header of ours that was overwritten has our tables behind it.
+  ErrorOr<int64_t> ours = database.queryInt(
+      "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN "
+      "('kernels', 'code_objects', 'tunings')");
+  if (!id || !version || !count || !ours || *id == kApplicationId ||
+      *ours == 3 || (*id == 0 && *version == 0 && *count == 0 && !hasLog))
+    return Status::ok();
+  return notSupported(
+      "the file is a database of another program, which is left "
+      "as it is; move it away, or name another folder with "
+      "MIOPEN_CUSTOM_CACHE_DIR");
+}
+
 Status tessera::migrate(SqliteDatabase &database) {
   ErrorOr<int64_t> version = getVersion(database);
   if (!version)

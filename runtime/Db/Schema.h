@@ -21,6 +21,12 @@ Status migrate(SqliteDatabase &database);
 /// database of another program.
 Status checkSchema(SqliteDatabase &database);
 
+/// Whether migrate() may touch the file: ours, or without any content.
+/// `hasLog`: a write-ahead log lies beside it, which was not read.
+/// NotSupported for a database of another program; ok where the file cannot be
+/// read, which is for others to find.
+Status checkOwner(SqliteDatabase &database, bool hasLog);
+
 } // namespace tessera
 
 #endif // TESSERA_RUNTIME_DB_SCHEMA_H

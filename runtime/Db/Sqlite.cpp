@@ -3,6 +3,7 @@
 #include "runtime/Db/Sqlite.h"
 
 #include <cassert>
+#include <utility>
 
 #include <sqlite3.h>
 
@@ -11,6 +12,7 @@ using namespace tessera;
 struct SqliteDatabase::Connection {
   sqlite3 *handle = nullptr;
   bool damaged = false;
+  bool busy = false;
 
   ~Connection() { sqlite3_close_v2(handle); }
 
@@ -36,11 +38,13 @@ struct SqliteDatabase::Connection {
       return {StatusCode::ResourceExhausted, getMessage()};
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
+    case SQLITE_PROTOCOL: // The same, of a write-ahead log.
+      busy = true;
+      return unavailable(getMessage());
     case SQLITE_CANTOPEN:
     case SQLITE_PERM:
     case SQLITE_READONLY:
     case SQLITE_IOERR:
-    case SQLITE_PROTOCOL:
       return unavailable(getMessage());
     default:
       return internalError(getMessage());
@@ -127,6 +131,10 @@ ErrorOr<SqliteStatement> SqliteDatabase::prepare(std::string_view sql) {
 }
 
 bool SqliteDatabase::isDamaged() const { return connection->damaged; }
+
+bool SqliteDatabase::takeBusy() {
+  return std::exchange(connection->busy, false);
+}
 
 void SqliteStatement::Finalizer::operator()(sqlite3_stmt *statement) const {
   sqlite3_finalize(statement);

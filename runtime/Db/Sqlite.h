@@ -71,6 +71,10 @@ public:
   /// database.
   bool isDamaged() const;
 
+  /// Whether a call since this was asked last has failed because another
+  /// connection holds the file, which says nothing about the file.
+  bool takeBusy();
+
 private:
   friend class SqliteStatement;
   struct Connection;

@@ -209,14 +209,16 @@ EngineImpl::compileAndStore(const Problem &problem, const GpuTarget &target,
 ErrorOr<CompiledKernel> EngineImpl::compileChosen(const Problem &problem,
                                                   const GpuTarget &target) {
   TileChoice choice(gpu, store, *compiler, problem, target);
+  Status tunedFailure;
   if (const std::optional<TileConfig> tuned = choice.findTuned()) {
     ErrorOr<Kernel> kernel = compiler->compile(problem, *tuned, target);
     if (kernel)
       return CompiledKernel{std::move(*kernel), {}};
+    tunedFailure = kernel.getStatus();
     // A tuning outlives the revision that it was made with.
     logMessage(LogLevel::Info,
                "the tuned tile of " + problem.toNetworkConfig() +
-                   " is not used: " + kernel.getStatus().getMessage());
+                   " is not used: " + tunedFailure.getMessage());
   }
   const ErrorOr<TileConfig> tile = choice.choose();
   if (!tile)
@@ -225,6 +227,9 @@ ErrorOr<CompiledKernel> EngineImpl::compileChosen(const Problem &problem,
       compileRobustly(*compiler, problem, *tile, target, takesOtherTiles);
   if (made && isOwnFault(made->detour))
     choice.quarantine(*tile, made->detour);
+  // The next process can have the tuned tile.
+  if (made && made->detour.isOk() && wasKilled(tunedFailure))
+    made->detour = tunedFailure;
   return made;
 }
 

@@ -25,9 +25,12 @@ static bool isMishap(const Status &failure) {
   __builtin_unreachable();
 }
 
+bool tessera::wasKilled(const Status &failure) {
+  return failure.getCode() == StatusCode::ResourceExhausted;
+}
+
 bool tessera::isOwnFault(const Status &failure) {
-  return isMishap(failure) &&
-         failure.getCode() != StatusCode::ResourceExhausted;
+  return isMishap(failure) && !wasKilled(failure);
 }
 
 /// The tile to ask for when `failed` has failed; nothing if there is no other.

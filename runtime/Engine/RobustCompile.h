@@ -30,8 +30,11 @@ ErrorOr<CompiledKernel> compileRobustly(KernelCompiler &compiler,
                                         const GpuTarget &target,
                                         bool takesOthers);
 
-/// Whether the compiler will fail like this again over the same tile. What
-/// something else on the machine has done to it, it will not.
+/// Whether something else on the machine has done it to the compiler, which may
+/// succeed the next time.
+bool wasKilled(const Status &failure);
+
+/// Whether the compiler will fail like this again over the same tile.
 bool isOwnFault(const Status &failure);
 
 } // namespace tessera

@@ -2,6 +2,8 @@
 
 #include "runtime/Tuning/Search.h"
 
+#include "runtime/Engine/RobustCompile.h"
+
 #include "runtime/Tuning/CompileAhead.h"
 #include "runtime/Tuning/Statistics.h"
 #include "runtime/Tuning/StopRule.h"
@@ -159,8 +161,9 @@ std::string Search::getFailure(TriedTile &tile, MadeKernel made) {
 
 void Search::tryTile(size_t rank, MadeKernel made) {
   // Not its fault, and it is not known whether it is any good.
-  if (made && hooks.maxWorkspaceBytes &&
-      (*made)->getKernel().workspaceBytes > *hooks.maxWorkspaceBytes)
+  if (made ? hooks.maxWorkspaceBytes &&
+                 (*made)->getKernel().workspaceBytes > *hooks.maxWorkspaceBytes
+           : wasKilled(made.getStatus()))
     return;
   TriedTile tile(ranking[rank], rank);
   tile.failure = getFailure(tile, std::move(made));

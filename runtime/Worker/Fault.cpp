@@ -35,6 +35,8 @@ static void doFault(std::string_view fault) {
     signal(SIGSEGV, SIG_DFL);
     *static_cast<volatile int *>(nullptr) = 0;
   }
+  if (fault == "kill")
+    raise(SIGKILL);
   if (fault == "loop")
     while (true)
       pause();
@@ -50,14 +52,15 @@ static void doFault(std::string_view fault) {
 static std::string getFault(const WorkerRequest &request) {
   const std::string setting = getFault();
   const size_t colon = setting.find(':');
-  const ErrorOr<TileConfig> tile = parseTileConfig(request.tile);
-  if (request.kind != WorkerRequest::Kind::Compile || !tile)
-    return "";
+  const std::string fault = setting.substr(0, colon);
   const std::string whose =
       colon == setting.npos ? "" : setting.substr(colon + 1);
-  const bool isMeant = colon == setting.npos || whose == tile->algorithm ||
-                       whose == request.tile;
-  return isMeant ? setting.substr(0, colon) : "";
+  if (request.kind != WorkerRequest::Kind::Compile)
+    return whose == "choice" ? fault : "";
+  const ErrorOr<TileConfig> tile = parseTileConfig(request.tile);
+  const bool isMeant = colon == setting.npos || whose == request.tile ||
+                       (tile && whose == tile->algorithm);
+  return isMeant ? fault : "";
 }
 
 void tessera::injectFault(const WorkerRequest &request) {

@@ -13,9 +13,11 @@
 namespace tessera {
 
 /// "FAULT", "FAULT:ALGORITHM" or "FAULT:TILE": does what is named instead of
-/// compiling, with any tile, those of an algorithm, or one. FAULT is one of
+/// compiling, with any tile, those of an algorithm, or one; "FAULT:choice":
+/// instead of choosing a tile or ranking them. FAULT is one of
 ///   abort     what LLVM does on a fatal error
 ///   segfault  reads where nothing is
+///   kill      dies as if somebody else had killed it
 ///   loop      never ends
 ///   memory    allocates for ever
 ///   garbage   sends something that is no reply

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 
 using namespace tessera;
 
@@ -31,28 +32,48 @@ static ErrorOr<WorkerReply> callWorker(WorkerPool::Loan &worker,
   return reply;
 }
 
+/// Whether this process may do what workers were killed over. A choice is the
+/// arithmetic of a model, without LLVM; and the general kernel is what a call
+/// has left when no other could be made.
+static bool isHarmless(const WorkerRequest &request) {
+  return request.kind != WorkerRequest::Kind::Compile ||
+         request.tile.starts_with("general-");
+}
+
 /// The reply to a request, from a worker if there can be one; or how the worker
-/// died of it.
+/// died of it. Who was killed from outside is replaced once.
 ErrorOr<WorkerReply> WorkerCompiler::call(const WorkerRequest &request) const {
   const std::string bytes = encode(request);
+  bool isRetry = false;
   while (!isWithoutWorkers) {
     ErrorOr<WorkerPool::Loan> worker = pool.borrow();
-    if (worker) {
-      ErrorOr<WorkerReply> reply = callWorker(*worker, bytes);
-      // It left for want of work in the moment before: there will be another.
-      if (!reply && reply.getStatus().getCode() == StatusCode::NotFound)
-        continue;
+    ErrorOr<WorkerReply> reply =
+        worker ? callWorker(*worker, bytes) : worker.getStatus();
+    if (reply)
       return reply;
+    const Status failure = reply.getStatus();
+    // It left for want of work in the moment before: there will be another.
+    if (worker && failure.getCode() == StatusCode::NotFound)
+      continue;
+    if (failure.getCode() == StatusCode::ResourceExhausted) {
+      if (!std::exchange(isRetry, true))
+        continue;
+      // Nor is a request to blame that no worker has seen.
+      if ((worker && !isHarmless(request)) || !inProcess.load().isOk())
+        return failure;
+      logMessage(LogLevel::Info, "a request is served in this process: " +
+                                     failure.getMessage());
+      break;
     }
-    if (worker.getStatus().getCode() != StatusCode::Unavailable)
-      return worker.getStatus();
+    if (worker || failure.getCode() != StatusCode::Unavailable)
+      return failure;
     // One that cannot start has done nothing yet, and so will the next.
     if (Status missing = inProcess.load(); !missing.isOk())
       return missing;
     if (!isWithoutWorkers.exchange(true))
       logMessage(LogLevel::Warning,
                  "kernels are compiled in this process, because " +
-                     worker.getStatus().getMessage());
+                     failure.getMessage());
   }
   return serve(inProcess, request);
 }

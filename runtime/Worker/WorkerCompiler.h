@@ -4,6 +4,8 @@
 // that should not be a training job. So kernels are made by small processes of
 // ours, tessera-compile-worker, that are started when they are needed, kept for
 // the next kernel, and replaced when they die. What they do wrong is a Status.
+// What others do to them is none of the caller's business as long as it can be
+// avoided: a request whose worker was killed goes to another one, once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,14 +38,15 @@ public:
                                              const GpuTarget &target,
                                              size_t limit) const override;
 
-  /// Unavailable, with the tile and what happened, if the worker dies of it.
+  /// Unavailable, with the tile and what happened, if the worker dies of it;
+  /// ResourceExhausted if two workers were killed from outside.
   ErrorOr<Kernel> compile(const Problem &problem, const TileConfig &tile,
                           const GpuTarget &target) override;
 
 private:
   ErrorOr<WorkerReply> call(const WorkerRequest &request) const;
 
-  /// For machines where no worker can be started.
+  /// For machines where no worker can be started, or none is left alive.
   mutable LibraryCompiler inProcess;
   mutable std::atomic<bool> isWithoutWorkers = false;
   mutable WorkerPool pool;

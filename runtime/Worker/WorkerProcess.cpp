@@ -209,6 +209,19 @@ static std::string describe(std::optional<int> state) {
                             : "signal " + std::to_string(signal));
 }
 
+/// Whether something outside ended the process. A compiler that goes wrong
+/// raises other signals, or leaves with a status. Where nobody knows the end,
+/// the compiler is not blamed: what is believed to be its fault is remembered.
+static bool wasKilled(std::optional<int> state) {
+  if (!state)
+    return true;
+  if (!WIFSIGNALED(*state))
+    return false;
+  static constexpr int kOfOthers[] = {SIGKILL, SIGTERM, SIGINT,  SIGHUP,
+                                      SIGQUIT, SIGPWR,  SIGUSR1, SIGUSR2};
+  return std::ranges::find(kOfOthers, WTERMSIG(*state)) != std::end(kOfOthers);
+}
+
 /// Says how the worker ended, of which `failure` is the first sign, and ends it
 /// if it has not.
 Status WorkerProcess::explain(const Status &failure) {
@@ -216,8 +229,7 @@ Status WorkerProcess::explain(const Status &failure) {
   StatusCode code = StatusCode::Unavailable;
   if (failure.getCode() == StatusCode::NotFound) {
     const std::optional<int> state = end();
-    // The system, short of memory, or somebody else.
-    if (state && WIFSIGNALED(*state) && WTERMSIG(*state) == SIGKILL)
+    if (wasKilled(state))
       code = StatusCode::ResourceExhausted;
     if (state && WIFEXITED(*state) && WEXITSTATUS(*state) == 0)
       return notFound("the compile worker had nothing to do and left");

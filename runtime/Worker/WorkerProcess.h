@@ -79,7 +79,8 @@ public:
   /// One request and its reply. What failed has to be thrown away: NotFound if
   /// the worker had left of its own will before; else with how the process
   /// ended ("died of SIGSEGV", "took longer than 60 s") and what it wrote last:
-  /// ResourceExhausted if somebody has killed it, else Unavailable.
+  /// ResourceExhausted if something outside has killed it, as a system short of
+  /// memory does, or if nobody knows; else Unavailable.
   ErrorOr<std::string> call(std::string_view request);
 
   /// Whether the process that started it is the one that asks, and not a fork.

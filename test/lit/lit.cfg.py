@@ -10,6 +10,9 @@ import sys
 
 import lit.formats
 
+# A folder that others may write is no place for kernels.
+os.umask(0o022)
+
 config.name = "Tessera"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".test", ".c", ".cpp"]

@@ -5,6 +5,7 @@
 #include "runtime/Base/Env.h"
 #include "runtime/Base/Hash.h"
 #include "runtime/Db/ByteLock.h"
+#include "runtime/Db/CacheFolder.h"
 #include "runtime/Db/Merge.h"
 
 #include <chrono>
@@ -53,11 +54,12 @@ ErrorOr<SharedFolder> SharedFolder::open(const std::string &path,
   SharedFolder folder(path, rank);
   std::error_code error;
   fs::create_directories(path + "/done", error);
-  if (!error)
-    fs::create_directories(folder.getOwnFolder(), error);
   if (error)
     return unavailable("cannot make the folder " + path + ": " +
                        error.message());
+  if (Status status = makeFolderOf(folder.getOwnFolder() + "/kernels.db");
+      !status.isOk())
+    return status;
   return folder;
 }
 

@@ -39,6 +39,9 @@ public:
   }
   ~ChildProcess() { kill(); }
 
+  /// 0 once it has been waited for.
+  pid_t getId() const { return id; }
+
   /// Ends it as no program can prevent.
   void kill() {
     if (id == 0)
@@ -47,9 +50,11 @@ public:
     (void)wait();
   }
 
-  /// What waitpid() says of it: 0 if it ended with 0.
+  /// What waitpid() says of it: 0 if it ended with 0, or was waited for before.
   int wait() {
     int status = 0;
+    if (id == 0)
+      return status;
     waitpid(id, &status, 0);
     id = 0;
     return status;

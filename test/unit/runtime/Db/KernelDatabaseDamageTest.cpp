@@ -100,13 +100,6 @@ TEST_F(KernelDatabaseDamage, GarbageTwice) {
   }
 }
 
-// A database of another program in our place is put aside too.
-TEST_F(KernelDatabaseDamage, FileOfAnotherProgram) {
-  execute("CREATE TABLE kernels (linux, hurd)");
-  expectUsable();
-  EXPECT_TRUE(isPutAside());
-}
-
 // A file cut off anywhere is mended, though the damage may show only later.
 TEST_F(KernelDatabaseDamage, TruncatedFile) {
   makeFile();

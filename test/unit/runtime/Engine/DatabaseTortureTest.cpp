@@ -10,9 +10,8 @@
 
 #include "test/unit/Support/ChildProcess.h"
 #include "test/unit/Support/FakeCompiler.h"
-#include "test/unit/Support/RandomProblem.h"
-#include "test/unit/Support/SampleKernel.h"
 #include "test/unit/Support/TemporaryDirectory.h"
+#include "test/unit/runtime/Engine/Torture.h"
 
 #include <gtest/gtest.h>
 
@@ -34,33 +33,6 @@ namespace fs = std::filesystem;
 static constexpr int kProcesses = 64;
 static constexpr int kProblems = 20;
 
-//===----------------------------------------------------------------------===//
-// Problems and their kernels
-//===----------------------------------------------------------------------===//
-
-static Problem makeProblem(int number) {
-  ConvProblem problem;
-  problem.batch = number + 1;
-  return problem;
-}
-
-/// Its code, of 20 KB that do not compress, and its numbers depend on the
-/// problem.
-static Kernel makeKernel(int number) {
-  Kernel kernel = makeSampleKernel();
-  const std::string symbol = "conv" + std::to_string(number);
-  kernel.codeObject = makeFakeCodeObject(symbol);
-  std::minstd_rand random(number + 1);
-  while (kernel.codeObject.size() < 20000)
-    kernel.codeObject.push_back(static_cast<char>(random() >> 8));
-  LaunchRecipe launch;
-  launch.symbol = symbol;
-  launch.grid[0] = number + 1;
-  kernel.launches = {launch};
-  kernel.workspaceBytes = number;
-  return kernel;
-}
-
 namespace {
 /// What the processes of a test have done; in memory that they share.
 struct Tally {
@@ -78,17 +50,17 @@ class SlowCompiler final : public KernelCompiler {
 public:
   explicit SlowCompiler(Tally &tally) : tally(tally) {}
 
-  std::string getRevision() const override { return "r1"; }
+  std::string getRevision() const override { return kTortureRevision; }
   ErrorOr<TileConfig> chooseTile(const Problem &,
                                  const GpuTarget &) const override {
     return TileConfig{"igemm", "tile"};
   }
   ErrorOr<Kernel> compile(const Problem &problem, const TileConfig &,
                           const GpuTarget &) override {
-    const int number = static_cast<int>(problem.getConv()->batch) - 1;
+    const int number = getTortureNumber(problem);
     std::this_thread::sleep_for(5ms);
     ++tally.compiled[number];
-    return makeKernel(number);
+    return makeTortureKernel(number);
   }
 
 private:
@@ -110,11 +82,11 @@ static Outcome askForAll(const std::string &folder, Tally &tally, int seed) {
   std::shuffle(std::begin(order), std::end(order), std::minstd_rand(seed + 1));
   for (int number : order) {
     ErrorOr<const LoadedKernel *> kernel =
-        (*engine)->prepare(makeProblem(number));
+        (*engine)->prepare(makeTortureProblem(number));
     if (!kernel)
       return NoKernel;
     if (getStoredFields((*kernel)->getKernel()) !=
-        getStoredFields(makeKernel(number)))
+        getStoredFields(makeTortureKernel(number)))
       return WrongKernel;
   }
   tally.waited += static_cast<int>((*engine)->getCounters().waited);
@@ -240,24 +212,6 @@ TEST_F(DatabaseTorture, KilledProcessesCostWhatTheyWereMaking) {
 //===----------------------------------------------------------------------===//
 // Files that break
 //===----------------------------------------------------------------------===//
-
-/// Cuts the file off, or overwrites a piece of it.
-static void spoil(const std::string &path, RandomProblem &random) {
-  std::error_code error;
-  const auto size = static_cast<int64_t>(fs::file_size(path, error));
-  if (error || size == 0)
-    return;
-  if (random.pick(0, 2) == 0) {
-    fs::resize_file(path, random.pick(0, size - 1), error);
-    return;
-  }
-  std::fstream bytes(path, std::ios::in | std::ios::out | std::ios::binary);
-  bytes.seekp(random.pick(0, size - 1));
-  std::string garbage(random.pick(1, 5000), '\0');
-  for (char &byte : garbage)
-    byte = static_cast<char>(random.pick(0, 255));
-  bytes << garbage;
-}
 
 // A file that is cut off and garbled again and again under the processes that
 // use it gives no wrong kernel, and no process fails.

@@ -60,6 +60,18 @@ struct RobustCompile : testing::Test {
     return kernel ? (*kernel)->getKernel().tile
                   : kernel.getStatus().getMessage();
   }
+  /// Makes `tile` the best of the problem on this device.
+  void storeTuning(const std::string &tile) {
+    const GpuApi &gpu = loadFakeHip();
+    Tuning tuning;
+    tuning.tile = tile;
+    tuning.value = 5;
+    tuning.device = *gpu.getDeviceName();
+    const TuningKey key = {Problem().toNetworkConfig(),
+                           std::string((*gpu.getTarget())->name),
+                           *gpu.getComputeUnits()};
+    (*Engine::create(gpu, options))->getTunings()->store(key, tuning);
+  }
 };
 } // namespace
 
@@ -123,19 +135,23 @@ TEST_F(RobustCompile, ForgetsWhatOthersDid) {
   EXPECT_EQ(run(), "igemm-m64");
 }
 
+// A tuned tile that a kill has kept from this process is for the next one: what
+// was made instead is not stored.
+TEST_F(RobustCompile, LeavesATunedTileToTheNext) {
+  options.cacheDirectory = folder.getPath();
+  storeTuning("igemm-m32");
+  compiler->failing = {"igemm-m32"};
+  compiler->failure = {StatusCode::ResourceExhausted, "died of SIGKILL"};
+  EXPECT_EQ(run(), "igemm-m64");
+  compiler->failing.clear();
+  EXPECT_EQ(run(), "igemm-m32");
+}
+
 // The tile that tuning has found is taken before the compiler's choice; if the
 // compiler does not take it, its choice is as ever.
 TEST_F(RobustCompile, PrefersATunedTile) {
   options.cacheDirectory = folder.getPath();
-  const GpuApi &gpu = loadFakeHip();
-  Tuning tuning;
-  tuning.tile = "igemm-m32";
-  tuning.value = 5;
-  tuning.device = *gpu.getDeviceName();
-  const TuningKey key = {Problem().toNetworkConfig(),
-                         std::string((*gpu.getTarget())->name),
-                         *gpu.getComputeUnits()};
-  (*Engine::create(gpu, options))->getTunings()->store(key, tuning);
+  storeTuning("igemm-m32");
   compiler->failing = {"igemm-m32"};
   EXPECT_EQ(run(), "igemm-m64");
   compiler->failing.clear();

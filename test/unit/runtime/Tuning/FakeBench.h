@@ -27,7 +27,7 @@ public:
   Objective objective = Objective::IssueCycles;
   std::map<std::string, double> values;       ///< Of the rest: 1000.
   std::map<std::string, uint64_t> workspaces; ///< Of the rest: 0.
-  std::set<std::string> uncompilable, wrong;
+  std::set<std::string> uncompilable, killed, wrong;
   std::string deadly; ///< After it the device answers no more.
   Status prepareStatus;
 
@@ -42,6 +42,8 @@ public:
     ++made;
     if (uncompilable.contains(tile.toText()))
       return internalError("no code");
+    if (killed.contains(tile.toText()))
+      return Status(StatusCode::ResourceExhausted, "died of SIGKILL");
     auto kernel = std::make_unique<FakeKernel>(tile);
     if (auto found = workspaces.find(tile.toText()); found != workspaces.end())
       kernel->kernel.workspaceBytes = found->second;

@@ -118,6 +118,15 @@ TEST_F(SearchTest, Quarantine) {
   EXPECT_EQ(getName(result.getBest()), "t-2");
 }
 
+// A tile whose workers were killed from outside is not blamed: it is as if it
+// had not been tried.
+TEST_F(SearchTest, BlamesNoTileForAKill) {
+  bench.killed = {"t-0"};
+  SearchResult result = run(makeRanking(2, 1));
+  ASSERT_EQ(result.tried.size(), 1u);
+  EXPECT_EQ(getName(result.getBest()), "t-1");
+}
+
 // Without a right candidate there is no best one.
 TEST_F(SearchTest, NobodyWins) {
   bench.wrong = {"t-0", "t-1"};

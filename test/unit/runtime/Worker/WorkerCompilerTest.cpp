@@ -177,21 +177,63 @@ TEST_F(WorkerCompilerTest, KillsAWorkerThatHangs) {
   EXPECT_TRUE(getChildren().empty());
 }
 
-// A worker that somebody else has killed in the middle of a kernel is no fault
-// of the compiler's, and the status says so.
-TEST_F(WorkerCompilerTest, KnowsAKill) {
-  std::thread killer([] {
+/// Ends the first worker that it meets, once it has had time to be in its
+/// fault; those started later have none.
+static std::thread startKiller(int signal) {
+  return std::thread([signal] {
     while (getChildren().empty())
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    unsetenv("TESSERA_WORKER_FAULT");
     for (pid_t worker : getChildren())
-      kill(worker, SIGKILL);
+      kill(worker, signal);
   });
-  const Status status = compile("loop");
-  killer.join();
+}
+
+// A worker that somebody else ends in the middle of a request is replaced, and
+// the caller hears nothing of it, whatever was asked.
+TEST_F(WorkerCompilerTest, RetriesAfterAKill) {
+  for (const char *fault : {"loop", "loop:choice"})
+    for (const int signal : {SIGKILL, SIGTERM}) {
+      std::thread killer = startKiller(signal);
+      const Status status = compile(fault);
+      killer.join();
+      EXPECT_TRUE(status.isOk()) << fault << ": " << status.getMessage();
+    }
+}
+
+// When the second worker is killed too, the status says so, and that it is no
+// fault of the compiler's. Nothing is left to fall back on but the general
+// kernel, which is then made here.
+TEST_F(WorkerCompilerTest, KnowsAKill) {
+  setenv("TESSERA_COMPILER_LIBRARY", getLibrary().c_str(), 1);
+  setenv("TESSERA_WORKER_FAULT", "kill", 1);
+  WorkerCompiler compiler(settings, 1);
+  const Status status = compile(compiler);
   EXPECT_EQ(status.getCode(), StatusCode::ResourceExhausted);
   EXPECT_NE(status.getMessage().find("died of SIGKILL"), std::string::npos)
       << status.getMessage();
+  const ErrorOr<Kernel> general =
+      compiler.compile(getTestProblem(), {"general", "b4r1t256s1"}, target);
+  EXPECT_TRUE(general) << general.getStatus().getMessage();
+}
+
+// A tile is chosen here, as a worker would choose it, when the workers that
+// were asked are killed; kernels come from workers as ever.
+TEST_F(WorkerCompilerTest, ChoosesHereWhenWorkersAreKilled) {
+  WorkerCompiler sound(settings, 1);
+  const ConvProblem problem = getTestProblem();
+  const ErrorOr<TileConfig> expected = sound.chooseTile(problem, target);
+  setenv("TESSERA_COMPILER_LIBRARY", getLibrary().c_str(), 1);
+  setenv("TESSERA_WORKER_FAULT", "kill:choice", 1);
+  WorkerCompiler compiler(settings, 1);
+  const ErrorOr<TileConfig> tile = compiler.chooseTile(problem, target);
+  ASSERT_TRUE(expected && tile) << tile.getStatus().getMessage();
+  EXPECT_EQ(*tile, *expected);
+  const auto ranked = compiler.rankTiles(problem, target, 3);
+  ASSERT_TRUE(ranked) << ranked.getStatus().getMessage();
+  EXPECT_EQ(ranked->size(), 3u);
+  EXPECT_TRUE(compile(compiler).isOk());
 }
 
 // Threads share no worker, and there are no more than allowed; they are kept
