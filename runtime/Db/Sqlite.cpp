@@ -3,6 +3,7 @@
 #include "runtime/Db/Sqlite.h"
 
 #include <cassert>
+#include <cstring>
 
 #include <sqlite3.h>
 
@@ -34,12 +35,13 @@ struct SqliteDatabase::Connection {
     case SQLITE_FULL:
     case SQLITE_NOMEM:
       return {StatusCode::ResourceExhausted, getMessage()};
+    case SQLITE_CANTOPEN:
+    case SQLITE_IOERR:
+      return unavailable(getMessage() + getSystemReason());
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-    case SQLITE_CANTOPEN:
     case SQLITE_PERM:
     case SQLITE_READONLY:
-    case SQLITE_IOERR:
     case SQLITE_PROTOCOL:
       return unavailable(getMessage());
     default:
@@ -50,6 +52,11 @@ struct SqliteDatabase::Connection {
 private:
   std::string getMessage() const {
     return std::string("SQLite: ") + sqlite3_errmsg(handle);
+  }
+  /// " (No such file or directory)": of a failure of the system's.
+  std::string getSystemReason() const {
+    const int reason = sqlite3_system_errno(handle);
+    return reason ? std::string(" (") + strerror(reason) + ")" : "";
   }
 };
 
