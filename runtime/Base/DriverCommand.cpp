@@ -46,11 +46,11 @@ std::string tessera::getSpelling(const DriverOperation &operation) {
   return text + "]";
 }
 
-bool tessera::isDriverOperation(std::string_view word) {
-  return std::ranges::any_of(kOperations,
-                             [&](const DriverOperation &operation) {
-                               return word.starts_with(operation.word);
-                             });
+const DriverOperation *tessera::findDriverOperation(std::string_view word) {
+  for (const DriverOperation &operation : kOperations)
+    if (word.starts_with(operation.word))
+      return &operation;
+  return nullptr;
 }
 
 /// What every refusal of an operation ends with.
@@ -83,14 +83,12 @@ static ErrorOr<DataType> parseType(std::string_view name,
 }
 
 static ErrorOr<FirstWord> parseFirstWord(std::string_view name) {
-  for (const DriverOperation &operation : kOperations) {
-    if (!name.starts_with(operation.word))
-      continue;
+  if (const DriverOperation *operation = findDriverOperation(name)) {
     ErrorOr<DataType> type =
-        parseType(name, name.substr(operation.word.size()));
+        parseType(name, name.substr(operation->word.size()));
     if (!type)
       return type.getStatus();
-    return FirstWord{&operation, *type};
+    return FirstWord{operation, *type};
   }
   for (std::string_view other :
        {"rnn", "gemm", "ctc", "dropout", "groupnorm", "cat", "sum", "argmax",

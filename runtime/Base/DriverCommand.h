@@ -54,7 +54,6 @@ struct DriverOptions {
   bool printProblem = true;
   /// -1: Find; 0: the best immediate solution; else a solution's id.
   int solution = -1;
-  bool help = false;
   /// Flags that were given but that no field above stands for: long name,
   /// value.
   std::vector<std::pair<std::string, std::string>> others;
@@ -75,9 +74,9 @@ std::span<const DriverOperation> getDriverOperations();
 /// What a command may begin with: "conv[fp16|bfp16|fp64|int8]".
 std::string getSpelling(const DriverOperation &operation);
 
-/// Whether a command may begin with `word`, but for the type behind it: "conv",
-/// "softmaxfp16".
-bool isDriverOperation(std::string_view word);
+/// The operation of a command that begins with `word`, whatever type is behind
+/// it ("conv", "softmaxfp16"), or null.
+const DriverOperation *findDriverOperation(std::string_view word);
 
 /// Reads the words of a command line, with or without a program name before
 /// the operation, for which a network config may stand. InvalidArgument names

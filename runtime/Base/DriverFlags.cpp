@@ -2,7 +2,12 @@
 
 #include "runtime/Base/DriverFlags.h"
 
+#include "runtime/Base/Nearest.h"
+
+#include <algorithm>
+#include <array>
 #include <charconv>
+#include <vector>
 
 using namespace tessera;
 
@@ -25,29 +30,90 @@ std::string_view FlagValues::getDefault(std::string_view longName) const {
   return findFlag("--" + std::string(longName))->defaultValue;
 }
 
-Status FlagValues::unknownFlag(std::string_view word) const {
-  if (!word.starts_with("-"))
-    return invalidArgument(quote(word) + " stands where a flag should");
-  // MIOpenDriver reads "-n64" as "-n" and takes the next word as its value.
-  if (!word.starts_with("--") && word.size() > 2 && findFlag(word.substr(0, 2)))
-    return invalidArgument("unknown flag " + quote(word) + "; write " +
-                           quote(std::string(word.substr(0, 2)) + " " +
-                                 std::string(word.substr(2))));
-  return invalidArgument("unknown flag " + quote(word));
+//===----------------------------------------------------------------------===//
+// What was meant
+//===----------------------------------------------------------------------===//
+
+/// What most operations call the lengths of their input.
+static constexpr std::array<std::string_view, 2> kLengths[] = {
+    {"-n", "--batchsize"},
+    {"-c", "--in_channels"},
+    {"-H", "--in_h"},
+    {"-W", "--in_w"}};
+
+static bool isLength(std::string_view word) {
+  return std::ranges::any_of(kLengths, [&](const auto &names) {
+    return names[0] == word || names[1] == word;
+  });
 }
+
+/// Of an operation that takes its input's lengths in one flag, as pool does,
+/// what to write for those that `words` give one by one:
+/// "-W 4x3x32x32" for "-n 4". The others are those of the flag's default.
+static std::string joinLengths(const DriverFlag &input,
+                               std::span<const std::string> words) {
+  const char separator =
+      input.defaultValue.find('x') == input.defaultValue.npos ? ',' : 'x';
+  std::string text = std::string("-") + input.shortName;
+  std::string_view rest = input.defaultValue;
+  for (const auto &names : kLengths) {
+    std::string length(rest.substr(0, rest.find_first_of("x,")));
+    rest.remove_prefix(std::min(length.size() + 1, rest.size()));
+    // The flag's own letter may be one of theirs, with all lengths behind it.
+    for (size_t i = 0; i + 1 < words.size(); ++i)
+      if ((words[i] == names[0] || words[i] == names[1]) &&
+          words[i + 1].find_first_not_of("0123456789") == std::string::npos)
+        length = words[i + 1];
+    text += (&names == &kLengths[0] ? ' ' : separator) + length;
+  }
+  return text;
+}
+
+/// What to write instead of a word that is no flag; "" if nobody knows.
+std::string FlagValues::suggest(std::string_view word,
+                                std::span<const std::string> words) const {
+  const std::string_view bare =
+      word.substr(std::min(word.find_first_not_of('-'), word.size()));
+  for (const std::string &other :
+       {"-" + std::string(bare), "--" + std::string(bare)})
+    if (findFlag(other))
+      return other;
+  // MIOpenDriver reads "-n64" as "-n" and takes the next word as its value.
+  if (word.size() > 2 && word[0] == '-' && word[1] != '-' &&
+      findFlag(word.substr(0, 2)))
+    return std::string(word.substr(0, 2)) + " " + std::string(word.substr(2));
+  std::vector<std::string_view> names;
+  for (const DriverFlag &flag : table) {
+    if (isLength(word) &&
+        (flag.longName == "input" || flag.longName == "DimLengths"))
+      return joinLengths(flag, words);
+    names.push_back(flag.longName);
+  }
+  const std::string_view nearest = findNearest(bare, names);
+  return nearest.empty() ? "" : "--" + std::string(nearest);
+}
+
+Status FlagValues::unknownFlag(std::string_view word,
+                               std::span<const std::string> words) const {
+  const std::string suggested = suggest(word, words);
+  return invalidArgument(
+      (word.starts_with("-") ? "unknown flag " + quote(word)
+                             : quote(word) + " stands where a flag should") +
+      (suggested.empty() ? "" : "; write " + quote(suggested)));
+}
+
+//===----------------------------------------------------------------------===//
+// FlagValues
+//===----------------------------------------------------------------------===//
 
 Status FlagValues::parse(std::span<const std::string> words) {
   for (size_t i = 0; i < words.size(); ++i) {
     std::string_view word = words[i];
-    if (word == "--help" || word == "-h" || word == "-?") {
-      help = true;
-      continue;
-    }
     // "--flag=value" is ours; MIOpenDriver has only "--flag value".
     size_t equals = word.starts_with("--") ? word.find('=') : word.npos;
     const DriverFlag *flag = findFlag(word.substr(0, equals));
     if (!flag)
-      return unknownFlag(word.substr(0, equals));
+      return unknownFlag(word.substr(0, equals), words);
     if (equals != word.npos)
       given[flag->longName] = word.substr(equals + 1);
     else if (++i < words.size())
@@ -180,7 +246,6 @@ Status FlagValues::checkRange(std::string_view name, int64_t most) {
 
 DriverOptions tessera::readRun(FlagValues &flags) {
   DriverOptions options;
-  options.help = flags.wantsHelp();
   options.iterations = static_cast<int>(flags.getNumber("iter"));
   options.verify = flags.getBool("verify");
   options.time = flags.getBool("time");

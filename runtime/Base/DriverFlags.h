@@ -34,7 +34,6 @@ public:
   int64_t getNumber(std::string_view name);
   bool getBool(std::string_view name) { return getNumber(name) != 0; }
   double getReal(std::string_view name);
-  bool wantsHelp() const { return help; }
 
   /// InvalidArgument unless the number is between 0 and `most`.
   Status checkRange(std::string_view name, int64_t most);
@@ -49,11 +48,13 @@ public:
 private:
   const DriverFlag *findFlag(std::string_view word) const;
   std::string_view getDefault(std::string_view longName) const;
-  Status unknownFlag(std::string_view word) const;
+  Status unknownFlag(std::string_view word,
+                     std::span<const std::string> words) const;
+  std::string suggest(std::string_view word,
+                      std::span<const std::string> words) const;
 
   std::span<const DriverFlag> table;
   std::map<std::string_view, std::string_view> given;
-  bool help = false;
   Status status;
 };
 
@@ -73,7 +74,7 @@ Status parseLayoutWord(std::string_view flag, std::string_view text,
 /// The reverse; the layout is not Strided.
 std::string_view getLayoutWord(Layout layout, bool hasDepth);
 
-/// What every operation is run with: help, iterations, verification, times.
+/// What every operation is run with: iterations, verification, times.
 DriverOptions readRun(FlagValues &flags);
 
 // Operations on rows have f16, bf16 and f32: words with "fp16", "bfp16" or

@@ -89,7 +89,8 @@ static Status parseTensor(std::string_view flag, std::string_view text,
       (tensor.lengths.size() != 4 && tensor.lengths.size() != 5))
     return invalidArgument("flag '--" + std::string(flag) +
                            "' needs 4 or 5 lengths with x between, and a "
-                           "layout or strides behind a comma, not " +
+                           "layout or strides behind a comma, as in "
+                           "'100x3x32x32,NCHW', not " +
                            quote(text));
   if (order.empty())
     return Status::ok();

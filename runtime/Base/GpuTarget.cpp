@@ -2,7 +2,11 @@
 
 #include "runtime/Base/GpuTarget.h"
 
+#include "runtime/Base/Nearest.h"
+#include "runtime/Base/UnknownTarget.h"
+
 #include <string>
+#include <vector>
 
 using namespace tessera;
 
@@ -163,12 +167,12 @@ static constexpr GpuTarget kSmTargets[] = {
 
 std::span<const GpuTarget> tessera::getAllTargets() { return kTargets; }
 
+static constexpr std::span<const GpuTarget> kTables[] = {
+    kTargets, kOtherTargets, kSmTargets};
+
 const GpuTarget *tessera::findTarget(std::string_view name) {
   name = name.substr(0, name.find(':'));
-  for (std::span<const GpuTarget> table :
-       {std::span<const GpuTarget>(kTargets),
-        std::span<const GpuTarget>(kOtherTargets),
-        std::span<const GpuTarget>(kSmTargets)})
+  for (std::span<const GpuTarget> table : kTables)
     for (const GpuTarget &target : table)
       if (target.name == name)
         return &target;
@@ -186,4 +190,36 @@ std::string_view tessera::getTargetNames() {
     return text;
   }();
   return names;
+}
+
+static Status refuse(std::string_view name,
+                     std::span<const std::string_view> candidates,
+                     std::string_view list) {
+  const std::string nearest(findNearest(name, candidates));
+  return invalidArgument(
+      "'" + std::string(name) + "' is no target" +
+      (nearest.empty() ? "" : " (is " + nearest + " meant?)") + "; there are " +
+      std::string(list));
+}
+
+static std::vector<std::string_view>
+getNames(std::span<const std::span<const GpuTarget>> tables) {
+  std::vector<std::string_view> names;
+  for (std::span<const GpuTarget> table : tables)
+    for (const GpuTarget &target : table)
+      names.push_back(target.name);
+  return names;
+}
+
+Status tessera::refuseTarget(std::string_view name) {
+  return refuse(name, getNames(kTables), getTargetNames());
+}
+
+Status tessera::refuseTarget(std::string_view name,
+                             std::span<const GpuTarget> known) {
+  const std::vector<std::string_view> names = getNames({&known, 1});
+  std::string list;
+  for (std::string_view other : names)
+    list += (list.empty() ? "" : ", ") + std::string(other);
+  return refuse(name, names, list);
 }

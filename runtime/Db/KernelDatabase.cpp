@@ -48,7 +48,7 @@ std::optional<Kernel> KernelDatabase::find(const KernelKey &key) {
 void KernelDatabase::store(const KernelKey &key, const Kernel &kernel) {
   if (!file->isWritable())
     return;
-  file->write("store a kernel", [key, kernel](SqliteDatabase &database) {
+  (void)file->write("store a kernel", [key, kernel](SqliteDatabase &database) {
     Status status = database.transact(
         [&] { return writeKernelRow(database, key, kernel); });
     if (!status.isOk())
@@ -65,7 +65,7 @@ void KernelDatabase::store(const KernelKey &key, const Kernel &kernel) {
 void KernelDatabase::remove(const KernelKey &key) {
   if (!file->isWritable())
     return;
-  file->write("delete kernels", [key](SqliteDatabase &database) {
+  (void)file->write("delete kernels", [key](SqliteDatabase &database) {
     std::vector<int64_t> ids;
     Status status =
         visitKernelRows(database, key.networkConfig, [&](KernelRow &row) {

@@ -3,6 +3,7 @@
 #include "runtime/Db/Sqlite.h"
 
 #include <cassert>
+#include <cstring>
 #include <utility>
 
 #include <sqlite3.h>
@@ -36,15 +37,16 @@ struct SqliteDatabase::Connection {
     case SQLITE_FULL:
     case SQLITE_NOMEM:
       return {StatusCode::ResourceExhausted, getMessage()};
+    case SQLITE_CANTOPEN:
+    case SQLITE_IOERR:
+      return unavailable(getMessage() + getSystemReason());
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
     case SQLITE_PROTOCOL: // The same, of a write-ahead log.
       busy = true;
       return unavailable(getMessage());
-    case SQLITE_CANTOPEN:
     case SQLITE_PERM:
     case SQLITE_READONLY:
-    case SQLITE_IOERR:
       return unavailable(getMessage());
     default:
       return internalError(getMessage());
@@ -54,6 +56,11 @@ struct SqliteDatabase::Connection {
 private:
   std::string getMessage() const {
     return std::string("SQLite: ") + sqlite3_errmsg(handle);
+  }
+  /// " (No such file or directory)": of a failure of the system's.
+  std::string getSystemReason() const {
+    const int reason = sqlite3_system_errno(handle);
+    return reason ? std::string(" (") + strerror(reason) + ")" : "";
   }
 };
 

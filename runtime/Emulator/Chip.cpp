@@ -41,6 +41,13 @@ const Chip *tessera::emulator::findChip(std::string_view name) {
   return nullptr;
 }
 
+std::string tessera::emulator::getChipNames() {
+  std::string names;
+  for (const Chip &chip : kChips)
+    names += (names.empty() ? "" : ", ") + std::string(chip.name);
+  return names;
+}
+
 const Chip *tessera::emulator::findChipByElfMachine(uint32_t elfFlags) {
   for (const Chip &chip : kChips)
     if (chip.elfMachine == (elfFlags & 0xff))

@@ -12,6 +12,7 @@
 #include "runtime/Base/GpuTarget.h"
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace tessera::emulator {
@@ -56,6 +57,8 @@ struct Chip {
 
 /// The row for `name` ("gfx942", also with ":sramecc+:xnack-"), or nullptr.
 const Chip *findChip(std::string_view name);
+/// "gfx906, gfx908, ...": for messages.
+std::string getChipNames();
 /// The row for the low byte of an ELF header's e_flags, or nullptr.
 const Chip *findChipByElfMachine(uint32_t elfFlags);
 

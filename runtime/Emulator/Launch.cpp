@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <thread>
 
 using namespace tessera::emulator;
@@ -101,12 +102,18 @@ LaunchSummary tessera::emulator::makeSummary(const Launch &launch,
   return summary;
 }
 
+/// Statistics never fail a launch: a file that cannot be written is reported
+/// once on stderr.
 static void writeStats(const Launch &launch, const Settings &settings,
                        const LaunchStats &stats, double timeMs) {
   LaunchSummary summary = makeSummary(launch, timeMs);
-  appendStats(settings.statsPath,
-              formatSummary(summary, sumUp(summary, launch.program, stats),
-                            !stats.memory.empty()));
+  static std::atomic<bool> isReported = false;
+  const tessera::Status status =
+      appendStats(settings.statsPath,
+                  formatSummary(summary, sumUp(summary, launch.program, stats),
+                                !stats.memory.empty()));
+  if (!status.isOk() && !isReported.exchange(true))
+    std::fprintf(stderr, "tessera emulator: %s\n", status.getMessage().c_str());
 }
 
 /// What watches one worker's groups, by the checks that are asked for.
@@ -262,6 +269,8 @@ void LaunchWork::runGroups(const LaunchMemory &resources, unsigned worker) {
     runner.run({static_cast<uint32_t>(i % groups[0]),
                 static_cast<uint32_t>(i / groups[0] % groups[1]),
                 static_cast<uint32_t>(i / groups[0] / groups[1])});
+    if (watch.finishedGroups)
+      ++*watch.finishedGroups;
   }
   instructions += runner.getInstructionCount();
 }

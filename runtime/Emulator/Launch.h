@@ -17,6 +17,7 @@
 #include "runtime/Emulator/Settings.h"
 
 #include <array>
+#include <atomic>
 #include <functional>
 #include <span>
 #include <vector>
@@ -70,6 +71,8 @@ struct LaunchWatch {
   LaunchStats *stats = nullptr; ///< Filled if `level` asks for anything.
   /// Called once for each host thread, from it. May be empty.
   std::function<std::unique_ptr<Observer>()> makeObserver;
+  /// Counts the workgroups that have ended, for who looks on. May be null.
+  std::atomic<uint64_t> *finishedGroups = nullptr;
 };
 
 /// Whether a workgroup of the chip has the LDS that the kernel asks for.

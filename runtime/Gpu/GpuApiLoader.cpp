@@ -4,9 +4,11 @@
 
 #include "runtime/Base/Log.h"
 #include "runtime/Base/OwnFiles.h"
+#include "runtime/Base/UnknownTarget.h"
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <optional>
 
 using namespace tessera;
@@ -219,6 +221,12 @@ ErrorOr<GpuApi> GpuApiLoader::loadAny() const {
   return unavailable(reasons);
 }
 
+/// The emulated chips are those of AMD that kernels are tuned for.
+static bool isEmulated(std::string_view chip) {
+  chip = chip.substr(0, chip.find(':'));
+  return std::ranges::count(getAllTargets(), chip, &GpuTarget::name) > 0;
+}
+
 ErrorOr<GpuApi> GpuApiLoader::load(std::string_view setting) const {
   if (setting.empty())
     return loadAny();
@@ -229,6 +237,10 @@ ErrorOr<GpuApi> GpuApiLoader::load(std::string_view setting) const {
     return invalidArgument("TESSERA_DEVICE is '" + std::string(setting) +
                            "', but must be amd, nvidia, emulated or "
                            "emulated:<chip>");
+  // Before the device, which would say it once more.
+  if (colon != setting.npos && !isEmulated(setting.substr(colon + 1)))
+    return refuseTarget(setting.substr(colon + 1), getAllTargets())
+        .withContext("TESSERA_DEVICE is '" + std::string(setting) + "'");
   ErrorOr<GpuApi> api = loadKind(*kind);
   if (!api)
     return api.getStatus().withContext("TESSERA_DEVICE is '" +

@@ -2,9 +2,11 @@
 
 #include "test/sweep/SweepState.h"
 
+#include "tools/support/Files.h"
+
 #include <filesystem>
-#include <fstream>
 #include <iomanip>
+#include <sstream>
 
 using namespace tessera;
 using namespace tessera::sweep;
@@ -14,7 +16,10 @@ ErrorOr<SweepState> tessera::sweep::loadState(const SweepOptions &options) {
   state.next = options.from;
   if (options.stateFile.empty() || !std::filesystem::exists(options.stateFile))
     return state;
-  std::ifstream file(options.stateFile);
+  const ErrorOr<std::string> text = readInput(options.stateFile);
+  if (!text)
+    return text.getStatus();
+  std::istringstream file(*text);
   uint64_t seed = 0;
   int64_t from = 0;
   std::string word, list;
@@ -37,16 +42,10 @@ Status tessera::sweep::saveState(const SweepOptions &options,
                                  const SweepState &state) {
   if (options.stateFile.empty())
     return Status::ok();
-  const std::string part = options.stateFile + ".part";
-  std::ofstream file(part);
+  std::ostringstream file;
   file << "sweep " << std::quoted(options.listFile) << " " << options.seed
        << " " << options.from << " " << state.next << " " << state.passed << " "
        << state.compiled << " " << state.failed << " " << state.refused << " "
        << state.tooLarge << "\n";
-  file.close();
-  std::error_code error;
-  std::filesystem::rename(part, options.stateFile, error);
-  if (!file || error)
-    return invalidArgument("cannot write '" + options.stateFile + "'");
-  return Status::ok();
+  return writeOutput(options.stateFile, file.str());
 }

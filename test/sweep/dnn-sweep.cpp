@@ -18,6 +18,7 @@
 #include "test/unit/execute/DrawProblem.h"
 #include "tools/problems/ProblemCost.h"
 #include "tools/problems/ProblemFile.h"
+#include "tools/support/Tool.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -122,6 +123,9 @@ static Status runSweep(const SweepOptions &options,
   ErrorOr<const GpuApi *> gpu = GpuApi::get();
   if (!gpu)
     return gpu.getStatus();
+  // Once, and not of every problem.
+  if (Status status = (*gpu)->getTarget().getStatus(); !status.isOk())
+    return status;
   ErrorOr<std::unique_ptr<Engine>> engine =
       Engine::create(**gpu, {createJitCompiler(), ""});
   if (!engine)
@@ -196,7 +200,7 @@ static ErrorOr<SweepState> sweepAll(SweepOptions &options) {
   return state;
 }
 
-int main(int argc, char **argv) {
+static int runSweepTool(int argc, char **argv) {
   ErrorOr<SweepOptions> options = parseSweepOptions({argv + 1, argv + argc});
   if (!options) {
     std::fprintf(stderr, "dnn-sweep: %s\n",
@@ -217,4 +221,8 @@ int main(int argc, char **argv) {
   const bool clean = state->failed == 0 && state->tooLarge == 0 &&
                      (options->allowRefusals || state->refused == 0);
   return clean && state->passed + state->compiled > 0 ? 0 : 1;
+}
+
+int main(int argc, char **argv) {
+  return runTool("dnn-sweep", argc, argv, runSweepTool, 2);
 }

@@ -1,7 +1,8 @@
 //===- NullHip.cpp - A device that does nothing ---------------------------===//
 //
 // A HIP runtime whose functions succeed at once. What a call of the library
-// costs on it is the library's own.
+// costs on it is the library's own. Its chip is gfx942, or what NULL_HIP_CHIP
+// names.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +23,9 @@ EXPORT hipError_t hipGetDevice(int *device) {
 }
 EXPORT hipError_t hipGetDeviceProperties(hipDeviceProp_t *properties, int) {
   std::memset(properties, 0, sizeof *properties);
-  std::strcpy(properties->gcnArchName, "gfx942");
+  const char *chip = std::getenv("NULL_HIP_CHIP");
+  std::strncpy(properties->gcnArchName, chip ? chip : "gfx942",
+               sizeof properties->gcnArchName - 1);
   return hipSuccess;
 }
 EXPORT const char *hipGetErrorString(hipError_t) { return "no error"; }

@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/Gpu/DeviceBuffer.h"
+#include "tools/support/Tool.h"
 
 #include <tessera/tessera.h>
 
@@ -25,6 +26,7 @@
 #include <cstdlib>
 #include <functional>
 #include <new>
+#include <string_view>
 #include <vector>
 
 using namespace tessera;
@@ -129,11 +131,13 @@ static bool report(const char *name, const Timing &timing) {
   return timing.allocated == 0;
 }
 
-int main(int argc, char **argv) {
-  const int calls = argc > 1 ? std::atoi(argv[1]) : 100000;
+static int runCalls(int argc, char **argv) {
+  const std::string_view word = argc > 1 ? argv[1] : "100000";
+  const int calls = std::atoi(word.data());
   if (calls < 1) {
-    std::fprintf(stderr, "usage: call-overhead [CALLS]\n");
-    return 1;
+    const bool isHelp = word == "--help" || word == "-h";
+    std::fprintf(isHelp ? stdout : stderr, "usage: call-overhead [CALLS]\n");
+    return isHelp ? 0 : 1;
   }
   constexpr size_t kBytes = 4096;
   ErrorOr<DeviceBuffer> memory = DeviceBuffer::allocate(getGpu(), kBytes);
@@ -163,4 +167,8 @@ int main(int argc, char **argv) {
   isClean &= report("miopenConvolutionForward", forward);
   isClean &= report("...ForwardImmediate", immediate);
   return isClean ? 0 : 1;
+}
+
+int main(int argc, char **argv) {
+  return runTool("call-overhead", argc, argv, runCalls);
 }

@@ -1,26 +1,14 @@
 //===- cold-start.cpp - What the first run of a model costs ---------------===//
 //
-// usage: cold-start [--list FILE] [--threads N] [--layout nchw|nhwc]
-//                   [--max-cold MS] [--max-warm MS]
-//
-// Starts two processes that make every kernel of a list ready through the C
-// API, on N threads (default 2): one with an empty kernel database, and one
-// that finds what the first has left. Prints for each the time from its start
-// to its end and the processor time of it and of its compile workers, and how
-// many kernels it compiled.
-//
-// The list is tools/bench/resnet50.txt if none is named. The device does
-// nothing and calls itself gfx942 (built beside this program), unless
-// TESSERA_DEVICE says otherwise.
-//
-// Exits 1 if a kernel cannot be made, if the second process compiles one, or if
-// a time is above its limit.
+// A model that starts makes all its kernels ready, and a second start should
+// cost next to nothing: that is what kernels are kept for.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/Base/Env.h"
 #include "runtime/Base/OwnFiles.h"
 #include "tools/problems/ProblemFile.h"
+#include "tools/support/Tool.h"
 
 #include <tessera/problem.h>
 
@@ -42,6 +30,28 @@
 using namespace tessera;
 using Clock = std::chrono::steady_clock;
 
+static constexpr char kUsage[] =
+    R"(cold-start: what the first run of a model costs
+
+  cold-start [--list FILE] [--threads N] [--layout nchw|nhwc]
+             [--max-cold MS] [--max-warm MS]
+
+Starts two processes that make every kernel of a list ready through the C API:
+one with an empty kernel database, and one that finds what the first has left.
+Prints for each the time from its start to its end, the processor time of it and
+of its compile workers, and how many kernels it compiled.
+
+  --list FILE     problems (tools/bench/resnet50.txt)
+  --threads N     of each process (2)
+  --layout NAME   nhwc: of every convolution, whatever the list says
+  --max-cold MS   limit of the first process
+  --max-warm MS   limit of the second
+
+The device does nothing and calls itself gfx942, unless TESSERA_DEVICE says
+otherwise. Exits with 1 if a kernel cannot be made, if the second process
+compiles one, or if a time is above its limit.
+)";
+
 namespace {
 struct Options {
   std::string list = TESSERA_SOURCE_FOLDER "/tools/bench/resnet50.txt";
@@ -51,6 +61,7 @@ struct Options {
   double maxWarmMs = 0; ///< 0: no limit.
   /// This is one of the two processes.
   bool isMeasured = false;
+  bool help = false;
 };
 } // namespace
 
@@ -61,6 +72,10 @@ static Options parseOptions(int count, char **arguments) {
     const char *value = i + 1 < count ? arguments[i + 1] : nullptr;
     if (name == "--measured") {
       options.isMeasured = true;
+      continue;
+    }
+    if (name == "--help" || name == "-h") {
+      options.help = true;
       continue;
     }
     ++i;
@@ -75,7 +90,10 @@ static Options parseOptions(int count, char **arguments) {
     else if (name == "--max-warm" && value)
       options.maxWarmMs = std::atof(value);
     else {
-      std::fprintf(stderr, "cold-start: what is %s?\n", name.c_str());
+      std::fprintf(stderr,
+                   "cold-start: '%s' is no flag, or its value is none; see "
+                   "--help\n",
+                   name.c_str());
       std::exit(2);
     }
   }
@@ -222,8 +240,12 @@ static void chooseNullDevice() {
   setenv("TESSERA_DEVICE", "amd", 1);
 }
 
-int main(int count, char **arguments) {
+static int runColdStart(int count, char **arguments) {
   const Options options = parseOptions(count, arguments);
+  if (options.help) {
+    std::fputs(kUsage, stdout);
+    return 0;
+  }
   if (options.isMeasured)
     return runMeasured(options);
   std::string cache =
@@ -241,4 +263,8 @@ int main(int count, char **arguments) {
   isGood &= measure("warm", arguments, count, options.maxWarmMs);
   std::filesystem::remove_all(cache);
   return isGood ? 0 : 1;
+}
+
+int main(int count, char **arguments) {
+  return runTool("cold-start", count, arguments, runColdStart);
 }

@@ -10,13 +10,14 @@
 #include "runtime/Base/DriverCommand.h"
 #include "runtime/Emulator/Decode/CodeObject.h"
 #include "runtime/Emulator/Launch.h"
+#include "tools/support/Files.h"
+#include "tools/support/Tool.h"
 
 #include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <iterator>
 #include <sstream>
 
@@ -108,9 +109,10 @@ static std::optional<Options> parseArguments(int argc, char **argv) {
 }
 
 static ErrorOr<std::vector<Entry>> readList(const Options &options) {
-  std::ifstream file(options.list);
-  if (!file)
-    return notFound("cannot read " + options.list);
+  const ErrorOr<std::string> text = readInput(options.list);
+  if (!text)
+    return text.getStatus();
+  std::istringstream file(*text);
   std::vector<Entry> entries;
   for (std::string line; std::getline(file, line);) {
     if (line.empty() || line[0] == '#')
@@ -201,7 +203,8 @@ static void print(const Total &total, int threads, const std::string &name) {
 static Status runAll(const Options &options) {
   const Chip *chip = findChip(options.target);
   if (!chip)
-    return invalidArgument("no chip '" + options.target + "'");
+    return invalidArgument("'" + options.target +
+                           "' is not emulated; there are " + getChipNames());
   ErrorOr<std::vector<Entry>> entries = readList(options);
   if (!entries)
     return entries.getStatus();
@@ -228,7 +231,13 @@ static Status runAll(const Options &options) {
   return Status::ok();
 }
 
-int main(int argc, char **argv) {
+static int runBench(int argc, char **argv) {
+  if (std::any_of(argv + 1, argv + argc, [](std::string_view word) {
+        return word == "--help" || word == "-h";
+      })) {
+    std::fputs(kUsage, stdout);
+    return 0;
+  }
   std::optional<Options> options = parseArguments(argc, argv);
   if (!options)
     return 2;
@@ -236,4 +245,8 @@ int main(int argc, char **argv) {
   if (!status.isOk())
     std::fprintf(stderr, "emulator-bench: %s\n", status.getMessage().c_str());
   return status.isOk() ? 0 : 1;
+}
+
+int main(int argc, char **argv) {
+  return runTool("emulator-bench", argc, argv, runBench);
 }

@@ -130,7 +130,8 @@ def compile_kernel(dnn_opt, problem, chip, tile):
         found = re.search(r"^tile +(\S+)$", done.stderr, re.M)
         if not found:
             raise KernelError("dnn-opt --timing names no tile")
-        return found[1], output.read()
+        # By its name: the tool puts a new file there.
+        return found[1], pathlib.Path(output.name).read_text()
 
 
 def judge(dnn_opt, chip, layer, direction, is_large):

@@ -14,9 +14,11 @@ static void printFlags(std::span<const DriverFlag> flags) {
       std::printf("  -%c ", flag.shortName);
     else
       std::printf("     ");
-    std::printf("--%-20s %s (%s)\n", std::string(flag.longName).c_str(),
-                std::string(flag.help).c_str(),
-                std::string(flag.defaultValue).c_str());
+    std::printf("--%-20s %s", std::string(flag.longName).c_str(),
+                std::string(flag.help).c_str());
+    if (!flag.defaultValue.empty())
+      std::printf(" (%s)", std::string(flag.defaultValue).c_str());
+    std::printf("\n");
   }
 }
 
@@ -30,15 +32,18 @@ static constexpr DriverFlag kOwnFlags[] = {
      "would need more than 2 s"},
 };
 
-void driver::printHelp() {
+void driver::printHelp(const DriverOperation *only) {
   std::printf("Runs a problem through libtessera.so and compares it with a "
-              "reference.\n");
+              "reference. Behind a flag is its default.\n");
   for (const DriverOperation &operation : getDriverOperations()) {
+    if (only && &operation != only)
+      continue;
     std::printf("\nusage: dnn-driver %s [flag value]...\n\n",
                 getSpelling(operation).c_str());
     printFlags(operation.getFlags());
   }
-  std::printf("\nbehind any of them:\n\n");
+  std::printf(only ? "\nand of every operation:\n\n"
+                   : "\nbehind any of them:\n\n");
   printFlags(kOwnFlags);
   std::printf(
       "\nTESSERA_DEVICE=amd|nvidia|emulated[:gfx942] chooses the device.\n"

@@ -13,7 +13,8 @@
 
 namespace tessera::driver {
 
-void printHelp();
+/// Of one operation, or of all if it is null.
+void printHelp(const DriverOperation *only);
 void printCommand(int argc, char **argv);
 
 /// `direction` is that of the API.

@@ -14,7 +14,9 @@
 #include "tools/dnn-driver/LrnRun.h"
 #include "tools/dnn-driver/PoolRun.h"
 #include "tools/dnn-driver/RowRun.h"
+#include "tools/support/Tool.h"
 
+#include <algorithm>
 #include <cstdio>
 
 using namespace tessera;
@@ -286,22 +288,28 @@ static int toExitCode(int bits) {
   return (bits & 0xff) ? bits & 0xff : kExitUsage;
 }
 
+/// A device whose chip is known; else that is said once, and not of every
+/// direction.
+static ErrorOr<const GpuApi *> getDevice() {
+  ErrorOr<const GpuApi *> gpu = GpuApi::get();
+  if (gpu)
+    if (Status status = (*gpu)->getTarget().getStatus(); !status.isOk())
+      return status;
+  return gpu;
+}
+
 static int runLrnCommand(int argc, char **argv,
                          const std::vector<std::string> &words,
                          const OwnOptions &own) {
   const ErrorOr<LrnCommand> command = parseLrnCommand(words);
   if (!command)
     return fail(command.getStatus(), kExitUsage);
-  if (command->options.help) {
-    printHelp();
-    return kExitOk;
-  }
   printCommand(argc, argv);
   if (own.kernelInfo)
     return fail(notSupported("'--kernel-info' is of one kernel, but a local "
                              "response normalisation has several"),
                 kExitUsage);
-  const ErrorOr<const GpuApi *> gpu = GpuApi::get();
+  const ErrorOr<const GpuApi *> gpu = getDevice();
   if (!gpu)
     return fail(gpu.getStatus(), kExitFailed);
   printDevice(**gpu);
@@ -312,12 +320,26 @@ static int runLrnCommand(int argc, char **argv,
   return bits ? toExitCode(*bits) : fail(bits.getStatus(), kExitFailed);
 }
 
-int main(int argc, char **argv) {
+/// Whether help is asked for, which is then printed: of the operation that the
+/// command names, if it names one.
+static bool printWantedHelp(const std::vector<std::string> &words) {
+  const bool isWanted = std::ranges::any_of(words, [](std::string_view word) {
+    return word == "--help" || word == "-h" || word == "-?";
+  });
+  if (!isWanted && !words.empty())
+    return false;
+  const DriverOperation *operation = nullptr;
+  // A program's name may come first.
+  for (size_t i = 0; i < std::min<size_t>(2, words.size()) && !operation; ++i)
+    operation = findDriverOperation(words[i]);
+  printHelp(operation);
+  return true;
+}
+
+static int runDriver(int argc, char **argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
-  if (words.empty() || words[0] == "--help" || words[0] == "-h") {
-    printHelp();
+  if (printWantedHelp(words))
     return words.empty() ? kExitUsage : kExitOk;
-  }
   const ErrorOr<OwnOptions> own = takeOwnOptions(words);
   if (!own)
     return fail(own.getStatus(), kExitUsage);
@@ -326,15 +348,15 @@ int main(int argc, char **argv) {
   const ErrorOr<DriverOptions> options = parseDriverOptions(words);
   if (!options)
     return fail(options.getStatus(), kExitUsage);
-  if (options->help) {
-    printHelp();
-    return kExitOk;
-  }
   printCommand(argc, argv);
   if (Status status = checkOptions(*options); !status.isOk())
     return fail(status, kExitUsage);
-  const ErrorOr<const GpuApi *> gpu = GpuApi::get();
+  const ErrorOr<const GpuApi *> gpu = getDevice();
   if (!gpu)
     return fail(gpu.getStatus(), kExitFailed);
   return toExitCode(runProblems(**gpu, *options, *own));
+}
+
+int main(int argc, char **argv) {
+  return runTool("dnn-driver", argc, argv, runDriver, kExitFailed);
 }

@@ -1,6 +1,7 @@
 //===- Buffers.cpp - The arguments of the kernel that is run --------------===//
 
 #include "tools/dnn-emu/Buffers.h"
+#include "tools/support/Files.h"
 
 #include <algorithm>
 #include <bit>
@@ -8,7 +9,6 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <random>
 
 using namespace tessera;
@@ -19,13 +19,14 @@ using namespace tessera::emulator;
 static constexpr uint64_t kNear = 4096;
 
 ErrorOr<std::vector<uint8_t>> tessera::emu::readFile(const std::string &path) {
-  std::ifstream file(path, std::ios::binary);
-  // Reading a folder throws, and a device may have no end.
+  // A device may have no end.
   std::error_code error;
-  if (!file || !std::filesystem::is_regular_file(path, error))
-    return invalidArgument("cannot read '" + path + "'" +
-                           (file ? ": it is no regular file" : ""));
-  return std::vector<uint8_t>{std::istreambuf_iterator<char>(file), {}};
+  if (std::filesystem::is_character_file(path, error))
+    return invalidArgument("cannot read '" + path + "': it is a device");
+  ErrorOr<std::string> bytes = readInput(path);
+  if (!bytes)
+    return bytes.getStatus();
+  return std::vector<uint8_t>(bytes->begin(), bytes->end());
 }
 
 //===----------------------------------------------------------------------===//
@@ -202,12 +203,10 @@ Status Arguments::dump(const DumpSpec &dump) const {
   ErrorOr<Buffer> buffer = find("--dump", dump.argument);
   if (!buffer)
     return buffer.getStatus();
-  std::ofstream file(dump.path, std::ios::binary);
-  file.write(reinterpret_cast<const char *>(buffer->bytes.data()),
-             static_cast<std::streamsize>(buffer->bytes.size()));
-  if (!file.flush())
-    return invalidArgument("cannot write '" + dump.path + "'");
-  return Status::ok();
+  return writeOutput(dump.path,
+                     {reinterpret_cast<const char *>(buffer->bytes.data()),
+                      buffer->bytes.size()},
+                     Content::Binary);
 }
 
 /// True when `got` is as good as `wanted`; NaN equals NaN.

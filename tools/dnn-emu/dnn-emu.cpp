@@ -9,12 +9,21 @@
 #include "tools/dnn-emu/Findings.h"
 #include "tools/dnn-emu/Listing.h"
 #include "tools/dnn-emu/Trace.h"
+#include "tools/support/Files.h"
+#include "tools/support/Progress.h"
+#include "tools/support/Tool.h"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <cstring>
 #include <elf.h>
+#include <mutex>
+#include <optional>
 #include <thread>
+#include <unistd.h>
 
 using namespace tessera;
 using namespace tessera::emu;
@@ -33,14 +42,44 @@ struct Input {
   std::shared_ptr<const CodeObject> object;
 };
 
-/// Closes the trace's file; stdout is left open.
-struct FileCloser {
-  void operator()(std::FILE *file) const {
-    if (file != stdout)
-      std::fclose(file);
+/// Shows how many workgroups of a launch have ended, from its first second on.
+/// A launch may take an hour, and most take no time.
+class LaunchProgress {
+public:
+  LaunchProgress(const Launch &launch, bool isWanted) {
+    const std::array<uint32_t, 3> groups = launch.getGroups();
+    if (isWanted && isatty(STDERR_FILENO))
+      thread = std::jthread([this, name = launch.kernel.name,
+                             count = uint64_t(groups[0]) * groups[1] *
+                                     groups[2]](const std::stop_token &stop) {
+        show(stop, Progress(count), name);
+      });
   }
+
+  std::atomic<uint64_t> *getCounter() { return &finished; }
+
+private:
+  void show(const std::stop_token &stop, const Progress &progress,
+            const std::string &name) {
+    using namespace std::chrono_literals;
+    std::unique_lock lock(mutex);
+    auto isStopped = [&](std::chrono::milliseconds time) {
+      return wakeUp.wait_for(lock, stop, time,
+                             [&] { return stop.stop_requested(); });
+    };
+    if (isStopped(1s))
+      return;
+    do
+      progress.show(finished, name);
+    while (!isStopped(250ms));
+    progress.clear();
+  }
+
+  std::atomic<uint64_t> finished = 0;
+  std::mutex mutex;
+  std::condition_variable_any wakeUp;
+  std::jthread thread; ///< Last: it uses the rest, and is joined first.
 };
-using OutputFile = std::unique_ptr<std::FILE, FileCloser>;
 } // namespace
 
 static int fail(const Status &status) {
@@ -54,7 +93,8 @@ static ErrorOr<const Chip *> findChipOf(const EmuOptions &options,
   if (!options.target.empty()) {
     if (const Chip *chip = findChip(options.target))
       return chip;
-    return invalidArgument("target '" + options.target + "' is not emulated");
+    return invalidArgument("target '" + options.target +
+                           "' is not emulated; there are " + getChipNames());
   }
   Elf64_Ehdr header{};
   if (file.size() < sizeof header ||
@@ -64,7 +104,8 @@ static ErrorOr<const Chip *> findChipOf(const EmuOptions &options,
   if (const Chip *chip = findChipByElfMachine(header.e_flags))
     return chip;
   return invalidArgument("'" + options.file +
-                         "' is for a chip that is not emulated");
+                         "' is for a chip that is not emulated; there are " +
+                         getChipNames());
 }
 
 static Status loadInput(const EmuOptions &options, Input &input) {
@@ -152,18 +193,8 @@ static Settings makeSettings(const EmuOptions &options) {
   return settings;
 }
 
-static ErrorOr<OutputFile> openTrace(const EmuOptions &options) {
-  OutputFile file(options.tracePath.empty()
-                      ? stdout
-                      : std::fopen(options.tracePath.c_str(), "w"));
-  if (!file)
-    return invalidArgument("cannot write '" + options.tracePath + "'");
-  return file;
-}
-
-/// False when the file cannot be written, which is said.
-static bool printStats(const EmuOptions &options, const Launch &launch,
-                       const LaunchStats &stats, double timeMs) {
+static Status printStats(const EmuOptions &options, const Launch &launch,
+                         const LaunchStats &stats, double timeMs) {
   LaunchSummary summary = makeSummary(launch, timeMs);
   summary.usefulMacs = options.usefulMacs;
   std::string line =
@@ -171,7 +202,7 @@ static bool printStats(const EmuOptions &options, const Launch &launch,
   if (!options.statsPath.empty())
     return appendStats(options.statsPath, line);
   std::printf("%s\n", line.c_str());
-  return true;
+  return Status::ok();
 }
 
 /// Dumps and comparisons; true when nothing differs.
@@ -210,26 +241,36 @@ static int runKernel(const EmuOptions &options, Input &input,
     launch.items[d] = options.grid[d] * launch.groupSize[d];
   if (Status status = checkSizes(launch, options.grid); !status.isOk())
     return fail(status);
-  ErrorOr<OutputFile> traceFile = openTrace(options);
+  ErrorOr<std::unique_ptr<OutputFile>> traceFile =
+      OutputFile::create(options.tracePath.empty() ? "-" : options.tracePath);
   if (!traceFile)
     return fail(traceFile.getStatus());
   LaunchStats stats;
   LaunchWatch watch;
   if (options.stats || options.profile)
-    watch = {MeasureLevel::Addresses, &stats, {}};
+    watch = {MeasureLevel::Addresses, &stats, {}, nullptr};
   if (options.trace)
     watch.makeObserver = [&] {
       return std::make_unique<Trace>(
-          TraceOptions{traceFile->get(), options.grid, options.traceWave,
-                       options.traceLimit});
+          TraceOptions{(*traceFile)->getStream(), options.grid,
+                       options.traceWave, options.traceLimit});
     };
+  const bool isTraceShown = options.trace && options.tracePath.empty();
+  std::optional<LaunchProgress> progress;
+  progress.emplace(launch, !isTraceShown);
+  watch.finishedGroups = progress->getCounter();
   LaunchOutcome outcome =
       run(launch, input.memory, makeSettings(options), watch);
+  progress.reset();
+  if (Status status = (*traceFile)->finish(); !status.isOk())
+    return fail(status);
   printFindings(launch, outcome, *arguments);
   if (options.profile)
     printProfile(launch, stats);
-  if (options.stats && !printStats(options, launch, stats, outcome.timeMs))
-    return kExitUsage;
+  if (options.stats)
+    if (Status status = printStats(options, launch, stats, outcome.timeMs);
+        !status.isOk())
+      return fail(status);
   ErrorOr<bool> isSame = inspectBuffers(options, *arguments);
   if (!isSame)
     return fail(isSame.getStatus());
@@ -249,7 +290,7 @@ static int describe(const EmuOptions &options, const Input &input) {
   return kExitWell;
 }
 
-int main(int argc, char **argv) {
+static int runEmu(int argc, char **argv) {
   ErrorOr<EmuOptions> options = parseOptions(argc, argv);
   if (!options)
     return fail(options.getStatus());
@@ -271,4 +312,8 @@ int main(int argc, char **argv) {
     if (auto kernel = pickKernel(*options, *input.object); !kernel)
       return fail(kernel.getStatus());
   return describe(*options, input);
+}
+
+int main(int argc, char **argv) {
+  return runTool("dnn-emu", argc, argv, runEmu, kExitUsage);
 }

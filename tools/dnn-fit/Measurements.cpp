@@ -1,10 +1,10 @@
 //===- Measurements.cpp - Times of tiles, as files give them --------------===//
 
 #include "tools/dnn-fit/Measurements.h"
+#include "tools/support/Files.h"
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
 #include <optional>
 #include <sstream>
 
@@ -96,9 +96,10 @@ static void readTilesLine(const std::string &line, bool &isInRun,
 }
 
 ErrorOr<std::vector<Run>> fit::readRuns(const std::string &path) {
-  std::ifstream file(path);
-  if (!file)
-    return notFound("cannot read " + path);
+  ErrorOr<std::string> text = readInput(path);
+  if (!text)
+    return text.getStatus();
+  std::istringstream file(std::move(*text));
   std::vector<Run> runs;
   std::string config, line;
   bool isTable = false, isInRun = false;

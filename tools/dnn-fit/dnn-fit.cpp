@@ -6,11 +6,15 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/Base/UnknownTarget.h"
 #include "tools/dnn-fit/Fit.h"
+#include "tools/support/Tool.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <cstring>
+#include <string_view>
 
 using namespace tessera;
 using namespace tessera::fit;
@@ -69,9 +73,7 @@ static Status readOption(const std::string &flag, const char *value,
   }
   if (flag == "--target") {
     options.target = findTarget(value);
-    return options.target
-               ? Status::ok()
-               : invalidArgument("there is no chip " + std::string(value));
+    return options.target ? Status::ok() : refuseTarget(value);
   }
   auto read = [&](auto &number) {
     const char *end = value + std::strlen(value);
@@ -151,8 +153,10 @@ static Status run(const Options &options) {
   return Status::ok();
 }
 
-int main(int argc, char **argv) {
-  if (argc > 1 && (std::strcmp(argv[1], "--help") == 0)) {
+static int runFit(int argc, char **argv) {
+  if (std::any_of(argv + 1, argv + argc, [](std::string_view word) {
+        return word == "--help" || word == "-h";
+      })) {
     std::fputs(kUsage, stdout);
     return 0;
   }
@@ -162,4 +166,8 @@ int main(int argc, char **argv) {
     return 0;
   std::fprintf(stderr, "dnn-fit: error: %s\n", status.getMessage().c_str());
   return 1;
+}
+
+int main(int argc, char **argv) {
+  return runTool("dnn-fit", argc, argv, runFit);
 }

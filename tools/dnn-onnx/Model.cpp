@@ -5,6 +5,8 @@
 #include "google/protobuf/stubs/logging.h"
 #include "onnx/shape_inference/implementation.h"
 
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <set>
 
@@ -15,8 +17,9 @@ static ErrorOr<onnx::ModelProto> parseModel(const std::string &path) {
   // What protobuf would print about a bad file, we return.
   google::protobuf::SetLogHandler(nullptr);
   std::ifstream stream(path, std::ios::binary);
-  if (!stream)
-    return notFound("cannot read '" + path + "'");
+  // A directory can be opened, but not read.
+  if (!stream || (stream.peek(), stream.bad()))
+    return notFound("cannot read '" + path + "': " + std::strerror(errno));
   onnx::ModelProto model;
   if (!model.ParseFromIstream(&stream) || !model.has_graph() ||
       model.graph().node().empty())

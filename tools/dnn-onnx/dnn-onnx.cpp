@@ -8,6 +8,7 @@
 #include "tools/dnn-onnx/Model.h"
 #include "tools/dnn-onnx/Nodes.h"
 #include "tools/problems/Collector.h"
+#include "tools/support/Tool.h"
 
 #include <array>
 #include <csignal>
@@ -81,30 +82,53 @@ readNode(const onnx::NodeProto &node, const Scope &scope,
   return toProblems(node, scope, options);
 }
 
+namespace {
 /// Prints the problems of a graph and of those inside it (branches and loops).
-static void printGraph(const onnx::GraphProto &graph, const Scope *outer,
-                       const Functions &functions,
-                       const ProblemFileOptions &options) {
-  const Scope scope(graph, outer);
-  for (const onnx::NodeProto &node : graph.node()) {
-    ErrorOr<std::vector<Problem>> problems =
-        readNode(node, scope, functions, options);
-    if (!problems)
-      std::fputs(toModelLine(problems.getStatus(), getName(node)).c_str(),
-                 stdout);
-    else
-      for (const Problem &problem : *problems) {
-        Status status = problem.verify();
-        std::fputs((status.isOk() ? toModelLine(problem, getName(node))
-                                  : toModelLine(status, getName(node)))
-                       .c_str(),
-                   stdout);
-      }
-    for (const onnx::AttributeProto &attribute : node.attribute())
-      if (attribute.has_g())
-        printGraph(attribute.g(), &scope, functions, options);
+class Printer {
+public:
+  Printer(const onnx::ModelProto &model, const ProblemFileOptions &options)
+      : options(options) {
+    for (const onnx::FunctionProto &function : model.functions())
+      functions.emplace(function.domain(), function.name());
   }
-}
+
+  void print(const onnx::GraphProto &graph, const Scope *outer = nullptr) {
+    const Scope scope(graph, outer);
+    for (const onnx::NodeProto &node : graph.node()) {
+      ErrorOr<std::vector<Problem>> problems =
+          readNode(node, scope, functions, options);
+      if (problems)
+        for (const Problem &problem : *problems)
+          print(problem, getName(node));
+      else
+        passOver(problems.getStatus(), getName(node));
+      for (const onnx::AttributeProto &attribute : node.attribute())
+        if (attribute.has_g())
+          print(attribute.g(), &scope);
+    }
+  }
+
+  int getProblems() const { return problems; }
+  int getPassedOver() const { return passedOver; }
+
+private:
+  void print(const Problem &problem, const std::string &node) {
+    if (Status status = problem.verify(); !status.isOk())
+      return passOver(status, node);
+    std::fputs(toModelLine(problem, node).c_str(), stdout);
+    ++problems;
+  }
+  void passOver(const Status &reason, const std::string &node) {
+    std::fputs(toModelLine(reason, node).c_str(), stdout);
+    ++passedOver;
+  }
+
+  const ProblemFileOptions &options;
+  Functions functions;
+  int problems = 0;
+  int passedOver = 0;
+};
+} // namespace
 
 /// Two minutes are more than the largest model takes.
 static void limitTime() {
@@ -136,27 +160,45 @@ static void catchFaults() {
     sigaction(signal, &action, nullptr);
 }
 
-int main(int argc, char **argv) {
+static int fail(const std::string &sentence, int code = 1) {
+  std::fflush(stdout);
+  std::fprintf(stderr, "dnn-onnx: error: %s\n", sentence.c_str());
+  return code;
+}
+
+/// Whoever asked for problems and got none has to look, so it is a failure.
+static int printModel(const onnx::ModelProto &model,
+                      const Arguments &arguments) {
+  Printer printer(model, arguments.options);
+  printer.print(model.graph());
+  if (printer.getProblems() > 0)
+    return 0;
+  if (printer.getPassedOver() == 0)
+    return fail("'" + arguments.path + "' has no convolution and no pooling",
+                kOnlyPassedOver);
+  return fail("'" + arguments.path + "' has no problem that we have: all its " +
+                  std::to_string(printer.getPassedOver()) +
+                  " convolutions and poolings were passed over, for the "
+                  "reasons on standard output",
+              kOnlyPassedOver);
+}
+
+static int runOnnx(int argc, char **argv) {
   ErrorOr<Arguments> arguments = readArguments(argc, argv);
   if (arguments && arguments->help) {
     std::printf("%s%s", kHelp, getProblemFileHelp());
     return 0;
   }
-  Status status = arguments.getStatus();
-  if (arguments) {
-    limitTime();
-    catchFaults();
-    ErrorOr<onnx::ModelProto> model =
-        loadModel(arguments->path, arguments->options);
-    if (model) {
-      Functions functions;
-      for (const onnx::FunctionProto &function : model->functions())
-        functions.emplace(function.domain(), function.name());
-      printGraph(model->graph(), nullptr, functions, arguments->options);
-      return 0;
-    }
-    status = model.getStatus();
-  }
-  std::fprintf(stderr, "dnn-onnx: error: %s\n", status.getMessage().c_str());
-  return 1;
+  if (!arguments)
+    return fail(arguments.getStatus().getMessage());
+  limitTime();
+  catchFaults();
+  ErrorOr<onnx::ModelProto> model =
+      loadModel(arguments->path, arguments->options);
+  return model ? printModel(*model, *arguments)
+               : fail(model.getStatus().getMessage());
+}
+
+int main(int argc, char **argv) {
+  return runTool("dnn-onnx", argc, argv, runOnnx);
 }

@@ -9,15 +9,14 @@
 #include "tools/dnn-opt/AheadOfTime.h"
 #include "compiler/Algorithms/ChooseTile.h"
 #include "compiler/Pipeline/Pipeline.h"
+#include "runtime/Base/UnknownTarget.h"
+#include "tools/support/Files.h"
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <iostream>
-#include <sstream>
 
 using namespace tessera;
 
@@ -57,30 +56,6 @@ struct Arguments {
   int listedTiles = 0;
 };
 } // namespace
-
-static ErrorOr<std::string> readFile(const std::string &name) {
-  std::ifstream file;
-  if (name != "-")
-    file.open(name, std::ios::binary);
-  std::istream &stream = name == "-" ? std::cin : file;
-  std::ostringstream text;
-  text << stream.rdbuf();
-  if (stream.bad() || (name != "-" && !file.is_open()))
-    return notFound("cannot read " + name + ": " + std::strerror(errno));
-  return text.str();
-}
-
-static Status writeFile(const std::string &name, const std::string &bytes) {
-  std::ofstream file;
-  if (name != "-")
-    file.open(name, std::ios::binary);
-  std::ostream &stream = name == "-" ? std::cout : file;
-  stream << bytes;
-  stream.flush();
-  if (stream)
-    return Status::ok();
-  return unavailable("cannot write " + name + ": " + std::strerror(errno));
-}
 
 static ErrorOr<Stage> readStage(std::string_view name) {
   if (std::optional<Stage> stage = parseStage(name))
@@ -122,8 +97,7 @@ static Status readArgument(char **&arg, Arguments &arguments) {
   } else if (option == "--target") {
     arguments.options.target = findTarget(value);
     if (!arguments.options.target)
-      return invalidArgument("'" + value + "' is no target; there are " +
-                             std::string(getTargetNames()));
+      return refuseTarget(value);
   } else if (option == "--stop-after" || option == "--start-from") {
     ErrorOr<Stage> stage = readStage(value);
     if (!stage)
@@ -134,7 +108,7 @@ static Status readArgument(char **&arg, Arguments &arguments) {
     }
     if (!*arg)
       return invalidArgument("--start-from needs a stage and a file");
-    ErrorOr<std::string> text = readFile(*arg++);
+    ErrorOr<std::string> text = readInput(*arg++);
     if (!text)
       return text.getStatus();
     arguments.from = *stage;
@@ -205,7 +179,11 @@ static Status compile(const Arguments &arguments) {
       printTiming(*result);
       printResources(*result);
     }
-    return writeFile(arguments.output, result->output);
+    // The code object of an NVIDIA chip is PTX, a text.
+    const bool isBinary = arguments.options.stopAfter == Stage::Object &&
+                          arguments.options.target->vendor != Vendor::Nvidia;
+    return writeOutput(arguments.output, result->output,
+                       isBinary ? Content::Binary : Content::Text);
   }
 }
 
@@ -224,7 +202,7 @@ static Status listTiles(const Arguments &arguments) {
            ranked->size(), static_cast<size_t>(arguments.listedTiles))))
     text += candidate.tile.toText() + " " +
             std::to_string(std::llround(candidate.cost)) + "\n";
-  return writeFile(arguments.output, text);
+  return writeOutput(arguments.output, text);
 }
 
 bool tessera::isAheadOfTime(int argc, char **argv) {

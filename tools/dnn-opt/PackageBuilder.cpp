@@ -6,6 +6,7 @@
 #include "runtime/Db/KernelRow.h"
 #include "runtime/Db/PackageWriter.h"
 #include "runtime/Db/PerfDatabase.h"
+#include "tools/support/Files.h"
 
 #include <algorithm>
 #include <atomic>
@@ -103,6 +104,8 @@ public:
       : output(fs::absolute(output).string()), part(this->output + ".part") {}
 
   Status open() {
+    if (Status status = checkOutput(output); !status.isOk())
+      return status;
     std::error_code error;
     if (fs::exists(output, error)) {
       old = std::make_shared<DatabaseFile>(output, DatabaseFile::Use::Package);

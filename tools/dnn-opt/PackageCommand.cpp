@@ -3,6 +3,7 @@
 #include "tools/dnn-opt/PackageCommand.h"
 
 #include "compiler/Driver/Revision.h"
+#include "runtime/Base/UnknownTarget.h"
 #include "runtime/Worker/WorkerCompiler.h"
 #include "tools/dnn-opt/PackageBuilder.h"
 #include "tools/problems/ProblemFile.h"
@@ -14,6 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <string_view>
 #include <thread>
 #include <unistd.h>
 
@@ -57,8 +59,7 @@ static Status readTargets(std::string_view names, PackageRequest &request) {
     const std::string name(names.substr(0, comma));
     const GpuTarget *target = findTarget(name);
     if (!target)
-      return invalidArgument("'" + name + "' is no target; there are " +
-                             std::string(getTargetNames()));
+      return refuseTarget(name);
     if (std::ranges::find(request.targets, target) == request.targets.end())
       request.targets.push_back(target);
     isLast = comma == names.npos;
@@ -113,12 +114,15 @@ static Status checkComplete(const Arguments &arguments) {
 static ErrorOr<Arguments> readArguments(int argc, char **argv) {
   Arguments arguments;
   arguments.request.jobs = std::max(1u, std::thread::hardware_concurrency());
+  // Also behind --aot, which would take it for its list.
+  arguments.help =
+      std::any_of(argv + 1, argv + argc, [](std::string_view word) {
+        return word == "--help" || word == "-h";
+      });
+  if (arguments.help)
+    return arguments;
   for (int i = 1; i < argc; ++i) {
     const std::string flag = argv[i];
-    if (flag == "--help" || flag == "-h") {
-      arguments.help = true;
-      return arguments;
-    }
     if (flag == "--keep-going") {
       arguments.keepGoing = true;
       continue;

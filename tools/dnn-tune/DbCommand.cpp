@@ -2,11 +2,13 @@
 
 #include "tools/dnn-tune/DbCommand.h"
 
+#include "runtime/Base/UnknownTarget.h"
 #include "runtime/Db/KernelStore.h"
 #include "runtime/Db/Packages.h"
 #include "runtime/Engine/Engine.h"
 #include "tools/dnn-tune/DbOptions.h"
 #include "tools/dnn-tune/DbPrint.h"
+#include "tools/support/Files.h"
 
 #include <cinttypes>
 #include <cstdio>
@@ -93,9 +95,7 @@ static ErrorOr<const GpuTarget *> getTarget(const DbOptions &options) {
   if (const std::string &name = options.filter.target; !name.empty()) {
     if (const GpuTarget *target = findTarget(name))
       return target;
-    return invalidArgument("there is no chip '" + name +
-                           "'; the known ones are " +
-                           std::string(getTargetNames()));
+    return refuseTarget(name);
   }
   const ErrorOr<const GpuApi *> gpu = GpuApi::get();
   ErrorOr<const GpuTarget *> target =
@@ -178,12 +178,16 @@ static Exit runExport(const Context &context) {
   const ErrorOr<std::string> path = getPath(context.options);
   if (!path)
     return path.getStatus();
+  if (Status status = checkOutput(context.options.operands[0]); !status.isOk())
+    return status;
   return printMerge(mergeIntoPackage({*path}, context.options.operands[0],
                                      context.options.filter));
 }
 
 static Exit runMerge(const Context &context) {
   const std::vector<std::string> &files = context.options.operands;
+  if (Status status = checkOutput(files.front()); !status.isOk())
+    return status;
   return printMerge(mergeIntoPackage({files.begin() + 1, files.end()},
                                      files.front(), context.options.filter));
 }
@@ -276,9 +280,9 @@ int tune_tool::runDatabaseCommand(const std::vector<std::string> &words,
     std::fputs(getDbHelp(), stdout);
   else if (options)
     exit = runCommand({*options, revision});
-  std::fflush(stdout);
   if (exit)
     return *exit;
+  std::fflush(stdout);
   std::fprintf(stderr, "dnn-tune db: %s\n",
                exit.getStatus().getMessage().c_str());
   return 2;

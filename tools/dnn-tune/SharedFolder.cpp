@@ -7,6 +7,7 @@
 #include "runtime/Db/ByteLock.h"
 #include "runtime/Db/CacheFolder.h"
 #include "runtime/Db/Merge.h"
+#include "tools/support/Files.h"
 
 #include <chrono>
 #include <cstdio>
@@ -53,7 +54,10 @@ ErrorOr<SharedFolder> SharedFolder::open(const std::string &path,
                                          const Rank &rank) {
   SharedFolder folder(path, rank);
   std::error_code error;
-  fs::create_directories(path + "/done", error);
+  // Not what they lie in: a missing folder there is a misspelt path.
+  for (const std::string &made : {path, path + "/done"})
+    if (!error)
+      fs::create_directory(made, error);
   if (error)
     return unavailable("cannot make the folder " + path + ": " +
                        error.message());
@@ -92,11 +96,11 @@ SharedFolder::takeOne(const Problem &problem,
     return Step::Done;
   if (Status status = work(problem); !status.isOk())
     return status;
-  std::ofstream file(done);
-  file << rank.name << " " << problem.toNetworkConfig() << "\n";
-  file.close();
-  return file ? ErrorOr<Step>(Step::Worked)
-              : unavailable("cannot write " + done);
+  if (Status status =
+          writeOutput(done, rank.name + " " + problem.toNetworkConfig() + "\n");
+      !status.isOk())
+    return status;
+  return Step::Worked;
 }
 
 Status
@@ -142,6 +146,8 @@ ErrorOr<bool> SharedFolder::merge() {
     if (!result)
       return result.getStatus().withContext(file);
   }
-  std::ofstream(merged) << done << "\n";
+  if (Status status = writeOutput(merged, std::to_string(done) + "\n");
+      !status.isOk())
+    return status;
   return true;
 }

@@ -5,14 +5,14 @@
 #include "compiler/Driver/Revision.h"
 #include "runtime/Tuning/TrialWatch.h"
 #include "runtime/Worker/WorkerCompiler.h"
-#include "tools/dnn-tune/Progress.h"
 #include "tools/dnn-tune/Report.h"
+#include "tools/support/Files.h"
+#include "tools/support/Progress.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <ctime>
-#include <fstream>
 
 using namespace tessera;
 using namespace tessera::tune_tool;
@@ -42,6 +42,9 @@ TuneRun::create(const TuneOptions &options, const Attempt &attempt,
   if (status.isOk())
     status =
         (*gpu)->check((*gpu)->hipSetDevice(device % devices), "hipSetDevice");
+  // Once, and not of every problem.
+  if (status.isOk())
+    status = (*gpu)->getTarget().getStatus();
   if (!status.isOk())
     return status;
   ErrorOr<std::unique_ptr<Engine>> engine =
@@ -166,15 +169,6 @@ tessera::tune_tool::tuneAll(TuneRun &run, const TuneOptions &options,
   return outcomes;
 }
 
-static Status writeFile(const std::string &name, const std::string &text) {
-  if (name.empty())
-    return Status::ok();
-  std::ofstream file(name);
-  file << text;
-  file.close();
-  return file ? Status::ok() : invalidArgument("cannot write '" + name + "'");
-}
-
 /// Of this moment, in a zone that means the same to every reader.
 static std::string getDate() {
   const std::time_t now = std::time(nullptr);
@@ -187,12 +181,14 @@ static std::string getDate() {
 
 Status tessera::tune_tool::writeResults(const TuneOptions &options,
                                         const std::vector<Outcome> &outcomes) {
-  Status status = writeFile(options.tableFile, formatTable(outcomes));
+  Status status;
+  if (!options.tableFile.empty())
+    status = writeOutput(options.tableFile, formatTable(outcomes));
   if (status.isOk() && !options.reportFile.empty())
-    status =
-        writeFile(options.reportFile,
-                  formatReport(outcomes, {{options.roofTflops, options.roofGbs},
-                                          getCompilerRevision(),
-                                          getDate()}));
+    status = writeOutput(
+        options.reportFile,
+        formatReport(outcomes, {{options.roofTflops, options.roofGbs},
+                                getCompilerRevision(),
+                                getDate()}));
   return status;
 }

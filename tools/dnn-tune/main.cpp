@@ -11,6 +11,8 @@
 #include "tools/dnn-tune/DbOptions.h"
 #include "tools/dnn-tune/SharedFolder.h"
 #include "tools/dnn-tune/TuneRun.h"
+#include "tools/support/Files.h"
+#include "tools/support/Tool.h"
 
 #include <cstdio>
 
@@ -94,7 +96,7 @@ static int tuneShared(const TuneOptions &options,
   return *isMerger ? reportShared(options, *folder, problems) : 0;
 }
 
-int main(int argc, char **argv) {
+static int runTune(int argc, char **argv) {
   const std::vector<std::string> words(argv + 1, argv + argc);
   if (!words.empty() && words[0] == "db")
     return runDatabaseCommand({words.begin() + 1, words.end()},
@@ -108,6 +110,10 @@ int main(int argc, char **argv) {
   }
   if (Status status = checkDatabaseFolder(options->folder); !status.isOk())
     return fail(status);
+  for (const std::string &file : {options->tableFile, options->reportFile})
+    if (Status status = file.empty() ? Status::ok() : checkOutput(file);
+        !status.isOk())
+      return fail(status);
   const ErrorOr<std::vector<Problem>> problems = readAllProblems(*options);
   if (!problems)
     return fail(problems.getStatus());
@@ -117,4 +123,8 @@ int main(int argc, char **argv) {
                : tuneShared(*options, *problems, attempt, line);
   };
   return options->timeLimit == 0.0 ? work(Attempt(), WatchLine()) : watch(work);
+}
+
+int main(int argc, char **argv) {
+  return runTool("dnn-tune", argc, argv, runTune, 2);
 }

@@ -49,6 +49,10 @@ Status readModelProblems(const std::string &path,
                          const ProblemFileOptions &options,
                          ProblemCollector &collector);
 
+/// The exit code of dnn-onnx if it found no problem in a sound model; the lines
+/// of what it passed over say why.
+inline constexpr int kOnlyPassedOver = 3;
+
 /// What dnn-onnx writes: a config and its node, or a reason and its node.
 std::string toModelLine(const Problem &problem, const std::string &node);
 std::string toModelLine(const Status &passedOver, const std::string &node);

@@ -166,7 +166,8 @@ Status tessera::readModelProblems(const std::string &path,
         "'" + path + "' is a model that the ONNX library does not survive: " +
         strsignal(WTERMSIG(answer->status)));
   std::string_view text = answer->text;
-  if (WEXITSTATUS(answer->status) != 0) {
+  if (const int code = WEXITSTATUS(answer->status);
+      code != 0 && code != kOnlyPassedOver) {
     // "dnn-onnx: error: SENTENCE"
     constexpr std::string_view kHead = "dnn-onnx: error: ";
     text.remove_prefix(text.starts_with(kHead) ? kHead.size() : 0);

@@ -89,8 +89,9 @@ static bool beginsProblem(const std::vector<std::string> &words, size_t i,
                           bool isLog) {
   if (isNetworkConfig(words[i]))
     return true;
-  if (i + 1 == words.size() || !isDriverOperation(words[i]))
-    return !isLog && (words[i].starts_with("-") || isDriverOperation(words[i]));
+  if (i + 1 == words.size() || !findDriverOperation(words[i]))
+    return !isLog &&
+           (words[i].starts_with("-") || findDriverOperation(words[i]));
   // A name may begin as an operation does: "conv1 conv-fwd-...".
   return words[i + 1].starts_with("-");
 }

@@ -9,13 +9,14 @@
 #include "tools/resnet50/Check.h"
 
 #include "dialect/Reference/Random.h"
+#include "tools/support/Files.h"
+#include "tools/support/Tool.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <numbers>
 
 using namespace tessera;
@@ -168,18 +169,16 @@ static Status writeFile(const std::string &path,
   if (!values)
     return values.getStatus();
   std::vector<float> floats(values->begin(), values->end());
-  std::ofstream file(path, std::ios::binary);
-  file.write(reinterpret_cast<const char *>(floats.data()),
-             static_cast<std::streamsize>(floats.size() * sizeof(float)));
-  file.flush();
-  return file ? Status::ok() : unavailable("cannot write " + path);
+  return writeOutput(path, {reinterpret_cast<const char *>(floats.data()),
+                            floats.size() * sizeof(float)});
 }
 
 /// What a step read: the image and the parameters, before they change.
 static Status writeInputs(const DeviceNetwork &device, const Network &network,
                           const std::string &folder) {
-  std::filesystem::create_directories(folder);
-  std::ofstream(folder + "/network.json") << toJson(network);
+  if (Status status = writeOutput(folder + "/network.json", toJson(network));
+      !status.isOk())
+    return status;
   for (size_t i = 0; i < network.tensors.size(); ++i) {
     int tensor = static_cast<int>(i);
     if (network.tensors[i].role != Role::Parameter && tensor != network.input)
@@ -223,7 +222,19 @@ static Status time(DeviceNetwork &device, const Network &network,
   return Status::ok();
 }
 
+/// One directory, for the files that are written; not the one that it lies in.
+static Status makeFolder(const std::string &folder) {
+  std::error_code error;
+  std::filesystem::create_directory(folder, error);
+  return error ? unavailable("cannot make the directory '" + folder +
+                             "': " + error.message())
+               : Status::ok();
+}
+
 static ErrorOr<bool> run(const Arguments &arguments) {
+  if (!arguments.folder.empty())
+    if (Status status = makeFolder(arguments.folder); !status.isOk())
+      return status;
   Network network = makeResNet(arguments.network);
   Dims output = network.tensors[network.output].dims;
   Values seed = getSeed(output);
@@ -261,8 +272,9 @@ static ErrorOr<bool> run(const Arguments &arguments) {
   return isRight && std::isfinite(loss);
 }
 
-int main(int argc, char **argv) {
-  if (argc == 2 && !std::strcmp(argv[1], "--help")) {
+static int runResNet(int argc, char **argv) {
+  if (std::any_of(argv + 1, argv + argc,
+                  [](std::string_view word) { return word == "--help"; })) {
     std::fputs(kUsage, stdout);
     return 0;
   }
@@ -274,4 +286,8 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "resnet50: %s\n",
                  isRight.getStatus().getMessage().c_str());
   return isRight && *isRight ? 0 : 1;
+}
+
+int main(int argc, char **argv) {
+  return runTool("resnet50", argc, argv, runResNet);
 }

@@ -23,15 +23,6 @@ static bool canRunLaneLoops() {
          __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("f16c");
 }
 
-/// "gfx906, gfx908, ...": the chips that are emulated.
-static std::string getChipNames() {
-  std::string names;
-  for (const GpuTarget &target : getAllTargets())
-    if (findChip(target.name))
-      names += (names.empty() ? "" : ", ") + std::string(target.name);
-  return names;
-}
-
 Device *Device::get() {
   static Device *const device = []() -> Device * {
     if (!canRunLaneLoops()) {

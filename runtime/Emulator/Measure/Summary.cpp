@@ -4,8 +4,14 @@
 
 #include "runtime/Emulator/Decode/Program.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <mutex>
 
 using namespace tessera::emulator;
@@ -264,19 +270,29 @@ std::string tessera::emulator::formatSummary(const LaunchSummary &summary,
   return line.finish();
 }
 
-bool tessera::emulator::appendStats(const std::string &path,
-                                    const std::string &line) {
+tessera::Status tessera::emulator::appendStats(const std::string &path,
+                                               const std::string &line) {
   static std::mutex mutex;
   std::lock_guard lock(mutex);
-  std::FILE *file = std::fopen(path.c_str(), "a");
-  if (!file) {
-    static bool reported = false;
-    if (!reported)
-      std::fprintf(stderr, "tessera emulator: cannot write statistics to %s\n",
-                   path.c_str());
-    reported = true;
-    return false;
-  }
-  std::fprintf(file, "%s\n", line.c_str());
-  return std::fclose(file) == 0;
+  auto fail = [&](int reason) {
+    return unavailable("cannot write statistics to " + path + ": " +
+                       std::strerror(reason));
+  };
+  const int file =
+      open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+  if (file < 0)
+    return fail(errno);
+  struct stat before = {};
+  (void)fstat(file, &before);
+  const std::string text = line + "\n";
+  errno = ENOSPC; // What a write that is cut short means.
+  const bool isWritten = write(file, text.data(), text.size()) ==
+                         static_cast<ssize_t>(text.size());
+  const int reason = errno;
+  // A reader of the file expects whole lines.
+  if (!isWritten && S_ISREG(before.st_mode))
+    (void)!(before.st_size == 0 ? unlink(path.c_str())
+                                : ftruncate(file, before.st_size));
+  close(file);
+  return isWritten ? Status::ok() : fail(reason);
 }

@@ -9,6 +9,7 @@
 #ifndef TESSERA_RUNTIME_EMULATOR_MEASURE_SUMMARY_H
 #define TESSERA_RUNTIME_EMULATOR_MEASURE_SUMMARY_H
 
+#include "runtime/Base/Status.h"
 #include "runtime/Emulator/Measure/Occupancy.h"
 #include "runtime/Emulator/Measure/Stats.h"
 
@@ -81,9 +82,8 @@ PipeClocks getPipeClocks(const ChipCosts &chip, const InstructionCost &cost,
 std::string formatSummary(const LaunchSummary &summary,
                           const LaunchTotals &totals, bool hasAddresses);
 
-/// Appends a line to `path`. A file that cannot be written is reported once
-/// on stderr: statistics never fail a launch.
-bool appendStats(const std::string &path, const std::string &line);
+/// Appends a line to `path`; whole, or not at all.
+Status appendStats(const std::string &path, const std::string &line);
 
 } // namespace tessera::emulator
 

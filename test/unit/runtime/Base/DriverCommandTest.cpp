@@ -210,13 +210,6 @@ TEST(DriverCommand, ReadsFlagsOfTheRun) {
   EXPECT_EQ(parse({"conv", "--solution", "-1"}).solution, -1);
 }
 
-// Help is a wish, not an error.
-TEST(DriverCommand, NoticesHelp) {
-  for (const char *word : {"-h", "-?", "--help"})
-    EXPECT_TRUE(parse({"conv", word}).help) << word;
-  EXPECT_FALSE(parse({"conv"}).help);
-}
-
 // "same" and "valid" replace the given padding as MIOpenDriver does.
 TEST(DriverCommand, AppliesThePaddingMode) {
   Words same = {"conv", "-H", "28", "-W", "29", "-y", "5",  "-x", "3",
@@ -315,6 +308,14 @@ TEST(DriverCommand, NamesTheWrongWord) {
       {{"MIOpenDriver", "-n", "3"}, "unknown operation 'MIOpenDriver'"},
       {{"conv", "--batch", "3"}, "unknown flag '--batch'"},
       {{"conv", "--batch=3"}, "unknown flag '--batch'"},
+      {{"conv", "--bogus", "3"}, "unknown flag '--bogus'"},
+      {{"conv", "--batchsiz=3"},
+       "unknown flag '--batchsiz'; write '--batchsize'"},
+      {{"conv", "-batchsize", "3"},
+       "unknown flag '-batchsize'; write '--batchsize'"},
+      {{"conv", "--n", "3"}, "unknown flag '--n'; write '-n'"},
+      {{"conv", "-n", "3", "c", "4"},
+       "'c' stands where a flag should; write '-c'"},
       {{"conv", "-K", "3"}, "unknown flag '-K'"},
       {{"conv", "-n64"}, "unknown flag '-n64'; write '-n 64'"},
       {{"conv", "-n", "3", "4"}, "'4' stands where a flag should"},
@@ -344,8 +345,17 @@ TEST(DriverCommand, NamesTheWrongWord) {
        "the output padding is 1, but must be below the stride 1"},
       {{"conv", "-m", "trans", "-H", "1", "-p", "5"}, "leaves nothing"},
       {{"pool", "-F", "4"}, "flag '--forw' must be between 0 and 3"},
-      {{"pool", "-n", "4"}, "unknown flag '-n'"},
-      {{"pool", "-W", "4x4"}, "flag '--input' needs 4 or 5 lengths"},
+      {{"pool", "-n", "4"}, "unknown flag '-n'; write '-W 4x3x32x32'"},
+      {{"pool", "-n", "4", "-c", "8", "-H", "9", "-W", "10"},
+       "unknown flag '-n'; write '-W 4x8x9x10'"},
+      {{"pool", "--in_h", "4"}, "unknown flag '--in_h'; write '-W 100x3x4x32'"},
+      {{"pool", "-W", "9x8x7x6", "-n", "4"},
+       "unknown flag '-n'; write '-W 4x3x32x32'"},
+      {{"layernorm", "-c", "4"}, "unknown flag '-c'; write '-X 100x4x32x32'"},
+      {{"reduce", "-n", "4"}, "unknown flag '-n'; write '-D 4,60,16,240'"},
+      {{"pool", "-W", "4x4"},
+       "flag '--input' needs 4 or 5 lengths with x between, and a layout or "
+       "strides behind a comma, as in '100x3x32x32,NCHW', not '4x4'"},
       {{"pool", "-W", "1x1x9x9,1x2"}, "as many strides as lengths"},
       {{"pool", "-O", "100x3x31x30"},
        "a length of '--output' is 31, but the problem makes it 30"},
@@ -439,7 +449,7 @@ TEST(DriverCommand, ListsEveryOperation) {
   const std::string list = unknown.getStatus().getMessage();
   for (const DriverOperation &operation : getDriverOperations()) {
     EXPECT_NE(list.find(getSpelling(operation)), std::string::npos) << list;
-    EXPECT_TRUE(isDriverOperation(operation.word)) << operation.word;
+    EXPECT_EQ(findDriverOperation(operation.word), &operation);
     for (std::string_view type : operation.types) {
       const Words words = {std::string(operation.word) + std::string(type),
                            "-F", operation.word == "CBAInfer" ? "4" : "1"};

@@ -103,6 +103,9 @@ TEST(GpuApiLoaderDeathTest, RefusesOtherSettings) {
     EXPECT_EXIT(printChoice(setting, {kAmd}), kExitsWell,
                 "code 1: TESSERA_DEVICE is '.*', but must be amd, nvidia, "
                 "emulated or emulated:<chip>");
+  EXPECT_EXIT(printChoice("emulated:gfx941", {kEmulated}), kExitsWell,
+              "code 1: TESSERA_DEVICE is 'emulated:gfx941': 'gfx941' is no "
+              "target .is gfx942 meant.*; there are gfx906, .*gfx1201");
 }
 
 // The runtime that the application uses is taken, though another is first.

@@ -294,7 +294,12 @@ TEST_F(PackageBuilder, Refusals) {
   EXPECT_NE(refuse().find("cannot read tiles"), std::string::npos);
   request.tiles = "";
   request.output = "/proc/none/kernels.db";
-  EXPECT_NE(refuse().find("cannot write '/proc/none/kernels.db.part'"),
-            std::string::npos)
-      << refuse();
+  EXPECT_EQ(refuse(), "cannot write '/proc/none/kernels.db': there is no "
+                      "directory '/proc/none'; make it first");
+  // Nor is it made where it could be.
+  request.output = directory.get("none/kernels.db");
+  EXPECT_NE(refuse().find("there is no directory"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(directory.get("none")));
+  request.output = directory.getPath();
+  EXPECT_NE(refuse().find("it is a directory"), std::string::npos);
 }

@@ -220,7 +220,7 @@ TEST_F(DbCommand, RefusesWrongCommandLines) {
       {{"prune", "--max-mb", "-1"}, "--max-mb takes a number of megabytes"},
       {{"prune", "--max-mb", "9999999999999999"}, "--max-mb takes a number"},
       {{"show", "conv-nonsense"}, "'conv-nonsense' names no problem"},
-      {{"explain", problem, "--target", "gfx1"}, "there is no chip 'gfx1'"},
+      {{"explain", problem, "--target", "gfx1"}, "'gfx1' is no target"},
       {{"list", "--db", "/absent"}, "cannot open '/absent/kernels.db'"},
       {{"list", "--file", "/absent/x.db"}, "cannot open '/absent/x.db'"},
       {{"list", "--db", "/dev/null"},

@@ -1,14 +1,14 @@
-//===- Progress.h - A bar that shows how far a tuning is -------*- C++ -*-===//
+//===- Progress.h - A bar that shows how far a tool is ---------*- C++ -*-===//
 
-#ifndef TESSERA_TOOLS_DNN_TUNE_PROGRESS_H
-#define TESSERA_TOOLS_DNN_TUNE_PROGRESS_H
+#ifndef TESSERA_TOOLS_SUPPORT_PROGRESS_H
+#define TESSERA_TOOLS_SUPPORT_PROGRESS_H
 
 #include <chrono>
 #include <cstdio>
 #include <string>
 #include <unistd.h>
 
-namespace tessera::tune_tool {
+namespace tessera {
 
 /// Draws on stderr, and only if that is a terminal.
 class Progress {
@@ -16,7 +16,7 @@ public:
   explicit Progress(size_t count)
       : count(count), isShown(isatty(STDERR_FILENO)) {}
 
-  /// `done` problems are finished, and `current` is next.
+  /// `done` of the whole are finished, and `current` is next.
   void show(size_t done, const std::string &current) const {
     constexpr size_t kWidth = 24;
     if (!isShown)
@@ -54,6 +54,6 @@ private:
       std::chrono::steady_clock::now();
 };
 
-} // namespace tessera::tune_tool
+} // namespace tessera
 
-#endif // TESSERA_TOOLS_DNN_TUNE_PROGRESS_H
+#endif // TESSERA_TOOLS_SUPPORT_PROGRESS_H

@@ -1,0 +1,70 @@
+//===- Files.h - What tools read and write ---------------------*- C++ -*-===//
+//
+// A tool's output is complete or not there: a disk that is full, or a reader of
+// a file that is being written, never meets a part of it. "-" is stdin or
+// stdout.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_TOOLS_SUPPORT_FILES_H
+#define TESSERA_TOOLS_SUPPORT_FILES_H
+
+#include "runtime/Base/ErrorOr.h"
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace tessera {
+
+/// All bytes of a file. NotFound with the system's reason if it cannot be read.
+ErrorOr<std::string> readInput(const std::string &path);
+
+/// Whether a terminal may get it.
+enum class Content { Text, Binary };
+
+/// Whether a file at `path` can be begun: it is no directory, and the one that
+/// it lies in is there, since a missing one is more likely a misspelling than a
+/// wish. For those who learn only after hours what they write.
+Status checkOutput(const std::string &path);
+
+/// A file that appears when it is complete. It is written beside its path and
+/// renamed in finish(); whoever is destroyed before leaves what was there.
+/// Devices and pipes are written directly. Belongs to one thread.
+class OutputFile {
+public:
+  static ErrorOr<std::unique_ptr<OutputFile>>
+  create(const std::string &path, Content content = Content::Text);
+  ~OutputFile();
+  OutputFile(const OutputFile &) = delete;
+  OutputFile &operator=(const OutputFile &) = delete;
+
+  void write(std::string_view bytes);
+  /// For those who print.
+  std::FILE *getStream() { return stream; }
+
+  /// Unavailable if one of the writes has failed. Nothing may be written
+  /// afterwards.
+  Status finish();
+
+private:
+  explicit OutputFile(std::string path) : path(std::move(path)) {}
+  Status open(Content content);
+  Status openUnfinished();
+  Status close();
+
+  std::string path;
+  std::string
+      unfinished; ///< Where it is until finish(); "" if written at once.
+  std::FILE *stream = nullptr;
+  int failure = 0; ///< Why write() has failed first.
+};
+
+/// Writes a whole file.
+Status writeOutput(const std::string &path, std::string_view bytes,
+                   Content content = Content::Text);
+
+} // namespace tessera
+
+#endif // TESSERA_TOOLS_SUPPORT_FILES_H
