@@ -2,8 +2,9 @@
 # Installs the Debian packages that Tessera is built with. Safe to run again:
 # with everything there it only says so, in well under a second.
 #
-# usage: tools/setup.sh [--dev]
-#   --dev   also what developers use: clang-format, clang-tidy, sanitizers
+# usage: tools/setup.sh [--dev|--docs]
+#   --dev    also what developers use: clang-format, clang-tidy, sanitizers
+#   --docs   also what tools/docs.sh builds the site with
 #
 # Needs Debian 12 with its security archive (LLVM 22 comes from there), and root
 # or sudo only when something is missing.
@@ -28,6 +29,9 @@ developer_packages=(
   clang-format-22 clang-tidy-22 libclang-rt-22-dev codespell pre-commit
   openmpi-bin   # A test of dnn-tune; without it that test is left out.
 )
+site_packages=(
+  doxygen graphviz furo python3-breathe python3-myst-parser python3-sphinx
+)
 llvm_series=22.1   # CMake's find_package wants exactly this one.
 
 say() { printf 'setup: %s\n' "$*"; }
@@ -36,7 +40,8 @@ fail() { printf 'setup: error: %s\n' "$*" >&2; exit 1; }
 case "${1-}" in
   "") ;;
   --dev) packages+=("${developer_packages[@]}") ;;
-  *) fail "unknown argument '$1' (usage: tools/setup.sh [--dev])" ;;
+  --docs) packages+=("${site_packages[@]}") ;;
+  *) fail "unknown argument '$1' (usage: tools/setup.sh [--dev|--docs])" ;;
 esac
 
 command -v dpkg-query >/dev/null || fail "this script needs Debian's dpkg; \
