@@ -13,7 +13,7 @@ project = "Tessera"
 copyright = ""
 extensions = ["myst_parser", "breathe"]
 root_doc = "index"
-smartquotes = False  # In prose, two hyphens begin a flag.
+smartquotes_action = "D"  # Quotes stay as they are written.
 
 # Links to headings are spelt as on a git host.
 myst_heading_anchors = 6

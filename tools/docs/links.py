@@ -83,10 +83,11 @@ def relative(path, page):
     return os.path.relpath(path, posixpath.dirname(page) or ".")
 
 
-def heading(text):
-    """The first heading of a page, as plain text; empty if it has none."""
-    match = re.match(r"\s*# +(.+)", text)
-    return match[1].replace("`", "").strip() if match else ""
+def headings(text):
+    """The headings of level 1, as plain text. A page has one, its title."""
+    text = TOKEN.sub(lambda match: "" if match["fence"] else match[0], text)
+    return [line.replace("`", "").strip()
+            for line in re.findall(r"^# +(.+)", text, re.M)]
 
 
 def identifier(name):

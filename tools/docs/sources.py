@@ -15,7 +15,7 @@ import posixpath
 import sys
 
 import reference
-from links import Links, copy_of, heading, toctree
+from links import Links, copy_of, headings, toctree
 
 # The navigation: for each reader, the pages below docs/, in this order. A page
 # must be in exactly one section; a name that is no page yet is no fault,
@@ -29,7 +29,7 @@ SECTIONS = {
         "guides/ahead-of-time.md", "guides/emulator.md"],
     "For compiler engineers": [
         "guides/architecture.md", "guides/pipeline.md",
-        "guides/adding-an-algorithm.md", "guides/adding-a-pass.md",
+        "guides/adding-an-algorithm.md",
         "guides/cost-models.md", "guides/kernel-lessons.md",
         "guides/dnn-emu.md", "guides/glossary.md"],
     "For maintainers": ["guides/building.md", "guides/testing.md", "data/*.md"],
@@ -98,13 +98,12 @@ def add_navigation(site, sections):
     """The home page's list of all pages, which every page shows."""
     trees = ""
     for title, names in sections.items():
-        entries = [f"{heading(site.texts[name])} </{name.removesuffix('.md')}>"
-                   for name in names]
+        entries = [name.removesuffix(".md") for name in names]
         if title in LISTED:
             page, first_line, text = LISTED[title]
             site.add(f"{page}.md", f"# {first_line}\n\n{text}\n\n" +
-                     toctree(entries, hidden=False))
-            entries = [f"{first_line} </{page}>"]
+                     toctree([f"/{entry}" for entry in entries], hidden=False))
+            entries = [page]
         trees += toctree(entries, title) + "\n"
     site.texts["index.md"] += "\n" + trees + toctree(REFERENCE, "Reference")
 
@@ -115,8 +114,10 @@ def add_pages(site):
         if not source.endswith(".md"):
             continue
         text = (site.root / source).read_text()
-        if not heading(text):
-            site.faults.append(f"{source}: has no heading of level 1")
+        count = len(headings(text))
+        if count != 1:
+            site.faults.append(f"{source}: has {count} headings of level 1, but "
+                               "a page has one title")
         site.add(page, site.links.rewrite(text, source, page))
 
 
