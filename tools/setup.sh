@@ -2,9 +2,10 @@
 # Installs the Debian packages that Tessera is built with. Safe to run again:
 # with everything there it only says so, in well under a second.
 #
-# usage: tools/setup.sh [--dev|--ci]
-#   --dev   also what developers use: clang-format, clang-tidy, sanitizers
-#   --ci    also what makes the Debian package and judges it
+# usage: tools/setup.sh [--dev|--ci|--docs]
+#   --dev    also what developers use: clang-format, clang-tidy, sanitizers
+#   --ci     also what makes the Debian package and judges it
+#   --docs   also what tools/docs.sh builds the site with
 #
 # Needs Debian 12 with its security archive (LLVM 22 comes from there), and root
 # or sudo only when something is missing.
@@ -30,6 +31,9 @@ developer_packages=(
   openmpi-bin   # A test of dnn-tune; without it that test is left out.
 )
 package_packages=(dpkg-dev file lintian)
+site_packages=(
+  doxygen graphviz furo python3-breathe python3-myst-parser python3-sphinx
+)
 llvm_series=22.1   # CMake's find_package wants exactly this one.
 
 say() { printf 'setup: %s\n' "$*"; }
@@ -39,7 +43,8 @@ case "${1-}" in
   "") ;;
   --dev) packages+=("${developer_packages[@]}") ;;
   --ci) packages+=("${package_packages[@]}") ;;
-  *) fail "unknown argument '$1' (usage: tools/setup.sh [--dev|--ci])" ;;
+  --docs) packages+=("${site_packages[@]}") ;;
+  *) fail "unknown argument '$1' (usage: tools/setup.sh [--dev|--ci|--docs])" ;;
 esac
 
 command -v dpkg-query >/dev/null || fail "this script needs Debian's dpkg; \

@@ -217,6 +217,11 @@ def TileStoreOp : Dnn_Op<"tile_store", []> {
 def YieldOp : Dnn_Op<"yield", [Pure, Terminator, ReturnLike,
     ParentOneOf<["ConvOp", "PipelineOp", "RowsOp", "TileStoreOp"]>]> {
   let summary = "End a region of one of our ops with its results";
+  let description = [{
+    What the values mean is in the description of the op that holds the region:
+    tiles and accumulators of a pipeline, the element that an epilogue stores,
+    the results of a row-wise primitive.
+  }];
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
 }
