@@ -61,7 +61,7 @@ target_include_directories(tessera_installed_llvm SYSTEM INTERFACE
   ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
 target_compile_definitions(tessera_installed_llvm INTERFACE
   ${TESSERA_LLVM_DEFINITIONS})
-tessera_add_pch(mlir ${LLVM_INCLUDE_DIR}/mlir/Pass/Pass.h
+tessera_add_pch(mlir
   mlir/IR/Builders.h
   mlir/IR/BuiltinOps.h
   mlir/IR/IRMapping.h
@@ -69,6 +69,7 @@ tessera_add_pch(mlir ${LLVM_INCLUDE_DIR}/mlir/Pass/Pass.h
   mlir/IR/OpImplementation.h
   mlir/IR/PatternMatch.h
   mlir/IR/TypeUtilities.h
+  mlir/Pass/Pass.h
   mlir/Dialect/Arith/IR/Arith.h
   mlir/Dialect/Func/IR/FuncOps.h
   mlir/Dialect/GPU/IR/GPUDialect.h

@@ -2,8 +2,8 @@
 #
 # Not CMake's own: those hold paths of the checkout, so that no two build folders
 # have the same one, and ccache, which hashes what a source includes, would find
-# nothing that another folder has compiled. Here the main file is a header where
-# its package has installed it, and the others are put in front of it.
+# nothing that another folder has compiled. Here the main file is a small header of
+# the C library, and the headers are put in front of it.
 #
 # A source still includes what it uses: -DTESSERA_PCH=OFF and compilers other than
 # clang do without.
@@ -12,17 +12,19 @@ if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   set(TESSERA_PCH OFF)
 endif()
 
-# tessera_add_pch(NAME MAIN HEADER... [LINK library...])
-# A precompiled header of the file MAIN, which is a path, and the HEADERs, with the
-# definitions and include directories of the libraries.
-function(tessera_add_pch name main)
+find_file(TESSERA_STDINT_H stdint.h REQUIRED)
+
+# tessera_add_pch(NAME HEADER... [LINK library...])
+# A precompiled header of the HEADERs, with the definitions and include directories
+# of the libraries.
+function(tessera_add_pch name)
   if(NOT TESSERA_PCH)
     return()
   endif()
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LINK")
   list(TRANSFORM arg_UNPARSED_ARGUMENTS PREPEND "SHELL:-include ")
-  set_source_files_properties(${main} PROPERTIES LANGUAGE CXX)
-  add_library(tessera_${name}_pch OBJECT ${main})
+  set_source_files_properties(${TESSERA_STDINT_H} PROPERTIES LANGUAGE CXX)
+  add_library(tessera_${name}_pch OBJECT ${TESSERA_STDINT_H})
   target_link_libraries(tessera_${name}_pch PRIVATE ${arg_LINK})
   # Without time stamps its bytes depend on its contents alone.
   target_compile_options(tessera_${name}_pch PRIVATE
@@ -45,7 +47,6 @@ function(tessera_use_pch name)
   endforeach()
 endfunction()
 
-find_file(TESSERA_STDINT_H stdint.h REQUIRED)
-tessera_add_pch(std ${TESSERA_STDINT_H}
+tessera_add_pch(std
   algorithm array chrono filesystem fstream functional map memory mutex optional
   set span sstream string string_view thread unordered_map utility variant vector)
