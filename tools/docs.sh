@@ -27,6 +27,7 @@ step "Reading the C headers"
 doxygen tools/docs/Doxyfile
 
 step "Writing the pages of the reference"
+$python tools/docs/sources.py --self-test
 $python tools/docs/sources.py "$out/sources"
 
 step "Building the site"

@@ -23,7 +23,8 @@ command -v cmake >/dev/null ||
   die "cmake is not installed; run tools/setup.sh first"
 
 step "Checking the tree"
-for script in tools/dev/check_*.py tools/dev/count_tests.py; do
+for script in tools/dev/check_*.py tools/dev/count_tests.py \
+    tools/docs/{sources,check_site}.py; do
   "$script" --self-test || faults+=("$script --self-test")
 done
 for script in tools/dev/check_*.py; do

@@ -131,16 +131,16 @@ def check(site, expected):
     pages = {file: Page(file.read_text()) for file in sorted(site.rglob("*.html"))
              if "_static" not in file.parts}
     links, faults = check_files(site, pages)
-    for kind, places in expected.items():
-        for name, place in places.items():
-            path, _, anchor = place.partition("#")
+    for kind, targets in expected.items():
+        for name, target in targets.items():
+            path, _, anchor = target.partition("#")
             if site / path not in pages:
                 faults.append(f"{path}: the page is missing ({kind}: {name})")
             elif anchor and anchor not in pages[site / path].anchors:
                 faults.append(f"{path}: {name} is missing ({kind})")
-        if not places:
+        if not targets:
             faults.append(f"there are no {kind}")
-    counts = {kind: len(places) for kind, places in expected.items()}
+    counts = {kind: len(targets) for kind, targets in expected.items()}
     return {**counts, "pages": len(pages), "links checked": links}, faults
 
 

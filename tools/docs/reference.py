@@ -95,13 +95,11 @@ def generate(site, file, generator):
     return dict(zip(pieces[1::2], pieces[2::2]))
 
 
-def check_described(site, file, records, names, fields):
+def check_described(faults, file, records, names, fields):
     """A fault for each record without one of the fields."""
-    for name in names:
-        for field in fields:
-            if not (records[name].get(field) or "").strip():
-                site.faults.append(f"{file.relative_to(site.root)}: "
-                                   f"{name} has no {field}")
+    faults += [f"{file.parent.name}/{file.name}: {name} has no {field}"
+               for name in names for field in fields
+               if not (records[name].get(field) or "").strip()]
 
 
 def tidy(body):
@@ -134,22 +132,22 @@ def summary_of(body):
 
 
 def add_dialect(site):
-    """One page of ops for each .td file, and one for what their words are."""
-    words = {"attrdef": {}, "typedef": {}, "enum": {}}
+    """One page of ops for each .td file, and one of attributes, types and enums."""
+    kinds = {"attrdef": {}, "typedef": {}, "enum": {}}
     entries, ops = [], []
     for file in sorted((site.root / "dialect/IR").glob("*.td")):
         classes, records = read_records(site, file)
-        check_described(site, file, records, classes.get("Dialect", []),
+        check_described(site.faults, file, records, classes.get("Dialect", []),
                         ["summary", "description"])
         for kind in ("AttrDef", "TypeDef", "EnumInfo"):
-            check_described(site, file, records, classes.get(kind, []),
+            check_described(site.faults, file, records, classes.get(kind, []),
                             ["summary"])
-        for generator, found in words.items():
+        for generator, found in kinds.items():
             found.update(generate(site, file, generator))
         names = classes.get("Op", [])
         if not names:
             continue
-        check_described(site, file, records, names, ["summary", "description"])
+        check_described(site.faults, file, records, names, ["summary", "description"])
         page = f"reference/dialect/{file.stem.lower()}"
         text = f"# {title_of(file)}\n\n"
         anchors = {}
@@ -166,16 +164,16 @@ def add_dialect(site):
         site.expect("ops", f"{page}.html", anchors)
         site.add(f"{page}.md", site.links.rewrite(text, "", f"{page}.md", PROSE))
         entries.append(f"/{page}")
-    entries.append(add_words(site, words))
+    entries.append(add_attributes(site, kinds))
     add_dialect_index(site, ops, entries)
 
 
-def add_words(site, words):
+def add_attributes(site, kinds):
     """The page of attributes, types and enums."""
     titles = {"attrdef": "attributes", "typedef": "types", "enum": "enums"}
-    page = "reference/dialect/words"
+    page = "reference/dialect/attributes"
     text = "# Attributes, types and enums\n\n"
-    for generator, found in words.items():
+    for generator, found in kinds.items():
         anchors = {name: identifier(f"{generator}-{name}") for name in found}
         for name, body in sorted(found.items()):
             text += section(f"`{name}`", anchors[name], body)
@@ -204,10 +202,10 @@ def add_passes(site):
     for file in sorted((site.root / "compiler").glob("*/Passes.td")):
         classes, records = read_records(site, file)
         names = classes.get("PassBase", [])
-        check_described(site, file, records, names, ["summary", "description"])
+        check_described(site.faults, file, records, names, ["summary", "description"])
         for name in names:
             for option in records[name]["options"]:
-                check_described(site, file, records, [option["def"]],
+                check_described(site.faults, file, records, [option["def"]],
                                 ["description"])
         for title, body in generate(site, file, "pass").items():
             name = title.strip("`").removeprefix("-")
@@ -332,3 +330,24 @@ def add_layers(site):
              "`tools/dev/check_layers.py` checks these rules. Files and includes "
              "are regular expressions that match from the beginning.\n\n" +
              "\n".join(rules) + "\n")
+
+
+def self_test():
+    """Undescribed records are found, and tables are read and written right."""
+    faults = []
+    check_described(faults, pathlib.Path("a/IR/B.td"),
+                    {"X": {"summary": "x", "description": " \n"}, "Y": {}},
+                    ["X", "Y"], ["summary", "description"])
+    assert faults == ["IR/B.td: X has no description",
+                      "IR/B.td: Y has no summary",
+                      "IR/B.td: Y has no description"], faults
+    variables = read_variables(
+        "# E\n\n## Device\n\n| variable | values | default |\n"
+        "| --- | --- | --- |\n| `A_B`, `C` | x \\| y | |\n")
+    row = ("Device", ["values", "default"], ["x \\| y", ""])
+    assert variables == {"A_B": [row], "C": [row]}, variables
+    body = tidy("#### Operands:\n<table>\n<tr><th>A</th></tr>\n"
+                "<tr><td><code>a</code>&gt; b|c</td></tr>\n</table>\n"
+                "Pre-condition:  p.\nPost-condition: q.\n")
+    assert body == ("**Operands**\n| A |\n| --- |\n| `a`> b\\|c |\n\n"
+                    "**Pre-condition**: p.\n\n**Post-condition**: q.\n"), body

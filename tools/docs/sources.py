@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the sources of the site: the tree's Markdown and the reference.
 
-usage: tools/docs/sources.py FOLDER
+usage: tools/docs/sources.py FOLDER | --self-test
 
 Sphinx makes the site from FOLDER; see tools/docs.sh. Exits 1 with one line for
 each page that is in no section, link without a target, and symbol without a
@@ -13,9 +13,10 @@ import json
 import pathlib
 import posixpath
 import sys
+import tempfile
 
 import reference
-from links import Links, copy_of, headings, toctree
+from links import PROSE, Links, copy_of, headings, toctree
 
 # The navigation: for each reader, the pages below docs/, in this order. A page
 # must be in exactly one section; a name that is no page yet is no fault,
@@ -29,9 +30,9 @@ SECTIONS = {
         "guides/ahead-of-time.md", "guides/emulator.md"],
     "For compiler engineers": [
         "guides/architecture.md", "guides/pipeline.md",
-        "guides/adding-an-algorithm.md",
-        "guides/cost-models.md", "guides/kernel-lessons.md",
-        "guides/dnn-emu.md", "guides/glossary.md"],
+        "guides/adding-an-algorithm.md", "guides/cost-models.md",
+        "guides/kernel-lessons.md", "guides/dnn-emu.md",
+        "guides/glossary.md"],
     "For maintainers": ["guides/building.md", "guides/testing.md", "data/*.md"],
     "Specification": ["spec/*.md"],
     "Design": ["design/*.md"],
@@ -151,7 +152,69 @@ def write(site, folder):
         file.write_text(text)
 
 
+# What stands in a page of a small tree, and what the site has in its place.
+LINKS = [
+    ("[b](b.md#x)", "[b](b.md#x)"),
+    ("[`b`](b.md)", "[`b`](b.md)"),
+    ("[top](#a)", "[top](#a)"),
+    ("[home](../../README.md)", "[home](../index.md)"),
+    ("[why](../design)", "[why](../design/index.md)"),
+    ("[code](../../src/a.cpp)",
+     '<a href="../source/src/a.cpp.txt">code</a>'),
+    ("[folder](../../src)", "folder"),
+    ("[out](https://example.org)", "[out](https://example.org)"),
+    ("`[b](nowhere.md)`", "`[b](nowhere.md)`"),
+    ("```c\nx[i](j);\n```", "```c\nx[i](j);\n```"),
+    ("docs/guides/b.md", "docs/guides/b.md"),
+]
+TREE = {
+    "README.md": "# Home\n", "src/a.cpp": "", "docs/design/0001-x.md": "# X\n",
+    "docs/guides/a.md": "# A\n" + "\n\n".join(text for text, _ in LINKS),
+    "docs/guides/b.md": "# B\n\n```sh\n# no heading\n```\n",
+}
+
+
+def self_test():
+    """Links are rewritten, and each kind of fault in a page is found."""
+    sections = {"Guides": ["guides/a.md", "guides/b.md"],
+                "Design": ["design/*.md"]}
+
+    def make_site(changes):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            for name, text in {**TREE, **changes}.items():
+                (root / name).parent.mkdir(parents=True, exist_ok=True)
+                (root / name).write_text(text)
+            site = Site(root, find_pages(root))
+            found, faults = sort_pages(site.links.pages, sections)
+            site.faults += faults
+            add_pages(site)
+            add_navigation(site, found)
+            return site
+
+    site = make_site({})
+    assert not site.faults, site.faults
+    assert site.texts["guides/a.md"] == "# A\n" + "\n\n".join(
+        wanted for _, wanted in LINKS), site.texts["guides/a.md"]
+    prose = site.links.rewrite("See docs/guides/b.md and docs/c.md.", "",
+                               "index.md", PROSE)
+    assert prose == "See [docs/guides/b.md](guides/b.md) and docs/c.md.", prose
+    assert len(site.faults) == 1, site.faults   # docs/c.md does not exist.
+    for name, text, wanted in [
+            ("docs/guides/b.md", "# B\n[x](nowhere.md)\n", "leads to no file"),
+            ("docs/guides/b.md", "# B\n# C\n", "has 2 headings of level 1"),
+            ("docs/guides/b.md", "B\n", "has 0 headings of level 1"),
+            ("docs/guides/c.md", "# C\n", "is in 0 sections")]:
+        faults = make_site({name: text}).faults
+        assert len(faults) == 1 and wanted in faults[0], (wanted, faults)
+    reference.self_test()
+
+
 def main():
+    if sys.argv[1:] == ["--self-test"]:
+        self_test()
+        print("sources: self-test passed")
+        return 0
     root = pathlib.Path(__file__).resolve().parents[2]
     site = make(root)
     write(site, pathlib.Path(sys.argv[1]))
