@@ -33,7 +33,7 @@ SECTIONS = {
         "guides/adding-an-algorithm.md", "guides/cost-models.md",
         "guides/kernel-lessons.md", "guides/dnn-emu.md",
         "guides/glossary.md"],
-    "For maintainers": ["guides/building.md", "guides/testing.md", "data/*.md"],
+    "For maintainers": ["guides/building.md", "guides/testing.md"],
     "Specification": ["spec/*.md"],
     "Design": ["design/*.md"],
 }
