@@ -2,6 +2,7 @@
 
 #include "runtime/Emulator/Launch.h"
 
+#include "runtime/Base/Env.h"
 #include "runtime/Emulator/Check/Barriers.h"
 #include "runtime/Emulator/Check/GlobalRaces.h"
 #include "runtime/Emulator/Check/Initialized.h"
@@ -13,7 +14,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <thread>
 
 using namespace tessera::emulator;
@@ -104,9 +107,14 @@ LaunchSummary tessera::emulator::makeSummary(const Launch &launch,
 static void writeStats(const Launch &launch, const Settings &settings,
                        const LaunchStats &stats, double timeMs) {
   LaunchSummary summary = makeSummary(launch, timeMs);
-  appendStats(settings.statsPath,
-              formatSummary(summary, sumUp(summary, launch.program, stats),
-                            !stats.memory.empty()));
+  const std::string line = formatSummary(
+      summary, sumUp(summary, launch.program, stats), !stats.memory.empty());
+  // Statistics never fail a launch.
+  if (!appendStats(settings.statsPath, line))
+    tessera::reportEnvValue("TESSERA_EMULATOR_STATS",
+                            std::string("a file that can be written (") +
+                                std::strerror(errno) + ")",
+                            tessera::reportEnvOnStderr);
 }
 
 /// What watches one worker's groups, by the checks that are asked for.

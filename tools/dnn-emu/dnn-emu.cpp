@@ -11,6 +11,7 @@
 #include "tools/dnn-emu/Trace.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <elf.h>
@@ -168,8 +169,13 @@ static bool printStats(const EmuOptions &options, const Launch &launch,
   summary.usefulMacs = options.usefulMacs;
   std::string line =
       formatSummary(summary, sumUp(summary, launch.program, stats), true);
-  if (!options.statsPath.empty())
-    return appendStats(options.statsPath, line);
+  if (!options.statsPath.empty()) {
+    const bool isWritten = appendStats(options.statsPath, line);
+    if (!isWritten)
+      std::fprintf(stderr, "dnn-emu: cannot write statistics to %s: %s\n",
+                   options.statsPath.c_str(), std::strerror(errno));
+    return isWritten;
+  }
   std::printf("%s\n", line.c_str());
   return true;
 }

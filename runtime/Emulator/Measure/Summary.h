@@ -81,8 +81,8 @@ PipeClocks getPipeClocks(const ChipCosts &chip, const InstructionCost &cost,
 std::string formatSummary(const LaunchSummary &summary,
                           const LaunchTotals &totals, bool hasAddresses);
 
-/// Appends a line to `path`. A file that cannot be written is reported once
-/// on stderr: statistics never fail a launch.
+/// Appends a line to `path`, whole. False if the file cannot be written; then
+/// errno says why.
 bool appendStats(const std::string &path, const std::string &line);
 
 } // namespace tessera::emulator
