@@ -2,9 +2,9 @@
 
 #include <miopen/handle.h>
 
-#include "capi/lib/ErrorGuard.h"
 #include "capi/lib/HandleState.h"
 #include "capi/lib/Library.h"
+#include "capi/lib/Objects.h"
 
 #include <miopen/version.h>
 
@@ -117,16 +117,13 @@ miopenStatus_t miopenCreateWithStream(miopenHandle_t *handle,
     const ErrorOr<Engine *> engine = getEngine();
     if (!engine)
       return engine.getStatus();
-    *handle = new miopenHandle(**engine, stream);
+    *handle = makeObject<miopenHandle>(**engine, stream);
     return Status::ok();
   });
 }
 
 miopenStatus_t miopenDestroy(miopenHandle_t handle) {
-  return guard(__func__, REQUIRED(handle), [&]() -> ApiResult {
-    delete handle;
-    return Status::ok();
-  });
+  return destroyObject(__func__, REQUIRED(handle), handle);
 }
 
 miopenStatus_t miopenSetStream(miopenHandle_t handle,

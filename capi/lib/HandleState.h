@@ -3,6 +3,7 @@
 #ifndef TESSERA_CAPI_LIB_HANDLESTATE_H
 #define TESSERA_CAPI_LIB_HANDLESTATE_H
 
+#include "capi/lib/ObjectTag.h"
 #include "runtime/Engine/Engine.h"
 #include "runtime/Gpu/DeviceBuffer.h"
 #include "runtime/Gpu/Event.h"
@@ -14,6 +15,7 @@
 /// A stream and how to time it. Owned by the client; used by one thread at a
 /// time. The events are owned here, the engine and the stream are borrowed.
 struct miopenHandle {
+  tessera::capi::ObjectTag tag = {};
   tessera::Engine &engine;
   hipStream_t stream = nullptr;
   bool profiling = false;
