@@ -60,7 +60,7 @@ miopenSetActivationDescriptor(const miopenActivationDescriptor_t activDesc,
     if (Status status = checkEnum(mode, miopenActivationELU, "activation");
         !status.isOk())
       return status;
-    *activDesc = {mode, activAlpha, activBeta, activGamma};
+    *activDesc = {{}, mode, activAlpha, activBeta, activGamma};
     return Status::ok();
   });
 }

@@ -3,7 +3,7 @@
 #include <miopen/convolution.h>
 
 #include "capi/lib/ConvolutionDescriptor.h"
-#include "capi/lib/ErrorGuard.h"
+#include "capi/lib/Objects.h"
 
 #include <algorithm>
 #include <limits>
@@ -141,10 +141,7 @@ extern "C" {
 
 miopenStatus_t
 miopenCreateConvolutionDescriptor(miopenConvolutionDescriptor_t *convDesc) {
-  return guard(__func__, REQUIRED(convDesc), [&]() -> ApiResult {
-    *convDesc = new miopenConvolutionDescriptor;
-    return Status::ok();
-  });
+  return createObject(__func__, REQUIRED(convDesc), convDesc);
 }
 
 miopenStatus_t
@@ -301,10 +298,7 @@ miopenStatus_t miopenGetConvolutionNdForwardOutputDim(
 
 miopenStatus_t
 miopenDestroyConvolutionDescriptor(miopenConvolutionDescriptor_t convDesc) {
-  return guard(__func__, REQUIRED(convDesc), [&]() -> ApiResult {
-    delete convDesc;
-    return Status::ok();
-  });
+  return destroyObject(__func__, REQUIRED(convDesc), convDesc);
 }
 
 miopenStatus_t

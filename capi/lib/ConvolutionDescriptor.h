@@ -14,6 +14,7 @@
 /// Window, groups and attributes. Owned by the client through its handle; any
 /// number of threads may read it at once.
 struct miopenConvolutionDescriptor {
+  tessera::capi::ObjectTag tag = {};
   static constexpr int kMaxSpatialRank = 3;
   /// One number for each spatial dimension; the rest is unused.
   using PerDimension = std::array<int, kMaxSpatialRank>;

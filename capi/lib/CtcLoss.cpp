@@ -11,6 +11,7 @@ using namespace tessera::capi;
 /// Type and blank label. Owned by the client; any number of threads may read
 /// it at once.
 struct miopenCTCLossDescriptor {
+  tessera::capi::ObjectTag tag = {};
   miopenDataType_t dataType = miopenFloat;
   int blankLabel = 0;
   bool applySoftmax = true;
@@ -47,7 +48,7 @@ miopenStatus_t miopenSetCTCLossDescriptor(miopenCTCLossDescriptor_t ctcLossDesc,
   return guard(__func__, REQUIRED(ctcLossDesc), [&]() -> ApiResult {
     if (Status status = checkDataType(dataType); !status.isOk())
       return status;
-    *ctcLossDesc = {dataType, blank_label_id, apply_softmax_layer};
+    *ctcLossDesc = {{}, dataType, blank_label_id, apply_softmax_layer};
     return Status::ok();
   });
 }

@@ -17,6 +17,7 @@ using namespace tessera::capi;
 
 /// Rate and generator. Owned by the client; the states are borrowed.
 struct miopenDropoutDescriptor {
+  tessera::capi::ObjectTag tag = {};
   float rate = 0;
   void *states = nullptr;
   size_t stateBytes = 0;
@@ -239,8 +240,14 @@ miopenStatus_t miopenRestoreDropoutDescriptor(
     void *states, size_t stateSizeInBytes, unsigned long long seed,
     bool use_mask, bool state_evo, miopenRNGType_t rng_mode) {
   return guard(__func__, REQUIRED(dropoutDesc, handle), [&]() -> ApiResult {
-    return setDropout(*dropoutDesc, {dropout, states, stateSizeInBytes, seed,
-                                     use_mask, state_evo, rng_mode});
+    return setDropout(*dropoutDesc, {{},
+                                     dropout,
+                                     states,
+                                     stateSizeInBytes,
+                                     seed,
+                                     use_mask,
+                                     state_evo,
+                                     rng_mode});
   });
 }
 
@@ -251,9 +258,14 @@ miopenStatus_t miopenSetDropoutDescriptor(miopenDropoutDescriptor_t dropoutDesc,
                                           bool use_mask, bool state_evo,
                                           miopenRNGType_t rng_mode) {
   return guard(__func__, REQUIRED(dropoutDesc, handle), [&]() -> ApiResult {
-    if (Status status =
-            setDropout(*dropoutDesc, {dropout, states, stateSizeInBytes, seed,
-                                      use_mask, state_evo, rng_mode});
+    if (Status status = setDropout(*dropoutDesc, {{},
+                                                  dropout,
+                                                  states,
+                                                  stateSizeInBytes,
+                                                  seed,
+                                                  use_mask,
+                                                  state_evo,
+                                                  rng_mode});
         !status.isOk())
       return status;
     return beginStates(*handle, *dropoutDesc);

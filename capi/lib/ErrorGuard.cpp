@@ -5,6 +5,7 @@
 #include "capi/lib/CompileOnlyEngine.h"
 
 #include <algorithm>
+#include <iterator>
 #include <new>
 #include <sstream>
 #include <stdexcept>
@@ -72,22 +73,54 @@ const char *capi::getStatusName(miopenStatus_t status) {
 
 const char *capi::getLastErrorMessage() { return lastErrorMessage; }
 
-/// Takes the first name off a list with commas between.
+/// Takes the first name off a list with commas between; "orNull(desc)" is the
+/// name "desc".
 static std::string_view takeName(std::string_view &names) {
+  constexpr std::string_view kOptional = "orNull(";
   const size_t end = std::min(names.find(','), names.size());
-  const std::string_view name = names.substr(0, end);
+  std::string_view name = names.substr(0, end);
   names.remove_prefix(end);
   names.remove_prefix(std::min(names.find_first_not_of(", "), names.size()));
+  if (name.starts_with(kOptional))
+    name = name.substr(kOptional.size(), name.size() - kOptional.size() - 1);
   return name;
 }
 
+/// What sentences call an object with this tag; empty: the tag is none.
+static std::string_view getTypeWords(uint64_t tag) {
+  static constexpr std::string_view kWords[] = {
+#define TESSERA_OBJECT(type, words) words,
+#include "capi/lib/Objects.def"
+  };
+  const uint64_t type = tag & kTypeMask, magic = tag & ~kTypeMask;
+  const bool isTag = magic == kLiveTag || magic == kGoneTag;
+  return isTag && type < std::size(kWords) ? kWords[type] : "";
+}
+
+/// Of an argument that is not valid.
+static std::string describe(const Argument &argument) {
+  if (!argument.get())
+    return " is NULL";
+  const uint64_t tag = readTag(argument.get());
+  const std::string_view wanted = getTypeWords(argument.getTag());
+  const std::string_view found = getTypeWords(tag);
+  if (found.empty())
+    return " does not point at " + std::string(wanted);
+  if ((tag & ~kTypeMask) == kGoneTag)
+    return " is " + std::string(found) + " that has been destroyed";
+  return " is " + std::string(found) + ", not " + std::string(wanted);
+}
+
 Status capi::checkPointers(std::string_view names, Pointers pointers) {
-  auto missing = std::find(pointers.begin(), pointers.end(), nullptr);
-  if (missing == pointers.end()) [[likely]]
-    return Status::ok();
-  for (auto pointer = pointers.begin(); pointer != missing; ++pointer)
-    takeName(names);
-  return invalidArgument(std::string(takeName(names)) + " is NULL");
+  for (const Argument &argument : pointers) {
+    if (!argument.isValid()) [[unlikely]] {
+      for (const Argument *other = pointers.begin(); other != &argument;
+           ++other)
+        takeName(names);
+      return invalidArgument(std::string(takeName(names)) + describe(argument));
+    }
+  }
+  return Status::ok();
 }
 
 void capi::detail::logApiCall(const char *function, std::string_view names,
@@ -95,8 +128,8 @@ void capi::detail::logApiCall(const char *function, std::string_view names,
   std::ostringstream text;
   text << function << '(';
   const char *separator = "";
-  for (const void *pointer : pointers) {
-    text << separator << takeName(names) << " = " << pointer;
+  for (const Argument &argument : pointers) {
+    text << separator << takeName(names) << " = " << argument.get();
     separator = ", ";
   }
   text << ')';

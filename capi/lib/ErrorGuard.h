@@ -9,6 +9,7 @@
 #ifndef TESSERA_CAPI_LIB_ERRORGUARD_H
 #define TESSERA_CAPI_LIB_ERRORGUARD_H
 
+#include "capi/lib/ObjectTag.h"
 #include "runtime/Base/Log.h"
 #include "runtime/Base/Status.h"
 #include <miopen/handle.h>
@@ -44,14 +45,51 @@ const char *getStatusName(miopenStatus_t status);
 /// The sentence of the last failure on this thread; "" at first.
 const char *getLastErrorMessage();
 
-/// Pointers of a call that must not be null, and what the header calls them:
+/// A pointer of a call, and the tag of what it must point at.
+class Argument {
+public:
+  template <typename T>
+  Argument(T *pointer) : pointer(pointer), tag(kTagOf<std::remove_cv_t<T>>) {}
+
+  const void *get() const { return pointer; }
+  uint64_t getTag() const { return tag & ~kOptional; }
+
+  /// Whether a call may go on with it.
+  bool isValid() const {
+    if (!pointer) [[unlikely]]
+      return tag & kOptional;
+    return tag == 0 || readTag(pointer) == getTag();
+  }
+
+private:
+  template <typename T>
+  friend Argument orNull(T *pointer);
+
+  /// A bit of no tag. Each call writes a list of arguments, so they are short.
+  static constexpr uint64_t kOptional = 0x80;
+
+  const void *pointer;
+  uint64_t tag;
+};
+
+/// An object that may be left out: REQUIRED(handle, orNull(biasDesc)).
+template <typename T>
+Argument orNull(T *pointer) {
+  Argument argument(pointer);
+  argument.tag |= Argument::kOptional;
+  return argument;
+}
+
+/// Pointers of a call that must not be null, objects that must be alive and of
+/// their types, and what the header calls them:
 /// guard(__func__, REQUIRED(handle, xDesc), [&] ...). Two arguments.
 #define REQUIRED(...)                                                          \
   #__VA_ARGS__, { __VA_ARGS__ }
-using Pointers = std::initializer_list<const void *>;
+using Pointers = std::initializer_list<Argument>;
 
-/// InvalidArgument, naming the first null pointer. `names` is a list with
-/// commas between: the arguments come from REQUIRED().
+/// InvalidArgument with what is wrong with the first argument that is not
+/// valid. `names` is a list with commas between: the arguments come from
+/// REQUIRED().
 Status checkPointers(std::string_view names, Pointers pointers);
 
 namespace detail {
@@ -66,7 +104,7 @@ miopenStatus_t reportException(const char *function) noexcept;
 } // namespace detail
 
 /// Runs `body`, which returns an ApiResult, for the public function
-/// `function`, once none of the REQUIRED() pointers is null.
+/// `function`, once the REQUIRED() pointers are what they should be.
 template <typename Body>
 miopenStatus_t guard(const char *function, std::string_view names,
                      Pointers pointers, Body &&body) {

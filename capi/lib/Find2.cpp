@@ -27,7 +27,8 @@ static ApiResult createProblem(miopenProblem_t &problem,
                                miopenProblemDirection_t direction) {
   if (Status status = checkDirection(direction, conv); !status.isOk())
     return status;
-  problem = new miopenProblem{direction, {}, {}, false, {}};
+  problem = makeObject<miopenProblem>();
+  problem->direction = direction;
   if (conv)
     problem->conv = *conv;
   return Status::ok();
@@ -211,7 +212,7 @@ miopenStatus_t miopenFindSolutions(miopenHandle_t handle,
                                    miopenFindOptions_t options,
                                    miopenSolution_t *solutions,
                                    size_t *numSolutions, size_t maxSolutions) {
-  return guard(__func__, REQUIRED(handle, problem, solutions),
+  return guard(__func__, REQUIRED(handle, problem, orNull(options), solutions),
                [&]() -> ApiResult {
                  return findSolutions(*handle, *problem,
                                       options ? *options : miopenFindOptions(),

@@ -15,6 +15,7 @@
 /// An operation, a direction and tensors. Owned by the client; any number of
 /// threads may read it at once.
 struct miopenProblem {
+  tessera::capi::ObjectTag tag = {};
   miopenProblemDirection_t direction;
   /// Of a convolution or a softmax; other operations have no solutions, so that
   /// nobody needs to know what they are.
@@ -31,6 +32,7 @@ struct miopenProblem {
 
 /// Owned by the client, as are the buffers.
 struct miopenFindOptions {
+  tessera::capi::ObjectTag tag = {};
   bool isSearchAsked = false;
   size_t workspaceLimit = std::numeric_limits<size_t>::max();
   void *workspace = nullptr;

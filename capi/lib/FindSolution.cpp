@@ -114,7 +114,7 @@ static ApiResult createSolution(const miopenHandle &handle,
   data.target = (*target)->name;
   data.timeMs = timeMs;
   data.kernel = kernel.getKernel();
-  solution = new miopenSolution(std::move(data));
+  solution = makeObject<miopenSolution>(std::move(data));
   return Status::ok();
 }
 

@@ -15,7 +15,7 @@ static bool isNorm(const FusionOp &op) {
 
 /// The operation of a plan that is the normalisation, or null.
 static const FusionOp *findNorm(const miopenFusionPlanDescriptor &plan) {
-  for (const std::unique_ptr<FusionOp> &op : plan.ops)
+  for (const ObjectPtr<FusionOp> &op : plan.ops)
     if (isNorm(*op))
       return op.get();
   return nullptr;
@@ -23,7 +23,7 @@ static const FusionOp *findNorm(const miopenFusionPlanDescriptor &plan) {
 
 /// The other one, or null.
 static const FusionOp *findActivation(const miopenFusionPlanDescriptor &plan) {
-  for (const std::unique_ptr<FusionOp> &op : plan.ops)
+  for (const ObjectPtr<FusionOp> &op : plan.ops)
     if (!isNorm(*op))
       return op.get();
   return nullptr;
@@ -78,8 +78,8 @@ getActivation(const miopenFusionPlanDescriptor &plan,
   const auto values = getValues(args, *op);
   if (!values)
     return values.getStatus();
-  return miopenActivationDescriptor{op->mode, values->alpha, values->beta,
-                                    values->gamma};
+  return miopenActivationDescriptor{
+      {}, op->mode, values->alpha, values->beta, values->gamma};
 }
 
 ApiResult capi::executeBatchNorm(miopenHandle &handle,

@@ -23,7 +23,8 @@ using Kind = FusionOp::Kind;
 static Status append(miopenFusionPlanDescriptor &plan, FusionOp *&op,
                      FusionOp values) {
   plan.isCompiled = false;
-  plan.ops.push_back(std::make_unique<FusionOp>(std::move(values)));
+  plan.ops.push_back(
+      ObjectPtr<FusionOp>(makeObject<FusionOp>(std::move(values))));
   op = plan.ops.back().get();
   return Status::ok();
 }
@@ -56,7 +57,8 @@ miopenCreateFusionPlan(miopenFusionPlanDescriptor_t *fusePlanDesc,
             checkEnum(fuseDirection, miopenHorizontalFusion, "direction");
         !status.isOk())
       return status;
-    *fusePlanDesc = new miopenFusionPlanDescriptor{*inputDesc};
+    *fusePlanDesc =
+        makeObject<miopenFusionPlanDescriptor>(ObjectTag(), *inputDesc);
     return Status::ok();
   });
 }

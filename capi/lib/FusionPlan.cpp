@@ -15,7 +15,7 @@ using namespace tessera::capi;
 using Kind = FusionOp::Kind;
 
 static const FusionOp *find(const miopenFusionPlanDescriptor &plan, Kind kind) {
-  for (const std::unique_ptr<FusionOp> &op : plan.ops)
+  for (const ObjectPtr<FusionOp> &op : plan.ops)
     if (op->kind == kind)
       return op.get();
   return nullptr;
@@ -104,7 +104,7 @@ ApiResult capi::compilePlan(miopenHandle &handle,
 static ErrorOr<LaunchArgs> getArgs(const miopenFusionPlanDescriptor &plan,
                                    const miopenOperatorArgs &args) {
   LaunchArgs launch;
-  for (const std::unique_ptr<FusionOp> &op : plan.ops) {
+  for (const ObjectPtr<FusionOp> &op : plan.ops) {
     const auto found = args.values.find(op.get());
     if (found == args.values.end())
       return invalidArgument("an operation of the plan has no arguments");

@@ -15,6 +15,7 @@
 
 /// An operation of a plan, which owns it. Immutable.
 struct miopenFusionOpDescriptor {
+  tessera::capi::ObjectTag tag = {};
   enum class Kind {
     Convolution,
     Bias,
@@ -34,13 +35,15 @@ struct miopenFusionOpDescriptor {
 
 /// Owned by the client.
 struct miopenFusionPlanDescriptor {
+  tessera::capi::ObjectTag tag = {};
   miopenTensorDescriptor input;
-  std::vector<std::unique_ptr<miopenFusionOpDescriptor>> ops = {};
+  std::vector<tessera::capi::ObjectPtr<miopenFusionOpDescriptor>> ops = {};
   bool isCompiled = false;
 };
 
 /// Arguments of operations. Owned by the client, as is the memory.
 struct miopenOperatorArgs {
+  tessera::capi::ObjectTag tag = {};
   struct Values {
     const void *memory = nullptr; ///< Filter, or bias.
     double alpha = 0;

@@ -2,13 +2,15 @@
 
 #include <miopen/handle.h>
 
-#include "capi/lib/ErrorGuard.h"
 #include "capi/lib/HandleState.h"
 #include "capi/lib/Library.h"
+#include "capi/lib/Objects.h"
+#include "runtime/Gpu/OtherRuntime.h"
 
 #include <miopen/version.h>
 
 #include <algorithm>
+#include <vector>
 
 using namespace tessera;
 using namespace tessera::capi;
@@ -26,8 +28,36 @@ Status miopenHandle::createEvents() {
   return Status::ok();
 }
 
+void miopenHandle::setStream(hipStream_t newStream) {
+  stream = newStream;
+  // Clients set a stream for each call; where there are two runtimes, the first
+  // one shows it.
+  if (!stream || isStreamChecked) [[likely]]
+    return;
+  isStreamChecked = true;
+  warnOfForeignStream(engine.getGpu(), stream);
+}
+
+void miopenHandle::setProfiling(bool isOn) {
+  profiling = isOn;
+  isLaunchPlain = isMemoryChecked && !isOn;
+}
+
+void miopenHandle::checkRuntimeOf(const LaunchArgs &args) const {
+  std::vector<const void *> pointers = {
+      args.x,    args.w,        args.y,      args.workspace,
+      args.bias, args.residual, args.indices};
+  pointers.insert(pointers.end(), args.tensors.begin(), args.tensors.end());
+  warnOfForeignMemory(engine.getGpu(), pointers);
+  warnOfForeignStream(engine.getGpu(), stream);
+}
+
 Status miopenHandle::launchTimed(const LoadedKernel &kernel,
                                  const LaunchArgs &args, float &timeMs) {
+  if (!isMemoryChecked) {
+    isMemoryChecked = true;
+    checkRuntimeOf(args);
+  }
   // What has to be compiled first is no part of the time.
   const ErrorOr<const LoadedKernel *> fitting = engine.getFitting(kernel, args);
   Status status = fitting.getStatus();
@@ -41,8 +71,10 @@ Status miopenHandle::launchTimed(const LoadedKernel &kernel,
     status = events->stop.record(stream);
   if (status.isOk())
     status = events->stop.synchronize();
-  if (!status.isOk())
+  if (!status.isOk()) {
+    checkRuntimeOf(args);
     return status;
+  }
   const ErrorOr<float> elapsedMs = events->stop.getMsSince(events->start);
   if (!elapsedMs)
     return elapsedMs.getStatus();
@@ -65,8 +97,14 @@ Status miopenHandle::measure(const LoadedKernel &kernel, const LaunchArgs &args,
   return Status::ok();
 }
 
-Status miopenHandle::launchProfiled(const LoadedKernel &kernel,
-                                    const LaunchArgs &args) {
+Status miopenHandle::launchSpecially(const LoadedKernel &kernel,
+                                     const LaunchArgs &args) {
+  if (!profiling) {
+    if (!isMemoryChecked)
+      checkRuntimeOf(args);
+    isMemoryChecked = isLaunchPlain = true;
+    return launch(kernel, args);
+  }
   float timeMs = 0;
   Status status = launchTimed(kernel, args, timeMs);
   if (status.isOk())
@@ -117,22 +155,20 @@ miopenStatus_t miopenCreateWithStream(miopenHandle_t *handle,
     const ErrorOr<Engine *> engine = getEngine();
     if (!engine)
       return engine.getStatus();
-    *handle = new miopenHandle(**engine, stream);
+    *handle = makeObject<miopenHandle>(**engine, stream);
+    warnOfOtherRuntime((*engine)->getGpu());
     return Status::ok();
   });
 }
 
 miopenStatus_t miopenDestroy(miopenHandle_t handle) {
-  return guard(__func__, REQUIRED(handle), [&]() -> ApiResult {
-    delete handle;
-    return Status::ok();
-  });
+  return destroyObject(__func__, REQUIRED(handle), handle);
 }
 
 miopenStatus_t miopenSetStream(miopenHandle_t handle,
                                miopenAcceleratorQueue_t streamID) {
   return guard(__func__, REQUIRED(handle), [&]() -> ApiResult {
-    handle->stream = streamID;
+    handle->setStream(streamID);
     return Status::ok();
   });
 }
@@ -169,7 +205,7 @@ miopenStatus_t miopenGetKernelTime(miopenHandle_t handle, float *time) {
 
 miopenStatus_t miopenEnableProfiling(miopenHandle_t handle, bool enable) {
   return guard(__func__, REQUIRED(handle), [&]() -> ApiResult {
-    handle->profiling = enable;
+    handle->setProfiling(enable);
     handle->kernelTimeMs = 0;
     return Status::ok();
   });

@@ -3,6 +3,7 @@
 #ifndef TESSERA_CAPI_LIB_HANDLESTATE_H
 #define TESSERA_CAPI_LIB_HANDLESTATE_H
 
+#include "capi/lib/ObjectTag.h"
 #include "runtime/Engine/Engine.h"
 #include "runtime/Gpu/DeviceBuffer.h"
 #include "runtime/Gpu/Event.h"
@@ -14,9 +15,9 @@
 /// A stream and how to time it. Owned by the client; used by one thread at a
 /// time. The events are owned here, the engine and the stream are borrowed.
 struct miopenHandle {
+  tessera::capi::ObjectTag tag = {};
   tessera::Engine &engine;
   hipStream_t stream = nullptr;
-  bool profiling = false;
   float kernelTimeMs = 0;
   bool sumsTimes = false; ///< See KernelTimeSum.
   /// As the client set it.
@@ -26,17 +27,24 @@ struct miopenHandle {
   miopenDeallocatorFunction deallocator = nullptr;
   void *allocatorContext = nullptr;
 
-  miopenHandle(tessera::Engine &engine, hipStream_t stream)
-      : engine(engine), stream(stream) {}
+  miopenHandle(tessera::Engine &engine, hipStream_t stream) : engine(engine) {
+    setStream(stream);
+  }
 
   /// Launches a kernel; waits for it and keeps its time, or adds it to that of
   /// the call's launches before it, if profiling is on.
   tessera::Status launch(const tessera::LoadedKernel &kernel,
                          const tessera::LaunchArgs &args) {
-    if (profiling) [[unlikely]]
-      return launchProfiled(kernel, args);
-    return engine.launch(kernel, stream, args);
+    if (!isLaunchPlain) [[unlikely]]
+      return launchSpecially(kernel, args);
+    tessera::Status status = engine.launch(kernel, stream, args);
+    if (!status.isOk()) [[unlikely]]
+      checkRuntimeOf(args);
+    return status;
   }
+
+  void setStream(hipStream_t newStream);
+  void setProfiling(bool isOn);
 
   /// Device memory of at least `bytes` bytes for kernels on the stream, which
   /// overwrite one another's; null for none. Waits for the device when the
@@ -53,8 +61,11 @@ struct miopenHandle {
                           const tessera::LaunchArgs &args, float &timeMs);
 
 private:
-  tessera::Status launchProfiled(const tessera::LoadedKernel &kernel,
-                                 const tessera::LaunchArgs &args);
+  /// The first one, and while profiling is on.
+  tessera::Status launchSpecially(const tessera::LoadedKernel &kernel,
+                                  const tessera::LaunchArgs &args);
+  /// See OtherRuntime.h.
+  void checkRuntimeOf(const tessera::LaunchArgs &args) const;
 
   struct Events {
     tessera::Event start;
@@ -63,6 +74,12 @@ private:
   /// Made when a time is first wanted, because most handles want none.
   tessera::Status createEvents();
 
+  bool isStreamChecked = false; ///< See OtherRuntime.h; null is not.
+  bool isMemoryChecked = false; ///< That of the first launch.
+  bool profiling = false;
+  /// Memory was checked and profiling is off: one flag, because each launch
+  /// reads it.
+  bool isLaunchPlain = false;
   std::optional<Events> events;
   std::optional<tessera::DeviceBuffer> scratch;
   hipStream_t scratchStream = nullptr; ///< Whose kernels may still use it.

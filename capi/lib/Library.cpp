@@ -4,7 +4,7 @@
 
 #include "capi/lib/CompileOnlyEngine.h"
 #include "capi/lib/MeasuredTimes.h"
-#include "runtime/Base/Env.h"
+#include "runtime/Base/TileSetting.h"
 #include "runtime/Db/Packages.h"
 
 #include <mutex>
@@ -25,12 +25,12 @@ static ErrorOr<std::unique_ptr<Engine>> makeEngine() {
     return gpu.getStatus();
   EngineOptions options;
   options.compiler = capi::makeCompiler();
-  if (const int64_t seconds = getEnvInt("TESSERA_CLAIM_TIMEOUT").value_or(0);
-      seconds > 0)
-    options.claimLimit = std::chrono::seconds(seconds);
+  if (const auto seconds =
+          getEnvInt("TESSERA_CLAIM_TIMEOUT", 1, kMostEnvSeconds))
+    options.claimLimit = std::chrono::seconds(*seconds);
   // What is made with a tile that somebody names is not for other processes,
   // and made with that tile or not at all.
-  if (!getEnvText("TESSERA_TILE")) {
+  if (!getEnvTile(reportEnvInLog)) {
     options.cacheDirectory = Engine::getDefaultCacheDirectory();
     options.packages = findPackages();
     options.takesOtherTiles = true;

@@ -20,7 +20,7 @@ miopenStatus_t miopenSetLRNDescriptor(const miopenLRNDescriptor_t lrnDesc,
     if (Status status = checkEnum(mode, miopenLRNCrossChannel, "LRN mode");
         !status.isOk())
       return status;
-    *lrnDesc = {mode, lrnN, lrnAlpha, lrnBeta, lrnK};
+    *lrnDesc = {{}, mode, lrnN, lrnAlpha, lrnBeta, lrnK};
     return Status::ok();
   });
 }

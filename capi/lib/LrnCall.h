@@ -12,6 +12,7 @@
 /// Window and parameters. Owned by the client; any number of threads may read
 /// it at once.
 struct miopenLRNDescriptor {
+  tessera::capi::ObjectTag tag = {};
   miopenLRNMode_t mode = miopenLRNWithinChannel;
   unsigned window = 1;
   double alpha = 0;

@@ -302,19 +302,22 @@ miopenStatus_t miopenLayerNormForward(
     const miopenTensorDescriptor_t yDesc, void *y,
     const miopenTensorDescriptor_t meanDesc, void *mean,
     const miopenTensorDescriptor_t rstdDesc, void *rstd) {
-  return guard(
-      __func__, REQUIRED(handle, xDesc, x, yDesc, y), [&]() -> ApiResult {
-        return runLayer({*handle,
-                         {"x", xDesc, x},
-                         {},
-                         {"weight", weightDesc, weight},
-                         {"bias", biasDesc, bias},
-                         {"y", yDesc, y},
-                         {"mean", meanDesc, mean},
-                         {"rstd", rstdDesc, rstd},
-                         epsilon},
-                        mode, MIOPEN_ELEMENTWISE_AFFINE, normalized_dim);
-      });
+  return guard(__func__,
+               REQUIRED(handle, xDesc, x, orNull(weightDesc), orNull(biasDesc),
+                        yDesc, y, orNull(meanDesc), orNull(rstdDesc)),
+               [&]() -> ApiResult {
+                 return runLayer({*handle,
+                                  {"x", xDesc, x},
+                                  {},
+                                  {"weight", weightDesc, weight},
+                                  {"bias", biasDesc, bias},
+                                  {"y", yDesc, y},
+                                  {"mean", meanDesc, mean},
+                                  {"rstd", rstdDesc, rstd},
+                                  epsilon},
+                                 mode, MIOPEN_ELEMENTWISE_AFFINE,
+                                 normalized_dim);
+               });
 }
 
 miopenStatus_t miopenAddLayerNormForward(
@@ -327,7 +330,10 @@ miopenStatus_t miopenAddLayerNormForward(
     const miopenTensorDescriptor_t yDesc, void *y,
     const miopenTensorDescriptor_t meanDesc, void *mean,
     const miopenTensorDescriptor_t rstdDesc, void *rstd) {
-  return guard(__func__, REQUIRED(handle, xDesc, x, x2Desc, x2, yDesc, y),
+  return guard(__func__,
+               REQUIRED(handle, xDesc, x, x2Desc, x2, orNull(weightDesc),
+                        orNull(biasDesc), yDesc, y, orNull(meanDesc),
+                        orNull(rstdDesc)),
                [&]() -> ApiResult {
                  return runLayer({*handle,
                                   {"x", xDesc, x},
@@ -350,7 +356,9 @@ miopenT5LayerNormForward(miopenHandle_t handle, miopenNormMode_t mode,
                          const void *weight, const float epsilon,
                          const miopenTensorDescriptor_t yDesc, void *y,
                          const miopenTensorDescriptor_t rstdDesc, void *rstd) {
-  return guard(__func__, REQUIRED(handle, xDesc, x, yDesc, y),
+  return guard(__func__,
+               REQUIRED(handle, xDesc, x, orNull(weightDesc), yDesc, y,
+                        orNull(rstdDesc)),
                [&]() -> ApiResult {
                  return runLayer({*handle,
                                   {"x", xDesc, x},
@@ -375,7 +383,8 @@ miopenStatus_t miopenGetT5LayerNormBackwardWorkspaceSize(
     const miopenTensorDescriptor_t dxDesc,
     const miopenTensorDescriptor_t dwDesc, size_t *sizeInBytes) {
   return guard(__func__,
-               REQUIRED(handle, dyDesc, xDesc, rstdDesc, dxDesc, sizeInBytes),
+               REQUIRED(handle, dyDesc, xDesc, orNull(weightDesc), rstdDesc,
+                        dxDesc, orNull(dwDesc), sizeInBytes),
                [&]() -> ApiResult {
                  // What kernels need is the handle's.
                  *sizeInBytes = 0;
@@ -391,21 +400,22 @@ miopenStatus_t miopenT5LayerNormBackward(
     const miopenTensorDescriptor_t rstdDesc, const void *rstd,
     const miopenTensorDescriptor_t dxDesc, void *dx,
     const miopenTensorDescriptor_t dwDesc, void *dw) {
-  return guard(
-      __func__,
-      REQUIRED(handle, dyDesc, dy, xDesc, x, rstdDesc, rstd, dxDesc, dx),
-      [&]() -> ApiResult {
-        const ErrorOr<bool> hasWeight =
-            takesWeights(mode, MIOPEN_ELEMENTWISE_AFFINE_T5);
-        if (!hasWeight)
-          return hasWeight.getStatus();
-        const Optional weights{"weight", weightDesc, weight};
-        if (*hasWeight && !weights.isThere())
-          return invalidArgument("the mode needs a weight");
-        return runT5Backward(*handle, *hasWeight, {"dy", dyDesc, dy},
-                             {"x", xDesc, x}, weights, {"rstd", rstdDesc, rstd},
-                             {"dx", dxDesc, dx}, {"dw", dwDesc, dw});
-      });
+  return guard(__func__,
+               REQUIRED(handle, dyDesc, dy, xDesc, x, orNull(weightDesc),
+                        rstdDesc, rstd, dxDesc, dx, orNull(dwDesc)),
+               [&]() -> ApiResult {
+                 const ErrorOr<bool> hasWeight =
+                     takesWeights(mode, MIOPEN_ELEMENTWISE_AFFINE_T5);
+                 if (!hasWeight)
+                   return hasWeight.getStatus();
+                 const Optional weights{"weight", weightDesc, weight};
+                 if (*hasWeight && !weights.isThere())
+                   return invalidArgument("the mode needs a weight");
+                 return runT5Backward(*handle, *hasWeight, {"dy", dyDesc, dy},
+                                      {"x", xDesc, x}, weights,
+                                      {"rstd", rstdDesc, rstd},
+                                      {"dx", dxDesc, dx}, {"dw", dwDesc, dw});
+               });
 }
 
 miopenStatus_t miopenGroupNormForward(
@@ -417,22 +427,25 @@ miopenStatus_t miopenGroupNormForward(
     const miopenTensorDescriptor_t yDesc, void *y,
     const miopenTensorDescriptor_t meanDesc, void *mean,
     const miopenTensorDescriptor_t rstdDesc, void *rstd) {
-  return guard(
-      __func__, REQUIRED(handle, xDesc, x, yDesc, y), [&]() -> ApiResult {
-        NormCall call{*handle,
-                      {"x", xDesc, x},
-                      {},
-                      {"weight", weightDesc, weight},
-                      {"bias", biasDesc, bias},
-                      {"y", yDesc, y},
-                      {"mean", meanDesc, mean},
-                      {"rstd", rstdDesc, rstd},
-                      epsilon};
-        ApiResult result = applyMode(call, mode, MIOPEN_ELEMENTWISE_AFFINE);
-        if (result.getStatus() != miopenStatusSuccess)
-          return result;
-        return runGroups(call, num_groups);
-      });
+  return guard(__func__,
+               REQUIRED(handle, xDesc, x, orNull(weightDesc), orNull(biasDesc),
+                        yDesc, y, orNull(meanDesc), orNull(rstdDesc)),
+               [&]() -> ApiResult {
+                 NormCall call{*handle,
+                               {"x", xDesc, x},
+                               {},
+                               {"weight", weightDesc, weight},
+                               {"bias", biasDesc, bias},
+                               {"y", yDesc, y},
+                               {"mean", meanDesc, mean},
+                               {"rstd", rstdDesc, rstd},
+                               epsilon};
+                 ApiResult result =
+                     applyMode(call, mode, MIOPEN_ELEMENTWISE_AFFINE);
+                 if (result.getStatus() != miopenStatusSuccess)
+                   return result;
+                 return runGroups(call, num_groups);
+               });
 }
 
 } // extern "C"

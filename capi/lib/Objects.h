@@ -1,7 +1,7 @@
-//===- Objects.h - Descriptors that only hold numbers ----------*- C++ -*-===//
+//===- Objects.h - How clients make and destroy objects --------*- C++ -*-===//
 //
-// Many of MIOpen's descriptors are a handful of numbers with a setter and a
-// getter. What their functions have in common is here.
+// What the functions that make, set, read and destroy descriptors and other
+// objects have in common.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@ template <typename Object>
 miopenStatus_t createObject(const char *function, std::string_view names,
                             Pointers pointers, Object **object) {
   return guard(function, names, pointers, [&]() -> ApiResult {
-    *object = new Object;
+    *object = makeObject<Object>();
     return Status::ok();
   });
 }
@@ -26,7 +26,7 @@ template <typename Object>
 miopenStatus_t destroyObject(const char *function, std::string_view names,
                              Pointers pointers, Object *object) {
   return guard(function, names, pointers, [&]() -> ApiResult {
-    delete object;
+    DestroyObject()(object);
     return Status::ok();
   });
 }

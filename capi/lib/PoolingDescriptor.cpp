@@ -2,6 +2,8 @@
 
 #include "capi/lib/PoolingDescriptor.h"
 
+#include "capi/lib/Objects.h"
+
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -115,18 +117,12 @@ extern "C" {
 
 miopenStatus_t
 miopenCreatePoolingDescriptor(miopenPoolingDescriptor_t *poolDesc) {
-  return guard(__func__, REQUIRED(poolDesc), [&]() -> ApiResult {
-    *poolDesc = new miopenPoolingDescriptor();
-    return Status::ok();
-  });
+  return createObject(__func__, REQUIRED(poolDesc), poolDesc);
 }
 
 miopenStatus_t
 miopenDestroyPoolingDescriptor(miopenPoolingDescriptor_t poolDesc) {
-  return guard(__func__, REQUIRED(poolDesc), [&]() -> ApiResult {
-    delete poolDesc;
-    return Status::ok();
-  });
+  return destroyObject(__func__, REQUIRED(poolDesc), poolDesc);
 }
 
 miopenStatus_t miopenSetPoolingIndexType(miopenPoolingDescriptor_t poolDesc,

@@ -16,6 +16,7 @@
 /// Mode, window and indices. Owned by the client through its handle; any number
 /// of threads may read it at once.
 struct miopenPoolingDescriptor {
+  tessera::capi::ObjectTag tag = {};
   static constexpr int kMaxSpatialRank = 3;
   /// One number for each spatial dimension; the rest is unused.
   using PerDimension = std::array<int, kMaxSpatialRank>;

@@ -127,7 +127,7 @@ miopenStatus_t miopenReduceExtremeForward(
     const miopenTensorDescriptor_t yDesc, void *y,
     const miopenTensorDescriptor_t indiceDesc, void *indice) {
   return guard(
-      __func__, REQUIRED(handle, xDesc, x, indiceDesc, indice),
+      __func__, REQUIRED(handle, xDesc, x, orNull(yDesc), indiceDesc, indice),
       [&]() -> ApiResult {
         if (reduceExtremeOp < MIOPEN_REDUCE_EXTREME_ARGMIN ||
             reduceExtremeOp > MIOPEN_REDUCE_EXTREME_MAX)

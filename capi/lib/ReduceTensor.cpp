@@ -12,6 +12,7 @@ using namespace tessera::capi;
 /// What is reduced how. Owned by the client; any number of threads may read it
 /// at once.
 struct miopenReduceTensorDescriptor {
+  tessera::capi::ObjectTag tag = {};
   miopenReduceTensorOp_t op = MIOPEN_REDUCE_TENSOR_ADD;
   miopenDataType_t type = miopenFloat;
   miopenNanPropagation_t nan = MIOPEN_NOT_PROPAGATE_NAN;
@@ -141,10 +142,12 @@ miopenSetReduceTensorDescriptor(miopenReduceTensorDescriptor_t reduceTensorDesc,
                                 miopenReduceTensorIndices_t reduceTensorIndices,
                                 miopenIndicesType_t reduceTensorIndicesType) {
   return guard(__func__, REQUIRED(reduceTensorDesc), [&]() -> ApiResult {
-    return setReduction(*reduceTensorDesc,
-                        {reduceTensorOp, reduceTensorCompType,
-                         reduceTensorNanOpt, reduceTensorIndices,
-                         reduceTensorIndicesType});
+    return setReduction(*reduceTensorDesc, {{},
+                                            reduceTensorOp,
+                                            reduceTensorCompType,
+                                            reduceTensorNanOpt,
+                                            reduceTensorIndices,
+                                            reduceTensorIndicesType});
   });
 }
 

@@ -14,6 +14,7 @@ using namespace tessera::capi;
 
 /// A network. Owned by the client; the dropout is borrowed.
 struct miopenRNNDescriptor {
+  tessera::capi::ObjectTag tag = {};
   int hiddenSize = 1;
   int layers = 1;
   miopenDropoutDescriptor_t dropout = nullptr;
@@ -28,6 +29,7 @@ struct miopenRNNDescriptor {
 
 /// A batch of sequences. Owned by the client.
 struct miopenSeqTensorDescriptor {
+  tessera::capi::ObjectTag tag = {};
   miopenDataType_t dataType = miopenFloat;
   miopenRNNBaseLayout_t layout = miopenRNNDataUnknownLayout;
   int maxLength = 0;
@@ -78,11 +80,8 @@ static Status setSequences(miopenSeqTensorDescriptor &desc,
     status = checkSequences(layout, maxLength, batch, vectorSize, lengths);
   if (!status.isOk())
     return status;
-  desc = {dataType,
-          layout,
-          maxLength,
-          vectorSize,
-          std::vector<int>(lengths, lengths + batch),
+  desc = {{},        dataType,   layout,
+          maxLength, vectorSize, std::vector<int>(lengths, lengths + batch),
           {}};
   if (paddingMarker)
     std::memcpy(desc.paddingMarker, paddingMarker, getElementBytes(dataType));
@@ -158,11 +157,20 @@ miopenStatus_t miopenSetRNNDescriptor_V2(
     miopenRNNDirectionMode_t direction, miopenRNNMode_t rnnMode,
     miopenRNNBiasMode_t biasMode, miopenRNNAlgo_t algo,
     miopenDataType_t dataType) {
-  return guard(__func__, REQUIRED(rnnDesc), [&]() -> ApiResult {
-    return setNetwork(*rnnDesc,
-                      {hsize, nlayers, dropoutDesc, inMode, direction, rnnMode,
-                       biasMode, algo, dataType, rnnDesc->paddingMode});
-  });
+  return guard(__func__, REQUIRED(rnnDesc, orNull(dropoutDesc)),
+               [&]() -> ApiResult {
+                 return setNetwork(*rnnDesc, {{},
+                                              hsize,
+                                              nlayers,
+                                              dropoutDesc,
+                                              inMode,
+                                              direction,
+                                              rnnMode,
+                                              biasMode,
+                                              algo,
+                                              dataType,
+                                              rnnDesc->paddingMode});
+               });
 }
 
 miopenStatus_t miopenSetRNNDataSeqTensorDescriptor(

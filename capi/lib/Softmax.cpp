@@ -31,7 +31,7 @@ miopenStatus_t miopenSetSoftmaxDescriptor(miopenSoftmaxDescriptor_t softmaxDesc,
     if (status.isOk())
       status = checkEnum(mode, MIOPEN_SOFTMAX_MODE_CHANNEL, "softmax mode");
     if (status.isOk())
-      *softmaxDesc = {alpha, beta, algorithm, mode};
+      *softmaxDesc = {{}, alpha, beta, algorithm, mode};
     return status;
   });
 }

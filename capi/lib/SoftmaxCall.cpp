@@ -58,8 +58,11 @@ static ApiResult runSoftmax(miopenHandle &handle, RowOp op, const void *alpha,
                             miopenSoftmaxMode_t mode) {
   const ErrorOr<RowCall> call =
       makeSoftmaxCall(handle, op,
-                      {*static_cast<const float *>(alpha),
-                       *static_cast<const float *>(beta), algorithm, mode},
+                      {{},
+                       *static_cast<const float *>(alpha),
+                       *static_cast<const float *>(beta),
+                       algorithm,
+                       mode},
                       inputs, output);
   return call ? call->run() : ApiResult(call.getStatus());
 }

@@ -140,7 +140,7 @@ miopenStatus_t miopenLoadSolution(miopenSolution_t *solution, const char *data,
     SolutionData loaded;
     ApiResult result = loadSolution({data, size}, loaded);
     if (result.getStatus() == miopenStatusSuccess)
-      *solution = new miopenSolution(std::move(loaded));
+      *solution = makeObject<miopenSolution>(std::move(loaded));
     return result;
   });
 }

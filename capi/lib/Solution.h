@@ -51,6 +51,7 @@ ApiResult loadSolution(std::string_view bytes, SolutionData &data);
 
 /// Owned by the client. May be run by several threads at once.
 struct miopenSolution {
+  tessera::capi::ObjectTag tag = {};
   const tessera::capi::SolutionData data;
 
   explicit miopenSolution(tessera::capi::SolutionData data)

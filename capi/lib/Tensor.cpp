@@ -2,7 +2,7 @@
 
 #include <miopen/tensor.h>
 
-#include "capi/lib/ErrorGuard.h"
+#include "capi/lib/Objects.h"
 #include "capi/lib/TensorDescriptor.h"
 #include "runtime/Base/ErrorOr.h"
 
@@ -241,10 +241,7 @@ extern "C" {
 
 miopenStatus_t
 miopenCreateTensorDescriptor(miopenTensorDescriptor_t *tensorDesc) {
-  return guard(__func__, REQUIRED(tensorDesc), [&]() -> ApiResult {
-    *tensorDesc = new miopenTensorDescriptor;
-    return Status::ok();
-  });
+  return createObject(__func__, REQUIRED(tensorDesc), tensorDesc);
 }
 
 miopenStatus_t miopenSet4dTensorDescriptor(miopenTensorDescriptor_t tensorDesc,
@@ -366,10 +363,7 @@ miopenStatus_t miopenGetTensorCastType(miopenTensorDescriptor_t tensorDesc,
 
 miopenStatus_t
 miopenDestroyTensorDescriptor(miopenTensorDescriptor_t tensorDesc) {
-  return guard(__func__, REQUIRED(tensorDesc), [&]() -> ApiResult {
-    delete tensorDesc;
-    return Status::ok();
-  });
+  return destroyObject(__func__, REQUIRED(tensorDesc), tensorDesc);
 }
 
 miopenStatus_t miopenGetTensorNumBytes(miopenTensorDescriptor_t tensorDesc,

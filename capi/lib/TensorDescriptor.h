@@ -3,6 +3,7 @@
 #ifndef TESSERA_CAPI_LIB_TENSORDESCRIPTOR_H
 #define TESSERA_CAPI_LIB_TENSORDESCRIPTOR_H
 
+#include "capi/lib/ObjectTag.h"
 #include "runtime/Base/ProblemTypes.h"
 #include "runtime/Base/Status.h"
 
@@ -15,6 +16,7 @@
 /// Element type, lengths and strides; empty until it is set. Owned by the
 /// client through its handle; any number of threads may read it at once.
 struct miopenTensorDescriptor {
+  tessera::capi::ObjectTag tag = {};
   miopenDataType_t dataType = miopenFloat;
   /// In the order N, C, [D,] H, W. Each at least 1, and their packed size in
   /// bytes fits in an int64_t.

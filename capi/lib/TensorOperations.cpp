@@ -99,8 +99,9 @@ static Status checkParts(std::span<const miopenTensorDescriptor_t> parts,
                            " is none of y's");
   int64_t sum = 0;
   for (const miopenTensorDescriptor_t part : parts) {
-    if (!part)
-      return invalidArgument("a descriptor of xDescs is NULL");
+    if (Status status = checkPointers("a descriptor of xDescs", {part});
+        !status.isOk())
+      return status;
     if (Status status = checkSameType("x", *part, "y", y); !status.isOk())
       return status;
     std::vector<int64_t> lengths = part->lengths;

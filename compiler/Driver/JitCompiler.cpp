@@ -5,7 +5,7 @@
 #include "compiler/Algorithms/ChooseTile.h"
 #include "compiler/Driver/Revision.h"
 #include "compiler/Pipeline/Pipeline.h"
-#include "runtime/Base/Env.h"
+#include "runtime/Base/TileSetting.h"
 
 #include <algorithm>
 
@@ -68,16 +68,14 @@ public:
   std::string getRevision() const override { return getCompilerRevision(); }
 
   /// TESSERA_TILE overrules the model where its algorithm covers the problem;
-  /// whether the tile fits is for compile() to say.
+  /// whether the tile fits is for compile() to say, and whether it is a tile at
+  /// all for the program that the compiler works for.
   ErrorOr<TileConfig> chooseTile(const Problem &problem,
                                  const GpuTarget &target) const override {
-    if (auto text = getEnvText("TESSERA_TILE")) {
-      ErrorOr<TileConfig> tile = parseTileConfig(*text);
-      if (!tile)
-        return tile.getStatus();
+    if (std::optional<TileConfig> tile = getEnvTile(nullptr)) {
       const Algorithm *algorithm = findAlgorithm(*tile);
       if (algorithm && checkAlgorithm(*algorithm, problem, target).isOk())
-        return tile;
+        return std::move(*tile);
     }
     return tessera::chooseTile(problem, target);
   }

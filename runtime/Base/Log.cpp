@@ -12,6 +12,8 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <vector>
+
 using namespace tessera;
 
 namespace {
@@ -22,43 +24,6 @@ struct Logger {
   spdlog::logger lines;
 };
 } // namespace
-
-/// MIOPEN_LOG_LEVEL 0 means what a release build of MIOpen shows.
-static int readLevel() {
-  int64_t level = getEnvInt("MIOPEN_LOG_LEVEL").value_or(0);
-  return static_cast<int>(level == 0 ? static_cast<int64_t>(LogLevel::Warning)
-                                     : level);
-}
-
-static std::string readPattern() {
-  std::string pattern;
-  if (getEnvBool("MIOPEN_ENABLE_LOGGING_MPMT").value_or(false))
-    pattern += "%t ";
-  pattern += "MIOpen(HIP)";
-  if (getEnvBool("MIOPEN_ENABLE_LOGGING_ELAPSED_TIME").value_or(false))
-    pattern += "%8i";
-  return pattern + ": %v";
-}
-
-/// Never destroyed: other static objects may log when the process ends.
-static Logger &getLogger() {
-  static Logger &logger = *[] {
-    auto sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
-    auto *made = new Logger{
-        readLevel(), getEnvBool("MIOPEN_ENABLE_LOGGING").value_or(false),
-        getEnvBool("MIOPEN_ENABLE_LOGGING_CMD").value_or(false),
-        spdlog::logger("tessera", std::move(sink))};
-    made->lines.set_pattern(readPattern());
-    made->lines.set_level(spdlog::level::info);
-    made->lines.flush_on(spdlog::level::info);
-    return made;
-  }();
-  return logger;
-}
-
-static void writeLine(std::string_view head, std::string_view text) {
-  getLogger().lines.info("{}{}", head, text);
-}
 
 static std::string_view getHead(LogLevel level) {
   switch (level) {
@@ -76,6 +41,66 @@ static std::string_view getHead(LogLevel level) {
     return "Trace ";
   }
   __builtin_unreachable();
+}
+
+/// What is wrong with the log's own variables waits here until there is a log
+/// to write it to: one that asked itself while it is made would wait for ever.
+/// Used by the one thread that makes the log.
+static std::vector<std::string> &getOwnComplaints() {
+  static auto &complaints = *new std::vector<std::string>;
+  return complaints;
+}
+
+static void keepComplaint(const std::string &sentence) {
+  getOwnComplaints().push_back(sentence);
+}
+
+static bool readSwitch(const char *name) {
+  return getEnvBool(name, keepComplaint).value_or(false);
+}
+
+/// MIOPEN_LOG_LEVEL 0 means what a release build of MIOpen shows.
+static int readLevel() {
+  const int64_t level =
+      getEnvInt("MIOPEN_LOG_LEVEL", 0, static_cast<int64_t>(LogLevel::Trace),
+                keepComplaint)
+          .value_or(0);
+  return static_cast<int>(level == 0 ? static_cast<int64_t>(LogLevel::Warning)
+                                     : level);
+}
+
+static std::string readPattern() {
+  std::string pattern;
+  if (readSwitch("MIOPEN_ENABLE_LOGGING_MPMT"))
+    pattern += "%t ";
+  pattern += "MIOpen(HIP)";
+  if (readSwitch("MIOPEN_ENABLE_LOGGING_ELAPSED_TIME"))
+    pattern += "%8i";
+  return pattern + ": %v";
+}
+
+static Logger *makeLogger() {
+  auto sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
+  auto *logger = new Logger{readLevel(), readSwitch("MIOPEN_ENABLE_LOGGING"),
+                            readSwitch("MIOPEN_ENABLE_LOGGING_CMD"),
+                            spdlog::logger("tessera", std::move(sink))};
+  logger->lines.set_pattern(readPattern());
+  logger->lines.set_level(spdlog::level::info);
+  logger->lines.flush_on(spdlog::level::info);
+  if (logger->level >= static_cast<int>(LogLevel::Warning))
+    for (const std::string &complaint : getOwnComplaints())
+      logger->lines.info("{}{}", getHead(LogLevel::Warning), complaint);
+  return logger;
+}
+
+/// Never destroyed: other static objects may log when the process ends.
+static Logger &getLogger() {
+  static Logger &logger = *makeLogger();
+  return logger;
+}
+
+static void writeLine(std::string_view head, std::string_view text) {
+  getLogger().lines.info("{}{}", head, text);
 }
 
 bool tessera::isLogged(LogLevel level) {

@@ -43,8 +43,13 @@ std::vector<std::string> tessera::findPackages() {
     return {};
   std::vector<std::string> places;
   for (const char *name : {"TESSERA_SYSTEM_DB", "MIOPEN_SYSTEM_DB_PATH"})
-    if (std::string place = getEnvText(name).value_or(""); !place.empty())
-      places.push_back(place);
+    if (std::string place = getEnvText(name).value_or(""); !place.empty()) {
+      if (std::error_code error; fs::exists(place, error))
+        places.push_back(place);
+      else
+        reportEnvValue(name, "a package of kernels, or a folder of packages, "
+                             "that is there");
+    }
   for (const std::string &folder : getInstalledFolders())
     places.push_back(folder);
   std::vector<std::string> packages;

@@ -2,6 +2,7 @@
 
 #include "runtime/Emulator/Launch.h"
 
+#include "runtime/Base/Env.h"
 #include "runtime/Emulator/Check/Barriers.h"
 #include "runtime/Emulator/Check/GlobalRaces.h"
 #include "runtime/Emulator/Check/Initialized.h"
@@ -14,7 +15,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstdio>
 #include <thread>
 
 using namespace tessera::emulator;
@@ -107,13 +107,15 @@ LaunchSummary tessera::emulator::makeSummary(const Launch &launch,
 static void writeStats(const Launch &launch, const Settings &settings,
                        const LaunchStats &stats, double timeMs) {
   LaunchSummary summary = makeSummary(launch, timeMs);
-  static std::atomic<bool> isReported = false;
-  const tessera::Status status =
-      appendStats(settings.statsPath,
-                  formatSummary(summary, sumUp(summary, launch.program, stats),
-                                !stats.memory.empty()));
-  if (!status.isOk() && !isReported.exchange(true))
-    std::fprintf(stderr, "tessera emulator: %s\n", status.getMessage().c_str());
+  const std::string line = formatSummary(
+      summary, sumUp(summary, launch.program, stats), !stats.memory.empty());
+  // Statistics never fail a launch.
+  if (const tessera::Status status = appendStats(settings.statsPath, line);
+      !status.isOk())
+    tessera::reportEnvValue("TESSERA_EMULATOR_STATS",
+                            "a file that can be written (" +
+                                status.getMessage() + ")",
+                            tessera::reportEnvOnStderr);
 }
 
 /// What watches one worker's groups, by the checks that are asked for.

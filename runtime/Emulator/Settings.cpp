@@ -11,57 +11,71 @@
 
 using namespace tessera::emulator;
 
-static uint64_t getNumber(const char *name, uint64_t otherwise) {
-  std::optional<int64_t> value = tessera::getEnvInt(name);
-  if (value && *value > 0)
-    return static_cast<uint64_t>(*value);
-  if (std::string text = tessera::getEnvText(name).value_or(""); !text.empty())
-    std::fprintf(stderr,
-                 "tessera: %s needs a positive number, not '%s'; %llu is "
-                 "used\n",
-                 name, text.c_str(),
-                 static_cast<unsigned long long>(otherwise));
+static uint64_t getNumber(const char *name, uint64_t otherwise,
+                          int64_t least = 1,
+                          int64_t most = tessera::kMostEnvInt) {
+  return static_cast<uint64_t>(
+      tessera::getEnvInt(name, least, most, tessera::reportEnvOnStderr)
+          .value_or(static_cast<int64_t>(otherwise)));
+}
+
+static bool isOn(const char *name) {
+  return tessera::getEnvBool(name, tessera::reportEnvOnStderr).value_or(true);
+}
+
+static std::string readChip(const std::string &otherwise) {
+  static constexpr std::string_view kPrefix = "emulated:";
+  const std::string device = tessera::getEnvText("TESSERA_DEVICE").value_or("");
+  if (device.starts_with(kPrefix))
+    return device.substr(kPrefix.size());
+  if (!device.empty() && device != "emulated")
+    tessera::reportEnvValue(
+        "TESSERA_DEVICE",
+        "emulated or emulated:<chip> for the emulated device, which is " +
+            otherwise,
+        tessera::reportEnvOnStderr);
   return otherwise;
+}
+
+static CheckSet readChecks() {
+  const std::string text =
+      tessera::getEnvText("TESSERA_EMULATOR_CHECK").value_or("");
+  if (text.empty())
+    return CheckSet::defaults();
+  if (std::optional<CheckSet> checks = CheckSet::parse(text))
+    return *checks;
+  std::string names;
+  for (std::string_view name : kCheckNames)
+    names.append(", ").append(name);
+  tessera::reportEnvValue("TESSERA_EMULATOR_CHECK",
+                          "a list of all, none, default" + names +
+                              ", each of which a minus takes out",
+                          tessera::reportEnvOnStderr);
+  return CheckSet::defaults();
 }
 
 Settings tessera::emulator::readSettings() {
   Settings settings;
-  static constexpr std::string_view kPrefix = "emulated:";
-  std::string device = tessera::getEnvText("TESSERA_DEVICE").value_or("");
-  if (device.starts_with(kPrefix))
-    settings.chip = device.substr(kPrefix.size());
-  else if (!device.empty() && device != "emulated")
-    std::fprintf(stderr,
-                 "tessera: TESSERA_DEVICE is '%s', but this is the emulated "
-                 "device; it takes 'emulated:gfx942' for example, and is %s\n",
-                 device.c_str(), settings.chip.c_str());
-  uint64_t hostThreads = std::max(1u, std::thread::hardware_concurrency());
-  settings.threads = static_cast<unsigned>(std::min<uint64_t>(
-      256, getNumber("TESSERA_EMULATOR_THREADS", hostThreads)));
+  settings.chip = readChip(settings.chip);
+  constexpr unsigned kMostThreads = 256;
+  settings.threads = static_cast<unsigned>(getNumber(
+      "TESSERA_EMULATOR_THREADS",
+      std::clamp(std::thread::hardware_concurrency(), 1u, kMostThreads), 1,
+      kMostThreads));
   settings.maxInstructions =
       getNumber("TESSERA_EMULATOR_MAX_INSTRUCTIONS", settings.maxInstructions);
-  settings.maxGroups = getNumber("TESSERA_EMULATOR_GROUPS", 0);
+  settings.maxGroups = getNumber("TESSERA_EMULATOR_GROUPS", 0, 0);
   if (settings.maxGroups)
     std::fprintf(stderr,
                  "tessera: TESSERA_EMULATOR_GROUPS is set: at most %llu groups "
                  "of a launch are executed, and results are incomplete\n",
                  static_cast<unsigned long long>(settings.maxGroups));
-  std::string unknown;
-  if (auto checks = CheckSet::parse(
-          tessera::getEnvText("TESSERA_EMULATOR_CHECK").value_or("default"),
-          &unknown))
-    settings.checks = *checks;
-  else
-    std::fprintf(stderr,
-                 "tessera: TESSERA_EMULATOR_CHECK has the unknown word '%s'; "
-                 "the defaults are used\n",
-                 unknown.c_str());
+  settings.checks = readChecks();
   settings.statsPath =
       tessera::getEnvText("TESSERA_EMULATOR_STATS").value_or("");
-  if (!tessera::getEnvBool("TESSERA_EMULATOR_STATS_ADDRESSES").value_or(true))
+  if (!isOn("TESSERA_EMULATOR_STATS_ADDRESSES"))
     settings.statsLevel = MeasureLevel::Counts;
-  settings.logErrors =
-      tessera::getEnvBool("TESSERA_EMULATOR_LOG").value_or(true);
+  settings.logErrors = isOn("TESSERA_EMULATOR_LOG");
   return settings;
 }
 

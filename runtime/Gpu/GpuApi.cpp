@@ -40,6 +40,35 @@ Status GpuApi::checkOwn(hipError_t error, const char *what) const {
              : status;
 }
 
+bool GpuApi::knowsMemory(const void *pointer) const {
+  // Larger than the struct of any HIP so far, which always begins with a type.
+  alignas(hipPointerAttribute_t) char attributes[256] = {};
+  if (!hipPointerGetAttributes)
+    return false;
+  if (hipPointerGetAttributes(
+          reinterpret_cast<hipPointerAttribute_t *>(attributes), pointer) !=
+      hipSuccess) {
+    (void)hipGetLastError(); // Not the client's.
+    return false;
+  }
+  int type;
+  std::memcpy(&type, attributes, sizeof type);
+  // HIP 6 answers for any pointer: 0 is then "unregistered", no more "host".
+  const bool hasUnregistered =
+      architectureOffset != offsetof(hipDeviceProp_t, gcnArchName);
+  return !hasUnregistered || type != 0;
+}
+
+bool GpuApi::knowsStream(hipStream_t stream) const {
+  unsigned flags = 0;
+  if (!hipStreamGetFlags)
+    return false;
+  if (hipStreamGetFlags(stream, &flags) == hipSuccess)
+    return true;
+  (void)hipGetLastError(); // Not the client's.
+  return false;
+}
+
 ErrorOr<std::string> GpuApi::readProperty(size_t offset) const {
   int device = 0;
   if (Status status = checkOwn(hipGetDevice(&device), "hipGetDevice");

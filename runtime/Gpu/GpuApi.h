@@ -60,6 +60,16 @@ public:
   /// has a clock instead. See runtime/Emulator/Hip/HipMeasure.cpp.
   hipError_t (*takeIssueCycles)(int countFurther, uint64_t *cycles) = nullptr;
 
+  /// Questions of OtherRuntime.h; null where a runtime lacks them.
+  decltype(&::hipPointerGetAttributes) hipPointerGetAttributes = nullptr;
+  decltype(&::hipStreamGetFlags) hipStreamGetFlags = nullptr;
+
+  /// Whether the pointer is to memory that the runtime has made or taken in.
+  /// False if it cannot tell.
+  bool knowsMemory(const void *pointer) const;
+  /// The same of a stream.
+  bool knowsStream(hipStream_t stream) const;
+
   /// File that the symbols came from, for messages.
   const std::string &getPath() const { return path; }
 

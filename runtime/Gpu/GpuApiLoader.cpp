@@ -5,6 +5,7 @@
 #include "runtime/Base/Log.h"
 #include "runtime/Base/OwnFiles.h"
 #include "runtime/Base/UnknownTarget.h"
+#include "runtime/Gpu/OtherRuntime.h"
 
 #include <dlfcn.h>
 
@@ -52,6 +53,9 @@ static std::optional<DeviceKind> findKind(std::string_view name) {
 /// runtime reads it there too.
 static constexpr size_t kArchitectureOffsetR0600 = 1160;
 
+/// One that every HIP runtime has, by which its file is found.
+static constexpr const char *kAnySymbol = "hipModuleLoadData";
+
 static DeviceKind getKindOf(void *library) {
   using GetKind = const char *();
   auto *getKind =
@@ -77,6 +81,11 @@ ErrorOr<GpuApi> GpuApiLoader::resolve(void *library, std::string path) {
       dlsym(library, "tesseraEncodeTensorMap"));
   api.launchDependent = reinterpret_cast<decltype(api.launchDependent)>(
       dlsym(library, "tesseraLaunchDependent"));
+  api.hipPointerGetAttributes =
+      reinterpret_cast<decltype(api.hipPointerGetAttributes)>(
+          dlsym(library, "hipPointerGetAttributes"));
+  api.hipStreamGetFlags = reinterpret_cast<decltype(api.hipStreamGetFlags)>(
+      dlsym(library, "hipStreamGetFlags"));
   // HIP 6 keeps the old name for programs of HIP 5, with the old struct.
   void *properties = dlsym(library, "hipGetDevicePropertiesR0600");
   api.architectureOffset = kArchitectureOffsetR0600;
@@ -134,11 +143,21 @@ static std::vector<std::string> getPlaces(const HipCandidate &candidate) {
 static ErrorOr<void *> openLibrary(const HipCandidate &candidate) {
   std::string reason;
   for (const std::string &place : getPlaces(candidate)) {
-    if (void *library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL))
+    const bool isNew = !dlopen(place.c_str(), RTLD_NOW | RTLD_NOLOAD);
+    if (void *library = dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+      if (isNew)
+        addTriedRuntime(getFileOf(dlsym(library, kAnySymbol)));
       return library;
+    }
     reason = dlerror();
   }
   return unavailable(reason);
+}
+
+ErrorOr<GpuApi> GpuApiLoader::useLoadedFile(const std::string &path) {
+  if (void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD))
+    return resolve(library, path);
+  return notFound(path + " is not loaded");
 }
 
 //===----------------------------------------------------------------------===//
@@ -148,8 +167,7 @@ static ErrorOr<void *> openLibrary(const HipCandidate &candidate) {
 /// The runtime that the application uses already. Its memory and streams are
 /// what we shall be given, so another runtime would be of no use.
 ErrorOr<GpuApi> GpuApiLoader::useLoaded() const {
-  constexpr const char *anySymbol = "hipModuleLoadData";
-  if (void *symbol = dlsym(RTLD_DEFAULT, anySymbol)) {
+  if (void *symbol = dlsym(RTLD_DEFAULT, kAnySymbol)) {
     std::string path = getFileOf(symbol);
     // An executable cannot be opened: then every symbol is in the default
     // scope.
@@ -161,7 +179,7 @@ ErrorOr<GpuApi> GpuApiLoader::useLoaded() const {
   for (const HipCandidate &candidate : candidates)
     for (const std::string &place : getPlaces(candidate))
       if (void *library = dlopen(place.c_str(), RTLD_NOW | RTLD_NOLOAD))
-        return resolve(library, getFileOf(dlsym(library, anySymbol)));
+        return resolve(library, getFileOf(dlsym(library, kAnySymbol)));
   return notFound("no HIP runtime is loaded");
 }
 
@@ -169,7 +187,7 @@ ErrorOr<GpuApi> GpuApiLoader::loadCandidate(const HipCandidate &candidate) {
   ErrorOr<void *> library = openLibrary(candidate);
   if (!library)
     return library.getStatus();
-  std::string path = getFileOf(dlsym(*library, "hipModuleLoadData"));
+  std::string path = getFileOf(dlsym(*library, kAnySymbol));
   ErrorOr<GpuApi> api =
       resolve(*library, path.empty() ? candidate.file : std::move(path));
   if (!api)

@@ -38,6 +38,10 @@ public:
   /// `setting` is what TESSERA_DEVICE says; empty: choose.
   ErrorOr<GpuApi> load(std::string_view setting) const;
 
+  /// The table of a runtime that the process has loaded from this file,
+  /// whether or not it has a device.
+  static ErrorOr<GpuApi> useLoadedFile(const std::string &path);
+
 private:
   ErrorOr<GpuApi> loadKind(DeviceKind kind) const;
   ErrorOr<GpuApi> loadAny() const;

@@ -6,6 +6,7 @@
 #include "runtime/Worker/EndlessKernel.h"
 #include "runtime/Worker/WorkerProcess.h"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -24,6 +25,11 @@ static void eatMemory() {
   while (true)
     *static_cast<volatile char *>(::operator new(kStep)) = 1;
 }
+
+/// Those of doFault(), and what the two other functions do.
+static constexpr std::string_view kFaults[] = {"abort",   "segfault", "loop",
+                                               "memory",  "garbage",  "exit",
+                                               "endless", "start"};
 
 static void doFault(std::string_view fault) {
   if (fault == "abort") {
@@ -74,6 +80,13 @@ void tessera::injectFault(const WorkerRequest &request, WorkerReply &reply) {
 }
 
 void tessera::injectFaultAtStart() {
-  if (getFault() == "start")
+  const std::string fault = getFault();
+  if (fault == "start")
     _exit(1);
+  if (!fault.empty() &&
+      !std::ranges::count(kFaults, fault.substr(0, fault.find(':'))))
+    reportEnvValue("TESSERA_WORKER_FAULT",
+                   "abort, segfault, loop, memory, garbage, exit, endless or "
+                   "start, each with a tile or an algorithm behind a colon",
+                   reportEnvOnStderr);
 }

@@ -11,10 +11,10 @@
 using namespace tessera;
 
 static constexpr char kLibrary[] = "libtessera-compiler.so";
+static constexpr char kVariable[] = "TESSERA_COMPILER_LIBRARY";
 
 std::string tessera::getCompilerLibrary() {
-  if (auto named = getEnvText("TESSERA_COMPILER_LIBRARY");
-      named && !named->empty())
+  if (auto named = getEnvText(kVariable); named && !named->empty())
     return *named;
   for (const std::string &folder : getOwnLibraryFolders())
     if (std::string file = folder + "/" + kLibrary;
@@ -26,6 +26,9 @@ std::string tessera::getCompilerLibrary() {
 /// Why `file` could not be opened, and where it was looked for before.
 static Status reportMissing(const std::string &file, const char *reason) {
   std::string message = "there is no compiler to make it: ";
+  if (file == getEnvText(kVariable))
+    message +=
+        std::string(kVariable) + " is '" + file + "', which cannot be loaded: ";
   if (file == kLibrary) {
     message += file + " is not in ";
     for (const std::string &folder : getOwnLibraryFolders())

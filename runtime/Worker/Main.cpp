@@ -16,24 +16,101 @@
 #include "runtime/Worker/WorkerProcess.h"
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <new>
 #include <poll.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <thread>
 #include <unistd.h>
 
 using namespace tessera;
 
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
 static uint64_t memoryMib = 0;
+/// What is said where the limit was too little. Made in advance: who says it
+/// may be a signal handler, without memory.
+static char memorySentence[160];
+
+/// What a process asks for beside one large block: stacks, the C library's
+/// arenas.
+static constexpr size_t kSparedBytes = 64u << 20;
+
+static void setMemorySentence() {
+  const unsigned long long limit = memoryMib;
+  const unsigned long long enough = WorkerSettings().memoryMib;
+  std::snprintf(memorySentence, sizeof memorySentence,
+                limit < enough
+                    ? "TESSERA_COMPILE_MEMORY=%llu MiB was too little; %llu, "
+                      "the default, is enough\n"
+                    : "TESSERA_COMPILE_MEMORY=%llu MiB was too little for "
+                      "this kernel\n",
+                limit, enough);
+}
+
+static void tellMemory() {
+  static volatile sig_atomic_t isTold = 0;
+  if (!isTold)
+    (void)!write(STDERR_FILENO, memorySentence, strlen(memorySentence));
+  isTold = 1;
+}
+
+/// Whether the limit leaves no `bytes` of addresses.
+static bool areAddressesSpent(size_t bytes) {
+  void *block = mmap(nullptr, bytes, PROT_NONE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (block == MAP_FAILED)
+    return true;
+  munmap(block, bytes);
+  return false;
+}
 
 [[noreturn]] static void reportMemory() {
-  dprintf(STDERR_FILENO, "more memory is needed than the limit of %llu MiB\n",
-          static_cast<unsigned long long>(memoryMib));
+  tellMemory();
   abort();
 }
+
+/// A lack of addresses shows in many ways: the C library's malloc() fails in
+/// LLVM, which aborts, a thread cannot be made, a stack cannot grow. So any
+/// crash asks whether there was a lack. It then goes on as it would have.
+static void explainCrash(int) {
+  const int error = errno;
+  if (areAddressesSpent(kSparedBytes))
+    tellMemory();
+  errno = error;
+}
+
+static void watchMemory() {
+  static char stack[16 << 10]; // The other one may be what is full.
+  const stack_t alternative = {stack, 0, sizeof stack};
+  sigaltstack(&alternative, nullptr);
+  struct sigaction action = {};
+  action.sa_handler = explainCrash;
+  action.sa_flags = SA_ONSTACK | static_cast<int>(SA_RESETHAND);
+  for (int signal : {SIGABRT, SIGSEGV, SIGBUS})
+    sigaction(signal, &action, nullptr);
+}
+
+/// Ends the process where the compiler could not be loaded for want of
+/// addresses; what the loader says of that does not name the limit.
+static void explainMissing(const std::string &library) {
+  std::error_code error;
+  const uintmax_t bytes = std::filesystem::file_size(library, error);
+  if (!error && areAddressesSpent(bytes + kSparedBytes))
+    reportMemory();
+}
+
+//===----------------------------------------------------------------------===//
+// The process
+//===----------------------------------------------------------------------===//
 
 static void setLimit(decltype(RLIMIT_AS) resource, rlim_t value) {
   rlimit limit;
@@ -44,8 +121,11 @@ static void setLimit(decltype(RLIMIT_AS) resource, rlim_t value) {
 }
 
 static void limitResources(int niceness) {
-  if (kWorkersLimitMemory && memoryMib != 0)
+  setMemorySentence();
+  if (kWorkersLimitMemory && memoryMib != 0) {
+    watchMemory();
     setLimit(RLIMIT_AS, memoryMib << 20);
+  }
   std::set_new_handler(reportMemory);
   // A crash is told by a sentence and leaves no file in the client's folder;
   // what a loop may write on its outputs is in nobody's memory limit.
@@ -104,6 +184,8 @@ int main(int count, char **arguments) {
   injectFaultAtStart();
   const ErrorOr<std::unique_ptr<KernelCompiler>> compiler =
       loadCompiler(library, revision);
+  if (!compiler && kWorkersLimitMemory)
+    explainMissing(library);
   // Nobody should be kept from unmounting the client's folder by us.
   if (chdir("/") != 0)
     return 2;

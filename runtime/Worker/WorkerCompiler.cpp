@@ -135,36 +135,46 @@ static std::string findProgram() {
   return kProgram;
 }
 
-/// The variable's number if it is one and positive.
-static uint64_t getPositive(const char *variable, uint64_t otherwise) {
-  const int64_t number = getEnvInt(variable).value_or(0);
-  return number > 0 ? static_cast<uint64_t>(number) : otherwise;
+/// The program that TESSERA_COMPILE_WORKER names, or ours. A switch is on here.
+static std::string chooseProgram() {
+  constexpr const char *kVariable = "TESSERA_COMPILE_WORKER";
+  const std::string setting = getEnvText(kVariable).value_or("");
+  if (setting.empty() || parseEnvBool(setting))
+    return findProgram();
+  if (access(setting.c_str(), X_OK) == 0)
+    return setting;
+  reportEnvValue(kVariable, "a switch, or a program that can be run");
+  return findProgram();
 }
+
+/// Larger limits of addresses than a host has.
+static constexpr int64_t kMostMemoryMib = int64_t(1) << 40;
+static constexpr int64_t kLargestNiceness = 19;
+static constexpr int64_t kMostJobs = 1024;
 
 static WorkerSettings getSettings(const std::string &revision) {
   WorkerSettings settings;
-  const std::string setting = getEnvText("TESSERA_COMPILE_WORKER").value_or("");
-  const bool isSwitch = getEnvBool("TESSERA_COMPILE_WORKER").has_value();
-  settings.program = setting.empty() || isSwitch ? findProgram() : setting;
+  settings.program = chooseProgram();
   settings.library = getCompilerLibrary();
   settings.revision = revision;
-  settings.memoryMib =
-      getPositive("TESSERA_COMPILE_MEMORY", settings.memoryMib);
-  settings.niceness = static_cast<int>(getPositive("TESSERA_COMPILE_NICE", 0));
-  settings.timeLimit = std::chrono::seconds(getPositive(
-      "TESSERA_COMPILE_TIMEOUT",
-      std::chrono::floor<std::chrono::seconds>(settings.timeLimit).count()));
+  if (auto mib = getEnvInt("TESSERA_COMPILE_MEMORY", 1, kMostMemoryMib))
+    settings.memoryMib = static_cast<uint64_t>(*mib);
+  settings.niceness = static_cast<int>(
+      getEnvInt("TESSERA_COMPILE_NICE", 0, kLargestNiceness).value_or(0));
+  if (auto seconds = getEnvInt("TESSERA_COMPILE_TIMEOUT", 1, kMostEnvSeconds))
+    settings.timeLimit = std::chrono::seconds(*seconds);
   return settings;
 }
 
 std::unique_ptr<KernelCompiler>
 tessera::createCompiler(const std::string &revision) {
-  if (!getEnvBool("TESSERA_COMPILE_WORKER").value_or(true))
+  if (parseEnvBool(getEnvText("TESSERA_COMPILE_WORKER").value_or("")) == false)
     return std::make_unique<LibraryCompiler>(revision);
   constexpr unsigned kMaxWorkers = 8;
   const unsigned cores =
       std::clamp(std::thread::hardware_concurrency(), 1u, kMaxWorkers);
   return std::make_unique<WorkerCompiler>(
       getSettings(revision),
-      static_cast<unsigned>(getPositive("TESSERA_COMPILE_JOBS", cores)));
+      static_cast<unsigned>(
+          getEnvInt("TESSERA_COMPILE_JOBS", 1, kMostJobs).value_or(cores)));
 }

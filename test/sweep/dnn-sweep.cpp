@@ -12,6 +12,7 @@
 #include "test/sweep/SweepState.h"
 
 #include "compiler/Driver/JitCompiler.h"
+#include "runtime/Base/TileSetting.h"
 #include "test/unit/Support/RunConv.h"
 #include "test/unit/Support/RunPool.h"
 #include "test/unit/Support/RunRows.h"
@@ -120,6 +121,8 @@ static void sweepOne(Engine &engine, const SweepOptions &options,
 
 static Status runSweep(const SweepOptions &options,
                        const std::vector<Problem> &list, SweepState &state) {
+  // The compiler is in this program, and leaves it to others to tell.
+  (void)getEnvTile(reportEnvOnStderr);
   ErrorOr<const GpuApi *> gpu = GpuApi::get();
   if (!gpu)
     return gpu.getStatus();

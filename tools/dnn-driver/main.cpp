@@ -69,8 +69,10 @@ static Status takeFlag(std::vector<std::string> &words, const char *flag,
 static ErrorOr<OwnOptions> takeOwnOptions(std::vector<std::string> &words) {
   std::string kernelInfo = "0";
   std::string reference =
-      getEnvBool("MIOPEN_DRIVER_USE_GPU_REFERENCE").value_or(false) ? "gpu"
-                                                                    : "auto";
+      getEnvBool("MIOPEN_DRIVER_USE_GPU_REFERENCE", reportEnvOnStderr)
+              .value_or(false)
+          ? "gpu"
+          : "auto";
   Status status = takeFlag(words, "--kernel-info", kernelInfo);
   if (status.isOk())
     status = takeFlag(words, "--reference", reference);
@@ -248,8 +250,9 @@ static ErrorOr<int> runLrn(const GpuApi &gpu, const LrnCommand &command,
 
 /// Where the data come from.
 static int64_t printSeed() {
-  const int64_t seed =
-      getEnvInt("MIOPEN_DEBUG_DRIVER_PRNG_SEED").value_or(kDefaultSeed);
+  const int64_t seed = getEnvInt("MIOPEN_DEBUG_DRIVER_PRNG_SEED", kLeastEnvInt,
+                                 kMostEnvInt, reportEnvOnStderr)
+                           .value_or(kDefaultSeed);
   std::printf("PRNG seed: %lld\n", static_cast<long long>(seed));
   return seed;
 }

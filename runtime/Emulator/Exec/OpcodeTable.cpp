@@ -27,8 +27,9 @@ const OpcodeTable &OpcodeTable::get() {
   // background, may still launch when the process ends.
   static const OpcodeTable &table = *[] {
     auto *built = new OpcodeTable;
-    bool isAllowed =
-        tessera::getEnvBool("TESSERA_EMULATOR_AVX512").value_or(true);
+    bool isAllowed = tessera::getEnvBool("TESSERA_EMULATOR_AVX512",
+                                         tessera::reportEnvOnStderr)
+                         .value_or(true);
     if (isAllowed && hostHasAvx512())
       tesseraAddOpcodesAvx512(*built);
     else

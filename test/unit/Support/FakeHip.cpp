@@ -16,7 +16,9 @@ std::vector<char> test::makeFakeCodeObject(const std::string &symbol) {
 }
 
 std::string test::getFakeHipPath(const std::string &variant) {
-  return std::string(FAKE_HIP_FOLDER) + "/lib" + variant + ".so";
+  const bool hasFolder = variant.find('/') != variant.npos;
+  return std::string(FAKE_HIP_FOLDER) + (hasFolder ? "/" : "/lib") + variant +
+         ".so";
 }
 
 [[noreturn]] static void giveUp(const std::string &why) {

@@ -15,6 +15,7 @@
 #include <array>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,6 +40,8 @@ struct FakeHip {
   /// Handles by the function that made them.
   std::map<std::string_view, int> alive;
   std::vector<FakeLaunch> launches;
+  /// Blocks and streams that are alive.
+  std::set<const void *> blocks;
   /// The next call of this function answers `failure`.
   std::string failingFunction;
   hipError_t failure = hipSuccess;
@@ -71,7 +74,8 @@ struct FakeHip {
 /// A code object that the fake loads: it has one kernel of this name.
 std::vector<char> makeFakeCodeObject(const std::string &symbol);
 
-/// Path of a variant: "fake-hip" is HIP 5 on a gfx90a.
+/// Path of a variant: "fake-hip" is HIP 5 on a gfx90a, "fake-amd/libamdhip64"
+/// HIP 6 under AMD's name.
 std::string getFakeHipPath(const std::string &variant);
 
 /// The table of a variant, loaded once; aborts if it cannot be.

@@ -50,6 +50,21 @@ static void track(const char *function, int change) {
   state.alive[function] += change;
 }
 
+static void setKnown(const void *block, bool isAlive) {
+  FakeHip &state = getState();
+  std::lock_guard lock(state.mutex);
+  if (isAlive)
+    state.blocks.insert(block);
+  else
+    state.blocks.erase(block);
+}
+
+static bool isKnown(const void *block) {
+  FakeHip &state = getState();
+  std::lock_guard lock(state.mutex);
+  return state.blocks.count(block) != 0;
+}
+
 /// Makes a handle that is a copy of `text`, once it is counted: that may throw
 /// where a test lets memory run out.
 template <typename Handle>
@@ -132,10 +147,25 @@ EXPORT hipError_t hipMalloc(void **pointer, size_t size) {
     return hipErrorOutOfMemory;
   *pointer = malloc(size);
   track("hipMalloc", 1);
+  setKnown(*pointer, true);
   return hipSuccess;
+}
+EXPORT hipError_t hipPointerGetAttributes(hipPointerAttribute_t *attributes,
+                                          const void *pointer) {
+  COUNT();
+  attributes->memoryType = hipMemoryTypeHost;
+#ifdef FAKE_HIP_R0600
+  // HIP 6: 0 is memory that is not registered, 2 the device's.
+  if (isKnown(pointer))
+    attributes->memoryType = static_cast<hipMemoryType>(2);
+  return hipSuccess;
+#else
+  return isKnown(pointer) ? hipSuccess : hipErrorInvalidValue;
+#endif
 }
 EXPORT hipError_t hipFree(void *pointer) {
   COUNT();
+  setKnown(pointer, false);
   return dropHandle(pointer, "hipMalloc");
 }
 EXPORT hipError_t hipMemcpy(void *target, const void *source, size_t size,
@@ -165,16 +195,24 @@ EXPORT hipError_t hipMemsetAsync(void *target, int value, size_t size,
 EXPORT hipError_t hipStreamCreate(hipStream_t *stream) {
   COUNT();
   makeHandle(stream, "stream", __func__);
+  setKnown(*stream, true);
   return hipSuccess;
+}
+EXPORT hipError_t hipStreamGetFlags(hipStream_t stream, unsigned *flags) {
+  COUNT();
+  *flags = 0;
+  return isKnown(stream) ? hipSuccess : hipErrorInvalidHandle;
 }
 EXPORT hipError_t hipStreamCreateWithPriority(hipStream_t *stream, unsigned,
                                               int) {
   COUNT();
   makeHandle(stream, "stream", "hipStreamCreate");
+  setKnown(*stream, true);
   return hipSuccess;
 }
 EXPORT hipError_t hipStreamDestroy(hipStream_t stream) {
   COUNT();
+  setKnown(stream, false);
   return dropHandle(stream, "hipStreamCreate");
 }
 EXPORT hipError_t hipStreamSynchronize(hipStream_t) {

@@ -76,7 +76,7 @@ TEST_F(FindSettingsTest, Bounds) {
 // What means nothing is told, and counts as not set.
 TEST_F(FindSettingsTest, WarnsOfNonsense) {
   EXPECT_NE(getWarning("MIOPEN_FIND_ENFORCE", "9")
-                .find("MIOPEN_FIND_ENFORCE is '9', which means nothing"),
+                .find("MIOPEN_FIND_ENFORCE is '9', but must be NONE (1), "),
             std::string::npos);
   EXPECT_EQ(readFindSettings().enforce, FindEnforce::None);
   EXPECT_NE(getWarning("MIOPEN_FIND_MODE", "4").find("MIOPEN_FIND_MODE is '4'"),

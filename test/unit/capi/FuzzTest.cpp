@@ -103,11 +103,13 @@ namespace {
 struct Function {
   const char *name;
   bool (*call)(Fuzzer &);
+  size_t objectCount; ///< Among its arguments.
 };
 } // namespace
 
 #define FUNCTION(name)                                                         \
-  {#name, [](Fuzzer &fuzzer) { return fuzzer.call(name, #name); }},
+  {#name, [](Fuzzer &fuzzer) { return fuzzer.call(name, #name); },             \
+   Fuzzer::countObjects(name)},
 static constexpr Function kExported[] = {
 #include "every_function.inc"
 };
@@ -175,6 +177,31 @@ TEST_F(Fuzz, FailedAllocationsGiveStatuses) {
     functions[fuzzer.drawBelow(static_cast<uint32_t>(functions.size()))].call(
         fuzzer);
   cleanUp(fuzzer, functions);
+}
+
+// Every function tells of every argument that is an object of another type, or
+// one that was destroyed; to destroy one twice is a case of it.
+TEST_F(Fuzz, BadObjectsAreTold) {
+  using Bad = Fuzzer::Bad;
+  Fuzzer fuzzer(getSeed());
+  fuzzer.setDestroyed(UsualObjects().getAll());
+  size_t count = 0;
+  for (const Function &function : getFunctions())
+    for (size_t object = 0; object < function.objectCount; ++object)
+      for (Bad bad : {Bad::OtherType, Bad::Destroyed}) {
+        fuzzer.spoilObject(object, bad);
+        EXPECT_FALSE(function.call(fuzzer));
+        EXPECT_EQ(fuzzer.getLastStatus(), miopenStatusBadParm)
+            << function.name << ", object " << object;
+        const std::string_view sentence = tesseraGetLastErrorMessage();
+        EXPECT_NE(sentence.find(bad == Bad::Destroyed
+                                    ? " that has been destroyed"
+                                    : " descriptor, not a"),
+                  sentence.npos)
+            << sentence;
+        ++count;
+      }
+  EXPECT_GT(count, 500u);
 }
 
 // Nor do calls of several threads, each with objects of its own.

@@ -36,9 +36,10 @@ FunctionTraits::FunctionTraits(std::string_view name)
 
 void Fuzzer::begin(std::string_view name) {
   traits = FunctionTraits(name);
-  isKind = drawBelow(2);
+  isKind = bad != Bad::None || drawBelow(2);
   arrayLength = kArrayLength;
   blocks.clear();
+  objectCount = 0;
   target = tensor = object = nullptr;
   made = typeid(void);
 }
@@ -58,6 +59,16 @@ void Fuzzer::finish() {
   for (void *op : parts[target])
     erase(objects[typeid(miopenFusionOpDescriptor_t)], op);
   parts.erase(target);
+}
+
+/// Not of `type`, or not alive.
+void *Fuzzer::chooseBad(std::type_index type) {
+  if (bad == Bad::Destroyed)
+    return destroyed.at(type).front();
+  const std::type_index other = type == typeid(miopenTensorDescriptor_t)
+                                    ? typeid(miopenConvolutionDescriptor_t)
+                                    : typeid(miopenTensorDescriptor_t);
+  return usual.get(other).front();
 }
 
 size_t Fuzzer::countObjects() const {

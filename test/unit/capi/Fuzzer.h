@@ -40,6 +40,14 @@ inline constexpr bool kIsPlain = std::is_same_v<T, miopenConvAlgoPerf_t> ||
                                  std::is_same_v<T, tesseraCounters> ||
                                  std::is_same_v<T, tesseraProblemArguments>;
 
+/// Whether T is a handle of an object of the API.
+template <typename T,
+          typename Pointed =
+              std::remove_cv_t<std::remove_pointer_t<std::remove_cv_t<T>>>>
+inline constexpr bool kIsObject =
+    std::is_pointer_v<T> && std::is_class_v<Pointed> && !kIsPlain<Pointed> &&
+    !std::is_same_v<std::remove_cv_t<T>, hipStream_t>;
+
 /// What a function's name says of its arguments.
 struct FunctionTraits {
   explicit FunctionTraits(std::string_view name);
@@ -69,6 +77,25 @@ public:
 
   uint32_t drawBelow(uint32_t end) { return random() % end; }
 
+  /// What stands for the object with this number among a call's.
+  enum class Bad { None, OtherType, Destroyed };
+  /// From now on each call has a bad object, and is kind in all else. Those of
+  /// `destroyed` were destroyed, and stay so.
+  void spoilObject(size_t index, Bad kind) {
+    bad = kind;
+    badIndex = index;
+  }
+  void setDestroyed(UsualObjects::Map objects) {
+    destroyed = std::move(objects);
+  }
+  miopenStatus_t getLastStatus() const { return lastStatus; }
+
+  /// Objects among the arguments of a function, but those in arrays.
+  template <typename Result, typename... Args>
+  static constexpr size_t countObjects(Result (*)(Args...)) {
+    return (0 + ... + kIsObject<Args>);
+  }
+
   /// From now on an allocation fails in most calls that destroy nothing.
   void failAllocations() { failsAllocations = true; }
 
@@ -82,7 +109,7 @@ private:
   T pick(const T (&values)[count]) {
     return values[drawBelow(count)];
   }
-  bool isNull() { return drawBelow(isKind ? 64 : 8) == 0; }
+  bool isNull() { return bad == Bad::None && drawBelow(isKind ? 64 : 8) == 0; }
 
   template <typename T>
   T draw();
@@ -92,6 +119,7 @@ private:
   T drawArgumentNumber();
   template <typename T>
   T drawObject();
+  void *chooseBad(std::type_index type);
   template <typename T>
   T drawPointer();
   template <typename T>
@@ -107,12 +135,17 @@ private:
   std::map<std::type_index, Pool> objects; ///< Made by calls.
   std::map<void *, Pool> parts;            ///< Operations, by their plans.
   bool failsAllocations = false;
+  Bad bad = Bad::None;
+  size_t badIndex = 0;
+  UsualObjects::Map destroyed;
+  miopenStatus_t lastStatus = miopenStatusSuccess;
   // Of the call in hand:
   FunctionTraits traits{""};
   bool isKind = false;
   size_t arrayLength = kArrayLength;
   std::vector<std::unique_ptr<std::byte[]>> blocks;
   void *target = nullptr; ///< The first object.
+  size_t objectCount = 0; ///< That were drawn.
   void *tensor = nullptr; ///< The last tensor, which the next may be too.
   /// What the call may make: where it puts it, and of what type.
   void *object = nullptr;
@@ -132,6 +165,7 @@ bool Fuzzer::call(miopenStatus_t (*function)(Args...), std::string_view name) {
     failure.emplace(drawBelow(1u << drawBelow(10)));
   const miopenStatus_t status = std::apply(function, arguments);
   failure.reset();
+  lastStatus = status;
   EXPECT_GE(status, miopenStatusSuccess) << name;
   EXPECT_LE(status, miopenStatusVersionMismatch) << name;
   // Nothing that a client can hold is uninitialised.
@@ -171,9 +205,7 @@ T Fuzzer::draw() {
   } else if constexpr (std::is_same_v<Value, hipStream_t> ||
                        std::is_void_v<std::remove_pointer_t<Value>>) {
     return reinterpret_cast<Value>(const_cast<void *>(drawData()));
-  } else if constexpr (std::is_class_v<std::remove_pointer_t<Value>> &&
-                       !kIsPlain<
-                           std::remove_cv_t<std::remove_pointer_t<Value>>>) {
+  } else if constexpr (kIsObject<Value>) {
     return drawObject<Value>();
   } else {
     return drawPointer<Value>();
@@ -229,7 +261,11 @@ T Fuzzer::drawArgumentNumber() {
 template <typename T>
 T Fuzzer::drawObject() {
   const std::type_index type = typeid(T);
-  const bool mustOwn = traits.isDestroyer || (traits.changesObject && !target);
+  if (bad != Bad::None && objectCount++ == badIndex)
+    return static_cast<T>(chooseBad(type));
+  // A call with a bad object changes nothing.
+  const bool mustOwn = bad == Bad::None && (traits.isDestroyer ||
+                                            (traits.changesObject && !target));
   void *chosen = nullptr;
   if (isKind && !mustOwn && type == typeid(miopenTensorDescriptor_t) &&
       drawBelow(4))
@@ -277,7 +313,9 @@ void Fuzzer::fill(T &value, size_t index) {
     if constexpr (std::is_same_v<T, tesseraProblemArguments>)
       fillArguments(value);
   } else if constexpr (std::is_pointer_v<T>) {
+    const Bad kept = std::exchange(bad, Bad::None);
     value = draw<T>();
+    bad = kept;
   } else if constexpr (std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
     value = drawNumber<T>();
   }

@@ -1,12 +1,19 @@
 //===- HandleTest.cpp - Tests of miopen/handle.h --------------------------===//
 
 #define MIOPEN_BETA_API 1
+#include "runtime/Gpu/GpuApiLoader.h"
+#include "runtime/Gpu/OtherRuntime.h"
+#include "test/unit/Support/FakeHip.h"
 #include "test/unit/capi/Descriptors.h"
 #include "test/unit/capi/FakeEngine.h"
 
 #include <miopen/miopen.h>
 #include <tessera/tessera.h>
 
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <functional>
 #include <string>
 
 using namespace tessera;
@@ -138,4 +145,112 @@ TEST_F(Handle, KernelTimeIsTheSumOfACall) {
   EXPECT_FLOAT_EQ(getTime(), 2 * kFakeEventMs);
   EXPECT_EQ(miopenDestroyLRNDescriptor(lrn), 0);
   EXPECT_EQ(miopenDestroy(handle), miopenStatusSuccess);
+}
+
+//===----------------------------------------------------------------------===//
+// Two HIP runtimes
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A handle of a client that uses another runtime than the engine's.
+struct TwoRuntimes {
+  const GpuApi other = load();
+  miopenHandle_t handle = nullptr;
+  TensorDesc x{miopenTensorNHWC, {1, 4, 8, 8}, miopenHalf};
+  TensorDesc w{miopenTensorNHWC, {8, 4, 3, 3}, miopenHalf};
+  TensorDesc y{miopenTensorNHWC, {1, 8, 6, 6}, miopenHalf};
+  ConvDesc conv;
+  int ownMemory = 0;
+
+  static GpuApi load() {
+    const std::string path = getFakeHipPath("fake-amd/libamdhip64");
+    if (!dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL))
+      std::exit(1);
+    return *GpuApiLoader::useLoadedFile(path);
+  }
+  /// Without a word about the runtime that is loaded and not used.
+  void create() {
+    addTriedRuntime(other.getPath());
+    EXPECT_EQ(miopenCreate(&handle), miopenStatusSuccess);
+  }
+  miopenStatus_t execute(const void *data) {
+    const float alpha = 1, beta = 0;
+    return miopenConvolutionForward(handle, &alpha, x, data, w, &ownMemory,
+                                    conv, miopenConvolutionFwdAlgoDirect, &beta,
+                                    y, &ownMemory, nullptr, 0);
+  }
+  const void *allocate() {
+    void *memory = nullptr;
+    EXPECT_EQ(other.hipMalloc(&memory, 1024), hipSuccess);
+    return memory;
+  }
+};
+} // namespace
+
+/// Runs in a child, because one warning a process is all there is.
+static void expectTold(const std::string &words,
+                       const std::function<void(TwoRuntimes &)> &run) {
+  EXPECT_EXIT(
+      {
+        TwoRuntimes client;
+        run(client);
+        std::exit(testing::Test::HasFailure() ? 1 : 0);
+      },
+      testing::ExitedWithCode(0),
+      "^MIOpen\\(HIP\\): Warning " + words +
+          " the HIP runtime [^\n]*libamdhip64[^\n]*\n$");
+}
+
+using HandleDeathTest = Handle;
+
+// A client of another runtime is told when it makes a handle; else when it sets
+// a stream, at the first launch with its memory, or after one that failed.
+TEST_F(HandleDeathTest, TellsOfAnotherRuntime) {
+  expectTold("the process has loaded", [](TwoRuntimes &client) {
+    EXPECT_EQ(miopenCreate(&client.handle), miopenStatusSuccess);
+  });
+  expectTold("a handle's stream belongs to", [](TwoRuntimes &client) {
+    client.create();
+    hipStream_t stream = nullptr;
+    EXPECT_EQ(client.other.hipStreamCreate(&stream), hipSuccess);
+    EXPECT_EQ(miopenSetStream(client.handle, nullptr), miopenStatusSuccess);
+    EXPECT_EQ(miopenSetStream(client.handle, stream), miopenStatusSuccess);
+  });
+  expectTold("memory of a call belongs to", [](TwoRuntimes &client) {
+    client.create();
+    EXPECT_EQ(client.execute(client.allocate()), miopenStatusSuccess);
+  });
+  expectTold("memory of a call belongs to", [this](TwoRuntimes &client) {
+    client.create();
+    EXPECT_EQ(client.execute(&client.ownMemory), miopenStatusSuccess);
+    testing::internal::CaptureStderr(); // The failure itself is an error line.
+    engine->launchStatus = unavailable("the device is lost");
+    EXPECT_EQ(client.execute(client.allocate()), miopenStatusInternalError);
+    const std::string lines = testing::internal::GetCapturedStderr();
+    std::fputs(lines.substr(0, lines.find('\n') + 1).c_str(), stderr);
+  });
+}
+
+// Profiling goes on and off, whatever the first launch was.
+TEST_F(Handle, ProfilingMayBeginAndEndAtAnyLaunch) {
+  TensorDesc x(miopenTensorNHWC, {1, 4, 8, 8}, miopenHalf);
+  TensorDesc w(miopenTensorNHWC, {8, 4, 3, 3}, miopenHalf);
+  TensorDesc y(miopenTensorNHWC, {1, 8, 6, 6}, miopenHalf);
+  ConvDesc conv;
+  miopenHandle_t handle = nullptr;
+  int data = 0;
+  ASSERT_EQ(miopenCreate(&handle), miopenStatusSuccess);
+  const float alpha = 1, beta = 0;
+  for (bool isOn : {true, false, true, true, false, false}) {
+    float timeMs = -1;
+    ASSERT_EQ(miopenEnableProfiling(handle, isOn), miopenStatusSuccess);
+    ASSERT_EQ(miopenConvolutionForward(handle, &alpha, x, &data, w, &data, conv,
+                                       miopenConvolutionFwdAlgoDirect, &beta, y,
+                                       &data, nullptr, 0),
+              miopenStatusSuccess);
+    ASSERT_EQ(miopenGetKernelTime(handle, &timeMs), miopenStatusSuccess);
+    EXPECT_EQ(timeMs, isOn ? kFakeEventMs : 0);
+  }
+  EXPECT_EQ(engine->launches.size(), 6u);
+  ASSERT_EQ(miopenDestroy(handle), miopenStatusSuccess);
 }

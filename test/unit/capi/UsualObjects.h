@@ -28,6 +28,10 @@ public:
   UsualObjects(const UsualObjects &) = delete;
   UsualObjects &operator=(const UsualObjects &) = delete;
 
+  /// By the type of their handle.
+  using Map = std::map<std::type_index, std::vector<void *>>;
+  const Map &getAll() const { return objects; }
+
   /// Those behind a type of handle; frequent ones are in it more than once.
   const std::vector<void *> &get(std::type_index type) const;
 
@@ -50,7 +54,7 @@ private:
   void addConvolutionPlan();
   void addNormPlans();
 
-  std::map<std::type_index, std::vector<void *>> objects;
+  Map objects;
   std::vector<std::function<void()>> cleanups; ///< The last one first.
   miopenHandle_t handle;
   miopenOperatorArgs_t args;

@@ -1,12 +1,25 @@
 //===- ChooseTileTest.cpp - What the model chooses and refuses ------------===//
 
 #include "compiler/Algorithms/ChooseTile.h"
+#include "compiler/Algorithms/Algorithm.h"
 #include "compiler/Algorithms/GemmTile.h"
 #include "compiler/Algorithms/RowsTile.h"
+#include "runtime/Base/TileSetting.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 using namespace tessera;
+
+// The names by which the runtime, which has no compiler, knows a tile from a
+// mistake are those of the registry.
+TEST(ChooseTile, EveryAlgorithmHasItsNameInTheRuntime) {
+  EXPECT_EQ(getAlgorithms().size(), kAlgorithmNames.size());
+  for (const Algorithm *algorithm : getAlgorithms())
+    EXPECT_EQ(std::ranges::count(kAlgorithmNames, algorithm->getName()), 1)
+        << algorithm->getName();
+}
 
 static ConvProblem makeLayer() {
   ConvProblem p;

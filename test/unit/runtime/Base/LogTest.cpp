@@ -31,7 +31,42 @@ TEST(LogDeathTest, ShowsWarningsByDefault) {
   const char *expected = "^MIOpen\\(HIP\\): Error first\n"
                          "MIOpen\\(HIP\\): Warning second\n$";
   EXPECT_EXIT(logAllLevels("0"), kExitsWell, expected);
-  EXPECT_EXIT(logAllLevels("nonsense"), kExitsWell, expected);
+}
+
+// A level that is none is told once, by the log itself, and counts as not set.
+// So do its switches.
+TEST(LogDeathTest, TellsOfItsOwnVariables) {
+  const std::string shown = "MIOpen\\(HIP\\): Error first\n"
+                            "MIOpen\\(HIP\\): Warning second\n$";
+  for (const char *level : {"banana", "-1", "8"})
+    EXPECT_EXIT(logAllLevels(level), kExitsWell,
+                "^MIOpen\\(HIP\\): Warning MIOPEN_LOG_LEVEL is '" +
+                    std::string(level) +
+                    "', but must be a whole number from 0 to 7; it counts as "
+                    "not set\n" +
+                    shown);
+  EXPECT_EXIT(
+      {
+        for (const char *name :
+             {"MIOPEN_ENABLE_LOGGING", "MIOPEN_ENABLE_LOGGING_CMD",
+              "MIOPEN_ENABLE_LOGGING_MPMT",
+              "MIOPEN_ENABLE_LOGGING_ELAPSED_TIME"})
+          setenv(name, "maybe", 1);
+        logAllLevels("0");
+      },
+      kExitsWell,
+      "^[^\n]*MIOPEN_ENABLE_LOGGING is 'maybe'[^\n]*\n"
+      "[^\n]*MIOPEN_ENABLE_LOGGING_CMD is 'maybe'[^\n]*\n"
+      "[^\n]*MIOPEN_ENABLE_LOGGING_MPMT is 'maybe'[^\n]*\n"
+      "[^\n]*MIOPEN_ENABLE_LOGGING_ELAPSED_TIME is 'maybe'[^\n]*\n" +
+          shown);
+  // Nobody who wants quiet is told.
+  EXPECT_EXIT(
+      {
+        setenv("MIOPEN_ENABLE_LOGGING", "maybe", 1);
+        logAllLevels("1");
+      },
+      kExitsWell, "^$");
 }
 
 // Level 1 shows nothing at all.

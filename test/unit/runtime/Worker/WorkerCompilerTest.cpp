@@ -147,7 +147,9 @@ TEST_F(WorkerCompilerTest, TellsHowAWorkerDied) {
   const std::pair<const char *, const char *> faults[] = {
       {"abort", "died of SIGABRT; it said: LLVM ERROR: a fault for a test"},
       {"segfault", "died of SIGSEGV"},
-      {"memory", "more memory is needed than the limit of 600 MiB"},
+      {"memory",
+       "TESSERA_COMPILE_MEMORY=600 MiB was too little; 4096, the default, is "
+       "enough"},
       {"garbage", "a compile worker sent a reply that is none"},
       {"exit", "ended with status 3"}};
   for (const auto &[fault, words] : faults) {
@@ -390,6 +392,25 @@ TEST_F(WorkerCompilerTest, CompilesHereWithoutAProgram) {
   settings.program = getProgram();
   EXPECT_TRUE(compile("start").isOk());
   EXPECT_TRUE(getChildren().empty());
+}
+
+// A limit under which no worker can start, or load its compiler, is named with
+// one that is enough; this process compiles.
+TEST_F(WorkerCompilerTest, SaysThatMemoryIsTooLittle) {
+  if (!kWorkersLimitMemory)
+    GTEST_SKIP() << "an address sanitizer lets nobody limit addresses";
+  setenv("TESSERA_COMPILER_LIBRARY", getLibrary().c_str(), 1);
+  for (uint64_t mib : {1, 40}) {
+    settings.memoryMib = mib;
+    WorkerCompiler compiler(settings, 1);
+    testing::internal::CaptureStderr();
+    EXPECT_TRUE(compile(compiler).isOk());
+    const std::string text = testing::internal::GetCapturedStderr();
+    EXPECT_NE(text.find("TESSERA_COMPILE_MEMORY=" + std::to_string(mib) +
+                        " MiB was too little; 4096, the default, is enough"),
+              std::string::npos)
+        << text;
+  }
 }
 
 // A compiler that is not there, or of another build, is NotSupported, and the

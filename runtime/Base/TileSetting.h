@@ -1,0 +1,26 @@
+//===- TileSetting.h - The tile that a user names --------------*- C++ -*-===//
+
+#ifndef TESSERA_RUNTIME_BASE_TILESETTING_H
+#define TESSERA_RUNTIME_BASE_TILESETTING_H
+
+#include "runtime/Base/Env.h"
+#include "runtime/Base/TileConfig.h"
+
+#include <array>
+
+namespace tessera {
+
+/// The algorithms of compiler/Algorithms/Registry.cpp, for a process that has
+/// not loaded the compiler and must tell a tile from a mistake.
+inline constexpr std::array<std::string_view, 12> kAlgorithmNames = {
+    "igemm",   "stem", "groups",    "packed", "depthwise", "toeplitz",
+    "general", "pool", "poolsplit", "map",    "rows",      "rowsplit"};
+
+/// The tile that TESSERA_TILE names, if it is one of an algorithm that there
+/// is. A null `report` is for the compiler: the process that it works for has
+/// told already.
+std::optional<TileConfig> getEnvTile(EnvReport report);
+
+} // namespace tessera
+
+#endif // TESSERA_RUNTIME_BASE_TILESETTING_H

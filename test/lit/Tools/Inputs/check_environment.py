@@ -1,0 +1,118 @@
+"""Gives every variable of docs/guides/environment.md a value that means nothing.
+
+Each must be told exactly once in a run of dnn-driver, with its value and what
+is allowed. A variable that the guide has and the tables below lack is an error,
+so that no new one can be silent.
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+SWITCH = "1, on, yes"
+ALL_AT_ONCE = {
+    # name: (value, what the sentence says is allowed)
+    "TESSERA_TILE": ("nonsense", "a tile such as 'igemm-"),
+    "TESSERA_SYSTEM_DB": ("/nowhere/a", "a package of kernels"),
+    "MIOPEN_SYSTEM_DB_PATH": ("/nowhere/b", "a package of kernels"),
+    "MIOPEN_DISABLE_CACHE": ("maybe", SWITCH),
+    "MIOPEN_DEBUG_COMPILE_ONLY": ("2", SWITCH),
+    "MIOPEN_TF32_OVERRIDE": ("maybe", SWITCH),
+    "NVIDIA_TF32_OVERRIDE": ("maybe", SWITCH),
+    "MIOPEN_FIND_ENFORCE": ("9", "SEARCH (3)"),
+    "MIOPEN_TUNING_TIME_MS_MAX": ("soon", "of at least 1"),
+    "MIOPEN_DEBUG_TUNING_ITERATIONS_MAX": ("0", "of at least 1"),
+    "TESSERA_BACKGROUND_TUNING": ("maybe", SWITCH),
+    "MIOPEN_FIND_MODE": ("4", "FAST (2)"),
+    "TESSERA_COMPILE_WORKER": ("/nowhere/c", "a program that can be run"),
+    "TESSERA_COMPILE_JOBS": ("many", "from 1 to 1024"),
+    "TESSERA_COMPILE_TIMEOUT": ("-5", "from 1 to 1000000"),
+    "TESSERA_COMPILE_MEMORY": ("4G", "from 1 to "),
+    "TESSERA_COMPILE_NICE": ("20", "from 0 to 19"),
+    "TESSERA_CLAIM_TIMEOUT": ("0", "from 1 to 1000000"),
+    "MIOPEN_LOG_LEVEL": ("banana", "from 0 to 7"),
+    "MIOPEN_ENABLE_LOGGING": ("maybe", SWITCH),
+    "MIOPEN_ENABLE_LOGGING_CMD": ("maybe", SWITCH),
+    "MIOPEN_ENABLE_LOGGING_MPMT": ("maybe", SWITCH),
+    "MIOPEN_ENABLE_LOGGING_ELAPSED_TIME": ("maybe", SWITCH),
+    "TESSERA_EMULATOR_THREADS": ("1000", "from 1 to 256"),
+    "TESSERA_EMULATOR_MAX_INSTRUCTIONS": ("0x100", "of at least 1"),
+    "TESSERA_EMULATOR_GROUPS": ("-1", "of at least 0"),
+    "TESSERA_EMULATOR_CHECK": ("wait", "barrier-pairs, barriers, waits"),
+    "TESSERA_EMULATOR_AVX512": ("2", SWITCH),
+    "TESSERA_EMULATOR_STATS": ("/nowhere/d", "a file that can be written"),
+    "TESSERA_EMULATOR_STATS_ADDRESSES": ("2", SWITCH),
+    "TESSERA_EMULATOR_LOG": ("2", SWITCH),
+    "MIOPEN_DEBUG_DRIVER_PRNG_SEED": ("0x1", "a whole number"),
+    "MIOPEN_DRIVER_USE_GPU_REFERENCE": ("2", SWITCH),
+}
+# Each in a run of its own: (variables, a sentence that must be told once).
+ALONE = [
+    ({"TESSERA_DEVICE": "nonsense"},
+     "TESSERA_DEVICE is 'nonsense', but must be amd, nvidia, emulated or"),
+    ({"TESSERA_DEVICE": "emulated:gfx1"},
+     "TESSERA_DEVICE names the chip 'gfx1', but there are gfx"),
+    ({"TESSERA_COMPILER_LIBRARY": "/nowhere/e"},
+     "TESSERA_COMPILER_LIBRARY is '/nowhere/e', which cannot be loaded"),
+    ({"MIOPEN_CUSTOM_CACHE_DIR": "/proc/nowhere"},
+     "kernels are not cached on disk: cannot make the folder /proc/nowhere"),
+    ({"TESSERA_WORKER_FAULT": "hiccup", "MIOPEN_LOG_LEVEL": "5"},
+     "TESSERA_WORKER_FAULT is 'hiccup', but must be abort, segfault"),
+]
+ELSEWHERE = {
+    "XDG_CACHE_HOME", "HOME",  # Not ours: any text is a folder's name.
+    "TESSERA_TEST_SEED",  # Read by tests, with the reader of the driver's seed.
+}
+
+
+def documented_variables(guide):
+    """Names in the first column of the guide's tables."""
+    names = set()
+    for line in pathlib.Path(guide).read_text().splitlines():
+        if line.startswith("| `"):
+            names.update(re.findall(r"`([A-Z0-9_]+)`", line.split("|")[1]))
+    return names
+
+
+def run_driver(variables):
+    """What is said on stderr, by line."""
+    command = ("dnn-driver conv -n 1 -c 4 -H 5 -W 5 -k 4 -y 1 -x 1 -F 1 -i 1"
+               " -V 1").split()
+    environment = {"TESSERA_DEVICE": "emulated:gfx942",
+                   "MIOPEN_DISABLE_CACHE": "1"}
+    if "MIOPEN_CUSTOM_CACHE_DIR" in variables:
+        del environment["MIOPEN_DISABLE_CACHE"]
+    result = subprocess.run(command, env=os.environ | environment | variables,
+                            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                            text=True, check=False)
+    return result.stderr.splitlines()
+
+
+def check_told(lines, name, words, problems):
+    told = [line for line in lines if all(word in line for word in words)]
+    if len(told) != 1:
+        problems.append(f"{name} was told {len(told)} times, not once")
+
+
+def main(guide):
+    problems = []
+    known = set(ALL_AT_ONCE) | ELSEWHERE | {
+        name for variables, _ in ALONE for name in variables}
+    for name in sorted(documented_variables(guide) ^ known):
+        problems.append(f"{name} is in the guide or in this test, not in both")
+    lines = run_driver({name: value
+                        for name, (value, _) in ALL_AT_ONCE.items()})
+    for name, (value, allowed) in ALL_AT_ONCE.items():
+        check_told(lines, name,
+                   [f"{name} is '{value}', but must be ", allowed], problems)
+    for variables, sentence in ALONE:
+        found = run_driver(variables)
+        check_told(found, " ".join(variables), [sentence], problems)
+        lines += found
+    print("\n".join(problems + (lines if problems else [])))
+    return 1 if problems else 0
+
+
+sys.exit(main(sys.argv[1]))
