@@ -158,6 +158,10 @@ static Status checkAlgorithm(Direction direction, int algorithm) {
     if (direction != Direction::BackwardWeights)
       return Status::ok();
     break;
+  case miopenConvolutionAlgoStaticCompiledGEMM:
+    if (direction == Direction::Forward)
+      return Status::ok();
+    break;
   default:
     break;
   }

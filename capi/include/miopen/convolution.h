@@ -47,7 +47,9 @@ typedef enum {
   miopenConvolutionFwdAlgoDirect = 1,
   miopenConvolutionFwdAlgoFFT = 2,
   miopenConvolutionFwdAlgoWinograd = 3,
-  miopenConvolutionFwdAlgoImplicitGEMM = 5
+  miopenConvolutionFwdAlgoImplicitGEMM = 5,
+  miopenConvolutionFwdAlgoStaticCompiledGEMM = 6 /**< Of MIOpen 2.1 to 2.5;
+                                                    never reported. */
 } miopenConvFwdAlgorithm_t;
 
 /** Family of a kernel for the gradient of the filter. */
@@ -74,7 +76,8 @@ typedef enum {
   miopenConvolutionAlgoDirect = 1,
   miopenConvolutionAlgoFFT = 2,
   miopenConvolutionAlgoWinograd = 3,
-  miopenConvolutionAlgoImplicitGEMM = 5
+  miopenConvolutionAlgoImplicitGEMM = 5,
+  miopenConvolutionAlgoStaticCompiledGEMM = 6 /**< Of MIOpen 2.1 to 2.5. */
 } miopenConvAlgorithm_t;
 
 /** What Find reports of one algorithm. */

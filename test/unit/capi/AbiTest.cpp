@@ -74,6 +74,10 @@ static_assert(
     miopenTransposeBwdDataAlgoGEMM == 4 &&
     miopenConvolutionBwdDataAlgoImplicitGEMM == 5);
 
+// Only MIOpen 2.1 to 2.5 had these, for forward convolutions alone.
+static_assert(miopenConvolutionFwdAlgoStaticCompiledGEMM == 6 &&
+              miopenConvolutionAlgoStaticCompiledGEMM == 6);
+
 // The order of the operands, which differs between directions and between the
 // two modes. Only types can be compared: dyDesc comes first, dw or dx last.
 static_assert(

@@ -151,9 +151,9 @@ TEST_F(ConvolutionForward, ExecuteChecksItsArguments) {
   EXPECT_EQ(call(handle, x, xData, nullptr, yData, 1), miopenStatusBadParm);
   EXPECT_EQ(call(handle, x, xData, wData, nullptr, 1), miopenStatusBadParm);
   EXPECT_EQ(call(handle, x, xData, wData, yData, 4), miopenStatusBadParm);
-  EXPECT_EQ(call(handle, x, xData, wData, yData, 6), miopenStatusBadParm);
+  EXPECT_EQ(call(handle, x, xData, wData, yData, 7), miopenStatusBadParm);
   EXPECT_TRUE(engine->problems.empty());
-  for (int algo : {0, 1, 2, 3, 5})
+  for (int algo : {0, 1, 2, 3, 5, 6})
     EXPECT_EQ(call(handle, x, xData, wData, yData, algo), miopenStatusSuccess);
 }
 

@@ -40,6 +40,13 @@ int main(void) {
           NULL, NULL, NULL, NULL, NULL, &bytes) != miopenStatusBadParm ||
       tesseraRunProblem(NULL, "", &arguments) != miopenStatusBadParm)
     return 5;
+  /* Clients of MIOpen 2.1 to 2.5 name every algorithm. */
+  switch (perf.fwd_algo) {
+  case miopenConvolutionFwdAlgoStaticCompiledGEMM:
+    return miopenConvolutionAlgoStaticCompiledGEMM;
+  default:
+    break;
+  }
   printf("%s %d\n", miopenGetErrorString(miopenStatusSuccess),
          (int)perf.fwd_algo);
   return 0;
