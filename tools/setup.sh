@@ -2,8 +2,9 @@
 # Installs the Debian packages that Tessera is built with. Safe to run again:
 # with everything there it only says so, in well under a second.
 #
-# usage: tools/setup.sh [--dev]
+# usage: tools/setup.sh [--dev|--ci]
 #   --dev   also what developers use: clang-format, clang-tidy, sanitizers
+#   --ci    also what makes the Debian package and judges it
 #
 # Needs Debian 12 with its security archive (LLVM 22 comes from there), and root
 # or sudo only when something is missing.
@@ -28,6 +29,7 @@ developer_packages=(
   clang-format-22 clang-tidy-22 libclang-rt-22-dev codespell pre-commit
   openmpi-bin   # A test of dnn-tune; without it that test is left out.
 )
+package_packages=(dpkg-dev file lintian)
 llvm_series=22.1   # CMake's find_package wants exactly this one.
 
 say() { printf 'setup: %s\n' "$*"; }
@@ -36,7 +38,8 @@ fail() { printf 'setup: error: %s\n' "$*" >&2; exit 1; }
 case "${1-}" in
   "") ;;
   --dev) packages+=("${developer_packages[@]}") ;;
-  *) fail "unknown argument '$1' (usage: tools/setup.sh [--dev])" ;;
+  --ci) packages+=("${package_packages[@]}") ;;
+  *) fail "unknown argument '$1' (usage: tools/setup.sh [--dev|--ci])" ;;
 esac
 
 command -v dpkg-query >/dev/null || fail "this script needs Debian's dpkg; \

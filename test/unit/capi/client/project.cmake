@@ -1,8 +1,9 @@
-# A project of somebody else, in the words that AMD's package is used with.
+# A project of somebody else, in the words that AMD's package is used with; PACKAGE
+# is its name, miopen, or our own.
 cmake_minimum_required(VERSION 3.20)
 project(client LANGUAGES C CXX)
 
-find_package(miopen 3.0 REQUIRED)
+find_package(${PACKAGE} 3.0 REQUIRED)
 add_executable(client client.c)
 target_link_libraries(client PRIVATE MIOpen)
 add_executable(client-cpp client.cpp)
@@ -10,6 +11,6 @@ target_link_libraries(client-cpp PRIVATE MIOpen)
 
 # The same through pkg-config.
 find_package(PkgConfig REQUIRED)
-pkg_check_modules(miopen_pc REQUIRED IMPORTED_TARGET miopen>=3.0)
+pkg_check_modules(miopen_pc REQUIRED IMPORTED_TARGET ${PACKAGE}>=3.0)
 add_executable(client-pc client.c)
 target_link_libraries(client-pc PRIVATE PkgConfig::miopen_pc)
