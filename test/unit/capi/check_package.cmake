@@ -10,7 +10,7 @@ function(run)
 endfunction()
 
 file(REMOVE_RECURSE ${WORK})
-# Not compressed, which takes minutes and is all that lintian is not asked about.
+# Not compressed, because only the content is looked at; lintian must not mind.
 run(${CPACK} --config ${BUILD}/CPackConfig.cmake -B ${WORK}/package
   -D CPACK_DEBIAN_COMPRESSION_TYPE=none)
 file(GLOB package ${WORK}/package/tessera_*.deb)
