@@ -25,15 +25,6 @@ static constexpr uint64_t kSoftmaxSolution = 1004;
 // Memory to measure on
 //===----------------------------------------------------------------------===//
 
-static ErrorOr<size_t> getTensorBytes(const miopenTensorDescriptor &tensor) {
-  size_t bytes = 0;
-  // Reads only; MIOpen's handles are not const.
-  if (miopenGetTensorNumBytes(const_cast<miopenTensorDescriptor *>(&tensor),
-                              &bytes) != miopenStatusSuccess)
-    return invalidArgument("a tensor is larger than 2^63 bytes");
-  return bytes;
-}
-
 namespace {
 /// What the client gives, else our own.
 class Buffers {

@@ -121,8 +121,8 @@ miopenStatus_t miopenConvolutionBiasActivationForward(
     const miopenTensorDescriptor_t yDesc, void *y) {
   return guard(
       __func__,
-      REQUIRED(handle, alpha1, xDesc, x, wDesc, w, convDesc, biasDesc, bias,
-               activationDesc, yDesc, y),
+      REQUIRED(handle, alpha1, xDesc, x, wDesc, w, convDesc, orNull(zDesc),
+               biasDesc, bias, activationDesc, yDesc, y),
       [&]() -> ApiResult {
         const ConvolutionOperands operands{*xDesc, *wDesc, *convDesc, *yDesc};
         const float residual = alpha2 ? readFactor(alpha2) : 0;

@@ -74,6 +74,16 @@ static ErrorOr<int64_t> getSpanBytes(int64_t elementBytes,
   return bytes;
 }
 
+ErrorOr<size_t> capi::getTensorBytes(const miopenTensorDescriptor &tensor) {
+  if (tensor.getRank() == 0)
+    return invalidArgument("the tensor was never set");
+  const ErrorOr<int64_t> bytes = getSpanBytes(getElementBytes(tensor.dataType),
+                                              tensor.lengths, tensor.strides);
+  if (!bytes)
+    return bytes.getStatus();
+  return static_cast<size_t>(*bytes);
+}
+
 /// Strides of a packed tensor. `order` lists the dimensions, slowest first.
 static ErrorOr<std::vector<int64_t>>
 getPackedStrides(std::span<const int64_t> lengths, std::span<const int> order) {
@@ -369,14 +379,10 @@ miopenDestroyTensorDescriptor(miopenTensorDescriptor_t tensorDesc) {
 miopenStatus_t miopenGetTensorNumBytes(miopenTensorDescriptor_t tensorDesc,
                                        size_t *numBytes) {
   return guard(__func__, REQUIRED(tensorDesc, numBytes), [&]() -> ApiResult {
-    if (tensorDesc->getRank() == 0)
-      return invalidArgument("the tensor was never set");
-    const ErrorOr<int64_t> bytes =
-        getSpanBytes(getElementBytes(tensorDesc->dataType), tensorDesc->lengths,
-                     tensorDesc->strides);
+    const ErrorOr<size_t> bytes = getTensorBytes(*tensorDesc);
     if (!bytes)
       return bytes.getStatus();
-    *numBytes = static_cast<size_t>(*bytes);
+    *numBytes = *bytes;
     return Status::ok();
   });
 }

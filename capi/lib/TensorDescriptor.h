@@ -4,8 +4,8 @@
 #define TESSERA_CAPI_LIB_TENSORDESCRIPTOR_H
 
 #include "capi/lib/ObjectTag.h"
+#include "runtime/Base/ErrorOr.h"
 #include "runtime/Base/ProblemTypes.h"
-#include "runtime/Base/Status.h"
 
 #include <miopen/tensor.h>
 
@@ -33,6 +33,9 @@ namespace tessera::capi {
 
 /// Bytes of an element; 0 for a value that is no data type.
 int64_t getElementBytes(int dataType);
+
+/// From the first element to behind the last.
+ErrorOr<size_t> getTensorBytes(const miopenTensorDescriptor &tensor);
 
 /// The type of a kernel's elements, if kernels have it.
 std::optional<DataType> findDataType(miopenDataType_t dataType);

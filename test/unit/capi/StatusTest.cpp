@@ -200,15 +200,16 @@ TEST_F(StatusTable, Failures) {
   EXPECT_EQ(execute(&kOne, &kZero), miopenStatusInternalError);
 }
 
-// So has the host's memory when it has run out.
+// So has the host's memory when it has run out. No operator arguments were
+// destroyed before, whose memory would be there.
 TEST_F(StatusTable, HostMemory) {
   if (!kReplacesNew)
     GTEST_SKIP() << "no allocation fails under the thread sanitizer";
-  miopenTensorDescriptor_t desc = nullptr;
+  miopenOperatorArgs_t args = nullptr;
   auto create = [&] {
     const FailingNew failure(0);
-    return miopenCreateTensorDescriptor(&desc);
+    return miopenCreateOperatorArgs(&args);
   };
   EXPECT_EQ(create(), miopenStatusAllocFailed);
-  EXPECT_EQ(desc, nullptr);
+  EXPECT_EQ(args, nullptr);
 }
