@@ -58,6 +58,14 @@ public:
   virtual ErrorOr<Kernel> compile(const Problem &problem,
                                   const TileConfig &tile,
                                   const GpuTarget &target) = 0;
+
+  /// The same in this process, wherever compile() does it: for a caller who has
+  /// nothing else left.
+  virtual ErrorOr<Kernel> compileHere(const Problem &problem,
+                                      const TileConfig &tile,
+                                      const GpuTarget &target) {
+    return compile(problem, tile, target);
+  }
 };
 
 /// The function that libtessera-compiler.so exports by this name: a new

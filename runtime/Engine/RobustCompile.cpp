@@ -54,6 +54,17 @@ static std::optional<TileConfig> findOtherTile(const KernelCompiler &compiler,
   return other;
 }
 
+/// Where the compiler's processes are killed there is this one left.
+static ErrorOr<Kernel> compileAnyhow(KernelCompiler &compiler,
+                                     const Problem &problem,
+                                     const TileConfig &tile,
+                                     const GpuTarget &target) {
+  ErrorOr<Kernel> kernel = compiler.compile(problem, tile, target);
+  if (!kernel && wasKilled(kernel.getStatus()))
+    return compiler.compileHere(problem, tile, target);
+  return kernel;
+}
+
 ErrorOr<CompiledKernel> tessera::compileRobustly(KernelCompiler &compiler,
                                                  const Problem &problem,
                                                  const TileConfig &tile,
@@ -65,11 +76,13 @@ ErrorOr<CompiledKernel> tessera::compileRobustly(KernelCompiler &compiler,
   const Status failure = kernel.getStatus();
   if (!takesOthers || !isMishap(failure))
     return failure;
-  const std::optional<TileConfig> other =
+  std::optional<TileConfig> other =
       findOtherTile(compiler, problem, tile, target);
+  if (!other && wasKilled(failure))
+    other = tile;
   if (!other)
     return failure;
-  kernel = compiler.compile(problem, *other, target);
+  kernel = compileAnyhow(compiler, problem, *other, target);
   if (!kernel)
     return Status(failure.getCode(), failure.getMessage() + "; then tile " +
                                          other->toText() + ": " +

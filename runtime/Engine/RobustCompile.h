@@ -23,7 +23,8 @@ struct CompiledKernel {
 /// Compiles `problem` with `tile`. If the compiler fails, and not because it
 /// refuses, and `takesOthers`, it is asked once more with the tile of
 /// `general`, the algorithm with the least that can go wrong, or else with the
-/// best other one; the user hears of it as a warning.
+/// best other one; the user hears of it as a warning. If something else kills
+/// the compiler over that too, it is made in this process.
 ErrorOr<CompiledKernel> compileRobustly(KernelCompiler &compiler,
                                         const Problem &problem,
                                         const TileConfig &tile,

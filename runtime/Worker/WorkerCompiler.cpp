@@ -32,14 +32,6 @@ static ErrorOr<WorkerReply> callWorker(WorkerPool::Loan &worker,
   return reply;
 }
 
-/// Whether this process may do what workers were killed over. A choice is the
-/// arithmetic of a model, without LLVM; and the general kernel is what a call
-/// has left when no other could be made.
-static bool isHarmless(const WorkerRequest &request) {
-  return request.kind != WorkerRequest::Kind::Compile ||
-         request.tile.starts_with("general-");
-}
-
 /// The reply to a request, from a worker if there can be one; or how the worker
 /// died of it. Who was killed from outside is replaced once.
 ErrorOr<WorkerReply> WorkerCompiler::call(const WorkerRequest &request) const {
@@ -58,8 +50,10 @@ ErrorOr<WorkerReply> WorkerCompiler::call(const WorkerRequest &request) const {
     if (failure.getCode() == StatusCode::ResourceExhausted) {
       if (!std::exchange(isRetry, true))
         continue;
-      // Nor is a request to blame that no worker has seen.
-      if ((worker && !isHarmless(request)) || !inProcess.load().isOk())
+      // A choice is the arithmetic of a model, without LLVM. Nor is a request
+      // to blame that no worker has seen.
+      if ((worker && request.kind == WorkerRequest::Kind::Compile) ||
+          !inProcess.load().isOk())
         return failure;
       logMessage(LogLevel::Info, "a request is served in this process: " +
                                      failure.getMessage());

@@ -43,6 +43,11 @@ public:
   ErrorOr<Kernel> compile(const Problem &problem, const TileConfig &tile,
                           const GpuTarget &target) override;
 
+  ErrorOr<Kernel> compileHere(const Problem &problem, const TileConfig &tile,
+                              const GpuTarget &target) override {
+    return inProcess.compile(problem, tile, target);
+  }
+
 private:
   ErrorOr<WorkerReply> call(const WorkerRequest &request) const;
 

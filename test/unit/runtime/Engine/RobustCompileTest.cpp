@@ -41,6 +41,10 @@ public:
       return failure;
     return FakeCompiler::compile(problem, tile, target);
   }
+  ErrorOr<Kernel> compileHere(const Problem &problem, const TileConfig &tile,
+                              const GpuTarget &target) override {
+    return FakeCompiler::compile(problem, tile, target);
+  }
 };
 
 struct RobustCompile : testing::Test {
@@ -133,6 +137,18 @@ TEST_F(RobustCompile, ForgetsWhatOthersDid) {
   EXPECT_EQ(run(), "general-b1");
   compiler->failing.clear();
   EXPECT_EQ(run(), "igemm-m64");
+}
+
+// Where every process that compiles is killed, the client makes the kernel:
+// with another tile if there is one. A crash is not brought here.
+TEST_F(RobustCompile, CompilesHereAtLast) {
+  compiler->failing = {"igemm-m64", "igemm-m32", "general-b1", "general-b2"};
+  compiler->failure = {StatusCode::ResourceExhausted, "died of SIGKILL"};
+  EXPECT_EQ(run(), "general-b1");
+  compiler->tiles = {"igemm-m64"};
+  EXPECT_EQ(run(), "igemm-m64");
+  compiler->failure = unavailable("died of SIGSEGV");
+  EXPECT_NE(run().find("died of SIGSEGV"), std::string::npos);
 }
 
 // A tuned tile that a kill has kept from this process is for the next one: what

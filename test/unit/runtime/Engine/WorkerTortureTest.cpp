@@ -76,6 +76,10 @@ public:
     const Mark mark(doing, Doing::Compiling);
     return compiler.compile(problem, tile, target);
   }
+  ErrorOr<Kernel> compileHere(const Problem &problem, const TileConfig &tile,
+                              const GpuTarget &target) override {
+    return compiler.compileHere(problem, tile, target);
+  }
 
 private:
   struct Mark {

@@ -205,8 +205,7 @@ TEST_F(WorkerCompilerTest, RetriesAfterAKill) {
 }
 
 // When the second worker is killed too, the status says so, and that it is no
-// fault of the compiler's. Nothing is left to fall back on but the general
-// kernel, which is then made here.
+// fault of the compiler's; this process can make the kernel still.
 TEST_F(WorkerCompilerTest, KnowsAKill) {
   setenv("TESSERA_COMPILER_LIBRARY", getLibrary().c_str(), 1);
   setenv("TESSERA_WORKER_FAULT", "kill", 1);
@@ -215,9 +214,10 @@ TEST_F(WorkerCompilerTest, KnowsAKill) {
   EXPECT_EQ(status.getCode(), StatusCode::ResourceExhausted);
   EXPECT_NE(status.getMessage().find("died of SIGKILL"), std::string::npos)
       << status.getMessage();
-  const ErrorOr<Kernel> general =
-      compiler.compile(getTestProblem(), {"general", "b4r1t256s1"}, target);
-  EXPECT_TRUE(general) << general.getStatus().getMessage();
+  const ConvProblem problem = getTestProblem();
+  const ErrorOr<TileConfig> tile = compiler.chooseTile(problem, target);
+  ASSERT_TRUE(tile);
+  EXPECT_TRUE(compiler.compileHere(problem, *tile, target));
 }
 
 // A tile is chosen here, as a worker would choose it, when the workers that
