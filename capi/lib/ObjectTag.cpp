@@ -2,19 +2,28 @@
 
 #include "capi/lib/ObjectTag.h"
 
-// A sanitizer shall see who reads more of a destroyed object than its tag.
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
-#include <sanitizer/asan_interface.h>
+#define TESSERA_HAS_ASAN
+// Its header is not everywhere where the sanitizer is.
+extern "C" void __asan_poison_memory_region(const volatile void *, size_t);
+extern "C" void __asan_unpoison_memory_region(const volatile void *, size_t);
 #endif
-#endif
-#ifndef ASAN_POISON_MEMORY_REGION
-#define ASAN_POISON_MEMORY_REGION(address, size) ((void)(address), (void)(size))
-#define ASAN_UNPOISON_MEMORY_REGION(address, size)                             \
-  ((void)(address), (void)(size))
 #endif
 
 using namespace tessera::capi;
+
+/// A sanitizer shall see who reads more of a destroyed object than its tag.
+static void setHidden([[maybe_unused]] void *memory,
+                      [[maybe_unused]] size_t bytes,
+                      [[maybe_unused]] bool isHidden) {
+#ifdef TESSERA_HAS_ASAN
+  if (isHidden)
+    __asan_poison_memory_region(memory, bytes);
+  else
+    __asan_unpoison_memory_region(memory, bytes);
+#endif
+}
 
 void *ObjectPool::take(size_t bytes) {
   {
@@ -22,7 +31,7 @@ void *ObjectPool::take(size_t bytes) {
     if (freeCount > kLeastFree) {
       Free *block = std::exchange(oldest, oldest->next);
       --freeCount;
-      ASAN_UNPOISON_MEMORY_REGION(block, bytes);
+      setHidden(block, bytes, false);
       return block;
     }
   }
@@ -34,7 +43,7 @@ void ObjectPool::giveBack(void *block, size_t bytes,
   // The block is read through the client's pointer by later calls, so this
   // write after the object's end is none that the compiler may drop.
   Free *free = new (block) Free{kGoneTag + (liveTag & kTypeMask), nullptr};
-  ASAN_POISON_MEMORY_REGION(free + 1, bytes - sizeof(Free));
+  setHidden(free + 1, bytes - sizeof(Free), true);
   const std::lock_guard lock(mutex);
   (freeCount++ ? newest->next : oldest) = free;
   newest = free;
