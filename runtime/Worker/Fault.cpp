@@ -27,9 +27,9 @@ static void eatMemory() {
 }
 
 /// Those of doFault(), and what the two other functions do.
-static constexpr std::string_view kFaults[] = {"abort",   "segfault", "loop",
-                                               "memory",  "garbage",  "exit",
-                                               "endless", "start"};
+static constexpr std::string_view kFaults[] = {
+    "abort",   "segfault", "kill",    "loop", "memory",
+    "garbage", "exit",     "endless", "start"};
 
 static void doFault(std::string_view fault) {
   if (fault == "abort") {
@@ -83,10 +83,14 @@ void tessera::injectFaultAtStart() {
   const std::string fault = getFault();
   if (fault == "start")
     _exit(1);
-  if (!fault.empty() &&
-      !std::ranges::count(kFaults, fault.substr(0, fault.find(':'))))
-    reportEnvValue("TESSERA_WORKER_FAULT",
-                   "abort, segfault, loop, memory, garbage, exit, endless or "
-                   "start, each with a tile or an algorithm behind a colon",
-                   reportEnvOnStderr);
+  if (fault.empty() ||
+      std::ranges::count(kFaults, fault.substr(0, fault.find(':'))))
+    return;
+  std::string allowed;
+  for (std::string_view name : kFaults)
+    allowed.append(allowed.empty() ? "" : ", ").append(name);
+  reportEnvValue("TESSERA_WORKER_FAULT",
+                 "one of " + allowed +
+                     ", each with a tile or an algorithm behind a colon",
+                 reportEnvOnStderr);
 }
