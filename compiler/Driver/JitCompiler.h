@@ -1,6 +1,6 @@
 //===- JitCompiler.h - The compiler as others see it -----------*- C++ -*-===//
 //
-// With Revision.h the only header of compiler/ that other rooms include. It
+// With Revision.h the only header of compiler/ that other layers include. It
 // names no LLVM or MLIR type, so that its users need none of their headers.
 //
 //===----------------------------------------------------------------------===//

@@ -1,6 +1,6 @@
-//===- RowRecipe.h - What operations on rows look like ---------*- C++ -*-===//
+//===- RowRecipe.h - What row-wise operations look like --------*- C++ -*-===//
 //
-// For whoever makes data or problems of an operation and is none of its rooms:
+// For code that makes data or problems of an operation without implementing it:
 // which tensors it has, where their elements differ, and numbers that mean
 // something to it: a variance is positive.
 //
