@@ -2,7 +2,7 @@
 """Checks that the tree's pages of markdown lead somewhere and can be read.
 
 Every relative link must name a file or folder of the tree, and its anchor a
-heading of that page as GitHub spells it; no line outside a table has more than
+heading of that page as GitHub spells it; no line outside tables and code has more than
 120 columns; docs/performance.md has at most 150 lines, so that it stays a page
 for users; and no HTML is kept, because pages are made from their sources. Exits
 1 with one line for each fault.

@@ -43,10 +43,20 @@ that cannot be used.
 }
 
 Status tune_tool::checkDatabaseFolder(const std::string &folder) {
+  namespace fs = std::filesystem;
   std::error_code error;
-  if (folder.empty() || !std::filesystem::exists(folder, error) ||
-      std::filesystem::is_directory(folder, error))
+  if (folder.empty() || fs::is_directory(folder, error))
     return Status::ok();
+  if (!fs::exists(folder, error)) {
+    // The folder itself is made; one above it that is missing is a misspelt path.
+    fs::path parent = fs::absolute(folder, error).parent_path();
+    if (folder.ends_with('/'))
+      parent = parent.parent_path();
+    return fs::exists(parent, error)
+               ? Status::ok()
+               : invalidArgument("--db names the folder '" + folder +
+                                 "', but there is no '" + parent.string() + "'");
+  }
   return invalidArgument("--db names the folder of a database, but '" + folder +
                          "' is a file; dnn-tune db --file works on a file");
 }
