@@ -36,7 +36,16 @@ Status tessera::makeFolderOf(const std::string &path) {
   return Status::ok();
 }
 
-/// Where the sticky bit is set, others may add files but not exchange ours.
+/// Whether somebody else may exchange a file. Where the sticky bit is set, others
+/// may add files but not exchange ours. A group with the number of its user is
+/// that user's own, as most distributions make one for each.
+static bool mayOthersWrite(const struct stat &info) {
+  if (info.st_mode & S_ISVTX)
+    return false;
+  const bool isOwnGroup = info.st_gid == info.st_uid;
+  return (info.st_mode & S_IWOTH) || ((info.st_mode & S_IWGRP) && !isOwnGroup);
+}
+
 static Status checkWriters(const std::string &path, const char *what) {
   struct stat info;
   if (stat(path.c_str(), &info) != 0)
@@ -49,7 +58,7 @@ static Status checkWriters(const std::string &path, const char *what) {
                         std::to_string(info.st_uid) +
                         "), who could put kernels there; make it yours" +
                         kAdvice);
-  if ((info.st_mode & (S_IWGRP | S_IWOTH)) && !(info.st_mode & S_ISVTX))
+  if (mayOthersWrite(info))
     return notSupported("other users may write the " + name +
                         " and could put kernels there; forbid it (chmod go-w)" +
                         kAdvice);

@@ -155,7 +155,7 @@ TEST_F(CacheFolder, PipeInPlaceOfTheFile) {
 // A folder that others may write is not used: what they put there would run
 // with the user's rights. The sticky bit keeps them from exchanging files.
 TEST_F(CacheFolder, FolderThatOthersMayWrite) {
-  for (const mode_t mode : {0777, 0775, 0757}) {
+  for (const mode_t mode : {0777, 0757}) {
     ASSERT_EQ(chmod(home.c_str(), mode), 0);
     expectRefusal("other users may write the folder '" + home + "'");
   }
@@ -164,6 +164,16 @@ TEST_F(CacheFolder, FolderThatOthersMayWrite) {
   // Except those that they have put there before.
   ASSERT_EQ(chmod(file.c_str(), 0666), 0);
   expectRefusal("other users may write the file '" + file + "'");
+}
+
+// A group that has the user's number is the user's own; another one is not.
+TEST_F(CacheFolder, FolderThatAGroupMayWrite) {
+  if (geteuid() != 0)
+    GTEST_SKIP() << "only root can give a folder to any group";
+  ASSERT_EQ(chmod(home.c_str(), 0775), 0);
+  EXPECT_EQ(use(true), "");
+  ASSERT_EQ(chown(home.c_str(), 0, 12345), 0);
+  expectRefusal("other users may write the folder '" + home + "'");
 }
 
 // Nor is one that belongs to somebody else.
