@@ -17,13 +17,23 @@ function(tessera_add_library name)
   endif()
 endfunction()
 
-# tessera_add_test(NAME source... [LINK library...])
-# A GoogleTest executable, run by ctest as one test.
-function(tessera_add_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LINK")
+# tessera_add_test_program(NAME source... [LINK library...] [PCH name])
+# A GoogleTest executable that its caller adds to ctest, perhaps more than once. PCH
+# is as above, but gtest when nothing is said.
+function(tessera_add_test_program name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "PCH" "LINK")
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR})
   target_link_libraries(${name} PRIVATE ${arg_LINK} GTest::gtest_main)
-  tessera_use_pch(gtest ${name})
+  if(NOT arg_PCH)
+    set(arg_PCH gtest)
+  endif()
+  tessera_use_pch(${arg_PCH} ${name})
+endfunction()
+
+# tessera_add_test(NAME source... [LINK library...] [PCH name])
+# The same, run by ctest as one test.
+function(tessera_add_test name)
+  tessera_add_test_program(${ARGV})
   add_test(NAME ${name} COMMAND ${name})
 endfunction()
