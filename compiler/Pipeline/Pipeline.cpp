@@ -30,6 +30,7 @@
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Target/TargetMachine.h"
+#include "runtime/DriverCommand/DriverCommand.h"
 
 #include <algorithm>
 #include <cctype>

@@ -45,10 +45,9 @@ bool areCallsLogged();
 /// "MIOpen(HIP): text"; ask areCallsLogged() before.
 void logCall(std::string_view text);
 
-/// "MIOpen(HIP): Command [LogCmdSoftmax] ./bin/MIOpenDriver softmax ...", the
-/// driver line that repeats `problem`, if MIOPEN_ENABLE_LOGGING_CMD asks for
-/// it.
-void logCommand(const Problem &problem);
+/// Whether MIOPEN_ENABLE_LOGGING_CMD asks for the command of every problem
+/// (runtime/DriverCommand/LogCommand.h).
+bool areCommandsLogged();
 
 } // namespace tessera
 

@@ -72,15 +72,6 @@ bool isNetworkConfig(std::string_view word);
 /// Reads what toNetworkConfig() writes.
 ErrorOr<Problem> parseNetworkConfig(std::string_view text);
 
-/// Reads a MIOpenDriver command line ("convfp16 -n 64 -c 256 ...", with or
-/// without a leading program name; short and long flags). Flags that do not
-/// describe the problem (iterations, verification, timing) are ignored. Or a
-/// network config.
-ErrorOr<Problem> parseDriverCommand(std::string_view command);
-
-/// The reverse: a line that dnn-driver and MIOpenDriver replay.
-std::string toDriverCommand(const Problem &problem);
-
 } // namespace tessera
 
 #endif // TESSERA_RUNTIME_BASE_PROBLEM_H

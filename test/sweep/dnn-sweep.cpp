@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/DriverCommand/DriverCommand.h"
 #include "test/sweep/Progress.h"
 #include "test/sweep/SweepOptions.h"
 #include "test/sweep/SweepState.h"

@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Driver/JitCompiler.h"
-#include "runtime/Base/DriverCommand.h"
+#include "runtime/DriverCommand/DriverCommand.h"
 #include "runtime/Emulator/Decode/CodeObject.h"
 #include "runtime/Emulator/Launch.h"
 #include "tools/support/Files.h"

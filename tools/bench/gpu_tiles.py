@@ -13,7 +13,7 @@
   gpu_tiles.py run FOLDER [--only REGEX] [--repeats N]
       on the machine with the GPU: checks, then times unless N is 0
 
-The numbers are for the cost models (compiler/Algorithms/TmaTiles.cpp), which
+The numbers are for the cost models (compiler/Algorithms/Tma/TmaTiles.cpp), which
 dnn-fit reads as they are printed, and for docs/performance.md. gpu_device.py says
 what `run` needs and how it times; `pack` needs Python alone. A kernel counts only
 if its result agrees with cuDNN's of f32, in five runs with the same bits over

@@ -8,7 +8,7 @@
 #ifndef TESSERA_TOOLS_DNN_DRIVER_CONVRUN_H
 #define TESSERA_TOOLS_DNN_DRIVER_CONVRUN_H
 
-#include "runtime/Base/DriverCommand.h"
+#include "runtime/DriverCommand/DriverCommand.h"
 #include "runtime/Reference/ConvCase.h"
 #include "tools/dnn-driver/ConvApi.h"
 #include "tools/dnn-driver/Measure.h"

@@ -2,7 +2,7 @@
 
 #include "tools/dnn-driver/LrnCommand.h"
 
-#include "runtime/Base/DriverFlags.h"
+#include "runtime/DriverCommand/DriverFlags.h"
 
 #include <algorithm>
 #include <climits>

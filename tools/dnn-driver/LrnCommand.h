@@ -8,7 +8,7 @@
 #ifndef TESSERA_TOOLS_DNN_DRIVER_LRNCOMMAND_H
 #define TESSERA_TOOLS_DNN_DRIVER_LRNCOMMAND_H
 
-#include "runtime/Base/DriverCommand.h"
+#include "runtime/DriverCommand/DriverCommand.h"
 
 #include <miopen/lrn.h>
 

@@ -7,7 +7,7 @@
 #ifndef TESSERA_TOOLS_DNN_DRIVER_POOLRUN_H
 #define TESSERA_TOOLS_DNN_DRIVER_POOLRUN_H
 
-#include "runtime/Base/DriverCommand.h"
+#include "runtime/DriverCommand/DriverCommand.h"
 #include "runtime/Reference/PoolCase.h"
 #include "tools/dnn-driver/Measure.h"
 

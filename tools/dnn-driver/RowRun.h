@@ -7,7 +7,7 @@
 #ifndef TESSERA_TOOLS_DNN_DRIVER_ROWRUN_H
 #define TESSERA_TOOLS_DNN_DRIVER_ROWRUN_H
 
-#include "runtime/Base/DriverCommand.h"
+#include "runtime/DriverCommand/DriverCommand.h"
 #include "runtime/Base/RowOp.h"
 #include "runtime/Reference/RowCase.h"
 #include "tools/dnn-driver/Measure.h"

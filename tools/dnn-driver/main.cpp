@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "runtime/Base/Env.h"
+#include "runtime/DriverCommand/DriverCommand.h"
 #include "runtime/Reference/CaseMemory.h"
 #include "tools/dnn-driver/Judge.h"
 #include "tools/dnn-driver/Lines.h"

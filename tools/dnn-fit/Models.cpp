@@ -2,18 +2,18 @@
 
 #include "tools/dnn-fit/Models.h"
 
-#include "compiler/Algorithms/Depthwise.h"
-#include "compiler/Algorithms/GemmCost.h"
-#include "compiler/Algorithms/GeneralConv.h"
-#include "compiler/Algorithms/NarrowGroups.h"
-#include "compiler/Algorithms/Packed.h"
-#include "compiler/Algorithms/PoolModel.h"
+#include "compiler/Algorithms/Depthwise/Depthwise.h"
+#include "compiler/Algorithms/ImplicitGemm/GemmCost.h"
+#include "compiler/Algorithms/General/GeneralConv.h"
+#include "compiler/Algorithms/NarrowGroups/NarrowGroups.h"
+#include "compiler/Algorithms/Packed/Packed.h"
+#include "compiler/Algorithms/Pooling/PoolModel.h"
 #include "compiler/Algorithms/Registry.h"
-#include "compiler/Algorithms/RowsModel.h"
-#include "compiler/Algorithms/Stem.h"
-#include "compiler/Algorithms/TmaTiles.h"
-#include "compiler/Algorithms/TmaWeightTiles.h"
-#include "compiler/Algorithms/Toeplitz.h"
+#include "compiler/Algorithms/RowWise/RowsModel.h"
+#include "compiler/Algorithms/Stem/Stem.h"
+#include "compiler/Algorithms/Tma/TmaTiles.h"
+#include "compiler/Algorithms/Tma/TmaWeightTiles.h"
+#include "compiler/Algorithms/Toeplitz/Toeplitz.h"
 
 #include <cstdio>
 
@@ -96,7 +96,7 @@ static Model makeWgmmaOf(bool isTf32, const GpuTarget &target) {
   const std::vector<Field<TmaRates>> fields = {
 #define TMA_RATE(NAME, VALUE, MEANING)                                         \
   {#NAME, MEANING, [](TmaRates &rates) -> double & { return rates.NAME; }},
-#include "compiler/Algorithms/TmaRates.def"
+#include "compiler/Algorithms/Tma/TmaRates.def"
   };
   const TmaRates &own = isTf32 ? kTmaTf32Rates : kTmaRates;
   Model model;
@@ -127,7 +127,7 @@ static Model makeWgmmaWeights(const GpuTarget &target) {
 #define TMA_WEIGHT_RATE(NAME, VALUE, MEANING)                                  \
   {#NAME, MEANING,                                                             \
    [](TmaWeightRates &rates) -> double & { return rates.NAME; }},
-#include "compiler/Algorithms/TmaWeightRates.def"
+#include "compiler/Algorithms/Tma/TmaWeightRates.def"
   };
   Model model;
   model.constants = listConstants(kTmaWeightRates, fields);
@@ -150,7 +150,7 @@ static const char *getUnitName(MatrixUnit unit) {
 #define GEMM_RATES(UNIT, ...)                                                  \
   case MatrixUnit::UNIT:                                                       \
     return #UNIT;
-#include "compiler/Algorithms/GemmRates.def"
+#include "compiler/Algorithms/ImplicitGemm/GemmRates.def"
   }
   return "";
 }
@@ -229,7 +229,7 @@ static Model makeGroups(const GpuTarget &target) {
   const std::vector<Field<NarrowRates>> fields = {
 #define NARROW_RATE(NAME, VALUE, MEANING)                                      \
   {#NAME, MEANING, [](NarrowRates &rates) -> double & { return rates.NAME; }},
-#include "compiler/Algorithms/NarrowRates.def"
+#include "compiler/Algorithms/NarrowGroups/NarrowRates.def"
   };
   Model model = makeOwn(getNarrowGroups(), kNarrowRates, fields,
                         getNarrowCandidates, target);
@@ -242,12 +242,12 @@ static Model makeStem(const GpuTarget &target) {
   const std::vector<Field<StemRates>> stemFields = {
 #define STEM_RATE(NAME, VALUE, MEANING)                                        \
   {#NAME, MEANING, [](StemRates &rates) -> double & { return rates.NAME; }},
-#include "compiler/Algorithms/StemRates.def"
+#include "compiler/Algorithms/Stem/StemRates.def"
   };
   const std::vector<Field<PackRates>> packFields = {
 #define PACK_RATE(NAME, VALUE, MEANING)                                        \
   {#NAME, MEANING, [](PackRates &rates) -> double & { return rates.NAME; }},
-#include "compiler/Algorithms/PackRates.def"
+#include "compiler/Algorithms/Packed/PackRates.def"
   };
   Model stem =
       makeOwn(getStem(), kStemRates, stemFields, getStemCandidates, target);
@@ -281,12 +281,12 @@ static Model makeSingle(const GpuTarget &target) {
   const std::vector<Field<ToeplitzRates>> toeplitzFields = {
 #define TOEPLITZ_RATE(NAME, VALUE, MEANING)                                    \
   {#NAME, MEANING, [](ToeplitzRates &rates) -> double & { return rates.NAME; }},
-#include "compiler/Algorithms/ToeplitzRates.def"
+#include "compiler/Algorithms/Toeplitz/ToeplitzRates.def"
   };
   const std::vector<Field<GeneralRates>> generalFields = {
 #define GENERAL_RATE(NAME, VALUE, MEANING)                                     \
   {#NAME, MEANING, [](GeneralRates &rates) -> double & { return rates.NAME; }},
-#include "compiler/Algorithms/GeneralRates.def"
+#include "compiler/Algorithms/General/GeneralRates.def"
   };
   Model toeplitz = makeOwn(getToeplitz(), kToeplitzRates, toeplitzFields,
                            getToeplitzCandidates, target);
@@ -301,7 +301,7 @@ static Model makePool(const GpuTarget &target) {
   const std::vector<Field<PoolRates>> fields = {
 #define POOL_RATE(NAME, VALUE, MEANING)                                        \
   {#NAME, MEANING, [](PoolRates &rates) -> double & { return rates.NAME; }},
-#include "compiler/Algorithms/PoolRates.def"
+#include "compiler/Algorithms/Pooling/PoolRates.def"
   };
   Model model;
   model.constants = listConstants(kPoolRates, fields);
@@ -327,7 +327,7 @@ static Model makeRows(const GpuTarget &target) {
   const std::vector<Field<RowsRates>> fields = {
 #define ROWS_RATE(NAME, AMD, NVIDIA, MEANING)                                  \
   {#NAME, MEANING, [](RowsRates &rates) -> double & { return rates.NAME; }},
-#include "compiler/Algorithms/RowsRates.def"
+#include "compiler/Algorithms/RowWise/RowsRates.def"
   };
   Model model;
   model.constants = listConstants(getRowsRates(target), fields);
@@ -352,7 +352,7 @@ static Model makeRows(const GpuTarget &target) {
           ", " + (isAmd ? #NVIDIA : formatNumber(*rate)) +                     \
           ", \"" MEANING "\")\n";                                              \
   ++rate;
-#include "compiler/Algorithms/RowsRates.def"
+#include "compiler/Algorithms/RowWise/RowsRates.def"
     return rows;
   };
   return model;

@@ -2,7 +2,7 @@
 //
 // A search knows a model as a list of numbers and a function that ranks the
 // tiles of a problem by them. What the numbers are, the models' own files say
-// (compiler/Algorithms/*Rates.def).
+// (compiler/Algorithms/*/*Rates.def).
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,7 @@
 //===- dnn-fit.cpp - Fits a model's constants to measured tiles -----------===//
 //
 // The models that rank tiles have a few constants of the chip
-// (compiler/Algorithms/*Rates.def). This finds them from values of many tiles
+// (compiler/Algorithms/*/*Rates.def). This finds them from values of many tiles
 // of many problems, never of one layer, and prints the file's rows anew.
 //
 //===----------------------------------------------------------------------===//

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "runtime/DriverCommand/DriverCommand.h"
 #include "tools/dnn-opt/AheadOfTime.h"
 #include "compiler/Algorithms/ChooseTile.h"
 #include "compiler/Pipeline/Pipeline.h"

@@ -5,6 +5,7 @@
 #include "runtime/Base/UnknownTarget.h"
 #include "runtime/Db/KernelStore.h"
 #include "runtime/Db/Packages.h"
+#include "runtime/DriverCommand/DriverCommand.h"
 #include "runtime/Engine/Engine.h"
 #include "tools/dnn-tune/DbOptions.h"
 #include "tools/dnn-tune/DbPrint.h"

@@ -1,6 +1,6 @@
 //===- ConvolutionForwardTest.cpp - Find, execute, immediate mode ---------===//
 
-#include "capi/lib/CompileOnlyEngine.h"
+#include "capi/lib/Handle/CompileOnlyEngine.h"
 #include "test/unit/capi/Descriptors.h"
 #include "test/unit/capi/FakeEngine.h"
 

@@ -1,6 +1,6 @@
 //===- ConvolutionProblemTest.cpp - From descriptors to a problem ---------===//
 
-#include "capi/lib/ConvolutionProblem.h"
+#include "capi/lib/Convolution/ConvolutionProblem.h"
 
 #include "test/unit/capi/Descriptors.h"
 

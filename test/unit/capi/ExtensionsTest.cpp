@@ -1,6 +1,6 @@
 //===- ExtensionsTest.cpp - Tests of tessera/tessera.h --------------------===//
 
-#include "capi/lib/ErrorGuard.h"
+#include "capi/lib/Common/ErrorGuard.h"
 #include "test/unit/capi/Descriptors.h"
 #include "test/unit/capi/FailingNew.h"
 #include "test/unit/capi/FakeEngine.h"

@@ -9,7 +9,7 @@
 #ifndef TESSERA_TEST_UNIT_CAPI_FAKEENGINE_H
 #define TESSERA_TEST_UNIT_CAPI_FAKEENGINE_H
 
-#include "capi/lib/Library.h"
+#include "capi/lib/Common/Library.h"
 
 #include <gtest/gtest.h>
 #include <memory>

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #define MIOPEN_BETA_API 1
-#include "capi/lib/Solution.h"
+#include "capi/lib/Find/Solution.h"
 #include "runtime/Base/Hash.h"
 #include "test/unit/capi/Descriptors.h"
 #include "test/unit/capi/FakeEngine.h"

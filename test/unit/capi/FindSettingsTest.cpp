@@ -1,6 +1,6 @@
 //===- FindSettingsTest.cpp - What the environment asks of Find -----------===//
 
-#include "capi/lib/FindSettings.h"
+#include "capi/lib/Find/FindSettings.h"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "capi/lib/Library.h"
+#include "capi/lib/Common/Library.h"
 #include "test/unit/Support/FakeCompiler.h"
 #include "test/unit/capi/Fuzzer.h"
 
@@ -116,7 +116,7 @@ static constexpr Function kExported[] = {
 
 #define TESSERA_NOT_IMPLEMENTED(name) #name,
 static constexpr std::string_view kWithoutBody[] = {
-#include "capi/lib/NotImplemented.def"
+#include "capi/lib/Common/NotImplemented.def"
 };
 
 static std::vector<Function> getFunctions() {

@@ -1,11 +1,11 @@
 //===- NoCompiler.cpp - The library without a compiler --------------------===//
 //
-// Stands in for capi/lib/DefaultCompiler.cpp, so that these tests link without
+// Stands in for capi/lib/Common/DefaultCompiler.cpp, so that these tests link without
 // LLVM.
 //
 //===----------------------------------------------------------------------===//
 
-#include "capi/lib/Library.h"
+#include "capi/lib/Common/Library.h"
 
 std::shared_ptr<tessera::KernelCompiler> tessera::capi::makeCompiler() {
   return nullptr;

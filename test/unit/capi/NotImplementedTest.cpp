@@ -11,7 +11,7 @@
 extern "C" const char *tesseraGetLastErrorMessage();
 
 #define TESSERA_NOT_IMPLEMENTED(name) extern "C" int name();
-#include "capi/lib/NotImplemented.def"
+#include "capi/lib/Common/NotImplemented.def"
 
 // Each answers miopenStatusNotImplemented and leaves a sentence that begins
 // with its name.
@@ -22,6 +22,6 @@ TEST(NotImplemented, EveryNameSaysSo) {
   EXPECT_EQ(tesseraGetLastErrorMessage(),                                      \
             std::string(#name ": the function is not implemented"));           \
   ++count;
-#include "capi/lib/NotImplemented.def"
+#include "capi/lib/Common/NotImplemented.def"
   EXPECT_GT(count, 0);
 }

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "capi/lib/Library.h"
+#include "capi/lib/Common/Library.h"
 #include "test/unit/execute/ApiRowsFixture.h"
 
 using namespace tessera;

@@ -2,7 +2,7 @@
 
 #include "test/unit/execute/ApiRowsFixture.h"
 
-#include "capi/lib/Library.h"
+#include "capi/lib/Common/Library.h"
 #include "dialect/Reference/Random.h"
 #include "test/unit/execute/ConvFixture.h"
 

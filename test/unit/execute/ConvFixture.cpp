@@ -1,5 +1,6 @@
 //===- ConvFixture.cpp - Compiles, runs and judges a convolution ----------===//
 
+#include "runtime/DriverCommand/DriverCommand.h"
 #include "test/unit/execute/ConvFixture.h"
 
 using namespace tessera;

@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Algorithms/GemmTile.h"
+#include "compiler/Algorithms/ImplicitGemm/GemmTile.h"
+#include "runtime/DriverCommand/DriverCommand.h"
 #include "test/unit/execute/ConvFixture.h"
 #include "test/unit/execute/DrawProblem.h"
 

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Algorithms/Algorithm.h"
-#include "compiler/Algorithms/Depthwise.h"
-#include "compiler/Algorithms/GeneralConv.h"
+#include "compiler/Algorithms/Depthwise/Depthwise.h"
+#include "compiler/Algorithms/General/GeneralConv.h"
 #include "compiler/Algorithms/Registry.h"
 #include "test/unit/execute/ConvFixture.h"
 #include "test/unit/execute/DrawProblem.h"

@@ -2,8 +2,8 @@
 
 #include "compiler/Algorithms/ChooseTile.h"
 #include "compiler/Algorithms/Algorithm.h"
-#include "compiler/Algorithms/GemmTile.h"
-#include "compiler/Algorithms/RowsTile.h"
+#include "compiler/Algorithms/ImplicitGemm/GemmTile.h"
+#include "compiler/Algorithms/RowWise/RowsTile.h"
 #include "runtime/Base/TileSetting.h"
 
 #include <gtest/gtest.h>

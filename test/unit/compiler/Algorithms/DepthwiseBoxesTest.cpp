@@ -1,6 +1,6 @@
 //===- DepthwiseBoxesTest.cpp - Boxes of depthwise backward weights -------===//
 
-#include "compiler/Algorithms/DepthwiseWeightBoxes.h"
+#include "compiler/Algorithms/Depthwise/DepthwiseWeightBoxes.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 //===- GemmTileTest.cpp - The text of a GEMM tile -------------------------===//
 
-#include "compiler/Algorithms/GemmTile.h"
+#include "compiler/Algorithms/ImplicitGemm/GemmTile.h"
 
 #include <gtest/gtest.h>
 

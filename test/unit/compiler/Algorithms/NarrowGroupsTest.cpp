@@ -1,6 +1,6 @@
 //===- NarrowGroupsTest.cpp - Groups of few channels, side by side --------===//
 
-#include "compiler/Algorithms/NarrowGroups.h"
+#include "compiler/Algorithms/NarrowGroups/NarrowGroups.h"
 #include "compiler/Algorithms/ChooseTile.h"
 
 #include <gtest/gtest.h>

@@ -1,9 +1,9 @@
 //===- PoolTileTest.cpp - What pooling's tiles say and who chooses them ---===//
 
-#include "compiler/Algorithms/PoolTile.h"
+#include "compiler/Algorithms/Pooling/PoolTile.h"
 #include "compiler/Algorithms/ChooseTile.h"
-#include "compiler/Algorithms/PoolGeometry.h"
-#include "compiler/Algorithms/PoolSplit.h"
+#include "compiler/Algorithms/Pooling/PoolGeometry.h"
+#include "compiler/Algorithms/Pooling/PoolSplit.h"
 #include "compiler/Frontend/PoolFrontend.h"
 
 #include "mlir/IR/MLIRContext.h"

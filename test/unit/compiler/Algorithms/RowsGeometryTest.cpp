@@ -1,6 +1,6 @@
 //===- RowsGeometryTest.cpp - What the model knows of a row problem -------===//
 
-#include "compiler/Algorithms/RowsGeometry.h"
+#include "compiler/Algorithms/RowWise/RowsGeometry.h"
 #include "compiler/Frontend/RowsFrontend.h"
 
 #include "mlir/IR/MLIRContext.h"

@@ -1,6 +1,6 @@
 //===- StemTileTest.cpp - The tile and the run of a stem ------------------===//
 
-#include "compiler/Algorithms/Stem.h"
+#include "compiler/Algorithms/Stem/Stem.h"
 
 #include <gtest/gtest.h>
 

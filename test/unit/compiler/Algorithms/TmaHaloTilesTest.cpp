@@ -1,6 +1,6 @@
 //===- TmaHaloTilesTest.cpp - Tiles whose taps share pixels ---------------===//
 
-#include "compiler/Algorithms/TmaHaloTiles.h"
+#include "compiler/Algorithms/Tma/TmaHaloTiles.h"
 #include "compiler/Algorithms/ChooseTile.h"
 
 #include <gtest/gtest.h>

@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Algorithms/TmaTiles.h"
+#include "compiler/Algorithms/Tma/TmaTiles.h"
 #include "compiler/Algorithms/ChooseTile.h"
-#include "compiler/Algorithms/GemmTile.h"
+#include "compiler/Algorithms/ImplicitGemm/GemmTile.h"
 
 #include <gtest/gtest.h>
 

@@ -1,8 +1,8 @@
 //===- TmaWeightTilesTest.cpp - Backward weights by TMA: what and how -----===//
 
-#include "compiler/Algorithms/TmaWeightTiles.h"
+#include "compiler/Algorithms/Tma/TmaWeightTiles.h"
 #include "compiler/Algorithms/ChooseTile.h"
-#include "compiler/Algorithms/GemmTile.h"
+#include "compiler/Algorithms/ImplicitGemm/GemmTile.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 //===- ToeplitzTest.cpp - Depthwise convolutions by matrix products -------===//
 
-#include "compiler/Algorithms/Toeplitz.h"
+#include "compiler/Algorithms/Toeplitz/Toeplitz.h"
 #include "compiler/Algorithms/ChooseTile.h"
 
 #include <gtest/gtest.h>

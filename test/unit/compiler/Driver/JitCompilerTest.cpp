@@ -1,6 +1,7 @@
 //===- JitCompilerTest.cpp - The engine's compiler, in this process -------===//
 
 #include "compiler/Driver/JitCompiler.h"
+#include "runtime/DriverCommand/DriverCommand.h"
 
 #include <gtest/gtest.h>
 

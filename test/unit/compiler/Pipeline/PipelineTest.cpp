@@ -5,6 +5,7 @@
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Object/ELF.h"
+#include "runtime/DriverCommand/DriverCommand.h"
 
 #include <atomic>
 #include <gtest/gtest.h>

@@ -7,6 +7,8 @@
 
 #include "runtime/Base/Log.h"
 #include "runtime/Base/RowOp.h"
+#include "runtime/DriverCommand/DriverCommand.h"
+#include "runtime/DriverCommand/LogCommand.h"
 
 #include <gtest/gtest.h>
 

@@ -2,6 +2,7 @@
 
 #include "runtime/Base/Problem.h"
 
+#include "runtime/DriverCommand/DriverCommand.h"
 #include "test/unit/Support/RandomProblem.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 //===- RowProblemTest.cpp - Rules, text and canonical form of rows --------===//
 
-#include "runtime/Base/DriverCommand.h"
+#include "runtime/DriverCommand/DriverCommand.h"
 #include "runtime/Base/Problem.h"
 #include "runtime/Base/RowOp.h"
 

@@ -2,6 +2,7 @@
 
 #include "runtime/Reference/CaseMemory.h"
 
+#include "runtime/DriverCommand/DriverCommand.h"
 #include "runtime/Reference/ConvCase.h"
 #include "runtime/Reference/PoolCase.h"
 #include "runtime/Reference/RowCase.h"

@@ -5,6 +5,7 @@
 #include "runtime/Db/KernelDatabase.h"
 #include "runtime/Db/PerfDatabase.h"
 
+#include "runtime/DriverCommand/DriverCommand.h"
 #include "test/unit/Support/OpenFile.h"
 #include "test/unit/Support/SampleKernel.h"
 #include "test/unit/Support/TemporaryDirectory.h"

@@ -1,5 +1,6 @@
 //===- RepositoryListsTest.cpp - Every list of ours is read ---------------===//
 
+#include "runtime/DriverCommand/DriverCommand.h"
 #include "test/unit/Support/TemporaryDirectory.h"
 #include "tools/problems/ProblemFile.h"
 

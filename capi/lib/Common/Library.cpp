@@ -1,0 +1,77 @@
+//===- Library.cpp - The one engine of the process ------------------------===//
+
+#include "capi/lib/Common/Library.h"
+
+#include "capi/lib/Handle/CompileOnlyEngine.h"
+#include "capi/lib/Convolution/MeasuredTimes.h"
+#include "runtime/Base/TileSetting.h"
+#include "runtime/Db/Packages.h"
+
+#include <mutex>
+#include <unordered_map>
+
+using namespace tessera;
+
+static std::mutex engineMutex;
+static std::atomic<Engine *> processEngine{nullptr};
+
+static std::mutex timesMutex;
+/// By kernels of the process's engine, which live as long as it.
+static std::unordered_map<const LoadedKernel *, float> measuredTimes;
+
+static ErrorOr<std::unique_ptr<Engine>> makeEngine() {
+  const ErrorOr<const GpuApi *> gpu = GpuApi::get();
+  if (!gpu)
+    return gpu.getStatus();
+  EngineOptions options;
+  options.compiler = capi::makeCompiler();
+  if (const auto seconds =
+          getEnvInt("TESSERA_CLAIM_TIMEOUT", 1, kMostEnvSeconds))
+    options.claimLimit = std::chrono::seconds(*seconds);
+  // What is made with a tile that somebody names is not for other processes,
+  // and made with that tile or not at all.
+  if (!getEnvTile(reportEnvInLog)) {
+    options.cacheDirectory = Engine::getDefaultCacheDirectory();
+    options.packages = findPackages();
+    options.takesOtherTiles = true;
+  }
+  return Engine::create(**gpu, std::move(options));
+}
+
+ErrorOr<Engine *> capi::getEngine() {
+  if (Engine *engine = getEngineIfCreated())
+    return engine;
+  const std::lock_guard lock(engineMutex);
+  if (Engine *engine = getEngineIfCreated())
+    return engine;
+  ErrorOr<std::unique_ptr<Engine>> engine = makeEngine();
+  if (!engine)
+    return engine.getStatus();
+  if (getEnvBool("MIOPEN_DEBUG_COMPILE_ONLY").value_or(false))
+    engine = makeCompileOnly(std::move(*engine));
+  processEngine.store(engine->release(), std::memory_order_release);
+  return getEngineIfCreated();
+}
+
+Engine *capi::getEngineIfCreated() {
+  return processEngine.load(std::memory_order_acquire);
+}
+
+std::optional<float> capi::getMeasuredTime(const LoadedKernel &kernel) {
+  const std::lock_guard lock(timesMutex);
+  const auto found = measuredTimes.find(&kernel);
+  return found == measuredTimes.end() ? std::nullopt
+                                      : std::optional(found->second);
+}
+
+void capi::keepMeasuredTime(const LoadedKernel &kernel, float timeMs) {
+  const std::lock_guard lock(timesMutex);
+  measuredTimes[&kernel] = timeMs;
+}
+
+void capi::replaceEngineForTesting(std::unique_ptr<Engine> engine) {
+  const std::lock_guard lock(engineMutex);
+  const std::lock_guard timesLock(timesMutex);
+  measuredTimes.clear();
+  delete processEngine.exchange(engine.release());
+}

@@ -1,0 +1,251 @@
+//===- ConvolutionCall.cpp - What the API does in any direction -----------===//
+
+#include "capi/lib/Convolution/ConvolutionCall.h"
+
+#include "capi/lib/Find/FindSearch.h"
+#include "capi/lib/Handle/KernelChecks.h"
+#include "runtime/Base/Log.h"
+#include "runtime/DriverCommand/LogCommand.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+using namespace tessera;
+using namespace tessera::capi;
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A kernel that is about to run, with what the problem says of it.
+struct ReadyKernel {
+  const LoadedKernel *kernel;
+  LaunchArgs args;
+};
+} // namespace
+
+static ErrorOr<const LoadedKernel *>
+prepareProblem(const ConvolutionCall &call, const ConvProblem &problem) {
+  ErrorOr<const LoadedKernel *> kernel = call.handle.engine.prepare(problem);
+  if (!kernel || call.operands.conv.deterministic == 0)
+    return kernel;
+  if (Status status = checkDeterministic(**kernel); !status.isOk())
+    return status;
+  return kernel;
+}
+
+ErrorOr<const LoadedKernel *> capi::prepareKernel(const ConvolutionCall &call) {
+  const ErrorOr<ConvProblem> problem =
+      makeConvProblem(call.direction, call.operands);
+  if (!problem)
+    return problem.getStatus();
+  return prepareProblem(call, *problem);
+}
+
+static LaunchArgs getArgs(const ConvolutionCall &call,
+                          const ConvolutionData &data, const Scaling &scaling) {
+  LaunchArgs args;
+  args.x = data.x;
+  args.w = data.w;
+  args.y = data.y;
+  if (call.operands.areExchanged())
+    std::swap(args.x, args.y);
+  args.workspace = data.workspace;
+  args.alpha = scaling.alpha;
+  args.beta = scaling.beta;
+  return args;
+}
+
+/// The kernel of a call that runs it, and so belongs into the log that
+/// MIOPEN_ENABLE_LOGGING_CMD asks for.
+static ErrorOr<ReadyKernel> prepareToRun(const ConvolutionCall &call,
+                                         const ConvolutionData &data,
+                                         const Scaling &scaling = {}) {
+  ErrorOr<ConvProblem> problem = makeConvProblem(call.direction, call.operands);
+  if (!problem)
+    return problem.getStatus();
+  problem->epilogue = scaling.epilogue;
+  logCommand(*problem);
+  const ErrorOr<const LoadedKernel *> kernel = prepareProblem(call, *problem);
+  if (!kernel)
+    return kernel.getStatus();
+  return ReadyKernel{*kernel, getArgs(call, data, scaling)};
+}
+
+/// Checks, then launches on the handle's stream.
+static Status run(const ConvolutionCall &call, const ConvolutionData &data,
+                  const Scaling &scaling = {}) {
+  const ErrorOr<ReadyKernel> ready = prepareToRun(call, data, scaling);
+  if (!ready)
+    return ready.getStatus();
+  if (Status status =
+          checkWorkspace(*ready->kernel, data.workspace, data.workspaceBytes);
+      !status.isOk())
+    return status;
+  return call.handle.launch(*ready->kernel, ready->args);
+}
+
+//===----------------------------------------------------------------------===//
+// Find 1.0
+//===----------------------------------------------------------------------===//
+
+ApiResult capi::getWorkspaceSize(const ConvolutionCall &call, size_t &bytes) {
+  const ErrorOr<const LoadedKernel *> kernel = prepareKernel(call);
+  if (!kernel)
+    return kernel.getStatus();
+  bytes = (*kernel)->getKernel().workspaceBytes;
+  return Status::ok();
+}
+
+/// The kernel that a Find answers with.
+static ErrorOr<ReadyKernel> findKernel(const ConvolutionCall &call,
+                                       const ConvolutionData &data,
+                                       bool isSearchAsked) {
+  const FindSettings &settings = readFindSettingsOnce();
+  const ErrorOr<ConvProblem> problem =
+      makeConvProblem(call.direction, call.operands);
+  if (!problem)
+    return problem.getStatus();
+  Engine &engine = call.handle.engine;
+  cleanForFind(engine, *problem, settings);
+  ErrorOr<ReadyKernel> ready = prepareToRun(call, data);
+  if (!ready)
+    return ready;
+  const ErrorOr<const LoadedKernel *> found =
+      searchForFind(engine, *problem, *ready->kernel, isSearchAsked, settings);
+  if (!found)
+    return found.getStatus();
+  ready->kernel = *found;
+  return ready;
+}
+
+ApiResult capi::findAlgorithm(const ConvolutionCall &call,
+                              const ConvolutionData &data, int requestedCount,
+                              int &returnedCount, miopenConvAlgoPerf_t *results,
+                              bool isSearchAsked) {
+  if (requestedCount < 1)
+    return invalidArgument("requestAlgoCount is below 1");
+  const ErrorOr<ReadyKernel> ready = findKernel(call, data, isSearchAsked);
+  if (!ready)
+    return ready.getStatus();
+  // MIOpen skips what does not fit, and then found nothing.
+  if (Status status =
+          checkWorkspace(*ready->kernel, data.workspace, data.workspaceBytes);
+      !status.isOk())
+    return {miopenStatusUnknownError,
+            "no algorithm fits: " + status.getMessage()};
+  float timeMs = 0;
+  if (Status status = call.handle.measure(*ready->kernel, ready->args, timeMs);
+      !status.isOk())
+    return status;
+  // The value of Direct is the same in the enums of all directions.
+  results->fwd_algo = miopenConvolutionFwdAlgoDirect;
+  results->time = timeMs;
+  results->memory = ready->kernel->getKernel().workspaceBytes;
+  returnedCount = 1;
+  return Status::ok();
+}
+
+static Status checkAlgorithm(Direction direction, int algorithm) {
+  switch (algorithm) {
+  case miopenConvolutionAlgoGEMM:
+  case miopenConvolutionAlgoDirect:
+  case miopenConvolutionAlgoWinograd:
+  case miopenConvolutionAlgoImplicitGEMM:
+    return Status::ok();
+  case miopenConvolutionAlgoFFT:
+    if (direction != Direction::BackwardWeights)
+      return Status::ok();
+    break;
+  case miopenConvolutionAlgoStaticCompiledGEMM:
+    if (direction == Direction::Forward)
+      return Status::ok();
+    break;
+  default:
+    break;
+  }
+  return invalidArgument("algorithm " + std::to_string(algorithm) +
+                         " is unknown");
+}
+
+ApiResult capi::runAlgorithm(const ConvolutionCall &call,
+                             const ConvolutionData &data, int algorithm,
+                             const void *alpha, const void *beta) {
+  if (Status status = checkAlgorithm(call.direction, algorithm); !status.isOk())
+    return status;
+  const ErrorOr<Scaling> scaling = readScaling(call.operands, alpha, beta);
+  if (!scaling)
+    return scaling.getStatus();
+  return run(call, data, *scaling);
+}
+
+//===----------------------------------------------------------------------===//
+// Immediate mode
+//===----------------------------------------------------------------------===//
+
+/// A direction has one solution: whatever the compiler chooses for the problem.
+/// The ids are far from MIOpen's, which are positions in its registry, and are
+/// never given to anything else.
+uint64_t capi::getSolution(Direction direction) {
+  switch (direction) {
+  case Direction::Forward:
+    return 1001;
+  case Direction::BackwardData:
+    return 1002;
+  case Direction::BackwardWeights:
+    return 1003;
+  }
+  __builtin_unreachable();
+}
+
+static Status checkSolution(const ConvolutionCall &call, uint64_t solution) {
+  if (solution != getSolution(call.direction))
+    return invalidArgument("there is no solution " + std::to_string(solution));
+  return Status::ok();
+}
+
+ApiResult capi::countSolutions(const ConvolutionCall &call, size_t &count) {
+  const ErrorOr<const LoadedKernel *> kernel = prepareKernel(call);
+  if (!kernel)
+    return kernel.getStatus();
+  count = 1;
+  return Status::ok();
+}
+
+ApiResult capi::getSolutions(const ConvolutionCall &call, size_t maxCount,
+                             size_t &count, miopenConvSolution_t *solutions) {
+  if (maxCount < 1)
+    return invalidArgument("maxSolutionCount is 0");
+  const ErrorOr<const LoadedKernel *> kernel = prepareKernel(call);
+  if (!kernel)
+    return kernel.getStatus();
+  solutions->time = 0;
+  solutions->workspace_size = (*kernel)->getKernel().workspaceBytes;
+  solutions->solution_id = getSolution(call.direction);
+  solutions->algorithm = miopenConvolutionAlgoDirect;
+  count = 1;
+  return Status::ok();
+}
+
+ApiResult capi::getSolutionWorkspaceSize(const ConvolutionCall &call,
+                                         uint64_t solution, size_t &bytes) {
+  if (Status status = checkSolution(call, solution); !status.isOk())
+    return status;
+  return getWorkspaceSize(call, bytes);
+}
+
+ApiResult capi::compileSolution(const ConvolutionCall &call,
+                                uint64_t solution) {
+  if (Status status = checkSolution(call, solution); !status.isOk())
+    return status;
+  return prepareKernel(call).getStatus();
+}
+
+ApiResult capi::runSolution(const ConvolutionCall &call,
+                            const ConvolutionData &data, uint64_t solution) {
+  if (Status status = checkSolution(call, solution); !status.isOk())
+    return status;
+  return run(call, data);
+}

@@ -1,0 +1,58 @@
+//===- ConvolutionDescriptor.h - What stands behind the handle -*- C++ -*-===//
+
+#ifndef TESSERA_CAPI_LIB_CONVOLUTIONDESCRIPTOR_H
+#define TESSERA_CAPI_LIB_CONVOLUTIONDESCRIPTOR_H
+
+#include "capi/lib/Tensor/TensorDescriptor.h"
+#include "runtime/Base/ErrorOr.h"
+
+#include <miopen/convolution.h>
+
+#include <array>
+#include <cstdint>
+
+/// Window, groups and attributes. Owned by the client through its handle; any
+/// number of threads may read it at once.
+struct miopenConvolutionDescriptor {
+  tessera::capi::ObjectTag tag = {};
+  static constexpr int kMaxSpatialRank = 3;
+  /// One number for each spatial dimension; the rest is unused.
+  using PerDimension = std::array<int, kMaxSpatialRank>;
+
+  /// Only miopenConvolution or miopenTranspose.
+  miopenConvolutionMode_t mode = miopenConvolution;
+  int spatialRank = 2;
+  PerDimension pads{0, 0, 0};
+  PerDimension strides{1, 1, 1};
+  PerDimension dilations{1, 1, 1};
+  PerDimension outputPads{0, 0, 0}; ///< Transposed only.
+  /// As the client gave it: checked where it meets the tensors.
+  int groups = 1;
+  /// -1: as the library likes. Like the rounding, kept for the client.
+  int fp16AltImplementation = -1;
+  int fp8RoundingMode = 0;
+  int deterministic = 0;
+  /// As MIOpen has it, whose name for what allows tf32 is miopenMathDefault.
+  int mathType = miopenMathPedantic;
+  miopenConvolutionFindMode_t findMode = miopenConvolutionFindModeDefault;
+};
+
+namespace tessera::capi {
+
+/// Lengths of y, in the order N, C, [D,] H, W. On the stack, because every
+/// execution checks them.
+struct OutputLengths {
+  std::array<int64_t, miopenConvolutionDescriptor::kMaxSpatialRank + 2> lengths;
+  int rank;
+};
+
+/// The lengths of y = conv(x, w). InvalidArgument if the three are
+/// inconsistent.
+ErrorOr<OutputLengths>
+getForwardOutputLengths(const miopenConvolutionDescriptor &conv,
+                        const miopenTensorDescriptor &x,
+                        const miopenTensorDescriptor &w);
+
+} // namespace tessera::capi
+
+#endif // TESSERA_CAPI_LIB_CONVOLUTIONDESCRIPTOR_H

@@ -1,0 +1,299 @@
+//===- ConvolutionProblem.cpp - From descriptors to a problem -------------===//
+//
+// First everything that is wrong with the request, then everything that is
+// right but that we have no kernel for, so that a client which made a mistake
+// hears of the mistake.
+//
+//===----------------------------------------------------------------------===//
+
+#include "capi/lib/Convolution/ConvolutionProblem.h"
+
+#include "runtime/Base/Env.h"
+
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+
+using namespace tessera;
+using namespace tessera::capi;
+
+//===----------------------------------------------------------------------===//
+// Types
+//===----------------------------------------------------------------------===//
+
+/// Takes an int because the float8 enumerators are declared for some clients
+/// only.
+static std::string getTypeName(int type) {
+  switch (type) {
+  case miopenHalf:
+    return "half";
+  case miopenFloat:
+    return "float";
+  case miopenInt32:
+    return "int32";
+  case miopenInt8:
+    return "int8";
+  case miopenBFloat16:
+    return "bfloat16";
+  case miopenDouble:
+    return "double";
+  case miopenInt64:
+    return "int64";
+  default:
+    return "type " + std::to_string(type);
+  }
+}
+
+/// x and w agree already; an int8 convolution widens its result.
+static Status checkOutputType(miopenDataType_t input, miopenDataType_t output) {
+  const bool isWidened =
+      input == miopenInt8 && (output == miopenInt32 || output == miopenFloat);
+  if (input == output || isWidened)
+    return Status::ok();
+  return invalidArgument("x is of " + getTypeName(input) + ", but y of " +
+                         getTypeName(output));
+}
+
+static ErrorOr<DataType> getKernelType(miopenDataType_t type) {
+  const std::optional<DataType> known = findDataType(type);
+  if (known && *known != DataType::I32 && *known != DataType::I64)
+    return *known;
+  return notSupported("convolutions of " + getTypeName(type) +
+                      " are not implemented; half, bfloat16, float, double "
+                      "and int8 are");
+}
+
+static Status setInt8Result(Direction direction,
+                            const ConvolutionOperands &operands,
+                            ConvProblem &problem) {
+  if (direction != Direction::Forward)
+    return invalidArgument("int8 is a type of forward convolutions only");
+  if (operands.areExchanged())
+    return notSupported("transposed convolutions of int8 are not implemented");
+  if (operands.y.dataType == miopenInt8)
+    return notSupported("a result of int8 is not implemented; int32 and float "
+                        "are");
+  problem.int8Result =
+      operands.y.dataType == miopenFloat ? DataType::F32 : DataType::I32;
+  return Status::ok();
+}
+
+/// What the environment says of tf32; NVIDIA's variable can only forbid it.
+static std::optional<bool> readTf32Override() {
+  if (getEnvBool("NVIDIA_TF32_OVERRIDE") == false)
+    return false;
+  return getEnvBool("MIOPEN_TF32_OVERRIDE");
+}
+
+/// The descriptor says, unless the environment does.
+static MathType getMathType(const miopenConvolutionDescriptor &conv) {
+  static const std::optional<bool> kOverride = readTf32Override();
+  const bool isAllowed = kOverride.value_or(conv.mathType == miopenMathDefault);
+  return isAllowed ? MathType::Tf32 : MathType::Exact;
+}
+
+static Status checkCasts(const ConvolutionOperands &operands) {
+  for (const miopenTensorDescriptor *tensor :
+       {&operands.x, &operands.w, &operands.y})
+    if (tensor->castType.value_or(tensor->dataType) != tensor->dataType)
+      return notSupported("casts to " + getTypeName(*tensor->castType) +
+                          " are not implemented");
+  return Status::ok();
+}
+
+static Status setTypes(Direction direction, const ConvolutionOperands &operands,
+                       ConvProblem &problem) {
+  const ErrorOr<DataType> type = getKernelType(operands.x.dataType);
+  if (!type)
+    return type.getStatus();
+  if (Status status = checkCasts(operands); !status.isOk())
+    return status;
+  problem.dataType = *type;
+  if (*type == DataType::F32)
+    problem.mathType = getMathType(operands.conv);
+  return *type == DataType::I8 ? setInt8Result(direction, operands, problem)
+                               : Status::ok();
+}
+
+//===----------------------------------------------------------------------===//
+// Shapes
+//===----------------------------------------------------------------------===//
+
+static Status checkOutput(const ConvolutionOperands &operands) {
+  const miopenTensorDescriptor &y = operands.y;
+  const ErrorOr<OutputLengths> expected =
+      getForwardOutputLengths(operands.conv, operands.x, operands.w);
+  if (!expected)
+    return expected.getStatus();
+  if (Status status = checkOutputType(operands.x.dataType, y.dataType);
+      !status.isOk())
+    return status;
+  if (y.getRank() != expected->rank)
+    return invalidArgument("y has " + std::to_string(y.getRank()) +
+                           " dimensions, but x has " +
+                           std::to_string(expected->rank));
+  for (int i = 0; i < expected->rank; ++i)
+    if (y.lengths[i] != expected->lengths[i])
+      return invalidArgument("length " + std::to_string(i) + " of y is " +
+                             std::to_string(y.lengths[i]) +
+                             ", but the convolution gives " +
+                             std::to_string(expected->lengths[i]));
+  return Status::ok();
+}
+
+/// `numbers` are those of [[d,] h,] w; what is missing stays neutral.
+template <typename Result, typename Number>
+static Result toLengths(const Number *numbers, int spatialRank) {
+  Result result;
+  result.w = numbers[spatialRank - 1];
+  if (spatialRank > 1)
+    result.h = numbers[spatialRank - 2];
+  if (spatialRank > 2)
+    result.d = numbers[spatialRank - 3];
+  return result;
+}
+
+/// The tensors x, w and y of the problem, which are those of the client unless
+/// the convolution is transposed.
+static std::array<const miopenTensorDescriptor *, 3>
+getTensors(const ConvolutionOperands &operands) {
+  if (operands.areExchanged())
+    return {&operands.y, &operands.w, &operands.x};
+  return {&operands.x, &operands.w, &operands.y};
+}
+
+static void setLengths(const ConvolutionOperands &operands,
+                       ConvProblem &problem) {
+  const auto [x, w, y] = getTensors(operands);
+  const miopenConvolutionDescriptor &conv = operands.conv;
+  const int rank = conv.spatialRank;
+  problem.batch = x->lengths[0];
+  problem.inChannels = x->lengths[1];
+  problem.outChannels = y->lengths[1];
+  problem.groups = conv.groups;
+  problem.in = toLengths<Spatial>(&x->lengths[2], rank);
+  problem.filter = toLengths<Spatial>(&w->lengths[2], rank);
+  problem.pad = toLengths<Pads>(conv.pads.data(), rank);
+  problem.stride = toLengths<Spatial>(conv.strides.data(), rank);
+  problem.dilation = toLengths<Spatial>(conv.dilations.data(), rank);
+}
+
+//===----------------------------------------------------------------------===//
+// Layouts
+//===----------------------------------------------------------------------===//
+
+static Strides getStrides(const miopenTensorDescriptor &tensor) {
+  const auto spatial =
+      toLengths<Spatial>(&tensor.strides[2], tensor.getRank() - 2);
+  return {tensor.strides[0], tensor.strides[1], spatial.d, spatial.h,
+          spatial.w};
+}
+
+namespace {
+/// What one tensor's strides can be called. The stride of a length of 1 is
+/// never used, so it may be anything, and more than one word may fit.
+struct LayoutCandidates {
+  Strides strides;
+  bool nchw;
+  bool nhwc;
+
+  LayoutCandidates(const miopenTensorDescriptor &tensor,
+                   const TensorLengths &lengths)
+      : strides(getStrides(tensor)), nchw(fits(Layout::NCHW, lengths)),
+        nhwc(fits(Layout::NHWC, lengths)) {}
+
+  bool fits(Layout layout, const TensorLengths &lengths) const {
+    const Strides packed = getPackedStrides(layout, lengths);
+    return (lengths.n == 1 || strides.n == packed.n) &&
+           (lengths.c == 1 || strides.c == packed.c) &&
+           (lengths.d == 1 || strides.d == packed.d) &&
+           (lengths.h == 1 || strides.h == packed.h) &&
+           (lengths.w == 1 || strides.w == packed.w);
+  }
+  bool isDecided() const { return nchw != nhwc; }
+  Layout getDecided() const { return nchw ? Layout::NCHW : Layout::NHWC; }
+
+  void set(Layout preferred, Layout &layout, Strides &layoutStrides) const {
+    if (nchw || nhwc) {
+      layout = isDecided() ? getDecided() : preferred;
+      return;
+    }
+    layout = Layout::Strided;
+    layoutStrides = strides;
+  }
+};
+} // namespace
+
+/// Sets the three layouts. A tensor that could have either (a 1x1 filter, an
+/// image of one channel) takes that of the first tensor that could not, so
+/// that one set of tensors is one problem however its strides were written.
+static void setLayouts(const ConvolutionOperands &operands,
+                       ConvProblem &problem) {
+  const auto [x, w, y] = getTensors(operands);
+  const LayoutCandidates xCandidates(*x, problem.getInputLengths());
+  const LayoutCandidates wCandidates(*w, problem.getFilterLengths());
+  const LayoutCandidates yCandidates(*y, problem.getOutputLengths());
+  Layout preferred = Layout::NCHW;
+  for (const LayoutCandidates *tensor :
+       {&yCandidates, &wCandidates, &xCandidates})
+    if (tensor->isDecided())
+      preferred = tensor->getDecided();
+  xCandidates.set(preferred, problem.xLayout, problem.xStrides);
+  wCandidates.set(preferred, problem.wLayout, problem.wStrides);
+  yCandidates.set(preferred, problem.yLayout, problem.yStrides);
+}
+
+//===----------------------------------------------------------------------===//
+
+static Direction getProblemDirection(Direction direction, bool areExchanged) {
+  if (!areExchanged || direction == Direction::BackwardWeights)
+    return direction;
+  return direction == Direction::Forward ? Direction::BackwardData
+                                         : Direction::Forward;
+}
+
+ErrorOr<ConvProblem>
+capi::makeConvProblem(Direction direction,
+                      const ConvolutionOperands &operands) {
+  if (Status status = checkOutput(operands); !status.isOk())
+    return status;
+  ConvProblem problem;
+  problem.direction = getProblemDirection(direction, operands.areExchanged());
+  if (Status status = setTypes(direction, operands, problem); !status.isOk())
+    return status;
+  setLengths(operands, problem);
+  // A transposed result of less than one pixel is one pixel (MIOpen), and then
+  // it is the gradient of no convolution.
+  const auto [x, w, y] = getTensors(operands);
+  if (problem.getOutput() !=
+      toLengths<Spatial>(&y->lengths[2], operands.conv.spatialRank))
+    return invalidArgument("the padding leaves nothing of the transposed "
+                           "convolution's result");
+  setLayouts(operands, problem);
+  if (Status status = problem.verify(); !status.isOk())
+    return status;
+  return problem.canonicalize();
+}
+
+ErrorOr<Scaling> capi::readScaling(const ConvolutionOperands &operands,
+                                   const void *alpha, const void *beta) {
+  const bool isDouble = operands.x.dataType == miopenDouble;
+  auto read = [isDouble](const void *number) {
+    return isDouble ? *static_cast<const double *>(number)
+                    : *static_cast<const float *>(number);
+  };
+  Scaling scaling{read(alpha), read(beta), {}};
+  if (scaling.alpha == 1 && scaling.beta == 0)
+    return scaling;
+  if (operands.conv.spatialRank != 3)
+    return notSupported("only alpha = 1 and beta = 0 are implemented of "
+                        "convolutions that are not 3-D");
+  if (operands.y.dataType == miopenInt32)
+    return notSupported("only alpha = 1 and beta = 0 are implemented of a "
+                        "result of int32");
+  // Three cases, as in MIOpen: default, scaled, and scaled plus the old value.
+  scaling.epilogue.alpha = true;
+  scaling.epilogue.beta = scaling.beta != 0;
+  return scaling;
+}

@@ -1,0 +1,60 @@
+//===- FindSearch.cpp - A Find that takes its time ------------------------===//
+
+#include "capi/lib/Find/FindSearch.h"
+
+#include "runtime/Base/Log.h"
+#include "runtime/Tuning/BackgroundTuner.h"
+#include "runtime/Tuning/TrialWatch.h"
+
+#include <mutex>
+#include <unordered_set>
+
+using namespace tessera;
+using namespace tessera::capi;
+
+/// Whether this process has not asked before; says that it has.
+static bool isFirst(const Problem &problem) {
+  static std::mutex mutex;
+  static std::unordered_set<std::string> seen;
+  const std::lock_guard lock(mutex);
+  return seen.insert(problem.toNetworkConfig()).second;
+}
+
+void capi::cleanForFind(Engine &engine, const Problem &problem,
+                        const FindSettings &settings) {
+  if (settings.enforce != FindEnforce::DbClean)
+    return;
+  if (Status status = engine.forget(problem); !status.isOk())
+    logMessage(LogLevel::Warning,
+               "MIOPEN_FIND_ENFORCE is DB_CLEAN, but " + status.getMessage());
+}
+
+ErrorOr<const LoadedKernel *>
+capi::searchForFind(Engine &engine, const Problem &problem,
+                    const LoadedKernel &current, bool isAsked,
+                    const FindSettings &settings) {
+  TuningOptions options;
+  options.budget.seconds = settings.searchSeconds;
+  options.budget.candidates = settings.searchCandidates;
+  options.maxWorkspaceBytes = current.getKernel().workspaceBytes;
+  options.database = engine.getTunings();
+  // The emulated device ends endless loops itself.
+  if (engine.getGpu().getKind() != DeviceKind::Emulated)
+    options.patience = kTrialLimit;
+  if (!isAsked && !settings.mustSearch()) {
+    if (settings.tunesInBackground && isFirst(problem))
+      BackgroundTuner::get().add(engine, problem, options);
+    return &current;
+  }
+  if (!isFirst(problem))
+    return &current;
+  options.jobs = getDefaultJobs(engine.getGpu().getKind());
+  options.again = settings.enforce == FindEnforce::SearchDbUpdate;
+  const ErrorOr<TuningResult> result = tune(engine, problem, options);
+  if (!result) {
+    logMessage(LogLevel::Warning, "a search of Find found nothing: " +
+                                      result.getStatus().getMessage());
+    return &current;
+  }
+  return engine.prepare(problem);
+}

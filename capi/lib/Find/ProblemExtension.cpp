@@ -1,0 +1,102 @@
+//===- ProblemExtension.cpp - tessera/problem.h ---------------------------===//
+
+#include <tessera/problem.h>
+
+#include "capi/lib/Common/ErrorGuard.h"
+#include "capi/lib/Handle/HandleState.h"
+#include "capi/lib/Handle/KernelChecks.h"
+#include "capi/lib/Handle/KernelInfo.h"
+#include "runtime/DriverCommand/LogCommand.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+
+using namespace tessera;
+using namespace tessera::capi;
+
+static LaunchArgs getArgs(const tesseraProblemArguments &arguments) {
+  LaunchArgs args;
+  args.x = arguments.x;
+  args.w = arguments.w;
+  args.y = arguments.y;
+  args.workspace = arguments.workSpace;
+  args.bias = arguments.bias;
+  args.residual = arguments.residual;
+  args.indices = arguments.indices;
+  args.alpha = arguments.alpha;
+  args.beta = arguments.beta;
+  args.activAlpha = arguments.activAlpha;
+  args.activBeta = arguments.activBeta;
+  args.activGamma = arguments.activGamma;
+  std::ranges::copy(arguments.tensors, args.tensors.begin());
+  std::ranges::copy(arguments.scalars, args.scalars.begin());
+  return args;
+}
+
+/// The client's struct, which may be that of a time without row problems.
+static ErrorOr<tesseraProblemArguments>
+copyArguments(const tesseraProblemArguments &given) {
+  constexpr size_t kFirst = offsetof(tesseraProblemArguments, tensors);
+  tesseraProblemArguments arguments = TESSERA_PROBLEM_ARGUMENTS_INIT;
+  if (given.structSize != kFirst)
+    if (Status status = checkStructSize(given.structSize, sizeof given);
+        !status.isOk())
+      return status;
+  std::memcpy(&arguments, &given, given.structSize);
+  return arguments;
+}
+
+static Status run(miopenHandle &handle, const Problem &problem,
+                  const tesseraProblemArguments &arguments) {
+  const ErrorOr<const LoadedKernel *> kernel = handle.engine.prepare(problem);
+  if (!kernel)
+    return kernel.getStatus();
+  const LaunchArgs args = getArgs(arguments);
+  Status status =
+      checkWorkspace(**kernel, arguments.workSpace, arguments.workSpaceSize);
+  if (status.isOk())
+    status = checkArguments(**kernel, args);
+  if (!status.isOk())
+    return status;
+  return handle.launch(**kernel, args);
+}
+
+extern "C" {
+
+miopenStatus_t tesseraGetProblemKernelInfo(miopenHandle_t handle,
+                                           const char *problem,
+                                           tesseraKernelInfo *info) {
+  return guard(__func__, REQUIRED(handle, problem, info), [&]() -> ApiResult {
+    if (Status status = checkStructSize(info->structSize, sizeof *info);
+        !status.isOk())
+      return status;
+    const ErrorOr<Problem> parsed = parseNetworkConfig(problem);
+    if (!parsed)
+      return parsed.getStatus();
+    const ErrorOr<const LoadedKernel *> kernel =
+        handle->engine.prepare(*parsed);
+    if (!kernel)
+      return kernel.getStatus();
+    describe(**kernel, *info);
+    return Status::ok();
+  });
+}
+
+miopenStatus_t tesseraRunProblem(miopenHandle_t handle, const char *problem,
+                                 const tesseraProblemArguments *arguments) {
+  return guard(__func__, REQUIRED(handle, problem, arguments),
+               [&]() -> ApiResult {
+                 const ErrorOr<tesseraProblemArguments> copied =
+                     copyArguments(*arguments);
+                 if (!copied)
+                   return copied.getStatus();
+                 const ErrorOr<Problem> parsed = parseNetworkConfig(problem);
+                 if (!parsed)
+                   return parsed.getStatus();
+                 logCommand(*parsed);
+                 return run(*handle, *parsed, *copied);
+               });
+}
+
+} // extern "C"

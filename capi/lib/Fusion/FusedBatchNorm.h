@@ -1,0 +1,22 @@
+//===- FusedBatchNorm.h - A plan that is a batch normalisation -*- C++ -*-===//
+
+#ifndef TESSERA_CAPI_LIB_FUSEDBATCHNORM_H
+#define TESSERA_CAPI_LIB_FUSEDBATCHNORM_H
+
+#include "capi/lib/Fusion/FusionPlan.h"
+
+namespace tessera::capi {
+
+/// Whether the plan is a batch normalisation of any kind, alone or with an
+/// activation behind it; or the gradients of both, in either order.
+bool isFusedBatchNorm(const miopenFusionPlanDescriptor &plan);
+
+/// Runs such a plan; makes its kernel if it is new.
+ApiResult executeBatchNorm(miopenHandle &handle,
+                           const miopenFusionPlanDescriptor &plan,
+                           const PlanData &data,
+                           const miopenOperatorArgs &args);
+
+} // namespace tessera::capi
+
+#endif // TESSERA_CAPI_LIB_FUSEDBATCHNORM_H

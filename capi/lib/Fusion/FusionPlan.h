@@ -1,0 +1,99 @@
+//===- FusionPlan.h - What stands behind a plan and its parts --*- C++ -*-===//
+
+#ifndef TESSERA_CAPI_LIB_FUSIONPLAN_H
+#define TESSERA_CAPI_LIB_FUSIONPLAN_H
+
+#include "capi/lib/Convolution/ConvolutionDescriptor.h"
+#include "capi/lib/Common/ErrorGuard.h"
+#include "capi/lib/Handle/HandleState.h"
+
+#include <miopen/fusion.h>
+
+#include <map>
+#include <memory>
+#include <vector>
+
+/// An operation of a plan, which owns it. Immutable.
+struct miopenFusionOpDescriptor {
+  tessera::capi::ObjectTag tag = {};
+  enum class Kind {
+    Convolution,
+    Bias,
+    Activation,
+    LastOfConvolution = Activation,
+    ActivationBackward,
+    BatchNormInference,
+    BatchNormForward,
+    BatchNormBackward,
+  };
+  Kind kind;
+  miopenConvolutionDescriptor conv = {};
+  miopenTensorDescriptor tensor = {}; ///< Filter, bias, or parameters.
+  miopenActivationMode_t mode = miopenActivationPASTHRU;
+  miopenBatchNormMode_t normMode = miopenBNPerActivation;
+};
+
+/// Owned by the client.
+struct miopenFusionPlanDescriptor {
+  tessera::capi::ObjectTag tag = {};
+  miopenTensorDescriptor input;
+  std::vector<tessera::capi::ObjectPtr<miopenFusionOpDescriptor>> ops = {};
+  bool isCompiled = false;
+};
+
+/// Arguments of operations. Owned by the client, as is the memory.
+struct miopenOperatorArgs {
+  tessera::capi::ObjectTag tag = {};
+  struct Values {
+    const void *memory = nullptr; ///< Filter, or bias.
+    double alpha = 0;
+    double beta = 0;
+    double gamma = 0;
+    // Of a batch normalisation; what its kind has not is null.
+    const void *x = nullptr;
+    const void *scale = nullptr;
+    const void *bias = nullptr;
+    const void *mean = nullptr; ///< Estimated, or saved.
+    const void *variance = nullptr;
+    void *runningMean = nullptr;
+    void *runningVariance = nullptr;
+    void *scaleGradient = nullptr;
+    void *biasGradient = nullptr;
+    double factor = 0;
+    double epsilon = 0;
+  };
+  std::map<const miopenFusionOpDescriptor *, Values> values;
+};
+
+namespace tessera::capi {
+
+using FusionOp = miopenFusionOpDescriptor;
+
+/// Whether the plan is a convolution, a bias and an activation, in this order,
+/// of which only the first must be there.
+bool isFusedConvolution(const miopenFusionPlanDescriptor &plan);
+
+/// Makes the kernel; UnsupportedOp if there is none for such a plan.
+ApiResult compilePlan(miopenHandle &handle, miopenFusionPlanDescriptor &plan);
+
+/// The memory of one execution.
+struct PlanData {
+  const miopenTensorDescriptor &inputDesc;
+  const void *input;
+  const miopenTensorDescriptor &outputDesc;
+  void *output;
+  void *workspace;
+  size_t workspaceBytes;
+};
+ApiResult executePlan(miopenHandle &handle,
+                      const miopenFusionPlanDescriptor &plan,
+                      const PlanData &data, const miopenOperatorArgs &args);
+
+/// Keeps the arguments of an operation, which must be of `kind`.
+Status setArgs(miopenOperatorArgs &args, const FusionOp &op,
+               FusionOp::Kind kind, const void *alpha, const void *beta,
+               const miopenOperatorArgs::Values &values);
+
+} // namespace tessera::capi
+
+#endif // TESSERA_CAPI_LIB_FUSIONPLAN_H

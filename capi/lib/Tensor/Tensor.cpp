@@ -1,0 +1,390 @@
+//===- Tensor.cpp - miopen/tensor.h ---------------------------------------===//
+
+#include <miopen/tensor.h>
+
+#include "capi/lib/Common/Objects.h"
+#include "capi/lib/Tensor/TensorDescriptor.h"
+#include "runtime/Base/ErrorOr.h"
+
+#include <array>
+#include <limits>
+#include <numeric>
+#include <span>
+
+using namespace tessera;
+using namespace tessera::capi;
+
+int64_t capi::getElementBytes(int dataType) {
+  switch (dataType) {
+  case miopenInt8:
+  case miopenFloat8_fnuz:
+  case miopenBFloat8_fnuz:
+    return 1;
+  case miopenHalf:
+  case miopenBFloat16:
+    return 2;
+  case miopenFloat:
+  case miopenInt32:
+    return 4;
+  case miopenDouble:
+  case miopenInt64:
+    return 8;
+  default:
+    return 0;
+  }
+}
+
+std::optional<DataType> capi::findDataType(miopenDataType_t dataType) {
+  switch (dataType) {
+  case miopenHalf:
+    return DataType::F16;
+  case miopenBFloat16:
+    return DataType::BF16;
+  case miopenFloat:
+    return DataType::F32;
+  case miopenDouble:
+    return DataType::F64;
+  case miopenInt8:
+    return DataType::I8;
+  case miopenInt32:
+    return DataType::I32;
+  case miopenInt64:
+    return DataType::I64;
+  default:
+    return std::nullopt;
+  }
+}
+
+/// Bytes from the first element to behind the last; InvalidArgument if they
+/// do not fit.
+static ErrorOr<int64_t> getSpanBytes(int64_t elementBytes,
+                                     std::span<const int64_t> lengths,
+                                     std::span<const int64_t> strides) {
+  int64_t last = 0;
+  for (size_t i = 0; i < lengths.size(); ++i) {
+    int64_t offset;
+    if (__builtin_mul_overflow(lengths[i] - 1, strides[i], &offset) ||
+        __builtin_add_overflow(last, offset, &last))
+      return invalidArgument("the tensor is larger than 2^63 bytes");
+  }
+  int64_t bytes;
+  if (last == std::numeric_limits<int64_t>::max() ||
+      __builtin_mul_overflow(last + 1, elementBytes, &bytes))
+    return invalidArgument("the tensor is larger than 2^63 bytes");
+  return bytes;
+}
+
+ErrorOr<size_t> capi::getTensorBytes(const miopenTensorDescriptor &tensor) {
+  if (tensor.getRank() == 0)
+    return invalidArgument("the tensor was never set");
+  const ErrorOr<int64_t> bytes = getSpanBytes(getElementBytes(tensor.dataType),
+                                              tensor.lengths, tensor.strides);
+  if (!bytes)
+    return bytes.getStatus();
+  return static_cast<size_t>(*bytes);
+}
+
+/// Strides of a packed tensor. `order` lists the dimensions, slowest first.
+static ErrorOr<std::vector<int64_t>>
+getPackedStrides(std::span<const int64_t> lengths, std::span<const int> order) {
+  std::vector<int64_t> strides(lengths.size());
+  int64_t stride = 1;
+  for (size_t i = order.size(); i-- > 0;) {
+    strides[order[i]] = stride;
+    if (__builtin_mul_overflow(stride, lengths[order[i]], &stride))
+      return invalidArgument("the tensor is larger than 2^63 elements");
+  }
+  return strides;
+}
+
+static ErrorOr<std::vector<int64_t>>
+getPackedStrides(std::span<const int64_t> lengths) {
+  std::vector<int> order(lengths.size());
+  std::iota(order.begin(), order.end(), 0);
+  return getPackedStrides(lengths, order);
+}
+
+static Status checkAtLeastOne(std::span<const int64_t> numbers,
+                              const char *what) {
+  for (int64_t number : numbers)
+    if (number < 1)
+      return invalidArgument(std::string(what) + " " + std::to_string(number) +
+                             " is below 1");
+  return Status::ok();
+}
+
+Status capi::checkDataType(miopenDataType_t dataType) {
+  if (getElementBytes(dataType) == 0)
+    return invalidArgument("data type " + std::to_string(dataType) +
+                           " is unknown");
+  return Status::ok();
+}
+
+/// InvalidArgument if the elements, one beside the other, do not fit. Strides
+/// that overlap can make a tensor span less.
+static Status checkPackedBytes(int64_t elementBytes,
+                               std::span<const int64_t> lengths) {
+  int64_t bytes = elementBytes;
+  for (int64_t length : lengths)
+    if (__builtin_mul_overflow(bytes, length, &bytes))
+      return invalidArgument("the tensor is larger than 2^63 bytes");
+  return Status::ok();
+}
+
+/// Checks everything, then sets the descriptor.
+static Status setTensor(miopenTensorDescriptor &desc, miopenDataType_t dataType,
+                        std::vector<int64_t> lengths,
+                        ErrorOr<std::vector<int64_t>> strides) {
+  if (!strides)
+    return strides.getStatus();
+  if (Status status = checkDataType(dataType); !status.isOk())
+    return status;
+  if (Status status = checkAtLeastOne(lengths, "length"); !status.isOk())
+    return status;
+  if (Status status = checkAtLeastOne(*strides, "stride"); !status.isOk())
+    return status;
+  if (Status status = checkPackedBytes(getElementBytes(dataType), lengths);
+      !status.isOk())
+    return status;
+  if (auto bytes = getSpanBytes(getElementBytes(dataType), lengths, *strides);
+      !bytes)
+    return bytes.getStatus();
+  desc.dataType = dataType;
+  desc.castType.reset();
+  desc.lengths = std::move(lengths);
+  desc.strides = std::move(*strides);
+  return Status::ok();
+}
+
+/// miopenSetTensorDescriptor() and V2, which differ in the type of a number.
+template <typename Number>
+static ApiResult setTensorNd(miopenTensorDescriptor &desc,
+                             miopenDataType_t dataType, int rank,
+                             const Number *lengths, const Number *strides) {
+  if (!lengths || rank < 1)
+    return {miopenStatusInvalidValue, "there are no lengths"};
+  std::vector<int64_t> lengthsCopy(lengths, lengths + rank);
+  if (Status status = checkAtLeastOne(lengthsCopy, "length"); !status.isOk())
+    return status;
+  if (!strides)
+    return setTensor(desc, dataType, lengthsCopy,
+                     getPackedStrides(lengthsCopy));
+  return setTensor(desc, dataType, std::move(lengthsCopy),
+                   std::vector<int64_t>(strides, strides + rank));
+}
+
+/// Programs of MIOpen 1 and 2 set all lengths to 0 where they have no tensor
+/// yet. The descriptor is then as it was made, which every user of it refuses.
+static Status makeEmpty(miopenTensorDescriptor &desc,
+                        miopenDataType_t dataType) {
+  if (Status status = checkDataType(dataType); !status.isOk())
+    return status;
+  desc = {};
+  desc.dataType = dataType;
+  return Status::ok();
+}
+
+/// The dimensions of `layout`, slowest first; empty if it is none of ours.
+static std::span<const int> getLayoutOrder(miopenTensorLayout_t layout) {
+  static constexpr std::array<int, 4> kNchw{0, 1, 2, 3};
+  static constexpr std::array<int, 4> kNhwc{0, 2, 3, 1};
+  static constexpr std::array<int, 4> kChwn{1, 2, 3, 0};
+  static constexpr std::array<int, 5> kNcdhw{0, 1, 2, 3, 4};
+  static constexpr std::array<int, 5> kNdhwc{0, 2, 3, 4, 1};
+  switch (layout) {
+  case miopenTensorNCHW:
+    return kNchw;
+  case miopenTensorNHWC:
+    return kNhwc;
+  case miopenTensorCHWN:
+    return kChwn;
+  case miopenTensorNCDHW:
+    return kNcdhw;
+  case miopenTensorNDHWC:
+    return kNdhwc;
+  default:
+    return {};
+  }
+}
+
+static bool isVectorLayout(miopenTensorLayout_t layout) {
+  return layout == miopenTensorNCHWc4 || layout == miopenTensorNCHWc8 ||
+         layout == miopenTensorCHWNc4 || layout == miopenTensorCHWNc8;
+}
+
+static ApiResult setTensorWithLayout(miopenTensorDescriptor &desc,
+                                     miopenDataType_t dataType,
+                                     miopenTensorLayout_t layout,
+                                     const int *lengths, int rank) {
+  if (!lengths || rank < 1)
+    return {miopenStatusInvalidValue, "there are no lengths"};
+  if (isVectorLayout(layout))
+    return notSupported("layouts with vectors of channels are not implemented");
+  const std::span<const int> order = getLayoutOrder(layout);
+  if (order.empty())
+    return invalidArgument("layout " + std::to_string(layout) + " is unknown");
+  if (static_cast<int>(order.size()) != rank)
+    return invalidArgument("the layout has " + std::to_string(order.size()) +
+                           " dimensions, but there are " +
+                           std::to_string(rank) + " lengths");
+  std::vector<int64_t> lengthsCopy(lengths, lengths + rank);
+  if (Status status = checkAtLeastOne(lengthsCopy, "length"); !status.isOk())
+    return status;
+  return setTensor(desc, dataType, lengthsCopy,
+                   getPackedStrides(lengthsCopy, order));
+}
+
+/// Writes `numbers` to the int array of a client, unless it is null.
+static Status copyToInts(std::span<const int64_t> numbers, int *ints) {
+  if (!ints)
+    return Status::ok();
+  for (int64_t number : numbers) {
+    if (number > std::numeric_limits<int>::max())
+      return invalidArgument(std::to_string(number) +
+                             " does not fit in an int");
+    *ints++ = static_cast<int>(number);
+  }
+  return Status::ok();
+}
+
+extern "C" {
+
+miopenStatus_t
+miopenCreateTensorDescriptor(miopenTensorDescriptor_t *tensorDesc) {
+  return createObject(__func__, REQUIRED(tensorDesc), tensorDesc);
+}
+
+miopenStatus_t miopenSet4dTensorDescriptor(miopenTensorDescriptor_t tensorDesc,
+                                           miopenDataType_t dataType, int n,
+                                           int c, int h, int w) {
+  return guard(__func__, REQUIRED(tensorDesc), [&]() -> ApiResult {
+    if (!n && !c && !h && !w)
+      return makeEmpty(*tensorDesc, dataType);
+    const int lengths[] = {n, c, h, w};
+    return setTensorNd<int>(*tensorDesc, dataType, 4, lengths, nullptr);
+  });
+}
+
+miopenStatus_t miopenSetNdTensorDescriptorWithLayout(
+    miopenTensorDescriptor_t tensorDesc, miopenDataType_t dataType,
+    miopenTensorLayout_t tensorLayout, const int *lens, int num_lens) {
+  return guard(__func__, REQUIRED(tensorDesc), [&]() -> ApiResult {
+    return setTensorWithLayout(*tensorDesc, dataType, tensorLayout, lens,
+                               num_lens);
+  });
+}
+
+miopenStatus_t miopenSet4dTensorDescriptorEx(
+    miopenTensorDescriptor_t tensorDesc, miopenDataType_t dataType, int n,
+    int c, int h, int w, int nStride, int cStride, int hStride, int wStride) {
+  return guard(__func__, REQUIRED(tensorDesc), [&]() -> ApiResult {
+    const int lengths[] = {n, c, h, w};
+    const int strides[] = {nStride, cStride, hStride, wStride};
+    return setTensorNd<int>(*tensorDesc, dataType, 4, lengths, strides);
+  });
+}
+
+miopenStatus_t miopenGet4dTensorDescriptor(miopenTensorDescriptor_t tensorDesc,
+                                           miopenDataType_t *dataType, int *n,
+                                           int *c, int *h, int *w, int *nStride,
+                                           int *cStride, int *hStride,
+                                           int *wStride) {
+  return guard(
+      __func__,
+      REQUIRED(tensorDesc, dataType, n, c, h, w, nStride, cStride, hStride,
+               wStride),
+      [&]() -> ApiResult {
+        if (tensorDesc->getRank() != 4)
+          return invalidArgument("the tensor has " +
+                                 std::to_string(tensorDesc->getRank()) +
+                                 " dimensions, not 4");
+        std::array<int, 4> lengths;
+        std::array<int, 4> strides;
+        if (Status status = copyToInts(tensorDesc->lengths, lengths.data());
+            !status.isOk())
+          return status;
+        if (Status status = copyToInts(tensorDesc->strides, strides.data());
+            !status.isOk())
+          return status;
+        *dataType = tensorDesc->dataType;
+        *n = lengths[0], *c = lengths[1], *h = lengths[2], *w = lengths[3];
+        *nStride = strides[0], *cStride = strides[1];
+        *hStride = strides[2], *wStride = strides[3];
+        return Status::ok();
+      });
+}
+
+miopenStatus_t miopenSetTensorDescriptor(miopenTensorDescriptor_t tensorDesc,
+                                         miopenDataType_t dataType, int nbDims,
+                                         const int *dimsA,
+                                         const int *stridesA) {
+  return guard(__func__, REQUIRED(tensorDesc), [&]() -> ApiResult {
+    return setTensorNd(*tensorDesc, dataType, nbDims, dimsA, stridesA);
+  });
+}
+
+// A size_t beyond 2^63 becomes negative on the way and is refused as such.
+miopenStatus_t miopenSetTensorDescriptorV2(miopenTensorDescriptor_t tensorDesc,
+                                           miopenDataType_t dataType,
+                                           int nbDims, const size_t *dimsA,
+                                           const size_t *stridesA) {
+  return guard(__func__, REQUIRED(tensorDesc), [&]() -> ApiResult {
+    return setTensorNd(*tensorDesc, dataType, nbDims, dimsA, stridesA);
+  });
+}
+
+miopenStatus_t
+miopenGetTensorDescriptorSize(miopenTensorDescriptor_t tensorDesc, int *size) {
+  return guard(__func__, REQUIRED(tensorDesc, size), [&]() -> ApiResult {
+    *size = tensorDesc->getRank();
+    return Status::ok();
+  });
+}
+
+miopenStatus_t miopenGetTensorDescriptor(miopenTensorDescriptor_t tensorDesc,
+                                         miopenDataType_t *dataType, int *dimsA,
+                                         int *stridesA) {
+  return guard(__func__, REQUIRED(tensorDesc), [&]() -> ApiResult {
+    if (dataType)
+      *dataType = tensorDesc->dataType;
+    if (Status status = copyToInts(tensorDesc->lengths, dimsA); !status.isOk())
+      return status;
+    return copyToInts(tensorDesc->strides, stridesA);
+  });
+}
+
+miopenStatus_t miopenSetTensorCastType(miopenTensorDescriptor_t tensorDesc,
+                                       miopenDataType_t cast_type) {
+  return guard(__func__, REQUIRED(tensorDesc), [&]() -> ApiResult {
+    if (Status status = checkDataType(cast_type); !status.isOk())
+      return status;
+    tensorDesc->castType = cast_type;
+    return Status::ok();
+  });
+}
+
+miopenStatus_t miopenGetTensorCastType(miopenTensorDescriptor_t tensorDesc,
+                                       miopenDataType_t *cast_type) {
+  return guard(__func__, REQUIRED(tensorDesc, cast_type), [&]() -> ApiResult {
+    *cast_type = tensorDesc->castType.value_or(tensorDesc->dataType);
+    return Status::ok();
+  });
+}
+
+miopenStatus_t
+miopenDestroyTensorDescriptor(miopenTensorDescriptor_t tensorDesc) {
+  return destroyObject(__func__, REQUIRED(tensorDesc), tensorDesc);
+}
+
+miopenStatus_t miopenGetTensorNumBytes(miopenTensorDescriptor_t tensorDesc,
+                                       size_t *numBytes) {
+  return guard(__func__, REQUIRED(tensorDesc, numBytes), [&]() -> ApiResult {
+    const ErrorOr<size_t> bytes = getTensorBytes(*tensorDesc);
+    if (!bytes)
+      return bytes.getStatus();
+    *numBytes = *bytes;
+    return Status::ok();
+  });
+}
+
+} // extern "C"

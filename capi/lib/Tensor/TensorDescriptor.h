@@ -1,0 +1,48 @@
+//===- TensorDescriptor.h - What stands behind the C handle ----*- C++ -*-===//
+
+#ifndef TESSERA_CAPI_LIB_TENSORDESCRIPTOR_H
+#define TESSERA_CAPI_LIB_TENSORDESCRIPTOR_H
+
+#include "capi/lib/Common/ObjectTag.h"
+#include "runtime/Base/ErrorOr.h"
+#include "runtime/Base/ProblemTypes.h"
+
+#include <miopen/tensor.h>
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+/// Element type, lengths and strides; empty until it is set. Owned by the
+/// client through its handle; any number of threads may read it at once.
+struct miopenTensorDescriptor {
+  tessera::capi::ObjectTag tag = {};
+  miopenDataType_t dataType = miopenFloat;
+  /// In the order N, C, [D,] H, W. Each at least 1, and their packed size in
+  /// bytes fits in an int64_t.
+  std::vector<int64_t> lengths;
+  /// In elements, each at least 1; as many as there are lengths.
+  std::vector<int64_t> strides;
+  /// What elements are converted to where they are multiplied, if set.
+  std::optional<miopenDataType_t> castType;
+
+  int getRank() const { return static_cast<int>(lengths.size()); }
+};
+
+namespace tessera::capi {
+
+/// Bytes of an element; 0 for a value that is no data type.
+int64_t getElementBytes(int dataType);
+
+/// From the first element to behind the last.
+ErrorOr<size_t> getTensorBytes(const miopenTensorDescriptor &tensor);
+
+/// The type of a kernel's elements, if kernels have it.
+std::optional<DataType> findDataType(miopenDataType_t dataType);
+
+/// InvalidArgument for a value that is no data type.
+Status checkDataType(miopenDataType_t dataType);
+
+} // namespace tessera::capi
+
+#endif // TESSERA_CAPI_LIB_TENSORDESCRIPTOR_H

@@ -1,0 +1,155 @@
+//===- ConvProgram.cpp - A convolution as a point program reads it --------===//
+
+#include "compiler/Algorithms/Common/ConvProgram.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace tessera;
+
+bool ConvTensor::hasChannelsInnermost() const {
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  (void)getType().getStridesAndOffset(strides, offset);
+  int64_t column = getSpatialDim(getNumSpatial() - 1);
+  return strides[getChannelDim()] < strides[column];
+}
+
+PointBuilder::Values ConvTensor::order(Value outer, Value channel,
+                                       ValueRange spatial) const {
+  PointBuilder::Values values = {outer};
+  if (layout == dnn::Layout::NCHW)
+    values.push_back(channel);
+  values.append(spatial.begin(), spatial.end());
+  if (layout != dnn::Layout::NCHW)
+    values.push_back(channel);
+  return values;
+}
+
+/// The last entries of depth, height and width.
+static SmallVector<int64_t> takeSpatial(ArrayRef<int64_t> all, int64_t count) {
+  return SmallVector<int64_t>(all.take_back(count));
+}
+
+ConvProgram::ConvProgram(dnn::ConvOp conv)
+    : dims(conv.getDims()), x{conv.getX(), conv.getXLayout()},
+      w{conv.getW(), conv.getWLayout()}, y{conv.getY(), conv.getYLayout()},
+      conv(conv) {
+  int64_t count = x.getNumSpatial();
+  filter = takeSpatial({dims.z, dims.y, dims.x}, count);
+  pads = takeSpatial({dims.padD, dims.padH, dims.padW}, count);
+  strides = takeSpatial({dims.strideD, dims.strideH, dims.strideW}, count);
+  dilations =
+      takeSpatial({dims.dilationD, dims.dilationH, dims.dilationW}, count);
+}
+
+const ConvTensor &ConvProgram::getResult() const {
+  Value result = getConv().getResultOperand().get();
+  return result == x.memory ? x : result == w.memory ? w : y;
+}
+
+Type ConvProgram::getSumType() const {
+  Type element = x.getElementType();
+  MLIRContext *context = element.getContext();
+  if (element.isInteger(8))
+    return IntegerType::get(context, 32);
+  return element.isF64() ? element : Float32Type::get(context);
+}
+
+Value tessera::flattenArgument(Value argument) {
+  auto type = cast<MemRefType>(argument.getType());
+  auto function = cast<func::FuncOp>(argument.getParentBlock()->getParentOp());
+  argument.setType(
+      MemRefType::get({type.getNumElements()}, type.getElementType()));
+  function.setFunctionType(
+      FunctionType::get(function.getContext(),
+                        function.getBody().front().getArgumentTypes(), {}));
+  return argument;
+}
+
+//===----------------------------------------------------------------------===//
+// The epilogue
+//===----------------------------------------------------------------------===//
+
+/// The op's result types for blocks of `count` elements.
+static void widenResults(Operation *op, int64_t count) {
+  for (Value result : op->getResults())
+    result.setType(PointBuilder::getBlockType(result.getType(), count));
+}
+
+/// Maps `value`, from outside an epilogue, to what it is in the function that
+/// is being written: an argument, or what is computed from arguments.
+static Value mapCaptured(PointBuilder &p, Value value, IRMapping &mapping) {
+  if (Value known = mapping.lookupOrNull(value))
+    return known;
+  Operation *op = value.getDefiningOp();
+  for (Value operand : op->getOperands())
+    mapCaptured(p, operand, mapping);
+  p.b.clone(*op, mapping);
+  return mapping.lookup(value);
+}
+
+/// Runs the region's elementwise ops on whole blocks.
+static Value applyRegion(PointBuilder &p, Region &region, ValueRange blocks,
+                         IRMapping &functions) {
+  int64_t count = PointBuilder::getBlockSize(blocks.front());
+  Block &body = region.front();
+  IRMapping mapping;
+  mapping.map(body.getArguments(), blocks);
+  for (Operation &op : body.without_terminator()) {
+    for (Value operand : op.getOperands())
+      if (!mapping.contains(operand))
+        mapping.map(operand,
+                    p.splat(mapCaptured(p, operand, functions), count));
+    Operation *clone = p.b.clone(op, mapping);
+    if (op.hasTrait<OpTrait::ConstantLike>())
+      mapping.map(op.getResult(0), p.splat(clone->getResult(0), count));
+    else
+      widenResults(clone, count);
+  }
+  Value result = body.getTerminator()->getOperand(0);
+  return mapping.contains(result)
+             ? mapping.lookup(result)
+             : p.splat(mapCaptured(p, result, functions), count);
+}
+
+/// The elements of one more operand of the epilogue: one for each element of
+/// the result, or one for each channel.
+static Value loadExtra(PointBuilder &p, const ConvProgram &program,
+                       Value memory, int64_t dim, int64_t count,
+                       ValueRange coordinates) {
+  auto type = cast<MemRefType>(memory.getType());
+  if (type.getRank() != 1)
+    return p.loadBlock(memory, dim, count, coordinates);
+  int64_t channelDim = program.getResult().getChannelDim();
+  Value channel = coordinates[channelDim];
+  if (dim == channelDim)
+    return p.loadBlock(memory, 0, count, channel);
+  return p.splat(p.loadBlock(memory, 0, 1, channel), count);
+}
+
+void tessera::emitResult(PointBuilder &p, const ConvProgram &program,
+                         Value sums, int64_t dim, ValueRange coordinates,
+                         ValueRange arguments) {
+  dnn::ConvOp conv = program.getConv();
+  Block &entry = *conv->getBlock();
+  int64_t count = PointBuilder::getBlockSize(sums);
+  auto find = [&](Value memory) {
+    return arguments[cast<BlockArgument>(memory).getArgNumber()];
+  };
+  if (conv.hasEpilogue()) {
+    Type compute = conv.getComputeType();
+    PointBuilder::Values blocks = {p.convert(sums, compute)};
+    for (Value extra : conv.getExtras())
+      blocks.push_back(
+          p.convert(loadExtra(p, program, find(extra), dim, count, coordinates),
+                    compute));
+    IRMapping functions;
+    functions.map(entry.getArguments(), arguments);
+    sums = applyRegion(p, conv.getEpilogue(), blocks, functions);
+  }
+  const ConvTensor &result = program.getResult();
+  p.storeBlock(p.convert(sums, result.getElementType()), find(result.memory),
+               dim, coordinates);
+}

@@ -1,0 +1,93 @@
+//===- ConvProgram.h - A convolution as a point program reads it -*- C++ -*-=//
+//
+// The tensors by meaning instead of by layout, so that a program is written
+// once for every order of the dimensions; and what follows the sum.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_COMPILER_ALGORITHMS_CONVPROGRAM_H
+#define TESSERA_COMPILER_ALGORITHMS_CONVPROGRAM_H
+
+#include "compiler/Algorithms/Common/PointBuilder.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace tessera {
+
+/// A tensor of a convolution.
+struct ConvTensor {
+  mlir::Value memory;
+  dnn::Layout layout;
+
+  mlir::MemRefType getType() const {
+    return mlir::cast<mlir::MemRefType>(memory.getType());
+  }
+  mlir::Type getElementType() const { return getType().getElementType(); }
+  int64_t getNumSpatial() const { return getType().getRank() - 2; }
+
+  // Dimensions of the memref.
+  int64_t getOuterDim() const { return 0; }
+  int64_t getChannelDim() const {
+    return layout == dnn::Layout::NCHW ? 1 : getType().getRank() - 1;
+  }
+  int64_t getSpatialDim(int64_t i) const {
+    return layout == dnn::Layout::NCHW ? 2 + i : 1 + i;
+  }
+  int64_t getSpatialSize(int64_t i) const {
+    return getType().getDimSize(getSpatialDim(i));
+  }
+
+  /// Whether channels are closer together in memory than columns.
+  bool hasChannelsInnermost() const;
+
+  /// The coordinates in the order of the memref.
+  PointBuilder::Values order(mlir::Value outer, mlir::Value channel,
+                             mlir::ValueRange spatial) const;
+};
+
+/// What a program asks of a dnn.conv. Plain data over the op.
+class ConvProgram {
+public:
+  explicit ConvProgram(dnn::ConvOp conv);
+
+  dnn::ConvOp getConv() const { return conv; }
+  bool hasDirection(dnn::ConvDirection direction) const {
+    return getConv().getDirection() == direction;
+  }
+  /// Of the function that it is in.
+  mlir::ValueRange getArguments() const {
+    return getConv()->getBlock()->getArguments();
+  }
+
+  dnn::ConvDims dims;
+  ConvTensor x, w, y;
+  // Of each spatial dimension, the outermost first.
+  llvm::SmallVector<int64_t> filter, pads, strides, dilations;
+
+  const ConvTensor &getResult() const;
+  int64_t getInputsPerGroup() const { return dims.c / dims.groups; }
+  int64_t getOutputsPerGroup() const { return dims.k / dims.groups; }
+
+  /// i32 for i8, f64 for f64, else f32.
+  mlir::Type getSumType() const;
+
+private:
+  dnn::ConvOp conv;
+};
+
+/// Gives an argument of a kernel function that is packed a type of one
+/// dimension; a kernel sees no more than its address.
+mlir::Value flattenArgument(mlir::Value argument);
+
+/// Stores what the epilogue makes of `sums`, a block of the result from
+/// `coordinates` (in the order of its memref) on along `dim`, and `channel` on
+/// if that is along the channels. Emitted inside the kernel function `conv` is
+/// in, or another with the same arguments: `arguments` are those of the
+/// function that is being written.
+void emitResult(PointBuilder &p, const ConvProgram &program, mlir::Value sums,
+                int64_t dim, mlir::ValueRange coordinates,
+                mlir::ValueRange arguments);
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_ALGORITHMS_CONVPROGRAM_H

@@ -1,0 +1,133 @@
+//===- PartSum.cpp - The sum of the parts of a split reduction ------------===//
+
+#include "compiler/Algorithms/Common/PartSum.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <algorithm>
+#include <numeric>
+
+using namespace mlir;
+using namespace tessera;
+
+static int64_t getProduct(ArrayRef<int64_t> sizes) {
+  return std::accumulate(sizes.begin(), sizes.end(), int64_t(1),
+                         std::multiplies<>());
+}
+
+Value tessera::addPartsWorkspace(dnn::ConvOp conv, int64_t parts) {
+  SmallVector<int64_t> shape = {parts};
+  llvm::append_range(shape, ConvProgram(conv).getResult().getType().getShape());
+  return addPartsWorkspace(conv, shape);
+}
+
+Value tessera::addPartsWorkspace(dnn::ConvOp conv, ArrayRef<int64_t> shape) {
+  auto function = conv->getParentOfType<func::FuncOp>();
+  Builder b(conv.getContext());
+  Type element = ConvProgram(conv).getSumType();
+  int64_t bytes = getProduct(shape) * element.getIntOrFloatBitWidth() / 8;
+  DictionaryAttr attributes = b.getDictionaryAttr(
+      {b.getNamedAttr(dnn::kArgAttrName, b.getStringAttr("workspace")),
+       b.getNamedAttr(dnn::kBytesAttrName, b.getI64IntegerAttr(bytes))});
+  unsigned last = function.getNumArguments();
+  (void)function.insertArgument(last, MemRefType::get(shape, element),
+                                attributes, conv.getLoc());
+  return function.getArgument(last);
+}
+
+/// A kernel function where `b` is, with the arguments of that of `conv`, and no
+/// body.
+static func::FuncOp createKernel(OpBuilder b, dnn::ConvOp conv,
+                                 StringRef suffix) {
+  auto function = conv->getParentOfType<func::FuncOp>();
+  auto kernel = func::FuncOp::create(b, conv.getLoc(),
+                                     (function.getName() + suffix).str(),
+                                     function.getFunctionType());
+  kernel->setAttr(dnn::kKernelAttrName, b.getUnitAttr());
+  for (unsigned i = 0; i < function.getNumArguments(); ++i)
+    kernel.setArgAttrs(i, function.getArgAttrDict(i));
+  b.setInsertionPointToStart(kernel.addEntryBlock());
+  func::ReturnOp::create(b, conv.getLoc());
+  return kernel;
+}
+
+func::FuncOp tessera::appendKernel(dnn::ConvOp conv, StringRef suffix) {
+  OpBuilder after(conv.getContext());
+  after.setInsertionPointAfter(conv->getParentOp());
+  return createKernel(after, conv, suffix);
+}
+
+func::FuncOp tessera::prependKernel(dnn::ConvOp conv, StringRef suffix) {
+  return createKernel(OpBuilder(conv->getParentOp()), conv, suffix);
+}
+
+static constexpr int64_t kThreads = 256, kMaxWidth = 4;
+/// Elements that a thread loads at once, of several parts.
+static constexpr int64_t kLoaded = 64;
+
+/// The elements of a thread. Of many parts of a small result a thread takes
+/// one: its loads in flight are then as many parts, and a chip has threads
+/// enough for all elements.
+static int64_t chooseWidth(int64_t elements, int64_t parts) {
+  constexpr int64_t kFewThreads = 1 << 17, kFewParts = kLoaded / kMaxWidth;
+  const bool isSmall = elements < kFewThreads * kMaxWidth;
+  return isSmall && parts > kFewParts ? 1 : kMaxWidth;
+}
+
+int64_t tessera::countSumTurns(int64_t elements, int64_t parts) {
+  return llvm::divideCeilSigned(parts * chooseWidth(elements, parts), kLoaded);
+}
+
+void tessera::buildPartSum(dnn::ConvOp conv, Value workspace) {
+  ConvProgram program(conv);
+  func::FuncOp function = appendKernel(conv, "_sum");
+  OpBuilder b(function.getBody().front().getTerminator());
+  PointBuilder p(b, conv.getLoc());
+  auto type = cast<MemRefType>(workspace.getType());
+  Value memory =
+      function.getArgument(cast<BlockArgument>(workspace).getArgNumber());
+
+  // The workspace is packed, so its last dimension is the one to share out.
+  int64_t last = type.getRank() - 1;
+  const int64_t parts = type.getDimSize(0);
+  const int64_t width = getAccessWidth(
+      type, last, chooseWidth(type.getNumElements() / parts, parts));
+  // Parts that are loaded before the first is added: one by one, each would
+  // wait for memory. Behind the last part, a load gives zero.
+  const int64_t turns = llvm::divideCeilSigned(parts * width, kLoaded);
+  const int64_t atOnce = llvm::divideCeilSigned(parts, turns);
+  SmallVector<int64_t> sizes(type.getShape().drop_front());
+  sizes.back() /= width;
+  PointBuilder::Values place(p.forEachPoint(sizes, kThreads));
+  place.back() = p.mul(place.back(), width);
+  Value none = p.zero(type.getElementType(), width);
+  Value sum = p.loop(turns, none, [&](Value turn, ValueRange carried) {
+    PointBuilder::Values blocks;
+    for (int64_t i = 0; i < atOnce; ++i) {
+      PointBuilder::Values from = {p.add(p.mul(turn, atOnce), i)};
+      from.append(place.begin(), place.end());
+      blocks.push_back(p.loadBlock(memory, last, width, from));
+    }
+    Value next = carried[0];
+    for (Value block : blocks)
+      next = p.addBlocks(next, block);
+    return PointBuilder::Values{next};
+  })[0];
+  emitResult(p, program, sum, last - 1, place, function.getArguments());
+}
+
+void tessera::buildZeros(dnn::ConvOp conv, Value tensor) {
+  func::FuncOp function = prependKernel(conv, "_zero");
+  OpBuilder b(function.getBody().front().getTerminator());
+  PointBuilder p(b, conv.getLoc());
+  auto type = cast<MemRefType>(tensor.getType());
+  Value memory =
+      function.getArgument(cast<BlockArgument>(tensor).getArgNumber());
+  const int64_t last = type.getRank() - 1;
+  const int64_t width = getAccessWidth(type, last, kMaxWidth);
+  SmallVector<int64_t> sizes(type.getShape());
+  sizes.back() /= width;
+  PointBuilder::Values place(p.forEachPoint(sizes, kThreads));
+  place.back() = p.mul(place.back(), width);
+  p.storeBlock(p.zero(type.getElementType(), width), memory, last, place);
+}

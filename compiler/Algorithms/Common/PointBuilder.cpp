@@ -1,0 +1,350 @@
+//===- PointBuilder.cpp - Writes the body of a point program --------------===//
+
+#include "compiler/Algorithms/Common/PointBuilder.h"
+
+#include "dialect/IR/PointHints.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/NVGPU/IR/NVGPUDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace tessera;
+
+int64_t tessera::getAccessWidth(MemRefType type, int64_t dim, int64_t limit) {
+  SmallVector<int64_t> distances;
+  int64_t offset;
+  if (failed(type.getStridesAndOffset(distances, offset)) ||
+      dnn::getVectorDim(type) != dim)
+    return 1;
+  distances[dim] = offset;
+  auto divides = [&](int64_t width) {
+    return limit % width == 0 && type.getDimSize(dim) % width == 0 &&
+           llvm::all_of(distances, [&](int64_t distance) {
+             return distance % width == 0;
+           });
+  };
+  int64_t width = 1;
+  while (divides(2 * width))
+    width *= 2;
+  return width;
+}
+
+ValueRange PointBuilder::forEachPoint(ArrayRef<int64_t> sizes,
+                                      int64_t threads) {
+  auto points = dnn::ForEachPointOp::create(b, loc, sizes, threads);
+  SmallVector<Type> types(sizes.size(), b.getIndexType());
+  SmallVector<Location> locations(sizes.size(), loc);
+  return b.createBlock(&points.getBody(), {}, types, locations)->getArguments();
+}
+
+//===----------------------------------------------------------------------===//
+// Indices and control
+//===----------------------------------------------------------------------===//
+
+Value PointBuilder::index(int64_t value) {
+  return arith::ConstantIndexOp::create(b, loc, value);
+}
+
+Value PointBuilder::add(Value lhs, Value rhs) {
+  if (matchPattern(lhs, m_Zero()))
+    return rhs;
+  if (matchPattern(rhs, m_Zero()))
+    return lhs;
+  return arith::AddIOp::create(b, loc, lhs, rhs);
+}
+
+Value PointBuilder::add(Value lhs, int64_t rhs) {
+  return rhs == 0 ? lhs : add(lhs, index(rhs));
+}
+
+Value PointBuilder::mul(Value lhs, int64_t rhs) {
+  if (rhs == 1 || matchPattern(lhs, m_Zero()))
+    return lhs;
+  return arith::MulIOp::create(b, loc, lhs, index(rhs));
+}
+
+Value PointBuilder::div(Value value, int64_t by) {
+  if (by == 1)
+    return value;
+  return arith::DivUIOp::create(b, loc, value, index(by));
+}
+
+Value PointBuilder::rem(Value value, int64_t by) {
+  if (by == 1)
+    return index(0);
+  return arith::RemUIOp::create(b, loc, value, index(by));
+}
+
+PointBuilder::Values
+PointBuilder::loop(int64_t count, ValueRange init,
+                   llvm::function_ref<Values(Value, ValueRange)> body) {
+  if (count == 1)
+    return body(index(0), init);
+  auto loop =
+      scf::ForOp::create(b, loc, index(0), index(count), index(1), init);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Values next = body(loop.getInductionVar(), loop.getRegionIterArgs());
+  if (!init.empty())
+    scf::YieldOp::create(b, loc, next);
+  return Values(loop.getResults());
+}
+
+PointBuilder::Values PointBuilder::branch(Value condition, ValueRange otherwise,
+                                          llvm::function_ref<Values()> body) {
+  auto branch = scf::IfOp::create(b, loc, otherwise.getTypes(), condition,
+                                  /*addThenBlock=*/true, /*addElseBlock=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  Values values = body();
+  scf::YieldOp::create(b, loc, values);
+  b.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(b, loc, otherwise);
+  return Values(branch.getResults());
+}
+
+//===----------------------------------------------------------------------===//
+// Blocks
+//===----------------------------------------------------------------------===//
+
+Type PointBuilder::getBlockType(Type element, int64_t count) {
+  return count == 1 ? element : VectorType::get(count, element);
+}
+
+int64_t PointBuilder::getBlockSize(Value block) {
+  auto vector = dyn_cast<VectorType>(block.getType());
+  return vector ? vector.getNumElements() : 1;
+}
+
+Value PointBuilder::getElement(Value block, int64_t i) {
+  if (getBlockSize(block) == 1)
+    return block;
+  if (auto made = block.getDefiningOp<vector::FromElementsOp>())
+    return made.getElements()[i];
+  return vector::ExtractOp::create(b, loc, block, i);
+}
+
+Value PointBuilder::makeBlock(ArrayRef<Value> elements) {
+  if (elements.size() == 1)
+    return elements.front();
+  Type type = getBlockType(elements.front().getType(), elements.size());
+  return vector::FromElementsOp::create(b, loc, type, elements);
+}
+
+Value PointBuilder::getSlice(Value block, int64_t first, int64_t count) {
+  if (count == getBlockSize(block))
+    return block;
+  if (count == 1)
+    return getElement(block, first);
+  SmallVector<int64_t> mask(count);
+  std::iota(mask.begin(), mask.end(), first);
+  return vector::ShuffleOp::create(b, loc, block, block, mask);
+}
+
+Value PointBuilder::splat(Value scalar, int64_t count) {
+  if (count == 1)
+    return scalar;
+  return vector::BroadcastOp::create(
+      b, loc, getBlockType(scalar.getType(), count), scalar);
+}
+
+Value PointBuilder::zero(Type element, int64_t count) {
+  return arith::ConstantOp::create(b, loc,
+                                   b.getZeroAttr(getBlockType(element, count)));
+}
+
+Value PointBuilder::sumElements(Value block) {
+  for (int64_t half = getBlockSize(block) / 2; half >= 1; half /= 2)
+    block = addBlocks(getSlice(block, 0, half), getSlice(block, half, half));
+  return block;
+}
+
+Value PointBuilder::loadBlock(Value memory, int64_t dim, int64_t count,
+                              ValueRange coordinates) {
+  auto type = cast<MemRefType>(memory.getType());
+  int64_t width = getAccessWidth(type, dim, count);
+  Type piece = getBlockType(type.getElementType(), width);
+  Values elements;
+  Values place(coordinates);
+  for (int64_t first = 0; first < count; first += width) {
+    place[dim] = add(coordinates[dim], first);
+    auto load = dnn::PointLoadOp::create(b, loc, piece, b.getI1Type(), memory,
+                                         place, DenseI64ArrayAttr());
+    if (isStreamed)
+      load->setAttr(dnn::kStreamedAttrName, b.getUnitAttr());
+    if (width == count)
+      return load.getValue();
+    for (int64_t i = 0; i < width; ++i)
+      elements.push_back(getElement(load.getValue(), i));
+  }
+  return makeBlock(elements);
+}
+
+void PointBuilder::storeBlock(Value block, Value memory, int64_t dim,
+                              ValueRange coordinates) {
+  auto type = cast<MemRefType>(memory.getType());
+  int64_t count = getBlockSize(block);
+  int64_t width = getAccessWidth(type, dim, count);
+  Values place(coordinates);
+  for (int64_t first = 0; first < count; first += width) {
+    place[dim] = add(coordinates[dim], first);
+    dnn::PointStoreOp::create(b, loc, getSlice(block, first, width), memory,
+                              place, DenseI64ArrayAttr());
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Shared memory
+//===----------------------------------------------------------------------===//
+
+Value PointBuilder::makeShared(Type element, ArrayRef<int64_t> shape) {
+  auto space =
+      gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
+  auto type =
+      MemRefType::get(shape, element, MemRefLayoutAttrInterface(), space);
+  return memref::AllocaOp::create(b, loc, type);
+}
+
+Value PointBuilder::loadShared(Value shared, int64_t count, ValueRange place) {
+  auto type = cast<MemRefType>(shared.getType());
+  if (count == 1)
+    return memref::LoadOp::create(b, loc, shared, place);
+  return vector::LoadOp::create(
+      b, loc, VectorType::get(count, type.getElementType()), shared, place);
+}
+
+void PointBuilder::storeShared(Value block, Value shared, ValueRange place) {
+  if (isa<VectorType>(block.getType()))
+    vector::StoreOp::create(b, loc, block, shared, place);
+  else
+    memref::StoreOp::create(b, loc, block, shared, place);
+}
+
+void PointBuilder::storeWord(Value block, Value shared, ValueRange place) {
+  memref::StoreOp::create(b, loc, block, shared, place);
+}
+
+void PointBuilder::barrier() { gpu::BarrierOp::create(b, loc); }
+
+//===----------------------------------------------------------------------===//
+// Arithmetic
+//===----------------------------------------------------------------------===//
+
+Value PointBuilder::convert(Value block, Type element) {
+  Type from = getElementTypeOrSelf(block);
+  if (from == element)
+    return block;
+  Type type = getBlockType(element, getBlockSize(block));
+  if (isa<IntegerType>(from) && isa<FloatType>(element))
+    return arith::SIToFPOp::create(b, loc, type, block);
+  if (isa<IntegerType>(from))
+    return arith::ExtSIOp::create(b, loc, type, block);
+  if (from.getIntOrFloatBitWidth() < element.getIntOrFloatBitWidth())
+    return arith::ExtFOp::create(b, loc, type, block);
+  return arith::TruncFOp::create(b, loc, type, block);
+}
+
+Value PointBuilder::addBlocks(Value lhs, Value rhs) {
+  if (isa<IntegerType>(getElementTypeOrSelf(lhs)))
+    return arith::AddIOp::create(b, loc, lhs, rhs);
+  return arith::AddFOp::create(b, loc, lhs, rhs);
+}
+
+Value PointBuilder::mulAdd(Value lhs, Value rhs, Value acc) {
+  if (isa<IntegerType>(getElementTypeOrSelf(lhs)))
+    return addBlocks(arith::MulIOp::create(b, loc, lhs, rhs), acc);
+  return math::FmaOp::create(b, loc, lhs, rhs, acc);
+}
+
+void PointBuilder::mulAddAll(ArrayRef<std::pair<Value *, Value>> sums,
+                             Value factor) {
+  if (!isByLane) {
+    for (auto &[sum, block] : sums)
+      *sum = mulAdd(block, factor, *sum);
+    return;
+  }
+  SmallVector<Values> next(sums.size());
+  for (int64_t lane = 0; lane < getBlockSize(factor); ++lane)
+    for (auto [i, pair] : llvm::enumerate(sums))
+      next[i].push_back(mulAdd(getElement(pair.second, lane),
+                               getElement(factor, lane),
+                               getElement(*pair.first, lane)));
+  for (auto [i, pair] : llvm::enumerate(sums))
+    *pair.first = makeBlock(next[i]);
+}
+
+//===----------------------------------------------------------------------===//
+// Products of a warp
+//===----------------------------------------------------------------------===//
+
+Value PointBuilder::zeroSums() {
+  return arith::ConstantOp::create(
+      b, loc, b.getZeroAttr(VectorType::get({2, 2}, b.getF32Type())));
+}
+
+/// The blocks as the rows of one vector.
+static Value makeFragment(PointBuilder &p, ValueRange blocks) {
+  auto row = cast<VectorType>(blocks.front().getType());
+  auto type = VectorType::get({static_cast<int64_t>(blocks.size()), 2},
+                              row.getElementType());
+  Value fragment = arith::ConstantOp::create(p.b, p.loc, p.b.getZeroAttr(type));
+  for (auto [i, block] : llvm::enumerate(blocks))
+    fragment = vector::InsertOp::create(p.b, p.loc, block, fragment, i);
+  return fragment;
+}
+
+PointBuilder::Values PointBuilder::loadMatrices(Value shared, ValueRange place,
+                                                bool isTransposed) {
+  Type element =
+      getElementTypeOrSelf(cast<MemRefType>(shared.getType()).getElementType());
+  Value matrices = dnn::LoadMatricesOp::create(
+      b, loc, VectorType::get({4, 2}, element), isTransposed, shared, place);
+  Values pairs;
+  for (int64_t i = 0; i < 4; ++i)
+    pairs.push_back(vector::ExtractOp::create(b, loc, matrices, i));
+  return pairs;
+}
+
+void PointBuilder::storeMatrices(ArrayRef<Value> pairs, Value shared,
+                                 ValueRange place, bool isTransposed) {
+  dnn::StoreMatricesOp::create(b, loc, isTransposed, makeFragment(*this, pairs),
+                               shared, place);
+}
+
+Value PointBuilder::getFromLane(Value block, int64_t further) {
+  constexpr int64_t kLanes = 32;
+  auto number = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(
+        b, loc, b.getI32IntegerAttr(static_cast<int32_t>(value)));
+  };
+  Values elements;
+  for (int64_t i = 0; i < getBlockSize(block); ++i)
+    elements.push_back(gpu::ShuffleOp::create(b, loc, getElement(block, i),
+                                              number(further), number(kLanes),
+                                              gpu::ShuffleMode::DOWN)
+                           .getShuffleResult());
+  return makeBlock(elements);
+}
+
+Value PointBuilder::multiplyMatrices(ArrayRef<Value> a, ValueRange factor,
+                                     Value sums) {
+  return nvgpu::MmaSyncOp::create(
+      b, loc, makeFragment(*this, a), makeFragment(*this, factor), sums,
+      ArrayRef<int64_t>{16, 8, 8 * static_cast<int64_t>(factor.size())});
+}
+
+Value PointBuilder::makeSums(ArrayRef<Value> rows) {
+  return makeFragment(*this, rows);
+}
+
+Value PointBuilder::getRow(Value sums, int64_t i) {
+  return vector::ExtractOp::create(b, loc, sums, i);
+}

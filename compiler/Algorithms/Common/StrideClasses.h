@@ -1,0 +1,37 @@
+//===- StrideClasses.h - Positions that the same taps reach ----*- C++ -*-===//
+//
+// With stride s, dilation d and g = gcd(s, d), each input position h is
+// s i + d rho + e - pad for one i, one rho out of s/g neighbours and one e < g.
+// The taps that reach h are r = rho + (s/g) t, from the output position
+// i - (d/g) t; where e is not 0 there are none.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_COMPILER_ALGORITHMS_STRIDECLASSES_H
+#define TESSERA_COMPILER_ALGORITHMS_STRIDECLASSES_H
+
+#include "compiler/Algorithms/Common/ConvGeometry.h"
+
+namespace tessera {
+
+/// How one dimension is cut up: h = stride * (firstRow + row) +
+/// dilation * (firstRho + rho) + e - pad, and r = firstRho + rho + rhos * t for
+/// t = firstTap + tap (or lastTap - tap).
+struct StrideClasses {
+  int64_t rhos;    ///< s / g.
+  int64_t es;      ///< g.
+  int64_t outStep; ///< d / g: output rows from one tap to the next.
+  int64_t firstRho = 0;
+  int64_t firstRow = 0;
+  int64_t rows = 0;
+  int64_t firstTap = 0;
+  int64_t taps = 0;
+  bool isDescending = false;
+};
+
+/// The first rho with the fewest rows, then the fewest taps.
+StrideClasses chooseClasses(const ConvDim &dim);
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_ALGORITHMS_STRIDECLASSES_H

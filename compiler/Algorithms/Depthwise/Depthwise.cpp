@@ -1,0 +1,325 @@
+//===- Depthwise.cpp - Convolutions of few channels a group ---------------===//
+//
+// With one to four channels a group there is no matrix to multiply with:
+// depthwise convolutions and their like read every element once and multiply
+// it with a few. So a thread keeps its groups' filters in registers.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Algorithms/Depthwise/Depthwise.h"
+#include "compiler/Algorithms/Algorithm.h"
+#include "compiler/Algorithms/Depthwise/DepthwiseWeightBoxes.h"
+#include "compiler/Algorithms/Registry.h"
+#include "dialect/IR/PointHints.h"
+#include "runtime/Base/TextScanner.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+#include <numeric>
+
+using namespace mlir;
+using namespace tessera;
+
+/// Channels of a group, in either tensor.
+static constexpr int64_t kMaxChannels = 4;
+
+//===----------------------------------------------------------------------===//
+// The tile's text, and the filter
+//===----------------------------------------------------------------------===//
+
+TileConfig DepthwiseTile::toConfig() const {
+  std::string text = "g" + std::to_string(groups) + "p" + std::to_string(rows) +
+                     "q" + std::to_string(columns) + "t" +
+                     std::to_string(threads) + "s" + std::to_string(parts);
+  if (turns != 1)
+    text += "n" + std::to_string(turns);
+  if (summed != 1)
+    text += "r" + std::to_string(summed);
+  if (tapParts != 1)
+    text += "k" + std::to_string(tapParts);
+  if (stages != 0)
+    text += "b" + std::to_string(stages);
+  if (resident != 0)
+    text += "u" + std::to_string(resident);
+  if (loadsAhead)
+    text += "a";
+  if (isStreamed)
+    text += "o";
+  if (sharesFilters)
+    text += "l";
+  return {"depthwise", text};
+}
+
+ErrorOr<DepthwiseTile> tessera::parseDepthwiseTile(const TileConfig &config) {
+  DepthwiseTile tile;
+  TextScanner scanner(config.parameters);
+  scanner.expect("g").number(tile.groups).expect("p").number(tile.rows);
+  scanner.expect("q").number(tile.columns).expect("t").number(tile.threads);
+  scanner.expect("s").number(tile.parts);
+  bool isPositive = true;
+  if (scanner.consume("n")) {
+    scanner.number(tile.turns);
+    isPositive = tile.turns > 1; // What is not written is 1.
+  }
+  if (scanner.consume("r")) {
+    scanner.number(tile.summed);
+    isPositive &= tile.summed > 1;
+  }
+  if (scanner.consume("k")) {
+    scanner.number(tile.tapParts);
+    isPositive &= tile.tapParts > 1;
+  }
+  if (scanner.consume("b")) {
+    scanner.number(tile.stages);
+    isPositive &= tile.stages > 0;
+  }
+  if (scanner.consume("u")) {
+    scanner.number(tile.resident);
+    isPositive &= tile.resident > 0;
+  }
+  tile.loadsAhead = scanner.consume("a");
+  tile.isStreamed = scanner.consume("o");
+  tile.sharesFilters = scanner.consume("l");
+  isPositive &= std::min({tile.groups, tile.rows, tile.columns, tile.threads,
+                          tile.parts}) >= 1;
+  if (!scanner.isDone() || !isPositive || tile.threads > 1024 ||
+      tile.turns > DepthwiseTile::kMaxTurns || config.algorithm != "depthwise")
+    return invalidArgument("'" + config.toText() +
+                           "' is not a tile, which looks like "
+                           "'depthwise-g8p2q4t256s1'");
+  return tile;
+}
+
+void tessera::setResident(PointBuilder &p, const DepthwiseTile &tile) {
+  if (tile.resident != 0)
+    p.b.getInsertionBlock()->getParentOp()->setAttr(
+        dnn::kResidentAttrName, p.b.getI64IntegerAttr(tile.resident));
+}
+
+/// What the workgroup's threads want, in 16-byte pieces, to LDS; then `size`
+/// elements of it, which are this thread's.
+static Value loadThroughShared(PointBuilder &p, const DepthwiseTile &tile,
+                               Value flatFilter, Value groupBlock, Value thread,
+                               int64_t size) {
+  constexpr int64_t kBytes = 16;
+  auto type = cast<MemRefType>(flatFilter.getType());
+  int64_t total = type.getNumElements(), blocks = total / size;
+  int64_t bytes = type.getElementTypeBitWidth() / 8;
+  // Workgroups begin at multiples of this.
+  int64_t step = std::gcd(blocks, tile.threads) * size;
+  int64_t width = getAccessWidth(type, 0, std::gcd(kBytes / bytes, step));
+  int64_t pieces = llvm::divideCeilSigned(size, width);
+  Value shared =
+      p.makeShared(type.getElementType(), {pieces * width * tile.threads});
+  // The block of groups of the workgroup's first thread, in sizes that never
+  // are negative.
+  int64_t turns = llvm::divideCeilSigned(tile.threads, blocks) * blocks;
+  auto wrap = [&](Value value, int64_t length) -> Value {
+    return arith::RemUIOp::create(p.b, p.loc, value, p.index(length));
+  };
+  Value first = p.mul(
+      wrap(arith::SubIOp::create(p.b, p.loc, p.add(groupBlock, turns), thread),
+           blocks),
+      size);
+  for (int64_t i = 0; i < pieces; ++i) {
+    Value place = p.mul(p.add(thread, i * tile.threads), width);
+    Value piece =
+        p.loadBlock(flatFilter, 0, width, {wrap(p.add(first, place), total)});
+    p.storeShared(piece, shared, {place});
+  }
+  p.barrier();
+  PointBuilder::Values elements;
+  width = size & -size;
+  width = std::min(width, kBytes / bytes);
+  for (int64_t i = 0; i < size; i += width) {
+    Value piece = p.loadShared(shared, width, {p.add(p.mul(thread, size), i)});
+    for (int64_t j = 0; j < width; ++j)
+      elements.push_back(p.getElement(piece, j));
+  }
+  return p.makeBlock(elements);
+}
+
+GroupFilter::GroupFilter(PointBuilder &p, const ConvProgram &program,
+                         const DepthwiseTile &tile, Value flatFilter,
+                         Value groupBlock, Value thread)
+    : channelsFirst(program.w.layout == dnn::Layout::NCHW),
+      inputs(program.getInputsPerGroup()), rows(program.filter[0]),
+      columns(program.filter[1]) {
+  int64_t size =
+      tile.groups * program.getOutputsPerGroup() * inputs * rows * columns;
+  Value block =
+      thread ? loadThroughShared(p, tile, flatFilter, groupBlock, thread, size)
+             : p.loadBlock(flatFilter, 0, size, p.mul(groupBlock, size));
+  block = p.convert(block, program.getSumType());
+  for (int64_t i = 0; i < size; ++i)
+    elements.push_back(p.getElement(block, i));
+}
+
+Value GroupFilter::get(int64_t output, int64_t input, int64_t row,
+                       int64_t column) const {
+  int64_t index =
+      channelsFirst
+          ? ((output * inputs + input) * rows + row) * columns + column
+          : ((output * rows + row) * columns + column) * inputs + input;
+  return elements[index];
+}
+
+//===----------------------------------------------------------------------===//
+// The algorithm
+//===----------------------------------------------------------------------===//
+
+namespace {
+class Depthwise final : public Algorithm {
+public:
+  std::string_view getName() const override { return "depthwise"; }
+  bool takesUnaligned() const override { return true; }
+  Status check(const Problem &problem, const GpuTarget &target) const override;
+  std::vector<Candidate> getCandidates(const Problem &problem,
+                                       const GpuTarget &target) const override;
+  LogicalResult build(Operation *primitive, const TileConfig &tile,
+                      const GpuTarget &target) const override;
+};
+} // namespace
+
+Status Depthwise::check(const Problem &problem, const GpuTarget &) const {
+  const ConvProblem *conv = problem.getConv();
+  if (!conv)
+    return notSupported("solves convolutions");
+  int64_t inputs = conv->inChannels / conv->groups;
+  int64_t outputs = conv->outChannels / conv->groups;
+  if (conv->groups == 1 || std::max(inputs, outputs) > kMaxChannels)
+    return notSupported("wants groups of at most 4 channels");
+  if (conv->hasDepth())
+    return notSupported("knows no depth");
+  if (conv->dataType == DataType::I8)
+    return notSupported("computes with floats");
+  if (conv->wLayout == Layout::Strided)
+    return notSupported("wants a packed filter");
+  int64_t taps = conv->filter.h * conv->filter.w;
+  if (inputs * outputs * taps > DepthwiseTile::kMaxFilter)
+    return notSupported("wants a group's filter of at most 128 elements");
+  // Offsets inside a block are constants; a block's place has 32 bits.
+  constexpr int64_t kLimit = int64_t(1) << 24;
+  Spatial out = conv->getOutput();
+  if (std::max({conv->in.h, conv->in.w, out.h, out.w, conv->pad.h, conv->pad.w,
+                conv->stride.h, conv->stride.w, conv->dilation.h,
+                conv->dilation.w}) > kLimit ||
+      conv->stride.h > 4 || conv->stride.w > 4)
+    return notSupported("wants strides of at most 4, and smaller images");
+  return Status::ok();
+}
+
+std::vector<Candidate> Depthwise::getCandidates(const Problem &problem,
+                                                const GpuTarget &target) const {
+  const ConvProblem &conv = *problem.getConv();
+  std::vector<Candidate> all =
+      getDepthwiseCandidates(conv, target, getDepthwiseRates(target));
+  if (problem.isUnaligned())
+    for (Candidate &candidate : all)
+      candidate.tile = chooseUnalignedTile(conv, target).toConfig();
+  return all;
+}
+
+/// Whether the parts that a workgroup sums are of as many lanes each, which the
+/// groups share out, and few enough for LDS; and whether those of a filter are
+/// whole rows of gradients apart.
+static bool sumsEvenly(const dnn::ConvDims &d, const DepthwiseTile &tile) {
+  int64_t taps = llvm::divideCeilSigned(d.y, tile.tapParts);
+  if (tile.tapParts > 1 &&
+      (d.c != d.groups || d.k != d.groups || tile.tapParts > d.y ||
+       taps * d.dilationH % d.strideH != 0))
+    return false;
+  return tile.summed == 1 ||
+         (tile.canSum() && tile.threads % tile.summed == 0 &&
+          tile.parts >= tile.summed &&
+          d.groups / tile.groups % (tile.threads / tile.summed) == 0);
+}
+
+/// Whether the tile's boxes, if it has any, are ones of these tensors, which
+/// begin at multiples of 16 bytes and are not of f64, and fit the chip's LDS.
+static bool hasRoomForBoxes(const ConvProgram &program,
+                            const DepthwiseTile &tile,
+                            const GpuTarget &target) {
+  if (tile.stages == 0)
+    return true;
+  dnn::ConvOp conv = program.getConv();
+  if (conv->getParentOfType<ModuleOp>()->hasAttr(dnn::kUnalignedAttrName) ||
+      program.x.getElementType().isF64())
+    return false;
+  const dnn::ConvDims &d = program.dims;
+  const int64_t bytes = program.x.getElementType().getIntOrFloatBitWidth() / 8;
+  return d.c == d.groups && d.k == d.groups && tile.summed > 1 &&
+         tile.tapParts == 1 && tile.turns == 1 && !tile.loadsAhead &&
+         program.x.hasChannelsInnermost() && program.y.hasChannelsInnermost() &&
+         DepthwiseBoxes(getWeightsRows(program, tile),
+                        getWeightsColumns(program, tile), tile)
+             .fit(bytes, target);
+}
+
+/// Whether workgroups are whole, their threads' blocks of groups neighbours,
+/// and the filters of those fit LDS.
+static bool sharesEvenly(const ConvProgram &program,
+                         const DepthwiseTile &tile) {
+  if (!tile.sharesFilters)
+    return true;
+  bool isForward = program.hasDirection(dnn::ConvDirection::Forward);
+  const ConvTensor &result = isForward ? program.y : program.x;
+  int64_t points =
+      result.getType().getDimSize(0) *
+      llvm::divideCeilSigned(result.getSpatialSize(0), tile.rows * tile.turns) *
+      llvm::divideCeilSigned(result.getSpatialSize(1), tile.columns) *
+      (program.dims.groups / tile.groups);
+  MemRefType filter = program.w.getType();
+  int64_t bytes = filter.getNumElements() / program.dims.groups * tile.groups *
+                  filter.getElementTypeBitWidth() / 8;
+  return result.hasChannelsInnermost() && points % tile.threads == 0 &&
+         tile.canShare(bytes);
+}
+
+/// Whether `tile` is one for this convolution.
+static bool fits(const ConvProgram &program, const DepthwiseTile &tile,
+                 const GpuTarget &target) {
+  const dnn::ConvDims &d = program.dims;
+  int64_t perGroup =
+      program.getInputsPerGroup() * program.getOutputsPerGroup() * d.y * d.x;
+  bool isData = !program.hasDirection(dnn::ConvDirection::BackwardWeights);
+  bool isBackward = program.hasDirection(dnn::ConvDirection::BackwardData);
+  return program.x.getNumSpatial() == 2 && d.groups % tile.groups == 0 &&
+         tile.groups * perGroup <= DepthwiseTile::kMaxFilter &&
+         tile.rows * tile.columns * d.y * d.x <= DepthwiseTile::kMaxProducts &&
+         (isData ? tile.parts * tile.summed * tile.tapParts == 1 &&
+                       !tile.loadsAhead && !tile.isStreamed &&
+                       tile.stages == 0 && sharesEvenly(program, tile)
+                 : sumsEvenly(d, tile) && !tile.sharesFilters &&
+                       hasRoomForBoxes(program, tile, target)) &&
+         (!isBackward ||
+          (tile.rows % d.strideH == 0 && tile.columns % d.strideW == 0)) &&
+         program.w.getType().getLayout().isIdentity() &&
+         isa<FloatType>(program.x.getElementType());
+}
+
+LogicalResult Depthwise::build(Operation *primitive, const TileConfig &config,
+                               const GpuTarget &target) const {
+  auto conv = dyn_cast<dnn::ConvOp>(primitive);
+  if (!conv)
+    return primitive->emitOpError("is no convolution");
+  ErrorOr<DepthwiseTile> tile = parseDepthwiseTile(config);
+  if (!tile)
+    return conv.emitOpError() << tile.getStatus().getMessage();
+  ConvProgram program(conv);
+  if (!fits(program, *tile, target))
+    return conv.emitOpError()
+           << "does not fit tile '" << config.toText() << "'";
+  const bool isByLane = target.vendor == Vendor::Nvidia;
+  if (program.hasDirection(dnn::ConvDirection::BackwardWeights))
+    buildDepthwiseWeights(program, *tile, isByLane);
+  else
+    buildDepthwiseData(program, *tile, isByLane);
+  return success();
+}
+
+const Algorithm &tessera::getDepthwise() {
+  static const Depthwise kAlgorithm;
+  return kAlgorithm;
+}

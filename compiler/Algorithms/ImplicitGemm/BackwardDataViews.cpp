@@ -1,0 +1,145 @@
+//===- BackwardDataViews.cpp - Backward data as one GEMM ------------------===//
+//
+// Rows are input pixels, columns input channels, and the reduction is over
+// filter taps and output channels. What tells pixels apart that different taps
+// reach (StrideClasses.h) belongs to the group, so that a workgroup's rows all
+// have the same taps: one launch, linear maps, each input pixel written once.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Algorithms/ImplicitGemm/GemmViews.h"
+#include "compiler/Algorithms/Common/HaloPositions.h"
+#include "compiler/Algorithms/Common/StrideClasses.h"
+
+using namespace mlir;
+using namespace tessera;
+
+namespace {
+/// The group's part of a position: which group, and which class.
+struct GroupExprs {
+  AffineExpr group;
+  ViewBuilder::Exprs rho; ///< From the first on, for each dimension.
+  ViewBuilder::Exprs e;
+};
+
+/// Makes the views of one convolution.
+class BackwardDataViewer {
+public:
+  BackwardDataViewer(OpBuilder &b, dnn::ConvOp conv, const ConvGeometry &g,
+                     bool hasHalo);
+
+  dnn::ViewOp viewOutput();
+  dnn::ViewOp viewFilter(Value transposed);
+  ResultPlace placeInput();
+  ArrayRef<int64_t> getReduce() const { return reduce; }
+
+private:
+  GroupExprs addGroups(ViewBuilder &view) const;
+
+  OpBuilder &b;
+  dnn::ConvOp conv;
+  const ConvGeometry &g;
+  SmallVector<StrideClasses> classes; ///< Of each dimension.
+  SmallVector<int64_t> pixels;        ///< Images, then each dimension's.
+  SmallVector<int64_t> reduce;        ///< Each dimension's taps, then channels.
+};
+} // namespace
+
+BackwardDataViewer::BackwardDataViewer(OpBuilder &b, dnn::ConvOp conv,
+                                       const ConvGeometry &g, bool hasHalo)
+    : b(b), conv(conv), g(g),
+      classes(llvm::map_to_vector(g.dims, chooseClasses)), pixels({g.batch}) {
+  for (auto [c, dim] : llvm::zip(classes, g.dims)) {
+    pixels.push_back(hasHalo ? countOutputPositions(dim) : c.rows);
+    reduce.push_back(c.taps);
+  }
+  reduce.push_back(g.outChannels);
+}
+
+GroupExprs BackwardDataViewer::addGroups(ViewBuilder &view) const {
+  SmallVector<int64_t> sizes = {g.groups};
+  for (const StrideClasses &c : classes)
+    sizes.append({c.rhos, c.es});
+  ViewBuilder::Exprs exprs = view.add(0, sizes);
+  GroupExprs result{exprs[0], {}, {}};
+  // Of one value, they are no more than it.
+  auto simplify = [&](AffineExpr expr, int64_t size) {
+    return size > 1 ? expr : getAffineConstantExpr(0, expr.getContext());
+  };
+  for (auto [i, c] : llvm::enumerate(classes)) {
+    result.rho.push_back(simplify(exprs[1 + 2 * i], c.rhos));
+    result.e.push_back(simplify(exprs[2 + 2 * i], c.es));
+  }
+  return result;
+}
+
+/// The tap's number t from its place in the loop.
+static AffineExpr makeTap(const StrideClasses &c, AffineExpr place) {
+  return c.isDescending ? -place + (c.firstTap + c.taps - 1)
+                        : place + c.firstTap;
+}
+
+dnn::ViewOp BackwardDataViewer::viewOutput() {
+  ViewBuilder view(b);
+  GroupExprs group = addGroups(view);
+  ViewBuilder::Exprs row = view.add(1, pixels);
+  ViewBuilder::Exprs reduction = view.add(2, reduce);
+  ViewBuilder::Exprs spatial;
+  for (auto [i, c] : llvm::enumerate(classes))
+    spatial.push_back(row[1 + i] + c.firstRow -
+                      makeTap(c, reduction[i]) * c.outStep);
+  return view.create(conv.getLoc(), conv.getY(), conv.getYLayout(), row[0],
+                     group.group * g.outChannels + reduction.back(), spatial);
+}
+
+/// `transposed` is the filter with its input channels first, or null.
+dnn::ViewOp BackwardDataViewer::viewFilter(Value transposed) {
+  ViewBuilder view(b);
+  GroupExprs group = addGroups(view);
+  AffineExpr channel = view.add(1, {g.inChannels})[0];
+  ViewBuilder::Exprs reduction = view.add(2, reduce);
+  ViewBuilder::Exprs taps;
+  for (auto [i, c] : llvm::enumerate(classes)) {
+    // Where e is not 0, behind the filter's end.
+    int64_t lowest = c.firstRho + c.rhos * c.firstTap;
+    int64_t behind = g.dims[i].filter - std::min<int64_t>(lowest, 0);
+    taps.push_back(group.rho[i] + makeTap(c, reduction[i]) * c.rhos +
+                   group.e[i] * behind + c.firstRho);
+  }
+  if (!transposed)
+    return view.create(conv.getLoc(), conv.getW(), conv.getWLayout(),
+                       group.group * g.outChannels + reduction.back(), channel,
+                       taps);
+  ViewBuilder::Exprs place = {group.group * g.inChannels + channel};
+  place.append(taps);
+  place.push_back(reduction.back());
+  return view.create(conv.getLoc(), transposed, place);
+}
+
+ResultPlace BackwardDataViewer::placeInput() {
+  ViewBuilder view(b);
+  GroupExprs group = addGroups(view);
+  ViewBuilder::Exprs row = view.add(1, pixels);
+  AffineExpr channel = view.add(2, {g.inChannels})[0];
+  ViewBuilder::Exprs spatial;
+  for (auto [i, dim] : llvm::enumerate(g.dims)) {
+    const StrideClasses &c = classes[i];
+    int64_t first =
+        c.firstRow * dim.stride + c.firstRho * dim.dilation - dim.pad;
+    spatial.push_back(row[1 + i] * dim.stride + group.rho[i] * dim.dilation +
+                      group.e[i] + first);
+  }
+  return {view, row[0], group.group * g.inChannels + channel, spatial};
+}
+
+GemmViews tessera::viewBackwardData(OpBuilder &b, dnn::ConvOp conv,
+                                    const ConvGeometry &g, bool hasHalo,
+                                    Value transposed) {
+  BackwardDataViewer viewer(b, conv, g, hasHalo);
+  dnn::ViewOp output = viewer.viewOutput();
+  dnn::ViewOp filter = viewer.viewFilter(transposed);
+  return {output, filter, viewer.placeInput(),
+          SmallVector<int64_t>(viewer.getReduce()),
+          isChannelsLast(conv.getXLayout()) ? dnn::TileDim::N
+                                            : dnn::TileDim::M};
+}

@@ -1,0 +1,82 @@
+//===- ForwardViews.cpp - Forward convolution as a GEMM -------------------===//
+//
+// Rows are output pixels, columns output channels, and the reduction is over
+// filter taps and input channels: stride and dilation are factors, padding a
+// negative constant, a group an offset of the channel.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Algorithms/ImplicitGemm/GemmViews.h"
+#include "compiler/Algorithms/Common/HaloPositions.h"
+
+using namespace mlir;
+using namespace tessera;
+
+/// Channels innermost lets the loop walk taps outside and channels inside;
+/// where two steps do not divide the channels, the order of the filter in
+/// memory wins, so that it is read in wide loads.
+static bool wantsChannelsFirst(dnn::ConvOp conv, const ConvGeometry &geometry,
+                               int64_t step) {
+  return !isChannelsLast(conv.getXLayout()) &&
+         !isChannelsLast(conv.getWLayout()) &&
+         geometry.inChannels % (2 * step) != 0;
+}
+
+namespace {
+/// Taps and channels of the reduction, in either order.
+struct Reduction {
+  ViewBuilder::Exprs taps;
+  AffineExpr channel;
+};
+} // namespace
+
+static Reduction addReduction(ViewBuilder &view, ArrayRef<int64_t> reduce,
+                              bool channelsFirst) {
+  ViewBuilder::Exprs exprs = view.add(2, reduce);
+  if (channelsFirst)
+    return {{exprs.begin() + 1, exprs.end()}, exprs.front()};
+  return {{exprs.begin(), exprs.end() - 1}, exprs.back()};
+}
+
+GemmViews tessera::viewForward(OpBuilder &b, dnn::ConvOp conv,
+                               const ConvGeometry &g, int64_t step,
+                               bool hasHalo) {
+  Location loc = conv.getLoc();
+  bool channelsFirst = wantsChannelsFirst(conv, g, step);
+  SmallVector<int64_t> pixels = {g.batch};
+  for (const ConvDim &dim : g.dims)
+    pixels.push_back(hasHalo ? countInputPositions(dim) : dim.out);
+  SmallVector<int64_t> reduce = g.get(&ConvDim::filter);
+  reduce.insert(channelsFirst ? reduce.begin() : reduce.end(), g.inChannels);
+  dnn::ViewOp input, filter;
+  {
+    ViewBuilder view(b);
+    AffineExpr group = view.add(0, {g.groups})[0];
+    ViewBuilder::Exprs row = view.add(1, pixels);
+    Reduction reduction = addReduction(view, reduce, channelsFirst);
+    ViewBuilder::Exprs spatial;
+    for (auto [i, dim] : llvm::enumerate(g.dims))
+      spatial.push_back(row[1 + i] * dim.stride +
+                        reduction.taps[i] * dim.dilation - dim.pad);
+    input = view.create(loc, conv.getX(), conv.getXLayout(), row[0],
+                        group * g.inChannels + reduction.channel, spatial);
+  }
+  {
+    ViewBuilder view(b);
+    AffineExpr group = view.add(0, {g.groups})[0];
+    AffineExpr k = view.add(1, {g.outChannels})[0];
+    Reduction reduction = addReduction(view, reduce, channelsFirst);
+    filter = view.create(loc, conv.getW(), conv.getWLayout(),
+                         group * g.outChannels + k, reduction.channel,
+                         reduction.taps);
+  }
+  ViewBuilder view(b);
+  AffineExpr group = view.add(0, {g.groups})[0];
+  ViewBuilder::Exprs row = view.add(1, pixels);
+  AffineExpr k = view.add(2, {g.outChannels})[0];
+  ResultPlace result{
+      view, row[0], group * g.outChannels + k, {row.begin() + 1, row.end()}};
+  return {input, filter, result, reduce,
+          isChannelsLast(conv.getYLayout()) ? dnn::TileDim::N
+                                            : dnn::TileDim::M};
+}

@@ -1,0 +1,213 @@
+//===- GemmShapes.cpp - The GEMM tiles worth trying on a chip -------------===//
+
+#include "compiler/Algorithms/ImplicitGemm/GemmShapes.h"
+
+using namespace tessera;
+
+// Shares of the 3x3 convolution of 256 to 256 channels of docs/performance.md,
+// f16: gfx942 for MFMA (gfx90a is higher and ranks alike).
+// Small tiles of two waves share fragments among more instructions than those
+// of four.
+
+static constexpr GemmShape kMfma[] = {
+    // m, n, waves, step bytes, buffers, direct, share, flat
+    {256, 256, 2, 4, 64, 2, false, 0.90, false},
+    {256, 128, 4, 2, 64, 2, false, 0.86, true},
+    {128, 128, 2, 2, 64, 2, false, 0.85, true},
+    {128, 64, 2, 2, 64, 2, false, 0.77, true},
+    {64, 128, 2, 2, 64, 2, false, 0.77, true},
+    {64, 64, 1, 2, 64, 2, false, 0.75, true},
+    {64, 32, 2, 1, 64, 2, false, 0.65, true},
+};
+
+// The shapes that go through registers are for rows and reductions that do not
+// lie in memory as a direct copy needs them.
+static constexpr GemmShape kMfmaDirect[] = {
+    {256, 256, 2, 4, 128, 2, true, 0.86, false},
+    {256, 128, 4, 2, 128, 2, true, 0.79, false},
+    {128, 128, 2, 2, 128, 2, true, 0.78, false},
+    {128, 64, 2, 2, 128, 2, true, 0.68, false},
+    {64, 64, 2, 2, 128, 4, true, 0.58, false},
+    {256, 256, 2, 4, 64, 2, false, 0.82, false},
+    {256, 128, 4, 2, 64, 2, false, 0.75, true},
+    {128, 128, 2, 2, 64, 2, false, 0.73, true},
+    {128, 64, 2, 2, 64, 2, false, 0.62, true},
+    {64, 128, 2, 2, 64, 2, false, 0.62, true},
+    {64, 64, 1, 2, 64, 2, false, 0.60, true},
+    {64, 32, 2, 1, 64, 2, false, 0.48, true},
+};
+
+// 16 rows and columns: four accumulators of f64 a fragment are eight registers.
+static constexpr GemmShape kMfmaF64[] = {
+    {128, 64, 2, 2, 64, 2, false, 0.85, true},
+    {64, 64, 2, 2, 64, 2, false, 0.80, true},
+    {32, 32, 2, 1, 64, 2, false, 0.65, true},
+};
+
+// A gfx11 fragment takes twice the registers.
+static constexpr GemmShape kWmmaGfx11[] = {
+    {128, 128, 2, 4, 64, 2, false, 0.92, true, true},
+    {128, 64, 2, 2, 64, 2, false, 0.91, false, false},
+    {64, 128, 2, 2, 64, 2, false, 0.91, false, false},
+    {64, 64, 2, 2, 64, 2, false, 0.89, true, true},
+    {32, 32, 2, 2, 64, 2, false, 0.72, true, true},
+};
+
+static constexpr GemmShape kWmmaGfx12[] = {
+    {128, 128, 2, 4, 64, 2, false, 0.90, true},
+    {128, 64, 2, 2, 64, 2, false, 0.88, false},
+    {64, 128, 2, 2, 64, 2, false, 0.88, false},
+    {64, 64, 2, 2, 64, 2, false, 0.84, true},
+    {32, 32, 2, 2, 64, 2, false, 0.64, true},
+};
+
+// mma.sync: shares of the peak below on an H100, forward 3x3 of 256 to 256
+// channels; of 320 rows, of 640 to 640, where they fill 130 of 132 units once.
+// These come first, because they are for sm_90 alone: ptxas spills 200 to 600
+// bytes of them for other chips, which may be in the loop. Where taps share
+// pixels, a step of the larger tiles is 128 bytes: half the barriers.
+// The largest tiles fill 255 registers, and spill what a tap needs once; what
+// goes through registers to LDS is for rows and reductions that cp.async cannot
+// bring.
+static constexpr GemmShape kMma[] = {
+    {320, 128, 4, 2, 64, 4, true, 0.74, false},
+    {320, 128, 4, 2, 64, 3, true, 0.76, false, true, 2},
+    {256, 128, 4, 2, 128, 3, true, 0.80, false, true, 2},
+    {128, 256, 2, 4, 64, 4, true, 0.80, false},
+    {256, 128, 4, 2, 64, 4, true, 0.79, false},
+    {256, 64, 4, 1, 64, 3, true, 0.77, false, true, 2},
+    {128, 128, 2, 2, 64, 4, true, 0.73, false},
+    {128, 64, 2, 1, 128, 3, true, 0.73, false, true, 2},
+    {128, 128, 2, 2, 64, 3, true, 0.70, false},
+    {128, 64, 2, 2, 64, 3, true, 0.70, false, true, 2},
+    {128, 64, 2, 2, 64, 4, true, 0.56, false},
+    {64, 64, 2, 2, 64, 4, true, 0.42, false},
+    {128, 256, 2, 4, 64, 2, false, 0.53, false, false},
+    {256, 128, 4, 2, 64, 2, false, 0.49, false, false},
+    {128, 128, 2, 4, 64, 2, false, 0.43, true},
+    {64, 128, 1, 4, 64, 2, false, 0.34, true},
+    {128, 64, 2, 2, 64, 2, false, 0.34, true},
+    {64, 64, 2, 2, 64, 2, false, 0.28, true},
+    {64, 32, 2, 1, 64, 2, false, 0.22, true},
+    {32, 64, 1, 2, 64, 2, false, 0.22, true},
+};
+
+// Of tf32, whose factors are rounded in registers of their own: the largest of
+// those above spill. Shares not measured, but taken from there.
+static constexpr GemmShape kMmaTf32[] = {
+    {128, 256, 2, 4, 64, 2, false, 0.72, false, false},
+    {128, 128, 2, 4, 64, 2, false, 0.59, true},
+    {64, 128, 1, 4, 64, 2, false, 0.47, true},
+    {128, 64, 2, 2, 64, 2, false, 0.46, true},
+    {64, 64, 2, 2, 64, 2, false, 0.38, true},
+    {64, 32, 2, 1, 64, 2, false, 0.30, true},
+};
+
+// One wave64 lane grid is 8 x 8, one wave32 grid 4 x 8: the narrower tile
+// keeps 16 accumulators a lane on both.
+static constexpr GemmShape kFmaWave64[] = {
+    {64, 64, 2, 2, 64, 2, false, 0.5, true},
+};
+static constexpr GemmShape kFmaWave32[] = {
+    {64, 32, 2, 2, 64, 2, false, 0.5, false},
+    {32, 32, 2, 2, 64, 2, false, 0.4, true},
+};
+
+/// Multiply-adds of one compute unit in a clock: half the rates of
+/// runtime/Emulator/Measure/ChipCosts.def, times the SIMDs.
+static double getMatrixPeak(const GpuTarget &target, DataType type) {
+  MatrixUnit unit = target.matrixUnit;
+  bool isWide = type == DataType::F32 || type == DataType::F64;
+  double halfPeak = 0;
+  switch (unit) {
+  case MatrixUnit::None:
+    return 0;
+  case MatrixUnit::MfmaCdna1:
+    halfPeak = type == DataType::BF16 ? 256 : 512;
+    break;
+  case MatrixUnit::MfmaCdna2:
+    halfPeak = 512;
+    break;
+  case MatrixUnit::MfmaCdna3:
+    halfPeak = 1024;
+    break;
+  case MatrixUnit::MfmaCdna4:
+    halfPeak = 2048;
+    break;
+  case MatrixUnit::WmmaGfx11:
+    return 256;
+  case MatrixUnit::WmmaGfx12:
+    return type == DataType::I8 ? 1024 : 512;
+  case MatrixUnit::MmaSm80:
+    // NVIDIA's figures of the A100 over its multiprocessors and clock. Chips
+    // with wgmma: measured on an H100, with nothing but registers.
+    if (type == DataType::F32)
+      return 512;
+    halfPeak = target.wgmmaSharedBytes > 0 ? 1400 : 1024;
+    return type == DataType::I8 ? 2 * halfPeak : halfPeak;
+  }
+  if (isWide)
+    return 128;
+  bool hasFastBytes =
+      unit == MatrixUnit::MfmaCdna3 || unit == MatrixUnit::MfmaCdna4;
+  return type == DataType::I8 && hasFastBytes ? 2 * halfPeak : halfPeak;
+}
+
+static GemmShapes getFmaShapes(const GpuTarget &target) {
+  if (target.waveSize == 64)
+    return {"fma", kFmaWave64, 128};
+  return {"fma", kFmaWave32, 128};
+}
+
+GemmShapes tessera::getGemmShapes(const GpuTarget &target,
+                                  const ConvProblem &problem) {
+  const DataType type = problem.dataType;
+  double peak = getMatrixPeak(target, type);
+  bool isWide = type == DataType::F32 || type == DataType::F64;
+  switch (target.matrixUnit) {
+  case MatrixUnit::None:
+    return getFmaShapes(target);
+  case MatrixUnit::MfmaCdna1:
+  case MatrixUnit::MfmaCdna2:
+  case MatrixUnit::MfmaCdna3:
+  case MatrixUnit::MfmaCdna4:
+    if (type == DataType::F64)
+      return target.matrixUnit == MatrixUnit::MfmaCdna1
+                 ? getFmaShapes(target)
+                 : GemmShapes{"mfma16", kMfmaF64, peak};
+    if (target.matrixUnit == MatrixUnit::MfmaCdna4)
+      return {"mfma32", kMfmaDirect, peak};
+    return {"mfma32", kMfma, peak};
+  case MatrixUnit::WmmaGfx11:
+    if (isWide)
+      return getFmaShapes(target);
+    return {"wmma16", kWmmaGfx11, peak};
+  case MatrixUnit::WmmaGfx12:
+    if (isWide)
+      return getFmaShapes(target);
+    return {"wmma16", kWmmaGfx12, peak};
+  case MatrixUnit::MmaSm80:
+    if (problem.allowsTf32())
+      return {"mma16_tf32", kMmaTf32, peak};
+    if (isWide)
+      return getFmaShapes(target);
+    return {"mma16",
+            std::span(kMma).subspan(target.wgmmaSharedBytes > 0 ? 0 : 2), peak};
+  }
+  return getFmaShapes(target);
+}
+
+GemmTile tessera::makeGemmTile(const GemmShapes &shapes, const GemmShape &shape,
+                               int64_t elementBytes) {
+  GemmTile tile;
+  tile.m = shape.m;
+  tile.n = shape.n;
+  tile.k = static_cast<int>(shape.stepBytes / elementBytes);
+  tile.wavesM = shape.wavesM;
+  tile.wavesN = shape.wavesN;
+  tile.buffers = shape.buffers;
+  tile.mma = shapes.instruction;
+  tile.isDirect = shape.isDirect;
+  tile.halo = shape.halo;
+  return tile;
+}

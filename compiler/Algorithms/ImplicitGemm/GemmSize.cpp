@@ -1,0 +1,111 @@
+//===- GemmSize.cpp - The GEMM that a convolution is, in numbers ----------===//
+
+#include "compiler/Algorithms/ImplicitGemm/GemmSize.h"
+
+#include <algorithm>
+#include <numeric>
+
+using namespace tessera;
+
+static int64_t divideUp(int64_t value, int64_t by) {
+  return (value + by - 1) / by;
+}
+
+int64_t tessera::getVolume(const Spatial &sizes) {
+  return sizes.d * sizes.h * sizes.w;
+}
+
+static bool isPointwise(const ConvProblem &p) {
+  return p.filter == Spatial() && p.pad == Pads() && p.stride == Spatial();
+}
+
+/// The layout of a factor whose neighbours are `length` elements.
+static FactorLayout makeLayout(const ConvProblem &p, int64_t length,
+                               bool isTransposed) {
+  constexpr int64_t kLoadBytes = 16;
+  int64_t widest = kLoadBytes / getByteSize(p.dataType);
+  return {std::gcd(length, widest), isTransposed};
+}
+
+/// Of x or y, with `channels` a group. Pixels are neighbours in NCHW, and are
+/// checked for padding one by one unless the filter is pointwise.
+static FactorLayout getImageLayout(const ConvProblem &p, Layout layout,
+                                   int64_t channels, bool areChannelsReduced) {
+  if (layout == Layout::NHWC)
+    return makeLayout(p, channels, !areChannelsReduced);
+  if (isPointwise(p))
+    return makeLayout(p, getVolume(p.in), areChannelsReduced);
+  return makeLayout(p, 1, false);
+}
+
+static GemmSize getForwardSize(const ConvProblem &p, int step) {
+  int64_t channels = p.inChannels / p.groups, taps = getVolume(p.filter);
+  bool isNested = channels % (2 * step) == 0;
+  // Filters of NCHW are read in their own order where the walk is not nested.
+  bool isFilterOrder = !isNested && p.xLayout != Layout::NHWC &&
+                       p.wLayout != Layout::NHWC && taps > 1;
+  int64_t filterRun = p.wLayout == Layout::NHWC || taps == 1 ? channels
+                      : isNested                             ? 1
+                                                             : channels * taps;
+  return {static_cast<double>(p.groups),
+          p.batch * getVolume(p.getOutput()),
+          p.outChannels / p.groups,
+          static_cast<double>(channels * taps),
+          isFilterOrder ? 1 : channels,
+          getImageLayout(p, p.xLayout, channels, true),
+          makeLayout(p, filterRun, false)};
+}
+
+static GemmSize getBackwardDataSize(const ConvProblem &p) {
+  int64_t channels = p.outChannels / p.groups;
+  int64_t inChannels = p.inChannels / p.groups, taps = getVolume(p.filter);
+  auto classes = static_cast<double>(getVolume(p.stride));
+  Spatial rows = {divideUp(p.in.h, p.stride.h), divideUp(p.in.w, p.stride.w),
+                  divideUp(p.in.d, p.stride.d)};
+  bool areFiltersTogether = p.wLayout == Layout::NHWC || taps == 1;
+  return {
+      static_cast<double>(p.groups) * classes,
+      p.batch * getVolume(rows),
+      inChannels,
+      static_cast<double>(channels * taps) / classes,
+      channels,
+      getImageLayout(p, p.yLayout, channels, true),
+      makeLayout(p, areFiltersTogether ? inChannels : 1, areFiltersTogether)};
+}
+
+static GemmSize getBackwardWeightsSize(const ConvProblem &p, int step) {
+  Spatial out = p.getOutput();
+  int64_t pixels = getVolume(out);
+  int64_t outChannels = p.outChannels / p.groups;
+  int64_t inChannels = p.inChannels / p.groups;
+  GemmSize size = {static_cast<double>(p.groups),
+                   outChannels,
+                   inChannels * getVolume(p.filter),
+                   static_cast<double>(p.batch * pixels),
+                   p.batch,
+                   getImageLayout(p, p.yLayout, outChannels, false),
+                   getImageLayout(p, p.xLayout, inChannels, false),
+                   p.batch};
+  if (isPointwise(p)) {
+    bool areNhwc = p.xLayout == Layout::NHWC && p.yLayout == Layout::NHWC;
+    bool areNchw = p.xLayout == Layout::NCHW && p.yLayout == Layout::NCHW;
+    size.inner = areNhwc ? p.batch * pixels : areNchw ? pixels : 1;
+    size.splitsInner = areNhwc;
+  } else if (p.batch % step == 0) {
+    // Images innermost: the first spatial dimension is split.
+    size.splittable = p.hasDepth() ? out.d : out.h;
+  }
+  return size;
+}
+
+GemmSize tessera::getGemmSize(const ConvProblem &problem, int step) {
+  switch (problem.direction) {
+  case Direction::Forward:
+    return getForwardSize(problem, step);
+  case Direction::BackwardData:
+    return getBackwardDataSize(problem);
+  case Direction::BackwardWeights:
+    return getBackwardWeightsSize(problem, step);
+  }
+  return {};
+}

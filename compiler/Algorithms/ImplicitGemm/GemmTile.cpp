@@ -1,0 +1,65 @@
+//===- GemmTile.cpp - The text of a GEMM tile, to and fro -----------------===//
+
+#include "compiler/Algorithms/ImplicitGemm/GemmTile.h"
+
+#include "runtime/Base/TextScanner.h"
+
+using namespace tessera;
+
+static const char *getCopyLetter(const GemmTile &tile) {
+  return tile.isPingPong ? "-p"
+         : tile.isTma    ? "-t"
+         : tile.isDirect ? "-d"
+                         : "-b";
+}
+
+TileConfig GemmTile::toConfig() const {
+  return {
+      "igemm",
+      "m" + std::to_string(m) + "n" + std::to_string(n) + "k" +
+          std::to_string(k) + "-w" + std::to_string(wavesM) + "x" +
+          std::to_string(wavesN) + getCopyLetter(*this) +
+          std::to_string(buffers) + "-" + mma +
+          (parts > 1 ? (isAtomic ? "-a" : "-s") + std::to_string(parts) : "") +
+          (halo > 0 ? "-h" + std::to_string(halo) : "") +
+          (isExchanged ? "-x" : "")};
+}
+
+ErrorOr<GemmTile> tessera::parseGemmTile(const TileConfig &config) {
+  GemmTile tile;
+  std::string_view mma;
+  TextScanner scanner(config.parameters);
+  scanner.expect("m").number(tile.m).expect("n").number(tile.n);
+  scanner.expect("k").number(tile.k);
+  scanner.expect("-w").number(tile.wavesM).expect("x").number(tile.wavesN);
+  tile.isDirect = scanner.consume("-d");
+  tile.isPingPong = scanner.consume("-p");
+  tile.isTma = tile.isPingPong || scanner.consume("-t");
+  if (!tile.isDirect && !tile.isTma)
+    scanner.expect("-b");
+  scanner.number(tile.buffers);
+  scanner.expect("-").word(mma, "- ");
+  tile.isAtomic = scanner.consume("-a");
+  if (tile.isAtomic || scanner.consume("-s")) {
+    scanner.number(tile.parts);
+    if (tile.parts < 2)
+      scanner.fail();
+  }
+  if ((tile.isTma || tile.isDirect) && scanner.consume("-h")) {
+    scanner.number(tile.halo);
+    if (tile.halo < 1)
+      scanner.fail();
+  }
+  tile.isExchanged = tile.isTma && scanner.consume("-x");
+  if (!scanner.isDone() || config.algorithm != "igemm")
+    return invalidArgument("'" + config.toText() +
+                           "' is not a tile, which looks like "
+                           "'igemm-m256n256k32-w2x4-b2-mfma32'");
+  for (int value :
+       {tile.m, tile.n, tile.k, tile.wavesM, tile.wavesN, tile.buffers})
+    if (value < 1)
+      return invalidArgument("tile '" + config.toText() +
+                             "' has a zero, but every number must be positive");
+  tile.mma = mma;
+  return tile;
+}

@@ -1,0 +1,54 @@
+//===- GemmViews.cpp - The tensors of a convolution as matrices -----------===//
+
+#include "compiler/Algorithms/ImplicitGemm/GemmViews.h"
+
+using namespace mlir;
+using namespace tessera;
+
+ViewBuilder::Exprs ViewBuilder::add(unsigned index,
+                                    ArrayRef<int64_t> newSizes) {
+  assert(llvm::all_of(ArrayRef(ranks).drop_front(index + 1),
+                      [](int64_t rank) { return rank == 0; }) &&
+         "coordinates come in order");
+  Exprs exprs;
+  for (int64_t size : newSizes) {
+    exprs.push_back(b.getAffineDimExpr(sizes.size()));
+    sizes.push_back(size);
+    ++ranks[index];
+  }
+  return exprs;
+}
+
+dnn::ViewOp ViewBuilder::create(Location loc, Value source,
+                                ArrayRef<AffineExpr> coordinates) const {
+  AffineMap map = AffineMap::get(sizes.size(), 0, coordinates, b.getContext());
+  auto coords = dnn::CoordsAttr::get(b.getContext(), sizes, ranks, map);
+  int64_t shape[] = {coords.getExtent(0), coords.getExtent(1),
+                     coords.getExtent(2)};
+  auto type =
+      dnn::ViewType::get(b.getContext(), shape,
+                         cast<MemRefType>(source.getType()).getElementType());
+  return dnn::ViewOp::create(b, loc, type, source, coords);
+}
+
+dnn::ViewOp ViewBuilder::create(Location loc, Value source, dnn::Layout layout,
+                                AffineExpr outer, AffineExpr channel,
+                                ArrayRef<AffineExpr> spatial) const {
+  return create(loc, source, orderCoordinates(layout, outer, channel, spatial));
+}
+
+ViewBuilder::Exprs tessera::orderCoordinates(dnn::Layout layout,
+                                             AffineExpr outer,
+                                             AffineExpr channel,
+                                             ArrayRef<AffineExpr> spatial) {
+  ViewBuilder::Exprs coordinates = {outer};
+  llvm::append_range(coordinates, spatial);
+  coordinates.insert(layout == dnn::Layout::NCHW ? coordinates.begin() + 1
+                                                 : coordinates.end(),
+                     channel);
+  return coordinates;
+}
+
+bool tessera::isChannelsLast(dnn::Layout layout) {
+  return layout == dnn::Layout::NHWC;
+}

@@ -1,0 +1,277 @@
+//===- ImplicitGemm.cpp - A convolution as a tiled GEMM -------------------===//
+//
+// The coordinate maps are the whole of it: after it nothing knows that
+// the GEMM was a convolution, nor in which direction.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Algorithms/ImplicitGemm/ImplicitGemm.h"
+#include "compiler/Algorithms/ImplicitGemm/FilterTranspose.h"
+#include "compiler/Algorithms/ImplicitGemm/GemmTile.h"
+#include "compiler/Algorithms/ImplicitGemm/GemmViews.h"
+#include "compiler/Algorithms/Common/HaloPositions.h"
+#include "compiler/Algorithms/Common/PartSum.h"
+
+using namespace mlir;
+using namespace tessera;
+
+static WeightsReduction getReduction(const GemmTile &tile) {
+  return {tile.k, tile.parts, tile.isTma, tile.halo > 0};
+}
+
+static GemmViews makeViews(OpBuilder &b, dnn::ConvOp conv,
+                           const GemmTile &tile) {
+  ConvGeometry geometry(conv);
+  const bool hasPositions = tile.isTma && tile.halo > 0;
+  switch (conv.getDirection()) {
+  case dnn::ConvDirection::Forward:
+    return viewForward(b, conv, geometry, tile.k, hasPositions);
+  case dnn::ConvDirection::BackwardData:
+    return viewBackwardData(
+        b, conv, geometry, hasPositions,
+        tile.isTma && tile.isTf32() ? buildTransposedFilter(conv) : Value());
+  case dnn::ConvDirection::BackwardWeights:
+    return viewBackwardWeights(b, conv, geometry, getReduction(tile));
+  }
+  llvm_unreachable("every direction has a case");
+}
+
+/// One producer, and the consumers that share tiles or take turns.
+static dnn::RolesAttr getRoles(MLIRContext *context, const GemmTile &tile) {
+  if (!tile.isTma)
+    return {};
+  constexpr int64_t kTurns = 2;
+  return dnn::RolesAttr::get(context, /*producers=*/1,
+                             tile.isPingPong ? kTurns
+                                             : tile.wavesM * tile.wavesN,
+                             tile.isPingPong ? dnn::ConsumerOrder::PingPong
+                                             : dnn::ConsumerOrder::Cooperative);
+}
+
+/// The pipeline: load both tiles of a step, multiply them.
+static Value createPipeline(OpBuilder &b, Location loc, GemmViews views,
+                            const GemmTile &tile, ValueRange position) {
+  MLIRContext *context = b.getContext();
+  Type element = views.a.getType().getElementType();
+  auto makeType = [&](int64_t rows, int64_t columns, Type type) {
+    return dnn::TileType::get(context, {rows, columns}, type);
+  };
+  Type tileM = makeType(tile.m, tile.k, element);
+  Type tileN = makeType(tile.n, tile.k, element);
+  Type sum = element.isInteger() ? b.getI32Type()
+             : element.isF64()   ? element
+                                 : b.getF32Type();
+  Type tileD = makeType(tile.m, tile.n, sum);
+  auto copy = tile.isTma        ? dnn::CopyKind::Tma
+              : tile.isDirect   ? dnn::CopyKind::DirectToLds
+              : tile.isResident ? dnn::CopyKind::CpAsync
+                                : dnn::CopyKind::Registers;
+  auto pipeline = dnn::PipelineOp::create(
+      b, loc, tileD, views.reduce, tile.k, tile.buffers, copy,
+      tile.isTma ? dnn::SyncKind::Mbarrier : dnn::SyncKind::Barrier,
+      tile.sharesSteps() ? dnn::ScheduleKind::Natural
+                         : dnn::ScheduleKind::Pinned,
+      getRoles(context, tile),
+      tile.sharesSteps() && tile.parts > 1 ? b.getI64IntegerAttr(tile.parts)
+                                           : IntegerAttr(),
+      tile.halo > 0 ? b.getI64IntegerAttr(tile.halo) : IntegerAttr());
+
+  OpBuilder::InsertionGuard guard(b);
+  Block *load = b.createBlock(&pipeline.getLoad(), {}, b.getIndexType(), loc);
+  Value k = load->getArgument(0);
+  Value a = dnn::TileLoadOp::create(b, loc, tileM, views.a, position[0],
+                                    position[1], k);
+  Value w = dnn::TileLoadOp::create(b, loc, tileN, views.b, position[0],
+                                    position[2], k);
+  dnn::YieldOp::create(b, loc, ValueRange{a, w});
+
+  Block *compute = b.createBlock(&pipeline.getCompute(), {},
+                                 {tileM, tileN, tileD}, {loc, loc, loc});
+  Value next = dnn::TileMmaOp::create(
+      b, loc, tileD, compute->getArgument(0), compute->getArgument(1),
+      compute->getArgument(2), tile.mma,
+      ArrayRef<int64_t>{tile.wavesM, tile.wavesN},
+      tile.isExchanged ? dnn::TileDim::M : views.lanes);
+  dnn::YieldOp::create(b, loc, next);
+  return pipeline.getResult();
+}
+
+/// The views of the epilogue's tensors.
+static SmallVector<Value> viewExtras(dnn::ConvOp conv,
+                                     const ResultPlace &place) {
+  SmallVector<Value> views;
+  for (Value extra : conv.getExtras()) {
+    ViewBuilder::Exprs coordinates = {place.channel};
+    if (cast<MemRefType>(extra.getType()).getRank() > 1)
+      coordinates = orderCoordinates(conv.getResultLayout(), place.outer,
+                                     place.channel, place.spatial);
+    views.push_back(place.view.create(conv.getLoc(), extra, coordinates));
+  }
+  return views;
+}
+
+/// Whether the parts of a split reduction can be added in the result itself.
+static bool addsInPlace(dnn::ConvOp conv, const GemmTile &tile) {
+  return tile.isAtomic && conv.getEpilogue().empty() &&
+         conv.getElementType().isF32();
+}
+
+/// Where a launch before or behind this one looks after what is stored: the
+/// parts, or the one result that atomics add to; null if there is none.
+static Value addWorkspace(dnn::ConvOp conv, const GemmTile &tile) {
+  if (tile.parts == 1 || addsInPlace(conv, tile))
+    return {};
+  return addPartsWorkspace(conv, tile.isAtomic ? 1 : tile.parts);
+}
+
+/// The view that a tile is stored through: of the result, or of the parts that
+/// a second launch adds.
+static dnn::ViewOp viewStored(dnn::ConvOp conv, const ResultPlace &place,
+                              Value workspace) {
+  ViewBuilder::Exprs coordinates = orderCoordinates(
+      conv.getResultLayout(), place.outer, place.channel, place.spatial);
+  if (!workspace)
+    return place.view.create(conv.getLoc(), conv.getResultOperand().get(),
+                             coordinates);
+  const bool isShared =
+      cast<MemRefType>(workspace.getType()).getDimSize(0) == 1;
+  coordinates.insert(coordinates.begin(),
+                     isShared ? getAffineConstantExpr(0, conv.getContext())
+                              : place.part);
+  return place.view.create(conv.getLoc(), workspace, coordinates);
+}
+
+dnn::TileStoreOp tessera::createGemmTiles(OpBuilder &b, Location loc,
+                                          const GemmTile &tile,
+                                          const GemmViews &views,
+                                          dnn::ViewOp stored, ValueRange extras,
+                                          int64_t persistent) {
+  OpBuilder::InsertionGuard guard(b);
+  ArrayRef<int64_t> shape = stored.getType().getShape();
+  int64_t counts[] = {shape[0], llvm::divideCeilSigned(shape[1], tile.m),
+                      llvm::divideCeilSigned(shape[2], tile.n)};
+  if (counts[0] * counts[1] * counts[2] <= persistent && !tile.isTma)
+    persistent = 0;
+  auto tiles = dnn::ForEachTileOp::create(
+      b, loc, counts, ArrayRef<int64_t>{tile.m, tile.n},
+      persistent > 0 ? b.getI64IntegerAttr(persistent) : IntegerAttr(),
+      tile.run > 1 ? b.getI64IntegerAttr(tile.run) : IntegerAttr());
+  Type index = b.getIndexType();
+  Block *body = b.createBlock(&tiles.getBody(), {}, {index, index, index},
+                              {loc, loc, loc});
+  Value acc = createPipeline(b, loc, views, tile, body->getArguments());
+  return dnn::TileStoreOp::create(b, loc, acc, stored, body->getArgument(0),
+                                  body->getArgument(1), body->getArgument(2),
+                                  extras, tile.isAtomic);
+}
+
+void tessera::buildGemmTiles(dnn::ConvOp conv, const GemmTile &tile,
+                             GemmViews views, int64_t persistent) {
+  OpBuilder b(conv);
+  Value workspace = addWorkspace(conv, tile);
+  dnn::ViewOp stored = viewStored(conv, views.result, workspace);
+  SmallVector<Value> extras;
+  if (!workspace)
+    extras = viewExtras(conv, views.result);
+  dnn::TileStoreOp store = createGemmTiles(b, conv.getLoc(), tile, views,
+                                           stored, extras, persistent);
+  if (tile.isAtomic)
+    buildZeros(conv, workspace ? workspace : conv.getResultOperand().get());
+  if (workspace)
+    buildPartSum(conv, workspace);
+  else
+    store.getEpilogue().takeBody(conv.getEpilogue());
+  conv.erase();
+}
+
+/// Only backward weights has sums so long that they are worth splitting.
+static LogicalResult checkParts(dnn::ConvOp conv, const GemmTile &tile) {
+  if (tile.parts == 1)
+    return success();
+  if (conv.getDirection() != dnn::ConvDirection::BackwardWeights)
+    return conv.emitOpError() << "needs backward_weights to be split into "
+                              << tile.parts << " parts";
+  Type element = conv.getElementType();
+  if (tile.isAtomic && (element.isF64() || element.isInteger()))
+    return conv.emitOpError()
+           << "is of " << element << ", whose sums have no atomics";
+  int64_t size = getSplitSize(ConvGeometry(conv), getReduction(tile));
+  if (!tile.isTma && size % tile.parts != 0)
+    return conv.emitOpError() << "needs parts that divide a reduction of "
+                              << size << ", but has " << tile.parts;
+  return success();
+}
+
+/// Which convolutions have pixels that taps can share.
+static LogicalResult checkHalo(dnn::ConvOp conv, const GemmTile &tile) {
+  if (tile.halo == 0)
+    return success();
+  const ConvGeometry geometry(conv);
+  if (llvm::all_of(geometry.dims,
+                   [](const ConvDim &dim) { return dim.filter == 1; }))
+    return conv.emitOpError("needs several taps to share pixels in a halo");
+  // Lanes of ldmatrix know where the padding is; wgmma has it between rows.
+  auto isOfStrideOne = [](const ConvDim &dim) { return dim.stride == 1; };
+  if (tile.isDirect && !llvm::all_of(geometry.dims, isOfStrideOne))
+    return conv.emitOpError("needs stride 1 to share pixels in a halo");
+  if (tile.isTma && !llvm::all_of(geometry.dims, fitsHalo))
+    return conv.emitOpError("needs stride 1, and no more padding than the "
+                            "filter reaches, to share pixels in a halo");
+  return success();
+}
+
+/// Whether the channels that the main loop walks are whole turns of it, in
+/// which a workgroup goes from one tile to the next without waiting.
+static bool hasWholeTurns(dnn::ConvOp conv, const GemmTile &tile) {
+  ConvGeometry geometry(conv);
+  int64_t turn = int64_t(tile.k) * tile.buffers;
+  switch (conv.getDirection()) {
+  case dnn::ConvDirection::Forward:
+    return geometry.inChannels % turn == 0;
+  case dnn::ConvDirection::BackwardData:
+    return geometry.outChannels % turn == 0;
+  case dnn::ConvDirection::BackwardWeights:
+    return false;
+  }
+  llvm_unreachable("every direction has a case");
+}
+
+/// Workgroups that take tiles in turn; 0 if each has one. Of NVIDIA's tiles
+/// those that have a multiprocessor for themselves: where two share one, the
+/// other's product fills the time of a store.
+static int64_t countWorkgroups(dnn::ConvOp conv, const GemmTile &tile,
+                               const GpuTarget &target) {
+  if (tile.isTma)
+    return target.computeUnits;
+  constexpr int kFullWave = 64 * 64, kWaves = 8;
+  bool isFull = tile.wavesM * tile.wavesN == kWaves &&
+                tile.m * tile.n >= kWaves * kFullWave;
+  bool takesTurns = tile.isDirect && target.vendor == Vendor::Nvidia &&
+                    isFull && (tile.halo > 0 || hasWholeTurns(conv, tile));
+  return takesTurns ? target.computeUnits : 0;
+}
+
+LogicalResult tessera::buildImplicitGemm(Operation *primitive,
+                                         const TileConfig &config,
+                                         const GpuTarget &target) {
+  auto conv = dyn_cast<dnn::ConvOp>(primitive);
+  if (!conv)
+    return primitive->emitOpError("is no convolution");
+  Type element = conv.getElementType();
+  bool hasF32Sums = element.isF16() || element.isBF16() || element.isF32();
+  if (!hasF32Sums && !conv.getEpilogue().empty())
+    return conv.emitOpError()
+           << "is of " << element << ", for which igemm has no epilogue";
+  ErrorOr<GemmTile> tile = parseGemmTile(config);
+  if (!tile)
+    return conv.emitOpError() << tile.getStatus().getMessage();
+  if (tile->isTf32() && !conv.getTf32())
+    return conv.emitOpError() << "does not allow tf32, which tile '"
+                              << config.toText() << "' computes in";
+  if (failed(checkParts(conv, *tile)) || failed(checkHalo(conv, *tile)))
+    return failure();
+  OpBuilder b(conv);
+  buildGemmTiles(conv, *tile, makeViews(b, conv, *tile),
+                 countWorkgroups(conv, *tile, target));
+  return success();
+}

@@ -1,0 +1,33 @@
+//===- ImplicitGemm.h - A convolution as a tiled GEMM ----------*- C++ -*-===//
+
+#ifndef TESSERA_COMPILER_ALGORITHMS_IMPLICITGEMM_H
+#define TESSERA_COMPILER_ALGORITHMS_IMPLICITGEMM_H
+
+#include "compiler/Algorithms/ImplicitGemm/GemmTile.h"
+#include "compiler/Algorithms/ImplicitGemm/GemmViews.h"
+#include "runtime/Base/GpuTarget.h"
+#include "runtime/Base/TileConfig.h"
+
+namespace tessera {
+
+/// Algorithm::build() of "igemm".
+mlir::LogicalResult buildImplicitGemm(mlir::Operation *primitive,
+                                      const TileConfig &tile,
+                                      const GpuTarget &target);
+
+/// The tiles of the product of `views`, stored through `stored`, with `extras`
+/// and no epilogue yet. With `persistent`, that many workgroups take the tiles
+/// in turn.
+dnn::TileStoreOp createGemmTiles(mlir::OpBuilder &b, mlir::Location loc,
+                                 const GemmTile &tile, const GemmViews &views,
+                                 dnn::ViewOp stored, mlir::ValueRange extras,
+                                 int64_t persistent);
+
+/// Replaces `conv` by the tiles of the product of `views`, which stand before
+/// it; for algorithms with views of their own.
+void buildGemmTiles(dnn::ConvOp conv, const GemmTile &tile, GemmViews views,
+                    int64_t persistent = 0);
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_ALGORITHMS_IMPLICITGEMM_H

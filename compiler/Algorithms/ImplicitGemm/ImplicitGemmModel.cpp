@@ -1,0 +1,274 @@
+//===- ImplicitGemmModel.cpp - Which GEMM tile for which problem ----------===//
+//
+// The problems that igemm takes, the tiles that are worth trying for each, and
+// into how many parts a reduction may be split. GemmCost.h says what they cost.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Algorithms/Algorithm.h"
+#include "compiler/Algorithms/ImplicitGemm/GemmCost.h"
+#include "compiler/Algorithms/ImplicitGemm/ImplicitGemm.h"
+#include "compiler/Algorithms/Registry.h"
+#include "compiler/Algorithms/Tma/TmaTiles.h"
+#include "compiler/Target/LaunchLds.h"
+
+#include <bit>
+#include <limits>
+
+using namespace tessera;
+
+static int64_t divideUp(int64_t value, int64_t by) {
+  return (value + by - 1) / by;
+}
+
+/// 1, and numbers of parts that divide the reduction and do not change the
+/// walk, as long as a compute unit is left without a tile.
+static std::vector<int> getParts(const GemmChoice &choice,
+                                 const GpuTarget &target) {
+  std::vector<int> parts = {1};
+  const GemmSize &size = choice.size;
+  double tiles = countTiles(size, choice.shape);
+  for (int n = 2; n <= size.splittable && n <= 64; ++n)
+    if (size.splittable % n == 0 && tiles * n < 2.0 * target.computeUnits &&
+        choice.getWalk(n) == choice.getWalk(1))
+      parts.push_back(n);
+  return parts;
+}
+
+/// Whether the registers of a lane hold what the copies of a tile need.
+static bool fitsRegisters(const GemmChoice &choice, const GpuTarget &target) {
+  const GemmShape &shape = choice.shape;
+  // Whole blocks of channels, of which one comes while another is multiplied.
+  if (choice.halo)
+    return choice.size.inner % choice.getStep() == 0 &&
+           choice.size.inner > choice.getStep();
+  bool transposesBoth = choice.size.rowFactor.isTransposed &&
+                        choice.size.columnFactor.isTransposed;
+  GemmWalk walk = choice.getWalk(1);
+  // Direct copies find no tap by division; on NVIDIA's chips the addresses of a
+  // stepped walk fit.
+  if (shape.isDirect)
+    return walk == GemmWalk::Nested ||
+           (walk == GemmWalk::Stepped && target.vendor == Vendor::Nvidia);
+  return (walk == GemmWalk::Nested || shape.fitsFlatWalk) &&
+         (!transposesBoth || shape.fitsTransposes);
+}
+
+/// Whether the rows of a tile stay within one buffer descriptor: those of a
+/// tensor beyond 2 GiB must lie together (GlobalBuffer.h). Images of x and y;
+/// for w, single output channels.
+static bool isReachable(const ConvProblem &problem, const GemmShape &tile) {
+  constexpr int64_t kLimit = int64_t(1) << 31;
+  int64_t bytes = getByteSize(problem.dataType);
+  // `steps` along the outermost dimension, `rows` of the tile along it; none
+  // where the rows are not along it.
+  auto fits = [&](int64_t elements, int64_t steps, int64_t rows) {
+    return elements * bytes <= kLimit ||
+           (rows > 0 && (rows + 2) * (elements / steps * bytes) <= kLimit);
+  };
+  auto fitsAll = [&](int64_t imagesOfX, int64_t imagesOfY, int64_t filters) {
+    return fits(problem.getInputElements(), problem.batch, imagesOfX) &&
+           fits(problem.getOutputElements(), problem.batch, imagesOfY) &&
+           fits(problem.getFilterElements(), problem.outChannels, filters);
+  };
+  switch (problem.direction) {
+  case Direction::Forward: {
+    int64_t images = divideUp(tile.m, getVolume(problem.getOutput()));
+    return fitsAll(images, images, tile.n);
+  }
+  case Direction::BackwardData: {
+    int64_t images =
+        divideUp(tile.m, getVolume(problem.in)) * getVolume(problem.stride);
+    return fitsAll(images, images, 0);
+  }
+  case Direction::BackwardWeights:
+    return fitsAll(0, 0, tile.m);
+  }
+  return false;
+}
+
+/// Whether HIP can count the work-items of the launch.
+static bool isLaunchable(const GemmSize &size, const GpuTarget &target,
+                         const GemmShape &tile) {
+  double items = countTiles(size, tile) * tile.wavesM * tile.wavesN *
+                 static_cast<double>(target.waveSize);
+  return items <= std::numeric_limits<uint32_t>::max();
+}
+
+/// Whether coordinates and the reduction fit the 32-bit arithmetic of a kernel.
+/// Only windows far larger than any image do not.
+static bool fitsInt32(const ConvProblem &problem) {
+  constexpr double kLimit = std::numeric_limits<int32_t>::max() / 8;
+  Spatial out = problem.getOutput();
+  auto fits = [&](int64_t Spatial::*dim, int64_t Pads::*pad) {
+    double reach =
+        static_cast<double>(out.*dim) *
+            static_cast<double>(problem.stride.*dim) +
+        static_cast<double>(problem.filter.*dim + problem.stride.*dim) *
+            static_cast<double>(problem.dilation.*dim) +
+        static_cast<double>(problem.pad.*pad);
+    return reach < kLimit;
+  };
+  return fits(&Spatial::h, &Pads::h) && fits(&Spatial::w, &Pads::w) &&
+         fits(&Spatial::d, &Pads::d) &&
+         getGemmSize(problem, /*step=*/1).reduction < kLimit;
+}
+
+/// Whether chunks of a factor, of which a tile has `rows`, go to LDS as they
+/// lie: those of the reduction, or of the rows where ldmatrix transposes them
+/// (TransposedCopy.h).
+static bool hasDirectChunks(const FactorLayout &factor, int rows,
+                            int64_t elementBytes, const GpuTarget &target) {
+  constexpr int64_t kChunkBytes = 16;
+  bool canTranspose = target.vendor == Vendor::Nvidia && elementBytes == 2 &&
+                      std::has_single_bit(static_cast<unsigned>(rows));
+  return factor.loadElements * elementBytes == kChunkBytes &&
+         (!factor.isTransposed || canTranspose);
+}
+
+/// Whether both factors lie in memory as a copy directly to LDS needs them:
+/// chunks together, and all in reach of one descriptor with some headroom.
+static bool canCopyDirectly(const ConvProblem &problem, const GemmSize &size,
+                            const GemmShape &shape, const GpuTarget &target) {
+  constexpr int64_t kLimit = (int64_t(1) << 31) - 4096;
+  int64_t bytes = getByteSize(problem.dataType);
+  auto isReady = [&](Layout layout, int64_t elements) {
+    return layout == Layout::NHWC && elements * bytes <= kLimit;
+  };
+  auto isResult = [&](Direction direction) {
+    return problem.direction == direction;
+  };
+  return hasDirectChunks(size.rowFactor, shape.m, bytes, target) &&
+         hasDirectChunks(size.columnFactor, shape.n, bytes, target) &&
+         (isResult(Direction::BackwardData) ||
+          isReady(problem.xLayout, problem.getInputElements())) &&
+         (isResult(Direction::BackwardWeights) ||
+          isReady(problem.wLayout, problem.getFilterElements())) &&
+         (isResult(Direction::Forward) ||
+          isReady(problem.yLayout, problem.getOutputElements()));
+}
+
+/// The LDS that a workgroup of a tile needs.
+static int64_t countLdsBytes(const GemmChoice &choice) {
+  const GemmShape &shape = choice.shape;
+  int64_t rowBytes = int64_t(shape.stepBytes) * shape.buffers;
+  return choice.halo ? choice.halo->getBytes() + shape.n * rowBytes
+                     : (shape.m + shape.n) * rowBytes;
+}
+
+/// Whether a compute unit has the LDS of a tile; of tiles with a halo, for as
+/// many of them as keep it busy, and whether there are so many.
+static bool fitsUnit(const GemmChoice &choice, const GpuTarget &target) {
+  constexpr int64_t kLeastWaves = 6, kOfSystem = 1024; // Of each workgroup.
+  const GemmShape &shape = choice.shape;
+  int64_t bytes = countLdsBytes(choice), most = getMaxLdsBytes(target);
+  if (bytes > most || !choice.halo)
+    return bytes <= most;
+  int64_t workgroups = divideUp(kLeastWaves, shape.wavesM * shape.wavesN);
+  if (workgroups == 1)
+    return true;
+  return workgroups * (bytes + kOfSystem) <= most + kOfSystem &&
+         countTiles(choice.size, shape) >=
+             static_cast<double>(workgroups * target.computeUnits);
+}
+
+/// Whether a tile with a halo leaves LDS for its results, 16 bytes of which lie
+/// together, and workgroups have a next tile.
+static bool isStaged(const GemmChoice &choice, const GpuTarget &target) {
+  constexpr int64_t kResultBytes = 2, kChunkElements = 8, kWaves = 8;
+  int64_t results = int64_t(choice.shape.m) * choice.shape.n * kResultBytes;
+  return choice.halo && choice.elementBytes == kResultBytes &&
+         choice.size.columns % kChunkElements == 0 &&
+         choice.shape.wavesM * choice.shape.wavesN == kWaves &&
+         countTiles(choice.size, choice.shape) > target.computeUnits &&
+         countLdsBytes(choice) + results <= getMaxLdsBytes(target);
+}
+
+namespace {
+class ImplicitGemm final : public Algorithm {
+public:
+  std::string_view getName() const override { return "igemm"; }
+  Status check(const Problem &problem, const GpuTarget &target) const override;
+  std::vector<Candidate> getCandidates(const Problem &problem,
+                                       const GpuTarget &target) const override;
+  mlir::LogicalResult build(mlir::Operation *primitive, const TileConfig &tile,
+                            const GpuTarget &target) const override {
+    return buildImplicitGemm(primitive, tile, target);
+  }
+};
+} // namespace
+
+/// The part of the problem space that the lowering covers.
+Status ImplicitGemm::check(const Problem &problem, const GpuTarget &) const {
+  const ConvProblem *conv = problem.getConv();
+  if (!conv)
+    return notSupported("solves convolutions");
+  bool hasF32Sums = conv->dataType == DataType::F16 ||
+                    conv->dataType == DataType::BF16 ||
+                    conv->dataType == DataType::F32;
+  if (!hasF32Sums && !conv->epilogue.isEmpty())
+    return notSupported("epilogues of " +
+                        std::string(tessera::getName(conv->dataType)) +
+                        " are not compiled");
+  if (!fitsInt32(*conv))
+    return notSupported("the window is beyond the 32-bit arithmetic of a "
+                        "kernel");
+  return Status::ok();
+}
+
+/// Groups that fill no copy by TMA, so that the other tiles are worth a look.
+static bool hasNarrowGroups(const ConvProblem &problem) {
+  return problem.groups > 1 && problem.inChannels / problem.groups < 64;
+}
+
+std::vector<Candidate> tessera::getGemmCandidates(const ConvProblem &conv,
+                                                  const GpuTarget &target,
+                                                  const GemmRates &rates) {
+  int64_t elementBytes = getByteSize(conv.dataType);
+  GemmShapes shapes = getGemmShapes(target, conv);
+  auto tensorBytes =
+      static_cast<double>((conv.getInputElements() + conv.getFilterElements() +
+                           conv.getOutputElements()) *
+                          elementBytes);
+  std::vector<Candidate> candidates;
+  for (const GemmShape &shape : shapes.shapes) {
+    GemmTile tile = makeGemmTile(shapes, shape, elementBytes);
+    GemmSize size = getGemmSize(conv, tile.k);
+    GemmChoice choice{size, shape, elementBytes};
+    if (shape.halo > 0)
+      choice.halo = measureGemmHalo(conv, target, shape);
+    choice.isStaged = isStaged(choice, target);
+    if ((shape.halo > 0 && !choice.halo) || !isReachable(conv, shape) ||
+        !isLaunchable(size, target, shape) || !fitsRegisters(choice, target) ||
+        !fitsUnit(choice, target) ||
+        (shape.isDirect && !canCopyDirectly(conv, size, shape, target)))
+      continue;
+    for (int parts : getParts(choice, target)) {
+      // The workspace of the parts is f32.
+      if (parts > 1 && conv.dataType == DataType::F64)
+        break;
+      tile.parts = choice.parts = parts;
+      candidates.push_back(
+          {tile.toConfig(),
+           estimateClocks(choice, target, rates, shapes.peak, tensorBytes)});
+    }
+  }
+  return candidates;
+}
+
+std::vector<Candidate>
+ImplicitGemm::getCandidates(const Problem &problem,
+                            const GpuTarget &target) const {
+  const ConvProblem &conv = *problem.getConv();
+  std::vector<Candidate> candidates = getTmaCandidates(conv, target);
+  if (candidates.empty() || hasNarrowGroups(conv))
+    for (Candidate &candidate :
+         getGemmCandidates(conv, target, getGemmRates(target)))
+      candidates.push_back(std::move(candidate));
+  return candidates;
+}
+
+const Algorithm &tessera::getImplicitGemm() {
+  static const ImplicitGemm kAlgorithm;
+  return kAlgorithm;
+}

@@ -1,0 +1,206 @@
+//===- NarrowGroups.cpp - Groups of few channels, side by side ------------===//
+
+#include "compiler/Algorithms/NarrowGroups/NarrowGroups.h"
+#include "compiler/Algorithms/ImplicitGemm/ImplicitGemm.h"
+#include "compiler/Algorithms/Registry.h"
+#include "runtime/Base/TextScanner.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace tessera;
+
+//===----------------------------------------------------------------------===//
+// The tile's text
+//===----------------------------------------------------------------------===//
+
+TileConfig NarrowTile::toConfig() const {
+  return {"groups",
+          "h" + std::to_string(height) + "w" + std::to_string(width) + "-w" +
+              std::to_string(waves) +
+              (persistent > 0 ? "-p" + std::to_string(persistent) : "") +
+              (run > 1 ? "-r" + std::to_string(run) +
+                             (buffers > 2 ? "b" + std::to_string(buffers) : "")
+                       : "") +
+              (parts > 1 ? "-s" + std::to_string(parts) : "")};
+}
+
+ErrorOr<NarrowTile> tessera::parseNarrowTile(const TileConfig &config) {
+  NarrowTile tile;
+  TextScanner scanner(config.parameters);
+  scanner.expect("h").number(tile.height).expect("w").number(tile.width);
+  scanner.expect("-w").number(tile.waves);
+  if (scanner.consume("-p")) {
+    scanner.number(tile.persistent);
+    if (tile.persistent < 1 || tile.persistent > 32)
+      scanner.fail();
+  }
+  if (scanner.consume("-r")) {
+    scanner.number(tile.run);
+    if (scanner.consume("b")) {
+      scanner.number(tile.buffers);
+      if (tile.buffers < 3 || tile.buffers > 4)
+        scanner.fail();
+    }
+    if (tile.run < 2 || tile.run > 1024 || tile.persistent > 0)
+      scanner.fail();
+  }
+  if (scanner.consume("-s")) {
+    scanner.number(tile.parts);
+    if (tile.parts < 2)
+      scanner.fail();
+  }
+  const bool isInRange =
+      std::min({tile.height, tile.width, tile.waves}) >= 1 &&
+      std::max({tile.height, tile.width, tile.waves}) <= 1024;
+  if (!scanner.isDone() || !isInRange || config.algorithm != "groups")
+    return invalidArgument("'" + config.toText() +
+                           "' is not a tile, which looks like "
+                           "'groups-h7w28-w1'");
+  return tile;
+}
+
+//===----------------------------------------------------------------------===//
+// The algorithm
+//===----------------------------------------------------------------------===//
+
+namespace {
+class NarrowGroups final : public Algorithm {
+public:
+  std::string_view getName() const override { return "groups"; }
+  Status check(const Problem &problem, const GpuTarget &target) const override;
+  std::vector<Candidate> getCandidates(const Problem &problem,
+                                       const GpuTarget &target) const override {
+    return getNarrowCandidates(*problem.getConv(), target);
+  }
+  LogicalResult build(Operation *primitive, const TileConfig &tile,
+                      const GpuTarget &target) const override;
+};
+} // namespace
+
+/// Channels of a group that are whole parts of a block and of a warp's.
+static bool isNarrow(int64_t channels) {
+  return channels == 4 || channels == 8 || channels == 16 || channels == 32;
+}
+
+Status NarrowGroups::check(const Problem &problem,
+                           const GpuTarget &target) const {
+  const ConvProblem *conv = problem.getConv();
+  if (!conv)
+    return notSupported("solves convolutions");
+  if (target.matrixUnit != MatrixUnit::MmaSm80)
+    return notSupported("is for chips with mma.sync and cp.async");
+  if (conv->dataType != DataType::F16 && conv->dataType != DataType::BF16)
+    return notSupported("computes with f16 and bf16");
+  if (conv->inChannels != conv->outChannels ||
+      conv->inChannels % NarrowTile::kBlock != 0 ||
+      !isNarrow(conv->inChannels / conv->groups))
+    return notSupported("wants as many output as input channels, a multiple of "
+                        "64, in groups of 4, 8, 16 or 32");
+  if (conv->hasDepth())
+    return notSupported("knows no depth");
+  if (conv->xLayout != Layout::NHWC || conv->wLayout != Layout::NHWC ||
+      conv->yLayout != Layout::NHWC)
+    return notSupported("wants packed tensors with channels last");
+  if (conv->direction == Direction::BackwardData &&
+      (conv->stride.h != 1 || conv->stride.w != 1))
+    return notSupported("goes back to data without a stride");
+  constexpr int64_t kMaxBytes = int64_t(1) << 31;
+  if (std::max(conv->getInputElements(), conv->getOutputElements()) * 2 >
+      kMaxBytes)
+    return notSupported("wants tensors of at most 2 GiB");
+  return Status::ok();
+}
+
+/// What check() says of a problem, of an op.
+static bool hasNarrowGroups(dnn::ConvOp conv, const ConvGeometry &g) {
+  auto isPacked = [](Value tensor, dnn::Layout layout) {
+    return isChannelsLast(layout) &&
+           cast<MemRefType>(tensor.getType()).getLayout().isIdentity();
+  };
+  return g.dims.size() == 2 && g.inChannels == g.outChannels &&
+         isNarrow(g.inChannels) &&
+         g.groups * g.inChannels % NarrowTile::kBlock == 0 &&
+         isPacked(conv.getX(), conv.getXLayout()) &&
+         isPacked(conv.getW(), conv.getWLayout()) &&
+         isPacked(conv.getY(), conv.getYLayout()) &&
+         (conv.getDirection() != dnn::ConvDirection::BackwardData ||
+          (g.dims[0].stride == 1 && g.dims[1].stride == 1));
+}
+
+/// What a workgroup multiplies, with all taps in one step.
+static GemmTile makeGemmTile(const ConvGeometry &g, const NarrowTile &tile,
+                             bool isWeights) {
+  constexpr int kWaves = 4; // Of 16 channels.
+  const auto taps = static_cast<int>(g.dims[0].filter * g.dims[1].filter);
+  GemmTile gemm;
+  gemm.m = isWeights ? NarrowTile::kBlock : tile.getPixels();
+  gemm.n = isWeights ? taps * NarrowTile::kBlock : NarrowTile::kBlock;
+  gemm.k = isWeights ? tile.getPixels() : taps * NarrowTile::kBlock;
+  gemm.wavesM = isWeights ? kWaves : tile.waves;
+  gemm.wavesN = isWeights ? tile.waves : kWaves;
+  gemm.buffers = isWeights || tile.persistent > 0 ? 2
+                 : tile.run > 1                   ? tile.buffers
+                                                  : 1;
+  gemm.mma = "mma8";
+  gemm.parts = tile.parts;
+  gemm.isResident = true;
+  gemm.run = tile.run;
+  return gemm;
+}
+
+/// Why a convolution cannot have the tile, or null. `persistent` is how many
+/// workgroups take its tiles in turn, if they do.
+static const char *findFault(const NarrowTile &tile, const GemmTile &gemm,
+                             bool isWeights, int64_t persistent) {
+  if (isWeights != (tile.parts > 1))
+    return "but backward weights, and only that, needs 2 parts or more";
+  if (isWeights && tile.run > 1)
+    return "but backward weights has parts, not runs";
+  if (gemm.m % gemm.wavesM != 0)
+    return "whose waves do not divide its pixels";
+  if (tile.persistent > 0 && isWeights)
+    return "but backward weights has parts instead";
+  if (tile.persistent > 0 && persistent == 0)
+    return "but has more blocks of channels than workgroups";
+  return nullptr;
+}
+
+LogicalResult NarrowGroups::build(Operation *primitive,
+                                  const TileConfig &config,
+                                  const GpuTarget &target) const {
+  auto conv = dyn_cast<dnn::ConvOp>(primitive);
+  if (!conv)
+    return primitive->emitOpError("is no convolution");
+  ErrorOr<NarrowTile> tile = parseNarrowTile(config);
+  if (!tile)
+    return conv.emitOpError() << tile.getStatus().getMessage();
+  ConvGeometry geometry(conv);
+  if (!hasNarrowGroups(conv, geometry))
+    return conv.emitOpError(
+        "is no 2-D convolution with channels last and groups of 4, 8, 16 or 32 "
+        "channels, or goes back to data with a stride, which 'groups' does "
+        "not");
+  const bool isWeights =
+      conv.getDirection() == dnn::ConvDirection::BackwardWeights;
+  const GemmTile gemm = makeGemmTile(geometry, *tile, isWeights);
+  // A workgroup keeps its block of channels.
+  const int64_t blocks =
+      geometry.groups * geometry.inChannels / NarrowTile::kBlock;
+  const int64_t persistent =
+      tile->persistent * int64_t(target.computeUnits) / blocks * blocks;
+  if (const char *fault = findFault(*tile, gemm, isWeights, persistent))
+    return conv.emitOpError()
+           << "has tile '" << config.toText() << "', " << fault;
+  OpBuilder b(conv);
+  buildGemmTiles(conv, gemm,
+                 isWeights ? viewNarrowWeights(b, conv, geometry, *tile)
+                           : viewNarrowImages(b, conv, geometry, *tile),
+                 persistent);
+  return success();
+}
+
+const Algorithm &tessera::getNarrowGroups() {
+  static const NarrowGroups kAlgorithm;
+  return kAlgorithm;
+}

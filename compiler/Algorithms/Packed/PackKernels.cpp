@@ -1,0 +1,331 @@
+//===- PackKernels.cpp - Into the packed form, and out of it --------------===//
+//
+// Point programs. A thread writes 16 bytes at a time, which it collects element
+// by element: what is outside of its tensor reads as zero, and so fills borders
+// and channels alike. Both tensors of a product are packed in one launch: each
+// is over so soon that beginning another one would take as long.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Algorithms/Packed/Packed.h"
+#include "compiler/Algorithms/Common/PartSum.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+#include <functional>
+
+using namespace mlir;
+using namespace tessera;
+
+static constexpr int64_t kThreads = 256, kUnit = 8;
+
+/// What `argument` of the function of the convolution is in another kernel.
+static Value getArgument(func::FuncOp function, Value argument) {
+  return function.getArgument(cast<BlockArgument>(argument).getArgNumber());
+}
+
+/// Gives an argument of a kernel another type; a kernel sees an address.
+static Value setType(func::FuncOp function, Value argument, MemRefType type) {
+  Value memory = getArgument(function, argument);
+  memory.setType(type);
+  function.setFunctionType(
+      FunctionType::get(function.getContext(),
+                        function.getBody().front().getArgumentTypes(), {}));
+  return memory;
+}
+
+static MemRefType getMemRefType(Value memory) {
+  return cast<MemRefType>(memory.getType());
+}
+
+static int64_t getOffset(Value memory) {
+  SmallVector<int64_t> strides;
+  int64_t offset = 0;
+  (void)getMemRefType(memory).getStridesAndOffset(strides, offset);
+  return offset;
+}
+
+namespace {
+/// A tensor to pack: how many points there are, and what a thread does at one
+/// of them. At a point whose first coordinate is too large, it does nothing.
+struct Packing {
+  SmallVector<int64_t> points;
+  std::function<void(PointBuilder &, ValueRange)> packPoint;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Images
+//===----------------------------------------------------------------------===//
+
+/// One pixel of a block, or a part of one.
+static Value loadElement(PointBuilder &p, Value source, ValueRange block,
+                         const PackedImages &images, Value a, Value b,
+                         Value channel) {
+  Value row = p.add(p.mul(block[1], images.foldH), a);
+  Value column =
+      p.add(p.mul(p.add(block[2], images.firstColumn), images.foldW), b);
+  return p.loadBlock(source, 3, 1, {block[0], row, column, channel});
+}
+
+/// A thread has a whole block.
+static void packBlock(PointBuilder &p, Value source, Value target,
+                      const PackedImages &images, ValueRange block) {
+  PointBuilder::Values elements;
+  for (int64_t a = 0; a < images.foldH; ++a)
+    for (int64_t b = 0; b < images.foldW; ++b)
+      for (int64_t c = 0; c < images.channels; ++c)
+        elements.push_back(loadElement(p, source, block, images, p.index(a),
+                                       p.index(b), p.index(c)));
+  elements.resize(images.elements,
+                  p.zero(getMemRefType(target).getElementType(), 1));
+  for (int64_t first = 0; first < images.elements; first += kUnit)
+    p.storeBlock(p.makeBlock(ArrayRef(elements).slice(first, kUnit)), target, 3,
+                 {block[0], block[1], block[2], p.index(first)});
+}
+
+/// A thread has 8 channels of a pixel.
+static void packChannels(PointBuilder &p, Value source, Value target,
+                         const PackedImages &images, ValueRange point) {
+  Value channel = p.mul(point[5], kUnit);
+  PointBuilder::Values elements;
+  for (int64_t i = 0; i < kUnit; ++i)
+    elements.push_back(loadElement(p, source, point, images, point[3], point[4],
+                                   p.add(channel, i)));
+  Value pixel = p.add(p.mul(point[3], images.foldW), point[4]);
+  p.storeBlock(p.makeBlock(elements), target, 3,
+               {point[0], point[1], point[2],
+                p.add(p.mul(pixel, images.channelStep), channel)});
+}
+
+static Packing makeImagePacking(func::FuncOp function, Value source,
+                                Value target, const PackedImages &images) {
+  Value from = getArgument(function, source);
+  Value to = setType(function, target,
+                     images.getType(getMemRefType(target).getElementType(),
+                                    getOffset(target)));
+  SmallVector<int64_t> points = {images.batch, images.rows, images.columns};
+  if (!images.isSmall())
+    points.append({images.foldH, images.foldW, images.channelStep / kUnit});
+  return {points, [=](PointBuilder &p, ValueRange point) {
+            if (images.isSmall())
+              packBlock(p, from, to, images, point);
+            else
+              packChannels(p, from, to, images, point);
+          }};
+}
+
+//===----------------------------------------------------------------------===//
+// The filter
+//===----------------------------------------------------------------------===//
+
+static Value getFilterRow(PointBuilder &p, const PackedDim &dim, Value tap,
+                          Value pixel) {
+  return p.add(p.add(p.mul(tap, dim.tapFactor), pixel), dim.tapOffset);
+}
+
+namespace {
+/// An element of a block: which pixel, which channel.
+struct BlockElement {
+  Value a, b, channel;
+};
+} // namespace
+
+static BlockElement splitElement(PointBuilder &p, const PackedImages &images,
+                                 Value element) {
+  if (images.foldH * images.foldW == 1)
+    return {p.index(0), p.index(0), element};
+  auto split = [&](Value value, int64_t by) -> std::pair<Value, Value> {
+    Value size = p.index(by);
+    return {arith::DivUIOp::create(p.b, p.loc, value, size),
+            arith::RemUIOp::create(p.b, p.loc, value, size)};
+  };
+  auto [pixel, channel] = split(element, images.channelStep);
+  auto [a, b] = split(pixel, images.foldW);
+  // Behind the last pixel there is no channel.
+  Value isPixel = arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::ult,
+                                        a, p.index(images.foldH));
+  return {a, b,
+          arith::SelectOp::create(p.b, p.loc, isPixel, channel,
+                                  p.index(images.channels))};
+}
+
+/// Where the filter has what is at `at` of the packed one.
+static PointBuilder::Values
+locateInFilter(PointBuilder &p, const PackedGeometry &g, ValueRange at) {
+  if (g.isData())
+    return {at[5], getFilterRow(p, g.height, at[3], at[0]),
+            getFilterRow(p, g.width, at[4], at[1]), at[2]};
+  BlockElement element = splitElement(p, *g.images, at[3]);
+  return {at[0], getFilterRow(p, g.height, at[1], element.a),
+          getFilterRow(p, g.width, at[2], element.b), element.channel};
+}
+
+/// A thread has 8 elements of a tap. Of backward data these are as many rows of
+/// the filter: neighbouring threads read neighbouring channels of each.
+static Packing makeFilterPacking(func::FuncOp function, Value source,
+                                 Value target, const PackedGeometry &g) {
+  Value from = getArgument(function, source);
+  SmallVector<int64_t> shape = g.getFilterShape();
+  SmallVector<int64_t> strides(shape.size(), 1);
+  for (size_t d = shape.size() - 1; d > 0; --d)
+    strides[d - 1] = strides[d] * shape[d];
+  Value to = setType(
+      function, target,
+      MemRefType::get(shape, getMemRefType(target).getElementType(),
+                      StridedLayoutAttr::get(function.getContext(),
+                                             getOffset(target), strides)));
+  SmallVector<int64_t> points = shape;
+  points.back() /= kUnit;
+  constexpr size_t kChannel = 2;
+  if (g.isData())
+    std::rotate(points.begin() + kChannel, points.begin() + kChannel + 1,
+                points.end());
+  return {points, [=, &g](PointBuilder &p, ValueRange point) {
+            PointBuilder::Values at(point), elements;
+            if (g.isData())
+              std::rotate(at.begin() + kChannel, at.end() - 1, at.end());
+            Value first = p.mul(at.back(), kUnit);
+            for (int64_t i = 0; i < kUnit; ++i) {
+              at.back() = p.add(first, i);
+              elements.push_back(
+                  p.loadBlock(from, 3, 1, locateInFilter(p, g, at)));
+            }
+            at.back() = first;
+            p.storeBlock(p.makeBlock(elements), to, shape.size() - 1, at);
+          }};
+}
+
+//===----------------------------------------------------------------------===//
+// One launch for both
+//===----------------------------------------------------------------------===//
+
+/// The point of a space of `sizes` at `position`, the last dimension fastest;
+/// behind the last point, its first coordinate is too large.
+static PointBuilder::Values
+splitPosition(PointBuilder &p, ArrayRef<int64_t> sizes, Value position) {
+  PointBuilder::Values point(sizes.size());
+  for (size_t d = sizes.size() - 1; d > 0; --d) {
+    Value size = p.index(sizes[d]);
+    point[d] = arith::RemUIOp::create(p.b, p.loc, position, size);
+    position = arith::DivUIOp::create(p.b, p.loc, position, size);
+  }
+  point[0] = position;
+  return point;
+}
+
+/// The first one's workgroups are counted from the first on, the other's from
+/// the last one back: so neither number is ever negative.
+static void packBoth(PointBuilder &p, ArrayRef<Packing> packings) {
+  auto countGroups = [](const Packing &packing) {
+    int64_t points = 1;
+    for (int64_t size : packing.points)
+      points *= size;
+    return llvm::divideCeilSigned(points, kThreads);
+  };
+  const int64_t groups = countGroups(packings[0]);
+  const int64_t all = groups + countGroups(packings[1]);
+  ValueRange at = p.forEachPoint({all, kThreads}, kThreads);
+  Value group = at[0], thread = at[1];
+  auto pack = [&](const Packing &packing, Value number) {
+    Value position = p.add(p.mul(number, kThreads), thread);
+    packing.packPoint(p, splitPosition(p, packing.points, position));
+    return PointBuilder::Values();
+  };
+  auto isBefore = [&](arith::CmpIPredicate predicate) {
+    return arith::CmpIOp::create(p.b, p.loc, predicate, group, p.index(groups));
+  };
+  p.branch(isBefore(arith::CmpIPredicate::ult), {},
+           [&] { return pack(packings[0], group); });
+  p.branch(isBefore(arith::CmpIPredicate::uge), {},
+           [&] { return pack(packings[1], p.add(p.mul(group, -1), all - 1)); });
+}
+
+void tessera::buildPacking(dnn::ConvOp conv, const PackedGeometry &g,
+                           const PackedTensors &tensors) {
+  func::FuncOp function = prependKernel(conv, "_pack");
+  OpBuilder b(function.getBody().front().getTerminator());
+  PointBuilder p(b, conv.getLoc());
+  SmallVector<Packing> packings;
+  // A filter is read by few workgroups, which had better not be the last.
+  if (tensors.filter)
+    packings.push_back(
+        makeFilterPacking(function, conv.getW(), tensors.filter, g));
+  if (g.images)
+    packings.push_back(makeImagePacking(function,
+                                        g.isData() ? conv.getY() : conv.getX(),
+                                        tensors.images, *g.images));
+  if (g.gradient)
+    packings.push_back(
+        makeImagePacking(function, conv.getY(), tensors.gradient, *g.gradient));
+  if (packings.size() == 1)
+    packings[0].packPoint(p, p.forEachPoint(packings[0].points, kThreads));
+  else
+    packBoth(p, packings);
+}
+
+//===----------------------------------------------------------------------===//
+// The sums of backward weights
+//===----------------------------------------------------------------------===//
+
+/// The tap of a row of the filter, and the pixel of its block.
+static std::pair<Value, Value> splitRow(PointBuilder &p, const PackedDim &dim,
+                                        Value row) {
+  Value all = p.add(row, -dim.tapOffset), fold = p.index(dim.fold);
+  return {arith::DivUIOp::create(p.b, p.loc, all, fold),
+          arith::RemUIOp::create(p.b, p.loc, all, fold)};
+}
+
+/// Where one part has the sum that goes to `at` of the filter.
+static PointBuilder::Values locateSum(PointBuilder &p, const PackedGeometry &g,
+                                      ValueRange at) {
+  auto [line, a] = splitRow(p, g.height, at[1]);
+  auto [tap, pixel] = splitRow(p, g.width, at[2]);
+  pixel = p.add(p.mul(a, g.width.fold), pixel);
+  Value inRun = p.add(p.add(p.mul(tap, g.getTapElements()),
+                            p.mul(pixel, g.images->channelStep)),
+                      at[3]);
+  if (!g.hasTapRows)
+    return {at[0], line, inRun};
+  Value block = p.index(PackedGeometry::kTapBlock);
+  return {arith::DivUIOp::create(p.b, p.loc, inRun, block), line,
+          arith::RemUIOp::create(p.b, p.loc, inRun, block), at[0]};
+}
+
+void tessera::buildPackedSum(dnn::ConvOp conv, Value sums,
+                             const PackedGeometry &g) {
+  // Loads before the first sum, so that they are under way together; behind the
+  // last part they give zero.
+  constexpr int64_t kAtOnce = 64, kSumThreads = 64;
+  ConvProgram program(conv);
+  func::FuncOp function = appendKernel(conv, "_sum");
+  OpBuilder b(function.getBody().front().getTerminator());
+  PointBuilder p(b, conv.getLoc());
+  Value memory = getArgument(function, sums);
+  const int64_t parts = getMemRefType(memory).getDimSize(0);
+  // Neighbouring threads read neighbouring sums: channels of y, if those are
+  // the columns. There are many parts of them, and one result.
+  SmallVector<int64_t> points(program.w.getType().getShape());
+  if (g.hasTapRows)
+    std::rotate(points.begin(), points.begin() + 1, points.end());
+  PointBuilder::Values at(p.forEachPoint(points, kSumThreads));
+  if (g.hasTapRows)
+    std::rotate(at.begin(), at.end() - 1, at.end());
+  const PointBuilder::Values place = locateSum(p, g, at);
+  Value none = p.zero(getMemRefType(memory).getElementType(), 1);
+  const int64_t turns = llvm::divideCeilSigned(parts, kAtOnce);
+  Value sum = p.loop(turns, none, [&](Value turn, ValueRange carried) {
+    PointBuilder::Values elements;
+    for (int64_t i = 0; i < std::min(parts, kAtOnce); ++i) {
+      PointBuilder::Values from = {p.add(p.mul(turn, kAtOnce), i)};
+      llvm::append_range(from, place);
+      elements.push_back(p.loadBlock(memory, place.size(), 1, from));
+    }
+    Value next = carried[0];
+    for (Value element : elements)
+      next = p.addBlocks(next, element);
+    return PointBuilder::Values{next};
+  })[0];
+  emitResult(p, program, sum, 3, at, function.getArguments());
+}

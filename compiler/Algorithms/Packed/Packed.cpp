@@ -1,0 +1,307 @@
+//===- Packed.cpp - Convolutions whose tensors are packed first -----------===//
+//
+// The launches: one that packs the factors, the product, and the sum of the
+// parts of backward weights. The tiles are igemm's, of the convolution that
+// is left when the tensors are packed.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Algorithms/Packed/Packed.h"
+#include "compiler/Algorithms/Algorithm.h"
+#include "compiler/Algorithms/ImplicitGemm/ImplicitGemm.h"
+#include "compiler/Algorithms/Common/PartSum.h"
+#include "compiler/Algorithms/Registry.h"
+#include "compiler/Algorithms/Tma/TmaModel.h"
+#include "compiler/Algorithms/Tma/TmaTiles.h"
+#include "compiler/Algorithms/Tma/TmaWeightTiles.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace tessera;
+
+static constexpr int64_t kElementBytes = 2, kSumBytes = 4, kUnit = 8;
+static constexpr std::string_view kName = "packed";
+
+static dnn::ConvDirection getDirection(Direction direction) {
+  return direction == Direction::Forward ? dnn::ConvDirection::Forward
+         : direction == Direction::BackwardData
+             ? dnn::ConvDirection::BackwardData
+             : dnn::ConvDirection::BackwardWeights;
+}
+
+static PackedGeometry getGeometry(const ConvProblem &p) {
+  auto dims = getConvDims(p);
+  return PackedGeometry({getDirection(p.direction), p.batch, p.inChannels,
+                         p.outChannels, dims[1], dims[2]});
+}
+
+/// igemm's text of a tile, and ours.
+static TileConfig rename(TileConfig tile, std::string_view algorithm) {
+  tile.algorithm = algorithm;
+  return tile;
+}
+
+//===----------------------------------------------------------------------===//
+// The workspace
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Bytes from the begin of the workspace. The sums come first, since what TMA
+/// stores has no offset.
+struct PackedPlaces {
+  int64_t images, gradient, filter, end;
+};
+} // namespace
+
+static int64_t getProduct(ArrayRef<int64_t> sizes) {
+  int64_t product = 1;
+  for (int64_t size : sizes)
+    product *= size;
+  return product;
+}
+
+static PackedPlaces getPlaces(const PackedGeometry &g, int64_t parts) {
+  constexpr int64_t kAlignment = 256;
+  PackedPlaces places{};
+  auto add = [&](int64_t bytes) {
+    const int64_t begin = places.end;
+    places.end = llvm::alignTo(begin + bytes, kAlignment);
+    return begin;
+  };
+  if (g.isWeights())
+    add(parts * getProduct(g.getSumsShape()) * kSumBytes);
+  if (g.images)
+    places.images = add(g.images->getElements() * kElementBytes);
+  if (g.gradient)
+    places.gradient = add(g.gradient->getElements() * kElementBytes);
+  if (!g.isWeights())
+    places.filter = add(getProduct(g.getFilterShape()) * kElementBytes);
+  return places;
+}
+
+/// Arguments for the tensors of the workspace, which all are its address.
+static PackedTensors addTensors(dnn::ConvOp conv, const PackedGeometry &g,
+                                int64_t parts) {
+  auto function = conv->getParentOfType<func::FuncOp>();
+  Builder b(conv.getContext());
+  const PackedPlaces places = getPlaces(g, parts);
+  DictionaryAttr attributes = b.getDictionaryAttr(
+      {b.getNamedAttr(dnn::kArgAttrName, b.getStringAttr("workspace")),
+       b.getNamedAttr(dnn::kBytesAttrName, b.getI64IntegerAttr(places.end))});
+  auto add = [&](MemRefType type) -> Value {
+    const unsigned last = function.getNumArguments();
+    (void)function.insertArgument(last, type, attributes, conv.getLoc());
+    return function.getArgument(last);
+  };
+  Type element = conv.getElementType();
+  PackedTensors tensors;
+  if (g.isWeights()) {
+    SmallVector<int64_t> sums = g.getSumsShape();
+    sums.insert(sums.begin(), parts);
+    tensors.sums = add(MemRefType::get(sums, b.getF32Type()));
+  }
+  if (g.images)
+    tensors.images =
+        add(g.images->getWindowType(element, places.images / kElementBytes));
+  if (g.gradient)
+    tensors.gradient = add(
+        g.gradient->getWindowType(element, places.gradient / kElementBytes));
+  if (g.isWeights())
+    return tensors;
+  SmallVector<int64_t> filter = g.getFilterViewShape();
+  SmallVector<int64_t> strides(filter.size(), 1);
+  for (size_t d = filter.size() - 1; d > 0; --d)
+    strides[d - 1] = strides[d] * filter[d];
+  tensors.filter = add(MemRefType::get(
+      filter, element,
+      StridedLayoutAttr::get(b.getContext(), places.filter / kElementBytes,
+                             strides)));
+  return tensors;
+}
+
+//===----------------------------------------------------------------------===//
+// The model
+//===----------------------------------------------------------------------===//
+
+/// The convolution that is left: of stride 1 (or that of the blocks of backward
+/// data), without padding, whose channels are runs.
+static ConvProblem getProduct(const ConvProblem &p, const PackedGeometry &g) {
+  ConvProblem product = p;
+  product.pad = Pads();
+  product.stride = product.dilation = Spatial();
+  product.epilogue = Epilogue();
+  // Tiles are as wide as what divides the columns.
+  constexpr int64_t kWidths = 16;
+  if (!g.isWeights())
+    product.direction = Direction::Forward;
+  product.outChannels =
+      llvm::alignTo(g.getFilterRows(), g.isWeights() ? kUnit : kWidths);
+  auto getSize = [](const PackedDim &dim) {
+    return dim.step * (dim.count - 1) + dim.taps;
+  };
+  product.in.h = getSize(g.height);
+  product.filter.h = g.height.taps;
+  product.stride.h = g.height.step;
+  product.inChannels = g.images ? g.getRun() : g.getTapElements();
+  product.in.w = g.images ? g.width.count : getSize(g.width);
+  product.filter.w = g.images ? 1 : g.width.taps;
+  product.stride.w = g.images ? 1 : g.width.step;
+  return product;
+}
+
+/// Clocks of the launches that pack: to begin, and to write and read what they
+/// move.
+static double estimatePacking(const PackedGeometry &g, const GpuTarget &target,
+                              const PackRates &rates) {
+  double clocks = rates.begin;
+  auto add = [&](const std::optional<PackedImages> &images) {
+    if (images)
+      clocks += rates.begin +
+                static_cast<double>(images->getElements() * kElementBytes) * 2 /
+                    (rates.memoryBytes * target.computeUnits);
+  };
+  add(g.images);
+  add(g.gradient);
+  return clocks;
+}
+
+//===----------------------------------------------------------------------===//
+// The algorithm
+//===----------------------------------------------------------------------===//
+
+namespace {
+class Packed final : public Algorithm {
+public:
+  std::string_view getName() const override { return kName; }
+  Status check(const Problem &problem, const GpuTarget &target) const override;
+  std::vector<Candidate> getCandidates(const Problem &problem,
+                                       const GpuTarget &target) const override;
+  LogicalResult build(Operation *primitive, const TileConfig &tile,
+                      const GpuTarget &target) const override;
+};
+} // namespace
+
+Status Packed::check(const Problem &problem, const GpuTarget &) const {
+  const ConvProblem *conv = problem.getConv();
+  if (!conv)
+    return notSupported("solves convolutions");
+  if (conv->dataType != DataType::F16 && conv->dataType != DataType::BF16)
+    return notSupported("computes with f16 and bf16");
+  if (conv->xLayout != Layout::NHWC || conv->wLayout != Layout::NHWC ||
+      conv->yLayout != Layout::NHWC)
+    return notSupported("wants channels last");
+  if (conv->groups != 1 || conv->hasDepth() || conv->dilation != Spatial())
+    return notSupported("knows no groups, depth or dilation");
+  if (conv->inChannels % kUnit == 0 && conv->outChannels % kUnit == 0)
+    return notSupported("has nothing to fill up");
+  if (conv->filter.h < conv->stride.h || conv->filter.w < conv->stride.w)
+    return notSupported("wants windows without gaps between them");
+  constexpr int64_t kMaxBytes = int64_t(1) << 30;
+  constexpr int64_t kMaxLength = 1 << 16;
+  if (std::max({conv->batch, conv->inChannels, conv->outChannels, conv->in.h,
+                conv->in.w, conv->filter.h, conv->filter.w, conv->pad.h,
+                conv->pad.w}) > kMaxLength ||
+      getPlaces(getGeometry(*conv), /*parts=*/1).end > kMaxBytes ||
+      std::max(conv->getInputElements(), conv->getOutputElements()) *
+              kElementBytes >
+          kMaxBytes)
+    return notSupported("wants smaller tensors");
+  return Status::ok();
+}
+
+std::vector<Candidate> Packed::getCandidates(const Problem &problem,
+                                             const GpuTarget &target) const {
+  return getPackedCandidates(*problem.getConv(), target);
+}
+
+std::vector<Candidate> tessera::getPackedCandidates(const ConvProblem &conv,
+                                                    const GpuTarget &target,
+                                                    const PackRates &rates) {
+  const PackedGeometry g = getGeometry(conv);
+  const Epilogue &epilogue = conv.epilogue;
+  std::vector<Candidate> candidates;
+  // Further tensors want registers, which getTmaCandidates() knows of.
+  if (!g.isWeights() && (epilogue.bias || epilogue.residual || epilogue.beta))
+    return candidates;
+  const double packing = estimatePacking(g, target, rates);
+  const ConvProblem product = getProduct(conv, g);
+  auto add = [&](const std::vector<Candidate> &products) {
+    for (const Candidate &candidate : products) {
+      ErrorOr<GemmTile> tile = parseGemmTile(candidate.tile);
+      if (tile && tile->halo > 0 && !g.hasPositions())
+        continue;
+      candidates.push_back(
+          {rename(candidate.tile, kName), candidate.cost + packing});
+    }
+  };
+  add(g.hasTapRows ? getTapRowCandidates(product, target)
+                   : getTmaCandidates(product, target));
+  if (g.isWeights())
+    add(getLineCandidates(product, target));
+  return candidates;
+}
+
+/// What check() says of a problem, of an op.
+static bool isPackable(dnn::ConvOp conv) {
+  auto isPacked = [](Value tensor) {
+    return cast<MemRefType>(tensor.getType()).getLayout().isIdentity();
+  };
+  ConvGeometry g(conv);
+  Type element = conv.getElementType();
+  return g.groups == 1 && g.dims.size() == 2 &&
+         llvm::all_of(g.dims,
+                      [](const ConvDim &dim) { return dim.dilation == 1; }) &&
+         (element.isF16() || element.isBF16()) &&
+         isChannelsLast(conv.getXLayout()) &&
+         isChannelsLast(conv.getWLayout()) &&
+         isChannelsLast(conv.getYLayout()) && isPacked(conv.getX()) &&
+         isPacked(conv.getW()) && isPacked(conv.getY());
+}
+
+LogicalResult Packed::build(Operation *primitive, const TileConfig &config,
+                            const GpuTarget &target) const {
+  auto conv = dyn_cast<dnn::ConvOp>(primitive);
+  if (!conv)
+    return primitive->emitOpError("is no convolution");
+  if (!isPackable(conv))
+    return conv.emitOpError("is no convolution of one group in f16 or bf16, "
+                            "channels last and undilated, which 'packed' "
+                            "needs");
+  ErrorOr<GemmTile> tile = parseGemmTile(rename(config, "igemm"));
+  if (!tile)
+    return conv.emitOpError() << tile.getStatus().getMessage();
+  PackedGeometry g = PackedGeometry::get(conv);
+  if (tile->isAtomic || (tile->parts > 1 && (!g.isWeights() || !tile->isTma)))
+    return conv.emitOpError() << "has tile '" << config.toText()
+                              << "', but only backward weights by tma is split "
+                                 "into parts, and never added by atomics";
+  if (tile->halo > 0 && !g.hasPositions())
+    return conv.emitOpError() << "has tile '" << config.toText()
+                              << "', but only packed images are positions that "
+                                 "taps can share";
+  g.hasTapRows |= g.isWeights() && tile->halo > 0;
+  const PackedTensors tensors = addTensors(conv, g, tile->parts);
+  buildPacking(conv, g, tensors);
+  OpBuilder b(conv);
+  const int64_t persistent = tile->isTma ? target.computeUnits : 0;
+  if (!g.isWeights()) {
+    buildGemmTiles(conv, *tile,
+                   viewPackedData(b, conv, g, tensors, tile->halo > 0),
+                   persistent);
+    return success();
+  }
+  PackedWeightViews views = viewPackedWeights(b, conv, g, tensors, *tile);
+  createGemmTiles(b, conv.getLoc(), *tile, views.views, views.sums,
+                  /*extras=*/{}, persistent);
+  buildPackedSum(conv, tensors.sums, g);
+  conv.erase();
+  return success();
+}
+
+const Algorithm &tessera::getPacked() {
+  static const Packed kAlgorithm;
+  return kAlgorithm;
+}

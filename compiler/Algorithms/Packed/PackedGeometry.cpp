@@ -1,0 +1,182 @@
+//===- PackedGeometry.cpp - How tensors lie in the workspace --------------===//
+
+#include "compiler/Algorithms/Packed/Packed.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace tessera;
+
+/// Elements of 16 bytes.
+static constexpr int64_t kUnit = 8;
+
+//===----------------------------------------------------------------------===//
+// One dimension
+//===----------------------------------------------------------------------===//
+
+/// With h = s p + r - pad and r = s t + a - lead, h = s (p + t - before) + a:
+/// position p + t - before of the folded image, pixel a of it.
+static PackedDim makeImageDim(const ConvDim &dim) {
+  const int64_t before = llvm::divideCeilSigned(dim.pad, dim.stride);
+  const int64_t lead = before * dim.stride - dim.pad;
+  return {.fold = dim.stride,
+          .step = 1,
+          .first = -before,
+          .taps = llvm::divideCeilSigned(dim.filter + lead, dim.stride),
+          .count = dim.out,
+          .tapFactor = dim.stride,
+          .tapOffset = -lead};
+}
+
+/// Pixel h = fold i + a is reached by row p = step i + t + first of the
+/// gradient under r = h + pad - s p = a + pad - s (t + first).
+static PackedDim makeDataDim(const ConvDim &dim, int64_t step) {
+  const int64_t fold = dim.stride * step;
+  const int64_t first =
+      llvm::divideCeilSigned(dim.pad - (dim.filter - 1), dim.stride);
+  const int64_t last = llvm::divideFloorSigned(fold - 1 + dim.pad, dim.stride);
+  return {.fold = fold,
+          .step = step,
+          .first = first,
+          .taps = last - first + 1,
+          .count = llvm::divideCeilSigned(dim.in, fold),
+          .tapFactor = -dim.stride,
+          .tapOffset = dim.pad - dim.stride * first};
+}
+
+/// As many pixels as fit the columns of a small tile: the more of them share a
+/// window, the less often is the gradient read.
+static int64_t chooseDataStep(const PackedShape &s) {
+  constexpr int64_t kColumns = 64, kMaxStep = 8; // That of im2col mode.
+  int64_t step = 1;
+  while (2 * step <= kMaxStep &&
+         4 * step * step * s.height.stride * s.width.stride * s.inChannels <=
+             kColumns)
+    step *= 2;
+  return step;
+}
+
+//===----------------------------------------------------------------------===//
+// Tensors
+//===----------------------------------------------------------------------===//
+
+/// Small blocks are packed pixel behind pixel; of others each pixel is filled
+/// up, so that a thread has pieces of one pixel.
+static PackedImages makeImages(int64_t batch, int64_t channels, int64_t foldH,
+                               int64_t foldW, int64_t rows) {
+  PackedImages images{};
+  images.batch = batch;
+  images.channels = channels;
+  images.foldH = foldH;
+  images.foldW = foldW;
+  images.channelStep =
+      images.isSmall() ? channels
+                       : static_cast<int64_t>(llvm::alignTo(channels, kUnit));
+  images.elements = llvm::alignTo(foldH * foldW * images.channelStep, kUnit);
+  images.rows = llvm::divideCeilSigned(rows, foldH);
+  return images;
+}
+
+static void setWindows(PackedImages &images, const PackedDim &width) {
+  images.columns = width.step * (width.count - 1) + width.taps;
+  images.firstColumn = width.first;
+  images.taps = width.taps;
+  images.step = width.step;
+  images.count = width.count;
+}
+
+/// Rows come in wgmmas of 64, columns in any sixteen from 64 on: 93 channels
+/// are 96 columns, but would be 128 rows. The runs of lines are filled up to 64
+/// either way (PackedViews.cpp).
+static bool wantsTapRows(int64_t channels) {
+  constexpr int64_t kRows = 64, kColumns = 16, kLeast = 64;
+  const auto columns = static_cast<int64_t>(
+      std::max<uint64_t>(llvm::alignTo(channels, kColumns), kLeast));
+  const auto rows = static_cast<int64_t>(llvm::alignTo(channels, kRows));
+  constexpr int64_t kOf = 10, kWorthIt = 9;
+  return columns * kOf <= rows * kWorthIt;
+}
+
+PackedGeometry::PackedGeometry(const PackedShape &s) : shape(s) {
+  const bool hasUnits = s.outChannels % kUnit == 0;
+  if (isData()) {
+    const int64_t step = chooseDataStep(s);
+    height = makeDataDim(s.height, step);
+    width = makeDataDim(s.width, step);
+    if (!hasUnits) {
+      images = makeImages(s.batch, s.outChannels, 1, 1, s.height.out);
+      setWindows(*images, width);
+    }
+    return;
+  }
+  height = makeImageDim(s.height);
+  width = makeImageDim(s.width);
+  images =
+      makeImages(s.batch, s.inChannels, height.fold, width.fold, s.height.in);
+  setWindows(*images, width);
+  hasTapRows = isWeights() && wantsTapRows(s.outChannels);
+  if (isWeights() && !hasUnits) {
+    gradient = makeImages(s.batch, s.outChannels, 1, 1, s.height.out);
+    PackedDim columns;
+    columns.count = s.width.out;
+    setWindows(*gradient, columns);
+  }
+}
+
+PackedGeometry PackedGeometry::get(dnn::ConvOp conv) {
+  ConvGeometry g(conv);
+  return PackedGeometry({conv.getDirection(), g.batch, g.inChannels,
+                         g.outChannels, g.dims[0], g.dims[1]});
+}
+
+int64_t PackedGeometry::countPositions() const {
+  return std::max(images->rows - height.first,
+                  height.first + height.count + height.taps - 1);
+}
+
+SmallVector<int64_t> PackedGeometry::getFilterShape() const {
+  if (isData())
+    return {height.fold, width.fold, shape.inChannels,
+            height.taps, width.taps, getTapElements()};
+  return {shape.outChannels, height.taps, width.taps, getTapElements()};
+}
+
+SmallVector<int64_t> PackedGeometry::getFilterViewShape() const {
+  if (!images)
+    return {getFilterRows(), height.taps, width.taps, getTapElements()};
+  return {getFilterRows(), height.taps, getRun()};
+}
+
+SmallVector<int64_t> PackedGeometry::getTapRows() const {
+  return {llvm::divideCeilSigned(getRun(), kTapBlock), height.taps, kTapBlock};
+}
+
+/// Channels that are columns are filled up, so that rows are whole 16 bytes
+/// apart.
+SmallVector<int64_t> PackedGeometry::getSumsShape() const {
+  if (!hasTapRows)
+    return {shape.outChannels, height.taps, getRun()};
+  SmallVector<int64_t> sums = getTapRows();
+  sums.push_back(static_cast<int64_t>(llvm::alignTo(shape.outChannels, kUnit)));
+  return sums;
+}
+
+static MemRefType makeType(Type element, int64_t offset,
+                           ArrayRef<int64_t> shape, ArrayRef<int64_t> strides) {
+  return MemRefType::get(
+      shape, element,
+      StridedLayoutAttr::get(element.getContext(), offset, strides));
+}
+
+MemRefType PackedImages::getType(Type element, int64_t offset) const {
+  return makeType(element, offset, {batch, rows, columns, elements},
+                  {rows * columns * elements, columns * elements, elements, 1});
+}
+
+MemRefType PackedImages::getWindowType(Type element, int64_t offset) const {
+  return makeType(
+      element, offset, {batch, rows, count, taps * elements},
+      {rows * columns * elements, columns * elements, step * elements, 1});
+}

@@ -1,0 +1,23 @@
+//===- PoolBackward.h - A pooling's gradient as a point program -*- C++ -*-===//
+
+#ifndef TESSERA_COMPILER_ALGORITHMS_POOLBACKWARD_H
+#define TESSERA_COMPILER_ALGORITHMS_POOLBACKWARD_H
+
+#include "compiler/Algorithms/Pooling/PoolGeometry.h"
+#include "compiler/Algorithms/Pooling/PoolTile.h"
+
+namespace tessera {
+
+/// Whether each image has one window, which contains all of it.
+bool hasOneWindow(const PoolGeometry &geometry);
+
+/// Whether the windows that contain a thread's pixels are written out; else
+/// they are walked by loops, for one pixel.
+bool isBackwardWrittenOut(const PoolGeometry &geometry, const PoolTile &tile);
+
+/// Replaces a backward `pool` by its program.
+void buildPoolBackward(dnn::PoolOp pool, const PoolTile &tile);
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_ALGORITHMS_POOLBACKWARD_H

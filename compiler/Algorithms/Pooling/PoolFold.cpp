@@ -1,0 +1,113 @@
+//===- PoolFold.cpp - How an output is made of its pixels -----------------===//
+
+#include "compiler/Algorithms/Pooling/PoolFold.h"
+
+using namespace mlir;
+using namespace tessera;
+
+PoolFold::PoolFold(dnn::PoolOp op, const PoolGeometry &geometry,
+                   int64_t channels, bool inF32)
+    : g(geometry), y(op.getY(), op.getYLayout(), g.y, channels),
+      math(g, y, inF32) {
+  if (g.hasIndices())
+    indices.emplace(op.getIndices(), op.getYLayout(), g.indices, channels);
+}
+
+PoolReduction PoolFold::start(PoolBuilder &p) const {
+  PoolReduction result{math.getStart(p), nullptr};
+  if (g.hasIndices())
+    result.index = p.splat(math.getIndexType(), int64_t(0));
+  return result;
+}
+
+/// Takes one more pixel in.
+PoolReduction PoolFold::fold(PoolBuilder &p, PoolReduction so, Value pixel,
+                             Value index) const {
+  if (!g.isMax())
+    return {arith::AddFOp::create(p.b, p.loc, so.value, pixel), nullptr};
+  if (!g.hasIndices())
+    return {arith::MaxNumFOp::create(p.b, p.loc, so.value, pixel), nullptr};
+  Value isGreater = arith::CmpFOp::create(p.b, p.loc, arith::CmpFPredicate::OGT,
+                                          pixel, so.value);
+  return {arith::SelectOp::create(p.b, p.loc, isGreater, pixel, so.value),
+          arith::SelectOp::create(p.b, p.loc, isGreater, index, so.index)};
+}
+
+/// The index of the pixel `at`, at `position` of its window.
+Value PoolFold::getIndex(PoolBuilder &p, const PoolPlace &at,
+                         const std::array<Value, 3> &position) const {
+  if (!g.hasIndices())
+    return nullptr;
+  bool isMask = g.indexMode == dnn::IndexMode::Mask;
+  return math.broadcast(
+      p, isMask ? math.getNumber(p, position, g.dims.window)
+                : math.getNumber(p, {at[kDepth], at[kRow], at[kColumn]},
+                                 g.dims.in));
+}
+
+/// The same for a pixel at `place`, counted from the one whose number in the
+/// image is `origin`.
+Value PoolFold::getIndex(PoolBuilder &p, Value origin,
+                         const std::array<int64_t, 3> &place,
+                         const std::array<int64_t, 3> &position) const {
+  if (!g.hasIndices())
+    return nullptr;
+  if (g.indexMode == dnn::IndexMode::Mask)
+    return p.splat(math.getIndexType(), getNumber(position, g.dims.window));
+  Value offset = p.splat(origin.getType(), getNumber(place, g.dims.in));
+  return math.broadcast(p, p.add(origin, offset));
+}
+
+/// The value of the output, whose coordinates are needed for its divisor.
+Value PoolFold::finish(PoolBuilder &p, PoolReduction result,
+                       const std::array<Value, 3> &output) const {
+  if (!g.isMax())
+    result.value = arith::MulFOp::create(p.b, p.loc, result.value,
+                                         math.getReciprocal(p, output));
+  return math.narrow(p, result.value);
+}
+
+/// Stores neighbouring outputs of a row.
+void PoolFold::store(PoolBuilder &p, ArrayRef<PoolReduction> row,
+                     const PoolPlace &at) const {
+  SmallVector<Value> values, found;
+  for (auto [i, result] : llvm::enumerate(row)) {
+    values.push_back(
+        finish(p, result, {at[kDepth], at[kRow], p.add(at[kColumn], i)}));
+    if (indices)
+      found.push_back(
+          math.resizeIndices(p, result.index, indices->getElementType()));
+  }
+  y.storeRow(p, values, at);
+  if (indices)
+    indices->storeRow(p, found, at);
+}
+
+PoolReduction PoolFold::merge(PoolBuilder &p, PoolReduction one,
+                              PoolReduction other) const {
+  if (!g.hasIndices())
+    return fold(p, one, other.value, nullptr);
+  Value isGreater = arith::CmpFOp::create(p.b, p.loc, arith::CmpFPredicate::OGT,
+                                          other.value, one.value);
+  Value isEqual = arith::CmpFOp::create(p.b, p.loc, arith::CmpFPredicate::OEQ,
+                                        other.value, one.value);
+  Value isEarlier = arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::ult,
+                                          other.index, one.index);
+  Value wins = arith::OrIOp::create(
+      p.b, p.loc, isGreater,
+      arith::AndIOp::create(p.b, p.loc, isEqual, isEarlier));
+  return {arith::SelectOp::create(p.b, p.loc, wins, other.value, one.value),
+          arith::SelectOp::create(p.b, p.loc, wins, other.index, one.index)};
+}
+
+PoolReduction tessera::foldInside(PoolBuilder &p, const PoolFold &fold,
+                                  const PoolTensor &x, const PoolPlace &first,
+                                  const std::array<Value, 3> &position,
+                                  PoolReduction so) {
+  PoolPlace at = first;
+  for (int dim = 0; dim < 3; ++dim)
+    at[kDepth + dim] = p.add(first[kDepth + dim], position[dim]);
+  Value pixel = fold.getMath().extend(p, x.load(p, at, {kDepth, kRow, kColumn}),
+                                      /*mayBeOutside=*/false);
+  return fold.fold(p, so, pixel, fold.getIndex(p, at, position));
+}

@@ -1,0 +1,138 @@
+//===- PoolSplit.cpp - When to share a window between threads -------------===//
+
+#include "compiler/Algorithms/Pooling/PoolSplit.h"
+#include "compiler/Algorithms/Algorithm.h"
+#include "compiler/Algorithms/Pooling/PoolForward.h"
+#include "compiler/Algorithms/Pooling/PoolModel.h"
+#include "compiler/Algorithms/Registry.h"
+
+#include "runtime/Base/TextScanner.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace mlir;
+using namespace tessera;
+
+//===----------------------------------------------------------------------===//
+// Tile
+//===----------------------------------------------------------------------===//
+
+TileConfig PoolSplitTile::toConfig() const {
+  return {"poolsplit", "c" + std::to_string(channels) + "h" +
+                           std::to_string(rows) + "w" +
+                           std::to_string(columns)};
+}
+
+ErrorOr<PoolSplitTile> tessera::parsePoolSplitTile(const TileConfig &config) {
+  PoolSplitTile tile;
+  TextScanner scanner(config.parameters);
+  scanner.expect("c").number(tile.channels);
+  scanner.expect("h").number(tile.rows).expect("w").number(tile.columns);
+  if (!scanner.isDone() || config.algorithm != "poolsplit")
+    return invalidArgument("'" + config.toText() +
+                           "' is not a tile of a split pooling, which looks "
+                           "like 'poolsplit-c4h8w32'");
+  for (int value : {tile.channels, tile.rows, tile.columns})
+    if (value < 1)
+      return invalidArgument("tile '" + config.toText() +
+                             "' has a zero, but every number must be positive");
+  return tile;
+}
+
+//===----------------------------------------------------------------------===//
+// Algorithm
+//===----------------------------------------------------------------------===//
+
+namespace {
+class PoolSplit final : public Algorithm {
+public:
+  std::string_view getName() const override { return "poolsplit"; }
+  bool takesUnaligned() const override { return true; }
+  Status check(const Problem &problem, const GpuTarget &target) const override;
+  std::vector<Candidate> getCandidates(const Problem &problem,
+                                       const GpuTarget &target) const override;
+  LogicalResult build(Operation *primitive, const TileConfig &config,
+                      const GpuTarget &target) const override;
+};
+} // namespace
+
+/// Whether a window has too many positions for 32-bit indices.
+static bool needsWideIndices(const PoolGeometry &g) {
+  double image = 1;
+  for (int64_t length : g.dims.in)
+    image *= static_cast<double>(length);
+  return g.hasIndices() && std::max(g.getWindowSize(), image) > 0x1p32;
+}
+
+Status PoolSplit::check(const Problem &problem, const GpuTarget &) const {
+  const PoolProblem *pool = problem.getPool();
+  if (!pool)
+    return notSupported("solves poolings");
+  const PoolGeometry g(*pool);
+  if (Status status = checkPoolReach(g); !status.isOk())
+    return status;
+  if (!g.isForward)
+    return notSupported("solves forward pooling");
+  if (isWrittenOut(g, PoolTile()))
+    return notSupported("solves wide windows");
+  if (needsWideIndices(g))
+    return notSupported("numbers positions with 32 bits");
+  return Status::ok();
+}
+
+std::vector<Candidate> PoolSplit::getCandidates(const Problem &problem,
+                                                const GpuTarget &target) const {
+  return getPoolSplitCandidates(*problem.getPool(), target, kPoolRates);
+}
+
+std::vector<Candidate>
+tessera::getPoolSplitCandidates(const PoolProblem &problem,
+                                const GpuTarget &target,
+                                const PoolRates &rates) {
+  const PoolGeometry g(problem);
+  constexpr int64_t kMaxWorkspaceBytes = int64_t(1) << 28;
+  std::vector<Candidate> candidates;
+  for (int channels : getChannelChoices(g))
+    for (int rows : {1, 4, 16, 64})
+      for (int columns : {1, 16, 64}) {
+        PoolSplitTile tile{channels, rows, columns};
+        if (tile.getParts() == 1 || rows > g.dims.window[1] ||
+            columns > g.dims.window[2] ||
+            getWorkspaceBytes(g, tile) > kMaxWorkspaceBytes)
+          continue;
+        double parts = static_cast<double>(tile.getParts());
+        double outputs = static_cast<double>(g.y.getElements()) / channels;
+        double elements = g.getWindowSize();
+        double clocks =
+            estimateWalk(g, channels, outputs * parts, elements / parts, target,
+                         rates) +
+            estimateWalk(g, channels, outputs, parts, target, rates);
+        candidates.push_back({tile.toConfig(), clocks + rates.launch});
+      }
+  return candidates;
+}
+
+LogicalResult PoolSplit::build(Operation *primitive, const TileConfig &config,
+                               const GpuTarget &) const {
+  auto pool = dyn_cast<dnn::PoolOp>(primitive);
+  if (!pool || pool.getDirection() != dnn::PoolDirection::Forward)
+    return primitive->emitOpError("is no forward pooling, but tile '")
+           << config.toText() << "' is for one";
+  ErrorOr<PoolSplitTile> tile = parsePoolSplitTile(config);
+  if (!tile)
+    return pool.emitOpError() << tile.getStatus().getMessage();
+  const PoolGeometry g(pool);
+  if (failed(checkChannels(pool, tile->channels, config)))
+    return failure();
+  if (needsWideIndices(g))
+    return pool.emitOpError("has more positions than 32 bits number");
+  buildPoolSplit(pool, *tile);
+  return success();
+}
+
+const Algorithm &tessera::getPoolSplit() {
+  static const PoolSplit split;
+  return split;
+}

@@ -1,0 +1,218 @@
+//===- RowsGeometry.cpp - Sizes of an operation on rows -------------------===//
+
+#include "compiler/Algorithms/RowWise/RowsGeometry.h"
+
+#include "compiler/Frontend/RowsFrontend.h"
+#include "llvm/ADT/bit.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+#include <tuple>
+
+using namespace mlir;
+using namespace tessera;
+
+int64_t tessera::getRowsFanIn(int64_t words) {
+  constexpr int64_t kMaxWords = 64, kMaxFanIn = 16;
+  return std::clamp<int64_t>(llvm::bit_floor(uint64_t(kMaxWords / words)), 2,
+                             kMaxFanIn);
+}
+
+/// As dnn::RowsOp::getWidened() says: what is narrow takes a register of 32
+/// bits, and a double makes doubles of all floats.
+static int64_t countWords(DataType type, const RowProblem &problem) {
+  const bool isShort = type == DataType::I8 || type == DataType::I32;
+  const bool isDouble =
+      llvm::any_of(problem.getTensors(), [](const RowTensor &tensor) {
+        return tensor.type == DataType::F64;
+      });
+  return type == DataType::I64 || (isDouble && !isShort) ? 2 : 1;
+}
+
+RowsGeometry::RowsGeometry(const Problem &any)
+    : isUnaligned(any.isUnaligned()) {
+  const RowProblem &problem = *any.getRows();
+  for (int dim = 0; dim < problem.rank; ++dim) {
+    lengths.push_back(problem.lengths[dim]);
+    reduced.push_back(problem.isReduced(dim));
+  }
+  for (const RowTensor &tensor : problem.getTensors()) {
+    RowsTensor &added =
+        tensors.emplace_back(RowsTensor{tensor.role,
+                                        getByteSize(tensor.type),
+                                        countWords(tensor.type, problem),
+                                        {}});
+    for (int dim = 0; dim < problem.rank; ++dim)
+      added.strides.push_back(lengths[dim] == 1 ? 0 : tensor.strides[dim]);
+  }
+  for (ArrayRef<dnn::ReduceKind> kinds : getReductions(problem))
+    addReduction(kinds);
+  chooseVectorDim();
+}
+
+RowsGeometry::RowsGeometry(dnn::RowsOp op) : lengths(op.getLengths()) {
+  for (size_t i = 0; i < op.getReduces().size(); ++i)
+    addReduction(op.getKindsOf(i));
+  for (int dim = 0; dim < getRank(); ++dim)
+    reduced.push_back(op.isReduced(dim));
+  auto add = [&](OperandRange group, RowRole role) {
+    for (Type operand : group.getTypes()) {
+      auto type = cast<MemRefType>(operand);
+      auto [strides, offset] = type.getStridesAndOffset();
+      RowsTensor &added = tensors.emplace_back(
+          RowsTensor{role,
+                     type.getElementTypeBitWidth() / 8,
+                     op.getWidened(type).getIntOrFloatBitWidth() / 32,
+                     {}});
+      for (auto [stride, size] : llvm::zip(strides, type.getShape()))
+        added.strides.push_back(size == 1 ? 0 : stride);
+    }
+  };
+  add(op.getInputs(), RowRole::Input);
+  add(op.getRowOutputs(), RowRole::RowOutput);
+  add(op.getOutputs(), RowRole::Output);
+  chooseVectorDim();
+}
+
+void RowsGeometry::addReduction(ArrayRef<dnn::ReduceKind> kinds) {
+  int64_t words = 0;
+  for (dnn::ReduceKind kind : kinds)
+    words += kind == dnn::ReduceKind::Moments ||
+                     kind == dnn::ReduceKind::ArgMax ||
+                     kind == dnn::ReduceKind::ArgMin
+                 ? 2
+                 : 1;
+  reductions.push_back(words);
+}
+
+/// Whether a tensor has an element for each of the space.
+bool RowsGeometry::isFull(const RowsTensor &tensor) const {
+  for (int dim = 0; dim < getRank(); ++dim)
+    if (lengths[dim] > 1 && tensor.strides[dim] == 0)
+      return false;
+  return true;
+}
+
+bool RowsGeometry::isOneARow(const RowsTensor &tensor) const {
+  for (int dim = 0; dim < getRank(); ++dim)
+    if (reduced[dim] && tensor.strides[dim] != 0)
+      return false;
+  return true;
+}
+
+/// Of the tensors that decide, those with an element for each of the space, a
+/// dimension counts the bytes that are contiguous along it.
+void RowsGeometry::chooseVectorDim() {
+  using Score = std::tuple<int64_t, int64_t, int64_t>;
+  Score best{-1, 0, 0};
+  const bool hasFull =
+      llvm::any_of(tensors, [&](const RowsTensor &t) { return isFull(t); });
+  for (int dim = 0; dim < getRank(); ++dim) {
+    int64_t bytes = 0, distance = 0;
+    for (const RowsTensor &tensor : tensors) {
+      if (hasFull && !isFull(tensor))
+        continue;
+      if (tensor.strides[dim] == 1)
+        bytes += tensor.elementBytes;
+      distance += tensor.strides[dim];
+    }
+    if (lengths[dim] == 1)
+      distance = std::numeric_limits<int64_t>::max();
+    Score score{bytes, -distance, dim};
+    if (score > best || dim == 0) {
+      best = score;
+      vectorDim = dim;
+    }
+  }
+}
+
+int64_t RowsGeometry::getElements() const { return getRows() * getRowLength(); }
+
+int64_t RowsGeometry::getRows() const {
+  int64_t rows = 1;
+  for (int dim = 0; dim < getRank(); ++dim)
+    rows *= reduced[dim] ? 1 : lengths[dim];
+  return rows;
+}
+
+int64_t RowsGeometry::getRowLength() const {
+  int64_t elements = 1;
+  for (int dim = 0; dim < getRank(); ++dim)
+    elements *= reduced[dim] ? lengths[dim] : 1;
+  return elements;
+}
+
+int64_t RowsGeometry::getBlocksOfRow(int64_t vector) const {
+  return isVectorInRow() ? getRowLength() / vector : getRowLength();
+}
+
+int64_t RowsGeometry::getRowBlocks(int64_t vector) const {
+  return isVectorInRow() ? getRows() : getRows() / vector;
+}
+
+/// Many registers, but no more than a kernel of a large workgroup can do
+/// without.
+bool RowsGeometry::isKept(int64_t vector, int64_t step) const {
+  constexpr int64_t kMaxWords = 32, kMaxTurns = 16;
+  const int64_t turns = llvm::divideCeilSigned(getBlocksOfRow(vector), step);
+  int64_t words = 0;
+  for (const RowsTensor &tensor : tensors)
+    if (tensor.role == RowRole::Input && !isOneARow(tensor))
+      words += tensor.words;
+  return turns <= kMaxTurns && turns * words * vector <= kMaxWords;
+}
+
+int64_t RowsGeometry::getWidestVector() const {
+  constexpr int64_t kAccessBytes = 16, kMaxVector = 8;
+  auto getWidth = [&](const RowsTensor &tensor) {
+    int64_t width = 1;
+    if (tensor.strides[vectorDim] != 1)
+      return width;
+    auto divides = [&](int64_t step) {
+      if (lengths[vectorDim] % step != 0)
+        return false;
+      for (int dim = 0; dim < getRank(); ++dim)
+        if (dim != vectorDim && tensor.strides[dim] % step != 0)
+          return false;
+      return true;
+    };
+    while (width < kMaxVector && width * tensor.elementBytes < kAccessBytes &&
+           divides(2 * width))
+      width *= 2;
+    return width;
+  };
+  int64_t widest = 1;
+  for (const RowsTensor &tensor : tensors)
+    widest = std::max(widest, getWidth(tensor));
+  return widest;
+}
+
+double RowsGeometry::getBytesOfElements() const {
+  double bytes = 0;
+  for (const RowsTensor &tensor : tensors)
+    if (isFull(tensor))
+      bytes += static_cast<double>(tensor.elementBytes);
+  return bytes * static_cast<double>(getElements());
+}
+
+double RowsGeometry::getInputBytesOfElements() const {
+  double bytes = 0;
+  for (const RowsTensor &tensor : tensors)
+    if (isFull(tensor) && tensor.role == RowRole::Input)
+      bytes += static_cast<double>(tensor.elementBytes);
+  return bytes * static_cast<double>(getElements());
+}
+
+double RowsGeometry::getSmallBytes() const {
+  double all = 0;
+  for (const RowsTensor &tensor : tensors) {
+    if (isFull(tensor))
+      continue;
+    auto bytes = static_cast<double>(tensor.elementBytes);
+    for (int dim = 0; dim < getRank(); ++dim)
+      if (tensor.strides[dim] != 0)
+        bytes *= static_cast<double>(lengths[dim]);
+    all += bytes;
+  }
+  return all;
+}

@@ -1,0 +1,114 @@
+//===- RowsMap.cpp - Nothing is reduced: a map of elements ----------------===//
+//
+// A thread has a block of neighbours. Rows of one element may still be reduced,
+// where a problem's rows are that short: the results are the element.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Algorithms/Algorithm.h"
+#include "compiler/Algorithms/Registry.h"
+#include "compiler/Algorithms/RowWise/RowsModel.h"
+#include "compiler/Algorithms/RowWise/RowsProgram.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace tessera;
+
+namespace {
+class RowsMap final : public Algorithm {
+public:
+  std::string_view getName() const override { return "map"; }
+  bool takesUnaligned() const override { return true; }
+  Status check(const Problem &problem, const GpuTarget &target) const override;
+  std::vector<Candidate> getCandidates(const Problem &problem,
+                                       const GpuTarget &target) const override;
+  LogicalResult build(Operation *primitive, const TileConfig &config,
+                      const GpuTarget &target) const override;
+};
+} // namespace
+
+Status RowsMap::check(const Problem &problem, const GpuTarget &) const {
+  const RowProblem *rows = problem.getRows();
+  if (!rows)
+    return notSupported("solves operations on rows");
+  if (rows->getRowLength() > 1)
+    return notSupported("solves what has rows of one element");
+  return checkRowsReach(RowsGeometry(*rows));
+}
+
+std::vector<Candidate> tessera::getMapCandidates(const Problem &problem,
+                                                 const GpuTarget &target,
+                                                 const RowsRates &rates) {
+  const RowsGeometry g(problem);
+  std::vector<Candidate> candidates;
+  for (auto vector = static_cast<int>(g.getWidestVector()); vector >= 1;
+       vector /= 2) {
+    const RowsTile tile{.vector = vector};
+    candidates.push_back(
+        {tile.toConfig("map"), estimateMap(g, tile, target, rates)});
+  }
+  return candidates;
+}
+
+std::vector<Candidate> RowsMap::getCandidates(const Problem &problem,
+                                              const GpuTarget &target) const {
+  return getMapCandidates(problem, target, getRowsRates(target));
+}
+
+/// The results of a reduction of one element.
+static void reduceOne(RowsProgram &program, size_t reduction,
+                      RowsBlock &block) {
+  Region &region = program.op.getReduces()[reduction];
+  program.load(block, region);
+  SmallVector<Lanes> values = program.evaluate(region, &block);
+  for (auto [fold, lanes] :
+       llvm::zip_equal(program.getFolds(reduction), values)) {
+    program.results.push_back(lanes);
+    if (fold.getTypes().size() > 1)
+      program.results.push_back(
+          Lanes(lanes.size(), program.p.zero(fold.getTypes()[1], 1)));
+  }
+}
+
+/// Where there are few points, small workgroups reach more of the chip.
+static int64_t chooseThreads(int64_t points, const GpuTarget &target) {
+  constexpr int64_t kMany = 256;
+  return points < kMany * target.computeUnits ? 64 : kMany;
+}
+
+LogicalResult RowsMap::build(Operation *primitive, const TileConfig &config,
+                             const GpuTarget &target) const {
+  FailureOr<RowsTile> tile = readRowsTile(primitive, config);
+  if (failed(tile))
+    return failure();
+  auto op = cast<dnn::RowsOp>(primitive);
+  if (op.getRowLength() > 1)
+    return op.emitOpError()
+           << "has rows of " << op.getRowLength() << " elements, but tile '"
+           << config.toText() << "' reduces nothing";
+  OpBuilder b(op);
+  PointBuilder p(b, op.getLoc());
+  RowsProgram program(p, op, op->getBlock()->getArguments(), tile->vector);
+  SmallVector<int> dims = program.getDims(/*ofRows=*/true);
+  SmallVector<int64_t> sizes = program.getSizes(dims);
+  if (sizes.empty())
+    sizes.push_back(1);
+  ValueRange points = p.forEachPoint(
+      sizes, chooseThreads(program.g.getRowBlocks(tile->vector), target));
+  program.enterRowAt(points.take_front(dims.size()));
+  RowsBlock block = program.getBlockAt(PointBuilder::Values(
+      program.getDims(/*ofRows=*/false).size(), p.index(0)));
+  for (size_t i = 0; i < op.getReduces().size(); ++i)
+    reduceOne(program, i, block);
+  program.storeRowOutputs(program.finishRow());
+  if (op.hasMap())
+    program.storeOutputs(block);
+  op.erase();
+  return success();
+}
+
+const Algorithm &tessera::getRowsMap() {
+  static const RowsMap algorithm;
+  return algorithm;
+}

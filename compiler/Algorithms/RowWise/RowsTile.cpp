@@ -1,0 +1,62 @@
+//===- RowsTile.cpp - The text of a tile for rows, to and fro -------------===//
+
+#include "compiler/Algorithms/RowWise/RowsTile.h"
+
+#include "runtime/Base/TextScanner.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace tessera;
+
+TileConfig RowsTile::toConfig(std::string_view algorithm) const {
+  std::string text = "v" + std::to_string(vector);
+  if (algorithm != "map")
+    text += "t" + std::to_string(threads) + "r" + std::to_string(columns);
+  if (algorithm == "rowsplit")
+    text += "p" + std::to_string(parts);
+  return {std::string(algorithm), text};
+}
+
+ErrorOr<RowsTile> tessera::parseRowsTile(const TileConfig &config) {
+  RowsTile tile;
+  TextScanner scanner(config.parameters);
+  scanner.expect("v").number(tile.vector);
+  if (config.algorithm != "map")
+    scanner.expect("t").number(tile.threads).expect("r").number(tile.columns);
+  if (config.algorithm == "rowsplit")
+    scanner.expect("p").number(tile.parts);
+  const RowsTile example{8, 64, 4, 32};
+  if (!scanner.isDone())
+    return invalidArgument("'" + config.toText() +
+                           "' is not a tile for rows, which looks like '" +
+                           example.toConfig(config.algorithm).toText() + "'");
+  for (int value : {tile.vector, tile.threads, tile.columns, tile.parts})
+    if (value < 1 || !llvm::isPowerOf2_32(value))
+      return invalidArgument("tile '" + config.toText() +
+                             "' has a number that is no power of two");
+  constexpr int kMaxVector = 16, kMaxThreads = 1024;
+  if (tile.vector > kMaxVector || tile.threads > kMaxThreads ||
+      tile.columns > kMaxThreads || tile.threads * tile.columns > kMaxThreads ||
+      tile.parts > kMaxThreads)
+    return invalidArgument("tile '" + config.toText() +
+                           "' is too large for a workgroup");
+  return tile;
+}
+
+FailureOr<RowsTile> tessera::readRowsTile(Operation *primitive,
+                                          const TileConfig &config) {
+  auto op = dyn_cast<dnn::RowsOp>(primitive);
+  if (!op)
+    return primitive->emitOpError("has no rows, but tile '")
+           << config.toText() << "' is for them";
+  ErrorOr<RowsTile> tile = parseRowsTile(config);
+  if (!tile)
+    return op.emitOpError() << tile.getStatus().getMessage();
+  const RowsGeometry g(op);
+  if (g.lengths[g.vectorDim] % tile->vector != 0)
+    return op.emitOpError()
+           << "has " << g.lengths[g.vectorDim]
+           << " elements side by side, which tile '" << config.toText()
+           << "' does not divide into blocks of " << tile->vector;
+  return *tile;
+}

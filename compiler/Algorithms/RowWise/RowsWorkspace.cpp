@@ -1,0 +1,154 @@
+//===- RowsWorkspace.cpp - What launches for rows tell each other ---------===//
+
+#include "compiler/Algorithms/RowWise/RowsWorkspace.h"
+
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace tessera;
+
+RowsWorkspace::RowsWorkspace(dnn::RowsOp op, int64_t parts)
+    : parts(parts), rows(RowsGeometry(op).getRows()) {
+  OpBuilder b(op);
+  PointBuilder p(b, op.getLoc());
+  RowsProgram program(p, op, op->getBlock()->getArguments(), 1);
+  bits = b.getI32Type();
+  auto widenBits = [&](Type type) {
+    if (type.getIntOrFloatBitWidth() > 32)
+      bits = b.getI64Type();
+  };
+  for (size_t i = 0; i < op.getReduces().size(); ++i)
+    for (auto [kind, fold] : llvm::enumerate(program.getFolds(i)))
+      for (Type type : fold.getTypes()) {
+        words.push_back({i, kind, type, slots});
+        slots += parts + 1;
+        widenBits(type);
+      }
+  for (Type type : op.getRowValueTypes()) {
+    values.push_back({op.getReduces().size(), 0, type, slots++});
+    widenBits(type);
+  }
+}
+
+void RowsWorkspace::addTo(func::FuncOp function) {
+  Builder b(function.getContext());
+  const int64_t bytes = slots * rows * bits.getIntOrFloatBitWidth() / 8;
+  DictionaryAttr attributes = b.getDictionaryAttr(
+      {b.getNamedAttr(dnn::kArgAttrName, b.getStringAttr("workspace")),
+       b.getNamedAttr(dnn::kBytesAttrName, b.getI64IntegerAttr(bytes))});
+  (void)function.insertArgument(function.getNumArguments(),
+                                MemRefType::get({slots, rows}, bits),
+                                attributes, function.getLoc());
+}
+
+//===----------------------------------------------------------------------===//
+// Words
+//===----------------------------------------------------------------------===//
+
+Value RowsWorkspace::toBits(PointBuilder &p, Value block) {
+  Type element = getElementTypeOrSelf(block);
+  const int64_t count = PointBuilder::getBlockSize(block);
+  Type own = p.b.getIntegerType(element.getIntOrFloatBitWidth());
+  if (element != own)
+    block = arith::BitcastOp::create(
+        p.b, p.loc, PointBuilder::getBlockType(own, count), block);
+  if (own != bits)
+    block = arith::ExtUIOp::create(
+        p.b, p.loc, PointBuilder::getBlockType(bits, count), block);
+  return block;
+}
+
+Value RowsWorkspace::fromBits(PointBuilder &p, Value block, Type type) {
+  const int64_t count = PointBuilder::getBlockSize(block);
+  Type own = p.b.getIntegerType(type.getIntOrFloatBitWidth());
+  if (own != bits)
+    block = arith::TruncIOp::create(
+        p.b, p.loc, PointBuilder::getBlockType(own, count), block);
+  if (type != own)
+    block = arith::BitcastOp::create(
+        p.b, p.loc, PointBuilder::getBlockType(type, count), block);
+  return block;
+}
+
+/// The workspace has rows in the order in which threads are given them.
+Lanes RowsWorkspace::load(RowsProgram &program, func::FuncOp kernel, Value slot,
+                          Value row, Type type) {
+  PointBuilder &p = program.p;
+  const int64_t lanes = program.getRowLanes();
+  Value memory = kernel.getArguments().back();
+  Value block = p.loadBlock(memory, 1, lanes, {slot, p.mul(row, lanes)});
+  block = fromBits(p, block, type);
+  Lanes result;
+  for (int64_t lane = 0; lane < lanes; ++lane)
+    result.push_back(p.getElement(block, lane));
+  return result;
+}
+
+/// Rows behind the last one are behind the end, where nothing is stored.
+void RowsWorkspace::store(RowsProgram &program, func::FuncOp kernel,
+                          const Lanes &lanes, Value slot, Value row,
+                          Value valid) {
+  PointBuilder &p = program.p;
+  Value place = p.mul(row, program.getRowLanes());
+  if (valid)
+    place = arith::SelectOp::create(p.b, p.loc, valid, place, p.index(rows));
+  p.storeBlock(toBits(p, p.makeBlock(lanes)), kernel.getArguments().back(), 1,
+               {slot, place});
+}
+
+void RowsWorkspace::loadResults(RowsProgram &program, func::FuncOp kernel,
+                                Value row, size_t reduction) {
+  PointBuilder &p = program.p;
+  for (const Word &word : words)
+    if (word.reduction < reduction)
+      program.results.push_back(
+          load(program, kernel, p.index(word.slot + parts), row, word.type));
+  if (reduction == program.op.getReduces().size())
+    for (const Word &value : values)
+      program.results.push_back(
+          load(program, kernel, p.index(value.slot), row, value.type));
+}
+
+void RowsWorkspace::storeResults(RowsProgram &program, func::FuncOp kernel,
+                                 Value row, size_t reduction, size_t count) {
+  PointBuilder &p = program.p;
+  for (auto [i, word] : llvm::enumerate(words))
+    if (word.reduction == reduction)
+      store(program, kernel, program.results[i], p.index(word.slot + parts),
+            row, nullptr);
+  for (size_t i = count; i < program.results.size(); ++i)
+    store(program, kernel, program.results[i], p.index(values[i - count].slot),
+          row, nullptr);
+}
+
+void RowsWorkspace::storeParts(RowsProgram &program, func::FuncOp kernel,
+                               Value row, Value valid, size_t reduction,
+                               Value part,
+                               ArrayRef<RowsTeam::LaneWords> folded) {
+  PointBuilder &p = program.p;
+  size_t number = 0; // Of the word in its fold.
+  for (auto [i, word] : llvm::enumerate(words)) {
+    if (word.reduction != reduction)
+      continue;
+    const bool isFirst = i == 0 || words[i - 1].reduction != reduction ||
+                         words[i - 1].kind != word.kind;
+    number = isFirst ? 0 : number + 1;
+    Lanes lanes;
+    for (const RowsFold::Words &lane : folded[word.kind])
+      lanes.push_back(lane[number]);
+    store(program, kernel, lanes, p.add(part, word.slot), row, valid);
+  }
+}
+
+RowsFold::Words RowsWorkspace::loadPart(RowsProgram &program,
+                                        func::FuncOp kernel, Value row,
+                                        size_t reduction, size_t kind,
+                                        Value part) {
+  RowsFold::Words result;
+  for (const Word &word : words)
+    if (word.reduction == reduction && word.kind == kind)
+      result.push_back(
+          load(program, kernel, program.p.add(part, word.slot), row, word.type)
+              .front());
+  return result;
+}

@@ -1,0 +1,145 @@
+//===- StemViews.cpp - A convolution of few channels as a GEMM ------------===//
+//
+// Rows are output pixels of one image, in blocks; the reduction is over lines
+// of the filter (and channels that lie apart) and a run along a line.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Algorithms/Stem/Stem.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace tessera;
+
+StemRun StemRun::make(int64_t taps, int64_t pad, int64_t line, int64_t chunk) {
+  StemRun run{static_cast<int64_t>(llvm::alignTo(taps, chunk)), 0};
+  // Padding and lead together make whole loads, as far as they take no room.
+  for (int64_t width = chunk; width > 1; width /= 2) {
+    int64_t lead = static_cast<int64_t>(llvm::alignTo(pad, width)) - pad;
+    if (line % width == 0 && taps + lead <= run.length) {
+      run.lead = lead;
+      break;
+    }
+  }
+  return run;
+}
+
+/// `tensor`, an argument of the kernel function, with its last two dimensions
+/// as one.
+static Value mergeLastDims(Value tensor) {
+  auto type = cast<MemRefType>(tensor.getType());
+  SmallVector<int64_t> shape(type.getShape());
+  int64_t last = shape.pop_back_val();
+  shape.back() *= last;
+  tensor.setType(MemRefType::get(shape, type.getElementType()));
+  auto function = cast<func::FuncOp>(tensor.getParentBlock()->getParentOp());
+  function.setFunctionType(FunctionType::get(
+      tensor.getContext(), function.getBody().front().getArgumentTypes(), {}));
+  return tensor;
+}
+
+namespace {
+/// Makes the views of one stem.
+class StemViewer {
+public:
+  StemViewer(OpBuilder &b, dnn::ConvOp conv, const ConvGeometry &g,
+             const StemTile &tile);
+
+  dnn::ViewOp viewInput();
+  dnn::ViewOp viewFilter();
+  ResultPlace placeOutput();
+  ArrayRef<int64_t> getReduce() const { return reduce; }
+
+private:
+  /// Elements of a line from one column to the next.
+  int64_t getColumnStep() const { return isLast ? g.inChannels : 1; }
+  ViewBuilder::Exprs getPixel(ArrayRef<AffineExpr> row) const {
+    return {row[0] * tile.height + row[2], row[1] * tile.width + row[3]};
+  }
+  dnn::ViewOp create(const ViewBuilder &view, Value tensor, AffineExpr outer,
+                     ArrayRef<AffineExpr> reduction, AffineExpr line,
+                     AffineExpr element);
+
+  OpBuilder &b;
+  dnn::ConvOp conv;
+  const ConvGeometry &g;
+  const StemTile &tile;
+  const bool isLast; ///< Channels, which are then part of the line.
+  StemRun run;
+  SmallVector<int64_t> pixels; ///< Blocks of them, and those of a block.
+  SmallVector<int64_t> reduce; ///< Channels that lie apart, lines, the run.
+};
+} // namespace
+
+StemViewer::StemViewer(OpBuilder &b, dnn::ConvOp conv, const ConvGeometry &g,
+                       const StemTile &tile)
+    : b(b), conv(conv), g(g), tile(tile),
+      isLast(isChannelsLast(conv.getXLayout())) {
+  const ConvDim &rows = g.dims[0], &columns = g.dims[1];
+  const int64_t bytes = conv.getElementType().getIntOrFloatBitWidth() / 8;
+  run = StemRun::make(columns.filter * getColumnStep(),
+                      columns.pad * getColumnStep(),
+                      columns.in * getColumnStep(), 16 / bytes);
+  pixels = {llvm::divideCeilSigned(rows.out, tile.height),
+            llvm::divideCeilSigned(columns.out, tile.width), tile.height,
+            tile.width};
+  if (!isLast)
+    reduce.push_back(g.inChannels);
+  reduce.append({rows.filter, run.length});
+}
+
+/// Of x or w, whose first coordinate is `outer`.
+dnn::ViewOp StemViewer::create(const ViewBuilder &view, Value tensor,
+                               AffineExpr outer, ArrayRef<AffineExpr> reduction,
+                               AffineExpr line, AffineExpr element) {
+  ViewBuilder::Exprs coordinates = {outer};
+  if (!isLast)
+    coordinates.push_back(reduction.front());
+  coordinates.append({line, element});
+  return view.create(conv.getLoc(), isLast ? mergeLastDims(tensor) : tensor,
+                     coordinates);
+}
+
+dnn::ViewOp StemViewer::viewInput() {
+  const ConvDim &rows = g.dims[0], &columns = g.dims[1];
+  ViewBuilder view(b);
+  AffineExpr image = view.add(0, {g.batch})[0];
+  ViewBuilder::Exprs pixel = getPixel(view.add(1, pixels));
+  ViewBuilder::Exprs reduction = view.add(2, reduce);
+  AffineExpr tap = reduction[reduction.size() - 2];
+  return create(view, conv.getX(), image, reduction,
+                pixel[0] * rows.stride + tap * rows.dilation - rows.pad,
+                pixel[1] * (columns.stride * getColumnStep()) +
+                    reduction.back() -
+                    (columns.pad * getColumnStep() + run.lead));
+}
+
+dnn::ViewOp StemViewer::viewFilter() {
+  ViewBuilder view(b);
+  view.add(0, {g.batch});
+  AffineExpr k = view.add(1, {g.outChannels})[0];
+  ViewBuilder::Exprs reduction = view.add(2, reduce);
+  return create(view, conv.getW(), k, reduction,
+                reduction[reduction.size() - 2], reduction.back() - run.lead);
+}
+
+ResultPlace StemViewer::placeOutput() {
+  ViewBuilder view(b);
+  AffineExpr image = view.add(0, {g.batch})[0];
+  ViewBuilder::Exprs pixel = getPixel(view.add(1, pixels));
+  AffineExpr k = view.add(2, {g.outChannels})[0];
+  return {view, image, k, pixel};
+}
+
+GemmViews tessera::viewStem(OpBuilder &b, dnn::ConvOp conv,
+                            const ConvGeometry &g, const StemTile &tile) {
+  StemViewer viewer(b, conv, g, tile);
+  dnn::ViewOp input = viewer.viewInput();
+  dnn::ViewOp filter = viewer.viewFilter();
+  return {input, filter, viewer.placeOutput(),
+          SmallVector<int64_t>(viewer.getReduce()),
+          isChannelsLast(conv.getYLayout()) ? dnn::TileDim::N
+                                            : dnn::TileDim::M};
+}

@@ -1,0 +1,108 @@
+//===- TmaHaloTiles.cpp - Tiles whose taps share pixels -------------------===//
+
+#include "compiler/Algorithms/Tma/TmaHaloTiles.h"
+#include "compiler/Algorithms/Common/HaloPositions.h"
+
+#include <algorithm>
+
+using namespace tessera;
+
+static constexpr int64_t kRowBytes = 128;
+
+static int64_t divideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+TmaHalo tessera::measureHalo(const ConvProblem &p) {
+  const bool isForward = p.direction == Direction::Forward;
+  const int64_t inputs = p.inChannels / p.groups;
+  const int64_t outputs = p.outChannels / p.groups;
+  TmaHalo halo{p.batch, 0, 1, 0, p.groups, isForward ? outputs : inputs};
+  for (const ConvDim &dim : getConvDims(p)) {
+    const int64_t count =
+        isForward ? countInputPositions(dim) : countOutputPositions(dim);
+    halo.positions *= count;
+    halo.around = halo.around * count + getReach(dim);
+    halo.taps *= dim.filter;
+  }
+  halo.steps = halo.taps * divideUp(isForward ? inputs : outputs, kTmaStep);
+  return halo;
+}
+
+int64_t TmaHalo::countRows(const TmaShape &shape) const {
+  constexpr int64_t kBoxRows = 256, kSwizzleRows = 8;
+  const int64_t rows = shape.m + around, boxes = divideUp(rows, kBoxRows);
+  return boxes * divideUp(divideUp(rows, boxes), kSwizzleRows) * kSwizzleRows;
+}
+
+bool TmaHalo::filterStays(const TmaShape &shape) const {
+  return groups == 1 && columns <= shape.n && shape.stages == steps;
+}
+
+double TmaHalo::getRowsOfStep(const TmaShape &shape) const {
+  return static_cast<double>(countRows(shape)) / static_cast<double>(taps);
+}
+
+/// Two halos, and stages of the filter in what they leave: all of it, if that
+/// is all that tiles ever need, or some. None if they leave less.
+static int countStages(const TmaHalo &halo, TmaShape shape,
+                       const GpuTarget &target) {
+  // Besides, a warp stages 16 rows of the result. What is shared by two
+  // workgroups, and barriers and alignment: HopperShape.
+  constexpr int64_t kHalfSm = 115712, kRest = 2048, kLeast = 3, kMost = 6;
+  const int64_t warps = shape.isPingPong ? 8 : 4 * shape.consumers;
+  const int64_t left =
+      (shape.isSmall() ? kHalfSm : target.wgmmaSharedBytes) - kRest -
+      (shape.halo * halo.countRows(shape) + warps * 16) * kRowBytes;
+  // A stage has room for whole blocks of 64 columns.
+  const int64_t columns = divideUp(shape.n, kTmaStep) * kTmaStep;
+  const int64_t fitting = left < 0 ? 0 : left / (columns * kRowBytes);
+  shape.stages = static_cast<int>(halo.steps);
+  if (fitting >= halo.steps && halo.filterStays(shape))
+    return shape.stages;
+  return fitting < kLeast ? 0 : static_cast<int>(std::min(fitting, kMost));
+}
+
+static constexpr TmaShape kShapes[] = {
+    {256, 64, 1, true, 0, 2},   {192, 64, 1, true, 0, 2},
+    {128, 64, 1, true, 0, 2},   {256, 64, 2, false, 0, 2},
+    {128, 64, 1, false, 0, 2},  {128, 128, 1, true, 0, 2},
+    {192, 128, 1, true, 0, 2},  {192, 128, 3, false, 0, 2},
+    {256, 128, 2, false, 0, 2}, {128, 256, 2, false, 0, 2}};
+
+static constexpr TmaShape kExchanged[] = {{256, 64, 1, true, 0, 2, true},
+                                          {192, 64, 1, true, 0, 2, true},
+                                          {128, 64, 1, true, 0, 2, true}};
+
+std::vector<TmaShape> tessera::getTmaHaloShapes(const ConvProblem &problem,
+                                                const GpuTarget &target) {
+  std::vector<TmaShape> shapes;
+  const TmaHalo halo = measureHalo(problem);
+  if (halo.taps == 1 || problem.dataType == DataType::F32 ||
+      problem.direction == Direction::BackwardWeights ||
+      !std::ranges::all_of(getConvDims(problem), fitsHalo))
+    return shapes;
+  auto add = [&](TmaShape shape) {
+    shape.stages = countStages(halo, shape, target);
+    if (shape.stages > 0)
+      shapes.push_back(shape);
+  };
+  constexpr int kWide = 128, kNarrow = 64, kUnit = 16;
+  // A wgmma of 64 rows by as many columns as a consumer has pixels reads less
+  // of shared memory than several of 64 by 64; measured where 64 columns are
+  // all. Nothing but rounding is done to its sums on their way.
+  const Epilogue &epilogue = problem.epilogue;
+  if (halo.columns <= kNarrow && !epilogue.bias && !epilogue.residual &&
+      !epilogue.beta)
+    for (TmaShape shape : kExchanged)
+      add(shape);
+  for (TmaShape shape : kShapes) {
+    add(shape);
+    // Fewer columns than a wide tile has, if they are a whole number of tiles.
+    // The filter of backward data comes in blocks of 64.
+    if (shape.n != kWide || problem.direction != Direction::Forward)
+      continue;
+    for (shape.n -= kUnit; shape.n > kNarrow; shape.n -= kUnit)
+      if (halo.columns % shape.n == 0)
+        add(shape);
+  }
+  return shapes;
+}

@@ -1,0 +1,154 @@
+//===- TmaModel.cpp - What TMA can read, and what its tiles cost ----------===//
+
+#include "compiler/Algorithms/Tma/TmaModel.h"
+#include "compiler/Algorithms/Common/StrideClasses.h"
+
+#include <algorithm>
+
+using namespace tessera;
+
+//===----------------------------------------------------------------------===//
+// What a tensor map can describe
+//===----------------------------------------------------------------------===//
+
+int64_t tessera::getTmaStep(const ConvProblem &problem) {
+  constexpr int64_t kStepBytes = kTmaStep * 2;
+  return kStepBytes / getByteSize(problem.dataType);
+}
+
+int64_t tessera::getTmaUnit(const ConvProblem &problem) {
+  constexpr int64_t kUnitBytes = 16;
+  return kUnitBytes / getByteSize(problem.dataType);
+}
+
+bool tessera::hasTmaTensors(const ConvProblem &p, const GpuTarget &target) {
+  const bool hasType = p.dataType == DataType::F16 ||
+                       p.dataType == DataType::BF16 || p.allowsTf32();
+  return target.wgmmaSharedBytes > 0 && hasType && p.xLayout == Layout::NHWC &&
+         p.wLayout == Layout::NHWC && p.yLayout == Layout::NHWC;
+}
+
+/// Whether a walk of `count` positions, `stride` apart from `lower` on, over
+/// `size` elements with a window that reaches `reach` further, is one that
+/// im2col mode has: corners of 8 bits for 2 spatial dimensions, 5 for 3.
+static bool fitsWalk(int64_t lower, int64_t count, int64_t stride, int64_t size,
+                     int64_t reach, bool isDeep) {
+  const int64_t limit = isDeep ? 16 : 128;
+  const int64_t upper = lower + (count - 1) * stride + 1 - size;
+  constexpr int64_t kMaxStride = 8;
+  return lower >= -limit && lower < limit && upper >= -limit && upper < limit &&
+         reach < 2 * limit && stride <= kMaxStride;
+}
+
+std::array<ConvDim, 3> tessera::getConvDims(const ConvProblem &p) {
+  const Spatial out = p.getOutput();
+  auto get = [&](int64_t Spatial::*dim, int64_t Pads::*pad) -> ConvDim {
+    return {p.in.*dim,  p.filter.*dim, out.*dim,
+            p.pad.*pad, p.stride.*dim, p.dilation.*dim};
+  };
+  return {get(&Spatial::d, &Pads::d), get(&Spatial::h, &Pads::h),
+          get(&Spatial::w, &Pads::w)};
+}
+
+bool tessera::fitsWindow(const ConvProblem &p) {
+  const bool isDeep = p.hasDepth();
+  return std::ranges::all_of(getConvDims(p), [&](const ConvDim &dim) {
+    if (p.direction != Direction::BackwardData)
+      return fitsWalk(-dim.pad, dim.out, dim.stride, dim.in,
+                      (dim.filter - 1) * dim.dilation, isDeep);
+    // The gradient is walked pixel by pixel, its taps backwards.
+    const StrideClasses c = chooseClasses(dim);
+    const int64_t reach = (c.taps - 1) * c.outStep;
+    return fitsWalk(c.firstRow - c.firstTap * c.outStep - reach, c.rows,
+                    /*stride=*/1, dim.out, reach, isDeep);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+GemmTile TmaShape::getTile(const ConvProblem &problem, int parts) const {
+  GemmTile tile;
+  tile.m = m;
+  tile.n = n;
+  tile.k = static_cast<int>(getTmaStep(problem));
+  tile.wavesM = consumers;
+  tile.buffers = stages;
+  tile.mma = problem.allowsTf32() ? "wgmma_tf32" : "wgmma";
+  tile.isTma = true;
+  tile.isPingPong = isPingPong;
+  tile.parts = parts;
+  tile.halo = halo;
+  tile.isExchanged = isExchanged;
+  return tile;
+}
+
+const TmaRates &tessera::getTmaRates(const ConvProblem &problem) {
+  return problem.allowsTf32() ? kTmaTf32Rates : kTmaRates;
+}
+
+double tessera::countTensorBytes(const ConvProblem &p) {
+  return static_cast<double>(
+      getByteSize(p.dataType) *
+      (p.getInputElements() + p.getFilterElements() + p.getOutputElements()));
+}
+
+double tessera::getStoreClocks(const TmaShape &shape, const TmaRates &rates) {
+  // Whole pieces of columns.
+  const int64_t columns = (shape.n + kTmaStep - 1) / kTmaStep * kTmaStep;
+  // Warps that wait for each other to stage do so more often with one buffer.
+  const double share = shape.stagers > 1   ? 1
+                       : shape.isExchanged ? rates.oneStagerTurned
+                                           : rates.oneStager;
+  return share * static_cast<double>(shape.m * columns) /
+         (shape.isSmall() ? rates.hiddenSums : rates.exposedSums);
+}
+
+double tessera::getWorkClocks(const TmaShape &shape, double turns,
+                              double products, double stored) {
+  if (!shape.isPingPong)
+    return turns * (products + stored);
+  // One consumer stores while the other multiplies; nothing hides the last.
+  return turns * std::max(products, (products + stored) / 2) + stored;
+}
+
+/// Stages that are not with the consumers: two are, but of two workgroups that
+/// share a multiprocessor one of each.
+static double countAhead(const TmaShape &shape) {
+  return shape.isSmall() ? 2 * (shape.stages - 1)
+                         : std::max(1, shape.stages - 2);
+}
+
+double tessera::getOverlap(const TmaShape &shape, double step,
+                           const TmaRates &rates) {
+  const double reach = std::min(1.0, countAhead(shape) * step / rates.burst);
+  return rates.overlap + rates.shallowOverlap * (1 - reach);
+}
+
+double tessera::getStepClocks(const TmaShape &shape, const TmaTraffic &traffic,
+                              const TmaRates &rates) {
+  constexpr double kBytes = kTmaStep * 2;
+  const double products =
+      traffic.multiplied * shape.m * shape.n * kTmaStep / rates.products;
+  const double cacheBytes =
+      traffic.hasWindow ? rates.windowBytes : rates.plainBytes;
+  const double copied = std::max(
+      (traffic.rows + traffic.columns) * kBytes * traffic.busy / cacheBytes,
+      traffic.rows * (traffic.hasWindow ? rates.windowRow : rates.plainRow) +
+          traffic.columns * rates.plainRow);
+  // Each wgmma reads its 64 rows and all columns: exchanged, those of the
+  // tile's that a consumer has.
+  const double read64 =
+      shape.isExchanged ? shape.n * shape.consumers + shape.n * shape.m / 64.0
+                        : shape.m + shape.n * shape.m / 64.0;
+  double read = traffic.multiplied * read64 * kBytes / rates.readBytes;
+  const double ahead = countAhead(shape);
+  const double latency =
+      (traffic.isStrided ? rates.stridedLatency : rates.latency) / ahead;
+  // Where little else is in the way, so are the copies' writes.
+  if (shape.halo > 0)
+    read += (traffic.rows + traffic.columns) * kBytes / rates.readBytes +
+            rates.haloWaits / ahead;
+  return std::max({products, copied, read, latency}) + rates.waits / ahead;
+}

@@ -1,0 +1,321 @@
+//===- TmaTiles.cpp - GEMM tiles for TMA and wgmma ------------------------===//
+
+#include "compiler/Algorithms/Tma/TmaTiles.h"
+#include "compiler/Algorithms/Common/StrideClasses.h"
+#include "compiler/Algorithms/Tma/TmaHaloTiles.h"
+#include "compiler/Algorithms/Tma/TmaModel.h"
+#include "compiler/Algorithms/Tma/TmaWeightTiles.h"
+
+#include <algorithm>
+#include <utility>
+
+using namespace tessera;
+
+static int64_t divideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+//===----------------------------------------------------------------------===//
+// What a tensor map can describe
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A convolution as a GEMM: images are read through a window, and a filter.
+struct TmaGemm {
+  int64_t rows, columns, channels; ///< Of one group; channels of the reduction.
+  int64_t groups; ///< With the classes of strided backward data.
+  int64_t taps;   ///< Of all classes together.
+  int64_t classes = 1;
+  int64_t mostTaps = 1; ///< Of a class.
+};
+} // namespace
+
+/// Backward data is a forward convolution of the gradient for each class of
+/// pixels that the same taps reach.
+static TmaGemm getGemm(const ConvProblem &p) {
+  const int64_t inputs = p.inChannels / p.groups;
+  const int64_t outputs = p.outChannels / p.groups;
+  TmaGemm gemm{p.batch, outputs, inputs, p.groups, 1};
+  if (p.direction != Direction::Forward)
+    std::swap(gemm.columns, gemm.channels);
+  for (const ConvDim &dim : getConvDims(p)) {
+    gemm.taps *= dim.filter;
+    if (p.direction == Direction::Forward) {
+      gemm.rows *= dim.out;
+      gemm.mostTaps *= dim.filter;
+      continue;
+    }
+    const StrideClasses c = chooseClasses(dim);
+    gemm.rows *= c.rows;
+    gemm.classes *= c.rhos * c.es;
+    gemm.mostTaps *= c.taps;
+  }
+  gemm.groups *= gemm.classes;
+  return gemm;
+}
+
+/// Whether addresses reach all of the result, 2 GiB.
+static bool isInReach(const ConvProblem &p) {
+  constexpr int64_t kReach = int64_t(1) << 31;
+  return p.getResultLengths().getElements() * getByteSize(p.dataType) <= kReach;
+}
+
+/// Whether the result is a tensor map: else it is stored row by row.
+static bool isReachable(const ConvProblem &p, const TmaGemm &gemm) {
+  const bool isRows = gemm.classes > 1 || gemm.columns % getTmaUnit(p) != 0 ||
+                      p.epilogue.residual || p.epilogue.beta;
+  return !isRows || isInReach(p);
+}
+
+static bool fitsTma(const ConvProblem &p, const GpuTarget &target) {
+  if (!hasTmaTensors(p, target))
+    return false;
+  // What is read has strides of whole 16 bytes; the last step of a tap may
+  // reach past the channels, but not into those of another group.
+  // A filter that is transposed first is read by channels of the reduction.
+  const int64_t unit = getTmaUnit(p);
+  const TmaGemm gemm = getGemm(p);
+  const bool readsColumns =
+      p.direction != Direction::Forward && !p.allowsTf32();
+  if (gemm.channels % unit != 0 || (readsColumns && gemm.columns % unit != 0) ||
+      (p.groups > 1 && gemm.channels % getTmaStep(p) != 0))
+    return false;
+  return isReachable(p, gemm) && fitsWindow(p);
+}
+
+//===----------------------------------------------------------------------===//
+// The model
+//===----------------------------------------------------------------------===//
+
+/// Whether a tensor map of images walks the pixels, not one of a matrix.
+static bool hasWindow(const ConvProblem &p) {
+  return std::ranges::any_of(getConvDims(p), [](const ConvDim &dim) {
+    return dim.filter > 1 || dim.stride > 1 || dim.pad > 0;
+  });
+}
+
+/// Backward data walks the gradient pixel by pixel, whatever the stride.
+static bool isStrided(const ConvProblem &p) {
+  return p.direction == Direction::Forward &&
+         std::ranges::any_of(getConvDims(p), [](const ConvDim &dim) {
+           return dim.filter > 1 && dim.stride > 1;
+         });
+}
+
+/// Columns of tiles read the same pixels at about the same time. Of tensors
+/// that are many times the second cache some of that comes from memory again.
+static double countMemoryBytes(const ConvProblem &p, int64_t tileColumns,
+                               const TmaRates &rates) {
+  const double bytes = countTensorBytes(p);
+  const int64_t pixels = p.direction == Direction::Forward
+                             ? p.getInputElements()
+                             : p.getOutputElements();
+  if (bytes <= rates.cachedBytes)
+    return bytes;
+  return bytes + rates.readAgain * static_cast<double>(tileColumns - 1) *
+                     static_cast<double>(pixels * getByteSize(p.dataType));
+}
+
+static TmaTraffic getTraffic(const ConvProblem &p, const TmaGemm &gemm,
+                             const TmaShape &shape, double busy) {
+  // The filter of backward data comes in blocks of 64 columns.
+  const int64_t columns = p.direction == Direction::Forward || p.allowsTf32()
+                              ? shape.n
+                              : divideUp(shape.n, kTmaStep) * kTmaStep;
+  TmaTraffic traffic{static_cast<double>(shape.m), static_cast<double>(columns),
+                     hasWindow(p), isStrided(p), busy};
+  if (shape.halo == 0)
+    return traffic;
+  const TmaHalo halo = measureHalo(p);
+  traffic.rows = halo.getRowsOfStep(shape);
+  if (halo.filterStays(shape))
+    traffic.columns = 0;
+  // The last step of a tap ends with the instruction of the last channel.
+  constexpr int64_t kShare = 16;
+  const int64_t read = divideUp(gemm.channels, kTmaStep) * kTmaStep;
+  const int64_t multiplied = divideUp(gemm.channels, kShare) * kShare;
+  traffic.multiplied =
+      static_cast<double>(multiplied) / static_cast<double>(read);
+  return traffic;
+}
+
+/// Turns of all multiprocessors that the tiles of a shape take. Tiles of
+/// strided backward data have as many steps as their class has taps; those with
+/// the most come first, and the others fill up what these leave.
+static double countTurns(const TmaGemm &gemm, const TmaShape &shape,
+                         const GpuTarget &target) {
+  const int64_t tiles = gemm.groups * divideUp(gemm.rows, shape.m) *
+                        divideUp(gemm.columns, shape.n);
+  const int64_t sharing = shape.isSmall() ? 2 : 1;
+  if (gemm.classes == 1)
+    return static_cast<double>(divideUp(tiles, target.computeUnits * sharing) *
+                               sharing);
+  return std::max(static_cast<double>(tiles) / target.computeUnits,
+                  static_cast<double>(sharing * gemm.mostTaps * gemm.classes) /
+                      static_cast<double>(gemm.taps));
+}
+
+static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
+                             const GpuTarget &target, const TmaRates &rates) {
+  TmaGemm gemm = getGemm(p);
+  if (shape.halo > 0)
+    gemm.rows = measureHalo(p).positions;
+  const double steps =
+      static_cast<double>(gemm.taps * divideUp(gemm.channels, getTmaStep(p))) /
+      static_cast<double>(gemm.classes);
+  const int64_t tiles = gemm.groups * divideUp(gemm.rows, shape.m) *
+                        divideUp(gemm.columns, shape.n);
+  const double turns = countTurns(gemm, shape, target);
+  const double busy = static_cast<double>(tiles) /
+                      (turns * static_cast<double>(target.computeUnits));
+  const TmaTraffic traffic = getTraffic(p, gemm, shape, busy);
+  const double step = getStepClocks(shape, traffic, rates);
+  const double stored = getStoreClocks(shape, rates) *
+                        (p.allowsTf32() ? 2 : 1); // f32 has twice the bytes.
+  const double work = getWorkClocks(shape, turns, steps * step, stored);
+  const double memory =
+      countMemoryBytes(p, divideUp(gemm.columns, shape.n), rates) /
+      (rates.memoryBytes * target.computeUnits);
+  const double overlap =
+      getOverlap(shape, step, rates) + rates.fewTurns / turns;
+  return std::max(work, memory) + overlap * std::min(work, memory) +
+         rates.begin;
+}
+
+/// Stages of a tile's ring: as many as shared memory has room for beside the
+/// staging buffers.
+static int countStages(const ConvProblem &p, const TmaShape &shape,
+                       const GpuTarget &target) {
+  constexpr int64_t kRowBytes = kTmaStep * 2, kMostStages = 8;
+  constexpr int64_t kWarps = 4, kStagingBytes = 2048, kOthers = 1024 + 256;
+  constexpr int64_t kHalfSm = 115712; // Of each of two workgroups.
+  const int64_t copied = divideUp(shape.n, kTmaStep) * kTmaStep;
+  const int64_t staging = (shape.isPingPong ? 2 : shape.consumers) * kWarps *
+                          kStagingBytes * shape.stagers;
+  const int64_t room =
+      (shape.isSmall() ? kHalfSm : target.wgmmaSharedBytes) - staging - kOthers;
+  return static_cast<int>(
+      std::min(kMostStages, room / ((shape.m + copied) * kRowBytes)));
+}
+
+/// A shape with the stages that fit beside two staging buffers of each warp,
+/// which take turns in an even number of pieces of 64 by 64, and with those
+/// that fit beside one, if they are more.
+static void addShape(const ConvProblem &p, TmaShape shape,
+                     const GpuTarget &target, std::vector<TmaShape> &shapes) {
+  constexpr int kLeastStages = 3;
+  const int64_t rows = shape.isPingPong ? shape.m : shape.m / shape.consumers;
+  const int64_t pieces =
+      divideUp(shape.n, getTmaStep(p)) * divideUp(rows, kTmaStep);
+  int before = kLeastStages - 1;
+  for (const int stagers : {2, 1}) {
+    shape.stagers = stagers;
+    shape.stages = countStages(p, shape, target);
+    if (shape.stages <= before || pieces % stagers != 0)
+      continue;
+    shapes.push_back(shape);
+    before = shape.stages;
+  }
+}
+
+/// Each kind of tile in all widths that make sense for a layer's columns: 64,
+/// 128, 192 and 256, what divides the columns, and what takes fewer turns than
+/// the width below it. How many tiles a layer has decides how much of the chip
+/// the last turn leaves idle. Two small workgroups a multiprocessor are for
+/// layers that memory limits.
+static std::vector<TmaShape>
+getShapes(const ConvProblem &p, const TmaGemm &gemm, const GpuTarget &target) {
+  static constexpr TmaShape kKinds[] = {
+      {192, 0, 3, false, 0}, {128, 0, 2, false, 0}, {256, 0, 2, false, 0},
+      {128, 0, 1, true, 0},  {192, 0, 1, true, 0},  {64, 0, 1, true, 0}};
+  constexpr int kLeast = 64, kMost = 256, kUnit = 16;
+  std::vector<TmaShape> shapes;
+  for (const TmaShape &small :
+       {TmaShape{64, 64, 1, false, 0}, TmaShape{64, 128, 1, false, 0},
+        TmaShape{128, 64, 1, false, 0}})
+    addShape(p, small, target, shapes);
+  for (TmaShape shape : kKinds) {
+    double turns = 0;
+    for (shape.n = kLeast; shape.n <= kMost; shape.n += kUnit) {
+      const double before =
+          std::exchange(turns, countTurns(gemm, shape, target));
+      // Of a stride, turns are not alike.
+      const bool savesTurns = turns < before && gemm.classes == 1;
+      if (shape.n % kTmaStep != 0 && gemm.columns % shape.n != 0 && !savesTurns)
+        continue;
+      // Registers of a thread: with three consumers 128 before it is known who
+      // needs more.
+      const int mostSums = shape.consumers == 3 ? 96 : 192;
+      if (shape.countSums() <= mostSums)
+        addShape(p, shape, target, shapes);
+    }
+  }
+  return shapes;
+}
+
+/// With pixels as wgmma's columns (docs/design/0016-swapped-operands.md) a tile
+/// has any eights of them: as many as fill the chip for one, two or three waves
+/// of workgroups.
+static std::vector<TmaShape> getExchangedShapes(const ConvProblem &p,
+                                                const TmaGemm &gemm,
+                                                const GpuTarget &target) {
+  constexpr int64_t kLeast = 64, kMost = 256, kUnit = 8;
+  constexpr int64_t kMostTurns = 3, kMostSums = 192;
+  std::vector<TmaShape> shapes;
+  for (int64_t n = kLeast; n <= std::min(kMost, gemm.columns + kLeast - 1);
+       n += kLeast) {
+    int64_t before = 0;
+    for (int64_t turns = 1; turns <= kMostTurns; ++turns) {
+      const int64_t columnTiles = gemm.groups * divideUp(gemm.columns, n);
+      const int64_t rowTiles = turns * target.computeUnits / columnTiles;
+      if (rowTiles == 0)
+        continue;
+      const int64_t m = std::max(
+          kLeast, divideUp(divideUp(gemm.rows, rowTiles), kUnit) * kUnit);
+      const TmaShape shape{.m = static_cast<int>(std::min(m, kMost + 1)),
+                           .n = static_cast<int>(n),
+                           .consumers = 1,
+                           .isPingPong = true,
+                           .stages = 0,
+                           .isExchanged = true};
+      if (m <= kMost && m != before && shape.countSums() <= kMostSums)
+        addShape(p, shape, target, shapes);
+      before = m;
+    }
+  }
+  return shapes;
+}
+
+/// Columns of a tile that is stored in whole pieces.
+static constexpr int kPieceColumns = 64;
+
+/// More leave no registers for what an epilogue reads.
+static constexpr int kManySums = 128;
+
+std::vector<Candidate> tessera::getTmaCandidates(const ConvProblem &problem,
+                                                 const GpuTarget &target) {
+  return getTmaCandidates(problem, target, getTmaRates(problem));
+}
+
+std::vector<Candidate> tessera::getTmaCandidates(const ConvProblem &problem,
+                                                 const GpuTarget &target,
+                                                 const TmaRates &rates) {
+  std::vector<Candidate> candidates;
+  if (problem.direction == Direction::BackwardWeights)
+    return getTmaWeightCandidates(problem, target);
+  if (!fitsTma(problem, target))
+    return candidates;
+  const Epilogue &epilogue = problem.epilogue;
+  const bool hasTensors = epilogue.bias || epilogue.residual || epilogue.beta;
+  auto add = [&](const TmaShape &shape) {
+    if (!hasTensors ||
+        (shape.countSums() <= kManySums && shape.n % kPieceColumns == 0))
+      candidates.push_back({shape.getTile(problem, /*parts=*/1).toConfig(),
+                            estimateClocks(problem, shape, target, rates)});
+  };
+  const TmaGemm gemm = getGemm(problem);
+  std::ranges::for_each(getShapes(problem, gemm, target), add);
+  if (!hasTensors && problem.dataType != DataType::F32 && gemm.classes == 1)
+    std::ranges::for_each(getExchangedShapes(problem, gemm, target), add);
+  if (isInReach(problem)) // Rows are stored by addresses.
+    std::ranges::for_each(getTmaHaloShapes(problem, target), add);
+  return candidates;
+}

@@ -1,0 +1,53 @@
+//===- TmaWeightTiles.h - Backward weights for TMA and wgmma ---*- C++ -*-===//
+//
+// The result has few tiles and a long reduction, so how many parts the
+// reduction is split into decides as much as the tile.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_COMPILER_ALGORITHMS_TMAWEIGHTTILES_H
+#define TESSERA_COMPILER_ALGORITHMS_TMAWEIGHTTILES_H
+
+#include "compiler/Algorithms/Algorithm.h"
+#include "compiler/Algorithms/Tma/TmaModel.h"
+#include "runtime/Base/ConvProblem.h"
+
+namespace tessera {
+
+/// TmaWeightRates.def says what each is.
+struct TmaWeightRates {
+  TmaRates step;
+  double keptBytes, readAgain;
+  double pixelRow;
+  double sumBegin, sumTurn, sumBytes;
+  double packedSumTurn, packedSumBytes;
+  double slidingProducts, slidingOverlap;
+};
+
+constexpr TmaWeightRates makeTmaWeightRates() {
+  TmaWeightRates rates{};
+#define TMA_WEIGHT_RATE(NAME, VALUE, MEANING) rates.NAME = VALUE;
+#include "compiler/Algorithms/Tma/TmaWeightRates.def"
+  return rates;
+}
+
+inline constexpr TmaWeightRates kTmaWeightRates = makeTmaWeightRates();
+
+/// The candidates of igemm for backward weights that copy by TMA; none if
+/// `problem` or `target` does not allow it. In an order that does not depend on
+/// the rates.
+std::vector<Candidate>
+getTmaWeightCandidates(const ConvProblem &problem, const GpuTarget &target,
+                       const TmaWeightRates &rates = kTmaWeightRates);
+/// Those of a product whose rows are the taps, and whose columns are the
+/// channels of y.
+std::vector<Candidate> getTapRowCandidates(const ConvProblem &problem,
+                                           const GpuTarget &target);
+/// Those whose rows are 64 elements of all lines of a window, which share their
+/// positions: of a filter of one column, whose channels are the run of a line.
+std::vector<Candidate> getLineCandidates(const ConvProblem &problem,
+                                         const GpuTarget &target);
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_ALGORITHMS_TMAWEIGHTTILES_H

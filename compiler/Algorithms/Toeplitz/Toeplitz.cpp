@@ -1,0 +1,491 @@
+//===- Toeplitz.cpp - Depthwise convolutions by matrix products -----------===//
+//
+// With 49 products an element a depthwise convolution of 16-bit floats is bound
+// by instructions, not by memory. A matrix with a row of the filter on its
+// diagonals is 44 % useful, but the matrix unit has products to spare.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Algorithms/Toeplitz/Toeplitz.h"
+#include "compiler/Algorithms/Algorithm.h"
+#include "compiler/Algorithms/Common/Boxes.h"
+#include "compiler/Algorithms/Registry.h"
+#include "runtime/Base/TextScanner.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+#include <optional>
+
+using namespace mlir;
+using namespace tessera;
+
+/// Columns of a filter that a window has room for, and rows whose factors leave
+/// registers. Backward weights: what a product has.
+static constexpr int64_t kMaxFilterColumns = kWindowColumns - kBlockColumns + 1;
+static constexpr int64_t kMaxFilterRows = 9;
+static constexpr int64_t kMaxTapRows = 7, kMaxTapColumns = 8;
+/// Rows of a band, each with four sums in registers.
+static constexpr int64_t kMaxRows = 14;
+static constexpr int64_t kMaxThreads = 512, kMaxTurns = 1024;
+
+//===----------------------------------------------------------------------===//
+// The tile's text
+//===----------------------------------------------------------------------===//
+
+TileConfig ToeplitzTile::toConfig() const {
+  std::string text = "c" + std::to_string(channels) + "b" +
+                     std::to_string(bands) + "r" + std::to_string(rows) + "q" +
+                     std::to_string(blocks) + "t" + std::to_string(threads);
+  if (turns != 1)
+    text += "n" + std::to_string(turns);
+  if (stages != 0)
+    text += "s" + std::to_string(stages);
+  return {"toeplitz", text};
+}
+
+/// Whether the numbers are ones that a program can be written for.
+static bool isTile(const ToeplitzTile &tile) {
+  constexpr int64_t kWarp = 32, kMaxBlocks = 16, kMaxStages = 4;
+  // Of a box, matrices are read by fours.
+  const int64_t maxChannels = tile.stages > 0 ? 32 : 64;
+  return std::min({tile.channels, tile.bands, tile.rows, tile.blocks,
+                   tile.threads, tile.turns}) >= 1 &&
+         tile.channels % kOctet == 0 && tile.channels <= maxChannels &&
+         llvm::isPowerOf2_64(tile.channels) &&
+         std::max(tile.bands, tile.blocks) <= kMaxBlocks &&
+         tile.rows <= 4 * kMaxRows && tile.threads % kWarp == 0 &&
+         tile.threads <= kMaxThreads && tile.turns <= kMaxTurns &&
+         tile.stages >= 0 && tile.stages <= kMaxStages &&
+         tile.channels % (tile.threads / kWarp) == 0;
+}
+
+ErrorOr<ToeplitzTile> tessera::parseToeplitzTile(const TileConfig &config) {
+  ToeplitzTile tile;
+  TextScanner scanner(config.parameters);
+  scanner.expect("c").number(tile.channels).expect("b").number(tile.bands);
+  scanner.expect("r").number(tile.rows).expect("q").number(tile.blocks);
+  scanner.expect("t").number(tile.threads);
+  bool isCanonical = true;
+  if (scanner.consume("n")) {
+    scanner.number(tile.turns);
+    isCanonical = tile.turns > 1; // What is not written is 1,
+  }
+  if (scanner.consume("s")) {
+    scanner.number(tile.stages);
+    isCanonical = isCanonical && tile.stages > 0; // or none.
+  }
+  if (!scanner.isDone() || !isCanonical || config.algorithm != "toeplitz" ||
+      !isTile(tile))
+    return invalidArgument("'" + config.toText() +
+                           "' is not a tile, which looks like "
+                           "'toeplitz-c16b4r7q4t128'");
+  return tile;
+}
+
+//===----------------------------------------------------------------------===//
+// The problems
+//===----------------------------------------------------------------------===//
+
+namespace {
+class Toeplitz final : public Algorithm {
+public:
+  std::string_view getName() const override { return "toeplitz"; }
+  Status check(const Problem &problem, const GpuTarget &target) const override;
+  std::vector<Candidate> getCandidates(const Problem &problem,
+                                       const GpuTarget &target) const override;
+  LogicalResult build(Operation *primitive, const TileConfig &tile,
+                      const GpuTarget &target) const override;
+};
+} // namespace
+
+static Status checkWeights(const ConvProblem &conv) {
+  if (conv.filter.w > kMaxTapColumns || conv.filter.h > kMaxTapRows)
+    return notSupported("wants a filter of at most 7 rows and 8 columns for "
+                        "backward weights");
+  return Status::ok();
+}
+
+static Status checkData(const ConvProblem &conv) {
+  if (conv.filter.w > kMaxFilterColumns || conv.filter.h > kMaxFilterRows)
+    return notSupported("wants a filter of at most 9 rows and columns");
+  if (!conv.epilogue.isEmpty())
+    return notSupported("has no epilogue");
+  return Status::ok();
+}
+
+Status Toeplitz::check(const Problem &problem, const GpuTarget &target) const {
+  const ConvProblem *conv = problem.getConv();
+  if (!conv)
+    return notSupported("solves convolutions");
+  if (target.matrixUnit != MatrixUnit::MmaSm80)
+    return notSupported("wants mma.sync");
+  if (conv->groups == 1 || conv->inChannels != conv->groups ||
+      conv->outChannels != conv->groups || conv->groups % kOctet != 0)
+    return notSupported("wants one channel a group, and a multiple of 8");
+  if (conv->hasDepth())
+    return notSupported("knows no depth");
+  if (conv->dataType != DataType::F16 && conv->dataType != DataType::BF16)
+    return notSupported("multiplies floats of 16 bits");
+  if (conv->wLayout == Layout::Strided || conv->getInputStrides().c != 1 ||
+      conv->getOutputStrides().c != 1)
+    return notSupported("wants channels that are neighbours");
+  if (std::max({conv->stride.h, conv->stride.w, conv->dilation.h,
+                conv->dilation.w}) != 1)
+    return notSupported("wants a stride and a dilation of 1");
+  constexpr int64_t kLimit = int64_t(1) << 24;
+  Spatial out = conv->getOutput();
+  if (std::max({conv->in.h, conv->in.w, out.h, out.w, conv->pad.h,
+                conv->pad.w}) > kLimit)
+    return notSupported("wants smaller images");
+  return conv->direction == Direction::BackwardWeights ? checkWeights(*conv)
+                                                       : checkData(*conv);
+}
+
+//===----------------------------------------------------------------------===//
+// The choice of a tile
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// What tiles are chosen by. Plain data.
+struct Shape {
+  bool isWeights;
+  int64_t batch, channels;
+  int64_t rows, columns; ///< That tiles share out.
+  int64_t filterRows, padRows;
+  int64_t ldsBytes;
+  int64_t multiprocessors;
+  bool hasBoxes; ///< Tensors and chip have what boxes ask for.
+
+  int64_t countTiles(const ToeplitzTile &tile) const {
+    int64_t images = isWeights ? llvm::divideCeilSigned(batch, kPair) : batch;
+    int64_t ofImage = llvm::divideCeilSigned(rows, tile.countRows());
+    if (hasStrips(tile))
+      ofImage += getStrips(tile).above;
+    return images * ofImage *
+           llvm::divideCeilSigned(columns, tile.countColumns());
+  }
+  /// Whether a workgroup's tiles are strips of an image, one below the other.
+  bool hasStrips(const ToeplitzTile &tile) const {
+    return isWeights && tile.stages > 0;
+  }
+  ToeplitzStrips getStrips(const ToeplitzTile &tile) const {
+    return {tile, filterRows, padRows};
+  }
+  int64_t countWorkgroups(const ToeplitzTile &tile) const {
+    return llvm::divideCeilSigned(countTiles(tile), tile.turns) *
+           (channels / tile.channels);
+  }
+  /// What the source, or both, have in LDS of a channel.
+  SmallVector<ToeplitzPlane> getPlanes(const ToeplitzTile &tile) const {
+    if (!isWeights)
+      return {ToeplitzDataPlanes(tile, filterRows).source};
+    ToeplitzWeightsPlanes planes(tile, filterRows);
+    return {planes.x, planes.y};
+  }
+  int64_t countWords(const ToeplitzTile &tile) const {
+    if (hasStrips(tile)) // The ring has more.
+      return tile.rows * (2 * tile.countColumns() + kBlockColumns);
+    int64_t words = 0;
+    for (const ToeplitzPlane &plane : getPlanes(tile))
+      words += plane.words;
+    return words;
+  }
+  /// Of a thread, each two loads.
+  int64_t countTasks(const ToeplitzTile &tile) const {
+    int64_t tasks = 0;
+    for (const ToeplitzPlane &plane : getPlanes(tile))
+      tasks += llvm::divideCeilSigned(
+          plane.rows * plane.columns * tile.countOctets(), tile.threads);
+    return tasks;
+  }
+  int64_t countLdsBytes(const ToeplitzTile &tile) const {
+    constexpr int64_t kWordBytes = 4;
+    if (hasStrips(tile))
+      return ToeplitzStripPlanes(tile, filterRows).countBytes(tile);
+    if (!isWeights)
+      return ToeplitzDataPlanes(tile, filterRows).countBytes(tile);
+    return countWords(tile) * tile.channels * kWordBytes;
+  }
+};
+} // namespace
+
+/// The most that a workgroup gets of LDS, asked for at its launch or not.
+static int64_t getLdsLimit(const GpuTarget &target) {
+  return std::max(target.ldsBytes, target.wgmmaSharedBytes);
+}
+
+static Shape getShape(const ConvProblem &conv, const GpuTarget &target) {
+  constexpr int64_t kBytes = 2; // Of an element.
+  bool isWeights = conv.direction == Direction::BackwardWeights;
+  TensorLengths result = conv.getResultLengths();
+  return {isWeights,
+          conv.batch,
+          conv.groups,
+          isWeights ? conv.in.h : result.h,
+          isWeights ? conv.getOutput().w : result.w,
+          conv.filter.h,
+          conv.pad.h,
+          getLdsLimit(target),
+          target.computeUnits,
+          target.wgmmaSharedBytes > 0 &&
+              canBeBoxes(conv.getInputStrides(), kBytes) &&
+              canBeBoxes(conv.getOutputStrides(), kBytes)};
+}
+
+/// What boxes have beside their bytes: begins where they are swizzled, and
+/// barriers.
+static int64_t getLdsSlack(const ToeplitzTile &tile) {
+  constexpr int64_t kAlignment = 1024;
+  return tile.stages > 0 ? (tile.stages + 2) * kAlignment : 0;
+}
+
+/// Whether the planes fit LDS, the tile the instruction and the launch its
+/// numbers.
+static bool fits(const Shape &shape, const ToeplitzTile &tile) {
+  constexpr int64_t kMaxPoints = int64_t(1) << 31;
+  const bool fitsInstruction =
+      shape.isWeights
+          ? tile.bands == 1 && tile.rows % kPair == 0 &&
+                (tile.stages == 0 ||
+                 tile.rows % ToeplitzStripPlanes::kPeriod != 0)
+          : tile.bands * tile.blocks <= kWindows && tile.rows <= kMaxRows;
+  const bool fitsStages = tile.stages == 0 || shape.hasBoxes;
+  return fitsInstruction && fitsStages && shape.channels % tile.channels == 0 &&
+         shape.countLdsBytes(tile) + getLdsSlack(tile) <= shape.ldsBytes &&
+         shape.countWorkgroups(tile) * tile.threads < kMaxPoints;
+}
+
+/// Of a channel of a tile: words that are copied to LDS, and instructions of
+/// the matrix unit in as many clocks.
+static double getTileWork(const Shape &shape, const ToeplitzTile &tile,
+                          const ToeplitzRates &rates) {
+  double instructions =
+      tile.rows *
+      (shape.isWeights ? 0.5 * (tile.blocks + 0.5) : double(shape.filterRows));
+  return shape.countWords(tile) + instructions * rates.instruction;
+}
+
+/// Of all tiles.
+static double getWork(const Shape &shape, const ToeplitzTile &tile,
+                      const ToeplitzRates &rates = kToeplitzRates) {
+  return double(shape.countTiles(tile)) * getTileWork(shape, tile, rates);
+}
+
+/// Channels of a workgroup: of backward weights, which write few results, as
+/// many as read 64 bytes of a pixel, where there is LDS for them.
+static int64_t chooseChannels(const Shape &shape) {
+  constexpr int64_t kMany = 65536;
+  if (shape.isWeights && shape.channels % 32 == 0 && shape.ldsBytes > kMany)
+    return 32;
+  return shape.channels % 16 == 0 ? 16 : 8;
+}
+
+/// The tile with the least work whose next one fits registers while a thread
+/// works on it; as many threads as leave each 128 of these.
+static std::optional<ToeplitzTile> chooseTile(const Shape &shape) {
+  constexpr int64_t kMaxBlocks = 8, kMaxLdsBytes = 114688;
+  // Their registers are beside sums, or not.
+  const int64_t maxTasks = shape.isWeights ? 6 : 3;
+  const int64_t maxRows = shape.isWeights ? kWindows : 8;
+  const int64_t step = shape.isWeights ? kPair : 1;
+  const int64_t blocks = llvm::divideCeilSigned(shape.columns, kBlockColumns);
+  std::optional<ToeplitzTile> best;
+  ToeplitzTile tile;
+  tile.channels = chooseChannels(shape);
+  tile.threads = std::min(kMaxThreads, tile.channels * 32);
+  for (tile.blocks = 1; tile.blocks <= std::min(blocks, kMaxBlocks);
+       ++tile.blocks)
+    for (tile.rows = step; tile.rows <= maxRows; tile.rows += step) {
+      int64_t bands = llvm::divideCeilSigned(shape.rows, tile.rows);
+      tile.bands =
+          shape.isWeights ? 1 : std::min(bands, kWindows / tile.blocks);
+      for (; tile.bands > 0; --tile.bands)
+        if (fits(shape, tile) && shape.countLdsBytes(tile) <= kMaxLdsBytes &&
+            shape.countTasks(tile) <= maxTasks &&
+            (!best || getWork(shape, tile) < getWork(shape, *best)))
+          best = tile;
+    }
+  return best;
+}
+
+/// Workgroups that are resident at a time share out the tiles.
+static void setTurns(const Shape &shape, ToeplitzTile &tile) {
+  int64_t resident = kMaxThreads / tile.threads * shape.multiprocessors;
+  int64_t wanted =
+      std::max<int64_t>(1, resident / (shape.channels / tile.channels));
+  int64_t tiles = shape.countTiles(tile);
+  tile.turns = std::min<int64_t>(
+      kMaxTurns, llvm::divideCeilSigned(tiles, std::min(tiles, wanted)));
+}
+
+/// The clocks of a multiprocessor, by what it does between barriers.
+static double getClocks(const Shape &shape, const ToeplitzTile &tile,
+                        const ToeplitzRates &rates) {
+  const bool hasStrips = shape.hasStrips(tile);
+  const int64_t turns =
+      tile.turns + (hasStrips ? shape.getStrips(tile).lead : 0);
+  const int64_t tiles =
+      turns * llvm::divideCeilSigned(shape.countWorkgroups(tile),
+                                     shape.multiprocessors);
+  const double work =
+      double(tiles * tile.channels) *
+      (getTileWork(shape, tile, rates) + (hasStrips ? rates.strip : 0));
+  if (tile.stages == 0)
+    return work / rates.work;
+  return work / rates.boxWork * (tile.stages == 1 ? rates.oneStage : 1.0);
+}
+
+/// Whether so much of strips may be on its way at a time: more was slower
+/// (docs/design/0014-depthwise-mma.md).
+static bool hasFewOnWay(const Shape &shape, const ToeplitzTile &tile) {
+  constexpr int64_t kMaxBytes = 81920;
+  return !shape.hasStrips(tile) ||
+         ToeplitzStripPlanes(tile, shape.filterRows).countBoxBytes(tile) <=
+             kMaxBytes;
+}
+
+/// As much of a pixel as 64 bytes, where channels allow it; and what is soonest
+/// done. Strips have all columns, or equal shares of them, and two stages where
+/// these fit.
+static std::optional<ToeplitzTile> chooseBoxTile(const Shape &shape,
+                                                 const ToeplitzRates &rates) {
+  constexpr int64_t kMaxBlocks = 8, kMaxBoxRows = 8;
+  const int64_t step = shape.isWeights ? kPair : 1;
+  std::optional<ToeplitzTile> best;
+  ToeplitzTile tile;
+  for (tile.channels = 32; shape.channels % tile.channels != 0;)
+    tile.channels /= 2;
+  tile.threads = std::min(kMaxThreads, tile.channels * 32);
+  const int64_t all = llvm::divideCeilSigned(shape.columns, kBlockColumns);
+  const int64_t share =
+      llvm::divideCeilSigned(all, llvm::divideCeilSigned(all, kMaxBlocks));
+  const int64_t most = shape.isWeights ? share : std::min(all, kMaxBlocks);
+  for (tile.stages = 2; tile.stages > 0; --tile.stages) {
+    if (shape.isWeights && best)
+      break;
+    for (tile.blocks = shape.isWeights ? share : 1; tile.blocks <= most;
+         ++tile.blocks)
+      for (tile.rows = step; tile.rows <= kMaxBoxRows; tile.rows += step) {
+        const int64_t bands = llvm::divideCeilSigned(shape.rows, tile.rows);
+        for (tile.bands =
+                 shape.isWeights ? 1 : std::min(bands, kWindows / tile.blocks);
+             tile.bands > 0; --tile.bands) {
+          setTurns(shape, tile);
+          if (fits(shape, tile) && hasFewOnWay(shape, tile) &&
+              (!best ||
+               getClocks(shape, tile, rates) < getClocks(shape, *best, rates)))
+            best = tile;
+        }
+      }
+  }
+  return best;
+}
+
+std::vector<Candidate> Toeplitz::getCandidates(const Problem &problem,
+                                               const GpuTarget &target) const {
+  return getToeplitzCandidates(*problem.getConv(), target);
+}
+
+std::vector<Candidate>
+tessera::getToeplitzCandidates(const ConvProblem &conv, const GpuTarget &target,
+                               const ToeplitzRates &rates) {
+  const Shape shape = getShape(conv, target);
+  std::optional<ToeplitzTile> tile;
+  if (shape.hasBoxes)
+    tile = chooseBoxTile(shape, rates);
+  // Small images are tiles of their own, without rows that come first.
+  if (!tile || shape.isWeights) {
+    std::optional<ToeplitzTile> other = chooseTile(shape);
+    if (other)
+      setTurns(shape, *other);
+    if (!tile || (other && getClocks(shape, *other, rates) <
+                               getClocks(shape, *tile, rates)))
+      tile = other;
+  }
+  if (!tile)
+    return {};
+  // As Depthwise's: every byte once, and here the halos; of work the
+  // instructions that take an element from memory to memory.
+  double bytes = double(conv.getInputElements() + conv.getOutputElements()) *
+                 getByteSize(conv.dataType);
+  double work = getWork(shape, *tile, rates) * double(shape.channels);
+  double rate = tile->stages > 0 ? rates.boxWork : rates.work;
+  // Memory gives pieces of 32 bytes: two workgroups take each, if tiles have
+  // less of a pixel. (Of backward weights that was not timed.)
+  constexpr int64_t kPieceChannels = 16;
+  if (!shape.isWeights && tile->channels < kPieceChannels &&
+      tile->channels < shape.channels)
+    bytes *= double(kPieceChannels) / double(tile->channels);
+  double clocks = std::max(bytes / rates.memoryBytes * rates.halo, work / rate);
+  double share =
+      std::min(1.0, double(shape.countWorkgroups(*tile)) * tile->threads /
+                        double(kMaxThreads * target.computeUnits));
+  return {{tile->toConfig(), clocks / (target.computeUnits * share)}};
+}
+
+//===----------------------------------------------------------------------===//
+// The program
+//===----------------------------------------------------------------------===//
+
+static Shape getShape(const ConvProgram &program, const GpuTarget &target) {
+  const dnn::ConvDims &d = program.dims;
+  const bool isBackward =
+      program.hasDirection(dnn::ConvDirection::BackwardData);
+  const bool isForward = program.hasDirection(dnn::ConvDirection::Forward);
+  return {!isForward && !isBackward,
+          d.n,
+          d.groups,
+          (isForward ? program.y : program.x).getSpatialSize(0),
+          (isBackward ? program.x : program.y).getSpatialSize(1),
+          d.y,
+          program.pads[0],
+          getLdsLimit(target),
+          target.computeUnits,
+          target.wgmmaSharedBytes > 0};
+}
+
+/// Whether the products are those of this convolution.
+static bool isKnown(const ConvProgram &program, const GpuTarget &target) {
+  const dnn::ConvDims &d = program.dims;
+  const bool isWeights =
+      program.hasDirection(dnn::ConvDirection::BackwardWeights);
+  const bool fitsFilter =
+      isWeights ? d.x <= kMaxTapColumns && d.y <= kMaxTapRows
+                : d.x <= kMaxFilterColumns && d.y <= kMaxFilterRows &&
+                      !program.getConv().hasEpilogue();
+  Type element = program.x.getElementType();
+  return target.matrixUnit == MatrixUnit::MmaSm80 &&
+         program.x.getNumSpatial() == 2 && fitsFilter && d.c == d.groups &&
+         d.k == d.groups &&
+         std::max({d.strideH, d.strideW, d.dilationH, d.dilationW}) == 1 &&
+         (element.isF16() || element.isBF16()) &&
+         program.x.hasChannelsInnermost() && program.y.hasChannelsInnermost() &&
+         program.w.getType().getLayout().isIdentity();
+}
+
+LogicalResult Toeplitz::build(Operation *primitive, const TileConfig &config,
+                              const GpuTarget &target) const {
+  auto conv = dyn_cast<dnn::ConvOp>(primitive);
+  if (!conv)
+    return primitive->emitOpError("is no convolution");
+  ErrorOr<ToeplitzTile> tile = parseToeplitzTile(config);
+  if (!tile)
+    return conv.emitOpError() << tile.getStatus().getMessage();
+  ConvProgram program(conv);
+  if (!isKnown(program, target) || !fits(getShape(program, target), *tile))
+    return conv.emitOpError()
+           << "does not fit tile '" << config.toText() << "'";
+  if (program.hasDirection(dnn::ConvDirection::BackwardWeights))
+    buildToeplitzWeights(program, *tile);
+  else if (tile->stages > 0)
+    buildToeplitzBoxes(program, *tile);
+  else
+    buildToeplitzData(program, *tile);
+  return success();
+}
+
+const Algorithm &tessera::getToeplitz() {
+  static const Toeplitz kAlgorithm;
+  return kAlgorithm;
+}
