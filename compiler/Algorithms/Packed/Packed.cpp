@@ -199,6 +199,9 @@ Status Packed::check(const Problem &problem, const GpuTarget &) const {
     return notSupported("has nothing to fill up");
   if (conv->filter.h < conv->stride.h || conv->filter.w < conv->stride.w)
     return notSupported("wants windows without gaps between them");
+  // The rows of this product are output channels, and a TMA copy walks them.
+  if (conv->direction == Direction::BackwardWeights && conv->outChannels == 1)
+    return notSupported("wants several output channels for backward weights");
   constexpr int64_t kMaxBytes = int64_t(1) << 30;
   constexpr int64_t kMaxLength = 1 << 16;
   if (std::max({conv->batch, conv->inChannels, conv->outChannels, conv->in.h,

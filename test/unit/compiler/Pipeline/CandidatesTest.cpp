@@ -71,6 +71,24 @@ TEST(Candidates, AreAllLowered) {
   }
 }
 
+// Products whose rows or columns are a single channel are seldom drawn.
+TEST(Candidates, OfOneChannelAreAllLowered) {
+  CompileContext context;
+  for (int index = 0; index < 12; ++index) {
+    ConvProblem p;
+    p.direction = static_cast<Direction>(index % 3);
+    p.dataType = DataType::BF16;
+    p.xLayout = p.wLayout = p.yLayout = Layout::NHWC;
+    p.inChannels = index / 3 % 2 ? 1 : 42;
+    p.outChannels = index / 6 ? 1 : 40;
+    p.in = {7, 9};
+    p.filter = {3, 2};
+    p = p.canonicalize();
+    for (const Algorithm *algorithm : {&getImplicitGemm(), &getPacked()})
+      ASSERT_NO_FATAL_FAILURE(lowerAll(context, *algorithm, p));
+  }
+}
+
 // The same of narrow groups: persistent workgroups, and runs with strides
 // and with windows that see no line twice.
 TEST(Candidates, OfNarrowGroupsAreAllLowered) {
