@@ -30,6 +30,12 @@ function(tessera_add_pch name)
   target_compile_options(tessera_${name}_pch PRIVATE
     "SHELL:-x c++-header" ${arg_UNPARSED_ARGUMENTS}
     "SHELL:-Xclang -fno-pch-timestamp" -fpch-instantiate-templates)
+  # What objects of other targets can depend on: an object library is none.
+  set(stamp ${CMAKE_BINARY_DIR}/tessera_${name}_pch.stamp)
+  add_custom_command(OUTPUT ${stamp}
+    COMMAND ${CMAKE_COMMAND} -E touch ${stamp}
+    DEPENDS $<TARGET_OBJECTS:tessera_${name}_pch> VERBATIM)
+  add_custom_target(tessera_${name}_pch_is_made DEPENDS ${stamp})
 endfunction()
 
 # tessera_use_pch(NAME target...)
@@ -41,7 +47,16 @@ function(tessera_use_pch name)
   endif()
   set(pch $<TARGET_OBJECTS:tessera_${name}_pch>)
   foreach(target IN LISTS ARGN)
-    add_dependencies(${target} tessera_${name}_pch)
+    add_dependencies(${target} tessera_${name}_pch_is_made)
+    # clang's list of what an object depends on leaves precompiled headers out.
+    get_target_property(sources ${target} SOURCES)
+    get_target_property(folder ${target} SOURCE_DIR)
+    list(FILTER sources INCLUDE REGEX "\\.cpp$")
+    foreach(source IN LISTS sources)
+      cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${folder})
+      set_property(SOURCE ${source} TARGET_DIRECTORY ${target} APPEND
+        PROPERTY OBJECT_DEPENDS ${CMAKE_BINARY_DIR}/tessera_${name}_pch.stamp)
+    endforeach()
     target_compile_options(${target} PRIVATE
       "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -include-pch -Xclang ${pch}>")
   endforeach()
