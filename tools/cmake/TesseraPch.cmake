@@ -14,21 +14,21 @@ endif()
 
 find_file(TESSERA_STDINT_H stdint.h REQUIRED)
 
-# tessera_add_pch(NAME HEADER... [LINK library...])
+# tessera_add_pch(NAME HEADER... [LINK library...] [OPTIONS flag...])
 # A precompiled header of the HEADERs, with the definitions and include directories
-# of the libraries.
+# of the libraries, compiled with the flags of its users.
 function(tessera_add_pch name)
   if(NOT TESSERA_PCH)
     return()
   endif()
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LINK")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "LINK;OPTIONS")
   list(TRANSFORM arg_UNPARSED_ARGUMENTS PREPEND "SHELL:-include ")
   set_source_files_properties(${TESSERA_STDINT_H} PROPERTIES LANGUAGE CXX)
   add_library(tessera_${name}_pch OBJECT ${TESSERA_STDINT_H})
   target_link_libraries(tessera_${name}_pch PRIVATE ${arg_LINK})
   # Without time stamps its bytes depend on its contents alone.
   target_compile_options(tessera_${name}_pch PRIVATE
-    "SHELL:-x c++-header" ${arg_UNPARSED_ARGUMENTS}
+    "SHELL:-x c++-header" ${arg_UNPARSED_ARGUMENTS} ${arg_OPTIONS}
     "SHELL:-Xclang -fno-pch-timestamp" -fpch-instantiate-templates)
   # What objects of other targets can depend on: an object library is none.
   set(stamp ${CMAKE_BINARY_DIR}/tessera_${name}_pch.stamp)
