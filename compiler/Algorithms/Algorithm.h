@@ -1,7 +1,7 @@
 //===- Algorithm.h - One way to solve some problems ------------*- C++ -*-===//
 //
-// Everything that the compiler wants to know of an algorithm is here, so a new
-// one is a new file, a row in Registry.cpp and a test
+// The interface through which the compiler uses an algorithm: a new one is a
+// new file, a row in Registry.cpp and a test
 // (docs/guides/adding-an-algorithm.md).
 //
 //===----------------------------------------------------------------------===//
@@ -29,8 +29,8 @@ namespace tessera {
 /// A tile that is worth trying, and what the model expects of it.
 struct Candidate {
   TileConfig tile;
-  /// Clocks of the whole chip for all launches: comparable between the
-  /// algorithms of one problem on one target, and no time.
+  /// Estimated clocks of the whole chip for all launches. Comparable between
+  /// the algorithms of one problem on one target, but not a time.
   double cost;
 };
 
@@ -39,34 +39,34 @@ class Algorithm {
 public:
   virtual ~Algorithm() = default;
 
-  /// The first word of its tiles' texts, such as "igemm".
+  /// The first word of the texts of its tiles, such as "igemm".
   virtual std::string_view getName() const = 0;
 
-  /// Whether it can access tensors that begin anywhere, since its programs are
-  /// made of points: what moves a block moves its elements one by one instead.
+  /// Whether it supports misaligned tensors, which may begin at any element.
+  /// Point programs do: they then access blocks element by element.
   virtual bool takesUnaligned() const { return false; }
 
-  /// Ok, or NotSupported with the reason. `problem` is valid.
+  /// Ok, or NotSupported with the reason. `problem` must be valid.
   virtual Status check(const Problem &problem,
                        const GpuTarget &target) const = 0;
 
-  /// Tiles that build() accepts for a problem that check() accepts; empty if
-  /// none fits.
+  /// The tiles that build() accepts for a problem that check() accepts; empty
+  /// if none fits.
   virtual std::vector<Candidate>
   getCandidates(const Problem &problem, const GpuTarget &target) const = 0;
 
   /// Replaces `primitive`, the only op of its function, by the tiled program;
   /// may add functions to the module, which are launched after it. Emits an
-  /// error at the op and fails if `tile` is not one of its own.
+  /// error at the op and fails if `tile` is not a tile of this algorithm.
   virtual mlir::LogicalResult build(mlir::Operation *primitive,
                                     const TileConfig &tile,
                                     const GpuTarget &target) const = 0;
 };
 
-/// All of them.
+/// All algorithms, in the order of Registry.cpp.
 std::span<const Algorithm *const> getAlgorithms();
 
-/// The one that `tile` names, or null.
+/// The algorithm that `tile` names, or null.
 const Algorithm *findAlgorithm(const TileConfig &tile);
 
 } // namespace tessera

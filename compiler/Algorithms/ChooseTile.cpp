@@ -7,7 +7,7 @@
 
 using namespace tessera;
 
-/// What the lowering has no instructions for, whatever the algorithm.
+/// Refuses epilogues that no algorithm can lower.
 static Status checkEpilogue(const Problem &problem) {
   const ConvProblem *conv = problem.getConv();
   if (conv && conv->dataType == DataType::F64 &&
@@ -49,15 +49,15 @@ ErrorOr<std::vector<Candidate>> tessera::rankTiles(const Problem &problem,
   }
   if (all.empty())
     return notSupported(reasons);
-  // Of equal costs the first one stays the first. (std::stable_sort of this
-  // library's age warns of itself.)
+  // The index is the second key, so candidates of equal cost keep their order.
+  // (The standard library's std::stable_sort raises a warning.)
   std::vector<std::pair<double, size_t>> order;
   for (const Candidate &candidate : all)
     order.emplace_back(candidate.cost, order.size());
   std::ranges::sort(order);
   std::vector<Candidate> ranked;
-  for (auto [cost, place] : order)
-    ranked.push_back(std::move(all[place]));
+  for (auto [cost, index] : order)
+    ranked.push_back(std::move(all[index]));
   return ranked;
 }
 

@@ -8,17 +8,17 @@
 namespace tessera {
 
 /// Ok if the algorithm covers the problem on the target, else NotSupported with
-/// the reason. `problem` is valid.
+/// the reason. `problem` must be valid.
 Status checkAlgorithm(const Algorithm &algorithm, const Problem &problem,
                       const GpuTarget &target);
 
 /// The tile with the least estimated cost over all algorithms. InvalidArgument
-/// for a problem that is not valid; NotSupported, with each algorithm's
-/// reason, if none covers the problem on the target.
+/// if the problem is not valid; NotSupported, with the reason of each
+/// algorithm, if none covers the problem on the target.
 ErrorOr<TileConfig> chooseTile(const Problem &problem, const GpuTarget &target);
 
-/// Every tile of every algorithm that covers the problem, the best first; the
-/// same failures.
+/// All tiles of all algorithms that cover the problem, the best first. Fails as
+/// chooseTile() does.
 ErrorOr<std::vector<Candidate>> rankTiles(const Problem &problem,
                                           const GpuTarget &target);
 

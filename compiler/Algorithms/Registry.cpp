@@ -1,4 +1,4 @@
-//===- Registry.cpp - The algorithms that there are -----------------------===//
+//===- Registry.cpp - All algorithms of the compiler ----------------------===//
 
 #include "compiler/Algorithms/Registry.h"
 #include "compiler/Algorithms/Algorithm.h"

@@ -1,4 +1,4 @@
-//===- Registry.h - The algorithms that there are --------------*- C++ -*-===//
+//===- Registry.h - All algorithms of the compiler --------------*- C++ -*-===//
 
 #ifndef TESSERA_COMPILER_ALGORITHMS_REGISTRY_H
 #define TESSERA_COMPILER_ALGORITHMS_REGISTRY_H
@@ -7,7 +7,7 @@ namespace tessera {
 
 class Algorithm;
 
-/// Each defined in the file of its name; they live for ever.
+/// Each is defined in the file of its name and lives until the process ends.
 const Algorithm &getDepthwise();
 const Algorithm &getGeneralConv();
 const Algorithm &getImplicitGemm();

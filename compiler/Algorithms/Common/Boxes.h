@@ -1,4 +1,4 @@
-//===- Boxes.h - Which tensors a copy engine knows -------------*- C++ -*-===//
+//===- Boxes.h - Which tensors TMA can describe -----------------*- C++ -*-===//
 
 #ifndef TESSERA_COMPILER_ALGORITHMS_BOXES_H
 #define TESSERA_COMPILER_ALGORITHMS_BOXES_H
@@ -7,9 +7,9 @@
 
 namespace tessera {
 
-/// Whether a tensor map has a tensor of these strides, channels innermost:
-/// whole 16 bytes, and rows of pixels one behind the other, and then images
-/// (dnn.box_load).
+/// Whether a tensor map can describe a tensor of these strides with channels
+/// innermost: strides are multiples of 16 bytes and grow from columns to rows
+/// to images (dnn.box_load).
 inline bool canBeBoxes(const Strides &strides, int64_t elementBytes) {
   const int64_t elements = 16 / elementBytes;
   return strides.c == 1 && strides.w % elements == 0 &&

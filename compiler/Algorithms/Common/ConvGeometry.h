@@ -1,7 +1,7 @@
 //===- ConvGeometry.h - A convolution as its GEMMs see it ------*- C++ -*-===//
 //
-// The builders of coordinate maps treat all spatial dimensions alike, two or
-// three of them, and count channels by the group.
+// The builders of coordinate maps treat the two or three spatial dimensions
+// alike and count channels per group.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,16 +26,17 @@ struct ConvDim {
 struct ConvGeometry {
   int64_t batch;
   int64_t groups;
-  int64_t inChannels;                 ///< Of one group.
-  int64_t outChannels;                ///< Of one group.
+  int64_t inChannels;                 ///< Per group.
+  int64_t outChannels;                ///< Per group.
   llvm::SmallVector<ConvDim, 3> dims; ///< Outermost first.
 
   explicit ConvGeometry(dnn::ConvOp conv);
 
-  /// One member of every dimension.
+  /// The values of one member, in the order of `dims`.
   llvm::SmallVector<int64_t> get(int64_t ConvDim::*member) const;
 
-  /// Whether every output pixel sees one input pixel, and they lie alike.
+  /// Whether each output pixel depends only on the input pixel at the same
+  /// position.
   bool isPointwise() const;
 };
 

@@ -27,7 +27,7 @@ PointBuilder::Values ConvTensor::order(Value outer, Value channel,
   return values;
 }
 
-/// The last entries of depth, height and width.
+/// The last `count` entries of depth, height and width.
 static SmallVector<int64_t> takeSpatial(ArrayRef<int64_t> all, int64_t count) {
   return SmallVector<int64_t>(all.take_back(count));
 }
@@ -72,14 +72,15 @@ Value tessera::flattenArgument(Value argument) {
 // The epilogue
 //===----------------------------------------------------------------------===//
 
-/// The op's result types for blocks of `count` elements.
+/// Widens the results of an op to blocks of `count` elements.
 static void widenResults(Operation *op, int64_t count) {
   for (Value result : op->getResults())
     result.setType(PointBuilder::getBlockType(result.getType(), count));
 }
 
-/// Maps `value`, from outside an epilogue, to what it is in the function that
-/// is being written: an argument, or what is computed from arguments.
+/// Maps `value`, which an epilogue captures from outside, to its counterpart in
+/// the function that is being written: an argument, or a clone of what is
+/// computed from arguments.
 static Value mapCaptured(PointBuilder &p, Value value, IRMapping &mapping) {
   if (Value known = mapping.lookupOrNull(value))
     return known;
@@ -90,7 +91,7 @@ static Value mapCaptured(PointBuilder &p, Value value, IRMapping &mapping) {
   return mapping.lookup(value);
 }
 
-/// Runs the region's elementwise ops on whole blocks.
+/// Applies the elementwise ops of the region to whole blocks.
 static Value applyRegion(PointBuilder &p, Region &region, ValueRange blocks,
                          IRMapping &functions) {
   int64_t count = PointBuilder::getBlockSize(blocks.front());
@@ -114,8 +115,8 @@ static Value applyRegion(PointBuilder &p, Region &region, ValueRange blocks,
              : p.splat(mapCaptured(p, result, functions), count);
 }
 
-/// The elements of one more operand of the epilogue: one for each element of
-/// the result, or one for each channel.
+/// Loads a block of an extra tensor of the epilogue, which has one element for
+/// each element of the result or one for each channel.
 static Value loadExtra(PointBuilder &p, const ConvProgram &program,
                        Value memory, int64_t dim, int64_t count,
                        ValueRange coordinates) {
@@ -130,26 +131,26 @@ static Value loadExtra(PointBuilder &p, const ConvProgram &program,
 }
 
 void tessera::emitResult(PointBuilder &p, const ConvProgram &program,
-                         Value sums, int64_t dim, ValueRange coordinates,
-                         ValueRange arguments) {
+                         Value accumulators, int64_t dim,
+                         ValueRange coordinates, ValueRange arguments) {
   dnn::ConvOp conv = program.getConv();
   Block &entry = *conv->getBlock();
-  int64_t count = PointBuilder::getBlockSize(sums);
+  int64_t count = PointBuilder::getBlockSize(accumulators);
   auto find = [&](Value memory) {
     return arguments[cast<BlockArgument>(memory).getArgNumber()];
   };
   if (conv.hasEpilogue()) {
     Type compute = conv.getComputeType();
-    PointBuilder::Values blocks = {p.convert(sums, compute)};
+    PointBuilder::Values blocks = {p.convert(accumulators, compute)};
     for (Value extra : conv.getExtras())
       blocks.push_back(
           p.convert(loadExtra(p, program, find(extra), dim, count, coordinates),
                     compute));
     IRMapping functions;
     functions.map(entry.getArguments(), arguments);
-    sums = applyRegion(p, conv.getEpilogue(), blocks, functions);
+    accumulators = applyRegion(p, conv.getEpilogue(), blocks, functions);
   }
   const ConvTensor &result = program.getResult();
-  p.storeBlock(p.convert(sums, result.getElementType()), find(result.memory),
-               dim, coordinates);
+  p.storeBlock(p.convert(accumulators, result.getElementType()),
+               find(result.memory), dim, coordinates);
 }

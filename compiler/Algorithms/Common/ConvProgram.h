@@ -1,7 +1,8 @@
 //===- ConvProgram.h - A convolution as a point program reads it -*- C++ -*-=//
 //
-// The tensors by meaning instead of by layout, so that a program is written
-// once for every order of the dimensions; and what follows the sum.
+// Names the dimensions of tensors by meaning instead of by layout, so that a
+// program is written once for every order of the dimensions. Also emits what
+// follows the reduction: the epilogue and the store.
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,7 +46,7 @@ struct ConvTensor {
                              mlir::ValueRange spatial) const;
 };
 
-/// What a program asks of a dnn.conv. Plain data over the op.
+/// What a program needs to know of a dnn.conv. Plain data over the op.
 class ConvProgram {
 public:
   explicit ConvProgram(dnn::ConvOp conv);
@@ -54,39 +55,39 @@ public:
   bool hasDirection(dnn::ConvDirection direction) const {
     return getConv().getDirection() == direction;
   }
-  /// Of the function that it is in.
+  /// The arguments of the function that the op is in.
   mlir::ValueRange getArguments() const {
     return getConv()->getBlock()->getArguments();
   }
 
   dnn::ConvDims dims;
   ConvTensor x, w, y;
-  // Of each spatial dimension, the outermost first.
+  // One entry for each spatial dimension, the outermost first.
   llvm::SmallVector<int64_t> filter, pads, strides, dilations;
 
   const ConvTensor &getResult() const;
   int64_t getInputsPerGroup() const { return dims.c / dims.groups; }
   int64_t getOutputsPerGroup() const { return dims.k / dims.groups; }
 
-  /// i32 for i8, f64 for f64, else f32.
+  /// The type of accumulators: i32 for i8, f64 for f64, else f32.
   mlir::Type getSumType() const;
 
 private:
   dnn::ConvOp conv;
 };
 
-/// Gives an argument of a kernel function that is packed a type of one
-/// dimension; a kernel sees no more than its address.
+/// Gives a packed argument of a kernel function a one-dimensional type. Callers
+/// do not notice, because a kernel receives only the address.
 mlir::Value flattenArgument(mlir::Value argument);
 
-/// Stores what the epilogue makes of `sums`, a block of the result from
-/// `coordinates` (in the order of its memref) on along `dim`, and `channel` on
-/// if that is along the channels. Emitted inside the kernel function `conv` is
-/// in, or another with the same arguments: `arguments` are those of the
+/// Stores what the epilogue makes of `accumulators`: a block of the result that
+/// begins at `coordinates`, which are in the order of its memref, and extends
+/// along `dim`. The code may be emitted into the kernel function of `conv` or
+/// into another one with the same arguments; `arguments` are those of the
 /// function that is being written.
-void emitResult(PointBuilder &p, const ConvProgram &program, mlir::Value sums,
-                int64_t dim, mlir::ValueRange coordinates,
-                mlir::ValueRange arguments);
+void emitResult(PointBuilder &p, const ConvProgram &program,
+                mlir::Value accumulators, int64_t dim,
+                mlir::ValueRange coordinates, mlir::ValueRange arguments);
 
 } // namespace tessera
 

@@ -1,9 +1,10 @@
 //===- HaloPositions.h - Pixels with the padding between them --*- C++ -*-===//
 //
-// Taps share pixels (docs/design/0009-window-reuse.md) in a sequence in which
-// each row begins with its padding, and ends where the next one's begins. A
-// GEMM of such positions has rows that are no results: those behind the end of
-// a row or an image, which the views put outside of the result.
+// Taps share pixels (docs/design/0009-window-reuse.md) of a sequence of
+// positions in which each image row begins with its padding and ends where the
+// padding of the next row begins. A GEMM over these positions has rows that are
+// not results, at the end of image rows and of images; the views map them
+// outside of the result.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,23 +15,23 @@
 
 namespace tessera {
 
-/// How far the last tap is from the first.
+/// The distance from the first tap to the last one.
 inline int64_t getReach(const ConvDim &dim) {
   return (dim.filter - 1) * dim.dilation;
 }
 
-/// Whether such a sequence has all results of a dimension.
+/// Whether the sequence of positions contains all results along a dimension.
 inline bool fitsHalo(const ConvDim &dim) {
   return dim.stride == 1 && dim.pad <= getReach(dim);
 }
 
-/// Positions of one row of the input, for a forward convolution.
+/// The number of positions of one row of the input, for forward.
 inline int64_t countInputPositions(const ConvDim &dim) {
   return dim.filter == 1 ? dim.out : dim.in + dim.pad;
 }
 
-/// Positions of one row of the output, for backward data: its padding is what
-/// the input's leaves of the reach.
+/// The number of positions of one row of the output, for backward data. Its
+/// padding is the reach less the padding of the input.
 inline int64_t countOutputPositions(const ConvDim &dim) {
   return dim.filter == 1 ? dim.in : dim.out + getReach(dim) - dim.pad;
 }

@@ -1,4 +1,4 @@
-//===- PartSum.cpp - The sum of the parts of a split reduction ------------===//
+//===- PartSum.cpp - The launch that adds partial results -----------------===//
 
 #include "compiler/Algorithms/Common/PartSum.h"
 
@@ -15,8 +15,8 @@ static int64_t getProduct(ArrayRef<int64_t> sizes) {
                          std::multiplies<>());
 }
 
-Value tessera::addPartsWorkspace(dnn::ConvOp conv, int64_t parts) {
-  SmallVector<int64_t> shape = {parts};
+Value tessera::addPartsWorkspace(dnn::ConvOp conv, int64_t splits) {
+  SmallVector<int64_t> shape = {splits};
   llvm::append_range(shape, ConvProgram(conv).getResult().getType().getShape());
   return addPartsWorkspace(conv, shape);
 }
@@ -35,8 +35,8 @@ Value tessera::addPartsWorkspace(dnn::ConvOp conv, ArrayRef<int64_t> shape) {
   return function.getArgument(last);
 }
 
-/// A kernel function where `b` is, with the arguments of that of `conv`, and no
-/// body.
+/// Creates an empty kernel function at `b` with the arguments of the function
+/// of `conv`.
 static func::FuncOp createKernel(OpBuilder b, dnn::ConvOp conv,
                                  StringRef suffix) {
   auto function = conv->getParentOfType<func::FuncOp>();
@@ -62,20 +62,22 @@ func::FuncOp tessera::prependKernel(dnn::ConvOp conv, StringRef suffix) {
 }
 
 static constexpr int64_t kThreads = 256, kMaxWidth = 4;
-/// Elements that a thread loads at once, of several parts.
+/// The number of elements, from several splits, that a thread loads before it
+/// adds the first one.
 static constexpr int64_t kLoaded = 64;
 
-/// The elements of a thread. Of many parts of a small result a thread takes
-/// one: its loads in flight are then as many parts, and a chip has threads
-/// enough for all elements.
-static int64_t chooseWidth(int64_t elements, int64_t parts) {
-  constexpr int64_t kFewThreads = 1 << 17, kFewParts = kLoaded / kMaxWidth;
+/// The number of neighbouring elements that a thread adds. It is one if a small
+/// result has many splits: then each load in flight is of another split, and
+/// the chip still has enough threads for all elements.
+static int64_t chooseWidth(int64_t elements, int64_t splits) {
+  constexpr int64_t kFewThreads = 1 << 17, kFewSplits = kLoaded / kMaxWidth;
   const bool isSmall = elements < kFewThreads * kMaxWidth;
-  return isSmall && parts > kFewParts ? 1 : kMaxWidth;
+  return isSmall && splits > kFewSplits ? 1 : kMaxWidth;
 }
 
-int64_t tessera::countSumTurns(int64_t elements, int64_t parts) {
-  return llvm::divideCeilSigned(parts * chooseWidth(elements, parts), kLoaded);
+int64_t tessera::countSumTurns(int64_t elements, int64_t splits) {
+  return llvm::divideCeilSigned(splits * chooseWidth(elements, splits),
+                                kLoaded);
 }
 
 void tessera::buildPartSum(dnn::ConvOp conv, Value workspace) {
@@ -87,25 +89,25 @@ void tessera::buildPartSum(dnn::ConvOp conv, Value workspace) {
   Value memory =
       function.getArgument(cast<BlockArgument>(workspace).getArgNumber());
 
-  // The workspace is packed, so its last dimension is the one to share out.
+  // The workspace is packed, so its last dimension is the one for vectors.
   int64_t last = type.getRank() - 1;
-  const int64_t parts = type.getDimSize(0);
+  const int64_t splits = type.getDimSize(0);
   const int64_t width = getAccessWidth(
-      type, last, chooseWidth(type.getNumElements() / parts, parts));
-  // Parts that are loaded before the first is added: one by one, each would
-  // wait for memory. Behind the last part, a load gives zero.
-  const int64_t turns = llvm::divideCeilSigned(parts * width, kLoaded);
-  const int64_t atOnce = llvm::divideCeilSigned(parts, turns);
+      type, last, chooseWidth(type.getNumElements() / splits, splits));
+  // A thread loads `atOnce` splits before it adds the first one: loaded one by
+  // one, each would wait for memory. A load past the last split gives zero.
+  const int64_t passes = llvm::divideCeilSigned(splits * width, kLoaded);
+  const int64_t atOnce = llvm::divideCeilSigned(splits, passes);
   SmallVector<int64_t> sizes(type.getShape().drop_front());
   sizes.back() /= width;
-  PointBuilder::Values place(p.forEachPoint(sizes, kThreads));
-  place.back() = p.mul(place.back(), width);
-  Value none = p.zero(type.getElementType(), width);
-  Value sum = p.loop(turns, none, [&](Value turn, ValueRange carried) {
+  PointBuilder::Values indices(p.forEachPoint(sizes, kThreads));
+  indices.back() = p.mul(indices.back(), width);
+  Value zero = p.zero(type.getElementType(), width);
+  Value sum = p.loop(passes, zero, [&](Value pass, ValueRange carried) {
     PointBuilder::Values blocks;
     for (int64_t i = 0; i < atOnce; ++i) {
-      PointBuilder::Values from = {p.add(p.mul(turn, atOnce), i)};
-      from.append(place.begin(), place.end());
+      PointBuilder::Values from = {p.add(p.mul(pass, atOnce), i)};
+      from.append(indices.begin(), indices.end());
       blocks.push_back(p.loadBlock(memory, last, width, from));
     }
     Value next = carried[0];
@@ -113,7 +115,7 @@ void tessera::buildPartSum(dnn::ConvOp conv, Value workspace) {
       next = p.addBlocks(next, block);
     return PointBuilder::Values{next};
   })[0];
-  emitResult(p, program, sum, last - 1, place, function.getArguments());
+  emitResult(p, program, sum, last - 1, indices, function.getArguments());
 }
 
 void tessera::buildZeros(dnn::ConvOp conv, Value tensor) {
@@ -127,7 +129,7 @@ void tessera::buildZeros(dnn::ConvOp conv, Value tensor) {
   const int64_t width = getAccessWidth(type, last, kMaxWidth);
   SmallVector<int64_t> sizes(type.getShape());
   sizes.back() /= width;
-  PointBuilder::Values place(p.forEachPoint(sizes, kThreads));
-  place.back() = p.mul(place.back(), width);
-  p.storeBlock(p.zero(type.getElementType(), width), memory, last, place);
+  PointBuilder::Values indices(p.forEachPoint(sizes, kThreads));
+  indices.back() = p.mul(indices.back(), width);
+  p.storeBlock(p.zero(type.getElementType(), width), memory, last, indices);
 }

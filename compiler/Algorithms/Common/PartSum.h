@@ -1,10 +1,10 @@
-//===- PartSum.h - The sum of the parts of a split reduction ---*- C++ -*-===//
+//===- PartSum.h - The launch that adds partial results ---------*- C++ -*-===//
 //
-// A reduction that is too long for the few elements it ends in is split: the
-// first launch writes each part to a workspace, and the second, in the same
-// code object, adds them in a fixed order. So every run gives the same bits,
-// which atomics do not: they add to one result, which a launch before them
-// sets to zero.
+// Split-K: a reduction that is too long for the few elements it ends in is
+// split. The first launch writes the partial result of each split to a
+// workspace, and the second one, in the same code object, adds them in a fixed
+// order, so every run gives the same bits. Atomics do not: they add to one
+// result, which an earlier launch sets to zero.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,27 +15,28 @@
 
 namespace tessera {
 
-/// Gives the function of `conv` a workspace for `parts` results, the last of
-/// its arguments: memref<parts x shape of the result>, packed, of the type of
-/// the sums. Of another shape for who sums the parts itself.
-mlir::Value addPartsWorkspace(dnn::ConvOp conv, int64_t parts);
+/// Appends a workspace for `splits` partial results to the arguments of the
+/// function of `conv`: a packed memref<splits x shape of the result> of the
+/// type of the accumulators. Callers that add partial results themselves may
+/// give another `shape`.
+mlir::Value addPartsWorkspace(dnn::ConvOp conv, int64_t splits);
 mlir::Value addPartsWorkspace(dnn::ConvOp conv, llvm::ArrayRef<int64_t> shape);
 
-/// An empty kernel that is launched after (before) that of `conv`, with the same
-/// arguments.
+/// Creates an empty kernel that is launched after (before) that of `conv` and
+/// has the same arguments.
 mlir::func::FuncOp appendKernel(dnn::ConvOp conv, llvm::StringRef suffix);
 mlir::func::FuncOp prependKernel(dnn::ConvOp conv, llvm::StringRef suffix);
 
-/// Appends the kernel that sums the parts: it applies the convolution's
-/// epilogue and stores the result. To be called before `conv` is erased.
+/// Appends the kernel that adds the partial results, applies the epilogue of
+/// `conv` and stores the result. Must be called before `conv` is erased.
 void buildPartSum(dnn::ConvOp conv, mlir::Value workspace);
 
-/// How often a thread of that kernel waits for memory, of a packed result of
-/// `elements`; for models.
-int64_t countSumTurns(int64_t elements, int64_t parts);
+/// How often a thread of that kernel waits for memory if it adds a packed
+/// result of `elements`; for cost models.
+int64_t countSumTurns(int64_t elements, int64_t splits);
 
-/// Puts a kernel before that of `conv` that sets `tensor`, an argument of its
-/// function, to zero.
+/// Prepends a kernel that sets `tensor`, an argument of the function of `conv`,
+/// to zero.
 void buildZeros(dnn::ConvOp conv, mlir::Value tensor);
 
 } // namespace tessera

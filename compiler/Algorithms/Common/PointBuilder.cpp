@@ -173,11 +173,11 @@ Value PointBuilder::loadBlock(Value memory, int64_t dim, int64_t count,
   int64_t width = getAccessWidth(type, dim, count);
   Type piece = getBlockType(type.getElementType(), width);
   Values elements;
-  Values place(coordinates);
+  Values indices(coordinates);
   for (int64_t first = 0; first < count; first += width) {
-    place[dim] = add(coordinates[dim], first);
+    indices[dim] = add(coordinates[dim], first);
     auto load = dnn::PointLoadOp::create(b, loc, piece, b.getI1Type(), memory,
-                                         place, DenseI64ArrayAttr());
+                                         indices, DenseI64ArrayAttr());
     if (isStreamed)
       load->setAttr(dnn::kStreamedAttrName, b.getUnitAttr());
     if (width == count)
@@ -193,11 +193,11 @@ void PointBuilder::storeBlock(Value block, Value memory, int64_t dim,
   auto type = cast<MemRefType>(memory.getType());
   int64_t count = getBlockSize(block);
   int64_t width = getAccessWidth(type, dim, count);
-  Values place(coordinates);
+  Values indices(coordinates);
   for (int64_t first = 0; first < count; first += width) {
-    place[dim] = add(coordinates[dim], first);
+    indices[dim] = add(coordinates[dim], first);
     dnn::PointStoreOp::create(b, loc, getSlice(block, first, width), memory,
-                              place, DenseI64ArrayAttr());
+                              indices, DenseI64ArrayAttr());
   }
 }
 
@@ -213,23 +213,24 @@ Value PointBuilder::makeShared(Type element, ArrayRef<int64_t> shape) {
   return memref::AllocaOp::create(b, loc, type);
 }
 
-Value PointBuilder::loadShared(Value shared, int64_t count, ValueRange place) {
+Value PointBuilder::loadShared(Value shared, int64_t count,
+                               ValueRange indices) {
   auto type = cast<MemRefType>(shared.getType());
   if (count == 1)
-    return memref::LoadOp::create(b, loc, shared, place);
+    return memref::LoadOp::create(b, loc, shared, indices);
   return vector::LoadOp::create(
-      b, loc, VectorType::get(count, type.getElementType()), shared, place);
+      b, loc, VectorType::get(count, type.getElementType()), shared, indices);
 }
 
-void PointBuilder::storeShared(Value block, Value shared, ValueRange place) {
+void PointBuilder::storeShared(Value block, Value shared, ValueRange indices) {
   if (isa<VectorType>(block.getType()))
-    vector::StoreOp::create(b, loc, block, shared, place);
+    vector::StoreOp::create(b, loc, block, shared, indices);
   else
-    memref::StoreOp::create(b, loc, block, shared, place);
+    memref::StoreOp::create(b, loc, block, shared, indices);
 }
 
-void PointBuilder::storeWord(Value block, Value shared, ValueRange place) {
-  memref::StoreOp::create(b, loc, block, shared, place);
+void PointBuilder::storeWord(Value block, Value shared, ValueRange indices) {
+  memref::StoreOp::create(b, loc, block, shared, indices);
 }
 
 void PointBuilder::barrier() { gpu::BarrierOp::create(b, loc); }
@@ -264,20 +265,20 @@ Value PointBuilder::mulAdd(Value lhs, Value rhs, Value acc) {
   return math::FmaOp::create(b, loc, lhs, rhs, acc);
 }
 
-void PointBuilder::mulAddAll(ArrayRef<std::pair<Value *, Value>> sums,
-                             Value factor) {
+void PointBuilder::mulAddAll(ArrayRef<std::pair<Value *, Value>> accumulators,
+                             Value operand) {
   if (!isByLane) {
-    for (auto &[sum, block] : sums)
-      *sum = mulAdd(block, factor, *sum);
+    for (auto &[acc, block] : accumulators)
+      *acc = mulAdd(block, operand, *acc);
     return;
   }
-  SmallVector<Values> next(sums.size());
-  for (int64_t lane = 0; lane < getBlockSize(factor); ++lane)
-    for (auto [i, pair] : llvm::enumerate(sums))
+  SmallVector<Values> next(accumulators.size());
+  for (int64_t lane = 0; lane < getBlockSize(operand); ++lane)
+    for (auto [i, pair] : llvm::enumerate(accumulators))
       next[i].push_back(mulAdd(getElement(pair.second, lane),
-                               getElement(factor, lane),
+                               getElement(operand, lane),
                                getElement(*pair.first, lane)));
-  for (auto [i, pair] : llvm::enumerate(sums))
+  for (auto [i, pair] : llvm::enumerate(accumulators))
     *pair.first = makeBlock(next[i]);
 }
 
@@ -290,7 +291,7 @@ Value PointBuilder::zeroSums() {
       b, loc, b.getZeroAttr(VectorType::get({2, 2}, b.getF32Type())));
 }
 
-/// The blocks as the rows of one vector.
+/// Makes the blocks the rows of one vector.
 static Value makeFragment(PointBuilder &p, ValueRange blocks) {
   auto row = cast<VectorType>(blocks.front().getType());
   auto type = VectorType::get({static_cast<int64_t>(blocks.size()), 2},
@@ -301,12 +302,13 @@ static Value makeFragment(PointBuilder &p, ValueRange blocks) {
   return fragment;
 }
 
-PointBuilder::Values PointBuilder::loadMatrices(Value shared, ValueRange place,
+PointBuilder::Values PointBuilder::loadMatrices(Value shared,
+                                                ValueRange indices,
                                                 bool isTransposed) {
   Type element =
       getElementTypeOrSelf(cast<MemRefType>(shared.getType()).getElementType());
   Value matrices = dnn::LoadMatricesOp::create(
-      b, loc, VectorType::get({4, 2}, element), isTransposed, shared, place);
+      b, loc, VectorType::get({4, 2}, element), isTransposed, shared, indices);
   Values pairs;
   for (int64_t i = 0; i < 4; ++i)
     pairs.push_back(vector::ExtractOp::create(b, loc, matrices, i));
@@ -314,12 +316,12 @@ PointBuilder::Values PointBuilder::loadMatrices(Value shared, ValueRange place,
 }
 
 void PointBuilder::storeMatrices(ArrayRef<Value> pairs, Value shared,
-                                 ValueRange place, bool isTransposed) {
+                                 ValueRange indices, bool isTransposed) {
   dnn::StoreMatricesOp::create(b, loc, isTransposed, makeFragment(*this, pairs),
-                               shared, place);
+                               shared, indices);
 }
 
-Value PointBuilder::getFromLane(Value block, int64_t further) {
+Value PointBuilder::getFromLane(Value block, int64_t distance) {
   constexpr int64_t kLanes = 32;
   auto number = [&](int64_t value) -> Value {
     return arith::ConstantOp::create(
@@ -328,23 +330,24 @@ Value PointBuilder::getFromLane(Value block, int64_t further) {
   Values elements;
   for (int64_t i = 0; i < getBlockSize(block); ++i)
     elements.push_back(gpu::ShuffleOp::create(b, loc, getElement(block, i),
-                                              number(further), number(kLanes),
+                                              number(distance), number(kLanes),
                                               gpu::ShuffleMode::DOWN)
                            .getShuffleResult());
   return makeBlock(elements);
 }
 
-Value PointBuilder::multiplyMatrices(ArrayRef<Value> a, ValueRange factor,
-                                     Value sums) {
+Value PointBuilder::multiplyMatrices(ArrayRef<Value> operandA,
+                                     ValueRange operandB, Value accumulators) {
   return nvgpu::MmaSyncOp::create(
-      b, loc, makeFragment(*this, a), makeFragment(*this, factor), sums,
-      ArrayRef<int64_t>{16, 8, 8 * static_cast<int64_t>(factor.size())});
+      b, loc, makeFragment(*this, operandA), makeFragment(*this, operandB),
+      accumulators,
+      ArrayRef<int64_t>{16, 8, 8 * static_cast<int64_t>(operandB.size())});
 }
 
 Value PointBuilder::makeSums(ArrayRef<Value> rows) {
   return makeFragment(*this, rows);
 }
 
-Value PointBuilder::getRow(Value sums, int64_t i) {
-  return vector::ExtractOp::create(b, loc, sums, i);
+Value PointBuilder::getRow(Value accumulators, int64_t i) {
+  return vector::ExtractOp::create(b, loc, accumulators, i);
 }

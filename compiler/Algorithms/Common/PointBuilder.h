@@ -1,8 +1,8 @@
 //===- PointBuilder.h - Writes the body of a point program -----*- C++ -*-===//
 //
-// An algorithm says which elements a thread loads, in which loops, and what it
-// does with them; in upstream's builders alone that would be a page for a
-// window sum.
+// An algorithm describes which elements a thread loads, in which loops, and
+// what it does with them. Written with MLIR's builders alone, the sum over a
+// window would take a page.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,12 +16,12 @@
 
 namespace tessera {
 
-/// Elements along dimension `dim` of `type` that one access can have: the
+/// The width of an access along dimension `dim` of `type`, in elements: the
 /// largest power of two that divides `limit` and that dnn.point_load accepts.
 int64_t getAccessWidth(mlir::MemRefType type, int64_t dim, int64_t limit);
 
-/// A builder of index arithmetic, loops, and blocks of neighbouring elements.
-/// A block is a scalar if it has one element, else a vector.
+/// Builds index arithmetic, loops, and operations on blocks of neighbouring
+/// elements. A block is a scalar if it has one element, else a vector.
 class PointBuilder {
 public:
   using Values = llvm::SmallVector<mlir::Value>;
@@ -31,18 +31,18 @@ public:
 
   mlir::OpBuilder &b;
   mlir::Location loc;
-  /// Whether mulAddAll() writes products lane by lane, for chips without
-  /// arithmetic on pairs.
+  /// Whether mulAddAll() emits the multiply-adds of a block element by element,
+  /// for chips without packed arithmetic.
   bool isByLane = false;
-  /// Whether loadBlock() loads what caches need not keep.
+  /// Whether the loads of loadBlock() need not stay in caches (dnn.streamed).
   bool isStreamed = false;
 
-  /// Makes the op and leaves the builder at the start of its body, whose
-  /// arguments are the result.
+  /// Creates a dnn.for_each_point, moves the builder to the start of its body
+  /// and returns the arguments of the body.
   mlir::ValueRange forEachPoint(mlir::ArrayRef<int64_t> sizes, int64_t threads);
 
-  // Indices. Operations with neutral constants are not emitted; quotients are
-  // of values that are not negative.
+  // Index arithmetic. Operations with a neutral constant are not emitted, and
+  // dividends must not be negative.
   mlir::Value index(int64_t value);
   mlir::Value add(mlir::Value lhs, mlir::Value rhs);
   mlir::Value add(mlir::Value lhs, int64_t rhs);
@@ -50,11 +50,13 @@ public:
   mlir::Value div(mlir::Value value, int64_t by);
   mlir::Value rem(mlir::Value value, int64_t by);
 
-  /// Runs `body` for 0 <= i < count; it maps the carried values to the next.
+  /// Emits a loop over 0 <= i < count whose `body` maps the carried values to
+  /// those of the next iteration.
   Values loop(int64_t count, mlir::ValueRange init,
               llvm::function_ref<Values(mlir::Value i, mlir::ValueRange)> body);
 
-  /// `body`'s values where `condition` holds, else `otherwise`.
+  /// Emits a branch: the values of `body` where `condition` holds, else
+  /// `otherwise`.
   Values branch(mlir::Value condition, mlir::ValueRange otherwise,
                 llvm::function_ref<Values()> body);
 
@@ -63,15 +65,17 @@ public:
   static int64_t getBlockSize(mlir::Value block);
   mlir::Value getElement(mlir::Value block, int64_t i);
   mlir::Value makeBlock(mlir::ArrayRef<mlir::Value> elements);
-  /// Elements first, first + 1, ...
+  /// The elements first, first + 1, ...
   mlir::Value getSlice(mlir::Value block, int64_t first, int64_t count);
   mlir::Value splat(mlir::Value scalar, int64_t count);
   mlir::Value zero(mlir::Type element, int64_t count);
-  /// The sum of all elements, each half added to the other.
+  /// The sum of all elements, computed as a tree: the halves of the block are
+  /// added until one element is left.
   mlir::Value sumElements(mlir::Value block);
 
-  /// A block of `count` elements from `coordinates` on along `dim`, whose
-  /// coordinate is a multiple of `count`, in as few accesses as possible.
+  /// Loads `count` elements along `dim` that begin at `coordinates`, in as few
+  /// accesses as possible. The coordinate along `dim` must be a multiple of
+  /// `count`.
   mlir::Value loadBlock(mlir::Value memory, int64_t dim, int64_t count,
                         mlir::ValueRange coordinates);
   void storeBlock(mlir::Value block, mlir::Value memory, int64_t dim,
@@ -79,46 +83,51 @@ public:
 
   // Memory that a workgroup's threads share.
   mlir::Value makeShared(mlir::Type element, mlir::ArrayRef<int64_t> shape);
-  /// Of `count` elements from `place` on along the last dimension.
+  /// Loads `count` elements along the last dimension that begin at `indices`.
   mlir::Value loadShared(mlir::Value shared, int64_t count,
-                         mlir::ValueRange place);
+                         mlir::ValueRange indices);
   void storeShared(mlir::Value block, mlir::Value shared,
-                   mlir::ValueRange place);
-  /// `block` as the one element at `place` of memory of blocks.
-  void storeWord(mlir::Value block, mlir::Value shared, mlir::ValueRange place);
-  /// All threads of the workgroup come here, and what was stored is seen.
+                   mlir::ValueRange indices);
+  /// Stores `block` as a single element, in memory whose elements are blocks.
+  void storeWord(mlir::Value block, mlir::Value shared,
+                 mlir::ValueRange indices);
+  /// Waits for all threads of the workgroup and makes their stores visible.
   void barrier();
 
   // Arithmetic on blocks of one size.
-  /// Extended or rounded to `element`.
+  /// Converts the elements to the type `element`.
   mlir::Value convert(mlir::Value block, mlir::Type element);
   mlir::Value addBlocks(mlir::Value lhs, mlir::Value rhs);
-  /// lhs * rhs + acc, rounded once if of floats.
+  /// lhs * rhs + acc; floats are rounded once.
   mlir::Value mulAdd(mlir::Value lhs, mlir::Value rhs, mlir::Value acc);
-  /// To each sum its block times `factor`. The products of a lane follow each
-  /// other, if that is wanted: then they read `factor` from its register once.
-  void mulAddAll(mlir::ArrayRef<std::pair<mlir::Value *, mlir::Value>> sums,
-                 mlir::Value factor);
+  /// Adds to each accumulator its block times `operand`. With isByLane all
+  /// products of one element of `operand` follow each other, so that its
+  /// register is read once.
+  void
+  mulAddAll(mlir::ArrayRef<std::pair<mlir::Value *, mlir::Value>> accumulators,
+            mlir::Value operand);
 
-  // Four matrices of 8 by 8 (dnn.load_matrices), of each a pair.
-  Values loadMatrices(mlir::Value shared, mlir::ValueRange place,
+  // Four 8x8 matrices (dnn.load_matrices), as one pair of elements of each.
+  Values loadMatrices(mlir::Value shared, mlir::ValueRange indices,
                       bool isTransposed);
   void storeMatrices(mlir::ArrayRef<mlir::Value> pairs, mlir::Value shared,
-                     mlir::ValueRange place, bool isTransposed);
+                     mlir::ValueRange indices, bool isTransposed);
 
-  /// What the lane so many further has, of a warp of 32; of the last ones, what
-  /// they have themselves.
-  mlir::Value getFromLane(mlir::Value block, int64_t further);
+  /// The block of the lane that is `distance` lanes further in a warp of 32.
+  /// The last lanes, which have no such lane, get their own block.
+  mlir::Value getFromLane(mlir::Value block, int64_t distance);
 
-  // The 16 rows by 8 columns of a product that a warp has, of 16-bit floats and
-  // summed in f32: fragments of mma.sync, in blocks of two.
+  // Fragments of mma.sync in blocks of two elements. A warp has 16 rows by 8
+  // columns of f32 accumulators; operands are 16-bit floats.
   mlir::Value zeroSums();
-  /// `sums` plus `a` times `b`: of four blocks and two a reduction of 16, of
-  /// two and one of 8.
-  mlir::Value multiplyMatrices(mlir::ArrayRef<mlir::Value> a,
-                               mlir::ValueRange b, mlir::Value sums);
-  /// Two neighbours of row `i` of the lane's two; and a product from its rows.
-  mlir::Value getRow(mlir::Value sums, int64_t i);
+  /// `accumulators` plus `operandA` times `operandB`. Four blocks of A and two
+  /// of B are a reduction of 16; two and one are a reduction of 8.
+  mlir::Value multiplyMatrices(mlir::ArrayRef<mlir::Value> operandA,
+                               mlir::ValueRange operandB,
+                               mlir::Value accumulators);
+  /// The two neighbouring accumulators of a lane in row `i` of its two rows.
+  mlir::Value getRow(mlir::Value accumulators, int64_t i);
+  /// The accumulators of a lane, made of their two rows.
   mlir::Value makeSums(mlir::ArrayRef<mlir::Value> rows);
 };
 

@@ -11,7 +11,7 @@ static int64_t divideDown(int64_t value, int64_t by) {
   return value >= 0 ? value / by : -((by - 1 - value) / by);
 }
 
-/// Rows and taps that cover every class, if the first rho is `first`.
+/// The rows and taps that cover every class if the first rho is `first`.
 static StrideClasses makeClasses(const ConvDim &dim, int64_t first) {
   int64_t g = std::gcd(dim.stride, dim.dilation);
   StrideClasses c{dim.stride / g, g, dim.dilation / g, first};
@@ -37,8 +37,8 @@ StrideClasses tessera::chooseClasses(const ConvDim &dim) {
     if (std::pair(other.rows, other.taps) < std::pair(best.rows, best.taps))
       best = other;
   }
-  // The main loop loads its first two steps before it can skip a tap: begin at
-  // the end where more classes have one.
+  // The main loop loads its first two steps before it can skip a tap, so the
+  // walk begins at the end where more classes have a tap.
   int64_t atStart = 0, atEnd = 0;
   int64_t last = best.firstTap + best.taps - 1;
   for (int64_t rho = best.firstRho; rho < best.firstRho + best.rhos; ++rho) {

@@ -1,9 +1,9 @@
 //===- StrideClasses.h - Positions that the same taps reach ----*- C++ -*-===//
 //
-// With stride s, dilation d and g = gcd(s, d), each input position h is
-// s i + d rho + e - pad for one i, one rho out of s/g neighbours and one e < g.
-// The taps that reach h are r = rho + (s/g) t, from the output position
-// i - (d/g) t; where e is not 0 there are none.
+// With stride s, dilation d and g = gcd(s, d), each input position h is s i + d
+// rho + e - pad for one i, one rho out of s/g neighbours and one e < g. The
+// taps that reach h are r = rho + (s/g) t, from the output position i - (d/g)
+// t. Positions where e is not 0 have no taps.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +14,7 @@
 
 namespace tessera {
 
-/// How one dimension is cut up: h = stride * (firstRow + row) +
+/// How one dimension is divided into classes: h = stride * (firstRow + row) +
 /// dilation * (firstRho + rho) + e - pad, and r = firstRho + rho + rhos * t for
 /// t = firstTap + tap (or lastTap - tap).
 struct StrideClasses {
@@ -29,7 +29,8 @@ struct StrideClasses {
   bool isDescending = false;
 };
 
-/// The first rho with the fewest rows, then the fewest taps.
+/// Chooses the first rho that gives the fewest rows and, among those, the
+/// fewest taps.
 StrideClasses chooseClasses(const ConvDim &dim);
 
 } // namespace tessera

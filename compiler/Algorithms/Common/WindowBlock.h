@@ -1,9 +1,9 @@
-//===- WindowBlock.h - What a block of results sees of a source -*- C++ -*-===//
+//===- WindowBlock.h - Source elements of a block of results ----*- C++ -*-===//
 //
-// A thread that owns a few neighbouring results reads each element of the
-// source that they share once, if it knows when it is compiled which tap of
-// which result that element meets. For a block that begins at a multiple of its
-// size it does, in both directions and with any stride.
+// A thread that owns a block of neighbouring results reads each source element
+// that they share only once, if it is known at compile time which tap of which
+// result uses that element. It is known, in both directions and with any
+// stride, for a block that begins at a multiple of its size.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,16 +25,16 @@ struct WindowBlock {
   int64_t pad;
   int64_t dilation;
   int64_t size;   ///< Results in the block.
-  bool isForward; ///< The results are outputs; else gradients of inputs, and
-                  ///< the stride divides their number.
+  bool isForward; ///< Whether results are outputs. Else they are gradients of
+                  ///< inputs, and the stride divides `size`.
 
   /// The block with index i begins at i * getSourceStep() in the source.
   int64_t getSourceStep() const {
     return isForward ? size * stride : size / stride;
   }
 
-  /// Where, from there on, result `i` of the block meets `tap`; nowhere if the
-  /// stride passes over it.
+  /// The offset of the source element, from that beginning, that result `i`
+  /// reads for `tap`; none if the stride skips it.
   std::optional<int64_t> getOffset(int64_t i, int64_t tap) const {
     if (isForward)
       return i * stride + tap * dilation - pad;
@@ -44,7 +44,7 @@ struct WindowBlock {
     return reach / stride;
   }
 
-  /// Every such place once, in order.
+  /// All such offsets, each once, in ascending order.
   llvm::SmallVector<int64_t> getOffsets() const {
     llvm::SmallVector<int64_t> offsets;
     for (int64_t i = 0; i < size; ++i)

@@ -1,9 +1,10 @@
 //===- BackwardDataViews.cpp - Backward data as one GEMM ------------------===//
 //
 // Rows are input pixels, columns input channels, and the reduction is over
-// filter taps and output channels. What tells pixels apart that different taps
-// reach (StrideClasses.h) belongs to the group, so that a workgroup's rows all
-// have the same taps: one launch, linear maps, each input pixel written once.
+// filter taps and output channels. The class of a pixel, which says which taps
+// reach it (StrideClasses.h), belongs to the group coordinate, so all rows of a
+// workgroup have the same taps: one launch, linear maps, each input pixel
+// written once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,10 +16,10 @@ using namespace mlir;
 using namespace tessera;
 
 namespace {
-/// The group's part of a position: which group, and which class.
+/// The group coordinate: which group of the convolution, and which class.
 struct GroupExprs {
   AffineExpr group;
-  ViewBuilder::Exprs rho; ///< From the first on, for each dimension.
+  ViewBuilder::Exprs rho; ///< Relative to firstRho; one for each dimension.
   ViewBuilder::Exprs e;
 };
 
@@ -39,8 +40,8 @@ private:
   OpBuilder &b;
   dnn::ConvOp conv;
   const ConvGeometry &g;
-  SmallVector<StrideClasses> classes; ///< Of each dimension.
-  SmallVector<int64_t> pixels;        ///< Images, then each dimension's.
+  SmallVector<StrideClasses> classes; ///< One for each dimension.
+  SmallVector<int64_t> pixels;        ///< Images, then each dimension's rows.
   SmallVector<int64_t> reduce;        ///< Each dimension's taps, then channels.
 };
 } // namespace
@@ -62,7 +63,7 @@ GroupExprs BackwardDataViewer::addGroups(ViewBuilder &view) const {
     sizes.append({c.rhos, c.es});
   ViewBuilder::Exprs exprs = view.add(0, sizes);
   GroupExprs result{exprs[0], {}, {}};
-  // Of one value, they are no more than it.
+  // A coordinate with a single value is the constant 0.
   auto simplify = [&](AffineExpr expr, int64_t size) {
     return size > 1 ? expr : getAffineConstantExpr(0, expr.getContext());
   };
@@ -73,10 +74,10 @@ GroupExprs BackwardDataViewer::addGroups(ViewBuilder &view) const {
   return result;
 }
 
-/// The tap's number t from its place in the loop.
-static AffineExpr makeTap(const StrideClasses &c, AffineExpr place) {
-  return c.isDescending ? -place + (c.firstTap + c.taps - 1)
-                        : place + c.firstTap;
+/// The tap t (StrideClasses.h) of an index of the loop.
+static AffineExpr makeTap(const StrideClasses &c, AffineExpr index) {
+  return c.isDescending ? -index + (c.firstTap + c.taps - 1)
+                        : index + c.firstTap;
 }
 
 dnn::ViewOp BackwardDataViewer::viewOutput() {
@@ -100,20 +101,20 @@ dnn::ViewOp BackwardDataViewer::viewFilter(Value transposed) {
   ViewBuilder::Exprs reduction = view.add(2, reduce);
   ViewBuilder::Exprs taps;
   for (auto [i, c] : llvm::enumerate(classes)) {
-    // Where e is not 0, behind the filter's end.
+    // Pixels whose e is not 0 have no taps: theirs are past the filter's end.
     int64_t lowest = c.firstRho + c.rhos * c.firstTap;
-    int64_t behind = g.dims[i].filter - std::min<int64_t>(lowest, 0);
+    int64_t pastEnd = g.dims[i].filter - std::min<int64_t>(lowest, 0);
     taps.push_back(group.rho[i] + makeTap(c, reduction[i]) * c.rhos +
-                   group.e[i] * behind + c.firstRho);
+                   group.e[i] * pastEnd + c.firstRho);
   }
   if (!transposed)
     return view.create(conv.getLoc(), conv.getW(), conv.getWLayout(),
                        group.group * g.outChannels + reduction.back(), channel,
                        taps);
-  ViewBuilder::Exprs place = {group.group * g.inChannels + channel};
-  place.append(taps);
-  place.push_back(reduction.back());
-  return view.create(conv.getLoc(), transposed, place);
+  ViewBuilder::Exprs coordinates = {group.group * g.inChannels + channel};
+  coordinates.append(taps);
+  coordinates.push_back(reduction.back());
+  return view.create(conv.getLoc(), transposed, coordinates);
 }
 
 ResultPlace BackwardDataViewer::placeInput() {

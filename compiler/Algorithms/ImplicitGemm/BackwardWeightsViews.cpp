@@ -4,7 +4,7 @@
 // filter's order in memory, and the reduction is over output pixels. Padding
 // changes from pixel to pixel but not from image to image: with the batch
 // innermost the loop walks images without arithmetic. TMA walks pixels in the
-// order of memory, and takes its part of them by steps (dnn.pipeline).
+// order of memory, and its splits are runs of steps (dnn.pipeline).
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,39 +15,41 @@ using namespace mlir;
 using namespace tessera;
 
 namespace {
-/// Output pixels, with the image first or last.
+/// Coordinates of an output pixel, whose image comes first or last.
 struct Pixel {
   AffineExpr image;
   ViewBuilder::Exprs position;
 };
 
-/// Taps and channels of the filter, with the channel first or last.
-struct FilterPlace {
+/// Coordinates of a filter element, whose channel comes first or last.
+struct FilterCoordinates {
   AffineExpr channel;
   ViewBuilder::Exprs taps;
 };
 } // namespace
 
-/// Images fill a step of the loop. A pointwise convolution needs
-/// no padding checks at all, so that its pixels are one dimension in memory.
+/// Whether images are the innermost dimension of the reduction. They have to
+/// fill whole steps of the loop. A pointwise convolution needs no padding
+/// checks at all, so its pixels stay one dimension in memory.
 static bool wantsBatchLast(const ConvGeometry &g,
                            const WeightsReduction &reduction) {
   return !reduction.isTma && !g.isPointwise() && g.batch % reduction.step == 0;
 }
 
-/// `part` of the outermost dimension of `reduce` come before its first place.
+/// Adds the pixels of a split, which has `reduce.front()` elements of the
+/// outermost dimension; `split` is its number, or null if there is only one.
 static Pixel addPixels(ViewBuilder &view, ArrayRef<int64_t> reduce,
-                       bool batchLast, AffineExpr part) {
+                       bool batchLast, AffineExpr split) {
   ViewBuilder::Exprs exprs = view.add(2, reduce);
-  if (part)
-    exprs.front() = part * reduce.front() + exprs.front();
+  if (split)
+    exprs.front() = split * reduce.front() + exprs.front();
   if (batchLast)
     return {exprs.back(), {exprs.begin(), exprs.end() - 1}};
   return {exprs.front(), {exprs.begin() + 1, exprs.end()}};
 }
 
-/// TMA copies 128 bytes of channels of one tap, as many elements as a step, so
-/// the channels of a tap are filled up to whole copies. What is added is
+/// A TMA copy has 128 bytes of channels of one tap, as many elements as a step,
+/// so the channels of a tap are rounded up to whole copies. The added ones are
 /// outside of the filter.
 static int64_t countChannels(const ConvGeometry &g,
                              const WeightsReduction &reduction) {
@@ -58,9 +60,10 @@ static int64_t countChannels(const ConvGeometry &g,
              : g.inChannels;
 }
 
-/// Where taps share pixels, a tile is all taps of 64 channels.
-static FilterPlace addBlocks(ViewBuilder &view, unsigned index,
-                             const ConvGeometry &g) {
+/// Adds the columns of a convolution whose taps share pixels, where a tile is
+/// all taps of 64 channels.
+static FilterCoordinates addBlocks(ViewBuilder &view, unsigned index,
+                                   const ConvGeometry &g) {
   constexpr int64_t kBlock = 64;
   const int64_t blocks = llvm::divideCeilSigned(g.inChannels, kBlock);
   SmallVector<int64_t> sizes = {blocks};
@@ -73,9 +76,9 @@ static FilterPlace addBlocks(ViewBuilder &view, unsigned index,
   return {channel, {exprs.begin() + 1, exprs.end() - 1}};
 }
 
-static FilterPlace addFilter(ViewBuilder &view, unsigned index,
-                             const ConvGeometry &g, bool channelsLast,
-                             const WeightsReduction &reduction) {
+static FilterCoordinates addFilter(ViewBuilder &view, unsigned index,
+                                   const ConvGeometry &g, bool channelsLast,
+                                   const WeightsReduction &reduction) {
   if (reduction.hasHalo)
     return addBlocks(view, index, g);
   SmallVector<int64_t> sizes = g.get(&ConvDim::filter);
@@ -87,7 +90,7 @@ static FilterPlace addFilter(ViewBuilder &view, unsigned index,
   return {exprs.front(), {exprs.begin() + 1, exprs.end()}};
 }
 
-/// Output pixels in the order of the loop.
+/// The output pixels in the order of the loop.
 static SmallVector<int64_t> getReduction(const ConvGeometry &g, bool batchLast,
                                          bool hasHalo) {
   SmallVector<int64_t> reduce;
@@ -104,25 +107,25 @@ int64_t tessera::getSplitSize(const ConvGeometry &g,
 }
 
 namespace {
-/// The group's part of a position.
+/// The group coordinate.
 struct GroupExprs {
   AffineExpr group;
-  AffineExpr part; ///< Null if the reduction is not split.
+  AffineExpr split; ///< Null if the reduction is not split.
 };
 } // namespace
 
-/// Parts that the pipeline counts by steps are outermost, as it asks; so tiles
-/// that run together read the same pixels.
+/// Splits that are runs of steps are outermost, as the pipeline requires; so
+/// tiles that run at the same time read the same pixels.
 static GroupExprs addGroups(ViewBuilder &view, const ConvGeometry &g,
                             const WeightsReduction &reduction) {
-  const int64_t parts = reduction.parts;
-  if (parts == 1)
+  const int64_t splits = reduction.splits;
+  if (splits == 1)
     return {view.add(0, {g.groups})[0], {}};
   if (reduction.isTma) {
-    ViewBuilder::Exprs exprs = view.add(0, {parts, g.groups});
+    ViewBuilder::Exprs exprs = view.add(0, {splits, g.groups});
     return {exprs[1], exprs[0]};
   }
-  ViewBuilder::Exprs exprs = view.add(0, {g.groups, parts});
+  ViewBuilder::Exprs exprs = view.add(0, {g.groups, splits});
   return {exprs[0], exprs[1]};
 }
 
@@ -134,37 +137,37 @@ GemmViews tessera::viewBackwardWeights(OpBuilder &b, dnn::ConvOp conv,
   bool channelsLast = isChannelsLast(conv.getWLayout());
   SmallVector<int64_t> reduce = getReduction(g, batchLast, reduction.hasHalo);
   if (!reduction.isTma)
-    reduce.front() /= reduction.parts;
-  auto addPart = [&](ViewBuilder &view, AffineExpr part) {
+    reduce.front() /= reduction.splits;
+  auto addSplit = [&](ViewBuilder &view, AffineExpr split) {
     return addPixels(view, reduce, batchLast,
-                     reduction.isTma ? AffineExpr() : part);
+                     reduction.isTma ? AffineExpr() : split);
   };
   dnn::ViewOp output, input;
   {
     ViewBuilder view(b);
-    auto [group, part] = addGroups(view, g, reduction);
+    auto [group, split] = addGroups(view, g, reduction);
     AffineExpr k = view.add(1, {g.outChannels})[0];
-    Pixel pixel = addPart(view, part);
+    Pixel pixel = addSplit(view, split);
     output = view.create(loc, conv.getY(), conv.getYLayout(), pixel.image,
                          group * g.outChannels + k, pixel.position);
   }
   {
     ViewBuilder view(b);
-    auto [group, part] = addGroups(view, g, reduction);
-    FilterPlace place = addFilter(view, 1, g, channelsLast, reduction);
-    Pixel pixel = addPart(view, part);
+    auto [group, split] = addGroups(view, g, reduction);
+    FilterCoordinates filter = addFilter(view, 1, g, channelsLast, reduction);
+    Pixel pixel = addSplit(view, split);
     ViewBuilder::Exprs spatial;
     for (auto [i, dim] : llvm::enumerate(g.dims))
       spatial.push_back(pixel.position[i] * dim.stride +
-                        place.taps[i] * dim.dilation - dim.pad);
+                        filter.taps[i] * dim.dilation - dim.pad);
     input = view.create(loc, conv.getX(), conv.getXLayout(), pixel.image,
-                        group * g.inChannels + place.channel, spatial);
+                        group * g.inChannels + filter.channel, spatial);
   }
   ViewBuilder view(b);
-  auto [group, part] = addGroups(view, g, reduction);
+  auto [group, split] = addGroups(view, g, reduction);
   AffineExpr k = view.add(1, {g.outChannels})[0];
-  FilterPlace place = addFilter(view, 2, g, channelsLast, reduction);
-  ResultPlace result{view, group * g.outChannels + k, place.channel, place.taps,
-                     part};
+  FilterCoordinates filter = addFilter(view, 2, g, channelsLast, reduction);
+  ResultPlace result{view, group * g.outChannels + k, filter.channel,
+                     filter.taps, split};
   return {output, input, result, reduce, dnn::TileDim::N};
 }

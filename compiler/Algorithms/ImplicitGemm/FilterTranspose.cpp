@@ -1,4 +1,4 @@
-//===- FilterTranspose.cpp - A filter with its outputs together -----------===//
+//===- FilterTranspose.cpp - A filter with its outputs innermost ----------===//
 
 #include "compiler/Algorithms/ImplicitGemm/FilterTranspose.h"
 #include "compiler/Algorithms/Common/PartSum.h"
@@ -6,8 +6,9 @@
 using namespace mlir;
 using namespace tessera;
 
-/// A thread reads some output channels of one input channel, so that a warp
-/// reads neighbours, and writes them together, whole sectors of 32 bytes.
+/// A thread reads several output channels of one input channel and writes them
+/// at once. So neighbouring lanes read neighbouring elements, and writes fill
+/// whole sectors of 32 bytes.
 static void emitTransposition(const ConvProgram &program, Value filter,
                               Value transposed) {
   constexpr int64_t kThreads = 256, kMaxWidth = 8;
@@ -21,20 +22,21 @@ static void emitTransposition(const ConvProgram &program, Value filter,
   SmallVector<int64_t> sizes = {program.dims.groups};
   llvm::append_range(sizes, program.filter);
   sizes.append({outputs / width, inputs});
-  PointBuilder::Values place(p.forEachPoint(sizes, kThreads));
-  ArrayRef<Value> taps = ArrayRef<Value>(place).slice(1, program.filter.size());
-  Value group = place.front(), channel = place.back();
-  Value output = p.mul(place[place.size() - 2], width);
+  PointBuilder::Values indices(p.forEachPoint(sizes, kThreads));
+  ArrayRef<Value> taps =
+      ArrayRef<Value>(indices).slice(1, program.filter.size());
+  Value group = indices.front(), channel = indices.back();
+  Value output = p.mul(indices[indices.size() - 2], width);
   PointBuilder::Values elements;
   for (int64_t i = 0; i < width; ++i) {
     Value outer = p.add(p.mul(group, outputs), p.add(output, i));
     elements.push_back(p.loadBlock(filter, program.w.getChannelDim(), 1,
                                    program.w.order(outer, channel, taps)));
   }
-  PointBuilder::Values target = {p.add(p.mul(group, inputs), channel)};
-  target.append(taps.begin(), taps.end());
-  target.push_back(output);
-  p.storeBlock(p.makeBlock(elements), transposed, last, target);
+  PointBuilder::Values destination = {p.add(p.mul(group, inputs), channel)};
+  destination.append(taps.begin(), taps.end());
+  destination.push_back(output);
+  p.storeBlock(p.makeBlock(elements), transposed, last, destination);
 }
 
 Value tessera::buildTransposedFilter(dnn::ConvOp conv) {

@@ -1,8 +1,8 @@
-//===- FilterTranspose.h - A filter with its outputs together --*- C++ -*-===//
+//===- FilterTranspose.h - A filter with its outputs innermost --*- C++ -*-===//
 //
-// Backward data adds over output channels. Where a matrix instruction reads its
-// factors only with the reduction together in memory, as that of tf32 does, a
-// launch before the convolution's writes the filter so.
+// Backward data reduces over output channels. Some matrix instructions, such as
+// those of tf32, read operands only if the reduction is contiguous in memory.
+// For these a launch before that of the convolution transposes the filter.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,9 +13,9 @@
 
 namespace tessera {
 
-/// Gives the function of `conv`, which has no other workspace, one for the
-/// filter as [input channels of all groups, taps, output channels of a group],
-/// and puts a kernel before it that fills it. Returns the workspace.
+/// Appends to the function of `conv`, which must have no other workspace, one
+/// for the filter as [input channels of all groups, taps, output channels of a
+/// group], and prepends a kernel that fills it. Returns the workspace.
 mlir::Value buildTransposedFilter(dnn::ConvOp conv);
 
 } // namespace tessera

@@ -12,9 +12,10 @@
 using namespace mlir;
 using namespace tessera;
 
-/// Channels innermost lets the loop walk taps outside and channels inside;
-/// where two steps do not divide the channels, the order of the filter in
-/// memory wins, so that it is read in wide loads.
+/// Whether channels are the outermost dimension of the reduction. With channels
+/// innermost the loop walks taps outside and channels inside. Where two steps
+/// do not divide the channels, the reduction has the order of the filter in
+/// memory instead, so that the filter is read in wide loads.
 static bool wantsChannelsFirst(dnn::ConvOp conv, const ConvGeometry &geometry,
                                int64_t step) {
   return !isChannelsLast(conv.getXLayout()) &&
@@ -23,7 +24,7 @@ static bool wantsChannelsFirst(dnn::ConvOp conv, const ConvGeometry &geometry,
 }
 
 namespace {
-/// Taps and channels of the reduction, in either order.
+/// Coordinates of the reduction, in either order.
 struct Reduction {
   ViewBuilder::Exprs taps;
   AffineExpr channel;

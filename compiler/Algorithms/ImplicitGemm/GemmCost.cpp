@@ -35,10 +35,10 @@ double tessera::countTiles(const GemmSize &size, const GemmShape &shape) {
          divideUp(size.columns, shape.n);
 }
 
-/// Instructions that bring a chunk of 16 bytes to LDS beyond the one load and
-/// the one write that GemmShape::efficiency counts: more loads, the joining of
-/// what they give, and the address of each in a walk that is not nested.
-static double countCopyInstructions(const FactorLayout &factor, GemmWalk walk,
+/// The instructions to copy a chunk of 16 bytes to LDS, beyond the one load and
+/// the one write that GemmShape::efficiency counts: more loads, joining what
+/// they give, and the address of each one where the walk is not nested.
+static double countCopyInstructions(const OperandLayout &operand, GemmWalk walk,
                                     int64_t elementBytes, bool isDirect,
                                     const GemmRates &rates) {
   double address = walk == GemmWalk::Flat      ? rates.flat
@@ -47,30 +47,30 @@ static double countCopyInstructions(const FactorLayout &factor, GemmWalk walk,
   if (isDirect)
     return address;
   auto elements = static_cast<double>(16 / elementBytes);
-  // Blocks are loaded in 8 bytes and written so (BlockCopy.h).
-  double width = factor.isTransposed
-                     ? std::min<double>(factor.loadElements, elements / 2)
-                     : static_cast<double>(factor.loadElements);
+  // Blocks are loaded and written in pieces of 8 bytes (BlockCopy.h).
+  double width = operand.isTransposed
+                     ? std::min<double>(operand.loadElements, elements / 2)
+                     : static_cast<double>(operand.loadElements);
   double loads = elements / width;
   return loads - 1 + (loads > 1 ? rates.joining : 0) +
-         (factor.isTransposed ? 1 : 0) + address * loads;
+         (operand.isTransposed ? 1 : 0) + address * loads;
 }
 
-/// Clocks of one step of a workgroup that has its compute unit for itself.
+/// Clocks of one step of a workgroup that is alone on its compute unit.
 static double estimateStep(const GemmChoice &choice, const GpuTarget &target,
                            double peak, const GemmRates &rates) {
   const GemmShape &shape = choice.shape;
   double m = shape.m, n = shape.n, stepBytes = shape.stepBytes;
   auto elementBytes = static_cast<double>(choice.elementBytes);
-  GemmWalk walk = choice.getWalk(choice.parts);
+  GemmWalk walk = choice.getWalk(choice.splits);
 
   double issue = m * n * stepBytes / elementBytes / (shape.efficiency * peak);
   double perRow = stepBytes / 16;
   double extra =
       perRow *
-      (m * countCopyInstructions(choice.size.rowFactor, walk,
+      (m * countCopyInstructions(choice.size.rowOperand, walk,
                                  choice.elementBytes, shape.isDirect, rates) +
-       n * countCopyInstructions(choice.size.columnFactor, walk,
+       n * countCopyInstructions(choice.size.columnOperand, walk,
                                  choice.elementBytes, shape.isDirect, rates));
   double issueClocks = target.waveSize == 64 ? 4 : 1;
   issue += extra / target.waveSize * issueClocks / target.simdsPerCu;
@@ -86,13 +86,13 @@ static double estimateStep(const GemmChoice &choice, const GpuTarget &target,
   return std::max({issue, lds, cache});
 }
 
-/// Clocks of the launch that adds the parts: to start it, and to write and read
-/// an f32 of each.
-static double estimateSum(const GemmSize &size, int parts, double bytesPerClock,
-                          double launch) {
+/// Clocks of the launch that adds splits: to start it, and to write and read an
+/// f32 for each element of each split.
+static double estimateSum(const GemmSize &size, int splits,
+                          double bytesPerClock, double launch) {
   double elements = size.groups * static_cast<double>(size.rows) *
                     static_cast<double>(size.columns);
-  return parts == 1 ? 0 : launch + elements * parts * 8 / bytesPerClock;
+  return splits == 1 ? 0 : launch + elements * splits * 8 / bytesPerClock;
 }
 
 double tessera::estimateClocks(const GemmChoice &choice,
@@ -100,18 +100,19 @@ double tessera::estimateClocks(const GemmChoice &choice,
                                double peak, double tensorBytes) {
   const GemmSize &size = choice.size;
   double bytesPerClock = ::getMemoryBytesPerClock(target, rates);
-  double rounds = std::ceil(countTiles(size, choice.shape) * choice.parts /
-                            target.computeUnits);
-  // A part is filled up with zeros to whole turns.
-  double turns = std::ceil(size.reduction / choice.parts /
-                           static_cast<double>(choice.getTurn()));
-  double steps = turns * static_cast<double>(choice.getTurn()) /
+  double waves = std::ceil(countTiles(size, choice.shape) * choice.splits /
+                           target.computeUnits);
+  // A split is padded with zeros to whole iterations of the main loop.
+  double iterations = std::ceil(size.reduction / choice.splits /
+                                static_cast<double>(choice.getIterationSize()));
+  double steps = iterations * static_cast<double>(choice.getIterationSize()) /
                  static_cast<double>(choice.getStep());
-  double loop = rounds * steps * estimateStep(choice, target, peak, rates);
-  // The shares of shapes are those of loops behind which all units store.
+  double loop = waves * steps * estimateStep(choice, target, peak, rates);
+  // The efficiency of a shape includes the time in which all units store after
+  // the main loop; staged stores overlap the next tile.
   if (choice.isStaged)
-    loop -= rounds * choice.shape.m * choice.shape.n *
+    loop -= waves * choice.shape.m * choice.shape.n *
             static_cast<double>(choice.elementBytes) / rates.cache;
   return std::max(loop, tensorBytes / bytesPerClock) +
-         estimateSum(size, choice.parts, bytesPerClock, rates.sum);
+         estimateSum(size, choice.splits, bytesPerClock, rates.sum);
 }

@@ -1,9 +1,9 @@
 //===- GemmCost.h - What a GEMM tile costs on a problem --------*- C++ -*-===//
 //
-// A model, not a measurement: docs/guides/cost-models.md says what it was held
-// against. It knows four bottlenecks of a step of the main loop, and two of the
-// whole launch: rounds over the compute units, and the bytes that memory has to
-// move in any case.
+// A model, not a measurement: docs/guides/cost-models.md says what it was
+// compared with. It knows four bottlenecks of a step of the main loop, and two
+// of the whole launch: the waves of workgroups, and the bytes that memory has
+// to move in any case.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,48 +16,52 @@
 
 namespace tessera {
 
-/// A tile for a problem; all of one target and problem are comparable.
+/// A tile for a problem. The estimates for one target and problem are
+/// comparable.
 struct GemmChoice {
   const GemmSize &size;
   const GemmShape &shape;
   int64_t elementBytes;
-  int parts = 1; ///< Of the reduction.
-  /// Pixels that all taps of a step's channels see, of shapes with a halo.
+  int splits = 1; ///< Of the reduction (split-K).
+  /// The LDS for pixels that all taps of a step's channels share, for shapes
+  /// with a halo.
   std::optional<HaloLds> halo = {};
-  /// Whether results are stored while the next ones come (StagedStore.h).
+  /// Whether results are staged in LDS and stored during the next tile
+  /// (StagedStore.h).
   bool isStaged = false;
 
   int64_t getStep() const { return shape.stepBytes / elementBytes; }
-  /// Elements that one turn of the main loop takes.
-  int64_t getTurn() const {
+  /// The reduction elements of one iteration of the main loop, which has a step
+  /// for each buffer.
+  int64_t getIterationSize() const {
     return halo ? getStep() : shape.buffers * getStep();
   }
-  GemmWalk getWalk(int ofParts) const {
+  GemmWalk getWalk(int ofSplits) const {
     return halo ? GemmWalk::Nested
-                : size.getWalk(getStep(), shape.buffers, ofParts);
+                : size.getWalk(getStep(), shape.buffers, ofSplits);
   }
 };
 
-/// GemmRates.def says what each is.
+/// GemmRates.def says what each rate is.
 struct GemmRates {
   double lds, cache, memory, flat, stepped, joining, sum;
 };
 
 GemmRates getGemmRates(const GpuTarget &target);
 
-/// What all units together get of memory.
+/// Bytes a clock that memory gives all compute units together.
 double getMemoryBytesPerClock(const GpuTarget &target);
 
-/// Workgroups of one part.
+/// The number of tiles of the result: the workgroups of one split.
 double countTiles(const GemmSize &size, const GemmShape &shape);
 
-/// Clocks of the whole chip for all launches; `peak` as in GemmShapes,
-/// `tensorBytes` those of x, w and y together.
+/// Clocks of the whole chip for all launches. `peak` is that of GemmShapes,
+/// `tensorBytes` the size of x, w and y together.
 double estimateClocks(const GemmChoice &choice, const GpuTarget &target,
                       const GemmRates &rates, double peak, double tensorBytes);
 
-/// The tiles that go through LDS and suit `problem`. In an order that does not
-/// depend on the rates.
+/// The tiles with per-thread copies to LDS that suit `problem`, in an order
+/// that does not depend on the rates.
 std::vector<Candidate> getGemmCandidates(const ConvProblem &problem,
                                          const GpuTarget &target,
                                          const GemmRates &rates);

@@ -7,11 +7,11 @@
 
 using namespace tessera;
 
-/// Whether the loop can be written out over the taps: whole turns of the
-/// filter's buffers, and no more instructions than a cache of them holds.
+/// Whether the loop can be unrolled over the taps: these are a multiple of the
+/// filter's buffers, and the instructions fit the instruction cache.
 static bool fitsTaps(const ConvProblem &p, const GemmShape &shape) {
   constexpr int64_t kMaxMultiplies = 512, kTile = 32 * 16, kBytes = 32;
-  constexpr int64_t kMaxTaps = 32; // A bit each.
+  constexpr int64_t kMaxTaps = 32; // One bit for each.
   int64_t taps = getVolume(p.filter);
   int64_t multiplies = int64_t(shape.m) / shape.wavesM * shape.n /
                        shape.wavesN / kTile * (shape.stepBytes / kBytes) * taps;
@@ -19,13 +19,13 @@ static bool fitsTaps(const ConvProblem &p, const GemmShape &shape) {
          multiplies <= kMaxMultiplies;
 }
 
-/// Whether the registers of a lane hold what the loop needs on a chip.
+/// Whether the main loop fits the registers of a lane.
 static bool fitsRegisters(const ConvProblem &p, const GpuTarget &target,
                           const GemmShape &shape) {
   constexpr int64_t kFullWave = 64 * 64;
-  const bool isEasy =
+  const bool alwaysFits =
       p.direction == Direction::Forward && p.dataType != DataType::I8;
-  return isEasy ||
+  return alwaysFits ||
          shape.m / shape.wavesM * (shape.n / shape.wavesN) < kFullWave ||
          holdsWideProducts(target);
 }
@@ -44,7 +44,8 @@ std::optional<HaloLds> tessera::measureGemmHalo(const ConvProblem &p,
   std::array<int64_t, 4> sizes = {p.batch, rows.d, rows.h, rows.w};
   std::array<int64_t, 4> steps = {pixels.d * pixels.h * pixels.w,
                                   pixels.h * pixels.w, pixels.w, 1};
-  // Rows lie in the order of memory, and neighbours are pixels.
+  // The rows of a tile must have the order of memory, and neighbours must be
+  // neighbouring pixels.
   if (rows.d > pixels.d || rows.h > pixels.h || rows.w > pixels.w ||
       rows.w == 1)
     return std::nullopt;

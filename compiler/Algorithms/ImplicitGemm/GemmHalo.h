@@ -1,6 +1,7 @@
 //===- GemmHalo.h - GEMM tiles whose taps share pixels ---------*- C++ -*-===//
 //
-// Which problems the tiles of HaloLines.h are for, and the LDS that they take.
+// Decides which problems the tiles of HaloLines.h suit, and how much LDS these
+// take.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,9 +15,9 @@
 
 namespace tessera {
 
-/// The pixels of a tile of `shape`, which has a halo; nothing if taps of
-/// `problem` share none in a way that the lowering knows. Of chunks that are
-/// copied directly to LDS.
+/// The LDS for the pixels of a tile of `shape`, which has a halo and copies
+/// chunks directly to LDS. None if the taps of `problem` do not share pixels in
+/// a way that the lowering supports.
 std::optional<HaloLds> measureGemmHalo(const ConvProblem &problem,
                                        const GpuTarget &target,
                                        const GemmShape &shape);

@@ -4,10 +4,10 @@
 
 using namespace tessera;
 
-// Shares of the 3x3 convolution of 256 to 256 channels of docs/performance.md,
-// f16: gfx942 for MFMA (gfx90a is higher and ranks alike).
-// Small tiles of two waves share fragments among more instructions than those
-// of four.
+// Shares (GemmShape::efficiency) are those of the 3x3 convolution from 256 to
+// 256 channels of docs/performance.md in f16; for MFMA on gfx942 (gfx90a has
+// higher ones that rank alike). Small tiles of two waves use each fragment in
+// more instructions than those of four.
 
 static constexpr GemmShape kMfma[] = {
     // m, n, waves, step bytes, buffers, direct, share, flat
@@ -20,8 +20,8 @@ static constexpr GemmShape kMfma[] = {
     {64, 32, 2, 1, 64, 2, false, 0.65, true},
 };
 
-// The shapes that go through registers are for rows and reductions that do not
-// lie in memory as a direct copy needs them.
+// The shapes that copy through registers are for operands whose layout in
+// memory does not suit a direct copy.
 static constexpr GemmShape kMfmaDirect[] = {
     {256, 256, 2, 4, 128, 2, true, 0.86, false},
     {256, 128, 4, 2, 128, 2, true, 0.79, false},
@@ -37,7 +37,8 @@ static constexpr GemmShape kMfmaDirect[] = {
     {64, 32, 2, 1, 64, 2, false, 0.48, true},
 };
 
-// 16 rows and columns: four accumulators of f64 a fragment are eight registers.
+// A fragment has 16 rows and columns: its four f64 accumulators are eight
+// registers.
 static constexpr GemmShape kMfmaF64[] = {
     {128, 64, 2, 2, 64, 2, false, 0.85, true},
     {64, 64, 2, 2, 64, 2, false, 0.80, true},
@@ -61,14 +62,14 @@ static constexpr GemmShape kWmmaGfx12[] = {
     {32, 32, 2, 2, 64, 2, false, 0.64, true},
 };
 
-// mma.sync: shares of the peak below on an H100, forward 3x3 of 256 to 256
-// channels; of 320 rows, of 640 to 640, where they fill 130 of 132 units once.
-// These come first, because they are for sm_90 alone: ptxas spills 200 to 600
-// bytes of them for other chips, which may be in the loop. Where taps share
-// pixels, a step of the larger tiles is 128 bytes: half the barriers.
-// The largest tiles fill 255 registers, and spill what a tap needs once; what
-// goes through registers to LDS is for rows and reductions that cp.async cannot
-// bring.
+// mma.sync: shares of the peak below on an H100, forward 3x3 from 256 to 256
+// channels; those of 320 rows, from 640 to 640 channels, where they fill 130 of
+// 132 units once. These come first because they are for sm_90 alone
+// (getGemmShapes): for other chips ptxas spills 200 to 600 bytes of them,
+// perhaps in the loop. Where taps share pixels, a step of the larger tiles is
+// 128 bytes, which halves the barriers.
+// The largest tiles fill 255 registers, and spill what is needed once a tap.
+// Tiles that copy through registers are for operands that cp.async cannot copy.
 static constexpr GemmShape kMma[] = {
     {320, 128, 4, 2, 64, 4, true, 0.74, false},
     {320, 128, 4, 2, 64, 3, true, 0.76, false, true, 2},
@@ -92,8 +93,8 @@ static constexpr GemmShape kMma[] = {
     {32, 64, 1, 2, 64, 2, false, 0.22, true},
 };
 
-// Of tf32, whose factors are rounded in registers of their own: the largest of
-// those above spill. Shares not measured, but taken from there.
+// tf32 rounds operands in additional registers, so the largest of the shapes
+// above would spill. Shares are not measured, but derived from those above.
 static constexpr GemmShape kMmaTf32[] = {
     {128, 256, 2, 4, 64, 2, false, 0.72, false, false},
     {128, 128, 2, 4, 64, 2, false, 0.59, true},
@@ -103,8 +104,8 @@ static constexpr GemmShape kMmaTf32[] = {
     {64, 32, 2, 1, 64, 2, false, 0.30, true},
 };
 
-// One wave64 lane grid is 8 x 8, one wave32 grid 4 x 8: the narrower tile
-// keeps 16 accumulators a lane on both.
+// The lanes of a wave64 are a grid of 8 x 8, those of a wave32 one of 4 x 8:
+// the narrower tile keeps 16 accumulators a lane on both.
 static constexpr GemmShape kFmaWave64[] = {
     {64, 64, 2, 2, 64, 2, false, 0.5, true},
 };
@@ -113,7 +114,7 @@ static constexpr GemmShape kFmaWave32[] = {
     {32, 32, 2, 2, 64, 2, false, 0.4, true},
 };
 
-/// Multiply-adds of one compute unit in a clock: half the rates of
+/// Peak multiply-adds of one compute unit in a clock: half the rates of
 /// runtime/Emulator/Measure/ChipCosts.def, times the SIMDs.
 static double getMatrixPeak(const GpuTarget &target, DataType type) {
   MatrixUnit unit = target.matrixUnit;
@@ -139,8 +140,8 @@ static double getMatrixPeak(const GpuTarget &target, DataType type) {
   case MatrixUnit::WmmaGfx12:
     return type == DataType::I8 ? 1024 : 512;
   case MatrixUnit::MmaSm80:
-    // NVIDIA's figures of the A100 over its multiprocessors and clock. Chips
-    // with wgmma: measured on an H100, with nothing but registers.
+    // NVIDIA's figures for the A100, divided by its multiprocessors and clock.
+    // For chips with wgmma: measured on an H100 with all operands in registers.
     if (type == DataType::F32)
       return 512;
     halfPeak = target.wgmmaSharedBytes > 0 ? 1400 : 1024;

@@ -1,8 +1,8 @@
 //===- GemmShapes.h - The GEMM tiles worth trying on a chip ----*- C++ -*-===//
 //
-// Which shapes suit a matrix unit is a fact about the chip and the type, told
-// by the inner loops that the compiler makes of them (docs/performance.md). The
-// model weighs them for a problem.
+// Which shapes suit a matrix unit depends on the chip and the type, and was
+// learned from the inner loops that the compiler generates
+// (docs/performance.md). GemmCost.h weighs the shapes for a problem.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,17 +19,17 @@ namespace tessera {
 
 struct GemmShape {
   int m, n, wavesM, wavesN;
-  int stepBytes; ///< Of a row of a step.
+  int stepBytes; ///< Bytes of a row in one step of the main loop.
   int buffers;
   bool isDirect; ///< Copied directly to LDS.
-  /// Share of issue clocks on multiply-adds.
+  /// Share of the issue clocks that multiply-adds take.
   double efficiency;
-  /// Registers left for the addresses of a flat walk (TileCopy.h); without
-  /// them the kernel spills.
+  /// Whether registers are left for the addresses of a flat walk (TileCopy.h);
+  /// if not, such a kernel would spill.
   bool fitsFlatWalk;
-  /// The same, left for the transposition of both factors (BlockCopy.h).
+  /// Whether registers are left to transpose both operands (BlockCopy.h).
   bool fitsTransposes = true;
-  /// Buffers for pixels that all taps see (GemmHalo.h); 0 if each tap brings
+  /// Buffers for pixels that all taps share (GemmHalo.h); 0 if each tap loads
   /// its own.
   int halo = 0;
 };
@@ -39,7 +39,7 @@ struct GemmShape {
 struct GemmShapes {
   std::string_view instruction;
   std::span<const GemmShape> shapes;
-  /// Multiply-adds of a compute unit in a clock, at best.
+  /// Peak multiply-adds of a compute unit in a clock.
   double peak;
 };
 

@@ -19,18 +19,18 @@ static bool isPointwise(const ConvProblem &p) {
   return p.filter == Spatial() && p.pad == Pads() && p.stride == Spatial();
 }
 
-/// The layout of a factor whose neighbours are `length` elements.
-static FactorLayout makeLayout(const ConvProblem &p, int64_t length,
-                               bool isTransposed) {
+/// The layout of an operand of which runs of `length` elements are contiguous.
+static OperandLayout makeLayout(const ConvProblem &p, int64_t length,
+                                bool isTransposed) {
   constexpr int64_t kLoadBytes = 16;
   int64_t widest = kLoadBytes / getByteSize(p.dataType);
   return {std::gcd(length, widest), isTransposed};
 }
 
-/// Of x or y, with `channels` a group. Pixels are neighbours in NCHW, and are
-/// checked for padding one by one unless the filter is pointwise.
-static FactorLayout getImageLayout(const ConvProblem &p, Layout layout,
-                                   int64_t channels, bool areChannelsReduced) {
+/// The layout of x or y with `channels` a group. In NCHW pixels are contiguous,
+/// but are checked for padding one by one unless the filter is pointwise.
+static OperandLayout getImageLayout(const ConvProblem &p, Layout layout,
+                                    int64_t channels, bool areChannelsReduced) {
   if (layout == Layout::NHWC)
     return makeLayout(p, channels, !areChannelsReduced);
   if (isPointwise(p))
@@ -41,7 +41,7 @@ static FactorLayout getImageLayout(const ConvProblem &p, Layout layout,
 static GemmSize getForwardSize(const ConvProblem &p, int step) {
   int64_t channels = p.inChannels / p.groups, taps = getVolume(p.filter);
   bool isNested = channels % (2 * step) == 0;
-  // Filters of NCHW are read in their own order where the walk is not nested.
+  // NCHW filters are read in their own order where the walk is not nested.
   bool isFilterOrder = !isNested && p.xLayout != Layout::NHWC &&
                        p.wLayout != Layout::NHWC && taps > 1;
   int64_t filterRun = p.wLayout == Layout::NHWC || taps == 1 ? channels
@@ -92,7 +92,7 @@ static GemmSize getBackwardWeightsSize(const ConvProblem &p, int step) {
     size.inner = areNhwc ? p.batch * pixels : areNchw ? pixels : 1;
     size.splitsInner = areNhwc;
   } else if (p.batch % step == 0) {
-    // Images innermost: the first spatial dimension is split.
+    // Images are innermost, so the first spatial dimension is split.
     size.splittable = p.hasDepth() ? out.d : out.h;
   }
   return size;

@@ -1,7 +1,7 @@
 //===- GemmSize.h - The GEMM that a convolution is, in numbers -*- C++ -*-===//
 //
-// What the model of igemm wants to know of a problem, before any view of it is
-// made: how large the product is, and how its factors lie in memory.
+// What the model of igemm needs to know of a problem before any view of it is
+// built: the size of the product, and how its operands lie in memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,11 +12,11 @@
 
 namespace tessera {
 
-/// How the rows of a factor lie in memory.
-struct FactorLayout {
-  /// Elements of one load, at most those of 16 bytes.
+/// How the rows of an operand lie in memory.
+struct OperandLayout {
+  /// The elements of one load, at most 16 bytes of them.
   int64_t loadElements;
-  /// Whether they are neighbours along the rows, not along the reduction, and
+  /// Whether they are contiguous along the rows instead of the reduction, and
   /// so transposed in registers (BlockCopy.h).
   bool isTransposed;
 };
@@ -25,37 +25,37 @@ struct FactorLayout {
 enum class GemmWalk { Nested, Stepped, Flat };
 
 /// The GEMM that a direction of a convolution is; for strided backward data,
-/// those of all classes of input pixels (BackwardDataViews.cpp) together.
+/// the GEMMs of all classes of input pixels (BackwardDataViews.cpp) together.
 struct GemmSize {
   double groups;
   int64_t rows;
   int64_t columns;
-  double reduction; ///< The mean of the classes.
-  /// How many elements the inner loop of a nested walk goes through.
+  double reduction; ///< Mean over the classes.
+  /// The elements that the inner loop of a nested walk goes through.
   int64_t inner;
-  FactorLayout rowFactor;
-  FactorLayout columnFactor;
+  OperandLayout rowOperand;
+  OperandLayout columnOperand;
   /// The outermost dimension of a reduction that may be split, else 1; and
   /// whether `inner` is split with it.
   int64_t splittable = 1;
   bool splitsInner = false;
 
-  /// The walk of a part, for steps of `step` elements and `buffers` of them a
-  /// turn of the main loop.
-  GemmWalk getWalk(int64_t step, int64_t buffers, int parts) const {
-    int64_t size = inner / (splitsInner ? parts : 1);
+  /// The walk of a split, for steps of `step` elements and `buffers` steps an
+  /// iteration of the main loop.
+  GemmWalk getWalk(int64_t step, int64_t buffers, int splits) const {
+    int64_t size = inner / (splitsInner ? splits : 1);
     if (size % (step * buffers) == 0)
       return GemmWalk::Nested;
     bool isLong =
-        reduction / parts >= 2.0 * static_cast<double>(step * buffers);
+        reduction / splits >= 2.0 * static_cast<double>(step * buffers);
     return size % step == 0 && isLong ? GemmWalk::Stepped : GemmWalk::Flat;
   }
 };
 
-/// `step`: of the main loop.
+/// `step` is the reduction elements of a step of the main loop.
 GemmSize getGemmSize(const ConvProblem &problem, int step);
 
-/// Product of the lengths.
+/// The product of the lengths.
 int64_t getVolume(const Spatial &sizes);
 
 } // namespace tessera

@@ -1,4 +1,4 @@
-//===- GemmTile.cpp - The text of a GEMM tile, to and fro -----------------===//
+//===- GemmTile.cpp - The text of a GEMM tile, written and read -----------===//
 
 #include "compiler/Algorithms/ImplicitGemm/GemmTile.h"
 

@@ -21,39 +21,41 @@ struct GemmTile {
   /// a tile's rows.
   int wavesM = 1;
   int wavesN = 1;
-  /// LDS buffers of the main loop: "b2"; copied directly to LDS, "d2"; by TMA,
-  /// "t4", and "p4" if two warpgroups take tiles in turn (ping-pong).
+  /// LDS buffers (stages) of the main loop: "b2" if copied through registers,
+  /// "d2" if copied directly to LDS, "t4" if copied by TMA, and "p4" if two
+  /// warpgroups also alternate between tiles (ping-pong).
   int buffers = 2;
   /// Name of the multiply-accumulate instruction row: "mfma32", "fma".
   std::string mma;
-  /// Parts of the reduction, which a second launch adds; "-s4" at the end of
-  /// the text if there is more than one.
+  /// Splits of the reduction, whose partial results a second launch adds; "-s4"
+  /// at the end of the text if there is more than one.
   int parts = 1;
-  /// Whether the parts are added to one result by atomics instead, in another
-  /// order in every run: "-a4". No model offers it; somebody has to ask.
+  /// Whether partial results are added to one result by atomics instead, in
+  /// another order in every run: "-a4". No model offers it; users have to
+  /// request it.
   bool isAtomic = false;
   /// Whether tiles are copied directly to LDS: "d2" instead of "b2".
   bool isDirect = false;
   bool isTma = false;
   bool isPingPong = false; ///< Implies isTma.
-  /// Buffers for the pixels that all taps of a step's channels see, "-h2" at
-  /// the end of the text; none if each tap brings its own. Implies isTma or
+  /// Buffers for the pixels that all taps of a step's channels share, "-h2" at
+  /// the end of the text; 0 if each tap loads its own. Implies isTma or
   /// isDirect.
   int halo = 0;
-  /// Whether wgmma's rows are the columns of the tile, and its columns the
-  /// rows:
-  /// "-x" at the end of the text. Implies isTma.
+  /// Whether operands are swapped: wgmma's rows are the columns of the tile,
+  /// and its columns the rows. "-x" at the end of the text. Implies isTma.
   bool isExchanged = false;
-  /// Whether images stay in shared memory for all of their taps; of no text of
-  /// igemm's, but of groups (NarrowGroups.h).
+  /// Whether images stay in shared memory for all of their taps. No text of
+  /// igemm says so; groups (NarrowGroups.h) set it.
   bool isResident = false;
-  /// Tiles along m that a workgroup takes one after another; of groups, too.
+  /// Tiles along m that a workgroup computes one after another. Set by groups,
+  /// too.
   int run = 1;
 
-  /// Whether a part of the reduction is a run of the pipeline's steps.
-  bool sharesSteps() const { return isTma || isResident; }
+  /// Whether a split of the reduction is a run of the pipeline's steps.
+  bool splitsSteps() const { return isTma || isResident; }
 
-  /// Whether factors of f32 are rounded to tf32.
+  /// Whether f32 operands are rounded to tf32.
   bool isTf32() const { return mma.ends_with("_tf32"); }
 
   friend bool operator==(const GemmTile &, const GemmTile &) = default;

@@ -1,7 +1,7 @@
 //===- ImplicitGemm.cpp - A convolution as a tiled GEMM -------------------===//
 //
-// The coordinate maps are the whole of it: after it nothing knows that
-// the GEMM was a convolution, nor in which direction.
+// The coordinate maps are all that is special to a convolution: no later stage
+// knows that the GEMM was one, nor in which direction.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,19 +36,20 @@ static GemmViews makeViews(OpBuilder &b, dnn::ConvOp conv,
   llvm_unreachable("every direction has a case");
 }
 
-/// One producer, and the consumers that share tiles or take turns.
+/// One producer, and consumers that share the rows of a tile or alternate
+/// between tiles (ping-pong).
 static dnn::RolesAttr getRoles(MLIRContext *context, const GemmTile &tile) {
   if (!tile.isTma)
     return {};
-  constexpr int64_t kTurns = 2;
+  constexpr int64_t kAlternating = 2;
   return dnn::RolesAttr::get(context, /*producers=*/1,
-                             tile.isPingPong ? kTurns
+                             tile.isPingPong ? kAlternating
                                              : tile.wavesM * tile.wavesN,
                              tile.isPingPong ? dnn::ConsumerOrder::PingPong
                                              : dnn::ConsumerOrder::Cooperative);
 }
 
-/// The pipeline: load both tiles of a step, multiply them.
+/// Creates the pipeline that loads both tiles of a step and multiplies them.
 static Value createPipeline(OpBuilder &b, Location loc, GemmViews views,
                             const GemmTile &tile, ValueRange position) {
   MLIRContext *context = b.getContext();
@@ -58,10 +59,10 @@ static Value createPipeline(OpBuilder &b, Location loc, GemmViews views,
   };
   Type tileM = makeType(tile.m, tile.k, element);
   Type tileN = makeType(tile.n, tile.k, element);
-  Type sum = element.isInteger() ? b.getI32Type()
-             : element.isF64()   ? element
-                                 : b.getF32Type();
-  Type tileD = makeType(tile.m, tile.n, sum);
+  Type accumulator = element.isInteger() ? b.getI32Type()
+                     : element.isF64()   ? element
+                                         : b.getF32Type();
+  Type tileD = makeType(tile.m, tile.n, accumulator);
   auto copy = tile.isTma        ? dnn::CopyKind::Tma
               : tile.isDirect   ? dnn::CopyKind::DirectToLds
               : tile.isResident ? dnn::CopyKind::CpAsync
@@ -69,10 +70,10 @@ static Value createPipeline(OpBuilder &b, Location loc, GemmViews views,
   auto pipeline = dnn::PipelineOp::create(
       b, loc, tileD, views.reduce, tile.k, tile.buffers, copy,
       tile.isTma ? dnn::SyncKind::Mbarrier : dnn::SyncKind::Barrier,
-      tile.sharesSteps() ? dnn::ScheduleKind::Natural
+      tile.splitsSteps() ? dnn::ScheduleKind::Natural
                          : dnn::ScheduleKind::Pinned,
       getRoles(context, tile),
-      tile.sharesSteps() && tile.parts > 1 ? b.getI64IntegerAttr(tile.parts)
+      tile.splitsSteps() && tile.parts > 1 ? b.getI64IntegerAttr(tile.parts)
                                            : IntegerAttr(),
       tile.halo > 0 ? b.getI64IntegerAttr(tile.halo) : IntegerAttr());
 
@@ -96,49 +97,51 @@ static Value createPipeline(OpBuilder &b, Location loc, GemmViews views,
   return pipeline.getResult();
 }
 
-/// The views of the epilogue's tensors.
+/// Creates the views of the tensors that the epilogue reads.
 static SmallVector<Value> viewExtras(dnn::ConvOp conv,
-                                     const ResultPlace &place) {
+                                     const ResultPlace &result) {
   SmallVector<Value> views;
   for (Value extra : conv.getExtras()) {
-    ViewBuilder::Exprs coordinates = {place.channel};
+    ViewBuilder::Exprs coordinates = {result.channel};
     if (cast<MemRefType>(extra.getType()).getRank() > 1)
-      coordinates = orderCoordinates(conv.getResultLayout(), place.outer,
-                                     place.channel, place.spatial);
-    views.push_back(place.view.create(conv.getLoc(), extra, coordinates));
+      coordinates = orderCoordinates(conv.getResultLayout(), result.outer,
+                                     result.channel, result.spatial);
+    views.push_back(result.view.create(conv.getLoc(), extra, coordinates));
   }
   return views;
 }
 
-/// Whether the parts of a split reduction can be added in the result itself.
+/// Whether the splits can be added by atomics in the result itself: it has to
+/// be f32, without an epilogue.
 static bool addsInPlace(dnn::ConvOp conv, const GemmTile &tile) {
   return tile.isAtomic && conv.getEpilogue().empty() &&
          conv.getElementType().isF32();
 }
 
-/// Where a launch before or behind this one looks after what is stored: the
-/// parts, or the one result that atomics add to; null if there is none.
+/// The workspace for the splits, or for the one result that atomics add to,
+/// from which another launch makes the result; null if tiles are stored in the
+/// result itself.
 static Value addWorkspace(dnn::ConvOp conv, const GemmTile &tile) {
   if (tile.parts == 1 || addsInPlace(conv, tile))
     return {};
   return addPartsWorkspace(conv, tile.isAtomic ? 1 : tile.parts);
 }
 
-/// The view that a tile is stored through: of the result, or of the parts that
-/// a second launch adds.
-static dnn::ViewOp viewStored(dnn::ConvOp conv, const ResultPlace &place,
+/// The view that a tile is stored through: of the result, or of the workspace
+/// that another launch reads.
+static dnn::ViewOp viewStored(dnn::ConvOp conv, const ResultPlace &result,
                               Value workspace) {
   ViewBuilder::Exprs coordinates = orderCoordinates(
-      conv.getResultLayout(), place.outer, place.channel, place.spatial);
+      conv.getResultLayout(), result.outer, result.channel, result.spatial);
   if (!workspace)
-    return place.view.create(conv.getLoc(), conv.getResultOperand().get(),
-                             coordinates);
+    return result.view.create(conv.getLoc(), conv.getResultOperand().get(),
+                              coordinates);
   const bool isShared =
       cast<MemRefType>(workspace.getType()).getDimSize(0) == 1;
   coordinates.insert(coordinates.begin(),
                      isShared ? getAffineConstantExpr(0, conv.getContext())
-                              : place.part);
-  return place.view.create(conv.getLoc(), workspace, coordinates);
+                              : result.split);
+  return result.view.create(conv.getLoc(), workspace, coordinates);
 }
 
 dnn::TileStoreOp tessera::createGemmTiles(OpBuilder &b, Location loc,
@@ -184,8 +187,8 @@ void tessera::buildGemmTiles(dnn::ConvOp conv, const GemmTile &tile,
   conv.erase();
 }
 
-/// Only backward weights has sums so long that they are worth splitting.
-static LogicalResult checkParts(dnn::ConvOp conv, const GemmTile &tile) {
+/// Only backward weights has reductions so long that they are worth splitting.
+static LogicalResult checkSplits(dnn::ConvOp conv, const GemmTile &tile) {
   if (tile.parts == 1)
     return success();
   if (conv.getDirection() != dnn::ConvDirection::BackwardWeights)
@@ -202,7 +205,7 @@ static LogicalResult checkParts(dnn::ConvOp conv, const GemmTile &tile) {
   return success();
 }
 
-/// Which convolutions have pixels that taps can share.
+/// Checks that the taps of `conv` can share pixels.
 static LogicalResult checkHalo(dnn::ConvOp conv, const GemmTile &tile) {
   if (tile.halo == 0)
     return success();
@@ -210,7 +213,8 @@ static LogicalResult checkHalo(dnn::ConvOp conv, const GemmTile &tile) {
   if (llvm::all_of(geometry.dims,
                    [](const ConvDim &dim) { return dim.filter == 1; }))
     return conv.emitOpError("needs several taps to share pixels in a halo");
-  // Lanes of ldmatrix know where the padding is; wgmma has it between rows.
+  // Each lane of ldmatrix gives an address, so padding needs no pixels in LDS;
+  // wgmma reads padding as rows between the pixels (HaloPositions.h).
   auto isOfStrideOne = [](const ConvDim &dim) { return dim.stride == 1; };
   if (tile.isDirect && !llvm::all_of(geometry.dims, isOfStrideOne))
     return conv.emitOpError("needs stride 1 to share pixels in a halo");
@@ -220,25 +224,26 @@ static LogicalResult checkHalo(dnn::ConvOp conv, const GemmTile &tile) {
   return success();
 }
 
-/// Whether the channels that the main loop walks are whole turns of it, in
-/// which a workgroup goes from one tile to the next without waiting.
-static bool hasWholeTurns(dnn::ConvOp conv, const GemmTile &tile) {
+/// Whether the channels that the main loop walks are whole iterations of it, so
+/// that a workgroup goes from one tile to the next without waiting.
+static bool hasWholeIterations(dnn::ConvOp conv, const GemmTile &tile) {
   ConvGeometry geometry(conv);
-  int64_t turn = int64_t(tile.k) * tile.buffers;
+  int64_t iteration = int64_t(tile.k) * tile.buffers;
   switch (conv.getDirection()) {
   case dnn::ConvDirection::Forward:
-    return geometry.inChannels % turn == 0;
+    return geometry.inChannels % iteration == 0;
   case dnn::ConvDirection::BackwardData:
-    return geometry.outChannels % turn == 0;
+    return geometry.outChannels % iteration == 0;
   case dnn::ConvDirection::BackwardWeights:
     return false;
   }
   llvm_unreachable("every direction has a case");
 }
 
-/// Workgroups that take tiles in turn; 0 if each has one. Of NVIDIA's tiles
-/// those that have a multiprocessor for themselves: where two share one, the
-/// other's product fills the time of a store.
+/// The number of persistent workgroups, or 0 if each workgroup has one tile.
+/// Without TMA only tiles that fill a multiprocessor of NVIDIA's are
+/// persistent: where two workgroups share one, one multiplies while the other
+/// stores.
 static int64_t countWorkgroups(dnn::ConvOp conv, const GemmTile &tile,
                                const GpuTarget &target) {
   if (tile.isTma)
@@ -246,9 +251,10 @@ static int64_t countWorkgroups(dnn::ConvOp conv, const GemmTile &tile,
   constexpr int kFullWave = 64 * 64, kWaves = 8;
   bool isFull = tile.wavesM * tile.wavesN == kWaves &&
                 tile.m * tile.n >= kWaves * kFullWave;
-  bool takesTurns = tile.isDirect && target.vendor == Vendor::Nvidia &&
-                    isFull && (tile.halo > 0 || hasWholeTurns(conv, tile));
-  return takesTurns ? target.computeUnits : 0;
+  bool isPersistent = tile.isDirect && target.vendor == Vendor::Nvidia &&
+                      isFull &&
+                      (tile.halo > 0 || hasWholeIterations(conv, tile));
+  return isPersistent ? target.computeUnits : 0;
 }
 
 LogicalResult tessera::buildImplicitGemm(Operation *primitive,
@@ -268,7 +274,7 @@ LogicalResult tessera::buildImplicitGemm(Operation *primitive,
   if (tile->isTf32() && !conv.getTf32())
     return conv.emitOpError() << "does not allow tf32, which tile '"
                               << config.toText() << "' computes in";
-  if (failed(checkParts(conv, *tile)) || failed(checkHalo(conv, *tile)))
+  if (failed(checkSplits(conv, *tile)) || failed(checkHalo(conv, *tile)))
     return failure();
   OpBuilder b(conv);
   buildGemmTiles(conv, *tile, makeViews(b, conv, *tile),

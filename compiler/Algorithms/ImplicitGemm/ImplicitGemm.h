@@ -15,16 +15,16 @@ mlir::LogicalResult buildImplicitGemm(mlir::Operation *primitive,
                                       const TileConfig &tile,
                                       const GpuTarget &target);
 
-/// The tiles of the product of `views`, stored through `stored`, with `extras`
-/// and no epilogue yet. With `persistent`, that many workgroups take the tiles
-/// in turn.
+/// Creates the tiles of the product of `views`, stored through `stored`, with
+/// `extras` and no epilogue yet. If `persistent` is not 0, that many workgroups
+/// compute the tiles one after another.
 dnn::TileStoreOp createGemmTiles(mlir::OpBuilder &b, mlir::Location loc,
                                  const GemmTile &tile, const GemmViews &views,
                                  dnn::ViewOp stored, mlir::ValueRange extras,
                                  int64_t persistent);
 
-/// Replaces `conv` by the tiles of the product of `views`, which stand before
-/// it; for algorithms with views of their own.
+/// Replaces `conv` by the tiles of the product of `views`, which must be
+/// created before it. For algorithms with views of their own.
 void buildGemmTiles(dnn::ConvOp conv, const GemmTile &tile, GemmViews views,
                     int64_t persistent = 0);
 

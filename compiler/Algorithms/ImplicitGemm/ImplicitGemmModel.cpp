@@ -1,7 +1,7 @@
 //===- ImplicitGemmModel.cpp - Which GEMM tile for which problem ----------===//
 //
-// The problems that igemm takes, the tiles that are worth trying for each, and
-// into how many parts a reduction may be split. GemmCost.h says what they cost.
+// The problems that igemm covers, the tiles that are worth trying for each, and
+// the numbers of splits. GemmCost.h says what they cost.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,32 +21,33 @@ static int64_t divideUp(int64_t value, int64_t by) {
   return (value + by - 1) / by;
 }
 
-/// 1, and numbers of parts that divide the reduction and do not change the
-/// walk, as long as a compute unit is left without a tile.
+/// The numbers of splits worth trying: 1, and those that divide the reduction
+/// and keep its walk, up to two tiles for each compute unit.
 static std::vector<int> getParts(const GemmChoice &choice,
                                  const GpuTarget &target) {
-  std::vector<int> parts = {1};
+  std::vector<int> splits = {1};
   const GemmSize &size = choice.size;
   double tiles = countTiles(size, choice.shape);
   for (int n = 2; n <= size.splittable && n <= 64; ++n)
     if (size.splittable % n == 0 && tiles * n < 2.0 * target.computeUnits &&
         choice.getWalk(n) == choice.getWalk(1))
-      parts.push_back(n);
-  return parts;
+      splits.push_back(n);
+  return splits;
 }
 
-/// Whether the registers of a lane hold what the copies of a tile need.
+/// Whether the copies of a tile fit the registers of a lane.
 static bool fitsRegisters(const GemmChoice &choice, const GpuTarget &target) {
   const GemmShape &shape = choice.shape;
-  // Whole blocks of channels, of which one comes while another is multiplied.
+  // A halo takes whole blocks of channels, and two at least: one is loaded
+  // while another is multiplied.
   if (choice.halo)
     return choice.size.inner % choice.getStep() == 0 &&
            choice.size.inner > choice.getStep();
-  bool transposesBoth = choice.size.rowFactor.isTransposed &&
-                        choice.size.columnFactor.isTransposed;
+  bool transposesBoth = choice.size.rowOperand.isTransposed &&
+                        choice.size.columnOperand.isTransposed;
   GemmWalk walk = choice.getWalk(1);
-  // Direct copies find no tap by division; on NVIDIA's chips the addresses of a
-  // stepped walk fit.
+  // Direct copies do not find taps by division, as a flat walk does. The
+  // addresses of a stepped walk fit the registers of NVIDIA's chips only.
   if (shape.isDirect)
     return walk == GemmWalk::Nested ||
            (walk == GemmWalk::Stepped && target.vendor == Vendor::Nvidia);
@@ -54,14 +55,14 @@ static bool fitsRegisters(const GemmChoice &choice, const GpuTarget &target) {
          (!transposesBoth || shape.fitsTransposes);
 }
 
-/// Whether the rows of a tile stay within one buffer descriptor: those of a
-/// tensor beyond 2 GiB must lie together (GlobalBuffer.h). Images of x and y;
-/// for w, single output channels.
+/// Whether one buffer descriptor reaches the rows of a tile: in a tensor beyond
+/// 2 GiB these must be close together (GlobalBuffer.h). They are images of x
+/// and y, and single output channels of w.
 static bool isReachable(const ConvProblem &problem, const GemmShape &tile) {
   constexpr int64_t kLimit = int64_t(1) << 31;
   int64_t bytes = getByteSize(problem.dataType);
-  // `steps` along the outermost dimension, `rows` of the tile along it; none
-  // where the rows are not along it.
+  // `steps` is the length of the outermost dimension, and `rows` what a tile
+  // has of it; 0 if its rows are not along it.
   auto fits = [&](int64_t elements, int64_t steps, int64_t rows) {
     return elements * bytes <= kLimit ||
            (rows > 0 && (rows + 2) * (elements / steps * bytes) <= kLimit);
@@ -87,7 +88,7 @@ static bool isReachable(const ConvProblem &problem, const GemmShape &tile) {
   return false;
 }
 
-/// Whether HIP can count the work-items of the launch.
+/// Whether HIP can count the work-items of the launch in 32 bits.
 static bool isLaunchable(const GemmSize &size, const GpuTarget &target,
                          const GemmShape &tile) {
   double items = countTiles(size, tile) * tile.wavesM * tile.wavesN *
@@ -96,7 +97,7 @@ static bool isLaunchable(const GemmSize &size, const GpuTarget &target,
 }
 
 /// Whether coordinates and the reduction fit the 32-bit arithmetic of a kernel.
-/// Only windows far larger than any image do not.
+/// They do, except for windows far larger than any image.
 static bool fitsInt32(const ConvProblem &problem) {
   constexpr double kLimit = std::numeric_limits<int32_t>::max() / 8;
   Spatial out = problem.getOutput();
@@ -114,20 +115,21 @@ static bool fitsInt32(const ConvProblem &problem) {
          getGemmSize(problem, /*step=*/1).reduction < kLimit;
 }
 
-/// Whether chunks of a factor, of which a tile has `rows`, go to LDS as they
-/// lie: those of the reduction, or of the rows where ldmatrix transposes them
-/// (TransposedCopy.h).
-static bool hasDirectChunks(const FactorLayout &factor, int rows,
+/// Whether chunks of an operand, of which a tile has `rows`, are copied to LDS
+/// unchanged: chunks along the reduction, or along the rows where ldmatrix
+/// transposes them (TransposedCopy.h).
+static bool hasDirectChunks(const OperandLayout &operand, int rows,
                             int64_t elementBytes, const GpuTarget &target) {
   constexpr int64_t kChunkBytes = 16;
   bool canTranspose = target.vendor == Vendor::Nvidia && elementBytes == 2 &&
                       std::has_single_bit(static_cast<unsigned>(rows));
-  return factor.loadElements * elementBytes == kChunkBytes &&
-         (!factor.isTransposed || canTranspose);
+  return operand.loadElements * elementBytes == kChunkBytes &&
+         (!operand.isTransposed || canTranspose);
 }
 
-/// Whether both factors lie in memory as a copy directly to LDS needs them:
-/// chunks together, and all in reach of one descriptor with some headroom.
+/// Whether both operands lie in memory as direct copies to LDS need them:
+/// chunks are contiguous, and one descriptor reaches all of them with some
+/// headroom.
 static bool canCopyDirectly(const ConvProblem &problem, const GemmSize &size,
                             const GemmShape &shape, const GpuTarget &target) {
   constexpr int64_t kLimit = (int64_t(1) << 31) - 4096;
@@ -138,8 +140,8 @@ static bool canCopyDirectly(const ConvProblem &problem, const GemmSize &size,
   auto isResult = [&](Direction direction) {
     return problem.direction == direction;
   };
-  return hasDirectChunks(size.rowFactor, shape.m, bytes, target) &&
-         hasDirectChunks(size.columnFactor, shape.n, bytes, target) &&
+  return hasDirectChunks(size.rowOperand, shape.m, bytes, target) &&
+         hasDirectChunks(size.columnOperand, shape.n, bytes, target) &&
          (isResult(Direction::BackwardData) ||
           isReady(problem.xLayout, problem.getInputElements())) &&
          (isResult(Direction::BackwardWeights) ||
@@ -148,7 +150,7 @@ static bool canCopyDirectly(const ConvProblem &problem, const GemmSize &size,
           isReady(problem.yLayout, problem.getOutputElements()));
 }
 
-/// The LDS that a workgroup of a tile needs.
+/// The bytes of LDS that a workgroup needs.
 static int64_t countLdsBytes(const GemmChoice &choice) {
   const GemmShape &shape = choice.shape;
   int64_t rowBytes = int64_t(shape.stepBytes) * shape.buffers;
@@ -156,10 +158,11 @@ static int64_t countLdsBytes(const GemmChoice &choice) {
                      : (shape.m + shape.n) * rowBytes;
 }
 
-/// Whether a compute unit has the LDS of a tile; of tiles with a halo, for as
-/// many of them as keep it busy, and whether there are so many.
+/// Whether a compute unit has the LDS of a tile. For tiles with a halo it must
+/// have that of as many workgroups as keep it busy, and the problem must have
+/// so many tiles.
 static bool fitsUnit(const GemmChoice &choice, const GpuTarget &target) {
-  constexpr int64_t kLeastWaves = 6, kOfSystem = 1024; // Of each workgroup.
+  constexpr int64_t kLeastWaves = 6, kSystemBytes = 1024; // In each workgroup.
   const GemmShape &shape = choice.shape;
   int64_t bytes = countLdsBytes(choice), most = getMaxLdsBytes(target);
   if (bytes > most || !choice.halo)
@@ -167,13 +170,13 @@ static bool fitsUnit(const GemmChoice &choice, const GpuTarget &target) {
   int64_t workgroups = divideUp(kLeastWaves, shape.wavesM * shape.wavesN);
   if (workgroups == 1)
     return true;
-  return workgroups * (bytes + kOfSystem) <= most + kOfSystem &&
+  return workgroups * (bytes + kSystemBytes) <= most + kSystemBytes &&
          countTiles(choice.size, shape) >=
              static_cast<double>(workgroups * target.computeUnits);
 }
 
-/// Whether a tile with a halo leaves LDS for its results, 16 bytes of which lie
-/// together, and workgroups have a next tile.
+/// Whether results can be staged: LDS is left for them beside a halo, 16 bytes
+/// of them are contiguous, and workgroups have a next tile.
 static bool isStaged(const GemmChoice &choice, const GpuTarget &target) {
   constexpr int64_t kResultBytes = 2, kChunkElements = 8, kWaves = 8;
   int64_t results = int64_t(choice.shape.m) * choice.shape.n * kResultBytes;
@@ -198,7 +201,7 @@ public:
 };
 } // namespace
 
-/// The part of the problem space that the lowering covers.
+/// Accepts the problems that the lowering covers.
 Status ImplicitGemm::check(const Problem &problem, const GpuTarget &) const {
   const ConvProblem *conv = problem.getConv();
   if (!conv)
@@ -216,7 +219,8 @@ Status ImplicitGemm::check(const Problem &problem, const GpuTarget &) const {
   return Status::ok();
 }
 
-/// Groups that fill no copy by TMA, so that the other tiles are worth a look.
+/// Whether groups are too narrow to fill a TMA copy, so that tiles without TMA
+/// are worth trying.
 static bool hasNarrowGroups(const ConvProblem &problem) {
   return problem.groups > 1 && problem.inChannels / problem.groups < 64;
 }
@@ -243,11 +247,11 @@ std::vector<Candidate> tessera::getGemmCandidates(const ConvProblem &conv,
         !fitsUnit(choice, target) ||
         (shape.isDirect && !canCopyDirectly(conv, size, shape, target)))
       continue;
-    for (int parts : getParts(choice, target)) {
-      // The workspace of the parts is f32.
-      if (parts > 1 && conv.dataType == DataType::F64)
+    for (int splits : getParts(choice, target)) {
+      // The workspace of the splits is f32.
+      if (splits > 1 && conv.dataType == DataType::F64)
         break;
-      tile.parts = choice.parts = parts;
+      tile.parts = choice.splits = splits;
       candidates.push_back(
           {tile.toConfig(),
            estimateClocks(choice, target, rates, shapes.peak, tensorBytes)});
