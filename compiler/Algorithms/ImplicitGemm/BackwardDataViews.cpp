@@ -8,9 +8,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Algorithms/ImplicitGemm/GemmViews.h"
 #include "compiler/Algorithms/Common/HaloPositions.h"
 #include "compiler/Algorithms/Common/StrideClasses.h"
+#include "compiler/Algorithms/ImplicitGemm/GemmViews.h"
 
 using namespace mlir;
 using namespace tessera;

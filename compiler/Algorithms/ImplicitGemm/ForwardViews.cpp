@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Algorithms/ImplicitGemm/GemmViews.h"
 #include "compiler/Algorithms/Common/HaloPositions.h"
+#include "compiler/Algorithms/ImplicitGemm/GemmViews.h"
 
 using namespace mlir;
 using namespace tessera;

@@ -6,11 +6,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Algorithms/ImplicitGemm/ImplicitGemm.h"
+#include "compiler/Algorithms/Common/HaloPositions.h"
+#include "compiler/Algorithms/Common/PartSum.h"
 #include "compiler/Algorithms/ImplicitGemm/FilterTranspose.h"
 #include "compiler/Algorithms/ImplicitGemm/GemmTile.h"
 #include "compiler/Algorithms/ImplicitGemm/GemmViews.h"
-#include "compiler/Algorithms/Common/HaloPositions.h"
-#include "compiler/Algorithms/Common/PartSum.h"
 
 using namespace mlir;
 using namespace tessera;

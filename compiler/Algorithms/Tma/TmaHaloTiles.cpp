@@ -41,18 +41,20 @@ double TmaHalo::getRowsOfStep(const TmaShape &shape) const {
   return static_cast<double>(countRows(shape)) / static_cast<double>(taps);
 }
 
-/// Two halos, and stages of the filter in what they leave: all of it, if that
-/// is all that tiles ever need, or some. None if they leave less.
+/// The number of stages of the filter that fit beside two halos: a stage for
+/// each step if the filter stays for all tiles, else as many as fit up to a
+/// limit. 0 if too few fit.
 static int countStages(const TmaHalo &halo, TmaShape shape,
                        const GpuTarget &target) {
-  // Besides, a warp stages 16 rows of the result. What is shared by two
-  // workgroups, and barriers and alignment: HopperShape.
+  // A warp also stages 16 rows of the result. kHalfSm, which each of two
+  // workgroups on a multiprocessor has, and kRest, for barriers and alignment,
+  // follow HopperShape.
   constexpr int64_t kHalfSm = 115712, kRest = 2048, kLeast = 3, kMost = 6;
   const int64_t warps = shape.isPingPong ? 8 : 4 * shape.consumers;
   const int64_t left =
       (shape.isSmall() ? kHalfSm : target.wgmmaSharedBytes) - kRest -
       (shape.halo * halo.countRows(shape) + warps * 16) * kRowBytes;
-  // A stage has room for whole blocks of 64 columns.
+  // A stage holds whole blocks of 64 columns.
   const int64_t columns = divideUp(shape.n, kTmaStep) * kTmaStep;
   const int64_t fitting = left < 0 ? 0 : left / (columns * kRowBytes);
   shape.stages = static_cast<int>(halo.steps);
@@ -68,9 +70,9 @@ static constexpr TmaShape kShapes[] = {
     {192, 128, 1, true, 0, 2},  {192, 128, 3, false, 0, 2},
     {256, 128, 2, false, 0, 2}, {128, 256, 2, false, 0, 2}};
 
-static constexpr TmaShape kExchanged[] = {{256, 64, 1, true, 0, 2, true},
-                                          {192, 64, 1, true, 0, 2, true},
-                                          {128, 64, 1, true, 0, 2, true}};
+static constexpr TmaShape kSwapped[] = {{256, 64, 1, true, 0, 2, true},
+                                        {192, 64, 1, true, 0, 2, true},
+                                        {128, 64, 1, true, 0, 2, true}};
 
 std::vector<TmaShape> tessera::getTmaHaloShapes(const ConvProblem &problem,
                                                 const GpuTarget &target) {
@@ -86,18 +88,19 @@ std::vector<TmaShape> tessera::getTmaHaloShapes(const ConvProblem &problem,
       shapes.push_back(shape);
   };
   constexpr int kWide = 128, kNarrow = 64, kUnit = 16;
-  // A wgmma of 64 rows by as many columns as a consumer has pixels reads less
-  // of shared memory than several of 64 by 64; measured where 64 columns are
-  // all. Nothing but rounding is done to its sums on their way.
+  // With swapped operands, a wgmma of 64 rows by as many columns as a consumer
+  // has pixels reads less of shared memory than several of 64 by 64. Measured
+  // where there are at most 64 columns. Such accumulators can only be rounded
+  // on their way to memory, so epilogues with tensors are left out.
   const Epilogue &epilogue = problem.epilogue;
   if (halo.columns <= kNarrow && !epilogue.bias && !epilogue.residual &&
       !epilogue.beta)
-    for (TmaShape shape : kExchanged)
+    for (TmaShape shape : kSwapped)
       add(shape);
   for (TmaShape shape : kShapes) {
     add(shape);
-    // Fewer columns than a wide tile has, if they are a whole number of tiles.
-    // The filter of backward data comes in blocks of 64.
+    // Narrower tiles are worth trying if the columns are a whole number of
+    // them. Not for backward data, whose filter is copied in blocks of 64.
     if (shape.n != kWide || problem.direction != Direction::Forward)
       continue;
     for (shape.n -= kUnit; shape.n > kNarrow; shape.n -= kUnit)

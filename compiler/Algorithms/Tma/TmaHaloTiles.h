@@ -1,6 +1,6 @@
 //===- TmaHaloTiles.h - Tiles whose taps share pixels ----------*- C++ -*-===//
 //
-// Which problems allow it, which tiles fit, and what their steps bring
+// Decides which problems allow it, which tiles fit, and what their steps copy
 // (docs/design/0009-window-reuse.md).
 //
 //===----------------------------------------------------------------------===//
@@ -14,27 +14,29 @@
 
 namespace tessera {
 
-/// A forward convolution, or backward data, whose rows are positions.
+/// A forward convolution, or backward data, as a GEMM whose rows are the
+/// positions of HaloPositions.h.
 struct TmaHalo {
   int64_t positions; ///< Of all images.
-  int64_t around;    ///< Rows that a tile needs besides its own.
+  int64_t around;    ///< Rows that a tile reads besides its own.
   int64_t taps;
   int64_t steps; ///< Of a tile's reduction.
   int64_t groups;
   int64_t columns; ///< Of one group.
 
-  /// Rows that a buffer holds; see HaloOperand::chooseBoxes().
+  /// The rows that a buffer holds; see HaloOperand::chooseBoxes().
   int64_t countRows(const TmaShape &shape) const;
-  /// Whether the filter comes once and stays.
+  /// Whether the filter is loaded once and stays in shared memory for all
+  /// tiles.
   bool filterStays(const TmaShape &shape) const;
-  /// Rows of pixels that a step brings, on average.
+  /// The rows of pixels that a step copies, on average.
   double getRowsOfStep(const TmaShape &shape) const;
 };
 
 TmaHalo measureHalo(const ConvProblem &problem);
 
-/// Shapes with as many stages as shared memory holds; none if taps of `problem`
-/// share nothing. It must be one that TMA can describe.
+/// The shapes, with as many stages as shared memory holds; none if the taps of
+/// `problem` cannot share pixels. `problem` must be one that TMA can describe.
 std::vector<TmaShape> getTmaHaloShapes(const ConvProblem &problem,
                                        const GpuTarget &target);
 

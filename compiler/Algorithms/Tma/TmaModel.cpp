@@ -28,9 +28,10 @@ bool tessera::hasTmaTensors(const ConvProblem &p, const GpuTarget &target) {
          p.wLayout == Layout::NHWC && p.yLayout == Layout::NHWC;
 }
 
-/// Whether a walk of `count` positions, `stride` apart from `lower` on, over
-/// `size` elements with a window that reaches `reach` further, is one that
-/// im2col mode has: corners of 8 bits for 2 spatial dimensions, 5 for 3.
+/// Whether im2col mode supports a walk over `size` elements: `count` positions
+/// from `lower` on with distance `stride`, and a window whose last tap is
+/// `reach` further. Corners of its bounding box have 8 bits for 2 spatial
+/// dimensions and 5 for 3.
 static bool fitsWalk(int64_t lower, int64_t count, int64_t stride, int64_t size,
                      int64_t reach, bool isDeep) {
   const int64_t limit = isDeep ? 16 : 128;
@@ -56,7 +57,7 @@ bool tessera::fitsWindow(const ConvProblem &p) {
     if (p.direction != Direction::BackwardData)
       return fitsWalk(-dim.pad, dim.out, dim.stride, dim.in,
                       (dim.filter - 1) * dim.dilation, isDeep);
-    // The gradient is walked pixel by pixel, its taps backwards.
+    // Backward data walks the gradient pixel by pixel, and its taps backwards.
     const StrideClasses c = chooseClasses(dim);
     const int64_t reach = (c.taps - 1) * c.outStep;
     return fitsWalk(c.firstRow - c.firstTap * c.outStep - reach, c.rows,
@@ -68,7 +69,7 @@ bool tessera::fitsWindow(const ConvProblem &p) {
 // Tiles
 //===----------------------------------------------------------------------===//
 
-GemmTile TmaShape::getTile(const ConvProblem &problem, int parts) const {
+GemmTile TmaShape::getTile(const ConvProblem &problem, int splits) const {
   GemmTile tile;
   tile.m = m;
   tile.n = n;
@@ -78,7 +79,7 @@ GemmTile TmaShape::getTile(const ConvProblem &problem, int parts) const {
   tile.mma = problem.allowsTf32() ? "wgmma_tf32" : "wgmma";
   tile.isTma = true;
   tile.isPingPong = isPingPong;
-  tile.parts = parts;
+  tile.parts = splits;
   tile.halo = halo;
   tile.isExchanged = isExchanged;
   return tile;
@@ -95,26 +96,28 @@ double tessera::countTensorBytes(const ConvProblem &p) {
 }
 
 double tessera::getStoreClocks(const TmaShape &shape, const TmaRates &rates) {
-  // Whole pieces of columns.
+  // The store moves whole pieces of columns.
   const int64_t columns = (shape.n + kTmaStep - 1) / kTmaStep * kTmaStep;
-  // Warps that wait for each other to stage do so more often with one buffer.
+  // Warps wait for each other before they stage, and do so more often with one
+  // buffer.
   const double share = shape.stagers > 1   ? 1
-                       : shape.isExchanged ? rates.oneStagerTurned
+                       : shape.isExchanged ? rates.oneStagerSwapped
                                            : rates.oneStager;
   return share * static_cast<double>(shape.m * columns) /
-         (shape.isSmall() ? rates.hiddenSums : rates.exposedSums);
+         (shape.isSmall() ? rates.hiddenStores : rates.exposedSums);
 }
 
-double tessera::getWorkClocks(const TmaShape &shape, double turns,
+double tessera::getWorkClocks(const TmaShape &shape, double waves,
                               double products, double stored) {
   if (!shape.isPingPong)
-    return turns * (products + stored);
-  // One consumer stores while the other multiplies; nothing hides the last.
-  return turns * std::max(products, (products + stored) / 2) + stored;
+    return waves * (products + stored);
+  // One consumer stores while the other multiplies; nothing hides the last
+  // store.
+  return waves * std::max(products, (products + stored) / 2) + stored;
 }
 
-/// Stages that are not with the consumers: two are, but of two workgroups that
-/// share a multiprocessor one of each.
+/// The stages that are loaded ahead. Consumers hold two of them; of two
+/// workgroups that share a multiprocessor, the consumers of each hold one.
 static double countAhead(const TmaShape &shape) {
   return shape.isSmall() ? 2 * (shape.stages - 1)
                          : std::max(1, shape.stages - 2);
@@ -137,8 +140,8 @@ double tessera::getStepClocks(const TmaShape &shape, const TmaTraffic &traffic,
       (traffic.rows + traffic.columns) * kBytes * traffic.busy / cacheBytes,
       traffic.rows * (traffic.hasWindow ? rates.windowRow : rates.plainRow) +
           traffic.columns * rates.plainRow);
-  // Each wgmma reads its 64 rows and all columns: exchanged, those of the
-  // tile's that a consumer has.
+  // Each wgmma reads its 64 rows and all columns. With swapped operands the
+  // columns are the rows of the tile that a consumer has.
   const double read64 =
       shape.isExchanged ? shape.n * shape.consumers + shape.n * shape.m / 64.0
                         : shape.m + shape.n * shape.m / 64.0;
@@ -146,7 +149,7 @@ double tessera::getStepClocks(const TmaShape &shape, const TmaTraffic &traffic,
   const double ahead = countAhead(shape);
   const double latency =
       (traffic.isStrided ? rates.stridedLatency : rates.latency) / ahead;
-  // Where little else is in the way, so are the copies' writes.
+  // With a halo little else limits a step, so the writes of the copies count.
   if (shape.halo > 0)
     read += (traffic.rows + traffic.columns) * kBytes / rates.readBytes +
             rates.haloWaits / ahead;

@@ -18,13 +18,14 @@ static int64_t divideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A convolution as a GEMM: images are read through a window, and a filter.
+/// A convolution as the GEMM of images, which are read through a window, and a
+/// filter.
 struct TmaGemm {
   int64_t rows, columns, channels; ///< Of one group; channels of the reduction.
-  int64_t groups; ///< With the classes of strided backward data.
+  int64_t groups; ///< Times the classes of strided backward data.
   int64_t taps;   ///< Of all classes together.
   int64_t classes = 1;
-  int64_t mostTaps = 1; ///< Of a class.
+  int64_t mostTaps = 1; ///< Of any class.
 };
 } // namespace
 
@@ -52,13 +53,14 @@ static TmaGemm getGemm(const ConvProblem &p) {
   return gemm;
 }
 
-/// Whether addresses reach all of the result, 2 GiB.
+/// Whether the offsets of addresses reach all of the result, up to 2 GiB.
 static bool isInReach(const ConvProblem &p) {
   constexpr int64_t kReach = int64_t(1) << 31;
   return p.getResultLengths().getElements() * getByteSize(p.dataType) <= kReach;
 }
 
-/// Whether the result is a tensor map: else it is stored row by row.
+/// Whether the result can be stored: through a tensor map, or else row by row
+/// if offsets reach it.
 static bool isReachable(const ConvProblem &p, const TmaGemm &gemm) {
   const bool isRows = gemm.classes > 1 || gemm.columns % getTmaUnit(p) != 0 ||
                       p.epilogue.residual || p.epilogue.beta;
@@ -68,9 +70,10 @@ static bool isReachable(const ConvProblem &p, const TmaGemm &gemm) {
 static bool fitsTma(const ConvProblem &p, const GpuTarget &target) {
   if (!hasTmaTensors(p, target))
     return false;
-  // What is read has strides of whole 16 bytes; the last step of a tap may
-  // reach past the channels, but not into those of another group.
-  // A filter that is transposed first is read by channels of the reduction.
+  // Tensors that are read have strides of whole 16 bytes. The last step of a
+  // tap may reach past the channels, but not into those of another group.
+  // Backward data reads the filter along the columns, unless it is transposed
+  // first (tf32).
   const int64_t unit = getTmaUnit(p);
   const TmaGemm gemm = getGemm(p);
   const bool readsColumns =
@@ -85,14 +88,16 @@ static bool fitsTma(const ConvProblem &p, const GpuTarget &target) {
 // The model
 //===----------------------------------------------------------------------===//
 
-/// Whether a tensor map of images walks the pixels, not one of a matrix.
+/// Whether pixels are read through an im2col tensor map instead of one of a
+/// matrix.
 static bool hasWindow(const ConvProblem &p) {
   return std::ranges::any_of(getConvDims(p), [](const ConvDim &dim) {
     return dim.filter > 1 || dim.stride > 1 || dim.pad > 0;
   });
 }
 
-/// Backward data walks the gradient pixel by pixel, whatever the stride.
+/// Whether the window skips pixels. Backward data walks the gradient pixel by
+/// pixel, whatever the stride.
 static bool isStrided(const ConvProblem &p) {
   return p.direction == Direction::Forward &&
          std::ranges::any_of(getConvDims(p), [](const ConvDim &dim) {
@@ -100,8 +105,9 @@ static bool isStrided(const ConvProblem &p) {
          });
 }
 
-/// Columns of tiles read the same pixels at about the same time. Of tensors
-/// that are many times the second cache some of that comes from memory again.
+/// The bytes that come from memory. Columns of tiles read the same pixels at
+/// about the same time, but if tensors are many times as large as L2, some
+/// pixels are read from memory again.
 static double countMemoryBytes(const ConvProblem &p, int64_t tileColumns,
                                const TmaRates &rates) {
   const double bytes = countTensorBytes(p);
@@ -116,7 +122,7 @@ static double countMemoryBytes(const ConvProblem &p, int64_t tileColumns,
 
 static TmaTraffic getTraffic(const ConvProblem &p, const TmaGemm &gemm,
                              const TmaShape &shape, double busy) {
-  // The filter of backward data comes in blocks of 64 columns.
+  // The filter of backward data is copied in blocks of 64 columns.
   const int64_t columns = p.direction == Direction::Forward || p.allowsTf32()
                               ? shape.n
                               : divideUp(shape.n, kTmaStep) * kTmaStep;
@@ -128,19 +134,20 @@ static TmaTraffic getTraffic(const ConvProblem &p, const TmaGemm &gemm,
   traffic.rows = halo.getRowsOfStep(shape);
   if (halo.filterStays(shape))
     traffic.columns = 0;
-  // The last step of a tap ends with the instruction of the last channel.
-  constexpr int64_t kShare = 16;
+  // The last step of a tap ends with the instruction that has the last channel.
+  constexpr int64_t kInstructionK = 16;
   const int64_t read = divideUp(gemm.channels, kTmaStep) * kTmaStep;
-  const int64_t multiplied = divideUp(gemm.channels, kShare) * kShare;
+  const int64_t multiplied =
+      divideUp(gemm.channels, kInstructionK) * kInstructionK;
   traffic.multiplied =
       static_cast<double>(multiplied) / static_cast<double>(read);
   return traffic;
 }
 
-/// Turns of all multiprocessors that the tiles of a shape take. Tiles of
-/// strided backward data have as many steps as their class has taps; those with
-/// the most come first, and the others fill up what these leave.
-static double countTurns(const TmaGemm &gemm, const TmaShape &shape,
+/// The waves of workgroups that the tiles of a shape are. Tiles of strided
+/// backward data have as many steps as their class has taps; those with the
+/// most come first, and the others fill the units that these leave idle.
+static double countWaves(const TmaGemm &gemm, const TmaShape &shape,
                          const GpuTarget &target) {
   const int64_t tiles = gemm.groups * divideUp(gemm.rows, shape.m) *
                         divideUp(gemm.columns, shape.n);
@@ -163,42 +170,42 @@ static double estimateClocks(const ConvProblem &p, const TmaShape &shape,
       static_cast<double>(gemm.classes);
   const int64_t tiles = gemm.groups * divideUp(gemm.rows, shape.m) *
                         divideUp(gemm.columns, shape.n);
-  const double turns = countTurns(gemm, shape, target);
+  const double waves = countWaves(gemm, shape, target);
   const double busy = static_cast<double>(tiles) /
-                      (turns * static_cast<double>(target.computeUnits));
+                      (waves * static_cast<double>(target.computeUnits));
   const TmaTraffic traffic = getTraffic(p, gemm, shape, busy);
   const double step = getStepClocks(shape, traffic, rates);
   const double stored = getStoreClocks(shape, rates) *
                         (p.allowsTf32() ? 2 : 1); // f32 has twice the bytes.
-  const double work = getWorkClocks(shape, turns, steps * step, stored);
+  const double work = getWorkClocks(shape, waves, steps * step, stored);
   const double memory =
       countMemoryBytes(p, divideUp(gemm.columns, shape.n), rates) /
       (rates.memoryBytes * target.computeUnits);
   const double overlap =
-      getOverlap(shape, step, rates) + rates.fewTurns / turns;
+      getOverlap(shape, step, rates) + rates.fewWaves / waves;
   return std::max(work, memory) + overlap * std::min(work, memory) +
          rates.begin;
 }
 
-/// Stages of a tile's ring: as many as shared memory has room for beside the
-/// staging buffers.
+/// The stages of the pipeline: as many as fit shared memory beside the staging
+/// buffers.
 static int countStages(const ConvProblem &p, const TmaShape &shape,
                        const GpuTarget &target) {
   constexpr int64_t kRowBytes = kTmaStep * 2, kMostStages = 8;
   constexpr int64_t kWarps = 4, kStagingBytes = 2048, kOthers = 1024 + 256;
-  constexpr int64_t kHalfSm = 115712; // Of each of two workgroups.
+  constexpr int64_t kHalfSm = 115712; // For each of two workgroups.
   const int64_t copied = divideUp(shape.n, kTmaStep) * kTmaStep;
   const int64_t staging = (shape.isPingPong ? 2 : shape.consumers) * kWarps *
                           kStagingBytes * shape.stagers;
-  const int64_t room =
+  const int64_t available =
       (shape.isSmall() ? kHalfSm : target.wgmmaSharedBytes) - staging - kOthers;
   return static_cast<int>(
-      std::min(kMostStages, room / ((shape.m + copied) * kRowBytes)));
+      std::min(kMostStages, available / ((shape.m + copied) * kRowBytes)));
 }
 
-/// A shape with the stages that fit beside two staging buffers of each warp,
-/// which take turns in an even number of pieces of 64 by 64, and with those
-/// that fit beside one, if they are more.
+/// Adds a shape with the stages that fit beside two staging buffers of each
+/// warp, and with those that fit beside one if these are more. Two buffers
+/// alternate, so they need an even number of pieces of 64 by 64.
 static void addShape(const ConvProblem &p, TmaShape shape,
                      const GpuTarget &target, std::vector<TmaShape> &shapes) {
   constexpr int kLeastStages = 3;
@@ -216,10 +223,10 @@ static void addShape(const ConvProblem &p, TmaShape shape,
   }
 }
 
-/// Each kind of tile in all widths that make sense for a layer's columns: 64,
-/// 128, 192 and 256, what divides the columns, and what takes fewer turns than
-/// the width below it. How many tiles a layer has decides how much of the chip
-/// the last turn leaves idle. Two small workgroups a multiprocessor are for
+/// Each kind of tile in all widths that make sense for the columns of a layer:
+/// 64, 128, 192 and 256, divisors of the columns, and widths that take fewer
+/// waves than the width below. The number of tiles decides how much of the chip
+/// the last wave leaves idle. Two small workgroups a multiprocessor are for
 /// layers that memory limits.
 static std::vector<TmaShape>
 getShapes(const ConvProblem &p, const TmaGemm &gemm, const GpuTarget &target) {
@@ -233,39 +240,40 @@ getShapes(const ConvProblem &p, const TmaGemm &gemm, const GpuTarget &target) {
         TmaShape{128, 64, 1, false, 0}})
     addShape(p, small, target, shapes);
   for (TmaShape shape : kKinds) {
-    double turns = 0;
+    double waves = 0;
     for (shape.n = kLeast; shape.n <= kMost; shape.n += kUnit) {
       const double before =
-          std::exchange(turns, countTurns(gemm, shape, target));
-      // Of a stride, turns are not alike.
-      const bool savesTurns = turns < before && gemm.classes == 1;
-      if (shape.n % kTmaStep != 0 && gemm.columns % shape.n != 0 && !savesTurns)
+          std::exchange(waves, countWaves(gemm, shape, target));
+      // Waves of strided backward data differ in length, so that fewer of them
+      // need not be faster.
+      const bool savesWaves = waves < before && gemm.classes == 1;
+      if (shape.n % kTmaStep != 0 && gemm.columns % shape.n != 0 && !savesWaves)
         continue;
-      // Registers of a thread: with three consumers 128 before it is known who
-      // needs more.
-      const int mostSums = shape.consumers == 3 ? 96 : 192;
-      if (shape.countSums() <= mostSums)
+      // The limit is the registers of a thread: with three consumers these are
+      // 128 until registers move from the producer to the consumers.
+      const int mostAccumulators = shape.consumers == 3 ? 96 : 192;
+      if (shape.countAccumulators() <= mostAccumulators)
         addShape(p, shape, target, shapes);
     }
   }
   return shapes;
 }
 
-/// With pixels as wgmma's columns (docs/design/0016-swapped-operands.md) a tile
-/// has any eights of them: as many as fill the chip for one, two or three waves
-/// of workgroups.
-static std::vector<TmaShape> getExchangedShapes(const ConvProblem &p,
-                                                const TmaGemm &gemm,
-                                                const GpuTarget &target) {
+/// With swapped operands pixels are wgmma's columns
+/// (docs/design/0016-swapped-operands.md), so a tile has any multiple of eight
+/// of them: as many as fill the chip in one, two or three waves of workgroups.
+static std::vector<TmaShape> getSwappedShapes(const ConvProblem &p,
+                                              const TmaGemm &gemm,
+                                              const GpuTarget &target) {
   constexpr int64_t kLeast = 64, kMost = 256, kUnit = 8;
-  constexpr int64_t kMostTurns = 3, kMostSums = 192;
+  constexpr int64_t kMostWaves = 3, kMostAccumulators = 192;
   std::vector<TmaShape> shapes;
   for (int64_t n = kLeast; n <= std::min(kMost, gemm.columns + kLeast - 1);
        n += kLeast) {
     int64_t before = 0;
-    for (int64_t turns = 1; turns <= kMostTurns; ++turns) {
+    for (int64_t waves = 1; waves <= kMostWaves; ++waves) {
       const int64_t columnTiles = gemm.groups * divideUp(gemm.columns, n);
-      const int64_t rowTiles = turns * target.computeUnits / columnTiles;
+      const int64_t rowTiles = waves * target.computeUnits / columnTiles;
       if (rowTiles == 0)
         continue;
       const int64_t m = std::max(
@@ -276,7 +284,8 @@ static std::vector<TmaShape> getExchangedShapes(const ConvProblem &p,
                            .isPingPong = true,
                            .stages = 0,
                            .isExchanged = true};
-      if (m <= kMost && m != before && shape.countSums() <= kMostSums)
+      if (m <= kMost && m != before &&
+          shape.countAccumulators() <= kMostAccumulators)
         addShape(p, shape, target, shapes);
       before = m;
     }
@@ -284,11 +293,12 @@ static std::vector<TmaShape> getExchangedShapes(const ConvProblem &p,
   return shapes;
 }
 
-/// Columns of a tile that is stored in whole pieces.
+/// The columns of a piece of a tile; stores that read tensors move whole ones.
 static constexpr int kPieceColumns = 64;
 
-/// More leave no registers for what an epilogue reads.
-static constexpr int kManySums = 128;
+/// With more accumulators, a thread has no registers for what an epilogue
+/// reads.
+static constexpr int kMostEpilogueAccumulators = 128;
 
 std::vector<Candidate> tessera::getTmaCandidates(const ConvProblem &problem,
                                                  const GpuTarget &target) {
@@ -307,15 +317,16 @@ std::vector<Candidate> tessera::getTmaCandidates(const ConvProblem &problem,
   const bool hasTensors = epilogue.bias || epilogue.residual || epilogue.beta;
   auto add = [&](const TmaShape &shape) {
     if (!hasTensors ||
-        (shape.countSums() <= kManySums && shape.n % kPieceColumns == 0))
-      candidates.push_back({shape.getTile(problem, /*parts=*/1).toConfig(),
+        (shape.countAccumulators() <= kMostEpilogueAccumulators &&
+         shape.n % kPieceColumns == 0))
+      candidates.push_back({shape.getTile(problem, /*splits=*/1).toConfig(),
                             estimateClocks(problem, shape, target, rates)});
   };
   const TmaGemm gemm = getGemm(problem);
   std::ranges::for_each(getShapes(problem, gemm, target), add);
   if (!hasTensors && problem.dataType != DataType::F32 && gemm.classes == 1)
-    std::ranges::for_each(getExchangedShapes(problem, gemm, target), add);
-  if (isInReach(problem)) // Rows are stored by addresses.
+    std::ranges::for_each(getSwappedShapes(problem, gemm, target), add);
+  if (isInReach(problem)) // These tiles are stored row by row.
     std::ranges::for_each(getTmaHaloShapes(problem, target), add);
   return candidates;
 }

@@ -1,8 +1,8 @@
 //===- TmaTiles.h - GEMM tiles for TMA and wgmma ---------------*- C++ -*-===//
 //
-// Which problems a tensor map can describe, and which tiles are worth trying
-// for them. The lowering checks again, op by op; here a problem is kept from
-// tiles that could not be built.
+// Decides which problems tensor maps can describe, and which tiles are worth
+// trying for them. The lowering checks again, op by op; the checks here keep a
+// problem from tiles that could not be built.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,11 +15,11 @@
 
 namespace tessera {
 
-/// The candidates of igemm that copy by TMA; none if `problem` or `target` does
+/// The candidates of igemm with TMA copies; none if `problem` or `target` does
 /// not allow it.
 std::vector<Candidate> getTmaCandidates(const ConvProblem &problem,
                                         const GpuTarget &target);
-/// The same by other rates than the chip's, for those who fit them.
+/// The same with other rates than those of the chip, for tools that fit rates.
 std::vector<Candidate> getTmaCandidates(const ConvProblem &problem,
                                         const GpuTarget &target,
                                         const TmaRates &rates);

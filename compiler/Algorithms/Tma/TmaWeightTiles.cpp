@@ -1,9 +1,9 @@
 //===- TmaWeightTiles.cpp - Backward weights for TMA and wgmma ------------===//
 
 #include "compiler/Algorithms/Tma/TmaWeightTiles.h"
-#include "compiler/Algorithms/ImplicitGemm/GemmSize.h"
 #include "compiler/Algorithms/Common/HaloPositions.h"
 #include "compiler/Algorithms/Common/PartSum.h"
+#include "compiler/Algorithms/ImplicitGemm/GemmSize.h"
 #include "compiler/Algorithms/Tma/TmaModel.h"
 
 #include <algorithm>
@@ -15,10 +15,10 @@ using namespace tessera;
 static int64_t divideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 namespace {
-/// Backward weights as a GEMM: of one group, but for the groups.
+/// Backward weights as a GEMM; sizes are those of one group.
 struct WeightsGemm {
   int64_t rows, columns;
-  int64_t steps; ///< Of pixels.
+  int64_t steps; ///< Of the reduction over pixels.
   int64_t groups;
 
   int64_t countTiles(const TmaShape &shape) const {
@@ -28,7 +28,8 @@ struct WeightsGemm {
 } // namespace
 
 static WeightsGemm getGemm(const ConvProblem &p, bool hasTapRows = false) {
-  // As many columns as a step has elements are channels of one tap.
+  // Columns come in blocks as long as a step, each of which is channels of one
+  // tap.
   const int64_t copied = getTmaStep(p);
   const int64_t taps = getVolume(p.filter), inputs = p.inChannels / p.groups;
   WeightsGemm gemm = {
@@ -41,14 +42,15 @@ static WeightsGemm getGemm(const ConvProblem &p, bool hasTapRows = false) {
 }
 
 static bool fitsTma(const ConvProblem &p, const GpuTarget &target) {
-  const int64_t unit = getTmaUnit(p); // Strides of whole 16 bytes.
+  const int64_t unit = getTmaUnit(p); // Strides are whole 16 bytes.
   return hasTmaTensors(p, target) && p.outChannels % unit == 0 &&
          p.inChannels / p.groups % unit == 0 && fitsWindow(p);
 }
 
-/// Rows and columns of tiles, and who multiplies. 64 columns for 64 channels,
-/// 192 divide 9 taps of them; 64 by 64 make the most tiles of a layer that
-/// leaves most of the chip idle, the last ones two for each multiprocessor.
+/// Rows, columns and consumers of tiles. 64 columns are for 64 channels, and
+/// 192 divide 9 taps of these. 64 by 64 makes the most tiles of a layer that
+/// leaves most of the chip idle. Of the last three shapes two workgroups run on
+/// a multiprocessor.
 static constexpr TmaShape kKinds[] = {
     {192, 128, 3, false, 0}, {128, 256, 2, false, 0}, {256, 128, 2, false, 0},
     {128, 128, 1, true, 0},  {192, 128, 1, true, 0},  {128, 128, 2, false, 0},
@@ -57,24 +59,24 @@ static constexpr TmaShape kKinds[] = {
     {128, 192, 2, false, 0}, {256, 192, 2, false, 0}, {64, 64, 1, true, 0},
     {64, 128, 1, false, 0},  {128, 64, 1, false, 0},  {64, 64, 1, false, 0}};
 
-/// Stages of a tile's ring: as many as shared memory has room for, beside one
-/// staging buffer of each warp.
+/// The stages of the pipeline: as many as fit shared memory beside one staging
+/// buffer of each warp.
 static int countStages(const TmaShape &shape, const GpuTarget &target) {
   constexpr int64_t kRowBytes = kTmaStep * 2, kMostStages = 12;
   constexpr int64_t kWarps = 4, kStagingBytes = 2048, kOthers = 1024 + 512;
-  constexpr int64_t kHalfSm = 115712; // Of each of two workgroups.
+  constexpr int64_t kHalfSm = 115712; // For each of two workgroups.
   const int64_t staging =
       (shape.isPingPong ? 2 : shape.consumers) * kWarps * kStagingBytes;
   const int64_t copied = divideUp(shape.n, kTmaStep) * kTmaStep;
-  const int64_t room =
+  const int64_t available =
       (shape.isSmall() ? kHalfSm : target.wgmmaSharedBytes) - staging - kOthers;
   return static_cast<int>(
-      std::min(kMostStages, room / ((shape.m + copied) * kRowBytes)));
+      std::min(kMostStages, available / ((shape.m + copied) * kRowBytes)));
 }
 
-/// Rings as deep as they fit, and shallower ones, down to about half of that,
-/// which have less on its way (countBytesAgain). Steps of tf32 take so long
-/// that the deepest are best.
+/// Shapes with as many stages as fit, and with fewer, down to about half of
+/// that, which have less in flight (countBytesAgain). Steps of tf32 take so
+/// long that the most stages are best.
 static std::vector<TmaShape> getShapes(const ConvProblem &p,
                                        const GpuTarget &target) {
   constexpr int kLeastStages = 3, kMostDepths = 4;
@@ -91,39 +93,41 @@ static std::vector<TmaShape> getShapes(const ConvProblem &p,
   return shapes;
 }
 
-/// Of tf32, whose consumers read A from registers (PixelFactors.h): none take
-/// turns, and the fragments need a place beside the sums.
-static bool fitsPixels(const TmaShape &shape) {
-  constexpr int kManySums = 128;
-  return !shape.isPingPong && shape.countSums() <= kManySums;
+/// Whether a shape suits tf32, whose consumers read operand A from registers
+/// (PixelFactors.h): they cannot alternate between tiles, and fragments need
+/// registers beside the accumulators.
+static bool fitsTf32(const TmaShape &shape) {
+  constexpr int kMostAccumulators = 128;
+  return !shape.isPingPong && shape.countAccumulators() <= kMostAccumulators;
 }
 
-/// Further tensors of the epilogue are for the launch that adds parts.
-static bool needsParts(const ConvProblem &p) {
+/// Whether the reduction must be split: only the launch that adds splits reads
+/// further tensors of the epilogue.
+static bool mustSplit(const ConvProblem &p) {
   return p.epilogue.bias || p.epilogue.residual || p.epilogue.beta;
 }
 
-/// Numbers of parts that fill the chip for some turns, or as much of it as
-/// their steps allow; none of them empty.
+/// The numbers of splits that fill the chip for some waves, or as much of it as
+/// their steps allow. No split is empty.
 static std::vector<int> getParts(const ConvProblem &p, int64_t steps,
                                  int64_t tiles, int64_t atOnce) {
-  constexpr int64_t kMaxTurns = 4, kMaxParts = 256, kLeastSteps = 4;
+  constexpr int64_t kMaxWaves = 4, kMaxSplits = 256, kLeastSteps = 4;
   constexpr int64_t kMaxBytes = 256 << 20, kF32Bytes = 4; // Workspace.
-  const int64_t mostParts =
-      std::min(kMaxParts, kMaxBytes / (p.getFilterElements() * kF32Bytes));
+  const int64_t mostSplits =
+      std::min(kMaxSplits, kMaxBytes / (p.getFilterElements() * kF32Bytes));
   std::vector<int> all;
-  auto add = [&](int64_t parts) {
-    const int64_t share = divideUp(steps, std::max<int64_t>(parts, 1));
+  auto add = [&](int64_t splits) {
+    const int64_t share = divideUp(steps, std::max<int64_t>(splits, 1));
     const auto count = static_cast<int>(divideUp(steps, share));
-    if ((count > 1 || !needsParts(p)) && (all.empty() || all.back() != count))
+    if ((count > 1 || !mustSplit(p)) && (all.empty() || all.back() != count))
       all.push_back(count);
   };
   add(1);
-  for (int64_t turns = 1; turns <= kMaxTurns; ++turns) {
-    const int64_t parts =
-        std::min({turns * atOnce / tiles, mostParts, steps / kLeastSteps});
-    if (parts > 1)
-      add(parts);
+  for (int64_t waves = 1; waves <= kMaxWaves; ++waves) {
+    const int64_t splits =
+        std::min({waves * atOnce / tiles, mostSplits, steps / kLeastSteps});
+    if (splits > 1)
+      add(splits);
   }
   if (all.empty() && steps > 1)
     add(2);
@@ -134,19 +138,19 @@ static std::vector<int> getParts(const ConvProblem &p, int64_t steps,
 // The model
 //===----------------------------------------------------------------------===//
 
-static double estimateSum(const ConvProblem &p, int parts,
+static double estimateSum(const ConvProblem &p, int splits,
                           const GpuTarget &target,
                           const TmaWeightRates &rates) {
-  if (parts == 1)
+  if (splits == 1)
     return 0;
   const int64_t elements = p.getFilterElements();
   return rates.sumBegin +
-         rates.sumTurn * static_cast<double>(countSumTurns(elements, parts)) +
-         static_cast<double>(elements * (parts * 4 + 2)) /
+         rates.sumTurn * static_cast<double>(countSumTurns(elements, splits)) +
+         static_cast<double>(elements * (splits * 4 + 2)) /
              (rates.sumBytes * target.computeUnits);
 }
 
-/// Of x and y, each moved once; strides leave pixels of x out.
+/// The bytes of x and y, each moved once; strides may leave pixels of x out.
 static double countImageBytes(const ConvProblem &p) {
   const int64_t walked =
       p.batch * getVolume(p.getOutput()) * getVolume(p.filter) * p.inChannels;
@@ -155,11 +159,11 @@ static double countImageBytes(const ConvProblem &p) {
       (std::min(p.getInputElements(), walked) + p.getOutputElements()));
 }
 
-/// What is read from memory again. Tiles that share rows read them at about the
-/// same time; the more is on its way at once, the more of it has gone before
-/// the last of them comes.
+/// The bytes that are read from memory again. Tiles that share rows read them
+/// at about the same time; the more bytes are in flight at once, the more of
+/// them have left L2 before the last of these tiles asks for them.
 static double countBytesAgain(const ConvProblem &p, const WeightsGemm &gemm,
-                              const TmaShape &shape, int parts,
+                              const TmaShape &shape, int splits,
                               const GpuTarget &target,
                               const TmaWeightRates &rates) {
   constexpr double kRowBytes = kTmaStep * 2;
@@ -168,81 +172,83 @@ static double countBytesAgain(const ConvProblem &p, const WeightsGemm &gemm,
   const auto steps = static_cast<double>(gemm.steps);
   const double copied = tiles * steps * (shape.m + shape.n) * kRowBytes;
   const int sharing = shape.isSmall() ? 2 : 1;
-  const double partsAtOnce =
-      std::min<double>(parts, target.computeUnits * sharing / tiles);
-  const double onItsWay = partsAtOnce * shape.stages * once / steps;
+  const double splitsAtOnce =
+      std::min<double>(splits, target.computeUnits * sharing / tiles);
+  const double inFlight = splitsAtOnce * shape.stages * once / steps;
   return rates.readAgain * std::max(0.0, copied - once) *
-         std::max(0.0, 1 - rates.keptBytes / onItsWay);
+         std::max(0.0, 1 - rates.keptBytes / inFlight);
 }
 
-/// The clocks of all turns of tiles, and of what else there is; `again` are
-/// bytes that are read more than once.
+/// All clocks: those of the waves of tiles, of memory, of the launch and of the
+/// sum of the splits. `again` are the bytes that are read more than once.
 static double addUp(const ConvProblem &p, double work, double overlap,
-                    int parts, const GpuTarget &target,
+                    int splits, const GpuTarget &target,
                     const TmaWeightRates &rates, double again = 0) {
   double bytes =
       countImageBytes(p) + again +
       static_cast<double>(getByteSize(p.dataType) * p.getFilterElements());
-  if (p.allowsTf32() && parts > 1)
-    bytes += 4.0 * static_cast<double>(p.getFilterElements() * parts);
+  if (p.allowsTf32() && splits > 1)
+    bytes += 4.0 * static_cast<double>(p.getFilterElements() * splits);
   const double memory = bytes / (rates.step.memoryBytes * target.computeUnits);
   return std::max(work, memory) + overlap * std::min(work, memory) +
-         rates.step.begin + estimateSum(p, parts, target, rates);
+         rates.step.begin + estimateSum(p, splits, target, rates);
 }
 
-/// Copies of 128 bytes of which a group has fewer begin anywhere in a line of
-/// the cache and want two lines, which other groups want again, as the taps of
-/// a window do. Of 32 groups of 8 channels (3x3, 64 images of 28x28, on an
-/// H100), to which nothing was fitted, four tiles took 0.82 to 0.87 of the time
-/// that this expects, and a fifth, which leaves multiprocessors idle, 0.76.
+/// What a step copies. A copy has 128 bytes; if a group has fewer, copies begin
+/// anywhere in a cache line and touch two lines, which other groups read again,
+/// as the taps of a window do. For 32 groups of 8 channels (3x3, 64 images of
+/// 28x28, on an H100), to which nothing was fitted, four tiles took 0.82 to
+/// 0.87 of the time that this expects, and a fifth, which leaves
+/// multiprocessors idle, 0.76.
 static TmaTraffic getTraffic(const ConvProblem &p, int rows, int columns) {
   auto countLines = [&](int64_t channels) {
     return p.groups > 1 && channels / p.groups < getTmaStep(p) ? 2 : 1;
   };
   const int rowLines = countLines(p.outChannels);
   const int columnLines = countLines(p.inChannels);
-  // It is the columns that come through a window.
+  // Here the columns are read through a window.
   TmaTraffic traffic{static_cast<double>(columns * columnLines),
                      static_cast<double>(rows * rowLines)};
   traffic.hasWindow = rowLines * columnLines > 1 || getVolume(p.filter) > 1;
   return traffic;
 }
 
-/// Of a step of tf32, in which shared memory is busiest: B is written twice and
-/// read once before wgmma reads it, A written once and read once.
-static double getPixelClocks(const TmaShape &shape,
-                             const TmaWeightRates &rates) {
+/// Clocks of a step of tf32, which shared memory limits: B is written twice and
+/// read once before wgmma reads it, A is written once and read once.
+static double getTf32Clocks(const TmaShape &shape,
+                            const TmaWeightRates &rates) {
   return rates.pixelRow *
          (2 * shape.m + 3 * shape.n + shape.n * shape.m / 64.0);
 }
 
 static double estimateClocks(const ConvProblem &p, const WeightsGemm &gemm,
-                             const TmaShape &shape, int parts,
+                             const TmaShape &shape, int splits,
                              const GpuTarget &target,
                              const TmaWeightRates &rates = kTmaWeightRates) {
   const int64_t sharing = shape.isSmall() ? 2 : 1;
-  const auto turns = static_cast<double>(
-      divideUp(gemm.countTiles(shape) * parts, target.computeUnits * sharing) *
+  const auto waves = static_cast<double>(
+      divideUp(gemm.countTiles(shape) * splits, target.computeUnits * sharing) *
       sharing);
   const TmaTraffic traffic = getTraffic(p, shape.m, shape.n);
-  const auto steps = static_cast<double>(divideUp(gemm.steps, parts));
+  const auto steps = static_cast<double>(divideUp(gemm.steps, splits));
   double products = steps * getStepClocks(shape, traffic, rates.step);
   if (p.allowsTf32())
-    products = std::max(products, steps * getPixelClocks(shape, rates));
+    products = std::max(products, steps * getTf32Clocks(shape, rates));
   // f32 has twice the bytes.
-  const double stored =
-      getStoreClocks(shape, rates.step) * (parts > 1 || p.allowsTf32() ? 2 : 1);
-  const double work = getWorkClocks(shape, turns, products, stored);
-  return addUp(p, work, rates.step.overlap, parts, target, rates,
-               countBytesAgain(p, gemm, shape, parts, target, rates));
+  const double stored = getStoreClocks(shape, rates.step) *
+                        (splits > 1 || p.allowsTf32() ? 2 : 1);
+  const double work = getWorkClocks(shape, waves, products, stored);
+  return addUp(p, work, rates.step.overlap, splits, target, rates,
+               countBytesAgain(p, gemm, shape, splits, target, rates));
 }
 
 //===----------------------------------------------------------------------===//
 // Tiles whose taps share pixels
 //===----------------------------------------------------------------------===//
 
-/// All taps of 64 output and 64 input channels, a filter row for each consumer;
-/// the input comes in chunks of 64 positions (docs/design/0009).
+/// Adds tiles of all taps of 64 output and 64 input channels, with a filter row
+/// for each consumer. The input is copied in chunks of 64 positions
+/// (docs/design/0009-window-reuse.md).
 static void addSliding(const ConvProblem &p, const GpuTarget &target,
                        const TmaWeightRates &rates,
                        std::vector<Candidate> &candidates) {
@@ -258,9 +264,10 @@ static void addSliding(const ConvProblem &p, const GpuTarget &target,
   const int64_t steps = divideUp(positions, kTmaStep);
   const int64_t ahead =
       divideUp(getReach(height) * pitch + getReach(width), kTmaStep);
-  // Beside what a step reads, some chunks that come, and stages alike.
-  constexpr int64_t kComing = 4, kStages = 4, kRowBytes = 128, kRest = 2048;
-  const int64_t rows = kTmaStep * (ahead + 2 + kComing + kStages) +
+  // Beside the chunks that a step reads there are some in flight, and as many
+  // stages.
+  constexpr int64_t kInFlight = 4, kStages = 4, kRowBytes = 128, kRest = 2048;
+  const int64_t rows = kTmaStep * (ahead + 2 + kInFlight + kStages) +
                        height.filter * 4 * 2 * 16; // Staged for the result.
   if (rows * kRowBytes + kRest > target.wgmmaSharedBytes)
     return;
@@ -269,31 +276,31 @@ static void addSliding(const ConvProblem &p, const GpuTarget &target,
   tile.n = static_cast<int>(height.filter * width.filter * kTmaStep);
   tile.wavesN = static_cast<int>(height.filter);
   tile.buffers = kStages;
-  tile.halo = static_cast<int>(ahead + 1 + kComing);
+  tile.halo = static_cast<int>(ahead + 1 + kInFlight);
   tile.mma = "wgmma";
   tile.isTma = true;
   const int64_t tiles = p.groups *
                         divideUp(p.outChannels / p.groups, kTmaStep) *
                         divideUp(p.inChannels / p.groups, kTmaStep);
-  // Pixels and gradients come once for all taps; of whole lines, the products
-  // take longer.
+  // Pixels and gradients are copied once for all taps. If they are whole cache
+  // lines, the products always take longer, so copies do not count.
   const TmaTraffic traffic = getTraffic(p, kTmaStep, kTmaStep);
   const double copied = traffic.hasWindow
                             ? (traffic.rows + traffic.columns) * kRowBytes /
                                   rates.step.windowBytes
                             : 0;
-  for (int parts : getParts(p, steps, tiles, target.computeUnits)) {
-    tile.parts = parts;
+  for (int splits : getParts(p, steps, tiles, target.computeUnits)) {
+    tile.parts = splits;
     const double step = std::max(
         double(tile.m) * tile.n * tile.k / rates.slidingProducts, copied);
-    const double products = static_cast<double>(divideUp(steps, parts)) * step;
+    const double products = static_cast<double>(divideUp(steps, splits)) * step;
     const double stored = tile.m * tile.n / rates.step.exposedSums;
-    const auto turns =
-        static_cast<double>(divideUp(tiles * parts, target.computeUnits));
+    const auto waves =
+        static_cast<double>(divideUp(tiles * splits, target.computeUnits));
     candidates.push_back(
         {tile.toConfig(),
-         addUp(p, turns * (products + (parts > 1 ? 2 : 1) * stored),
-               rates.slidingOverlap, parts, target, rates)});
+         addUp(p, waves * (products + (splits > 1 ? 2 : 1) * stored),
+               rates.slidingOverlap, splits, target, rates)});
   }
 }
 
@@ -301,27 +308,27 @@ static void addSliding(const ConvProblem &p, const GpuTarget &target,
 // Tiles whose rows are taps
 //===----------------------------------------------------------------------===//
 
-/// Lines of the second cache that a copied row of 64 elements touches: it is as
-/// long as one, and touches two where rows are no whole lines apart and it
-/// begins within one.
+/// The L2 lines that a copied row of 64 elements touches, on average. A row is
+/// as long as a line, but touches two if it begins within one, which happens
+/// where the pitch is not a multiple of lines.
 static double countCacheLines(const ConvProblem &problem, int64_t pitch) {
   constexpr int64_t kLineBytes = kTmaStep * 2;
   const int64_t pitchBytes = pitch * getByteSize(problem.dataType);
   return 2 - static_cast<double>(std::gcd(pitchBytes, kLineBytes)) / kLineBytes;
 }
 
-/// Of packed tensors.
+/// The rates for packed tensors.
 static TmaWeightRates getPackedRates(const ConvProblem &problem) {
   TmaWeightRates rates = kTmaWeightRates;
   rates.step.windowBytes /= countCacheLines(problem, problem.inChannels);
   rates.step.plainBytes = rates.step.windowBytes;
   rates.step.windowRow = rates.step.plainRow = 0;
-  rates.sumTurn = rates.packedSumTurn;
+  rates.sumTurn = rates.packedSumPass;
   rates.sumBytes = rates.packedSumBytes;
   return rates;
 }
 
-/// As wide as all columns, or as what divides them.
+/// Shapes as wide as all columns, or as a divisor of them.
 static std::vector<TmaShape> getTapRowShapes(int64_t columns,
                                              const GpuTarget &target) {
   static constexpr TmaShape kKinds[] = {{384, 0, 3, false, 0},
@@ -334,9 +341,10 @@ static std::vector<TmaShape> getTapRowShapes(int64_t columns,
   std::vector<TmaShape> shapes;
   for (TmaShape shape : kKinds)
     for (shape.n = kLeast; shape.n <= kMost; shape.n += kUnit) {
-      const int mostSums = shape.consumers == 3 ? 96 : 192;
+      const int mostAccumulators = shape.consumers == 3 ? 96 : 192;
       shape.stages = countStages(shape, target);
-      if (filled % shape.n == 0 && shape.countSums() <= mostSums &&
+      if (filled % shape.n == 0 &&
+          shape.countAccumulators() <= mostAccumulators &&
           shape.stages >= kLeastStages)
         shapes.push_back(shape);
     }
@@ -350,10 +358,10 @@ std::vector<Candidate> tessera::getTapRowCandidates(const ConvProblem &problem,
     return candidates;
   const WeightsGemm gemm = getGemm(problem, /*hasTapRows=*/true);
   for (const TmaShape &shape : getTapRowShapes(gemm.columns, target))
-    for (int parts : getParts(problem, gemm.steps, gemm.countTiles(shape),
-                              target.computeUnits))
-      candidates.push_back({shape.getTile(problem, parts).toConfig(),
-                            estimateClocks(problem, gemm, shape, parts, target,
+    for (int splits : getParts(problem, gemm.steps, gemm.countTiles(shape),
+                               target.computeUnits))
+      candidates.push_back({shape.getTile(problem, splits).toConfig(),
+                            estimateClocks(problem, gemm, shape, splits, target,
                                            getPackedRates(problem))});
   return candidates;
 }
@@ -364,20 +372,20 @@ std::vector<Candidate> tessera::getTapRowCandidates(const ConvProblem &problem,
 
 static constexpr int kLeastConsumers = 2, kMostConsumers = 5;
 
-/// Whether a consumer's sums, a wgmma of `n` columns for each of its lines, fit
-/// its registers: those that the launch gives, and those that it has later
-/// (HopperShape).
+/// Whether the accumulators of a consumer, a wgmma of `n` columns for each of
+/// its lines, fit its registers: those that the launch gives, and those that it
+/// has later (HopperShape).
 static bool fitsRegisters(int64_t consumers, int64_t lines, int64_t n) {
   constexpr int64_t kAtFirst[] = {168, 128, 96, 80};
   constexpr int64_t kLater[] = {232, 160, 112, 88};
   constexpr int64_t kAddresses = 26, kOthers = 24;
-  const int64_t sums = n / 2, i = consumers - kLeastConsumers;
-  return sums + kAddresses <= kAtFirst[i] &&
-         sums * (lines / consumers) + kOthers <= kLater[i];
+  const int64_t accumulators = n / 2, i = consumers - kLeastConsumers;
+  return accumulators + kAddresses <= kAtFirst[i] &&
+         accumulators * (lines / consumers) + kOthers <= kLater[i];
 }
 
-/// Clocks in which the second cache gives some chunks of windows and a stage of
-/// the gradient.
+/// Clocks in which L2 delivers `chunks` chunks of windows and a stage of the
+/// gradient.
 static double getCopyClocks(const ConvProblem &p, const GemmTile &tile,
                             int64_t chunks, const TmaWeightRates &rates) {
   constexpr double kRowBytes = 128;
@@ -389,8 +397,7 @@ static double getCopyClocks(const ConvProblem &p, const GemmTile &tile,
          kRowBytes / kTmaWeightRates.step.windowBytes;
 }
 
-/// Clocks of a step, in which the products, shared memory or the second cache
-/// is busiest.
+/// Clocks of a step, which the products, shared memory or L2 limit.
 static double getLineClocks(const ConvProblem &p, const GemmTile &tile,
                             const TmaWeightRates &rates) {
   constexpr double kRowBytes = 128, kWgmmaRows = 64;
@@ -402,21 +409,20 @@ static double getLineClocks(const ConvProblem &p, const GemmTile &tile,
                    getCopyClocks(p, tile, /*chunks=*/1, rates)});
 }
 
-/// Chunks behind its own that a step reads.
+/// The chunks after its own that a step reads.
 static int64_t countAhead(const ConvProblem &p) {
   return divideUp(getReach(getConvDims(p)[1]) * p.getOutput().w, kTmaStep);
 }
 
-/// The tile of some consumers, with the chunks and stages that fit; none if
-/// those are too few.
+/// The tile of `consumers`; none if too few chunks and stages fit.
 static std::optional<GemmTile> makeLineTile(const ConvProblem &p, int consumers,
                                             int64_t n,
                                             const GpuTarget &target) {
   const ConvDim height = getConvDims(p)[1];
-  constexpr int64_t kRowBytes = 128, kRest = 2048, kStages = 4, kComing = 4;
+  constexpr int64_t kRowBytes = 128, kRest = 2048, kStages = 4, kInFlight = 4;
   const int64_t ahead = countAhead(p);
   const int64_t staged = consumers * 4 * 2 * 16;
-  const int64_t rows = kTmaStep * (ahead + 2 + kComing) +
+  const int64_t rows = kTmaStep * (ahead + 2 + kInFlight) +
                        kStages * divideUp(n, kTmaStep) * kTmaStep + staged;
   if (rows * kRowBytes + kRest > target.wgmmaSharedBytes)
     return std::nullopt;
@@ -426,7 +432,7 @@ static std::optional<GemmTile> makeLineTile(const ConvProblem &p, int consumers,
   tile.n = static_cast<int>(n);
   tile.wavesM = consumers;
   tile.buffers = kStages;
-  tile.halo = static_cast<int>(ahead + 1 + kComing);
+  tile.halo = static_cast<int>(ahead + 1 + kInFlight);
   tile.mma = "wgmma";
   tile.isTma = true;
   return tile;
@@ -441,19 +447,19 @@ static void addLineTile(const ConvProblem &p, const GemmTile &tile,
       p.batch * countInputPositions(height) * p.getOutput().w, kTmaStep);
   const int64_t tiles =
       divideUp(p.inChannels, kTmaStep) * divideUp(p.outChannels, tile.n);
-  for (int parts : getParts(p, steps, tiles, target.computeUnits)) {
+  for (int splits : getParts(p, steps, tiles, target.computeUnits)) {
     GemmTile split = tile;
-    split.parts = parts;
+    split.parts = splits;
     // The first step waits for all chunks that it reads.
     const double begin = getCopyClocks(p, tile, countAhead(p) + 1, rates);
-    const double products = static_cast<double>(divideUp(steps, parts)) *
+    const double products = static_cast<double>(divideUp(steps, splits)) *
                             getLineClocks(p, tile, rates);
     const double stored = tile.m * tile.n / rates.step.exposedSums;
-    const auto turns =
-        static_cast<double>(divideUp(tiles * parts, target.computeUnits));
+    const auto waves =
+        static_cast<double>(divideUp(tiles * splits, target.computeUnits));
     candidates.push_back(
-        {split.toConfig(), addUp(p, turns * (begin + products + stored),
-                                 rates.slidingOverlap, parts, target, rates)});
+        {split.toConfig(), addUp(p, waves * (begin + products + stored),
+                                 rates.slidingOverlap, splits, target, rates)});
   }
 }
 
@@ -489,18 +495,18 @@ tessera::getTmaWeightCandidates(const ConvProblem &problem,
     return candidates;
   const WeightsGemm gemm = getGemm(problem);
   auto add = [&](const TmaShape &shape) {
-    if (problem.allowsTf32() && !fitsPixels(shape))
+    if (problem.allowsTf32() && !fitsTf32(shape))
       return;
     const int64_t atOnce = target.computeUnits * (shape.isSmall() ? 2 : 1);
-    for (int parts :
+    for (int splits :
          getParts(problem, gemm.steps, gemm.countTiles(shape), atOnce)) {
-      // Stages that no step needs.
+      // No step needs more stages than a split has steps.
       constexpr int64_t kFewStages = 6;
-      if (shape.stages > std::max(kFewStages, divideUp(gemm.steps, parts)))
+      if (shape.stages > std::max(kFewStages, divideUp(gemm.steps, splits)))
         continue;
       candidates.push_back(
-          {shape.getTile(problem, parts).toConfig(),
-           estimateClocks(problem, gemm, shape, parts, target, rates)});
+          {shape.getTile(problem, splits).toConfig(),
+           estimateClocks(problem, gemm, shape, splits, target, rates)});
     }
   };
   std::ranges::for_each(getShapes(problem, target), add);

@@ -1,7 +1,7 @@
 //===- TmaWeightTiles.h - Backward weights for TMA and wgmma ---*- C++ -*-===//
 //
-// The result has few tiles and a long reduction, so how many parts the
-// reduction is split into decides as much as the tile.
+// The result has few tiles and a long reduction, so the number of splits
+// decides as much as the tile.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,13 +14,13 @@
 
 namespace tessera {
 
-/// TmaWeightRates.def says what each is.
+/// TmaWeightRates.def says what each rate is.
 struct TmaWeightRates {
   TmaRates step;
   double keptBytes, readAgain;
   double pixelRow;
   double sumBegin, sumTurn, sumBytes;
-  double packedSumTurn, packedSumBytes;
+  double packedSumPass, packedSumBytes;
   double slidingProducts, slidingOverlap;
 };
 
@@ -33,18 +33,19 @@ constexpr TmaWeightRates makeTmaWeightRates() {
 
 inline constexpr TmaWeightRates kTmaWeightRates = makeTmaWeightRates();
 
-/// The candidates of igemm for backward weights that copy by TMA; none if
-/// `problem` or `target` does not allow it. In an order that does not depend on
-/// the rates.
+/// The candidates of igemm for backward weights with TMA copies; none if
+/// `problem` or `target` does not allow it. Their order does not depend on the
+/// rates.
 std::vector<Candidate>
 getTmaWeightCandidates(const ConvProblem &problem, const GpuTarget &target,
                        const TmaWeightRates &rates = kTmaWeightRates);
-/// Those of a product whose rows are the taps, and whose columns are the
+/// Candidates for a product whose rows are the taps and whose columns are the
 /// channels of y.
 std::vector<Candidate> getTapRowCandidates(const ConvProblem &problem,
                                            const GpuTarget &target);
-/// Those whose rows are 64 elements of all lines of a window, which share their
-/// positions: of a filter of one column, whose channels are the run of a line.
+/// Candidates whose rows are 64 elements of all lines of a window, which share
+/// their positions. They are for filters of one column, whose channels are what
+/// a window has of a line.
 std::vector<Candidate> getLineCandidates(const ConvProblem &problem,
                                          const GpuTarget &target);
 

@@ -12,8 +12,8 @@
 
 using namespace tessera;
 
-// The names by which the runtime, which has no compiler, knows a tile from a
-// mistake are those of the registry.
+// The runtime, which has no compiler, checks the algorithm of a tile against
+// names of its own; they must be those of the registry.
 TEST(ChooseTile, EveryAlgorithmHasItsNameInTheRuntime) {
   EXPECT_EQ(getAlgorithms().size(), kAlgorithmNames.size());
   for (const Algorithm *algorithm : getAlgorithms())
@@ -43,7 +43,8 @@ TEST(ChooseTile, TakesTheLargestTileForLargeLayers) {
   EXPECT_EQ(tile->toText(), "igemm-m256n256k32-w2x4-b2-mfma32");
 }
 
-// Few output channels do not fill a wide tile, and few tiles not a chip.
+// Few output channels do not fill a wide tile, and few tiles do not fill a
+// chip.
 TEST(ChooseTile, WeighsWhatIsWasted) {
   ConvProblem p = makeLayer();
   p.outChannels = 32;
@@ -59,8 +60,8 @@ TEST(ChooseTile, WeighsWhatIsWasted) {
   EXPECT_LE(tile->m * tile->n, 64 * 64);
 }
 
-// A reduction is split where the units have too few tiles otherwise, instead of
-// taking tiles so small that the cache cannot feed them.
+// A reduction is split where there are too few tiles for the units, instead of
+// choosing tiles so small that the cache limits them.
 TEST(ChooseTile, SplitsInsteadOfLoadingAgain) {
   ConvProblem p = makeLayer();
   p.direction = Direction::BackwardWeights;
@@ -74,8 +75,8 @@ TEST(ChooseTile, SplitsInsteadOfLoadingAgain) {
   EXPECT_GE(chosen->m * chosen->n, 64 * 64);
 }
 
-// Where a layer has tiles enough, narrow loads and a transposition do not keep
-// it from the tile of the best loop.
+// Where a layer has enough tiles, narrow loads and a transposition do not keep
+// it from the tile with the best main loop.
 TEST(ChooseTile, TakesLargeTilesForGradients) {
   ConvProblem p = makeLayer();
   p.in = {56, 56};
@@ -88,8 +89,8 @@ TEST(ChooseTile, TakesLargeTilesForGradients) {
   EXPECT_GE(chosen->m * chosen->n, 256 * 128);
 }
 
-// A chip's matrix unit is used for the types that it multiplies, and the
-// general path for the others.
+// A chip's matrix unit is used for the types that it multiplies, and scalar
+// multiply-adds for the others.
 TEST(ChooseTile, UsesTheMatrixUnit) {
   auto choose = [](const char *name, DataType type) {
     ConvProblem p = makeLayer();
@@ -129,7 +130,7 @@ TEST(ChooseTile, UsesTf32WhereItIsAllowed) {
   EXPECT_EQ(choose("sm_90", MathType::Exact), "fma");
 }
 
-// Direct copies are for factors that lie in memory as they lie in LDS.
+// Direct copies are for operands that lie in memory as they lie in LDS.
 TEST(ChooseTile, CopiesDirectlyWhereItCan) {
   const GpuTarget &target = *findTarget("gfx950");
   ConvProblem p = makeLayer();
@@ -141,9 +142,9 @@ TEST(ChooseTile, CopiesDirectlyWhereItCan) {
   EXPECT_FALSE(parseGemmTile(*chooseTile(p, target))->isDirect);
 }
 
-// cp.async brings every factor of NHWC whose reduction steps divide, transposed
-// or not, but transposes halves alone; and a tile has the LDS that the chip
-// gives to a launch.
+// cp.async copies every NHWC operand whose reduction steps divide. It
+// transposes only 16-bit operands. A tile fits the LDS that the chip gives to a
+// launch.
 TEST(ChooseTile, CopiesByCpAsyncInEveryDirection) {
   auto choose = [](const char *name, const ConvProblem &p) {
     auto tile = chooseTile(p, *findTarget(name));
@@ -171,9 +172,10 @@ TEST(ChooseTile, CopiesByCpAsyncInEveryDirection) {
   EXPECT_TRUE(choose("sm_80", p).isDirect);
 }
 
-// Where taps share pixels, those come once, if a unit has LDS for them and so
-// many tiles that it is busy: so measured on an H100. Not of strides, of channels
-// that are no blocks, nor of taps that the filter's buffers do not divide.
+// Taps share pixels, which are then loaded once, if a unit has LDS for them and
+// enough tiles to be busy: measured on an H100. They do not share pixels with
+// strides, with channels that are no whole blocks, or if the taps are no
+// multiple of the filter's buffers.
 TEST(ChooseTile, SharesPixelsBehindCpAsync) {
   GpuTarget ampere = *findTarget("sm_80");
   ampere.computeUnits = 132;
@@ -206,7 +208,7 @@ TEST(ChooseTile, SharesPixelsBehindCpAsync) {
   }
 }
 
-// What the fast algorithms leave, the general one takes: other directions and
+// The general algorithm covers what the fast ones do not: other directions and
 // types, and tensors beyond the reach of a tile.
 TEST(ChooseTile, CoversEveryProblem) {
   const GpuTarget &target = *findTarget("gfx942");
@@ -231,7 +233,7 @@ TEST(ChooseTile, CoversEveryProblem) {
     }
 }
 
-// What no kernel covers is an answer with a reason, not a wrong kernel.
+// A problem that no kernel covers gets a reason, not a wrong kernel.
 TEST(ChooseTile, RefusesWithAReason) {
   const GpuTarget &target = *findTarget("gfx942");
   ConvProblem p = makeLayer();
@@ -245,7 +247,7 @@ TEST(ChooseTile, RefusesWithAReason) {
             StatusCode::NotSupported);
 }
 
-// Chips have no exponential of f64: refused here, not by a linker.
+// Chips have no exponential of f64: it is refused here, not by a linker.
 TEST(ChooseTile, RefusesExponentialsOfDoubles) {
   const GpuTarget &target = *findTarget("gfx942");
   ConvProblem p = makeLayer();
@@ -258,7 +260,7 @@ TEST(ChooseTile, RefusesExponentialsOfDoubles) {
             "only; the convolution is one of f64");
 }
 
-// A layer of one channel a group has an algorithm of its own.
+// A layer with one channel a group has an algorithm of its own.
 TEST(ChooseTile, KnowsDepthwise) {
   ConvProblem p = makeLayer();
   p.groups = 256;
@@ -269,12 +271,12 @@ TEST(ChooseTile, KnowsDepthwise) {
   }
 }
 
-// On an H100 few groups a thread, registers to load early where products are
-// few, as many blocks with one large filter as leave the chip enough threads,
-// and filters through LDS; as many parts of a filter's
-// gradient as resident workgroups sum, past the first cache where the tensors
-// are not large, or boxes where they can be had. Windows that share little are
-// read by short threads.
+// On an H100 threads have few groups, early loads where products are few, as
+// many blocks with one large filter as leave the chip enough threads, and
+// filters through LDS. The gradient of a filter has as many splits as resident
+// workgroups add, loads past L1 where the tensors are not large, or TMA copies
+// where the tensors allow them. Windows that share little are read by short
+// threads.
 TEST(ChooseTile, KnowsDepthwiseOnNvidia) {
   ConvProblem p;
   p.dataType = DataType::BF16;
@@ -300,7 +302,7 @@ TEST(ChooseTile, KnowsDepthwiseOnNvidia) {
   p.in = {26, 26};
   for (Direction direction : {Direction::Forward, Direction::BackwardData})
     EXPECT_EQ(choose(direction), "depthwise-g2p2q7t64s1l");
-  // Of a large window one group, and lanes as many as hold a row of 4 bytes.
+  // A large window has one group, and as many lanes as have a row of 4 bytes.
   EXPECT_EQ(choose(Direction::BackwardWeights, "sm_80"),
             "depthwise-g1p1q7t192s128n26r2u2ao");
   EXPECT_EQ(choose(Direction::BackwardWeights),
@@ -334,7 +336,7 @@ TEST(ChooseTile, KnowsDepthwiseOnNvidia) {
   p.pad = {2, 2};
   EXPECT_EQ(choose(Direction::Forward), "depthwise-g2p4q4t128s1u4l");
   EXPECT_EQ(choose(Direction::BackwardData), "depthwise-g2p2q14t128s1u4l");
-  // Doubles have registers for so much only as the assembler likes.
+  // How many registers f64 gets for this is up to the assembler.
   p.dataType = DataType::F64;
   EXPECT_EQ(choose(Direction::Forward), "depthwise-g2p4q4t128s1");
   p.dataType = DataType::BF16;
@@ -349,25 +351,26 @@ TEST(ChooseTile, KnowsDepthwiseOnNvidia) {
   p.stride = {2, 2};
   p.filter = {3, 3};
   p.pad = {1, 1};
-  // Groups that share nothing with the lanes of a warp.
+  // 101 groups have no common divisor with the lanes of a warp.
   p.inChannels = p.outChannels = p.groups = 101;
   EXPECT_EQ(choose(Direction::BackwardWeights), "depthwise-g1p1q7t64s512n14ao");
-  // Two filters of f32 and what they need fit registers, if not early loads.
+  // Two f32 filters and what they need fit the registers, but early loads do
+  // not.
   p.inChannels = p.outChannels = p.groups = 144;
   p.dataType = DataType::F32;
   EXPECT_EQ(choose(Direction::BackwardWeights, "sm_80"),
             "depthwise-g2p1q7t288s768n10r4ao");
   EXPECT_EQ(choose(Direction::BackwardWeights),
             "depthwise-g2p4q1t144s262r2b2u1o");
-  // Boxes need strides of whole 16 bytes, and pay where there is something to
-  // read.
+  // TMA copies need strides of whole 16 bytes, and pay where there is something
+  // to read.
   p.xLayout = Layout::Strided;
   p.xStrides = {56 * 56 * 146, 1, 0, 56 * 146, 146};
   EXPECT_EQ(choose(Direction::BackwardWeights),
             "depthwise-g2p1q7t288s1024n7r4ao");
   p.xLayout = Layout::NHWC;
-  // Tensors that begin anywhere have no boxes, and parts in the workspace that
-  // these would have had.
+  // Misaligned tensors have no TMA copies, but have splits in the workspace
+  // that these would have had.
   EXPECT_EQ(
       chooseTile(Problem(p).asUnaligned(), *findTarget("sm_90"))->toText(),
       "depthwise-g2p1q7t288s524n7r4ao");
@@ -376,7 +379,7 @@ TEST(ChooseTile, KnowsDepthwiseOnNvidia) {
 }
 
 // The first layer of a network has an algorithm of its own, too: forward, and
-// where its pixels lie dwords apart.
+// where its pixels are whole dwords apart.
 TEST(ChooseTile, KnowsStems) {
   ConvProblem p = makeLayer();
   p.batch = 32;
@@ -407,8 +410,8 @@ TEST(ChooseTile, KnowsStems) {
   }
 }
 
-// A chip of 256 registers takes smaller blocks of an image whose channels are
-// loaded one by one, or it would spill.
+// A chip with 256 registers takes smaller blocks of an image whose channels are
+// loaded one by one; larger ones would spill.
 TEST(ChooseTile, KnowsWhereRegistersAreFew) {
   ConvProblem p;
   p.direction = Direction::BackwardWeights;
@@ -445,8 +448,8 @@ static std::string getAlgorithm(const ConvProblem &p) {
   return tile ? tile->algorithm : "";
 }
 
-// TMA reads channels of whole 16 bytes; a result may have any, since rows can
-// be stored without it. What it cannot read is packed first.
+// TMA reads channels of whole 16 bytes. A result may have any, since rows can
+// be stored without TMA. Tensors that TMA cannot read are packed first.
 TEST(ChooseTile, ReadsWholeUnitsByTma) {
   ConvProblem p = makeLayer();
   p.outChannels = 93;
@@ -465,7 +468,7 @@ TEST(ChooseTile, ReadsWholeUnitsByTma) {
 }
 
 // Backward weights of one image of 56x56 has nine tiles of 64 by 64 and 49
-// steps of pixels: parts that leave each some steps, though they do not fill
+// steps of pixels: each split keeps some steps, although the splits do not fill
 // the chip.
 TEST(ChooseTile, SplitsTheWeightsOfSmallLayers) {
   ConvProblem p = makeLayer();
@@ -481,7 +484,8 @@ TEST(ChooseTile, SplitsTheWeightsOfSmallLayers) {
       << tile->toText();
 }
 
-// Backward weights of 93 and 75 channels: 93 are 96 columns, not 128 rows.
+// Backward weights of 93 and 75 channels: 93 are rounded up to 96 columns, not
+// to 128 rows.
 TEST(ChooseTile, MakesOddGradientsColumns) {
   ConvProblem p = makeLayer();
   p.direction = Direction::BackwardWeights;
@@ -498,9 +502,9 @@ TEST(ChooseTile, MakesOddGradientsColumns) {
       << tile->toText();
 }
 
-// The gradients of a first layer are packed, and its filter stays with
-// workgroups that take tiles in turn: many small ones, but few if each has but
-// a few tiles to bring it for.
+// The gradients of a first layer are packed. Its filter stays with persistent
+// workgroups: many small ones, but few if each has only a few tiles to load it
+// for.
 TEST(ChooseTile, PacksTheGradientsOfStems) {
   ConvProblem p = makeLayer();
   p.batch = 32;
@@ -524,9 +528,10 @@ TEST(ChooseTile, PacksTheGradientsOfStems) {
   }
 }
 
-// 320 rows a tile fill 130 of 132 units once where 128 columns by 128 rows make
-// two and a half turns. Of sm_90, whose TMA does not reach such dilations:
-// other chips' registers spill. ldmatrix transposes no lines of 320.
+// Tiles of 320 rows fill 130 of 132 units once where tiles of 128 by 128 take
+// two and a half waves. They are for sm_90 alone, whose TMA does not reach such
+// dilations: they spill on other chips. ldmatrix does not transpose lines of
+// 320.
 TEST(ChooseTile, FillsTheChipOnceBehindCpAsync) {
   GpuTarget ampere = *findTarget("sm_80");
   ampere.computeUnits = 132;
@@ -547,7 +552,7 @@ TEST(ChooseTile, FillsTheChipOnceBehindCpAsync) {
             std::string::npos);
 }
 
-// Every epilogue is applied behind wgmma.
+// Every epilogue can be applied after wgmma.
 TEST(ChooseTile, AppliesEpiloguesBehindTma) {
   ConvProblem p = makeLayer();
   p.epilogue = {.alpha = true,
@@ -561,8 +566,8 @@ TEST(ChooseTile, AppliesEpiloguesBehindTma) {
   }
 }
 
-// Backward data goes through TMA with any stride, as far as the gradient's
-// window is in reach, and rows of the result are.
+// Backward data goes through TMA with any stride, as long as the gradient's
+// window and the rows of the result are in reach.
 TEST(ChooseTile, SkipsTapsBehindTma) {
   ConvProblem p = makeLayer();
   p.direction = Direction::BackwardData;
@@ -583,9 +588,9 @@ TEST(ChooseTile, SkipsTapsBehindTma) {
   EXPECT_FALSE(usesTma(p));
 }
 
-// Rows of tensors that begin anywhere are accessed element by element, and a
-// wave's stores to long blocks go to the same lines again and again.
-TEST(ChooseTile, StoresShortBlocksToWhatBeginsAnywhere) {
+// Misaligned tensors are accessed element by element, and with long blocks the
+// stores of a wave go to the same lines again and again.
+TEST(ChooseTile, StoresShortBlocksToMisalignedTensors) {
   for (const char *text :
        {"rows-activ_fwd-m3-33554432-r-i:f16:1-o:f16:1",
         "rows-softmax_fwd-m1-32768x1024-r1-i:f16:1024:1-o:f16:1024:1"}) {

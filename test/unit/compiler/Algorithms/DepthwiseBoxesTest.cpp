@@ -30,8 +30,8 @@ TEST(DepthwiseBoxes, HaveAStableText) {
     EXPECT_FALSE(parseDepthwiseTile({"depthwise", parameters})) << parameters;
 }
 
-// A strip's boxes have the rows and columns that its products meet, and none
-// around them.
+// The boxes of a strip have the rows and columns that its products meet, and no
+// others.
 TEST(DepthwiseBoxes, HaveWhatAStripMeets) {
   for (int64_t stride : {1, 2, 3})
     for (int64_t taps : {1, 3, 4, 7})
@@ -81,7 +81,7 @@ TEST(DepthwiseBoxes, HaveWhatAStripMeets) {
         }
 }
 
-// The next slot is aligned, whatever a pixel's bytes.
+// Every slot is aligned, whatever the bytes of a pixel.
 TEST(DepthwiseBoxes, HaveAlignedSlots) {
   const DepthwiseBox box({0, 2}, {-1, 3}, 4);
   for (int64_t bytes = 16; bytes <= 1024; bytes += 16) {
@@ -109,8 +109,8 @@ static ConvProblem drawProblem(std::mt19937 &random) {
   return p;
 }
 
-// A chosen tile's boxes fit the chip, its workgroups are as many as the chip
-// has multiprocessors, or fewer, and share out the groups.
+// The boxes of a chosen tile fit the chip, and its workgroups share out the
+// groups and are at most as many as the multiprocessors.
 TEST(DepthwiseBoxes, AreChosenToFit) {
   const GpuTarget &target = *findTarget("sm_90");
   std::mt19937 random(18);
@@ -143,7 +143,7 @@ TEST(DepthwiseBoxes, AreChosenToFit) {
   EXPECT_GT(chosen, 150);
 }
 
-// The copy engine knows no f64.
+// TMA has no f64.
 TEST(DepthwiseBoxes, AreNotOfDoubles) {
   std::mt19937 random(20);
   for (int i = 0; i < 20; ++i) {
@@ -153,7 +153,7 @@ TEST(DepthwiseBoxes, AreNotOfDoubles) {
   }
 }
 
-// Older chips have no copy engine.
+// Older chips have no TMA.
 TEST(DepthwiseBoxes, AreNotForOlderChips) {
   std::mt19937 random(19);
   for (int i = 0; i < 20; ++i)

@@ -8,7 +8,7 @@ using namespace tessera;
 
 static const GemmTile kTile{256, 128, 32, 2, 4, 3, "mfma32"};
 
-// The text is part of a database key: it may not change by accident.
+// The text is part of a database key: it must not change by accident.
 TEST(GemmTile, HasAStableText) {
   EXPECT_EQ(kTile.toConfig().toText(), "igemm-m256n128k32-w2x4-b3-mfma32");
   GemmTile split = kTile;
@@ -18,7 +18,7 @@ TEST(GemmTile, HasAStableText) {
   EXPECT_EQ(split.toConfig().toText(), "igemm-m256n128k32-w2x4-b3-mfma32-a8");
 }
 
-// What is written can be read, and is the same tile.
+// A text that is written can be read, and is the same tile.
 TEST(GemmTile, RoundTrips) {
   ErrorOr<GemmTile> read = parseGemmTile(kTile.toConfig());
   ASSERT_TRUE(read) << read.getStatus().getMessage();
@@ -34,8 +34,8 @@ TEST(GemmTile, RoundTrips) {
   EXPECT_EQ(*read, split);
 }
 
-// Buffers for pixels that taps share are for tiles that TMA copies, or cp.async;
-// exchanged factors for the former alone.
+// Only tiles that TMA or cp.async copies have buffers for pixels that taps
+// share, and only those of TMA have swapped operands.
 TEST(GemmTile, RoundTripsWithHalo) {
   GemmTile tile = kTile;
   tile.isTma = tile.isPingPong = true;
@@ -64,23 +64,27 @@ TEST(GemmTile, RoundTripsWithHalo) {
 
 // Only the canonical text is a tile.
 TEST(GemmTile, RefusesOtherTexts) {
-  for (const char *text :
-       {"igemm", "igemm-m256n128k32-w2x4-b3", "igemm-m256n128k32-w2x4-b3-x-",
-        "direct-m256n128k32-w2x4-b3-mfma32",
-        "igemm-m256n128k32-w2x4-b3-mfma32 ",
-        "igemm-m256n128k32-w2x4-b3-mfma32-x",
-        "igemm-m256n128k32-w2x4-b3-mfma32-s1",
-        "igemm-m256n128k32-w2x4-b3-mfma32-h2",
-        "igemm-m256n128k32-w2x4-t3-wgmma-h0",
-        "igemm-m256n128k32-w2x4-d3-mma16-h0",
-        "igemm-m256n128k32-w2x4-d3-mma16-h2-x",
-        "igemm-m256n128k32-w2x4-t3-wgmma-x-h2",
-        "igemm-m256n128k32-w2x4-b3-mfma32-a1",
-        "igemm-m256n128k32-w2x4-b3-mfma32-s4-a4",
-        "igemm-m0256n128k32-w2x4-b3-mfma32", "igemm-m256k32n128-w2x4-b3-mfma32",
-        "igemm-m256n128k32-w2-b3-mfma32", "igemm-m-1n128k32-w2x4-b3-mfma32",
-        "igemm-m0n128k32-w2x4-b3-mfma32", "igemm-m256n128k32-w2x4-b0-mfma32",
-        "igemm-m99999999999n128k32-w2x4-b3-mfma32"}) {
+  for (const char *text : {"igemm",
+                           "igemm-m256n128k32-w2x4-b3",
+                           "igemm-m256n128k32-w2x4-b3-x-",
+                           "direct-m256n128k32-w2x4-b3-mfma32",
+                           "igemm-m256n128k32-w2x4-b3-mfma32 ",
+                           "igemm-m256n128k32-w2x4-b3-mfma32-x",
+                           "igemm-m256n128k32-w2x4-b3-mfma32-s1",
+                           "igemm-m256n128k32-w2x4-b3-mfma32-h2",
+                           "igemm-m256n128k32-w2x4-t3-wgmma-h0",
+                           "igemm-m256n128k32-w2x4-d3-mma16-h0",
+                           "igemm-m256n128k32-w2x4-d3-mma16-h2-x",
+                           "igemm-m256n128k32-w2x4-t3-wgmma-x-h2",
+                           "igemm-m256n128k32-w2x4-b3-mfma32-a1",
+                           "igemm-m256n128k32-w2x4-b3-mfma32-s4-a4",
+                           "igemm-m0256n128k32-w2x4-b3-mfma32",
+                           "igemm-m256k32n128-w2x4-b3-mfma32",
+                           "igemm-m256n128k32-w2-b3-mfma32",
+                           "igemm-m-1n128k32-w2x4-b3-mfma32",
+                           "igemm-m0n128k32-w2x4-b3-mfma32",
+                           "igemm-m256n128k32-w2x4-b0-mfma32",
+                           "igemm-m99999999999n128k32-w2x4-b3-mfma32"}) {
     ErrorOr<TileConfig> config = parseTileConfig(text);
     ASSERT_TRUE(config) << text;
     ErrorOr<GemmTile> read = parseGemmTile(*config);

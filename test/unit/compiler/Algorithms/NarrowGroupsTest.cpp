@@ -59,17 +59,17 @@ TEST(NarrowTile, RefusesOtherTexts) {
   EXPECT_FALSE(parseNarrowTile({"igemm", "h7w28-w1"}));
 }
 
-// Every direction of ResNeXt's middle layers was faster so on an H100 than by
-// any tile of igemm.
+// On an H100 every direction of ResNeXt's middle layers was faster with this
+// algorithm than with any tile of igemm.
 TEST(NarrowGroups, AreChosenForResNeXt) {
   for (Direction direction : {Direction::Forward, Direction::BackwardData,
                               Direction::BackwardWeights})
     EXPECT_EQ(choose(makeLayer(direction)), "groups");
 }
 
-// Images go down by runs that keep the lines which two blocks see, three
-// buffers deep; where a filter is most of what is read, workgroups stay and
-// keep it. So measured on an H100.
+// Workgroups go down an image by runs that keep the lines which two blocks
+// read, with three buffers; where the filter is most of what is read, they are
+// persistent and keep it. Measured on an H100.
 TEST(NarrowGroups, GoDownTheImage) {
   auto choose = [](const ConvProblem &p) {
     auto tile = chooseTile(p, *findTarget("sm_90"));
@@ -88,8 +88,8 @@ TEST(NarrowGroups, GoDownTheImage) {
   }
 }
 
-// Of backward weights, two warps share the pixels of a block: as many run at
-// once, and half as many parts are added. So measured on an H100.
+// For backward weights, two warps share the pixels of a block: as many run at a
+// time, and half as many splits are added. Measured on an H100.
 TEST(NarrowGroups, ShareThePixelsOfWeights) {
   auto tile =
       chooseTile(makeLayer(Direction::BackwardWeights), *findTarget("sm_90"));
@@ -97,7 +97,7 @@ TEST(NarrowGroups, ShareThePixelsOfWeights) {
   EXPECT_EQ(tile->toText(), "groups-h4w28-w2-s32");
 }
 
-// What the lowering cannot do goes elsewhere.
+// Other algorithms cover what the lowering does not support.
 TEST(NarrowGroups, LeaveTheRestToOthers) {
   ConvProblem p = makeLayer(Direction::BackwardData);
   p.stride = {2, 2};

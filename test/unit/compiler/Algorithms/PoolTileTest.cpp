@@ -1,4 +1,4 @@
-//===- PoolTileTest.cpp - What pooling's tiles say and who chooses them ---===//
+//===- PoolTileTest.cpp - The tiles of pooling and their choice -----------===//
 
 #include "compiler/Algorithms/Pooling/PoolTile.h"
 #include "compiler/Algorithms/ChooseTile.h"
@@ -33,7 +33,7 @@ static std::string choose(const PoolProblem &problem,
   return tile ? tile->toText() : tile.getStatus().getMessage();
 }
 
-// The texts are part of a database key, and what is written can be read.
+// The texts are part of a database key, and a text that is written can be read.
 TEST(PoolTile, HasAStableText) {
   const PoolTile tile{8, 2, 1};
   EXPECT_EQ(tile.toConfig().toText(), "pool-c8h2w1");
@@ -58,8 +58,8 @@ TEST(PoolTile, RefusesOtherTexts) {
         << text;
 }
 
-// Channels that lie together are owned together, 16 bytes of them; a window as
-// large as the image of one channel is shared between threads; a wide window in
+// A thread has 16 bytes of channels if these are contiguous; a window as large
+// as the image of one channel is shared between threads, but a wide window in
 // backward direction is not.
 TEST(PoolTile, Choice) {
   EXPECT_TRUE(choose(makeStem()).starts_with("pool-c8")) << choose(makeStem());
@@ -76,8 +76,8 @@ TEST(PoolTile, Choice) {
 }
 
 // On an H100 a thread moves 16 bytes at a time and little more, in both
-// directions and layouts; rows that no vector divides are shared by a square;
-// where that leaves few threads, the model says how to make more.
+// directions and layouts. If no vector divides rows, a thread has a square.
+// Where that leaves few threads, the model chooses a tile with more.
 TEST(PoolTile, ChoiceOnNvidia) {
   PoolProblem p = makeStem();
   for (Direction direction : {Direction::Forward, Direction::BackwardData}) {
@@ -103,7 +103,7 @@ TEST(PoolTile, ChoiceOnNvidia) {
   EXPECT_NE(choose(p, "sm_90"), "pool-c8h1w1");
 }
 
-// Every chip has a tile for every valid problem, and what is beyond 32-bit
+// Every chip has a tile for every valid problem, and a problem beyond 32-bit
 // arithmetic is refused with a sentence.
 TEST(PoolTile, Refusals) {
   for (const GpuTarget &target : getAllTargets())
@@ -120,7 +120,7 @@ TEST(PoolTile, Refusals) {
                        "2147483647");
 }
 
-/// Fields of one tensor as both sides see them.
+/// Expects the fields of a tensor to be the same for problem and op.
 static void expectSame(const PoolTensorShape &one,
                        const PoolTensorShape &other) {
   EXPECT_EQ(one.sizes, other.sizes);
@@ -130,7 +130,7 @@ static void expectSame(const PoolTensorShape &one,
     EXPECT_EQ(one.getVectorLength(dim), other.getVectorLength(dim));
 }
 
-// The tile is chosen for the problem and built for the op: both must see the
+// The tile is chosen for the problem and built for the op: both must have the
 // same vectors, whatever the layouts, or a chosen tile could not be built.
 TEST(PoolGeometry, ProblemAndOpAgree) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
@@ -169,7 +169,7 @@ TEST(PoolGeometry, ProblemAndOpAgree) {
   EXPECT_EQ(PoolGeometry(strided).x.getVectorLength(kChannel), 8);
 }
 
-// Clipping and what it means for the divisor of an average.
+// Clipping, and what it means for the divisor of an average.
 TEST(PoolGeometry, Clipping) {
   PoolProblem p = makeStem();
   p.mode = PoolMode::Average;

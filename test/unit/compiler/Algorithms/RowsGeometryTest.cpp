@@ -1,4 +1,4 @@
-//===- RowsGeometryTest.cpp - What the model knows of a row problem -------===//
+//===- RowsGeometryTest.cpp - A row-wise problem as the model sees it -----===//
 
 #include "compiler/Algorithms/RowWise/RowsGeometry.h"
 #include "compiler/Frontend/RowsFrontend.h"
@@ -9,8 +9,9 @@
 
 using namespace tessera;
 
-// The model sees a problem as the program that is built from its operation
-// does: the words of elements and of reductions decide what a thread keeps.
+// The model must see a problem as the program does that is built from its
+// operation: the words of elements and of reductions decide what a thread
+// keeps.
 TEST(RowsGeometry, IsThatOfTheOperation) {
   for (const char *text :
        {"rows-activ_fwd-m6-7x120-r-i:bf16:130:1-o:f16:120:1",

@@ -31,9 +31,10 @@ TEST(StemTile, RefusesOtherTexts) {
   EXPECT_FALSE(parseStemTile({"igemm", "h8w32n64-w4x1-mfma32"}));
 }
 
-// A run is filled up to whole chunks; what is left of that makes padding and
-// lead whole loads, if lines are.
-TEST(StemRun, LeadsWhereThereIsRoom) {
+// A run is padded to whole chunks. If lines are whole loads, part of what it is
+// padded by precedes it (the lead), so that padding and lead are whole loads,
+// too.
+TEST(StemRun, LeadsWhereThereIsSpace) {
   // 7 taps of 3 channels, 9 elements of padding, lines of 672.
   StemRun run = StemRun::make(21, 9, 672, 8);
   EXPECT_EQ(run.length, 24);

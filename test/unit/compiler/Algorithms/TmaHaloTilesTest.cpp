@@ -24,9 +24,8 @@ static bool hasShapes(const ConvProblem &p) {
   return !getTmaHaloShapes(p, *findTarget("sm_90")).empty();
 }
 
-// Rows of positions have the padding in front, those around a tile are two of
-// them and two positions; of backward data the padding is the rest of the
-// reach.
+// Rows of positions begin with the padding, and a tile reads two more rows and
+// two more positions. For backward data the padding is the rest of the reach.
 TEST(TmaHaloTiles, MeasuresPositions) {
   ConvProblem p = makeLayer();
   TmaHalo halo = measureHalo(p);
@@ -45,7 +44,7 @@ TEST(TmaHaloTiles, MeasuresPositions) {
   EXPECT_EQ(halo.steps, 18);
 }
 
-// A filter stays if it is all that tiles need, and there is room for it.
+// A filter stays if it is all that tiles need and fits shared memory.
 TEST(TmaHaloTiles, KeepsFilters) {
   ConvProblem p = makeLayer();
   auto keeps = [&] {
@@ -62,7 +61,8 @@ TEST(TmaHaloTiles, KeepsFilters) {
   EXPECT_FALSE(keeps());
 }
 
-// Stride 1, several taps, no more padding than they reach.
+// Taps share pixels with stride 1, several taps, and no more padding than they
+// reach.
 TEST(TmaHaloTiles, TakesWhatTapsCanShare) {
   ConvProblem p = makeLayer();
   EXPECT_TRUE(hasShapes(p));
@@ -83,8 +83,8 @@ TEST(TmaHaloTiles, TakesWhatTapsCanShare) {
   EXPECT_FALSE(hasShapes(p));
 }
 
-// 64 channels are limited by what each tap brings, 256 are not; and the 64 are
-// wgmma's rows, unless tensors of an epilogue are in the way.
+// 64 channels are limited by what each tap loads, 256 are not. The 64 are
+// wgmma's rows, unless an epilogue reads tensors.
 TEST(TmaHaloTiles, AreChosenForFewChannels) {
   ConvProblem p = makeLayer();
   auto choose = [&] { return chooseTile(p, *findTarget("sm_90"))->toText(); };

@@ -1,6 +1,6 @@
 //===- TmaTilesTest.cpp - Which tile of wgmma the model prefers -----------===//
 //
-// Where an H100 told two tiles apart by more than its noise
+// Pairs of tiles whose times on an H100 differ by more than noise
 // (resnet50-tiles.txt and stages.txt of tools/bench/results/h100).
 //
 //===----------------------------------------------------------------------===//
@@ -33,32 +33,34 @@ static std::string choose(const ConvProblem &p) {
   return tile ? tile->parameters : tile.getStatus().getMessage();
 }
 
-// 132 tiles fill an H100 once: 27.6 us, and 32.7 of 196 tiles in two turns.
-TEST(TmaTiles, PrefersOneTurn) {
+// 132 tiles fill an H100 once and take 27.6 us; 196 tiles in two waves take
+// 32.7.
+TEST(TmaTiles, PrefersOneWave) {
   EXPECT_EQ(choose(makeProblem(64, 256, 28, 3, 2)),
             "m192n128k64-w3x1-t5-wgmma");
 }
 
-// 3136 pixels of 512 channels are 132 tiles of 96 by 128, pixels being columns
-// of wgmma, but 100 of 128 by 128: 24.0 us for 27.9.
+// 3136 pixels of 512 channels are 132 tiles of 96 by 128 with swapped operands,
+// which take 24.0 us, but 100 tiles of 128 by 128, which take 27.9.
 TEST(TmaTiles, SharesPixelsOutInEights) {
   EXPECT_TRUE(choose(makeProblem(64, 512, 7, 3, 1)).starts_with("m96n128k64"));
 }
 
-// What is added or loaded for each element is for lanes that have channels.
+// An epilogue that reads a tensor for each element needs lanes that have
+// channels.
 TEST(TmaTiles, HasNoEightsBehindTensors) {
   ConvProblem p = makeProblem(64, 512, 7, 3, 1);
   p.epilogue.bias = true;
   EXPECT_FALSE(choose(p).ends_with("-x")) << choose(p);
 }
 
-// One more stage where a second staging buffer was: 150.6 us for 154.1.
+// One more stage instead of a second staging buffer: 150.6 us for 154.1.
 TEST(TmaTiles, PrefersStagesToStagingBuffers) {
   EXPECT_EQ(choose(makeProblem(32, 256, 56, 3, 1)),
             "m192n128k64-w1x1-p5-wgmma");
 }
 
-// All tiles fit, as the lowering counts: none is refused for its stages.
+// All tiles fit as the lowering counts: none is refused for its stages.
 TEST(TmaTiles, NamesTilesThatFitSharedMemory) {
   constexpr int64_t kRowBytes = 128;
   const GpuTarget &target = *findTarget("sm_90");
@@ -74,16 +76,16 @@ TEST(TmaTiles, NamesTilesThatFitSharedMemory) {
   }
 }
 
-// 16 columns of small tiles ask the second cache for more: 90.1 us, and 72.5 to
-// 75.4 of larger ones.
-TEST(TmaTiles, PrefersLargeTilesWhereTheSecondCacheIsBusy) {
+// 16 columns of small tiles read more from L2: 90.1 us, where larger ones take
+// 72.5 to 75.4.
+TEST(TmaTiles, PrefersLargeTilesWhereL2IsBusy) {
   ConvProblem p = makeProblem(256, 1024, 14, 1, 2);
   p.outChannels = 2048;
   EXPECT_FALSE(choose(p).starts_with("m128n128k64")) << choose(p);
 }
 
-// Matrices are read faster than windows, so that small tiles do not wait for
-// the second cache: 10.4 us, and 11.2 of 192x128.
+// Matrices are read faster than windows, so small tiles do not wait for L2:
+// 10.4 us, where 192x128 takes 11.2.
 TEST(TmaTiles, ReadsMatricesFasterThanWindows) {
   ConvProblem p = makeProblem(32, 256, 14, 1, 1);
   p.outChannels = 1024;

@@ -1,4 +1,4 @@
-//===- TmaWeightTilesTest.cpp - Backward weights by TMA: what and how -----===//
+//===- TmaWeightTilesTest.cpp - Backward weights by TMA -------------------===//
 
 #include "compiler/Algorithms/Tma/TmaWeightTiles.h"
 #include "compiler/Algorithms/ChooseTile.h"
@@ -27,8 +27,8 @@ static bool hasTiles(const ConvProblem &p, const char *target = "sm_90") {
   return !getTmaWeightCandidates(p, *findTarget(target)).empty();
 }
 
-// 8 divides the input channels of a group, and all output channels; im2col mode
-// reaches the window.
+// TMA needs multiples of 8 input channels a group and of 8 output channels, and
+// a window that im2col mode reaches.
 TEST(TmaWeightTiles, TakesWhatMapsCanDescribe) {
   ConvProblem p = makeLayer();
   EXPECT_TRUE(hasTiles(p));
@@ -65,8 +65,8 @@ TEST(TmaWeightTiles, TakesWhatMapsCanDescribe) {
   EXPECT_FALSE(hasTiles(p));
 }
 
-// tf32 has strides of whole 16 bytes with channels of 4, consumers that share
-// rows, and registers for fragments beside its sums.
+// tf32 has strides of whole 16 bytes with multiples of 4 channels, consumers
+// that share rows, and registers for fragments beside its accumulators.
 TEST(TmaWeightTiles, GoesByPixelsOfTf32) {
   ConvProblem p = makeLayer();
   p.dataType = DataType::F32;
@@ -87,8 +87,8 @@ TEST(TmaWeightTiles, GoesByPixelsOfTf32) {
 }
 
 // A filter of 256 x 2304 has few tiles, so the chosen one is split until most
-// multiprocessors have a part (of 128 by 128, 3 parts, 108 workgroups,
-// take 28.7 us, and 7 parts, 252, take 29.5); and no part is without pixels.
+// multiprocessors have a workgroup (of 128 by 128, 3 splits, 108 workgroups,
+// take 28.7 us, and 7 splits, 252, take 29.5). No split is without pixels.
 TEST(TmaWeightTiles, SplitsUntilTheChipIsBusy) {
   const GpuTarget &target = *findTarget("sm_90");
   Problem problem = makeLayer();
@@ -106,18 +106,17 @@ TEST(TmaWeightTiles, SplitsUntilTheChipIsBusy) {
   for (const Candidate &candidate :
        getTmaWeightCandidates(makeLayer(), target)) {
     const GemmTile other = *parseGemmTile(candidate.tile);
-    // Of 64 pixels, or of positions with the padding between them.
+    // A step is 64 pixels, or 64 positions with the padding between them.
     const int steps = other.halo > 0 ? 15 * 15 : 14 * 14;
     const int share = (steps + other.parts - 1) / other.parts;
     EXPECT_LT(share * (other.parts - 1), steps) << candidate.tile.toText();
   }
 }
 
-// Of 16 parts, 8 workgroups each share what they read: a ring of 6 stages has
-// 9.4 MB of it on its way, and takes 44 us where 5 take 40 (of which the last
-// gets what it needs from memory again). Of 2 parts, 1.3 MB, the deepest is
-// best.
-TEST(TmaWeightTiles, HasNoMoreOnItsWayThanTheCacheKeeps) {
+// With 16 splits, 8 workgroups each share what they read: 6 stages have 9.4 MB
+// of it in flight and take 44 us where 5 take 40, because the last workgroup
+// reads from memory again. With 2 splits, 1.3 MB, the most stages are best.
+TEST(TmaWeightTiles, HasNoMoreInFlightThanL2Keeps) {
   const GpuTarget &target = *findTarget("sm_90");
   auto getCost = [&](const ConvProblem &p, const std::string &tile) {
     for (const Candidate &candidate : getTmaWeightCandidates(p, target))
@@ -139,8 +138,8 @@ TEST(TmaWeightTiles, HasNoMoreOnItsWayThanTheCacheKeeps) {
   EXPECT_LT(getCost(p, "t6-wgmma-s2"), getCost(p, "t5-wgmma-s2"));
 }
 
-// A store by TMA reads no further tensor: where one is added, the launch that
-// adds the parts has to.
+// A store by TMA reads no further tensor, so the launch that adds the splits
+// has to read it.
 TEST(TmaWeightTiles, LeavesFurtherTensorsToTheSum) {
   ConvProblem p = makeLayer();
   p.epilogue.beta = true;
@@ -151,7 +150,7 @@ TEST(TmaWeightTiles, LeavesFurtherTensorsToTheSum) {
         << candidate.tile.toText();
 }
 
-/// What is left of 5x5 taps of 75 channels when tensors are packed.
+/// A convolution of 5x5 taps and 75 channels after its tensors are packed.
 static ConvProblem makeLines() {
   ConvProblem p = makeLayer();
   p.batch = 16;
@@ -163,8 +162,8 @@ static ConvProblem makeLines() {
   return p;
 }
 
-// Tiles are all lines of a window, which share their positions: as many chunks
-// as the lines reach, the step's own and some that come.
+// A tile has all lines of a window, which share their positions: chunks as far
+// as the lines reach, that of the step, and some in flight.
 TEST(TmaWeightTiles, SharesPositionsOfLines) {
   const GpuTarget &target = *findTarget("sm_90");
   auto candidates = getLineCandidates(makeLines(), target);
@@ -180,9 +179,10 @@ TEST(TmaWeightTiles, SharesPositionsOfLines) {
   EXPECT_TRUE(getLineCandidates(makeLines(), *findTarget("sm_80")).empty());
 }
 
-// Lines that consumers cannot share out evenly, taps side by side, channels of
-// which a consumer's registers hold too few, and lines so long that shared
-// memory does not hold what five of them reach, are left to other tiles.
+// Other tiles are for lines that consumers cannot share out evenly, for taps
+// side by side, for accumulators that do not fit the registers of a consumer,
+// and for lines so long that shared memory does not hold what five of them
+// reach.
 TEST(TmaWeightTiles, LeavesOtherLines) {
   const GpuTarget &target = *findTarget("sm_90");
   ConvProblem p = makeLines();

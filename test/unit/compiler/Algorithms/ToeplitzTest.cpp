@@ -44,7 +44,7 @@ TEST(ToeplitzTile, HasAStableText) {
   EXPECT_EQ(read->toConfig(), tile.toConfig());
 }
 
-// Only the canonical text is a tile, of numbers that a program exists for.
+// Only the canonical text is a tile, with numbers that a program exists for.
 TEST(ToeplitzTile, RefusesOtherTexts) {
   for (const char *parameters :
        {"", "c16b4r7q4", "c16b4r7q4t256n1", "c12b4r7q4t128", "c24b4r7q4t128",
@@ -56,8 +56,9 @@ TEST(ToeplitzTile, RefusesOtherTexts) {
   EXPECT_FALSE(parseToeplitzTile({"depthwise", "c16b4r7q4t128"}));
 }
 
-// Lanes that store the octets of 16 pixels, or four of 8, store to all banks;
-// and the planes have room for the results of windows that are none.
+// Lanes that store the octets of 16 pixels, or four octets of 8, store to all
+// banks; and the planes have space for the results of windows that do not
+// exist.
 TEST(ToeplitzPlanes, LieInDifferentBanks) {
   EXPECT_EQ(ToeplitzDataPlanes({16, 4, 7, 4, 256}, 7).source.words, 720);
   EXPECT_EQ(ToeplitzDataPlanes({32, 4, 7, 4, 256}, 7).source.words, 712);
@@ -68,8 +69,8 @@ TEST(ToeplitzPlanes, LieInDifferentBanks) {
                                      4);
 }
 
-// Lanes that read, or store, four words of each of eight windows do so in
-// different banks, whatever rows and blocks make of the bands.
+// Lanes that read or store four words of each of eight windows do so in
+// different banks, however rows and blocks make up the bands.
 TEST(ToeplitzPlanes, HaveTheWindowsOfBandsInDifferentBanks) {
   for (ToeplitzTile tile :
        {ToeplitzTile{16, 4, 7, 4, 512}, ToeplitzTile{16, 2, 7, 7, 512},
@@ -86,8 +87,8 @@ TEST(ToeplitzPlanes, HaveTheWindowsOfBandsInDifferentBanks) {
   }
 }
 
-// With boxes: lanes that store four words of each of eight channels do so in
-// different banks; a window begins at 16 bytes; LDS has the boxes, too.
+// With TMA copies, lanes that store four words of each of eight channels do so
+// in different banks, a window begins at 16 bytes, and LDS also has the boxes.
 TEST(ToeplitzPlanes, LieInDifferentBanksBehindBoxes) {
   for (ToeplitzTile tile : {ToeplitzTile{32, 2, 7, 7, 512, 12, 1},
                             ToeplitzTile{8, 3, 3, 5, 128, 1, 2}}) {
@@ -103,10 +104,10 @@ TEST(ToeplitzPlanes, LieInDifferentBanksBehindBoxes) {
   }
 }
 
-// Backward weights with boxes: lanes that store four words of each of eight
-// channels, read seven of each of two rows of x, or read four of each of eight
-// rows of gradients do so in different banks, and so do lanes that read four
-// pixels of either image of a box; the ring has whole strips.
+// Backward weights with TMA copies: lanes use different banks if they store
+// four words of each of eight channels, read seven of each of two rows of x, or
+// read four of each of eight rows of gradients; so do lanes that read four
+// pixels of either image of a box. The circular buffer has whole strips.
 TEST(ToeplitzPlanes, LieInDifferentBanksOfStrips) {
   for (ToeplitzTile tile : {ToeplitzTile{32, 1, 2, 7, 512, 44, 2},
                             ToeplitzTile{8, 1, 6, 3, 256, 1, 1}}) {
@@ -127,9 +128,9 @@ TEST(ToeplitzPlanes, LieInDifferentBanksOfStrips) {
   }
 }
 
-// What a filter's rows reach above a strip of two, or of four, comes first; of
-// an image only what is no padding.
-TEST(ToeplitzStrips, BringGradientsFirst) {
+// The rows that a filter reaches above a strip of two, or of four, come first;
+// of an image only those that are not padding.
+TEST(ToeplitzStrips, LoadGradientsFirst) {
   ToeplitzTile tile{32, 1, 2, 7, 512, 44, 2};
   EXPECT_EQ(ToeplitzStrips(tile, 7, 3).above, 2);
   EXPECT_EQ(ToeplitzStrips(tile, 7, 3).lead, 3);
@@ -141,8 +142,9 @@ TEST(ToeplitzStrips, BringGradientsFirst) {
   EXPECT_EQ(ToeplitzStrips(tile, 1, 0).lead, 0);
 }
 
-// Boxes want whole 16 bytes from pixel to pixel, and a chip that copies them.
-TEST(Toeplitz, BringsTilesAsBoxesWhereItCan) {
+// TMA copies need a pitch of whole 16 bytes from pixel to pixel, and a chip
+// that has TMA.
+TEST(Toeplitz, CopiesByTmaWhereItCan) {
   auto hasBoxes = [](const ConvProblem &p, std::string_view chip) {
     auto tile = chooseTile(p, *findTarget(chip));
     return tile && tile->algorithm == "toeplitz" &&
@@ -156,13 +158,13 @@ TEST(Toeplitz, BringsTilesAsBoxesWhereItCan) {
   p.direction = Direction::BackwardWeights;
   EXPECT_TRUE(hasBoxes(p, "sm_90"));
   EXPECT_FALSE(hasBoxes(p, "sm_80"));
-  // Wide images are strips side by side; where an image is a tile, boxes were
-  // no faster on an H100.
+  // Wide images are strips side by side; where an image is one tile, TMA copies
+  // were no faster on an H100.
   p.inChannels = p.outChannels = p.groups = 384;
   p.in = {112, 112};
   EXPECT_EQ(chooseTile(p, *findTarget("sm_90"))->parameters.substr(0, 9),
             "c32b1r2q7");
-  // Of four rows of five blocks, two strips are too much on its way.
+  // Two strips of four rows of five blocks would have too much in flight.
   p.in = {80, 80};
   EXPECT_EQ(chooseTile(p, *findTarget("sm_90"))->parameters.substr(0, 9),
             "c32b1r2q5");
@@ -175,13 +177,14 @@ TEST(Toeplitz, BringsTilesAsBoxesWhereItCan) {
     p.batch = 1;
     EXPECT_TRUE(hasBoxes(p, "sm_90")) << channels;
   }
-  // Pixels that do not begin at 16 bytes.
+  // These pixels do not begin at 16 bytes.
   p.xLayout = p.yLayout = Layout::Strided;
   p.xStrides = p.yStrides = {28 * 28 * 44, 1, 0, 28 * 44, 44};
   EXPECT_FALSE(hasBoxes(p, "sm_90"));
 }
 
-// Large filters of 16-bit floats were faster so on an H100, in every direction.
+// Large filters of 16-bit floats were faster with this algorithm on an H100, in
+// every direction.
 TEST(Toeplitz, IsChosenForLargeFilters) {
   for (Direction direction : {Direction::Forward, Direction::BackwardData,
                               Direction::BackwardWeights}) {
@@ -190,7 +193,7 @@ TEST(Toeplitz, IsChosenForLargeFilters) {
   }
 }
 
-// What the products do not have goes elsewhere.
+// Other algorithms cover what the products cannot do.
 TEST(Toeplitz, LeavesTheRestToOthers) {
   ConvProblem p = makeLayer(Direction::Forward);
   p.dataType = DataType::F32;
