@@ -34,7 +34,7 @@ public:
   /// Whether mulAddAll() emits the multiply-adds of a block element by element,
   /// for chips without packed arithmetic.
   bool isByLane = false;
-  /// Whether the loads of loadBlock() need not stay in caches (dnn.streamed).
+  /// Whether the loads of loadBlock() need not stay in L1 (dnn.streamed).
   bool isStreamed = false;
 
   /// Creates a dnn.for_each_point, moves the builder to the start of its body

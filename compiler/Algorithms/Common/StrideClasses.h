@@ -1,9 +1,9 @@
 //===- StrideClasses.h - Positions that the same taps reach ----*- C++ -*-===//
 //
-// With stride s, dilation d and g = gcd(s, d), each input position h is s i + d
-// rho + e - pad for one i, one rho out of s/g neighbours and one e < g. The
-// taps that reach h are r = rho + (s/g) t, from the output position i - (d/g)
-// t. Positions where e is not 0 have no taps.
+// With stride s, dilation d and g = gcd(s, d), each input position h is
+// s i + d rho + e - pad for one i, one rho out of s/g neighbours and one e < g.
+// The taps that reach h are r = rho + (s/g) t, from the output position
+// i - (d/g) t. Positions where e is not 0 have no taps.
 //
 //===----------------------------------------------------------------------===//
 

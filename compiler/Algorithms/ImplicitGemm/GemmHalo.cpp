@@ -44,8 +44,8 @@ std::optional<HaloLds> tessera::measureGemmHalo(const ConvProblem &p,
   std::array<int64_t, 4> sizes = {p.batch, rows.d, rows.h, rows.w};
   std::array<int64_t, 4> steps = {pixels.d * pixels.h * pixels.w,
                                   pixels.h * pixels.w, pixels.w, 1};
-  // The rows of a tile must have the order of memory, and neighbours must be
-  // neighbouring pixels.
+  // The rows of a tile must follow the order of memory, and neighbouring rows
+  // must be neighbouring pixels.
   if (rows.d > pixels.d || rows.h > pixels.h || rows.w > pixels.w ||
       rows.w == 1)
     return std::nullopt;

@@ -52,7 +52,7 @@ struct GemmSize {
   }
 };
 
-/// `step` is the reduction elements of a step of the main loop.
+/// `step` is the number of reduction elements in a step of the main loop.
 GemmSize getGemmSize(const ConvProblem &problem, int step);
 
 /// The product of the lengths.
