@@ -78,7 +78,8 @@ public:
 };
 } // namespace
 
-/// Channels of a group that are whole parts of a block and of a warp's.
+/// Whether groups of so many channels fill a block of 64 channels and divide,
+/// or are a multiple of, the 16 channels of a warp.
 static bool isNarrow(int64_t channels) {
   return channels == 4 || channels == 8 || channels == 16 || channels == 32;
 }
@@ -112,7 +113,7 @@ Status NarrowGroups::check(const Problem &problem,
   return Status::ok();
 }
 
-/// What check() says of a problem, of an op.
+/// Whether `conv` meets the conditions that check() has for a problem.
 static bool hasNarrowGroups(dnn::ConvOp conv, const ConvGeometry &g) {
   auto isPacked = [](Value tensor, dnn::Layout layout) {
     return isChannelsLast(layout) &&
@@ -128,10 +129,11 @@ static bool hasNarrowGroups(dnn::ConvOp conv, const ConvGeometry &g) {
           (g.dims[0].stride == 1 && g.dims[1].stride == 1));
 }
 
-/// What a workgroup multiplies, with all taps in one step.
+/// The matrix product of a workgroup, whose single step of the reduction has
+/// all taps.
 static GemmTile makeGemmTile(const ConvGeometry &g, const NarrowTile &tile,
                              bool isWeights) {
-  constexpr int kWaves = 4; // Of 16 channels.
+  constexpr int kWaves = 4; // Each has 16 channels.
   const auto taps = static_cast<int>(g.dims[0].filter * g.dims[1].filter);
   GemmTile gemm;
   gemm.m = isWeights ? NarrowTile::kBlock : tile.getPixels();
@@ -149,8 +151,8 @@ static GemmTile makeGemmTile(const ConvGeometry &g, const NarrowTile &tile,
   return gemm;
 }
 
-/// Why a convolution cannot have the tile, or null. `persistent` is how many
-/// workgroups take its tiles in turn, if they do.
+/// Says why a convolution cannot have the tile; null if it can. `persistent` is
+/// the number of persistent workgroups, or 0.
 static const char *findFault(const NarrowTile &tile, const GemmTile &gemm,
                              bool isWeights, int64_t persistent) {
   if (isWeights != (tile.parts > 1))
@@ -184,7 +186,8 @@ LogicalResult NarrowGroups::build(Operation *primitive,
   const bool isWeights =
       conv.getDirection() == dnn::ConvDirection::BackwardWeights;
   const GemmTile gemm = makeGemmTile(geometry, *tile, isWeights);
-  // A workgroup keeps its block of channels.
+  // A persistent workgroup keeps its block of channels, so their number is a
+  // multiple of that of the blocks.
   const int64_t blocks =
       geometry.groups * geometry.inChannels / NarrowTile::kBlock;
   const int64_t persistent =

@@ -1,9 +1,9 @@
 //===- NarrowGroups.h - Groups of few channels, side by side ---*- C++ -*-===//
 //
-// A group of 4 to 32 channels fills no tile of igemm. 64 channels of several
-// groups are one block, whose filter is zero where a row's group is not a
-// column's: which a linear map can say, since outside of a tensor is zero
-// (docs/design/0010-groups.md).
+// A group of 4 to 32 channels fills no tile of igemm. Here 64 channels of
+// several groups are one block, whose filter is zero wherever the group of the
+// row is not that of the column. A linear map can express this, since what is
+// outside of a tensor reads as zero (docs/design/0010-groups.md).
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,18 +16,20 @@
 
 namespace tessera {
 
-/// "groups-h7w28-w1"; with four persistent workgroups a unit
-/// "groups-h7w28-w1-p4"; by runs of seven blocks, down the image,
-/// "groups-h4w28-w2-r7"; of backward weights "groups-h4w28-w1-s99". Plain data.
+/// A tile, whose text is "groups-h7w28-w1", with four persistent workgroups for
+/// each compute unit "groups-h7w28-w1-p4", with runs of seven blocks down the
+/// image "groups-h4w28-w2-r7", for backward weights "groups-h4w28-w1-s99".
+/// Plain data.
 struct NarrowTile {
-  static constexpr int kBlock = 64; ///< Channels of a workgroup.
+  static constexpr int kBlock = 64; ///< The channels of a workgroup.
 
-  int height = 1, width = 1; ///< Of a block of pixels.
-  int waves = 1;             ///< That share the pixels.
-  int persistent = 0;        ///< Workgroups a unit; 0: one for each tile.
+  int height = 1, width = 1; ///< The size of a block of pixels.
+  int waves = 1;             ///< The waves that share these pixels.
+  /// The persistent workgroups of a compute unit; 0: one workgroup per block.
+  int persistent = 0;
   int run = 1;     ///< Blocks of a workgroup, each below the one before it.
-  int buffers = 2; ///< Of a run.
-  int parts = 1;   ///< Of the pixels; more than 1 of backward weights.
+  int buffers = 2; ///< The buffers of a run.
+  int parts = 1;   ///< Splits of the pixels; backward weights has 2 or more.
 
   int getPixels() const { return height * width; }
   TileConfig toConfig() const;
@@ -35,7 +37,7 @@ struct NarrowTile {
 
 ErrorOr<NarrowTile> parseNarrowTile(const TileConfig &config);
 
-/// The views of forward and backward data, and of backward weights.
+/// Create the views of forward and backward data, and of backward weights.
 GemmViews viewNarrowImages(mlir::OpBuilder &b, dnn::ConvOp conv,
                            const ConvGeometry &geometry,
                            const NarrowTile &tile);
@@ -43,15 +45,15 @@ GemmViews viewNarrowWeights(mlir::OpBuilder &b, dnn::ConvOp conv,
                             const ConvGeometry &geometry,
                             const NarrowTile &tile);
 
-/// NarrowRates.def says what each is.
+/// The constants of the cost model; NarrowRates.def describes them.
 struct NarrowRates {
 #define NARROW_RATE(NAME, VALUE, MEANING) double NAME = VALUE;
 #include "compiler/Algorithms/NarrowGroups/NarrowRates.def"
 };
 inline constexpr NarrowRates kNarrowRates;
 
-/// The candidates of a problem that "groups" takes, in an order that does not
-/// depend on the rates.
+/// The candidates for a problem that "groups" supports, in an order that does
+/// not depend on the rates.
 std::vector<Candidate>
 getNarrowCandidates(const ConvProblem &problem, const GpuTarget &target,
                     const NarrowRates &rates = kNarrowRates);

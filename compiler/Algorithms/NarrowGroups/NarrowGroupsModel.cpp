@@ -1,13 +1,13 @@
-//===- NarrowGroupsModel.cpp - Which block of pixels, how many parts ------===//
+//===- NarrowGroupsModel.cpp - Which block of pixels, how many splits -----===//
 //
-// These kernels are bound by memory if enough of their workgroups share a
+// These kernels are bound by memory if enough workgroups share a
 // multiprocessor: while one waits for its pixels, another multiplies.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Algorithms/Common/ConvGeometry.h"
-#include "compiler/Algorithms/NarrowGroups/NarrowGroups.h"
 #include "compiler/Algorithms/Common/PartSum.h"
+#include "compiler/Algorithms/NarrowGroups/NarrowGroups.h"
 #include "compiler/Algorithms/Tma/TmaModel.h"
 
 #include <algorithm>
@@ -16,11 +16,12 @@
 using namespace tessera;
 
 static constexpr int64_t kPixelBytes = 144, kAlignment = 1024;
-static constexpr int64_t kFragment = 16; ///< Pixels of an mma.sync.
+static constexpr int64_t kFragment = 16; ///< The pixels of an mma.sync.
 
 static int64_t divideUp(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/// Whether each cell of 8 channels meets channels of its own.
+/// Whether each block of 8 output channels reads input channels of its own,
+/// which no other block reads.
 static bool hasOwnPieces(const ConvProblem &p) {
   return p.inChannels / p.groups <= 8;
 }
@@ -28,19 +29,22 @@ static bool hasOwnPieces(const ConvProblem &p) {
 namespace {
 /// A tile for a problem, in numbers.
 struct NarrowWork {
-  int64_t pixels;      ///< Of a block, of the result.
-  double loadedPixels; ///< For a block; what stays for the next counts once.
+  int64_t pixels; ///< The pixels of a block of the result.
+  /// The pixels that are loaded for a block; those that stay for the next block
+  /// count once.
+  double loadedPixels;
   int64_t filterBytes, sharedBytes;
-  int64_t blocks;    ///< Of pixels, times those of channels.
-  int64_t pieces;    ///< Of 8 channels of a tap, that a channel meets.
-  int64_t fragments; ///< Of 16 pixels, of a block.
-  /// ldmatrix and mma.sync of a fragment and warp; half an mma.sync is one.
+  int64_t blocks;    ///< Blocks of pixels times blocks of channels.
+  int64_t pieces;    ///< Pieces of 8 channels of a tap that a channel reads.
+  int64_t fragments; ///< Fragments of 16 pixels of a block.
+  /// The ldmatrix and mma.sync of a fragment in a warp. An mma.sync of half the
+  /// reduction counts as one.
   double reads, products;
   int64_t registers;
 };
 } // namespace
 
-/// Height and width of what is walked by blocks.
+/// The height and width of the image that is divided into blocks.
 static std::array<ConvDim, 2> getImage(const ConvProblem &p) {
   std::array<ConvDim, 3> dims = getConvDims(p);
   return {dims[1], dims[2]};
@@ -50,13 +54,14 @@ static int64_t getResultLength(const ConvProblem &p, const ConvDim &dim) {
   return p.direction == Direction::BackwardData ? dim.in : dim.out;
 }
 
-/// Places that `size` results see.
+/// The number of source positions that `size` results read.
 static int64_t see(const ConvDim &dim, int64_t size) {
   return (size - 1) * dim.stride + (dim.filter - 1) * dim.dilation + 1;
 }
 
-/// Of a run: a ring of lines beside the filter, and fragments of one line that
-/// meet all lines of a block.
+/// Corrects the numbers of a tile with runs: a circular buffer of lines lies
+/// beside the filter, and a fragment of one line is multiplied for all lines of
+/// a block.
 static void measureRun(const ConvProblem &p, const NarrowTile &tile,
                        NarrowWork &work) {
   const std::array<ConvDim, 2> dims = getImage(p);
@@ -70,23 +75,24 @@ static void measureRun(const ConvProblem &p, const NarrowTile &tile,
   work.sharedBytes =
       kAlignment + slots * columns * kPixelBytes + work.filterBytes;
   work.fragments = tile.height * divideUp(tile.width, kFragment);
-  // Two cells share what they read, but for groups that are no more than one;
-  // of those an odd piece of each is read together.
+  // Two blocks of 8 channels share what they read, unless a group has at most 8
+  // channels. Then only the odd pieces of both are read together.
   const int64_t pieces = work.pieces / dims[0].filter;
   const int64_t readsOfLine =
       hasOwnPieces(p) ? pieces / 2 * 2 + pieces % 2 : pieces / 2;
   work.reads = static_cast<double>(readsOfLine * lines) / tile.height;
   work.products = 2.0 * divideUp(pieces, 2) * dims[0].filter;
-  // As ptxas takes them, about: more for more lines, but not beyond the half of
-  // 256 threads' if the filter leaves room.
+  // About as many as ptxas allocates: more for more lines, but at most 128,
+  // with which two workgroups of 256 threads fit, if the filter leaves that
+  // many.
   work.registers =
       std::min<int64_t>(22 + 3 * work.pieces + 8 * tile.height,
                         std::max<int64_t>(128, 56 + 3 * work.pieces));
 }
 
 static NarrowWork measure(const ConvProblem &p, const NarrowTile &tile) {
-  // Of the sums of two pieces: 16 channels by 64, of f32.
-  constexpr int64_t kSumBytes = 16 * NarrowTile::kBlock * 4;
+  // The accumulators of two pieces: 16 by 64 channels in f32.
+  constexpr int64_t kAccumulatorBytes = 16 * NarrowTile::kBlock * 4;
   const bool isWeights = p.direction == Direction::BackwardWeights;
   const std::array<ConvDim, 2> dims = getImage(p);
   NarrowWork work{};
@@ -102,11 +108,11 @@ static NarrowWork measure(const ConvProblem &p, const NarrowTile &tile) {
   const int64_t windowBytes = windowPixels * kPixelBytes;
   work.sharedBytes =
       kAlignment +
-      (isWeights
-           ? std::max(2 * (windowBytes + work.pixels * kPixelBytes),
-                      (tile.waves - 1) * divideUp(work.pieces, 2) * kSumBytes)
-           : windowBytes + std::max(tile.persistent > 0 ? windowBytes : 0,
-                                    work.filterBytes));
+      (isWeights ? std::max(2 * (windowBytes + work.pixels * kPixelBytes),
+                            (tile.waves - 1) * divideUp(work.pieces, 2) *
+                                kAccumulatorBytes)
+                 : windowBytes + std::max(tile.persistent > 0 ? windowBytes : 0,
+                                          work.filterBytes));
   const int64_t lines = divideUp(getResultLength(p, dims[0]), tile.height);
   work.blocks = p.batch * (p.inChannels / NarrowTile::kBlock) *
                 divideUp(lines, tile.run) * tile.run *
@@ -121,8 +127,8 @@ static NarrowWork measure(const ConvProblem &p, const NarrowTile &tile) {
   return work;
 }
 
-/// Registers that sums and filters may take of a thread's 255, and what a
-/// workgroup may have of shared memory so that another has some, too.
+/// Whether accumulators and filters fit a thread's 255 registers beside the
+/// rest, and a workgroup leaves enough shared memory for another one.
 static bool fits(const NarrowWork &work, const GpuTarget &target) {
   constexpr int64_t kMostRegisters = 216, kMostShared = 112 << 10;
   const auto limit =
@@ -131,7 +137,7 @@ static bool fits(const NarrowWork &work, const GpuTarget &target) {
          work.sharedBytes <= std::min(limit, kMostShared);
 }
 
-/// Workgroups that share a multiprocessor.
+/// The number of workgroups that share a multiprocessor.
 static int64_t countSharing(const NarrowWork &work, int waves) {
   constexpr int64_t kShared = 227 << 10, kRegisters = 65536, kMost = 16;
   const int64_t threads = waves * 4 * 32;
@@ -140,7 +146,8 @@ static int64_t countSharing(const NarrowWork &work, int waves) {
                              1, kMost);
 }
 
-/// Clocks of one multiprocessor for what mma.sync reads and multiplies.
+/// The clocks that mma.sync and the reads of its operands take on one
+/// multiprocessor.
 static double countBusy(const NarrowWork &work, const GpuTarget &target,
                         const NarrowRates &rates) {
   constexpr double kWarps = 4;
@@ -150,7 +157,7 @@ static double countBusy(const NarrowWork &work, const GpuTarget &target,
   return static_cast<double>(work.blocks) / target.computeUnits * perBlock;
 }
 
-/// Clocks of the chip to read and write both images once.
+/// The clocks that reading one image and writing the other takes the chip.
 static double countMemory(const ConvProblem &p, const GpuTarget &target,
                           const NarrowRates &rates) {
   return 2.0 *
@@ -158,39 +165,42 @@ static double countMemory(const ConvProblem &p, const GpuTarget &target,
          (rates.memoryBytes * target.computeUnits);
 }
 
-/// Clocks that a workgroup multiplies a block.
+/// The clocks that multiplying a block takes a workgroup.
 static double countMultiply(const NarrowTile &tile, const NarrowWork &work,
                             const NarrowRates &rates) {
   return static_cast<double>(divideUp(work.fragments, tile.waves)) *
          (rates.latency + rates.perPair * work.products / 2);
 }
 
-/// The longest, and that share of the others which is not hidden.
+/// The longest of `clocks`, plus the share of the others that is not hidden.
 static double overlap(std::initializer_list<double> clocks, double share) {
   const double most = std::max(clocks);
   return most +
          share * (std::accumulate(clocks.begin(), clocks.end(), 0.0) - most);
 }
 
-/// Clocks of the chip, of which `workgroups` run at once, each with a part of
-/// the pixels.
+/// The clocks of the chip for backward weights by `workgroups` that run at
+/// once, each with a split of the pixels.
 static double estimateWeights(const ConvProblem &p, const NarrowTile &tile,
                               const NarrowWork &work, int64_t workgroups,
                               const GpuTarget &target,
                               const NarrowRates &rates) {
   const double perSm = static_cast<double>(work.blocks) / target.computeUnits;
-  const double cache =
-      perSm * work.loadedPixels * NarrowTile::kBlock * 2 / rates.cacheBytes;
-  const auto turns = static_cast<double>(divideUp(work.blocks, workgroups));
-  const double alone = rates.load + turns * countMultiply(tile, work, rates);
-  return overlap({countMemory(p, target, rates), cache,
+  const double l2 =
+      perSm * work.loadedPixels * NarrowTile::kBlock * 2 / rates.l2Bytes;
+  const auto iterations =
+      static_cast<double>(divideUp(work.blocks, workgroups));
+  const double alone =
+      rates.load + iterations * countMultiply(tile, work, rates);
+  return overlap({countMemory(p, target, rates), l2,
                   countBusy(work, target, rates), alone},
                  rates.overlap) +
-         rates.weightWaits * turns + rates.begin;
+         rates.weightWaits * iterations + rates.begin;
 }
 
-/// Clocks of a workgroup by itself that has `blocks` one after another. So many
-/// as are brought ahead are there with the first; others may be waited for.
+/// The clocks of a workgroup by itself that computes `blocks` one after
+/// another. The blocks that are copied ahead arrive with the first one; the
+/// workgroup may wait for the others.
 static double estimateAlone(const NarrowTile &tile, const NarrowWork &work,
                             int64_t blocks, const NarrowRates &rates) {
   const int64_t ahead = tile.buffers - 1;
@@ -198,14 +208,14 @@ static double estimateAlone(const NarrowTile &tile, const NarrowWork &work,
   const double wait =
       std::max(0.0, rates.fetch / static_cast<double>(ahead) - multiply);
   return rates.load + rates.perPiece * static_cast<double>(work.pieces) +
-         static_cast<double>(blocks) * (rates.turn + multiply) +
+         static_cast<double>(blocks) * (rates.iteration + multiply) +
          static_cast<double>(std::max<int64_t>(0, blocks - ahead)) * wait;
 }
 
-/// Clocks of the chip for `workgroups`, of which `resident` run at once; those
-/// that are left at last take as long by themselves as all the others. While
-/// the first blocks come and the last are multiplied nothing else is done, so
-/// the fewer blocks one after another, the less is hidden.
+/// The clocks of the chip for `workgroups`, of which `resident` run at once.
+/// The partial last wave takes as long by itself as a full one. Nothing
+/// overlaps the copy of a workgroup's first block and the product of its last
+/// one, so the fewer blocks it has, the less is hidden.
 static double estimateImages(const ConvProblem &p, const NarrowTile &tile,
                              const NarrowWork &work, int64_t workgroups,
                              int64_t resident, const GpuTarget &target,
@@ -215,7 +225,7 @@ static double estimateImages(const ConvProblem &p, const NarrowTile &tile,
   const auto results =
       static_cast<double>(p.batch * p.inChannels * getResultLength(p, dims[0]) *
                           getResultLength(p, dims[1]));
-  // Blocks beyond the image take turns, too.
+  // Blocks overhang the image, and the pixels beyond it take time, too.
   const double memory = countMemory(p, target, rates) * blocks *
                         static_cast<double>(work.pixels) * NarrowTile::kBlock /
                         results;
@@ -231,29 +241,31 @@ static double estimateImages(const ConvProblem &p, const NarrowTile &tile,
   resident = std::min(resident, workgroups);
   const double share =
       std::min(1.0, rates.edge * static_cast<double>(resident) / blocks);
-  double sum = rates.begin;
+  double clocks = rates.begin;
   for (int64_t left = workgroups; left > 0; left -= resident) {
-    const double part = static_cast<double>(std::min(left, resident)) /
+    const double wave = static_cast<double>(std::min(left, resident)) /
                         static_cast<double>(workgroups);
-    sum += overlap({memory * part, copies * part, busy * part, alone}, share);
+    clocks +=
+        overlap({memory * wave, copies * wave, busy * wave, alone}, share);
   }
-  return sum;
+  return clocks;
 }
 
-/// Of the launch that adds the parts, as in TmaWeightTiles.cpp, and of what
-/// their stores take at the end of the first launch: half the parts by twice
-/// the waves gained 1.6 to 5.9 us of ResNeXt's layers.
-static double estimateSum(const ConvProblem &p, int parts,
+/// The clocks of the launch that adds the partial results, as in
+/// TmaWeightTiles.cpp, and of storing them at the end of the first launch. Half
+/// the splits with twice the waves gained 1.6 to 5.9 us on ResNeXt's layers.
+static double estimateSum(const ConvProblem &p, int splits,
                           const GpuTarget &target, const NarrowRates &rates) {
   const int64_t elements = p.getFilterElements();
   return rates.sumBegin +
-         rates.sumTurn * static_cast<double>(countSumTurns(elements, parts)) +
-         static_cast<double>(elements) * (parts * 8.0 + 2) /
+         rates.sumIteration *
+             static_cast<double>(countSumTurns(elements, splits)) +
+         static_cast<double>(elements) * (splits * 8.0 + 2) /
              (rates.sumBytes * target.computeUnits);
 }
 
-/// Of forward and backward data: a workgroup for each block, or as many as run
-/// at once.
+/// Adds the candidates of forward and backward data without runs: a workgroup
+/// for each block, or as many persistent workgroups as run at once.
 static void addImages(const ConvProblem &p, NarrowTile tile,
                       const GpuTarget &target, const NarrowRates &rates,
                       std::vector<Candidate> &candidates) {
@@ -277,9 +289,10 @@ static void addImages(const ConvProblem &p, NarrowTile tile,
   }
 }
 
-/// Of forward and backward data by runs: each column of blocks is one, or so
-/// many of one length, but for the last. Blocks of one line would read a line
-/// as often as those that stand alone.
+/// Adds the candidates of forward and backward data with runs. Each column of
+/// blocks is one run, or several of one length, of which the last may be
+/// shorter. Blocks of one line are left out: they would read a line as often as
+/// blocks without runs.
 static void addRuns(const ConvProblem &p, NarrowTile tile,
                     const GpuTarget &target, const NarrowRates &rates,
                     std::vector<Candidate> &candidates) {
@@ -307,8 +320,9 @@ static void addRuns(const ConvProblem &p, NarrowTile tile,
   }
 }
 
-/// Of backward weights: as many workgroups as run at once, or fewer, each with
-/// a run of blocks. Waves that share pixels leave fewer parts.
+/// Adds the candidates of backward weights: as many workgroups as run at once,
+/// or fewer, each with several consecutive blocks. Waves that share pixels
+/// leave fewer splits.
 static void addWeights(const ConvProblem &p, NarrowTile tile,
                        const GpuTarget &target, const NarrowRates &rates,
                        std::vector<Candidate> &candidates) {
@@ -323,10 +337,11 @@ static void addWeights(const ConvProblem &p, NarrowTile tile,
         std::min(target.computeUnits * sharing / channelBlocks, steps);
     if (most < 2)
       break;
-    const auto parts = static_cast<int>(divideUp(steps, divideUp(steps, most)));
-    if (parts == tile.parts)
+    const auto splits =
+        static_cast<int>(divideUp(steps, divideUp(steps, most)));
+    if (splits == tile.parts)
       continue;
-    tile.parts = parts;
+    tile.parts = splits;
     candidates.push_back(
         {tile.toConfig(),
          estimateWeights(p, tile, work, tile.parts * channelBlocks, target,
@@ -346,7 +361,8 @@ std::vector<Candidate> tessera::getNarrowCandidates(const ConvProblem &p,
   tile.width = static_cast<int>(divideUp(width, divideUp(width, kMostWidth)));
   std::vector<Candidate> candidates;
   for (int64_t h = 1; h <= std::min(height, kMostHeight); ++h) {
-    // Blocks as even as so many can be.
+    // Only heights that divide the image as evenly as their number of blocks
+    // allows.
     tile.height = static_cast<int>(h);
     if (divideUp(height, divideUp(height, h)) != h)
       continue;

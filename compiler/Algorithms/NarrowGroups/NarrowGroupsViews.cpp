@@ -1,8 +1,9 @@
 //===- NarrowGroupsViews.cpp - Blocks of groups as matrices ---------------===//
 //
-// Rows or columns of 64 channels are groups and channels of a group. The filter
-// is met at channel (column's group - row's group) * channels + channel: inside
-// of the tensor only where both are the same.
+// Rows or columns that are 64 channels consist of groups and the channels of a
+// group. They read the filter at channel (group of the column - group of the
+// row) * channels + channel, which is inside of the tensor only where both
+// groups are the same.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,11 +13,11 @@ using namespace mlir;
 using namespace tessera;
 
 namespace {
-/// Counts that all views share.
+/// The counts that all views share.
 struct Blocks {
-  int64_t channels; ///< Of a group.
-  int64_t perBlock; ///< Groups.
-  int64_t count;    ///< Blocks of channels.
+  int64_t channels; ///< The channels of a group.
+  int64_t perBlock; ///< The groups of a block.
+  int64_t count;    ///< The blocks of channels.
 
   explicit Blocks(const ConvGeometry &g)
       : channels(g.inChannels), perBlock(NarrowTile::kBlock / channels),
@@ -24,9 +25,9 @@ struct Blocks {
 };
 } // namespace
 
-/// Blocks of pixels and the pixels of one, of an image of `size`: blocks in a
-/// line of them fastest, or, if there are runs, those of a column, of which
-/// there are whole runs.
+/// The dimensions of the pixels of an image of `size`: blocks, and the pixels
+/// of a block. Without runs the blocks of a line vary fastest. With runs those
+/// of a column do, and their number is rounded up to whole runs.
 static SmallVector<int64_t> getPixels(ArrayRef<int64_t> size,
                                       const NarrowTile &tile) {
   const int64_t lines = llvm::divideCeilSigned(size[0], tile.height);
@@ -37,7 +38,7 @@ static SmallVector<int64_t> getPixels(ArrayRef<int64_t> size,
   return {lines, columns, tile.height, tile.width};
 }
 
-/// Where pixel `p` of getPixels() lies.
+/// The position in the image of pixel `p` of getPixels().
 static ViewBuilder::Exprs locatePixel(ArrayRef<AffineExpr> p,
                                       const NarrowTile &tile) {
   const bool hasRuns = tile.run > 1;
@@ -62,7 +63,8 @@ GemmViews tessera::viewNarrowImages(OpBuilder &b, dnn::ConvOp conv,
   ViewBuilder::Exprs pixel = locatePixel(imageView.add(1, pixels), tile);
   ViewBuilder::Exprs k = imageView.add(2, reduce);
   ViewBuilder::Exprs spatial;
-  // Backward data walks its taps from the last on, so that they go forward.
+  // Backward data walks its taps from the last to the first, so that positions
+  // in the image increase.
   for (auto [i, dim] : llvm::enumerate(g.dims))
     spatial.push_back(isForward ? pixel[i] * dim.stride + k[i] * dim.dilation -
                                       dim.pad
@@ -117,27 +119,27 @@ GemmViews tessera::viewNarrowWeights(OpBuilder &b, dnn::ConvOp conv,
 
   ViewBuilder inputView(b);
   block = inputView.add(0, groups)[1];
-  ViewBuilder::Exprs place = inputView.add(1, columns);
+  ViewBuilder::Exprs column = inputView.add(1, columns);
   k = inputView.add(2, reduce);
   ViewBuilder::Exprs pixel = locatePixel(ArrayRef(k).drop_front(), tile);
   ViewBuilder::Exprs spatial;
   for (auto [i, dim] : llvm::enumerate(g.dims))
-    spatial.push_back(pixel[i] * dim.stride + place[i] * dim.dilation -
+    spatial.push_back(pixel[i] * dim.stride + column[i] * dim.dilation -
                       dim.pad);
   dnn::ViewOp input = inputView.create(
       conv.getLoc(), conv.getX(), conv.getXLayout(), k[0],
-      block * NarrowTile::kBlock + place[2] * blocks.channels + place[3],
+      block * NarrowTile::kBlock + column[2] * blocks.channels + column[3],
       spatial);
 
   ViewBuilder view(b);
   ViewBuilder::Exprs group = view.add(0, groups);
   ViewBuilder::Exprs row = view.add(1, {blocks.perBlock, blocks.channels});
-  place = view.add(2, columns);
+  column = view.add(2, columns);
   ResultPlace result{view,
                      group[1] * NarrowTile::kBlock + row[0] * blocks.channels +
                          row[1],
-                     (place[2] - row[0]) * blocks.channels + place[3],
-                     {place[0], place[1]},
+                     (column[2] - row[0]) * blocks.channels + column[3],
+                     {column[0], column[1]},
                      group[0]};
   return {output, input, result, reduce, dnn::TileDim::N};
 }

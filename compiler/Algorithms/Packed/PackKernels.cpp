@@ -1,14 +1,14 @@
 //===- PackKernels.cpp - Into the packed form, and out of it --------------===//
 //
 // Point programs. A thread writes 16 bytes at a time, which it collects element
-// by element: what is outside of its tensor reads as zero, and so fills borders
-// and channels alike. Both tensors of a product are packed in one launch: each
-// is over so soon that beginning another one would take as long.
+// by element. Elements outside of the source tensor read as zero, which pads
+// borders and channels alike. Both tensors of a product are packed in one
+// launch, because packing one is as short as the latency of a launch.
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Algorithms/Packed/Packed.h"
 #include "compiler/Algorithms/Common/PartSum.h"
+#include "compiler/Algorithms/Packed/Packed.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -20,12 +20,14 @@ using namespace tessera;
 
 static constexpr int64_t kThreads = 256, kUnit = 8;
 
-/// What `argument` of the function of the convolution is in another kernel.
+/// The argument of another kernel that corresponds to `argument` of the
+/// convolution's function.
 static Value getArgument(func::FuncOp function, Value argument) {
   return function.getArgument(cast<BlockArgument>(argument).getArgNumber());
 }
 
-/// Gives an argument of a kernel another type; a kernel sees an address.
+/// Gives an argument of a kernel another type. That is safe because a kernel
+/// only gets an address.
 static Value setType(func::FuncOp function, Value argument, MemRefType type) {
   Value memory = getArgument(function, argument);
   memory.setType(type);
@@ -47,8 +49,8 @@ static int64_t getOffset(Value memory) {
 }
 
 namespace {
-/// A tensor to pack: how many points there are, and what a thread does at one
-/// of them. At a point whose first coordinate is too large, it does nothing.
+/// A tensor to pack: the space of its points, and what a thread does at one of
+/// them. Nothing happens at a point whose first coordinate is out of bounds.
 struct Packing {
   SmallVector<int64_t> points;
   std::function<void(PointBuilder &, ValueRange)> packPoint;
@@ -59,7 +61,7 @@ struct Packing {
 // Images
 //===----------------------------------------------------------------------===//
 
-/// One pixel of a block, or a part of one.
+/// Loads one channel of pixel (a, b) of a block.
 static Value loadElement(PointBuilder &p, Value source, ValueRange block,
                          const PackedImages &images, Value a, Value b,
                          Value channel) {
@@ -69,7 +71,7 @@ static Value loadElement(PointBuilder &p, Value source, ValueRange block,
   return p.loadBlock(source, 3, 1, {block[0], row, column, channel});
 }
 
-/// A thread has a whole block.
+/// Packs a whole block by one thread.
 static void packBlock(PointBuilder &p, Value source, Value target,
                       const PackedImages &images, ValueRange block) {
   PointBuilder::Values elements;
@@ -85,7 +87,7 @@ static void packBlock(PointBuilder &p, Value source, Value target,
                  {block[0], block[1], block[2], p.index(first)});
 }
 
-/// A thread has 8 channels of a pixel.
+/// Packs 8 channels of a pixel by one thread.
 static void packChannels(PointBuilder &p, Value source, Value target,
                          const PackedImages &images, ValueRange point) {
   Value channel = p.mul(point[5], kUnit);
@@ -126,7 +128,7 @@ static Value getFilterRow(PointBuilder &p, const PackedDim &dim, Value tap,
 }
 
 namespace {
-/// An element of a block: which pixel, which channel.
+/// The coordinates of an element in a block of pixels.
 struct BlockElement {
   Value a, b, channel;
 };
@@ -143,7 +145,8 @@ static BlockElement splitElement(PointBuilder &p, const PackedImages &images,
   };
   auto [pixel, channel] = split(element, images.channelStep);
   auto [a, b] = split(pixel, images.foldW);
-  // Behind the last pixel there is no channel.
+  // Elements past the last pixel are padding: a channel that is out of bounds
+  // reads as zero.
   Value isPixel = arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::ult,
                                         a, p.index(images.foldH));
   return {a, b,
@@ -151,7 +154,7 @@ static BlockElement splitElement(PointBuilder &p, const PackedImages &images,
                                   p.index(images.channels))};
 }
 
-/// Where the filter has what is at `at` of the packed one.
+/// The coordinates in the filter of the element at `at` of the packed filter.
 static PointBuilder::Values
 locateInFilter(PointBuilder &p, const PackedGeometry &g, ValueRange at) {
   if (g.isData())
@@ -162,8 +165,9 @@ locateInFilter(PointBuilder &p, const PackedGeometry &g, ValueRange at) {
           getFilterRow(p, g.width, at[2], element.b), element.channel};
 }
 
-/// A thread has 8 elements of a tap. Of backward data these are as many rows of
-/// the filter: neighbouring threads read neighbouring channels of each.
+/// A thread packs 8 elements of a tap. For backward data these come from 8 rows
+/// of the filter, so the points are ordered such that neighbouring threads read
+/// neighbouring channels of each row.
 static Packing makeFilterPacking(func::FuncOp function, Value source,
                                  Value target, const PackedGeometry &g) {
   Value from = getArgument(function, source);
@@ -201,8 +205,9 @@ static Packing makeFilterPacking(func::FuncOp function, Value source,
 // One launch for both
 //===----------------------------------------------------------------------===//
 
-/// The point of a space of `sizes` at `position`, the last dimension fastest;
-/// behind the last point, its first coordinate is too large.
+/// The coordinates of point number `position` of a space of `sizes`, the last
+/// dimension fastest. Past the last point, the first coordinate is out of
+/// bounds.
 static PointBuilder::Values
 splitPosition(PointBuilder &p, ArrayRef<int64_t> sizes, Value position) {
   PointBuilder::Values point(sizes.size());
@@ -215,8 +220,9 @@ splitPosition(PointBuilder &p, ArrayRef<int64_t> sizes, Value position) {
   return point;
 }
 
-/// The first one's workgroups are counted from the first on, the other's from
-/// the last one back: so neither number is ever negative.
+/// Packs two tensors in one launch. The workgroups of the first packing are
+/// counted upwards from the first one, those of the second downwards from the
+/// last one, so that neither number is ever negative.
 static void packBoth(PointBuilder &p, ArrayRef<Packing> packings) {
   auto countGroups = [](const Packing &packing) {
     int64_t points = 1;
@@ -248,7 +254,8 @@ void tessera::buildPacking(dnn::ConvOp conv, const PackedGeometry &g,
   OpBuilder b(function.getBody().front().getTerminator());
   PointBuilder p(b, conv.getLoc());
   SmallVector<Packing> packings;
-  // A filter is read by few workgroups, which had better not be the last.
+  // Only few workgroups pack the filter: they start first, so that the launch
+  // does not end with them.
   if (tensors.filter)
     packings.push_back(
         makeFilterPacking(function, conv.getW(), tensors.filter, g));
@@ -266,10 +273,10 @@ void tessera::buildPacking(dnn::ConvOp conv, const PackedGeometry &g,
 }
 
 //===----------------------------------------------------------------------===//
-// The sums of backward weights
+// The split reduction of backward weights
 //===----------------------------------------------------------------------===//
 
-/// The tap of a row of the filter, and the pixel of its block.
+/// The tap and the pixel of a block that row `row` of the filter belongs to.
 static std::pair<Value, Value> splitRow(PointBuilder &p, const PackedDim &dim,
                                         Value row) {
   Value all = p.add(row, -dim.tapOffset), fold = p.index(dim.fold);
@@ -277,9 +284,10 @@ static std::pair<Value, Value> splitRow(PointBuilder &p, const PackedDim &dim,
           arith::RemUIOp::create(p.b, p.loc, all, fold)};
 }
 
-/// Where one part has the sum that goes to `at` of the filter.
-static PointBuilder::Values locateSum(PointBuilder &p, const PackedGeometry &g,
-                                      ValueRange at) {
+/// The coordinates in one partial result of the element that is stored at `at`
+/// of the filter.
+static PointBuilder::Values
+locatePartial(PointBuilder &p, const PackedGeometry &g, ValueRange at) {
   auto [line, a] = splitRow(p, g.height, at[1]);
   auto [tap, pixel] = splitRow(p, g.width, at[2]);
   pixel = p.add(p.mul(a, g.width.fold), pixel);
@@ -293,39 +301,41 @@ static PointBuilder::Values locateSum(PointBuilder &p, const PackedGeometry &g,
           arith::RemUIOp::create(p.b, p.loc, inRun, block), at[0]};
 }
 
-void tessera::buildPackedSum(dnn::ConvOp conv, Value sums,
-                             const PackedGeometry &g) {
-  // Loads before the first sum, so that they are under way together; behind the
-  // last part they give zero.
-  constexpr int64_t kAtOnce = 64, kSumThreads = 64;
+void tessera::buildPackedReduction(dnn::ConvOp conv, Value partials,
+                                   const PackedGeometry &g) {
+  // All loads of an iteration come before the first addition, so that they are
+  // in flight together. Past the last split they read as zero.
+  constexpr int64_t kAtOnce = 64, kReductionThreads = 64;
   ConvProgram program(conv);
   func::FuncOp function = appendKernel(conv, "_sum");
   OpBuilder b(function.getBody().front().getTerminator());
   PointBuilder p(b, conv.getLoc());
-  Value memory = getArgument(function, sums);
-  const int64_t parts = getMemRefType(memory).getDimSize(0);
-  // Neighbouring threads read neighbouring sums: channels of y, if those are
-  // the columns. There are many parts of them, and one result.
+  Value memory = getArgument(function, partials);
+  const int64_t splits = getMemRefType(memory).getDimSize(0);
+  // Neighbouring threads read neighbouring elements of the partial results,
+  // which are channels of y if those are the columns. Stores may be less well
+  // coalesced: there are many partial results, but one sum.
   SmallVector<int64_t> points(program.w.getType().getShape());
   if (g.hasTapRows)
     std::rotate(points.begin(), points.begin() + 1, points.end());
-  PointBuilder::Values at(p.forEachPoint(points, kSumThreads));
+  PointBuilder::Values at(p.forEachPoint(points, kReductionThreads));
   if (g.hasTapRows)
     std::rotate(at.begin(), at.end() - 1, at.end());
-  const PointBuilder::Values place = locateSum(p, g, at);
+  const PointBuilder::Values indices = locatePartial(p, g, at);
   Value none = p.zero(getMemRefType(memory).getElementType(), 1);
-  const int64_t turns = llvm::divideCeilSigned(parts, kAtOnce);
-  Value sum = p.loop(turns, none, [&](Value turn, ValueRange carried) {
-    PointBuilder::Values elements;
-    for (int64_t i = 0; i < std::min(parts, kAtOnce); ++i) {
-      PointBuilder::Values from = {p.add(p.mul(turn, kAtOnce), i)};
-      llvm::append_range(from, place);
-      elements.push_back(p.loadBlock(memory, place.size(), 1, from));
-    }
-    Value next = carried[0];
-    for (Value element : elements)
-      next = p.addBlocks(next, element);
-    return PointBuilder::Values{next};
-  })[0];
+  const int64_t iterations = llvm::divideCeilSigned(splits, kAtOnce);
+  Value sum =
+      p.loop(iterations, none, [&](Value iteration, ValueRange carried) {
+        PointBuilder::Values elements;
+        for (int64_t i = 0; i < std::min(splits, kAtOnce); ++i) {
+          PointBuilder::Values from = {p.add(p.mul(iteration, kAtOnce), i)};
+          llvm::append_range(from, indices);
+          elements.push_back(p.loadBlock(memory, indices.size(), 1, from));
+        }
+        Value next = carried[0];
+        for (Value element : elements)
+          next = p.addBlocks(next, element);
+        return PointBuilder::Values{next};
+      })[0];
   emitResult(p, program, sum, 3, at, function.getArguments());
 }

@@ -1,15 +1,16 @@
 //===- Packed.cpp - Convolutions whose tensors are packed first -----------===//
 //
-// The launches: one that packs the factors, the product, and the sum of the
-// parts of backward weights. The tiles are igemm's, of the convolution that
-// is left when the tensors are packed.
+// There are up to three launches: one packs the operands, one multiplies, and
+// for backward weights one adds the partial results of the splits. The tiles
+// are igemm's tiles for the convolution that remains once the tensors are
+// packed.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Algorithms/Packed/Packed.h"
 #include "compiler/Algorithms/Algorithm.h"
-#include "compiler/Algorithms/ImplicitGemm/ImplicitGemm.h"
 #include "compiler/Algorithms/Common/PartSum.h"
+#include "compiler/Algorithms/ImplicitGemm/ImplicitGemm.h"
 #include "compiler/Algorithms/Registry.h"
 #include "compiler/Algorithms/Tma/TmaModel.h"
 #include "compiler/Algorithms/Tma/TmaTiles.h"
@@ -22,7 +23,7 @@
 using namespace mlir;
 using namespace tessera;
 
-static constexpr int64_t kElementBytes = 2, kSumBytes = 4, kUnit = 8;
+static constexpr int64_t kElementBytes = 2, kPartialBytes = 4, kUnit = 8;
 static constexpr std::string_view kName = "packed";
 
 static dnn::ConvDirection getDirection(Direction direction) {
@@ -38,7 +39,8 @@ static PackedGeometry getGeometry(const ConvProblem &p) {
                          p.outChannels, dims[1], dims[2]});
 }
 
-/// igemm's text of a tile, and ours.
+/// The same tile under the name of another algorithm: the parameters of a
+/// "packed" tile are those of an "igemm" tile.
 static TileConfig rename(TileConfig tile, std::string_view algorithm) {
   tile.algorithm = algorithm;
   return tile;
@@ -49,9 +51,9 @@ static TileConfig rename(TileConfig tile, std::string_view algorithm) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Bytes from the begin of the workspace. The sums come first, since what TMA
-/// stores has no offset.
-struct PackedPlaces {
+/// Offsets of the tensors in the workspace, in bytes. The partial results come
+/// first, since TMA stores them and its stores take no offset.
+struct PackedOffsets {
   int64_t images, gradient, filter, end;
 };
 } // namespace
@@ -63,34 +65,35 @@ static int64_t getProduct(ArrayRef<int64_t> sizes) {
   return product;
 }
 
-static PackedPlaces getPlaces(const PackedGeometry &g, int64_t parts) {
+static PackedOffsets getOffsets(const PackedGeometry &g, int64_t splits) {
   constexpr int64_t kAlignment = 256;
-  PackedPlaces places{};
+  PackedOffsets offsets{};
   auto add = [&](int64_t bytes) {
-    const int64_t begin = places.end;
-    places.end = llvm::alignTo(begin + bytes, kAlignment);
+    const int64_t begin = offsets.end;
+    offsets.end = llvm::alignTo(begin + bytes, kAlignment);
     return begin;
   };
   if (g.isWeights())
-    add(parts * getProduct(g.getSumsShape()) * kSumBytes);
+    add(splits * getProduct(g.getPartialShape()) * kPartialBytes);
   if (g.images)
-    places.images = add(g.images->getElements() * kElementBytes);
+    offsets.images = add(g.images->getElements() * kElementBytes);
   if (g.gradient)
-    places.gradient = add(g.gradient->getElements() * kElementBytes);
+    offsets.gradient = add(g.gradient->getElements() * kElementBytes);
   if (!g.isWeights())
-    places.filter = add(getProduct(g.getFilterShape()) * kElementBytes);
-  return places;
+    offsets.filter = add(getProduct(g.getFilterShape()) * kElementBytes);
+  return offsets;
 }
 
-/// Arguments for the tensors of the workspace, which all are its address.
+/// Adds an argument for each tensor of the workspace. All of these arguments
+/// are the address of the workspace; their types have the offsets.
 static PackedTensors addTensors(dnn::ConvOp conv, const PackedGeometry &g,
-                                int64_t parts) {
+                                int64_t splits) {
   auto function = conv->getParentOfType<func::FuncOp>();
   Builder b(conv.getContext());
-  const PackedPlaces places = getPlaces(g, parts);
+  const PackedOffsets offsets = getOffsets(g, splits);
   DictionaryAttr attributes = b.getDictionaryAttr(
       {b.getNamedAttr(dnn::kArgAttrName, b.getStringAttr("workspace")),
-       b.getNamedAttr(dnn::kBytesAttrName, b.getI64IntegerAttr(places.end))});
+       b.getNamedAttr(dnn::kBytesAttrName, b.getI64IntegerAttr(offsets.end))});
   auto add = [&](MemRefType type) -> Value {
     const unsigned last = function.getNumArguments();
     (void)function.insertArgument(last, type, attributes, conv.getLoc());
@@ -99,16 +102,16 @@ static PackedTensors addTensors(dnn::ConvOp conv, const PackedGeometry &g,
   Type element = conv.getElementType();
   PackedTensors tensors;
   if (g.isWeights()) {
-    SmallVector<int64_t> sums = g.getSumsShape();
-    sums.insert(sums.begin(), parts);
-    tensors.sums = add(MemRefType::get(sums, b.getF32Type()));
+    SmallVector<int64_t> partials = g.getPartialShape();
+    partials.insert(partials.begin(), splits);
+    tensors.partials = add(MemRefType::get(partials, b.getF32Type()));
   }
   if (g.images)
     tensors.images =
-        add(g.images->getWindowType(element, places.images / kElementBytes));
+        add(g.images->getWindowType(element, offsets.images / kElementBytes));
   if (g.gradient)
     tensors.gradient = add(
-        g.gradient->getWindowType(element, places.gradient / kElementBytes));
+        g.gradient->getWindowType(element, offsets.gradient / kElementBytes));
   if (g.isWeights())
     return tensors;
   SmallVector<int64_t> filter = g.getFilterViewShape();
@@ -117,7 +120,7 @@ static PackedTensors addTensors(dnn::ConvOp conv, const PackedGeometry &g,
     strides[d - 1] = strides[d] * filter[d];
   tensors.filter = add(MemRefType::get(
       filter, element,
-      StridedLayoutAttr::get(b.getContext(), places.filter / kElementBytes,
+      StridedLayoutAttr::get(b.getContext(), offsets.filter / kElementBytes,
                              strides)));
   return tensors;
 }
@@ -126,14 +129,15 @@ static PackedTensors addTensors(dnn::ConvOp conv, const PackedGeometry &g,
 // The model
 //===----------------------------------------------------------------------===//
 
-/// The convolution that is left: of stride 1 (or that of the blocks of backward
-/// data), without padding, whose channels are runs.
+/// The convolution that remains once the tensors are packed. It has stride 1
+/// (for backward data the stride of the blocks) and no padding, and its
+/// channels are the runs.
 static ConvProblem getProduct(const ConvProblem &p, const PackedGeometry &g) {
   ConvProblem product = p;
   product.pad = Pads();
   product.stride = product.dilation = Spatial();
   product.epilogue = Epilogue();
-  // Tiles are as wide as what divides the columns.
+  // The width of a tile divides the number of columns.
   constexpr int64_t kWidths = 16;
   if (!g.isWeights())
     product.direction = Direction::Forward;
@@ -152,8 +156,8 @@ static ConvProblem getProduct(const ConvProblem &p, const PackedGeometry &g) {
   return product;
 }
 
-/// Clocks of the launches that pack: to begin, and to write and read what they
-/// move.
+/// The clocks that packing takes: a launch, and writing each packed tensor and
+/// reading it again.
 static double estimatePacking(const PackedGeometry &g, const GpuTarget &target,
                               const PackRates &rates) {
   double clocks = rates.begin;
@@ -199,7 +203,7 @@ Status Packed::check(const Problem &problem, const GpuTarget &) const {
     return notSupported("has nothing to fill up");
   if (conv->filter.h < conv->stride.h || conv->filter.w < conv->stride.w)
     return notSupported("wants windows without gaps between them");
-  // The rows of this product are output channels, and a TMA copy walks them.
+  // The rows of this product are output channels, along which a TMA copy moves.
   if (conv->direction == Direction::BackwardWeights && conv->outChannels == 1)
     return notSupported("wants several output channels for backward weights");
   constexpr int64_t kMaxBytes = int64_t(1) << 30;
@@ -207,7 +211,7 @@ Status Packed::check(const Problem &problem, const GpuTarget &) const {
   if (std::max({conv->batch, conv->inChannels, conv->outChannels, conv->in.h,
                 conv->in.w, conv->filter.h, conv->filter.w, conv->pad.h,
                 conv->pad.w}) > kMaxLength ||
-      getPlaces(getGeometry(*conv), /*parts=*/1).end > kMaxBytes ||
+      getOffsets(getGeometry(*conv), /*splits=*/1).end > kMaxBytes ||
       std::max(conv->getInputElements(), conv->getOutputElements()) *
               kElementBytes >
           kMaxBytes)
@@ -226,7 +230,8 @@ std::vector<Candidate> tessera::getPackedCandidates(const ConvProblem &conv,
   const PackedGeometry g = getGeometry(conv);
   const Epilogue &epilogue = conv.epilogue;
   std::vector<Candidate> candidates;
-  // Further tensors want registers, which getTmaCandidates() knows of.
+  // The epilogue's tensors take registers. getTmaCandidates() accounts for
+  // them, but the product's problem has no epilogue.
   if (!g.isWeights() && (epilogue.bias || epilogue.residual || epilogue.beta))
     return candidates;
   const double packing = estimatePacking(g, target, rates);
@@ -247,7 +252,7 @@ std::vector<Candidate> tessera::getPackedCandidates(const ConvProblem &conv,
   return candidates;
 }
 
-/// What check() says of a problem, of an op.
+/// Whether `conv` meets the conditions that check() has for a problem.
 static bool isPackable(dnn::ConvOp conv) {
   auto isPacked = [](Value tensor) {
     return cast<MemRefType>(tensor.getType()).getLayout().isIdentity();
@@ -279,8 +284,8 @@ LogicalResult Packed::build(Operation *primitive, const TileConfig &config,
   PackedGeometry g = PackedGeometry::get(conv);
   if (tile->isAtomic || (tile->parts > 1 && (!g.isWeights() || !tile->isTma)))
     return conv.emitOpError() << "has tile '" << config.toText()
-                              << "', but only backward weights by tma is split "
-                                 "into parts, and never added by atomics";
+                              << "', but only backward weights with TMA is "
+                                 "split, and never adds by atomics";
   if (tile->halo > 0 && !g.hasPositions())
     return conv.emitOpError() << "has tile '" << config.toText()
                               << "', but only packed images are positions that "
@@ -297,9 +302,9 @@ LogicalResult Packed::build(Operation *primitive, const TileConfig &config,
     return success();
   }
   PackedWeightViews views = viewPackedWeights(b, conv, g, tensors, *tile);
-  createGemmTiles(b, conv.getLoc(), *tile, views.views, views.sums,
+  createGemmTiles(b, conv.getLoc(), *tile, views.views, views.partials,
                   /*extras=*/{}, persistent);
-  buildPackedSum(conv, tensors.sums, g);
+  buildPackedReduction(conv, tensors.partials, g);
   conv.erase();
   return success();
 }

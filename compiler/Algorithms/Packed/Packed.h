@@ -1,16 +1,20 @@
-//===- Packed.h - Tensors brought into the form that TMA reads -*- C++ -*-===//
+//===- Packed.h - Tensors copied into a form that TMA reads ----*- C++ -*-===//
 //
-// A tensor map has strides of whole 16 bytes, and a step of the reduction is
-// 64 elements that lie together: a first layer of 3 channels and a layer of 75
-// have neither. Their tensors are small beside the work, so launches before the
-// product bring them into a workspace in the form that it wants:
+// A tensor map needs strides that are multiples of 16 bytes, and a step of the
+// reduction is 64 contiguous elements: a first layer of 3 channels and a layer
+// of 75 have neither. Their tensors are small beside the work, so a launch
+// before the product copies them into a workspace in a form that TMA reads:
 //
-// - pixels of a stride are folded into channels, and channels filled up with
-//   zeros: a convolution of stride 1 and a smaller filter is left;
-// - the taps of a line of the filter are neighbours then, and one run of the
-//   reduction. Windows overlap in memory; a view says so with its strides;
-// - backward data computes blocks of pixels as if they were channels: each
-//   block is reached by one window of the gradient, whatever the stride.
+// - The pixels of a stride are folded into channels, and channels are padded
+//   with zeros. What remains is a convolution of stride 1 with a smaller
+//   filter.
+// - The taps of a line of the filter are then neighbours and form one
+// contiguous
+//   run of the reduction. Windows overlap in memory, which a view expresses by
+//   its strides.
+// - Backward data computes blocks of pixels as if they were channels: one
+// window
+//   of the gradient reaches each block, whatever the stride is.
 //
 // docs/design/0012-packed.md
 //
@@ -28,58 +32,62 @@
 
 namespace tessera {
 
-/// What tells two packed convolutions of one direction apart.
+/// The parameters of a convolution that its packed form depends on.
 struct PackedShape {
   dnn::ConvDirection direction;
   int64_t batch, inChannels, outChannels;
   ConvDim height, width;
 };
 
-/// One spatial dimension. The factor that is read through a window has `taps`
-/// of its positions in each window, from `first` + `step` * i on for window i.
-/// `fold` pixels of x are one position (forward and backward weights) or one
-/// window (backward data). Pixel a of them meets tap t of a window under the
-/// filter's row `tapFactor` * t + a + `tapOffset`, if there is one.
+/// One spatial dimension. Window i of the operand that is read through windows
+/// has `taps` positions, beginning at position `first` + `step` * i. `fold`
+/// pixels of x are one position (forward and backward weights) or one window
+/// (backward data). Pixel a of these meets tap t of a window under row
+/// `tapFactor` * t + a + `tapOffset` of the filter, if the filter has that row.
 struct PackedDim {
   int64_t fold = 1, step = 1, first = 0, taps = 1, count = 1;
   int64_t tapFactor = 1, tapOffset = 0;
 };
 
-/// A tensor of images in the workspace: blocks of foldH x foldW pixels with
-/// their channels are positions of `elements`. Plain data.
+/// A tensor of images in the workspace. A block of foldH x foldW pixels with
+/// their channels is one position, which has `elements` elements. Plain data.
 struct PackedImages {
   int64_t batch, channels;
   int64_t foldH, foldW;
   int64_t channelStep; ///< Elements from one pixel of a block to the next.
-  int64_t elements;    ///< A multiple of 8; what is not of a pixel is zero.
+  int64_t elements;    ///< A multiple of 8, padded with zeros.
   int64_t rows, columns;
-  int64_t firstColumn; ///< Of the source, in blocks.
+  int64_t firstColumn; ///< The source's column of position 0, in blocks.
   /// Windows along a line: `count` of `taps` positions, `step` apart.
   int64_t taps, step, count;
 
-  /// Whether pixels of a block lie behind each other without filling.
+  /// Whether the pixels of a block are contiguous, without padding between
+  /// them.
   bool isSmall() const {
     constexpr int64_t kSmall = 32;
     return foldH * foldW * channels <= kSmall;
   }
   int64_t getElements() const { return batch * rows * columns * elements; }
-  /// As it is written: [batch, rows, columns, elements].
+  /// The type as the packing kernel writes it: [batch, rows, columns,
+  /// elements].
   mlir::MemRefType getType(mlir::Type element, int64_t offset) const;
-  /// As its windows see it: [batch, rows, count, taps * elements].
+  /// The type as the product reads it, in overlapping windows:
+  /// [batch, rows, count, taps * elements].
   mlir::MemRefType getWindowType(mlir::Type element, int64_t offset) const;
 };
 
 struct PackedGeometry {
   PackedShape shape;
   PackedDim height, width;
-  /// The factor that is read through windows; none if it is read as it lies.
+  /// The packed operand that is read through windows; none if the product reads
+  /// the original tensor.
   std::optional<PackedImages> images;
-  /// Of backward weights: y with its channels filled up, if need be.
+  /// Backward weights: y with padded channels, if they are no multiple of 8.
   std::optional<PackedImages> gradient;
 
-  /// Of backward weights: whether the taps are the rows of the product and the
-  /// channels of y its columns, instead of the other way round. So they are
-  /// where that multiplies less; for lines that share positions, always.
+  /// Backward weights: whether the taps are the rows of the product and the
+  /// channels of y its columns, instead of the other way round. They are where
+  /// that multiplies less, and always where lines share positions.
   bool hasTapRows = false;
 
   explicit PackedGeometry(const PackedShape &shape);
@@ -91,73 +99,75 @@ struct PackedGeometry {
   bool isData() const {
     return shape.direction == dnn::ConvDirection::BackwardData;
   }
-  /// Elements of a tap in the filter's rows.
+  /// The number of elements of a tap in a row of the filter.
   int64_t getTapElements() const {
     return images ? images->elements : shape.outChannels;
   }
-  /// Elements of all taps in a line of a window.
+  /// The number of elements of all taps in a line of a window.
   int64_t getRun() const { return width.taps * getTapElements(); }
-  /// Whether lines of a window are rows of positions, which taps can share:
-  /// each with one row of the result.
+  /// Whether the lines of a window are rows of positions that taps can share,
+  /// so that each position belongs to one row of the result.
   bool hasPositions() const {
     return images && height.step == 1 && (height.fold == 1 || !isData());
   }
-  /// Rows of an image of positions: its windows, and what of the padding keeps
-  /// the last of them from the next image.
+  /// The number of rows of an image of positions: its windows, and as much of
+  /// the padding as separates the last window from the next image.
   int64_t countPositions() const;
-  /// Rows of the filter, as the product sees it: columns of the result.
+  /// The number of rows of the filter as the product reads it, which are the
+  /// columns of the result.
   int64_t getFilterRows() const {
     return isData() ? height.fold * width.fold * shape.inChannels
                     : shape.outChannels;
   }
-  /// The filter as it is written, and as the product reads it.
+  /// The shape of the filter as the packing kernel writes it, and as the
+  /// product reads it.
   llvm::SmallVector<int64_t> getFilterShape() const;
   llvm::SmallVector<int64_t> getFilterViewShape() const;
-  /// Rows of the product, if they are taps: 64 elements of each line's run, and
-  /// so on.
+  /// The rows of the product if they are taps: blocks of 64 elements of a run,
+  /// the lines, and the elements of a block.
   llvm::SmallVector<int64_t> getTapRows() const;
   static constexpr int64_t kTapBlock = 64;
-  /// The sums of backward weights, one part of them.
-  llvm::SmallVector<int64_t> getSumsShape() const;
+  /// The shape of one split's partial result of backward weights.
+  llvm::SmallVector<int64_t> getPartialShape() const;
 };
 
-/// The factors in the workspace; null where there is none.
+/// The tensors in the workspace; null where a tensor is not packed.
 struct PackedTensors {
-  mlir::Value images, gradient, filter, sums;
+  mlir::Value images, gradient, filter, partials;
 };
 
-/// The product of forward and backward data; with a halo its rows are
-/// positions.
+/// The views of forward and backward data. With a halo, the rows of the product
+/// are positions.
 GemmViews viewPackedData(mlir::OpBuilder &b, dnn::ConvOp conv,
                          const PackedGeometry &g, const PackedTensors &tensors,
                          bool hasHalo);
-/// The product of backward weights, and where its parts go; with a halo it
-/// walks positions.
+/// The views of backward weights, and that of its partial results. With a halo,
+/// the reduction walks positions.
 struct PackedWeightViews {
   GemmViews views;
-  dnn::ViewOp sums;
+  dnn::ViewOp partials;
 };
 PackedWeightViews viewPackedWeights(mlir::OpBuilder &b, dnn::ConvOp conv,
                                     const PackedGeometry &g,
                                     const PackedTensors &tensors,
                                     const GemmTile &tile);
 
-/// Kernels before and behind that of `conv`: one fills the tensors, one adds
-/// the parts of the sums and stores the result.
+/// Build the kernels that run before and after that of `conv`: the first packs
+/// the tensors, the second adds the partial results and stores their sum.
 void buildPacking(dnn::ConvOp conv, const PackedGeometry &g,
                   const PackedTensors &tensors);
-void buildPackedSum(dnn::ConvOp conv, mlir::Value sums,
-                    const PackedGeometry &g);
+void buildPackedReduction(dnn::ConvOp conv, mlir::Value partials,
+                          const PackedGeometry &g);
 
-/// PackRates.def says what each is.
+/// The constants of the cost model; PackRates.def describes them.
 struct PackRates {
 #define PACK_RATE(NAME, VALUE, MEANING) double NAME = VALUE;
 #include "compiler/Algorithms/Packed/PackRates.def"
 };
 inline constexpr PackRates kPackRates;
 
-/// The candidates of a problem that "packed" takes, in an order that does not
-/// depend on the rates.
+/// The candidates for a problem that "packed" supports, in an order that does
+/// not depend on the rates.
 std::vector<Candidate> getPackedCandidates(const ConvProblem &problem,
                                            const GpuTarget &target,
                                            const PackRates &rates = kPackRates);

@@ -1,4 +1,4 @@
-//===- PackedGeometry.cpp - How tensors lie in the workspace --------------===//
+//===- PackedGeometry.cpp - The layout of tensors in the workspace --------===//
 
 #include "compiler/Algorithms/Packed/Packed.h"
 
@@ -9,7 +9,7 @@
 using namespace mlir;
 using namespace tessera;
 
-/// Elements of 16 bytes.
+/// The number of 16-bit elements in 16 bytes.
 static constexpr int64_t kUnit = 8;
 
 //===----------------------------------------------------------------------===//
@@ -46,10 +46,10 @@ static PackedDim makeDataDim(const ConvDim &dim, int64_t step) {
           .tapOffset = dim.pad - dim.stride * first};
 }
 
-/// As many pixels as fit the columns of a small tile: the more of them share a
-/// window, the less often is the gradient read.
+/// Chooses as many pixels as fit the columns of a small tile: the more pixels
+/// share a window, the less often the gradient is read.
 static int64_t chooseDataStep(const PackedShape &s) {
-  constexpr int64_t kColumns = 64, kMaxStep = 8; // That of im2col mode.
+  constexpr int64_t kColumns = 64, kMaxStep = 8; // im2col mode's.
   int64_t step = 1;
   while (2 * step <= kMaxStep &&
          4 * step * step * s.height.stride * s.width.stride * s.inChannels <=
@@ -62,8 +62,9 @@ static int64_t chooseDataStep(const PackedShape &s) {
 // Tensors
 //===----------------------------------------------------------------------===//
 
-/// Small blocks are packed pixel behind pixel; of others each pixel is filled
-/// up, so that a thread has pieces of one pixel.
+/// The pixels of small blocks are contiguous. In other blocks each pixel is
+/// padded to a multiple of 8 channels, so that the 8 elements that a thread
+/// writes belong to one pixel.
 static PackedImages makeImages(int64_t batch, int64_t channels, int64_t foldH,
                                int64_t foldW, int64_t rows) {
   PackedImages images{};
@@ -87,9 +88,10 @@ static void setWindows(PackedImages &images, const PackedDim &width) {
   images.count = width.count;
 }
 
-/// Rows come in wgmmas of 64, columns in any sixteen from 64 on: 93 channels
-/// are 96 columns, but would be 128 rows. The runs of lines are filled up to 64
-/// either way (PackedViews.cpp).
+/// Whether `channels` of y should be the columns of the product. A wgmma has 64
+/// rows, but a tile may have any multiple of 16 columns from 64 on: 93 channels
+/// are 96 columns, but would be 128 rows. The runs of lines are padded to
+/// multiples of 64 either way (PackedViews.cpp).
 static bool wantsTapRows(int64_t channels) {
   constexpr int64_t kRows = 64, kColumns = 16, kLeast = 64;
   const auto columns = static_cast<int64_t>(
@@ -153,14 +155,15 @@ SmallVector<int64_t> PackedGeometry::getTapRows() const {
   return {llvm::divideCeilSigned(getRun(), kTapBlock), height.taps, kTapBlock};
 }
 
-/// Channels that are columns are filled up, so that rows are whole 16 bytes
-/// apart.
-SmallVector<int64_t> PackedGeometry::getSumsShape() const {
+/// Channels that are columns are padded, so that the stride between rows is a
+/// multiple of 16 bytes.
+SmallVector<int64_t> PackedGeometry::getPartialShape() const {
   if (!hasTapRows)
     return {shape.outChannels, height.taps, getRun()};
-  SmallVector<int64_t> sums = getTapRows();
-  sums.push_back(static_cast<int64_t>(llvm::alignTo(shape.outChannels, kUnit)));
-  return sums;
+  SmallVector<int64_t> shape = getTapRows();
+  shape.push_back(
+      static_cast<int64_t>(llvm::alignTo(shape.outChannels, kUnit)));
+  return shape;
 }
 
 static MemRefType makeType(Type element, int64_t offset,

@@ -1,6 +1,7 @@
 //===- PackedViews.cpp - The product of packed tensors --------------------===//
 //
-// Rows are windows, the reduction lines of a window and the run along a line.
+// The rows of the product are windows. Its reduction is over the lines of a
+// window and the run along a line.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,14 +12,15 @@
 using namespace mlir;
 using namespace tessera;
 
-/// Windows: images, rows and columns of them.
+/// The dimensions of the windows: images, and rows and columns of windows.
 static SmallVector<int64_t> getWindows(const PackedGeometry &g,
                                        bool hasHalo = false) {
   return {g.shape.batch, hasHalo ? g.countPositions() : g.height.count,
           g.width.count};
 }
 
-/// Lines of a window and their runs; of what is not packed, taps and channels.
+/// The dimensions of the reduction: the lines of a window and their runs, or
+/// taps and channels if the operand is not packed.
 static SmallVector<int64_t> getReduction(const PackedGeometry &g) {
   if (g.images)
     return {g.height.taps, g.getRun()};
@@ -61,21 +63,22 @@ GemmViews tessera::viewPackedData(OpBuilder &b, dnn::ConvOp conv,
   }
   ViewBuilder::Exprs pixel =
       view.add(2, {g.height.fold, g.width.fold, g.shape.inChannels});
-  ViewBuilder::Exprs place = {row[1] * g.height.fold + pixel[0],
-                              row[2] * g.width.fold + pixel[1]};
-  return {input, filter, ResultPlace{view, row[0], pixel[2], place}, reduce,
+  ViewBuilder::Exprs position = {row[1] * g.height.fold + pixel[0],
+                                 row[2] * g.width.fold + pixel[1]};
+  return {input, filter, ResultPlace{view, row[0], pixel[2], position}, reduce,
           dnn::TileDim::N};
 }
 
-/// What of the images rows see, in the order of the product: blocks of 64
-/// elements of a line's run, if they are the rows; else lines and their runs.
-/// TMA copies 64 elements of one line; what a line is filled up with is zero
-/// and not read.
+/// The dimensions of the product's side that reads the images, in the order of
+/// the product: blocks of 64 elements of a run, lines and the elements of a
+/// block if taps are the rows, else lines and their runs. A TMA copy moves 64
+/// elements of one line. The padding of a line is zero, and nothing reads its
+/// results.
 static SmallVector<int64_t> getTaps(const PackedGeometry &g, bool isTma) {
   if (g.hasTapRows)
     return g.getTapRows();
-  const bool isFilled = isTma && g.height.taps > 1;
-  return {g.height.taps, isFilled ? static_cast<int64_t>(llvm::alignTo(
+  const bool isPadded = isTma && g.height.taps > 1;
+  return {g.height.taps, isPadded ? static_cast<int64_t>(llvm::alignTo(
                                         g.getRun(), PackedGeometry::kTapBlock))
                                   : g.getRun()};
 }
@@ -113,18 +116,19 @@ PackedWeightViews tessera::viewPackedWeights(OpBuilder &b, dnn::ConvOp conv,
         {pixel[0], pixel[1] + line + g.height.first, pixel[2], inRun});
   }
   ViewBuilder view(b);
-  AffineExpr part = addGroups(view);
+  AffineExpr split = addGroups(view);
   if (g.hasTapRows) {
     ViewBuilder::Exprs tap = view.add(1, taps);
     AffineExpr k = view.add(2, channels)[0];
-    dnn::ViewOp sums =
-        view.create(loc, tensors.sums, {part, tap[0], tap[1], tap[2], k});
-    ResultPlace place{view, k, tap[2], {tap[0], tap[1]}, part};
-    return {{input, gradient, place, windows, dnn::TileDim::N}, sums};
+    dnn::ViewOp partials =
+        view.create(loc, tensors.partials, {split, tap[0], tap[1], tap[2], k});
+    ResultPlace result{view, k, tap[2], {tap[0], tap[1]}, split};
+    return {{input, gradient, result, windows, dnn::TileDim::N}, partials};
   }
   AffineExpr k = view.add(1, channels)[0];
   ViewBuilder::Exprs tap = view.add(2, taps);
-  dnn::ViewOp sums = view.create(loc, tensors.sums, {part, k, tap[0], tap[1]});
-  ResultPlace place{view, k, tap[1], {tap[0]}, part};
-  return {{gradient, input, place, windows, dnn::TileDim::N}, sums};
+  dnn::ViewOp partials =
+      view.create(loc, tensors.partials, {split, k, tap[0], tap[1]});
+  ResultPlace result{view, k, tap[1], {tap[0]}, split};
+  return {{gradient, input, result, windows, dnn::TileDim::N}, partials};
 }

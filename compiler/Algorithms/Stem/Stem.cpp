@@ -60,20 +60,21 @@ namespace {
 /// A tile for a problem, in numbers.
 struct StemWork {
   MatrixInstruction row;
-  int64_t chunk;     ///< Elements of 16 bytes.
-  int64_t perColumn; ///< Elements of a line from one column to the next.
-  int64_t step;      ///< The reduction, filled up.
+  int64_t chunk;     ///< The number of elements in 16 bytes.
+  int64_t perColumn; ///< The distance of columns in a line, in elements.
+  int64_t step;      ///< The padded length of the reduction.
   double windowElements, ldsBytes, multiplies, tiles, threads;
 };
 } // namespace
 
-static FactorType getFactorType(DataType type) {
+static FactorType getOperandType(DataType type) {
   return type == DataType::F16    ? FactorType::F16
          : type == DataType::BF16 ? FactorType::BF16
                                   : FactorType::F32;
 }
 
-/// The smallest step that holds a reduction of `total`.
+/// The length of a reduction of `total` elements, padded to what the lanes of
+/// the instruction read.
 static int64_t getStep(int64_t total, const MatrixInstruction &row,
                        int64_t chunk) {
   return llvm::alignTo(total, row.getLaneChunks() *
@@ -116,7 +117,7 @@ static StemWork measure(const ConvProblem &p, const StemTile &tile,
 static bool fits(const StemTile &tile, int64_t channels, const StemWork &work,
                  const GpuTarget &target) {
   constexpr double kMaxMultiplies = 512;
-  // A filter that stays is a whole one.
+  // Persistent workgroups keep the filter, which must be that of all channels.
   return (tile.perUnit == 0 || channels <= tile.n) &&
          work.ldsBytes <= target.ldsBytes &&
          (work.multiplies <= kMaxMultiplies || work.row.isFma()) &&
@@ -124,25 +125,27 @@ static bool fits(const StemTile &tile, int64_t channels, const StemWork &work,
          work.tiles * work.threads <= std::numeric_limits<uint32_t>::max();
 }
 
-/// Whether a lane holds its part of the filter in registers, from tile to tile
-/// (compiler/Conversion/WindowLoop.cpp).
+/// Whether lanes hold the fragments of the filter in registers from tile to
+/// tile (compiler/Conversion/WindowLoop.cpp).
 static bool holdsFilter(const StemTile &tile, const StemWork &work,
                         int64_t bytes, const GpuTarget &target) {
   constexpr double kMaxRegisters = 128, kRegisterBytes = 4;
   double columns = double(tile.n) / tile.wavesN;
-  double sums = double(tile.getPixels()) / tile.wavesM * columns;
+  double accumulators = double(tile.getPixels()) / tile.wavesM * columns;
   double filter = columns * double(work.step) * double(bytes) / kRegisterBytes;
-  return tile.perUnit > 0 && (sums + filter) / target.waveSize <= kMaxRegisters;
+  return tile.perUnit > 0 &&
+         (accumulators + filter) / target.waveSize <= kMaxRegisters;
 }
 
-/// Clocks of the whole chip. A workgroup multiplies, and besides brings its
-/// factors to LDS, reads its windows and stores: instructions of its waves.
+/// The clocks of the whole chip. Besides the products, the waves of a workgroup
+/// execute instructions to copy the operands to LDS, to read windows, and to
+/// store the result.
 static double estimateClocks(const ConvProblem &p, const StemTile &tile,
                              const StemWork &work, double peak,
                              const GpuTarget &target, const StemRates &rates) {
   double bytes = getByteSize(p.dataType);
   double share = work.row.isFma() ? rates.fmaShare : rates.share;
-  // Small workgroups wait less at their barriers.
+  // Waves of small workgroups wait less at their barriers.
   if (holdsFilter(tile, work, getByteSize(p.dataType), target))
     share = rates.heldShare + rates.fewWaves / (tile.wavesM * tile.wavesN);
   double products = double(tile.getPixels()) * tile.n * double(work.step);
@@ -159,23 +162,23 @@ static double estimateClocks(const ConvProblem &p, const StemTile &tile,
   double clocks = products / (share * peak) + instructions / target.waveSize *
                                                   issueClocks /
                                                   target.simdsPerCu;
-  double rounds = std::ceil(work.tiles / target.computeUnits);
+  double tilesPerUnit = std::ceil(work.tiles / target.computeUnits);
   double tensorBytes =
       double(p.getInputElements() + p.getOutputElements()) * bytes;
-  double multiply = rounds * clocks;
+  double multiply = tilesPerUnit * clocks;
   double memory = tensorBytes / getMemoryBytesPerClock(target);
   if (tile.perUnit == 0)
     return std::max(multiply, memory);
-  // Each workgroup begins with the filter, and later waits for the windows that
-  // it brings itself; others hide most of both.
-  double filters = std::min<double>(tile.perUnit, rounds) * double(tile.n) *
-                   double(work.step) * rates.filterElement / target.waveSize *
-                   issueClocks / target.simdsPerCu;
+  // A persistent workgroup begins by loading the filter, and later waits for
+  // the windows that it loads itself. Other workgroups hide most of both.
+  double filters = std::min<double>(tile.perUnit, tilesPerUnit) *
+                   double(tile.n) * double(work.step) * rates.filterElement /
+                   target.waveSize * issueClocks / target.simdsPerCu;
   return std::max(multiply, memory) +
          rates.overlap * std::min(multiply, memory) + rates.unhidden * filters;
 }
 
-/// Blocks of pixels and channels worth trying with an instruction.
+/// The blocks of pixels and channels that are candidates with an instruction.
 static std::vector<StemTile> getTiles(const GemmShapes &shapes,
                                       const GpuTarget &target) {
   std::string mma(shapes.instruction);
@@ -264,7 +267,7 @@ std::vector<Candidate> tessera::getStemCandidates(const ConvProblem &conv,
                                                   const StemRates &rates) {
   GemmShapes shapes = getGemmShapes(target, conv);
   auto row = findMatrixInstruction(target, shapes.instruction,
-                                   getFactorType(conv.dataType));
+                                   getOperandType(conv.dataType));
   std::vector<Candidate> candidates;
   for (const StemTile &tile : getTiles(shapes, target)) {
     StemWork work = measure(conv, tile, *row, target);
@@ -276,7 +279,7 @@ std::vector<Candidate> tessera::getStemCandidates(const ConvProblem &conv,
   return candidates;
 }
 
-/// What check() says of a problem, of an op.
+/// Whether `conv` meets the conditions that check() has for a problem.
 static bool isStem(dnn::ConvOp conv, const ConvGeometry &g) {
   auto isPacked = [](Value tensor) {
     return cast<MemRefType>(tensor.getType()).getLayout().isIdentity();

@@ -16,16 +16,17 @@
 
 namespace tessera {
 
-/// "stem-h16w16n64-w4x1-mfma32", or with "-p2" at the end. Plain data.
+/// A tile, whose text is "stem-h16w16n64-w4x1-mfma32", with "-p2" at the end
+/// for two persistent workgroups. Plain data.
 struct StemTile {
-  /// Output pixels and channels of a workgroup.
+  /// The output pixels and channels of a workgroup.
   int height = 1, width = 1;
   int n = 1;
-  /// Waves along pixels and channels.
+  /// The waves along pixels and channels.
   int wavesM = 1, wavesN = 1;
   std::string mma;
-  /// Workgroups of a compute unit that take the tiles in turn and bring the
-  /// filter to LDS once; 0 if each has one tile.
+  /// The persistent workgroups of a compute unit, which copy the filter to LDS
+  /// once; 0 if each workgroup computes one tile.
   int perUnit = 0;
 
   int getPixels() const { return height * width; }
@@ -35,31 +36,31 @@ struct StemTile {
 ErrorOr<StemTile> parseStemTile(const TileConfig &config);
 
 /// The run of the reduction, which is contiguous in the image: the taps of a
-/// line of the filter, with the channels if they are last. It is filled up to
-/// whole chunks, with `lead` elements before the taps that make the loads of
-/// lines wider.
+/// line of the filter, with the channels if they are innermost. It is padded to
+/// whole chunks; `lead` of the padding elements come before the taps, so that
+/// wider loads of a line are aligned.
 struct StemRun {
   int64_t length = 0;
   int64_t lead = 0;
 
-  /// For `taps` elements (channels included), `pad` elements of padding, lines
-  /// of `line` elements, and chunks of `chunk`.
+  /// Makes the run for `taps` elements (channels included), `pad` elements of
+  /// padding, lines of `line` elements, and chunks of `chunk` elements.
   static StemRun make(int64_t taps, int64_t pad, int64_t line, int64_t chunk);
 };
 
-/// The views of a stem. Tensors whose channels are last get arguments in which
-/// columns and channels are one dimension.
+/// Creates the views of a stem. The arguments of tensors whose channels are
+/// innermost get a type in which columns and channels are one dimension.
 GemmViews viewStem(mlir::OpBuilder &b, dnn::ConvOp conv,
                    const ConvGeometry &geometry, const StemTile &tile);
 
-/// StemRates.def says what each is.
+/// The constants of the cost model; StemRates.def describes them.
 struct StemRates {
 #define STEM_RATE(NAME, VALUE, MEANING) double NAME = VALUE;
 #include "compiler/Algorithms/Stem/StemRates.def"
 };
 inline constexpr StemRates kStemRates;
 
-/// The candidates of a problem that "stem" takes, in an order that does not
+/// The candidates for a problem that "stem" supports, in an order that does not
 /// depend on the rates.
 std::vector<Candidate> getStemCandidates(const ConvProblem &problem,
                                          const GpuTarget &target,

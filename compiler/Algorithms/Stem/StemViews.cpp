@@ -1,7 +1,8 @@
 //===- StemViews.cpp - A convolution of few channels as a GEMM ------------===//
 //
-// Rows are output pixels of one image, in blocks; the reduction is over lines
-// of the filter (and channels that lie apart) and a run along a line.
+// The rows are output pixels of one image, in blocks. The reduction is over the
+// lines of the filter and the run along a line, and over channels if these are
+// planes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +16,8 @@ using namespace tessera;
 
 StemRun StemRun::make(int64_t taps, int64_t pad, int64_t line, int64_t chunk) {
   StemRun run{static_cast<int64_t>(llvm::alignTo(taps, chunk)), 0};
-  // Padding and lead together make whole loads, as far as they take no room.
+  // Padding and lead together are a multiple of the widest load for which the
+  // run gets no longer.
   for (int64_t width = chunk; width > 1; width /= 2) {
     int64_t lead = static_cast<int64_t>(llvm::alignTo(pad, width)) - pad;
     if (line % width == 0 && taps + lead <= run.length) {
@@ -26,8 +28,8 @@ StemRun StemRun::make(int64_t taps, int64_t pad, int64_t line, int64_t chunk) {
   return run;
 }
 
-/// `tensor`, an argument of the kernel function, with its last two dimensions
-/// as one.
+/// Merges the last two dimensions of `tensor`, an argument of the kernel
+/// function, into one.
 static Value mergeLastDims(Value tensor) {
   auto type = cast<MemRefType>(tensor.getType());
   SmallVector<int64_t> shape(type.getShape());
@@ -53,7 +55,7 @@ public:
   ArrayRef<int64_t> getReduce() const { return reduce; }
 
 private:
-  /// Elements of a line from one column to the next.
+  /// The distance from one column of a line to the next, in elements.
   int64_t getColumnStep() const { return isLast ? g.inChannels : 1; }
   ViewBuilder::Exprs getPixel(ArrayRef<AffineExpr> row) const {
     return {row[0] * tile.height + row[2], row[1] * tile.width + row[3]};
@@ -66,10 +68,10 @@ private:
   dnn::ConvOp conv;
   const ConvGeometry &g;
   const StemTile &tile;
-  const bool isLast; ///< Channels, which are then part of the line.
+  const bool isLast; ///< Channels are innermost, and so part of the line.
   StemRun run;
-  SmallVector<int64_t> pixels; ///< Blocks of them, and those of a block.
-  SmallVector<int64_t> reduce; ///< Channels that lie apart, lines, the run.
+  SmallVector<int64_t> pixels; ///< Blocks of pixels, and the pixels of a block.
+  SmallVector<int64_t> reduce; ///< Channels that are planes, lines, the run.
 };
 } // namespace
 
@@ -90,7 +92,7 @@ StemViewer::StemViewer(OpBuilder &b, dnn::ConvOp conv, const ConvGeometry &g,
   reduce.append({rows.filter, run.length});
 }
 
-/// Of x or w, whose first coordinate is `outer`.
+/// Creates the view of x or w. `outer` is its first coordinate.
 dnn::ViewOp StemViewer::create(const ViewBuilder &view, Value tensor,
                                AffineExpr outer, ArrayRef<AffineExpr> reduction,
                                AffineExpr line, AffineExpr element) {
