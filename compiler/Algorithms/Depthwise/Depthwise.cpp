@@ -1,8 +1,8 @@
 //===- Depthwise.cpp - Convolutions of few channels a group ---------------===//
 //
-// With one to four channels a group there is no matrix to multiply with:
-// depthwise convolutions and their like read every element once and multiply
-// it with a few. So a thread keeps its groups' filters in registers.
+// With one to four channels a group a convolution is no matrix product: every
+// element is read once and multiplied by few others. So a thread keeps the
+// filters of its groups in registers.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@
 using namespace mlir;
 using namespace tessera;
 
-/// Channels of a group, in either tensor.
+/// The most channels of a group, in either tensor.
 static constexpr int64_t kMaxChannels = 4;
 
 //===----------------------------------------------------------------------===//
@@ -60,7 +60,7 @@ ErrorOr<DepthwiseTile> tessera::parseDepthwiseTile(const TileConfig &config) {
   bool isPositive = true;
   if (scanner.consume("n")) {
     scanner.number(tile.turns);
-    isPositive = tile.turns > 1; // What is not written is 1.
+    isPositive = tile.turns > 1; // 1 is not written.
   }
   if (scanner.consume("r")) {
     scanner.number(tile.summed);
@@ -97,8 +97,8 @@ void tessera::setResident(PointBuilder &p, const DepthwiseTile &tile) {
         dnn::kResidentAttrName, p.b.getI64IntegerAttr(tile.resident));
 }
 
-/// What the workgroup's threads want, in 16-byte pieces, to LDS; then `size`
-/// elements of it, which are this thread's.
+/// Copies the filters of all threads of the workgroup to LDS, in pieces of at
+/// most 16 bytes, and loads this thread's `size` elements from there.
 static Value loadThroughShared(PointBuilder &p, const DepthwiseTile &tile,
                                Value flatFilter, Value groupBlock, Value thread,
                                int64_t size) {
@@ -106,27 +106,28 @@ static Value loadThroughShared(PointBuilder &p, const DepthwiseTile &tile,
   auto type = cast<MemRefType>(flatFilter.getType());
   int64_t total = type.getNumElements(), blocks = total / size;
   int64_t bytes = type.getElementTypeBitWidth() / 8;
-  // Workgroups begin at multiples of this.
+  // The first element of a workgroup is a multiple of this.
   int64_t step = std::gcd(blocks, tile.threads) * size;
   int64_t width = getAccessWidth(type, 0, std::gcd(kBytes / bytes, step));
   int64_t pieces = llvm::divideCeilSigned(size, width);
   Value shared =
       p.makeShared(type.getElementType(), {pieces * width * tile.threads});
-  // The block of groups of the workgroup's first thread, in sizes that never
-  // are negative.
-  int64_t turns = llvm::divideCeilSigned(tile.threads, blocks) * blocks;
+  // The block of groups of the workgroup's first thread is groupBlock - thread,
+  // modulo the blocks. The bias, a multiple of these, keeps it from being
+  // negative.
+  int64_t bias = llvm::divideCeilSigned(tile.threads, blocks) * blocks;
   auto wrap = [&](Value value, int64_t length) -> Value {
     return arith::RemUIOp::create(p.b, p.loc, value, p.index(length));
   };
   Value first = p.mul(
-      wrap(arith::SubIOp::create(p.b, p.loc, p.add(groupBlock, turns), thread),
+      wrap(arith::SubIOp::create(p.b, p.loc, p.add(groupBlock, bias), thread),
            blocks),
       size);
   for (int64_t i = 0; i < pieces; ++i) {
-    Value place = p.mul(p.add(thread, i * tile.threads), width);
+    Value offset = p.mul(p.add(thread, i * tile.threads), width);
     Value piece =
-        p.loadBlock(flatFilter, 0, width, {wrap(p.add(first, place), total)});
-    p.storeShared(piece, shared, {place});
+        p.loadBlock(flatFilter, 0, width, {wrap(p.add(first, offset), total)});
+    p.storeShared(piece, shared, {offset});
   }
   p.barrier();
   PointBuilder::Values elements;
@@ -199,7 +200,7 @@ Status Depthwise::check(const Problem &problem, const GpuTarget &) const {
   int64_t taps = conv->filter.h * conv->filter.w;
   if (inputs * outputs * taps > DepthwiseTile::kMaxFilter)
     return notSupported("wants a group's filter of at most 128 elements");
-  // Offsets inside a block are constants; a block's place has 32 bits.
+  // Offsets inside a block are constants; the offset of a block has 32 bits.
   constexpr int64_t kLimit = int64_t(1) << 24;
   Spatial out = conv->getOutput();
   if (std::max({conv->in.h, conv->in.w, out.h, out.w, conv->pad.h, conv->pad.w,
@@ -221,9 +222,9 @@ std::vector<Candidate> Depthwise::getCandidates(const Problem &problem,
   return all;
 }
 
-/// Whether the parts that a workgroup sums are of as many lanes each, which the
-/// groups share out, and few enough for LDS; and whether those of a filter are
-/// whole rows of gradients apart.
+/// Whether the splits that a workgroup adds have equally many lanes, whose
+/// number divides the blocks of groups, and fit LDS; and whether the distance
+/// between the rows of two tap splits is a whole number of rows of gradients.
 static bool sumsEvenly(const dnn::ConvDims &d, const DepthwiseTile &tile) {
   int64_t taps = llvm::divideCeilSigned(d.y, tile.tapParts);
   if (tile.tapParts > 1 &&
@@ -236,11 +237,10 @@ static bool sumsEvenly(const dnn::ConvDims &d, const DepthwiseTile &tile) {
           d.groups / tile.groups % (tile.threads / tile.summed) == 0);
 }
 
-/// Whether the tile's boxes, if it has any, are ones of these tensors, which
-/// begin at multiples of 16 bytes and are not of f64, and fit the chip's LDS.
-static bool hasRoomForBoxes(const ConvProgram &program,
-                            const DepthwiseTile &tile,
-                            const GpuTarget &target) {
+/// Whether TMA can copy the tile's boxes, if it has any, from these tensors,
+/// which must be aligned to 16 bytes and not of f64, and the boxes fit LDS.
+static bool canHaveBoxes(const ConvProgram &program, const DepthwiseTile &tile,
+                         const GpuTarget &target) {
   if (tile.stages == 0)
     return true;
   dnn::ConvOp conv = program.getConv();
@@ -257,8 +257,8 @@ static bool hasRoomForBoxes(const ConvProgram &program,
              .fit(bytes, target);
 }
 
-/// Whether workgroups are whole, their threads' blocks of groups neighbours,
-/// and the filters of those fit LDS.
+/// Whether all threads of every workgroup have points, neighbouring threads
+/// have neighbouring blocks of groups, and the filters of a workgroup fit LDS.
 static bool sharesEvenly(const ConvProgram &program,
                          const DepthwiseTile &tile) {
   if (!tile.sharesFilters)
@@ -277,7 +277,7 @@ static bool sharesEvenly(const ConvProgram &program,
          tile.canShare(bytes);
 }
 
-/// Whether `tile` is one for this convolution.
+/// Whether `tile` can compute this convolution.
 static bool fits(const ConvProgram &program, const DepthwiseTile &tile,
                  const GpuTarget &target) {
   const dnn::ConvDims &d = program.dims;
@@ -292,7 +292,7 @@ static bool fits(const ConvProgram &program, const DepthwiseTile &tile,
                        !tile.loadsAhead && !tile.isStreamed &&
                        tile.stages == 0 && sharesEvenly(program, tile)
                  : sumsEvenly(d, tile) && !tile.sharesFilters &&
-                       hasRoomForBoxes(program, tile, target)) &&
+                       canHaveBoxes(program, tile, target)) &&
          (!isBackward ||
           (tile.rows % d.strideH == 0 && tile.columns % d.strideW == 0)) &&
          program.w.getType().getLayout().isIdentity() &&

@@ -11,50 +11,56 @@
 
 namespace tessera {
 
-/// "depthwise-g8p2q4t256s1", or "depthwise-g2p1q4t128s448n28r4". Plain data.
+/// A tile, whose text is "depthwise-g8p2q4t256s1" or
+/// "depthwise-g2p1q4t128s448n28r4". Plain data.
 struct DepthwiseTile {
-  int64_t groups = 1;  ///< Neighbouring groups of a thread.
-  int64_t rows = 1;    ///< Rows of a block of results (backward weights: of
-  int64_t columns = 1; ///< gradients), and columns.
+  int64_t groups = 1; ///< The neighbouring groups of a thread.
+  /// The size of a block of results (backward weights: of gradients).
+  int64_t rows = 1, columns = 1;
   int64_t threads = 256;
-  int64_t parts = 1;    ///< Backward weights: parts of the sums,
-  int64_t summed = 1;   ///< of which a workgroup sums so many.
-  int64_t tapParts = 1; ///< Threads that share out a filter's rows.
+  /// Backward weights: the splits of the reduction.
+  int64_t parts = 1;
+  /// Backward weights: how many splits a workgroup adds before it stores.
+  int64_t summed = 1;
+  int64_t tapParts = 1; ///< Threads among which a filter's rows are divided.
   int64_t turns = 1;    ///< Blocks, one below the other, that a thread walks.
-  /// Workgroups of a compute unit that may have its registers (0: as the
-  /// assembler likes, which saves them and loads late).
+  /// Workgroups of a compute unit among which its registers are divided. With 0
+  /// the assembler decides, which saves registers and therefore loads late.
   int64_t resident = 0;
-  /// Backward weights: boxes of rows that are on their way to LDS, of which a
-  /// workgroup's `summed` threads share each (0: threads load by themselves),
+  /// Backward weights: the stages of boxes of rows that TMA copies to LDS. A
+  /// workgroup's `summed` splits share each box. With 0, threads load by
+  /// themselves.
   int64_t stages = 0;
-  /// whether a block loads what the next one needs,
+  /// Backward weights: whether a block loads what the next one needs.
   bool loadsAhead = false;
-  /// and whether caches need not keep what is loaded.
+  /// Backward weights: whether loads are evicted first from caches.
   bool isStreamed = false;
-  /// The others: whether a workgroup loads its filters together, to LDS.
+  /// Forward and backward data: whether the threads of a workgroup load their
+  /// filters together, through LDS.
   bool sharesFilters = false;
 
-  /// Filter elements that a thread can keep beside its sums and data.
+  /// The most filter elements that a thread keeps in registers beside its
+  /// accumulators and data.
   static constexpr int64_t kMaxFilter = 128;
-  /// Products of a thread for one source channel: what is written out.
+  /// The most products of a thread for one source channel, which are unrolled.
   static constexpr int64_t kMaxProducts = 2401;
-  /// Bytes of LDS that a workgroup's sums have at a time.
-  static constexpr int64_t kSumBytes = 32768;
-  /// Blocks that a thread walks.
+  /// The bytes of LDS through which a workgroup adds its splits.
+  static constexpr int64_t kReductionBytes = 32768;
+  /// The most blocks that a thread walks.
   static constexpr int64_t kMaxTurns = 1024;
 
-  /// Parts that a second launch sums.
+  /// The partial results that the second launch adds.
   int64_t getPartBlocks() const { return (parts + summed - 1) / summed; }
 
-  /// Whether LDS has room for as many sums of each of a workgroup's threads as
-  /// it sums parts.
+  /// Whether LDS has space for `summed` accumulators of each thread of a
+  /// workgroup, the fewest of one pass of the reduction.
   bool canSum() const {
     constexpr int64_t kBytes = 4;
-    return summed == 1 || summed * threads * groups * kBytes <= kSumBytes;
+    return summed == 1 || summed * threads * groups * kBytes <= kReductionBytes;
   }
 
-  /// Whether LDS has room for what a workgroup's threads want, so many bytes
-  /// each, and each finds whole dwords.
+  /// Whether LDS has space for `bytes` of each thread of a workgroup, and these
+  /// are whole dwords.
   bool canShare(int64_t bytes) const {
     constexpr int64_t kBytes = 32768;
     return bytes % 4 == 0 && bytes * threads <= kBytes;
@@ -66,19 +72,20 @@ struct DepthwiseTile {
 /// Reads what DepthwiseTile::toConfig() writes.
 ErrorOr<DepthwiseTile> parseDepthwiseTile(const TileConfig &config);
 
-/// The filter's elements for a thread's groups: they lie together.
+/// The elements of the filters of a thread's groups, which are contiguous.
 class GroupFilter {
 public:
-  /// Loads those of the groups from `groupBlock` * tile.groups on. `thread`, in
-  /// a workgroup that comes here as a whole and whose threads have neighbouring
-  /// blocks of groups, the first behind the last: they load their filters
-  /// together. Null where each loads its own.
+  /// Loads the filters of the groups from `groupBlock` * tile.groups on. If
+  /// `thread` is not null, all threads of the workgroup get here and load their
+  /// filters together: `thread` is the number of the thread in its workgroup,
+  /// and neighbouring threads have neighbouring blocks of groups, where the
+  /// first block follows the last. If it is null, each thread loads its own.
   GroupFilter(PointBuilder &p, const ConvProgram &program,
               const DepthwiseTile &tile, mlir::Value flatFilter,
               mlir::Value groupBlock, mlir::Value thread);
 
-  /// Which of them belongs to output channel `output`, counted from the first
-  /// group's first; input channel `input` of its group; row, column.
+  /// The element of output channel `output`, counted from the first channel of
+  /// the first group, and of input channel `input` of that channel's group.
   mlir::Value get(int64_t output, int64_t input, int64_t row,
                   int64_t column) const;
 
@@ -88,51 +95,55 @@ private:
   int64_t inputs, rows, columns;
 };
 
-/// Asks for the tile's registers; the builder is in the points of a program.
+/// Sets the attribute that requests the tile's registers. The builder stands in
+/// the body of a point program.
 void setResident(PointBuilder &p, const DepthwiseTile &tile);
 
-/// What a thread of backward weights sees of the rows: each block's are rows of
-/// x as results, of which tile.rows rows of gradients are the newest source.
+/// The rows that a block of backward weights reads: the rows of x are the
+/// results of a backward window, whose sources are rows of gradients. A block
+/// is as many rows of x as have tile.rows rows of gradients that no earlier
+/// block reads.
 WindowBlock getWeightsRows(const ConvProgram &program,
                            const DepthwiseTile &tile);
-/// And of the columns: the block's are columns of y as results.
+/// The columns that a block of backward weights reads: the columns of y are the
+/// results of a forward window, whose sources are columns of x.
 WindowBlock getWeightsColumns(const ConvProgram &program,
                               const DepthwiseTile &tile);
 
-/// How backward weights shares the images out: strips as wide as a block of
-/// columns, or all of a workgroup's, and as long as a thread's turns. Plain
-/// data.
+/// How backward weights divides the images. A strip is as wide as the block of
+/// columns of a thread, or with boxes of a workgroup, and as long as the blocks
+/// that a thread walks. Plain data.
 struct DepthwiseStrips {
   DepthwiseStrips(const ConvProgram &program, const DepthwiseTile &tile);
 
   int64_t columnBlocks;
-  int64_t perStrip; ///< Blocks of rows.
-  int64_t segments; ///< Strips, one below the other, of an image.
-  int64_t perPart;  ///< Strips.
+  int64_t perStrip; ///< Blocks of rows of a strip.
+  int64_t segments; ///< Strips of an image, one below the other.
+  int64_t perSplit; ///< Strips of a split, or with boxes of a workgroup.
 
-  /// The number of a block behind all rows of an image.
+  /// The number of a block that is below all rows of an image.
   int64_t getOutside() const { return segments * perStrip; }
 };
 
-/// Replace the convolution by its program. `isByLane`: see PointBuilder.
+/// Replace the convolution by its program. PointBuilder describes `isByLane`.
 void buildDepthwiseData(const ConvProgram &program, const DepthwiseTile &tile,
                         bool isByLane);
 void buildDepthwiseWeights(const ConvProgram &program,
                            const DepthwiseTile &tile, bool isByLane);
 
-/// DepthwiseRates.def says what each is.
+/// The constants of the cost model; DepthwiseRates.def describes them.
 struct DepthwiseRates {
   double memoryBytes, products, dataProducts;
 };
 
 DepthwiseRates getDepthwiseRates(const GpuTarget &target);
 
-/// The tile for tensors that begin at any element: without boxes, and with no
-/// more parts than the tile in whose place, and workspace, it runs.
+/// The tile for misaligned tensors. It has no boxes, and no more partial
+/// results than the tile that it replaces, since it gets that tile's workspace.
 DepthwiseTile chooseUnalignedTile(const ConvProblem &conv,
                                   const GpuTarget &target);
 
-/// The candidates of a problem that "depthwise" takes.
+/// The candidates for a problem that "depthwise" supports.
 std::vector<Candidate> getDepthwiseCandidates(const ConvProblem &problem,
                                               const GpuTarget &target,
                                               const DepthwiseRates &rates);

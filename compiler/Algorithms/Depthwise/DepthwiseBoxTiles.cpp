@@ -1,10 +1,10 @@
 //===- DepthwiseBoxTiles.cpp - The tile of boxes of pixels ----------------===//
 //
-// Of backward weights whose pixels come as boxes. Which tile is best hangs on
-// what a multiprocessor has on its way from memory: too little leaves memory
-// idle, and more than it takes pushes rows that a neighbour is about to read
-// out of the second cache. The numbers are of 1243 kernels of 42 problems on an
-// H100 (docs/design/0018-depthwise-boxes.md).
+// Chooses the tile of backward weights whose pixels are copied by TMA. Which
+// tile is best depends on how many bytes a multiprocessor has in flight: too
+// few leave memory idle, and more than necessary evict rows from L2 that a
+// neighbouring workgroup is about to read. The numbers come from 1243 kernels
+// of 42 problems on an H100 (docs/design/0018-depthwise-boxes.md).
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,8 @@
 using namespace tessera;
 
 namespace {
-/// Times are in clocks.
+/// Estimates all tiles of a problem and keeps the best one. Times are in
+/// clocks.
 class BoxTiles {
 public:
   BoxTiles(const ConvProblem &conv, const GpuTarget &target)
@@ -33,7 +34,7 @@ public:
   std::optional<DepthwiseTile> choose();
 
 private:
-  static constexpr double kMemoryBytes = 11.9; ///< A clock.
+  static constexpr double kMemoryBytes = 11.9; ///< Bytes per clock.
 
   WindowBlock getRows(const DepthwiseTile &tile) const {
     return {conv.filter.h,
@@ -53,14 +54,14 @@ private:
   bool fitsRegisters(const DepthwiseTile &tile, int64_t loads) const;
   double getWork(const DepthwiseTile &tile, int64_t loads) const;
   double getMemoryClocks(const DepthwiseTile &tile) const;
-  double getClocks(const DepthwiseTile &tile, int64_t loads, int64_t turns,
+  double getClocks(const DepthwiseTile &tile, int64_t loads, int64_t iterations,
                    double inFlight) const;
 
   const ConvProblem &conv;
   const GpuTarget &target;
   const int64_t bytes;
   const Spatial y;
-  const double memoryClocks; ///< Every byte once.
+  const double memoryClocks; ///< The time of moving every byte once.
   std::optional<DepthwiseTile> best;
   double bestClocks = 0;
 };
@@ -70,18 +71,19 @@ private:
 // What a tile costs
 //===----------------------------------------------------------------------===//
 
-/// Sums and what is loaded of a strip, beside addresses.
+/// Whether registers hold accumulators, what is loaded of a strip, and
+/// addresses.
 bool BoxTiles::fitsRegisters(const DepthwiseTile &tile, int64_t loads) const {
   constexpr int64_t kRegisters = 65536, kMost = 255, kOthers = 40, kWord = 4;
-  const int64_t sums = tile.groups * conv.filter.h * conv.filter.w;
-  return sums + loads * tile.groups * bytes / kWord + kOthers <=
+  const int64_t accumulators = tile.groups * conv.filter.h * conv.filter.w;
+  return accumulators + loads * tile.groups * bytes / kWord + kOthers <=
          std::min(kMost, kRegisters / tile.threads);
 }
 
-/// Of a strip, when all warps are busy.
+/// The time of a strip when all warps are busy.
 double BoxTiles::getWork(const DepthwiseTile &tile, int64_t loads) const {
-  // Instructions: of a load, of the conversion of an element of 16 bits and of
-  // 32, and of a strip; of schedulers there are four.
+  // The instructions of a load, of converting an element of 16 bits and of 32
+  // bits, and of a strip. Four schedulers share the instructions.
   constexpr double kLoad = 1.5, kNarrow = 1.5, kWide = 0.45, kStrip = 30;
   constexpr double kSharedBytes = 128, kSharedRate = 0.78;
   const double products = double(tile.rows * tile.columns * tile.groups) *
@@ -98,8 +100,9 @@ double BoxTiles::getWork(const DepthwiseTile &tile, int64_t loads) const {
   return instructions + sharedClocks * kSharedRate;
 }
 
-/// Where workgroups share a pixel, memory reads the ends of their 64-byte
-/// pieces for two of them; short rows cost besides.
+/// The time of memory. Where workgroups share a pixel and their channels are no
+/// multiple of 64 bytes, memory reads the pieces at their ends twice. Short
+/// rows of channels cost some time besides.
 double BoxTiles::getMemoryClocks(const DepthwiseTile &tile) const {
   constexpr int64_t kPiece = 64;
   constexpr double kShared = 0.24, kShort = 0.046;
@@ -111,16 +114,16 @@ double BoxTiles::getMemoryClocks(const DepthwiseTile &tile) const {
                                  (kShort + (isShared ? kShared : 0)));
 }
 
-/// Memory and work beside each other; where too little or too much is on its
-/// way, memory takes longer.
+/// The time of memory and work, which overlap. Memory takes longer if too few
+/// or too many bytes are in flight.
 double BoxTiles::getClocks(const DepthwiseTile &tile, int64_t loads,
-                           int64_t turns, double inFlight) const {
-  constexpr double kTurn = 520, kFewWarps = 0.21, kManyWarps = 8;
+                           int64_t iterations, double inFlight) const {
+  constexpr double kIteration = 520, kFewWarps = 0.21, kManyWarps = 8;
   constexpr double kBestInFlight = 60000, kTooMuch = 3.3e-6, kTooLittle = 1e-6;
   const double idle =
       std::max(0.0, 1 - double(tile.threads) / 32 / kManyWarps) * kFewWarps;
   const double work =
-      double(turns) * (getWork(tile, loads) * (1 + idle) + kTurn);
+      double(iterations) * (getWork(tile, loads) * (1 + idle) + kIteration);
   const double memory = getMemoryClocks(tile);
   const double off = inFlight - kBestInFlight;
   return std::pow(std::pow(memory, 4) + std::pow(work, 4), 0.25) +
@@ -134,8 +137,9 @@ double BoxTiles::getClocks(const DepthwiseTile &tile, int64_t loads,
 void BoxTiles::tryStages(DepthwiseTile tile, int64_t workgroups,
                          int64_t strips) {
   constexpr int64_t kLeast = 36000, kMost = 120000;
-  const int64_t turns = llvm::divideCeil(strips, std::min(strips, workgroups));
-  tile.parts = llvm::divideCeil(strips, turns) * tile.summed;
+  const int64_t iterations =
+      llvm::divideCeil(strips, std::min(strips, workgroups));
+  tile.parts = llvm::divideCeil(strips, iterations) * tile.summed;
   const WindowBlock rows = getRows(tile), columns = getColumns(tile);
   const auto loads = static_cast<int64_t>(
       tile.rows * conv.stride.h * columns.getOffsets().size() +
@@ -147,7 +151,7 @@ void BoxTiles::tryStages(DepthwiseTile tile, int64_t workgroups,
     const int64_t inFlight = tile.stages * boxes.countStageBytes(bytes);
     if (inFlight < kLeast || inFlight > kMost || !boxes.fit(bytes, target))
       continue;
-    const double clocks = getClocks(tile, loads, turns, double(inFlight));
+    const double clocks = getClocks(tile, loads, iterations, double(inFlight));
     if (best && clocks >= bestClocks)
       continue;
     best = tile;
@@ -186,8 +190,9 @@ void BoxTiles::tryLanes(DepthwiseTile tile, int64_t lanes) {
     }
 }
 
-/// Lanes load 4 to 16 bytes, and a workgroup as much of a pixel as keeps lines
-/// of memory whole, or all of it.
+/// Tries all tiles whose lanes load 4 to 16 bytes and whose workgroups load at
+/// least 96 bytes of a pixel, or all of it, so that lines of memory are mostly
+/// read as a whole.
 std::optional<DepthwiseTile> BoxTiles::choose() {
   constexpr int64_t kMinAccess = 4, kMaxAccess = 16, kMinRow = 96;
   const int64_t leastRow = std::min(kMinRow, conv.groups * bytes);
@@ -212,8 +217,9 @@ std::optional<DepthwiseTile> BoxTiles::choose() {
 std::optional<DepthwiseTile>
 tessera::chooseDepthwiseBoxTile(const ConvProblem &conv,
                                 const GpuTarget &target) {
-  // What finds its place in a cache gains nothing; of what is many times as
-  // large, rows that two workgroups read would leave the second one too soon.
+  // Tensors that fit a cache gain nothing. In tensors many times as large as
+  // L2, rows that are evicted first would leave it before a second workgroup
+  // reads them, too.
   constexpr int64_t kLeastBytes = 5'000'000, kMaxStreamed = 256'000'000;
   const int64_t bytes = (conv.getInputElements() + conv.getOutputElements()) *
                         getByteSize(conv.dataType);

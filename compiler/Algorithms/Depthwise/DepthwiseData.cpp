@@ -1,15 +1,16 @@
 //===- DepthwiseData.cpp - Few channels a group: forward, backward data ---===//
 //
-// Bound by memory: a thread owns a block of result pixels and loads each row of
-// the source that they share once, in 16-byte accesses along what is contiguous
-// (channels or columns); all taps of the window are written out, so that the
-// filter and the row stay in registers. Where loading a filter is dear, a
-// thread walks several blocks, one below the other, with the same filter.
+// These programs are bound by memory. A thread owns a block of result pixels
+// and loads each row of the source that they share once, in 16-byte accesses
+// along the contiguous dimension (channels or columns). All taps of the window
+// are unrolled, so that the filter and the row stay in registers. Where loading
+// a filter is expensive, a thread walks several blocks, one below the other,
+// with the same filter.
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Algorithms/Depthwise/Depthwise.h"
 #include "compiler/Algorithms/Common/WindowBlock.h"
+#include "compiler/Algorithms/Depthwise/Depthwise.h"
 
 #include "llvm/ADT/MapVector.h"
 
@@ -19,7 +20,7 @@ using namespace mlir;
 using namespace tessera;
 
 namespace {
-/// What both ways to use the lanes of a vector have in common.
+/// Emits the program. The elements of a vector are either channels or columns.
 class DepthwiseProgram {
 public:
   DepthwiseProgram(PointBuilder &p, const ConvProgram &program,
@@ -38,9 +39,9 @@ public:
   void emit();
 
 private:
-  /// The elements of one source row, by offset from the block's first column;
-  /// blocks of channels, or, with columns in the lanes, single elements of one
-  /// channel.
+  /// The elements of one source row by their offset from the block's first
+  /// column. They are blocks of channels or, if vectors hold columns, single
+  /// elements of one channel.
   using Row = std::map<int64_t, Value>;
 
   WindowBlock makeWindow(int64_t dim, int64_t size) const {
@@ -62,11 +63,12 @@ private:
   void addRow(SmallVector<Row> loaded, int64_t offset);
   void storeResult();
 
-  /// The sum of pixel (row, column) of the block's channels, or of row and
-  /// channel for the block's columns.
-  Value &getSum(int64_t row, int64_t other) {
-    return sums[row * (channelsLast ? tile.columns : tile.groups * resultPer) +
-                other];
+  /// The accumulator of pixel (row, other), a vector of the block's channels,
+  /// or of row and channel `other`, a vector of the block's columns.
+  Value &getAccumulator(int64_t row, int64_t other) {
+    return accumulators[row * (channelsLast ? tile.columns
+                                            : tile.groups * resultPer) +
+                        other];
   }
 
   PointBuilder &p;
@@ -76,15 +78,15 @@ private:
   bool isForward;
   const ConvTensor &source;
   const ConvTensor &result;
-  int64_t sourcePer, resultPer; ///< Channels of a group.
+  int64_t sourcePer, resultPer; ///< The channels of a group.
   WindowBlock rows, columns;
   bool channelsLast; ///< Vectors hold channels, else columns.
 
   Value image, groupBlock, firstGroup, columnBlock; ///< This thread's point.
-  Value thread;   ///< Of those that share filters, else null.
-  Value rowBlock; ///< Of the turn that is being written.
+  Value thread;   ///< Its number in a workgroup that shares filters, else null.
+  Value rowBlock; ///< The block of the iteration that is being emitted.
   std::optional<GroupFilter> filter;
-  PointBuilder::Values sums;
+  PointBuilder::Values accumulators;
 };
 } // namespace
 
@@ -107,14 +109,14 @@ void DepthwiseProgram::makePoint() {
   columnBlock = point[channelsLast ? 2 : 3];
   if (!tile.sharesFilters)
     return;
-  Value place = p.add(p.mul(image, blocks[0]), rowBlock);
-  place = p.add(p.mul(place, blocks[1]), columnBlock);
-  place = p.add(p.mul(place, groupBlocks), groupBlock);
-  thread = arith::RemUIOp::create(p.b, p.loc, place, p.index(tile.threads));
+  Value number = p.add(p.mul(image, blocks[0]), rowBlock);
+  number = p.add(p.mul(number, blocks[1]), columnBlock);
+  number = p.add(p.mul(number, groupBlocks), groupBlock);
+  thread = arith::RemUIOp::create(p.b, p.loc, number, p.index(tile.threads));
 }
 
-/// For channel `owned` of the thread's result channels, and channel `reduced`
-/// of the same group in the source.
+/// The element of the filter for channel `owned` of the thread's result
+/// channels and channel `reduced` of the same group in the source.
 Value DepthwiseProgram::getWeight(int64_t owned, int64_t reduced, int64_t row,
                                   int64_t column) {
   if (isForward)
@@ -125,7 +127,7 @@ Value DepthwiseProgram::getWeight(int64_t owned, int64_t reduced, int64_t row,
 }
 
 //===----------------------------------------------------------------------===//
-// Lanes hold channels
+// Vectors hold channels
 //===----------------------------------------------------------------------===//
 
 DepthwiseProgram::Row DepthwiseProgram::loadChannelRow(int64_t offset) {
@@ -141,7 +143,8 @@ DepthwiseProgram::Row DepthwiseProgram::loadChannelRow(int64_t offset) {
   return row;
 }
 
-/// Filter row `tap` times a source row, for row `i` of the block.
+/// Adds the products of filter row `tap` and a source row to row `i` of the
+/// block.
 void DepthwiseProgram::addChannels(const Row &row, int64_t i, int64_t tap) {
   int64_t owned = tile.groups * resultPer;
   for (int64_t column = 0; column < columns.taps; ++column)
@@ -161,17 +164,17 @@ void DepthwiseProgram::addChannels(const Row &row, int64_t i, int64_t tap) {
               row.at(*offset), channel / resultPer * sourcePer + reduced));
         Value block = sourcePer == 1 && resultPer == 1 ? row.at(*offset)
                                                        : p.makeBlock(data);
-        products.push_back({&getSum(i, q), block});
+        products.push_back({&getAccumulator(i, q), block});
       }
       p.mulAddAll(products, weight);
     }
 }
 
 //===----------------------------------------------------------------------===//
-// Lanes hold columns
+// Vectors hold columns
 //===----------------------------------------------------------------------===//
 
-/// Whole aligned pieces where more than one element of them is needed.
+/// Loads a whole aligned piece where more than one of its elements is needed.
 DepthwiseProgram::Row DepthwiseProgram::loadColumnRow(int64_t offset,
                                                       int64_t channel) {
   constexpr int64_t kBytes = 16;
@@ -217,8 +220,8 @@ void DepthwiseProgram::addColumns(const Row &row, int64_t i, int64_t tap,
     for (int64_t j = 0; j < resultPer; ++j) {
       int64_t owned = group * resultPer + j;
       Value weight = getWeight(owned, channel % sourcePer, tap, column);
-      Value &sum = getSum(i, owned);
-      sum = p.mulAdd(block, p.splat(weight, tile.columns), sum);
+      Value &accumulator = getAccumulator(i, owned);
+      accumulator = p.mulAdd(block, p.splat(weight, tile.columns), accumulator);
     }
   }
 }
@@ -236,15 +239,15 @@ void DepthwiseProgram::storeResult() {
       Value h = p.add(p.mul(rowBlock, tile.rows), i);
       Value w = channelsLast ? p.add(firstColumn, j) : firstColumn;
       Value c = channelsLast ? firstChannel : p.add(firstChannel, j);
-      emitResult(p, program, getSum(i, j),
+      emitResult(p, program, getAccumulator(i, j),
                  channelsLast ? result.getChannelDim()
                               : result.getSpatialDim(1),
                  result.order(image, c, {h, w}), program.getArguments());
     }
 }
 
-/// What the block needs of the source row at `offset`: all its channels, or the
-/// columns of each.
+/// Loads what the block needs of the source row at `offset`: one Row of all
+/// channels, or one Row of columns for each channel.
 SmallVector<DepthwiseProgram::Row> DepthwiseProgram::loadRow(int64_t offset) {
   if (channelsLast)
     return {loadChannelRow(offset)};
@@ -254,7 +257,7 @@ SmallVector<DepthwiseProgram::Row> DepthwiseProgram::loadRow(int64_t offset) {
   return loaded;
 }
 
-/// The products of the source row at `offset`.
+/// Adds the products of the source row at `offset`.
 void DepthwiseProgram::addRow(SmallVector<Row> loaded, int64_t offset) {
   for (Row &row : loaded)
     for (auto &[column, element] : row)
@@ -271,12 +274,12 @@ void DepthwiseProgram::addRow(SmallVector<Row> loaded, int64_t offset) {
     }
 }
 
-/// The block of pixels at `rowBlock` and `columnBlock`. A row is loaded before
-/// the products of the one above it, which then hide that it takes time.
+/// Emits the block of pixels at `rowBlock` and `columnBlock`. A row is loaded
+/// before the products of the row above it, which hide the latency of the load.
 void DepthwiseProgram::emitBlock() {
   int64_t owned = tile.groups * resultPer;
   int64_t count = tile.rows * (channelsLast ? tile.columns : owned);
-  sums.assign(
+  accumulators.assign(
       count, p.zero(program.getSumType(), channelsLast ? owned : tile.columns));
   SmallVector<int64_t> offsets = rows.getOffsets();
   SmallVector<Row> next = loadRow(offsets.front());
@@ -293,11 +296,12 @@ void DepthwiseProgram::emit() {
   makePoint();
   filter.emplace(p, program, tile, flatFilter, groupBlock, thread);
   Value firstBlock = p.mul(rowBlock, tile.turns);
-  p.loop(tile.turns, {}, [&](Value turn, ValueRange) -> PointBuilder::Values {
-    rowBlock = p.add(firstBlock, turn);
-    emitBlock();
-    return {};
-  });
+  p.loop(tile.turns, {},
+         [&](Value iteration, ValueRange) -> PointBuilder::Values {
+           rowBlock = p.add(firstBlock, iteration);
+           emitBlock();
+           return {};
+         });
 }
 
 void tessera::buildDepthwiseData(const ConvProgram &program,

@@ -1,7 +1,8 @@
 //===- DepthwiseTiles.cpp - The tile of a few channels a group ------------===//
 //
-// One tile a problem, by rules that were measured (NVIDIA's chips) or follow
-// from registers and the number of threads (AMD's), and what it costs.
+// Chooses one tile for a problem and estimates its cost. The rules come from
+// measurements (NVIDIA's chips) or from registers and the number of threads
+// (AMD's chips).
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +16,7 @@
 
 using namespace tessera;
 
-/// Whether vectors are to hold channels.
+/// Whether the elements of vectors are channels, not columns.
 static bool hasChannelsLast(const ConvProblem &conv) {
   Strides strides = conv.direction == Direction::BackwardData
                         ? conv.getInputStrides()
@@ -23,6 +24,7 @@ static bool hasChannelsLast(const ConvProblem &conv) {
   return conv.direction == Direction::BackwardWeights || strides.c < strides.w;
 }
 
+/// The number of threads of the main launch.
 static int64_t countPoints(const ConvProblem &conv, const DepthwiseTile &tile) {
   auto divideUp = [](int64_t value, int64_t by) {
     return (value + by - 1) / by;
@@ -35,9 +37,9 @@ static int64_t countPoints(const ConvProblem &conv, const DepthwiseTile &tile) {
          divideUp(result.w, tile.columns);
 }
 
-/// Threads enough to keep the memory of `target` busy: two waves a SIMD; of
-/// backward weights, whose threads have some twenty loads under way at any
-/// time, a quarter of a wave a compute unit.
+/// The number of threads that keep the memory of `target` busy: two waves per
+/// SIMD. For backward weights, whose threads have about twenty loads in flight
+/// at any time, it is a quarter of a wave per compute unit.
 static int64_t getWantedThreads(const ConvProblem &conv,
                                 const GpuTarget &target) {
   if (conv.direction == Direction::BackwardWeights)
@@ -45,8 +47,8 @@ static int64_t getWantedThreads(const ConvProblem &conv,
   return int64_t(target.computeUnits) * target.simdsPerCu * 2 * target.waveSize;
 }
 
-/// As many neighbouring groups as fill 16 bytes of one tensor's channels, as
-/// far as their filters fit the registers.
+/// Chooses as many neighbouring groups as fill 16 bytes of one tensor's
+/// channels and have filters that fit the registers.
 static int64_t chooseGroups(const ConvProblem &conv) {
   int64_t inputs = conv.inChannels / conv.groups;
   int64_t outputs = conv.outChannels / conv.groups;
@@ -60,9 +62,10 @@ static int64_t chooseGroups(const ConvProblem &conv) {
   return groups;
 }
 
-/// Registers that backward weights has of both activations for a block of one
-/// row: a row of x, and the rows of gradients that the window spans. Channels
-/// that do not lie together come one by one, each to a register of its own.
+/// The registers of what backward weights loads of both activations for a block
+/// of one row: a row of x, and the rows of gradients that the window spans.
+/// Channels that are not contiguous are loaded one by one, each to a register
+/// of its own.
 static int64_t countLoaded(const ConvProblem &conv, const DepthwiseTile &tile) {
   int64_t width = (tile.columns - 1) * conv.stride.w +
                   (conv.filter.w - 1) * conv.dilation.w + 1;
@@ -79,26 +82,27 @@ static int64_t countLoaded(const ConvProblem &conv, const DepthwiseTile &tile) {
          4;
 }
 
-/// Gives a tile of backward weights at most `parts` parts, each with a strip or
-/// more; strips are no shorter than that takes.
-static void setParts(DepthwiseTile &tile, const ConvProblem &conv,
-                     int64_t parts) {
+/// Gives a tile of backward weights at most `splits` splits, each of which has
+/// at least one strip. Strips are as long as that number allows.
+static void setSplits(DepthwiseTile &tile, const ConvProblem &conv,
+                      int64_t splits) {
   int64_t blocks = llvm::divideCeil(conv.in.h, tile.rows * conv.stride.h);
   int64_t columnBlocks = llvm::divideCeil(conv.getOutput().w, tile.columns);
   int64_t wide = conv.batch * columnBlocks;
-  int64_t segments = std::clamp<int64_t>(parts / wide, 1, blocks);
+  int64_t segments = std::clamp<int64_t>(splits / wide, 1, blocks);
   tile.turns = std::min<int64_t>(DepthwiseTile::kMaxTurns,
                                  llvm::divideCeil(blocks, segments));
   int64_t strips = wide * llvm::divideCeil(blocks, tile.turns);
-  parts = std::clamp<int64_t>(parts, 1, strips);
-  tile.parts = llvm::divideCeil(strips, llvm::divideCeil(strips, parts));
+  splits = std::clamp<int64_t>(splits, 1, strips);
+  tile.parts = llvm::divideCeil(strips, llvm::divideCeil(strips, splits));
 }
 
 //===----------------------------------------------------------------------===//
 // NVIDIA's chips
 //===----------------------------------------------------------------------===//
 
-/// Neighbouring columns: of 4 to 7 those that overhang least, the most of them.
+/// Chooses the number of columns of a block, of 4 to 7 the one whose blocks
+/// overhang the image least, and the largest of equals.
 static int64_t chooseColumns(int64_t width) {
   auto countIdle = [&](int64_t columns) {
     return llvm::divideCeil(width, columns) * columns - width;
@@ -110,7 +114,8 @@ static int64_t chooseColumns(int64_t width) {
   return best;
 }
 
-/// As many groups as leave registers for a block of f32 beside their filters.
+/// Chooses as many groups as leave registers for a block of f32 beside their
+/// filters.
 static int64_t chooseFewGroups(const ConvProblem &conv,
                                int64_t maxChannels = 4) {
   constexpr int64_t kMaxKept = 104;
@@ -125,18 +130,20 @@ static int64_t chooseFewGroups(const ConvProblem &conv,
   return groups;
 }
 
-/// Eleven warps for each multiprocessor: as many as have registers at a time.
+/// Eleven warps for each multiprocessor, which is how many its registers hold.
 static int64_t getResidentThreads(const GpuTarget &target) {
   return int64_t(target.computeUnits) * 11 * target.waveSize;
 }
 
-/// Elements of a thread's filter that are dear to load, since its neighbours in
-/// memory are taps, and to convert.
-static bool isDear(int64_t filterElements) { return filterElements > 64; }
+/// Whether so many elements of a thread's filter are expensive to convert and
+/// to load, where neighbours in memory are taps of a group and not neighbouring
+/// groups.
+static bool isExpensive(int64_t filterElements) { return filterElements > 64; }
 
-/// Gives `tile` a tall block if one divides the result. Its rows share their
-/// source; one group of f32 a lane is as much as a warp loads at once, and its
-/// filter leaves registers for such a block.
+/// Gives `tile` a tall block if one divides the result, and says whether it
+/// did. The rows of a tall block share their source. One group of f32 per lane
+/// is as much as a warp loads at once, and its filter leaves registers for such
+/// a block.
 static bool setTallBlock(DepthwiseTile &tile, const ConvProblem &conv) {
   constexpr std::pair<int64_t, int64_t> kBlocks[] = {{8, 4}, {7, 7}};
   const TensorLengths result = conv.getResultLengths();
@@ -156,11 +163,11 @@ static bool setTallBlock(DepthwiseTile &tile, const ConvProblem &conv) {
   return false;
 }
 
-/// Whether a problem of one channel a group has so few products for its bytes
-/// that memory is what it waits for. (5x5 filters, stride 1, have 6 a byte in
-/// 16 bits.)
+/// Whether a problem of one channel a group has so few products per byte that
+/// it is bound by memory. (5x5 filters of stride 1 have 6 per byte with 16-bit
+/// elements.)
 static bool isLight(const ConvProblem &conv) {
-  constexpr double kFewProducts = 3; // A byte.
+  constexpr double kFewProducts = 3; // Per byte.
   const double bytes =
       double(conv.getInputElements() + conv.getOutputElements()) *
       getByteSize(conv.dataType);
@@ -168,11 +175,11 @@ static bool isLight(const ConvProblem &conv) {
          conv.getFlops() / 2 < kFewProducts * bytes;
 }
 
-/// Rows and columns of a thread's block, which has its groups, but for a tall
-/// one.
+/// Sets the rows and columns of a thread's block, which is not tall. The groups
+/// of `tile` are set.
 static void setLongBlock(DepthwiseTile &tile, const ConvProblem &conv,
                          const GpuTarget &target, bool keepsFilter) {
-  constexpr int64_t kMaxSums = 64, kManyProducts = 1536;
+  constexpr int64_t kMaxAccumulators = 64, kManyProducts = 1536;
   const bool isForward = conv.direction == Direction::Forward;
   const TensorLengths result = conv.getResultLengths();
   const int64_t stepH = isForward ? 1 : conv.stride.h;
@@ -186,13 +193,13 @@ static void setLongBlock(DepthwiseTile &tile, const ConvProblem &conv,
     return countPoints(conv, tile) < getWantedThreads(conv, target);
   };
   if (isForward && !keepsFilter && conv.stride.w > 1) {
-    // Windows share little, or are few: short threads.
+    // Windows share little, or there are few: small blocks.
     if (conv.filter.w <= 2 * conv.stride.w || isTooFew())
       tile.rows = tile.columns = 2;
     if (isTooFew())
       tile.rows = tile.columns = 1;
   } else if (!isSquare && stepH * stepW == 1 && isLight(conv)) {
-    // Fewer groups leave registers for what is loaded early.
+    // Fewer groups leave registers for loads that are issued early.
     tile.groups = std::min<int64_t>(tile.groups, 2);
     tile.rows = 4;
   }
@@ -202,50 +209,52 @@ static void setLongBlock(DepthwiseTile &tile, const ConvProblem &conv,
   const int64_t owned = tile.groups * (channels / conv.groups);
   auto isTooLarge = [&] {
     const int64_t pixels = tile.rows * tile.columns;
-    return pixels * owned > kMaxSums ||
+    return pixels * owned > kMaxAccumulators ||
            pixels * conv.filter.h * conv.filter.w > kManyProducts;
   };
   while (isTooLarge() && tile.columns > stepW)
     tile.columns -= stepW;
   if (isTooLarge())
     tile.rows = stepH;
-  // Registers of a thread that loads early: 128 of 16 bits, 170 of 32.
+  // A thread that loads early has 128 registers with 16-bit elements and 170
+  // with 32-bit ones.
   const int64_t bytes = getByteSize(conv.dataType);
   if (!keepsFilter && isLight(conv) && bytes <= 4 &&
-      tile.rows * tile.columns * owned < kMaxSums)
+      tile.rows * tile.columns * owned < kMaxAccumulators)
     tile.resident = bytes == 2 ? 4 : 3;
 }
 
-/// Lanes hold channels; measured on an H100 for 3x3, 5x5 and 7x7
-/// (docs/guides/kernel-lessons.md). Threads walk as many blocks with one filter
-/// that is expensive to load as leaves enough threads.
+/// Chooses a tile of forward or backward data whose vectors hold channels. The
+/// rules were measured on an H100 for 3x3, 5x5 and 7x7
+/// (docs/guides/kernel-lessons.md). If a filter is expensive to load, a thread
+/// walks as many blocks with it as leave enough threads.
 static DepthwiseTile chooseLongTile(const ConvProblem &conv,
                                     const GpuTarget &target) {
-  constexpr int64_t kManyTurns = 7;
+  constexpr int64_t kMaxIterations = 7;
   DepthwiseTile tile;
   tile.groups = chooseFewGroups(conv);
   const int64_t perGroup = conv.inChannels / conv.groups *
                            (conv.outChannels / conv.groups) * conv.filter.h *
                            conv.filter.w;
-  // A tall block uses its filter often enough.
+  // A tall block uses its filter often enough without further blocks.
   const bool isTall =
-      isDear(tile.groups * perGroup) && setTallBlock(tile, conv);
-  while (!isTall && tile.groups > 2 && isDear(tile.groups * perGroup))
+      isExpensive(tile.groups * perGroup) && setTallBlock(tile, conv);
+  while (!isTall && tile.groups > 2 && isExpensive(tile.groups * perGroup))
     tile.groups /= 2;
-  const bool keepsFilter = isTall || isDear(tile.groups * perGroup);
+  const bool keepsFilter = isTall || isExpensive(tile.groups * perGroup);
   tile.threads = keepsFilter ? 64 : 128;
   if (!isTall)
     setLongBlock(tile, conv, target, keepsFilter);
   const int64_t blocks = llvm::divideCeil(conv.getResultLengths().h, tile.rows);
-  const int64_t mostTurns =
-      keepsFilter && !isTall ? std::min(blocks, kManyTurns) : 1;
-  for (int64_t turns = 2; turns <= mostTurns; ++turns) {
+  const int64_t maxIterations =
+      keepsFilter && !isTall ? std::min(blocks, kMaxIterations) : 1;
+  for (int64_t iterations = 2; iterations <= maxIterations; ++iterations) {
     DepthwiseTile longer = tile;
-    longer.turns = turns;
+    longer.turns = iterations;
     if (countPoints(conv, longer) < getResidentThreads(target))
       break;
-    if (blocks % turns == 0)
-      tile.turns = turns;
+    if (blocks % iterations == 0)
+      tile.turns = iterations;
   }
   tile.sharesFilters =
       countPoints(conv, tile) % tile.threads == 0 &&
@@ -253,12 +262,12 @@ static DepthwiseTile chooseLongTile(const ConvProblem &conv,
   return tile;
 }
 
-/// Whether the channels of a pixel of either activation lie together.
-static bool hasChannelsTogether(const ConvProblem &conv) {
+/// Whether the channels of a pixel are contiguous in both activations.
+static bool hasContiguousChannels(const ConvProblem &conv) {
   return conv.getInputStrides().c == 1 && conv.getOutputStrides().c == 1;
 }
 
-/// Registers of a thread that keeps its filters' sums and what it has loaded.
+/// The registers of a thread's accumulators and of what it has loaded.
 static int64_t countKept(const ConvProblem &conv, const DepthwiseTile &tile) {
   int64_t words = llvm::divideCeil(getByteSize(conv.dataType), 4);
   return countLoaded(conv, tile) +
@@ -266,11 +275,11 @@ static int64_t countKept(const ConvProblem &conv, const DepthwiseTile &tile) {
              (conv.outChannels / conv.groups) * conv.filter.h * conv.filter.w;
 }
 
-/// Where that suits the problem, gives `tile` the groups and columns of threads
-/// whose loads are under way while they multiply: 8 bytes of 16-bit channels,
-/// or one channel of f32 with a large window. Then the most threads of a
-/// workgroup, two of which fill the registers; else nothing. Left to itself,
-/// the assembler saves registers and loads late.
+/// Where it suits the problem, gives `tile` the groups and columns of threads
+/// whose loads are in flight while they multiply: 8 bytes of 16-bit channels,
+/// or one channel of f32 with a large window. It then returns the most threads
+/// of a workgroup for which two workgroups fit the registers, else nothing.
+/// Without such a limit the assembler saves registers and loads late.
 static std::optional<int64_t> setEarlyLoads(DepthwiseTile &tile,
                                             const ConvProblem &conv) {
   constexpr int64_t kMaxKept = 128, kOthers = 24, kRegisters = 65536;
@@ -285,20 +294,21 @@ static std::optional<int64_t> setEarlyLoads(DepthwiseTile &tile,
   }
   const bool isSuited =
       isNarrow ? early.groups == kWideGroups : countKept(conv, tile) > kMaxKept;
-  if (!isSuited || !hasChannelsTogether(conv) ||
+  if (!isSuited || !hasContiguousChannels(conv) ||
       conv.inChannels != conv.groups || conv.outChannels != conv.groups ||
       conv.dilation.h > 1 || countKept(conv, early) > kMaxKept)
     return std::nullopt;
   tile = early;
-  ConvProblem ahead = conv; // Of the gradients one row is new.
+  ConvProblem ahead = conv; // A block loads one new row of gradients.
   ahead.filter.h = 1;
   return kRegisters / 2 /
          (countKept(conv, tile) + countLoaded(ahead, tile) + kOthers);
 }
 
-/// Workgroups of several warps of each channel, as many as are resident, sum
-/// what those have: more would be more parts to add. Few sums leave registers
-/// to load ahead.
+/// Chooses a tile of backward weights in which several warps of a workgroup
+/// have the same channels, and the workgroup adds their splits. There are only
+/// as many workgroups as are resident, since more would leave more partial
+/// results to add. Few accumulators leave registers to load ahead.
 static DepthwiseTile chooseResidentTile(const ConvProblem &conv,
                                         const GpuTarget &target) {
   DepthwiseTile tile;
@@ -310,24 +320,28 @@ static DepthwiseTile chooseResidentTile(const ConvProblem &conv,
   int64_t width = conv.getOutput().w;
   tile.columns = chooseColumns(width);
   const std::optional<int64_t> earlyThreads = setEarlyLoads(tile, conv);
-  const bool isHeavy = isDear(tile.groups * perGroup);
+  const bool isHeavy = isExpensive(tile.groups * perGroup);
   tile.rows = !earlyThreads && isNarrow && conv.stride.h == 1 ? 2 : 1;
-  // Threads of few sums hide better how long loads take than one of many.
+  // Two threads with few accumulators each hide the latency of loads better
+  // than one with many.
   if (isHeavy && inputs * outputs == 1 && conv.filter.h >= 5 &&
       llvm::divideCeil(conv.filter.h, 2) * conv.dilation.h % conv.stride.h == 0)
     tile.tapParts = 2;
   else if (isHeavy)
     tile.columns = std::min<int64_t>(tile.columns, 4);
-  // Of registers there are as many for one as for the other.
+  // The registers suffice for 3 workgroups of 128 such heavy threads, or for 2
+  // of 288 others.
   int64_t maxThreads = isHeavy ? 128 : 288, resident = isHeavy ? 3 : 2;
   if (earlyThreads)
     maxThreads = std::min(maxThreads, *earlyThreads);
   int64_t groupBlocks = conv.groups / tile.groups;
-  // Neighbouring lanes load no less together where each loads 4 bytes, not 8.
+  // Where each lane loads 4 bytes, not 8, twice as many neighbouring lanes load
+  // as much together.
   int64_t lanes = maxThreads / (earlyThreads && !isNarrow ? 2 : 4);
   while (groupBlocks % lanes != 0)
     --lanes;
-  // Groups that nothing divides are neighbours in the lanes nevertheless.
+  // If the number of groups has no suitable divisor, a workgroup adds no
+  // splits, and its lanes are neighbouring groups nevertheless.
   constexpr int64_t kFewLanes = 8, kMaxSummed = 8;
   const bool isOdd = lanes < kFewLanes;
   tile.summed = isOdd ? 1 : std::min(maxThreads / lanes, kMaxSummed);
@@ -338,19 +352,19 @@ static DepthwiseTile chooseResidentTile(const ConvProblem &conv,
   int64_t workgroups = target.computeUnits * resident;
   int64_t wanted =
       workgroups * (tile.threads / tile.summed) / (groupBlocks * tile.tapParts);
-  setParts(tile, conv, std::max<int64_t>(1, wanted) * tile.summed);
+  setSplits(tile, conv, std::max<int64_t>(1, wanted) * tile.summed);
   if (tile.parts < tile.summed) {
     tile.threads = lanes * tile.parts;
     tile.summed = tile.parts;
   }
-  constexpr int64_t kManyTurns = 5;
-  tile.loadsAhead = (!isHeavy || !isNarrow) && tile.turns >= kManyTurns;
+  constexpr int64_t kManyIterations = 5;
+  tile.loadsAhead = (!isHeavy || !isNarrow) && tile.turns >= kManyIterations;
   if (earlyThreads)
     tile.resident = resident;
-  // In larger tensors, what neighbours share has left the cache before they
-  // read it (docs/guides/kernel-lessons.md).
+  // In larger tensors, lines that neighbouring workgroups share would be
+  // evicted before the second one reads them (docs/guides/kernel-lessons.md).
   constexpr int64_t kMaxStreamed = 160'000'000;
-  tile.isStreamed = tile.tapParts == 1 && hasChannelsTogether(conv) &&
+  tile.isStreamed = tile.tapParts == 1 && hasContiguousChannels(conv) &&
                     (conv.getInputElements() + conv.getOutputElements()) *
                             getByteSize(conv.dataType) <=
                         kMaxStreamed;
@@ -363,9 +377,9 @@ static DepthwiseTile chooseResidentTile(const ConvProblem &conv,
 
 static DepthwiseTile chooseWeightsTile(const ConvProblem &conv,
                                        const GpuTarget &target) {
-  constexpr int64_t kMaxParts = 256;
-  // gfx9 without a matrix unit has 256 registers and no accumulation registers
-  // to spill to; as many as this beside the sums are free of spills (gfx906).
+  constexpr int64_t kMaxSplits = 256;
+  // gfx9 without a matrix unit has 256 registers and no AGPRs to spill to. With
+  // at most this many beside the accumulators nothing spills (gfx906).
   constexpr int64_t kMaxLoaded = 128;
   bool hasFewRegisters =
       target.waveSize == 64 && target.matrixUnit == MatrixUnit::None;
@@ -377,14 +391,14 @@ static DepthwiseTile chooseWeightsTile(const ConvProblem &conv,
     tile.columns /= 2;
   int64_t wanted = getWantedThreads(conv, target) /
                    std::max<int64_t>(1, countPoints(conv, tile));
-  setParts(tile, conv, std::min(wanted, kMaxParts));
+  setSplits(tile, conv, std::min(wanted, kMaxSplits));
   tile.threads = 64;
   return tile;
 }
 
 static DepthwiseTile chooseDataTile(const ConvProblem &conv,
                                     const GpuTarget &target) {
-  constexpr int64_t kMaxSums = 64;
+  constexpr int64_t kMaxAccumulators = 64;
   constexpr int64_t kManyProducts = 512;
   bool channelsLast = hasChannelsLast(conv);
   bool isForward = conv.direction == Direction::Forward;
@@ -394,11 +408,11 @@ static DepthwiseTile chooseDataTile(const ConvProblem &conv,
   DepthwiseTile tile;
   tile.groups = channelsLast ? chooseGroups(conv) : 1;
   int64_t owned = tile.groups * (isForward ? outputs : inputs);
-  // Backward, a block is as many results as its stride divides.
+  // For backward data the stride divides the rows and columns of a block.
   int64_t stepH = isForward ? 1 : conv.stride.h;
   int64_t stepW = isForward ? 1 : conv.stride.w;
   auto fits = [&](int64_t rows, int64_t columns) {
-    return rows * columns * owned <= kMaxSums &&
+    return rows * columns * owned <= kMaxAccumulators &&
            rows * columns * taps <= kManyProducts;
   };
   tile.rows = stepH;
@@ -457,7 +471,7 @@ tessera::getDepthwiseCandidates(const ConvProblem &conv,
                                 const GpuTarget &target,
                                 const DepthwiseRates &rates) {
   DepthwiseTile tile = chooseTile(conv, target);
-  // Every byte once, or the products.
+  // The cost is that of moving every byte once or that of the products.
   double bytes = double(conv.getInputElements() + conv.getOutputElements()) *
                  getByteSize(conv.dataType);
   const double products = conv.direction == Direction::BackwardWeights

@@ -1,9 +1,9 @@
 //===- DepthwiseWeightBoxes.cpp - Few channels a group: boxes of pixels ---===//
 //
-// Where a copy engine brings a workgroup's pixels to LDS, it takes strip by
-// strip of a few rows: workgroups that run at the same time have neighbouring
-// strips, and rows that two of them need are in the second cache when the later
-// one asks for them.
+// Where TMA copies a workgroup's pixels to LDS, the workgroup processes one
+// strip of a few rows after another. Workgroups that run at the same time have
+// neighbouring strips, so that rows which two of them need are in L2 when the
+// second one reads them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,8 +47,8 @@ int64_t DepthwiseBoxes::countStageBytes(int64_t elementBytes) const {
 }
 
 bool DepthwiseBoxes::fit(int64_t elementBytes, const GpuTarget &target) const {
-  constexpr int64_t kMaxExtent = 256, kPiece = 16; // Of dnn.box_load.
-  constexpr int64_t kSlack = 4096; // Begins of buffers, and barriers.
+  constexpr int64_t kMaxExtent = 256, kPiece = 16; // dnn.box_load's.
+  constexpr int64_t kSlack = 4096; // Alignment of buffers, and mbarriers.
   return std::max({channels, x.rows, x.columns, y.rows, y.columns}) <=
              kMaxExtent &&
          channels * elementBytes % kPiece == 0 &&
@@ -58,7 +58,7 @@ bool DepthwiseBoxes::fit(int64_t elementBytes, const GpuTarget &target) const {
 }
 
 //===----------------------------------------------------------------------===//
-// The program's part
+// Copies and loads
 //===----------------------------------------------------------------------===//
 
 DepthwiseBoxLoader::DepthwiseBoxLoader(PointBuilder &p,
@@ -87,15 +87,15 @@ void DepthwiseBoxLoader::begin(Value firstStrip, Value channelBlock,
   yBuffer = makeBuffer(program.y, boxes.y);
 }
 
-/// Behind the last strip the image is outside, so that zeros come.
-void DepthwiseBoxLoader::copyIn(Value turn) {
+/// Past the last strip the image is out of bounds, so that TMA writes zeros.
+void DepthwiseBoxLoader::copyIn(Value iteration) {
   const DepthwiseStrips strips(program, tile);
-  Value strip = p.add(p.mul(turn, tile.getPartBlocks()), firstStrip);
+  Value strip = p.add(p.mul(iteration, tile.getPartBlocks()), firstStrip);
   Value column = p.rem(strip, strips.columnBlocks);
   strip = p.div(strip, strips.columnBlocks);
   Value block = p.rem(strip, strips.segments);
   Value image = p.div(strip, strips.segments);
-  Value slot = p.rem(turn, tile.stages);
+  Value slot = p.rem(iteration, tile.stages);
   auto copy = [&](const ConvTensor &tensor, Value buffer,
                   const DepthwiseBox &box, int64_t rowStep,
                   int64_t columnStep) {
@@ -115,19 +115,20 @@ void DepthwiseBoxLoader::copyIn(Value turn) {
   copy(program.y, yBuffer, boxes.y, rows.getSourceStep(), columns.size);
 }
 
-void DepthwiseBoxLoader::wait(Value turn) {
-  slot = p.rem(turn, tile.stages);
+void DepthwiseBoxLoader::wait(Value iteration) {
+  slot = p.rem(iteration, tile.stages);
   for (Value buffer : {xBuffer, yBuffer})
-    dnn::BoxWaitOp::create(p.b, p.loc, buffer, slot, p.div(turn, tile.stages));
+    dnn::BoxWaitOp::create(p.b, p.loc, buffer, slot,
+                           p.div(iteration, tile.stages));
 }
 
 Value DepthwiseBoxLoader::load(Value buffer, const DepthwiseBox &box,
                                int64_t row, int64_t columnStep,
                                int64_t column) {
-  Value place =
+  Value pixel =
       p.add(p.mul(ownColumn, columnStep),
             (row - box.firstRow) * box.columns + column - box.firstColumn);
-  return p.loadShared(buffer, tile.groups, {slot, place, ownChannel});
+  return p.loadShared(buffer, tile.groups, {slot, pixel, ownChannel});
 }
 
 Value DepthwiseBoxLoader::loadGradient(int64_t row, int64_t column) {

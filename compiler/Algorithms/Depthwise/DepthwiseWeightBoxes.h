@@ -10,13 +10,15 @@
 
 namespace tessera {
 
-/// What a workgroup of backward weights has of a tensor for one strip, relative
-/// to where the strip's block of rows and of columns begins. Plain data.
+/// The box of a tensor that a workgroup of backward weights reads for one
+/// strip, relative to the beginning of the strip's block of rows and columns.
+/// Plain data.
 struct DepthwiseBox {
   DepthwiseBox(llvm::ArrayRef<int64_t> rowOffsets,
                llvm::ArrayRef<int64_t> columnOffsets, int64_t columnSteps);
 
-  /// Pixels in LDS, each of so many bytes, so that the next slot is aligned.
+  /// The number of pixels of a slot in LDS, rounded up such that the next slot
+  /// is aligned. A pixel has `bytes` bytes.
   int64_t countSlotPixels(int64_t bytes) const;
 
   int64_t firstRow, rows;
@@ -28,38 +30,42 @@ struct DepthwiseBoxes {
   DepthwiseBoxes(const WindowBlock &rows, const WindowBlock &columns,
                  const DepthwiseTile &tile);
 
-  /// Bytes of LDS that a strip takes.
+  /// The bytes of LDS that the boxes of a strip take.
   int64_t countStageBytes(int64_t elementBytes) const;
-  /// Whether the chip copies such boxes and has LDS for those of the tile.
+  /// Whether TMA can copy such boxes, and LDS has space for those of all
+  /// stages.
   bool fit(int64_t elementBytes, const GpuTarget &target) const;
 
-  int64_t channels; ///< Of a workgroup.
+  int64_t channels; ///< The channels of a workgroup.
   int64_t stages;
   DepthwiseBox x, y;
 };
 
-/// The tile with boxes that should be fastest, if the chip and the tensors have
-/// any and the problem is large enough for them.
+/// The tile with boxes that should be fastest, if chip and tensors allow boxes
+/// and the problem is large enough to gain by them.
 std::optional<DepthwiseTile> chooseDepthwiseBoxTile(const ConvProblem &conv,
                                                     const GpuTarget &target);
 
-/// Brings strips to LDS, and what a thread needs of them to registers.
+/// Copies the boxes of strips to LDS, and loads what a thread needs of them to
+/// registers.
 class DepthwiseBoxLoader {
 public:
   DepthwiseBoxLoader(PointBuilder &p, const ConvProgram &program,
                      const DepthwiseTile &tile, const WindowBlock &rows,
                      const WindowBlock &columns);
 
-  /// Makes the buffers. The workgroup's first strip and block of channels, the
-  /// thread's block of columns in a strip and its first channel in the block.
+  /// Makes the buffers. `firstStrip` and `channelBlock` are the workgroup's
+  /// first strip and its block of channels; `strip` is the thread's block of
+  /// columns in a strip, `channel` its first channel in the block.
   void begin(mlir::Value firstStrip, mlir::Value channelBlock,
              mlir::Value strip, mlir::Value channel);
-  /// Begins to copy the strip of a turn; all threads do.
-  void copyIn(mlir::Value turn);
-  /// Behind it, loads are of the strip of that turn.
-  void wait(mlir::Value turn);
+  /// Starts to copy the strip of an iteration. All threads get here.
+  void copyIn(mlir::Value iteration);
+  /// Waits for the strip of an iteration, which later loads read.
+  void wait(mlir::Value iteration);
 
-  // A block of the thread's groups, at an offset from its block.
+  // Load the elements of the thread's groups of one pixel, whose position is
+  // relative to the thread's block.
   mlir::Value loadGradient(int64_t row, int64_t column);
   mlir::Value loadPixel(int64_t row, int64_t column);
 

@@ -1,23 +1,26 @@
 //===- DepthwiseWeights.cpp - Few channels a group: backward weights ------===//
 //
-// A thread holds all sums of its groups' filters in registers and walks down a
-// strip of an image, a few columns wide. The rows of gradients that the window
-// spans stay in registers, too, as they are in memory: so every row of either
-// activation is loaded once, and one of x converted once. There are few filters
-// and many pixels, so that strips are shared out to parts. The parts of a
-// workgroup are summed through LDS; what these leave has the groups last, which
-// are neighbouring lanes: a second launch adds it up and puts the sums where
-// the filter has them.
+// A thread holds the accumulators of its groups' filters in registers and walks
+// down a strip of an image that is a few columns wide. The rows of gradients
+// that the window spans stay in registers, too, in the type of the tensor. So
+// every row of either activation is loaded once, and a row of x is converted
+// once.
 //
-// Or a copy engine brings boxes of rows to LDS (DepthwiseWeightBoxes.cpp), and
-// a thread has all its rows from there.
+// There are few filters and many pixels, so the reduction is split: each split
+// has a share of the strips. A workgroup adds its splits through LDS. In the
+// partial results that workgroups store the groups are innermost, since they
+// are neighbouring lanes; a second launch (DepthwiseReduction.cpp) adds them
+// and stores the sums in the layout of the filter.
+//
+// With boxes, TMA copies rows to LDS (DepthwiseWeightBoxes.cpp), and a thread
+// loads all its rows from there.
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Algorithms/Depthwise/DepthwiseWeightBoxes.h"
-#include "compiler/Algorithms/Depthwise/DepthwiseWeightSum.h"
 #include "compiler/Algorithms/Common/PartSum.h"
 #include "compiler/Algorithms/Common/WindowBlock.h"
+#include "compiler/Algorithms/Depthwise/DepthwiseReduction.h"
+#include "compiler/Algorithms/Depthwise/DepthwiseWeightBoxes.h"
 #include "dialect/IR/PointHints.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -52,44 +55,45 @@ public:
   void emit();
 
 private:
-  /// The thread's columns of one row, by their offsets: blocks of channels, not
-  /// converted.
+  /// The thread's columns of one row by their offsets, as blocks of channels.
   using Row = std::map<int64_t, Value>;
 
   void makePoint();
   void setStrip(Value strip);
   Row loadGradients(Value block, int64_t offset);
   Row loadData(Value block, int64_t i);
-  PointBuilder::Values emitStrip(Value strip, ValueRange sums);
-  PointBuilder::Values emitStrips(ValueRange sums);
-  PointBuilder::Values emitBoxes(ValueRange sums);
+  PointBuilder::Values emitStrip(Value strip, ValueRange accumulators);
+  PointBuilder::Values emitStrips(ValueRange accumulators);
+  PointBuilder::Values emitBoxes(ValueRange accumulators);
   PointBuilder::Values loadRows(Value block);
   PointBuilder::Values emitBlock(ValueRange loaded, ValueRange carried);
   void addProducts(const Row &data, ArrayRef<Value> gradients, int64_t tap,
-                   PointBuilder::Values &sums);
+                   PointBuilder::Values &accumulators);
   Value take(Value block, int64_t per, int64_t channel);
-  void store(ArrayRef<Value> sums);
+  void store(ArrayRef<Value> accumulators);
   void storeSum(Value sum, Value index);
 
-  /// Whether each block needs all rows of the window, which then moves.
+  /// Whether a block needs every row of gradients between the first and the
+  /// last one, so that the rows of the next block overlap them.
   bool isMoving() const {
     return rowOffsets.back() - rowOffsets.front() + 1 ==
            static_cast<int64_t>(rowOffsets.size());
   }
-  /// Rows of gradients that a block passes on to the next.
+  /// The number of rows of gradients that a block passes on to the next one.
   int64_t countKept() const {
     return !boxes && isMoving()
                ? static_cast<int64_t>(rowOffsets.size()) - rows.getSourceStep()
                : 0;
   }
-  /// Of this thread, for each of its groups; of all.
-  int64_t countSums() const {
+  /// The elements of a group's filter whose accumulators this thread has.
+  int64_t countAccumulators() const {
     return outputs * inputs * rows.taps * columns.taps;
   }
+  /// The elements of a group's filter.
   int64_t countElements() const {
     return outputs * inputs * program.filter[0] * program.filter[1];
   }
-  /// Place among the sums, each a block of the thread's groups.
+  /// The index of an accumulator, which is a block of the thread's groups.
   int64_t getIndex(int64_t output, int64_t input, int64_t row,
                    int64_t column) const {
     return ((output * inputs + input) * rows.taps + row) * columns.taps +
@@ -99,20 +103,21 @@ private:
   PointBuilder &p;
   const ConvProgram &program;
   const DepthwiseTile &tile;
-  Value workspace;         ///< Null if the sums are whole.
-  int64_t inputs, outputs; ///< Channels of a group.
-  WindowBlock rows;        ///< Rows of x are the results.
-  WindowBlock columns;     ///< Columns of y are.
+  Value workspace;         ///< Null if there is a single partial result.
+  int64_t inputs, outputs; ///< The channels of a group.
+  WindowBlock rows;        ///< Its results are rows of x.
+  WindowBlock columns;     ///< Its results are columns of y.
   SmallVector<int64_t> rowOffsets;
-  SmallVector<int64_t> dataRows; ///< Rows of x in a block that a tap meets.
+  SmallVector<int64_t> dataRows; ///< Rows of x in a block that a tap reads.
   DepthwiseStrips strips;
   std::optional<DepthwiseBoxLoader> boxes;
 
-  Value part, firstGroup;         ///< This thread's point,
-  Value partBlock, inBlock, lane; ///< and with the workgroup's parts apart.
-  Value channelBlock;             ///< Of the workgroup's groups.
-  Value tapPart;                  ///< Of the filter's rows, if it has parts.
-  Value image, columnBlock, firstBlock; ///< Of the strip.
+  Value split, firstGroup; ///< This thread's point.
+  /// The partial result, the split in the workgroup and the lane in the split.
+  Value splitBlock, inBlock, lane;
+  Value channelBlock; ///< The workgroup's block of groups.
+  Value tapSplit;     ///< The split of the filter's rows, or null.
+  Value image, columnBlock, firstBlock; ///< Where the strip begins.
 };
 } // namespace
 
@@ -145,18 +150,18 @@ DepthwiseStrips::DepthwiseStrips(const ConvProgram &program,
                                           tile.rows * program.strides[0]);
   perStrip = std::min(tile.turns, blocks);
   segments = llvm::divideCeilSigned(blocks, perStrip);
-  perPart = llvm::divideCeilSigned(program.dims.n * segments * columnBlocks,
-                                   tile.getPartBlocks() *
-                                       (tile.stages > 0 ? 1 : tile.summed));
+  perSplit = llvm::divideCeilSigned(program.dims.n * segments * columnBlocks,
+                                    tile.getPartBlocks() *
+                                        (tile.stages > 0 ? 1 : tile.summed));
 }
 
-/// Behind the last strip the image is outside, behind the last block of an
-/// image the rows of x are.
+/// Past the last strip the image is out of bounds, and past the last block of
+/// an image the rows of x are.
 void DepthwiseWeightsProgram::setStrip(Value strip) {
   auto take = [&](int64_t size) {
-    Value place = p.rem(strip, size);
+    Value index = p.rem(strip, size);
     strip = p.div(strip, size);
-    return place;
+    return index;
   };
   columnBlock = take(strips.columnBlocks);
   firstBlock = p.mul(take(strips.segments), strips.perStrip);
@@ -173,8 +178,8 @@ DepthwiseWeightsProgram::loadGradients(Value block, int64_t offset) {
     return row;
   }
   Value h = p.add(p.mul(block, rows.getSourceStep()), offset);
-  if (tapPart)
-    h = p.add(h, p.mul(tapPart, -rows.taps * rows.dilation / rows.stride));
+  if (tapSplit)
+    h = p.add(h, p.mul(tapSplit, -rows.taps * rows.dilation / rows.stride));
   for (int64_t q = 0; q < tile.columns; ++q)
     row[q] =
         p.loadBlock(y.memory, y.getChannelDim(), tile.groups * outputs,
@@ -183,7 +188,7 @@ DepthwiseWeightsProgram::loadGradients(Value block, int64_t offset) {
   return row;
 }
 
-/// Row `i` of the block.
+/// Loads row `i` of the block.
 DepthwiseWeightsProgram::Row DepthwiseWeightsProgram::loadData(Value block,
                                                                int64_t i) {
   const ConvTensor &x = program.x;
@@ -207,7 +212,8 @@ DepthwiseWeightsProgram::Row DepthwiseWeightsProgram::loadData(Value block,
 // Products
 //===----------------------------------------------------------------------===//
 
-/// Channel `channel` of each of the thread's groups.
+/// Extracts channel `channel` of each of the thread's groups, which have `per`
+/// channels.
 Value DepthwiseWeightsProgram::take(Value block, int64_t per, int64_t channel) {
   if (per == 1)
     return block;
@@ -217,11 +223,12 @@ Value DepthwiseWeightsProgram::take(Value block, int64_t per, int64_t channel) {
   return p.makeBlock(elements);
 }
 
-/// The products of a row of x with the row of gradients that `tap` makes of it.
+/// Adds the products of a row of x and the row of gradients that reads it at
+/// `tap`.
 void DepthwiseWeightsProgram::addProducts(const Row &data,
                                           ArrayRef<Value> gradients,
                                           int64_t tap,
-                                          PointBuilder::Values &sums) {
+                                          PointBuilder::Values &accumulators) {
   for (int64_t q = 0; q < tile.columns; ++q) {
     Value gradient = p.convert(gradients[q], program.getSumType());
     for (int64_t output = 0; output < outputs; ++output)
@@ -229,15 +236,15 @@ void DepthwiseWeightsProgram::addProducts(const Row &data,
         SmallVector<std::pair<Value *, Value>> products;
         for (int64_t column = 0; column < columns.taps; ++column)
           products.push_back(
-              {&sums[getIndex(output, input, tap, column)],
+              {&accumulators[getIndex(output, input, tap, column)],
                take(data.at(*columns.getOffset(q, column)), inputs, input)});
         p.mulAddAll(products, take(gradient, outputs, output));
       }
   }
 }
 
-/// What a block is the first to load: the rows of gradients that none has
-/// passed on to it, then its rows of x.
+/// Loads what no block before `block` has loaded: the rows of gradients that
+/// are not passed on to it, then its rows of x.
 PointBuilder::Values DepthwiseWeightsProgram::loadRows(Value block) {
   PointBuilder::Values loaded;
   for (int64_t offset : ArrayRef(rowOffsets).drop_front(countKept()))
@@ -249,12 +256,13 @@ PointBuilder::Values DepthwiseWeightsProgram::loadRows(Value block) {
   return loaded;
 }
 
-/// The products of a block of rows of x. `carried` and what is returned: the
-/// sums, then the rows of gradients that are kept.
+/// Adds the products of a block of rows of x. `carried`, and what is returned,
+/// are the accumulators and then the rows of gradients that the next block
+/// needs.
 PointBuilder::Values DepthwiseWeightsProgram::emitBlock(ValueRange loaded,
                                                         ValueRange carried) {
-  PointBuilder::Values sums(carried.take_front(countSums()));
-  PointBuilder::Values gradients(carried.drop_front(countSums()));
+  PointBuilder::Values accumulators(carried.take_front(countAccumulators()));
+  PointBuilder::Values gradients(carried.drop_front(countAccumulators()));
   int64_t fresh =
       (rowOffsets.size() - countKept()) * static_cast<size_t>(tile.columns);
   llvm::append_range(gradients, loaded.take_front(fresh));
@@ -267,23 +275,23 @@ PointBuilder::Values DepthwiseWeightsProgram::emitBlock(ValueRange loaded,
     }
     for (int64_t tap = 0; tap < rows.taps; ++tap)
       if (auto offset = rows.getOffset(i, tap)) {
-        auto place = llvm::find(rowOffsets, *offset) - rowOffsets.begin();
+        auto index = llvm::find(rowOffsets, *offset) - rowOffsets.begin();
         addProducts(
-            row, ArrayRef(gradients).slice(place * tile.columns, tile.columns),
-            tap, sums);
+            row, ArrayRef(gradients).slice(index * tile.columns, tile.columns),
+            tap, accumulators);
       }
   }
-  llvm::append_range(sums,
+  llvm::append_range(accumulators,
                      ArrayRef(gradients).take_back(countKept() * tile.columns));
-  return sums;
+  return accumulators;
 }
 
-/// Where the tile says so, a block's rows are loaded before the products of the
-/// block above it, which then hide that it takes time.
-PointBuilder::Values DepthwiseWeightsProgram::emitStrip(Value strip,
-                                                        ValueRange sums) {
+/// Walks down a strip. With `loadsAhead` a block's rows are loaded before the
+/// products of the block above it, which hide the latency of the loads.
+PointBuilder::Values
+DepthwiseWeightsProgram::emitStrip(Value strip, ValueRange accumulators) {
   setStrip(strip);
-  PointBuilder::Values carried(sums);
+  PointBuilder::Values carried(accumulators);
   for (int64_t i = 0; i < countKept(); ++i)
     for (auto &[q, element] : loadGradients(firstBlock, rowOffsets[i]))
       carried.push_back(element);
@@ -294,7 +302,7 @@ PointBuilder::Values DepthwiseWeightsProgram::emitStrip(Value strip,
     Value block = p.add(firstBlock, i);
     if (!tile.loadsAhead)
       return emitBlock(loadRows(block), inner);
-    // Behind the last block everything is outside.
+    // The loads of the last iteration are out of bounds.
     Value isLast = arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::eq,
                                          i, p.index(strips.perStrip - 1));
     PointBuilder::Values next = loadRows(arith::SelectOp::create(
@@ -304,25 +312,26 @@ PointBuilder::Values DepthwiseWeightsProgram::emitStrip(Value strip,
     llvm::append_range(result, next);
     return result;
   });
-  carried.truncate(countSums());
+  carried.truncate(countAccumulators());
   return carried;
 }
 
 //===----------------------------------------------------------------------===//
-// Sums
+// The reduction in the workgroup
 //===----------------------------------------------------------------------===//
 
-/// A block of the thread's groups; nothing if `index` is behind the last.
+/// Stores a sum, which is a block of the thread's groups. Nothing is stored if
+/// `index` is past the last accumulator.
 void DepthwiseWeightsProgram::storeSum(Value sum, Value index) {
-  if (tapPart) {
+  if (tapSplit) {
     Value isOwn = arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::ult,
-                                        index, p.index(countSums()));
-    index = arith::SelectOp::create(p.b, p.loc, isOwn,
-                                    p.add(index, p.mul(tapPart, countSums())),
-                                    p.index(countElements()));
+                                        index, p.index(countAccumulators()));
+    index = arith::SelectOp::create(
+        p.b, p.loc, isOwn, p.add(index, p.mul(tapSplit, countAccumulators())),
+        p.index(countElements()));
   }
   if (workspace)
-    return p.storeBlock(sum, workspace, 2, {partBlock, index, firstGroup});
+    return p.storeBlock(sum, workspace, 2, {splitBlock, index, firstGroup});
   Value isElement = arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::ult,
                                           index, p.index(countElements()));
   for (int64_t group = 0; group < tile.groups; ++group)
@@ -333,39 +342,44 @@ void DepthwiseWeightsProgram::storeSum(Value sum, Value index) {
                          program.getArguments());
 }
 
-/// Each thread of those that hold the same groups sums every so many elements,
-/// as many at a time as LDS has room for.
-void DepthwiseWeightsProgram::store(ArrayRef<Value> sums) {
+/// Stores the accumulators, or their sums if a workgroup adds splits.
+/// The threads that hold the same groups divide the elements of the filter
+/// round-robin, in as many passes as the space in LDS requires.
+void DepthwiseWeightsProgram::store(ArrayRef<Value> accumulators) {
   if (tile.summed == 1) {
-    for (auto [i, sum] : llvm::enumerate(sums))
+    for (auto [i, sum] : llvm::enumerate(accumulators))
       storeSum(sum, p.index(i));
     return;
   }
   int64_t bytes = program.getSumType().getIntOrFloatBitWidth() / 8;
-  int64_t perSum = tile.threads * tile.groups;
-  int64_t room = std::max<int64_t>(1, DepthwiseTile::kSumBytes /
-                                          (perSum * bytes * tile.summed));
-  int64_t turns = llvm::divideCeilSigned(countSums(), room * tile.summed);
-  int64_t perThread = llvm::divideCeilSigned(countSums(), turns * tile.summed);
+  int64_t perAccumulator = tile.threads * tile.groups;
+  int64_t fitting =
+      std::max<int64_t>(1, DepthwiseTile::kReductionBytes /
+                               (perAccumulator * bytes * tile.summed));
+  int64_t passes =
+      llvm::divideCeilSigned(countAccumulators(), fitting * tile.summed);
+  int64_t perThread =
+      llvm::divideCeilSigned(countAccumulators(), passes * tile.summed);
   int64_t atOnce = perThread * tile.summed;
   Value shared = p.makeShared(
       program.getSumType(),
       {atOnce, tile.summed, tile.threads / tile.summed * tile.groups});
-  Value place = p.mul(lane, tile.groups);
+  Value offset = p.mul(lane, tile.groups);
   Value none = p.zero(program.getSumType(), tile.groups);
-  for (int64_t first = 0; first < countSums(); first += atOnce) {
+  for (int64_t first = 0; first < countAccumulators(); first += atOnce) {
     if (first != 0)
       p.barrier();
     for (int64_t i = 0; i < atOnce; ++i)
-      p.storeShared(first + i < countSums() ? sums[first + i] : none, shared,
-                    {p.index(i), inBlock, place});
+      p.storeShared(first + i < countAccumulators() ? accumulators[first + i]
+                                                    : none,
+                    shared, {p.index(i), inBlock, offset});
     p.barrier();
     for (int64_t i = 0; i < perThread; ++i) {
       Value index = p.add(inBlock, i * tile.summed);
       Value sum;
       for (int64_t other = 0; other < tile.summed; ++other) {
         Value term =
-            p.loadShared(shared, tile.groups, {index, p.index(other), place});
+            p.loadShared(shared, tile.groups, {index, p.index(other), offset});
         sum = sum ? p.addBlocks(sum, term) : term;
       }
       storeSum(sum, p.add(index, first));
@@ -377,7 +391,8 @@ void DepthwiseWeightsProgram::store(ArrayRef<Value> sums) {
 // Together
 //===----------------------------------------------------------------------===//
 
-/// The parts that a workgroup sums are of whole rows of its threads.
+/// The last dimension of the points has the lanes of a split, the one before it
+/// the splits that a workgroup adds.
 void DepthwiseWeightsProgram::makePoint() {
   int64_t groupBlocks = program.dims.groups / tile.groups;
   int64_t lanes = tile.threads / tile.summed;
@@ -391,53 +406,57 @@ void DepthwiseWeightsProgram::makePoint() {
     sizes.push_back(groupBlocks);
   ValueRange point = p.forEachPoint(sizes, tile.threads);
   setResident(p, tile);
-  part = partBlock = point[0];
+  split = splitBlock = point[0];
   if (isSplit)
-    tapPart = point[1];
+    tapSplit = point[1];
   Value groupBlock = point[isSplit ? 2 : 1];
   if (isSummed) {
     inBlock = point.drop_back().back();
     lane = point.back();
-    part = p.add(p.mul(partBlock, tile.summed), inBlock);
+    split = p.add(p.mul(splitBlock, tile.summed), inBlock);
     channelBlock = groupBlock;
     groupBlock = p.add(p.mul(groupBlock, lanes), lane);
   }
   firstGroup = p.mul(groupBlock, tile.groups);
 }
 
-PointBuilder::Values DepthwiseWeightsProgram::emitStrips(ValueRange sums) {
-  int64_t parts = tile.getPartBlocks() * tile.summed;
-  return p.loop(strips.perPart, sums, [&](Value i, ValueRange carried) {
-    return emitStrip(p.add(p.mul(i, parts), part), carried);
-  });
+PointBuilder::Values
+DepthwiseWeightsProgram::emitStrips(ValueRange accumulators) {
+  int64_t splits = tile.getPartBlocks() * tile.summed;
+  return p.loop(strips.perSplit, accumulators,
+                [&](Value i, ValueRange carried) {
+                  return emitStrip(p.add(p.mul(i, splits), split), carried);
+                });
 }
 
-/// As soon as all threads have a strip in registers, another one comes to its
-/// place.
-PointBuilder::Values DepthwiseWeightsProgram::emitBoxes(ValueRange sums) {
-  boxes->begin(partBlock, channelBlock, inBlock, p.mul(lane, tile.groups));
-  for (int64_t turn = 0; turn < std::min(tile.stages, strips.perPart); ++turn)
-    boxes->copyIn(p.index(turn));
-  return p.loop(strips.perPart, sums, [&](Value turn, ValueRange carried) {
-    boxes->wait(turn);
-    PointBuilder::Values loaded = loadRows(/*block=*/nullptr);
-    p.barrier();
-    Value later = p.add(turn, tile.stages);
-    p.branch(arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::ult, later,
-                                   p.index(strips.perPart)),
-             {}, [&] {
-               boxes->copyIn(later);
-               return PointBuilder::Values();
-             });
-    return emitBlock(loaded, carried);
-  });
+/// As soon as all threads have loaded a strip to registers, the next copy fills
+/// its slot.
+PointBuilder::Values
+DepthwiseWeightsProgram::emitBoxes(ValueRange accumulators) {
+  boxes->begin(splitBlock, channelBlock, inBlock, p.mul(lane, tile.groups));
+  for (int64_t i = 0; i < std::min(tile.stages, strips.perSplit); ++i)
+    boxes->copyIn(p.index(i));
+  return p.loop(
+      strips.perSplit, accumulators, [&](Value iteration, ValueRange carried) {
+        boxes->wait(iteration);
+        PointBuilder::Values loaded = loadRows(/*block=*/nullptr);
+        p.barrier();
+        Value later = p.add(iteration, tile.stages);
+        p.branch(arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::ult,
+                                       later, p.index(strips.perSplit)),
+                 {}, [&] {
+                   boxes->copyIn(later);
+                   return PointBuilder::Values();
+                 });
+        return emitBlock(loaded, carried);
+      });
 }
 
 void DepthwiseWeightsProgram::emit() {
   makePoint();
-  PointBuilder::Values sums(countSums(),
-                            p.zero(program.getSumType(), tile.groups));
-  store(boxes ? emitBoxes(sums) : emitStrips(sums));
+  PointBuilder::Values accumulators(countAccumulators(),
+                                    p.zero(program.getSumType(), tile.groups));
+  store(boxes ? emitBoxes(accumulators) : emitStrips(accumulators));
 }
 
 void tessera::buildDepthwiseWeights(const ConvProgram &program,
@@ -446,9 +465,10 @@ void tessera::buildDepthwiseWeights(const ConvProgram &program,
   Value workspace;
   if (tile.getPartBlocks() > 1) {
     int64_t groups = program.dims.groups;
-    int64_t sums = program.w.getType().getNumElements() / groups;
-    workspace = addPartsWorkspace(conv, {tile.getPartBlocks(), sums, groups});
-    buildDepthwiseSum(program, workspace);
+    int64_t elements = program.w.getType().getNumElements() / groups;
+    workspace =
+        addPartsWorkspace(conv, {tile.getPartBlocks(), elements, groups});
+    buildDepthwiseReduction(program, workspace);
   }
   OpBuilder b(conv);
   PointBuilder p(b, conv.getLoc());
