@@ -52,8 +52,8 @@ bool DepthwiseBoxes::fit(int64_t elementBytes, const GpuTarget &target) const {
   return std::max({channels, x.rows, x.columns, y.rows, y.columns}) <=
              kMaxExtent &&
          channels * elementBytes % kPiece == 0 &&
-         stages * countStageBytes(elementBytes) + DepthwiseTile::kSumBytes +
-                 kSlack <=
+         stages * countStageBytes(elementBytes) +
+                 DepthwiseTile::kReductionBytes + kSlack <=
              target.wgmmaSharedBytes;
 }
 

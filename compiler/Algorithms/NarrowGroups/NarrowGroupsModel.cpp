@@ -258,8 +258,7 @@ static double estimateSum(const ConvProblem &p, int splits,
                           const GpuTarget &target, const NarrowRates &rates) {
   const int64_t elements = p.getFilterElements();
   return rates.sumBegin +
-         rates.sumIteration *
-             static_cast<double>(countSumTurns(elements, splits)) +
+         rates.sumPass * static_cast<double>(countSumTurns(elements, splits)) +
          static_cast<double>(elements) * (splits * 8.0 + 2) /
              (rates.sumBytes * target.computeUnits);
 }

@@ -160,10 +160,10 @@ SmallVector<int64_t> PackedGeometry::getTapRows() const {
 SmallVector<int64_t> PackedGeometry::getPartialShape() const {
   if (!hasTapRows)
     return {shape.outChannels, height.taps, getRun()};
-  SmallVector<int64_t> shape = getTapRows();
-  shape.push_back(
+  SmallVector<int64_t> sizes = getTapRows();
+  sizes.push_back(
       static_cast<int64_t>(llvm::alignTo(shape.outChannels, kUnit)));
-  return shape;
+  return sizes;
 }
 
 static MemRefType makeType(Type element, int64_t offset,

@@ -1,8 +1,8 @@
 //===- Toeplitz.cpp - Depthwise convolutions by matrix products -----------===//
 //
-// With 49 products an element a depthwise convolution of 16-bit floats is bound
-// by instructions, not by memory. A matrix with a row of the filter on its
-// diagonals is 44 % useful, but the matrix unit has products to spare.
+// With 49 products per element a depthwise convolution of 16-bit floats is
+// bound by instructions, not by memory. Of a matrix with a row of the filter on
+// its diagonals only 44 % is useful, but the matrix unit has products to spare.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,14 +20,15 @@
 using namespace mlir;
 using namespace tessera;
 
-/// Columns of a filter that a window has room for, and rows whose factors leave
-/// registers. Backward weights: what a product has.
+/// The most columns of a filter, for which a window has space, and the most
+/// rows, whose operands leave registers. For backward weights: the taps of one
+/// product.
 static constexpr int64_t kMaxFilterColumns = kWindowColumns - kBlockColumns + 1;
 static constexpr int64_t kMaxFilterRows = 9;
 static constexpr int64_t kMaxTapRows = 7, kMaxTapColumns = 8;
-/// Rows of a band, each with four sums in registers.
+/// The most rows of a band, each of which has four accumulators in registers.
 static constexpr int64_t kMaxRows = 14;
-static constexpr int64_t kMaxThreads = 512, kMaxTurns = 1024;
+static constexpr int64_t kMaxThreads = 512, kMaxIterations = 1024;
 
 //===----------------------------------------------------------------------===//
 // The tile's text
@@ -44,10 +45,10 @@ TileConfig ToeplitzTile::toConfig() const {
   return {"toeplitz", text};
 }
 
-/// Whether the numbers are ones that a program can be written for.
+/// Whether a program exists for these numbers.
 static bool isTile(const ToeplitzTile &tile) {
   constexpr int64_t kWarp = 32, kMaxBlocks = 16, kMaxStages = 4;
-  // Of a box, matrices are read by fours.
+  // One instruction reads four matrices of a box, each of 8 channels.
   const int64_t maxChannels = tile.stages > 0 ? 32 : 64;
   return std::min({tile.channels, tile.bands, tile.rows, tile.blocks,
                    tile.threads, tile.turns}) >= 1 &&
@@ -55,7 +56,7 @@ static bool isTile(const ToeplitzTile &tile) {
          llvm::isPowerOf2_64(tile.channels) &&
          std::max(tile.bands, tile.blocks) <= kMaxBlocks &&
          tile.rows <= 4 * kMaxRows && tile.threads % kWarp == 0 &&
-         tile.threads <= kMaxThreads && tile.turns <= kMaxTurns &&
+         tile.threads <= kMaxThreads && tile.turns <= kMaxIterations &&
          tile.stages >= 0 && tile.stages <= kMaxStages &&
          tile.channels % (tile.threads / kWarp) == 0;
 }
@@ -69,11 +70,11 @@ ErrorOr<ToeplitzTile> tessera::parseToeplitzTile(const TileConfig &config) {
   bool isCanonical = true;
   if (scanner.consume("n")) {
     scanner.number(tile.turns);
-    isCanonical = tile.turns > 1; // What is not written is 1,
+    isCanonical = tile.turns > 1; // 1 is not written.
   }
   if (scanner.consume("s")) {
     scanner.number(tile.stages);
-    isCanonical = isCanonical && tile.stages > 0; // or none.
+    isCanonical = isCanonical && tile.stages > 0; // 0 is not written.
   }
   if (!scanner.isDone() || !isCanonical || config.algorithm != "toeplitz" ||
       !isTile(tile))
@@ -147,22 +148,22 @@ Status Toeplitz::check(const Problem &problem, const GpuTarget &target) const {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What tiles are chosen by. Plain data.
+/// The properties of problem and target that tiles are chosen by. Plain data.
 struct Shape {
   bool isWeights;
   int64_t batch, channels;
-  int64_t rows, columns; ///< That tiles share out.
+  int64_t rows, columns; ///< What is divided into tiles.
   int64_t filterRows, padRows;
   int64_t ldsBytes;
   int64_t multiprocessors;
-  bool hasBoxes; ///< Tensors and chip have what boxes ask for.
+  bool hasBoxes; ///< Whether TMA can copy the tensors.
 
   int64_t countTiles(const ToeplitzTile &tile) const {
     int64_t images = isWeights ? llvm::divideCeilSigned(batch, kPair) : batch;
-    int64_t ofImage = llvm::divideCeilSigned(rows, tile.countRows());
+    int64_t perImage = llvm::divideCeilSigned(rows, tile.countRows());
     if (hasStrips(tile))
-      ofImage += getStrips(tile).above;
-    return images * ofImage *
+      perImage += getStrips(tile).above;
+    return images * perImage *
            llvm::divideCeilSigned(columns, tile.countColumns());
   }
   /// Whether a workgroup's tiles are strips of an image, one below the other.
@@ -176,7 +177,8 @@ struct Shape {
     return llvm::divideCeilSigned(countTiles(tile), tile.turns) *
            (channels / tile.channels);
   }
-  /// What the source, or both, have in LDS of a channel.
+  /// The planes of a channel in LDS: that of the source, or for backward
+  /// weights those of both activations.
   SmallVector<ToeplitzPlane> getPlanes(const ToeplitzTile &tile) const {
     if (!isWeights)
       return {ToeplitzDataPlanes(tile, filterRows).source};
@@ -184,14 +186,14 @@ struct Shape {
     return {planes.x, planes.y};
   }
   int64_t countWords(const ToeplitzTile &tile) const {
-    if (hasStrips(tile)) // The ring has more.
+    if (hasStrips(tile)) // What is copied; the circular buffer has more.
       return tile.rows * (2 * tile.countColumns() + kBlockColumns);
     int64_t words = 0;
     for (const ToeplitzPlane &plane : getPlanes(tile))
       words += plane.words;
     return words;
   }
-  /// Of a thread, each two loads.
+  /// The tasks of a thread, each of which is two loads.
   int64_t countTasks(const ToeplitzTile &tile) const {
     int64_t tasks = 0;
     for (const ToeplitzPlane &plane : getPlanes(tile))
@@ -210,13 +212,13 @@ struct Shape {
 };
 } // namespace
 
-/// The most that a workgroup gets of LDS, asked for at its launch or not.
+/// The most bytes of LDS that a workgroup can have, statically or dynamically.
 static int64_t getLdsLimit(const GpuTarget &target) {
   return std::max(target.ldsBytes, target.wgmmaSharedBytes);
 }
 
 static Shape getShape(const ConvProblem &conv, const GpuTarget &target) {
-  constexpr int64_t kBytes = 2; // Of an element.
+  constexpr int64_t kBytes = 2; // An element's.
   bool isWeights = conv.direction == Direction::BackwardWeights;
   TensorLengths result = conv.getResultLengths();
   return {isWeights,
@@ -233,15 +235,15 @@ static Shape getShape(const ConvProblem &conv, const GpuTarget &target) {
               canBeBoxes(conv.getOutputStrides(), kBytes)};
 }
 
-/// What boxes have beside their bytes: begins where they are swizzled, and
-/// barriers.
+/// The bytes of LDS that boxes take beside their contents: alignment for the
+/// swizzle, and mbarriers.
 static int64_t getLdsSlack(const ToeplitzTile &tile) {
   constexpr int64_t kAlignment = 1024;
   return tile.stages > 0 ? (tile.stages + 2) * kAlignment : 0;
 }
 
-/// Whether the planes fit LDS, the tile the instruction and the launch its
-/// numbers.
+/// Whether the planes fit LDS, the tile fits the instruction, and the launch
+/// has not too many threads.
 static bool fits(const Shape &shape, const ToeplitzTile &tile) {
   constexpr int64_t kMaxPoints = int64_t(1) << 31;
   const bool fitsInstruction =
@@ -256,8 +258,8 @@ static bool fits(const Shape &shape, const ToeplitzTile &tile) {
          shape.countWorkgroups(tile) * tile.threads < kMaxPoints;
 }
 
-/// Of a channel of a tile: words that are copied to LDS, and instructions of
-/// the matrix unit in as many clocks.
+/// The work of a channel of a tile: the words that are copied to LDS, and the
+/// instructions of the matrix unit as the words that take as many clocks.
 static double getTileWork(const Shape &shape, const ToeplitzTile &tile,
                           const ToeplitzRates &rates) {
   double instructions =
@@ -266,14 +268,14 @@ static double getTileWork(const Shape &shape, const ToeplitzTile &tile,
   return shape.countWords(tile) + instructions * rates.instruction;
 }
 
-/// Of all tiles.
+/// The work of a channel of all tiles.
 static double getWork(const Shape &shape, const ToeplitzTile &tile,
                       const ToeplitzRates &rates = kToeplitzRates) {
   return double(shape.countTiles(tile)) * getTileWork(shape, tile, rates);
 }
 
-/// Channels of a workgroup: of backward weights, which write few results, as
-/// many as read 64 bytes of a pixel, where there is LDS for them.
+/// The channels of a workgroup. Backward weights, which writes few results,
+/// reads 64 bytes of a pixel if LDS has space for them.
 static int64_t chooseChannels(const Shape &shape) {
   constexpr int64_t kMany = 65536;
   if (shape.isWeights && shape.channels % 32 == 0 && shape.ldsBytes > kMany)
@@ -281,11 +283,13 @@ static int64_t chooseChannels(const Shape &shape) {
   return shape.channels % 16 == 0 ? 16 : 8;
 }
 
-/// The tile with the least work whose next one fits registers while a thread
-/// works on it; as many threads as leave each 128 of these.
+/// Chooses the tile with the least work for which registers hold the next tile
+/// while a thread works on this one. There are as many threads as leave each
+/// 128 registers.
 static std::optional<ToeplitzTile> chooseTile(const Shape &shape) {
   constexpr int64_t kMaxBlocks = 8, kMaxLdsBytes = 114688;
-  // Their registers are beside sums, or not.
+  // The registers of tasks are beside accumulators, of which backward weights
+  // has fewer.
   const int64_t maxTasks = shape.isWeights ? 6 : 3;
   const int64_t maxRows = shape.isWeights ? kWindows : 8;
   const int64_t step = shape.isWeights ? kPair : 1;
@@ -309,25 +313,25 @@ static std::optional<ToeplitzTile> chooseTile(const Shape &shape) {
   return best;
 }
 
-/// Workgroups that are resident at a time share out the tiles.
+/// Divides the tiles among the workgroups that are resident at a time.
 static void setTurns(const Shape &shape, ToeplitzTile &tile) {
   int64_t resident = kMaxThreads / tile.threads * shape.multiprocessors;
   int64_t wanted =
       std::max<int64_t>(1, resident / (shape.channels / tile.channels));
   int64_t tiles = shape.countTiles(tile);
   tile.turns = std::min<int64_t>(
-      kMaxTurns, llvm::divideCeilSigned(tiles, std::min(tiles, wanted)));
+      kMaxIterations, llvm::divideCeilSigned(tiles, std::min(tiles, wanted)));
 }
 
-/// The clocks of a multiprocessor, by what it does between barriers.
+/// The clocks of a multiprocessor, estimated by its work between barriers.
 static double getClocks(const Shape &shape, const ToeplitzTile &tile,
                         const ToeplitzRates &rates) {
   const bool hasStrips = shape.hasStrips(tile);
-  const int64_t turns =
+  const int64_t iterations =
       tile.turns + (hasStrips ? shape.getStrips(tile).lead : 0);
   const int64_t tiles =
-      turns * llvm::divideCeilSigned(shape.countWorkgroups(tile),
-                                     shape.multiprocessors);
+      iterations * llvm::divideCeilSigned(shape.countWorkgroups(tile),
+                                          shape.multiprocessors);
   const double work =
       double(tiles * tile.channels) *
       (getTileWork(shape, tile, rates) + (hasStrips ? rates.strip : 0));
@@ -336,18 +340,18 @@ static double getClocks(const Shape &shape, const ToeplitzTile &tile,
   return work / rates.boxWork * (tile.stages == 1 ? rates.oneStage : 1.0);
 }
 
-/// Whether so much of strips may be on its way at a time: more was slower
+/// Whether strips have few enough bytes in flight: more was slower
 /// (docs/design/0014-depthwise-mma.md).
-static bool hasFewOnWay(const Shape &shape, const ToeplitzTile &tile) {
+static bool hasFewInFlight(const Shape &shape, const ToeplitzTile &tile) {
   constexpr int64_t kMaxBytes = 81920;
   return !shape.hasStrips(tile) ||
          ToeplitzStripPlanes(tile, shape.filterRows).countBoxBytes(tile) <=
              kMaxBytes;
 }
 
-/// As much of a pixel as 64 bytes, where channels allow it; and what is soonest
-/// done. Strips have all columns, or equal shares of them, and two stages where
-/// these fit.
+/// Chooses the fastest tile with boxes. It has 64 bytes of a pixel where the
+/// number of channels allows that. Strips have all columns, or equal shares of
+/// them, and two stages where these fit.
 static std::optional<ToeplitzTile> chooseBoxTile(const Shape &shape,
                                                  const ToeplitzRates &rates) {
   constexpr int64_t kMaxBlocks = 8, kMaxBoxRows = 8;
@@ -372,7 +376,7 @@ static std::optional<ToeplitzTile> chooseBoxTile(const Shape &shape,
                  shape.isWeights ? 1 : std::min(bands, kWindows / tile.blocks);
              tile.bands > 0; --tile.bands) {
           setTurns(shape, tile);
-          if (fits(shape, tile) && hasFewOnWay(shape, tile) &&
+          if (fits(shape, tile) && hasFewInFlight(shape, tile) &&
               (!best ||
                getClocks(shape, tile, rates) < getClocks(shape, *best, rates)))
             best = tile;
@@ -394,7 +398,8 @@ tessera::getToeplitzCandidates(const ConvProblem &conv, const GpuTarget &target,
   std::optional<ToeplitzTile> tile;
   if (shape.hasBoxes)
     tile = chooseBoxTile(shape, rates);
-  // Small images are tiles of their own, without rows that come first.
+  // Tiles without boxes may be faster for backward weights of small images: a
+  // tile is a whole image, and no strips copy only gradients.
   if (!tile || shape.isWeights) {
     std::optional<ToeplitzTile> other = chooseTile(shape);
     if (other)
@@ -405,14 +410,14 @@ tessera::getToeplitzCandidates(const ConvProblem &conv, const GpuTarget &target,
   }
   if (!tile)
     return {};
-  // As Depthwise's: every byte once, and here the halos; of work the
-  // instructions that take an element from memory to memory.
+  // As in Depthwise the cost is that of moving every byte once, here with the
+  // halos, or that of the work.
   double bytes = double(conv.getInputElements() + conv.getOutputElements()) *
                  getByteSize(conv.dataType);
   double work = getWork(shape, *tile, rates) * double(shape.channels);
   double rate = tile->stages > 0 ? rates.boxWork : rates.work;
-  // Memory gives pieces of 32 bytes: two workgroups take each, if tiles have
-  // less of a pixel. (Of backward weights that was not timed.)
+  // Memory is read in sectors of 32 bytes. If tiles have less of a pixel, two
+  // workgroups read each sector. (This was not timed for backward weights.)
   constexpr int64_t kPieceChannels = 16;
   if (!shape.isWeights && tile->channels < kPieceChannels &&
       tile->channels < shape.channels)
@@ -445,7 +450,7 @@ static Shape getShape(const ConvProgram &program, const GpuTarget &target) {
           target.wgmmaSharedBytes > 0};
 }
 
-/// Whether the products are those of this convolution.
+/// Whether the products can compute this convolution on `target`.
 static bool isKnown(const ConvProgram &program, const GpuTarget &target) {
   const dnn::ConvDims &d = program.dims;
   const bool isWeights =

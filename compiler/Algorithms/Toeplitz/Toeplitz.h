@@ -1,7 +1,8 @@
 //===- Toeplitz.h - Depthwise convolutions by matrix products --*- C++ -*-===//
 //
-// What the files of this algorithm share: the tile, how channels' pixels lie in
-// LDS, and who a thread is (docs/design/0014-depthwise-mma.md).
+// What the files of this algorithm share: the tile, the layout of the pixels of
+// a channel in LDS, and the coordinates of a thread
+// (docs/design/0014-depthwise-mma.md).
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,28 +18,30 @@
 
 namespace tessera {
 
-/// Columns of a block: of results those of one matrix instruction; backward
-/// weights, of gradients, half its reduction.
+/// The columns of a block. Forward and backward data: the columns of results of
+/// one matrix instruction. Backward weights: columns of gradients, which are
+/// half of the instruction's reduction.
 inline constexpr int64_t kBlockColumns = 8;
-/// Source columns that a block sees, and blocks of an instruction: the
-/// instruction's reduction and rows.
+/// The source columns that a block reads, and the blocks of an instruction.
+/// These are the instruction's reduction and its rows.
 inline constexpr int64_t kWindowColumns = 16, kWindows = 16;
-/// Channels that are 16 bytes of a pixel.
+/// The channels in 16 bytes of a pixel.
 inline constexpr int64_t kOctet = 8;
-/// Elements of a word: of a register of an instruction.
+/// The elements of a word, which is a register of an instruction.
 inline constexpr int64_t kPair = 2;
 
-/// "toeplitz-c16b4r7q4t256", or "toeplitz-c32b2r7q7t512n12s1". Backward weights
-/// with boxes: a tile is a strip, the rows of x that a workgroup takes at a
-/// time as it walks down an image. Plain data.
+/// A tile, whose text is "toeplitz-c16b4r7q4t256" or
+/// "toeplitz-c32b2r7q7t512n12s1". For backward weights with boxes a tile is a
+/// strip, the rows of x that a workgroup processes at a time as it walks down
+/// an image. Plain data.
 struct ToeplitzTile {
-  int64_t channels = 16; ///< Of a workgroup: a multiple of 8.
-  int64_t bands = 1;     ///< Of rows, one below the other; and of these
-  int64_t rows = 1;      ///< (backward weights: of x) each has so many.
-  int64_t blocks = 1;    ///< Of columns, side by side.
+  int64_t channels = 16; ///< The channels of a workgroup, a multiple of 8.
+  int64_t bands = 1;     ///< Bands of rows, one below the other.
+  int64_t rows = 1;      ///< The rows of a band (backward weights: of x).
+  int64_t blocks = 1;    ///< Blocks of columns, side by side.
   int64_t threads = 128;
-  int64_t turns = 1;  ///< Tiles of a workgroup, one after the other.
-  int64_t stages = 0; ///< Tiles that come as boxes ahead of time; 0: none.
+  int64_t turns = 1;  ///< Tiles of a workgroup, one after another.
+  int64_t stages = 0; ///< Stages that TMA copies fill; 0: per-thread copies.
 
   int64_t countRows() const { return bands * rows; }
   int64_t countColumns() const { return blocks * kBlockColumns; }
@@ -50,13 +53,13 @@ struct ToeplitzTile {
 /// Reads what ToeplitzTile::toConfig() writes.
 ErrorOr<ToeplitzTile> parseToeplitzTile(const TileConfig &config);
 
-/// A channel's pixels in LDS: rows of words. Plain data.
+/// The layout in LDS of the pixels of a channel, as rows of words. Plain data.
 struct ToeplitzPlane {
   int64_t rows, rowWords;
-  int64_t columns;   ///< Words of a row that are loaded.
-  int64_t words = 0; ///< From one channel's to the next one's.
-  /// So many rows, of a band, have so many words behind them, that lanes which
-  /// read windows of several bands find them in different banks.
+  int64_t columns;   ///< The words of a row that are loaded.
+  int64_t words = 0; ///< The distance from one channel's plane to the next.
+  /// After the `bandRows` rows of a band is a gap of `bandGap` words, so that
+  /// lanes which read windows of several bands access different banks.
   int64_t bandRows = 1, bandGap = 0;
 
   void setBand(const ToeplitzTile &tile);
@@ -65,116 +68,127 @@ struct ToeplitzPlane {
   int64_t getRowWord(int64_t row) const {
     return row * rowWords + row / bandRows * bandGap;
   }
-  /// Makes room for `least` words, so that lanes which have the octets of a
-  /// pixel, and of its neighbours, store to different banks.
+  /// Sets `words` to at least `least`, such that lanes which store the octets
+  /// of a pixel and of its neighbours access different banks.
   void setWords(int64_t least, const ToeplitzTile &tile);
 };
 
-/// The planes of forward and backward data: a word is two neighbours. Results
-/// take the place of the source; results that are none are left behind them.
+/// The planes of forward and backward data, whose words are two neighbouring
+/// pixels. Results overwrite the source. The results of windows that do not
+/// exist are stored after the others.
 struct ToeplitzDataPlanes {
   ToeplitzDataPlanes(const ToeplitzTile &tile, int64_t filterRows);
 
-  /// Of all channels; with the boxes of tiles that come and of one that leaves.
+  /// The bytes of all channels, with the boxes of all stages and of the result.
   int64_t countBytes(const ToeplitzTile &tile) const;
 
   ToeplitzPlane source, result;
 };
 
-/// Those of backward weights: a word is a pixel of two images. Plain data.
+/// The planes of backward weights, whose words are a pixel of two images. Plain
+/// data.
 struct ToeplitzWeightsPlanes {
   ToeplitzWeightsPlanes(const ToeplitzTile &tile, int64_t filterRows);
 
   ToeplitzPlane x, y;
-  int64_t depth; ///< Rows of gradients that two rows of x meet.
+  int64_t depth; ///< The rows of gradients that two rows of x meet.
 };
 
-/// Those of backward weights with boxes, of a strip: a word is a pixel of two
-/// images. The rows of gradients that a strip shares with the last one stay in
-/// LDS, which has them as a ring.
+/// The planes of a strip of backward weights with boxes, whose words are a
+/// pixel of two images. The rows of gradients that a strip shares with the one
+/// before it stay in LDS, in a circular buffer of rows.
 struct ToeplitzStripPlanes {
   ToeplitzStripPlanes(const ToeplitzTile &tile, int64_t filterRows);
 
-  /// Of all channels: of boxes of strips that come; with planes.
+  /// The bytes of all channels: of the boxes, and of boxes and planes.
   int64_t countBoxBytes(const ToeplitzTile &tile) const;
   int64_t countBytes(const ToeplitzTile &tile) const;
-  /// Pixels of a box whose first channels lie in as many different banks.
+  /// The period of the swizzle: so many consecutive pixels of a box have their
+  /// first channels in different banks.
   static constexpr int64_t kPeriod = 8;
-  /// The pixels of an image in a box of two, as rows of a plane; the second
-  /// image begins behind `words`. So many columns are copied that this is half
-  /// a period more than whole ones, and four pixels of either image are in
-  /// different banks. The rows are no multiple of the period.
+  /// The layout of an image in a box of two images, as rows of a plane. The
+  /// second image begins after `words`. As many columns are copied as make
+  /// `words` half a period more than a multiple of it, so that four pixels of
+  /// either image are in different banks. This needs rows that are no multiple
+  /// of the period.
   static ToeplitzPlane getBox(const ToeplitzPlane &plane);
 
-  ToeplitzPlane x, y; ///< Rows and columns of a strip, words of the ring.
-  int64_t depth;      ///< Rows of gradients that two rows of x meet.
-  int64_t ringRows;   ///< A multiple of a strip's.
+  /// Rows and columns are those of a strip, words those of the circular buffer.
+  ToeplitzPlane x, y;
+  int64_t depth;    ///< The rows of gradients that two rows of x meet.
+  int64_t ringRows; ///< The rows of the buffer, a multiple of a strip's rows.
 };
 
-/// The strips of backward weights with boxes. Their rows of gradients are those
-/// that the filter's first row adds to what the strips above have brought.
+/// The strips of backward weights with boxes. The rows of gradients of a strip
+/// are those that the filter's first row reaches and the strips above have not
+/// copied.
 struct ToeplitzStrips {
   ToeplitzStrips(const ToeplitzTile &tile, int64_t filterRows, int64_t padRows);
 
-  int64_t above; ///< Strips in front of an image's first row of x,
-  int64_t lead;  ///< and of a workgroup's first one, that bring gradients.
+  /// The strips before an image's first row of x that copy only gradients.
+  int64_t above;
+  /// The strips before a workgroup's first strip that copy only gradients.
+  int64_t lead;
 };
 
-/// Who the thread is, and on which tile it works.
+/// The coordinates of a thread and of the tile that it works on.
 class ToeplitzFrame {
 public:
   ToeplitzFrame(PointBuilder &p, const ToeplitzTile &tile) : p(p), tile(tile) {}
 
-  /// Makes the point program for so many tiles of `images`, rows and columns,
-  /// and of channels.
+  /// Makes the point program whose tiles cover these images, rows, columns and
+  /// channels.
   void makePoint(int64_t images, int64_t rows, int64_t columns,
                  int64_t channels);
-  /// Finds the tile of turn `turn`. Behind the last, the image is outside.
-  void setTile(mlir::Value turn);
+  /// Sets the coordinates to the tile of an iteration. Past the last tile the
+  /// image is out of bounds.
+  void setTile(mlir::Value iteration);
   /// What a thread moves at a time: eight channels of a word.
   struct Task {
-    mlir::Value octet, row, column; ///< Column in words.
-    mlir::Value word;               ///< In the plane.
+    mlir::Value octet, row, column; ///< The column is in words.
+    mlir::Value word;               ///< The offset in the plane.
   };
   int64_t countTasks(const ToeplitzPlane &plane) const;
-  /// The thread's task of `turn`. Behind the last one that is done once more.
-  Task makeTask(int64_t turn, const ToeplitzPlane &plane) const;
-  /// The first of the eight, of the tensor; its plane, and that of channel i of
-  /// the eight. Neighbouring planes are those of other octets.
+  /// The thread's task of an iteration. Past the last task it is the last one
+  /// again.
+  Task makeTask(int64_t iteration, const ToeplitzPlane &plane) const;
+  /// The first of a task's eight channels in the tensor, and the plane of
+  /// channel i of the eight. Neighbouring planes belong to different octets.
   mlir::Value getFirstChannel(const Task &task) const;
   mlir::Value getPlane(const Task &task, int64_t i) const;
-  /// The channel, of the tensor, whose plane is at `place`.
-  mlir::Value getChannel(mlir::Value place) const;
+  /// The channel of the tensor that `plane` has.
+  mlir::Value getChannel(mlir::Value plane) const;
 
-  /// The two elements of a task's words, each of eight channels.
+  /// Loads the two elements of a task's words, each of eight channels.
   using Load = llvm::function_ref<std::array<mlir::Value, kPair>(const Task &)>;
-  /// Of a tensor's pixel (h, w), those of two images.
+  /// Loads pixel (h, w) of a tensor in two images.
   std::array<mlir::Value, kPair> loadPair(const ConvTensor &tensor,
                                           const Task &task, mlir::Value h,
                                           mlir::Value w) const;
-  /// All that the thread's tasks load, in registers of 16 bytes; and what
-  /// stores it to planes.
+  /// Load what all of the thread's tasks load to registers of 16 bytes, and
+  /// store it to planes.
   PointBuilder::Values load(const ToeplitzPlane &plane, Load load) const;
   void store(mlir::ValueRange loaded, mlir::Type element, mlir::Value planes,
              const ToeplitzPlane &plane) const;
-  /// What to do with each tile. What `load` has loaded is handed to `put` when
-  /// no thread reads LDS, then all threads run `body`, which maps carried
-  /// values to the next ones, while the next tile is under way.
+  /// What to do with each tile. `store` gets what `load` has loaded when no
+  /// thread reads LDS. Then all threads run `body`, which maps the carried
+  /// values to the next ones, while the loads of the next tile are in flight.
   struct Steps {
     llvm::function_ref<PointBuilder::Values()> load;
-    llvm::function_ref<void(mlir::ValueRange loaded)> put;
+    llvm::function_ref<void(mlir::ValueRange loaded)> store;
     llvm::function_ref<PointBuilder::Values(mlir::ValueRange carried)> body;
   };
   PointBuilder::Values forEachTile(mlir::ValueRange init, const Steps &steps);
 
   int64_t countWarps() const;
-  int64_t countParts() const;
+  int64_t countSplits() const;
 
-  mlir::Value part; ///< Of the workgroups that have the same channels.
+  /// The number of the workgroup among those that have the same channels.
+  mlir::Value split;
   mlir::Value firstChannel;
   mlir::Value thread, warp, lane;
-  mlir::Value quad, inQuad; ///< Four lanes hold a row of a fragment.
-  mlir::Value image, firstRow, firstColumn; ///< Of the tile.
+  mlir::Value quad, inQuad; ///< The four lanes of a quad hold a fragment's row.
+  mlir::Value image, firstRow, firstColumn; ///< Where the tile begins.
 
 private:
   PointBuilder &p;
@@ -182,7 +196,8 @@ private:
   int64_t images = 0, rowTiles = 0, columnTiles = 0;
 };
 
-/// The products of forward and backward data: from a channel's plane, into it.
+/// The products of forward and backward data, which replace the pixels in a
+/// channel's plane by results.
 class ToeplitzProducts {
 public:
   ToeplitzProducts(PointBuilder &p, const ConvProgram &program,
@@ -190,7 +205,7 @@ public:
 
   /// Makes `planes`, and loads the filters of the warp's channels.
   void begin();
-  /// Replaces the source of the warp's channels by the results.
+  /// Replaces the pixels of the warp's channels by the results.
   void multiply();
   int64_t getPad(int64_t dim) const {
     return isForward ? program.pads[dim]
@@ -201,50 +216,52 @@ public:
   const ConvTensor &source;
   const ConvTensor &result;
   const ToeplitzDataPlanes shape;
-  mlir::Value planes; ///< In LDS.
+  mlir::Value planes; ///< The planes in LDS.
 
 private:
-  PointBuilder::Values loadFilter(mlir::Value place);
+  PointBuilder::Values loadFilter(mlir::Value plane);
   void locateWindows();
-  void multiplyPlane(mlir::Value place, mlir::ArrayRef<mlir::Value> filter);
+  void multiplyPlane(mlir::Value plane, mlir::ArrayRef<mlir::Value> filter);
 
   PointBuilder &p;
   const ConvProgram &program;
   const ToeplitzTile &tile;
   const ToeplitzFrame &frame;
-  mlir::Value firstPlace; ///< Of the warp's channels.
+  mlir::Value firstPlane; ///< The first plane of the warp's channels.
   llvm::SmallVector<PointBuilder::Values> filters;
-  mlir::Value window;     ///< The word of a plane where the lane's row begins,
-  mlir::Value results[2]; ///< and those of its two windows' results.
+  mlir::Value window; ///< The word of a plane at which the lane's row begins.
+  mlir::Value results[2]; ///< The words of the results of its two windows.
 };
 
-/// The gradients of all taps of the warp's channels, as sums in registers.
+/// The gradients of all taps of the warp's channels, as accumulators in
+/// registers.
 class ToeplitzTaps {
 public:
-  /// `depth`: rows of gradients that two rows of x meet.
+  /// `depth` is the number of rows of gradients that two rows of x meet.
   ToeplitzTaps(PointBuilder &p, const ConvProgram &program,
                const ToeplitzTile &tile, const ToeplitzFrame &frame,
                int64_t depth)
       : p(p), program(program), tile(tile), frame(frame), depth(depth) {}
 
-  /// The frame has its threads.
+  /// To be called once the frame's makePoint() was.
   void begin();
-  /// None yet: two rows of each channel's product.
+  /// Makes accumulators that are zero: two rows of each channel's product.
   PointBuilder::Values makeRows() const;
-  /// Adds to the sums of each channel, whose planes are at `place`.
-  using Add =
-      llvm::function_ref<mlir::Value(mlir::Value place, mlir::Value sum)>;
+  /// Adds to the accumulators of each of the warp's channels.
+  using Add = llvm::function_ref<mlir::Value(mlir::Value plane,
+                                             mlir::Value accumulator)>;
   PointBuilder::Values addToRows(mlir::ValueRange rows, Add add) const;
-  /// Adds two rows of x times the gradients that meet them: `y` and `x` give
-  /// the fragments of four columns, the `i`th of a row.
+  /// Adds the products of two rows of x and the gradients that meet them. `y`
+  /// and `x` give fragment `i` of a row, which has four columns.
   using Columns = llvm::function_ref<mlir::Value(int64_t i)>;
-  mlir::Value addPair(Columns y, Columns x, mlir::Value sum) const;
-  /// Of the row `number` of a product, how many rows of gradients above the
-  /// last it has.
+  mlir::Value addPair(Columns y, Columns x, mlir::Value accumulator) const;
+  /// How far above the last row of gradients that of row `number` of a product
+  /// is.
   mlir::Value getRowsAbove(mlir::Value number) const;
-  /// Where the lane's fragments of two rows of x begin in a plane.
+  /// The word of a plane at which the lane's fragments of two rows of x begin.
   mlir::Value getWordOfX(const ToeplitzPlane &plane) const;
-  void store(mlir::Value parts, mlir::ValueRange rows) const;
+  /// Stores the warp's split of the gradients to `partials`.
+  void store(mlir::Value partials, mlir::ValueRange rows) const;
 
 private:
   PointBuilder &p;
@@ -252,27 +269,29 @@ private:
   const ToeplitzTile &tile;
   const ToeplitzFrame &frame;
   const int64_t depth;
-  mlir::Value firstPlace;    ///< Of the warp's channels.
-  mlir::Value below, column; ///< Of column `quad` of x: row of two, and tap.
+  mlir::Value firstPlane; ///< The first plane of the warp's channels.
+  /// The row (of two) and the tap of column `quad` of the operand that is x.
+  mlir::Value below, column;
 };
 
 /// Replace the convolution by its program.
 void buildToeplitzData(const ConvProgram &program, const ToeplitzTile &tile);
 void buildToeplitzBoxes(const ConvProgram &program, const ToeplitzTile &tile);
 void buildToeplitzWeights(const ConvProgram &program, const ToeplitzTile &tile);
-/// In front of the convolution, whose workspace has `parts`.
+/// Emits backward weights with boxes before the convolution. `partials` is its
+/// workspace.
 void emitToeplitzWeightBoxes(PointBuilder &p, const ConvProgram &program,
-                             const ToeplitzTile &tile, mlir::Value parts);
+                             const ToeplitzTile &tile, mlir::Value partials);
 
-/// ToeplitzRates.def says what each is.
+/// The constants of the cost model; ToeplitzRates.def describes them.
 struct ToeplitzRates {
 #define TOEPLITZ_RATE(NAME, VALUE, MEANING) double NAME = VALUE;
 #include "compiler/Algorithms/Toeplitz/ToeplitzRates.def"
 };
 inline constexpr ToeplitzRates kToeplitzRates;
 
-/// The candidates of a problem that "toeplitz" takes, in an order that does not
-/// depend on the rates.
+/// The candidates for a problem that "toeplitz" supports, in an order that does
+/// not depend on the rates.
 std::vector<Candidate>
 getToeplitzCandidates(const ConvProblem &problem, const GpuTarget &target,
                       const ToeplitzRates &rates = kToeplitzRates);

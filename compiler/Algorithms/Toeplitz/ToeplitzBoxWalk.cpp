@@ -19,44 +19,48 @@ SmallVector<int64_t> tessera::getBox(const ConvTensor &tensor,
 }
 
 int64_t BoxWalk::countUnits() const {
-  return llvm::divideCeilSigned(countGroups(), countOfUnit());
+  return llvm::divideCeilSigned(countGroups(), countUnitGroups());
 }
 
-int64_t BoxWalk::countTurns() const {
+int64_t BoxWalk::countIterations() const {
   return llvm::divideCeilSigned(countUnits(), warps);
 }
 
-/// Group `ofUnit` of the warp's unit. Behind the last group that is it once
-/// more. The turn's part is a constant, and so it is in addresses.
-Value BoxWalk::getGroup(int64_t turn, Value ofUnit) const {
-  Value group = p.add(p.mul(frame.warp, countOfUnit()), ofUnit);
-  group = p.add(group, turn * warps * countOfUnit());
-  if (!isInside(turn))
+/// Group `inUnit` of the warp's unit; past the last group it is the last one
+/// again. The term that depends on the iteration is a constant, which becomes
+/// an immediate offset of addresses.
+Value BoxWalk::getGroup(int64_t iteration, Value inUnit) const {
+  Value group = p.add(p.mul(frame.warp, countUnitGroups()), inUnit);
+  group = p.add(group, iteration * warps * countUnitGroups());
+  if (!isInside(iteration))
     group =
         arith::MinUIOp::create(p.b, p.loc, group, p.index(countGroups() - 1));
   return group;
 }
 
-/// The first of a group's words in a plane. Where the warps' groups are whole
-/// rows, or rows follow each other without a gap, that of another turn is a
-/// constant away.
-Value BoxWalk::getWord(int64_t turn, Value ofUnit) const {
-  const int64_t ofRow = countRowGroups(), ofTurn = warps * countOfUnit();
-  if (plane.bandGap == 0 && plane.rowWords == ofRow * kGroupWords) {
-    if (!isInside(turn))
-      return p.mul(getGroup(turn, ofUnit), kGroupWords);
-    return p.add(p.mul(getGroup(0, ofUnit), kGroupWords),
-                 turn * ofTurn * kGroupWords);
+/// The first word of a group in a plane. Where the groups of an iteration are
+/// whole rows, or rows are contiguous, the words of two iterations have a
+/// constant distance.
+Value BoxWalk::getWord(int64_t iteration, Value inUnit) const {
+  const int64_t perRow = countRowGroups();
+  const int64_t perIteration = warps * countUnitGroups();
+  if (plane.bandGap == 0 && plane.rowWords == perRow * kGroupWords) {
+    if (!isInside(iteration))
+      return p.mul(getGroup(iteration, inUnit), kGroupWords);
+    return p.add(p.mul(getGroup(0, inUnit), kGroupWords),
+                 iteration * perIteration * kGroupWords);
   }
   const bool hasRows =
-      plane.bandGap == 0 && ofTurn % ofRow == 0 && isInside(turn);
-  Value group = getGroup(hasRows ? 0 : turn, ofUnit);
-  Value row = p.div(group, ofRow);
+      plane.bandGap == 0 && perIteration % perRow == 0 && isInside(iteration);
+  Value group = getGroup(hasRows ? 0 : iteration, inUnit);
+  Value row = p.div(group, perRow);
   Value word = p.add(p.mul(row, plane.rowWords),
-                     p.mul(p.rem(group, ofRow), kGroupWords));
+                     p.mul(p.rem(group, perRow), kGroupWords));
   if (plane.bandGap != 0)
     word = p.add(word, p.mul(p.div(row, plane.bandRows), plane.bandGap));
-  return hasRows ? p.add(word, turn * (ofTurn / ofRow) * plane.rowWords) : word;
+  return hasRows
+             ? p.add(word, iteration * (perIteration / perRow) * plane.rowWords)
+             : word;
 }
 
 Value BoxWalk::getOwnGroup() const {
@@ -68,26 +72,28 @@ Value BoxWalk::getOwnChannel() const {
   return p.mul(p.rem(matrix, octets), kOctet);
 }
 
-PointBuilder::Values BoxWalk::getRow(int64_t turn, Value slot) const {
+PointBuilder::Values BoxWalk::getRow(int64_t iteration, Value slot) const {
   constexpr int64_t kPixels = kGroupWords * kPair;
   Value row = p.rem(frame.lane, kMatrixRows);
   Value pixel;
-  if (isInside(turn))
+  if (isInside(iteration))
     pixel = p.add(p.add(p.mul(getGroup(0, getOwnGroup()), kPixels), row),
-                  turn * warps * countOfUnit() * kPixels);
+                  iteration * warps * countUnitGroups() * kPixels);
   else
-    pixel = p.add(p.mul(getGroup(turn, getOwnGroup()), kPixels), row);
+    pixel = p.add(p.mul(getGroup(iteration, getOwnGroup()), kPixels), row);
   return {slot, pixel, getOwnChannel()};
 }
 
-PointBuilder::Values BoxWalk::getImagesRow(int64_t turn, Value slot) const {
+PointBuilder::Values BoxWalk::getImagesRow(int64_t iteration,
+                                           Value slot) const {
   Value row = p.rem(frame.lane, kMatrixRows);
-  Value pixel = p.add(p.add(getWord(turn, getOwnGroup()), p.div(row, kPair)),
-                      p.mul(p.rem(row, kPair), plane.words));
+  Value pixel =
+      p.add(p.add(getWord(iteration, getOwnGroup()), p.div(row, kPair)),
+            p.mul(p.rem(row, kPair), plane.words));
   return {slot, pixel, getOwnChannel()};
 }
 
-PointBuilder::Values BoxWalk::getPair(int64_t turn, int64_t i) const {
+PointBuilder::Values BoxWalk::getPair(int64_t iteration, int64_t i) const {
   return {p.add(frame.quad, i % octets * kOctet),
-          p.add(getWord(turn, p.index(i / octets)), frame.inQuad)};
+          p.add(getWord(iteration, p.index(i / octets)), frame.inQuad)};
 }

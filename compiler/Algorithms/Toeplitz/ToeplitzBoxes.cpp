@@ -1,7 +1,7 @@
 //===- ToeplitzBoxes.cpp - Depthwise by products, with boxes --------------===//
 //
-// Forward and backward data where a copy engine brings tiles to LDS as they lie
-// in memory, with zeros around the image, and takes results from there.
+// Forward and backward data where TMA copies tiles to LDS in the layout of
+// memory, with zeros around the image, and copies the results from there.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,8 +26,8 @@ private:
                                    const ToeplitzPlane &plane) const {
     return getBox(tensor, tile, 1, plane.rows, plane.columns * kPair);
   }
-  void copyIn(Value turn);
-  void copyOut(Value turn);
+  void copyIn(Value iteration);
+  void copyOut(Value iteration);
   void spread(Value slot);
   void gather();
 
@@ -36,7 +36,7 @@ private:
   const ToeplitzTile &tile;
   ToeplitzFrame frame;
   ToeplitzProducts products;
-  Value sources, result; ///< Boxes.
+  Value sources, result; ///< The boxes in LDS.
 };
 } // namespace
 
@@ -44,24 +44,25 @@ private:
 // Matrices
 //===----------------------------------------------------------------------===//
 
-/// A box of the source becomes planes,
+/// Transposes a box of the source to planes.
 void ToeplitzBoxProgram::spread(Value slot) {
   BoxWalk walk(p, tile, frame, products.shape.source);
-  for (int64_t turn = 0; turn < walk.countTurns(); ++turn)
+  for (int64_t iteration = 0; iteration < walk.countIterations(); ++iteration)
     for (auto [i, pair] : llvm::enumerate(p.loadMatrices(
-             sources, walk.getRow(turn, slot), /*isTransposed=*/true)))
+             sources, walk.getRow(iteration, slot), /*isTransposed=*/true)))
       p.storeWord(pair, products.planes,
-                  walk.getPair(turn, static_cast<int64_t>(i)));
+                  walk.getPair(iteration, static_cast<int64_t>(i)));
 }
 
-/// and the results in the planes a box.
+/// Transposes the results in the planes to a box.
 void ToeplitzBoxProgram::gather() {
   BoxWalk walk(p, tile, frame, products.shape.result);
-  for (int64_t turn = 0; turn < walk.countTurns(); ++turn) {
+  for (int64_t iteration = 0; iteration < walk.countIterations(); ++iteration) {
     PointBuilder::Values pairs;
     for (int64_t i = 0; i < BoxWalk::kMatrices; ++i)
-      pairs.push_back(p.loadShared(products.planes, 1, walk.getPair(turn, i)));
-    p.storeMatrices(pairs, result, walk.getRow(turn, p.index(0)),
+      pairs.push_back(
+          p.loadShared(products.planes, 1, walk.getPair(iteration, i)));
+    p.storeMatrices(pairs, result, walk.getRow(iteration, p.index(0)),
                     /*isTransposed=*/true);
   }
 }
@@ -77,42 +78,43 @@ Value ToeplitzBoxProgram::makeBuffer(int64_t slots,
       {slots, plane.rows * plane.columns * kPair, tile.channels});
 }
 
-void ToeplitzBoxProgram::copyIn(Value turn) {
+void ToeplitzBoxProgram::copyIn(Value iteration) {
   const ConvTensor &source = products.source;
-  frame.setTile(turn);
+  frame.setTile(iteration);
   Value h = p.add(frame.firstRow, -products.getPad(0));
   Value w = p.add(frame.firstColumn, -products.getPad(1));
   dnn::BoxLoadOp::create(p.b, p.loc, source.memory,
                          source.order(frame.image, frame.firstChannel, {h, w}),
                          getPlaneBox(source, products.shape.source), sources,
-                         p.rem(turn, tile.stages), /*condition=*/Value());
+                         p.rem(iteration, tile.stages), /*condition=*/Value());
 }
 
-void ToeplitzBoxProgram::copyOut(Value turn) {
+void ToeplitzBoxProgram::copyOut(Value iteration) {
   const ConvTensor &to = products.result;
-  frame.setTile(turn);
+  frame.setTile(iteration);
   dnn::BoxStoreOp::create(p.b, p.loc, result, to.memory,
                           to.order(frame.image, frame.firstChannel,
                                    {frame.firstRow, frame.firstColumn}),
                           getPlaneBox(to, products.shape.result));
 }
 
-/// As soon as a tile is in the planes, another one comes to its place.
+/// As soon as a tile is in the planes, the next copy fills its slot.
 void ToeplitzBoxProgram::emit() {
   const ConvTensor &to = products.result;
   frame.makePoint(to.getType().getDimSize(0), to.getSpatialSize(0),
                   to.getSpatialSize(1), program.dims.groups);
   sources = makeBuffer(tile.stages, products.shape.source);
   result = makeBuffer(1, products.shape.result);
-  for (int64_t turn = 0; turn < std::min(tile.stages, tile.turns); ++turn)
-    copyIn(p.index(turn));
+  for (int64_t i = 0; i < std::min(tile.stages, tile.turns); ++i)
+    copyIn(p.index(i));
   products.begin();
-  p.loop(tile.turns, {}, [&](Value turn, ValueRange) {
-    Value slot = p.rem(turn, tile.stages);
-    dnn::BoxWaitOp::create(p.b, p.loc, sources, slot, p.div(turn, tile.stages));
+  p.loop(tile.turns, {}, [&](Value iteration, ValueRange) {
+    Value slot = p.rem(iteration, tile.stages);
+    dnn::BoxWaitOp::create(p.b, p.loc, sources, slot,
+                           p.div(iteration, tile.stages));
     spread(slot);
     p.barrier();
-    Value later = p.add(turn, tile.stages);
+    Value later = p.add(iteration, tile.stages);
     if (tile.turns > tile.stages)
       p.branch(arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::ult,
                                      later, p.index(tile.turns)),
@@ -123,7 +125,7 @@ void ToeplitzBoxProgram::emit() {
     products.multiply();
     dnn::BoxStoreWaitOp::create(p.b, p.loc);
     gather();
-    copyOut(turn);
+    copyOut(iteration);
     return PointBuilder::Values();
   });
 }

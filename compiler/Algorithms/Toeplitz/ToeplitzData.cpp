@@ -1,8 +1,8 @@
 //===- ToeplitzData.cpp - Depthwise by products, through registers --------===//
 //
-// Forward and backward data where no copy engine brings tiles. A thread loads
-// 16 bytes of a pixel's channels, which go to as many planes, and the results
-// come back from these: both ways to memory are 16 bytes.
+// Forward and backward data by per-thread copies. A thread loads 16 bytes of a
+// pixel's channels, stores them to as many planes, and loads the results from
+// these planes, so that accesses of memory are 16 bytes in both directions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -47,8 +47,8 @@ Value ToeplitzDataProgram::loadPixel(const Task &task, int64_t column) {
 void ToeplitzDataProgram::storeTile() {
   const ConvTensor &result = products.result;
   const ToeplitzPlane &plane = products.shape.result;
-  for (int64_t turn = 0; turn < frame.countTasks(plane); ++turn) {
-    Task task = frame.makeTask(turn, plane);
+  for (int64_t t = 0; t < frame.countTasks(plane); ++t) {
+    Task task = frame.makeTask(t, plane);
     PointBuilder::Values pixels[kPair];
     for (int64_t i = 0; i < kOctet; ++i) {
       Value word = p.loadShared(products.planes, 1,
@@ -78,11 +78,11 @@ void ToeplitzDataProgram::emit() {
                         return {loadPixel(task, 0), loadPixel(task, 1)};
                       });
   };
-  auto put = [&](ValueRange loaded) {
+  auto store = [&](ValueRange loaded) {
     frame.store(loaded, source.getElementType(), products.planes,
                 products.shape.source);
   };
-  frame.forEachTile({}, {load, put, [&](ValueRange) {
+  frame.forEachTile({}, {load, store, [&](ValueRange) {
                            products.multiply();
                            p.barrier();
                            storeTile();

@@ -1,8 +1,8 @@
 //===- ToeplitzFrame.cpp - Threads, tiles and planes of Toeplitz ----------===//
 //
-// Memory has the channels of a pixel side by side, the matrix unit wants pixels
-// of one channel: every tile passes through LDS, where each channel has a
-// plane.
+// In memory the channels of a pixel are contiguous, but the matrix unit
+// multiplies pixels of one channel. So every tile passes through LDS, where
+// each channel has a plane.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,8 +23,9 @@ static constexpr int64_t kWarp = 32;
 
 static constexpr int64_t kBanks = 32;
 
-/// A window's lanes read four words, and windows side by side are four apart:
-/// so are the last of a band and the first of the next one.
+/// The lanes of a window read four words, and windows side by side have a
+/// distance of four words. The gap makes that the distance of a band's last
+/// window from the next band's first one, too, modulo the banks.
 void ToeplitzPlane::setBand(const ToeplitzTile &tile) {
   bandRows = tile.rows;
   const int64_t wanted = tile.blocks * kBlockColumns / kPair;
@@ -32,15 +33,15 @@ void ToeplitzPlane::setBand(const ToeplitzTile &tile) {
     bandGap = llvm::mod(wanted - bandRows * rowWords, kBanks);
 }
 
-/// Of boxes, lanes have four words of each channel of an octet.
+/// With boxes, lanes store four words of each channel of an octet.
 void ToeplitzPlane::setWords(int64_t least, const ToeplitzTile &tile) {
   constexpr int64_t kNext = 4;
   words = least;
   if (tile.stages == 0 && tile.countOctets() == 1)
     return;
-  const int64_t apart =
+  const int64_t distance =
       tile.stages > 0 ? kNext : std::max(kNext, kBanks / tile.countOctets());
-  while (words % kBanks != apart)
+  while (words % kBanks != distance)
     ++words;
 }
 
@@ -54,7 +55,7 @@ ToeplitzDataPlanes::ToeplitzDataPlanes(const ToeplitzTile &tile,
   result.columns = result.rowWords;
   source.setBand(tile);
   result.setBand(tile);
-  if (tile.stages > 0) // Words without gaps are found sooner.
+  if (tile.stages > 0) // Without a gap, addresses take fewer instructions.
     result.bandGap = 0;
   const bool isFull = tile.bands * tile.blocks == kWindows;
   int64_t leftOver =
@@ -77,20 +78,22 @@ int64_t ToeplitzDataPlanes::countBytes(const ToeplitzTile &tile) const {
 ToeplitzWeightsPlanes::ToeplitzWeightsPlanes(const ToeplitzTile &tile,
                                              int64_t filterRows)
     : depth(filterRows + 1) {
-  // Lanes read four words of each of eight rows.
-  constexpr int64_t kApart = 4;
+  // Lanes read four words of each of eight rows. This distance puts them in
+  // different banks.
+  constexpr int64_t kDistance = 4;
   x.rows = tile.countRows();
   x.columns = tile.countColumns() + kBlockColumns;
   x.rowWords = x.columns;
   y.rows = tile.countRows() - kPair + depth;
   y.columns = tile.countColumns();
-  y.rowWords = y.columns + kApart;
+  y.rowWords = y.columns + kDistance;
   x.setWords(x.rows * x.rowWords, tile);
   y.setWords(y.rows * y.rowWords, tile);
 }
 
-/// Lanes read seven words of each of two rows of x, and four of each of eight
-/// rows of gradients, of 16 columns at a time.
+/// Lanes read seven words of each of two rows of x, and four words of each of
+/// eight rows of gradients, 16 columns at a time. The widths of rows are chosen
+/// such that these are in different banks.
 ToeplitzStripPlanes::ToeplitzStripPlanes(const ToeplitzTile &tile,
                                          int64_t filterRows)
     : depth(filterRows + 1),
@@ -140,19 +143,20 @@ ToeplitzStrips::ToeplitzStrips(const ToeplitzTile &tile, int64_t filterRows,
 
 int64_t ToeplitzFrame::countWarps() const { return tile.threads / kWarp; }
 
-int64_t ToeplitzFrame::countParts() const {
+int64_t ToeplitzFrame::countSplits() const {
   return llvm::divideCeilSigned(images * rowTiles * columnTiles, tile.turns);
 }
 
-/// Workgroups next to each other have the channels of the same pixels.
+/// Neighbouring workgroups have different channels of the same pixels, which
+/// are in the same lines of memory.
 void ToeplitzFrame::makePoint(int64_t numImages, int64_t rows, int64_t columns,
                               int64_t channels) {
   images = numImages;
   rowTiles = llvm::divideCeilSigned(rows, tile.countRows());
   columnTiles = llvm::divideCeilSigned(columns, tile.countColumns());
   ValueRange point = p.forEachPoint(
-      {countParts(), channels / tile.channels, tile.threads}, tile.threads);
-  // Threads enough, with 128 registers each.
+      {countSplits(), channels / tile.channels, tile.threads}, tile.threads);
+  // So many threads are enough for a multiprocessor, with 128 registers each.
   constexpr int64_t kResident = 512;
   if (tile.turns > 1 || tile.stages > 0)
     mlir::cast<BlockArgument>(point.front())
@@ -161,7 +165,7 @@ void ToeplitzFrame::makePoint(int64_t numImages, int64_t rows, int64_t columns,
         ->setAttr(dnn::kResidentAttrName,
                   p.b.getI64IntegerAttr(
                       std::max<int64_t>(1, kResident / tile.threads)));
-  part = point[0];
+  split = point[0];
   firstChannel = p.mul(point[1], tile.channels);
   thread = point[2];
   warp = p.div(thread, kWarp);
@@ -170,8 +174,8 @@ void ToeplitzFrame::makePoint(int64_t numImages, int64_t rows, int64_t columns,
   inQuad = p.rem(lane, 4);
 }
 
-void ToeplitzFrame::setTile(Value turn) {
-  Value number = p.add(p.mul(turn, countParts()), part);
+void ToeplitzFrame::setTile(Value iteration) {
+  Value number = p.add(p.mul(iteration, countSplits()), split);
   firstColumn = p.mul(p.rem(number, columnTiles), tile.countColumns());
   number = p.div(number, columnTiles);
   firstRow = p.mul(p.rem(number, rowTiles), tile.countRows());
@@ -187,13 +191,14 @@ int64_t ToeplitzFrame::countTasks(const ToeplitzPlane &plane) const {
                                 tile.threads);
 }
 
-/// Lanes next to each other have the octets of a word, then the next word.
-ToeplitzFrame::Task ToeplitzFrame::makeTask(int64_t turn,
+/// Neighbouring lanes have the octets of a word, and then those of the next
+/// word.
+ToeplitzFrame::Task ToeplitzFrame::makeTask(int64_t iteration,
                                             const ToeplitzPlane &plane) const {
   const int64_t octets = tile.countOctets();
   const int64_t count = plane.rows * plane.columns * octets;
-  Value number = p.add(thread, turn * tile.threads);
-  if ((turn + 1) * tile.threads > count)
+  Value number = p.add(thread, iteration * tile.threads);
+  if ((iteration + 1) * tile.threads > count)
     number = arith::MinUIOp::create(p.b, p.loc, number, p.index(count - 1));
   Value word = p.div(number, octets);
   Task task{p.rem(number, octets), p.div(word, plane.columns),
@@ -214,12 +219,12 @@ Value ToeplitzFrame::getPlane(const Task &task, int64_t i) const {
   return p.add(task.octet, i * tile.countOctets());
 }
 
-Value ToeplitzFrame::getChannel(Value place) const {
+Value ToeplitzFrame::getChannel(Value plane) const {
   if (tile.stages > 0)
-    return p.add(firstChannel, place);
+    return p.add(firstChannel, plane);
   const int64_t octets = tile.countOctets();
-  return p.add(firstChannel, p.add(p.mul(p.rem(place, octets), kOctet),
-                                   p.div(place, octets)));
+  return p.add(firstChannel, p.add(p.mul(p.rem(plane, octets), kOctet),
+                                   p.div(plane, octets)));
 }
 
 std::array<Value, kPair> ToeplitzFrame::loadPair(const ConvTensor &tensor,
@@ -237,8 +242,8 @@ PointBuilder::Values ToeplitzFrame::load(const ToeplitzPlane &plane,
                                          Load load) const {
   PointBuilder::Values loaded;
   auto words = VectorType::get(4, p.b.getI32Type());
-  for (int64_t turn = 0; turn < countTasks(plane); ++turn)
-    for (Value element : load(makeTask(turn, plane)))
+  for (int64_t t = 0; t < countTasks(plane); ++t)
+    for (Value element : load(makeTask(t, plane)))
       loaded.push_back(vector::BitCastOp::create(p.b, p.loc, words, element));
   return loaded;
 }
@@ -246,12 +251,12 @@ PointBuilder::Values ToeplitzFrame::load(const ToeplitzPlane &plane,
 void ToeplitzFrame::store(ValueRange loaded, Type element, Value planes,
                           const ToeplitzPlane &plane) const {
   auto type = VectorType::get(kOctet, element);
-  for (int64_t turn = 0; turn < countTasks(plane); ++turn) {
-    Task task = makeTask(turn, plane);
+  for (int64_t t = 0; t < countTasks(plane); ++t) {
+    Task task = makeTask(t, plane);
     Value elements[kPair];
     for (int64_t i = 0; i < kPair; ++i)
       elements[i] =
-          vector::BitCastOp::create(p.b, p.loc, type, loaded[turn * kPair + i]);
+          vector::BitCastOp::create(p.b, p.loc, type, loaded[t * kPair + i]);
     for (int64_t i = 0; i < kOctet; ++i)
       p.storeWord(p.makeBlock({p.getElement(elements[0], i),
                                p.getElement(elements[1], i)}),
@@ -265,17 +270,17 @@ PointBuilder::Values ToeplitzFrame::forEachTile(ValueRange init,
   PointBuilder::Values values = steps.load();
   const size_t count = values.size();
   if (tile.turns == 1) {
-    steps.put(values);
+    steps.store(values);
     p.barrier();
     return steps.body(init);
   }
   llvm::append_range(values, init);
-  values = p.loop(tile.turns, values, [&](Value turn, ValueRange carried) {
-    steps.put(carried.take_front(count));
+  values = p.loop(tile.turns, values, [&](Value iteration, ValueRange carried) {
+    steps.store(carried.take_front(count));
     p.barrier();
-    setTile(p.add(turn, 1));
+    setTile(p.add(iteration, 1));
     PointBuilder::Values next = steps.load();
-    setTile(turn);
+    setTile(iteration);
     llvm::append_range(next, steps.body(carried.drop_front(count)));
     p.barrier();
     return next;

@@ -1,10 +1,11 @@
 //===- ToeplitzProducts.cpp - The products of forward, backward data ------===//
 //
-// A channel's window of 16 pixels times a matrix that has a row of the filter
-// on its diagonals gives 8 neighbouring results; an instruction does 16 windows
-// (bands of rows, blocks of columns). Warps take whole channels: a row of each
-// window is read once and multiplied with all rows of the filter, whose results
-// stay in registers and then take the place of the pixels.
+// A window of 16 pixels of a channel times a matrix that has a row of the
+// filter on its diagonals is 8 neighbouring results. An instruction multiplies
+// 16 windows (bands of rows, blocks of columns). A warp computes whole
+// channels: it reads a row of each window once and multiplies it by all rows of
+// the filter. The accumulators stay in registers and overwrite the pixels in
+// the end.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,11 +22,11 @@ ToeplitzProducts::ToeplitzProducts(PointBuilder &p, const ConvProgram &program,
       result(isForward ? program.y : program.x), shape(tile, program.filter[0]),
       p(p), program(program), tile(tile), frame(frame) {}
 
-/// Row k, column n of the factor has tap k - n of each row of the filter: a
-/// lane has neighbours k of column `quad`. Backward, taps run the other way.
-PointBuilder::Values ToeplitzProducts::loadFilter(Value place) {
+/// Element (k, n) of operand B is tap k - n of a row of the filter. A lane has
+/// neighbouring k of column `quad`. For backward data the taps are reversed.
+PointBuilder::Values ToeplitzProducts::loadFilter(Value plane) {
   const ConvTensor &w = program.w;
-  Value channel = frame.getChannel(place);
+  Value channel = frame.getChannel(plane);
   Value first =
       arith::SubIOp::create(p.b, p.loc, p.mul(frame.inQuad, kPair), frame.quad);
   if (!isForward)
@@ -47,10 +48,10 @@ PointBuilder::Values ToeplitzProducts::loadFilter(Value place) {
   return fragments;
 }
 
-/// A lane points to eight pixels of a window, of 16 by two halves, and has the
-/// results of windows `quad` and `quad` + 8. Windows behind the last are it
-/// once more, which takes no bank from another, and their results are put
-/// behind all results, where nobody looks for them.
+/// A lane addresses eight pixels of a window, which is one of two halves of its
+/// 16, and has the results of windows `quad` and `quad` + 8. Windows past the
+/// last one read the last one again, which causes no bank conflict, and store
+/// their results after all others, where nothing reads them.
 void ToeplitzProducts::locateWindows() {
   const int64_t count = tile.bands * tile.blocks;
   auto limit = [&](Value number, int64_t last) -> Value {
@@ -74,27 +75,28 @@ void ToeplitzProducts::locateWindows() {
   }
 }
 
-/// Each row of the windows meets the rows of the filter at different results.
-/// All lanes have read the plane before one stores a sum, which the others had
-/// a part in.
-void ToeplitzProducts::multiplyPlane(Value place, ArrayRef<Value> filter) {
+/// Each row of the windows is multiplied by the rows of the filter for
+/// different rows of results. Since all lanes take part in a product, all have
+/// read the plane before any of them stores a result of it.
+void ToeplitzProducts::multiplyPlane(Value plane, ArrayRef<Value> filter) {
   const int64_t taps = program.filter[0];
-  SmallVector<Value> sums(tile.rows, p.zeroSums());
+  SmallVector<Value> accumulators(tile.rows, p.zeroSums());
   for (int64_t i = 0; i < tile.rows + taps - 1; ++i) {
     PointBuilder::Values pixels = p.loadMatrices(
-        planes, {place, p.add(window, shape.source.getRowWord(i))},
+        planes, {plane, p.add(window, shape.source.getRowWord(i))},
         /*isTransposed=*/false);
     for (int64_t row = 0; row < tile.rows; ++row) {
       const int64_t tap = i - row;
       if (tap >= 0 && tap < taps)
-        sums[row] =
-            p.multiplyMatrices(pixels, filter.slice(2 * tap, 2), sums[row]);
+        accumulators[row] = p.multiplyMatrices(pixels, filter.slice(2 * tap, 2),
+                                               accumulators[row]);
     }
   }
-  for (auto [row, sum] : llvm::enumerate(sums))
+  for (auto [row, accumulator] : llvm::enumerate(accumulators))
     for (int64_t i = 0; i < 2; ++i)
-      p.storeWord(p.convert(p.getRow(sum, i), result.getElementType()), planes,
-                  {place, p.add(results[i], static_cast<int64_t>(row) *
+      p.storeWord(p.convert(p.getRow(accumulator, i), result.getElementType()),
+                  planes,
+                  {plane, p.add(results[i], static_cast<int64_t>(row) *
                                                 shape.result.rowWords)});
 }
 
@@ -102,13 +104,13 @@ void ToeplitzProducts::begin() {
   planes = p.makeShared(VectorType::get(kPair, source.getElementType()),
                         {tile.channels, shape.source.words});
   const int64_t perWarp = tile.channels / frame.countWarps();
-  firstPlace = p.mul(frame.warp, perWarp);
+  firstPlane = p.mul(frame.warp, perWarp);
   for (int64_t i = 0; i < perWarp; ++i)
-    filters.push_back(loadFilter(p.add(firstPlace, i)));
+    filters.push_back(loadFilter(p.add(firstPlane, i)));
   locateWindows();
 }
 
 void ToeplitzProducts::multiply() {
   for (auto [i, filter] : llvm::enumerate(filters))
-    multiplyPlane(p.add(firstPlace, static_cast<int64_t>(i)), filter);
+    multiplyPlane(p.add(firstPlane, static_cast<int64_t>(i)), filter);
 }

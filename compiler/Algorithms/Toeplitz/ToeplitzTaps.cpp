@@ -1,12 +1,13 @@
 //===- ToeplitzTaps.cpp - The products of backward weights ----------------===//
 //
-// The gradient of tap (i, j) is the sum over the pixels of y of a gradient
-// times the pixel of x at its place plus (i, j). So two rows of x, seen from
-// four first columns j, times the eight rows of gradients that meet them at tap
-// rows i, as they are and four columns to the right, is the gradients of all
-// taps: an instruction has four by two columns, eight by two rows, and a
-// reduction of eight columns of two images. Two images are the halves of a
-// register, so that a shift by a column is one by words.
+// The gradient of tap (i, j) is the sum, over the pixels of y, of a gradient
+// times the pixel of x at its position plus (i, j). So the gradients of all
+// taps are the product of two rows of x, each from four first columns j on, and
+// the eight rows of gradients that meet them at tap rows i, each as it is and
+// shifted by four columns to the right. An instruction has four by two columns,
+// eight by two rows, and a reduction of eight columns of two images. The two
+// images are the halves of a register, so that a shift by a column is a shift
+// by words.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,11 +16,12 @@
 using namespace mlir;
 using namespace tessera;
 
-/// Columns of x that an instruction has of a row, and columns of a fragment.
+/// The first columns of a row of x in an instruction, and the columns of a
+/// fragment.
 static constexpr int64_t kColumns = 4;
 
 void ToeplitzTaps::begin() {
-  firstPlace = p.mul(frame.warp, tile.channels / frame.countWarps());
+  firstPlane = p.mul(frame.warp, tile.channels / frame.countWarps());
   below = p.div(frame.quad, kColumns);
   column = p.rem(frame.quad, kColumns);
 }
@@ -32,17 +34,17 @@ PointBuilder::Values ToeplitzTaps::makeRows() const {
 PointBuilder::Values ToeplitzTaps::addToRows(ValueRange rows, Add add) const {
   PointBuilder::Values next;
   for (size_t i = 0; i < rows.size(); i += kPair) {
-    Value sum = add(p.add(firstPlace, static_cast<int64_t>(i / kPair)),
-                    p.makeSums({rows[i], rows[i + 1]}));
+    Value accumulator = add(p.add(firstPlane, static_cast<int64_t>(i / kPair)),
+                            p.makeSums({rows[i], rows[i + 1]}));
     for (int64_t j = 0; j < kPair; ++j)
-      next.push_back(p.getRow(sum, j));
+      next.push_back(p.getRow(accumulator, j));
   }
   return next;
 }
 
-/// Row g of the product is the gradients g rows above the last that meets the
-/// second row of x, eight at most: what is behind the first one is it once
-/// more.
+/// Row g of the product has the gradients g rows above the last row that meets
+/// the second row of x. There are eight rows in an instruction; those above the
+/// first row that is needed are that row again.
 Value ToeplitzTaps::getRowsAbove(Value number) const {
   return arith::MinUIOp::create(p.b, p.loc, number, p.index(depth - 1));
 }
@@ -51,26 +53,28 @@ Value ToeplitzTaps::getWordOfX(const ToeplitzPlane &plane) const {
   return p.add(p.mul(below, plane.rowWords), p.add(frame.inQuad, column));
 }
 
-/// Four columns of gradients are part of two reductions, the second time as the
-/// lower rows.
-Value ToeplitzTaps::addPair(Columns y, Columns x, Value sum) const {
+/// Four columns of gradients take part in two reductions, in the second one as
+/// the lower rows.
+Value ToeplitzTaps::addPair(Columns y, Columns x, Value accumulator) const {
   Value none = p.zero(program.x.getElementType(), kPair);
   Value left = none;
   const int64_t count = tile.countColumns() / kColumns;
   for (int64_t i = 0; i < count; i += kPair) {
     Value own = y(i), right = y(i + 1);
-    sum = p.multiplyMatrices({own, left, right, own},
-                             PointBuilder::Values{x(i), x(i + 1)}, sum);
+    accumulator =
+        p.multiplyMatrices({own, left, right, own},
+                           PointBuilder::Values{x(i), x(i + 1)}, accumulator);
     left = right;
   }
-  return p.multiplyMatrices({none, left}, PointBuilder::Values{x(count)}, sum);
+  return p.multiplyMatrices({none, left}, PointBuilder::Values{x(count)},
+                            accumulator);
 }
 
-/// A tap row has what the second row of x gave it, in lanes of two columns, and
-/// what the first row gave the gradients one row further above, which are two
-/// lanes away. What is no tap lies outside of the workspace, or is not read
-/// there.
-void ToeplitzTaps::store(Value parts, ValueRange rows) const {
+/// The gradient of a row of taps is what the second row of x contributed, which
+/// is in lanes of two columns, plus what the first row contributed with the
+/// gradients one row further above, which is two lanes away. Elements that are
+/// no tap are stored out of bounds, or where nothing reads them.
+void ToeplitzTaps::store(Value partials, ValueRange rows) const {
   constexpr int64_t kLanes = kColumns / kPair;
   Value isSecond = arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::uge,
                                          frame.inQuad, p.index(kLanes));
@@ -78,9 +82,9 @@ void ToeplitzTaps::store(Value parts, ValueRange rows) const {
       arith::SelectOp::create(p.b, p.loc, isSecond, frame.quad, p.index(-1));
   Value first = p.mul(p.rem(frame.inQuad, kLanes), kPair);
   for (auto [i, row] : llvm::enumerate(rows)) {
-    Value place = p.add(firstPlace, static_cast<int64_t>(i / kPair));
-    p.storeBlock(p.addBlocks(row, p.getFromLane(row, kLanes)), parts, 3,
-                 {frame.part, frame.getChannel(place), tap,
+    Value plane = p.add(firstPlane, static_cast<int64_t>(i / kPair));
+    p.storeBlock(p.addBlocks(row, p.getFromLane(row, kLanes)), partials, 3,
+                 {frame.split, frame.getChannel(plane), tap,
                   p.add(first, static_cast<int64_t>(i % kPair) * kColumns)});
   }
 }

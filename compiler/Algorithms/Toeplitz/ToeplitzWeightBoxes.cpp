@@ -1,14 +1,13 @@
 //===- ToeplitzWeightBoxes.cpp - Backward weights, with boxes -------------===//
 //
-// A workgroup walks down the rows of two images, and on to the next two, strip
-// by strip: rows of x, and the rows of gradients that these are the first to
-// meet. The rows of gradients above them are in LDS since the strips before. So
-// every pixel is read once, but a few rows of gradients where a workgroup
-// begins.
+// A workgroup walks down the rows of two images, and then those of the next
+// two, strip by strip. A strip copies rows of x, and the rows of gradients that
+// no strip before it needs. The rows of gradients above are still in LDS from
+// the strips before. So every pixel is read once, except for a few rows of
+// gradients where a workgroup begins.
 //
-// All strips are numbered one behind the other. In front of the first row of x
-// of an image are strips that only bring gradients, and so are those in front
-// of a workgroup's own ones.
+// All strips are numbered consecutively. Strips before the first row of x of an
+// image copy only gradients, and so do those before a workgroup's own strips.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,20 +28,20 @@ public:
         strips(tile, program.filter[0], program.pads[0]), frame(p, tile),
         taps(p, program, tile, frame, planes.depth) {}
 
-  void emit(Value parts);
+  void emit(Value partials);
 
 private:
   struct Strip {
-    Value image, row, column; ///< The first ones, of x and of y's columns.
-    Value hasProducts;        ///< Or brings gradients alone.
+    Value image, row, column; ///< The first row of x, the first column of y.
+    Value hasProducts;        ///< Else the strip copies only gradients.
   };
-  int64_t countTurns() const { return strips.lead + tile.turns; }
-  Strip getStrip(Value turn) const;
+  int64_t countIterations() const { return strips.lead + tile.turns; }
+  Strip getStrip(Value iteration) const;
   Value makeBuffer(const ToeplitzPlane &plane);
-  void copyIn(Value turn);
-  void spread(Value turn, Value hasProducts);
-  PointBuilder::Values multiply(Value turn, ValueRange rows);
-  Value getRingRow(Value row) const { return p.rem(row, planes.ringRows); }
+  void copyIn(Value iteration);
+  void spread(Value iteration, Value hasProducts);
+  PointBuilder::Values multiply(Value iteration, ValueRange rows);
+  Value getBufferRow(Value row) const { return p.rem(row, planes.ringRows); }
 
   PointBuilder &p;
   const ConvProgram &program;
@@ -51,27 +50,27 @@ private:
   const ToeplitzStrips strips;
   ToeplitzFrame frame;
   ToeplitzTaps taps;
-  Value xBoxes, yBoxes, xPlanes, yPlanes; ///< In LDS.
+  Value xBoxes, yBoxes, xPlanes, yPlanes; ///< Buffers in LDS.
 };
 } // namespace
 
-/// What is in front of the first strip, or behind the last one, is of images
-/// that there are none of: numbers begin so many whole images earlier that none
-/// is negative.
+/// Strips before the first one, or past the last one, belong to images out of
+/// bounds. Numbers are biased by `lead` whole images, so that none is negative,
+/// and the bias is subtracted from the image.
 ToeplitzWeightBoxProgram::Strip
-ToeplitzWeightBoxProgram::getStrip(Value turn) const {
-  const int64_t ofImage =
+ToeplitzWeightBoxProgram::getStrip(Value iteration) const {
+  const int64_t perImage =
       strips.above +
       llvm::divideCeilSigned(program.x.getSpatialSize(0), tile.rows);
   const int64_t columnTiles =
       llvm::divideCeilSigned(program.y.getSpatialSize(1), tile.countColumns());
-  Value number = p.add(p.add(p.mul(frame.part, tile.turns), turn),
-                       strips.lead * (ofImage * columnTiles - 1));
-  Value down = p.add(p.rem(number, ofImage), -strips.above);
-  number = p.div(number, ofImage);
+  Value number = p.add(p.add(p.mul(frame.split, tile.turns), iteration),
+                       strips.lead * (perImage * columnTiles - 1));
+  Value down = p.add(p.rem(number, perImage), -strips.above);
+  number = p.div(number, perImage);
   Value pair = p.add(p.div(number, columnTiles), -strips.lead);
   Value isOwn = arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::uge,
-                                      turn, p.index(strips.lead));
+                                      iteration, p.index(strips.lead));
   Value hasRows = arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::sge,
                                         down, p.index(0));
   return {p.mul(pair, kPair), p.mul(down, tile.rows),
@@ -83,17 +82,18 @@ ToeplitzWeightBoxProgram::getStrip(Value turn) const {
 // Boxes
 //===----------------------------------------------------------------------===//
 
-/// A slot a strip, of two images.
+/// Makes a buffer with a slot for the boxes of each stage, which have two
+/// images.
 Value ToeplitzWeightBoxProgram::makeBuffer(const ToeplitzPlane &plane) {
   return p.makeShared(
       program.x.getElementType(),
       {tile.stages, kPair * planes.getBox(plane).words, tile.channels});
 }
 
-/// Where no products come, nobody asks for x.
-void ToeplitzWeightBoxProgram::copyIn(Value turn) {
-  Strip strip = getStrip(turn);
-  Value slot = p.rem(turn, tile.stages);
+/// A strip without products does not copy x.
+void ToeplitzWeightBoxProgram::copyIn(Value iteration) {
+  Strip strip = getStrip(iteration);
+  Value slot = p.rem(iteration, tile.stages);
   auto copy = [&](const ConvTensor &tensor, Value buffer,
                   const ToeplitzPlane &plane, Value h, Value w,
                   Value condition) {
@@ -114,18 +114,19 @@ void ToeplitzWeightBoxProgram::copyIn(Value turn) {
 // Planes
 //===----------------------------------------------------------------------===//
 
-void ToeplitzWeightBoxProgram::spread(Value turn, Value hasProducts) {
-  Value slot = p.rem(turn, tile.stages);
+void ToeplitzWeightBoxProgram::spread(Value iteration, Value hasProducts) {
+  Value slot = p.rem(iteration, tile.stages);
   auto spreadTo = [&](Value boxes, Value to, const ToeplitzPlane &plane,
                       Value firstWord) {
-    dnn::BoxWaitOp::create(p.b, p.loc, boxes, slot, p.div(turn, tile.stages));
+    dnn::BoxWaitOp::create(p.b, p.loc, boxes, slot,
+                           p.div(iteration, tile.stages));
     const ToeplitzPlane box = planes.getBox(plane);
     BoxWalk from(p, tile, frame, box), walk(p, tile, frame, plane);
-    for (int64_t i = 0; i < walk.countTurns(); ++i)
+    for (int64_t i = 0; i < walk.countIterations(); ++i)
       for (auto [j, pair] : llvm::enumerate(p.loadMatrices(
                boxes, from.getImagesRow(i, slot), /*isTransposed=*/true))) {
-        PointBuilder::Values place = walk.getPair(i, static_cast<int64_t>(j));
-        p.storeWord(pair, to, {place[0], p.add(firstWord, place[1])});
+        PointBuilder::Values indices = walk.getPair(i, static_cast<int64_t>(j));
+        p.storeWord(pair, to, {indices[0], p.add(firstWord, indices[1])});
       }
   };
   p.branch(hasProducts, {}, [&] {
@@ -133,43 +134,44 @@ void ToeplitzWeightBoxProgram::spread(Value turn, Value hasProducts) {
     return PointBuilder::Values();
   });
   spreadTo(yBoxes, yPlanes, planes.y,
-           p.mul(getRingRow(p.mul(turn, tile.rows)), planes.y.rowWords));
+           p.mul(getBufferRow(p.mul(iteration, tile.rows)), planes.y.rowWords));
 }
 
-/// A lane points to a row of gradients, and to four of its columns.
-PointBuilder::Values ToeplitzWeightBoxProgram::multiply(Value turn,
+/// A lane addresses a row of gradients and four of its columns.
+PointBuilder::Values ToeplitzWeightBoxProgram::multiply(Value iteration,
                                                         ValueRange rows) {
   constexpr int64_t kColumns = 4;
   Value xWord = taps.getWordOfX(planes.x);
   Value above = taps.getRowsAbove(p.rem(frame.lane, BoxWalk::kMatrixRows));
   Value group = p.mul(p.div(frame.lane, BoxWalk::kMatrixRows), kColumns);
-  // Of the last row that meets the first two of x, a ring further on.
-  Value last = p.add(p.mul(turn, tile.rows), planes.ringRows + 1);
+  // The last row that meets the first two rows of x. It is counted one round of
+  // the circular buffer further, so that differences are not negative.
+  Value last = p.add(p.mul(iteration, tile.rows), planes.ringRows + 1);
   Value top = arith::SubIOp::create(p.b, p.loc, last, above);
-  return taps.addToRows(rows, [&](Value place, Value sum) {
+  return taps.addToRows(rows, [&](Value plane, Value accumulator) {
     for (int64_t i = 0; i < tile.rows; i += kPair) {
       Value yWord =
-          p.add(p.mul(getRingRow(p.add(top, i)), planes.y.rowWords), group);
+          p.add(p.mul(getBufferRow(p.add(top, i)), planes.y.rowWords), group);
       PointBuilder::Values y;
       for (int64_t j = 0; j < tile.countColumns();
            j += kColumns * BoxWalk::kMatrices)
-        y.append(p.loadMatrices(yPlanes, {place, p.add(yWord, j)},
+        y.append(p.loadMatrices(yPlanes, {plane, p.add(yWord, j)},
                                 /*isTransposed=*/false));
-      sum = taps.addPair(
+      accumulator = taps.addPair(
           [&](int64_t j) { return y[j]; },
           [&](int64_t j) {
             return p.loadShared(
                 xPlanes, 1,
-                {place, p.add(xWord, i * planes.x.rowWords + j * kColumns)});
+                {plane, p.add(xWord, i * planes.x.rowWords + j * kColumns)});
           },
-          sum);
+          accumulator);
     }
-    return sum;
+    return accumulator;
   });
 }
 
-/// As soon as a strip is in the planes, another one comes to its place.
-void ToeplitzWeightBoxProgram::emit(Value parts) {
+/// As soon as a strip is in the planes, the next copies fill its slot.
+void ToeplitzWeightBoxProgram::emit(Value partials) {
   frame.makePoint(llvm::divideCeilSigned(program.dims.n, kPair),
                   program.x.getSpatialSize(0) + strips.above * tile.rows,
                   program.y.getSpatialSize(1), program.dims.groups);
@@ -179,29 +181,30 @@ void ToeplitzWeightBoxProgram::emit(Value parts) {
   xPlanes = p.makeShared(word, {tile.channels, planes.x.words});
   yPlanes = p.makeShared(word, {tile.channels, planes.y.words});
   taps.begin();
-  for (int64_t turn = 0; turn < std::min(tile.stages, countTurns()); ++turn)
-    copyIn(p.index(turn));
-  auto body = [&](Value turn, ValueRange rows) {
-    Value hasProducts = getStrip(turn).hasProducts;
-    spread(turn, hasProducts);
+  for (int64_t i = 0; i < std::min(tile.stages, countIterations()); ++i)
+    copyIn(p.index(i));
+  auto body = [&](Value iteration, ValueRange rows) {
+    Value hasProducts = getStrip(iteration).hasProducts;
+    spread(iteration, hasProducts);
     p.barrier();
-    Value later = p.add(turn, tile.stages);
+    Value later = p.add(iteration, tile.stages);
     p.branch(arith::CmpIOp::create(p.b, p.loc, arith::CmpIPredicate::ult, later,
-                                   p.index(countTurns())),
+                                   p.index(countIterations())),
              {}, [&] {
                copyIn(later);
                return PointBuilder::Values();
              });
     PointBuilder::Values next =
-        p.branch(hasProducts, rows, [&] { return multiply(turn, rows); });
+        p.branch(hasProducts, rows, [&] { return multiply(iteration, rows); });
     p.barrier();
     return next;
   };
-  taps.store(parts, p.loop(countTurns(), taps.makeRows(), body));
+  taps.store(partials, p.loop(countIterations(), taps.makeRows(), body));
 }
 
 void tessera::emitToeplitzWeightBoxes(PointBuilder &p,
                                       const ConvProgram &program,
-                                      const ToeplitzTile &tile, Value parts) {
-  ToeplitzWeightBoxProgram(p, program, tile).emit(parts);
+                                      const ToeplitzTile &tile,
+                                      Value partials) {
+  ToeplitzWeightBoxProgram(p, program, tile).emit(partials);
 }

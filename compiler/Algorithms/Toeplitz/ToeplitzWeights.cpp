@@ -1,7 +1,8 @@
 //===- ToeplitzWeights.cpp - Depthwise by products: backward weights ------===//
 //
-// Tiles come through registers, or as boxes (ToeplitzWeightBoxes.cpp); each
-// workgroup leaves a part, and a second kernel adds up all parts.
+// Per-thread copies load tiles to registers, or TMA copies them
+// (ToeplitzWeightBoxes.cpp). Each workgroup stores the partial result of a
+// split, and a second kernel adds these.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,8 +22,8 @@ public:
       : p(p), program(program), tile(tile), shape(tile, program.filter[0]),
         frame(p, tile), taps(p, program, tile, frame, shape.depth) {}
 
-  /// In front of `program`'s op, whose workspace has `parts`.
-  void emit(Value parts);
+  /// Emits the program before `program`'s op. `partials` is the op's workspace.
+  void emit(Value partials);
 
 private:
   using Task = ToeplitzFrame::Task;
@@ -37,7 +38,7 @@ private:
   ToeplitzWeightsPlanes shape;
   ToeplitzFrame frame;
   ToeplitzTaps taps;
-  Value xPlanes, yPlanes; ///< In LDS.
+  Value xPlanes, yPlanes; ///< Buffers in LDS.
 };
 } // namespace
 
@@ -60,9 +61,9 @@ PointBuilder::Values ToeplitzWeightsProgram::loadTile() {
 
 void ToeplitzWeightsProgram::storeTile(ValueRange loaded) {
   Type element = program.x.getElementType();
-  const int64_t ofX = kPair * frame.countTasks(shape.x);
-  frame.store(loaded.take_front(ofX), element, xPlanes, shape.x);
-  frame.store(loaded.drop_front(ofX), element, yPlanes, shape.y);
+  const int64_t countX = kPair * frame.countTasks(shape.x);
+  frame.store(loaded.take_front(countX), element, xPlanes, shape.x);
+  frame.store(loaded.drop_front(countX), element, yPlanes, shape.y);
 }
 
 PointBuilder::Values ToeplitzWeightsProgram::multiplyTile(ValueRange rows) {
@@ -71,25 +72,25 @@ PointBuilder::Values ToeplitzWeightsProgram::multiplyTile(ValueRange rows) {
                                     taps.getRowsAbove(frame.quad));
   Value yWord = p.add(p.mul(row, shape.y.rowWords), frame.inQuad);
   Value xWord = taps.getWordOfX(shape.x);
-  return taps.addToRows(rows, [&](Value place, Value sum) {
+  return taps.addToRows(rows, [&](Value plane, Value accumulator) {
     for (int64_t i = 0; i < shape.x.rows; i += kPair) {
       auto load = [&](Value planes, Value word, int64_t offset) {
-        return p.loadShared(planes, 1, {place, p.add(word, offset)});
+        return p.loadShared(planes, 1, {plane, p.add(word, offset)});
       };
-      sum = taps.addPair(
+      accumulator = taps.addPair(
           [&](int64_t j) {
             return load(yPlanes, yWord, i * shape.y.rowWords + j * kColumns);
           },
           [&](int64_t j) {
             return load(xPlanes, xWord, i * shape.x.rowWords + j * kColumns);
           },
-          sum);
+          accumulator);
     }
-    return sum;
+    return accumulator;
   });
 }
 
-void ToeplitzWeightsProgram::emit(Value parts) {
+void ToeplitzWeightsProgram::emit(Value partials) {
   frame.makePoint(llvm::divideCeilSigned(program.dims.n, kPair),
                   program.x.getSpatialSize(0), program.y.getSpatialSize(1),
                   program.dims.groups);
@@ -98,13 +99,13 @@ void ToeplitzWeightsProgram::emit(Value parts) {
   yPlanes = p.makeShared(word, {tile.channels, shape.y.words});
   taps.begin();
   auto load = [&] { return loadTile(); };
-  auto put = [&](ValueRange loaded) { storeTile(loaded); };
+  auto store = [&](ValueRange loaded) { storeTile(loaded); };
   auto body = [&](ValueRange carried) { return multiplyTile(carried); };
-  taps.store(parts, frame.forEachTile(taps.makeRows(), {load, put, body}));
+  taps.store(partials, frame.forEachTile(taps.makeRows(), {load, store, body}));
 }
 
-/// A thread adds up what all parts have of a tap.
-static void buildSum(const ConvProgram &program, Value workspace) {
+/// Builds the kernel in which each thread adds the partial results of a tap.
+static void buildReduction(const ConvProgram &program, Value workspace) {
   constexpr int64_t kThreads = 64, kAtOnce = 64;
   func::FuncOp function = appendKernel(program.getConv(), "_sum");
   OpBuilder b(function.getBody().front().getTerminator());
@@ -114,29 +115,31 @@ static void buildSum(const ConvProgram &program, Value workspace) {
   auto type = cast<MemRefType>(workspace.getType());
   ArrayRef<int64_t> sizes = type.getShape();
   ValueRange point = p.forEachPoint(sizes.drop_front(), kThreads);
-  const int64_t turns = llvm::divideCeilSigned(sizes[0], kAtOnce);
-  const int64_t atOnce = llvm::divideCeilSigned(sizes[0], turns);
+  const int64_t iterations = llvm::divideCeilSigned(sizes[0], kAtOnce);
+  const int64_t atOnce = llvm::divideCeilSigned(sizes[0], iterations);
   Value none = p.zero(type.getElementType(), 1);
-  Value sum = p.loop(turns, none, [&](Value turn, ValueRange carried) {
-    PointBuilder::Values parts;
-    for (int64_t i = 0; i < atOnce; ++i)
-      parts.push_back(p.loadBlock(
-          memory, 3, 1,
-          {p.add(p.mul(turn, atOnce), i), point[0], point[1], point[2]}));
-    Value next = carried[0];
-    for (Value part : parts)
-      next = p.addBlocks(next, part);
-    return PointBuilder::Values{next};
-  })[0];
+  Value sum =
+      p.loop(iterations, none, [&](Value iteration, ValueRange carried) {
+        PointBuilder::Values partials;
+        for (int64_t i = 0; i < atOnce; ++i)
+          partials.push_back(p.loadBlock(memory, 3, 1,
+                                         {p.add(p.mul(iteration, atOnce), i),
+                                          point[0], point[1], point[2]}));
+        Value next = carried[0];
+        for (Value partial : partials)
+          next = p.addBlocks(next, partial);
+        return PointBuilder::Values{next};
+      })[0];
   const ConvTensor &w = program.w;
   emitResult(p, program, sum, w.getSpatialDim(1),
              w.order(point[0], p.index(0), {point[1], point[2]}),
              function.getArguments());
 }
 
-/// Of the workgroups that have the same channels.
-static int64_t countParts(const ConvProgram &program,
-                          const ToeplitzTile &tile) {
+/// The number of workgroups that have the same channels, each of which is a
+/// split.
+static int64_t countSplits(const ConvProgram &program,
+                           const ToeplitzTile &tile) {
   int64_t rows =
       llvm::divideCeilSigned(program.x.getSpatialSize(0), tile.countRows());
   if (tile.stages > 0)
@@ -151,9 +154,9 @@ void tessera::buildToeplitzWeights(const ConvProgram &program,
                                    const ToeplitzTile &tile) {
   dnn::ConvOp conv = program.getConv();
   Value workspace =
-      addPartsWorkspace(conv, {countParts(program, tile), program.dims.groups,
+      addPartsWorkspace(conv, {countSplits(program, tile), program.dims.groups,
                                program.filter[0], kBlockColumns});
-  buildSum(program, workspace);
+  buildReduction(program, workspace);
   OpBuilder b(conv);
   PointBuilder p(b, conv.getLoc());
   if (tile.stages > 0)
