@@ -58,7 +58,7 @@ struct PackedImages {
   int64_t elements;    ///< A multiple of 8, padded with zeros.
   int64_t rows, columns;
   int64_t firstColumn; ///< The source's column of position 0, in blocks.
-  /// Windows along a line: `count` of `taps` positions, `step` apart.
+  /// Windows along a line: `count` windows of `taps` positions, every `step`.
   int64_t taps, step, count;
 
   /// Whether the pixels of a block are contiguous, without padding between
