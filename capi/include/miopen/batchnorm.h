@@ -33,10 +33,11 @@
 extern "C" {
 #endif
 
-/** What shares a mean and a variance: an activation of the batch, or a channel.
- *  */
+/** Which elements share a mean and a variance. */
 typedef enum {
+  /** One mean for each channel and position, over the batch. */
   miopenBNPerActivation = 0,
+  /** One mean for each channel, over the batch and all positions. */
   miopenBNSpatial = 1
 } miopenBatchNormMode_t;
 

@@ -25,68 +25,100 @@ extern "C" {
 /** Padding, strides, dilations, groups and attributes of a convolution. */
 MIOPEN_DECLARE_OBJECT(miopenConvolutionDescriptor);
 
-/** What kind of convolution. GroupConv and Depthwise are Convolution with a
- *  group count; a descriptor remembers them as Convolution. */
+/** Kind of convolution. */
 typedef enum {
-  miopenConvolution = 0, /**< Cross-correlation. */
-  miopenTranspose = 1,   /**< Its gradient with respect to the input. */
+  /** Cross-correlation of x with w. */
+  miopenConvolution = 0,
+  /** The gradient of a convolution with respect to its input, as an operation
+   *  of its own. */
+  miopenTranspose = 1,
+  /** Stored as miopenConvolution: the group count says the rest. */
   miopenGroupConv = 2,
+  /** Stored as miopenConvolution: the group count says the rest. */
   miopenDepthwise = 3
 } miopenConvolutionMode_t;
 
-/** How a client rounds its padding; only stored by clients. */
+/** How padding is chosen. Clients use it for themselves; no function takes
+ *  it. */
 typedef enum {
+  /** The padding that the descriptor has. */
   miopenPaddingDefault = 0,
+  /** As much as gives an output of ceil(input / stride). */
   miopenPaddingSame = 1,
+  /** None. */
   miopenPaddingValid = 2
 } miopenPaddingMode_t;
 
-/** Family of a forward kernel. The kernels of this library are reported as
- *  Direct: clients know that value, and some abort on ImplicitGEMM. */
+/** Algorithm of a forward kernel. Find reports Direct for every kernel of this
+ *  library, because clients know that value and some abort on ImplicitGEMM.
+ *  miopenConvolutionForward() takes every one and runs the same kernel. */
 typedef enum {
+  /** A matrix product over the im2col matrix. */
   miopenConvolutionFwdAlgoGEMM = 0,
+  /** Sums over the taps; reported for every kernel. */
   miopenConvolutionFwdAlgoDirect = 1,
+  /** A product of Fourier transforms. */
   miopenConvolutionFwdAlgoFFT = 2,
+  /** Winograd's minimal filtering. */
   miopenConvolutionFwdAlgoWinograd = 3,
+  /** A matrix product whose operands are addressed in place. */
   miopenConvolutionFwdAlgoImplicitGEMM = 5,
-  miopenConvolutionFwdAlgoStaticCompiledGEMM = 6 /**< Of MIOpen 2.1 to 2.5; never
-                                                      reported. */
+  /** Existed from MIOpen 2.1 to 2.5; never reported. */
+  miopenConvolutionFwdAlgoStaticCompiledGEMM = 6
 } miopenConvFwdAlgorithm_t;
 
-/** Family of a kernel for the gradient of the filter. */
+/** Algorithm of a kernel for the gradient of the filter; see
+ *  miopenConvFwdAlgorithm_t. */
 typedef enum {
+  /** A matrix product over the im2col matrix. */
   miopenConvolutionBwdWeightsAlgoGEMM = 0,
+  /** Sums over the taps; reported for every kernel. */
   miopenConvolutionBwdWeightsAlgoDirect = 1,
+  /** Winograd's minimal filtering. */
   miopenConvolutionBwdWeightsAlgoWinograd = 3,
+  /** A matrix product whose operands are addressed in place. */
   miopenConvolutionBwdWeightsAlgoImplicitGEMM = 5
 } miopenConvBwdWeightsAlgorithm_t;
 
-/** Family of a kernel for the gradient of the input. */
+/** Algorithm of a kernel for the gradient of the input; see
+ *  miopenConvFwdAlgorithm_t. */
 typedef enum {
+  /** A matrix product over the im2col matrix. */
   miopenConvolutionBwdDataAlgoGEMM = 0,
+  /** Sums over the taps; reported for every kernel. */
   miopenConvolutionBwdDataAlgoDirect = 1,
+  /** A product of Fourier transforms. */
   miopenConvolutionBwdDataAlgoFFT = 2,
+  /** Winograd's minimal filtering. */
   miopenConvolutionBwdDataAlgoWinograd = 3,
-  miopenTransposeBwdDataAlgoGEMM = 4, /**< Never reported. */
+  /** Unknown to this library; never reported. */
+  miopenTransposeBwdDataAlgoGEMM = 4,
+  /** A matrix product whose operands are addressed in place. */
   miopenConvolutionBwdDataAlgoImplicitGEMM = 5
 } miopenConvBwdDataAlgorithm_t;
 
-/** Family of a kernel in any direction. */
+/** Algorithm of a kernel in any direction; see miopenConvFwdAlgorithm_t. */
 typedef enum {
+  /** A matrix product over the im2col matrix. */
   miopenConvolutionAlgoGEMM = 0,
+  /** Sums over the taps; reported for every kernel. */
   miopenConvolutionAlgoDirect = 1,
+  /** A product of Fourier transforms. */
   miopenConvolutionAlgoFFT = 2,
+  /** Winograd's minimal filtering. */
   miopenConvolutionAlgoWinograd = 3,
+  /** A matrix product whose operands are addressed in place. */
   miopenConvolutionAlgoImplicitGEMM = 5,
-  miopenConvolutionAlgoStaticCompiledGEMM = 6 /**< Of MIOpen 2.1 to 2.5. */
+  /** Existed from MIOpen 2.1 to 2.5; never reported. */
+  miopenConvolutionAlgoStaticCompiledGEMM = 6
 } miopenConvAlgorithm_t;
 
 /** Find's report on one algorithm. */
 typedef struct {
   union {
-    miopenConvFwdAlgorithm_t fwd_algo;
-    miopenConvBwdWeightsAlgorithm_t bwd_weights_algo;
-    miopenConvBwdDataAlgorithm_t bwd_data_algo;
+    miopenConvFwdAlgorithm_t fwd_algo;                /**< Set by forward. */
+    miopenConvBwdWeightsAlgorithm_t bwd_weights_algo; /**< By its direction. */
+    miopenConvBwdDataAlgorithm_t bwd_data_algo;       /**< By its direction. */
   };
   float time;    /**< Milliseconds of one run, as measured. */
   size_t memory; /**< Workspace that it needs, in bytes. */
@@ -97,40 +129,53 @@ typedef struct {
   float time;                      /**< Milliseconds; 0 means not measured. */
   size_t workspace_size;           /**< Workspace that it needs, in bytes. */
   uint64_t solution_id;            /**< Stable across releases. */
-  miopenConvAlgorithm_t algorithm; /**< Its family of kernels. */
+  miopenConvAlgorithm_t algorithm; /**< Always Direct. */
 } miopenConvSolution_t;
 
 /** Attributes of a convolution descriptor. */
 typedef enum {
-  MIOPEN_CONVOLUTION_ATTRIB_FP16_ALT_IMPL = 0, /**< -1, 0 or 1; no effect. */
-  MIOPEN_CONVOLUTION_ATTRIB_DETERMINISTIC = 1, /**< 0 or 1; kernels are
-                                                    deterministic unless
-                                                    TESSERA_TILE names one that
-                                                    is not, which 1 refuses. */
+  /** -1, 0 or 1; has no effect. */
+  MIOPEN_CONVOLUTION_ATTRIB_FP16_ALT_IMPL = 0,
+  /** 0 or 1; kernels are deterministic unless TESSERA_TILE names one that is
+   *  not, which 1 refuses. */
+  MIOPEN_CONVOLUTION_ATTRIB_DETERMINISTIC = 1,
 #ifdef MIOPEN_BETA_API
-  MIOPEN_CONVOLUTION_ATTRIB_FP8_ROUNDING_MODE = 2, /**< 0 or 1; no effect. */
+  /** A miopenF8RoundingMode_t; has no effect. */
+  MIOPEN_CONVOLUTION_ATTRIB_FP8_ROUNDING_MODE = 2,
 #else
+  /** The number of an attribute of the beta API. */
   miopenReserved1 = 2,
 #endif
-  MIOPEN_CONVOLUTION_ATTRIB_MATH_TYPE = 3 /**< A miopenMathType_t; a descriptor
-                                               begins as miopenMathPedantic. */
+  /** A miopenMathType_t; miopenMathPedantic in a new descriptor. */
+  MIOPEN_CONVOLUTION_ATTRIB_MATH_TYPE = 3
 } miopenConvolutionAttrib_t;
 
 /** Whether f32 operands may be rounded before they are multiplied. */
 typedef enum {
-  miopenMathDefault = 0, /**< To tf32, where the device is faster so. */
+  /** Rounded to tf32 on devices that multiply it faster. */
+  miopenMathDefault = 0,
+  /** Multiplied with all bits of f32. */
   miopenMathPedantic = 1
 } miopenMathType_t;
 
-/** How hard Find works. Kept in the descriptor and given back; Find does the
- *  same in every mode, because this release has one kernel for a problem. */
+/** How thoroughly MIOpen's Find searches. The mode is kept in the descriptor
+ *  and given back; Find of this library does the same in every mode, because it
+ *  has one kernel for a problem. */
 typedef enum {
+  /** Measure every solver. */
   miopenConvolutionFindModeNormal = 1,
+  /** Take what the database has, else an estimate; measure nothing. */
   miopenConvolutionFindModeFast = 2,
+  /** Take what the database has, else measure every solver. */
   miopenConvolutionFindModeHybrid = 3,
+  /** Hybrid, without solvers that are slow to compile. */
   miopenConvolutionFindModeDynamicHybrid = 5,
+  /** Measure what the database has, and tune if it is slower than
+   *  recorded. */
   miopenConvolutionFindModeTrustVerify = 6,
+  /** TrustVerify without a limit on the time of tuning. */
   miopenConvolutionFindModeTrustVerifyFull = 7,
+  /** The mode of a new descriptor. */
   miopenConvolutionFindModeDefault = 5
 } miopenConvolutionFindMode_t;
 

@@ -25,8 +25,12 @@ extern "C" {
 /** Rate, flags and states of a dropout. */
 MIOPEN_DECLARE_OBJECT(miopenDropoutDescriptor);
 
-/** Kind of random number generator; there is one (docs/spec/rows.md). */
-typedef enum { MIOPEN_RNG_PSEUDO_XORWOW = 0 } miopenRNGType_t;
+/** Kind of random number generator; there is one. */
+typedef enum {
+  /** MIOpen's name; the numbers are a hash of seed and counter
+   *  (docs/spec/rows.md). */
+  MIOPEN_RNG_PSEUDO_XORWOW = 0
+} miopenRNGType_t;
 
 /**
  * Creates a descriptor with a rate of 0 and no states.

@@ -50,20 +50,30 @@ MIOPEN_DECLARE_OBJECT(miopenSolution);
 
 /** Direction of an operation. */
 typedef enum {
+  /** The operation itself. */
   miopenProblemDirectionForward = 0,
+  /** The gradient of its input. */
   miopenProblemDirectionBackward = 1,
+  /** The gradient of its weights. */
   miopenProblemDirectionBackwardWeights = 2,
 #ifdef MIOPEN_BETA_API
+  /** Forward without training; unknown to convolutions. */
   miopenProblemDirectionInference = 4
 #endif
 } miopenProblemDirection_t;
 
-/** The tensors and scalars of problems. Those of the operations without
- *  solutions are here for source compatibility. */
+/** The tensors and scalars of problems. Only convolutions and softmax have
+ *  solutions. The ids of attention (Mha), activation, bias and batch
+ *  normalisation can be described, and are otherwise here for source
+ *  compatibility. */
 typedef enum {
+  /** Names no tensor. */
   miopenTensorArgumentIdInvalid = 0,
+  /** Input of a convolution, or its gradient. */
   miopenTensorConvolutionX = 1,
+  /** Filter of a convolution, or its gradient. */
   miopenTensorConvolutionW = 2,
+  /** Output of a convolution, or its gradient. */
   miopenTensorConvolutionY = 3,
   miopenTensorMhaK = 4,
   miopenTensorMhaQ = 5,
@@ -106,9 +116,13 @@ typedef enum {
   miopenTensorBiasX = 41,
   miopenTensorBiasY = 42,
   miopenTensorBias = 43,
+  /** Input of a softmax. */
   miopenTensorSoftmaxX = 44,
+  /** Output of a softmax. */
   miopenTensorSoftmaxY = 45,
+  /** Gradient of the input of a softmax. */
   miopenTensorSoftmaxDX = 46,
+  /** Gradient of the output of a softmax. */
   miopenTensorSoftmaxDY = 47,
   miopenTensorBatchnormX = 48,
   miopenTensorBatchnormY = 49,
@@ -125,6 +139,7 @@ typedef enum {
   miopenTensorBatchnormDX = 60,
   miopenTensorBatchnormDY = 61,
 #endif
+  /** The bit that the ids of scalars have. */
   miopenTensorArgumentIsScalar = MIOPEN_SCALAR_ARGUMENT(0),
   miopenTensorMhaMask = MIOPEN_SCALAR_ARGUMENT(1),
 #ifdef MIOPEN_BETA_API
@@ -135,12 +150,17 @@ typedef enum {
 
 /** Order of solutions. */
 typedef enum {
+  /** The fastest first. */
   miopenFindResultsOrderByTime = 0,
+  /** The smallest workspace first. */
   miopenFindResultsOrderByWorkspaceSize = 1
 } miopenFindResultsOrder_t;
 
-/** Mask of an attention. */
-typedef enum { miopenMhaMaskNone = 0, miopenMhaMaskCausal = 1 } miopenMhaMask_t;
+/** Mask of an attention, which has no solution. */
+typedef enum {
+  miopenMhaMaskNone = 0,  /**< Every score counts. */
+  miopenMhaMaskCausal = 1 /**< Scores of later positions do not count. */
+} miopenMhaMask_t;
 
 /**
  * Creates the problem of a convolution.

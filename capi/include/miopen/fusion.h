@@ -38,9 +38,11 @@ MIOPEN_DECLARE_OBJECT(miopenOperatorDescriptor);
 /** The arguments of the operations of a plan. */
 MIOPEN_DECLARE_OBJECT(miopenOperatorArgs);
 
-/** Whether operations follow each other or have the same input. */
+/** How the operations of a plan depend on each other; has no effect. */
 typedef enum {
+  /** Each operation reads the result of the one before it. */
   miopenVerticalFusion = 0,
+  /** All operations read the same input. */
   miopenHorizontalFusion = 1
 } miopenFusionDirection_t;
 

@@ -25,7 +25,8 @@ MIOPEN_DECLARE_OBJECT(miopenBackendDescriptor);
 
 #ifdef MIOPEN_BETA_API
 
-/** Kind of a backend descriptor. */
+/** Kind of a backend descriptor. The graph API is not implemented: no function
+ *  reads the value. */
 typedef enum {
   MIOPEN_BACKEND_CONVOLUTION_DESCRIPTOR = 0,
   MIOPEN_BACKEND_ENGINE_DESCRIPTOR = 1,
@@ -61,7 +62,8 @@ typedef enum {
   MIOPEN_BACKEND_VARIANT_PACK_DESCRIPTOR = 31
 } miopenBackendDescriptorType_t;
 
-/** Attribute of a backend descriptor. */
+/** Attribute of a backend descriptor. The graph API is not implemented: no
+ *  function reads the value. */
 typedef enum {
   MIOPEN_ATTR_POINTWISE_MODE = 0,
   MIOPEN_ATTR_POINTWISE_MATH_PREC = 1,
@@ -277,7 +279,8 @@ typedef enum {
   MIOPEN_ATTR_OPERATION_RNG_OFFSET_DESC = 2313
 } miopenBackendAttributeName_t;
 
-/** Type of the elements of an attribute. */
+/** Type of the elements of an attribute. The graph API is not implemented: no
+ *  function reads the value. */
 typedef enum {
   MIOPEN_TYPE_HANDLE = 0,
   MIOPEN_TYPE_DATA_TYPE = 1,
@@ -311,7 +314,8 @@ typedef enum {
   MIOPEN_TYPE_RNG_DISTRIBUTION = 29
 } miopenBackendAttributeType_t;
 
-/** Function of a pointwise operation. */
+/** Function of a pointwise operation. The graph API is not implemented: no
+ *  function reads the value. */
 typedef enum {
   MIOPEN_POINTWISE_ADD = 0,
   MIOPEN_POINTWISE_ADD_SQUARE = 1,
@@ -365,14 +369,16 @@ typedef enum {
   MIOPEN_POINTWISE_RECIPROCAL = 49
 } miopenPointwiseMode_t;
 
-/** Distribution of random numbers. */
+/** Distribution of random numbers. The graph API is not implemented: no
+ *  function reads the value. */
 typedef enum {
   MIOPEN_RNG_DISTRIBUTION_BERNOULLI = 0,
   MIOPEN_RNG_DISTRIBUTION_UNIFORM = 1,
   MIOPEN_RNG_DISTRIBUTION_NORMAL = 2
 } miopenRngDistribution_t;
 
-/** How engines are ranked. */
+/** How engines are ranked. The graph API is not implemented: no function reads
+ *  the value. */
 typedef enum {
   MIOPEN_HEUR_MODE_INSTANT = 0,
   MIOPEN_HEUR_MODE_B = 1,
@@ -385,7 +391,8 @@ typedef enum {
 
 #ifdef MIOPEN_BETA_API
 
-/** Whether a result is scaled, and its old value added. */
+/** Whether a result is scaled, and its old value added. Its only function is
+ *  not implemented and does not read the value. */
 typedef enum {
   DEFAULT = 0,
   SCALE = 1,

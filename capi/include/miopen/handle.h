@@ -28,23 +28,31 @@ MIOPEN_DECLARE_OBJECT(miopenHandle);
 
 /** What a function returns. The values are MIOpen's. */
 typedef enum {
+  /** The call did what its description says. */
   miopenStatusSuccess = 0,
-  miopenStatusNotInitialized = 1, /**< Never returned: what the library needs
-                                       it makes at the first call. */
-  miopenStatusInvalidValue = 2, /**< An array of lengths is missing or empty. */
-  miopenStatusBadParm = 3,      /**< An argument is wrong; the caller can mend
-                                     it. */
-  miopenStatusAllocFailed = 4,  /**< Host or device memory ran out. */
-  miopenStatusInternalError = 5,  /**< Device, driver or compiler failed. */
-  miopenStatusNotImplemented = 6, /**< A valid request that this library has no
-                                       kernel for; callers may fall back. */
-  miopenStatusUnknownError = 7,   /**< What MIOpen returns for a few misuses,
-                                       kept because clients test for it. */
-  miopenStatusUnsupportedOp = 8,  /**< No kernel fuses the plan's operations. */
-  miopenStatusGpuOperationsSkipped = 9, /**< MIOPEN_DEBUG_COMPILE_ONLY is set:
-                                             nothing was launched. */
-  miopenStatusVersionMismatch = 10 /**< A saved solution is of a release that
-                                        wrote another form. */
+  /** Never returned: the library creates what it needs at the first call. */
+  miopenStatusNotInitialized = 1,
+  /** An array of lengths or a tensor of a problem is missing, or bytes are no
+   *  solution. */
+  miopenStatusInvalidValue = 2,
+  /** An argument is wrong; the caller can correct it. */
+  miopenStatusBadParm = 3,
+  /** Host or device memory ran out. */
+  miopenStatusAllocFailed = 4,
+  /** The device, the driver or the compiler failed. */
+  miopenStatusInternalError = 5,
+  /** The request is valid, but this library has no kernel for it; callers may
+   *  fall back. */
+  miopenStatusNotImplemented = 6,
+  /** The answer of MIOpen to a few misuses, kept because clients test for
+   *  it. */
+  miopenStatusUnknownError = 7,
+  /** No kernel fuses the operations of the plan. */
+  miopenStatusUnsupportedOp = 8,
+  /** MIOPEN_DEBUG_COMPILE_ONLY is set: nothing was launched. */
+  miopenStatusGpuOperationsSkipped = 9,
+  /** A release with another format wrote the saved solution. */
+  miopenStatusVersionMismatch = 10
 } miopenStatus_t;
 
 /** Gives `sizeBytes` of device memory, or NULL. */
@@ -265,12 +273,18 @@ MIOPEN_EXPORT miopenStatus_t miopenGetKernelTime(miopenHandle_t handle,
 MIOPEN_EXPORT miopenStatus_t miopenEnableProfiling(miopenHandle_t handle,
                                                    bool enable);
 
-/** When Find searches for better kernels, whatever its argument says. */
+/** When Find tunes, whatever its argument says. A handle only stores the value:
+ *  MIOPEN_FIND_ENFORCE of the environment, which has the same five, decides. */
 typedef enum {
+  /** Find tunes only if its argument asks for it. */
   miopenTuningPolicyNone = 1,
+  /** Does nothing by itself, as in MIOpen. */
   miopenTuningPolicyDbUpdate = 2,
+  /** Find tunes a problem that the database does not have. */
   miopenTuningPolicySearch = 3,
+  /** Find tunes every problem, whatever the database has. */
   miopenTuningPolicySearchDbUpdate = 4,
+  /** Find deletes what the database has of the problem. */
   miopenTuningPolicyDbClean = 5
 } miopenTuningPolicy_t;
 

@@ -22,16 +22,19 @@ extern "C" {
 /** Data type and blank label of a CTC loss. */
 MIOPEN_DECLARE_OBJECT(miopenCTCLossDescriptor);
 
-/** Algorithm of the CTC loss. */
-typedef enum { MIOPEN_CTC_LOSS_ALGO_DETERMINISTIC = 0 } miopenCTCLossAlgo_t;
+/** Algorithm of the CTC loss, which is not implemented. */
+typedef enum {
+  /** The same input gives the same bits. */
+  MIOPEN_CTC_LOSS_ALGO_DETERMINISTIC = 0
+} miopenCTCLossAlgo_t;
 
 #ifdef MIOPEN_BETA_API
 
-/** Whether the losses of elements are added up or averaged. */
+/** How the losses of elements become the output. No loss is implemented. */
 typedef enum {
-  MIOPEN_LOSS_REDUCTION_NONE = 0,
-  MIOPEN_LOSS_REDUCTION_SUM = 1,
-  MIOPEN_LOSS_REDUCTION_MEAN = 2
+  MIOPEN_LOSS_REDUCTION_NONE = 0, /**< One loss for each element. */
+  MIOPEN_LOSS_REDUCTION_SUM = 1,  /**< The sum of all losses. */
+  MIOPEN_LOSS_REDUCTION_MEAN = 2  /**< The mean of all losses. */
 } miopenLossReductionMode_t;
 
 #endif /* MIOPEN_BETA_API */

@@ -34,9 +34,11 @@ extern "C" {
 /** Window and parameters of a local response normalisation. */
 MIOPEN_DECLARE_OBJECT(miopenLRNDescriptor);
 
-/** Where the window lies. */
+/** Which elements the window of an element holds. */
 typedef enum {
+  /** n x n pixels around its own, in its own channel. */
   miopenLRNWithinChannel = 0,
+  /** n channels around its own, at its own pixel. */
   miopenLRNCrossChannel = 1
 } miopenLRNMode_t;
 

@@ -30,14 +30,19 @@ extern "C" {
 
 #ifdef MIOPEN_BETA_API
 
-/** The function, and whether weight and bias are used: in the modes of
- *  WEIGHT_BIAS. */
+/** The function, and whether weight and bias are used. */
 typedef enum {
+  /** Layer or group normalisation without weight and bias. */
   MIOPEN_ELEMENTWISE_AFFINE = 0,
+  /** Layer or group normalisation with weight and bias. */
   MIOPEN_WEIGHT_BIAS = 1,
+  /** Layer normalisation of x + x2 without weight and bias. */
   MIOPEN_ELEMENTWISE_AFFINE_FUSED_ADD = 2,
+  /** Layer normalisation of x + x2 with weight and bias. */
   MIOPEN_WEIGHT_BIAS_FUSED_ADD = 3,
+  /** Division by the root mean square, without weight. */
   MIOPEN_ELEMENTWISE_AFFINE_T5 = 4,
+  /** Division by the root mean square, with weight. */
   MIOPEN_WEIGHT_BIAS_T5 = 5
 } miopenNormMode_t;
 

@@ -31,24 +31,28 @@ MIOPEN_DECLARE_OBJECT(miopenPoolingDescriptor);
 
 /** What is computed of the elements of a window. */
 typedef enum {
+  /** The largest element inside x; a NaN is never it. */
   miopenPoolingMax = 0,
-  miopenPoolingAverage = 1,         /**< Of the elements inside x. */
-  miopenPoolingAverageInclusive = 2 /**< Of all positions; padding is zero. */
+  /** The sum divided by the number of elements inside x. */
+  miopenPoolingAverage = 1,
+  /** The sum divided by the size of the window; padding is zero. */
+  miopenPoolingAverageInclusive = 2
 } miopenPoolingMode_t;
 
 /** Type of a saved index; unsigned. */
 typedef enum {
-  miopenIndexUint8 = 0,
-  miopenIndexUint16 = 1,
-  miopenIndexUint32 = 2,
-  miopenIndexUint64 = 3
+  miopenIndexUint8 = 0,  /**< 1 byte. */
+  miopenIndexUint16 = 1, /**< 2 bytes. */
+  miopenIndexUint32 = 2, /**< 4 bytes. */
+  miopenIndexUint64 = 3  /**< 8 bytes. */
 } miopenIndexType_t;
 
 /** What a saved index counts. */
 typedef enum {
-  miopenPoolingWorkspaceIndexMask = 0, /**< Positions of the window, padding
-                                            included. */
-  miopenPoolingWorkspaceIndexImage = 1 /**< Pixels of the image. */
+  /** Positions of the window, padding included. */
+  miopenPoolingWorkspaceIndexMask = 0,
+  /** Pixels of the image. */
+  miopenPoolingWorkspaceIndexImage = 1
 } miopenPoolingWorkspaceIndexMode_t;
 
 /**

@@ -22,60 +22,62 @@ extern "C" {
 /** An operation, and what it does with NaN and indices. */
 MIOPEN_DECLARE_OBJECT(miopenReduceTensorDescriptor);
 
-/** The operation of a reduction. AMAX is the largest magnitude, NORM1 the sum
- *  of magnitudes, NORM2 the root of the sum of squares. */
+/** The operation of a reduction. */
 typedef enum {
-  MIOPEN_REDUCE_TENSOR_ADD = 0,
-  MIOPEN_REDUCE_TENSOR_MUL = 1,
-  MIOPEN_REDUCE_TENSOR_MIN = 2,
-  MIOPEN_REDUCE_TENSOR_MAX = 3,
-  MIOPEN_REDUCE_TENSOR_AMAX = 4,
-  MIOPEN_REDUCE_TENSOR_AVG = 5,
-  MIOPEN_REDUCE_TENSOR_NORM1 = 6,
-  MIOPEN_REDUCE_TENSOR_NORM2 = 7
+  MIOPEN_REDUCE_TENSOR_ADD = 0,   /**< Sum. */
+  MIOPEN_REDUCE_TENSOR_MUL = 1,   /**< Product. */
+  MIOPEN_REDUCE_TENSOR_MIN = 2,   /**< Smallest element. */
+  MIOPEN_REDUCE_TENSOR_MAX = 3,   /**< Largest element. */
+  MIOPEN_REDUCE_TENSOR_AMAX = 4,  /**< Largest magnitude. */
+  MIOPEN_REDUCE_TENSOR_AVG = 5,   /**< Sum divided by the number of elements. */
+  MIOPEN_REDUCE_TENSOR_NORM1 = 6, /**< Sum of magnitudes. */
+  MIOPEN_REDUCE_TENSOR_NORM2 = 7  /**< Square root of the sum of squares. */
 } miopenReduceTensorOp_t;
 
-/** Whether a NaN wins among extremes. */
+/** Whether MIN, MAX and AMAX give a NaN if there is one. */
 typedef enum {
-  MIOPEN_NOT_PROPAGATE_NAN = 0,
-  MIOPEN_PROPAGATE_NAN = 1
+  MIOPEN_NOT_PROPAGATE_NAN = 0, /**< A NaN loses against every number. */
+  MIOPEN_PROPAGATE_NAN = 1      /**< A NaN wins against every number. */
 } miopenNanPropagation_t;
 
-/** Whether extremes give the index of the element. */
+/** Whether MIN, MAX and AMAX also give the index of the element. */
 typedef enum {
+  /** No index is written. */
   MIOPEN_REDUCE_TENSOR_NO_INDICES = 0,
+  /** The index among the reduced elements is written. */
   MIOPEN_REDUCE_TENSOR_FLATTENED_INDICES = 1
 } miopenReduceTensorIndices_t;
 
 /** Type of an index. */
 typedef enum {
-  MIOPEN_32BIT_INDICES = 0,
-  MIOPEN_64BIT_INDICES = 1,
-  MIOPEN_16BIT_INDICES = 2,
-  MIOPEN_8BIT_INDICES = 3
+  MIOPEN_32BIT_INDICES = 0, /**< 4 bytes; the only type that kernels write. */
+  MIOPEN_64BIT_INDICES = 1, /**< 8 bytes. */
+  MIOPEN_16BIT_INDICES = 2, /**< 2 bytes. */
+  MIOPEN_8BIT_INDICES = 3   /**< 1 byte. */
 } miopenIndicesType_t;
 
 #ifdef MIOPEN_BETA_API
 
 /** Whether a NaN counts in a sum or product, or is left out. */
 typedef enum {
+  /** A NaN is left out. */
   MIOPEN_REDUCE_CALCULATION_NOT_PROPAGATE_NAN = 0,
+  /** A NaN makes the result a NaN. */
   MIOPEN_REDUCE_CALCULATION_PROPAGATE_NAN = 1
 } miopenReduceCalculationNanPropagation_t;
 
 /** The operation of miopenReduceCalculationForward(). */
 typedef enum {
-  MIOPEN_REDUCE_CALCULATION_PROD = 1,
-  MIOPEN_REDUCE_CALCULATION_SUM = 2
+  MIOPEN_REDUCE_CALCULATION_PROD = 1, /**< Product. */
+  MIOPEN_REDUCE_CALCULATION_SUM = 2   /**< Sum. */
 } miopenReduceCalculationOp_t;
 
-/** The operation of miopenReduceExtremeForward(): the index only, or index and
- *  value. */
+/** The operation of miopenReduceExtremeForward(). */
 typedef enum {
-  MIOPEN_REDUCE_EXTREME_ARGMIN = 1,
-  MIOPEN_REDUCE_EXTREME_ARGMAX = 2,
-  MIOPEN_REDUCE_EXTREME_MIN = 3,
-  MIOPEN_REDUCE_EXTREME_MAX = 4
+  MIOPEN_REDUCE_EXTREME_ARGMIN = 1, /**< Index of the smallest element. */
+  MIOPEN_REDUCE_EXTREME_ARGMAX = 2, /**< Index of the largest element. */
+  MIOPEN_REDUCE_EXTREME_MIN = 3,    /**< Smallest element and its index. */
+  MIOPEN_REDUCE_EXTREME_MAX = 4     /**< Largest element and its index. */
 } miopenReduceExtremeOp_t;
 
 #endif /* MIOPEN_BETA_API */

@@ -25,51 +25,62 @@ MIOPEN_DECLARE_OBJECT(miopenRNNDescriptor);
 /** A batch of sequences. */
 MIOPEN_DECLARE_OBJECT(miopenSeqTensorDescriptor);
 
-/** Kind of cells. */
+/** Kind of cells. Like all enums of this file, it is only stored: no network
+ *  is implemented. */
 typedef enum {
-  miopenRNNRELU = 0,
-  miopenRNNTANH = 1,
-  miopenLSTM = 2,
-  miopenGRU = 3
+  miopenRNNRELU = 0, /**< One gate, with a ReLU. */
+  miopenRNNTANH = 1, /**< One gate, with a hyperbolic tangent. */
+  miopenLSTM = 2,    /**< Long short-term memory. */
+  miopenGRU = 3      /**< Gated recurrent unit. */
 } miopenRNNMode_t;
 
 /** Whether the input is multiplied by weights, or taken as it is. */
-typedef enum { miopenRNNlinear = 0, miopenRNNskip = 1 } miopenRNNInputMode_t;
+typedef enum {
+  miopenRNNlinear = 0, /**< The input is multiplied by weights. */
+  miopenRNNskip = 1    /**< The input is taken as it is. */
+} miopenRNNInputMode_t;
 
 /** Algorithm of a network. */
-typedef enum { miopenRNNdefault = 0, miopenRNNfundamental = 1 } miopenRNNAlgo_t;
+typedef enum {
+  miopenRNNdefault = 0,    /**< Dedicated kernels for the gates of an LSTM. */
+  miopenRNNfundamental = 1 /**< The gates by basic tensor operations. */
+} miopenRNNAlgo_t;
 
 /** One or two directions. */
 typedef enum {
-  miopenRNNunidirection = 0,
-  miopenRNNbidirection = 1
+  miopenRNNunidirection = 0, /**< From the first time step to the last. */
+  miopenRNNbidirection = 1   /**< In both directions. */
 } miopenRNNDirectionMode_t;
 
 /** Whether there are biases. */
-typedef enum { miopenRNNNoBias = 0, miopenRNNwithBias = 1 } miopenRNNBiasMode_t;
+typedef enum {
+  miopenRNNNoBias = 0,  /**< Without biases. */
+  miopenRNNwithBias = 1 /**< With biases. */
+} miopenRNNBiasMode_t;
 
 /** Algorithm of the matrix multiplications. */
-typedef enum { miopenRNNAlgoGEMM = 0 } miopenRNNGEMMalgoMode_t;
+typedef enum {
+  miopenRNNAlgoGEMM = 0 /**< Matrix products. */
+} miopenRNNGEMMalgoMode_t;
 
 /** Whether sequences are padded to one length. */
 typedef enum {
-  miopenRNNIONotPadded = 0,
-  miopenRNNIOWithPadding = 1
+  miopenRNNIONotPadded = 0,  /**< Sequences have their own lengths. */
+  miopenRNNIOWithPadding = 1 /**< Sequences are padded to the longest one. */
 } miopenRNNPaddingMode_t;
 
 /** Whether a forward pass keeps what gradients need. */
 typedef enum {
-  miopenRNNTraining = 0,
-  miopenRNNInference = 1
+  miopenRNNTraining = 0, /**< Keeps what gradients need. */
+  miopenRNNInference = 1 /**< Keeps nothing. */
 } miopenRNNFWDMode_t;
 
-/** Order of time steps and batch in memory, and whether sequences are padded.
- *  */
+/** Which dimension has the largest stride, and whether sequences are padded. */
 typedef enum {
-  miopenRNNDataUnknownLayout = 0,
-  miopenRNNDataSeqMajorNotPadded = 1,
-  miopenRNNDataSeqMajorPadded = 2,
-  miopenRNNDataBatchMajorPadded = 3
+  miopenRNNDataUnknownLayout = 0,     /**< Not set. */
+  miopenRNNDataSeqMajorNotPadded = 1, /**< Time steps first, without padding. */
+  miopenRNNDataSeqMajorPadded = 2,    /**< Time steps first, padded. */
+  miopenRNNDataBatchMajorPadded = 3   /**< Sequences first, padded. */
 } miopenRNNBaseLayout_t;
 
 /**

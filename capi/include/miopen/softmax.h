@@ -22,18 +22,20 @@ extern "C" {
 /** Scaling factors, algorithm and mode of a softmax. */
 MIOPEN_DECLARE_OBJECT(miopenSoftmaxDescriptor);
 
-/** FAST exponentiates x as it is, ACCURATE subtracts the maximum before, LOG
- *  gives the logarithm of ACCURATE. */
+/** How a softmax is computed. */
 typedef enum {
+  /** e^x / sum of e^x; large elements overflow. */
   MIOPEN_SOFTMAX_FAST = 0,
+  /** e^(x - m) / sum of e^(x - m), where m is the largest x. */
   MIOPEN_SOFTMAX_ACCURATE = 1,
+  /** The logarithm of ACCURATE: x - m - log(sum of e^(x - m)). */
   MIOPEN_SOFTMAX_LOG = 2
 } miopenSoftmaxAlgorithm_t;
 
-/** Over all elements of an image, or over the channels of each pixel. */
+/** Which elements a sum is taken over. */
 typedef enum {
-  MIOPEN_SOFTMAX_MODE_INSTANCE = 0,
-  MIOPEN_SOFTMAX_MODE_CHANNEL = 1
+  MIOPEN_SOFTMAX_MODE_INSTANCE = 0, /**< All elements of an image. */
+  MIOPEN_SOFTMAX_MODE_CHANNEL = 1   /**< The channels of a pixel. */
 } miopenSoftmaxMode_t;
 
 /**

@@ -24,38 +24,61 @@ MIOPEN_DECLARE_OBJECT(miopenTensorDescriptor);
 /** Data type of an element. Descriptors take all of them; each function says
  *  which of them it runs on. */
 typedef enum {
+  /** 16-bit float: 5 bits of exponent, 10 of fraction (IEEE 754). */
   miopenHalf = 0,
+  /** 32-bit float (IEEE 754). */
   miopenFloat = 1,
+  /** 32-bit signed integer. */
   miopenInt32 = 2,
+  /** 8-bit signed integer. */
   miopenInt8 = 3,
-  miopenInt8x4 = 4, /**< Retired by MIOpen; no descriptor takes it. */
+  /** Retired by MIOpen; no descriptor takes it. */
+  miopenInt8x4 = 4,
+  /** 16-bit float: 8 bits of exponent, 7 of fraction. */
   miopenBFloat16 = 5,
+  /** 64-bit float (IEEE 754). */
   miopenDouble = 6,
+  /** 8-bit float: 4 bits of exponent, 3 of fraction, no infinity and no -0.
+   *  No function runs on it. */
   miopenFloat8_fnuz = 7,
+  /** 8-bit float: 5 bits of exponent, 2 of fraction, no infinity and no -0.
+   *  No function runs on it. */
   miopenBFloat8_fnuz = 8,
 #ifdef MIOPEN_BETA_API
-  miopenFloat8 = 7, /**< Older names of the two. */
+  /** Older name of miopenFloat8_fnuz. */
+  miopenFloat8 = 7,
+  /** Older name of miopenBFloat8_fnuz. */
   miopenBFloat8 = 8,
 #endif
+  /** 64-bit signed integer. */
   miopenInt64 = 9
 } miopenDataType_t;
 
-/** How a float8 is rounded. */
+/** How a float8 is rounded. No kernel computes with float8. */
 typedef enum {
-  miopenF8RoundingModeStandard = 0,
-  miopenF8RoundingModeStochastic = 1
+  miopenF8RoundingModeStandard = 0,  /**< To the nearest value. */
+  miopenF8RoundingModeStochastic = 1 /**< Up or down at random. */
 } miopenF8RoundingMode_t;
 
 /** Layout in memory, the dimension with the largest stride first. */
 typedef enum {
+  /** Planes of channels: the columns are contiguous. */
   miopenTensorNCHW = 0,
+  /** The channels of a pixel are contiguous. */
   miopenTensorNHWC = 1,
+  /** The images of a batch are contiguous. */
   miopenTensorCHWN = 2,
+  /** NCHW in vectors of 4 channels; not implemented. */
   miopenTensorNCHWc4 = 3,
+  /** NCHW in vectors of 8 channels; not implemented. */
   miopenTensorNCHWc8 = 4,
+  /** CHWN in vectors of 4 channels; not implemented. */
   miopenTensorCHWNc4 = 5,
+  /** CHWN in vectors of 8 channels; not implemented. */
   miopenTensorCHWNc8 = 6,
+  /** NCHW with depth, for five dimensions. */
   miopenTensorNCDHW = 7,
+  /** NHWC with depth, for five dimensions. */
   miopenTensorNDHWC = 8
 } miopenTensorLayout_t;
 

@@ -22,10 +22,10 @@ extern "C" {
 
 /** The operation of miopenOpTensor(). */
 typedef enum {
-  miopenTensorOpAdd = 0,
-  miopenTensorOpMul = 1,
-  miopenTensorOpMin = 2,
-  miopenTensorOpMax = 3
+  miopenTensorOpAdd = 0, /**< C = alpha1 A + alpha2 B + beta C. */
+  miopenTensorOpMul = 1, /**< C = (alpha1 A) (alpha2 B) + beta C. */
+  miopenTensorOpMin = 2, /**< C = min(alpha1 A, alpha2 B) + beta C. */
+  miopenTensorOpMax = 3  /**< C = max(alpha1 A, alpha2 B) + beta C. */
 } miopenTensorOp_t;
 
 /**

@@ -77,7 +77,10 @@ MIOPEN_EXPORT miopenStatus_t tesseraGetCounters(tesseraCounters *counters);
 
 /** Where a kernel came from when this process first needed it. */
 typedef enum {
+  /** This process compiled it. */
   tesseraKernelCompiled = 0,
+  /** It was loaded from a database: the kernel database of the user or a
+   *  package. */
   tesseraKernelFromDatabase = 1
 } tesseraKernelOrigin_t;
 
