@@ -65,9 +65,9 @@ miopenCreateActivationDescriptor(miopenActivationDescriptor_t *activDesc);
  *
  * @param[in,out] activDesc   The descriptor to set; unchanged on failure.
  * @param[in]     mode        The function.
- * @param[in]     activAlpha  Its parameter a.
- * @param[in]     activBeta   Its parameter b.
- * @param[in]     activGamma  Its parameter c.
+ * @param[in]     activAlpha  Parameter a of the function.
+ * @param[in]     activBeta   Parameter b of the function.
+ * @param[in]     activGamma  Parameter c of the function.
  *
  * @retval miopenStatusSuccess  The descriptor is set.
  * @retval miopenStatusBadParm  `activDesc` is NULL, or there is no such
@@ -88,9 +88,9 @@ MIOPEN_EXPORT miopenStatus_t miopenSetActivationDescriptor(
  *
  * @param[in]  activDesc   The descriptor to read.
  * @param[out] mode        The function.
- * @param[out] activAlpha  Its parameter a.
- * @param[out] activBeta   Its parameter b.
- * @param[out] activGamma  Its parameter c.
+ * @param[out] activAlpha  Parameter a of the function.
+ * @param[out] activBeta   Parameter b of the function.
+ * @param[out] activGamma  Parameter c of the function.
  *
  * @retval miopenStatusSuccess  All four are set.
  * @retval miopenStatusBadParm  A pointer is NULL.
@@ -114,7 +114,7 @@ MIOPEN_EXPORT miopenStatus_t miopenGetActivationDescriptor(
  * @param[in]  alpha      Must be 1: a float, or a double if x is double.
  * @param[in]  xDesc      Half, bfloat16, float or double; any strides.
  * @param[in]  x          Device memory, read.
- * @param[in]  beta       Must be 0; of the type of `alpha`.
+ * @param[in]  beta       Must be 0; has the type of `alpha`.
  * @param[in]  yDesc      The lengths and the data type of x; strides may
  *                        differ.
  * @param[out] y          Device memory, every element overwritten; may be x if
@@ -147,9 +147,9 @@ MIOPEN_EXPORT miopenStatus_t miopenActivationForward(
     const void *beta, const miopenTensorDescriptor_t yDesc, void *y);
 
 /**
- * Computes dx = dy f'(x), with f' from x and y as MIOpen takes it: y (1 - y)
- * for miopenActivationLOGISTIC, for example. For miopenActivationPOWER, where
- * MIOpen leaves out dy, this is the gradient.
+ * Computes dx = dy f'(x), where f' is computed from x and y as MIOpen does it:
+ * y (1 - y) for miopenActivationLOGISTIC, for example. For
+ * miopenActivationPOWER MIOpen leaves out dy; this function gives the gradient.
  *
  * @param[in]  handle     Supplies the device and the stream.
  * @param[in]  activDesc  The function.
@@ -158,11 +158,13 @@ MIOPEN_EXPORT miopenStatus_t miopenActivationForward(
  *                        differ.
  * @param[in]  y          The output of miopenActivationForward() for x; device
  *                        memory, read.
- * @param[in]  dyDesc     As `yDesc`.
+ * @param[in]  dyDesc     The lengths and the data type of dx; strides may
+ *                        differ.
  * @param[in]  dy         Gradient of y; device memory, read.
- * @param[in]  xDesc      As `yDesc`.
+ * @param[in]  xDesc      The lengths and the data type of dx; strides may
+ *                        differ.
  * @param[in]  x          Input of the forward call; device memory, read.
- * @param[in]  beta       Must be 0; of the type of `alpha`.
+ * @param[in]  beta       Must be 0; has the type of `alpha`.
  * @param[in]  dxDesc     Half, bfloat16, float or double; any strides.
  * @param[out] dx         Gradient of x; device memory, every element
  *                        overwritten. May be the memory of another tensor if
@@ -264,7 +266,7 @@ MIOPEN_EXPORT miopenStatus_t miopenGLUForward(
  * @param[in]  inputGradDesc   The data type and the lengths of the input.
  * @param[out] inputGrad       Gradient of the input; device memory, every
  *                             element overwritten.
- * @param[in]  dim             That of the forward call.
+ * @param[in]  dim             The dimension of the forward call.
  *
  * @retval miopenStatusSuccess         The kernel is on the stream.
  * @retval miopenStatusBadParm         A pointer is NULL, `dim` is no dimension

@@ -1,9 +1,9 @@
 /*===- batchnorm.h - Batch normalisation ----------------------------------===*/
 /**
  * @file
- * The elements that share a mean and a variance are a channel of the batch
- * (spatial), or one activation of it (per activation). Formulas are in
- * docs/spec/rows.md.
+ * The elements that share a mean and a variance are those of a channel in all
+ * images (spatial), or those of one channel and position in all images (per
+ * activation). Formulas are in docs/spec/rows.md.
  *
  * For all functions: x has 3 to 5 dimensions, any layout and strides, and is
  * half, bfloat16, float or double; y, dy and dx have its lengths and data type,
@@ -42,13 +42,14 @@ typedef enum {
 } miopenBatchNormMode_t;
 
 /**
- * Sets the descriptor of the parameters that belong to x: packed, of float,
- * with the lengths 1, C and ones when spatial, else 1 and all further lengths
- * of x.
+ * Sets the descriptor of the parameters that belong to x: a packed tensor of
+ * floats with the lengths 1, C, 1, ... in spatial mode, else with the lengths
+ * 1, C, [D,] H, W of one image of x.
  *
  * @param[in,out] derivedBnDesc  The descriptor to set; unchanged on failure.
  * @param[in]     xDesc          Describes x, of 4 or 5 dimensions.
- * @param[in]     bn_mode        What shares a mean: a channel or an activation.
+ * @param[in]     bn_mode        Which elements share a mean: a channel or an
+ *                               activation.
  *
  * @retval miopenStatusSuccess      `derivedBnDesc` is set.
  * @retval miopenStatusBadParm      A pointer is NULL, the mode is unknown, or x
@@ -70,11 +71,11 @@ MIOPEN_EXPORT miopenStatus_t miopenDeriveBNTensorDescriptor(
  * statistics.
  *
  * @param[in]     handle              Supplies the device and the stream.
- * @param[in]     bn_mode             What shares a mean: a channel or an
- *                                    activation.
+ * @param[in]     bn_mode             Which elements share a mean: a channel or
+ *                                    an activation.
  * @param[in]     alpha               Must be 1: a float, or a double if x is
  *                                    double.
- * @param[in]     beta                Must be 0; of the type of `alpha`.
+ * @param[in]     beta                Must be 0; has the type of `alpha`.
  * @param[in]     xDesc               3 to 5 dimensions; half, bfloat16, float
  *                                    or double; any strides.
  * @param[in]     x                   Device memory, read.
@@ -134,11 +135,11 @@ MIOPEN_EXPORT miopenStatus_t miopenBatchNormalizationForwardTraining(
  * parameter.
  *
  * @param[in]     handle              Supplies the device and the stream.
- * @param[in]     bn_mode             What shares a mean: a channel or an
- *                                    activation.
+ * @param[in]     bn_mode             Which elements share a mean: a channel or
+ *                                    an activation.
  * @param[in]     alpha               Must be 1: a float, or a double if x is
  *                                    double.
- * @param[in]     beta                Must be 0; of the type of `alpha`.
+ * @param[in]     beta                Must be 0; has the type of `alpha`.
  * @param[in]     xDesc               3 to 5 dimensions; half, bfloat16, float
  *                                    or double; any strides.
  * @param[in]     x                   Device memory, read.
@@ -204,11 +205,11 @@ MIOPEN_EXPORT miopenStatus_t miopenBatchNormalizationForwardTraining_V2(
  * from one tensor and writes them to another.
  *
  * @param[in]  handle                 Supplies the device and the stream.
- * @param[in]  bn_mode                What shares a mean: a channel or an
- *                                    activation.
+ * @param[in]  bn_mode                Which elements share a mean: a channel or
+ *                                    an activation.
  * @param[in]  alpha                  Must be 1: a float, or a double if x is
  *                                    double.
- * @param[in]  beta                   Must be 0; of the type of `alpha`.
+ * @param[in]  beta                   Must be 0; has the type of `alpha`.
  * @param[in]  xDesc                  3 to 5 dimensions; half, bfloat16, float
  *                                    or double; any strides.
  * @param[in]  x                      Device memory, read.
@@ -281,11 +282,11 @@ MIOPEN_EXPORT miopenStatus_t miopenBatchNormalizationForwardTraining_V3(
  * Normalises by given statistics.
  *
  * @param[in]  handle                 Supplies the device and the stream.
- * @param[in]  bn_mode                What shares a mean: a channel or an
- *                                    activation.
+ * @param[in]  bn_mode                Which elements share a mean: a channel or
+ *                                    an activation.
  * @param[in]  alpha                  Must be 1: a float, or a double if x is
  *                                    double.
- * @param[in]  beta                   Must be 0; of the type of `alpha`.
+ * @param[in]  beta                   Must be 0; has the type of `alpha`.
  * @param[in]  xDesc                  3 to 5 dimensions; half, bfloat16, float
  *                                    or double; any strides.
  * @param[in]  x                      Device memory, read.
@@ -335,11 +336,11 @@ MIOPEN_EXPORT miopenStatus_t miopenBatchNormalizationForwardInference(
  * parameter.
  *
  * @param[in]  handle             Supplies the device and the stream.
- * @param[in]  bn_mode            What shares a mean: a channel or an
+ * @param[in]  bn_mode            Which elements share a mean: a channel or an
  *                                activation.
  * @param[in]  alpha              Must be 1: a float, or a double if x is
  *                                double.
- * @param[in]  beta               Must be 0; of the type of `alpha`.
+ * @param[in]  beta               Must be 0; has the type of `alpha`.
  * @param[in]  xDesc              3 to 5 dimensions; half, bfloat16, float or
  *                                double; any strides.
  * @param[in]  x                  Device memory, read.
@@ -394,11 +395,11 @@ MIOPEN_EXPORT miopenStatus_t miopenBatchNormalizationForwardInference_V2(
  * epsilon) instead of the variance.
  *
  * @param[in]  handle                Supplies the device and the stream.
- * @param[in]  bn_mode               What shares a mean: a channel or an
- *                                   activation.
+ * @param[in]  bn_mode               Which elements share a mean: a channel or
+ *                                   an activation.
  * @param[in]  alpha                 Must be 1: a float, or a double if x is
  *                                   double.
- * @param[in]  beta                  Must be 0; of the type of `alpha`.
+ * @param[in]  beta                  Must be 0; has the type of `alpha`.
  * @param[in]  xDesc                 3 to 5 dimensions; half, bfloat16, float or
  *                                   double; any strides.
  * @param[in]  x                     Device memory, read.
@@ -454,13 +455,13 @@ miopenBatchNormalizationForwardInferenceInvVariance(
  * Computes the gradients of x, scale and bias from that of y.
  *
  * @param[in]  handle               Supplies the device and the stream.
- * @param[in]  bn_mode              What shares a mean: a channel or an
+ * @param[in]  bn_mode              Which elements share a mean: a channel or an
  *                                  activation.
  * @param[in]  alphaDataDiff        Must be 1: a float, or a double if x is
  *                                  double.
- * @param[in]  betaDataDiff         Must be 0; of the type of `alphaDataDiff`.
- * @param[in]  alphaParamDiff       Must be 1; of the type of `alphaDataDiff`.
- * @param[in]  betaParamDiff        Must be 0; of the type of `alphaDataDiff`.
+ * @param[in]  betaDataDiff         Must be 0; has the type of `alphaDataDiff`.
+ * @param[in]  alphaParamDiff       Must be 1; has the type of `alphaDataDiff`.
+ * @param[in]  betaParamDiff        Must be 0; has the type of `alphaDataDiff`.
  * @param[in]  xDesc                3 to 5 dimensions; half, bfloat16, float or
  *                                  double; any strides.
  * @param[in]  x                    Device memory, read.
@@ -522,13 +523,13 @@ MIOPEN_EXPORT miopenStatus_t miopenBatchNormalizationBackward(
  * miopenBatchNormalizationBackward() with a descriptor for each parameter.
  *
  * @param[in]  handle             Supplies the device and the stream.
- * @param[in]  bn_mode            What shares a mean: a channel or an
+ * @param[in]  bn_mode            Which elements share a mean: a channel or an
  *                                activation.
  * @param[in]  alphaDataDiff      Must be 1: a float, or a double if x is
  *                                double.
- * @param[in]  betaDataDiff       Must be 0; of the type of `alphaDataDiff`.
- * @param[in]  alphaParamDiff     Must be 1; of the type of `alphaDataDiff`.
- * @param[in]  betaParamDiff      Must be 0; of the type of `alphaDataDiff`.
+ * @param[in]  betaDataDiff       Must be 0; has the type of `alphaDataDiff`.
+ * @param[in]  alphaParamDiff     Must be 1; has the type of `alphaDataDiff`.
+ * @param[in]  betaParamDiff      Must be 0; has the type of `alphaDataDiff`.
  * @param[in]  xDesc              3 to 5 dimensions; half, bfloat16, float or
  *                                double; any strides.
  * @param[in]  x                  Device memory, read.
@@ -599,11 +600,11 @@ MIOPEN_EXPORT miopenStatus_t miopenBatchNormalizationBackward_V2(
  * one kernel.
  *
  * @param[in]     handle              Supplies the device and the stream.
- * @param[in]     bn_mode             What shares a mean: a channel or an
- *                                    activation.
+ * @param[in]     bn_mode             Which elements share a mean: a channel or
+ *                                    an activation.
  * @param[in]     alpha               Must be 1: a float, or a double if x is
  *                                    double.
- * @param[in]     beta                Must be 0; of the type of `alpha`.
+ * @param[in]     beta                Must be 0; has the type of `alpha`.
  * @param[in]     xDesc               3 to 5 dimensions; half, bfloat16, float
  *                                    or double; any strides.
  * @param[in]     x                   Device memory, read.
@@ -673,11 +674,11 @@ MIOPEN_EXPORT miopenStatus_t miopenBatchNormForwardTrainingActivation(
  * one kernel.
  *
  * @param[in]  handle                 Supplies the device and the stream.
- * @param[in]  bn_mode                What shares a mean: a channel or an
- *                                    activation.
+ * @param[in]  bn_mode                Which elements share a mean: a channel or
+ *                                    an activation.
  * @param[in]  alpha                  Must be 1: a float, or a double if x is
  *                                    double.
- * @param[in]  beta                   Must be 0; of the type of `alpha`.
+ * @param[in]  beta                   Must be 0; has the type of `alpha`.
  * @param[in]  xDesc                  3 to 5 dimensions; half, bfloat16, float
  *                                    or double; any strides.
  * @param[in]  x                      Device memory, read.
@@ -754,11 +755,11 @@ MIOPEN_EXPORT miopenStatus_t miopenBatchNormForwardTrainingActivation_V2(
  * one kernel.
  *
  * @param[in]  handle             Supplies the device and the stream.
- * @param[in]  bn_mode            What shares a mean: a channel or an
+ * @param[in]  bn_mode            Which elements share a mean: a channel or an
  *                                activation.
  * @param[in]  alpha              Must be 1: a float, or a double if x is
  *                                double.
- * @param[in]  beta               Must be 0; of the type of `alpha`.
+ * @param[in]  beta               Must be 0; has the type of `alpha`.
  * @param[in]  xDesc              3 to 5 dimensions; half, bfloat16, float or
  *                                double; any strides.
  * @param[in]  x                  Device memory, read.
@@ -817,11 +818,11 @@ MIOPEN_EXPORT miopenStatus_t miopenBatchNormForwardInferenceActivation(
  * activation, in one kernel.
  *
  * @param[in]  handle                Supplies the device and the stream.
- * @param[in]  bn_mode               What shares a mean: a channel or an
- *                                   activation.
+ * @param[in]  bn_mode               Which elements share a mean: a channel or
+ *                                   an activation.
  * @param[in]  alpha                 Must be 1: a float, or a double if x is
  *                                   double.
- * @param[in]  beta                  Must be 0; of the type of `alpha`.
+ * @param[in]  beta                  Must be 0; has the type of `alpha`.
  * @param[in]  xDesc                 3 to 5 dimensions; half, bfloat16, float or
  *                                   double; any strides.
  * @param[in]  x                     Device memory, read.
@@ -882,13 +883,13 @@ miopenBatchNormForwardInferenceActivationInvVariance(
  * activation: dy is the gradient of the output of the activation.
  *
  * @param[in]  handle             Supplies the device and the stream.
- * @param[in]  bn_mode            What shares a mean: a channel or an
+ * @param[in]  bn_mode            Which elements share a mean: a channel or an
  *                                activation.
  * @param[in]  alphaDataDiff      Must be 1: a float, or a double if x is
  *                                double.
- * @param[in]  betaDataDiff       Must be 0; of the type of `alphaDataDiff`.
- * @param[in]  alphaParamDiff     Must be 1; of the type of `alphaDataDiff`.
- * @param[in]  betaParamDiff      Must be 0; of the type of `alphaDataDiff`.
+ * @param[in]  betaDataDiff       Must be 0; has the type of `alphaDataDiff`.
+ * @param[in]  alphaParamDiff     Must be 1; has the type of `alphaDataDiff`.
+ * @param[in]  betaParamDiff      Must be 0; has the type of `alphaDataDiff`.
  * @param[in]  xDesc              3 to 5 dimensions; half, bfloat16, float or
  *                                double; any strides.
  * @param[in]  x                  Device memory, read.

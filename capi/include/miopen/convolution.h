@@ -228,8 +228,8 @@ MIOPEN_EXPORT miopenStatus_t miopenInitConvolutionDescriptor(
     int dilation_w);
 
 /**
- * Sets a convolution of one to three spatial dimensions; otherwise as
- * miopenInitConvolutionDescriptor().
+ * Sets a convolution of one to three spatial dimensions; in all else it does
+ * what miopenInitConvolutionDescriptor() does.
  *
  * @param[in,out] convDesc    The descriptor to set; unchanged on failure.
  * @param[in]     spatialDim  1, 2 or 3: the length of the three arrays.
@@ -357,7 +357,8 @@ MIOPEN_EXPORT miopenStatus_t miopenGetConvolutionGroupCount(
     miopenConvolutionDescriptor_t convDesc, int *groupCount);
 
 /**
- * Sets the group count. It is checked where it meets the tensors, not here.
+ * Sets the group count. It is not checked here, but by the functions that take
+ * the descriptor together with tensors.
  *
  * @param[in,out] convDesc    The descriptor to change.
  * @param[in]     groupCount  Must divide the channels of x and of y when it is
@@ -377,7 +378,7 @@ MIOPEN_EXPORT miopenStatus_t miopenSetConvolutionGroupCount(
 
 /**
  * Sets the rows and columns added to the output of a 2-D transposed
- * convolution. They are checked against the strides where they are used.
+ * convolution. The functions that use them check them against the strides.
  *
  * @param[in,out] convDesc  The descriptor to change.
  * @param[in]     adj_h     Rows, at least 0, and below `stride_h` when it is
@@ -424,9 +425,9 @@ MIOPEN_EXPORT miopenStatus_t miopenSetTransposeConvNdOutputPadding(
 /**
  * Computes the lengths of y of a 2-D convolution.
  *
- * By the mode of the descriptor, along a dimension: (in + 2 pad - (1 + dilation
- * (filter - 1))) / stride + 1, or, transposed, stride (in - 1) + 1 + dilation
- * (filter - 1) - 2 pad + output padding; at least 1.
+ * The length along a dimension is (in + 2 pad - (1 + dilation (filter - 1))) /
+ * stride + 1, or, for a transposed convolution, stride (in - 1) + 1 + dilation
+ * (filter - 1) - 2 pad + output padding; it is at least 1.
  *
  * @param[in]  convDesc         A 2-D convolution.
  * @param[in]  inputTensorDesc  x: N, C, H, W.

@@ -1,9 +1,10 @@
 /*===- convolution_backward_data.h - Run the gradient of x ----------------===*/
 /**
  * @file
- * dx, the gradient of the input, from dy, the gradient of the output, and the
- * filter w. The rules are those of convolution_forward.h; "the problem" has dx
- * and dy instead of x and y. It is *inconsistent* for miopenInt8 as well.
+ * These functions compute dx, the gradient of the input, from dy, the gradient
+ * of the output, and the filter w. The rules are those of
+ * convolution_forward.h; "the problem" has dx and dy instead of x and y. A
+ * problem of miopenInt8 is *inconsistent*.
  */
 
 #ifndef MIOPEN_CONVOLUTION_BACKWARD_DATA_H
@@ -77,7 +78,7 @@ MIOPEN_EXPORT miopenStatus_t miopenConvolutionBackwardDataGetWorkSpaceSize(
  *                                   of each algorithm, the fastest first.
  * @param[in,out] workSpace          Device memory; may be NULL if the kernel
  *                                   needs none.
- * @param[in]     workSpaceSize      Its bytes.
+ * @param[in]     workSpaceSize      Size of `workSpace` in bytes.
  * @param[in]     exhaustiveSearch   Whether to tune the problem.
  *
  * @retval miopenStatusSuccess         One result is set.
@@ -126,7 +127,7 @@ MIOPEN_EXPORT miopenStatus_t miopenFindConvolutionBackwardDataAlgorithm(
  * @param[in]     convDesc       The convolution.
  * @param[in]     algo           The algorithm that Find reported. Every
  *                               enumerator runs the same kernel.
- * @param[in]     beta           Of the type of `alpha`. Must be 0 unless the
+ * @param[in]     beta           Has the type of `alpha`. Must be 0 unless the
  *                               convolution is 3-D; `dx` is not read if it is
  *                               0.
  * @param[in]     dxDesc         Gradient of the input: N, C, [[D,] H,] W; any
@@ -135,7 +136,8 @@ MIOPEN_EXPORT miopenStatus_t miopenFindConvolutionBackwardDataAlgorithm(
  *                               element overwritten.
  * @param[in,out] workSpace      Device memory; may be NULL if the kernel needs
  *                               none.
- * @param[in]     workSpaceSize  Its bytes; more than needed is fine.
+ * @param[in]     workSpaceSize  Size of `workSpace` in bytes; more than needed
+ *                               is fine.
  *
  * @retval miopenStatusSuccess         The kernel is on the stream.
  * @retval miopenStatusBadParm         A pointer other than `workSpace` is NULL,
@@ -169,8 +171,8 @@ MIOPEN_EXPORT miopenStatus_t miopenConvolutionBackwardData(
 /*===-- Immediate mode ----------------------------------------------------===*/
 
 /**
- * Counts the solutions of a problem: 1. The kernel is made ready, so that a
- * solution which is counted can be run.
+ * Counts the solutions of a problem: 1. The kernel is made ready before it is
+ * counted, so that it can be run.
  *
  * @param[in]  handle         Supplies the device.
  * @param[in]  dyDesc         Gradient of the output: N, K, [[D,] H,] W; any
@@ -328,7 +330,8 @@ MIOPEN_EXPORT miopenStatus_t miopenConvolutionBackwardDataCompileSolution(
  *                               overwritten.
  * @param[in,out] workSpace      Device memory; may be NULL if the kernel needs
  *                               none.
- * @param[in]     workSpaceSize  Its bytes; more than needed is fine.
+ * @param[in]     workSpaceSize  Size of `workSpace` in bytes; more than needed
+ *                               is fine.
  * @param[in]     solution_id    An id that
  *                               miopenConvolutionBackwardDataGetSolution()
  *                               gave.

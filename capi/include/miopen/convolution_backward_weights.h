@@ -1,9 +1,10 @@
 /*===- convolution_backward_weights.h - Run the gradient of w -------------===*/
 /**
  * @file
- * dw, the gradient of the filter, from x and dy, the gradient of the output.
- * The rules are those of convolution_forward.h; "the problem" has dw and dy
- * instead of w and y. It is *inconsistent* for miopenInt8 as well.
+ * These functions compute dw, the gradient of the filter, from x and dy, the
+ * gradient of the output. The rules are those of convolution_forward.h; "the
+ * problem" has dw and dy instead of w and y. A problem of miopenInt8 is
+ * *inconsistent*.
  */
 
 #ifndef MIOPEN_CONVOLUTION_BACKWARD_WEIGHTS_H
@@ -76,7 +77,7 @@ MIOPEN_EXPORT miopenStatus_t miopenConvolutionBackwardWeightsGetWorkSpaceSize(
  *                                   of each algorithm, the fastest first.
  * @param[in,out] workSpace          Device memory; may be NULL if the kernel
  *                                   needs none.
- * @param[in]     workSpaceSize      Its bytes.
+ * @param[in]     workSpaceSize      Size of `workSpace` in bytes.
  * @param[in]     exhaustiveSearch   Whether to tune the problem.
  *
  * @retval miopenStatusSuccess         One result is set.
@@ -124,7 +125,7 @@ MIOPEN_EXPORT miopenStatus_t miopenFindConvolutionBackwardWeightsAlgorithm(
  * @param[in]     convDesc       The convolution.
  * @param[in]     algo           The algorithm that Find reported. Every
  *                               enumerator runs the same kernel.
- * @param[in]     beta           Of the type of `alpha`. Must be 0 unless the
+ * @param[in]     beta           Has the type of `alpha`. Must be 0 unless the
  *                               convolution is 3-D; `dw` is not read if it is
  *                               0.
  * @param[in]     dwDesc         Gradient of the filter: K, C / groups, [[Z,]
@@ -133,7 +134,8 @@ MIOPEN_EXPORT miopenStatus_t miopenFindConvolutionBackwardWeightsAlgorithm(
  *                               element overwritten.
  * @param[in,out] workSpace      Device memory; may be NULL if the kernel needs
  *                               none.
- * @param[in]     workSpaceSize  Its bytes; more than needed is fine.
+ * @param[in]     workSpaceSize  Size of `workSpace` in bytes; more than needed
+ *                               is fine.
  *
  * @retval miopenStatusSuccess         The kernel is on the stream.
  * @retval miopenStatusBadParm         A pointer other than `workSpace` is NULL,
@@ -167,8 +169,8 @@ MIOPEN_EXPORT miopenStatus_t miopenConvolutionBackwardWeights(
 /*===-- Immediate mode ----------------------------------------------------===*/
 
 /**
- * Counts the solutions of a problem: 1. The kernel is made ready, so that a
- * solution which is counted can be run.
+ * Counts the solutions of a problem: 1. The kernel is made ready before it is
+ * counted, so that it can be run.
  *
  * @param[in]  handle         Supplies the device.
  * @param[in]  dyDesc         Gradient of the output: N, K, [[D,] H,] W; any
@@ -325,7 +327,8 @@ MIOPEN_EXPORT miopenStatus_t miopenConvolutionBackwardWeightsCompileSolution(
  *                               overwritten.
  * @param[in,out] workSpace      Device memory; may be NULL if the kernel needs
  *                               none.
- * @param[in]     workSpaceSize  Its bytes; more than needed is fine.
+ * @param[in]     workSpaceSize  Size of `workSpace` in bytes; more than needed
+ *                               is fine.
  * @param[in]     solution_id    An id that
  *                               miopenConvolutionBackwardWeightsGetSolution()
  *                               gave.

@@ -26,7 +26,7 @@ extern "C" {
  * @param[in]     bDesc   The data type of y; the lengths of y or 1, as 1, C, 1,
  *                        1.
  * @param[in]     b       The bias; device memory, read.
- * @param[in]     beta    Of the type of `alpha`.
+ * @param[in]     beta    Has the type of `alpha`.
  * @param[in]     yDesc   Half, bfloat16, float, double, int32 or int8; any
  *                        layout and strides.
  * @param[in,out] y       Device memory, read and overwritten.
@@ -64,7 +64,7 @@ MIOPEN_EXPORT miopenStatus_t miopenConvolutionForwardBias(
  * @param[in]  dyDesc  Half, bfloat16, float or double; at least 2 dimensions,
  *                     any layout and strides.
  * @param[in]  dy      Device memory, read.
- * @param[in]  beta    Must be 0; of the type of `alpha`.
+ * @param[in]  beta    Must be 0; has the type of `alpha`.
  * @param[in]  dbDesc  As many dimensions as dy, all of length 1 but that of the
  *                     channels; any of these data types.
  * @param[out] db      Device memory, every element overwritten.

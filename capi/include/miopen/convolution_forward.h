@@ -1,7 +1,7 @@
 /*===- convolution_forward.h - Run y = conv(x, w) -------------------------===*/
 /**
  * @file
- * What holds here holds for convolution_backward_data.h and
+ * The rules of this file apply to convolution_backward_data.h and
  * convolution_backward_weights.h as well.
  *
  * There are two ways to run the same kernel, and they can be mixed:
@@ -11,11 +11,11 @@
  * - Immediate mode: count and list the solutions, compile one, execute it.
  *   There is one solution for each problem.
  *
- * Convolutions over 1, 2 or 3 dimensions of miopenHalf, miopenBFloat16,
- * miopenFloat and miopenDouble are implemented; forward also of miopenInt8 with
- * a y of miopenInt32 or miopenFloat. Tensors may have any strides, gaps
- * included; no two elements of the tensor that is written may overlap. Other
- * data types return miopenStatusNotImplemented.
+ * Convolutions over 1, 2 or 3 dimensions are implemented for miopenHalf,
+ * miopenBFloat16, miopenFloat and miopenDouble, and forward ones also for
+ * miopenInt8 with a y of miopenInt32 or miopenFloat; other data types return
+ * miopenStatusNotImplemented. Tensors may have any strides, gaps included; no
+ * two elements of the tensor that is written may overlap.
  *
  * With a descriptor of miopenTranspose, w is [C, K / groups, ...], "forward"
  * computes what the gradient of a convolution would be, and "backward data" is
@@ -95,7 +95,7 @@ MIOPEN_EXPORT miopenStatus_t miopenConvolutionForwardGetWorkSpaceSize(
  *                                   of each algorithm, the fastest first.
  * @param[in,out] workSpace          Device memory; may be NULL if the kernel
  *                                   needs none.
- * @param[in]     workSpaceSize      Its bytes.
+ * @param[in]     workSpaceSize      Size of `workSpace` in bytes.
  * @param[in]     exhaustiveSearch   Whether to tune the problem.
  *
  * @retval miopenStatusSuccess         One result is set.
@@ -143,14 +143,15 @@ MIOPEN_EXPORT miopenStatus_t miopenFindConvolutionForwardAlgorithm(
  * @param[in]     convDesc       The convolution.
  * @param[in]     algo           The algorithm that Find reported. Every
  *                               enumerator runs the same kernel.
- * @param[in]     beta           Of the type of `alpha`. Must be 0 unless the
+ * @param[in]     beta           Has the type of `alpha`. Must be 0 unless the
  *                               convolution is 3-D; `y` is not read if it is 0.
  * @param[in]     yDesc          Output: N, K, [[D,] H,] W; any strides.
  * @param[in,out] y              Output; device memory, every element
  *                               overwritten.
  * @param[in,out] workSpace      Device memory; may be NULL if the kernel needs
  *                               none.
- * @param[in]     workSpaceSize  Its bytes; more than needed is fine.
+ * @param[in]     workSpaceSize  Size of `workSpace` in bytes; more than needed
+ *                               is fine.
  *
  * @retval miopenStatusSuccess         The kernel is on the stream.
  * @retval miopenStatusBadParm         A pointer other than `workSpace` is NULL,
@@ -183,8 +184,8 @@ MIOPEN_EXPORT miopenStatus_t miopenConvolutionForward(
 /*===-- Immediate mode ----------------------------------------------------===*/
 
 /**
- * Counts the solutions of a problem: 1. The kernel is made ready, so that a
- * solution which is counted can be run.
+ * Counts the solutions of a problem: 1. The kernel is made ready before it is
+ * counted, so that it can be run.
  *
  * @param[in]  handle         Supplies the device.
  * @param[in]  wDesc          Filter: K, C / groups, [[Z,] Y,] X; any strides.
@@ -329,7 +330,8 @@ MIOPEN_EXPORT miopenStatus_t miopenConvolutionForwardCompileSolution(
  * @param[out]    y              Output; device memory, overwritten.
  * @param[in,out] workSpace      Device memory; may be NULL if the kernel needs
  *                               none.
- * @param[in]     workSpaceSize  Its bytes; more than needed is fine.
+ * @param[in]     workSpaceSize  Size of `workSpace` in bytes; more than needed
+ *                               is fine.
  * @param[in]     solution_id    An id that
  *                               miopenConvolutionForwardGetSolution() gave.
  *

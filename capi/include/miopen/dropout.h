@@ -3,9 +3,9 @@
  * @file
  * Elements are set to zero at random and the others scaled by 1 / (1 - rate).
  * The random number of an element is a function of a seed and a counter, which
- * are the states in device memory (docs/spec/rows.md). So masks differ from
- * those of MIOpen with the same seed. Tensors are half, bfloat16, float or
- * double, of any layout and strides.
+ * are the states in device memory (docs/spec/rows.md); MIOpen's is another
+ * function, so that the same seed gives other masks. Tensors are half,
+ * bfloat16, float or double, of any layout and strides.
  */
 
 #ifndef MIOPEN_DROPOUT_H
@@ -144,7 +144,7 @@ MIOPEN_EXPORT miopenStatus_t miopenGetDropoutDescriptor(
  *                                  miopenSetDropoutDescriptor() initialised,
  *                                  owned by the caller; NULL if no random
  *                                  numbers are drawn.
- * @param[in]     stateSizeInBytes  Its bytes.
+ * @param[in]     stateSizeInBytes  Size of `states` in bytes.
  * @param[in]     seed              Seed of the generator.
  * @param[in]     use_mask          Whether miopenDropoutForward() reads the
  *                                  mask from the reserve space and draws
@@ -183,7 +183,7 @@ MIOPEN_EXPORT miopenStatus_t miopenRestoreDropoutDescriptor(
  *                                  the caller, which must stay valid as long as
  *                                  the descriptor is used; NULL if no random
  *                                  numbers are drawn.
- * @param[in]     stateSizeInBytes  Its bytes.
+ * @param[in]     stateSizeInBytes  Size of `states` in bytes.
  * @param[in]     seed              Seed of the generator.
  * @param[in]     use_mask          Whether miopenDropoutForward() reads the
  *                                  mask from the reserve space and draws
@@ -235,8 +235,9 @@ MIOPEN_EXPORT miopenStatus_t miopenSetDropoutDescriptor(
  * @param[in,out] reserveSpace        Device memory: one byte for each element
  *                                    of x, packed in the order of its lengths.
  *                                    NULL, unless the mask is read or wanted.
- * @param[in]     reserveSpaceSizeInBytes  Its bytes; at least one for each
- *                                    element if `reserveSpace` is not NULL.
+ * @param[in]     reserveSpaceSizeInBytes  Size of `reserveSpace` in bytes; at
+ *                                    least one for each element if
+ *                                    `reserveSpace` is not NULL.
  *
  * @retval miopenStatusSuccess         The kernels are on the stream.
  * @retval miopenStatusBadParm         A pointer other than `reserveSpace` is
@@ -286,8 +287,9 @@ MIOPEN_EXPORT miopenStatus_t miopenDropoutForward(
  * @param[in]  reserveSpace           The mask that the forward pass wrote;
  *                                    device memory. NULL only without
  *                                    `use_mask`.
- * @param[in]  reserveSpaceSizeInBytes  Its bytes; at least one for each element
- *                                    if `reserveSpace` is not NULL.
+ * @param[in]  reserveSpaceSizeInBytes  Size of `reserveSpace` in bytes; at
+ *                                    least one for each element if
+ *                                    `reserveSpace` is not NULL.
  *
  * @retval miopenStatusSuccess         The kernels are on the stream.
  * @retval miopenStatusBadParm         A pointer other than `reserveSpace` is

@@ -1,8 +1,8 @@
 /*===- export.h - How a public symbol is marked ---------------------------===*/
 /**
  * @file
- * The library is compiled with hidden symbols; what carries MIOPEN_EXPORT and
- * is listed in capi/lib/exports.map can be linked against, nothing else can.
+ * The library is compiled with hidden symbols. Only functions that carry
+ * MIOPEN_EXPORT and are listed in capi/lib/exports.map can be linked against.
  */
 
 #ifndef MIOPEN_EXPORT_H
@@ -22,7 +22,7 @@
   struct name;                                                                 \
   typedef struct name *name##_t
 
-/** A default argument, where the language has such. */
+/** A default argument in C++; nothing in C, which has none. */
 #ifdef __cplusplus
 #define MIOPEN_DEFAULT(value) = value
 #else

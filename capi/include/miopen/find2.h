@@ -40,8 +40,8 @@ MIOPEN_DECLARE_OBJECT(miopenFindOptions);
 /** A kernel for a problem, with its time and workspace. */
 MIOPEN_DECLARE_OBJECT(miopenSolution);
 
-/** The value of a scalar's id. C wants enumerators to be ints, C++ takes the
- *  type that fits; the bits are the same. */
+/** The id of a scalar, which has the highest bit. In C an enumerator must be an
+ *  int, in C++ it has the type that fits; the bits are the same. */
 #ifdef __cplusplus
 #define MIOPEN_SCALAR_ARGUMENT(number) ((1U << 31) | number)
 #else
@@ -289,7 +289,8 @@ MIOPEN_EXPORT miopenStatus_t miopenDestroyProblem(miopenProblem_t problem);
  *
  * @param[in,out] problem     The problem to change.
  * @param[in]     id          The tensor.
- * @param[in]     descriptor  Its data type, lengths and strides; copied.
+ * @param[in]     descriptor  Data type, lengths and strides of the tensor;
+ *                            copied.
  *
  * @retval miopenStatusSuccess      The tensor is described.
  * @retval miopenStatusBadParm      A pointer is NULL, the problem has no such
@@ -365,7 +366,7 @@ miopenSetFindOptionTuning(miopenFindOptions_t options, int value);
 
 /**
  * Orders solutions by time or by workspace. There is one solution for each
- * problem, so either order is the same.
+ * problem, so that both orders give the same list.
  *
  * @param[in,out] options  The options to change.
  * @param[in]     value    The order.
@@ -408,7 +409,7 @@ miopenSetFindOptionWorkspaceLimit(miopenFindOptions_t options, size_t value);
  * @param[in]     buffer   Device memory, which must stay valid as long as the
  *                         options are used; NULL: miopenFindSolutions()
  *                         allocates.
- * @param[in]     size     Its bytes.
+ * @param[in]     size     Size of `buffer` in bytes.
  *
  * @retval miopenStatusSuccess  The workspace is recorded.
  * @retval miopenStatusBadParm  `options` is NULL.
@@ -464,7 +465,7 @@ MIOPEN_EXPORT miopenStatus_t
 miopenSetFindOptionAttachBinaries(miopenFindOptions_t options, unsigned attach);
 
 /**
- * Finds the solution of a problem and its time.
+ * Finds the solution of a problem and measures its time.
  *
  * The time is measured at the first call of the process for the problem, or
  * when tuning is asked for; memory that the options do not give is allocated
@@ -510,8 +511,8 @@ MIOPEN_EXPORT miopenStatus_t miopenFindSolutions(
 /** Memory of one tensor of a problem. */
 typedef struct miopenTensorArgument_t {
   miopenTensorArgumentId_t id;          /**< The tensor or scalar. */
-  miopenTensorDescriptor_t *descriptor; /**< NULL: as in the problem. */
-  void *buffer; /**< On the device; of a scalar, on the host. */
+  miopenTensorDescriptor_t *descriptor; /**< NULL means that of the problem. */
+  void *buffer; /**< Device memory; for a scalar, host memory. */
 } miopenTensorArgument_t;
 
 /**
@@ -526,7 +527,8 @@ typedef struct miopenTensorArgument_t {
  *                               to that of the problem.
  * @param[in,out] workspace      Device memory; may be NULL if the solution
  *                               needs none.
- * @param[in]     workspaceSize  Its bytes; more than needed is fine.
+ * @param[in]     workspaceSize  Size of `workspace` in bytes; more than needed
+ *                               is fine.
  *
  * @retval miopenStatusSuccess         The kernel is on the stream.
  * @retval miopenStatusInvalidValue    A tensor is missing, or its memory is
@@ -748,7 +750,7 @@ MIOPEN_EXPORT miopenStatus_t miopenCreateActivationProblem(
  *
  * @param[out] problem              Owned by the caller: release it with
  *                                  miopenDestroyProblem().
- * @param[in]  mode                 What shares a mean.
+ * @param[in]  mode                 Which elements share a mean.
  * @param[in]  runningMeanVariance  Not used.
  * @param[in]  direction            Direction of the operation.
  *

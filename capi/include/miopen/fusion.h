@@ -234,7 +234,7 @@ MIOPEN_EXPORT miopenStatus_t miopenCreateOpConvForward(
  *
  * @param[in,out] fusePlanDesc  The plan to append to.
  * @param[out]    activFwdOp    The operation, owned by the plan.
- * @param[in]     mode          Its function.
+ * @param[in]     mode          The function of the activation.
  *
  * @retval miopenStatusSuccess      The operation is appended; the plan must be
  *                                  compiled again.
@@ -257,7 +257,7 @@ MIOPEN_EXPORT miopenStatus_t miopenCreateOpActivationForward(
  *
  * @param[in,out] fusePlanDesc  The plan to append to.
  * @param[out]    activBwdOp    The operation, owned by the plan.
- * @param[in]     mode          Its function.
+ * @param[in]     mode          The function of the activation.
  *
  * @retval miopenStatusSuccess      The operation is appended; the plan must be
  *                                  compiled again.
@@ -302,7 +302,7 @@ MIOPEN_EXPORT miopenStatus_t miopenCreateOpBiasForward(
  *
  * @param[in,out] fusePlanDesc        The plan to append to.
  * @param[out]    bnOp                The operation, owned by the plan.
- * @param[in]     bn_mode             What shares a mean.
+ * @param[in]     bn_mode             Which elements share a mean.
  * @param[in]     bnScaleBiasMeanVarDesc  Describes all parameters; copied.
  *
  * @retval miopenStatusSuccess      The operation is appended; the plan must be
@@ -326,7 +326,7 @@ MIOPEN_EXPORT miopenStatus_t miopenCreateOpBatchNormInference(
  *
  * @param[in,out] fusePlanDesc        The plan to append to.
  * @param[out]    bnFwdOp             The operation, owned by the plan.
- * @param[in]     bn_mode             What shares a mean.
+ * @param[in]     bn_mode             Which elements share a mean.
  * @param[in]     runningMeanVariance  Not used: the arguments say which
  *                                    statistics are wanted.
  *
@@ -351,7 +351,7 @@ MIOPEN_EXPORT miopenStatus_t miopenCreateOpBatchNormForward(
  *
  * @param[in,out] fusePlanDesc  The plan to append to.
  * @param[out]    bnBwdOp       The operation, owned by the plan.
- * @param[in]     bn_mode       What shares a mean.
+ * @param[in]     bn_mode       Which elements share a mean.
  *
  * @retval miopenStatusSuccess      The operation is appended; the plan must be
  *                                  compiled again.
@@ -437,9 +437,9 @@ MIOPEN_EXPORT miopenStatus_t miopenSetOpArgsConvForward(
  * @param[in]     activFwdOp  The operation.
  * @param[in]     alpha       NULL, or a float that must be 1.
  * @param[in]     beta        NULL, or a float that must be 0.
- * @param[in]     activAlpha  Its parameter a.
- * @param[in]     activBeta   Its parameter b.
- * @param[in]     activGamma  Its parameter c.
+ * @param[in]     activAlpha  Parameter a of the function.
+ * @param[in]     activBeta   Parameter b of the function.
+ * @param[in]     activGamma  Parameter c of the function.
  *
  * @retval miopenStatusSuccess         The arguments are recorded.
  * @retval miopenStatusBadParm         `args` or `activFwdOp` is NULL, or the
@@ -468,9 +468,9 @@ MIOPEN_EXPORT miopenStatus_t miopenSetOpArgsActivForward(
  * @param[in]     y           Not used, because the kernel computes y again; may
  *                            be NULL.
  * @param[in]     reserved    Not used; may be NULL.
- * @param[in]     activAlpha  Its parameter a.
- * @param[in]     activBeta   Its parameter b.
- * @param[in]     activGamma  Its parameter c.
+ * @param[in]     activAlpha  Parameter a of the function.
+ * @param[in]     activBeta   Parameter b of the function.
+ * @param[in]     activGamma  Parameter c of the function.
  *
  * @retval miopenStatusSuccess         The arguments are recorded.
  * @retval miopenStatusBadParm         `args` or `activBwdOp` is NULL, or the
@@ -695,7 +695,7 @@ MIOPEN_EXPORT miopenStatus_t miopenExecuteFusionPlan(
  * @param[in,out] workspace      Device memory; NULL, or one that is too small,
  *                               means scratch memory of the handle. A batch
  *                               normalisation does not use it.
- * @param[in]     workspaceSize  Its bytes.
+ * @param[in]     workspaceSize  Size of `workspace` in bytes.
  *
  * @retval miopenStatusSuccess         The kernel is on the stream.
  * @retval miopenStatusBadParm         A pointer other than `workspace` is NULL,
@@ -739,7 +739,7 @@ MIOPEN_EXPORT miopenStatus_t miopenExecuteFusionPlan_v2(
  * @param[in]     algo                Not used.
  * @param[in,out] workspace           Device memory; NULL, or one that is too
  *                                    small, means scratch memory of the handle.
- * @param[in]     workspaceSizeInBytes  Its bytes.
+ * @param[in]     workspaceSizeInBytes  Size of `workspace` in bytes.
  * @param[in]     alpha2              A float, 0 or 1; NULL means 0.
  * @param[in]     zDesc               The data type, lengths and strides of y;
  *                                    may be NULL if `alpha2` is 0.

@@ -1,8 +1,9 @@
 /*===- graph.h - Graphs of operations -------------------------------------===*/
 /**
  * @file
- * MIOpen's form of cuDNN's backend API, and part of its beta API. None of these
- * functions is implemented: they return miopenStatusNotImplemented.
+ * The graph API is MIOpen's form of cuDNN's backend API, and part of its beta
+ * API. None of these functions is implemented: they return
+ * miopenStatusNotImplemented.
  */
 
 #ifndef MIOPEN_GRAPH_H
@@ -429,7 +430,7 @@ miopenBackendCreateDescriptor(miopenBackendDescriptorType_t descriptorType,
  * @param[in]     attributeName    The attribute.
  * @param[in]     attributeType    Type of its elements.
  * @param[in]     elementCount     Number of elements.
- * @param[in]     arrayOfElements  Its elements.
+ * @param[in]     arrayOfElements  The elements.
  *
  * @retval miopenStatusNotImplemented  Always.
  *
@@ -473,7 +474,7 @@ miopenBackendFinalize(miopenBackendDescriptor_t descriptor);
  * @param[in]  attributeType          Type of its elements.
  * @param[in]  requestedElementCount  Capacity of `arrayOfElements`.
  * @param[out] elementCount           Number of elements.
- * @param[out] arrayOfElements        Its elements.
+ * @param[out] arrayOfElements        The elements.
  *
  * @retval miopenStatusNotImplemented  Always.
  *

@@ -2,8 +2,8 @@
 /**
  * @file
  * A handle names the stream that work is put on and carries the profiling
- * switch. It owns no kernels: those belong to the process, so a second handle
- * finds what the first one compiled.
+ * switch. It owns no kernels: they belong to the process, so that a second
+ * handle finds what the first one compiled.
  */
 
 #ifndef MIOPEN_HANDLE_H
@@ -55,9 +55,9 @@ typedef enum {
   miopenStatusVersionMismatch = 10
 } miopenStatus_t;
 
-/** Gives `sizeBytes` of device memory, or NULL. */
+/** Allocates `sizeBytes` bytes of device memory; NULL if it cannot. */
 typedef void *(*miopenAllocatorFunction)(void *context, size_t sizeBytes);
-/** Takes back what a miopenAllocatorFunction gave. */
+/** Frees what a miopenAllocatorFunction allocated. */
 typedef void (*miopenDeallocatorFunction)(void *context, void *memory);
 
 /**
@@ -124,7 +124,8 @@ MIOPEN_EXPORT miopenStatus_t miopenGetVersion(size_t *major, size_t *minor,
 MIOPEN_EXPORT miopenStatus_t miopenCreate(miopenHandle_t *handle);
 
 /**
- * Creates a handle on a stream of the caller; otherwise as miopenCreate().
+ * Creates a handle on a stream of the caller; in all else it does what
+ * miopenCreate() does.
  *
  * @param[out] handle  Owned by the caller: release it with miopenDestroy().
  * @param[in]  stream  Must outlive its use by the handle; NULL is the default
@@ -166,8 +167,8 @@ MIOPEN_EXPORT miopenStatus_t miopenCreateWithStream(
 MIOPEN_EXPORT miopenStatus_t miopenDestroy(miopenHandle_t handle);
 
 /**
- * Chooses the stream of all later work. One store, so it may be called before
- * every launch.
+ * Chooses the stream of all later work. It costs one store, so that clients may
+ * call it before every launch.
  *
  * @param[in] handle    The handle.
  * @param[in] streamID  Must outlive its use by the handle; NULL is the default
@@ -207,8 +208,8 @@ miopenGetStream(miopenHandle_t handle, miopenAcceleratorQueue_t *streamID);
 /**
  * Records functions that allocate device memory.
  *
- * They are never called: workspace comes from the caller, and the scratch
- * memory that some kernels need beside it comes from hipMalloc().
+ * The functions are never called: the caller provides workspace, and the
+ * scratch memory that some kernels need beside it comes from hipMalloc().
  *
  * @param[in] handle            The handle.
  * @param[in] allocator         Allocates device memory; NULL, together with

@@ -169,7 +169,7 @@ MIOPEN_EXPORT miopenStatus_t miopenGetCTCLossWorkspaceSize(
  * @param[in]     algo           The algorithm.
  * @param[in]     ctcLossDesc    The loss function.
  * @param[in,out] workSpace      Device memory.
- * @param[in]     workSpaceSize  Its bytes.
+ * @param[in]     workSpaceSize  Size of `workSpace` in bytes.
  *
  * @retval miopenStatusNotImplemented  Always.
  *
@@ -228,7 +228,7 @@ MIOPEN_EXPORT miopenStatus_t miopenGetSoftMarginLossForwardWorkspaceSize(
  * @param[out]    output              Device memory.
  * @param[in]     reduction           None, sum or mean.
  * @param[in,out] workspace           Device memory.
- * @param[in]     workspaceSizeInBytes  Its bytes.
+ * @param[in]     workspaceSizeInBytes  Size of `workspace` in bytes.
  *
  * @retval miopenStatusNotImplemented  Always.
  *
@@ -324,7 +324,7 @@ MIOPEN_EXPORT miopenStatus_t miopenGetMultiMarginLossForwardWorkspaceSize(
  * @param[in]     margin              Margin of the loss.
  * @param[in]     reduction           None, sum or mean.
  * @param[in,out] workspace           Device memory.
- * @param[in]     workspaceSizeInBytes  Its bytes.
+ * @param[in]     workspaceSizeInBytes  Size of `workspace` in bytes.
  *
  * @retval miopenStatusNotImplemented  Always.
  *

@@ -6,15 +6,15 @@
  *
  *     y = x scale^-beta,   scale = K + alpha / size * sum of x^2,
  *
- * summed over n channels around its own, or over n x n pixels of its own
- * channel; size is n, or n x n, however much of the window is outside of x.
- * Tensors have 4 dimensions (N, C, H, W), are packed in any layout, and are
- * half, bfloat16 or float. The arguments alpha and beta of the two functions
- * are not read, as in MIOpen.
+ * where the sum is over n channels around its own, or over n x n pixels of its
+ * own channel, and size is n, or n x n, however much of the window is outside
+ * of x. Tensors have 4 dimensions (N, C, H, W), are packed in any layout, and
+ * are half, bfloat16 or float. The arguments alpha and beta of the two
+ * functions are not read, as in MIOpen.
  *
- * A call is one launch for the windows inside of x and one for each position
- * near a border, of which there are n - 1; in a plane twice as many, with
- * scratch memory of the handle.
+ * A call makes one launch for the windows that lie inside of x and one for each
+ * of the n - 1 positions near a border; within a channel it makes twice as
+ * many, with scratch memory of the handle between them.
  */
 
 #ifndef MIOPEN_LRN_H
@@ -63,8 +63,8 @@ MIOPEN_EXPORT miopenStatus_t
 miopenCreateLRNDescriptor(miopenLRNDescriptor_t *lrnDesc);
 
 /**
- * Sets mode, window and parameters. The numbers are checked where they are
- * used.
+ * Sets mode, window and parameters. miopenLRNForward() and miopenLRNBackward()
+ * check the numbers.
  *
  * @param[in,out] lrnDesc   The descriptor to set; unchanged on failure.
  * @param[in]     mode      Across channels, or within a channel.
@@ -112,8 +112,8 @@ MIOPEN_EXPORT miopenStatus_t miopenGetLRNDescriptor(
     unsigned int *lrnN, double *lrnAlpha, double *lrnBeta, double *lrnK);
 
 /**
- * Gets the size of what the forward pass keeps for the backward pass: an
- * element of scale for each of y.
+ * Gets the size of what the forward pass keeps for the backward pass: one
+ * element of scale for each element of y.
  *
  * @param[in]  yDesc          Describes y.
  * @param[out] workSpaceSize  Bytes.

@@ -1,9 +1,9 @@
 /*===- miopen.h - Everything that clients of MIOpen include ---------------===*/
 /**
  * @file
- * Tessera exports the functions of MIOpen: same names, same types, same values.
- * Clients include this one file; it is split by noun, so that a function is
- * found in the header of its first descriptor.
+ * Tessera exports the functions of MIOpen with the same names, types and
+ * values. Clients include this one file; it is split by noun, so that a
+ * function is found in the header of its first descriptor.
  *
  * Every name of MIOpen can be linked. A function without an implementation
  * returns miopenStatusNotImplemented and does nothing else; its description

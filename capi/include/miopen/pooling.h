@@ -372,7 +372,7 @@ MIOPEN_EXPORT miopenStatus_t miopenPoolingGetWorkSpaceSizeV2(
  * @param[in]  alpha          Must be 1: a float, or a double if x is double.
  * @param[in]  xDesc          Half, bfloat16 or float; any layout and strides.
  * @param[in]  x              Device memory, read.
- * @param[in]  beta           Must be 0; of the type of `alpha`.
+ * @param[in]  beta           Must be 0; has the type of `alpha`.
  * @param[in]  yDesc          The data type of x and the lengths that
  *                            miopenGetPoolingForwardOutputDim() gives; any
  *                            layout and strides.
@@ -380,7 +380,7 @@ MIOPEN_EXPORT miopenStatus_t miopenPoolingGetWorkSpaceSizeV2(
  * @param[in]  do_backward    Whether max pooling saves indices.
  * @param[out] workSpace      Device memory for the indices; may be NULL if none
  *                            are saved.
- * @param[in]  workSpaceSize  Its bytes.
+ * @param[in]  workSpaceSize  Size of `workSpace` in bytes.
  *
  * @retval miopenStatusSuccess         The kernel is on the stream.
  * @retval miopenStatusBadParm         A pointer that is needed is NULL, x and y
@@ -412,8 +412,8 @@ MIOPEN_EXPORT miopenStatus_t miopenPoolingForward(
     bool do_backward, void *workSpace, size_t workSpaceSize);
 
 /**
- * Computes the gradient of x from that of y. No atomics are used, so the same
- * inputs give the same bits.
+ * Computes the gradient of x from that of y. No atomics are used, so that the
+ * same inputs give the same bits.
  *
  * @param[in]  handle     Supplies the device and the stream.
  * @param[in]  poolDesc   The pooling of the forward pass.
@@ -425,7 +425,7 @@ MIOPEN_EXPORT miopenStatus_t miopenPoolingForward(
  * @param[in]  dy         Gradient of y; device memory, read.
  * @param[in]  xDesc      Describes x; checked for NULL only.
  * @param[in]  x          Not used; may be NULL.
- * @param[in]  beta       Must be 0; of the type of `alpha`.
+ * @param[in]  beta       Must be 0; has the type of `alpha`.
  * @param[in]  dxDesc     Half, bfloat16 or float; the lengths of x, any layout
  *                        and strides.
  * @param[out] dx         Gradient of x; device memory, every element

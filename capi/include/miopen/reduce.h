@@ -258,7 +258,7 @@ MIOPEN_EXPORT miopenStatus_t miopenGetReductionWorkspaceSize(
  * @param[in]     aDesc               Half, bfloat16, float or double; any
  *                                    layout and strides.
  * @param[in]     A                   Device memory, read.
- * @param[in]     beta                Of the type of `alpha`; C is not read if
+ * @param[in]     beta                Has the type of `alpha`; C is not read if
  *                                    it is 0.
  * @param[in]     cDesc               As many dimensions as A, each of length 1
  *                                    or of the length of A; any of these data

@@ -1,9 +1,9 @@
 /*===- rnn.h - Recurrent networks -----------------------------------------===*/
 /**
  * @file
- * Descriptors can be set and read, so that clients which create them early go
- * on. No network is implemented, and the sizes of its memory are not known: all
- * other functions return miopenStatusNotImplemented.
+ * Descriptors can be set and read, so that clients which create them before
+ * they need them can start. No network is implemented, and the sizes of its
+ * memory are not known: all other functions return miopenStatusNotImplemented.
  */
 
 #ifndef MIOPEN_RNN_H
@@ -781,10 +781,10 @@ MIOPEN_EXPORT miopenStatus_t miopenGetRNNPaddingMode(
  * @param[in]     w                   All weights; device memory.
  * @param[in]     weightSpaceSize     Bytes of the weights.
  * @param[in,out] workSpace           Device memory.
- * @param[in]     workSpaceNumBytes   Its bytes.
+ * @param[in]     workSpaceNumBytes   Size of `workSpace` in bytes.
  * @param[in,out] reserveSpace        Device memory that training keeps for the
  *                                    gradients.
- * @param[in]     reserveSpaceNumBytes  Its bytes.
+ * @param[in]     reserveSpaceNumBytes  Size of `reserveSpace` in bytes.
  *
  * @retval miopenStatusNotImplemented  Always.
  *
@@ -833,10 +833,10 @@ MIOPEN_EXPORT miopenStatus_t miopenRNNForward(
  * @param[in]     w                   All weights; device memory.
  * @param[in]     weightSpaceSize     Bytes of the weights.
  * @param[in,out] workSpace           Device memory.
- * @param[in]     workSpaceNumBytes   Its bytes.
+ * @param[in]     workSpaceNumBytes   Size of `workSpace` in bytes.
  * @param[in,out] reserveSpace        Device memory that training keeps for the
  *                                    gradients.
- * @param[in]     reserveSpaceNumBytes  Its bytes.
+ * @param[in]     reserveSpaceNumBytes  Size of `reserveSpace` in bytes.
  *
  * @retval miopenStatusNotImplemented  Always.
  *
@@ -873,9 +873,9 @@ MIOPEN_EXPORT miopenStatus_t miopenRNNBackwardSeqData(
  *                                    memory.
  * @param[in]     weightSpaceSize     Bytes of the weights.
  * @param[in,out] workSpace           Device memory.
- * @param[in]     workSpaceNumBytes   Its bytes.
+ * @param[in]     workSpaceNumBytes   Size of `workSpace` in bytes.
  * @param[in]     reserveSpace        Device memory that training has kept.
- * @param[in]     reserveSpaceNumBytes  Its bytes.
+ * @param[in]     reserveSpaceNumBytes  Size of `reserveSpace` in bytes.
  *
  * @retval miopenStatusNotImplemented  Always.
  *
@@ -922,10 +922,10 @@ MIOPEN_EXPORT miopenStatus_t miopenRNNBackwardWeightsSeqTensor(
  * @param[out]    cy                  Final cell state; device memory; may be
  *                                    NULL.
  * @param[in,out] workSpace           Device memory.
- * @param[in]     workSpaceNumBytes   Its bytes.
+ * @param[in]     workSpaceNumBytes   Size of `workSpace` in bytes.
  * @param[in,out] reserveSpace        Device memory that training keeps for the
  *                                    gradients.
- * @param[in]     reserveSpaceNumBytes  Its bytes.
+ * @param[in]     reserveSpaceNumBytes  Size of `reserveSpace` in bytes.
  *
  * @retval miopenStatusNotImplemented  Always.
  *
@@ -988,10 +988,10 @@ MIOPEN_EXPORT miopenStatus_t miopenRNNForwardTraining(
  * @param[out]    dcx                 Gradient of the initial cell state; device
  *                                    memory; may be NULL.
  * @param[in,out] workSpace           Device memory.
- * @param[in]     workSpaceNumBytes   Its bytes.
+ * @param[in]     workSpaceNumBytes   Size of `workSpace` in bytes.
  * @param[in,out] reserveSpace        Device memory that training keeps for the
  *                                    gradients.
- * @param[in]     reserveSpaceNumBytes  Its bytes.
+ * @param[in]     reserveSpaceNumBytes  Size of `reserveSpace` in bytes.
  *
  * @retval miopenStatusNotImplemented  Always.
  *
@@ -1036,9 +1036,9 @@ MIOPEN_EXPORT miopenStatus_t miopenRNNBackwardData(
  * @param[in,out] dw                  Gradient of the weights, added to; device
  *                                    memory.
  * @param[in,out] workSpace           Device memory.
- * @param[in]     workSpaceNumBytes   Its bytes.
+ * @param[in]     workSpaceNumBytes   Size of `workSpace` in bytes.
  * @param[in]     reserveSpace        Device memory that training has kept.
- * @param[in]     reserveSpaceNumBytes  Its bytes.
+ * @param[in]     reserveSpaceNumBytes  Size of `reserveSpace` in bytes.
  *
  * @retval miopenStatusNotImplemented  Always.
  *
@@ -1086,7 +1086,7 @@ MIOPEN_EXPORT miopenStatus_t miopenRNNBackwardWeights(
  * @param[out]    cy                 Final cell state; device memory; may be
  *                                   NULL.
  * @param[in,out] workSpace          Device memory.
- * @param[in]     workSpaceNumBytes  Its bytes.
+ * @param[in]     workSpaceNumBytes  Size of `workSpace` in bytes.
  *
  * @retval miopenStatusNotImplemented  Always.
  *

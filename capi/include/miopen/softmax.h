@@ -181,8 +181,8 @@ MIOPEN_EXPORT miopenStatus_t miopenSoftmaxForward_V2(
  * @param[in,out] dx         Gradient of x; device memory, every element
  *                           overwritten. May be the memory of another tensor if
  *                           the strides agree.
- * @param[in]     algorithm  That of the forward call.
- * @param[in]     mode       That of the forward call.
+ * @param[in]     algorithm  The algorithm of the forward call.
+ * @param[in]     mode       The mode of the forward call.
  *
  * @retval miopenStatusSuccess         The kernel is on the stream.
  * @retval miopenStatusBadParm         A pointer is NULL, the tensors do not fit

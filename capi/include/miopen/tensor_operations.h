@@ -38,11 +38,11 @@ typedef enum {
  * @param[in]     alpha1    A float, or a double if C is double.
  * @param[in]     aDesc     The lengths and the data type of C.
  * @param[in]     A         Device memory, read; may be C if the strides agree.
- * @param[in]     alpha2    Of the type of `alpha1`.
+ * @param[in]     alpha2    Has the type of `alpha1`.
  * @param[in]     bDesc     The data type of C; its lengths or 1.
  * @param[in]     B         Device memory, read; may be C if lengths and strides
  *                          agree.
- * @param[in]     beta      Of the type of `alpha1`; C is not read if it is 0.
+ * @param[in]     beta      Has the type of `alpha1`; C is not read if it is 0.
  * @param[in]     cDesc     Half, bfloat16, float, double, int32 or int8.
  * @param[in,out] C         Device memory, every element overwritten.
  *
@@ -146,7 +146,7 @@ miopenScaleTensor(miopenHandle_t handle, const miopenTensorDescriptor_t yDesc,
  *                        the lengths of y.
  * @param[in]     x       Device memory, read; may be y if data types and
  *                        strides agree.
- * @param[in]     beta    Of the type of `alpha`; y is not read if it is 0.
+ * @param[in]     beta    Has the type of `alpha`; y is not read if it is 0.
  * @param[in]     yDesc   The lengths of x; any of these data types, any layout
  *                        and strides.
  * @param[in,out] y       Device memory, every element overwritten.
@@ -246,7 +246,7 @@ MIOPEN_EXPORT miopenStatus_t miopenGetGetitemWorkspaceSize(
  *
  * @param[in]     handle              Supplies the device and the stream.
  * @param[in,out] workspace           Device memory.
- * @param[in]     workspaceSizeInBytes  Its bytes.
+ * @param[in]     workspaceSizeInBytes  Size of `workspace` in bytes.
  * @param[in]     dyDesc              Describes dy.
  * @param[in]     dy                  Gradient of the result; device memory.
  * @param[in]     indexCount          Number of index tensors.
@@ -378,7 +378,7 @@ MIOPEN_EXPORT miopenStatus_t miopenRoPEBackward(
  * @param[in]  indicesDesc  Describes the indices.
  * @param[out] indices      Index of each element along the dimension; device
  *                          memory.
- * @param[in]  k            Which element, counted from 1.
+ * @param[in]  k            k: which element, counted from 1.
  * @param[in]  dim          The dimension; negative numbers count from the last.
  * @param[in]  keepDim      Whether the output keeps the dimension, with length
  *                          1.
@@ -419,9 +419,9 @@ MIOPEN_EXPORT miopenStatus_t miopenGetPReLUBackwardWorkspaceSize(
     miopenTensorDescriptor_t weightDesc, size_t *sizeInBytes);
 
 /**
- * Computes the gradients of y = x where x > 0, else w x: dinput = dy or w dy,
- * and dweight, the sum of x dy over the elements of a slope that are not above
- * 0.
+ * Computes the gradients of y = x where x > 0, else y = w x: dinput is dy where
+ * x > 0, else w dy, and dweight is the sum of x dy over the elements x <= 0 of
+ * a slope.
  *
  * @param[in]  handle                Supplies the device and the stream.
  * @param[in]  workspace             Not used; may be NULL.

@@ -1,9 +1,9 @@
 /*===- version.h - The release of MIOpen that we answer as ----------------===*/
 /**
  * @file
- * Frameworks choose code paths by these numbers, so they name the release whose
- * declarations and behaviour this library follows, not our own release (that
- * one is in tessera/tessera.h).
+ * Frameworks choose code paths by these numbers, so that they name the release
+ * of MIOpen whose declarations and behaviour this library follows. The release
+ * of this library is in tessera/tessera.h.
  */
 
 #ifndef MIOPEN_VERSION_H

@@ -12,8 +12,9 @@
  * rows-activ_fwd-m3-51380224-r-i:f16:1-o:f16:1
  * @endverbatim
  *
- * These two functions take it. So a problem that a log or a database names can
- * be run as it is, also one that no function of MIOpen can ask for.
+ * The two functions of this file take that text, so that a problem from a log
+ * or a database can be run as it is, even one that no function of MIOpen can
+ * ask for.
  */
 
 #ifndef TESSERA_PROBLEM_H
@@ -28,9 +29,10 @@
 extern "C" {
 #endif
 
-/** The values of one call of tesseraRunProblem(). What the problem does not use
- *  is ignored. Pointers are on the device; one of x, w and y is written, as the
- *  problem's direction says, or the tensors that the text calls outputs. */
+/** The values of one call of tesseraRunProblem(). Values that the problem does
+ *  not use are ignored. Pointers are to device memory. The direction of the
+ *  problem says which of x, w and y is written; a row-wise problem writes the
+ *  tensors that its text calls outputs. */
 typedef struct tesseraProblemArguments {
   uint32_t structSize;  /**< sizeof(tesseraProblemArguments). */
   uint32_t reserved;    /**< 0. */
@@ -39,17 +41,18 @@ typedef struct tesseraProblemArguments {
   const void *y;        /**< Output. */
   const void *bias;     /**< One value for each channel of the result. */
   const void *residual; /**< A tensor of the result's type and layout. */
-  void *indices;        /**< Of max pooling; written forward. */
+  void *indices;        /**< Indices of max pooling; written by forward. */
   void *workSpace;      /**< May be NULL if none is needed. */
-  size_t workSpaceSize; /**< Its bytes; more than needed is fine. */
+  size_t workSpaceSize; /**< Size of workSpace in bytes. */
   double alpha;         /**< Scales the accumulators. */
   double beta;          /**< Scales the old value of the result. */
   double activAlpha;    /**< Parameter a of the activation. */
-  double activBeta;     /**< Its parameter b. */
-  double activGamma;    /**< Its parameter c. */
-  /* A structSize that ends here is one that we know. */
-  const void *tensors[12]; /**< Of "rows-...", in the order of the text. */
-  double scalars[6];       /**< Those of its operation (docs/spec/rows.md). */
+  double activBeta;     /**< Parameter b of the activation. */
+  double activGamma;    /**< Parameter c of the activation. */
+  /* A structSize that ends here is accepted: the first clients had no more. */
+  const void *tensors[12]; /**< Tensors of a row-wise problem ("rows-..."), in
+                                the order of the text. */
+  double scalars[6];       /**< Scalars of its operation (docs/spec/rows.md). */
 } tesseraProblemArguments;
 /** No tensors, alpha = 1 and all other numbers 0. */
 #define TESSERA_PROBLEM_ARGUMENTS_INIT                                         \

@@ -1,11 +1,11 @@
 /*===- tessera.h - What Tessera adds to MIOpen's API ----------------------===*/
 /**
  * @file
- * Three questions that MIOpen cannot answer: why did the last call fail, what
- * has the library compiled so far, and what is the kernel for a problem like.
- * Structs begin with their size, so that a later release can add fields without
- * breaking clients. The paragraphs *Cost* and *Threads* use the words that
- * miopen/miopen.h defines.
+ * The extensions answer three questions that MIOpen cannot answer: why the last
+ * call failed, what the library has compiled so far, and what the kernel for a
+ * problem is like. Structs begin with their size, so that a later release can
+ * add fields without breaking clients. The paragraphs *Cost* and *Threads* use
+ * the words that miopen/miopen.h defines.
  */
 
 #ifndef TESSERA_TESSERA_H
@@ -107,9 +107,10 @@ typedef struct tesseraKernelInfo {
   uint32_t agprs; /**< Accumulation registers among them. */
   uint32_t sgprs; /**< Scalar registers of a wave. */
   uint32_t vgprSpills;   /**< Vector registers kept in scratch memory. */
-  uint32_t sgprSpills;   /**< Scalar registers kept elsewhere. */
-  uint32_t ldsBytes;     /**< Of one workgroup. */
-  uint32_t scratchBytes; /**< Of one lane. */
+  uint32_t sgprSpills;   /**< Scalar registers kept in vector registers or
+                              scratch memory. */
+  uint32_t ldsBytes;     /**< LDS of one workgroup. */
+  uint32_t scratchBytes; /**< Scratch memory of one lane. */
   uint32_t stageCount;   /**< Entries of `stages`; 0 if it was not compiled by
                               this process. */
   char tile[TESSERA_TILE_BYTES]; /**< Canonical text of the tile. */
