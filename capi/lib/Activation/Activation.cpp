@@ -8,7 +8,7 @@
 using namespace tessera;
 using namespace tessera::capi;
 
-/// One tensor of a call, as the header names it.
+/// A tensor of a call, with the name that the header gives it.
 namespace {
 struct Operand {
   const char *name;
@@ -17,7 +17,8 @@ struct Operand {
 };
 } // namespace
 
-/// The last operand is written; all are alike but for their strides.
+/// Runs an activation whose last operand is written. All operands must have the
+/// same lengths and data type; strides may differ.
 static ApiResult runActivation(miopenHandle &handle, RowOp op,
                                const miopenActivationDescriptor &activation,
                                std::initializer_list<Operand> operands) {

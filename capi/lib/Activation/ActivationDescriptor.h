@@ -1,4 +1,4 @@
-//===- ActivationDescriptor.h - What stands behind the handle --*- C++ -*-===//
+//===- ActivationDescriptor.h - An activation descriptor -------*- C++ -*-===//
 
 #ifndef TESSERA_CAPI_LIB_ACTIVATIONDESCRIPTOR_H
 #define TESSERA_CAPI_LIB_ACTIVATIONDESCRIPTOR_H

@@ -9,13 +9,13 @@ using namespace tessera;
 using namespace tessera::capi;
 
 namespace {
-/// The tensor whose halves along a dimension are gated and gate.
+/// The two halves of a tensor along a dimension: the gated one, then the gate.
 struct Halves {
-  miopenTensorDescriptor half; ///< Of either.
-  size_t byteDistance = 0;     ///< Of the second from the first.
+  miopenTensorDescriptor half; ///< Describes either half.
+  size_t byteOffset = 0;       ///< Offset of the second half from the first.
 
   const void *getSecond(const void *first) const {
-    return static_cast<const char *>(first) + byteDistance;
+    return static_cast<const char *>(first) + byteOffset;
   }
 };
 } // namespace
@@ -30,7 +30,7 @@ static ErrorOr<Halves> split(const char *name,
   Halves halves{desc};
   int64_t &length = halves.half.lengths[dim];
   length /= 2;
-  halves.byteDistance =
+  halves.byteOffset =
       length * desc.strides[dim] * getElementBytes(desc.dataType);
   return halves;
 }
@@ -56,7 +56,7 @@ static ApiResult runForward(miopenHandle &handle,
 }
 
 namespace {
-/// Refers to the client's objects.
+/// Arguments of a backward call. Refers to the client's objects.
 struct BackwardCall {
   miopenHandle &handle;
   const miopenTensorDescriptor &input, &outputGrad, &inputGrad;

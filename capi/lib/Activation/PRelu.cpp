@@ -9,7 +9,8 @@ using namespace tessera;
 using namespace tessera::capi;
 
 namespace {
-/// Refers to the client's objects; a result that is not wanted is null.
+/// Arguments of a call. Refers to the client's objects; a result that is not
+/// wanted is null.
 struct PReluCall {
   miopenHandle &handle;
   const miopenTensorDescriptor &input, &weight, &doutput, &dinput, &dweight;
@@ -17,7 +18,7 @@ struct PReluCall {
 
   /// Whether each channel has a slope of its own.
   bool hasChannels() const { return weight.lengths[0] != 1; }
-  /// In the dimensions of the input.
+  /// The strides of slopes in the dimensions of the input.
   std::vector<int64_t> getStrides(const miopenTensorDescriptor &slopes) const {
     std::vector<int64_t> strides(input.lengths.size(), 0);
     if (hasChannels())
@@ -61,21 +62,21 @@ static ApiResult run(const PReluCall &call) {
   const ErrorOr<DataType> type = getRowType(call.input.dataType);
   if (!type)
     return type.getStatus();
-  RowCall rows(call.handle, RowOp::PReluBackward, 0, call.input.lengths);
+  RowCall rowCall(call.handle, RowOp::PReluBackward, 0, call.input.lengths);
   if (call.dw)
     for (int dim = 0; dim < call.input.getRank(); ++dim)
       if (dim != 1 || !call.hasChannels())
-        rows.reduce(dim);
-  rows.add(RowRole::Input, "input", call.input, call.x)
+        rowCall.reduce(dim);
+  rowCall.add(RowRole::Input, "input", call.input, call.x)
       .add(RowRole::Input, "weight", *type, call.getStrides(call.weight),
            call.w)
       .add(RowRole::Input, "doutput", call.doutput, call.dy);
   if (call.dw)
-    rows.add(RowRole::RowOutput, "dweight", *type,
-             call.getStrides(call.dweight), call.dw);
+    rowCall.add(RowRole::RowOutput, "dweight", *type,
+                call.getStrides(call.dweight), call.dw);
   if (call.dx)
-    rows.add(RowRole::Output, "dinput", call.dinput, call.dx);
-  return rows.run();
+    rowCall.add(RowRole::Output, "dinput", call.dinput, call.dx);
+  return rowCall.run();
 }
 
 extern "C" {

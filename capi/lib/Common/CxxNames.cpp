@@ -1,7 +1,8 @@
 //===- CxxNames.cpp - What MIOpen exports with names mangled as C++ -------===//
 //
-// Its own driver and tests call these six (ROCm/MIOpen, driver/
-// tensor_driver.hpp) and declare them themselves: no header for clients does.
+// MIOpen's own driver and tests call these six functions and declare them
+// themselves (ROCm/MIOpen, driver/tensor_driver.hpp), because no header for
+// clients does.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +16,8 @@
 using namespace tessera;
 using namespace tessera::capi;
 
-/// Writes as many of `from` as there are places; all of them must fit.
+/// Writes each number of `from` to the pointer with the same index in `to`.
+/// Fails unless there are as many of both and every number fits in an int.
 static ApiResult copy(const std::vector<int64_t> &from,
                       std::initializer_list<int *> to) {
   if (from.size() != to.size())
@@ -25,9 +27,9 @@ static ApiResult copy(const std::vector<int64_t> &from,
     if (number > INT_MAX)
       return invalidArgument(std::to_string(number) +
                              " does not fit in an int");
-  auto place = to.begin();
+  auto result = to.begin();
   for (int64_t number : from)
-    **place++ = static_cast<int>(number);
+    **result++ = static_cast<int>(number);
   return Status::ok();
 }
 
@@ -63,7 +65,7 @@ miopenGet5dTensorDescriptorStrides(miopenTensorDescriptor_t tensorDesc, int *n,
                });
 }
 
-/// 1: there are no descriptors of vectors.
+/// Always gives 1, because there are no layouts with vectors of channels.
 MIOPEN_EXPORT miopenStatus_t miopenGetNdTensorDescriptorVectorLength(
     miopenTensorDescriptor_t tensorDesc, size_t *vectorLength) {
   return guard(__func__, REQUIRED(tensorDesc, vectorLength),
@@ -73,8 +75,8 @@ MIOPEN_EXPORT miopenStatus_t miopenGetNdTensorDescriptorVectorLength(
                });
 }
 
-/// How many elements the tensor has; 0 for no descriptor, or if they do not fit
-/// in an int.
+/// The number of elements; 0 if there is no descriptor or the number does not
+/// fit in an int.
 MIOPEN_EXPORT int
 miopenGetTensorDescriptorElementSize(miopenTensorDescriptor_t tensorDesc) {
   if (!tensorDesc)

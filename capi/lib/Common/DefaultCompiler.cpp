@@ -1,7 +1,8 @@
 //===- DefaultCompiler.cpp - The compiler that the library is shipped with ===//
 //
-// In a file of its own because it alone knows of which build the compiler has
-// to be: the unit tests link all the rest and bring a compiler of theirs.
+// This file alone knows the revision of the compiler that the library must
+// load. It is separate because the unit tests link all other files and bring
+// their own compiler.
 //
 //===----------------------------------------------------------------------===//
 

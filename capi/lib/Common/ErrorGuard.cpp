@@ -13,9 +13,9 @@
 using namespace tessera;
 using namespace tessera::capi;
 
-/// Of the last failure that there was memory to put into words.
+/// The message of the last failure for which there was memory.
 static thread_local std::string lastSentence;
-/// lastSentence, or a literal.
+/// Points to lastSentence or to a literal.
 static thread_local const char *lastErrorMessage = "";
 
 static miopenStatus_t toMiopenStatus(StatusCode code) {
@@ -73,8 +73,8 @@ const char *capi::getStatusName(miopenStatus_t status) {
 
 const char *capi::getLastErrorMessage() { return lastErrorMessage; }
 
-/// Takes the first name off a list with commas between; "orNull(desc)" is the
-/// name "desc".
+/// Removes the first name from a list that is separated by commas and returns
+/// it; "orNull(desc)" is the name "desc".
 static std::string_view takeName(std::string_view &names) {
   constexpr std::string_view kOptional = "orNull(";
   const size_t end = std::min(names.find(','), names.size());
@@ -86,7 +86,7 @@ static std::string_view takeName(std::string_view &names) {
   return name;
 }
 
-/// What sentences call an object with this tag; empty: the tag is none.
+/// The words for an object with this tag in messages; empty if it is no tag.
 static std::string_view getTypeWords(uint64_t tag) {
   static constexpr std::string_view kWords[] = {
 #define TESSERA_OBJECT(type, words) words,
@@ -97,7 +97,7 @@ static std::string_view getTypeWords(uint64_t tag) {
   return isTag && type < std::size(kWords) ? kWords[type] : "";
 }
 
-/// Of an argument that is not valid.
+/// Says what is wrong with an argument that is not valid.
 static std::string describe(const Argument &argument) {
   if (!argument.get())
     return " is NULL";
@@ -146,8 +146,8 @@ miopenStatus_t capi::detail::reportFailure(const char *function,
   return result.getStatus();
 }
 
-/// Reports the exception that is being handled. Throws std::bad_alloc if it is
-/// one, and if no memory is left to put another into words.
+/// Reports the exception that is being handled. Throws std::bad_alloc if the
+/// exception is one, or if there is no memory for the message of another one.
 static miopenStatus_t reportInWords(const char *function) {
   try {
     throw;
@@ -163,8 +163,8 @@ static miopenStatus_t reportInWords(const char *function) {
 }
 
 miopenStatus_t capi::detail::reportException(const char *function) noexcept {
-  // Our own code throws nothing: what arrives here comes from the standard
-  // library, and nearly always because memory ran out.
+  // The code of this project throws nothing. An exception comes from the
+  // standard library, nearly always because memory ran out.
   try {
     return reportInWords(function);
   } catch (...) {

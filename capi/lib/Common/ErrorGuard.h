@@ -2,7 +2,7 @@
 //
 // Every public function runs its body in guard(). This is the only place where
 // a Status, or an exception of the standard library, becomes a miopenStatus_t,
-// and where the sentence behind it is kept for tesseraGetLastErrorMessage().
+// and where its message is kept for tesseraGetLastErrorMessage().
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,12 +21,12 @@
 
 namespace tessera::capi {
 
-/// What the body of a public function answers: a Status, converted by its
-/// code, or one of MIOpen's statuses that no StatusCode stands for, with its
-/// sentence. A plain value.
+/// What the body of a public function returns: a Status, converted by its code,
+/// or a status of MIOpen that no StatusCode stands for, with a message. A plain
+/// value.
 class [[nodiscard]] ApiResult {
 public:
-  /// Not explicit, so that a body can return a Status as it is.
+  /// The constructor is not explicit, so that a body can return a Status.
   ApiResult(Status status);
   ApiResult(miopenStatus_t status, std::string message)
       : status(status), message(std::move(message)) {}
@@ -42,10 +42,11 @@ private:
 /// MIOpen's name of a status, or "Unknown error status".
 const char *getStatusName(miopenStatus_t status);
 
-/// The sentence of the last failure on this thread; "" at first.
+/// The message of the last failure on this thread; "" before the first one.
 const char *getLastErrorMessage();
 
-/// A pointer of a call, and the tag of what it must point at.
+/// A pointer argument of a call, with the tag of the object that it must point
+/// at.
 class Argument {
 public:
   template <typename T>
@@ -54,7 +55,7 @@ public:
   const void *get() const { return pointer; }
   uint64_t getTag() const { return tag & ~kOptional; }
 
-  /// Whether a call may go on with it.
+  /// Whether the call may use the pointer.
   bool isValid() const {
     if (!pointer) [[unlikely]]
       return tag & kOptional;
@@ -65,14 +66,15 @@ private:
   template <typename T>
   friend Argument orNull(T *pointer);
 
-  /// A bit of no tag. Each call writes a list of arguments, so they are short.
+  /// A bit that no tag has. It is kept in `tag`, and not in a member of its
+  /// own, because each call writes a list of arguments to the stack.
   static constexpr uint64_t kOptional = 0x80;
 
   const void *pointer;
   uint64_t tag;
 };
 
-/// An object that may be left out: REQUIRED(handle, orNull(biasDesc)).
+/// Marks an object that may be NULL: REQUIRED(handle, orNull(biasDesc)).
 template <typename T>
 Argument orNull(T *pointer) {
   Argument argument(pointer);
@@ -80,31 +82,30 @@ Argument orNull(T *pointer) {
   return argument;
 }
 
-/// Pointers of a call that must not be null, objects that must be alive and of
-/// their types, and what the header calls them:
-/// guard(__func__, REQUIRED(handle, xDesc), [&] ...). Two arguments.
+/// Expands to two arguments: the names of pointers as the header has them, and
+/// the pointers, which must not be null and whose objects must be alive and
+/// have the right types: guard(__func__, REQUIRED(handle, xDesc), [&] ...).
 #define REQUIRED(...)                                                          \
   #__VA_ARGS__, { __VA_ARGS__ }
 using Pointers = std::initializer_list<Argument>;
 
-/// InvalidArgument with what is wrong with the first argument that is not
-/// valid. `names` is a list with commas between: the arguments come from
-/// REQUIRED().
+/// InvalidArgument that says what is wrong with the first argument that is not
+/// valid. Both arguments come from REQUIRED(); `names` is separated by commas.
 Status checkPointers(std::string_view names, Pointers pointers);
 
 namespace detail {
 /// "miopenSetStream(handle = 0x...)", for MIOPEN_ENABLE_LOGGING.
 void logApiCall(const char *function, std::string_view names,
                 Pointers pointers);
-/// Logs the failure and keeps its sentence; gives back its status.
+/// Logs the failure, keeps its message and returns its status.
 miopenStatus_t reportFailure(const char *function, const ApiResult &result);
-/// The same for the exception that is being handled; memory that ran out has a
-/// fixed sentence, and is not logged.
+/// Does the same for the exception that is being handled. If memory ran out,
+/// the message is a literal and nothing is logged, because both would allocate.
 miopenStatus_t reportException(const char *function) noexcept;
 } // namespace detail
 
-/// Runs `body`, which returns an ApiResult, for the public function
-/// `function`, once the REQUIRED() pointers are what they should be.
+/// Runs `body`, which returns an ApiResult, for the public function `function`,
+/// after it has checked the REQUIRED() pointers.
 template <typename Body>
 miopenStatus_t guard(const char *function, std::string_view names,
                      Pointers pointers, Body &&body) {

@@ -16,7 +16,8 @@ static std::mutex engineMutex;
 static std::atomic<Engine *> processEngine{nullptr};
 
 static std::mutex timesMutex;
-/// By kernels of the process's engine, which live as long as it.
+/// Times by kernel. The kernels belong to the process's engine and live as long
+/// as it does.
 static std::unordered_map<const LoadedKernel *, float> measuredTimes;
 
 static ErrorOr<std::unique_ptr<Engine>> makeEngine() {
@@ -28,8 +29,8 @@ static ErrorOr<std::unique_ptr<Engine>> makeEngine() {
   if (const auto seconds =
           getEnvInt("TESSERA_CLAIM_TIMEOUT", 1, kMostEnvSeconds))
     options.claimLimit = std::chrono::seconds(*seconds);
-  // What is made with a tile that somebody names is not for other processes,
-  // and made with that tile or not at all.
+  // A kernel with a tile that TESSERA_TILE names must not reach other processes
+  // through the database, and no other tile may take its place.
   if (!getEnvTile(reportEnvInLog)) {
     options.cacheDirectory = Engine::getDefaultCacheDirectory();
     options.packages = findPackages();

@@ -1,7 +1,7 @@
 //===- Library.h - The one engine of the process ---------------*- C++ -*-===//
 //
-// Joins runtime and compiler. Handles share the engine, so what one compiled
-// the others find.
+// This component joins runtime and compiler. All handles share the engine, so
+// that each finds what another one compiled.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,19 +14,20 @@
 
 namespace tessera::capi {
 
-/// The compiler for the process's engine; null: run what is in a database.
+/// The compiler for the process's engine; null if only kernels from databases
+/// shall run.
 std::shared_ptr<KernelCompiler> makeCompiler();
 
-/// The engine of the process, made by the first call that succeeds. It is
-/// never destroyed: handles may be used until the very end of the process,
-/// when nobody knows what static destructors have run. Any thread.
+/// The engine of the process, made by the first call that succeeds. It is never
+/// destroyed, because a client may use a handle while static destructors run,
+/// in an order that is not known. Any thread may call this.
 ErrorOr<Engine *> getEngine();
 
-/// The engine if there is one yet, else null. Any thread.
+/// The engine if it was made already, else null. Any thread may call this.
 Engine *getEngineIfCreated();
 
-/// Makes `engine` that of the process, for tests. Null: the next getEngine()
-/// makes its own. No handle of the engine before may be in use.
+/// Makes `engine` the engine of the process, for tests. After null, the next
+/// getEngine() makes one. No handle of the previous engine may be in use.
 void replaceEngineForTesting(std::unique_ptr<Engine> engine);
 
 } // namespace tessera::capi

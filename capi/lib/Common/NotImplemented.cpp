@@ -1,9 +1,9 @@
 //===- NotImplemented.cpp - Names of MIOpen that have no body yet ---------===//
 //
-// A client that was linked with MIOpen needs every name that it mentions, also
-// of functions that it never calls; some load all names when they start. The
-// headers that declare these are not included here: nobody looks at the
-// parameters.
+// A client that was linked with MIOpen needs every name that it mentions, even
+// those of functions that it never calls, and some clients load all names when
+// they start. The headers that declare these functions are not included here,
+// so that the definitions need no parameters.
 //
 //===----------------------------------------------------------------------===//
 

@@ -5,7 +5,8 @@
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define TESSERA_HAS_ASAN
-// Its header is not everywhere where the sanitizer is.
+// Declared here because some installations have the sanitizer without its
+// header.
 extern "C" void __asan_poison_memory_region(const volatile void *, size_t);
 extern "C" void __asan_unpoison_memory_region(const volatile void *, size_t);
 #endif
@@ -13,7 +14,8 @@ extern "C" void __asan_unpoison_memory_region(const volatile void *, size_t);
 
 using namespace tessera::capi;
 
-/// A sanitizer shall see who reads more of a destroyed object than its tag.
+/// Lets the address sanitizer report reads of a destroyed object beyond its
+/// tag.
 static void setHidden([[maybe_unused]] void *memory,
                       [[maybe_unused]] size_t bytes,
                       [[maybe_unused]] bool isHidden) {
@@ -40,8 +42,9 @@ void *ObjectPool::take(size_t bytes) {
 
 void ObjectPool::giveBack(void *block, size_t bytes,
                           uint64_t liveTag) noexcept {
-  // The block is read through the client's pointer by later calls, so this
-  // write after the object's end is none that the compiler may drop.
+  // A new object of type Free begins here, so that the compiler must not drop
+  // the write as one to a dead object: later calls read the tag through the
+  // client's stale pointer.
   Free *free = new (block) Free{kGoneTag + (liveTag & kTypeMask), nullptr};
   setHidden(free + 1, bytes - sizeof(Free), true);
   const std::lock_guard lock(mutex);

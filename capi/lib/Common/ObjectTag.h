@@ -1,17 +1,17 @@
-//===- ObjectTag.h - What tells objects of clients apart -------*- C++ -*-===//
+//===- ObjectTag.h - The type tag of a client's object ---------*- C++ -*-===//
 //
-// The C API hands out pointers, and a C program can give us the wrong one: of
-// another type, or of an object that it has destroyed. So every object begins
-// with a tag, its type's number behind a magic number, and guard() compares it
-// for each argument: a load of memory that the call is about to read, and a
-// comparison.
+// The C API hands out pointers, and a C program can pass the wrong one: a
+// pointer to another type, or to an object that it has destroyed. Therefore
+// every object begins with a tag, a magic number plus the number of its type,
+// and guard() compares it for each argument. This costs a load of memory that
+// the call is about to read, and a comparison.
 //
-// Reading the tag of a destroyed object must be defined, too. A registry of the
-// living would cost a lookup for each argument of each call. Instead the memory
-// of a type's objects is only ever used for objects of this type: a destroyed
-// one leaves a tag that says so, and the oldest such block becomes the next
-// object once there are kLeastFree of them. A pointer to a block that is an
-// object again cannot be told from its new owner's.
+// Reading the tag of a destroyed object must be defined, too. A registry of
+// live objects would cost a lookup for each argument of each call. Instead, the
+// memory of a type's objects is used for objects of this type only: a destroyed
+// object leaves a tag that says so, and the oldest such block becomes the next
+// object once there are more than kLeastFree of them. A stale pointer to a
+// block that holds an object again is not detected.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,8 +32,9 @@
 
 namespace tessera::capi {
 
-/// Of objects that live and of those that are gone; the number of the type is
-/// added. No text, pointer or float that stands in their place looks like it.
+/// The tags of live and of destroyed objects, to which the number of the type
+/// is added. The numbers were chosen so that text, pointers and usual floats do
+/// not look like them.
 inline constexpr uint64_t kLiveTag = 0x9d3c'71e5'a64f'b200;
 inline constexpr uint64_t kGoneTag = 0xe2b8'054d'93f6'1700;
 inline constexpr uint64_t kTypeMask = 0x7f;
@@ -45,7 +46,7 @@ enum class ObjectType : uint8_t {
 };
 } // namespace detail
 
-/// The tag of live objects of type T; 0 if T is no type of objects.
+/// The tag of live objects of type T; 0 if T is not in Objects.def.
 template <typename T>
 inline constexpr uint64_t kTagOf = 0;
 #define TESSERA_OBJECT(type, words)                                            \
@@ -54,8 +55,9 @@ inline constexpr uint64_t kTagOf = 0;
       kLiveTag + static_cast<uint64_t>(detail::ObjectType::type);
 #include "capi/lib/Common/Objects.def"
 
-/// The first member of every type of objects. A copy, which some other object
-/// holds, is nobody's object: it has no tag, and an assignment keeps its own.
+/// The first member of every type in Objects.def. A copy that another object
+/// holds as a member is not an object that a client may pass: copying leaves
+/// the tag 0, and assignment keeps the tag of its target.
 class ObjectTag {
 public:
   ObjectTag() = default;
@@ -66,31 +68,32 @@ private:
   [[maybe_unused]] uint64_t value = 0;
 };
 
-/// The first eight bytes behind a client's pointer.
+/// Reads the first eight bytes at a client's pointer.
 inline uint64_t readTag(const void *object) {
   uint64_t tag;
   std::memcpy(&tag, object, sizeof tag);
   return tag;
 }
 
-/// Memory of the objects of one type. Any thread. Never destroyed: a client may
-/// destroy its objects when the process ends.
+/// Memory of the objects of one type. Any thread may use it. It is never
+/// destroyed, because a client may destroy its objects when the process ends.
 class ObjectPool {
 public:
   /// Throws std::bad_alloc.
   void *take(size_t bytes);
-  /// The block of an object of the type with this live tag, after its
-  /// destructor: nobody has read the tag since, but the next call may.
+  /// Takes the block of an object of the type with this live tag back, after
+  /// its destructor has run. The block stays readable, because a later call may
+  /// read its tag through a stale pointer.
   void giveBack(void *block, size_t bytes, uint64_t liveTag) noexcept;
 
 private:
-  /// What stands in a block without an object.
+  /// The content of a block without an object.
   struct Free {
     uint64_t tag;
     Free *next;
   };
-  /// Blocks that wait before the oldest is used again: a client that destroys
-  /// an object twice mostly does so soon.
+  /// Number of free blocks before the oldest one is used again. It delays reuse
+  /// because a client that destroys an object twice mostly does so soon.
   static constexpr size_t kLeastFree = 64;
 
   std::mutex mutex;
@@ -102,7 +105,7 @@ private:
 template <typename Object>
 inline constinit ObjectPool objectPool{};
 
-/// Makes an object that a client will hold. Throws what its constructor throws.
+/// Makes an object for a client. Throws what its constructor throws.
 template <typename Object, typename... Args>
 Object *makeObject(Args &&...args) {
   ObjectPool &pool = objectPool<Object>;
@@ -121,7 +124,7 @@ Object *makeObject(Args &&...args) {
   return object;
 }
 
-/// Ends an object that makeObject() made.
+/// Destroys an object that makeObject() made.
 struct DestroyObject {
   template <typename Object>
   void operator()(Object *object) const noexcept {

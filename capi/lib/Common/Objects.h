@@ -1,7 +1,7 @@
 //===- Objects.h - How clients make and destroy objects --------*- C++ -*-===//
 //
-// What the functions that make, set, read and destroy descriptors and other
-// objects have in common.
+// Helpers of the functions that make, set, read and destroy descriptors and
+// other objects.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,15 +31,15 @@ miopenStatus_t destroyObject(const char *function, std::string_view names,
   });
 }
 
-/// Gives a client what it asked for.
+/// Writes an output that a client may leave out by passing NULL.
 template <typename Value>
 void setIfWanted(Value *result, const Value &value) {
   if (result)
     *result = value;
 }
 
-/// InvalidArgument unless `value`, which a client gave as an enum, is one of
-/// the enumerators 0 to `last`.
+/// InvalidArgument unless `value`, which a client passed as an enum, is an
+/// enumerator from 0 to `last`.
 inline Status checkEnum(int value, int last, const char *what) {
   if (value >= 0 && value <= last)
     return Status::ok();

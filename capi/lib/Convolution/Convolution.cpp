@@ -12,8 +12,8 @@
 using namespace tessera;
 using namespace tessera::capi;
 
-/// GroupConv and Depthwise are Convolution, because the group count says the
-/// rest.
+/// Maps GroupConv and Depthwise to Convolution, because the group count tells
+/// them apart.
 static ErrorOr<miopenConvolutionMode_t>
 normalizeMode(miopenConvolutionMode_t mode) {
   switch (mode) {
@@ -38,7 +38,7 @@ static Status checkMinimum(const int *numbers, int count, int minimum,
   return Status::ok();
 }
 
-/// Checks everything, then sets the descriptor to its defaults and these.
+/// Checks all numbers, then sets the descriptor to its defaults and to them.
 static Status initConvolution(miopenConvolutionDescriptor &conv,
                               int spatialRank, const int *pads,
                               const int *strides, const int *dilations,
@@ -86,7 +86,7 @@ static ApiResult notTwoDimensional(const miopenConvolutionDescriptor &conv) {
               " spatial dimensions, but this function is for 2"};
 }
 
-/// The lengths of y as ints, where a client wants them.
+/// Copies the lengths of y to the ints of a client.
 static Status copyOutputLengths(const miopenConvolutionDescriptor &conv,
                                 const miopenTensorDescriptor &x,
                                 const miopenTensorDescriptor &w, int *rank,
@@ -103,7 +103,8 @@ static Status copyOutputLengths(const miopenConvolutionDescriptor &conv,
 }
 
 namespace {
-/// Where a descriptor keeps an attribute, and which values it takes.
+/// The member of a descriptor that keeps an attribute, and the range of its
+/// values.
 struct Attribute {
   int miopenConvolutionDescriptor::*field;
   int minimum;
@@ -111,8 +112,8 @@ struct Attribute {
 };
 } // namespace
 
-/// The row for `attribute`, or null. Takes an int because one enumerator has
-/// two names.
+/// Finds the entry of `attribute`, or null. Takes an int because one enumerator
+/// has different names with and without MIOPEN_BETA_API.
 static const Attribute *findAttribute(int attribute) {
   using Descriptor = miopenConvolutionDescriptor;
   static constexpr Attribute kAttributes[] = {

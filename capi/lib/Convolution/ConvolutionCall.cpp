@@ -1,4 +1,4 @@
-//===- ConvolutionCall.cpp - What the API does in any direction -----------===//
+//===- ConvolutionCall.cpp - The calls of every direction -----------------===//
 
 #include "capi/lib/Convolution/ConvolutionCall.h"
 
@@ -19,7 +19,7 @@ using namespace tessera::capi;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A kernel that is about to run, with what the problem says of it.
+/// A kernel that is about to run, with the arguments of its launch.
 struct ReadyKernel {
   const LoadedKernel *kernel;
   LaunchArgs args;
@@ -50,7 +50,7 @@ static LaunchArgs getArgs(const ConvolutionCall &call,
   args.x = data.x;
   args.w = data.w;
   args.y = data.y;
-  if (call.operands.areExchanged())
+  if (call.operands.areSwapped())
     std::swap(args.x, args.y);
   args.workspace = data.workspace;
   args.alpha = scaling.alpha;
@@ -58,8 +58,8 @@ static LaunchArgs getArgs(const ConvolutionCall &call,
   return args;
 }
 
-/// The kernel of a call that runs it, and so belongs into the log that
-/// MIOPEN_ENABLE_LOGGING_CMD asks for.
+/// Prepares the kernel of a call that will run it. Only such calls are written
+/// to the log of MIOPEN_ENABLE_LOGGING_CMD.
 static ErrorOr<ReadyKernel> prepareToRun(const ConvolutionCall &call,
                                          const ConvolutionData &data,
                                          const Scaling &scaling = {}) {
@@ -74,7 +74,7 @@ static ErrorOr<ReadyKernel> prepareToRun(const ConvolutionCall &call,
   return ReadyKernel{*kernel, getArgs(call, data, scaling)};
 }
 
-/// Checks, then launches on the handle's stream.
+/// Checks the workspace, then launches on the handle's stream.
 static Status run(const ConvolutionCall &call, const ConvolutionData &data,
                   const Scaling &scaling = {}) {
   const ErrorOr<ReadyKernel> ready = prepareToRun(call, data, scaling);
@@ -99,7 +99,7 @@ ApiResult capi::getWorkspaceSize(const ConvolutionCall &call, size_t &bytes) {
   return Status::ok();
 }
 
-/// The kernel that a Find answers with.
+/// The kernel that Find reports.
 static ErrorOr<ReadyKernel> findKernel(const ConvolutionCall &call,
                                        const ConvolutionData &data,
                                        bool isSearchAsked) {
@@ -130,7 +130,8 @@ ApiResult capi::findAlgorithm(const ConvolutionCall &call,
   const ErrorOr<ReadyKernel> ready = findKernel(call, data, isSearchAsked);
   if (!ready)
     return ready.getStatus();
-  // MIOpen skips what does not fit, and then found nothing.
+  // MIOpen skips solvers that need more workspace, and reports this status if
+  // none is left.
   if (Status status =
           checkWorkspace(*ready->kernel, data.workspace, data.workspaceBytes);
       !status.isOk())
@@ -185,9 +186,9 @@ ApiResult capi::runAlgorithm(const ConvolutionCall &call,
 // Immediate mode
 //===----------------------------------------------------------------------===//
 
-/// A direction has one solution: whatever the compiler chooses for the problem.
-/// The ids are far from MIOpen's, which are positions in its registry, and are
-/// never given to anything else.
+/// Each direction has one solution: the kernel that the compiler chooses for
+/// the problem. The ids are far from those of MIOpen, which are indices in its
+/// registry, and are never used for anything else, so that they are stable.
 uint64_t capi::getSolution(Direction direction) {
   switch (direction) {
   case Direction::Forward:

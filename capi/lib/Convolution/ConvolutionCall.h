@@ -1,9 +1,10 @@
-//===- ConvolutionCall.h - What the API does in any direction --*- C++ -*-===//
+//===- ConvolutionCall.h - The calls of every direction --------*- C++ -*-===//
 //
-// Every way to run a convolution is the same three steps: descriptors to a
-// problem, problem to a loaded kernel (a lookup, after the first time), launch.
-// Directions differ only in which tensor is written, so the public functions
-// name the roles of their arguments and leave the rest to what is here.
+// Every way to run a convolution has the same three steps: make a problem from
+// the descriptors, get a loaded kernel for the problem (a lookup, after the
+// first time), and launch it. Directions differ only in which tensor is
+// written, so that the public functions name the roles of their arguments and
+// call the functions of this file.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,14 +17,14 @@
 
 namespace tessera::capi {
 
-/// One call of the API. Borrows handle and descriptors.
+/// A call of the API. Borrows handle and descriptors.
 struct ConvolutionCall {
   miopenHandle &handle;
-  Direction direction; ///< As the API's function is named.
+  Direction direction; ///< That of the API's function.
   ConvolutionOperands operands;
 };
 
-/// Device memory of the operands, in their roles, and to work in.
+/// Device memory of the operands, by their roles, and the workspace.
 struct ConvolutionData {
   const void *x;
   const void *w;
@@ -32,15 +33,15 @@ struct ConvolutionData {
   size_t workspaceBytes;
 };
 
-/// The kernel, loaded on the device: found in memory, in the database, or
-/// compiled. A hit in memory allocates nothing.
+/// Gets the kernel, loaded on the device: from memory, from the database, or
+/// compiled. A hit in memory allocates nothing on the host.
 ErrorOr<const LoadedKernel *> prepareKernel(const ConvolutionCall &call);
 
 // Find 1.0.
 
 ApiResult getWorkspaceSize(const ConvolutionCall &call, size_t &bytes);
-/// Measures; fills one result. Searches before if the client or the environment
-/// asks for it (FindSearch.h).
+/// Measures the kernel and fills one result. Tunes before if the client or the
+/// environment asks for it (FindSearch.h).
 ApiResult findAlgorithm(const ConvolutionCall &call,
                         const ConvolutionData &data, int requestedCount,
                         int &returnedCount, miopenConvAlgoPerf_t *results,
@@ -50,7 +51,7 @@ ApiResult runAlgorithm(const ConvolutionCall &call, const ConvolutionData &data,
 
 // Immediate mode.
 
-/// The id of a direction's one solution.
+/// The id of the one solution of a direction.
 uint64_t getSolution(Direction direction);
 
 ApiResult countSolutions(const ConvolutionCall &call, size_t &count);

@@ -1,4 +1,4 @@
-//===- ConvolutionDescriptor.h - What stands behind the handle -*- C++ -*-===//
+//===- ConvolutionDescriptor.h - A convolution descriptor ------*- C++ -*-===//
 
 #ifndef TESSERA_CAPI_LIB_CONVOLUTIONDESCRIPTOR_H
 #define TESSERA_CAPI_LIB_CONVOLUTIONDESCRIPTOR_H
@@ -19,28 +19,31 @@ struct miopenConvolutionDescriptor {
   /// One number for each spatial dimension; the rest is unused.
   using PerDimension = std::array<int, kMaxSpatialRank>;
 
-  /// Only miopenConvolution or miopenTranspose.
+  /// miopenConvolution or miopenTranspose; the group count replaces other
+  /// modes.
   miopenConvolutionMode_t mode = miopenConvolution;
   int spatialRank = 2;
   PerDimension pads{0, 0, 0};
   PerDimension strides{1, 1, 1};
   PerDimension dilations{1, 1, 1};
-  PerDimension outputPads{0, 0, 0}; ///< Transposed only.
-  /// As the client gave it: checked where it meets the tensors.
+  PerDimension outputPads{0, 0, 0}; ///< Used by transposed ones only.
+  /// The number that the client gave; getForwardOutputLengths() checks it.
   int groups = 1;
-  /// -1: as the library likes. Like the rounding, kept for the client.
+  /// Stored for the client without effect, like the rounding mode. In MIOpen -1
+  /// leaves the choice to the library.
   int fp16AltImplementation = -1;
   int fp8RoundingMode = 0;
   int deterministic = 0;
-  /// As MIOpen has it, whose name for what allows tf32 is miopenMathDefault.
+  /// A miopenMathType_t. MIOpen starts with pedantic; its miopenMathDefault is
+  /// the value that allows tf32.
   int mathType = miopenMathPedantic;
   miopenConvolutionFindMode_t findMode = miopenConvolutionFindModeDefault;
 };
 
 namespace tessera::capi {
 
-/// Lengths of y, in the order N, C, [D,] H, W. On the stack, because every
-/// execution checks them.
+/// Lengths of y, in the order N, C, [D,] H, W. An array instead of a vector,
+/// because every execution checks them and must not allocate.
 struct OutputLengths {
   std::array<int64_t, miopenConvolutionDescriptor::kMaxSpatialRank + 2> lengths;
   int rank;

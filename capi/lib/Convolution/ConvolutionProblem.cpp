@@ -1,8 +1,7 @@
 //===- ConvolutionProblem.cpp - From descriptors to a problem -------------===//
 //
-// First everything that is wrong with the request, then everything that is
-// right but that we have no kernel for, so that a client which made a mistake
-// hears of the mistake.
+// Mistakes in the request are checked first, and requests without a kernel
+// last, so that a client which made a mistake is told of the mistake.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,8 +21,7 @@ using namespace tessera::capi;
 // Types
 //===----------------------------------------------------------------------===//
 
-/// Takes an int because the float8 enumerators are declared for some clients
-/// only.
+/// The name of a type in messages. Types without a name are given by number.
 static std::string getTypeName(int type) {
   switch (type) {
   case miopenHalf:
@@ -45,7 +43,7 @@ static std::string getTypeName(int type) {
   }
 }
 
-/// x and w agree already; an int8 convolution widens its result.
+/// The types of x and w are equal here. An int8 convolution has a wider result.
 static Status checkOutputType(miopenDataType_t input, miopenDataType_t output) {
   const bool isWidened =
       input == miopenInt8 && (output == miopenInt32 || output == miopenFloat);
@@ -69,7 +67,7 @@ static Status setInt8Result(Direction direction,
                             ConvProblem &problem) {
   if (direction != Direction::Forward)
     return invalidArgument("int8 is a type of forward convolutions only");
-  if (operands.areExchanged())
+  if (operands.areSwapped())
     return notSupported("transposed convolutions of int8 are not implemented");
   if (operands.y.dataType == miopenInt8)
     return notSupported("a result of int8 is not implemented; int32 and float "
@@ -79,14 +77,15 @@ static Status setInt8Result(Direction direction,
   return Status::ok();
 }
 
-/// What the environment says of tf32; NVIDIA's variable can only forbid it.
+/// Whether the environment allows tf32, if it says so. NVIDIA_TF32_OVERRIDE can
+/// only forbid it, as in NVIDIA's libraries.
 static std::optional<bool> readTf32Override() {
   if (getEnvBool("NVIDIA_TF32_OVERRIDE") == false)
     return false;
   return getEnvBool("MIOPEN_TF32_OVERRIDE");
 }
 
-/// The descriptor says, unless the environment does.
+/// The environment takes precedence over the attribute of the descriptor.
 static MathType getMathType(const miopenConvolutionDescriptor &conv) {
   static const std::optional<bool> kOverride = readTf32Override();
   const bool isAllowed = kOverride.value_or(conv.mathType == miopenMathDefault);
@@ -142,7 +141,8 @@ static Status checkOutput(const ConvolutionOperands &operands) {
   return Status::ok();
 }
 
-/// `numbers` are those of [[d,] h,] w; what is missing stays neutral.
+/// Converts numbers in the order [[d,] h,] w; missing dimensions keep the
+/// neutral default of `Result`.
 template <typename Result, typename Number>
 static Result toLengths(const Number *numbers, int spatialRank) {
   Result result;
@@ -154,11 +154,11 @@ static Result toLengths(const Number *numbers, int spatialRank) {
   return result;
 }
 
-/// The tensors x, w and y of the problem, which are those of the client unless
-/// the convolution is transposed.
+/// The tensors x, w and y of the problem: those of the client, with x and y
+/// swapped if the convolution is transposed.
 static std::array<const miopenTensorDescriptor *, 3>
 getTensors(const ConvolutionOperands &operands) {
-  if (operands.areExchanged())
+  if (operands.areSwapped())
     return {&operands.y, &operands.w, &operands.x};
   return {&operands.x, &operands.w, &operands.y};
 }
@@ -191,8 +191,8 @@ static Strides getStrides(const miopenTensorDescriptor &tensor) {
 }
 
 namespace {
-/// What one tensor's strides can be called. The stride of a length of 1 is
-/// never used, so it may be anything, and more than one word may fit.
+/// The layouts that a tensor's strides fit. The stride of a length of 1 is
+/// never used and may have any value, so that both layouts may fit.
 struct LayoutCandidates {
   Strides strides;
   bool nchw;
@@ -225,9 +225,10 @@ struct LayoutCandidates {
 };
 } // namespace
 
-/// Sets the three layouts. A tensor that could have either (a 1x1 filter, an
-/// image of one channel) takes that of the first tensor that could not, so
-/// that one set of tensors is one problem however its strides were written.
+/// Sets the three layouts. A tensor that fits both (a 1x1 filter, an image of
+/// one channel) takes the layout of the first tensor in the order x, w, y that
+/// fits only one. So the same memory is the same problem, whatever a client
+/// wrote for the strides that are not used.
 static void setLayouts(const ConvolutionOperands &operands,
                        ConvProblem &problem) {
   const auto [x, w, y] = getTensors(operands);
@@ -246,8 +247,8 @@ static void setLayouts(const ConvolutionOperands &operands,
 
 //===----------------------------------------------------------------------===//
 
-static Direction getProblemDirection(Direction direction, bool areExchanged) {
-  if (!areExchanged || direction == Direction::BackwardWeights)
+static Direction getProblemDirection(Direction direction, bool areSwapped) {
+  if (!areSwapped || direction == Direction::BackwardWeights)
     return direction;
   return direction == Direction::Forward ? Direction::BackwardData
                                          : Direction::Forward;
@@ -259,12 +260,12 @@ capi::makeConvProblem(Direction direction,
   if (Status status = checkOutput(operands); !status.isOk())
     return status;
   ConvProblem problem;
-  problem.direction = getProblemDirection(direction, operands.areExchanged());
+  problem.direction = getProblemDirection(direction, operands.areSwapped());
   if (Status status = setTypes(direction, operands, problem); !status.isOk())
     return status;
   setLengths(operands, problem);
-  // A transposed result of less than one pixel is one pixel (MIOpen), and then
-  // it is the gradient of no convolution.
+  // MIOpen makes a transposed result of less than one pixel one pixel. Such a
+  // result is not the gradient of any convolution.
   const auto [x, w, y] = getTensors(operands);
   if (problem.getOutput() !=
       toLengths<Spatial>(&y->lengths[2], operands.conv.spatialRank))
@@ -292,7 +293,8 @@ ErrorOr<Scaling> capi::readScaling(const ConvolutionOperands &operands,
   if (operands.y.dataType == miopenInt32)
     return notSupported("only alpha = 1 and beta = 0 are implemented of a "
                         "result of int32");
-  // Three cases, as in MIOpen: default, scaled, and scaled plus the old value.
+  // There are three cases, as in MIOpen: default, scaled, and scaled plus the
+  // old value.
   scaling.epilogue.alpha = true;
   scaling.epilogue.beta = scaling.beta != 0;
   return scaling;

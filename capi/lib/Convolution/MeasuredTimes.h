@@ -1,7 +1,8 @@
-//===- MeasuredTimes.h - What a search has measured already ----*- C++ -*-===//
+//===- MeasuredTimes.h - Times that Find has measured ----------*- C++ -*-===//
 //
-// Clients that emulate another library search again before every call, and a
-// measurement allocates the tensors and waits for the device.
+// Some clients call Find before every execution, because they emulate another
+// library. A measurement allocates the tensors and waits for the device, so
+// that its result is kept.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,8 +15,9 @@
 
 namespace tessera::capi {
 
-/// How long a launch of the kernel takes, if that was kept. The kernel is one
-/// of the process's engine, with which the times go. Any thread.
+/// The time of a launch in milliseconds, if it was kept. The kernel must belong
+/// to the process's engine; replacing the engine drops all times. Any thread
+/// may call these.
 std::optional<float> getMeasuredTime(const LoadedKernel &kernel);
 void keepMeasuredTime(const LoadedKernel &kernel, float timeMs);
 

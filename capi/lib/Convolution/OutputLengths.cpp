@@ -1,7 +1,7 @@
 //===- OutputLengths.cpp - The shape of a convolution's output ------------===//
 //
-// The rules that connect x, w and the convolution descriptor, in both modes.
-// Everything that asks for a shape or checks one goes through here, so that
+// This file has the rules that connect x, w and the convolution descriptor, in
+// both modes. Every function that computes or checks a shape uses them, so that
 // the answer of miopenGetConvolutionForwardOutputDim() is always accepted.
 //
 //===----------------------------------------------------------------------===//
@@ -27,7 +27,7 @@ static Status checkRanks(const miopenConvolutionDescriptor &conv,
                            str(conv.spatialRank) + " needs " + str(rank));
   if (x.dataType != w.dataType)
     return invalidArgument("x and w have different data types");
-  // Also what keeps the sums below inside 64 bits.
+  // This also keeps the arithmetic of the output lengths within 64 bits.
   for (const miopenTensorDescriptor *tensor : {&x, &w})
     for (int64_t length : tensor->lengths)
       if (length > std::numeric_limits<int32_t>::max())
@@ -35,7 +35,7 @@ static Status checkRanks(const miopenConvolutionDescriptor &conv,
   return Status::ok();
 }
 
-/// w is [K, C / groups, ...].
+/// Checks the channels where w is [K, C / groups, ...].
 static Status checkChannels(const miopenConvolutionDescriptor &conv,
                             int64_t inChannels, int64_t filterOutChannels,
                             int64_t filterInChannels) {
@@ -53,7 +53,7 @@ static Status checkChannels(const miopenConvolutionDescriptor &conv,
   return Status::ok();
 }
 
-/// w is [C, K / groups, ...].
+/// Checks channels and output padding where w is [C, K / groups, ...].
 static Status checkTransposedChannels(const miopenConvolutionDescriptor &conv,
                                       int64_t inChannels,
                                       int64_t filterInChannels) {
@@ -74,8 +74,9 @@ static Status checkTransposedChannels(const miopenConvolutionDescriptor &conv,
   return Status::ok();
 }
 
-/// One spatial dimension. C++ division truncates towards zero, as MIOpen's
-/// does; the difference only shows where the answer is clamped to 1.
+/// The length along spatial dimension `i`. Division truncates towards zero, as
+/// in MIOpen, where the formula has a floor; the results differ only where they
+/// are clamped to 1.
 static int64_t getForwardLength(const miopenConvolutionDescriptor &conv, int i,
                                 int64_t in, int64_t filter) {
   const int64_t covered = 1 + conv.dilations[i] * (filter - 1);

@@ -1,8 +1,8 @@
 //===- Dropout.cpp - miopen/dropout.h -------------------------------------===//
 //
 // The states on the device are a seed and a counter of the elements that random
-// numbers were drawn for (docs/spec/rows.md); kernels read and advance them, so
-// that nothing waits for the device.
+// numbers were drawn for (docs/spec/rows.md). Kernels read and advance them,
+// so that no call waits for the device.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,7 +50,7 @@ static void *getCounter(const miopenDropoutDescriptor &desc) {
   return static_cast<char *>(desc.states) + kWordBytes;
 }
 
-/// One number of 64 bits on the device, in stream order.
+/// Writes a number of 64 bits on the device, in stream order.
 static ApiResult setWord(miopenHandle &handle, void *word, uint64_t value) {
   constexpr int64_t one[] = {1};
   return RowCall(handle, RowOp::SetTensor, 0, one)
@@ -59,7 +59,8 @@ static ApiResult setWord(miopenHandle &handle, void *word, uint64_t value) {
       .run();
 }
 
-/// Memory that is too small is no matter until something is drawn.
+/// Initialises the states. Memory that is too small is no error here:
+/// miopenDropoutForward() refuses it if it draws numbers.
 static ApiResult beginStates(miopenHandle &handle,
                              const miopenDropoutDescriptor &desc) {
   if (!desc.states || desc.stateBytes < kStateBytes)
@@ -76,7 +77,8 @@ static ApiResult beginStates(miopenHandle &handle,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Either direction: from x to y. Refers to the client's objects.
+/// A call in either direction, which reads x and writes y. Refers to the
+/// client's objects.
 struct DropoutCall {
   miopenHandle &handle;
   const miopenDropoutDescriptor &dropout;
@@ -95,7 +97,7 @@ struct DropoutCall {
   double getScale() const {
     return dropout.rate == 1 ? 0 : 1 / (1 - dropout.rate);
   }
-  /// The mask is packed in the order of the lengths.
+  /// Strides of the mask, which is packed in the order of the lengths.
   std::vector<int64_t> getMaskStrides() const {
     std::vector<int64_t> strides(x.lengths.size());
     int64_t stride = 1;
@@ -127,7 +129,7 @@ static ApiResult checkCall(const DropoutCall &call) {
   return Status::ok();
 }
 
-/// What the mask in the reserve space keeps.
+/// Keeps the elements that the mask in the reserve space keeps.
 static ApiResult applyMask(const DropoutCall &call) {
   return RowCall(call.handle, RowOp::DropoutMask, 0, call.x.lengths)
       .add(RowRole::Input, "the input", call.x, call.dataX)
@@ -144,9 +146,9 @@ static ApiResult draw(const DropoutCall &call) {
     return {miopenStatusUnknownError,
             "the states of the dropout descriptor are too small"};
   const std::vector<int64_t> one(call.x.lengths.size(), 0);
-  RowCall rows(call.handle, RowOp::Dropout, call.reserve ? 1 : 0,
-               call.x.lengths);
-  rows.add(RowRole::Input, "the input", call.x, call.dataX)
+  RowCall rowCall(call.handle, RowOp::Dropout, call.reserve ? 1 : 0,
+                  call.x.lengths);
+  rowCall.add(RowRole::Input, "the input", call.x, call.dataX)
       .add(RowRole::Input, "the seed", DataType::I64, one, dropout.states)
       .add(RowRole::Input, "the counter", DataType::I64, one,
            getCounter(dropout))
@@ -154,9 +156,9 @@ static ApiResult draw(const DropoutCall &call) {
       .scalar(dropout.rate)
       .scalar(call.getScale());
   if (call.reserve)
-    rows.add(RowRole::Output, "the mask", DataType::I8, call.getMaskStrides(),
-             call.reserve);
-  return rows.run();
+    rowCall.add(RowRole::Output, "the mask", DataType::I8,
+                call.getMaskStrides(), call.reserve);
+  return rowCall.run();
 }
 
 static ApiResult advance(const DropoutCall &call) {

@@ -1,6 +1,6 @@
 //===- Find2.cpp - Problems, options and the search of miopen/find2.h -----===//
 
-// Their declarations are what makes the beta functions visible to clients.
+// The declarations give the beta functions default visibility.
 #define MIOPEN_BETA_API 1
 #include <miopen/find2.h>
 
@@ -14,7 +14,7 @@ using namespace tessera::capi;
 // Problems
 //===----------------------------------------------------------------------===//
 
-/// Of a convolution, inference is no direction.
+/// InvalidArgument if the direction is unknown, or inference for a convolution.
 static Status checkDirection(int direction, bool isConv) {
   if (direction == miopenProblemDirectionInference && !isConv)
     return Status::ok();
@@ -38,7 +38,7 @@ static ApiResult setTensor(miopenProblem &problem, int id,
                            const miopenTensorDescriptor &tensor) {
   if (problem.isFused)
     return invalidArgument("the tensors of a fused problem follow from those "
-                           "of its parts");
+                           "of its operations");
   if (id == miopenTensorArgumentIdInvalid ||
       (problem.conv && (id < 0 || id > int(miopenTensorConvolutionY))) ||
       (problem.softmax &&
@@ -167,7 +167,7 @@ miopenStatus_t miopenSetFindOptionTuning(miopenFindOptions_t options,
 miopenStatus_t miopenSetFindOptionResultsOrder(miopenFindOptions_t options,
                                                miopenFindResultsOrder_t value) {
   return guard(__func__, REQUIRED(options), [&]() -> ApiResult {
-    // One solution is in every order.
+    // There is one solution, so that every order is the same.
     return checkEnum(value, miopenFindResultsOrderByWorkspaceSize, "order");
   });
 }

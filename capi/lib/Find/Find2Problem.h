@@ -1,4 +1,4 @@
-//===- Find2Problem.h - What stands behind miopenProblem_t -----*- C++ -*-===//
+//===- Find2Problem.h - A problem and options of Find 2.0 ------*- C++ -*-===//
 
 #ifndef TESSERA_CAPI_LIB_FIND2PROBLEM_H
 #define TESSERA_CAPI_LIB_FIND2PROBLEM_H
@@ -17,8 +17,8 @@
 struct miopenProblem {
   tessera::capi::ObjectTag tag = {};
   miopenProblemDirection_t direction;
-  /// Of a convolution or a softmax; other operations have no solutions, so that
-  /// nobody needs to know what they are.
+  /// The descriptor of a convolution or a softmax. Other operations have no
+  /// solutions, and nothing about them is stored.
   std::optional<miopenConvolutionDescriptor> conv;
   std::optional<miopenSoftmaxDescriptor> softmax;
   bool isFused = false;
@@ -30,7 +30,7 @@ struct miopenProblem {
   }
 };
 
-/// Owned by the client, as are the buffers.
+/// Options of miopenFindSolutions(). The client owns them and the buffers.
 struct miopenFindOptions {
   tessera::capi::ObjectTag tag = {};
   bool isSearchAsked = false;
@@ -43,7 +43,7 @@ struct miopenFindOptions {
 namespace tessera::capi {
 
 /// Finds the one solution of a problem and measures it, on the buffers of the
-/// options or on memory of its own.
+/// options or on memory that it allocates.
 ApiResult findSolution(miopenHandle &handle, const miopenProblem &problem,
                        const miopenFindOptions &options,
                        miopenSolution_t &solution);

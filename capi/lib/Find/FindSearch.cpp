@@ -1,4 +1,4 @@
-//===- FindSearch.cpp - A Find that takes its time ------------------------===//
+//===- FindSearch.cpp - Tuning by a Find ----------------------------------===//
 
 #include "capi/lib/Find/FindSearch.h"
 
@@ -12,7 +12,7 @@
 using namespace tessera;
 using namespace tessera::capi;
 
-/// Whether this process has not asked before; says that it has.
+/// Whether this is the first call of the process for the problem.
 static bool isFirst(const Problem &problem) {
   static std::mutex mutex;
   static std::unordered_set<std::string> seen;
@@ -38,7 +38,8 @@ capi::searchForFind(Engine &engine, const Problem &problem,
   options.budget.candidates = settings.searchCandidates;
   options.maxWorkspaceBytes = current.getKernel().workspaceBytes;
   options.database = engine.getTunings();
-  // The emulated device ends endless loops itself.
+  // The emulated device stops endless loops itself, so that it needs no time
+  // limit.
   if (engine.getGpu().getKind() != DeviceKind::Emulated)
     options.patience = kTrialLimit;
   if (!isAsked && !settings.mustSearch()) {
@@ -52,8 +53,8 @@ capi::searchForFind(Engine &engine, const Problem &problem,
   options.again = settings.enforce == FindEnforce::SearchDbUpdate;
   const ErrorOr<TuningResult> result = tune(engine, problem, options);
   if (!result) {
-    logMessage(LogLevel::Warning, "a search of Find found nothing: " +
-                                      result.getStatus().getMessage());
+    logMessage(LogLevel::Warning,
+               "tuning by Find failed: " + result.getStatus().getMessage());
     return &current;
   }
   return engine.prepare(problem);

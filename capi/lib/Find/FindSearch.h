@@ -1,4 +1,4 @@
-//===- FindSearch.h - A Find that takes its time ---------------*- C++ -*-===//
+//===- FindSearch.h - Tuning by a Find -------------------------*- C++ -*-===//
 
 #ifndef TESSERA_CAPI_LIB_FINDSEARCH_H
 #define TESSERA_CAPI_LIB_FINDSEARCH_H
@@ -8,16 +8,17 @@
 
 namespace tessera::capi {
 
-/// Forgets what tuning has found for the problem, if MIOPEN_FIND_ENFORCE asks
-/// for that. Before the kernel is prepared.
+/// Deletes what tuning has found for the problem, if MIOPEN_FIND_ENFORCE asks
+/// for that. Must run before the kernel is prepared, which reads it.
 void cleanForFind(Engine &engine, const Problem &problem,
                   const FindSettings &settings);
 
-/// Tunes the problem if the client or the environment asks for it, once in a
-/// process, or lets that be done in the background. `current` is the kernel so
-/// far: clients know its workspace and may have no more. A tuning that fails
-/// leaves it as it is. On tensors of our own: the client's keep their values.
-/// Gives the kernel to use from now on.
+/// Tunes the problem once in a process, if the client or the environment asks
+/// for it, or queues it for tuning in the background. Returns the kernel to use
+/// afterwards. `current` is the kernel so far; its workspace is the limit,
+/// because clients have asked for that size already. If tuning fails, `current`
+/// is returned. Tuning runs on tensors of its own, so that those of the client
+/// keep their values.
 ErrorOr<const LoadedKernel *> searchForFind(Engine &engine,
                                             const Problem &problem,
                                             const LoadedKernel &current,

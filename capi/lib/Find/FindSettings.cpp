@@ -19,7 +19,7 @@ FindSettings capi::readFindSettings() {
   FindSettings settings;
   if (auto enforce = getEnvWord("MIOPEN_FIND_ENFORCE", kEnforces))
     settings.enforce = static_cast<FindEnforce>(*enforce);
-  // Only to tell who has misspelt it.
+  // Read for the warning about unknown values only.
   (void)getEnvWord("MIOPEN_FIND_MODE", kModes);
   if (auto timeMs = getEnvInt("MIOPEN_TUNING_TIME_MS_MAX", 1))
     settings.searchSeconds = static_cast<double>(*timeMs) / 1e3;

@@ -1,8 +1,8 @@
 //===- FindSettings.h - What the environment asks of Find ------*- C++ -*-===//
 //
-// MIOpen's variables, by its numbers or its names. Every find mode means the
-// same here: the model's choice, at once and timed. docs/guides/environment.md
-// tells users.
+// The variables are MIOpen's and take its numbers or names. Every find mode
+// does the same here: Find takes the model's choice and measures it.
+// docs/guides/environment.md describes them for users.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,17 +16,18 @@ namespace tessera::capi {
 /// MIOPEN_FIND_ENFORCE.
 enum class FindEnforce {
   None = 1,
-  DbUpdate = 2, ///< Alone it does nothing, as in MIOpen.
+  DbUpdate = 2, ///< Does nothing by itself, as in MIOpen.
   Search = 3,
-  SearchDbUpdate = 4, ///< Search, whatever the database knows.
+  SearchDbUpdate = 4, ///< Search even if the database has a result.
   DbClean = 5,
 };
 
 struct FindSettings {
   FindEnforce enforce = FindEnforce::None;
-  /// MIOPEN_TUNING_TIME_MS_MAX: of one search.
+  /// MIOPEN_TUNING_TIME_MS_MAX, the limit of one search; in seconds here.
   double searchSeconds = 30;
-  /// MIOPEN_DEBUG_TUNING_ITERATIONS_MAX: candidates of one search.
+  /// MIOPEN_DEBUG_TUNING_ITERATIONS_MAX, the number of candidates of one
+  /// search.
   size_t searchCandidates = 8;
   /// TESSERA_BACKGROUND_TUNING.
   bool tunesInBackground = false;
@@ -37,10 +38,10 @@ struct FindSettings {
   }
 };
 
-/// Reads the environment; a value that means nothing costs a warning and counts
+/// Reads the environment. A value that is not known causes a warning and counts
 /// as not set.
 FindSettings readFindSettings();
-/// What readFindSettings() gave the first time.
+/// The result of the first readFindSettings() of the process.
 const FindSettings &readFindSettingsOnce();
 
 } // namespace tessera::capi

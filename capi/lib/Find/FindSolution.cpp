@@ -1,6 +1,6 @@
 //===- FindSolution.cpp - From a problem of Find 2.0 to its solution ------===//
 
-// The names of tensors.
+// MIOPEN_BETA_API declares the ids of the tensors of a softmax.
 #define MIOPEN_BETA_API 1
 #include "capi/lib/Convolution/ConvolutionCall.h"
 #include "capi/lib/Find/Find2Problem.h"
@@ -18,7 +18,8 @@
 using namespace tessera;
 using namespace tessera::capi;
 
-/// Of a softmax; those of convolutions are getSolution()'s.
+/// The id of the solutions of softmax problems; getSolution() has the ids of
+/// convolutions.
 static constexpr uint64_t kSoftmaxSolution = 1004;
 
 //===----------------------------------------------------------------------===//
@@ -26,7 +27,8 @@ static constexpr uint64_t kSoftmaxSolution = 1004;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What the client gives, else our own.
+/// Device memory for a measurement: the buffers of the options, or memory that
+/// is allocated and lives as long as this object.
 class Buffers {
 public:
   Buffers(const GpuApi &gpu, const miopenFindOptions &options)
@@ -62,7 +64,7 @@ private:
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// What all problems have in common
+// Helpers of all problems
 //===----------------------------------------------------------------------===//
 
 /// InvalidValue unless the client has described these tensors.
@@ -86,7 +88,7 @@ static ApiResult checkLimit(size_t needed, const miopenFindOptions &options) {
   return Status::ok();
 }
 
-/// The time that was measured before, unless a search is asked for.
+/// The time that was measured before, unless a search is wanted.
 static std::optional<float> getKnownTime(const LoadedKernel &kernel,
                                          const miopenFindOptions &options) {
   if (options.isSearchAsked ||
@@ -95,7 +97,8 @@ static std::optional<float> getKnownTime(const LoadedKernel &kernel,
   return getMeasuredTime(kernel);
 }
 
-/// Completes `data`, which says what is the problem's alone.
+/// Completes `data`, in which the caller has set what depends on the kind of
+/// problem, and makes the solution.
 static ApiResult createSolution(const miopenHandle &handle,
                                 const LoadedKernel &kernel, float timeMs,
                                 SolutionData data, miopenSolution_t &solution) {
@@ -124,7 +127,7 @@ static Direction getDirection(miopenProblemDirection_t direction) {
   }
 }
 
-/// Measures the kernel of `call`, on memory that lives for the time of it.
+/// Measures the kernel of `call`, on memory that is freed afterwards.
 static ApiResult measureConvolution(const ConvolutionCall &call,
                                     size_t workspaceBytes,
                                     const miopenFindOptions &options,
@@ -165,7 +168,7 @@ static ApiResult findConvolution(const ConvolutionCall &call,
             measureConvolution(call, needed, options, timeMs.emplace());
         result.getStatus() != miopenStatusSuccess)
       return result;
-    // A search may have found another one.
+    // The search may have found another kernel.
     kernel = prepareKernel(call);
     if (kernel)
       keepMeasuredTime(**kernel, *timeMs);
@@ -174,17 +177,16 @@ static ApiResult findConvolution(const ConvolutionCall &call,
       makeConvProblem(call.direction, call.operands);
   if (!kernel || !problem)
     return kernel ? problem.getStatus() : kernel.getStatus();
-  // What the client of a transposed convolution calls x is the problem's y.
-  const bool areExchanged = call.operands.areExchanged();
+  // The x of a transposed convolution is the y of its problem.
+  const bool areSwapped = call.operands.areSwapped();
   SolutionData data;
   data.networkConfig = problem->toNetworkConfig();
   data.id = getSolution(call.direction);
   data.tensors = {{miopenTensorConvolutionX,
-                   areExchanged ? KernelArg::Y : KernelArg::X, call.operands.x},
+                   areSwapped ? KernelArg::Y : KernelArg::X, call.operands.x},
                   {miopenTensorConvolutionW, KernelArg::W, call.operands.w},
                   {miopenTensorConvolutionY,
-                   areExchanged ? KernelArg::X : KernelArg::Y,
-                   call.operands.y}};
+                   areSwapped ? KernelArg::X : KernelArg::Y, call.operands.y}};
   return createSolution(call.handle, **kernel, *timeMs, std::move(data),
                         solution);
 }
@@ -193,14 +195,16 @@ static ApiResult findConvolution(const ConvolutionCall &call,
 // Softmax
 //===----------------------------------------------------------------------===//
 
-/// The tensors of a direction in the order of the operation, the result last.
+/// The tensors of a direction in the order of the operation; the result is the
+/// last one.
 static std::vector<int> getSoftmaxTensors(bool isBackward) {
   if (isBackward)
     return {miopenTensorSoftmaxY, miopenTensorSoftmaxDY, miopenTensorSoftmaxDX};
   return {miopenTensorSoftmaxX, miopenTensorSoftmaxY};
 }
 
-/// The call with the tensors in `memory`, which may be nowhere.
+/// Makes the call with the tensors in `memory`, whose pointers may be null if
+/// the call is not run.
 static ErrorOr<RowCall> makeCall(miopenHandle &handle,
                                  const miopenProblem &problem,
                                  std::span<const int> ids,
@@ -249,13 +253,13 @@ static ApiResult findSoftmax(miopenHandle &handle, const miopenProblem &problem,
   if (ApiResult result = checkDescribed(problem, ids);
       result.getStatus() != miopenStatusSuccess)
     return result;
-  const std::vector<void *> nowhere(ids.size());
-  const ErrorOr<RowCall> call = makeCall(handle, problem, ids, nowhere);
-  const ErrorOr<RowProblem> rows =
+  const std::vector<void *> noMemory(ids.size());
+  const ErrorOr<RowCall> call = makeCall(handle, problem, ids, noMemory);
+  const ErrorOr<RowProblem> rowProblem =
       call ? call->getProblem() : ErrorOr<RowProblem>(call.getStatus());
   const ErrorOr<const LoadedKernel *> kernel =
-      rows ? handle.engine.prepare(*rows)
-           : ErrorOr<const LoadedKernel *>(rows.getStatus());
+      rowProblem ? handle.engine.prepare(*rowProblem)
+                 : ErrorOr<const LoadedKernel *>(rowProblem.getStatus());
   if (!kernel)
     return kernel.getStatus();
   if (ApiResult result =
@@ -271,10 +275,11 @@ static ApiResult findSoftmax(miopenHandle &handle, const miopenProblem &problem,
     keepMeasuredTime(**kernel, *timeMs);
   }
   SolutionData data;
-  data.networkConfig = rows->toNetworkConfig();
+  data.networkConfig = rowProblem->toNetworkConfig();
   data.id = kSoftmaxSolution;
-  for (int tensor = 0; tensor != rows->tensorCount; ++tensor) {
-    // Behind the inputs the result, as an input too where beta is not 0.
+  for (int tensor = 0; tensor != rowProblem->tensorCount; ++tensor) {
+    // The result follows the inputs; if beta is not 0, it is listed twice,
+    // first as an input.
     const int id = ids[std::min<size_t>(tensor, ids.size() - 1)];
     data.tensors.push_back({id, getTensorArg(tensor), *problem.getTensor(id)});
   }

@@ -34,7 +34,8 @@ static LaunchArgs getArgs(const tesseraProblemArguments &arguments) {
   return args;
 }
 
-/// The client's struct, which may be that of a time without row problems.
+/// Copies the client's struct, which may end before `tensors`, as in the
+/// release that had no row-wise problems.
 static ErrorOr<tesseraProblemArguments>
 copyArguments(const tesseraProblemArguments &given) {
   constexpr size_t kFirst = offsetof(tesseraProblemArguments, tensors);

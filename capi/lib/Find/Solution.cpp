@@ -1,6 +1,6 @@
-//===- Solution.cpp - Running and keeping what Find 2.0 found -------------===//
+//===- Solution.cpp - Running and saving solutions of Find 2.0 ------------===//
 
-// The names of tensors.
+// MIOPEN_BETA_API declares the ids of the tensors of a softmax.
 #define MIOPEN_BETA_API 1
 #include "capi/lib/Find/Solution.h"
 
@@ -33,7 +33,8 @@ ErrorOr<const LoadedKernel *> miopenSolution::getLoaded(Engine &engine) {
     return invalidArgument("the solution is for " + data.target +
                            ", but the device is a " +
                            std::string((*target)->name));
-  // Of another release, maybe, whose problems had other texts.
+  // The text may come from a release with another form of texts; the kernel is
+  // then loaded without a problem.
   const ErrorOr<Problem> problem = parseNetworkConfig(data.networkConfig);
   ErrorOr<std::unique_ptr<LoadedKernel>> kernel =
       engine.loadKernel(data.kernel, problem ? &*problem : nullptr);
@@ -43,7 +44,8 @@ ErrorOr<const LoadedKernel *> miopenSolution::getLoaded(Engine &engine) {
   return loaded.back().kernel.get();
 }
 
-/// Whether a client's descriptor says what the solution was made for.
+/// Whether a client's descriptor describes the tensor that the solution was
+/// made for.
 static bool isSameTensor(const miopenTensorDescriptor &given,
                          const miopenTensorDescriptor &expected) {
   return given.dataType == expected.dataType &&
@@ -65,11 +67,11 @@ const char *capi::getTensorName(int id) {
   case miopenTensorSoftmaxDY:
     return "dy";
   default:
-    return "of no name";
+    return "without a name";
   }
 }
 
-/// Puts the client's tensors where the kernel takes them, by their names.
+/// Assigns the client's tensors to the arguments of the kernel, by their ids.
 static ApiResult readTensors(const SolutionData &data,
                              std::span<const miopenTensorArgument_t> tensors,
                              LaunchArgs &args) {

@@ -17,39 +17,40 @@
 
 namespace tessera::capi {
 
-/// An argument of a solution's kernel that is a tensor of the client's.
+/// A tensor of the client that the kernel of a solution takes as an argument.
 struct SolutionTensor {
   int id = 0; ///< A miopenTensorArgumentId_t.
   KernelArg arg = KernelArg::X;
   miopenTensorDescriptor desc;
 };
 
-/// Everything of a solution that is saved. Plain data.
+/// What is saved of a solution. Plain data.
 struct SolutionData {
-  std::string networkConfig; ///< Of the problem.
-  std::string target;        ///< Chip that the kernel is for.
-  uint64_t id = 0;           ///< In immediate mode.
+  std::string networkConfig; ///< Text of the problem.
+  std::string target;        ///< The chip that the kernel is for.
+  uint64_t id = 0;           ///< Its id in immediate mode.
   float timeMs = 0;
-  /// A tensor that is read and written may be there twice.
+  /// A tensor that is read and written may be listed twice.
   std::vector<SolutionTensor> tensors;
   std::vector<double> scalars; ///< See LaunchArgs::scalars.
   Kernel kernel;
 };
 
-/// What a tensor is called in sentences: "x".
+/// The name of a tensor in messages: "x".
 const char *getTensorName(int id);
 
-/// The bytes of a saved solution: a magic number, a version, and the rest with
-/// its checksum. They do not depend on the host.
+/// Makes the bytes of a saved solution: a magic number, a version, a checksum,
+/// and the data. They do not depend on the byte order of the host.
 std::string saveSolution(const SolutionData &data);
 
-/// Reads what saveSolution() wrote. InvalidValue for bytes that it did not
-/// write, VersionMismatch for those of another version.
+/// Reads bytes that saveSolution() wrote. InvalidValue if it did not write
+/// them, VersionMismatch if another version of it did.
 ApiResult loadSolution(std::string_view bytes, SolutionData &data);
 
 } // namespace tessera::capi
 
-/// Owned by the client. May be run by several threads at once.
+/// A solution. Owned by the client; several threads may run it at the same
+/// time.
 struct miopenSolution {
   tessera::capi::ObjectTag tag = {};
   const tessera::capi::SolutionData data;
@@ -57,7 +58,8 @@ struct miopenSolution {
   explicit miopenSolution(tessera::capi::SolutionData data)
       : data(std::move(data)) {}
 
-  /// The kernel on the current device, loaded when it is first wanted there.
+  /// The kernel on the current device. Loads it at the first call for that
+  /// device.
   tessera::ErrorOr<const tessera::LoadedKernel *>
   getLoaded(tessera::Engine &engine);
 
@@ -66,7 +68,7 @@ private:
     int device;
     std::unique_ptr<tessera::LoadedKernel> kernel;
   };
-  std::mutex mutex; ///< Guards what follows.
+  std::mutex mutex; ///< Guards `loaded`.
   std::vector<Loaded> loaded;
 };
 

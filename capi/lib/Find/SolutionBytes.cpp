@@ -1,8 +1,9 @@
 //===- SolutionBytes.cpp - Solutions as clients save them -----------------===//
 //
-// Clients keep these bytes in files of theirs, for years. What is read back may
-// be of another release, cut short or made by an enemy: a reader that runs out
-// of bytes, or meets a number that cannot be, refuses the whole.
+// Clients keep these bytes in files, for years. The bytes that are read may
+// come from another release, be truncated, or be made by an attacker. Therefore
+// the reader refuses the whole if bytes are missing or a number is out of
+// range.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,15 +19,16 @@
 using namespace tessera;
 using namespace tessera::capi;
 
-/// To be raised when the order below changes; kernels have their own number.
+/// Must be incremented when visitData() changes; kKernelFormat is the version
+/// of the kernel inside.
 static constexpr uint64_t kVersion = 2;
 /// "TESSOLUT" as a number.
 static constexpr uint64_t kMagic = 0x54554c4f53534554;
-/// Magic, version, form of the kernel, checksum.
+/// The header has magic number, version, kKernelFormat and checksum.
 static constexpr size_t kHeaderBytes = 4 * sizeof(uint64_t);
 
 namespace {
-/// Appends numbers of 8 bytes, the least significant first, and texts.
+/// Appends numbers as 8 bytes, little-endian, and texts with their length.
 class Writer {
 public:
   void visit(const uint64_t &number) {
@@ -40,7 +42,8 @@ public:
   std::string bytes;
 };
 
-/// Takes them off again. After the first failure everything reads as 0.
+/// Reads numbers and texts from the front of the bytes. After the first failure
+/// every number reads as 0.
 class Reader {
 public:
   explicit Reader(std::string_view bytes) : bytes(bytes) {}
@@ -66,7 +69,8 @@ public:
     bytes.remove_prefix(size);
   }
   bool isAtEnd() const { return isGood && bytes.empty(); }
-  /// A count of numbers that follow.
+  /// Reads the number of elements of a list. A number that the remaining bytes
+  /// cannot hold is a failure, so that nobody allocates for it.
   uint64_t takeCount() {
     uint64_t count = 0;
     visit(count);
@@ -82,7 +86,7 @@ private:
 };
 } // namespace
 
-/// Both ways of a number that has not 64 bits.
+/// Writes or reads a number that has fewer than 64 bits, as 64 bits.
 template <typename Number>
 static void visitNumber(Writer &writer, const Number &number) {
   writer.visit(static_cast<uint64_t>(number));
@@ -103,7 +107,7 @@ static void visitScalar(Reader &reader, double &scalar) {
   scalar = std::bit_cast<double>(bits);
 }
 
-/// How many a vector has, which then follow.
+/// Writes or reads the size of a vector, whose elements follow.
 template <typename T>
 static void visitCount(Writer &writer, const std::vector<T> &values) {
   writer.visit(uint64_t(values.size()));
@@ -120,7 +124,8 @@ static void visitLengths(Visitor &visitor, Lengths &lengths) {
     visitNumber(visitor, length);
 }
 
-/// Everything but the launches and the code object, in one order for both ways.
+/// Writes or reads everything but the time, the launches and the code object.
+/// One function does both, so that the orders cannot differ.
 template <typename Visitor, typename Data>
 static void visitData(Visitor &visitor, Data &data) {
   visitor.visit(data.networkConfig);
@@ -164,13 +169,14 @@ std::string capi::saveSolution(const SolutionData &data) {
   return std::move(whole.bytes);
 }
 
-/// Whether a problem of Find 2.0 may have such a tensor.
+/// Whether `arg` may be the argument of a tensor in a solution. Saved bytes
+/// could name any other.
 static bool isTensor(KernelArg arg) {
   return arg == KernelArg::X || arg == KernelArg::W || arg == KernelArg::Y ||
          isRowTensor(arg);
 }
 
-/// Whether the bytes behind the header are whole.
+/// Reads the bytes behind the header; false if they are not valid.
 static bool readBody(std::string_view bytes, SolutionData &data) {
   Reader reader(bytes);
   uint64_t time = 0;
@@ -202,11 +208,11 @@ ApiResult capi::loadSolution(std::string_view bytes, SolutionData &data) {
   header.visit(format);
   header.visit(checksum);
   if (magic != kMagic)
-    return {miopenStatusInvalidValue, "the bytes are no saved solution"};
+    return {miopenStatusInvalidValue, "the bytes are not a saved solution"};
   if (version != kVersion || format != uint64_t(kKernelFormat))
     return {miopenStatusVersionMismatch,
-            "the solution was saved in form " + std::to_string(version) + "." +
-                std::to_string(format) + ", but this release reads " +
+            "the solution was saved in format " + std::to_string(version) +
+                "." + std::to_string(format) + ", but this release reads " +
                 std::to_string(kVersion) + "." + std::to_string(kKernelFormat)};
   const std::string_view body = bytes.substr(kHeaderBytes);
   if (getChecksum(body) != checksum || !readBody(body, data))

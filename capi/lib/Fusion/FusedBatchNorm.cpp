@@ -13,7 +13,8 @@ static bool isNorm(const FusionOp &op) {
   return op.kind >= Kind::BatchNormInference;
 }
 
-/// The operation of a plan that is the normalisation, or null.
+/// Finds the normalisation among the operations of a plan; null if there is
+/// none.
 static const FusionOp *findNorm(const miopenFusionPlanDescriptor &plan) {
   for (const ObjectPtr<FusionOp> &op : plan.ops)
     if (isNorm(*op))
@@ -21,7 +22,7 @@ static const FusionOp *findNorm(const miopenFusionPlanDescriptor &plan) {
   return nullptr;
 }
 
-/// The other one, or null.
+/// Finds the operation that is no normalisation; null if there is none.
 static const FusionOp *findActivation(const miopenFusionPlanDescriptor &plan) {
   for (const ObjectPtr<FusionOp> &op : plan.ops)
     if (!isNorm(*op))
@@ -43,7 +44,7 @@ bool capi::isFusedBatchNorm(const miopenFusionPlanDescriptor &plan) {
   return activation->kind == Kind::Activation && norm == plan.ops[0].get();
 }
 
-/// What miopenDeriveBNTensorDescriptor() gives.
+/// The descriptor of parameters that miopenDeriveBNTensorDescriptor() gives.
 static miopenTensorDescriptor deriveParameters(const miopenTensorDescriptor &x,
                                                miopenBatchNormMode_t mode) {
   miopenTensorDescriptor derived;
@@ -60,7 +61,7 @@ static miopenTensorDescriptor deriveParameters(const miopenTensorDescriptor &x,
   return derived;
 }
 
-/// The arguments that an operation was given.
+/// The arguments of an operation; InvalidArgument if none were set.
 static ErrorOr<miopenOperatorArgs::Values>
 getValues(const miopenOperatorArgs &args, const FusionOp &op) {
   const auto found = args.values.find(&op);

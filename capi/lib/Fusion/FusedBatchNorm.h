@@ -7,11 +7,11 @@
 
 namespace tessera::capi {
 
-/// Whether the plan is a batch normalisation of any kind, alone or with an
-/// activation behind it; or the gradients of both, in either order.
+/// Whether the plan is a batch normalisation, alone or followed by an
+/// activation, or the gradients of both, in either order.
 bool isFusedBatchNorm(const miopenFusionPlanDescriptor &plan);
 
-/// Runs such a plan; makes its kernel if it is new.
+/// Runs such a plan. Compiles its kernel at the first call.
 ApiResult executeBatchNorm(miopenHandle &handle,
                            const miopenFusionPlanDescriptor &plan,
                            const PlanData &data,

@@ -37,7 +37,7 @@ Activation capi::getActivation(miopenActivationMode_t mode) {
   case miopenActivationELU:
     return Activation::Elu;
   }
-  __builtin_unreachable(); // The setters let no other in.
+  __builtin_unreachable(); // The setters check the mode.
 }
 
 Status capi::checkBias(const ConvolutionOperands &operands,
@@ -47,7 +47,7 @@ Status capi::checkBias(const ConvolutionOperands &operands,
     return invalidArgument("the bias and x have different data types");
   for (int i = 0; i < bias.getRank(); ++i)
     if (bias.lengths[i] != (i == 1 ? channels : 1))
-      return invalidArgument("the bias has not one value for each of " +
+      return invalidArgument("the bias must have one value for each of " +
                              std::to_string(channels) + " channels");
   return bias.getRank() > 1 ? Status::ok()
                             : invalidArgument("the bias was never set");
@@ -57,7 +57,7 @@ ErrorOr<const LoadedKernel *>
 capi::prepareFused(miopenHandle &handle, const ConvolutionOperands &operands,
                    const Epilogue &epilogue) {
   const miopenDataType_t type = operands.x.dataType;
-  if (operands.areExchanged() ||
+  if (operands.areSwapped() ||
       (type != miopenHalf && type != miopenBFloat16 && type != miopenFloat))
     return notSupported("only convolutions of half, bfloat16 and float that "
                         "are not transposed are fused with other operations");
@@ -96,7 +96,7 @@ static float readFactor(const void *factor) {
   return *static_cast<const float *>(factor);
 }
 
-/// Ok if z can be added as it lies.
+/// Ok if the epilogue can add z: factor 1, and the layout of y.
 static Status checkResidual(const miopenTensorDescriptor &z,
                             const miopenTensorDescriptor &y, float factor) {
   if (factor != 1)

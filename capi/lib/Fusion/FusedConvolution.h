@@ -1,7 +1,7 @@
 //===- FusedConvolution.h - A convolution and what follows it --*- C++ -*-===//
 //
-// Fusion plans and miopenConvolutionBiasActivationForward() are two ways to ask
-// for one kernel.
+// Fusion plans and miopenConvolutionBiasActivationForward() use the same
+// kernels, through the functions of this file.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,21 +14,23 @@
 
 namespace tessera::capi {
 
-/// The activation of a problem for that of a descriptor.
+/// Converts the activation of a descriptor to that of a problem.
 Activation getActivation(miopenActivationMode_t mode);
 
-/// Ok if `bias` has a value of x's type for each channel of the result.
+/// InvalidArgument unless `bias` has a value of x's data type for each channel
+/// of the result.
 Status checkBias(const ConvolutionOperands &operands,
                  const miopenTensorDescriptor &bias);
 
-/// The kernel for a forward convolution with `epilogue`. NotSupported also for
-/// what only convolutions without one can do.
+/// Prepares the kernel for a forward convolution with `epilogue`. NotSupported
+/// also for transposed convolutions and for data types that only convolutions
+/// without an epilogue have.
 ErrorOr<const LoadedKernel *> prepareFused(miopenHandle &handle,
                                            const ConvolutionOperands &operands,
                                            const Epilogue &epilogue);
 
-/// Launches it; in `args.workspace` if that has as many bytes as it needs, else
-/// in memory of the handle.
+/// Launches the kernel, with `args.workspace` if that is large enough, else
+/// with scratch memory of the handle.
 Status launchFused(miopenHandle &handle, const LoadedKernel &kernel,
                    LaunchArgs args, size_t workspaceBytes);
 

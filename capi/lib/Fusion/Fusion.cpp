@@ -1,10 +1,10 @@
 //===- Fusion.cpp - miopen/fusion.h ---------------------------------------===//
 //
-// A plan is a list of operations. One that is a forward convolution, perhaps
-// with a bias, perhaps with an activation, in this order, is one problem with
-// an epilogue, and a batch normalisation with an activation is one, too; every
-// other plan is an unsupported operation, on which clients run the operations
-// one by one.
+// A plan is a list of operations. Two kinds of plans become one problem: a
+// forward convolution with an optional bias and an optional activation, in this
+// order, and a batch normalisation with an optional activation. Every other
+// plan is an unsupported operation, and clients then run the operations one by
+// one.
 //
 //===----------------------------------------------------------------------===//
 

@@ -31,7 +31,9 @@ bool capi::isFusedConvolution(const miopenFusionPlanDescriptor &plan) {
   return true;
 }
 
-/// The output that belongs to the input: packed, in the same order.
+/// The output that a plan is compiled for: packed, with its dimensions in the
+/// order of the strides of the input. The client passes its own output when it
+/// executes the plan.
 static ErrorOr<miopenTensorDescriptor>
 getOutput(const miopenFusionPlanDescriptor &plan) {
   const FusionOp &conv = *plan.ops[0];
@@ -80,8 +82,8 @@ preparePlan(miopenHandle &handle, const miopenFusionPlanDescriptor &plan,
 ApiResult capi::compilePlan(miopenHandle &handle,
                             miopenFusionPlanDescriptor &plan) {
   if (isFusedBatchNorm(plan)) {
-    // Which statistics are wanted, the arguments tell: the kernel is made when
-    // they are there.
+    // The kernel depends on the arguments, which say which statistics are
+    // wanted. It is compiled when the plan is executed.
     plan.isCompiled = true;
     return Status::ok();
   }
@@ -100,7 +102,7 @@ ApiResult capi::compilePlan(miopenHandle &handle,
   return kernel.getStatus();
 }
 
-/// What the launch takes of the operations' arguments.
+/// The launch arguments that the operations' arguments give.
 static ErrorOr<LaunchArgs> getArgs(const miopenFusionPlanDescriptor &plan,
                                    const miopenOperatorArgs &args) {
   LaunchArgs launch;
@@ -147,7 +149,8 @@ ApiResult capi::executePlan(miopenHandle &handle,
   return launchFused(handle, **kernel, *launch, data.workspaceBytes);
 }
 
-/// Factors of an operation, which are 1 and 0 wherever clients set them.
+/// NotSupported unless the scale factors of an operation are 1 and 0. Clients
+/// pass no others.
 static Status checkFactors(const void *alpha, const void *beta) {
   if ((alpha && *static_cast<const float *>(alpha) != 1) ||
       (beta && *static_cast<const float *>(beta) != 0))

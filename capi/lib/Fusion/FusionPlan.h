@@ -1,4 +1,4 @@
-//===- FusionPlan.h - What stands behind a plan and its parts --*- C++ -*-===//
+//===- FusionPlan.h - A fusion plan and its arguments ----------*- C++ -*-===//
 
 #ifndef TESSERA_CAPI_LIB_FUSIONPLAN_H
 #define TESSERA_CAPI_LIB_FUSIONPLAN_H
@@ -28,12 +28,12 @@ struct miopenFusionOpDescriptor {
   };
   Kind kind;
   miopenConvolutionDescriptor conv = {};
-  miopenTensorDescriptor tensor = {}; ///< Filter, bias, or parameters.
+  miopenTensorDescriptor tensor = {}; ///< Describes filter, bias or parameters.
   miopenActivationMode_t mode = miopenActivationPASTHRU;
   miopenBatchNormMode_t normMode = miopenBNPerActivation;
 };
 
-/// Owned by the client.
+/// A plan. Owned by the client.
 struct miopenFusionPlanDescriptor {
   tessera::capi::ObjectTag tag = {};
   miopenTensorDescriptor input;
@@ -45,15 +45,16 @@ struct miopenFusionPlanDescriptor {
 struct miopenOperatorArgs {
   tessera::capi::ObjectTag tag = {};
   struct Values {
-    const void *memory = nullptr; ///< Filter, or bias.
+    const void *memory = nullptr; ///< Filter or bias.
     double alpha = 0;
     double beta = 0;
     double gamma = 0;
-    // Of a batch normalisation; what its kind has not is null.
+    // The arguments of a batch normalisation. Those that its kind does not have
+    // are null.
     const void *x = nullptr;
     const void *scale = nullptr;
     const void *bias = nullptr;
-    const void *mean = nullptr; ///< Estimated, or saved.
+    const void *mean = nullptr; ///< Estimated or saved mean.
     const void *variance = nullptr;
     void *runningMean = nullptr;
     void *runningVariance = nullptr;
@@ -69,14 +70,14 @@ namespace tessera::capi {
 
 using FusionOp = miopenFusionOpDescriptor;
 
-/// Whether the plan is a convolution, a bias and an activation, in this order,
-/// of which only the first must be there.
+/// Whether the plan is a convolution, then an optional bias, then an optional
+/// activation.
 bool isFusedConvolution(const miopenFusionPlanDescriptor &plan);
 
-/// Makes the kernel; UnsupportedOp if there is none for such a plan.
+/// Prepares the kernel of a plan; UnsupportedOp if there is none.
 ApiResult compilePlan(miopenHandle &handle, miopenFusionPlanDescriptor &plan);
 
-/// The memory of one execution.
+/// Tensors and workspace of one execution.
 struct PlanData {
   const miopenTensorDescriptor &inputDesc;
   const void *input;
@@ -89,7 +90,7 @@ ApiResult executePlan(miopenHandle &handle,
                       const miopenFusionPlanDescriptor &plan,
                       const PlanData &data, const miopenOperatorArgs &args);
 
-/// Keeps the arguments of an operation, which must be of `kind`.
+/// Stores the arguments of an operation, which must be of kind `kind`.
 Status setArgs(miopenOperatorArgs &args, const FusionOp &op,
                FusionOp::Kind kind, const void *alpha, const void *beta,
                const miopenOperatorArgs::Values &values);

@@ -1,7 +1,8 @@
 //===- CompileOnlyEngine.h - An engine that launches nothing ---*- C++ -*-===//
 //
-// MIOPEN_DEBUG_COMPILE_ONLY: a program runs as far as its kernels need to be
-// found or compiled, which fills caches, and the device's memory stays as it is.
+// Implements MIOPEN_DEBUG_COMPILE_ONLY: the kernels of a program are found or
+// compiled, which fills the caches, and nothing is launched, so that the memory
+// of the device does not change.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,12 +13,12 @@
 
 namespace tessera::capi {
 
-/// `engine` in all but that every launch fails; the public function that asked
-/// for it then answers miopenStatusGpuOperationsSkipped.
+/// Wraps `engine` so that every launch fails. The public function that launched
+/// then returns miopenStatusGpuOperationsSkipped.
 std::unique_ptr<Engine> makeCompileOnly(std::unique_ptr<Engine> engine);
 
-/// Whether this thread's last failure may be a launch of such an engine; false
-/// the next time.
+/// Whether this thread has tried a launch with such an engine since the last
+/// call of this function.
 bool takeSkippedLaunch();
 
 } // namespace tessera::capi

@@ -30,8 +30,8 @@ Status miopenHandle::createEvents() {
 
 void miopenHandle::setStream(hipStream_t newStream) {
   stream = newStream;
-  // Clients set a stream for each call; where there are two runtimes, the first
-  // one shows it.
+  // Clients set a stream for each call. If they use another runtime, the first
+  // stream shows it, so that others are not checked.
   if (!stream || isStreamChecked) [[likely]]
     return;
   isStreamChecked = true;
@@ -58,7 +58,8 @@ Status miopenHandle::launchTimed(const LoadedKernel &kernel,
     isMemoryChecked = true;
     checkRuntimeOf(args);
   }
-  // What has to be compiled first is no part of the time.
+  // A kernel for other alignments is compiled before the first event, so that
+  // it is not part of the time.
   const ErrorOr<const LoadedKernel *> fitting = engine.getFitting(kernel, args);
   Status status = fitting.getStatus();
   if (status.isOk())

@@ -1,4 +1,4 @@
-//===- HandleState.h - What stands behind miopenHandle_t -------*- C++ -*-===//
+//===- HandleState.h - The object behind miopenHandle_t --------*- C++ -*-===//
 
 #ifndef TESSERA_CAPI_LIB_HANDLESTATE_H
 #define TESSERA_CAPI_LIB_HANDLESTATE_H
@@ -12,17 +12,18 @@
 
 #include <optional>
 
-/// A stream and how to time it. Owned by the client; used by one thread at a
-/// time. The events are owned here, the engine and the stream are borrowed.
+/// A stream and how its kernels are timed. Owned by the client; used by one
+/// thread at a time. The handle owns the events and the scratch memory and
+/// borrows the engine and the stream.
 struct miopenHandle {
   tessera::capi::ObjectTag tag = {};
   tessera::Engine &engine;
   hipStream_t stream = nullptr;
   float kernelTimeMs = 0;
   bool sumsTimes = false; ///< See KernelTimeSum.
-  /// As the client set it.
+  /// Stored for the client; has no effect.
   miopenTuningPolicy_t tuningPolicy = miopenTuningPolicyNone;
-  /// Recorded by the client, called by nobody yet.
+  /// Stored for the client; never called.
   miopenAllocatorFunction allocator = nullptr;
   miopenDeallocatorFunction deallocator = nullptr;
   void *allocatorContext = nullptr;
@@ -31,8 +32,8 @@ struct miopenHandle {
     setStream(stream);
   }
 
-  /// Launches a kernel; waits for it and keeps its time, or adds it to that of
-  /// the call's launches before it, if profiling is on.
+  /// Launches a kernel. If profiling is on, waits for it and stores its time,
+  /// or adds it to the times of the call's previous launches.
   tessera::Status launch(const tessera::LoadedKernel &kernel,
                          const tessera::LaunchArgs &args) {
     if (!isLaunchPlain) [[unlikely]]
@@ -46,48 +47,49 @@ struct miopenHandle {
   void setStream(hipStream_t newStream);
   void setProfiling(bool isOn);
 
-  /// Device memory of at least `bytes` bytes for kernels on the stream, which
-  /// overwrite one another's; null for none. Waits for the device when the
-  /// memory grows or the stream is another.
+  /// Scratch memory of at least `bytes` bytes; null if that is 0. All kernels
+  /// on the stream share it, which is safe because they run one after another.
+  /// Waits for the device when the memory grows or the stream has changed.
   tessera::ErrorOr<void *> getScratch(size_t bytes);
 
   /// Launches a kernel, waits for it and sets `timeMs`.
   tessera::Status launchTimed(const tessera::LoadedKernel &kernel,
                               const tessera::LaunchArgs &args, float &timeMs);
 
-  /// The time of one launch: the least of a few, because the first one also
-  /// pays for caches that are cold. Long kernels are run once.
+  /// Measures one launch: the minimum of up to five, because the first launch
+  /// also fills cold caches. A kernel of 5 ms or more is launched once.
   tessera::Status measure(const tessera::LoadedKernel &kernel,
                           const tessera::LaunchArgs &args, float &timeMs);
 
 private:
-  /// The first one, and while profiling is on.
+  /// launch() for the first launch, and while profiling is on.
   tessera::Status launchSpecially(const tessera::LoadedKernel &kernel,
                                   const tessera::LaunchArgs &args);
-  /// See OtherRuntime.h.
+  /// Warns if the client uses another HIP runtime (OtherRuntime.h).
   void checkRuntimeOf(const tessera::LaunchArgs &args) const;
 
   struct Events {
     tessera::Event start;
     tessera::Event stop;
   };
-  /// Made when a time is first wanted, because most handles want none.
+  /// Creates the events when a time is first wanted, because most handles never
+  /// want one.
   tessera::Status createEvents();
 
-  bool isStreamChecked = false; ///< See OtherRuntime.h; null is not.
-  bool isMemoryChecked = false; ///< That of the first launch.
+  bool isStreamChecked = false; ///< A stream other than null was checked.
+  bool isMemoryChecked = false; ///< Memory of the first launch was checked.
   bool profiling = false;
-  /// Memory was checked and profiling is off: one flag, because each launch
-  /// reads it.
+  /// Whether memory was checked and profiling is off. It is one flag because
+  /// every launch reads it.
   bool isLaunchPlain = false;
   std::optional<Events> events;
   std::optional<tessera::DeviceBuffer> scratch;
-  hipStream_t scratchStream = nullptr; ///< Whose kernels may still use it.
+  hipStream_t scratchStream = nullptr; ///< Its kernels may still use `scratch`.
 };
 
 namespace tessera::capi {
 
-/// While it lives, the kernel time of the handle is the sum of all launches:
+/// While it lives, the kernel time of the handle is the sum of all launches,
 /// for a call that makes several. Borrows the handle.
 class KernelTimeSum {
 public:

@@ -1,4 +1,4 @@
-//===- KernelChecks.cpp - What must hold before a launch ------------------===//
+//===- KernelChecks.cpp - Checks before a launch --------------------------===//
 
 #include "capi/lib/Handle/KernelChecks.h"
 
@@ -19,7 +19,7 @@ Status capi::checkWorkspace(uint64_t needed, const void *workspace,
   return Status::ok();
 }
 
-/// The last piece of such a tile's text is "-a4": four parts.
+/// The text of such a tile ends in "-a4", where 4 is the number of splits.
 Status capi::checkDeterministic(const LoadedKernel &kernel) {
   const std::string_view tile = kernel.getKernel().tile;
   const size_t last = tile.rfind('-');

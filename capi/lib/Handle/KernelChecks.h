@@ -1,4 +1,4 @@
-//===- KernelChecks.h - What must hold before a launch ---------*- C++ -*-===//
+//===- KernelChecks.h - Checks before a launch -----------------*- C++ -*-===//
 
 #ifndef TESSERA_CAPI_LIB_KERNELCHECKS_H
 #define TESSERA_CAPI_LIB_KERNELCHECKS_H
@@ -16,8 +16,8 @@ inline Status checkWorkspace(const LoadedKernel &kernel, const void *workspace,
                         workspaceBytes);
 }
 
-/// NotSupported if the kernel adds by atomics, whose order differs from run to
-/// run. No model chooses such a tile; TESSERA_TILE may name one.
+/// NotSupported if the kernel adds by atomics, whose order differs between
+/// runs. No model chooses such a tile; only TESSERA_TILE can name one.
 Status checkDeterministic(const LoadedKernel &kernel);
 
 /// InvalidArgument if a pointer that one of the launches takes is null.

@@ -17,7 +17,7 @@ Status capi::checkStructSize(uint32_t given, size_t expected) {
   return Status::ok();
 }
 
-/// Copies as much of `text` as fits, and a zero byte.
+/// Copies as much of `text` as fits, and appends a zero byte.
 template <size_t size>
 static void copyText(std::string_view text, char (&destination)[size]) {
   const size_t length = std::min(text.size(), size - 1);

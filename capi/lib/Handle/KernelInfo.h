@@ -9,10 +9,10 @@
 
 namespace tessera::capi {
 
-/// InvalidArgument if a struct is of a release that we do not know.
+/// InvalidArgument if a struct has a size that this release does not know.
 Status checkStructSize(uint32_t given, size_t expected);
 
-/// Sets everything but `structSize`; texts that are too long are cut.
+/// Sets all members but `structSize`. Texts that are too long are truncated.
 void describe(const LoadedKernel &loaded, tesseraKernelInfo &info);
 
 } // namespace tessera::capi

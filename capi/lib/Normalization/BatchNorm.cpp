@@ -1,7 +1,7 @@
 //===- BatchNorm.cpp - miopen/batchnorm.h ---------------------------------===//
 //
-// Functions with one descriptor for all parameters are those with four, and
-// those without an activation have the one that changes nothing.
+// Functions with one descriptor for all parameters call those with four, and
+// functions without an activation pass PASTHRU.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +15,7 @@ using namespace tessera;
 using namespace tessera::capi;
 
 namespace {
-/// What the training functions are given besides what all have.
+/// The arguments that only the training functions have.
 struct TrainingArgs {
   double factor;
   StatisticPair running;
@@ -39,7 +39,8 @@ static ApiResult runTraining(miopenHandle &handle, miopenBatchNormMode_t mode,
                                args.running, args.updated, args.saved});
 }
 
-/// Where MIOpen answers BadParm.
+/// Checks the scale factors in functions where MIOpen returns BadParm instead
+/// of UnknownError.
 static Status requireFactors(const BatchNormCall &call, const void *alpha,
                              const void *beta) {
   const ApiResult result = checkFactors(call.x.desc.dataType, alpha, beta);
@@ -70,7 +71,7 @@ static ApiResult runBackward(miopenHandle &handle, const void *alphaData,
 
 extern "C" {
 
-// Goes through the public setter, which checks the lengths.
+// Calls the public setter, which checks the lengths.
 miopenStatus_t
 miopenDeriveBNTensorDescriptor(miopenTensorDescriptor_t derivedBnDesc,
                                const miopenTensorDescriptor_t xDesc,

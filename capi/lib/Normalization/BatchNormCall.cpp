@@ -1,7 +1,8 @@
 //===- BatchNormCall.cpp - One batch normalisation of any kind ------------===//
 //
-// Rows are channels, or single activations. The bits of the modes and the order
-// of tensors and scalars are those of docs/spec/rows.md.
+// The rows of the row-wise operation are channels, or single activations.
+// The bits of the modes and the order of tensors and scalars are those of
+// docs/spec/rows.md.
 //
 //===----------------------------------------------------------------------===//
 
@@ -53,19 +54,19 @@ namespace {
 class Call {
 public:
   Call(miopenHandle &handle, const BatchNormCall &call, RowOp op, uint32_t mode)
-      : call(call), rows(handle, op, mode, call.x.desc.lengths) {
+      : call(call), rowCall(handle, op, mode, call.x.desc.lengths) {
     if (op == RowOp::BatchNormInference)
       return;
     for (int dim = 0; dim < call.x.desc.getRank(); ++dim)
       if (isReduced(call, dim))
-        rows.reduce(dim);
+        rowCall.reduce(dim);
   }
 
   void add(RowRole role, const char *name, const TensorArg &tensor) {
-    rows.add(role, name, tensor.desc, tensor.memory);
+    rowCall.add(role, name, tensor.desc, tensor.memory);
   }
 
-  /// An element for each mean.
+  /// Adds a tensor with one element for each mean.
   void addParameter(RowRole role, const char *name,
                     const miopenTensorDescriptor &desc, const void *memory) {
     const miopenTensorDescriptor &x = call.x.desc;
@@ -76,25 +77,25 @@ public:
       status = invalidArgument(
           "the lengths of " + std::string(name) +
           " are not those that miopenDeriveBNTensorDescriptor() gives");
-    rows.add(role, name, desc, memory);
+    rowCall.add(role, name, desc, memory);
   }
   void addParameter(RowRole role, const char *name, const TensorArg &tensor) {
     addParameter(role, name, tensor.desc, tensor.memory);
   }
 
-  /// With these scalars and the activation's.
+  /// Launches with these scalars and then those of the activation.
   ApiResult run(std::initializer_list<double> scalars) {
     if (!status.isOk())
       return status;
     for (double scalar : scalars)
-      rows.scalar(scalar);
+      rowCall.scalar(scalar);
     const miopenActivationDescriptor &a = call.activation;
-    return rows.scalar(a.alpha).scalar(a.beta).scalar(a.gamma).run();
+    return rowCall.scalar(a.alpha).scalar(a.beta).scalar(a.gamma).run();
   }
 
 private:
   const BatchNormCall &call;
-  RowCall rows;
+  RowCall rowCall;
   Status status = Status::ok();
 };
 } // namespace
@@ -104,17 +105,17 @@ ApiResult capi::run(miopenHandle &handle, const BatchNormCall &call,
   if (Status status = checkTensors(call, t.y, "y"); !status.isOk())
     return status;
   const bool isRunning = t.running.isThere() && t.updated.isThere();
-  Call rows(handle, call, RowOp::BatchNormTraining,
-            getActivationMode(call) | (isRunning ? kHasRunning : 0) |
-                (t.saved.isThere() ? kSaves : 0));
+  Call rowCall(handle, call, RowOp::BatchNormTraining,
+               getActivationMode(call) | (isRunning ? kHasRunning : 0) |
+                   (t.saved.isThere() ? kSaves : 0));
   auto addPair = [&](RowRole role, const char *mean, const char *variance,
                      const StatisticPair &pair) {
-    rows.addParameter(role, mean, t.meanDesc, pair.mean);
-    rows.addParameter(role, variance, t.varianceDesc, pair.variance);
+    rowCall.addParameter(role, mean, t.meanDesc, pair.mean);
+    rowCall.addParameter(role, variance, t.varianceDesc, pair.variance);
   };
-  rows.add(RowRole::Input, "x", call.x);
-  rows.addParameter(RowRole::Input, "bnScale", call.scale);
-  rows.addParameter(RowRole::Input, "bnBias", t.bias);
+  rowCall.add(RowRole::Input, "x", call.x);
+  rowCall.addParameter(RowRole::Input, "bnScale", call.scale);
+  rowCall.addParameter(RowRole::Input, "bnBias", t.bias);
   if (isRunning) {
     addPair(RowRole::Input, "the running mean", "the running variance",
             t.running);
@@ -124,23 +125,23 @@ ApiResult capi::run(miopenHandle &handle, const BatchNormCall &call,
   if (t.saved.isThere())
     addPair(RowRole::RowOutput, "resultSaveMean", "resultSaveInvVariance",
             t.saved);
-  rows.add(RowRole::Output, "y", t.y);
-  return rows.run({call.epsilon, t.factor});
+  rowCall.add(RowRole::Output, "y", t.y);
+  return rowCall.run({call.epsilon, t.factor});
 }
 
 ApiResult capi::run(miopenHandle &handle, const BatchNormCall &call,
                     const BatchNormInference &i) {
   if (Status status = checkTensors(call, i.y, "y"); !status.isOk())
     return status;
-  Call rows(handle, call, RowOp::BatchNormInference,
-            getActivationMode(call) | (i.takesInverse ? kTakesInverse : 0));
-  rows.add(RowRole::Input, "x", call.x);
-  rows.addParameter(RowRole::Input, "estimatedMean", i.mean);
-  rows.addParameter(RowRole::Input, "estimatedVariance", i.variance);
-  rows.addParameter(RowRole::Input, "bnScale", call.scale);
-  rows.addParameter(RowRole::Input, "bnBias", i.bias);
-  rows.add(RowRole::Output, "y", i.y);
-  return rows.run({call.epsilon});
+  Call rowCall(handle, call, RowOp::BatchNormInference,
+               getActivationMode(call) | (i.takesInverse ? kTakesInverse : 0));
+  rowCall.add(RowRole::Input, "x", call.x);
+  rowCall.addParameter(RowRole::Input, "estimatedMean", i.mean);
+  rowCall.addParameter(RowRole::Input, "estimatedVariance", i.variance);
+  rowCall.addParameter(RowRole::Input, "bnScale", call.scale);
+  rowCall.addParameter(RowRole::Input, "bnBias", i.bias);
+  rowCall.add(RowRole::Output, "y", i.y);
+  return rowCall.run({call.epsilon});
 }
 
 ApiResult capi::run(miopenHandle &handle, const BatchNormCall &call,
@@ -149,22 +150,22 @@ ApiResult capi::run(miopenHandle &handle, const BatchNormCall &call,
     if (Status status = checkTensors(call, *tensor, name); !status.isOk())
       return status;
   const uint32_t activation = getActivationMode(call);
-  Call rows(handle, call, RowOp::BatchNormBackward,
-            activation | (b.saved.isThere() ? kHasSaved : 0));
-  rows.add(RowRole::Input, "x", call.x);
-  rows.add(RowRole::Input, "dy", b.dy);
-  rows.addParameter(RowRole::Input, "bnScale", call.scale);
+  Call rowCall(handle, call, RowOp::BatchNormBackward,
+               activation | (b.saved.isThere() ? kHasSaved : 0));
+  rowCall.add(RowRole::Input, "x", call.x);
+  rowCall.add(RowRole::Input, "dy", b.dy);
+  rowCall.addParameter(RowRole::Input, "bnScale", call.scale);
   if (activation)
-    rows.addParameter(RowRole::Input, "bnBias", b.bias);
+    rowCall.addParameter(RowRole::Input, "bnBias", b.bias);
   if (b.saved.isThere()) {
-    rows.addParameter(RowRole::Input, "savedMean", b.meanDesc, b.saved.mean);
-    rows.addParameter(RowRole::Input, "savedInvVariance", b.varianceDesc,
-                      b.saved.variance);
+    rowCall.addParameter(RowRole::Input, "savedMean", b.meanDesc, b.saved.mean);
+    rowCall.addParameter(RowRole::Input, "savedInvVariance", b.varianceDesc,
+                         b.saved.variance);
   }
-  rows.addParameter(RowRole::RowOutput, "resultBnScaleDiff", call.scale.desc,
-                    b.scaleGradient);
-  rows.addParameter(RowRole::RowOutput, "resultBnBiasDiff", b.bias.desc,
-                    b.biasGradient);
-  rows.add(RowRole::Output, "dx", b.dx);
-  return rows.run({call.epsilon});
+  rowCall.addParameter(RowRole::RowOutput, "resultBnScaleDiff", call.scale.desc,
+                       b.scaleGradient);
+  rowCall.addParameter(RowRole::RowOutput, "resultBnBiasDiff", b.bias.desc,
+                       b.biasGradient);
+  rowCall.add(RowRole::Output, "dx", b.dx);
+  return rowCall.run({call.epsilon});
 }

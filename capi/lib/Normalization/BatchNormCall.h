@@ -1,7 +1,7 @@
 //===- BatchNormCall.h - One batch normalisation of any kind ---*- C++ -*-===//
 //
-// The many functions of miopen/batchnorm.h, and fusion plans, are three calls:
-// training, inference and the gradient, each perhaps with an activation.
+// The functions of miopen/batchnorm.h and fusion plans make one of three calls:
+// training, inference or the gradient, each with an optional activation.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,8 @@ struct TensorArg {
   const void *memory;
 };
 
-/// What all three have. The activation is none by default.
+/// The arguments that all three calls have. Without an activation it is
+/// PASTHRU.
 struct BatchNormCall {
   miopenBatchNormMode_t mode;
   TensorArg x;
@@ -30,8 +31,8 @@ struct BatchNormCall {
   miopenActivationDescriptor activation = {};
 };
 
-/// Statistics that are given, or null; those of the wrong half of a pair are
-/// ignored, as MIOpen does it.
+/// A mean and a variance that the client gave, or null. If only one of them is
+/// given, both are ignored, as in MIOpen.
 struct StatisticPair {
   const void *mean = nullptr;
   const void *variance = nullptr;
@@ -42,13 +43,13 @@ struct StatisticPair {
 struct BatchNormTraining {
   TensorArg y;
   TensorArg bias;
-  /// Of all statistics.
+  /// Describe all statistics.
   const miopenTensorDescriptor &meanDesc;
   const miopenTensorDescriptor &varianceDesc;
-  double factor;         ///< What part of a running statistic is new.
-  StatisticPair running; ///< As it was.
-  StatisticPair updated; ///< As it will be; may be the same memory.
-  StatisticPair saved;   ///< Mean and inverse of the deviation.
+  double factor;         ///< expAvgFactor: share of the new value.
+  StatisticPair running; ///< Values before the call.
+  StatisticPair updated; ///< Values after it; may be the same memory.
+  StatisticPair saved;   ///< Mean and 1 / sqrt(variance + epsilon).
 };
 
 struct BatchNormInference {
@@ -56,7 +57,7 @@ struct BatchNormInference {
   TensorArg bias;
   TensorArg mean;
   TensorArg variance;
-  bool takesInverse = false; ///< The variance is 1 / sqrt(v + epsilon).
+  bool takesInverse = false; ///< `variance` is 1 / sqrt(v + epsilon).
 };
 
 struct BatchNormBackward {
@@ -67,7 +68,7 @@ struct BatchNormBackward {
   void *biasGradient;
   const miopenTensorDescriptor &meanDesc;
   const miopenTensorDescriptor &varianceDesc;
-  StatisticPair saved; ///< Mean and inverse of the deviation.
+  StatisticPair saved; ///< Mean and 1 / sqrt(variance + epsilon).
 };
 
 ApiResult run(miopenHandle &handle, const BatchNormCall &call,

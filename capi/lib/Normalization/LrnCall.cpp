@@ -1,10 +1,11 @@
 //===- LrnCall.cpp - A local response normalisation as launches -----------===//
 //
-// A window is a dimension of its own, whose elements lie as far apart as along
-// the dimension that it moves over. Where it is clipped at a border it is
-// shorter, and that is another problem: so there is a launch for the inside and
-// one for each place near a border. A window in a plane is a window of columns
-// and then one of rows over the sums of the first, in memory of the handle.
+// A window is an extra dimension, with the stride of the dimension that the
+// window moves along. A window that is clipped at a border has another length,
+// which makes it another problem. Therefore there is one launch for the windows
+// inside and one for each position near a border. A window in a plane is
+// computed as a pass over columns and then a pass over rows, which reads the
+// sums of the first pass from scratch memory of the handle.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,15 +23,15 @@ using namespace tessera::capi;
 namespace {
 enum : uint32_t { kHasSums = 1, kSaves = 2 };
 
-/// Neighbouring places whose windows are alike.
+/// Neighbouring positions whose windows have the same length and offset.
 struct Segment {
-  int64_t first; ///< Place.
+  int64_t first; ///< The first position.
   int64_t count;
-  int64_t begin;  ///< Of the first place's window.
-  int64_t length; ///< Of each window.
+  int64_t begin;  ///< Where the window of `first` begins.
+  int64_t length; ///< Length of each window.
 };
 
-/// A tensor of 4 dimensions in memory.
+/// A tensor of 4 dimensions, with its memory.
 struct Tensor {
   const char *name;
   DataType type;
@@ -38,14 +39,16 @@ struct Tensor {
   const void *data;
 };
 
-/// The launches along one dimension.
+/// The launches of a pass along one dimension.
 class Pass {
 public:
-  /// A window has `before` elements before its own and `after` behind it.
+  /// A window has `before` elements before its own element and `after` elements
+  /// after it.
   Pass(miopenHandle &handle, RowOp op, uint32_t mode,
        const miopenTensorDescriptor &x, int dim, int64_t before, int64_t after)
       : handle(handle), op(op), mode(mode), lengths(x.lengths), dim(dim) {
-    // Windows inside are alike, those that are cut off each have their own.
+    // The windows inside are one segment; each window that is clipped is its
+    // own.
     const int64_t length = lengths[dim], insideEnd = length - after;
     for (int64_t at = 0, count; at < length; at += count) {
       const int64_t begin = std::max<int64_t>(at - before, 0);
@@ -60,7 +63,7 @@ public:
   std::vector<Tensor> results;
   std::vector<double> scalars;
 
-  /// What the kernels need besides.
+  /// The largest workspace that a kernel of the pass needs.
   ErrorOr<size_t> getWorkspaceBytes() const {
     size_t most = 0;
     for (const Segment &segment : segments) {
@@ -103,7 +106,7 @@ private:
            int64_t windowStride) const {
     std::vector<int64_t> strides = tensor.strides;
     const auto *data = static_cast<const char *>(tensor.data);
-    if (data) // That of the sums is known last.
+    if (data) // The memory of the sums is set later.
       data += first * strides[dim] * getByteSize(tensor.type);
     strides.push_back(windowStride);
     call.add(role, tensor.name, tensor.type, strides, data);
@@ -145,7 +148,8 @@ static ApiResult checkLrn(const miopenLRNDescriptor &lrn) {
   return Status::ok();
 }
 
-/// NotSupported if a border has too many places, each of which is a kernel.
+/// NotSupported if too many positions are near a border, each of which needs a
+/// kernel of its own.
 static Status checkWindow(const miopenLRNDescriptor &lrn,
                           const miopenTensorDescriptor &x) {
   constexpr int64_t kMaxWindow = 64;
@@ -159,7 +163,8 @@ static Status checkWindow(const miopenLRNDescriptor &lrn,
   return Status::ok();
 }
 
-/// All are of 4 dimensions, packed, and alike, and not too long for the window.
+/// Ok if all tensors have 4 dimensions, are packed, and have the same lengths
+/// and type, and the window is supported.
 static Status
 checkTensors(const miopenLRNDescriptor &lrn,
              std::initializer_list<
@@ -196,11 +201,11 @@ static ErrorOr<Tensor> makeTensor(const char *name,
 }
 
 //===----------------------------------------------------------------------===//
-// Runs
+// Launches
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The halves of the window, seen from its element.
+/// The number of elements of the window before and after its element.
 struct Halves {
   explicit Halves(const miopenLRNDescriptor &lrn)
       : before((int64_t(lrn.window) - 1) / 2),
@@ -210,14 +215,14 @@ struct Halves {
 };
 } // namespace
 
-/// alpha for a sum over the whole window.
+/// alpha divided by the number of elements of the window.
 static double getFactor(const miopenLRNDescriptor &lrn) {
   const double window = lrn.window;
   return lrn.alpha / (isWithin(lrn) ? window * window : window);
 }
 
-/// Runs `last`, behind `first` if sums are taken in two steps; those between
-/// them are in the handle's memory.
+/// Runs `last`, after `first` if the sums need two passes. The sums between the
+/// passes are in scratch memory of the handle.
 static ApiResult runPasses(miopenHandle &handle, Pass *first, Pass &last,
                            int64_t elements) {
   size_t most = 0;
@@ -247,7 +252,8 @@ static ApiResult runPasses(miopenHandle &handle, Pass *first, Pass &last,
   return last.run(workspace);
 }
 
-/// Sums of f32, laid out as `like`; their memory is known later.
+/// The tensor of the sums between two passes: f32, with the layout of `like`.
+/// runPasses() sets its memory.
 static Tensor makeSums(const Tensor &like) {
   return {"the sums", DataType::F32, like.strides, nullptr};
 }
@@ -312,7 +318,8 @@ ApiResult capi::runLrnBackward(miopenHandle &handle,
     return x.getStatus();
   const Halves halves(lrn);
   const bool within = isWithin(lrn);
-  // The windows of those elements whose own windows this one is in.
+  // An element gets a gradient from each element whose window contains it, so
+  // that the window is mirrored: `after` comes before `before`.
   Pass columns(handle, RowOp::LrnBackwardSum, 0, d.xDesc, kColumn, halves.after,
                halves.before);
   columns.windows = {*dy, *y, *scale};

@@ -22,13 +22,13 @@ struct miopenLRNDescriptor {
 
 namespace tessera::capi {
 
-/// Tensors and memory of a call; borrowed.
+/// Tensors and memory of a forward call; borrowed.
 struct LrnForwardData {
   const miopenTensorDescriptor &xDesc;
   const void *x;
   const miopenTensorDescriptor &yDesc;
   void *y;
-  void *scale; ///< Laid out as y; null if it is not kept.
+  void *scale; ///< Has the layout of y; null if it is not kept.
 };
 
 struct LrnBackwardData {

@@ -1,7 +1,7 @@
 //===- Normalization.cpp - miopen/normalization.h -------------------------===//
 //
-// Layers, groups and T5's layers are one operation on rows; a tensor that the
-// client does not give is not in the problem.
+// Normalisation of layers, of groups and of T5 are one row-wise operation. A
+// tensor that the client leaves out is not in the problem.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@ using namespace tessera;
 using namespace tessera::capi;
 
 namespace {
-/// Bits of the mode of norm_fwd.
+/// Bits of the mode of norm_fwd (docs/spec/rows.md).
 enum : uint32_t {
   kAdds = 1,
   kHasWeight = 2,
@@ -27,7 +27,7 @@ enum : uint32_t {
   kIsT5 = 32,
 };
 
-/// A tensor that may be missing. Borrowed.
+/// A tensor that a client may leave out. Borrowed.
 struct Optional {
   const char *name;
   const miopenTensorDescriptor *desc;
@@ -36,7 +36,7 @@ struct Optional {
   bool isThere() const { return desc && memory; }
 };
 
-/// A forward call of any kind.
+/// A forward call of any normalisation.
 struct NormCall {
   miopenHandle &handle;
   Optional x, other, weight, bias, y, mean, inverse;
@@ -45,16 +45,16 @@ struct NormCall {
 };
 } // namespace
 
-/// The strides of a tensor that has the dimensions first to last of x, in
-/// their order, and no other; lengths of 1 mean nothing.
+/// The strides of a tensor that has the dimensions of x from `first` to `last`
+/// - 1, in their order, and no others. Lengths of 1 are ignored.
 static ErrorOr<std::vector<int64_t>>
-getPartStrides(const Optional &part, const std::vector<int64_t> &lengths,
-               int first, int last) {
+getSubsetStrides(const Optional &tensor, const std::vector<int64_t> &lengths,
+                 int first, int last) {
   std::vector<int64_t> strides(lengths.size());
-  const int rank = part.desc->getRank();
+  const int rank = tensor.desc->getRank();
   int from = 0;
   auto skip = [&] {
-    while (from < rank && part.desc->lengths[from] == 1)
+    while (from < rank && tensor.desc->lengths[from] == 1)
       ++from;
     return from < rank;
   };
@@ -62,29 +62,30 @@ getPartStrides(const Optional &part, const std::vector<int64_t> &lengths,
   for (int dim = first; dim < last && fits; ++dim) {
     if (lengths[dim] == 1)
       continue;
-    fits = skip() && part.desc->lengths[from] == lengths[dim];
+    fits = skip() && tensor.desc->lengths[from] == lengths[dim];
     if (fits)
-      strides[dim] = part.desc->strides[from++];
+      strides[dim] = tensor.desc->strides[from++];
   }
   if (!fits || skip())
-    return invalidArgument("the lengths of " + std::string(part.name) +
+    return invalidArgument("the lengths of " + std::string(tensor.name) +
                            " do not fit those of x");
   return strides;
 }
 
-/// Adds it, if it is there, with the strides of a part of x's dimensions.
-static Status addPart(RowCall &rows, RowRole role, const Optional &part,
-                      const std::vector<int64_t> &lengths, int first,
-                      int last) {
-  if (!part.isThere())
+/// Adds a tensor that has the dimensions of x from `first` to `last` - 1, if
+/// the client gave it.
+static Status addSubset(RowCall &rows, RowRole role, const Optional &tensor,
+                        const std::vector<int64_t> &lengths, int first,
+                        int last) {
+  if (!tensor.isThere())
     return Status::ok();
-  const ErrorOr<DataType> type = getRowType(part.desc->dataType);
+  const ErrorOr<DataType> type = getRowType(tensor.desc->dataType);
   if (!type)
     return type.getStatus();
-  const auto strides = getPartStrides(part, lengths, first, last);
+  const auto strides = getSubsetStrides(tensor, lengths, first, last);
   if (!strides)
     return strides.getStatus();
-  rows.add(role, part.name, *type, *strides, part.memory);
+  rows.add(role, tensor.name, *type, *strides, tensor.memory);
   return Status::ok();
 }
 
@@ -112,7 +113,7 @@ static Status checkElements(const NormCall &call) {
   return Status::ok();
 }
 
-/// Rows are the dimensions from `first` on.
+/// Runs a normalisation whose rows are the dimensions from `first` on.
 static ApiResult runLayer(const NormCall &call, int first) {
   const std::vector<int64_t> &lengths = call.x.desc->lengths;
   const auto rank = static_cast<int>(lengths.size());
@@ -131,20 +132,20 @@ static ApiResult runLayer(const NormCall &call, int first) {
              call.other.memory);
   for (const Optional *parameter : {&call.weight, &call.bias})
     if (Status status =
-            addPart(rows, RowRole::Input, *parameter, lengths, first, rank);
+            addSubset(rows, RowRole::Input, *parameter, lengths, first, rank);
         !status.isOk())
       return status;
   for (const Optional *result : {&call.mean, &call.inverse})
     if (Status status =
-            addPart(rows, RowRole::RowOutput, *result, lengths, 0, first);
+            addSubset(rows, RowRole::RowOutput, *result, lengths, 0, first);
         !status.isOk())
       return status;
   rows.add(RowRole::Output, "y", *call.y.desc, call.y.memory);
   return rows.scalar(call.epsilon).run();
 }
 
-/// Ok if a tensor, which is taken as packed whatever its dimensions, has
-/// `count` elements or is not there.
+/// InvalidArgument unless a tensor is missing or has `count` elements. It is
+/// read as packed, whatever its dimensions.
 static Status checkCount(const Optional &tensor, int64_t count) {
   if (!tensor.isThere())
     return Status::ok();
@@ -163,7 +164,8 @@ static Status checkGroups(const NormCall &call, uint64_t groups) {
   if (x.getRank() < 2 || groups < 1 ||
       groups > static_cast<uint64_t>(x.lengths[1]) ||
       x.lengths[1] % static_cast<int64_t>(groups) != 0)
-    return invalidArgument("the channels of x are no multiple of num_groups");
+    return invalidArgument(
+        "the channels of x are not a multiple of num_groups");
   const int64_t rows = x.lengths[0] * static_cast<int64_t>(groups);
   Status status = checkElements(call);
   for (auto [tensor, count] :
@@ -175,8 +177,8 @@ static Status checkGroups(const NormCall &call, uint64_t groups) {
   return status;
 }
 
-/// Rows are the channels of a group, with all behind them. The space has the
-/// groups as a dimension of their own.
+/// Runs a normalisation whose rows are the channels of a group, with their
+/// pixels. The groups become a dimension of their own.
 static ApiResult runGroups(const NormCall &call, uint64_t groups) {
   if (Status status = checkGroups(call, groups); !status.isOk())
     return status;
@@ -200,7 +202,7 @@ static ApiResult runGroups(const NormCall &call, uint64_t groups) {
   };
   auto addElements = [&](RowRole role, const Optional &tensor) {
     std::vector<int64_t> strides = tensor.desc->strides;
-    // Of one group, the product may not fit.
+    // With one group the stride is not used, and the product may overflow.
     strides.insert(strides.begin() + 1, count == 1 ? 0 : strides[1] * channels);
     add(role, tensor, strides);
   };
@@ -224,16 +226,17 @@ static ApiResult runGroups(const NormCall &call, uint64_t groups) {
   return rows.scalar(call.epsilon).run();
 }
 
-/// Whether weight and bias count: in the modes with odd numbers.
+/// Whether weight and bias are used: in the mode after `plain`, the mode of a
+/// function without weights. InvalidArgument for modes of other functions.
 static ErrorOr<bool> takesWeights(miopenNormMode_t mode,
                                   miopenNormMode_t plain) {
   if (mode != plain && mode != plain + 1)
     return invalidArgument("mode " + std::to_string(mode) +
-                           " is none of this function");
+                           " is not a mode of this function");
   return mode != plain;
 }
 
-/// Leaves out what the mode says does not count.
+/// Removes weight and bias from the call if the mode does not use them.
 static ApiResult applyMode(NormCall &call, miopenNormMode_t mode,
                            miopenNormMode_t plain) {
   const ErrorOr<bool> weights = takesWeights(mode, plain);
@@ -246,7 +249,7 @@ static ApiResult applyMode(NormCall &call, miopenNormMode_t mode,
   return Status::ok();
 }
 
-/// A layer normalisation in a mode of a function whose mode without weights is
+/// Runs a layer normalisation of a function whose mode without weights is
 /// `plain`.
 static ApiResult runLayer(NormCall call, miopenNormMode_t mode,
                           miopenNormMode_t plain, int first) {
@@ -256,7 +259,8 @@ static ApiResult runLayer(NormCall call, miopenNormMode_t mode,
   return runLayer(call, first);
 }
 
-/// The gradient of x, then that of the weight, whose rows are columns of x.
+/// Computes the gradient of x, then that of the weight. The rows of the second
+/// are the columns of x.
 static ApiResult runT5Backward(miopenHandle &handle, bool hasWeight,
                                const Optional &dy, const Optional &x,
                                const Optional &weight, const Optional &inverse,
@@ -275,12 +279,13 @@ static ApiResult runT5Backward(miopenHandle &handle, bool hasWeight,
     call->add(RowRole::Input, "x", *x.desc, x.memory);
     call->add(RowRole::Input, "dy", *dy.desc, dy.memory);
     if (status.isOk())
-      status = addPart(*call, RowRole::Input, inverse, lengths, 0, rank - 1);
+      status = addSubset(*call, RowRole::Input, inverse, lengths, 0, rank - 1);
   }
   if (hasWeight && status.isOk())
-    status = addPart(data, RowRole::Input, weight, lengths, rank - 1, rank);
+    status = addSubset(data, RowRole::Input, weight, lengths, rank - 1, rank);
   if (status.isOk())
-    status = addPart(weights, RowRole::RowOutput, dw, lengths, rank - 1, rank);
+    status =
+        addSubset(weights, RowRole::RowOutput, dw, lengths, rank - 1, rank);
   if (!status.isOk())
     return status;
   data.add(RowRole::Output, "dx", *dx.desc, dx.memory);
@@ -386,7 +391,7 @@ miopenStatus_t miopenGetT5LayerNormBackwardWorkspaceSize(
                REQUIRED(handle, dyDesc, xDesc, orNull(weightDesc), rstdDesc,
                         dxDesc, orNull(dwDesc), sizeInBytes),
                [&]() -> ApiResult {
-                 // What kernels need is the handle's.
+                 // Kernels use scratch memory of the handle.
                  *sizeInBytes = 0;
                  return Status::ok();
                });

@@ -1,8 +1,8 @@
 //===- Pooling.cpp - Running miopen/pooling.h -----------------------------===//
 //
-// Both directions are the same steps as a convolution's: descriptors to a
-// problem, problem to a loaded kernel, launch. What MIOpen reports as an
-// unknown error is reported so here, with the sentence that it lacks.
+// Both directions have the steps of a convolution: make a problem from the
+// descriptors, get a loaded kernel, and launch it. Where MIOpen returns
+// UnknownError, these functions do too, but with a message.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,8 +17,8 @@ using namespace tessera;
 using namespace tessera::capi;
 
 namespace {
-/// One call, with the tensors of either direction. Refers to the client's
-/// objects.
+/// A call in either direction; in backward, x and y stand for dx and dy. Refers
+/// to the client's objects.
 struct PoolingCall {
   miopenHandle &handle;
   const miopenPoolingDescriptor &pool;
@@ -66,7 +66,7 @@ static PoolMode getMode(miopenPoolingMode_t mode) {
   case miopenPoolingAverageInclusive:
     return PoolMode::AverageInclusive;
   }
-  __builtin_unreachable(); // The setters let no other in.
+  __builtin_unreachable(); // The setters check the mode.
 }
 
 static IndexType getIndexType(miopenIndexType_t type) {
@@ -80,10 +80,10 @@ static IndexType getIndexType(miopenIndexType_t type) {
   case miopenIndexUint64:
     return IndexType::U64;
   }
-  __builtin_unreachable(); // The setter lets no other in.
+  __builtin_unreachable(); // The setter checks the type.
 }
 
-/// A number for each spatial dimension; `T` is Spatial or Pads.
+/// Converts one number for each spatial dimension to `T`, Spatial or Pads.
 template <typename T>
 static T getLengths(const miopenPoolingDescriptor &pool,
                     const miopenPoolingDescriptor::PerDimension &numbers) {
@@ -105,8 +105,8 @@ static Strides getStrides(const miopenTensorDescriptor &tensor) {
           .w = tensor.strides[last]};
 }
 
-/// The problem, unless the tensors do not fit each other or no kernel has their
-/// type.
+/// Makes the problem. Fails if the tensors do not fit each other or no kernel
+/// has their type.
 static ErrorOr<PoolProblem> makeProblem(const PoolingCall &call) {
   if (Status status = checkTensors(call); !status.isOk())
     return status;
@@ -138,14 +138,15 @@ static ErrorOr<PoolProblem> makeProblem(const PoolingCall &call) {
   return problem.canonicalize();
 }
 
-/// MIOpen's answer to an index type that does not reach.
+/// UnknownError, as in MIOpen, if the index type is too small.
 static ApiResult checkIndices(const PoolProblem &problem) {
   if (Status status = problem.verifyIndices(); !status.isOk())
     return {miopenStatusUnknownError, status.getMessage()};
   return Status::ok();
 }
 
-/// alpha and beta have the type of the computation: double for double data.
+/// UnknownError, as in MIOpen, unless alpha = 1 and beta = 0. They are doubles
+/// for double data, else floats.
 static ApiResult checkScaling(miopenDataType_t dataType, const void *alpha,
                               const void *beta) {
   const bool isDouble = dataType == miopenDouble;
@@ -176,7 +177,7 @@ static ApiResult checkWorkspace(const PoolingCall &call, const void *workspace,
   return Status::ok();
 }
 
-/// Makes the problem and its kernel, and launches it.
+/// Makes the problem, prepares its kernel and launches it.
 static ApiResult run(const PoolingCall &call, LaunchArgs args) {
   const ErrorOr<PoolProblem> problem = makeProblem(call);
   if (!problem)
@@ -244,7 +245,7 @@ miopenStatus_t miopenPoolingBackward(
                                         Direction::BackwardData,
                                         poolDesc->mode == miopenPoolingMax};
                  ApiResult result = checkScaling(call.x.dataType, alpha, beta);
-                 // How large it is, the client does not say.
+                 // The client does not pass the size of the workspace.
                  if (result.getStatus() == miopenStatusSuccess)
                    result = checkWorkspace(call, workSpace, SIZE_MAX);
                  if (result.getStatus() != miopenStatusSuccess)

@@ -1,4 +1,4 @@
-//===- PoolingDescriptor.cpp - Setting and asking pooling descriptors -----===//
+//===- PoolingDescriptor.cpp - Setting and reading pooling descriptors ----===//
 
 #include "capi/lib/Pooling/PoolingDescriptor.h"
 
@@ -21,7 +21,7 @@ static Status checkMinimum(const int *numbers, int count, int minimum,
   return Status::ok();
 }
 
-/// Checks everything, then sets the descriptor to its defaults and these.
+/// Checks all numbers, then sets the descriptor to its defaults and to them.
 static Status setPooling(miopenPoolingDescriptor &pool,
                          miopenPoolingMode_t mode, int spatialRank,
                          const int *window, const int *pads,
@@ -63,11 +63,12 @@ capi::getPoolingOutput(const miopenPoolingDescriptor &pool,
   std::copy_n(x.lengths.begin(), 2, output.lengths.begin());
   for (int i = 0; i < pool.spatialRank; ++i) {
     const int64_t length = x.lengths[2 + i];
-    // Also what keeps the sum below inside 64 bits.
+    // This also keeps the sum below within 64 bits.
     if (length > std::numeric_limits<int32_t>::max())
       return notSupported("a length beyond 2^31 is not implemented");
-    const int64_t room = length + 2 * int64_t(pool.pads[i]) - pool.window[i];
-    output.lengths[2 + i] = room < 0 ? 1 : room / pool.strides[i] + 1;
+    const int64_t lastStart =
+        length + 2 * int64_t(pool.pads[i]) - pool.window[i];
+    output.lengths[2 + i] = lastStart < 0 ? 1 : lastStart / pool.strides[i] + 1;
   }
   return output;
 }
@@ -88,7 +89,7 @@ ErrorOr<size_t> capi::getIndicesBytes(const miopenPoolingDescriptor &pool,
   return bytes;
 }
 
-/// The lengths of y as ints.
+/// Computes the lengths of y as ints.
 static Status copyOutput(const miopenPoolingDescriptor &pool,
                          const miopenTensorDescriptor &x, int *lengths) {
   const ErrorOr<PoolingOutput> output = getPoolingOutput(pool, x);
@@ -106,7 +107,7 @@ static ApiResult notTwoDimensional() {
           "the pooling has 3 spatial dimensions, but this function is for 2"};
 }
 
-/// Copies `count` numbers to where they are wanted, if they are.
+/// Copies `count` numbers to an array of the client, unless it is null.
 static void copyWanted(const miopenPoolingDescriptor::PerDimension &numbers,
                        int count, int *wanted) {
   if (wanted)

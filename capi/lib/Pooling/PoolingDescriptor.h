@@ -1,4 +1,4 @@
-//===- PoolingDescriptor.h - What stands behind the handle -----*- C++ -*-===//
+//===- PoolingDescriptor.h - A pooling descriptor --------------*- C++ -*-===//
 
 #ifndef TESSERA_CAPI_LIB_POOLINGDESCRIPTOR_H
 #define TESSERA_CAPI_LIB_POOLINGDESCRIPTOR_H
@@ -43,10 +43,11 @@ struct PoolingOutput {
 ErrorOr<PoolingOutput> getPoolingOutput(const miopenPoolingDescriptor &pool,
                                         const miopenTensorDescriptor &x);
 
-/// Elements of a tensor.
+/// The number of elements of a tensor.
 int64_t countElements(const miopenTensorDescriptor &tensor);
 
-/// Bytes of an index for each element of y; InvalidArgument if they do not fit.
+/// Size of one index for each element of y, in bytes; InvalidArgument if it
+/// does not fit in 64 bits.
 ErrorOr<size_t> getIndicesBytes(const miopenPoolingDescriptor &pool,
                                 const miopenTensorDescriptor &y);
 

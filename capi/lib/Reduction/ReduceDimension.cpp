@@ -1,7 +1,8 @@
 //===- ReduceDimension.cpp - Reductions along one dimension ---------------===//
 //
-// Sums, products and extremes whose results lack the dimension, and the
-// gradient of a bias, which is a sum along all dimensions but one.
+// These are sums, products and extremes whose results lack the reduced
+// dimension, and the gradient of a bias, which is a sum along all dimensions
+// but one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,8 +19,8 @@
 using namespace tessera;
 using namespace tessera::capi;
 
-/// The strides of a result in the space of `x`, with 0 for the dimension that
-/// it lacks; or why it does not fit.
+/// The strides of a result in the dimensions of `x`, with 0 for the dimension
+/// that it lacks; InvalidArgument if it does not fit.
 static ErrorOr<std::vector<int64_t>>
 getResultStrides(const miopenTensorDescriptor &x, int32_t dim, const char *name,
                  const miopenTensorDescriptor &result) {
@@ -28,7 +29,8 @@ getResultStrides(const miopenTensorDescriptor &x, int32_t dim, const char *name,
   std::vector<int64_t> lengths = x.lengths;
   lengths.erase(lengths.begin() + dim);
   std::vector<int64_t> strides = result.strides;
-  // Of a vector, the sum has one dimension all the same.
+  // A descriptor has at least one dimension, so that the sum of a vector has
+  // one of length 1.
   if (lengths.empty() && result.lengths == std::vector<int64_t>{1})
     return std::vector<int64_t>{0};
   if (result.lengths != lengths)
@@ -43,7 +45,7 @@ getResultStrides(const miopenTensorDescriptor &x, int32_t dim, const char *name,
 }
 
 namespace {
-/// A result of a call.
+/// A tensor that a call writes.
 struct Result {
   const char *name;
   const miopenTensorDescriptor &desc;
@@ -73,7 +75,7 @@ static ApiResult runAlong(miopenHandle &handle, uint32_t mode,
 
 extern "C" {
 
-// Nothing: a handle has memory for what a kernel needs of it.
+// Gives 0, because kernels use scratch memory of the handle.
 miopenStatus_t miopenGetReduceCalculationWorkspaceSize(
     miopenHandle_t handle, const miopenTensorDescriptor_t xDesc,
     const int32_t dim, const miopenReduceCalculationOp_t reduceCalculationOp,
@@ -133,25 +135,26 @@ miopenStatus_t miopenReduceExtremeForward(
             reduceExtremeOp > MIOPEN_REDUCE_EXTREME_MAX)
           return invalidArgument("the operation is unknown");
         if (indiceDesc->dataType != miopenInt32)
-          return invalidArgument("indices are of miopenInt32");
+          return invalidArgument("the indices must be of miopenInt32");
         const bool isMin = reduceExtremeOp == MIOPEN_REDUCE_EXTREME_MIN ||
                            reduceExtremeOp == MIOPEN_REDUCE_EXTREME_ARGMIN;
         const uint32_t mode = isMin ? kReduceMin : kReduceMax;
-        const Result places{"indice", *indiceDesc, indice};
+        const Result indices{"indice", *indiceDesc, indice};
         if (reduceExtremeOp < MIOPEN_REDUCE_EXTREME_MIN)
           return runAlong(*handle, mode | kReduceOnlyIndices, *xDesc, x, dim,
-                          {places});
+                          {indices});
         if (!yDesc || !y)
           return invalidArgument("y is NULL, but the operation is an extreme");
         if (Status status = checkSameType("x", *xDesc, "y", *yDesc);
             !status.isOk())
           return status;
         return runAlong(*handle, mode | kReduceHasIndices, *xDesc, x, dim,
-                        {{"y", *yDesc, y}, places});
+                        {{"y", *yDesc, y}, indices});
       });
 }
 
-// A sum along all dimensions but that of the channels.
+// The gradient of a bias is the sum along all dimensions but that of the
+// channels.
 miopenStatus_t
 miopenConvolutionBackwardBias(miopenHandle_t handle, const void *alpha,
                               const miopenTensorDescriptor_t dyDesc,
@@ -160,12 +163,13 @@ miopenConvolutionBackwardBias(miopenHandle_t handle, const void *alpha,
   return guard(
       __func__, REQUIRED(handle, alpha, dyDesc, dy, beta, dbDesc, db),
       [&]() -> ApiResult {
-        ApiResult factors = checkFactors(dyDesc->dataType, alpha, beta);
-        if (factors.getStatus() != miopenStatusSuccess)
-          return factors;
+        ApiResult scaling = checkFactors(dyDesc->dataType, alpha, beta);
+        if (scaling.getStatus() != miopenStatusSuccess)
+          return scaling;
         if (dyDesc->getRank() < 2 || dbDesc->getRank() != dyDesc->getRank() ||
             dbDesc->lengths[1] != dyDesc->lengths[1])
-          return invalidArgument("db is not of one element a channel of dy");
+          return invalidArgument(
+              "db must have one element for each channel of dy");
         RowCall call(*handle, RowOp::Reduce, kReduceAdd, dyDesc->lengths);
         for (int dim = 0; dim < dyDesc->getRank(); ++dim)
           if (dim != 1)

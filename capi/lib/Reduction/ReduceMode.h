@@ -7,8 +7,8 @@
 
 namespace tessera::capi {
 
-/// Those of docs/spec/rows.md, where the operations have the numbers of
-/// miopenReduceTensorOp_t.
+/// Bits of the mode of `reduce` in docs/spec/rows.md. Its operations have the
+/// numbers of miopenReduceTensorOp_t.
 enum ReduceMode : uint32_t {
   kReduceAdd = 0,
   kReduceMul = 1,

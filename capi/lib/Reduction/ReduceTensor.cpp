@@ -9,8 +9,7 @@
 using namespace tessera;
 using namespace tessera::capi;
 
-/// What is reduced how. Owned by the client; any number of threads may read it
-/// at once.
+/// A reduction. Owned by the client; any number of threads may read it at once.
 struct miopenReduceTensorDescriptor {
   tessera::capi::ObjectTag tag = {};
   miopenReduceTensorOp_t op = MIOPEN_REDUCE_TENSOR_ADD;
@@ -49,14 +48,14 @@ static bool hasIndices(const miopenReduceTensorDescriptor &desc) {
          isExtreme(desc);
 }
 
-/// The operation's number is the same in ReduceMode.h.
+/// The operations have the same numbers in ReduceMode.h.
 static uint32_t getMode(const miopenReduceTensorDescriptor &desc) {
   const bool keepsNan = isExtreme(desc) && desc.nan == MIOPEN_PROPAGATE_NAN;
   return static_cast<uint32_t>(desc.op) | (keepsNan ? kReduceKeepsNan : 0) |
          (hasIndices(desc) ? kReduceHasIndices : 0);
 }
 
-/// MIOpen answers UnknownError where the lengths do not fit each other.
+/// UnknownError, as in MIOpen, if the lengths do not fit each other.
 static ApiResult checkReduced(const miopenTensorDescriptor &a,
                               const miopenTensorDescriptor &c) {
   if (a.lengths.size() != c.lengths.size())
@@ -71,7 +70,7 @@ static ApiResult checkReduced(const miopenTensorDescriptor &a,
   return Status::ok();
 }
 
-/// Of one element each, as C has them, and packed.
+/// The size of packed indices, one for each element of C; 0 if there are none.
 static size_t getIndicesBytes(const miopenReduceTensorDescriptor &desc,
                               const miopenTensorDescriptor &c) {
   size_t elements = 1;
@@ -80,7 +79,7 @@ static size_t getIndicesBytes(const miopenReduceTensorDescriptor &desc,
   return hasIndices(desc) ? elements * sizeof(int32_t) : 0;
 }
 
-/// Sets `answer` to `bytes` if C can be a reduction of A.
+/// Sets `answer` to `bytes`, unless C cannot be a reduction of A.
 static ApiResult answerBytes(const miopenTensorDescriptor &a,
                              const miopenTensorDescriptor &c, size_t bytes,
                              size_t &answer) {
@@ -182,7 +181,7 @@ miopenStatus_t miopenGetReductionIndicesSize(
                });
 }
 
-// Nothing: a handle has memory for what a kernel needs of it.
+// Gives 0, because kernels use scratch memory of the handle.
 miopenStatus_t miopenGetReductionWorkspaceSize(
     miopenHandle_t handle,
     const miopenReduceTensorDescriptor_t reduceTensorDesc,

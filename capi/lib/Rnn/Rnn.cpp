@@ -35,7 +35,7 @@ struct miopenSeqTensorDescriptor {
   int maxLength = 0;
   int vectorSize = 0;
   std::vector<int> lengths;
-  /// One element, which is what its type needs of these bytes.
+  /// One element of `dataType`, in as many of these bytes as it needs.
   char paddingMarker[sizeof(double)] = {};
 };
 

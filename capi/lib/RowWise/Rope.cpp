@@ -1,7 +1,7 @@
 //===- Rope.cpp - Rotary positional embedding -----------------------------===//
 //
-// Neighbours are turned in pairs, so the first and the second ones are tensors
-// of their own, two elements apart.
+// Neighbours are rotated in pairs. The first elements of all pairs are one
+// tensor and the second elements another, both with a stride of 2 elements.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,10 +16,10 @@ using namespace tessera;
 using namespace tessera::capi;
 
 namespace {
-/// Refers to the client's objects.
+/// Arguments of a call. Refers to the client's objects.
 struct RopeCall {
   miopenHandle &handle;
-  uint32_t mode; ///< Of RowOp::Rope.
+  uint32_t mode; ///< Mode of RowOp::Rope: 1 is the gradient.
   const miopenTensorDescriptor &xDesc, &cosDesc, &sinDesc, &yDesc;
   const void *x, *cos, *sin, *y;
 };
@@ -70,21 +70,21 @@ static ApiResult run(const RopeCall &call) {
   const int64_t angles = countElements(call.cosDesc);
   const std::array lengths = {countElements(call.xDesc) / angles, angles / 2};
   const std::array<int64_t, 2> all = {angles, 2}, again = {0, 2};
-  RowCall rows(call.handle, RowOp::Rope, call.mode, lengths);
+  RowCall rowCall(call.handle, RowOp::Rope, call.mode, lengths);
   auto addPair = [&](RowRole role, const char *name,
                      const miopenTensorDescriptor &desc, const void *data,
                      std::span<const int64_t> strides) {
-    const DataType type = *getRowType(desc.dataType); // A float.
+    const DataType type = *getRowType(desc.dataType); // Checked before.
     const auto *second =
         static_cast<const char *>(data) + getElementBytes(desc.dataType);
-    rows.add(role, name, type, strides, data)
+    rowCall.add(role, name, type, strides, data)
         .add(role, name, type, strides, second);
   };
   addPair(RowRole::Input, "x", call.xDesc, call.x, all);
   addPair(RowRole::Input, "cos", call.cosDesc, call.cos, again);
   addPair(RowRole::Input, "sin", call.sinDesc, call.sin, again);
   addPair(RowRole::Output, "y", call.yDesc, call.y, all);
-  return rows.run();
+  return rowCall.run();
 }
 
 extern "C" {

@@ -1,4 +1,4 @@
-//===- RowCall.cpp - From descriptors to a launch on rows -----------------===//
+//===- RowCall.cpp - From descriptors to a row-wise launch ----------------===//
 
 #include "capi/lib/RowWise/RowCall.h"
 #include "runtime/Base/Log.h"
@@ -159,7 +159,7 @@ RowCall &RowCall::integer(int64_t value) {
       .scalar(static_cast<double>(value & kMask));
 }
 
-bool RowCall::liesTogether(size_t dim) const {
+bool RowCall::canMerge(size_t dim) const {
   if (reduced[dim] != reduced[dim + 1])
     return false;
   return lengths[dim] == 1 ||
@@ -178,7 +178,7 @@ RowCall RowCall::fold() const {
   };
   for (size_t dim = lengths.size(); dim-- > 0;) {
     const bool isMerged =
-        dim + 1 < folded.lengths.size() && folded.liesTogether(dim);
+        dim + 1 < folded.lengths.size() && folded.canMerge(dim);
     if (isMerged)
       folded.lengths[dim + 1] *= folded.lengths[dim];
     else if (folded.lengths[dim] != 1 || folded.reduced[dim])
@@ -199,7 +199,7 @@ ErrorOr<RowProblem> RowCall::getProblem() const {
     if (folded.lengths.size() <= kMaxRowRank)
       return folded.getProblem();
     return notSupported("tensors of more than " + std::to_string(kMaxRowRank) +
-                        " dimensions that do not lie together are not "
+                        " dimensions that cannot be merged are not "
                         "implemented");
   }
   RowProblem problem;
@@ -220,7 +220,9 @@ ErrorOr<RowProblem> RowCall::getProblem() const {
   return problem.canonicalize();
 }
 
-/// A result may lie where an operand does, element on element.
+/// InvalidArgument if a result is the memory of another tensor, unless that is
+/// an input with the same type and strides: then each element is read before it
+/// is overwritten.
 Status RowCall::checkAliases() const {
   for (const Tensor &written : tensors)
     for (const Tensor &other : tensors) {
@@ -231,8 +233,9 @@ Status RowCall::checkAliases() const {
           other.strides != written.strides)
         return invalidArgument(std::string(written.name) + " and " +
                                other.name +
-                               " are the same memory, but their elements do "
-                               "not lie alike");
+                               " are the same memory, but only an input and a "
+                               "result of the same data type and strides may "
+                               "be");
     }
   return Status::ok();
 }

@@ -1,8 +1,9 @@
-//===- RowCall.h - From descriptors to a launch on rows --------*- C++ -*-===//
+//===- RowCall.h - From descriptors to a row-wise launch -------*- C++ -*-===//
 //
-// What primitives that are row problems have in common: descriptors become the
-// tensors of a problem, the problem a loaded kernel, and that is launched. A
-// primitive says which operation it is, its tensors and its scalars.
+// All row-wise operations of the API are run in the same way: the descriptors
+// become the tensors of a problem, the problem gets a loaded kernel, and the
+// kernel is launched. A function of the API names the operation, its tensors
+// and its scalars.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,19 +21,21 @@
 
 namespace tessera::capi {
 
-/// Of MIOpen's data types those that row problems have, or NotSupported.
+/// Converts a data type of MIOpen; NotSupported if row-wise problems do not
+/// have it.
 ErrorOr<DataType> getRowType(miopenDataType_t type);
 
-/// A factor such as alpha, which is double for double data and else float.
+/// Reads a scale factor such as alpha, which is a double for double data, else
+/// a float.
 double readFactor(miopenDataType_t dataType, const void *factor);
 
-/// A number of the type of an element, as alpha of miopenSetTensor().
+/// Reads a number of data type `type`, such as alpha of miopenSetTensor().
 double readElement(DataType type, const void *element);
 
-/// NotSupported unless the elements are floats.
+/// NotSupported unless the elements are half, bfloat16, float or double.
 Status checkFloat(const miopenTensorDescriptor &desc);
 
-/// UnknownError, as MIOpen answers, unless alpha = 1 and beta = 0.
+/// UnknownError, as in MIOpen, unless alpha = 1 and beta = 0.
 ApiResult checkFactors(miopenDataType_t dataType, const void *alpha,
                        const void *beta);
 
@@ -44,43 +47,46 @@ Status checkSameType(const char *name, const miopenTensorDescriptor &desc,
                      const char *otherName,
                      const miopenTensorDescriptor &other);
 
-/// One call. Tensors and scalars are added in the operation's order; what is
-/// wrong with one is remembered for run(). Borrows the handle.
+/// A row-wise operation that is being built. Tensors and scalars are added in
+/// the order of the operation; the first mistake is kept and returned by run().
+/// Borrows the handle.
 class RowCall {
 public:
   RowCall(miopenHandle &handle, RowOp op, uint32_t mode,
           std::span<const int64_t> lengths);
 
-  /// Dimension `dim` of the lengths is reduced.
+  /// Marks dimension `dim` of the lengths as reduced.
   RowCall &reduce(int dim);
 
-  /// A tensor of the space's rank. Where its length is 1 an input is broadcast;
-  /// a row output is of length 1 where dimensions are reduced.
+  /// Adds a tensor with as many dimensions as the lengths. An input is
+  /// broadcast where its length is 1; a row output has length 1 where
+  /// dimensions are reduced.
   RowCall &add(RowRole role, const char *name,
                const miopenTensorDescriptor &desc, const void *data);
-  /// The same with strides of its own; 0 where it is broadcast.
+  /// Adds a tensor by its strides; a stride of 0 broadcasts it.
   RowCall &add(RowRole role, const char *name, DataType type,
                std::span<const int64_t> strides, const void *data);
 
   RowCall &scalar(double value);
-  /// Three scalars, 22 bits each, the upper ones first: a kernel that computes
-  /// with f32 gets every integer exactly.
+  /// Adds an integer as three scalars of 22 bits, the highest first. A kernel
+  /// may compute with f32, whose 24 bits hold each of them exactly.
   RowCall &integer(int64_t value);
 
-  /// The problem, or what was wrong first.
+  /// The problem, or the first mistake.
   ErrorOr<RowProblem> getProblem() const;
 
-  /// Finds or makes the kernel.
+  /// Finds or compiles the kernel.
   ErrorOr<const LoadedKernel *> prepare() const;
 
-  /// What a launch of the kernel takes.
+  /// The arguments of a launch.
   LaunchArgs getArgs(void *workspace) const;
 
-  /// Both, and launches it.
+  /// Prepares the kernel and launches it with scratch memory of the handle.
   ApiResult run() const;
 
-  /// The two steps of run(), for operations of several launches: what scratch
-  /// memory the kernel needs, and the launch with it.
+  /// The two steps of run() for operations that make several launches: the size
+  /// of the scratch memory that the kernel needs, and the launch with that
+  /// memory.
   ErrorOr<size_t> getWorkspaceBytes() const;
   ApiResult run(void *workspace) const;
 
@@ -93,9 +99,10 @@ private:
     const void *data;
   };
   void fail(Status failure);
-  /// Whether a dimension and the next one are one in every tensor.
-  bool liesTogether(size_t dim) const;
-  /// The same call with such dimensions merged, and those of length 1 left out.
+  /// Whether a dimension and the next one can be merged in every tensor.
+  bool canMerge(size_t dim) const;
+  /// Returns the call with such dimensions merged and dimensions of length 1
+  /// removed.
   RowCall fold() const;
   Status checkAliases() const;
 

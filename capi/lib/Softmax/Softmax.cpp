@@ -1,7 +1,7 @@
 //===- Softmax.cpp - The descriptors of softmax and attention -------------===//
 //
-// Both are only used to describe problems of Find 2.0. MIOpen cannot destroy
-// them, so that is an extension of ours.
+// Both descriptors are only used to describe problems of Find 2.0. MIOpen has
+// no functions that destroy them, so that those are extensions of this library.
 //
 //===----------------------------------------------------------------------===//
 

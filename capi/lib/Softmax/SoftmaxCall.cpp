@@ -50,7 +50,7 @@ ErrorOr<RowCall> capi::makeSoftmaxCall(miopenHandle &handle, RowOp op,
   return call;
 }
 
-/// MIOpen's factors are floats here, whatever the data.
+/// In these functions MIOpen's scale factors are floats for all data types.
 static ApiResult runSoftmax(miopenHandle &handle, RowOp op, const void *alpha,
                             std::initializer_list<SoftmaxOperand> inputs,
                             const void *beta, const SoftmaxOperand &output,

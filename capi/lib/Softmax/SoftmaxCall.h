@@ -1,4 +1,4 @@
-//===- SoftmaxCall.h - A softmax on rows -----------------------*- C++ -*-===//
+//===- SoftmaxCall.h - A softmax as a row-wise operation -------*- C++ -*-===//
 
 #ifndef TESSERA_CAPI_LIB_SOFTMAXCALL_H
 #define TESSERA_CAPI_LIB_SOFTMAXCALL_H
@@ -8,15 +8,15 @@
 
 namespace tessera::capi {
 
-/// A tensor of a call: what it is called, how it lies, where it is.
+/// A tensor of a call: its name in messages, its descriptor and its memory.
 struct SoftmaxOperand {
   const char *name;
   const miopenTensorDescriptor &desc;
   const void *data;
 };
 
-/// SoftmaxForward of x, or SoftmaxBackward of y and dy, with the result
-/// `output`, which is also the last input if beta is not 0.
+/// Makes SoftmaxForward of x, or SoftmaxBackward of y and dy. The result
+/// `output` is also the last input if beta is not 0.
 ErrorOr<RowCall> makeSoftmaxCall(miopenHandle &handle, RowOp op,
                                  const miopenSoftmaxDescriptor &softmax,
                                  std::span<const SoftmaxOperand> inputs,

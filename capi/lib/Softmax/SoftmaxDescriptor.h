@@ -1,4 +1,4 @@
-//===- SoftmaxDescriptor.h - What stands behind two handles ----*- C++ -*-===//
+//===- SoftmaxDescriptor.h - Softmax and attention descriptors -*- C++ -*-===//
 
 #ifndef TESSERA_CAPI_LIB_SOFTMAXDESCRIPTOR_H
 #define TESSERA_CAPI_LIB_SOFTMAXDESCRIPTOR_H
@@ -8,7 +8,7 @@
 #include <miopen/find2.h>
 #include <miopen/softmax.h>
 
-/// Owned by the client; any number of threads may read it at once.
+/// A softmax. Owned by the client; any number of threads may read it at once.
 struct miopenSoftmaxDescriptor {
   tessera::capi::ObjectTag tag = {};
   float alpha = 1;
@@ -17,7 +17,8 @@ struct miopenSoftmaxDescriptor {
   miopenSoftmaxMode_t mode = MIOPEN_SOFTMAX_MODE_CHANNEL;
 };
 
-/// An attention. Owned and read likewise.
+/// An attention. Owned by the client; any number of threads may read it at
+/// once.
 struct miopenMhaDescriptor {
   tessera::capi::ObjectTag tag = {};
   float scale = 1;

@@ -55,8 +55,8 @@ std::optional<DataType> capi::findDataType(miopenDataType_t dataType) {
   }
 }
 
-/// Bytes from the first element to behind the last; InvalidArgument if they
-/// do not fit.
+/// The number of bytes from the first element to the end of the last one;
+/// InvalidArgument if it does not fit in 64 bits.
 static ErrorOr<int64_t> getSpanBytes(int64_t elementBytes,
                                      std::span<const int64_t> lengths,
                                      std::span<const int64_t> strides) {
@@ -84,7 +84,8 @@ ErrorOr<size_t> capi::getTensorBytes(const miopenTensorDescriptor &tensor) {
   return static_cast<size_t>(*bytes);
 }
 
-/// Strides of a packed tensor. `order` lists the dimensions, slowest first.
+/// Strides of a packed tensor. `order` lists the dimensions by descending
+/// stride.
 static ErrorOr<std::vector<int64_t>>
 getPackedStrides(std::span<const int64_t> lengths, std::span<const int> order) {
   std::vector<int64_t> strides(lengths.size());
@@ -120,8 +121,8 @@ Status capi::checkDataType(miopenDataType_t dataType) {
   return Status::ok();
 }
 
-/// InvalidArgument if the elements, one beside the other, do not fit. Strides
-/// that overlap can make a tensor span less.
+/// InvalidArgument if the packed size of the elements does not fit in 64 bits.
+/// The span of the tensor does not show that, because strides may overlap.
 static Status checkPackedBytes(int64_t elementBytes,
                                std::span<const int64_t> lengths) {
   int64_t bytes = elementBytes;
@@ -131,7 +132,7 @@ static Status checkPackedBytes(int64_t elementBytes,
   return Status::ok();
 }
 
-/// Checks everything, then sets the descriptor.
+/// Checks all arguments, then sets the descriptor.
 static Status setTensor(miopenTensorDescriptor &desc, miopenDataType_t dataType,
                         std::vector<int64_t> lengths,
                         ErrorOr<std::vector<int64_t>> strides) {
@@ -156,7 +157,8 @@ static Status setTensor(miopenTensorDescriptor &desc, miopenDataType_t dataType,
   return Status::ok();
 }
 
-/// miopenSetTensorDescriptor() and V2, which differ in the type of a number.
+/// Implements miopenSetTensorDescriptor() and V2, which differ in the type of
+/// the numbers.
 template <typename Number>
 static ApiResult setTensorNd(miopenTensorDescriptor &desc,
                              miopenDataType_t dataType, int rank,
@@ -173,8 +175,9 @@ static ApiResult setTensorNd(miopenTensorDescriptor &desc,
                    std::vector<int64_t>(strides, strides + rank));
 }
 
-/// Programs of MIOpen 1 and 2 set all lengths to 0 where they have no tensor
-/// yet. The descriptor is then as it was made, which every user of it refuses.
+/// Makes the descriptor empty, as a new one is; functions that need a tensor
+/// refuse it. Programs for MIOpen 1 and 2 set all lengths to 0 if they have no
+/// tensor yet.
 static Status makeEmpty(miopenTensorDescriptor &desc,
                         miopenDataType_t dataType) {
   if (Status status = checkDataType(dataType); !status.isOk())
@@ -184,7 +187,8 @@ static Status makeEmpty(miopenTensorDescriptor &desc,
   return Status::ok();
 }
 
-/// The dimensions of `layout`, slowest first; empty if it is none of ours.
+/// The dimensions of `layout` by descending stride; empty if it is not
+/// implemented.
 static std::span<const int> getLayoutOrder(miopenTensorLayout_t layout) {
   static constexpr std::array<int, 4> kNchw{0, 1, 2, 3};
   static constexpr std::array<int, 4> kNhwc{0, 2, 3, 1};
@@ -323,7 +327,8 @@ miopenStatus_t miopenSetTensorDescriptor(miopenTensorDescriptor_t tensorDesc,
   });
 }
 
-// A size_t beyond 2^63 becomes negative on the way and is refused as such.
+// A size_t of 2^63 or more becomes negative in setTensorNd() and is refused
+// there.
 miopenStatus_t miopenSetTensorDescriptorV2(miopenTensorDescriptor_t tensorDesc,
                                            miopenDataType_t dataType,
                                            int nbDims, const size_t *dimsA,

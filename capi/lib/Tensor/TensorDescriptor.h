@@ -1,4 +1,4 @@
-//===- TensorDescriptor.h - What stands behind the C handle ----*- C++ -*-===//
+//===- TensorDescriptor.h - A tensor descriptor ----------------*- C++ -*-===//
 
 #ifndef TESSERA_CAPI_LIB_TENSORDESCRIPTOR_H
 #define TESSERA_CAPI_LIB_TENSORDESCRIPTOR_H
@@ -23,7 +23,8 @@ struct miopenTensorDescriptor {
   std::vector<int64_t> lengths;
   /// In elements, each at least 1; as many as there are lengths.
   std::vector<int64_t> strides;
-  /// What elements are converted to where they are multiplied, if set.
+  /// The type that elements are converted to before they are multiplied, if one
+  /// was set.
   std::optional<miopenDataType_t> castType;
 
   int getRank() const { return static_cast<int>(lengths.size()); }
@@ -34,10 +35,10 @@ namespace tessera::capi {
 /// Bytes of an element; 0 for a value that is no data type.
 int64_t getElementBytes(int dataType);
 
-/// From the first element to behind the last.
+/// The number of bytes from the first element to the end of the last one.
 ErrorOr<size_t> getTensorBytes(const miopenTensorDescriptor &tensor);
 
-/// The type of a kernel's elements, if kernels have it.
+/// Converts a data type to that of kernels; nothing if no kernel has it.
 std::optional<DataType> findDataType(miopenDataType_t dataType);
 
 /// InvalidArgument for a value that is no data type.

@@ -1,6 +1,6 @@
 //===- TensorOperations.cpp - miopen/tensor_operations.h ------------------===//
 //
-// The bias of a convolution is here too: it is a sum of tensors.
+// The bias of a convolution is here as well, because it is a sum of tensors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,18 +35,19 @@ static ApiResult runOpTensor(const OpTensorCall &call) {
     status = checkSameType("B", call.b, "C", call.c);
   if (!status.isOk())
     return status;
-  RowCall rows(call.handle, RowOp::OpTensor, call.op, call.c.lengths);
-  rows.add(RowRole::Input, "A", call.a, call.dataA)
+  RowCall rowCall(call.handle, RowOp::OpTensor, call.op, call.c.lengths);
+  rowCall.add(RowRole::Input, "A", call.a, call.dataA)
       .add(RowRole::Input, "B", call.b, call.dataB)
       .scalar(call.alpha1)
       .scalar(call.alpha2);
-  // What beta = 0 multiplies is not read: it may be a NaN.
+  // With beta = 0 the old C is not read, because it may contain NaNs.
   if (call.beta != 0)
-    rows.add(RowRole::Input, "C", call.c, call.dataC).scalar(call.beta);
-  return rows.add(RowRole::Output, "C", call.c, call.dataC).run();
+    rowCall.add(RowRole::Input, "C", call.c, call.dataC).scalar(call.beta);
+  return rowCall.add(RowRole::Output, "C", call.c, call.dataC).run();
 }
 
-/// The scalars of set: a float, or an integer in three pieces.
+/// Adds the scalars of RowOp::SetTensor: a float, or an integer as three
+/// scalars.
 static void addNumber(RowCall &call, miopenDataType_t type,
                       const void *number) {
   int64_t value;
@@ -69,7 +70,7 @@ static void addNumber(RowCall &call, miopenDataType_t type,
   call.integer(value);
 }
 
-/// y = x between any two types and orders, with factors where they count.
+/// Computes y = alpha x + beta y between any two data types and layouts.
 static ApiResult runTransform(miopenHandle &handle,
                               const miopenTensorDescriptor &x,
                               const void *dataX, double alpha,
@@ -91,29 +92,30 @@ static ApiResult runTransform(miopenHandle &handle,
 // Concatenation
 //===----------------------------------------------------------------------===//
 
-/// Lengths of the parts along `dim` add up to the result's; all others agree.
-static Status checkParts(std::span<const miopenTensorDescriptor_t> parts,
-                         const miopenTensorDescriptor &y, int dim) {
+/// Ok if the lengths of the inputs along `dim` add up to that of y, and all
+/// other lengths are equal.
+static Status checkInputs(std::span<const miopenTensorDescriptor_t> inputs,
+                          const miopenTensorDescriptor &y, int dim) {
   if (dim < 0 || dim >= y.getRank())
     return invalidArgument("dimension " + std::to_string(dim) +
                            " is none of y's");
   int64_t sum = 0;
-  for (const miopenTensorDescriptor_t part : parts) {
-    if (Status status = checkPointers("a descriptor of xDescs", {part});
+  for (const miopenTensorDescriptor_t input : inputs) {
+    if (Status status = checkPointers("a descriptor of xDescs", {input});
         !status.isOk())
       return status;
-    if (Status status = checkSameType("x", *part, "y", y); !status.isOk())
+    if (Status status = checkSameType("x", *input, "y", y); !status.isOk())
       return status;
-    std::vector<int64_t> lengths = part->lengths;
+    std::vector<int64_t> lengths = input->lengths;
     if (lengths.size() == y.lengths.size())
       lengths[dim] = y.lengths[dim];
     if (lengths != y.lengths)
       return invalidArgument("a tensor of xs and y differ in another dimension "
-                             "than the one that grows");
-    if (part->lengths[dim] > y.lengths[dim] - sum)
+                             "than dim");
+    if (input->lengths[dim] > y.lengths[dim] - sum)
       return invalidArgument("the lengths of xs add up to more than the " +
                              std::to_string(y.lengths[dim]) + " of y");
-    sum += part->lengths[dim];
+    sum += input->lengths[dim];
   }
   if (sum != y.lengths[dim])
     return invalidArgument("the lengths of xs add up to " +
@@ -122,24 +124,24 @@ static Status checkParts(std::span<const miopenTensorDescriptor_t> parts,
   return Status::ok();
 }
 
-/// A copy into a part of y for each x.
+/// Copies each x to its slice of y.
 static ApiResult runCat(miopenHandle &handle,
-                        std::span<const miopenTensorDescriptor_t> parts,
+                        std::span<const miopenTensorDescriptor_t> inputs,
                         const void *const *xs, const miopenTensorDescriptor &y,
                         void *dataY, int dim) {
-  if (Status status = checkParts(parts, y, dim); !status.isOk())
+  if (Status status = checkInputs(inputs, y, dim); !status.isOk())
     return status;
   const KernelTimeSum sum(handle);
-  int64_t first = 0; // Of the slice, along the dimension.
-  for (size_t i = 0; i < parts.size(); ++i) {
+  int64_t first = 0; // Index of the slice along the dimension.
+  for (size_t i = 0; i < inputs.size(); ++i) {
     if (!xs[i])
       return invalidArgument("a pointer of xs is NULL");
     miopenTensorDescriptor slice = y;
-    slice.lengths[dim] = parts[i]->lengths[dim];
+    slice.lengths[dim] = inputs[i]->lengths[dim];
     void *to = static_cast<char *>(dataY) +
                first * y.strides[dim] * getElementBytes(y.dataType);
     const ApiResult result =
-        runTransform(handle, *parts[i], xs[i], 1, slice, to, 0);
+        runTransform(handle, *inputs[i], xs[i], 1, slice, to, 0);
     if (result.getStatus() != miopenStatusSuccess)
       return result;
     first += slice.lengths[dim];
@@ -219,8 +221,7 @@ miopenStatus_t miopenCatForward(miopenHandle_t handle, const int32_t xCount,
   return guard(__func__, REQUIRED(handle, xDescs, xs, yDesc, y),
                [&]() -> ApiResult {
                  if (xCount < 1)
-                   return invalidArgument("there are no tensors to put "
-                                          "together");
+                   return invalidArgument("xCount is below 1");
                  return runCat(*handle, {xDescs, static_cast<size_t>(xCount)},
                                xs, *yDesc, y, dim);
                });
