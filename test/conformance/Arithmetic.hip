@@ -1,7 +1,8 @@
 //===- Arithmetic.hip - Scalar functions against the host's own -----------===//
 //
-// Each function is compiled for both sides and applied to every pair of a list
-// of edge values; the bits must be the same. -ffp-contract=off on both sides.
+// Each function is compiled for host and device and applied to every pair of a
+// list of edge values; the bits must be the same. -ffp-contract=off keeps both
+// compilers from fusing multiply and add.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +17,7 @@ __global__ void applyPairs(const In *in, Out *out, unsigned count) {
     out[i] = function(in[i / count], in[i % count]);
 }
 
-/// Runs `function` on all pairs of `in` on both sides.
+/// Compares `function` on all pairs of `in` between host and device.
 template <typename In, typename Out, Out (*function)(In, In)>
 static void compare(const char *name, const std::vector<In> &in) {
   auto count = static_cast<unsigned>(in.size());
@@ -155,7 +156,8 @@ BINARY(float, float, round32,
 BINARY(float, int32_t, order32,
        (a < b) | (a <= b) << 1 | (a == b) << 2 | (a != b) << 3 | (a > b) << 4 |
            (a >= b) << 5 | __builtin_isunordered(a, b) << 6)
-// Out of range is undefined: clamp first, as careful code does.
+// A conversion out of range is undefined behaviour, so that values are clamped
+// first.
 BINARY(float, int32_t, toInteger,
        a >= -2e9f && a <= 2e9f ? static_cast<int32_t>(a) : (a != a) * 77)
 BINARY(int32_t, float, fromInteger,
@@ -198,7 +200,8 @@ CONFORMANCE_CASE(Doubles) {
   COMPARE(int64_t, double, fromInteger64);
 }
 
-/// bf16 by hand, rounding to nearest even, as libraries write it.
+/// Conversion to bf16 with rounding to nearest even, in integer arithmetic, as
+/// libraries write it.
 static __host__ __device__ uint16_t toBfloat(float value) {
   uint32_t bits;
   __builtin_memcpy(&bits, &value, 4);
@@ -218,8 +221,8 @@ BINARY(float, float, halfSum,
 BINARY(float, float, halfProduct,
        static_cast<float>(static_cast<_Float16>(a) * static_cast<_Float16>(b)))
 BINARY(float, float, viaBfloat, fromBfloat(toBfloat(a)))
-/// The device's own conversion against ours on the host, whose C++ library has
-/// none.
+/// Uses the conversion of the device's compiler, and toBfloat() on the host,
+/// whose C++ library has no bf16.
 static __host__ __device__ float viaNativeBfloat(float a, float) {
 #ifdef __HIP_DEVICE_COMPILE__
   return static_cast<float>(static_cast<__bf16>(a));

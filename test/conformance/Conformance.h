@@ -1,8 +1,9 @@
 //===- Conformance.h - The frame of the conformance set --------*- C++ -*-===//
 //
-// Every case runs kernels through HIP's ordinary interface and compares what
-// they wrote with what the host computes in the same program. Where a function
-// is __host__ __device__, the host's own compiler is the independent opinion.
+// Every case runs kernels through HIP's ordinary interface and compares their
+// results with those of the host in the same program. A function that is
+// __host__ __device__ is its own reference: the host compiler has compiled it
+// independently.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,12 +26,12 @@ namespace conformance {
 struct Case {
   const char *name;
   void (*run)();
-  bool isByNameOnly; ///< Runs when it is named, and not with all.
+  bool isByNameOnly; ///< Runs only if it is named.
   Case *next;
   Case(const char *name, void (*run)(), bool isByNameOnly = false);
 };
 
-/// Notes a failure of the running case; only the first ones are printed.
+/// Records a failure of the running case; only the first ones are printed.
 void fail(const char *what, size_t index, double got, double want);
 void check(hipError_t error, const char *what);
 
@@ -73,7 +74,7 @@ private:
   size_t count;
 };
 
-/// Bit for bit, but for the payload of NaNs.
+/// Compares bit for bit, except that all NaNs are equal.
 template <typename T>
 bool isSame(const T &a, const T &b) {
   return (a != a && b != b) || std::memcmp(&a, &b, sizeof(T)) == 0;
@@ -94,7 +95,7 @@ inline void expectNear(const char *what, const std::vector<float> &got,
       fail(what, i, got[i], want[i]);
 }
 
-/// Numbers that look random and are the same everywhere.
+/// A hash, for pseudo-random numbers that are the same on host and device.
 inline uint32_t scramble(uint32_t x) {
   x ^= x >> 16;
   x *= 0x7feb352d;

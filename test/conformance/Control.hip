@@ -29,7 +29,8 @@ static void compare(const char *name, Kernel kernel,
     out[i] = function(in[i]);                                                  \
   }
 
-/// A frame of its own for each call: the array keeps it from being a loop.
+/// A recursive function. The array needs a frame for each call, so that the
+/// compiler cannot make the recursion a loop.
 __host__ __device__ __attribute__((noinline)) unsigned
 ackermannLike(unsigned m, unsigned n) {
   unsigned frame[4] = {m, n, m + n, m ^ n};
@@ -38,7 +39,8 @@ ackermannLike(unsigned m, unsigned n) {
   unsigned inner = n == 0 ? 1 : ackermannLike(m, n - 1);
   return ackermannLike(m - 1, inner) + (frame[inner & 3] & 1);
 }
-/// At most eleven calls deep: CUDA gives a thread 1 KiB of stack.
+/// Limits the recursion to eleven calls, because CUDA gives a thread 1 KiB of
+/// stack.
 static __host__ __device__ unsigned recurse(unsigned value) {
   return ackermannLike(value % 3, value / 3 % 3);
 }
@@ -61,7 +63,7 @@ static __host__ __device__ unsigned collatz(unsigned value) {
 }
 APPLY_KERNEL(collatzAll, collatz)
 
-// Each lane leaves the loop when it likes.
+// Each lane leaves the loop after its own number of iterations.
 CONFORMANCE_CASE(DivergentLoops) { compare("out", collatzAll, collatz); }
 
 static __host__ __device__ unsigned choose(unsigned value) {
@@ -144,7 +146,7 @@ done:
   out[i] = sum;
 }
 
-// Lanes that return early keep what was there.
+// The outputs of lanes that return early keep their old values.
 CONFORMANCE_CASE(NestedControl) {
   std::vector<unsigned> values = makeInput(200), want(200, 12345);
   for (unsigned i = 0; i < 200; ++i) {

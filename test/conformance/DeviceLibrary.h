@@ -1,8 +1,8 @@
 //===- DeviceLibrary.h - What HIP's headers expect to be linked -*- C++ -*-===//
 //
-// HIP 5.2's device headers call functions of AMD's device libraries, of which
-// Debian's package knows no chip after gfx90a and gfx1036. This file defines
-// those that need no more than a builtin of clang, so that `-nogpulib
+// HIP 5.2's device headers call functions of AMD's device libraries, and
+// Debian's package of them has no chip after gfx90a and gfx1036. This file
+// defines those that need no more than a builtin of clang, so that `-nogpulib
 // -include DeviceLibrary.h` compiles ordinary kernels for every chip. Printf,
 // malloc, images, grid synchronisation and the long functions of <cmath> are
 // not here: using one is an error of the device linker that names it.
@@ -12,7 +12,8 @@
 #ifndef TESSERA_TEST_CONFORMANCE_DEVICELIBRARY_H
 #define TESSERA_TEST_CONFORMANCE_DEVICELIBRARY_H
 
-// clang 22 no longer defines it; HIP 5.2's headers need it on the host too.
+// clang 22 does not define this macro; HIP 5.2's headers need it on the host
+// too.
 #if defined(__HIP_DEVICE_COMPILE__) && !defined(__GFX9__)
 #define __AMDGCN_WAVEFRONT_SIZE 32
 #else
@@ -27,9 +28,9 @@
   extern "C" __device__ inline __attribute__((always_inline))
 
 namespace tessera_device {
-// Hidden arguments since code object version 5 (LLVM's AMDGPU usage guide,
-// "Code Object V5 Kernel Argument Metadata"): full groups of the grid, their
-// size, and the size of the last group where it is smaller.
+// Reads hidden arguments of code object version 5 (LLVM's AMDGPU usage guide,
+// "Code Object V5 Kernel Argument Metadata"): the number of full groups of the
+// grid, their size, and the size of the last group if it is smaller.
 template <typename T>
 __device__ inline T getHidden(unsigned offset) {
   auto *base = (const __attribute__((
@@ -80,7 +81,7 @@ TESSERA_DEVICE size_t __ockl_get_global_size(unsigned d) {
          tessera_device::getRemainder(d);
 }
 
-// Sequentially consistent, whatever weaker order is asked for.
+// The fence is sequentially consistent, whatever weaker order is asked for.
 TESSERA_DEVICE void __atomic_work_item_fence(__cl_mem_fence_flags,
                                              __memory_order,
                                              __memory_scope scope) {
@@ -116,7 +117,7 @@ TESSERA_DEVICE int __ockl_mul_hi_i32(int a, int b) {
   return static_cast<int>(int64_t(a) * b >> 32);
 }
 
-// assert() prints nothing here: it only ends in its trap.
+// assert() prints nothing here; it only executes its trap.
 TESSERA_DEVICE uint64_t __ockl_fprintf_stderr_begin() { return 0; }
 TESSERA_DEVICE uint64_t __ockl_fprintf_append_args(uint64_t, uint32_t, uint64_t,
                                                    uint64_t, uint64_t, uint64_t,
@@ -163,7 +164,7 @@ TESSERA_DEVICE float __ocml_fma_f32(float x, float y, float z) {
 TESSERA_DEVICE double __ocml_fma_f64(double x, double y, double z) {
   return __builtin_fma(x, y, z);
 }
-// Within clang's own accuracy of these intrinsics: some ulp.
+// These have the accuracy of clang's intrinsics, some ulp.
 TESSERA_DEVICE float __ocml_exp_f32(float x) { return __builtin_expf(x); }
 TESSERA_DEVICE float __ocml_exp2_f32(float x) { return __builtin_exp2f(x); }
 TESSERA_DEVICE float __ocml_log_f32(float x) { return __builtin_logf(x); }

@@ -1,7 +1,7 @@
 //===- Host.cpp - HIP's host functions ------------------------------------===//
 //
-// Modules, streams, events and memory, through functions that a host compiler
-// calls. The kernels are those of Module.hip.
+// These cases use modules, streams, events and memory by calls of HIP in code
+// that a host compiler has compiled. The kernels are those of Module.hip.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,7 +35,7 @@ struct Queue {
   operator hipStream_t() const { return stream; }
 };
 
-/// Pinned memory.
+/// Owns pinned host memory.
 struct Pinned {
   int *values = nullptr;
   explicit Pinned(size_t count) {
@@ -64,8 +64,9 @@ static hipError_t addOffset(hipFunction_t function, int *values, int factor,
                                1, 1, 64, 1, 1, 0, stream, parameters, nullptr);
 }
 
-// A kernel is found by name and launched with its arguments one by one, and in
-// one piece; a variable of the module is read and written by the host.
+// A kernel is found by name and launched with pointers to its arguments, and
+// with all arguments in one buffer. The host reads and writes a variable of the
+// module.
 CONFORMANCE_CASE(ModuleLaunches) {
   constexpr int kCount = 1000;
   Loaded loaded;
@@ -99,7 +100,8 @@ CONFORMANCE_CASE(ModuleLaunches) {
               hipErrorNotFound);
 }
 
-// 60 KiB of LDS are asked for by nothing but the launch; 1 MiB nobody has.
+// A launch may ask for 60 KiB of dynamic LDS without any other call. 1 MiB is
+// more than any device has.
 CONFORMANCE_CASE(LargeSharedMemory) {
   constexpr int kCount = 15 << 10;
   Loaded loaded;
@@ -124,8 +126,8 @@ static unsigned mixLong(unsigned x, int rounds) {
   return x;
 }
 
-// What is in one stream happens in order; an event makes another one wait; and
-// the time between two events goes forward.
+// Work in one stream runs in order, an event makes another stream wait, and the
+// time between two events is not negative.
 CONFORMANCE_CASE(StreamsInOrder) {
   constexpr int kRounds = 2000;
   Loaded loaded;
@@ -160,7 +162,7 @@ CONFORMANCE_CASE(StreamsInOrder) {
   CHECK_HIP(hipEventDestroy(end));
 }
 
-// Functions of the host run in a stream, after what came before.
+// Host functions run in a stream, after the work before them.
 CONFORMANCE_CASE(HostFunctions) {
   struct Seen {
     int value = 0, order = 0, status = -1;
@@ -193,7 +195,7 @@ CONFORMANCE_CASE(HostFunctions) {
               std::vector<int>{77, 5, hipSuccess});
 }
 
-// Fills of every element size, and blocks whose rows are apart.
+// Fills of every element size, and 2-D copies with a pitch.
 CONFORMANCE_CASE(FillsAndBlocks) {
   Buffer<uint32_t> device(16);
   auto *bytes = reinterpret_cast<char *>(static_cast<uint32_t *>(device));
@@ -222,7 +224,7 @@ CONFORMANCE_CASE(FillsAndBlocks) {
   expectEqual("block", back, want);
 }
 
-// Pinned, registered and managed memory is read and written by kernels.
+// Kernels read and write pinned, registered and managed memory.
 CONFORMANCE_CASE(HostMemory) {
   constexpr int kCount = 100;
   Loaded loaded;
@@ -258,7 +260,7 @@ CONFORMANCE_CASE(HostMemory) {
   CHECK_HIP(hipFree(managed));
 }
 
-// Memory that a stream allocates and frees in its order.
+// A stream allocates and frees memory in its order.
 CONFORMANCE_CASE(AllocationsInOrder) {
   constexpr int kCount = 300;
   Loaded loaded;
@@ -279,7 +281,7 @@ CONFORMANCE_CASE(AllocationsInOrder) {
   expectEqual("values", got, values);
 }
 
-// Threads have streams of their own and share a module.
+// Threads with streams of their own share a module.
 CONFORMANCE_CASE(Threads) {
   constexpr int kCount = 500, kThreads = 6, kRounds = 20;
   Loaded loaded;
@@ -302,7 +304,7 @@ CONFORMANCE_CASE(Threads) {
                 std::vector<int>(kCount, t + 5 * kRounds));
 }
 
-// Mistakes have their codes, and are no harm to what follows.
+// Mistakes return their error codes, and later calls work.
 CONFORMANCE_CASE(Mistakes) {
   hipModule_t module;
   int onStack = 0;
@@ -324,8 +326,9 @@ CONFORMANCE_CASE(Mistakes) {
   expectEqual("after", device.read(), std::vector<int>{3});
 }
 
-// A kernel that writes where nothing is ends with an error that says so. It may
-// be the last thing that this process does with the device.
+// A kernel that writes to an address without memory ends with an error that
+// says so. It runs by name only, because the process may not be able to use the
+// device afterwards.
 CONFORMANCE_CASE_BY_NAME(IllegalAddress) {
   Loaded loaded;
   hipFunction_t function = loaded.find("addOffset");

@@ -45,8 +45,8 @@ __global__ void sumShuffle(const int *in, int *out, unsigned count) {
   }
 }
 
-// A tree through LDS and one through shuffles; the last group is not full of
-// data.
+// Reductions by a tree in LDS and by shuffles; the last group is only partly
+// filled with data.
 CONFORMANCE_CASE(Reductions) {
   constexpr unsigned kCount = 3 * kGroup + 77;
   std::vector<int> values = makeIntegers(kCount), want(4);
@@ -86,7 +86,7 @@ __global__ void scanShuffle(const int *in, int *out) {
   out[i] = value;
 }
 
-// Inclusive prefix sums of a group and of a wave.
+// Inclusive prefix sums over a group and over a wave.
 CONFORMANCE_CASE(Scans) {
   std::vector<int> values = makeIntegers(2 * kGroup), want(2 * kGroup);
   Buffer<int> in(values), out(2 * kGroup);
@@ -116,7 +116,7 @@ __global__ void transpose(const float *in, float *out, unsigned width,
     out[outY * height + outX] = tile[threadIdx.x][threadIdx.y];
 }
 
-// Neither side is a multiple of the tile.
+// Neither length of the matrix is a multiple of the tile.
 CONFORMANCE_CASE(Transpose) {
   constexpr unsigned kWidth = 37, kHeight = 21;
   std::vector<float> values(kWidth * kHeight), want(kWidth * kHeight);
@@ -138,7 +138,7 @@ __global__ void exchange(const int *in, uint64_t *ballots, int *shuffled,
                           __shfl_down(value, 1, 16) + __any(value == 7) * 2 +
                           __all(value < 5000);
   int count = 0;
-  // Only the lanes with an odd value are here.
+  // Only the lanes with an odd value execute this.
   if (value & 1)
     count = __popcll(__ballot(1));
   counts[threadIdx.x] = count;
@@ -202,7 +202,7 @@ __global__ void softmax(const float *in, float *out, unsigned width) {
     out[blockIdx.x * width + i] = row[i] / shared;
 }
 
-// LDS whose size the launch says, beside LDS whose size the kernel says.
+// The kernel has dynamic LDS, whose size is in the launch, beside static LDS.
 CONFORMANCE_CASE(Softmax) {
   constexpr unsigned kRows = 3, kWidth = 100;
   std::vector<float> values(kRows * kWidth);
@@ -239,7 +239,7 @@ __global__ void multiply(const float *a, const float *b, float *c, unsigned n) {
     c[row * n + column] = sum;
 }
 
-// Small integers: every order of additions is exact.
+// The elements are small integers, so that sums are exact in every order.
 CONFORMANCE_CASE(MatrixProduct) {
   constexpr unsigned kN = 20;
   std::vector<float> a(kN * kN), b(kN * kN), want(kN * kN);

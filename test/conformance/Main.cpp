@@ -1,7 +1,7 @@
 //===- Main.cpp - Runs the conformance set on one device ------------------===//
 //
 // usage: conformance [CASE...]      all cases if none is named
-// Ends with 2 if there is no device.
+// The exit status is 2 if there is no device.
 //
 //===----------------------------------------------------------------------===//
 

@@ -36,7 +36,8 @@ __global__ void countAll(Totals *totals, const int *in) {
   atomicMax(&totals->wideMaximum, static_cast<unsigned long long>(value) << 33);
   if (value == 500)
     atomicExch(&totals->exchanged, value);
-  // A product modulo 2^32 has no instruction of its own.
+  // There is no atomic multiplication, so that the product modulo 2^32 needs
+  // compare-and-swap.
   int seen = totals->casProduct, assumed;
   do {
     assumed = seen;
@@ -51,8 +52,9 @@ __global__ void countAll(Totals *totals, const int *in) {
   }
 }
 
-// Integers, floats (small integers: exact in any order), 64 bits, and the loop
-// around compare-and-swap; in LDS and in global memory.
+// Atomics on integers, floats (small integers, so that sums are exact in any
+// order) and 64 bits, and a loop around compare-and-swap, in LDS and in global
+// memory.
 CONFORMANCE_CASE(Atomics) {
   constexpr unsigned kCount = 4 * 128;
   std::vector<int> values(kCount);
@@ -92,7 +94,8 @@ __constant__ int weights[4];
 __device__ int counters[64];
 __device__ int scale = 3;
 #ifdef CONFORMANCE_PTX
-// clang knows managed variables in HIP only, where the code has a pointer.
+// In HIP, clang compiles a managed variable as a pointer. For PTX it has no
+// managed variables, so that this declares the pointer.
 __device__ int *shared;
 #define shared (*shared)
 #else
@@ -108,8 +111,8 @@ __global__ void useVariables(int *out) {
     shared += 1;
 }
 
-// Constants that the host fills, variables that keep their value between
-// launches, and memory that both sides use by the same name.
+// The host sets constants, variables keep their values between launches, and
+// host and device use managed memory by the same name.
 CONFORMANCE_CASE(Variables) {
   const int filled[] = {2, 3, 5, 7};
   std::vector<int> zeros(64);
@@ -165,7 +168,7 @@ __global__ void histogram(const unsigned char *in, int *out, unsigned count) {
     bin = 0;
   for (unsigned i = threadIdx.x; i < count; i += blockDim.x)
     ++local[in[i] & 15];
-  // Sorted by insertion: indices that only run time knows.
+  // An insertion sort, whose indices are only known at run time.
   for (int i = 1; i < 16; ++i) {
     int value = local[i], at = i;
     for (; at && local[at - 1] > value; --at)
@@ -176,7 +179,7 @@ __global__ void histogram(const unsigned char *in, int *out, unsigned count) {
     out[threadIdx.x * 16 + static_cast<unsigned>(i)] = local[i];
 }
 
-// Arrays in private memory.
+// Arrays in private memory, indexed at run time.
 CONFORMANCE_CASE(LocalArrays) {
   constexpr unsigned kCount = 5000, kThreads = 80;
   std::vector<unsigned char> values(kCount);
@@ -203,7 +206,8 @@ __global__ void fillGrid(unsigned *out, unsigned width, unsigned height,
         x | y << 8 | z << 16 | (gridDim.x * gridDim.y + gridDim.z) << 24;
 }
 
-// Groups that are no multiple of a wave, more of them than the data need.
+// The group size is not a multiple of a wave, and there are more groups than
+// the data need.
 CONFORMANCE_CASE(Grids) {
   constexpr unsigned kWidth = 13, kHeight = 9, kDepth = 7;
   std::vector<unsigned> want(kWidth * kHeight * kDepth);

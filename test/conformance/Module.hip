@@ -10,7 +10,7 @@ extern "C" __global__ void addOffset(int *values, int factor, int count) {
     values[i] = values[i] * factor + offset;
 }
 
-/// One group; all of its values are in LDS, whose size the launch says.
+/// Reverses an array with one group and dynamic LDS for all values.
 extern "C" __global__ void reverseAll(int *values, int count) {
   extern __shared__ int held[];
   for (int i = static_cast<int>(threadIdx.x); i < count;
@@ -22,7 +22,8 @@ extern "C" __global__ void reverseAll(int *values, int count) {
     values[i] = held[count - 1 - i];
 }
 
-/// Takes its time, and then writes what it has computed.
+/// Computes for a long time and then writes the result, so that work that does
+/// not wait for it reads the old value.
 extern "C" __global__ void mixLong(unsigned *value, int rounds) {
   unsigned x = *value;
   for (int i = 0; i < rounds; ++i)

@@ -1,5 +1,5 @@
 /*===- ModuleImage.c - Module.hip's code as bytes of the program -----------===*/
-/* MODULE_IMAGE: the file. A zero behind it ends a text.                       */
+/* MODULE_IMAGE is the file. The zero byte behind it terminates PTX text.      */
 
 __asm__(".section .rodata\n"
         ".balign 4096\n"

@@ -1,17 +1,18 @@
 //===- NvidiaDevice.h - HIP's device functions for PTX ---------*- C++ -*-===//
 //
-// HIP's own device headers are for AMD's chips, and CUDA's are not here. For
-// the device's side of the conformance set, this file takes the place of
-// hip_runtime.h: what its kernels use, by clang's builtins for PTX. Programs
-// are compiled with `-x cuda --cuda-device-only -U__CUDA__` (CMakeLists.txt).
-// Shuffles and votes are of the lanes that are there, as on AMD's chips.
+// HIP's own device headers are for AMD's chips, and CUDA's are not installed.
+// For the device's side of the conformance set, this file replaces
+// hip_runtime.h: it defines what the kernels use by clang's builtins for PTX.
+// Programs are compiled with `-x cuda --cuda-device-only -U__CUDA__`
+// (CMakeLists.txt). Shuffles and votes take the active lanes, as on AMD's
+// chips.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef TESSERA_TEST_CONFORMANCE_NVIDIADEVICE_H
 #define TESSERA_TEST_CONFORMANCE_NVIDIADEVICE_H
 
-// Without __HIP__ HIP's headers would make them empty.
+// Without __HIP__ HIP's headers would define these attributes as empty.
 #define HIP_INCLUDE_HIP_AMD_DETAIL_HOST_DEFINES_H
 #define __host__ __attribute__((host))
 #define __device__ __attribute__((device))
@@ -27,23 +28,24 @@
 #define HIP_SYMBOL(x) x
 #define __HIP_DEVICE_COMPILE__ 1
 
-// clang's own threadIdx and so on; its uint3 is not HIP's.
+// Declares clang's threadIdx and so on; its uint3 is not HIP's.
 #define uint3 ClangUint3
 #include <__clang_cuda_builtin_vars.h>
 #undef uint3
 
-// kernel<<<...>>> of the host's side, which is compiled elsewhere.
+// clang needs this declaration for kernel<<<...>>> in host code, which is not
+// compiled here.
 extern "C" int cudaConfigureCall(dim3, dim3, size_t = 0, void * = nullptr);
 extern "C" int __cudaPushCallConfiguration(dim3, dim3, size_t = 0,
                                            void * = nullptr);
 
 #define TESSERA_DEVICE static __device__ inline __attribute__((always_inline))
 
-// __syncthreads() is a builtin. A warp has 32 lanes on every chip.
+// A warp has 32 lanes on every chip. __syncthreads() is a builtin of clang.
 static constexpr int kWarp = 32;
 
-// The lanes that take part, and clamps as PTX encodes them: segments of
-// `width`.
+// The active lanes, and the clamp operands of shuffles as PTX encodes them,
+// with segments of `width` lanes.
 TESSERA_DEVICE unsigned getMask() { return __nvvm_activemask(); }
 TESSERA_DEVICE int getClamp(int width, int last) {
   return (kWarp - width) << 8 | last;
@@ -78,8 +80,8 @@ TESSERA_DEVICE int __popcll(uint64_t value) {
 
 #define TESSERA_ATOMIC(name, operation)                                        \
   template <typename T>                                                        \
-  TESSERA_DEVICE T name(T *place, T value) {                                   \
-    return __atomic_##operation(place, value, __ATOMIC_RELAXED);               \
+  TESSERA_DEVICE T name(T *address, T value) {                                 \
+    return __atomic_##operation(address, value, __ATOMIC_RELAXED);             \
   }
 TESSERA_ATOMIC(atomicAdd, fetch_add)
 TESSERA_ATOMIC(atomicMin, fetch_min)
@@ -89,8 +91,8 @@ TESSERA_ATOMIC(atomicXor, fetch_xor)
 TESSERA_ATOMIC(atomicExch, exchange_n)
 #undef TESSERA_ATOMIC
 template <typename T>
-TESSERA_DEVICE T atomicCAS(T *place, T assumed, T value) {
-  __atomic_compare_exchange_n(place, &assumed, value, false, __ATOMIC_RELAXED,
+TESSERA_DEVICE T atomicCAS(T *address, T assumed, T value) {
+  __atomic_compare_exchange_n(address, &assumed, value, false, __ATOMIC_RELAXED,
                               __ATOMIC_RELAXED);
   return assumed;
 }
@@ -99,7 +101,7 @@ TESSERA_DEVICE T atomicCAS(T *place, T assumed, T value) {
 #define __hip_atomic_load __scoped_atomic_load_n
 
 TESSERA_DEVICE float fmaxf(float x, float y) { return __builtin_fmaxf(x, y); }
-// Within some units of the last place.
+// This is accurate to some ulp.
 TESSERA_DEVICE float expf(float x) {
   return __nvvm_ex2_approx_f(x * 1.44269504f);
 }

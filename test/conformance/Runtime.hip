@@ -1,6 +1,7 @@
 //===- Runtime.hip - What the runtime knows of registered kernels ---------===//
 //
-// Its code is compressed in the program, unlike that of the other files.
+// The code object of this file is compressed in the program, unlike those of
+// the other files.
 //
 //===----------------------------------------------------------------------===//
 
@@ -8,7 +9,7 @@
 
 using namespace conformance;
 
-/// Lets the others run.
+/// Lets other waves run.
 static __device__ void pause() {
 #ifdef CONFORMANCE_PTX
   __nvvm_nanosleep(100);
@@ -36,7 +37,7 @@ __global__ void meet(int *values, int *sums, int *arrived) {
   sums[blockIdx.x * blockDim.x + threadIdx.x] = last;
 }
 
-// Every group waits for every other.
+// Every group waits for all others, so that all must be resident.
 CONFORMANCE_CASE(CooperativeLaunch) {
   constexpr unsigned kGroups = 6, kThreads = 40;
   Buffer<int> values(kGroups), sums(kGroups * kThreads), arrived(1);
@@ -56,7 +57,7 @@ __global__ void holdLds(int *out) {
   out[threadIdx.x] = values[threadIdx.x ^ 1];
 }
 
-// 32 KiB of LDS a group: so many fit into a compute unit.
+// Each group has 32 KiB of LDS, which limits the groups of a compute unit.
 CONFORMANCE_CASE(Occupancy) {
   const auto *kernel = reinterpret_cast<const void *>(holdLds);
   hipFuncAttributes attributes;
@@ -64,15 +65,15 @@ CONFORMANCE_CASE(Occupancy) {
   hipDeviceProp_t properties;
   CHECK_HIP(hipGetDeviceProperties(&properties, 0));
   int groups = 0, grid = 0, block = 0, reserved = 0;
-  size_t room = properties.maxSharedMemoryPerMultiProcessor;
-  // AMD's chips take nothing for themselves and do not know the attribute.
+  size_t total = properties.maxSharedMemoryPerMultiProcessor;
+  // AMD's chips reserve nothing, and their runtime does not know the attribute.
   if (hipDeviceGetAttribute(&reserved,
                             hipDeviceAttributeReservedSharedMemPerBlock, 0))
     (void)hipGetLastError();
   CHECK_HIP(
       hipOccupancyMaxActiveBlocksPerMultiprocessor(&groups, kernel, 64, 0));
   expectEqual("groups", {attributes.sharedSizeBytes, size_t(groups)},
-              std::vector<size_t>{32768, room / (32768 + size_t(reserved))});
+              std::vector<size_t>{32768, total / (32768 + size_t(reserved))});
   CHECK_HIP(hipOccupancyMaxPotentialBlockSize(&grid, &block, kernel, 0, 512));
   expectEqual("block",
               {block % properties.warpSize, block > 0, block <= 512,

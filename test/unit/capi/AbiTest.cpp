@@ -1,7 +1,7 @@
 //===- AbiTest.cpp - Values and layouts that binaries depend on -----------===//
 //
-// Programs compiled against AMD's headers call us with these numbers inside.
-// There is nothing to run: the checks are done by the compiler.
+// Programs compiled against AMD's headers contain these numbers and pass them
+// to this library. There is nothing to run: the compiler does the checks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -74,7 +74,7 @@ static_assert(
     miopenTransposeBwdDataAlgoGEMM == 4 &&
     miopenConvolutionBwdDataAlgoImplicitGEMM == 5);
 
-// Only MIOpen 2.1 to 2.5 had these, for forward convolutions alone.
+// Only MIOpen 2.1 to 2.5 had these, and only for forward convolutions.
 static_assert(miopenConvolutionFwdAlgoStaticCompiledGEMM == 6 &&
               miopenConvolutionAlgoStaticCompiledGEMM == 6);
 
@@ -140,5 +140,5 @@ static_assert(sizeof(tesseraCounters) == 40 &&
               offsetof(tesseraProblemArguments, tensors) == 112 &&
               offsetof(tesseraProblemArguments, alpha) == 72);
 
-// This file compiled.
+// If this file compiled, the test has passed.
 TEST(Abi, HoldsAtCompileTime) { SUCCEED(); }

@@ -1,8 +1,8 @@
 //===- AllocationTest.cpp - An execution touches no heap ------------------===//
 //
-// Between the client and a launch stand a few microseconds, and frameworks
-// launch thousands of kernels in a row. The C API's share must stay a matter
-// of reading descriptors.
+// A launch costs a few microseconds, and frameworks launch thousands of kernels
+// in a row. Therefore the C API may only read descriptors on the way to a
+// launch, and not allocate memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,8 @@ namespace {
 class Allocation : public FakeEngineTest {};
 } // namespace
 
-// Once the kernel is there, executing allocates nothing in the C API.
+// Once the kernel is prepared, executing a convolution allocates nothing in the
+// C API.
 TEST_F(Allocation, ExecutionAllocatesNothing) {
   miopenHandle_t handle;
   ASSERT_EQ(miopenCreate(&handle), miopenStatusSuccess);
@@ -44,7 +45,7 @@ TEST_F(Allocation, ExecutionAllocatesNothing) {
   ASSERT_EQ(miopenDestroy(handle), miopenStatusSuccess);
 }
 
-// Nor does pooling.
+// Once the kernel is prepared, executing a pooling allocates nothing either.
 TEST_F(Allocation, PoolingAllocatesNothing) {
   miopenHandle_t handle;
   miopenPoolingDescriptor_t pool;

@@ -12,15 +12,15 @@ using namespace tessera::test;
 static float one = 1, zero = 0, two = 2;
 
 namespace {
-/// A handle on a fake engine, and pointers that nobody follows.
+/// A handle on a fake engine, and pointers that nothing dereferences.
 class BatchNormCall : public FakeEngineTest {
 protected:
   void SetUp() override {
     FakeEngineTest::SetUp();
     ASSERT_EQ(miopenCreate(&handle), miopenStatusSuccess);
     ASSERT_EQ(miopenDeriveBNTensorDescriptor(channels, x, miopenBNSpatial), 0);
-    ASSERT_EQ(miopenDeriveBNTensorDescriptor(places, x, miopenBNPerActivation),
-              0);
+    ASSERT_EQ(
+        miopenDeriveBNTensorDescriptor(positions, x, miopenBNPerActivation), 0);
     ASSERT_EQ(miopenCreateActivationDescriptor(&relu), 0);
     ASSERT_EQ(
         miopenSetActivationDescriptor(relu, miopenActivationRELU, 5, 6, 7), 0);
@@ -31,9 +31,9 @@ protected:
     FakeEngineTest::TearDown();
   }
 
-  static void *getNext(const void *place) {
-    return place ? const_cast<int *>(static_cast<const int *>(place)) + 1
-                 : nullptr;
+  static void *getNext(const void *element) {
+    return element ? const_cast<int *>(static_cast<const int *>(element)) + 1
+                   : nullptr;
   }
   miopenStatus_t train(miopenBatchNormMode_t mode,
                        miopenTensorDescriptor_t parameters, void *running,
@@ -54,7 +54,7 @@ protected:
     return engine->problems.back().toNetworkConfig();
   }
   const LaunchArgs &getArgs() { return engine->launches.back().args; }
-  /// The launch's tensors as their numbers in `data`.
+  /// The tensors of the launch, as their indices in `data`.
   std::vector<int64_t> getTensors() {
     std::vector<int64_t> numbers;
     const RowProblem &problem = *engine->problems.back().getRows();
@@ -66,7 +66,7 @@ protected:
 
   miopenHandle_t handle = nullptr;
   TensorDesc x{miopenTensorNCHW, {2, 3, 5, 7}, miopenHalf};
-  TensorDesc channels, places;
+  TensorDesc channels, positions;
   miopenActivationDescriptor_t relu = nullptr;
   std::vector<int> data = std::vector<int>(16);
 };
@@ -74,8 +74,8 @@ protected:
 using Numbers = std::vector<int64_t>;
 } // namespace
 
-// Channels are rows; running statistics are read and written in one place, and
-// what is not wanted is not in the problem.
+// In spatial mode channels are rows. Running statistics are updated in place,
+// and tensors that are not wanted are not in the problem.
 TEST_F(BatchNormCall, TrainsByChannel) {
   ASSERT_EQ(train(miopenBNSpatial, channels, &data[4], &data[6]),
             miopenStatusSuccess);
@@ -92,17 +92,17 @@ TEST_F(BatchNormCall, TrainsByChannel) {
                          "i:f32:0:1:0-i:f32:0:1:0-o:f16:105:35:1");
 }
 
-// A place of all images is a row.
+// In mode per activation, one position in all images is a row.
 TEST_F(BatchNormCall, TrainsByActivation) {
-  ASSERT_EQ(train(miopenBNPerActivation, places, nullptr, &data[5]),
+  ASSERT_EQ(train(miopenBNPerActivation, positions, nullptr, &data[5]),
             miopenStatusSuccess);
   EXPECT_EQ(getConfig(),
             "rows-bnorm_train-m32-2x105-r0-i:f16:105:1-i:f32:0:1-i:f32:0:1-"
             "r:f32:0:1-r:f32:0:1-o:f16:105:1");
 }
 
-// The gradient has a bias only with an activation, whose mode and parameters it
-// passes on.
+// The gradient reads the bias only with an activation, whose mode and
+// parameters are in the problem and the launch.
 TEST_F(BatchNormCall, GoesBackward) {
   ASSERT_EQ(backward(&data[6]), miopenStatusSuccess);
   EXPECT_EQ(getTensors(), (Numbers{0, 1, 3, 6, 7, 4, 5, 2}));
@@ -121,7 +121,8 @@ TEST_F(BatchNormCall, GoesBackward) {
   EXPECT_EQ(getArgs().scalars[3], 7);
 }
 
-// Inference, by variances and by reciprocals, with and without an activation.
+// Inference takes variances or their reciprocals, with and without an
+// activation.
 TEST_F(BatchNormCall, Infers) {
   ASSERT_EQ(miopenBatchNormalizationForwardInference(
                 handle, miopenBNSpatial, &one, &zero, x, &data[0], x, &data[1],
@@ -140,12 +141,13 @@ TEST_F(BatchNormCall, Infers) {
   EXPECT_EQ(getTensors(), (Numbers{0, 4, 5, 2, 3, 1}));
 }
 
-// What MIOpen answers to other factors, and to tensors that do not fit.
+// Other scale factors get MIOpen's statuses, and tensors that do not fit are
+// BadParm.
 TEST_F(BatchNormCall, Refuses) {
   EXPECT_EQ(train(miopenBNSpatial, channels, nullptr, nullptr, &two),
             miopenStatusUnknownError);
   EXPECT_EQ(backward(nullptr, &two), miopenStatusBadParm);
-  EXPECT_EQ(train(miopenBNSpatial, places, nullptr, nullptr),
+  EXPECT_EQ(train(miopenBNSpatial, positions, nullptr, nullptr),
             miopenStatusBadParm);
   EXPECT_EQ(
       train(static_cast<miopenBatchNormMode_t>(2), channels, nullptr, nullptr),

@@ -1,8 +1,8 @@
 //===- ConvolutionBackwardTest.cpp - The two gradients --------------------===//
 //
-// What all directions share is tested with forward; here is what could go wrong
-// between a public function of a gradient and the shared code: the roles of its
-// arguments, its checks and its ids.
+// The tests of forward cover what all directions share. These tests cover what
+// could go wrong between a public function of a gradient and the shared code:
+// the roles of its arguments, its checks and its ids.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,8 +20,8 @@ using namespace tessera::test;
 static const float kOne = 1, kZero = 0, kHalf = 0.5f;
 
 namespace {
-/// One of the two gradients by its public functions, with arguments in the
-/// order of their prototypes: `a` and `b` are read, `c` is written.
+/// The public functions of one of the two gradients. Arguments are in the order
+/// of the prototypes: `a` and `b` are read, `c` is written.
 struct Gradient {
   const char *name;
   Direction direction;
@@ -57,8 +57,8 @@ static const Gradient kGradients[] = {
 };
 
 namespace {
-/// A 3x3 convolution with every length different, so that no two tensors can
-/// be exchanged unnoticed.
+/// A 3x3 convolution in which every length differs, so that swapping two
+/// tensors is noticed.
 class ConvolutionBackward : public FakeEngineTest,
                             public ::testing::WithParamInterface<Gradient> {
 protected:
@@ -92,7 +92,7 @@ protected:
                   &perf, nullptr, 0, false);
   }
 
-  /// The last launch got each tensor in its role.
+  /// Expects that the last launch got each tensor in its role.
   void expectRoles() {
     ASSERT_FALSE(engine->launches.empty());
     const LaunchArgs &args = engine->launches.back().args;
@@ -143,8 +143,8 @@ TEST_P(ConvolutionBackward, Finds) {
   EXPECT_EQ(find(0), miopenStatusBadParm);
 }
 
-// The workspace is the kernel's, by every function that tells it; too little
-// of it never reaches the kernel.
+// Every function that reports a workspace size reports that of the kernel, and
+// a call with less does not launch the kernel.
 TEST_P(ConvolutionBackward, WorkspaceIsTheKernels) {
   engine->kernel.kernel.workspaceBytes = 96;
   size_t size = 0, solutionSize = 0, count = 0;
@@ -165,8 +165,8 @@ TEST_P(ConvolutionBackward, WorkspaceIsTheKernels) {
   EXPECT_EQ(engine->launches.back().args.workspace, &data[3]);
 }
 
-// A kernel that adds by atomics, which only TESSERA_TILE can have named, does
-// not run where the descriptor asks for determinism.
+// A kernel that adds by atomics, which only TESSERA_TILE can select, does not
+// run if the descriptor asks for determinism.
 TEST_P(ConvolutionBackward, AttributeRefusesAtomics) {
   const auto attribute = MIOPEN_CONVOLUTION_ATTRIB_DETERMINISTIC;
   engine->kernel.kernel.tile = "igemm-m64n64k32-w2x2-b2-mfma32-a4";
@@ -181,8 +181,8 @@ TEST_P(ConvolutionBackward, AttributeRefusesAtomics) {
   EXPECT_EQ(execute(), miopenStatusSuccess);
 }
 
-// Immediate mode counts, lists, compiles and runs the one solution, whose id
-// is its own in each direction.
+// Immediate mode counts, lists, compiles and runs the one solution. Each
+// direction has an id of its own.
 TEST_P(ConvolutionBackward, ImmediateModeRunsItsSolution) {
   size_t count = 0;
   EXPECT_EQ(g.getSolutionCount(handle, y, b, conv, c, &count), 0);
@@ -199,7 +199,7 @@ TEST_P(ConvolutionBackward, ImmediateModeRunsItsSolution) {
   expectRoles();
 }
 
-// An id of another direction is no solution here.
+// The id of another direction is BadParm.
 TEST_P(ConvolutionBackward, ForeignSolutionsAreBadParm) {
   constexpr uint64_t kForward = 1001;
   size_t size;
@@ -213,7 +213,8 @@ TEST_P(ConvolutionBackward, ForeignSolutionsAreBadParm) {
   EXPECT_TRUE(engine->problems.empty());
 }
 
-// Null data, null descriptors and unknown algorithms do not reach the engine.
+// Null data, null descriptors and unknown algorithms are refused before the
+// engine is called.
 TEST_P(ConvolutionBackward, ChecksItsArguments) {
   size_t size;
   EXPECT_EQ(g.getWorkSpaceSize(nullptr, y, b, conv, c, &size),
@@ -242,7 +243,8 @@ TEST_P(ConvolutionBackward, ChecksItsArguments) {
   EXPECT_TRUE(engine->problems.empty());
 }
 
-// FFT is an algorithm of backward data only.
+// Each gradient accepts the algorithms of its enum: FFT is one of backward data
+// only.
 TEST_P(ConvolutionBackward, AlgorithmsFollowTheEnum) {
   EXPECT_EQ(execute(miopenConvolutionAlgoFFT),
             g.direction == Direction::BackwardData ? miopenStatusSuccess
@@ -262,7 +264,8 @@ TEST_P(ConvolutionBackward, Int8IsBadParm) {
                   .ends_with("int8 is a type of forward convolutions only"));
 }
 
-// Scaling: not in 2-D; in 3-D also after a Find of the default case.
+// Scaling is refused in 2-D. In 3-D it works, also after a Find of the default
+// case.
 TEST_P(ConvolutionBackward, ScalesInThreeDimensions) {
   EXPECT_EQ(execute(1, 0, nullptr, &kHalf, &kZero), miopenStatusNotImplemented);
   EXPECT_EQ(execute(1, 0, nullptr, &kOne, &kHalf), miopenStatusNotImplemented);
@@ -284,8 +287,8 @@ TEST_P(ConvolutionBackward, ScalesInThreeDimensions) {
   EXPECT_EQ(engine->launches.back().args.beta, 1);
 }
 
-// In transposed mode x and dy exchange their places, data included.
-TEST_P(ConvolutionBackward, TransposedModeExchangesTheData) {
+// In transposed mode x and dy are swapped, and so is their memory.
+TEST_P(ConvolutionBackward, TransposedModeSwapsTheData) {
   ASSERT_EQ(
       miopenInitConvolutionDescriptor(conv, miopenTranspose, 0, 0, 1, 1, 1, 1),
       0);

@@ -14,7 +14,8 @@ using namespace tessera::test;
 static const float kOne = 1, kZero = 0;
 
 namespace {
-/// A handle on a fake engine, a 3x3 problem, and pointers that nobody follows.
+/// A handle on a fake engine, a 3x3 problem, and pointers that nothing
+/// dereferences.
 class ConvolutionForward : public FakeEngineTest {
 protected:
   void SetUp() override {
@@ -65,8 +66,8 @@ protected:
 };
 } // namespace
 
-// Find runs the kernel, reports its time and an algorithm below 4: DeepBench
-// throws on any other.
+// Find runs the kernel and reports its time and an algorithm below 4, because
+// DeepBench throws on any other.
 TEST_F(ConvolutionForward, FindReportsDirectAndATime) {
   ASSERT_EQ(find(4), miopenStatusSuccess) << tesseraGetLastErrorMessage();
   EXPECT_EQ(found, 1);
@@ -79,7 +80,7 @@ TEST_F(ConvolutionForward, FindReportsDirectAndATime) {
   EXPECT_EQ(engine->launches[0].args.y, yData);
 }
 
-// Find refuses a request for nothing, and every null pointer.
+// Find refuses a request for no results, and every null pointer.
 TEST_F(ConvolutionForward, FindChecksItsArguments) {
   EXPECT_EQ(find(0), miopenStatusBadParm);
   auto call = [&](const void *xPtr, const void *wPtr, void *yPtr, int *count,
@@ -96,7 +97,8 @@ TEST_F(ConvolutionForward, FindChecksItsArguments) {
   EXPECT_TRUE(engine->launches.empty());
 }
 
-// With too little workspace Find skips the kernel and has found nothing.
+// With too little workspace Find skips the kernel and reports that it found
+// nothing.
 TEST_F(ConvolutionForward, FindWithTooLittleWorkspaceFindsNothing) {
   engine->kernel.kernel.workspaceBytes = 64;
   EXPECT_EQ(find(1, 63, &dataWorkspace), miopenStatusUnknownError);
@@ -104,7 +106,7 @@ TEST_F(ConvolutionForward, FindWithTooLittleWorkspaceFindsNothing) {
   EXPECT_EQ(perf.memory, 64u);
 }
 
-// Execution needs no Find before it, and goes to the handle's stream.
+// Execution works without a Find before it, and uses the stream of the handle.
 TEST_F(ConvolutionForward, ExecutesWithoutFind) {
   auto stream = reinterpret_cast<hipStream_t>(&dataWorkspace);
   ASSERT_EQ(miopenSetStream(handle, stream), miopenStatusSuccess);
@@ -115,7 +117,7 @@ TEST_F(ConvolutionForward, ExecutesWithoutFind) {
   EXPECT_EQ(engine->problems.back().getConv()->filter, (Spatial{3, 3}));
 }
 
-// alpha and beta other than 1 and 0 are not implemented; null is a mistake.
+// alpha and beta other than 1 and 0 are not implemented, and null is BadParm.
 TEST_F(ConvolutionForward, ScalingIsNotImplemented) {
   const float half = 0.5f;
   EXPECT_EQ(execute(0, nullptr, &half, &kZero), miopenStatusNotImplemented);
@@ -125,8 +127,8 @@ TEST_F(ConvolutionForward, ScalingIsNotImplemented) {
   EXPECT_TRUE(engine->launches.empty());
 }
 
-// A workspace that is larger than needed is fine; one that is too small, or
-// missing, never reaches the kernel.
+// A workspace may be larger than needed. With one that is too small or missing
+// the kernel is not launched.
 TEST_F(ConvolutionForward, WorkspaceIsCheckedBeforeTheLaunch) {
   ASSERT_EQ(execute(1000, &dataWorkspace), miopenStatusSuccess);
   engine->kernel.kernel.workspaceBytes = 64;
@@ -137,7 +139,8 @@ TEST_F(ConvolutionForward, WorkspaceIsCheckedBeforeTheLaunch) {
   EXPECT_EQ(engine->launches.back().args.workspace, &dataWorkspace);
 }
 
-// Null data, null descriptors and unknown algorithms do not reach the engine.
+// Null data, null descriptors and unknown algorithms are refused before the
+// engine is called.
 TEST_F(ConvolutionForward, ExecuteChecksItsArguments) {
   auto call = [&](miopenHandle_t h, miopenTensorDescriptor_t xDesc,
                   const void *xPtr, const void *wPtr, void *yPtr, int algo) {
@@ -176,8 +179,8 @@ TEST_F(ConvolutionForward, InconsistentProblemsAreBadParm) {
   EXPECT_TRUE(engine->problems.empty());
 }
 
-// "No kernel" is NotImplemented and every other failure of the engine
-// InternalError, with its sentence kept.
+// A problem without a kernel is NotImplemented, and every other failure of the
+// engine is InternalError; both keep the message.
 TEST_F(ConvolutionForward, EngineFailuresBecomeStatuses) {
   engine->prepareStatus = notSupported("no algorithm covers this");
   EXPECT_EQ(execute(), miopenStatusNotImplemented);
@@ -192,7 +195,7 @@ TEST_F(ConvolutionForward, EngineFailuresBecomeStatuses) {
   EXPECT_EQ(find(), miopenStatusInternalError);
 }
 
-// The workspace of Find 1.0 is the kernel's.
+// Find 1.0 reports the workspace of the kernel.
 TEST_F(ConvolutionForward, WorkspaceSizeIsTheKernels) {
   engine->kernel.kernel.workspaceBytes = 4096;
   size_t size = 0;
@@ -206,8 +209,8 @@ TEST_F(ConvolutionForward, WorkspaceSizeIsTheKernels) {
       miopenStatusBadParm);
 }
 
-// Immediate mode: one solution, whose id runs the kernel; PyTorch aborts on
-// more than ten.
+// Immediate mode lists one solution, whose id runs the kernel. PyTorch aborts
+// on more than ten.
 TEST_F(ConvolutionForward, ImmediateModeRunsItsSolution) {
   size_t count = 0;
   ASSERT_EQ(
@@ -243,7 +246,7 @@ TEST_F(ConvolutionForward, UnknownSolutionIsBadParm) {
   EXPECT_EQ(engine->problems.size(), asked);
 }
 
-// Room for no solution, and null pointers, are BadParm.
+// An array for no solution, and null pointers, are BadParm.
 TEST_F(ConvolutionForward, ImmediateModeChecksItsArguments) {
   miopenConvSolution_t solution;
   size_t count;
@@ -265,8 +268,8 @@ TEST_F(ConvolutionForward, ImmediateModeChecksItsArguments) {
             miopenStatusBadParm);
 }
 
-// With profiling on, execution waits and its time can be read; switching it
-// forgets the time.
+// With profiling on, execution waits and its time can be read. Switching
+// profiling resets the time.
 TEST_F(ConvolutionForward, ProfilingKeepsTheKernelTime) {
   float time = -1;
   ASSERT_EQ(execute(), miopenStatusSuccess);
@@ -281,8 +284,8 @@ TEST_F(ConvolutionForward, ProfilingKeepsTheKernelTime) {
   EXPECT_EQ(time, 0);
 }
 
-// MIOPEN_DEBUG_COMPILE_ONLY: kernels are prepared and never launched, every call
-// that would have launched one says so, and other calls succeed.
+// With MIOPEN_DEBUG_COMPILE_ONLY kernels are prepared and never launched. Every
+// call that would have launched one says so, and other calls succeed.
 TEST_F(ConvolutionForward, CompileOnlyLaunchesNothing) {
   ASSERT_EQ(miopenDestroy(handle), miopenStatusSuccess);
   auto owned = std::make_unique<FakeEngine>();

@@ -8,7 +8,7 @@ using namespace tessera;
 using namespace tessera::test;
 
 namespace {
-/// x, w, y and the convolution, set by each test.
+/// x, w, y and the convolution, which each test sets.
 struct Operands {
   TensorDesc x, w, y;
   ConvDesc conv;
@@ -22,7 +22,7 @@ struct Operands {
     return capi::makeConvProblem(direction, get());
   }
   StatusCode getCode() const { return make().getStatus().getCode(); }
-  /// The network config, or why there is none.
+  /// The network config, or the message of the failure.
   std::string getText(Direction direction = Direction::Forward) const {
     const ErrorOr<ConvProblem> problem = make(direction);
     return problem ? problem->toNetworkConfig()
@@ -47,7 +47,8 @@ static void setStrides(miopenTensorDescriptor_t desc, std::vector<int> lengths,
             miopenStatusSuccess);
 }
 
-/// 3x3, stride 2, over x in `xLayout`, w in `wLayout`, y in `yLayout`.
+/// Sets a 3x3 convolution of stride 2, over x in `xLayout`, w in `wLayout` and
+/// y in `yLayout`.
 static void setConv3x3(Operands &o, miopenTensorLayout_t xLayout,
                        miopenTensorLayout_t wLayout,
                        miopenTensorLayout_t yLayout,
@@ -61,7 +62,7 @@ static void setConv3x3(Operands &o, miopenTensorLayout_t xLayout,
   ASSERT_EQ(miopenSetConvolutionGroupCount(o.conv, 2), miopenStatusSuccess);
 }
 
-// Every number arrives in its place.
+// Every number of the descriptors gets to its field of the problem.
 TEST(ConvolutionProblem, TranslatesEveryNumber) {
   Operands o;
   setConv3x3(o, miopenTensorNCHW, miopenTensorNCHW, miopenTensorNCHW,
@@ -83,8 +84,8 @@ TEST(ConvolutionProblem, TranslatesEveryNumber) {
   EXPECT_TRUE(problem->verify().isOk());
 }
 
-// f32 is multiplied as such unless the client asks for MIOpen's default; of
-// other types the attribute says nothing.
+// f32 is multiplied exactly unless the client asks for MIOpen's default. The
+// attribute has no effect on other types.
 TEST(ConvolutionProblem, MathTypeAllowsTf32) {
   Operands o;
   setConv3x3(o, miopenTensorNHWC, miopenTensorNHWC, miopenTensorNHWC);
@@ -97,7 +98,7 @@ TEST(ConvolutionProblem, MathTypeAllowsTf32) {
   EXPECT_EQ(o.make()->mathType, MathType::Exact);
 }
 
-// Each tensor keeps the layout that its strides show, mixtures included.
+// Each tensor keeps the layout that its strides show, even if layouts differ.
 TEST(ConvolutionProblem, LayoutsMayDiffer) {
   const std::pair<miopenTensorLayout_t, Layout> layouts[] = {
       {miopenTensorNCHW, Layout::NCHW}, {miopenTensorNHWC, Layout::NHWC}};
@@ -114,8 +115,8 @@ TEST(ConvolutionProblem, LayoutsMayDiffer) {
       }
 }
 
-// A 1x1 filter is both layouts at once and takes that of the images, whichever
-// way the client wrote its strides.
+// A 1x1 filter fits both layouts and takes that of the images, whatever the
+// client wrote for its strides.
 TEST(ConvolutionProblem, AmbiguousFilterFollowsTheImages) {
   for (auto [image, layout] : {std::pair{miopenTensorNHWC, Layout::NHWC},
                                std::pair{miopenTensorNCHW, Layout::NCHW}})
@@ -140,7 +141,7 @@ TEST(ConvolutionProblem, AmbiguousImagesFollowTheFilter) {
   set(o.y, miopenTensorNCHW, {2, 16, 1, 1});
   const ErrorOr<ConvProblem> problem = o.make();
   ASSERT_TRUE(problem);
-  // w has one channel as well: nothing decides, so NCHW.
+  // w has one channel as well, so that no tensor decides and all are NCHW.
   EXPECT_EQ(problem->xLayout, Layout::NCHW);
   EXPECT_EQ(problem->wLayout, Layout::NCHW);
   EXPECT_EQ(problem->yLayout, Layout::NCHW);
@@ -168,8 +169,8 @@ TEST(ConvolutionProblem, StridesOfUnitLengthsAreIgnored) {
   EXPECT_EQ(problem->xLayout, Layout::NHWC);
 }
 
-// Gaps between rows, and orders without a word, keep their strides. Those of
-// lengths of 1 mean nothing and are not kept.
+// Tensors with gaps between rows, and layouts without a name, keep their
+// strides. Strides of lengths of 1 are not kept.
 TEST(ConvolutionProblem, OtherStridesAreKept) {
   Operands o;
   setConv3x3(o, miopenTensorNCHW, miopenTensorNHWC, miopenTensorNCHW);
@@ -184,8 +185,8 @@ TEST(ConvolutionProblem, OtherStridesAreKept) {
   EXPECT_EQ(o.make()->yLayout, Layout::NCHW) << "packed, however it was set";
 }
 
-// Elements of the written tensor that share memory are refused, in the
-// direction that writes it.
+// A tensor that is written must not have elements that share memory. A
+// direction that only reads it accepts it.
 TEST(ConvolutionProblem, WrittenTensorsMayNotOverlap) {
   Operands o;
   setConv3x3(o, miopenTensorNCHW, miopenTensorNCHW, miopenTensorNCHW);
@@ -196,7 +197,7 @@ TEST(ConvolutionProblem, WrittenTensorsMayNotOverlap) {
             "but it is written");
 }
 
-// Each direction is the same problem but for its name.
+// The problems of the three directions differ in the direction only.
 TEST(ConvolutionProblem, DirectionsDifferInNameOnly) {
   Operands o;
   setConv3x3(o, miopenTensorNHWC, miopenTensorNCHW, miopenTensorNHWC,
@@ -208,7 +209,7 @@ TEST(ConvolutionProblem, DirectionsDifferInNameOnly) {
   EXPECT_EQ(o.getText(Direction::BackwardWeights), "conv-wrw" + rest);
 }
 
-/// 3-D, with other numbers in every dimension.
+/// Sets a 3-D convolution with other numbers in every dimension.
 static void setVolume(Operands &o, miopenTensorLayout_t layout) {
   const int pads[] = {1, 0, 2}, strides[] = {2, 1, 3}, dilations[] = {1, 2, 1};
   set(o.x, layout, {2, 6, 5, 9, 11});
@@ -220,7 +221,7 @@ static void setVolume(Operands &o, miopenTensorLayout_t layout) {
   ASSERT_EQ(miopenSetConvolutionGroupCount(o.conv, 2), miopenStatusSuccess);
 }
 
-// Depth comes first in the descriptors and ends up as depth.
+// The first spatial dimension of 3-D descriptors becomes the depth.
 TEST(ConvolutionProblem, TranslatesDepth) {
   Operands o;
   setVolume(o, miopenTensorNDHWC);
@@ -232,8 +233,8 @@ TEST(ConvolutionProblem, TranslatesDepth) {
             "s2x1x3-d1x2x1-g2");
 }
 
-// A 3-D descriptor over depth 1 is the 2-D problem, and one dimension is a
-// row: so all of them share kernels.
+// A 3-D descriptor over depth 1 gives the 2-D problem, and one dimension gives
+// an image of one row, so that all share kernels.
 TEST(ConvolutionProblem, NeutralDimensionsVanish) {
   const int pads[] = {0, 1, 1}, strides[] = {3, 1, 1}, dilations[] = {2, 1, 1};
   Operands volume;
@@ -258,8 +259,8 @@ TEST(ConvolutionProblem, NeutralDimensionsVanish) {
             "conv-fwd-f32-nchw,nchw,nchw-n1c2h1w9-k4y1x3-p0x1-s1x1-d1x1-g1");
 }
 
-/// Transposed: C = 6 to K = 4 in 2 groups, 3x3, stride 2, padding 1, output
-/// padding `outputPad`.
+/// Sets a transposed convolution from C = 6 to K = 4 in 2 groups, 3x3, with
+/// stride 2, padding 1 and output padding `outputPad`.
 static void setTransposed(Operands &o, int outputPad) {
   set(o.x, miopenTensorNHWC, {2, 6, 7, 7});
   set(o.w, miopenTensorNHWC, {6, 2, 3, 3});
@@ -272,9 +273,10 @@ static void setTransposed(Operands &o, int outputPad) {
             miopenStatusSuccess);
 }
 
-// A transposed convolution is backward data of the one whose x is its y, and
-// the other way round; the output padding is in the lengths.
-TEST(ConvolutionProblem, TransposedModeExchangesXAndY) {
+// A transposed convolution is backward data of the convolution whose x is its
+// y, and its backward data is that convolution. The output padding is in the
+// lengths.
+TEST(ConvolutionProblem, TransposedModeSwapsXAndY) {
   for (int outputPad : {0, 1}) {
     Operands o;
     setTransposed(o, outputPad);
@@ -287,8 +289,8 @@ TEST(ConvolutionProblem, TransposedModeExchangesXAndY) {
   }
 }
 
-// An output padding that the stride does not cover, and a padding that leaves
-// no result, are mistakes.
+// An output padding that is not below the stride, and a padding that leaves no
+// result, are mistakes.
 TEST(ConvolutionProblem, TransposedModeRefusesWhatIsNoGradient) {
   Operands o;
   setTransposed(o, 2);
@@ -306,7 +308,7 @@ TEST(ConvolutionProblem, TransposedModeRefusesWhatIsNoGradient) {
                              "convolution's result");
 }
 
-// int8 widens its result: to int32 or to float, forward.
+// A forward convolution of int8 has a result of int32 or float.
 TEST(ConvolutionProblem, Int8HasTwoResults) {
   Operands o;
   setConv3x3(o, miopenTensorNHWC, miopenTensorNHWC, miopenTensorNHWC,
@@ -318,8 +320,8 @@ TEST(ConvolutionProblem, Int8HasTwoResults) {
   EXPECT_EQ(o.make()->int8Result, DataType::F32);
 }
 
-// Everything else of int8 says what is missing: its gradients are mistakes,
-// the rest is not implemented.
+// Other convolutions of int8 are refused with a message: gradients are
+// mistakes, the rest is not implemented.
 TEST(ConvolutionProblem, RefusesOtherInt8) {
   Operands o;
   setConv3x3(o, miopenTensorNHWC, miopenTensorNHWC, miopenTensorNHWC,
@@ -347,7 +349,7 @@ TEST(ConvolutionProblem, RefusesOtherInt8) {
             "transposed convolutions of int8 are not implemented");
 }
 
-// Types without kernels are NotSupported, by name.
+// Types without kernels are NotSupported, and the message names them.
 TEST(ConvolutionProblem, TypesWithoutKernelsAreNotSupported) {
   for (auto [type, name] :
        {std::pair{miopenInt32, "int32"}, std::pair{miopenInt64, "int64"},
@@ -361,8 +363,8 @@ TEST(ConvolutionProblem, TypesWithoutKernelsAreNotSupported) {
   }
 }
 
-// alpha and beta are read in the type of the computation, and become one of
-// three cases in 3-D.
+// alpha and beta are read as doubles for double data, else as floats, and
+// become one of three cases in 3-D.
 TEST(ConvolutionProblem, ScalingIsThreeCases) {
   const float fOne = 1, fZero = 0, fHalf = 0.5f;
   Operands o;
@@ -384,7 +386,7 @@ TEST(ConvolutionProblem, ScalingIsThreeCases) {
   EXPECT_EQ(wide->alpha, 0.25);
 }
 
-// Where MIOpen has no scaling, and of integers, it is not implemented.
+// Scaling is not implemented where MIOpen has none, nor for integers.
 TEST(ConvolutionProblem, ScalingIsRefusedElsewhere) {
   const float one = 1, zero = 0, half = 0.5f;
   Operands flat;
@@ -414,8 +416,8 @@ TEST(ConvolutionProblem, LengthsBeyondIntAreNotSupported) {
   EXPECT_EQ(o.getText(), "a length beyond 2^31 is not implemented");
 }
 
-// A y that is not what the convolution gives is the caller's mistake: batch,
-// channels, each spatial length, rank and type.
+// A y that is not the result of the convolution is a mistake, be it in batch
+// size, channels, a spatial length, rank or type.
 TEST(ConvolutionProblem, WrongOutputIsInvalid) {
   Operands o;
   setConv3x3(o, miopenTensorNCHW, miopenTensorNCHW, miopenTensorNCHW);

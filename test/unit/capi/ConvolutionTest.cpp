@@ -9,7 +9,7 @@
 
 using namespace tessera::test;
 
-/// A 3-D descriptor.
+/// Sets a 3-D descriptor.
 static void initNd3(miopenConvolutionDescriptor_t conv,
                     miopenConvolutionMode_t mode = miopenConvolution) {
   const int pads[] = {1, 2, 3}, strides[] = {4, 5, 6}, dilations[] = {7, 8, 9};
@@ -69,7 +69,7 @@ TEST(Convolution, CreateHasDefaults) {
   EXPECT_EQ(rank, 2);
 }
 
-// Group and depthwise convolutions are remembered as convolutions.
+// Modes of group and depthwise convolutions are stored as that of convolutions.
 TEST(Convolution, GroupModesAreConvolution) {
   for (auto mode : {miopenGroupConv, miopenDepthwise}) {
     ConvDesc conv(0, 1, 1, 1, mode);
@@ -81,7 +81,7 @@ TEST(Convolution, GroupModesAreConvolution) {
   }
 }
 
-// Frameworks learn the rank by asking for 0 dimensions (XLA) ...
+// XLA reads the rank by asking for 0 dimensions.
 TEST(Convolution, GetNdWithNoneRequestedGivesTheRank) {
   ConvDesc conv;
   initNd3(conv);
@@ -92,7 +92,8 @@ TEST(Convolution, GetNdWithNoneRequestedGivesTheRank) {
   EXPECT_EQ(rank, 3);
 }
 
-// ... or by asking for too many, which must fail (ONNX Runtime).
+// ONNX Runtime reads the rank by asking for too many dimensions, which must
+// fail.
 TEST(Convolution, GetNdWithTooManyRequestedFails) {
   ConvDesc conv;
   int rank = -1, a[3], b[3], c[3];
@@ -163,7 +164,7 @@ TEST(Convolution, WrongNumbersAreBadParm) {
   EXPECT_EQ(pad, 3);
 }
 
-// The Nd form knows one to three dimensions.
+// The Nd form accepts one to three dimensions.
 TEST(Convolution, InitNdChecksTheRank) {
   ConvDesc conv;
   const int ones[] = {1, 1, 1, 1};
@@ -221,8 +222,9 @@ TEST(Convolution, NullPointersAreBadParm) {
     EXPECT_EQ(status, miopenStatusBadParm) << tesseraGetLastErrorMessage();
 }
 
-// Output lengths: unit window, padding, stride that does not divide, dilation,
-// and a filter larger than the padded input, which MIOpen clamps to 1.
+// Output lengths are right for a unit window, padding, a stride that does not
+// divide, dilation, and a filter larger than the padded input, which MIOpen
+// clamps to 1.
 TEST(Convolution, OutputDim) {
   TensorDesc x(miopenTensorNCHW, {2, 4, 14, 15});
   auto filter = [](int y, int xLength) {
@@ -241,7 +243,8 @@ TEST(Convolution, OutputDim) {
             (Lengths{2, 8, 1, 1}));
 }
 
-// Transposed: C_out = w's second length times groups, output padding added.
+// A transposed convolution has w's second length times groups output channels,
+// and its lengths include the output padding.
 TEST(Convolution, TransposedOutputDim) {
   TensorDesc x(miopenTensorNCHW, {2, 8, 7, 7}),
       w(miopenTensorNCHW, {8, 3, 3, 3});
@@ -292,7 +295,7 @@ TEST(Convolution, InconsistentTensorsAreBadParm) {
   EXPECT_EQ(getOutputStatus(conv, x, unset), miopenStatusBadParm);
 }
 
-// The group count is kept unchecked, and judged where it meets the tensors.
+// The group count is stored unchecked, and checked together with the tensors.
 TEST(Convolution, GroupsAreCheckedWithTheTensors) {
   TensorDesc x(miopenTensorNCHW, {2, 4, 14, 14});
   TensorDesc w(miopenTensorNCHW, {8, 2, 3, 3});
@@ -344,7 +347,7 @@ TEST(Convolution, AttributesHaveRanges) {
             miopenStatusBadParm);
 }
 
-// The find mode is given back as it was set; unknown ones are refused.
+// The find mode reads back as it was set; unknown modes are refused.
 TEST(Convolution, FindModeReadsBack) {
   ConvDesc conv;
   miopenConvolutionFindMode_t mode;

@@ -1,7 +1,8 @@
 //===- DescriptorTest.cpp - Tests of descriptors that only hold values ----===//
 //
-// Clients make these early, whether or not they come to use them: each is set,
-// read back, given nonsense, which leaves it as it was, and destroyed.
+// Clients make these descriptors early, whether or not they use them later.
+// Each one is set, read back, set to invalid values, which must not change it,
+// and destroyed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +17,7 @@
 using namespace tessera;
 using namespace tessera::test;
 
-/// A value that is no enumerator. C clients can pass it, C++ has to lie.
+/// A value that is no enumerator. C clients can pass it; C++ needs a cast.
 template <typename Enum>
 static Enum getNonsense() {
   return static_cast<Enum>(77);
@@ -43,7 +44,7 @@ TEST(ActivationDescriptor, ReadsBack) {
   EXPECT_EQ(miopenDestroyActivationDescriptor(desc), miopenStatusSuccess);
 }
 
-// A response normalisation holds its window and three parameters.
+// A local response normalisation holds its window and three parameters.
 TEST(LrnDescriptor, ReadsBack) {
   miopenLRNDescriptor_t desc;
   ASSERT_EQ(miopenCreateLRNDescriptor(&desc), miopenStatusSuccess);
@@ -66,7 +67,7 @@ TEST(LrnDescriptor, ReadsBack) {
   EXPECT_EQ(miopenDestroyLRNDescriptor(desc), miopenStatusSuccess);
 }
 
-// A CTC loss holds three values, and the getter takes nulls.
+// A CTC loss holds three values, and the getter accepts null pointers.
 TEST(CtcLossDescriptor, ReadsBack) {
   miopenCTCLossDescriptor_t desc;
   ASSERT_EQ(miopenCreateCTCLossDescriptor(&desc), miopenStatusSuccess);
@@ -118,7 +119,7 @@ TEST(ReduceTensorDescriptor, ReadsBack) {
   EXPECT_EQ(miopenDestroyReduceTensorDescriptor(desc), miopenStatusSuccess);
 }
 
-// Softmax and attention can be destroyed by functions of ours.
+// Functions of tessera.h destroy descriptors of softmax and attention.
 TEST(SoftmaxDescriptor, ReadsBack) {
   miopenSoftmaxDescriptor_t desc;
   ASSERT_EQ(miopenCreateSoftmaxDescriptor(&desc), miopenStatusSuccess);
@@ -149,7 +150,8 @@ TEST(SoftmaxDescriptor, ReadsBack) {
   EXPECT_EQ(tesseraDestroyMhaDescriptor(attention), miopenStatusSuccess);
 }
 
-// A network holds its sizes, modes and dropout; the older getter sees the same.
+// A network holds its sizes, modes and dropout, and the older getter gives the
+// same.
 TEST(RnnDescriptor, ReadsBack) {
   miopenRNNDescriptor_t desc;
   miopenDropoutDescriptor_t dropout, dropoutBack;
@@ -201,8 +203,8 @@ TEST(RnnDescriptor, ReadsBack) {
   EXPECT_EQ(miopenDestroyDropoutDescriptor(dropout), miopenStatusSuccess);
 }
 
-// A batch of sequences holds their lengths, of which the client gets as many
-// as it has room for, and one element of padding.
+// A batch of sequences holds their lengths and one element of padding. A client
+// gets as many lengths as its array holds.
 TEST(SeqTensorDescriptor, ReadsBack) {
   miopenSeqTensorDescriptor_t desc;
   ASSERT_EQ(miopenCreateSeqTensorDescriptor(&desc), miopenStatusSuccess);
@@ -236,7 +238,8 @@ namespace {
 class HandleDescriptor : public FakeEngineTest {};
 } // namespace
 
-// A dropout holds its rate and generator; a rate that is no share is refused.
+// A dropout holds its rate and generator; a rate that is not between 0 and 1 is
+// refused.
 TEST_F(HandleDescriptor, DropoutReadsBack) {
   miopenHandle_t handle;
   miopenDropoutDescriptor_t desc;
@@ -270,7 +273,7 @@ TEST_F(HandleDescriptor, DropoutReadsBack) {
   EXPECT_EQ(miopenDestroy(handle), miopenStatusSuccess);
 }
 
-// The tuning policy of a handle reads back; what is none is refused.
+// The tuning policy of a handle reads back; unknown values are refused.
 TEST_F(HandleDescriptor, TuningPolicyReadsBack) {
   miopenHandle_t handle;
   miopenTuningPolicy_t policy;
@@ -286,8 +289,8 @@ TEST_F(HandleDescriptor, TuningPolicyReadsBack) {
   EXPECT_EQ(miopenDestroy(handle), miopenStatusSuccess);
 }
 
-// The parameters of a normalisation are floats: one a channel when spatial, one
-// a feature when not.
+// The parameters of a batch normalisation are floats: one for each channel in
+// spatial mode, else one for each channel and position.
 TEST(BatchNorm, DerivesTheParametersShape) {
   const TensorDesc x(miopenTensorNCHW, {7, 3, 4, 5}, miopenHalf);
   const TensorDesc parameters;
@@ -312,8 +315,8 @@ TEST(BatchNorm, DerivesTheParametersShape) {
       miopenStatusBadParm);
 }
 
-// A cast reads back, is forgotten when the tensor is set anew, and must be a
-// type.
+// A cast type reads back, is reset when the tensor is set again, and must be a
+// data type.
 TEST(TensorCast, ReadsBack) {
   const TensorDesc x(miopenTensorNCHW, {1, 1, 1, 1}, miopenHalf);
   miopenDataType_t type;
@@ -330,7 +333,7 @@ TEST(TensorCast, ReadsBack) {
   EXPECT_EQ(type, miopenFloat);
 }
 
-// MIGraphX's name for the find mode is the same setting.
+// The functions that MIGraphX calls for the find mode use the same setting.
 TEST(FindMode, HiddenNamesAreTheSameSetting) {
   const ConvDesc conv(0, 1, 1);
   miopenConvolutionFindMode_t mode;
@@ -344,7 +347,7 @@ TEST(FindMode, HiddenNamesAreTheSameSetting) {
   EXPECT_EQ(miopenHiddenSetConvolutionFindMode(conv, 99), miopenStatusBadParm);
 }
 
-// Every function that makes or takes one of these refuses a null.
+// Every function that makes or takes one of these descriptors refuses null.
 TEST(Descriptor, NullIsBadParm) {
   for (miopenStatus_t status :
        {miopenCreateActivationDescriptor(nullptr),

@@ -19,7 +19,7 @@ namespace {
 class Extensions : public FakeEngineTest {};
 } // namespace
 
-// Each thread has its own text, and a success leaves it alone.
+// Each thread has its own text, and a successful call leaves it as it is.
 TEST(LastError, BelongsToTheThread) {
   ASSERT_EQ(miopenDestroy(nullptr), miopenStatusBadParm);
   std::thread([] {
@@ -33,7 +33,7 @@ TEST(LastError, BelongsToTheThread) {
   EXPECT_STREQ(tesseraGetLastErrorMessage(), "miopenDestroy: handle is NULL");
 }
 
-// Every code of Status becomes the status that tells a client what to do.
+// Every code of Status becomes its status of MIOpen.
 TEST(ErrorGuard, ConvertsEveryStatusCode) {
   auto convert = [](StatusCode code) {
     return capi::guard("test", REQUIRED(), [&]() -> capi::ApiResult {
@@ -66,8 +66,8 @@ TEST(ErrorGuard, CatchesExceptions) {
       miopenStatusInternalError);
 }
 
-// Nor does that of memory that runs out while another is put into words: at
-// whichever allocation it does, there are a status and a sentence.
+// No exception crosses into C if memory runs out while the message of another
+// one is built. Whichever allocation fails, there are a status and a message.
 TEST(ErrorGuard, CatchesExceptionsWithoutMemory) {
   if (!kReplacesNew)
     GTEST_SKIP() << "no allocation fails under the thread sanitizer";
@@ -86,7 +86,7 @@ TEST(ErrorGuard, CatchesExceptionsWithoutMemory) {
                "test: exception: longer than a string holds in itself");
 }
 
-// The counters are the engine's, and all 0 before there is one.
+// The counters are those of the engine, and 0 before there is one.
 TEST_F(Extensions, Counters) {
   engine->counters.compiled = 1;
   engine->counters.fromDatabase = 2;
@@ -105,7 +105,7 @@ TEST_F(Extensions, Counters) {
   EXPECT_EQ(counters.launched, 0u);
 }
 
-// A struct of another size belongs to a release that we do not know.
+// A struct of a size that this release does not know is refused.
 TEST_F(Extensions, CountersCheckTheirSize) {
   tesseraCounters counters = TESSERA_COUNTERS_INIT;
   counters.structSize = 8;
@@ -113,7 +113,7 @@ TEST_F(Extensions, CountersCheckTheirSize) {
   EXPECT_EQ(tesseraGetCounters(nullptr), miopenStatusBadParm);
 }
 
-// Everything that is known of a kernel is reported; long texts are cut.
+// All properties of a kernel are reported; long texts are truncated.
 TEST_F(Extensions, KernelInfo) {
   Kernel &kernel = engine->kernel.kernel;
   kernel.codeObject.resize(1234);

@@ -5,7 +5,8 @@
 #include <cstdlib>
 #include <new>
 
-/// Allocations of this thread until one fails; none does below 0.
+/// Number of allocations of this thread before one fails; if negative, none
+/// fails.
 static thread_local int left = -1;
 static thread_local int allocations = 0;
 

@@ -1,19 +1,19 @@
-//===- FailingNew.h - Memory that is counted and runs out -----*- C++ -*-===//
+//===- FailingNew.h - Counts allocations and makes them fail -*- C++ -*-===//
 
 #ifndef TESSERA_TEST_UNIT_CAPI_FAILINGNEW_H
 #define TESSERA_TEST_UNIT_CAPI_FAILINGNEW_H
 
 namespace tessera::test {
 
-/// Whether the allocations of this program are ours. Those of the thread
-/// sanitizer cannot be replaced: under it nothing is counted and nothing fails.
+/// Whether this program replaces the allocation functions. Those of the thread
+/// sanitizer cannot be replaced: with it nothing is counted and nothing fails.
 #ifdef __SANITIZE_THREAD__
 inline constexpr bool kReplacesNew = false;
 #else
 inline constexpr bool kReplacesNew = true;
 #endif
 
-/// Allocations of this thread so far.
+/// The number of allocations of this thread so far.
 int countAllocations();
 
 /// While it lives, the allocation of this thread that comes after `count`

@@ -1,8 +1,8 @@
-//===- FakeEngine.h - An engine that only takes notes ----------*- C++ -*-===//
+//===- FakeEngine.h - An engine that records its calls ---------*- C++ -*-===//
 //
-// The C API's own work is to check arguments and to translate descriptors. Its
-// tests need an engine that remembers what it was asked and answers what the
-// test wants, and no device.
+// The C API checks arguments and translates descriptors. Its tests need an
+// engine that records its calls and returns what the test wants, without a
+// device.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@
 
 namespace tessera::test {
 
-/// A kernel whose description the test fills in.
+/// A kernel whose description the test sets.
 class FakeKernel : public LoadedKernel {
 public:
   Kernel kernel;
@@ -53,9 +53,9 @@ inline GpuApi makeFakeGpu() {
 class FakeEngine : public Engine {
 public:
   FakeKernel kernel;
-  Status prepareStatus; ///< What prepare() answers if it is a failure.
+  Status prepareStatus; ///< Returned by prepare() if it is a failure.
   Status launchStatus;
-  /// What was asked.
+  /// The problems that were prepared, in order.
   std::vector<Problem> problems;
   std::vector<Problem> forgotten;
   struct Launch {
@@ -104,7 +104,7 @@ private:
   const GpuApi gpu = makeFakeGpu();
 };
 
-/// Gives the library a fake engine for the time of one test.
+/// Replaces the engine of the library during a test.
 class FakeEngineTest : public ::testing::Test {
 protected:
   void SetUp() override {

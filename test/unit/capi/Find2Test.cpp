@@ -1,7 +1,8 @@
 //===- Find2Test.cpp - Tests of problems, options and saved bytes ---------===//
 //
-// What needs no device: whether problems are whole, and whether bytes are read
-// back only if they were written so. What runs is in test/lit/CAPI/find2.c.
+// These tests need no device: they check that problems must be complete, and
+// that damaged bytes of a solution are refused. test/lit/CAPI/find2.c runs
+// solutions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,7 +43,7 @@ protected:
 };
 } // namespace
 
-// A problem needs all three tensors, and takes no other names.
+// A convolution needs all three tensors, and has no others.
 TEST_F(Find2, MissingTensorsAreInvalid) {
   const TensorDesc x(miopenTensorNCHW, {1, 4, 5, 5});
   const ConvDesc conv(0, 1, 1);
@@ -68,7 +69,7 @@ TEST_F(Find2, MissingTensorsAreInvalid) {
   EXPECT_EQ(miopenDestroyProblem(problem), miopenStatusSuccess);
 }
 
-// Inference is no direction of a convolution, but one of a normalisation.
+// Inference is a direction of normalisations, but not of convolutions.
 TEST_F(Find2, DirectionsAreChecked) {
   const ConvDesc conv(0, 1, 1);
   miopenProblem_t problem;
@@ -107,7 +108,7 @@ TEST_F(Find2, OtherProblemsAreNotImplemented) {
 }
 
 // A problem without a kernel is NotImplemented, and a kernel that needs more
-// workspace than the options allow is an unknown error, as of a Find.
+// workspace than the options allow is UnknownError, as in Find 1.0.
 TEST_F(Find2, NoKernelIsNotImplemented) {
   const TensorDesc x(miopenTensorNCHW, {1, 4, 8, 8});
   const TensorDesc w(miopenTensorNCHW, {8, 4, 3, 3});
@@ -133,7 +134,7 @@ TEST_F(Find2, NoKernelIsNotImplemented) {
   EXPECT_EQ(miopenDestroyProblem(problem), miopenStatusSuccess);
 }
 
-// Options refuse what they cannot mean.
+// Options refuse values that are not known.
 TEST_F(Find2, OptionsAreChecked) {
   miopenFindOptions_t options;
   ASSERT_EQ(miopenCreateFindOptions(&options), miopenStatusSuccess);
@@ -149,7 +150,7 @@ TEST_F(Find2, OptionsAreChecked) {
   EXPECT_EQ(miopenDestroyFindOptions(options), miopenStatusSuccess);
 }
 
-// Ids of immediate mode have a family, others do not exist.
+// Ids of immediate mode have an algorithm; other ids are BadParm.
 TEST_F(Find2, SolverIdsAreThoseOfImmediateMode) {
   miopenConvAlgorithm_t algorithm;
   EXPECT_EQ(miopenGetSolverIdConvAlgorithm(1002, &algorithm),
@@ -189,7 +190,7 @@ static capi::SolutionData makeData() {
   return data;
 }
 
-// Everything that was saved is there again.
+// A solution that is loaded equals the one that was saved.
 TEST(SolutionBytes, ReadBack) {
   const capi::SolutionData data = makeData();
   const std::string bytes = capi::saveSolution(data);
@@ -227,7 +228,7 @@ TEST(SolutionBytes, ReadBack) {
   EXPECT_EQ(miopenDestroySolution(solution), miopenStatusSuccess);
 }
 
-// A workspace that is too small is refused before anything is loaded.
+// A workspace that is too small is refused before a kernel is loaded.
 TEST_F(Find2, SmallWorkspaceIsBadParm) {
   const std::string bytes = capi::saveSolution(makeData());
   ASSERT_EQ(miopenLoadSolution(&solution, bytes.data(), bytes.size()),
@@ -255,8 +256,8 @@ static miopenStatus_t load(const std::string &bytes) {
   return status;
 }
 
-// A wrong magic number is no solution; a version that we do not write, and a
-// form of kernels that we do not launch, are another release's.
+// Bytes with a wrong magic number are InvalidValue. Another version, or another
+// format of kernels, is VersionMismatch.
 TEST(SolutionBytes, KnowTheirVersion) {
   std::string bytes = capi::saveSolution(makeData());
   std::string wrong = bytes;
@@ -270,7 +271,7 @@ TEST(SolutionBytes, KnowTheirVersion) {
   EXPECT_EQ(load(""), miopenStatusInvalidValue);
 }
 
-// No cut and no flipped bit gets through.
+// Truncated bytes, and bytes with a flipped bit, are refused.
 TEST(SolutionBytes, DamageIsFound) {
   const std::string bytes = capi::saveSolution(makeData());
   for (size_t size = 0; size < bytes.size(); ++size)
@@ -282,7 +283,7 @@ TEST(SolutionBytes, DamageIsFound) {
   }
 }
 
-/// Makes the checksum right again: an enemy would.
+/// Corrects the checksum of changed bytes, as an attacker would.
 static void sign(std::string &bytes) {
   Fnv1a hash;
   hash.addField(std::string_view(bytes).substr(32));
@@ -290,7 +291,8 @@ static void sign(std::string &bytes) {
   std::memcpy(&bytes[24], &checksum, sizeof checksum);
 }
 
-/// What a solution made of `bytes` saves; nothing if they are refused.
+/// Loads a solution from `bytes` and saves it again; nothing if they are
+/// refused.
 static std::optional<std::string> saveAgain(const std::string &bytes) {
   capi::SolutionData data;
   if (capi::loadSolution(bytes, data).getStatus() != miopenStatusSuccess)
@@ -298,10 +300,10 @@ static std::optional<std::string> saveAgain(const std::string &bytes) {
   return capi::saveSolution(data);
 }
 
-// Bytes with a right checksum and wrong content are refused, or taken as a
-// solution that can be saved and loaded; they are never read beyond their end
-// (the sanitizer watches).
-TEST(SolutionBytes, EnemiesAreRead) {
+// Bytes with a right checksum and wrong content are either refused, or loaded
+// as a solution that can be saved and loaded. They are never read beyond their
+// end, which the sanitizer checks.
+TEST(SolutionBytes, ForgedBytesAreSafe) {
   const std::string bytes = capi::saveSolution(makeData());
   std::mt19937 random(7);
   int taken = 0, refused = 0;

@@ -9,7 +9,7 @@
 using namespace tessera::capi;
 
 namespace {
-/// Sets a variable for the time of one test.
+/// Clears the variables before and after each test.
 struct FindSettingsTest : testing::Test {
   static constexpr const char *kNames[] = {
       "MIOPEN_FIND_ENFORCE", "MIOPEN_FIND_MODE", "MIOPEN_TUNING_TIME_MS_MAX",
@@ -25,7 +25,7 @@ struct FindSettingsTest : testing::Test {
     setenv(name, value, 1);
     return readFindSettings();
   }
-  /// What is said on stderr while a variable is read.
+  /// The text on stderr while a variable is read.
   static std::string getWarning(const char *name, const char *value) {
     testing::internal::CaptureStderr();
     (void)read(name, value);
@@ -34,7 +34,8 @@ struct FindSettingsTest : testing::Test {
 };
 } // namespace
 
-// Nobody asks: no search, and bounds that fit into a coffee break.
+// Without variables there is no search, and a search that is asked for is
+// short.
 TEST_F(FindSettingsTest, Defaults) {
   const FindSettings settings = readFindSettings();
   EXPECT_FALSE(settings.mustSearch());
@@ -43,7 +44,8 @@ TEST_F(FindSettingsTest, Defaults) {
   EXPECT_EQ(settings.searchSeconds, 30);
 }
 
-// Numbers and names, in any case, mean the same; only two of them search.
+// Numbers and names, in upper or lower case, mean the same; only two of them
+// search.
 TEST_F(FindSettingsTest, Enforce) {
   const std::pair<const char *, FindEnforce> cases[] = {
       {"1", FindEnforce::None},
@@ -65,7 +67,7 @@ TEST_F(FindSettingsTest, Enforce) {
   }
 }
 
-// Bounds reach their fields.
+// The limits of a search are read from their variables.
 TEST_F(FindSettingsTest, Bounds) {
   EXPECT_EQ(read("MIOPEN_TUNING_TIME_MS_MAX", "1500").searchSeconds, 1.5);
   EXPECT_EQ(read("MIOPEN_DEBUG_TUNING_ITERATIONS_MAX", "3").searchCandidates,
@@ -73,7 +75,7 @@ TEST_F(FindSettingsTest, Bounds) {
   EXPECT_TRUE(read("TESSERA_BACKGROUND_TUNING", "1").tunesInBackground);
 }
 
-// What means nothing is told, and counts as not set.
+// A value that is not known causes a warning and counts as not set.
 TEST_F(FindSettingsTest, WarnsOfNonsense) {
   EXPECT_NE(getWarning("MIOPEN_FIND_ENFORCE", "9")
                 .find("MIOPEN_FIND_ENFORCE is '9', but must be NONE (1), "),

@@ -50,17 +50,18 @@ protected:
 };
 } // namespace
 
-// Convolution, bias and activation are one problem; executing takes the memory
-// and the parameters from the arguments, and asks for the problem of compiling.
+// Convolution, bias and activation are one problem. Executing the plan takes
+// memory and parameters from the arguments, and prepares the same problem as
+// compiling.
 TEST_F(Fusion, ConvolutionBiasActivationIsOneProblem) {
   ASSERT_EQ(miopenCreateOpBiasForward(plan, &biasOp, bias),
             miopenStatusSuccess);
   ASSERT_EQ(miopenCreateOpActivationForward(plan, &activationOp,
                                             miopenActivationCLIPPEDRELU),
             miopenStatusSuccess);
-  EXPECT_EQ(execute(x), miopenStatusBadParm); // Not compiled.
+  EXPECT_EQ(execute(x), miopenStatusBadParm); // It is not compiled.
   ASSERT_EQ(miopenCompileFusionPlan(handle, plan), miopenStatusSuccess);
-  EXPECT_EQ(execute(x), miopenStatusBadParm); // No arguments.
+  EXPECT_EQ(execute(x), miopenStatusBadParm); // It has no arguments.
   ASSERT_EQ(miopenSetOpArgsConvForward(args, convOp, &kOne, &kZero, &dataW),
             miopenStatusSuccess);
   ASSERT_EQ(
@@ -82,11 +83,11 @@ TEST_F(Fusion, ConvolutionBiasActivationIsOneProblem) {
   EXPECT_NE(text.find("-ebias+clippedrelu"), std::string::npos) << text;
   EXPECT_NE(text.find("nhwc,nhwc,nhwc"), std::string::npos) << text;
   EXPECT_EQ(engine->problems.back().toNetworkConfig(), text);
-  EXPECT_EQ(execute(y), miopenStatusBadParm); // Another input.
+  EXPECT_EQ(execute(y), miopenStatusBadParm); // The input differs.
 }
 
-// Operations in another order are unsupported, and so is what the engine has no
-// kernel for.
+// Operations in another order are unsupported, and so are plans for which the
+// engine has no kernel.
 TEST_F(Fusion, OtherPlansAreUnsupported) {
   miopenFusionOpDescriptor_t op;
   EXPECT_EQ(miopenFusionPlanGetOp(plan, 0, &op), miopenStatusSuccess);
@@ -106,8 +107,8 @@ TEST_F(Fusion, OtherPlansAreUnsupported) {
             std::string::npos);
 }
 
-// Arguments are for operations of their kind, and only factors 1 and 0 are
-// implemented.
+// Arguments must be of the kind of the operation, with scale factors of 1 and
+// 0.
 TEST_F(Fusion, ArgumentsAreChecked) {
   const float two = 2;
   EXPECT_EQ(miopenSetOpArgsBiasForward(args, convOp, &kOne, &kZero, &dataBias),
@@ -118,7 +119,7 @@ TEST_F(Fusion, ArgumentsAreChecked) {
             miopenStatusBadParm);
 }
 
-// A bias of another length is no bias of the convolution.
+// A bias must have a value for each channel of the convolution.
 TEST_F(Fusion, BiasHasAValueForEachChannel) {
   const TensorDesc wrong(miopenTensorNCHW, {1, 8, 1, 1}, miopenHalf);
   ASSERT_EQ(miopenCreateOpBiasForward(plan, &biasOp, wrong),
@@ -126,7 +127,7 @@ TEST_F(Fusion, BiasHasAValueForEachChannel) {
   EXPECT_EQ(miopenCompileFusionPlan(handle, plan), miopenStatusBadParm);
 }
 
-// The function without a plan adds a residual that lies as y does.
+// The function without a plan adds a residual that has the layout of y.
 TEST_F(Fusion, OneCallAddsAResidual) {
   miopenActivationDescriptor_t relu;
   ASSERT_EQ(miopenCreateActivationDescriptor(&relu), miopenStatusSuccess);

@@ -1,10 +1,10 @@
 //===- FuzzTest.cpp - Random calls never crash ----------------------------===//
 //
 // Calls every exported function that has a body in random order, with null
-// pointers, objects that earlier calls made, enumerators that are none and
-// numbers that are too small or too large (Fuzzer.h). The engine is the real
-// one, on a device that computes nothing. Whatever is answered is right as long
-// as it is a status.
+// pointers, objects that earlier calls made, invalid enumerators and numbers
+// that are too small or too large (Fuzzer.h). The engine is the real one, on a
+// device that computes nothing. Every status is a right answer; what must not
+// happen is a crash.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +25,7 @@ using namespace tessera::test;
 // The engine
 //===----------------------------------------------------------------------===//
 
-/// All that a launch may take for such a problem.
+/// All arguments that a launch for the problem may take.
 static std::vector<LaunchArg> getArgs(const Problem &problem) {
   std::vector<LaunchArg> args;
   if (const RowProblem *rows = problem.getRows()) {
@@ -49,7 +49,8 @@ static std::vector<LaunchArg> getArgs(const Problem &problem) {
 }
 
 namespace {
-/// Fails at times, and now and then makes a kernel that needs a workspace.
+/// A compiler that sometimes fails, and sometimes makes a kernel that needs a
+/// workspace.
 class FuzzCompiler : public FakeCompiler {
 public:
   ErrorOr<Kernel> compile(const Problem &problem, const TileConfig &tile,
@@ -72,7 +73,7 @@ public:
 class Fuzz : public testing::Test {
 protected:
   void SetUp() override {
-    setenv("MIOPEN_LOG_LEVEL", "1", 1); // Nothing was logged yet.
+    setenv("MIOPEN_LOG_LEVEL", "1", 1); // Read at the first message.
     getFakeHip().reset();
     auto engine =
         Engine::create(loadFakeHip(), {std::make_shared<FuzzCompiler>(), {}});
@@ -83,7 +84,7 @@ protected:
 };
 } // namespace
 
-/// Lets the device refuse something soon.
+/// Makes one of the next calls of the device fail.
 static void spoilDevice(Fuzzer &fuzzer) {
   static constexpr std::array kFunctions = {
       "hipMalloc",         "hipGetDevice",          "hipEventCreate",
@@ -103,7 +104,7 @@ namespace {
 struct Function {
   const char *name;
   bool (*call)(Fuzzer &);
-  size_t objectCount; ///< Among its arguments.
+  size_t objectCount; ///< Objects among its arguments.
 };
 } // namespace
 
@@ -128,12 +129,13 @@ static std::vector<Function> getFunctions() {
   return functions;
 }
 
-/// Others with --gtest_shuffle --gtest_random_seed=N.
+/// The seed is fixed, unless --gtest_shuffle --gtest_random_seed=N gives
+/// another.
 static unsigned getSeed() {
   return 2026 + testing::UnitTest::GetInstance()->random_seed();
 }
 
-/// Destroys what is left.
+/// Destroys the objects that are left.
 static void cleanUp(Fuzzer &fuzzer, const std::vector<Function> &functions) {
   for (int round = 0; round < 10000 && fuzzer.countObjects() != 0; ++round)
     for (const Function &function : functions)
@@ -142,8 +144,8 @@ static void cleanUp(Fuzzer &fuzzer, const std::vector<Function> &functions) {
   EXPECT_EQ(fuzzer.countObjects(), 0u);
 }
 
-// No sequence of calls crashes, and every function succeeds in one: most
-// calls are of functions that have not yet.
+// No sequence of calls crashes, and every function succeeds at least once.
+// Functions that have not succeeded yet are called more often.
 TEST_F(Fuzz, RandomCallsGiveStatuses) {
   constexpr int kCalls = 1000000;
   const std::vector<Function> functions = getFunctions();
@@ -166,8 +168,8 @@ TEST_F(Fuzz, RandomCallsGiveStatuses) {
   cleanUp(fuzzer, functions);
 }
 
-// Nor where memory runs out in the middle of a call: nothing leaks, and the
-// next call finds all in order.
+// No call crashes if memory runs out in the middle of it. Nothing leaks, and
+// the next call works.
 TEST_F(Fuzz, FailedAllocationsGiveStatuses) {
   constexpr int kCalls = 200000;
   const std::vector<Function> functions = getFunctions();
@@ -179,8 +181,9 @@ TEST_F(Fuzz, FailedAllocationsGiveStatuses) {
   cleanUp(fuzzer, functions);
 }
 
-// Every function tells of every argument that is an object of another type, or
-// one that was destroyed; to destroy one twice is a case of it.
+// Every function refuses an object of another type and a destroyed object in
+// each of its arguments, and names the mistake. Destroying an object twice is
+// one of the cases.
 TEST_F(Fuzz, BadObjectsAreTold) {
   using Bad = Fuzzer::Bad;
   Fuzzer fuzzer(getSeed());
@@ -204,7 +207,7 @@ TEST_F(Fuzz, BadObjectsAreTold) {
   EXPECT_GT(count, 500u);
 }
 
-// Nor do calls of several threads, each with objects of its own.
+// Calls of several threads, each with objects of its own, do not crash either.
 TEST_F(Fuzz, ThreadsGetStatuses) {
   constexpr int kThreads = 4, kCalls = 10000;
   const std::vector<Function> functions = getFunctions();

@@ -48,20 +48,21 @@ static void erase(std::vector<void *> &pool, void *object) {
   pool.erase(std::ranges::find(pool, object));
 }
 
-/// Keeps what the call has made, and forgets what it has destroyed.
+/// Keeps the object that the call has made, and drops the one that it has
+/// destroyed.
 void Fuzzer::finish() {
   if (traits.isMaker && object)
     objects[made].push_back(object);
   if (traits.isOpMaker && object)
-    parts[target].push_back(object);
+    planOps[target].push_back(object);
   if (!traits.isDestroyer)
     return;
-  for (void *op : parts[target])
+  for (void *op : planOps[target])
     erase(objects[typeid(miopenFusionOpDescriptor_t)], op);
-  parts.erase(target);
+  planOps.erase(target);
 }
 
-/// Not of `type`, or not alive.
+/// Chooses an object that is not of `type`, or that was destroyed.
 void *Fuzzer::chooseBad(std::type_index type) {
   if (bad == Bad::Destroyed)
     return destroyed.at(type).front();
@@ -78,7 +79,8 @@ size_t Fuzzer::countObjects() const {
   return count;
 }
 
-/// One from either pool; the last time, if the call destroys it.
+/// Chooses an object from either pool; an object that the call destroys is
+/// removed.
 void *Fuzzer::chooseFrom(Pool &own, const Pool &usualOnes, bool mustOwn) {
   const bool isOwn =
       mustOwn || usualOnes.empty() || (!isKind && !own.empty() && drawBelow(2));
@@ -91,14 +93,15 @@ void *Fuzzer::chooseFrom(Pool &own, const Pool &usualOnes, bool mustOwn) {
   return chosen;
 }
 
-/// Memory that a call may write, of its very size so that a sanitizer sees what
-/// is behind it.
+/// Allocates memory that a call may write, of exactly this size, so that a
+/// sanitizer reports accesses behind it.
 void *Fuzzer::takeBlock(size_t bytes) {
   blocks.push_back(std::make_unique<std::byte[]>(bytes));
   return blocks.back().get();
 }
 
-/// Memory of a tensor, or of a factor. Two of them may be one.
+/// Memory of a tensor or of a scale factor. Two arguments may get the same
+/// memory.
 const void *Fuzzer::drawData() {
   if (isNull())
     return nullptr;
@@ -163,7 +166,8 @@ static constexpr std::string_view kDamages[] = {"-",
                                                 "",
                                                 "\xff"};
 
-/// The text of a problem, or the bytes of a solution; the wild ones damaged.
+/// The text of a problem, or the bytes of a solution; wild calls get them
+/// damaged.
 const char *Fuzzer::drawText() {
   if (isNull())
     return nullptr;

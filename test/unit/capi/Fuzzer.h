@@ -1,10 +1,10 @@
 //===- Fuzzer.h - Calls with arguments drawn by their types ----*- C++ -*-===//
 //
-// Half of the calls are kind: usual objects, small numbers, hardly a null
-// pointer, so that many of them get to their end. The other half is wild:
-// whatever the types allow. Only what a caller must know is kept: an object
-// that was destroyed is not used again, and arrays are as long as they are said
-// to be.
+// Half of the calls are kind: they get usual objects, small numbers and hardly
+// a null pointer, so that many of them get to their end. The other half is wild
+// and gets whatever the types allow. Only the rules that a function cannot
+// check are kept: a destroyed object is not used again, and arrays are as long
+// as their length says.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,7 +31,7 @@
 
 namespace tessera::test {
 
-/// Structs of the API that are no objects behind a handle.
+/// Whether T is a struct of the API that is no object behind a handle.
 template <typename T>
 inline constexpr bool kIsPlain = std::is_same_v<T, miopenConvAlgoPerf_t> ||
                                  std::is_same_v<T, miopenConvSolution_t> ||
@@ -40,7 +40,7 @@ inline constexpr bool kIsPlain = std::is_same_v<T, miopenConvAlgoPerf_t> ||
                                  std::is_same_v<T, tesseraCounters> ||
                                  std::is_same_v<T, tesseraProblemArguments>;
 
-/// Whether T is a handle of an object of the API.
+/// Whether T is a pointer to an object of the API.
 template <typename T,
           typename Pointed =
               std::remove_cv_t<std::remove_pointer_t<std::remove_cv_t<T>>>>
@@ -48,39 +48,40 @@ inline constexpr bool kIsObject =
     std::is_pointer_v<T> && std::is_class_v<Pointed> && !kIsPlain<Pointed> &&
     !std::is_same_v<std::remove_cv_t<T>, hipStream_t>;
 
-/// What a function's name says of its arguments.
+/// Properties of a function's arguments that its name shows.
 struct FunctionTraits {
   explicit FunctionTraits(std::string_view name);
 
-  bool isMaker;       ///< Makes an object; its caller owns it, or a plan.
-  bool isOpMaker;     ///< A plan does.
-  bool isDestroyer;   ///< Its only object is gone.
-  bool changesObject; ///< Its first one.
-  bool hasArrays;     ///< As long as a number says, which it cannot check.
-  bool readsSolution; ///< Bytes, not a problem's text.
+  bool isMaker;       ///< Makes an object, for its caller or a plan.
+  bool isOpMaker;     ///< A plan owns the object.
+  bool isDestroyer;   ///< Destroys its only object.
+  bool changesObject; ///< Changes its first object.
+  bool hasArrays;     ///< Their lengths, which it cannot check, are given.
+  bool readsSolution; ///< Reads bytes, not a problem's text.
 };
 
-/// A client of one thread. What it does follows from its seed.
+/// A client with one thread. Its seed determines all its calls.
 class Fuzzer {
 public:
   explicit Fuzzer(unsigned seed) : random(seed) {}
 
-  /// Whether the call succeeded.
+  /// Calls the function; whether it succeeded.
   template <typename... Args>
   bool call(miopenStatus_t (*function)(Args...), std::string_view name);
-  /// A function that cannot fail.
+  /// Calls a function that cannot fail.
   template <typename Result, typename... Args>
   bool call(Result *(*function)(Args...), std::string_view name);
 
-  /// Those that were made and are not destroyed.
+  /// The number of objects that were made and not destroyed.
   size_t countObjects() const;
 
   uint32_t drawBelow(uint32_t end) { return random() % end; }
 
-  /// What stands for the object with this number among a call's.
+  /// What a call gets instead of one of its objects.
   enum class Bad { None, OtherType, Destroyed };
-  /// From now on each call has a bad object, and is kind in all else. Those of
-  /// `destroyed` were destroyed, and stay so.
+  /// From here on each call gets a bad object as object `index`, and is kind in
+  /// all else. Destroyed ones come from `destroyed`, whose memory is not used
+  /// again.
   void spoilObject(size_t index, Bad kind) {
     bad = kind;
     badIndex = index;
@@ -90,13 +91,14 @@ public:
   }
   miopenStatus_t getLastStatus() const { return lastStatus; }
 
-  /// Objects among the arguments of a function, but those in arrays.
+  /// The number of objects among the arguments of a function, without those in
+  /// arrays.
   template <typename Result, typename... Args>
   static constexpr size_t countObjects(Result (*)(Args...)) {
     return (0 + ... + kIsObject<Args>);
   }
 
-  /// From now on an allocation fails in most calls that destroy nothing.
+  /// From here on an allocation fails in most calls that destroy nothing.
   void failAllocations() { failsAllocations = true; }
 
 private:
@@ -132,22 +134,22 @@ private:
 
   std::mt19937 random;
   UsualObjects usual;
-  std::map<std::type_index, Pool> objects; ///< Made by calls.
-  std::map<void *, Pool> parts;            ///< Operations, by their plans.
+  std::map<std::type_index, Pool> objects; ///< Objects that calls have made.
+  std::map<void *, Pool> planOps;          ///< Operations by their plans.
   bool failsAllocations = false;
   Bad bad = Bad::None;
   size_t badIndex = 0;
   UsualObjects::Map destroyed;
   miopenStatus_t lastStatus = miopenStatusSuccess;
-  // Of the call in hand:
+  // The state of the current call:
   FunctionTraits traits{""};
   bool isKind = false;
   size_t arrayLength = kArrayLength;
   std::vector<std::unique_ptr<std::byte[]>> blocks;
   void *target = nullptr; ///< The first object.
-  size_t objectCount = 0; ///< That were drawn.
-  void *tensor = nullptr; ///< The last tensor, which the next may be too.
-  /// What the call may make: where it puts it, and of what type.
+  size_t objectCount = 0; ///< Number of objects so far.
+  void *tensor = nullptr; ///< The last tensor; the next may be the same.
+  /// The slot and the type of the object that the call may make.
   void *object = nullptr;
   std::type_index made = typeid(void);
 };
@@ -168,7 +170,8 @@ bool Fuzzer::call(miopenStatus_t (*function)(Args...), std::string_view name) {
   lastStatus = status;
   EXPECT_GE(status, miopenStatusSuccess) << name;
   EXPECT_LE(status, miopenStatusVersionMismatch) << name;
-  // Nothing that a client can hold is uninitialised.
+  // No object that a client can hold is uninitialised, so that no call returns
+  // this.
   EXPECT_NE(status, miopenStatusNotInitialized) << name;
   if (status != miopenStatusSuccess)
     return false;
@@ -225,7 +228,7 @@ T Fuzzer::drawNumber() {
     static constexpr T kKind[] = {0, T(1e-5), T(0.5), 1, 2};
     return isKind || drawBelow(2) ? pick(kKind) : pick(kWild);
   } else {
-    // Ids of solutions are among the numbers of 64 bits.
+    // Numbers of 64 bits may be ids of solutions.
     static constexpr T kKind[] = {0, 1, 1, 2, 2, 3, 4, 6};
     static constexpr T kIds[] = {T(1001), T(1002), T(1003)};
     static constexpr T kWild[] = {T(-1),
@@ -245,7 +248,7 @@ T Fuzzer::drawNumber() {
   }
 }
 
-/// A number that may be the length of an array.
+/// Draws a number that may be the length of an array.
 template <typename T>
 T Fuzzer::drawArgumentNumber() {
   const T number = drawNumber<T>();
@@ -256,14 +259,15 @@ T Fuzzer::drawArgumentNumber() {
   return number;
 }
 
-/// Null, or one that is usual or that a call made; of a destroying call, one
-/// that a call made, for the last time.
+/// Draws null, a usual object or one that a call made. A call that destroys
+/// gets one that a call made.
 template <typename T>
 T Fuzzer::drawObject() {
   const std::type_index type = typeid(T);
   if (bad != Bad::None && objectCount++ == badIndex)
     return static_cast<T>(chooseBad(type));
-  // A call with a bad object changes nothing.
+  // A call with a bad object changes nothing, so that it may get a usual
+  // object.
   const bool mustOwn = bad == Bad::None && (traits.isDestroyer ||
                                             (traits.changesObject && !target));
   void *chosen = nullptr;
@@ -279,7 +283,8 @@ T Fuzzer::drawObject() {
   return static_cast<T>(chosen);
 }
 
-/// To an array; to an empty slot where an object is made.
+/// Draws a pointer to an array, or to an empty slot if the call makes an
+/// object.
 template <typename T>
 T Fuzzer::drawPointer() {
   if (isNull())
@@ -291,7 +296,7 @@ T Fuzzer::drawPointer() {
     made = typeid(Target);
     return reinterpret_cast<T>(&object);
   } else {
-    // The only bytes that are written are those of a solution.
+    // The only array of bytes that is written is that of a solution.
     constexpr size_t kLength = sizeof(Target) == 1 ? 4096 : kArrayLength;
     auto *array = static_cast<Target *>(takeBlock(kLength * sizeof(Target)));
     for (size_t i = 0; i < kArrayLength; ++i)
@@ -300,7 +305,7 @@ T Fuzzer::drawPointer() {
   }
 }
 
-/// An element of an array, or of what a call writes.
+/// Draws an element of an array, or the old value of what a call writes.
 template <typename T>
 void Fuzzer::fill(T &value, size_t index) {
   if constexpr (std::is_same_v<T, miopenTensorArgument_t>) {

@@ -109,8 +109,8 @@ TEST(Status, Version) {
   EXPECT_EQ(miopenGetVersion(nullptr, nullptr, nullptr), miopenStatusSuccess);
 }
 
-// The kernel time is that of the last call, and of one that launches several
-// kernels their sum.
+// The kernel time is that of the last call. If it launched several kernels, it
+// is their sum.
 TEST_F(Handle, KernelTimeIsTheSumOfACall) {
   miopenHandle_t handle;
   ASSERT_EQ(miopenCreate(&handle), miopenStatusSuccess);
@@ -121,7 +121,8 @@ TEST_F(Handle, KernelTimeIsTheSumOfACall) {
     EXPECT_EQ(miopenGetKernelTime(handle, &time), miopenStatusSuccess);
     return time;
   };
-  // Seven channels: two places near each border, and those between.
+  // Seven channels: two positions near each border, each with a launch, and the
+  // others.
   TensorDesc x(miopenTensorNCHW, {1, 7, 1, 1});
   miopenLRNDescriptor_t lrn;
   ASSERT_EQ(miopenCreateLRNDescriptor(&lrn), 0);
@@ -135,11 +136,11 @@ TEST_F(Handle, KernelTimeIsTheSumOfACall) {
   EXPECT_FLOAT_EQ(getTime(), 5 * kFakeEventMs);
   ASSERT_EQ(miopenSetTensor(handle, x, memory, &one), miopenStatusSuccess);
   EXPECT_FLOAT_EQ(getTime(), kFakeEventMs);
-  // A copy for each of two parts.
+  // One copy for each of two inputs.
   TensorDesc y(miopenTensorNCHW, {2, 7, 1, 1});
-  const miopenTensorDescriptor_t parts[] = {x, x};
+  const miopenTensorDescriptor_t inputs[] = {x, x};
   const void *const xs[] = {memory, memory + 8};
-  ASSERT_EQ(miopenCatForward(handle, 2, parts, xs, y, memory + 16, 0),
+  ASSERT_EQ(miopenCatForward(handle, 2, inputs, xs, y, memory + 16, 0),
             miopenStatusSuccess)
       << tesseraGetLastErrorMessage();
   EXPECT_FLOAT_EQ(getTime(), 2 * kFakeEventMs);
@@ -152,7 +153,7 @@ TEST_F(Handle, KernelTimeIsTheSumOfACall) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A handle of a client that uses another runtime than the engine's.
+/// A client that uses another HIP runtime than the engine.
 struct TwoRuntimes {
   const GpuApi other = load();
   miopenHandle_t handle = nullptr;
@@ -168,7 +169,8 @@ struct TwoRuntimes {
       std::exit(1);
     return *GpuApiLoader::useLoadedFile(path);
   }
-  /// Without a word about the runtime that is loaded and not used.
+  /// Creates a handle without the warning about a runtime that is loaded but
+  /// not used.
   void create() {
     addTriedRuntime(other.getPath());
     EXPECT_EQ(miopenCreate(&handle), miopenStatusSuccess);
@@ -187,10 +189,10 @@ struct TwoRuntimes {
 };
 } // namespace
 
-/// Runs in a child, because one warning a process is all there is. Behind it
-/// may be what a failed call says.
-static void expectTold(const std::string &words,
-                       const std::function<void(TwoRuntimes &)> &run) {
+/// Expects the warning, in a child process because a process warns only once.
+/// The message of a failed call may follow it.
+static void expectWarning(const std::string &words,
+                          const std::function<void(TwoRuntimes &)> &run) {
   EXPECT_EXIT(
       {
         TwoRuntimes client;
@@ -205,24 +207,25 @@ static void expectTold(const std::string &words,
 
 using HandleDeathTest = Handle;
 
-// A client of another runtime is told when it makes a handle; else when it sets
-// a stream, at the first launch with its memory, or after one that failed.
-TEST_F(HandleDeathTest, TellsOfAnotherRuntime) {
-  expectTold("the process has loaded", [](TwoRuntimes &client) {
+// A client of another runtime is warned when it makes a handle, or else when it
+// sets a stream, at the first launch with its memory, or after a launch that
+// failed.
+TEST_F(HandleDeathTest, WarnsOfAnotherRuntime) {
+  expectWarning("the process has loaded", [](TwoRuntimes &client) {
     EXPECT_EQ(miopenCreate(&client.handle), miopenStatusSuccess);
   });
-  expectTold("a handle's stream belongs to", [](TwoRuntimes &client) {
+  expectWarning("a handle's stream belongs to", [](TwoRuntimes &client) {
     client.create();
     hipStream_t stream = nullptr;
     EXPECT_EQ(client.other.hipStreamCreate(&stream), hipSuccess);
     EXPECT_EQ(miopenSetStream(client.handle, nullptr), miopenStatusSuccess);
     EXPECT_EQ(miopenSetStream(client.handle, stream), miopenStatusSuccess);
   });
-  expectTold("memory of a call belongs to", [](TwoRuntimes &client) {
+  expectWarning("memory of a call belongs to", [](TwoRuntimes &client) {
     client.create();
     EXPECT_EQ(client.execute(client.allocate()), miopenStatusSuccess);
   });
-  expectTold("memory of a call belongs to", [this](TwoRuntimes &client) {
+  expectWarning("memory of a call belongs to", [this](TwoRuntimes &client) {
     client.create();
     EXPECT_EQ(client.execute(&client.ownMemory), miopenStatusSuccess);
     engine->launchStatus = unavailable("the device is lost");
@@ -230,7 +233,7 @@ TEST_F(HandleDeathTest, TellsOfAnotherRuntime) {
   });
 }
 
-// Profiling goes on and off, whatever the first launch was.
+// Profiling can be switched on and off before and after the first launch.
 TEST_F(Handle, ProfilingMayBeginAndEndAtAnyLaunch) {
   TensorDesc x(miopenTensorNHWC, {1, 4, 8, 8}, miopenHalf);
   TensorDesc w(miopenTensorNHWC, {8, 4, 3, 3}, miopenHalf);

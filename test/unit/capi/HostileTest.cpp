@@ -1,7 +1,7 @@
 //===- HostileTest.cpp - Numbers at the edge of what fits -----------------===//
 //
-// Each of these once overflowed, ran for ever or left its array: found by
-// reading and by the fuzzer, and watched by the sanitizers.
+// Each test is a call that could overflow, run for ever or leave its array.
+// Reading and the fuzzer have found them, and the sanitizers check them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,7 +41,8 @@ static miopenStatus_t set(miopenTensorDescriptor_t tensor,
       strides.empty() ? nullptr : strides.data());
 }
 
-// Elements that share memory take little of it, but cannot be counted.
+// A tensor whose elements share memory spans little of it, but its number of
+// elements must not overflow.
 TEST_F(Hostile, OverlappingTensorMustFitWhenPacked) {
   const TensorDesc tensor;
   const size_t large = size_t(1) << 31;
@@ -49,8 +50,8 @@ TEST_F(Hostile, OverlappingTensorMustFitWhenPacked) {
   EXPECT_EQ(set(tensor, {large, large}, {1, 1}), miopenStatusSuccess);
 }
 
-// The last part of a concatenation begins inside y, however far apart its
-// elements are said to be.
+// The last slice of a concatenation begins inside y, however large the strides
+// are.
 TEST_F(Hostile, ConcatenationStaysInside) {
   const TensorDesc y, half, whole;
   const size_t large = size_t(1) << 62;
@@ -68,7 +69,8 @@ TEST_F(Hostile, ConcatenationStaysInside) {
             miopenStatusSuccess);
 }
 
-// Indices of eight bytes do not fit where elements of one byte do.
+// The size of indices of eight bytes can overflow where that of elements of one
+// byte does not.
 TEST_F(Hostile, IndicesMustFit) {
   const TensorDesc y;
   ASSERT_EQ(set(y, {1, 1, size_t(1) << 61, 1}), miopenStatusSuccess);
@@ -82,7 +84,7 @@ TEST_F(Hostile, IndicesMustFit) {
   EXPECT_EQ(miopenDestroyPoolingDescriptor(pool), miopenStatusSuccess);
 }
 
-// A window of a whole channel would be a kernel for each of its places.
+// A window as long as a dimension would need a kernel for each position.
 TEST_F(Hostile, WideWindowsAreNotImplemented) {
   const TensorDesc x;
   ASSERT_EQ(set(x, {1, size_t(1) << 60, 1, 1}), miopenStatusSuccess);
@@ -96,7 +98,7 @@ TEST_F(Hostile, WideWindowsAreNotImplemented) {
                                memory + 1, false, nullptr),
               miopenStatusNotImplemented);
   }
-  // Of a narrow one it is the problem that refuses such a length.
+  // With a narrow window, it is the problem that refuses such a length.
   ASSERT_EQ(miopenSetLRNDescriptor(lrn, miopenLRNCrossChannel, 5, 1, 1, 1),
             miopenStatusSuccess);
   EXPECT_EQ(miopenLRNForward(handle, lrn, memory, x, memory, memory, x,
@@ -105,7 +107,7 @@ TEST_F(Hostile, WideWindowsAreNotImplemented) {
   EXPECT_EQ(miopenDestroyLRNDescriptor(lrn), miopenStatusSuccess);
 }
 
-// More groups than 63 bits count are no divisor.
+// A number of groups that does not fit in 63 bits does not divide the channels.
 TEST_F(Hostile, GroupsMustDivide) {
   const TensorDesc x(miopenTensorNCHW, {1, 4, 2, 2});
   for (uint64_t groups : {uint64_t(0), uint64_t(3), UINT64_MAX})
@@ -123,7 +125,7 @@ TEST_F(Hostile, GroupsMustDivide) {
             miopenStatusSuccess);
 }
 
-// What is taken as packed must be as large as it is read.
+// A tensor that is read as packed must have as many elements as are read.
 TEST_F(Hostile, GroupParametersMustFit) {
   const TensorDesc x(miopenTensorNCHW, {2, 4, 2, 2});
   const TensorDesc four(miopenTensorNCHW, {1, 4, 1, 1});
@@ -139,7 +141,7 @@ TEST_F(Hostile, GroupParametersMustFit) {
   EXPECT_EQ(run(four, two), miopenStatusBadParm);
 }
 
-// A tensor without dimensions has no last one.
+// A tensor without dimensions has no last dimension to normalise.
 TEST_F(Hostile, UnsetTensorHasNoRows) {
   const TensorDesc unset;
   EXPECT_EQ(miopenT5LayerNormBackward(handle, MIOPEN_ELEMENTWISE_AFFINE_T5,

@@ -1,7 +1,7 @@
 //===- NoCompiler.cpp - The library without a compiler --------------------===//
 //
-// Stands in for capi/lib/Common/DefaultCompiler.cpp, so that these tests link without
-// LLVM.
+// This file replaces capi/lib/Common/DefaultCompiler.cpp, so that these tests
+// link without LLVM.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,7 @@
 //===- NotImplementedTest.cpp - Tests of names without a body -------------===//
 //
-// miopen.h is not included: every name is called with no argument, as none of
-// them may look at one.
+// miopen.h is not included, because every name is called without arguments,
+// which no function may read.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,8 +13,8 @@ extern "C" const char *tesseraGetLastErrorMessage();
 #define TESSERA_NOT_IMPLEMENTED(name) extern "C" int name();
 #include "capi/lib/Common/NotImplemented.def"
 
-// Each answers miopenStatusNotImplemented and leaves a sentence that begins
-// with its name.
+// Each function returns miopenStatusNotImplemented and leaves a message that
+// begins with its name.
 TEST(NotImplemented, EveryNameSaysSo) {
   int count = 0;
 #define TESSERA_NOT_IMPLEMENTED(name)                                          \

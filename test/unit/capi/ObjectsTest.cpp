@@ -1,7 +1,7 @@
 //===- ObjectsTest.cpp - Objects that are not what they should be ---------===//
 //
-// Every function is given every kind of wrong object by CapiFuzz
-// (BadObjectsAreTold); here is what a client reads, and what becomes of the
+// CapiFuzz passes every kind of wrong object to every function
+// (BadObjectsAreTold). These tests check the messages, and what becomes of the
 // memory.
 //
 //===----------------------------------------------------------------------===//
@@ -21,7 +21,7 @@ namespace {
 class Objects : public FakeEngineTest {};
 } // namespace
 
-/// The sentence of a call that must have refused its argument.
+/// The message of a call, which must have refused its argument.
 static std::string getRefusal(miopenStatus_t status) {
   EXPECT_EQ(status, miopenStatusBadParm);
   return tesseraGetLastErrorMessage();
@@ -33,7 +33,7 @@ static int getSize(miopenTensorDescriptor_t tensor) {
   return size;
 }
 
-// The sentence names the argument, and says what is there instead.
+// The message names the argument, and says what it points at.
 TEST_F(Objects, WrongOnesAreNamed) {
   miopenHandle_t handle = nullptr;
   ASSERT_EQ(miopenCreate(&handle), miopenStatusSuccess);
@@ -47,7 +47,7 @@ TEST_F(Objects, WrongOnesAreNamed) {
   EXPECT_EQ(getRefusal(miopenDestroyTensorDescriptor(wrong)),
             "miopenDestroyTensorDescriptor: tensorDesc is a convolution "
             "descriptor, not a tensor descriptor");
-  // The address of a handle instead of the handle.
+  // This is the address of a handle instead of the handle.
   TensorDesc tensor;
   miopenTensorDescriptor_t own = tensor;
   EXPECT_EQ(getRefusal(miopenGetTensorDescriptorSize(
@@ -61,8 +61,8 @@ TEST_F(Objects, WrongOnesAreNamed) {
             "miopenDestroy: handle is a handle that has been destroyed");
 }
 
-// What may be null is looked at where it is not, and so are the elements of an
-// array.
+// Arguments that may be null are checked if they are not, and so are the
+// elements of arrays.
 TEST_F(Objects, OptionalOnesAndArraysAreLookedAt) {
   miopenHandle_t handle = nullptr;
   ASSERT_EQ(miopenCreate(&handle), miopenStatusSuccess);
@@ -81,16 +81,16 @@ TEST_F(Objects, OptionalOnesAndArraysAreLookedAt) {
   EXPECT_EQ(getRefusal(normalise(gone)),
             "miopenGroupNormForward: meanDesc is a tensor descriptor that has "
             "been destroyed");
-  const miopenTensorDescriptor_t parts[] = {x, gone};
+  const miopenTensorDescriptor_t inputs[] = {x, gone};
   const void *xs[] = {memory, memory + 2};
   EXPECT_EQ(
-      getRefusal(miopenCatForward(handle, 2, parts, xs, y, memory + 4, 1)),
+      getRefusal(miopenCatForward(handle, 2, inputs, xs, y, memory + 4, 1)),
       "miopenCatForward: a descriptor of xDescs is a tensor descriptor "
       "that has been destroyed");
   ASSERT_EQ(miopenDestroy(handle), miopenStatusSuccess);
 }
 
-// Operations go with their plan, which owns them.
+// Destroying a plan destroys its operations, which it owns.
 TEST_F(Objects, OperationsEndWithTheirPlan) {
   TensorDesc x(miopenTensorNCHW, {1, 2, 1, 1});
   miopenFusionPlanDescriptor_t plan = nullptr;
@@ -113,8 +113,8 @@ TEST_F(Objects, OperationsEndWithTheirPlan) {
   ASSERT_EQ(miopenDestroyOperatorArgs(args), miopenStatusSuccess);
 }
 
-// A copy of a descriptor, which an object of another kind holds, keeps the
-// values and not the tag; values that are set anew keep the tag.
+// A copy of a descriptor in another object has its values and not its tag.
+// Setting a descriptor keeps its tag.
 TEST_F(Objects, ValuesAreSetAndTagsStay) {
   TensorDesc tensor(miopenTensorNCHW, {1, 2, 3, 4});
   EXPECT_EQ(getSize(tensor), 4);
@@ -123,8 +123,8 @@ TEST_F(Objects, ValuesAreSetAndTagsStay) {
   EXPECT_EQ(getSize(tensor), 0);
 }
 
-// Blocks are used again, the oldest first and as new ones: a client that makes
-// and destroys descriptors for each call needs no more and no more memory.
+// Blocks are used again, the oldest first, so that a client which makes and
+// destroys descriptors for each call does not need more and more memory.
 TEST_F(Objects, MemoryIsUsedAgain) {
   std::vector<miopenTensorDescriptor_t> seen;
   for (int i = 0; i < 1000; ++i) {

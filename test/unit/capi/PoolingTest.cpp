@@ -13,7 +13,7 @@ using namespace tessera::test;
 
 static const float kOne = 1, kZero = 0;
 
-/// The last failure, without the name of the function.
+/// The message of the last failure, without the name of the function.
 static std::string getSentence() {
   const std::string message = tesseraGetLastErrorMessage();
   return message.substr(message.find(": ") + 2);
@@ -41,7 +41,7 @@ private:
   miopenPoolingDescriptor_t desc = nullptr;
 };
 
-/// A handle on a fake engine, and pointers that nobody follows.
+/// A handle on a fake engine, and pointers that nothing dereferences.
 class Pooling : public FakeEngineTest {
 protected:
   void SetUp() override {
@@ -65,7 +65,7 @@ protected:
     return miopenPoolingBackward(handle, pool, alpha, y, nullptr, y, &dataY, x,
                                  nullptr, &kZero, x, &dataX, workspace);
   }
-  /// What the engine was asked last.
+  /// The last problem that the engine was asked for.
   const PoolProblem &getProblem() {
     EXPECT_FALSE(engine->problems.empty());
     return *engine->problems.back().getPool();
@@ -84,7 +84,7 @@ protected:
 // Descriptors
 //===----------------------------------------------------------------------===//
 
-// What a new descriptor holds.
+// A new descriptor has the documented defaults.
 TEST(PoolingDescriptor, Defaults) {
   PoolDesc pool;
   miopenPoolingMode_t mode;
@@ -96,7 +96,7 @@ TEST(PoolingDescriptor, Defaults) {
   EXPECT_EQ(n, (std::array{1, 1, 0, 0, 1, 1}));
 }
 
-// Setting a 2-D descriptor and reading it back, each number in its place.
+// A 2-D descriptor reads back as it was set, each number in its argument.
 TEST(PoolingDescriptor, SetsAndGets2d) {
   PoolDesc pool;
   ASSERT_EQ(miopenSet2dPoolingDescriptor(pool, miopenPoolingAverageInclusive, 2,
@@ -111,8 +111,8 @@ TEST(PoolingDescriptor, SetsAndGets2d) {
   EXPECT_EQ(n, (std::array{2, 3, 4, 5, 6, 7}));
 }
 
-// Setting a 3-D descriptor; reading it back in part and as a whole; no output
-// is required.
+// A 3-D descriptor reads back in part and as a whole, and every output may be
+// left out.
 TEST(PoolingDescriptor, SetsAndGetsNd) {
   PoolDesc pool;
   const int window[] = {2, 3, 4}, pads[] = {0, 1, 2}, strides[] = {5, 6, 7};
@@ -137,8 +137,8 @@ TEST(PoolingDescriptor, SetsAndGetsNd) {
   EXPECT_EQ(w, (std::array{2, -1, -1}));
 }
 
-// Asking a 3-D descriptor as if it were 2-D, or for more than it has, is
-// MIOpen's unknown error; a negative count is a bad parameter.
+// Reading a 3-D descriptor as 2-D, or more dimensions than it has, is
+// UnknownError, as in MIOpen; a negative count is BadParm.
 TEST(PoolingDescriptor, RefusesToAnswer) {
   PoolDesc pool;
   const int ones[] = {1, 1, 1}, zeros[] = {0, 0, 0};
@@ -161,7 +161,7 @@ TEST(PoolingDescriptor, RefusesToAnswer) {
             miopenStatusUnknownError);
 }
 
-// A number below its minimum, or an unknown word, changes nothing.
+// A number below its minimum, or an unknown enumerator, changes nothing.
 TEST(PoolingDescriptor, RefusesBadNumbers) {
   PoolDesc pool{miopenPoolingMax, 3, 1, 2};
   auto set = [&](int mode, int window, int pad, int stride) {
@@ -231,8 +231,8 @@ TEST(PoolingDescriptor, IndicesAreResetByTheWindow) {
   EXPECT_EQ(mode, miopenPoolingWorkspaceIndexImage);
 }
 
-// The output of a window inside, of one that does not divide evenly, and of one
-// that is larger than the padded input.
+// The output lengths are right for a window that fits, for a stride that does
+// not divide evenly, and for a window larger than the padded input.
 TEST(PoolingDescriptor, OutputLengths) {
   TensorDesc x{miopenTensorNCHW, {2, 3, 7, 4}};
   PoolDesc pool;
@@ -257,8 +257,8 @@ TEST(PoolingDescriptor, OutputLengths) {
   EXPECT_EQ(getSentence(), "x has 5 dimensions, but a pooling over 2 needs 4");
 }
 
-// The old size is in bytes of 8-bit indices whatever the type; the new one
-// knows the type, and that averages need nothing.
+// The old function gives the size of 8-bit indices for every type. The new one
+// uses the type, and gives 0 for averages.
 TEST(PoolingDescriptor, WorkspaceSizes) {
   TensorDesc y{miopenTensorNCHW, {2, 3, 4, 5}};
   PoolDesc max{miopenPoolingMax, 3, 1, 2};
@@ -275,7 +275,7 @@ TEST(PoolingDescriptor, WorkspaceSizes) {
   EXPECT_EQ(bytes, 0u);
 }
 
-// No function follows a null pointer.
+// No function dereferences a null pointer.
 TEST(PoolingDescriptor, NullPointers) {
   EXPECT_EQ(miopenCreatePoolingDescriptor(nullptr), miopenStatusBadParm);
   EXPECT_EQ(miopenDestroyPoolingDescriptor(nullptr), miopenStatusBadParm);
@@ -299,8 +299,8 @@ TEST(PoolingDescriptor, NullPointers) {
 // Calls
 //===----------------------------------------------------------------------===//
 
-// Forward with indices: the whole problem reaches the engine, and the client's
-// workspace is where the indices go.
+// Forward with indices passes the whole problem to the engine, and the
+// workspace of the client as indices.
 TEST_F(Pooling, ForwardSavesIndices) {
   ASSERT_EQ(miopenSetPoolingIndexType(max, miopenIndexUint16), 0);
   ASSERT_EQ(forward(max, true, &dataWorkspace, 2 * 8 * 5 * 6 * 2),
@@ -368,7 +368,7 @@ TEST_F(Pooling, LayoutsAndDepth) {
             (Strides{.n = 1, .c = 200, .d = 60, .h = 9, .w = 1}));
 }
 
-// What MIOpen answers with its unknown error, with a sentence.
+// Mistakes for which MIOpen returns UnknownError do so here, with a message.
 TEST_F(Pooling, UnknownErrors) {
   const float two = 2;
   EXPECT_EQ(forward(max, false, nullptr, 0, &two), miopenStatusUnknownError);
@@ -380,7 +380,7 @@ TEST_F(Pooling, UnknownErrors) {
   EXPECT_EQ(getSentence(),
             "workSpace is NULL, but max pooling needs it for its indices");
   EXPECT_EQ(backward(max, nullptr), miopenStatusUnknownError);
-  // 9 x 11 pixels fit 8 bits; 16 x 16 do not, by MIOpen's rule.
+  // 9 x 11 pixels fit in 8 bits; 16 x 16 do not, by MIOpen's rule.
   ASSERT_EQ(
       miopenSetPoolingWorkSpaceIndexMode(max, miopenPoolingWorkspaceIndexImage),
       0);
@@ -398,8 +398,8 @@ TEST_F(Pooling, UnknownErrors) {
   EXPECT_EQ(engine->launches.size(), 2u);
 }
 
-// Tensors that do not fit, and a workspace that is too small, are the caller's
-// mistakes; a type without kernels is not.
+// Tensors that do not fit, and a workspace that is too small, are BadParm; a
+// type without kernels is NotImplemented.
 TEST_F(Pooling, Refusals) {
   EXPECT_EQ(forward(max, true, &dataWorkspace, 479), miopenStatusBadParm);
   EXPECT_EQ(getSentence(),

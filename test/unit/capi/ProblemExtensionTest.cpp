@@ -38,7 +38,7 @@ protected:
 };
 } // namespace
 
-// The problem and every value arrive at the engine.
+// The problem and every value are passed to the engine.
 TEST_F(ProblemExtension, RunsAProblem) {
   arguments.activAlpha = 3;
   arguments.alpha = 0.5;
@@ -55,8 +55,8 @@ TEST_F(ProblemExtension, RunsAProblem) {
   EXPECT_EQ(args.activAlpha, 3);
 }
 
-// Tensors and scalars of a row problem arrive; a struct that ends before them
-// is known still, and one of any other size is not.
+// Tensors and scalars of a row-wise problem are passed to the engine. A struct
+// that ends before them is accepted, and one of any other size is not.
 TEST_F(ProblemExtension, RunsARowProblem) {
   arguments.tensors[0] = &data[1];
   arguments.tensors[1] = &data[2];
@@ -79,7 +79,7 @@ TEST_F(ProblemExtension, RunsARowProblem) {
             miopenStatusBadParm);
 }
 
-// What the kernel uses must be there; what it does not use need not.
+// Tensors that the kernel uses must be given; others may be null.
 TEST_F(ProblemExtension, ChecksWhatTheKernelUses) {
   arguments.bias = nullptr;
   EXPECT_EQ(tesseraRunProblem(handle, kProblem, &arguments),
@@ -109,7 +109,7 @@ TEST_F(ProblemExtension, RefusesWhatItCannotRead) {
   EXPECT_TRUE(engine->problems.empty());
 }
 
-// The kernel's description tells the workspace.
+// The description of the kernel has its workspace.
 TEST_F(ProblemExtension, DescribesTheKernel) {
   engine->kernel.kernel.workspaceBytes = 24;
   engine->kernel.kernel.tile = "point-v4";

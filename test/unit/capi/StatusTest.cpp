@@ -1,13 +1,13 @@
 //===- StatusTest.cpp - What clients are told of bad input ----------------===//
 //
-// One test for each line of what MIOpen's clients rely on; where we differ, the
-// sentence says so. Elsewhere are the lines of Find 2.0 (Find2Test.cpp and
-// test/lit/CAPI/find2.c), of fusion plans (FusionTest.cpp), of a process that
-// only compiles (ConvolutionForwardTest.cpp), and of the other primitives'
-// alpha and beta (with their tests, here and in test/unit/execute).
-// miopenStatusNotInitialized is no answer of ours to anything: what the library
-// needs it makes at the first call, and fails with the reason. FuzzTest.cpp
-// sees to it.
+// There is one test for each status that MIOpen's clients rely on; where this
+// library differs, the comment says so. Other files test Find 2.0
+// (Find2Test.cpp and test/lit/CAPI/find2.c), fusion plans (FusionTest.cpp), a
+// process that only compiles (ConvolutionForwardTest.cpp), and alpha and beta
+// of the other primitives (with their tests, here and in test/unit/execute). No
+// function returns miopenStatusNotInitialized, because the library creates what
+// it needs at the first call, and fails with the reason if it cannot;
+// FuzzTest.cpp checks that.
 //
 //===----------------------------------------------------------------------===//
 
@@ -59,7 +59,7 @@ protected:
 };
 } // namespace
 
-// A null handle, descriptor or place for the answer is BadParm.
+// A null handle, descriptor or output pointer is BadParm.
 TEST_F(StatusTable, NullIsBadParm) {
   size_t bytes;
   for (miopenStatus_t status :
@@ -74,8 +74,8 @@ TEST_F(StatusTable, NullIsBadParm) {
     EXPECT_EQ(status, miopenStatusBadParm);
 }
 
-// Lengths and strides below 1, and unknown types and layouts, are BadParm; no
-// lengths at all are InvalidValue.
+// Lengths and strides below 1, and unknown types and layouts, are BadParm;
+// missing lengths are InvalidValue.
 TEST_F(StatusTable, Tensors) {
   const TensorDesc desc;
   const int one[] = {1, 1, 1, 1}, zero[] = {1, 0, 1, 1};
@@ -119,7 +119,7 @@ TEST_F(StatusTable, TensorsOfAConvolution) {
   EXPECT_EQ(find(x, w, threeGroups, y), miopenStatusBadParm);
 }
 
-// No results asked for, and data that is nowhere, are BadParm.
+// A request for no results, and null data, are BadParm.
 TEST_F(StatusTable, FindArguments) {
   EXPECT_EQ(find(x, w, conv, y, 0), miopenStatusBadParm);
   int found = 0;
@@ -129,13 +129,13 @@ TEST_F(StatusTable, FindArguments) {
             miopenStatusBadParm);
 }
 
-// An execution without a Find compiles and runs, where MIOpen has an unknown
-// error.
+// An execution without a Find compiles and runs, where MIOpen returns
+// UnknownError.
 TEST_F(StatusTable, ExecutionNeedsNoFind) {
   EXPECT_EQ(execute(&kOne, &kZero), miopenStatusSuccess);
 }
 
-// Scaling a 2-D convolution is NotImplemented, of a pooling an unknown error.
+// Scaling a 2-D convolution is NotImplemented, scaling a pooling UnknownError.
 TEST_F(StatusTable, Scaling) {
   EXPECT_EQ(execute(&kHalf, &kZero), miopenStatusNotImplemented);
   EXPECT_EQ(execute(&kOne, &kOne), miopenStatusNotImplemented);
@@ -147,14 +147,14 @@ TEST_F(StatusTable, Scaling) {
   EXPECT_EQ(miopenDestroyPoolingDescriptor(pool), miopenStatusSuccess);
 }
 
-// A solution that is none is BadParm.
+// An unknown id of a solution is BadParm.
 TEST_F(StatusTable, UnknownSolution) {
   EXPECT_EQ(miopenConvolutionForwardCompileSolution(handle, w, x, conv, y, 85),
             miopenStatusBadParm);
 }
 
-// Where no kernel is, Find and immediate mode are NotImplemented; a workspace
-// that is too small is an unknown error for Find and BadParm for an execution.
+// Without a kernel, Find and immediate mode are NotImplemented. A workspace
+// that is too small is UnknownError for Find and BadParm for an execution.
 TEST_F(StatusTable, NoKernel) {
   size_t count = 0;
   engine->kernel.kernel.workspaceBytes = 64;
@@ -167,8 +167,8 @@ TEST_F(StatusTable, NoKernel) {
       miopenStatusNotImplemented);
 }
 
-// Asking for more dimensions than there are, and the 2-D question of a 3-D
-// convolution, are unknown errors; asking for none gives the number.
+// Asking for more dimensions than there are, and reading a 3-D convolution as
+// 2-D, are UnknownError. Asking for none gives the number.
 TEST_F(StatusTable, Dimensions) {
   const int zeros[] = {0, 0, 0}, ones[] = {1, 1, 1};
   int rank = 0;
@@ -200,8 +200,8 @@ TEST_F(StatusTable, Failures) {
   EXPECT_EQ(execute(&kOne, &kZero), miopenStatusInternalError);
 }
 
-// So has the host's memory when it has run out. No operator arguments were
-// destroyed before, whose memory would be there.
+// Host memory that has run out is AllocFailed. The test creates operator
+// arguments, because none were destroyed before whose block could be used.
 TEST_F(StatusTable, HostMemory) {
   if (!kReplacesNew)
     GTEST_SKIP() << "no allocation fails under the thread sanitizer";

@@ -9,7 +9,7 @@
 
 using namespace tessera::test;
 
-// What MIOpen's own driver declares for itself.
+// MIOpen's own driver declares these functions itself.
 miopenStatus_t miopenGet4dTensorDescriptorLengths(miopenTensorDescriptor_t,
                                                   int *, int *, int *, int *);
 miopenStatus_t miopenGet4dTensorDescriptorStrides(miopenTensorDescriptor_t,
@@ -97,7 +97,8 @@ TEST(Tensor, SetV2Takes64Bits) {
             miopenStatusBadParm);
 }
 
-// Bytes reach from the first element to behind the last, gaps included.
+// The size in bytes is from the first element to the end of the last, gaps
+// included.
 TEST(Tensor, NumBytesCountsGapsBetweenStrides) {
   TensorDesc desc;
   size_t bytes = 0;
@@ -158,7 +159,7 @@ TEST(Tensor, NullPointersAreBadParm) {
   EXPECT_EQ(miopenGetTensorNumBytes(desc, nullptr), miopenStatusBadParm);
 }
 
-// What the client may leave out when reading is left alone.
+// Outputs that the client leaves out when reading are skipped.
 TEST(Tensor, GetTakesNullForWhatIsNotWanted) {
   TensorDesc desc(miopenTensorNCHW, {1, 2, 3, 4}, miopenHalf);
   miopenDataType_t type;
@@ -185,8 +186,8 @@ TEST(Tensor, MissingLengthsAreInvalidValue) {
             miopenStatusInvalidValue);
 }
 
-// Four lengths of 0 are how old programs say that there is no tensor yet: the
-// descriptor is as if never set, and a convolution with it is BadParm.
+// Old programs set four lengths of 0 if there is no tensor yet. The descriptor
+// is then as if it was never set, and a convolution with it is BadParm.
 TEST(Tensor, AllZerosIsEmpty) {
   TensorDesc desc;
   ASSERT_EQ(miopenSet4dTensorDescriptor(desc, miopenFloat, 1, 2, 3, 4), 0);
@@ -241,7 +242,7 @@ TEST(Tensor, SizesBeyond64BitsAreBadParm) {
             miopenStatusBadParm);
 }
 
-// Vectors of channels are valid, and not there yet.
+// Layouts with vectors of channels are known, but not implemented.
 TEST(Tensor, VectorLayoutsAreNotImplemented) {
   TensorDesc desc;
   const int lengths[] = {1, 8, 3, 4};
@@ -280,7 +281,7 @@ TEST(Tensor, Get4dNeedsFourDimensions) {
       miopenStatusBadParm);
 }
 
-// The names that are mangled as C++ read what the others set.
+// The functions with names mangled as C++ read descriptors as the others do.
 TEST(Tensor, AnswersMIOpensDriver) {
   const TensorDesc flat(miopenTensorNHWC, {2, 3, 5, 7});
   const TensorDesc deep(miopenTensorNCDHW, {2, 3, 4, 5, 7});

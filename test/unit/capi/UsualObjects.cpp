@@ -1,4 +1,4 @@
-//===- UsualObjects.cpp - What a client that means well has --------------===//
+//===- UsualObjects.cpp - Objects of a well-behaved client ----------------===//
 
 #include "test/unit/capi/UsualObjects.h"
 
@@ -10,7 +10,7 @@ using namespace tessera::test;
 #define MIOPEN(call)                                                           \
   EXPECT_EQ(call, miopenStatusSuccess) << tesseraGetLastErrorMessage()
 
-/// Stands for memory on the device, which nobody reads.
+/// Stands for device memory, which nothing reads.
 static float memory[16];
 static const float one = 1, zero = 0;
 
@@ -71,13 +71,13 @@ void UsualObjects::addTensors() {
   image = addTensor(miopenFloat, {2, 4, 6, 6}, 16);
   parameters = addTensor(miopenFloat, {1, 4, 1, 1}, 6);
   filter = addTensor(miopenFloat, {4, 4, 1, 1}, 6);
-  addTensor(miopenFloat, {2, 4, 3, 3}, 2); // Pooled.
-  addTensor(miopenFloat, {2, 2, 6, 6}, 4); // Gated.
-  addTensor(miopenFloat, {2, 8, 6, 6});    // Two images put together.
+  addTensor(miopenFloat, {2, 4, 3, 3}, 2); // The result of a pooling.
+  addTensor(miopenFloat, {2, 2, 6, 6}, 4); // The input of a gated linear unit.
+  addTensor(miopenFloat, {2, 8, 6, 6});    // A concatenation of two images.
   addTensor(miopenFloat, {2, 6, 6});       // Reduced along the channels.
   addTensor(miopenInt32, {2, 6, 6});
-  addTensor(miopenFloat, {2, 4, 6}); // A value for each line,
-  addTensor(miopenFloat, {6});       // and for each place of one.
+  addTensor(miopenFloat, {2, 4, 6}); // A value for each line.
+  addTensor(miopenFloat, {6});       // A value for each position of a line.
   addTensor(miopenFloat, {36});
   addTensor(miopenFloat, {1});
   addTensor(miopenHalf, {2, 4, 6, 6});

@@ -1,4 +1,4 @@
-//===- UsualObjects.h - What a client that means well has -----*- C++ -*-===//
+//===- UsualObjects.h - Objects of a well-behaved client -------*- C++ -*-===//
 //
 // Objects of every type of the API that fit each other, so that random calls
 // with them often get through: a small image, its filter, its channels'
@@ -28,11 +28,12 @@ public:
   UsualObjects(const UsualObjects &) = delete;
   UsualObjects &operator=(const UsualObjects &) = delete;
 
-  /// By the type of their handle.
+  /// Objects by the type of their handle.
   using Map = std::map<std::type_index, std::vector<void *>>;
   const Map &getAll() const { return objects; }
 
-  /// Those behind a type of handle; frequent ones are in it more than once.
+  /// The objects of a type of handle. Objects that shall be used more often are
+  /// listed more than once.
   const std::vector<void *> &get(std::type_index type) const;
 
   /// The bytes of a solution.
@@ -55,7 +56,7 @@ private:
   void addNormPlans();
 
   Map objects;
-  std::vector<std::function<void()>> cleanups; ///< The last one first.
+  std::vector<std::function<void()>> cleanups; ///< Run in reverse order.
   miopenHandle_t handle;
   miopenOperatorArgs_t args;
   miopenTensorDescriptor_t image, filter, parameters;

@@ -1,5 +1,5 @@
-# Installs what clients need, and builds and runs a project against it; then
-# installs all the rest and tries that.
+# Installs the component that clients need, and builds and runs a project against
+# it; then installs all other components and runs the programs.
 #
 #   cmake -DBUILD=... -DLIBDIR=... -DSOURCE=... -DWORK=... -DC=... -DCXX=...
 #         -DGENERATOR=... -DOBJDUMP=... -P check_install.cmake

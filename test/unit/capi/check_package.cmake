@@ -1,6 +1,6 @@
-# Packs everything, has lintian judge the package, unpacks it somewhere else, and
-# builds and runs a project against it: nothing in it may name the place where it
-# was made.
+# Makes the Debian package, checks it with lintian, unpacks it in another folder,
+# and builds and runs a project against it: no file in it may contain the path where
+# it was made.
 #
 #   cmake -DCPACK=... -DBUILD=... -DLIBDIR=... -DSOURCE=... -DWORK=... -DC=...
 #         -DCXX=... -DGENERATOR=... -DOBJDUMP=... -DLINTIAN=... -P check_package.cmake
@@ -10,7 +10,7 @@ function(run)
 endfunction()
 
 file(REMOVE_RECURSE ${WORK})
-# Not compressed, because only the content is looked at; lintian must not mind.
+# The package is not compressed, which saves time; lintian must not complain of it.
 run(${CPACK} --config ${BUILD}/CPackConfig.cmake -B ${WORK}/package
   -D CPACK_DEBIAN_COMPRESSION_TYPE=none)
 file(GLOB package ${WORK}/package/tessera_*.deb)
@@ -21,8 +21,8 @@ endif()
 run(dpkg-deb --extract ${package} ${WORK}/root)
 file(REMOVE_RECURSE ${WORK}/package)
 
-# Nothing may lie where a file of AMD's package would, or where the loader, the
-# compiler and CMake look for MIOpen unasked.
+# No file may have the path of a file of AMD's package, or be where the loader, the
+# compiler and CMake look for MIOpen by default.
 file(GLOB_RECURSE files LIST_DIRECTORIES false RELATIVE ${WORK}/root ${WORK}/root/*)
 set(libraries usr/lib/x86_64-linux-gnu)
 foreach(file IN LISTS files)
@@ -47,8 +47,8 @@ foreach(file copyright changelog.Debian.gz)
   endif()
 endforeach()
 
-# Under our own name it is found in the places of Debian, under MIOpen's only in the
-# package's folder.
+# The name tessera is found in Debian's default paths, MIOpen's name only in the
+# folder of the package.
 set(name tessera)
 set(ENV{CMAKE_PREFIX_PATH} ${WORK}/root/usr)
 set(ENV{PKG_CONFIG_PATH} ${WORK}/root/${libraries}/pkgconfig)

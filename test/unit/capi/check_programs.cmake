@@ -1,14 +1,15 @@
-# Runs the programs of the folder ${programs} from another one, and the example
+# Runs the programs of the folder ${programs} from another folder, and the example
 # below ${documents}, built with CMake and with pkg-config against the package
-# ${name} and run with the folders ${loader_path}. Included by check_install.cmake and
-# check_package.cmake, which say what the other variables are.
+# ${name} and run with the folders ${loader_path}. check_install.cmake and
+# check_package.cmake include this file and document the other variables.
 
 set(ENV{TESSERA_DEVICE} emulated:gfx942)
 set(ENV{XDG_CACHE_HOME} ${WORK}/cache)
 set(ENV{MIOPEN_CUSTOM_CACHE_DIR} ${WORK}/cache)
 file(MAKE_DIRECTORY ${WORK}/run)
 
-# run_for(TEXT COMMAND...): the command succeeds and prints TEXT, an expression.
+# run_for(TEXT COMMAND...) fails unless the command succeeds and prints the regular
+# expression TEXT.
 function(run_for expected)
   execute_process(COMMAND ${ARGN} WORKING_DIRECTORY ${WORK}/run
     OUTPUT_VARIABLE output ERROR_VARIABLE output RESULT_VARIABLE result)
@@ -33,7 +34,7 @@ foreach(program IN LISTS installed)
   run_for("" ${program} --help)
 endforeach()
 
-# Each finds the library, the compiler's process or the device that it needs.
+# Each program finds the library, the compiler process or the device that it needs.
 set(problem convfp16 -n 2 -c 32 -H 8 -W 8 -k 32 -y 3 -x 3 -p 1 -q 1 -F 1
   -I NHWC -O NHWC -f NHWC)
 list(JOIN problem " " line)

@@ -1,5 +1,5 @@
-# A project of somebody else, in the words that AMD's package is used with; PACKAGE
-# is its name, miopen, or our own.
+# A client's project, written as for AMD's package. PACKAGE is miopen, the name of
+# that package, or tessera.
 cmake_minimum_required(VERSION 3.20)
 project(client LANGUAGES C CXX)
 
@@ -9,7 +9,7 @@ target_link_libraries(client PRIVATE MIOpen)
 add_executable(client-cpp client.cpp)
 target_link_libraries(client-cpp PRIVATE MIOpen)
 
-# The same through pkg-config.
+# The same client, by pkg-config.
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(miopen_pc REQUIRED IMPORTED_TARGET ${PACKAGE}>=3.0)
 add_executable(client-pc client.c)
