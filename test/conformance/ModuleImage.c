@@ -1,5 +1,6 @@
-/*===- ModuleImage.c - Module.hip's code as bytes of the program -----------===*/
-/* MODULE_IMAGE is the file. The zero byte behind it terminates PTX text.      */
+/*===- ModuleImage.c - Module.hip's code as bytes of the program
+ * -----------===*/
+/* MODULE_IMAGE is the file. The zero byte behind it terminates PTX text. */
 
 __asm__(".section .rodata\n"
         ".balign 4096\n"

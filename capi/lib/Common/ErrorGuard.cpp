@@ -14,8 +14,8 @@ using namespace tessera;
 using namespace tessera::capi;
 
 /// The message of the last failure for which there was memory.
-static thread_local std::string lastSentence;
-/// Points to lastSentence or to a literal.
+static thread_local std::string lastMessage;
+/// Points to lastMessage or to a literal.
 static thread_local const char *lastErrorMessage = "";
 
 static miopenStatus_t toMiopenStatus(StatusCode code) {
@@ -138,17 +138,17 @@ void capi::detail::logApiCall(const char *function, std::string_view names,
 
 miopenStatus_t capi::detail::reportFailure(const char *function,
                                            const ApiResult &result) {
-  lastSentence = std::string(function) + ": " + result.getMessage();
-  lastErrorMessage = lastSentence.c_str();
+  lastMessage = std::string(function) + ": " + result.getMessage();
+  lastErrorMessage = lastMessage.c_str();
   if (isLogged(LogLevel::Error))
     logMessage(LogLevel::Error,
-               lastSentence + " (" + getStatusName(result.getStatus()) + ")");
+               lastMessage + " (" + getStatusName(result.getStatus()) + ")");
   return result.getStatus();
 }
 
 /// Reports the exception that is being handled. Throws std::bad_alloc if the
 /// exception is one, or if there is no memory for the message of another one.
-static miopenStatus_t reportInWords(const char *function) {
+static miopenStatus_t reportWithMessage(const char *function) {
   try {
     throw;
   } catch (const std::bad_alloc &) {
@@ -166,7 +166,7 @@ miopenStatus_t capi::detail::reportException(const char *function) noexcept {
   // The code of this project throws nothing. An exception comes from the
   // standard library, nearly always because memory ran out.
   try {
-    return reportInWords(function);
+    return reportWithMessage(function);
   } catch (...) {
     lastErrorMessage = "memory ran out";
     return miopenStatusAllocFailed;

@@ -196,12 +196,12 @@ TEST_F(Fuzz, BadObjectsAreTold) {
         EXPECT_FALSE(function.call(fuzzer));
         EXPECT_EQ(fuzzer.getLastStatus(), miopenStatusBadParm)
             << function.name << ", object " << object;
-        const std::string_view sentence = tesseraGetLastErrorMessage();
-        EXPECT_NE(sentence.find(bad == Bad::Destroyed
-                                    ? " that has been destroyed"
-                                    : " descriptor, not a"),
-                  sentence.npos)
-            << sentence;
+        const std::string_view message = tesseraGetLastErrorMessage();
+        EXPECT_NE(message.find(bad == Bad::Destroyed
+                                   ? " that has been destroyed"
+                                   : " descriptor, not a"),
+                  message.npos)
+            << message;
         ++count;
       }
   EXPECT_GT(count, 500u);

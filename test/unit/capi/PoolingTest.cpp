@@ -14,7 +14,7 @@ using namespace tessera::test;
 static const float kOne = 1, kZero = 0;
 
 /// The message of the last failure, without the name of the function.
-static std::string getSentence() {
+static std::string getMessage() {
   const std::string message = tesseraGetLastErrorMessage();
   return message.substr(message.find(": ") + 2);
 }
@@ -149,11 +149,11 @@ TEST(PoolingDescriptor, RefusesToAnswer) {
   int n = 0;
   EXPECT_EQ(miopenGet2dPoolingDescriptor(pool, &mode, &n, &n, &n, &n, &n, &n),
             miopenStatusUnknownError);
-  EXPECT_EQ(getSentence(),
+  EXPECT_EQ(getMessage(),
             "the pooling has 3 spatial dimensions, but this function is for 2");
   EXPECT_EQ(miopenGetNdPoolingDescriptor(pool, 4, &mode, &n, &n, &n, &n),
             miopenStatusUnknownError);
-  EXPECT_EQ(getSentence(), "the pooling has 3 spatial dimensions, not 4");
+  EXPECT_EQ(getMessage(), "the pooling has 3 spatial dimensions, not 4");
   EXPECT_EQ(miopenGetNdPoolingDescriptor(pool, -1, &mode, &n, &n, &n, &n),
             miopenStatusBadParm);
   TensorDesc x{miopenTensorNCHW, {1, 1, 4, 4}};
@@ -170,25 +170,25 @@ TEST(PoolingDescriptor, RefusesBadNumbers) {
                                         2, window, 0, pad, 1, stride);
   };
   EXPECT_EQ(set(0, 0, 0, 1), miopenStatusBadParm);
-  EXPECT_EQ(getSentence(), "window 0 is below 1");
+  EXPECT_EQ(getMessage(), "window 0 is below 1");
   EXPECT_EQ(set(0, 1, -1, 1), miopenStatusBadParm);
-  EXPECT_EQ(getSentence(), "padding -1 is below 0");
+  EXPECT_EQ(getMessage(), "padding -1 is below 0");
   EXPECT_EQ(set(0, 1, 0, 0), miopenStatusBadParm);
-  EXPECT_EQ(getSentence(), "stride 0 is below 1");
+  EXPECT_EQ(getMessage(), "stride 0 is below 1");
   EXPECT_EQ(set(3, 1, 0, 1), miopenStatusBadParm);
-  EXPECT_EQ(getSentence(), "pooling mode 3 is unknown");
+  EXPECT_EQ(getMessage(), "pooling mode 3 is unknown");
   const int ones[] = {1, 1, 1, 1};
   EXPECT_EQ(
       miopenSetNdPoolingDescriptor(pool, miopenPoolingMax, 4, ones, ones, ones),
       miopenStatusBadParm);
-  EXPECT_EQ(getSentence(), "4 spatial dimensions are neither 2 nor 3");
+  EXPECT_EQ(getMessage(), "4 spatial dimensions are neither 2 nor 3");
   EXPECT_EQ(miopenSetPoolingIndexType(pool, static_cast<miopenIndexType_t>(4)),
             miopenStatusBadParm);
-  EXPECT_EQ(getSentence(), "index type 4 is unknown");
+  EXPECT_EQ(getMessage(), "index type 4 is unknown");
   EXPECT_EQ(miopenSetPoolingWorkSpaceIndexMode(
                 pool, static_cast<miopenPoolingWorkspaceIndexMode_t>(2)),
             miopenStatusBadParm);
-  EXPECT_EQ(getSentence(), "index mode 2 is unknown");
+  EXPECT_EQ(getMessage(), "index mode 2 is unknown");
   miopenPoolingMode_t mode;
   std::array<int, 6> n;
   ASSERT_EQ(miopenGet2dPoolingDescriptor(pool, &mode, &n[0], &n[1], &n[2],
@@ -254,7 +254,7 @@ TEST(PoolingDescriptor, OutputLengths) {
   EXPECT_EQ(
       miopenGetPoolingForwardOutputDim(pool, deep, &n[0], &n[1], &n[2], &n[3]),
       miopenStatusBadParm);
-  EXPECT_EQ(getSentence(), "x has 5 dimensions, but a pooling over 2 needs 4");
+  EXPECT_EQ(getMessage(), "x has 5 dimensions, but a pooling over 2 needs 4");
 }
 
 // The old function gives the size of 8-bit indices for every type. The new one
@@ -372,12 +372,12 @@ TEST_F(Pooling, LayoutsAndDepth) {
 TEST_F(Pooling, UnknownErrors) {
   const float two = 2;
   EXPECT_EQ(forward(max, false, nullptr, 0, &two), miopenStatusUnknownError);
-  EXPECT_EQ(getSentence(), "only alpha = 1 and beta = 0 are supported");
+  EXPECT_EQ(getMessage(), "only alpha = 1 and beta = 0 are supported");
   EXPECT_EQ(forward(max, false, nullptr, 0, &kOne, &kOne),
             miopenStatusUnknownError);
   EXPECT_EQ(backward(max, &dataWorkspace, &two), miopenStatusUnknownError);
   EXPECT_EQ(forward(max, true, nullptr, 480), miopenStatusUnknownError);
-  EXPECT_EQ(getSentence(),
+  EXPECT_EQ(getMessage(),
             "workSpace is NULL, but max pooling needs it for its indices");
   EXPECT_EQ(backward(max, nullptr), miopenStatusUnknownError);
   // 9 x 11 pixels fit in 8 bits; 16 x 16 do not, by MIOpen's rule.
@@ -390,7 +390,7 @@ TEST_F(Pooling, UnknownErrors) {
   EXPECT_EQ(miopenPoolingForward(handle, max, &kOne, in, &dataX, &kZero, out,
                                  &dataY, true, &dataWorkspace, 64),
             miopenStatusUnknownError);
-  EXPECT_EQ(getSentence(),
+  EXPECT_EQ(getMessage(),
             "the index type u8 is too small for the 256 pixels of the input");
   EXPECT_EQ(miopenPoolingForward(handle, max, &kOne, in, &dataX, &kZero, out,
                                  &dataY, false, nullptr, 0),
@@ -402,16 +402,16 @@ TEST_F(Pooling, UnknownErrors) {
 // type without kernels is NotImplemented.
 TEST_F(Pooling, Refusals) {
   EXPECT_EQ(forward(max, true, &dataWorkspace, 479), miopenStatusBadParm);
-  EXPECT_EQ(getSentence(),
+  EXPECT_EQ(getMessage(),
             "the workspace has 479 bytes, but the indices need 480");
   PoolDesc other{miopenPoolingMax, 2, 0, 2};
   EXPECT_EQ(forward(other, false, nullptr, 0), miopenStatusBadParm);
-  EXPECT_EQ(getSentence(), "length 2 of y is 5, but the pooling gives 4");
+  EXPECT_EQ(getMessage(), "length 2 of y is 5, but the pooling gives 4");
   TensorDesc half{miopenTensorNCHW, {2, 8, 5, 6}, miopenHalf};
   EXPECT_EQ(miopenPoolingForward(handle, max, &kOne, x, &dataX, &kZero, half,
                                  &dataY, false, nullptr, 0),
             miopenStatusBadParm);
-  EXPECT_EQ(getSentence(), "x and y have different data types");
+  EXPECT_EQ(getMessage(), "x and y have different data types");
   TensorDesc bytesX{miopenTensorNCHW, {2, 8, 9, 11}, miopenInt8};
   TensorDesc bytesY{miopenTensorNCHW, {2, 8, 5, 6}, miopenInt8};
   EXPECT_EQ(miopenPoolingForward(handle, max, &kOne, bytesX, &dataX, &kZero,
