@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Conversion/DeviceOps.h"
-#include "compiler/Conversion/KernelFunction.h"
+#include "compiler/Conversion/Common/DeviceOps.h"
+#include "compiler/Conversion/Common/KernelFunction.h"
 #include "compiler/Conversion/Passes.h"
 #include "dialect/IR/Dnn.h"
 

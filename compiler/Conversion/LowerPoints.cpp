@@ -5,12 +5,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Conversion/Ampere/WarpMatrix.h"
+#include "compiler/Conversion/Common/KernelFunction.h"
+#include "compiler/Conversion/Common/PointMemory.h"
 #include "compiler/Conversion/Hopper/PointBoxes.h"
-#include "compiler/Conversion/Hopper/SharedMemory.h"
-#include "compiler/Conversion/KernelFunction.h"
+#include "compiler/Conversion/Nvidia/SharedMemory.h"
+#include "compiler/Conversion/Nvidia/WarpMatrix.h"
 #include "compiler/Conversion/Passes.h"
-#include "compiler/Conversion/PointMemory.h"
 #include "dialect/IR/PointHints.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

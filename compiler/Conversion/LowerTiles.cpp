@@ -6,12 +6,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/Ampere/LowerAmpere.h"
-#include "compiler/Conversion/HaloTiles.h"
+#include "compiler/Conversion/Common/KernelFunction.h"
+#include "compiler/Conversion/Cooperative/HaloTiles.h"
+#include "compiler/Conversion/Cooperative/MainLoop.h"
+#include "compiler/Conversion/Cooperative/WindowLoop.h"
 #include "compiler/Conversion/Hopper/LowerHopper.h"
-#include "compiler/Conversion/KernelFunction.h"
-#include "compiler/Conversion/MainLoop.h"
 #include "compiler/Conversion/Passes.h"
-#include "compiler/Conversion/WindowLoop.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"

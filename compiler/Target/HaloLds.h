@@ -1,7 +1,7 @@
 //===- HaloLds.h - LDS of pixels that taps share ---------------*- C++ -*-===//
 //
-// What the lowering lays out (compiler/Conversion/HaloLines.h) and the model
-// has to know before: a line of LDS for each pixel that a tile sees.
+// What the lowering lays out (compiler/Conversion/Cooperative/HaloLines.h) and
+// the model has to know before: a line of LDS for each pixel that a tile sees.
 //
 //===----------------------------------------------------------------------===//
 

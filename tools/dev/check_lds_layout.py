@@ -2,7 +2,7 @@
 """Proves that the compiler's LDS layout has no bank conflicts.
 
 A conflict costs time and changes no result, so no execution test would notice
-one. This check reads the swizzles from compiler/Conversion/LdsTile.h and counts
+one. This check reads the swizzles from compiler/Conversion/Cooperative/LdsTile.h and counts
 the conflicts of every access that the main loop makes with them: 128-bit writes
 and reads of chunks, and the 64-bit writes of tiles that are written by blocks,
 which have a layout of their own. Which lanes of a wave go together in one clock
@@ -23,7 +23,7 @@ import re
 import sys
 
 CHUNK_BYTES = 16
-SOURCE = "compiler/Conversion/LdsTile.h"
+SOURCE = "compiler/Conversion/Cooperative/LdsTile.h"
 
 
 @dataclasses.dataclass(frozen=True)

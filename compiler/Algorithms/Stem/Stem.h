@@ -1,8 +1,9 @@
 //===- Stem.h - Convolutions of few input channels -------------*- C++ -*-===//
 //
 // The first layer of a network has one to four input channels. Its reduction
-// is short, and all of it is loaded at once (compiler/Conversion/WindowTile.h);
-// docs/design/0005-stems.md says why.
+// is short, and all of it is loaded at once
+// (compiler/Conversion/Cooperative/WindowTile.h); docs/design/0005-stems.md
+// says why.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,7 @@
 //===- CellFilter.cpp - The filter of 64 channels in registers ------------===//
 
 #include "compiler/Conversion/Ampere/CellFilter.h"
-#include "compiler/Conversion/GlobalBuffer.h"
+#include "compiler/Conversion/Common/GlobalBuffer.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

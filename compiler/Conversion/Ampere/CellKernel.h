@@ -4,8 +4,8 @@
 #define TESSERA_COMPILER_CONVERSION_AMPERE_CELLKERNEL_H
 
 #include "compiler/Conversion/Ampere/CellTile.h"
-#include "compiler/Conversion/StoreView.h"
-#include "compiler/Conversion/TileProgram.h"
+#include "compiler/Conversion/Common/StoreView.h"
+#include "compiler/Conversion/Cooperative/TileProgram.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 

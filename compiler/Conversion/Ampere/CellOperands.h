@@ -4,7 +4,7 @@
 #define TESSERA_COMPILER_CONVERSION_AMPERE_CELLOPERANDS_H
 
 #include "compiler/Conversion/Ampere/CellFilter.h"
-#include "compiler/Conversion/TileProgram.h"
+#include "compiler/Conversion/Cooperative/TileProgram.h"
 
 namespace tessera {
 

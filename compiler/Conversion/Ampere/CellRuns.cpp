@@ -11,8 +11,8 @@
 #include "compiler/Conversion/Ampere/CellOperands.h"
 #include "compiler/Conversion/Ampere/CellStore.h"
 #include "compiler/Conversion/Ampere/LineRing.h"
-#include "compiler/Conversion/Ampere/WarpMatrix.h"
-#include "compiler/Conversion/Hopper/SharedMemory.h"
+#include "compiler/Conversion/Nvidia/SharedMemory.h"
+#include "compiler/Conversion/Nvidia/WarpMatrix.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 

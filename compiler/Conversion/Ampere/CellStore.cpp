@@ -1,8 +1,8 @@
 //===- CellStore.cpp - From a warp's sums to the result -------------------===//
 
 #include "compiler/Conversion/Ampere/CellStore.h"
-#include "compiler/Conversion/Ampere/WarpMatrix.h"
-#include "compiler/Conversion/Epilogue.h"
+#include "compiler/Conversion/Cooperative/Epilogue.h"
+#include "compiler/Conversion/Nvidia/WarpMatrix.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 

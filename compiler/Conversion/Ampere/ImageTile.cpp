@@ -1,8 +1,8 @@
 //===- ImageTile.cpp - A block of an image in shared memory ---------------===//
 
 #include "compiler/Conversion/Ampere/ImageTile.h"
-#include "compiler/Conversion/GlobalBuffer.h"
-#include "compiler/Conversion/PredicatedAccess.h"
+#include "compiler/Conversion/Common/GlobalBuffer.h"
+#include "compiler/Conversion/Common/PredicatedAccess.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

@@ -9,7 +9,7 @@
 #ifndef TESSERA_COMPILER_CONVERSION_AMPERE_IMAGETILE_H
 #define TESSERA_COMPILER_CONVERSION_AMPERE_IMAGETILE_H
 
-#include "compiler/Conversion/ViewAccess.h"
+#include "compiler/Conversion/Common/ViewAccess.h"
 
 namespace tessera {
 

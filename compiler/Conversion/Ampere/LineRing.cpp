@@ -1,8 +1,8 @@
 //===- LineRing.cpp - Lines of an image that stay -------------------------===//
 
 #include "compiler/Conversion/Ampere/LineRing.h"
-#include "compiler/Conversion/GlobalBuffer.h"
-#include "compiler/Conversion/Hopper/SharedMemory.h"
+#include "compiler/Conversion/Common/GlobalBuffer.h"
+#include "compiler/Conversion/Nvidia/SharedMemory.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 

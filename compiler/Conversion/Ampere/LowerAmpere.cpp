@@ -2,8 +2,8 @@
 
 #include "compiler/Conversion/Ampere/LowerAmpere.h"
 #include "compiler/Conversion/Ampere/CellKernel.h"
-#include "compiler/Conversion/Hopper/SharedMemory.h"
-#include "compiler/Conversion/KernelFunction.h"
+#include "compiler/Conversion/Common/KernelFunction.h"
+#include "compiler/Conversion/Nvidia/SharedMemory.h"
 
 using namespace mlir;
 using namespace tessera;

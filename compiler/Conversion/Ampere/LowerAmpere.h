@@ -9,8 +9,8 @@
 #ifndef TESSERA_COMPILER_CONVERSION_AMPERE_LOWERAMPERE_H
 #define TESSERA_COMPILER_CONVERSION_AMPERE_LOWERAMPERE_H
 
-#include "compiler/Conversion/DeviceOps.h"
-#include "compiler/Conversion/TileProgram.h"
+#include "compiler/Conversion/Common/DeviceOps.h"
+#include "compiler/Conversion/Cooperative/TileProgram.h"
 
 namespace tessera {
 

@@ -1,8 +1,8 @@
 //===- HaloOperand.cpp - Pixels that all taps of a filter share -----------===//
 
 #include "compiler/Conversion/Hopper/HaloOperand.h"
-#include "compiler/Conversion/Hopper/SharedMemory.h"
-#include "compiler/Conversion/ViewAccess.h"
+#include "compiler/Conversion/Common/ViewAccess.h"
+#include "compiler/Conversion/Nvidia/SharedMemory.h"
 
 #include <numeric>
 

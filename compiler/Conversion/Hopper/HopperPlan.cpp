@@ -1,8 +1,8 @@
 //===- HopperPlan.cpp - What is known before a kernel is written ----------===//
 
 #include "compiler/Conversion/Hopper/HopperPlan.h"
+#include "compiler/Conversion/Common/KernelFunction.h"
 #include "compiler/Conversion/Hopper/StreamedReads.h"
-#include "compiler/Conversion/KernelFunction.h"
 
 using namespace mlir;
 using namespace tessera;

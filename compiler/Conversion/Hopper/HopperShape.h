@@ -9,7 +9,8 @@
 #ifndef TESSERA_COMPILER_CONVERSION_HOPPER_HOPPERSHAPE_H
 #define TESSERA_COMPILER_CONVERSION_HOPPER_HOPPERSHAPE_H
 
-#include "compiler/Conversion/TileProgram.h"
+#include "compiler/Conversion/Cooperative/TileProgram.h"
+#include "compiler/Conversion/Nvidia/SharedMemory.h"
 
 namespace tessera {
 
@@ -19,11 +20,6 @@ inline constexpr llvm::StringLiteral kWgmmaTf32 = "wgmma_tf32";
 /// Rows of one wgmma, threads of the group that issues it.
 inline constexpr int64_t kWgmmaRows = 64;
 inline constexpr int64_t kWarpgroup = 128;
-/// Bytes of a row of a stage, and of a row of a staged result: what the
-/// swizzle spans.
-inline constexpr int64_t kRowBytes = 128;
-/// Rows of the result that a warp stores at once.
-inline constexpr int64_t kStoreRows = 16;
 inline constexpr int64_t kBarrierBytes = 8;
 
 /// Buffers of their own for the pixels that all taps of a step's channels see.

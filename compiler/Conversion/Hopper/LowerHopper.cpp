@@ -7,11 +7,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/Hopper/LowerHopper.h"
-#include "compiler/Conversion/Epilogue.h"
+#include "compiler/Conversion/Common/KernelFunction.h"
+#include "compiler/Conversion/Cooperative/Epilogue.h"
 #include "compiler/Conversion/Hopper/RowTensor.h"
 #include "compiler/Conversion/Hopper/StepFeed.h"
 #include "compiler/Conversion/Hopper/SumStore.h"
-#include "compiler/Conversion/KernelFunction.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"

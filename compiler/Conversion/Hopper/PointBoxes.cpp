@@ -1,11 +1,11 @@
 //===- PointBoxes.cpp - Boxes and matrices of point programs --------------===//
 
 #include "compiler/Conversion/Hopper/PointBoxes.h"
-#include "compiler/Conversion/Ampere/WarpMatrix.h"
+#include "compiler/Conversion/Common/KernelFunction.h"
 #include "compiler/Conversion/Hopper/HopperShape.h"
-#include "compiler/Conversion/Hopper/SharedMemory.h"
 #include "compiler/Conversion/Hopper/StreamedReads.h"
-#include "compiler/Conversion/KernelFunction.h"
+#include "compiler/Conversion/Nvidia/SharedMemory.h"
+#include "compiler/Conversion/Nvidia/WarpMatrix.h"
 #include "dialect/IR/PointHints.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"

@@ -13,7 +13,7 @@
 #ifndef TESSERA_COMPILER_CONVERSION_HOPPER_POINTBOXES_H
 #define TESSERA_COMPILER_CONVERSION_HOPPER_POINTBOXES_H
 
-#include "compiler/Conversion/Emitter.h"
+#include "compiler/Conversion/Common/Emitter.h"
 #include "dialect/IR/Dnn.h"
 #include "runtime/Base/TensorMap.h"
 

@@ -12,8 +12,8 @@
 #ifndef TESSERA_COMPILER_CONVERSION_HOPPER_ROWTENSOR_H
 #define TESSERA_COMPILER_CONVERSION_HOPPER_ROWTENSOR_H
 
+#include "compiler/Conversion/Common/StoreView.h"
 #include "compiler/Conversion/Hopper/WayOut.h"
-#include "compiler/Conversion/StoreView.h"
 
 namespace tessera {
 

@@ -1,7 +1,7 @@
 //===- StepWalk.cpp - The steps of a tile's reduction ---------------------===//
 
 #include "compiler/Conversion/Hopper/StepWalk.h"
-#include "compiler/Conversion/ViewAccess.h"
+#include "compiler/Conversion/Common/ViewAccess.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 

@@ -10,7 +10,7 @@
 #ifndef TESSERA_COMPILER_CONVERSION_HOPPER_STEPWALK_H
 #define TESSERA_COMPILER_CONVERSION_HOPPER_STEPWALK_H
 
-#include "compiler/Conversion/Emitter.h"
+#include "compiler/Conversion/Common/Emitter.h"
 #include "dialect/IR/Dnn.h"
 
 namespace tessera {

@@ -11,8 +11,8 @@
 #ifndef TESSERA_COMPILER_CONVERSION_HOPPER_STREAMEDREADS_H
 #define TESSERA_COMPILER_CONVERSION_HOPPER_STREAMEDREADS_H
 
+#include "compiler/Conversion/Cooperative/TileProgram.h"
 #include "compiler/Conversion/Hopper/TmaOperand.h"
-#include "compiler/Conversion/TileProgram.h"
 
 namespace tessera {
 

@@ -1,8 +1,8 @@
 //===- SumStore.cpp - From sums to the result -----------------------------===//
 
 #include "compiler/Conversion/Hopper/SumStore.h"
-#include "compiler/Conversion/Ampere/WarpMatrix.h"
-#include "compiler/Conversion/Epilogue.h"
+#include "compiler/Conversion/Cooperative/Epilogue.h"
+#include "compiler/Conversion/Nvidia/WarpMatrix.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"

@@ -1,9 +1,9 @@
 //===- TmaOperand.cpp - A factor that the TMA unit copies -----------------===//
 
 #include "compiler/Conversion/Hopper/TmaOperand.h"
-#include "compiler/Conversion/Hopper/SharedMemory.h"
+#include "compiler/Conversion/Common/ViewAccess.h"
 #include "compiler/Conversion/Hopper/StreamedReads.h"
-#include "compiler/Conversion/ViewAccess.h"
+#include "compiler/Conversion/Nvidia/SharedMemory.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 

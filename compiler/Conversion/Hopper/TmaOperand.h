@@ -24,7 +24,7 @@
 #ifndef TESSERA_COMPILER_CONVERSION_HOPPER_TMAOPERAND_H
 #define TESSERA_COMPILER_CONVERSION_HOPPER_TMAOPERAND_H
 
-#include "compiler/Conversion/Emitter.h"
+#include "compiler/Conversion/Common/Emitter.h"
 #include "dialect/IR/Dnn.h"
 #include "runtime/Base/TensorMap.h"
 

@@ -1,7 +1,7 @@
 //===- TmaStore.cpp - A staged result that leaves by TMA ------------------===//
 
 #include "compiler/Conversion/Hopper/TmaStore.h"
-#include "compiler/Conversion/ViewAccess.h"
+#include "compiler/Conversion/Common/ViewAccess.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 

@@ -10,7 +10,7 @@
 #define TESSERA_COMPILER_CONVERSION_HOPPER_WAYOUT_H
 
 #include "compiler/Conversion/Hopper/HopperShape.h"
-#include "compiler/Conversion/Hopper/SharedMemory.h"
+#include "compiler/Conversion/Nvidia/SharedMemory.h"
 
 namespace tessera {
 

@@ -11,7 +11,7 @@
 #ifndef TESSERA_COMPILER_CONVERSION_HOPPER_WGMMA_H
 #define TESSERA_COMPILER_CONVERSION_HOPPER_WGMMA_H
 
-#include "compiler/Conversion/Emitter.h"
+#include "compiler/Conversion/Common/Emitter.h"
 #include "compiler/Conversion/Hopper/HopperShape.h"
 
 namespace tessera {

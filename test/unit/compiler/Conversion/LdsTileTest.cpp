@@ -1,6 +1,6 @@
 //===- LdsTileTest.cpp - No bank conflict, by counting --------------------===//
 
-#include "compiler/Conversion/LdsTile.h"
+#include "compiler/Conversion/Cooperative/LdsTile.h"
 
 #include <gtest/gtest.h>
 #include <map>

@@ -1,6 +1,6 @@
 //===- ViewAccessTest.cpp - Linear forms against the map itself -----------===//
 
-#include "compiler/Conversion/ViewAccess.h"
+#include "compiler/Conversion/Common/ViewAccess.h"
 #include "compiler/Frontend/ConvFrontend.h"
 #include "compiler/Transforms/Passes.h"
 #include "test/unit/Support/RandomProblem.h"

@@ -1,0 +1,296 @@
+//===- Epilogue.cpp - From accumulators to the output tensor --------------===//
+
+#include "compiler/Conversion/Cooperative/Epilogue.h"
+
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/TypeUtilities.h"
+
+#include <map>
+#include <numeric>
+
+using namespace mlir;
+using namespace tessera;
+
+//===----------------------------------------------------------------------===//
+// The region
+//===----------------------------------------------------------------------===//
+
+/// `type` for each element of an accumulator.
+static Type widen(Type accumulator, Type type) {
+  auto vector = dyn_cast<VectorType>(accumulator);
+  return vector ? vector.clone(type) : type;
+}
+
+/// Runs the elementwise ops of the region on a whole accumulator at once.
+/// `scalars` holds what the ops take from outside.
+Value tessera::applyEpilogue(Emitter &e, Region &region, ValueRange values,
+                             const IRMapping &scalars) {
+  Type accumulator = values.front().getType();
+  if (region.empty())
+    return values.front();
+  Block &body = region.front();
+  IRMapping mapping = scalars;
+  mapping.map(body.getArguments(), values);
+  for (Operation &op : body.without_terminator()) {
+    if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+      TypedAttr attr = constant.getValue();
+      if (auto vector =
+              dyn_cast<VectorType>(widen(accumulator, attr.getType())))
+        attr = DenseElementsAttr::get(vector, attr);
+      mapping.map(constant.getResult(), e.constant(attr));
+      continue;
+    }
+    if (op.getNumResults() == 1 && mapping.contains(op.getResult(0)))
+      continue;
+    Operation *clone = e.b.clone(op, mapping);
+    for (Value result : clone->getResults())
+      result.setType(widen(accumulator, result.getType()));
+  }
+  return mapping.lookup(body.getTerminator()->getOperand(0));
+}
+
+/// A double is truncated before.
+IRMapping
+tessera::mapEpilogueScalars(Emitter &e, Region &region, Type accumulator,
+                            llvm::function_ref<Value(Value)> getScalar) {
+  IRMapping mapping;
+  auto map = [&](Value value) {
+    if (mapping.contains(value))
+      return;
+    Value scalar = getScalar(value);
+    Type type = widen(accumulator, scalar.getType());
+    if (type != scalar.getType())
+      scalar = vector::BroadcastOp::create(e.b, e.loc, type, scalar);
+    mapping.map(value, scalar);
+  };
+  region.walk([&](Operation *op) {
+    for (Value operand : op->getOperands())
+      if (operand.getParentRegion() != &region)
+        map(operand.getType().isF64() ? op->getResult(0) : operand);
+  });
+  return mapping;
+}
+
+//===----------------------------------------------------------------------===//
+// Elements and what memory holds of them
+//===----------------------------------------------------------------------===//
+
+/// Elements [first, first + width) as the integers that a store takes.
+static Value packForStore(Emitter &e, Value value, int64_t first,
+                          int64_t width) {
+  auto vector = dyn_cast<VectorType>(value.getType());
+  Type element = vector ? vector.getElementType() : value.getType();
+  int64_t bits = element.getIntOrFloatBitWidth();
+  if (!vector)
+    value = vector::BroadcastOp::create(e.b, e.loc, VectorType::get(1, element),
+                                        value);
+  SmallVector<int64_t> mask(width);
+  std::iota(mask.begin(), mask.end(), first);
+  value = vector::ShuffleOp::create(e.b, e.loc, value, value, mask);
+  int64_t word = std::min<int64_t>(32, width * bits);
+  auto words = VectorType::get(width * bits / word, e.b.getIntegerType(word));
+  if (value.getType() != words)
+    value = vector::BitCastOp::create(e.b, e.loc, words, value);
+  return words.getNumElements() > 1
+             ? value
+             : vector::ExtractOp::create(e.b, e.loc, value, 0).getResult();
+}
+
+static Value roundTo(Emitter &e, Type element, Value value) {
+  Type from = getElementTypeOrSelf(value.getType());
+  if (from == element)
+    return value;
+  Type type = element;
+  if (auto vector = dyn_cast<VectorType>(value.getType()))
+    type = vector.clone(element);
+  if (from.isInteger())
+    return arith::SIToFPOp::create(e.b, e.loc, type, value);
+  return arith::TruncFOp::create(e.b, e.loc, type, value);
+}
+
+/// The `width` elements that a load gave as integers, as f32s.
+static SmallVector<Value> unpackLoaded(Emitter &e, Value loaded, Type element,
+                                       int64_t width) {
+  SmallVector<Value> values;
+  if (width == 1) {
+    values.push_back(arith::BitcastOp::create(e.b, e.loc, element, loaded));
+  } else {
+    if (!isa<VectorType>(loaded.getType()))
+      loaded = vector::BroadcastOp::create(
+          e.b, e.loc, VectorType::get(1, loaded.getType()), loaded);
+    loaded = vector::BitCastOp::create(e.b, e.loc,
+                                       VectorType::get(width, element), loaded);
+    for (int64_t i = 0; i < width; ++i)
+      values.push_back(vector::ExtractOp::create(e.b, e.loc, loaded, i));
+  }
+  Type f32 = e.b.getF32Type();
+  for (Value &value : values) {
+    if (element.isInteger())
+      value = arith::SIToFPOp::create(e.b, e.loc, f32, value);
+    else if (!element.isF32())
+      value = arith::ExtFOp::create(e.b, e.loc, f32, value);
+  }
+  return values;
+}
+
+//===----------------------------------------------------------------------===//
+// Extra tensors
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// An extra tensor of the epilogue: what it holds for each fragment, loaded
+/// once where several fragments share it (a bias).
+class ExtraTensor {
+public:
+  ExtraTensor(Emitter &e, StoreView view, const TileMma &mma)
+      : e(e), view(std::move(view)), mma(mma), accumulator(mma.getSumsType()) {}
+
+  /// Its values for fragment `j` along P and place `i` along Q.
+  Value get(int64_t j, int64_t i) {
+    Value &cached =
+        values[{view.dependsOnP() ? j : 0, view.dependsOnQ() ? i : 0}];
+    return cached ? cached : cached = load(j, i);
+  }
+
+private:
+  Value load(int64_t j, int64_t i);
+
+  Emitter &e;
+  StoreView view;
+  const TileMma &mma;
+  Type accumulator;
+  std::map<std::pair<int64_t, int64_t>, Value> values;
+};
+} // namespace
+
+Value ExtraTensor::load(int64_t j, int64_t i) {
+  const MatrixInstruction &row = mma.getInstruction();
+  Type element = view.getAccess().getElementType();
+  // What one side does not move is there wherever the other is, unless the
+  // group alone puts it outside.
+  StorePlace placeQ = view.locateQ(view.dependsOnQ() ? mma.getPlaceOfQ(i) : 0,
+                                   /*isAnywhere=*/true);
+  SmallVector<Value> elements;
+  int64_t width = view.dependsOnP() ? view.getWidth(row.accVector) : 1;
+  for (int64_t first = 0; first < row.getColumnRegs(); first += width) {
+    if (first > 0 && !view.dependsOnP()) {
+      elements.push_back(elements.front());
+      continue;
+    }
+    StorePlace placeP =
+        view.locateP(mma.getPosition(j, first), /*isAnywhere=*/true);
+    llvm::append_range(
+        elements,
+        unpackLoaded(e, view.load(placeP, placeQ, width), element, width));
+  }
+  if (!isa<VectorType>(accumulator))
+    return elements.front();
+  auto type = VectorType::get(row.getColumnRegs(), e.b.getF32Type());
+  return vector::FromElementsOp::create(e.b, e.loc, type, elements);
+}
+
+//===----------------------------------------------------------------------===//
+// The whole
+//===----------------------------------------------------------------------===//
+
+/// A view at the lane's places: those of the store and of its extras are alike.
+static StoreView makeStoreView(Emitter &e, dnn::TileStoreOp store, Value view,
+                               const TileMma &mma,
+                               const EpilogueInputs &inputs) {
+  bool alongN = mma.hasLanesAlongN();
+  ArrayRef<int64_t> extents = store.getView().getType().getShape();
+  ArrayRef<int64_t> tile = store.getValue().getType().getShape();
+  Value pFirst = mma.emitFirstOfP(), qFirst = mma.emitFirstOfQ();
+  auto makeSide = [&](bool isN, Value first) {
+    return isN ? StoreSide{2, extents[2], tile[1], first, inputs.column0}
+               : StoreSide{1, extents[1], tile[0], first, inputs.row0};
+  };
+  ViewAccess access(view.getDefiningOp<dnn::ViewOp>());
+  GlobalBuffer buffer = inputs.getBuffer(access);
+  return StoreView(e, std::move(access), std::move(buffer),
+                   makeSide(alongN, pFirst), makeSide(!alongN, qFirst));
+}
+
+/// Element `i` of an accumulator.
+static Value getElement(Emitter &e, Value accumulator, int64_t i) {
+  if (!isa<VectorType>(accumulator.getType()))
+    return accumulator;
+  return vector::ExtractOp::create(e.b, e.loc, accumulator, i);
+}
+
+void tessera::emitEpilogue(Emitter &e, dnn::TileStoreOp store,
+                           const TileMma &mma, const EpilogueInputs &inputs) {
+  const MatrixInstruction &row = mma.getInstruction();
+  StoreView result = makeStoreView(e, store, store.getView(), mma, inputs);
+  std::vector<ExtraTensor> extras;
+  for (Value extra : store.getExtras())
+    extras.emplace_back(e, makeStoreView(e, store, extra, mma, inputs), mma);
+  IRMapping scalars = mapEpilogueScalars(e, store.getEpilogue(),
+                                         mma.getSumsType(), inputs.getScalar);
+
+  const bool isAtomic = store.getAtomic();
+  int64_t width = isAtomic     ? 1
+                  : inputs.put ? row.accVector
+                               : result.getWidth(row.accVector);
+  SmallVector<StorePlace> placesQ;
+  for (int64_t i = 0; i < mma.getPlacesOfQ(); ++i)
+    placesQ.push_back(result.locateQ(mma.getPlaceOfQ(i)));
+  for (int64_t j = 0; j < mma.getP().count; ++j) {
+    SmallVector<StorePlace> placesP;
+    for (int64_t first = 0; first < row.getColumnRegs(); first += width)
+      placesP.push_back(result.locateP(mma.getPosition(j, first)));
+    for (int64_t i = 0; i < mma.getPlacesOfQ(); ++i) {
+      SmallVector<Value> values = {mma.takeSums(inputs.accumulators, j, i)};
+      for (ExtraTensor &extra : extras)
+        values.push_back(extra.get(j, i));
+      Value value = applyEpilogue(e, store.getEpilogue(), values, scalars);
+      value = roundTo(e, result.getAccess().getElementType(), value);
+      for (auto [n, place] : llvm::enumerate(placesP))
+        if (inputs.put)
+          inputs.put(packForStore(e, value, n * width, width),
+                     mma.getPosition(j, n * width), i);
+        else if (isAtomic)
+          result.atomicAdd(getElement(e, value, n), place, placesQ[i]);
+        else
+          result.store(packForStore(e, value, n * width, width), place,
+                       placesQ[i]);
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Neighbours that are in no fragment of TileMma
+//===----------------------------------------------------------------------===//
+
+Value tessera::loadNeighbours(Emitter &e, const StoreView &view, int64_t offset,
+                              int64_t count) {
+  StorePlace placeQ = view.locateQ(view.dependsOnQ() ? offset : 0,
+                                   /*isAnywhere=*/true);
+  const int64_t width = view.dependsOnP() ? view.getWidth(count) : 1;
+  SmallVector<Value> elements;
+  for (int64_t first = 0; first < count; first += width) {
+    if (first > 0 && !view.dependsOnP()) {
+      elements.push_back(elements.front());
+      continue;
+    }
+    StorePlace placeP = view.locateP(first, /*isAnywhere=*/true);
+    llvm::append_range(elements,
+                       unpackLoaded(e, view.load(placeP, placeQ, width),
+                                    view.getAccess().getElementType(), width));
+  }
+  auto type = VectorType::get(count, e.b.getF32Type());
+  return vector::FromElementsOp::create(e.b, e.loc, type, elements);
+}
+
+void tessera::storeNeighbours(Emitter &e, const StoreView &view, Value value,
+                              int64_t offset, Value valid) {
+  value = roundTo(e, view.getAccess().getElementType(), value);
+  const int64_t count = cast<VectorType>(value.getType()).getNumElements();
+  const int64_t width = view.getWidth(count);
+  StorePlace placeQ = view.locateQ(offset);
+  placeQ.valid = e.both(placeQ.valid, valid);
+  for (int64_t first = 0; first < count; first += width)
+    view.store(packForStore(e, value, first, width), view.locateP(first),
+               placeQ);
+}

@@ -1,0 +1,143 @@
+//===- HaloLines.cpp - Pixels in LDS that all taps of a filter see --------===//
+
+#include "compiler/Conversion/Cooperative/HaloLines.h"
+#include "compiler/Conversion/Common/LdsPointer.h"
+
+using namespace mlir;
+using namespace tessera;
+
+//===----------------------------------------------------------------------===//
+// What a tile sees
+//===----------------------------------------------------------------------===//
+
+/// Whether rows lie in the order of memory, whole pixels apart.
+static bool isInOrder(const AccessSpace &rows, int64_t pixelBytes) {
+  int64_t inner = 0;
+  for (int64_t d = std::ssize(rows.sizes) - 1; d >= 0; --d) {
+    int64_t bytes = rows.coefs[0][d];
+    if (bytes % pixelBytes != 0 || bytes <= inner)
+      return false;
+    inner += bytes * (rows.sizes[d] - 1);
+  }
+  return true;
+}
+
+LogicalResult tessera::matchHaloLines(dnn::TileLoadOp load, int64_t threads,
+                                      HaloLines &halo) {
+  ViewAccess access(load.getView().getDefiningOp<dnn::ViewOp>());
+  ArrayRef<int64_t> tile = load.getType().getShape();
+  unsigned tapDims = access.getNumColumnDims() - 1;
+  AccessSpace rows = access.getSpace(1), taps = access.getSpace(2, 0, tapDims);
+  AccessSpace channels = access.getSpace(2, tapDims, 1);
+  halo.pixelBytes = rows.getInnermostStep();
+  if (halo.pixelBytes <= 0 || !isInOrder(rows, halo.pixelBytes))
+    return load.emitOpError("has a halo, which needs rows in the order of "
+                            "memory, whole pixels apart");
+  if (channels.getInnermostStep() != access.getElementBytes() ||
+      !channels.isLinear() || channels.getExtent() % tile[1] != 0)
+    return load.emitOpError("has a halo, which needs channels that lie "
+                            "together, in whole steps");
+  for (int64_t tap = 0; tap < taps.getExtent(); ++tap)
+    halo.taps.push_back(taps.getForm(0, tap));
+  halo.firstBytes = *llvm::min_element(halo.taps);
+  for (int64_t &tap : halo.taps) {
+    tap -= halo.firstBytes;
+    if (tap % halo.pixelBytes != 0)
+      return load.emitOpError("has a halo, which needs taps that move all rows "
+                              "by whole pixels (stride 1)");
+    tap /= halo.pixelBytes;
+  }
+  int64_t span = getMaxSpan(rows.sizes, rows.coefs[0], tile[0]);
+  static_cast<HaloLds &>(halo) =
+      HaloLds::make(span / halo.pixelBytes + *llvm::max_element(halo.taps) + 1,
+                    tile[1] * access.getElementBytes(), threads);
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// To LDS
+//===----------------------------------------------------------------------===//
+
+HaloCopy::HaloCopy(Emitter &e, const ViewAccess &access, const HaloLines &halo,
+                   GlobalBuffer tile, int64_t threads, Value thread,
+                   Value block)
+    : e(e), halo(halo), tile(std::move(tile)),
+      passLines(threads / halo.getChunks()) {
+  Value line = e.divu(thread, halo.getChunks());
+  Value chunk = e.mul(e.remu(thread, halo.getChunks()), kChunkBytes);
+  place = e.add(e.mul(line, halo.getPitch()), chunk);
+  AccessSpace rows = access.getSpace(1).getOffsets();
+  Value first = e.add(rows.evaluate(e, this->tile.row0)[0],
+                      e.add(this->tile.base[0], halo.firstBytes));
+  offset = e.add(e.add(first, e.mul(block, halo.lineBytes)),
+                 e.add(e.mul(line, halo.pixelBytes), chunk));
+}
+
+void HaloCopy::load(unsigned pass, Value lds, Value bytes) const {
+  Value pointer = emitLdsPointer(
+      e, lds, e.add(e.add(place, bytes), pass * passLines * halo.getPitch()));
+  e.device.loadToLds(e, tile.descriptor, pointer, kChunkBytes,
+                     e.add(offset, pass * passLines * halo.pixelBytes),
+                     /*uniform=*/e.constant(0), /*immediate=*/0);
+}
+
+//===----------------------------------------------------------------------===//
+// From LDS
+//===----------------------------------------------------------------------===//
+
+/// Bit t: whether tap t of a row is in its image.
+Value HaloSource::findTaps(ArrayRef<Value> row, ArrayRef<Value> base) {
+  AccessSpace taps = access.getSpace(2, 0, access.getNumColumnDims() - 1);
+  Value bits = e.constant(0);
+  for (int64_t tap = 0; tap < std::ssize(halo.taps); ++tap) {
+    Value valid;
+    for (unsigned f = 1; f < access.getNumForms(); ++f) {
+      Value coordinate = e.add(e.add(row[f], base[f]), taps.getForm(f, tap));
+      valid = e.both(valid, e.ult(coordinate, access.getBound(f)));
+    }
+    Value bit = e.select(valid, e.constant(int64_t(1) << tap), e.constant(0));
+    bits = arith::OrIOp::create(e.b, e.loc, bits, bit);
+  }
+  return bits;
+}
+
+void HaloSource::enterTile(const GlobalBuffer &tile) {
+  AccessSpace rows = access.getSpace(1), offsets = rows.getOffsets();
+  for (int64_t &bytes : offsets.coefs[0])
+    bytes = bytes / halo.pixelBytes * halo.getPitch();
+  Value first = offsets.evaluate(e, tile.row0)[0];
+  places.clear();
+  inside.clear();
+  for (int64_t i = 0; i < place.count; ++i) {
+    Value row = e.add(e.add(place.firstRow, place.laneRow),
+                      e.add(tile.row0, place.getRow(i, 0)));
+    Value line =
+        arith::SubIOp::create(e.b, e.loc, offsets.evaluate(e, row)[0], first);
+    places.push_back(e.add(line, e.mul(place.laneChunk, kChunkBytes)));
+    inside.push_back(findTaps(rows.evaluate(e, row), tile.base));
+  }
+}
+
+/// The tap is added behind the choice, where it is part of the read.
+void HaloSource::enterTap(int64_t tap, Value buffer) {
+  int64_t bytes = halo.taps[tap] * halo.getPitch();
+  Value zero =
+      e.add(e.mul(place.laneChunk, kChunkBytes), halo.getZeroPlace() - bytes);
+  current.clear();
+  for (auto [line, bits] : llvm::zip(places, inside)) {
+    Value isInside =
+        arith::CmpIOp::create(e.b, e.loc, arith::CmpIPredicate::ne,
+                              e.andi(bits, int64_t(1) << tap), e.constant(0));
+    current.push_back(
+        e.add(e.select(isInside, e.add(line, buffer), zero), bytes));
+  }
+}
+
+Value HaloSource::read(int64_t index, int64_t, int64_t q, int64_t t,
+                       Value lds) {
+  Value bytes = e.add(current[index], place.getChunk(q, t) * kChunkBytes);
+  int64_t elements =
+      kChunkBytes * 8 / place.elementType.getIntOrFloatBitWidth();
+  return e.device.readMatrices(e, emitLdsPointer(e, lds, bytes),
+                               VectorType::get(elements, place.elementType));
+}

@@ -1,0 +1,79 @@
+//===- StagedStore.cpp - Results that are stored while the next come ------===//
+
+#include "compiler/Conversion/Cooperative/StagedStore.h"
+#include "compiler/Conversion/Common/LdsPointer.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+using namespace mlir;
+using namespace tessera;
+
+/// Rows that mix() tells apart.
+static constexpr int64_t kMixedRows = 8;
+
+/// Bits 0, 1, 2 of a row as bits 2, 0, 1.
+static Value emitMix(Emitter &e, Value row) {
+  Value low = e.mul(e.andi(row, 1), 4), high = e.andi(e.shru(row, 1), 3);
+  return e.add(low, high);
+}
+
+bool StagedTile::isFor(dnn::TileStoreOp store, int64_t threads) {
+  ArrayRef<int64_t> shape = store.getValue().getType().getShape();
+  ViewAccess access(store.getView().getDefiningOp<dnn::ViewOp>());
+  StagedTile tile{shape[0], shape[1], access.getElementBytes(), threads};
+  int64_t chunk = tile.getChunkElements();
+  constexpr int64_t kStagedBytes = 2;
+  return tile.elementBytes == kStagedBytes && !store.getAtomic() &&
+         access.getVectorWidth(/*index=*/2, chunk) == chunk &&
+         tile.getRowChunks() % kMixedRows == 0 &&
+         threads % tile.getRowChunks() == 0 &&
+         tile.getPieceRows() % kMixedRows == 0 &&
+         tile.rows % tile.getPieceRows() == 0;
+}
+
+Value StagedStore::getRow() { return e.divu(thread, tile.getRowChunks()); }
+
+Value StagedStore::getColumn() {
+  return e.mul(e.remu(thread, tile.getRowChunks()), tile.getChunkElements());
+}
+
+/// The byte of LDS of element `column` of row `row`.
+Value StagedStore::getOffset(Value row, Value column) {
+  Value chunk = e.divu(column, tile.getChunkElements());
+  Value rest = e.remu(column, tile.getChunkElements());
+  Value place = e.xori(chunk, emitMix(e, row));
+  return e.add(
+      e.mul(row, tile.columns * tile.elementBytes),
+      e.add(e.mul(place, kChunkBytes), e.mul(rest, tile.elementBytes)));
+}
+
+void StagedStore::put(const TileMma &mma, Value words, int64_t p, int64_t q) {
+  // Of other places along Q the rows are mixed alike.
+  int64_t rows = mma.getPlaceOfQ(q);
+  assert(rows % kMixedRows == 0 && "rows of an instruction are eights");
+  Value offset = getOffset(mma.emitFirstOfQ(), e.add(mma.emitFirstOfP(), p));
+  offset = e.add(offset, rows * tile.columns * tile.elementBytes);
+  LLVM::StoreOp::create(e.b, e.loc, words, emitLdsPointer(e, lds, offset));
+}
+
+Value StagedStore::read(Value piece) {
+  Value last = e.constant(tile.countPieces() - 1);
+  piece = arith::MinUIOp::create(e.b, e.loc, piece, last);
+  Value offset = e.add(getOffset(getRow(), getColumn()),
+                       e.mul(piece, tile.threads * kChunkBytes));
+  auto type = VectorType::get(kChunkBytes / 4, e.b.getI32Type());
+  return LLVM::LoadOp::create(e.b, e.loc, type, emitLdsPointer(e, lds, offset));
+}
+
+void StagedStore::store(Value words, const StagedPlace &place, Value piece) {
+  Value row = e.add(getRow(), e.mul(piece, tile.getPieceRows()));
+  int64_t rows = access.getSpace(1).getExtent();
+  int64_t columns = access.getSpace(2).getExtent();
+  StoreView view(e, access, place.buffer,
+                 {2, columns, tile.columns, getColumn(), place.column0},
+                 {1, rows, tile.rows, row, place.row0});
+  StorePlace placeQ = view.locateQ(0);
+  placeQ.valid = e.both(placeQ.valid, place.exists);
+  placeQ.valid = e.both(placeQ.valid, e.ult(piece, tile.countPieces()));
+  view.store(words, view.locateP(0), placeQ);
+}

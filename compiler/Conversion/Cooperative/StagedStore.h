@@ -1,0 +1,74 @@
+//===- StagedStore.h - Results that are stored while the next come *- C++ -*-=//
+//
+// A workgroup that takes tiles in turn multiplies nothing while it stores, and
+// all of them store at once. So a tile's results, rounded, go to LDS, and from
+// there to memory, 16 bytes a lane, during the products of the next tile.
+//
+// Chunk c of row r lies in place c ^ mix(r): of what lanes put at once, be it
+// four chunks of each of two rows or one of each of eight, no two are in one
+// bank.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_COMPILER_CONVERSION_COOPERATIVE_STAGEDSTORE_H
+#define TESSERA_COMPILER_CONVERSION_COOPERATIVE_STAGEDSTORE_H
+
+#include "compiler/Conversion/Common/StoreView.h"
+#include "compiler/Conversion/Cooperative/LdsTile.h"
+#include "compiler/Conversion/Cooperative/TileMma.h"
+
+namespace tessera {
+
+/// A tile of results in LDS. Plain data.
+struct StagedTile {
+  int64_t rows, columns, elementBytes, threads;
+
+  /// Whether results of `store` can go that way.
+  static bool isFor(dnn::TileStoreOp store, int64_t threads);
+
+  int64_t getBytes() const { return rows * columns * elementBytes; }
+  int64_t getChunkElements() const { return kChunkBytes / elementBytes; }
+  int64_t getRowChunks() const { return columns / getChunkElements(); }
+  int64_t getPieceRows() const { return threads / getRowChunks(); }
+  /// Chunks of a thread.
+  int64_t countPieces() const { return rows / getPieceRows(); }
+};
+
+/// What is at hand where a tile's pieces are stored.
+struct StagedPlace {
+  GlobalBuffer buffer;       ///< Of the tile's rows.
+  mlir::Value row0, column0; ///< Of the tile, in the view.
+  mlir::Value exists;        ///< Whether there is such a tile.
+};
+
+class StagedStore {
+public:
+  /// `lds` holds the tile, and nothing else.
+  StagedStore(Emitter &e, const StagedTile &tile, const ViewAccess &access,
+              mlir::Value lds, mlir::Value thread)
+      : e(e), tile(tile), access(access), lds(lds), thread(thread) {}
+
+  /// Puts the words of neighbours along P at getPosition() `p`, at place `q`
+  /// along Q of `mma`, whose P is the columns.
+  void put(const TileMma &mma, mlir::Value words, int64_t p, int64_t q);
+  /// Piece `piece` of this thread, behind a barrier; past the last, anything.
+  mlir::Value read(mlir::Value piece);
+  /// Stores it; past the last, nothing.
+  void store(mlir::Value words, const StagedPlace &place, mlir::Value piece);
+
+private:
+  /// Where this thread's first chunk is, in the tile.
+  mlir::Value getRow();
+  mlir::Value getColumn();
+  mlir::Value getOffset(mlir::Value row, mlir::Value column);
+
+  Emitter &e;
+  StagedTile tile;
+  const ViewAccess &access;
+  mlir::Value lds;
+  mlir::Value thread;
+};
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_CONVERSION_COOPERATIVE_STAGEDSTORE_H

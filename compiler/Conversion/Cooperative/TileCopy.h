@@ -1,0 +1,138 @@
+//===- TileCopy.h - One factor's way from memory to LDS --------*- C++ -*-===//
+//
+// Every thread of the workgroup brings some pieces of each step: it loads them
+// into registers and, a step later, writes them to LDS. What a piece is depends
+// on what lies together in memory:
+//
+// - along the reduction: 16-byte chunks of a row (ChunkCopy.h);
+// - along the rows: blocks, transposed in registers (BlockCopy.h).
+//
+// Chips that load directly to LDS take no registers and write nothing
+// (DirectCopy.h).
+//
+// How the reduction is walked decides what an address costs:
+//
+// - nested: an outer loop over the filter taps computes each piece's offset
+//   and padding check once, and an inner loop over the channels adds one
+//   scalar. No vector arithmetic is left in it. A tap that fails a check which
+//   is the same for the whole workgroup is skipped.
+// - stepped: one loop over steps, of which each computes the offsets of its
+//   tap. For channels that a step divides, and a turn of the loop does not.
+// - flat: one loop over the whole reduction; each load finds its tap and
+//   channel by division. For channels that a step does not divide.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_COMPILER_CONVERSION_COOPERATIVE_TILECOPY_H
+#define TESSERA_COMPILER_CONVERSION_COOPERATIVE_TILECOPY_H
+
+#include "compiler/Conversion/Common/GlobalBuffer.h"
+#include "compiler/Conversion/Cooperative/LdsTile.h"
+
+#include <memory>
+
+namespace tessera {
+
+/// How the main loop walks the reduction; the same for both factors.
+struct ReductionWalk {
+  enum class Kind { Nested, Stepped, Flat };
+  Kind kind = Kind::Flat;
+  unsigned innerDims = 0; ///< Reduction dimensions that the inner loop walks.
+  int64_t outer = 1;      ///< Filter taps; 1 if the walk is flat.
+  int64_t inner = 0;      ///< Channels; if flat, the padded reduction.
+  int64_t elements = 0;   ///< Of the whole reduction, without padding.
+
+  /// Whether offsets are computed for a tap, not for each load.
+  bool hasTaps() const { return kind != Kind::Flat; }
+};
+
+class TileCopy {
+public:
+  virtual ~TileCopy() = default;
+
+  /// Pieces that each thread brings in a step.
+  unsigned getPasses() const { return passes; }
+  /// Loads and LDS writes of one piece that the loop may spread.
+  virtual unsigned getLoadParts() const = 0;
+  virtual unsigned getWriteParts() const = 0;
+
+  /// Computes the offsets of filter tap `tap` (of a walk that has taps); beyond
+  /// the last tap every load is out of range.
+  void setTap(mlir::Value tap);
+  /// Whether tap `tap` holds anything for this workgroup (nested walk only);
+  /// null if every tap does.
+  mlir::Value emitTapExists(mlir::Value tap);
+
+  /// Appends part `part` of piece `pass` of the step at `position` bytes of the
+  /// inner walk to `pieces`, or brings it to the LDS buffer `buffer`, which
+  /// copies through registers do not read.
+  virtual void load(unsigned pass, unsigned part, mlir::Value position,
+                    mlir::Value buffer,
+                    llvm::SmallVectorImpl<mlir::Value> &pieces) = 0;
+
+  /// Writes part `part` of what all the loads of a piece gave to the LDS
+  /// buffer `buffer`.
+  virtual void write(unsigned pass, unsigned part,
+                     llvm::ArrayRef<mlir::Value> pieces,
+                     mlir::Value buffer) = 0;
+
+protected:
+  TileCopy(Emitter &e, const ViewAccess &access, LdsTile lds,
+           const ReductionWalk &walk, GlobalBuffer buffer);
+
+  /// Adds a row of the tile (relative to its first) that this thread loads
+  /// from; `elements` are added to the walk's position there (not if it is
+  /// flat).
+  void addRow(mlir::Value row, mlir::Value elements);
+
+  /// Loads `type` from place `place` (a row that was added); not flat.
+  mlir::Value loadAtTap(unsigned place, mlir::Type type, mlir::Value position,
+                        int64_t elements);
+  /// Loads 16 bytes a lane to LDS at `ldsPointer` + `immediate` (uniform) and
+  /// on, from place `place`, beyond which the immediate is added; not flat.
+  void loadToLds(unsigned place, mlir::Value ldsPointer, mlir::Value position,
+                 int64_t immediate);
+  /// loadAtTap() from element `element` of the reduction; flat.
+  mlir::Value loadAtElement(unsigned place, mlir::Type type,
+                            mlir::Value element);
+  /// The i32s (or the one shorter integer) of `elements` elements.
+  mlir::Type getIntegerType(int64_t elements) const;
+  int64_t getWalkStep() const;
+
+  Emitter &e;
+  const ViewAccess &access;
+  LdsTile lds;
+  ReductionWalk walk;
+  unsigned passes = 0;
+
+private:
+  mlir::Value checkBounds(unsigned place, llvm::ArrayRef<mlir::Value> walked);
+  bool isUniform(unsigned form) const;
+
+  GlobalBuffer buffer;
+  AccessSpace tapSpace;   ///< Not flat: the outer reduction dimensions.
+  AccessSpace innerSpace; ///< The dimension(s) that are walked by a step.
+  /// Per place: the forms of the row, group and constants included.
+  llvm::SmallVector<llvm::SmallVector<mlir::Value>> rowForms;
+  /// Per place: whether the row is in the view; null where it need not be
+  /// known.
+  llvm::SmallVector<mlir::Value> rowValid;
+  /// Per place: the byte offset at the current tap.
+  llvm::SmallVector<mlir::Value> tapOffsets;
+};
+
+/// How a tile of `rows` rows of `step` elements is brought to LDS: by blocks
+/// where the view's rows lie together in memory and its columns do not.
+LdsTile chooseLdsTile(const ViewAccess &access, int64_t rows, int64_t step,
+                      int64_t threads, const GpuTarget &target,
+                      const MatrixInstruction &instruction);
+
+/// The copy that `lds` was chosen for. `buffer` says where the rows begin.
+std::unique_ptr<TileCopy> createTileCopy(Emitter &e, const ViewAccess &access,
+                                         LdsTile lds, const ReductionWalk &walk,
+                                         GlobalBuffer buffer, int64_t threads,
+                                         mlir::Value thread);
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_CONVERSION_COOPERATIVE_TILECOPY_H

@@ -1,0 +1,248 @@
+//===- TileFrame.cpp - A workgroup's tile, while it is lowered ------------===//
+
+#include "compiler/Conversion/Cooperative/TileFrame.h"
+#include "compiler/Conversion/Common/KernelFunction.h"
+#include "compiler/Conversion/Cooperative/DirectCopy.h"
+#include "compiler/Conversion/Cooperative/Epilogue.h"
+#include "compiler/Conversion/Cooperative/TransposedCopy.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace tessera;
+
+//===----------------------------------------------------------------------===//
+// The function and its LDS
+//===----------------------------------------------------------------------===//
+
+/// The LDS buffers: those of m and n in turn; the halo, those of n and, maybe,
+/// results on their way; or the two of a program that loads its reduction at
+/// once.
+static SmallVector<Type> getLdsTypes(TileProgram &program) {
+  auto space = gpu::AddressSpaceAttr::get(program.function.getContext(),
+                                          gpu::AddressSpace::Workgroup);
+  auto getType = [&](int64_t elements) -> Type {
+    return MemRefType::get({elements}, program.loadM.getType().getElementType(),
+                           MemRefLayoutAttrInterface(), space);
+  };
+  if (program.isWhole())
+    return {getType(program.window.getElements()),
+            getType(program.resident.getElements())};
+  SmallVector<Type> types;
+  int64_t elementBytes = getByteSize(program.loadM.getType().getElementType());
+  if (program.hasHalo())
+    types.push_back(getType(program.halo.getBytes() / elementBytes));
+  for (uint64_t buffer = 0; buffer < program.pipeline.getBuffers(); ++buffer)
+    for (dnn::TileLoadOp load : {program.loadM, program.loadN}) {
+      if (program.hasHalo() && load == program.loadM)
+        continue;
+      ArrayRef<int64_t> shape = load.getType().getShape();
+      types.push_back(getType(shape[0] * shape[1]));
+    }
+  if (program.staged)
+    types.push_back(getType(program.staged->getBytes() / elementBytes));
+  return types;
+}
+
+static int64_t countBytes(Type buffer) {
+  auto type = cast<MemRefType>(buffer);
+  return type.getNumElements() * type.getElementTypeBitWidth() / 8;
+}
+
+/// What the launch is asked for, since code may not declare so much; or 0.
+static int64_t getLaunchLdsBytes(ArrayRef<Type> lds, const GpuTarget &target) {
+  int64_t bytes = 0;
+  for (Type buffer : lds)
+    bytes += countBytes(buffer);
+  return bytes > target.ldsBytes ? bytes : 0;
+}
+
+gpu::GPUFuncOp tessera::createTileFunction(TileProgram &program,
+                                           const DeviceOps &device) {
+  SmallVector<Type> lds = getLdsTypes(program);
+  int64_t ofLaunch = getLaunchLdsBytes(lds, device.getTarget());
+  if (ofLaunch > 0)
+    lds.clear();
+  gpu::GPUFuncOp kernel = createKernel(program.function, lds, program.threads,
+                                       program.getWorkgroups());
+  // Chunks are moved as one, which not every vendor's linker knows to align.
+  Builder b(kernel.getContext());
+  for (unsigned i = 0; i < lds.size(); ++i)
+    kernel.setWorkgroupAttributionAttr(
+        i, b.getStringAttr(LLVM::LLVMDialect::getAlignAttrName()),
+        b.getI64IntegerAttr(kChunkBytes));
+  if (ofLaunch > 0)
+    kernel->setAttr(dnn::kSharedBytesAttrName, b.getI64IntegerAttr(ofLaunch));
+  std::optional<int64_t> perUnit;
+  if (program.isWhole() && program.tiles.getPersistent())
+    perUnit = llvm::divideCeil(*program.tiles.getPersistent(),
+                               device.getTarget().computeUnits);
+  device.setKernelAttributes(kernel, program.getAccumulatorRegisters(),
+                             perUnit);
+  return kernel;
+}
+
+/// The LDS buffers of a kernel: what it declares, or pieces of what the launch
+/// asks for.
+static SmallVector<Value> emitLdsBuffers(Emitter &e, TileProgram &program,
+                                         gpu::GPUFuncOp kernel) {
+  SmallVector<Type> types = getLdsTypes(program);
+  if (getLaunchLdsBytes(types, e.device.getTarget()) == 0)
+    return llvm::to_vector_of<Value>(kernel.getWorkgroupAttributions());
+  auto bytes = MemRefType::get(
+      {ShapedType::kDynamic}, e.b.getI8Type(), MemRefLayoutAttrInterface(),
+      cast<MemRefType>(types.front()).getMemorySpace());
+  Value all = gpu::DynamicSharedMemoryOp::create(e.b, e.loc, bytes);
+  SmallVector<Value> buffers;
+  int64_t begin = 0;
+  for (Type type : types) {
+    buffers.push_back(memref::ViewOp::create(
+        e.b, e.loc, type, all, e.indexConstant(begin), ValueRange()));
+    begin += countBytes(type);
+  }
+  return buffers;
+}
+
+//===----------------------------------------------------------------------===//
+// The frame
+//===----------------------------------------------------------------------===//
+
+/// Group, first row and first column of tile `id`; n fastest.
+static std::array<Value, 3>
+emitTilePosition(Emitter &e, dnn::ForEachTileOp tiles, Value id) {
+  ArrayRef<int64_t> counts = tiles.getCounts();
+  Value n = e.remu(id, counts[2]);
+  Value rest = e.divu(id, counts[2]);
+  Value m = e.remu(rest, counts[1]);
+  Value group = counts[0] == 1 ? e.constant(0) : e.divu(rest, counts[1]);
+  return {group, e.mul(m, tiles.getTile()[0]), e.mul(n, tiles.getTile()[1])};
+}
+
+ViewAccess tessera::getAccess(Value view) {
+  return ViewAccess(TileProgram::getView(view));
+}
+
+/// A scalar that TileProgram found: an argument, or one that is truncated.
+static Value emitScalar(Emitter &e, Value scalar, gpu::GPUFuncOp function) {
+  auto truncation = scalar.getDefiningOp<arith::TruncFOp>();
+  auto argument = cast<BlockArgument>(truncation ? truncation.getIn() : scalar);
+  Value value = function.getArgument(argument.getArgNumber());
+  if (value.getType() == scalar.getType())
+    return value;
+  return arith::TruncFOp::create(e.b, e.loc, scalar.getType(), value);
+}
+
+TileFrame::TileFrame(OpBuilder &b, TileProgram &program,
+                     gpu::GPUFuncOp function, const DeviceOps &device)
+    : e(b, function.getLoc(), &function.getBody().front(), device),
+      program(program), function(function), target(device.getTarget()),
+      accessM(getAccess(program.loadM.getView())),
+      accessN(getAccess(program.loadN.getView())) {
+  thread = device.emitThreadId(e, program.threads);
+  block = device.emitBlockId(e);
+  if (!program.tiles.getPersistent())
+    enterTile(block);
+  lane = e.andi(thread, target.waveSize - 1);
+  wave = device.emitUniform(e, e.shru(thread, llvm::Log2_32(target.waveSize)));
+  lds = emitLdsBuffers(e, program, function);
+}
+
+void TileFrame::enterTile(Value id) {
+  std::array<Value, 3> position = emitTilePosition(e, program.tiles, id);
+  group = position[0];
+  row0 = position[1];
+  column0 = position[2];
+}
+
+Value TileFrame::emitNextTile(Value tile) {
+  Value next = e.add(tile, program.getWorkgroups());
+  return e.select(e.ult(next, program.countTiles()), next, tile);
+}
+
+Value TileFrame::getArgument(Value source) {
+  return function.getArgument(cast<BlockArgument>(source).getArgNumber());
+}
+
+GlobalBuffer TileFrame::getBuffer(const ViewAccess &access, Value first,
+                                  int64_t headroom) {
+  return makeBuffer(e, access, getArgument(access.getSource()), group, first,
+                    headroom);
+}
+
+TileMma TileFrame::makeMma(const MatrixInstruction &instruction, LdsTile ldsM,
+                           LdsTile ldsN, const SourceFactory &sourceM,
+                           const SourceFactory &sourceN) {
+  ArrayRef<int64_t> waves = program.mma.getWaves();
+  return TileMma(e, instruction, ldsM, ldsN, waves[0], waves[1],
+                 program.mma.getLanes() == dnn::TileDim::N, lane,
+                 e.divu(wave, waves[1]), e.remu(wave, waves[1]),
+                 accessM.getElementType(), sourceM, sourceN);
+}
+
+void TileFrame::emitStore(const TileMma &mma, ArrayRef<Value> accumulators,
+                          function_ref<void(Value, int64_t, int64_t)> put) {
+  emitEpilogue(
+      e, program.store, mma,
+      {accumulators, row0, column0,
+       [&](const ViewAccess &access) { return getBuffer(access, row0); },
+       [&](Value scalar) { return emitScalar(e, scalar, function); }, put});
+}
+
+void TileFrame::emitDealtStore(const TileMma &mma,
+                               ArrayRef<Value> accumulators) {
+  StringRef named = program.mma.getInstruction();
+  Type element = program.store.getView().getType().getElementType();
+  if (std::string_view(named) == program.instruction.name ||
+      element.getIntOrFloatBitWidth() != 16)
+    return emitStore(mma, accumulators);
+  FactorType type =
+      accessM.getElementType().isBF16() ? FactorType::BF16 : FactorType::F16;
+  TileMma dealt = makeMma(*findMatrixInstruction(target, named, type),
+                          mma.getM().lds, mma.getN().lds);
+  emitStore(dealt, llvm::map_to_vector(accumulators, [&](Value sums) {
+              return dealSums(e, sums, lane);
+            }));
+}
+
+//===----------------------------------------------------------------------===//
+// Factors
+//===----------------------------------------------------------------------===//
+
+TileFactor tessera::chooseFactor(TileFrame &f, const ViewAccess &access,
+                                 int64_t rows) {
+  TileProgram &program = f.program;
+  LdsTile lds = chooseLdsTile(access, rows, program.pipeline.getStep(),
+                              program.threads, f.target, program.instruction);
+  return {access, lds,
+          program.isDirect() &&
+              TransposedCopy::isFor(access, program.instruction)};
+}
+
+std::unique_ptr<TileCopy>
+tessera::createCopy(TileFrame &f, const TileFactor &factor, Value first) {
+  auto [access, lds, isTransposed] = factor;
+  TileProgram &program = f.program;
+  if (!program.isDirect())
+    return createTileCopy(f.e, access, lds, program.walk,
+                          f.getBuffer(access, first), program.threads,
+                          f.thread);
+  GlobalBuffer buffer =
+      f.getBuffer(access, first, DirectCopy::getHeadroom(f.target));
+  if (isTransposed)
+    return std::make_unique<TransposedCopy>(f.e, access, lds, program.walk,
+                                            std::move(buffer), program.threads,
+                                            f.thread);
+  return std::make_unique<DirectCopy>(f.e, access, lds, program.walk,
+                                      std::move(buffer), program.threads,
+                                      f.thread);
+}
+
+SourceFactory tessera::makeSource(TileFrame &f, const TileFactor &factor,
+                                  bool isP) {
+  if (!factor.isTransposed)
+    return nullptr;
+  return [&f, isP, rows = factor.lds.rows](const FragmentPlace &place) {
+    return readTransposed(f.e, rows, place, isP, f.lane);
+  };
+}

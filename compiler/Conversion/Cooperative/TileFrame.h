@@ -1,0 +1,83 @@
+//===- TileFrame.h - A workgroup's tile, while it is lowered ---*- C++ -*-===//
+//
+// What every way to multiply a tile has at hand: the kernel function and its
+// LDS, the threads, the tile's place, buffers, copies, products and the store.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_COMPILER_CONVERSION_COOPERATIVE_TILEFRAME_H
+#define TESSERA_COMPILER_CONVERSION_COOPERATIVE_TILEFRAME_H
+
+#include "compiler/Conversion/Cooperative/TileCopy.h"
+#include "compiler/Conversion/Cooperative/TileMma.h"
+#include "compiler/Conversion/Cooperative/TileProgram.h"
+
+namespace tessera {
+
+/// The kernel function of a program, with the LDS that it declares.
+mlir::gpu::GPUFuncOp createTileFunction(TileProgram &program,
+                                        const DeviceOps &device);
+
+/// The access of the view behind a load or the store.
+ViewAccess getAccess(mlir::Value view);
+
+/// Not owned by anything that outlives the lowering of a function.
+struct TileFrame {
+  Emitter e;
+  TileProgram &program;
+  mlir::gpu::GPUFuncOp function;
+  const GpuTarget &target;
+  mlir::Value thread, lane, wave, block;
+  mlir::Value group, row0, column0;
+  llvm::SmallVector<mlir::Value> lds;
+  ViewAccess accessM, accessN;
+
+  /// Enters the workgroup's tile, if it has one and not several.
+  TileFrame(mlir::OpBuilder &b, TileProgram &program,
+            mlir::gpu::GPUFuncOp function, const DeviceOps &device);
+
+  /// From here on, the position is that of tile `id`.
+  void enterTile(mlir::Value id);
+  /// Of a workgroup that takes tiles in turn, the one behind `tile`; behind the
+  /// last one, that again.
+  mlir::Value emitNextTile(mlir::Value tile);
+
+  mlir::Value getArgument(mlir::Value source);
+  GlobalBuffer getBuffer(const ViewAccess &access, mlir::Value first,
+                         int64_t headroom = 0);
+  TileMma makeMma(LdsTile ldsM, LdsTile ldsN,
+                  const SourceFactory &sourceM = nullptr,
+                  const SourceFactory &sourceN = nullptr) {
+    return makeMma(program.instruction, ldsM, ldsN, sourceM, sourceN);
+  }
+  TileMma makeMma(const MatrixInstruction &instruction, LdsTile ldsM,
+                  LdsTile ldsN, const SourceFactory &sourceM = nullptr,
+                  const SourceFactory &sourceN = nullptr);
+  /// Stores the sums of the tile, or gives them to `put` (EpilogueInputs).
+  void
+  emitStore(const TileMma &mma, llvm::ArrayRef<mlir::Value> accumulators,
+            llvm::function_ref<void(mlir::Value, int64_t, int64_t)> put = {});
+  /// The store of a pipeline. Where P was transposed, a lane's sums are pairs:
+  /// of two bytes each they are too short to be stored so.
+  void emitDealtStore(const TileMma &mma,
+                      llvm::ArrayRef<mlir::Value> accumulators);
+};
+
+/// One factor of a pipeline: how it comes to LDS and lies there.
+struct TileFactor {
+  const ViewAccess &access;
+  LdsTile lds;
+  bool isTransposed; ///< TransposedCopy.h.
+};
+
+/// The factor of `access`, one of the frame's, of which a tile has `rows` rows.
+TileFactor chooseFactor(TileFrame &f, const ViewAccess &access, int64_t rows);
+/// The copy of a factor whose rows begin at `first`.
+std::unique_ptr<TileCopy> createCopy(TileFrame &f, const TileFactor &factor,
+                                     mlir::Value first);
+/// What reads a factor's fragments; null if TileMma knows how.
+SourceFactory makeSource(TileFrame &f, const TileFactor &factor, bool isP);
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_CONVERSION_COOPERATIVE_TILEFRAME_H

@@ -1,0 +1,470 @@
+//===- TileSupport.cpp - What the lowering does on a chip -----------------===//
+
+#include "compiler/Conversion/Cooperative/TileSupport.h"
+#include "compiler/Conversion/Cooperative/DirectCopy.h"
+#include "compiler/Conversion/Cooperative/TransposedCopy.h"
+#include "compiler/Target/LaunchLds.h"
+
+#include <limits>
+#include <numeric>
+
+using namespace mlir;
+using namespace tessera;
+
+/// What this lowering cannot do yet is refused here, by name.
+LogicalResult tessera::checkPipelineSupport(TileProgram &program,
+                                            const GpuTarget &target) {
+  dnn::PipelineOp pipeline = program.pipeline;
+  dnn::ForEachTileOp tiles = program.tiles;
+  bool isDirect = pipeline.getCopy() == dnn::CopyKind::DirectToLds;
+  if (isDirect && target.directLdsBytes < kChunkBytes)
+    return pipeline.emitOpError()
+           << "has copy direct_to_lds, but " << target.name
+           << " loads no 16 bytes a lane to LDS";
+  if (!isDirect && pipeline.getCopy() != dnn::CopyKind::Registers)
+    return pipeline.emitOpError()
+           << "has copy " << stringifyEnum(pipeline.getCopy())
+           << ", but this target copies through registers or directly to LDS";
+  if (!isDirect && pipeline.getBuffers() > 2)
+    return pipeline.emitOpError()
+           << "needs 2 buffers, or 1 that holds the whole reduction, but has "
+           << pipeline.getBuffers();
+  if (isDirect && pipeline.getBuffers() < 2)
+    return pipeline.emitOpError("needs at least 2 buffers");
+  if (pipeline.getHalo() && target.vendor != Vendor::Nvidia)
+    return pipeline.emitOpError() << "has a halo, but lanes of " << target.name
+                                  << " have no say in where a copy to LDS goes";
+  if (pipeline.getParts())
+    return pipeline.emitOpError("has parts, but only copies by tma share a "
+                                "reduction out by steps");
+  const bool holdsFilter =
+      pipeline.getBuffers() == 1 && tiles.getCounts()[2] == 1;
+  if (tiles.getPersistent() && !holdsFilter &&
+      !(isDirect && target.vendor == Vendor::Nvidia))
+    return tiles.emitOpError("is persistent, but this target runs one tile a "
+                             "workgroup, unless that has all columns and loads "
+                             "the reduction at once");
+  return success();
+}
+
+static LogicalResult checkStore(dnn::TileStoreOp store,
+                                const GpuTarget &target) {
+  if (store.getAtomic() && !target.hasFloatAtomics)
+    return store.emitOpError() << "adds atomically, but " << target.name
+                               << " has no instruction that adds an f32 to "
+                                  "memory";
+  return success();
+}
+
+static std::optional<FactorType> getFactorType(Type element) {
+  if (element.isF16())
+    return FactorType::F16;
+  if (element.isBF16())
+    return FactorType::BF16;
+  if (element.isF32())
+    return FactorType::F32;
+  if (element.isF64())
+    return FactorType::F64;
+  if (element.isSignlessInteger(8))
+    return FactorType::I8;
+  return std::nullopt;
+}
+
+/// Sums of bytes are i32 and may be stored as such or as f32; sums of doubles
+/// are doubles; all others are f32, stored as such or as the factors are.
+static bool isSumOf(Type element, Type sum, Type result) {
+  if (element.isInteger())
+    return sum.isSignlessInteger(32) && (result == sum || result.isF32());
+  if (element.isF64())
+    return sum == element && result == element;
+  return sum.isF32() && (result == sum || result == element);
+}
+
+/// Whether a factor goes directly to LDS and is transposed behind it.
+static bool isTransposed(TileProgram &program, dnn::TileLoadOp load,
+                         const MatrixInstruction &instruction) {
+  ViewAccess access(TileProgram::getView(load.getView()));
+  return program.isDirect() && TransposedCopy::isFor(access, instruction);
+}
+
+/// Where P is transposed, its rows are in their order.
+static std::optional<MatrixInstruction>
+findInstruction(TileProgram &program, FactorType type,
+                const GpuTarget &target) {
+  std::string name = program.mma.getInstruction().str();
+  auto row = findMatrixInstruction(target, name, type);
+  dnn::TileLoadOp p =
+      program.mma.getLanes() == dnn::TileDim::N ? program.loadN : program.loadM;
+  if (row && isTransposed(program, p, *row))
+    return findMatrixInstruction(target, name + "t", type);
+  return row;
+}
+
+static LogicalResult chooseInstruction(TileProgram &program,
+                                       const GpuTarget &target) {
+  dnn::TileMmaOp mma = program.mma;
+  Type element = mma.getA().getType().getElementType();
+  auto type = getFactorType(element);
+  if (!type || !isSumOf(element, mma.getAcc().getType().getElementType(),
+                        program.store.getView().getType().getElementType()))
+    return mma.emitOpError(
+        "needs factors of f16, bf16 or f32 with a sum of f32, of f64 with one "
+        "of f64, or of i8 with one of i32, and a result of the factors' or the "
+        "sum's type");
+  auto instruction = findInstruction(program, *type, target);
+  if (!instruction)
+    return mma.emitOpError()
+           << "names '" << mma.getInstruction() << "', but " << target.name
+           << " has no such matrix instruction for " << element;
+  program.instruction = *instruction;
+
+  ArrayRef<int64_t> waves = mma.getWaves();
+  ArrayRef<int64_t> acc = mma.getAcc().getType().getShape();
+  int64_t rowsM = instruction->columns, rowsN = instruction->rows;
+  if (mma.getLanes() == dnn::TileDim::M)
+    std::swap(rowsM, rowsN);
+  if (acc[0] % (waves[0] * rowsM) != 0 || acc[1] % (waves[1] * rowsN) != 0)
+    return mma.emitOpError()
+           << "needs a tile of whole instructions for each wave, " << rowsM
+           << "x" << rowsN;
+  return success();
+}
+
+/// The threads of a workgroup.
+static LogicalResult countThreads(TileProgram &program,
+                                  const GpuTarget &target) {
+  constexpr int64_t kMaxThreads = 1024;
+  ArrayRef<int64_t> waves = program.mma.getWaves();
+  program.threads = waves[0] * waves[1] * target.waveSize;
+  if (program.threads > kMaxThreads)
+    return program.mma.emitOpError()
+           << "has " << program.threads << " threads, but a workgroup has at "
+           << "most " << kMaxThreads;
+  return success();
+}
+
+static LogicalResult checkLds(dnn::PipelineOp pipeline, const GpuTarget &target,
+                              int64_t bytes) {
+  int64_t most = getMaxLdsBytes(target);
+  if (bytes > most)
+    return pipeline.emitOpError() << "needs " << bytes << " bytes of LDS, but "
+                                  << target.name << " has " << most;
+  return success();
+}
+
+/// Pixels that all taps share, and a loop that is written out over the taps.
+static LogicalResult checkHalo(TileProgram &program) {
+  auto pipeline = program.pipeline;
+  constexpr int64_t kMaxMultiplies = 512;
+  const MatrixInstruction &row = program.instruction;
+  if (pipeline.getHalo() != HaloLines::kBuffers)
+    return pipeline.emitOpError()
+           << "has a halo of " << *pipeline.getHalo() << " buffers, but needs "
+           << HaloLines::kBuffers;
+  if (!row.readsMatrices() || program.mma.getLanes() != dnn::TileDim::N ||
+      isTransposed(program, program.loadM, row))
+    return program.mma.emitOpError(
+        "has a halo, which needs pixels that ldmatrix reads as they lie, and "
+        "lanes along n");
+  if (failed(matchHaloLines(program.loadM, program.threads, program.halo)))
+    return failure();
+  int64_t taps = program.halo.taps.size(), buffers = pipeline.getBuffers();
+  if (taps > HaloLines::kMaxTaps)
+    return pipeline.emitOpError()
+           << "has a halo, which takes " << HaloLines::kMaxTaps
+           << " taps, but has " << taps;
+  if (taps % buffers != 0)
+    return pipeline.emitOpError() << "has a halo, which needs buffers that "
+                                     "divide the taps, but has "
+                                  << buffers << " for " << taps;
+  ArrayRef<int64_t> acc = program.mma.getAcc().getType().getShape();
+  ArrayRef<int64_t> waves = program.mma.getWaves();
+  int64_t multiplies = acc[0] / waves[0] * (acc[1] / waves[1]) /
+                       (row.rows * row.columns) * (pipeline.getStep() / row.k) *
+                       taps;
+  if (multiplies > kMaxMultiplies)
+    return pipeline.emitOpError()
+           << "writes out " << multiplies << " matrix instructions, more than "
+           << kMaxMultiplies;
+  return success();
+}
+
+/// Results of workgroups that take tiles in turn wait in LDS, if so many bytes
+/// of it are enough.
+static void stageResults(TileProgram &program, int64_t bytes) {
+  if (!program.tiles.getPersistent() ||
+      !StagedTile::isFor(program.store, program.threads))
+    return;
+  ArrayRef<int64_t> shape = program.store.getValue().getType().getShape();
+  Type element = program.store.getView().getType().getElementType();
+  StagedTile staged{shape[0], shape[1], getByteSize(element), program.threads};
+  if (staged.getBytes() <= bytes)
+    program.staged = staged;
+}
+
+/// Chunks and LDS of a pipeline.
+static LogicalResult checkResources(TileProgram &program,
+                                    const GpuTarget &target) {
+  auto pipeline = program.pipeline;
+  ArrayRef<int64_t> acc = program.mma.getAcc().getType().getShape();
+  Type element = program.mma.getA().getType().getElementType();
+  int64_t rowBytes = pipeline.getStep() * element.getIntOrFloatBitWidth() / 8;
+  int64_t elementBytes = element.getIntOrFloatBitWidth() / 8;
+  int64_t chunks = rowBytes / kChunkBytes;
+  int64_t laneBytes = program.instruction.kPerLane * elementBytes;
+  int64_t laneChunks = program.instruction.getLaneChunks() *
+                       std::max<int64_t>(1, laneBytes / kChunkBytes);
+  if (rowBytes % kChunkBytes != 0 || !llvm::isPowerOf2_64(chunks) ||
+      chunks % laneChunks != 0)
+    return pipeline.emitOpError() << "needs a step of a power of two 16-byte "
+                                     "chunks, at least "
+                                  << laneChunks;
+  for (int64_t rows : acc) {
+    if (rows * chunks % program.threads != 0)
+      return program.mma.emitOpError()
+             << "has " << program.threads << " threads, which do not divide a "
+             << rows << "x" << pipeline.getStep() << " tile into chunks";
+  }
+  int64_t buffers = pipeline.getBuffers();
+  if (!program.hasHalo())
+    return checkLds(pipeline, target, buffers * (acc[0] + acc[1]) * rowBytes);
+  if (failed(checkHalo(program)))
+    return failure();
+  int64_t bytes = program.halo.getBytes() + buffers * acc[1] * rowBytes;
+  stageResults(program, getMaxLdsBytes(target) - bytes);
+  return checkLds(pipeline, target, bytes);
+}
+
+LogicalResult tessera::checkReach(Operation *op, Value view, int64_t rows) {
+  ViewAccess access(TileProgram::getView(view));
+  int64_t bytes = getWindowBytes(access, rows);
+  if (bytes > kOutOfRange)
+    return op->emitOpError()
+           << "spans " << bytes
+           << " bytes of its tensor, but a buffer descriptor reaches "
+           << kOutOfRange;
+  if (!access.fitsInt32())
+    return op->emitOpError("has coordinates beyond 32 bits");
+  return success();
+}
+
+LogicalResult tessera::checkStoreReach(TileProgram &program, int64_t rows) {
+  if (failed(checkReach(program.store, program.store.getView(), rows)))
+    return failure();
+  for (Value extra : program.store.getExtras())
+    if (failed(checkReach(program.store, extra, rows)))
+      return failure();
+  return success();
+}
+
+static LogicalResult checkLimits(TileProgram &program) {
+  ArrayRef<int64_t> acc = program.mma.getAcc().getType().getShape();
+  if (failed(checkReach(program.loadM, program.loadM.getView(), acc[0])) ||
+      failed(checkReach(program.loadN, program.loadN.getView(), acc[1])) ||
+      failed(checkStoreReach(program, acc[0])))
+    return failure();
+  // HIP counts work-items, and the lowering positions, in 32 bits.
+  double items = program.threads;
+  for (int64_t count : program.tiles.getCounts())
+    items *= static_cast<double>(count);
+  if (items > std::numeric_limits<uint32_t>::max())
+    return program.tiles.emitOpError("has more than 2^32 work-items");
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The walk
+//===----------------------------------------------------------------------===//
+
+/// Whether stepping along the last `count` reduction dimensions is stepping
+/// along one, and moves nothing but the offset: no padding check depends on it.
+static bool isLinearAlong(dnn::TileLoadOp load, unsigned count) {
+  ViewAccess access(TileProgram::getView(load.getView()));
+  return access.getSpace(2, access.getNumColumnDims() - count, count)
+      .isLinear();
+}
+
+static int64_t getProduct(ArrayRef<int64_t> sizes) {
+  return std::accumulate(sizes.begin(), sizes.end(), int64_t(1),
+                         std::multiplies<>());
+}
+
+/// Nested if a turn of the loop, a step for each buffer, divides the innermost
+/// dimensions (the channels; with nothing to tell them apart, the taps too) and
+/// the padding is the same all along them. As many as possible: the outer loop
+/// costs. Stepped if a step divides them.
+static LogicalResult chooseWalk(TileProgram &program) {
+  auto pipeline = program.pipeline;
+  ArrayRef<int64_t> reduce = pipeline.getReduce();
+  int64_t total = getProduct(reduce);
+  int64_t turn = pipeline.getBuffers() * pipeline.getStep();
+  int64_t padded = (total + turn - 1) / turn * turn;
+  using Kind = ReductionWalk::Kind;
+  program.walk = {Kind::Flat, static_cast<unsigned>(reduce.size()), 1, padded,
+                  total};
+  int64_t step = pipeline.getStep();
+  if (program.hasHalo()) {
+    if (!isLinearAlong(program.loadN, 1))
+      return program.loadN.emitOpError(
+          "has a halo, which needs channels that no padding depends on");
+    program.walk = {Kind::Stepped, 1, total / reduce.back(), reduce.back(),
+                    total};
+    return success();
+  }
+  for (unsigned count = 1;
+       count <= reduce.size() && isLinearAlong(program.loadM, count) &&
+       isLinearAlong(program.loadN, count);
+       ++count) {
+    int64_t inner = getProduct(reduce.take_back(count));
+    if (inner % turn == 0)
+      program.walk = {Kind::Nested, count, total / inner, inner, total};
+    else if (inner % step == 0 && total >= 2 * turn &&
+             program.walk.kind != Kind::Nested)
+      program.walk = {Kind::Stepped, count, total / inner, inner, total};
+  }
+  // A loop that LLVM sees run once becomes a straight line, in which it moves
+  // every fused multiply-add behind the last barrier, and spills by the
+  // hundred. Two turns keep it a loop.
+  if (program.walk.kind == Kind::Flat && program.instruction.isFma())
+    program.walk.inner = std::max(padded, 2 * turn);
+  constexpr int64_t kMaxPosition = std::numeric_limits<int32_t>::max();
+  int64_t reach =
+      program.walk.kind == Kind::Stepped ? total : program.walk.inner;
+  if ((reach + turn) * 4 > kMaxPosition)
+    return pipeline.emitOpError("has a reduction beyond the reach of a 32-bit "
+                                "loop");
+  return success();
+}
+
+/// A workgroup goes from one tile to the next behind whole turns, and each has
+/// a first tile.
+static LogicalResult checkTurns(TileProgram &program) {
+  std::optional<uint64_t> workgroups = program.tiles.getPersistent();
+  if (!workgroups)
+    return success();
+  if (program.walk.kind != ReductionWalk::Kind::Nested && !program.hasHalo())
+    return program.tiles.emitOpError("is persistent, which needs an innermost "
+                                     "dimension that turns of the loop divide");
+  int64_t tiles = getProduct(program.tiles.getCounts());
+  if (static_cast<int64_t>(*workgroups) > tiles)
+    return program.tiles.emitOpError()
+           << "is persistent, but has " << tiles << " tiles for " << *workgroups
+           << " workgroups";
+  return success();
+}
+
+/// Direct copies bring whole chunks, and know no division.
+static LogicalResult checkDirectCopy(TileProgram &program,
+                                     const GpuTarget &target) {
+  if (!program.isDirect())
+    return success();
+  auto pipeline = program.pipeline;
+  if (!program.walk.hasTaps())
+    return pipeline.emitOpError()
+           << "has copy direct_to_lds, which needs a reduction of two turns or "
+              "more whose innermost dimension "
+           << pipeline.getStep() << " divides";
+  constexpr int64_t kMaxLoadsInFlight = 63;
+  int64_t loads = 0;
+  for (dnn::TileLoadOp load : {program.loadM, program.loadN}) {
+    ViewAccess access(TileProgram::getView(load.getView()));
+    int64_t chunk = kChunkBytes / access.getElementBytes();
+    int64_t rows = load.getType().getShape()[0], step = pipeline.getStep();
+    bool isTransposed = TransposedCopy::isFor(access, program.instruction);
+    if (isTransposed && !TransposedCopy::divides(rows, step, program.threads))
+      return load.emitOpError()
+             << "is transposed from LDS, but " << program.threads
+             << " threads do not divide the lines of its " << rows << "x"
+             << step << " tile";
+    if (!isTransposed && access.getVectorWidth(/*index=*/2, chunk) != chunk)
+      return load.emitOpError("has rows without whole 16-byte chunks, but is "
+                              "copied directly to LDS");
+    if (access.getTensorBytes() + DirectCopy::getHeadroom(target) > kOutOfRange)
+      return load.emitOpError("has a tensor of about 2 GiB or more, but is "
+                              "copied directly to LDS");
+    loads += rows * step / chunk / program.threads;
+  }
+  if (loads * static_cast<int64_t>(pipeline.getBuffers() - 1) >
+      kMaxLoadsInFlight)
+    return pipeline.emitOpError() << "has more than " << kMaxLoadsInFlight
+                                  << " loads of a lane in flight";
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// A reduction that is loaded at once
+//===----------------------------------------------------------------------===//
+
+/// The step, and what of the product is written out.
+static LogicalResult checkWholeStep(TileProgram &program) {
+  auto pipeline = program.pipeline;
+  Type element = program.mma.getA().getType().getElementType();
+  int64_t bytes = element.getIntOrFloatBitWidth() / 8;
+  if (!isa<FloatType>(element) || bytes > 4)
+    return pipeline.emitOpError()
+           << "has 1 buffer, which needs elements of f16, bf16 or f32, but has "
+           << element;
+  const MatrixInstruction &row = program.instruction;
+  int64_t chunk = kChunkBytes / bytes;
+  int64_t atOnce = row.getLaneChunks() * std::max<int64_t>(chunk, row.kPerLane);
+  int64_t step = pipeline.getStep(), total = getProduct(pipeline.getReduce());
+  if (step < total || step % atOnce != 0)
+    return pipeline.emitOpError()
+           << "has 1 buffer, which needs a step of at least the whole "
+              "reduction, "
+           << total << ", and of a multiple of " << atOnce;
+  constexpr int64_t kMaxMultiplies = 1024;
+  ArrayRef<int64_t> acc = program.mma.getAcc().getType().getShape();
+  ArrayRef<int64_t> waves = program.mma.getWaves();
+  int64_t multiplies = acc[0] / waves[0] * (acc[1] / waves[1]) /
+                       (row.rows * row.columns) * (step / row.k);
+  if (multiplies > kMaxMultiplies && !row.isFma())
+    return pipeline.emitOpError()
+           << "writes out " << multiplies << " matrix instructions, more than "
+           << kMaxMultiplies;
+  program.resident = {acc[1], step, total, bytes};
+  return success();
+}
+
+/// Both factors in LDS, each in reach of one descriptor.
+static LogicalResult checkWhole(TileProgram &program, const GpuTarget &target) {
+  if (failed(checkWholeStep(program)))
+    return failure();
+  ArrayRef<int64_t> acc = program.mma.getAcc().getType().getShape();
+  ArrayRef<int64_t> waves = program.mma.getWaves();
+  if (failed(matchWindow(program.loadM, program.loadN, acc[0], program.window)))
+    return failure();
+  ViewAccess filter(TileProgram::getView(program.loadN.getView()));
+  for (const auto &form : llvm::drop_begin(filter.getSpace(1).coefs))
+    if (llvm::any_of(form, [](int64_t factor) { return factor != 0; }))
+      return program.loadN.emitOpError(
+          "is loaded as a whole, which needs rows that cannot leave the "
+          "tensor");
+  if (acc[1] % (waves[0] * waves[1]) != 0)
+    return program.loadN.emitOpError()
+           << "has " << acc[1] << " rows, which the waves do not divide";
+  if (std::max(program.window.tensorBytes, filter.getTensorBytes()) >
+      kOutOfRange)
+    return program.pipeline.emitOpError(
+        "has 1 buffer, which needs tensors of at most 2 GiB");
+  return checkLds(
+      program.pipeline, target,
+      (program.window.getElements() + program.resident.getElements()) *
+          program.resident.elementBytes);
+}
+
+LogicalResult tessera::checkTileSupport(TileProgram &program,
+                                        const GpuTarget &target) {
+  if (failed(checkStore(program.store, target)) ||
+      failed(chooseInstruction(program, target)) ||
+      failed(countThreads(program, target)))
+    return failure();
+  if (program.isWhole())
+    return success(succeeded(checkWhole(program, target)) &&
+                   succeeded(checkLimits(program)));
+  return success(succeeded(checkResources(program, target)) &&
+                 succeeded(checkLimits(program)) &&
+                 succeeded(chooseWalk(program)) &&
+                 succeeded(checkDirectCopy(program, target)) &&
+                 succeeded(checkTurns(program)));
+}

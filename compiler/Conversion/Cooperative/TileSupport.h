@@ -1,0 +1,26 @@
+//===- TileSupport.h - What the lowering does on a chip --------*- C++ -*-===//
+//
+// A program whose parts fit together may still ask for what a chip has not, or
+// for what nobody has written yet. Both are refused here, by name.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_COMPILER_CONVERSION_COOPERATIVE_TILESUPPORT_H
+#define TESSERA_COMPILER_CONVERSION_COOPERATIVE_TILESUPPORT_H
+
+#include "compiler/Conversion/Cooperative/TileProgram.h"
+
+namespace tessera {
+
+/// Fails after an error at the pipeline, of which nothing else is known yet.
+mlir::LogicalResult checkPipelineSupport(TileProgram &program,
+                                         const GpuTarget &target);
+
+/// Chooses the instruction, the threads and the walk of a program that does not
+/// copy by TMA; fails after an error at the op that asks for too much.
+mlir::LogicalResult checkTileSupport(TileProgram &program,
+                                     const GpuTarget &target);
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_CONVERSION_COOPERATIVE_TILESUPPORT_H

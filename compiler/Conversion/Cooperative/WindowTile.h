@@ -1,0 +1,82 @@
+//===- WindowTile.h - Overlapping windows in LDS, each pixel once -*- C++ -*-=//
+//
+// A convolution of few input channels (a stem) has a short reduction, of which
+// neighbouring pixels share most: as rows of a matrix every input element would
+// be loaded once for each tap that it is under, and a tap is too short for wide
+// loads. So a workgroup's rows are a block of pixels, LDS holds the part of the
+// tensor that they see, and a lane reads its fragments where its window lies:
+// the last dimension of the reduction, the run, is contiguous in memory.
+//
+// Runs are filled up to whole chunks. What a window has there belongs to its
+// neighbours; it is masked, so that an infinity of theirs multiplies no zero.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef TESSERA_COMPILER_CONVERSION_COOPERATIVE_WINDOWTILE_H
+#define TESSERA_COMPILER_CONVERSION_COOPERATIVE_WINDOWTILE_H
+
+#include "compiler/Conversion/Common/GlobalBuffer.h"
+#include "compiler/Conversion/Cooperative/FragmentSource.h"
+#include "compiler/Conversion/Cooperative/LdsTile.h"
+
+namespace tessera {
+
+/// What a tile of rows sees of its tensor. The tensor's last dimension is
+/// that of elements, the one before of lines; a window may have several
+/// planes. Plain data.
+struct WindowTile {
+  /// The rows of the tile: a block of pixels.
+  int64_t height = 0, width = 0;
+  /// Lines and elements from one pixel of the block to the next.
+  int64_t lineStep = 0, elementStep = 0;
+  /// Dimensions of the reduction, and what each adds to a place in LDS.
+  llvm::SmallVector<int64_t> reduce, reduceSteps;
+  int64_t total = 0; ///< Product of `reduce`.
+  /// What LDS holds: planes of lines, `pitch` elements apart.
+  int64_t planes = 1, lines = 0, pitch = 0;
+  int64_t pieceElements = 1; ///< Of one load.
+  int64_t elementBytes = 0;
+  int64_t planeBytes = 0, lineBytes = 0, tensorBytes = 0;
+  int64_t numLines = 0, numElements = 0; ///< Of the tensor.
+  /// For groups and rows: offset in bytes, line and element.
+  AccessSpace groupSpace, rowSpace;
+  int64_t constants[3] = {0, 0, 0};
+  /// The part of a run that belongs to the window.
+  int64_t runBegin = 0, runEnd = 0;
+
+  int64_t getChunkElements() const { return kChunkBytes / elementBytes; }
+  int64_t getElements() const { return planes * lines * pitch; }
+  int64_t getRun() const { return reduce.back(); }
+  /// Where the window's chunk `chunk` lies, relative to its first element.
+  int64_t getPlace(int64_t chunk) const;
+  /// Whether element `element` of chunk `chunk` belongs to the window.
+  bool isInside(int64_t chunk, int64_t element) const;
+};
+
+/// Fills `window` for tiles of `rows` rows, with `filter` as the other factor;
+/// emits an error at `load` and fails where its view is no window.
+mlir::LogicalResult matchWindow(dnn::TileLoadOp load, dnn::TileLoadOp filter,
+                                int64_t rows, WindowTile &window);
+
+/// A thread of the workgroup that brings windows to LDS.
+struct WindowThread {
+  int64_t threads;
+  mlir::Value thread;
+};
+
+/// Loads the thread's share of the windows of the tile at `row0` of `group`.
+llvm::SmallVector<mlir::Value> loadWindow(Emitter &e, const WindowTile &window,
+                                          mlir::Value pointer,
+                                          mlir::Value group, mlir::Value row0,
+                                          WindowThread thread);
+/// Puts what loadWindow() gave to `buffer`.
+void stageWindow(Emitter &e, const WindowTile &window, mlir::ValueRange loaded,
+                 WindowThread thread, mlir::Value buffer);
+
+/// Reads fragments from there.
+std::unique_ptr<FragmentSource> readWindow(Emitter &e, const WindowTile &window,
+                                           const FragmentPlace &place);
+
+} // namespace tessera
+
+#endif // TESSERA_COMPILER_CONVERSION_COOPERATIVE_WINDOWTILE_H
