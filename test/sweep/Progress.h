@@ -12,7 +12,7 @@
 
 namespace tessera::sweep {
 
-/// Draws on stderr, and only if that is a terminal.
+/// Prints the bar on stderr if that is a terminal.
 class Progress {
 public:
   Progress(int64_t from, int64_t to)

@@ -19,7 +19,7 @@ there was one.
   --run-below N       only compile what needs more than N operations
   --state FILE        keep in FILE how far the sweep is, and go on from there
   --direction WORD    convolutions only: fwd, bwd or wrw
-  --rows              draw operations on rows instead of convolutions
+  --rows              draw row-wise operations instead of convolutions
   --misplaced         each tensor begins one element into its memory
   --allow-refusals    a problem that no kernel covers is no failure
   --help              this text
@@ -63,7 +63,7 @@ static Status parseDirection(const std::string &word, ProblemSpace &space) {
                          "'");
 }
 
-/// Flags with a value.
+/// Parses a flag that has a value.
 static Status parseValue(const std::string &flag, const std::string &word,
                          SweepOptions &options) {
   if (flag == "--seed")
@@ -89,7 +89,7 @@ static Status parseValue(const std::string &flag, const std::string &word,
 ErrorOr<SweepOptions>
 tessera::sweep::parseSweepOptions(const std::vector<std::string> &words) {
   SweepOptions options;
-  // The default of a list is its end.
+  // Without --count, a list is swept to its end.
   bool isCounted = false;
   for (size_t i = 0; i < words.size(); ++i) {
     if (words[i] == "--allow-refusals") {

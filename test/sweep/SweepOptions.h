@@ -15,16 +15,17 @@ namespace tessera::sweep {
 struct SweepOptions {
   uint64_t seed = 1;
   int64_t from = 0;
-  int64_t count = 100; ///< At most so many; with a list all, unless said.
-  /// A file with problems (tools/problems/ProblemFile.h); empty: draw them.
+  int64_t count = 100; ///< Problems to sweep; the default for a list is all.
+  /// A file with problems (tools/problems/ProblemFile.h). If empty, problems
+  /// are drawn.
   std::string listFile;
-  /// A problem that needs more elementary operations is compiled and not run.
+  /// Problems that need more elementary operations are compiled and not run.
   double runBelow = std::numeric_limits<double>::infinity();
-  /// Where the sweep keeps how far it is; empty: nowhere.
+  /// The file that stores the progress of the sweep, if not empty.
   std::string stateFile;
-  /// A valid problem that no kernel covers is then counted, but no failure.
+  /// Valid problems that no kernel covers are counted and are no failures.
   bool allowRefusals = false;
-  /// Each tensor begins one element into its memory.
+  /// Each tensor begins one element behind the begin of its memory.
   bool misplaced = false;
   bool help = false;
   ProblemSpace space;

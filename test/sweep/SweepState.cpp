@@ -1,4 +1,4 @@
-//===- SweepState.cpp - How far a sweep is --------------------------------===//
+//===- SweepState.cpp - The progress of a sweep ---------------------------===//
 
 #include "test/sweep/SweepState.h"
 

@@ -1,4 +1,4 @@
-//===- SweepState.h - How far a sweep is -----------------------*- C++ -*-===//
+//===- SweepState.h - The progress of a sweep ------------------*- C++ -*-===//
 
 #ifndef TESSERA_TEST_SWEEP_SWEEPSTATE_H
 #define TESSERA_TEST_SWEEP_SWEEPSTATE_H
@@ -7,21 +7,23 @@
 
 namespace tessera::sweep {
 
-/// Problems from options.from to before `next` are done.
+/// The progress of a sweep: problems from options.from up to `next`, exclusive,
+/// are done.
 struct SweepState {
   int64_t next = 0;
   int64_t passed = 0;
-  int64_t compiled = 0; ///< And not run.
+  int64_t compiled = 0; ///< Compiled and not run.
   int64_t failed = 0;
   int64_t refused = 0;
-  int64_t tooLarge = 0; ///< For the memory of the host or of the device.
+  int64_t tooLarge = 0; ///< Too large for the memory of host or device.
 };
 
-/// What the state file says, or the beginning if there is none.
-/// InvalidArgument if it belongs to another sweep or is no state at all.
+/// Loads the state file; without one the sweep begins at its first problem.
+/// Returns InvalidArgument if the file belongs to another sweep or is none.
 ErrorOr<SweepState> loadState(const SweepOptions &options);
 
-/// Replaces the state file at once, so that a stopped sweep leaves a whole one.
+/// Replaces the state file atomically, so that a sweep that is stopped leaves a
+/// complete one.
 Status saveState(const SweepOptions &options, const SweepState &state);
 
 } // namespace tessera::sweep

@@ -1,4 +1,4 @@
-//===- SweepTest.cpp - The sweep's command line and memory ----------------===//
+//===- SweepTest.cpp - The sweep's command line and state file ------------===//
 
 #include "test/sweep/SweepState.h"
 #include "test/unit/Support/TemporaryDirectory.h"
@@ -10,7 +10,7 @@
 using namespace tessera;
 using namespace tessera::sweep;
 
-// Every flag reaches its field.
+// Every flag sets its field.
 TEST(SweepOptions, EveryFlag) {
   auto options = parseSweepOptions({"--seed", "7", "--from", "20", "--count",
                                     "5", "--state", "s", "--direction", "wrw",
@@ -31,7 +31,7 @@ TEST(SweepOptions, CountOfAList) {
   EXPECT_EQ(parseSweepOptions({"--count", "5", "--list", "f"})->count, 5);
 }
 
-// A wrong word is named.
+// The message names the word that is wrong.
 TEST(SweepOptions, Refusals) {
   auto refusal = [](const std::vector<std::string> &words) {
     return parseSweepOptions(words).getStatus().getMessage();
@@ -49,7 +49,7 @@ TEST(SweepOptions, Refusals) {
             "'--seed' is no flag, or lacks its value; see --help");
 }
 
-// A sweep goes on where its state says; without one it begins.
+// A sweep continues where its state ends; without a state it begins.
 TEST(SweepState, Resumes) {
   test::TemporaryDirectory directory;
   SweepOptions options;
@@ -73,7 +73,8 @@ TEST(SweepState, Resumes) {
   EXPECT_EQ(state->tooLarge, 5);
 }
 
-// The state of another sweep, or none at all, is refused and not overwritten.
+// A file that is the state of another sweep or no state at all is refused and
+// not overwritten.
 TEST(SweepState, RefusesWhatIsNotItsOwn) {
   test::TemporaryDirectory directory;
   SweepOptions options;

@@ -1,9 +1,9 @@
-//===- dnn-sweep.cpp - Many problems against the reference ----------------===//
+//===- dnn-sweep.cpp - Compares many problems with the reference ----------===//
 //
-// "Every valid problem runs, and is right" as a test without an end: draws
-// problem after problem, or takes those of a list, runs each on the device that
-// TESSERA_DEVICE names, and compares with the reference. A failure is printed
-// as a command line that repeats it, and the sweep goes on.
+// Tests without an end that every valid problem runs and is right: it draws
+// problem after problem or takes those of a list, runs each on the device that
+// TESSERA_DEVICE names, and compares the result with the reference. A failure
+// is printed as a command line that repeats it, and the sweep goes on.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,22 +28,22 @@
 using namespace tessera;
 using namespace tessera::sweep;
 
-/// Small integers, whose sums are exact, take turns with numbers that use every
-/// bit.
+/// Every fourth problem has small integers, whose sums are exact; the others
+/// have numbers that use every bit.
 static reference::DataKind getKind(int64_t index) {
   return index % 4 == 0 ? reference::DataKind::Integer
                         : reference::DataKind::Uniform;
 }
 
 namespace {
-/// What came of one problem, of any kind.
+/// The result of one problem, of any kind.
 struct Outcome {
   bool passed;
-  StatusCode code; ///< Of the run; a wrong result is Ok, too.
+  StatusCode code; ///< Ok if it ran, whether or not its result is right.
   std::string tile;
   std::string text;
 
-  /// No kernel covers the problem.
+  /// Returns whether no kernel covers the problem.
   bool isRefused() const { return code == StatusCode::NotSupported; }
   bool isTooLarge() const { return code == StatusCode::ResourceExhausted; }
   const char *getVerdict() const {
@@ -66,7 +66,7 @@ static Outcome runOne(Engine &engine, const Problem &problem, int64_t index,
     return summarize(test::runRows(engine, *rows, seed, /*sample=*/0,
                                    /*shared=*/{}, placement));
   const PoolProblem &pool = *problem.getPool();
-  // Special numbers where something is chosen, others where sums are made.
+  // NaNs and infinities test a maximum; sums of them would hide errors.
   bool isChoice =
       pool.mode == PoolMode::Max && pool.direction == Direction::Forward;
   return summarize(test::runPool(
@@ -74,7 +74,7 @@ static Outcome runOne(Engine &engine, const Problem &problem, int64_t index,
       /*sample=*/0, placement));
 }
 
-/// For what is too large to run: whether there is a kernel.
+/// Compiles a problem that is too large to run.
 static Outcome compileOne(Engine &engine, const Problem &problem) {
   ErrorOr<const LoadedKernel *> kernel = engine.prepare(problem);
   if (!kernel)
@@ -83,7 +83,7 @@ static Outcome compileOne(Engine &engine, const Problem &problem) {
   return {true, StatusCode::Ok, (*kernel)->getKernel().tile, ""};
 }
 
-/// One line to run again, one to say what happened.
+/// Prints command lines that repeat the problem, and what went wrong.
 static void printFailure(const SweepOptions &options, int64_t index,
                          const Problem &problem, const Outcome &outcome) {
   const std::string source = options.listFile.empty()
@@ -100,7 +100,7 @@ static void printFailure(const SweepOptions &options, int64_t index,
   std::fflush(stdout);
 }
 
-/// Runs or compiles, and counts, problem number `index`.
+/// Runs or compiles problem number `index`, and counts it in `state`.
 static void sweepOne(Engine &engine, const SweepOptions &options,
                      const Problem &problem, int64_t index, SweepState &state) {
   const bool runs = countOperations(problem) <= options.runBelow;
@@ -122,12 +122,13 @@ static void sweepOne(Engine &engine, const SweepOptions &options,
 
 static Status runSweep(const SweepOptions &options,
                        const std::vector<Problem> &list, SweepState &state) {
-  // The compiler is in this program, and leaves it to others to tell.
+  // The compiler is part of this program and does not report a malformed tile
+  // in the environment, so that the tool does.
   (void)getEnvTile(reportEnvOnStderr);
   ErrorOr<const GpuApi *> gpu = GpuApi::get();
   if (!gpu)
     return gpu.getStatus();
-  // Once, and not of every problem.
+  // A device without a target is one error here, not one for each problem.
   if (Status status = (*gpu)->getTarget().getStatus(); !status.isOk())
     return status;
   ErrorOr<std::unique_ptr<Engine>> engine =
@@ -144,7 +145,8 @@ static Status runSweep(const SweepOptions &options,
             : list[state.next];
     sweepOne(**engine, options, problem, state.next, state);
     ++state.next;
-    // A stop costs a few problems, a write for each would cost a disk.
+    // Writing the state for every problem would wear out the disk; this way a
+    // sweep that is stopped repeats a few problems.
     constexpr int64_t kSaveEvery = 8;
     if (state.next % kSaveEvery == 0)
       if (Status saved = saveState(options, state); !saved.isOk())
@@ -154,11 +156,13 @@ static Status runSweep(const SweepOptions &options,
   return saveState(options, state);
 }
 
-/// The problems of the list, if there is one; `options` then end where it ends.
+/// Reads the problems of the list, if there is one, and limits `options.count`
+/// to its end.
 static ErrorOr<std::vector<Problem>> readList(SweepOptions &options) {
   if (options.listFile.empty())
     return std::vector<Problem>();
-  // A sweep says that everything is right, so it may not pass over a line.
+  // A sweep claims that everything is right, so that it may not skip a line
+  // that it cannot read.
   ProblemFileOptions strict;
   strict.strict = true;
   ErrorOr<ProblemFile> file = readProblems(options.listFile, strict);

@@ -13,10 +13,11 @@
 
 namespace tessera::test {
 
-/// Runs a function in a fork of the test; ended and waited for by its owner.
+/// Runs a function in a fork of the test. The destructor kills the process and
+/// waits for it.
 class ChildProcess {
 public:
-  /// `work` returns nothing, or the exit status.
+  /// `work` returns the exit status, or nothing for 0.
   template <typename Work>
   explicit ChildProcess(Work work) : id(fork()) {
     if (id < 0)
@@ -32,17 +33,17 @@ public:
   }
   ChildProcess(ChildProcess &&other) noexcept
       : id(std::exchange(other.id, 0)) {}
-  /// The other one ends what was here.
+  /// `other` takes over the process of this object and ends it.
   ChildProcess &operator=(ChildProcess &&other) noexcept {
     std::swap(id, other.id);
     return *this;
   }
   ~ChildProcess() { kill(); }
 
-  /// 0 once it has been waited for.
+  /// Returns the process id, or 0 once the process has been waited for.
   pid_t getId() const { return id; }
 
-  /// Ends it as no program can prevent.
+  /// Ends the process by SIGKILL, which no program can catch.
   void kill() {
     if (id == 0)
       return;
@@ -50,7 +51,8 @@ public:
     (void)wait();
   }
 
-  /// What waitpid() says of it: 0 if it ended with 0, or was waited for before.
+  /// Waits for the process and returns the status of waitpid(): 0 if it ended
+  /// with 0 or was waited for before.
   int wait() {
     int status = 0;
     if (id == 0)
@@ -66,7 +68,7 @@ public:
   }
 
 private:
-  pid_t id; ///< 0 once it has ended.
+  pid_t id; ///< 0 once the process has been waited for.
 };
 
 } // namespace tessera::test

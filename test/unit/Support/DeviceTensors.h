@@ -1,4 +1,4 @@
-//===- DeviceTensors.h - A test's tensors on the device --------*- C++ -*-===//
+//===- DeviceTensors.h - Tensors of a test on the device -------*- C++ -*-===//
 
 #ifndef TESSERA_TEST_UNIT_SUPPORT_DEVICETENSORS_H
 #define TESSERA_TEST_UNIT_SUPPORT_DEVICETENSORS_H
@@ -13,19 +13,20 @@ namespace tessera::test {
 /// Where the tensors of a test begin.
 enum class Placement {
   Aligned,
-  OneElementOn, ///< In their memory, as part of a client's tensor may.
+  OneElementOn, ///< One element behind their memory's begin, like a slice.
 };
 
-/// The device's copies of a case's tensors, each of exactly its own size, so
-/// that an access behind it is a fault.
+/// Copies of a case's tensors on the device. Each has memory of exactly its own
+/// size, so that an access behind its end is a fault.
 class DeviceTensors {
 public:
   explicit DeviceTensors(const GpuApi &gpu,
                          Placement placement = Placement::Aligned)
       : gpu(gpu), placement(placement) {}
 
-  /// Allocates `bytes` and copies them from `data` unless that is null; an
-  /// error is kept until getStatus() is asked. Aligned if `elementBytes` is 0.
+  /// Allocates `bytes` and copies them from `data` unless that is null.
+  /// getStatus() returns the first error of all calls. The memory is aligned
+  /// whatever the placement if `elementBytes` is 0.
   void *add(const char *data, size_t bytes, size_t elementBytes = 0) {
     const size_t before =
         placement == Placement::OneElementOn ? elementBytes : 0;
@@ -58,7 +59,7 @@ private:
   Status status = Status::ok();
 };
 
-/// Copies as much as `into` holds from the device.
+/// Copies from the device as many bytes as `into` has.
 inline Status readBack(const GpuApi &gpu, const void *from,
                        std::vector<char> &into) {
   return gpu.check(

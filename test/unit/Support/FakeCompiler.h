@@ -1,4 +1,4 @@
-//===- FakeCompiler.h - A compiler that makes nothing ----------*- C++ -*-===//
+//===- FakeCompiler.h - A compiler without code generation -----*- C++ -*-===//
 
 #ifndef TESSERA_TEST_UNIT_SUPPORT_FAKECOMPILER_H
 #define TESSERA_TEST_UNIT_SUPPORT_FAKECOMPILER_H
@@ -14,13 +14,13 @@
 
 namespace tessera::test {
 
-/// Its kernels load on the fake HIP runtime; their grid is (batch, 2, 3). Set
-/// the fields before other threads use it.
+/// Its kernels load on the fake HIP runtime, and their grid is (batch, 2, 3).
+/// The fields must be set before other threads use the compiler.
 class FakeCompiler : public KernelCompiler {
 public:
   std::string revision = "fake-1";
   std::chrono::milliseconds delay{0};
-  /// What chooseTile() and compile() answer if not ok.
+  /// The errors of chooseTile() and compile(), if not ok.
   Status tileFailure;
   Status compileFailure;
   /// The tile that compile() refuses.
@@ -61,7 +61,7 @@ public:
     kernel.tile = tile.toText();
     if (spoil)
       spoil(kernel);
-    if (problem.isUnaligned()) // Accesses of one element, here a float.
+    if (problem.isUnaligned()) // Accesses are of one element, here a float.
       for (LaunchArg &arg : kernel.launches[0].args)
         arg.alignment = std::min(arg.alignment, 4u);
     return kernel;

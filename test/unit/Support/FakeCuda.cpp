@@ -9,8 +9,8 @@
 
 using namespace tessera::test;
 
-// Whoever opens "libcuda.so.1" afterwards gets the one with that name that is
-// loaded already.
+// dlopen("libcuda.so.1") finds a library that is loaded under that soname, so
+// that everyone who opens it afterwards gets the fake.
 FakeCuda &tessera::test::loadFakeCuda(const std::string &variant) {
   std::string path =
       std::string(FAKE_CUDA_FOLDER) + "/" + variant + "/libcuda.so.1";

@@ -1,10 +1,10 @@
 //===- FakeCuda.h - A libcuda.so.1 that runs on the host -------*- C++ -*-===//
 //
 // A shared object with every function of CudaSymbols.def, so that HIP over CUDA
-// can be tested without a GPU. Its memory is host memory with bounds, its
-// kernels only remember their launch, and it can be told to fail. A module is a
-// text: "FAKE-PTX", then for each kernel its name and how many arguments of
-// eight bytes it has.
+// can be tested without a GPU. Device memory is host memory whose bounds are
+// checked, launches are recorded and not executed, and a test can make any
+// function fail. A module is a text: "FAKE-PTX", then for each kernel its name
+// and the number of its arguments, of eight bytes each.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,12 +32,13 @@ struct FakeCudaLaunch {
   bool isDependent = false;
 };
 
-/// What the fake saw and how it shall answer. Lock `mutex` to read.
+/// The calls that the fake has recorded, and the failures that a test has asked
+/// for. `mutex` must be locked to read the members.
 struct FakeCuda {
   std::mutex mutex;
-  std::map<std::string, int> calls; ///< By the documented name.
+  std::map<std::string, int> calls; ///< By function name without suffix _v2.
   std::vector<FakeCudaLaunch> launches;
-  /// The next call of this function answers `failure`.
+  /// The next call of this function returns `failure`.
   std::string failingFunction;
   cuda::CudaError failure = cuda::CudaError::Success;
 

@@ -1,6 +1,7 @@
 //===- FakeCudaDefaults.cpp - Driver functions that only succeed ----------===//
 //
-// One weak definition for each; FakeCudaDriver.cpp has those that do more.
+// Defines every function weakly; FakeCudaDriver.cpp overrides those that do
+// more.
 //
 //===----------------------------------------------------------------------===//
 

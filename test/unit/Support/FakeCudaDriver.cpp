@@ -18,7 +18,8 @@ using namespace tessera::test;
   if (CudaError error = recordCall(#name); error != CudaError::Success)        \
   return error
 
-// The definitions below must have the types that the library expects.
+// With these declarations, definitions below that do not have the types that
+// the library expects are errors.
 #define CUDA_SYMBOL(name, exported, parameters)                                \
   EXPORT CudaError exported parameters;
 #include "runtime/HipOnCuda/CudaSymbols.def"
@@ -27,7 +28,7 @@ struct ihipCtx_t {
   int device;
 };
 struct ihipModule_t {
-  std::map<std::string, unsigned> kernels; ///< With their arguments.
+  std::map<std::string, unsigned> kernels; ///< Numbers of arguments.
   std::map<std::string, hipFunction_t> functions;
 };
 struct ihipModuleSymbol_t {
@@ -60,7 +61,7 @@ struct Block {
   bool isManaged;
 };
 } // namespace
-static std::vector<Block> blocks; // Under the mutex of the state.
+static std::vector<Block> blocks; // Guarded by the mutex of the state.
 
 static FakeCuda &getState() {
   static FakeCuda state;
@@ -164,7 +165,7 @@ CudaError cuCtxGetDevice(hipDevice_t *device) {
 // Memory
 //===----------------------------------------------------------------------===//
 
-/// The block with `pointer` in it; the caller holds the lock.
+/// Returns the block that contains `pointer`. The caller holds the lock.
 static Block *findBlock(const void *pointer) {
   const auto *byte = static_cast<const char *>(pointer);
   for (Block &block : blocks)
@@ -173,7 +174,8 @@ static Block *findBlock(const void *pointer) {
   return nullptr;
 }
 
-/// Whether the bytes are in one block, or plain host memory if that is allowed.
+/// Returns whether the bytes are in one block. Memory that is in no block is
+/// taken for plain host memory, which is legal unless `mustBeDevice`.
 static bool isLegal(const void *pointer, size_t bytes, bool mustBeDevice) {
   std::lock_guard lock(getState().mutex);
   Block *block = findBlock(pointer);
@@ -185,7 +187,7 @@ static bool isLegal(const void *pointer, size_t bytes, bool mustBeDevice) {
 
 static CudaError allocate(void **pointer, size_t bytes, CudaMemoryType type,
                           bool isManaged = false) {
-  // As the driver: nothing is no size, and there is an end.
+  // Like the driver, refuse empty blocks and those larger than the memory.
   if (bytes == 0)
     return CudaError::InvalidValue;
   if (bytes > size_t(1) << 30)
@@ -462,7 +464,8 @@ static CudaError launch(FakeCudaLaunch launch, hipFunction_t function,
   if (params)
     for (size_t i = 0; i < launch.arguments.size(); ++i)
       launch.arguments[i] = *static_cast<uint64_t *>(params[i]);
-  // CUDA's list: address, size, and a null at the end.
+  // CUDA's list has keys and values: 1 and the buffer's address, 2 and the
+  // address of its size, and null at the end.
   if (extra) {
     if (reinterpret_cast<uintptr_t>(extra[0]) != 1 ||
         reinterpret_cast<uintptr_t>(extra[2]) != 2 || extra[4])
@@ -509,7 +512,7 @@ CudaError cuLaunchKernelEx(const CudaLaunchConfig *config,
                  isDependent},
                 function, params, extra);
 }
-/// The descriptor is the swizzle, for tests to see.
+/// Stores the swizzle as the descriptor, so that tests can check it.
 CudaError cuTensorMapEncodeTiled(void *map, int, uint32_t, void *,
                                  const uint64_t *, const uint64_t *,
                                  const uint32_t *, const uint32_t *, int,

@@ -1,4 +1,4 @@
-//===- FakeCudaState.h - What the parts of the fake share ------*- C++ -*-===//
+//===- FakeCudaState.h - State that the fake's sources share ---*- C++ -*-===//
 
 #ifndef TESSERA_TEST_UNIT_SUPPORT_FAKECUDASTATE_H
 #define TESSERA_TEST_UNIT_SUPPORT_FAKECUDASTATE_H
@@ -7,7 +7,8 @@
 
 namespace tessera::test {
 
-/// Counts the call, and answers the failure that a test asked for.
+/// Counts the call and returns the failure that a test has asked for, or
+/// success.
 cuda::CudaError recordCall(const char *function);
 
 } // namespace tessera::test

@@ -1,9 +1,10 @@
-//===- FakeHip.h - A HIP runtime that only remembers -----------*- C++ -*-===//
+//===- FakeHip.h - A HIP runtime that records calls ------------*- C++ -*-===//
 //
 // A shared object with every function of HipSymbols.def. Its device memory is
-// host memory; it launches nothing, but keeps what a launch was given. Tests
-// find it through the same loader as the real ones. Variants of it (HIP 6, no
-// device, ...) are built from one source by test/unit/Support/CMakeLists.txt.
+// host memory, and launches are recorded with their arguments and not executed.
+// Tests load it by the same loader as the real runtimes. Variants of it (HIP 6,
+// no device, ...) are built from one source by
+// test/unit/Support/CMakeLists.txt.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,17 +33,19 @@ struct FakeLaunch {
   bool isDependent = false;
 };
 
-/// What a fake runtime saw and how it shall answer. Lock `mutex` to read.
+/// The calls that a fake runtime has recorded, and the failures that a test has
+/// asked for. `mutex` must be locked to read the members.
 struct FakeHip {
   std::mutex mutex;
-  /// By function; its name is a literal.
+  /// Numbers of calls by function name. The keys are literals, so that they
+  /// outlive the map.
   std::map<std::string_view, int> calls;
-  /// Handles by the function that made them.
+  /// Numbers of handles that are alive, by the function that creates them.
   std::map<std::string_view, int> alive;
   std::vector<FakeLaunch> launches;
-  /// Blocks and streams that are alive.
+  /// Memory blocks and streams that are alive.
   std::set<const void *> blocks;
-  /// The next call of this function answers `failure`.
+  /// The next call of this function returns `failure`.
   std::string failingFunction;
   hipError_t failure = hipSuccess;
   int currentDevice = 0;
@@ -71,17 +74,18 @@ struct FakeHip {
   }
 };
 
-/// A code object that the fake loads: it has one kernel of this name.
+/// Returns a code object that the fake can load, with one kernel of this name.
 std::vector<char> makeFakeCodeObject(const std::string &symbol);
 
-/// Path of a variant: "fake-hip" is HIP 5 on a gfx90a, "fake-amd/libamdhip64"
-/// HIP 6 under AMD's name.
+/// Returns the path of a variant: "fake-hip" is HIP 5 on a gfx90a,
+/// "fake-amd/libamdhip64" is HIP 6 with the file name of AMD's runtime.
 std::string getFakeHipPath(const std::string &variant);
 
-/// The table of a variant, loaded once; aborts if it cannot be.
+/// Returns the function table of a variant, which is loaded once. Aborts if it
+/// cannot be loaded.
 const GpuApi &loadFakeHip(const std::string &variant = "fake-hip");
 
-/// The state behind a variant that is loaded.
+/// Returns the state of a variant that is loaded.
 FakeHip &getFakeHip(const std::string &variant = "fake-hip");
 
 } // namespace tessera::test

@@ -17,7 +17,7 @@ using namespace tessera::test;
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
-/// Of the device.
+/// The size of the device's memory.
 static constexpr size_t kMemoryBytes = size_t(1) << 30;
 
 static constexpr std::string_view kMagic = "FAKE-CODE-OBJECT:";
@@ -29,7 +29,8 @@ static FakeHip &getState() {
 
 EXPORT FakeHip *fakeHipState() { return &getState(); }
 
-/// Counts the call, and answers the failure that a test asked for.
+/// Counts the call and returns the failure that a test has asked for, or
+/// success.
 static hipError_t recordCall(const char *function) {
   FakeHip &state = getState();
   std::lock_guard lock(state.mutex);
@@ -65,8 +66,8 @@ static bool isKnown(const void *block) {
   return state.blocks.count(block) != 0;
 }
 
-/// Makes a handle that is a copy of `text`, once it is counted: that may throw
-/// where a test lets memory run out.
+/// Creates a handle that is a copy of `text`. It is counted first, because
+/// counting may throw in tests that let memory run out and must not leak then.
 template <typename Handle>
 static void makeHandle(Handle *handle, const char *text, const char *function) {
   track(function, 1);
@@ -155,7 +156,7 @@ EXPORT hipError_t hipPointerGetAttributes(hipPointerAttribute_t *attributes,
   COUNT();
   attributes->memoryType = hipMemoryTypeHost;
 #ifdef FAKE_HIP_R0600
-  // HIP 6: 0 is memory that is not registered, 2 the device's.
+  // In HIP 6, type 0 is memory that is not registered and 2 is the device's.
   if (isKnown(pointer))
     attributes->memoryType = static_cast<hipMemoryType>(2);
   return hipSuccess;
@@ -267,7 +268,7 @@ EXPORT hipError_t hipModuleGetFunction(hipFunction_t *function,
   return hipSuccess;
 }
 
-/// A descriptor that holds the address plus the rank.
+/// Stores address plus rank as the descriptor, so that tests can check both.
 EXPORT hipError_t tesseraEncodeTensorMap(void *descriptor,
                                          const tessera::TensorMap *map,
                                          const void *address) {
@@ -279,7 +280,8 @@ EXPORT hipError_t tesseraEncodeTensorMap(void *descriptor,
 }
 
 static hipError_t launch(FakeLaunch launch, void **params, void **extra) {
-  // The first eight bytes of each argument, or the buffer.
+  // Arguments come one by one, of which the first eight bytes are recorded, or
+  // in one buffer.
   std::vector<char> kernarg;
   if (params) {
     for (; *params; ++params) {

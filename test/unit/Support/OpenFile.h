@@ -1,4 +1,4 @@
-//===- OpenFile.h - The user's database in a folder ------------*- C++ -*-===//
+//===- OpenFile.h - The user's database in a directory ---------*- C++ -*-===//
 
 #ifndef TESSERA_TEST_UNIT_SUPPORT_OPENFILE_H
 #define TESSERA_TEST_UNIT_SUPPORT_OPENFILE_H
@@ -9,9 +9,9 @@
 
 namespace tessera::test {
 
-/// The file that an engine makes or finds in `folder`.
-inline std::shared_ptr<DatabaseFile> openFile(const std::string &folder) {
-  return std::make_shared<DatabaseFile>(folder + "/kernels.db");
+/// Opens the database file that an engine creates or finds in `directory`.
+inline std::shared_ptr<DatabaseFile> openFile(const std::string &directory) {
+  return std::make_shared<DatabaseFile>(directory + "/kernels.db");
 }
 
 } // namespace tessera::test

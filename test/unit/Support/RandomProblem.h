@@ -14,7 +14,8 @@
 
 namespace tessera::test {
 
-/// Makes valid problems of every type, layout and direction. Not for threads.
+/// Creates valid problems of every type, layout and direction. An object must
+/// not be shared between threads.
 class RandomProblem {
 public:
   RandomProblem()
@@ -31,7 +32,8 @@ public:
     return {pick(low, high), pick(low, high)};
   }
 
-  /// `lastType`: the last DataType to use, in the order of the enum.
+  /// Returns a convolution with two dimensions and packed tensors. `lastType`
+  /// is the last DataType that is used, in the order of the enum.
   ConvProblem next(DataType lastType = DataType::I8) {
     ConvProblem problem;
     problem.direction = static_cast<Direction>(pick(0, 2));
@@ -54,8 +56,8 @@ public:
     return problem;
   }
 
-  /// The same with, each perhaps, depth, gaps between elements, a result of
-  /// f32, products of tf32 and an epilogue.
+  /// Returns a convolution that may have, each with probability 1/2, depth,
+  /// gaps between images, a result of f32, products of tf32 and an epilogue.
   ConvProblem nextOfAll() {
     ConvProblem p = next();
     if (pick(0, 1)) {
@@ -79,8 +81,8 @@ public:
     return p.canonicalize();
   }
 
-  /// Pooling of every mode, direction and kind of index, perhaps with depth or
-  /// gaps.
+  /// Returns a pooling of any mode, direction and kind of index, perhaps with
+  /// depth or gaps.
   PoolProblem nextPool() {
     PoolProblem p;
     p.mode = static_cast<PoolMode>(pick(0, 2));

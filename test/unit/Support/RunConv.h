@@ -1,7 +1,8 @@
 //===- RunConv.h - Compiles, runs and judges a convolution -----*- C++ -*-===//
 //
-// The one way in which tests and the sweep run a problem on a device. It
-// reports instead of asserting, so that a sweep can go on after a failure.
+// Tests and the sweep run problems on a device only by this function. It
+// returns its findings instead of asserting, so that a sweep can go on after a
+// failure.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,24 +18,24 @@
 
 namespace tessera::test {
 
-/// What came of a run.
+/// The result of a run.
 struct ConvOutcome {
-  Status status = Status::ok(); ///< Of compiling, loading and launching.
+  Status status = Status::ok(); ///< Error of compiling, loading or launching.
   std::string tile;             ///< Empty if there is no kernel.
-  reference::Report report{};   ///< Counts if `status` is ok.
+  reference::Report report{};   ///< Valid if `status` is ok.
   std::string gaps;             ///< See ConvCase::checkGaps().
 
   bool passed() const {
     return status.isOk() && report.passed() && gaps.empty();
   }
-  /// What is wrong, or the report of a success.
+  /// Returns what is wrong, or the report of a success.
   std::string toText() const;
 };
 
 /// Compiles and runs `problem` on the engine's device with data from `seed`,
-/// and compares every element of the result with the reference; or, for large
-/// problems, `sample` elements. Each tensor has exactly its own memory, so that
-/// an access beside it is a fault.
+/// and compares the result with the reference: every element or, if `sample` is
+/// not 0, that many, for large problems. Each tensor has memory of exactly its
+/// own size, so that an access beyond it is a fault.
 ConvOutcome runConv(Engine &engine, const ConvProblem &problem,
                     reference::DataKind kind, uint64_t seed, int64_t sample = 0,
                     Placement placement = Placement::Aligned);

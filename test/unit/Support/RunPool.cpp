@@ -14,7 +14,7 @@ static Status launchCase(Engine &engine, const LoadedKernel &kernel,
   const GpuApi &gpu = engine.getGpu();
   DeviceTensors tensors(gpu, placement);
   const size_t elementBytes = getByteSize(problem.dataType);
-  // A kernel without indices still gets an address.
+  // A kernel without indices still has that parameter and gets an address.
   std::vector<char> none(1);
   LaunchArgs args;
   args.x = tensors.add(data.x, elementBytes);

@@ -1,6 +1,6 @@
 //===- RunPool.h - Compiles, runs and judges a pooling ---------*- C++ -*-===//
 //
-// As RunConv.h for convolutions.
+// Does for poolings what RunConv.h does for convolutions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,9 +15,9 @@
 
 namespace tessera::test {
 
-/// What came of a run.
+/// The result of a run.
 struct PoolOutcome {
-  Status status = Status::ok(); ///< Of compiling, loading and launching.
+  Status status = Status::ok(); ///< Error of compiling, loading or launching.
   std::string tile;             ///< Empty if there is no kernel.
   std::string fault;            ///< See PoolCase::check(); empty if right.
 
@@ -28,7 +28,8 @@ struct PoolOutcome {
 };
 
 /// Compiles and runs `problem` on the engine's device with data from `seed`,
-/// and compares `sample` elements of the results with the reference, or all.
+/// and compares the results with the reference: every element or, if `sample`
+/// is not 0, that many.
 PoolOutcome runPool(Engine &engine, const PoolProblem &problem, PoolData data,
                     uint64_t seed, int64_t sample = 0,
                     Placement placement = Placement::Aligned);

@@ -1,4 +1,4 @@
-//===- RunRows.cpp - Compiles, runs and judges operations on rows ---------===//
+//===- RunRows.cpp - Compiles, runs and judges row-wise operations --------===//
 
 #include "test/unit/Support/RunRows.h"
 
@@ -11,7 +11,7 @@ using namespace tessera;
 using namespace tessera::test;
 
 namespace {
-/// One launch of a case.
+/// A case's tensors on the device and their launch.
 class Run {
 public:
   Run(Engine &engine, const RowProblem &problem, RowCase &host,
@@ -33,7 +33,8 @@ public:
     return engine.launch(kernel, nullptr, args);
   }
 
-  /// Copies the outputs to the case; a sentence if an input has changed.
+  /// Copies the outputs to the case. Returns what is wrong if an input has
+  /// changed, else an empty text.
   ErrorOr<std::string> collect() {
     for (int i = 0; i < problem.tensorCount; ++i) {
       const bool isInput = problem.tensors[i].role == RowRole::Input;
@@ -70,7 +71,7 @@ RowOutcome test::runRows(Engine &engine, const RowProblem &problem,
   RowOutcome outcome;
   outcome.status = problem.verify();
   if (outcome.status.isOk() && !findRowRecipe(problem))
-    outcome.status = invalidArgument("no recipe is like this problem");
+    outcome.status = invalidArgument("no recipe matches this problem");
   if (!outcome.status.isOk())
     return outcome;
   ErrorOr<const LoadedKernel *> kernel = engine.prepare(problem);

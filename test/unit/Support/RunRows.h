@@ -1,6 +1,6 @@
-//===- RunRows.h - Compiles, runs and judges operations on rows *- C++ -*-===//
+//===- RunRows.h - Compiles, runs and judges row-wise operations *- C++ -*-===//
 //
-// As RunConv.h for convolutions.
+// Does for row-wise operations what RunConv.h does for convolutions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,9 +17,9 @@
 
 namespace tessera::test {
 
-/// What came of a run.
+/// The result of a run.
 struct RowOutcome {
-  Status status = Status::ok(); ///< Of compiling, loading and launching.
+  Status status = Status::ok(); ///< Error of compiling, loading or launching.
   std::string tile;             ///< Empty if there is no kernel.
   std::string fault;            ///< See RowCase::check(); empty if right.
 
@@ -29,12 +29,13 @@ struct RowOutcome {
   }
 };
 
-/// An input and the output that is written to its memory.
+/// Pairs of an input and the output that overwrites it.
 using SharedMemory = std::vector<std::pair<int, int>>;
 
 /// Compiles and runs `problem` on the engine's device with data from `seed`,
-/// and compares about `sample` elements of the results with the reference, or
-/// all. No other input may have changed.
+/// and compares the results with the reference: every element or, if `sample`
+/// is not 0, about that many. Inputs that are not in `shared` may not have
+/// changed.
 RowOutcome runRows(Engine &engine, const RowProblem &problem, uint64_t seed,
                    int64_t sample = 0, const SharedMemory &shared = {},
                    Placement placement = Placement::Aligned);

@@ -1,4 +1,4 @@
-//===- SampleKernel.h - A kernel with nothing left at its default -*- C++ -*-=//
+//===- SampleKernel.h - A kernel without default values --------*- C++ -*-===//
 
 #ifndef TESSERA_TEST_UNIT_SUPPORT_SAMPLEKERNEL_H
 #define TESSERA_TEST_UNIT_SUPPORT_SAMPLEKERNEL_H
@@ -9,7 +9,7 @@
 
 namespace tessera::test {
 
-/// Of images, with every list of its own.
+/// Returns a tensor map of images in which every list has its own values.
 inline TensorMap makeSampleMap() {
   TensorMap map;
   map.tensor = KernelArg::W;
@@ -25,7 +25,8 @@ inline TensorMap makeSampleMap() {
   return map;
 }
 
-/// Every number differs, so that two swapped columns show.
+/// Returns a kernel in which every number differs, so that two swapped columns
+/// of a database show.
 inline Kernel makeSampleKernel(const std::string &tile = "igemm-tile") {
   Kernel kernel;
   kernel.codeObject = {'\x7f', 'E', 'L', 'F', '\0', '\xff', 'x'};
@@ -52,7 +53,7 @@ inline Kernel makeSampleKernel(const std::string &tile = "igemm-tile") {
   return kernel;
 }
 
-/// Everything that a database keeps.
+/// Returns everything that a database stores of a kernel.
 inline auto getStoredFields(const Kernel &kernel) {
   const KernelResources &used = kernel.resources;
   return std::tuple(kernel.codeObject, kernel.launches, kernel.workspaceBytes,

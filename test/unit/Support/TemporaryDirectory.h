@@ -10,8 +10,8 @@
 
 namespace tessera::test {
 
-/// A new empty directory that goes when its owner goes. In memory if possible:
-/// tests of the databases would otherwise wait for the disk.
+/// A new empty directory that the destructor removes. It is in memory if
+/// possible, because tests of databases would otherwise wait for the disk.
 class TemporaryDirectory {
 public:
   TemporaryDirectory()
@@ -31,7 +31,7 @@ public:
 
   const std::string &getPath() const { return path; }
 
-  /// Path of a file inside.
+  /// Returns the path of a file in the directory.
   std::string get(const std::string &name) const { return path + "/" + name; }
 
   void write(const std::string &name, const std::string &text) const {

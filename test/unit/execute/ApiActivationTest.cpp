@@ -9,7 +9,8 @@ static constexpr miopenDataType_t kHalves[] = {miopenHalf, miopenBFloat16,
                                                miopenFloat};
 
 namespace {
-/// Parameters that an f32 holds, and for which every mode has a number.
+/// Parameters that an f32 represents exactly and for which the result of every
+/// mode is finite.
 constexpr double kA = 1.25, kB = 0.5, kC = 1.75;
 
 class ApiActivation : public ApiRows {
@@ -43,7 +44,8 @@ protected:
 };
 } // namespace
 
-// All ten modes in all types, of a packed tensor of an odd number of elements.
+// Tests all ten modes in all types on a packed tensor with an odd number of
+// elements.
 TEST_F(ApiActivation, Forward) {
   for (miopenDataType_t type : kHalves)
     for (int mode = 0; mode <= miopenActivationELU; ++mode) {
@@ -55,7 +57,8 @@ TEST_F(ApiActivation, Forward) {
     }
 }
 
-// The gradients of all modes. y is any number: the formula takes it as it is.
+// Tests the gradients of all modes. y holds arbitrary numbers, because the
+// formula takes y as it is instead of computing it from x.
 TEST_F(ApiActivation, Backward) {
   const std::vector<int> lengths = {3, 5, 7, 9};
   for (miopenDataType_t type : kHalves)
@@ -69,7 +72,8 @@ TEST_F(ApiActivation, Backward) {
     }
 }
 
-// Gaps between rows, channels last against channels first, and other ranks.
+// Input and output may differ in their strides: gaps between rows, channels
+// last, channels first. Tensors of other ranks work as well.
 TEST_F(ApiActivation, Strides) {
   setMode(miopenActivationELU);
   const std::vector<int> lengths = {2, 6, 5, 7};
@@ -96,7 +100,7 @@ TEST_F(ApiActivation, Strides) {
   }
 }
 
-// y in the memory of x, dx in the memory of dy.
+// The result may overwrite an input: y in the memory of x, dx in that of dy.
 TEST_F(ApiActivation, InPlace) {
   setMode(miopenActivationRELU);
   const std::vector<int> lengths = {2, 3, 4, 5};
@@ -110,7 +114,7 @@ TEST_F(ApiActivation, InPlace) {
               {kA, kB, kC});
 }
 
-// What MIOpen refuses is refused with its status and a sentence.
+// What MIOpen refuses is refused with MIOpen's status and a message.
 TEST_F(ApiActivation, Refusals) {
   setMode(miopenActivationRELU);
   ApiTensor x(miopenFloat, {2, 3, 4, 5}), other(miopenFloat, {2, 3, 5, 4});
@@ -129,7 +133,7 @@ TEST_F(ApiActivation, Refusals) {
   EXPECT_EQ(forward(doubles, doubles, &one, &zero), miopenStatusNotImplemented);
 }
 
-// Doubles in the modes that have no exponential.
+// Doubles are supported in the modes that need no exponential.
 TEST_F(ApiActivation, Doubles) {
   const double one = 1, zero = 0;
   setMode(miopenActivationLEAKYRELU);
@@ -139,8 +143,8 @@ TEST_F(ApiActivation, Doubles) {
   expectRight("activ_fwd", miopenActivationLEAKYRELU, {&x}, {&y}, {kA, kB, kC});
 }
 
-// Gradients of a ReLU with slopes: one for each channel, or one for all; both
-// results, or one of them.
+// Tests the gradients of a PReLU with one slope for each channel and with one
+// for all channels; a client may ask for both results or for one of them.
 TEST_F(ApiActivation, PReluBackward) {
   for (miopenDataType_t type : kHalves)
     for (bool hasChannels : {true, false})

@@ -11,7 +11,7 @@ static constexpr int kRelu = miopenActivationRELU;
 namespace {
 using Lengths = std::vector<int>;
 
-/// A batch with what belongs to it.
+/// A batch with its parameters, statistics and gradients.
 struct Batch {
   Batch(miopenDataType_t type, miopenBatchNormMode_t mode, Lengths lengths,
         bool isChannelsLast = false)
@@ -48,7 +48,8 @@ struct Batch {
 
 class ApiBatchNorm : public ApiRows {
 protected:
-  /// Training with everything, then the gradient with what it saved.
+  /// Runs training with all optional tensors, then the gradient from the
+  /// statistics that training saved.
   void train(Batch &b) {
     ASSERT_OK(miopenBatchNormalizationForwardTraining(
         handle, b.mode, &one, &zero, b.x.getDesc(), b.x.getData(),
@@ -86,8 +87,8 @@ protected:
 };
 } // namespace
 
-// Training, its gradient and inference, of channels, in all types and layouts,
-// with odd sizes.
+// Tests training, its gradient and inference with statistics of channels, in
+// all types and layouts and with odd sizes.
 TEST_F(ApiBatchNorm, Spatial) {
   for (miopenDataType_t type : {miopenHalf, miopenBFloat16, miopenFloat})
     for (bool isChannelsLast : {false, true})
@@ -100,7 +101,7 @@ TEST_F(ApiBatchNorm, Spatial) {
       }
 }
 
-// The same of single activations.
+// Tests the same with statistics of single activations.
 TEST_F(ApiBatchNorm, PerActivation) {
   for (miopenDataType_t type : {miopenHalf, miopenFloat})
     for (const Lengths &lengths :
@@ -112,7 +113,8 @@ TEST_F(ApiBatchNorm, PerActivation) {
     }
 }
 
-// Neither running nor saved statistics, so that the gradient measures again.
+// Without running and saved statistics the gradient computes mean and variance
+// from x again.
 TEST_F(ApiBatchNorm, WithoutStatistics) {
   Batch b(miopenFloat, miopenBNSpatial, {3, 5, 7, 9});
   ASSERT_OK(miopenBatchNormalizationForwardTraining(
@@ -131,8 +133,8 @@ TEST_F(ApiBatchNorm, WithoutStatistics) {
               {kEpsilon, 0, 0, 0}, b.reduced);
 }
 
-// A relu behind it, in all three directions: by the functions that take one,
-// and by fusion plans.
+// Tests a normalisation that a ReLU follows in all three directions, through
+// the functions that take an activation and through fusion plans.
 TEST_F(ApiBatchNorm, Activation) {
   miopenActivationDescriptor_t relu;
   ASSERT_OK(miopenCreateActivationDescriptor(&relu));
@@ -195,7 +197,7 @@ TEST_F(ApiBatchNorm, Activation) {
 }
 
 namespace {
-/// A plan of a normalisation and a relu.
+/// A fusion plan of a normalisation and a ReLU.
 class ApiBatchNormPlan : public ApiBatchNorm {
 protected:
   void SetUp() override {
@@ -229,7 +231,7 @@ protected:
 };
 } // namespace
 
-// Inference by a plan.
+// Tests inference through a fusion plan.
 TEST_F(ApiBatchNormPlan, Inference) {
   ASSERT_OK(
       miopenCreateOpBatchNormInference(plan, &norm, b.mode, b.scale.getDesc()));
@@ -243,7 +245,7 @@ TEST_F(ApiBatchNormPlan, Inference) {
               {kEpsilon, 0, 0, 0});
 }
 
-// Training by a plan, with running and saved statistics.
+// Tests training through a fusion plan, with running and saved statistics.
 TEST_F(ApiBatchNormPlan, Training) {
   ASSERT_OK(miopenCreateOpBatchNormForward(plan, &norm, b.mode, true));
   addRelu();

@@ -8,7 +8,7 @@ using namespace tessera::test;
 
 namespace {
 constexpr float kRate = 0.375f;
-constexpr double kScale = 1.6f; // 1 / (1 - rate), as a float.
+constexpr double kScale = 1.6f; // 1 / (1 - kRate), rounded to a float.
 constexpr unsigned long long kSeed = 0x123456789abcdef1;
 
 class ApiDropout : public ApiRows {
@@ -43,7 +43,7 @@ protected:
                                  mask ? mask->getData() : nullptr,
                                  mask ? mask->getHost().size() : 0);
   }
-  /// The states hold these numbers.
+  /// Expects that the states hold the seed and this counter.
   void expectStates(int64_t counter) {
     const std::vector<char> bytes = states.read();
     uint64_t words[2];
@@ -56,8 +56,9 @@ protected:
   ApiTensor states{miopenInt64, {2}};
 };
 
-/// Where two tensors' bytes are alike.
-double getPartAlike(const std::vector<char> &a, const std::vector<char> &b) {
+/// The fraction of the bytes in which two tensors agree.
+double getFractionAlike(const std::vector<char> &a,
+                        const std::vector<char> &b) {
   size_t alike = 0;
   for (size_t i = 0; i < a.size(); ++i)
     alike += a[i] == b[i];
@@ -65,8 +66,8 @@ double getPartAlike(const std::vector<char> &a, const std::vector<char> &b) {
 }
 } // namespace
 
-// Every element and every byte of the mask is what the generator says: of all
-// types, and of tensors whose order in memory is not that of the mask.
+// Every element and every byte of the mask is what the generator says, in all
+// types and for tensors whose order in memory differs from that of the mask.
 TEST_F(ApiDropout, DrawsAndKeepsTheMask) {
   const std::vector<int> lengths = {3, 5, 7, 4};
   for (miopenDataType_t type : {miopenHalf, miopenBFloat16, miopenFloat})
@@ -82,7 +83,7 @@ TEST_F(ApiDropout, DrawsAndKeepsTheMask) {
       mask.poison();
       ASSERT_OK(forward(x, y, &mask));
       expectStates(0);
-      // The states as operands of the reference.
+      // The reference takes seed and counter as operands of their own.
       const std::vector<char> words = states.read();
       seed.setBytes({words.begin(), words.begin() + 8});
       counter.setBytes({words.begin() + 8, words.end()});
@@ -91,8 +92,8 @@ TEST_F(ApiDropout, DrawsAndKeepsTheMask) {
     }
 }
 
-// About 3/8 are dropped; the next call drops others if the states evolve, and
-// the same ones if they do not.
+// About 3/8 of the elements are dropped. The next call drops others if the
+// states evolve, and the same ones if they do not.
 TEST_F(ApiDropout, EvolvesIfAsked) {
   for (bool evolves : {false, true}) {
     set(/*useMask=*/false, evolves);
@@ -105,7 +106,7 @@ TEST_F(ApiDropout, EvolvesIfAsked) {
     const double kept =
         static_cast<double>(std::count(mask.begin(), mask.end(), '\1'));
     EXPECT_NEAR(kept / 4000, 0.625, 0.03);
-    const double alike = getPartAlike(mask, second.read());
+    const double alike = getFractionAlike(mask, second.read());
     if (evolves)
       EXPECT_NEAR(alike, 0.625 * 0.625 + 0.375 * 0.375, 0.04);
     else
@@ -113,8 +114,8 @@ TEST_F(ApiDropout, EvolvesIfAsked) {
   }
 }
 
-// Backward drops what forward dropped, with the mask and without one; forward
-// takes a client's mask if it is told to.
+// Backward drops what forward dropped, whether or not it is given the mask.
+// Forward uses the client's mask if the descriptor says so.
 TEST_F(ApiDropout, BackwardAndGivenMasks) {
   const std::vector<int> lengths = {2, 9, 11};
   set(/*useMask=*/false, /*evolves=*/false);
@@ -135,7 +136,8 @@ TEST_F(ApiDropout, BackwardAndGivenMasks) {
   expectRight("dropout_mask", 0, {&x, &own}, {&y}, {kScale});
 }
 
-// Too little memory for states or mask, and tensors that do not fit.
+// Too little memory for states or mask is refused, and so are tensors whose
+// types or lengths do not fit each other.
 TEST_F(ApiDropout, Refusals) {
   ApiTensor x(miopenFloat, {6}), half(miopenHalf, {6}), mask(miopenInt8, {5});
   set(false, false);
@@ -152,7 +154,8 @@ TEST_F(ApiDropout, Refusals) {
                "too small");
 }
 
-/// The first or second half of a tensor along a dimension, packed.
+/// Copies the first or second half of a tensor along a dimension into a packed
+/// tensor.
 static std::unique_ptr<ApiTensor> getHalf(const ApiTensor &whole, int dim,
                                           int half,
                                           const std::vector<char> &bytes) {
@@ -170,7 +173,8 @@ static std::unique_ptr<ApiTensor> getHalf(const ApiTensor &whole, int dim,
   return part;
 }
 
-// Both directions along each dimension.
+// Tests the gated linear unit and its gradient along each dimension; an odd
+// length cannot be halved and is refused.
 TEST_F(ApiDropout, GatedLinearUnits) {
   for (unsigned dim = 0; dim < 3; ++dim) {
     const std::vector<int> lengths = {4, 6, 10};
@@ -199,8 +203,8 @@ TEST_F(ApiDropout, GatedLinearUnits) {
             miopenStatusBadParm);
 }
 
-// Pairs are turned as the header says, by numbers that it has; and the gradient
-// is what a scalar product with the result becomes.
+// Pairs of elements are rotated as the documentation of miopenRoPEForward says,
+// by the given cosines and sines. The gradient is the transpose of that map.
 TEST_F(ApiDropout, RotaryEmbedding) {
   for (miopenDataType_t type : {miopenFloat, miopenHalf, miopenBFloat16}) {
     const std::vector<int> lengths = {2, 5, 6}, angles = {1, 5, 6};
@@ -218,7 +222,7 @@ TEST_F(ApiDropout, RotaryEmbedding) {
     auto load = [&](const std::vector<char> &bytes, int i) {
       return loadElement(x.getType(), bytes.data(), i);
     };
-    const double part = type == miopenFloat ? 1e-6 : 1e-2;
+    const double precision = type == miopenFloat ? 1e-6 : 1e-2;
     for (int i = 0; i < 60; ++i) {
       const int angle = i % 30, other = i ^ 1;
       const double sign = i % 2 ? 1 : -1;
@@ -226,10 +230,10 @@ TEST_F(ApiDropout, RotaryEmbedding) {
       const double straight = at(i) * load(cos.getHost(), angle);
       EXPECT_NEAR(load(forward, i),
                   straight + sign * at(other) * load(sin.getHost(), angle),
-                  8 * part);
+                  8 * precision);
       EXPECT_NEAR(load(backward, i),
                   straight - sign * at(other) * load(sin.getHost(), angle ^ 1),
-                  8 * part);
+                  8 * precision);
     }
   }
   ApiTensor x(miopenFloat, {6}), odd(miopenFloat, {3}), four(miopenFloat, {4});

@@ -1,7 +1,7 @@
 //===- ApiLrnTest.cpp - Local response normalisation on a device ----------===//
 //
-// Against loops over whole windows: what the launches make of borders is
-// theirs.
+// The results are compared with loops over whole windows, which know nothing of
+// how the launches treat borders.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@ namespace {
 constexpr int kLengths[] = {2, 7, 6, 9}; // N, C, H, W
 using Values = std::vector<double>;
 
-/// What a window is.
+/// The elements that the normalisation of one element adds up.
 struct Window {
   miopenLRNMode_t mode;
   int size;
@@ -50,39 +50,39 @@ static int getCount() {
   return count;
 }
 
-static void getPlace(int number, int (&place)[4]) {
+static void getCoordinates(int number, int (&coordinates)[4]) {
   for (int dim = 3; dim >= 0; --dim) {
-    place[dim] = number % kLengths[dim];
+    coordinates[dim] = number % kLengths[dim];
     number /= kLengths[dim];
   }
 }
 
-/// The elements in the order N, C, H, W.
+/// Returns the elements in the order N, C, H, W.
 static Values getValues(const ApiTensor &tensor,
                         const std::vector<char> &bytes) {
   const reference::RowOperand operand =
       tensor.getOperand(reference::RowRole::Input, bytes);
   Values values;
   for (int i = 0; i < getCount(); ++i) {
-    int place[4];
-    getPlace(i, place);
+    int at[4];
+    getCoordinates(i, at);
     values.push_back(reference::loadElement(
         operand.type, bytes.data(),
-        operand.getOffset({place[0], place[1], place[2], place[3], 0})));
+        operand.getOffset({at[0], at[1], at[2], at[3], 0})));
   }
   return values;
 }
 
-/// For each element the sum of `term` over its window, or over those elements
-/// whose windows it is in.
+/// Returns for each element the sum of `term` over its window or, backward,
+/// over the elements whose windows contain it.
 template <typename Term>
 static Values addUp(const Window &window, bool isBackward, const Term &term) {
   Values sums(getCount());
   for (int i = 0; i < getCount(); ++i)
     for (int j = 0; j < getCount(); ++j) {
       int a[4], b[4];
-      getPlace(i, a);
-      getPlace(j, b);
+      getCoordinates(i, a);
+      getCoordinates(j, b);
       if (isBackward ? window.contains(b, a) : window.contains(a, b))
         sums[i] += term(j);
     }
@@ -91,7 +91,8 @@ static Values addUp(const Window &window, bool isBackward, const Term &term) {
 
 static void expectNear(const Values &expected, const Values &found,
                        miopenDataType_t type) {
-  // An f16 keeps 11 bits, a bf16 eight; scales are kept in that type.
+  // An f16 has 11 significant bits, a bf16 eight, and the scales are stored in
+  // that type.
   const double tolerance = type == miopenFloat  ? 0x1p-16
                            : type == miopenHalf ? 0x1p-9
                                                 : 0x1p-6;
@@ -156,7 +157,7 @@ protected:
   miopenLRNDescriptor_t lrn = nullptr;
 };
 
-// Across channels, with windows of odd and even sizes and one that is larger
+// Tests windows across channels, of odd and even sizes and one that is larger
 // than the tensor.
 TEST_F(ApiLrn, CrossChannel) {
   for (int size : {1, 3, 4, 5, 15})
@@ -165,14 +166,16 @@ TEST_F(ApiLrn, CrossChannel) {
     check({miopenLRNCrossChannel, 5}, type, type == miopenHalf);
 }
 
-// Within channels: columns, then rows.
+// Tests windows within channels, which are summed along columns and then along
+// rows.
 TEST_F(ApiLrn, WithinChannel) {
   for (int size : {1, 3, 4})
     check({miopenLRNWithinChannel, size}, miopenFloat, size == 3);
   check({miopenLRNWithinChannel, 3}, miopenHalf, false);
 }
 
-// Nothing is kept unless it is asked for; K may not be 0.
+// Forward needs memory for the scales only if it is asked to keep them for
+// backward. K may not be 0.
 TEST_F(ApiLrn, WithoutWorkspace) {
   ASSERT_OK(
       miopenSetLRNDescriptor(lrn, miopenLRNCrossChannel, 5, kAlpha, kBeta, kK));

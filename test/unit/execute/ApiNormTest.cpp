@@ -10,8 +10,8 @@ namespace {
 class ApiNorm : public ApiRows {};
 } // namespace
 
-// Layers of the last two dimensions, with and without weights and statistics,
-// in all types.
+// Normalises over the last two dimensions, with and without weights and
+// statistics, in all types.
 TEST_F(ApiNorm, Layer) {
   for (miopenDataType_t type : {miopenHalf, miopenBFloat16, miopenFloat}) {
     ApiTensor x(type, {3, 5, 7, 9}), y(type, {3, 5, 7, 9});
@@ -35,7 +35,8 @@ TEST_F(ApiNorm, Layer) {
   }
 }
 
-// Two tensors are added first; parameters have the last dimension alone.
+// Two tensors are added before they are normalised over the last dimension,
+// the only one that the parameters have.
 TEST_F(ApiNorm, AddLayer) {
   ApiTensor x(miopenHalf, {6, 5, 33}), x2(miopenHalf, {6, 5, 33});
   ApiTensor y(miopenHalf, {6, 5, 33});
@@ -52,7 +53,7 @@ TEST_F(ApiNorm, AddLayer) {
               {&mean, &rstd, &y}, {kEpsilon}, 0b100);
 }
 
-// T5's, and both of its gradients.
+// Tests T5's layer normalisation and both of its gradients.
 TEST_F(ApiNorm, T5) {
   for (miopenDataType_t type : {miopenHalf, miopenFloat}) {
     ApiTensor x(type, {6, 5, 33}), y(type, {6, 5, 33});
@@ -80,7 +81,8 @@ TEST_F(ApiNorm, T5) {
   }
 }
 
-// Groups of channels, which the reference sees as a dimension of their own.
+// Normalises over groups of channels, which are a dimension of their own in the
+// reference.
 TEST_F(ApiNorm, Group) {
   ApiTensor x(miopenHalf, {3, 6, 5, 7}), y(miopenHalf, {3, 6, 5, 7});
   ApiTensor weight(miopenHalf, {6}), bias(miopenHalf, {6});
@@ -105,9 +107,9 @@ TEST_F(ApiNorm, Group) {
               {kEpsilon}, 0b1100);
 }
 
-// Groups of images with depth, whose planes lie together: with the groups, six
-// dimensions longer than 1, of which a problem has five. Where they do not,
-// that is a sentence.
+// Images with depth have six dimensions once their channels are split into
+// groups, and a problem has at most five. Where the planes lie together in
+// memory, dimensions are merged; where they have gaps, the call is refused.
 TEST_F(ApiNorm, GroupWithDepth) {
   const std::vector<int> lengths = {2, 6, 2, 5, 7},
                          gaps = {1000, 150, 72, 9, 1};
@@ -124,11 +126,12 @@ TEST_F(ApiNorm, GroupWithDepth) {
   sx.setBytes(x.getHost());
   sy.setBytes(y.read());
   expectRight("norm_fwd", 0, {&sx}, {&sy}, {kEpsilon}, 0b1100);
-  const ApiTensor apart(miopenFloat, lengths, gaps);
-  EXPECT_EQ(run(apart, apart), miopenStatusNotImplemented);
+  const ApiTensor separate(miopenFloat, lengths, gaps);
+  EXPECT_EQ(run(separate, separate), miopenStatusNotImplemented);
 }
 
-// Weights that a mode needs, and lengths that do not fit.
+// Refused are parameters of other lengths than the normalised dimensions, a
+// dimension that the tensor lacks, and a mode that another function serves.
 TEST_F(ApiNorm, Refuses) {
   ApiTensor x(miopenFloat, {6, 33}), weight(miopenFloat, {1, 32});
   auto run = [&](miopenNormMode_t mode, const ApiTensor &parameter, int dim) {

@@ -15,7 +15,7 @@ static constexpr miopenDataType_t kFloats[] = {miopenHalf, miopenBFloat16,
                                                miopenFloat};
 
 namespace {
-/// What a call has computed, for the judge.
+/// The operation that a call has computed, as the reference needs it.
 struct Reduced {
   std::string_view operation;
   uint32_t mode = 0;
@@ -35,7 +35,8 @@ protected:
     ApiRows::TearDown();
   }
 
-  /// The results, of that role, are what the reference makes of the inputs.
+  /// Expects that the results, all of role `role`, are what the reference
+  /// computes from the inputs.
   static void expectReduced(const Reduced &what,
                             const std::vector<const ApiTensor *> &inputs,
                             RowRole role,
@@ -65,7 +66,6 @@ protected:
                   {output.getOperand(RowRole::Output, bytes)});
   }
 
-  /// Sets the descriptor.
   void setReduction(int op, bool keepsNan = false, bool hasIndices = false,
                     miopenIndicesType_t indices = MIOPEN_32BIT_INDICES) {
     EXPECT_OK(miopenSetReduceTensorDescriptor(
@@ -100,8 +100,8 @@ protected:
 // Softmax
 //===----------------------------------------------------------------------===//
 
-// Every algorithm and mode in every type, with an odd number of pixels, forward
-// and backward.
+// Tests every algorithm and mode in every type with an odd number of pixels,
+// forward and backward.
 TEST_F(ApiReduce, Softmax) {
   const std::vector<int> lengths = {3, 37, 5, 7};
   for (miopenDataType_t type : kFloats)
@@ -129,8 +129,9 @@ TEST_F(ApiReduce, Softmax) {
       }
 }
 
-// Factors, channels last, gaps, two dimensions, and a result in its input.
-TEST_F(ApiReduce, SoftmaxFactors) {
+// Tests alpha and beta, channels last, gaps, two dimensions, and a result that
+// overwrites its input.
+TEST_F(ApiReduce, SoftmaxScaled) {
   const std::vector<int> lengths = {2, 24, 3, 5};
   const float alpha = 0.5f, beta = -0.75f;
   ApiTensor x(miopenHalf, lengths, getChannelsLast(lengths));
@@ -151,8 +152,8 @@ TEST_F(ApiReduce, SoftmaxFactors) {
   expectSoftmax({"softmax_fwd", 1, {9, 1000}, 2}, {&matrix}, matrix);
 }
 
-// Tensors that do not fit each other, words that are none, types without an
-// exponential.
+// Refuses tensors that do not fit each other, values that are not in the enum,
+// and types without an exponential.
 TEST_F(ApiReduce, SoftmaxRefusals) {
   ApiTensor x(miopenFloat, {2, 3, 4, 5}), other(miopenFloat, {2, 3, 5, 4});
   auto run = [&](const ApiTensor &in, const ApiTensor &out, int mode) {
@@ -169,7 +170,7 @@ TEST_F(ApiReduce, SoftmaxRefusals) {
   EXPECT_EQ(run(doubles, doubles, 1), miopenStatusNotImplemented);
 }
 
-/// A solution of a softmax by Find 2.0, saved and read back.
+/// Finds a solution of a softmax by Find 2.0, saves it and loads it again.
 static miopenSolution_t
 findSolution(miopenHandle_t handle, miopenSoftmaxDescriptor_t softmax,
              miopenProblemDirection_t direction,
@@ -197,8 +198,8 @@ findSolution(miopenHandle_t handle, miopenSoftmaxDescriptor_t softmax,
   return loaded;
 }
 
-// Find 2.0: both directions, with the descriptor's factors, where beta adds
-// what the result's memory holds; a missing tensor is refused.
+// Find 2.0 solves both directions with the descriptor's alpha and beta, where
+// beta adds what the result's memory holds. A missing tensor is refused.
 TEST_F(ApiReduce, SoftmaxSolutions) {
   const std::vector<int> lengths = {2, 37, 3, 5};
   const float alpha = 0.5f, beta = -0.75f;
@@ -237,7 +238,7 @@ TEST_F(ApiReduce, SoftmaxSolutions) {
 // Reductions
 //===----------------------------------------------------------------------===//
 
-// The eight operations in every type, over the inner, the outer and all
+// Tests the eight operations in every type over the inner, the outer and all
 // dimensions.
 TEST_F(ApiReduce, ReduceTensor) {
   const std::vector<int> lengths = {5, 6, 7, 9};
@@ -262,7 +263,8 @@ TEST_F(ApiReduce, ReduceTensor) {
       }
 }
 
-// Where extremes are, of equals the first; and factors with an old result.
+// The indices say where an extreme is, and of equal elements the first one
+// counts. Alpha scales the result and beta adds the old one.
 TEST_F(ApiReduce, ReduceIndices) {
   const std::vector<int> lengths = {4, 33, 6, 2}, result = {4, 1, 6, 1};
   const float alpha = 2, beta = 0.5f;
@@ -276,15 +278,15 @@ TEST_F(ApiReduce, ReduceIndices) {
       indices.poison();
       setReduction(op, /*keepsNan=*/true, /*hasIndices=*/true);
       ASSERT_OK(reduce(a, c, &indices, &alpha, &beta));
-      const std::vector<char> bytes = c.read(), places = indices.read();
+      const std::vector<char> bytes = c.read(), numbers = indices.read();
       expectReduced({"reduce", uint32_t(op) | 24, lengths, 10, {alpha, beta}},
                     {&a, &c}, RowRole::RowOutput,
                     {c.getOperand(RowRole::RowOutput, bytes),
-                     indices.getOperand(RowRole::RowOutput, places)});
+                     indices.getOperand(RowRole::RowOutput, numbers)});
     }
 }
 
-// A NaN wins among extremes, or it loses, as the descriptor says.
+// The descriptor says whether a NaN is the extreme or is ignored.
 TEST_F(ApiReduce, ReduceNan) {
   ApiTensor a(miopenFloat, {1, 3}), c(miopenFloat, {1, 1});
   const float elements[] = {-1, NAN, 2};
@@ -305,7 +307,7 @@ TEST_F(ApiReduce, ReduceNan) {
     }
 }
 
-// Doubles, and a result of another type than what is reduced.
+// Doubles can be reduced, also to a result of another type.
 TEST_F(ApiReduce, ReduceTypes) {
   const double one = 1, zero = 0;
   for (miopenDataType_t to : {miopenDouble, miopenFloat}) {
@@ -320,7 +322,7 @@ TEST_F(ApiReduce, ReduceTypes) {
   }
 }
 
-// What cannot be a reduction has MIOpen's status.
+// What cannot be reduced is refused with MIOpen's status.
 TEST_F(ApiReduce, ReduceRefusals) {
   ApiTensor a(miopenFloat, {4, 5}), c(miopenFloat, {4, 1});
   ApiTensor odd(miopenFloat, {2, 1}), flat(miopenFloat, {4});
@@ -347,7 +349,7 @@ TEST_F(ApiReduce, ReduceRefusals) {
 // Along one dimension, and the gradient of a bias
 //===----------------------------------------------------------------------===//
 
-// Sums and products, with NaNs left out, along each dimension.
+// Tests sums and products along each dimension, with NaNs left out.
 TEST_F(ApiReduce, Calculation) {
   const std::vector<int> lengths = {6, 11, 5};
   for (int dim = 0; dim < 3; ++dim)
@@ -371,33 +373,34 @@ TEST_F(ApiReduce, Calculation) {
     }
 }
 
-// Extremes with their places, and places alone.
+// Tests extremes with their indices, and the indices alone.
 TEST_F(ApiReduce, Extreme) {
   const std::vector<int> lengths = {6, 11, 5}, result = {6, 5},
                          kept = {6, 1, 5};
   for (int op = MIOPEN_REDUCE_EXTREME_ARGMIN; op <= MIOPEN_REDUCE_EXTREME_MAX;
        ++op) {
     ApiTensor x(miopenBFloat16, lengths), y(miopenBFloat16, result);
-    ApiTensor places(miopenInt32, result), shape(miopenBFloat16, kept);
-    ApiTensor placeShape(miopenInt32, kept);
+    ApiTensor indices(miopenInt32, result), shape(miopenBFloat16, kept);
+    ApiTensor indexShape(miopenInt32, kept);
     const bool hasValue = op >= MIOPEN_REDUCE_EXTREME_MIN;
     ASSERT_OK(miopenReduceExtremeForward(
         handle, x.getDesc(), x.getData(), 1,
         static_cast<miopenReduceExtremeOp_t>(op),
         hasValue ? y.getDesc() : nullptr, hasValue ? y.getData() : nullptr,
-        places.getDesc(), places.getData()));
-    const std::vector<char> values = y.read(), numbers = places.read();
+        indices.getDesc(), indices.getData()));
+    const std::vector<char> values = y.read(), numbers = indices.read();
     std::vector<reference::RowOperand> results;
     if (hasValue)
       results.push_back(shape.getOperand(RowRole::RowOutput, values));
-    results.push_back(placeShape.getOperand(RowRole::RowOutput, numbers));
+    results.push_back(indexShape.getOperand(RowRole::RowOutput, numbers));
     const uint32_t mode = (op % 2 ? 2 : 3) | (hasValue ? 16 : 64);
     expectReduced({"reduce", mode, lengths, 2}, {&x}, RowRole::RowOutput,
                   results);
   }
 }
 
-// Channels first and last, in two and three dimensions.
+// Tests the gradient of a bias in images with channels first and last, in two
+// and three dimensions.
 TEST_F(ApiReduce, BackwardBias) {
   for (const std::vector<int> &lengths :
        {std::vector<int>{3, 16, 9, 7}, std::vector<int>{2, 5, 4, 3, 6}})

@@ -1,4 +1,4 @@
-//===- ApiRowsFixture.cpp - Primitives on rows as a client calls them -----===//
+//===- ApiRowsFixture.cpp - Row-wise operations as a client calls them ----===//
 
 #include "test/unit/execute/ApiRowsFixture.h"
 
@@ -32,7 +32,7 @@ static ElementType getElementType(miopenDataType_t type) {
   }
 }
 
-/// Calls `visit` with the offset of each element.
+/// Calls `visit` with the offset of each element, in row-major order.
 template <typename Visitor>
 static void visitElements(const std::vector<int> &lengths,
                           const std::vector<int> &strides, Visitor visit) {
@@ -87,11 +87,11 @@ ApiTensor::ApiTensor(miopenDataType_t type, std::vector<int> lengthsIn,
   ++seed;
   int64_t number = 0;
   visitElements(lengths, strides, [&](int64_t offset) {
-    const double part =
+    const double fraction =
         static_cast<double>(reference::getRandomBits(seed, number++) >> 11) *
         0x1p-53;
     reference::storeElement(getType(), host.data(), offset,
-                            least + part * (most - least));
+                            least + fraction * (most - least));
   });
   upload();
 }

@@ -1,8 +1,8 @@
-//===- ApiRowsFixture.h - Rows as a client calls them ----------*- C++ -*-===//
+//===- ApiRowsFixture.h - Row-wise calls of a client -----------*- C++ -*-===//
 //
-// Tensors on the device with random elements, the MIOpen calls on an engine of
-// the emulated device, and the reference as the judge. A test says which
-// operands an operation has and which call is to compute them.
+// Creates tensors with random elements on the device, serves MIOpen's calls by
+// an engine of the emulated device, and compares results with the reference. A
+// test says which operands an operation has and which call computes them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,11 +23,13 @@
 
 namespace tessera::test {
 
-/// Elements on the host and on the device, and their descriptor. Gaps and what
-/// a call is to write begin as 0xff bytes.
+/// A tensor with its descriptor and its elements on the host and on the device.
+/// Gaps between elements hold 0xff bytes, and poison() writes the same to
+/// everything that a call must overwrite.
 class ApiTensor {
 public:
-  /// Random elements between `least` and `most`. Without strides it is packed.
+  /// Creates random elements between `least` and `most`. A tensor without
+  /// strides is packed.
   ApiTensor(miopenDataType_t type, std::vector<int> lengths,
             std::vector<int> strides = {}, double least = -4, double most = 4);
   ~ApiTensor();
@@ -45,13 +47,13 @@ public:
   void setBytes(std::vector<char> bytes);
   /// Overwrites the device's copy with 0xff bytes.
   void poison();
-  /// What the device holds now.
+  /// Returns the bytes that the device holds.
   std::vector<char> read() const;
-  /// The elements as they were made.
+  /// Returns the bytes that were last copied from the host to the device.
   const std::vector<char> &getHost() const { return host; }
 
-  /// As an operand of the reference with the data of `bytes`; stride 0 where
-  /// its length is 1.
+  /// Returns an operand of the reference with the data of `bytes`. Its stride
+  /// is 0 along dimensions of length 1, so that they broadcast.
   reference::RowOperand getOperand(reference::RowRole role,
                                    const std::vector<char> &bytes) const;
 
@@ -65,8 +67,8 @@ private:
   miopenTensorDescriptor_t desc = nullptr;
 };
 
-/// Strides of a tensor of these lengths whose second dimension is the fastest
-/// one, as NHWC.
+/// Returns the strides of a packed tensor whose second dimension varies
+/// fastest, like NHWC.
 std::vector<int> getChannelsLast(const std::vector<int> &lengths);
 
 class ApiRows : public ::testing::Test {
@@ -76,17 +78,17 @@ protected:
   void SetUp() override;
   void TearDown() override;
 
-  /// The results, which the device holds by now, are what the reference makes
-  /// of the operation: `inputs` as they were, `outputs` as they are. With bits
-  /// of reduced dimensions, the first input has the lengths of the space, and
-  /// outputs of others have an element a row.
+  /// Expects that `outputs` on the device are what the reference computes from
+  /// the host's copies of `inputs`. Bit i of `reduced` says that dimension i is
+  /// reduced: then the first input has the lengths of the iteration space, and
+  /// outputs of other lengths hold one element for each row.
   void expectRight(std::string_view operation, uint32_t mode,
                    const std::vector<const ApiTensor *> &inputs,
                    const std::vector<const ApiTensor *> &outputs,
                    std::vector<double> scalars, uint32_t reduced = 0);
 
-  /// The same where bit i of `reduced` says that dimension i is, with
-  /// `rowOutputs` of length 1 in those, of a space of these lengths.
+  /// Does the same for an iteration space of `lengths`. `rowOutputs` have
+  /// length 1 along the reduced dimensions.
   void expectRowsRight(std::string_view operation,
                        const std::vector<int> &lengths, uint32_t reduced,
                        const std::vector<const ApiTensor *> &inputs,

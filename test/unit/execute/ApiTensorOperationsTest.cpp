@@ -26,8 +26,8 @@ protected:
 };
 } // namespace
 
-// The four operations in all types, with and without the old result; without it
-// the result is poison before.
+// Tests the four operations in all types, with and without the old result.
+// Without it the result is poisoned first, so that reading it would show.
 TEST_F(ApiTensorOperations, OpTensor) {
   const std::vector<int> lengths = {2, 3, 5, 7};
   for (miopenDataType_t type :
@@ -46,7 +46,7 @@ TEST_F(ApiTensorOperations, OpTensor) {
       }
 }
 
-// Doubles have factors of their type.
+// Doubles have alpha and beta of their own type.
 TEST_F(ApiTensorOperations, OpTensorOfDoubles) {
   const double alpha1 = 0.1, alpha2 = 1 / 3.0, beta = 0;
   ApiTensor a(miopenDouble, {7, 9}), b(miopenDouble, {7, 9});
@@ -58,7 +58,7 @@ TEST_F(ApiTensorOperations, OpTensorOfDoubles) {
   expectRight("op_tensor", 0, {&a, &b}, {&c}, {alpha1, alpha2});
 }
 
-// B broadcast along every set of dimensions, in both layouts.
+// Broadcasts B along every set of dimensions, in both layouts.
 TEST_F(ApiTensorOperations, Broadcast) {
   const std::vector<int> lengths = {2, 3, 5, 6};
   for (unsigned ones = 1; ones < 16; ++ones)
@@ -77,7 +77,7 @@ TEST_F(ApiTensorOperations, Broadcast) {
     }
 }
 
-// C in the memory of A, and of both; gaps and 1 to 5 dimensions.
+// C may overwrite A, or A and B; tensors may have gaps and 1 to 5 dimensions.
 TEST_F(ApiTensorOperations, InPlaceAndStrided) {
   ApiTensor a(miopenFloat, {4, 5, 6}, {50, 8, 1}), b(miopenFloat, {4, 5, 6});
   ASSERT_OK(opTensor(miopenTensorOpAdd, 1, a, 1, b, 0, a));
@@ -90,10 +90,11 @@ TEST_F(ApiTensorOperations, InPlaceAndStrided) {
   expectRight("op_tensor", 3, {&deep, &one}, {&deep}, {1, 1});
 }
 
-// A result over an operand that is read elsewhere would be wrong.
+// A result may not overwrite an operand whose elements are read in another
+// order: some would be read after they were written.
 TEST_F(ApiTensorOperations, OpTensorRefusals) {
   ApiTensor a(miopenFloat, {4, 4}), b(miopenFloat, {4, 1});
-  ApiTensor turned(miopenFloat, {4, 4}, {1, 4}), half(miopenHalf, {4, 4});
+  ApiTensor transposed(miopenFloat, {4, 4}, {1, 4}), half(miopenHalf, {4, 4});
   EXPECT_EQ(opTensor(0, 1, a, 1, b, 0, b), miopenStatusBadParm);
   EXPECT_EQ(opTensor(4, 1, a, 1, b, 0, a), miopenStatusBadParm);
   EXPECT_EQ(opTensor(0, 1, a, 1, half, 0, a), miopenStatusBadParm);
@@ -103,18 +104,19 @@ TEST_F(ApiTensorOperations, OpTensorRefusals) {
                "miopenOpTensor: length 1 of B is 2, but must be 4");
   EXPECT_EQ(miopenOpTensor(handle, miopenTensorOpAdd, &kOne, a.getDesc(),
                            a.getData(), &kOne, a.getDesc(), a.getData(), &kZero,
-                           turned.getDesc(), a.getData()),
+                           transposed.getDesc(), a.getData()),
             miopenStatusBadParm);
 }
 
-/// The number of a type in its bytes.
+/// Returns the address of a number, for parameters that point to one of the
+/// tensor's type.
 template <typename T>
 static const void *at(const T &value) {
   return &value;
 }
 
-// Set takes a number of the tensor's own type; gaps stay what they are, which
-// ApiTensor's poison and the reading of the whole span show.
+// Set takes a number of the tensor's own type and leaves gaps as they are: they
+// hold 0xff bytes, and the comparison reads the whole span of the tensor.
 TEST_F(ApiTensorOperations, Set) {
   const std::vector<int> lengths = {2, 3, 5}, strides = {40, 12, 2};
   auto check = [&](miopenDataType_t type, const void *number, double expected) {
@@ -133,7 +135,7 @@ TEST_F(ApiTensorOperations, Set) {
   check(miopenInt64, at<int64_t>(-(int64_t(1) << 52) + 1), -0x1p52 + 1);
 }
 
-// Scale, of the types that MIOpen scales.
+// Scale supports the types that MIOpen scales, and refuses others.
 TEST_F(ApiTensorOperations, Scale) {
   const std::vector<int> lengths = {3, 4, 5, 3}, strides = {100, 20, 4, 1};
   auto check = [&](miopenDataType_t type, const void *number, double factor) {
@@ -152,7 +154,8 @@ TEST_F(ApiTensorOperations, Scale) {
       miopenStatusBadParm);
 }
 
-// Layouts and factors, and a layout of more dimensions.
+// Transform changes the layout and applies alpha and beta, also with more
+// dimensions.
 TEST_F(ApiTensorOperations, Transform) {
   const std::vector<int> lengths = {2, 7, 5, 3};
   for (miopenDataType_t type : {miopenFloat, miopenHalf, miopenBFloat16})
@@ -174,14 +177,14 @@ TEST_F(ApiTensorOperations, Transform) {
   expectRight("transform", 0, {&x}, {&y}, {});
 }
 
-// Every type becomes every other: rounded to the nearest, ties to even, and cut
-// off at the ends.
+// Every type is converted to every other one: rounded to the nearest, ties to
+// even, and clamped to the range of the result.
 TEST_F(ApiTensorOperations, Convert) {
   const miopenDataType_t types[] = {miopenFloat, miopenHalf,  miopenBFloat16,
                                     miopenInt8,  miopenInt32, miopenInt64};
   for (miopenDataType_t from : types)
     for (miopenDataType_t to : types) {
-      // An integer that becomes a shorter one loses its upper bits.
+      // A conversion between integers drops the upper bits instead of clamping.
       const double most = to == miopenInt8 && from == miopenInt32 ? 100 : 300;
       ApiTensor x(from, {5, 41}, {}, -most, most), y(to, {5, 41});
       if (to == miopenInt8 && from == miopenInt64)
@@ -192,7 +195,7 @@ TEST_F(ApiTensorOperations, Convert) {
     }
 }
 
-// Parts along each dimension, in strided tensors.
+// Concatenates strided tensors along each dimension.
 TEST_F(ApiTensorOperations, Cat) {
   for (int dim = 0; dim < 3; ++dim) {
     std::vector<int> lengths = {3, 4, 5}, sum = lengths;
@@ -233,7 +236,7 @@ TEST_F(ApiTensorOperations, Cat) {
   }
 }
 
-// A number for each channel is added, in both layouts.
+// The bias adds a number for each channel, in both layouts.
 TEST_F(ApiTensorOperations, ConvolutionBias) {
   const std::vector<int> lengths = {2, 7, 5, 3};
   for (bool isLast : {false, true}) {

@@ -1,7 +1,7 @@
 //===- ConvBackwardTest.cpp - Compiled gradients against the oracle -------===//
 //
-// As ConvForwardTest.cpp, for backward data and backward weights; and the parts
-// of the problem space that all directions share: depth, gaps, epilogues.
+// Does what ConvForwardTest.cpp does for backward data and backward weights,
+// and covers what all directions share: depth, gaps, epilogues.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,7 +38,8 @@ protected:
 std::unique_ptr<Engine> ConvBackward::engine;
 } // namespace
 
-/// A convolution of 128 to 72 channels of few pixels, NHWC.
+/// Returns an NHWC convolution with 72 input channels, 128 output channels and
+/// few pixels.
 static ConvProblem makeSmall(Direction direction, DataType type) {
   ConvProblem p;
   p.direction = direction;
@@ -68,9 +69,10 @@ TEST_P(ConvBackward, MatchesTheReference) {
 INSTANTIATE_TEST_SUITE_P(Random, ConvBackward,
                          testing::Range(0, TESSERA_RANDOM_PROBLEMS));
 
-// Pixels that only the group puts outside: depth 3 in steps of 3 and height 1
-// in steps of 2, one pixel to each group. The old value of another group's
-// pixel must not be read.
+// Strides divide the pixels into groups, here of one pixel: depth 3 with stride
+// 3 and height 1 with stride 2. Some coordinates are outside the image only
+// because of their group, and the old value of another group's pixel must not
+// be read for them.
 TEST_F(ConvBackward, ReadsNoPixelOfAnotherGroup) {
   auto p = parseNetworkConfig("conv-bwd-f32-ndhwc,ndhwc,ndhwc-n1c8d3h1w1-"
                               "k1z3y3x1-p0x1x0-s3x2x1-d1x1x1-g1-ebeta");
@@ -78,8 +80,9 @@ TEST_F(ConvBackward, ReadsNoPixelOfAnotherGroup) {
   check(*p->getConv(), reference::DataKind::Integer);
 }
 
-// The nested walk of backward data: output channels inside, taps outside, some
-// of which no pixel of a workgroup has. Every product counts.
+// The nested loop order of backward data has output channels inside and taps
+// outside, some of which no pixel of a workgroup has. The data are integers,
+// so that a missing product shows.
 TEST_F(ConvBackward, SkipsTapsExactly) {
   for (DataType type : {DataType::F16, DataType::BF16, DataType::F32})
     for (int64_t stride : {1, 2, 3})
@@ -91,8 +94,9 @@ TEST_F(ConvBackward, SkipsTapsExactly) {
       }
 }
 
-// The nested walk of backward weights: images inside, pixels outside; and the
-// stepped one of batches that fill a step, and no turn of the loop.
+// The nested loop order of backward weights has images inside and pixels
+// outside. The stepped one serves batches that fill a step but no iteration of
+// the main loop.
 TEST_F(ConvBackward, WalksImagesExactly) {
   for (DataType type : {DataType::F16, DataType::BF16, DataType::F32})
     for (int64_t batch : {64, 48, 32})
@@ -106,7 +110,8 @@ TEST_F(ConvBackward, WalksImagesExactly) {
       }
 }
 
-// A pointwise convolution is one matrix product whose pixels are one dimension.
+// A pointwise convolution is one matrix product with all pixels in one
+// dimension.
 TEST_F(ConvBackward, WalksPointwisePixelsExactly) {
   for (Direction direction : kBackward)
     for (Layout layout : {Layout::NHWC, Layout::NCHW}) {
@@ -119,9 +124,9 @@ TEST_F(ConvBackward, WalksPointwisePixelsExactly) {
     }
 }
 
-// Windows that leave pixels without a tap: strides wider than the filter, a
-// dilation that shares a factor with the stride, paddings wider than the
-// filter, filters that do not fit, and all of it in groups and volumes.
+// Some windows leave pixels without a tap: those of strides wider than the
+// filter, dilations that share a factor with the stride, paddings wider than
+// the filter, and filters that do not fit. Groups have them as well.
 TEST_F(ConvBackward, CoversEveryWindow) {
   for (const char *line :
        {"conv -n 2 -c 5 -H 11 -W 8 -k 7 -y 1 -x 2 -u 3 -v 3",
@@ -145,7 +150,8 @@ TEST_F(ConvBackward, CoversEveryWindow) {
   }
 }
 
-/// Tiles whose factors a workgroup copies in blocks of four and of two rows.
+/// Returns tiles whose operands a workgroup copies in blocks of four and of two
+/// rows.
 static std::vector<GemmTile> getTiles(const GpuTarget &target, DataType type) {
   int step = type == DataType::F32 ? 16 : 32;
   bool hasMatrix = target.matrixUnit == MatrixUnit::MfmaCdna2 ||
@@ -164,7 +170,7 @@ static std::vector<GemmTile> getTiles(const GpuTarget &target, DataType type) {
 }
 
 // Every tile is right with tails in both directions, in the nested, the stepped
-// and the flat walk.
+// and the flat loop order.
 TEST_F(ConvBackward, IsRightWithEveryTile) {
   for (DataType type : {DataType::F16, DataType::F32})
     for (const GemmTile &tile : getTiles(getTarget(), type)) {
@@ -186,8 +192,9 @@ TEST_F(ConvBackward, IsRightWithEveryTile) {
     }
 }
 
-// A reduction in parts, which a second launch adds: rows of images, images, and
-// pointwise pixels; with an epilogue that follows the sum, and old values.
+// Split-K divides the reduction and a second launch adds the partial results.
+// The cases split rows of images, images and pointwise pixels, also with old
+// values and an epilogue that must follow the sum.
 TEST_F(ConvBackward, SplitsTheReductionExactly) {
   GemmTile tile = getTiles(getTarget(), DataType::F16).back();
   tile.parts = 2;
@@ -208,9 +215,9 @@ TEST_F(ConvBackward, SplitsTheReductionExactly) {
       }
 }
 
-// More parts than are loaded at once, of so small a result that a thread adds
-// those of one element: 33 and 33 of 66.
-TEST_F(ConvBackward, AddsManyPartsExactly) {
+// There are more splits than the sum loads at once, and the result is so small
+// that two threads add 33 each of the 66 partial results of one element.
+TEST_F(ConvBackward, AddsManySplitsExactly) {
   GemmTile tile = getTiles(getTarget(), DataType::F16).back();
   ConvProblem p = makeSmall(Direction::BackwardWeights, DataType::F16);
   p.xLayout = p.wLayout = p.yLayout = Layout::NHWC;
@@ -218,8 +225,8 @@ TEST_F(ConvBackward, AddsManyPartsExactly) {
   p.in = {2, 3};
   p.filter = {1, 1};
   p.pad = {0, 0};
-  for (int parts : {22, 66}) {
-    tile.parts = parts;
+  for (int splits : {22, 66}) {
+    tile.parts = splits;
     auto fixed =
         makeEngine(std::make_shared<FixedTileCompiler>(tile.toConfig()));
     ASSERT_NE(fixed, nullptr);
@@ -227,10 +234,10 @@ TEST_F(ConvBackward, AddsManyPartsExactly) {
   }
 }
 
-// The parts are added to one result by atomics: in the result itself if that is
-// f32 without an epilogue, else in a workspace. The sums are of integers, so
-// that their order does not matter. A chip without such an instruction says so.
-TEST_F(ConvBackward, AddsPartsByAtomicsExactly) {
+// Atomics add the partial results: in the result itself if that is f32 without
+// an epilogue, else in a workspace. The data are integers, so that the order of
+// the additions does not matter. A chip without such an instruction says so.
+TEST_F(ConvBackward, AddsSplitsByAtomicsExactly) {
   for (DataType type : {DataType::F16, DataType::F32}) {
     GemmTile tile = getTiles(getTarget(), type).back();
     tile.parts = 2;
@@ -258,7 +265,7 @@ TEST_F(ConvBackward, AddsPartsByAtomicsExactly) {
   }
 }
 
-// Blocks are written to LDS without a bank conflict, and read without one.
+// LDS is written and read without bank conflicts.
 TEST(GradientLayer, HasNoBankConflict) {
   std::string path = getEnvText("TESSERA_EMULATOR_STATS").value_or("");
   if (path.empty())

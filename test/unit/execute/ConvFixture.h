@@ -16,7 +16,7 @@ inline uint64_t getSeed() {
   return getEnvInt("TESSERA_TEST_SEED").value_or(20261121);
 }
 
-/// The compiler, with its choice of tile overruled.
+/// A JIT compiler that always chooses the given tile.
 class FixedTileCompiler : public KernelCompiler {
 public:
   explicit FixedTileCompiler(TileConfig tile) : tile(std::move(tile)) {}
@@ -52,11 +52,11 @@ inline const GpuTarget &getTarget() {
   return **target;
 }
 
-/// An engine without a database over `compiler`.
+/// Returns an engine that uses `compiler` and no database.
 std::unique_ptr<Engine> makeEngine(std::shared_ptr<KernelCompiler> compiler);
 
-/// Compiles and runs `problem` of any direction, and compares every element of
-/// its result with the reference; or, for large problems, `sample` elements.
+/// Compiles and runs `problem` and compares its result with the reference:
+/// every element or, if `sample` is not 0, that many, for large problems.
 void checkConv(Engine &engine, const ConvProblem &problem,
                reference::DataKind kind, int64_t sample = 0);
 

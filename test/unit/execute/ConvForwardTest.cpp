@@ -41,7 +41,8 @@ protected:
 std::unique_ptr<Engine> ConvForward::engine;
 } // namespace
 
-/// What the algorithms cover so far.
+/// Forward convolutions without what ConvBackwardTest.cpp covers for all
+/// directions.
 static ProblemSpace getForwardSpace() {
   ProblemSpace space;
   space.directions = {Direction::Forward};
@@ -59,8 +60,8 @@ TEST_P(ConvForward, MatchesTheReference) {
 INSTANTIATE_TEST_SUITE_P(Random, ConvForward,
                          testing::Range(0, TESSERA_RANDOM_PROBLEMS));
 
-// The nested walk (taps x channels) with padding: every product of small
-// integers counts, so one wrong tap or channel cannot hide in rounding.
+// Tests the nested loop order (taps, then channels) with padding. The data are
+// small integers, so that one wrong tap or channel cannot hide in rounding.
 TEST_F(ConvForward, IsExactOnIntegers) {
   for (DataType type : {DataType::F16, DataType::BF16, DataType::F32}) {
     ConvProblem p;
@@ -72,14 +73,13 @@ TEST_F(ConvForward, IsExactOnIntegers) {
     p.in = {9, 7};
     p.filter = {3, 3};
     p.pad = {1, 1};
-    // Sums reach some thousands: exact in f32, rounded once in f16 and bf16,
-    // where the reference rounds the same exact sum.
+    // Sums reach some thousands. They are exact in f32 and rounded once to f16
+    // and bf16, and the reference rounds the same exact sum.
     check(p, reference::DataKind::Integer);
   }
 }
 
-// One kernel is right when its grid covers many tiles in both directions and
-// every tile is full.
+// The grid covers many tiles in both directions, and every tile is full.
 TEST_F(ConvForward, CoversManyFullTiles) {
   ConvProblem p;
   p.dataType = DataType::F16;
@@ -91,8 +91,9 @@ TEST_F(ConvForward, CoversManyFullTiles) {
   check(p, reference::DataKind::Uniform);
 }
 
-// Filters so wide that two steps divide them: the padding differs from column
-// to column, which a walk that checks it once a tap would miss.
+// These filters are so wide that their rows are a multiple of two steps. The
+// padding differs from column to column, which a loop that checks it once for
+// each row of the filter would miss.
 TEST_F(ConvForward, ChecksPaddingAlongWideFilters) {
   for (const char *line :
        {"conv -n 1 -c 3 -H 4 -W 64 -k 16 -y 1 -x 32 -q 16",
@@ -105,8 +106,8 @@ TEST_F(ConvForward, ChecksPaddingAlongWideFilters) {
   }
 }
 
-// One engine serves many threads: they compile, load and launch at once, some
-// of them the same problem.
+// One engine serves many threads, which compile, load and launch at the same
+// time, some of them the same problem.
 TEST_F(ConvForward, ServesManyThreads) {
   std::vector<std::thread> threads;
   for (int thread = 0; thread < 4; ++thread)
@@ -119,7 +120,7 @@ TEST_F(ConvForward, ServesManyThreads) {
     thread.join();
 }
 
-/// Tiles of every multiply-accumulate row of `target` for `type`, of every
+/// Returns tiles of every matrix instruction of `target` for `type`, of every
 /// shape that the model may choose and some more.
 static std::vector<GemmTile> getTiles(const GpuTarget &target, DataType type) {
   int step = type == DataType::F32 ? 16 : 32;
@@ -152,8 +153,8 @@ static std::vector<GemmTile> getTiles(const GpuTarget &target, DataType type) {
 
 class ConvTile : public testing::TestWithParam<DataType> {};
 
-// Random problems are small and so choose small tiles: here every tile runs,
-// with tails in both directions, in the nested and in the flat walk.
+// Random problems are small and so get small tiles. Here every tile runs, with
+// tails in both directions, in the nested and in the flat loop order.
 TEST_P(ConvTile, IsRight) {
   for (const GemmTile &tile : getTiles(getTarget(), GetParam())) {
     SCOPED_TRACE(tile.toConfig().toText());
@@ -183,8 +184,8 @@ INSTANTIATE_TEST_SUITE_P(Types, ConvTile,
                            return std::string(getName(info.param));
                          });
 
-// The layer of docs/performance.md, whole, with both of its tiles; run with
-// TESSERA_EMULATOR_STATS, it shows that no LDS access met a bank conflict.
+// Runs a whole layer of ResNet-50 with both of its tiles. The statistics of
+// TESSERA_EMULATOR_STATS show that no LDS access met a bank conflict.
 TEST(ResNetLayer, HasNoBankConflict) {
   std::string path = getEnvText("TESSERA_EMULATOR_STATS").value_or("");
   if (path.empty())

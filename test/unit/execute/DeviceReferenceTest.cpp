@@ -1,7 +1,8 @@
-//===- DeviceReferenceTest.cpp - The device's oracle against the host's ---===//
+//===- DeviceReferenceTest.cpp - Reference on the device and on the host --===//
 //
-// Two evaluators that share no code, on problems drawn at random, on the device
-// that TESSERA_DEVICE names. Skipped where nothing can compile the kernels.
+// Compares two evaluators that share no code, on random problems and on the
+// device that TESSERA_DEVICE names. The tests are skipped where nothing can
+// compile the kernels.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,14 +24,16 @@ static const GpuApi &getGpu() {
   return **gpu;
 }
 
-/// One for all tests, so that each type is compiled once; or why there is none.
+/// Returns the reference that all tests share, so that each type is compiled
+/// once, or the reason why there is none.
 static ErrorOr<DeviceReference> &getReference() {
   static ErrorOr<DeviceReference> reference = DeviceReference::create(getGpu());
   return reference;
 }
 
-/// Both add in double, in orders of their own: sums that can round may differ
-/// in their last bits, measured against what was added.
+/// Expects equal results. Both evaluators add doubles, but in different orders,
+/// so that sums may differ in their last bits, relative to the sum of the
+/// magnitudes that were added.
 static void expectSame(const std::vector<double> &found,
                        const std::vector<double> &magnitudes,
                        const reference::Expected &expected) {
@@ -51,8 +54,8 @@ static void expectSame(const std::vector<double> &found,
   }
 }
 
-// Every direction and type of a convolution, with groups, depth, dilation, gaps
-// and filters that do not fit.
+// Compares convolutions of every direction and type, with groups, depth,
+// dilation, gaps and filters that do not fit.
 TEST(DeviceReference, ConvolutionEqualsTheHost) {
   if (!getReference())
     GTEST_SKIP() << getReference().getStatus().getMessage();
@@ -71,7 +74,8 @@ TEST(DeviceReference, ConvolutionEqualsTheHost) {
   }
 }
 
-// An epilogue follows on the host, whichever side has added up.
+// The epilogue is computed on the host, whether host or device computed the
+// sums.
 TEST(DeviceReference, EpilogueFollowsTheSums) {
   if (!getReference())
     GTEST_SKIP() << getReference().getStatus().getMessage();
@@ -96,8 +100,8 @@ TEST(DeviceReference, EpilogueFollowsTheSums) {
   EXPECT_EQ(found.unitRoundoff, expected.unitRoundoff);
 }
 
-// Every mode, type and direction of a pooling, on numbers among which are NaNs
-// and infinities; and its indices.
+// Compares poolings of every mode, type and direction and their indices, on
+// data with NaNs and infinities.
 TEST(DeviceReference, PoolingEqualsTheHost) {
   if (!getReference())
     GTEST_SKIP() << getReference().getStatus().getMessage();
@@ -132,8 +136,9 @@ TEST(DeviceReference, PoolingEqualsTheHost) {
   }
 }
 
-// hiprtc, where the machine has one, compiles the same text to the same
-// numbers. That of HIP 5.2 aborts on chips that are newer than gfx90a.
+// Kernels that hiprtc compiles from the same text compute the same numbers, on
+// machines that have hiprtc. The one of HIP 5.2 aborts for chips newer than
+// gfx90a, so that only gfx90a is tested.
 TEST(DeviceReference, HipRtcCompilesTheKernels) {
   ErrorOr<RuntimeCompilerPtr> compiler = openHipRtc();
   if (!compiler)

@@ -10,8 +10,9 @@
 
 namespace tessera {
 
-/// std::mt19937_64 with our own ranges: the standard's distributions differ
-/// between libraries, and a seed must name one problem everywhere.
+/// Random numbers of std::mt19937_64 with distributions of our own: those of
+/// the standard differ between libraries, and a seed must name the same problem
+/// everywhere.
 class Draw {
 public:
   explicit Draw(uint64_t seed) : engine(seed) {}
@@ -28,7 +29,7 @@ private:
   std::mt19937_64 engine;
 };
 
-/// Dimensions in any order, from the innermost one out, with gaps behind some.
+/// Draws strides with the dimensions in any order and gaps behind some of them.
 Strides drawStrides(Draw &draw, Layout layout, const TensorLengths &lengths);
 
 } // namespace tessera

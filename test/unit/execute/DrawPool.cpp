@@ -8,8 +8,8 @@
 
 using namespace tessera;
 
-/// Windows that overlap, touch and leave gaps; sometimes the whole image, or
-/// more than it.
+/// Draws windows that overlap, touch or leave gaps, and sometimes cover the
+/// whole image or more.
 static void drawWindow(Draw &draw, PoolProblem &p, bool deep) {
   p.in = {draw.oneOf({1, 4, 7, 9, 13, 16, 30}),
           draw.oneOf({1, 5, 8, 11, 13, 16, 33})};
@@ -26,7 +26,7 @@ static void drawWindow(Draw &draw, PoolProblem &p, bool deep) {
   p.pad.d = draw.oneOf({0, 0, 1});
 }
 
-/// An index type that is large enough, perhaps larger.
+/// Draws an index type that is large enough, and sometimes larger than needed.
 static void drawIndices(Draw &draw, PoolProblem &p) {
   if (p.mode != PoolMode::Max ||
       (p.direction == Direction::Forward && draw.chance(40)))

@@ -37,8 +37,8 @@ static void drawWindow(Draw &draw, ConvProblem &p, bool deep) {
   p.pad.d = draw.oneOf({0, 0, 1, 2});
 }
 
-/// Sizes that the window fits, sometimes only thanks to the padding, and
-/// sometimes not at all.
+/// Draws image sizes that the window fits into, sometimes only thanks to the
+/// padding and sometimes not at all.
 static void drawSizes(Draw &draw, ConvProblem &p, bool deep) {
   auto pick = [&](int64_t filter, int64_t dilation, int64_t pad,
                   int64_t range) {
@@ -74,8 +74,8 @@ static void drawLayouts(Draw &draw, ConvProblem &p, bool strided) {
   }
 }
 
-/// Those without an exponential or a logarithm, which f64 does not have on any
-/// chip.
+/// Activations without an exponential or a logarithm: no chip computes those in
+/// f64.
 static constexpr Activation kPlainActivations[] = {
     Activation::None,        Activation::Relu,      Activation::Abs,
     Activation::ClippedRelu, Activation::LeakyRelu, Activation::Clamp};
@@ -136,13 +136,15 @@ ConvProblem tessera::drawProblem(uint64_t seed, int64_t index,
 
 Problem tessera::drawAny(uint64_t seed, int64_t index,
                          const ProblemSpace &space) {
-  constexpr int64_t kTurn = 5;
+  constexpr int64_t kPeriod = 5;
   if (space.rows)
     return drawRows(seed, index);
   if (!space.pooling)
     return drawProblem(seed, index, space);
-  if (index % kTurn == kTurn - 1)
-    return drawPool(seed, index / kTurn);
-  // Without gaps, so that the convolutions go round as they do alone.
-  return drawProblem(seed, index / kTurn * (kTurn - 1) + index % kTurn, space);
+  if (index % kPeriod == kPeriod - 1)
+    return drawPool(seed, index / kPeriod);
+  // The convolutions have consecutive indices, as they have without poolings:
+  // otherwise they would skip combinations of direction, type and layout.
+  return drawProblem(seed, index / kPeriod * (kPeriod - 1) + index % kPeriod,
+                     space);
 }

@@ -1,7 +1,7 @@
 //===- DrawProblem.h - Draws valid problems --------------------*- C++ -*-===//
 //
-// For tests that execute what they draw: small enough for the emulated device,
-// and the same for a seed on every machine.
+// The problems are small enough to be executed on the emulated device, and a
+// seed names the same problems on every machine.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +14,7 @@
 
 namespace tessera {
 
-/// What a draw may use; everything unless said otherwise.
+/// What may be drawn.
 struct ProblemSpace {
   std::vector<Direction> directions{Direction::Forward, Direction::BackwardData,
                                     Direction::BackwardWeights};
@@ -24,28 +24,31 @@ struct ProblemSpace {
   bool depth = true;
   bool strided = true;
   bool epilogues = true;
-  bool pooling = true; ///< For drawAny(): every fifth problem.
-  bool rows = false;   ///< For drawAny(): operations on rows, and no others.
+  bool pooling = true; ///< drawAny() draws every fifth problem as a pooling.
+  bool rows = false;   ///< drawAny() draws row-wise operations and no others.
   double maxFlops = 60e6;
 };
 
-/// Problem number `index` of the sequence `seed`, in canonical form. The
-/// indices go round the directions, the types and the layouts, so that a few
-/// dozen neighbours have met each combination; everything else is random:
-/// groups and depthwise, windows, paddings that a filter does not reach across,
-/// filters that do not fit, depth, gaps, epilogues, whether f32 may be tf32.
+/// Draws problem number `index` of the sequence `seed`, in canonical form.
+/// Directions, types and layouts repeat periodically, so that a few dozen
+/// consecutive indices cover all their combinations. Everything else is random:
+/// groups and depthwise, windows, paddings wider than the filter, filters that
+/// do not fit, depth, gaps, epilogues, and whether f32 may be multiplied as
+/// tf32.
 ConvProblem drawProblem(uint64_t seed, int64_t index,
                         const ProblemSpace &space = {});
 
-/// The same for poolings: modes, directions, types and layouts in turn;
-/// windows, padding, depth, gaps and indices at random.
+/// Draws a pooling in the same way: modes, directions, types and layouts repeat
+/// periodically; windows, padding, depth, gaps and indices are random.
 PoolProblem drawPool(uint64_t seed, int64_t index);
 
-/// Operations on rows, and the modes of each, in turn; recipe, space, reduced
-/// dimensions, types, orders, gaps and broadcasts at random.
+/// Draws a row-wise operation: operations and their modes repeat periodically;
+/// recipe, lengths, reduced dimensions, types, orders, gaps and broadcasts are
+/// random.
 RowProblem drawRows(uint64_t seed, int64_t index);
 
-/// Convolutions and, where the space has them, poolings in turn.
+/// Draws convolutions and, if the space has them, poolings periodically among
+/// them.
 Problem drawAny(uint64_t seed, int64_t index, const ProblemSpace &space = {});
 
 } // namespace tessera

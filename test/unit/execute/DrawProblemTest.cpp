@@ -9,7 +9,8 @@
 
 using namespace tessera;
 
-// Every draw is valid, canonical, small enough, and the same the next time.
+// Every problem is valid, canonical and small enough, and drawing it again
+// gives the same one.
 TEST(DrawProblem, IsValidAndRepeatable) {
   for (int64_t i = 0; i < 2000; ++i) {
     const ConvProblem p = drawProblem(7, i);
@@ -22,7 +23,7 @@ TEST(DrawProblem, IsValidAndRepeatable) {
   EXPECT_NE(drawProblem(7, 0), drawProblem(8, 0));
 }
 
-// A few hundred draws have met every direction with every type, every
+// A few hundred problems cover every direction with every type, every
 // activation, depth and gaps.
 TEST(DrawProblem, CoversTheSpace) {
   std::set<std::pair<Direction, DataType>> types;
@@ -43,7 +44,7 @@ TEST(DrawProblem, CoversTheSpace) {
   EXPECT_GT(depthwise, 20);
 }
 
-// Poolings, too, and every one of them has met every index type.
+// The same holds for poolings, which cover every index type.
 TEST(DrawProblem, DrawsPoolings) {
   std::set<IndexType> indices;
   std::set<std::pair<PoolMode, Direction>> modes;
@@ -60,7 +61,7 @@ TEST(DrawProblem, DrawsPoolings) {
   EXPECT_EQ(modes.size(), 6u);
 }
 
-// Of all problems every fifth is a pooling, and no convolution is left out.
+// Every fifth problem is a pooling, and no convolution is left out.
 TEST(DrawProblem, DrawsAnyProblem) {
   for (int64_t i = 0; i < 40; ++i) {
     const Problem p = drawAny(2, i);
@@ -73,8 +74,8 @@ TEST(DrawProblem, DrawsAnyProblem) {
   EXPECT_EQ(drawAny(2, 4, space), Problem(drawProblem(2, 4, space)));
 }
 
-// Operations on rows, of every recipe and type, reduced, broadcast and with
-// gaps.
+// Row-wise problems cover every operation and type; some are reduced, some
+// broadcast and some have gaps.
 TEST(DrawProblem, DrawsRows) {
   std::set<RowOp> operations;
   std::set<DataType> types;
@@ -105,7 +106,7 @@ TEST(DrawProblem, DrawsRows) {
   EXPECT_GT(gaps, 50);
 }
 
-// A narrower space is kept to.
+// Nothing is drawn outside a narrower space.
 TEST(DrawProblem, KeepsToTheSpace) {
   ProblemSpace space;
   space.directions = {Direction::BackwardWeights};

@@ -1,4 +1,4 @@
-//===- DrawRows.cpp - Draws valid operations on rows ----------------------===//
+//===- DrawRows.cpp - Draws valid row-wise operations ---------------------===//
 
 #include "test/unit/execute/Draw.h"
 #include "test/unit/execute/DrawProblem.h"
@@ -10,7 +10,7 @@
 
 using namespace tessera;
 
-/// Of the space: few elements, in rows and columns of all sizes.
+/// The largest iteration space, which the emulated device computes in a moment.
 constexpr int64_t kMaxElements = 20000;
 
 static void drawSpace(Draw &draw, RowProblem &p, bool reduces) {
@@ -29,7 +29,7 @@ static void drawSpace(Draw &draw, RowProblem &p, bool reduces) {
   p.reduced = static_cast<uint32_t>(draw.between(1, sets));
 }
 
-/// The dimensions of the space from the innermost of memory out.
+/// Draws the order of the dimensions in memory, innermost first.
 static std::vector<int> drawOrder(Draw &draw, int rank) {
   std::vector<int> order;
   for (int dim = rank - 1; dim >= 0; --dim)
@@ -40,7 +40,7 @@ static std::vector<int> drawOrder(Draw &draw, int rank) {
   return order;
 }
 
-/// Packed in that order, or with gaps behind some dimensions.
+/// Lays out `dims` in that order, packed or with gaps behind some dimensions.
 static void layOut(Draw &draw, const RowProblem &p, RowTensor &tensor,
                    uint32_t dims, const std::vector<int> &order, bool hasGaps) {
   int64_t next = hasGaps ? draw.oneOf({1, 1, 1, 2, 3}) : 1;
@@ -83,7 +83,8 @@ static DataType getType(Draw &draw, RowTypes types, DataType data) {
   __builtin_unreachable();
 }
 
-/// Of the operations in turn, one of the recipes; `index` keeps what is left.
+/// Draws a recipe of the operation that `index` names modulo their number, and
+/// leaves the quotient in `index`.
 static const RowRecipe &takeRecipe(Draw &draw, int64_t &index) {
   std::vector<std::pair<RowOp, std::vector<const RowRecipe *>>> operations;
   for (const RowRecipe &recipe : getRowRecipes()) {

@@ -1,8 +1,8 @@
 //===- PackedTest.cpp - Convolutions whose tensors are packed first -------===//
 //
-// The launches that pack, the product of what they packed, and the sum of
-// backward weights, with the smallest tile of igemm: what NVIDIA's chips choose
-// this for is the same program, with other copies.
+// Tests the launches that pack, the product of the packed tensors and the sum
+// of backward weights, with the smallest tile of igemm. Only NVIDIA's chips
+// choose this algorithm; their program is the same but for its copies.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +14,8 @@
 using namespace tessera;
 using namespace tessera::test;
 
-/// A tile of igemm under the other name; none where one of them does not fit.
+/// Returns a tile of igemm under the name "packed", or none if one of the two
+/// algorithms does not serve the problem.
 static std::optional<TileConfig> getTile(const ConvProblem &problem) {
   if (!getPacked().check(problem, getTarget()).isOk())
     return std::nullopt;
@@ -36,8 +37,8 @@ static void checkPacked(const ConvProblem &problem, reference::DataKind kind) {
 class PackedConvolution : public testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Random, PackedConvolution, testing::Range(0, 36));
 
-// Every direction, epilogues, odd channels on either side, windows of all
-// kinds.
+// Tests every direction, epilogues, odd numbers of input and output channels,
+// and windows of all kinds.
 TEST_P(PackedConvolution, MatchesTheReference) {
   int index = GetParam();
   ProblemSpace space;
@@ -57,8 +58,8 @@ TEST_P(PackedConvolution, MatchesTheReference) {
   checkPacked(p, reference::DataKind::Uniform);
 }
 
-// Products of small integers: a tap from another block of pixels, or a channel
-// that is filled up and not zero, cannot hide in rounding.
+// The data are small integers, so that a tap from another block of pixels, or a
+// padding channel that is not zero, cannot hide in rounding.
 TEST(PackedConvolution, IsExactOnIntegers) {
   for (Direction direction : {Direction::Forward, Direction::BackwardData,
                               Direction::BackwardWeights})
@@ -79,9 +80,10 @@ TEST(PackedConvolution, IsExactOnIntegers) {
       }
 }
 
-// Backward weights of 70 channels, which would fill 128 rows: they are 80
-// columns instead, and the sums of a part lie the other way round. A tap of
-// another line or block, or channels taken for taps, cannot hide in rounding.
+// Backward weights of 70 channels would need 128 rows. The channels are 80
+// columns instead, so that the partial results of a split are transposed. The
+// data are integers: a tap of another line or block, or channels taken for
+// taps, cannot hide in rounding.
 TEST(PackedConvolution, HasTapsAsRows) {
   for (int64_t channels : {3, 13})
     for (int64_t stride : {1, 2}) {

@@ -1,7 +1,7 @@
 //===- PointConvTest.cpp - Convolutions as point programs -----------------===//
 //
-// The algorithms without a matrix product, each with tiles that the model would
-// not choose for problems as small as these.
+// Tests the algorithms without a matrix product, each with tiles that the model
+// would not choose for problems as small as these.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +24,7 @@ static void checkTile(const ConvProblem &problem, const TileConfig &tile,
   checkConv(*engine, problem, kind);
 }
 
-/// The largest power of two that divides `value`, at most `limit`.
+/// Returns the largest power of two that divides `value`, but at most `limit`.
 static int64_t getBlock(int64_t value, int64_t limit) {
   return std::min(limit, value & -value);
 }
@@ -32,8 +32,8 @@ static int64_t getBlock(int64_t value, int64_t limit) {
 class GeneralConvolution : public testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Random, GeneralConvolution, testing::Range(0, 90));
 
-// Whatever is asked, in every direction, type, layout and dimension, with gaps
-// and with epilogues, blocks of several sizes and sums in several parts.
+// Tests random problems of every direction, type, layout and dimension, with
+// gaps, epilogues, blocks of several sizes and split reductions.
 TEST_P(GeneralConvolution, MatchesTheReference) {
   int index = GetParam();
   ProblemSpace space;
@@ -51,7 +51,7 @@ TEST_P(GeneralConvolution, MatchesTheReference) {
   checkTile(p, tile.toConfig());
 }
 
-// Every product of small integers counts: one wrong tap or channel, or a part
+// The data are small integers, so that one wrong tap or channel, or a split
 // that is summed twice, cannot hide in rounding.
 TEST(GeneralConvolution, IsExactOnIntegers) {
   for (Direction direction : {Direction::Forward, Direction::BackwardData,
@@ -77,9 +77,9 @@ TEST(GeneralConvolution, IsExactOnIntegers) {
 class DepthwiseConvolution : public testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Random, DepthwiseConvolution, testing::Range(0, 60));
 
-// Groups of few channels: every direction, float type and layout, windows and
-// strides of all kinds, with tails in rows and columns, and what workgroups do
-// together in LDS.
+// Tests groups of few channels in every direction, float type and layout, with
+// windows and strides of all kinds, tails in rows and columns, and workgroups
+// that share filters or sums in LDS.
 TEST_P(DepthwiseConvolution, MatchesTheReference) {
   int index = GetParam();
   ProblemSpace space;
@@ -107,8 +107,9 @@ TEST_P(DepthwiseConvolution, MatchesTheReference) {
   tile.threads = 64;
   tile.parts = isWeights ? 1 + index % 4 : 1;
   bool isLast = p.xLayout == Layout::NHWC && p.yLayout == Layout::NHWC;
-  tile.turns = isWeights || isLast ? 1 + index % 3 : 1; // As the model has it.
-  // Workgroups that share all filters, or sum two parts of all.
+  // The model, too, offers several passes only in these cases.
+  tile.turns = isWeights || isLast ? 1 + index % 3 : 1;
+  // A workgroup that shares filters or sums splits covers all groups.
   int64_t groupBlocks = groups / tile.groups;
   if (!isWeights && isLast && index % 2 == 1 &&
       tile.groups * perGroup * getByteSize(p.dataType) % 4 == 0) {
@@ -136,8 +137,8 @@ TEST_P(DepthwiseConvolution, MatchesTheReference) {
   checkTile(p.canonicalize(), tile.toConfig());
 }
 
-// The tiles of the model for a layer that is large enough for whole vectors and
-// full blocks; none may spill.
+// Tests the tiles that the model chooses for a layer that is large enough for
+// whole vectors and full blocks. None may spill.
 TEST(DepthwiseConvolution, IsRightWithTheTilesOfTheModel) {
   for (Direction direction : {Direction::Forward, Direction::BackwardData,
                               Direction::BackwardWeights})

@@ -1,8 +1,8 @@
 //===- PointProgramTest.cpp - Point programs written by hand --------------===//
 //
-// The ops and their lowering, apart from the algorithms that are built on them:
-// each program is text of stage `tiled`, run on the device that TESSERA_DEVICE
-// names and compared with loops on the host.
+// Tests the ops and their lowering without the algorithms that are built on
+// them: each program is text of stage `tiled`, is run on the device that
+// TESSERA_DEVICE names and compared with loops on the host.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,8 +15,8 @@ using namespace tessera::test;
 
 using PointProgram = TiledProgram;
 
-// A strided window with padding: vectors, checks of both kinds, two loops, a
-// scalar argument, threads without a point, and memory with gaps between rows.
+// Sums a strided window with padding, with vectors, bounds checks at both ends,
+// two loops, a scalar argument, threads without a point, and gaps between rows.
 TEST_F(PointProgram, SumsAPaddedWindow) {
   compile(R"(
   func.func @window(%x: memref<2x9x7x16xf16, strided<[1200, 128, 16, 1]>>,
@@ -84,9 +84,9 @@ TEST_F(PointProgram, SumsAPaddedWindow) {
         }
 }
 
-// Elements of one and of eight bytes, in accesses from one byte to two words of
-// four; a load that all lanes share; stores outside, which must not happen; and
-// the validity that a load reports.
+// Moves elements of one and of eight bytes in accesses from two bytes to four
+// elements of eight. One load is the same for all lanes of a row, another one
+// reports whether it was inside, and stores outside must not happen.
 TEST_F(PointProgram, MovesEverySize) {
   compile(R"(
   func.func @sizes(%x: memref<4x64xi8>, %d: memref<4xf64>, %y: memref<4x64xi8>,
@@ -128,8 +128,8 @@ TEST_F(PointProgram, MovesEverySize) {
   }
 }
 
-// A tensor beyond the reach of a descriptor: 64-bit addresses, loads that find
-// nothing and a store that must not happen.
+// A tensor that is too large for a buffer descriptor needs 64-bit addresses.
+// Loads outside it find nothing, and stores outside it must not happen.
 TEST_F(PointProgram, ReachesBeyond32Bits) {
   compile(R"(
   func.func @large(%x: memref<3x8xf32, strided<[300000000, 1]>>)

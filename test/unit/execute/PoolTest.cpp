@@ -1,7 +1,7 @@
 //===- PoolTest.cpp - Pooling on the device -------------------------------===//
 //
-// Every mode, type, layout and index, with the tiles that the model chooses and
-// with others, on the device that TESSERA_DEVICE names.
+// Tests every mode, type, layout and kind of index, with the tiles that the
+// model chooses and with others, on the device that TESSERA_DEVICE names.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,8 +11,8 @@
 using namespace tessera;
 using namespace tessera::test;
 
-/// Compiles and runs `problem`, and compares `sample` elements of the results
-/// with the reference, or all.
+/// Compiles and runs `problem` and compares its results with the reference:
+/// `sample` elements or, if that is 0, all.
 static void checkPool(Engine &engine, const PoolProblem &problem, PoolData data,
                       int64_t sample = 0) {
   SCOPED_TRACE(problem.toNetworkConfig());
@@ -26,7 +26,7 @@ static Engine &getEngine() {
   return *engine;
 }
 
-/// With the tile `text`, or the model's if it is empty.
+/// Checks `problem` with the tile `text`, or with the model's if it is empty.
 static void checkWithTile(const PoolProblem &problem, std::string_view text,
                           PoolData data) {
   if (text.empty())
@@ -37,7 +37,7 @@ static void checkWithTile(const PoolProblem &problem, std::string_view text,
   checkPool(*engine, problem, data);
 }
 
-/// The same pooling in the other direction.
+/// Returns the gradient of the same pooling.
 static PoolProblem getBackward(PoolProblem problem) {
   problem.direction = Direction::BackwardData;
   if (problem.mode == PoolMode::Max && problem.indexType == IndexType::None)
@@ -45,7 +45,7 @@ static PoolProblem getBackward(PoolProblem problem) {
   return problem;
 }
 
-/// Runs `problem` and, unless only forward has such tiles, its gradient.
+/// Checks `problem` and, unless only forward has such tiles, its gradient.
 static void checkBoth(const PoolProblem &problem, std::string_view tile,
                       PoolData data) {
   checkWithTile(problem, tile, data);
@@ -53,7 +53,8 @@ static void checkBoth(const PoolProblem &problem, std::string_view tile,
     checkWithTile(getBackward(problem), tile, PoolData::Uniform);
 }
 
-/// Every mode with its indices, on special numbers where a maximum is sought.
+/// Checks every mode with its indices, on NaNs and infinities where a maximum
+/// is sought.
 static void checkModes(PoolProblem problem, std::string_view tile = {}) {
   for (PoolMode mode : {PoolMode::Average, PoolMode::AverageInclusive}) {
     problem.mode = mode;
@@ -70,7 +71,8 @@ static void checkModes(PoolProblem problem, std::string_view tile = {}) {
   }
 }
 
-/// 3x3 with stride 2 and padding, sizes that differ.
+/// Returns a 3x3 window with stride 2 and padding on a small image whose height
+/// and width differ.
 static PoolProblem getSmall(Layout layout, DataType type, int64_t channels) {
   PoolProblem problem;
   problem.dataType = type;
@@ -84,14 +86,15 @@ static PoolProblem getSmall(Layout layout, DataType type, int64_t channels) {
   return problem;
 }
 
-// The types, in both layouts, with vectors of channels.
+// Tests the types in both layouts, with vectors of channels.
 TEST(Pool, Types) {
   for (DataType type : {DataType::F16, DataType::BF16, DataType::F32})
     for (Layout layout : {Layout::NCHW, Layout::NHWC})
       checkModes(getSmall(layout, type, 8));
 }
 
-// Odd sizes and every number of channels that a vector may or may not divide.
+// Tests odd sizes with numbers of channels that a vector does and does not
+// divide.
 TEST(Pool, Channels) {
   for (int64_t channels : {1, 2, 3, 4, 6, 12, 17})
     for (Layout layout : {Layout::NCHW, Layout::NHWC}) {
@@ -102,8 +105,8 @@ TEST(Pool, Channels) {
     }
 }
 
-// Columns that a vector divides, so that NCHW is read and written in vectors:
-// with windows that begin before a vector and end behind it.
+// A vector divides the columns, so that NCHW is read and written in vectors.
+// Windows begin before a vector and end behind it.
 TEST(Pool, VectorsOfColumns) {
   for (int64_t window : {1, 2, 3, 5})
     for (int64_t stride : {1, 2, 3}) {
@@ -124,7 +127,7 @@ TEST(Pool, VectorsOfColumns) {
     }
 }
 
-// Every tile computes the same, whether it fits or overhangs.
+// Every tile computes the same, whether it divides the image or overhangs.
 TEST(Pool, Tiles) {
   for (const char *tile : {"pool-c1h1w1", "pool-c1h2w4", "pool-c2h4w1"})
     checkModes(getSmall(Layout::NCHW, DataType::F16, 8), tile);
@@ -132,8 +135,8 @@ TEST(Pool, Tiles) {
     checkModes(getSmall(Layout::NHWC, DataType::F16, 8), tile);
 }
 
-// Windows that several threads share, of which some have nothing to do: the
-// parts are merged as one thread would have found them.
+// Several threads share a window, and some of them have nothing to do. Their
+// partial results are merged to what one thread would have found.
 TEST(Pool, SplitWindows) {
   for (const char *tile : {"poolsplit-c1h4w1", "poolsplit-c1h1w16",
                            "poolsplit-c4h5w2", "poolsplit-c8h16w8"})
@@ -150,7 +153,7 @@ TEST(Pool, SplitWindows) {
   checkModes(problem, "poolsplit-c1h4w4");
 }
 
-// The model shares a window of the size of the image between threads.
+// The model splits a window of the size of the image between threads.
 TEST(Pool, SplitIsChosen) {
   PoolProblem problem;
   problem.in = problem.window = {410, 400};
@@ -162,7 +165,7 @@ TEST(Pool, SplitIsChosen) {
   checkPool(getEngine(), problem, PoolData::Uniform);
 }
 
-// Every index type in both modes.
+// Tests every index type in both modes.
 TEST(Pool, Indices) {
   for (IndexType type :
        {IndexType::U8, IndexType::U16, IndexType::U32, IndexType::U64})
@@ -177,7 +180,7 @@ TEST(Pool, Indices) {
         }
 }
 
-// Three dimensions, with padding in front as well as above and beside.
+// Tests three dimensions, with padding along each of them.
 TEST(Pool, ThreeDimensions) {
   for (Layout layout : {Layout::NCHW, Layout::NHWC}) {
     PoolProblem problem = getSmall(layout, DataType::F16, 4);
@@ -192,8 +195,9 @@ TEST(Pool, ThreeDimensions) {
   }
 }
 
-// Windows too large to be written out: walked by loops, clipped at both ends,
-// with more elements than are taken at once and with a rest.
+// Windows that are too large to be unrolled are walked by loops. They are
+// clipped at both ends and have more elements than an iteration takes, with a
+// remainder.
 TEST(Pool, WideWindows) {
   for (Layout layout : {Layout::NCHW, Layout::NHWC}) {
     PoolProblem problem = getSmall(layout, DataType::F16, 8);
@@ -207,8 +211,8 @@ TEST(Pool, WideWindows) {
   }
 }
 
-// Windows on padding alone, windows larger than the input, and a stride that
-// leaves elements out.
+// Tests windows that cover only padding, windows larger than the input, and a
+// stride that leaves elements out.
 TEST(Pool, OddWindows) {
   for (Layout layout : {Layout::NCHW, Layout::NHWC}) {
     PoolProblem problem = getSmall(layout, DataType::F32, 2);
@@ -224,7 +228,7 @@ TEST(Pool, OddWindows) {
     problem.pad = {0, 0};
     problem.stride = {3, 4};
     checkModes(problem);
-    // Walked by loops, and empty as well.
+    // These windows are walked by loops, and some cover only padding.
     problem.window = {14, 14};
     problem.pad = {14, 16};
     problem.stride = {5, 3};
@@ -232,8 +236,8 @@ TEST(Pool, OddWindows) {
   }
 }
 
-// Numbers so large that whatever is written out for each of them would not fit:
-// they must be compiled, and quickly.
+// These lengths are so large that code unrolled for each element would not fit.
+// The problems must be compiled, and quickly.
 TEST(Pool, LargeNumbers) {
   PoolProblem problem = getSmall(Layout::NHWC, DataType::F16, 8);
   problem.in = {3, 3, 3};
@@ -253,7 +257,7 @@ TEST(Pool, LargeNumbers) {
   checkWithTile(problem, "pool-c1h4w4", PoolData::Ties);
 }
 
-// One window for the whole image.
+// One window covers the whole image.
 TEST(Pool, Global) {
   for (Layout layout : {Layout::NCHW, Layout::NHWC})
     for (DataType type : {DataType::F16, DataType::F32}) {
@@ -274,19 +278,19 @@ TEST(Pool, MixedLayouts) {
   checkModes(problem);
 }
 
-// Gaps between channels, rows, images; an order that no word names; and strides
-// that leave vectors whole.
+// Tests gaps between channels, rows and images, an order of dimensions that no
+// layout has, and strides that keep vectors contiguous.
 TEST(Pool, Strides) {
   PoolProblem problem = getSmall(Layout::Strided, DataType::F16, 8);
-  // A slice of the channels of an image with more of them, and of its columns.
+  // A slice of the channels and columns of a larger image.
   problem.xStrides = {.n = 16 * 9 * 12, .c = 1, .h = 16 * 12, .w = 16};
   problem.yStrides = {.n = 9 * 5 * 6, .c = 1, .h = 9 * 6, .w = 9};
   checkModes(problem);
-  // Columns outermost but for the batch, channels in the middle.
+  // Columns are outermost within an image, channels in the middle.
   problem.xStrides = {.n = 10 * 8 * 11, .c = 10, .h = 1, .w = 80};
   problem.yStrides = {.n = 300, .c = 5 * 7, .h = 7, .w = 1};
   checkModes(problem);
-  // Of a batch of one the stride means nothing.
+  // The batch stride of a batch of one means nothing.
   problem.batch = 1;
   problem.xStrides = {.n = 1, .c = 9 * 16, .h = 16, .w = 1};
   problem.in = {9, 8};
@@ -298,8 +302,8 @@ TEST(Pool, Strides) {
 // The shapes of MIOpen's own tests
 //===----------------------------------------------------------------------===//
 
-/// Runs what the emulated device can run in a moment, both directions, and
-/// compiles the rest for the two chips that stand for their families.
+/// Checks both directions if the emulated device runs them in a moment;
+/// compiles larger problems, for one chip of each family.
 static void checkOrCompile(const PoolProblem &problem) {
   constexpr double kMaxWork = 300000;
   double work = static_cast<double>(problem.getOutputLengths().getElements()) *
@@ -320,8 +324,7 @@ static void checkOrCompile(const PoolProblem &problem) {
   }
 }
 
-/// Every second problem in the other layout, type and mode, so that each meets
-/// many shapes.
+/// Varies layout, type and mode with `number`, so that each meets many shapes.
 static PoolProblem vary(PoolProblem problem, int number) {
   problem.dataType = number % 3 == 0 ? DataType::F32 : DataType::F16;
   problem.xLayout = problem.yLayout = number % 2 ? Layout::NHWC : Layout::NCHW;
@@ -333,7 +336,7 @@ static PoolProblem vary(PoolProblem problem, int number) {
   return problem;
 }
 
-// Usual windows over the inputs of networks, from 4x4 to 4096x4096.
+// Tests usual windows on the inputs of networks, from 4x4 to 4096x4096.
 TEST(PoolShapes, Usual) {
   constexpr int64_t kInputs[][4] = {
       {1, 19, 1024, 2048}, {10, 3, 32, 32},   {5, 32, 8, 8},
@@ -356,7 +359,7 @@ TEST(PoolShapes, Usual) {
     }
 }
 
-// Windows and strides that differ in height and width.
+// Tests windows and strides that differ in height and width.
 TEST(PoolShapes, Asymmetric) {
   int number = 0;
   for (Spatial window : {Spatial{2, 2}, Spatial{1, 2}, Spatial{2, 1}})
@@ -371,7 +374,7 @@ TEST(PoolShapes, Asymmetric) {
     }
 }
 
-// Windows up to the size of the image.
+// Tests windows up to the size of the image.
 TEST(PoolShapes, Wide) {
   constexpr int64_t kInputs[][4] = {
       {1, 3, 255, 255}, {2, 3, 227, 227}, {1, 7, 127, 127}, {1, 1, 410, 400}};
@@ -390,7 +393,7 @@ TEST(PoolShapes, Wide) {
     }
 }
 
-// Three dimensions.
+// Tests images with depth.
 TEST(PoolShapes, Deep) {
   constexpr int64_t kInputs[][5] = {{16, 64, 3, 4, 4},    {16, 32, 4, 9, 9},
                                     {8, 512, 3, 14, 14},  {8, 512, 4, 28, 28},

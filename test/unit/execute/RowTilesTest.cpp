@@ -1,8 +1,8 @@
-//===- RowTilesTest.cpp - Every way to share rows -------------------------===//
+//===- RowTilesTest.cpp - Every tile of row-wise operations ---------------===//
 //
-// Small problems would never get the tiles of large ones from the model, so
-// tiles are forced here: all algorithms for rows, all kinds of reductions, rows
-// that are contiguous and rows that lie side by side, parts and remainders.
+// The model never chooses the tiles of large problems for small ones, so tiles
+// are forced here: all row-wise algorithms, all kinds of reductions, rows that
+// are contiguous and rows that lie side by side, splits and remainders.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@ static RowProblem parse(std::string_view config) {
   return *problem->getRows();
 }
 
-/// Runs a problem by the tiles, which are its words.
+/// Runs the problem `config` with each of the tiles.
 static void checkTiles(std::string_view config,
                        std::initializer_list<std::string_view> tiles) {
   const RowProblem problem = parse(config);
@@ -34,8 +34,9 @@ static void checkTiles(std::string_view config,
   }
 }
 
-// Contiguous rows: teams from one thread to a workgroup, rows that stay in
-// registers and rows that are walked by loops, workgroups without enough rows.
+// The threads that share a contiguous row are from one to a whole workgroup.
+// Some rows stay in registers and others are walked by loops, and some
+// workgroups have more threads than their rows need.
 TEST(RowTiles, ContiguousRows) {
   checkTiles("rows-softmax_fwd-m1-13x1000-r1-i:f16:1000:1-o:f16:1000:1",
              {"rows-v8t1r64", "rows-v8t4r16", "rows-v8t128r2", "rows-v4t256r1",
@@ -45,7 +46,8 @@ TEST(RowTiles, ContiguousRows) {
              {"rows-v2t32r2", "rows-v1t64r1", "rows-v2t2r32"});
 }
 
-// Rows side by side: blocks of rows, several teams along them.
+// Rows that lie side by side are computed in blocks, with several groups of
+// threads along them.
 TEST(RowTiles, NeighbouringRows) {
   checkTiles("rows-softmax_fwd-m2-3x37x24-r1-i:f16:888:24:1-o:f16:888:24:1",
              {"rows-v8t8r8", "rows-v4t64r1", "rows-v2t16r16", "rows-v1t1r64",
@@ -54,7 +56,8 @@ TEST(RowTiles, NeighbouringRows) {
              {"rows-v8t64r4", "rows-v4t2r32", "rows-v1t256r1"});
 }
 
-// Every kind of reduction in teams of several sizes, and in f64 and of NaNs.
+// Tests every kind of reduction with several numbers of threads for a row, in
+// f64 and with NaNs.
 TEST(RowTiles, Kinds) {
   for (int mode : {0, 2, 3, 4, 5, 6, 7, 10, 11, 12, 32})
     checkTiles("rows-reduce-m" + std::to_string(mode) +
@@ -68,8 +71,8 @@ TEST(RowTiles, Kinds) {
              {"rows-v2t128r1", "rows-v1t8r8"});
 }
 
-// Two reduced dimensions around one that is kept: moments of channels, first
-// and last.
+// Two dimensions are reduced around one that is kept: the moments of channels,
+// in tensors with channels first and last.
 TEST(RowTiles, Moments) {
   checkTiles("rows-bnorm_train-m48-4x6x96-r0,2-i:f16:576:96:1-i:f32:0:1:0-"
              "i:f32:0:1:0-i:f32:0:1:0-i:f32:0:1:0-r:f32:0:1:0-r:f32:0:1:0-"
@@ -80,9 +83,9 @@ TEST(RowTiles, Moments) {
              {"rows-v8t64r2", "rows-v4t16r4", "rows-v1t32r8"});
 }
 
-// Rows of several workgroups, with parts that have less than others or nothing,
-// of two reductions and a map.
-TEST(RowTiles, Parts) {
+// Several workgroups share a row, and some splits have fewer elements than
+// others or none. The operations have up to two reductions and a map.
+TEST(RowTiles, Splits) {
   checkTiles(
       "rows-softmax_fwd-m1-3x9000-r1-i:f16:9000:1-o:f16:9000:1",
       {"rowsplit-v8t64r1p32", "rowsplit-v4t32r2p64", "rowsplit-v8t16r4p128"});
@@ -98,7 +101,7 @@ TEST(RowTiles, Parts) {
              {"rowsplit-v4t64r1p32", "rowsplit-v1t32r4p64"});
 }
 
-// Layers of real size do not spill and have a tile.
+// Layers of real size have a tile and do not spill.
 TEST(RowTiles, LargeProblemsHaveNoSpills) {
   for (const char *config :
        {"rows-softmax_fwd-m1-32768x1024-r1-i:f16:1024:1-o:f16:1024:1",

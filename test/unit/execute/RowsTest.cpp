@@ -1,6 +1,6 @@
-//===- RowsTest.cpp - Operations on rows on the device --------------------===//
+//===- RowsTest.cpp - Row-wise operations on the device -------------------===//
 //
-// Every operation of RowOp.def, on the device that TESSERA_DEVICE names.
+// Tests every operation of RowOp.def on the device that TESSERA_DEVICE names.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +28,7 @@ static void checkRows(const RowProblem &problem,
   EXPECT_TRUE(outcome.passed()) << outcome.tile << ": " << outcome.toText();
 }
 
-/// Packed f32 tensors on one dimension.
+/// Returns an activation of packed f32 tensors with one dimension.
 static RowProblem getActivation(int64_t length) {
   RowProblem p;
   p.op = RowOp::ActivationForward;
@@ -40,19 +40,20 @@ static RowProblem getActivation(int64_t length) {
   return p;
 }
 
-// Lengths around the sizes of accesses, waves and workgroups.
+// Tests lengths around the sizes of accesses, waves and workgroups.
 TEST(Rows, Lengths) {
   for (int64_t length : {1, 2, 3, 4, 5, 63, 64, 255, 1024, 4097})
     checkRows(getActivation(length));
 }
 
-// An output in the place of an input of its strides.
+// An output may overwrite an input that has the same strides.
 TEST(Rows, InPlace) {
   checkRows(getActivation(100), {{0, 1}});
   checkRows(getActivation(4096), {{0, 1}});
 }
 
-/// Whether chips lack what the problem needs: exponentials of f64.
+/// Returns whether no chip can compute the problem, because it needs an
+/// exponential in f64.
 static bool isBeyondChips(const RowProblem &problem) {
   const bool isDouble =
       std::ranges::any_of(problem.getTensors(), [](const RowTensor &tensor) {
@@ -62,8 +63,8 @@ static bool isBeyondChips(const RowProblem &problem) {
                          StatusCode::NotSupported;
 }
 
-// Drawn problems: every operation and mode, types, reduced dimensions, orders,
-// gaps and broadcasts.
+// Tests random problems of every operation and mode, with all types, reduced
+// dimensions, orders, gaps and broadcasts.
 TEST(Rows, RandomProblems) {
   int64_t run = 0;
   for (int64_t i = 0; run < TESSERA_RANDOM_PROBLEMS; ++i) {

@@ -1,7 +1,8 @@
 //===- StemTest.cpp - Convolutions of few input channels ------------------===//
 //
-// The kernels that hold their whole reduction in LDS, with each tile that the
-// model knows for the chip, whatever it would choose for problems so small.
+// Tests the kernels that hold their whole reduction in LDS, with each tile that
+// the model knows for the chip, even where it would choose another one for
+// problems this small.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,7 +14,8 @@
 using namespace tessera;
 using namespace tessera::test;
 
-/// Number `index` of the tiles for `problem`; none where no tile fits.
+/// Returns tile number `index`, modulo their number, for `problem`, or none if
+/// no tile fits.
 static std::optional<TileConfig> getTile(const ConvProblem &problem,
                                          int index) {
   if (!getStem().check(problem, getTarget()).isOk())
@@ -37,8 +39,8 @@ static void checkTile(const ConvProblem &problem, const TileConfig &tile,
 class StemConvolution : public testing::TestWithParam<int> {};
 INSTANTIATE_TEST_SUITE_P(Random, StemConvolution, testing::Range(0, 60));
 
-// One to four channels in either layout: windows, paddings, strides and
-// epilogues of all kinds, blocks of pixels that overhang the image.
+// Tests one to four channels in either layout, with windows, paddings, strides
+// and epilogues of all kinds and blocks of pixels that overhang the image.
 TEST_P(StemConvolution, MatchesTheReference) {
   int index = GetParam();
   ProblemSpace space;
@@ -63,9 +65,9 @@ TEST_P(StemConvolution, MatchesTheReference) {
   checkTile(p, *tile, reference::DataKind::Uniform);
 }
 
-// Every product of small integers counts: a tap from the neighbouring window,
-// or one that is filled up and not zero, cannot hide in rounding. Lines that
-// 16, 8, 4 and 2 bytes divide.
+// The data are small integers, so that a tap of the neighbouring window, or a
+// padding tap that is not zero, cannot hide in rounding. The widths make lines
+// that are multiples of 16, 8, 4 and 2 bytes.
 TEST(StemConvolution, IsExactOnIntegers) {
   for (Layout layout : {Layout::NHWC, Layout::NCHW})
     for (int64_t width : {32, 28, 26, 25})
@@ -86,9 +88,10 @@ TEST(StemConvolution, IsExactOnIntegers) {
       }
 }
 
-// More tiles than workgroups, so that each brings the filter to LDS once and
-// has several turns, the last of which loads behind the end.
-TEST(StemConvolution, TakesTilesInTurn) {
+// There are more tiles than workgroups, so that each workgroup copies the
+// filter to LDS once and computes several tiles. While it computes the last
+// one, it loads from behind the end.
+TEST(StemConvolution, ComputesSeveralTiles) {
   for (DataType type : {DataType::F16, DataType::F32})
     for (int64_t channels : {1, 3}) {
       ConvProblem p;

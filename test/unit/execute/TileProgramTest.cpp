@@ -1,8 +1,8 @@
 //===- TileProgramTest.cpp - Every row of the matrix instructions ---------===//
 //
-// A 3x3 convolution as a tile program written by hand, for each instruction row
-// and type that the chip has: layouts, accumulator types and ways to copy,
-// apart from the algorithms that choose among them.
+// Runs a 3x3 convolution as a hand-written tile program for each matrix
+// instruction and type of the chip. It tests layouts, accumulator types and
+// ways to copy without the algorithms that choose among them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,7 +35,8 @@ struct Case {
   int buffers = 2;
   std::string copy = "registers";
   char lanes = 'n';
-  /// Channels for each step of the pipeline; flat if two steps do not divide.
+  /// The number of channels in steps of the pipeline. The reduction is flat if
+  /// two steps do not divide the channels.
   double stepsOfChannels = 2;
   bool isFloatResult = false;
 };
@@ -45,16 +46,16 @@ protected:
   static constexpr int kBatch = 2, kHeight = 7, kWidth = 5, kOut = 40;
   static constexpr int kPixels = kBatch * kHeight * kWidth;
 
-  template <typename Factor, typename Result>
-  void check(const Case &test, const char *factor, const char *sum,
+  template <typename Operand, typename Result>
+  void check(const Case &test, const char *operand, const char *accumulator,
              const char *result) {
-    int step = test.rowBytes / static_cast<int>(sizeof(Factor));
+    int step = test.rowBytes / static_cast<int>(sizeof(Operand));
     int channels = static_cast<int>(step * test.stepsOfChannels);
-    compile(makeText(test, factor, sum, result, channels, step));
+    compile(makeText(test, operand, accumulator, result, channels, step));
     if (HasFatalFailure())
       return;
-    auto x = count<Factor>(kPixels * channels);
-    auto w = count<Factor>(kOut * 9 * channels);
+    auto x = count<Operand>(kPixels * channels);
+    auto w = count<Operand>(kOut * 9 * channels);
     std::vector<Result> poison(kPixels * kOut);
     std::fill_n(reinterpret_cast<uint8_t *>(poison.data()),
                 poison.size() * sizeof(Result), 0xff);
@@ -70,9 +71,9 @@ protected:
             << "pixel " << pixel << ", channel " << k;
   }
 
-  template <typename Factor>
-  static double convolve(const std::vector<Factor> &x,
-                         const std::vector<Factor> &w, int pixel, int k,
+  template <typename Operand>
+  static double convolve(const std::vector<Operand> &x,
+                         const std::vector<Operand> &w, int pixel, int k,
                          int channels) {
     int image = pixel / (kHeight * kWidth);
     int row = pixel / kWidth % kHeight, column = pixel % kWidth;
@@ -81,8 +82,8 @@ protected:
       int h = row + tap / 3 - 1, v = column + tap % 3 - 1;
       if (h < 0 || h >= kHeight || v < 0 || v >= kWidth)
         continue;
-      const Factor *px = &x[((image * kHeight + h) * kWidth + v) * channels];
-      const Factor *pw = &w[(k * 9 + tap) * channels];
+      const Operand *px = &x[((image * kHeight + h) * kWidth + v) * channels];
+      const Operand *pw = &w[(k * 9 + tap) * channels];
       for (int c = 0; c < channels; ++c)
         total += static_cast<double>(px[c]) * static_cast<double>(pw[c]);
     }
@@ -107,10 +108,11 @@ protected:
   }
 
 private:
-  static std::string makeText(const Case &test, const std::string &factor,
-                              const std::string &sum, const std::string &result,
-                              int channels, int step) {
-    // Letters that stand for the numbers and types of the case.
+  static std::string makeText(const Case &test, const std::string &operand,
+                              const std::string &accumulator,
+                              const std::string &result, int channels,
+                              int step) {
+    // Capital letters stand for the numbers and types of the case.
     std::string text = R"(
   func.func @conv(%x: memref<2x7x5xCxF>, %w: memref<40x3x3xCxF>,
                   %y: memref<2x7x5x40xR>) attributes {dnn.kernel} {
@@ -155,8 +157,8 @@ private:
         {'U', std::to_string(test.wavesM)},
         {'V', std::to_string(test.wavesN)},
         {'L', std::string(1, test.lanes)},
-        {'F', factor},
-        {'S', sum},
+        {'F', operand},
+        {'S', accumulator},
         {'R', result},
     };
     std::string filled;
@@ -176,16 +178,18 @@ constexpr FactorType kTypes[] = {FactorType::F16, FactorType::BF16,
                                  FactorType::I8};
 } // namespace
 
-// Each row that the chip has, with both assignments of the lanes, nested and
-// flat, with one, two and four fragments a wave: sums of integers are exact.
-TEST_F(TileProgram, MultipliesByEveryRow) {
+// Tests each matrix instruction of the chip with both assignments of lanes,
+// nested and flat reductions, and one, two and four fragments for each wave.
+// The data are integers, so that the results are exact.
+TEST_F(TileProgram, MultipliesByEveryInstruction) {
   for (FactorType type : kTypes)
     for (std::string name : {"mfma32", "mfma16", "wmma16", "fma"}) {
-      auto row = findMatrixInstruction(getTarget(), name, type);
-      if (!row)
+      auto instruction = findMatrixInstruction(getTarget(), name, type);
+      if (!instruction)
         continue;
-      // Rows enough for each of the four waves' threads to bring a chunk.
-      int m = std::max({2 * row->rows, 2 * row->columns,
+      // The tile has enough rows for every thread of the four waves to copy a
+      // chunk.
+      int m = std::max({2 * instruction->rows, 2 * instruction->columns,
                         static_cast<int>(getTarget().waveSize)});
       int n = m;
       if (name == "fma")
@@ -212,15 +216,15 @@ TEST_F(TileProgram, MultipliesByEveryRow) {
     }
 }
 
-// Sums of bytes may be stored as f32.
-TEST_F(TileProgram, ConvertsSumsOfBytes) {
+// The i32 accumulators of i8 operands may be stored as f32.
+TEST_F(TileProgram, ConvertsIntegerAccumulators) {
   Case test{FactorType::I8, "fma", 64, 64, 2, 2};
   test.isFloatResult = true;
   check(test);
 }
 
-// Tiles that go directly to LDS: two and four buffers, both row lengths,
-// several loads on one base, and tails of both kinds.
+// Tiles are copied directly to LDS, with two and four buffers, both row
+// lengths, several loads with one base address, and tails of both kinds.
 TEST_F(TileProgram, CopiesDirectlyToLds) {
   if (getTarget().directLdsBytes < 16)
     GTEST_SKIP() << "the chip loads no 16 bytes a lane to LDS";

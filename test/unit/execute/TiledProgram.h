@@ -10,10 +10,10 @@
 
 namespace tessera::test {
 
-/// Programs are the bodies of modules of stage `tiled`.
+/// Compiles and runs programs that are written as text of stage `tiled`.
 class TiledProgram : public testing::Test {
 protected:
-  /// The body of a module, from stage `tiled` to a loaded function.
+  /// Compiles the body of a module from stage `tiled` and loads its function.
   void compile(const std::string &body) {
     CompileContext context;
     PipelineOptions options;
@@ -54,7 +54,7 @@ protected:
     return data;
   }
 
-  /// Small integers, so that every sum is exact.
+  /// Returns small integers, so that every sum is exact.
   template <typename T>
   static std::vector<T> count(size_t size) {
     std::vector<T> data(size);

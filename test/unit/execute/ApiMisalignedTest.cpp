@@ -1,8 +1,8 @@
-//===- ApiMisplacedTest.cpp - Pointers into the middle of tensors ---------===//
+//===- ApiMisalignedTest.cpp - Pointers into the middle of tensors --------===//
 //
-// A client may pass part of a tensor: then nothing begins where the widest
-// access would have it. dnn-sweep --misplaced does it to random problems; here
-// are the calls of a client, which must not notice.
+// A client may pass part of a tensor, whose begin is aligned to an element and
+// not to the widest access. dnn-sweep --misplaced tests this on random
+// problems; here are the calls of a client, for whom it makes no difference.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +15,7 @@ using namespace tessera::test;
 static const float kOne = 1, kZero = 0;
 
 namespace {
-class ApiMisplaced : public ApiRows {
+class ApiMisaligned : public ApiRows {
 protected:
   void SetUp() override {
     ApiRows::SetUp();
@@ -40,14 +40,14 @@ protected:
 };
 } // namespace
 
-/// `elements` of type half behind the first one of the tensor's.
+/// Returns the address of the second element of a tensor of type half.
 static void *skipOne(const ApiTensor &tensor) {
   return static_cast<char *>(tensor.getData()) + sizeof(uint16_t);
 }
 
-// All elements but the first: the kernel for them is made once, touches no
-// other element, and is right; that for whole tensors is still there.
-TEST_F(ApiMisplaced, RunsOnPartOfATensor) {
+// Computes all elements but the first. Their kernel is compiled once, touches
+// no other element and is right; the kernel for whole tensors is kept as well.
+TEST_F(ApiMisaligned, RunsOnPartOfATensor) {
   constexpr int kCount = 1032;
   ApiTensor x(miopenHalf, {kCount + 1}), y(miopenHalf, {kCount + 1});
   ApiTensor part(miopenHalf, {kCount});
@@ -60,14 +60,15 @@ TEST_F(ApiMisplaced, RunsOnPartOfATensor) {
   std::vector<char> result = y.read();
   EXPECT_EQ(result[0], '\xff');
   EXPECT_EQ(result[1], '\xff');
-  // The element that was left out is right in no tensor.
+  // The first element was left out above: compute it for the comparison.
   ASSERT_OK(
       activate(ApiTensor(miopenHalf, {1}).getDesc(), x.getData(), y.getData()));
   expectRight("activ_fwd", miopenActivationRELU, {&x}, {&y}, {0, 0, 0});
 }
 
-// An address of no element is refused with a sentence, and nothing is launched.
-TEST_F(ApiMisplaced, RefusesWhatIsNoElement) {
+// An address that is no multiple of the element size is refused with a message,
+// and nothing is launched.
+TEST_F(ApiMisaligned, RefusesWhatIsNoElement) {
   ApiTensor x(miopenFloat, {64}), y(miopenFloat, {64}), part(miopenFloat, {32});
   y.poison();
   EXPECT_EQ(activate(part.getDesc(), skipOne(x), y.getData()),
@@ -79,9 +80,9 @@ TEST_F(ApiMisplaced, RefusesWhatIsNoElement) {
   EXPECT_EQ(y.read()[0], '\xff');
 }
 
-// A convolution whose images are some of a batch of odd images: what Find, an
-// execution and immediate mode do.
-TEST_F(ApiMisplaced, Convolves) {
+// Convolves one image of a batch. The images have an odd number of elements, so
+// that the second one is misaligned for execution and for Find.
+TEST_F(ApiMisaligned, Convolves) {
   const std::vector<int> all = {2, 3, 7, 7}, one = {1, 3, 7, 7};
   ApiTensor x(miopenHalf, all), w(miopenHalf, {8, 3, 3, 3});
   ApiTensor y(miopenHalf, {2, 8, 5, 5}), expected(miopenHalf, {2, 8, 5, 5});
@@ -112,7 +113,7 @@ TEST_F(ApiMisplaced, Convolves) {
         static_cast<float>(reinterpret_cast<const _Float16 *>(got.data())[i]),
         static_cast<float>(
             reinterpret_cast<const _Float16 *>(wanted.data())[i]),
-        0.06) // Two units in the last place of 32, the largest sums here.
+        0.06) // Two units in the last place of 32: no sum is larger here.
         << i;
   int count = 0;
   miopenConvAlgoPerf_t perf;
