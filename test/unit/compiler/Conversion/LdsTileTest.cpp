@@ -1,4 +1,4 @@
-//===- LdsTileTest.cpp - No bank conflict, by counting --------------------===//
+//===- LdsTileTest.cpp - Counts bank conflicts of LDS layouts -------------===//
 
 #include "compiler/Conversion/Cooperative/LdsTile.h"
 
@@ -9,11 +9,13 @@
 using namespace tessera;
 
 namespace {
-/// Lanes that a 128-bit LDS access serves in one clock of 128 bytes.
+/// Lanes of a 128-bit LDS access that are served in the same clock, which moves
+/// 128 bytes.
 using Phase = std::vector<int>;
 } // namespace
 
-/// Eight neighbours a clock: how writes are served, and reads by one account.
+/// Returns phases of eight neighbouring lanes. Writes are served like this, and
+/// by one account reads as well.
 static std::vector<Phase> getNeighbourPhases(int lanes) {
   std::vector<Phase> phases;
   for (int first = 0; first < lanes; first += 8) {
@@ -25,8 +27,9 @@ static std::vector<Phase> getNeighbourPhases(int lanes) {
   return phases;
 }
 
-/// How composable_kernel describes 128-bit reads of wave64 CDNA: lanes 0-3
-/// with 20-23, 4-7 with 16-19, and so on, in each half of the wave.
+/// Returns the phases that composable_kernel describes for 128-bit reads of
+/// wave64 on CDNA: lanes 0-3 with 20-23, 4-7 with 16-19, and so on, in each
+/// half of the wave.
 static std::vector<Phase> getPairedPhases() {
   const std::vector<std::pair<int, int>> kPairs = {
       {0, 20}, {4, 16}, {8, 28}, {12, 24}};
@@ -43,7 +46,8 @@ static std::vector<Phase> getPairedPhases() {
   return phases;
 }
 
-/// The most different 4-byte words that one bank must give in one phase.
+/// Returns the largest number of different 4-byte words that one bank must
+/// deliver in one phase; 1 means that there is no conflict.
 static int countConflicts(const std::vector<int64_t> &byteOffsets,
                           const std::vector<Phase> &phases) {
   int worst = 0;
@@ -60,9 +64,10 @@ static int countConflicts(const std::vector<int64_t> &byteOffsets,
   return worst;
 }
 
-// Every tile that the compiler chooses, written and read by a wave64, touches
-// each bank once a clock: rows by neighbours, chunks by neighbours, and the
-// fragments of 32- and 16-row instructions, under both accounts of the phases.
+// A wave64 writes and reads every tile that the compiler chooses with one
+// access to each bank per clock, whether neighbouring lanes write chunks of a
+// row or rows, and when it reads fragments of 32- and 16-row instructions.
+// Reads are counted by both descriptions of the phases.
 TEST(LdsTile, HasNoBankConflict) {
   for (int64_t bytes : {2, 4})
     for (int64_t rowBytes : {64, 128}) {
@@ -91,9 +96,10 @@ TEST(LdsTile, HasNoBankConflict) {
     }
 }
 
-// A tile written by blocks (BlockCopy.h): half a chunk of one row of each block
-// by a lane, eight blocks along the rows, then the other halves. Sixteen lanes
-// of 64 bits fill the banks once, and so do the reads of fragments.
+// Blocks (BlockCopy.h) are written without conflicts: each lane writes half a
+// chunk of one row of a block, eight lanes the blocks along the rows and the
+// next eight lanes the other halves. Sixteen lanes of 64 bits use every bank
+// once, and so do the reads of fragments.
 TEST(LdsTile, HasNoBankConflictWhenWrittenByBlocks) {
   for (int64_t rowBytes : {64, 128})
     for (int64_t blockRows : {2, 4}) {
@@ -123,7 +129,8 @@ TEST(LdsTile, HasNoBankConflictWhenWrittenByBlocks) {
     }
 }
 
-// Without the swizzle the same reads do conflict: the count above can fail.
+// Without the swizzle the same reads do conflict, so that the counts above mean
+// something.
 TEST(LdsTile, WouldConflictWithoutSwizzle) {
   std::vector<int64_t> read;
   for (int lane = 0; lane < 64; ++lane)
@@ -131,22 +138,22 @@ TEST(LdsTile, WouldConflictWithoutSwizzle) {
   EXPECT_GT(countConflicts(read, getNeighbourPhases(64)), 1);
 }
 
-// No two chunks share a place, and the layout repeats with its period.
+// No two chunks share an offset, and the layout repeats with its period.
 TEST(LdsTile, IsAPermutation) {
   for (auto [banks, blockRows] : {std::pair(32, 1), {32, 4}, {64, 1}, {64, 4}})
     for (int64_t step : {8, 16, 32, 64, 128, 256}) {
       LdsTile tile{64, step, 2, banks, blockRows};
       int64_t period = tile.getPeriod();
-      std::set<int64_t> places;
+      std::set<int64_t> offsets;
       for (int64_t row = 0; row < tile.rows; ++row)
         for (int64_t chunk = 0; chunk < tile.getChunks(); ++chunk) {
-          places.insert(tile.getOffset(row, chunk));
+          offsets.insert(tile.getOffset(row, chunk));
           EXPECT_EQ(tile.getOffset(row + period, chunk),
                     tile.getOffset(row, chunk) + period * step);
         }
-      EXPECT_EQ(static_cast<int64_t>(places.size()),
+      EXPECT_EQ(static_cast<int64_t>(offsets.size()),
                 tile.rows * tile.getChunks());
-      EXPECT_EQ(*places.begin(), 0);
-      EXPECT_EQ(*places.rbegin(), tile.rows * step - tile.getChunkElements());
+      EXPECT_EQ(*offsets.begin(), 0);
+      EXPECT_EQ(*offsets.rbegin(), tile.rows * step - tile.getChunkElements());
     }
 }

@@ -1,4 +1,4 @@
-//===- ViewAccessTest.cpp - Linear forms against the map itself -----------===//
+//===- ViewAccessTest.cpp - Compares linear forms with the map ------------===//
 
 #include "compiler/Conversion/Common/ViewAccess.h"
 #include "compiler/Frontend/ConvFrontend.h"
@@ -14,7 +14,7 @@ using namespace mlir;
 using namespace tessera;
 
 namespace {
-/// Where one element of a view lies, straight from the coordinate map.
+/// The offset of one element of a view, and whether it is inside the tensor.
 struct Element {
   int64_t byteOffset;
   bool isInside;
@@ -32,6 +32,7 @@ static void unmerge(dnn::CoordsAttr coords, unsigned index, int64_t position,
   }
 }
 
+/// Locates an element by evaluating the view's coordinate map.
 static Element locate(dnn::ViewOp view, ArrayRef<int64_t> position) {
   dnn::CoordsAttr coords = view.getCoords();
   SmallVector<int64_t> digits(coords.getSizes().size());
@@ -52,7 +53,7 @@ static Element locate(dnn::ViewOp view, ArrayRef<int64_t> position) {
   return element;
 }
 
-/// The same from the merged linear forms, as the lowering computes it.
+/// Locates an element by the merged linear forms, as the lowering does.
 static Element locate(const ViewAccess &access, ArrayRef<int64_t> position) {
   SmallVector<int64_t> forms;
   for (unsigned f = 0; f < access.getNumForms(); ++f)
@@ -104,7 +105,7 @@ protected:
     p.pad = {random.pick(0, 2), random.pick(0, 2)};
     p.stride = random.pickPair(1, 3);
     p.dilation = random.pickPair(1, 2);
-    // Rows of x that lie further apart than they are long.
+    // Gaps between the rows of x keep dimensions from being merged.
     if (random.pick(0, 2) == 0) {
       p.xStrides = p.getInputStrides();
       int64_t Strides::*outer[] = {&Strides::n, &Strides::h};
@@ -128,8 +129,8 @@ protected:
 };
 } // namespace
 
-// Merging dimensions and dropping checks changes no address and no verdict, in
-// any direction and with gaps.
+// Merging dimensions and dropping bounds checks changes no address and no
+// result of a check, in any direction and with gaps.
 TEST_F(ViewAccessTest, AgreesWithTheMap) {
   SCOPED_TRACE(random.getSeed());
   for (int i = 0; i < 60; ++i)
@@ -145,7 +146,8 @@ TEST_F(ViewAccessTest, AgreesWithTheMap) {
     });
 }
 
-// A wide access touches neighbours that are valid together, and is aligned.
+// All elements of a wide access are inside if the first one is, they are
+// contiguous, and the access is aligned.
 TEST_F(ViewAccessTest, WidensOnlyOverNeighbours) {
   SCOPED_TRACE(random.getSeed());
   for (int i = 0; i < 60; ++i)
@@ -173,8 +175,9 @@ TEST_F(ViewAccessTest, WidensOnlyOverNeighbours) {
     });
 }
 
-// NHWC channels that fill chunks are read 16 bytes at a time; NCHW filters of
-// a 1x1 convolution, too. A slow choice here would pass every other test.
+// NHWC channels that fill chunks are read 16 bytes at a time, and so are NCHW
+// filters of a 1x1 convolution. Narrow accesses would only be slow, so that no
+// other test finds them.
 TEST_F(ViewAccessTest, IsWideWhereTheLayoutAllows) {
   ConvProblem p;
   p.dataType = DataType::F16;

@@ -1,4 +1,4 @@
-//===- JitCompilerTest.cpp - The engine's compiler, in this process -------===//
+//===- JitCompilerTest.cpp - Tests the compiler in this process -----------===//
 
 #include "compiler/Driver/JitCompiler.h"
 #include "runtime/DriverCommand/DriverCommand.h"
@@ -17,7 +17,7 @@ static ConvProblem getTestProblem() {
   return *problem->getConv();
 }
 
-/// Every chip has to be served by the tile that the compiler itself chooses.
+/// Every chip must be served by the tile that the compiler chooses itself.
 class JitCompiler : public testing::TestWithParam<std::string> {};
 
 static std::vector<std::string> getChips() {
@@ -51,8 +51,8 @@ TEST_P(JitCompiler, CompilesAKernel) {
   EXPECT_EQ(kernel->stageTimes.size(), 6u);
 }
 
-// TESSERA_TILE overrules the model for what its algorithm covers, and nothing
-// else; a text that is no tile counts as none.
+// TESSERA_TILE overrules the model only for problems that its algorithm covers.
+// A text that is no tile is ignored.
 TEST(JitCompilerTile, IsNamedByTheEnvironment) {
   std::unique_ptr<KernelCompiler> compiler = createJitCompiler();
   const GpuTarget &target = *findTarget("gfx942");
@@ -74,7 +74,7 @@ TEST(JitCompilerTile, IsNamedByTheEnvironment) {
   EXPECT_EQ(choose(kNamed, *pool).find("pool"), 0u);
 }
 
-// A tile that the chip has no instruction for is an error, not a crash.
+// A tile whose instruction the chip lacks is an error, not a crash.
 TEST(JitCompilerRefusal, TileOfAnotherChip) {
   std::unique_ptr<KernelCompiler> compiler = createJitCompiler();
   ErrorOr<TileConfig> tile =

@@ -19,10 +19,10 @@ class ConvFrontend : public testing::Test {
 protected:
   ConvFrontend() : context(mlir::MLIRContext::Threading::DISABLED) {}
 
-  /// Builds the module; its messages go to `messages`.
   mlir::OwningOpRef<mlir::ModuleOp> build(const ConvProblem &problem) {
     return buildConvModule(context, problem, "conv");
   }
+  /// Verifies the module and appends its diagnostics to `messages`.
   bool verify(mlir::ModuleOp module) {
     mlir::ScopedDiagnosticHandler handler(&context,
                                           [&](mlir::Diagnostic &diagnostic) {
@@ -42,7 +42,7 @@ protected:
     module->print(stream);
     return text;
   }
-  /// The ops of the epilogue, and the operands before it, as text.
+  /// Returns the text of the epilogue's operands and ops.
   std::string printEpilogue(const Epilogue &epilogue) {
     ConvProblem problem;
     problem.dataType = DataType::F16;
@@ -59,7 +59,8 @@ protected:
 };
 } // namespace
 
-/// A problem in which no two numbers are alike and the output is 5 x 3.
+/// Returns a problem whose lengths all differ, so that none can be taken for
+/// another. The output is 5 x 3.
 static ConvProblem makeProblem() {
   ConvProblem problem;
   problem.dataType = DataType::F16;
@@ -75,7 +76,7 @@ static ConvProblem makeProblem() {
   return problem;
 }
 
-/// The same with a depth of 7, 2 taps, an output of 3.
+/// Returns the same with a depth of 7, 2 taps along it and 3 outputs.
 static ConvProblem makeVolume() {
   ConvProblem problem = makeProblem();
   problem.in.d = 7;
@@ -86,7 +87,8 @@ static ConvProblem makeVolume() {
   return problem;
 }
 
-// The whole text, once: the kernel convention of the dialect's description.
+// Compares the whole text once: arguments and attributes follow the convention
+// for kernels in the dialect's description.
 TEST_F(ConvFrontend, Text) {
   ConvProblem problem = makeProblem();
   problem.wLayout = Layout::NHWC;
@@ -152,8 +154,7 @@ TEST_F(ConvFrontend, EveryLayoutAndType) {
           }
 }
 
-// The operand that is written follows the direction, and the memory effects
-// follow it.
+// The direction decides which operand is written, and the memory effects agree.
 TEST_F(ConvFrontend, DirectionDecidesWhatIsWritten) {
   ConvProblem problem = makeProblem();
   for (auto [direction, written] : {std::pair{Direction::BackwardData, 0u},
@@ -176,8 +177,8 @@ TEST_F(ConvFrontend, DirectionDecidesWhatIsWritten) {
   }
 }
 
-// Strides become the memref's; the word is the nearest one; what a dimension of
-// one element has for a stride is of no account.
+// Strides become those of the memref, and the layout is the one whose order is
+// nearest. The stride of a dimension of length 1 does not matter.
 TEST_F(ConvFrontend, Strides) {
   ConvProblem problem = makeProblem();
   problem.batch = 1;
@@ -196,7 +197,7 @@ TEST_F(ConvFrontend, Strides) {
   EXPECT_NE(text.find("layouts(nhwc, nchw, nchw)"), text.npos) << text;
 }
 
-// The result of i8 has its own type.
+// The result of an i8 convolution has a type of its own.
 TEST_F(ConvFrontend, IntegerResults) {
   ConvProblem problem = makeProblem();
   problem.dataType = DataType::I8;
@@ -209,8 +210,8 @@ TEST_F(ConvFrontend, IntegerResults) {
   }
 }
 
-// Tensors come first, then scalars, each argument with its name; the region
-// adds in the order of the spec.
+// Arguments are tensors and then scalars, each with its name. The region adds
+// in the order of the specification.
 TEST_F(ConvFrontend, LinearEpilogue) {
   ConvProblem problem;
   problem.dataType = DataType::F16;
@@ -252,7 +253,7 @@ TEST_F(ConvFrontend, LinearEpilogue) {
       "}\n");
 }
 
-// A rectifier is a comparison and a choice that lets a NaN through.
+// A ReLU is a comparison and a selection that lets a NaN through.
 TEST_F(ConvFrontend, Relu) {
   EXPECT_EQ(printEpilogue({.activation = Activation::Relu}),
             "epilogue {\n"
@@ -275,8 +276,8 @@ TEST_F(ConvFrontend, DoublePrecisionEpilogue) {
       << print(*module);
 }
 
-// Problem, op and reference each compute the output's size; they agree, also
-// where the filter is larger than the image.
+// Problem, op and reference compute the size of the output separately. They
+// must agree, also where the filter is larger than the image.
 TEST_F(ConvFrontend, OneOutputSize) {
   ConvProblem problem = makeVolume();
   for (problem.in.d = 1; problem.in.d < 12; ++problem.in.d)
@@ -294,7 +295,7 @@ TEST_F(ConvFrontend, OneOutputSize) {
       }
 }
 
-// What the dialect cannot say is refused by the verifier, in a sentence.
+// The verifier refuses what the dialect does not define, and says why.
 TEST_F(ConvFrontend, VerifierRefusesWhatIsNotDefined) {
   ConvProblem problem = makeProblem();
   problem.direction = Direction::BackwardWeights;

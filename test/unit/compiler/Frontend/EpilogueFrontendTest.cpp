@@ -1,8 +1,8 @@
-//===- EpilogueFrontendTest.cpp - Do epilogues compute what they should? --===//
+//===- EpilogueFrontendTest.cpp - Evaluates the regions of epilogues ------===//
 //
 // The region that the frontend builds is evaluated here, operation by
-// operation, and compared with the reference's formulas, which are written in
-// another way.
+// operation, and compared with the formulas of the reference, which are written
+// separately.
 //
 //===----------------------------------------------------------------------===//
 
@@ -77,7 +77,7 @@ private:
   llvm::DenseMap<Value, double> numbers;
 };
 
-/// Values of every tensor and scalar of an epilogue.
+/// The values of all tensors and scalars that an epilogue reads.
 struct Inputs {
   double sum = 0, old = 0, bias = 0, residual = 0, alpha = 1, beta = 0;
   std::array<double, 3> parameters{};
@@ -105,11 +105,11 @@ struct Inputs {
 };
 } // namespace
 
-/// What the region for `epilogue` makes of `inputs`.
+/// Evaluates the region of `epilogue` on `inputs`.
 static double evaluate(const Epilogue &epilogue, const Inputs &inputs) {
   MLIRContext context(MLIRContext::Threading::DISABLED);
   ConvProblem problem;
-  problem.dataType = DataType::F64; // whose constants are not rounded to f32
+  problem.dataType = DataType::F64; // Its constants are not rounded to f32.
   problem.epilogue = epilogue;
   auto module = buildConvModule(context, problem, "conv");
   auto function = *module->getOps<func::FuncOp>().begin();
@@ -130,8 +130,8 @@ static double evaluate(const Epilogue &epilogue, const Inputs &inputs) {
   return evaluator.get(body.getTerminator()->getOperand(0));
 }
 
-// Every activation gives the reference's value, far from zero and near it, at
-// its corners and where an exponential overflows an f32.
+// Every activation has the reference's value far from zero and near it, at its
+// corners, and where an exponential would overflow an f32.
 TEST(EpilogueFrontend, ActivationsAgreeWithTheReference) {
   for (int kind = 1; kind <= static_cast<int>(Activation::Clamp); ++kind) {
     const auto activation = static_cast<Activation>(kind);
@@ -150,7 +150,7 @@ TEST(EpilogueFrontend, ActivationsAgreeWithTheReference) {
   }
 }
 
-// The linear part takes each value once, with its scale.
+// The linear part adds each value once, with its scale.
 TEST(EpilogueFrontend, LinearPart) {
   const Inputs inputs{.sum = 3,
                       .old = 10,
@@ -171,7 +171,7 @@ TEST(EpilogueFrontend, LinearPart) {
             1176);
 }
 
-// A NaN goes through every activation.
+// Every activation of a NaN is a NaN.
 TEST(EpilogueFrontend, NaNStaysNaN) {
   for (int kind = 1; kind <= static_cast<int>(Activation::Clamp); ++kind) {
     Inputs inputs;

@@ -10,7 +10,8 @@
 
 using namespace tessera;
 
-/// No two numbers are alike.
+/// Returns a problem whose lengths all differ, so that none can be taken for
+/// another.
 static PoolProblem makeProblem() {
   PoolProblem p;
   p.dataType = DataType::BF16;
@@ -24,7 +25,7 @@ static PoolProblem makeProblem() {
   return p;
 }
 
-// The arguments are named, the indices only where there are some.
+// All arguments are named, and indices are an argument only if there are some.
 TEST(PoolFrontend, NamesTheArguments) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   PoolProblem problem = makeProblem();
@@ -43,7 +44,7 @@ TEST(PoolFrontend, NamesTheArguments) {
   }
 }
 
-// What PoolProblem::verify() refuses, the verifier of the op refuses.
+// The verifier of the op refuses what PoolProblem::verify() refuses.
 TEST(PoolFrontend, BadProblemsGiveBadModules) {
   mlir::MLIRContext context(mlir::MLIRContext::Threading::DISABLED);
   PoolProblem problem = makeProblem();

@@ -30,7 +30,8 @@ TEST(ReferenceShape, RandomProblems) {
   }
 }
 
-/// 1x1 with one channel, and a filter of 1: the right result is x itself.
+/// Returns a 1x1 convolution of one channel. With a filter of 1 its result is x
+/// itself.
 static ConvProblem makeIdentity() {
   ConvProblem problem;
   problem.dataType = DataType::F16;
@@ -39,8 +40,8 @@ static ConvProblem makeIdentity() {
   return problem;
 }
 
-// A case fails until its output is filled, passes with the right numbers, and
-// fails again with one wrong: for both kinds of data and both kinds of check.
+// A case fails before its output is written, passes with the right numbers, and
+// fails if one is wrong, for both kinds of data and both kinds of check.
 TEST(ConvCase, JudgesTheOutput) {
   for (reference::DataKind kind :
        {reference::DataKind::Uniform, reference::DataKind::Integer}) {
@@ -59,7 +60,8 @@ TEST(ConvCase, JudgesTheOutput) {
   }
 }
 
-// Backward data writes x, backward weights w, and only that tensor is poison.
+// Backward data writes x and backward weights write w: only that tensor is
+// checked and poisoned.
 TEST(ConvCase, JudgesTheTensorOfTheDirection) {
   ConvProblem problem = makeIdentity();
   problem.direction = Direction::BackwardData;
@@ -81,8 +83,8 @@ TEST(ConvCase, JudgesTheTensorOfTheDirection) {
   EXPECT_TRUE(weights.check().passed()) << weights.check().toText();
 }
 
-// An epilogue takes part: here |0.5 x - 2 old| with small integers, which is
-// exact.
+// The check includes the epilogue: here |0.5 x - 2 old| with small integers,
+// which is exact.
 TEST(ConvCase, JudgesTheEpilogue) {
   ConvProblem problem = makeIdentity();
   problem.dataType = DataType::F32;
@@ -101,7 +103,7 @@ TEST(ConvCase, JudgesTheEpilogue) {
   EXPECT_TRUE(conv.check().passed()) << conv.check().toText();
 }
 
-// What lies between the elements of a result must stay.
+// A case fails if the gaps between the elements of a result have changed.
 TEST(ConvCase, WatchesGaps) {
   ConvProblem problem = makeIdentity();
   problem.yLayout = Layout::Strided;
@@ -116,7 +118,7 @@ TEST(ConvCase, WatchesGaps) {
             "the gap at element 40 of the result's memory was overwritten");
 }
 
-// x, w and y have different random numbers, and a seed repeats them.
+// x and w have different random numbers, and the same seed gives the same ones.
 TEST(ConvCase, SeedsAreRepeatable) {
   ConvProblem problem = makeIdentity();
   problem.inChannels = 2;

@@ -1,4 +1,4 @@
-//===- RowsFrontendTest.cpp - Row problems as modules ---------------------===//
+//===- RowsFrontendTest.cpp - Row-wise problems as modules ----------------===//
 
 #include "compiler/Frontend/RowsFrontend.h"
 
@@ -28,7 +28,7 @@ static ErrorOr<std::string> print(const RowProblem &problem) {
   return text;
 }
 
-// Element-wise operations of all types and forms give valid modules.
+// Element-wise operations of all types and shapes give valid modules.
 TEST(RowsFrontend, MakesValidModules) {
   for (const char *text :
        {"rows-activ_fwd-m0-120-r-i:f32:1-o:f32:1",
@@ -55,8 +55,8 @@ TEST(RowsFrontend, MakesValidModules) {
   }
 }
 
-// A broadcast has size 1, gaps have strides, and a scalar is an f64 that
-// becomes an f32.
+// A broadcast dimension has size 1, gaps become strides, and a scalar is an f64
+// that is rounded to f32.
 TEST(RowsFrontend, DescribesTensors) {
   const ErrorOr<std::string> text =
       print(parse("rows-op_tensor-m0-3x4-r-i:f16:8:1-i:f16:0:1-o:f16:4:1"));
@@ -69,7 +69,7 @@ TEST(RowsFrontend, DescribesTensors) {
     EXPECT_NE(text->find(part), std::string::npos) << part << "\n" << *text;
 }
 
-// Each refusal has a sentence.
+// What is refused is refused with the reason.
 TEST(RowsFrontend, Refusals) {
   for (auto [text, message] :
        {std::pair{"rows-activ_fwd-m11-12-r-i:f32:1-o:f32:1",

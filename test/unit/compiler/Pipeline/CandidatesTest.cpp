@@ -1,7 +1,7 @@
-//===- CandidatesTest.cpp - What is offered can be built ------------------===//
+//===- CandidatesTest.cpp - Every tile of the model can be compiled -------===//
 //
-// A tile that the model offers and the lowering refuses costs whoever tunes a
-// problem an error, and whoever lets the model choose a kernel.
+// If the lowering refuses a tile that the model offers, tuning reports an
+// error, and a client whose tile the model chooses gets no kernel.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +14,8 @@
 
 using namespace tessera;
 
-/// A convolution without groups for TMA or to be packed for it.
+/// Draws a convolution without groups that TMA can load, or that is packed so
+/// that it can.
 static ConvProblem drawProblem(test::RandomProblem &random, int index) {
   ConvProblem p;
   p.direction = static_cast<Direction>(index % 3);
@@ -31,7 +32,7 @@ static ConvProblem drawProblem(test::RandomProblem &random, int index) {
   return p.canonicalize();
 }
 
-/// A convolution with groups of 4 to 32 channels.
+/// Draws a convolution with groups of 4 to 32 channels.
 static ConvProblem drawNarrow(test::RandomProblem &random, int index) {
   ConvProblem p = drawProblem(random, index);
   p.inChannels = p.outChannels = 64 * random.pick(1, 2);
@@ -42,7 +43,7 @@ static ConvProblem drawNarrow(test::RandomProblem &random, int index) {
   return p.canonicalize();
 }
 
-/// Lowers what `algorithm` offers for `p` on an H100, if anything.
+/// Lowers all tiles that `algorithm` offers for `p` on an H100, if any.
 static void lowerAll(CompileContext &context, const Algorithm &algorithm,
                      const ConvProblem &p) {
   const GpuTarget *target = findTarget("sm_90");
@@ -58,8 +59,9 @@ static void lowerAll(CompileContext &context, const Algorithm &algorithm,
   }
 }
 
-// Every tile of every draw for an H100 becomes a kernel: halos, whose rows must
-// be positions, and rings as deep as shared memory are among them.
+// Every tile of every random problem can be lowered for an H100. Among the
+// tiles are halos, whose rows must be positions of the image, and pipelines
+// with as many stages as fit into shared memory.
 TEST(Candidates, AreAllLowered) {
   test::RandomProblem random;
   SCOPED_TRACE(random.getSeed());
@@ -71,7 +73,8 @@ TEST(Candidates, AreAllLowered) {
   }
 }
 
-// Products whose rows or columns are a single channel are seldom drawn.
+// Products with a single channel as rows or columns are tested here, because
+// they are seldom drawn.
 TEST(Candidates, OfOneChannelAreAllLowered) {
   CompileContext context;
   for (int index = 0; index < 12; ++index) {
@@ -89,8 +92,8 @@ TEST(Candidates, OfOneChannelAreAllLowered) {
   }
 }
 
-// The same of narrow groups: persistent workgroups, and runs with strides
-// and with windows that see no line twice.
+// The same holds for narrow groups: for persistent workgroups, and for runs of
+// lines with strides and with windows that share no line.
 TEST(Candidates, OfNarrowGroupsAreAllLowered) {
   test::RandomProblem random;
   SCOPED_TRACE(random.getSeed());

@@ -1,8 +1,8 @@
-//===- NvptxTest.cpp - Every kind of problem, for NVIDIA's chips ----------===//
+//===- NvptxTest.cpp - Compiles every kind of problem for NVIDIA ----------===//
 //
-// No GPU takes part: what can be judged without one is that each problem has a
-// kernel, that the text says of it what the launch says, and, where NVIDIA's
-// assembler is installed, that it takes the text and spills next to nothing.
+// These tests need no GPU. They check that each problem has a kernel, that PTX
+// and launch agree about it and, where NVIDIA's assembler is installed, that it
+// accepts the PTX and hardly spills.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,8 @@
 
 using namespace tessera;
 
-// All directions, types, algorithms, layouts and both kinds of walk.
+// The problems cover all directions, types, algorithms and layouts, and nested
+// and flat reductions.
 static constexpr const char *kProblems[] = {
     "convfp16 -n 2 -c 64 -H 14 -W 14 -k 64 -y 3 -x 3 -p 1 -q 1 -I NHWC -O NHWC "
     "-f NHWC -F 1",
@@ -78,8 +79,8 @@ INSTANTIATE_TEST_SUITE_P(Chips, Nvptx,
                                          "sm_110", "sm_120"),
                          [](const auto &info) { return info.param; });
 
-// Each launch finds its kernel, which has the arguments and the threads that
-// the launch gives it, and no more shared memory than the chip.
+// Each launch names a kernel that has the launch's arguments and threads, and
+// that fits into the shared memory of the chip.
 TEST_P(Nvptx, KernelsAreLaunchable) {
   for (const char *problem : kProblems) {
     PipelineResult result = compile(problem);
@@ -97,7 +98,7 @@ TEST_P(Nvptx, KernelsAreLaunchable) {
   }
 }
 
-/// NVIDIA's assembler, or nothing.
+/// Returns the command of NVIDIA's assembler, or an empty text without one.
 static std::string findPtxas() {
   for (const char *name : {"ptxas", "/usr/local/cuda/bin/ptxas"})
     if (std::system(
@@ -115,17 +116,18 @@ static std::string runAndRead(const std::string &command, int &status) {
   return text;
 }
 
-/// The chip that the text is for: of sm_90 all its own features, "sm_90a".
+/// Returns the architecture that the PTX names: for sm_90 it is "sm_90a", which
+/// has the features that later chips lack.
 static std::string getArchitecture(const std::string &ptx) {
   const std::string directive = ".target ";
   const size_t begin = ptx.find(directive) + directive.size();
   return ptx.substr(begin, ptx.find('\n', begin) - begin);
 }
 
-/// ptxas trades some words of a thread for occupancy before sm_90.
+/// Before sm_90, ptxas spills some registers of a thread to gain occupancy.
 static constexpr int kMaxSpillBytes = 32;
 
-// The assembler takes every text, and spills next to nothing.
+// The assembler accepts the PTX of every problem and hardly spills.
 TEST_P(Nvptx, IsAssembled) {
   std::string ptxas = findPtxas();
   if (ptxas.empty())
@@ -136,14 +138,14 @@ TEST_P(Nvptx, IsAssembled) {
   for (const char *problem : kProblems) {
     std::string ptx = compile(problem).output;
     ASSERT_FALSE(ptx.empty());
-    ptx.pop_back(); // The zero that ends it for the driver.
+    ptx.pop_back(); // Drop the zero that ends the text for the driver.
     std::ofstream(file) << ptx;
     int status = 0;
     std::string said = runAndRead(ptxas + " -v -arch=" + getArchitecture(ptx) +
                                       " -o /dev/null " + file,
                                   status);
     EXPECT_EQ(status, 0) << problem << "\n" << said;
-    // C75xx: the products of a wgmma would be serialised.
+    // Warnings C75xx say that wgmma instructions are serialised.
     EXPECT_EQ(said.find("C75"), said.npos) << problem << "\n" << said;
     for (size_t at = said.find(" bytes spill"); at != said.npos;
          at = said.find(" bytes spill", at + 1)) {

@@ -28,7 +28,7 @@ static PipelineOptions getOptions(Stage stopAfter = Stage::Object) {
   return options;
 }
 
-/// The instructions of an ELF file; empty if there are none.
+/// Returns the instructions of an ELF file, or an empty text without any.
 static std::string getInstructions(const std::string &bytes) {
   auto file = llvm::object::ELF64LEFile::create(bytes);
   if (!file)
@@ -41,7 +41,7 @@ static std::string getInstructions(const std::string &bytes) {
   return {};
 }
 
-/// Every stage whose text can be stopped at and started from.
+/// The parameter is a stage at which compilation can stop and start again.
 class PipelineStage : public testing::TestWithParam<Stage> {};
 
 INSTANTIATE_TEST_SUITE_P(EveryStage, PipelineStage,
@@ -51,8 +51,8 @@ INSTANTIATE_TEST_SUITE_P(EveryStage, PipelineStage,
                            return std::string(getName(info.param));
                          });
 
-// Stopping at a stage and starting again from its text gives the very
-// instructions of going straight through.
+// Stopping at a stage and starting again from its text gives the same
+// instructions as compiling without a stop.
 TEST_P(PipelineStage, TextLosesNothing) {
   CompileContext context;
   ErrorOr<PipelineResult> straight =
@@ -69,8 +69,8 @@ TEST_P(PipelineStage, TextLosesNothing) {
             getInstructions(straight->output));
 }
 
-// Text in which nothing has a meaning is refused at every stage, with the stage
-// in the message and nothing printed; the context works on.
+// Malformed text is refused at every stage. The message names the stage,
+// nothing is printed, and the context can be used again.
 TEST_P(PipelineStage, RefusesNonsense) {
   CompileContext context;
   testing::internal::CaptureStderr();
@@ -84,7 +84,7 @@ TEST_P(PipelineStage, RefusesNonsense) {
   EXPECT_TRUE(compileProblem(context, getTestProblem(), getOptions()));
 }
 
-// Each stage that ran has a time, in order.
+// Each stage that ran has a time, and the times are in the order of the stages.
 TEST(Pipeline, TimesEveryStage) {
   CompileContext context;
   ErrorOr<PipelineResult> result =
@@ -115,7 +115,7 @@ TEST(Pipeline, ReadsTheLaunch) {
   EXPECT_EQ(kernels->at(0).maxBlockSize, result->launches.at(0).block[0]);
 }
 
-// A context that has compiled other kernels, for another chip even, gives the
+// A context that has compiled other kernels, even for another chip, gives the
 // same bytes as a new one.
 TEST(Pipeline, ContextHasNoMemory) {
   CompileContext fresh;
@@ -135,8 +135,8 @@ TEST(Pipeline, ContextHasNoMemory) {
   EXPECT_EQ(second->output, expected->output);
 }
 
-// Compilations beside each other, on borrowed contexts, give the same bytes as
-// one alone.
+// Concurrent compilations on borrowed contexts give the same bytes as one
+// alone.
 TEST(Pipeline, CompilesFromManyThreads) {
   CompileContextPool pool;
   auto compile = [&] {
@@ -158,7 +158,7 @@ TEST(Pipeline, CompilesFromManyThreads) {
   EXPECT_EQ(same, 16);
 }
 
-// A stage that lies behind is no place to stop.
+// Compilation cannot stop at a stage before the one where it starts.
 TEST(Pipeline, RefusesToGoBackwards) {
   CompileContext context;
   ErrorOr<PipelineResult> result =
@@ -168,7 +168,7 @@ TEST(Pipeline, RefusesToGoBackwards) {
             "cannot stop after stage tiled when starting from stage gpu");
 }
 
-// Text of one chip is not compiled for another.
+// Text for one chip is not compiled for another.
 TEST(Pipeline, RefusesTextForAnotherChip) {
   CompileContext context;
   ErrorOr<PipelineResult> text =

@@ -1,4 +1,4 @@
-//===- ReadProblemTest.cpp - The problem that a module states -------------===//
+//===- ReadProblemTest.cpp - Reads problems back from modules -------------===//
 
 #include "compiler/Pipeline/ReadProblem.h"
 #include "compiler/Frontend/ConvFrontend.h"
@@ -48,7 +48,8 @@ protected:
 };
 } // namespace
 
-// Any problem survives being made a module, printed, parsed and read.
+// Any problem is the same after it was built as a module, printed, parsed and
+// read.
 TEST_F(ReadProblem, RandomProblems) {
   test::RandomProblem random;
   SCOPED_TRACE("TESSERA_TEST_SEED=" + std::to_string(random.getSeed()));
@@ -56,8 +57,8 @@ TEST_F(ReadProblem, RandomProblems) {
     expectRoundTrip(random.nextOfAll());
 }
 
-// Each activation is told from the others, with and without what comes before
-// it, in f32 and in f64.
+// Each activation is recognised, with and without the other parts of an
+// epilogue, in bf16 and in f64.
 TEST_F(ReadProblem, EveryEpilogue) {
   for (int activation = 0; activation <= static_cast<int>(Activation::Clamp);
        ++activation)
@@ -73,7 +74,7 @@ TEST_F(ReadProblem, EveryEpilogue) {
     }
 }
 
-// An epilogue that somebody wrote by hand may be one that no problem has.
+// An epilogue that was written by hand may be one that no problem has.
 TEST_F(ReadProblem, RefusesForeignEpilogues) {
   ConvProblem problem;
   problem.epilogue.activation = Activation::Abs;
@@ -86,7 +87,7 @@ TEST_F(ReadProblem, RefusesForeignEpilogues) {
             "no problem has the epilogue of this dnn.conv");
 }
 
-// A module of two convolutions is no problem.
+// A module with two convolutions has no problem.
 TEST_F(ReadProblem, RefusesTwoConvolutions) {
   std::string text = print(ConvProblem());
   const std::string op =
@@ -98,8 +99,8 @@ TEST_F(ReadProblem, RefusesTwoConvolutions) {
             "dnn.rows), not 2");
 }
 
-// Poolings of both directions, with and without indices, depth and gaps: no two
-// numbers are alike, so none can be taken for another.
+// Reads poolings of both directions, with and without indices, depth and gaps.
+// All numbers differ, so that none can be taken for another.
 TEST_F(ReadProblem, Poolings) {
   PoolProblem p;
   p.dataType = DataType::BF16;
@@ -139,8 +140,8 @@ TEST_F(ReadProblem, Poolings) {
   }
 }
 
-// A row problem is read back from the module that the frontend makes, and not
-// from one that computes something else than it says, or does not say.
+// A row-wise problem is read from the module that the frontend builds. A module
+// that computes something else than it names, or names nothing, is refused.
 TEST_F(ReadProblem, Rows) {
   for (const char *text :
        {"rows-activ_fwd-m6-7x120-r-i:bf16:130:1-o:bf16:120:1",

@@ -6,7 +6,7 @@
 
 using namespace tessera;
 
-// Each stage is found by its own name, and by no other.
+// Each stage is found by its name, and no stage by another name.
 TEST(Stage, NamesRoundTrip) {
   for (Stage stage : {Stage::Problem, Stage::Dnn, Stage::Tiled, Stage::Gpu,
                       Stage::Llvm, Stage::Isa, Stage::Object})

@@ -1,7 +1,7 @@
-//===- MatrixInstructionTest.cpp - Lanes and rows of the table ------------===//
+//===- MatrixInstructionTest.cpp - Tests the table of instructions --------===//
 //
-// No NVIDIA GPU takes part in the tests, so mma.sync is written out here from
-// the fragment tables of the PTX ISA, and fed by the table's lane maps.
+// The tests need no NVIDIA GPU: mma.sync is emulated by the fragment tables of
+// the PTX ISA, with operands that the lane maps of the table select.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@ namespace {
 constexpr int kLanes = 32;
 constexpr int kRowsA = 16, kColumnsB = 8;
 
-/// Registers of all lanes, of `perRegister` elements each.
+/// The registers of all lanes, with `perRegister` elements each.
 struct Registers {
   Registers(int count, int perRegister)
       : perRegister(perRegister),
@@ -28,10 +28,11 @@ struct Registers {
 };
 } // namespace
 
-/// d = a * b + d: "Matrix fragments for mma.m16n8k16 with floating point type"
-/// and "for mma.m16n8k32 with .s8". Both give a lane whole registers: of A
-/// row g of the first half of k, row g + 8 of it, and the same of the second;
-/// of B column g of both halves; of D columns 2t and 2t + 1 of both rows.
+/// Computes d = a * b + d by the tables "Matrix fragments for mma.m16n8k16 with
+/// floating point type" and "for mma.m16n8k32 with .s8". In both, a lane has
+/// whole registers: of A the rows g and g + 8 of the first half of k and then
+/// of the second half, of B column g of both halves, and of D the columns 2t
+/// and 2t + 1 of both rows.
 static void executeMma(const Registers &a, const Registers &b, int k,
                        std::vector<std::vector<int>> &d) {
   int width = a.perRegister;
@@ -58,55 +59,60 @@ static void executeMma(const Registers &a, const Registers &b, int k,
 
 using Matrix = std::vector<std::vector<int>>;
 
-/// Adds the sums of all instructions of a row of the table that take factor
-/// registers `b` (two for each part of P) and `a`.
-static void multiplyRow(const MatrixInstruction &row, const Registers &a,
-                        const Registers &b, Matrix &sums) {
+/// Adds the products of all mma.sync instructions that an entry of the table
+/// stands for. Their operands are the registers `b`, two for each of a lane's
+/// rows of P, and `a`.
+static void multiplyEntry(const MatrixInstruction &entry, const Registers &a,
+                          const Registers &b, Matrix &accumulators) {
   int width = a.perRegister;
-  // Columns of B are dealt to the rows of P, or one part lies behind the other.
-  bool isDealt = row.pStep == 1;
-  for (int part = 0; part < row.pParts; ++part) {
-    int first = isDealt ? part : part * row.accVector;
-    int apart = isDealt ? row.pParts : 1;
+  // The columns of one mma.sync are every pParts-th row of P if a lane's rows
+  // are neighbours, else consecutive rows.
+  bool isInterleaved = entry.pStep == 1;
+  for (int part = 0; part < entry.pParts; ++part) {
+    int first = isInterleaved ? part : part * entry.accVector;
+    int distance = isInterleaved ? entry.pParts : 1;
     Registers own(2, width);
     Matrix d(kLanes, std::vector<int>(4));
     for (int lane = 0; lane < kLanes; ++lane)
       for (int i = 0; i < 2 * width; ++i)
         own.values[lane][i] = b.values[lane][2 * part * width + i];
-    executeMma(a, own, row.k, d);
+    executeMma(a, own, entry.k, d);
     for (int lane = 0; lane < kLanes; ++lane)
       for (int i = 0; i < 4; ++i)
-        sums[lane][i / 2 * row.getColumnRegs() + first + i % 2 * apart] +=
-            d[lane][i];
+        accumulators[lane][i / 2 * entry.getColumnRegs() + first +
+                           i % 2 * distance] += d[lane][i];
   }
 }
 
-/// The sums where a lane reads the 16-byte chunk of each of its rows, and each
-/// `kPerLane` of the `elements` in it are for one instruction.
-static Matrix multiplyChunks(const MatrixInstruction &row, int elements,
+/// Multiplies with operands that each lane reads as 16-byte chunks, one of each
+/// of its rows. Every `kPerLane` of the `elements` of a chunk are for one
+/// instruction.
+static Matrix multiplyChunks(const MatrixInstruction &entry, int elements,
                              const Matrix &p, const Matrix &q) {
-  int width = row.kPerLane / 2;
-  Matrix sums(kLanes, std::vector<int>(row.accRegs));
-  for (int first = 0; first < elements; first += row.kPerLane) {
-    Registers a(2 * row.qParts, width), b(2 * row.pParts, width);
+  int width = entry.kPerLane / 2;
+  Matrix accumulators(kLanes, std::vector<int>(entry.accRegs));
+  for (int first = 0; first < elements; first += entry.kPerLane) {
+    Registers a(2 * entry.qParts, width), b(2 * entry.pParts, width);
     for (int lane = 0; lane < kLanes; ++lane) {
-      int at = row.getChunkOfLane().at(lane) * elements + first;
-      for (int i = 0; i < row.kPerLane; ++i) {
-        for (int part = 0; part < row.pParts; ++part)
-          b.values[lane][part * row.kPerLane + i] =
-              p[row.getRowOfP().at(lane) + part * row.pStep][at + i];
-        for (int part = 0; part < row.qParts; ++part)
-          a.values[lane][(i / width * row.qParts + part) * width + i % width] =
-              q[row.getRowOfQ().at(lane) + part * row.qStep][at + i];
+      int at = entry.getChunkOfLane().at(lane) * elements + first;
+      for (int i = 0; i < entry.kPerLane; ++i) {
+        for (int part = 0; part < entry.pParts; ++part)
+          b.values[lane][part * entry.kPerLane + i] =
+              p[entry.getRowOfP().at(lane) + part * entry.pStep][at + i];
+        for (int part = 0; part < entry.qParts; ++part)
+          a.values[lane]
+                  [(i / width * entry.qParts + part) * width + i % width] =
+              q[entry.getRowOfQ().at(lane) + part * entry.qStep][at + i];
       }
     }
-    multiplyRow(row, a, b, sums);
+    multiplyEntry(entry, a, b, accumulators);
   }
-  return sums;
+  return accumulators;
 }
 
-/// ldmatrix of four matrices (PTX ISA): lane L points to row L % 8 of matrix
-/// L / 8, and gets four bytes, L % 4, of row L / 4 of each.
+/// Executes an ldmatrix of four matrices (PTX ISA): lane L has the address of
+/// row L % 8 of matrix L / 8, and gets bytes 4 * (L % 4) and the next three of
+/// row L / 4 of each matrix.
 static void readMatrices(const Matrix &from, LaneMap rows, int firstRow,
                          LaneMap chunks, int firstChunk, int width,
                          Registers &into, int firstRegister) {
@@ -122,38 +128,41 @@ static void readMatrices(const Matrix &from, LaneMap rows, int firstRow,
     }
 }
 
-/// The sums where the lanes read matrices: two chunks for each instruction.
-static Matrix multiplyMatrices(const MatrixInstruction &row, int elements,
+/// Multiplies with operands that the lanes read as matrices, two chunks for
+/// each instruction.
+static Matrix multiplyMatrices(const MatrixInstruction &entry, int elements,
                                const Matrix &p, const Matrix &q) {
   int width = elements / 4, chunks = static_cast<int>(p[0].size()) / elements;
-  Matrix sums(kLanes, std::vector<int>(row.accRegs));
-  for (int chunk = 0; chunk < chunks; chunk += row.kMatrixChunks) {
-    Registers a(4, width), b(2 * row.pParts, width);
-    for (int read = 0; read < row.getMatrixReadsOfP(); ++read)
-      readMatrices(p, row.getMatrixRowOfP(), read * 2 * row.pStep,
-                   row.getMatrixChunkOfP(), chunk, width, b, 4 * read);
-    readMatrices(q, row.getMatrixRowOfQ(), 0, row.getMatrixChunkOfQ(), chunk,
-                 width, a, 0);
-    multiplyRow(row, a, b, sums);
+  Matrix accumulators(kLanes, std::vector<int>(entry.accRegs));
+  for (int chunk = 0; chunk < chunks; chunk += entry.kMatrixChunks) {
+    Registers a(4, width), b(2 * entry.pParts, width);
+    for (int read = 0; read < entry.getMatrixReadsOfP(); ++read)
+      readMatrices(p, entry.getMatrixRowOfP(), read * 2 * entry.pStep,
+                   entry.getMatrixChunkOfP(), chunk, width, b, 4 * read);
+    readMatrices(q, entry.getMatrixRowOfQ(), 0, entry.getMatrixChunkOfQ(),
+                 chunk, width, a, 0);
+    multiplyEntry(entry, a, b, accumulators);
   }
-  return sums;
+  return accumulators;
 }
 
-/// Whether every sum is that of the place that the table says, and every place
-/// of D is somewhere.
-static void expectProduct(const MatrixInstruction &row, const Matrix &sums,
-                          const Matrix &p, const Matrix &q) {
-  Matrix seen(row.rows, std::vector<int>(row.columns));
+/// Expects that every accumulator is the element of D that the table says, and
+/// that every element of D is in exactly one accumulator.
+static void expectProduct(const MatrixInstruction &entry,
+                          const Matrix &accumulators, const Matrix &p,
+                          const Matrix &q) {
+  Matrix seen(entry.rows, std::vector<int>(entry.columns));
   for (int lane = 0; lane < kLanes; ++lane)
-    for (int reg = 0; reg < row.accRegs; ++reg) {
-      int r = reg % row.getColumnRegs();
-      int i = row.getFirstResult().at(lane) +
-              r / row.accVector * row.accStride + r % row.accVector;
-      int j = row.getRowOfQ().at(lane) + reg / row.getColumnRegs() * row.qStep;
+    for (int reg = 0; reg < entry.accRegs; ++reg) {
+      int r = reg % entry.getColumnRegs();
+      int i = entry.getFirstResult().at(lane) +
+              r / entry.accVector * entry.accStride + r % entry.accVector;
+      int j = entry.getRowOfQ().at(lane) +
+              reg / entry.getColumnRegs() * entry.qStep;
       int expected = 0;
       for (size_t k = 0; k < p[i].size(); ++k)
         expected += p[i][k] * q[j][k];
-      EXPECT_EQ(sums[lane][reg], expected) << "lane " << lane;
+      EXPECT_EQ(accumulators[lane][reg], expected) << "lane " << lane;
       ++seen[i][j];
     }
   for (const std::vector<int> &line : seen)
@@ -161,9 +170,10 @@ static void expectProduct(const MatrixInstruction &row, const Matrix &sums,
       EXPECT_EQ(times, 1);
 }
 
-// Through the PTX ISA's fragments every lane gets the sums that the table says
-// it has: the neighbours along P of the columns that are its rows of Q. So it
-// is whether it reads chunks or matrices, and in both orders of the rows of P.
+// By the fragment tables of the PTX ISA, every lane gets the accumulators that
+// our table says: of the columns that are its rows of Q, neighbours along P. It
+// must not matter whether lanes read chunks or matrices, and both orders of the
+// rows of P are tested.
 TEST(MatrixInstruction, MmaMultipliesAsThePtxIsaSays) {
   std::mt19937 random(1);
   for (auto [name, type, elements] : {std::tuple("mma16", FactorType::F16, 8),
@@ -172,8 +182,8 @@ TEST(MatrixInstruction, MmaMultipliesAsThePtxIsaSays) {
                                        {"mma16_tf32", FactorType::F32, 4},
                                       {"mma16t", FactorType::F16, 8},
                                       {"mma16t", FactorType::BF16, 8}}) {
-    auto row = findMatrixInstruction(*findTarget("sm_80"), name, type);
-    ASSERT_TRUE(row);
+    auto entry = findMatrixInstruction(*findTarget("sm_80"), name, type);
+    ASSERT_TRUE(entry);
     auto fill = [&](int rows) {
       Matrix matrix(rows, std::vector<int>(4 * elements));
       for (std::vector<int> &line : matrix)
@@ -181,28 +191,28 @@ TEST(MatrixInstruction, MmaMultipliesAsThePtxIsaSays) {
           value = static_cast<int>(random() % 17) - 8;
       return matrix;
     };
-    Matrix p = fill(row->rows), q = fill(row->columns);
-    expectProduct(*row, multiplyChunks(*row, elements, p, q), p, q);
-    expectProduct(*row, multiplyMatrices(*row, elements, p, q), p, q);
+    Matrix p = fill(entry->rows), q = fill(entry->columns);
+    expectProduct(*entry, multiplyChunks(*entry, elements, p, q), p, q);
+    expectProduct(*entry, multiplyMatrices(*entry, elements, p, q), p, q);
   }
 }
 
-// Every lane of a matrix unit of AMD has a row of its own and one place of D
-// for each register, by the calculator's formulas.
+// In each half of the wave, every lane of an MFMA has a row of its own. The
+// numbers are those of AMD's matrix instruction calculator.
 TEST(MatrixInstruction, MapsTheLanesOfMfma) {
-  auto row =
+  auto entry =
       findMatrixInstruction(*findTarget("gfx942"), "mfma32", FactorType::F16);
-  ASSERT_TRUE(row);
+  ASSERT_TRUE(entry);
   for (int lane = 0; lane < 64; ++lane) {
-    EXPECT_EQ(row->getRowOfP().at(lane), lane % 32);
-    EXPECT_EQ(row->getRowOfQ().at(lane), lane % 32);
-    EXPECT_EQ(row->getChunkOfLane().at(lane), lane / 32);
-    EXPECT_EQ(row->getFirstResult().at(lane), lane / 32 * 4);
+    EXPECT_EQ(entry->getRowOfP().at(lane), lane % 32);
+    EXPECT_EQ(entry->getRowOfQ().at(lane), lane % 32);
+    EXPECT_EQ(entry->getChunkOfLane().at(lane), lane / 32);
+    EXPECT_EQ(entry->getFirstResult().at(lane), lane / 32 * 4);
   }
 }
 
-// Tensor cores multiply halves and bytes from sm_80 on; f32 and sm_75 keep the
-// row that every chip has.
+// Tensor cores multiply f16, bf16 and i8 from sm_80 on. For f32, and on sm_75,
+// there is only the entry that every chip has.
 TEST(MatrixInstruction, MmaIsForHalvesAndBytesOfSm80AndLater) {
   for (const char *name : {"sm_80", "sm_86", "sm_89", "sm_90", "sm_120"}) {
     const GpuTarget &target = *findTarget(name);

@@ -1,4 +1,4 @@
-//===- AssembleTextTest.cpp - Assembly text into an object file -----------===//
+//===- AssembleTextTest.cpp - Assembles text to an object file ------------===//
 
 #include "TestKernel.h"
 #include "compiler/Target/AMDGPU/AmdgpuTarget.h"
@@ -19,7 +19,7 @@ TEST(AssembleText, MakesAnObjectFile) {
   EXPECT_EQ(std::string_view(object->data(), 4), "\177ELF");
 }
 
-// A word that is no instruction is refused with the line it is on.
+// A word that is no instruction is refused, and the message has its line.
 TEST(AssembleText, NamesTheLineOfAnError) {
   ErrorOr<ObjectBytes> object = assemble("s_endpgm\ns_nonsense\n", "gfx942");
   ASSERT_FALSE(object);
@@ -36,7 +36,7 @@ TEST(AssembleText, RefusesInstructionsOfAnotherChip) {
   EXPECT_FALSE(assemble(mfma, "gfx1030"));
 }
 
-// Text that was made for one chip is not assembled for another in silence.
+// Text that names another chip as its target is refused.
 TEST(AssembleText, RefusesTextForAnotherChip) {
   EXPECT_FALSE(assemble(test::kTestKernel, "gfx90a"));
 }

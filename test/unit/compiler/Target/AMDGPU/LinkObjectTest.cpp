@@ -1,4 +1,4 @@
-//===- LinkObjectTest.cpp - LLD inside this process -----------------------===//
+//===- LinkObjectTest.cpp - Links by LLD inside this process --------------===//
 
 #include "TestKernel.h"
 #include "compiler/Target/AMDGPU/AmdgpuTarget.h"
@@ -49,7 +49,7 @@ TEST(LinkObject, WorksFromManyThreads) {
   EXPECT_EQ(same, 100);
 }
 
-// Garbage, and nothing at all, are errors that say why; the next link works.
+// Garbage and empty input are errors that say why, and the next link works.
 TEST(LinkObject, SurvivesGarbage) {
   for (std::string_view garbage : {"this is no object file", ""}) {
     ErrorOr<ObjectBytes> linked = linkObject(garbage);
@@ -61,7 +61,8 @@ TEST(LinkObject, SurvivesGarbage) {
   }
 }
 
-// A symbol that nobody defines is found here, not by the loader of the GPU.
+// An undefined symbol is reported by the linker, not only by the loader of the
+// GPU.
 TEST(LinkObject, RefusesUndefinedSymbols) {
   ErrorOr<ObjectBytes> object =
       assembleText(".globl f\nf:\n\ts_getpc_b64 s[0:1]\n\ts_add_u32 s0, s0, "
@@ -79,7 +80,7 @@ static size_t countOpenFiles() {
   return std::distance(begin(files), end(files));
 }
 
-// Neither success nor failure leaves a descriptor open.
+// Neither success nor failure leaves a file descriptor open.
 TEST(LinkObject, ClosesWhatItOpens) {
   ObjectBytes object = makeObject();
   EXPECT_TRUE(linkObject(object));
@@ -89,7 +90,7 @@ TEST(LinkObject, ClosesWhatItOpens) {
   EXPECT_EQ(countOpenFiles(), before);
 }
 
-// LLD does not put other users' LLVM options back to their defaults.
+// LLD does not reset the LLVM options of other users in the process.
 TEST(LinkObject, LeavesOptionsAlone) {
   static llvm::cl::opt<int> option("tessera-test-option", llvm::cl::init(1));
   const char *args[] = {"test", "-tessera-test-option=7"};

@@ -1,4 +1,4 @@
-//===- LlvmTextTest.cpp - Stage llvm as text ------------------------------===//
+//===- LlvmTextTest.cpp - Reads the text of stage llvm --------------------===//
 
 #include "compiler/Target/AMDGPU/AmdgpuTarget.h"
 
@@ -25,21 +25,22 @@ static std::string makeText(std::string_view triple, std::string_view chip,
          std::string(chip) + "\" }\n";
 }
 
-// A module for the chip is taken.
+// A module for the chip is accepted.
 TEST(LlvmText, TakesItsOwnTarget) {
   Status status = parse(makeText("amdgcn-amd-amdhsa", "gfx942", "ret void"));
   EXPECT_TRUE(status.isOk()) << status.getMessage();
 }
 
-// Another triple or chip would be compiled for in silence, so it is refused.
+// A module for another triple or chip is refused: otherwise it would be
+// compiled for the wrong chip without a warning.
 TEST(LlvmText, RefusesAnotherTarget) {
   EXPECT_FALSE(parse(makeText("x86_64-linux", "gfx942", "ret void")).isOk());
   Status status = parse(makeText("amdgcn-amd-amdhsa", "gfx90a", "ret void"));
   EXPECT_EQ(status.getMessage(), "the LLVM IR is for gfx90a, not for gfx942");
 }
 
-// Text that is no IR is refused with its line; IR that breaks LLVM's rules is
-// refused before a pass sees it.
+// Text that is no IR is refused, and the message has its line. IR that breaks
+// LLVM's rules is refused before a pass sees it.
 TEST(LlvmText, RefusesInvalidIr) {
   Status syntax = parse("define void @f() {\n  nonsense\n}\n");
   EXPECT_EQ(syntax.getCode(), StatusCode::InvalidArgument);

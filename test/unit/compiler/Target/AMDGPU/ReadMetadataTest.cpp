@@ -1,4 +1,4 @@
-//===- ReadMetadataTest.cpp - What a code object says of itself -----------===//
+//===- ReadMetadataTest.cpp - Reads the metadata of code objects ----------===//
 
 #include "TestKernel.h"
 #include "compiler/Target/AMDGPU/AmdgpuTarget.h"
@@ -7,8 +7,8 @@
 
 using namespace tessera;
 
-// Every number lands in its own field, from an object file as from a linked
-// code object.
+// Every number is read into its own field, from an object file and from a
+// linked code object.
 TEST(ReadMetadata, ReadsEveryField) {
   ErrorOr<ObjectBytes> object =
       assembleText(test::kTestKernel, *findTarget("gfx942"));
@@ -39,7 +39,7 @@ TEST(ReadMetadata, ReadsEveryField) {
   }
 }
 
-// What is no ELF file is refused.
+// Bytes that are no ELF file are refused.
 TEST(ReadMetadata, RefusesGarbage) {
   EXPECT_FALSE(readMetadata(std::string_view("this is no object file")));
   EXPECT_FALSE(readMetadata({}));
@@ -54,7 +54,7 @@ TEST(ReadMetadata, RefusesEveryTruncation) {
     EXPECT_FALSE(readMetadata({object->data(), size})) << size;
 }
 
-// An object without a note is refused with a sentence, not read as no kernels.
+// An object without a note is an error, not a code object without kernels.
 TEST(ReadMetadata, RefusesAnObjectWithoutNote) {
   ErrorOr<ObjectBytes> object =
       assembleText("s_endpgm\n", *findTarget("gfx942"));

@@ -1,12 +1,12 @@
-//===- TestKernel.h - The smallest kernel there is -------------*- C++ -*-===//
+//===- TestKernel.h - Assembly of an empty kernel --------------*- C++ -*-===//
 
 #ifndef TESSERA_TEST_UNIT_COMPILER_TARGET_AMDGPU_TESTKERNEL_H
 #define TESSERA_TEST_UNIT_COMPILER_TARGET_AMDGPU_TESTKERNEL_H
 
 namespace tessera::test {
 
-/// Assembly of a gfx942 kernel that ends at once. Its metadata says more than
-/// is true, so that each number can be told from the others.
+/// Assembly of a gfx942 kernel that ends at once. The numbers in its metadata
+/// are made up, so that each can be told from the others.
 inline constexpr char kTestKernel[] = R"(
 	.amdgcn_target "amdgcn-amd-amdhsa--gfx942"
 	.amdhsa_code_object_version 5

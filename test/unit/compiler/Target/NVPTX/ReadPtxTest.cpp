@@ -1,4 +1,4 @@
-//===- ReadPtxTest.cpp - What PTX says of its kernels ---------------------===//
+//===- ReadPtxTest.cpp - Reads the kernels of PTX -------------------------===//
 
 #include "compiler/Target/NVPTX/NvptxTarget.h"
 
@@ -30,7 +30,7 @@ static constexpr char kTwoKernels[] = R"(
 }
 )";
 
-// Every directive lands in its own field, and in its own kernel.
+// Every directive is read into its own field of its own kernel.
 TEST(ReadPtx, ReadsEveryKernel) {
   ErrorOr<std::vector<KernelMetadata>> kernels = readPtx(kTwoKernels);
   ASSERT_TRUE(kernels) << kernels.getStatus().getMessage();
@@ -53,7 +53,7 @@ TEST(ReadPtx, ReadsEveryKernel) {
   EXPECT_EQ(second.args.size(), 1u);
 }
 
-// A text without a kernel, and one that calls what nobody defines, are refused.
+// PTX without a kernel is refused, and so is a call of an undefined function.
 TEST(ReadPtx, RefusesWhatCannotRun) {
   EXPECT_FALSE(readPtx(".version 8.6\n.target sm_90\n"));
   ErrorOr<std::vector<KernelMetadata>> kernels =
