@@ -1,8 +1,8 @@
 # Configuration of the lit suite.
 #
 # A test is a file with RUN lines; it may call every tool of the build and of
-# LLVM by its bare name. Nothing leaves the build folder: caches of a test run
-# are its own, so that a test neither sees nor spoils the user's.
+# LLVM by its bare name. A test run has caches of its own in the build directory,
+# so that it neither sees nor changes the user's.
 
 import os
 import shutil
@@ -10,7 +10,7 @@ import sys
 
 import lit.formats
 
-# A folder that others may write is no place for kernels.
+# Kernels are not stored in a directory that others may write.
 os.umask(0o022)
 
 config.name = "Tessera"
@@ -31,17 +31,17 @@ for name in ("TESSERA_DEVICE", "ASAN_OPTIONS", "UBSAN_OPTIONS"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
-# %S is the folder of the test; %clang compiles clients of the C API.
+# %S is the directory of the test; %clang compiles clients of the C API.
 config.substitutions.append(("%tessera_source", config.tessera_source_root))
 config.substitutions.append(("%tessera_lib",
                              os.path.join(config.tessera_binary_root, "lib")))
 config.substitutions.append(("%clang", config.clang))
 
-# A sanitizer needs more addresses than any limit would leave it.
+# A sanitizer needs more address space than a limit on it would leave.
 if "-fsanitize=address" in config.cxx_flags:
     config.available_features.add("asan")
 
-# REQUIRES: onnx. Makes models in a folder: %make_onnx_models FOLDER.
+# For REQUIRES: onnx. `%make_onnx_models FOLDER` makes models in a directory.
 if config.onnx_python:
     config.available_features.add("onnx")
     config.substitutions.append(("%make_onnx_models", " ".join([
@@ -51,13 +51,13 @@ if config.onnx_python:
 
 config.substitutions.append(("%python", sys.executable))
 
-# REQUIRES: mpirun: Open MPI's launcher, for programs that share work by its
-# ranks. Many ranks on a small machine are what a test wants.
+# For REQUIRES: mpirun. Open MPI's launcher starts programs that share work by its
+# ranks. Tests need many ranks, also on a small machine.
 if shutil.which("mpirun"):
     config.available_features.add("mpirun")
     config.substitutions.append(
         ("%mpirun", "mpirun --allow-run-as-root --oversubscribe"))
 
-# REQUIRES: gpu. Set by whoever runs on a machine that has one.
+# For REQUIRES: gpu. TESSERA_DEVICE says that the machine has one.
 if os.environ.get("TESSERA_DEVICE", "").startswith(("amd", "nvidia")):
     config.available_features.add("gpu")

@@ -1,6 +1,6 @@
-/* Find 2.0 for a client in C11: a problem is found, run, saved and, by another
- * process without a compiler and without a database, loaded and run. Another
- * chip refuses it with a sentence.
+/* Find 2.0 for a client in C11: a solution is found, run and saved. Another
+ * process without a compiler and a database loads and runs it. Another chip
+ * refuses it with the reason.
  *
  * RUN: %clang -std=c11 -Wall -Wextra -pedantic -Werror %s -o %t \
  * RUN:   -I %tessera_source/capi/include -L %tessera_lib -lMIOpen \
@@ -33,7 +33,7 @@ static const float image[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
 static const float filter[9] = {0, 1, 0, 1, -4, 1, 0, 1, 0};
 
 static miopenHandle_t handle;
-static miopenTensorDescriptor_t desc; /* Of all tensors: 1x1x3x3. */
+static miopenTensorDescriptor_t desc; /* All tensors are 1x1x3x3. */
 
 static miopenSolution_t find(miopenFindOptions_t options) {
   miopenConvolutionDescriptor_t conv;
@@ -141,7 +141,7 @@ int main(int argc, char **argv) {
     MIOPEN(miopenSetFindOptionPreallocatedTensor(
         options, miopenTensorConvolutionX, copy(image)));
     solution = find(options);
-    /* A second search knows the time already. */
+    /* A second search takes the time from the database. */
     uint64_t launched = getLaunched();
     MIOPEN(miopenDestroySolution(find(options)));
     printf("launched again: %d\n", (int)(getLaunched() - launched));

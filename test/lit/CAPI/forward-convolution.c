@@ -1,7 +1,7 @@
-/* A client in C11 that knows nothing of us: MIOpen's header, MIOpen's library
- * name, a HIP runtime that it links itself. It runs one 3x3 convolution with a
- * known answer by each of the three roads: execute without Find, Find and
- * execute, immediate mode.
+/* A client in C11 that was written for MIOpen: it uses MIOpen's header and
+ * library name and links a HIP runtime itself. It runs one 3x3 convolution with
+ * a known result in each of the three ways: execution without Find, Find and
+ * execution, and immediate mode.
  *
  * RUN: %clang -std=c11 -Wall -Wextra -pedantic -Werror %s -o %t \
  * RUN:   -I %tessera_source/capi/include -L %tessera_lib -lMIOpen \
@@ -28,14 +28,14 @@ static const float image[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
 static const float filter[9] = {0, 1, 0, 1, -4, 1, 0, 1, 0};
 static float *x, *w, *y;
 
-/* Forgets y, so that the next road must write it again. */
+/* Overwrites y, so that the next way must write it again. */
 static void forget(void) { HIP(hipMemset(y, 0xff, sizeof image)); }
 
-static void print(const char *road) {
+static void print(const char *way) {
   float result[9];
   HIP(hipDeviceSynchronize());
   HIP(hipMemcpy(result, y, sizeof result, hipMemcpyDeviceToHost));
-  printf("%s:", road);
+  printf("%s:", way);
   for (int i = 0; i < 9; ++i)
     printf(" %g", (double)result[i]);
   printf("\n");
@@ -102,7 +102,7 @@ int main(void) {
                                            solution.solution_id));
   print("immediate");
 
-  /* Three roads, one kernel. */
+  /* All three ways use one kernel. */
   // CHECK: kernels 1
   tesseraCounters counters = TESSERA_COUNTERS_INIT;
   MIOPEN(tesseraGetCounters(&counters));

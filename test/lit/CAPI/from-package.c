@@ -1,8 +1,8 @@
-/* A machine that has a package and no compiler: the distinct convolutions of
- * ResNet-50, forward, through MIOpen's calls. The library lies where neither
- * libtessera-compiler.so nor the worker is, so a kernel that is not in the
- * package would be an error. Every image and filter is of ones: away from the
- * border a result is the number of products.
+/* On a machine with a package and without a compiler, the distinct convolutions
+ * of ResNet-50 run forward through MIOpen's calls. The library is in a
+ * directory with neither libtessera-compiler.so nor the worker, so that a
+ * kernel that is not in the package would be an error. All images and filters
+ * are ones: away from the border a result is the number of products.
  *
  * RUN: rm -rf %t && mkdir %t
  * RUN: dnn-opt --aot %tessera_source/tools/bench/resnet50.txt \
@@ -36,7 +36,7 @@ static void check(int failed, const char *what) {
 #define MIOPEN(call) check((call) != miopenStatusSuccess, #call)
 #define HIP(call) check((call) != hipSuccess, #call)
 
-/* Channels in, size, channels out, filter, stride. */
+/* Input channels, size, output channels, filter, stride. */
 static const int layers[][5] = {
     {3, 224, 64, 7, 2},    {64, 56, 64, 1, 1},    {64, 56, 64, 3, 1},
     {64, 56, 256, 1, 1},   {256, 56, 64, 1, 1},   {256, 56, 128, 1, 1},
@@ -59,7 +59,7 @@ static void *copyOnes(size_t count) {
   return device;
 }
 
-/* 1 if the middle of the result is right. */
+/* Returns 1 if the middle of the result is right. */
 static int run(miopenHandle_t handle, const int layer[5]) {
   const int c = layer[0], size = layer[1], k = layer[2], filter = layer[3];
   const int out = size / layer[4], pad = filter / 2;

@@ -1,8 +1,8 @@
-/* The gradients, and a transposed convolution, for a client in C11. Every one of
- * them is made to give the numbers of forward-convolution.c: the filter is
- * symmetric, so backward data of it is the convolution itself, and where dy is
- * the filter, backward weights adds the same products. Each runs by Find 1.0 and
- * in immediate mode.
+/* Gradients and a transposed convolution for a client in C11. All of them
+ * compute the numbers of forward-convolution.c: the filter is symmetric, so
+ * that backward data is the convolution itself, and with the filter as dy,
+ * backward weights adds the same products. Each runs by Find 1.0 and in
+ * immediate mode.
  *
  * RUN: %clang -std=c11 -Wall -Wextra -pedantic -Werror %s -o %t \
  * RUN:   -I %tessera_source/capi/include -L %tessera_lib -lMIOpen \
@@ -29,11 +29,11 @@ static const float filter[9] = {0, 1, 0, 1, -4, 1, 0, 1, 0};
 static const float alpha = 1, beta = 0;
 
 static miopenHandle_t handle;
-static miopenTensorDescriptor_t desc; /* Of all tensors: 1x1x3x3. */
+static miopenTensorDescriptor_t desc; /* All tensors are 1x1x3x3. */
 static miopenConvolutionDescriptor_t conv;
 static float *a, *b, *result;
 
-/* Forgets the result, so that the next road must write it again. */
+/* Overwrites the result, so that the next way must write it again. */
 static void forget(void) { HIP(hipMemset(result, 0xff, sizeof image)); }
 
 static void print(const char *road) {
@@ -54,7 +54,7 @@ static void *allocate(size_t bytes) {
   return memory;
 }
 
-/* a is dy, b is w. */
+/* `a` is dy, `b` is w. */
 static void runBackwardData(void) {
   int found = 0;
   size_t bytes = 0, count = 0;
@@ -80,7 +80,7 @@ static void runBackwardData(void) {
   HIP(hipFree(space));
 }
 
-/* a is x, b is dy. */
+/* `a` is x, `b` is dy. */
 static void runBackwardWeights(void) {
   int found = 0;
   size_t bytes = 0, count = 0;
@@ -106,7 +106,7 @@ static void runBackwardWeights(void) {
   HIP(hipFree(space));
 }
 
-/* a is x, b is w. */
+/* `a` is x, `b` is w. */
 static void runTransposed(void) {
   size_t bytes = 0;
   MIOPEN(miopenInitConvolutionDescriptor(conv, miopenTranspose, 1, 1, 1, 1, 1,

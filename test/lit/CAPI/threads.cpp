@@ -1,9 +1,9 @@
-// Many threads, each with a handle, a stream and descriptors of its own, on the
-// one engine of the process: all ask for the same few kernels at the same time,
-// by either Find, in immediate mode, for poolings and for rows, from a database
-// that is empty at first, while the background tunes what Find 1.0 was asked
-// for; and every result is looked at. tools/dev/sanitize.sh runs it under the
-// thread sanitizer.
+// Many threads, each with its own handle, stream and descriptors, share the
+// engine of the process. All ask for the same few kernels at the same time: by
+// both Finds, in immediate mode, for poolings and for row-wise operations. The
+// database is empty at first, and what Find 1.0 was asked for is tuned in the
+// background. Every result is checked. tools/dev/sanitize.sh runs this under
+// the thread sanitizer.
 //
 // RUN: %clang -std=c++20 -Wall -Wextra -Werror -xc++ %s -o %t \
 // RUN:   -I %tessera_source/capi/include -L %tessera_lib -lMIOpen \
@@ -12,7 +12,7 @@
 // RUN: env TESSERA_DEVICE=emulated:gfx942 MIOPEN_CUSTOM_CACHE_DIR=%t.cache %t \
 // RUN:   2>&1 | FileCheck %s --implicit-check-not="emulated device"
 //
-// Nothing that the background launches while the process ends is an error.
+// Background launches while the process ends are no errors.
 // CHECK: 8 threads, 144 results, 0 wrong
 
 #define MIOPEN_BETA_API 1
@@ -44,7 +44,7 @@ static float *upload(const std::vector<float> &values) {
   return static_cast<float *>(memory);
 }
 
-/// Every element of a tensor of `count` should be `expected`.
+/// Checks that all `count` elements of a tensor are `expected`.
 static void judge(hipStream_t stream, const float *memory, int count,
                   float expected) {
   std::vector<float> values(count);
@@ -151,7 +151,7 @@ static void runPooling(miopenHandle_t handle, hipStream_t stream) {
   MIOPEN(miopenDestroyTensorDescriptor(yDesc));
 }
 
-/// A softmax of equal numbers, or what a ReLU leaves of negative ones.
+/// Runs a softmax of equal numbers, or a ReLU of negative ones.
 static void runRows(miopenHandle_t handle, hipStream_t stream, bool isSoftmax) {
   constexpr int kChannels = 4, kElements = 2 * kChannels * 9;
   miopenTensorDescriptor_t desc;
@@ -177,7 +177,8 @@ static void runRows(miopenHandle_t handle, hipStream_t stream, bool isSoftmax) {
   MIOPEN(miopenDestroyTensorDescriptor(desc));
 }
 
-/// Handles come and go, and problems in an order of each thread's own.
+/// Creates and destroys handles, and runs the problems in an order that differs
+/// between threads.
 static void work(int thread) {
   for (int round = 0; round < 2; ++round) {
     hipStream_t stream;

@@ -1,6 +1,6 @@
 // RUN: dnn-opt %s -split-input-file -verify-diagnostics --dnn-chain-launches
 
-// Which launches can depend is the chip's.
+// The chip decides which launches can be dependent.
 // expected-error@+1 {{needs the attribute 'dnn.target' naming one of}}
 module {}
 

@@ -2,20 +2,20 @@
 // RUN: sed s/sm_90/sm_80/ %s | dnn-opt --dnn-chain-launches | FileCheck %s --check-prefix=OTHER
 // RUN: sed s/sm_90/gfx942/ %s | dnn-opt --dnn-chain-launches | FileCheck %s --check-prefix=OTHER
 
-// Chips whose launches wait for the one in front are left as they are.
+// On chips without dependent launches nothing changes.
 // OTHER-NOT: {{griddepcontrol|dnn.dependent|shared_bytes = 2}}
 
 module attributes {dnn.target = "sm_90"} {
 gpu.module @kernels {
-  // The first waits for nothing: it is launched as ever.
+  // The first kernel waits for nothing and is launched in the usual way.
   // CHECK-LABEL: gpu.func @pack
   // CHECK-NOT: griddepcontrol
   // CHECK-NOT: dnn.dependent
   gpu.func @pack() kernel attributes {known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 3220, 1, 1>} {
     gpu.return
   }
-  // The second has its own use for shared memory, so its workgroups come when
-  // they fit. It lets those of the third come, but waits first.
+  // The second kernel needs its shared memory, so that its workgroups are placed
+  // where they fit. It allows those of the third kernel after its own wait.
   // CHECK-LABEL: gpu.func @product
   // CHECK-SAME: dnn.dependent, dnn.shared_bytes = 165104 : i64
   // CHECK: nvvm.griddepcontrol wait
@@ -24,8 +24,8 @@ gpu.module @kernels {
   gpu.func @product() kernel attributes {dnn.shared_bytes = 165104 : i64, known_block_size = array<i32: 384, 1, 1>, known_grid_size = array<i32: 132, 1, 1>} {
     gpu.return
   }
-  // 144 workgroups on 132 multiprocessors: each has room for two of them, which
-  // is half of 228 KiB without what it takes for itself.
+  // 144 workgroups on 132 multiprocessors: two must fit on each, so that a
+  // workgroup asks for half of 228 KiB, less what the multiprocessor reserves.
   // CHECK-LABEL: gpu.func @sum
   // CHECK-SAME: dnn.dependent, dnn.shared_bytes = 115712 : i64
   // CHECK: nvvm.griddepcontrol wait
@@ -34,7 +34,7 @@ gpu.module @kernels {
   gpu.func @sum() kernel attributes {known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 144, 1, 1>} {
     gpu.return
   }
-  // What a workgroup shares anyway is a part of its share.
+  // The static shared memory of a workgroup counts as part of its share.
   // CHECK-LABEL: gpu.func @shares
   // CHECK-SAME: dnn.dependent, dnn.shared_bytes = 231936 : i64
   // CHECK: nvvm.griddepcontrol wait
@@ -42,8 +42,8 @@ gpu.module @kernels {
   gpu.func @shares() workgroup(%buffer: memref<128xf32, 3>) kernel attributes {known_block_size = array<i32: 128, 1, 1>, known_grid_size = array<i32: 108, 1, 1>} {
     gpu.return
   }
-  // 9 times 256 threads are not at once on a multiprocessor: there is nothing to
-  // share out, and nothing to come early.
+  // 9 workgroups of 256 threads do not fit on a multiprocessor at once: shared
+  // memory need not limit them, and no workgroup is placed early.
   // CHECK-LABEL: gpu.func @many
   // CHECK-SAME: attributes {dnn.dependent, known_block_size
   // CHECK: nvvm.griddepcontrol wait

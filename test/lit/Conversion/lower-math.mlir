@@ -1,11 +1,12 @@
 // RUN: dnn-opt %s --dnn-lower-math | FileCheck %s --check-prefixes=CHECK,AMD
 // RUN: sed s/gfx942/sm_90/ %s | dnn-opt --dnn-lower-math | FileCheck %s --check-prefixes=CHECK,SM
 
-// Upstream has a library of NVIDIA's for more functions than for AMD's chips.
+// Upstream's conversion calls NVIDIA's device library for more functions than AMD's,
+// so that this pass lowers more of them itself on NVIDIA's chips.
 module attributes {dnn.target = "gfx942"} {
 
-// Scalars and vectors of f32 become intrinsics; what chips cannot do stays, and
-// is refused later by its name.
+// Functions of f32 scalars and vectors become intrinsics. Those that chips cannot
+// compute are left, and are refused later by name.
 // CHECK-LABEL: func.func @functions
 // AMD: llvm.call_intrinsic "llvm.exp2"(%{{.*}}) : (f32) -> f32
 // AMD: llvm.call_intrinsic "llvm.log2"(%{{.*}}) : (vector<8xf32>) -> vector<8xf32>
@@ -35,7 +36,8 @@ func.func @fused(%s: f32, %d: f64) -> (f32, f64) {
   return %2, %1 : f32, f64
 }
 
-// Roots, of f64 as well; chips have a reciprocal of one in f32.
+// Square roots become intrinsics in f64 as well; reciprocal ones only in f32, where
+// chips have an instruction.
 // CHECK-LABEL: func.func @roots
 // CHECK: llvm.call_intrinsic "llvm.sqrt"(%{{.*}}) : (vector<2xf32>) -> vector<2xf32>
 // CHECK: llvm.call_intrinsic "llvm.sqrt"(%{{.*}}) : (f64) -> f64
@@ -48,7 +50,7 @@ func.func @roots(%v: vector<2xf32>, %s: f32, %d: f64) -> (vector<2xf32>, f32, f6
   return %0, %2, %1 : vector<2xf32>, f32, f64
 }
 
-// Two bf16 of a register become f32 by a shift and a mask where there is no
+// Two bf16 in a register become f32 by a shift and a mask on chips without an
 // instruction for it.
 // CHECK-LABEL: func.func @extend
 // SM: %[[WORDS:.*]] = vector.bitcast %{{.*}} : vector<2xbf16> to vector<1xi32>

@@ -1,9 +1,9 @@
 // RUN: dnn-opt %s --dnn-lower-points --dnn-verify-stage=stage=gpu | FileCheck %s
 
-// A box comes by TMA, is read and written as matrices, and leaves by TMA. Maps
-// are the kernel's first arguments; the launch asks for the barriers (16 bytes
-// with what follows them), both buffers, each at a multiple of 1024, and as
-// much as rounding the begin up may cost.
+// TMA loads a box, which is read and written as matrices, and stores it. Maps are
+// the first arguments of the kernel. The launch asks for shared memory for the
+// barriers (16 bytes with padding), both buffers, each at a multiple of 1024, and
+// what rounding the begin up may cost.
 !plain = memref<2x16x24xbf16, #gpu.address_space<workgroup>>
 !raw = memref<2x8x32xbf16, #gpu.address_space<workgroup>>
 !out = memref<1x8x32xbf16, #gpu.address_space<workgroup>>
@@ -24,7 +24,8 @@ module attributes {dnn.target = "sm_90"} {
       %matrix = arith.divui %lane, %eight : index
       %row = arith.remui %lane, %eight : index
       %channel = arith.muli %matrix, %eight : index
-      // The thread that copies makes a barrier a slot, then all go on.
+      // The thread that copies initialises a barrier for each slot before the
+      // others continue.
       // CHECK: %[[FIRST:.*]] = arith.cmpi ult
       // CHECK: scf.if %[[FIRST]]
       // CHECK: nvvm.prefetch tensormap
@@ -41,17 +42,18 @@ module attributes {dnn.target = "sm_90"} {
         dnn.box_load %x[%n, %i, %minus, %zero] box [1, 2, 4, 32] to %raw[%i] : memref<3x9x7x64xbf16> to !raw
         // CHECK: nvvm.mbarrier.try_wait.parity
         dnn.box_wait %raw[%i] round %zero : !raw
-        // What nobody reads again has a policy.
+        // A box that is not read again has a cache hint.
         // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global {{.*}} l2_cache_hint = %{{.*}}
         dnn.box_load %x[%n, %i, %minus, %zero] box [1, 2, 4, 32] to %raw[%i] {dnn.streamed} : memref<3x9x7x64xbf16> to !raw
-        // A box that is not wanted is waited for without bytes.
+        // The barrier of a box that is not loaded expects no bytes.
         // CHECK: %[[BYTES:.*]] = arith.select %[[WANTED:.*]], %c512_i32{{.*}}, %c0_i32
         // CHECK: nvvm.mbarrier.arrive.expect_tx %{{.*}}, %[[BYTES]]
         // CHECK: scf.if %[[WANTED]]
         // CHECK: nvvm.cp.async.bulk.tensor.shared.cluster.global
         %wanted = arith.cmpi ult, %n, %two : index
         dnn.box_load %x[%n, %i, %minus, %zero] box [1, 2, 4, 32] to %raw[%i] if %wanted : memref<3x9x7x64xbf16> to !raw
-        // Of the row and the 16 bytes, two bits are exchanged.
+        // The swizzle: two bits of the row are added to the number of the chunk of
+        // 16 bytes by exclusive or.
         // CHECK: %[[LINE:.*]] = arith.shrui %[[OFFSET:.*]], %c7_i32
         // CHECK: %[[BITS:.*]] = arith.andi %[[LINE]], %c3_i32
         // CHECK: %[[PIECE:.*]] = arith.muli %[[BITS]], %c16_i32
@@ -72,15 +74,15 @@ module attributes {dnn.target = "sm_90"} {
         dnn.box_store %out to %y[%n, %i, %zero, %zero] box [1, 2, 4, 32] : !out to memref<3x9x7x64xbf16>
       }
     }
-    // The last box has left before its workgroup does.
+    // The workgroup does not end before its last box is stored.
     // CHECK: scf.if %[[FIRST]]
     // CHECK: nvvm.cp.async.bulk.wait_group 0
     // CHECK: gpu.return
     return
   }
 
-  // A plain box is not swizzled, its barrier expects what the box has, and what is
-  // read of it stays behind the wait.
+  // A plain box is not swizzled, its barrier expects the bytes of the box, and reads
+  // of it stay behind the wait.
   // CHECK-LABEL: gpu.func @plain
   // CHECK-SAME: dnn.tensor_maps = ["x:bf16:plain:64,7,9,3:128,896,8064:24,5,3,1:1,1,1,1"]
   func.func @plain(%x: memref<3x9x7x64xbf16> {dnn.arg = "x"},

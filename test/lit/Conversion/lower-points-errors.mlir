@@ -1,6 +1,6 @@
 // RUN: dnn-opt %s -split-input-file -verify-diagnostics --dnn-lower-points
 
-// Without a chip there is no wave, and no buffer descriptor.
+// Wave size and buffer descriptors depend on the chip.
 // expected-error@+1 {{needs the attribute 'dnn.target' naming one of}}
 module {}
 
@@ -30,7 +30,7 @@ module attributes {dnn.target = "gfx942"} {
 
 // -----
 
-// Two grids are two kernels.
+// Two grids need two kernels.
 module attributes {dnn.target = "gfx942"} {
   // expected-error@+1 {{needs one dnn.for_each_point, before its return}}
   func.func @twice() attributes {dnn.kernel} {
@@ -46,7 +46,7 @@ module attributes {dnn.target = "gfx942"} {
 
 // -----
 
-// Memory that the launch does not know.
+// The memory must be an argument, so that the launch knows it.
 module attributes {dnn.target = "gfx942"} {
   func.func @memory(%x: memref<8xf32>, %other: memref<8xf32>, %which: f32) attributes {dnn.kernel} {
     %zero = arith.constant 0.0 : f32
@@ -63,7 +63,7 @@ module attributes {dnn.target = "gfx942"} {
 
 // -----
 
-// A barrier that not every thread of the last workgroup comes to.
+// Not every thread of the last workgroup reaches this barrier.
 module attributes {dnn.target = "gfx942"} {
   func.func @partial() attributes {dnn.kernel} {
     dnn.for_each_point [65] threads 64 {
@@ -77,7 +77,7 @@ module attributes {dnn.target = "gfx942"} {
 
 // -----
 
-// Nor one in a branch.
+// Not every thread reaches a barrier in a branch.
 module attributes {dnn.target = "gfx942"} {
   func.func @branch() attributes {dnn.kernel} {
     dnn.for_each_point [64] threads 64 {
@@ -95,7 +95,7 @@ module attributes {dnn.target = "gfx942"} {
 
 // -----
 
-// Nor one in a loop that not all threads run as often.
+// Threads may execute a barrier in this loop different numbers of times.
 module attributes {dnn.target = "gfx942"} {
   func.func @loop() attributes {dnn.kernel} {
     dnn.for_each_point [64] threads 64 {
@@ -113,7 +113,7 @@ module attributes {dnn.target = "gfx942"} {
 
 // -----
 
-// A thread's own memory has no place in LDS.
+// Private memory of a thread is not allocated in LDS.
 module attributes {dnn.target = "gfx942"} {
   func.func @private() attributes {dnn.kernel} {
     dnn.for_each_point [64] threads 64 {

@@ -1,9 +1,8 @@
 // RUN: dnn-opt %s --dnn-lower-points --dnn-verify-stage=stage=gpu | FileCheck %s
 
-// What a warp multiplies becomes mma.sync, of bf16 in words and of f16 in
-// pairs. 64 KiB of LDS are asked for at the launch; a barrier may be in a loop
-// that all threads run as often; and ptxas is told how many workgroups are to
-// share a multiprocessor.
+// Products of a warp become mma.sync, of bf16 in words and of f16 in pairs. The
+// launch asks for 64 KiB of LDS. A barrier may be in a loop that all threads run
+// equally often. ptxas is told how many workgroups share a multiprocessor.
 module attributes {dnn.target = "sm_90"} {
   // CHECK-LABEL: gpu.func @products
   // CHECK-NOT: workgroup(

@@ -1,8 +1,8 @@
 // RUN: dnn-opt %s -split-input-file --dnn-lower-points --dnn-verify-stage=stage=gpu | FileCheck %s
 
-// On a chip with predicates, an access that may be outside is an instruction
-// under the check of its coordinates; of all others nothing is checked. What the
-// accesses of a thread have in common is one address; the rest is a constant.
+// On a chip with predication, an access that may be outside is predicated by the
+// check of its coordinates, and other accesses have no check. The common part of a
+// thread's addresses is computed once, and the rest is a constant offset.
 // CHECK-LABEL: gpu.func @window
 module attributes {dnn.target = "sm_90"} {
   func.func @window(%x: memref<2x9x8x16xf16>, %y: memref<2x9x3x16xf16>)
@@ -34,8 +34,8 @@ module attributes {dnn.target = "sm_90"} {
 
 // -----
 
-// The lowest number in place of what is outside costs nothing: the load gives
-// it. Of one that all lanes do not choose alike, the load gives zeros.
+// The lowest number instead of elements outside costs nothing, because the load
+// sets it. If not all lanes choose the same number, the load sets zeros.
 // CHECK-LABEL: gpu.func @fill
 module attributes {dnn.target = "sm_90"} {
   func.func @fill(%x: memref<64x64xf16>, %y: memref<64x64xf16>, %z: memref<64x64xf32>)
@@ -70,7 +70,8 @@ module attributes {dnn.target = "sm_90"} {
 
 // -----
 
-// More than 2 GiB: offsets of 64 bits, but no branch.
+// A tensor of more than 2 GiB has offsets of 64 bits, but its accesses need no
+// branch.
 // CHECK-LABEL: gpu.func @large
 module attributes {dnn.target = "sm_90"} {
   func.func @large(%x: memref<8x1048576x1024xi8>, %y: memref<8x1048576x1024xi8>)
@@ -94,9 +95,9 @@ module attributes {dnn.target = "sm_90"} {
 
 // -----
 
-// The row below, but behind the last one for the last thread: whichever it is,
-// the offset is not negative, and the pixel beside it a constant further on. What
-// caches need not keep is loaded past the first one.
+// The row below is outside for the last thread. The offset is not negative in
+// either case, so that the neighbouring pixel is a constant offset away. Loads that
+// caches need not keep do not allocate in L1.
 // CHECK-LABEL: gpu.func @streamed
 module attributes {dnn.target = "sm_90"} {
   func.func @streamed(%x: memref<8x9xf32>, %y: memref<8x8xf32>) attributes {dnn.kernel} {
@@ -121,8 +122,8 @@ module attributes {dnn.target = "sm_90"} {
 
 // -----
 
-// A constant stands apart as far as llvm.getelementptr keeps it, which is up to
-// 2^28 - 1; beyond that it is part of the offset.
+// A constant is kept separate as long as llvm.getelementptr can hold it, which is up
+// to 2^28 - 1; beyond that it is added to the offset.
 // CHECK-LABEL: gpu.func @far
 module attributes {dnn.target = "sm_90"} {
   func.func @far(%x: memref<4x134217727xf16>, %y: memref<4x134217728xf16>)

@@ -2,12 +2,12 @@
 // RUN: sed s/CHIP/sm_103/ %s | dnn-opt --dnn-lower-points --dnn-verify-stage=stage=gpu | FileCheck %s --check-prefixes=CHECK,NVIDIA,KEEP
 // RUN: sed s/CHIP/sm_90/ %s | dnn-opt --dnn-lower-points --dnn-verify-stage=stage=gpu | FileCheck %s --check-prefixes=CHECK,NVIDIA
 
-// Threads add what others loaded: memory in LDS, aligned for vectors, and the
-// chip's own barrier between the store and the load.
+// Threads add what others loaded: the memory is in LDS and aligned for vectors, and
+// a barrier of the chip is between the store and the load.
 module attributes {dnn.target = "CHIP"} {
   // CHECK-LABEL: gpu.func @neighbours
   // CHECK-SAME: workgroup(%[[LDS:.*]] : memref<64x2xf32, #gpu.address_space<workgroup>> {llvm.align = 16 : i64})
-  // ptxas is asked for one workgroup at once, not for many that spill.
+  // ptxas is asked for one workgroup at a time, because more of them would spill.
   // KEEP-SAME: nvvm.minctasm = 1 : i32
   func.func @neighbours(%x: memref<256xf32>, %y: memref<256xf32>) attributes {dnn.kernel} {
     dnn.for_each_point [2, 64] threads 64 {
@@ -21,7 +21,8 @@ module attributes {dnn.target = "CHIP"} {
       %at = arith.addi %first, %offset : index
       // CHECK-NOT: memref.alloca
       %shared = memref.alloca() : memref<64x2xf32, #gpu.address_space<workgroup>>
-      // What caches need not keep, on a chip that can leave it out.
+      // Loads that caches need not keep do not allocate in L1 where the chip can
+      // say so.
       // AMD: rocdl.raw.ptr.buffer.load
       // NVIDIA: "ld.global.nc.L1::no_allocate.v2.b32 {$0, $1}, [$2];", "=&r,=&r,l"
       %v, %ok = dnn.point_load %x[%at] {dnn.streamed} : memref<256xf32> -> vector<2xf32>

@@ -1,8 +1,8 @@
 // RUN: dnn-opt %s -split-input-file --dnn-lower-points --dnn-verify-stage=stage=gpu | FileCheck %s
 
-// Where tensors may begin anywhere, a block is moved element by element, under
-// its check; a workspace is aligned all the same. What each address must be a
-// multiple of is written beside it.
+// Where tensors may begin at any element, a block is moved element by element with
+// its check, but a workspace is still aligned. An attribute says which multiple each
+// address must be.
 // CHECK-LABEL: gpu.func @predicates
 // CHECK-SAME: dnn.alignment = 2 : i64
 // CHECK-SAME: dnn.alignment = 4 : i64
@@ -30,7 +30,7 @@ module attributes {dnn.target = "sm_90", dnn.unaligned} {
 
 // -----
 
-// The same through the descriptors of a chip of AMD's.
+// The same with the buffer descriptors of an AMD chip.
 // CHECK-LABEL: gpu.func @descriptors
 // CHECK-SAME: dnn.alignment = 1 : i64
 // CHECK-SAME: dnn.alignment = 4 : i64

@@ -1,7 +1,7 @@
 // RUN: dnn-opt %s -split-input-file --dnn-lower-points --dnn-verify-stage=stage=gpu | FileCheck %s
 
-// A window sum: the checks that can fail, and no other, and the offset summed
-// from the outermost loop inwards.
+// A window sum has only the checks that can fail, and its offset is added up from
+// the outermost loop inwards.
 // CHECK-LABEL: gpu.func @window
 // CHECK-SAME: (%[[X:.*]]: !llvm.ptr<1> {dnn.alignment = 4 : i64, llvm.noalias}, %[[ALPHA:.*]]: f32 {dnn.arg = "alpha"}, %[[Y:.*]]: !llvm.ptr<1> {dnn.alignment = 4 : i64, llvm.noalias}) kernel
 // CHECK-SAME: known_block_size = array<i32: 64, 1, 1>, known_grid_size = array<i32: 3, 1, 1>
@@ -26,7 +26,7 @@ module attributes {dnn.target = "gfx942"} {
       %sum = scf.for %s = %zero to %three step %one iter_args(%acc = %none) -> vector<8xf16> {
         %ws = arith.addi %w0, %s : index
         %w = arith.subi %ws, %one : index
-        // The only check is that of the column.
+        // Only the column can be outside.
         // CHECK: %[[W:.*]] = arith.index_cast %{{.*}} : index to i32
         // CHECK-NEXT: %[[OK:.*]] = arith.cmpi ult, %[[W]], %c7_i32
         // CHECK-NOT: arith.cmpi
@@ -53,9 +53,9 @@ module attributes {dnn.target = "gfx942"} {
 
 // -----
 
-// A positive constant stands behind the select, where it becomes the
-// instruction's own offset; what every lane reads is read by a scalar load;
-// f64 moves as words, and 32 bytes in two pieces.
+// A positive constant is added after the select, where it becomes the immediate
+// offset of the instruction. What all lanes read is a scalar load. f64 is moved as
+// words, and 32 bytes in two pieces.
 // CHECK-LABEL: gpu.func @pieces
 // CHECK-SAME: known_grid_size = array<i32: 32, 1, 1>
 module attributes {dnn.target = "gfx1100"} {
@@ -89,8 +89,8 @@ module attributes {dnn.target = "gfx1100"} {
 
 // -----
 
-// More than 2 GiB: addresses of 64 bits, and a branch in place of a select.
-// More than 2^31 points: the outermost dimension is a loop.
+// A tensor of more than 2 GiB has addresses of 64 bits, and a branch instead of a
+// select. With more than 2^31 points the outermost dimension is a loop.
 // CHECK-LABEL: gpu.func @large
 // CHECK-SAME: known_grid_size = array<i32: 4194304, 1, 1>
 module attributes {dnn.target = "gfx942"} {
@@ -118,7 +118,7 @@ module attributes {dnn.target = "gfx942"} {
 
 // -----
 
-// Kernels keep their order, whichever pass lowers them.
+// Kernels keep their order, no matter which pass lowers them.
 // CHECK-LABEL: gpu.module @kernels
 // CHECK: gpu.func @first
 // CHECK: gpu.func @second

@@ -1,7 +1,7 @@
 // RUN: dnn-opt %s -split-input-file -verify-diagnostics --dnn-lower-tiles | FileCheck %s
 
-// A tile that is added to memory: an instruction for each element, behind the
-// same checks as a store.
+// A tile that is added to memory is one atomic instruction for each element, with
+// the same checks as a store.
 // CHECK-LABEL: gpu.func @add
 // CHECK-COUNT-16: rocdl.raw.ptr.buffer.atomic.fadd
 // CHECK-NOT: rocdl.raw.ptr.buffer.atomic.fadd

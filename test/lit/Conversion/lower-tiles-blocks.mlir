@@ -2,21 +2,21 @@
 // RUN: dnn-opt --start-from tiled %s --target gfx942 --stop-after isa \
 // RUN:   | FileCheck %s --check-prefix=ISA
 
-// Backward data of a strided 3x3 convolution, NHWC: tile of dx by (rho_h,
-// rho_w) in the group coordinate, so that every tap's place in the filter is the
-// same for the whole workgroup, and the filter's rows (input channels), not its
-// reduction (output channels), lie together.
+// Backward data of a strided 3x3 convolution, NHWC: (rho_h, rho_w) is part of the
+// group coordinate of a tile of dx, so that a tap has the same coordinates in the
+// filter for the whole workgroup. The filter is contiguous along its rows (input
+// channels), not along its reduction (output channels).
 
 // CHECK-LABEL: gpu.func @backward_data
 // CHECK-SAME: %{{.*}}: !llvm.ptr<1> {dnn.arg = "x", llvm.noalias}
 
-// A tap that does not exist for the workgroup is skipped: no steps.
+// A tap that does not exist for the workgroup has no steps.
 // CHECK: scf.for %[[TAP:[^ ]+]] = %c0_i32 to %c5_i32
 // CHECK: %[[COUNT:.*]] = arith.select %{{.*}}, %{{.*}}, %c0_i32
 // CHECK: arith.select %{{.*}}, %[[COUNT]], %c128_i32
 
-// Four places of the reduction, four rows each, become halves of chunks of
-// four rows.
+// Four elements of the reduction, of four rows each, become half chunks of four
+// rows.
 // CHECK: scf.for
 // CHECK: %[[LOW:.*]] = vector.shuffle %{{.*}}, %{{.*}} [0, 4] : vector<4xf16>, vector<4xf16>
 // CHECK: %[[HIGH:.*]] = vector.shuffle %{{.*}}, %{{.*}} [0, 4] : vector<4xf16>, vector<4xf16>
@@ -24,11 +24,11 @@
 // CHECK: vector.store {{.*}} vector<4xf16>
 // CHECK: rocdl.raw.ptr.buffer.load {{.*}} : vector<2xi32>
 
-// dx has an odd height and width: what lies past them is not written.
+// dx has an odd height and width, and pixels past them are not written.
 // CHECK: arith.cmpi ult, %{{.*}}, %c15_i32
 // CHECK: rocdl.raw.ptr.buffer.store
 
-// The transpose is one permute for each register that it makes.
+// The transpose needs one permute for each register of its result.
 // ISA: v_mfma_f32_32x32x8
 // ISA: v_perm_b32
 // ISA: ds_write_b64

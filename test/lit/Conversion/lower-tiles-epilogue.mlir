@@ -37,9 +37,9 @@ module attributes {dnn.target = "gfx942"} {
 
 // -----
 
-// A bias is one load for the four channels of a lane, shared by its rows; a
-// residual is loaded at each place; scalars come as doubles. All of it is f32
-// in the region, on a whole accumulator at once.
+// A bias is one load for the four channels of a lane, shared by its rows. A residual
+// is loaded for each element, and scalars are doubles. In the region everything is
+// f32 and computed on a whole accumulator at once.
 // CHECK-LABEL: gpu.func @bias_residual
 // CHECK-SAME: %{{[^ ]+}}: f64 {dnn.arg = "alpha"}
 // CHECK: %[[ALPHA:.*]] = arith.truncf %{{.*}} : f64 to f32

@@ -111,7 +111,7 @@ module attributes {dnn.target = "gfx942"} {
 
 // -----
 
-// Persistent workgroups are not lowered.
+// Persistent workgroups are not lowered for this target.
 module attributes {dnn.target = "gfx942"} {
   func.func @conv3x3(%x: memref<64x14x14x256xf16>, %w: memref<256x3x3x256xf16>,
                      %y: memref<64x14x14x256xf16>) attributes {dnn.kernel} {
@@ -222,7 +222,7 @@ module attributes {dnn.target = "gfx942"} {
 
 // -----
 
-// LDS is finite.
+// The buffers must fit into LDS.
 module attributes {dnn.target = "gfx942"} {
   func.func @conv3x3(%x: memref<64x14x14x256xf16>, %w: memref<256x3x3x256xf16>,
                      %y: memref<64x14x14x256xf16>) attributes {dnn.kernel} {
@@ -418,7 +418,7 @@ module attributes {dnn.target = "gfx942"} {
 
 // -----
 
-// Loads come from the place of the tile.
+// Tiles are loaded from the position of the workgroup's tile.
 module attributes {dnn.target = "gfx942"} {
   func.func @conv3x3(%x: memref<64x14x14x256xf16>, %w: memref<256x3x3x256xf16>,
                      %y: memref<64x14x14x256xf16>) attributes {dnn.kernel} {
@@ -455,7 +455,7 @@ module attributes {dnn.target = "gfx942"} {
 
 // -----
 
-// The factors keep their order.
+// The operands keep their order.
 module attributes {dnn.target = "gfx942"} {
   func.func @conv3x3(%x: memref<64x14x14x256xf16>, %w: memref<256x3x3x256xf16>,
                      %y: memref<64x14x14x256xf16>) attributes {dnn.kernel} {
@@ -579,7 +579,7 @@ module attributes {dnn.target = "gfx942"} {
 
 // -----
 
-// Direct copies know no division: a step must divide the channels.
+// Direct copies compute no divisions: a step must divide the channels.
 module attributes {dnn.target = "gfx950"} {
   func.func @conv(%x: memref<64x14x14x208xf16>, %w: memref<256x3x3x208xf16>,
                   %y: memref<64x14x14x256xf16>) attributes {dnn.kernel} {
@@ -616,7 +616,7 @@ module attributes {dnn.target = "gfx950"} {
 
 // -----
 
-// A row that is not aligned to 16 bytes cannot go to LDS in one piece.
+// A row that is not aligned to 16 bytes cannot be copied to LDS in chunks.
 module attributes {dnn.target = "gfx950"} {
   func.func @conv(%x: memref<64x14x14x129xf16>, %w: memref<256x3x3x128xf16>,
                   %y: memref<64x14x14x256xf16>) attributes {dnn.kernel} {

@@ -3,9 +3,9 @@
 // RUN:   | sed 's/schedule pinned/schedule natural/' | dnn-opt --dnn-lower-tiles \
 // RUN:   | FileCheck %s --check-prefix=NATURAL
 
-// Three channels: no step divides them, so one loop walks the whole reduction
-// and each element finds its tap by division. The general path computes with
-// fused multiply-adds. A reduction of 27 would fill one turn; two keep it a
+// No step divides three channels, so that one loop walks the whole reduction and
+// each element finds its tap by division. Products are fused multiply-adds. A
+// reduction of 27 would fit in one iteration; there are two so that it stays a
 // loop.
 
 // CHECK-LABEL: gpu.func @stem
@@ -15,7 +15,7 @@
 // CHECK: math.fma
 // CHECK-NOT: scf.for
 
-// With schedule natural, order and waits are LLVM's.
+// With schedule natural, LLVM decides the order and the waits.
 // NATURAL-NOT: amdgpu.memory_counter_wait
 // NATURAL-NOT: rocdl.sched.barrier
 // NATURAL: math.fma

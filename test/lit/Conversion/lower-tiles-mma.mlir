@@ -20,12 +20,12 @@
 // CHECK-COUNT-64: nvvm.mma.sync {{.*}}m = 16, n = 8, k = 16{{.*}}(vector<2xf16>, vector<2xf16>, f32)
 // CHECK: scf.yield
 
-// A lane stores eight neighbouring channels of a pixel.
+// Each lane stores eight neighbouring channels of a pixel.
 // CHECK: llvm.inline_asm {{.*}}st.global.v4.b32
 
-// The same, copied directly to four buffers: a group of copies for each step,
-// of which two may be on their way when the next step is multiplied. Where a
-// lane is out of range, nothing is read and zeros are written.
+// The same with direct copies to four buffers. Each step is a group of copies, of
+// which two may be in flight when the next step is multiplied. Where a lane is out
+// of range, nothing is read and zeros are written.
 // DIRECT-LABEL: gpu.func @conv
 // DIRECT-COUNT-4: nvvm.cp.async.commit.group
 // DIRECT: nvvm.cp.async.wait.group 3
@@ -40,12 +40,13 @@
 // DIRECT: nvvm.cp.async.commit.group
 // DIRECT-NOT: vector.store
 
-// Bytes are multiplied 32 at a time, and sums wrap around as everywhere else.
+// i8 is multiplied 32 at a time, and accumulators wrap around as on other chips.
 // BYTES: gpu.func @conv_fwd_i8
 // BYTES: nvvm.mma.sync {{.*}}intOverflowBehavior = #nvvm.mma_int_overflow<wrapped>{{.*}}k = 32{{.*}}(i32, i32, i32)
 // BYTES-NOT: idp4a
 
-// f32 is rounded to tf32, and multiplied 8 at a time, where that is allowed.
+// Where the convolution allows it, f32 is rounded to tf32 and multiplied 8 at a
+// time.
 // TF32: gpu.func @conv_fwd_tf32
 // TF32: scf.for
 // TF32: nvvm.ldmatrix

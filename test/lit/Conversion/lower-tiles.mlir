@@ -1,22 +1,22 @@
 // RUN: dnn-opt %s --dnn-apply-tile="target=gfx942 tile=igemm-m128n128k32-w2x2-b2-mfma32" --dnn-lower-tiles | FileCheck %s
 
-// The pinned loop of the 3x3 convolution: what the inner loop must and must
-// not hold is the point of the whole design.
+// The pinned loop of the 3x3 convolution: the design (0001) depends on what the
+// inner loop contains and what it must not contain.
 
-// Two LDS buffers a factor, each an object of its own, aligned to chunks.
+// Each operand has two LDS buffers. They are separate objects, aligned to chunks.
 // CHECK-LABEL: gpu.func @conv
 // CHECK-SAME: workgroup(%[[M0:.*]] : memref<4096xf16, #gpu.address_space<workgroup>> {llvm.align = 16 : i64}, %[[N0:[^ ]*]] : memref<4096xf16{{[^%]*}}, %[[M1:[^ ]*]] : memref<4096xf16{{[^%]*}}, %[[N1:[^ ]*]] : memref<4096xf16{{[^%]*}})
 // CHECK-SAME: kernel
 // CHECK-SAME: known_block_size = array<i32: 256, 1, 1>
 // CHECK-SAME: known_grid_size = array<i32: 196, 1, 1>
 
-// The tap loop has one turn more than taps: the drain. It holds the padding
-// checks; a tap outside the image reads out of range.
+// The tap loop has one iteration more than taps, which drains the pipeline. It
+// contains the padding checks; a tap outside the image reads out of range.
 // CHECK: scf.for %[[TAP:[^ ]+]] = %c0_i32 to %c10_i32
 // CHECK: arith.cmpi ult, %[[TAP]], %c9_i32
 // CHECK: arith.select %{{.*}}, %{{.*}}, %c-2147483648_i32
 
-// The channel loop: only the scalar position moves.
+// In the channel loop only the scalar offset changes.
 // CHECK: scf.for %[[POS:[^ ]+]] =
 // CHECK-NOT: arith.muli
 // CHECK-NOT: arith.cmpi

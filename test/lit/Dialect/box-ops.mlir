@@ -1,7 +1,7 @@
 // RUN: dnn-opt %s | dnn-opt | FileCheck %s
 // RUN: dnn-opt %s --mlir-print-op-generic | dnn-opt | FileCheck %s
 
-// Boxes and matrices survive print and parse.
+// Boxes and matrices are printed and parsed without loss.
 !raw = memref<2x8x32xbf16, #gpu.address_space<workgroup>>
 !out = memref<1x8x32xbf16, #gpu.address_space<workgroup>>
 !plain = memref<2x16x24xbf16, #gpu.address_space<workgroup>>

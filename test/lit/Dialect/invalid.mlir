@@ -1,7 +1,7 @@
 // RUN: dnn-opt %s --split-input-file --verify-diagnostics
 
-// What dnn.conv refuses, one function a constraint of docs/spec/convolution.md.
-// Each is a valid convolution with a single thing changed.
+// dnn.conv refuses each of these, at least one for each constraint of
+// docs/spec/convolution.md. Each is a valid convolution with one thing changed.
 
 // Either all tensors have depth or none.
 func.func @conv_c1(%x: memref<2x9x11x8xf16>, %w: memref<16x1x3x3x8xf16>, %y: memref<2x9x11x16xf16>) {
@@ -14,7 +14,7 @@ func.func @conv_c1(%x: memref<2x9x11x8xf16>, %w: memref<16x1x3x3x8xf16>, %y: mem
 
 // -----
 
-// One spatial dimension is written as two, one of them 1.
+// A single spatial dimension is not supported; it is written as two, one of them 1.
 func.func @conv_c1_one_dimension(%x: memref<2x9x8xf16>, %w: memref<16x3x8xf16>, %y: memref<2x9x16xf16>) {
   // expected-error @below {{'dnn.conv' op needs tensors of rank 4, or all of rank 5, but x has rank 3 and x has rank 3}}
   dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
@@ -36,7 +36,7 @@ func.func @conv_c2(%x: memref<?x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memre
 
 // -----
 
-// An empty tensor is as little a problem as an unknown one.
+// A tensor must not be empty.
 func.func @conv_c2_empty(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memref<0x9x11x16xf16>) {
   // expected-error @below {{'dnn.conv' op needs static sizes of at least 1, but y is 'memref<0x9x11x16xf16>'}}
   dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
@@ -47,7 +47,7 @@ func.func @conv_c2_empty(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y:
 
 // -----
 
-// A stride that is known at run time only has no kernel.
+// Strides must be known at compile time.
 func.func @conv_c3(%x: memref<2x9x11x8xf16, strided<[?, 88, 8, 1]>>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x11x16xf16>) {
   // expected-error @below {{'dnn.conv' op needs static strides of at least 1 and no offset, but x is 'memref<2x9x11x8xf16, strided<[?, 88, 8, 1]>>'}}
   dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
@@ -69,7 +69,7 @@ func.func @conv_c3_broadcast(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16, 
 
 // -----
 
-// A tensor begins where its pointer points.
+// A tensor begins at its pointer, without an offset.
 func.func @conv_c3_offset(%x: memref<2x9x11x8xf16, strided<[792, 88, 8, 1], offset: 4>>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x11x16xf16>) {
   // expected-error @below {{'dnn.conv' op needs static strides of at least 1 and no offset, but x is 'memref<2x9x11x8xf16, strided<[792, 88, 8, 1], offset: 4>>'}}
   dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
@@ -80,7 +80,7 @@ func.func @conv_c3_offset(%x: memref<2x9x11x8xf16, strided<[792, 88, 8, 1], offs
 
 // -----
 
-// Wide integers are results only.
+// Wide integers can only be results.
 func.func @conv_c4(%x: memref<2x9x11x8xi32>, %w: memref<16x3x3x8xi32>, %y: memref<2x9x11x16xi32>) {
   // expected-error @below {{'dnn.conv' op needs elements of type f16, bf16, f32, f64 or i8, but x has 'i32'}}
   dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
@@ -91,7 +91,7 @@ func.func @conv_c4(%x: memref<2x9x11x8xi32>, %w: memref<16x3x3x8xi32>, %y: memre
 
 // -----
 
-// No conversion is hidden in the convolution.
+// The convolution converts no types.
 func.func @conv_c5(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xbf16>, %y: memref<2x9x11x16xf16>) {
   // expected-error @below {{'dnn.conv' op needs one element type of x and w, but x has 'f16' and w has 'bf16'}}
   dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
@@ -102,7 +102,7 @@ func.func @conv_c5(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xbf16>, %y: memr
 
 // -----
 
-// Eight bits are no type for gradients.
+// Gradients of eight bits are not supported.
 func.func @conv_c6(%x: memref<2x9x11x8xi8>, %w: memref<16x3x3x8xi8>, %y: memref<2x9x11x16xi8>) {
   // expected-error @below {{'dnn.conv' op needs direction forward for i8, but has backward_data}}
   dnn.conv backward_data x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
@@ -124,7 +124,7 @@ func.func @conv_c7(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memre
 
 // -----
 
-// A window over volumes has three.
+// A window over volumes has three dimensions.
 func.func @conv_c7_volume(%x: memref<2x5x9x11x8xf16>, %w: memref<16x3x3x3x8xf16>, %y: memref<2x5x9x11x16xf16>) {
   // expected-error @below {{'dnn.conv' op needs 3 entries in pads (depth, height, width), but has 2}}
   dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
@@ -146,7 +146,7 @@ func.func @conv_c8(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memre
 
 // -----
 
-// A window that stands still has no number of positions.
+// With stride 0 the number of positions of the window is undefined.
 func.func @conv_c9(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x11x16xf16>) {
   // expected-error @below {{'dnn.conv' op needs strides of at least 1, but has 0}}
   dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
@@ -157,7 +157,7 @@ func.func @conv_c9(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memre
 
 // -----
 
-// Taps may not fall on one another.
+// With dilation 0 all taps would be the same.
 func.func @conv_c10(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x11x16xf16>) {
   // expected-error @below {{'dnn.conv' op needs dilations of at least 1, but has 0}}
   dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
@@ -179,7 +179,7 @@ func.func @conv_c11(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memr
 
 // -----
 
-// Input channels are shared out evenly.
+// Groups divide the input channels evenly.
 func.func @conv_c12(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x11x16xf16>) {
   // expected-error @below {{'dnn.conv' op needs groups that divide the input channels, but 8 channels are in 3 groups}}
   dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
@@ -190,7 +190,7 @@ func.func @conv_c12(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memr
 
 // -----
 
-// Output channels are shared out evenly.
+// Groups divide the output channels evenly.
 func.func @conv_c13(%x: memref<2x9x11x8xf16>, %w: memref<18x3x3x2xf16>, %y: memref<2x9x11x18xf16>) {
   // expected-error @below {{'dnn.conv' op needs groups that divide the output channels, but 18 channels are in 4 groups}}
   dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
@@ -245,7 +245,7 @@ func.func @conv_c17(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memr
 
 // -----
 
-// Depth counts as well.
+// The window also fixes the output's depth.
 func.func @conv_c17_volume(%x: memref<2x5x9x11x8xf16>, %w: memref<16x3x3x3x8xf16>, %y: memref<2x4x9x11x16xf16>) {
   // expected-error @below {{'dnn.conv' op needs an output of 5x9x11 for this window, but y has 4x9x11}}
   dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
@@ -256,7 +256,7 @@ func.func @conv_c17_volume(%x: memref<2x5x9x11x8xf16>, %w: memref<16x3x3x3x8xf16
 
 // -----
 
-// Rows of 11 x 16 elements, 100 apart, would be written twice.
+// Rows of 11 x 16 elements at a distance of 100 would be written twice.
 func.func @conv_c18(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x11x16xf16, strided<[1000, 100, 16, 1]>>) {
   // expected-error @below {{'dnn.conv' op needs a result whose elements do not overlap, but writes 'memref<2x9x11x16xf16, strided<[1000, 100, 16, 1]>>'}}
   dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
@@ -267,7 +267,7 @@ func.func @conv_c18(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memr
 
 // -----
 
-// The tensor that is written is the direction's.
+// The direction decides which tensor is written.
 func.func @conv_c18_backward_data(%x: memref<2x9x11x8xf16, strided<[792, 88, 8, 8]>>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x11x16xf16>) {
   // expected-error @below {{'dnn.conv' op needs a result whose elements do not overlap, but writes 'memref<2x9x11x8xf16, strided<[792, 88, 8, 8]>>'}}
   dnn.conv backward_data x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
@@ -345,7 +345,7 @@ func.func @conv_c21(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memr
 
 // -----
 
-// The block takes one value for each operand.
+// The block has one argument for each operand.
 func.func @conv_c22(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x11x16xf16>, %e: memref<16xf16>) {
   // expected-error @below {{'dnn.conv' op needs an epilogue from 'f32' for the sum and each of its operands to one 'f32'}}
   dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
@@ -360,7 +360,7 @@ func.func @conv_c22(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memr
 
 // -----
 
-// The sum is f32 whatever the tensors are.
+// The accumulator is f32, whatever the type of the tensors.
 func.func @conv_c22_type(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x11x16xf16>) {
   // expected-error @below {{'dnn.conv' op needs an epilogue from 'f32' for the sum and each of its operands to one 'f32'}}
   dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
@@ -375,7 +375,7 @@ func.func @conv_c22_type(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y:
 
 // -----
 
-// One value is stored.
+// The block yields the value that is stored.
 func.func @conv_c22_result(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x11x16xf16>) {
   // expected-error @below {{'dnn.conv' op needs an epilogue from 'f32' for the sum and each of its operands to one 'f32'}}
   dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
@@ -390,7 +390,7 @@ func.func @conv_c22_result(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %
 
 // -----
 
-// A sum of integers is stored as it is.
+// An integer result has no epilogue.
 func.func @conv_c23(%x: memref<2x9x11x8xi8>, %w: memref<16x3x3x8xi8>, %y: memref<2x9x11x16xi32>) {
   // expected-error @below {{'dnn.conv' op needs a result of floats to have an epilogue}}
   dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
@@ -405,7 +405,7 @@ func.func @conv_c23(%x: memref<2x9x11x8xi8>, %w: memref<16x3x3x8xi8>, %y: memref
 
 // -----
 
-// Factors of f16 are never tf32.
+// Operands of f16 are never computed as tf32.
 func.func @conv_c25(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x11x16xf16>) {
   // expected-error @below {{'dnn.conv' op needs elements of f32 to allow tf32, but has 'f16'}}
   dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
@@ -416,7 +416,7 @@ func.func @conv_c25(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memr
 
 // -----
 
-// An epilogue runs in no order, so it may not write.
+// An epilogue runs in no particular order, so that it may not write memory.
 func.func @conv_c24(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memref<2x9x11x16xf16>, %e: memref<1xf32>) {
   // expected-error @below {{'dnn.conv' op needs an epilogue without side effects, but it has memref.store}}
   dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
@@ -433,7 +433,7 @@ func.func @conv_c24(%x: memref<2x9x11x8xf16>, %w: memref<16x3x3x8xf16>, %y: memr
 
 // -----
 
-// A word that is no layout is named with the choices.
+// The message about a word that is no layout lists the layouts.
 func.func @unknown_layout(%x: memref<1x1x1x1xf16>, %w: memref<1x1x1x1xf16>, %y: memref<1x1x1x1xf16>) {
   // expected-error @below {{expected one of [nchw, nhwc] for a layout, got: chwn}}
   dnn.conv forward x(%x) w(%w) y(%y) layouts(chwn, nhwc, nhwc)

@@ -3,8 +3,8 @@
 // RUN: dnn-opt %s --mlir-print-op-generic | dnn-opt | FileCheck %s
 // RUN: dnn-opt %s --emit-bytecode | dnn-opt | FileCheck %s
 
-// The text form survives being read and written, directly, through the generic
-// form and through bytecode. Line breaks are the reader's choice.
+// The text form is read and written without loss, directly, through the generic
+// form and through bytecode. Line breaks do not matter.
 // CHECK-LABEL: func.func @conv_nhwc
 // CHECK-SAME:    (%[[X:.*]]: memref<64x14x14x256xf16>, %[[W:.*]]: memref<256x3x3x256xf16>, %[[Y:.*]]: memref<64x14x14x256xf16>) attributes {dnn.kernel}
 // CHECK:         dnn.conv forward x(%[[X]]) w(%[[W]]) y(%[[Y]]) layouts(nhwc, nhwc, nhwc) pads [1, 1] strides [1, 1] dilations [1, 1] groups 1 : memref<64x14x14x256xf16>, memref<256x3x3x256xf16>, memref<64x14x14x256xf16>
@@ -16,8 +16,8 @@ func.func @conv_nhwc(%x: memref<64x14x14x256xf16>, %w: memref<256x3x3x256xf16>,
   return
 }
 
-// Height and width differ in every part of the window, so that no two are
-// mixed up: y is (9 + 2*2 - (1 + 3*1)) / 2 + 1 = 5 by
+// Height and width differ in every attribute of the window, so that none can be
+// taken for another: y is (9 + 2*2 - (1 + 3*1)) / 2 + 1 = 5 by
 // (11 + 2*1 - (1 + 2*2)) / 3 + 1 = 3.
 // CHECK-LABEL: func.func @conv_nchw_window
 // CHECK:         dnn.conv forward x(%{{.*}}) w(%{{.*}}) y(%{{.*}}) layouts(nchw, nchw, nchw) pads [2, 1] strides [2, 3] dilations [3, 2] groups 1
@@ -51,7 +51,7 @@ func.func @conv_filter_larger_than_input(%x: memref<1x1x2x2xf32>, %w: memref<1x1
   return
 }
 
-// The gradient of x: x is written, from w and the gradient of y.
+// Backward data writes x, the gradient of the input, from w and the gradient of y.
 // CHECK-LABEL: func.func @conv_backward_data
 // CHECK:         dnn.conv backward_data x(%{{.*}}) w(%{{.*}}) y(%{{.*}}) layouts(nhwc, nhwc, nhwc) pads [1, 1] strides [2, 2]
 func.func @conv_backward_data(%dx: memref<2x9x11x8xf32>, %w: memref<16x3x3x8xf32>,
@@ -62,7 +62,7 @@ func.func @conv_backward_data(%dx: memref<2x9x11x8xf32>, %w: memref<16x3x3x8xf32
   return
 }
 
-// Volumes have depth before height, in both orders of the channels.
+// Volumes have depth before height, with channels first and last.
 // CHECK-LABEL: func.func @conv_volume
 // CHECK:         dnn.conv backward_weights {{.*}} layouts(nchw, nhwc, nhwc) pads [0, 1, 2] strides [2, 1, 3] dilations [1, 2, 1] groups 1 : memref<2x8x7x9x11xf64>, memref<16x3x2x4x8xf64>, memref<2x3x9x4x16xf64>
 func.func @conv_volume(%x: memref<2x8x7x9x11xf64>, %dw: memref<16x3x2x4x8xf64>,
@@ -73,8 +73,8 @@ func.func @conv_volume(%x: memref<2x8x7x9x11xf64>, %dw: memref<16x3x2x4x8xf64>,
   return
 }
 
-// Strides of one's own: every second row of an image, and a filter whose
-// elements may even overlap, because it is only read.
+// Tensors may have any strides: every second row of an image, and a filter whose
+// elements overlap, which is allowed because it is only read.
 // CHECK-LABEL: func.func @conv_strided
 // CHECK:         memref<2x8x9x11xf16, strided<[1584, 198, 22, 1]>>, memref<16x8x3x3xf16, strided<[1, 1, 1, 1]>>, memref<2x16x7x9xf16>
 func.func @conv_strided(%x: memref<2x8x9x11xf16, strided<[1584, 198, 22, 1]>>,
@@ -87,7 +87,7 @@ func.func @conv_strided(%x: memref<2x8x9x11xf16, strided<[1584, 198, 22, 1]>>,
   return
 }
 
-// Products of i8 add up to i32.
+// Products of i8 are accumulated in i32.
 // CHECK-LABEL: func.func @conv_i8
 // CHECK:         memref<1x4x4x8xi8>, memref<4x1x1x8xi8>, memref<1x4x4x4xi32>
 func.func @conv_i8(%x: memref<1x4x4x8xi8>, %w: memref<4x1x1x8xi8>, %y: memref<1x4x4x4xi32>) {
@@ -117,7 +117,7 @@ func.func @conv_epilogue(%x: memref<1x4x4x8xf16>, %w: memref<16x1x1x8xf16>,
   return
 }
 
-// An epilogue of nothing but the sum.
+// An epilogue may take nothing but the accumulator.
 // CHECK-LABEL: func.func @conv_epilogue_without_operands
 // CHECK:         groups 1 epilogue {
 // CHECK-NEXT:    ^bb0(%{{.*}}: f32):
@@ -132,7 +132,7 @@ func.func @conv_epilogue_without_operands(%x: memref<1x4x4x8xf16>, %w: memref<16
   return
 }
 
-// Attributes and other discardable attributes have a text form of their own.
+// Attributes that can stand alone, here as discardable attributes, have a text form.
 // CHECK-LABEL: func.func private @attributes
 // CHECK-SAME:    direction = #dnn.conv_direction<backward_weights>
 // CHECK-SAME:    layout = #dnn.layout<nhwc>

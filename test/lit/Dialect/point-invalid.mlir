@@ -87,7 +87,7 @@ func.func @length(%x: memref<9xf16>, %i: index) {
 
 // -----
 
-// No two elements are neighbours.
+// The elements of a vector must be contiguous.
 func.func @neighbours(%x: memref<8xf16, strided<[2]>>, %i: index) {
   // expected-error@+1 {{needs a dimension of stride 1 to be a vector}}
   %v, %ok = dnn.point_load %x[%i] : memref<8xf16, strided<[2]>> -> vector<2xf16>

@@ -1,8 +1,8 @@
 // RUN: dnn-opt %s | dnn-opt | FileCheck %s
 // RUN: dnn-opt %s --mlir-print-op-generic | dnn-opt | FileCheck %s
 
-// A point program survives print and parse: scalars and vectors, strided
-// memory, accesses with and without checks.
+// A point program is printed and parsed without loss, with scalars and vectors,
+// strided memory, and accesses with and without checks.
 // CHECK-LABEL: func.func @pass
 // CHECK-SAME: %[[X:[^:]*]]: memref<2x9x7x16xf16, strided<[1024, 112, 16, 1]>>
 // CHECK-SAME: {dnn.arg = "alpha"}

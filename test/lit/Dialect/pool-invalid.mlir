@@ -1,7 +1,7 @@
 // RUN: dnn-opt %s --split-input-file --verify-diagnostics
 
-// What dnn.pool refuses, one function a constraint of docs/spec/pooling.md.
-// Each is a valid pooling with a single thing changed.
+// dnn.pool refuses each of these, at least one for each constraint of
+// docs/spec/pooling.md. Each is a valid pooling with one thing changed.
 
 // Without a batch there is no image.
 func.func @pool_c1(%x: memref<9x11x8xf16>, %y: memref<2x5x6x8xf16>, %i: memref<2x5x6x8xi8>) {
@@ -14,7 +14,7 @@ func.func @pool_c1(%x: memref<9x11x8xf16>, %y: memref<2x5x6x8xf16>, %i: memref<2
 
 // -----
 
-// An image stays what it is.
+// Input and output have the same rank.
 func.func @pool_c2(%x: memref<2x9x11x8xf16>, %y: memref<2x1x5x6x8xf16>, %i: memref<2x5x6x8xi8>) {
   // expected-error @below {{'dnn.pool' op needs one rank, but x has 4 and y has 5}}
   dnn.pool forward max x(%x) y(%y) indices(%i mask) layouts(nhwc, nhwc)
@@ -36,7 +36,7 @@ func.func @pool_c3(%x: memref<?x9x11x8xf16>, %y: memref<2x5x6x8xf16>, %i: memref
 
 // -----
 
-// An empty tensor is as little a problem as an unknown one.
+// A tensor must not be empty.
 func.func @pool_c3_empty(%x: memref<2x9x11x8xf16>, %y: memref<2x5x6x0xf16>, %i: memref<2x5x6x8xi8>) {
   // expected-error @below {{'dnn.pool' op needs static sizes of at least 1, but y is 'memref<2x5x6x0xf16>'}}
   dnn.pool forward max x(%x) y(%y) indices(%i mask) layouts(nhwc, nhwc)
@@ -47,7 +47,7 @@ func.func @pool_c3_empty(%x: memref<2x9x11x8xf16>, %y: memref<2x5x6x0xf16>, %i: 
 
 // -----
 
-// Nor may the place of an element be unknown.
+// Strides must be known.
 func.func @pool_c4(%x: memref<2x9x11x8xf16, strided<[?, 88, 8, 1]>>, %y: memref<2x5x6x8xf16>, %i: memref<2x5x6x8xi8>) {
   // expected-error @below {{'dnn.pool' op needs static strides of at least 1 and no offset, but x is 'memref<2x9x11x8xf16, strided<[?, 88, 8, 1]>>'}}
   dnn.pool forward max x(%x) y(%y) indices(%i mask) layouts(nhwc, nhwc)
@@ -58,7 +58,7 @@ func.func @pool_c4(%x: memref<2x9x11x8xf16, strided<[?, 88, 8, 1]>>, %y: memref<
 
 // -----
 
-// A tensor begins where its pointer says.
+// A tensor begins at its pointer, without an offset.
 func.func @pool_c4_offset(%x: memref<2x9x11x8xf16>, %y: memref<2x5x6x8xf16, strided<[240, 48, 8, 1], offset: 4>>, %i: memref<2x5x6x8xi8>) {
   // expected-error @below {{'dnn.pool' op needs static strides of at least 1 and no offset, but y is 'memref<2x5x6x8xf16, strided<[240, 48, 8, 1], offset: 4>>'}}
   dnn.pool forward max x(%x) y(%y) indices(%i mask) layouts(nhwc, nhwc)
@@ -80,7 +80,7 @@ func.func @pool_c4_broadcast(%x: memref<2x9x11x8xf16, strided<[0, 88, 8, 1]>>, %
 
 // -----
 
-// Rows that begin before the last one ends.
+// Rows may not overlap.
 func.func @pool_c5(%x: memref<2x9x11x8xf16>, %y: memref<2x5x6x8xf16, strided<[240, 47, 8, 1]>>, %i: memref<2x5x6x8xi8>) {
   // expected-error @below {{'dnn.pool' op needs elements that do not overlap, but y is 'memref<2x5x6x8xf16, strided<[240, 47, 8, 1]>>'}}
   dnn.pool forward max x(%x) y(%y) indices(%i mask) layouts(nhwc, nhwc)
@@ -102,7 +102,7 @@ func.func @pool_c6(%x: memref<2x9x11x8xi8>, %y: memref<2x5x6x8xf16>, %i: memref<
 
 // -----
 
-// No conversion is hidden in the pooling.
+// The pooling converts no types.
 func.func @pool_c7(%x: memref<2x9x11x8xf16>, %y: memref<2x5x6x8xf32>, %i: memref<2x5x6x8xi8>) {
   // expected-error @below {{'dnn.pool' op needs one element type, but x has 'f16' and y has 'f32'}}
   dnn.pool forward max x(%x) y(%y) indices(%i mask) layouts(nhwc, nhwc)
@@ -146,7 +146,7 @@ func.func @pool_c10(%x: memref<2x9x11x8xf16>, %y: memref<2x5x6x8xf16>, %i: memre
 
 // -----
 
-// A window that stands still has no number of positions.
+// With stride 0 the number of positions of the window is undefined.
 func.func @pool_c11(%x: memref<2x9x11x8xf16>, %y: memref<2x5x6x8xf16>, %i: memref<2x5x6x8xi8>) {
   // expected-error @below {{'dnn.pool' op needs strides of at least 1, but has 0}}
   dnn.pool forward max x(%x) y(%y) indices(%i mask) layouts(nhwc, nhwc)
@@ -190,7 +190,7 @@ func.func @pool_c14(%x: memref<2x9x11x8xf16>, %y: memref<2x8x6x8xf16>, %i: memre
 
 // -----
 
-// An average has no position.
+// An average has no index.
 func.func @pool_c15(%x: memref<2x9x11x8xf16>, %y: memref<2x5x6x8xf16>, %i: memref<2x5x6x8xi8>) {
   // expected-error @below {{'dnn.pool' op needs mode max for indices, but has average}}
   dnn.pool forward average x(%x) y(%y) indices(%i mask) layouts(nhwc, nhwc)
@@ -201,7 +201,7 @@ func.func @pool_c15(%x: memref<2x9x11x8xf16>, %y: memref<2x5x6x8xf16>, %i: memre
 
 // -----
 
-// The maxima cannot be found again: x is not there.
+// Backward needs the indices, because it has no x to find the maxima in.
 func.func @pool_c16(%x: memref<2x9x11x8xf16>, %y: memref<2x5x6x8xf16>) {
   // expected-error @below {{'dnn.pool' op needs the indices of the maxima to go backward}}
   dnn.pool backward max x(%x) y(%y) layouts(nhwc, nhwc)
@@ -212,8 +212,8 @@ func.func @pool_c16(%x: memref<2x9x11x8xf16>, %y: memref<2x5x6x8xf16>) {
 
 // -----
 
-// The mode and the indices come together. Only the generic form can say
-// otherwise.
+// The index mode and the indices belong together. Only the generic form can have one
+// without the other.
 func.func @pool_c17(%x: memref<1x1x2x2xf32>, %y: memref<1x1x1x1xf32>) {
   // expected-error @below {{'dnn.pool' op needs an index mode with indices, and only then}}
   "dnn.pool"(%x, %y) <{direction = #dnn.pool_direction<forward>, mode = #dnn.pool_mode<max>,
@@ -258,7 +258,7 @@ func.func @pool_c19_strided(%x: memref<2x9x11x8xf16>, %y: memref<2x5x6x8xf16, st
 
 // -----
 
-// MIOpen's rule wants one number more than there are positions.
+// By MIOpen's rule the index type needs one number more than there are positions.
 func.func @pool_c20(%x: memref<2x15x17x8xf16>, %y: memref<2x1x1x8xf16>, %i: memref<2x1x1x8xi8>) {
   // expected-error @below {{'dnn.pool' op needs an index type whose largest number is greater than the 255 positions of the window, but 8 bits end at 255}}
   dnn.pool forward max x(%x) y(%y) indices(%i mask) layouts(nhwc, nhwc)
@@ -269,7 +269,7 @@ func.func @pool_c20(%x: memref<2x15x17x8xf16>, %y: memref<2x1x1x8xf16>, %i: memr
 
 // -----
 
-// A small window in a large image: the image counts.
+// For indices in the image its size counts, not that of the window.
 func.func @pool_c20_image(%x: memref<1x256x256x8xf16>, %y: memref<1x128x128x8xf16>, %i: memref<1x128x128x8xi16>) {
   // expected-error @below {{'dnn.pool' op needs an index type whose largest number is greater than the 65536 pixels of x, but 16 bits end at 65535}}
   dnn.pool forward max x(%x) y(%y) indices(%i image) layouts(nhwc, nhwc)
@@ -280,7 +280,7 @@ func.func @pool_c20_image(%x: memref<1x256x256x8xf16>, %y: memref<1x128x128x8xf1
 
 // -----
 
-// A word that is no mode is named with the choices.
+// The message about a word that is no mode lists the modes.
 func.func @unknown_mode(%x: memref<1x1x1x1xf16>, %y: memref<1x1x1x1xf16>) {
   // expected-error @below {{expected one of [max, average, average_inclusive] for a pooling mode, got: min}}
   dnn.pool forward min x(%x) y(%y) layouts(nchw, nchw)

@@ -3,8 +3,8 @@
 // RUN: dnn-opt %s --mlir-print-op-generic | dnn-opt | FileCheck %s
 // RUN: dnn-opt %s --emit-bytecode | dnn-opt | FileCheck %s
 
-// The text form survives being read and written, directly, through the generic
-// form and through bytecode.
+// The text form is read and written without loss, directly, through the generic form
+// and through bytecode.
 // CHECK-LABEL: func.func @max_with_indices
 // CHECK-SAME:    (%[[X:.*]]: memref<64x112x112x64xf16>, %[[Y:.*]]: memref<64x56x56x64xf16>, %[[I:.*]]: memref<64x56x56x64xi8>) attributes {dnn.kernel}
 // CHECK:         dnn.pool forward max x(%[[X]]) y(%[[Y]]) indices(%[[I]] mask) layouts(nhwc, nhwc) window [3, 3] pads [1, 1] strides [2, 2] : memref<64x112x112x64xf16>, memref<64x56x56x64xf16>, memref<64x56x56x64xi8>
@@ -16,7 +16,7 @@ func.func @max_with_indices(%x: memref<64x112x112x64xf16>, %y: memref<64x56x56x6
   return
 }
 
-// Indices may stay away forward; height and width differ everywhere.
+// Forward needs no indices. Height and width differ in every attribute.
 // CHECK-LABEL: func.func @max_without_indices
 // CHECK:         dnn.pool forward max x(%{{.*}}) y(%{{.*}}) layouts(nchw, nhwc) window [2, 3] pads [0, 1] strides [3, 2] : memref<2x8x9x11xbf16>, memref<2x3x6x8xbf16>
 func.func @max_without_indices(%x: memref<2x8x9x11xbf16>, %y: memref<2x3x6x8xbf16>) {
@@ -26,8 +26,8 @@ func.func @max_without_indices(%x: memref<2x8x9x11xbf16>, %y: memref<2x3x6x8xbf1
   return
 }
 
-// Three spatial dimensions, tensors with gaps between the rows, and indices
-// that stay packed.
+// There may be three spatial dimensions and tensors with gaps between the rows;
+// indices are packed.
 // CHECK-LABEL: func.func @backward_3d
 // CHECK:         dnn.pool backward max {{.*}} indices(%{{.*}} image) layouts(nchw, nchw) window [2, 2, 2] pads [1, 0, 0] strides [2, 2, 1]
 func.func @backward_3d(%x: memref<1x2x4x6x5xf32, strided<[400, 200, 48, 8, 1]>>,
@@ -40,9 +40,9 @@ func.func @backward_3d(%x: memref<1x2x4x6x5xf32, strided<[400, 200, 48, 8, 1]>>,
   return
 }
 
-// Averages have no indices in either direction. Where the window is larger than
-// the padded input there is still one output, and where it stands on padding
-// alone it is empty.
+// Averages have no indices in either direction. If the window is larger than the
+// padded input there is still one output. A window that covers only padding is
+// empty.
 // CHECK-LABEL: func.func @averages
 // CHECK:         dnn.pool backward average x
 // CHECK:         dnn.pool forward average_inclusive x
@@ -54,7 +54,7 @@ func.func @averages(%x: memref<1x1x2x2xf32>, %y: memref<1x1x1x1xf32>, %z: memref
   return
 }
 
-// 254 positions and 8 bits agree; the index of a pixel needs more of them.
+// 8 bits are enough for 254 positions of a window; the index of a pixel needs more.
 // CHECK-LABEL: func.func @widest_window_of_8_bits
 // CHECK:         dnn.pool
 func.func @widest_window_of_8_bits(%x: memref<1x1x2x127xf32>, %y: memref<1x1x1x1xf32>,
@@ -65,7 +65,7 @@ func.func @widest_window_of_8_bits(%x: memref<1x1x2x127xf32>, %y: memref<1x1x1x1
   return
 }
 
-// Words as attributes.
+// Modes can stand alone as attributes.
 // CHECK-LABEL: func.func private @attributes
 // CHECK-SAME:    direction = #dnn.pool_direction<backward>
 // CHECK-SAME:    indexMode = #dnn.index_mode<image>

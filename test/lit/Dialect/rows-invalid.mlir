@@ -1,7 +1,7 @@
 // RUN: dnn-opt %s --split-input-file --verify-diagnostics
 
-// What dnn.rows refuses, one function or more a constraint of docs/spec/rows.md.
-// Each is a valid op with a single thing changed.
+// dnn.rows refuses each of these, at least one for each constraint of
+// docs/spec/rows.md. Each is a valid op with one thing changed.
 
 // A space has at most five dimensions.
 func.func @rows_c1(%x: memref<3x7xf32>, %s: memref<3x1xf32>, %y: memref<3x7xf32>) {
@@ -45,7 +45,7 @@ func.func @rows_c1_empty(%x: memref<3x7xf32>, %s: memref<3x1xf32>, %y: memref<3x
 
 // -----
 
-// A dimension is reduced once.
+// A dimension is reduced at most once.
 func.func @rows_c2(%x: memref<3x7xf32>, %s: memref<3x1xf32>, %y: memref<3x7xf32>) {
   // expected-error @below {{'dnn.rows' op needs reduced dimensions in ascending order and below 2, but has [1, 1]}}
   dnn.rows [3, 7] reduced [1, 1] ins(%x : memref<3x7xf32>) rowouts(%s : memref<3x1xf32>) outs(%y : memref<3x7xf32>)
@@ -66,7 +66,7 @@ func.func @rows_c2(%x: memref<3x7xf32>, %s: memref<3x1xf32>, %y: memref<3x7xf32>
 
 // -----
 
-// Only what is there can be reduced.
+// Only dimensions of the space can be reduced.
 func.func @rows_c2_beyond(%x: memref<3x7xf32>, %s: memref<3x1xf32>, %y: memref<3x7xf32>) {
   // expected-error @below {{'dnn.rows' op needs reduced dimensions in ascending order and below 2, but has [2]}}
   dnn.rows [3, 7] reduced [2] ins(%x : memref<3x7xf32>) rowouts(%s : memref<3x1xf32>) outs(%y : memref<3x7xf32>)
@@ -129,7 +129,7 @@ func.func @rows_c3_dynamic(%x: memref<?x7xf32>, %s: memref<3x1xf32>, %y: memref<
 
 // -----
 
-// An input is broadcast along a dimension or it is not.
+// An input's length along a dimension is that of the space, or 1 if it is broadcast.
 func.func @rows_c4(%x: memref<3x6xf32>, %s: memref<3x1xf32>, %y: memref<3x7xf32>) {
   // expected-error @below {{'dnn.rows' op needs inputs of size 1 or the size of the space [3, 7], but has 'memref<3x6xf32>'}}
   dnn.rows [3, 7] reduced [1] ins(%x : memref<3x6xf32>) rowouts(%s : memref<3x1xf32>) outs(%y : memref<3x7xf32>)
@@ -150,7 +150,7 @@ func.func @rows_c4(%x: memref<3x6xf32>, %s: memref<3x1xf32>, %y: memref<3x7xf32>
 
 // -----
 
-// A row has one element in a row output.
+// A row output has one element for each row.
 func.func @rows_c5(%x: memref<3x7xf32>, %s: memref<3x7xf32>, %y: memref<3x7xf32>) {
   // expected-error @below {{'dnn.rows' op needs row outputs of size 1 where the space is reduced and else the size of the space [3, 7], but has 'memref<3x7xf32>'}}
   dnn.rows [3, 7] reduced [1] ins(%x : memref<3x7xf32>) rowouts(%s : memref<3x7xf32>) outs(%y : memref<3x7xf32>)
@@ -171,7 +171,7 @@ func.func @rows_c5(%x: memref<3x7xf32>, %s: memref<3x7xf32>, %y: memref<3x7xf32>
 
 // -----
 
-// There is an element for each row.
+// A row output has an element for every row.
 func.func @rows_c5_rows(%x: memref<3x7xf32>, %s: memref<1x1xf32>, %y: memref<3x7xf32>) {
   // expected-error @below {{'dnn.rows' op needs row outputs of size 1 where the space is reduced and else the size of the space [3, 7], but has 'memref<1x1xf32>'}}
   dnn.rows [3, 7] reduced [1] ins(%x : memref<3x7xf32>) rowouts(%s : memref<1x1xf32>) outs(%y : memref<3x7xf32>)
@@ -192,7 +192,7 @@ func.func @rows_c5_rows(%x: memref<3x7xf32>, %s: memref<1x1xf32>, %y: memref<3x7
 
 // -----
 
-// Each element has a place in an output.
+// An output has an element for every element of the space.
 func.func @rows_c6(%x: memref<3x7xf32>, %s: memref<3x1xf32>, %y: memref<3x1xf32>) {
   // expected-error @below {{'dnn.rows' op needs outputs of the sizes of the space [3, 7], but has 'memref<3x1xf32>'}}
   dnn.rows [3, 7] reduced [1] ins(%x : memref<3x7xf32>) rowouts(%s : memref<3x1xf32>) outs(%y : memref<3x1xf32>)
@@ -213,7 +213,7 @@ func.func @rows_c6(%x: memref<3x7xf32>, %s: memref<3x1xf32>, %y: memref<3x1xf32>
 
 // -----
 
-// The place of an element must be known.
+// Strides must be known.
 func.func @rows_c7(%x: memref<3x7xf32, strided<[?, 1]>>, %s: memref<3x1xf32>, %y: memref<3x7xf32>) {
   // expected-error @below {{'dnn.rows' op needs static strides of at least 1 and no offset, but has 'memref<3x7xf32, strided<[?, 1]>>'}}
   dnn.rows [3, 7] reduced [1] ins(%x : memref<3x7xf32, strided<[?, 1]>>) rowouts(%s : memref<3x1xf32>) outs(%y : memref<3x7xf32>)
@@ -234,7 +234,7 @@ func.func @rows_c7(%x: memref<3x7xf32, strided<[?, 1]>>, %s: memref<3x1xf32>, %y
 
 // -----
 
-// Two elements cannot be written to one place.
+// Two elements cannot be written to the same address.
 func.func @rows_c8(%x: memref<3x7xf32>, %s: memref<3x1xf32>, %y: memref<3x7xf32, strided<[6, 1]>>) {
   // expected-error @below {{'dnn.rows' op needs results whose elements do not overlap, but has 'memref<3x7xf32, strided<[6, 1]>>'}}
   dnn.rows [3, 7] reduced [1] ins(%x : memref<3x7xf32>) rowouts(%s : memref<3x1xf32>) outs(%y : memref<3x7xf32, strided<[6, 1]>>)
@@ -255,7 +255,7 @@ func.func @rows_c8(%x: memref<3x7xf32>, %s: memref<3x1xf32>, %y: memref<3x7xf32,
 
 // -----
 
-// Of other types nothing is known.
+// Other element types are not supported.
 func.func @rows_c9(%x: memref<3x7xi16>, %s: memref<3x1xf32>, %y: memref<3x7xf32>) {
   // expected-error @below {{'dnn.rows' op needs elements of type f16, bf16, f32, f64, i8, i32 or i64, but has 'i16'}}
   dnn.rows [3, 7] reduced [1] ins(%x : memref<3x7xi16>) rowouts(%s : memref<3x1xf32>) outs(%y : memref<3x7xf32>)
@@ -276,7 +276,7 @@ func.func @rows_c9(%x: memref<3x7xi16>, %s: memref<3x1xf32>, %y: memref<3x7xf32>
 
 // -----
 
-// A kernel has a result.
+// The op must have an output.
 func.func @rows_c10(%x: memref<3x7xf32>, %s: memref<3x1xf32>, %y: memref<3x7xf32>) {
   // expected-error @below {{'dnn.rows' op needs a row output or an output}}
   dnn.rows [3, 7] reduced [1] ins(%x : memref<3x7xf32>)
@@ -326,7 +326,7 @@ func.func @rows_c12(%x: memref<3x7xf32>, %s: memref<3x1xf32>) {
 
 // -----
 
-// A reduction knows what was before it, and nothing else.
+// A reduction may use the results of those before it, and nothing else.
 func.func @rows_c13(%x: memref<3x7xf32>, %s: memref<3x1xf32>, %y: memref<3x7xf32>) {
   // expected-error @below {{'dnn.rows' op needs a region reduce that takes ('f32')}}
   dnn.rows [3, 7] reduced [1] ins(%x : memref<3x7xf32>) rowouts(%s : memref<3x1xf32>) outs(%y : memref<3x7xf32>)
@@ -347,7 +347,7 @@ func.func @rows_c13(%x: memref<3x7xf32>, %s: memref<3x1xf32>, %y: memref<3x7xf32
 
 // -----
 
-// In a row there is no single element.
+// The row region cannot use a single element.
 func.func @rows_c13_row(%x: memref<3x7xf32>, %s: memref<3x1xf32>, %y: memref<3x7xf32>) {
   // expected-error @below {{'dnn.rows' op needs a region row that takes ('f32')}}
   dnn.rows [3, 7] reduced [1] ins(%x : memref<3x7xf32>) rowouts(%s : memref<3x1xf32>) outs(%y : memref<3x7xf32>)
@@ -368,7 +368,7 @@ func.func @rows_c13_row(%x: memref<3x7xf32>, %s: memref<3x1xf32>, %y: memref<3x7
 
 // -----
 
-// What is stored must come from somewhere.
+// Outputs need a map region that yields their elements.
 func.func @rows_c13_none(%x: memref<3x7xf32>, %s: memref<3x1xf32>, %y: memref<3x7xf32>) {
   // expected-error @below {{'dnn.rows' op needs a region map that takes ('f32', 'f32')}}
   dnn.rows [3, 7] reduced [1] ins(%x : memref<3x7xf32>) rowouts(%s : memref<3x1xf32>) outs(%y : memref<3x7xf32>)
@@ -385,7 +385,7 @@ func.func @rows_c13_none(%x: memref<3x7xf32>, %s: memref<3x1xf32>, %y: memref<3x
 
 // -----
 
-// Each kind has its value.
+// A reduction yields one value for each of its kinds.
 func.func @rows_c14(%x: memref<3x7xf32>, %s: memref<3x1xf32>, %y: memref<3x7xf32>) {
   // expected-error @below {{'dnn.rows' op needs a reduction that yields a value for each of its 2 kinds, but it yields 1}}
   dnn.rows [3, 7] reduced [1] ins(%x : memref<3x7xf32>) rowouts(%s : memref<3x1xf32>) outs(%y : memref<3x7xf32>)
@@ -406,7 +406,7 @@ func.func @rows_c14(%x: memref<3x7xf32>, %s: memref<3x1xf32>, %y: memref<3x7xf32
 
 // -----
 
-// The mean of integers is none.
+// Integers have no mean.
 func.func @rows_c14_moments(%x: memref<3x7xf32>, %s: memref<3x1xf32>, %y: memref<3x7xf32>) {
   // expected-error @below {{'dnn.rows' op needs a reduction that yields 'f32' for moments, but it yields 'i32'}}
   dnn.rows [3, 7] reduced [1] ins(%x : memref<3x7xf32>) rowouts(%s : memref<3x1xf32>) outs(%y : memref<3x7xf32>)
@@ -428,7 +428,7 @@ func.func @rows_c14_moments(%x: memref<3x7xf32>, %s: memref<3x1xf32>, %y: memref
 
 // -----
 
-// What a row yields is rounded once, to its tensor.
+// The row region yields values of the arithmetic's type, which are rounded once.
 func.func @rows_c15(%x: memref<3x7xf32>, %s: memref<3x1xf16>, %y: memref<3x7xf32>) {
   // expected-error @below {{'dnn.rows' op needs a region row that yields 'f32' for 'memref<3x1xf16>', but it yields 'f16'}}
   dnn.rows [3, 7] reduced [1] ins(%x : memref<3x7xf32>) rowouts(%s : memref<3x1xf16>) outs(%y : memref<3x7xf32>)
@@ -450,7 +450,7 @@ func.func @rows_c15(%x: memref<3x7xf32>, %s: memref<3x1xf16>, %y: memref<3x7xf32
 
 // -----
 
-// Each row output has its value.
+// The row region yields one value for each row output.
 func.func @rows_c15_few(%x: memref<3x7xf32>, %s: memref<3x1xf32>, %y: memref<3x7xf32>) {
   // expected-error @below {{'dnn.rows' op needs a region row that yields a value for each of 1 tensors, but it yields 0}}
   dnn.rows [3, 7] reduced [1] ins(%x : memref<3x7xf32>) rowouts(%s : memref<3x1xf32>) outs(%y : memref<3x7xf32>)
@@ -471,7 +471,7 @@ func.func @rows_c15_few(%x: memref<3x7xf32>, %s: memref<3x1xf32>, %y: memref<3x7
 
 // -----
 
-// What an element becomes is rounded once, to its tensor.
+// The map region yields values of the arithmetic's type, which are rounded once.
 func.func @rows_c16(%x: memref<3x7xf32>, %s: memref<3x1xf32>, %y: memref<3x7xi64>) {
   // expected-error @below {{'dnn.rows' op needs a region map that yields 'i64' for 'memref<3x7xi64>', but it yields 'f32'}}
   dnn.rows [3, 7] reduced [1] ins(%x : memref<3x7xf32>) rowouts(%s : memref<3x1xf32>) outs(%y : memref<3x7xi64>)
@@ -492,7 +492,7 @@ func.func @rows_c16(%x: memref<3x7xf32>, %s: memref<3x1xf32>, %y: memref<3x7xi64
 
 // -----
 
-// A map has no use for a value without a tensor.
+// The map region yields one value for each output.
 func.func @rows_c16_many(%x: memref<3x7xf32>, %s: memref<3x1xf32>, %y: memref<3x7xf32>) {
   // expected-error @below {{'dnn.rows' op needs a region map that yields a value for each of 1 tensors, but it yields 2}}
   dnn.rows [3, 7] reduced [1] ins(%x : memref<3x7xf32>) rowouts(%s : memref<3x1xf32>) outs(%y : memref<3x7xf32>)
@@ -513,7 +513,7 @@ func.func @rows_c16_many(%x: memref<3x7xf32>, %s: memref<3x1xf32>, %y: memref<3x
 
 // -----
 
-// A row has no element to number.
+// Only regions that compute elements have the number of an element.
 func.func @rows_c17(%x: memref<3x7xf32>, %s: memref<3x1xf32>) {
   dnn.rows [3, 7] reduced [1] ins(%x : memref<3x7xf32>) rowouts(%s : memref<3x1xf32>)
     row {
@@ -527,7 +527,7 @@ func.func @rows_c17(%x: memref<3x7xf32>, %s: memref<3x1xf32>) {
 
 // -----
 
-// A number in the row has 31 bits.
+// The number of an element in its row has 31 bits.
 func.func @rows_c18(%x: memref<3x7xf32>, %s: memref<3x1xf32>, %y: memref<3x7xf32>) {
   // expected-error @below {{'dnn.rows' op needs rows of at most 2147483647 elements, but has 2147483648}}
   dnn.rows [65536, 32768] reduced [0, 1] ins(%x : memref<3x7xf32>) rowouts(%s : memref<3x1xf32>) outs(%y : memref<3x7xf32>)

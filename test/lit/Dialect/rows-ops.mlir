@@ -2,11 +2,10 @@
 // RUN: dnn-opt %s | dnn-opt | FileCheck %s
 // RUN: dnn-opt --mlir-print-op-generic %s | dnn-opt | FileCheck %s
 
-// The text of dnn.rows is read and printed without loss, and the generic form
-// says the same.
+// The text of dnn.rows is read and printed without loss, and so is its generic form.
 
-// Two reductions, the second of which knows the first's result, and a value
-// that only the map takes.
+// There are two reductions, of which the second uses the first one's result, and an
+// input that only the map uses.
 // CHECK-LABEL: func @softmax
 func.func @softmax(%x: memref<64x1000x49xf16>, %y: memref<64x1000x49xf16>, %s: f32) {
   // CHECK:      dnn.rows [64, 1000, 49] reduced [1] ins(%{{.*}} : memref<64x1000x49xf16>) outs(%{{.*}} : memref<64x1000x49xf16>) scalars(%{{.*}} : f32)
@@ -45,7 +44,7 @@ func.func @softmax(%x: memref<64x1000x49xf16>, %y: memref<64x1000x49xf16>, %s: f
   return
 }
 
-// Kinds with two results, results of a row, and the number of an element.
+// Some kinds have two results, rows have results, and elements have numbers.
 // CHECK-LABEL: func @kinds
 func.func @kinds(%x: memref<3x7xf64>, %b: memref<3x1xi8>, %v: memref<3x1xf64>, %i: memref<3x1xi64>) {
   // CHECK:      dnn.rows [3, 7] reduced [1] ins(%{{.*}}, %{{.*}} : memref<3x7xf64>, memref<3x1xi8>) rowouts(%{{.*}}, %{{.*}} : memref<3x1xf64>, memref<3x1xi64>)
@@ -67,7 +66,7 @@ func.func @kinds(%x: memref<3x7xf64>, %b: memref<3x1xi8>, %v: memref<3x1xf64>, %
   return
 }
 
-// Nothing is reduced: a map of elements, one of which is the same for all.
+// Nothing is reduced: the op maps elements, and one input is broadcast.
 // CHECK-LABEL: func @map
 func.func @map(%x: memref<4x8xbf16>, %b: memref<1x8xf32>, %y: memref<4x8xbf16>) {
   // CHECK:      dnn.rows [4, 8] ins(%{{.*}}, %{{.*}} : memref<4x8xbf16>, memref<1x8xf32>) outs(%{{.*}} : memref<4x8xbf16>)

@@ -1,8 +1,8 @@
 // RUN: dnn-opt %s | dnn-opt | FileCheck %s
 
-// The register-prefetch loop of CDNA: 256x256 tiles, chunks through registers
-// into two LDS buffers, the order around the MFMAs pinned. What dnn-apply-tile
-// makes of the layer, written by hand.
+// The main loop of CDNA with register prefetch: 256x256 tiles, chunks that go
+// through registers into two LDS buffers, and a pinned order around the MFMAs. The
+// program is what dnn-apply-tile makes of the layer, written by hand.
 
 // CHECK-LABEL: func.func @conv3x3
 // CHECK: dnn.view %{{.*}} <[1], [64, 14, 14], [3, 3, 256] : (d0, d1, d2, d3, d4, d5, d6) -> (d1, d2 + d4 - 1, d3 + d5 - 1, d0 * 256 + d6)>

@@ -1,7 +1,7 @@
 // RUN: dnn-opt %s | dnn-opt | FileCheck %s
 
-// Direct-to-LDS on gfx950: the same tile program, four LDS buffers that the
-// copies fill without touching a register. The row "mfma32" has twice the
+// Direct-to-LDS copies on gfx950: the same tile program with four LDS buffers, which
+// the copies fill without registers. The instruction "mfma32" has twice the
 // reduction of gfx942's.
 
 // CHECK-LABEL: func.func @conv3x3

@@ -196,7 +196,7 @@ func.func @pipeline_sync(%v: !dnn.view<1x8x8xf16>, %i: index) {
 
 // -----
 
-// Taps share pixels in shared memory that only tma fills.
+// Taps can share pixels only in shared memory that TMA fills.
 func.func @pipeline_halo(%v: !dnn.view<1x8x8xf16>, %i: index) {
   // expected-error@+1 {{needs copy tma or direct_to_lds with halo, and at least one buffer}}
   %d = dnn.pipeline reduce [8] step 8 buffers 2 halo 2 copy registers sync barrier schedule natural load {

@@ -1,9 +1,9 @@
 // RUN: dnn-opt %s | dnn-opt | FileCheck %s
 
-// Hopper: persistent workgroups, a ring of four buffers that one producer
-// group fills by TMA (im2col mode follows from the view's coordinates), and
-// two consumer groups that take tiles in turn. `waves` counts the groups of
-// lanes that run one instruction: warpgroups for wgmma.
+// Hopper: persistent workgroups, four stages that one producer warpgroup fills by
+// TMA (im2col mode follows from the view's coordinates), and two consumer
+// warpgroups in ping-pong. `waves` counts what runs one instruction: warpgroups for
+// wgmma.
 // test/lit/Conversion/lower-hopper.mlir lowers it.
 
 // CHECK-LABEL: func.func @conv3x3

@@ -7,7 +7,7 @@
 // RUN: not dnn-opt %t/launch.mlir --dnn-verify-stage=stage=gpu 2>&1 | FileCheck %s --check-prefix=LAUNCH
 // RUN: not dnn-opt %t/launch.mlir --dnn-verify-stage=stage=llvm 2>&1 | FileCheck %s --check-prefix=STAGE
 
-// A convolution that was not tiled, and what it is in.
+// A convolution that was not tiled belongs neither to stage tiled nor to stage gpu.
 // CONV: error: 'dnn.conv' op does not belong to stage tiled
 // FUNC: error: 'dnn.conv' op does not belong to stage gpu
 //--- conv.mlir
@@ -21,7 +21,7 @@ module attributes {dnn.target = "gfx942"} {
   }
 }
 
-// A dialect that the stage does not have.
+// The stage does not have this dialect.
 // DIALECT: error: 'arith.constant' op does not belong to stage dnn
 //--- dialect.mlir
 module {
@@ -31,7 +31,7 @@ module {
   }
 }
 
-// Control flow in an epilogue; its innermost operation is seen first.
+// An epilogue has control flow, whose innermost operation is visited first.
 // EPILOGUE: error: 'scf.yield' op does not belong to stage dnn
 //--- epilogue.mlir
 func.func @conv(%x: memref<1x8x8x32xf16>, %w: memref<32x1x1x32xf16>,
@@ -49,12 +49,12 @@ func.func @conv(%x: memref<1x8x8x32xf16>, %w: memref<32x1x1x32xf16>,
   return
 }
 
-// A tiled module that does not say for which chip.
+// A tiled module does not name its chip.
 // TARGET: error: stage tiled needs the string attribute 'dnn.target' on the module
 //--- target.mlir
 module {}
 
-// A kernel that nobody could launch.
+// A kernel lacks what its launch needs.
 // LAUNCH: error: 'gpu.func' op needs known_block_size and known_grid_size to be launched
 // STAGE: error: dnn-verify-stage: 'stage' must be dnn, tiled or gpu, not 'llvm'
 //--- launch.mlir

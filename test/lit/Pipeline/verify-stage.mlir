@@ -2,7 +2,7 @@
 // RUN: dnn-opt %t/gpu.mlir --dnn-verify-stage=stage=gpu | FileCheck %s
 // RUN: dnn-opt %t/dnn.mlir --dnn-verify-stage=stage=dnn | FileCheck %s --check-prefix=DNN
 
-// A module that is at its stage passes unchanged.
+// A module that is at the named stage passes unchanged.
 // CHECK: module attributes {dnn.target = "gfx942"}
 // CHECK:   gpu.func @kernel
 //--- gpu.mlir
@@ -18,7 +18,7 @@ module attributes {dnn.target = "gfx942"} {
   }
 }
 
-// Arithmetic belongs to stage dnn inside of an epilogue.
+// Stage dnn has arithmetic only inside an epilogue.
 // DNN: epilogue
 // DNN:   math.absf
 //--- dnn.mlir

@@ -1,8 +1,8 @@
 // RUN: dnn-opt --start-from gpu %s --target gfx950 --stop-after llvm | FileCheck %s
 // RUN: dnn-opt --start-from gpu %s --target gfx950 --stop-after isa | FileCheck %s --check-prefix=ISA
 
-// gfx950 runs a form of v_pk_fma_f32 wrongly, so no packed f32 instruction may
-// be made there, although two neighbouring multiply-adds ask for one.
+// gfx950 executes a form of v_pk_fma_f32 wrongly, so that two neighbouring
+// multiply-adds must not become a packed f32 instruction there.
 // CHECK: "target-cpu"="gfx950" "target-features"="-packed-fp32-ops"
 // ISA-NOT: v_pk_
 // ISA: v_{{fma|fmac}}_f32

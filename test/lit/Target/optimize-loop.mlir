@@ -1,9 +1,9 @@
 // RUN: dnn-opt --start-from gpu %s --target gfx942 --stop-after isa | FileCheck %s
 
-// What the list of LLVM passes has to achieve, in small: the test of the loop
-// is at its end with nothing copied, address arithmetic has left it, a row of
-// four f32 whose address is a multiple of 16 is one LDS access, and the kernel
-// has no hidden arguments.
+// The list of LLVM passes must achieve this: the condition of the loop is at its end
+// without copies of values, address arithmetic is hoisted out of it, a row of four
+// f32 whose address is a multiple of 16 is one LDS access, and the kernel has no
+// hidden arguments.
 // CHECK-LABEL: sum:
 // CHECK:       [[LOOP:.LBB.*]]:
 // CHECK-NEXT:    ds_read_b128
@@ -26,7 +26,7 @@ module attributes {dnn.target = "gfx942"} {
       %lane = gpu.thread_id x
       %count = arith.index_cast %n : i32 to index
       %sum = scf.for %i = %c0 to %count step %c1 iter_args(%acc = %zero) -> vector<4xf32> {
-        // Of the same value in each iteration.
+        // This value is the same in each iteration.
         %own = arith.muli %lane, %c4 : index
         %row = arith.muli %i, %c256 : index
         %at = arith.addi %row, %own : index

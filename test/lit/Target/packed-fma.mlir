@@ -1,7 +1,7 @@
 // RUN: dnn-opt --start-from gpu %s --target gfx942 --stop-after isa | FileCheck %s
 
-// A chip without the erratum keeps its packed instructions: the fix costs only
-// the chip that needs it.
+// A chip without the erratum keeps its packed instructions, so that only the chip
+// with it pays for the fix.
 // CHECK: v_pk_fma_f32
 module attributes {dnn.target = "gfx942"} {
   gpu.module @kernels {

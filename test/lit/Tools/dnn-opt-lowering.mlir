@@ -1,7 +1,7 @@
 // RUN: dnn-opt %s --dnn-lower-to-llvm=target=gfx90a | FileCheck %s
 
-// The pipeline's step that has no stage of its own can be looked at: pointers
-// stay bare, indices have 32 bits.
+// The lowering that has no stage of its own can be printed: pointers stay bare, and
+// indices have 32 bits.
 // CHECK: llvm.func @kernel(%[[X:.*]]: !llvm.ptr<1>)
 // CHECK: rocdl.workitem.id.x
 // CHECK: llvm.mul %{{.*}}, %{{.*}} : i32

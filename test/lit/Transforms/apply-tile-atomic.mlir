@@ -1,7 +1,7 @@
 // RUN: dnn-opt %s -split-input-file -verify-diagnostics --dnn-apply-tile="target=gfx942 tile=igemm-m64n64k32-w2x2-b2-mfma32-a7" | FileCheck %s
 
-// Seven parts share one result of f32, which a kernel before sets to zero, and
-// from which one behind makes the f16.
+// Seven splits add to one f32 result, which a kernel in front sets to zero and a
+// kernel behind converts to f16.
 // CHECK-LABEL: func.func @weights_zero
 // CHECK-SAME: %[[SUM:[^ ]+]]: memref<1x64x3x3x8xf32> {dnn.arg = "workspace", dnn.bytes = 18432 : i64}
 // CHECK: dnn.for_each_point
@@ -21,7 +21,7 @@ func.func @weights(%x: memref<64x7x7x8xf16>, %w: memref<64x3x3x8xf16>, %y: memre
 
 // -----
 
-// A result of f32 with nothing behind the sum needs no workspace.
+// A result of f32 without an epilogue needs no workspace.
 // CHECK-LABEL: func.func @in_place_zero
 // CHECK-SAME: memref<64x7x7x8xf32>, %[[W:[^ ]+]]: memref<64x3x3x8xf32>, %{{[^ ]+}}: memref<64x7x7x64xf32>)
 // CHECK: dnn.point_store %{{.*}}, %[[W]]
@@ -37,7 +37,7 @@ func.func @in_place(%x: memref<64x7x7x8xf32>, %w: memref<64x3x3x8xf32>, %y: memr
 
 // -----
 
-// No chip adds doubles, or bytes' sums, in the way that this is built.
+// The lowering has no atomic additions of f64, or of the i32 sums of i8.
 func.func @doubles(%x: memref<64x7x7x8xf64>, %w: memref<64x3x3x8xf64>, %y: memref<64x7x7x64xf64>) attributes {dnn.kernel} {
   // expected-error@+1 {{is of 'f64', whose sums have no atomics}}
   dnn.conv backward_weights x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)

@@ -1,9 +1,9 @@
 // RUN: dnn-opt %s --dnn-apply-tile="target=gfx942 tile=igemm-m128n64k32-w2x2-b2-mfma32" | FileCheck %s
 
-// Backward data, 3x3, stride 2, padding 1: h = 2 i + rho - 1 for rho of 1 and 2,
-// so that the 14 rows are seven times two; r = rho + 2 t, the tap 1 before the
-// tap 0, because both classes have it. A tap that a class does not have is
-// outside the filter.
+// Backward data, 3x3, stride 2, padding 1: h = 2 i + rho - 1 with rho of 1 and 2, so
+// that the 14 rows are seven times two. r = rho + 2 t, with tap 1 before tap 0,
+// because both residue classes have it. A tap that a class does not have is outside
+// the filter.
 // CHECK-LABEL: func.func @backward_data
 // CHECK: dnn.view %arg2 <[1, 2, 1, 2, 1], [8, 7, 7], [2, 2, 64] : (d0, d1, d2, d3, d4, d5, d6, d7, d8, d9, d10) -> (d5, d6 + d8, d7 + d9, d0 * 64 + d10)>
 // CHECK: dnn.view %arg1 <[1, 2, 1, 2, 1], [32], [2, 2, 64] : (d0, d1, d2, d3, d4, d5, d6, d7, d8) -> (d0 * 64 + d8, d1 - d6 * 2 + 1, d3 - d7 * 2 + 1, d5)>
@@ -17,8 +17,8 @@ func.func @backward_data(%x: memref<8x14x14x32xf16>, %w: memref<64x3x3x32xf16>, 
   return
 }
 
-// A dilation that shares a factor with the stride: only every second pixel has
-// taps (the second group dimension of the height), and theirs are one apart.
+// The dilation shares a factor with the stride: only every second pixel has taps
+// (the second group dimension of the height), and its taps are neighbours.
 // CHECK-LABEL: func.func @dilated
 // CHECK: dnn.view %arg2 <[1, 1, 2, 1, 1], [8, 8, 14], [3, 3, 64] : {{.*}} -> (d5, d6 - d8, d7 - d9 + 1, d0 * 64 + d10)>
 // CHECK: dnn.view %arg1 {{.*}} -> (d0 * 64 + d8, d6 + d2 * 3, d7, d5)>
@@ -29,8 +29,8 @@ func.func @dilated(%x: memref<8x14x14x32xf16>, %w: memref<64x3x3x32xf16>, %y: me
   return
 }
 
-// Backward weights of 64 images, two steps of 32: images innermost. The columns
-// are in the filter's order.
+// Backward weights of 64 images, which are two steps of 32: images are the innermost
+// dimension. The columns are in the filter's order.
 // CHECK-LABEL: func.func @backward_weights
 // CHECK: dnn.view %arg2 <[2], [32], [8, 8, 64] : (d0, d1, d2, d3, d4) -> (d4, d0 * 32 + d1, d2, d3)>
 // CHECK: dnn.view %arg0 <[2], [16, 3, 3], [8, 8, 64] : (d0, d1, d2, d3, d4, d5, d6) -> (d6, d0 * 16 + d1, d2 + d4 - 1, d3 + d5 - 1)>
@@ -43,8 +43,8 @@ func.func @backward_weights(%x: memref<64x32x8x8xf16>, %w: memref<64x16x3x3xf16>
   return
 }
 
-// Volumes with an epilogue: the region moves to the store, the bias is a view
-// that the channel alone moves.
+// Volumes with an epilogue: its region moves to the store, and the bias is a view
+// that only the channel indexes.
 // CHECK-LABEL: func.func @volume
 // CHECK: dnn.view %arg3 <[1], [2, 4, 4, 4], [32] : (d0, d1, d2, d3, d4, d5) -> (d0 * 32 + d5)>
 // CHECK: dnn.tile_store {{.*}} ins(%{{.*}} : !dnn.view<1x128x32xf32>) epilogue

@@ -1,6 +1,6 @@
 // RUN: dnn-opt %s -split-input-file -verify-diagnostics --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q2t32s16r4b2u1"
 
-// The copy engine knows no f64,
+// TMA copies no f64.
 func.func @doubles(%x: memref<2x8x8x16xf64> {dnn.arg = "x"}, %w: memref<16x3x3x1xf64> {dnn.arg = "w"},
                    %y: memref<2x8x8x16xf64> {dnn.arg = "y"}) attributes {dnn.kernel} {
   // expected-error@+1 {{does not fit tile 'depthwise-g2p1q2t32s16r4b2u1'}}
@@ -12,7 +12,7 @@ func.func @doubles(%x: memref<2x8x8x16xf64> {dnn.arg = "x"}, %w: memref<16x3x3x1
 
 // -----
 
-// and no tensors that begin anywhere;
+// TMA copies no tensors that may begin at any element.
 module attributes {dnn.unaligned} {
   func.func @unaligned(%x: memref<2x8x8x16xbf16> {dnn.arg = "x"}, %w: memref<16x3x3x1xbf16> {dnn.arg = "w"},
                        %y: memref<2x8x8x16xbf16> {dnn.arg = "y"}) attributes {dnn.kernel} {
@@ -26,7 +26,7 @@ module attributes {dnn.unaligned} {
 
 // -----
 
-// threads have one channel a group;
+// Threads compute one channel of each group.
 func.func @pairs(%x: memref<2x8x8x32xbf16> {dnn.arg = "x"}, %w: memref<16x3x3x2xbf16> {dnn.arg = "w"},
                  %y: memref<2x8x8x16xbf16> {dnn.arg = "y"}) attributes {dnn.kernel} {
   // expected-error@+1 {{does not fit tile 'depthwise-g2p1q2t32s16r4b2u1'}}
@@ -38,7 +38,7 @@ func.func @pairs(%x: memref<2x8x8x32xbf16> {dnn.arg = "x"}, %w: memref<16x3x3x2x
 
 // -----
 
-// and forward has no such boxes.
+// Forward has no tiles with boxes.
 func.func @forward(%x: memref<2x8x8x16xbf16> {dnn.arg = "x"}, %w: memref<16x3x3x1xbf16> {dnn.arg = "w"},
                    %y: memref<2x8x8x16xbf16> {dnn.arg = "y"}) attributes {dnn.kernel} {
   // expected-error@+1 {{does not fit tile 'depthwise-g2p1q2t32s16r4b2u1'}}

@@ -9,12 +9,12 @@
 // RUN: not dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q4t32s8l" 2>&1 | FileCheck %s --check-prefix=FILTER
 // RUN: dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q2t32s16r4b2u1o" | FileCheck %s --check-prefix=BOXES
 // RUN: not dnn-opt %s --dnn-apply-tile="target=sm_80 tile=depthwise-g2p1q2t32s16r4b2u1" 2>&1 | FileCheck %s --check-prefix=NO-ENGINE
-// RUN: not dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q2t32s16n2r4b2u1" 2>&1 | FileCheck %s --check-prefix=BOX-TURNS
+// RUN: not dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q2t32s16n2r4b2u1" 2>&1 | FileCheck %s --check-prefix=BOX-PASSES
 // RUN: not dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q2t32s16r4b0" 2>&1 | FileCheck %s --check-prefix=NO-STAGE
 
-// Twelve lanes do not share out eight blocks of groups, a workgroup does not
-// sum more parts than there are, three rows of taps are not four parts, and
-// there is no filter to share.
+// Refused are twelve lanes for eight blocks of groups, workgroups that sum more
+// splits than there are, four parts of three rows of taps, and sharing a filter,
+// because backward weights reads none.
 // LANES: does not fit tile 'depthwise-g2p1q4t48s8n4r4'
 // FEW: does not fit tile 'depthwise-g2p1q4t32s2r4'
 // TAPS: does not fit tile 'depthwise-g2p1q4t32s8k4'
@@ -22,8 +22,8 @@
 
 // NO-UNIT: 'depthwise-g2p1q4t32s8n4u0' is not a tile, which looks like
 
-// Registers are for three workgroups of a compute unit, and caches need not keep
-// what is loaded, but what the second launch reads.
+// Registers are limited so that a compute unit holds three workgroups. Caches need
+// not keep what is loaded, except what the second launch reads.
 // HINTS-LABEL: func.func @weights
 // HINTS: dnn.for_each_point [2, 1, 4, 8] threads 32 attributes {dnn.resident = 3 : i64}
 // HINTS: dnn.point_load %arg2[{{.*}}] {dnn.streamed}
@@ -31,16 +31,16 @@
 // HINTS-LABEL: func.func @weights_sum
 // HINTS-NOT: dnn.streamed
 
-// Boxes are for chips with a copy engine; a box is a strip of one block of rows;
-// and none is not written.
+// Boxes need a chip with TMA, a box is a strip of one block of rows, and a tile
+// without boxes does not name them.
 // NO-ENGINE: does not fit tile 'depthwise-g2p1q2t32s16r4b2u1'
-// BOX-TURNS: does not fit tile 'depthwise-g2p1q2t32s16n2r4b2u1'
+// BOX-PASSES: does not fit tile 'depthwise-g2p1q2t32s16n2r4b2u1'
 // NO-STAGE: 'depthwise-g2p1q2t32s16r4b0' is not a tile
 
-// Of sixteen strips of a row, four workgroups take every fourth: ten pixels of x
-// and three rows of eight gradients, in slots of whole 128 bytes. Two are under
-// way, and another one once all threads have theirs in registers. The last rows
-// have gradients outside, which are zeros that the engine brings.
+// Four workgroups compute every fourth of the sixteen strips of a row: ten pixels of
+// x and three rows of eight gradients, in slots of whole 128 bytes. Two strips are
+// in flight, and another copy begins once all threads have a strip in registers. The
+// gradients outside of the last rows are zeros that TMA writes.
 // BOXES-LABEL: func.func @weights
 // BOXES: dnn.for_each_point [4, 1, 4, 8] threads 32
 // BOXES-SAME: dnn.resident = 1
@@ -64,9 +64,9 @@
 // BOXES: dnn.point_store {{.*}} memref<4x9x16xf32>
 // BOXES-LABEL: func.func @weights_sum
 
-// Two images of two strips of two segments: a strip a part. A row of gradients
-// is loaded once, and two rows wander through the loop behind nine sums. The
-// second launch sums eight parts.
+// Two images of two strips of two segments are eight splits, one for each strip. A
+// row of gradients is loaded once: two rows are carried through the loop, after
+// nine accumulators. The second launch adds eight partial results.
 // STRIPS-LABEL: func.func @weights
 // STRIPS: dnn.for_each_point [8, 8] threads 32
 // STRIPS-COUNT-8: dnn.point_load %arg2
@@ -80,9 +80,10 @@
 // STRIPS-LABEL: func.func @weights_sum
 // STRIPS: dnn.for_each_point [9, 1, 1, 16] threads 16
 
-// Four parts a workgroup, eight lanes each; the first block's rows are loaded
-// before the loop, the next one's before a block's products. Nine sums in three
-// times four.
+// A workgroup computes four splits by eight lanes each. The rows of the first block
+// are loaded before the loop, those of the next one before the products of a block.
+// The nine accumulators, padded to twelve, go through LDS, so that each of the four
+// threads of an element adds three of them.
 // SUMMED-LABEL: func.func @weights
 // SUMMED: dnn.for_each_point [2, 1, 4, 8] threads 32
 // SUMMED: scf.for
@@ -99,9 +100,9 @@
 // SUMMED-NOT: dnn.point_store
 // SUMMED-LABEL: func.func @weights_sum
 
-// Two threads share out a filter: six elements each, of which three of the
-// second one's are behind the last and not stored. The sum of 128 parts is that
-// of eight threads an element, of which one stores it.
+// Two threads share a filter of nine elements: six each, of which the second thread's
+// last three are not stored. Eight threads add the 128 partial results of an
+// element, and one of them stores the sum.
 // SPLIT-LABEL: func.func @weights
 // SPLIT: dnn.for_each_point [128, 2, 16] threads 64
 // SPLIT-COUNT-6: dnn.point_store {{.*}} memref<128x9x16xf32>

@@ -1,10 +1,11 @@
 // RUN: dnn-opt %s -split-input-file -verify-diagnostics --dnn-apply-tile="target=sm_90 tile=packed-m128n64k64-w1x1-p6-wgmma" | FileCheck %s
 
-// Pixels of a stride and their channels are 12 elements of 16. Block row i of
-// the image holds lines 2 i and 2 i + 1; two blocks of zeros lie before a line
-// and one behind it. A line of the window is a run of 4 blocks; windows overlap.
-// One launch packs both: the filter's 2048 pieces of 8 elements are the first 8
-// workgroups; 608 blocks are 3 more, counted from the last one back.
+// A block is the pixels of a stride with their channels, 12 elements padded to 16.
+// Block row i of the image holds lines 2 i and 2 i + 1, with two blocks of zeros
+// before a line and one behind it. A line of the window is a run of 4 blocks, and
+// windows overlap. One launch packs both tensors: the first 8 workgroups have the
+// filter's 2048 pieces of 8 elements, and 3 more have the 608 blocks of the image,
+// counted from the last one back.
 // CHECK-LABEL: func.func @forward_pack
 // CHECK-SAME:    memref<2x16x19x16xf16, strided<[4864, 304, 16, 1]>> {dnn.arg = "workspace", dnn.bytes = 52224 : i64}
 // CHECK: dnn.for_each_point [11, 256] threads 256 {
@@ -34,9 +35,9 @@ func.func @forward(%x: memref<2x32x32x3xf16>, %w: memref<64x7x7x3xf16>, %y: memr
 
 // -----
 
-// A block of 4 by 4 pixels of 3 channels is 48 columns, which one window of 5
-// by 5 gradients reaches. The gradient is read where it lies.
-// Neighbouring threads read neighbouring channels of the filter.
+// A block of 4 by 4 pixels of 3 channels is 48 columns, which depend on one window of
+// 5 by 5 gradients. The gradient is read without being packed. Neighbouring threads
+// read neighbouring channels of the filter.
 // CHECK-LABEL: func.func @data_pack
 // CHECK: dnn.for_each_point [4, 4, 5, 5, 8, 3]
 // CHECK-LABEL: func.func @data(
@@ -52,8 +53,9 @@ func.func @data(%x: memref<2x32x32x3xf16>, %w: memref<64x7x7x3xf16>, %y: memref<
 
 // -----
 
-// Backward weights of odd channels on both sides: both images are filled up,
-// sums come first in the workspace, and runs of 120 are copied as 128.
+// Backward weights with odd numbers of input and output channels: both images are
+// padded, the partial results are first in the workspace, and runs of 120 are copied
+// as 128.
 // CHECK-LABEL: func.func @weights_pack
 // CHECK: dnn.point_load %arg0
 // CHECK: dnn.point_store {{.*}}, %arg4
@@ -81,14 +83,14 @@ func.func @weights(%x: memref<2x8x8x37xf16>, %w: memref<9x3x3x37xf16>, %y: memre
 
 // -----
 
-// 70 channels would fill 128 rows. As columns they are 80 of a tile, and the
-// taps are rows: 64 of each line's run, and then the other 64; so lie the sums,
-// of 72 channels each.
+// 70 channels would need 128 rows. Instead they are 80 columns of a tile, and the
+// taps are rows: 64 of each line's run, and then the other 64. The partial results
+// have the same order, with 72 channels each.
 // CHECK-LABEL: func.func @exchanged(
-// CHECK-SAME: %[[SUMS:arg3]]: memref<1x2x3x64x72xf32>
+// CHECK-SAME: %[[PARTIAL:arg3]]: memref<1x2x3x64x72xf32>
 // CHECK: %[[GRADIENT:.*]] = dnn.view %arg5 <[1, 1], [70], [2, 8, 8] :
 // CHECK: %[[INPUT:.*]] = dnn.view %arg4 <[1, 1], [2, 3, 64], [2, 8, 8] : (d0, d1, d2, d3, d4, d5, d6, d7) -> (d5, d3 + d6 - 1, d7, d2 * 64 + d4)>
-// CHECK: dnn.view %[[SUMS]] <[1, 1], [2, 3, 64], [70] : (d0, d1, d2, d3, d4, d5) -> (d0, d2, d3, d4, d5)>
+// CHECK: dnn.view %[[PARTIAL]] <[1, 1], [2, 3, 64], [70] : (d0, d1, d2, d3, d4, d5) -> (d0, d2, d3, d4, d5)>
 // CHECK: dnn.tile_load %[[INPUT]]
 // CHECK: dnn.tile_load %[[GRADIENT]]
 // CHECK-LABEL: func.func @exchanged_sum
@@ -102,7 +104,7 @@ func.func @exchanged(%x: memref<2x8x8x37xf16>, %w: memref<70x3x3x37xf16>, %y: me
 
 // -----
 
-// What is not packed is refused by name.
+// Problems that are not packed are refused, and the message names the tile.
 func.func @dilated(%x: memref<2x8x8x3xf16>, %w: memref<8x3x3x3xf16>, %y: memref<2x4x4x8xf16>) attributes {dnn.kernel} {
   // expected-error@+1 {{is no convolution of one group in f16 or bf16, channels last and undilated, which 'packed' needs}}
   dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)

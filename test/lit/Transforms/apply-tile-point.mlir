@@ -1,12 +1,12 @@
 // RUN: dnn-opt %s --dnn-apply-tile="target=gfx942 tile=general-b4r1t256s1" | FileCheck %s --check-prefix=DATA
 // RUN: dnn-opt %s --dnn-apply-tile="target=gfx942 tile=depthwise-g2p1q2t64s1" | FileCheck %s --check-prefix=DEPTHWISE
-// RUN: dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q2t64s1n3" | FileCheck %s --check-prefix=TURNS
+// RUN: dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q2t64s1n3" | FileCheck %s --check-prefix=PASSES
 // RUN: dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q2t32s1l" | FileCheck %s --check-prefix=SHARED
 // RUN: not dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q2t128s1l" 2>&1 | FileCheck %s --check-prefix=PARTIAL
 // RUN: not dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q2t64s1r2" 2>&1 | FileCheck %s --check-prefix=SUMMED
 // RUN: dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q2t64s1u2" | FileCheck %s --check-prefix=RESIDENT
 // RUN: not dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q2t64s1o" 2>&1 | FileCheck %s --check-prefix=STREAMED
-// RUN: not dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q2t64s1n1" 2>&1 | FileCheck %s --check-prefix=ONE-TURN
+// RUN: not dnn-opt %s --dnn-apply-tile="target=sm_90 tile=depthwise-g2p1q2t64s1n1" 2>&1 | FileCheck %s --check-prefix=ONE-PASS
 // RUN: not dnn-opt %s --dnn-apply-tile="target=gfx942 tile=general-b3r1t256s1" 2>&1 | FileCheck %s --check-prefix=BLOCK
 // RUN: not dnn-opt %s --dnn-apply-tile="target=gfx942 tile=general-b4" 2>&1 | FileCheck %s --check-prefix=GENERAL
 // RUN: not dnn-opt %s --dnn-apply-tile="target=gfx942 tile=depthwise-g3p1q2t64s1" 2>&1 | FileCheck %s --check-prefix=GROUPS
@@ -15,15 +15,15 @@
 // BLOCK: does not fit tile 'general-b3r1t256s1': its blocks must divide the channels of a group
 // GENERAL: 'general-b4' is not a tile, which looks like 'general-b4r1t256s1'
 // GROUPS: does not fit tile 'depthwise-g3p1q2t64s1'
-// ONE-TURN: 'depthwise-g2p1q2t64s1n1' is not a tile, which looks like
+// ONE-PASS: 'depthwise-g2p1q2t64s1n1' is not a tile, which looks like
 // PARTIAL: does not fit tile 'depthwise-g2p1q2t128s1l'
 // STREAMED: does not fit tile 'depthwise-g2p1q2t64s1o'
 // SUMMED: does not fit tile 'depthwise-g2p1q2t64s1r2'
 // WORD: 'depthwise-g8' is not a tile, which looks like 'depthwise-g8p2q4t256s1'
 
-// General, backward data with a stride: one thread a pixel and its four
-// channels of a group; a tap that no output pixel meets is skipped. Depthwise:
-// two pixels of two groups, and no loop.
+// Backward data with a stride by the general algorithm: a thread computes a pixel
+// and its four channels of a group, and skips a tap that no output pixel has. By the
+// depthwise algorithm a thread computes two pixels of two groups without a loop.
 // DATA-LABEL: func.func @strided
 // DATA: dnn.for_each_point [2, 8, 6, 8, 1] threads 256
 // DATA: %[[SUM:.*]] = scf.for
@@ -40,20 +40,20 @@
 // DEPTHWISE: dnn.point_load %arg1{{.*}} : memref<288xf16> -> vector<8xf16>
 // DEPTHWISE: dnn.point_store %{{.*}}, %arg0{{.*}} : vector<8xf16>
 
-// Three rows, one below the other: the filter is loaded once for them.
-// TURNS-LABEL: func.func @strided
-// TURNS: dnn.for_each_point [2, 3, 3, 4] threads 64
-// TURNS: dnn.point_load %arg1
-// TURNS: scf.for %{{.*}} = %c0{{.*}} to %c3
-// TURNS-NOT: dnn.point_load %arg1
-// TURNS: dnn.point_store
+// A thread computes three rows, one below the other, and loads the filter once.
+// PASSES-LABEL: func.func @strided
+// PASSES: dnn.for_each_point [2, 3, 3, 4] threads 64
+// PASSES: dnn.point_load %arg1
+// PASSES: scf.for %{{.*}} = %c0{{.*}} to %c3
+// PASSES-NOT: dnn.point_load %arg1
+// PASSES: dnn.point_store
 
-// Registers for two workgroups of a compute unit.
+// Registers are limited so that a compute unit holds two workgroups.
 // RESIDENT-LABEL: func.func @strided
 // RESIDENT: dnn.for_each_point [2, 8, 3, 4] threads 64 attributes {dnn.resident = 2 : i64}
 
-// A workgroup of 32 threads loads the filters of its 4 blocks of groups eight
-// times over, 8 elements a time; each thread reads its own.
+// A workgroup of 32 threads covers its 4 blocks of groups eight times. Together they
+// load the filters, 8 elements at a time, and each thread reads its own from LDS.
 // SHARED-LABEL: func.func @strided
 // SHARED: dnn.for_each_point [2, 8, 3, 4] threads 32
 // SHARED: %[[LDS:.*]] = memref.alloca() : memref<2304xf16, #gpu.address_space<workgroup>>

@@ -3,8 +3,8 @@
 // RUN: not dnn-opt %s --dnn-apply-tile="target=gfx942 tile=pool-c3h1w1" 2>&1 | FileCheck %s --check-prefix=POWER
 // RUN: not dnn-opt %s --dnn-apply-tile="target=gfx942 tile=poolsplit-c1h4w1" 2>&1 | FileCheck %s --check-prefix=SPLIT
 
-// A tile that cannot be read, that does not divide the channels, or that is for
-// another primitive or direction.
+// Refused are tiles that cannot be read, that do not divide the channels, or that
+// are for another primitive or direction.
 // TILE: 'dnn.pool' op 'pool-c8h2' is not a tile of a pooling, which looks like 'pool-c8h2w1'
 // CHANNELS: 'dnn.pool' op has 12 channels, which tile 'pool-c8h1w1' does not divide into powers of two
 // POWER: 'dnn.pool' op has 12 channels, which tile 'pool-c3h1w1' does not divide into powers of two

@@ -1,8 +1,8 @@
 // RUN: dnn-opt %s --dnn-apply-tile="target=gfx942 tile=poolsplit-c1h4w16" --dnn-verify-stage=stage=tiled | FileCheck %s
 
-// 64 threads share a window. Each leaves its maximum and the index in a
-// workspace of two words a part, and a second function merges them: of equal
-// maxima the one with the smaller index wins.
+// 64 threads share a window. Each stores its maximum and the index to a workspace,
+// two words for each thread, and a second function merges them: of equal maxima the
+// one with the smaller index wins.
 // CHECK-LABEL: func.func @pool(
 // CHECK-SAME:    %[[WORK:arg[0-9]+]]: memref<128x1x1x1x1xi32> {dnn.arg = "workspace", dnn.bytes = 512 : i64})
 // CHECK:         dnn.for_each_point [1, 1, 1, 1, 1, 4, 16] threads 64

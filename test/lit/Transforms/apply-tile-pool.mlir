@@ -1,8 +1,8 @@
 // RUN: dnn-opt %s --split-input-file --dnn-apply-tile="target=gfx942 tile=pool-c8h1w2" --dnn-verify-stage=stage=tiled | FileCheck %s
 
-// A thread owns eight channels of two neighbouring outputs. Their windows share
-// a column, so 15 pixels are loaded for 18 positions; the shared one is position
-// 2 of the first output and position 0 of the second.
+// A thread computes eight channels of two neighbouring outputs. Their windows share a
+// column, so that 15 pixels are loaded for 18 positions; the shared one is position 2
+// of the first output and position 0 of the second.
 // CHECK-LABEL: func.func @forward
 // CHECK:         dnn.for_each_point [64, 1, 56, 28, 8] threads 256
 // CHECK-COUNT-2: dnn.point_load %arg0[{{.*}}] : memref<64x112x112x64xf16> -> vector<8xf16>
@@ -24,8 +24,8 @@ func.func @forward(%x: memref<64x112x112x64xf16>, %y: memref<64x56x56x64xf16>,
 
 // -----
 
-// Backward, the thread owns 2x4 pixels, to which 2x3 outputs hand something.
-// Nothing is divided, because the stride and the padding decide which.
+// Backward, a thread computes 2x4 pixels, to which 2x3 outputs contribute. Stride and
+// padding decide which at compile time, so that nothing is divided.
 // CHECK-LABEL: func.func @backward
 // CHECK:         dnn.for_each_point [64, 1, 56, 28, 8] threads 256
 // CHECK-COUNT-6: dnn.point_load %arg1
@@ -42,8 +42,8 @@ func.func @backward(%x: memref<64x112x112x64xf16>, %y: memref<64x56x56x64xf16>,
 
 // -----
 
-// A window too large to be written out is walked by loops over what of it is
-// inside, without a check in them.
+// A window that is too large to be unrolled is walked by loops over the elements that
+// are inside, which need no checks.
 // CHECK-LABEL: func.func @walked
 // CHECK:         dnn.for_each_point [1, 1, 1, 1, 1] threads 64
 // CHECK:         scf.for

@@ -1,9 +1,9 @@
 // RUN: dnn-opt %s --dnn-apply-tile="target=gfx942 tile=stem-h16w16n64-w4x1-mfma32" -split-input-file | FileCheck %s
 
-// Columns and channels are one dimension of image and filter, so that a line of
-// the filter is a run of 21 elements. Three before it make the loads of image
-// lines whole, and 24 are whole chunks; 7 lines of them fill a step of 176.
-// Pixels come in blocks of 16 by 16 of one image.
+// Columns and channels are one dimension of image and filter, so that a line of the
+// filter is a run of 21 elements. Three more in front of it align the loads of image
+// lines, and 24 are whole chunks; 7 lines of 24 are padded to a step of 176. Pixels
+// are blocks of 16 by 16 of one image.
 // CHECK-LABEL: func.func @nhwc
 // CHECK-SAME:    %[[X:.*]]: memref<2x224x672xf16>, %[[W:.*]]: memref<64x7x21xf16>, %[[Y:.*]]: memref<2x112x112x64xf16>
 // CHECK: %[[A:.*]] = dnn.view %[[X]] <[2], [7, 7, 16, 16], [7, 24] : (d0, d1, d2, d3, d4, d5, d6) -> (d0, (d1 * 16 + d3) * 2 + d5 - 3, (d2 * 16 + d4) * 6 + d6 - 12)>
@@ -22,8 +22,8 @@ func.func @nhwc(%x: memref<2x224x224x3xf16>, %w: memref<64x7x7x3xf16>,
 
 // -----
 
-// In NCHW channels are planes, and a run is a line of the filter: 7 elements
-// with one before them.
+// In NCHW channels are planes, and a run is a line of the filter: 7 elements with
+// one in front of them.
 // CHECK-LABEL: func.func @nchw
 // CHECK: dnn.view %{{.*}} <[2], [7, 7, 16, 16], [3, 7, 8] : (d0, d1, d2, d3, d4, d5, d6, d7) -> (d0, d5, (d1 * 16 + d3) * 2 + d6 - 3, (d2 * 16 + d4) * 2 + d7 - 4)>
 // CHECK: dnn.pipeline reduce [3, 7, 8] step 176 buffers 1

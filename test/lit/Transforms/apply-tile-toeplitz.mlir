@@ -14,9 +14,9 @@
 // RUN: not dnn-opt %s --dnn-apply-tile="target=sm_90 tile=toeplitz-c12b2r2q2t128" 2>&1 | FileCheck %s --check-prefix=TEXT
 // RUN: sed 's/f16/f32/g' %s | not dnn-opt --dnn-apply-tile="target=sm_90 tile=toeplitz-c8b2r2q2t128" 2>&1 | FileCheck %s --check-prefix=TYPE
 
-// Only chips with the instruction; an instruction has 16 windows; 8 channels
-// are not 16, gradients of a filter come from one band, of rows by pairs, and
-// products of f32 are no such instruction's.
+// Refused are chips without the instruction, more than the 16 windows of an
+// instruction, 16 channels where there are 8, backward weights with several bands or
+// an odd number of rows, and f32, for which there is no such instruction.
 // CHIP: does not fit tile 'toeplitz-c8b2r2q2t128'
 // WINDOWS: does not fit tile 'toeplitz-c8b4r2q5t128'
 // TEXT: is not a tile, which looks like 'toeplitz-c16b4r7q4t128'
@@ -26,14 +26,14 @@
 // TYPE: does not fit tile 'toeplitz-c8b2r2q2t128'
 // ENGINE: does not fit tile 'toeplitz-c8b2r2q2t128n3s2'
 // STRIPENGINE: does not fit tile 'toeplitz-c8b1r4q1t64n2s1'
-// Of a multiple of eight rows, both images would be in the same banks.
+// With a multiple of eight rows, both images would be in the same banks.
 // STRIPROWS: does not fit tile 'toeplitz-c8b1r8q1t64n2s1'
 
-// Four bands of rows are two tiles of an image, its 10 columns two blocks. A
-// warp has two channels, with six factors of three rows each; four rows of
-// windows meet three rows of the filter at two results. A channel's six rows of
-// twelve words have three gaps of 16, so that the second band of two windows is
-// 40 words behind the first: in the banks behind those of its windows.
+// Four bands of rows are two tiles of an image, and its 10 columns are two blocks. A
+// warp has two channels, with six operands of three rows each. Four rows of windows
+// and three rows of the filter give two rows of results. A channel's six rows of
+// twelve words have three gaps of 16, so that the second band of two windows is 40
+// words behind the first: in the banks behind those of its windows.
 // CHECK-LABEL: func.func @conv
 // CHECK: dnn.for_each_point [6, 1, 128] threads 128
 // CHECK: %[[PLANES:.*]] = memref.alloca() : memref<8x120xvector<2xf16>, #gpu.address_space<workgroup>>
@@ -47,9 +47,9 @@
 // CHECK: gpu.barrier
 // CHECK: dnn.point_store %{{.*}}, %arg2
 
-// Two of three tiles are on their way before the first is waited for, the third
-// when that is in the planes. Warps read six rows of 24 pixels, four groups of
-// 8 at a time, and write four rows of 16.
+// Two of three tiles are in flight before the first is waited for, and the third is
+// copied once the first is in the planes. Warps read six rows of 24 pixels, four
+// groups of 8 at a time, and write four rows of 16.
 // BOXES-LABEL: func.func @conv
 // BOXES: dnn.for_each_point [2, 1, 128] threads 128
 // BOXES: %[[RAW:.*]] = memref.alloca() : memref<2x144x8xf16, #gpu.address_space<workgroup>>
@@ -70,7 +70,7 @@
 // BOXES: dnn.box_store %[[OUT]] to %arg2{{.*}} box [1, 4, 16, 8]
 // BOXES-NOT: dnn.point_store
 
-// Two tiles of a workgroup, one after the other, with the same factors.
+// A workgroup computes two tiles, one after the other, with the same operands.
 // DATA-LABEL: func.func @conv
 // DATA: dnn.for_each_point [3, 1, 64] threads 64
 // DATA-COUNT-48: dnn.point_load %arg1
@@ -79,9 +79,10 @@
 // DATA: dnn.point_load %arg2
 // DATA: dnn.point_store %{{.*}}, %arg0
 
-// Two images at a time, of ten columns two tiles, of eight rows two: four
-// parts of two tiles. Of a pair of rows a reduction of eight columns, and half
-// of one, times four channels. What either row of x gave is in lanes two apart.
+// Two images at a time have two tiles of their ten columns and two of their eight
+// rows: four splits of two tiles. A pair of rows has reductions of eight columns, and
+// half of one, for four channels. The sums of the two rows of x are in lanes at a
+// distance of two.
 // WEIGHTS-LABEL: func.func @conv
 // WEIGHTS: dnn.for_each_point [4, 1, 64] threads 64
 // WEIGHTS: scf.for
@@ -97,17 +98,17 @@
 // WEIGHTS-NOT: dnn.point_load
 // WEIGHTS: dnn.point_store %{{.*}}, %arg1
 
-// The same with boxes: of an image one strip of gradients alone and two of four
-// rows of x; two tiles of columns of two pairs of images; so twelve strips, two a
-// workgroup, with one in front of them. A strip is a box of x, where there are
-// products, and one of gradients, of both images, a pixel wider than what is
-// used. The ring has two strips.
+// The same with boxes. An image has one strip of gradients only and two strips of
+// four rows of x. With two tiles of columns and two pairs of images these are twelve
+// strips, two for each workgroup, and one more in front of them. A strip is a box of
+// x, where there are products, and a box of gradients, both of two images and a pixel
+// wider than what is used. There are two stages of strips.
 // STRIPS-LABEL: func.func @conv
 // STRIPS: dnn.for_each_point [6, 1, 64] threads 64
 // STRIPS: %[[X:.*]] = memref.alloca() : memref<1x136x8xf16, #gpu.address_space<workgroup>>
 // STRIPS: %[[Y:.*]] = memref.alloca() : memref<1x72x8xf16, #gpu.address_space<workgroup>>
 // STRIPS: memref.alloca() : memref<8x68xvector<2xf16>, #gpu.address_space<workgroup>>
-// STRIPS: %[[RING:.*]] = memref.alloca() : memref<8x164xvector<2xf16>, #gpu.address_space<workgroup>>
+// STRIPS: %[[STAGES:.*]] = memref.alloca() : memref<8x164xvector<2xf16>, #gpu.address_space<workgroup>>
 // STRIPS: dnn.box_load %arg0{{.*}} box [2, 4, 17, 8] to %[[X]][%{{.*}}] if %{{.*}} {dnn.streamed}
 // STRIPS: dnn.box_load %arg2{{.*}} box [2, 4, 9, 8] to %[[Y]][%{{.*}}] {dnn.streamed}
 // STRIPS: scf.for
@@ -121,7 +122,7 @@
 // STRIPS: scf.if
 // STRIPS-COUNT-2: dnn.box_load
 // STRIPS: scf.if %[[PRODUCTS]]
-// STRIPS: dnn.load_matrices %[[RING]]
+// STRIPS: dnn.load_matrices %[[STAGES]]
 // STRIPS: nvgpu.mma.sync({{.*}}) {mmaShape = [16, 8, 16]}
 // STRIPS: nvgpu.mma.sync({{.*}}) {mmaShape = [16, 8, 8]}
 // STRIPS-COUNT-14: nvgpu.mma.sync

@@ -1,8 +1,8 @@
-"""Gives every variable of docs/guides/environment.md a value that means nothing.
+"""Gives every variable of docs/guides/environment.md a malformed value.
 
-Each must be told exactly once in a run of dnn-driver, with its value and what
-is allowed; what ends the run as an error may be repeated by it. A variable that the guide has and the tables below lack is an error,
-so that no new one can be silent.
+A run of dnn-driver must report each exactly once, with its value and what is
+allowed; an error that ends the run may repeat it. A variable that the guide has
+and the tables below lack is an error, so that no new one is left untested.
 """
 
 import os
@@ -13,7 +13,7 @@ import sys
 
 SWITCH = "1, on, yes"
 ALL_AT_ONCE = {
-    # name: (value, what the sentence says is allowed)
+    # name: (value, what the message says is allowed)
     "TESSERA_TILE": ("nonsense", "a tile such as 'igemm-"),
     "TESSERA_SYSTEM_DB": ("/nowhere/a", "a package of kernels"),
     "MIOPEN_SYSTEM_DB_PATH": ("/nowhere/b", "a package of kernels"),
@@ -48,8 +48,8 @@ ALL_AT_ONCE = {
     "MIOPEN_DEBUG_DRIVER_PRNG_SEED": ("0x1", "a whole number"),
     "MIOPEN_DRIVER_USE_GPU_REFERENCE": ("2", SWITCH),
 }
-# Each in a run of its own: (variables, words of a line that is told, whether it
-# is an error).
+# Each of these needs a run of its own: (variables, texts of the line that reports
+# them, whether it is an error).
 ALONE = [
     ({"TESSERA_DEVICE": "nonsense"},
      ["TESSERA_DEVICE is 'nonsense', but must be amd, nvidia, emulated or"],
@@ -67,8 +67,8 @@ ALONE = [
      False),
 ]
 ELSEWHERE = {
-    "XDG_CACHE_HOME", "HOME",  # Not ours: any text is a folder's name.
-    "TESSERA_TEST_SEED",  # Read by tests, with the reader of the driver's seed.
+    "XDG_CACHE_HOME", "HOME",  # Not ours, and any text is a directory's name.
+    "TESSERA_TEST_SEED",  # Only tests read it, in the same way as the driver's seed.
 }
 
 

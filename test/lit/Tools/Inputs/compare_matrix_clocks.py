@@ -1,5 +1,6 @@
-"""Compares isa_chips.matrix_clocks with llvm-mca, for each instruction of a
-file, under lines that name the chip ("gfx942:"). Prints one line for each."""
+"""Compares isa_chips.matrix_clocks with llvm-mca for each instruction of a file, in
+which lines such as "gfx942:" name the chip of those below. Prints one line for
+each instruction."""
 
 import pathlib
 import re

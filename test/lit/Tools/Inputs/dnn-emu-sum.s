@@ -1,7 +1,7 @@
-; out[i] = in[i] + in[127 - i] for one workgroup of 128 work-items on gfx942, by
-; way of LDS. Symbols leave out what the kernel needs (NO_BARRIER, NO_WRITE), or make it
-; slow (ROW_BYTES: distance in LDS of two work-items' values, ROUNDS: how often
-; it sums).
+; Computes out[i] = in[i] + in[127 - i] through LDS, for one workgroup of 128
+; work-items on gfx942. Symbols leave out what the kernel needs (NO_BARRIER,
+; NO_WRITE), or make it slow (ROW_BYTES is the distance in LDS of the values of two
+; work-items, ROUNDS says how often it sums).
 ;
   .ifndef ROW_BYTES
   .set ROW_BYTES, 4

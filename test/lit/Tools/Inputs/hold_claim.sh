@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# hold_claim.sh COMMAND...: COMMAND makes a kernel that another process, which
-# is stuck in its compiler, makes at the same time.
+# hold_claim.sh COMMAND... runs COMMAND, which needs a kernel that another process is
+# compiling. That process is COMMAND as well, with a compiler that never ends.
 TESSERA_WORKER_FAULT=loop TESSERA_COMPILE_TIMEOUT=300 "$@" > /dev/null &
 holder=$!
-# Its worker is started behind its claim.
+# The worker is started after the claim is made, so that its existence proves the claim.
 until [ -n "$(cat /proc/$holder/task/*/children 2> /dev/null)" ]; do sleep 0.02; done
 "$@"
 status=$?

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# kill_rank.sh RANK FOLDER COMMAND...: one rank of an MPI job. The rank RANK is
-# killed when it has finished a problem, so at work on the next one, and leaves
-# FOLDER/killed if it was killed indeed.
+# kill_rank.sh RANK FOLDER COMMAND... runs one rank of an MPI job. Rank RANK is killed
+# when it has finished a problem and tunes the next one; FOLDER/killed exists
+# afterwards if that happened.
 rank=$1 folder=$2
 shift 2
 [ "$OMPI_COMM_WORLD_RANK" = "$rank" ] || exec "$@"

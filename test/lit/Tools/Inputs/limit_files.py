@@ -1,12 +1,12 @@
-"""Runs a program whose files may have so many bytes: what they would have more
-fails as on a full disk. Usage: limit_files.py BYTES PROGRAM [ARGUMENT]..."""
+"""Runs a program whose files may have at most so many bytes: writing more fails as
+on a full disk. Usage: limit_files.py BYTES PROGRAM [ARGUMENT]..."""
 
 import os
 import resource
 import signal
 import sys
 
-# Ignored, so that a write fails instead of ending the program.
+# The signal is ignored, so that a write fails instead of ending the program.
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 limit = int(sys.argv[1])
 resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))

@@ -1,4 +1,4 @@
-"""Prints so many small convolutions, as many of each direction as may be."""
+"""Prints the given number of small convolutions, with directions alternating."""
 import sys
 
 for number in range(int(sys.argv[1])):

@@ -1,12 +1,13 @@
 // RUN: dnn-opt %s -split-input-file -verify-diagnostics --dnn-apply-tile="target=gfx942 tile=igemm-m64n64k32-w2x2-b2-mfma32-s7" | FileCheck %s
 
-// Seven rows of images, each a part: one more dimension of the group, which is
-// added to the row's place and leads the workspace. A second kernel adds them,
-// and the epilogue is its.
+// Each of seven rows of the images is a split. The splits are one more dimension of
+// the group, which is added to the row's coordinate and is the outermost dimension
+// of the workspace. A second kernel adds the partial results and applies the
+// epilogue.
 // CHECK-LABEL: func.func @weights
-// CHECK-SAME: %[[PARTS:[^ ]+]]: memref<7x64x3x3x8xf32> {dnn.arg = "workspace", dnn.bytes = 129024 : i64}
+// CHECK-SAME: %[[PARTIAL:[^ ]+]]: memref<7x64x3x3x8xf32> {dnn.arg = "workspace", dnn.bytes = 129024 : i64}
 // CHECK: dnn.view %arg2 <[1, 7], [64], [1, 7, 64] : (d0, d1, d2, d3, d4, d5) -> (d5, d1 + d3, d4, d0 * 64 + d2)>
-// CHECK: dnn.view %[[PARTS]] <[1, 7], [64], [3, 3, 8] : (d0, d1, d2, d3, d4, d5) -> (d1, d0 * 64 + d2, d3, d4, d5)>
+// CHECK: dnn.view %[[PARTIAL]] <[1, 7], [64], [3, 3, 8] : (d0, d1, d2, d3, d4, d5) -> (d1, d0 * 64 + d2, d3, d4, d5)>
 // CHECK: dnn.for_each_tile [7, 1, 2] of [64, 64]
 // CHECK: dnn.tile_store
 // CHECK-NOT: epilogue
@@ -27,7 +28,7 @@ func.func @weights(%x: memref<64x7x7x8xf16>, %w: memref<64x3x3x8xf16>, %y: memre
 
 // -----
 
-// Parts are alike.
+// All splits must have the same length.
 func.func @uneven(%x: memref<64x8x8x8xf16>, %w: memref<64x3x3x8xf16>, %y: memref<64x8x8x64xf16>) attributes {dnn.kernel} {
   // expected-error@+1 {{needs parts that divide a reduction of 8, but has 7}}
   dnn.conv backward_weights x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
@@ -38,7 +39,7 @@ func.func @uneven(%x: memref<64x8x8x8xf16>, %w: memref<64x3x3x8xf16>, %y: memref
 
 // -----
 
-// The other directions have short sums.
+// The other directions have short reductions and no split-K.
 func.func @forward(%x: memref<64x7x7x8xf16>, %w: memref<64x3x3x8xf16>, %y: memref<64x7x7x64xf16>) attributes {dnn.kernel} {
   // expected-error@+1 {{needs backward_weights to be split into 7 parts}}
   dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)

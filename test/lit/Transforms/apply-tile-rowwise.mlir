@@ -1,9 +1,10 @@
 // RUN: dnn-opt %s --dnn-apply-tile="target=gfx942 tile=rows-v4t16r4" | FileCheck %s
 // RUN: dnn-opt %s --dnn-apply-tile="target=gfx942 tile=rowsplit-v4t16r4p32" | FileCheck %s --check-prefix=SPLIT
 
-// Teams of 16 threads for four rows of a workgroup: a row of 256 elements is
-// four blocks a thread, which stay in registers for the map. The words of a team
-// meet in shared memory once, and each thread combines all of them.
+// 16 threads share each of a workgroup's four rows. A row of 256 elements is four
+// blocks for each thread, which stay in registers for the map. The threads of a row
+// exchange their partial results in shared memory once, and each combines all of
+// them.
 // CHECK-LABEL: func.func @center
 // CHECK:         dnn.for_each_point [2, 4, 16] threads 64
 // CHECK-COUNT-4: dnn.point_load %{{.*}} : memref<8x256xf32> -> vector<4xf32>
@@ -14,8 +15,8 @@
 // CHECK-NOT:     gpu.barrier
 // CHECK-COUNT-4: dnn.point_store %{{.*}} : vector<4xf32>, memref<8x256xf32>
 
-// Two launches for the reduction, by way of the workspace: 32 parts and the
-// result of each of eight rows; and one for the map.
+// Two launches reduce through the workspace, which has 32 partial results and the
+// result of each of eight rows; a third launch maps the elements.
 // SPLIT-LABEL: func.func @center(
 // SPLIT-SAME:    memref<33x8xi32> {dnn.arg = "workspace", dnn.bytes = 1056 : i64}
 // SPLIT:         dnn.for_each_point [2, 32, 4, 16] threads 64

@@ -6,7 +6,7 @@
 // RUN: not dnn-opt %s --dnn-apply-tile="target=gfx942 tile=pool-c1h1w1" 2>&1 | FileCheck %s --check-prefix=POOL
 // RUN: sed '/^ *row {/,/}/d; s/reduce sum/map/; s/rowouts/outs/; s/memref<4x1xf32>/memref<4x12xf32>/g' %s | not dnn-opt --dnn-apply-tile="target=gfx942 tile=rowsplit-v4t64r1p32" 2>&1 | FileCheck %s --check-prefix=SPLIT
 
-// What tiles for rows are not.
+// These texts are no tiles of row-wise operations.
 
 // TEXT: error: 'dnn.rows' op 'rows-v8t64' is not a tile for rows, which looks like 'rows-v8t64r4'
 // POWER: error: 'dnn.rows' op tile 'rows-v3t64r1' has a number that is no power of two
