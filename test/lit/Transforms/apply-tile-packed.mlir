@@ -86,16 +86,16 @@ func.func @weights(%x: memref<2x8x8x37xf16>, %w: memref<9x3x3x37xf16>, %y: memre
 // 70 channels would need 128 rows. Instead they are 80 columns of a tile, and the
 // taps are rows: 64 of each line's run, and then the other 64. The partial results
 // have the same order, with 72 channels each.
-// CHECK-LABEL: func.func @exchanged(
+// CHECK-LABEL: func.func @swapped(
 // CHECK-SAME: %[[PARTIAL:arg3]]: memref<1x2x3x64x72xf32>
 // CHECK: %[[GRADIENT:.*]] = dnn.view %arg5 <[1, 1], [70], [2, 8, 8] :
 // CHECK: %[[INPUT:.*]] = dnn.view %arg4 <[1, 1], [2, 3, 64], [2, 8, 8] : (d0, d1, d2, d3, d4, d5, d6, d7) -> (d5, d3 + d6 - 1, d7, d2 * 64 + d4)>
 // CHECK: dnn.view %[[PARTIAL]] <[1, 1], [2, 3, 64], [70] : (d0, d1, d2, d3, d4, d5) -> (d0, d2, d3, d4, d5)>
 // CHECK: dnn.tile_load %[[INPUT]]
 // CHECK: dnn.tile_load %[[GRADIENT]]
-// CHECK-LABEL: func.func @exchanged_sum
+// CHECK-LABEL: func.func @swapped_sum
 // CHECK: dnn.for_each_point [3, 3, 37, 70]
-func.func @exchanged(%x: memref<2x8x8x37xf16>, %w: memref<70x3x3x37xf16>, %y: memref<2x8x8x70xf16>) attributes {dnn.kernel} {
+func.func @swapped(%x: memref<2x8x8x37xf16>, %w: memref<70x3x3x37xf16>, %y: memref<2x8x8x70xf16>) attributes {dnn.kernel} {
   dnn.conv backward_weights x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
       pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
       : memref<2x8x8x37xf16>, memref<70x3x3x37xf16>, memref<2x8x8x70xf16>

@@ -1,7 +1,8 @@
 // RUN: dnn-opt %s --dnn-apply-tile="target=gfx942 tile=igemm-m128n64k32-w2x2-b2-mfma32" -split-input-file | FileCheck %s
 
-// Padding is a negative constant, the stride and dilation are factors, and the
-// taps lie outside the channels. NHWC output: a lane keeps output channels.
+// Padding is a negative constant, stride and dilation are factors, and taps are the
+// outer dimensions of the reduction. With an NHWC output a lane holds neighbouring
+// output channels.
 // CHECK: module attributes {dnn.target = "gfx942"}
 // CHECK-LABEL: func.func @window
 // CHECK: dnn.view %arg0 <[1], [2, 8, 6], [3, 2, 64] : (d0, d1, d2, d3, d4, d5, d6) -> (d1, d2 * 2 + d4 * 3 - 2, d3 + d5 - 1, d0 * 64 + d6)>
@@ -20,9 +21,9 @@ func.func @window(%x: memref<2x18x5x64xf16>, %w: memref<96x3x2x64xf16>, %y: memr
 
 // -----
 
-// A group is an offset of the channel coordinates. With few channels in NCHW
-// the reduction follows the filter in memory: channels outside. NCHW output: a
-// lane keeps pixels.
+// A group is an offset of the channel coordinates. With few channels in NCHW the
+// reduction has the order of the filter in memory, with channels as the outer
+// dimension. With an NCHW output a lane holds neighbouring pixels.
 // CHECK-LABEL: func.func @groups
 // CHECK: dnn.view %arg0 <[3], [1, 6, 6], [5, 2, 2] : (d0, d1, d2, d3, d4, d5, d6) -> (d1, d0 * 5 + d4, d2 + d5, d3 + d6)>
 // CHECK: dnn.view %arg1 <[3], [4], [5, 2, 2] : (d0, d1, d2, d3, d4) -> (d0 * 4 + d1, d2, d3, d4)>
