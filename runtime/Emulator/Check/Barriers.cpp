@@ -25,8 +25,8 @@ static std::string describeMismatch(const Wave &wave, unsigned otherWave,
          wave.group->program->describe(other);
 }
 
-/// What the language asks of a wave at a barrier; `ended` is a wave of the
-/// group that does not come.
+/// Checks what the language requires of a wave at a barrier. `ended` is a wave
+/// of the group that has ended without coming to the barrier, or null.
 void BarrierChecker::checkWave(Wave &wave, const Wave *ended) const {
   const Instruction &barrier = wave.getPrevious();
   if (ended)
@@ -54,7 +54,7 @@ void BarrierChecker::onBarrier(GroupContext &, std::span<Wave *const> waves) {
       ended = wave;
     else
       ++passed[wave->indexInGroup];
-    // On gfx12 a wave may have signalled and not wait yet.
+    // On gfx12 a wave may have signalled without waiting yet.
     if (wave->stop != StopReason::Barrier)
       continue;
     if (!first)

@@ -1,11 +1,12 @@
 //===- Barriers.h - Do all waves and lanes meet at a barrier? --*- C++ -*-===//
 //
 // The hardware only counts waves: a barrier opens when every wave that has not
-// ended stands at one, whichever it is and whatever its lanes are. HIP and
-// OpenCL ask for more, and a kernel that relies on the hardware's tolerance
-// breaks on the next compiler. What surely is wrong is little, so the rule that
-// is always on (BarrierPairs) is narrow and the language's (Barriers) is asked
-// for.
+// ended stands at a barrier instruction, no matter which instruction it is or
+// which lanes are active. HIP and OpenCL require more, and a kernel that relies
+// on the hardware's tolerance breaks with the next compiler. Few of the
+// violations are certain to be bugs, so the check that is always on
+// (BarrierPairs) is narrow, and the one of the language's rule (Barriers) has
+// to be asked for.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,13 +17,14 @@
 
 namespace tessera::emulator {
 
-/// Works at barriers only, and so costs nothing that matters.
+/// Does work at barriers only, so that its cost is negligible.
 class BarrierChecker : public Observer {
 public:
-  /// Unless `isStrict`, reports waves that met at different barriers only if
-  /// in the end they had not passed equally many: then one of them was paired
-  /// with the wrong one. Strictly, each of these is a finding:
-  /// different barriers, a wave that has ended before, a lane that is off.
+  /// If `isStrict`, each of these is a finding: waves at different barriers, a
+  /// wave that has ended before the barrier, a lane that is inactive. Otherwise
+  /// waves that met at different barriers are reported only if the waves of the
+  /// group have passed different numbers of barriers in the end: then one of
+  /// them was paired with the wrong barrier.
   explicit BarrierChecker(bool isStrict) : isStrict(isStrict) {}
 
   void onGroupStart(GroupContext &, std::span<Wave *const> waves) override;
@@ -40,8 +42,8 @@ private:
   };
 
   bool isStrict;
-  std::vector<uint64_t> firstLanes; ///< By wave: EXEC at the start.
-  std::vector<uint32_t> passed;     ///< By wave: barriers so far.
+  std::vector<uint64_t> firstLanes; ///< EXEC at the start, by wave.
+  std::vector<uint32_t> passed;     ///< Barriers so far, by wave.
   Mismatch mismatch;
 };
 

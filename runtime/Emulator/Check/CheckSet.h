@@ -1,7 +1,7 @@
 //===- CheckSet.h - Which checks a launch runs under -----------*- C++ -*-===//
 //
-// Bounds, alignment and the watchdog cost nothing that matters and are always
-// on. The others are chosen by name.
+// The checks of bounds and alignment and the watchdog are always on, because
+// their cost is negligible. The others are chosen by name.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +27,7 @@ enum class Check : uint8_t {
 inline constexpr std::array<std::string_view, 6> kCheckNames = {
     "barrier-pairs", "barriers",  "waits",
     "initialized",   "lds-races", "global-races"};
-/// The same in words, for help texts.
+/// Descriptions of the checks for help texts, in the same order.
 inline constexpr std::array<std::string_view, kCheckNames.size()> kCheckTexts =
     {"waves of a group meet at the wrong barriers",
      "not all waves and lanes of a group reach the same barrier",
@@ -39,7 +39,7 @@ inline constexpr std::array<std::string_view, kCheckNames.size()> kCheckTexts =
 class CheckSet {
 public:
   static CheckSet none() { return {}; }
-  /// What is on unless something else is asked for.
+  /// The checks that are on unless the user asks for others.
   static CheckSet defaults() { return CheckSet().with(Check::BarrierPairs); }
   static CheckSet all();
 
@@ -48,9 +48,10 @@ public:
   CheckSet with(Check check) const;
   CheckSet without(Check check) const;
 
-  /// "all", "default", "none", or a list of names, each with an optional minus
-  /// that takes it out again: "all,-global-races". Empty when `text` has a
-  /// word that is none of these; `unknown` then is that word.
+  /// Parses "all", "default", "none", or a list of names, each with an optional
+  /// minus that removes the check again: "all,-global-races". Returns nothing
+  /// when `text` has a word that is none of these, and stores that word in
+  /// `unknown`.
   static std::optional<CheckSet> parse(std::string_view text,
                                        std::string *unknown = nullptr);
 

@@ -72,7 +72,7 @@ void Definedness::storePrivate(const Wave &wave, const MemoryAccess &access,
   if (dword >= privateLanes.size())
     return;
   uint64_t bit = getPrivateBit(wave, access.address);
-  // A dword with one byte that was written counts as written.
+  // A dword counts as written if one of its bytes was written.
   if (defined)
     privateLanes[dword] |= bit;
   else if (access.bytes >= 4)
@@ -90,7 +90,8 @@ bool Definedness::isPrivateDefined(const Wave &wave,
 // Vector results
 //===----------------------------------------------------------------------===//
 
-/// The source's lanes as DPP moves them. Lanes that get a 0 have a value.
+/// Permutes the lanes of a source as DPP does. Lanes that read a 0 count as
+/// having a value.
 static uint64_t permute(uint64_t lanes, const DppControl &dpp,
                         const Wave &wave) {
   uint64_t result = 0;
@@ -103,7 +104,7 @@ static uint64_t permute(uint64_t lanes, const DppControl &dpp,
   return result;
 }
 
-/// Lanes that DPP writes.
+/// The lanes that DPP writes.
 static uint64_t getDppLanes(const DppControl &dpp, const Wave &wave) {
   uint64_t result = 0;
   for (unsigned lane = 0; lane < wave.lanes; ++lane) {
@@ -115,12 +116,12 @@ static uint64_t getDppLanes(const DppControl &dpp, const Wave &wave) {
   return result & dpp.writeMask;
 }
 
-/// Lanes in which a source has a value; `dword` -1 asks for all of its dwords,
-/// -2 for one of them.
+/// The lanes in which a source has a value. A `dword` of -1 requires all of its
+/// dwords to have one, -2 any of them.
 uint64_t Definedness::getSourceLanes(const DefinednessSource &source, int dword,
                                      const Wave &wave,
                                      const Instruction &in) const {
-  // VCC may also be the source of a plain number.
+  // VCC may also be the source of an ordinary number.
   if (source.isMask && (source.dwords > 1 || !wave.isWave64()))
     return scalar[source.reg] |
            (source.dwords > 1 ? uint64_t(scalar[source.reg + 1]) << 32 : 0);
@@ -170,7 +171,7 @@ void Definedness::applySteps(const DefinednessPlan &plan, const Wave &wave,
     for (unsigned d = 0; d < step.dwords && next < count; ++d) {
       uint64_t lanes = results[next++];
       unsigned reg = step.reg + d;
-      if (step.isMask) // Lanes that are off give a 0.
+      if (step.isMask) // Inactive lanes give a 0.
         writeSlot(reg, static_cast<uint32_t>((lanes | ~wave.exec) >> (32 * d)),
                   in);
       else
@@ -208,7 +209,9 @@ void Definedness::applySelect(const DefinednessPlan &plan, const Wave &wave,
            in.dpp ? wave.exec & getDppLanes(*in.dpp, wave) : wave.exec, in);
 }
 
-/// An element of the result needs its own of C, and something of A and B.
+/// Each element of the result needs its own element of C. Which elements of A
+/// and B it needs is not followed: one register of each that has a value is
+/// enough.
 void Definedness::applyMatrix(const Instruction &in) {
   auto hasAny = [&](const Operand &operand) {
     if (operand.kind != OperandKind::Vector)
@@ -233,7 +236,8 @@ void Definedness::applyMatrix(const Instruction &in) {
 void Definedness::applyMoveRelative(const Wave &wave, const Instruction &in) {
   uint64_t lanes = kAllLanes;
   uint32_t offset = wave.readScalar(kM0);
-  // Every register that may be meant: the named one, or M0 further.
+  // M0 may be any offset, so these are the registers that may be read and
+  // written: the one that is named and the one that M0 selects.
   unsigned from = in.op[1].reg, to = in.op[0].reg;
   if (in.op[1].kind == OperandKind::Vector) {
     lanes = vector[from];
@@ -306,8 +310,8 @@ Definedness::Bits Definedness::combine(const DefinednessPlan &plan, Bits a,
   return result;
 }
 
-/// The bits of the result that have a value; for results of one dword the upper
-/// half counts as defined.
+/// The bits of the result that have a value. The upper half counts as defined
+/// if the result has one dword.
 uint64_t Definedness::getScalarResult(const DefinednessPlan &plan,
                                       const Wave &wave, const Instruction &in,
                                       bool &sccDefined) const {
@@ -320,7 +324,7 @@ uint64_t Definedness::getScalarResult(const DefinednessPlan &plan,
     return scalar[kScc] ? (wave.scc ? a.defined : b.defined) : 0;
   case Rule::ScalarBitwise: {
     Bits result = combine(plan, a, b);
-    // The test for zero is decided by one bit that is known to be set.
+    // One bit that is known to be set decides the test for zero.
     uint64_t width = in.op[0].dwords > 1 ? kAllLanes : 0xffffffff;
     sccDefined =
         result.defined == kAllLanes || (result.defined & result.value & width);
@@ -373,7 +377,8 @@ void Definedness::applyScalar(const DefinednessPlan &plan, const Wave &wave,
     Bits old = getOperand(wave, in.op[0]);
     result = scalar[kScc] ? (wave.scc ? source.defined : old.defined) : 0;
   } else if (plan.rule == Rule::ScalarSaveExec) {
-    // The destination gets EXEC, EXEC what the operation gives.
+    // The destination gets the old EXEC, and EXEC gets the result of the
+    // operation.
     Operand exec;
     exec.kind = OperandKind::Scalar;
     exec.reg = kExecLo;

@@ -1,10 +1,11 @@
 //===- Definedness.h - Which registers hold a value ------------*- C++ -*-===//
 //
-// What a wave has written, lane by lane in vector registers, bit by bit in
-// scalar ones (they are lane masks), dword by dword in private memory. Values
-// that nobody wrote are copied, spilled and merged by correct code, so they are
-// followed here and judged elsewhere. Where the truth needs the bits of a
-// vector register, a value counts as written.
+// Records what a wave has written: vector registers lane by lane, scalar
+// registers bit by bit because they are lane masks, and private memory dword by
+// dword. Correct code copies, spills and merges values that nobody wrote, so
+// this only follows them; Initialized.cpp decides which uses are errors. Where
+// the exact answer depends on the bits of a vector register, a value counts as
+// written.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,26 +22,26 @@
 
 namespace tessera::emulator {
 
-/// What a kernel finds in its registers when it starts.
+/// The registers that hold a value when a kernel starts.
 struct PresetRegisters {
   std::bitset<kScalarSlots> scalars;
-  unsigned vectors = 0; ///< v0 up to this one.
+  unsigned vectors = 0; ///< v0 up to but not including this one.
 };
 
 /// How an instruction's results depend on its sources.
 enum class DefinednessRule : uint8_t {
-  None,     ///< Writes nothing, or only what memory gives: see Load.
-  All,      ///< A lane needs each source.
-  Any,      ///< A lane needs one source: bits are merged.
+  None,     ///< Writes nothing, or only what was loaded: see Load.
+  All,      ///< A lane needs every source.
+  Any,      ///< A lane needs one source, because bits are merged.
   PerDword, ///< Dword n of the result needs dword n of each source.
-  Select,   ///< v_cndmask.
+  Select,   ///< v_cndmask
   Lanes,    ///< Any lane of the source may reach any lane of the result.
   ReadLane,
   WriteLane,
   Swap,
   Matrix,
   MoveRelative,
-  Load, ///< Defined; private memory has the last word.
+  Load, ///< Defined, except that private memory may say otherwise.
   ScalarCopy,
   ScalarSelect,
   ScalarConditionalMove,
@@ -48,7 +49,7 @@ enum class DefinednessRule : uint8_t {
   ScalarSaveExec,
   ScalarShift,
   ScalarPack,
-  ScalarArithmetic, ///< A bit needs the sources' bits up to its own.
+  ScalarArithmetic, ///< A bit needs the sources' bits up to its own position.
   Scalar,           ///< Needs all bits of all sources.
 };
 
@@ -56,31 +57,32 @@ struct DefinednessSource {
   uint16_t reg = 0;
   uint8_t dwords = 1;
   bool isScalar = false;
-  bool isMask = false; ///< A bit for each lane.
+  bool isMask = false; ///< One bit for each lane.
   bool isPermuted = false;
 };
 
-/// One vector result and what it depends on; dual-issue has two.
+/// One vector result and what it depends on. Dual-issue instructions have two.
 struct DefinednessStep {
   DefinednessRule rule = DefinednessRule::All;
   uint16_t reg = 0;
   uint8_t dwords = 1;
-  bool isMask = false;   ///< A scalar result, a bit for each lane.
-  bool keepsOld = false; ///< Bits of the destination stay.
+  bool isMask = false;   ///< A scalar result with one bit for each lane.
+  bool keepsOld = false; ///< Some bits of the destination stay.
   std::vector<DefinednessSource> sources;
 };
 
-/// What an instruction does to definedness, worked out once.
+/// What an instruction does to definedness. Computed once per instruction.
 struct DefinednessPlan {
   DefinednessRule rule = DefinednessRule::None;
   const Effects *effects = nullptr;
-  std::vector<DefinednessStep> steps; ///< Of All, Any, PerDword, Lanes.
-  /// The one result is the one source: it also inherits where that comes from.
+  std::vector<DefinednessStep> steps; ///< For All, Any, PerDword and Lanes.
+  /// The only result is a copy of the only source, so it also inherits the
+  /// source's origin.
   bool isCopy = false;
-  /// '&', '|' or '^' of ScalarBitwise; '<' or '>' of ScalarShift.
+  /// '&', '|' or '^' for ScalarBitwise; '<' or '>' for ScalarShift.
   char operation = 0;
   bool notSecond = false, notResult = false;
-  bool firstIsHigh = false, secondIsHigh = false; ///< Of ScalarPack.
+  bool firstIsHigh = false, secondIsHigh = false; ///< For ScalarPack.
 };
 
 DefinednessPlan makeDefinednessPlan(const Program &program,
@@ -93,7 +95,8 @@ public:
 
   Definedness(const PresetRegisters &preset, const Wave &wave);
 
-  /// Before the instruction runs: its sources have their values.
+  /// Must be called before the instruction runs, while its sources still have
+  /// their values.
   void apply(const DefinednessPlan &plan, Wave &wave, const Instruction &in);
 
   uint64_t getLanes(unsigned row) const { return vector[row]; }
@@ -104,7 +107,7 @@ public:
 
   void storePrivate(const Wave &wave, const MemoryAccess &access, bool defined);
   bool isPrivateDefined(const Wave &wave, const MemoryAccess &access) const;
-  /// What a load found in private memory.
+  /// Records whether the value that a load read from private memory is defined.
   void setLane(unsigned row, unsigned lane, bool defined, uint32_t origin);
 
 private:
@@ -136,13 +139,13 @@ private:
   void writeSlot(unsigned slot, uint32_t bits, const Instruction &in);
   size_t getPrivateDword(const Wave &wave, uint64_t address) const;
 
-  /// Rows beyond the last: a 64-bit operand may name the last one.
+  /// The last four entries are padding: a 64-bit operand may name the last row.
   std::array<uint64_t, kVectorRows + 4> vector{};
   std::array<uint32_t, 256> scalar{};
-  /// Indices of the instructions that left them undefined.
+  /// Indices of the instructions that left the registers undefined.
   std::array<uint32_t, kVectorRows + 4> vectorOrigin;
   std::array<uint32_t, 256> scalarOrigin;
-  std::vector<uint64_t> privateLanes; ///< By dword of a lane's memory.
+  std::vector<uint64_t> privateLanes; ///< Lanes that are defined, by dword.
 };
 
 } // namespace tessera::emulator

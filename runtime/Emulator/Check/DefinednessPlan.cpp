@@ -24,7 +24,8 @@ static Rule getVectorRule(std::string_view name) {
     return Rule::WriteLane;
   if (name.starts_with("v_cndmask"))
     return Rule::Select;
-  // Which rows these two swap and between which lanes is not worth following.
+  // These swap or permute lanes; following which lanes go where is not worth
+  // the effort.
   if (startsWithAny(name,
                     {"v_permlane", "ds_bpermute", "ds_permute", "ds_swizzle"}))
     return Rule::Lanes;
@@ -97,8 +98,8 @@ static void setScalarRule(DefinednessPlan &plan, std::string_view name) {
     setBitwise(plan, name);
 }
 
-/// Whether the source `reg` is read as a mask. The same register may be a plain
-/// number and, as the carry, the mask that is written.
+/// Whether the source `reg` is read as a mask. The same register may be an
+/// ordinary number and also, as the carry, the mask that is written.
 static bool isMaskOperand(const Instruction &in, unsigned reg) {
   bool isMask = false;
   for (unsigned i = 0; i < in.operandCount; ++i) {
@@ -111,7 +112,8 @@ static bool isMaskOperand(const Instruction &in, unsigned reg) {
   return isMask;
 }
 
-/// A destination that is read only for the bits or lanes that stay.
+/// Whether `use` is a destination that is read only to keep some of its bits or
+/// lanes.
 static bool isOldDestination(const Instruction &in, const RegisterUse &use) {
   if (use.isScalar || in.operandCount == 0)
     return false;
@@ -150,7 +152,7 @@ static void addSteps(DefinednessPlan &plan, const Instruction &in) {
   }
 }
 
-/// "v_dual_fmac_f32 v0, v1, v2": one half of a dual-issue instruction.
+/// Adds one half of a dual-issue instruction, "v_dual_fmac_f32 v0, v1, v2".
 static void addDualStep(DefinednessPlan &plan, std::string_view half) {
   InstructionText text = splitInstruction(half);
   DefinednessStep step;
@@ -168,7 +170,7 @@ static void addDualStep(DefinednessPlan &plan, std::string_view half) {
   step.reg = step.sources.front().reg;
   if (!startsWithAny(text.mnemonic, {"v_dual_fmac", "v_dual_dot2"}))
     step.sources.erase(step.sources.begin());
-  // Which of the two sources is picked is not followed here.
+  // Which of the two sources a bit comes from is not followed.
   if (startsWithAny(text.mnemonic,
                     {"v_dual_cndmask", "v_dual_and", "v_dual_bitop"}))
     step.rule = Rule::Any;
@@ -193,7 +195,7 @@ DefinednessPlan tessera::emulator::makeDefinednessPlan(const Program &program,
       startsWithAny(name, {"ds_bpermute", "ds_permute", "ds_swizzle"});
   if (name.starts_with("v_") || isLanesOfLds) {
     plan.rule = getVectorRule(name);
-    // v_s_rcp_f32 and its like are scalar in all but name.
+    // Despite their names, v_s_rcp_f32 and its kin are scalar instructions.
     if (name.starts_with("v_s_"))
       plan.rule = Rule::Scalar;
     if (plan.rule == Rule::All || plan.rule == Rule::Any ||

@@ -21,17 +21,18 @@ void GlobalRaceChecker::onGroupStart(GroupContext &context,
   const std::array<uint32_t, 3> &id = context.groupId;
   uint64_t number = id[0] + uint64_t(state.groups[0]) *
                                 (id[1] + uint64_t(state.groups[1]) * id[2]);
-  // Groups beyond the last number share it and are not told apart.
+  // Groups beyond the largest number share that number and cannot be told from
+  // each other.
   group = static_cast<uint32_t>(std::min(number, Record::kMaxActor));
   time = 1;
   knowledge.emplace(state.order, group);
 }
 
-/// Whether a load or store goes past the caches that other groups do not
-/// share. So loads look that HIP's and OpenCL's atomic loads of agent and
-/// system scope are made of (LLVM 22's memory model for AMDGPU, and what
-/// clang-22 emits): glc up to gfx11, sc1 on gfx942 and gfx950, a scope on
-/// gfx12. With slc it is only a hint that data is used once.
+/// Whether a load or store bypasses the caches that other groups do not share.
+/// The atomic loads of HIP and OpenCL of agent and system scope consist of such
+/// loads (LLVM 22's memory model for AMDGPU, and what clang-22 emits): glc up
+/// to gfx11, sc1 on gfx942 and gfx950, a scope on gfx12. Together with slc, glc
+/// is only a hint that data is used once.
 bool GlobalRaceChecker::isCoherent(const Instruction &instruction) {
   Coherence &known = coherence[instruction.index];
   if (known == Coherence::Unknown) {
@@ -67,8 +68,8 @@ void GlobalRaceChecker::afterInstruction(Wave &, const Instruction &) {
     reading.unlock();
 }
 
-/// Null for code and arguments, which nobody can write. A page has parts of
-/// one allocation only (MemoryMap.h).
+/// Returns null for code and arguments, which nobody can write. A page never
+/// spans two allocations (MemoryMap.h).
 GlobalShadow::Page *GlobalRaceChecker::getPage(const Wave &wave,
                                                uint64_t address) {
   uint64_t number = address / GlobalShadow::kPageBytes;
@@ -116,7 +117,7 @@ void GlobalRaceChecker::onAccesses(Wave &wave, const Instruction &instruction,
   }
 }
 
-/// Bit masks of bytes as masks of bits.
+/// Expands a mask with one bit per byte to a mask of all bits of these bytes.
 static uint32_t expandBytes(uint8_t bytes) {
   uint32_t mask = 0;
   for (unsigned i = 0; i < 4; ++i)

@@ -1,11 +1,12 @@
 //===- GlobalRaces.h - Races between the groups of a launch ----*- C++ -*-===//
 //
 // Two groups that touch the same bytes of global memory, one of them writing,
-// need an order that they can only make themselves (GroupOrder.h). Who of them
-// ran first here says nothing.
+// need an order that only they themselves can establish (GroupOrder.h). The
+// order in which the emulator happened to run them says nothing.
 //
-// Left alone on purpose: writes of the value that is there already (flags that
-// several groups set), and whatever one group does by itself.
+// Two cases are deliberately not reported: writes of the value that is there
+// already, such as a flag that several groups set, and whatever one group does
+// by itself.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,15 +24,17 @@
 
 namespace tessera::emulator {
 
-/// What the checkers of a launch's workers share.
+/// What the checkers of all worker threads of a launch share.
 struct GlobalRaceState {
   explicit GlobalRaceState(std::array<uint32_t, 3> groups) : groups(groups) {}
 
-  std::array<uint32_t, 3> groups; ///< Of the launch.
-  /// Held from before a memory instruction until it is recorded, alone by
-  /// those that write: what a load saw and what the shadow says then agree.
+  std::array<uint32_t, 3> groups; ///< The launch's grid.
+  /// Held from before a memory instruction until it has been recorded,
+  /// exclusively for instructions that write, so that what a load read agrees
+  /// with what the shadow says.
   std::shared_mutex effects;
-  std::mutex turn; ///< Held while asking for `effects`: writers get it too.
+  /// Held while acquiring `effects`, so that readers cannot starve a writer.
+  std::mutex turn;
   GlobalShadow shadow;
   GroupOrder order;
 };
@@ -60,21 +63,21 @@ private:
 
   GlobalRaceState &state;
   const Program &program;
-  /// Whether atomic stores of agent scope differ from plain ones: by sc1 or a
-  /// scope. Elsewhere either may give back a lock that others are asking for
+  /// Whether atomic stores of agent scope can be told from plain ones, by sc1
+  /// or a scope. On other chips either may release a lock that others acquire
   /// by atomics.
   bool showsAtomicStores;
   enum class Coherence : uint8_t { Unknown, No, Yes };
-  std::vector<Coherence> coherence; ///< By Instruction::index.
+  std::vector<Coherence> coherence; ///< by Instruction::index
   bool isCoherentNow = false;
 
   uint32_t group = 0;
-  uint64_t time = 0; ///< Instructions of the group that have written.
+  uint64_t time = 0; ///< Instructions of the group that wrote.
   std::optional<GroupKnowledge> knowledge;
   std::shared_lock<std::shared_mutex> reading;
   std::unique_lock<std::shared_mutex> writing;
 
-  /// The pages that were used last, by the low bits of their numbers.
+  /// A cache of recently used pages, indexed by the low bits of their numbers.
   struct KnownPage {
     uint64_t number = ~uint64_t(0);
     GlobalShadow::Page *page = nullptr;

@@ -6,7 +6,8 @@
 
 using namespace tessera::emulator;
 
-// A quarter of the host's memory: a page's shadow is ten times its size.
+// The shadow may use a quarter of the host's memory. The shadow of a page is
+// ten times as large as the page.
 GlobalShadow::GlobalShadow()
     : pagesLeft(MemoryMap::getTotalBytes() / 4 / sizeof(Page)) {}
 

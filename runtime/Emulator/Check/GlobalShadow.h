@@ -1,7 +1,7 @@
 //===- GlobalShadow.h - Who touched which dword of memory ------*- C++ -*-===//
 //
-// Made page by page as a launch touches memory, and no more of it than the host
-// can bear: what lies beyond is not checked.
+// The shadow is created page by page as a launch touches memory, up to a limit
+// that depends on the host's memory. Pages beyond the limit are not checked.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@
 
 namespace tessera::emulator {
 
-/// Shared by all workers of a launch.
+/// Shared by all worker threads of a launch.
 class GlobalShadow {
 public:
   using Record = ShadowRecord<24>;
@@ -26,12 +26,13 @@ public:
   static constexpr uint64_t kPageBytes = 4096;
 
   struct Page {
-    std::mutex mutex; ///< For its cells.
+    std::mutex mutex; ///< Guards `cells`.
     std::array<Cell, kPageBytes / 4> cells;
   };
 
   GlobalShadow();
-  /// The page with `address`; null when there are too many.
+  /// Returns the page that contains `address`, or null when the limit is
+  /// reached.
   Page *getPage(uint64_t address);
 
 private:

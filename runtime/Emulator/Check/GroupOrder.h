@@ -1,9 +1,10 @@
 //===- GroupOrder.h - Which workgroup knows of which -----------*- C++ -*-===//
 //
-// Workgroups of a launch have no order but the one that they make themselves:
-// whoever does an atomic, or a load that bypasses the caches of its compute
-// unit, where another group has written knows all that this group had done by
-// then, and what it knew.
+// Workgroups of a launch have no order except one that they establish
+// themselves: a group that performs an atomic, or a load that bypasses the
+// caches of its compute unit, where another group has written learns of
+// everything that the other group had done by then, and of everything that it
+// knew.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,18 +20,19 @@
 
 namespace tessera::emulator {
 
-/// What all groups of a launch have published. The caller sees to it that no
-/// two threads publish at once, nor one while others ask.
+/// What all groups of a launch have published. The caller ensures that no two
+/// threads publish at the same time, and that none publishes while others read.
 class GroupOrder {
 public:
   struct Release;
-  /// All that `group` had done at its time `time`, and what it knew then.
+  /// Everything that `group` had done at its time `time`, and what it knew
+  /// then.
   struct Source {
     uint32_t group;
     uint64_t time;
-    const Release *knowing; ///< Null if it knew of nobody.
+    const Release *knowing; ///< Null if it knew nothing of others.
   };
-  /// What a group knew from `time` on.
+  /// What a group knew from time `time` on.
   struct Release {
     uint64_t time;
     std::vector<Source> sources;
@@ -38,9 +40,10 @@ public:
 
   const Release *publish(uint32_t group, uint64_t time,
                          std::vector<Source> sources);
-  /// The last one of `group` not after `time`, or nullptr.
+  /// Returns the last release of `group` that is not after `time`, or null.
   const Release *find(uint32_t group, uint64_t time) const;
-  /// Too much has been published to go on: from then on everybody knows all.
+  /// True when too much has been published to continue; from then on every
+  /// group counts as knowing everything.
   bool isFull() const { return sourceCount > kMaxSources; }
 
 private:
@@ -51,18 +54,20 @@ private:
   size_t sourceCount = 0;
 };
 
-/// What one running group knows of others. For one thread.
+/// What one running group knows of others. Used by one thread.
 class GroupKnowledge {
 public:
   GroupKnowledge(GroupOrder &order, uint32_t group)
       : order(&order), self(group) {}
 
-  /// Learns what `group` had done and known when its time was `time`.
+  /// Learns what `group` had done, and what it knew, at its time `time`.
   void acquire(uint32_t group, uint64_t time);
-  /// Whether what `group` did at its time `time` is over.
+  /// Whether what `group` did at its time `time` happens before what this group
+  /// does next.
   bool knows(uint32_t group, uint64_t time);
-  /// To be called before this group's time goes beyond `time`, at which it
-  /// wrote: who acquires from that write learns what this group has learned.
+  /// Must be called before this group's time passes `time`, the time of a
+  /// write: a group that acquires from that write learns what this group has
+  /// learned.
   void publish(uint64_t time);
 
 private:
@@ -70,11 +75,12 @@ private:
 
   GroupOrder *order;
   uint32_t self;
-  std::unordered_map<uint32_t, uint64_t> known; ///< Latest time, by group.
-  std::vector<GroupOrder::Source> unread;       ///< Not yet in `known`.
+  /// Latest known time, by group.
+  std::unordered_map<uint32_t, uint64_t> known;
+  std::vector<GroupOrder::Source> unread; ///< Not yet merged into `known`.
   std::vector<GroupOrder::Source> unpublished;
   std::unordered_set<const GroupOrder::Release *> seen;
-  const GroupOrder::Release *last = nullptr; ///< Its own.
+  const GroupOrder::Release *last = nullptr; ///< The group's own last release.
 };
 
 } // namespace tessera::emulator

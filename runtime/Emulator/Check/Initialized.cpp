@@ -10,7 +10,7 @@
 using namespace tessera::emulator;
 
 namespace {
-/// Where an instruction uses a value in earnest.
+/// The uses of a value that make it an error if the value is undefined.
 enum class Sink : uint8_t { None, Memory, Scc, Vccz, Execz, Jump };
 
 struct InstructionPlan {
@@ -19,8 +19,8 @@ struct InstructionPlan {
   Sink sink = Sink::None;
   bool usesM0 = false;
   bool isLoad = false;
-  /// Places in Instruction::op of the vector address and of what is stored;
-  /// -1: there is none.
+  /// Indices in Instruction::op of the vector address and of the stored data;
+  /// -1 if there is none.
   int8_t address = -1, data = -1;
 };
 
@@ -54,12 +54,12 @@ private:
 
   const Program &program;
   PresetRegisters preset;
-  std::vector<InstructionPlan> plans; ///< By Instruction::index.
+  std::vector<InstructionPlan> plans; ///< by Instruction::index
   std::vector<std::unique_ptr<Definedness>> waves;
 };
 } // namespace
 
-/// What an undefined value is used for, as messages say it.
+/// Descriptions of the use of an undefined value, for messages.
 static constexpr const char *kAddress = "is used as an address";
 static constexpr const char *kBranch = "decides a branch";
 static constexpr const char *kJump = "is jumped to";
@@ -81,8 +81,8 @@ static Sink getSink(std::string_view name) {
   return Sink::None;
 }
 
-/// Finds the address and the data by the order in which the assembler prints
-/// them.
+/// Finds the operands for address and data by the order in which the assembler
+/// prints them.
 static void findMemoryOperands(InstructionPlan &plan, std::string_view name,
                                const Instruction &in) {
   for (const char *word : {"bpermute", "ds_permute", "ds_swizzle"})
@@ -170,7 +170,7 @@ void InitializedCheck::checkMemory(const InstructionPlan &plan, Wave &wave,
                     kAddress);
 }
 
-/// A mask is known not to be zero when one bit is known to be set.
+/// A mask is known to be nonzero when one bit is known to be set.
 void InitializedCheck::checkMask(Wave &wave, const Instruction &in,
                                  unsigned slot) {
   const Definedness &state = *waves[wave.indexInGroup];
@@ -211,7 +211,7 @@ void InitializedCheck::beforeInstruction(Wave &wave, const Instruction &in) {
   waves[wave.indexInGroup]->apply(plan.definedness, wave, in);
 }
 
-/// Of a wide store, correct code leaves open what only fills it up: the last
+/// Correct code may leave some dwords of a wide store undefined: the last
 /// elements of a vector of three, and padding that is copied from a variable.
 void InitializedCheck::checkStored(const InstructionPlan &plan, Wave &wave,
                                    const Instruction &in, unsigned lane) {
@@ -248,7 +248,8 @@ void InitializedCheck::onAccesses(Wave &wave, const Instruction &in,
       state.storePrivate(wave, access, state.getLanes(row) >> lane & 1);
     } else if (access.space == MemorySpace::Scratch && !isStore &&
                plan.isLoad) {
-      // A dword that is read in parts has a value if one part has.
+      // A dword may be read in several accesses; it has a value if one of them
+      // read a defined byte.
       bool defined = state.isPrivateDefined(wave, access);
       if (defined || byte % 4 == 0)
         state.setLane(in.op[0].reg + byte / 4, lane, defined, in.index);
@@ -256,8 +257,9 @@ void InitializedCheck::onAccesses(Wave &wave, const Instruction &in,
   }
   if (plan.data < 0)
     return;
-  // What a descriptor turned away is stored nowhere, and then the place of the
-  // rest in the registers is not known.
+  // Bytes out of a buffer descriptor's range are not stored and appear in no
+  // access. If some are missing, it is unknown which registers the others came
+  // from, so only complete stores are checked.
   uint32_t whole = 4 * in.op[static_cast<size_t>(plan.data)].dwords;
   for (const MemoryAccess &access : accesses)
     if (access.space == MemorySpace::Global &&

@@ -1,7 +1,8 @@
 //===- Initialized.h - Values that nobody has written ----------*- C++ -*-===//
 //
-// Speaks where a value that nobody has written does something: names an
-// address, decides a branch, or leaves the kernel through a store.
+// Reports the use of a value that nobody has written where it has an effect: as
+// an address, as the condition of a branch, or in a store that makes it visible
+// outside of the kernel.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,7 +13,7 @@
 
 namespace tessera::emulator {
 
-/// Follows registers and private memory; LDS has its own check.
+/// Follows registers and private memory. LDS is checked by LdsChecker.
 std::unique_ptr<Observer> makeInitializedCheck(const Program &program,
                                                const PresetRegisters &preset);
 

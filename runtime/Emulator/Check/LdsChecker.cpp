@@ -33,7 +33,8 @@ void LdsChecker::onGroupStart(GroupContext &group,
 }
 
 void LdsChecker::beforeInstruction(Wave &wave, const Instruction &instruction) {
-  // These neither wait nor touch memory, and are most of what a wave runs.
+  // These neither wait nor touch memory, and they are most of the instructions
+  // that a wave executes.
   if (!findRaces || instruction.kind == InstructionClass::Mfma ||
       instruction.kind == InstructionClass::Valu ||
       instruction.kind == InstructionClass::Salu)
@@ -61,7 +62,8 @@ void LdsChecker::onGroupEnd(GroupContext &, std::span<Wave *const>) {
   reportUnwritten();
 }
 
-/// An atomic learns what those knew who did one on these bytes before.
+/// An atomic learns what the waves that performed earlier atomics on these
+/// bytes knew.
 void LdsChecker::acquire(WaveState &state, const MemoryAccess &access) {
   auto found = published.find(static_cast<uint32_t>(access.address / 4));
   if (found == published.end())
@@ -70,9 +72,9 @@ void LdsChecker::acquire(WaveState &state, const MemoryAccess &access) {
     state.known[i].advanceTo(found->second[i]);
 }
 
-/// LDS serves one wave's operations in order, so that an atomic comes after
-/// all that its wave did before; only direct-to-LDS loads have to be waited
-/// for.
+/// LDS executes the operations of one wave in order, so an atomic comes after
+/// everything that its wave did before. Only direct-to-LDS loads have to be
+/// waited for.
 void LdsChecker::release(const Wave &wave, const MemoryAccess &access) {
   const WaveState &state = states[wave.indexInGroup];
   Knowledge &knowledge = published[static_cast<uint32_t>(access.address / 4)];
@@ -158,8 +160,8 @@ static std::string nameBytes(const MemoryAccess &access) {
   return text;
 }
 
-/// Even its own wave must wait for a direct-to-LDS load before it touches
-/// those bytes again.
+/// Even the wave that issued a direct-to-LDS load must wait for it before it
+/// touches those bytes again.
 void LdsChecker::checkArrived(Wave &wave, const Instruction &instruction,
                               const MemoryAccess &access, const Cell &cell,
                               uint8_t bytes) {
@@ -182,8 +184,8 @@ void LdsChecker::checkArrived(Wave &wave, const Instruction &instruction,
   }
 }
 
-/// True once for a kind of finding at an instruction: texts are costly, and
-/// only the first is kept.
+/// Returns true only once for a kind of finding at an instruction: only the
+/// first is kept, and the text of a finding is expensive to make.
 bool LdsChecker::isNew(FaultKind kind, const Instruction &instruction) {
   return told.insert(uint64_t(instruction.index) << 8 | uint64_t(kind)).second;
 }
@@ -234,7 +236,7 @@ void LdsChecker::checkWritten(Wave &wave, const Instruction &instruction,
                                     0, "reads " + nameBytes(access) + text)});
 }
 
-/// Whether a plain write of another wave has come after the read.
+/// Whether another wave wrote these bytes after the read, without an atomic.
 bool LdsChecker::isWrittenByOthers(const Unwritten &read) const {
   const Cell &cell = cells[read.dword];
   for (unsigned i = 0; i < 2; ++i)
@@ -244,7 +246,8 @@ bool LdsChecker::isWrittenByOthers(const Unwritten &read) const {
   return false;
 }
 
-/// Those that are not reported are races, and told as such.
+/// Reads that another wave wrote later are not reported here, because they have
+/// been reported as races.
 void LdsChecker::reportUnwritten() {
   for (Unwritten &read : unwritten)
     if (read.isAtomic || !findRaces || !isWrittenByOthers(read))

@@ -1,9 +1,9 @@
 //===- LdsChecker.h - Races and unwritten bytes in LDS ---------*- C++ -*-===//
 //
-// Races are found by what is ordered with what and not by what happened to go
-// wrong, so it does not matter in which order the emulator ran the waves.
-// Order among waves comes from barriers, as far as an operation was complete
-// when its wave came to the barrier, and from LDS atomics on one address.
+// A race is found by the order that the kernel establishes and not by a wrong
+// value, so it does not matter in which order the emulator ran the waves. Waves
+// are ordered by barriers, as far as an operation was complete when its wave
+// came to the barrier, and by LDS atomics on the same address.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,8 +35,8 @@ public:
 private:
   using Record = ShadowRecord<6>;
   using Cell = ShadowCell<Record>;
-  /// Of one wave's operations, in its own two counts: the first that is not
-  /// meant.
+  /// Bounds on the operations of one wave, in its two separate counts: the
+  /// number of the first operation that is not included.
   struct Times {
     uint64_t lds = 0;
     uint64_t dma = 0;
@@ -48,18 +48,19 @@ private:
       return record.getTime() < (flags & kShadowDma ? dma : lds);
     }
   };
-  /// By wave: which of its operations are known to have been done.
+  /// Which operations of each wave are known to be complete.
   using Knowledge = std::vector<Times>;
   struct WaveState {
     explicit WaveState(const Chip &chip) : model(chip) {}
-    /// Of all that it has issued, and of what its waits have shown to be done.
+    /// The operations that the wave has issued, and those that its waits have
+    /// proved to be complete.
     Times getIssued() const {
       return {model.getIssuedLds(), model.getIssuedDma()};
     }
     Times getComplete() const {
       return {model.getCompletedLdsSequence(), model.getCompletedDmaSequence()};
     }
-    /// Comes to a barrier, or signals that it has.
+    /// Called when the wave comes to a barrier or signals it.
     void arrive() {
       hasArrived = true;
       issuedAtArrival = getIssued();
@@ -71,15 +72,15 @@ private:
     Times atBarrier; ///< Issued when it came to the last barrier that opened.
     Knowledge known; ///< Of the other waves.
   };
-  /// A read of what nobody has written yet. If somebody does before the next
-  /// barrier, it was a race.
+  /// A read of bytes that nobody has written yet. If another wave writes them
+  /// before the next barrier, the read was a race.
   struct Unwritten {
     Wave *wave;
     const Instruction *instruction;
-    bool isAtomic; ///< Then others may write without a race.
+    bool isAtomic; ///< If so, later writes by others are no races.
     uint32_t dword;
     uint8_t bytes;
-    FaultSite site; ///< With the registers of that time.
+    FaultSite site; ///< With the registers as they were at the read.
   };
 
   void acquire(WaveState &wave, const MemoryAccess &access);
@@ -98,17 +99,17 @@ private:
 
   const Chip &chip;
   WaitTable waits;
-  /// By Instruction::index, for gfx12: where a wave comes to a barrier for
-  /// which it waits later.
+  /// By Instruction::index; true for a gfx12 instruction at which a wave
+  /// signals a barrier that it waits for later.
   std::vector<bool> isSignal;
   bool findRaces, findUnwritten;
   std::vector<WaveState> states;
-  std::vector<Cell> cells;      ///< By dword of LDS.
-  std::vector<uint8_t> written; ///< By dword: one bit a byte.
-  /// By dword of LDS: what the waves that did an atomic there had known.
+  std::vector<Cell> cells;      ///< by dword of LDS
+  std::vector<uint8_t> written; ///< one bit a byte, by dword
+  /// By dword of LDS: what the waves that performed an atomic there knew.
   std::unordered_map<uint32_t, Knowledge> published;
   std::vector<Unwritten> unwritten;
-  std::unordered_set<uint64_t> told; ///< Findings that need no second text.
+  std::unordered_set<uint64_t> told; ///< Findings that have been reported.
 };
 
 } // namespace tessera::emulator

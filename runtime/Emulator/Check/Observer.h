@@ -1,9 +1,9 @@
 //===- Observer.h - What watches a workgroup run ---------------*- C++ -*-===//
 //
-// A check, a trace or a costly measurement is an observer. A launch without
+// A check, a trace or an expensive measurement is an observer. A launch without
 // one pays a test of a null pointer for each memory access and nothing else:
 // handlers may take shortcuts as long as GroupContext::observers is null.
-// Observers that care for barriers only do not slow instructions down.
+// Observers that need only barriers do not slow instructions down.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,44 +24,46 @@ struct Wave;
 enum class MemorySpace : uint8_t { Global, Lds, Scratch };
 enum class AccessKind : uint8_t { Load, Store, Atomic };
 
-/// What one lane does to memory, after it was found to be in bounds.
+/// An access of one lane to memory that has passed the check of bounds.
 struct MemoryAccess {
   MemorySpace space;
   AccessKind kind;
-  /// Scalar accesses are lane 0's.
+  /// Zero for scalar accesses.
   uint8_t lane;
-  /// By direct-to-LDS loads: the value arrives when vmcnt says so.
+  /// True for direct-to-LDS loads, whose values arrive when vmcnt says so.
   bool isLdsDma;
   uint32_t bytes;
-  /// An offset in LDS, a pointer otherwise.
+  /// An offset in LDS; a pointer in the other memory spaces.
   uint64_t address;
 };
 
-/// Lives on one host thread, as the groups that it sees one after another.
+/// Used by one host thread for one group after another.
 class Observer {
 public:
   virtual ~Observer() = default;
-  /// Waves are initialised, none has run.
+  /// Called when the waves are initialised and none has run.
   virtual void onGroupStart(GroupContext &, std::span<Wave *const>) {}
-  /// Before the instruction runs: its sources are as it will read them.
+  /// Called before the instruction runs: its sources have the values that it
+  /// will read.
   virtual void beforeInstruction(Wave &, const Instruction &) {}
-  /// All that one instruction did to memory, in the order of doing, after it
-  /// was done: memory holds what was stored. Without the access that faulted,
-  /// if one did, and those that a buffer descriptor turned away.
+  /// Called after one instruction with its memory accesses in the order in
+  /// which they happened, so memory holds what was stored. The access that
+  /// faulted and those out of a buffer descriptor's range are left out.
   virtual void onAccesses(Wave &, const Instruction &,
                           std::span<const MemoryAccess>) {}
   virtual void afterInstruction(Wave &, const Instruction &) {}
-  /// Every wave that has not ended has arrived; none has gone on yet.
+  /// Called when every wave that has not ended has arrived and none has
+  /// continued.
   virtual void onBarrier(GroupContext &, std::span<Wave *const>) {}
   virtual void onGroupEnd(GroupContext &, std::span<Wave *const>) {}
 };
 
 using ObserverList = std::vector<std::unique_ptr<Observer>>;
 
-/// What watches one worker's groups.
+/// The observers of one worker thread's groups.
 struct Observers {
   ObserverList everything;
-  /// Called at the start and end of groups and at barriers only.
+  /// Called only at the start and end of groups and at barriers.
   ObserverList barriers;
 };
 

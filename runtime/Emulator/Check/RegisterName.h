@@ -7,8 +7,8 @@
 
 namespace tessera::emulator {
 
-/// "v3", "a0", "s17", "vcc_lo": a vector row or scalar slot as a disassembly
-/// names it.
+/// Returns "v3", "a0", "s17" or "vcc_lo": a vector row or scalar slot as a
+/// disassembly names it.
 std::string nameRegister(bool isScalar, unsigned number);
 
 } // namespace tessera::emulator

@@ -1,8 +1,9 @@
 //===- ShadowCell.h - Who touched a dword last -----------------*- C++ -*-===//
 //
-// The race checks remember, for each dword of memory, its last writers and
-// readers: who, when by its own count, and with which instruction. What is
-// ordered with what is not known here; whoever asks brings that knowledge.
+// For each dword of memory, the race checks remember its last writers and
+// readers: which wave or group, at which of its times, and by which
+// instruction. The cell does not know which accesses are ordered; the checks
+// that use it do.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,8 +17,8 @@
 
 namespace tessera::emulator {
 
-/// One access, as the cell remembers it. `ActorBits` are for the number of the
-/// wave or group, the rest is for its time.
+/// One access, as the cell remembers it. `ActorBits` hold the number of the
+/// wave or group; the rest holds its time.
 template <unsigned ActorBits>
 class ShadowRecord {
   static constexpr unsigned kInstructionBits = 20;
@@ -44,32 +45,33 @@ private:
   uint64_t bits = 0;
 };
 
-/// Which bytes of the dword, and how.
+/// The bytes of the dword that an access touches, and its kind.
 enum ShadowFlag : uint8_t {
   kShadowBytes = 0xf, ///< One bit a byte; none in an empty slot.
   kShadowAtomic = 0x10,
-  kShadowDma = 0x20, ///< A direct-to-LDS load: its time is another count.
-  /// A compare-and-swap. The loop around it begins with an ordinary load (so
-  /// LLVM's AtomicExpand makes a float add), and finds out itself whether the
-  /// value was stale: the two are no race.
+  kShadowDma = 0x20, ///< A direct-to-LDS load, which is counted separately.
+  /// A compare-and-swap. The loop around it begins with an ordinary load, as in
+  /// LLVM AtomicExpand's expansion of a float add, and detects a stale value by
+  /// itself, so the two are no race.
   kShadowCompareSwap = 0x40,
 };
 
-/// Two writers and two readers are remembered: writers of different bytes,
-/// and readers of whom a later writer can be at most one. What does not fit is
-/// forgotten, which can hide a race but invents none.
+/// Two writers and two readers are remembered, so that two writers of different
+/// bytes fit, and two readers, of which a later writer can be at most one. What
+/// does not fit is forgotten; this can hide a race but never reports a false
+/// one.
 template <typename Record>
 struct ShadowCell {
   std::array<Record, 2> writer;
   std::array<Record, 2> reader;
   std::array<uint8_t, 2> writerFlags{};
   std::array<uint8_t, 2> readerFlags{};
-  uint32_t value = 0; ///< After the last write, where somebody keeps it.
+  uint32_t value = 0; ///< After the last write, if the checker stores it.
 
   /// Calls `conflict(record, flags, isWrite)` for each remembered access that
-  /// touches the same bytes and is not to be left alone: by another actor,
-  /// one of the two a write, not both atomic, nor a load and the
-  /// compare-and-swap that it may belong to.
+  /// conflicts with this one: it touches the same bytes, is by another actor,
+  /// one of the two is a write, they are not both atomic, and they are not a
+  /// compare-and-swap and the load that may belong to it.
   template <typename Conflict>
   void findConflicts(const Record &mine, uint8_t flags, bool isWrite,
                      Conflict conflict) const {
@@ -95,8 +97,8 @@ struct ShadowCell {
          reader[0].getActor() == mine.getActor());
   }
 
-  /// What was there before is forgotten where it is overwritten: who is
-  /// ordered after this write is ordered after that, too.
+  /// Forgets the accesses whose bytes this write overwrites: whatever is
+  /// ordered after this write is ordered after them, too.
   void addWrite(const Record &mine, uint8_t flags) {
     for (unsigned i = 0; i < 2; ++i)
       if (!(readerFlags[i] & kShadowBytes & ~flags))
@@ -108,7 +110,8 @@ struct ShadowCell {
   }
 
 private:
-  /// Into the first slot; what was there goes to the second unless replaced.
+  /// Stores into the first slot and moves its old content to the second, unless
+  /// `replaces`.
   static void push(std::array<Record, 2> &records,
                    std::array<uint8_t, 2> &flags, const Record &mine,
                    uint8_t mineFlags, bool replaces) {

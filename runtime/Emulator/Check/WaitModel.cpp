@@ -1,8 +1,9 @@
 //===- WaitModel.cpp - Which memory operations have surely ended ----------===//
 //
-// The rules are those that LLVM 22 inserts waits by (SIInsertWaitcnts): what
-// counts where, and what ends in order. Where the ISA guides leave room, a wait
-// proves more rather than less, so that correct code is not accused.
+// The rules are those by which LLVM 22 inserts waits (SIInsertWaitcnts): what
+// each counter counts, and what completes in order. Where the ISA guides are
+// ambiguous, a wait proves more rather than less, so that correct code is never
+// reported.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +29,7 @@ static void setLimit(WaitTraits &traits,
     traits.limit[unsigned(queue)] = static_cast<uint8_t>(limit);
 }
 
-/// A field that is all ones asks for nothing.
+/// A field that is all ones waits for nothing.
 static void setVmLimit(WaitTraits &traits, unsigned limit) {
   if (limit < 63)
     setLimit(traits, {WaitQueue::Load, WaitQueue::FlatLoad}, limit);
@@ -39,8 +40,8 @@ static void setLgkmLimit(WaitTraits &traits, unsigned limit, unsigned none) {
              limit);
 }
 
-/// The fields of s_waitcnt (llvm/lib/Target/AMDGPU/Utils: AMDGPUBaseInfo;
-/// amd-isa section "Wait counters").
+/// Sets the limits from the fields of s_waitcnt (llvm/lib/Target/AMDGPU/Utils:
+/// AMDGPUBaseInfo; amd-isa section "Wait counters").
 static void setWaitcnt(WaitTraits &traits, unsigned bits, unsigned generation) {
   if (generation >= 11) {
     setVmLimit(traits, bits >> 10 & 63);
@@ -54,13 +55,14 @@ static void setWaitcnt(WaitTraits &traits, unsigned bits, unsigned generation) {
     setLgkmLimit(traits, bits >> 8 & 63, 63);
 }
 
-/// s_waitcnt_vscnt and its like may add a register to the number; only null is
-/// ever used, and any other could have waited for everything.
+/// s_waitcnt_vscnt and its kin may add a register to the immediate. Compilers
+/// use only null. The value of any other register is not known here, so it
+/// counts as a wait for everything.
 static unsigned getRegisterLimit(std::string_view text, unsigned bits) {
   return text.find("null") != std::string_view::npos ? bits : 0;
 }
 
-/// Sets the limits of a wait; nothing for the waits that order no data
+/// Sets the limits of a wait. Waits that order no data have none
 /// (s_waitcnt_depctr, s_wait_alu, expcnt, samplecnt, bvhcnt).
 static void classifyWait(WaitTraits &traits, std::string_view text,
                          std::string_view name, unsigned bits,
@@ -93,10 +95,10 @@ static void classifyWait(WaitTraits &traits, std::string_view text,
   }
 }
 
-/// An atomic that gives the old value back is a load to the counters.
+/// An atomic that returns the old value counts as a load.
 static bool isStore(std::string_view text, std::string_view name,
                     const Instruction &instruction) {
-  // buffer_wbl2, global_wb, global_wbinv.
+  // "_wb" is in buffer_wbl2, global_wb and global_wbinv.
   if (name.find("_store") != std::string_view::npos ||
       name.find("_wb") != std::string_view::npos)
     return true;
@@ -175,7 +177,7 @@ WaitTicket WaitModel::step(const WaitTraits &traits) {
   for (unsigned i = 0; i < kWaitQueues; ++i) {
     if (!(traits.queues >> i & 1))
       continue;
-    // A counter that is full keeps the instruction from being issued.
+    // An instruction is not issued while its counter is at its maximum.
     bool isShort = i == unsigned(WaitQueue::Lds) && chip->generation == 9;
     if (isInOrder(i))
       wait(i, isShort ? 14 : 62);

@@ -11,9 +11,11 @@
 
 using namespace tessera::emulator;
 
-/// Halves of registers: vector rows first, then scalar slots and SCC.
+/// Halves of registers: those of the vector rows, then those of the scalar
+/// slots and SCC.
 static constexpr unsigned kPlaces = 2 * (kVectorRows + 256);
-/// More than all counters of a wave can count.
+/// Slots of the circular buffer of loads: more than all counters of a wave can
+/// count.
 static constexpr uint64_t kRing = 512;
 
 namespace {
@@ -23,11 +25,11 @@ struct PendingLoad {
   const Instruction *instruction = nullptr;
 };
 
-/// What one wave waits for.
+/// The pending loads of one wave.
 struct WaveWaits {
   explicit WaveWaits(const Chip &chip) : model(chip) {}
 
-  /// The load that owes `place` a value, or nullptr.
+  /// Returns the load that has yet to write `half`, or nullptr.
   const PendingLoad *findPending(unsigned place) {
     uint64_t number = owner[place];
     if (number == 0)
@@ -40,9 +42,10 @@ struct WaveWaits {
   }
 
   WaitModel model;
-  std::array<PendingLoad, kRing> loads; ///< Number n is at n % kRing.
-  uint64_t loadCount = 0;               ///< The first is number 1.
-  /// The number of the last load with this half of a register as destination.
+  std::array<PendingLoad, kRing> loads; ///< Load n is in slot n % kMaxLoads.
+  uint64_t loadCount = 0;               ///< Loads are numbered from 1.
+  /// The number of the last load whose destination includes this half of a
+  /// register.
   std::array<uint64_t, kPlaces> owner{};
 };
 
@@ -76,12 +79,12 @@ private:
   const Chip &chip;
   const Program &program;
   WaitTable table;
-  std::vector<const Effects *> effects; ///< By Instruction::index.
+  std::vector<const Effects *> effects; ///< by Instruction::index
   std::vector<std::unique_ptr<WaveWaits>> waves;
 };
 } // namespace
 
-/// Calls `visit(place, dword)` for each register half of `use`.
+/// Calls `visit(half, dword)` for each register half of `use`.
 template <typename Visitor>
 static void forEachHalf(const RegisterUse &use, Visitor visit) {
   unsigned base = use.isScalar ? kVectorRows : 0;
@@ -94,8 +97,8 @@ static void forEachHalf(const RegisterUse &use, Visitor visit) {
   }
 }
 
-/// Registers that an earlier load of the same kind still has to write may be
-/// the destination of the next: both are written in order before gfx12 (LLVM's
+/// Before gfx12 loads of the same kind write their registers in order, so the
+/// destination of a pending load may also be that of a later one (LLVM's
 /// feature vmem-write-vgpr-in-order).
 static bool overwritesInOrder(const Chip &chip, const WaitTraits &traits,
                               const WaitTicket &pending) {
@@ -124,7 +127,7 @@ void WaitsCheck::checkUses(Wave &wave, WaveWaits &waits, const Instruction &in,
           (use.isWrite && overwritesInOrder(chip, traits, load->ticket)))
         return;
       report(wave, waits, in, *load, use, dword);
-      // Said once is enough.
+      // Forget the load, so that it is reported only once.
       waits.owner[place] = 0;
     });
 }

@@ -1,8 +1,9 @@
 //===- Waits.h - Uses of registers that a load still owes ------*- C++ -*-===//
 //
-// Hardware fills the destination of a load when the memory answers. Code that
-// looks earlier reads what was there before, on some days. This finds it on
-// every day, because it looks at the waits and not at the values.
+// The hardware fills the destination of a load when the memory answers. Code
+// that reads it earlier sometimes gets the old value. This check finds the
+// missing wait in every run, because it looks at the waits and not at the
+// values.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +18,7 @@ struct Chip;
 class Program;
 
 /// Reports MissingWait at an instruction that reads or writes a register which
-/// is the destination of a load that has not surely ended.
+/// is the destination of a load that has not certainly completed.
 std::unique_ptr<Observer> makeWaitsCheck(const Chip &chip,
                                          const Program &program);
 
