@@ -31,7 +31,8 @@ void InstructionBinder::bindUndecodable(Instruction &instruction) {
   instruction.execute = stopUndecodable;
 }
 
-/// The name that handlers are registered under: encodings behave alike.
+/// Removes the encoding's suffix: handlers are registered under the plain name,
+/// because all encodings behave alike.
 static std::string_view stripEncoding(std::string_view mnemonic) {
   for (std::string_view suffix :
        {"_e64_dpp", "_e32", "_e64", "_dpp8", "_dpp", "_sdwa"})
@@ -54,9 +55,10 @@ static bool isDotOrPacked(ValueType type) {
   return type == ValueType::PackedF16 || type == ValueType::DotF16;
 }
 
-/// An inline float constant ("1.0", "0.15915494") in the operand's format.
+/// Encodes an inline float constant ("1.0", "0.15915494") in the operand's
+/// format.
 static uint64_t encodeFloat(double value, ValueType type) {
-  // 1/(2 pi) is a table value of the hardware in each format.
+  // The hardware takes 1/(2 pi) from a table that has a value for each format.
   bool isInverseTwoPi = value > 0.159 && value < 0.16;
   if (type == ValueType::F64 || type == ValueType::U64 ||
       type == ValueType::I64)
@@ -77,7 +79,7 @@ static uint64_t encodeFloat(double value, ValueType type) {
   return type == ValueType::PairF32 ? bits | bits << 32 : bits;
 }
 
-/// An inline integer or a literal. Literals are printed in hexadecimal.
+/// Encodes an inline integer or a literal. Literals are printed in hexadecimal.
 static uint64_t encodeInteger(int64_t value, bool isLiteral, ValueType type) {
   auto bits = static_cast<uint64_t>(value);
   switch (type) {
@@ -214,7 +216,7 @@ bool InstructionBinder::bindOperands(const InstructionText &text,
                      opcode.typeOf(static_cast<unsigned>(i) + unprinted),
                      instruction.op[i]))
       return false;
-  // The choice of v_dual_cndmask is VCC, which is not printed.
+  // v_dual_cndmask selects by VCC, which is not printed.
   if (instruction.operandCount == 3 && opcode.types.size() == 4 &&
       opcode.typeOf(3) == ValueType::Mask) {
     ++instruction.operandCount;
@@ -230,8 +232,8 @@ bool InstructionBinder::bindOperands(const InstructionText &text,
   return true;
 }
 
-/// VOPD: both halves become instructions of their own. They are bound as the
-/// plain forms, whose operands they print.
+/// Binds a VOPD instruction as two instructions, one for each half. Each half
+/// prints the operands of the plain form, so it is bound as that form.
 void InstructionBinder::bindDual(std::string_view first,
                                  std::string_view second,
                                  Instruction &instruction) {
@@ -269,8 +271,8 @@ void InstructionBinder::bind(std::string_view line, Instruction &instruction) {
   if (!opcode || text.operands.size() > instruction.op.size())
     return;
   instruction.kind = opcode->kind;
-  // Operands of control instructions (waits, messages, branches) are in the
-  // encoding; their words are nobody else's.
+  // Handlers of control instructions (waits, messages, branches) read the
+  // encoding; nothing needs the printed operands.
   bool readsOperands = !opcode->types.empty();
   if (readsOperands &&
       (!bindOperands(text, *opcode, instruction) ||

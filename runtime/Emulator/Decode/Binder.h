@@ -9,19 +9,19 @@
 
 namespace tessera::emulator {
 
-/// Gives an instruction its handler and operands. Whatever it does not
-/// understand in full (mnemonic, operand or modifier) becomes an instruction
-/// that stops the kernel: guessing would be a silent wrong answer.
+/// Gives an instruction its handler and operands. If any mnemonic, operand or
+/// modifier is not fully understood, the instruction stops the kernel: a guess
+/// could produce a silent wrong answer.
 class InstructionBinder {
 public:
   InstructionBinder(Program &program, const Chip &chip)
       : program(program), chip(chip) {}
 
-  /// `instruction` has its raw bytes, size and index already.
+  /// The raw bytes, size and index of `instruction` must be set already.
   void bind(std::string_view text, Instruction &instruction);
-  /// Does `instruction` stop the kernel for want of a handler?
+  /// Whether `instruction` stops the kernel because it has no handler.
   static bool isUnknown(const Instruction &instruction);
-  /// For bytes that are no instruction.
+  /// Binds bytes that do not encode an instruction.
   static void bindUndecodable(Instruction &instruction);
 
 private:

@@ -11,7 +11,7 @@
 using namespace tessera;
 using namespace tessera::emulator;
 
-// Not in the system's elf.h. Numbers: llvm/BinaryFormat/ELF.h.
+// Values that the system's elf.h lacks, from llvm/BinaryFormat/ELF.h.
 static constexpr uint16_t kMachineAmdgpu = 224;
 static constexpr uint8_t kOsAbiHsa = 64;
 static constexpr uint32_t kNoteMetadata = 32;
@@ -25,7 +25,7 @@ enum AmdgpuRelocation : uint32_t {
 };
 
 namespace tessera::emulator {
-/// Everything that load() needs while it reads; gone afterwards.
+/// The state that load() needs only while it reads.
 class CodeObjectReader {
 public:
   CodeObjectReader(std::span<const uint8_t> file, const Chip &chip,
@@ -49,7 +49,8 @@ private:
       return nullptr;
     return reinterpret_cast<const T *>(file.data() + offset);
   }
-  /// Bytes of the placed image, or nullptr when out of it.
+  /// Returns bytes of the image in device memory, or nullptr if they are out of
+  /// its bounds.
   uint8_t *placed(CodeObject &object, uint64_t address, uint64_t bytes) const {
     if (address > imageBytes || imageBytes - address < bytes)
       return nullptr;
@@ -113,8 +114,8 @@ Status CodeObjectReader::placeSegments(CodeObject &object) {
     uint8_t *to = placed(object, segment.p_vaddr, segment.p_memsz);
     std::memcpy(to, bytes, segment.p_filesz);
     if (segment.p_flags & PF_X)
-      object.text = {to, segment.p_filesz}; // Zeros behind are no code.
-    // Linkers give each segment pages of its own, in ascending order.
+      object.text = {to, segment.p_filesz}; // The zeros behind are not code.
+    // Linkers place each segment on pages of its own, in ascending order.
     uint64_t begin = object.base + segment.p_vaddr / kPage * kPage;
     if (segment.p_flags & PF_W && begin > object.parts.back().first) {
       memory.split(begin, MemoryKind::Global);
@@ -150,7 +151,8 @@ Status CodeObjectReader::readDynamic(CodeObject &object) {
         relocationBytes = entry->d_un.d_val;
         break;
       case DT_HASH: {
-        // { buckets, chains, ... }: there is one chain for each symbol.
+        // The table is { buckets, chains, ... } and has one chain for each
+        // symbol.
         auto *hash = reinterpret_cast<const uint32_t *>(
             placed(object, entry->d_un.d_ptr, 8));
         symbolCount = hash ? hash[1] : 0;
@@ -276,8 +278,8 @@ void CodeObjectReader::readKernelMetadata(CodeObject &object,
         static_cast<uint32_t>(entry.getInteger(".agpr_count", 0));
     kernel.sgprCount =
         static_cast<uint32_t>(entry.getInteger(".sgpr_count", 0));
-    // The segment size may be larger than the descriptor's (old compilers
-    // leave the latter 0).
+    // Old compilers leave the descriptor's size 0; then only the metadata has
+    // it.
     kernel.descriptor.kernargBytes = std::max(
         kernel.descriptor.kernargBytes,
         static_cast<uint32_t>(entry.getInteger(".kernarg_segment_size", 0)));
@@ -338,7 +340,8 @@ ErrorOr<std::shared_ptr<const CodeObject>> CodeObject::load(const void *bytes,
                                                             size_t size,
                                                             const Chip &chip,
                                                             MemoryMap &memory) {
-  // A copy: ELF structures need alignment, and the caller's buffer may go.
+  // Copy the file, because ELF structures need alignment and the caller's
+  // buffer may be freed.
   const auto *first = static_cast<const uint8_t *>(bytes);
   std::vector<uint8_t> copy(first, first + size);
   return CodeObjectReader(copy, chip, memory).read();
@@ -365,8 +368,8 @@ size_t tessera::emulator::getElfSize(const void *image) {
   if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
     return 0;
   std::memcpy(&header, image, sizeof header);
-  // Linkers put the program headers right behind the ELF header: anything
-  // else is taken for garbage rather than followed through memory.
+  // Linkers put the program headers right behind the ELF header. Any other file
+  // is refused, so that offsets in garbage are never followed.
   if (header.e_ident[EI_CLASS] != ELFCLASS64 ||
       header.e_machine != kMachineAmdgpu ||
       header.e_phentsize != sizeof(Elf64_Phdr) ||

@@ -1,8 +1,8 @@
 //===- CodeObject.h - An AMDGPU code object in memory ----------*- C++ -*-===//
 //
 // Reads the ELF file that a compiler made: places its segments in emulated
-// device memory, applies relocations, and collects what the kernels say of
-// themselves (descriptor and metadata). No instruction is looked at here.
+// device memory, applies relocations, and collects what the descriptor and
+// metadata say about each kernel. It does not look at instructions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +26,7 @@ namespace tessera::emulator {
 /// The 64 bytes of NAME.kd, unpacked (LLVM's AMDGPU usage guide).
 struct KernelDescriptor {
   uint32_t ldsBytes = 0;
-  uint32_t scratchBytes = 0; ///< Per lane.
+  uint32_t scratchBytes = 0; ///< per lane
   uint32_t kernargBytes = 0;
   int64_t entryOffset = 0;
   uint32_t rsrc1 = 0, rsrc2 = 0, rsrc3 = 0;
@@ -44,18 +44,19 @@ struct KernelDescriptor {
 struct KernelArgument {
   uint32_t offset = 0;
   uint32_t bytes = 0;
-  std::string kind; ///< .value_kind, "hidden_block_count_x" for one.
+  std::string kind; ///< .value_kind, for example "hidden_block_count_x"
   bool isHidden() const { return kind.starts_with("hidden_"); }
 };
 
 struct KernelImage {
   std::string name;
-  uint64_t entry = 0;     ///< Address of the first instruction.
-  uint64_t codeBytes = 0; ///< Size of the function symbol.
+  uint64_t entry = 0;     ///< The address of the first instruction.
+  uint64_t codeBytes = 0; ///< The size of the function symbol.
   KernelDescriptor descriptor;
   std::vector<KernelArgument> arguments;
   uint32_t maxWorkgroupSize = 1024;
-  /// The only group size that the kernel was made for; zeros: any.
+  /// The only group size that the kernel was compiled for; zeros if it supports
+  /// any.
   std::array<uint32_t, 3> requiredGroupSize{};
   uint32_t vgprCount = 0; ///< AGPRs included.
   uint32_t agprCount = 0;
@@ -69,11 +70,11 @@ struct GlobalImage {
   uint64_t bytes = 0;
 };
 
-/// Owns the placed image. Immutable once loaded.
+/// Owns the image in device memory. Immutable once loaded.
 class CodeObject {
 public:
-  /// Copies `bytes`. Fails with NotSupported when the code is for another chip
-  /// than `chip`, with InvalidArgument when it is no code object at all.
+  /// Copies `bytes`. Fails with NotSupported when the code is for a chip other
+  /// than `chip`, and with InvalidArgument when it is not a code object.
   static ErrorOr<std::shared_ptr<const CodeObject>>
   load(const void *bytes, size_t size, const Chip &chip, MemoryMap &memory);
   ~CodeObject();
@@ -82,16 +83,16 @@ public:
   const GlobalImage *findGlobal(std::string_view name) const;
   std::span<const KernelImage> getKernels() const { return kernels; }
 
-  /// The executable bytes and the address they were placed at.
+  /// The executable bytes and the address at which they were placed.
   std::span<const uint8_t> getText() const { return text; }
   uint64_t getTextAddress() const {
     return reinterpret_cast<uint64_t>(text.data());
   }
-  /// Null when the code was compiled without them.
+  /// Null when the code was compiled without line tables.
   const std::shared_ptr<const SourceLines> &getSourceLines() const {
     return lines;
   }
-  /// Where the object's address 0 was placed.
+  /// The address at which the object's address 0 was placed.
   uint64_t getLoadAddress() const { return base; }
 
 private:
@@ -100,7 +101,8 @@ private:
 
   MemoryMap &memory;
   uint64_t base = 0;
-  /// The allocations that the image is made of, from `base` on.
+  /// The allocations of the image in ascending order; the first begins at
+  /// `base`.
   std::vector<std::pair<uint64_t, MemoryKind>> parts;
   std::span<const uint8_t> text;
   std::vector<KernelImage> kernels;
@@ -108,8 +110,8 @@ private:
   std::shared_ptr<const SourceLines> lines;
 };
 
-/// Size of the ELF file at `image` from its own headers, 0 if it is none;
-/// hipModuleLoadData is not told a size.
+/// Returns the size of the ELF file at `image` from its own headers, or 0 if it
+/// is not one. hipModuleLoadData is not given a size.
 size_t getElfSize(const void *image);
 
 } // namespace tessera::emulator

@@ -52,7 +52,7 @@ struct Decoder::Implementation {
   std::unique_ptr<llvm::MCContext> context;
   std::unique_ptr<llvm::MCDisassembler> disassembler;
   std::unique_ptr<llvm::MCInstPrinter> printer;
-  /// Made when it is first asked for.
+  /// Created when it is first needed.
   std::unique_ptr<EffectsReader> effects;
 
   Implementation(const Chip &chip, unsigned waveSize)
@@ -73,8 +73,8 @@ Decoder::Decoder(const Chip &chip, unsigned waveSize)
       implementation(std::make_unique<Implementation>(chip, waveSize)) {}
 Decoder::~Decoder() = default;
 
-/// LLVM 22's disassembler crashes on a VOP3 of gfx9 with a source that means "a
-/// literal follows" (255), which gfx9 does not have.
+/// LLVM 22's disassembler crashes on a VOP3 instruction of gfx9 with source
+/// 255, which means that a literal follows; gfx9 does not have this form.
 static bool crashesLlvm(const Chip &chip, std::span<const uint8_t> bytes) {
   if (!chip.isGfx9() || bytes.size() < 8)
     return false;

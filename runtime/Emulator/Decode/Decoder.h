@@ -1,8 +1,8 @@
 //===- Decoder.h - From bytes to the text of an instruction ----*- C++ -*-===//
 //
-// The only part that knows LLVM: its disassembler prints an instruction, and
-// the printed text, which is the assembler's own input language, is what the
-// rest of the emulator reads.
+// This is the only component that uses LLVM. LLVM's disassembler prints an
+// instruction, and the rest of the emulator reads the printed text, which is
+// the input language of the assembler.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,20 +21,20 @@ namespace tessera::emulator {
 
 struct Chip;
 
-/// Not thread-safe: one decoder a program that is being made.
+/// Not thread-safe: each program that is being built has a decoder of its own.
 class Decoder {
 public:
   /// `waveSize` matters on RDNA, where a kernel has 32 or 64 lanes.
   Decoder(const Chip &chip, unsigned waveSize);
   ~Decoder();
 
-  /// Decodes the instruction at the front of `bytes`. Returns its size and
-  /// sets `text`; returns 0 when the bytes are no instruction.
+  /// Decodes the instruction at the front of `bytes`. Returns its size and sets
+  /// `text`, or returns 0 when the bytes do not encode an instruction.
   unsigned decode(std::span<const uint8_t> bytes, uint64_t address,
                   std::string &text);
 
-  /// What the instruction at the front of `bytes` reads and writes; nothing
-  /// when the bytes are no instruction.
+  /// Returns what the instruction at the front of `bytes` reads and writes;
+  /// empty when the bytes do not encode an instruction.
   Effects readEffects(std::span<const uint8_t> bytes);
 
   const Chip &getChip() const { return chip; }

@@ -17,8 +17,8 @@ bool tessera::emulator::isDppModifier(std::string_view name) {
   return false;
 }
 
-/// The lane that `lane` reads under the permutation `name`, -1 for none, -2
-/// when `name` is no permutation.
+/// Returns the lane that `lane` reads under the permutation `name`: -1 if there
+/// is none, -2 if `name` is not a permutation.
 static int permute(std::string_view name, std::string_view value, int lane,
                    int lanes) {
   int n = static_cast<int>(parseInteger(value).value_or(0));

@@ -9,11 +9,12 @@
 
 namespace tessera::emulator {
 
-/// True for "quad_perm", "row_shr", "bound_ctrl" and their like.
+/// Whether `name` is "quad_perm", "row_shr", "bound_ctrl" or another modifier
+/// of DPP.
 bool isDppModifier(std::string_view name);
 
-/// Turns the DPP modifiers of `text` into a table of source lanes. False when
-/// the permutation is not known.
+/// Converts the DPP modifiers of `text` to a table of source lanes. Returns
+/// false when the permutation is not known.
 bool parseDpp(const InstructionText &text, const Chip &chip,
               DppControl &control);
 

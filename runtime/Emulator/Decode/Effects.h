@@ -15,17 +15,18 @@ namespace tessera::emulator {
 
 struct RegisterUse {
   enum Part : uint8_t { Whole, Low, High };
-  /// First vector row (AGPR n is 256 + n) or first scalar slot.
+  /// The first vector row (AGPR n is 256 + n) or the first scalar slot.
   uint16_t first = 0;
   uint8_t dwords = 1;
   bool isScalar = false;
   bool isWrite = false;
-  /// Of a single dword: true16 names one half of a register.
+  /// For a single dword: true16 instructions name one half of a register.
   Part part = Whole;
 };
 
-/// A tied operand (the sum of v_fmac) is there twice, read and written. Not
-/// there: MODE, and a destination that is kept in part without LLVM saying so
+/// What an instruction reads and writes. A tied operand, such as the addend of
+/// v_fmac, is listed twice, as read and as written. Two things are missing:
+/// MODE, and a destination that keeps some of its bits without LLVM saying so
 /// (s_cmov, SDWA with UNUSED_PRESERVE). RDNA calls slot 102 s102.
 using Effects = std::vector<RegisterUse>;
 

@@ -14,7 +14,7 @@
 
 using namespace tessera::emulator;
 
-/// "SGPR4_SGPR5" with "SGPR" -> 4, two of them.
+/// Parses "SGPR4_SGPR5" with prefix "SGPR" as two registers from 4 on.
 static std::optional<RegisterUse> parseTuple(std::string_view name,
                                              std::string_view file,
                                              unsigned base, bool isScalar) {
@@ -57,7 +57,8 @@ static std::optional<RegisterUse> parseNamed(std::string_view name,
   for (const Named &named : kPairs) {
     if (!name.starts_with(named.prefix))
       continue;
-    // RDNA has these two beside the scalar registers, out of reach.
+    // RDNA keeps these two outside of the scalar registers, where instructions
+    // cannot address them.
     if (!isGfx9 && named.slot < kVccLo)
       return std::nullopt;
     std::string_view rest = name.substr(named.prefix.size());
@@ -79,7 +80,7 @@ static std::optional<RegisterUse> parseRegisterName(std::string_view name,
   std::optional<RegisterUse> use = parseTuple(name, "VGPR", 0, false);
   if (!use)
     use = parseTuple(name, "AGPR", kAccumulationRow, false);
-  // SGPR_NULL is no number and so no register.
+  // SGPR_NULL does not parse because it has no number.
   if (!use)
     use = parseTuple(name, "SGPR", 0, true);
   if (!use)
@@ -108,7 +109,7 @@ void EffectsReader::add(Effects &effects, unsigned reg, bool isWrite) const {
   effects.push_back(use);
 }
 
-/// Descriptions say VCC and EXEC for waves of both sizes.
+/// Instruction descriptions use the 64-bit VCC and EXEC for both wave sizes.
 void EffectsReader::addImplicit(Effects &effects, unsigned reg,
                                 bool isWrite) const {
   size_t before = effects.size();
@@ -117,15 +118,15 @@ void EffectsReader::addImplicit(Effects &effects, unsigned reg,
     effects.back().dwords = 1;
 }
 
-/// The description of an LDS instruction of gfx9 has M0 because gfx8 used it.
+/// Descriptions of gfx9's LDS instructions list M0 only because gfx8 used it.
 static bool ignoresM0(std::string_view name) {
   return name.starts_with("DS_") &&
          name.find("ADDTID") == std::string_view::npos &&
          name.find("GWS") == std::string_view::npos;
 }
 
-/// 16-bit loads that keep the other half of the register have the whole of it
-/// as destination, and on some chips as a tied source too.
+/// A 16-bit load that keeps the other half of its register has the whole
+/// register as destination, and on some chips as a tied source, too.
 static bool isHalfLoad(std::string_view name) {
   return name.find("_D16") != std::string_view::npos &&
          name.find("FORMAT") == std::string_view::npos &&
@@ -145,10 +146,11 @@ Effects EffectsReader::read(const llvm::MCInst &instruction) const {
     int tied = i < description.getNumOperands()
                    ? description.getOperandConstraint(i, llvm::MCOI::TIED_TO)
                    : -1;
-    // The disassembler may leave a number in the place of a tied operand.
+    // The disassembler may leave a number as the tied operand.
     const llvm::MCOperand &operand =
         instruction.getOperand(tied >= 0 && !isWrite ? unsigned(tied) : i);
-    // Addresses come before place 3; after it is only the tied source.
+    // The addresses are operands 1 and 2, so a later operand that equals the
+    // destination is the tied source.
     bool isKeptHalf = keepsHalf && i >= 3 && operand.isReg() &&
                       operand.getReg() == instruction.getOperand(0).getReg();
     if (operand.isReg() && !isKeptHalf)

@@ -16,7 +16,7 @@ class MCRegisterInfo;
 
 namespace tessera::emulator {
 
-/// Knows what each of LLVM's registers is in a wave. Immutable.
+/// Maps LLVM's registers to the registers of a wave. Immutable.
 class EffectsReader {
 public:
   EffectsReader(const Chip &chip, unsigned waveSize,
@@ -26,7 +26,7 @@ public:
   Effects read(const llvm::MCInst &instruction) const;
 
 private:
-  /// Empty for registers that no check cares for (MODE, null, apertures).
+  /// Empty for registers that no check needs (MODE, null, apertures).
   using Place = std::optional<RegisterUse>;
 
   void add(Effects &effects, unsigned reg, bool isWrite) const;
@@ -34,7 +34,7 @@ private:
 
   bool isWave32;
   const llvm::MCInstrInfo &instructions;
-  std::vector<Place> places; ///< By LLVM's number of the register.
+  std::vector<Place> places; ///< by LLVM's register number
 };
 
 } // namespace tessera::emulator

@@ -6,7 +6,7 @@
 
 using namespace tessera::emulator;
 
-/// Cuts `text` at every `separator` that is not inside brackets.
+/// Splits `text` at every `separator` that is not inside brackets.
 static std::vector<std::string_view> split(std::string_view text,
                                            char separator) {
   std::vector<std::string_view> parts;
@@ -34,7 +34,7 @@ static std::vector<std::string_view> split(std::string_view text,
   return parts;
 }
 
-/// Takes `prefix` and the closing bracket off, when both are there.
+/// Removes `prefix` and the closing bracket if both are there.
 static bool unwrap(std::string_view &text, std::string_view prefix) {
   if (!text.starts_with(prefix) || !text.ends_with(')'))
     return false;

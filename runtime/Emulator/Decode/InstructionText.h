@@ -1,7 +1,7 @@
 //===- InstructionText.h - The parts of a printed instruction --*- C++ -*-===//
 //
 // Splits "v_add_f32_e64 v0, |v1|, -s2 clamp" into a mnemonic, operands and
-// modifiers, without knowing what any of them means.
+// modifiers without knowing what any of them means.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,17 +17,17 @@
 namespace tessera::emulator {
 
 struct OperandText {
-  std::string_view name; ///< Without abs, neg, sext.
+  std::string_view name; ///< without abs, neg and sext
   bool abs = false;
   bool neg = false;
   bool sext = false;
 };
 
-/// Views into the text that was parsed.
+/// The fields are views into the text that was parsed.
 struct InstructionText {
-  std::string_view mnemonic; ///< As printed.
+  std::string_view mnemonic; ///< as printed
   std::vector<OperandText> operands;
-  /// "offset" -> "16", "op_sel" -> "[0,1]", "clamp" -> "".
+  /// Names and values: "offset" and "16", "op_sel" and "[0,1]", "clamp" and "".
   std::vector<std::pair<std::string_view, std::string_view>> modifiers;
 
   std::optional<std::string_view> find(std::string_view modifier) const;
@@ -35,9 +35,10 @@ struct InstructionText {
 
 InstructionText splitInstruction(std::string_view text);
 
-/// "0x10", "-5", "16": nothing when `text` is not wholly a number.
+/// Parses "0x10", "-5" or "16". Returns nothing when `text` as a whole is not a
+/// number.
 std::optional<int64_t> parseInteger(std::string_view text);
-/// "[0,1,1]" -> 0, 1, 1.
+/// Parses "[0,1,1]" as 0, 1, 1.
 std::vector<int64_t> parseIntegerList(std::string_view text);
 
 /// A register or a range of them.
@@ -46,9 +47,11 @@ struct RegisterName {
   File file;
   unsigned first;
   unsigned count;
-  bool isHighHalf = false; ///< "v3.h"; "v3.l" is what a 16-bit operand reads.
+  /// "v3.h". A 16-bit operand reads "v3.l" by default.
+  bool isHighHalf = false;
 };
-/// "v3", "v3.h", "a[0:15]", "s[4:5]", "ttmp9"; nothing for any other word.
+/// Parses "v3", "v3.h", "a[0:15]", "s[4:5]" or "ttmp9". Returns nothing for any
+/// other word.
 std::optional<RegisterName> parseRegister(std::string_view name);
 
 } // namespace tessera::emulator

@@ -5,7 +5,7 @@
 using namespace tessera::emulator;
 
 namespace {
-/// Reads one value after the other; `failed` once the bytes make no sense.
+/// Reads one value after another. `failed` becomes true at malformed bytes.
 class Reader {
 public:
   explicit Reader(std::span<const uint8_t> bytes) : bytes(bytes) {}
@@ -28,7 +28,7 @@ private:
 };
 } // namespace
 
-/// Deeper than any metadata; stops a crafted note from using up the stack.
+/// Deeper than any metadata. Keeps a crafted note from overflowing the stack.
 static constexpr unsigned kMaxDepth = 16;
 
 static MessagePackValue makeInteger(int64_t value) {

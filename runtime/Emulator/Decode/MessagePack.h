@@ -1,7 +1,8 @@
 //===- MessagePack.h - The encoding of kernel metadata ---------*- C++ -*-===//
 //
 // A code object describes its kernels in a note encoded as MessagePack. This
-// reads what AMDGPU metadata uses: maps, arrays, strings, integers, booleans.
+// reads the types that AMDGPU metadata uses: maps, arrays, strings, integers,
+// booleans.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,23 +18,24 @@
 
 namespace tessera::emulator {
 
-/// One decoded value. A tree of plain values that owns all it holds.
+/// One decoded value. A tree of plain values that owns everything it holds.
 struct MessagePackValue {
   enum class Kind { Nil, Boolean, Integer, Text, Array, Map };
 
   Kind kind = Kind::Nil;
-  int64_t integer = 0; ///< Also of a Boolean.
+  int64_t integer = 0; ///< The value of an Integer or Boolean.
   std::string text;
-  std::vector<MessagePackValue> items; ///< Of an Array; values of a Map.
-  std::vector<std::string> keys;       ///< Of a Map.
+  /// The items of an Array or the values of a Map.
+  std::vector<MessagePackValue> items;
+  std::vector<std::string> keys; ///< The keys of a Map.
 
-  /// The value under `key`, or nullptr.
+  /// Returns the value under `key`, or nullptr.
   const MessagePackValue *find(std::string_view key) const;
   int64_t getInteger(std::string_view key, int64_t otherwise) const;
   std::string getText(std::string_view key) const;
 };
 
-/// Nothing when `bytes` is not well-formed.
+/// Returns nothing when `bytes` is not well-formed.
 std::optional<MessagePackValue>
 parseMessagePack(std::span<const uint8_t> bytes);
 

@@ -9,12 +9,12 @@
 using namespace tessera::emulator;
 
 namespace {
-/// A modifier that is its name and nothing else.
+/// A modifier without a value.
 struct FlagModifier {
   std::string_view name;
-  uint16_t flag; ///< 0: it changes nothing here.
+  uint16_t flag; ///< 0 if it has no effect in the emulator.
 };
-/// A modifier with a number, or with a bit for each source.
+/// A modifier with a number, or with one bit for each source.
 struct FieldModifier {
   std::string_view name;
   uint8_t Instruction::*field;
@@ -34,7 +34,7 @@ static constexpr FlagModifier kFlags[] = {
     {"nt", 0},
     {"slc", 0},
     {"dlc", 0},
-    // In the encoding, also where the printer leaves a zero away.
+    // Read from the encoding, because the printer leaves out zeros.
     {"bitop3", 0},
 };
 static constexpr FieldModifier kNumbers[] = {
@@ -42,7 +42,7 @@ static constexpr FieldModifier kNumbers[] = {
     {"abid", &Instruction::abid},
     {"blgp", &Instruction::blgp},
 };
-/// Of instructions whose sources are packed.
+/// The modifiers of packed instructions, which have one bit for each source.
 static constexpr FieldModifier kSourceBits[] = {
     {"op_sel_hi", &Instruction::opSelHi},
     {"neg", &Instruction::negLo},
@@ -69,8 +69,8 @@ static uint8_t parseBits(std::string_view value) {
   return mask;
 }
 
-/// The place of the first source operand: after the destination or the two, or
-/// first of all for v_cmpx of RDNA.
+/// The index of the first source operand: after the one or two destinations.
+/// RDNA's v_cmpx has no destination.
 unsigned ModifierBinder::getFirstSource() const {
   if (opcode.flags & kComparesToExec)
     return instruction.operandCount - 2u;
@@ -79,7 +79,8 @@ unsigned ModifierBinder::getFirstSource() const {
   return hasTwo ? 2 : 1;
 }
 
-// One bit a source, then one for the destination, which comparisons have too.
+// There is one bit for each source and then one for the destination.
+// Comparisons have the last bit, too.
 bool ModifierBinder::bindOpSel(std::string_view value) {
   std::vector<int64_t> bits = parseIntegerList(value);
   instruction.opSel |= parseBits(value);
@@ -151,10 +152,11 @@ bool ModifierBinder::bindOne(std::string_view name, std::string_view value) {
   return bindOther(name, value);
 }
 
-/// Each has a meaning of its own.
+/// Binds the modifiers that each need code of their own.
 bool ModifierBinder::bindOther(std::string_view name, std::string_view value) {
   if (name == "offset") {
-    // A swizzle pattern has words in its text; the encoding has its number.
+    // The text of a swizzle pattern consists of words; the encoding has its
+    // number.
     instruction.offset = value.starts_with("swizzle")
                              ? static_cast<int32_t>(instruction.raw[0] & 0xffff)
                              : parseNumber(value);
@@ -173,7 +175,7 @@ bool ModifierBinder::bindOther(std::string_view name, std::string_view value) {
   } else if (name == "div") {
     instruction.outputScale = 3;
   } else if (name == "byte_sel") {
-    // The bits that gfx9 sets by op_sel:[0,0,x,y].
+    // These are the bits that gfx9 sets by op_sel:[0,0,x,y].
     instruction.opSel |= static_cast<uint8_t>((parseNumber(value) & 3) << 2);
     return opcode.flags & kRawModifiers;
   } else {
@@ -186,8 +188,8 @@ bool ModifierBinder::bindDpp(const InstructionText &text) {
   bool isDpp = false;
   for (auto [name, value] : text.modifiers)
     isDpp |= isDppModifier(name);
-  // v_permlane16_swap prints bound_ctrl and fi without a permutation, and
-  // reads them from the encoding.
+  // v_permlane16_swap prints bound_ctrl and fi although it has no permutation,
+  // and its handler reads them from the encoding.
   bool isPermuted = text.find("row_mask") || text.find("dpp8");
   if (!isDpp || (opcode.flags & kRawModifiers && !isPermuted))
     return true;
@@ -199,8 +201,9 @@ bool ModifierBinder::bindDpp(const InstructionText &text) {
   return opcode.kind == InstructionClass::Valu;
 }
 
-/// Signs of v_fma_mix are printed at its sources, but belong to the numbers
-/// that are read, whose sign of f16 is another bit.
+/// The signs of v_fma_mix are printed at its sources but apply to the numbers
+/// that are read, and the sign of an f16 is another bit than that of the
+/// register.
 void ModifierBinder::moveSigns() {
   for (unsigned s = 0; s < 3; ++s) {
     Operand &source = instruction.op[1 + s];
@@ -211,8 +214,8 @@ void ModifierBinder::moveSigns() {
 }
 
 bool ModifierBinder::bind(const InstructionText &text) {
-  // Packed operations take the upper halves for the upper result unless told
-  // otherwise; v_fma_mix takes f32 sources.
+  // By default the upper result of a packed operation is made of the upper
+  // halves, while v_fma_mix takes f32 sources.
   if (opcode.flags & kVop3p)
     instruction.opSelHi = opcode.flags & kMixSources ? 0 : 7;
   for (auto [name, value] : text.modifiers)

@@ -9,8 +9,8 @@
 
 namespace tessera::emulator {
 
-/// Puts the modifiers of one instruction into it, once its operands are bound.
-/// Permutations are kept in the program.
+/// Applies the modifiers of one instruction to it, once its operands are bound.
+/// The program keeps the permutations.
 class ModifierBinder {
 public:
   ModifierBinder(Program &program, const Chip &chip, const Opcode &opcode,
@@ -18,8 +18,8 @@ public:
       : program(program), chip(chip), opcode(opcode), instruction(instruction) {
   }
 
-  /// False if there is one that is not understood, or that `opcode` does not
-  /// obey.
+  /// Returns false if a modifier is not understood or has no effect on
+  /// `opcode`.
   bool bind(const InstructionText &text);
 
 private:

@@ -19,7 +19,7 @@ static constexpr uint64_t kMaxEntries = 1024;
 static constexpr uint64_t kMaxNameBytes = 256;
 
 namespace {
-/// Reads numbers one after the other, never behind `limit`.
+/// Reads numbers one after another, never beyond `limit`.
 class Cursor {
 public:
   Cursor(const uint8_t *begin, uint64_t limit) : begin(begin), limit(limit) {}
@@ -65,8 +65,8 @@ bool tessera::emulator::isCompatibleTarget(std::string_view target,
   };
   if (takeWord(target) != takeWord(archName))
     return false;
-  // A feature that the code does not mention may be either; one that the
-  // device does not have cannot be asked for.
+  // The code runs with either setting of a feature that it does not mention; a
+  // feature that the device does not have cannot be required.
   while (!target.empty()) {
     std::string_view wanted = takeWord(target), rest = archName;
     bool found = false;
@@ -78,8 +78,8 @@ bool tessera::emulator::isCompatibleTarget(std::string_view target,
   return true;
 }
 
-/// "hipv4-amdgcn-amd-amdhsa--gfx942:xnack-" -> "gfx942:xnack-"; the host's
-/// entry has no such part.
+/// Returns "gfx942:xnack-" for "hipv4-amdgcn-amd-amdhsa--gfx942:xnack-". The
+/// host's entry has no such part.
 static std::string_view getTargetOfEntry(std::string_view name) {
   if (!name.starts_with("hip"))
     return {};
@@ -116,8 +116,9 @@ selectEntry(const uint8_t *bundle, uint64_t limit, const Chip &chip) {
                       ", but the device is " + std::string(chip.archName));
 }
 
-// Version 2 has 32-bit sizes, version 3 64-bit ones; version 1 did not say how
-// long it is. Then: the uncompressed size, and a hash that we do not need.
+// Version 2 has 32-bit sizes, version 3 has 64-bit ones, and version 1 did not
+// store its length. The uncompressed size and a hash follow; the hash is not
+// needed.
 static ErrorOr<std::vector<uint8_t>>
 selectCompressed(const uint8_t *bundle, uint64_t limit, const Chip &chip) {
   Cursor cursor(bundle, limit);

@@ -1,7 +1,7 @@
 //===- OffloadBundle.h - Code objects of several chips in one --*- C++ -*-===//
 //
 // clang puts the code objects for all chips of `--offload-arch` into a bundle,
-// compressed if asked: this is what programs carry and what they hand to
+// compressed on request. Programs carry such bundles and pass them to
 // hipModuleLoadData. Formats: clang's documentation, "Clang Offload Bundler".
 //
 //===----------------------------------------------------------------------===//
@@ -18,18 +18,20 @@
 
 namespace tessera::emulator {
 
-/// The ELF file for `chip` in `image`: a code object itself, or a bundle, or a
-/// compressed one. The size comes from the file's own headers because HIP is
-/// not told any. NotSupported when there is nothing for `chip`.
+/// Returns the ELF file for `chip` in `image`, which is a code object, a
+/// bundle, or a compressed bundle. The size comes from the file's own headers
+/// because HIP is not told any. Fails with NotSupported when there is no code
+/// for `chip`.
 ErrorOr<std::vector<uint8_t>> selectCodeObject(const void *image,
                                                const Chip &chip);
 
-/// As above, for a file of known size: nothing is read behind its end.
+/// The same for a file of known size. Nothing is read beyond its end.
 ErrorOr<std::vector<uint8_t>> selectCodeObject(std::span<const uint8_t> file,
                                                const Chip &chip);
 
 /// Whether code compiled for `target` ("gfx90a:sramecc+:xnack-", or without
-/// some of the features) runs on a device that calls itself `archName`.
+/// some of the features) runs on a device whose architecture name is
+/// `archName`.
 bool isCompatibleTarget(std::string_view target, std::string_view archName);
 
 } // namespace tessera::emulator

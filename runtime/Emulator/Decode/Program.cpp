@@ -45,7 +45,7 @@ Program::Program(Decoder &decoder, std::span<const uint8_t> code,
     instructions.push_back(instruction);
     offset += instruction.bytes;
   }
-  // A wave that runs off the end meets one more that stops it.
+  // A wave that runs off the end executes one more instruction, which stops it.
   Instruction end;
   InstructionBinder::bindUndecodable(end);
   end.index = static_cast<uint32_t>(instructions.size());
@@ -71,7 +71,7 @@ const Effects &Program::getEffects(const Instruction &instruction) const {
   std::unique_ptr<Effects> &known = effects->ofInstruction[instruction.index];
   if (!known) {
     known = std::make_unique<Effects>();
-    // The last one is the end of the code and has no bytes.
+    // The last instruction marks the end of the code and has no bytes.
     if (instruction.index + 1 < instructions.size())
       *known = effects->decoder->readEffects(
           {reinterpret_cast<const uint8_t *>(getAddress(instruction)),

@@ -1,7 +1,7 @@
 //===- Program.h - The predecoded code of a code object --------*- C++ -*-===//
 //
-// The executable bytes of a code object, decoded once. Addresses (as kernels
-// see them, s_getpc) and instructions are translated both ways here.
+// The executable bytes of a code object, decoded once. Translates between
+// instructions and addresses as kernels see them (s_getpc).
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,18 +23,17 @@
 
 namespace tessera::emulator {
 
-/// Immutable after construction, as far as anybody can see; shared by all
-/// threads. Bytes that cannot be decoded, and instructions without a handler,
-/// become instructions that stop the kernel with an error if they are ever
-/// reached.
+/// Observably immutable after construction, and shared by all threads. Bytes
+/// that cannot be decoded, and instructions without a handler, become
+/// instructions that stop the kernel with an error if they are ever reached.
 class Program {
 public:
-  /// `code` lies where the kernel believes it does; `loadAddress` is what
-  /// messages count the pc from.
+  /// `code` lies at the address at which the kernel expects it. Messages give
+  /// the pc relative to `loadAddress`.
   Program(Decoder &decoder, std::span<const uint8_t> code,
           uint64_t loadAddress);
 
-  /// The instruction at `address`, or nullptr when none starts there.
+  /// Returns the instruction at `address`, or nullptr when none starts there.
   const Instruction *find(uint64_t address) const;
   uint64_t getAddress(const Instruction &instruction) const {
     return codeBegin + offsets[instruction.index];
@@ -49,16 +48,18 @@ public:
   const std::string &getText(const Instruction &instruction) const {
     return texts[instruction.index];
   }
-  /// The registers that it reads and writes: worked out when it is first asked
-  /// for, then kept. Any thread may ask.
+  /// The registers that the instruction reads and writes, computed when they
+  /// are first needed. Any thread may call this.
   const Effects &getEffects(const Instruction &instruction) const;
-  /// Where it is and what it is, for messages that tell of two instructions.
+  /// Where the instruction is and what it is, for messages that name two
+  /// instructions.
   std::string describe(const Instruction &instruction) const;
-  /// For messages. To be set before another thread sees the program.
+  /// Enables source lines in messages. Must be called before another thread
+  /// sees the program.
   void setSourceLines(std::shared_ptr<const SourceLines> newLines) {
     lines = std::move(newLines);
   }
-  /// "conv.hip:42", or empty.
+  /// Returns "conv.hip:42", or an empty string if the line is not known.
   std::string getSourceLine(const Instruction &instruction) const {
     return lines ? lines->find(getOffset(instruction)) : "";
   }
@@ -73,7 +74,7 @@ private:
   const DppControl *keepDpp(const DppControl &control);
   const Instruction *keepHalves(const std::array<Instruction, 2> &halves);
 
-  /// What getEffects() has found so far.
+  /// A cache of the results of getEffects().
   struct KnownEffects {
     std::mutex mutex;
     std::unique_ptr<Decoder> decoder;
@@ -84,10 +85,12 @@ private:
   unsigned waveSize;
   uint64_t codeBegin;
   uint64_t loadAddress;
-  std::vector<Instruction> instructions; ///< One more than decoded: the end.
+  /// The decoded ones and one more that marks the end.
+  std::vector<Instruction> instructions;
   std::vector<std::string> texts;
-  std::vector<uint32_t> offsets;     ///< By instruction.
-  std::vector<uint32_t> indexOfWord; ///< By offset / 4; kNone inside one.
+  std::vector<uint32_t> offsets; ///< by instruction
+  /// By offset / 4; kNone inside of an instruction.
+  std::vector<uint32_t> indexOfWord;
   std::deque<std::array<uint32_t, 64>> constantRows;
   std::unordered_map<uint32_t, const uint32_t *> rowOfConstant;
   std::deque<DppControl> dppControls;

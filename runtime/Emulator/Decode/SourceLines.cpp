@@ -45,7 +45,7 @@ SourceLines::~SourceLines() = default;
 
 std::shared_ptr<const SourceLines>
 SourceLines::load(std::span<const uint8_t> file) {
-  // The name of the section is in the file if the section is.
+  // The section's name occurs in the file if the section does.
   constexpr std::string_view kSection = ".debug_line";
   if (std::ranges::search(file, kSection).empty())
     return nullptr;

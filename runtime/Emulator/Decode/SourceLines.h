@@ -1,6 +1,6 @@
 //===- SourceLines.h - From a pc to a line of source -----------*- C++ -*-===//
 //
-// Who compiled with -g gets "at conv.hip:42" in messages.
+// With code that was compiled with -g, messages say "at conv.hip:42".
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,16 +14,16 @@
 
 namespace tessera::emulator {
 
-/// Owns a copy of the ELF file. Reads nothing of it before the first question.
-/// Any thread may ask.
+/// Owns a copy of the ELF file and parses it at the first query. Any thread may
+/// call it.
 class SourceLines {
 public:
-  /// Null when the file has no line table.
+  /// Returns null when the file has no line table.
   static std::shared_ptr<const SourceLines> load(std::span<const uint8_t> file);
   ~SourceLines();
 
-  /// "conv.hip:42" for an address as a disassembly of the file shows it; empty
-  /// when it is not known.
+  /// Returns "conv.hip:42" for an address as a disassembly of the file shows
+  /// it, or an empty string if the line is not known.
   std::string find(uint64_t pc) const;
 
 private:

@@ -1,7 +1,8 @@
 //===- AddOpcodes.cpp - All handlers of one build -------------------------===//
 //
-// The only symbol of the lane loops that others see: TESSERA_ADD_OPCODES is
-// its name, different for each generation of hosts (TesseraLanes.cmake).
+// This defines the only symbol of the lane loops that other code refers to:
+// TESSERA_ADD_OPCODES is its name, which differs between the builds for the two
+// generations of hosts (TesseraLanes.cmake).
 //
 //===----------------------------------------------------------------------===//
 

@@ -25,7 +25,7 @@ static bool checkAligned(Wave &wave, const Instruction &in, unsigned lane,
   return false;
 }
 
-/// A lane's private memory, which nobody else sees, is read and then written.
+/// No other lane sees a lane's private memory, so a load and a store suffice.
 template <typename T>
 static bool updatePrivate(Wave &wave, const Instruction &in, unsigned lane,
                           uint64_t offset, T data, T compare,
@@ -39,7 +39,7 @@ static bool updatePrivate(Wave &wave, const Instruction &in, unsigned lane,
                      AccessKind::Store);
 }
 
-/// [vdst,] vaddr, vdata [, saddr]: the old value is given back with glc/sc0.
+/// [vdst,] vaddr, vdata [, saddr]. With glc or sc0 the old value is returned.
 template <Space S, typename T, auto Fn>
 static void globalAtomic(Wave &wave, const Instruction &in) {
   constexpr AtomicFunction<T> kFunction = Fn;
@@ -58,7 +58,7 @@ static void globalAtomic(Wave &wave, const Instruction &in) {
     uint64_t at = base + wave.vector[address][lane];
     if (!hasScalar)
       at += uint64_t(wave.vector[address + 1][lane]) << 32;
-    // Compare-and-swap: the new value comes first, what to compare behind it.
+    // Compare-and-swap has the new value first and the comparand behind it.
     T value = getElement<T>(wave, data, lane);
     T compare =
         kCompares ? getElement<T>(wave, data + sizeof(T) / 4, lane) : T(0);
@@ -86,7 +86,7 @@ static void globalAtomic(Wave &wave, const Instruction &in) {
   }
 }
 
-/// [vdst,] vaddr, data0 [, data1]. `CompareFirst`: data0 is what to compare.
+/// [vdst,] vaddr, data0 [, data1]. With `CompareFirst`, data0 is the comparand.
 template <typename T, auto Fn, bool Returns, bool CompareFirst>
 static void ldsAtomic(Wave &wave, const Instruction &in) {
   constexpr AtomicFunction<T> kFunction = Fn;
@@ -168,7 +168,7 @@ static void addLdsIntegers(OpcodeTable &table, const std::string &bits) {
     add.template operator()<&Ops::subClamp>("sub_clamp", "u");
     add.template operator()<&Ops::subIfNotLess>("cond_sub", "u");
   }
-  // Up to gfx10 the value to compare comes first, from gfx11 on the new one.
+  // Up to gfx10 the comparand comes first, from gfx11 on the new value.
   add.template operator()<&Ops::compareSwap>("cmpst", "b");
   table.add("ds_cmpstore_b" + bits,
             {ldsAtomic<T, &Ops::compareSwap, false, false>,

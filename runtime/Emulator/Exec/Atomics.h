@@ -1,7 +1,7 @@
 //===- Atomics.h - Read-modify-write on one element ------------*- C++ -*-===//
 //
-// Workgroups run on several host threads, so atomics must be atomic on the
-// host too. Lanes go in ascending order.
+// Workgroups run on several host threads, so atomics must be atomic on the host
+// as well. The lanes of a wave perform theirs in ascending order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,11 +18,13 @@
 
 namespace tessera::emulator {
 
-/// new = Fn(old, data, compare); compare only for compare-and-swap.
+/// Returns the new value from (old, data, compare); `compare` is for
+/// compare-and-swap only.
 template <typename T>
 using AtomicFunction = T (*)(T, T, T);
 
-/// Element `lane` of registers `row` (and the next, for 64 bits).
+/// Element `lane` of register `row`, together with the next register for 64
+/// bits.
 template <typename T>
 T getElement(const Wave &wave, unsigned row, unsigned lane) {
   if constexpr (sizeof(T) == 8)
@@ -38,7 +40,7 @@ void putElement(Wave &wave, unsigned row, unsigned lane, T value) {
 }
 
 /// Replaces the element at `memory`, which is naturally aligned, and returns
-/// what was there.
+/// the old value.
 template <typename T>
 T updateAtomically(uint8_t *memory, T data, T compare, T (*function)(T, T, T)) {
   T *element = reinterpret_cast<T *>(memory);
@@ -50,7 +52,7 @@ T updateAtomically(uint8_t *memory, T data, T compare, T (*function)(T, T, T)) {
   return old;
 }
 
-/// The operations, once for both widths.
+/// The operations for both widths.
 template <typename T>
 struct AtomicOps {
   using Signed = std::make_signed_t<T>;
@@ -84,7 +86,7 @@ struct AtomicOps {
 
 template <typename Float, typename T>
 struct FloatAtomicOps {
-  /// Equal as numbers: -0 is 0, and NaN is nothing.
+  /// Compares as numbers: -0 equals 0, and NaN equals nothing.
   static T compareSwap(T old, T data, T compare) {
     return std::bit_cast<Float>(old) == std::bit_cast<Float>(compare) ? data
                                                                       : old;
@@ -114,7 +116,8 @@ inline uint32_t addPackedBf16(uint32_t old, uint32_t data, uint32_t) {
   return lo | hi << 16;
 }
 
-/// Compare-and-swap takes a third value from the registers.
+/// Whether `function` needs the third value, which only compare-and-swap takes
+/// from registers.
 template <typename T>
 constexpr bool comparesAndSwaps(AtomicFunction<T> function) {
   if constexpr (sizeof(T) == 4)
@@ -123,7 +126,7 @@ constexpr bool comparesAndSwaps(AtomicFunction<T> function) {
   return function == &AtomicOps<T>::compareSwap;
 }
 
-/// Calls `visit` with each operation on memory and its names, of gfx9 and
+/// Calls `visit` with each operation on memory and its names, those of gfx9 and
 /// gfx10 first.
 template <typename Visitor>
 void forEachMemoryAtomic(Visitor visit) {

@@ -1,12 +1,12 @@
 //===- Barrier.cpp - Barriers, whole and in two parts ---------------------===//
 //
-// gfx12 splits the barrier: a wave signals, may go on, and waits later. The
+// gfx12 splits the barrier: a wave signals, may continue, and waits later. The
 // older s_barrier is a signal and a wait in one. Handlers count signals; the
 // workgroup's thread completes barriers, because only it sees all waves.
 //
 // Sources: AMD's RDNA4 pseudocode of S_BARRIER_SIGNAL, _SIGNAL_ISFIRST and
 // _WAIT. A wave's "complete" bit is kept as the number of barriers that it has
-// seen completed: the bit is set when that is not the group's number.
+// seen completed: the bit is set when that differs from the group's number.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,8 +20,8 @@ static void arriveAndWait(Wave &wave, const Instruction &) {
   wave.stop = StopReason::Barrier;
 }
 
-/// The workgroup's barrier is -1 and 0 is none; a kernel may not touch the trap
-/// handler's, and named barriers need gfx12.5 to be of use.
+/// Number -1 is the workgroup's barrier and 0 is none. A kernel may not use the
+/// trap handler's barriers, and named barriers are useful from gfx12.5 on only.
 static bool isGroupBarrier(Wave &wave, const Instruction &in, int32_t number) {
   if (number == -1)
     return true;
@@ -34,7 +34,7 @@ static bool isGroupBarrier(Wave &wave, const Instruction &in, int32_t number) {
 static int32_t getNumber(const Wave &wave, const Instruction &in,
                          unsigned operand) {
   const Operand &number = in.op[operand];
-  // M0 names one of 32 and so cannot be negative.
+  // M0 names one of 32 barriers and so cannot be negative.
   return number.kind == OperandKind::Scalar
              ? static_cast<int32_t>(wave.readScalar(kM0) & 31)
              : static_cast<int32_t>(number.value[0]);
@@ -44,7 +44,7 @@ template <bool AsksForFirst>
 static void signal(Wave &wave, const Instruction &in) {
   GroupContext &group = *wave.group;
   bool counts = isGroupBarrier(wave, in, getNumber(wave, in, 0));
-  // A wave that is alone has no barrier to be the first at.
+  // A group of one wave has no barrier, so its wave cannot be the first there.
   if (AsksForFirst)
     wave.scc = counts && group.waveCount > 1 &&
                group.barrierSignals % group.liveWaves == 0;
@@ -60,7 +60,7 @@ static void wait(Wave &wave, const Instruction &in) {
     wave.barriersSeen = wave.group->barriersDone;
 }
 
-/// {valid, members, signals} in bits 0, 10:4 and 22:16.
+/// Writes {valid, members, signals} to bits 0, 10:4 and 22:16.
 static void getState(Wave &wave, const Instruction &in) {
   if (!isGroupBarrier(wave, in, getNumber(wave, in, 1)))
     return;
@@ -81,7 +81,7 @@ void tessera::emulator::addBarriers(OpcodeTable &table) {
   add("s_barrier_wait", wait, InstructionClass::Barrier);
   add("s_get_barrier_state", getState, InstructionClass::Salu,
       {ValueType::U32, ValueType::I32});
-  // Counters of memory operations, which here are done when they are issued.
+  // These wait for counters of memory operations, which complete at issue here.
   for (const char *name :
        {"s_wait_loadcnt", "s_wait_storecnt", "s_wait_dscnt", "s_wait_kmcnt",
         "s_wait_expcnt", "s_wait_samplecnt", "s_wait_bvhcnt",

@@ -1,8 +1,9 @@
 //===- Buffer.cpp - Accesses through a buffer descriptor --------------===//
 //
-// Out of range is no error but part of the instruction: loads give 0, stores
-// do nothing, dword by dword. Convolutions rely on it for padding. In range
-// of the descriptor but out of every allocation is an error.
+// Out of range is not an error but part of the instruction's definition: loads
+// give 0 and stores do nothing, dword by dword. Convolutions rely on it for
+// padding. An access that is in the descriptor's range but outside of every
+// allocation is an error.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,19 +25,19 @@ struct BufferAccess {
   uint64_t base;
   uint32_t stride, records, soffset;
   uint32_t indexStride;
-  uint32_t element = 4; ///< Bytes that a swizzled buffer keeps together.
+  uint32_t element = 4; ///< Size of an element of a swizzled buffer.
   bool swizzle, addTid;
-  bool checksEnd; ///< gfx11+: all bytes must be in range, not the first.
-  uint8_t outOfBoundsSelect; ///< 4: the rule of gfx9.
+  bool checksEnd; ///< gfx11+: all bytes must be in range, not only the first.
+  uint8_t outOfBoundsSelect; ///< 4 is gfx9's rule.
   bool isIndexed;
   const uint32_t *index = nullptr;
   const uint32_t *offset = nullptr;
   uint32_t immediate;
 
-  /// The sum of the two offsets wraps at 32 bits, and only then is checked.
-  /// LLVM 22 relies on it: for chips before gfx1250 it folds `add x, constant`
-  /// into the immediate without knowing that the sum does not wrap, for
-  /// gfx1250 only with `nuw`.
+  /// The sum of the two offsets wraps at 32 bits before it is checked. LLVM 22
+  /// relies on it: for chips before gfx1250 it folds `add x, constant` into the
+  /// immediate without knowing that the sum does not wrap, for gfx1250 only
+  /// with `nuw`.
   uint64_t getOffset(unsigned lane) const {
     return (offset ? offset[lane] : 0) + immediate;
   }
@@ -44,8 +45,8 @@ struct BufferAccess {
     return (index ? index[lane] : 0) + (addTid ? uint64_t(lane) : 0);
   }
   bool isInRange(uint64_t index, uint64_t offset, unsigned payload) const;
-  /// Only the byte offset decides what is in range: below this. Empty when
-  /// records, or a swizzle, have a say.
+  /// The limit of the byte offset if that alone decides what is in range. Empty
+  /// when the number of records or a swizzle matters, too.
   std::optional<uint32_t> getByteLimit() const;
   uint64_t getAddress(uint64_t index, uint64_t offset) const;
 };
@@ -92,7 +93,8 @@ uint64_t BufferAccess::getAddress(uint64_t indexOfLane, uint64_t byte) const {
          indexOfLane % indexStride * element + byte % element;
 }
 
-/// Operands vaddr, srsrc, soffset start at `first`.
+/// Unpacks the descriptor; `first` is the index of the first of the operands
+/// vaddr, srsrc and soffset.
 static BufferAccess unpack(const Wave &wave, const Instruction &in,
                            unsigned first) {
   unsigned v = in.op[first + 1].reg;
@@ -104,8 +106,8 @@ static BufferAccess unpack(const Wave &wave, const Instruction &in,
   access.records = wave.readScalar(v + 2);
   access.soffset = wave.scalar32(in.op[first + 2]);
   access.indexStride = 8u << (word3 >> 21 & 3);
-  // Bit 63 up to gfx10; from gfx11 on bits 63:62 are 0 (linear) or the size of
-  // an element: 1 is 4 bytes, 2 is 8, 3 is 16.
+  // Up to gfx10 bit 63 enables the swizzle. From gfx11 on bits 63:62 are 0
+  // (linear) or the size of an element: 1 is 4 bytes, 2 is 8, 3 is 16.
   access.checksEnd = wave.group->chip->generation >= 11;
   access.swizzle = access.checksEnd ? word1 >> 30 : word1 >> 31;
   if (access.checksEnd && access.swizzle)
@@ -125,13 +127,13 @@ static BufferAccess unpack(const Wave &wave, const Instruction &in,
   return access;
 }
 
-/// Reads one lane's value into `data`; what is out of range stays 0.
+/// Reads one lane's value into `data`; bytes out of range become 0.
 template <unsigned Bytes>
 static bool fetch(Wave &wave, const Instruction &in, const BufferAccess &access,
                   unsigned lane, uint8_t *data) {
   constexpr unsigned kStep = Bytes < 4 ? Bytes : 4;
   uint64_t index = access.getIndex(lane), offset = access.getOffset(lane);
-  // Most accesses are wholly in range and linear.
+  // Most accesses are linear and entirely in range.
   if (!access.swizzle && access.isInRange(index, offset + Bytes - kStep, kStep))
       [[likely]] {
     const uint8_t *memory = wave.access(
@@ -154,9 +156,10 @@ static bool fetch(Wave &wave, const Instruction &in, const BufferAccess &access,
   return true;
 }
 
-/// The usual load of a hot loop: dwords at byte offsets, every lane active, the
-/// descriptor's range inside one allocation, each lane's value in range or out
-/// of it as a whole. False, with nothing done, if it is any other.
+/// The fast path for the loads of hot loops: dwords at byte offsets, every lane
+/// active, the descriptor's range inside of one allocation, each lane's value
+/// either entirely in range or entirely out of it. Returns false and does
+/// nothing if one of these does not hold.
 template <unsigned Bytes>
 static bool loadWholeRow(Wave &wave, const Instruction &in,
                          const BufferAccess &access) {
@@ -199,7 +202,7 @@ static void load(Wave &wave, const Instruction &in) {
   BufferAccess access = unpack(wave, in, toLds ? 0 : 1);
   if (!toLds && loadWholeRow<F.bytes>(wave, in, access)) [[likely]]
     return;
-  // The address register may be among the destinations: keep a copy.
+  // Copy the address register, because it may be among the destinations.
   LaneRow offsets, indices;
   if (access.offset)
     access.offset = static_cast<uint32_t *>(
@@ -249,8 +252,8 @@ static void store(Wave &wave, const Instruction &in) {
   }
 }
 
-/// vdata is both what is sent and, if asked for, where the old value goes. Out
-/// of range nothing changes and 0 comes back.
+/// vdata is the data and, if the old value is returned, also the destination.
+/// Out of range nothing changes and 0 is returned.
 template <typename T, auto Fn>
 static void atomic(Wave &wave, const Instruction &in) {
   constexpr AtomicFunction<T> kFunction = Fn;

@@ -1,7 +1,7 @@
 //===- Compare.cpp - Vector comparisons -------------------------------===//
 //
-// A comparison writes a whole mask: lanes that are off get 0. v_cmpx writes
-// EXEC, on gfx9 its destination too.
+// A comparison writes a complete mask: inactive lanes get 0. v_cmpx writes
+// EXEC, and on gfx9 its destination as well.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,7 +13,7 @@
 using namespace tessera::emulator;
 
 namespace {
-/// An f16 whose bits matter: conversion would quiet a signalling NaN.
+/// An f16 as bits, because conversion would quiet a signalling NaN.
 struct HalfBits {
   uint16_t bits;
 };
@@ -36,7 +36,7 @@ static uint32_t classifyHalf(HalfBits half) {
   return classify(halfToFloat(half.bits));
 }
 
-/// `First` is the place of the first source: 1, or 0 for v_cmpx on RDNA.
+/// `First` is the index of the first source: 1, or 0 for v_cmpx on RDNA.
 template <auto Fn, typename A, typename B, unsigned First>
 static uint64_t evaluate(Wave &wave, const Instruction &in) {
   LaneRows a = wave.source(in, First, 0), b = wave.source(in, First + 1, 1);

@@ -1,7 +1,7 @@
 //===- Control.cpp - Branches, waits, barriers, the end ---------------===//
 //
-// Memory instructions take effect at once and in order, so waits have nothing
-// to wait for; they are still counted.
+// Memory instructions take effect at once and in order, so waits do nothing but
+// are still counted.
 //
 //===----------------------------------------------------------------------===//
 

@@ -18,7 +18,7 @@ static U roundAndScale(F value, F scale) {
   return static_cast<U>(static_cast<I>(std::rint(clamped * scale))) & 0xffff;
 }
 
-/// From an unsigned integer. The host's vector code may make 0 by a
+/// Converts from an unsigned integer. The host's vector code may compute 0 by a
 /// subtraction, which gives -0 when rounding down.
 template <auto Fn, typename Result, typename Arg>
 static void fromUnsigned(Wave &wave, const Instruction &in) {
@@ -104,7 +104,7 @@ static U saturateByte(int16_t value) {
   return static_cast<U>(value < 0 ? 0 : value > 255 ? 255 : value);
 }
 
-/// Conversions that read or write 16 bits.
+/// Adds conversions that read or write 16 bits.
 static void addShortConversions(OpcodeTable &table) {
   addVector<[](H a) { return static_cast<uint16_t>(roundHalf(a)); }>(
       table, "v_cvt_norm_i16_f16");
@@ -157,7 +157,7 @@ void tessera::emulator::addConversions(OpcodeTable &table) {
   addByte<1>(table, "v_cvt_f32_ubyte1");
   addByte<2>(table, "v_cvt_f32_ubyte2");
   addByte<3>(table, "v_cvt_f32_ubyte3");
-  // A signed nibble in sixteenths.
+  // A signed nibble counts sixteenths.
   addVector<[](I a) { return static_cast<F>(a << 28 >> 28) * 0x1p-4f; }>(
       table, "v_cvt_off_f32_i4");
   addPackedConversions(table);

@@ -1,8 +1,8 @@
 //===- ConvertFloat8.cpp - Conversions from and to 8-bit floats -----------===//
 //
 // The same mnemonics mean the FNUZ formats on gfx942 and the OCP formats
-// elsewhere. Which byte or half is read or written is said by SDWA on gfx9, by
-// op_sel or byte_sel on gfx12.
+// elsewhere. SDWA on gfx9, and op_sel or byte_sel on gfx12, say which byte or
+// half is read or written.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,8 +34,8 @@ static const Float8Format &getFormat(const Wave &wave) {
     return isFnuz ? kBf8Fnuz : kBf8Ocp;
 }
 
-/// One byte to f32. The byte is in opSel[3:2] (byte_sel), or SDWA has already
-/// brought it down.
+/// Converts one byte to f32: byte opSel[3:2] (byte_sel), or the lowest byte, to
+/// which SDWA has already shifted the selected one.
 template <Kind K>
 static void decodeOne(Wave &wave, const Instruction &in) {
   const float *table = getTable<K>(wave);
@@ -47,7 +47,7 @@ static void decodeOne(Wave &wave, const Instruction &in) {
   wave.finishWrite(in, ValueType::F32);
 }
 
-/// Two bytes of a half to two f32.
+/// Converts the two bytes of a half to two f32.
 template <Kind K>
 static void decodePair(Wave &wave, const Instruction &in) {
   const float *table = getTable<K>(wave);
@@ -61,7 +61,7 @@ static void decodePair(Wave &wave, const Instruction &in) {
   wave.finishWrite(in, ValueType::PairF32);
 }
 
-/// Two f32 into one half of the destination; the other half stays.
+/// Converts two f32 to one half of the destination; the other half stays.
 template <Kind K>
 static void encodePair(Wave &wave, const Instruction &in) {
   const Float8Format &format = getFormat<K>(wave);
@@ -78,7 +78,8 @@ static void encodePair(Wave &wave, const Instruction &in) {
   wave.finishWrite(in, ValueType::U32);
 }
 
-/// One f32 into byte opSel[3:2] of the destination; the other bytes stay.
+/// Converts one f32 to byte opSel[3:2] of the destination; the other bytes
+/// stay.
 template <Kind K>
 static void encodeStochastic(Wave &wave, const Instruction &in) {
   const Float8Format &format = getFormat<K>(wave);

@@ -2,11 +2,10 @@
 //
 // LLVM divides by v_div_scale (twice), a chain of fma, v_div_fmas and
 // v_div_fixup, and relies on the result being the correctly rounded quotient.
-// AMD's published pseudocode of v_div_fmas scales by a fixed power of two; with
-// that no large and no denormal quotient comes out. The rule here is the one
-// that makes the pair exact: what v_div_scale has moved by 2^64 (f64: 2^128)
-// is moved back, upwards or downwards as the quotient's exponent tells, with
-// one rounding.
+// AMD's published pseudocode of v_div_fmas scales by a fixed power of two,
+// which cannot produce large or denormal quotients. The rule here makes the
+// pair exact: the scaling of v_div_scale by 2^64 (f64: 2^128) is undone,
+// upwards or downwards depending on the quotient's exponent, with one rounding.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +22,7 @@ template <typename T>
 struct DivisionTraits;
 template <>
 struct DivisionTraits<float> {
-  using Wide = double; ///< Holds every product of two.
+  using Wide = double; ///< Exact for every product of two.
   using Bits = uint64_t;
   static constexpr Wide kScale = 0x1p64;
 };
@@ -34,8 +33,8 @@ struct DivisionTraits<double> {
   static constexpr Wide kScale = 0x1p128;
 };
 
-/// x + y, where a sum that does not fit gets an odd last bit, so that rounding
-/// it once more, to fewer bits, is rounding the exact sum.
+/// Returns x + y. If the sum does not fit, its last bit is made odd, so that
+/// rounding it again, to fewer bits, gives the rounded exact sum.
 template <typename Wide, typename Bits>
 inline Wide addToOdd(Wide x, Wide y) {
   Wide sum = x + y, yPart = sum - x;
@@ -44,14 +43,15 @@ inline Wide addToOdd(Wide x, Wide y) {
   static_assert(sizeof bits == sizeof sum);
   std::memcpy(&bits, &sum, sizeof bits);
   if (error != 0 && !(bits & 1)) {
-    // Towards the exact sum: away from zero if the error has the sum's sign.
+    // Move towards the exact sum: away from zero if the error has the sum's
+    // sign.
     bits += (error > 0) == (sum > 0) ? Bits(1) : ~Bits(0);
     std::memcpy(&sum, &bits, sizeof bits);
   }
   return sum;
 }
 
-/// v_div_fmas where VCC says that the operands were scaled.
+/// Computes v_div_fmas where VCC says that the operands were scaled.
 template <typename T>
 inline T fmaScaledBack(T a, T b, T c) {
   using Traits = DivisionTraits<T>;

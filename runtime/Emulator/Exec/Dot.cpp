@@ -5,9 +5,9 @@
 
 using namespace tessera::emulator;
 
-// Published as c += a0 * b0; c += a1 * b1. The products of two f16 are exact
-// in f32, so each step rounds once here; how hardware rounds in between is not
-// published.
+// The published form is c += a0 * b0; c += a1 * b1. Products of two f16 are
+// exact in f32, so each step rounds once here. It is not published how the
+// hardware rounds in between.
 static float dotHalf(uint32_t a, uint32_t b, float c) {
   c = __builtin_fmaf(halfToFloat(a), halfToFloat(b), c);
   return __builtin_fmaf(halfToFloat(a >> 16), halfToFloat(b >> 16), c);
@@ -17,8 +17,9 @@ static float dotBf16(uint32_t a, uint32_t b, float c) {
   return __builtin_fmaf(bf16ToFloat(a >> 16), bf16ToFloat(b >> 16), c);
 }
 
-/// One source with its halves in the order that op_sel and op_sel_hi ask for,
-/// signs flipped by neg_lo and neg_hi. Usually there is nothing to do.
+/// Returns one source with its halves in the order that op_sel and op_sel_hi
+/// ask for, and with signs flipped by neg_lo and neg_hi. Usually this is the
+/// source itself.
 static const uint32_t *arrangeHalves(const Wave &wave, const Instruction &in,
                                      unsigned s, const uint32_t *row,
                                      LaneRow &scratch) {
@@ -37,7 +38,7 @@ static const uint32_t *arrangeHalves(const Wave &wave, const Instruction &in,
   return scratch;
 }
 
-// The sum has the type of the result after each step, as published.
+// As published, each step rounds to the type of the result.
 static F16 dotToHalf(uint32_t a, uint32_t b, F16 c) {
   auto step = [](uint32_t x, uint32_t y, float sum) {
     double exact = double(halfToFloat(x)) * halfToFloat(y) + double(sum);
@@ -54,7 +55,7 @@ static uint32_t dotToBf16(uint32_t a, uint32_t b, uint32_t c) {
   return step(a >> 16, b >> 16, step(a & 0xffff, b & 0xffff, c));
 }
 
-/// v_dot2_f16_f16.
+/// Computes v_dot2_f16_f16.
 static void dotHalfResult(Wave &wave, const Instruction &in) {
   const uint32_t *a = wave.source(in, 1, 0).lo, *b = wave.source(in, 2, 1).lo;
   const LaneRows c = wave.source(in, 3, 2);
@@ -67,7 +68,7 @@ static void dotHalfResult(Wave &wave, const Instruction &in) {
     wave.finishWrite(in, ValueType::F16);
 }
 
-/// v_dot2_bf16_bf16.
+/// Computes v_dot2_bf16_bf16.
 static void dotBf16Result(Wave &wave, const Instruction &in) {
   const uint32_t *a = wave.source(in, 1, 0).lo, *b = wave.source(in, 2, 1).lo;
   const uint32_t *c = wave.source(in, 3, 2).lo;
@@ -96,7 +97,7 @@ static void dotFloat(Wave &wave, const Instruction &in) {
     wave.finishWrite(in, ValueType::F32);
 }
 
-/// Part number `i` of a word of `Bits`-bit integers.
+/// Element `i` of a word of `Bits`-bit integers.
 template <typename Part, unsigned Bits>
 static int64_t getPart(int64_t word, unsigned i) {
   constexpr int64_t kMask = (int64_t(1) << Bits) - 1;
@@ -105,7 +106,7 @@ static int64_t getPart(int64_t word, unsigned i) {
   return ((word >> (Bits * i) & kMask) ^ kSign) - kSign;
 }
 
-/// a . b + c without overflow.
+/// Computes a . b + c without overflow.
 template <typename A, typename B, unsigned Bits>
 static int64_t dotInteger(int64_t a, int64_t b, int64_t c) {
   int64_t sum = c;
@@ -114,20 +115,20 @@ static int64_t dotInteger(int64_t a, int64_t b, int64_t c) {
   return sum;
 }
 
-/// The addend has the sign of the parts.
+/// Adds a dot product of integers; the addend is signed if the elements are.
 template <typename Part, unsigned Bits>
 static void addInteger(OpcodeTable &table,
                        std::initializer_list<const char *> names,
                        std::initializer_list<const char *> accumulating) {
   using Sum = std::conditional_t<std::is_signed_v<Part>, int32_t, uint32_t>;
-  // The default op_sel_hi of VOP3P means nothing here.
+  // The default op_sel_hi of VOP3P has no meaning here.
   addSaturating<dotInteger<Part, Part, Bits>, Sum, uint32_t, uint32_t, Sum>(
       table, names);
   addSaturating<dotInteger<Part, Part, Bits>, Sum, uint32_t, uint32_t, Sum>(
       table, accumulating, kReadsDst);
 }
 
-/// v_dot4_i32_iu8 and v_dot8_i32_iu4: neg_lo says of each of the two sources
+/// v_dot4_i32_iu8 and v_dot8_i32_iu4: neg_lo says for each of the two sources
 /// whether it is signed. The sum is signed.
 template <typename Signed, typename Unsigned, unsigned Bits, bool Saturates>
 static void dotMixedSigns(Wave &wave, const Instruction &in) {
@@ -165,7 +166,8 @@ static float dotFloat8(uint32_t a, uint32_t b, float c) {
   return c;
 }
 
-/// gfx12's v_dot4_f32_*: the products are exact, each sum rounds.
+/// Adds one of gfx12's v_dot4_f32_*: the products are exact, and each addition
+/// rounds.
 template <const Float8Format &A, const Float8Format &B>
 static void addFloat8(OpcodeTable &table, const char *name) {
   addVector<[](uint32_t a, uint32_t b, float c) {
@@ -173,8 +175,8 @@ static void addFloat8(OpcodeTable &table, const char *name) {
   }>(table, name);
 }
 
-/// v_fma_mix: op_sel_hi says f16 (then op_sel picks the half) or f32; neg_hi
-/// means abs.
+/// Computes v_fma_mix: op_sel_hi chooses f16, of which op_sel selects the half,
+/// or f32; neg_hi means abs.
 static void mix(Wave &wave, const Instruction &in, uint32_t *out) {
   alignas(64) float values[3][kMaxLanes];
   RoundingScope rounding(wave, ValueType::F32);

@@ -1,8 +1,9 @@
 //===- Dual.cpp - Two operations in one instruction (VOPD) ----------------===//
 //
-// Both read their sources before either writes (RDNA4 ISA guide, "Dual issue
-// VALU"). Their destinations differ, one even and one odd, so all that can go
-// wrong one after the other is that the second reads what the first wrote.
+// Both halves read their sources before either writes (RDNA4 ISA guide, "Dual
+// issue VALU"). One destination is even and the other odd, so executing the
+// halves one after the other is wrong only if the second reads what the first
+// has written.
 //
 //===----------------------------------------------------------------------===//
 

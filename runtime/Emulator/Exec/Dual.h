@@ -7,7 +7,7 @@
 
 namespace tessera::emulator {
 
-/// Runs Instruction::halves.
+/// Executes both instructions of Instruction::halves.
 void executeDual(Wave &wave, const Instruction &instruction);
 
 } // namespace tessera::emulator

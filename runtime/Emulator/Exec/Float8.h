@@ -1,7 +1,7 @@
 //===- Float8.h - 8-bit floats on the host ---------------------*- C++ -*-===//
 //
 // gfx942 has the FNUZ formats (no infinity, no -0, one NaN), gfx950 and gfx12
-// the OCP ones; conversions and matrix instructions of a chip share them, so
+// the OCP ones. Conversions and matrix instructions of a chip share them, so
 // they are defined once, here.
 //
 //===----------------------------------------------------------------------===//
@@ -17,11 +17,12 @@
 
 namespace tessera::emulator {
 
-/// One sign bit, `exponentBits`, and the rest mantissa.
+/// A format with one sign bit and `exponentBits`; the other bits are the
+/// mantissa.
 struct Float8Format {
   uint8_t exponentBits;
   uint8_t bias;
-  uint8_t largest; ///< Code of the largest finite number.
+  uint8_t largest; ///< The code of the largest finite number.
   bool isFnuz;
   bool hasInfinity;
 
@@ -29,14 +30,14 @@ struct Float8Format {
   bool operator==(const Float8Format &) const = default;
 };
 
-/// E4M3, "fp8": largest 448 (OCP) and 240 (FNUZ).
+/// E4M3, "fp8". The largest number is 448 (OCP) or 240 (FNUZ).
 inline constexpr Float8Format kFp8Ocp{4, 7, 0x7e, false, false};
 inline constexpr Float8Format kFp8Fnuz{4, 8, 0x7f, true, false};
-/// E5M2, "bf8": largest 57344 in both.
+/// E5M2, "bf8". The largest number is 57344 in both.
 inline constexpr Float8Format kBf8Ocp{5, 15, 0x7b, false, true};
 inline constexpr Float8Format kBf8Fnuz{5, 16, 0x7f, true, false};
 
-/// Exact: every 8-bit float is a float.
+/// The conversion is exact, because every 8-bit float is a float.
 inline float decodeFloat8(uint32_t byte, const Float8Format &format) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const float infinity = std::numeric_limits<float>::infinity();
@@ -60,7 +61,7 @@ inline float decodeFloat8(uint32_t byte, const Float8Format &format) {
   return isNegative ? -value : value;
 }
 
-/// All 256 numbers of a format.
+/// A table of all 256 numbers of a format.
 template <Float8Format Format>
 const float *getFloat8Table() {
   static const auto table = [] {
@@ -74,9 +75,9 @@ const float *getFloat8Table() {
 
 enum class Float8Rounding { NearestEven, TowardZero };
 
-/// What is too large becomes infinity, or NaN in a format without it, unless
-/// `saturates` (MODE.FP16_OVFL) asks for the largest number; an infinite
-/// `value` is never made finite.
+/// A value that is too large becomes infinity, or NaN in a format without it.
+/// If `saturates` (MODE.FP16_OVFL) it becomes the largest number, but an
+/// infinite `value` is never made finite.
 inline uint32_t
 encodeFloat8(float value, const Float8Format &format, bool saturates = false,
              Float8Rounding rounding = Float8Rounding::NearestEven) {
@@ -88,7 +89,8 @@ encodeFloat8(float value, const Float8Format &format, bool saturates = false,
       format.hasInfinity ? (format.largest + 1u) | sign : nan;
   if (std::isinf(value))
     return tooLarge;
-  // In units of the last place of its binade; subnormals share one.
+  // Count in units of the last place of the value's binade; subnormals share
+  // one.
   int mantissaBits = format.getMantissaBits();
   double magnitude = std::fabs(static_cast<double>(value));
   int exponent = magnitude == 0 ? 1 : std::ilogb(magnitude) + format.bias;
@@ -96,7 +98,7 @@ encodeFloat8(float value, const Float8Format &format, bool saturates = false,
   double units = std::ldexp(magnitude, mantissaBits + format.bias - exponent);
   units = rounding == Float8Rounding::NearestEven ? std::nearbyint(units)
                                                   : std::trunc(units);
-  // The implicit bit of a normal number, and a carry out of the mantissa, both
+  // The implicit bit of a normal number and a carry out of the mantissa both
   // add one to the exponent field.
   uint32_t code = (static_cast<uint32_t>(exponent - 1) << mantissaBits) +
                   static_cast<uint32_t>(units);
@@ -105,12 +107,12 @@ encodeFloat8(float value, const Float8Format &format, bool saturates = false,
   return code == 0 && format.isFnuz ? 0 : code | sign;
 }
 
-/// Stochastic rounding: the upper bits of `noise` (S1[31:12] for fp8, S1[31:11]
-/// for bf8) are added to the mantissa bits that do not fit, which then are cut
-/// off; a carry reaches the exponent. AMD's published pseudocode adds the same
-/// bits, but wraps the mantissa and then rounds to nearest even: its result is
-/// half a place too large on average, and a binade too small after a carry.
-/// We chose the result whose mean is the value.
+/// Rounds stochastically: the upper bits of `noise` (S1[31:12] for fp8,
+/// S1[31:11] for bf8) are added to the mantissa bits that do not fit, which are
+/// then cut off; a carry reaches the exponent. AMD's published pseudocode adds
+/// the same bits, but wraps the mantissa and then rounds to nearest even: its
+/// result is half a unit too large on average, and a binade too small after a
+/// carry. This function returns the result whose mean is the value.
 inline uint32_t encodeFloat8Stochastic(float value, uint32_t noise,
                                        const Float8Format &format,
                                        bool saturates = false) {

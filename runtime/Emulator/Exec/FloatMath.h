@@ -10,7 +10,7 @@
 
 namespace tessera::emulator {
 
-/// Minimum and maximum: a NaN loses against a number, and -0 < +0.
+/// Minimum and maximum that prefer a number to a NaN; -0 < +0.
 template <typename F>
 inline F minimum(F a, F b) {
   F smaller = a < b || (a == b && std::signbit(a)) ? a : b;
@@ -28,7 +28,8 @@ inline F median(F a, F b, F c) {
   return maximum(minimum(a, b), minimum(maximum(a, b), c));
 }
 
-/// The same, but a NaN wins (gfx950 and gfx12: v_minimum, v_maximum).
+/// Minimum and maximum that return NaN if either is NaN (gfx950 and gfx12:
+/// v_minimum, v_maximum).
 template <typename F>
 inline F minimumOrNan(F a, F b) {
   return a != a || b != b ? a + b : minimum(a, b);
@@ -38,7 +39,7 @@ inline F maximumOrNan(F a, F b) {
   return a != a || b != b ? a + b : maximum(a, b);
 }
 
-/// Truncates; out of range saturates, NaN gives 0.
+/// Truncates. Values out of range saturate, and NaN gives 0.
 template <typename To, typename From>
 inline To saturate(From value) {
   constexpr From kLow = static_cast<From>(std::numeric_limits<To>::min());
@@ -53,7 +54,7 @@ inline To saturate(From value) {
   return static_cast<To>(value);
 }
 
-/// x - floor(x), kept below 1.
+/// Computes x - floor(x), kept below 1.
 template <typename F>
 inline F fraction(F x) {
   F below =
@@ -75,7 +76,7 @@ inline int32_t frexpExponent(F x) {
   return exponent;
 }
 
-/// The argument of v_sin and v_cos is in turns.
+/// v_sin and v_cos take their argument in turns, that is units of 2 pi.
 inline float sinTurns(float x) {
   return std::isfinite(x)
              ? static_cast<float>(std::sin(6.283185307179586 *
@@ -89,7 +90,7 @@ inline float cosTurns(float x) {
              : std::numeric_limits<float>::quiet_NaN();
 }
 
-/// Bits of v_cmp_class: which kind of number is x?
+/// Returns the bit of v_cmp_class for the kind of number that x is.
 template <typename F>
 inline uint32_t classify(F x) {
   using Bits = std::conditional_t<sizeof(F) == 4, uint32_t, uint64_t>;

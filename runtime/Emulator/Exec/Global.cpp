@@ -12,11 +12,11 @@ using namespace tessera::emulator;
 namespace {
 enum class Segment { Global, Flat, Scratch };
 
-/// The parts of an address that all lanes share.
+/// An address as a part that all lanes share and optional per-lane parts.
 struct AddressBase {
   uint64_t base = 0;
-  const uint32_t *lo = nullptr; ///< Null: no per-lane part.
-  const uint32_t *hi = nullptr; ///< Null: a 32-bit offset.
+  const uint32_t *lo = nullptr; ///< Null if there is no per-lane part.
+  const uint32_t *hi = nullptr; ///< Null for a 32-bit offset.
   uint64_t get(unsigned lane) const {
     uint64_t address = base;
     if (lo)
@@ -28,8 +28,8 @@ struct AddressBase {
 };
 } // namespace
 
-/// `vaddr` is followed by an SGPR operand for global and scratch; `saddr` is
-/// its place in the printed order.
+/// `vaddr` and `saddr` are indices in the printed order of operands. Global and
+/// scratch instructions have an SGPR operand after vaddr.
 template <Segment S>
 static AddressBase getAddress(const Wave &wave, const Instruction &in,
                               unsigned vaddr, unsigned saddr) {
@@ -58,7 +58,7 @@ template <Segment S, size_t Format>
 static void load(Wave &wave, const Instruction &in) {
   static constexpr MemoryFormat F = kLoadFormats[Format];
   AddressBase address = getAddress<S>(wave, in, 1, 2);
-  // The destination may be the address register: addresses first.
+  // Compute the addresses first, because the destination may overwrite them.
   uint64_t lanes[kMaxLanes];
   for (unsigned lane = 0; lane < wave.lanes; ++lane)
     lanes[lane] = address.get(lane);
@@ -112,7 +112,8 @@ static void store(Wave &wave, const Instruction &in) {
   }
 }
 
-/// LDS address = M0 + offset + 4 * lane, whatever the lanes' addresses are.
+/// The LDS address is M0 + offset + 4 * lane; the lanes' addresses do not
+/// matter.
 template <size_t Format>
 static void loadToLds(Wave &wave, const Instruction &in) {
   static constexpr MemoryFormat F = kLoadFormats[Format];
@@ -166,7 +167,8 @@ void tessera::emulator::addGlobal(OpcodeTable &table) {
             {loadToLds<4>, InstructionClass::VmemLoad, 0, types});
   table.add("global_load_lds_ushort",
             {loadToLds<6>, InstructionClass::VmemLoad, 0, types});
-  // Memory takes effect at once, so caches have nothing to write or forget.
+  // Memory operations take effect at once, so there is nothing to write back or
+  // invalidate.
   for (const char *name :
        {"buffer_wbl2", "buffer_inv", "buffer_invl2", "buffer_wbinvl1",
         "buffer_wbinvl1_vol", "buffer_gl0_inv", "buffer_gl1_inv", "global_inv",

@@ -1,6 +1,7 @@
 //===- HalfFloat.h - 16-bit floats on the host -----------------*- C++ -*-===//
 //
-// Written so that a loop over lanes becomes F16C instructions.
+// Written so that the host compiler turns a loop over lanes into F16C
+// instructions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,13 +14,13 @@
 
 namespace tessera::emulator {
 
-/// The low 16 bits of `bits` as IEEE binary16.
+/// Converts the low 16 bits of `bits`, an IEEE binary16.
 inline float halfToFloat(uint32_t bits) {
   return static_cast<float>(
       std::bit_cast<_Float16>(static_cast<uint16_t>(bits)));
 }
 
-/// Round to nearest even.
+/// Rounds to nearest even.
 inline uint32_t floatToHalf(float value) {
   return std::bit_cast<uint16_t>(static_cast<_Float16>(value));
 }
@@ -28,24 +29,25 @@ inline uint32_t floatToHalf(float value) {
 inline uint32_t truncateToHalf(float value) {
   uint32_t half = floatToHalf(value);
   bool tooLarge = std::fabs(halfToFloat(half)) > std::fabs(value);
-  // Also brings infinity back to the largest number when value is finite.
+  // This also turns infinity into the largest number when value is finite.
   return tooLarge ? half - 1 : half;
 }
 
-/// The low 16 bits of `bits` as bfloat16.
+/// Converts the low 16 bits of `bits`, a bfloat16.
 inline float bf16ToFloat(uint32_t bits) {
   return std::bit_cast<float>(bits << 16);
 }
 
-/// Round to nearest even; a NaN stays a quiet NaN.
+/// Rounds to nearest even. A NaN stays a quiet NaN.
 inline uint32_t floatToBf16(float value) {
   uint32_t bits = std::bit_cast<uint32_t>(value);
   uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
   return (bits & 0x7fffffff) > 0x7f800000 ? (bits >> 16 | 0x40) : rounded;
 }
 
-/// double to float so that a second rounding to a shorter format gives what
-/// one rounding would: truncate, and remember lost bits in the last place.
+/// Converts double to float so that rounding the result to a shorter format
+/// gives what a single rounding would: truncates, and records lost bits in the
+/// last bit.
 inline float roundToOdd(double value) {
   float nearest = static_cast<float>(value);
   double error = value - static_cast<double>(nearest);

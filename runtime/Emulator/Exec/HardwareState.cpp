@@ -1,8 +1,7 @@
-//===- HardwareState.cpp - MODE, clocks and what else a wave can ask ------===//
+//===- HardwareState.cpp - MODE, clocks and other state a wave can read ---===//
 //
 // s_getreg, s_setreg and their short forms, the clocks, and messages that have
-// an answer. What a wave may ask of a real machine and has no meaning here
-// reads 0.
+// an answer. State of a real machine that has no counterpart here reads 0.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,32 +16,32 @@ static uint64_t getNanoseconds() {
   auto now = std::chrono::steady_clock::now().time_since_epoch();
   return static_cast<uint64_t>(std::chrono::nanoseconds(now).count());
 }
-/// The constant clock: 100 MHz.
+/// The clock of constant frequency, 100 MHz.
 static uint64_t getRealTime() { return getNanoseconds() / 10; }
 
 namespace {
-/// Numbers in s_getreg (LLVM: "hwreg" of the AMDGPU assembler).
+/// Register numbers of s_getreg (LLVM: "hwreg" of the AMDGPU assembler).
 enum HardwareId : unsigned {
   kMode = 1,
   kStatus = 2,
-  kMemoryBases = 15,      ///< gfx9 and gfx10.
-  kShaderCycles = 29,     ///< gfx11: 20 bits; gfx12: the low word.
-  kShaderCyclesHigh = 30, ///< gfx12.
+  kMemoryBases = 15,      ///< gfx9 and gfx10
+  kShaderCycles = 29,     ///< gfx11: 20 bits; gfx12: the low word
+  kShaderCyclesHigh = 30, ///< gfx12
 };
 
-/// simm16 = id[5:0] | offset << 6 | (size - 1) << 11.
+/// A field of a register: simm16 = id[5:0] | offset << 6 | (size - 1) << 11.
 struct HardwareField {
   unsigned id, offset;
-  uint32_t mask; ///< Of the field's size, not shifted.
+  uint32_t mask; ///< As wide as the field, not shifted.
   explicit HardwareField(const Instruction &in)
       : id(in.raw[0] & 63), offset(in.raw[0] >> 6 & 31),
         mask(~0u >> (31 - (in.raw[0] >> 11 & 31))) {}
 };
 } // namespace
 
-// The scalar register in bits 22:16 of SOP1 and SOPK, where the printed text
-// has words besides. gfx11 gave M0 and NULL each other's numbers (RDNA3 ISA
-// guide, "Scalar operands").
+// SOP1 and SOPK have the scalar register in bits 22:16; the printed text has
+// further words. gfx11 swapped the numbers of M0 and NULL (RDNA3 ISA guide,
+// "Scalar operands").
 static unsigned getEncodedRegister(const Wave &wave, const Instruction &in) {
   unsigned number = in.raw[0] >> 16 & 0x7f;
   if (wave.group->chip->generation < 11)
@@ -81,8 +80,8 @@ static void getHardwareRegister(Wave &wave, const Instruction &in) {
 
 static void setHardware(Wave &wave, const Instruction &in, uint32_t value) {
   HardwareField field(in);
-  // FLAT_SCRATCH of RDNA2 is one that kernels set: it says nothing that the
-  // wave does not know, like all others that are not emulated.
+  // Writes to registers that are not emulated are ignored. Kernels set
+  // FLAT_SCRATCH on RDNA2, but only to what the wave already has.
   if (field.id != kMode)
     return;
   uint32_t mask = field.mask << field.offset;
@@ -105,8 +104,8 @@ static void readClock(Wave &wave, const Instruction &in) {
   wave.writeScalar64(in.op[0].reg, getRealTime());
 }
 
-/// s_sendmsg_rtn: the message is the source's number. Doorbell, trap handler
-/// and state save area have no counterpart here.
+/// s_sendmsg_rtn: the message is the number of the source. Doorbell, trap
+/// handler and state save area have no counterpart here.
 template <bool Is64>
 static void sendMessage(Wave &wave, const Instruction &in) {
   constexpr unsigned kGetRealTime = 0x83;

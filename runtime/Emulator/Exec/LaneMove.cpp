@@ -25,7 +25,7 @@ static void writeLane(Wave &wave, const Instruction &in) {
   wave.vector[in.op[0].reg][lane] = wave.scalar32(in.op[1]);
 }
 
-/// Adds up the mask bits below each lane.
+/// Adds the number of mask bits below each lane.
 template <bool High>
 static void countBelow(Wave &wave, const Instruction &in) {
   LaneRows mask = wave.source(in, 1, 0), base = wave.source(in, 2, 1);
@@ -49,13 +49,14 @@ static void swapRows(Wave &wave, const Instruction &in) {
   wave.writeRow(in.op[1].reg, a);
 }
 
-/// v_permlane16 / v_permlanex16: each lane of a row reads the lane that a
-/// nibble of {src2, src1} names, in its own row or the other of the pair.
+/// v_permlane16 and v_permlanex16: each lane of a row of 16 reads the lane that
+/// a nibble of {src2, src1} selects, in its own row or in the other row of the
+/// pair.
 template <bool Cross>
 static void permuteLanes16(Wave &wave, const Instruction &in) {
   uint64_t selectors =
       wave.scalar32(in.op[2]) | uint64_t(wave.scalar32(in.op[3])) << 32;
-  // Encoded in op_sel: [0] reads lanes that are off, [1] is bound_ctrl.
+  // op_sel[0] means that inactive lanes are read, op_sel[1] is bound_ctrl.
   bool fetchInactive = in.opSel & 1, boundControl = in.opSel & 2;
   const uint32_t *from = wave.vector[in.op[1].reg];
   const uint32_t *old = wave.vector[in.op[0].reg];
@@ -87,7 +88,7 @@ static void permuteLanes16ByLane(Wave &wave, const Instruction &in) {
   wave.writeRow(in.op[0].reg, out);
 }
 
-/// Exchanges the halves of a wave of 64; a wave of 32 skips it.
+/// v_permlane64: swaps the halves of a wave of 64; a wave of 32 stays as it is.
 static void permuteHalves(Wave &wave, const Instruction &in) {
   if (!wave.isWave64())
     return;
@@ -114,7 +115,7 @@ static void swapHalves(Wave &wave, const Instruction &in) {
   }
 }
 
-/// v_movrelsd_2 and v_swaprel: M0[9:0] for the source, M0[25:16] for the
+/// v_movrelsd_2 and v_swaprel: M0[9:0] is added to the source, M0[25:16] to the
 /// destination.
 template <bool Swaps>
 static void moveRelativeBoth(Wave &wave, const Instruction &in) {
@@ -133,8 +134,8 @@ static void moveRelativeBoth(Wave &wave, const Instruction &in) {
     wave.writeRow(from, old);
 }
 
-/// v_movrels: the source register number is relative to M0; v_movreld the
-/// destination's.
+/// v_movrels and v_movreld: M0 is added to the register number of the source or
+/// destination.
 template <bool Source, bool Destination>
 static void moveRelative(Wave &wave, const Instruction &in) {
   uint32_t offset = wave.readScalar(kM0);

@@ -1,8 +1,8 @@
 //===- LaneTypes.h - How a value sits in a register lane -------*- C++ -*-===//
 //
 // The handlers of most vector instructions are one-line functions on host
-// types; this says how each type is read from and written to register rows,
-// and so which ValueType the decoder gives to the operand.
+// types. This says how each type is read from and written to register rows, and
+// so which ValueType the decoder gives to the operand.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,9 +22,9 @@ struct F16 {
   float value;
 };
 
-/// A lane mask operand: carry-in, or the choice of v_cndmask.
+/// One lane of a mask operand: the carry-in or the condition of v_cndmask.
 struct MaskLane {
-  uint32_t bits; ///< All ones or zero.
+  uint32_t bits; ///< all ones or zero
 };
 
 template <typename T>
@@ -103,7 +103,7 @@ struct Lane<MaskLane> {
   }
 };
 
-/// Result and argument types of a captureless lambda.
+/// The result and argument types of a captureless lambda.
 template <typename>
 struct CallSignature;
 template <typename L, typename R, typename... A>

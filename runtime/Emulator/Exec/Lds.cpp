@@ -1,7 +1,7 @@
 //===- Lds.cpp - LDS loads, stores and lane permutations --------------===//
 //
-// Hardware returns 0 out of range and drops low address bits; here both are
-// errors, because no compiler means them.
+// The hardware returns 0 out of range and drops low address bits. Both are
+// errors here, because compilers never do this on purpose.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,16 +14,16 @@
 
 using namespace tessera::emulator;
 
-/// 64 bits need 4-byte alignment, 96 and 128 bits need 8 (LLVM emits the wide
-/// forms only under that assumption).
+/// 64-bit accesses need an alignment of 4 bytes, 96 and 128 bits need 8 (LLVM
+/// emits the wide forms only under that assumption).
 template <unsigned Bytes>
 static constexpr unsigned kAlignment = Bytes <= 4   ? 1
                                        : Bytes == 8 ? 4
                                                     : 8;
 
-/// LDS bytes of a lane at register value + offset, or null after a fault. The
-/// sum wraps at 32 bits: LLVM 22 makes -4 * lane with offset:252 of
-/// tile[63 - lane].
+/// Returns the LDS bytes of a lane at register value + offset, or null after a
+/// fault. The sum wraps at 32 bits: LLVM 22 compiles tile[63 - lane] to -4 *
+/// lane with offset:252.
 template <unsigned Bytes>
 static uint8_t *locate(Wave &wave, const Instruction &in, unsigned lane,
                        uint32_t base, uint32_t offset, AccessKind kind) {
@@ -38,8 +38,8 @@ static uint8_t *locate(Wave &wave, const Instruction &in, unsigned lane,
   return accessLds(wave, in, lane, address, Bytes, kind);
 }
 
-/// True if every lane accesses `Bytes` at its base + offset, all is well with
-/// it, and nobody wants to see it: then no lane needs a look of its own.
+/// True if every lane is active and in bounds at its base + offset, and there
+/// are no observers: then lanes need not be checked one by one.
 template <unsigned Bytes>
 static bool isSimple(const Wave &wave, const uint32_t *base, uint32_t offset) {
   const GroupContext &group = *wave.group;
@@ -48,7 +48,7 @@ static bool isSimple(const Wave &wave, const uint32_t *base, uint32_t offset) {
                        kAlignment<Bytes>);
 }
 
-/// The address row; a copy when the destination may overwrite it.
+/// Returns a copy of the address row, because the destination may overwrite it.
 static const uint32_t *copyAddresses(Wave &wave, unsigned row) {
   return static_cast<uint32_t *>(
       std::memcpy(wave.operandScratch[0], wave.vector[row], sizeof(LaneRow)));
@@ -94,7 +94,8 @@ static void store(Wave &wave, const Instruction &in) {
   }
 }
 
-/// Two elements of Bytes at offset0 and offset1, both in units of Unit bytes.
+/// Loads two elements of Bytes at offset0 and offset1, both in units of Unit
+/// bytes.
 template <unsigned Bytes, unsigned Unit>
 static void load2(Wave &wave, const Instruction &in) {
   static constexpr MemoryFormat F = kLoadFormats[Bytes == 4 ? 0 : 1];
@@ -143,7 +144,7 @@ static void store2(Wave &wave, const Instruction &in) {
   }
 }
 
-/// The lane that an address names: among all of the wave, but gfx10 and gfx11
+/// The lane that an address selects: any lane of the wave, but gfx10 and gfx11
 /// treat a wave of 64 as two halves (RDNA2 and RDNA3 ISA guides, DS_PERMUTE_B32
 /// and DS_BPERMUTE_B32: modulo 32). RDNA4's pseudocode takes the number modulo
 /// 64 in a wave of 64.
@@ -155,8 +156,8 @@ static unsigned getNamedLane(const Wave &wave, unsigned lane,
   return address / 4 % wave.lanes;
 }
 
-/// Lanes ask for the value of the lane that they name; inactive ones give 0,
-/// unless the instruction fetches from them too.
+/// Each lane reads the value of the lane that it selects. Inactive source lanes
+/// give 0, unless `FetchInactive`.
 template <bool FetchInactive>
 static void backwardPermute(Wave &wave, const Instruction &in) {
   const uint32_t *address = wave.vector[in.op[1].reg];
@@ -171,7 +172,8 @@ static void backwardPermute(Wave &wave, const Instruction &in) {
   wave.writeRow(in.op[0].reg, wave.result[0]);
 }
 
-/// Lanes send their value to the lane that they name; the highest sender wins.
+/// Each lane sends its value to the lane that it selects; the highest sender
+/// wins.
 static void forwardPermute(Wave &wave, const Instruction &in) {
   const uint32_t *address = wave.vector[in.op[1].reg];
   const uint32_t *data = wave.vector[in.op[2].reg];
@@ -185,7 +187,7 @@ static void forwardPermute(Wave &wave, const Instruction &in) {
   wave.writeRow(in.op[0].reg, wave.result[0]);
 }
 
-/// The source lane of ds_swizzle (amd-isa section "Cross-lane").
+/// Returns the source lane of ds_swizzle (amd-isa section "Cross-lane").
 static unsigned getSwizzleSource(uint32_t pattern, unsigned lane) {
   unsigned inHalf = lane % 32, half = lane - inHalf;
   if (pattern >= 0xc000 && pattern < 0xe000) {
@@ -214,7 +216,8 @@ static void swizzle(Wave &wave, const Instruction &in) {
   wave.writeRow(in.op[0].reg, wave.result[0]);
 }
 
-/// LDS of M0[15:0] + offset + 4 * lane, or null after a fault.
+/// Returns the LDS bytes at M0[15:0] + offset + 4 * lane, or null after a
+/// fault.
 static uint8_t *locateByThread(Wave &wave, const Instruction &in, unsigned lane,
                                AccessKind kind) {
   uint32_t base = (wave.readScalar(kM0) & 0xffff) + 4 * lane;

@@ -1,11 +1,12 @@
 //===- LdsTranspose.cpp - Transposing LDS loads of gfx950 -----------------===//
 //
-// In each 16 lanes, every lane fetches its own 8 (12) bytes, and the elements
-// are dealt out again so that a lane ends with a column of what was fetched:
-// the tile has as many rows as a lane gets elements, and 16 columns; a row is
-// what 16 / (elements of a fetch) lanes fetched, in order. [Shapes of b16 and
-// b8: published descriptions of the instructions; b6 and b4 believed alike.]
-// Lanes that are off fetch nothing and give zeros.
+// In each group of 16 lanes every lane fetches its own 8 (or 12) bytes, and the
+// elements are redistributed so that each lane ends up with a column of the
+// tile that the group has fetched. The tile has as many rows as a lane gets
+// elements, and 16 columns; 16 / (elements of a fetch) consecutive lanes fetch
+// a row. [The shapes of b16 and b8 are from published descriptions of the
+// instructions; b6 and b4 are assumed to be alike.] Inactive lanes fetch
+// nothing and contribute zeros.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,8 +1,8 @@
 //===- Matrix.cpp - MFMA --------------------------------------------------===//
 //
-// Each instruction is a small dense matrix product: A and B are widened into
+// Each instruction is a small dense matrix product. A and B are widened into
 // [k][row] and [k][column] arrays, whose rows are consecutive lanes, and every
-// row of D is consecutive lanes too, so the product is plain vector code.
+// row of D is in consecutive lanes too, so the product is plain vector code.
 //
 // Numerics. f32, and f16/bf16 into f32: one fused multiply-add for each k,
 // ascending, in f32. For f32 that is what the hardware does. For 16-bit inputs
@@ -25,7 +25,7 @@
 using namespace tessera::emulator;
 
 namespace {
-/// f32 denormals are zero while this lives.
+/// Makes the host treat f32 denormals as zero during its lifetime.
 class FlushDenormals {
 public:
   explicit FlushDenormals(bool flush) : saved(_mm_getcsr()) {
@@ -39,7 +39,7 @@ private:
 };
 } // namespace
 
-/// Lanes rearranged as cbsz/abid (A) or blgp (B) ask; null when they do not.
+/// Returns `scratch` with the lanes of `row` rearranged by `source`.
 static const uint32_t *rearrange(const uint32_t *row, uint32_t *scratch,
                                  const uint8_t (&source)[64]) {
   for (unsigned lane = 0; lane < 64; ++lane)
@@ -47,8 +47,8 @@ static const uint32_t *rearrange(const uint32_t *row, uint32_t *scratch,
   return scratch;
 }
 
-/// Source lanes of A under cbsz/abid: block b reads block (b with its low cbsz
-/// bits set to abid).
+/// Source lanes of A under cbsz and abid: block b reads the block whose number
+/// is b with its low cbsz bits set to abid.
 static bool getABroadcast(const Instruction &in, unsigned m, unsigned blocks,
                           uint8_t (&source)[64]) {
   if (!in.cbsz || blocks == 1)
@@ -75,8 +75,8 @@ static bool getBPattern(const Instruction &in, uint8_t (&source)[64]) {
   return true;
 }
 
-/// Widens the lanes of A or B into to[element][lane]; element e of lane L is
-/// k = perLane * (L / M) + e (or block L / M, k = e).
+/// Widens the lanes of A or B into to[element][lane]. Element e of lane L is k
+/// = perLane * (L / M) + e, or block L / M and k = e.
 template <Shape S, Element Type>
 static void widenOperand(const Wave &wave, unsigned row, bool flush,
                          const uint8_t (*source)[64], float (*to)[64]) {
@@ -103,7 +103,7 @@ static const float *getColumn(const float (*operand)[64], unsigned block,
   return &operand[element][S.m * group];
 }
 
-/// Two rows of D at a time share the loads of B.
+/// Computes two rows of D at a time, which share the loads of B.
 template <Shape S>
 static void multiplyRows(const float (*a)[64], const float (*b)[64],
                          const uint32_t *const *c, uint32_t *const *d,
@@ -144,13 +144,14 @@ static void multiplyFloat(Wave &wave, const Instruction &in) {
   const uint32_t *c[kRegisters];
   uint32_t *d[kRegisters];
   getAccumulators(wave, in, c, d);
-  // D may overlap C only as the same registers: rows are read before written.
+  // D may overlap C only by being the same registers, and rows are read before
+  // they are written.
   for (unsigned block = 0; block < S.blocks; ++block)
     for (unsigned i = 0; i < S.m; i += S.m == 4 ? 1 : 2)
       multiplyRows<S>(a, b, c, d, block, i);
 }
 
-/// The 8-bit floats of gfx942 have formats of their own.
+/// The 8-bit floats of gfx942 have their own formats.
 template <Shape S>
 static void multiplyFloat8(Wave &wave, const Instruction &in) {
   if (wave.group->chip->hasFnuzFloat8())

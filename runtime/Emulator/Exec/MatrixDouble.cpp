@@ -1,8 +1,8 @@
 //===- MatrixDouble.cpp - MFMA of f64 -------------------------------------===//
 //
-// Layouts of their own: four rows of D are four lane groups, not registers.
-// One fma for each k, ascending, as on the hardware; denormals stay (CDNA4 ISA
-// guide 7.4).
+// f64 has its own layouts: four rows of D are in four groups of lanes, not in
+// registers. One fma for each k, ascending, as on the hardware; denormals are
+// kept (CDNA4 ISA guide 7.4).
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,7 +13,7 @@
 
 using namespace tessera::emulator;
 
-/// Double `n` of a lane, or a constant.
+/// Returns double `n` of a lane, or the constant.
 static double readDouble(const Wave &wave, const Operand &operand, unsigned n,
                          unsigned lane) {
   if (operand.kind != OperandKind::Vector)
@@ -29,12 +29,13 @@ static void writeDouble(Wave &wave, const Operand &operand, unsigned n,
   rows[1][lane] = static_cast<uint32_t>(bits >> 32);
 }
 
-/// The blgp bits negate A, B and C (gfx942: printed as neg).
+/// The blgp bits negate A, B and C (printed as neg on gfx942).
 static double applySign(const Instruction &in, unsigned matrix, double value) {
   return (in.blgp | in.negLo) >> matrix & 1 ? -value : value;
 }
 
-/// A lane = row + 16 k; D: i = 4 n + L / 16, double n, j = L % 16.
+/// In A, lane = row + 16 k. In D, row i and column j are in double n of lane L
+/// where i = 4 n + L / 16 and j = L % 16.
 static void multiply16(Wave &wave, const Instruction &in) {
   double sum[16][16];
   for (unsigned i = 0; i < 16; ++i)
@@ -52,8 +53,8 @@ static void multiply16(Wave &wave, const Instruction &in) {
       writeDouble(wave, in.op[0], i / 4, i % 4 * 16 + j, sum[i][j]);
 }
 
-/// Four blocks, block = L / 4 % 4. A and B: i (j) = L % 4, k = L / 16; C and D:
-/// i = L / 16, j = L % 4.
+/// Four blocks; lane L belongs to block L / 4 % 4. In A and B, i or j is L % 4
+/// and k is L / 16; in C and D, i is L / 16 and j is L % 4.
 static void multiply4(Wave &wave, const Instruction &in) {
   double sum[64];
   for (unsigned lane = 0; lane < 64; ++lane) {

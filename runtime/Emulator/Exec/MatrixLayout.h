@@ -1,8 +1,8 @@
 //===- MatrixLayout.h - How matrices lie in the registers ------*- C++ -*-===//
 //
-// What dense and sparse matrix instructions share: types of elements, shapes,
-// and the places of the rows of C and D. Layouts: AMD's matrix instruction
-// calculator; CDNA4 ISA guide 7.1.
+// What dense and sparse matrix instructions share: element types, shapes, and
+// which registers and lanes hold the rows of C and D. Layouts: AMD's matrix
+// instruction calculator; CDNA4 ISA guide 7.1.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,8 +15,8 @@
 
 namespace tessera::emulator {
 
-/// How A and B elements sit in their registers.
-/// Fp8 and Bf8 are the formats of gfx942, the others those of gfx950.
+/// The element types of A and B. Fp8 and Bf8 are the formats of gfx942, Fp8Ocp
+/// and Bf8Ocp those of gfx950.
 enum class Element { F16, Bf16, F32, Xf32, I8, Fp8, Bf8, Fp8Ocp, Bf8Ocp };
 
 constexpr unsigned getElementsPerDword(Element type) {
@@ -32,16 +32,16 @@ constexpr unsigned getElementsPerDword(Element type) {
   }
 }
 
-/// M x M x K, `blocks` times.
+/// `blocks` products of shape M x M x K.
 struct Shape {
   unsigned m, k, blocks;
   Element a, b;
   constexpr unsigned groups() const { return 64 / m; }
-  /// Elements of A (or B) that one lane holds.
+  /// The number of elements of A (or B) that one lane holds.
   constexpr unsigned perLane() const { return k * m * blocks / 64; }
 };
 
-/// The same shape with the 8-bit floats of chips other than gfx942.
+/// Returns the same shape with the 8-bit floats of chips other than gfx942.
 constexpr Shape withOcpFloats(Shape shape) {
   auto convert = [](Element type) {
     return type == Element::Fp8   ? Element::Fp8Ocp
@@ -65,14 +65,14 @@ inline float widen(uint32_t word, unsigned part) {
     return getFloat8Table<kFp8Ocp>()[word >> (8 * part) & 0xff];
   if constexpr (Type == Element::Bf8Ocp)
     return getFloat8Table<kBf8Ocp>()[word >> (8 * part) & 0xff];
-  // The multiplier sees 10 bits of the mantissa (microsoft/MMA-Sim).
+  // The multiplier uses 10 bits of the mantissa (microsoft/MMA-Sim).
   if constexpr (Type == Element::Xf32)
     return std::bit_cast<float>(word & ~0x1fffu);
   return std::bit_cast<float>(word);
 }
 
-/// Where row i, block b of D begins: register and first lane. 4x4: D row i is
-/// register i and its blocks are side by side, four lanes each.
+/// The register and the first lane of row i of D in block b. With 4x4, row i is
+/// in register i, and the blocks are side by side, four lanes each.
 template <Shape S>
 constexpr unsigned getRegisterOfRow(unsigned block, unsigned i) {
   if constexpr (S.m == 32)
@@ -92,7 +92,7 @@ constexpr unsigned getLaneOfRow(unsigned block, unsigned i) {
     return 4 * block;
 }
 
-/// Pointers to the registers of C (or rows of a constant) and of D.
+/// Sets pointers to the registers of C (or to the rows of a constant) and of D.
 template <unsigned Registers>
 inline void getAccumulators(Wave &wave, const Instruction &in,
                             const uint32_t *(&c)[Registers],

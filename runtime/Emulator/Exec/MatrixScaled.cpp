@@ -1,11 +1,12 @@
 //===- MatrixScaled.cpp - MFMA of 8, 6 and 4-bit floats -------------------===//
 //
-// gfx950's f8f6f4 instructions choose the formats of A and B when they run
-// (cbsz, blgp); the scaled ones multiply each block of 32 k of a row by a power
-// of two. Layouts: CDNA4 ISA guide 7.1.5 and 7.2.1.
+// gfx950's f8f6f4 instructions select the formats of A and B at run time (cbsz,
+// blgp). The scaled ones multiply each block of 32 k of a row by a power of
+// two. Layouts: CDNA4 ISA guide 7.1.5 and 7.2.1.
 //
-// The sum is formed in f64, where the products and nearly every sum are exact,
-// and rounded once. The hardware's intermediate rounding is not published.
+// Products are accumulated in f64, where they and nearly all of their sums are
+// exact, and the result is rounded once. The hardware's intermediate rounding
+// is not published.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,10 +19,11 @@
 
 using namespace tessera::emulator;
 
-static constexpr unsigned kBlock = 32; ///< k of one scale.
+/// Elements along k that share a scale.
+static constexpr unsigned kBlock = 32;
 
 namespace {
-/// Numbers of cbsz and blgp.
+/// The values of cbsz and blgp.
 enum Format : uint8_t { Fp8, Bf8, Fp6, Bf6, Fp4, FormatCount };
 } // namespace
 
@@ -44,8 +46,9 @@ static float decode(Format format, uint32_t code) {
   }
 }
 
-/// Lane and element that hold row `i`, `k`. A lane has 32 consecutive k of 6
-/// and 4 bits, but two runs of 16 of 8 bits, half of K apart.
+/// Returns the lane and element of row `i`, `k`. A lane has 32 consecutive k of
+/// 6- and 4-bit elements, but two runs of 16 of 8-bit elements, which are K / 2
+/// apart.
 template <unsigned M>
 static std::pair<unsigned, unsigned> findElement(Format format, unsigned i,
                                                  unsigned k) {
@@ -55,7 +58,7 @@ static std::pair<unsigned, unsigned> findElement(Format format, unsigned i,
   return {i + M * (k / 32), k % 32};
 }
 
-/// Bits [first, first + count) of the consecutive registers of a lane.
+/// Returns bits [first, first + count) of consecutive registers of a lane.
 static uint32_t readBits(const Wave &wave, unsigned row, unsigned lane,
                          unsigned first, unsigned count) {
   const LaneRow *rows = &wave.vector[row + first / 32];
@@ -77,8 +80,9 @@ static void readMatrix(const Wave &wave, const Operand &operand, Format format,
     }
 }
 
-/// Multiplies by the scales: byte `byte` of lane i + M * block is the biased
-/// exponent for row i; of a constant, the exponent of the float.
+/// Multiplies by the scales. The biased exponent for row i is byte `byte` of
+/// lane i + M * block; if the scale is a constant, it is the exponent of the
+/// float.
 template <unsigned M, unsigned K>
 static void applyScales(const Wave &wave, const Operand &operand, unsigned byte,
                         double (&matrix)[K][M]) {
@@ -97,7 +101,7 @@ static void applyScales(const Wave &wave, const Operand &operand, unsigned byte,
     }
 }
 
-/// Register and first lane of row i of C and D.
+/// Returns the register and first lane of row i of C and D.
 template <unsigned M>
 static std::pair<unsigned, unsigned> findRow(unsigned i) {
   if (M == 32)
@@ -135,7 +139,8 @@ static void multiply(Wave &wave, const Instruction &in) {
   readMatrix<M, K>(wave, in.op[1], static_cast<Format>(in.cbsz), a);
   readMatrix<M, K>(wave, in.op[2], static_cast<Format>(in.blgp), b);
   if constexpr (IsScaled) {
-    // {op_sel_hi[s], op_sel[s]} of the first two dwords: bits 12:11 and 60:59.
+    // {op_sel_hi[s], op_sel[s]} are in the first two dwords, bits 12:11 and
+    // 60:59.
     auto select = [&](unsigned s) {
       return (in.raw[0] >> (11 + s) & 1) | (in.raw[1] >> (27 + s) & 1) << 1;
     };

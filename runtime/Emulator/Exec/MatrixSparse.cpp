@@ -1,8 +1,8 @@
 //===- MatrixSparse.cpp - SMFMAC: a 4:2 sparse A --------------------------===//
 //
-// D += A * B, where of each four consecutive k of A two are kept, and two bits
-// for each of them in a register say which. Layouts: CDNA4 ISA guide 7.5. One
-// f32 fma for each kept element, in the order of the lanes and elements.
+// D += A * B, where A keeps two of each four consecutive k, and a register has
+// two bits for each kept element that say which. Layouts: CDNA4 ISA guide 7.5.
+// One f32 fma for each kept element, in the order of the lanes and elements.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,8 +11,9 @@
 
 using namespace tessera::emulator;
 
-/// The k of element `e` of B in lanes [M * group, M * group + M): runs of 16
-/// bytes; the two runs of gfx950's larger shapes are half of K apart.
+/// Returns the k of element `e` of B in lanes [M * group, M * group + M). A
+/// lane holds runs of 16 bytes; the two runs of gfx950's larger shapes are K /
+/// 2 apart.
 template <Shape S>
 static unsigned getK(unsigned group, unsigned e) {
   constexpr unsigned kRun = 4 * getElementsPerDword(S.b);
@@ -20,7 +21,7 @@ static unsigned getK(unsigned group, unsigned e) {
   return kRun * group + e % kRun + S.k / kRuns * (e / kRun);
 }
 
-/// B as [k][column], widened to the type of the sums.
+/// Reads B as [k][column], widened to the type of the accumulators.
 template <Shape S, typename Sum>
 static void readDense(const Wave &wave, const Operand &operand,
                       Sum (&to)[S.k][S.m]) {
@@ -37,8 +38,8 @@ static void readDense(const Wave &wave, const Operand &operand,
     }
 }
 
-/// Which set of indices: cbsz of 0 lets abid choose. A register that has room
-/// for one set only has no choice.
+/// Selects the set of indices: if cbsz is 0, abid chooses. A register that
+/// holds only one set leaves no choice.
 template <unsigned SetBits>
 static uint32_t getIndices(const Instruction &in, uint32_t word) {
   if constexpr (SetBits == 32)
@@ -95,7 +96,7 @@ static void execute(Wave &wave, const Instruction &in) {
     multiplySparse<withOcpFloats(S)>(wave, in);
 }
 
-/// Both shapes of a type: M = 16 with K, M = 32 with K / 2.
+/// Adds both shapes of a type: M = 16 with K, and M = 32 with K / 2.
 template <unsigned K, Element A, Element B>
 static void add(OpcodeTable &table, const std::string &result,
                 const std::string &types) {

@@ -28,8 +28,8 @@ struct MemoryFormat {
 };
 
 struct FormatName {
-  const char *oldName; ///< Up to gfx10.
-  const char *newName; ///< From gfx11 on.
+  const char *oldName; ///< up to gfx10
+  const char *newName; ///< from gfx11 on
 };
 
 inline constexpr MemoryFormat kLoadFormats[] = {
@@ -74,7 +74,7 @@ inline constexpr FormatName kStoreNames[] = {
 inline constexpr size_t kStoreFormatCount = std::size(kStoreFormats);
 static_assert(std::size(kStoreNames) == kStoreFormatCount);
 
-/// Puts what was read from memory into the registers of one lane.
+/// Stores what was read from memory into the registers of one lane.
 template <MemoryFormat F>
 inline void putLoaded(Wave &wave, unsigned row, unsigned lane,
                       const uint8_t *bytes) {
@@ -99,7 +99,7 @@ inline void putLoaded(Wave &wave, unsigned row, unsigned lane,
   }
 }
 
-/// The bytes that one lane stores.
+/// Returns the bytes that one lane stores.
 template <MemoryFormat F>
 inline void getStored(const Wave &wave, unsigned row, unsigned lane,
                       uint8_t *bytes) {

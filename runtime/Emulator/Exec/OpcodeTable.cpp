@@ -1,6 +1,7 @@
 //===- OpcodeTable.cpp - From mnemonic to handler -------------------------===//
 //
-// The handlers exist twice, for two generations of hosts; here one is chosen.
+// The handlers are compiled for two generations of hosts; this chooses one of
+// the builds.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,7 +14,7 @@ using namespace tessera::emulator;
 extern "C" void tesseraAddOpcodesAvx2(OpcodeTable &table);
 extern "C" void tesseraAddOpcodesAvx512(OpcodeTable &table);
 
-/// What x86-64-v4 has beyond v3.
+/// Whether the host has what x86-64-v4 adds to v3.
 static bool hostHasAvx512() {
   return __builtin_cpu_supports("avx512f") &&
          __builtin_cpu_supports("avx512bw") &&
@@ -23,8 +24,8 @@ static bool hostHasAvx512() {
 }
 
 const OpcodeTable &OpcodeTable::get() {
-  // Never destroyed: a thread of the application, or one that tunes in the
-  // background, may still launch when the process ends.
+  // The table is never destroyed: a thread of the application, or the
+  // background tuner, may still launch kernels while the process exits.
   static const OpcodeTable &table = *[] {
     auto *built = new OpcodeTable;
     bool isAllowed = tessera::getEnvBool("TESSERA_EMULATOR_AVX512",

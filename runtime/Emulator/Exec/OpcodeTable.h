@@ -1,8 +1,8 @@
 //===- OpcodeTable.h - From mnemonic to handler ----------------*- C++ -*-===//
 //
-// Each file of this folder adds the instructions of its class. A mnemonic that
-// is not here makes an instruction that stops the kernel with an error when it
-// runs.
+// Each file of this directory adds the instructions of its class. An
+// instruction whose mnemonic is not in the table stops the kernel with an error
+// when it is executed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,10 +21,10 @@ namespace tessera::emulator {
 /// What an opcode accepts and does besides running its handler.
 enum OpcodeFlag : uint16_t {
   kReadsDst = 1,        ///< The destination is also the last source (fmac).
-  kClampOk = 2,         ///< Has a meaning for "clamp".
-  kVop3p = 4,           ///< op_sel and friends are per packed half.
-  kPicksHalf = 8,       ///< A 16-bit operand: op_sel picks the half.
-  kRawModifiers = 16,   ///< The handler looks at op_sel itself.
+  kClampOk = 2,         ///< "clamp" has a meaning.
+  kVop3p = 4,           ///< op_sel and its kin are per packed half.
+  kPicksHalf = 8,       ///< op_sel selects the half of 16-bit operands.
+  kRawModifiers = 16,   ///< The handler reads op_sel itself.
   kMixSources = 32,     ///< v_fma_mix: neg_hi means abs.
   kComparesToExec = 64, ///< v_cmpx: RDNA prints no destination.
 };
@@ -35,7 +35,7 @@ struct Opcode {
   uint16_t flags = 0;
   /// Types in the order of the printed operands; U32 beyond the end.
   std::vector<ValueType> types;
-  /// Of integers: takes the place of `handler` where "clamp" saturates.
+  /// For integers: replaces `handler` when "clamp" asks for saturation.
   Handler saturating = nullptr;
   ValueType typeOf(unsigned operand) const {
     return operand < types.size() ? types[operand] : ValueType::U32;
@@ -60,7 +60,7 @@ private:
   std::map<std::string, Opcode, std::less<>> opcodes;
 };
 
-// One function for each file of instructions, called once.
+// There is one function for each file of instructions. Each is called once.
 void addScalarAlu(OpcodeTable &table);
 void addScalarFloat(OpcodeTable &table);
 void addScalarCompare(OpcodeTable &table);

@@ -1,6 +1,6 @@
 //===- Packed.cpp - Two operations in one register --------------------===//
 //
-// VOP3P: op_sel picks the half of each source for the lower result, op_sel_hi
+// VOP3P: op_sel selects the half of each source for the lower result, op_sel_hi
 // for the upper one; neg_lo and neg_hi negate likewise.
 //
 //===----------------------------------------------------------------------===//
@@ -11,14 +11,14 @@
 using namespace tessera::emulator;
 
 namespace {
-/// One 16-bit type: how it is read and written.
+/// How a 16-bit type is read and written.
 struct PackedHalf {
   using Value = float;
   static constexpr ValueType type = ValueType::PackedF16;
   static Value get(uint32_t bits) { return halfToFloat(bits); }
   static uint32_t put(Value value) { return floatToHalf(value); }
 };
-/// Integers are computed in 64 bits and then wrap, or saturate under "clamp".
+/// Integers are computed in 64 bits and then wrap, or saturate with "clamp".
 template <typename Short, bool Saturates>
 struct PackedInteger {
   using Value = int64_t;
@@ -29,7 +29,7 @@ struct PackedInteger {
   }
 };
 
-/// Shift and sign flip that bring one half of a source down.
+/// The shift and sign flip that extract one half of a source.
 struct HalfPick {
   uint32_t shift, flip;
 };
@@ -147,7 +147,7 @@ static void addIntegers(OpcodeTable &table) {
   addInteger<S, 2, kRight>(table, "v_pk_ashrrev_i16");
 }
 
-/// v_pk_*_f32: the same bits pick dwords of register pairs.
+/// v_pk_*_f32: the same bits select dwords of register pairs.
 template <unsigned Sources, auto Fn>
 static void pair(Wave &wave, const Instruction &in) {
   LaneRows source[3] = {};
@@ -184,7 +184,7 @@ static void pair(Wave &wave, const Instruction &in) {
   wave.writeRow(in.op[0].reg + 1u, out[1]);
 }
 
-/// v_pk_mov_b32: op_sel[0] picks the dword of src0 for the lower register,
+/// v_pk_mov_b32: op_sel[0] selects the dword of src0 for the lower register,
 /// op_sel[1] that of src1 for the upper.
 static void pairMove(Wave &wave, const Instruction &in) {
   LaneRows a = wave.source(in, 1, 0), b = wave.source(in, 2, 1);

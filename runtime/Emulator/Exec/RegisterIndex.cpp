@@ -1,10 +1,10 @@
 //===- RegisterIndex.cpp - Register numbers relative to M0 on gfx9 --------===//
 //
 // Between s_set_gpr_idx_on and s_set_gpr_idx_off, M0[7:0] is added to the
-// numbers of the vector registers whose place M0[15:12] names (AMD's Vega ISA
-// guide, VGPR indexing). LLVM indexes arrays in registers with it, always with
-// the whole region in one straight piece, so the instructions in it are known
-// when they are decoded and all others pay nothing.
+// register numbers of those vector operands that M0[15:12] selects (AMD's Vega
+// ISA guide, VGPR indexing). LLVM uses this to index arrays in registers, and
+// it always emits the region as straight-line code, so the instructions in it
+// are known when they are decoded and all others pay nothing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,8 +20,8 @@ static void setLow(Wave &wave, uint32_t mask, uint32_t value) {
   wave.writeScalar(kM0, (m0 & ~mask) | (value & mask));
 }
 
-/// The first source of a scalar instruction, from its encoding: the other
-/// operand is printed as words.
+/// Reads the first source of a scalar instruction from its encoding, because
+/// the other operand is printed as words.
 static uint32_t readEncodedSource(const Wave &wave, const Instruction &in) {
   uint32_t code = in.raw[0] & 0xff;
   return code < kScalarSlots ? wave.readScalar(code) : code - 128;
@@ -41,7 +41,7 @@ static void setIndex(Wave &wave, const Instruction &in) {
 void tessera::emulator::executeIndexed(Wave &wave, const Instruction &in) {
   uint32_t m0 = wave.readScalar(kM0), index = m0 & 0xff;
   Instruction moved = in;
-  // M0[12], [13] and [14] are the sources, [15] the destination.
+  // M0[12], [13] and [14] select the sources, [15] the destination.
   for (unsigned place = 0; place < 4; ++place) {
     unsigned number = place == 3 ? 0 : place + 1;
     Operand &operand = moved.op[number];

@@ -7,11 +7,11 @@
 
 namespace tessera::emulator {
 
-/// The instructions between these two run by executeIndexed().
+/// The instructions between these two are executed by executeIndexed().
 inline constexpr const char *kBeginIndexing = "s_set_gpr_idx_on";
 inline constexpr const char *kEndIndexing = "s_set_gpr_idx_off";
 
-/// Runs Instruction::unindexed with registers moved as M0 says.
+/// Executes Instruction::unindexed with the register numbers that M0 asks for.
 void executeIndexed(Wave &wave, const Instruction &instruction);
 
 } // namespace tessera::emulator

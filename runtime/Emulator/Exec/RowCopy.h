@@ -1,7 +1,7 @@
 //===- RowCopy.h - All lanes between memory and registers ------*- C++ -*-===//
 //
 // Most memory instructions of a hot loop have every lane active and in bounds.
-// Once that is known for the whole row, what is left is a transposition: each
+// Once that is known for the whole row, the rest is a transposition: each
 // lane's consecutive dwords go to consecutive rows.
 //
 //===----------------------------------------------------------------------===//
@@ -18,7 +18,7 @@ namespace tessera::emulator {
 
 using Quad [[gnu::vector_size(16)]] = uint32_t;
 
-/// Row i of the result is column i of the arguments.
+/// Transposes: row i of the result is column i of the arguments.
 inline void transpose(Quad (&q)[4]) {
   Quad ab0 = __builtin_shufflevector(q[0], q[1], 0, 4, 1, 5);
   Quad ab1 = __builtin_shufflevector(q[0], q[1], 2, 6, 3, 7);
@@ -30,8 +30,8 @@ inline void transpose(Quad (&q)[4]) {
   q[3] = __builtin_shufflevector(ab1, cd1, 2, 3, 6, 7);
 }
 
-/// `Dwords` from where `locate(lane)` points to the rows from `row` on. Lanes
-/// are read in ascending order, four before any of the four is written.
+/// Loads `Dwords` from where `locate(lane)` points into the rows from `row` on.
+/// Lanes are read in ascending order, four before any of the four is written.
 template <unsigned Dwords, typename Locate>
 [[gnu::always_inline]] inline void loadRows(Wave &wave, unsigned row,
                                             Locate locate) {
@@ -57,7 +57,7 @@ template <unsigned Dwords, typename Locate>
   }
 }
 
-/// The reverse. Lanes are written in ascending order.
+/// Stores what loadRows() loads. Lanes are written in ascending order.
 template <unsigned Dwords, typename Locate>
 [[gnu::always_inline]] inline void storeRows(const Wave &wave, unsigned row,
                                              Locate locate) {
@@ -80,8 +80,8 @@ template <unsigned Dwords, typename Locate>
   }
 }
 
-/// True if `base` + `offset` is a multiple of `alignment` and lies, with
-/// `bytes` more, below `limit`, for all lanes.
+/// True if, for all lanes, `base` + `offset` is a multiple of `alignment` and
+/// the `bytes` from there on lie below `limit`.
 [[gnu::always_inline]] inline bool
 isRowInBounds(const Wave &wave, const uint32_t *base, uint32_t offset,
               uint32_t bytes, uint32_t limit, uint32_t alignment) {

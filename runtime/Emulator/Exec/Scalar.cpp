@@ -1,7 +1,7 @@
 //===- Scalar.cpp - Scalar arithmetic ---------------------------------===//
 //
-// Handlers are made from one-line functions, as in VectorOps.h. What happens
-// to SCC is part of the instruction: amd-isa section "Scalar".
+// Handlers are made from one-line functions, as in VectorOps.h. Each
+// instruction defines what happens to SCC: amd-isa section "Scalar".
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,7 +31,8 @@ void writeOperand(Wave &wave, const Operand &operand, T value) {
     wave.writeScalar(operand.reg, std::bit_cast<uint32_t>(value));
 }
 
-/// Fn(args...) -> result, or Fn(bool &scc, args...) -> result.
+/// Makes a handler from Fn(args...) -> result or Fn(bool &scc, args...) ->
+/// result.
 template <auto Fn, Scc Rule, typename Result, typename... Args>
 struct ScalarOp {
   template <size_t... I>
@@ -253,7 +254,8 @@ static T extractField(T value, uint32_t control, bool isSigned) {
              : shifted >> (kBits - width);
 }
 
-/// Bits before the first that differs from the sign; -1 when all are alike.
+/// Returns the number of bits before the first that differs from the sign, or
+/// -1 if all are alike.
 template <typename T>
 static int32_t countSignBits(T value) {
   auto folded =
@@ -261,8 +263,9 @@ static int32_t countSignBits(T value) {
   return folded ? std::countl_zero(folded) : -1;
 }
 
-/// One bit for each four of `value`: is any of them set? Spread gives all four
-/// places the answer (whole quads), otherwise the answers are packed.
+/// Returns one bit for each four bits of `value` that says whether any of them
+/// is set. With `spread`, all four positions get the bit (whole quads);
+/// otherwise the bits are packed.
 template <typename T>
 static T findQuads(T value, bool spread) {
   T result = 0;
@@ -333,7 +336,8 @@ static void addBits(OpcodeTable &table) {
       table, {"s_flbit_i32_i64", "s_cls_i32_i64"});
 }
 
-// The 16-bit constant of these is in the encoding; it is printed unsigned.
+// The 16-bit constant of these is printed unsigned, so it is read from the
+// encoding.
 static void moveConstant(Wave &wave, const Instruction &in) {
   wave.writeScalar(in.op[0].reg, static_cast<uint32_t>(in.getSimm16()));
 }
@@ -372,13 +376,14 @@ static void setBit64(Wave &wave, const Instruction &in) {
   wave.writeScalar64(in.op[0].reg, Value ? old | bit : old & ~bit);
 }
 
-/// The scalar register relative to M0, of a source or a destination.
+/// Moves a register whose number, of the source or the destination, is relative
+/// to M0.
 template <bool Source, bool Is64>
 static void moveRelative(Wave &wave, const Instruction &in) {
   unsigned offset = wave.readScalar(kM0);
   unsigned from = in.op[1].reg + (Source ? offset : 0);
   unsigned to = in.op[0].reg + (Source ? 0 : offset);
-  // Numbers above the registers name other things, or none.
+  // Numbers above those of the registers name other things, or nothing.
   if (uint64_t(in.op[Source ? 1 : 0].reg) + offset + Is64 >= kVccLo) {
     wave.fail(FaultKind::IllegalState, in, -1, 0,
               "a scalar register number relative to M0 is out of range");
@@ -392,8 +397,8 @@ static void moveRelative(Wave &wave, const Instruction &in) {
     wave.writeScalar(to, wave.scalar32(source));
 }
 
-/// D = EXEC; EXEC = Fn(S0, EXEC); SCC = (EXEC != 0). The wrexec forms give the
-/// new EXEC to D instead of the old.
+/// D = EXEC; EXEC = Fn(S0, EXEC); SCC = (EXEC != 0). The wrexec forms write the
+/// new EXEC to D instead of the old one.
 template <auto Fn, bool Is64, bool GivesNew>
 static void saveExec(Wave &wave, const Instruction &in) {
   uint64_t source = Is64 ? wave.scalar64(in.op[1]) : wave.scalar32(in.op[1]);

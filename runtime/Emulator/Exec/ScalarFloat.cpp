@@ -1,9 +1,10 @@
 //===- ScalarFloat.cpp - Float arithmetic of the scalar unit --------------===//
 //
-// gfx11.5 and gfx12. The rules are those of the vector unit: MODE says how to
-// round and which denormals count as 0. SCC changes in comparisons only. An
-// f16 result has a zero upper half. v_s_* are here too: the vector unit's
-// functions on scalar registers, whatever EXEC says.
+// These are instructions of gfx11.5 and gfx12. The rules are those of the
+// vector unit: MODE says how to round and which denormals count as 0. Only
+// comparisons change SCC. An f16 result has a zero upper half. v_s_* are here
+// too: they are functions of the vector unit on scalar registers and ignore
+// EXEC.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +21,7 @@ using U = uint32_t;
 using F = float;
 using H = F16;
 
-/// +0 or -0 in place of a denormal, when MODE says so.
+/// Replaces a denormal by +0 or -0 when MODE says so.
 static F flush(const Wave &wave, F value, bool isHalf) {
   F smallest = isHalf ? 0x1p-14f : 0x1p-126f;
   bool flushes = isHalf ? wave.flushF64 : wave.flushF32;
@@ -56,8 +57,8 @@ struct ScalarLane<H> {
   }
 };
 
-/// Arithmetic happens between the two switches of rounding: what it reads and
-/// what it writes is volatile, so that the compiler keeps it there.
+/// The arithmetic must stay between the two changes of the rounding mode: its
+/// inputs and result are volatile, so that the compiler cannot move it.
 template <auto Fn, typename Result, typename... Args>
 struct ScalarFloatOp {
   template <size_t... I>
@@ -121,7 +122,7 @@ static void addSingles(OpcodeTable &table) {
   add<[](F a, F b) { return maximumOrNan(a, b); }>(table, {"s_maximum_f32"});
   add<[](F a, F b, F c) { return fma32(a, b, c); }>(table, {"s_fmac_f32"},
                                                     kReadsDst);
-  // Printed in the order src0, K, src1 and src0, src1, K.
+  // The operands are printed in the orders src0, K, src1 and src0, src1, K.
   add<[](F a, F k, F b) { return fma32(a, k, b); }>(table, {"s_fmamk_f32"});
   add<[](F a, F b, F k) { return fma32(a, b, k); }>(table, {"s_fmaak_f32"});
   add<[](F a) { return __builtin_ceilf(a); }>(table, {"s_ceil_f32"});
@@ -200,7 +201,7 @@ static void addRelations(OpcodeTable &table) {
   addCompare<[](F a, F b) { return !(a < b); }>(table, "nlt");
 }
 
-/// v_s_*: VOP3 modifiers apply, the destination is scalar.
+/// v_s_*: VOP3 modifiers apply, and the destination is scalar.
 template <auto Fn, typename T>
 static void vectorFunction(Wave &wave, const Instruction &in) {
   U bits = wave.source(in, 1, 0).lo[0];

@@ -7,7 +7,7 @@
 
 using namespace tessera::emulator;
 
-/// Byte offset from the third operand and the "offset:" modifier.
+/// The byte offset from the third operand and the "offset:" modifier.
 static int64_t getOffset(const Wave &wave, const Instruction &in) {
   int64_t offset = in.offset;
   const Operand &operand = in.op[2];
@@ -22,7 +22,7 @@ template <unsigned Dwords>
 static void load(Wave &wave, const Instruction &in) {
   uint64_t address = wave.readScalar64(in.op[1].reg) +
                      static_cast<uint64_t>(getOffset(wave, in));
-  // Hardware drops the low bits; no compiler means that.
+  // The hardware drops the low bits; compilers never do this on purpose.
   if (address % 4) [[unlikely]] {
     wave.fail(FaultKind::Misaligned, in, -1, address,
               "a scalar load must be aligned to 4 bytes, but is " +
@@ -39,13 +39,13 @@ static void load(Wave &wave, const Instruction &in) {
     wave.writeScalar(in.op[0].reg + i, values[i]);
 }
 
-/// Bytes behind the descriptor in slots `v` to `v` + 3.
+/// The size in bytes of the buffer whose descriptor is in slots `v` to `v` + 3.
 static uint64_t getLimit(const Wave &wave, unsigned v) {
   uint64_t stride = wave.readScalar(v + 1) >> 16 & 0x3fff;
   return wave.readScalar(v + 2) * (stride ? stride : 1);
 }
 
-/// Out of range gives 0, dword by dword.
+/// Loads from a buffer. Out of range gives 0, dword by dword.
 template <unsigned Dwords>
 static void bufferLoad(Wave &wave, const Instruction &in) {
   unsigned v = in.op[1].reg;
@@ -65,8 +65,8 @@ static void bufferLoad(Wave &wave, const Instruction &in) {
   }
 }
 
-/// A byte or a short, extended; out of range of a buffer gives 0. AMD's RDNA4
-/// guide, section 9: the lowest address bit of a short is ignored.
+/// Loads a byte or a short and extends it; out of a buffer's range gives 0.
+/// AMD's RDNA4 guide, section 9: the lowest address bit of a short is ignored.
 template <typename T>
 static T loadPart(Wave &wave, const Instruction &in, uint64_t address) {
   T value = 0;
@@ -127,7 +127,7 @@ void tessera::emulator::addScalarMemory(OpcodeTable &table) {
   addShort<int8_t>(table, "i8");
   addShort<uint16_t>(table, "u16");
   addShort<int16_t>(table, "i16");
-  // No cache, nothing to fetch ahead of time.
+  // Caches are not emulated, so a prefetch does nothing.
   for (const char *name :
        {"s_prefetch_inst", "s_prefetch_inst_pc_rel", "s_prefetch_data",
         "s_prefetch_data_pc_rel", "s_buffer_prefetch_data"})

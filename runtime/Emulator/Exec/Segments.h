@@ -1,7 +1,7 @@
 //===- Segments.h - LDS and private memory ---------------------*- C++ -*-===//
 //
-// Flat addresses mean global memory, LDS or private memory by their upper
-// half. This finds the bytes of the latter two and checks them.
+// The upper half of a flat address says whether it is in global memory, LDS or
+// private memory. This finds the bytes of the latter two and checks them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,7 +12,8 @@
 
 namespace tessera::emulator {
 
-/// Bytes [offset, offset + bytes) of the group's LDS, or null after a fault.
+/// Returns bytes [offset, offset + bytes) of the group's LDS, or null after a
+/// fault.
 inline uint8_t *accessLds(Wave &wave, const Instruction &in, unsigned lane,
                           uint64_t offset, uint32_t bytes, AccessKind kind,
                           bool isDma = false) {
@@ -32,14 +33,15 @@ inline uint8_t *accessLds(Wave &wave, const Instruction &in, unsigned lane,
   return group.lds + offset;
 }
 
-/// Address of byte `offset` of a lane's private memory: dwords of the lanes
-/// are interleaved, as buffer accesses through the scratch descriptor see it.
+/// Returns the address of byte `offset` of a lane's private memory. The dwords
+/// of the lanes are interleaved, as buffer accesses through the scratch
+/// descriptor see them.
 inline uint64_t getPrivateAddress(const Wave &wave, unsigned lane,
                                   uint64_t offset) {
   return wave.scratchBase + offset / 4 * 4 * wave.lanes + 4 * lane + offset % 4;
 }
 
-/// Copies between private memory and `data`; false after a fault.
+/// Copies between private memory and `data`. Returns false after a fault.
 bool copyPrivate(Wave &wave, const Instruction &in, unsigned lane,
                  uint64_t offset, uint8_t *data, uint32_t bytes,
                  AccessKind kind);

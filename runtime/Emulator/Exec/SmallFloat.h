@@ -1,7 +1,8 @@
 //===- SmallFloat.h - Floats of four and six bits --------------*- C++ -*-===//
 //
-// The formats of OCP microscaling beneath 8 bits (CDNA4 ISA guide 7.3): no
-// infinity and no NaN; what is too large becomes the largest number.
+// The OCP microscaling formats of less than 8 bits (CDNA4 ISA guide 7.3). They
+// have no infinity and no NaN; a value that is too large becomes the largest
+// number.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,7 +25,7 @@ inline constexpr SmallFloatFormat kFp4{2, 1, 1};
 inline constexpr SmallFloatFormat kFp6{2, 3, 1};
 inline constexpr SmallFloatFormat kBf6{3, 2, 3};
 
-/// Exact.
+/// The conversion is exact.
 inline float decodeSmallFloat(uint32_t code, const SmallFloatFormat &format) {
   uint32_t magnitude = code & format.getLargest();
   int exponent = static_cast<int>(magnitude >> format.mantissaBits);
@@ -38,8 +39,8 @@ inline float decodeSmallFloat(uint32_t code, const SmallFloatFormat &format) {
   return code >> (format.getBits() - 1) & 1 ? -value : value;
 }
 
-/// `round` maps a number of units in the last place to a whole one. NaN gives
-/// the largest number: the formats have nothing better (unpublished).
+/// `round` maps a number of units in the last place to a whole one. NaN becomes
+/// the largest number, because the formats have no NaN (unpublished).
 template <typename Round>
 uint32_t encodeSmallFloat(double value, const SmallFloatFormat &format,
                           Round round) {
@@ -51,7 +52,8 @@ uint32_t encodeSmallFloat(double value, const SmallFloatFormat &format,
   exponent = exponent < 1 ? 1 : exponent;
   double units =
       std::ldexp(magnitude, format.mantissaBits + format.bias - exponent);
-  // The implicit bit, and a carry out of the mantissa, add one to the exponent.
+  // The implicit bit and a carry out of the mantissa each add one to the
+  // exponent.
   uint32_t code = (static_cast<uint32_t>(exponent - 1) << format.mantissaBits) +
                   static_cast<uint32_t>(round(units));
   return (code > format.getLargest() ? format.getLargest() : code) | sign;

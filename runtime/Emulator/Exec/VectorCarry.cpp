@@ -1,7 +1,7 @@
 //===- VectorCarry.cpp - Vector arithmetic with carry or clamp --------===//
 //
-// Carries are one bit a lane in scalar registers. The whole mask is written;
-// lanes that are off get 0.
+// Carries are one bit a lane in scalar registers. The complete mask is written;
+// inactive lanes get 0.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,15 +26,15 @@ static uint32_t reverseSubBorrow(uint32_t a, uint32_t b, uint32_t borrow,
   return subBorrow(b, a, borrow, out);
 }
 
-/// "clamp": lanes that carried out get the end of the range.
+/// "clamp": lanes with a carry out get the end of the range.
 static void saturate(const Wave &wave, uint32_t *row, const uint32_t *carry,
                      uint32_t limit) {
   for (unsigned lane = 0; lane < wave.lanes; ++lane)
     row[lane] = carry[lane] & 1 ? limit : row[lane];
 }
 
-/// vdst, carry-out, src0, src1 [, carry-in].
-/// Fn(a, b, carryIn, &carryOut) -> result.
+/// vdst, carry-out, src0, src1 [, carry-in]. Fn(a, b, carryIn, &carryOut) ->
+/// result.
 template <auto Fn, bool HasCarryIn>
 static void addWithCarry(Wave &wave, const Instruction &in) {
   LaneRows a = wave.source(in, 2, 0), b = wave.source(in, 3, 1);

@@ -15,7 +15,7 @@ static D divFixup(D quotient, D denominator, D numerator) {
   return special ? exact : quotient;
 }
 
-/// As divScale of f32 (VectorFloat.cpp), with the limits of f64.
+/// The same as divScale for f32 (VectorFloat.cpp), with the limits of f64.
 static void divScale(Wave &wave, const Instruction &in) {
   LaneRows value = wave.source(in, 2, 0), den = wave.source(in, 3, 1);
   LaneRows num = wave.source(in, 4, 2);

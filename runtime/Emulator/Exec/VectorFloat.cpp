@@ -1,7 +1,7 @@
 //===- VectorFloat.cpp - f32 vector instructions ----------------------===//
 //
-// Arithmetic is the host's, rounded to nearest even. Transcendentals are the
-// correctly rounded (or nearly so) value, where hardware is about 1 ulp off.
+// Arithmetic is the host's, rounded to nearest even. Transcendentals are
+// correctly rounded, or nearly so, where the hardware is about 1 ulp off.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +14,7 @@ using namespace tessera::emulator;
 using F = float;
 
 static F fma32(F a, F b, F c) { return __builtin_fmaf(a, b, c); }
-/// 0 * anything is 0.
+/// A product in which 0 * anything is 0.
 static F legacyProduct(F a, F b) { return a == 0 || b == 0 ? 0 : a * b; }
 
 static void addArithmetic(OpcodeTable &table) {
@@ -27,7 +27,7 @@ static void addArithmetic(OpcodeTable &table) {
   addVector<[](F a, F b, F c) { return fma32(a, b, c); }>(table, "v_fma_f32");
   addVector<[](F a, F b, F c) { return fma32(a, b, c); }>(table, {"v_fmac_f32"},
                                                           kReadsDst);
-  // Printed in the order src0, K, src1 and src0, src1, K.
+  // The operands are printed in the orders src0, K, src1 and src0, src1, K.
   addVector<[](F a, F k, F b) { return fma32(a, k, b); }>(table, "v_fmamk_f32");
   addVector<[](F a, F b, F k) { return fma32(a, b, k); }>(table, "v_fmaak_f32");
   addVector<[](F a, F b, F c) { return a * b + c; }>(table, "v_mad_f32");
@@ -60,7 +60,8 @@ static void addOrder(OpcodeTable &table) {
       table, {"v_maxmin_f32", "v_maxmin_num_f32"});
 }
 
-/// gfx12 and, of the first two, gfx950: a NaN wins.
+/// Adds minimum and maximum that return NaN if a source is NaN. They came with
+/// gfx12, a few of them with gfx950.
 static void addOrderWithNan(OpcodeTable &table) {
   addVector<[](F a, F b) { return minimumOrNan(a, b); }>(table,
                                                          "v_minimum_f32");
@@ -76,7 +77,7 @@ static void addOrderWithNan(OpcodeTable &table) {
       table, "v_maximumminimum_f32");
 }
 
-/// The face of a cube that (x, y, z) points at, and the place on it.
+/// The face of a cube that (x, y, z) points at, and the coordinates on it.
 static unsigned getMajorAxis(F x, F y, F z) {
   F ax = std::fabs(x), ay = std::fabs(y), az = std::fabs(z);
   return az >= ax && az >= ay ? 2 : ay >= ax ? 1 : 0;
@@ -130,7 +131,7 @@ static void addTranscendental(OpcodeTable &table) {
   addVector<[](F a) { return cosTurns(a); }>(table, "v_cos_f32");
 }
 
-/// v_div_fixup: mends the quotient of the fma chain for special operands.
+/// v_div_fixup: corrects the quotient of the fma chain for special operands.
 static F divFixup(F quotient, F denominator, F numerator) {
   bool negative = std::signbit(denominator) != std::signbit(numerator);
   F nan = std::numeric_limits<F>::quiet_NaN();
@@ -174,7 +175,7 @@ static void divScale(Wave &wave, const Instruction &in) {
     } else if (isDenormal(s1)) {
       result = std::ldexp(s0, 64);
     } else if (isDenormal(1 / s1) && isDenormal(s2 / s1)) {
-      // Not upwards, as the pseudocode has it: that overflows.
+      // Do not scale upwards as the pseudocode does, because that overflows.
       scaled |= uint64_t(1) << lane;
       if (isDenominator)
         result = std::ldexp(s0, -64);

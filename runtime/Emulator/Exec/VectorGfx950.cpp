@@ -11,8 +11,8 @@ using namespace tessera::emulator;
 using U = uint32_t;
 using I = int32_t;
 
-/// v_bitop3: bit 4 a + 2 b + c of a table of eight is the result. The table
-/// lies where VOP3 has omod, abs and neg.
+/// v_bitop3: the result is bit 4 a + 2 b + c of a table of eight bits, which is
+/// encoded where VOP3 has omod, abs and neg.
 template <typename Word>
 static void selectByTable(Wave &wave, const Instruction &in) {
   U table =
@@ -38,9 +38,10 @@ static void selectByTable(Wave &wave, const Instruction &in) {
     wave.finishWrite(in, sizeof(Word) == 2 ? ValueType::U16 : ValueType::U32);
 }
 
-/// v_permlaneN_swap: the upper N lanes of each 2 N of vdst change places with
-/// the lower N of the source. Encoded in op_sel: [0] reads lanes that are off,
-/// [1] reads them as 0; else what would read one keeps its value.
+/// v_permlaneN_swap: swaps the upper N lanes of each 2 N of vdst with the lower
+/// N of the source. op_sel[0] means that inactive lanes are read, op_sel[1]
+/// that they read as 0; otherwise a lane that would read an inactive one keeps
+/// its value.
 template <unsigned N>
 static void swapLanes(Wave &wave, const Instruction &in) {
   bool isLong = in.bytes == 8;
@@ -66,7 +67,7 @@ static void swapLanes(Wave &wave, const Instruction &in) {
 }
 
 /// Stochastic rounding to the upper bits of an f32: noise is added to the
-/// `Dropped` mantissa bits, which then are cut off.
+/// `Dropped` mantissa bits, which are then cut off.
 template <unsigned Dropped>
 static float addNoise(float value, U noise) {
   if (!std::isfinite(value))
@@ -85,7 +86,7 @@ static U cutToBf16(float value, U noise) {
   return floatToBf16(addNoise<16>(value, noise));
 }
 
-/// v_cvt_sr_f16_f32 and v_cvt_sr_bf16_f32 write the half that op_sel[3] names
+/// v_cvt_sr_f16_f32 and v_cvt_sr_bf16_f32 write the half that op_sel[3] selects
 /// and keep the other.
 template <U (*Convert)(float, U)>
 static void roundByNoise(Wave &wave, const Instruction &in) {

@@ -1,7 +1,7 @@
 //===- VectorHalf.cpp - f16 vector instructions -----------------------===//
 //
-// Computed in f32 and rounded once; that is exact for everything but fma,
-// which is computed in f64 and rounded to odd on the way.
+// Computed in f32 and rounded once. That is exact for everything but fma, which
+// is computed in f64 and rounded to odd first.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@ static H fmaHalf(H a, H b, H c) {
 
 static H lesser(H a, H b) { return {minimum(a.value, b.value)}; }
 static H greater(H a, H b) { return {maximum(a.value, b.value)}; }
-/// A NaN wins.
+/// NaN if either is NaN.
 static H lesserOrNan(H a, H b) { return {minimumOrNan(a.value, b.value)}; }
 static H greaterOrNan(H a, H b) { return {maximumOrNan(a.value, b.value)}; }
 
@@ -50,7 +50,7 @@ static void addOrder(OpcodeTable &table) {
       table, "v_maximumminimum_f16");
 }
 
-/// x - floor(x), kept below 1.
+/// Computes x - floor(x), kept below 1.
 static H fractionHalf(H a) {
   float fraction = a.value - __builtin_floorf(a.value);
   return {fraction != fraction ? fraction : minimum(fraction, 0x1.ffcp-1f)};
@@ -95,7 +95,7 @@ void tessera::emulator::addVectorHalf(OpcodeTable &table) {
       table, "v_rndne_f16");
   addVector<[](H a, int16_t b) { return H{std::ldexp(a.value, b)}; }>(
       table, "v_ldexp_f16");
-  // The chain of an f16 division ends here; its quotient is already right.
+  // The chain of an f16 division ends here; its quotient is already correct.
   addVector<[](H quotient, H denominator, H numerator) {
     float exact = numerator.value / denominator.value;
     bool special = !std::isfinite(exact) || exact == 0;

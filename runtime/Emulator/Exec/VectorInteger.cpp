@@ -49,7 +49,7 @@ static void addArithmetic(OpcodeTable &table) {
   }>(table, "v_mul_hi_i32_i24");
 }
 
-/// What "clamp" saturates. LLVM asks for it in uadd.sat and the like.
+/// Adds what "clamp" saturates. LLVM uses it for uadd.sat and its kin.
 static void addClampable(OpcodeTable &table) {
   constexpr auto kAdd = [](int64_t a, int64_t b) { return a + b; };
   constexpr auto kSub = [](int64_t a, int64_t b) { return a - b; };
@@ -156,7 +156,7 @@ static U sumOfDifferences(U a, U b, U c, U byteMask) {
   return sum;
 }
 
-/// Bytes that are not 0, one bit each.
+/// Returns one bit for each byte that is not 0.
 static U getPresentBytes(U value) {
   U present = 0;
   for (unsigned i = 0; i < 4; ++i)
@@ -164,7 +164,8 @@ static U getPresentBytes(U value) {
   return present;
 }
 
-/// Four sums, 16 bits each, of b against a window that slides over a.
+/// Computes four sums of 16 bits: those of |a - b| for a window of bytes that
+/// slides over a.
 static L slideDifferences(L a, U b, L c, bool skipsZero) {
   U byteMask = skipsZero ? getPresentBytes(b) : 15;
   L result = 0;

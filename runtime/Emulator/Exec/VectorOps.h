@@ -23,8 +23,8 @@ namespace tessera::emulator {
 /// before it writes. The inner loop has a constant length, so that it becomes
 /// whole vectors without a remainder; it must not be unrolled before it is
 /// vectorised. `body` must capture pointers by value: behind a reference to a
-/// local variable they look as if the stores could change them, and the vector
-/// loop gets a scalar twin.
+/// local variable they look as if the stores could change them, and the
+/// compiler adds a scalar version of the loop.
 template <typename Body>
 [[gnu::always_inline]] inline void forEachLane(const Wave &wave, Body body) {
   const size_t lanes = wave.lanes;
@@ -69,7 +69,8 @@ struct BindVectorOp {
       decltype(&decltype(Fn)::operator())>::template Apply<Op>;
 };
 
-/// True for a result that leaves part of its register to the chip's taste.
+/// True for a result that fills only half of its register; the chip decides
+/// what happens to the other half.
 inline bool is16Bit(ValueType type) {
   return type == ValueType::F16 || type == ValueType::U16 ||
          type == ValueType::I16;
@@ -79,7 +80,7 @@ inline bool isFloat(ValueType type) {
          type == ValueType::F64;
 }
 
-/// Adds one handler under several names (chips rename instructions).
+/// Adds one handler under several names, because chips rename instructions.
 template <auto Fn>
 void addVector(OpcodeTable &table, std::initializer_list<const char *> names,
                uint16_t flags = 0) {
@@ -98,7 +99,7 @@ void addVector(OpcodeTable &table, const char *name, uint16_t flags = 0) {
   addVector<Fn>(table, {name}, flags);
 }
 
-/// `value` brought into the range of V.
+/// Clamps `value` to the range of V.
 template <typename V>
 inline V saturateTo(int64_t value) {
   constexpr int64_t kLow = std::numeric_limits<V>::min();
@@ -106,8 +107,8 @@ inline V saturateTo(int64_t value) {
   return static_cast<V>(value < kLow ? kLow : value > kHigh ? kHigh : value);
 }
 
-/// Integer instructions: Fn computes in 64 bits, in which nothing overflows;
-/// the result wraps, or saturates where "clamp" asks for it.
+/// Adds an integer instruction: Fn computes in 64 bits, in which nothing
+/// overflows; the result wraps, or saturates if "clamp" asks for it.
 template <auto Fn, typename Result, typename... Args>
 void addSaturating(OpcodeTable &table,
                    std::initializer_list<const char *> names,
@@ -126,7 +127,7 @@ void addSaturating(OpcodeTable &table,
   }
 }
 
-/// Bits of a row of all-ones or all-zeros words.
+/// Collects the bits of a row of all-ones or all-zeros words.
 inline uint64_t collectMask(const Wave &wave, const uint32_t *row) {
   uint64_t mask = 0;
   for (unsigned lane = 0; lane < wave.lanes; ++lane)

@@ -1,7 +1,8 @@
 //===- Wmma.cpp - The matrix instructions of gfx11 and gfx12 --------------===//
 //
 // D = A * B + C on 16x16 tiles by a wave of 32. A and B are widened into
-// [k][row] and [k][column], so that a row of D is a vector loop of the host.
+// [k][row] and [k][column], so that computing a row of D is a vector loop of
+// the host.
 //
 // Layouts: AMD's matrix instruction calculator. On gfx11 every lane of A holds
 // a whole row (lanes 16-31 repeat lanes 0-15), on gfx12 the two halves of the
@@ -39,19 +40,21 @@ struct Shape {
   unsigned k;
 };
 
-/// Where an element is: register behind the first one, lane, lowest bit.
+/// Where an element is: the register relative to the first one, the lane, and
+/// the lowest bit.
 struct Place {
   unsigned reg, lane, bit;
 };
 } // namespace
 
-/// A[row][k], and B[k][row] alike.
+/// Locates A[row][k], or B[k][row], which has the same layout.
 template <unsigned Bits>
 static Place locateInput(bool isGfx11, unsigned k, unsigned kCount,
                          unsigned row) {
   unsigned lane = row, e = k;
   if (!isGfx11 && Bits == 16) {
-    // Eight k at a time, four of each half of the wave.
+    // Of each eight k, the first half of the wave holds four and the second
+    // half the other four.
     lane += k % 8 / 4 * kEdge;
     e = k / 8 * 4 + k % 4;
   } else if (!isGfx11) {
@@ -62,8 +65,8 @@ static Place locateInput(bool isGfx11, unsigned k, unsigned kCount,
   return {e * Bits / 32, lane, e * Bits % 32};
 }
 
-/// C and D: row i, column j. 16-bit results of gfx11 fill one half of each
-/// register, those of gfx12 both.
+/// Locates row i, column j of C and D. 16-bit results of gfx11 fill one half of
+/// each register, those of gfx12 both.
 static Place locateResult(bool isGfx11, bool isHalf, unsigned highHalf,
                           unsigned i, unsigned j) {
   if (isGfx11)
@@ -120,8 +123,8 @@ static void widenInteger(const Wave &wave, const Instruction &in,
     }
 }
 
-/// The bits of C at `at`; a constant is the same everywhere, and bf16 takes
-/// the upper half of the f32 that it is bound as.
+/// Returns the bits of C at `at`. A constant is the same everywhere; bf16 takes
+/// the upper half of the f32 as which it is bound.
 template <Result Type>
 static uint32_t readC(const Wave &wave, const Instruction &in,
                       const Place &at) {
@@ -152,7 +155,7 @@ static void writeFloat(uint32_t &word, unsigned bit, float value) {
   }
 }
 
-/// Hardware leaves a WMMA with lanes off undefined.
+/// The result of a WMMA with inactive lanes is undefined on the hardware.
 static bool checkExec(Wave &wave, const Instruction &in) {
   if (wave.lanes == 32 && wave.execFull) [[likely]]
     return true;
@@ -189,7 +192,7 @@ static void multiplyFloat(Wave &wave, const Instruction &in) {
     }
 }
 
-/// Wraps in 32 bits; clamp saturates the whole sum instead.
+/// Sums wrap in 32 bits; with clamp the complete sum saturates instead.
 template <Shape S>
 static void multiplyInteger(Wave &wave, const Instruction &in) {
   if (!checkExec(wave, in))
