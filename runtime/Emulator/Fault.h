@@ -12,41 +12,41 @@
 
 namespace tessera::emulator {
 
-/// By what the HIP error code will be.
+/// The kinds of faults and findings; each stands for a HIP error code.
 enum class FaultKind : uint8_t {
   None,
   IllegalAddress, ///< Global, scratch or LDS access out of bounds.
   Misaligned,
-  UnknownInstruction, ///< The emulator has no handler for it.
-  IllegalState,       ///< What the hardware leaves undefined, or s_trap.
+  UnknownInstruction, ///< The emulator has no handler for the instruction.
+  IllegalState,       ///< Undefined behaviour of the hardware, or s_trap.
   Watchdog,           ///< Too many instructions: probably an endless loop.
-  // What the checks of Check/ find.
+  // Findings of the checks in Check/.
   DivergentBarrier, ///< Not all waves and lanes of a group reach it.
   MissingWait,      ///< A load's register is used before it has arrived.
   Uninitialized,    ///< A value is used that nobody has written.
   Race,             ///< Unordered accesses to the same bytes, one a write.
 };
 
-/// Where a fault or finding was noticed, for tools that show more than its
+/// Where a fault or finding was noticed, for tools that show more than the
 /// message.
 struct FaultSite {
   static constexpr uint32_t kNoInstruction = ~0u;
   struct Register {
-    std::string name;             ///< "v3", "s[4:5]": one for each operand.
-    std::vector<uint32_t> values; ///< Dword by dword, of the lane.
+    std::string name; ///< "v3", "s[4:5]"; one entry for each operand.
+    std::vector<uint32_t> values; ///< The lane's values, dword by dword.
   };
 
   std::array<uint32_t, 3> group{};
-  int wave = -1;        ///< In the group; -1: not of one wave.
-  int lane = -1;        ///< -1: not of one lane.
-  uint64_t address = 0; ///< 0: none. In LDS an offset.
+  int wave = -1;        ///< In the group; -1 if no wave is meant.
+  int lane = -1;        ///< -1 if no lane is meant.
+  uint64_t address = 0; ///< An offset in LDS; 0 if there is none.
   std::string what;
-  std::vector<Register> registers; ///< When it was noticed.
+  std::vector<Register> registers; ///< Their values when it was noticed.
 };
 
 /// The first fault of a launch, and the findings of its checks. Threads race to
-/// set the fault; the winner's text is kept and the others stop soon after,
-/// because they poll `isSet`. Findings stop nobody.
+/// set the fault; the text of the first one is kept, and the other threads stop
+/// soon after, because they poll `isSet`. Findings stop no thread.
 class Fault {
 public:
   struct Finding {
@@ -58,7 +58,7 @@ public:
   static constexpr size_t kMaxFindings = 20;
 
   bool isSet() const { return set.load(std::memory_order_relaxed); }
-  /// True for the first caller only.
+  /// Records a fault. Returns true for the first caller only.
   bool record(Finding finding) {
     std::lock_guard lock(mutex);
     if (set.load())
@@ -67,8 +67,8 @@ public:
     set.store(true);
     return true;
   }
-  /// False when there is a finding of this kind at this instruction, or there
-  /// are kMaxFindings.
+  /// Returns false if this instruction already has a finding of this kind, or
+  /// there are kMaxFindings.
   bool isNew(FaultKind kind, uint32_t instruction) const {
     std::lock_guard lock(mutex);
     return isNewLocked(kind, instruction);
@@ -80,7 +80,7 @@ public:
       findings.push_back(
           {kind, instruction, std::move(message), std::move(site)});
   }
-  // To be read when no wave runs any more.
+  // These may be read only when all waves have stopped.
   FaultKind getKind() const { return first.kind; }
   const std::string &getMessage() const { return first.message; }
   const Finding &getFirst() const { return first; }

@@ -1,6 +1,6 @@
 //===- Instruction.h - A predecoded instruction ----------------*- C++ -*-===//
 //
-// A code object is decoded once. What is left for the running wave is this:
+// A code object is decoded once. The running wave then needs only what is here:
 // the function that does the work, and operands that need no further lookup.
 //
 //===----------------------------------------------------------------------===//
@@ -17,7 +17,7 @@ struct Wave;
 struct Instruction;
 using Handler = void (*)(Wave &, const Instruction &);
 
-/// What the statistics count separately.
+/// The classes that the statistics count separately.
 enum class InstructionClass : uint8_t {
   Mfma,
   Valu,
@@ -45,11 +45,11 @@ enum class ValueType : uint8_t {
   U64,
   I64,
   F64,
-  Mask, ///< One bit a lane: an SGPR, or a pair of them when 64 lanes wide.
+  Mask, ///< One bit a lane: an SGPR, or a pair of them for 64 lanes.
   PackedF16,
   PackedI16,
   PairF32, ///< Two f32 in a register pair.
-  DotF16,  ///< Two f16; an inline constant means both.
+  DotF16,  ///< Two f16; an inline constant is used for both.
   Bf16,    ///< An inline float constant is the upper half of its f32.
   DotBf16, ///< Two bf16.
 };
@@ -58,7 +58,7 @@ enum class OperandKind : uint8_t {
   None,
   Vector,   ///< Row `reg` of the vector registers; AGPR n is row 256 + n.
   Scalar,   ///< Slot `reg` of the scalar registers.
-  Constant, ///< `value`; `rows` are the same, once for each lane.
+  Constant, ///< `value`; `rows` hold it once for each lane.
   Off,      ///< The word "off", or the null register as a destination.
 };
 
@@ -68,7 +68,7 @@ enum OperandModifier : uint8_t {
   kNeg = 2,
   kSext = 4,
   kHighHalf = 8, ///< op_sel: a 16-bit operand is the upper half.
-  kSelect = 16,  ///< SDWA: `select` picks a byte or a word.
+  kSelect = 16,  ///< SDWA: `select` selects a byte or a word.
   kDpp = 32,     ///< Lanes are permuted as Instruction::dpp says.
 };
 
@@ -77,8 +77,8 @@ struct Operand {
   uint8_t modifiers = 0;
   ValueType type = ValueType::U32;
   uint8_t select = 6; ///< SDWA: 0-3 byte, 4-5 word, 6 dword.
-  uint8_t dwords = 1; ///< Registers named by the operand.
-  /// A vector register that is read as it is: no modifier, no mask.
+  uint8_t dwords = 1; ///< Number of registers of the operand.
+  /// A vector register that is read as it is: neither a mask nor modified.
   bool isPlainVector = false;
   uint16_t reg = 0;
   std::array<uint32_t, 2> value{};
@@ -97,7 +97,7 @@ enum ScalarSlot : uint16_t {
   kExecLo = 126,
   kExecHi = 127,
   kScalarSlots = 128,
-  // Not stored: computed when read.
+  // These are not stored but computed when they are read.
   kVccz = 251,
   kExecz = 252,
   kScc = 253,
@@ -107,8 +107,9 @@ enum ScalarSlot : uint16_t {
 struct DppControl {
   static constexpr uint8_t kNoLane = 0xff;
   std::array<uint8_t, 64> source{};
-  uint64_t writeMask = 0;    ///< row_mask and bank_mask, expanded.
-  bool boundControl = false; ///< Invalid sources read 0 instead of no write.
+  uint64_t writeMask = 0; ///< row_mask and bank_mask, expanded
+  /// Invalid sources read 0 instead of suppressing the write.
+  bool boundControl = false;
   bool fetchInactive = false;
 };
 
@@ -116,7 +117,7 @@ enum InstructionFlag : uint16_t {
   kOffen = 1,
   kIdxen = 2,
   kToLds = 4,
-  kReturnsOld = 8, ///< An atomic gives the old value back.
+  kReturnsOld = 8, ///< The atomic returns the old value.
   kClamp = 16,
   kHalvesOverlap = 32, ///< VOPD: the second half reads what the first writes.
 };
@@ -130,27 +131,30 @@ struct Instruction {
   /// The result needs finishWrite(): output modifiers, or a partial write.
   bool hasOutputModifiers = false;
   uint16_t flags = 0;
-  uint8_t outputScale = 0;   ///< omod: 1 doubles, 2 quadruples, 3 halves.
-  uint8_t dstSelect = 6;     ///< SDWA dst_sel.
-  uint8_t dstUnused = 0;     ///< SDWA: 0 zero, 1 sign-extend, 2 preserve.
-  bool dstHighHalf = false;  ///< op_sel writes the upper half.
-  bool keepHighHalf = false; ///< 16-bit result, bits 31:16 stay (gfx10+).
-  // VOP3P, one bit a source operand.
+  uint8_t outputScale = 0; ///< omod: 1 doubles, 2 quadruples, 3 halves.
+  uint8_t dstSelect = 6;   ///< SDWA dst_sel
+  uint8_t dstUnused = 0;   ///< SDWA: 0 zero, 1 sign-extend, 2 preserve
+  /// op_sel: the result is written to the upper half.
+  bool dstHighHalf = false;
+  bool keepHighHalf = false; ///< 16-bit result that keeps bits 31:16 (gfx10+).
+  // VOP3P, with one bit for each source operand.
   uint8_t opSel = 0;
   uint8_t opSelHi = 0;
   uint8_t negLo = 0;
   uint8_t negHi = 0;
-  // MFMA.
+  // MFMA
   uint8_t cbsz = 0, abid = 0, blgp = 0;
   int32_t offset = 0; ///< Immediate offset; offset0 of two-address LDS forms.
   int32_t offset1 = 0;
-  std::array<uint32_t, 2> raw{}; ///< The first eight encoded bytes.
+  std::array<uint32_t, 2> raw{}; ///< The first eight bytes of the encoding.
   const DppControl *dpp = nullptr;
-  /// What to run with registers relative to M0; null: they are absolute.
+  /// The handler to run with register numbers relative to M0; null if they are
+  /// absolute.
   Handler unindexed = nullptr;
-  const Instruction *halves = nullptr; ///< VOPD: the two operations.
-  uint32_t index = 0;  ///< Place in the program: names the pc in messages.
-  uint32_t target = 0; ///< Of a branch: index of the next instruction.
+  const Instruction *halves = nullptr; ///< VOPD: the two instructions.
+  /// Index in the program; the pc in messages is made of it.
+  uint32_t index = 0;
+  uint32_t target = 0; ///< For a branch: index of the instruction to jump to.
 
   int16_t getSimm16() const { return static_cast<int16_t>(raw[0]); }
   bool has(InstructionFlag flag) const { return flags & flag; }

@@ -19,7 +19,7 @@
 
 using namespace tessera::emulator;
 
-/// Private memory that a kernel with a stack of unknown size gets besides.
+/// Additional private memory for a kernel whose stack has an unknown size.
 static constexpr uint64_t kDynamicStackBytes = 16 * 1024;
 
 namespace {
@@ -45,8 +45,8 @@ LaunchResources::LaunchResources(const Launch &launch, MemoryMap &map,
     : map(map) {
   const KernelDescriptor &descriptor = launch.kernel.descriptor;
   std::vector<uint8_t> kernarg = makeKernarg(launch);
-  // The queue structure and the dispatch packet lie before the arguments, so
-  // that reading past the last argument is reading past the allocation.
+  // The queue structure and the dispatch packet lie in front of the arguments,
+  // so that reading past the last argument is reading past the allocation.
   constexpr size_t kQueueBytes = 256, kPacketBytes = 64;
   size_t bytes = kQueueBytes + kPacketBytes + kernarg.size();
   arguments = map.allocate(bytes, MemoryKind::Kernarg);
@@ -102,14 +102,13 @@ LaunchSummary tessera::emulator::makeSummary(const Launch &launch,
   return summary;
 }
 
-/// Statistics never fail a launch: a file that cannot be written is reported
-/// once on stderr.
+/// Writes the statistics. A file that cannot be written does not fail the
+/// launch; it is reported once on stderr.
 static void writeStats(const Launch &launch, const Settings &settings,
                        const LaunchStats &stats, double timeMs) {
   LaunchSummary summary = makeSummary(launch, timeMs);
   const std::string line = formatSummary(
       summary, sumUp(summary, launch.program, stats), !stats.memory.empty());
-  // Statistics never fail a launch.
   if (const tessera::Status status = appendStats(settings.statsPath, line);
       !status.isOk())
     tessera::reportEnvValue("TESSERA_EMULATOR_STATS",
@@ -118,7 +117,8 @@ static void writeStats(const Launch &launch, const Settings &settings,
                             tessera::reportEnvOnStderr);
 }
 
-/// What watches one worker's groups, by the checks that are asked for.
+/// Makes the observers of one worker thread's groups for the checks that are
+/// asked for.
 static Observers makeObservers(CheckSet checks, const Launch &launch,
                                GlobalRaceState *globalRaces) {
   Observers observers;
@@ -141,7 +141,8 @@ static Observers makeObservers(CheckSet checks, const Launch &launch,
   return observers;
 }
 
-/// A fault, or else all findings, one a line; the first decides the kind.
+/// The outcome has the fault, if any, and all findings, one a line. The first
+/// of them decides the kind.
 static LaunchOutcome makeOutcome(const Fault &fault) {
   LaunchOutcome outcome;
   if (fault.isSet())
@@ -156,7 +157,7 @@ static LaunchOutcome makeOutcome(const Fault &fault) {
   return outcome;
 }
 
-/// Before anything has run.
+/// The outcome of a launch that is refused before anything runs.
 static LaunchOutcome refuse(FaultKind kind, std::string message) {
   LaunchOutcome outcome;
   outcome.fault = kind;
@@ -193,23 +194,25 @@ static uint64_t getExecutedGroups(uint64_t total, const Settings &settings) {
   return settings.maxGroups ? std::min(settings.maxGroups, total) : total;
 }
 
-/// Ascending, with the first and the last group of the grid.
-static uint64_t getGroupOfTurn(uint64_t turn, uint64_t executed,
-                               uint64_t total) {
-  if (executed == total || !turn)
-    return turn;
-  auto share = static_cast<double>(turn) / static_cast<double>(executed - 1);
+/// Returns the group to execute as number `index` of `executed`. These are
+/// spread over the grid in ascending order and include its first and last
+/// group.
+static uint64_t getSampledGroup(uint64_t index, uint64_t executed,
+                                uint64_t total) {
+  if (executed == total || !index)
+    return index;
+  auto share = static_cast<double>(index) / static_cast<double>(executed - 1);
   return static_cast<uint64_t>(share * static_cast<double>(total - 1));
 }
 
 namespace {
-/// The groups of a launch, which host threads share out.
+/// The groups of a launch, which host threads execute.
 class LaunchWork {
 public:
   LaunchWork(const Launch &launch, MemoryMap &memory, const Settings &settings,
              const LaunchWatch &watch);
 
-  /// As many as have a group to begin with.
+  /// The number of worker threads: not more than there are groups.
   unsigned getWorkers() const { return static_cast<unsigned>(stats.size()); }
   /// Returns when the last thread has ended.
   void run(const LaunchMemory &resources);
@@ -228,7 +231,7 @@ private:
   const std::array<uint32_t, 3> groups;
   const uint64_t total = uint64_t(groups[0]) * groups[1] * groups[2];
   const uint64_t executed = getExecutedGroups(total, settings);
-  std::vector<LaunchStats> stats; ///< Of each worker.
+  std::vector<LaunchStats> stats; ///< by worker thread
   std::unique_ptr<GlobalRaceState> globalRaces;
   Fault fault;
   std::atomic<uint64_t> next{0};
@@ -259,15 +262,16 @@ Observers LaunchWork::observe(unsigned worker) {
   return observers;
 }
 
-/// Those that no other worker has taken, until none is left or one failed.
+/// Executes groups that no other worker has taken, until none is left or one
+/// has failed.
 void LaunchWork::runGroups(const LaunchMemory &resources, unsigned worker) {
   stats[worker].prepare(launch.program.size(), level);
   Observers observers = observe(worker);
   WorkgroupRunner runner(launch, resources, memory, settings, fault,
                          level == MeasureLevel::None ? nullptr : &stats[worker],
                          observers, worker);
-  for (uint64_t turn; (turn = next++) < executed && !fault.isSet();) {
-    uint64_t i = getGroupOfTurn(turn, executed, total);
+  for (uint64_t index; (index = next++) < executed && !fault.isSet();) {
+    uint64_t i = getSampledGroup(index, executed, total);
     runner.run({static_cast<uint32_t>(i % groups[0]),
                 static_cast<uint32_t>(i / groups[0] % groups[1]),
                 static_cast<uint32_t>(i / groups[0] / groups[1])});
@@ -312,7 +316,7 @@ LaunchOutcome tessera::emulator::run(const Launch &launch, MemoryMap &memory,
                   "no memory for the launch of kernel '" + launch.kernel.name +
                       "'");
   {
-    // Resources are freed after this scope; freeing needs the lock for itself.
+    // Resources are freed after this scope, because freeing needs the lock.
     auto lock = memory.lockForLaunch();
     work.run(resources.get());
   }

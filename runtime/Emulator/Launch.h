@@ -28,10 +28,11 @@ struct Launch {
   const KernelImage &kernel;
   const Program &program;
   const Chip &chip;
-  std::array<uint32_t, 3> items;     ///< Work-items of the whole grid.
-  std::array<uint32_t, 3> groupSize; ///< Work-items of a full group.
+  std::array<uint32_t, 3> items;     ///< work-items of the whole grid
+  std::array<uint32_t, 3> groupSize; ///< work-items of a full group
   uint32_t dynamicLdsBytes = 0;
-  std::vector<uint8_t> arguments; ///< Explicit ones, laid out as the kernel's.
+  /// The explicit ones, laid out as the kernel expects them.
+  std::vector<uint8_t> arguments;
 
   std::array<uint32_t, 3> getGroups() const {
     std::array<uint32_t, 3> groups;
@@ -51,7 +52,7 @@ struct Launch {
 struct LaunchMemory {
   uint64_t kernarg = 0;
   uint64_t dispatchPacket = 0;
-  uint64_t queue = 0; ///< Zeros: nothing asks the emulated queue anything.
+  uint64_t queue = 0; ///< All zeros: kernels do not use the emulated queue.
   uint64_t scratch = 0;
   uint64_t scratchBytesPerWave = 0;
   uint64_t scratchBytesPerLane = 0;
@@ -59,34 +60,36 @@ struct LaunchMemory {
 
 struct LaunchOutcome {
   FaultKind fault = FaultKind::None;
-  std::string message; ///< Of the fault and all findings, one a line.
+  std::string message; ///< The fault and all findings, one a line.
   std::vector<Fault::Finding> findings; ///< The fault, if any, is the first.
   double timeMs = 0;
-  uint64_t waveInstructions = 0; ///< Executed, whatever EXEC was.
+  uint64_t waveInstructions = 0; ///< Executed by waves, whatever EXEC was.
 };
 
-/// What a caller wants to see besides what the settings ask for.
+/// What a caller wants to observe besides what the settings ask for.
 struct LaunchWatch {
   MeasureLevel level = MeasureLevel::None;
-  LaunchStats *stats = nullptr; ///< Filled if `level` asks for anything.
-  /// Called once for each host thread, from it. May be empty.
+  LaunchStats *stats = nullptr; ///< Filled if `level` is not None.
+  /// Called once by each worker thread. May be empty.
   std::function<std::unique_ptr<Observer>()> makeObserver;
-  /// Counts the workgroups that have ended, for who looks on. May be null.
+  /// Counts the workgroups that have ended, for progress displays. May be null.
   std::atomic<uint64_t> *finishedGroups = nullptr;
 };
 
-/// Whether a workgroup of the chip has the LDS that the kernel asks for.
+/// Checks that a workgroup of the chip can have the LDS that the kernel asks
+/// for.
 Status checkLds(const Launch &launch);
 
-/// InvalidArgument if the kernel was made for groups of another size. A last
-/// group that the grid cuts short is not looked at.
+/// Fails with InvalidArgument if the kernel was compiled for groups of another
+/// size. A last group that the grid cuts short is not checked.
 Status checkGroupSize(const Launch &launch);
 
-/// Runs to the end, or to the first fault. The device stays usable after one.
+/// Runs to the end, or to the first fault. The device stays usable after a
+/// fault.
 LaunchOutcome run(const Launch &launch, MemoryMap &memory,
                   const Settings &settings, const LaunchWatch &watch = {});
 
-/// What the statistics say of a launch besides its counts.
+/// What the statistics report about a launch besides its counts.
 LaunchSummary makeSummary(const Launch &launch, double timeMs);
 
 } // namespace tessera::emulator

@@ -8,7 +8,7 @@ using namespace tessera::emulator;
 
 static constexpr uint32_t kScalarPoison = 0xfdfdfdfd;
 
-/// Bits of KernelDescriptor::properties.
+/// Bit numbers in KernelDescriptor::properties.
 enum Property : unsigned {
   kPrivateSegmentBuffer,
   kDispatchPtr,
@@ -25,7 +25,7 @@ static void put(std::span<uint8_t> bytes, uint64_t offset, T value) {
     std::memcpy(bytes.data() + offset, &value, sizeof value);
 }
 
-/// "hidden_block_count_y" -> 1.
+/// Returns 1 for "hidden_block_count_y".
 static unsigned getDimension(const std::string &kind) {
   return static_cast<unsigned>(kind.back() - 'x');
 }
@@ -46,12 +46,12 @@ static uint64_t getHiddenValue(const Launch &launch, const std::string &kind) {
     return kPrivateAperture;
   if (kind == "hidden_shared_base")
     return kSharedAperture;
-  // Global offsets are 0; there is no host call buffer, heap or queue.
+  // Global offsets are 0, and there is no host call buffer, heap or queue.
   return 0;
 }
 
 std::vector<uint8_t> tessera::emulator::makeKernarg(const Launch &launch) {
-  // Scalar loads take whole dwords, also of a 16-bit last argument.
+  // Scalar loads read whole dwords, also for a last argument of 16 bits.
   std::vector<uint8_t> bytes((launch.kernel.descriptor.kernargBytes + 3) / 4 *
                              4);
   std::copy_n(launch.arguments.begin(),
@@ -82,9 +82,9 @@ tessera::emulator::makeDispatchPacket(const Launch &launch,
   return packet;
 }
 
-/// The buffer descriptor of gfx906 to gfx90a and gfx1030 through which private
-/// memory is reached: dwords interleaved by the lane number, which hardware
-/// adds.
+/// The buffer descriptor through which gfx906 to gfx90a and gfx1030 access
+/// private memory: dwords are interleaved by the lane number, which the
+/// hardware adds.
 static std::array<uint32_t, 4>
 makeScratchDescriptor(const Launch &launch, const LaunchMemory &memory) {
   constexpr uint32_t kSwizzle = 1u << 31, kAddTid = 1u << 23;
@@ -119,36 +119,36 @@ static unsigned setUserRegisters(Wave &wave, const Launch &launch,
     put64(memory.scratch);
   if (descriptor.hasProperty(kPrivateSegmentSize))
     wave.scalar[next++] = static_cast<uint32_t>(memory.scratchBytesPerLane);
-  // Preloaded kernel arguments are left to the prologue at the entry, which
-  // loads them itself for hardware that does not.
+  // Kernel arguments are not preloaded: execution starts at the prologue that
+  // loads them for hardware that cannot preload.
   return descriptor.getUserSgprCount();
 }
 
 static void setSystemRegisters(Wave &wave, const Launch &launch,
                                const LaunchMemory &memory,
-                               const WavePlace &place, unsigned next) {
+                               const WavePosition &position, unsigned next) {
   const KernelDescriptor &descriptor = launch.kernel.descriptor;
   if (launch.chip.workgroupIdsInTtmp) {
-    wave.scalar[kTtmp0 + 9] = place.group[0];
-    wave.scalar[kTtmp0 + 7] = place.group[1] | place.group[2] << 16;
+    wave.scalar[kTtmp0 + 9] = position.group[0];
+    wave.scalar[kTtmp0 + 7] = position.group[1] | position.group[2] << 16;
     return;
   }
   for (unsigned d = 0; d < 3; ++d)
     if (descriptor.rsrc2 >> (7 + d) & 1)
-      wave.scalar[next++] = place.group[d];
+      wave.scalar[next++] = position.group[d];
   if (descriptor.rsrc2 >> 10 & 1)
     wave.scalar[next++] = 0;
   if (descriptor.hasScratch() && !launch.chip.architectedFlatScratch)
-    wave.scalar[next++] =
-        static_cast<uint32_t>(place.scratchSlot * memory.scratchBytesPerWave);
+    wave.scalar[next++] = static_cast<uint32_t>(position.scratchSlot *
+                                                memory.scratchBytesPerWave);
 }
 
 static void setWorkitemIds(Wave &wave, const Launch &launch,
-                           const WavePlace &place) {
-  uint32_t sizeX = place.groupSize[0], sizeY = place.groupSize[1];
+                           const WavePosition &position) {
+  uint32_t sizeX = position.groupSize[0], sizeY = position.groupSize[1];
   unsigned dimensions = (launch.kernel.descriptor.rsrc2 >> 11 & 3) + 1;
   for (uint32_t lane = 0; lane < wave.lanes; ++lane) {
-    uint32_t flat = place.wave * wave.lanes + lane;
+    uint32_t flat = position.wave * wave.lanes + lane;
     uint32_t x = flat % sizeX, y = flat / sizeX % sizeY;
     uint32_t z = flat / sizeX / sizeY;
     if (launch.chip.packedWorkitemIds) {
@@ -163,7 +163,7 @@ static void setWorkitemIds(Wave &wave, const Launch &launch,
   }
 }
 
-/// Fills the registers that the kernel has with a NaN pattern.
+/// Fills the registers of the kernel with a NaN pattern.
 static void poisonVectors(Wave &wave, const Launch &launch) {
   const KernelDescriptor &descriptor = launch.kernel.descriptor;
   unsigned granted =
@@ -188,12 +188,12 @@ static void poisonVectors(Wave &wave, const Launch &launch) {
 
 void tessera::emulator::initializeWave(Wave &wave, const Launch &launch,
                                        const LaunchMemory &memory,
-                                       const WavePlace &place) {
+                                       const WavePosition &position) {
   const KernelDescriptor &descriptor = launch.kernel.descriptor;
   wave.lanes = launch.getLanes();
-  wave.indexInGroup = place.wave;
+  wave.indexInGroup = position.wave;
   wave.scratchBase =
-      memory.scratch + place.scratchSlot * memory.scratchBytesPerWave;
+      memory.scratch + position.scratchSlot * memory.scratchBytesPerWave;
   wave.scratchBytesPerLane = static_cast<uint32_t>(memory.scratchBytesPerLane);
   wave.scc = false;
   wave.stop = StopReason::None;
@@ -202,27 +202,29 @@ void tessera::emulator::initializeWave(Wave &wave, const Launch &launch,
   wave.dppWriteMask = ~uint64_t(0);
   for (uint32_t &slot : wave.scalar)
     slot = kScalarPoison;
-  wave.scalar[kNull] = 0; // Nothing ever writes it.
-  // Bits 19:12 of rsrc1 are MODE[7:0]; DX10_CLAMP and IEEE follow in MODE,
-  // FP16_OVFL is bit 23 there (LLVM 22, SIDefines.h).
+  wave.scalar[kNull] = 0; // This register is never written.
+  // Bits 19:12 of rsrc1 are MODE[7:0]; DX10_CLAMP and IEEE follow in MODE, and
+  // FP16_OVFL is bit 23 of MODE (LLVM 22, SIDefines.h).
   uint32_t mode = descriptor.rsrc1 >> 12 & 0xff;
   wave.setMode(mode | (descriptor.rsrc1 >> 21 & 1) << 8 |
                (descriptor.rsrc1 >> 23 & 1) << 9 |
                (descriptor.rsrc1 >> 26 & 1) << 23);
-  uint32_t total = place.groupSize[0] * place.groupSize[1] * place.groupSize[2];
-  uint32_t here = std::min(wave.lanes, total - place.wave * wave.lanes);
-  // The half of EXEC that is no mask of a wave32 is 0: LLVM 22 compiles
-  // __popcll(__ballot(1)) there to s_bcnt1_i32_b64 of all of EXEC.
+  uint32_t total =
+      position.groupSize[0] * position.groupSize[1] * position.groupSize[2];
+  uint32_t here = std::min(wave.lanes, total - position.wave * wave.lanes);
+  // A wave32 uses half of EXEC as its mask, and the other half is 0: LLVM 22
+  // compiles __popcll(__ballot(1)) there to s_bcnt1_i32_b64 of all of EXEC.
   wave.scalar[kExecHi] = 0;
   wave.setExec(here == 64 ? ~uint64_t(0) : (uint64_t(1) << here) - 1);
   poisonVectors(wave, launch);
-  setWorkitemIds(wave, launch, place);
+  setWorkitemIds(wave, launch, position);
   unsigned next = setUserRegisters(wave, launch, memory);
-  setSystemRegisters(wave, launch, memory, place, next);
+  setSystemRegisters(wave, launch, memory, position, next);
   wave.pc = launch.program.find(launch.kernel.entry);
 }
 
-/// What two waves with different patterns agree on has been set.
+/// Initialises two waves with different patterns: the registers that agree are
+/// the ones with a value.
 PresetRegisters tessera::emulator::getPresetRegisters(const Launch &launch) {
   PresetRegisters preset;
   auto wave = std::make_unique<Wave>();
@@ -241,7 +243,7 @@ PresetRegisters tessera::emulator::getPresetRegisters(const Launch &launch) {
     preset.scalars.set(slot);
   for (unsigned i = 0; i < 16; ++i)
     preset.scalars.set(kTtmp0 + i);
-  // FLAT_SCRATCH and XNACK_MASK, which are no scalar registers of RDNA.
+  // FLAT_SCRATCH and XNACK_MASK are scalar registers on gfx9 only.
   if (launch.chip.isGfx9())
     for (unsigned slot = kFlatScratchLo; slot < kVccLo; ++slot)
       preset.scalars.set(slot);

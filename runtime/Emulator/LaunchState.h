@@ -1,7 +1,7 @@
 //===- LaunchState.h - How a kernel finds the machine ----------*- C++ -*-===//
 //
-// The kernel descriptor says which registers hold what when a wave starts;
-// the metadata says which hidden arguments follow the explicit ones.
+// The kernel descriptor says what the registers hold when a wave starts. The
+// metadata says which hidden arguments follow the explicit ones.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,27 +14,27 @@
 
 namespace tessera::emulator {
 
-/// The kernarg segment: explicit arguments, then hidden ones.
+/// Makes the kernarg segment: explicit arguments, then hidden ones.
 std::vector<uint8_t> makeKernarg(const Launch &launch);
-/// The AQL dispatch packet that dispatch_ptr points to.
+/// Makes the AQL dispatch packet that dispatch_ptr points to.
 std::array<uint8_t, 64> makeDispatchPacket(const Launch &launch,
                                            const LaunchMemory &memory);
 
-/// Where a wave is: its group, its number there, and its scratch slot.
-struct WavePlace {
+/// A wave's group, its index in the group, and its slot of scratch memory.
+struct WavePosition {
   std::array<uint32_t, 3> group;
   std::array<uint32_t, 3> groupSize; ///< Smaller at the edge of the grid.
   uint32_t wave;
-  uint64_t scratchSlot; ///< Unique among waves that run at one time.
+  uint64_t scratchSlot; ///< Unique among the waves that run at the same time.
 };
 
-/// Sets every register and the pc. Those that a kernel may not rely on hold a
-/// pattern that is an unlikely number, a NaN in the vector registers.
+/// Sets every register and the pc. Registers that a kernel may not rely on get
+/// a pattern: an unlikely number, a NaN in vector registers.
 void initializeWave(Wave &wave, const Launch &launch,
-                    const LaunchMemory &memory, const WavePlace &place);
+                    const LaunchMemory &memory, const WavePosition &position);
 
-/// The registers that initializeWave() gives a meaning; all others hold its
-/// pattern.
+/// Returns the registers to which initializeWave() gives a meaningful value;
+/// all others hold its pattern.
 PresetRegisters getPresetRegisters(const Launch &launch);
 
 } // namespace tessera::emulator

@@ -12,8 +12,8 @@
 using namespace tessera::emulator;
 
 static constexpr uint64_t kPage = 4096;
-/// Unmapped bytes between two allocations. The interval check is exact
-/// whatever the distance; the guard is for host code that overruns.
+/// Unmapped bytes between two allocations. Accesses of kernels are checked
+/// exactly, whatever the distance; the gap catches host code that overruns.
 static constexpr uint64_t kGuard = 64 * 1024;
 static constexpr size_t kMaxFreedRemembered = 4096;
 
@@ -21,8 +21,8 @@ static uint64_t roundUp(uint64_t value, uint64_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
-// Address space costs nothing until it is used; halve the wish until the
-// system grants it (a limit on address space may be set).
+// Reserved address space costs nothing until it is used. If a limit on address
+// space makes the reservation fail, try half as much.
 MemoryMap::MemoryMap() {
   for (uint64_t wish = uint64_t(1) << 42; wish >= uint64_t(1) << 30;
        wish /= 2) {
@@ -46,8 +46,8 @@ size_t MemoryMap::getTotalBytes() {
          static_cast<size_t>(sysconf(_SC_PAGE_SIZE));
 }
 
-/// Address of `bytes` free bytes with guards, or 0. Addresses go up, and start
-/// again at the bottom only when the arena is used up.
+/// Returns the address of `bytes` free bytes with guards, or 0. Addresses
+/// ascend, and start again at the bottom only when the arena is used up.
 uint64_t MemoryMap::reserve(size_t bytes) {
   uint64_t span = roundUp(bytes, kPage) + kGuard;
   for (int round = 0; round < 2; ++round) {

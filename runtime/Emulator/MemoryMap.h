@@ -1,8 +1,8 @@
 //===- MemoryMap.h - Every address a kernel may touch ----------*- C++ -*-===//
 //
-// Device memory is host memory, so a device pointer is a host pointer. What
-// makes an access legal is not that the host could do it but that it lies
-// wholly inside one live allocation: this is the list of them.
+// Device memory is host memory, so a device pointer is a host pointer. An
+// access is legal not because the host could perform it but because it lies
+// entirely inside one live allocation: this is the list of them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,13 +20,13 @@
 namespace tessera::emulator {
 
 enum class MemoryKind : uint8_t {
-  Device,  ///< hipMalloc.
-  Host,    ///< hipHostMalloc: reachable from both sides.
-  Managed, ///< hipMallocManaged: the same to us.
-  Adopted, ///< The application's own, made reachable by hipHostRegister.
-  Code,    ///< Code and constants of a code object: kernels may read them.
+  Device,  ///< hipMalloc
+  Host,    ///< hipHostMalloc: accessible to both sides
+  Managed, ///< hipMallocManaged: treated the same
+  Adopted, ///< The application's memory, registered by hipHostRegister.
+  Code,    ///< Code and constants of a code object, which kernels may read.
   Global,  ///< Variables of a code object.
-  Kernarg, ///< Arguments of a running kernel: may be read.
+  Kernarg, ///< Arguments of a running kernel, which it may read.
   Scratch, ///< Private memory of running waves.
 };
 
@@ -43,8 +43,8 @@ struct Allocation {
   }
 };
 
-/// Owns device memory. Thread-safe; a running kernel holds `lockForLaunch` so
-/// that nothing it may touch goes away under it.
+/// Owns device memory. Thread-safe. A running kernel holds `lockForLaunch`, so
+/// that no memory that it may access is freed meanwhile.
 class MemoryMap {
 public:
   MemoryMap();
@@ -52,37 +52,38 @@ public:
   MemoryMap(const MemoryMap &) = delete;
   MemoryMap &operator=(const MemoryMap &) = delete;
 
-  /// New memory filled with kPoison, page-aligned, with unmapped guard pages
-  /// on both sides; addresses are not used again for a long time, so that a
-  /// stale pointer is noticed. Returns nullptr when memory is short.
+  /// Returns new memory filled with kPoison, page-aligned, with unmapped guard
+  /// pages on both sides, or nullptr when memory is short. Addresses are not
+  /// reused for a long time, so that a stale pointer is noticed.
   void *allocate(size_t bytes, MemoryKind kind);
-  /// False when `pointer` is not the begin of a live allocation of `kind`.
+  /// Returns false when `pointer` is not the begin of a live allocation of
+  /// `kind`.
   bool free(void *pointer, MemoryKind kind);
 
-  /// Makes memory that somebody else owns reachable, as MemoryKind::Adopted.
-  /// False when any of it is reachable already.
+  /// Makes memory that is owned elsewhere accessible, as MemoryKind::Adopted.
+  /// Returns false if any of it is accessible already.
   bool adopt(void *pointer, size_t bytes);
-  /// Cuts the live allocation with `at` inside in two, there: what follows is
-  /// of `kind` from now on. `at` begins a page.
+  /// Splits the live allocation that contains `at` at this address; the second
+  /// part becomes an allocation of `kind`. `at` must be the begin of a page.
   void split(uint64_t at, MemoryKind kind);
 
-  /// The live allocation with `address` inside.
+  /// Returns the live allocation that contains `address`.
   std::optional<Allocation> find(uint64_t address) const;
-  /// As find(), for a thread that already holds lockForLaunch().
+  /// The same as find(), for a thread that already holds lockForLaunch().
   const Allocation *findLocked(uint64_t address) const;
   std::shared_lock<std::shared_mutex> lockForLaunch() const {
     return std::shared_lock(mutex);
   }
 
-  /// What lies at `address`, in words: "16 bytes past the end of ...". The
-  /// caller holds lockForLaunch().
+  /// Describes `address` in words: "16 bytes past the end of ...". The caller
+  /// must hold lockForLaunch().
   std::string describeLocked(uint64_t address) const;
 
   size_t getAllocatedBytes() const;
   static size_t getTotalBytes();
 
-  /// A NaN in f16, bf16, f32 and f64, so that a result made from memory that
-  /// nobody wrote is seen.
+  /// A NaN in f16, bf16, f32 and f64, so that a result computed from memory
+  /// that was never written is noticed.
   static constexpr uint8_t kPoison = 0xff;
 
 private:
@@ -92,8 +93,9 @@ private:
   }
 
   mutable std::shared_mutex mutex;
-  std::map<uint64_t, Allocation> live; ///< By begin.
-  std::vector<Allocation> freed;       ///< The youngest last; bounded.
+  std::map<uint64_t, Allocation> live; ///< by begin
+  /// The youngest is last; the size is bounded.
+  std::vector<Allocation> freed;
   size_t allocatedBytes = 0;
   uint64_t arenaBegin = 0;
   uint64_t arenaEnd = 0;

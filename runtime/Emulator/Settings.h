@@ -16,22 +16,23 @@ struct Settings {
   std::string chip = "gfx942"; ///< TESSERA_DEVICE=emulated:gfx942
   unsigned threads = 1;        ///< TESSERA_EMULATOR_THREADS
   uint64_t maxInstructions = uint64_t(1)
-                             << 30; ///< Of one wave:
-                                    ///< TESSERA_EMULATOR_MAX_INSTRUCTIONS
-  /// Of one launch, spread over its grid; 0 is all: TESSERA_EMULATOR_GROUPS.
-  /// For programs that look at no result and would otherwise take days.
+                             /// Per wave: TESSERA_EMULATOR_MAX_INSTRUCTIONS
+                             << 30;
+  /// Groups of one launch to execute, spread over its grid; 0 means all:
+  /// TESSERA_EMULATOR_GROUPS. For programs that do not look at results and
+  /// would otherwise take days.
   uint64_t maxGroups = 0;
   CheckSet checks = CheckSet::defaults(); ///< TESSERA_EMULATOR_CHECK
   std::string statsPath;                  ///< TESSERA_EMULATOR_STATS
-  /// What is counted for it: TESSERA_EMULATOR_STATS_ADDRESSES=0 leaves out
+  /// What the statistics count: TESSERA_EMULATOR_STATS_ADDRESSES=0 leaves out
   /// what needs the address of every access.
   MeasureLevel statsLevel = MeasureLevel::Addresses;
   bool logErrors = true; ///< TESSERA_EMULATOR_LOG=0 silences stderr.
 };
 
-/// Says on stderr what it cannot use.
+/// Reads the settings and reports invalid values on stderr.
 Settings readSettings();
-/// What readSettings() gave the first time.
+/// Returns what readSettings() returned the first time.
 const Settings &readSettingsOnce();
 
 } // namespace tessera::emulator

@@ -24,9 +24,9 @@ void Wave::setExec(uint64_t value) {
   }
 }
 
-// MODE[7:4] allows denormals when a bit is set: [4] f32 in, [5] f32 out, [6]
-// and [7] the same for f16 and f64. In and out are flushed together here: no
-// compiler sets them apart.
+// A set bit of MODE[7:4] allows denormals: [4] in f32 inputs, [5] in f32
+// results, [6] and [7] the same for f16 and f64. Inputs and results are treated
+// alike here, because no compiler sets the bits differently.
 void Wave::setMode(uint32_t value) {
   mode = value;
   flushF32 = (value >> 4 & 3) != 3;
@@ -35,7 +35,7 @@ void Wave::setMode(uint32_t value) {
 }
 
 void Wave::setHostRounding(ValueType type) const {
-  // By MODE's numbers: nearest even, up, down, towards zero.
+  // The order is that of MODE's values: nearest even, up, down, towards zero.
   static constexpr unsigned kHost[] = {_MM_ROUND_NEAREST, _MM_ROUND_UP,
                                        _MM_ROUND_DOWN, _MM_ROUND_TOWARD_ZERO};
   switch (type) {
@@ -184,7 +184,7 @@ void Wave::writeRow(unsigned row, const uint32_t *from) {
     to[lane] = (from[lane] & execLanes[lane]) | (to[lane] & ~execLanes[lane]);
 }
 
-/// omod, then clamp, for one float.
+/// Applies omod, then clamp, to one float.
 template <typename Float>
 static Float modifyOutput(Float value, const Instruction &instruction) {
   static constexpr float kScale[] = {1.0f, 2.0f, 4.0f, 0.5f};
@@ -207,7 +207,7 @@ uint32_t Wave::modifyResult(const Instruction &instruction, ValueType type,
   return flushF64 || instruction.outputScale ? flushF16Bits(bits) : bits;
 }
 
-/// Puts `value` into the part of `old` that SDWA or op_sel names.
+/// Inserts `value` into the part of `old` that SDWA or op_sel selects.
 static uint32_t mergePart(const Instruction &instruction, uint32_t old,
                           uint32_t value) {
   if (instruction.dstHighHalf)
@@ -294,7 +294,7 @@ std::string Wave::describe(const Instruction &instruction, int lane,
          "; instruction: " + group->program->getText(instruction);
 }
 
-/// "v[2:3]", "a4", "s7": as the assembler writes it.
+/// Returns "v[2:3]", "a4" or "s7", as the assembler writes it.
 static std::string getRegisterName(const Operand &operand) {
   if (operand.kind == OperandKind::Scalar && operand.reg >= kVccLo)
     switch (operand.reg) {

@@ -1,8 +1,8 @@
 //===- Wave.h - The state of one running wave ------------------*- C++ -*-===//
 //
-// Registers are stored [register][lane], so that the lanes of one register
-// are consecutive and a loop over lanes is a vector loop of the host. Rows
-// are 64 lanes long on every chip; a wave of 32 uses the first half.
+// Registers are stored [register][lane], so that the lanes of one register are
+// consecutive and a loop over lanes is a vector loop of the host. Rows are 64
+// lanes long on every chip; a wave of 32 uses the first half.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,13 +23,13 @@ namespace tessera::emulator {
 class Program;
 struct LaunchStats;
 
-/// Longest wave; also the length of a register row.
+/// The longest wave; also the length of a register row.
 inline constexpr unsigned kMaxLanes = 64;
-/// Lane loops run over blocks of this constant length, so that they vectorise
-/// without a remainder on both wave sizes.
+/// Lane loops process blocks of this constant length, so that they vectorise
+/// without a remainder for both wave sizes.
 inline constexpr unsigned kLaneBlock = 32;
 inline constexpr unsigned kVectorRows = 512;
-/// Row of AGPR 0.
+/// The row of AGPR 0.
 inline constexpr unsigned kAccumulationRow = 256;
 
 using LaneRow = uint32_t[kMaxLanes];
@@ -40,7 +40,7 @@ struct LaneRows {
   const uint32_t *hi;
 };
 
-/// Where a result goes: the registers themselves, or a place from which
+/// Where a result is written: the registers themselves, or a buffer from which
 /// finishWrite() merges it.
 struct RowTarget {
   uint32_t *lo;
@@ -54,21 +54,21 @@ enum class StopReason : uint8_t { None, Barrier, End, Fault, Yield };
 struct GroupContext {
   const Chip *chip = nullptr;
   const Program *program = nullptr;
-  const MemoryMap *memory = nullptr; ///< Locked for the launch.
+  const MemoryMap *memory = nullptr; ///< Locked during the launch.
   const char *kernelName = "";
   std::array<uint32_t, 3> groupId{};
   uint8_t *lds = nullptr;
   uint32_t ldsBytes = 0;
-  uint32_t waveCount = 1;      ///< Waves that the group has begun with.
-  uint32_t liveWaves = 1;      ///< Those that have not ended.
+  uint32_t waveCount = 1;      ///< Number of waves at the start.
+  uint32_t liveWaves = 1;      ///< Waves that have not ended.
   uint32_t barrierSignals = 0; ///< Since the last barrier was completed.
   uint64_t barriersDone = 0;
   LaunchStats *stats = nullptr; ///< Null unless counting.
   Fault *fault = nullptr;       ///< Filled by the first fault.
-  Allocation lastAllocation;    ///< What the previous access hit.
-  /// Null unless something watches every instruction.
+  Allocation lastAllocation;    ///< The one that the previous access hit.
+  /// Null unless an observer needs every instruction.
   const ObserverList *observers = nullptr;
-  /// Of the running instruction; only if something watches.
+  /// The accesses of the current instruction; only recorded for observers.
   std::vector<MemoryAccess> accesses;
 };
 
@@ -79,13 +79,14 @@ struct Wave {
   alignas(64) LaneRow vector[kVectorRows + 4];
   alignas(64) LaneRow operandScratch[8];
   alignas(64) LaneRow result[4];
-  alignas(64) LaneRow execLanes; ///< EXEC, all bits of a word for each lane.
+  /// EXEC, with a word of all ones or zeros per lane.
+  alignas(64) LaneRow execLanes;
   uint32_t scalar[kScalarSlots];
   uint64_t exec;
   const Instruction *pc;
   GroupContext *group;
-  uint64_t dppWriteMask; ///< Lanes that the current DPP operand is valid for.
-  uint64_t scratchBase;  ///< Private memory of this wave.
+  uint64_t dppWriteMask; ///< Lanes for which the current DPP operand is valid.
+  uint64_t scratchBase;  ///< The private memory of this wave.
   uint64_t instructionCount;
   uint64_t barriersSeen; ///< GroupContext::barriersDone at its last wait.
   uint32_t scratchBytesPerLane;
@@ -94,21 +95,22 @@ struct Wave {
   uint32_t indexInGroup;
   bool scc;
   bool execFull;
-  bool flushF32, flushF64; ///< Denormals, by MODE; f64 also governs f16.
-  bool isDefaultMode; ///< Neither of the two, and rounding to nearest even.
+  /// Flush denormals, as MODE says; f64 also for f16.
+  bool flushF32, flushF64;
+  bool isDefaultMode; ///< Flushes nothing and rounds to nearest even.
   StopReason stop;
 
-  /// MODE.FP16_OVFL: what is too large for a 16- or 8-bit float becomes the
-  /// largest one.
+  /// MODE.FP16_OVFL: a result that is too large for a 16- or 8-bit float
+  /// becomes the largest number.
   bool saturatesNarrowFloats() const { return mode >> 23 & 1; }
-  /// The instruction before pc: the barrier, for a wave that stands at one.
+  /// The instruction before pc: the barrier, for a wave that waits at one.
   const Instruction &getPrevious() const { return pc[-1]; }
   bool isWave64() const { return lanes == 64; }
   uint64_t getLaneMask() const {
     return lanes == 64 ? ~uint64_t(0) : 0xffffffffu;
   }
 
-  // Scalar registers.
+  // Scalar registers
   uint32_t readScalar(unsigned slot) const;
   void writeScalar(unsigned slot, uint32_t value);
   uint64_t readScalar64(unsigned slot) const {
@@ -117,7 +119,7 @@ struct Wave {
     return readScalar(slot) | uint64_t(readScalar(slot + 1)) << 32;
   }
   void writeScalar64(unsigned slot, uint64_t value);
-  /// A lane mask: one register or two, by the wave size.
+  /// Reads a lane mask: one register or two, depending on the wave size.
   uint64_t readMask(unsigned slot) const {
     return isWave64() ? readScalar64(slot) : readScalar(slot);
   }
@@ -128,7 +130,7 @@ struct Wave {
   void setExec(uint64_t value);
   void setMode(uint32_t value);
 
-  // Operands of scalar instructions.
+  // Operands of scalar instructions
   uint32_t scalar32(const Operand &operand) const {
     return operand.kind == OperandKind::Scalar ? readScalar(operand.reg)
                                                : operand.value[0];
@@ -139,8 +141,8 @@ struct Wave {
                : operand.value[0] | uint64_t(operand.value[1]) << 32;
   }
 
-  // Operands of vector instructions. `slot` (0-3) names the scratch rows to
-  // use when the operand is not simply a register.
+  // Operands of vector instructions. `slot` (0-3) names the scratch rows to use
+  // when the operand is not simply a register.
   LaneRows source(const Instruction &instruction, unsigned operand,
                   unsigned slot) {
     const Operand &op = instruction.op[operand];
@@ -150,7 +152,7 @@ struct Wave {
   }
   LaneRows sourceSlow(const Instruction &instruction, const Operand &operand,
                       unsigned slot);
-  /// The lanes of one dword of an operand, with no modifier applied.
+  /// The lanes of one dword of an operand, without modifiers.
   const uint32_t *rawRow(const Operand &operand, unsigned dword, unsigned slot);
 
   RowTarget beginWrite(const Instruction &instruction, unsigned operand = 0) {
@@ -164,31 +166,33 @@ struct Wave {
   /// Applies output modifiers and EXEC to what is in `result`.
   void finishWrite(const Instruction &instruction, ValueType type,
                    unsigned operand = 0);
-  /// Until resetHostRounding() the host rounds as MODE says for results of
-  /// `type`. beginWrite() and finishWrite() call both; the compiler must not
-  /// see into them, or it would move arithmetic past them.
+  /// Makes the host round as MODE says for results of `type`, until
+  /// resetHostRounding(). beginWrite() and finishWrite() call both. The
+  /// compiler must not be able to inline them, or it would move arithmetic past
+  /// them.
   void setHostRounding(ValueType type) const;
   static void resetHostRounding();
-  /// omod, clamp and the flushing of denormals on one result.
+  /// Applies omod, clamp and the flushing of denormals to one result.
   uint32_t modifyResult(const Instruction &instruction, ValueType type,
                         uint32_t bits) const;
   /// Copies one row for active lanes only.
   void writeRow(unsigned row, const uint32_t *lanes);
 
-  /// Checks `bytes` at `address`; null after a fault.
+  /// Checks an access to `bytes` at `address`. Returns null after a fault.
   uint8_t *access(const Instruction &instruction, unsigned lane,
                   uint64_t address, uint32_t bytes, AccessKind kind);
-  /// Stops the wave and records why. Only the first fault of a launch counts.
+  /// Stops the wave and records why. Only the first fault of a launch is kept.
   void fail(FaultKind kind, const Instruction &instruction, int lane,
             uint64_t address, std::string what);
-  /// Records a finding of a check; the kernel goes on, and its launch fails at
-  /// the end. Only the first of a kind at an instruction is kept.
+  /// Records a finding of a check. The kernel continues, and its launch fails
+  /// at the end. Only the first finding of a kind at an instruction is kept.
   void report(FaultKind kind, const Instruction &instruction, int lane,
               uint64_t address, const std::string &what);
-  /// The same of what was noticed earlier: `site` is getSite() of that time.
+  /// The same for something that was noticed earlier: `site` is the result of
+  /// getSite() at that time.
   void report(FaultKind kind, const Instruction &instruction, FaultSite site);
-  /// Where the wave is, with the registers of the instruction's operands as
-  /// they are now.
+  /// Describes where the wave is, with the current values of the instruction's
+  /// operands.
   FaultSite getSite(const Instruction &instruction, int lane, uint64_t address,
                     const std::string &what) const;
 
@@ -197,8 +201,8 @@ private:
                        uint64_t address, const std::string &what) const;
 };
 
-/// The host rounds as MODE says for results of `type` while this lives: for
-/// handlers that write without beginWrite().
+/// Makes the host round as MODE says for results of `type` during its lifetime;
+/// for handlers that write without beginWrite().
 class RoundingScope {
 public:
   RoundingScope(const Wave &wave, ValueType type)

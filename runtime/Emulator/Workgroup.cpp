@@ -4,8 +4,8 @@
 
 using namespace tessera::emulator;
 
-/// Instructions until another wave of the group gets a turn: a wave that spins
-/// on what another one writes must not spin for ever.
+/// Instructions until another wave of the group is run: a wave that spins on
+/// what another one writes must not spin for ever.
 static constexpr uint64_t kSlice = 1 << 18;
 
 unsigned tessera::emulator::getWavesPerGroup(const Launch &launch) {
@@ -39,7 +39,8 @@ WorkgroupRunner::WorkgroupRunner(const Launch &launch,
     running.push_back(wave.get());
 }
 
-/// For what barrier observers see too.
+/// Calls `function` for all observers, including those that only observe
+/// barriers.
 template <typename Function>
 void WorkgroupRunner::tellAll(Function function) const {
   for (const ObserverList *list : {&observers.everything, &observers.barriers})
@@ -52,22 +53,22 @@ void WorkgroupRunner::start(const std::array<uint32_t, 3> &group) {
   context.barrierSignals = 0;
   context.barriersDone = 0;
   std::fill(lds.begin(), lds.end(), MemoryMap::kPoison);
-  WavePlace place;
-  place.group = group;
+  WavePosition position;
+  position.group = group;
   uint32_t items = 1;
   for (unsigned d = 0; d < 3; ++d) {
-    place.groupSize[d] = std::min(
+    position.groupSize[d] = std::min(
         launch.groupSize[d], launch.items[d] - group[d] * launch.groupSize[d]);
-    items *= place.groupSize[d];
+    items *= position.groupSize[d];
   }
   unsigned lanes = launch.getLanes();
   waveCount = (items + lanes - 1) / lanes;
   context.waveCount = context.liveWaves = waveCount;
   for (unsigned i = 0; i < waveCount; ++i) {
-    place.wave = i;
-    place.scratchSlot = uint64_t(worker) * maxWaves + i;
+    position.wave = i;
+    position.scratchSlot = uint64_t(worker) * maxWaves + i;
     waves[i]->group = &context;
-    initializeWave(*waves[i], launch, memory, place);
+    initializeWave(*waves[i], launch, memory, position);
   }
   tellAll([&](Observer &observer) {
     observer.onGroupStart(context, getRunning());
@@ -93,7 +94,8 @@ static void finishObserved(Wave &wave, const Instruction &instruction) {
     observer->afterInstruction(wave, instruction);
 }
 
-/// With observers, or counting, or neither, which is the usual and fastest.
+/// Executes instructions with or without observers and counting. The version
+/// with neither is the usual and fastest one.
 template <bool Counting, bool Observed>
 static uint64_t execute(Wave &wave, uint64_t limit) {
   uint64_t done = 0;
@@ -131,7 +133,7 @@ void WorkgroupRunner::runSlice(Wave &wave) {
     checkWatchdog(wave);
 }
 
-/// Every wave that lives has signalled: those that wait go on.
+/// Called when every live wave has signalled: releases those that wait.
 void WorkgroupRunner::completeBarrier() {
   tellAll(
       [&](Observer &observer) { observer.onBarrier(context, getRunning()); });
@@ -144,7 +146,7 @@ void WorkgroupRunner::completeBarrier() {
     }
 }
 
-/// All that live wait for a barrier that too few have signalled.
+/// Called when all live waves wait for a barrier that too few have signalled.
 void WorkgroupRunner::failWaiting() {
   for (Wave *wave : getRunning())
     if (wave->stop == StopReason::Barrier) {

@@ -10,19 +10,19 @@
 
 namespace tessera::emulator {
 
-/// Runs one group after the other on one thread, keeping their storage. A wave
-/// runs until it waits at a barrier, ends, sleeps or has had its slice.
+/// Runs one group after another on one thread and reuses their storage. A wave
+/// runs until it waits at a barrier, ends, sleeps or has used its slice.
 class WorkgroupRunner {
 public:
-  /// `worker` numbers the runners of a launch: each has its own scratch.
+  /// `worker` numbers the runners of a launch. Each has its own scratch memory.
   WorkgroupRunner(const Launch &launch, const LaunchMemory &memory,
                   const MemoryMap &map, const Settings &settings, Fault &fault,
                   LaunchStats *stats, const Observers &observers,
                   unsigned worker);
 
-  /// Returns early when a fault, of this or another group, is recorded.
+  /// Returns early when this or another group has recorded a fault.
   void run(const std::array<uint32_t, 3> &group);
-  /// Of all groups so far.
+  /// The instructions of all groups so far.
   uint64_t getInstructionCount() const { return instructionCount; }
 
 private:
@@ -49,10 +49,11 @@ private:
   GroupContext context;
   std::vector<uint8_t> lds;
   std::vector<std::unique_ptr<Wave>> waves;
-  std::vector<Wave *> running; ///< The same; the first waveCount are in use.
+  /// The same waves; the first waveCount are in use.
+  std::vector<Wave *> running;
 };
 
-/// Waves of a full group.
+/// The number of waves of a full group.
 unsigned getWavesPerGroup(const Launch &launch);
 
 } // namespace tessera::emulator

@@ -221,14 +221,14 @@ void Definedness::applyMatrix(const Instruction &in) {
         return true;
     return false;
   };
-  const Operand &sum = in.op[3];
-  uint64_t factors = hasAny(in.op[1]) && hasAny(in.op[2]) ? kAllLanes : 0;
+  const Operand &c = in.op[3];
+  uint64_t operands = hasAny(in.op[1]) && hasAny(in.op[2]) ? kAllLanes : 0;
   std::array<uint64_t, 32> results;
   unsigned dwords = std::min<unsigned>(in.op[0].dwords, 32);
   for (unsigned i = 0; i < dwords; ++i)
-    results[i] = factors & (sum.kind == OperandKind::Vector && i < sum.dwords
-                                ? vector[sum.reg + i]
-                                : kAllLanes);
+    results[i] = operands & (c.kind == OperandKind::Vector && i < c.dwords
+                                 ? vector[c.reg + i]
+                                 : kAllLanes);
   for (unsigned i = 0; i < dwords; ++i)
     writeRow(in.op[0].reg + i, results[i], kAllLanes, in);
 }

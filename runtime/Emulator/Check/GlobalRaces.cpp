@@ -54,7 +54,7 @@ void GlobalRaceChecker::beforeInstruction(Wave &,
                instruction.kind == InstructionClass::Smem;
   if (!writes && !reads)
     return;
-  std::lock_guard turn(state.turn);
+  std::lock_guard turnstile(state.turnstile);
   if (writes)
     writing.lock();
   else
@@ -169,7 +169,7 @@ void GlobalRaceChecker::reportRace(Wave &wave, const Instruction &instruction,
                                    const MemoryAccess &access,
                                    const Record &other, uint8_t otherFlags,
                                    bool otherWrites) {
-  if (!told.insert(instruction.index).second)
+  if (!reported.insert(instruction.index).second)
     return;
   const auto name = [](bool isWrite, bool isAtomic) {
     return isAtomic ? "atomic" : isWrite ? "store" : "load";

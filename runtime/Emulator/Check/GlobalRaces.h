@@ -34,7 +34,7 @@ struct GlobalRaceState {
   /// with what the shadow says.
   std::shared_mutex effects;
   /// Held while acquiring `effects`, so that readers cannot starve a writer.
-  std::mutex turn;
+  std::mutex turnstile;
   GlobalShadow shadow;
   GroupOrder order;
 };
@@ -83,7 +83,7 @@ private:
     GlobalShadow::Page *page = nullptr;
   };
   std::array<KnownPage, 64> knownPages;
-  std::unordered_set<uint32_t> told; ///< Instructions with a finding.
+  std::unordered_set<uint32_t> reported; ///< Instructions with a finding.
 };
 
 } // namespace tessera::emulator

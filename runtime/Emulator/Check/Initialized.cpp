@@ -103,10 +103,10 @@ static void findMemoryOperands(InstructionPlan &plan, std::string_view name,
     plan.address = hasResult ? 1 : 0;
     plan.data = static_cast<int8_t>(isStore ? plan.address + 1 : -1);
   }
-  for (int8_t *place : {&plan.address, &plan.data})
-    if (*place >= 0 &&
-        in.op[static_cast<size_t>(*place)].kind != OperandKind::Vector)
-      *place = -1;
+  for (int8_t *operand : {&plan.address, &plan.data})
+    if (*operand >= 0 &&
+        in.op[static_cast<size_t>(*operand)].kind != OperandKind::Vector)
+      *operand = -1;
 }
 
 const InstructionPlan &InitializedCheck::getPlan(const Instruction &in) {

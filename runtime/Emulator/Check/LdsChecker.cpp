@@ -187,7 +187,8 @@ void LdsChecker::checkArrived(Wave &wave, const Instruction &instruction,
 /// Returns true only once for a kind of finding at an instruction: only the
 /// first is kept, and the text of a finding is expensive to make.
 bool LdsChecker::isNew(FaultKind kind, const Instruction &instruction) {
-  return told.insert(uint64_t(instruction.index) << 8 | uint64_t(kind)).second;
+  return reported.insert(uint64_t(instruction.index) << 8 | uint64_t(kind))
+      .second;
 }
 
 static const char *nameKind(bool isWrite, bool isAtomic) {

@@ -109,7 +109,7 @@ private:
   /// By dword of LDS: what the waves that performed an atomic there knew.
   std::unordered_map<uint32_t, Knowledge> published;
   std::vector<Unwritten> unwritten;
-  std::unordered_set<uint64_t> told; ///< Findings that have been reported.
+  std::unordered_set<uint64_t> reported; ///< Findings that have been reported.
 };
 
 } // namespace tessera::emulator

@@ -181,12 +181,12 @@ WaitTicket WaitModel::step(const WaitTraits &traits) {
     bool isShort = i == unsigned(WaitQueue::Lds) && chip->generation == 9;
     if (isInOrder(i))
       wait(i, isShort ? 14 : 62);
-    ticket.place[i] = queues[i].issued++;
+    ticket.number[i] = queues[i].issued++;
   }
   if (traits.enters(WaitQueue::Lds))
-    ldsBefore[ticket.place[unsigned(WaitQueue::Lds)] % kRing] = issuedLds;
+    ldsBefore[ticket.number[unsigned(WaitQueue::Lds)] % kSlots] = issuedLds;
   if (traits.enters(WaitQueue::Load))
-    dmaBefore[ticket.place[unsigned(WaitQueue::Load)] % kRing] = issuedDma;
+    dmaBefore[ticket.number[unsigned(WaitQueue::Load)] % kSlots] = issuedDma;
   const Queue &flat = queues[unsigned(WaitQueue::FlatLds)];
   if (traits.enters(WaitQueue::FlatLds) && flat.completed + 1 == flat.issued)
     ldsBeforeFlat = issuedLds;
@@ -200,7 +200,7 @@ uint64_t WaitModel::getCompletedLdsSequence() const {
   const Queue &flat = queues[unsigned(WaitQueue::FlatLds)];
   uint64_t done = issuedLds;
   if (lds.completed < lds.issued)
-    done = ldsBefore[lds.completed % kRing];
+    done = ldsBefore[lds.completed % kSlots];
   if (flat.completed < flat.issued)
     done = std::min(done, ldsBeforeFlat);
   return done;
@@ -208,14 +208,14 @@ uint64_t WaitModel::getCompletedLdsSequence() const {
 
 uint64_t WaitModel::getCompletedDmaSequence() const {
   const Queue &load = queues[unsigned(WaitQueue::Load)];
-  return load.completed < load.issued ? dmaBefore[load.completed % kRing]
+  return load.completed < load.issued ? dmaBefore[load.completed % kSlots]
                                       : issuedDma;
 }
 
 uint8_t WaitModel::getMissing(const WaitTicket &ticket) const {
   uint8_t missing = 0;
   for (unsigned i = 0; i < kWaitQueues; ++i)
-    if (ticket.queues >> i & 1 && ticket.place[i] >= queues[i].completed)
+    if (ticket.queues >> i & 1 && ticket.number[i] >= queues[i].completed)
       missing |= static_cast<uint8_t>(1u << i);
   return missing;
 }
@@ -242,7 +242,7 @@ std::string WaitModel::describeMissing(const WaitTicket &ticket) const {
     if (!(missing >> i & 1))
       continue;
     const Queue &queue = queues[i];
-    uint64_t younger = isInOrder(i) ? queue.issued - 1 - ticket.place[i] : 0;
+    uint64_t younger = isInOrder(i) ? queue.issued - 1 - ticket.number[i] : 0;
     std::string name = getCounterName(i, chip->generation);
     text += (text.empty() ? "needs " : " and ") + name + "(" +
             std::to_string(younger) + ")" + (younger ? " or less" : "");

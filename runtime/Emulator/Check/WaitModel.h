@@ -72,7 +72,7 @@ private:
 struct WaitTicket {
   uint8_t queues = 0;
   /// The operation's number in each queue that it entered.
-  std::array<uint64_t, kWaitQueues> place{};
+  std::array<uint64_t, kWaitQueues> number{};
 };
 
 /// The counters of one wave.
@@ -109,7 +109,7 @@ private:
     uint8_t lastLimit = WaitTraits::kNoLimit;
   };
   /// Slots of the circular buffers below: more than any counter can count.
-  static constexpr unsigned kRing = 64;
+  static constexpr unsigned kSlots = 64;
 
   bool isInOrder(unsigned queue) const;
   void wait(unsigned queue, unsigned limit);
@@ -119,7 +119,7 @@ private:
   uint64_t issuedLds = 0, issuedDma = 0;
   /// How many LDS operations, or direct-to-LDS loads, were issued before an
   /// operation, by its number in its queue modulo kSlots.
-  std::array<uint64_t, kRing> ldsBefore{}, dmaBefore{};
+  std::array<uint64_t, kSlots> ldsBefore{}, dmaBefore{};
   uint64_t ldsBeforeFlat = 0; ///< For the oldest pending flat access.
 };
 

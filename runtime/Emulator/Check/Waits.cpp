@@ -13,10 +13,10 @@ using namespace tessera::emulator;
 
 /// Halves of registers: those of the vector rows, then those of the scalar
 /// slots and SCC.
-static constexpr unsigned kPlaces = 2 * (kVectorRows + 256);
+static constexpr unsigned kHalves = 2 * (kVectorRows + 256);
 /// Slots of the circular buffer of loads: more than all counters of a wave can
 /// count.
-static constexpr uint64_t kRing = 512;
+static constexpr uint64_t kMaxLoads = 512;
 
 namespace {
 /// A load whose destination may not have been written yet.
@@ -30,23 +30,24 @@ struct WaveWaits {
   explicit WaveWaits(const Chip &chip) : model(chip) {}
 
   /// Returns the load that has yet to write `half`, or nullptr.
-  const PendingLoad *findPending(unsigned place) {
-    uint64_t number = owner[place];
+  const PendingLoad *findPending(unsigned half) {
+    uint64_t number = owner[half];
     if (number == 0)
       return nullptr;
-    const PendingLoad &load = loads[number % kRing];
-    if (number + kRing > loadCount && !model.isComplete(load.ticket))
+    const PendingLoad &load = loads[number % kMaxLoads];
+    if (number + kMaxLoads > loadCount && !model.isComplete(load.ticket))
       return &load;
-    owner[place] = 0;
+    owner[half] = 0;
     return nullptr;
   }
 
   WaitModel model;
-  std::array<PendingLoad, kRing> loads; ///< Load n is in slot n % kMaxLoads.
-  uint64_t loadCount = 0;               ///< Loads are numbered from 1.
+  std::array<PendingLoad, kMaxLoads>
+      loads;              ///< Load n is in slot n % kMaxLoads.
+  uint64_t loadCount = 0; ///< Loads are numbered from 1.
   /// The number of the last load whose destination includes this half of a
   /// register.
-  std::array<uint64_t, kPlaces> owner{};
+  std::array<uint64_t, kHalves> owner{};
 };
 
 class WaitsCheck final : public Observer {
@@ -89,11 +90,11 @@ template <typename Visitor>
 static void forEachHalf(const RegisterUse &use, Visitor visit) {
   unsigned base = use.isScalar ? kVectorRows : 0;
   for (unsigned dword = 0; dword < use.dwords; ++dword) {
-    unsigned place = 2 * (base + use.first + dword);
+    unsigned half = 2 * (base + use.first + dword);
     if (use.part != RegisterUse::High)
-      visit(place, dword);
+      visit(half, dword);
     if (use.part != RegisterUse::Low)
-      visit(place + 1, dword);
+      visit(half + 1, dword);
   }
 }
 
@@ -121,14 +122,14 @@ void WaitsCheck::report(Wave &wave, const WaveWaits &waits,
 void WaitsCheck::checkUses(Wave &wave, WaveWaits &waits, const Instruction &in,
                            const WaitTraits &traits) {
   for (const RegisterUse &use : getEffects(in))
-    forEachHalf(use, [&](unsigned place, unsigned dword) {
-      const PendingLoad *load = waits.findPending(place);
+    forEachHalf(use, [&](unsigned half, unsigned dword) {
+      const PendingLoad *load = waits.findPending(half);
       if (!load ||
           (use.isWrite && overwritesInOrder(chip, traits, load->ticket)))
         return;
       report(wave, waits, in, *load, use, dword);
       // Forget the load, so that it is reported only once.
-      waits.owner[place] = 0;
+      waits.owner[half] = 0;
     });
 }
 
@@ -138,11 +139,11 @@ void WaitsCheck::noteDestinations(WaveWaits &waits, const Instruction &in,
   for (const RegisterUse &use : getEffects(in))
     if (use.isWrite) {
       waits.loadCount = number;
-      forEachHalf(
-          use, [&](unsigned place, unsigned) { waits.owner[place] = number; });
+      forEachHalf(use,
+                  [&](unsigned half, unsigned) { waits.owner[half] = number; });
     }
   if (waits.loadCount == number)
-    waits.loads[number % kRing] = {ticket, &in};
+    waits.loads[number % kMaxLoads] = {ticket, &in};
 }
 
 void WaitsCheck::beforeInstruction(Wave &wave, const Instruction &in) {

@@ -36,7 +36,7 @@ public:
 
 private:
   Status checkHeader();
-  Status placeSegments(CodeObject &object);
+  Status loadSegments(CodeObject &object);
   Status readDynamic(CodeObject &object);
   Status relocate(CodeObject &object);
   Status readSymbols(CodeObject &object);
@@ -51,7 +51,7 @@ private:
   }
   /// Returns bytes of the image in device memory, or nullptr if they are out of
   /// its bounds.
-  uint8_t *placed(CodeObject &object, uint64_t address, uint64_t bytes) const {
+  uint8_t *locate(CodeObject &object, uint64_t address, uint64_t bytes) const {
     if (address > imageBytes || imageBytes - address < bytes)
       return nullptr;
     return reinterpret_cast<uint8_t *>(object.base + address);
@@ -89,7 +89,7 @@ Status CodeObjectReader::checkHeader() {
   return Status::ok();
 }
 
-Status CodeObjectReader::placeSegments(CodeObject &object) {
+Status CodeObjectReader::loadSegments(CodeObject &object) {
   for (const Elf64_Phdr &segment : segments)
     if (segment.p_type == PT_LOAD) {
       if (segment.p_memsz > (1u << 30) || segment.p_vaddr > (1u << 30) ||
@@ -104,22 +104,22 @@ Status CodeObjectReader::placeSegments(CodeObject &object) {
     return {StatusCode::ResourceExhausted, "no memory for the code object"};
   std::memset(image, 0, imageBytes);
   object.base = reinterpret_cast<uint64_t>(image);
-  object.parts.emplace_back(object.base, MemoryKind::Code);
+  object.allocations.emplace_back(object.base, MemoryKind::Code);
   for (const Elf64_Phdr &segment : segments) {
     if (segment.p_type != PT_LOAD)
       continue;
     const auto *bytes = at<uint8_t>(segment.p_offset, segment.p_filesz);
     if (!bytes)
       return invalidArgument("a segment is cut off");
-    uint8_t *to = placed(object, segment.p_vaddr, segment.p_memsz);
+    uint8_t *to = locate(object, segment.p_vaddr, segment.p_memsz);
     std::memcpy(to, bytes, segment.p_filesz);
     if (segment.p_flags & PF_X)
       object.text = {to, segment.p_filesz}; // The zeros behind are not code.
     // Linkers place each segment on pages of its own, in ascending order.
     uint64_t begin = object.base + segment.p_vaddr / kPage * kPage;
-    if (segment.p_flags & PF_W && begin > object.parts.back().first) {
+    if (segment.p_flags & PF_W && begin > object.allocations.back().first) {
       memory.split(begin, MemoryKind::Global);
-      object.parts.emplace_back(begin, MemoryKind::Global);
+      object.allocations.emplace_back(begin, MemoryKind::Global);
     }
   }
   return Status::ok();
@@ -130,7 +130,7 @@ Status CodeObjectReader::readDynamic(CodeObject &object) {
     if (segment.p_type != PT_DYNAMIC)
       continue;
     for (uint64_t i = 0; i < segment.p_filesz / sizeof(Elf64_Dyn); ++i) {
-      auto *entry = reinterpret_cast<const Elf64_Dyn *>(placed(
+      auto *entry = reinterpret_cast<const Elf64_Dyn *>(locate(
           object, segment.p_vaddr + i * sizeof(Elf64_Dyn), sizeof(Elf64_Dyn)));
       if (!entry || entry->d_tag == DT_NULL)
         break;
@@ -154,7 +154,7 @@ Status CodeObjectReader::readDynamic(CodeObject &object) {
         // The table is { buckets, chains, ... } and has one chain for each
         // symbol.
         auto *hash = reinterpret_cast<const uint32_t *>(
-            placed(object, entry->d_un.d_ptr, 8));
+            locate(object, entry->d_un.d_ptr, 8));
         symbolCount = hash ? hash[1] : 0;
         break;
       }
@@ -170,15 +170,15 @@ Status CodeObjectReader::readDynamic(CodeObject &object) {
 
 Status CodeObjectReader::relocate(CodeObject &object) {
   for (uint64_t i = 0; i < relocationBytes / sizeof(Elf64_Rela); ++i) {
-    auto *entry = reinterpret_cast<const Elf64_Rela *>(placed(
+    auto *entry = reinterpret_cast<const Elf64_Rela *>(locate(
         object, relocations + i * sizeof(Elf64_Rela), sizeof(Elf64_Rela)));
-    uint8_t *place = entry ? placed(object, entry->r_offset, 8) : nullptr;
-    if (!place)
+    uint8_t *target = entry ? locate(object, entry->r_offset, 8) : nullptr;
+    if (!target)
       return invalidArgument("a relocation is out of the image");
     uint64_t value = object.base + static_cast<uint64_t>(entry->r_addend);
     uint32_t type = ELF64_R_TYPE(entry->r_info);
     if (type != kRelative64) {
-      auto *symbol = reinterpret_cast<const Elf64_Sym *>(placed(
+      auto *symbol = reinterpret_cast<const Elf64_Sym *>(locate(
           object, symbolTable + ELF64_R_SYM(entry->r_info) * sizeof(Elf64_Sym),
           sizeof(Elf64_Sym)));
       if (!symbol || symbol->st_shndx == SHN_UNDEF)
@@ -190,14 +190,14 @@ Status CodeObjectReader::relocate(CodeObject &object) {
     if (type != kAbs32Lo && type != kAbs32Hi && type != kAbs64 &&
         type != kRelative64)
       return invalidArgument("unknown relocation type " + std::to_string(type));
-    std::memcpy(place, &value, type == kAbs32Lo || type == kAbs32Hi ? 4 : 8);
+    std::memcpy(target, &value, type == kAbs32Lo || type == kAbs32Hi ? 4 : 8);
   }
   return Status::ok();
 }
 
 std::string_view CodeObjectReader::getSymbolName(CodeObject &object,
                                                  uint32_t offset) const {
-  const uint8_t *table = placed(object, stringTable, stringBytes);
+  const uint8_t *table = locate(object, stringTable, stringBytes);
   if (!table || offset >= stringBytes)
     return {};
   const char *text = reinterpret_cast<const char *>(table) + offset;
@@ -223,7 +223,7 @@ static KernelDescriptor unpackDescriptor(const uint8_t *bytes) {
 
 Status CodeObjectReader::readSymbols(CodeObject &object) {
   auto *symbols = reinterpret_cast<const Elf64_Sym *>(
-      placed(object, symbolTable, symbolCount * sizeof(Elf64_Sym)));
+      locate(object, symbolTable, symbolCount * sizeof(Elf64_Sym)));
   if (!symbols)
     return invalidArgument("the symbol table is out of the image");
   for (uint64_t i = 0; i < symbolCount; ++i) {
@@ -232,7 +232,7 @@ Status CodeObjectReader::readSymbols(CodeObject &object) {
     if (ELF64_ST_TYPE(symbol.st_info) != STT_OBJECT ||
         symbol.st_shndx == SHN_UNDEF)
       continue;
-    uint8_t *bytes = placed(object, symbol.st_value, symbol.st_size);
+    uint8_t *bytes = locate(object, symbol.st_value, symbol.st_size);
     if (!bytes)
       return invalidArgument("a symbol is out of the image");
     if (!name.ends_with(".kd")) {
@@ -327,7 +327,7 @@ ErrorOr<std::shared_ptr<const CodeObject>> CodeObjectReader::read() {
     return status;
   std::shared_ptr<CodeObject> object(new CodeObject(memory));
   for (auto step :
-       {&CodeObjectReader::placeSegments, &CodeObjectReader::readDynamic,
+       {&CodeObjectReader::loadSegments, &CodeObjectReader::readDynamic,
         &CodeObjectReader::relocate, &CodeObjectReader::readSymbols,
         &CodeObjectReader::readMetadata})
     if (Status status = (this->*step)(*object); !status.isOk())
@@ -348,7 +348,7 @@ ErrorOr<std::shared_ptr<const CodeObject>> CodeObject::load(const void *bytes,
 }
 
 CodeObject::~CodeObject() {
-  for (auto [begin, kind] : parts)
+  for (auto [begin, kind] : allocations)
     memory.free(reinterpret_cast<void *>(begin), kind);
 }
 

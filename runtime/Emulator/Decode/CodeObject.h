@@ -103,7 +103,7 @@ private:
   uint64_t base = 0;
   /// The allocations of the image in ascending order; the first begins at
   /// `base`.
-  std::vector<std::pair<uint64_t, MemoryKind>> parts;
+  std::vector<std::pair<uint64_t, MemoryKind>> allocations;
   std::span<const uint8_t> text;
   std::vector<KernelImage> kernels;
   std::vector<GlobalImage> globals;

@@ -24,11 +24,11 @@ static int permute(std::string_view name, std::string_view value, int lane,
   int n = static_cast<int>(parseInteger(value).value_or(0));
   int inRow = lane % kRow;
   int row = lane - inRow;
-  auto withinRow = [&](int place) {
-    return place >= 0 && place < kRow ? row + place : -1;
+  auto withinRow = [&](int index) {
+    return index >= 0 && index < kRow ? row + index : -1;
   };
-  auto withinWave = [&](int place) {
-    return place >= 0 && place < lanes ? place : -1;
+  auto withinWave = [&](int index) {
+    return index >= 0 && index < lanes ? index : -1;
   };
   if (name == "quad_perm")
     return lane / 4 * 4 + static_cast<int>(parseIntegerList(value)[lane % 4]);

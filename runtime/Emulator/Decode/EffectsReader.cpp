@@ -96,15 +96,15 @@ EffectsReader::EffectsReader(const Chip &chip, unsigned waveSize,
                              const llvm::MCRegisterInfo &registers,
                              const llvm::MCInstrInfo &instructions)
     : isWave32(waveSize == 32), instructions(instructions),
-      places(registers.getNumRegs()) {
+      uses(registers.getNumRegs()) {
   for (unsigned reg = 1; reg < registers.getNumRegs(); ++reg)
-    places[reg] = parseRegisterName(registers.getName(reg), chip.isGfx9());
+    uses[reg] = parseRegisterName(registers.getName(reg), chip.isGfx9());
 }
 
 void EffectsReader::add(Effects &effects, unsigned reg, bool isWrite) const {
-  if (reg >= places.size() || !places[reg])
+  if (reg >= uses.size() || !uses[reg])
     return;
-  RegisterUse use = *places[reg];
+  RegisterUse use = *uses[reg];
   use.isWrite = isWrite;
   effects.push_back(use);
 }
@@ -161,7 +161,7 @@ Effects EffectsReader::read(const llvm::MCInst &instruction) const {
                                ? RegisterUse::High
                                : RegisterUse::Low;
   for (llvm::MCPhysReg reg : description.implicit_uses())
-    if (!ignoresM0(name) || !places[reg] || places[reg]->first != kM0)
+    if (!ignoresM0(name) || !uses[reg] || uses[reg]->first != kM0)
       addImplicit(effects, reg, false);
   for (llvm::MCPhysReg reg : description.implicit_defs())
     addImplicit(effects, reg, true);

@@ -27,14 +27,14 @@ public:
 
 private:
   /// Empty for registers that no check needs (MODE, null, apertures).
-  using Place = std::optional<RegisterUse>;
+  using Register = std::optional<RegisterUse>;
 
   void add(Effects &effects, unsigned reg, bool isWrite) const;
   void addImplicit(Effects &effects, unsigned reg, bool isWrite) const;
 
   bool isWave32;
   const llvm::MCInstrInfo &instructions;
-  std::vector<Place> places; ///< by LLVM's register number
+  std::vector<Register> uses; ///< by LLVM's register number
 };
 
 } // namespace tessera::emulator

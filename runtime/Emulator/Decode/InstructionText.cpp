@@ -9,17 +9,17 @@ using namespace tessera::emulator;
 /// Splits `text` at every `separator` that is not inside brackets.
 static std::vector<std::string_view> split(std::string_view text,
                                            char separator) {
-  std::vector<std::string_view> parts;
+  std::vector<std::string_view> pieces;
   size_t begin = 0;
   int depth = 0;
   auto keep = [&](size_t end) {
-    std::string_view part = text.substr(begin, end - begin);
-    while (!part.empty() && part.front() == ' ')
-      part.remove_prefix(1);
-    while (!part.empty() && part.back() == ' ')
-      part.remove_suffix(1);
-    if (!part.empty())
-      parts.push_back(part);
+    std::string_view piece = text.substr(begin, end - begin);
+    while (!piece.empty() && piece.front() == ' ')
+      piece.remove_prefix(1);
+    while (!piece.empty() && piece.back() == ' ')
+      piece.remove_suffix(1);
+    if (!piece.empty())
+      pieces.push_back(piece);
     begin = end + 1;
   };
   for (size_t i = 0; i < text.size(); ++i) {
@@ -31,7 +31,7 @@ static std::vector<std::string_view> split(std::string_view text,
       keep(i);
   }
   keep(text.size());
-  return parts;
+  return pieces;
 }
 
 /// Removes `prefix` and the closing bracket if both are there.

@@ -31,8 +31,8 @@ static void countBelow(Wave &wave, const Instruction &in) {
   LaneRows mask = wave.source(in, 1, 0), base = wave.source(in, 2, 1);
   RowTarget target = wave.beginWrite(in);
   for (unsigned lane = 0; lane < wave.lanes; ++lane) {
-    unsigned place = High ? (lane > 32 ? lane - 32 : 0) : lane;
-    uint32_t below = place >= 32 ? ~0u : (1u << place) - 1;
+    unsigned bit = High ? (lane > 32 ? lane - 32 : 0) : lane;
+    uint32_t below = bit >= 32 ? ~0u : (1u << bit) - 1;
     target.lo[lane] =
         static_cast<uint32_t>(std::popcount(mask.lo[lane] & below)) +
         base.lo[lane];

@@ -109,23 +109,24 @@ static void multiplyRows(const float (*a)[64], const float (*b)[64],
                          const uint32_t *const *c, uint32_t *const *d,
                          unsigned block, unsigned i) {
   constexpr unsigned kRows = S.m == 4 ? 1 : 2;
-  float sum[kRows][S.m];
+  float accumulators[kRows][S.m];
   for (unsigned r = 0; r < kRows; ++r)
-    std::memcpy(sum[r],
+    std::memcpy(accumulators[r],
                 c[getRegisterOfRow<S>(block, i + r)] +
                     getLaneOfRow<S>(block, i + r),
-                sizeof sum[r]);
+                sizeof accumulators[r]);
   for (unsigned k = 0; k < S.k; ++k) {
     const float *columnOfA = getColumn<S>(a, block, k);
     const float *rowOfB = getColumn<S>(b, block, k);
     for (unsigned r = 0; r < kRows; ++r)
       for (unsigned j = 0; j < S.m; ++j)
-        sum[r][j] = __builtin_fmaf(columnOfA[i + r], rowOfB[j], sum[r][j]);
+        accumulators[r][j] =
+            __builtin_fmaf(columnOfA[i + r], rowOfB[j], accumulators[r][j]);
   }
   for (unsigned r = 0; r < kRows; ++r)
     std::memcpy(d[getRegisterOfRow<S>(block, i + r)] +
                     getLaneOfRow<S>(block, i + r),
-                sum[r], sizeof sum[r]);
+                accumulators[r], sizeof accumulators[r]);
 }
 
 template <Shape S>
@@ -185,10 +186,10 @@ static void multiplyInteger(Wave &wave, const Instruction &in) {
       for (unsigned j = 0; j < S.m; ++j) {
         unsigned reg = getRegisterOfRow<S>(block, i);
         unsigned lane = getLaneOfRow<S>(block, i) + j;
-        auto sum = c[reg][lane];
+        auto accumulators = c[reg][lane];
         for (unsigned k = 0; k < S.k; ++k)
-          sum += static_cast<uint32_t>(a[k][i] * b[k][j]);
-        d[reg][lane] = sum;
+          accumulators += static_cast<uint32_t>(a[k][i] * b[k][j]);
+        d[reg][lane] = accumulators;
       }
   }
 }

@@ -37,39 +37,40 @@ static double applySign(const Instruction &in, unsigned matrix, double value) {
 /// In A, lane = row + 16 k. In D, row i and column j are in double n of lane L
 /// where i = 4 n + L / 16 and j = L % 16.
 static void multiply16(Wave &wave, const Instruction &in) {
-  double sum[16][16];
+  double accumulators[16][16];
   for (unsigned i = 0; i < 16; ++i)
     for (unsigned j = 0; j < 16; ++j) {
       unsigned lane = i % 4 * 16 + j;
-      sum[i][j] = applySign(in, 2, readDouble(wave, in.op[3], i / 4, lane));
+      accumulators[i][j] =
+          applySign(in, 2, readDouble(wave, in.op[3], i / 4, lane));
       for (unsigned k = 0; k < 4; ++k)
-        sum[i][j] = std::fma(
+        accumulators[i][j] = std::fma(
             applySign(in, 0, readDouble(wave, in.op[1], 0, 16 * k + i)),
             applySign(in, 1, readDouble(wave, in.op[2], 0, 16 * k + j)),
-            sum[i][j]);
+            accumulators[i][j]);
     }
   for (unsigned i = 0; i < 16; ++i)
     for (unsigned j = 0; j < 16; ++j)
-      writeDouble(wave, in.op[0], i / 4, i % 4 * 16 + j, sum[i][j]);
+      writeDouble(wave, in.op[0], i / 4, i % 4 * 16 + j, accumulators[i][j]);
 }
 
 /// Four blocks; lane L belongs to block L / 4 % 4. In A and B, i or j is L % 4
 /// and k is L / 16; in C and D, i is L / 16 and j is L % 4.
 static void multiply4(Wave &wave, const Instruction &in) {
-  double sum[64];
+  double accumulators[64];
   for (unsigned lane = 0; lane < 64; ++lane) {
     unsigned i = lane / 16, blockAndJ = lane % 16;
     unsigned block = blockAndJ / 4;
-    sum[lane] = applySign(in, 2, readDouble(wave, in.op[3], 0, lane));
+    accumulators[lane] = applySign(in, 2, readDouble(wave, in.op[3], 0, lane));
     for (unsigned k = 0; k < 4; ++k)
-      sum[lane] = std::fma(
+      accumulators[lane] = std::fma(
           applySign(in, 0,
                     readDouble(wave, in.op[1], 0, 16 * k + 4 * block + i)),
           applySign(in, 1, readDouble(wave, in.op[2], 0, 16 * k + blockAndJ)),
-          sum[lane]);
+          accumulators[lane]);
   }
   for (unsigned lane = 0; lane < 64; ++lane)
-    writeDouble(wave, in.op[0], 0, lane, sum[lane]);
+    writeDouble(wave, in.op[0], 0, lane, accumulators[lane]);
 }
 
 void tessera::emulator::addMatrixDouble(OpcodeTable &table) {

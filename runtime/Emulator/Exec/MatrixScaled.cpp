@@ -115,16 +115,16 @@ static void multiplyAdd(Wave &wave, const Instruction &in,
   const Operand &c = in.op[3];
   for (unsigned i = 0; i < M; ++i) {
     auto [reg, lane] = findRow<M>(i);
-    double sum[M] = {};
+    double accumulators[M] = {};
     for (unsigned k = 0; k < K; ++k)
       for (unsigned j = 0; j < M; ++j)
-        sum[j] += a[k][i] * b[k][j];
+        accumulators[j] += a[k][i] * b[k][j];
     const uint32_t *addend =
         c.kind == OperandKind::Vector ? wave.vector[c.reg + reg] : c.rows[0];
     for (unsigned j = 0; j < M; ++j)
-      wave.vector[in.op[0].reg + reg][lane + j] =
-          std::bit_cast<uint32_t>(static_cast<float>(
-              sum[j] + double(std::bit_cast<float>(addend[lane + j]))));
+      wave.vector[in.op[0].reg + reg][lane + j] = std::bit_cast<uint32_t>(
+          static_cast<float>(accumulators[j] +
+                             double(std::bit_cast<float>(addend[lane + j]))));
   }
 }
 

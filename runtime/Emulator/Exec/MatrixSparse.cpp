@@ -22,14 +22,14 @@ static unsigned getK(unsigned group, unsigned e) {
 }
 
 /// Reads B as [k][column], widened to the type of the accumulators.
-template <Shape S, typename Sum>
+template <Shape S, typename Accumulator>
 static void readDense(const Wave &wave, const Operand &operand,
-                      Sum (&to)[S.k][S.m]) {
+                      Accumulator (&to)[S.k][S.m]) {
   constexpr unsigned kPerDword = getElementsPerDword(S.b);
   for (unsigned lane = 0; lane < 64; ++lane)
     for (unsigned e = 0; e < S.perLane(); ++e) {
       uint32_t word = wave.vector[operand.reg + e / kPerDword][lane];
-      Sum &element = to[getK<S>(lane / S.m, e)][lane % S.m];
+      Accumulator &element = to[getK<S>(lane / S.m, e)][lane % S.m];
       if constexpr (S.b == Element::I8)
         element = static_cast<uint32_t>(
             static_cast<int8_t>(word >> (8 * (e % kPerDword))));
@@ -51,25 +51,25 @@ static uint32_t getIndices(const Instruction &in, uint32_t word) {
 template <Shape S>
 static void multiplySparse(Wave &wave, const Instruction &in) {
   constexpr bool kIsInteger = S.a == Element::I8;
-  using Sum = std::conditional_t<kIsInteger, uint32_t, float>;
+  using Accumulator = std::conditional_t<kIsInteger, uint32_t, float>;
   constexpr unsigned kPerDword = getElementsPerDword(S.a);
   constexpr unsigned kKept = S.perLane() / 2;
-  alignas(64) Sum b[S.k][S.m];
+  alignas(64) Accumulator b[S.k][S.m];
   readDense<S>(wave, in.op[2], b);
-  Sum sum[S.m][S.m];
+  Accumulator accumulators[S.m][S.m];
   for (unsigned i = 0; i < S.m; ++i)
-    std::memcpy(sum[i],
+    std::memcpy(accumulators[i],
                 wave.vector[in.op[0].reg + getRegisterOfRow<S>(0, i)] +
                     getLaneOfRow<S>(0, i),
-                sizeof sum[i]);
+                sizeof accumulators[i]);
   for (unsigned lane = 0; lane < 64; ++lane) {
     uint32_t indices =
         getIndices<2 * kKept>(in, wave.vector[in.op[3].reg][lane]);
-    Sum *row = sum[lane % S.m];
+    Accumulator *row = accumulators[lane % S.m];
     for (unsigned e = 0; e < kKept; ++e) {
       uint32_t word = wave.vector[in.op[1].reg + e / kPerDword][lane];
-      unsigned place = e / 2 * 4 + (indices >> (2 * e) & 3);
-      const Sum *column = b[getK<S>(lane / S.m, place)];
+      unsigned position = e / 2 * 4 + (indices >> (2 * e) & 3);
+      const Accumulator *column = b[getK<S>(lane / S.m, position)];
       if constexpr (kIsInteger) {
         auto a = static_cast<uint32_t>(
             static_cast<int8_t>(word >> (8 * (e % kPerDword))));
@@ -85,7 +85,7 @@ static void multiplySparse(Wave &wave, const Instruction &in) {
   for (unsigned i = 0; i < S.m; ++i)
     std::memcpy(wave.vector[in.op[0].reg + getRegisterOfRow<S>(0, i)] +
                     getLaneOfRow<S>(0, i),
-                sum[i], sizeof sum[i]);
+                accumulators[i], sizeof accumulators[i]);
 }
 
 template <Shape S>
@@ -101,12 +101,12 @@ template <unsigned K, Element A, Element B>
 static void add(OpcodeTable &table, const std::string &result,
                 const std::string &types) {
   auto addShape = [&](const std::string &shape, Handler handler) {
-    ValueType sum = A == Element::I8 ? ValueType::I32 : ValueType::F32;
+    ValueType accumulators = A == Element::I8 ? ValueType::I32 : ValueType::F32;
     table.add("v_smfmac_" + result + "_" + shape + "_" + types,
               {handler,
                InstructionClass::Mfma,
                kRawModifiers,
-               {sum, ValueType::U32, ValueType::U32, ValueType::U32}});
+               {accumulators, ValueType::U32, ValueType::U32, ValueType::U32}});
   };
   addShape("16x16x" + std::to_string(K), execute<Shape{16, K, 1, A, B}>);
   addShape("32x32x" + std::to_string(K / 2),

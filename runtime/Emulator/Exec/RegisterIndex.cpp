@@ -28,10 +28,10 @@ static uint32_t readEncodedSource(const Wave &wave, const Instruction &in) {
 }
 
 static void turnOn(Wave &wave, const Instruction &in) {
-  uint32_t places = in.raw[0] >> 8 & 15;
-  setLow(wave, 0xf0ff, (readEncodedSource(wave, in) & 0xff) | places << 12);
+  uint32_t mode = in.raw[0] >> 8 & 15;
+  setLow(wave, 0xf0ff, (readEncodedSource(wave, in) & 0xff) | mode << 12);
 }
-static void setPlaces(Wave &wave, const Instruction &in) {
+static void setMode(Wave &wave, const Instruction &in) {
   setLow(wave, 0xf000, in.raw[0] << 12);
 }
 static void setIndex(Wave &wave, const Instruction &in) {
@@ -42,10 +42,10 @@ void tessera::emulator::executeIndexed(Wave &wave, const Instruction &in) {
   uint32_t m0 = wave.readScalar(kM0), index = m0 & 0xff;
   Instruction moved = in;
   // M0[12], [13] and [14] select the sources, [15] the destination.
-  for (unsigned place = 0; place < 4; ++place) {
-    unsigned number = place == 3 ? 0 : place + 1;
+  for (unsigned bit = 0; bit < 4; ++bit) {
+    unsigned number = bit == 3 ? 0 : bit + 1;
     Operand &operand = moved.op[number];
-    if (!(m0 >> (12 + place) & 1) || number >= in.operandCount ||
+    if (!(m0 >> (12 + bit) & 1) || number >= in.operandCount ||
         operand.kind != OperandKind::Vector)
       continue;
     if (operand.reg + index + operand.dwords > kAccumulationRow) {
@@ -64,6 +64,6 @@ void tessera::emulator::addRegisterIndex(OpcodeTable &table) {
   };
   add(kBeginIndexing, turnOn);
   add(kEndIndexing, [](Wave &, const Instruction &) {});
-  add("s_set_gpr_idx_mode", setPlaces);
+  add("s_set_gpr_idx_mode", setMode);
   add("s_set_gpr_idx_idx", setIndex);
 }

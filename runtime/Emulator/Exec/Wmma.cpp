@@ -42,15 +42,15 @@ struct Shape {
 
 /// Where an element is: the register relative to the first one, the lane, and
 /// the lowest bit.
-struct Place {
+struct Position {
   unsigned reg, lane, bit;
 };
 } // namespace
 
 /// Locates A[row][k], or B[k][row], which has the same layout.
 template <unsigned Bits>
-static Place locateInput(bool isGfx11, unsigned k, unsigned kCount,
-                         unsigned row) {
+static Position locateInput(bool isGfx11, unsigned k, unsigned kCount,
+                            unsigned row) {
   unsigned lane = row, e = k;
   if (!isGfx11 && Bits == 16) {
     // Of each eight k, the first half of the wave holds four and the second
@@ -67,12 +67,12 @@ static Place locateInput(bool isGfx11, unsigned k, unsigned kCount,
 
 /// Locates row i, column j of C and D. 16-bit results of gfx11 fill one half of
 /// each register, those of gfx12 both.
-static Place locateResult(bool isGfx11, bool isHalf, unsigned highHalf,
-                          unsigned i, unsigned j) {
+static Position locateResult(bool isGfx11, bool isHalf, unsigned highHalf,
+                             unsigned i, unsigned j) {
   if (isGfx11)
     return {i / 2, j + i % 2 * kEdge, isHalf ? 16 * highHalf : 0};
   unsigned e = i % 8, lane = j + i / 8 * kEdge;
-  return isHalf ? Place{e / 2, lane, 16 * (e % 2)} : Place{e, lane, 0};
+  return isHalf ? Position{e / 2, lane, 16 * (e % 2)} : Position{e, lane, 0};
 }
 
 template <Element Type>
@@ -98,7 +98,7 @@ static void widenOperand(const Wave &wave, const Instruction &in,
                     (in.negHi >> (operand - 1) & 1) != 0};
   for (unsigned k = 0; k < kCount; ++k)
     for (unsigned row = 0; row < kEdge; ++row) {
-      Place at = locateInput<kBits>(isGfx11, k, kCount, row);
+      Position at = locateInput<kBits>(isGfx11, k, kCount, row);
       float value = widen<Type>(
           wave.vector[in.op[operand].reg + at.reg][at.lane] >> at.bit);
       to[k][row] = kBits == 16 && negates[at.bit / 16] ? -value : value;
@@ -115,7 +115,7 @@ static void widenInteger(const Wave &wave, const Instruction &in,
   bool isSigned = in.negLo >> (operand - 1) & 1;
   for (unsigned k = 0; k < kCount; ++k)
     for (unsigned row = 0; row < kEdge; ++row) {
-      Place at = locateInput<kBits>(isGfx11, k, kCount, row);
+      Position at = locateInput<kBits>(isGfx11, k, kCount, row);
       uint32_t bits = wave.vector[in.op[operand].reg + at.reg][at.lane] >>
                       at.bit << (32 - kBits);
       to[k][row] = isSigned ? static_cast<int32_t>(bits) >> (32 - kBits)
@@ -127,7 +127,7 @@ static void widenInteger(const Wave &wave, const Instruction &in,
 /// the upper half of the f32 as which it is bound.
 template <Result Type>
 static uint32_t readC(const Wave &wave, const Instruction &in,
-                      const Place &at) {
+                      const Position &at) {
   const Operand &c = in.op[3];
   if (c.kind == OperandKind::Vector)
     return wave.vector[c.reg + at.reg][at.lane] >> at.bit;
@@ -173,22 +173,23 @@ static void multiplyFloat(Wave &wave, const Instruction &in) {
   bool isGfx11 = wave.group->chip->generation == 11;
   constexpr bool kIsHalf = S.d != Result::F32;
   unsigned high = in.opSel >> 2 & 1;
-  float a[kMaxK][kEdge], b[kMaxK][kEdge], sum[kEdge][kEdge];
+  float a[kMaxK][kEdge], b[kMaxK][kEdge], accumulators[kEdge][kEdge];
   widenOperand<S.a>(wave, in, 1, S.k, a);
   widenOperand<S.b>(wave, in, 2, S.k, b);
   for (unsigned i = 0; i < kEdge; ++i)
     for (unsigned j = 0; j < kEdge; ++j)
-      sum[i][j] = readFloat<S.d>(
+      accumulators[i][j] = readFloat<S.d>(
           readC<S.d>(wave, in, locateResult(isGfx11, kIsHalf, high, i, j)), in);
   for (unsigned i = 0; i < kEdge; ++i)
     for (unsigned k = 0; k < S.k; ++k)
       for (unsigned j = 0; j < kEdge; ++j)
-        sum[i][j] = __builtin_fmaf(a[k][i], b[k][j], sum[i][j]);
+        accumulators[i][j] =
+            __builtin_fmaf(a[k][i], b[k][j], accumulators[i][j]);
   for (unsigned i = 0; i < kEdge; ++i)
     for (unsigned j = 0; j < kEdge; ++j) {
-      Place at = locateResult(isGfx11, kIsHalf, high, i, j);
+      Position at = locateResult(isGfx11, kIsHalf, high, i, j);
       writeFloat<S.d>(wave.vector[in.op[0].reg + at.reg][at.lane], at.bit,
-                      sum[i][j]);
+                      accumulators[i][j]);
     }
 }
 
@@ -203,14 +204,16 @@ static void multiplyInteger(Wave &wave, const Instruction &in) {
   widenInteger<S.b>(wave, in, 2, S.k, b);
   for (unsigned i = 0; i < kEdge; ++i)
     for (unsigned j = 0; j < kEdge; ++j) {
-      Place at = locateResult(isGfx11, false, 0, i, j);
-      int64_t sum = static_cast<int32_t>(readC<S.d>(wave, in, at));
+      Position at = locateResult(isGfx11, false, 0, i, j);
+      int64_t accumulator = static_cast<int32_t>(readC<S.d>(wave, in, at));
       for (unsigned k = 0; k < S.k; ++k)
-        sum += a[k][i] * b[k][j];
+        accumulator += a[k][i] * b[k][j];
       if (in.has(kClamp))
-        sum = std::clamp<int64_t>(sum, std::numeric_limits<int32_t>::min(),
-                                  std::numeric_limits<int32_t>::max());
-      wave.vector[in.op[0].reg + at.reg][at.lane] = static_cast<uint32_t>(sum);
+        accumulator = std::clamp<int64_t>(accumulator,
+                                          std::numeric_limits<int32_t>::min(),
+                                          std::numeric_limits<int32_t>::max());
+      wave.vector[in.op[0].reg + at.reg][at.lane] =
+          static_cast<uint32_t>(accumulator);
     }
 }
 

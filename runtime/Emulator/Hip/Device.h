@@ -10,12 +10,12 @@
 
 namespace tessera::emulator {
 
-/// Made at the first call of any HIP function and never destroyed, because
+/// Created at the first call of any HIP function and never destroyed, because
 /// static destructors of the application may still free memory.
 class Device {
 public:
-  /// Null when there is none: the host lacks AVX2, or the chip is unknown.
-  /// The reason is then the last error text.
+  /// Returns null if there is no device: the host lacks AVX2, or the chip is
+  /// unknown. The last error text then has the reason.
   static Device *get();
 
   const Chip &chip;
@@ -27,10 +27,11 @@ private:
       : chip(chip), settings(std::move(settings)) {}
 };
 
-/// hipSuccess if there is a device and `id` is its number.
+/// Returns hipSuccess if there is a device and `id` is its number.
 hipError_t checkDevice(int id);
 
-/// gfx942 -> 9, 4; gfx1030 -> 10, 3: as HIP fills major and minor.
+/// Major and minor as HIP counts them: 9 and 4 for gfx942, 10 and 3 for
+/// gfx1030.
 int getMajor(const Chip &chip);
 int getMinor(const Chip &chip);
 

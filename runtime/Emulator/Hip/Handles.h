@@ -11,7 +11,7 @@
 
 namespace tessera::emulator {
 
-/// Owns the objects behind handles, so that a stale or made-up handle is an
+/// Owns the objects behind handles, so that a stale or made-up handle gives an
 /// error code and not a crash. Thread-safe.
 template <typename T>
 class HandleSet {

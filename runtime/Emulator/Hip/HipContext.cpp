@@ -1,8 +1,8 @@
 //===- HipContext.cpp - Contexts of the emulated HIP ----------------------===//
 //
-// A leftover of CUDA's driver interface. All contexts are the device's one
-// state; what is kept is the stack of current ones that each thread has, so
-// that pushes and pops pair up.
+// Contexts are a leftover of CUDA's driver interface. All of them stand for the
+// device's one state. Each thread has a stack of current contexts, so that
+// pushes and pops pair up.
 //
 //===----------------------------------------------------------------------===//
 
@@ -67,7 +67,7 @@ TESSERA_HIP hipError_t hipCtxSetCurrent(hipCtx_t context) {
     current.push_back(context);
   return hipSuccess;
 }
-// Runtime calls use the primary context where none is current.
+// Runtime calls use the primary context if no context is current.
 TESSERA_HIP hipError_t hipCtxGetCurrent(hipCtx_t *context) {
   if (!context)
     return setError(hipErrorInvalidValue);
@@ -125,7 +125,7 @@ TESSERA_HIP hipError_t hipDevicePrimaryCtxGetState(hipDevice_t id,
   *isActive = primaryUsers > 0;
   return hipSuccess;
 }
-// As in AMD's runtime: they cannot be changed once the context is there.
+// As in AMD's runtime, flags cannot be changed once the context exists.
 TESSERA_HIP hipError_t hipDevicePrimaryCtxSetFlags(hipDevice_t id, unsigned) {
   if (hipError_t error = checkDevice(id))
     return error;

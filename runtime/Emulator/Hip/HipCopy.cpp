@@ -1,8 +1,8 @@
 //===- HipCopy.cpp - Copies of the emulated HIP ---------------------------===//
 //
-// Device memory is host memory, so a copy is a copy; but both ends are checked
-// against the allocations, as a driver would. An asynchronous copy has happened
-// when the call returns.
+// Device memory is host memory, so a copy is a plain copy of bytes, but both
+// ends are checked against the allocations, as a driver would do. An
+// asynchronous copy is complete when the call returns.
 //
 //===----------------------------------------------------------------------===//
 

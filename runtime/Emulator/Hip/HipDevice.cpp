@@ -1,7 +1,7 @@
 //===- HipDevice.cpp - Device queries of the emulated HIP -----------------===//
 //
 // Compiled for any x86-64 host, unlike the lane loops: this is where a host
-// that cannot run them is turned away.
+// that cannot run them is refused.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,7 +46,7 @@ Device *Device::get() {
 
 const char *tessera::hip::getDeviceKind() { return "emulated"; }
 
-// Not through Device: it may be what failed.
+// Does not use Device, because creating it may be what failed.
 bool tessera::hip::areErrorsPrinted() { return readSettingsOnce().logErrors; }
 
 hipError_t tessera::emulator::checkDevice(int id) {
@@ -101,8 +101,8 @@ TESSERA_HIP hipError_t hipMemGetInfo(size_t *free, size_t *total) {
   return hipSuccess;
 }
 
-// Everything is synchronous: there is nothing to wait for. A reset would free
-// what the application still believes to own, so it does nothing.
+// All calls are synchronous, so there is nothing to wait for. A reset does
+// nothing, because it would free memory that the application may still use.
 TESSERA_HIP hipError_t hipDeviceSynchronize() { return checkDevice(0); }
 TESSERA_HIP hipError_t hipDeviceReset() { return checkDevice(0); }
 
@@ -155,14 +155,14 @@ TESSERA_HIP hipError_t hipDeviceGetUuid(hipUUID *uuid, hipDevice_t id) {
 TESSERA_HIP hipError_t hipDeviceGetLimit(size_t *value, hipLimit_t limit) {
   if (!value)
     return setError(hipErrorInvalidValue);
-  // Neither printf nor malloc exists in kernels here.
+  // Kernels have neither printf nor malloc in the emulator.
   *value = 0;
   if (limit != hipLimitPrintfFifoSize && limit != hipLimitMallocHeapSize)
     return setError(hipErrorUnsupportedLimit);
   return checkDevice(0);
 }
 
-// The device has no peer.
+// The only device has no peer.
 TESSERA_HIP hipError_t hipDeviceCanAccessPeer(int *can, int id, int peer) {
   if (!can)
     return setError(hipErrorInvalidValue);

@@ -1,7 +1,7 @@
 //===- HipEvent.cpp - Events of the emulated HIP --------------------------===//
 //
-// An event is a moment of the host's clock. Times between events are how long
-// the emulation took, not how long a GPU would have.
+// An event is a time of the host's clock. The time between events is how long
+// the emulation took, not how long a GPU would have taken.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,7 +15,7 @@ using Clock = std::chrono::steady_clock;
 
 struct ihipEvent_t {
   unsigned flags;
-  /// Since the clock's epoch; 0 until the event is recorded.
+  /// Time since the clock's epoch; 0 until the event is recorded.
   std::atomic<int64_t> timeNs{0};
 
   explicit ihipEvent_t(unsigned flags) : flags(flags) {}

@@ -50,7 +50,7 @@ TESSERA_HIP hipError_t hipFuncGetAttribute(int *value,
   }
 }
 
-// Hints about caches: there is nothing that they could change.
+// These are hints about caches, which are not emulated.
 TESSERA_HIP hipError_t hipFuncSetAttribute(const void *stub, hipFuncAttribute,
                                            int) {
   hipFunction_t function;

@@ -12,10 +12,10 @@ using namespace tessera::emulator;
 using tessera::hip::LaunchRequest;
 
 static constexpr uint64_t kMaxGridItems = uint64_t(1) << 32;
-/// Groups of a cooperative launch: each has a host thread.
+/// The most groups of a cooperative launch: each needs a host thread.
 static constexpr uint64_t kMaxCooperativeGroups = 1024;
 
-/// Explicit arguments, from either of HIP's two ways to give them.
+/// Collects the explicit arguments, which HIP accepts in two forms.
 static hipError_t collectArguments(const KernelImage &kernel, void **params,
                                    void **extra, std::vector<uint8_t> &bytes) {
   bytes.assign(kernel.descriptor.kernargBytes, 0);
@@ -95,7 +95,8 @@ static hipError_t toHipError(FaultKind kind) {
   return hipErrorUnknown;
 }
 
-/// Groups may wait for each other if none waits for a thread to run on.
+/// Groups of a cooperative launch may wait for each other, so each gets a host
+/// thread of its own.
 static hipError_t prepareCooperation(const Launch &launch, Settings &settings) {
   auto [x, y, z] = launch.getGroups();
   uint64_t groups = uint64_t(x) * y * z;

@@ -8,7 +8,8 @@
 using namespace tessera::emulator;
 
 namespace {
-/// What one thread has asked for, and its launches since then.
+/// Whether one thread's launches are counted, and the cycles of its launches
+/// since its last call.
 struct ThreadIssue {
   bool isCounted = false;
   uint64_t cycles = 0;
@@ -31,8 +32,8 @@ void IssueCount::add(const Launch &launch) const {
       estimateIssue(summary, sumUp(summary, launch.program, stats)).clocks;
 }
 
-/// Gives the estimated issue cycles of the calling thread's launches since the
-/// last call, and says whether further ones are counted.
+/// Returns the estimated issue cycles of the calling thread's launches since
+/// its last call, and sets whether further launches are counted.
 TESSERA_HIP hipError_t tesseraTakeIssueCycles(int countFurther,
                                               uint64_t *cycles) {
   *cycles = std::exchange(threadIssue.cycles, 0);

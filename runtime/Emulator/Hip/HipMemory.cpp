@@ -1,7 +1,8 @@
 //===- HipMemory.cpp - Allocations of the emulated HIP --------------------===//
 //
 // Device memory is host memory, so pinned, managed and device memory differ
-// only in what hipPointerGetAttributes() says of them and in who may free them.
+// only in what hipPointerGetAttributes() reports about them and in which
+// function may free them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +28,7 @@ static hipError_t allocate(void **pointer, size_t bytes, MemoryKind kind) {
   return *pointer ? hipSuccess : setError(hipErrorOutOfMemory);
 }
 
-/// Frees an allocation of one of two kinds.
+/// Frees an allocation of either kind.
 static hipError_t release(void *pointer, MemoryKind kind, MemoryKind orKind) {
   if (!pointer)
     return hipSuccess;
@@ -56,7 +57,7 @@ TESSERA_HIP hipError_t hipMallocManaged(void **pointer, size_t bytes,
   return allocate(pointer, bytes, MemoryKind::Managed);
 }
 
-// Freed at once, as everything that was launched before has run.
+// Freed at once, because everything that was launched before has been executed.
 TESSERA_HIP hipError_t hipMallocAsync(void **pointer, size_t bytes,
                                       hipStream_t stream) {
   if (hipError_t error = checkStream(stream))
@@ -109,7 +110,7 @@ TESSERA_HIP hipError_t hipHostUnregister(void *pointer) {
   return hipSuccess;
 }
 
-/// The allocation with `pointer` inside, if the host may use it.
+/// Returns the allocation that contains `pointer`, if the host may use it.
 static std::optional<Allocation> findHostMemory(const void *pointer) {
   Device *device = Device::get();
   auto found = device ? device->memory.find(reinterpret_cast<uint64_t>(pointer))
@@ -134,7 +135,7 @@ TESSERA_HIP hipError_t hipHostGetFlags(unsigned *flags, void *hostPointer) {
   return hipSuccess;
 }
 
-// Managed memory never moves: advice and prefetching have nothing to do.
+// Managed memory never moves, so advice and prefetching do nothing.
 static hipError_t checkManaged(const void *pointer, size_t bytes) {
   Device *device = Device::get();
   auto address = reinterpret_cast<uint64_t>(pointer);

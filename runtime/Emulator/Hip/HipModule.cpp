@@ -43,7 +43,7 @@ static hipError_t refuse(const Status &status) {
   return setError(error, "cannot load a module: " + status.getMessage());
 }
 
-/// `image` is either a pointer or a span, as selectCodeObject() takes it.
+/// `image` is a pointer or a span, as for selectCodeObject().
 template <typename Image>
 static hipError_t loadModule(hipModule_t *module, Image image) {
   Device *device = Device::get();
@@ -121,7 +121,8 @@ TESSERA_HIP hipError_t hipModuleGetGlobal(hipDeviceptr_t *pointer,
   return hipSuccess;
 }
 
-/// For the library's engine: here every launch waits for the one in front.
+/// Called by the library's engine. Here every launch waits for the previous one
+/// anyway.
 TESSERA_HIP hipError_t tesseraLaunchDependent(
     hipFunction_t function, unsigned gridX, unsigned gridY, unsigned gridZ,
     unsigned blockX, unsigned blockY, unsigned blockZ, unsigned sharedBytes,
@@ -130,8 +131,8 @@ TESSERA_HIP hipError_t tesseraLaunchDependent(
                                blockZ, sharedBytes, stream, params, extra);
 }
 
-/// For the library's engine, which asks it where kernels take tensor maps: no
-/// chip of ours has a tensor memory accelerator.
+/// Called by the library's engine for kernels that take tensor maps. None of
+/// the emulated chips has a tensor memory accelerator.
 TESSERA_HIP hipError_t tesseraEncodeTensorMap(void *, const void *,
                                               const void *) {
   return setError(hipErrorNotSupported);

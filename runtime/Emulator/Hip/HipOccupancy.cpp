@@ -2,8 +2,8 @@
 //
 // The rules are those of Measure/Occupancy.h: registers in granules, LDS, and
 // the waves that a SIMD tracks. A multiprocessor is a compute unit, as in
-// hipDeviceProp_t::multiProcessorCount; on RDNA two of them share what
-// Measure/ calls a unit.
+// hipDeviceProp_t::multiProcessorCount; on RDNA two compute units are one unit
+// of Measure/.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,8 +14,8 @@ using namespace tessera::emulator;
 
 static constexpr unsigned kMaxGroup = 1024;
 
-/// Groups of `block` threads that one multiprocessor holds; 0 when it cannot
-/// even hold one.
+/// Returns the number of groups of `block` threads that one multiprocessor
+/// holds, or 0 when it cannot hold even one.
 static unsigned getGroups(hipFunction_t function, unsigned block,
                           size_t dynamicLds) {
   const Chip &chip = Device::get()->chip;
@@ -47,8 +47,8 @@ static hipError_t countGroups(int *groups, hipFunction_t function, int block,
   return hipSuccess;
 }
 
-/// The block that keeps most threads on a multiprocessor, the largest of
-/// several; and as many groups as the whole device holds.
+/// Chooses the block size that keeps most threads on a multiprocessor, the
+/// largest if there are several, and a grid that fills the device once.
 static hipError_t chooseBlock(int *grid, int *block, hipFunction_t function,
                               size_t dynamicLds, int limit) {
   if (!grid || !block || limit < 0)

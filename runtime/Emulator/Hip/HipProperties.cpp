@@ -1,7 +1,7 @@
-//===- HipProperties.cpp - What the device says of itself -----------------===//
+//===- HipProperties.cpp - What the device reports about itself -----------===//
 //
-// Facts about the chip are those of Chip.cpp and GpuTarget.cpp; what only a
-// board has (buses, caches, clocks of memory) is made up, and plausible.
+// Facts about the chip are those of Chip.cpp and GpuTarget.cpp. Properties of a
+// board (buses, caches, memory clocks) are plausible inventions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,8 @@ int tessera::emulator::getMinor(const Chip &chip) {
   char digit = chip.name[chip.name.size() - 2];
   return digit >= 'a' ? digit - 'a' + 10 : digit - '0';
 }
-/// gfx90a -> 910, gfx942 -> 942, gfx1030 -> 1030, as HIP 5 has it.
+/// Returns HIP 5's number of the architecture: 910 for gfx90a, 942 for gfx942,
+/// 1030 for gfx1030.
 static int getGcnArch(const Chip &chip) {
   char digit = chip.name.back();
   int stepping = digit >= 'a' ? digit - 'a' + 10 : digit - '0';
@@ -102,8 +103,8 @@ TESSERA_HIP hipError_t hipGetDeviceProperties(hipDeviceProp_t *properties,
   return hipSuccess;
 }
 
-/// What an attribute is in the properties; empty for one that this device has
-/// no answer for.
+/// Returns the attribute's value from the properties; empty if this device does
+/// not know the attribute.
 static std::optional<int64_t> findAttribute(const hipDeviceProp_t &p,
                                             hipDeviceAttribute_t attribute) {
   switch (attribute) {
@@ -129,7 +130,7 @@ TESSERA_HIP hipError_t hipDeviceGetAttribute(int *value,
   return found ? hipSuccess : setError(hipErrorInvalidValue);
 }
 
-/// As hipChooseDevice of a machine with one device.
+/// Behaves like hipChooseDevice on a machine with one device.
 TESSERA_HIP hipError_t hipChooseDevice(int *id, const hipDeviceProp_t *wanted) {
   if (!id || !wanted)
     return setError(hipErrorInvalidValue);

@@ -1,7 +1,7 @@
 //===- HipStream.cpp - Streams of the emulated HIP ------------------------===//
 //
-// Every call has done its work when it returns, so a stream has no queue: it is
-// a handle that can be wrong. Callbacks run in the calling thread.
+// Every call has finished its work when it returns, so a stream has no queue;
+// it is only a handle that can be invalid. Callbacks run in the calling thread.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +29,8 @@ static HandleSet<ihipStream_t> &getStreams() {
 }
 
 hipError_t tessera::emulator::checkStream(hipStream_t stream) {
-  // Null, and the two small numbers of HIP's legacy and per-thread streams.
+  // Valid are null, the two small numbers of HIP's legacy and per-thread
+  // streams, and the streams that exist.
   if (reinterpret_cast<uintptr_t>(stream) <= 2 || getStreams().has(stream))
     return hipSuccess;
   return setError(hipErrorInvalidHandle);
@@ -130,7 +131,7 @@ TESSERA_HIP hipError_t hipLaunchHostFunc(hipStream_t stream,
   return hipSuccess;
 }
 
-// Nothing is ever captured.
+// Captures are not supported, so no stream is ever capturing.
 TESSERA_HIP hipError_t hipStreamIsCapturing(hipStream_t stream,
                                             hipStreamCaptureStatus *status) {
   if (!status)
@@ -179,7 +180,7 @@ static bool isReached(T now, T value, unsigned condition, T mask) {
     return ~((now & mask) | (value & mask)) != 0;
   }
 }
-// Waits in the calling thread: another one must write the value.
+// Waits in the calling thread, so another thread must write the value.
 template <typename T>
 static hipError_t waitValue(hipStream_t stream, void *pointer, T value,
                             unsigned condition, T mask) {
@@ -187,8 +188,8 @@ static hipError_t waitValue(hipStream_t stream, void *pointer, T value,
     return setError(hipErrorInvalidValue);
   if (hipError_t error = checkStream(stream))
     return error;
-  std::atomic_ref<T> place(*static_cast<T *>(pointer));
-  while (!isReached(place.load(), value, condition, mask))
+  std::atomic_ref<T> target(*static_cast<T *>(pointer));
+  while (!isReached(target.load(), value, condition, mask))
     std::this_thread::yield();
   return hipSuccess;
 }

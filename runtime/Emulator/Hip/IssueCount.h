@@ -1,8 +1,8 @@
 //===- IssueCount.h - Issue cycles of one thread's launches ----*- C++ -*-===//
 //
-// A tuner on the emulated device has no time to compare, but the estimate of
-// issue cycles. It asks for it through an exported function; launches of other
-// threads, which nobody is tuning, stay as fast as they are.
+// A tuner on the emulated device cannot compare times, so it compares estimates
+// of issue cycles, which it obtains through an exported function. Launches of
+// other threads are not counted and stay fast.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,9 +16,9 @@ namespace tessera::emulator {
 /// Counts one launch if its thread has asked for it.
 class IssueCount {
 public:
-  /// What the launch must be watched with.
+  /// How the launch must be measured.
   LaunchWatch getWatch();
-  /// Adds the estimate of the launch that was watched to the thread's sum.
+  /// Adds the estimate for the measured launch to the thread's sum.
   void add(const Launch &launch) const;
 
 private:

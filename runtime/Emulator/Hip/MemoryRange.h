@@ -7,8 +7,8 @@
 
 namespace tessera::emulator {
 
-/// True when [pointer, pointer + bytes) is wholly inside one allocation, or is
-/// plain host memory and that is allowed.
+/// True if [pointer, pointer + bytes) is inside one allocation, or is ordinary
+/// host memory and that is allowed.
 inline bool isLegalRange(const void *pointer, size_t bytes, bool mustBeDevice) {
   Device *device = Device::get();
   auto address = reinterpret_cast<uint64_t>(pointer);
@@ -18,14 +18,14 @@ inline bool isLegalRange(const void *pointer, size_t bytes, bool mustBeDevice) {
   return found ? found->contains(address, bytes) : !mustBeDevice;
 }
 
-/// Rows of bytes in memory, with room between them; slices of such rows.
+/// Rows of bytes in memory with gaps between them, and slices of such rows.
 struct PitchedRange {
   char *begin;
-  size_t pitch;      ///< From row to row.
-  size_t slicePitch; ///< From slice to slice.
+  size_t pitch;      ///< Distance of two rows.
+  size_t slicePitch; ///< Distance of two slices.
 };
 
-/// Bytes from the first of the first row to the last of the last.
+/// Bytes from the first byte of the first row to the last byte of the last row.
 inline size_t getSpan(const PitchedRange &range, const hipExtent &extent) {
   return (extent.depth - 1) * range.slicePitch +
          (extent.height - 1) * range.pitch + extent.width;

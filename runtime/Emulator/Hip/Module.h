@@ -1,7 +1,7 @@
 //===- Module.h - Loaded code and how it is found --------------*- C++ -*-===//
 //
-// What the files about modules, launches and occupancy share. Applications see
-// only the two opaque handles.
+// The declarations that the files about modules, launches and occupancy share.
+// Applications see only the two opaque handles.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,19 +17,19 @@
 #include <mutex>
 #include <vector>
 
-/// A function of a module. Lives as long as its module.
+/// A function of a module. Lives as long as the module.
 struct ihipModuleSymbol_t {
   ihipModule_t *module;
   const tessera::emulator::KernelImage *kernel;
 
-  /// Lanes of its waves.
+  /// The number of lanes of the function's waves.
   unsigned getLanes(const tessera::emulator::Chip &chip) const {
     return !chip.isGfx9() && kernel->descriptor.isWave32() ? 32 : 64;
   }
 };
 
-/// Decodes its code when the first kernel is launched, once for each wave size
-/// that its kernels use.
+/// A loaded module. Its code is decoded when the first kernel is launched, once
+/// for each wave size that its kernels use.
 struct ihipModule_t {
   std::shared_ptr<const tessera::emulator::CodeObject> object;
   std::mutex mutex;
@@ -42,7 +42,7 @@ struct ihipModule_t {
 
 namespace tessera::emulator {
 
-/// True for a function of a module that is still loaded.
+/// Whether `function` belongs to a module that is still loaded.
 bool isFunction(hipFunction_t function);
 
 } // namespace tessera::emulator

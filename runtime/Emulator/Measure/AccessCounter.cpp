@@ -43,8 +43,8 @@ void AccessCounter::finishLds(MemoryCount &count) {
   ldsCount = 0;
 }
 
-/// ds_read2 and ds_write2 are two accesses of each lane, one after the other:
-/// a lane number that does not go up begins the second.
+/// ds_read2 and ds_write2 access LDS twice in each lane. The second access
+/// begins where the lane number does not increase.
 void AccessCounter::addLds(const MemoryAccess &access, MemoryCount &count) {
   if (ldsCount &&
       (access.lane <= ldsLanes[ldsCount - 1].lane || access.bytes != ldsBytes))

@@ -15,21 +15,22 @@ struct Chip;
 /// Counts bytes, cache lines and bank conflicts of each instruction.
 class AccessCounter : public Observer {
 public:
-  /// `stats` outlives it and was prepared for addresses.
+  /// `stats` must outlive this object and have space for the memory counts.
   AccessCounter(const Chip &chip, LaunchStats &stats);
   void onAccesses(Wave &wave, const Instruction &instruction,
                   std::span<const MemoryAccess> accesses) override;
 
 private:
-  /// The different cache lines of one instruction. Emptied by a new stamp.
+  /// The distinct cache lines of one instruction. A new stamp empties the set.
   class SegmentSet {
   public:
     void clear() { ++stamp; }
-    /// True when it was not there.
+    /// Returns true if the segment was not in the set.
     bool insert(uint64_t segment);
 
   private:
-    static constexpr unsigned kSlots = 2048; ///< 64 lanes, 16 pieces each.
+    /// 64 lanes with up to 16 segments each.
+    static constexpr unsigned kSlots = 2048;
     struct Slot {
       uint64_t segment = 0;
       uint64_t stamp = 0;
@@ -46,10 +47,10 @@ private:
   uint32_t segmentBytes;
   uint32_t banks;
   SegmentSet segments;
-  // One access of LDS, as far as its lanes are known.
+  // The accesses of one LDS instruction that have been seen so far.
   std::array<LdsLaneAccess, 64> ldsLanes;
   unsigned ldsCount = 0;
-  uint32_t ldsBytes = 0; ///< Of each lane.
+  uint32_t ldsBytes = 0; ///< per lane
   bool ldsIsWrite = false;
 };
 

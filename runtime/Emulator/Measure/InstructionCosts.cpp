@@ -31,7 +31,8 @@ struct MatrixShape {
 
   uint64_t getMacs() const {
     uint64_t dense = uint64_t(m) * n * k * blocks;
-    // Half of a sparse product is known to be zero and costs nothing.
+    // Half of the elements of a sparse A are zero, and their products cost
+    // nothing.
     return isSparse ? dense / 2 : dense;
   }
 };
@@ -164,7 +165,7 @@ static CostClass classify(std::string_view name) {
 // Matrix instructions
 //===----------------------------------------------------------------------===//
 
-/// Takes a number off the front of `text`.
+/// Parses a number at the front of `text` and removes it.
 static uint32_t takeNumber(std::string_view &text) {
   uint32_t value = 0;
   auto [end, error] =
@@ -181,10 +182,11 @@ static std::string_view getMatrixType(std::string_view rest) {
   return rest.starts_with("bf8") ? "fp8" : "";
 }
 
-/// "v_mfma_f32_32x32x4_2b_f16", "v_mfma_f32_32x32x4f16", "v_wmma_...".
+/// Parses "v_mfma_f32_32x32x4_2b_f16", "v_mfma_f32_32x32x4f16" or "v_wmma_...".
 static std::optional<MatrixShape> parseShape(std::string_view name) {
   size_t x = name.find('x');
-  // A type (xf32) may hold an x before the shape does not: digits surround it.
+  // A type (xf32) may contain an x before the shape, but the x of a shape is
+  // between digits.
   while (x != name.npos &&
          (x + 1 == name.size() || name[x - 1] < '0' || name[x - 1] > '9' ||
           name[x + 1] < '0' || name[x + 1] > '9'))
@@ -216,8 +218,9 @@ static std::optional<MatrixShape> parseShape(std::string_view name) {
   return shape;
 }
 
-/// gfx950 runs the shapes of gfx942 at the speed of gfx942, and the formats of
-/// less than 8 bits at twice the speed of fp8. In halves.
+/// Returns the speed in halves of the rate in the table: gfx950 executes the
+/// shapes of gfx942 at the speed of gfx942, and formats of less than 8 bits at
+/// twice the speed of fp8.
 static uint32_t getGfx950Halves(const MatrixShape &shape,
                                 std::string_view text) {
   uint32_t laneElements = shape.m * shape.k * shape.blocks / 64;
@@ -235,7 +238,8 @@ static uint32_t getGfx950Halves(const MatrixShape &shape,
   return 2;
 }
 
-/// Clocks for which a matrix instruction holds the matrix unit; 0: no rate.
+/// Returns the clocks for which a matrix instruction occupies the matrix unit,
+/// or 0 if the rate is not known.
 static uint32_t getMatrixClocks(const ChipCosts &chip, const MatrixShape &shape,
                                 std::string_view text) {
   auto it = std::ranges::find_if(kMatrixRates, [&](const MatrixRate &rate) {
@@ -257,7 +261,8 @@ static uint32_t getMatrixClocks(const ChipCosts &chip, const MatrixShape &shape,
 // The others
 //===----------------------------------------------------------------------===//
 
-/// Multiply-adds of one half of a dual instruction, or of a whole one.
+/// Returns the multiply-adds of one half of a dual instruction, or of a single
+/// instruction.
 static uint32_t countFma(std::string_view name) {
   if (name.starts_with("pk_"))
     return 2 * countFma(name.substr(3));
@@ -289,7 +294,7 @@ static uint32_t getLaneBytes(std::string_view name) {
       {"u8", 1},    {"i8", 1},    {"b8", 1}};
   bool isTwice =
       has(name, "read2") || has(name, "write2") || has(name, "_2addr");
-  // "st64" and "stride64" name a distance.
+  // The numbers in "st64" and "stride64" are strides, not widths.
   std::string_view width = name;
   if (size_t st = name.find("st64"); st != name.npos)
     width = name.substr(st + 4);
@@ -301,15 +306,15 @@ static uint32_t getLaneBytes(std::string_view name) {
   return isTwice ? 8 : 4;
 }
 
-/// How many times longer than a plain vector operation.
+/// Returns how many times longer than an ordinary vector operation it takes.
 static uint32_t getValuFactor(const ChipCosts &chip, CostClass kind,
                               std::string_view name) {
   bool isDouble = has(name, "_f64");
   uint32_t factor = isDouble ? chip.doubleFactor : 1;
   if (kind == CostClass::Transcendental)
     return 4 * factor;
-  // 32-bit products: a quarter of the rate, but the full one on the chips whose
-  // f64 is as fast as f32, gfx90a and later (LLVM 22 SISchedule.td,
+  // 32-bit products run at a quarter of the rate, but at the full rate on the
+  // chips whose f64 is as fast as f32, gfx90a and later (LLVM 22 SISchedule.td,
   // WriteIntMul).
   bool isProduct =
       startsWithAny(name, {"v_mul_lo_u32", "v_mul_lo_i32", "v_mul_hi_u32",
@@ -336,7 +341,7 @@ InstructionCost tessera::emulator::getInstructionCost(const ChipCosts &chip,
   std::string_view name = text.substr(0, text.find(' '));
   InstructionCost cost;
   cost.kind = classify(name);
-  // A wave of 64 lanes takes RDNA's 32-lane units twice.
+  // A wave of 64 lanes takes two passes through RDNA's 32-lane units.
   uint32_t passes = std::max(1u, lanes / chip.waveSize);
   cost.issueClocks = chip.issueClocks;
   switch (cost.kind) {
@@ -345,8 +350,8 @@ InstructionCost tessera::emulator::getInstructionCost(const ChipCosts &chip,
       cost.macs = shape->getMacs();
       cost.matrixClocks = getMatrixClocks(chip, *shape, text);
     }
-    // RDNA multiplies matrices in the vector unit; CDNA's matrix unit is its
-    // own and takes only the issue slot.
+    // RDNA multiplies matrices in the vector unit. CDNA has a separate matrix
+    // unit, so only the issue slot is taken.
     cost.valuClocks = chip.waveSize == 32 && cost.matrixClocks
                           ? cost.matrixClocks
                           : chip.issueClocks;

@@ -1,7 +1,7 @@
 //===- InstructionCosts.h - What one instruction costs a chip --*- C++ -*-===//
 //
 // Everything that the text of an instruction tells: its class, how many
-// multiplications it does, and for how many clocks it holds which part of a
+// multiplications it does, and for how many clocks it occupies which unit of a
 // compute unit. ChipCosts.def has the numbers and their sources.
 //
 //===----------------------------------------------------------------------===//
@@ -15,14 +15,15 @@
 
 namespace tessera::emulator {
 
-/// Finer than InstructionClass, which the decoder needs; by mnemonic alone.
+/// Finer than InstructionClass, which the decoder needs. Depends on the
+/// mnemonic only.
 enum class CostClass : uint8_t {
-  Matrix, ///< MFMA, WMMA and their sparse forms.
+  Matrix, ///< MFMA, WMMA and their sparse forms
   Dot,
-  Packed, ///< v_pk_*: two values a lane.
+  Packed, ///< v_pk_*: two values a lane
   Transcendental,
-  Double, ///< f64 arithmetic.
-  Dual,   ///< VOPD: two operations, one instruction.
+  Double, ///< f64 arithmetic
+  Dual,   ///< VOPD: two operations, one instruction
   Valu,
   Salu,
   Smem,
@@ -35,13 +36,13 @@ enum class CostClass : uint8_t {
   Wait,
   Barrier,
   Branch,
-  Other, ///< s_nop, hints, cache control, the end.
+  Other, ///< s_nop, hints, cache control, the end
 };
 inline constexpr unsigned kCostClasses = 19;
-/// As in the JSON: "matrix", "vmem_load".
+/// The name in the JSON output: "matrix", "vmem_load".
 std::string_view getName(CostClass kind);
 
-/// One row of ChipCosts.def, in its order.
+/// One row of ChipCosts.def, with the columns in the same order.
 struct ChipCosts {
   std::string_view name;
   uint32_t waveSize, issueClocks;
@@ -51,25 +52,25 @@ struct ChipCosts {
   uint32_t segmentBytes;
   uint32_t doubleFactor;
 
-  /// Compute units that a unit of this table is.
+  /// The number of compute units of a unit of this table.
   uint32_t getComputeUnits() const { return waveSize == 64 ? 1 : 2; }
 };
-/// `chip` is one of Chip.cpp's names.
+/// `chip` must be one of the names in Chip.cpp.
 const ChipCosts &getChipCosts(std::string_view chip);
 
 struct InstructionCost {
   CostClass kind = CostClass::Other;
-  /// Of the wave's own stream: when its next instruction may issue.
+  /// Clocks until the next instruction of the same wave may issue.
   uint32_t issueClocks = 0;
-  uint32_t valuClocks = 0;   ///< Of the SIMD's vector unit.
-  uint32_t matrixClocks = 0; ///< Of the SIMD's matrix unit.
-  uint32_t laneBytes = 0;    ///< That a lane moves to or from memory or LDS.
-  uint64_t macs = 0;         ///< Of all lanes together: matrix instructions.
-  uint32_t macsPerLane = 0;  ///< Of each active lane: fma and dot products.
+  uint32_t valuClocks = 0;   ///< of the SIMD's vector unit
+  uint32_t matrixClocks = 0; ///< of the SIMD's matrix unit
+  uint32_t laneBytes = 0;    ///< Moved to or from memory or LDS by one lane.
+  uint64_t macs = 0;         ///< Matrix instructions: for all lanes together.
+  uint32_t macsPerLane = 0;  ///< fma and dot products: for each active lane.
 };
 
-/// `lanes` is the wave's size. A matrix instruction whose rate the table does
-/// not have costs as an ordinary vector instruction.
+/// `lanes` is the wave's size. A matrix instruction whose rate is not in the
+/// table costs as much as an ordinary vector instruction.
 InstructionCost getInstructionCost(const ChipCosts &chip, unsigned lanes,
                                    std::string_view text);
 

@@ -2,16 +2,17 @@
 //
 // LDS has 32 banks of one dword (64 on gfx950). An access is served in phases:
 // all lanes at once for 32 bits, 32 lanes for 64 bits, and for 128 bits as many
-// as one row of the banks can hold. Lanes of one phase that want different
-// dwords of one bank wait for each other; lanes that want the same dword share
-// it. What a phase costs beyond its distinct dwords spread evenly over the
-// banks is a conflict. Which lanes make up a phase of a 128-bit read is not
-// published: two maps are known (consecutive lanes, and the mixed one that
-// composable_kernel's swizzles are built for), and the worse one counts.
+// as one row of the banks can hold. Lanes of one phase that access different
+// dwords of the same bank are served one after another; lanes that access the
+// same dword share it. The cycles of a phase beyond those that its distinct
+// dwords would take if they were spread evenly over the banks are conflicts.
+// Which lanes make up a phase of a 128-bit read is not published: two maps are
+// known (consecutive lanes, and the mixed one for which composable_kernel's
+// swizzles are built), and the worse one counts.
 //
 // RDNA: "RDNA3" ISA guide, chapter on LDS: 64 banks of a workgroup processor,
-// 32 of them for each pair of SIMDs; a wave meets the 32 of its side, and its
-// 32 lanes are judged by the same phases.
+// 32 of them for each pair of SIMDs; a wave uses the 32 banks of its side, and
+// its 32 lanes have the same phases.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,17 +27,18 @@ static constexpr unsigned kMaxBanks = 64;
 static constexpr unsigned kMaxAccesses = 64;
 
 namespace {
-/// All lanes in the order of their phases, which are equally long.
+/// All lanes in the order of their phases, which have equal lengths.
 using LaneOrder = std::array<uint8_t, kMaxAccesses>;
 
 /// One access, by lane.
 struct WaveAccess {
-  uint64_t lanes = 0; ///< That take part.
+  uint64_t lanes = 0; ///< The lanes that take part.
   std::array<uint32_t, kMaxAccesses> address;
 };
 
-/// The dwords that one phase wants. Dwords are counted in units (pairs, quads)
-/// that no access splits, because all banks of a unit are loaded alike.
+/// The dwords that one phase accesses. Dwords are counted in units (pairs,
+/// quads) that no access splits, because all banks of a unit have the same
+/// load.
 class PhaseBanks {
 public:
   explicit PhaseBanks(uint32_t unitBanks) : unitBanks(unitBanks) {
@@ -71,8 +73,8 @@ static constexpr LaneOrder makeConsecutive() {
   return order;
 }
 
-/// Phases of eight lanes: {0-3, 20-23}, {4-7, 16-19}, {8-11, 28-31},
-/// {12-15, 24-27}, and the same 32 lanes further on. Wider banks join two.
+/// Phases of eight lanes: {0-3, 20-23}, {4-7, 16-19}, {8-11, 28-31}, {12-15,
+/// 24-27}, and the same lanes plus 32. With 64 banks, two phases are joined.
 static constexpr LaneOrder makeMixed() {
   constexpr uint8_t kQuads[8] = {0, 5, 1, 4, 2, 7, 3, 6};
   LaneOrder order{};
@@ -85,8 +87,9 @@ static constexpr LaneOrder makeMixed() {
 static constexpr LaneOrder kConsecutive = makeConsecutive();
 static constexpr LaneOrder kMixed = makeMixed();
 
-/// Extra cycles of all phases: each takes as many cycles as its fullest bank
-/// has different dwords, against as many as an even spread would take.
+/// Returns the extra cycles of all phases: each takes as many cycles as its
+/// fullest bank has different dwords, compared with as many as an even spread
+/// would take.
 static uint32_t countExtra(const WaveAccess &access, uint32_t dwords,
                            uint32_t unitDwords, uint32_t banks,
                            const LaneOrder &order, unsigned lanesPerPhase) {

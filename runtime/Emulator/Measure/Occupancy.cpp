@@ -6,8 +6,8 @@
 
 using namespace tessera::emulator;
 
-/// gfx9 has 800 SGPRs a SIMD; the steps are those of LLVM's GCNSubtarget. RDNA
-/// gives every wave 128 of its own.
+/// On gfx9 the waves of a SIMD share 800 SGPRs; the steps are those of LLVM's
+/// GCNSubtarget. On RDNA every wave has 128.
 static uint32_t getWavesBySgprs(const ChipCosts &chip, uint32_t sgprs) {
   if (chip.waveSize != 64)
     return chip.maxWaves;
@@ -17,8 +17,8 @@ static uint32_t getWavesBySgprs(const ChipCosts &chip, uint32_t sgprs) {
 
 static uint32_t getWavesByVgprs(const ChipCosts &chip, uint32_t vgprs,
                                 uint32_t lanes) {
-  // A register of a wave of 64 lanes takes two of RDNA's: half the file, in
-  // granules half as large.
+  // A register of a wave of 64 lanes takes two of RDNA's registers, so the file
+  // holds half as many, in granules half as large.
   uint32_t halves = lanes / chip.waveSize ? lanes / chip.waveSize : 1;
   uint32_t granule = chip.vgprGranule / halves;
   uint32_t used = (std::max(vgprs, 1u) + granule - 1) / granule * granule;
@@ -40,7 +40,7 @@ Occupancy tessera::emulator::getOccupancy(const ChipCosts &chip,
     result.groupsPerUnit = chip.ldsBytes / kernel.ldsBytes;
     result.limit = "lds";
   }
-  // A kernel that was launched does fit, whatever its metadata say.
+  // A kernel that has been launched does fit, whatever its metadata say.
   result.groupsPerUnit = std::max(result.groupsPerUnit, 1u);
   result.wavesPerSimd =
       double(result.groupsPerUnit) * kernel.wavesPerGroup / chip.simds;

@@ -7,13 +7,13 @@
 
 namespace tessera::emulator {
 
-/// What a kernel takes, by its metadata.
+/// The resources that a kernel needs, from its metadata.
 struct KernelResources {
-  uint32_t vgprs = 0; ///< AGPRs included.
+  uint32_t vgprs = 0; ///< AGPRs included
   uint32_t agprs = 0;
   uint32_t sgprs = 0;
-  uint32_t ldsBytes = 0;     ///< Dynamic LDS included.
-  uint32_t scratchBytes = 0; ///< Of a lane.
+  uint32_t ldsBytes = 0;     ///< dynamic LDS included
+  uint32_t scratchBytes = 0; ///< per lane
   uint32_t lanes = 64;
   uint32_t wavesPerGroup = 1;
 };
@@ -21,7 +21,7 @@ struct KernelResources {
 struct Occupancy {
   uint32_t groupsPerUnit = 0;
   double wavesPerSimd = 0;
-  const char *limit = ""; ///< "vgprs", "sgprs", "lds" or "waves".
+  const char *limit = ""; ///< "vgprs", "sgprs", "lds" or "waves"
 };
 
 Occupancy getOccupancy(const ChipCosts &chip, const KernelResources &kernel);

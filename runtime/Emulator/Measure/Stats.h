@@ -1,9 +1,10 @@
 //===- Stats.h - What a launch did, in numbers -----------------*- C++ -*-===//
 //
-// While a launch runs, only this is counted: how often each instruction ran,
-// for how many lanes, and, if asked for, which bytes it touched. All that
-// follows from the instruction itself (class, multiplications, clocks) is
-// summed up afterwards (Measure/Summary.h), so that counting costs little.
+// While a launch runs, only this is counted: how often each instruction was
+// executed, for how many lanes, and, if asked for, which bytes it accessed.
+// Everything that follows from the instruction itself (class, multiplications,
+// clocks) is added up afterwards (Measure/Summary.h), so that counting costs
+// little.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,43 +17,44 @@
 
 namespace tessera::emulator {
 
-/// What a launch counts. Addresses make it several times slower.
+/// What a launch counts. Counting addresses makes it several times slower.
 enum class MeasureLevel : uint8_t { None, Counts, Addresses };
 
 struct ExecutionCount {
-  uint64_t times = 0; ///< Once a wave.
-  uint64_t lanes = 0; ///< Lanes that EXEC had on, summed over the times.
+  uint64_t times = 0; ///< by waves
+  uint64_t lanes = 0; ///< Lanes that were active, summed over the executions.
 };
 
-/// Bytes are those that lanes asked for and got; a segment is a cache line that
-/// one instruction touched, counted once for it.
+/// Bytes are those that lanes accessed. A segment is a cache line that an
+/// instruction touched; several lanes of one instruction count it once.
 struct MemoryCount {
   uint64_t bytesLoaded = 0;
-  uint64_t bytesStored = 0; ///< By atomics, too.
+  uint64_t bytesStored = 0; ///< by atomics, too
   uint64_t segmentsLoaded = 0;
   uint64_t segmentsStored = 0;
   uint64_t scratchBytesLoaded = 0;
   uint64_t scratchBytesStored = 0;
   uint64_t ldsBytesRead = 0;
   uint64_t ldsBytesWritten = 0;
-  uint64_t ldsReadConflictCycles = 0; ///< LdsBanks.cpp has the rules.
+  uint64_t ldsReadConflictCycles = 0; ///< See LdsBanks.cpp.
   uint64_t ldsWriteConflictCycles = 0;
 
   MemoryCount &operator+=(const MemoryCount &other);
 };
 
-/// Each worker counts into its own; merge() sums them up.
+/// Each worker thread counts into its own object; merge() adds them up.
 struct LaunchStats {
-  std::vector<ExecutionCount> executed; ///< By instruction of the program.
-  std::vector<MemoryCount> memory;      ///< The same; empty without addresses.
+  std::vector<ExecutionCount> executed; ///< by instruction of the program
+  /// The same; empty unless addresses are counted.
+  std::vector<MemoryCount> memory;
 
   void prepare(size_t instructions, MeasureLevel level);
   void merge(const LaunchStats &other);
 };
 
-/// Cycles that an LDS access of `bytes` a lane takes beyond the fewest that it
-/// could: bank conflicts. LdsBanks.cpp has the rules. At most 64 accesses, in
-/// ascending order of lanes.
+/// Returns the cycles that an LDS access of `bytes` a lane takes because of
+/// bank conflicts, beyond the fewest possible. LdsBanks.cpp has the rules.
+/// There may be at most 64 accesses, in ascending order of lanes.
 struct LdsLaneAccess {
   uint32_t lane;
   uint32_t address;

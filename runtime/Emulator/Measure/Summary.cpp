@@ -30,7 +30,7 @@ static bool isScalar(CostClass kind) {
   return kind == CostClass::Salu || kind == CostClass::Smem ||
          kind == CostClass::Branch;
 }
-/// Governed by EXEC; matrix instructions ignore it.
+/// Whether EXEC applies. Matrix instructions ignore it.
 static bool isVector(CostClass kind) {
   return (kind >= CostClass::Dot && kind <= CostClass::Valu) || isLds(kind) ||
          isVmem(kind);
@@ -54,10 +54,10 @@ PipeClocks tessera::emulator::getPipeClocks(const ChipCosts &chip,
   if (!memory)
     return clocks;
   clocks.lds += memory->ldsReadConflictCycles + memory->ldsWriteConflictCycles;
-  // Direct-to-LDS loads write LDS besides.
+  // Direct-to-LDS loads also write LDS.
   if (isVmem(cost.kind))
     clocks.lds += divideUp(memory->ldsBytesWritten, chip.ldsClockBytes);
-  // Whole lines pass the first-level cache.
+  // Whole lines pass through L1.
   uint64_t lines = memory->segmentsLoaded + memory->segmentsStored;
   if (isVmem(cost.kind))
     clocks.vmem = std::max(clocks.vmem, divideUp(lines * chip.segmentBytes,
@@ -104,10 +104,10 @@ LaunchTotals tessera::emulator::sumUp(const LaunchSummary &summary,
   return totals;
 }
 
-// A launch's work is spread evenly: the busiest unit runs the rounded-up share
-// of the groups, the busiest of its SIMDs the rounded-up share of their waves.
-// Waves that are resident together fill each other's gaps; one after the other
-// they take at least the issue slots of each.
+// The work of a launch is spread evenly: the busiest unit runs the rounded-up
+// share of the groups, and the busiest of its SIMDs the rounded-up share of
+// their waves. Waves that are resident at the same time fill each other's gaps.
+// Waves that run one after the other take at least the issue slots of each.
 IssueEstimate tessera::emulator::estimateIssue(const LaunchSummary &summary,
                                                const LaunchTotals &totals) {
   IssueEstimate result;
@@ -151,7 +151,7 @@ IssueEstimate tessera::emulator::estimateIssue(const LaunchSummary &summary,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Builds one object; values are written by the caller's type.
+/// Builds one JSON object; the type of a value decides how it is written.
 class JsonObject {
 public:
   void addText(std::string_view name, std::string_view value) {
@@ -235,14 +235,14 @@ static void addEstimate(JsonObject &line, const LaunchSummary &summary,
   IssueEstimate estimate = estimateIssue(summary, totals);
   line.addInteger("estimated_issue_cycles", estimate.clocks);
   line.addText("estimate_limit", estimate.limit);
-  JsonObject parts;
-  parts.addInteger("matrix", estimate.busiest.matrix);
-  parts.addInteger("valu", estimate.busiest.valu);
-  parts.addInteger("lds", estimate.busiest.lds);
-  parts.addInteger("vmem", estimate.busiest.vmem);
-  parts.addInteger("scalar", estimate.busiest.scalar);
-  parts.addInteger("wave", estimate.busiest.wave);
-  line.addRaw("estimate_parts", parts.finish());
+  JsonObject busiest;
+  busiest.addInteger("matrix", estimate.busiest.matrix);
+  busiest.addInteger("valu", estimate.busiest.valu);
+  busiest.addInteger("lds", estimate.busiest.lds);
+  busiest.addInteger("vmem", estimate.busiest.vmem);
+  busiest.addInteger("scalar", estimate.busiest.scalar);
+  busiest.addInteger("wave", estimate.busiest.wave);
+  line.addRaw("estimate_parts", busiest.finish());
 }
 
 std::string tessera::emulator::formatSummary(const LaunchSummary &summary,
@@ -285,11 +285,11 @@ tessera::Status tessera::emulator::appendStats(const std::string &path,
   struct stat before = {};
   (void)fstat(file, &before);
   const std::string text = line + "\n";
-  errno = ENOSPC; // What a write that is cut short means.
+  errno = ENOSPC; // This is what an incomplete write means.
   const bool isWritten = write(file, text.data(), text.size()) ==
                          static_cast<ssize_t>(text.size());
   const int reason = errno;
-  // A reader of the file expects whole lines.
+  // Remove an incomplete line, because readers of the file expect whole lines.
   if (!isWritten && S_ISREG(before.st_mode))
     (void)!(before.st_size == 0 ? unlink(path.c_str())
                                 : ftruncate(file, before.st_size));

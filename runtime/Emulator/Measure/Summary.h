@@ -1,8 +1,8 @@
 //===- Summary.h - The measurements of one launch --------------*- C++ -*-===//
 //
-// Sums up what was counted (Stats.h) with what instructions cost
+// Combines what was counted (Stats.h) with what instructions cost
 // (InstructionCosts.h), and prints it as one line of JSON. The guide,
-// docs/guides/emulator.md, says what each figure means.
+// docs/guides/emulator.md, explains each figure.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,7 +29,7 @@ struct LaunchSummary {
   std::array<uint32_t, 3> groupSize{};
   KernelResources resources;
   double timeMs = 0;
-  /// Multiply-adds that the problem needs; only its owner knows.
+  /// Multiply-adds that the problem needs; only the caller can know them.
   std::optional<uint64_t> usefulMacs;
 
   uint64_t getGroupCount() const {
@@ -37,52 +37,53 @@ struct LaunchSummary {
   }
 };
 
-/// Clocks for which the whole launch holds each part of the machine: of a SIMD
-/// for the first four, of a unit for the last two.
+/// Clocks for which the whole launch occupies each unit: of a SIMD for the
+/// first four, of a unit for the last two.
 struct PipeClocks {
   uint64_t matrix = 0;
   uint64_t valu = 0;
-  uint64_t scalar = 0; ///< SALU, scalar loads and branches.
-  uint64_t wave = 0;   ///< Issue slots of the waves themselves.
+  uint64_t scalar = 0; ///< SALU, scalar loads and branches
+  uint64_t wave = 0;   ///< issue slots of the waves
   uint64_t lds = 0;
   uint64_t vmem = 0;
 };
 
 struct LaunchTotals {
   std::array<uint64_t, kCostClasses> instructions{};
-  uint64_t vectorInstructions = 0; ///< That EXEC governs: all but MFMA.
-  uint64_t vectorLanes = 0;        ///< Active in them.
+  uint64_t vectorInstructions = 0; ///< Those that obey EXEC: all but MFMA.
+  uint64_t vectorLanes = 0;        ///< lanes that were active in them
   uint64_t macs = 0;
   uint64_t scalarBytesLoaded = 0;
-  MemoryCount memory; ///< Without scalar loads.
+  MemoryCount memory; ///< without scalar loads
   PipeClocks pipes;
 };
 
-/// `program` is the one that was counted.
+/// `program` must be the program that was counted.
 LaunchTotals sumUp(const LaunchSummary &summary, const Program &program,
                    const LaunchStats &stats);
 
-/// The busiest part of the busiest SIMD or unit, in clocks. A model of issue,
-/// without latency and without memory behind the first cache.
+/// The clocks of the busiest resource of the busiest SIMD or unit. This is a
+/// model of issue, without latency and without memory beyond L1.
 struct IssueEstimate {
   uint64_t clocks = 0;
-  const char *limit = "none"; ///< Name of the busiest part.
-  PipeClocks busiest;         ///< Of that SIMD or unit.
+  const char *limit = "none"; ///< The name of the busiest resource.
+  PipeClocks busiest;         ///< In the busiest SIMD or unit.
 };
 IssueEstimate estimateIssue(const LaunchSummary &summary,
                             const LaunchTotals &totals);
 
-/// What one instruction adds to each pipe when it runs `times` times.
+/// Returns what an instruction that is executed `times` times adds to each
+/// pipe.
 PipeClocks getPipeClocks(const ChipCosts &chip, const InstructionCost &cost,
                          const ExecutionCount &count,
                          const MemoryCount *memory);
 
-/// One line of JSON, without the line end. `hasAddresses`: totals.memory was
-/// counted.
+/// Returns one line of JSON without a line end. `hasAddresses` says whether
+/// totals.memory was counted.
 std::string formatSummary(const LaunchSummary &summary,
                           const LaunchTotals &totals, bool hasAddresses);
 
-/// Appends a line to `path`; whole, or not at all.
+/// Appends a line to `path`, completely or not at all.
 Status appendStats(const std::string &path, const std::string &line);
 
 } // namespace tessera::emulator
