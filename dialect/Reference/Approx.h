@@ -1,9 +1,10 @@
 //===- Approx.h - A number and how far off a kernel may be -----*- C++ -*-===//
 //
 // A primitive's formula, written once in these numbers, gives what a kernel
-// should compute and what it may be off by: every operation adds the rounding
-// that it costs a kernel to the errors that come in with its operands. So no
-// family has a tolerance of its own that could be tuned until its tests pass.
+// should compute and how large its error may be: every operation adds the
+// rounding that it costs a kernel to the errors that come in with its operands.
+// So no family has a tolerance of its own that could be tuned until its tests
+// pass.
 //
 // Errors count in unit roundoffs of the kernel's arithmetic (2^-24 for f32) and
 // are of first order. Sums follow the rule of Compare.h. Functions may be off
@@ -23,7 +24,7 @@ namespace tessera::reference {
 
 struct Approx {
   double value = 0;
-  double error = 0; ///< In unit roundoffs.
+  double error = 0; ///< in unit roundoffs
 
   Approx() = default;
   Approx(double value, double error = 0) : value(value), error(error) {}
@@ -31,8 +32,8 @@ struct Approx {
   double getMagnitude() const { return std::fabs(value); }
 };
 
-/// `value`, computed with `units` roundings of its size, from operands that let
-/// it be off by `error`.
+/// `value`, computed with `units` roundings of its size, from operands whose
+/// errors let it be off by `error`.
 inline Approx makeRounded(double value, double error, double units = 1) {
   return {value, error + units * std::fabs(value)};
 }
@@ -57,7 +58,7 @@ inline Approx operator/(Approx a, Approx b) {
 }
 
 inline Approx abs(Approx a) { return {std::fabs(a.value), a.error}; }
-/// A NaN stays.
+/// A NaN is kept.
 inline Approx max(Approx a, Approx b) {
   if (std::isnan(a.value) || std::isnan(b.value))
     return std::isnan(a.value) ? a : b;
@@ -71,10 +72,11 @@ inline Approx exp(Approx a) {
 }
 inline Approx log(Approx a) {
   const double value = std::log(a.value);
-  constexpr double kUnits = 8; // Of 1 as well: see where the result is near 0.
+  // The result may be near 0, so the units count relative to 1 as well.
+  constexpr double kUnits = 8;
   return makeRounded(value, a.error / a.getMagnitude() + kUnits, kUnits);
 }
-/// The power, of a base that is not negative.
+/// The power of a base that is not negative.
 inline Approx pow(Approx a, double exponent) {
   const double value = std::pow(a.value, exponent);
   if (a.value == 0)
@@ -86,10 +88,11 @@ inline Approx pow(Approx a, double exponent) {
 inline Approx sqrt(Approx a) { return pow(a, 0.5); }
 inline Approx rsqrt(Approx a) { return pow(a, -0.5); }
 
-/// `yes` where `a` > 0, else `no`; either of them where a kernel may see `a` on
-/// the other side.
+/// Returns `yes` where `a` > 0, otherwise `no`. Either is allowed where a
+/// kernel may see `a` on the other side.
 inline Approx selectPositive(Approx a, Approx yes, Approx no) {
-  constexpr double kUnitRoundoff = 0x1p-24; // Of f32, and ample for f64.
+  // That of f32, which is ample for f64.
+  constexpr double kUnitRoundoff = 0x1p-24;
   Approx result = a.value > 0 ? yes : no;
   if (a.error > 0 && a.getMagnitude() <= a.error * kUnitRoundoff)
     result.error = std::max(yes.error, no.error) +
@@ -97,7 +100,7 @@ inline Approx selectPositive(Approx a, Approx yes, Approx no) {
   return result;
 }
 
-/// Adds up, in any order.
+/// Adds numbers in any order.
 class ApproxSum {
 public:
   void add(Approx term) {
@@ -124,7 +127,7 @@ struct ApproxMoments {
   Approx mean;
   Approx squares;
 
-  /// Of element(0) to element(count - 1).
+  /// Computes the moments of element(0) to element(count - 1).
   template <typename Element>
   static ApproxMoments of(int64_t count, const Element &element) {
     ApproxSum sum;
@@ -135,8 +138,8 @@ struct ApproxMoments {
     for (int64_t i = 0; i < count; ++i) {
       const Approx x = element(i);
       const double difference = x.value - mean.value;
-      // Each step rounds a difference of numbers as large as x and the mean,
-      // and so moves the square.
+      // Each step rounds a difference of numbers that are as large as x and the
+      // mean, which moves the square.
       constexpr double kSteps = 4;
       squares.add(
           {difference * difference,

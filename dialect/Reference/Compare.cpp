@@ -11,8 +11,8 @@
 
 using namespace tessera::reference;
 
-/// See the head of Compare.h.
-static constexpr double kDeviations = 4, kFactorDeviations = 8;
+/// Their derivation is at the top of Compare.h.
+static constexpr double kDeviations = 4, kOperandDeviations = 8;
 
 double tessera::reference::getUnitRoundoff(ElementType inputs) {
   switch (inputs) {
@@ -33,8 +33,8 @@ double tessera::reference::getUnitRoundoff(ElementType inputs) {
 double Expected::getRelativeTolerance() const {
   const double root = std::sqrt(static_cast<double>(reductionLength));
   double tolerance = kDeviations * unitRoundoff * root;
-  if (factorRoundoff > 0) // A length of 0 has no products.
-    tolerance += 2 * factorRoundoff * std::min(1.0, kFactorDeviations / root);
+  if (operandRoundoff > 0) // A length of 0 has no products.
+    tolerance += 2 * operandRoundoff * std::min(1.0, kOperandDeviations / root);
   return tolerance;
 }
 
@@ -56,8 +56,8 @@ std::vector<int64_t> tessera::reference::sampleElements(const Sizes &sizes,
   return indices;
 }
 
-/// How far off, as a multiple of what is allowed; 1 or less passes. Only for
-/// ranking: whether an element passes is decided by the interval.
+/// Returns the error as a multiple of what is allowed; 1 or less passes. Only
+/// used for ranking: the interval decides whether an element passes.
 static double getBadness(double value, double actual, double least,
                          double most) {
   if (!std::isfinite(value) || std::isnan(actual))
@@ -69,7 +69,7 @@ static double getBadness(double value, double actual, double least,
   return allowed > 0 ? error / allowed : error == 0 ? 0 : error / 1e-300;
 }
 
-/// Whether both are infinities of one sign, or both are no numbers.
+/// Whether both are infinities of the same sign, or both are NaN.
 static bool isSameNonFinite(double value, double found) {
   return !std::isfinite(value) &&
          (std::isnan(value) ? std::isnan(found) : found == value);
@@ -101,7 +101,7 @@ Report tessera::reference::compare(const Expected &expected,
             : expected.mayBeNonFinite && isSameNonFinite(value, found);
     ++report.compared;
     report.failed += !passed;
-    // A failure outranks every success, whatever rounding makes of the ratio.
+    // A failure ranks above every success, whatever rounding does to the ratio.
     const double badness = getBadness(value, found, least, most);
     const double rank = passed ? std::min(badness, 1.0) : 2 + badness;
     if (rank > worst) {

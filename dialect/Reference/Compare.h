@@ -1,14 +1,14 @@
 //===- Compare.h - Is a computed tensor right? -----------------*- C++ -*-===//
 //
-// One rule for every test, derived from how kernels compute and not tuned until
-// tests pass. A kernel adds L products in f32, in an order of its own, and
-// rounds the sum once to the element type. Each addition is wrong by at most
-// u = 2^-24 of the partial sum, which never exceeds M = sum |x| |w|. The worst
-// case, L u M, would hide a missing product in a long sum; but rounding errors
-// are as often up as down, and such a sum of L errors grows with sqrt(L)
-// (Higham and Mary, "A new approach to probabilistic rounding error analysis",
-// 2019, give lambda sqrt(L) u M with a probability of failure that falls as
-// exp(-lambda^2 / 2)). So
+// There is one rule for every test. It is derived from how kernels compute and
+// not tuned until tests pass. A kernel adds L products in f32, in an order of
+// its own, and rounds the sum once to the element type. Each addition is wrong
+// by at most u = 2^-24 of the partial sum, which never exceeds
+// M = sum |x| |w|. The worst case, L u M, would hide a missing product in a
+// long sum; but rounding errors are as often up as down, and the sum of L such
+// errors grows with sqrt(L) (Higham and Mary, "A new approach to probabilistic
+// rounding error analysis", 2019, give lambda sqrt(L) u M with a probability of
+// failure that falls as exp(-lambda^2 / 2)). So
 //
 //   t = 4 sqrt(L) 2^-24 M,   and a result r passes exactly when
 //   round(v - t) <= r <= round(v + t),
@@ -19,16 +19,17 @@
 // comparison, and where data are such that no sum rounds (t = 0) the result
 // must be the correctly rounded value.
 //
-// Where factors of f32 may be rounded to tf32, each is wrong by at most 2^-11
-// of itself, and so each product by 2^-10. That is no more than 2^-10 M in all,
-// and of L errors that are as often up as down, sqrt(L) of them. Products
-// differ in size: of normal data the root of the sum of their squares is 1.6 M
-// / sqrt(L), of a window that is half in the padding more. So t is greater by
+// Where operands of f32 may be rounded to tf32, each is wrong by at most 2^-11
+// of itself, and so each product by 2^-10. That is at most 2^-10 M in all, and
+// since L errors are as often up as down, their sum grows with sqrt(L) only.
+// Products differ in size: for normal data the root of the sum of their squares
+// is 1.6 M / sqrt(L), and it is larger for a window that is half in the
+// padding. So t is greater by
 //
 //   min(1, 8 / sqrt(L)) 2^-10 M.
 //
-// f64 sums have 2^-53 in the place of 2^-24, and twice that here, because the
-// reference adds in double itself. Sums of i8 products are exact: t = 0.
+// For f64 sums the 2^-24 is replaced by 2^-53, and by twice that here, because
+// the reference itself adds in double. Sums of i8 products are exact: t = 0.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,16 +44,17 @@
 
 namespace tessera::reference {
 
-/// How much one addition of a kernel whose operands are of `inputs` may be off.
+/// The largest relative error of one addition of a kernel whose operands have
+/// type `inputs`.
 double getUnitRoundoff(ElementType inputs);
 
-/// How much rounding to tf32 may be off.
+/// The largest relative error of rounding to tf32.
 inline constexpr double kTf32Roundoff = 0x1p-11;
 
 /// What a tensor, or a sample of its elements, should hold.
 struct Expected {
-  Sizes sizes{}; ///< Of the whole tensor.
-  /// Which elements, as flat indices (see Sizes); empty: all.
+  Sizes sizes{}; ///< of the whole tensor
+  /// The compared elements as flat indices (see Sizes); empty means all.
   std::vector<int64_t> indices{};
   /// Exact values and sums of magnitudes (M above), in the order of `indices`.
   std::vector<double> values{};
@@ -61,41 +63,45 @@ struct Expected {
   int64_t reductionLength = 1;
   /// u above.
   double unitRoundoff = getUnitRoundoff(ElementType::F32);
-  /// How much a factor may be off as it is multiplied: 0, or that of tf32.
-  double factorRoundoff = 0;
-  /// A value may be infinite or NaN, and then that very thing must be found.
+  /// The relative error of an operand when it is multiplied: 0, or that of
+  /// tf32.
+  double operandRoundoff = 0;
+  /// Whether values may be infinite or NaN; the result must then be the same
+  /// infinity or a NaN, too.
   bool mayBeNonFinite = false;
 
   /// t above for a magnitude of 1.
   double getRelativeTolerance() const;
 };
 
-/// About `count` elements of a tensor to check instead of all: its corners,
-/// where addressing goes wrong first, and others drawn with `seed`. Sorted,
-/// each once.
+/// Returns about `count` elements of a tensor to check instead of all: its
+/// corners, where addressing goes wrong first, and others drawn with `seed`.
+/// Sorted and without duplicates.
 std::vector<int64_t> sampleElements(const Sizes &sizes, int64_t count,
                                     uint64_t seed);
 
-/// How much a sum may be off.
+/// How large the error of a sum may be.
 enum class Rule {
-  Rounding, ///< By t, as above.
-  /// By nothing: the data are small integers (DataKind::Integer), whose sums
-  /// are exact in f32.
+  Rounding, ///< t as above
+  /// No error: the data are small integers (DataKind::Integer), whose sums are
+  /// exact in f32.
   Exact,
 };
 
-/// The outcome, with the element that is furthest off.
+/// The outcome, with the element that has the largest error.
 struct Report {
   int64_t compared = 0;
   int64_t failed = 0;
-  /// The worst element, failed or not: where, what it should be, what it is.
+  /// The worst element, failed or not: its coordinates, what it should be, and
+  /// what it is.
   Coord worst;
   double expected = 0;
   double actual = 0;
-  /// Interval that was allowed there.
+  /// The interval that was allowed there.
   double least = 0;
   double most = 0;
-  bool hasDepth = false; ///< Whether the text names the worst one's depth.
+  /// Whether the text contains the worst element's depth.
+  bool hasDepth = false;
 
   /// Comparing nothing proves nothing.
   bool passed() const { return compared > 0 && failed == 0; }
@@ -103,9 +109,9 @@ struct Report {
   std::string toText() const;
 };
 
-/// Compares with `actual`, a tensor of `expected.sizes`. Unless it may be so,
-/// an expected value that is not finite fails as well: such a test would show
-/// nothing.
+/// Compares with `actual`, a tensor of `expected.sizes`. Unless mayBeNonFinite
+/// is set, an expected value that is not finite fails as well, because such a
+/// test would show nothing.
 Report compare(const Expected &expected, const TensorView &actual,
                Rule rule = Rule::Rounding);
 

@@ -1,19 +1,19 @@
 //===- ConvReference.cpp - What a convolution should give -----------------===//
 //
-// All elements of a result, in an order that suits a processor: the inputs are
-// unpacked to floats (doubles for f64) so that the inner loop of PanelSums.h
-// runs over neighbours. Sums of magnitudes, which comparisons need, are the
-// same computation on absolute values.
+// This computes all elements of a result in an order that suits a processor:
+// the inputs are unpacked to floats (doubles for f64) so that the inner loop of
+// PanelProduct.h reads neighbours. The sums of magnitudes that comparisons need
+// are the same computation on absolute values.
 //
-// Forward and backward data both gather: an element of the result sums, over
-// taps and the channels of the source tensor, what the tap reads; only which
-// pixel that is differs. Backward weights reduces over pixels instead, and its
-// rows are channels of x.
+// Forward and backward data both gather: an element of the result adds, over
+// taps and the channels of the source tensor, what the tap reads. They differ
+// only in which pixel that is. Backward weights reduces over pixels instead,
+// and its rows are channels of x.
 //
 //===----------------------------------------------------------------------===//
 
 #include "dialect/Reference/ConvReference.h"
-#include "dialect/Reference/PanelSums.h"
+#include "dialect/Reference/PanelProduct.h"
 #include "dialect/Reference/Parallel.h"
 
 #include <algorithm>
@@ -54,7 +54,8 @@ struct GatherAxis {
   bool backward;
   int64_t sourceSize, taps, pad, stride, dilation;
 
-  /// Where in the source `tap` of the element `at` reads; -1 is nowhere.
+  /// Returns where in the source `tap` of the element `at` reads, or -1 if it
+  /// reads nothing.
   int64_t find(int64_t at, int64_t tap) const {
     int64_t source = at * stride - pad + tap * dilation;
     if (backward) {
@@ -86,7 +87,7 @@ public:
     unpackFilter(w);
   }
 
-  /// All results in the order of flat indices.
+  /// Returns all results in the order of flat indices.
   std::vector<double> compute() const {
     std::vector<double> values(resultSizes.getProduct());
     const int64_t lineSize = resultSizes.column * resultSizes.channel;
@@ -107,7 +108,8 @@ private:
     return shape.z * shape.y * shape.x * sourceChannels * kPanel;
   }
 
-  /// [group][panel][tap][source channel][kPanel], rests filled with zeros.
+  /// The layout is [group][panel][tap][source channel][kPanel]; incomplete
+  /// panels are padded with zeros.
   void unpackFilter(const TensorView &w) {
     filter.resize(shape.groups * panels * getPanelSize());
     const Sizes taps{1, 1, shape.y, shape.x, shape.z};
@@ -129,8 +131,8 @@ private:
   }
 
   void computeLine(const Coord &line, double *values) const {
-    // The columns of a block are a stride apart when gathering backwards: then
-    // a tap reaches all of them or none.
+    // When gathering backwards the columns of a block are at a distance of the
+    // stride, so that a tap reaches either all of them or none.
     const int64_t step = backward ? shape.stride.w : 1;
     for (int64_t group = 0; group < shape.groups; ++group)
       for (int64_t panel = 0; panel < panels; ++panel)
@@ -140,13 +142,13 @@ private:
             computeBlock(line, group, panel, first, step, values);
   }
 
-  /// Results of one panel at up to kBlock columns from `first`.
+  /// Computes one panel at up to kBlock columns from `first`.
   void computeBlock(const Coord &line, int64_t group, int64_t panel,
                     int64_t first, int64_t step, double *values) const {
     const int64_t columns =
         std::min<int64_t>(kBlock, divideUp(resultSizes.column - first, step));
     const T *taps = &filter[(group * panels + panel) * getPanelSize()];
-    double sums[kBlock * kPanel] = {};
+    double accumulators[kBlock * kPanel] = {};
     for (int64_t z = 0; z < shape.z; ++z)
       for (int64_t y = 0; y < shape.y; ++y)
         for (int64_t x = 0; x < shape.x; ++x, taps += sourceChannels * kPanel) {
@@ -158,18 +160,18 @@ private:
             any |= pixels[i] != zeros.data();
           }
           if (any)
-            addProducts(pixels, 1, taps, sourceChannels, sums);
+            addProducts(pixels, 1, taps, sourceChannels, accumulators);
         }
 
     const int64_t count =
         std::min<int64_t>(kPanel, resultChannels - panel * kPanel);
     for (int64_t i = 0; i < columns; ++i)
-      std::copy_n(&sums[i * kPanel], count,
+      std::copy_n(&accumulators[i * kPanel], count,
                   &values[(first + i * step) * resultSizes.channel +
                           group * resultChannels + panel * kPanel]);
   }
 
-  /// The source channels of `group` that a tap reads.
+  /// Returns the source channels of `group` that a tap reads.
   const T *findPixel(const Coord &line, int64_t group, int64_t at, int64_t z,
                      int64_t y, int64_t x) const {
     Coord pixel;
@@ -186,10 +188,10 @@ private:
   const ConvShape &shape;
   bool backward;
   Sizes sourceSizes, resultSizes;
-  int64_t sourceChannels, resultChannels; ///< Of one group.
-  int64_t panels;                         ///< Of one group.
+  int64_t sourceChannels, resultChannels; ///< per group
+  int64_t panels;                         ///< per group
   GatherAxis depth, row, column;
-  std::vector<T> zeros; ///< The channels that padding has.
+  std::vector<T> zeros; ///< The channels of a pixel on padding.
   std::vector<T> rows;
   std::vector<T> filter;
 };
@@ -229,7 +231,8 @@ public:
   }
 
 private:
-  /// [n][d][h][group][block][w][kBlock], rests filled with zeros.
+  /// The layout is [n][d][h][group][block][w][kBlock]; incomplete blocks are
+  /// padded with zeros.
   void unpackInput(const TensorView &x) {
     const int64_t lineSize = shape.groups * blocks * shape.w * kBlock;
     input.resize(shape.n * shape.d * shape.h * lineSize);
@@ -248,7 +251,8 @@ private:
     });
   }
 
-  /// [group][panel][n][do][ho][wo][kPanel], rests filled with zeros.
+  /// The layout is [group][panel][n][do][ho][wo][kPanel]; incomplete panels are
+  /// padded with zeros.
   void unpackGradient(const TensorView &dy) {
     gradient.resize(shape.groups * panels * getPanelSize());
     Sizes pixels = out;
@@ -271,8 +275,8 @@ private:
     return out.outer * out.depth * out.row * out.column * kPanel;
   }
 
-  /// One panel of filters, one block of channels, one tap: `unit` holds them as
-  /// outer, channel, and spatial coordinates.
+  /// Computes one panel of filters, one block of channels and one tap. `unit`
+  /// holds them as outer, channel, and spatial coordinates.
   void computeUnit(const Coord &unit, const Sizes &sizes,
                    std::vector<double> &values) const {
     // The columns of the output whose tap is inside of the image.
@@ -281,12 +285,12 @@ private:
     const int64_t high = std::min(
         out.column,
         shift < shape.w ? divideUp(shape.w - shift, shape.stride.w) : 0);
-    double sums[kBlock * kPanel] = {};
+    double accumulators[kBlock * kPanel] = {};
     for (Coord at; at.outer < out.outer; ++at.outer)
       for (at.depth = 0; at.depth < out.depth; ++at.depth)
         for (at.row = 0; at.row < out.row; ++at.row)
           if (low < high)
-            addLine(unit, at, low, high, sums);
+            addLine(unit, at, low, high, accumulators);
 
     const int64_t group = unit.outer / panels;
     const int64_t filter = unit.outer % panels * kPanel;
@@ -296,13 +300,13 @@ private:
         at.outer = group * groupFilters + filter + k;
         at.channel = unit.channel * kBlock + c;
         if (at.channel < groupChannels && filter + k < groupFilters)
-          values[sizes.getFlatIndex(at)] = sums[c * kPanel + k];
+          values[sizes.getFlatIndex(at)] = accumulators[c * kPanel + k];
       }
   }
 
   /// Adds columns `low` to `high` of one line of the output.
   void addLine(const Coord &unit, const Coord &line, int64_t low, int64_t high,
-               double *sums) const {
+               double *accumulators) const {
     const int64_t depth = line.depth * shape.stride.d - shape.pad.d +
                           unit.depth * shape.dilation.d;
     const int64_t row =
@@ -323,13 +327,13 @@ private:
         low;
     addProducts(pixels, shape.stride.w * kBlock,
                 &gradient[unit.outer * getPanelSize() + pixel * kPanel],
-                high - low, sums);
+                high - low, accumulators);
   }
 
   const ConvShape &shape;
   Sizes out;
   int64_t groupChannels, groupFilters;
-  int64_t blocks, panels; ///< Of one group.
+  int64_t blocks, panels; ///< per group
   std::vector<T> input;
   std::vector<T> gradient;
 };
@@ -343,7 +347,7 @@ template <typename Conv>
 static Expected evaluate(Conv conv, const ConvShape &shape, const Sizes &sizes,
                          int64_t length, ElementType type) {
   Expected result;
-  result.factorRoundoff = shape.allowsTf32 ? kTf32Roundoff : 0;
+  result.operandRoundoff = shape.allowsTf32 ? kTf32Roundoff : 0;
   result.sizes = sizes;
   result.reductionLength = length;
   result.unitRoundoff = getUnitRoundoff(type);

@@ -1,7 +1,7 @@
 //===- ConvSampled.cpp - Single elements of a convolution -----------------===//
 //
-// The spec's formulas as they stand. The full evaluators compute the same sums
-// in another order, and are tested against these.
+// The spec's formulas, literally. The full evaluators compute the same sums in
+// another order, and are tested against these.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,8 +15,8 @@ using namespace tessera::reference;
 
 static int64_t getWindowPositions(int64_t in, int64_t filter, int64_t pad,
                                   int64_t stride, int64_t dilation) {
-  const int64_t room = in + 2 * pad - (1 + dilation * (filter - 1));
-  return room < 0 ? 1 : room / stride + 1;
+  const int64_t last = in + 2 * pad - (1 + dilation * (filter - 1));
+  return last < 0 ? 1 : last / stride + 1;
 }
 
 int64_t ConvShape::getOutputDepth() const {
@@ -31,7 +31,7 @@ int64_t ConvShape::getOutputWidth() const {
   return getWindowPositions(w, x, pad.w, stride.w, dilation.w);
 }
 
-/// Taps that reach one pixel: every (s / gcd(s, d))-th.
+/// The number of taps that reach a pixel: every (s / gcd(s, d))-th does.
 static int64_t getReachingTaps(int64_t filter, int64_t stride,
                                int64_t dilation) {
   const int64_t every = stride / std::gcd(stride, dilation);
@@ -61,8 +61,8 @@ struct Sum {
 };
 } // namespace
 
-/// The pixel of x that tap (z, a, b) of the output pixel `out` reads. The tap
-/// is a place of the filter, whose channel does not matter.
+/// Finds the pixel of x that tap (z, a, b) of the output pixel `out` reads. The
+/// tap is given as coordinates of the filter, whose channel does not matter.
 static Coord getPixel(const ConvShape &shape, const Coord &out,
                       const Coord &tap) {
   Coord pixel;
@@ -81,9 +81,9 @@ static bool isInside(const ConvShape &shape, const Coord &pixel) {
          pixel.row < shape.h && pixel.column >= 0 && pixel.column < shape.w;
 }
 
-/// Every place of `sizes` with channel 0.
+/// Calls `body` with all coordinates of `sizes` with channel 0.
 template <typename Body>
-static void forEachPlace(Sizes sizes, Body body) {
+static void forEachCoord(Sizes sizes, Body body) {
   sizes.channel = 1;
   Coord at;
   for (int64_t i = 0; i < sizes.getProduct(); ++i, sizes.advance(at))
@@ -95,13 +95,13 @@ static Sizes getTaps(const ConvShape &shape) {
   return {1, 1, shape.y, shape.x, shape.z};
 }
 
-/// Fills `result` with `sumAt` of each of `indices`.
+/// Fills a result with `sumAt` of each of `indices`.
 template <typename SumAt>
 static Expected sample(const ConvShape &shape, const Sizes &sizes,
                        int64_t length, ElementType type,
                        std::vector<int64_t> indices, SumAt sumAt) {
   Expected result;
-  result.factorRoundoff = shape.allowsTf32 ? kTf32Roundoff : 0;
+  result.operandRoundoff = shape.allowsTf32 ? kTf32Roundoff : 0;
   result.sizes = sizes;
   result.reductionLength = length;
   result.unitRoundoff = getUnitRoundoff(type);
@@ -124,7 +124,7 @@ Expected tessera::reference::convForwardAt(const ConvShape &shape,
   auto sumAt = [&](const Coord &out) {
     Sum sum;
     const int64_t group = out.channel / (shape.k / shape.groups);
-    forEachPlace(getTaps(shape), [&](Coord tap) {
+    forEachCoord(getTaps(shape), [&](Coord tap) {
       Coord pixel = getPixel(shape, out, tap);
       if (!isInside(shape, pixel))
         return;
@@ -160,7 +160,7 @@ Expected tessera::reference::convBackwardDataAt(const ConvShape &shape,
   auto sumAt = [&](const Coord &pixel) {
     Sum sum;
     const int64_t group = pixel.channel / groupChannels;
-    forEachPlace(getTaps(shape), [&](Coord tap) {
+    forEachCoord(getTaps(shape), [&](Coord tap) {
       Coord reader{.outer = pixel.outer};
       if (!findReader(pixel.depth, tap.depth, pad.d, stride.d, dilation.d,
                       out.depth, reader.depth) ||
@@ -189,7 +189,7 @@ Expected tessera::reference::convBackwardWeightsAt(
   auto sumAt = [&](const Coord &tap) {
     Sum sum;
     const int64_t group = tap.outer / groupFilters;
-    forEachPlace(shape.getOutputSizes(), [&](Coord out) {
+    forEachCoord(shape.getOutputSizes(), [&](Coord out) {
       Coord pixel = getPixel(shape, out, tap);
       if (!isInside(shape, pixel))
         return;

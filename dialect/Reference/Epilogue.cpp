@@ -43,7 +43,7 @@ double tessera::reference::activate(Activation activation,
   __builtin_unreachable();
 }
 
-/// Whether it has no exponential.
+/// Whether the activation has no exponential.
 static bool isPlain(Activation activation) {
   switch (activation) {
   case Activation::Logistic:
@@ -64,7 +64,7 @@ tessera::reference::getActivationScale(Activation activation,
   const auto [a, b, c] = parameters;
   switch (activation) {
   case Activation::Logistic:
-    // The argument of the exponential is off by a part of itself.
+    // A relative error of v changes the exponential by |v| times that error.
     return std::fabs(result) * (1 + std::fabs(v));
   case Activation::Tanh:
     return std::fabs(b);
@@ -85,14 +85,15 @@ tessera::reference::getActivationScale(Activation activation,
   }
 }
 
-/// The farthest that the activation gets from `result` when its argument is off
-/// by up to `tolerance`. Looks at some points, because not all are monotonic.
+/// Returns how far the activation gets from `result` when its argument is off
+/// by up to `tolerance`. Evaluates several points, because not all activations
+/// are monotonic.
 static double getSpread(const Epilogue &epilogue, double v, double tolerance,
                         double result) {
   double spread = 0;
-  for (double part : {-1.0, -0.5, 0.5, 1.0}) {
+  for (double fraction : {-1.0, -0.5, 0.5, 1.0}) {
     const double other = activate(epilogue.activation, epilogue.parameters,
-                                  v + part * tolerance);
+                                  v + fraction * tolerance);
     spread = std::fmax(spread, std::fabs(other - result));
   }
   return spread;
@@ -105,8 +106,9 @@ void tessera::reference::applyEpilogue(const Epilogue &epilogue,
     return;
   // Scaling, three additions and the conversion of an integer sum.
   constexpr int64_t kRoundings = 8;
-  // An exponential, a logarithm and what is around them, 2 ulp each; where an
-  // exponential overflows, its reciprocal is not subnormal but zero.
+  // An exponential, a logarithm and the operations around them, 2 ulp each.
+  // Where an exponential overflows, its reciprocal becomes zero instead of
+  // subnormal.
   constexpr double kActivationRoundings = 16;
   const double leastNormal = compute == ElementType::F64 ? 0x1p-1022 : 0x1p-126;
   if (expected.unitRoundoff == 0) // an exact sum

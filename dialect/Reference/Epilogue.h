@@ -1,8 +1,8 @@
 //===- Epilogue.h - What follows the sum in the same kernel ----*- C++ -*-===//
 //
-// The epilogues of docs/spec/convolution.md, in double. They change the error
-// that a kernel may make as well: a slope of the activation scales it, and its
-// own arithmetic adds to it.
+// The epilogues of docs/spec/convolution.md, in double. They also change the
+// error that a kernel may make: the slope of the activation scales it, and the
+// epilogue's own arithmetic adds to it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,36 +32,36 @@ enum class Activation {
   Clamp,       ///< min(b, max(a, v))
 };
 
-/// As f32 has it.
+/// The value that f32 has for it.
 inline constexpr double kLeastPowerBase = 1e-6f;
 
 /// activation(alpha sum + beta old + bias + residual).
 struct Epilogue {
   double alpha = 1;
   double beta = 0;
-  std::optional<TensorView> old{};  ///< The result tensor before the kernel.
-  std::optional<TensorView> bias{}; ///< One value a channel; only that
-                                    ///< coordinate of the view counts.
-  std::optional<TensorView> residual{}; ///< Of the result's sizes.
+  std::optional<TensorView> old{}; ///< The result tensor before the kernel.
+  /// One value a channel; only that coordinate is used.
+  std::optional<TensorView> bias{};
+  std::optional<TensorView> residual{}; ///< Has the sizes of the result.
   Activation activation = Activation::None;
-  std::array<double, 3> parameters{}; ///< a, b, c.
+  std::array<double, 3> parameters{}; ///< a, b, c
 
-  /// Whether it leaves the sum as it is.
+  /// Whether the epilogue leaves the sum as it is.
   bool isIdentity() const;
 };
 
 double activate(Activation activation, const std::array<double, 3> &parameters,
                 double value);
 
-/// How large the numbers are that the arithmetic of an activation passes
-/// through on the way from `value` to `result`, each of which is rounded: 1 +
-/// e^-v is at least 1 even where its logarithm is small.
+/// Returns how large the numbers are that the arithmetic of an activation
+/// passes through on the way from `value` to `result`, each of which is
+/// rounded: 1 + e^-v is at least 1 even where its logarithm is small.
 double getActivationScale(Activation activation,
                           const std::array<double, 3> &parameters, double value,
                           double result);
 
-/// Replaces the sums in `expected` by what the epilogue makes of them.
-/// `compute` is the type of its arithmetic: F32, or F64 for sums of f64.
+/// Replaces the sums in `expected` by the results of the epilogue. `compute` is
+/// the type of its arithmetic: F32, or F64 for sums of f64.
 void applyEpilogue(const Epilogue &epilogue, ElementType compute,
                    Expected &expected);
 

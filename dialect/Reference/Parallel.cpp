@@ -14,7 +14,7 @@ void tessera::reference::parallelFor(int64_t count,
                                      const std::function<void(int64_t)> &body) {
   std::atomic<int64_t> next{0};
   std::mutex mutex;
-  std::exception_ptr failure; // The first one; what leaves a thread ends all.
+  std::exception_ptr failure; // The first exception ends all threads.
   auto work = [&] {
     try {
       for (int64_t i; (i = next.fetch_add(1)) < count;)
@@ -33,7 +33,8 @@ void tessera::reference::parallelFor(int64_t count,
     for (int64_t i = 1; i < std::min(processors, count); ++i)
       threads.emplace_back(work);
   } catch (const std::system_error &) {
-    // Without the memory for another stack, those that there are must do.
+    // If there is no memory for another thread, those that were started do it
+    // all.
   }
   work();
   for (std::thread &thread : threads)

@@ -8,8 +8,9 @@
 
 namespace tessera::reference {
 
-/// Runs `body(0)` to `body(count - 1)`, in no order, on all processors. What
-/// one of them throws, the caller gets, once no other one runs any more.
+/// Runs `body(0)` to `body(count - 1)`, in no particular order, on all
+/// processors. If one of them throws, the exception is thrown to the caller
+/// when no other one runs any more.
 void parallelFor(int64_t count, const std::function<void(int64_t)> &body);
 
 } // namespace tessera::reference

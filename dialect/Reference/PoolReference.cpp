@@ -13,8 +13,8 @@ using namespace tessera::reference;
 
 static int64_t getWindowCount(int64_t in, int64_t window, int64_t pad,
                               int64_t stride) {
-  const int64_t room = in + 2 * pad - window;
-  return room < 0 ? 1 : room / stride + 1;
+  const int64_t last = in + 2 * pad - window;
+  return last < 0 ? 1 : last / stride + 1;
 }
 
 int64_t PoolShape::getOutputHeight() const {
@@ -29,7 +29,7 @@ int64_t PoolShape::getOutputDepth() const {
   return getWindowCount(d, window.d, pad.d, stride.d);
 }
 
-/// The most windows that one coordinate is in.
+/// The largest number of windows that contain one coordinate.
 static int64_t getOverlap(int64_t window, int64_t stride) {
   return (window + stride - 1) / stride;
 }
@@ -64,7 +64,7 @@ uint64_t IndexView::load(const Coord &at) const {
 void tessera::reference::storeIndex(int64_t byteSize, void *data, int64_t index,
                                     uint64_t value) {
   char *to = static_cast<char *>(data) + index * byteSize;
-  for (int64_t i = 0; i < byteSize; ++i) // Little-endian, as every GPU.
+  for (int64_t i = 0; i < byteSize; ++i) // Little-endian, like every GPU.
     to[i] = static_cast<char>(value >> (8 * i));
 }
 
@@ -86,7 +86,8 @@ double tessera::reference::getLowest(ElementType type) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// One position of a window: where it is in x, and its number in the window.
+/// One position of a window: its coordinates in x, and its number in the
+/// window.
 struct Position {
   Coord at;
   uint64_t mask;
@@ -121,7 +122,7 @@ static uint64_t getIndex(const PoolShape &s, const Position &position) {
   return (at.depth * s.h + at.row) * s.w + at.column;
 }
 
-/// Positions of a window that are inside along one dimension.
+/// The number of positions of a window that are inside along one dimension.
 static int64_t countInside(int64_t output, int64_t in, int64_t window,
                            int64_t pad, int64_t stride) {
   int64_t count = 0;
@@ -132,7 +133,7 @@ static int64_t countInside(int64_t output, int64_t in, int64_t window,
   return count;
 }
 
-/// What the sum over the window at `out` is divided by.
+/// The divisor of the sum over the window at `out`.
 static double getDivisor(const PoolShape &s, const Coord &out) {
   if (s.mode == PoolMode::AverageInclusive)
     return static_cast<double>(s.getWindowSize());
@@ -147,8 +148,8 @@ static double getDivisor(const PoolShape &s, const Coord &out) {
 // Evaluators
 //===----------------------------------------------------------------------===//
 
-/// Calls `visit` for each element that is asked for, with its place in the
-/// list; in no order, on all processors.
+/// Calls `visit` with each requested element and its index in the list, in no
+/// particular order, on all processors.
 template <typename Visit>
 static void visitElements(const Expected &result, const Visit &visit) {
   constexpr int64_t kChunk = 256;
@@ -161,8 +162,8 @@ static void visitElements(const Expected &result, const Visit &visit) {
   });
 }
 
-/// An expectation with room for its values. A NaN or an infinity is a result of
-/// pooling like any other.
+/// Makes an expectation with space for its values. NaN and infinity are valid
+/// results of pooling.
 static Expected startExpected(const Sizes &sizes, int64_t length,
                               std::vector<int64_t> elements) {
   Expected result;
@@ -216,7 +217,7 @@ PoolOutputs tessera::reference::poolForward(const PoolShape &shape,
 template <typename Visit>
 static void visitOutputs(int64_t at, int64_t outputs, int64_t window,
                          int64_t pad, int64_t stride, const Visit &visit) {
-  // Truncation lets the first one be too early, never too late.
+  // Because of truncation the first one may be too early, but never too late.
   const int64_t first = std::max<int64_t>((at + pad - window) / stride, 0);
   for (int64_t output = first; output < outputs; ++output) {
     const int64_t position = at + pad - output * stride;

@@ -2,7 +2,7 @@
 //
 // docs/spec/pooling.md in code, with sums in double. Windows are walked
 // position by position, padding included, so that the oracle shares no clipping
-// arithmetic with the kernels that it judges.
+// arithmetic with the kernels that it checks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,16 +39,17 @@ struct PoolShape {
   int64_t getOutputWidth() const;
   int64_t getOutputDepth() const;
   int64_t getWindowSize() const { return window.d * window.h * window.w; }
-  /// Sizes of the two tensors, or of their gradients.
+  /// The sizes of the two tensors, or of their gradients.
   Sizes getInputSizes() const { return {n, c, h, w, d}; }
   Sizes getOutputSizes() const {
     return {n, c, getOutputHeight(), getOutputWidth(), getOutputDepth()};
   }
-  /// The most terms in the sum of one element of dx.
+  /// The largest number of terms in the sum of one element of dx.
   int64_t getBackwardLength() const;
 };
 
-/// Someone else's indices: unsigned integers of 1, 2, 4 or 8 bytes.
+/// A view of indices that it does not own: unsigned integers of 1, 2, 4 or 8
+/// bytes.
 struct IndexView {
   int64_t byteSize = 1;
   const void *data = nullptr;
@@ -60,23 +61,25 @@ struct IndexView {
 /// Writes `value` as element `index` of an array of such integers.
 void storeIndex(int64_t byteSize, void *data, int64_t index, uint64_t value);
 
-/// What forward computes.
+/// The results of a forward pooling.
 struct PoolOutputs {
   Expected y;
-  /// Of the maxima, in the order of `y.values`; empty for averages.
+  /// The indices of the maxima, in the order of `y.values`; empty for averages.
   std::vector<uint64_t> indices;
 };
 
-/// The elements of y with these flat indices (see Sizes), or all of them.
+/// Computes the elements of y with these flat indices (see Sizes), or all of
+/// them.
 PoolOutputs poolForward(const PoolShape &shape, const TensorView &x,
                         std::vector<int64_t> elements = {});
 
-/// The same of dx. `indices` is read by mode Max alone.
+/// Computes the same of dx. `indices` is read in mode Max only.
 Expected poolBackward(const PoolShape &shape, const TensorView &dy,
                       const IndexView &indices,
                       std::vector<int64_t> elements = {});
 
-/// The lowest finite number of a type, at which maxima start.
+/// The lowest finite number of a type, with which the search for a maximum
+/// starts.
 double getLowest(ElementType type);
 
 } // namespace tessera::reference

@@ -15,7 +15,7 @@ using namespace tessera::reference;
 // The space
 //===----------------------------------------------------------------------===//
 
-int64_t RowOperand::getOffset(const RowPlace &at) const {
+int64_t RowOperand::getOffset(const RowDims &at) const {
   int64_t offset = 0;
   for (int dim = 0; dim < kMaxRowRank; ++dim)
     offset += at[dim] * strides[dim];
@@ -36,8 +36,8 @@ int64_t RowShape::getRowLength() const {
   return length;
 }
 
-RowPlace RowShape::getPlace(int64_t row, int64_t element) const {
-  RowPlace at{};
+RowDims RowShape::getCoords(int64_t row, int64_t element) const {
+  RowDims at{};
   for (int dim = rank - 1; dim >= 0; --dim) {
     int64_t &number = isReduced(dim) ? element : row;
     at[dim] = number % lengths[dim];
@@ -61,11 +61,11 @@ double Row::get(int tensor, int64_t element) const {
   const RowOperand &operand = shape.tensors[tensor];
   assert(operand.role == RowRole::Input && "outputs have no values yet");
   return loadElement(operand.type, operand.data,
-                     operand.getOffset(shape.getPlace(number, element)));
+                     operand.getOffset(shape.getCoords(number, element)));
 }
 
 int64_t Row::getElementNumber(int64_t element) const {
-  const RowPlace at = shape.getPlace(number, element);
+  const RowDims at = shape.getCoords(number, element);
   int64_t result = 0;
   for (int dim = 0; dim < shape.rank; ++dim)
     result = result * shape.lengths[dim] + at[dim];
@@ -85,10 +85,10 @@ RowEvaluator tessera::reference::findRowEvaluator(std::string_view operation) {
   return nullptr;
 }
 
-/// What no operation has computed. No result equals it.
+/// Marks what no operation has computed. No result equals it.
 static const Approx kUnset(std::nan(""), -1);
 
-/// Elements of one row that an output has.
+/// The number of elements of one row of an output.
 static int64_t getRowElements(const RowShape &shape,
                               const RowOperand &operand) {
   return operand.role == RowRole::Output ? shape.getRowLength() : 1;
@@ -109,7 +109,7 @@ tessera::reference::evaluateRows(const RowShape &shape,
            std::vector<Approx>(count * getRowElements(shape, shape.tensors[i]),
                                kUnset)});
 
-  // Many rows a step, because one may have a single element.
+  // A chunk has many rows, because a row may have a single element.
   constexpr int64_t kChunk = 64;
   parallelFor((count + kChunk - 1) / kChunk, [&](int64_t chunk) {
     const int64_t end = std::min(count, (chunk + 1) * kChunk);
@@ -132,7 +132,7 @@ tessera::reference::evaluateRows(const RowShape &shape,
 }
 
 //===----------------------------------------------------------------------===//
-// The judge
+// Comparison
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -140,14 +140,14 @@ namespace {
 struct Faults {
   int64_t compared = 0;
   int64_t failed = 0;
-  RowPlace at{}; ///< Of the one that is furthest off, with what was allowed.
+  RowDims at{}; ///< The worst element; the fields below are about it.
   double expected = 0, found = 0, least = 0, most = 0;
   double badness = -1;
 };
 } // namespace
 
-/// Whether all bits are set, as nobody's arithmetic leaves them: a NaN of that
-/// kind was there before.
+/// Whether all bits are set. No arithmetic produces this NaN, so the element
+/// was not written.
 static bool isPoison(const RowOperand &operand, int64_t offset) {
   const int64_t bytes = getByteSize(operand.type);
   constexpr uint64_t kPoison = ~0ull;
@@ -155,15 +155,16 @@ static bool isPoison(const RowOperand &operand, int64_t offset) {
                      &kPoison, bytes) == 0;
 }
 
-static void judge(Faults &faults, const RowOperand &operand,
-                  const RowPlace &place, Approx expected, double unitRoundoff) {
-  // Where a chip takes subnormal numbers for zero.
+static void compareElement(Faults &faults, const RowOperand &operand,
+                           const RowDims &coords, Approx expected,
+                           double unitRoundoff) {
+  // Chips may flush subnormal numbers to zero.
   const double leastNormal = unitRoundoff < 0x1p-24 ? 0x1p-1022 : 0x1p-126;
   const double tolerance =
       expected.error > 0 ? expected.error * unitRoundoff + leastNormal : 0;
   const double least = roundTo(operand.type, expected.value - tolerance);
   const double most = roundTo(operand.type, expected.value + tolerance);
-  const int64_t offset = operand.getOffset(place);
+  const int64_t offset = operand.getOffset(coords);
   const double found = loadElement(operand.type, operand.data, offset);
   const bool passed = expected.error != kUnset.error &&
                       (std::isnan(expected.value)
@@ -179,21 +180,21 @@ static void judge(Faults &faults, const RowOperand &operand,
     badness = INFINITY;
   if (badness <= faults.badness)
     return;
-  faults = {faults.compared, faults.failed, place, expected.value,
-            found,           least,         most,  badness};
+  faults = {faults.compared, faults.failed, coords, expected.value,
+            found,           least,         most,   badness};
 }
 
 static std::string toText(const RowShape &shape, int tensor,
                           const Faults &faults) {
-  std::string place;
+  std::string coords;
   for (int dim = 0; dim < shape.rank; ++dim)
-    place += (dim ? "," : "") + std::to_string(faults.at[dim]);
+    coords += (dim ? "," : "") + std::to_string(faults.at[dim]);
   char text[320];
   std::snprintf(text, sizeof(text),
                 "%lld of %lld elements of tensor %d are wrong; worst at [%s]: "
                 "expected %.9g, allowed from %.9g to %.9g, found %.9g",
                 static_cast<long long>(faults.failed),
-                static_cast<long long>(faults.compared), tensor, place.c_str(),
+                static_cast<long long>(faults.compared), tensor, coords.c_str(),
                 faults.expected, faults.least, faults.most, faults.found);
   return text;
 }
@@ -209,10 +210,10 @@ tessera::reference::compareRows(const RowShape &shape,
     Faults faults;
     for (size_t i = 0; i < output.values.size(); ++i) {
       const int64_t row = static_cast<int64_t>(i) / elements;
-      judge(faults, operand,
-            shape.getPlace(rows.empty() ? row : rows[row],
-                           static_cast<int64_t>(i) % elements),
-            output.values[i], unitRoundoff);
+      compareElement(faults, operand,
+                     shape.getCoords(rows.empty() ? row : rows[row],
+                                     static_cast<int64_t>(i) % elements),
+                     output.values[i], unitRoundoff);
     }
     if (faults.compared == 0)
       return "no element was compared";

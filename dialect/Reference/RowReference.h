@@ -1,9 +1,9 @@
-//===- RowReference.h - What rows give when reduced and mapped -*- C++ -*-===//
+//===- RowReference.h - Row-wise operations: reduce and map -----*- C++ -*-===//
 //
 // docs/spec/rows.md in code: element-wise, reducing and normalising operations
 // in double, on host tensors with strides. An operation is a function that
-// walks one row as its formula says; it knows neither kernels nor dnn.rows.
-// One file a family in Rows/.
+// walks one row as its formula says; it does not know kernels or dnn.rows. Each
+// family has a file in Rows/.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,26 +24,27 @@ namespace tessera::reference {
 enum class RowRole { Input, RowOutput, Output };
 
 inline constexpr int kMaxRowRank = 5;
-using RowPlace = std::array<int64_t, kMaxRowRank>;
+/// One number for each dimension: lengths, strides or coordinates.
+using RowDims = std::array<int64_t, kMaxRowRank>;
 
-/// A tensor of the space. A stride of 0: the same element all along that
-/// dimension.
+/// A tensor of the space. A stride of 0 means that the same element is used all
+/// along that dimension.
 struct RowOperand {
   ElementType type = ElementType::F32;
   RowRole role = RowRole::Input;
-  RowPlace strides{};
-  /// Of an input: someone else's elements. Of others not read by evaluate().
+  RowDims strides{};
+  /// Not owned. evaluateRows() reads inputs only.
   const void *data = nullptr;
 
-  int64_t getOffset(const RowPlace &at) const;
+  int64_t getOffset(const RowDims &at) const;
 };
 
-/// An operation on the rows of a space, in the words of the spec.
+/// An operation on the rows of a space, in the terms of the spec.
 struct RowShape {
-  std::string_view operation{}; ///< "softmax_fwd", ...
+  std::string_view operation{}; ///< for example "softmax_fwd"
   uint32_t mode = 0;
   int rank = 1;
-  RowPlace lengths{1, 1, 1, 1, 1};
+  RowDims lengths{1, 1, 1, 1, 1};
   uint32_t reduced = 0; ///< Bit i: dimension i is reduced.
   std::vector<RowOperand> tensors{};
   std::vector<double> scalars{};
@@ -51,17 +52,19 @@ struct RowShape {
   bool isReduced(int dim) const { return reduced >> dim & 1; }
   int64_t getRowCount() const;
   int64_t getRowLength() const;
-  /// Where element `element` of row `row` is. Both count with the last
-  /// dimension fastest.
-  RowPlace getPlace(int64_t row, int64_t element) const;
-  /// The unit roundoff of the arithmetic: of f64 if any tensor is, else of f32.
+  /// Returns the coordinates of element `element` of row `row`. In both the
+  /// last dimension varies fastest.
+  RowDims getCoords(int64_t row, int64_t element) const;
+  /// The unit roundoff of the arithmetic: that of f64 if any tensor is f64,
+  /// else that of f32.
   double getUnitRoundoff() const;
 };
 
 /// What one output should hold.
 struct RowExpected {
   int tensor = 0;
-  /// Row after row, of the rows asked for; one element a row of a row output.
+  /// The values of the requested rows, row after row. Row outputs have one
+  /// element a row.
   std::vector<Approx> values;
 };
 
@@ -77,11 +80,12 @@ public:
     return shape.tensors[tensor];
   }
   double getScalar(int scalar) const { return shape.scalars[scalar]; }
-  /// Element `element` of the row of an input.
+  /// Returns element `element` of the row of an input.
   double get(int tensor, int64_t element = 0) const;
-  /// The number of an element in the space, last dimension fastest.
+  /// Returns the number of an element in the space, with the last dimension
+  /// fastest.
   int64_t getElementNumber(int64_t element) const;
-  /// Of a row output, without `element`.
+  /// The overload without `element` is for row outputs.
   void set(int tensor, int64_t element, Approx value);
   void set(int tensor, Approx value) { set(tensor, 0, value); }
 
@@ -90,21 +94,22 @@ private:
                                                const std::vector<int64_t> &);
   const RowShape &shape;
   int64_t number;
-  std::vector<std::vector<Approx>> outputs; ///< One for each tensor.
+  std::vector<std::vector<Approx>> outputs; ///< one for each tensor
 };
 
 /// Computes one row.
 using RowEvaluator = void (*)(Row &row);
 
-/// Of the operation with that word, or null.
+/// Returns the evaluator of the operation with that name, or null.
 RowEvaluator findRowEvaluator(std::string_view operation);
 
-/// The outputs of these rows, or of all; the operation must be a known one.
+/// Computes the outputs of these rows, or of all; the operation must be known.
 std::vector<RowExpected> evaluateRows(const RowShape &shape,
                                       const std::vector<int64_t> &rows = {});
 
-/// Compares the operands' data, which are results now, with what evaluateRows()
-/// has found for the same rows: empty if right, else a sentence.
+/// Compares the operands' data, which are a kernel's results, with the results
+/// of evaluateRows() for the same rows. Returns an empty string if they are
+/// right, otherwise a message.
 std::string compareRows(const RowShape &shape,
                         const std::vector<RowExpected> &expected,
                         const std::vector<int64_t> &rows = {});

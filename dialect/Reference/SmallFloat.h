@@ -1,8 +1,8 @@
 //===- SmallFloat.h - Exact conversions of f16 and bf16 --------*- C++ -*-===//
 //
-// Tests compare bits, so the conversions may not depend on what the host's
-// compiler or processor offers for half precision. Both formats are treated by
-// one piece of code; all their values are tested.
+// Tests compare bits, so the conversions must not depend on what the host's
+// compiler or processor offers for half precision. The same code converts both
+// formats; tests cover all of their values.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,13 +19,13 @@ namespace tessera::reference {
 /// An IEEE-like binary format of 16 bits: sign, exponent, fraction.
 struct SmallFloatFormat {
   int fractionBits;
-  int minExponent; ///< Of the smallest normal number.
+  int minExponent; ///< that of the smallest normal number
 };
 inline constexpr SmallFloatFormat kF16Format{10, -14};
 inline constexpr SmallFloatFormat kBF16Format{7, -126};
 
-/// The nearest number of the format, ties to even; too large gives infinity,
-/// NaN gives a quiet NaN.
+/// Returns the nearest number of the format, ties to even. Values that are too
+/// large give infinity, NaN gives a quiet NaN.
 inline uint16_t encodeSmallFloat(double value, SmallFloatFormat format) {
   const auto bits = std::bit_cast<uint64_t>(value);
   const auto sign = static_cast<uint16_t>((bits >> 63) << 15);
@@ -35,8 +35,8 @@ inline uint16_t encodeSmallFloat(double value, SmallFloatFormat format) {
     return sign | infinity | (1u << (format.fractionBits - 1));
 
   // Count in units of the last place of value's binade. Scaling by a power of
-  // two is exact, and a number below 2^52 loses exactly its fraction, rounded
-  // to even, when 2^52 is added.
+  // two is exact, and adding 2^52 to a number below it removes exactly the
+  // fraction, rounded to even.
   const double magnitude = std::fabs(value);
   const int exponent = std::max(static_cast<int>((bits >> 52) & 0x7ff) - 1023,
                                 format.minExponent);
@@ -47,8 +47,8 @@ inline uint16_t encodeSmallFloat(double value, SmallFloatFormat format) {
   constexpr double k2To52 = 0x1p52;
   const double units = (magnitude * scale + k2To52) - k2To52;
 
-  // A normal number counts 2^fractionBits units or more, and that bit adds one
-  // to the exponent field; rounding up to the next binade, or from the largest
+  // A normal number has 2^fractionBits units or more, and that bit adds one to
+  // the exponent field. Rounding up to the next binade, or from the largest
   // number to infinity, carries into it in the same way.
   return sign | static_cast<uint16_t>((uint32_t(exponent - format.minExponent)
                                        << format.fractionBits) +
@@ -62,9 +62,9 @@ inline uint16_t encodeBF16(double value) {
   return encodeSmallFloat(value, kBF16Format);
 }
 
-/// Every f16 is a float: move the fields to their places and let a
-/// multiplication correct the exponent's bias, which also normalises
-/// subnormal numbers.
+/// Every f16 is a float: shift the fields to their positions, and correct the
+/// exponent's bias by a multiplication, which also normalises subnormal
+/// numbers.
 inline float decodeF16(uint16_t bits) {
   const uint32_t sign = uint32_t(bits & 0x8000u) << 16;
   float magnitude =

@@ -133,8 +133,8 @@ double tessera::reference::loadElement(ElementType type, const void *data,
   __builtin_unreachable();
 }
 
-/// NaN has no integer; it becomes the least one. The most is a double too, so
-/// that of i64 it is not 2^63 - 1.
+/// NaN becomes the least integer. The upper bound must be a double, so for i64
+/// it is less than 2^63 - 1.
 template <typename T>
 static double roundToInteger(double value) {
   constexpr double kLeast = std::numeric_limits<T>::min();

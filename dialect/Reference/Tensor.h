@@ -19,9 +19,9 @@ int64_t getByteSize(ElementType type);
 std::string_view getName(ElementType type);
 bool isInteger(ElementType type);
 
-/// A place in a tensor: image, channel, row and column of an activation; output
-/// channel, input channel, row and column of a filter. Depth is the last field
-/// so that whoever has two spatial dimensions need not name it.
+/// The coordinates of an element: image, channel, row and column of an
+/// activation; output channel, input channel, row and column of a filter. Depth
+/// is the last field, so that code for two spatial dimensions need not name it.
 struct Coord {
   int64_t outer = 0;
   int64_t channel = 0;
@@ -32,7 +32,7 @@ struct Coord {
   friend bool operator==(const Coord &, const Coord &) = default;
 };
 
-/// How many places there are in each dimension.
+/// The length of each dimension.
 struct Sizes {
   int64_t outer = 1;
   int64_t channel = 1;
@@ -41,18 +41,18 @@ struct Sizes {
   int64_t depth = 1;
 
   int64_t getProduct() const { return outer * channel * row * column * depth; }
-  /// The flat index numbers the elements in one order whatever the layout in
-  /// memory: channels first, then columns, rows, depth, and the outer dimension
-  /// last.
+  /// The flat index numbers the elements in one order, whatever the layout in
+  /// memory: the channel varies fastest, then column, row, depth, and the outer
+  /// dimension.
   Coord getCoord(int64_t flatIndex) const;
   int64_t getFlatIndex(const Coord &at) const;
-  /// Moves `at` to the next flat index.
+  /// Advances `at` to the next flat index.
   void advance(Coord &at) const;
 
   friend bool operator==(const Sizes &, const Sizes &) = default;
 };
 
-/// Distance in elements of neighbours in each dimension.
+/// The distance, in elements, of neighbours in each dimension.
 struct Strides {
   int64_t outer = 0;
   int64_t channel = 0;
@@ -73,7 +73,7 @@ Strides getNchwStrides(const Sizes &sizes);
 /// The same with the channels last.
 Strides getNhwcStrides(const Sizes &sizes);
 
-/// Someone else's elements. Does not own them.
+/// A view of elements that it does not own.
 struct TensorView {
   ElementType type = ElementType::F32;
   const void *data = nullptr;
@@ -82,11 +82,11 @@ struct TensorView {
   double load(const Coord &at) const;
 };
 
-/// `value` rounded once to `type`: to nearest, ties to even; integers saturate.
+/// Rounds `value` once to `type`: to nearest, ties to even; integers saturate.
 double roundTo(ElementType type, double value);
 
-/// Element `index` of an array of `type`. Every value of the types is a double,
-/// except of i64 beyond 2^53, which is rounded.
+/// Returns element `index` of an array of `type`. Every value of the types is a
+/// double, except that i64 beyond 2^53 is rounded.
 double loadElement(ElementType type, const void *data, int64_t index);
 /// Stores `value` rounded once.
 void storeElement(ElementType type, void *data, int64_t index, double value);

@@ -37,8 +37,9 @@ std::vector<char> tessera::reference::makeData(ElementType type, int64_t count,
 
 std::vector<char> tessera::reference::makePoison(ElementType type,
                                                  int64_t count) {
-  // All bits set is a NaN in each of the floating-point types, but -1 in the
-  // others: there it is a number far beyond what small tests reach.
+  // A number with all bits set is NaN in each of the floating-point types, but
+  // -1 as an integer. Integers therefore get a number far beyond what small
+  // tests reach.
   return std::vector<char>(count * getByteSize(type),
                            isInteger(type) ? '\x81' : '\xff');
 }

@@ -1,7 +1,7 @@
 //===- TestData.h - Numbers to feed a kernel with --------------*- C++ -*-===//
 //
-// Data decide what a test can see. The same seed gives the same numbers on
-// every machine, so a failure can be repeated.
+// The data decide which errors a test can detect. The same seed gives the same
+// numbers on every machine, so a failure can be repeated.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,21 +17,21 @@ namespace tessera::reference {
 
 enum class DataKind {
   /// Uniform in [-1, 1], rounded to the type. Sums of some thousand products
-  /// stay small enough for f16, and use all bits of every operand. Integers are
-  /// uniform from -128 to 127.
+  /// stay small enough for f16, and all bits of every operand matter. Integers
+  /// are uniform from -128 to 127.
   Uniform,
   /// Integers from -3 to 3. Up to 1.8 million products add up exactly in f32,
-  /// so one wrong product among them shows: compare with Rule::Exact.
+  /// so one wrong product among them is detected: compare with Rule::Exact.
   Integer,
 };
 
-/// `count` elements of `type`, ready to be copied to a device.
+/// Makes `count` elements of `type`, ready to be copied to a device.
 std::vector<char> makeData(ElementType type, int64_t count, DataKind kind,
                            uint64_t seed);
 
-/// `count` elements that are all NaN, or an absurd integer: what an output
-/// buffer should hold before a kernel runs, so that what it does not write is
-/// found.
+/// Makes `count` elements that are all NaN, or a large integer. An output
+/// buffer should hold them before a kernel runs, so that elements that it does
+/// not write are detected.
 std::vector<char> makePoison(ElementType type, int64_t count);
 
 } // namespace tessera::reference

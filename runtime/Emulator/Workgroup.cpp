@@ -1,4 +1,4 @@
-//===- Workgroup.cpp - The waves of a group, run in turns -----------------===//
+//===- Workgroup.cpp - The waves of a group, run in time slices -----------===//
 
 #include "runtime/Emulator/Workgroup.h"
 

@@ -1,8 +1,8 @@
-//===- Arguments.h - What the reference's kernels are told -----*- C++ -*-===//
+//===- Arguments.h - Arguments of the reference's kernels -------*- C++ -*-===//
 //
-// Read by two compilers: that of the host, and the one that compiles
-// Reference.hip while the program runs. So it includes nothing, and every field
-// has eight bytes.
+// Two compilers read this file: that of the host, and the one that compiles
+// Reference.hip while the program runs. Therefore it includes nothing, and
+// every field has eight bytes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,9 +11,8 @@
 
 namespace tessera::ondevice {
 
-/// One number for each dimension of a tensor: lengths, distances of neighbours
-/// in elements, or a place. Of a filter, n is the output and c the input
-/// channel.
+/// One number for each dimension of a tensor: lengths, strides in elements, or
+/// coordinates. For a filter, n is the output and c the input channel.
 struct Extents {
   long long n, c, d, h, w;
 };
@@ -23,19 +22,19 @@ struct Spatials {
   long long d, h, w;
 };
 
-/// Where results go: one of each for every element, in the order channel,
-/// column, row, depth, outer dimension (the channel moves fastest).
+/// Where results are stored: one for each element, in the order channel,
+/// column, row, depth, outer dimension (the channel varies fastest).
 struct Results {
   double *values;
-  double *magnitudes;          ///< Sums of the terms' magnitudes.
-  unsigned long long *indices; ///< Of a forward maximum; else null.
-  /// Elements that one pass of all threads takes.
+  double *magnitudes;          ///< Sums of the terms' absolute values.
+  unsigned long long *indices; ///< For a forward maximum; otherwise null.
+  /// The number of threads: each computes every `step`-th element.
   long long step;
 };
 
 struct ConvArguments {
   Results results;
-  const void *x, *w, *y; ///< The one that is computed is not read.
+  const void *x, *w, *y; ///< The tensor that is computed is not read.
   Extents xLengths, wLengths, yLengths;
   Extents xStrides, wStrides, yStrides;
   Spatials pad, stride, dilation;
@@ -44,13 +43,13 @@ struct ConvArguments {
 
 struct PoolArguments {
   Results results;
-  const void *x, *y;   ///< Likewise.
-  const void *indices; ///< That a backward maximum reads.
+  const void *x, *y;   ///< The tensor that is computed is not read.
+  const void *indices; ///< Read by a backward maximum.
   long long indexBytes;
   Extents xLengths, yLengths;
   Extents xStrides, yStrides, indexStrides;
   Spatials window, pad, stride;
-  /// Truth values.
+  /// Booleans
   long long isMax, countsPadding, indexesImage;
 };
 

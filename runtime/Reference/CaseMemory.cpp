@@ -7,18 +7,18 @@
 using namespace tessera;
 using Purpose = CaseUse::Purpose;
 
-/// Each tensor's bytes fit 63 bits, but not so a sum of several.
+/// The size of each tensor fits 63 bits, but the sum of several may not.
 using Bytes = unsigned __int128;
 
-/// Of a value that the reference expects, and of its tolerance.
+/// Bytes for a value that the reference expects and its tolerance.
 static constexpr Bytes kExpectedBytes = 2 * sizeof(double);
 
 namespace {
-/// What takes memory of the host.
-struct Parts {
-  Bytes tensors = 0; ///< That a kernel is given.
-  Bytes results = 0; ///< Of these, what it writes.
-  Bytes copies = 0;  ///< That the case keeps of some of them.
+/// Bytes of the host's memory, by purpose.
+struct Footprint {
+  Bytes tensors = 0; ///< the arguments of a kernel
+  Bytes results = 0; ///< those of them that the kernel writes
+  Bytes copies = 0;  ///< copies of some of them that the case keeps
   Bytes expected = 0;
 };
 } // namespace
@@ -28,31 +28,31 @@ static Bytes getBytes(DataType type, const Strides &strides,
   return Bytes(getSpan(strides, lengths)) * getByteSize(type);
 }
 
-static Parts getParts(const ConvProblem &p, Purpose purpose) {
+static Footprint getFootprint(const ConvProblem &p, Purpose purpose) {
   const DataType resultType = p.getResultType();
   const TensorLengths result = p.getResultLengths();
-  Parts parts;
-  parts.results = getBytes(resultType, getResultStrides(p), result);
+  Footprint footprint;
+  footprint.results = getBytes(resultType, getResultStrides(p), result);
   const bool isForward = p.direction == Direction::Forward;
-  parts.tensors =
+  footprint.tensors =
       getBytes(p.dataType, p.getInputStrides(), p.getInputLengths()) +
       getBytes(p.dataType, p.getFilterStrides(), p.getFilterLengths()) +
       getBytes(isForward ? resultType : p.dataType, p.getOutputStrides(),
                p.getOutputLengths());
   if (p.epilogue.bias)
-    parts.tensors += Bytes(result.c) * getByteSize(resultType);
+    footprint.tensors += Bytes(result.c) * getByteSize(resultType);
   if (p.epilogue.residual)
-    parts.tensors += parts.results;
-  // The result before the kernel.
-  parts.copies = parts.results;
+    footprint.tensors += footprint.results;
+  // The case keeps the result's content before the kernel.
+  footprint.copies = footprint.results;
   // A tuner has an interval for each element, and a kernel's result.
   if (purpose == Purpose::Tune)
-    parts.copies += 3 * parts.results;
-  parts.expected = kExpectedBytes * result.getElements();
-  return parts;
+    footprint.copies += 3 * footprint.results;
+  footprint.expected = kExpectedBytes * result.getElements();
+  return footprint;
 }
 
-static Parts getParts(const PoolProblem &p, Purpose purpose) {
+static Footprint getFootprint(const PoolProblem &p, Purpose purpose) {
   const bool isForward = p.direction == Direction::Forward;
   const Bytes x = getBytes(p.dataType, p.getInputStrides(),
                            p.getInputLengths()),
@@ -60,47 +60,48 @@ static Parts getParts(const PoolProblem &p, Purpose purpose) {
                            p.getOutputLengths()),
               indices = Bytes(p.getOutputLengths().getElements()) *
                         getByteSize(p.indexType);
-  Parts parts;
-  parts.tensors = x + y + indices;
-  parts.results = isForward ? y + indices : x;
-  // A tuner has a case with a kernel's results besides, and judges a sample.
+  Footprint footprint;
+  footprint.tensors = x + y + indices;
+  footprint.results = isForward ? y + indices : x;
+  // A tuner has a second case with a kernel's results, and compares only a
+  // sample.
   if (purpose == Purpose::Tune)
-    parts.copies = parts.tensors + parts.results;
+    footprint.copies = footprint.tensors + footprint.results;
   else
-    parts.expected =
+    footprint.expected =
         kExpectedBytes *
         (isForward ? p.getOutputLengths() : p.getInputLengths()).getElements();
-  return parts;
+  return footprint;
 }
 
-/// The judge looks at a sample.
-static Parts getParts(const RowProblem &p, Purpose purpose) {
-  Parts parts;
+/// Nothing is counted for expected values, because only a sample is compared.
+static Footprint getFootprint(const RowProblem &p, Purpose purpose) {
+  Footprint footprint;
   for (int i = 0; i < p.tensorCount; ++i) {
     const Bytes bytes = Bytes(p.getSpan(i)) * getByteSize(p.tensors[i].type);
-    parts.tensors += bytes;
+    footprint.tensors += bytes;
     if (p.tensors[i].role != RowRole::Input)
-      parts.results += bytes;
+      footprint.results += bytes;
   }
   if (purpose == Purpose::Tune)
-    parts.copies = parts.tensors + parts.results;
-  return parts;
+    footprint.copies = footprint.tensors + footprint.results;
+  return footprint;
 }
 
-static Parts getParts(const Problem &problem, Purpose purpose) {
+static Footprint getFootprint(const Problem &problem, Purpose purpose) {
   if (const ConvProblem *conv = problem.getConv())
-    return getParts(*conv, purpose);
+    return getFootprint(*conv, purpose);
   if (const PoolProblem *pool = problem.getPool())
-    return getParts(*pool, purpose);
-  return getParts(*problem.getRows(), purpose);
+    return getFootprint(*pool, purpose);
+  return getFootprint(*problem.getRows(), purpose);
 }
 
 uint64_t tessera::getCaseBytes(const Problem &problem, CaseUse use) {
-  const Parts parts = getParts(problem, use.purpose);
-  Bytes bytes = parts.tensors + parts.copies;
+  const Footprint footprint = getFootprint(problem, use.purpose);
+  Bytes bytes = footprint.tensors + footprint.copies;
   if (use.isOnHost)
-    bytes += parts.tensors;
+    bytes += footprint.tensors;
   if (use.purpose != Purpose::Run)
-    bytes += parts.expected;
+    bytes += footprint.expected;
   return bytes < UINT64_MAX ? static_cast<uint64_t>(bytes) : UINT64_MAX;
 }

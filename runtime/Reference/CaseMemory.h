@@ -1,7 +1,7 @@
 //===- CaseMemory.h - How much memory a problem's data take ----*- C++ -*-===//
 //
-// Known from the problem alone, so that one that is too large is refused
-// before anything of it is allocated.
+// This is computed from the problem alone, so that a problem that is too large
+// is refused before anything is allocated.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,23 +13,25 @@
 
 namespace tessera {
 
-/// What is done with a case (ConvCase, PoolCase, RowCase).
+/// What a case (ConvCase, PoolCase, RowCase) is used for.
 struct CaseUse {
   enum class Purpose {
-    Run,    ///< A kernel runs on its tensors.
-    Verify, ///< The result is compared with the reference as well.
-    Tune,   ///< Many results are.
+    Run,    ///< Run a kernel on its tensors.
+    Verify, ///< Also compare the result with the reference.
+    Tune,   ///< Compare many results.
   };
   Purpose purpose = Purpose::Run;
-  /// The device is emulated: its copies of the tensors are the host's memory.
+  /// Whether the device is emulated, so that its copies of the tensors are in
+  /// the host's memory.
   bool isOnHost = false;
 };
 
-/// Bytes of the host's memory that `problem`, which must be valid, takes at
-/// least; UINT64_MAX if they are more than that.
+/// The bytes of the host's memory that `problem`, which must be valid, needs at
+/// least; UINT64_MAX if the number is too large.
 uint64_t getCaseBytes(const Problem &problem, CaseUse use);
 
-/// What `work` gives, unless the host lacks the memory; see withMemory().
+/// Returns what `work` returns, unless the host lacks the memory; see
+/// withMemory().
 template <typename Work>
 auto withCaseMemory(const Problem &problem, CaseUse use, Work work)
     -> decltype(work()) {

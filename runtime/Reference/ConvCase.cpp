@@ -11,7 +11,7 @@ using reference::DataKind;
 using reference::ElementType;
 using reference::TensorView;
 
-/// Elements of the memory of a tensor, gaps included.
+/// The number of elements in the memory of the result, gaps included.
 static int64_t getResultSpan(const ConvProblem &problem) {
   return getSpan(getResultStrides(problem), problem.getResultLengths());
 }
@@ -38,8 +38,8 @@ ConvCase::ConvCase(const ConvProblem &problem, DataKind kind, uint64_t seed)
   chooseScalars();
 }
 
-/// Powers of two, so that they keep integer data exact; parameters with which
-/// both branches of an activation are taken.
+/// Chooses powers of two, so that integer data stay exact, and parameters with
+/// which both branches of an activation are taken.
 void ConvCase::chooseScalars() {
   if (problem.epilogue.alpha)
     alpha = 0.5;
@@ -169,7 +169,7 @@ reference::Expected ConvCase::getExpected() const { return evaluate(nullptr); }
 reference::Expected
 ConvCase::getExpected(std::vector<double> sums,
                       std::vector<double> magnitudes) const {
-  // The sums of no element: all but the numbers.
+  // An empty sample gives everything but the values.
   const std::vector<int64_t> none;
   reference::Expected expected = addUp(&none);
   expected.values = std::move(sums);

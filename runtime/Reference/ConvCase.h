@@ -1,7 +1,7 @@
-//===- ConvCase.h - A convolution with data and a judge --------*- C++ -*-===//
+//===- ConvCase.h - A convolution with data and a check ---------*- C++ -*-===//
 //
-// What everybody needs who runs a kernel to judge it: inputs to copy to a
-// device, a poisoned result, and a verdict on what came back.
+// What a test, tuner or tool needs to run a kernel and check its result: inputs
+// to copy to a device, a poisoned result, and a comparison with the reference.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,37 +24,37 @@ public:
   /// `problem` must be valid.
   ConvCase(const ConvProblem &problem, reference::DataKind kind, uint64_t seed);
 
-  /// Makes every f16 and bf16 subnormal of the factors a zero, for chips that
-  /// read them as zeros (Erratum::FlushesHalfSubnormals).
+  /// Replaces every f16 and bf16 subnormal of the operands by zero, for chips
+  /// that read them as zeros (Erratum::FlushesHalfSubnormals).
   void flushSubnormals();
 
-  /// The tensor that the problem computes: one of x, w and y. Poison until a
-  /// kernel's result is copied here; if the epilogue reads it, numbers.
+  /// The tensor that the problem computes: x, w or y. It is poison until a
+  /// kernel's result is copied here, or numbers if the epilogue reads it.
   std::vector<char> &getResult();
   const std::vector<char> &getResult() const;
 
-  /// What every element of the result should be.
+  /// Returns what every element of the result should be.
   reference::Expected getExpected() const;
-  /// The same from sums that somebody else has added up, in the order of flat
+  /// The same from sums that were computed elsewhere, in the order of flat
   /// indices.
   reference::Expected getExpected(std::vector<double> sums,
                                   std::vector<double> magnitudes) const;
-  /// The result as it is.
+  /// The current content of the result.
   reference::TensorView getResultView() const;
 
-  /// Judges every element of the result.
+  /// Checks every element of the result.
   reference::Report check() const;
-  /// Judges about `count` elements of it, for problems that are too large.
+  /// Checks about `count` elements, for problems that are too large.
   reference::Report checkSample(int64_t count, uint64_t seed) const;
-  /// Empty if the bytes between the elements of the result are what they were,
-  /// else a sentence.
+  /// Returns an empty string if the bytes between the elements of the result
+  /// are unchanged, otherwise a message.
   std::string checkGaps() const;
 
   std::vector<char> x;
   std::vector<char> w;
   std::vector<char> y;
-  std::vector<char> bias;     ///< Empty if there is none.
-  std::vector<char> residual; ///< Empty if there is none.
+  std::vector<char> bias;     ///< empty without bias
+  std::vector<char> residual; ///< empty without residual
   double alpha = 1;
   double beta = 0;
   double activAlpha = 0;
@@ -66,21 +66,21 @@ private:
   reference::TensorView getX() const;
   reference::TensorView getW() const;
   reference::TensorView getY() const;
-  /// `data` with the type and strides of the result.
+  /// Views `data` with the type and strides of the result.
   reference::TensorView viewResult(const std::vector<char> &data) const;
   reference::Epilogue getEpilogue() const;
-  /// The sums of all elements, or of those in `sample`.
+  /// Computes the sums of all elements, or of those in `sample`.
   reference::Expected addUp(const std::vector<int64_t> *sample) const;
   reference::Expected applyEpilogue(reference::Expected sums) const;
-  /// Sums and epilogue.
+  /// Computes the sums and applies the epilogue.
   reference::Expected evaluate(const std::vector<int64_t> *sample) const;
   reference::Report judge(const reference::Expected &expected) const;
 
   ConvProblem problem;
   reference::DataKind kind;
-  reference::ElementType type;       ///< Of the factors.
-  reference::ElementType resultType; ///< Of result, bias and residual.
-  std::vector<char> old;             ///< The result before the kernel.
+  reference::ElementType type;       ///< of the operands
+  reference::ElementType resultType; ///< of result, bias and residual
+  std::vector<char> old; ///< The result's content before the kernel.
 };
 
 } // namespace tessera

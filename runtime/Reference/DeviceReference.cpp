@@ -11,9 +11,10 @@
 using namespace tessera;
 using namespace tessera::ondevice;
 
-/// As Reference.hip has it.
+/// The same as in Reference.hip.
 static constexpr int64_t kGroupSize = 256;
-/// More groups than any device holds; the threads go round.
+/// More groups than any device runs at a time; beyond that, each thread
+/// computes several elements.
 static constexpr int64_t kMaxGroups = 1 << 16;
 
 template <typename Five>
@@ -84,7 +85,7 @@ ErrorOr<hipFunction_t> DeviceReference::getKernel(DataType type,
   return found->second.getFunction(name);
 }
 
-/// Copies what is there.
+/// Copies the buffer's content to the host.
 template <typename T>
 static Status read(const DeviceBuffer &buffer, std::vector<T> &into) {
   into.resize(buffer.getByteSize() / sizeof(T));
@@ -134,7 +135,7 @@ ErrorOr<ReferenceSums> DeviceReference::run(DataType type, const char *name,
 // Problems
 //===----------------------------------------------------------------------===//
 
-/// A copy on the device of what `host` has, unless the tensor is the result.
+/// Copies `host` to the device, unless the tensor is the result.
 static ErrorOr<DeviceBuffer> copyInput(const GpuApi &gpu, bool isResult,
                                        const std::vector<char> &host) {
   ErrorOr<DeviceBuffer> buffer =
@@ -209,7 +210,7 @@ ErrorOr<ReferenceSums> DeviceReference::evaluate(
   arguments.yLengths = toExtents(problem.getOutputLengths());
   arguments.xStrides = toExtents(problem.getInputStrides());
   arguments.yStrides = toExtents(problem.getOutputStrides());
-  // Indices are packed as y is; where y has no word for it, as NCHW.
+  // Indices are packed in the layout of y, or as NCHW where y has strides.
   arguments.indexStrides = toExtents(getPackedStrides(
       problem.yLayout == Layout::NHWC ? Layout::NHWC : Layout::NCHW,
       problem.getOutputLengths()));

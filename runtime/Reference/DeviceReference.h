@@ -1,9 +1,9 @@
 //===- DeviceReference.h - The oracle on the device ------------*- C++ -*-===//
 //
-// The host's oracle (dialect/Reference) takes long for a layer with a large
-// batch; a GPU that runs the same sums, one thread an element, needs a second.
-// The kernels are in Reference.hip, and somebody else compiles them, so that a
-// fault of our compiler cannot be in the judge as well.
+// The reference on the host (dialect/Reference) takes long for a layer with a
+// large batch. A GPU that computes the same sums, one thread per element, needs
+// a second. The kernels are in Reference.hip. They are compiled by another
+// compiler, so that a bug of our compiler cannot be in the reference as well.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,32 +20,33 @@
 
 namespace tessera {
 
-/// For every element of the result, in the order channel, column, row, depth,
-/// outer dimension (the channel moves fastest): what it should be, before any
-/// epilogue and rounding, and the sum of the magnitudes of its terms.
+/// What every element of the result should be before epilogue and rounding, and
+/// the sum of the absolute values of its terms, in the order channel, column,
+/// row, depth, outer dimension (the channel varies fastest).
 struct ReferenceSums {
   std::vector<double> values;
   std::vector<double> magnitudes;
-  std::vector<uint64_t> indices; ///< Of a forward maximum pooling; else empty.
+  /// For a forward maximum pooling; otherwise empty.
+  std::vector<uint64_t> indices;
 };
 
 /// Evaluates problems on the current device of `gpu`. Owns the kernels that it
 /// has compiled, one set for each type. Used by one thread.
 class DeviceReference {
 public:
-  /// NotFound if there is nothing to compile the kernels with.
+  /// Fails with NotFound if there is no compiler for the kernels.
   static ErrorOr<DeviceReference> create(const GpuApi &gpu);
   /// The same with a compiler of the caller's choice.
   static ErrorOr<DeviceReference> create(const GpuApi &gpu,
                                          RuntimeCompilerPtr compiler);
 
-  /// The tensors are the host's, of the problem's type and strides, gaps
+  /// The tensors are in host memory with the problem's type and strides, gaps
   /// included. The one that is computed is not read and may be empty.
   ErrorOr<ReferenceSums> evaluate(const ConvProblem &problem,
                                   const std::vector<char> &x,
                                   const std::vector<char> &w,
                                   const std::vector<char> &y);
-  /// `indices` is read by a backward maximum alone.
+  /// `indices` is only read by a backward maximum.
   ErrorOr<ReferenceSums> evaluate(const PoolProblem &problem,
                                   const std::vector<char> &x,
                                   const std::vector<char> &y,

@@ -1,9 +1,9 @@
-//===- PoolCase.h - A pooling with data and a judge ------------*- C++ -*-===//
+//===- PoolCase.h - A pooling with data and a check -------------*- C++ -*-===//
 //
-// What everybody needs who runs a pooling to judge it: inputs to copy to a
-// device, poisoned outputs, and a verdict on what came back. The data are few
-// different numbers, so that maxima tie, with as many NaNs and infinities as
-// are asked for.
+// What a test, tuner or tool needs to run a pooling and check its result:
+// inputs to copy to a device, poisoned outputs, and a comparison with the
+// reference. The data have few distinct numbers, so that maxima tie, and
+// optionally NaNs and infinities.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,15 +19,16 @@
 
 namespace tessera {
 
-/// What the elements are.
+/// The kinds of data.
 enum class PoolData {
-  Ties,     ///< Integers from -3 to 3.
-  Uniform,  ///< In [-1, 1].
-  Specials, ///< Ties, and among them NaN, infinities, the lowest number and the
-            ///< least one above zero.
+  Ties,    ///< integers from -3 to 3
+  Uniform, ///< in [-1, 1]
+  /// Ties mixed with NaN, infinities, the lowest number and the least positive
+  /// one.
+  Specials,
 };
 
-/// Chips and compilers like to take it for zero.
+/// Chips and compilers often flush this number to zero.
 inline double getLeastSubnormal(reference::ElementType type) {
   switch (type) {
   case reference::ElementType::F16:
@@ -59,8 +60,8 @@ public:
       fillIndices(seed);
   }
 
-  /// What is wrong with the result, or nothing. Judges about `sample` elements,
-  /// or all of them if it is 0.
+  /// Returns what is wrong with the result, or an empty string. Checks about
+  /// `sample` elements, or all of them if it is 0.
   std::string check(int64_t sample, uint64_t seed) const {
     const reference::Sizes sizes = problem.direction == Direction::Forward
                                        ? shape.getOutputSizes()
@@ -76,8 +77,8 @@ public:
                  getX());
   }
 
-  /// Judges all elements by numbers that somebody else has found, in the order
-  /// of flat indices.
+  /// Checks all elements against values that were computed elsewhere, in the
+  /// order of flat indices.
   std::string check(std::vector<double> values, std::vector<double> magnitudes,
                     std::vector<uint64_t> maxima) const {
     const bool isForward = problem.direction == Direction::Forward;
@@ -116,8 +117,8 @@ private:
     return elements;
   }
 
-  /// The indices of a forward pass over random data, and some that name
-  /// nothing.
+  /// Fills in the indices of a forward pass over random data, and some that do
+  /// not name any element.
   void fillIndices(uint64_t seed) {
     const std::vector<char> input =
         makeElements(xSpan, PoolData::Specials, seed + 1);

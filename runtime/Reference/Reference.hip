@@ -1,13 +1,14 @@
-//===- Reference.hip - Convolution and pooling, as naive as they can be ---===//
+//===- Reference.hip - Naive kernels of convolution and pooling -----------===//
 //
-// The formulas of docs/spec, one thread an element, sums in double: what a
-// result is compared with when the host would take too long. Written apart from
-// the compiler, which it judges, and compiled by others (hiprtc, NVRTC, clang)
-// when it is needed. No header is included, so that none has to be found.
+// The formulas of docs/spec, one thread an element, sums in double: results are
+// compared with this when the host would take too long. It is written
+// independently of the compiler that it checks, and compiled by others (hiprtc,
+// NVRTC, clang) when it is needed. It includes no header, so that none has to
+// be found.
 //
 // ELEMENT_F16, ELEMENT_BF16, ELEMENT_F32, ELEMENT_F64 or ELEMENT_I8 says what
-// the tensors hold; layouts are strides, so one kernel serves all of them.
-// Arguments.h stands in front of this text.
+// the tensors hold. Layouts are strides, so one kernel serves all of them.
+// Arguments.h is put in front of this text.
 //
 //===----------------------------------------------------------------------===//
 
@@ -91,7 +92,7 @@ DEVICE unsigned long long loadIndex(const void *data, long long bytes,
 }
 
 //===----------------------------------------------------------------------===//
-// Places
+// Coordinates
 //===----------------------------------------------------------------------===//
 
 DEVICE long long getFirst() { return (long long)GROUP * 256 + THREAD; }
@@ -100,9 +101,10 @@ DEVICE long long getCount(const Extents &lengths) {
   return lengths.n * lengths.c * lengths.d * lengths.h * lengths.w;
 }
 
-/// The place of a thread. Neighbours are neighbours in a row of the image, so
-/// that a filter's element is one value for most of a wave.
-DEVICE Extents getPlace(long long number, const Extents &lengths) {
+/// The coordinates of a thread's element. Neighbouring threads have
+/// neighbouring columns, so that most of a wave reads the same element of a
+/// filter.
+DEVICE Extents getCoordinates(long long number, const Extents &lengths) {
   Extents at;
   at.w = number % lengths.w;
   number /= lengths.w;
@@ -115,7 +117,7 @@ DEVICE Extents getPlace(long long number, const Extents &lengths) {
   return at;
 }
 
-/// The place of a result.
+/// The index at which a result is stored.
 DEVICE long long getNumber(const Extents &at, const Extents &lengths) {
   return (((at.n * lengths.d + at.d) * lengths.h + at.h) * lengths.w + at.w) *
              lengths.c +
@@ -127,7 +129,7 @@ DEVICE long long getOffset(const Extents &at, const Extents &strides) {
          at.h * strides.h + at.w * strides.w;
 }
 
-/// Whether a spatial place is inside, and not on padding.
+/// Whether the spatial coordinates are inside of the image and not on padding.
 DEVICE bool isInside(const Extents &at, const Extents &lengths) {
   return at.d >= 0 && at.d < lengths.d && at.h >= 0 && at.h < lengths.h &&
          at.w >= 0 && at.w < lengths.w;
@@ -146,7 +148,7 @@ DEVICE void add(Sum &sum, double term) {
   sum.magnitude += term < 0 ? -term : term;
 }
 
-/// Adds a * b for `count` elements that lie `aStep` and `bStep` apart.
+/// Adds a * b for `count` elements at the strides `aStep` and `bStep`.
 DEVICE void addProducts(Sum &sum, const void *a, long long aOffset,
                         long long aStep, const void *b, long long bOffset,
                         long long bStep, long long count) {
@@ -246,7 +248,7 @@ DEVICE Sum sumBackwardWeights(const ConvArguments &a, const Extents &tap) {
   KERNEL conv##NAME(ConvArguments a) {                                         \
     const long long count = getCount(a.LENGTHS);                               \
     for (long long i = getFirst(); i < count; i += a.results.step) {           \
-      const Extents at = getPlace(i, a.LENGTHS);                               \
+      const Extents at = getCoordinates(i, a.LENGTHS);                               \
       store(a.results, getNumber(at, a.LENGTHS), sum##NAME(a, at));            \
     }                                                                          \
   }
@@ -271,7 +273,8 @@ DEVICE Extents getPixel(const PoolArguments &a, const Extents &out,
   return pixel;
 }
 
-/// What the index of a maximum at `pixel`, `position` of its window, is.
+/// The index of a maximum at `pixel`, which is position `position` of its
+/// window.
 DEVICE unsigned long long getIndex(const PoolArguments &a, const Extents &pixel,
                                    const Spatials &position) {
   if (a.indexesImage)
@@ -279,8 +282,8 @@ DEVICE unsigned long long getIndex(const PoolArguments &a, const Extents &pixel,
   return (position.d * a.window.h + position.h) * a.window.w + position.w;
 }
 
-/// Positions of one dimension of a window that begins at `first`, and are
-/// inside.
+/// The number of positions of a window that are inside along one dimension, if
+/// the window begins at `first`.
 DEVICE long long countInside(long long first, long long window,
                              long long length) {
   const long long begin = first < 0 ? 0 : first;
@@ -288,7 +291,7 @@ DEVICE long long countInside(long long first, long long window,
   return end > begin ? end - begin : 0;
 }
 
-/// What the sum over the window of `out` is divided by.
+/// The divisor of the sum over the window of `out`.
 DEVICE double getDivisor(const PoolArguments &a, const Extents &out) {
   if (a.countsPadding)
     return (double)(a.window.d * a.window.h * a.window.w);
@@ -302,7 +305,7 @@ DEVICE double getDivisor(const PoolArguments &a, const Extents &out) {
 KERNEL poolForward(PoolArguments a) {
   const long long count = getCount(a.yLengths);
   for (long long i = getFirst(); i < count; i += a.results.step) {
-    const Extents out = getPlace(i, a.yLengths);
+    const Extents out = getCoordinates(i, a.yLengths);
     const long long number = getNumber(out, a.yLengths);
     Sum sum = {0, 0};
     double largest = LOWEST;
@@ -371,7 +374,7 @@ DEVICE Sum sumPoolBackward(const PoolArguments &a, const Extents &pixel) {
 KERNEL poolBackward(PoolArguments a) {
   const long long count = getCount(a.xLengths);
   for (long long i = getFirst(); i < count; i += a.results.step) {
-    const Extents at = getPlace(i, a.xLengths);
+    const Extents at = getCoordinates(i, a.xLengths);
     store(a.results, getNumber(at, a.xLengths), sumPoolBackward(a, at));
   }
 }

@@ -1,6 +1,6 @@
 //===- ReferencePool.h - A pooling for the reference -----------*- C++ -*-===//
 //
-// Joins problems and the reference, as ReferenceShape.h does.
+// Converts a problem to the reference's types, as ReferenceShape.h does.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +14,7 @@
 namespace tessera {
 
 inline reference::PoolShape getReferencePool(const PoolProblem &problem) {
-  // The same names in the same order.
+  // The enums have the same names in the same order.
   return {
       .mode = static_cast<reference::PoolMode>(problem.mode),
       .indexMode = static_cast<reference::IndexMode>(problem.indexMode),
@@ -29,7 +29,7 @@ inline reference::PoolShape getReferencePool(const PoolProblem &problem) {
   };
 }
 
-/// Distances of the indices of a pooling.
+/// The strides of the indices of a pooling.
 inline Strides getIndexStrides(const PoolProblem &problem) {
   return getPackedStrides(problem.yLayout == Layout::NHWC ? Layout::NHWC
                                                           : Layout::NCHW,

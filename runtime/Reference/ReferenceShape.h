@@ -1,7 +1,7 @@
 //===- ReferenceShape.h - A problem for the reference ----------*- C++ -*-===//
 //
-// dialect/Reference knows nothing of problems: whoever wants one checked (the
-// tuner, dnn-driver, tests) joins them here.
+// dialect/Reference does not know the type of problems. Whoever checks one (the
+// tuner, dnn-driver, tests) converts it here.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,7 +33,7 @@ inline reference::ConvShape getReferenceShape(const ConvProblem &problem) {
   };
 }
 
-/// Element distances of the tensor that is computed.
+/// The strides, in elements, of the tensor that is computed.
 inline Strides getResultStrides(const ConvProblem &problem) {
   switch (problem.direction) {
   case Direction::Forward:
@@ -46,7 +46,7 @@ inline Strides getResultStrides(const ConvProblem &problem) {
   __builtin_unreachable();
 }
 
-/// Where the elements of a tensor are.
+/// Converts the strides of a tensor.
 inline reference::Strides getReferenceStrides(const Strides &strides) {
   return {strides.n, strides.c, strides.h, strides.w, strides.d};
 }

@@ -34,7 +34,7 @@ static void visitElements(const RowProblem &problem, int tensor,
   }
 }
 
-/// In [0, 1].
+/// Maps random bits to [0, 1].
 static double getFraction(uint64_t bits) {
   return static_cast<double>(bits >> 11) * 0x1p-53;
 }
@@ -52,9 +52,9 @@ RowCase::RowCase(const RowProblem &problem, uint64_t seed) : problem(problem) {
   }
   for (size_t i = 0; i < recipe->scalars.size(); ++i) {
     const auto [least, most] = recipe->scalars[i];
-    const double part = getFraction(reference::getRandomBits(~seed, i));
-    // A kernel may compute with it in f32.
-    scalars.push_back(static_cast<float>(least + part * (most - least)));
+    const double fraction = getFraction(reference::getRandomBits(~seed, i));
+    // Round to f32, because a kernel may compute with the scalar in f32.
+    scalars.push_back(static_cast<float>(least + fraction * (most - least)));
   }
 }
 
@@ -62,14 +62,15 @@ void RowCase::fill(int tensor, double least, double most, uint64_t seed) {
   const auto type = getReferenceType(problem.tensors[tensor].type);
   uint64_t number = 0;
   visitElements(problem, tensor, [&](int64_t offset) {
-    const double part = getFraction(reference::getRandomBits(seed, number++));
+    const double fraction =
+        getFraction(reference::getRandomBits(seed, number++));
     storeElement(type, tensors[tensor].data(), offset,
-                 least + part * (most - least));
+                 least + fraction * (most - least));
   });
 }
 
 reference::RowShape RowCase::getShape() const {
-  // The same numbers of the same names.
+  // The constants and enums of both have the same values.
   static_assert(kMaxRowRank == reference::kMaxRowRank);
   reference::RowShape shape;
   shape.operation = getName(problem.op);
@@ -86,7 +87,7 @@ reference::RowShape RowCase::getShape() const {
   return shape;
 }
 
-/// Whether the bytes between the elements of an output are what they were.
+/// Checks that the bytes between the elements of an output are unchanged.
 std::string RowCase::checkGaps(int tensor) const {
   const int64_t bytes = getByteSize(problem.tensors[tensor].type);
   const std::vector<char> &data = tensors[tensor];
@@ -95,7 +96,7 @@ std::string RowCase::checkGaps(int tensor) const {
     if (problem.tensors[tensor].strides[dim] != 0)
       elements *= problem.lengths[dim];
   if (elements == problem.getSpan(tensor))
-    return {}; // Packed.
+    return {}; // The tensor is packed.
   std::vector<bool> isElement(data.size() / bytes);
   visitElements(problem, tensor,
                 [&](int64_t offset) { isElement[offset] = true; });
@@ -109,8 +110,9 @@ std::string RowCase::checkGaps(int tensor) const {
   return {};
 }
 
-/// About `sample` elements of the space, in whole rows: the first, the last,
-/// and others at random. Sorted, each once; empty if these are all.
+/// Returns rows with about `sample` elements: the first row, the last row and
+/// random ones, sorted and without duplicates. Returns an empty list for all
+/// rows.
 static std::vector<int64_t> sampleRows(const reference::RowShape &shape,
                                        int64_t sample, uint64_t seed) {
   const int64_t count = shape.getRowCount();

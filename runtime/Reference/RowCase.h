@@ -1,8 +1,9 @@
-//===- RowCase.h - An operation on rows with data and a judge --*- C++ -*-===//
+//===- RowCase.h - A row-wise operation with data and a check ---*- C++ -*-===//
 //
-// As PoolCase.h for poolings: inputs to copy to a device, poisoned outputs, and
-// a verdict on what came back. Gaps between elements are poison in inputs too,
-// so that who reads one shows it.
+// Does for row-wise operations what PoolCase.h does for poolings: inputs to
+// copy to a device, poisoned outputs, and a comparison with the reference. Gaps
+// between elements are poison in inputs, too, so that a kernel that reads one
+// is noticed.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,14 +21,14 @@ namespace tessera {
 /// Owns the host's copies of one problem's tensors, and its scalars.
 class RowCase {
 public:
-  /// `problem` must be valid and follow one of the recipes.
+  /// `problem` must be valid and match one of the recipes.
   RowCase(const RowProblem &problem, uint64_t seed);
 
-  /// What is wrong with the result, or nothing. Judges about `sample` elements
-  /// in whole rows, or all of them if it is 0.
+  /// Returns what is wrong with the result, or an empty string. Checks about
+  /// `sample` elements in whole rows, or all of them if it is 0.
   std::string check(int64_t sample, uint64_t seed) const;
 
-  /// In the problem's order, each of its span.
+  /// The tensors in the problem's order, each as large as its span.
   std::vector<std::vector<char>> tensors;
   std::vector<double> scalars;
 

@@ -15,7 +15,7 @@ using enum RowTypes;
 static const std::vector<uint32_t> kActivations{0, 1, 2, 3, 4, 5,
                                                 6, 7, 8, 9, 10};
 
-/// alpha, beta, gamma of an activation, behind `before`.
+/// Appends alpha, beta and gamma of an activation to `before`.
 static std::vector<std::array<double, 2>>
 withActivation(std::vector<std::array<double, 2>> before) {
   before.insert(before.end(), {{0.25, 1.5}, {0.5, 2}, {1.25, 2}});
@@ -33,7 +33,7 @@ static std::vector<RowRecipe> makeActivation() {
            .scalars = withActivation({})}};
 }
 
-/// With and without the old result.
+/// Forms with and without the old result.
 static std::vector<RowRecipe> makeTensorOperations() {
   const std::array<double, 2> factor{-2, 2};
   const Tensor broadcast{.extent = Any};
@@ -63,7 +63,7 @@ static std::vector<RowRecipe> makeTensorOperations() {
            .scalars = {factor, factor}}};
 }
 
-/// Dropout itself needs states, which are of other types.
+/// Dropout itself is left out, because its states have other types.
 static std::vector<RowRecipe> makeGlu() {
   return {{.op = RowOp::GluForward,
            .modes = {0},
@@ -90,7 +90,7 @@ static std::vector<RowRecipe> makeRope() {
            .scalars = {}}};
 }
 
-/// With a gradient of the slopes, of the input, and both.
+/// Forms with a gradient of the slopes, of the input, and of both.
 static std::vector<RowRecipe> makePRelu() {
   const Tensor slope{.extent = RowExtent::Row};
   const Tensor sum{.role = RowOutput, .extent = RowExtent::Row};
@@ -133,15 +133,15 @@ static std::vector<RowRecipe> makeSoftmax() {
            .scalars = {{0.5, 2}, {-1, 1}}}};
 }
 
-/// Sums and extremes, with and without the old result and places; and products
+/// Sums and extremes, with and without the old result and indices, and products
 /// of numbers that stay in range.
 static std::vector<RowRecipe> makeReduce() {
   const Tensor old{.extent = RowExtent::Row, .types = Parameter};
   const Tensor result{
       .role = RowOutput, .extent = RowExtent::Row, .types = Parameter};
-  const Tensor places{
+  const Tensor indices{
       .role = RowOutput, .extent = RowExtent::Row, .types = Index};
-  const Tensor factor{.least = 0.9, .most = 1.1};
+  const Tensor element{.least = 0.9, .most = 1.1};
   auto make = [](std::vector<uint32_t> modes, std::vector<Tensor> tensors) {
     return RowRecipe{.op = RowOp::Reduce,
                      .reduces = true,
@@ -151,13 +151,13 @@ static std::vector<RowRecipe> makeReduce() {
   };
   return {make({0, 2, 3, 4, 5, 6, 7, 10, 11, 12, 32}, {{}, result}),
           make({0, 2, 3, 4, 5, 6, 7}, {{}, old, result}),
-          make({1, 33}, {factor, result}),
-          make({18, 19, 20, 26, 27, 28}, {{}, result, places}),
-          make({18, 19, 20}, {{}, old, result, places}),
-          make({66, 67}, {{}, places})};
+          make({1, 33}, {element, result}),
+          make({18, 19, 20, 26, 27, 28}, {{}, result, indices}),
+          make({18, 19, 20}, {{}, old, result, indices}),
+          make({66, 67}, {{}, indices})};
 }
 
-/// Activations with other bits of the mode.
+/// Returns `modes` combined with other bits of the mode.
 static std::vector<uint32_t> addBits(std::vector<uint32_t> modes,
                                      uint32_t bits) {
   for (uint32_t &mode : modes)
@@ -181,7 +181,7 @@ static std::vector<RowRecipe> makeBatchNormInference() {
   return recipes;
 }
 
-/// With running statistics, with saved ones, both, and neither.
+/// Forms with running statistics, with saved ones, with both, and with neither.
 static std::vector<RowRecipe> makeBatchNormTraining() {
   const Tensor parameter{.extent = RowExtent::Row, .types = Parameter};
   const Tensor statistic{.extent = RowExtent::Row, .types = Float};
@@ -204,7 +204,8 @@ static std::vector<RowRecipe> makeBatchNormTraining() {
   return recipes;
 }
 
-/// With and without saved statistics; a bias only with an activation.
+/// Forms with and without saved statistics, and with a bias only if there is an
+/// activation.
 static std::vector<RowRecipe> makeBatchNormBackward() {
   const Tensor parameter{.extent = RowExtent::Row, .types = Parameter};
   const Tensor statistic{.extent = RowExtent::Row, .types = Float};
@@ -234,7 +235,7 @@ static std::vector<RowRecipe> makeBatchNormBackward() {
   return recipes;
 }
 
-/// The windows of the forward direction: of elements, or of sums.
+/// Forms of the forward direction whose windows hold elements or sums.
 static std::vector<RowRecipe> makeLrnForward() {
   const Tensor center{.extent = RowExtent::Row};
   const Tensor result{.role = RowOutput, .extent = RowExtent::Row};
@@ -285,7 +286,7 @@ static std::vector<RowRecipe> makeLrnBackward() {
   return recipes;
 }
 
-/// Without f64, which has no exponential.
+/// Forms without f64, for which there is no exponential.
 static std::vector<RowRecipe> makeLrn() {
   std::vector<RowRecipe> recipes = makeLrnForward();
   std::ranges::move(makeLrnBackward(), std::back_inserter(recipes));

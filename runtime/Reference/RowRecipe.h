@@ -1,8 +1,8 @@
 //===- RowRecipe.h - What row-wise operations look like --------*- C++ -*-===//
 //
 // For code that makes data or problems of an operation without implementing it:
-// which tensors it has, where their elements differ, and numbers that mean
-// something to it: a variance is positive.
+// which tensors it has, in which dimensions their elements differ, and which
+// numbers are meaningful (a variance is positive).
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,32 +16,33 @@
 
 namespace tessera {
 
-/// In which dimensions a tensor may have a stride.
+/// In which dimensions a tensor may have a nonzero stride.
 enum class RowExtent {
-  Full,    ///< In all.
-  Row,     ///< In those that are not reduced.
-  Element, ///< In those that are.
-  Any,     ///< In all or some, alike in all tensors of this kind.
+  Full,    ///< all
+  Row,     ///< those that are not reduced
+  Element, ///< those that are reduced
+  Any,     ///< all or some, the same in all tensors of this kind
 };
 
 /// Which types a tensor may have.
 enum class RowTypes {
-  Data,      ///< That of the first tensor.
-  Parameter, ///< The same, or f32.
-  Float,     ///< f32, or f64 with data of f64.
-  Index,     ///< i32 or i64.
+  Data,      ///< the type of the first tensor
+  Parameter, ///< the same, or f32
+  Float,     ///< f32, or f64 if the data are f64
+  Index,     ///< i32 or i64
 };
 
 struct RowTensorRecipe {
   RowRole role = RowRole::Input;
   RowExtent extent = RowExtent::Full;
   RowTypes types = RowTypes::Data;
-  /// Of an input: its numbers.
+  /// The range of the numbers, for an input.
   double least = -4;
   double most = 4;
 };
 
-/// One form of an operation. One with tensors that may be left out has several.
+/// One form of an operation. An operation with optional tensors has several
+/// forms.
 struct RowRecipe {
   RowOp op{};
   bool reduces = false;
@@ -49,14 +50,14 @@ struct RowRecipe {
   std::vector<RowTensorRecipe> tensors;
   /// The least and the greatest value of each scalar.
   std::vector<std::array<double, 2>> scalars;
-  /// Of the first tensor; empty: f16, bf16, f32 and f64.
+  /// The types of the first tensor; empty means f16, bf16, f32 and f64.
   std::vector<DataType> types = {};
 };
 
-/// Of every operation one or more.
+/// Recipes for all operations, at least one for each.
 std::span<const RowRecipe> getRowRecipes();
 
-/// The one that `problem` follows, or null.
+/// Returns the recipe that `problem` matches, or null.
 const RowRecipe *findRowRecipe(const RowProblem &problem);
 
 } // namespace tessera

@@ -5,7 +5,7 @@
 
 namespace tessera {
 
-/// Arguments.h and Reference.hip, one after the other.
+/// Returns the text of Arguments.h followed by that of Reference.hip.
 const char *getReferenceSource();
 
 } // namespace tessera

@@ -4,18 +4,18 @@
 
 using namespace tessera::reference;
 
-/// The farthest that the activation gets from `result` when its argument is off
-/// by up to `error`, in the same units. Looks at some points, because not all
-/// are monotonic.
+/// Returns how far the activation gets from `result` when its argument is off
+/// by up to `error`, in the same units. Evaluates several points, because not
+/// all activations are monotonic.
 static double getSpread(Activation activation,
                         const std::array<double, 3> &parameters, Approx value,
                         double result) {
   constexpr double kUnitRoundoff = 0x1p-24;
   double spread = 0;
-  for (double part : {-1.0, -0.5, 0.5, 1.0}) {
+  for (double fraction : {-1.0, -0.5, 0.5, 1.0}) {
     const double other =
         activate(activation, parameters,
-                 value.value + part * value.error * kUnitRoundoff);
+                 value.value + fraction * value.error * kUnitRoundoff);
     spread = std::max(spread, std::fabs(other - result));
   }
   return spread / kUnitRoundoff;
@@ -27,7 +27,7 @@ Approx tessera::reference::activate(Activation activation,
   if (activation == Activation::None)
     return value;
   const double result = activate(activation, parameters, value.value);
-  // An exponential, a logarithm and what is around them, 2 ulp each.
+  // An exponential, a logarithm and the operations around them, 2 ulp each.
   constexpr double kRoundings = 64;
   double error = kRoundings * getActivationScale(activation, parameters,
                                                  value.value, result);
@@ -51,7 +51,7 @@ void tessera::reference::evaluateActivationForward(Row &row) {
     row.set(1, i, activateByMode(row, 0, row.get(0, i)));
 }
 
-/// The slope of y = activation(x), and its error.
+/// Returns the slope of y = activation(x) and its error.
 static Approx getSlope(Activation activation,
                        const std::array<double, 3> &parameters, double x,
                        double y) {
@@ -89,7 +89,8 @@ static Approx getSlope(Activation activation,
   __builtin_unreachable();
 }
 
-/// Tensors x, y, dy, dx. y is what a forward pass gave, rounded to its type.
+/// The tensors are x, y, dy, dx. y is the result of a forward pass, rounded to
+/// its type.
 void tessera::reference::evaluateActivationBackward(Row &row) {
   const auto activation = static_cast<Activation>(row.getMode());
   for (int64_t i = 0; i < row.getLength(); ++i) {

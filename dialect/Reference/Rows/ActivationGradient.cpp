@@ -4,8 +4,8 @@
 
 using namespace tessera::reference;
 
-/// 1 where low < x <= high, else 0; either where a kernel may see x beyond one
-/// of them.
+/// Returns 1 where low < x <= high, else 0. Either is allowed where a kernel
+/// may see x on the other side of a bound.
 static Approx isBetween(Approx x, Approx low, Approx high) {
   return selectPositive(x - low, selectPositive(x - high, 0, 1), 0);
 }

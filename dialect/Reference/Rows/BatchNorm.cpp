@@ -5,20 +5,20 @@
 using namespace tessera::reference;
 
 namespace {
-/// Bits of the mode above those of the activation.
+/// The bits of the mode above those of the activation.
 enum : uint32_t {
   kActivationBits = 15,
-  kTakesInverse = 16, ///< bnorm_infer: the variance is 1 / sqrt(v + epsilon).
+  kTakesInverse = 16, ///< bnorm_infer: 1 / sqrt(v + epsilon) is given.
   kHasRunning = 16,   ///< bnorm_train
   kSaves = 32,        ///< bnorm_train
   kHasSaved = 16,     ///< bnorm_bwd
 };
 
-/// What a row is normalised by.
+/// The statistics that normalise a row.
 struct Statistics {
   Approx mean;
   Approx variance;
-  Approx inverse; ///< Of the standard deviation.
+  Approx inverse; ///< 1 / standard deviation
 };
 } // namespace
 
@@ -26,13 +26,13 @@ static Activation getActivation(const Row &row) {
   return static_cast<Activation>(row.getMode() & kActivationBits);
 }
 
-/// The parameters of the activation, from scalar `first` on.
+/// Returns the parameters of the activation, which begin at scalar `first`.
 static std::array<double, 3> getParameters(const Row &row, int first) {
   return {row.getScalar(first), row.getScalar(first + 1),
           row.getScalar(first + 2)};
 }
 
-/// Of the first tensor.
+/// Measures the first tensor.
 static Statistics measure(const Row &row, double epsilon) {
   const ApproxMoments moments = ApproxMoments::of(
       row.getLength(), [&](int64_t i) { return Approx(row.get(0, i)); });
@@ -41,8 +41,8 @@ static Statistics measure(const Row &row, double epsilon) {
   return {moments.mean, variance, rsqrt(variance + epsilon)};
 }
 
-/// Tensors x, mean, variance, scale, bias, y; scalars epsilon and those of the
-/// activation.
+/// The tensors are x, mean, variance, scale, bias, y; the scalars are epsilon
+/// and those of the activation.
 void tessera::reference::evaluateBatchNormInference(Row &row) {
   for (int64_t i = 0; i < row.getLength(); ++i) {
     const Approx given = row.get(2, i);
@@ -54,16 +54,17 @@ void tessera::reference::evaluateBatchNormInference(Row &row) {
   }
 }
 
-/// Tensors x, scale, bias, then perhaps the old running mean and variance, the
-/// new ones, and perhaps the mean and inverse to save, and y; scalars epsilon,
-/// the part that is new of a running statistic, and those of the activation.
+/// The tensors are x, scale, bias, then optionally the old and the new running
+/// mean and variance, then optionally the saved mean and inverse, and y. The
+/// scalars are epsilon, the weight of the new value in a running statistic, and
+/// those of the activation.
 void tessera::reference::evaluateBatchNormTraining(Row &row) {
   const Statistics statistics = measure(row, row.getScalar(0));
   int next = 3;
   if (row.getMode() & kHasRunning) {
     const auto count = static_cast<double>(row.getLength());
     const double factor = row.getScalar(1);
-    // Of one element the variance is what it is.
+    // The variance of a single element cannot be corrected.
     const Approx unbiased = count > 1
                                 ? statistics.variance * (count / (count - 1))
                                 : statistics.variance;
@@ -87,9 +88,9 @@ void tessera::reference::evaluateBatchNormTraining(Row &row) {
   }
 }
 
-/// Tensors x, dy, scale, bias if there is an activation, perhaps the saved mean
-/// and inverse, the gradients of scale and bias, and dx; scalars epsilon and
-/// those of the activation.
+/// The tensors are x, dy, scale, bias if there is an activation, optionally the
+/// saved mean and inverse, the gradients of scale and bias, and dx. The scalars
+/// are epsilon and those of the activation.
 void tessera::reference::evaluateBatchNormBackward(Row &row) {
   const Activation activation = getActivation(row);
   int next = activation == Activation::None ? 3 : 4;
@@ -104,7 +105,7 @@ void tessera::reference::evaluateBatchNormBackward(Row &row) {
   auto getNormal = [&](int64_t i) {
     return (Approx(row.get(0, i)) - statistics.mean) * statistics.inverse;
   };
-  /// The gradient of what the normalisation gives.
+  /// The gradient of the normalised value.
   auto getGradient = [&](int64_t i) {
     const Approx dy = row.get(1, i);
     if (activation == Activation::None)

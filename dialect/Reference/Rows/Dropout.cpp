@@ -1,6 +1,6 @@
 //===- Dropout.cpp - Elements left out at random --------------------------===//
 //
-// The generator of docs/spec/rows.md, written a second time.
+// The generator of docs/spec/rows.md, implemented a second time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -10,7 +10,8 @@
 
 using namespace tessera::reference;
 
-/// The one element of an i64 tensor; as a double it might be another.
+/// Returns the only element of an i64 tensor. A double could not hold every
+/// value.
 static uint64_t getWord(const Row &row, int tensor) {
   uint64_t word;
   std::memcpy(&word, row.getTensor(tensor).data, sizeof word);
@@ -24,7 +25,7 @@ static uint32_t mix(uint32_t h) {
   return h ^ h >> 16;
 }
 
-/// Number `index` of the sequence of `seed`, at least 0 and below 1.
+/// Returns number `index` of the sequence of `seed`, in [0, 1).
 static double getUniform(uint64_t seed, uint64_t index) {
   const auto low = static_cast<uint32_t>(index);
   const auto high = static_cast<uint32_t>(index >> 32);
@@ -33,8 +34,8 @@ static double getUniform(uint64_t seed, uint64_t index) {
   return (h >> 8) * 0x1p-24;
 }
 
-/// Tensors x, seed, counter, y and, in mode 1, the mask; scalars rate and
-/// scale. Both are f32 where a kernel computes with f32.
+/// The tensors are x, seed, counter, y and, in mode 1, the mask; the scalars
+/// are rate and scale. Both are f32 where a kernel computes with f32.
 void tessera::reference::evaluateDropout(Row &row) {
   const uint64_t seed = getWord(row, 1), counter = getWord(row, 2);
   const bool isDouble = row.getTensor(0).type == ElementType::F64;
@@ -49,15 +50,15 @@ void tessera::reference::evaluateDropout(Row &row) {
   }
 }
 
-/// Tensors x, mask, y; scalar scale.
+/// The tensors are x, mask, y; the scalar is scale.
 void tessera::reference::evaluateDropoutMask(Row &row) {
   for (int64_t i = 0; i < row.getLength(); ++i)
     row.set(2, i,
             row.get(1, i) != 0 ? Approx(row.getScalar(0)) * row.get(0, i) : 0);
 }
 
-/// The counter behind a call: tensors old and new counter; the scalars are the
-/// number of elements in three pieces of 22 bits.
+/// Computes the counter after a call. The tensors are the old and the new
+/// counter; the scalars are the number of elements in three pieces of 22 bits.
 void tessera::reference::evaluateDropoutAdvance(Row &row) {
   constexpr double kPiece = 0x1p22;
   row.set(1, 0,

@@ -22,8 +22,8 @@ static Approx combine(uint32_t mode, Approx a, Approx b) {
   }
 }
 
-/// c = op(alpha1 a, alpha2 b) + beta c. The old c is the third tensor where
-/// beta counts.
+/// c = op(alpha1 a, alpha2 b) + beta c. If beta is not 0, the old c is the
+/// third tensor.
 void tessera::reference::evaluateOpTensor(Row &row) {
   const int c = row.getTensorCount() - 1;
   for (int64_t i = 0; i < row.getLength(); ++i) {
@@ -36,8 +36,8 @@ void tessera::reference::evaluateOpTensor(Row &row) {
   }
 }
 
-/// A float is the scalar; an integer comes in three pieces of 22 bits, the
-/// upper one first, each of which an f32 holds.
+/// A float is given as one scalar. An integer is given in three pieces of 22
+/// bits, the most significant first, because an f32 can hold such a piece.
 static double getNumber(const Row &row, int first, ElementType type) {
   if (!isInteger(type))
     return row.getScalar(first);
@@ -51,14 +51,14 @@ void tessera::reference::evaluateSetTensor(Row &row) {
     row.set(0, i, getNumber(row, 0, row.getTensor(0).type));
 }
 
-/// y = alpha y; the old y is the first tensor.
+/// y = alpha y. The old y is the first tensor.
 void tessera::reference::evaluateScaleTensor(Row &row) {
   for (int64_t i = 0; i < row.getLength(); ++i)
     row.set(1, i, Approx(row.getScalar(0)) * row.get(0, i));
 }
 
-/// y = x in mode 0; else y = alpha x + beta y, with the old y behind x where
-/// beta counts.
+/// y = x in mode 0; otherwise y = alpha x + beta y, where the old y follows x
+/// if beta is not 0.
 void tessera::reference::evaluateTransformTensor(Row &row) {
   const int y = row.getTensorCount() - 1;
   for (int64_t i = 0; i < row.getLength(); ++i) {
@@ -85,7 +85,7 @@ void tessera::reference::evaluateGluForward(Row &row) {
     row.set(2, i, Approx(row.get(0, i)) * getLogistic(row.get(1, i)));
 }
 
-/// Tensors a, b, dy, da, db.
+/// The tensors are a, b, dy, da, db.
 void tessera::reference::evaluateGluBackward(Row &row) {
   for (int64_t i = 0; i < row.getLength(); ++i) {
     const Approx gate = getLogistic(row.get(1, i));
@@ -95,7 +95,8 @@ void tessera::reference::evaluateGluBackward(Row &row) {
   }
 }
 
-/// Tensors x, w, dy, and of dw and dx those that are there: dw is a row output.
+/// The tensors are x, w, dy, and those of dw and dx that are present. dw is a
+/// row output.
 void tessera::reference::evaluatePReluBackward(Row &row) {
   ApproxSum sum;
   for (int64_t i = 0; i < row.getLength(); ++i) {
@@ -110,8 +111,8 @@ void tessera::reference::evaluatePReluBackward(Row &row) {
     row.set(3, sum.get());
 }
 
-/// Pairs (a, b), turned by angles whose cosines and sines are pairs too, and
-/// turned back in mode 1.
+/// The elements are pairs (a, b), rotated by angles that are given as pairs of
+/// cosine and sine, and rotated back in mode 1.
 void tessera::reference::evaluateRope(Row &row) {
   for (int64_t i = 0; i < row.getLength(); ++i) {
     auto get = [&](int tensor) { return Approx(row.get(tensor, i)); };

@@ -5,14 +5,15 @@
 using namespace tessera::reference;
 
 namespace {
-/// Bits of the mode.
+/// The bits of the mode.
 enum : uint32_t {
-  kHasSums = 1, ///< The window holds parts of the sum already.
-  kSaves = 2,   ///< lrn_fwd: writes the scale.
+  kHasSums = 1, ///< The window holds partial sums already.
+  kSaves = 2,   ///< lrn_fwd: stores the scale.
 };
 } // namespace
 
-/// The sum over a window of squares, or of what is given.
+/// Returns the sum of the squares in a window, or of its elements if these are
+/// sums of squares.
 static Approx addSquares(const Row &row, bool areSquares) {
   ApproxSum sum;
   for (int64_t i = 0; i < row.getLength(); ++i) {
@@ -26,8 +27,8 @@ void tessera::reference::evaluateLrnSum(Row &row) {
   row.set(1, addSquares(row, false));
 }
 
-/// Tensors window, x, perhaps scale, y; scalars alpha over the window's size,
-/// beta, k.
+/// The tensors are window, x, optionally scale, and y; the scalars are alpha
+/// divided by the window's size, beta, k.
 void tessera::reference::evaluateLrnForward(Row &row) {
   const Approx sum = addSquares(row, row.getMode() & kHasSums);
   const Approx scale =
@@ -38,7 +39,8 @@ void tessera::reference::evaluateLrnForward(Row &row) {
   row.set(next, Approx(row.get(1)) * pow(scale, -row.getScalar(1)));
 }
 
-/// Of dy y / scale, three windows, or of what is given.
+/// Returns the sum of dy y / scale, which are three windows, or of the elements
+/// of one window of such sums.
 static Approx addRatios(const Row &row, bool areRatios) {
   ApproxSum sum;
   for (int64_t i = 0; i < row.getLength(); ++i)
@@ -51,8 +53,9 @@ void tessera::reference::evaluateLrnBackwardSum(Row &row) {
   row.set(3, addRatios(row, false));
 }
 
-/// Tensors of windows dy, y, scale, or their sums; then dy, x, scale of the
-/// element and dx; scalars 2 alpha beta over the window's size, and beta.
+/// The tensors are the windows of dy, y and scale, or one of their sums, then
+/// dy, x and scale of the element, and dx. The scalars are 2 alpha beta divided
+/// by the window's size, and beta.
 void tessera::reference::evaluateLrnBackward(Row &row) {
   const bool hasSums = row.getMode() & kHasSums;
   const int first = hasSums ? 1 : 3;

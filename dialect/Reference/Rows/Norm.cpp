@@ -1,6 +1,7 @@
-//===- Norm.cpp - Rows that are normalised by themselves ------------------===//
+//===- Norm.cpp - Rows that are normalised independently ------------------===//
 //
-// Layers, groups, and T5's layers, which have no mean.
+// These are layer norm, group norm, and the layer norm of T5, which does not
+// subtract the mean.
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,8 +10,8 @@
 using namespace tessera::reference;
 
 namespace {
-/// Bits of the mode of norm_fwd: which tensors there are, in this order behind
-/// x; y is the last.
+/// The bits of the mode of norm_fwd, which say which tensors exist. They follow
+/// x in this order; y is the last.
 enum : uint32_t {
   kAdds = 1,
   kHasWeight = 2,
@@ -25,10 +26,10 @@ void tessera::reference::evaluateNormForward(Row &row) {
   const uint32_t mode = row.getMode();
   const auto count = static_cast<double>(row.getLength());
   int next = 1;
-  auto getPlace = [&](uint32_t bit) { return mode & bit ? next++ : -1; };
-  const int other = getPlace(kAdds), weight = getPlace(kHasWeight),
-            bias = getPlace(kHasBias), savedMean = getPlace(kSavesMean),
-            savedInverse = getPlace(kSavesInverse), y = next;
+  auto getCoords = [&](uint32_t bit) { return mode & bit ? next++ : -1; };
+  const int other = getCoords(kAdds), weight = getCoords(kHasWeight),
+            bias = getCoords(kHasBias), savedMean = getCoords(kSavesMean),
+            savedInverse = getCoords(kSavesInverse), y = next;
   auto getElement = [&](int64_t i) {
     const Approx x = row.get(0, i);
     return other < 0 ? x : x + row.get(other, i);
@@ -60,7 +61,7 @@ void tessera::reference::evaluateNormForward(Row &row) {
   }
 }
 
-/// Tensors x, dy, inverse, weight if the mode is 1, dx.
+/// The tensors are x, dy, inverse, weight if the mode is 1, and dx.
 void tessera::reference::evaluateT5Backward(Row &row) {
   const bool hasWeight = row.getMode() & 1;
   const Approx inverse = row.get(2);
@@ -78,7 +79,8 @@ void tessera::reference::evaluateT5Backward(Row &row) {
             inverse * (getGradient(i) - Approx(row.get(0, i)) * common));
 }
 
-/// Tensors x, dy, inverse, dw; a row is what one weight multiplies.
+/// The tensors are x, dy, inverse, dw. A row consists of the elements that one
+/// weight multiplies.
 void tessera::reference::evaluateT5BackwardWeight(Row &row) {
   ApproxSum sum;
   for (int64_t i = 0; i < row.getLength(); ++i)

@@ -7,7 +7,7 @@ using namespace tessera::reference;
 namespace {
 enum ReduceOp { kAdd, kMul, kMin, kMax, kAMax, kAvg, kNorm1, kNorm2 };
 
-/// The bits of the mode behind the operation.
+/// The bits of the mode above the operation.
 enum ReduceBit : uint32_t {
   kKeepsNan = 8,
   kHasIndices = 16,
@@ -17,11 +17,12 @@ enum ReduceBit : uint32_t {
 
 struct Extreme {
   double value;
-  int64_t place;
+  int64_t index;
 };
 } // namespace
 
-/// The first of the largest, of the smallest, or of the largest magnitudes.
+/// Returns the first of the largest or smallest elements, or of those with the
+/// largest magnitude.
 static Extreme findExtreme(Row &row, ReduceOp op) {
   const bool keepsNan = row.getMode() & kKeepsNan;
   Extreme best{op == kMin ? INFINITY : -INFINITY, 0};
@@ -59,7 +60,7 @@ static Approx sumUp(Row &row, ReduceOp op) {
   return op == kNorm2 ? sqrt(sum.get()) : sum.get();
 }
 
-/// Tensors a, the old c where beta counts, c, indices.
+/// The tensors are a, the old c if beta is not 0, c, and the indices.
 void tessera::reference::evaluateReduce(Row &row) {
   const auto op = static_cast<ReduceOp>(row.getMode() & 7);
   const bool isExtreme = op == kMin || op == kMax || op == kAMax;
@@ -67,13 +68,12 @@ void tessera::reference::evaluateReduce(Row &row) {
   const bool hasOld = row.getTensor(1).role == RowRole::Input;
   const int output = hasOld ? 2 : 1;
   if (row.getMode() & kOnlyIndices)
-    return row.set(output, static_cast<double>(extreme.place));
-  Approx result =
-      Approx(row.getScalar(0)) * (isExtreme ? Approx(extreme.value)
-                                            : sumUp(row, op));
+    return row.set(output, static_cast<double>(extreme.index));
+  Approx result = Approx(row.getScalar(0)) *
+                  (isExtreme ? Approx(extreme.value) : sumUp(row, op));
   if (hasOld)
     result = result + Approx(row.getScalar(1)) * row.get(1);
   row.set(output, result);
   if (row.getMode() & kHasIndices)
-    row.set(output + 1, static_cast<double>(extreme.place));
+    row.set(output + 1, static_cast<double>(extreme.index));
 }

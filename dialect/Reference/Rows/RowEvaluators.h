@@ -11,16 +11,16 @@ namespace tessera::reference {
 #define TESSERA_ROW_EVALUATOR(word, function) void function(Row &row);
 #include "dialect/Reference/Rows/RowEvaluators.def"
 
-/// The activation of a number that may be off.
+/// The activation of a number that has an error.
 Approx activate(Activation activation, const std::array<double, 3> &parameters,
                 Approx value);
 
-/// Its derivative, as MIOpen has it where there is none.
+/// The derivative, with MIOpen's values where there is none.
 Approx differentiate(Activation activation,
                      const std::array<double, 3> &parameters, Approx x);
 
-/// The activation that is the row's mode, with its parameters from scalar
-/// `first` on.
+/// Applies the activation that is the row's mode. Its parameters begin at
+/// scalar `first`.
 Approx activateByMode(const Row &row, int first, Approx value);
 
 } // namespace tessera::reference

@@ -9,8 +9,8 @@ namespace {
 enum SoftmaxMode { kFast, kAccurate, kLog };
 } // namespace
 
-/// y = alpha softmax(x) + beta y. The old y is an input of its own, behind x,
-/// where beta counts.
+/// y = alpha softmax(x) + beta y. If beta is not 0, the old y is an input of
+/// its own, which follows x.
 void tessera::reference::evaluateSoftmaxForward(Row &row) {
   const int64_t length = row.getLength();
   const int y = row.getTensorCount() - 1;
@@ -32,8 +32,8 @@ void tessera::reference::evaluateSoftmaxForward(Row &row) {
   }
 }
 
-/// dx = alpha times the gradient + beta dx, of tensors y, dy, the old dx where
-/// beta counts, and dx.
+/// dx = alpha times the gradient + beta dx. The tensors are y, dy, the old dx
+/// if beta is not 0, and dx.
 void tessera::reference::evaluateSoftmaxBackward(Row &row) {
   const bool isLog = row.getMode() == kLog;
   const int dx = row.getTensorCount() - 1;

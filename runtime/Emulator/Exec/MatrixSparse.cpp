@@ -101,12 +101,12 @@ template <unsigned K, Element A, Element B>
 static void add(OpcodeTable &table, const std::string &result,
                 const std::string &types) {
   auto addShape = [&](const std::string &shape, Handler handler) {
-    ValueType accumulators = A == Element::I8 ? ValueType::I32 : ValueType::F32;
+    ValueType accumulator = A == Element::I8 ? ValueType::I32 : ValueType::F32;
     table.add("v_smfmac_" + result + "_" + shape + "_" + types,
               {handler,
                InstructionClass::Mfma,
                kRawModifiers,
-               {accumulators, ValueType::U32, ValueType::U32, ValueType::U32}});
+               {accumulator, ValueType::U32, ValueType::U32, ValueType::U32}});
   };
   addShape("16x16x" + std::to_string(K), execute<Shape{16, K, 1, A, B}>);
   addShape("32x32x" + std::to_string(K / 2),

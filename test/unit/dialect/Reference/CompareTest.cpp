@@ -229,7 +229,7 @@ static float roundToTf32(float value) {
 TEST(CompareBound, AllowsTf32OnlyWhereAsked) {
   DotProduct dot = makeDotProduct(64, 3, roundToTf32);
   EXPECT_FALSE(compare(dot.expected, dot.view()).passed());
-  dot.expected.factorRoundoff = kTf32Roundoff;
+  dot.expected.operandRoundoff = kTf32Roundoff;
   EXPECT_TRUE(compare(dot.expected, dot.view()).passed());
   dot.sum -= 0.25f;
   EXPECT_FALSE(compare(dot.expected, dot.view()).passed());

@@ -9,8 +9,8 @@
 using namespace tessera::reference;
 
 /// A packed f32 tensor's strides, last dimension fastest.
-static RowPlace getPacked(const RowShape &shape) {
-  RowPlace strides{};
+static RowDims getPacked(const RowShape &shape) {
+  RowDims strides{};
   int64_t stride = 1;
   for (int dim = shape.rank - 1; dim >= 0; --dim) {
     strides[dim] = stride;
@@ -25,7 +25,7 @@ TEST(RowReference, NumbersRowsAndElements) {
   RowShape shape{.rank = 3, .lengths = {2, 3, 4, 1, 1}, .reduced = 0b010};
   EXPECT_EQ(shape.getRowCount(), 8);
   EXPECT_EQ(shape.getRowLength(), 3);
-  EXPECT_EQ(shape.getPlace(5, 2), (RowPlace{1, 2, 1, 0, 0}));
+  EXPECT_EQ(shape.getCoords(5, 2), (RowDims{1, 2, 1, 0, 0}));
 }
 
 // Softmax over the middle dimension, compared with sums written out.
@@ -37,7 +37,7 @@ TEST(RowReference, Softmax) {
                  .reduced = 0b010};
   const float x[12] = {0, 1, 2, -1, 1, 3, 0, 0, 5, 0, 0, 0};
   float y[12];
-  const RowPlace packed = getPacked(shape);
+  const RowDims packed = getPacked(shape);
   shape.tensors = {{ElementType::F32, RowRole::Input, packed, x},
                    {ElementType::F32, RowRole::Output, packed, y}};
   shape.scalars = {2, 0};
@@ -78,7 +78,7 @@ TEST(RowReference, BatchNormInference) {
               variance[2] = {3.9f, 0.15f};
   const float scale[2] = {2, 3}, bias[2] = {-0.5f, 1};
   float y[4] = {0, 7, 0.5, 19};
-  const RowPlace packed{2, 1}, channel{0, 1};
+  const RowDims packed{2, 1}, channel{0, 1};
   for (const float *data : {x, mean, variance, scale, bias})
     shape.tensors.push_back(
         {ElementType::F32, RowRole::Input, data == x ? packed : channel, data});

@@ -1,6 +1,7 @@
-//===- PanelSums.cpp - The inner loop of the full evaluators --------------===//
+//===- PanelProduct.cpp - The inner loop of the full evaluators -----------===//
+//--------------===//
 
-#include "dialect/Reference/PanelSums.h"
+#include "dialect/Reference/PanelProduct.h"
 
 using namespace tessera::reference;
 
@@ -14,11 +15,11 @@ using namespace tessera::reference;
 template <typename T>
 [[gnu::always_inline]] static inline void
 addPanel(const T *const *rows, int64_t step, const T *panel, int64_t length,
-         double *sums) {
+         double *accumulators) {
   using Values = T __attribute__((vector_size(kPanel * sizeof(T))));
   using Doubles = double __attribute__((vector_size(kPanel * sizeof(double))));
   Doubles total[kBlock];
-  __builtin_memcpy(total, sums, sizeof(total));
+  __builtin_memcpy(total, accumulators, sizeof(total));
   for (int64_t i = 0; i < length; ++i) {
     Values columns;
     __builtin_memcpy(&columns, panel + i * kPanel, sizeof(columns));
@@ -26,19 +27,19 @@ addPanel(const T *const *rows, int64_t step, const T *panel, int64_t length,
     for (int row = 0; row < kBlock; ++row)
       total[row] += wide * static_cast<double>(rows[row][i * step]);
   }
-  __builtin_memcpy(sums, total, sizeof(total));
+  __builtin_memcpy(accumulators, total, sizeof(total));
 }
 
 TESSERA_FOR_EACH_PROCESSOR
 void tessera::reference::addProducts(const float *const *rows, int64_t step,
                                      const float *panel, int64_t length,
-                                     double *sums) {
-  addPanel(rows, step, panel, length, sums);
+                                     double *accumulators) {
+  addPanel(rows, step, panel, length, accumulators);
 }
 
 TESSERA_FOR_EACH_PROCESSOR
 void tessera::reference::addProducts(const double *const *rows, int64_t step,
                                      const double *panel, int64_t length,
-                                     double *sums) {
-  addPanel(rows, step, panel, length, sums);
+                                     double *accumulators) {
+  addPanel(rows, step, panel, length, accumulators);
 }
