@@ -1,4 +1,4 @@
-//===- RowReference.cpp - What rows give when reduced and mapped ----------===//
+//===- RowReference.cpp - Row-wise operations: reduce and map -------------===//
 
 #include "dialect/Reference/RowReference.h"
 #include "dialect/Reference/Compare.h"

@@ -1,4 +1,4 @@
-//===- ConvCase.cpp - A convolution with data and a judge -----------------===//
+//===- ConvCase.cpp - A convolution with data and a check -----------------===//
 
 #include "runtime/Reference/ConvCase.h"
 
@@ -194,19 +194,22 @@ static bool isExact(Activation activation) {
   }
 }
 
-reference::Report ConvCase::judge(const reference::Expected &expected) const {
+reference::Report
+ConvCase::compareWith(const reference::Expected &expected) const {
   bool exact =
       kind == DataKind::Integer && isExact(problem.epilogue.activation);
   return compare(expected, getResultView(),
                  exact ? reference::Rule::Exact : reference::Rule::Rounding);
 }
 
-reference::Report ConvCase::check() const { return judge(evaluate(nullptr)); }
+reference::Report ConvCase::check() const {
+  return compareWith(evaluate(nullptr));
+}
 
 reference::Report ConvCase::checkSample(int64_t count, uint64_t seed) const {
   const std::vector<int64_t> sample = sampleElements(
       getReferenceSizes(problem.getResultLengths()), count, seed);
-  return judge(evaluate(&sample));
+  return compareWith(evaluate(&sample));
 }
 
 std::string ConvCase::checkGaps() const {

@@ -74,7 +74,7 @@ private:
   reference::Expected applyEpilogue(reference::Expected sums) const;
   /// Computes the sums and applies the epilogue.
   reference::Expected evaluate(const std::vector<int64_t> *sample) const;
-  reference::Report judge(const reference::Expected &expected) const;
+  reference::Report compareWith(const reference::Expected &expected) const;
 
   ConvProblem problem;
   reference::DataKind kind;

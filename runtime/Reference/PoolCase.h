@@ -72,9 +72,9 @@ public:
     if (problem.direction == Direction::Forward)
       return checkForward(
           reference::poolForward(shape, getX(), std::move(elements)));
-    return judge(reference::poolBackward(shape, getY(), getIndices(),
-                                         std::move(elements)),
-                 getX());
+    return compareWith(reference::poolBackward(shape, getY(), getIndices(),
+                                               std::move(elements)),
+                       getX());
   }
 
   /// Checks all elements against values that were computed elsewhere, in the
@@ -91,7 +91,7 @@ public:
         isForward ? shape.getWindowSize() : shape.getBackwardLength();
     expected.y.mayBeNonFinite = true;
     expected.indices = std::move(maxima);
-    return isForward ? checkForward(expected) : judge(expected.y, getX());
+    return isForward ? checkForward(expected) : compareWith(expected.y, getX());
   }
 
   std::vector<char> x;
@@ -137,7 +137,7 @@ private:
   }
 
   std::string checkForward(const reference::PoolOutputs &expected) const {
-    std::string fault = judge(expected.y, getY());
+    std::string fault = compareWith(expected.y, getY());
     if (!fault.empty() || problem.indexType == IndexType::None)
       return fault;
     const reference::IndexView view = getIndices();
@@ -156,8 +156,8 @@ private:
     return {};
   }
 
-  static std::string judge(const reference::Expected &expected,
-                           const reference::TensorView &actual) {
+  static std::string compareWith(const reference::Expected &expected,
+                                 const reference::TensorView &actual) {
     const reference::Report report = compare(expected, actual);
     return report.passed() ? std::string() : report.toText();
   }

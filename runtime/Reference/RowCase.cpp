@@ -1,4 +1,4 @@
-//===- RowCase.cpp - An operation on rows with data and a judge -----------===//
+//===- RowCase.cpp - A row-wise operation with data and a check -----------===//
 
 #include "runtime/Reference/RowCase.h"
 
