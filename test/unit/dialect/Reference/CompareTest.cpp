@@ -1,4 +1,4 @@
-//===- CompareTest.cpp - The judge of every other test --------------------===//
+//===- CompareTest.cpp - The comparison that other tests use --------------===//
 //
 // A comparison that never fails would make every test pass, so most of these
 // show that it fails when it should.
@@ -49,14 +49,14 @@ protected:
 };
 } // namespace
 
-// Correctly rounded results pass, both rules.
+// Correctly rounded results pass by both rules.
 TEST_P(Compare, AcceptsRoundedValues) {
   EXPECT_TRUE(run().passed()) << run().toText();
   EXPECT_TRUE(run(Rule::Exact).passed()) << run().toText();
   EXPECT_EQ(run().compared, 120);
 }
 
-// One wrong element is found and named, and no other is blamed.
+// A single wrong element is found and named, and no other is reported.
 TEST_P(Compare, FindsOneWrongElement) {
   const Coord at{1, 2, 0, 3};
   store(at, expected.values[expected.sizes.getFlatIndex(at)] + 1);
@@ -70,7 +70,7 @@ TEST_P(Compare, FindsOneWrongElement) {
       << report.toText();
 }
 
-// Of several wrong elements the worst is named.
+// If several elements are wrong, the worst is named.
 TEST_P(Compare, NamesTheWorst) {
   store({0, 2, 0, 0}, expected.values[2] + 1);
   store({0, 1, 0, 0}, expected.values[1] + 5);
@@ -79,7 +79,7 @@ TEST_P(Compare, NamesTheWorst) {
   EXPECT_EQ(report.worst, (Coord{0, 1, 0, 0}));
 }
 
-// NaN satisfies nothing, even where nearly every number would pass.
+// NaN never passes, even where nearly every number would.
 TEST_P(Compare, NeverAcceptsNaN) {
   expected.magnitudes.assign(expected.magnitudes.size(), 1e30);
   EXPECT_TRUE(run().passed());
@@ -126,8 +126,8 @@ TEST_P(Compare, RejectsExpectationsThatAreNotFinite) {
   EXPECT_EQ(run().failed, 1);
 }
 
-// Where infinities and NaNs are results like others, each passes as itself and
-// as nothing else.
+// Where infinities and NaNs are valid results, each passes as itself and as
+// nothing else.
 TEST_P(Compare, FindsTheSameNonFiniteValueWhereItMayBe) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   expected.mayBeNonFinite = true;
@@ -179,7 +179,7 @@ INSTANTIATE_TEST_SUITE_P(Types, Compare,
                          });
 
 namespace {
-/// A sum of random products, as it should be and as floats add it up.
+/// A sum of random products, the exact value and the result of float additions.
 struct DotProduct {
   Expected expected;
   float sum = 0;
@@ -188,7 +188,7 @@ struct DotProduct {
 };
 } // namespace
 
-/// Of factors that `round` has changed.
+/// Makes a sum whose operands `round` has changed.
 static DotProduct makeDotProduct(int length, uint64_t seed,
                                  float (*round)(float)) {
   auto x = makeData(ElementType::F32, length, DataKind::Uniform, seed);
@@ -208,8 +208,9 @@ static DotProduct makeDotProduct(int length, uint64_t seed,
   return dot;
 }
 
-// The bound is tight enough to miss no product of a long sum: sums in float of
-// 4608 products of [-1, 1] pass, each without one average product fails.
+// The bound is tight enough to detect a missing product in a long sum: sums in
+// float of 4608 products of [-1, 1] pass, and each without one average product
+// fails.
 TEST(CompareBound, SeparatesRoundingFromAMissingProduct) {
   DotProduct dot = makeDotProduct(4608, 1, [](float value) { return value; });
   EXPECT_TRUE(compare(dot.expected, dot.view()).passed());
@@ -217,15 +218,16 @@ TEST(CompareBound, SeparatesRoundingFromAMissingProduct) {
   EXPECT_FALSE(compare(dot.expected, dot.view()).passed());
 }
 
-/// To ten bits of mantissa; ties away from zero, as NVIDIA's conversion does
-/// it.
+/// Rounds to ten bits of mantissa, ties away from zero, like NVIDIA's
+/// conversion.
 static float roundToTf32(float value) {
   return std::bit_cast<float>((std::bit_cast<uint32_t>(value) + 0x1000) &
                               ~uint32_t(0x1fff));
 }
 
-// Factors of tf32 pass only where they are allowed, and even then no product
-// may be missing. (In a sum of thousands the errors of its additions are more.)
+// Operands of tf32 pass only where they are allowed, and even then no product
+// may be missing. (In a sum of thousands of products the errors of its
+// additions are larger.)
 TEST(CompareBound, AllowsTf32OnlyWhereAsked) {
   DotProduct dot = makeDotProduct(64, 3, roundToTf32);
   EXPECT_FALSE(compare(dot.expected, dot.view()).passed());
@@ -235,8 +237,8 @@ TEST(CompareBound, AllowsTf32OnlyWhereAsked) {
   EXPECT_FALSE(compare(dot.expected, dot.view()).passed());
 }
 
-// A sample has the asked number of different elements, the first and the last
-// among them, and is the same for the same seed.
+// A sample has the requested number of distinct elements, includes the first
+// and the last, and is the same for the same seed.
 TEST(CompareSample, CornersAndRandomElements) {
   const Sizes sizes{4, 64, 32, 64, 2};
   const std::vector<int64_t> sample = sampleElements(sizes, 500, 1);

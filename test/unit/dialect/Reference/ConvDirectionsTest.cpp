@@ -1,9 +1,9 @@
 //===- ConvDirectionsTest.cpp - The gradients, and three dimensions -------===//
 //
-// Backward data and backward weights are the adjoints of forward in x and in
-// w: <conv(x, w), dy> = <x, bwdData(w, dy)> = <w, bwdWeights(x, dy)> for any
-// data. With small integers all three are exact, so the equation holds to the
-// bit, and forward is tested on its own (ConvReferenceTest.cpp).
+// Backward data and backward weights are the adjoints of forward in x and in w:
+// <conv(x, w), dy> = <x, bwdData(w, dy)> = <w, bwdWeights(x, dy)> for any data.
+// With small integers all three are exact, so the equation holds exactly.
+// Forward is tested on its own (ConvReferenceTest.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -59,7 +59,7 @@ protected:
 };
 } // namespace
 
-/// f32 in NCHW order.
+/// Makes an f32 tensor in NCHW order.
 static Tensor makeTensor(const Sizes &sizes, const std::vector<float> &values) {
   Tensor tensor(sizes, 0);
   for (size_t i = 0; i < values.size(); ++i)
@@ -84,7 +84,7 @@ static void expectSample(const Expected &all, const Expected &some) {
   }
 }
 
-// A sample, by the spec's formulas, holds the values of the full tensor.
+// A sample, by the spec's formulas, has the values of the full tensor.
 TEST_P(ConvDirections, SamplesAgreeWithAll) {
   auto sample = [](const Tensor &result) {
     return sampleElements(result.sizes, 100, 7);
@@ -97,8 +97,8 @@ TEST_P(ConvDirections, SamplesAgreeWithAll) {
                convBackwardWeightsAt(shape, x.view, dy.view, sample(w)));
 }
 
-// No element sums more products than the length that sets its tolerance: with
-// all data 1 a sum is the number of its products.
+// No element sums more products than the length that sets its tolerance: if all
+// data are 1, a sum is the number of its products.
 TEST_P(ConvDirections, LengthsBoundTheSums) {
   for (Tensor *tensor : {&x, &w, &dy})
     for (int64_t i = 0; i < tensor->sizes.getProduct(); ++i)
@@ -110,8 +110,8 @@ TEST_P(ConvDirections, LengthsBoundTheSums) {
               result.reductionLength);
 }
 
-// Layout, gaps between the elements and type change nothing: small integers
-// are the same in all of them.
+// Layout, gaps between the elements and type do not change the result, because
+// small integers are the same in all types.
 TEST_P(ConvDirections, LayoutsAndTypesChangeNothing) {
   const Expected y = convForward(shape, x.view, w.view);
   const Expected dx = convBackwardData(shape, w.view, dy.view);
@@ -136,8 +136,8 @@ TEST_P(ConvDirections, LayoutsAndTypesChangeNothing) {
     }
 }
 
-// One of each window parameter alone, rests in every block, depth with sizes
-// of its own, and all at once.
+// One of each window parameter alone, incomplete blocks, depth with sizes of
+// its own, and everything at once.
 INSTANTIATE_TEST_SUITE_P(
     Shapes, ConvDirections,
     testing::Values(
@@ -219,7 +219,7 @@ INSTANTIATE_TEST_SUITE_P(
               .groups = 2}}),
     [](const auto &info) { return std::string(info.param.name); });
 
-// x counts 1 to 8 in a cube; a filter of 2x1x2 picks by powers of ten.
+// x counts from 1 to 8 in a cube; a filter of 2x1x2 has powers of ten.
 TEST(ConvDepth, ByHand) {
   const ConvShape shape{.d = 2, .h = 2, .w = 2, .z = 2, .y = 1, .x = 2};
   const Tensor x = makeTensor(shape.getInputSizes(), {1, 2, 3, 4, 5, 6, 7, 8});
@@ -273,7 +273,7 @@ TEST(ConvBackwardWeights, ByHand) {
                            10 * 2 + 100 * 3}));
 }
 
-// Sums over the images of a batch.
+// The gradient sums over the images of a batch.
 TEST(ConvBackwardWeights, SumsOverTheBatch) {
   const ConvShape shape{.n = 3};
   const Tensor x = makeTensor(shape.getInputSizes(), {1, 2, 3});
@@ -283,7 +283,7 @@ TEST(ConvBackwardWeights, SumsOverTheBatch) {
   EXPECT_EQ(dw.reductionLength, 3);
 }
 
-// f64 keeps what a float would lose, and has a roundoff of its own.
+// f64 keeps what a float would lose, and has its own roundoff.
 TEST(ConvTypes, DoublePrecision) {
   const ConvShape shape{.c = 2};
   const double x[] = {1, 0x1p-40}, w[] = {1, 1};
@@ -294,8 +294,8 @@ TEST(ConvTypes, DoublePrecision) {
   EXPECT_EQ(y.unitRoundoff, 0x1p-52);
 }
 
-// Sums of i8 products are exact far beyond what f32 counts, and nothing else
-// passes.
+// Sums of i8 products are exact far beyond the integers that f32 represents,
+// and no other value passes.
 TEST(ConvTypes, IntegersAreExact) {
   const ConvShape shape{.c = 5000};
   const std::vector<char> x(5000, 127);

@@ -1,8 +1,8 @@
 //===- ConvReferenceTest.cpp - The oracle itself --------------------------===//
 //
-// The oracle cannot be tested against itself: here it meets numbers computed by
-// hand and a second version of the spec's formula, written as plainly as can
-// be.
+// The oracle cannot be tested against itself: here it is compared with numbers
+// computed by hand and with a second version of the spec's formula, written as
+// simply as possible.
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,7 +31,7 @@ static TensorView viewNchw(const std::vector<float> &data, const Sizes &sizes) {
   return {ElementType::F32, data.data(), getNchwStrides(sizes)};
 }
 
-/// Seven loops over floats in NCHW order; taps outside of the image are found
+/// Seven loops over floats in NCHW order. Taps outside of the image are found
 /// by comparing coordinates in the padded image.
 static std::vector<double> convPlainly(const ConvShape &s,
                                        const std::vector<float> &x,
@@ -63,7 +63,7 @@ static std::vector<double> convPlainly(const ConvShape &s,
   return y;
 }
 
-/// Random f32 data of a tensor.
+/// Makes random f32 data for a tensor.
 static std::vector<float> makeFloats(const Sizes &sizes, uint64_t seed) {
   auto bytes =
       makeData(ElementType::F32, sizes.getProduct(), DataKind::Uniform, seed);
@@ -73,7 +73,7 @@ static std::vector<float> makeFloats(const Sizes &sizes, uint64_t seed) {
   return values;
 }
 
-/// The same numbers in another layout and type.
+/// Returns the same numbers in another layout and type.
 static std::vector<char> repack(const std::vector<float> &nchw,
                                 const Sizes &sizes, ElementType type,
                                 const Strides &to) {
@@ -112,8 +112,8 @@ TEST(ConvReference, PaddingByHandAndNoFlip) {
   EXPECT_EQ(y.values, (std::vector<double>{2 * 4 + 3 * 5, 1 * 4 + 2 * 5}));
 }
 
-// Stride 2 and dilation 3 by hand: x is 1 to 8, w is 1 10, outputs at columns
-// 0, 2 and 4.
+// Stride 2 and dilation 3 by hand: x is 1 to 8, w is 1 10, and the outputs are
+// at columns 0, 2 and 4.
 TEST(ConvReference, StrideAndDilationByHand) {
   const ConvShape shape{.w = 8, .x = 2, .stride = {1, 2}, .dilation = {1, 3}};
   std::vector<float> x(8);
@@ -124,8 +124,8 @@ TEST(ConvReference, StrideAndDilationByHand) {
   EXPECT_EQ(y.values, (std::vector<double>{41, 63, 85}));
 }
 
-// Group g of the filters sees group g of the channels only. Two groups of two
-// channels, one filter each.
+// Group g of the filters sees group g of the channels only. There are two
+// groups of two channels with one filter each.
 TEST(ConvReference, GroupsByHand) {
   const ConvShape shape{.c = 4, .k = 2, .groups = 2};
   std::vector<float> x{1, 2, 3, 4};
@@ -135,7 +135,8 @@ TEST(ConvReference, GroupsByHand) {
   EXPECT_EQ(y.values, (std::vector<double>{210, 43000}));
 }
 
-// A filter larger than its padded input has one output, of the taps inside.
+// A filter larger than its padded input has one output, made of the taps
+// inside.
 TEST(ConvReference, FilterLargerThanInput) {
   const ConvShape shape{.h = 2, .w = 2, .y = 3, .x = 3};
   std::vector<float> x{1, 2, 3, 4};
@@ -145,7 +146,7 @@ TEST(ConvReference, FilterLargerThanInput) {
   EXPECT_EQ(y.values, (std::vector<double>{10}));
 }
 
-// The output's size by the spec's formula, at each of its corners.
+// The output's size follows the spec's formula in its corner cases.
 TEST(ConvReference, OutputSize) {
   const ConvShape stem{
       .h = 224, .w = 224, .y = 7, .x = 7, .pad = {3, 3}, .stride = {2, 2}};
@@ -165,7 +166,7 @@ class ConvReferenceShapes : public testing::TestWithParam<Case> {};
 } // namespace
 
 // The blocked evaluator agrees with seven plain loops, whatever the layouts:
-// one product in the wrong place changes a sum by far more than 1e-12.
+// one misplaced product changes a sum by far more than 1e-12.
 TEST_P(ConvReferenceShapes, AgreesWithPlainLoops) {
   const ConvShape &shape = GetParam().shape;
   const Sizes in = shape.getInputSizes(), filter = shape.getFilterSizes();
@@ -188,7 +189,7 @@ TEST_P(ConvReferenceShapes, AgreesWithPlainLoops) {
     }
 }
 
-// The sums of magnitudes are those of absolute inputs.
+// The sums of magnitudes are the sums for absolute inputs.
 TEST_P(ConvReferenceShapes, MagnitudesAreSumsOfAbsolutes) {
   const ConvShape &shape = GetParam().shape;
   const Sizes in = shape.getInputSizes(), filter = shape.getFilterSizes();
@@ -201,7 +202,7 @@ TEST_P(ConvReferenceShapes, MagnitudesAreSumsOfAbsolutes) {
   EXPECT_EQ(y.magnitudes, absolute.values);
 }
 
-// A sample holds the values of the full tensor.
+// A sample has the values of the full tensor.
 TEST_P(ConvReferenceShapes, SampleAgreesWithAll) {
   const ConvShape &shape = GetParam().shape;
   const Sizes in = shape.getInputSizes(), filter = shape.getFilterSizes();
@@ -217,8 +218,8 @@ TEST_P(ConvReferenceShapes, SampleAgreesWithAll) {
   }
 }
 
-// Shapes with a rest in every block: columns of 4, filters of 8, and one of
-// each window parameter alone.
+// Shapes with a remainder in every block: columns of 4, filters of 8, and one
+// of each window parameter alone.
 INSTANTIATE_TEST_SUITE_P(
     Shapes, ConvReferenceShapes,
     testing::Values(
@@ -270,8 +271,8 @@ INSTANTIATE_TEST_SUITE_P(
               .groups = 2}}),
     [](const auto &info) { return std::string(info.param.name); });
 
-// Half-precision inputs are what they are after rounding: the sums are those of
-// the rounded numbers.
+// Half-precision inputs are used as they are after rounding: the sums are those
+// of the rounded numbers.
 TEST(ConvReference, ReadsHalfPrecision) {
   const ConvShape shape{.c = 40, .h = 4, .w = 4, .k = 3, .y = 3, .x = 3};
   const Sizes in = shape.getInputSizes(), filter = shape.getFilterSizes();

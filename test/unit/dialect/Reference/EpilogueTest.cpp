@@ -9,7 +9,7 @@
 
 using namespace tessera::reference;
 
-/// Two channels of two columns with sums 1, -2, 3, -4 in flat order.
+/// Two channels of two columns with the sums 1, -2, 3, -4 in flat order.
 static Expected makeExpected() {
   Expected expected;
   expected.sizes = {1, 2, 1, 2};
@@ -23,7 +23,7 @@ static TensorView viewNhwc(const float *data) {
   return {ElementType::F32, data, getNhwcStrides({1, 2, 1, 2})};
 }
 
-// alpha sum + beta old + bias of the channel + residual.
+// The linear part is alpha sum + beta old + bias of the channel + residual.
 TEST(Epilogue, LinearPart) {
   const float old[] = {1, 2, 3, 4}, residual[] = {100, 200, 300, 400};
   const float bias[] = {1000, 2000};
@@ -39,7 +39,7 @@ TEST(Epilogue, LinearPart) {
   EXPECT_EQ(expected.magnitudes[0], 20 + 10 + 100 + 1000);
 }
 
-// A sample takes the values of its own places.
+// A sample uses the values that belong to its own elements.
 TEST(Epilogue, SampledElements) {
   const float bias[] = {1000, 2000};
   const Epilogue epilogue{
@@ -52,7 +52,7 @@ TEST(Epilogue, SampledElements) {
   EXPECT_EQ(expected.values, (std::vector<double>{1996}));
 }
 
-// Without anything to do it changes neither value nor tolerance.
+// An identity changes neither value nor tolerance.
 TEST(Epilogue, IdentityChangesNothing) {
   Expected expected = makeExpected();
   applyEpilogue({}, ElementType::F32, expected);
@@ -60,7 +60,8 @@ TEST(Epilogue, IdentityChangesNothing) {
   EXPECT_EQ(expected.reductionLength, 100);
 }
 
-// Each activation at points on both sides of its corner; a, b, c = 2, 3, 0.5.
+// Each activation is evaluated on both sides of its corner; a, b, c = 2, 3,
+// 0.5.
 TEST(Epilogue, ActivationsByHand) {
   auto at = [](Activation activation, double v) {
     return activate(activation, {2, 3, 0.5}, v);
@@ -92,7 +93,7 @@ static double getTolerance(const Expected &expected, int64_t i) {
   return expected.getRelativeTolerance() * expected.magnitudes[i];
 }
 
-// A flat part of an activation forgives errors of the sum, a steep one scales
+// A flat part of an activation hides errors of the sum, a steep one scales
 // them.
 TEST(Epilogue, SlopeScalesTheTolerance) {
   const double before = getTolerance(makeExpected(), 1);
@@ -106,8 +107,8 @@ TEST(Epilogue, SlopeScalesTheTolerance) {
   EXPECT_LT(getTolerance(leaky, 1), 7 * before);
 }
 
-// What float arithmetic makes of float sums passes; an activation that was left
-// out or has another parameter does not.
+// Results of float arithmetic on float sums pass; an activation that is left
+// out or has another parameter fails.
 TEST(Epilogue, ToleranceFitsFloatArithmetic) {
   constexpr int kCount = 1000;
   for (int kind = 1; kind <= static_cast<int>(Activation::Clamp); ++kind) {
@@ -136,8 +137,8 @@ TEST(Epilogue, ToleranceFitsFloatArithmetic) {
   }
 }
 
-// 1 / (1 + e^95) is a subnormal f32, but e^95 is none: zero is right, too. One
-// millionth is not.
+// 1 / (1 + e^95) is a subnormal f32, but e^95 is not: zero passes, too. One
+// millionth does not.
 TEST(Epilogue, ReciprocalsOfOverflowMayVanish) {
   Expected expected;
   expected.sizes = {};
@@ -151,7 +152,7 @@ TEST(Epilogue, ReciprocalsOfOverflowMayVanish) {
   EXPECT_FALSE(compare(expected, {ElementType::F32, &found}).passed());
 }
 
-// An exact integer sum gets the tolerance of the epilogue's arithmetic alone.
+// An exact integer sum gets only the tolerance of the epilogue's arithmetic.
 TEST(Epilogue, IntegerSumsThenFloatArithmetic) {
   Expected expected = makeExpected();
   expected.unitRoundoff = getUnitRoundoff(ElementType::I8);

@@ -16,8 +16,8 @@ TEST(Parallel, RunsEveryStep) {
   EXPECT_EQ(sum, 999 * 1000 / 2);
 }
 
-// A step without memory, on whichever thread, ends in the caller and not in
-// the process.
+// An exception in a step, on whichever thread, reaches the caller instead of
+// ending the process.
 TEST(Parallel, WhatAStepThrowsTheCallerGets) {
   for (int64_t failing : {0, 1, 500, 999})
     EXPECT_THROW(parallelFor(1000,

@@ -1,7 +1,7 @@
 //===- PoolReferenceTest.cpp - The oracle of pooling itself ---------------===//
 //
-// Every number here was found by hand. The small image has ties, a NaN, windows
-// on padding, and tells rows from columns.
+// Every number here was computed by hand. The small image has ties and a NaN,
+// its windows reach into the padding, and its rows differ from its columns.
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,8 +51,8 @@ TEST(PoolReference, MaximaOfTheExample) {
 }
 
 // Each element gathers the gradients of the windows that name it. The window of
-// the NaN names its first position, which is on padding with mask, and element
-// 0, which it does not contain, with image: its gradient (4) goes nowhere.
+// the NaN names its first position with mask, which is on padding, and element
+// 0 with image, which it does not contain: its gradient (4) is dropped.
 TEST(PoolReference, MaximaOfTheExampleBackward) {
   PoolShape shape = getExample();
   const std::vector<float> dy = {1, 2, 4, 8, 16, 32, 64, 128, 256};
@@ -85,7 +85,7 @@ TEST(PoolReference, OverlappingWindowsAddUp) {
   EXPECT_EQ(dx.reductionLength, 4);
 }
 
-// An index that no window position has is passed over.
+// An index that names no position of the window is ignored.
 TEST(PoolReference, IndicesOfNothingAreIgnored) {
   const PoolShape shape{.h = 2, .w = 2, .window = {2, 2}};
   const std::vector<float> dy = {5};
@@ -94,8 +94,8 @@ TEST(PoolReference, IndicesOfNothingAreIgnored) {
   EXPECT_EQ(dx.values, (std::vector<double>{0, 0, 0, 0}));
 }
 
-// An average divides by the elements inside, the inclusive one by all
-// positions; a NaN is not hidden.
+// An average divides by the number of elements inside, the inclusive one by
+// that of all positions; a NaN is not hidden.
 TEST(PoolReference, AveragesOfTheExample) {
   PoolShape shape = getExample();
   shape.mode = PoolMode::Average;
@@ -114,7 +114,7 @@ TEST(PoolReference, AveragesOfTheExample) {
             (std::vector<double>{.25, 1, 0, 2, 3.25, .25, 1.75, 4.25, 2.25}));
 }
 
-// Backward, an average shares its gradient out to the elements inside.
+// Backward, an average distributes its gradient to the elements inside.
 TEST(PoolReference, AveragesOfTheExampleBackward) {
   PoolShape shape = getExample();
   shape.mode = PoolMode::Average;
@@ -128,8 +128,8 @@ TEST(PoolReference, AveragesOfTheExampleBackward) {
                                  32, 64}));
 }
 
-// A pad as large as the window makes windows without an element: their maximum
-// is the lowest number, their average is 0.
+// If the padding is as large as the window, there are windows without an
+// element: their maximum is the lowest number, their average is 0.
 TEST(PoolReference, EmptyWindows) {
   PoolShape shape{.w = 1, .window = {1, 2}, .pad = {0, 2}};
   const std::vector<float> x = {-3};
@@ -154,8 +154,8 @@ TEST(PoolReference, WindowLargerThanTheInput) {
             std::vector<double>{1.6});
 }
 
-// Minus infinity and the lowest number are not greater than what a maximum
-// starts at; plus infinity is.
+// Minus infinity and the lowest number are not greater than the start value of
+// a maximum; plus infinity is.
 TEST(PoolReference, InfinitiesAndTheLowestNumber) {
   const PoolShape shape{.h = 3, .w = 2, .window = {1, 2}};
   const std::vector<float> x = {static_cast<float>(-kInf),
@@ -169,7 +169,7 @@ TEST(PoolReference, InfinitiesAndTheLowestNumber) {
   EXPECT_EQ(out.indices, (std::vector<uint64_t>{0, 0, 1}));
 }
 
-// The lowest number is that of the element type.
+// The lowest number depends on the element type.
 TEST(PoolReference, LowestNumbers) {
   EXPECT_EQ(getLowest(ElementType::F16), -65504);
   EXPECT_EQ(getLowest(ElementType::F32), kLowest);
@@ -193,7 +193,8 @@ TEST(PoolReference, ThreeDimensions) {
   EXPECT_EQ(out.indices, (std::vector<uint64_t>{9, 11}));
 }
 
-// Strides decide where elements are, and a sample has the values of the whole.
+// Strides decide where elements are, and a sample has the values of the full
+// tensor.
 TEST(PoolReference, SamplesAndChannelsLast) {
   const PoolShape shape{.n = 2, .c = 3, .h = 4, .w = 5, .window = {2, 3}};
   const Sizes sizes = shape.getInputSizes();
@@ -213,7 +214,7 @@ TEST(PoolReference, SamplesAndChannelsLast) {
             (std::vector<uint64_t>{all.indices[5], all.indices[17]}));
 }
 
-// Indices of every width survive being written and read.
+// Indices of every width can be written and read back.
 TEST(PoolReference, IndexWidths) {
   for (int64_t bytes : {1, 2, 4, 8}) {
     std::vector<char> data(3 * bytes, '\xff');

@@ -8,7 +8,7 @@
 
 using namespace tessera::reference;
 
-/// A packed f32 tensor's strides, last dimension fastest.
+/// The strides of a packed tensor, with the last dimension fastest.
 static RowDims getPacked(const RowShape &shape) {
   RowDims strides{};
   int64_t stride = 1;
@@ -20,7 +20,7 @@ static RowDims getPacked(const RowShape &shape) {
 }
 
 // Rows are numbered over the dimensions that are not reduced, their elements
-// over the others, the last dimension fastest in both.
+// over the others; the last dimension is the fastest in both.
 TEST(RowReference, NumbersRowsAndElements) {
   RowShape shape{.rank = 3, .lengths = {2, 3, 4, 1, 1}, .reduced = 0b010};
   EXPECT_EQ(shape.getRowCount(), 8);
@@ -28,7 +28,7 @@ TEST(RowReference, NumbersRowsAndElements) {
   EXPECT_EQ(shape.getCoords(5, 2), (RowDims{1, 2, 1, 0, 0}));
 }
 
-// Softmax over the middle dimension, compared with sums written out.
+// Softmax over the middle dimension is compared with sums written out.
 TEST(RowReference, Softmax) {
   RowShape shape{.operation = "softmax_fwd",
                  .mode = 1,
@@ -52,7 +52,7 @@ TEST(RowReference, Softmax) {
     }
   const std::vector<RowExpected> expected = evaluateRows(shape);
   EXPECT_EQ(compareRows(shape, expected), "");
-  // Any element that is off by 2^-12 of itself is found, and so is a NaN.
+  // Any element with a relative error of 2^-12 is found, and so is a NaN.
   for (float &element : y) {
     const float right = element;
     element *= 1 + 0x1p-12f;
@@ -61,8 +61,8 @@ TEST(RowReference, Softmax) {
     EXPECT_NE(compareRows(shape, expected), "");
     element = right;
   }
-  // A part of the rows can be asked for.
-  y[0] = 0; // Of row 0.
+  // Some of the rows can be requested.
+  y[0] = 0; // in row 0
   const std::vector<int64_t> rows{1, 3};
   EXPECT_EQ(compareRows(shape, evaluateRows(shape, rows), rows), "");
   EXPECT_NE(compareRows(shape, evaluateRows(shape, {0, 1}), {0, 1}), "");
@@ -71,7 +71,7 @@ TEST(RowReference, Softmax) {
 // Batch norm with parameters for each channel and an activation.
 TEST(RowReference, BatchNormInference) {
   RowShape shape{.operation = "bnorm_infer",
-                 .mode = 3, // Relu.
+                 .mode = 3, // ReLU
                  .rank = 2,
                  .lengths = {2, 2, 1, 1, 1}};
   const float x[4] = {1, 2, 3, 4}, mean[2] = {2, 1},
@@ -85,11 +85,11 @@ TEST(RowReference, BatchNormInference) {
   shape.tensors.push_back({ElementType::F32, RowRole::Output, packed, y});
   shape.scalars = {0.1, 0, 0, 0};
   EXPECT_EQ(compareRows(shape, evaluateRows(shape)), "");
-  y[0] = -1.5f; // Without the activation.
+  y[0] = -1.5f; // the value without the activation
   EXPECT_NE(compareRows(shape, evaluateRows(shape)), "");
 }
 
-// The errors that formulas gather stay near what f32 really makes of them.
+// The errors that formulas accumulate stay near those of f32 arithmetic.
 TEST(RowReference, ToleranceFollowsTheFormula) {
   float worst = 0;
   double most = 0;
@@ -108,7 +108,7 @@ TEST(RowReference, ToleranceFollowsTheFormula) {
 }
 
 // A sum's tolerance grows with the root of its length, that of moments with the
-// mean's size.
+// size of the mean.
 TEST(RowReference, SumsAndMoments) {
   ApproxSum sum;
   for (int i = 0; i < 100; ++i)

@@ -10,8 +10,8 @@
 using namespace tessera::reference;
 
 namespace {
-/// A format under test. `codec` is what the tests look at; `fractionBits` and
-/// `bias` are the standard's numbers, from which they compute by themselves.
+/// A format under test. The tests examine `codec`; `fractionBits` and `bias`
+/// are the standard's numbers, from which they compute the expected values.
 struct Format {
   const char *name;
   int fractionBits;
@@ -25,7 +25,7 @@ protected:
   uint32_t getInfinity() const {
     return 0x7fffu >> GetParam().fractionBits << GetParam().fractionBits;
   }
-  /// The standard's definition of a finite number, in long hand.
+  /// The standard's definition of a finite number, written out.
   double getMeaning(uint32_t bits) const {
     const Format &format = GetParam();
     const uint32_t one = 1u << format.fractionBits;
@@ -59,8 +59,9 @@ TEST_P(SmallFloat, AllValuesSurvive) {
   }
 }
 
-// Between every two neighbours, a double below the midpoint goes down, one
-// above it up, and the midpoint to the even one: no rounding twice.
+// Between every two neighbours, a double below the midpoint is rounded down,
+// one above it up, and the midpoint to the even one: there is no double
+// rounding.
 TEST_P(SmallFloat, RoundsToNearestEven) {
   const Format &format = GetParam();
   for (uint32_t bits = 0; bits + 1 < getInfinity(); ++bits) {
@@ -78,8 +79,8 @@ TEST_P(SmallFloat, RoundsToNearestEven) {
   }
 }
 
-// The largest number is rounded to until half a unit above it; from there on,
-// and for infinity itself, the result is infinity.
+// Values up to half a unit above the largest number are rounded to it; from
+// there on, and for infinity itself, the result is infinity.
 TEST_P(SmallFloat, OverflowsToInfinity) {
   const Format &format = GetParam();
   const double largest = getMeaning(getInfinity() - 1);

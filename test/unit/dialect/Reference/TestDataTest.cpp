@@ -12,7 +12,7 @@ using namespace tessera::reference;
 static constexpr ElementType kTypes[] = {ElementType::F16, ElementType::BF16,
                                          ElementType::F32, ElementType::F64};
 
-// A seed names one sequence: a failing test can be repeated.
+// The same seed gives the same sequence, so a failing test can be repeated.
 TEST(TestData, SameSeedSameData) {
   for (ElementType type : kTypes) {
     auto data = makeData(type, 100, DataKind::Uniform, 7);
@@ -73,7 +73,7 @@ TEST(TestData, PoisonIsNaN) {
   }
 }
 
-// Strides of both orders for a tensor of five different sizes.
+// The strides of both orders for a tensor of five different sizes.
 TEST(Tensor, PackedStrides) {
   const Sizes sizes{2, 3, 5, 7, 11};
   const Coord at{1, 2, 3, 4, 6};

@@ -8,7 +8,7 @@ static constexpr const char *kChips[] = {"gfx906", "gfx908", "gfx90a", "gfx942",
                                          "gfx1030"};
 
 namespace {
-/// A kernel of two waves. s4 is the number of the wave in its group.
+/// A kernel of two waves. s4 is the index of the wave in its group.
 struct TwoWaves {
   explicit TwoWaves(const std::string &chip, const std::string &body) {
     KernelSource source;
@@ -35,8 +35,8 @@ struct TwoWaves {
 };
 } // namespace
 
-// Only the first wave comes to the barrier, the other one ends: hardware lets
-// it pass, so it is said only when asked for.
+// Only the first wave comes to the barrier, and the other one ends. The
+// hardware lets the first pass, so this is reported only by the strict check.
 static constexpr const char *kOneEnds =
     "s_cmp_lg_u32 s4, 0\ns_cbranch_scc1 end\ns_barrier\nend:";
 
@@ -53,7 +53,7 @@ TEST(BarrierCheck, EndedWave) {
   }
 }
 
-// if (lane < 16) barrier(): lanes of one wave do not come.
+// With if (lane < 16) barrier(), lanes of one wave do not come.
 TEST(BarrierCheck, MissingLanes) {
   for (std::string chip : kChips) {
     TwoWaves kernel(chip, "MOV EXEC, 0xffff\ns_barrier\nMOV EXEC, -1");
@@ -69,9 +69,9 @@ TEST(BarrierCheck, MissingLanes) {
   }
 }
 
-// A barrier in a branch that one wave takes pairs it with a later one of the
-// others: both are named, and since one wave passes more barriers than the
-// other this surely is wrong.
+// A barrier in a branch that one wave takes is paired with a later one of the
+// other waves. Both are named, and since one wave passes more barriers than the
+// others this is certainly wrong.
 TEST(BarrierCheck, WrongPairIsFoundByDefault) {
   for (std::string chip : kChips) {
     TwoWaves kernel(chip, "s_cmp_lg_u32 s4, 0\ns_cbranch_scc1 skip\n"
@@ -86,8 +86,8 @@ TEST(BarrierCheck, WrongPairIsFoundByDefault) {
   }
 }
 
-// Waves that specialise meet at two texts of one barrier, as often as each
-// other: hardware is content and so are the defaults.
+// With warp specialization waves meet at two instructions of one barrier,
+// equally often: the hardware accepts it, and so do the defaults.
 TEST(BarrierCheck, SpecialisedWaves) {
   TwoWaves kernel("gfx942", "s_cmp_lg_u32 s4, 0\ns_cbranch_scc1 other\n"
                             "s_barrier\ns_branch end\nother:\ns_barrier\nend:");
@@ -95,8 +95,8 @@ TEST(BarrierCheck, SpecialisedWaves) {
   EXPECT_EQ(kernel.launch("barriers").fault, FaultKind::DivergentBarrier);
 }
 
-// What is right stays silent: barriers in a loop, and a last group whose last
-// wave has only some lanes.
+// Correct kernels have no finding: barriers in a loop, and a last group whose
+// last wave has only some lanes.
 TEST(BarrierCheck, NoFalseAlarm) {
   for (std::string chip : kChips) {
     TwoWaves kernel(chip, "s_mov_b32 s5, 3\nloop:\ns_barrier\n"

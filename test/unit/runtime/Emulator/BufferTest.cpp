@@ -28,7 +28,7 @@ static uint32_t read(const uint8_t *data, unsigned offset) {
 }
 
 // Dwords beyond the descriptor's end read 0, one by one; the offsets that
-// convolutions use for padding are out of range too.
+// convolutions use for padding are out of range, too.
 TEST(Buffer, OutOfRangeLoadsGiveZero) {
   for (std::string chip : {"gfx906", "gfx908", "gfx90a", "gfx942", "gfx1030"}) {
     WaveTester tester(chip);
@@ -48,8 +48,8 @@ TEST(Buffer, OutOfRangeLoadsGiveZero) {
   }
 }
 
-// The lane's and the immediate offset are added modulo 2^32 before the check:
-// LLVM folds constants into the immediate on that understanding.
+// The lane's offset and the immediate are added modulo 2^32 before the check:
+// LLVM relies on it when it folds constants into the immediate.
 TEST(Buffer, OffsetsWrapBeforeTheCheck) {
   for (std::string chip : {"gfx906", "gfx908", "gfx90a", "gfx942", "gfx1030"}) {
     WaveTester tester(chip);
@@ -63,7 +63,7 @@ TEST(Buffer, OffsetsWrapBeforeTheCheck) {
   }
 }
 
-// The scalar offset moves the address and is counted against the end.
+// The scalar offset is added to the address and counts for the range check.
 TEST(Buffer, ScalarOffset) {
   WaveTester tester("gfx942");
   uint8_t *data = prepare(tester, "gfx942", 512);
@@ -76,7 +76,7 @@ TEST(Buffer, ScalarOffset) {
   EXPECT_EQ(tester.v(0, 32), 0u);
 }
 
-// Stores out of range vanish.
+// Stores out of range do nothing.
 TEST(Buffer, OutOfRangeStoresVanish) {
   WaveTester tester("gfx90a");
   uint8_t *data = prepare(tester, "gfx90a", 512);
@@ -100,7 +100,7 @@ TEST(Buffer, DescriptorBeyondAllocationIsAnError) {
   EXPECT_NE(tester.getMessage().find("lane 32"), std::string::npos);
 }
 
-// Bytes and shorts are extended or put into one half.
+// Bytes and shorts are extended or stored to one half of the register.
 TEST(Buffer, ShortFormats) {
   WaveTester tester("gfx942");
   uint8_t *data = prepare(tester, "gfx942", 1024);
@@ -121,8 +121,8 @@ TEST(Buffer, ShortFormats) {
   EXPECT_EQ(tester.v(6, 0), (old & 0xffff) | 0x92800000u);
 }
 
-// Global addresses: 64-bit register or scalar base, signed offset; a load may
-// overwrite its own address.
+// Global addresses have a 64-bit register or a scalar base and a signed offset;
+// a load may overwrite its own address.
 TEST(Global, AddressForms) {
   WaveTester tester("gfx1030");
   uint8_t *data = prepare(tester, "gfx1030", 0);
@@ -142,8 +142,8 @@ TEST(Global, AddressForms) {
   EXPECT_EQ(read(data, 612), tester.v(6, 9));
 }
 
-// An access outside every allocation names lane, address and neighbour; lanes
-// that are off are not looked at.
+// For an access outside of every allocation the message names lane, address and
+// the nearest allocation; inactive lanes are not checked.
 TEST(Global, IllegalAddressIsNamed) {
   WaveTester tester("gfx942");
   prepare(tester, "gfx942", 0);
@@ -160,7 +160,7 @@ TEST(Global, IllegalAddressIsNamed) {
     EXPECT_NE(message.find(part), std::string::npos) << part << "\n" << message;
 }
 
-// Atomics give the old value back when asked, and add up over lanes.
+// Atomics return the old value if asked for it, and add up over lanes.
 TEST(Global, Atomics) {
   WaveTester tester("gfx942");
   auto *data = reinterpret_cast<uint32_t *>(prepare(tester, "gfx942", 0));

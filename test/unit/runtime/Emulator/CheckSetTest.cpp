@@ -24,7 +24,7 @@ TEST(CheckSet, ParsesEachName) {
 }
 
 // "all" is every check, "none" and the empty text are none; the defaults are
-// what costs nothing.
+// the checks whose cost is negligible.
 TEST(CheckSet, ParsesWords) {
   CheckSet all = parse("all");
   for (unsigned i = 0; i < kCheckNames.size(); ++i)
@@ -37,7 +37,7 @@ TEST(CheckSet, ParsesWords) {
   EXPECT_FALSE(defaults.has(Check::LdsRaces));
 }
 
-// Words take effect from left to right; a minus takes a check out again.
+// Words take effect from left to right; a minus removes a check again.
 TEST(CheckSet, ParsesListsInOrder) {
   CheckSet set = parse("all,-global-races,-waits");
   EXPECT_TRUE(set.has(Check::LdsRaces));
@@ -50,7 +50,8 @@ TEST(CheckSet, ParsesListsInOrder) {
   EXPECT_FALSE(parse("waits,-waits").has(Check::Waits));
 }
 
-// A word that is no check is given back; a group of checks has no minus.
+// A word that is not a check is returned; a group of checks cannot have a
+// minus.
 TEST(CheckSet, RefusesUnknownWords) {
   for (std::string text : {"wait", "-all", "all, waits", "-", "Waits"}) {
     std::string unknown;

@@ -37,7 +37,7 @@ TEST(CodeObject, ReadsKernel) {
   EXPECT_FALSE((*object)->findKernel("other"));
 }
 
-// A code object for another chip is told apart from garbage.
+// A code object for another chip gives another error than garbage.
 TEST(CodeObject, RefusesOtherChipAndGarbage) {
   MemoryMap memory;
   std::vector<uint8_t> bytes = assembleKernel(makeSource());
@@ -53,7 +53,7 @@ TEST(CodeObject, RefusesOtherChipAndGarbage) {
 }
 
 // Whatever part is missing or overwritten, loading fails or succeeds but never
-// reads out of bounds (run under the sanitizers).
+// reads out of bounds (run this test with the sanitizers).
 TEST(CodeObject, SurvivesDamage) {
   MemoryMap memory;
   std::vector<uint8_t> bytes = assembleKernel(makeSource());

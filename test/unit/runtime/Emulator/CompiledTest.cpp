@@ -1,8 +1,8 @@
 //===- CompiledTest.cpp - One program, the same result on each chip -------===//
 //
-// What clang makes of a kernel differs from chip to chip in nearly every
-// instruction; what the kernel computes does not. The reference is gfx942,
-// whose instructions have tests of their own.
+// clang compiles a kernel to nearly completely different instructions on each
+// chip, but the result must be the same. The reference is gfx942, whose
+// instructions have tests of their own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +27,8 @@ static void expectSameResult(const std::string &source) {
     EXPECT_EQ(compute(chip, source), expected) << chip;
 }
 
-// Division, saturation, shifts and reversal of 32 bits; 8 and 16 bits as well.
+// Division, saturation, shifts and bit reversal of 32 bits, and of 8 and 16
+// bits.
 TEST(Compiled, Integers) {
   expectSameResult(R"(
 kernel void k(global int *o) {
@@ -103,7 +104,8 @@ kernel void k(global uint *o) {
 })");
 }
 
-// LDS read backwards, an indexed array of each work-item, divergent loops.
+// LDS that is read backwards, an indexed array in each work-item, and divergent
+// loops.
 TEST(Compiled, ControlFlow) {
   expectSameResult(R"(
 kernel void k(global uint *o) {

@@ -1,9 +1,9 @@
-//===- CorpusTest.cpp - Compiled code has no instruction that is unknown --===//
+//===- CorpusTest.cpp - All instructions of compiled code are known -------===//
 //
 // Kernels of all kinds are compiled for every chip, optimised and not, and
-// every instruction is decoded and bound. A new LLVM that prints something the
-// emulator does not know, be it mnemonic, operand or modifier, fails here with
-// a list, before a user's kernel stops.
+// every instruction is decoded and bound. If a new LLVM prints a mnemonic,
+// operand or modifier that the emulator does not know, this fails with a list
+// before a user's kernel stops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,8 +17,8 @@
 
 using namespace tessera::emulator;
 
-// Arithmetic on one type, in scalars that are the same for all work-items, in
-// values that are not, and in vectors.
+// Arithmetic on one type: on scalars that are the same for all work-items, on
+// values that are not, and on vectors.
 static constexpr const char *kArithmetic = R"(
 #define KERNEL(T, NAME, ...)                                                   \
   kernel void NAME(global T *o, global const T *i, T u, int n) {               \
@@ -80,7 +80,7 @@ kernel void mixed(global float *o, global half *h, global char *c) {
 }
 )";
 
-// Memory of every kind and size, atomics, calls, and control flow.
+// Memory of every kind and access size, atomics, calls, and control flow.
 static constexpr const char *kMemory = R"(
 typedef uint uint4v __attribute__((ext_vector_type(4)));
 typedef uchar uchar3v __attribute__((ext_vector_type(3)));
@@ -125,8 +125,8 @@ kernel void lanes(global int *o, global float *f) {
 }
 )";
 
-/// Mnemonics that `image` has and the emulator cannot run, with one of the
-/// instructions for each.
+/// Returns the mnemonics in `image` that the emulator cannot run, with an
+/// example instruction for each.
 static std::map<std::string, std::string>
 findUnknown(const Chip &chip, const std::vector<uint8_t> &image) {
   MemoryMap memory;

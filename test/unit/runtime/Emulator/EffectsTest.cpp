@@ -48,7 +48,7 @@ static std::string nameUse(const RegisterUse &use) {
   return name;
 }
 
-/// "v0 = v1 v2 exec": writes, then reads, each sorted.
+/// Returns "v0 = v1 v2 exec": writes, then reads, each sorted.
 static std::string getEffects(const char *chipName, const char *text) {
   const Chip &chip = *findChip(chipName);
   std::vector<uint8_t> code = assemble(chipName, text);
@@ -79,8 +79,8 @@ static void check(const char *chip, std::initializer_list<Row> rows) {
     EXPECT_EQ(getEffects(chip, row.text), row.effects) << row.text;
 }
 
-// Scalar instructions: SCC, EXEC and VCC that the text does not name, M0 and
-// the named registers, tied destinations.
+// Scalar instructions have SCC, EXEC and VCC that the text does not name, M0
+// and the named registers, and tied destinations.
 TEST(Effects, Scalar) {
   check("gfx942",
         {{"s_mov_b32 s0, s1", "s0 = s1"},
@@ -109,8 +109,8 @@ TEST(Effects, Scalar) {
                     {"s_fmac_f32 s0, s1, s2", "s0 = s0 s1 s2"}});
 }
 
-// Vector arithmetic: the sum of a multiply-add is a source too, masks have the
-// size of the wave, v_cmpx writes EXEC.
+// In vector arithmetic the addend of a multiply-add is a source, too, masks
+// have the size of the wave, and v_cmpx writes EXEC.
 TEST(Effects, VectorAlu) {
   check("gfx942",
         {{"v_add_f32 v0, s1, v2", "v0 = exec s1 v2"},
@@ -143,7 +143,7 @@ TEST(Effects, VectorAlu) {
         {{"v_fma_mixlo_f16 v0, v1, v2, v3", "v0 = exec_lo v0 v1 v2 v3"}});
 }
 
-// Both halves of a dual-issue instruction.
+// Both halves of a dual-issue instruction are included.
 TEST(Effects, DualIssue) {
   check("gfx1100",
         {{"v_dual_fmac_f32 v0, v1, v2 :: v_dual_cndmask_b32 v3, v4, v5",
@@ -154,7 +154,7 @@ TEST(Effects, DualIssue) {
                      "v0 v3 = exec_lo s2 v2"}});
 }
 
-// Values that change between lanes or between the register files.
+// These move values between lanes or between the register files.
 TEST(Effects, LaneMovesAndMatrix) {
   check("gfx942", {{"v_readlane_b32 s1, v0, m0", "s1 = m0 v0"},
                    {"v_readfirstlane_b32 s1, v0", "s1 = exec v0"},
@@ -170,8 +170,8 @@ TEST(Effects, LaneMovesAndMatrix) {
           "v[0:7] = exec_lo v[0:7] v[16:23] v[8:15]"}});
 }
 
-// What stores read, loads and returning atomics write; AGPRs as data; loads
-// into LDS have no destination; 16-bit loads write a half.
+// Stores read their data, and loads and returning atomics write; AGPRs may be
+// data; loads into LDS have no destination; 16-bit loads write a half.
 TEST(Effects, VectorMemory) {
   check(
       "gfx90a",
@@ -195,7 +195,7 @@ TEST(Effects, VectorMemory) {
          {"buffer_store_b32 v0, off, s[4:7], null", "= exec_lo s[4:7] v0"}});
 }
 
-// LDS instructions do not use M0, except those that add it.
+// LDS instructions do not use M0, except those that add it to the address.
 TEST(Effects, Lds) {
   check("gfx942",
         {{"ds_read_b32 v0, v1", "v0 = exec v1"},

@@ -1,7 +1,7 @@
 //===- Float8Test.cpp - 8-bit floats, all of them -------------------------===//
 //
-// The formats are stated again here by their definition (sign, biased
-// exponent, mantissa; where NaN and infinity are), and encoding as a search
+// The formats are implemented again here from their definition (sign, biased
+// exponent, mantissa, the codes of NaN and infinity), and encoding is a search
 // for the nearest number.
 //
 //===----------------------------------------------------------------------===//
@@ -16,7 +16,7 @@ using namespace tessera::emulator;
 namespace {
 struct Case {
   const char *chip;
-  bool isE5; ///< bf8: E5M2; otherwise fp8: E4M3.
+  bool isE5; ///< bf8 (E5M2), otherwise fp8 (E4M3)
   const char *name;
   bool isFnuz() const { return std::string(chip) == "gfx942"; }
 };
@@ -28,7 +28,7 @@ static constexpr Case kCases[] = {
     {"gfx1201", false, "fp8"}, {"gfx1201", true, "bf8"},
 };
 
-/// The number that the bits stand for.
+/// Returns the number that the bits encode.
 static double getNumber(const Case &format, unsigned byte) {
   int mantissaBits = format.isE5 ? 2 : 3;
   int bias = format.isE5 ? 15 : 7;
@@ -51,8 +51,8 @@ static double getNumber(const Case &format, unsigned byte) {
                           : std::ldexp(fraction, 1 - bias));
 }
 
-/// The code of the finite number nearest to `value`, ties to the even code;
-/// too large if it would round to what comes after the largest.
+/// Returns the code of the finite number nearest to `value`, ties to the even
+/// code, or the next code if it would round to a number beyond the largest.
 static unsigned getNearest(const Case &format, double value) {
   unsigned sign = std::signbit(value) ? 0x80 : 0, best = 0;
   double distance = INFINITY;
@@ -69,7 +69,8 @@ static unsigned getNearest(const Case &format, double value) {
     }
   }
   double step = getNumber(format, largest) - getNumber(format, largest - 1);
-  // Half a step beyond the largest is a tie with a code that does not exist.
+  // The midpoint beyond the largest number is a tie with a code that does not
+  // exist.
   double limit = getNumber(format, largest) + step / 2;
   bool tieStays = largest % 2 == 0;
   if (std::fabs(value) > limit || (std::fabs(value) == limit && !tieStays)) {
@@ -80,7 +81,7 @@ static unsigned getNearest(const Case &format, double value) {
   return best == 0 && format.isFnuz() ? 0 : best | sign;
 }
 
-/// The same number; all NaNs are one.
+/// Compares numbers; all NaNs are equal.
 static ::testing::AssertionResult isSame(double expected, float actual) {
   if (std::isnan(expected) ? std::isnan(actual)
                            : expected == actual &&
@@ -89,7 +90,7 @@ static ::testing::AssertionResult isSame(double expected, float actual) {
   return ::testing::AssertionFailure() << actual << " is not " << expected;
 }
 
-/// Assembly that decodes byte (or half) `part` of v1.
+/// Returns assembly that decodes byte (or half) `part` of v1.
 static std::string select(const Case &format, bool isPair, unsigned part) {
   bool isGfx9 = findChip(format.chip)->isGfx9();
   std::string text = isPair ? "v_cvt_pk_f32_" : "v_cvt_f32_";
@@ -103,7 +104,7 @@ static std::string select(const Case &format, bool isPair, unsigned part) {
          (isPair ? " op_sel:[" + number + ",0]" : " byte_sel:" + number);
 }
 
-// Every byte decodes to its number, wherever it lies in the register.
+// Every byte is decoded correctly in every position of the register.
 TEST(Float8, DecodesEveryByte) {
   for (const Case &format : kCases)
     for (unsigned part = 0; part < 4; ++part)
@@ -126,13 +127,14 @@ TEST(Float8, DecodesEveryByte) {
       }
 }
 
-/// Every number, every midpoint and their neighbours, and what is special.
+/// Returns every number, every midpoint and their neighbours, and special
+/// values.
 static std::vector<float> getEdges(const Case &format) {
   std::vector<float> values = {0.0f,      -0.0f, INFINITY, -INFINITY, NAN,
                                0x1p-149f, 1e38f, -1e38f,   449.0f,    -465.0f};
   for (unsigned code = 0; code < 0x80; ++code) {
     double a = getNumber(format, code), b = getNumber(format, code + 1);
-    // One step beyond the largest too, where overflow begins.
+    // Include the values one step beyond the largest, where overflow begins.
     if (!std::isfinite(b) || code == 0x7f)
       b = 2 * a - getNumber(format, code - 1);
     if (!std::isfinite(a))
@@ -179,8 +181,8 @@ static void checkEncoding(const Case &format, std::span<const float> values) {
   }
 }
 
-// Encoding finds the nearest number, ties to even; too large is infinity or
-// NaN. The half that is not written stays.
+// Encoding finds the nearest number, ties to even; values that are too large
+// give infinity or NaN. The half that is not written stays.
 TEST(Float8, EncodesTheNearestNumber) {
   for (const Case &format : kCases) {
     std::vector<float> edges = getEdges(format);
@@ -204,8 +206,8 @@ TEST(Float8, SaturatesWhenAsked) {
   }
 }
 
-// Stochastic rounding: a value 3/8 of the way between two numbers goes up for
-// 3/8 of all noise, and only the named byte is written.
+// Stochastic rounding: a value 3/8 of the way between two numbers is rounded up
+// for 3/8 of all noise, and only the named byte is written.
 TEST(Float8, StochasticRoundingGoesUpAsOftenAsItShould) {
   for (const Case &format : kCases) {
     bool isGfx9 = findChip(format.chip)->isGfx9();
@@ -230,7 +232,7 @@ TEST(Float8, StochasticRoundingGoesUpAsOftenAsItShould) {
   }
 }
 
-// Lanes that are off keep what they have.
+// Inactive lanes keep their values.
 TEST(Float8, InactiveLanesStay) {
   WaveTester tester("gfx1201");
   tester->setExec(0x0000fffe);

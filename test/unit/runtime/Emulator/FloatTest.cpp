@@ -82,8 +82,8 @@ TEST(Float, MatchesHostArithmetic) {
     }
 }
 
-// v_fmac adds to its destination; fmamk and fmaak have the constant between
-// and behind the sources.
+// v_fmac adds to its destination; fmamk and fmaak have the constant between and
+// after the sources.
 TEST(Float, FusedForms) {
   WaveTester tester("gfx1030");
   for (unsigned reg = 0; reg < 4; ++reg)
@@ -98,8 +98,8 @@ TEST(Float, FusedForms) {
   EXPECT_EQ(tester.f(5, 3), std::fmaf(a, b, 32.0f));
 }
 
-// f32 to f16 rounds to nearest even, also at the ends of the range; the other
-// way is exact.
+// f32 to f16 rounds to nearest even, also at the ends of the range; f16 to f32
+// is exact.
 TEST(Float, ConvertsHalves) {
   WaveTester tester("gfx942");
   const std::pair<float, uint32_t> kPairs[] = {
@@ -129,8 +129,8 @@ TEST(Float, ConvertsIntegersSaturating) {
   }
 }
 
-// The chain that compilers emit for a division gives the rounded quotient, also
-// where it overflows, is denormal, or the operands are.
+// The instruction sequence that compilers emit for a division gives the rounded
+// quotient, also if it overflows or is denormal, or an operand is.
 TEST(Float, DivisionChain) {
   static constexpr float kEdges[] = {
       1e-45f, 1.1754942e-38f, 1.17549435e-38f, 3.4028235e38f,

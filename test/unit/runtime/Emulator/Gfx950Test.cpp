@@ -35,7 +35,7 @@ TEST(Gfx950, BitOp3) {
   }
 }
 
-// The upper lanes of one register change places with the lower of the other.
+// The upper lanes of one register are swapped with the lower of the other.
 TEST(Gfx950, PermlaneSwap) {
   for (unsigned n : {16u, 32u}) {
     WaveTester tester("gfx950"), before("gfx950");
@@ -50,7 +50,7 @@ TEST(Gfx950, PermlaneSwap) {
   }
 }
 
-// A lane that is off is not written; as a source it counts only with fi.
+// An inactive lane is not written; as a source it counts only with fi.
 TEST(Gfx950, PermlaneSwapOfInactiveLanes) {
   WaveTester tester("gfx950"), before("gfx950");
   tester->setExec(~uint64_t(1));
@@ -64,7 +64,7 @@ TEST(Gfx950, PermlaneSwapOfInactiveLanes) {
   EXPECT_EQ(tester.v(1, 1), before.v(0, 33));
 }
 
-// Shift, saturate to a byte, pack; op_sel chooses the half that is written.
+// Shifts, saturates to a byte, packs; op_sel selects the half that is written.
 TEST(Gfx950, AshrPk) {
   WaveTester tester("gfx950");
   for (unsigned lane = 0; lane < 64; ++lane)
@@ -109,7 +109,7 @@ TEST(Gfx950, Minimum3) {
   }
 }
 
-// v_prng: a shift register with the polynomial 0xc5.
+// v_prng is a shift register with the polynomial 0xc5.
 TEST(Gfx950, Prng) {
   WaveTester tester("gfx950");
   tester.runWell("v_prng_b32 v0, v1");
@@ -121,14 +121,14 @@ TEST(Gfx950, Prng) {
   }
 }
 
-// Stochastic rounding: exact numbers stay; the noise decides between the two
-// neighbours of any other.
+// Stochastic rounding: exact numbers stay; the noise chooses between the two
+// neighbours of any other number.
 TEST(Gfx950, StochasticHalves) {
   WaveTester tester("gfx950");
   const float quarter = 1.0f + 0x1p-12f; // a quarter of f16's last place
   for (unsigned lane = 0; lane < 64; ++lane) {
     tester.v(1, lane) = std::bit_cast<uint32_t>(lane % 2 ? quarter : -1.5f);
-    tester.v(2, lane) = (lane / 2) << 27; // 32 noises, evenly spread
+    tester.v(2, lane) = (lane / 2) << 27; // 32 evenly spread noise values
   }
   uint32_t old = tester.v(4, 0);
   tester.runWell("v_cvt_sr_f16_f32 v3, v1, v2\n"

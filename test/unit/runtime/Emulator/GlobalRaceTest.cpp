@@ -5,12 +5,12 @@
 
 using namespace tessera::emulator;
 
-/// Chips that spell a load past the private caches differently.
+/// These chips spell a load past the private caches differently.
 static constexpr const char *kChips[] = {"gfx906", "gfx908",  "gfx90a",
                                          "gfx942", "gfx1030", "gfx1201"};
 
-/// Runs eight groups of 64 work-items of an OpenCL kernel `k`, of which `out`
-/// is 4096 bytes of zeros.
+/// Runs eight groups of 64 work-items of an OpenCL kernel `k` whose argument
+/// `out` has 4096 bytes of zeros.
 static LaunchOutcome runGroups(const std::string &chip,
                                const std::string &source, const char *checks,
                                uint32_t items = 512,
@@ -21,16 +21,16 @@ static LaunchOutcome runGroups(const std::string &chip,
 }
 
 static void expectRace(const std::string &source,
-                       std::initializer_list<const char *> parts) {
+                       std::initializer_list<const char *> words) {
   if (!hasOpenClCompiler())
     GTEST_SKIP();
   for (std::string chip : {"gfx942", "gfx1030", "gfx1201"}) {
     SCOPED_TRACE(chip + source);
     LaunchOutcome outcome = runGroups(chip, source, "global-races");
     EXPECT_EQ(outcome.fault, FaultKind::Race) << outcome.message;
-    for (const char *part : parts)
-      EXPECT_NE(outcome.message.find(part), std::string::npos)
-          << part << " is not in\n"
+    for (const char *word : words)
+      EXPECT_NE(outcome.message.find(word), std::string::npos)
+          << word << " is not in\n"
           << outcome.message;
   }
 }
@@ -46,9 +46,9 @@ static void expectClean(const std::string &source, uint32_t items = 512) {
     }
 }
 
-// Two groups store different values to one cell. The message names both
-// instructions, the other group, the lane, and the place in the allocation.
-TEST(GlobalRaces, TwoGroupsWriteOneCell) {
+// Two groups store different values to one element. The message names both
+// instructions, the other group, the lane, and the offset in the allocation.
+TEST(GlobalRaces, TwoGroupsWriteOneElement) {
   expectRace(R"(kernel void k(global int *out) { out[TID] = GID; })",
              {"race on 4 bytes", "bytes into the 4096-byte allocation",
               "this store and the store of workgroup (", "lane ",
@@ -66,8 +66,8 @@ TEST(GlobalRaces, ReadOfAnotherGroupsResult) {
              {"this ", " and the ", "global_load"});
 }
 
-// The last group adds up what all have written, but the counter that tells
-// which one is the last is not atomic.
+// The last group adds up what all groups have written, but the counter that
+// decides which group is the last is not atomic.
 TEST(GlobalRaces, CounterThatIsNotAtomic) {
   expectRace(R"(kernel void k(global int *out) {
                   if (TID == 0) out[0] = out[0] + 1;
@@ -75,8 +75,8 @@ TEST(GlobalRaces, CounterThatIsNotAtomic) {
              {"this load and the store of", "global_store"});
 }
 
-// Each group adds with an atomic, but one reads the sum without waiting for
-// the others.
+// Each group adds with an atomic, but one reads the sum without waiting for the
+// others.
 TEST(GlobalRaces, PlainReadOfAtomicSum) {
   expectRace(R"(kernel void k(global int *out) {
                   if (GID == 7) { if (TID == 0) out[1] = out[0]; }
@@ -95,7 +95,7 @@ TEST(GlobalRaces, NeighbourBytes) {
                  })");
 }
 
-// The last of the groups to count itself may read what the others wrote.
+// The last group to increment the counter may read what the others wrote.
 TEST(GlobalRaces, LastGroupReduces) {
   expectClean(R"(kernel void k(global int *out) {
                    local int isLast;
@@ -114,7 +114,7 @@ TEST(GlobalRaces, LastGroupReduces) {
                  })");
 }
 
-// A chain of flags: each group waits for the one before it, adds to what that
+// A chain of flags: each group waits for the previous one, adds to what that
 // one has left, and reads what the first one wrote, of which it knows only
 // through the others.
 TEST(GlobalRaces, ChainOfFlags) {
@@ -145,8 +145,9 @@ TEST(GlobalRaces, ChainWithoutFlags) {
              {"store"});
 }
 
-// Correct by idiom: several groups set a flag to the same value, atomics meet
-// each other, a lock is taken and given back, a last group that is not full.
+// Correct by convention: several groups set a flag to the same value, groups
+// use atomics on the same address, a lock is acquired and released, the last
+// group is not full.
 TEST(GlobalRaces, NoFalseAlarm) {
   expectClean(R"(kernel void k(global int *out) { out[0] = 1; })");
   expectClean(R"(kernel void k(global int *out) {

@@ -18,7 +18,8 @@ static std::string getLastText() {
   return text;
 }
 
-// Each kind of memory says what it is, and is freed by its own function only.
+// Pointer attributes name the kind of memory, which only its own function
+// frees.
 TEST(HipRuntime, KindsOfMemory) {
   void *pinned = nullptr, *managed = nullptr, *device = nullptr;
   ASSERT_EQ(hipHostMalloc(&pinned, 64, hipHostMallocMapped), hipSuccess);
@@ -43,7 +44,7 @@ TEST(HipRuntime, KindsOfMemory) {
   EXPECT_EQ(hipFreeAsync(device, nullptr), hipSuccess);
 }
 
-// The application's own memory is the device's as long as it is registered.
+// The application's memory is accessible to the device while it is registered.
 TEST(HipRuntime, RegistersHostMemory) {
   std::vector<int> memory(100);
   EXPECT_EQ(hipMemset(memory.data(), 1, 4), hipErrorInvalidValue);
@@ -57,7 +58,7 @@ TEST(HipRuntime, RegistersHostMemory) {
   EXPECT_EQ(hipHostUnregister(memory.data()), hipErrorHostMemoryNotRegistered);
 }
 
-// A block goes into wider rows and comes back; what lies between stays.
+// A block is copied into wider rows and back; the bytes between them stay.
 TEST(HipRuntime, CopiesBlocks) {
   std::vector<unsigned char> in(3 * 5), out(3 * 7, 0xee);
   std::iota(in.begin(), in.end(), static_cast<unsigned char>(1));
@@ -99,7 +100,7 @@ TEST(HipRuntime, FillsElements) {
   EXPECT_EQ(hipFree(device), hipSuccess);
 }
 
-// A thread's error is its own.
+// The last error belongs to the thread.
 TEST(HipRuntime, ErrorsBelongToThreads) {
   EXPECT_EQ(hipSetDevice(7), hipErrorInvalidDevice);
   std::thread([] { EXPECT_EQ(hipGetLastError(), hipSuccess); }).join();
@@ -109,7 +110,7 @@ TEST(HipRuntime, ErrorsBelongToThreads) {
                "hipErrorCooperativeLaunchTooLarge");
 }
 
-// Callbacks run, in order; streams keep what they were made with.
+// Callbacks run in order; streams keep the flags that they were created with.
 TEST(HipRuntime, StreamsCallBack) {
   hipStream_t stream;
   ASSERT_EQ(hipStreamCreateWithPriority(&stream, hipStreamNonBlocking, -5),
@@ -130,7 +131,7 @@ TEST(HipRuntime, StreamsCallBack) {
   EXPECT_EQ(hipLaunchHostFunc(stream, function, &order), hipErrorInvalidHandle);
 }
 
-// An event without a time has none to give.
+// The time of an event without timing cannot be queried.
 TEST(HipRuntime, EventsWithoutTiming) {
   hipEvent_t event;
   ASSERT_EQ(hipEventCreateWithFlags(&event, hipEventDisableTiming), hipSuccess);
@@ -141,7 +142,8 @@ TEST(HipRuntime, EventsWithoutTiming) {
   EXPECT_EQ(hipEventDestroy(event), hipSuccess);
 }
 
-// Contexts are a stack of each thread. HIP calls them deprecated.
+// Contexts form a stack in each thread. HIP marks these functions as
+// deprecated.
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wdeprecated-declarations"
 TEST(HipRuntime, ContextsStack) {
@@ -181,7 +183,7 @@ TEST(HipRuntime, Attributes) {
   EXPECT_EQ(value, 0);
 }
 
-// What does not exist says so by name.
+// A function that is not implemented reports its name.
 TEST(HipRuntime, NamesWhatIsMissing) {
   hipGraph_t graph;
   EXPECT_EQ(hipGraphCreate(&graph, 0), hipErrorNotSupported);

@@ -65,7 +65,7 @@ static hipError_t launch(hipFunction_t function, void *in, void *out,
                                arguments, nullptr);
 }
 
-// The device says which chip it is.
+// The properties name the chip.
 TEST(Hip, DescribesDevice) {
   int count = 0;
   ASSERT_EQ(hipGetDeviceCount(&count), hipSuccess);
@@ -86,7 +86,8 @@ TEST(Hip, DescribesDevice) {
   EXPECT_STREQ(tesseraDeviceKind(), "emulated");
 }
 
-// A kernel goes from memory to a result; both ways of giving arguments work.
+// A kernel computes a result in device memory; both ways of passing arguments
+// work.
 TEST(Hip, RunsKernel) {
   Loaded kernel(makeDoubling());
   void *in = nullptr, *out = nullptr;
@@ -113,7 +114,8 @@ TEST(Hip, RunsKernel) {
   EXPECT_EQ(hipFree(out), hipSuccess);
 }
 
-// An illegal access is an error code and a text, and the device stays usable.
+// An illegal access gives an error code and a text, and the device stays
+// usable.
 TEST(Hip, IllegalAccessIsReported) {
   Loaded kernel(makeDoubling());
   void *in = nullptr, *out = nullptr;
@@ -144,7 +146,7 @@ TEST(Hip, UnknownInstructionIsReported) {
   EXPECT_NE(getLastText().find("s_setvskip"), std::string::npos);
 }
 
-// What is no code object, or one for another chip, is refused.
+// A file that is not a code object, or is for another chip, is refused.
 TEST(Hip, RefusesWrongImages) {
   hipModule_t module;
   std::vector<uint8_t> garbage(4096, 1);
@@ -156,14 +158,14 @@ TEST(Hip, RefusesWrongImages) {
   EXPECT_NE(getLastText().find("gfx90a"), std::string::npos);
 }
 
-// A folder can be opened, but reading it must not throw through the C API.
+// A directory can be opened, but reading it must not throw through the C API.
 TEST(Hip, RefusesFolderAsModule) {
   hipModule_t module = nullptr;
   EXPECT_EQ(hipModuleLoad(&module, "/"), hipErrorFileNotFound);
   EXPECT_EQ(module, nullptr);
 }
 
-// Wrong arguments get an error code each.
+// Each wrong argument has its error code.
 TEST(Hip, RefusesWrongArguments) {
   Loaded kernel(makeDoubling());
   hipFunction_t function;
@@ -185,7 +187,7 @@ TEST(Hip, RefusesWrongArguments) {
   EXPECT_EQ(hipFree(pointer), hipSuccess);
 }
 
-// Streams and events are handles that can be checked; time goes forward.
+// Streams and events are handles that are checked, and time increases.
 TEST(Hip, StreamsAndEvents) {
   hipStream_t stream;
   ASSERT_EQ(hipStreamCreateWithFlags(&stream, hipStreamNonBlocking),
@@ -208,7 +210,7 @@ TEST(Hip, StreamsAndEvents) {
   EXPECT_EQ(hipStreamSynchronize(stream), hipErrorInvalidHandle);
 }
 
-// Each launch adds a line of statistics.
+// Each launch appends a line of statistics.
 TEST(Hip, WritesStatistics) {
   Loaded kernel(makeDoubling());
   void *memory = nullptr;
@@ -226,8 +228,7 @@ TEST(Hip, WritesStatistics) {
     EXPECT_NE(last.find(part), std::string::npos) << part << "\n" << last;
 }
 
-// A thread that asks gets the issue cycles of its launches since it asked last,
-// and of no others.
+// A thread gets the issue cycles of its own launches since its last call.
 TEST(Hip, CountsIssueCyclesForWhoAsks) {
   Loaded kernel(makeDoubling());
   void *memory = nullptr;

@@ -6,8 +6,8 @@
 
 using namespace tessera::emulator;
 
-/// What the check says of `body`, run with the buffer's address in s[8:9] and
-/// lane * 4 in v1; a lane has 64 bytes of private memory.
+/// Returns the outcome of `body` under the check, run with the buffer's address
+/// in s[8:9] and lane * 4 in v1. A lane has 64 bytes of private memory.
 static LaunchOutcome runChecked(const std::string &body,
                                 const std::string &chip = "gfx942") {
   KernelSource source;
@@ -29,8 +29,8 @@ static void expectQuiet(const std::string &body) {
   EXPECT_EQ(outcome.fault, FaultKind::None) << outcome.message;
 }
 
-/// A finding whose message has `words`. Addresses that nobody has written fault
-/// as well.
+/// Expects a finding whose message has `words`. Addresses that nobody has
+/// written fault as well.
 static void expectFound(const std::string &body, const std::string &words) {
   LaunchOutcome outcome = runChecked(body);
   EXPECT_TRUE(std::ranges::any_of(outcome.findings, [](const auto &one) {
@@ -39,7 +39,8 @@ static void expectFound(const std::string &body, const std::string &words) {
   EXPECT_NE(outcome.message.find(words), std::string::npos) << outcome.message;
 }
 
-// Addresses of every kind: vector, scalar, LDS, and the resource of a buffer.
+// Addresses of every kind are checked: vector, scalar, LDS, and the resource of
+// a buffer.
 TEST(Initialized, Addresses) {
   expectFound("global_load_dword v2, v7, s[8:9]",
               "lane 0: v7 is used as an address, but its value was never "
@@ -52,7 +53,8 @@ TEST(Initialized, Addresses) {
               "s20 is used as an address");
 }
 
-// The place where the value became undefined is named, through arithmetic.
+// The instruction at which the value became undefined is named, through
+// arithmetic.
 TEST(Initialized, NamesTheOrigin) {
   expectFound("v_add_u32 v8, v7, v1\nv_mul_lo_u32 v9, v8, v1\n"
               "global_load_dword v2, v9, s[8:9]",
@@ -61,7 +63,7 @@ TEST(Initialized, NamesTheOrigin) {
               "(v_add_u32_e32 v8, v7, v1)");
 }
 
-// Branches by SCC, by VCC and by EXEC; a jump.
+// Branches by SCC, VCC and EXEC are checked, and jumps.
 TEST(Initialized, Branches) {
   expectFound("s_cmp_eq_u32 s20, 0\ns_cbranch_scc1 0", "scc decides a branch");
   expectFound("v_cmp_eq_u32 vcc, 0, v7\ns_and_b64 vcc, exec, vcc\n"
@@ -70,12 +72,12 @@ TEST(Initialized, Branches) {
   expectFound("v_cmp_eq_u32 vcc, 0, v7\ns_and_saveexec_b64 s[2:3], vcc\n"
               "s_cbranch_execz 0",
               "exec_lo decides a branch");
-  // Tested in a kernel that ends before the jump would be taken.
+  // The kernel ends before the jump would be taken.
   expectFound("s_cmp_eq_u32 s20, s21\ns_cbranch_scc0 0", "scc decides");
 }
 
-// A mask with one lane that is known to be on decides a branch, whatever the
-// others hold; lanes that are off give zeros.
+// A mask with one lane that is known to be set decides a branch, whatever the
+// others hold; inactive lanes give zeros.
 TEST(Initialized, MasksAreJudgedByTheirBits) {
   expectQuiet("s_mov_b64 exec, 1\nv_mov_b32 v7, 0\ns_mov_b64 exec, -1\n"
               "v_cmp_eq_u32 vcc, 0, v7\ns_cbranch_vccnz 0");
@@ -85,14 +87,14 @@ TEST(Initialized, MasksAreJudgedByTheirBits) {
   expectQuiet("s_and_b64 s[20:21], s[20:21], 0\ns_cmp_eq_u64 s[20:21], 0\n"
               "s_cbranch_scc1 0");
   expectQuiet("s_or_b32 s20, s20, 1\ns_cbranch_scc1 0");
-  // The lower half has a value, and only that is used.
+  // Only the lower half has a value, and only that is used.
   expectQuiet("s_mov_b32 s21, 0\ns_pack_ll_b32_b16 s20, s21, s22\n"
               "s_and_b32 s20, s20, 0xffff\ns_cmp_eq_u32 s20, 0\n"
               "s_cbranch_scc1 0");
 }
 
-// What is stored to global memory, through flat and buffer accesses too, and
-// by atomics.
+// Values that are stored to global memory are checked, through flat and buffer
+// accesses and by atomics, too.
 TEST(Initialized, Stores) {
   expectFound("global_store_dword v1, v7, s[8:9]",
               "lane 0: v7 is stored to global memory");
@@ -111,8 +113,8 @@ TEST(Initialized, Stores) {
               "v4 is stored");
 }
 
-// The fourth element of a vector of three may hold anything, and so may what a
-// buffer descriptor turns away.
+// The fourth element of a vector of three may be undefined, and so may a value
+// that is out of a buffer descriptor's range.
 TEST(Initialized, StoresThatAreFine) {
   expectQuiet("v_mov_b32 v2, 0\nv_mov_b32 v3, 0\nv_mov_b32 v4, 0\n"
               "global_store_dwordx4 v0, v[2:5], s[8:9]");
@@ -120,8 +122,8 @@ TEST(Initialized, StoresThatAreFine) {
               "buffer_store_dword v7, v1, s[8:11], 0 offen");
 }
 
-// A register pair that is a number, of which only the lower half has a value,
-// and the carry that is written besides.
+// A register pair that is a number may have a value in its lower half only,
+// beside a carry that is written.
 TEST(Initialized, NumbersBesideCarries) {
   expectQuiet("s_mov_b32 s20, 0\n"
               "v_mad_u64_u32 v[2:3], s[20:21], v1, 3, s[20:21]\n"
@@ -132,7 +134,7 @@ TEST(Initialized, NumbersBesideCarries) {
               "v3 is stored");
 }
 
-// Lanes that are off use nothing.
+// Inactive lanes use no values.
 TEST(Initialized, TailsWithLanesOff) {
   expectQuiet("s_mov_b64 exec, 0xff\nv_mov_b32 v7, v1\n"
               "global_store_dword v7, v7, s[8:9]\ns_mov_b64 exec, -1");
@@ -141,9 +143,9 @@ TEST(Initialized, TailsWithLanesOff) {
               "lane 8: v7 is stored");
 }
 
-// Private memory remembers what was saved: an undefined register that is saved
-// and restored is still undefined, and nobody minds; a local variable that was
-// never set is found when it is stored.
+// Private memory keeps definedness: an undefined register that is saved and
+// restored is still undefined, which is allowed; a local variable that was
+// never set is reported when it is stored.
 TEST(Initialized, PrivateMemory) {
   expectQuiet("scratch_store_dword off, v7, off offset:16\n"
               "scratch_load_dword v7, off, off offset:16\n"
@@ -157,7 +159,7 @@ TEST(Initialized, PrivateMemory) {
   expectFound("scratch_load_dword v8, off, off offset:32\n"
               "global_store_dword v1, v8, s[8:9]",
               "v8 is stored");
-  // Padding inside of a structure that is copied.
+  // The padding of a copied structure may be undefined.
   expectQuiet("scratch_store_dword off, v1, off\n"
               "scratch_store_dwordx2 off, v[0:1], off offset:8\n"
               "scratch_load_dwordx4 v[4:7], off, off\n"
@@ -167,7 +169,7 @@ TEST(Initialized, PrivateMemory) {
               "global_store_dwordx4 v1, v[8:11], s[8:9]");
 }
 
-// Lanes of one register save scalar registers.
+// Compilers save scalar registers in the lanes of a vector register.
 TEST(Initialized, LanesSaveScalars) {
   expectQuiet("v_writelane_b32 v7, s8, 0\nv_writelane_b32 v7, s9, 1\n"
               "v_writelane_b32 v7, s20, 2\nv_readlane_b32 s10, v7, 0\n"
@@ -178,7 +180,7 @@ TEST(Initialized, LanesSaveScalars) {
               "s10 is used as an address");
 }
 
-// v_cndmask takes one of its sources; DPP moves lanes; partial writes and bit
+// v_cndmask uses one of its sources; DPP moves lanes; partial writes and bit
 // fields need one source.
 TEST(Initialized, Selections) {
   expectQuiet("s_mov_b64 vcc, -1\nv_cndmask_b32 v8, v7, v1, vcc\n"
@@ -201,22 +203,23 @@ TEST(Initialized, Selections) {
               "global_store_dword v1, v7, s[8:9]");
 }
 
-// Rows that have the number of a named scalar slot (VCC, M0, EXEC, SCC) are
-// registers like the others.
+// Vector rows whose number is that of a named scalar slot (VCC, M0, EXEC, SCC)
+// are ordinary registers.
 TEST(Initialized, RowsAreNotSlots) {
   for (std::string reg : {"v106", "v107", "v124", "v126", "v253"})
     expectQuiet("v_add_u32 " + reg + ", v1, v1\nglobal_store_dword v1, " + reg +
                 ", s[8:9]");
 }
 
-// M0 is asked for where it matters: by loads into LDS, not by LDS accesses.
+// M0 is required only by instructions that use it: loads into LDS, but not LDS
+// accesses.
 TEST(Initialized, M0) {
   expectFound("global_load_lds_dword v1, s[8:9]", "m0 is used");
   expectQuiet("s_mov_b32 m0, 0\nglobal_load_lds_dword v1, s[8:9]");
   expectQuiet("ds_write_b32 v1, v1");
 }
 
-// The registers that a launch sets are known, on each way of passing them.
+// The registers that a launch sets are defined, for each way of passing them.
 TEST(Initialized, LaunchStateIsDefined) {
   for (const char *chip : {"gfx906", "gfx908", "gfx90a", "gfx942", "gfx1030"}) {
     LaunchOutcome outcome =

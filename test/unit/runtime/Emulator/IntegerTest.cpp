@@ -79,7 +79,7 @@ static constexpr Case kCases[] = {
      }},
 };
 
-// Each instruction gives what C++ arithmetic gives, lane by lane.
+// Each instruction gives the result of C++ arithmetic, lane by lane.
 TEST(Integer, MatchesHostArithmetic) {
   for (const Case &item : kCases) {
     WaveTester tester(item.chip);
@@ -93,7 +93,7 @@ TEST(Integer, MatchesHostArithmetic) {
   }
 }
 
-// v_perm picks bytes of {src0, src1}, sign bits and constants.
+// v_perm selects bytes of {src0, src1}, sign bits and constants.
 TEST(Integer, PermutesBytes) {
   WaveTester tester("gfx942");
   tester.s(4) = 0x0d0c0702;
@@ -103,7 +103,7 @@ TEST(Integer, PermutesBytes) {
   EXPECT_EQ(tester.v(0, 5), 0xff00a122u);
 }
 
-// Lanes that are off keep their registers, whatever the operation.
+// Inactive lanes keep their registers, whatever the operation.
 TEST(Integer, InactiveLanesKeepTheirValue) {
   WaveTester tester("gfx942");
   tester->setExec(0xf0f0f0f0f0f0f0f0);
@@ -113,7 +113,7 @@ TEST(Integer, InactiveLanesKeepTheirValue) {
   EXPECT_EQ(tester.v(0, 4), sum);
 }
 
-// 16-bit results of RDNA leave the upper half of the register alone.
+// 16-bit results on RDNA leave the upper half of the register unchanged.
 TEST(Integer, Gfx10KeepsTheUpperHalf) {
   WaveTester tester("gfx1030");
   uint32_t old = tester.v(0, 3);
@@ -136,7 +136,7 @@ TEST(Integer, CarriesThroughMask) {
               expected[lane]);
 }
 
-// The 65th bit of v_mad_u64_u32 goes to the mask.
+// The 65th bit of v_mad_u64_u32 is written to the mask.
 TEST(Integer, MultiplyAdd64) {
   WaveTester tester("gfx90a");
   tester.v(2, 7) = tester.v(3, 7) = 0xffffffff;
@@ -147,7 +147,7 @@ TEST(Integer, MultiplyAdd64) {
   EXPECT_EQ(tester.getPair(4) >> 7 & 1, 1u);
 }
 
-// Comparisons write the whole mask: 0 where a lane is off.
+// Comparisons write the complete mask: 0 for inactive lanes.
 TEST(Integer, ComparisonWritesWholeMask) {
   WaveTester tester("gfx942");
   tester->setExec(0x00000000ffffffff);
@@ -159,7 +159,7 @@ TEST(Integer, ComparisonWritesWholeMask) {
   EXPECT_EQ(tester.getPair(kVccLo), expected);
 }
 
-// v_cmpx of gfx10 writes EXEC alone, 32 bits wide.
+// v_cmpx of gfx10 writes only EXEC, which has 32 bits.
 TEST(Integer, CompareToExec) {
   WaveTester tester("gfx1030");
   uint64_t expected = 0;
@@ -170,7 +170,7 @@ TEST(Integer, CompareToExec) {
   EXPECT_EQ(tester->exec, expected);
 }
 
-// v_cndmask takes src1 where the mask bit is set.
+// v_cndmask selects src1 where the mask bit is set.
 TEST(Integer, SelectsByMask) {
   WaveTester tester("gfx942");
   tester.setPair(8, 0x5555555555555555);

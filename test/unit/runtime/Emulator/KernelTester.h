@@ -1,7 +1,7 @@
 //===- KernelTester.h - Launch a kernel made of text -----------*- C++ -*-===//
 //
-// Assembles a whole kernel, loads it and launches it: what a test needs that
-// is about a launch and not about one instruction.
+// Assembles a complete kernel, loads it and launches it, for tests of launches
+// rather than of single instructions.
 //
 //===----------------------------------------------------------------------===//
 

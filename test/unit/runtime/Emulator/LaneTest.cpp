@@ -41,7 +41,7 @@ TEST(Lanes, DppAtTheEdge) {
   EXPECT_EQ(tester.v(0, 17), tester.v(1, 16));
 }
 
-// row_mask and bank_mask protect lanes.
+// Lanes that row_mask and bank_mask exclude keep their values.
 TEST(Lanes, DppMasks) {
   WaveTester tester("gfx942");
   uint32_t row1 = tester.v(0, 16), bank1 = tester.v(0, 4);
@@ -51,7 +51,7 @@ TEST(Lanes, DppMasks) {
   EXPECT_EQ(tester.v(0, 0), tester.v(1, 15));
 }
 
-// readlane, readfirstlane and writelane.
+// readlane, readfirstlane and writelane access the right lanes.
 TEST(Lanes, ScalarAccess) {
   WaveTester tester("gfx942");
   tester->setExec(0xff00);
@@ -86,7 +86,7 @@ TEST(Lanes, LdsPermutations) {
   }
 }
 
-// In a wave of 64, gfx10 and gfx11 permute each half for itself; gfx12 reaches
+// In a wave of 64, gfx10 and gfx11 permute each half separately; gfx12 reaches
 // the other half.
 TEST(Lanes, LdsPermutationsOfWave64) {
   for (std::string chip : {"gfx1030", "gfx1100", "gfx1200", "gfx1201"}) {
@@ -118,8 +118,8 @@ TEST(Lanes, PermlaneAcrossRows) {
     ASSERT_EQ(tester.v(0, lane), tester.v(1, lane ^ 16));
 }
 
-// gfx9: between on and off, M0 is added to the chosen register numbers; it
-// stays what it was afterwards, and no other instruction minds it.
+// gfx9: between on and off, M0 is added to the selected register numbers. It
+// keeps its value afterwards, and no other instruction is affected.
 TEST(Lanes, RegistersRelativeToM0) {
   WaveTester tester("gfx942");
   tester.s(2) = 5;
@@ -143,7 +143,7 @@ TEST(Lanes, RegistersRelativeToM0) {
   EXPECT_EQ(tester.v(6, 3), v6);
 }
 
-// An index that leaves the registers stops the wave.
+// An index beyond the registers stops the wave.
 TEST(Lanes, RegisterIndexOutOfRange) {
   WaveTester tester("gfx942");
   tester.s(2) = 250;

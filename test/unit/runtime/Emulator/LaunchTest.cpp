@@ -7,14 +7,15 @@ using namespace tessera::emulator;
 static constexpr const char *kChips[] = {"gfx906", "gfx908", "gfx90a", "gfx942",
                                          "gfx1030"};
 
-/// The register where user SGPRs begin with the kernarg pointer; ids follow.
+/// Loads the kernarg pointer from the user SGPRs, which begin with it; the ids
+/// follow.
 static std::string loadArgument(const std::string &chip) {
   (void)chip;
   return "s_load_dwordx2 s[8:9], s[0:1], 0x0\ns_waitcnt lgkmcnt(0)\n";
 }
 
-// Each item finds its ids and stores at its place: workgroup ids in the
-// SGPRs behind the user ones, item ids packed or apart as the chip does it.
+// Each item reads its ids and stores at its index. Workgroup ids are in the
+// SGPRs after the user SGPRs; the chip decides whether item ids are packed.
 TEST(Launch, IdsReachEveryItem) {
   for (std::string chip : kChips) {
     KernelSource source;
@@ -24,7 +25,7 @@ TEST(Launch, IdsReachEveryItem) {
                         ".amdhsa_system_sgpr_workgroup_id_y 1\n"
                         ".amdhsa_system_vgpr_workitem_id 1\n";
     bool packed = findChip(chip)->packedWorkitemIds;
-    // place = ((gy * 2 + gx) * 4 + y) * 32 + x; value = place + 1
+    // index = ((gy * 2 + gx) * 4 + y) * 32 + x; value = index + 1
     source.body =
         loadArgument(chip) +
         (packed ? "v_bfe_u32 v1, v0, 10, 10\nv_and_b32 v0, 0x3ff, v0\n" : "") +
@@ -44,8 +45,8 @@ TEST(Launch, IdsReachEveryItem) {
   }
 }
 
-// With a limit, the first, the last and groups between them are executed, each
-// once and no other.
+// With a limit, the first, the last and some groups between them are executed,
+// each once.
 TEST(Launch, SampleOfGroups) {
   KernelSource source;
   source.chip = "gfx942";
@@ -98,8 +99,8 @@ TEST(Launch, PartialGroupsAndHiddenArguments) {
   }
 }
 
-// Waves of a group meet at the barrier: what one wrote to LDS, the other
-// reads.
+// The waves of a group meet at the barrier: one reads from LDS what the other
+// wrote.
 TEST(Launch, BarrierJoinsWaves) {
   for (std::string chip : kChips) {
     KernelSource source;
@@ -119,7 +120,8 @@ TEST(Launch, BarrierJoinsWaves) {
   }
 }
 
-// Private memory: each lane its own, by the way of its chip.
+// Each lane has its own private memory, which each chip accesses in its own
+// way.
 TEST(Launch, PrivateMemory) {
   for (std::string chip : kChips) {
     KernelSource source;
@@ -132,7 +134,8 @@ TEST(Launch, PrivateMemory) {
       source.directives = ".amdhsa_user_sgpr_private_segment_buffer 1\n";
       source.directives +=
           ".amdhsa_system_sgpr_private_segment_wavefront_offset 1\n";
-      // s[0:3] descriptor, s[4:5] arguments, s6 group, s7 wave offset.
+      // s[0:3] is the descriptor, s[4:5] the arguments, s6 the group, s7 the
+      // wave's offset.
       argument = "s_add_u32 s0, s0, s7\ns_addc_u32 s1, s1, 0\n"
                  "s_load_dwordx2 s[8:9], s[4:5], 0x0\ns_waitcnt lgkmcnt(0)\n";
     } else {
@@ -165,8 +168,9 @@ TEST(Launch, WatchdogStopsEndlessLoop) {
   EXPECT_NE(outcome.message.find("s_branch"), std::string::npos);
 }
 
-// One byte too far is seen even when another allocation exists, and freed
-// memory is no memory; the device runs the next kernel all the same.
+// An access one byte beyond the end is noticed even when another allocation
+// exists, and so is an access to freed memory; the device runs the next kernel
+// all the same.
 TEST(Launch, OverrunAndUseAfterFree) {
   KernelSource source;
   source.argumentBytes = 8;
@@ -199,7 +203,8 @@ TEST(Launch, UnwrittenRegistersArePoisoned) {
   EXPECT_EQ(tester.output[0], 0xffffffffu);
 }
 
-// Hardware drops the low address bits of a scalar load; here it is an error.
+// The hardware drops the low address bits of a scalar load; here it is an
+// error.
 TEST(Launch, MisalignedScalarLoad) {
   for (std::string chip : kChips) {
     KernelSource source;
@@ -217,8 +222,9 @@ TEST(Launch, MisalignedScalarLoad) {
   }
 }
 
-// gfx950 has 160 KiB of LDS and the last dword of it works; one byte more, be
-// it dynamic, is refused before anything runs. gfx942 refuses above 64 KiB.
+// gfx950 has 160 KiB of LDS, the last dword of which works; one byte more,
+// dynamic LDS included, is refused before anything runs. gfx942 refuses more
+// than 64 KiB.
 TEST(Launch, LdsLimit) {
   for (std::string chip : {"gfx942", "gfx950"}) {
     uint32_t limit = chip == "gfx950" ? 160 * 1024 : 64 * 1024;

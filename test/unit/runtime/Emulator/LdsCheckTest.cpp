@@ -7,7 +7,7 @@ using namespace tessera::emulator;
 
 static constexpr const char *kChips[] = {"gfx906", "gfx908", "gfx90a", "gfx942",
                                          "gfx1030"};
-/// Of both wave sizes, for kernels that have to be compiled first.
+/// One chip or more of each wave size, for kernels that have to be compiled.
 static constexpr const char *kTwoChips[] = {"gfx942", "gfx1030", "gfx1201"};
 static constexpr const char *kBoth = "lds-races,initialized";
 
@@ -22,7 +22,7 @@ static LaunchOutcome runOpenCl(const std::string &chip,
 }
 
 /// Runs one group of `items` work-items with 4 KiB of LDS. v0 is the item, v1
-/// four times that, v2 the same of the item half a group away.
+/// four times that, and v2 is v1 of the item half a group away.
 static LaunchOutcome runAssembly(const std::string &chip,
                                  const std::string &body,
                                  uint32_t items = 128) {
@@ -39,11 +39,11 @@ static LaunchOutcome runAssembly(const std::string &chip,
 }
 
 static void expectFault(const LaunchOutcome &outcome, FaultKind kind,
-                        std::initializer_list<const char *> parts) {
+                        std::initializer_list<const char *> words) {
   EXPECT_EQ(outcome.fault, kind) << outcome.message;
-  for (const char *part : parts)
-    EXPECT_NE(outcome.message.find(part), std::string::npos)
-        << part << " is not in\n"
+  for (const char *word : words)
+    EXPECT_NE(outcome.message.find(word), std::string::npos)
+        << word << " is not in\n"
         << outcome.message;
 }
 
@@ -51,8 +51,8 @@ static void expectClean(const LaunchOutcome &outcome) {
   EXPECT_EQ(outcome.fault, FaultKind::None) << outcome.message;
 }
 
-// A value is read that another wave wrote, with no barrier between: the
-// message names both instructions, both waves, and the bytes.
+// A value is read that another wave wrote, with no barrier between: the message
+// names both instructions, both waves, and the bytes.
 TEST(LdsCheck, MissingBarrierReadAfterWrite) {
   for (std::string chip : kChips) {
     LaunchOutcome outcome =
@@ -86,7 +86,7 @@ TEST(LdsCheck, MissingBarrierWriteAfterRead) {
   }
 }
 
-// The barrier is there, but the wave comes to it before its writes are done.
+// There is a barrier, but the wave comes to it before its writes are complete.
 TEST(LdsCheck, BarrierWithoutWait) {
   for (std::string chip : kChips) {
     const char *kTail = "s_barrier\nds_read_b32 v3, v2\n"
@@ -101,7 +101,7 @@ TEST(LdsCheck, BarrierWithoutWait) {
   }
 }
 
-// A byte that nobody wrote is found where it is read, to the byte.
+// A byte that nobody wrote is reported with its address where it is read.
 TEST(LdsCheck, UnwrittenByte) {
   for (std::string chip : kChips) {
     const char *kWait = "s_waitcnt lgkmcnt(0)\ns_barrier\n";
@@ -116,7 +116,7 @@ TEST(LdsCheck, UnwrittenByte) {
   }
 }
 
-// A row of the tile that is never filled, as a compiled kernel has it.
+// A compiled kernel never fills one row of its tile.
 TEST(LdsCheck, UnwrittenTileEdge) {
   if (!hasOpenClCompiler())
     GTEST_SKIP();
@@ -131,27 +131,27 @@ TEST(LdsCheck, UnwrittenTileEdge) {
                 FaultKind::Uninitialized, {"byte 0x400"});
 }
 
-// Bytes of one dword belong to different waves: that is no race.
+// Different waves access bytes of the same dword, which is no race.
 TEST(LdsCheck, NeighbourBytes) {
   for (std::string chip : kChips) {
     // Both waves write the same dwords, one the lower and one the upper half.
-    std::string place =
+    std::string address =
         "v_and_b32 v3, " + std::string(chip == "gfx1030" ? "31" : "63") +
         ", v0\nv_lshlrev_b32 v3, 2, v3\nv_lshrrev_b32 v4, " +
         (chip == "gfx1030" ? "5" : "6") + ", v0\nv_lshl_or_b32 v3, v4, 1, v3\n";
     uint32_t items = chip == "gfx1030" ? 64 : 128;
     expectClean(runAssembly(
-        chip, place + "ds_write_b16 v3, v0\nds_read_u16 v5, v3", items));
+        chip, address + "ds_write_b16 v3, v0\nds_read_u16 v5, v3", items));
     expectFault(runAssembly(chip,
-                            place + "ds_write_b16 v3, v0\n"
-                                    "v_and_b32 v3, 0xffc, v3\n"
-                                    "ds_read_b32 v5, v3",
+                            address + "ds_write_b16 v3, v0\n"
+                                      "v_and_b32 v3, 0xffc, v3\n"
+                                      "ds_read_b32 v5, v3",
                             items),
                 FaultKind::Race, {"ds_read_b32"});
   }
 }
 
-// Direct-to-LDS loads arrive when vmcnt says so, for their own wave too.
+// Direct-to-LDS loads arrive when vmcnt says so, even for their own wave.
 TEST(LdsCheck, DirectToLdsNeedsItsWait) {
   const std::string load = "s_load_dwordx2 s[8:9], s[0:1], 0x0\n"
                            "s_waitcnt lgkmcnt(0)\ns_mov_b32 m0, 0\n"
@@ -164,12 +164,12 @@ TEST(LdsCheck, DirectToLdsNeedsItsWait) {
               FaultKind::MissingWait, {"ds_read_b32", "global_load_lds_dword"});
 }
 
-// Correct kernels of the usual kinds stay silent under every check.
+// Correct kernels of the usual kinds have no finding under any check.
 TEST(LdsCheck, NoFalseAlarm) {
   if (!hasOpenClCompiler())
     GTEST_SKIP();
   static constexpr const char *kSources[] = {
-      // A reduction tree.
+      // A reduction tree
       R"(kernel void k(global int *out) {
            local int s[256];
            s[TID] = TID;
@@ -180,7 +180,7 @@ TEST(LdsCheck, NoFalseAlarm) {
            }
            if (TID == 0) out[0] = s[0];
          })",
-      // A pipeline over two buffers, one barrier a step.
+      // A pipeline of two stages with one barrier per iteration
       R"(kernel void k(global int *out) {
            local int tile[2][256];
            int sum = 0;
@@ -193,7 +193,7 @@ TEST(LdsCheck, NoFalseAlarm) {
            }
            out[TID] = sum;
          })",
-      // A histogram by atomics.
+      // A histogram by atomics
       R"(kernel void k(global int *out) {
            local int bins[16];
            if (TID < 16) bins[TID] = 0;
@@ -202,14 +202,14 @@ TEST(LdsCheck, NoFalseAlarm) {
            BARRIER();
            if (TID < 16) out[TID] = bins[TID];
          })",
-      // Lanes of one wave exchange values without a barrier.
+      // Lanes of one wave that exchange values without a barrier
       R"(kernel void k(global int *out) {
            local volatile int s[256];
            s[TID] = TID;
            out[TID] = s[TID ^ 1];
            s[TID] = out[TID] + s[TID ^ 3];
          })",
-      // Bytes, transposed: each dword is written by four waves.
+      // Bytes, transposed, so that four waves write each dword
       R"(kernel void k(global int *out) {
            local char s[256];
            s[(TID % 64) * 4 + TID / 64] = TID;

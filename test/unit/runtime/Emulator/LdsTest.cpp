@@ -8,7 +8,7 @@
 
 using namespace tessera::emulator;
 
-// Every width comes back as it was stored.
+// Every width can be stored and loaded again.
 TEST(Lds, StoresAndLoads) {
   for (const char *chip : {"gfx906", "gfx908", "gfx90a", "gfx942", "gfx1030"}) {
     WaveTester tester(chip);
@@ -51,7 +51,7 @@ TEST(Lds, AddressWraps) {
   EXPECT_EQ(tester.v(3, 31), last);
 }
 
-// Beyond the group's LDS is an error, though hardware would give 0.
+// Beyond the group's LDS is an error, although the hardware would give 0.
 TEST(Lds, OutOfBoundsIsAnError) {
   WaveTester tester("gfx942");
   for (unsigned lane = 0; lane < 64; ++lane)
@@ -71,7 +71,7 @@ TEST(Lds, MisalignedIsAnError) {
   EXPECT_NE(tester.getMessage().find("lane 2"), std::string::npos);
 }
 
-// Atomics work lane after lane.
+// Atomics are performed lane by lane.
 TEST(Lds, Atomics) {
   WaveTester tester("gfx942");
   std::fill(tester.lds.begin(), tester.lds.end(), 0);
@@ -88,7 +88,7 @@ TEST(Lds, Atomics) {
   EXPECT_EQ(tester.v(3, 10), 9u);
 }
 
-// gfx950: a group of 16 lanes fetches a tile of 16 columns, rows one after
+// gfx950: a group of 16 lanes fetches a tile of 16 columns, one row after
 // another, and each lane gets a column of it.
 TEST(Lds, TransposingLoads) {
   struct Case {
@@ -101,7 +101,7 @@ TEST(Lds, TransposingLoads) {
     WaveTester tester("gfx950");
     for (uint8_t &byte : tester.lds)
       byte = static_cast<uint8_t>(tester.random());
-    // Lanes in any order of addresses: here backwards.
+    // The lanes' addresses may be in any order; here they descend.
     for (unsigned lane = 0; lane < 64; ++lane)
       tester.v(8, lane) = 16 * (63 - lane);
     tester.runWell(std::string(item.mnemonic) +
@@ -110,7 +110,8 @@ TEST(Lds, TransposingLoads) {
     unsigned perLane = 8 * item.bytes / item.bits;
     for (unsigned lane = 0; lane < 64; ++lane)
       for (unsigned row = 0; row < perLane; ++row) {
-        // Element `lane % 16` of row `row` of the tile, in element numbers.
+        // This is element `lane % 16` of row `row` of the tile, as an element
+        // number.
         unsigned number = 16 * row + lane % 16;
         unsigned fetcher = lane / 16 * 16 + number / perLane;
         for (unsigned bit = 0; bit < item.bits; ++bit) {
@@ -124,7 +125,7 @@ TEST(Lds, TransposingLoads) {
   }
 }
 
-// gfx950: 12 and 16 bytes of each lane go to LDS, lane after lane.
+// gfx950: 12 and 16 bytes of each lane are stored to LDS, lane after lane.
 TEST(Lds, WideLoadsToLds) {
   for (unsigned bytes : {12u, 16u}) {
     WaveTester tester("gfx950");

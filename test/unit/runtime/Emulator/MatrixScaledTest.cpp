@@ -1,8 +1,8 @@
 //===- MatrixScaledTest.cpp - fp8, f8f6f4, scaled and sparse products -----===//
 //
-// The layouts are written down again from the tables of the CDNA4 ISA guide
+// The layouts are implemented again from the tables of the CDNA4 ISA guide
 // (7.1.5, 7.2.1, 7.5) and, for fp8, from AMD's matrix instruction calculator:
-// for each register of a row of lanes, which k it holds.
+// which k each register of a row of lanes holds.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +27,7 @@ struct Format {
 };
 } // namespace
 
-/// By number of cbsz and blgp.
+/// The formats by the values of cbsz and blgp.
 static constexpr Format kFormats[] = {
     {4, 3, 7}, {5, 2, 15}, {2, 3, 1}, {3, 2, 3}, {2, 1, 1}};
 
@@ -42,12 +42,13 @@ static double decode(const Format &format, uint32_t code) {
   return code >> (format.bits() - 1) & 1 ? -value : value;
 }
 
-/// Puts `code` of row i, k into its bits. `m` is 16 or 32.
+/// Stores `code` as element (i, k) in the registers. `m` is 16 or 32.
 static void putCode(WaveTester &tester, unsigned reg, unsigned m, unsigned bits,
                     unsigned i, unsigned k, uint32_t code) {
   unsigned group, element;
   if (bits == 8) {
-    // v0-v3: k = 0-15, 16-31, ... by row of lanes; v4-v7: K / 2 further.
+    // v0-v3 have k = 0-15, 16-31, ... by row of lanes, and v4-v7 the k that are
+    // K / 2 larger.
     unsigned half = m == 16 ? 64 : 32;
     group = k % half / 16;
     element = k % 16 + (k >= half ? 16 : 0);
@@ -56,20 +57,21 @@ static void putCode(WaveTester &tester, unsigned reg, unsigned m, unsigned bits,
     element = k % 32;
   }
   for (unsigned bit = 0; bit < bits; ++bit) {
-    unsigned place = element * bits + bit;
-    uint32_t &word = tester.v(reg + place / 32, group * m + i);
-    word = (word & ~(1u << place % 32)) | (code >> bit & 1) << place % 32;
+    unsigned offset = element * bits + bit;
+    uint32_t &word = tester.v(reg + offset / 32, group * m + i);
+    word = (word & ~(1u << offset % 32)) | (code >> bit & 1) << offset % 32;
   }
 }
 
-/// Random numbers of a format, also in the registers from `reg`.
+/// Returns random numbers of a format, which are also stored in the registers
+/// from `reg` on.
 static std::vector<double> fillMatrix(WaveTester &tester, unsigned reg,
                                       unsigned m, unsigned depth,
                                       const Format &format) {
   std::vector<double> values(m * depth);
   for (unsigned i = 0; i < m; ++i)
     for (unsigned k = 0; k < depth; ++k) {
-      // Exponents near the bias, so that sums are exact in f32.
+      // Exponents are near the bias, so that sums are exact in f32.
       uint32_t code = static_cast<uint32_t>(tester.random());
       if (format.exponentBits > 3) {
         uint32_t exponent = static_cast<uint32_t>(format.bias) - 1 + code % 3;
@@ -91,7 +93,8 @@ static unsigned getLane(unsigned m, unsigned i, unsigned j) {
   return m == 16 ? i / 4 * 16 + j : i / 4 % 2 * 32 + j;
 }
 
-/// One product of two formats; `scaled` with random powers of two around 1.
+/// Tests one product of two formats; if `scaled`, with random powers of two
+/// around 1.
 static void testProduct(unsigned m, unsigned formatA, unsigned formatB,
                         bool scaled) {
   WaveTester tester("gfx950", 7 * formatA + formatB);
@@ -114,7 +117,7 @@ static void testProduct(unsigned m, unsigned formatA, unsigned formatB,
       std::string("v_mfma_") + (scaled ? "scale_" : "") + "f32_" + shape +
       "_f8f6f4 " + range(0, outputs) + ", " + range(64, registers(formatA)) +
       ", " + range(72, registers(formatB)) + ", " + range(32, outputs) +
-      // Byte 1 of A's scales and byte 2 of B's.
+      // The scales are byte 1 of A's register and byte 2 of B's.
       (scaled ? ", v80, v81 op_sel:[1,0,0] op_sel_hi:[0,1,0]" : "") +
       " cbsz:" + std::to_string(formatA) + " blgp:" + std::to_string(formatB));
   for (unsigned i = 0; i < m; ++i)
@@ -142,7 +145,7 @@ TEST(MatrixScaled, FormatsOfF8F6F4) {
         testProduct(m, a, b, false);
 }
 
-// A scale belongs to a row and 32 k, also where a lane's k are in two runs.
+// A scale belongs to a row and 32 k, even if a lane's k are in two runs.
 TEST(MatrixScaled, Scales) {
   for (unsigned m : {16, 32})
     for (unsigned a = 0; a < 5; ++a)
@@ -150,7 +153,7 @@ TEST(MatrixScaled, Scales) {
         testProduct(m, a, b, true);
 }
 
-// A scale of 0xff makes its row of A not a number, and no other.
+// A scale of 0xff makes its row of A NaN, and no other row.
 TEST(MatrixScaled, ScaleThatIsNan) {
   WaveTester tester("gfx950");
   fillMatrix(tester, 64, 16, 128, kFormats[4]);
@@ -165,7 +168,7 @@ TEST(MatrixScaled, ScaleThatIsNan) {
 }
 
 /// The element types of products without a choice of formats, by the name in
-/// the mnemonic. gfx942 has the FNUZ kind of 8-bit floats: a bias one higher.
+/// the mnemonic. gfx942 has the FNUZ formats, whose bias is one higher.
 static Format getFormat(std::string_view type, bool isFnuz) {
   if (type == "f16")
     return {5, 10, 15};
@@ -187,16 +190,16 @@ struct Elements {
   }
   double get(WaveTester &tester, unsigned reg, unsigned lane,
              unsigned e) const {
-    unsigned place = e * bits();
-    uint32_t code = tester.v(reg + place / 32, lane) >> place % 32;
+    unsigned offset = e * bits();
+    uint32_t code = tester.v(reg + offset / 32, lane) >> offset % 32;
     code &= (1u << bits()) - 1;
     return isInteger() ? static_cast<int8_t>(code)
                        : decode(getFormat(type, isFnuz), code);
   }
-  /// Random; floats of at most three bits between 1/2 and 4, so that sums are
-  /// exact in f32.
+  /// Stores random numbers; floats have at most three bits and are between 1/2
+  /// and 4, so that sums are exact in f32.
   void fill(WaveTester &tester, unsigned reg, unsigned dwords) const {
-    for (unsigned place = 0; place < 32 * dwords; place += bits())
+    for (unsigned offset = 0; offset < 32 * dwords; offset += bits())
       for (unsigned lane = 0; lane < 64; ++lane) {
         uint32_t code = static_cast<uint32_t>(tester.random());
         if (!isInteger()) {
@@ -207,14 +210,15 @@ struct Elements {
                  exponent << format.mantissaBits | mantissa;
         }
         uint32_t mask = (1u << bits()) - 1;
-        uint32_t &word = tester.v(reg + place / 32, lane);
-        word = (word & ~(mask << place % 32)) | (code & mask) << place % 32;
+        uint32_t &word = tester.v(reg + offset / 32, lane);
+        word = (word & ~(mask << offset % 32)) | (code & mask) << offset % 32;
       }
   }
 };
 } // namespace
 
-/// One dense product of 8-bit floats; a lane holds eight consecutive k.
+/// Tests one dense product of 8-bit floats, where a lane holds eight
+/// consecutive k.
 static void testFloat8(const std::string &chip, unsigned m,
                        const std::string &typeA, const std::string &typeB) {
   WaveTester tester(chip);
@@ -242,7 +246,8 @@ static void testFloat8(const std::string &chip, unsigned m,
     }
 }
 
-// Both shapes of every pair of fp8 and bf8, FNUZ on gfx942 and OCP on gfx950.
+// Both shapes of every pair of fp8 and bf8 are tested, FNUZ on gfx942 and OCP
+// on gfx950.
 TEST(MatrixFloat8, MatchesPlainProduct) {
   for (const char *chip : {"gfx942", "gfx950"})
     for (unsigned m : {16, 32})
@@ -259,7 +264,7 @@ TEST(MatrixFloat8, SpecialCodes) {
       bool isFnuz = chip == "gfx942";
       WaveTester tester(chip);
       for (unsigned lane = 0; lane < 64; ++lane) {
-        // Row 1 of A has a 0x80, row 2 a 0x7f; B is 1 in every place.
+        // Row 1 of A has a 0x80, row 2 a 0x7f; all elements of B are 1.
         tester.v(64, lane) = lane == 1 ? 0x80 : lane == 2 ? 0x7f : 0;
         uint32_t one = static_cast<uint32_t>(getFormat(type, isFnuz).bias)
                        << getFormat(type, isFnuz).mantissaBits;
@@ -312,7 +317,7 @@ static constexpr SparseShape kSparse[] = {
     {"gfx950", "f32_32x32x64", "bf8", "bf8", 32, 64},
 };
 
-/// Pairs of indices, which ascend, for eight groups of four k a lane.
+/// Stores pairs of ascending indices for eight groups of four k in each lane.
 static void fillIndices(WaveTester &tester, unsigned reg) {
   static constexpr uint32_t kPairs[] = {0x4, 0x8, 0xc, 0x9, 0xd, 0xe};
   for (unsigned lane = 0; lane < 64; ++lane) {
@@ -322,35 +327,36 @@ static void fillIndices(WaveTester &tester, unsigned reg) {
   }
 }
 
-/// C + A * B for A in v32, B in v40 and indices in v60. In registers, B has 16
-/// bytes of consecutive k for each row of lanes, the larger shapes a second run
-/// half of K further; A has two of each four of these k.
+/// Returns C + A * B for A in v32, B in v40 and the indices in v60. Each row of
+/// lanes has 16 bytes of consecutive k of B, and in the larger shapes a second
+/// run whose k are K / 2 larger. A keeps two of each four of these k.
 static std::vector<double> multiplySparse(WaveTester &tester,
                                           const SparseShape &shape,
                                           const Elements &a, const Elements &b,
                                           unsigned firstIndexBit) {
   unsigned dense = shape.depth * shape.m / 64, run = 128 / b.bits();
-  auto getK = [&](unsigned lane, unsigned place) {
-    return run * (lane / shape.m) + place % run +
-           (place >= run ? shape.depth / 2 : 0);
+  auto getK = [&](unsigned lane, unsigned element) {
+    return run * (lane / shape.m) + element % run +
+           (element >= run ? shape.depth / 2 : 0);
   };
-  std::vector<double> full(shape.depth * shape.m), sums(shape.m * shape.m);
+  std::vector<double> full(shape.depth * shape.m),
+      accumulators(shape.m * shape.m);
   for (unsigned lane = 0; lane < 64; ++lane)
     for (unsigned e = 0; e < dense; ++e)
       full[getK(lane, e) * shape.m + lane % shape.m] =
           b.get(tester, 40, lane, e);
   for (unsigned i = 0; i < shape.m; ++i)
     for (unsigned j = 0; j < shape.m; ++j)
-      sums[i * shape.m + j] = getLane(shape.m, i, j);
+      accumulators[i * shape.m + j] = getLane(shape.m, i, j);
   for (unsigned lane = 0; lane < 64; ++lane)
     for (unsigned e = 0; e < dense / 2; ++e) {
       unsigned index = tester.v(60, lane) >> (firstIndexBit + 2 * e) % 32 & 3;
       unsigned k = getK(lane, e / 2 * 4 + index);
       for (unsigned j = 0; j < shape.m; ++j)
-        sums[lane % shape.m * shape.m + j] +=
+        accumulators[lane % shape.m * shape.m + j] +=
             a.get(tester, 32, lane, e) * full[k * shape.m + j];
     }
-  return sums;
+  return accumulators;
 }
 
 static void testSparse(const SparseShape &shape, unsigned abid) {
@@ -386,8 +392,8 @@ static void testSparse(const SparseShape &shape, unsigned abid) {
     }
 }
 
-// The kept elements of A multiply the rows of B that their indices name; abid
-// chooses among the sets of indices that fit in a register.
+// The kept elements of A are multiplied with the rows of B that their indices
+// name; abid chooses among the sets of indices that fit in a register.
 TEST(MatrixSparse, MatchesExpandedProduct) {
   for (const SparseShape &shape : kSparse)
     for (unsigned abid : {0u, 1u})

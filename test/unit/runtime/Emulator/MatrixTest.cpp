@@ -1,7 +1,7 @@
 //===- MatrixTest.cpp - MFMA against a plain matrix product ---------------===//
 //
-// The layouts here are written down again, element by element, from AMD's
-// matrix instruction calculator; the emulator computes whole rows of lanes.
+// The layouts are implemented again, element by element, from AMD's matrix
+// instruction calculator, while the emulator computes whole rows of lanes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -81,7 +81,7 @@ static constexpr Shape kShapes[] = {
     {"gfx950", "v_mfma_i32_16x16x64_i8", 16, 64, 1, Type::I8},
 };
 
-/// Element of A or B: row (column) i, k, block.
+/// Returns an element of A or B: row (column) i, k, block.
 static double getInput(WaveTester &tester, const Shape &shape, unsigned reg,
                        unsigned block, unsigned i, unsigned k) {
   unsigned perLane = shape.k * shape.m * shape.blocks / 64;
@@ -101,9 +101,9 @@ static double getInput(WaveTester &tester, const Shape &shape, unsigned reg,
   return 0;
 }
 
-/// Register and lane of D[i][j].
+/// Returns the register and lane of D[i][j].
 static std::pair<unsigned, unsigned>
-getPlace(const Shape &shape, unsigned block, unsigned i, unsigned j) {
+getPosition(const Shape &shape, unsigned block, unsigned i, unsigned j) {
   if (shape.m == 32)
     for (unsigned r = 0; r < 16; ++r)
       for (unsigned half = 0; half < 2; ++half)
@@ -114,7 +114,7 @@ getPlace(const Shape &shape, unsigned block, unsigned i, unsigned j) {
   return {i, 4 * block + j};
 }
 
-/// Small numbers of the right type, so that sums are exact in f32.
+/// Stores small numbers of the given type, so that sums are exact in f32.
 static void fillInputs(WaveTester &tester, Type type, unsigned reg,
                        unsigned count) {
   for (unsigned r = reg; r < reg + count; ++r)
@@ -135,8 +135,8 @@ static void fillInputs(WaveTester &tester, Type type, unsigned reg,
     }
 }
 
-// D = A * B + C for every shape; C and D in v registers, but for gfx908, where
-// they can only be accumulation registers.
+// D = A * B + C for every shape. C and D are in v registers, except on gfx908,
+// where they can only be accumulation registers.
 TEST(Matrix, MatchesPlainProduct) {
   for (const Shape &shape : kShapes) {
     WaveTester tester(shape.chip);
@@ -165,13 +165,13 @@ TEST(Matrix, MatchesPlainProduct) {
     for (unsigned block = 0; block < shape.blocks; ++block)
       for (unsigned i = 0; i < shape.m; ++i)
         for (unsigned j = 0; j < shape.m; ++j) {
-          auto place = getPlace(shape, block, i, j);
+          auto position = getPosition(shape, block, i, j);
           bool isInteger = shape.type == Type::I8;
           auto read = [&](unsigned row) -> double {
             if (isInteger)
               return static_cast<int32_t>(
-                  tester.v(row + place.first, place.second));
-            return tester.f(row + place.first, place.second);
+                  tester.v(row + position.first, position.second));
+            return tester.f(row + position.first, position.second);
           };
           double sum = read(base + 64);
           for (unsigned k = 0; k < shape.k; ++k)
@@ -187,8 +187,8 @@ TEST(Matrix, MatchesPlainProduct) {
   }
 }
 
-// Accumulation registers as operands, a constant as C, and a mask that is off:
-// EXEC does not matter.
+// Operands may be accumulation registers, C may be a constant, and EXEC does
+// not matter.
 TEST(Matrix, AccumulationRegistersAndConstant) {
   WaveTester tester("gfx942");
   for (unsigned lane = 0; lane < 64; ++lane)
@@ -203,7 +203,7 @@ TEST(Matrix, AccumulationRegistersAndConstant) {
 }
 
 // gfx908 has two files of 256: a255 and v255 are different registers, and only
-// copies and products reach the accumulation registers.
+// copies and products access the accumulation registers.
 TEST(Matrix, SeparateAccumulationFile) {
   WaveTester tester("gfx908");
   const uint32_t before = tester.v(255, 7);
@@ -214,7 +214,7 @@ TEST(Matrix, SeparateAccumulationFile) {
   EXPECT_EQ(tester.v(255, 7), before);
 }
 
-// f64: a layout of its own.
+// f64 has its own layout.
 TEST(Matrix, Doubles) {
   WaveTester tester("gfx90a");
   auto put = [&](unsigned reg, unsigned lane, double value) {
@@ -269,7 +269,7 @@ TEST(Matrix, SmallDoubles) {
       }
 }
 
-// gfx90a flushes f16 denormals, the chips before and after keep them.
+// gfx90a flushes f16 denormals, the earlier and later chips keep them.
 TEST(Matrix, DenormalsOfMi200) {
   for (std::string chip : {"gfx908", "gfx90a", "gfx942"}) {
     const bool flushes = chip == "gfx90a";
@@ -279,7 +279,7 @@ TEST(Matrix, DenormalsOfMi200) {
         tester.v(r, lane) = 0x00010001;     // 2^-24
         tester.v(2 + r, lane) = 0x3c003c00; // 1
       }
-    // gfx908 takes no constant as C.
+    // gfx908 does not accept a constant as C.
     for (unsigned r = 32; r < 48; ++r)
       std::fill_n(tester->vector[kAccumulationRow + r], 64, 0);
     tester.runWell(std::string(chip == "gfx942" ? "v_mfma_f32_32x32x8_f16"

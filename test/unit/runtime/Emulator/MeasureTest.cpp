@@ -1,6 +1,6 @@
 //===- MeasureTest.cpp - Counts, costs and the cycle estimate -------------===//
 //
-// Every number is worked out by hand in the comment above it.
+// Every number is computed by hand in the comment above it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -9,7 +9,7 @@
 using namespace tessera::emulator;
 
 namespace {
-/// A launch of a kernel, with all that is counted.
+/// The result of launching a kernel with everything counted.
 struct Measured {
   LaunchSummary summary;
   LaunchTotals totals;
@@ -51,7 +51,7 @@ static InstructionCost getCost(const char *chip, const char *text,
   return getInstructionCost(costs, lanes ? lanes : costs.waveSize, text);
 }
 
-// Every chip that there is has its row, and what two tables say of it agrees.
+// Every chip has a row in the table, and it agrees with the table of targets.
 TEST(Cost, TableHasEveryChip) {
   for (const tessera::GpuTarget &target : tessera::getAllTargets()) {
     const ChipCosts &costs = getChipCosts(target.name);
@@ -63,9 +63,9 @@ TEST(Cost, TableHasEveryChip) {
   }
 }
 
-// The clocks of matrix instructions are those that LLVM's scheduling model has
-// (test/lit/Tools/matrix-clocks.test compares it with the same table), and
-// M * N * K * blocks multiplications, half of them in the sparse forms.
+// The clocks of matrix instructions are those of LLVM's scheduling model
+// (test/lit/Tools/matrix-clocks.test compares it with the same table). They do
+// M * N * K * blocks multiplications, the sparse forms half as many.
 TEST(Cost, MatrixInstructions) {
   struct Row {
     const char *chip, *text;
@@ -107,8 +107,8 @@ TEST(Cost, MatrixInstructions) {
   }
 }
 
-// Classes go by the mnemonic; a dual instruction is one, and both its halves
-// multiply.
+// The mnemonic decides the class; a dual instruction is one instruction, and
+// both of its halves multiply.
 TEST(Cost, ClassesAndMultiplications) {
   struct Row {
     const char *text;
@@ -154,9 +154,9 @@ TEST(Cost, ClassesAndMultiplications) {
   }
 }
 
-// CDNA: 16 lanes a clock, so 64 lanes take 4; a quarter of that rate for
-// transcendentals. RDNA: 32 lanes a clock, 64 lanes take two; f64 is 16 times
-// slower and 32-bit products four times.
+// CDNA: 16 lanes a clock, so 64 lanes take 4 clocks, and transcendentals four
+// times as long. RDNA: 32 lanes a clock, so 64 lanes take 2; f64 is 16 times
+// and 32-bit products are four times slower.
 TEST(Cost, VectorClocks) {
   EXPECT_EQ(getCost("gfx942", "v_add_f32_e32 v0, v1, v2").valuClocks, 4u);
   EXPECT_EQ(getCost("gfx942", "v_exp_f32_e32 v0, v1").valuClocks, 16u);
@@ -171,7 +171,7 @@ TEST(Cost, VectorClocks) {
   EXPECT_EQ(getCost("gfx1030", "s_nop 0x3").issueClocks, 4u);
 }
 
-// Bytes of a lane, whatever the spelling.
+// The bytes of a lane do not depend on the spelling.
 TEST(Cost, LaneBytes) {
   EXPECT_EQ(getCost("gfx942", "ds_read_b128 v[0:3]").laneBytes, 16u);
   EXPECT_EQ(getCost("gfx942", "ds_read2_b64 v[0:3]").laneBytes, 16u);
@@ -185,9 +185,9 @@ TEST(Cost, LaneBytes) {
   EXPECT_EQ(getCost("gfx942", "global_atomic_add_f64 v0").laneBytes, 8u);
 }
 
-// Registers come in granules: 8 of 512 on gfx9 (129 registers take 136: three
-// waves), 16 of 1024 on gfx1030. LDS is shared by a unit: 40 KiB twice does
-// not fit into 64. More than 100 SGPRs leave room for 7 waves.
+// Registers are allocated in granules: 8 of 512 on gfx9 (129 registers take
+// 136: three waves), 16 of 1024 on gfx1030. A unit shares its LDS: 40 KiB do
+// not fit twice into 64. More than 100 SGPRs leave space for 7 waves.
 TEST(Occupancy, EachResourceLimits) {
   const ChipCosts &cdna = getChipCosts("gfx942");
   auto get = [](const ChipCosts &chip, KernelResources kernel) {
@@ -206,8 +206,8 @@ TEST(Occupancy, EachResourceLimits) {
   EXPECT_EQ(
       get(getChipCosts("gfx950"), {32, 0, 32, 40960, 0, 64, 4}).wavesPerSimd,
       4);
-  // Two files of 256 in granules of 4, and up to ten waves: 129 registers of
-  // either take 132, of which one wave fits.
+  // Two files of 256 with granules of 4, and up to ten waves: 129 registers of
+  // either take 132, so one wave fits.
   const ChipCosts &mi100 = getChipCosts("gfx908");
   EXPECT_EQ(get(mi100, {24, 0, 32, 0, 0, 64, 4}).wavesPerSimd, 10);
   EXPECT_EQ(get(mi100, {25, 0, 32, 0, 0, 64, 4}).wavesPerSimd, 9);
@@ -216,12 +216,13 @@ TEST(Occupancy, EachResourceLimits) {
   const ChipCosts &rdna = getChipCosts("gfx1030");
   EXPECT_EQ(get(rdna, {100, 0, 106, 0, 0, 32, 4}).wavesPerSimd, 9);
   EXPECT_EQ(get(rdna, {100, 0, 106, 0, 0, 64, 4}).wavesPerSimd, 4);
-  // Groups of 8 waves: 9 waves a SIMD are 36, room for four groups.
+  // Groups of 8 waves: 9 waves a SIMD are 36, enough for four groups.
   EXPECT_EQ(get(rdna, {100, 0, 106, 0, 0, 32, 8}).groupsPerUnit, 4u);
 }
 
-// A loop of three rounds, two groups of two waves: each instruction of the
-// body ran 12 times, for the lanes that EXEC had (64 and 36 of the two waves).
+// A loop of three iterations, two groups of two waves: each instruction of the
+// body was executed 12 times, for the active lanes (64 and 36 of the two
+// waves).
 TEST(Measure, ExecutionsAndLanes) {
   Measured m = measure(makeSource("gfx942", "s_mov_b32 s4, 3\nloop:\n"
                                             "v_fma_f32 v1, v1, v2, v3\n"
@@ -259,7 +260,7 @@ TEST(Measure, SegmentsShowCoalescing) {
   EXPECT_EQ(m.totals.memory.segmentsLoaded, 4 + 32 + 1u);
 }
 
-// A lane's 16 bytes across the end of a line touch both.
+// A lane's 16 bytes that cross the end of a line touch both lines.
 TEST(Measure, StraddlingAccessTouchesTwoSegments) {
   Measured m =
       measure(makeSource("gfx942", "v_mov_b32 v1, 0x78\n"
@@ -269,9 +270,9 @@ TEST(Measure, StraddlingAccessTouchesTwoSegments) {
   EXPECT_EQ(m.totals.memory.segmentsLoaded, 2u);
 }
 
-// The planted fault: rows of 128 bytes written down a column. All 64 lanes want
-// one bank: 64 cycles instead of 2. With a row one dword longer there is no
-// conflict, and both are found at the instruction that makes them.
+// The planted fault: rows of 128 bytes are written down a column. All 64 lanes
+// access one bank: 64 cycles instead of 2. With rows that are one dword longer
+// there is no conflict. The conflicts are attributed to the right instruction.
 TEST(Measure, BankConflictedLayoutIsFound) {
   auto column = [](const std::string &rowBytes) {
     return makeSource("gfx942", "v_mul_u32_u24 v1, " + rowBytes +
@@ -302,8 +303,8 @@ TEST(Measure, BanksOfGfx950) {
   EXPECT_EQ(count("0x100"), 63u);
 }
 
-// The two parts of ds_read2 are two accesses: each free of conflicts here,
-// though together they want every bank four times.
+// ds_read2 does two accesses: each is free of conflicts here, although together
+// they would use every bank four times.
 TEST(Measure, TwoAddressFormsAreTwoAccesses) {
   Measured m = measure(makeSource("gfx942", "v_lshlrev_b32 v1, 2, v0\n"
                                             "ds_read2st64_b32 v[2:3], v1 "
@@ -314,8 +315,8 @@ TEST(Measure, TwoAddressFormsAreTwoAccesses) {
   EXPECT_EQ(m.totals.memory.ldsReadConflictCycles, 0u);
 }
 
-// 640 groups of one wave on the 304 units of gfx942: the busiest gets 3, all
-// but one on a SIMD of their own. A wave has 4 MFMAs of 32 clocks.
+// 640 groups of one wave on the 304 units of gfx942: the busiest gets 3, each
+// on a SIMD of its own. A wave has 4 MFMAs of 32 clocks.
 TEST(Estimate, MatrixBound) {
   std::string body;
   for (int i = 0; i < 4; ++i)
@@ -344,7 +345,7 @@ TEST(Estimate, ValuBound) {
 }
 
 // LDS is shared by the SIMDs of a unit: 4 waves read 64 * 16 bytes each, 128
-// bytes a clock; conflicts come on top of that.
+// bytes a clock; conflicts are added to that.
 TEST(Estimate, LdsBound) {
   Measured m = measure(makeSource("gfx942", "v_and_b32 v1, 63, v0\n"
                                             "v_lshlrev_b32 v1, 4, v1\n"
@@ -357,10 +358,10 @@ TEST(Estimate, LdsBound) {
   EXPECT_EQ(m.totals.memory.ldsReadConflictCycles, 0u);
 }
 
-// Registers for one wave a SIMD: two groups of four waves on one unit follow
-// each other, and their issue slots add up (6 instructions of 4 clocks each,
-// of which the scalar pipe holds two).
-TEST(Estimate, WavesInTurn) {
+// The registers suffice for one wave a SIMD: two groups of four waves run one
+// after the other on a unit, and their issue slots add up (6 instructions of 4
+// clocks each, of which the scalar pipe holds two).
+TEST(Estimate, WavesOneAfterAnother) {
   KernelSource source;
   source.body = "v_add_f32 v1, v1, v2\ns_waitcnt vmcnt(0)\ns_nop 0\n"
                 "s_waitcnt vmcnt(0)\ns_mov_b32 s4, 0";
@@ -373,7 +374,7 @@ TEST(Estimate, WavesInTurn) {
   EXPECT_EQ(estimate.busiest.scalar, 2 * 2 * 4u);
 }
 
-// RDNA: a workgroup processor is two compute units. 40 groups of one wave are
+// RDNA: a workgroup processor has two compute units. 40 groups of one wave are
 // one for each; a wave of 32 lanes issues in one clock.
 TEST(Estimate, WorkgroupProcessors) {
   KernelSource source;
@@ -387,7 +388,7 @@ TEST(Estimate, WorkgroupProcessors) {
   EXPECT_EQ(estimate.busiest.wave, 4u);
 }
 
-// One JSON object; what is not known is left out.
+// The summary is one JSON object; unknown values are left out.
 TEST(Summary, LineIsJson) {
   LaunchTotals totals;
   totals.instructions[static_cast<unsigned>(CostClass::Matrix)] = 7;

@@ -19,8 +19,7 @@ TEST(MemoryMap, BoundsAreExact) {
   EXPECT_FALSE(map.find(a - 1));
 }
 
-// A freed address is not handed out again at once, and is known for what it
-// was.
+// A freed address is not reused immediately, and messages describe what it was.
 TEST(MemoryMap, RemembersFreedMemory) {
   MemoryMap map;
   void *first = map.allocate(100, MemoryKind::Device);
@@ -42,14 +41,14 @@ TEST(MemoryMap, NewMemoryIsPoisoned) {
   EXPECT_EQ(map.getAllocatedBytes(), 64u);
 }
 
-// More than the host has is refused.
+// A request for more memory than the host has is refused.
 TEST(MemoryMap, RefusesTooMuch) {
   MemoryMap map;
   EXPECT_EQ(map.allocate(size_t(1) << 60, MemoryKind::Device), nullptr);
 }
 
-// What somebody else owns can be reached until it is given back, and is not
-// touched then.
+// Memory that is owned elsewhere is accessible until it is released, and
+// releasing does not touch it.
 TEST(MemoryMap, AdoptsMemory) {
   MemoryMap map;
   int owned[8] = {1, 2, 3};
@@ -63,7 +62,7 @@ TEST(MemoryMap, AdoptsMemory) {
   EXPECT_EQ(owned[2], 3);
 }
 
-// The second half of an allocation can be of another kind.
+// The second part of an allocation can be of another kind.
 TEST(MemoryMap, SplitsAllocations) {
   MemoryMap map;
   void *whole = map.allocate(8192, MemoryKind::Code);

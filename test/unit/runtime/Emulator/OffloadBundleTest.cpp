@@ -1,7 +1,7 @@
 //===- OffloadBundleTest.cpp - Code objects of several chips in one -------===//
 //
-// Bundles that clang made, compressed ones too, are run by test/conformance;
-// here are those that are wrong.
+// test/conformance runs bundles that clang made, including compressed ones.
+// Here are invalid ones.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@ static void append(std::vector<uint8_t> &bytes, uint64_t value) {
     bytes.push_back(static_cast<uint8_t>(value >> (8 * i)));
 }
 
-/// A bundle whose entries hold their own number.
+/// Makes a bundle whose entries contain their own index.
 static std::vector<uint8_t> makeBundle(const std::vector<std::string> &names) {
   const std::string magic = "__CLANG_OFFLOAD_BUNDLE__";
   std::vector<uint8_t> bytes(magic.begin(), magic.end());
@@ -37,8 +37,8 @@ static std::vector<uint8_t> makeBundle(const std::vector<std::string> &names) {
   return bytes;
 }
 
-// A feature that the code asks for must be the device's; one that it leaves
-// open may be anything. gfx90 is not gfx90a.
+// A feature that the code requires must match the device; one that it does not
+// mention may have any value. gfx90 is not gfx90a.
 TEST(OffloadBundle, ComparesTargets) {
   const char *device = "gfx90a:sramecc+:xnack-";
   EXPECT_TRUE(isCompatibleTarget("gfx90a", device));
@@ -48,7 +48,8 @@ TEST(OffloadBundle, ComparesTargets) {
   EXPECT_FALSE(isCompatibleTarget("gfx906", device));
 }
 
-// The entry for the device is found among others; the host's is none.
+// The entry for the device is found among others, and the host's entry is
+// skipped.
 TEST(OffloadBundle, PicksEntry) {
   auto bundle = makeBundle({"host-x86_64-unknown-linux-gnu-",
                             "hipv4-amdgcn-amd-amdhsa--gfx90a:xnack+",
@@ -67,7 +68,7 @@ TEST(OffloadBundle, PicksEntry) {
   EXPECT_EQ(none.getStatus().getCode(), StatusCode::NotSupported);
 }
 
-// Cut anywhere, a bundle is refused and not read behind its end.
+// A bundle that is cut off anywhere is refused and not read beyond its end.
 TEST(OffloadBundle, RefusesWhatIsCutOff) {
   auto bundle = makeBundle({"hipv4-amdgcn-amd-amdhsa--gfx942"});
   for (size_t size = 1; size < bundle.size(); ++size) {

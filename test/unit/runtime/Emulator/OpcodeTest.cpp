@@ -11,7 +11,8 @@
 
 using namespace tessera::emulator;
 
-// Everything that compilers were seen to emit for the three chips is known.
+// Every instruction that compilers were seen to emit for the three chips is
+// known.
 TEST(Opcodes, CoverWhatCompilersEmit) {
   std::string missing;
 #define MNEMONIC(name)                                                         \
@@ -22,12 +23,12 @@ TEST(Opcodes, CoverWhatCompilersEmit) {
 }
 
 // LLVM 22's disassembler reads past the end of a table for a VOP3 of gfx9 with
-// the source field "literal": such words must not reach it.
+// the source field "literal": such words must not be passed to it.
 TEST(Decoder, RefusesLiteralInVop3OfGfx9) {
   const Chip &chip = *findChip("gfx942");
   Decoder decoder(chip, 64);
   std::string text;
-  // v_add3_u32 v0, v1, v2, v3, and then with each source made a literal.
+  // v_add3_u32 v0, v1, v2, v3, and the same with each source made a literal.
   const uint64_t good = 0x040e0501d1ff0000;
   auto decode = [&](uint64_t code) {
     uint8_t bytes[8];
@@ -42,7 +43,7 @@ TEST(Decoder, RefusesLiteralInVop3OfGfx9) {
         0u);
 }
 
-// The printed form is taken apart into operands and modifiers.
+// The printed form is split into operands and modifiers.
 TEST(InstructionText, SplitsOperandsAndModifiers) {
   InstructionText text = splitInstruction(
       "v_add_f32_dpp v0, |v1|, -v[2:3] quad_perm:[1,0,3,2] row_mask:0xf");
@@ -59,7 +60,7 @@ TEST(InstructionText, SplitsOperandsAndModifiers) {
   EXPECT_EQ(splitInstruction("v_mov_b32 v0, -5").operands[1].name, "-5");
 }
 
-// What has no handler stops the wave and says which instruction it was.
+// An instruction without a handler stops the wave, and the message names it.
 TEST(Opcodes, UnknownInstructionIsNamed) {
   WaveTester tester("gfx942");
   tester.run("s_setvskip s0, s1");

@@ -18,7 +18,7 @@ bool tessera::emulator::hasOpenClCompiler() {
   return found;
 }
 
-// There is no library to take get_local_id() and barrier() from.
+// There is no library that provides get_local_id() and barrier().
 static constexpr const char *kPrelude = R"(
 #define TID ((int)__builtin_amdgcn_workitem_id_x())
 #define GID ((int)__builtin_amdgcn_workgroup_id_x())

@@ -1,7 +1,7 @@
 //===- OpenClCompiler.h - Compiled kernels for tests -----------*- C++ -*-===//
 //
-// What a check must find, or must not complain about, is best said in the
-// language that people write kernels in.
+// What a check must find, or must not report, is easiest to express in the
+// language in which people write kernels.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,8 +17,8 @@ namespace tessera::emulator {
 /// False where clang-22 is not installed: such tests are then skipped.
 bool hasOpenClCompiler();
 
-/// A code object with the one kernel of `source`, OpenCL C 2.0 that may use
-/// the macros TID (work-item in group), GID (group), BARRIER() and FENCE().
+/// Returns a code object with the one kernel of `source`, OpenCL C 2.0 that may
+/// use the macros TID (work-item in group), GID (group), BARRIER() and FENCE().
 std::vector<uint8_t> compileOpenCl(const std::string &chip,
                                    const std::string &source,
                                    const std::string &options = "-O2");

@@ -11,7 +11,7 @@ using namespace tessera::emulator;
 static float lo(uint32_t word) { return halfToFloat(word); }
 static float hi(uint32_t word) { return halfToFloat(word >> 16); }
 
-// Both halves are computed, with op_sel, op_sel_hi and neg choosing them.
+// Both halves are computed; op_sel, op_sel_hi and neg select them.
 TEST(Packed, HalvesAndSelectors) {
   for (const char *chip : {"gfx90a", "gfx1030"}) {
     WaveTester tester(chip);
@@ -75,8 +75,8 @@ TEST(Packed, DotProducts) {
   }
 }
 
-// v_fma_mix reads f16 where op_sel_hi says so, and f32 elsewhere; signs are
-// those of what it reads.
+// v_fma_mix reads f16 where op_sel_hi says so, and f32 elsewhere; the signs
+// apply to what it reads.
 TEST(Packed, MixedPrecision) {
   WaveTester tester("gfx1030");
   tester.fillHalves(1);
@@ -92,13 +92,12 @@ TEST(Packed, MixedPrecision) {
     ASSERT_EQ(tester.f(0, lane),
               std::fmaf(hi(tester.v(1, lane)), lo(tester.v(2, lane)), c));
     ASSERT_EQ(tester.f(4, lane), std::fmaf(c, -c, std::fabs(c)));
-    ASSERT_EQ(tester.f(5, lane),
-              std::fmaf(std::fabs(lo(tester.v(1, lane))), c,
-                        -std::fabs(hi(tester.v(2, lane)))));
+    ASSERT_EQ(tester.f(5, lane), std::fmaf(std::fabs(lo(tester.v(1, lane))), c,
+                                           -std::fabs(hi(tester.v(2, lane)))));
   }
 }
 
-// v_pack joins two halves; op_sel takes an upper one.
+// v_pack joins two halves; op_sel selects an upper one.
 TEST(Packed, PacksHalves) {
   WaveTester tester("gfx942");
   tester.fillHalves(1);

@@ -1,7 +1,7 @@
-//===- PlantedFaultTest.cpp - What an application is told of its bugs -----===//
+//===- PlantedFaultTest.cpp - What an application learns of its bugs ------===//
 //
-// Kernels as people write them, each with one bug, launched through HIP with
-// every check on; beside each the same kernel without the bug.
+// Realistic kernels with one bug each, launched through HIP with every check
+// on, and beside each the same kernel without the bug.
 //
 //===----------------------------------------------------------------------===//
 
@@ -64,10 +64,10 @@ protected:
                unsigned threads = kThreads) {
     EXPECT_EQ(run(body, groups, threads), hipSuccess) << getText();
   }
-  void expectText(std::initializer_list<const char *> parts) {
+  void expectText(std::initializer_list<const char *> words) {
     std::string text = getText();
-    for (const char *part : parts)
-      EXPECT_NE(text.find(part), std::string::npos) << part << " is not in\n"
+    for (const char *word : words)
+      EXPECT_NE(text.find(word), std::string::npos) << word << " is not in\n"
                                                     << text;
   }
   static std::string getText() {
@@ -81,8 +81,9 @@ protected:
 };
 } // namespace
 
-// The last tap of a filter reads one element past the input: kernel, group,
-// lane, what it did, and how far it is from which allocation.
+// The last tap of a filter reads one element past the input. The message has
+// the kernel, the group, the lane, the access, and how far it is from which
+// allocation.
 TEST_F(PlantedFault, TapOutOfBounds) {
   const std::string body = R"(
     int i = GID * 256 + TID, sum = 0;
@@ -97,7 +98,7 @@ TEST_F(PlantedFault, TapOutOfBounds) {
               "global_load_dword"});
 }
 
-// A buffer that the host has freed.
+// The kernel uses a buffer that the host has freed.
 TEST_F(PlantedFault, UseAfterFree) {
   ASSERT_EQ(hipFree(in), hipSuccess);
   EXPECT_EQ(run("out[TID] = in[TID + 4];"), hipErrorIllegalAddress);
@@ -105,7 +106,7 @@ TEST_F(PlantedFault, UseAfterFree) {
   in = nullptr;
 }
 
-// An atomic on an address that no atomic can have.
+// An atomic has a misaligned address.
 TEST_F(PlantedFault, MisalignedAtomic) {
   EXPECT_EQ(run(R"(
     global int *at = (global int *)((global char *)out + 2);
@@ -117,7 +118,7 @@ TEST_F(PlantedFault, MisalignedAtomic) {
               "2 bytes into the 4096-byte allocation"});
 }
 
-// A vector load or store may lie on any byte.
+// A vector load or store may have any alignment.
 TEST_F(PlantedFault, MisalignedVectorAccessIsLegal) {
   runWell(R"(
     typedef int __attribute__((aligned(1))) loose;
@@ -135,7 +136,7 @@ TEST_F(PlantedFault, MissingBarrier) {
   expectText({"race on LDS bytes", "ds_write_b32", "ds_read_b32"});
 }
 
-// The edge of a tile that nobody fills.
+// Nobody fills the edge of a tile.
 TEST_F(PlantedFault, UnwrittenLds) {
   const std::string body =
       "local int tile[257]; tile[TID + FIRST] = in[TID]; BARRIER();"
@@ -145,28 +146,28 @@ TEST_F(PlantedFault, UnwrittenLds) {
   expectText({"nobody in the group has written byte 0x0", "ds_read_b32"});
 }
 
-// A barrier that half of a wave does not come to.
+// Half of a wave does not come to the barrier.
 TEST_F(PlantedFault, DivergentBarrier) {
   EXPECT_EQ(run("if (TID % 64 < 32) { BARRIER(); out[TID] = 1; }"),
             hipErrorLaunchFailure);
   expectText({"32 of the wave's lanes do not come", "s_barrier"});
 }
 
-// Two groups write different values to one cell.
-TEST_F(PlantedFault, TwoGroupsWriteOneCell) {
+// Two groups write different values to one element.
+TEST_F(PlantedFault, TwoGroupsWriteOneElement) {
   runWell("out[GID * 256 + TID] = TID;", 4);
   EXPECT_EQ(run("out[GID * 255 + TID] = TID;", 4), hipErrorLaunchFailure);
   expectText({"this store and the store of workgroup"});
 }
 
-// A loop whose end never comes.
+// A loop never ends.
 TEST_F(PlantedFault, EndlessLoop) {
   EXPECT_EQ(run("while (*(volatile global int *)in == 0) ; out[TID] = 1;"),
             hipErrorLaunchTimeOut);
   expectText({"kernel 'planted'", "instructions"});
 }
 
-// A last group that is not full, and a kernel with nothing wrong.
+// The last group is not full, but nothing is wrong with the kernel.
 TEST_F(PlantedFault, PartialGroup) {
   runWell(R"(
     local int tile[256];

@@ -15,8 +15,8 @@ static bool isGfx12(const std::string &chip) {
   return chip.starts_with("gfx12");
 }
 
-/// 1024 bytes of device memory behind s[0:1] and a raw descriptor of `records`
-/// bytes for them in s[4:7].
+/// Prepares 1024 bytes of device memory with their address in s[0:1], and a raw
+/// descriptor of `records` bytes for them in s[4:7].
 static uint8_t *prepare(WaveTester &tester, uint32_t records,
                         uint32_t outOfBoundsSelect = 3) {
   auto *data =
@@ -37,8 +37,8 @@ static T read(const uint8_t *data, unsigned offset) {
   return value;
 }
 
-// Scalar loads of every width; gfx12 also takes short ones, extended, and
-// prefetches, which do nothing.
+// Scalar loads have every width; gfx12 also has short ones, which are extended,
+// and prefetches, which do nothing.
 TEST(RdnaMemory, ScalarLoads) {
   for (std::string chip : kChips) {
     WaveTester tester(chip);
@@ -73,7 +73,8 @@ TEST(RdnaMemory, ScalarLoads) {
   }
 }
 
-// A dword is in range only as a whole; each of a wide load by itself.
+// A dword is in range only as a whole; the dwords of a wide load are checked
+// one by one.
 TEST(RdnaMemory, BufferRangeIsOfWholeDwords) {
   for (std::string chip : kChips) {
     WaveTester tester(chip);
@@ -91,7 +92,7 @@ TEST(RdnaMemory, BufferRangeIsOfWholeDwords) {
   }
 }
 
-// Structured: index and offset are each against their own limit.
+// In a structured buffer index and offset each have their own limit.
 TEST(RdnaMemory, StructuredBuffer) {
   WaveTester tester("gfx1201");
   uint8_t *data = prepare(tester, 10, 0);
@@ -105,7 +106,8 @@ TEST(RdnaMemory, StructuredBuffer) {
   EXPECT_EQ(tester.v(2, 3), 0u) << "one byte behind the record";
 }
 
-// Buffer atomics of each spelling; out of range gives 0 and changes nothing.
+// Buffer atomics in each spelling; out of range they return 0 and change
+// nothing.
 TEST(RdnaMemory, BufferAtomics) {
   struct Case {
     const char *chip, *add, *compareSwap;
@@ -146,8 +148,8 @@ TEST(RdnaMemory, BufferAtomics) {
   }
 }
 
-// What gfx12 adds: subtraction that stops at 0, and that happens only if it
-// does not go below; the result is given back by th:.
+// gfx12 adds a subtraction that saturates at 0, and one that happens only if
+// the result is not negative; th: says whether the old value is returned.
 TEST(RdnaMemory, ConditionalSubtraction) {
   WaveTester tester("gfx1201");
   auto *data = reinterpret_cast<uint32_t *>(prepare(tester, 0));
@@ -167,7 +169,7 @@ TEST(RdnaMemory, ConditionalSubtraction) {
   EXPECT_EQ(tester.v(4, 1), 6u);
 }
 
-// Names of gfx11 for halves, and negative offsets.
+// gfx11's names for halves, and negative offsets.
 TEST(RdnaMemory, HalvesAndOffsets) {
   for (std::string chip : kChips) {
     WaveTester tester(chip);
@@ -189,8 +191,9 @@ TEST(RdnaMemory, HalvesAndOffsets) {
   }
 }
 
-// LDS: two addresses, the operand order of cmpstore (new, then compare), the
-// address made of M0 and lane, and a permutation that reads lanes that are off.
+// LDS: two addresses, the operand order of cmpstore (new value, then
+// comparand), the address made of M0 and lane, and a permutation that reads
+// inactive lanes.
 TEST(RdnaMemory, Lds) {
   for (std::string chip : kChips) {
     WaveTester tester(chip);
@@ -226,7 +229,7 @@ TEST(RdnaMemory, Lds) {
   }
 }
 
-/// Launches OpenCL C on every chip and shows what it wrote.
+/// Launches OpenCL C on every chip and passes the output to `check`.
 template <typename Check>
 static void runKernel(const std::string &source, std::array<uint32_t, 3> items,
                       std::array<uint32_t, 3> group, Check check) {
@@ -267,8 +270,8 @@ TEST(RdnaLaunch, IdsInThreeDimensions) {
       });
 }
 
-// Private memory with addresses known only at run time, and atomics on a
-// pointer that may be private, LDS or global.
+// Private memory is accessed with addresses known only at run time, and atomics
+// have a pointer that may be private, LDS or global.
 TEST(RdnaLaunch, ScratchAndGenericAtomics) {
   runKernel("kernel void k(global uint *out) {\n"
             "  local uint shared[64]; volatile uint own[16]; uint mine = 5;\n"
@@ -318,8 +321,8 @@ static KernelSource makeSplitBarrier(const std::string &body) {
   return source;
 }
 
-// A wave may signal, work on, and wait later; the first to signal is told. Two
-// rounds, of which the second is signalled before another wave's first wait.
+// A wave may signal, continue, and wait later; the first to signal learns that
+// it was. In the second round a wave signals before another wave's first wait.
 TEST(RdnaLaunch, SplitBarrier) {
   KernelTester tester(makeSplitBarrier(
       "s_mov_b32 s10, 0\n"
@@ -335,7 +338,7 @@ TEST(RdnaLaunch, SplitBarrier) {
   EXPECT_EQ(firsts, 2u) << "one a round";
 }
 
-// A wait that too few waves have signalled for is an error, not a hang.
+// A wait that too few waves have signalled is an error instead of a hang.
 TEST(RdnaLaunch, WaitWithoutSignalIsAnError) {
   KernelTester tester(makeSplitBarrier("s_barrier_wait -1"));
   LaunchOutcome outcome = tester.launch({64, 1, 1}, {64, 1, 1});

@@ -1,4 +1,4 @@
-//===- RdnaTest.cpp - What gfx11 and gfx12 do their own way ---------------===//
+//===- RdnaTest.cpp - What is special to gfx11 and gfx12 ------------------===//
 //
 // Halves of registers as operands, two operations in one instruction, DPP on
 // three-operand forms, the new orderings of floats, and the new lane moves.
@@ -19,7 +19,7 @@ static constexpr const char *kRdna[] = {"gfx1100", "gfx1151", "gfx1200",
                                         "gfx1201"};
 static constexpr uint32_t kOne = 0x3f800000;
 
-/// Runs `text` and gives back register `reg` of each lane.
+/// Runs `text` and returns register `reg` of each lane.
 static std::vector<uint32_t> getRow(WaveTester &tester, unsigned reg) {
   std::vector<uint32_t> row;
   for (unsigned lane = 0; lane < 32; ++lane)
@@ -114,14 +114,14 @@ TEST(True16, ClassSeesTheBits) {
     }
 }
 
-// Both halves of VOPD read before either writes, also where the second reads
-// what the first writes, and lanes that are off keep their values.
+// Both halves of VOPD read before either writes, even if the second reads what
+// the first writes, and inactive lanes keep their values.
 TEST(Dual, ReadsBeforeItWrites) {
   for (const char *chip : kRdna) {
     WaveTester tester(chip);
     tester->setExec(0x0000ffff);
     auto v0 = getRow(tester, 0), v1 = getRow(tester, 1);
-    // An exchange of two registers, which no order of two moves can do.
+    // Swapping two registers is not possible with two moves in any order.
     tester.runWell("v_dual_mov_b32 v0, v1 :: v_dual_mov_b32 v1, v0");
     for (unsigned lane = 0; lane < 32; ++lane) {
       EXPECT_EQ(tester.v(0, lane), lane < 16 ? v1[lane] : v0[lane]) << chip;
@@ -130,8 +130,8 @@ TEST(Dual, ReadsBeforeItWrites) {
   }
 }
 
-// The operations of VOPD, with a literal for both, accumulation, and the
-// choice by VCC, which is not printed.
+// The operations of VOPD with a literal for both, with accumulation, and with
+// the selection by VCC, which is not printed.
 TEST(Dual, RunsEachOperation) {
   for (const char *chip : kRdna) {
     WaveTester tester(chip);
@@ -195,7 +195,7 @@ TEST(RdnaDpp, MovesLanesOfThreeOperandForms) {
   }
 }
 
-/// v_minimum and v_maximum restated: a NaN wins, -0 is below +0.
+/// v_minimum and v_maximum implemented again: a NaN wins, -0 is below +0.
 static float chooseOrNan(float a, float b, bool larger) {
   if (a != a || b != b)
     return std::numeric_limits<float>::quiet_NaN();
@@ -203,7 +203,7 @@ static float chooseOrNan(float a, float b, bool larger) {
     return std::signbit(a) == larger ? b : a;
   return (a < b) == larger ? b : a;
 }
-/// The _num forms: a NaN loses.
+/// The _num forms: a number wins against a NaN.
 static float chooseNumber(float a, float b, bool larger) {
   if (a != a || b != b)
     return a != a ? b : a;
@@ -211,7 +211,7 @@ static float chooseNumber(float a, float b, bool larger) {
 }
 
 // The orderings of gfx12, single and in chains of three, with NaN, infinities,
-// zeros of both signs and denormals in every place.
+// zeros of both signs and denormals as each operand.
 TEST(RdnaOrder, KnowsNanAndZeros) {
   const float kEdges[] = {0.0f,
                           -0.0f,
@@ -255,8 +255,8 @@ TEST(RdnaOrder, KnowsNanAndZeros) {
       }
 }
 
-// Permutations within rows by a register of each lane; nothing is exchanged by
-// v_permlane64 in a wave of 32.
+// Permutations within rows by a register of each lane; v_permlane64 swaps
+// nothing in a wave of 32.
 TEST(RdnaLanes, PermutesByLane) {
   WaveTester tester("gfx1201");
   auto v0 = getRow(tester, 0), v1 = getRow(tester, 1), v2 = getRow(tester, 2);
@@ -271,8 +271,8 @@ TEST(RdnaLanes, PermutesByLane) {
   EXPECT_EQ(getRow(tester, 0), v0);
 }
 
-// Dot products whose sources are signed or not as neg_lo says, with and
-// without saturation, and the f16 and f8 ones.
+// Dot products whose sources are signed or not as neg_lo says, with and without
+// saturation, and the f16 and f8 ones.
 TEST(RdnaDot, FollowsSignsAndFormats) {
   for (const char *chip : {"gfx1100", "gfx1201"}) {
     WaveTester tester(chip);
@@ -306,8 +306,8 @@ TEST(RdnaDot, FollowsSignsAndFormats) {
   }
 }
 
-// Times are asked by message, and NULL reads 0 and swallows what is written,
-// although gfx11 gave it the number that M0 had.
+// Messages return times, and NULL reads 0 and ignores writes, although gfx11
+// gave it M0's old number.
 TEST(RdnaScalar, MessagesAndNull) {
   for (const char *chip : kRdna) {
     WaveTester tester(chip);
@@ -328,7 +328,7 @@ TEST(RdnaScalar, MessagesAndNull) {
   }
 }
 
-// Masks written back to EXEC, quads, and doubled bits.
+// Masks that are written back to EXEC, quads, and doubled bits.
 TEST(RdnaScalar, MasksAndQuads) {
   WaveTester tester("gfx1201");
   tester->setExec(0xff00ff00);

@@ -1,8 +1,9 @@
 //===- RoundingTest.cpp - The four rounding modes -------------------------===//
 //
-// Against exact arithmetic: the sum or product of two f32 is exact in f64, or
-// near enough that neighbours decide, so a result in mode M is right when it
-// is the value nearest to the exact one on the side that M asks for.
+// Results are compared with exact arithmetic: the sum or product of two f32 is
+// exact in f64, or near enough that neighbours decide, so a result in mode M is
+// right when it is the value nearest to the exact one on the side that M asks
+// for.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +21,7 @@ enum Mode : unsigned { Nearest, Up, Down, Zero };
 constexpr Mode kModes[] = {Nearest, Up, Down, Zero};
 constexpr const char *kChips[] = {"gfx906",  "gfx908",  "gfx90a", "gfx942",
                                   "gfx1030", "gfx1100", "gfx1201"};
-/// With 113 bits: exact for all sums and products of f32 that occur here.
+/// With 113 bits it is exact for all sums and products of f32 that occur here.
 using Exact = __float128;
 } // namespace
 
@@ -50,7 +51,7 @@ static bool isRoundedFloat(float actual, Exact exact, Mode mode) {
                    std::nextafter(actual, HUGE_VALF), exact, mode);
 }
 
-/// The next f16 towards +infinity or -infinity.
+/// Returns the next f16 towards +infinity or -infinity.
 static float stepHalf(float value, bool up) {
   uint32_t bits = floatToHalf(value);
   bool negative = bits >> 15;
@@ -65,12 +66,12 @@ static bool isRoundedHalf(uint32_t bits, Exact exact, Mode mode) {
 }
 
 static float makeFloat(WaveTester &tester) {
-  // Exponents near each other, so that sums lose bits on both sides.
+  // Exponents are near each other, so that sums lose bits on both sides.
   uint32_t bits = static_cast<uint32_t>(tester.random());
   return std::bit_cast<float>((bits & 0x807fffff) | (117 + bits % 21) << 23);
 }
 
-// f32 add, multiply and fma in every mode, on every family.
+// f32 add, multiply and fma follow every mode on every family of chips.
 TEST(Rounding, SingleFollowsMode) {
   for (const char *chip : kChips)
     for (Mode mode : kModes) {
@@ -78,7 +79,7 @@ TEST(Rounding, SingleFollowsMode) {
       for (unsigned reg = 1; reg <= 3; ++reg)
         for (unsigned lane = 0; lane < kMaxLanes; ++lane)
           tester.v(reg, lane) = std::bit_cast<uint32_t>(makeFloat(tester));
-      // The f16 and f64 mode is another one: it must not matter.
+      // The f16 and f64 mode is separate, so it must not matter.
       tester->setMode(0xf0 | mode | (mode ^ 3) << 2);
       tester.runWell("v_add_f32 v4, v1, v2\nv_mul_f32 v5, v1, v2\n"
                      "v_fma_f32 v6, v1, v2, v3\nv_sub_f32 v7, v1, v2");
@@ -132,7 +133,7 @@ TEST(Rounding, HalfFollowsItsOwnMode) {
     }
 }
 
-// f64 follows MODE[3:2]; f64 to f32 follows the mode of f32, its result.
+// f64 follows MODE[3:2]; f64 to f32 follows the mode of its result, f32.
 TEST(Rounding, DoubleFollowsItsOwnMode) {
   for (const char *chip : kChips)
     for (Mode mode : kModes) {
@@ -166,8 +167,9 @@ TEST(Rounding, DoubleFollowsItsOwnMode) {
     }
 }
 
-// What does not round must not change: rndne ties to even, conversions from
-// integers give +0 for 0, pkrtz truncates, and the host is left as it was.
+// Operations that do not round must not change: rndne ties to even, conversions
+// from integers give +0 for 0, pkrtz truncates, and the host's mode is
+// restored.
 TEST(Rounding, LeavesTheRestAlone) {
   for (Mode mode : kModes) {
     WaveTester tester("gfx1201");
@@ -190,7 +192,7 @@ TEST(Rounding, LeavesTheRestAlone) {
 }
 
 // s_round_mode and s_setreg switch in the middle of a kernel; the scalar unit
-// of gfx12 obeys as well.
+// of gfx12 follows, too.
 TEST(Rounding, SwitchesInTheKernel) {
   WaveTester tester("gfx1201");
   tester.s(1) = std::bit_cast<uint32_t>(1.0f);

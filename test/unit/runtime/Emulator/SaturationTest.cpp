@@ -1,6 +1,7 @@
 //===- SaturationTest.cpp - "clamp" on integer instructions ---------------===//
 //
-// Each result is compared with the same sum in 128 bits, brought into range.
+// Each result is compared with the same arithmetic in 128 bits, clamped to the
+// range.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +21,7 @@ static T fit(Wide value) {
                                          std::numeric_limits<T>::max()));
 }
 
-/// Random bits, with the ends of each range in between.
+/// Random bits mixed with the ends of each range.
 static void fillEnds(WaveTester &tester, unsigned reg) {
   static constexpr uint32_t kEnds[] = {0,          1,          0xffffffff,
                                        0x7fffffff, 0x80000000, 0x7fff8000,
@@ -44,7 +45,7 @@ static void expectSaturated(const char *mnemonic, Wide (*exact)(Wide, Wide)) {
   }
 }
 
-// Sums and differences of every width stop at the ends of their type.
+// Sums and differences of every width saturate at the ends of their type.
 TEST(Saturation, SumsAndDifferences) {
   auto add = [](Wide a, Wide b) { return a + b; };
   auto sub = [](Wide a, Wide b) { return a - b; };
@@ -60,7 +61,7 @@ TEST(Saturation, SumsAndDifferences) {
   expectSaturated<int16_t>("v_sub_i16", sub);
 }
 
-// A product of 24 bits and an addend go over 32 bits.
+// A product of 24 bits plus an addend exceeds 32 bits.
 TEST(Saturation, MultiplyAdd) {
   WaveTester tester("gfx942");
   for (unsigned reg = 1; reg < 4; ++reg)
@@ -83,7 +84,7 @@ TEST(Saturation, MultiplyAdd) {
   }
 }
 
-// Each half of a packed sum saturates by itself.
+// Each half of a packed sum saturates separately.
 TEST(Saturation, PackedHalves) {
   WaveTester tester("gfx90a");
   for (unsigned reg = 1; reg < 4; ++reg)
@@ -134,7 +135,7 @@ TEST(Saturation, DotProducts) {
   }
 }
 
-// A carry out under "clamp" gives the end of the range, and still the carry.
+// A carry out with "clamp" gives the end of the range, and the carry as well.
 TEST(Saturation, Carries) {
   WaveTester tester("gfx942");
   fillEnds(tester, 1);

@@ -20,7 +20,7 @@ static constexpr float kValues[] = {
 
 static uint32_t toBits(float value) { return std::bit_cast<uint32_t>(value); }
 
-/// NaNs are alike: which payload results is not published.
+/// All NaNs are equal, because it is not published which payload results.
 static void expectSame(uint32_t actual, float expected,
                        const std::string &what) {
   if (expected != expected)
@@ -29,7 +29,8 @@ static void expectSame(uint32_t actual, float expected,
     EXPECT_EQ(actual, toBits(expected)) << what;
 }
 
-// Each f32 operation gives what C++ arithmetic gives and leaves SCC alone.
+// Each f32 operation gives the result of C++ arithmetic and leaves SCC
+// unchanged.
 TEST(ScalarFloat, MatchesHostArithmetic) {
   struct Case {
     const char *text;
@@ -111,7 +112,7 @@ TEST(ScalarFloat, HalvesClearTheUpperHalf) {
   EXPECT_EQ(tester.s(6), 0xbc007bffu);
 }
 
-// Conversions to integers truncate, saturate, and take NaN for 0.
+// Conversions to integers truncate and saturate, and NaN gives 0.
 TEST(ScalarFloat, ConversionsSaturate) {
   struct Case {
     float value;
@@ -171,7 +172,7 @@ TEST(ScalarFloat, ComparesLikeTheHost) {
       }
 }
 
-// The transcendentals on scalar registers work with EXEC = 0, and take the
+// The transcendentals on scalar registers work with EXEC = 0 and accept the
 // modifiers of the vector unit.
 TEST(ScalarFloat, VectorFunctionsIgnoreExec) {
   WaveTester tester("gfx1201");

@@ -6,7 +6,8 @@
 
 using namespace tessera::emulator;
 
-// SCC is carry for unsigned, overflow for signed, non-zero for logic.
+// SCC is the carry for unsigned, the overflow for signed, and nonzero for
+// logic.
 TEST(Scalar, ConditionCode) {
   WaveTester tester("gfx942");
   tester.s(1) = 0xffffffff;
@@ -38,7 +39,7 @@ TEST(Scalar, ShortConstants) {
   EXPECT_TRUE(tester->scc);
 }
 
-// Bit fields, shifts and counts, 32 and 64 bits wide.
+// Bit fields, shifts and counts of 32 and 64 bits.
 TEST(Scalar, Bits) {
   WaveTester tester("gfx90a");
   tester.setPair(2, 0x0123456789abcdef);
@@ -79,7 +80,7 @@ TEST(Scalar, Branches) {
   EXPECT_EQ(tester.s(0), 30u);
 }
 
-// s_getpc gives the address behind itself; s_swappc comes back.
+// s_getpc gives the address of the next instruction; s_swappc returns.
 TEST(Scalar, Calls) {
   WaveTester tester("gfx942");
   tester.runWell("s_getpc_b64 s[0:1]\ns_add_u32 s0, s0, 20\n"
@@ -90,8 +91,8 @@ TEST(Scalar, Calls) {
   EXPECT_EQ(tester.s(6), 2u);
 }
 
-// Scalar loads read whole groups of registers; the buffer form gives 0 beyond
-// the descriptor's end.
+// Scalar loads read groups of registers; the buffer form gives 0 beyond the
+// descriptor's end.
 TEST(Scalar, Loads) {
   WaveTester tester("gfx942");
   auto *data =

@@ -35,7 +35,7 @@ static std::vector<uint8_t> compile(const std::string &flags) {
   return bytes;
 }
 
-/// The message of the fault.
+/// Returns the message of the fault.
 static std::string runKernel(const std::vector<uint8_t> &bytes) {
   const Chip &chip = *findChip("gfx942");
   MemoryMap memory;
@@ -54,7 +54,7 @@ static std::string runKernel(const std::vector<uint8_t> &bytes) {
   return outcome.message;
 }
 
-// With -g a message names the line; without, it is as it always was.
+// With -g a message names the line; without it the line is left out.
 TEST(SourceLines, AreInMessages) {
   if (std::system("clang-22 --version > /dev/null 2>&1") != 0)
     GTEST_SKIP() << "there is no clang-22 to compile the kernel with";

@@ -5,8 +5,8 @@
 
 using namespace tessera::emulator;
 
-/// What the check says of `body`, run with the buffer's address in s[8:9] and
-/// lane * 4 in v1.
+/// Returns the outcome of `body` under the check, run with the buffer's address
+/// in s[8:9] and lane * 4 in v1.
 static LaunchOutcome runChecked(const std::string &chip,
                                 const std::string &body) {
   bool isOld = findChip(chip)->generation < 11;
@@ -28,7 +28,7 @@ static void expectQuiet(const std::string &chip, const std::string &body) {
   EXPECT_EQ(outcome.fault, FaultKind::None) << outcome.message;
 }
 
-/// A finding whose message has `words`.
+/// Expects a finding whose message has `words`.
 static void expectMissing(const std::string &chip, const std::string &body,
                           const std::string &words) {
   LaunchOutcome outcome = runChecked(chip, body);
@@ -36,7 +36,7 @@ static void expectMissing(const std::string &chip, const std::string &body,
   EXPECT_NE(outcome.message.find(words), std::string::npos) << outcome.message;
 }
 
-// A dropped wait on each generation is found, and the message names the load
+// A missing wait is found on each generation, and the message names the load
 // and the counter.
 TEST(Waits, DroppedWait) {
   expectMissing("gfx942",
@@ -53,7 +53,7 @@ TEST(Waits, DroppedWait) {
                 "needs vmcnt(0)");
 }
 
-// The same with the wait is silent on each generation.
+// With the wait there is no finding on any generation.
 TEST(Waits, PresentWait) {
   expectQuiet("gfx942", "global_load_dword v2, v1, s[8:9]\n"
                         "s_waitcnt vmcnt(0)\nv_add_u32 v3, v2, v1");
@@ -63,8 +63,8 @@ TEST(Waits, PresentWait) {
                          "s_waitcnt vmcnt(0)\nv_add_nc_u32 v3, v2, v1");
 }
 
-// Three loads, of which the first is used: two may be left, three may not. The
-// message says what was waited for and what is needed.
+// Three loads, of which the first is used: two may be outstanding, three may
+// not. The message says what was waited for and what is needed.
 TEST(Waits, WrongCount) {
   const std::string loads = "global_load_dword v2, v1, s[8:9]\n"
                             "global_load_dword v3, v1, s[8:9]\n"
@@ -76,8 +76,8 @@ TEST(Waits, WrongCount) {
                 "needs vmcnt(1) or less");
 }
 
-// Stores count in vmcnt on gfx9, and in a counter of their own from gfx10 on:
-// there the wait for one is no wait for a load.
+// Stores count in vmcnt on gfx9, and in a separate counter from gfx10 on, where
+// waiting for one counter does not wait for the other.
 TEST(Waits, StoresCountWhereTheChipSays) {
   const std::string body = "global_load_dword v2, v1, s[8:9]\n"
                            "global_store_dword v1, v1, s[8:9]\n"
@@ -86,7 +86,7 @@ TEST(Waits, StoresCountWhereTheChipSays) {
   expectMissing("gfx1030", body, "needs vmcnt(0)");
 }
 
-// Scalar loads end in any order: only zero proves something.
+// Scalar loads complete in any order, so only a wait for zero proves something.
 TEST(Waits, ScalarLoadsAreUnordered) {
   const std::string loads = "s_load_dword s10, s[8:9], 0x0\n"
                             "s_load_dword s11, s[8:9], 0x4\n";
@@ -97,7 +97,7 @@ TEST(Waits, ScalarLoadsAreUnordered) {
   expectMissing("gfx90a", loads + "s_mov_b32 s11, 0", "s11 is written before");
 }
 
-// LDS operations end in order, also when scalar loads are about, and lane
+// LDS operations complete in order, even beside scalar loads, and lane
 // permutations through LDS are loads.
 TEST(Waits, LdsIsInOrder) {
   expectQuiet("gfx942", "ds_read_b32 v2, v1\nds_read_b32 v3, v1\n"
@@ -114,7 +114,8 @@ TEST(Waits, LdsIsInOrder) {
                 "needs lgkmcnt(0)");
 }
 
-// A flat load counts twice, and on gfx9 only zeros prove that it has ended.
+// A flat load is counted twice, and on gfx9 only waits for zero prove that it
+// has completed.
 TEST(Waits, FlatCountsTwice) {
   const std::string load = "v_mov_b32 v4, s8\nv_mov_b32 v5, s9\n"
                            "flat_load_dword v2, v[4:5]\n";
@@ -131,8 +132,8 @@ TEST(Waits, FlatCountsTwice) {
                              "s_waitcnt vmcnt(1) lgkmcnt(0)\nv_mov_b32 v3, v2");
 }
 
-// A store's data may be overwritten at once, and so may a destination by the
-// next load of the same kind before gfx12.
+// A store's data may be overwritten at once, and before gfx12 so may a
+// destination by the next load of the same kind.
 TEST(Waits, WhatNeedsNoWait) {
   expectQuiet("gfx942", "global_store_dword v1, v1, s[8:9]\nv_mov_b32 v1, 0");
   expectQuiet("gfx942", "ds_write_b32 v1, v1\nv_mov_b32 v1, 0");
@@ -156,8 +157,8 @@ TEST(Waits, Atomics) {
                          "s_waitcnt vmcnt(1)\nv_mov_b32 v4, v2");
 }
 
-// A counter stops at its greatest value, so instructions wait for the oldest
-// by being issued.
+// A counter has a maximum, at which instructions wait for the oldest before
+// they are issued.
 TEST(Waits, FullCounters) {
   std::string loads;
   for (unsigned i = 0; i < 16; ++i)
@@ -167,7 +168,7 @@ TEST(Waits, FullCounters) {
 }
 
 // gfx12 has a counter for each kind of operation. Waiting for another one
-// proves nothing, and vector loads may be written out of order.
+// proves nothing, and vector loads may complete out of order.
 TEST(Waits, Gfx12Counters) {
   const std::string load = "global_load_b32 v2, v1, s[8:9]\n";
   expectMissing("gfx1201", load + "v_add_nc_u32 v3, v2, v1",
@@ -184,7 +185,7 @@ TEST(Waits, Gfx12Counters) {
                 "needs kmcnt(0)");
 }
 
-// gfx12 waits for two counters at once: LDS in the low byte.
+// gfx12 can wait for two counters at once: LDS is in the low byte.
 TEST(Waits, Gfx12CombinedWait) {
   const std::string loads = "global_load_b32 v2, v1, s[8:9]\n"
                             "ds_load_b32 v3, v1\nds_load_b32 v4, v1\n";
@@ -194,7 +195,7 @@ TEST(Waits, Gfx12CombinedWait) {
                 "needs dscnt(0), but the last wait was dscnt(1)");
 }
 
-// The two numbers that the check of LDS asks for: what has ended in order, with
+// The two numbers that the LDS check uses: what has completed in order, with
 // flat accesses among them.
 TEST(Waits, ModelCountsLdsAndDma) {
   const Chip &chip = *findChip("gfx942");

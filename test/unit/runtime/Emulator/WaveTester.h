@@ -1,7 +1,7 @@
 //===- WaveTester.h - Run instructions on one wave -------------*- C++ -*-===//
 //
-// Goes through the real assembler, decoder and binder, so that a test proves
-// what a compiled kernel meets: only the launch is left out.
+// Uses the real assembler, decoder and binder, so that a test covers what a
+// compiled kernel needs: only the launch is left out.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,13 +22,13 @@ namespace tessera::emulator {
 
 class WaveTester {
 public:
-  /// A wave of the chip's own size with all lanes on, 64 KiB of LDS, registers
-  /// filled with random bits (seeded with `seed`).
+  /// Makes a wave of the chip's size with all lanes active, 64 KiB of LDS, and
+  /// registers filled with random bits (seeded with `seed`).
   explicit WaveTester(const std::string &chip, unsigned seed = 1);
 
-  /// Runs instructions, one a line, until the last or a fault.
+  /// Runs instructions, one a line, until the last one or a fault.
   void run(const std::string &text);
-  /// The same, and fails the test unless there was no fault.
+  /// The same, but fails the test if there is a fault.
   void runWell(const std::string &text);
 
   Wave &operator*() { return *wave; }
@@ -46,9 +46,10 @@ public:
   }
   uint64_t getPair(unsigned reg) { return wave->readScalar64(reg); }
 
-  /// Random bits, with a special float value every few lanes.
+  /// Fills a register with random bits and a special float value every few
+  /// lanes.
   void fillSpecial(unsigned reg);
-  /// Random f16 pairs, of which none is a NaN or infinite.
+  /// Fills a register with random f16 pairs without NaN and infinity.
   void fillHalves(unsigned reg);
 
   FaultKind getFault() const { return fault->getKind(); }

@@ -1,8 +1,8 @@
 //===- WmmaTest.cpp - WMMA against a plain matrix product -----------------===//
 //
-// The layouts are written down here from the registers' side, as AMD's matrix
-// instruction calculator prints them: which element a lane's bits are. The
-// emulator asks the other way round.
+// The layouts are implemented again here in the other direction than in the
+// emulator, as AMD's matrix instruction calculator prints them: which element
+// the bits of a lane are.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@ namespace {
 enum class Type { F16, Bf16, Fp8, Bf8, Int8, Int4, F32, I32 };
 struct Case {
   const char *chip;
-  const char *name; ///< Behind v_wmma_.
+  const char *name; ///< without the prefix v_wmma_
   Type a, b, d;
   unsigned k;
   const char *modifiers = "";
@@ -66,7 +66,7 @@ static unsigned getBits(Type type) {
   return type == F16 || type == Bf16 ? 16 : type == Int4 ? 4 : 8;
 }
 
-/// The three bits behind "name:[", or zeros.
+/// Returns the three bits after "name:[", or zeros.
 static unsigned getModifier(const Case &test, const std::string &name) {
   std::string text = test.modifiers;
   size_t at = text.find(name + ":[");
@@ -99,7 +99,7 @@ static double decode(Type type, uint32_t bits, bool isSigned) {
   return 0;
 }
 
-/// A (operand 0) or B (operand 1, transposed) out of the registers.
+/// Reads A (operand 0) or B (operand 1, transposed) from the registers.
 static Matrix readInput(WaveTester &tester, const Case &test, unsigned operand,
                         unsigned reg) {
   Type type = operand ? test.b : test.a;
@@ -124,7 +124,7 @@ static Matrix readInput(WaveTester &tester, const Case &test, unsigned operand,
   return matrix;
 }
 
-/// C or D out of the registers.
+/// Reads C or D from the registers.
 static Matrix readResult(WaveTester &tester, const Case &test, unsigned reg) {
   bool isHalf = getBits(test.d) == 16;
   unsigned high = getModifier(test, "op_sel") >> 2 & 1;
@@ -140,7 +140,7 @@ static Matrix readResult(WaveTester &tester, const Case &test, unsigned reg) {
   return matrix;
 }
 
-/// Small random numbers of the type, in each part of the register.
+/// Stores small random numbers of the type in each part of the register.
 static void fill(WaveTester &tester, Type type, unsigned reg) {
   for (unsigned lane = 0; lane < 32; ++lane) {
     uint32_t word = static_cast<uint32_t>(tester.random());
@@ -220,7 +220,8 @@ TEST(Wmma, MatchesPlainProduct) {
   }
 }
 
-// On gfx11 a 16-bit result leaves the half that op_sel does not name alone.
+// On gfx11 a 16-bit result leaves the half that op_sel does not select
+// unchanged.
 TEST(Wmma, OtherHalfStays) {
   WaveTester tester("gfx1100");
   uint32_t before = tester.v(3, 9), high = tester.v(23, 9);
@@ -244,7 +245,7 @@ TEST(Wmma, ConstantAccumulator) {
   }
 }
 
-// clamp saturates the sum, without it the sum wraps.
+// clamp saturates the sum; without it the sum wraps.
 TEST(Wmma, IntegerClamp) {
   for (bool clamps : {false, true}) {
     WaveTester tester("gfx1201");
@@ -262,7 +263,8 @@ TEST(Wmma, IntegerClamp) {
   }
 }
 
-// With a lane off the hardware's result is undefined: that is an error.
+// If a lane is inactive, the hardware's result is undefined, so this is an
+// error.
 TEST(Wmma, NeedsAllLanes) {
   WaveTester tester("gfx1100");
   tester->setExec(0x7fffffff);

@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 
-# Run-time compilation is a library of its own; the rest is no part of HIP.
+# Run-time compilation is a separate library; the others are not part of HIP.
 LEFT_OUT = re.compile(r"hiprtc|amd_dbgapi|__gnu_|_ZN8hip_impl")
 
 
