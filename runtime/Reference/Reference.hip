@@ -104,7 +104,7 @@ DEVICE long long getCount(const Extents &lengths) {
 /// The coordinates of a thread's element. Neighbouring threads have
 /// neighbouring columns, so that most of a wave reads the same element of a
 /// filter.
-DEVICE Extents getCoordinates(long long number, const Extents &lengths) {
+DEVICE Extents getCoords(long long number, const Extents &lengths) {
   Extents at;
   at.w = number % lengths.w;
   number /= lengths.w;
@@ -248,7 +248,7 @@ DEVICE Sum sumBackwardWeights(const ConvArguments &a, const Extents &tap) {
   KERNEL conv##NAME(ConvArguments a) {                                         \
     const long long count = getCount(a.LENGTHS);                               \
     for (long long i = getFirst(); i < count; i += a.results.step) {           \
-      const Extents at = getCoordinates(i, a.LENGTHS);                               \
+      const Extents at = getCoords(i, a.LENGTHS);                              \
       store(a.results, getNumber(at, a.LENGTHS), sum##NAME(a, at));            \
     }                                                                          \
   }
@@ -305,7 +305,7 @@ DEVICE double getDivisor(const PoolArguments &a, const Extents &out) {
 KERNEL poolForward(PoolArguments a) {
   const long long count = getCount(a.yLengths);
   for (long long i = getFirst(); i < count; i += a.results.step) {
-    const Extents out = getCoordinates(i, a.yLengths);
+    const Extents out = getCoords(i, a.yLengths);
     const long long number = getNumber(out, a.yLengths);
     Sum sum = {0, 0};
     double largest = LOWEST;
@@ -374,7 +374,7 @@ DEVICE Sum sumPoolBackward(const PoolArguments &a, const Extents &pixel) {
 KERNEL poolBackward(PoolArguments a) {
   const long long count = getCount(a.xLengths);
   for (long long i = getFirst(); i < count; i += a.results.step) {
-    const Extents at = getCoordinates(i, a.xLengths);
+    const Extents at = getCoords(i, a.xLengths);
     store(a.results, getNumber(at, a.xLengths), sumPoolBackward(a, at));
   }
 }
