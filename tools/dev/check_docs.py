@@ -87,7 +87,7 @@ def find_long_lines(page, text):
     faults = [  # Code may quote long lines of output.
         f"{page}:{number}: {len(line)} columns; fold at {COLUMNS}"
         for number, line in read_prose(text)
-        if len(line) > COLUMNS and not line.startswith("|")]
+        if len(line) > COLUMNS and not line.lstrip().startswith("|")]
     if len(lines) > LINES.get(page, len(lines)):
         faults.append(f"{page}: {len(lines)} lines; it may have {LINES[page]}")
     return faults
