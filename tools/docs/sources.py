@@ -33,7 +33,8 @@ SECTIONS = {
         "guides/adding-an-algorithm.md", "guides/cost-models.md",
         "guides/kernel-lessons.md", "guides/dnn-emu.md",
         "guides/glossary.md"],
-    "For maintainers": ["guides/building.md", "guides/testing.md"],
+    "For maintainers": [
+        "guides/building.md", "guides/testing.md", "guides/contributing.md"],
     "Specification": ["spec/*.md"],
     "Design": ["design/*.md"],
 }
