@@ -23,8 +23,72 @@ def LowerTiles : Pass<"dnn-lower-tiles", "::mlir::ModuleOp"> {
                     `dnn.kernel` function is a tile program.
     Post-condition: no dnn op is left.
 
-    Example: see test/lit/Conversion/lower-tiles.mlir, and lower-hopper.mlir for
-    `copy tma`.
+    Example:
+    ```mlir
+    // Before
+    func.func @add(%x: memref<64x64xf16>, %w: memref<64x64xf16>, %y: memref<64x64xf32>) attributes {dnn.kernel} {
+      %a = dnn.view %x <[1], [64], [64] : (g, m, k) -> (m, k)> : memref<64x64xf16> -> <1x64x64xf16>
+      %b = dnn.view %w <[1], [64], [64] : (g, n, k) -> (n, k)> : memref<64x64xf16> -> <1x64x64xf16>
+      %d = dnn.view %y <[1], [64], [64] : (g, m, n) -> (m, n)> : memref<64x64xf32> -> <1x64x64xf32>
+      dnn.for_each_tile [1, 1, 1] of [64, 64] {
+      ^bb0(%g: index, %m: index, %n: index):
+        %acc = dnn.pipeline reduce [64] step 32 buffers 2 copy registers
+            sync barrier schedule pinned load {
+        ^bb0(%k: index):
+          %at = dnn.tile_load %a[%g, %m, %k] : <1x64x64xf16> -> <64x32xf16>
+          %bt = dnn.tile_load %b[%g, %n, %k] : <1x64x64xf16> -> <64x32xf16>
+          dnn.yield %at, %bt : !dnn.tile<64x32xf16>, !dnn.tile<64x32xf16>
+        } compute {
+        ^bb0(%at: !dnn.tile<64x32xf16>, %bt: !dnn.tile<64x32xf16>, %in: !dnn.tile<64x64xf32>):
+          %out = dnn.tile_mma %at, %bt, %in using "mfma32" waves [2, 2] lanes n
+               : <64x32xf16>, <64x32xf16>, <64x64xf32>
+          dnn.yield %out : !dnn.tile<64x64xf32>
+        } : <64x64xf32>
+        dnn.tile_store %acc, %d[%g, %m, %n] atomic : <64x64xf32>, <1x64x64xf32>
+      }
+      return
+    }
+    // After
+    gpu.func @add(%arg0: !llvm.ptr<1> {llvm.noalias}, %arg1: !llvm.ptr<1> {llvm.noalias},
+        %arg2: !llvm.ptr<1> {llvm.noalias}) workgroup(%arg3 : memref<2048xf16,
+        #gpu.address_space<workgroup>> {llvm.align = 16 : i64}, %arg4 : memref<2048xf16,
+        #gpu.address_space<workgroup>> {llvm.align = 16 : i64}, %arg5 : memref<2048xf16,
+        #gpu.address_space<workgroup>> {llvm.align = 16 : i64}, %arg6 : memref<2048xf16,
+        #gpu.address_space<workgroup>> {llvm.align = 16 : i64}) kernel attributes
+        {known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 1, 1, 1>} {
+      ...
+      %5 = rocdl.make.buffer.rsrc %arg0, %c0_i16, %c8192_i64, %c159744_i32 : <1> to <8>
+      ...
+      %85:5 = scf.for %arg7 = %c0_i32 to %c2_i32 step %c1_i32 iter_args(%arg8 = %cst,
+          %arg9 = %81, %arg10 = %82, %arg11 = %83, %arg12 = %84) -> (vector<16xf32>,
+          vector<4xi32>, vector<4xi32>, vector<8xf16>, vector<8xf16>)  : i32 {
+        ...
+        %166:5 = scf.for %arg13 = %164 to %165 step %c128_i32 iter_args(%arg14 = %arg8,
+            %arg15 = %arg9, %arg16 = %arg10, %arg17 = %arg11, %arg18 = %arg12)
+            -> (vector<16xf32>, vector<4xi32>, vector<4xi32>, vector<8xf16>, vector<8xf16>)
+            : i32 {
+          amdgpu.memory_counter_wait ds(0)
+          ...
+          %167 = vector.load %arg4[%72] : memref<2048xf16, #gpu.address_space<workgroup>>,
+              vector<8xf16>
+          ...
+          amdgpu.memory_counter_wait load(0)
+          ...
+          vector.store %169, %arg5[%14] : memref<2048xf16, #gpu.address_space<workgroup>>,
+              vector<8xf16>
+          ...
+          %172 = amdgpu.mfma 32x32x8 %170 * %171 + %arg14 blgp =  none : vector<4xf16>,
+              vector<4xf16>, vector<16xf32>
+          %173 = rocdl.raw.ptr.buffer.load %5, %157, %arg13, %c0_i32 : vector<4xi32>
+          ...
+          amdgpu.lds_barrier
+          ...
+          scf.yield %207, %194, %196, %201, %200 : vector<16xf32>, vector<4xi32>, vector<4xi32>,
+              vector<8xf16>, vector<8xf16>
+      ...
+      rocdl.raw.ptr.buffer.atomic.fadd %124, %91, %125, %c0_i32, %c0_i32 : f32
+    ```
+    See test/lit/Conversion/lower-hopper.mlir for `copy tma`.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
@@ -47,9 +111,9 @@ def LowerMath : Pass<"dnn-lower-math", "::mlir::ModuleOp"> {
     Example:
     ```mlir
     // Before
-    %r = math.exp2 %v : vector<8xf32>
+    %1 = math.log2 %v : vector<8xf32>
     // After
-    %r = llvm.call_intrinsic "llvm.exp2"(%v) : (vector<8xf32>) -> vector<8xf32>
+    %1 = llvm.call_intrinsic "llvm.log2"(%arg1) : (vector<8xf32>) -> vector<8xf32>
     ```
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect",
@@ -75,7 +139,57 @@ def LowerPoints : Pass<"dnn-lower-points", "::mlir::ModuleOp"> {
     Pre-condition:  the module names a known chip in `dnn.target`.
     Post-condition: no `dnn.for_each_point` is left.
 
-    Example: see test/lit/Conversion/lower-points.mlir.
+    Example:
+    ```mlir
+    // Before
+    func.func @window(%x: memref<2x9x7x16xf16>, %alpha: f32 {dnn.arg = "alpha"},
+                      %y: memref<2x9x4x16xf16>) attributes {dnn.kernel} {
+      %zero = arith.constant 0 : index
+      %one = arith.constant 1 : index
+      %two = arith.constant 2 : index
+      %three = arith.constant 3 : index
+      %eight = arith.constant 8 : index
+      dnn.for_each_point [2, 9, 4, 2] threads 64 {
+      ^bb0(%n: index, %h: index, %q: index, %block: index):
+        %c = arith.muli %block, %eight : index
+        %w0 = arith.muli %q, %two : index
+        %none = arith.constant dense<0.0> : vector<8xf16>
+        %sum = scf.for %s = %zero to %three step %one iter_args(%acc = %none) -> vector<8xf16> {
+          %ws = arith.addi %w0, %s : index
+          %w = arith.subi %ws, %one : index
+          // Only the column can be outside.
+          %v, %ok = dnn.point_load %x[%n, %h, %w, %c] : memref<2x9x7x16xf16> -> vector<8xf16>
+          %next = arith.addf %acc, %v : vector<8xf16>
+          scf.yield %next : vector<8xf16>
+        }
+        %alpha16 = arith.truncf %alpha : f32 to f16
+        %scale = vector.broadcast %alpha16 : f16 to vector<8xf16>
+        %r = arith.mulf %sum, %scale : vector<8xf16>
+        dnn.point_store %r, %y[%n, %h, %q, %c] : vector<8xf16>, memref<2x9x4x16xf16>
+      }
+      return
+    }
+    // After
+    gpu.func @window(%arg0: !llvm.ptr<1> {dnn.alignment = 4 : i64, llvm.noalias}, %arg1: f32
+        {dnn.arg = "alpha"}, %arg2: !llvm.ptr<1> {dnn.alignment = 4 : i64,
+        llvm.noalias}) kernel attributes {known_block_size = array<i32: 64, 1, 1>,
+        known_grid_size = array<i32: 3, 1, 1>} {
+      ...
+      %2 = rocdl.workitem.id.x range <i32, 0, 64> : i32
+      ...
+      scf.if %20 {
+        ...
+        %23 = scf.for %arg3 = %c0 to %c3 step %c1 iter_args(%arg4 = %cst) -> (vector<8xf16>) {
+          ...
+          %42 = arith.cmpi ult, %41, %c7_i32 : i32
+          ...
+          %58 = arith.select %42, %57, %c-2147483648_i32 : i32
+          %59 = rocdl.raw.ptr.buffer.load %0, %58, %c0_i32, %c0_i32 : vector<4xi32>
+          ...
+          scf.yield %61 : vector<8xf16>
+        ...
+        rocdl.raw.ptr.buffer.store %38, %1, %37, %c0_i32, %c0_i32 : vector<4xi32>
+    ```
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
@@ -102,7 +216,20 @@ def ChainLaunches : Pass<"dnn-chain-launches", "::mlir::ModuleOp"> {
                     `known_block_size` and `known_grid_size`.
     Post-condition: every kernel but the first has `dnn.dependent`.
 
-    Example: see test/lit/Conversion/chain-launches.mlir.
+    Example:
+    ```mlir
+    // Before
+    gpu.func @sum() kernel attributes {known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 144, 1, 1>} {
+      gpu.return
+    }
+    // After
+    gpu.func @sum() kernel attributes {dnn.dependent, dnn.shared_bytes = 115712 : i64,
+        known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 144, 1, 1>} {
+      nvvm.griddepcontrol  wait
+      nvvm.griddepcontrol  launch_dependents
+      gpu.return
+    }
+    ```
   }];
   let dependentDialects = ["::mlir::NVVM::NVVMDialect"];
 }

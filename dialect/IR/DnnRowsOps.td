@@ -123,7 +123,7 @@ def RowIndexOp : Dnn_RowNumberOp<"row_index"> {
     and `map`.
 
     ```mlir
-    %i = dnn.row_index : i32
+    %n = dnn.row_index : i32
     ```
   }];
   let results = (outs I32:$number /*rows_c17*/);

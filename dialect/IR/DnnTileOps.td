@@ -49,7 +49,20 @@ def ForEachTileOp : Dnn_Op<"for_each_tile",
     ```mlir
     dnn.for_each_tile [1, 49, 1] of [256, 256] {
     ^bb0(%g: index, %m: index, %n: index):
-      ...
+      %acc = dnn.pipeline reduce [3, 3, 256] step 32 buffers 2 copy registers
+          sync barrier schedule pinned load {
+      ^bb0(%k: index):
+        %at = dnn.tile_load %a[%g, %m, %k] : <1x12544x2304xf16> -> <256x32xf16>
+        %bt = dnn.tile_load %b[%g, %n, %k] : <1x256x2304xf16> -> <256x32xf16>
+        dnn.yield %at, %bt : !dnn.tile<256x32xf16>, !dnn.tile<256x32xf16>
+      } compute {
+      ^bb0(%at: !dnn.tile<256x32xf16>, %bt: !dnn.tile<256x32xf16>,
+           %in: !dnn.tile<256x256xf32>):
+        %out = dnn.tile_mma %at, %bt, %in using "mfma32" waves [2, 4] lanes n
+             : <256x32xf16>, <256x32xf16>, <256x256xf32>
+        dnn.yield %out : !dnn.tile<256x256xf32>
+      } : <256x256xf32>
+      dnn.tile_store %acc, %d[%g, %m, %n] : <256x256xf32>, <1x12544x256xf16>
     }
     ```
   }];
@@ -91,17 +104,18 @@ def PipelineOp : Dnn_Op<"pipeline", [SingleBlock]> {
 
     Example:
     ```mlir
-    %d = dnn.pipeline reduce [3, 3, 256] step 32 buffers 2 copy registers
+    %acc = dnn.pipeline reduce [3, 3, 256] step 32 buffers 2 copy registers
         sync barrier schedule pinned load {
     ^bb0(%k: index):
       %at = dnn.tile_load %a[%g, %m, %k] : <1x12544x2304xf16> -> <256x32xf16>
       %bt = dnn.tile_load %b[%g, %n, %k] : <1x256x2304xf16> -> <256x32xf16>
       dnn.yield %at, %bt : !dnn.tile<256x32xf16>, !dnn.tile<256x32xf16>
     } compute {
-    ^bb0(%at: !dnn.tile<256x32xf16>, %bt: !dnn.tile<256x32xf16>, %acc: !dnn.tile<256x256xf32>):
-      %next = dnn.tile_mma %at, %bt, %acc using "mfma32" waves [2, 4] lanes n
-            : <256x32xf16>, <256x32xf16>, <256x256xf32>
-      dnn.yield %next : !dnn.tile<256x256xf32>
+    ^bb0(%at: !dnn.tile<256x32xf16>, %bt: !dnn.tile<256x32xf16>,
+         %in: !dnn.tile<256x256xf32>):
+      %out = dnn.tile_mma %at, %bt, %in using "mfma32" waves [2, 4] lanes n
+           : <256x32xf16>, <256x32xf16>, <256x256xf32>
+      dnn.yield %out : !dnn.tile<256x256xf32>
     } : <256x256xf32>
     ```
   }];
@@ -180,7 +194,7 @@ def TileStoreOp : Dnn_Op<"tile_store", []> {
     Example:
     ```mlir
     dnn.tile_store %acc, %d[%g, %m, %n] : <256x256xf32>, <1x12544x256xf16>
-    dnn.tile_store %acc, %d[%g, %m, %n] atomic : <256x256xf32>, <4x256x64xf32>
+    dnn.tile_store %acc, %parts[%g, %m, %n] atomic : <256x256xf32>, <4x256x64xf32>
     dnn.tile_store %acc, %d[%g, %m, %n] epilogue {
     ^bb0(%v: f32):
       %zero = arith.constant 0.0 : f32

@@ -31,9 +31,11 @@ gpu.module @kernels {
   // CHECK: nvvm.griddepcontrol wait
   // CHECK-NEXT: nvvm.griddepcontrol launch_dependents
   // CHECK-NEXT: gpu.return
+  // EXAMPLE: dnn-chain-launches
   gpu.func @sum() kernel attributes {known_block_size = array<i32: 256, 1, 1>, known_grid_size = array<i32: 144, 1, 1>} {
     gpu.return
   }
+  // EXAMPLE-END
   // The static shared memory of a workgroup counts as part of its share.
   // CHECK-LABEL: gpu.func @shares
   // CHECK-SAME: dnn.dependent, dnn.shared_bytes = 231936 : i64

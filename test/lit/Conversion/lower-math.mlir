@@ -16,7 +16,10 @@ module attributes {dnn.target = "gfx942"} {
 // CHECK: math.exp2 %{{.*}} : f64
 func.func @functions(%s: f32, %v: vector<8xf32>, %d: f64) -> (f32, vector<8xf32>, f64) {
   %0 = math.exp2 %s : f32
+  // EXAMPLE: dnn-lower-math
   %1 = math.log2 %v : vector<8xf32>
+  // EXAMPLE-AFTER: llvm.log2
+  // EXAMPLE-END
   %2 = math.exp2 %d : f64
   return %0, %1, %2 : f32, vector<8xf32>, f64
 }

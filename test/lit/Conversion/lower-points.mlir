@@ -6,6 +6,7 @@
 // CHECK-SAME: (%[[X:.*]]: !llvm.ptr<1> {dnn.alignment = 4 : i64, llvm.noalias}, %[[ALPHA:.*]]: f32 {dnn.arg = "alpha"}, %[[Y:.*]]: !llvm.ptr<1> {dnn.alignment = 4 : i64, llvm.noalias}) kernel
 // CHECK-SAME: known_block_size = array<i32: 64, 1, 1>, known_grid_size = array<i32: 3, 1, 1>
 module attributes {dnn.target = "gfx942"} {
+  // EXAMPLE: dnn-lower-points
   func.func @window(%x: memref<2x9x7x16xf16>, %alpha: f32 {dnn.arg = "alpha"},
                     %y: memref<2x9x4x16xf16>) attributes {dnn.kernel} {
     %zero = arith.constant 0 : index
@@ -49,6 +50,16 @@ module attributes {dnn.target = "gfx942"} {
     }
     return
   }
+  // EXAMPLE-AFTER: gpu.func
+  // EXAMPLE-AFTER: workitem.id.x
+  // EXAMPLE-AFTER: scf.if
+  // EXAMPLE-AFTER: scf.for
+  // EXAMPLE-AFTER: arith.cmpi ult
+  // EXAMPLE-AFTER: arith.select
+  // EXAMPLE-AFTER: buffer.load
+  // EXAMPLE-AFTER: scf.yield
+  // EXAMPLE-AFTER: buffer.store
+  // EXAMPLE-END
 }
 
 // -----

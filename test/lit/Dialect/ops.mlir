@@ -117,6 +117,54 @@ func.func @conv_epilogue(%x: memref<1x4x4x8xf16>, %w: memref<16x1x1x8xf16>,
   return
 }
 
+// The example of a whole function: every argument says what it is.
+// CHECK-LABEL: func.func @conv(
+// CHECK-SAME:    memref<1x8x8x4xf16> {dnn.arg = "x"}
+// EXAMPLE: dnn
+func.func @conv(%x: memref<1x8x8x4xf16> {dnn.arg = "x"},
+                %w: memref<16x3x3x4xf16> {dnn.arg = "w"},
+                %y: memref<1x6x6x16xf16> {dnn.arg = "y"})
+    attributes {dnn.kernel} {
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
+      pads [0, 0] strides [1, 1] dilations [1, 1] groups 1
+      : memref<1x8x8x4xf16>, memref<16x3x3x4xf16>, memref<1x6x6x16xf16>
+  return
+}
+// EXAMPLE-END
+
+// A bias of the channels, and an activation.
+// CHECK-LABEL: func.func @conv_bias_relu
+// CHECK:         epilogue ins(%{{.*}} : memref<256xf16>) {
+// CHECK-NEXT:    ^bb0(%{{.*}}: f32, %{{.*}}: f32):
+func.func @conv_bias_relu(%x: memref<64x14x14x256xf16>, %w: memref<256x3x3x256xf16>,
+                          %y: memref<64x14x14x256xf16>, %bias: memref<256xf16>) {
+  // EXAMPLE: dnn.conv
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
+      pads [1, 1] strides [1, 1] dilations [1, 1] groups 1
+      epilogue ins(%bias : memref<256xf16>) {
+  ^bb0(%sum: f32, %b: f32):
+    %zero = arith.constant 0.0 : f32
+    %biased = arith.addf %sum, %b : f32
+    %relu = arith.maximumf %biased, %zero : f32
+    dnn.yield %relu : f32
+  } : memref<64x14x14x256xf16>, memref<256x3x3x256xf16>, memref<64x14x14x256xf16>
+  // EXAMPLE-END
+  return
+}
+
+// The example of docs/spec/convolution.md.
+// CHECK-LABEL: func.func @conv_of_ones(
+// EXAMPLE: docs/spec/convolution.md
+func.func @conv_of_ones(%x: memref<1x3x3x2xf32> {dnn.arg = "x"},
+                        %w: memref<1x2x2x2xf32> {dnn.arg = "w"},
+                        %y: memref<1x2x2x1xf32> {dnn.arg = "y"}) attributes {dnn.kernel} {
+  dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
+      pads [0, 0] strides [1, 1] dilations [1, 1] groups 1
+      : memref<1x3x3x2xf32>, memref<1x2x2x2xf32>, memref<1x2x2x1xf32>
+  return
+}
+// EXAMPLE-END
+
 // An epilogue may take nothing but the accumulator.
 // CHECK-LABEL: func.func @conv_epilogue_without_operands
 // CHECK:         groups 1 epilogue {

@@ -23,3 +23,49 @@ func.func @pass(%x: memref<2x9x7x16xf16, strided<[1024, 112, 16, 1]>>,
   }
   return
 }
+
+// Eight channels of every second pixel.
+// CHECK-LABEL: func.func @subsample
+// CHECK:      dnn.for_each_point [64, 28, 28, 8] threads 256 {
+// EXAMPLE: dnn.for_each_point
+func.func @subsample(%x: memref<64x56x56x64xf16>, %y: memref<64x28x28x64xf16>)
+    attributes {dnn.kernel} {
+  %two = arith.constant 2 : index
+  %eight = arith.constant 8 : index
+  dnn.for_each_point [64, 28, 28, 8] threads 256 {
+  ^bb0(%n: index, %p: index, %q: index, %block: index):
+    %h = arith.muli %p, %two : index
+    %w = arith.muli %q, %two : index
+    %c = arith.muli %block, %eight : index
+    %v, %inside = dnn.point_load %x[%n, %h, %w, %c] : memref<64x56x56x64xf16> -> vector<8xf16>
+    dnn.point_store %v, %y[%n, %p, %q, %c] : vector<8xf16>, memref<64x28x28x64xf16>
+  }
+  return
+}
+// EXAMPLE-END
+
+// An access says which of its coordinates cannot be outside.
+// CHECK-LABEL: func.func @inside
+func.func @inside(%x: memref<64x56x56x64xf16>, %y: memref<64x28x28x64xf16>)
+    attributes {dnn.kernel} {
+  dnn.for_each_point [64, 28, 28, 64] threads 256 {
+  ^bb0(%n: index, %p: index, %q: index, %c: index):
+    %one = arith.constant 1 : index
+    %two = arith.constant 2 : index
+    %h = arith.muli %p, %two : index
+    %w = arith.muli %q, %two : index
+    %above = arith.subi %h, %one : index
+    // CHECK: dnn.point_load %{{.*}}[{{.*}}] inside [0, 3] : memref<64x56x56x64xf16> -> vector<8xf16>
+    // EXAMPLE: dnn.point_load
+    %v, %ok = dnn.point_load %x[%n, %above, %w, %c] inside [0, 3]
+        : memref<64x56x56x64xf16> -> vector<8xf16>
+    // EXAMPLE-END
+    %r = arith.addf %v, %v : vector<8xf16>
+    // CHECK: dnn.point_store %{{.*}} inside [0, 1, 2, 3] : vector<8xf16>, memref<64x28x28x64xf16>
+    // EXAMPLE: dnn.point_store
+    dnn.point_store %r, %y[%n, %p, %q, %c] inside [0, 1, 2, 3]
+        : vector<8xf16>, memref<64x28x28x64xf16>
+    // EXAMPLE-END
+  }
+  return
+}

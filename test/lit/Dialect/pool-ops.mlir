@@ -10,9 +10,11 @@
 // CHECK:         dnn.pool forward max x(%[[X]]) y(%[[Y]]) indices(%[[I]] mask) layouts(nhwc, nhwc) window [3, 3] pads [1, 1] strides [2, 2] : memref<64x112x112x64xf16>, memref<64x56x56x64xf16>, memref<64x56x56x64xi8>
 func.func @max_with_indices(%x: memref<64x112x112x64xf16>, %y: memref<64x56x56x64xf16>,
                             %i: memref<64x56x56x64xi8>) attributes {dnn.kernel} {
+  // EXAMPLE: dnn.pool
   dnn.pool forward max x(%x) y(%y) indices(%i mask) layouts(nhwc, nhwc)
       window [3, 3] pads [1, 1] strides [2, 2]
       : memref<64x112x112x64xf16>, memref<64x56x56x64xf16>, memref<64x56x56x64xi8>
+  // EXAMPLE-END
   return
 }
 
@@ -39,6 +41,18 @@ func.func @backward_3d(%x: memref<1x2x4x6x5xf32, strided<[400, 200, 48, 8, 1]>>,
         memref<1x2x3x3x4xf32, strided<[120, 60, 20, 5, 1]>>, memref<1x2x3x3x4xi32>
   return
 }
+
+// The example of docs/spec/pooling.md.
+// CHECK-LABEL: func.func @pool(
+// EXAMPLE: docs/spec/pooling.md
+func.func @pool(%x: memref<1x4x4x1xf32>, %y: memref<1x3x3x1xf32>,
+                %i: memref<1x3x3x1xi8>) attributes {dnn.kernel} {
+  dnn.pool forward max x(%x) y(%y) indices(%i mask) layouts(nhwc, nhwc)
+      window [2, 2] pads [1, 1] strides [2, 2]
+      : memref<1x4x4x1xf32>, memref<1x3x3x1xf32>, memref<1x3x3x1xi8>
+  return
+}
+// EXAMPLE-END
 
 // Averages have no indices in either direction. If the window is larger than the
 // padded input there is still one output. A window that covers only padding is

@@ -55,7 +55,9 @@ func.func @kinds(%x: memref<3x7xf64>, %b: memref<3x1xi8>, %v: memref<3x1xf64>, %
   dnn.rows [3, 7] reduced [1] ins(%x, %b : memref<3x7xf64>, memref<3x1xi8>) rowouts(%v, %i : memref<3x1xf64>, memref<3x1xi64>)
     reduce moments, argmax, sum {
     ^bb0(%e: f64, %k: i32):
+      // EXAMPLE: dnn.row_index
       %n = dnn.row_index : i32
+      // EXAMPLE-END
       dnn.yield %e, %e, %n : f64, f64, i32
     }
     row {
@@ -63,6 +65,32 @@ func.func @kinds(%x: memref<3x7xf64>, %b: memref<3x1xi8>, %v: memref<3x1xf64>, %
       %place = arith.extsi %at : i32 to i64
       dnn.yield %m2, %place : f64, i64
     }
+  return
+}
+
+// What row yields is first what the rows' results get, then what map takes.
+// CHECK-LABEL: func @normalize
+// CHECK:      dnn.rows [64, 1000] reduced [1] ins(%{{.*}} : memref<64x1000xf16>) rowouts(%{{.*}} : memref<64x1xf32>) outs(
+func.func @normalize(%x: memref<64x1000xf16>, %s: memref<64x1xf32>, %y: memref<64x1000xf16>) {
+  // EXAMPLE: dnn.rows
+  dnn.rows [64, 1000] reduced [1] ins(%x : memref<64x1000xf16>)
+      rowouts(%s : memref<64x1xf32>) outs(%y : memref<64x1000xf16>)
+    reduce sum {
+    ^bb0(%e: f32):
+      dnn.yield %e : f32
+    }
+    row {
+    ^bb0(%sum: f32):
+      %one = arith.constant 1.0 : f32
+      %factor = arith.divf %one, %sum : f32
+      dnn.yield %sum, %factor : f32, f32
+    }
+    map {
+    ^bb0(%e: f32, %sum: f32, %factor: f32):
+      %r = arith.mulf %e, %factor : f32
+      dnn.yield %r : f32
+    }
+  // EXAMPLE-END
   return
 }
 
@@ -76,7 +104,9 @@ func.func @map(%x: memref<4x8xbf16>, %b: memref<1x8xf32>, %y: memref<4x8xbf16>) 
   dnn.rows [4, 8] ins(%x, %b : memref<4x8xbf16>, memref<1x8xf32>) outs(%y : memref<4x8xbf16>)
     map {
     ^bb0(%e: f32, %bias: f32):
+      // EXAMPLE: dnn.element_index
       %i = dnn.element_index : i64
+      // EXAMPLE-END
       %f = arith.sitofp %i : i64 to f32
       %s = arith.addf %e, %bias : f32
       %r = arith.mulf %s, %f : f32

@@ -12,12 +12,14 @@
 // CHECK: dnn.pipeline reduce [3, 2, 64] step 32 buffers 2 copy registers sync barrier schedule pinned
 // CHECK: using "mfma32" waves [2, 2] lanes n
 // CHECK-NOT: dnn.conv
+// EXAMPLE: dnn-apply-tile
 func.func @window(%x: memref<2x18x5x64xf16>, %w: memref<96x3x2x64xf16>, %y: memref<2x8x6x96xf16>) attributes {dnn.kernel} {
   dnn.conv forward x(%x) w(%w) y(%y) layouts(nhwc, nhwc, nhwc)
       pads [2, 1] strides [2, 1] dilations [3, 1] groups 1
       : memref<2x18x5x64xf16>, memref<96x3x2x64xf16>, memref<2x8x6x96xf16>
   return
 }
+// EXAMPLE-END
 
 // -----
 
