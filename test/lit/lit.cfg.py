@@ -36,6 +36,8 @@ config.substitutions.append(("%tessera_source", config.tessera_source_root))
 config.substitutions.append(("%tessera_lib",
                              os.path.join(config.tessera_binary_root, "lib")))
 config.substitutions.append(("%clang", config.clang))
+config.substitutions.append(("%llvm_include",
+                             os.path.join(config.llvm_tools_dir, "..", "include")))
 
 # A sanitizer needs more address space than a limit on it would leave.
 if "-fsanitize=address" in config.cxx_flags:
