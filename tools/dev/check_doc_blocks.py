@@ -5,15 +5,15 @@
     check_doc_blocks.py pages               prints the pages with a block to run
     check_doc_blocks.py run PAGE BUILD WORK runs the blocks of a page
 
-The pages are README.md, docs/*.md and docs/guides/*.md. What is in a fence is told
-by its language: `sh` is run; `text` stands in the output of the `sh` block before
-it, line by line, where `...` is any text of a line and a line of `...` any lines;
-no language is a drawing or a form, which may not look like a command.
+The pages are README.md, docs/*.md and docs/guides/*.md. `sh` blocks are run. The
+lines of a `text` block must be in the output of the `sh` block before it, where
+`...` is any text within a line and a line of `...` any number of lines. A block
+without a language may not look like commands.
 
-The blocks of a page run one after the other in one shell, in the folder WORK made
-to look like the root of the tree: build/dev and build/release are BUILD, whose
-programs are in the PATH; HOME is a folder in WORK, and the device an emulated
-gfx942. test/docs/blocks.toml says what else a page needs, and of its blocks
+The blocks of a page run one after the other in one shell, in the folder WORK, which
+is made to look like the root of the tree: build/dev and build/release are BUILD,
+whose programs are in the PATH. HOME is a folder in WORK, and the device is an
+emulated gfx942. test/docs/blocks.toml says what else a page and its blocks need:
 
     setup    commands that make what the reader has: files, programs
     not_run  [text, why]            the block that has this text is not run
@@ -21,7 +21,7 @@ gfx942. test/docs/blocks.toml says what else a page needs, and of its blocks
     exits    [text, status, why]    it ends with this status
     shorter  [text, other, why]     run with the other text
 
-A text stands in one block of its page, or the list is out of date.
+It is a fault if no block of the page has the text, or more than one.
 """
 
 import os
