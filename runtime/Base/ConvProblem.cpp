@@ -173,7 +173,8 @@ Status ConvProblem::verify() const {
 
 ConvProblem ConvProblem::canonicalize() const {
   ConvProblem result = *this;
-  // One image plane under one tap: no stride or dilation is ever used.
+  // One image plane under one tap uses no stride and no dilation along the
+  // depth.
   if (in.d == 1 && filter.d == 1 && pad.d == 0)
     result.stride.d = result.dilation.d = 1;
   if (dataType != DataType::I8)

@@ -27,9 +27,12 @@ enum class Activation : uint8_t {
   Clamp,
 };
 
-/// What happens to a sum before it is rounded and stored:
-///   activation(alpha * sum + beta * old + bias[channel] + residual[element])
-/// Only what is set takes part; each flag costs the kernel an argument.
+/// The epilogue: what happens to an accumulator before it is rounded and
+/// stored:
+///   activation(alpha * accumulator + beta * old + bias[channel]
+///              + residual[element])
+/// Only the terms that are set take part; each flag costs the kernel an
+/// argument.
 struct Epilogue {
   bool alpha = false;
   bool beta = false;
@@ -51,7 +54,8 @@ struct Epilogue {
 /// convolution whose x is the result.
 struct ConvProblem {
   Direction direction = Direction::Forward;
-  /// Of all tensors, but that the result of i8 has `int8Result`.
+  /// The type of all tensors, except that an i8 convolution writes
+  /// `int8Result`.
   DataType dataType = DataType::F32;
   DataType int8Result = DataType::I32; ///< I32 or F32; counts for i8 only.
   MathType mathType = MathType::Exact; ///< Counts for f32 only.
@@ -81,7 +85,7 @@ struct ConvProblem {
   /// Whether depth means anything. Without it the problem is a 2-D one.
   bool hasDepth() const;
 
-  /// Whether factors may be rounded to tf32.
+  /// Whether operands may be rounded to tf32.
   bool allowsTf32() const {
     return dataType == DataType::F32 && mathType == MathType::Tf32;
   }
@@ -94,10 +98,10 @@ struct ConvProblem {
   TensorLengths getInputLengths() const;
   TensorLengths getFilterLengths() const;
   TensorLengths getOutputLengths() const;
-  /// Of the tensor that is computed.
+  /// The lengths of the tensor that is computed.
   TensorLengths getResultLengths() const;
 
-  /// Element distances, whether or not the layout is Strided.
+  /// Strides in elements, whether or not the layout is Strided.
   Strides getInputStrides() const;
   Strides getFilterStrides() const;
   Strides getOutputStrides() const;
@@ -110,7 +114,7 @@ struct ConvProblem {
   /// Multiply-add counted as two operations; the same in every direction.
   double getFlops() const;
 
-  /// InvalidArgument with the first rule that is broken, else ok.
+  /// Returns InvalidArgument with the first rule that is broken, else ok.
   Status verify() const;
 
   /// The same problem in the one form that has one text: a layout's word where

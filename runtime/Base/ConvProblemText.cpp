@@ -15,7 +15,7 @@ static constexpr Activation kActivations[] = {
     Activation::ClippedRelu, Activation::LeakyRelu, Activation::Elu,
     Activation::Clamp};
 
-/// In the place of the type, f32 that may be multiplied as tf32.
+/// Written instead of the type: f32 that may be multiplied as tf32.
 static constexpr std::string_view kTf32 = "tf32";
 
 std::string_view tessera::getName(Activation activation) {
@@ -65,7 +65,7 @@ std::string tessera::toText(const Epilogue &epilogue) {
   return text;
 }
 
-// In the order of the printer, each with the separator that comes first.
+// Scans in the order of the printer, each field with the separator before it.
 void tessera::scanEpilogue(TextScanner &scanner, Epilogue &epilogue) {
   std::string_view separator = "-e";
   auto take = [&](std::string_view name) {

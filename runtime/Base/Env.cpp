@@ -28,7 +28,7 @@ void tessera::reportEnvOnStderr(const std::string &sentence) {
   std::fprintf(stderr, "tessera: %s\n", sentence.c_str());
 }
 
-/// Whether `name` was not told of before.
+/// Whether nothing was reported about `name` yet; marks it as reported.
 static bool takeReport(const char *name) {
   // Never destroyed: static objects may read variables when the process ends.
   static std::mutex &mutex = *new std::mutex;
@@ -96,7 +96,8 @@ static std::optional<int64_t> parseInt(std::string_view text) {
   return value;
 }
 
-/// "a whole number from 1 to 60". Nobody has an upper bound alone.
+/// Describes the range, as in "a whole number from 1 to 60". No caller has an
+/// upper bound without a lower one.
 static std::string describeRange(int64_t least, int64_t most) {
   if (least == kLeastEnvInt)
     return "a whole number";

@@ -1,12 +1,13 @@
 //===- Env.h - The environment, typed --------------------------*- C++ -*-===//
 //
-// The only place that reads environment variables, so that one search finds
-// every knob, and so that all of them understand the same spellings (those of
-// MIOpen, whose variables we honour).
+// All environment variables are read here, so that one search finds every knob,
+// and so that all of them understand the same spellings (those of MIOpen, whose
+// variables we honour).
 //
-// A value that a reader does not understand counts as not set, and is told
-// once in a process and for each variable: with the variable, the value and
-// what it may be. Empty is not set. Any thread.
+// A value that a reader does not understand counts as not set. It is reported
+// once in a process for each variable, with the variable, the value and the
+// values that are allowed. An empty value counts as not set. Every function may
+// be called from any thread.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,11 +36,11 @@ void reportEnvOnStderr(const std::string &sentence);
 /// The value of `name`; nothing if it is not set. Set but empty is a value.
 std::optional<std::string> getEnvText(const char *name);
 
-/// 0/1, on/off, yes/no, true/false, enable(d)/disable(d) in any case.
+/// Reads 0/1, on/off, yes/no, true/false, enable(d)/disable(d) in any case.
 std::optional<bool> getEnvBool(const char *name,
                                EnvReport report = reportEnvInLog);
 
-/// What getEnvBool() takes `text` for.
+/// The meaning that getEnvBool() gives to `text`.
 std::optional<bool> parseEnvBool(std::string_view text);
 
 inline constexpr int64_t kLeastEnvInt = std::numeric_limits<int64_t>::min();
@@ -64,8 +65,8 @@ struct EnvWord {
 std::optional<int> getEnvWord(const char *name, std::span<const EnvWord> words,
                               EnvReport report = reportEnvInLog);
 
-/// For values that others read: tells that the one of `name` is none of
-/// `allowed` ("a tile, or nothing"), unless that was told before.
+/// For values that other code parses: reports that the value of `name` is none
+/// of `allowed` ("a tile, or nothing"), unless that was reported before.
 void reportEnvValue(const char *name, const std::string &allowed,
                     EnvReport report = reportEnvInLog);
 

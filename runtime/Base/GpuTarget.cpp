@@ -11,11 +11,10 @@
 using namespace tessera;
 
 // Sources. Wave size, waves a SIMD: LLVM's AMDGPU usage guide and
-// AMDGPUBaseInfo. LDS: the same, and AMD's CDNA4 white paper for
-// gfx950. Buffer word 3: gfx9 data format 32 bits; gfx10 and later add
-// resource level 1 and OOB_SELECT 3 (raw), as MLIR's amdgpu lowering does.
-// Float atomics: the ISA guides' buffer_atomic_add_f32, which gfx906 and gfx10
-// lack.
+// AMDGPUBaseInfo. LDS: the same, and AMD's CDNA4 white paper for gfx950. Buffer
+// word 3: gfx9 has data format 32 bits; gfx10 and later add resource level 1
+// and OOB_SELECT 3 (raw), as MLIR's amdgpu lowering does. Float atomics: the
+// ISA guides' buffer_atomic_add_f32, which gfx906 and gfx10 lack.
 static constexpr uint32_t kGfx9Buffer = 0x00027000;
 static constexpr uint32_t kGfx10Buffer = 0x31027000;
 
@@ -56,9 +55,10 @@ static constexpr GpuTarget kTargets[] = {
      64, kGfx10Buffer, true, 0},
 };
 
-// The other chips: of their generation only what the whole of it shares.
-// Features: LLVM's AMDGPU.td (dot1-insts, dot8-insts, WMMA of gfx11). The
-// compute units are those of a small product, so that tiles stay small.
+// The other chips, the untuned targets. Of their generation they have only what
+// all its chips share. Features: LLVM's AMDGPU.td (dot1-insts, dot8-insts, WMMA
+// of gfx11). The number of compute units is that of a small product, so that
+// tiles stay small.
 
 static constexpr GpuTarget makeGfx9(std::string_view name) {
   return {name,
@@ -120,10 +120,10 @@ static constexpr GpuTarget kOtherTargets[] = {
 };
 
 // NVIDIA's chips, from the CUDA programming guide's table of compute
-// capabilities: warps of an SM over its four schedulers. Shared memory is what
-// a kernel may declare statically, 48 KiB on every one of them; more takes a
-// launch that asks for it. The matrix units are those that sm_80 brought and
-// all later chips have.
+// capabilities. `waves` is the warps of an SM divided by its four schedulers.
+// Shared memory is what a kernel may declare statically, 48 KiB on all of them;
+// a kernel gets more only if its launch asks for it. The matrix units are those
+// that sm_80 introduced and all later chips have.
 
 static constexpr GpuTarget makeSm(std::string_view name, uint32_t warps,
                                   uint32_t units, uint32_t wgmmaSharedBytes = 0,
@@ -148,11 +148,12 @@ static constexpr GpuTarget makeSm(std::string_view name, uint32_t warps,
           wgmmaSharedBytes};
 }
 
-// The multiprocessors of the largest product (A100, H100 SXM), but of the
-// careful rows those of a small one.
+// The number of multiprocessors is that of the largest product (A100, H100
+// SXM); untuned targets have that of a small one.
 static constexpr GpuTarget kSmTargets[] = {
     makeSm("sm_80", 64, 108),
-    // 227 KiB; the kernels use what only sm_90 itself has ("sm_90a").
+    // 228 KiB of an SM less the 1 KiB that CUDA reserves. The kernels use what
+    // only sm_90 itself has ("sm_90a").
     makeSm("sm_90", 64, 132, /*wgmmaSharedBytes=*/232448),
     makeSm("sm_75", 32, 14, /*wgmmaSharedBytes=*/0, MatrixUnit::None),
     makeSm("sm_86", 48, 20),

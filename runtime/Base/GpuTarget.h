@@ -42,10 +42,10 @@ enum class IntegerDot {
 /// must avoid. Each names its evidence in GpuTarget.cpp.
 enum class Erratum : uint32_t {
   None = 0,
-  /// Packed f32 FMA gives wrong results: compile without it.
+  /// Packed f32 FMA gives wrong results: code is compiled without it.
   NoPackedF32Fma = 1u << 0,
-  /// Matrix instructions read f16 and bf16 subnormals as zero: each such
-  /// element costs its product, at most 2^-14 of the other factor.
+  /// Matrix instructions read f16 and bf16 subnormals as zero. The product of
+  /// each such element is lost, which is at most 2^-14 of the other operand.
   FlushesHalfSubnormals = 1u << 1,
 };
 
@@ -59,21 +59,22 @@ struct GpuTarget {
   uint32_t maxWavesPerSimd;
   uint32_t simdsPerCu;
   uint32_t computeUnits; ///< Of the largest product with this chip.
-  /// Word 3 of a raw buffer descriptor whose out-of-range loads give zero; of
-  /// AMD's chips.
+  /// Word 3 of a raw buffer descriptor whose out-of-range loads return zero.
+  /// Only AMD's chips have it.
   uint32_t bufferWord3;
   bool hasFloatAtomics; ///< Adds an f32 to memory in one instruction.
   uint32_t errata;      ///< Or of Erratum.
-  /// Widest load of a lane that goes directly to LDS; 0 if none does.
+  /// Bytes of the widest load of a lane that goes directly to LDS; 0 if there
+  /// is none.
   uint32_t directLdsBytes = 0;
   Vendor vendor = Vendor::Amd;
-  /// Shared memory of a workgroup that asks for it at its launch, on chips with
-  /// wgmma and a tensor memory accelerator; 0 on others.
+  /// Shared memory that a workgroup can get by asking for it at its launch, on
+  /// chips with wgmma and a tensor memory accelerator; 0 on others.
   uint32_t wgmmaSharedBytes = 0;
 
-  /// Whether a launch can begin before the one in front has ended, and its
-  /// kernel wait by itself. All later chips of NVIDIA's can; this says for
-  /// which it was measured.
+  /// Whether a launch can begin before the one in front of it has ended, and
+  /// its kernel waits by itself. All later chips of NVIDIA can do this; it is
+  /// true only for those on which it was measured.
   bool hasDependentLaunches() const { return wgmmaSharedBytes > 0; }
 
   bool has(Erratum erratum) const {
@@ -84,12 +85,12 @@ struct GpuTarget {
 /// Every chip that kernels are tuned for, in the order of the table.
 std::span<const GpuTarget> getAllTargets();
 
-/// The row for `name`, or nullptr: of the table, or, for the other chips of
-/// gfx9 to gfx12 that LLVM knows, a careful one. Accepts the form of
+/// The target of `name`, or nullptr: a row of the table, or an untuned target
+/// if it is another chip of gfx9 to gfx12 that LLVM knows. Accepts the form of
 /// hipDeviceProp_t::gcnArchName: "gfx90a:sramecc+:xnack-".
 const GpuTarget *findTarget(std::string_view name);
 
-/// "gfx90a, gfx942, ...": for messages.
+/// The names of all targets for messages: "gfx90a, gfx942, ...".
 std::string_view getTargetNames();
 
 } // namespace tessera

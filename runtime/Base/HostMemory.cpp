@@ -13,7 +13,7 @@ using namespace tessera;
 
 static constexpr uint64_t kUnlimited = UINT64_MAX;
 
-/// What is left of `limit`.
+/// The bytes that `limit` leaves after `used`.
 static uint64_t getRest(uint64_t limit, uint64_t used) {
   return limit - std::min(limit, used);
 }
@@ -44,7 +44,7 @@ static uint64_t getSystemMemory() {
                 : kUnlimited;
 }
 
-/// What RLIMIT_AS leaves of the address space.
+/// The bytes that RLIMIT_AS leaves of the address space.
 static uint64_t getAddressSpace() {
   rlimit limit;
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
@@ -54,7 +54,7 @@ static uint64_t getAddressSpace() {
                  pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE)));
 }
 
-/// The same of one control group alone.
+/// The bytes that the limit of one control group leaves, without its parents.
 static uint64_t getGroupMemory(const std::string &folder) {
   struct {
     const char *limit, *used, *cache;
@@ -81,11 +81,11 @@ uint64_t tessera::getControlGroupMemory(const std::string &mount,
   return least;
 }
 
-/// What the control groups of this process leave.
+/// The bytes that the control groups of this process leave.
 static uint64_t getOwnGroupsMemory() {
   uint64_t least = kUnlimited;
   std::ifstream file("/proc/self/cgroup");
-  // "0::/group" of version 2, "7:memory:/group" of version 1.
+  // The line reads "0::/group" in version 2 and "7:memory:/group" in version 1.
   for (std::string line; std::getline(file, line);) {
     const size_t first = line.find(':'), second = line.find(':', first + 1);
     if (second == line.npos || line.compare(second + 1, 1, "/") != 0)

@@ -1,9 +1,9 @@
 //===- HostMemory.h - What the host can still give -------------*- C++ -*-===//
 //
-// Linux grants more memory than it has and ends the process that touches it,
-// or refuses and std::vector throws. Whoever is about to allocate what a user's
-// numbers ask for asks here first, and what is refused nevertheless becomes a
-// Status like every other failure.
+// Linux grants more memory than it has and kills the process that touches it,
+// or it refuses and std::vector throws. Code that allocates as much as a user's
+// numbers ask for calls checkMemory() first; an allocation that fails
+// nevertheless becomes a Status like every other failure.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,11 +35,11 @@ uint64_t getControlGroupMemory(const std::string &mount,
 /// A failure that says that `bytes` were needed and how many are available.
 Status describeShortage(uint64_t bytes);
 
-/// That failure unless `bytes` are available.
+/// Fails with describeShortage() unless `bytes` are available.
 Status checkMemory(uint64_t bytes);
 
-/// What `work` gives, a Status or an ErrorOr; that failure if it runs out of
-/// memory. `bytes` is what it needs at least.
+/// Returns the result of `work`, a Status or an ErrorOr, or describeShortage()
+/// if it runs out of memory. `bytes` is the least that it needs.
 template <typename Work>
 auto guardMemory(uint64_t bytes, Work work) -> decltype(work()) {
   try {
@@ -47,14 +47,14 @@ auto guardMemory(uint64_t bytes, Work work) -> decltype(work()) {
   } catch (const std::bad_alloc &) {
   } catch (const std::length_error &) { // More than a vector can ever hold.
   } catch (const std::system_error &error) {
-    // What a thread cannot be started without is mostly its stack.
+    // A thread that cannot be started mostly lacks memory for its stack.
     if (error.code() != std::errc::resource_unavailable_try_again)
       throw;
   }
   return describeShortage(bytes);
 }
 
-/// Both: `work` is not begun where the memory is not there.
+/// Calls `work` under guardMemory() if checkMemory() finds enough memory.
 template <typename Work>
 auto withMemory(uint64_t bytes, Work work) -> decltype(work()) {
   if (Status status = checkMemory(bytes); !status.isOk())

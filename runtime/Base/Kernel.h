@@ -32,18 +32,18 @@ struct LaunchRecipe {
   std::array<uint32_t, 3> grid{1, 1, 1};  ///< Workgroups.
   std::array<uint32_t, 3> block{1, 1, 1}; ///< Threads of a workgroup.
   uint32_t dynamicLdsBytes = 0;
-  /// The kernel takes the descriptors of these first, of 128 bytes each.
+  /// Descriptors of 128 bytes each, which are the kernel's first arguments.
   std::vector<TensorMap> maps;
   std::vector<LaunchArg> args;
-  /// The kernel waits by itself for the launch in front, which this one need
-  /// not do. An ordinary launch is right, too.
+  /// The kernel waits by itself for the launch in front, so that the runtime
+  /// need not wait for it. An ordinary launch is right, too.
   bool isDependent = false;
 
   friend bool operator==(const LaunchRecipe &, const LaunchRecipe &) = default;
 };
 
-/// Read back from the code object's metadata; of several launches, the most
-/// that one of them uses.
+/// Resources as the code object's metadata states them; of several launches,
+/// the most that one of them uses.
 struct KernelResources {
   uint32_t vgprs = 0; ///< Architected and accumulation registers together.
   uint32_t agprs = 0;

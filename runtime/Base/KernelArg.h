@@ -14,8 +14,8 @@ inline constexpr int kMaxTensors = 12;
 inline constexpr int kMaxScalars = 6;
 
 /// What one argument of a kernel is. Every argument has eight bytes: a device
-/// pointer, or a scalar as a double, whatever the kernel computes with. So a
-/// list of arguments has no padding.
+/// pointer, or a scalar as a double, whatever type the kernel computes with. So
+/// a list of arguments has no padding.
 enum class KernelArg : uint8_t {
   // Pointers.
   X,
@@ -44,7 +44,7 @@ constexpr bool isRowTensor(KernelArg arg) {
   return arg >= KernelArg::Tensor0 && arg <= KernelArg::LastTensor;
 }
 
-/// How far `arg` is behind `first`.
+/// The distance of `arg` from `first` in the enum.
 constexpr int getOffset(KernelArg arg, KernelArg first) {
   return static_cast<int>(arg) - static_cast<int>(first);
 }
@@ -55,8 +55,8 @@ constexpr KernelArg getScalarArg(int scalar) {
   return static_cast<KernelArg>(static_cast<int>(KernelArg::Scalar0) + scalar);
 }
 
-/// "x", "workspace", "activ_alpha", "t0", "s0", ...: in the IR (`dnn.arg`) and
-/// in the kernel database.
+/// The name in the IR (`dnn.arg`) and in the kernel database: "x", "workspace",
+/// "activ_alpha", "t0", "s0", ...
 std::string_view getName(KernelArg arg);
 std::optional<KernelArg> parseKernelArg(std::string_view name);
 

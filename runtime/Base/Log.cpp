@@ -1,6 +1,7 @@
 //===- Log.cpp - Tell the user what happened ------------------------------===//
 //
-// The only file that sees spdlog: its headers take seconds to compile.
+// This is the only file that includes spdlog: its headers take seconds to
+// compile.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,9 +43,9 @@ static std::string_view getHead(LogLevel level) {
   __builtin_unreachable();
 }
 
-/// What is wrong with the log's own variables waits here until there is a log
-/// to write it to: one that asked itself while it is made would wait for ever.
-/// Used by the one thread that makes the log.
+/// Complaints about the log's own variables wait here until there is a log to
+/// write them to: a log that asked for itself while it is constructed would
+/// wait for ever. Only the thread that constructs the log uses this.
 static std::vector<std::string> &getOwnComplaints() {
   static auto &complaints = *new std::vector<std::string>;
   return complaints;
@@ -92,7 +93,8 @@ static Logger *makeLogger() {
   return logger;
 }
 
-/// Never destroyed: other static objects may log when the process ends.
+/// The logger is never destroyed: other static objects may log when the process
+/// ends.
 static Logger &getLogger() {
   static Logger &logger = *makeLogger();
   return logger;

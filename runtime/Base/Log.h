@@ -33,16 +33,16 @@ enum class LogLevel {
   Trace = 7,
 };
 
-/// Cheap: ask before building a long message.
+/// Cheap, so that callers ask before they build a long message.
 bool isLogged(LogLevel level);
 
-/// "MIOpen(HIP): Warning text" if the level is shown.
+/// Writes "MIOpen(HIP): Warning text" if the level is shown.
 void logMessage(LogLevel level, std::string_view text);
 
 /// Whether MIOPEN_ENABLE_LOGGING asks for every call of the C API.
 bool areCallsLogged();
 
-/// "MIOpen(HIP): text"; ask areCallsLogged() before.
+/// Writes "MIOpen(HIP): text"; callers ask areCallsLogged() first.
 void logCall(std::string_view text);
 
 /// Whether MIOPEN_ENABLE_LOGGING_CMD asks for the command of every problem

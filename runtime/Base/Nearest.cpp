@@ -8,7 +8,7 @@
 
 using namespace tessera;
 
-/// Levenshtein's distance, a row of its table at a time.
+/// Levenshtein's distance, computed one row of its table at a time.
 static size_t getDistance(std::string_view a, std::string_view b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), 0);
@@ -27,7 +27,7 @@ static size_t getDistance(std::string_view a, std::string_view b) {
 std::string_view tessera::findNearest(std::string_view word,
                                       std::span<const std::string_view> words) {
   std::string_view nearest;
-  // Of words with more differences than every third letter another may be meant
+  // With more differences than one in three letters another word may be meant
   // as well.
   size_t least = word.size() / 3 + 1;
   for (std::string_view candidate : words)

@@ -7,8 +7,7 @@
 
 using namespace tessera;
 
-/// A program that was found in PATH is known to the loader by its bare name
-/// only.
+/// The loader knows a program that was found in PATH only by its bare name.
 std::string tessera::getFileOf(const void *symbol) {
   Dl_info info;
   if (!symbol || !dladdr(symbol, &info) || !info.dli_fname)

@@ -1,7 +1,7 @@
 //===- OwnFiles.h - Where our other files lie ------------------*- C++ -*-===//
 //
-// The library opens others of ours (devices, the compiler) and runs a program.
-// They lie beside it, wherever somebody has put the whole.
+// The library opens other libraries of ours (devices, the compiler) and runs a
+// program. They lie beside it, wherever the installation was moved.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,9 +16,9 @@ namespace tessera {
 /// The path of the library or program that `symbol` is in; "" if unknown.
 std::string getFileOf(const void *symbol);
 
-/// The folders, best first, of libraries that belong to the binary that this
-/// code is in: its own, and lib/ beside it, should it be a program in bin/;
-/// then the same of the file that its path links to.
+/// The folders, best first, of libraries that belong to the binary with this
+/// code: its own folder, and lib/ beside it in case it is a program in bin/;
+/// then the same two of the file that its path links to.
 std::vector<std::string> getOwnLibraryFolders();
 
 } // namespace tessera

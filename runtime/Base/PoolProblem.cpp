@@ -57,8 +57,9 @@ static Status verifyAllLengths(const PoolProblem &p) {
                            {"the horizontal padding", p.pad.w}});
 }
 
-/// The largest value of an index type; MIOpen wants it above the number of
-/// things that are counted ("Index range not enough for max pooling bwd").
+/// The largest value of an index type. MIOpen wants it above the number of
+/// pixels or offsets that it counts ("Index range not enough for max pooling
+/// bwd").
 static double getLargest(IndexType type) {
   switch (type) {
   case IndexType::None:
@@ -75,7 +76,7 @@ static double getLargest(IndexType type) {
   __builtin_unreachable();
 }
 
-/// A whole number, which may be too large for 64 bits.
+/// Prints a whole number, which may be too large for 64 bits.
 static std::string getText(double count) {
   const std::string text = std::to_string(count);
   return text.substr(0, text.find('.'));

@@ -12,8 +12,8 @@ namespace tessera {
 
 enum class PoolMode : uint8_t { Max, Average, AverageInclusive };
 
-/// Unsigned; what forward max writes and backward max reads for each element
-/// of y. None: forward without indices, and averages.
+/// The unsigned type that forward max writes and backward max reads for each
+/// element of y. None: forward without indices, and averages.
 enum class IndexType : uint8_t { None, U8, U16, U32, U64 };
 
 /// What an index counts: offsets in the window, padding included, or pixels of
@@ -55,10 +55,10 @@ struct PoolProblem {
   Strides getInputStrides() const;
   Strides getOutputStrides() const;
 
-  /// InvalidArgument with the first rule that is broken, else ok.
+  /// Returns InvalidArgument with the first rule that is broken, else ok.
   Status verify() const;
-  /// What verify() says of the indices alone: MIOpen has a status of its own
-  /// for a type that is too small.
+  /// The checks of verify() that concern the indices: MIOpen has a status of
+  /// its own for a type that is too small.
   Status verifyIndices() const;
 
   /// See ConvProblem::canonicalize().

@@ -26,8 +26,8 @@ std::string Problem::toNetworkConfig() const {
 }
 
 namespace {
-/// Mixes plain numbers. Not Fnv1a: eight steps a number would show in the cost
-/// of every launch.
+/// Mixes plain numbers into a hash. Fnv1a takes eight steps a number, which
+/// would show in the cost of every launch.
 struct Mixer {
   uint64_t hash = 0;
 
@@ -47,7 +47,7 @@ struct Mixer {
     if (layout == Layout::Strided)
       add({s.n, s.c, s.d, s.h, s.w});
   }
-  /// Small fields share one word.
+  /// Packs small fields into one word.
   template <typename... Small>
   void addSmall(Small... fields) {
     uint64_t word = 0;

@@ -20,7 +20,7 @@
 
 namespace tessera {
 
-/// Any problem. Plain data; made from one of its kinds without a word.
+/// Any problem. Plain data; each kind of problem converts to it implicitly.
 class Problem {
 public:
   Problem() = default;
@@ -37,18 +37,18 @@ public:
   }
   const RowProblem *getRows() const { return std::get_if<RowProblem>(&value); }
 
-  /// Whether tensors may begin at any element, and not only at a multiple of 16
-  /// bytes as what hipMalloc gives does: a network config with "-unaligned"
-  /// behind it. Such kernels access one element at a time.
+  /// Whether tensors may begin at any element instead of at a multiple of 16
+  /// bytes, as memory from hipMalloc does; the network config then ends in
+  /// "-unaligned". Such kernels access one element at a time.
   bool isUnaligned() const { return unaligned; }
-  /// The same problem with tensors that may.
+  /// The same problem with tensors that may begin at any element.
   Problem asUnaligned() const {
     Problem copy = *this;
     copy.unaligned = true;
     return copy;
   }
 
-  /// InvalidArgument with the first rule that is broken, else ok.
+  /// Returns InvalidArgument with the first rule that is broken, else ok.
   Status verify() const;
   Problem canonicalize() const;
   std::string toNetworkConfig() const;
@@ -63,7 +63,7 @@ private:
   bool unaligned = false;
 };
 
-/// What the network config of an unaligned problem has at its end.
+/// The end of an unaligned problem's network config.
 inline constexpr std::string_view kUnalignedSuffix = "-unaligned";
 
 /// Whether a word begins as a network config does.

@@ -11,7 +11,7 @@
 
 namespace tessera {
 
-/// A number of the problem, as messages call it.
+/// A number of the problem with its name for messages.
 struct NamedLength {
   const char *name;
   int64_t value;
@@ -22,13 +22,14 @@ struct NamedLength {
 Status verifyLengths(int64_t minimum,
                      std::initializer_list<NamedLength> lengths);
 
-/// One tensor: its bytes must be a number of 64 bits. A strided one has
-/// positive distances; where `isWritten`, no two elements may share memory.
+/// Checks one tensor: its size in bytes must fit 64 bits. The strides of a
+/// strided tensor must be positive; where `isWritten`, no two elements may
+/// share memory.
 Status verifyTensor(const char *name, int64_t elementBytes, Layout layout,
                     const Strides &strides, const TensorLengths &lengths,
                     bool isWritten);
 
-/// A dimension of a tensor: how long it is, and elements from one to the next.
+/// A dimension of a tensor: its length and its stride in elements.
 struct StridedDim {
   int64_t length;
   int64_t stride;
@@ -36,10 +37,10 @@ struct StridedDim {
 
 /// Whether two elements share memory: from the smallest stride to the largest,
 /// each must step over everything that the smaller ones reach. Sorts `dims`,
-/// whose strides are not negative and whose reach 64 bits can count.
+/// whose strides must not be negative and whose reach must fit 64 bits.
 bool hasOverlap(std::span<StridedDim> dims);
 
-/// Positions of a window along one dimension, at least 1.
+/// The number of positions of a window along one dimension, at least 1.
 int64_t getOutputLength(int64_t in, int64_t filter, int64_t pad, int64_t stride,
                         int64_t dilation);
 

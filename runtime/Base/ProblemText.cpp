@@ -32,7 +32,7 @@ void tessera::scanLayout(TextScanner &scanner, bool hasDepth, Layout &layout,
     }
   layout = Layout::Strided;
   scanner.expect("s").number(strides.n).expect(":").number(strides.c);
-  // Those of a dimension that is not there are 1; see canonicalizeLayout().
+  // A dimension that does not exist has stride 1; see canonicalizeLayout().
   strides.d = 1;
   if (hasDepth)
     scanner.expect(":").number(strides.d);

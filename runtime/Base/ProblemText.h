@@ -33,13 +33,13 @@ std::string toText(Layout layout, const Strides &strides, bool hasDepth);
 void scanLayout(TextScanner &scanner, bool hasDepth, Layout &layout,
                 Strides &strides);
 
-/// "alpha+bias+relu"; empty if the epilogue is.
+/// Prints "alpha+bias+relu"; empty for an empty epilogue.
 std::string toText(const Epilogue &epilogue);
-/// Reads it behind "-e", or nothing at all.
+/// Reads an epilogue behind "-e"; the text may have none.
 void scanEpilogue(TextScanner &scanner, Epilogue &epilogue);
 
-/// Whether the layouts in the text are those of a problem with depth; looks
-/// ahead, because depth decides how the rest reads.
+/// Whether the layouts in the text are those of a problem with depth. Looks
+/// ahead, because the depth decides how the rest is read.
 bool namesDepth(std::string_view text);
 
 /// Reads the name of one of `values`, up to one of `stops`.

@@ -16,7 +16,7 @@ int64_t tessera::getSpan(const Strides &strides, const TensorLengths &t) {
 }
 
 Layout tessera::canonicalizeLayout(Strides &strides, const TensorLengths &t) {
-  // Where there is one element, no distance is ever used.
+  // A tensor with one element uses no stride.
   auto mask = [&](Strides s) {
     return Strides{t.n == 1 ? 1 : s.n, t.c == 1 ? 1 : s.c, t.d == 1 ? 1 : s.d,
                    t.h == 1 ? 1 : s.h, t.w == 1 ? 1 : s.w};

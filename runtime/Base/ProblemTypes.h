@@ -16,18 +16,18 @@ inline constexpr DataType kDataTypes[] = {
     DataType::F16, DataType::BF16, DataType::F32, DataType::F64,
     DataType::I8,  DataType::I32,  DataType::I64};
 
-/// How f32 may be multiplied. Exact is f32; Tf32 allows factors of ten bits of
-/// mantissa where a chip has a faster way for them, and demands nothing.
+/// How f32 may be multiplied. Exact is f32; Tf32 allows operands with ten bits
+/// of mantissa where a chip has a faster way for them, and demands nothing.
 enum class MathType : uint8_t { Exact, Tf32 };
 
 /// Order of the dimensions in memory. The filter's layout uses the same names:
-/// NCHW means K,C,Y,X and NHWC means K,Y,X,C (C per group). Depth, where there
+/// NCHW means K,C,Y,X and NHWC means K,Y,X,C (C per group). The depth, if there
 /// is one, comes before the height: NCDHW, NDHWC. Strided is everything else,
 /// gaps included; a tensor of that layout has Strides.
 enum class Layout : uint8_t { NCHW, NHWC, Strided };
 
-/// Distances in elements of neighbours along each dimension; all 0 unless the
-/// layout is Strided. Of a filter, n is the output and c the input channel.
+/// Strides in elements along each dimension; all 0 unless the layout is
+/// Strided. For a filter, n is the output channel and c the input channel.
 struct Strides {
   int64_t n = 0;
   int64_t c = 0;
@@ -65,15 +65,16 @@ struct TensorLengths {
   int64_t getElements() const { return n * c * d * h * w; }
 };
 
-/// Distances of a packed tensor of `layout` (NCHW or NHWC).
+/// The strides of a packed tensor of `layout` (NCHW or NHWC).
 Strides getPackedStrides(Layout layout, const TensorLengths &lengths);
 
-/// From the first element to the last one, both counted.
+/// The number of elements from the first one to the last one, both included.
 int64_t getSpan(const Strides &strides, const TensorLengths &lengths);
 
-/// Names the layout of `strides` if a packed one fits (NCHW if both do), with
-/// `strides` set to zero; else Strided, with the strides of dimensions of
-/// length 1, which mean nothing, set to 1. So equal tensors have equal texts.
+/// Returns the layout of `strides` if it is a packed one (NCHW if both are) and
+/// sets `strides` to zero. Else returns Strided and sets the strides of
+/// dimensions of length 1, which mean nothing, to 1. So equal tensors have
+/// equal texts.
 Layout canonicalizeLayout(Strides &strides, const TensorLengths &lengths);
 
 /// Bytes of one element.

@@ -1,7 +1,7 @@
 //===- RowOp.h - The operations of row problems ----------------*- C++ -*-===//
 //
-// Apart from RowProblem.h, because nearly everything includes that and few ask
-// which operations there are.
+// This is separate from RowProblem.h, because nearly everything includes that
+// header and little code asks which operations exist.
 //
 //===----------------------------------------------------------------------===//
 
@@ -12,7 +12,7 @@
 
 namespace tessera {
 
-/// One for each row of RowOp.def.
+/// One value for each row of RowOp.def.
 enum class RowOp : uint8_t {
 #define TESSERA_ROW_OP(name, text) name,
 #include "runtime/Base/RowOp.def"

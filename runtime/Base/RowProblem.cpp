@@ -38,7 +38,7 @@ bool tessera::numbersElements(const RowProblem &problem) {
   case RowOp::Dropout:
     return true;
   case RowOp::Reduce:
-    return problem.mode & 0x50; // With the places of extremes.
+    return problem.mode & 0x50; // With the indices of extremes.
   default:
     return false;
   }
@@ -74,7 +74,7 @@ static Status verifySpace(const RowProblem &p) {
   return Status::ok();
 }
 
-/// The dimensions in which a tensor should have one element for each.
+/// The dimensions along which a tensor should have separate elements.
 static std::vector<StridedDim> getOwnDims(const RowProblem &p,
                                           const RowTensor &tensor) {
   std::vector<StridedDim> dims;
@@ -148,8 +148,9 @@ struct Dim {
 };
 } // namespace
 
-/// Those of length 1 are left out, except that an operation with reduced
-/// dimensions keeps one: its rows have one element then.
+/// The dimensions of the space without those of length 1, except that an
+/// operation with reduced dimensions keeps one of them: its rows then have one
+/// element.
 static std::vector<Dim> getDims(const RowProblem &p) {
   std::vector<Dim> dims;
   for (int dim = 0; dim < p.rank; ++dim) {
@@ -184,8 +185,8 @@ static int getLargest(const std::vector<Dim> &dims, int tensorCount) {
   return largest;
 }
 
-/// From the largest stride to the smallest; where the largest tensor has none,
-/// the others decide.
+/// Sorts from the largest stride to the smallest; where the largest tensor has
+/// stride 0, the other tensors decide.
 static void sortByStrides(std::vector<Dim> &dims, int tensorCount) {
   const int largest = getLargest(dims, tensorCount);
   auto getRank = [&](const Dim &dim) {
@@ -196,12 +197,13 @@ static void sortByStrides(std::vector<Dim> &dims, int tensorCount) {
 }
 
 static bool canMerge(const Dim &outer, const Dim &inner) {
-  // No kernel takes a longer dimension.
+  // No kernel supports a longer dimension.
   constexpr int64_t kMostMerged = (int64_t(1) << 30) - 1;
   if (outer.isReduced != inner.isReduced ||
       outer.length > kMostMerged / inner.length)
     return false;
-  // Unsigned, because of two elements that are 2^62 apart; more does not fit.
+  // The product is unsigned, because two elements may be 2^62 apart, and twice
+  // that distance would overflow a signed number.
   auto isBehind = [&](int tensor) {
     return static_cast<uint64_t>(outer.strides[tensor]) ==
            static_cast<uint64_t>(inner.strides[tensor]) *

@@ -1,9 +1,10 @@
 //===- RowProblem.h - Element-wise, reducing, normalising ------*- C++ -*-===//
 //
-// What is neither convolution nor pooling: rows of elements are reduced to a
-// few numbers, and each element is mapped with them (docs/design/0015-rows.md).
-// Activations, softmax, batch norm and reductions are such problems;
-// docs/spec/rows.md says what each operation computes of which tensors.
+// A RowProblem is what is neither convolution nor pooling: rows of elements are
+// reduced to a few numbers, and each element is mapped with them
+// (docs/design/0015-rows.md). Activations, softmax, batch norm and reductions
+// are such problems; docs/spec/rows.md says what each operation computes of
+// which tensors.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +31,7 @@ enum class RowRole : uint8_t {
 
 inline constexpr int kMaxRowRank = 5;
 
-/// A tensor of the space. A stride of 0: the same element all along that
+/// A tensor of the space. A stride of 0 broadcasts one element along that
 /// dimension.
 struct RowTensor {
   DataType type = DataType::F32;
@@ -40,11 +41,11 @@ struct RowTensor {
   friend bool operator==(const RowTensor &, const RowTensor &) = default;
 };
 
-/// An operation on the rows of a space. Plain data; entries behind `rank` and
+/// A row-wise operation on a space. Plain data; entries beyond `rank` and
 /// `tensorCount` are as constructed.
 struct RowProblem {
   RowOp op{};
-  /// Which variant of the operation; its meaning is the operation's.
+  /// The variant of the operation, which defines what the bits mean.
   uint32_t mode = 0;
   int rank = 1;
   std::array<int64_t, kMaxRowRank> lengths{1, 1, 1, 1, 1};
@@ -62,15 +63,16 @@ struct RowProblem {
   }
   int64_t getElements() const;  ///< Of the space.
   int64_t getRowLength() const; ///< 1 if nothing is reduced.
-  /// From the first element of a tensor to the last one, both counted.
+  /// The number of elements from the first one of a tensor to the last one,
+  /// both included.
   int64_t getSpan(int tensor) const;
 
-  /// InvalidArgument with the first rule that is broken, else ok.
+  /// Returns InvalidArgument with the first rule that is broken, else ok.
   Status verify() const;
 
-  /// See ConvProblem::canonicalize(): dimensions of length 1 left out, those
-  /// that lie together merged, and, unless the operation numbers its elements,
-  /// ordered by their strides.
+  /// See ConvProblem::canonicalize(). Dimensions of length 1 are left out,
+  /// those that are contiguous are merged, and, unless the operation numbers
+  /// its elements, dimensions are ordered by their strides.
   RowProblem canonicalize() const;
 
   /// The network config, e.g.
@@ -83,8 +85,8 @@ struct RowProblem {
 std::string_view getName(RowOp op);
 std::string_view getName(RowRole role);
 
-/// Whether dnn.row_index or dnn.element_index takes part in the operation, so
-/// that the order of its dimensions has a meaning.
+/// Whether the operation uses dnn.row_index or dnn.element_index, so that the
+/// order of its dimensions has a meaning.
 bool numbersElements(const RowProblem &problem);
 
 } // namespace tessera

@@ -1,9 +1,10 @@
 //===- Status.h - The outcome of an operation ------------------*- C++ -*-===//
 //
-// Everything outside MLIR reports failure through Status or ErrorOr (below in
-// ErrorOr.h): no exception is thrown by our own code, and the C API converts a
-// code to a miopenStatus_t in one place. A code says what the caller can do
-// about it, not where it happened; the message says the rest in one sentence.
+// Everything outside MLIR reports failure through Status or ErrorOr (in
+// ErrorOr.h): our own code throws no exception, and the C API converts a code
+// to a miopenStatus_t at a single point. A code says what the caller can do
+// about the failure, not where it happened; the message says the rest in one
+// sentence.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,17 +18,17 @@ namespace tessera {
 
 enum class StatusCode {
   Ok,
-  /// The caller passed something wrong and can mend it.
+  /// The caller passed something wrong and can correct it.
   InvalidArgument,
-  /// A valid request that this build has no kernel for: fall back.
+  /// A valid request that this build has no kernel for: the caller falls back.
   NotSupported,
   /// What was looked up is not there (a cache miss, a missing file).
   NotFound,
-  /// Memory, disk or another limited thing ran out: retry or give less.
+  /// Memory, disk or another limited resource ran out: retry or ask for less.
   ResourceExhausted,
-  /// The device or the operating system refused: report it.
+  /// The device or the operating system refused: the caller reports it.
   Unavailable,
-  /// Our own mistake: report it.
+  /// Our own mistake: the caller reports it.
   Internal,
 };
 

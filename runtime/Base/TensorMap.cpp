@@ -11,7 +11,7 @@ static constexpr std::string_view kTf32 = "tf32";
 static constexpr std::array<std::string_view, 3> kModes = {"tiled", "plain",
                                                            "im2col"};
 
-/// Calls `visit` with each list of numbers and the part of it that counts.
+/// Calls `visit` with each list of numbers and the range of it that is used.
 template <typename SomeMap, typename Visitor>
 static void visitLists(SomeMap &map, Visitor visit) {
   const bool isIm2col = map.mode == TensorMap::Mode::Im2col;
@@ -49,7 +49,7 @@ static void scanInteger(TextScanner &scanner, Int &value) {
     value = -value;
 }
 
-/// The dimensions that the list of sizes has: the rank.
+/// The number of sizes in the text, which is the rank.
 static uint32_t countSizes(std::string_view text) {
   uint32_t count = 1;
   for (char c : text.substr(0, text.find(':')))

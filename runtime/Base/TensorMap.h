@@ -1,9 +1,9 @@
 //===- TensorMap.h - How a copy engine sees a tensor -----------*- C++ -*-===//
 //
 // From sm_90 on a kernel asks the chip's tensor memory accelerator for whole
-// tiles. What a tile is stands in a descriptor of 128 bytes, which only the
-// driver can encode, when the tensor's address is known. The compiler therefore
-// says here what the driver will be asked for; the launch makes it true.
+// tiles. A descriptor of 128 bytes describes the tile; only the driver can
+// encode it, once the tensor's address is known. The compiler therefore states
+// here what the driver will be asked for, and the launch encodes it.
 //
 // Source: CUDA driver API, "Tensor Map Object Management" (cuTensorMapEncode*);
 // PTX ISA 8.6, section "Tensor copies" (im2col mode, swizzling).
@@ -24,8 +24,8 @@
 
 namespace tessera {
 
-/// One descriptor. Dimensions are in the order of memory, the innermost first,
-/// whose elements lie together. Plain data.
+/// One descriptor. Dimensions are in the order of memory, beginning with the
+/// innermost one, whose elements are contiguous. Plain data.
 struct TensorMap {
   static constexpr uint32_t kMaxRank = 5;
   static constexpr uint32_t kMaxSpatial = kMaxRank - 2;
@@ -34,36 +34,37 @@ struct TensorMap {
     Tiled, ///< A box of elements along each dimension.
     Plain, ///< The same, as it lies in memory: not swizzled.
     /// Pixels of an im2col matrix: some channels (dimension 0) at some
-    /// positions of a window's corner, which walks through the images.
+    /// positions of a window's corner, which moves through the images.
     Im2col,
   };
 
   KernelArg tensor = KernelArg::X; ///< Whose memory it describes,
   uint64_t offset = 0;             ///< from this byte on.
   DataType dataType = DataType::F16;
-  /// Of F32, "tf32" in the text: copies round to ten bits of mantissa.
+  /// Copies round F32 to ten bits of mantissa; "tf32" in the text.
   bool roundsToTf32 = false;
   Mode mode = Mode::Tiled;
   uint32_t rank = 2;
   std::array<uint64_t, kMaxRank> sizes{1, 1, 1, 1, 1};
   std::array<uint64_t, kMaxRank> strides{}; ///< Bytes; [0] is not used.
-  /// Tiled, Plain: elements of a box along each dimension. Im2col: channels and
-  /// pixels of a copy.
+  /// Tiled, Plain: the elements of a box along each dimension. Im2col: the
+  /// channels and pixels of a copy.
   std::array<uint32_t, kMaxRank> box{1, 1, 1, 1, 1};
-  /// Elements from one position of a walk to the next.
+  /// The number of elements from one position of the traversal to the next.
   std::array<uint32_t, kMaxRank> steps{1, 1, 1, 1, 1};
-  /// Im2col: where the corner's walk begins and ends along each spatial
-  /// dimension, from the tensor's first and last element.
+  /// Im2col: where the corner's traversal begins and ends along each spatial
+  /// dimension, relative to the tensor's first and last element.
   std::array<int32_t, kMaxSpatial> lower{};
   std::array<int32_t, kMaxSpatial> upper{};
 
-  /// "x:f16:im2col:256,14,14,64:512,7168,100352:64,128:1,1,1,1:-1,-1:-1,-1":
-  /// sizes, strides, box, steps, lower and upper corner. Without blanks. With
+  /// Prints
+  /// "x:f16:im2col:256,14,14,64:512,7168,100352:64,128:1,1,1,1:-1,-1:-1,-1"
+  /// without blanks: sizes, strides, box, steps, lower and upper corner. With
   /// an offset, "workspace+4096:..".
   std::string toText() const;
 
-  /// The innermost dimension of a box of matrix factors. It is swizzled by as
-  /// many bytes as it has: 128, 64 or 32; of 16 it is not.
+  /// Bytes of the innermost dimension of a box of matrix operands. The swizzle
+  /// has as many bytes: 128, 64 or 32; a box of 16 bytes is not swizzled.
   static constexpr uint32_t kBoxBytes = 128;
 
   friend bool operator==(const TensorMap &, const TensorMap &) = default;

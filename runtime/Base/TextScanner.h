@@ -2,7 +2,7 @@
 //
 // Network configs and tile texts are database keys, so their parsers accept
 // exactly what the printers write: no blanks, no leading zeros, no defaults.
-// This reader is the half that both parsers share.
+// Both parsers share this reader.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,7 +38,7 @@ public:
     return true;
   }
 
-  /// Reads a non-negative decimal number as it is printed.
+  /// Reads a non-negative decimal number in the form that a printer writes.
   template <typename Int>
   TextScanner &number(Int &value) {
     const char *end = rest.data() + rest.size();

@@ -10,10 +10,10 @@
 
 namespace tessera {
 
-/// A tile: the algorithm and every parameter that a tuner may turn. Plain data
+/// A tile: the algorithm and every parameter that a tuner may vary. Plain data
 /// with one canonical text, which goes into the cache key and the perf DB:
-/// "igemm-m256n256k32-w2x4-b2-mfma32". What the parameters mean, only the
-/// algorithm knows (compiler/Algorithms).
+/// "igemm-m256n256k32-w2x4-b2-mfma32". Only the algorithm knows what the
+/// parameters mean (compiler/Algorithms).
 struct TileConfig {
   std::string algorithm;  ///< "igemm": letters and digits.
   std::string parameters; ///< What follows the first "-"; may be empty.

@@ -16,9 +16,9 @@ inline constexpr std::array<std::string_view, 12> kAlgorithmNames = {
     "igemm",   "stem", "groups",    "packed", "depthwise", "toeplitz",
     "general", "pool", "poolsplit", "map",    "rows",      "rowsplit"};
 
-/// The tile that TESSERA_TILE names, if it is one of an algorithm that there
-/// is. A null `report` is for the compiler: the process that it works for has
-/// told already.
+/// The tile that TESSERA_TILE names, if its algorithm exists. The compiler
+/// passes a null `report`, because the process that it works for has already
+/// reported the mistake.
 std::optional<TileConfig> getEnvTile(EnvReport report);
 
 } // namespace tessera

@@ -8,10 +8,10 @@
 
 namespace tessera {
 
-/// What to say of a name that findTarget() does not find: InvalidArgument with
+/// The failure for a name that findTarget() does not find: InvalidArgument with
 /// the nearest name, if one is near, and all of them.
 Status refuseTarget(std::string_view name);
-/// The same where only some chips will do.
+/// The same where only the chips in `known` are accepted.
 Status refuseTarget(std::string_view name, std::span<const GpuTarget> known);
 
 } // namespace tessera

@@ -12,14 +12,14 @@
 using namespace tessera;
 using Clock = std::chrono::steady_clock;
 
-/// Locks or unlocks the byte without waiting; errno of the failure, else 0.
-/// The lock belongs to the open file and not to the process, whose other
-/// threads would not see a lock of the process.
+/// Locks or unlocks the byte without waiting. Returns the errno of the failure,
+/// else 0. The lock belongs to the open file and not to the process: other
+/// threads would not notice a lock of their own process.
 static int setLock(int file, short type, uint64_t byte) {
   struct flock range = {};
   range.l_type = type;
   range.l_whence = SEEK_SET;
-  // A lock may not reach beyond the largest offset.
+  // A lock may not reach beyond the largest offset of a file.
   range.l_start = static_cast<off_t>(byte >> 2);
   range.l_len = 1;
   return fcntl(file, F_OFD_SETLK, &range) == 0 ? 0 : errno;
@@ -28,13 +28,14 @@ static int setLock(int file, short type, uint64_t byte) {
 ByteLock::ByteLock(const std::string &path, uint64_t byte,
                    std::chrono::milliseconds limit)
     : byte(byte),
-      // A link there is somebody else's idea.
+      // O_NOFOLLOW: we never make such a link, so it would lead to a file of
+      // somebody else.
       file(
           open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644)) {
   if (file < 0)
     return;
   const Clock::time_point end = Clock::now() + limit;
-  // Asked again and again, because no lock can be waited for with a limit.
+  // The lock is polled, because waiting for it could not be limited in time.
   // Most owners are done after some tens of milliseconds.
   auto pause = std::chrono::milliseconds(1);
   while (true) {
@@ -58,8 +59,8 @@ ByteLock::ByteLock(const std::string &path, uint64_t byte,
 ByteLock::~ByteLock() {
   if (file < 0)
     return;
-  // Closing is not enough: a child that was forked meanwhile holds the same
-  // open file.
+  // Closing is not enough: a child process that was forked meanwhile holds the
+  // same open file.
   if (state == State::Held)
     (void)setLock(file, F_UNLCK, byte);
   close(file);

@@ -26,8 +26,8 @@ public:
     Unavailable, ///< The file cannot be made, or its file system locks nothing.
   };
 
-  /// Waits for at most `limit`. The file is made if it is not there; the byte
-  /// need not be.
+  /// Waits for at most `limit`. Creates the file if it does not exist; the byte
+  /// may lie beyond its end.
   ByteLock(const std::string &path, uint64_t byte,
            std::chrono::milliseconds limit);
   ~ByteLock();
@@ -35,7 +35,7 @@ public:
   ByteLock &operator=(const ByteLock &) = delete;
 
   State getState() const { return state; }
-  /// Whether somebody else held it at first.
+  /// Whether another owner held the byte at first.
   bool hasWaited() const { return waited; }
 
 private:

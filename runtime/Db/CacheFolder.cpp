@@ -36,9 +36,9 @@ Status tessera::makeFolderOf(const std::string &path) {
   return Status::ok();
 }
 
-/// Whether somebody else may exchange a file. Where the sticky bit is set, others
-/// may add files but not exchange ours. A group with the number of its user is
-/// that user's own, as most distributions make one for each.
+/// Whether somebody else may replace a file. Where the sticky bit is set,
+/// others may add files but not replace ours. A group whose number is that of
+/// its user is that user's own, as most distributions make one for each.
 static bool mayOthersWrite(const struct stat &info) {
   if (info.st_mode & S_ISVTX)
     return false;
@@ -108,7 +108,7 @@ bool tessera::isReadOnly(const std::string &path) {
 }
 
 bool tessera::isOnNetwork(const std::string &path) {
-  // linux/magic.h, and for the last three the file systems' own sources.
+  // From linux/magic.h; the last three are from the file systems' own sources.
   static constexpr uint32_t networkTypes[] = {
       0x6969 /*NFS*/,        0xff534d42 /*CIFS*/, 0xfe534d42 /*SMB2*/,
       0x00c36400 /*Ceph*/,   0x5346414f /*AFS*/,  0x01021997 /*9p*/,
@@ -123,8 +123,8 @@ bool tessera::isOnNetwork(const std::string &path) {
 // Damaged files
 //===----------------------------------------------------------------------===//
 
-/// A free name, or that of the file that got its name first: a rename changes
-/// the time of the status.
+/// A free name, or the name of the file that was put aside first: a rename
+/// updates the time of the last status change.
 static std::string getNameAside(const std::string &path) {
   std::string oldest;
   timespec since = {};
@@ -149,7 +149,7 @@ std::string tessera::putAside(const std::string &path) {
   fs::rename(path, name, error);
   if (error)
     return "";
-  // They belong to the damaged file; the new one must not replay them.
+  // The journals belong to the damaged file; the new one must not replay them.
   for (const char *suffix : {"-wal", "-shm", "-journal"})
     fs::remove(path + suffix, error);
   return name;

@@ -1,8 +1,8 @@
 //===- CacheFolder.h - Where a database lies -------------------*- C++ -*-===//
 //
-// What the file system says of a database, and what it must not say: a kernel
-// that somebody else has put there would run with the user's rights, and a file
-// that belongs to another program is not ours to change.
+// Checks of the file system before a database is opened: a kernel that somebody
+// else has put there would run with the user's rights, and a file that belongs
+// to another program is not ours to change.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,34 +16,34 @@
 
 namespace tessera {
 
-/// Makes the folder of `path` if it is not there. Nobody but its owner may
-/// write it, whatever the process's umask is.
+/// Makes the folder of `path` if it does not exist. Only its owner may write
+/// it, whatever the process's umask is.
 Status makeFolderOf(const std::string &path);
 
-/// Whether nobody but the user and root may write the database at `path` or
-/// exchange it; NotSupported if others may. What is not there is no reason.
+/// Whether only the user and root may write the database at `path` or replace
+/// it; NotSupported if others may. A path that does not exist is ok.
 Status checkNobodyElseWrites(const std::string &path);
 
-/// Whether `path` is a file or nothing at all. NotSupported for a symbolic link
-/// whose end is missing, through which a file would be made elsewhere, and for
-/// a pipe, a device or a folder.
+/// Whether `path` is a file or does not exist. NotSupported for a dangling
+/// symbolic link, through which a file would be made elsewhere, and for a pipe,
+/// a device or a folder.
 Status checkIsFile(const std::string &path);
 
-/// Number of the file at `path`, or 0.
+/// Inode number of the file at `path`, or 0.
 uint64_t getInode(const std::string &path);
 
-/// Whether the file is there and has a first byte.
+/// Whether the file exists and is not empty.
 bool hasContent(const std::string &path);
 
-/// Whether the file is there, and neither it nor its folder can be written.
+/// Whether the file exists, and neither it nor its folder can be written.
 bool isReadOnly(const std::string &path);
 
 /// Whether several machines may see the file. SQLite's write-ahead log keeps
 /// an index in shared memory, which they cannot share.
 bool isOnNetwork(const std::string &path);
 
-/// Renames the file to <path>.corrupt-<n> and drops its journals. There are at
-/// most kMaxPutAside such files: a further one replaces the one that was put
+/// Renames the file to <path>.corrupt-<n> and deletes its journals. There are
+/// at most kMaxPutAside such files: a further one replaces the one that was put
 /// aside first. Returns the new name; empty if that failed.
 std::string putAside(const std::string &path);
 

@@ -14,7 +14,8 @@ using namespace tessera;
 /// ms.
 static constexpr int kLevel = 3;
 
-/// Larger than any code object by far: what claims to be larger is damaged.
+/// Larger than any code object by far: a frame that claims to be larger is
+/// damaged.
 static constexpr uint64_t kMaxBytes = uint64_t(1) << 30;
 
 int64_t tessera::getCodeObjectHash(std::span<const char> bytes) {
@@ -51,7 +52,7 @@ ErrorOr<std::vector<char>> tessera::readCodeObject(SqliteDatabase &database,
   const Status damaged = notFound("its code object is damaged");
   const uint64_t size =
       ZSTD_getFrameContentSize(compressed.data(), compressed.size());
-  if (size > kMaxBytes) // So are the values that stand for errors.
+  if (size > kMaxBytes) // The values that stand for errors are larger, too.
     return damaged;
   std::vector<char> bytes(size);
   if (ZSTD_decompress(bytes.data(), size, compressed.data(),

@@ -9,17 +9,17 @@
 
 namespace tessera {
 
-/// The key of a code object. Not a safe one against malice: who can write the
-/// file can run code in the client anyway.
+/// The key of a code object. The hash is no protection against malice: whoever
+/// can write the file can run code in the client anyway.
 int64_t getCodeObjectHash(std::span<const char> bytes);
 
-/// Keeps the bytes unless they are there, and returns their hash. What is
-/// there and damaged is replaced; NotSupported for other bytes of the same
-/// hash, which are as likely as never.
+/// Stores the bytes unless they exist, and returns their hash. A damaged entry
+/// is replaced. Fails with NotSupported if other bytes have the same hash,
+/// which is as good as impossible.
 ErrorOr<int64_t> writeCodeObject(SqliteDatabase &database,
                                  std::span<const char> bytes);
 
-/// The bytes, or NotFound if they are not there or not what they were.
+/// Returns the bytes, or NotFound if they do not exist or are damaged.
 ErrorOr<std::vector<char>> readCodeObject(SqliteDatabase &database,
                                           int64_t hash);
 

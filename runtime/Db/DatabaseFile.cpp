@@ -17,14 +17,15 @@
 using namespace tessera;
 using namespace std::chrono_literals;
 
-/// For how long a call waits for other processes. They hold a lock for as long
-/// as one row takes, so this is ample; who holds it longer holds it for long.
+/// How long a call waits for other processes. They hold a lock while they write
+/// one row, so this is ample; a process that holds it longer will not release
+/// it soon.
 static constexpr auto kPatience = 600ms;
-/// The same of a tool that was told to work on a file.
+/// How long a tool waits that was told to work on a file.
 static constexpr auto kToolPatience = 5s;
-/// How often a lock that was waited for in vain is tried again.
+/// How often a lock is tried again after a wait was in vain.
 static constexpr auto kRetryInterval = 100ms;
-/// Kernels that wait in memory. They have some tens of KB each.
+/// The number of kernels that may wait in memory. Each has some tens of KB.
 static constexpr size_t kMaxPending = 256;
 
 /// The byte of the lock file that is held while a file is opened, replaced or
@@ -45,7 +46,7 @@ static void setPatience(SqliteDatabase &database,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Never destroyed: its files may be in use until the process ends.
+/// The list is never destroyed: its files may be in use until the process ends.
 struct OpenFiles {
   std::mutex mutex; ///< Taken before the mutex of a file is tried.
   std::vector<DatabaseFile *> files;
@@ -57,9 +58,9 @@ static OpenFiles &getOpenFiles() {
   return open;
 }
 
-/// Nobody may own the file any more who would close it: the engine of the
-/// library lives as long as the process. A thread that goes on may have a file
-/// in its hands; the process does not hang for it.
+/// Closes the files at the end of the process, because nobody else may do it:
+/// the engine of the library lives as long as the process. A thread that is
+/// still running may use a file; the process does not hang because of it.
 void DatabaseFile::leaveAll() {
   OpenFiles &open = getOpenFiles();
   const std::lock_guard lock(open.mutex);
@@ -79,8 +80,9 @@ void DatabaseFile::leaveAll() {
 }
 
 /// Whether another object of this process has the file open. SQLite's locks
-/// are the process's: they are gone once any descriptor of the file is closed
-/// of which SQLite keeps no count, as that of a snapshot.
+/// belong to the process: they are lost as soon as the process closes any
+/// descriptor of the file that SQLite does not count, such as that of a
+/// snapshot.
 bool DatabaseFile::isOpenElsewhere(uint64_t number) const {
   OpenFiles &open = getOpenFiles();
   const std::lock_guard lock(open.mutex);
@@ -140,8 +142,8 @@ Status DatabaseFile::openAsItIs() {
   return checkSchema(*database).withContext(path);
 }
 
-/// A home that is mounted read-only may hold kernels all the same. Another user
-/// who writes there while we read may give us damage to see, and no wrong row.
+/// A home that is mounted read-only may still hold kernels. If another user
+/// writes there while we read, we may see damage, but never a wrong row.
 Status DatabaseFile::openForReading(const Status &why) {
   if (!isReadOnly(path))
     return why;
@@ -156,8 +158,9 @@ Status DatabaseFile::openForReading(const Status &why) {
   return Status::ok();
 }
 
-/// Without a lock, because nothing else can read the file now. Whoever has
-/// locked it may write meanwhile: that is damage to see, and no wrong row.
+/// Opens without a lock, because nothing else can read the file in this state.
+/// A process that has locked it may write meanwhile: we may then see damage,
+/// but never a wrong row.
 void DatabaseFile::openSnapshot() {
   database.reset();
   if (isOpenElsewhere(getInode(path)))
@@ -178,26 +181,27 @@ static Status prepareFile(SqliteDatabase &database, bool isOnNetwork) {
   // process finds damage and begins anew. On a disk this saves some 60 ms.
   if (*version == 0)
     (void)database.execute("PRAGMA synchronous = OFF");
-  // First, because it refuses files that we must not touch.
+  // This comes first, because it refuses files that we must not touch.
   if (Status status = migrate(database); !status.isOk())
     return status;
-  // With a write-ahead log readers and a writer do not wait for each other,
-  // and a commit needs no fsync. Another process may be in the way of the
-  // change; the file works in either mode.
+  // With a write-ahead log, readers and a writer do not wait for each other,
+  // and a commit needs no fsync. Another process may prevent the change; the
+  // file works in either mode.
   (void)database.execute(isOnNetwork ? "PRAGMA journal_mode = TRUNCATE"
                                      : "PRAGMA journal_mode = WAL");
   return database.execute("PRAGMA synchronous = NORMAL");
 }
 
-/// Looks without a lock and leaves no trace. What is in a journal is not seen,
-/// and need not be: ours begin when the file has its tables.
+/// Looks at the file without a lock and leaves no trace. The content of a
+/// journal is not seen, and need not be: our journals begin when the file has
+/// its tables.
 static Status refuseForeign(const std::string &path) {
   if (!hasContent(path))
     return Status::ok();
   ErrorOr<SqliteDatabase> opened =
       SqliteDatabase::open(path, SqliteAccess::Immutable);
   return opened ? checkOwner(*opened, hasContent(path + "-wal"))
-                : Status::ok(); // Damage, for others to find.
+                : Status::ok(); // Others report the damage.
 }
 
 Status DatabaseFile::openFile(Clock::time_point end) {
@@ -224,7 +228,7 @@ Status DatabaseFile::openFile(Clock::time_point end) {
 }
 
 Status DatabaseFile::putAsideIfOurs() {
-  // Else another process has replaced it already.
+  // If the inode differs, another process has already replaced the file.
   if (getInode(path) != inode)
     return Status::ok();
   std::string newName = putAside(path);
@@ -236,25 +240,27 @@ Status DatabaseFile::putAsideIfOurs() {
   return Status::ok();
 }
 
-/// Opens the user's file, and one in the place of what is damaged.
+/// Opens the user's file; a damaged one is replaced by a new one.
 Status DatabaseFile::openCache(std::chrono::milliseconds patience,
                                bool isDamaged) {
   const Clock::time_point end = Clock::now() + patience;
-  // One after the other: the first makes the file, and nobody opens one that is
-  // being put aside. Where there are no locks, SQLite's own must do.
+  // Processes open one after another: the first makes the file, and nobody
+  // opens one that is being put aside. Where there are no locks, those of
+  // SQLite must do.
   const ByteLock opening(getLockFile(path), kOpeningByte, patience);
   if (opening.getState() == ByteLock::State::TimedOut) {
     if (isDamaged)
       database.reset();
     return lockOut(unavailable("other processes are opening " + path));
   }
-  // What spoils files may spoil the new one too, but hardly for ever.
+  // The cause of the damage may spoil the new file too, but hardly for ever.
   constexpr int attempts = 3;
   Status status;
   for (int attempt = 0; attempt <= attempts; ++attempt) {
     if (isDamaged)
       status = putAsideIfOurs();
-    // Not before: no other file gets the number of one that is open.
+    // The file is closed only here: while it is open, no other file gets its
+    // inode number.
     database.reset();
     if (status.isOk())
       status = openFile(end);
@@ -283,8 +289,8 @@ Status DatabaseFile::getFailure() {
 }
 
 /// Whether `status` shows that the file is not what we wrote. SQLite notices
-/// some damage itself; else our statements, which are right for a sound file,
-/// fail as wrong ones do ("no such column").
+/// some damage itself. In other cases our statements, which are right for a
+/// sound file, fail as wrong ones do ("no such column").
 bool DatabaseFile::isDamage(const Status &status) const {
   return database &&
          (database->isDamaged() || status.getCode() == StatusCode::Internal);
@@ -314,7 +320,7 @@ Status DatabaseFile::runNow(const std::string &what, const Work &work) {
     return failure;
   (void)database->takeBusy();
   Status status = work(*database);
-  if (isSnapshot) // Of which nothing can be said that is to be believed.
+  if (isSnapshot) // A snapshot says nothing reliable about the file.
     return status.isOk() ? status : failure;
   if (use != Use::Named && isDamage(status)) {
     Status mended = use == Use::Cache
@@ -333,7 +339,7 @@ Status DatabaseFile::runNow(const std::string &what, const Work &work) {
     return status;
   if (use == Use::Cache && database->takeBusy())
     return lockOut(status);
-  // A full disk fails every time; once is enough to know.
+  // A full disk fails every time; one warning is enough.
   logMessage(hasWarned ? LogLevel::Info : LogLevel::Warning,
              "cannot " + what + " in " + path + ": " + status.getMessage());
   hasWarned = true;
@@ -361,7 +367,7 @@ Status DatabaseFile::lockOut(const Status &why) {
   return why;
 }
 
-/// Tries the lock again, at times and without waiting.
+/// Tries the lock again from time to time, without waiting.
 void DatabaseFile::resume() {
   if (!isLockedOut || Clock::now() < retryAt)
     return;
@@ -410,18 +416,19 @@ void DatabaseFile::close(const Status &why) {
   if (use == Use::Cache)
     logMessage(LogLevel::Warning,
                "kernels are not cached on disk: " + why.getMessage());
-  // Folders of packages hold MIOpen's databases too, which are in nobody's way.
+  // Folders of packages hold MIOpen's databases too, about which there is
+  // nothing to warn of.
   if (use == Use::Package)
     logMessage(why.getCode() == StatusCode::NotFound ? LogLevel::Info
                                                      : LogLevel::Warning,
                "a package of kernels is not used: " + why.getMessage());
 }
 
-/// The end of a file that can be used, or nothing. The last process takes the
-/// journals along.
+/// Releases the file if it is open. The last process deletes the journals.
 void DatabaseFile::leave() {
   if (owner != getpid()) {
-    // A fork must not close its parent's connection, as SQLite puts it.
+    // A forked child must not close the connection of its parent, as SQLite
+    // demands.
     if (database)
       (void)new SqliteDatabase(std::move(*database));
   } else if (use == Use::Cache && (database || isLockedOut)) {
@@ -431,7 +438,8 @@ void DatabaseFile::leave() {
       logMessage(LogLevel::Warning, std::to_string(pending.size()) +
                                         " kernels or tunings are not kept: " +
                                         failure.getMessage());
-    // Two that close at once each see the other, and neither is the last.
+    // Without the lock, two processes that close at once would each see the
+    // other, and neither would be the last.
     const ByteLock closing(getLockFile(path), kOpeningByte, kPatience);
     database.reset();
   }

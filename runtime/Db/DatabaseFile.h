@@ -1,10 +1,11 @@
 //===- DatabaseFile.h - One SQLite file that may break ---------*- C++ -*-===//
 //
-// An optimisation and never a reason to fail: whatever happens to the file, the
-// answer is at worst "not found". A damaged file of the user is put aside and
-// begun anew, a damaged package is not used; the user hears of it once, as a
-// warning. A file that another process has locked costs a moment, once; what
-// would be written is kept in memory until it is free.
+// The database is an optimisation and never a reason to fail: whatever happens
+// to the file, the answer is at worst "not found". A damaged file of the user
+// is put aside and begun anew, a damaged package is not used; the user hears of
+// it once, as a warning. A file that another process has locked delays this one
+// once, by a moment; rows that are to be written are kept in memory until it is
+// free.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,30 +26,32 @@
 
 namespace tessera {
 
-/// A file of tables and the connection to it. Shared by those who read and
-/// write its tables; every method may be called from several threads, and
-/// other processes may use the same file. The user's file is closed when the
-/// process exits, whoever owns this then, so that its journals go.
+/// A file of tables and the connection to it. Readers and writers of its tables
+/// share it; every method may be called from several threads, and other
+/// processes may use the same file. The user's file is closed when the process
+/// exits, whoever owns this object then, so that its journals are deleted.
 class DatabaseFile {
 public:
   using Work = std::function<Status(SqliteDatabase &)>;
 
   enum class Use {
-    /// The user's: made with its folder if it is not there, brought to the
-    /// newest schema, put aside when it is damaged. Only read where nothing can
-    /// be written.
+    /// The user's file: created with its folder if it does not exist, migrated
+    /// to the newest schema, put aside when it is damaged. It is opened for
+    /// reading where nothing can be written.
     Cache,
-    /// A package: nobody writes it. Nothing is written beside it either.
+    /// A package, which is never written. Nothing is written beside it either.
     Package,
-    /// What a tool was told to work on: must be there, and is never replaced.
+    /// The file that a tool was told to work on: it must exist, and is never
+    /// replaced.
     Named,
   };
 
   /// A file that cannot be used is closed from the start, after a warning
-  /// (Named: getFailure() alone tells).
+  /// (Named: only getFailure() tells).
   explicit DatabaseFile(std::string path, Use use = Use::Cache);
 
-  /// A file of the user that must not be used: closed, after a warning.
+  /// A file of the user that must not be used because of `refusal`: closed,
+  /// after a warning.
   DatabaseFile(std::string path, const Status &refusal);
 
   ~DatabaseFile();
@@ -58,23 +61,24 @@ public:
   const std::string &getPath() const { return path; }
   bool isWritable() const { return use != Use::Package; }
 
-  /// Also while another process has locked the file.
+  /// Whether the file can be used. True also while another process has locked
+  /// it.
   bool isOpen();
-  /// Whether another process has locked the file, so that what this one makes
-  /// reaches no other for now.
+  /// Whether another process has locked the file, so that rows that this one
+  /// writes do not reach others yet.
   bool isLocked();
   /// Why the file is closed; ok while it is open.
   Status getFailure();
 
   /// Calls `work` with the connection, twice if the first time shows damage
-  /// that could be mended. Unavailable if the file is closed. A failure other
-  /// than NotFound is told to the user as "cannot <what>", the first time as a
-  /// warning.
+  /// that could be repaired. Unavailable if the file is closed. A failure other
+  /// than NotFound is reported to the user as "cannot <what>", the first time
+  /// as a warning.
   Status run(const std::string &what, const Work &work);
 
-  /// The same for work that only writes and owns what it needs: in a file of
-  /// the user that another process has locked it is done later, at the next
-  /// call after the lock is gone or when the process exits. Ok if it is done.
+  /// Like run(), for work that only writes and owns what it needs. If another
+  /// process has locked the user's file, the work is postponed to the next call
+  /// after the lock is free, or to the exit of the process. Ok if it is done.
   Status write(const std::string &what, Work work);
 
 private:
@@ -105,24 +109,25 @@ private:
   const std::string path;
   const pid_t owner; ///< The process that may use the connection.
   /// Changes only while the file is opened: a file of the user that cannot be
-  /// written is read as a package is.
+  /// written is read like a package.
   Use use;
   std::mutex mutex; ///< Guards what follows.
   std::optional<SqliteDatabase> database;
   Status failure; ///< Why there is no database, or only a snapshot.
-  /// Of the file that we opened: tells whether that at `path` is still the
-  /// same. 0 when it is closed. Read by other objects.
+  /// Inode of the file that we opened, which tells whether the file at `path`
+  /// is still the same. 0 when it is closed. Other objects read it.
   std::atomic<uint64_t> inode = 0;
   bool hasWarned = false, hasWarnedOfLock = false;
 
-  // While another process has locked the file:
+  // These are used while another process has locked the file:
   bool isLockedOut = false;
   bool isSnapshot = false;   ///< `database` reads the file without its locks.
   Clock::time_point retryAt; ///< When the lock is tried again.
   std::deque<Pending> pending;
 };
 
-/// The file whose bytes processes lock that use the database at `path`.
+/// The lock file, whose bytes are locked by processes that use the database at
+/// `path`.
 std::string getLockFile(const std::string &path);
 
 } // namespace tessera

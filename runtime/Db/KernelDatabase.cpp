@@ -53,7 +53,7 @@ void KernelDatabase::store(const KernelKey &key, const Kernel &kernel) {
         [&] { return writeKernelRow(database, key, kernel); });
     if (!status.isOk())
       return status;
-    // A damaged index swallows rows without a word.
+    // A damaged index can hide rows without an error.
     std::vector<int64_t> wrongRows;
     status = readKernelRow(database, key, wrongRows).getStatus();
     return status.getCode() == StatusCode::NotFound
@@ -85,7 +85,7 @@ void KernelDatabase::remove(const KernelKey &key) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What keeps each row of a problem from being the answer.
+/// The reasons why the rows of a problem are not the answer.
 struct Obstacles {
   bool isFound = false;
   std::string fault;
@@ -104,7 +104,7 @@ struct Obstacles {
       isFound = true;
   }
 
-  /// The obstacle that is nearest to an answer.
+  /// Describes the obstacle of the row that is nearest to an answer.
   std::string toText(const KernelKey &key) const;
 };
 } // namespace

@@ -15,28 +15,29 @@
 
 namespace tessera {
 
-/// The kernels of one file. An optimisation: a file that cannot be used finds
-/// nothing. Several threads may use it.
+/// The kernels of one file. An optimisation: in a file that cannot be used
+/// nothing is found. Several threads may use it.
 class KernelDatabase {
 public:
   explicit KernelDatabase(std::shared_ptr<DatabaseFile> file);
 
-  /// The kernel stored last for `key`, whatever its tile. A row whose checksum
-  /// is wrong is never the answer; it is deleted, if the file may be written.
+  /// The kernel stored last for `key`, whatever its tile. A row with a wrong
+  /// checksum is never the answer; it is deleted, if the file may be written.
   std::optional<Kernel> find(const KernelKey &key);
 
   /// Adds the kernel, or replaces the one with the same key and tile.
   void store(const KernelKey &key, const Kernel &kernel);
 
-  /// Deletes the kernels that find(key) may give.
+  /// Deletes the kernels that find(key) may return.
   void remove(const KernelKey &key);
 
-  /// Why find(key) gives nothing, in one sentence, or that it gives something.
+  /// Says in one sentence why find(key) finds nothing, or that it finds a
+  /// kernel.
   std::string explain(const KernelKey &key);
 
   /// False if the file cannot be used; then nothing is found or stored.
   bool isOpen() { return file->isOpen(); }
-  /// Whether what is stored now is there for other processes.
+  /// Whether other processes can see what is stored here.
   bool isShared() { return file->isOpen() && !file->isLocked(); }
   const std::string &getPath() const { return file->getPath(); }
 

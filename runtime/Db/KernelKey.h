@@ -8,16 +8,16 @@
 
 namespace tessera {
 
-/// How launches are written down and what a kernel takes for granted of its
-/// caller. To be raised with every change that an older or newer engine would
-/// launch wrongly: kernels of another format are not used, whoever made them.
+/// The format of launches, and what a kernel assumes of its caller. It must be
+/// raised with every change that an older or newer engine would launch wrongly:
+/// kernels of another format are not used, whoever made them.
 inline constexpr int64_t kKernelFormat = 2;
 
 /// What a stored kernel was made for, and by which compiler.
 struct KernelKey {
   std::string networkConfig;
   std::string target; ///< GpuTarget::name.
-  /// Empty, when finding: of any compiler.
+  /// Empty when finding a kernel of any compiler.
   std::string revision;
 
   friend bool operator==(const KernelKey &, const KernelKey &) = default;

@@ -16,8 +16,8 @@ using namespace tessera;
 // Checksum
 //===----------------------------------------------------------------------===//
 
-/// Covers the key too: a row under another key is as wrong as a flipped bit.
-/// The code object is covered by its hash.
+/// The checksum covers the key too: a row under another key is as wrong as a
+/// flipped bit. The code object is covered by its hash.
 static int64_t getChecksum(const KernelRow &row) {
   Fnv1a hash;
   hash.addField(row.key.networkConfig);
@@ -80,7 +80,7 @@ static KernelRow decodeColumns(const SqliteStatement &query) {
   return row;
 }
 
-/// Adds what the columns only name.
+/// Adds the launches and the code object, which the columns only refer to.
 static Status completeRow(SqliteDatabase &database, KernelRow &row) {
   if (!row.fault.empty())
     return Status::ok();
@@ -178,7 +178,7 @@ ErrorOr<Kernel> tessera::readKernelRow(SqliteDatabase &database,
 // Writing
 //===----------------------------------------------------------------------===//
 
-/// The largest stored_at of the kernels among which `key` chooses, or 0.
+/// The largest stored_at of the kernels that `key` selects, or 0.
 static ErrorOr<int64_t> getLastTime(SqliteDatabase &database,
                                     const KernelKey &key) {
   ErrorOr<SqliteStatement> query = database.prepare(
@@ -193,7 +193,8 @@ static ErrorOr<int64_t> getLastTime(SqliteDatabase &database,
   return *hasRow ? query->getInt(0) : 0;
 }
 
-/// Not by REPLACE, which does not run the trigger that drops code objects.
+/// REPLACE would not run the trigger that drops code objects, so the old row is
+/// deleted first.
 static Status deleteOldRow(SqliteDatabase &database, const KernelRow &row) {
   ErrorOr<SqliteStatement> statement = database.prepare(
       "DELETE FROM kernels WHERE problem = ?1 AND target = ?2 AND "
@@ -248,7 +249,8 @@ Status tessera::writeKernelRow(SqliteDatabase &database, const KernelKey &key,
   row.key = key;
   row.kernel = kernel;
   row.launches = toText(kernel.launches);
-  // Clocks may go back; what is stored last is the last all the same.
+  // Clocks may go back; the row stored last must have the largest time
+  // nevertheless.
   row.storedAt = std::max<int64_t>(time(nullptr), *last);
   return writeKernelRow(database, std::move(row));
 }

@@ -13,8 +13,8 @@
 
 namespace tessera {
 
-/// A row of the table kernels with its code object. Of a format that is not
-/// ours, `kernel` has no launches; their text is all we know.
+/// A row of the table kernels with its code object. If its format is not ours,
+/// `kernel` has no launches, and only their text is known.
 struct KernelRow {
   int64_t id = 0;
   KernelKey key;
@@ -23,11 +23,11 @@ struct KernelRow {
   std::string launches;
   int64_t codeObject = 0; ///< Its hash.
   int64_t storedAt = 0;   ///< Seconds since 1970.
-  /// Why the row is not to be believed; empty if it is sound.
+  /// Why the row cannot be trusted; empty if it is sound.
   std::string fault;
 };
 
-/// Whether a lookup of `key` may take the row.
+/// Whether a lookup of `key` may return the row.
 bool isAnswer(const KernelRow &row, const KernelKey &key);
 
 enum class Visit { Continue, Stop };
@@ -41,16 +41,16 @@ Status visitKernelRows(SqliteDatabase &database,
                        const std::string &networkConfig,
                        const KernelVisitor &visit);
 
-/// The sound row of `key` that was stored last; NotFound if there is none.
-/// Adds the ids of rows that were no answer though they should be.
+/// The sound row of `key` that was stored last; NotFound if there is none. Adds
+/// the ids of rows that should have been an answer but are damaged.
 ErrorOr<Kernel> readKernelRow(SqliteDatabase &database, const KernelKey &key,
                               std::vector<int64_t> &wrongRows);
 
-/// Writes the row as it is but for its id, hash and checksum, in place of one
-/// with the same key and tile. To be called in a transaction.
+/// Writes the row with a new id, hash and checksum; it replaces one with the
+/// same key and tile. Must be called in a transaction.
 Status writeKernelRow(SqliteDatabase &database, KernelRow row);
 
-/// The same, of a kernel that is stored now.
+/// Writes a row for a kernel that is stored at this moment.
 Status writeKernelRow(SqliteDatabase &database, const KernelKey &key,
                       const Kernel &kernel);
 

@@ -67,7 +67,8 @@ std::vector<Tuning> KernelStore::getTunings(const TuningKey &key,
   return tunings;
 }
 
-/// In factors of two, how far apart the batches and the compute units are.
+/// The distance between the batches and the compute units of two keys, in
+/// powers of two.
 static double getDistance(const TuningKey &a, const TuningKey &b) {
   auto getBatch = [](const TuningKey &key) -> double {
     ErrorOr<Problem> problem = parseNetworkConfig(key.networkConfig);
@@ -82,7 +83,7 @@ static double getDistance(const TuningKey &a, const TuningKey &b) {
          std::abs(std::log2(double(a.computeUnits) / double(b.computeUnits)));
 }
 
-/// The keys whose tiles may be of use, nearest first.
+/// The keys whose tiles may be useful for `key`, nearest first.
 std::vector<TuningKey> KernelStore::getNeighbours(const TuningKey &key) {
   constexpr double farthest = 1;
   std::multimap<double, TuningKey> near;
@@ -101,8 +102,8 @@ std::vector<TuningKey> KernelStore::getNeighbours(const TuningKey &key) {
   return keys;
 }
 
-/// Adds the tiles that failed: they are not tried again, whoever found them
-/// good.
+/// Adds the tiles that failed: they are not tried again, even where another
+/// file calls them good.
 static void addFailed(const std::vector<Tuning> &tunings,
                       std::set<std::string> &failed) {
   for (const Tuning &tuning : tunings)
@@ -115,7 +116,8 @@ static std::optional<TileConfig> chooseBest(const std::vector<Tuning> &tunings,
                                             const std::set<std::string> &failed,
                                             const std::string &device) {
   const Tuning *best = nullptr;
-  // Values of two devices cannot be compared, but the own ones are better.
+  // Values of different devices cannot be compared, but those of this device
+  // are better evidence.
   auto getRank = [&](const Tuning &tuning) {
     return std::pair(tuning.device != device, tuning.value);
   };

@@ -1,7 +1,7 @@
 //===- KernelStore.h - All files that kernels may come from ----*- C++ -*-===//
 //
-// A kernel that is not in memory is looked for in the user's file and then in
-// packages; only then it is made, by one process for all.
+// A kernel that is not in memory is looked up in the user's file and then in
+// packages. Only if it is in neither is it compiled, by one process for all.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,34 +36,34 @@ struct TunedTile {
 /// called from several threads at once.
 class KernelStore {
 public:
-  /// No user's file if its path is empty.
+  /// There is no user's file if its path is empty.
   KernelStore(const std::string &userFile,
               const std::vector<std::string> &packages);
 
-  /// The kernel of the user's file for the whole key; else that of a package,
-  /// of the key's revision if there is one, else of any.
+  /// The kernel of the user's file that matches the whole key. Else that of a
+  /// package: one with the key's revision if it exists, else one with any.
   std::optional<FoundKernel> find(const KernelKey &key);
 
   /// Keeps the kernel in the user's file.
   void store(const KernelKey &key, const Kernel &kernel);
 
   /// The tile that was the best for `key`: on `device` if it was measured
-  /// there, else on another one like it. If nothing is known of `key`, that of
-  /// its nearest neighbour: half or double the batch or the compute units at
-  /// most.
+  /// there, else on another device like it. If nothing is known of `key`, the
+  /// tile of its nearest neighbour, which has at most half or double the batch
+  /// or the compute units.
   std::optional<TunedTile> findTile(const TuningKey &key, Objective objective,
                                     const std::string &device);
 
-  /// Deletes from the user's file the kernels and the tunings of these keys.
+  /// Deletes the kernels and the tunings of these keys from the user's file.
   void forget(const KernelKey &kernels, const TuningKey &tunings);
 
   /// The tunings of the user's file; null if there is none.
   PerfDatabase *getTunings() { return user ? &user->tunings : nullptr; }
 
-  /// One line for each file: what find(key) meets there, and why it goes on.
+  /// One line for each file: what find(key) finds there, and why it goes on.
   std::vector<std::string> explain(const KernelKey &key);
 
-  /// The file that is locked by who makes a kernel; empty if none is.
+  /// The file that the process that compiles a kernel locks; empty if none is.
   std::string getClaimFile();
 
 private:
@@ -82,16 +82,16 @@ private:
   std::string claimFile;
 };
 
-/// Who holds it makes the kernel of `key`, and others wait until it is made or
-/// its maker is dead. Released by the destructor.
+/// The holder compiles the kernel of `key`; others wait until it is done or its
+/// process is dead. Released by the destructor.
 class CompileClaim {
 public:
-  /// Waits for at most `limit`; then, and where nothing can be locked,
-  /// everybody makes the kernel for himself.
+  /// Waits for at most `limit`; after that, and where nothing can be locked,
+  /// each process compiles the kernel itself.
   CompileClaim(KernelStore &store, const KernelKey &key,
                std::chrono::milliseconds limit);
 
-  /// Whether somebody else was making the kernel.
+  /// Whether another process was compiling the kernel.
   bool hasWaited() const { return lock && lock->hasWaited(); }
 
 private:

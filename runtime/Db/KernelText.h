@@ -1,7 +1,7 @@
 //===- KernelText.h - A kernel in the form in which it is kept -*- C++ -*-===//
 //
-// Databases and saved solutions keep the same pieces: a text of the launches,
-// and numbers. kKernelFormat names their form.
+// Databases and saved solutions store the same pieces: a text of the launches,
+// and numbers. kKernelFormat is the version of their form.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,10 +16,10 @@
 
 namespace tessera {
 
-/// One line a launch: "symbol grid block dynamicLds x:16,w:16,y map ...", the
-/// sizes as three numbers each; behind an argument what its address must be a
-/// multiple of, if not 1; "-" if there is no argument; before the maps
-/// "dependent" if the launch is.
+/// Prints one line for each launch: "symbol grid block dynamicLds x:16,w:16,y
+/// map ...". The sizes are three numbers each; an argument is followed by the
+/// alignment of its address, if that is not 1; "-" stands for no argument;
+/// "dependent" before the maps marks a dependent launch.
 std::string toText(const std::vector<LaunchRecipe> &launches);
 
 /// Reads what toText() writes; nothing if it is anything else.

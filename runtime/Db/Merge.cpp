@@ -9,7 +9,7 @@
 
 using namespace tessera;
 
-/// Adds one row to one of the counters, by what was there before.
+/// Adds one row to a counter of `kind`, by whether it was known before.
 static void count(MergeResult &result, int64_t MergeCount::*kind, bool isKnown,
                   bool isBetter) {
   ++((!isKnown   ? result.added
@@ -42,7 +42,8 @@ static Status mergeTuning(SqliteDatabase &into, const TuningRow &row,
   return isBetter ? writeTuningRow(into, row.key, row.tuning) : Status::ok();
 }
 
-/// `from` is sound. To be called in a transaction of `into`.
+/// Merges the rows of `from`, which must be sound. Must be called in a
+/// transaction of `into`.
 static Status mergeRows(SqliteDatabase &into, SqliteDatabase &from,
                         const RowFilter &filter, MergeResult &result) {
   Status failure;

@@ -10,7 +10,7 @@
 
 namespace tessera {
 
-/// Which rows are meant.
+/// Selects rows.
 struct RowFilter {
   std::string target;  ///< Empty: of any chip.
   std::string problem; ///< Part of the network config; empty: any.
@@ -36,14 +36,14 @@ struct MergeResult {
   MergeCount kept;     ///< Rows that were as good.
 };
 
-/// Puts the rows of `from` into `into`. Of two kernels of one key and tile the
-/// one stored later wins, of two tunings the one measured later, and of one
-/// second the verified one. InvalidArgument, and nothing is changed, if a row
-/// of `from` is damaged.
+/// Merges the rows of `from` into `into`. Of two kernels of one key and tile
+/// the one stored later wins, of two tunings the one measured later, and, if
+/// both are of the same second, the verified one. InvalidArgument, and nothing
+/// is changed, if a row of `from` is damaged.
 ErrorOr<MergeResult> mergeFile(DatabaseFile &into, DatabaseFile &from,
                                const RowFilter &filter = {});
 
-/// Writes a package with the rows of all `inputs`, whole or not at all: a
+/// Writes a package with the rows of all `inputs`, completely or not at all: a
 /// failure names the input.
 ErrorOr<MergeResult> mergeIntoPackage(const std::vector<std::string> &inputs,
                                       const std::string &output,

@@ -32,14 +32,14 @@ PackageWriter::create(const std::string &path) {
   const std::string unfinished =
       path + ".unfinished-" + std::to_string(getpid());
   std::error_code error;
-  fs::remove(unfinished, error); // Of a dead process with our number.
+  fs::remove(unfinished, error); // Left by a dead process with our number.
   ErrorOr<SqliteDatabase> database = SqliteDatabase::open(unfinished);
   if (!database)
     return database.getStatus();
   std::unique_ptr<PackageWriter> writer(
       new PackageWriter(path, unfinished, std::move(*database)));
-  // A crash loses the unfinished file anyway, so nothing is kept to undo it;
-  // one transaction holds all rows.
+  // A crash loses the unfinished file anyway, so no journal is kept; one
+  // transaction holds all rows.
   SqliteDatabase &file = *writer->database;
   Status status = file.execute("PRAGMA journal_mode = OFF;"
                                "PRAGMA synchronous = OFF");

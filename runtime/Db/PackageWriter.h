@@ -21,22 +21,22 @@ namespace tessera {
 
 struct KernelRow;
 
-/// Writes a package under another name, which finish() changes; whoever is
-/// destroyed before leaves nothing. Belongs to one thread.
+/// Writes a package under a temporary name, which finish() changes; an object
+/// that is destroyed before leaves nothing behind. Belongs to one thread.
 class PackageWriter {
 public:
-  /// Takes the place of a file at `path`, if there is one, in finish().
+  /// A file that exists at `path` is replaced in finish().
   static ErrorOr<std::unique_ptr<PackageWriter>>
   create(const std::string &path);
   ~PackageWriter();
 
-  /// Of several tiles of one key, the one added last is used.
+  /// If several tiles of one key are added, the last one is used.
   Status add(const KernelKey &key, const Kernel &kernel);
   Status add(const TuningKey &key, const Tuning &tuning);
-  /// A row of another file, with its time and its format.
+  /// Adds a row of another file, with its time and its format.
   Status add(const KernelRow &row);
 
-  /// For those who look at what they have added.
+  /// For callers that look at what they have added.
   SqliteDatabase &getDatabase() { return *database; }
 
   /// Completes the file at its path. Nothing may be added afterwards.

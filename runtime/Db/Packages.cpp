@@ -24,7 +24,8 @@ std::vector<std::string> tessera::listPackages(const std::string &path) {
   return files;
 }
 
-/// Of an installation in /opt/x/lib, and of one in /usr/lib/x86_64-linux-gnu.
+/// The folders of an installation in /opt/x/lib, and of one in
+/// /usr/lib/x86_64-linux-gnu.
 static std::vector<std::string> getInstalledFolders() {
   std::vector<std::string> folders;
   for (const std::string &library : getOwnLibraryFolders())

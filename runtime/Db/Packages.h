@@ -8,10 +8,10 @@
 
 namespace tessera {
 
-/// The packages that a process searches, in their order: those that
-/// TESSERA_SYSTEM_DB and MIOPEN_SYSTEM_DB_PATH name, each a file or a folder of
-/// files *.db, then those in share/tessera/db beside the library's folder. None
-/// if MIOPEN_DISABLE_CACHE is on.
+/// The packages that a process searches, in order: those that TESSERA_SYSTEM_DB
+/// and MIOPEN_SYSTEM_DB_PATH name, each a file or a folder of files *.db, then
+/// those in share/tessera/db beside the library's folder. There are none if
+/// MIOPEN_DISABLE_CACHE is on.
 std::vector<std::string> findPackages();
 
 /// The path itself, or the files *.db of the folder, by name.

@@ -102,13 +102,13 @@ std::vector<TuningKey> PerfDatabase::getKeys() {
   return keys;
 }
 
-/// A pattern of GLOB that the problem matches with any batch; empty if the text
-/// is no problem.
+/// A GLOB pattern that matches the problem with any batch; empty if the text is
+/// no problem.
 static std::string getPatternOfAnyBatch(const std::string &networkConfig) {
   ErrorOr<Problem> problem = parseNetworkConfig(networkConfig);
   if (!problem)
     return "";
-  constexpr int64_t mark = 987654321; // As no problem has it.
+  constexpr int64_t mark = 987654321; // A number that no problem has.
   if (const ConvProblem *conv = problem->getConv()) {
     ConvProblem marked = *conv;
     marked.batch = mark;

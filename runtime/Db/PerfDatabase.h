@@ -1,8 +1,8 @@
 //===- PerfDatabase.h - What tuning has found ------------------*- C++ -*-===//
 //
-// One row for each tile that was tried: its time, or why it was refused. It
-// outlives revisions of the compiler: a tile that was the best is the first
-// guess of the next revision, though its kernel is made anew.
+// The table has one row for each tile that was tried: its time, or why it was
+// refused. Rows outlive revisions of the compiler: the best tile of one
+// revision is the first guess of the next, though its kernel is compiled anew.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,11 +28,11 @@ enum class Objective {
   IssueCycles,  ///< The emulated device's estimate: a model's clocks, no time.
 };
 
-/// "us", "cycles": as the database spells them.
+/// The name in the database: "us", "cycles".
 std::string_view getName(Objective objective);
 std::optional<Objective> parseObjective(std::string_view name);
 
-/// Of what a row speaks.
+/// The key of the rows of one tuning.
 struct TuningKey {
   std::string networkConfig;
   std::string target;        ///< GpuTarget::name.
@@ -51,19 +51,20 @@ struct Tuning {
   double spread = 0;      ///< Of the middle half of the samples.
   double modelCost = 0;   ///< Clocks that the model expected.
   int64_t measuredAt = 0; ///< Seconds since 1970.
-  /// Why it is in quarantine: did not compile, wrong result. Empty: verified.
+  /// Why it is in quarantine: did not compile, wrong result. Empty if it was
+  /// verified.
   std::string failure;
 };
 
 /// The failure of a tile while it is tried, and after a trial that its process
-/// did not survive. Once is no quarantine: users end processes, too.
+/// did not survive. A single one is no quarantine: users kill processes, too.
 inline constexpr char kUnfinishedTrial[] =
     "the process ended while it was being tried";
 
 class DatabaseFile;
 
-/// The tunings of one file. An optimisation like the kernels beside them: a
-/// file that cannot be used finds nothing. Several threads may use it.
+/// The tunings of one file. An optimisation, like the kernels beside them: in a
+/// file that cannot be used nothing is found. Several threads may use it.
 class PerfDatabase {
 public:
   explicit PerfDatabase(std::shared_ptr<DatabaseFile> file);
@@ -73,7 +74,7 @@ public:
   void store(const TuningKey &key, const Tuning &tuning);
 
   /// Why rows are not kept: the file cannot be used or written, or the last
-  /// store() failed. Ok if they are.
+  /// store() failed. Ok if they are kept.
   Status checkKept();
 
   /// All rows of `key` with `objective`, the verified ones by value, then the
@@ -83,7 +84,7 @@ public:
   /// Deletes all rows of `key`.
   void remove(const TuningKey &key);
 
-  /// What the file has rows of, each once.
+  /// The keys of the rows of the file, each once.
   std::vector<TuningKey> getKeys();
 
   /// The other keys of the same chip whose problems differ from that of `key`

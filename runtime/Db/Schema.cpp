@@ -4,10 +4,11 @@
 
 using namespace tessera;
 
-/// Marks our files in SQLite's header: "Tess". Set by the first script.
+/// The application id in SQLite's header that marks our files: "Tess". The
+/// first script sets it.
 static constexpr int64_t kApplicationId = 0x54657373;
 
-/// Scripts that the file has run.
+/// The number of scripts that the file has run.
 static ErrorOr<int64_t> getVersion(SqliteDatabase &database) {
   ErrorOr<int64_t> version = database.queryInt("PRAGMA user_version");
   if (!version || *version == 0)
@@ -20,7 +21,7 @@ static ErrorOr<int64_t> getVersion(SqliteDatabase &database) {
   return version;
 }
 
-/// Runs inside a transaction, so that nobody else changes the version.
+/// Runs inside a transaction, so that no other process changes the version.
 static Status runMissingMigrations(SqliteDatabase &database) {
   ErrorOr<int64_t> version = getVersion(database);
   if (!version)
@@ -59,7 +60,8 @@ Status tessera::checkOwner(SqliteDatabase &database, bool hasLog) {
   ErrorOr<int64_t> version = database.queryInt("PRAGMA user_version");
   ErrorOr<int64_t> count =
       database.queryInt("SELECT count(*) FROM sqlite_master");
-  // A header of ours that was overwritten has our tables behind it.
+  // If the header of one of our files was overwritten, our tables are still
+  // there.
   ErrorOr<int64_t> ours = database.queryInt(
       "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN "
       "('kernels', 'code_objects', 'tunings')");
@@ -81,6 +83,6 @@ Status tessera::migrate(SqliteDatabase &database) {
     return refuseVersion(*version);
   if (*version == newest)
     return Status::ok();
-  // Immediate: waits here for another process that migrates.
+  // An immediate transaction: it waits here for another process that migrates.
   return database.transact([&] { return runMissingMigrations(database); });
 }

@@ -17,15 +17,15 @@ struct SqliteDatabase::Connection {
 
   ~Connection() { sqlite3_close_v2(handle); }
 
-  /// Ok, or what SQLite says about its last call.
+  /// Returns ok, or what SQLite says about its last call.
   Status check(int result) {
-    // A file that ends too early, or whose journal somebody took away with what
-    // was put aside. Other failures are the disk's.
+    // The file ends too early, or its journal was removed together with a file
+    // that was put aside. Other I/O errors are the disk's.
     const int extended = sqlite3_extended_errcode(handle);
     if (extended == SQLITE_IOERR_SHORT_READ ||
         extended == SQLITE_IOERR_DELETE_NOENT)
       damaged = true;
-    switch (result & 0xff) { // Without the extended code.
+    switch (result & 0xff) { // The low byte is the code without its extension.
     case SQLITE_OK:
     case SQLITE_ROW:
     case SQLITE_DONE:
@@ -42,7 +42,7 @@ struct SqliteDatabase::Connection {
       return unavailable(getMessage() + getSystemReason());
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-    case SQLITE_PROTOCOL: // The same, of a write-ahead log.
+    case SQLITE_PROTOCOL: // The same for a write-ahead log.
       busy = true;
       return unavailable(getMessage());
     case SQLITE_PERM:
@@ -57,7 +57,7 @@ private:
   std::string getMessage() const {
     return std::string("SQLite: ") + sqlite3_errmsg(handle);
   }
-  /// " (No such file or directory)": of a failure of the system's.
+  /// The reason of a failed system call: " (No such file or directory)".
   std::string getSystemReason() const {
     const int reason = sqlite3_system_errno(handle);
     return reason ? std::string(" (") + strerror(reason) + ")" : "";
@@ -82,7 +82,7 @@ static int getFlags(SqliteAccess access) {
   __builtin_unreachable();
 }
 
-/// "file:/a%20b?immutable=1": the only way to say it.
+/// Builds "file:/a%20b?immutable=1": SQLite accepts the option only in a URI.
 static std::string getImmutableUri(const std::string &path) {
   std::string uri = "file:";
   for (char c : path) {
@@ -147,8 +147,8 @@ void SqliteStatement::Finalizer::operator()(sqlite3_stmt *statement) const {
   sqlite3_finalize(statement);
 }
 
-// Binding fails only for a parameter that the statement lacks or for want of
-// memory; the latter shows at the next step.
+// Binding fails only for a parameter that the statement lacks or for lack of
+// memory; the next step reports the latter.
 static void assertBound(int result) {
   assert(result != SQLITE_RANGE && "the statement has no such parameter");
   (void)result;

@@ -1,6 +1,6 @@
 //===- Sqlite.h - SQLite behind Status and owners --------------*- C++ -*-===//
 //
-// As much of SQLite as our databases use. sqlite3.h stays in the .cpp file.
+// As much of SQLite as our databases use. Only Sqlite.cpp includes sqlite3.h.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@ namespace tessera {
 
 class SqliteStatement;
 
-/// What may be done with a file.
+/// The access to a file.
 enum class SqliteAccess {
   Create,    ///< Read and write; made if it is not there.
   Write,     ///< Read and write; must be there.
@@ -50,8 +50,9 @@ public:
   /// gives no row.
   ErrorOr<int64_t> queryInt(const std::string &sql);
 
-  /// Runs `work` in a transaction, which is rolled back if it fails. Waits for
-  /// other writers before it begins, so that what it reads stays true.
+  /// Runs `work` in a transaction, which is rolled back if it fails. The
+  /// transaction waits for other writers before it begins, so that what it
+  /// reads stays valid.
   template <typename Work>
   Status transact(Work work) {
     if (Status status = execute("BEGIN IMMEDIATE"); !status.isOk())
@@ -60,19 +61,18 @@ public:
     if (status.isOk())
       status = execute("COMMIT");
     if (!status.isOk())
-      (void)execute("ROLLBACK"); // Fails where SQLite has done it already.
+      (void)execute("ROLLBACK"); // Fails if SQLite has already rolled back.
     return status;
   }
 
   /// The statement must not outlive the database.
   ErrorOr<SqliteStatement> prepare(std::string_view sql);
 
-  /// True once SQLite has found that the file is not, or no longer, a
-  /// database.
+  /// True once SQLite has found that the file is not a database.
   bool isDamaged() const;
 
-  /// Whether a call since this was asked last has failed because another
-  /// connection holds the file, which says nothing about the file.
+  /// Whether a call failed since the last takeBusy() because another connection
+  /// holds the file, which says nothing about the file.
   bool takeBusy();
 
 private:
@@ -105,7 +105,8 @@ public:
     }
   }
 
-  /// Of the current row. Texts and blobs are valid until the next step().
+  /// Columns of the current row. Texts and blobs are valid until the next
+  /// step().
   int64_t getInt(int column) const;
   double getDouble(int column) const;
   std::string_view getText(int column) const;

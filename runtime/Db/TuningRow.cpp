@@ -42,7 +42,7 @@ static int64_t getChecksum(const TuningKey &key, const Tuning &tuning) {
   hash.addField(tuning.device);
   hash.addField(tuning.revision);
   for (double number : {tuning.value, tuning.spread, tuning.modelCost})
-    // SQLite keeps -0.0 as 0.
+    // SQLite stores -0.0 as 0.
     hash.addField(std::bit_cast<uint64_t>(number + 0.0));
   hash.addField(static_cast<uint64_t>(tuning.measuredAt));
   hash.addField(tuning.failure);
@@ -53,7 +53,7 @@ Status tessera::writeTuningRow(SqliteDatabase &database, const TuningKey &key,
                                const Tuning &tuning) {
   if (std::isnan(tuning.value + tuning.spread + tuning.modelCost))
     return invalidArgument("a tuning of " + key.networkConfig +
-                           " is not a number"); // SQLite has none.
+                           " is not a number"); // SQLite cannot store NaN.
   ErrorOr<SqliteStatement> insert = database.prepare(
       "INSERT OR REPLACE INTO tunings (" TUNING_COLUMNS
       ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)");

@@ -32,13 +32,12 @@ Status visitTuningRows(SqliteDatabase &database, const TuningKey &key,
 Status visitTuningRows(SqliteDatabase &database,
                        const std::function<void(const TuningRow &)> &visit);
 
-/// Visits each key once whose target and problem match the patterns of GLOB.
+/// Visits each key once whose target and problem match the GLOB patterns.
 Status visitTuningKeys(SqliteDatabase &database, const std::string &targets,
                        const std::string &problems,
                        const std::function<void(const TuningKey &)> &visit);
 
-/// The row that writing `tuning` would replace, if there is one and it is
-/// sound.
+/// The row that writing `tuning` would replace, if it exists and is sound.
 ErrorOr<std::optional<Tuning>> readTuningRow(SqliteDatabase &database,
                                              const TuningKey &key,
                                              const Tuning &tuning);

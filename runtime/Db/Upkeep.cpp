@@ -14,7 +14,7 @@ using namespace tessera;
 // Verifying
 //===----------------------------------------------------------------------===//
 
-/// What SQLite itself finds: "ok", or a line for each fault.
+/// The faults that SQLite itself finds: "ok", or a line for each.
 static Status checkIntegrity(SqliteDatabase &database, VerifyResult &result) {
   ErrorOr<SqliteStatement> query =
       database.prepare("PRAGMA integrity_check(20)");
@@ -26,7 +26,7 @@ static Status checkIntegrity(SqliteDatabase &database, VerifyResult &result) {
   });
 }
 
-/// Also those that no kernel names.
+/// Checks all code objects, also those that no kernel names.
 static Status checkCodeObjects(SqliteDatabase &database, VerifyResult &result) {
   ErrorOr<SqliteStatement> query =
       database.prepare("SELECT hash FROM code_objects ORDER BY hash");

@@ -14,19 +14,21 @@ struct VerifyResult {
   int64_t kernels = 0;
   int64_t codeObjects = 0;
   int64_t tunings = 0;
-  /// One sentence for each row that is not to be believed, and for what SQLite
-  /// finds wrong with the file.
+  /// One sentence for each row that cannot be trusted, and for each fault that
+  /// SQLite finds in the file.
   std::vector<std::string> faults;
 };
 
-/// Reads every row and every code object. A failure says why the file cannot
-/// be read at all.
+/// Reads every row and every code object. A failure says why the file cannot be
+/// read.
 ErrorOr<VerifyResult> verifyFile(DatabaseFile &file);
 
 struct PruneOptions {
-  /// Kernels of these revisions are kept; of none: those of the newest.
+  /// Kernels of these revisions are kept; if there are none, those of the
+  /// newest.
   std::vector<std::string> revisions;
-  /// Then the kernels that were stored first go, until the file is no larger.
+  /// The kernels that were stored first are then deleted, until the file is no
+  /// larger.
   int64_t maxBytes = INT64_MAX;
 };
 
@@ -36,8 +38,8 @@ struct PruneResult {
   int64_t bytesAfter = 0;
 };
 
-/// Deletes kernels and gives their space back. Tunings stay: they are small,
-/// and outlive revisions.
+/// Deletes kernels and releases their space. Tunings stay: they are small and
+/// outlive revisions.
 ErrorOr<PruneResult> pruneFile(DatabaseFile &file, const PruneOptions &options);
 
 } // namespace tessera

@@ -7,7 +7,7 @@
 using namespace tessera;
 
 namespace {
-/// What the first word of a command asks for.
+/// The operation that the first word of a command asks for.
 struct FirstWord {
   const DriverOperation *operation;
   DataType dataType;
@@ -53,7 +53,7 @@ const DriverOperation *tessera::findDriverOperation(std::string_view word) {
   return nullptr;
 }
 
-/// What every refusal of an operation ends with.
+/// The end of every refusal of an operation.
 static std::string listOperations() {
   std::string text;
   for (const DriverOperation &operation : kOperations)
@@ -101,7 +101,8 @@ static ErrorOr<FirstWord> parseFirstWord(std::string_view name) {
 
 ErrorOr<DriverOptions>
 tessera::parseDriverOptions(std::span<const std::string> words) {
-  // A flag follows the operation; another word can only follow a program.
+  // The operation is followed by a flag; another word means that the first one
+  // is a program.
   if (words.size() > 1 && !words[1].starts_with("-"))
     words = words.subspan(1);
   if (words.empty())

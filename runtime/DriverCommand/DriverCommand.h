@@ -1,9 +1,10 @@
 //===- DriverCommand.h - MIOpenDriver's command line -----------*- C++ -*-===//
 //
-// The line that every MIOpen bug report quotes and that MIOpen's logs print is
-// also our way to name a problem on a command line. The flags are data, so the
-// parser, dnn-driver and its help text agree. What MIOpenDriver cannot say has
-// flags of our own, so that every problem has a line.
+// Every MIOpen bug report quotes a MIOpenDriver line and MIOpen's logs print
+// it; such a line is also our way to name a problem on a command line. The
+// flags are data, so the parser, dnn-driver and its help text agree. What
+// MIOpenDriver cannot express has flags of our own, so that every problem has a
+// line.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,7 +36,7 @@ enum DriverDirections : int {
   kDriverBackwardWeights = 4,
 };
 
-/// A command line, understood.
+/// A command line after parsing.
 struct DriverOptions {
   /// What to run, in this order: one canonical problem for each direction that
   /// --forw asks for, at least one.
