@@ -38,13 +38,13 @@ enum DriverDirections : int {
 
 /// A command line after parsing.
 struct DriverOptions {
-  /// What to run, in this order: one canonical problem for each direction that
-  /// --forw asks for, at least one.
+  /// The problems to run, in this order: one canonical problem for each
+  /// direction that --forw asks for, at least one.
   std::vector<Problem> problems;
-  /// What row problems are launched with: those of all problems are the same.
+  /// The scalars of row problems; all problems of the command have the same.
   std::vector<double> scalars;
-  /// The command asks for transposed convolutions. `problems` are the
-  /// convolutions that they amount to: its forward is backward data.
+  /// Whether the command asks for transposed convolutions. `problems` are then
+  /// the equivalent convolutions: forward becomes backward data.
   bool isTransposed = false;
   int iterations = 10;
   bool verify = true;
@@ -55,13 +55,12 @@ struct DriverOptions {
   bool printProblem = true;
   /// -1: Find; 0: the best immediate solution; else a solution's id.
   int solution = -1;
-  /// Flags that were given but that no field above stands for: long name,
-  /// value.
+  /// Flags that were given but have no field here: long name, value.
   std::vector<std::pair<std::string, std::string>> others;
 };
 
-/// An operation that a command may begin with: its word, with a type's behind
-/// it.
+/// An operation that a command may begin with: a word, to which a type's word
+/// may be appended.
 struct DriverOperation {
   std::string_view word;
   std::span<const std::string_view> types;   ///< But f32, which has no word.
@@ -72,26 +71,27 @@ struct DriverOperation {
 /// The table of all operations.
 std::span<const DriverOperation> getDriverOperations();
 
-/// What a command may begin with: "conv[fp16|bfp16|fp64|int8]".
+/// Prints the words of an operation for messages: "conv[fp16|bfp16|fp64|int8]".
 std::string getSpelling(const DriverOperation &operation);
 
-/// The operation of a command that begins with `word`, whatever type is behind
-/// it ("conv", "softmaxfp16"), or null.
+/// The operation of a command that begins with `word`, with any type's word
+/// appended ("conv", "softmaxfp16"), or null.
 const DriverOperation *findDriverOperation(std::string_view word);
 
-/// Reads the words of a command line, with or without a program name before
-/// the operation, for which a network config may stand. InvalidArgument names
-/// the first wrong word; NotSupported says which valid request this build does
-/// not cover.
+/// Parses the words of a command line. A program name may come before the
+/// operation, and a network config may stand for it. InvalidArgument names the
+/// first wrong word; NotSupported says which valid request this build does not
+/// cover.
 ErrorOr<DriverOptions> parseDriverOptions(std::span<const std::string> words);
 
-/// Reads a MIOpenDriver command line ("convfp16 -n 64 -c 256 ...", with or
-/// without a leading program name; short and long flags). Flags that do not
-/// describe the problem (iterations, verification, timing) are ignored. Or a
-/// network config.
+/// Parses a MIOpenDriver command line ("convfp16 -n 64 -c 256 ...", with or
+/// without a leading program name; short and long flags) or a network config.
+/// Flags that do not describe the problem (iterations, verification, timing)
+/// are ignored.
 ErrorOr<Problem> parseDriverCommand(std::string_view command);
 
-/// The reverse: a line that dnn-driver and MIOpenDriver replay.
+/// The inverse of parseDriverCommand(): a line that dnn-driver and MIOpenDriver
+/// replay.
 std::string toDriverCommand(const Problem &problem);
 
 } // namespace tessera

@@ -1,8 +1,8 @@
 //===- DriverConv.cpp - "MIOpenDriver conv" -------------------------------===//
 //
 // Flags, defaults and rules are those of MIOpenDriver (ROCm/MIOpen 2d1fd997,
-// driver/conv_driver.hpp). Where it would go on with a value that it cannot
-// use, we say so instead.
+// driver/conv_driver.hpp). Where MIOpenDriver would continue with a value that
+// it cannot use, we report an error instead.
 //
 //===----------------------------------------------------------------------===//
 
@@ -67,7 +67,7 @@ static constexpr DriverFlag kFlags[] = {
     {'U', "in_cast_type", "-1", "type that the input is cast to"},
     {'T', "out_cast_type", "-1", "type that the output is cast to"},
     {'R', "wei_cast_type", "-1", "type that the filter is cast to"},
-    // Ours.
+    // MIOpenDriver lacks these flags.
     {0, "in_strides", "",
      "distances of the input's elements, as n,c,h,w or n,c,d,h,w"},
     {0, "fil_strides", "", "the same of the filter, as k,c,h,w or k,c,d,h,w"},
@@ -86,8 +86,8 @@ std::span<const DriverFlag> tessera::getConvDriverFlags() { return kFlags; }
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What the command line says, in its own terms: of a transposed convolution
-/// x is the input and y the larger output.
+/// The request in the command line's own terms: for a transposed convolution x
+/// is the input and y the larger output.
 struct Request {
   bool isTransposed = false;
   bool hasDepth = false;
@@ -113,9 +113,10 @@ static Status parseTensor(const FlagValues &flags, const std::string &prefix,
   return Status::ok();
 }
 
-/// Half of what keeps ceil(in / stride) outputs, as MIOpenDriver rounds it.
+/// Half of the padding that keeps ceil(in / stride) outputs, as MIOpenDriver
+/// rounds it.
 static int64_t getSamePad(int64_t in, int64_t filter, int64_t stride) {
-  if (stride < 1) // verify() will say so.
+  if (stride < 1) // verify() reports this.
     return 0;
   int64_t covered = in % stride == 0 ? stride : in % stride;
   return std::max<int64_t>(filter - covered, 0) / 2;
@@ -126,7 +127,7 @@ static Status applyPadMode(std::string_view mode, ConvProblem &problem) {
     return invalidArgument("flag '--pad_mode' must be same, valid or default, "
                            "not " +
                            quote(mode));
-  // MIOpenDriver ignores the mode of a dilated filter.
+  // MIOpenDriver ignores the padding mode if the filter is dilated.
   if (problem.dilation != Spatial() && problem.filter != Spatial())
     return Status::ok();
   if (mode == "valid")
@@ -173,8 +174,8 @@ static Status parseTypes(const FlagValues &flags, DataType dataType,
   return Status::ok();
 }
 
-/// Requests that MIOpenDriver knows and this build does not, and words that
-/// nobody knows.
+/// Refuses requests that MIOpenDriver knows and this build does not, and words
+/// that neither knows.
 static Status parseKind(FlagValues &flags, Request &request) {
   int64_t rank = flags.getNumber("spatial_dim");
   if (rank != 2 && rank != 3)
@@ -203,7 +204,7 @@ static void readLengths(FlagValues &flags, Request &request) {
   problem.batch = flags.getNumber("batchsize");
   problem.inChannels = flags.getNumber("in_channels");
   problem.outChannels = flags.getNumber("out_channels");
-  // MIOpenDriver takes 0 groups for 1.
+  // MIOpenDriver treats 0 groups as 1.
   problem.groups = std::max<int64_t>(flags.getNumber("group_count"), 1);
   problem.in = get(Spatial(), "in");
   problem.filter = get(Spatial(), "fil");
@@ -301,7 +302,7 @@ getDirections(int64_t forw, DataType type, bool isTransposed) {
   if (forw < 0 || forw > 7)
     return invalidArgument("flag '--forw' must be between 0 and 7, not " +
                            std::to_string(forw));
-  // Integers have no gradients, so all directions of them are one.
+  // Integers have no gradients, so all directions means only forward.
   if (forw == 0)
     forw = type == DataType::I8 ? kDriverForward : 7;
   std::vector<Direction> directions;
@@ -316,8 +317,8 @@ getDirections(int64_t forw, DataType type, bool isTransposed) {
   return directions;
 }
 
-/// The rules of everything but the tensors' strides, on the numbers that were
-/// given and not on those that an exchange makes of them.
+/// Checks everything except the tensors' strides, on the numbers that were
+/// given and not on those after x and y are swapped.
 static Status verifyLengths(ConvProblem problem) {
   problem.xLayout = problem.wLayout = problem.yLayout = Layout::NCHW;
   return problem.verify();

@@ -34,7 +34,7 @@ std::string_view FlagValues::getDefault(std::string_view longName) const {
 // What was meant
 //===----------------------------------------------------------------------===//
 
-/// What most operations call the lengths of their input.
+/// The names that most operations have for the lengths of their input.
 static constexpr std::array<std::string_view, 2> kLengths[] = {
     {"-n", "--batchsize"},
     {"-c", "--in_channels"},
@@ -47,9 +47,9 @@ static bool isLength(std::string_view word) {
   });
 }
 
-/// Of an operation that takes its input's lengths in one flag, as pool does,
-/// what to write for those that `words` give one by one:
-/// "-W 4x3x32x32" for "-n 4". The others are those of the flag's default.
+/// The suggestion for an operation that takes its input's lengths in one flag,
+/// as pool does, where `words` give them one by one: "-W 4x3x32x32" for "-n 4".
+/// Lengths that `words` lack come from the flag's default.
 static std::string joinLengths(const DriverFlag &input,
                                std::span<const std::string> words) {
   const char separator =
@@ -59,7 +59,8 @@ static std::string joinLengths(const DriverFlag &input,
   for (const auto &names : kLengths) {
     std::string length(rest.substr(0, rest.find_first_of("x,")));
     rest.remove_prefix(std::min(length.size() + 1, rest.size()));
-    // The flag's own letter may be one of theirs, with all lengths behind it.
+    // A length may have the letter of this flag, whose value then has all
+    // lengths.
     for (size_t i = 0; i + 1 < words.size(); ++i)
       if ((words[i] == names[0] || words[i] == names[1]) &&
           words[i + 1].find_first_not_of("0123456789") == std::string::npos)
@@ -69,7 +70,7 @@ static std::string joinLengths(const DriverFlag &input,
   return text;
 }
 
-/// What to write instead of a word that is no flag; "" if nobody knows.
+/// The suggestion for a word that is no flag; "" if there is none.
 std::string FlagValues::suggest(std::string_view word,
                                 std::span<const std::string> words) const {
   const std::string_view bare =
@@ -109,7 +110,7 @@ Status FlagValues::unknownFlag(std::string_view word,
 Status FlagValues::parse(std::span<const std::string> words) {
   for (size_t i = 0; i < words.size(); ++i) {
     std::string_view word = words[i];
-    // "--flag=value" is ours; MIOpenDriver has only "--flag value".
+    // Only we accept "--flag=value"; MIOpenDriver has only "--flag value".
     size_t equals = word.starts_with("--") ? word.find('=') : word.npos;
     const DriverFlag *flag = findFlag(word.substr(0, equals));
     if (!flag)
@@ -132,7 +133,7 @@ std::string_view FlagValues::getText(std::string_view name) const {
 
 int64_t FlagValues::getNumber(std::string_view name) {
   std::string_view text = getText(name);
-  if (text.empty()) // The default of --bias.
+  if (text.empty()) // The default of --bias is empty.
     return 0;
   int32_t value = 0;
   auto [stop, error] =

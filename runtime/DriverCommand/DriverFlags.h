@@ -1,8 +1,8 @@
 //===- DriverFlags.h - The words of a driver command -----------*- C++ -*-===//
 //
 // What the operations of MIOpenDriver have in common: every flag has a long
-// name, perhaps a short one, and one value. Each operation has its own table,
-// because the same letter means different things.
+// name, optionally a short one, and one value. Each operation has its own
+// table, because the same letter means different things.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,14 +15,14 @@
 
 namespace tessera {
 
-/// 'text', for messages.
+/// Puts a text between quotes for messages.
 std::string quote(std::string_view text);
 
 /// The flags of one command line, by long name. Borrows table and words.
 ///
-/// Getters give the default of a flag that is not there. They remember the
-/// first value that cannot be read, so that a caller may get all of them and
-/// ask once.
+/// Getters return the default of a flag that was not given. They remember the
+/// first value that cannot be parsed, so that a caller may get all of them and
+/// check once.
 class FlagValues {
 public:
   explicit FlagValues(std::span<const DriverFlag> table) : table(table) {}
@@ -58,35 +58,36 @@ private:
   Status status;
 };
 
-/// Numbers between `separator`s, nothing else; false if it is none.
+/// Parses numbers between `separator`s and nothing else; false for any other
+/// text.
 bool parseNumbers(std::string_view text, char separator,
                   std::vector<int64_t> &numbers);
 
-/// Strides in the order n, c, [d,] h, w.
+/// Prints strides in the order n, c, [d,] h, w.
 std::string toText(const Strides &strides, bool hasDepth, char separator);
-/// Of as many numbers as toText() writes.
+/// Makes strides of as many numbers as toText() writes.
 Strides toStrides(const std::vector<int64_t> &numbers);
 
-/// Reads "NCHW", "NHWC", "NCDHW" or "NDHWC" as the value of a flag. With depth
-/// the short words are those of the long ones.
+/// Parses "NCHW", "NHWC", "NCDHW" or "NDHWC" as the value of a flag. With depth
+/// the short words mean the long ones.
 Status parseLayoutWord(std::string_view flag, std::string_view text,
                        bool hasDepth, Layout &layout);
-/// The reverse; the layout is not Strided.
+/// The inverse of parseLayoutWord(); the layout must not be Strided.
 std::string_view getLayoutWord(Layout layout, bool hasDepth);
 
-/// What every operation is run with: iterations, verification, times.
+/// Reads the flags that every operation has: iterations, verification, times.
 DriverOptions readRun(FlagValues &flags);
 
-// Operations on rows have f16, bf16 and f32: words with "fp16", "bfp16" or
-// nothing behind them.
+// Whether MIOpenDriver has a word for a row-wise operation of this type: f16,
+// bf16 and f32, with "fp16", "bfp16" or nothing appended.
 bool hasRowWord(DataType type);
 Status checkRowType(std::string_view word, DataType type);
 std::string getRowWord(std::string_view word, DataType type);
-/// Adds the problem in its canonical form, if it is right.
+/// Adds the problem in its canonical form, if it is valid.
 Status addRowProblem(const RowProblem &problem, DriverOptions &options);
 
-// One file an operation. The flags are those of its table; a problem's line
-// has no program name.
+// Each operation has a file. The flags are those of its table; the line of a
+// problem has no program name.
 
 std::span<const DriverFlag> getConvDriverFlags();
 ErrorOr<DriverOptions> toConvOptions(FlagValues &flags, DataType dataType);
@@ -112,15 +113,15 @@ ErrorOr<DriverOptions> toSoftmaxOptions(FlagValues &flags, DataType type);
 ErrorOr<DriverOptions> toReduceOptions(FlagValues &flags, DataType type);
 ErrorOr<DriverOptions> toBatchNormOptions(FlagValues &flags, DataType type);
 ErrorOr<DriverOptions> toLayerNormOptions(FlagValues &flags, DataType type);
-/// NotSupported: see DriverLrn.cpp.
+/// Fails with NotSupported: see DriverLrn.cpp.
 ErrorOr<DriverOptions> toLrnOptions(FlagValues &flags, DataType type);
-/// Of normalisations; empty if MIOpenDriver has no line for it.
+/// The line of a normalisation; empty if MIOpenDriver has none for it.
 std::string toNormLine(const RowProblem &problem);
-/// Of softmax and reductions; empty if MIOpenDriver has no line for it.
+/// The line of a softmax or a reduction; empty if MIOpenDriver has none for it.
 std::string toReduceLine(const RowProblem &problem);
-/// A network config, and flags that do not describe the problem.
+/// Reads a network config, and flags that do not describe the problem.
 ErrorOr<DriverOptions> toConfigOptions(std::span<const std::string> words);
-/// The network config where MIOpenDriver has no line.
+/// The problem's line; the network config where MIOpenDriver has none.
 std::string toLine(const RowProblem &problem);
 
 } // namespace tessera

@@ -2,7 +2,8 @@
 //
 // Flags and defaults are those of MIOpenDriver (ROCm/MIOpen,
 // driver/CBAInferFusion_driver.hpp). A convolution with a bias, an activation
-// or both is one problem with an epilogue; plans with a normalisation are none.
+// or both is one problem with an epilogue; plans with a normalisation are no
+// problem.
 //
 //===----------------------------------------------------------------------===//
 
@@ -60,7 +61,7 @@ static ConvProblem readShape(FlagValues &flags, DataType type) {
   return p;
 }
 
-/// What follows the convolution.
+/// Reads the operations that follow the convolution.
 static Status readEpilogue(FlagValues &flags, Epilogue &epilogue) {
   enum FusionMode { kBiasActivation = 4, kActivation = 5, kBias = 6 };
   const int64_t fusion = flags.getNumber("fusion_mode");

@@ -1,8 +1,8 @@
 //===- DriverLrn.cpp - "MIOpenDriver lrn" ---------------------------------===//
 //
 // Flags and defaults are those of MIOpenDriver (ROCm/MIOpen,
-// driver/lrn_driver.hpp). A local response normalisation is several launches,
-// and so is no problem: dnn-driver alone runs such a command.
+// driver/lrn_driver.hpp). A local response normalisation has several launches
+// and therefore is no problem: only dnn-driver runs such a command.
 //
 //===----------------------------------------------------------------------===//
 

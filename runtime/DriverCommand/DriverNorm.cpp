@@ -1,9 +1,9 @@
 //===- DriverNorm.cpp - "MIOpenDriver bnorm" and "layernorm" --------------===//
 //
 // Flags are those of MIOpenDriver (ROCm/MIOpen, driver/bn_driver.hpp,
-// driver/layernorm_driver.hpp); so are defaults, but that a bnorm without
-// --forw and --back trains. Statistics and parameters of bnorm are f32, as
-// those of frameworks are; other problems are named by their network config.
+// driver/layernorm_driver.hpp). So are the defaults, except that a bnorm
+// without --forw and --back trains. Statistics and parameters of bnorm are f32,
+// as those of frameworks are; other problems are named by their network config.
 //
 //===----------------------------------------------------------------------===//
 
@@ -72,10 +72,10 @@ namespace {
 /// The space of a command, whose tensors are packed.
 struct Space {
   RowProblem problem;
-  /// Dimensions from the slowest to the fastest.
+  /// Dimensions in the order of memory, the outermost first.
   std::vector<int> order;
 
-  /// A tensor that has one element for all along the dimensions in `shared`.
+  /// Adds a tensor that is broadcast along the dimensions in `shared`.
   void add(DataType type, RowRole role, uint32_t shared = 0) {
     RowTensor &tensor = problem.tensors[problem.tensorCount++];
     tensor = {type, role, {}};
@@ -93,7 +93,7 @@ struct Space {
 };
 } // namespace
 
-/// Lengths in the order n, c, [d,] h, w, and the layout.
+/// Reads lengths in the order n, c, [d,] h, w, and the layout.
 static Status readImages(FlagValues &flags, Space &space) {
   const int64_t depth = flags.getNumber("in_d");
   std::vector<int64_t> lengths = {
@@ -114,7 +114,7 @@ static Status readImages(FlagValues &flags, Space &space) {
   return status;
 }
 
-/// The tensors in the order of docs/spec/rows.md, and the scalars.
+/// Adds the tensors in the order of docs/spec/rows.md, and the scalars.
 static void addTraining(FlagValues &flags, DataType type, uint32_t shared,
                         Space &space, DriverOptions &options) {
   const bool keeps = flags.getBool("run"), saves = flags.getBool("save");
@@ -126,7 +126,7 @@ static void addTraining(FlagValues &flags, DataType type, uint32_t shared,
   space.add((keeps ? 2 : 0) + (saves ? 2 : 0), DataType::F32,
             RowRole::RowOutput, shared);
   space.add(type, RowRole::Output);
-  options.scalars.push_back(0.1); // Of MIOpenDriver.
+  options.scalars.push_back(0.1); // The momentum of MIOpenDriver.
 }
 
 static void addInference(DataType type, uint32_t shared, Space &space) {
@@ -167,7 +167,7 @@ ErrorOr<DriverOptions> tessera::toBatchNormOptions(FlagValues &flags,
   constexpr uint32_t kBatch = 1, kChannels = 2;
   const uint32_t all = (1u << space.problem.rank) - 1;
   const uint32_t shared = flags.getBool("mode") ? all & ~kChannels : kBatch;
-  options.scalars = {1e-3}; // Epsilon, of MIOpenDriver.
+  options.scalars = {1e-3}; // The epsilon of MIOpenDriver.
   const int64_t forw = flags.getNumber("forw");
   if (forw == 2)
     addInference(type, shared, space);
@@ -236,7 +236,7 @@ static std::string getProduct(const RowProblem &p, int first, int last) {
   return std::to_string(product);
 }
 
-/// The only dimension that the parameters have, or -1.
+/// The only dimension along which the parameters vary, or -1.
 static int findChannels(const RowProblem &p, int parameter) {
   int channels = -1;
   for (int dim = 0; dim < p.rank; ++dim)
@@ -264,7 +264,8 @@ static std::string toBatchNormFlags(const RowProblem &p) {
          (p.mode & kHasRunning ? "1" : "0");
 }
 
-/// What a line may say; whether it does is seen when it is read.
+/// The line that the problem may have; the caller parses it to see whether it
+/// is right.
 static std::string guessLine(const RowProblem &p) {
   const DataType type = p.tensors[0].type;
   std::string flags;

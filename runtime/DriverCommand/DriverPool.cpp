@@ -41,7 +41,7 @@ static constexpr DriverFlag kFlags[] = {
     {'j', "in_data", "", "file with the input"},
     {'k', "out_data", "", "file with the output"},
     {'l', "dout_data", "", "file with the gradient of the output"},
-    // Ours.
+    // MIOpenDriver lacks these flags.
     {0, "save_indices", "",
      "forward max: 1 writes indices, 0 does not; 0 with --forw 1, else 1"},
 };
@@ -73,8 +73,8 @@ struct TensorText {
   bool hasDepth() const { return lengths.size() == 5; }
 };
 
-/// The four tensors; each lies as the one that it was derived from unless the
-/// command says otherwise.
+/// The four tensors. Each has the layout of the one that it was derived from
+/// unless the command says otherwise.
 struct Tensors {
   TensorText x, dx, y, dy;
 };
@@ -107,7 +107,8 @@ static Status parseTensor(std::string_view flag, std::string_view text,
   return Status::ok();
 }
 
-/// Reads a tensor that is `likely` unless the flag says otherwise.
+/// Reads a tensor, which has the layout and strides of `likely` unless the flag
+/// says otherwise.
 static Status parseTensor(const FlagValues &flags, std::string_view flag,
                           const TensorText &likely, TensorText &tensor) {
   std::string_view text = flags.getText(flag);
@@ -121,7 +122,7 @@ static ErrorOr<Tensors> parseTensors(const FlagValues &flags) {
   Status status = parseTensor("input", flags.getText("input"), tensors.x);
   if (status.isOk())
     status = parseTensor(flags, "dinput", tensors.x, tensors.dx);
-  // Strides of the input say nothing of the output.
+  // The strides of the input do not apply to the output.
   TensorText likely = tensors.x;
   if (likely.layout == Layout::Strided)
     likely = {};
@@ -134,7 +135,7 @@ static ErrorOr<Tensors> parseTensors(const FlagValues &flags) {
   return tensors;
 }
 
-/// The value of one of a few words.
+/// Parses a value that must be one of a few words.
 template <typename Enum, size_t count>
 static Status parseWord(const FlagValues &flags, std::string_view flag,
                         const std::pair<std::string_view, Enum> (&words)[count],
@@ -181,7 +182,8 @@ static Status applyPadMode(std::string_view mode, PoolProblem &problem) {
   return Status::ok();
 }
 
-/// The lengths that a tensor's flag gives, if any, are those of the problem.
+/// Checks that the lengths in a tensor's flag, if any, are those of the
+/// problem.
 static Status checkLengths(std::string_view flag, const TensorText &tensor,
                            const TensorLengths &expected) {
   const std::vector<int64_t> &l = tensor.lengths;
@@ -200,13 +202,13 @@ static Status checkLengths(std::string_view flag, const TensorText &tensor,
   return Status::ok();
 }
 
-/// The rules of everything but indices, which not every direction has.
+/// Checks everything except the indices, which not every direction has.
 static Status verifyShape(PoolProblem problem) {
   problem.indexType = IndexType::None;
   return problem.verify();
 }
 
-/// What all directions share; layouts are not set.
+/// Reads what all directions share; layouts are not set.
 static ErrorOr<PoolProblem> readProblem(FlagValues &flags, DataType dataType,
                                         const Tensors &tensors) {
   PoolProblem p;

@@ -116,7 +116,7 @@ ErrorOr<DriverOptions> tessera::toSoftmaxOptions(FlagValues &flags,
   return options;
 }
 
-/// The space and what of it is reduced.
+/// Reads the space and its reduced dimensions.
 static Status readSpace(FlagValues &flags, RowProblem &p) {
   std::vector<int64_t> lengths, reduced;
   const std::string_view text = flags.getText("DimLengths");
@@ -179,7 +179,7 @@ ErrorOr<DriverOptions> tessera::toReduceOptions(FlagValues &flags,
 // A problem to a line
 //===----------------------------------------------------------------------===//
 
-/// Whether the tensors are what addTensor() would make of the space.
+/// Whether the tensors are those that addTensor() would make for the space.
 static bool isPacked(const RowProblem &p) {
   RowProblem packed = p;
   packed.tensorCount = 0;
@@ -198,7 +198,7 @@ static bool isPacked(const RowProblem &p) {
 }
 
 static std::string toSoftmaxLine(const RowProblem &p) {
-  // Dimensions before the reduced one, that, and those behind it.
+  // The lengths before the reduced dimension, of it, and after it.
   int64_t lengths[3] = {1, 1, 1};
   int part = 0;
   for (int dim = 0; dim < p.rank; ++dim) {

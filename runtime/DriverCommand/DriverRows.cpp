@@ -3,7 +3,7 @@
 // Flags and defaults are those of MIOpenDriver (ROCm/MIOpen,
 // driver/activ_driver.hpp, driver/tensorop_driver.hpp). It has packed tensors
 // of four dimensions only, whose order makes no difference, so a problem's line
-// has all elements in one row; other problems are named by their network
+// has all elements in one row. Other problems are named by their network
 // config, which is a command as well.
 //
 //===----------------------------------------------------------------------===//
@@ -50,7 +50,7 @@ static constexpr DriverFlag kTensorOpFlags[] = {
     {'v', "tensor_val", "1", "what set and scale take"},
 };
 
-/// Behind a network config.
+/// The flags that may follow a network config.
 static constexpr DriverFlag kConfigFlags[] = {
     {'i', "iter", "10", "iterations"},
     {'V', "verify", "1", "compare with a reference"},
@@ -69,7 +69,7 @@ std::span<const DriverFlag> tessera::getTensorOpDriverFlags() {
 // Flags to problems
 //===----------------------------------------------------------------------===//
 
-/// Packed tensors of the command's lengths: inputs, and one output.
+/// Makes packed tensors of the command's lengths: inputs, and one output.
 static RowProblem makeProblem(FlagValues &flags, RowOp op, int64_t mode,
                               int inputs, DataType dataType) {
   RowProblem p;
@@ -88,7 +88,7 @@ static RowProblem makeProblem(FlagValues &flags, RowOp op, int64_t mode,
   return p;
 }
 
-/// Adds the problem as it is, if the flags and it are right.
+/// Adds the problem without canonicalizing it, if the flags and it are valid.
 static Status addProblem(const FlagValues &flags, const RowProblem &problem,
                          DriverOptions &options) {
   Status status = flags.getStatus();
@@ -166,7 +166,7 @@ tessera::toConfigOptions(std::span<const std::string> words) {
 // A problem to a line
 //===----------------------------------------------------------------------===//
 
-/// Whether all tensors are packed, alike, and of a type with a word.
+/// Whether all tensors are packed, alike, and of a type that has a word.
 static bool isPacked(const RowProblem &p) {
   return p.rank == 1 && hasRowWord(p.tensors[0].type) &&
          std::ranges::all_of(p.getTensors(), [&](const RowTensor &tensor) {
@@ -175,7 +175,7 @@ static bool isPacked(const RowProblem &p) {
          });
 }
 
-/// What the command says of the operation; empty if MIOpenDriver lacks it.
+/// The flags of the operation; empty if MIOpenDriver lacks it.
 static std::string getOperationFlags(const RowProblem &p) {
   auto number = [](int64_t value) { return std::to_string(value); };
   switch (p.op) {

@@ -8,9 +8,9 @@
 
 using namespace tessera;
 
-/// Forward, the normalisations of layers and groups and T5's are one operation,
-/// which has the first one's name. MIOpen logs no gated linear units: that name
-/// is ours.
+/// The forward normalisations of layers, groups and T5 are one operation, which
+/// is logged under the name of the first. MIOpen logs no gated linear units:
+/// that name is ours.
 static std::string_view getLogName(RowOp op) {
   switch (op) {
   case RowOp::ActivationForward:
@@ -55,14 +55,14 @@ static std::string_view getLogName(RowOp op) {
   __builtin_unreachable();
 }
 
-/// Alpha and beta are of any convolution; the rest only a fusion has.
+/// Any convolution may have alpha and beta; only a fusion has the other terms.
 static bool isFused(const Epilogue &epilogue) {
   return epilogue.bias || epilogue.residual ||
          epilogue.activation != Activation::None;
 }
 
-/// What stands in brackets: MIOpen names the function of its own that logs.
-/// Those of 3.3 (ROCm/MIOpen, src/*_api.cpp, src/fusion.cpp).
+/// The name in brackets: MIOpen names the function of its own that logs. These
+/// names are those of version 3.3 (ROCm/MIOpen, src/*_api.cpp, src/fusion.cpp).
 static std::string_view getLogName(const Problem &problem) {
   if (problem.getPool())
     return "Pooling_logging_cmd";

@@ -1,6 +1,7 @@
 //===- LogCommand.h - The line that repeats a problem ----------*- C++ -*-===//
 //
-// What MIOpen's users put into bug reports, for every problem that a call runs.
+// Logs the driver line that MIOpen's users put into bug reports, for every
+// problem that a call runs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -11,9 +12,9 @@
 
 namespace tessera {
 
-/// "MIOpen(HIP): Command [LogCmdSoftmax] ./bin/MIOpenDriver softmax ...", the
-/// driver line that repeats `problem`, if MIOPEN_ENABLE_LOGGING_CMD asks for
-/// it.
+/// Logs "MIOpen(HIP): Command [LogCmdSoftmax] ./bin/MIOpenDriver softmax ...",
+/// the driver line that repeats `problem`, if MIOPEN_ENABLE_LOGGING_CMD asks
+/// for it.
 void logCommand(const Problem &problem);
 
 } // namespace tessera

@@ -16,17 +16,17 @@
 
 using namespace tessera;
 
-/// More than any recipe has; a launch keeps its arguments on the stack.
+/// More arguments than any recipe has; a launch keeps them on the stack.
 static constexpr size_t kMaxArgs = kMaxTensors + kMaxScalars + 1;
-/// Descriptors of tensors, before them.
+/// The descriptors of tensors, which come before the arguments.
 static constexpr size_t kMaxMaps = 3, kMapBytes = 128;
-/// Both together.
+/// The words of descriptors and arguments together.
 static constexpr size_t kMaxWords =
     kMaxArgs + kMaxMaps * kMapBytes / sizeof(uint64_t);
 
 namespace {
-/// Immutable but for the table, the store and the counters, which guard
-/// themselves.
+/// Immutable except for the table, the store and the counters, which have their
+/// own locks.
 class EngineImpl final : public Engine {
 public:
   EngineImpl(const GpuApi &gpu, EngineOptions options);
@@ -135,7 +135,8 @@ ErrorOr<const LoadedKernel *> EngineImpl::prepare(const Problem &problem) {
   return kernel;
 }
 
-/// A miss in memory: the files, else the compiler, once for all processes.
+/// After a miss in memory: looks into the files, else compiles, once for all
+/// processes.
 ErrorOr<std::unique_ptr<LoadedKernelImpl>>
 EngineImpl::make(const Problem &problem) {
   if (Status status = problem.verify(); !status.isOk())
@@ -152,7 +153,7 @@ EngineImpl::make(const Problem &problem) {
   if (!compiler)
     return compileAndStore(problem, **target, key);
   CompileClaim claim(store, key, claimLimit);
-  // Somebody may have stored it since we looked.
+  // Another process may have stored the kernel since the lookup above.
   if (!isRefused || claim.hasWaited())
     if (std::unique_ptr<LoadedKernelImpl> found =
             takeFromStore(problem, key, isRefused)) {
@@ -163,8 +164,9 @@ EngineImpl::make(const Problem &problem) {
   return compileAndStore(problem, **target, key);
 }
 
-/// Null if there is none, or if the device refuses it: then `isRefused`, and a
-/// new one, which replaces it, may do better.
+/// Returns null if no kernel is stored, or if the device refuses it. In the
+/// latter case sets `isRefused`: a new kernel, which replaces the stored one,
+/// may do better.
 std::unique_ptr<LoadedKernelImpl>
 EngineImpl::takeFromStore(const Problem &problem, const KernelKey &key,
                           bool &isRefused) {
@@ -193,19 +195,21 @@ EngineImpl::compileAndStore(const Problem &problem, const GpuTarget &target,
   if (!made)
     return made.getStatus().withContext(key.networkConfig);
   counters.compiled.fetch_add(1, std::memory_order_relaxed);
-  // Loaded first: what the device refuses is not worth keeping.
+  // The kernel is loaded before it is stored: one that the device refuses is
+  // not worth keeping.
   ErrorOr<std::unique_ptr<LoadedKernelImpl>> loaded =
       load(std::move(made->kernel), LoadedKernel::Origin::Compiled, &problem);
   if (!loaded)
     return loaded.getStatus().withContext(key.networkConfig);
-  // Nor what was made because the compiler failed: the next process has a
-  // better choice.
+  // A kernel that has another tile because the compiler failed is not stored
+  // either: the next process may get the right one.
   if (made->detour.isOk())
     store.store(key, (*loaded)->getKernel());
   return loaded;
 }
 
-/// With the tile that tuning has found, else with the compiler's choice.
+/// Compiles with the tuned tile if there is one, else with the compiler's
+/// choice.
 ErrorOr<CompiledKernel> EngineImpl::compileChosen(const Problem &problem,
                                                   const GpuTarget &target) {
   TileChoice choice(gpu, store, *compiler, problem, target);
@@ -215,7 +219,8 @@ ErrorOr<CompiledKernel> EngineImpl::compileChosen(const Problem &problem,
     if (kernel)
       return CompiledKernel{std::move(*kernel), {}};
     tunedFailure = kernel.getStatus();
-    // A tuning outlives the revision that it was made with.
+    // A tuning outlives the compiler revision that it was made with, so its
+    // tile may be refused.
     logMessage(LogLevel::Info,
                "the tuned tile of " + problem.toNetworkConfig() +
                    " is not used: " + tunedFailure.getMessage());
@@ -227,7 +232,7 @@ ErrorOr<CompiledKernel> EngineImpl::compileChosen(const Problem &problem,
       compileRobustly(*compiler, problem, *tile, target, takesOtherTiles);
   if (made && isOwnFault(made->detour))
     choice.quarantine(*tile, made->detour);
-  // The next process can have the tuned tile.
+  // The kernel is not stored, so that the next process can have the tuned tile.
   if (made && made->detour.isOk() && wasKilled(tunedFailure))
     made->detour = tunedFailure;
   return made;
@@ -278,7 +283,7 @@ EngineImpl::load(Kernel kernel, LoadedKernel::Origin origin,
 }
 
 //===----------------------------------------------------------------------===//
-// Kernels that somebody chooses
+// Kernels that the caller chooses
 //===----------------------------------------------------------------------===//
 
 ErrorOr<std::unique_ptr<LoadedKernel>>
@@ -349,7 +354,7 @@ static uint64_t getValue(const LaunchArgs &args, KernelArg arg) {
                        : reinterpret_cast<uint64_t>(args.getPointer(arg));
 }
 
-/// A null pointer would be a fault on the device, far from its cause.
+/// A null pointer would cause a fault on the device, far from its cause.
 static Status refuseNull(KernelArg arg, const Kernel &kernel) {
   if (arg == KernelArg::Workspace)
     return invalidArgument("the kernel needs a workspace of " +
@@ -391,9 +396,10 @@ Status EngineImpl::launchOne(const LoadedKernelImpl &loaded, size_t index,
   void *extra[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, kernarg.data(),
                    HIP_LAUNCH_PARAM_BUFFER_SIZE, &kernargBytes,
                    HIP_LAUNCH_PARAM_END};
-  // One buffer for all is what every HIP runtime takes without looking into the
-  // code. CUDA's driver does not lay tensor maps out as a buffer does: a kernel
-  // that gets them so stops at its first copy (driver 580, H100).
+  // One buffer with all arguments works in every HIP runtime without knowing
+  // the kernel's parameters. CUDA's driver does not lay tensor maps out as such
+  // a buffer does: a kernel that gets them this way hangs at its first copy
+  // (driver 580, H100).
   const bool hasMaps = !recipe.maps.empty();
   const auto launch = recipe.isDependent && gpu.launchDependent
                           ? gpu.launchDependent
@@ -406,7 +412,7 @@ Status EngineImpl::launchOne(const LoadedKernelImpl &loaded, size_t index,
       "hipModuleLaunchKernel");
 }
 
-/// A tensor that does not begin where the kernel needs it, or null.
+/// A tensor whose address is not aligned as the kernel needs, or null.
 static const LaunchArg *findMisplaced(const LoadedKernelImpl &loaded,
                                       const LaunchArgs &args) {
   for (const LaunchArg &tensor : loaded.alignedTensors)
@@ -415,8 +421,8 @@ static const LaunchArg *findMisplaced(const LoadedKernelImpl &loaded,
   return nullptr;
 }
 
-/// The kernel for tensors that begin at any element, which is made when one
-/// first does.
+/// The kernel for tensors that begin at any element. It is compiled when such a
+/// tensor is first seen.
 ErrorOr<const LoadedKernel *>
 EngineImpl::getUnaligned(const LoadedKernelImpl &loaded, const LaunchArgs &args,
                          const LaunchArg &misplaced) {

@@ -1,7 +1,7 @@
 //===- Engine.h - From a problem to a launch -------------------*- C++ -*-===//
 //
-// One sentence is the whole engine: look the problem up in memory, then in the
-// user's file and in packages, else compile it; load it once; launch it.
+// The engine looks a problem up in memory, then in the user's file and in
+// packages, else compiles it; it loads the kernel once and launches it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,8 +22,8 @@ namespace tessera {
 
 class PerfDatabase;
 
-/// A kernel that is loaded on the device and can be launched at once. Shared
-/// by every thread; lives as long as the engine.
+/// A kernel that is loaded on the device and can be launched at once. All
+/// threads share it; it lives as long as the engine.
 class LoadedKernel {
 public:
   virtual ~LoadedKernel() = default;
@@ -39,30 +39,29 @@ struct EngineCounters {
   std::atomic<uint64_t> compiled{0};
   std::atomic<uint64_t> fromDatabase{0}; ///< The user's file, and packages.
   std::atomic<uint64_t> fromPackage{0};  ///< Of these, from packages.
-  /// Of these, made by another process or thread while this one waited.
+  /// Of these, compiled by another process or thread while this one waited.
   std::atomic<uint64_t> waited{0};
   std::atomic<uint64_t> fromMemory{0};
   std::atomic<uint64_t> launched{0}; ///< Kernels, each of one launch or more.
 };
 
 struct EngineOptions {
-  /// Makes what is in no cache. May be null: then a miss is NotSupported.
+  /// Compiles what no cache has. May be null: a miss is then NotSupported.
   std::shared_ptr<KernelCompiler> compiler;
   /// Directory of the kernel database; empty: no database.
   std::string cacheDirectory;
-  /// Files that are searched after it, and never written.
+  /// Database files that are searched after the user's, and never written.
   std::vector<std::string> packages = {};
-  /// How long to wait for another process that makes the same kernel.
+  /// How long to wait for another process that compiles the same kernel.
   std::chrono::milliseconds claimLimit = std::chrono::seconds(60);
-  /// When the compiler crashes or contradicts itself over a tile, run with
-  /// another one: for clients that want results, not for tests.
+  /// Use another tile if the compiler crashes or contradicts itself over one:
+  /// for clients that want results, not for tests.
   bool takesOtherTiles = false;
 };
 
-/// Owns the caches, the database and the loaded modules of one process.
-/// Every method may be called from several threads at once; one compile runs
-/// for each key, and other threads that want the same key wait for it. So do
-/// other processes with the same database.
+/// Owns the caches, the database and the loaded modules of one process. Every
+/// method may be called from several threads at once. Each key is compiled
+/// once: other threads and other processes with the same database wait for it.
 class Engine {
 public:
   static ErrorOr<std::unique_ptr<Engine>> create(const GpuApi &gpu,
@@ -74,7 +73,7 @@ public:
   /// MIOPEN_DISABLE_CACHE empties it.
   static std::string getDefaultCacheDirectory();
 
-  /// The user's file in this directory; empty if the directory is.
+  /// The user's file in this directory; empty if `cacheDirectory` is.
   static std::string getUserFile(const std::string &cacheDirectory);
 
   /// The kernel for `problem` on the current device: from memory, from a
@@ -82,43 +81,42 @@ public:
   virtual ErrorOr<const LoadedKernel *> prepare(const Problem &problem) = 0;
 
   /// A kernel with `tile`, compiled and loaded on the current device for the
-  /// caller alone: no cache knows of it.
+  /// caller alone: it enters no cache.
   virtual ErrorOr<std::unique_ptr<LoadedKernel>>
   prepareTile(const Problem &problem, const TileConfig &tile) = 0;
 
-  /// A kernel that the caller has kept, loaded on the current device for the
-  /// caller alone. `problem`, if it is known, is what it is for.
+  /// Loads a kernel that the caller has kept on the current device, for the
+  /// caller alone. `problem` is what the kernel computes, if that is known.
   virtual ErrorOr<std::unique_ptr<LoadedKernel>>
   loadKernel(const Kernel &kernel, const Problem *problem) = 0;
 
-  /// From now on `kernel`, of prepareTile() on the current device, is the one
-  /// for `problem`, here and in the database. The one before stays loaded,
-  /// because somebody may be about to launch it.
+  /// Makes `kernel`, from prepareTile() on the current device, the kernel for
+  /// `problem`, here and in the database. The previous one stays loaded,
+  /// because another thread may be about to launch it.
   virtual Status adopt(const Problem &problem,
                        std::unique_ptr<LoadedKernel> kernel) = 0;
 
-  /// Deletes what tuning has found for `problem` on the current device, and the
-  /// kernels that this compiler made of it, from the user's file. What is
-  /// loaded stays.
+  /// Deletes from the user's file what tuning has found for `problem` on the
+  /// current device, and the kernels of this compiler that use it. Loaded
+  /// kernels stay.
   virtual Status forget(const Problem &problem) = 0;
 
-  /// `kernel`, or, where a tensor does not begin at a multiple of the bytes
-  /// that it accesses at once, the kernel for such tensors, prepared if it has
-  /// to be. NotSupported if nobody knows what the kernel is for, or if that
-  /// other one needs a larger workspace; InvalidArgument for the address of no
-  /// element.
+  /// Returns `kernel` if all tensors are aligned as it needs; else the kernel
+  /// for misaligned tensors, prepared if necessary. NotSupported if the
+  /// kernel's problem is unknown, or if the other kernel needs a larger
+  /// workspace; InvalidArgument if an address is not even that of an element.
   virtual ErrorOr<const LoadedKernel *> getFitting(const LoadedKernel &kernel,
                                                    const LaunchArgs &) {
     return &kernel;
   }
 
-  /// Puts the launches of getFitting() on `stream`; does not wait.
+  /// Enqueues the launches of getFitting() on `stream`; does not wait.
   virtual Status launch(const LoadedKernel &kernel, hipStream_t stream,
                         const LaunchArgs &args) = 0;
 
-  /// What makes kernels, or null.
+  /// The compiler, or null.
   virtual KernelCompiler *getCompiler() const = 0;
-  /// What tuning has found and will find, in the user's file, or null.
+  /// The table of tunings in the user's file, or null.
   virtual PerfDatabase *getTunings() = 0;
   virtual const EngineCounters &getCounters() const = 0;
   virtual const GpuApi &getGpu() const = 0;

@@ -21,21 +21,21 @@
 
 namespace tessera {
 
-/// A tile that is worth trying, and what the model expects of it.
+/// A tile that is worth trying, and its cost by the model.
 struct RankedTile {
   TileConfig tile;
   /// Clocks of the whole chip: comparable between the tiles of one problem on
-  /// one target, and no time.
+  /// one target, but not a time.
   double cost = 0;
 };
 
-/// Makes kernels. Every method may be called from several threads at once.
+/// Compiles kernels. Every method may be called from several threads at once.
 class KernelCompiler {
 public:
   virtual ~KernelCompiler() = default;
 
-  /// Changes whenever the code that it generates may change; part of the key
-  /// of every stored kernel.
+  /// Changes whenever generated code may change; part of the key of every
+  /// stored kernel.
   virtual std::string getRevision() const = 0;
 
   /// The tile that this compiler prefers without measuring. NotSupported if no
@@ -43,8 +43,8 @@ public:
   virtual ErrorOr<TileConfig> chooseTile(const Problem &problem,
                                          const GpuTarget &target) const = 0;
 
-  /// The best `limit` tiles by the model, best first; the same failures. A
-  /// compiler that knows one tile has nothing to rank.
+  /// The best `limit` tiles by the model, best first; fails like chooseTile().
+  /// A compiler that knows one tile has nothing to rank.
   virtual ErrorOr<std::vector<RankedTile>> rankTiles(const Problem &problem,
                                                      const GpuTarget &target,
                                                      size_t /*limit*/) const {
@@ -59,8 +59,8 @@ public:
                                   const TileConfig &tile,
                                   const GpuTarget &target) = 0;
 
-  /// The same in this process, wherever compile() does it: for a caller who has
-  /// nothing else left.
+  /// Like compile(), but always in this process: the last resort if another
+  /// process fails.
   virtual ErrorOr<Kernel> compileHere(const Problem &problem,
                                       const TileConfig &tile,
                                       const GpuTarget &target) {
@@ -68,9 +68,9 @@ public:
   }
 };
 
-/// The function that libtessera-compiler.so exports by this name: a new
-/// compiler, owned by the caller, or null if its revision is not `revision`.
-/// `own` becomes what it is.
+/// The function that libtessera-compiler.so exports by this name. It returns a
+/// new compiler, owned by the caller, or null if its revision is not
+/// `revision`. `own` is set to its revision.
 using CreateCompilerFunction = KernelCompiler *(const char *revision,
                                                 const char **own);
 inline constexpr char kCreateCompilerName[] = "tesseraCreateCompiler";

@@ -8,7 +8,8 @@ using namespace tessera;
 
 /// See LoadedKernelImpl::alignedTensors.
 static std::vector<LaunchArg> findAlignedTensors(const Kernel &kernel) {
-  constexpr uint32_t kMapAlignment = 16; // Of what cuTensorMapEncode* take.
+  // The alignment that cuTensorMapEncode* require.
+  constexpr uint32_t kMapAlignment = 16;
   std::vector<LaunchArg> found;
   auto add = [&](const LaunchArg &arg) {
     if (arg.alignment <= 1)
@@ -51,7 +52,7 @@ std::pair<KernelTable::Entry *, size_t>
 KernelTable::Slots::find(int device, const Problem &problem,
                          uint64_t hash) const {
   const size_t mask = entries.size() - 1;
-  // Never full, so the walk ends.
+  // The table is never full, so the loop ends.
   for (size_t slot = hash & mask;; slot = (slot + 1) & mask) {
     Entry *entry = entries[slot].load(std::memory_order_acquire);
     if (!entry || (entry->hash == hash && entry->device == device &&

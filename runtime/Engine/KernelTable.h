@@ -1,7 +1,7 @@
 //===- KernelTable.h - Kernels that are loaded -----------------*- C++ -*-===//
 //
-// The part of the engine that every launch goes through, so a hit costs one
-// hash of plain numbers and one lookup: no text is built, nothing allocated.
+// Every launch goes through this table, so a hit costs one hash of plain
+// numbers and one lookup: no text is built, nothing allocated.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +23,7 @@ namespace tessera {
 
 /// A kernel with its module. Immutable.
 struct LoadedKernelImpl final : LoadedKernel {
-  /// `problem` is what it is for, if the engine knows.
+  /// `problem` is what the kernel computes, if the engine knows it.
   LoadedKernelImpl(Kernel kernel, Module module,
                    std::vector<hipFunction_t> functions, Origin origin,
                    const Problem *problem);
@@ -34,8 +34,8 @@ struct LoadedKernelImpl final : LoadedKernel {
   Kernel kernel;
   Module module;
   std::vector<hipFunction_t> functions; ///< One for each launch.
-  /// Each tensor that must begin at a multiple of more than a byte, with the
-  /// most that a launch asks of it.
+  /// Each tensor that needs more than byte alignment, with the largest
+  /// alignment that a launch needs.
   std::vector<LaunchArg> alignedTensors;
   Origin origin;
   std::optional<Problem> problem;
@@ -49,43 +49,44 @@ public:
 
   using Maker = std::function<ErrorOr<std::unique_ptr<LoadedKernelImpl>>()>;
 
-  /// The kernel if it is there, else nullptr. Takes no lock.
+  /// The kernel if it exists, else nullptr. Takes no lock.
   const LoadedKernelImpl *find(int device, const Problem &problem) const;
 
-  /// The kernel, made by `make` if it is not there. One thread makes it;
+  /// The kernel, made by `make` if it does not exist. One thread makes it;
   /// others that ask for it meanwhile wait and share the outcome, also a
-  /// failure. Later calls try again after a failure, unless the caller cannot
-  /// hope for another answer (NotSupported, InvalidArgument).
+  /// failure. Later calls try again after a failure, except after one that
+  /// would be the same again (NotSupported, InvalidArgument).
   ErrorOr<const LoadedKernelImpl *>
   findOrMake(int device, const Problem &problem, const Maker &make);
 
-  /// Makes `kernel` the one that is found from now on. The one before stays
-  /// loaded for those who have found it already.
+  /// Makes `kernel` the one that later calls find. The previous one stays
+  /// loaded for threads that have found it already.
   void replace(int device, const Problem &problem,
                std::unique_ptr<LoadedKernelImpl> kernel);
 
 private:
-  /// A problem on a device. Made once, never moved or erased.
+  /// A problem on a device. Created once, never moved or erased.
   struct Entry {
     Entry(int device, const Problem &problem, uint64_t hash)
         : device(device), problem(problem), hash(hash) {}
     const int device;
     const Problem problem;
     const uint64_t hash;
-    /// Null until there is one; read without a mutex.
+    /// Null until there is a kernel; read without a mutex.
     std::atomic<const LoadedKernelImpl *> kernel = nullptr;
     std::atomic<uint64_t> attempts = 0;
     std::mutex making; ///< Held while a kernel is made; guards what follows.
-    /// The last one is current.
+    /// The last element is the current kernel.
     std::vector<std::unique_ptr<LoadedKernelImpl>> owners;
     Status failure; ///< Of the last attempt.
   };
   /// An open hash table. Readers take no lock: a slot is written once, and a
-  /// table that has grown too small stays alive for those who still read it.
+  /// table that has become too small stays alive for threads that still read
+  /// it.
   struct Slots {
     explicit Slots(size_t count) : entries(count) {}
     std::vector<std::atomic<Entry *>> entries; ///< A power of two.
-    /// The entry, or the empty slot where it belongs.
+    /// The entry, or null and the empty slot where it belongs.
     std::pair<Entry *, size_t> find(int device, const Problem &problem,
                                     uint64_t hash) const;
   };

@@ -10,7 +10,8 @@
 namespace tessera {
 
 /// The values of one call. Pointers are on the device; the problem's direction
-/// says which tensor is written. What no launch of the kernel takes is ignored.
+/// says which tensor is written. Values that no launch of the kernel uses are
+/// ignored.
 struct LaunchArgs {
   const void *x = nullptr;
   const void *w = nullptr;
@@ -24,16 +25,16 @@ struct LaunchArgs {
   double activAlpha = 0;
   double activBeta = 0;
   double activGamma = 0;
-  /// Of a RowProblem, in its order.
+  /// The tensors of a RowProblem, in its order.
   std::array<const void *, kMaxTensors> tensors{};
   std::array<double, kMaxScalars> scalars{};
 
-  /// Where `arg` is; it is no scalar.
+  /// The pointer of `arg`, which must not be a scalar.
   const void *&getPointer(KernelArg arg);
   const void *getPointer(KernelArg arg) const {
     return const_cast<LaunchArgs *>(this)->getPointer(arg);
   }
-  /// `arg` is a scalar.
+  /// The value of `arg`, which must be a scalar.
   double getScalar(KernelArg arg) const;
 };
 

@@ -9,7 +9,7 @@
 
 using namespace tessera;
 
-/// A refusal is the answer of a compiler that works.
+/// Whether the compiler failed. A refusal is a proper answer.
 static bool isMishap(const Status &failure) {
   switch (failure.getCode()) {
   case StatusCode::Unavailable:
@@ -33,7 +33,7 @@ bool tessera::isOwnFault(const Status &failure) {
   return isMishap(failure) && !wasKilled(failure);
 }
 
-/// The tile to ask for when `failed` has failed; nothing if there is no other.
+/// The tile to try after `failed`; nothing if there is no other.
 static std::optional<TileConfig> findOtherTile(const KernelCompiler &compiler,
                                                const Problem &problem,
                                                const TileConfig &failed,
@@ -54,7 +54,7 @@ static std::optional<TileConfig> findOtherTile(const KernelCompiler &compiler,
   return other;
 }
 
-/// Where the compiler's processes are killed there is this one left.
+/// Compiles in this process if the compiler's processes are killed.
 static ErrorOr<Kernel> compileAnyhow(KernelCompiler &compiler,
                                      const Problem &problem,
                                      const TileConfig &tile,

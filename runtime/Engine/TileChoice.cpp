@@ -8,8 +8,8 @@
 
 using namespace tessera;
 
-/// A device that does not say what it is has no tunings, and its problems have
-/// tiles all the same.
+/// A device that does not say what it is has no tunings; its problems get the
+/// compiler's tile.
 TileChoice::TileChoice(const GpuApi &gpu, KernelStore &store,
                        const KernelCompiler &compiler, const Problem &problem,
                        const GpuTarget &target)

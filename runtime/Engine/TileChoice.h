@@ -1,8 +1,8 @@
 //===- TileChoice.h - Which tile a kernel is made with ---------*- C++ -*-===//
 //
-// The compiler's model always has an opinion. What happened on this device
-// overrules it: a tile that tuning has measured is preferred, and one over
-// which the compiler has failed is not asked for again.
+// The compiler's model ranks tiles for every problem. Experience with this
+// device overrules it: a tile that tuning has measured is preferred, and one
+// over which the compiler has failed is not tried again.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,11 +27,11 @@ public:
   /// nearest neighbour, if any.
   std::optional<TileConfig> findTuned();
 
-  /// The compiler's choice; where it has failed over that, the next best of
-  /// its ranking.
+  /// The compiler's choice; if the compiler has failed over it, the next best
+  /// of the ranking.
   ErrorOr<TileConfig> choose();
 
-  /// Remembers that this revision of the compiler fails over `tile`, in the
+  /// Records that this revision of the compiler fails over `tile`, in the
   /// user's file if there is one.
   void quarantine(const TileConfig &tile, const Status &failure);
 

@@ -1,7 +1,7 @@
 //===- ClangCompiler.cpp - clang as a run-time compiler -------------------===//
 //
-// Where there is no hiprtc. The program is run directly, without a shell, on
-// files of a directory that exists for one compilation.
+// Used where there is no hiprtc. The program is run directly, without a shell,
+// on files of a directory that exists for one compilation.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,7 +26,7 @@ using namespace tessera;
 extern char **environ;
 
 namespace {
-/// A new directory that goes with its owner.
+/// A new directory that is deleted with its owner.
 class ScratchDirectory {
 public:
   ScratchDirectory() {
@@ -129,7 +129,7 @@ ClangCompiler::compile(const std::string &source,
   return readFile(to);
 }
 
-/// The file that the shell would run.
+/// The file that the shell would run for `program`.
 static std::optional<std::string> findInPath(const std::string &program) {
   const std::string path = getEnvText("PATH").value_or("");
   for (size_t begin = 0; begin <= path.size();) {
@@ -143,8 +143,8 @@ static std::optional<std::string> findInPath(const std::string &program) {
 }
 
 ErrorOr<RuntimeCompilerPtr> tessera::findClang() {
-  // The one that we build with, which knows every chip that we do, then newer
-  // and older ones, and whatever calls itself clang.
+  // First the clang that we build with, which knows every chip that we do, then
+  // newer and older ones, then any program named clang.
   for (const char *name : {"clang-22", "clang-24", "clang-23", "clang-21",
                            "clang-20", "clang-19", "clang"})
     if (std::optional<std::string> file = findInPath(name))

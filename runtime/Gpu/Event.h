@@ -20,19 +20,19 @@ public:
 
   hipEvent_t get() const { return handle.get(); }
 
-  /// Marks the moment when everything queued on `stream` so far is done.
+  /// Records the moment when everything queued on `stream` so far is done.
   Status record(hipStream_t stream) const {
     const GpuApi &gpu = handle.getGpu();
     return gpu.check(gpu.hipEventRecord(get(), stream), "hipEventRecord");
   }
 
-  /// Blocks until the moment has come.
+  /// Blocks until that moment.
   Status synchronize() const {
     const GpuApi &gpu = handle.getGpu();
     return gpu.check(gpu.hipEventSynchronize(get()), "hipEventSynchronize");
   }
 
-  /// Milliseconds from `start` to this event; both must have come.
+  /// Milliseconds from `start` to this event; both must have been reached.
   ErrorOr<float> getMsSince(const Event &start) const {
     const GpuApi &gpu = handle.getGpu();
     float timeMs = 0;

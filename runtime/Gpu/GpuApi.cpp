@@ -41,19 +41,20 @@ Status GpuApi::checkOwn(hipError_t error, const char *what) const {
 }
 
 bool GpuApi::knowsMemory(const void *pointer) const {
-  // Larger than the struct of any HIP so far, which always begins with a type.
+  // Larger than the struct of any HIP so far, which always begins with the
+  // type.
   alignas(hipPointerAttribute_t) char attributes[256] = {};
   if (!hipPointerGetAttributes)
     return false;
   if (hipPointerGetAttributes(
           reinterpret_cast<hipPointerAttribute_t *>(attributes), pointer) !=
       hipSuccess) {
-    (void)hipGetLastError(); // Not the client's.
+    (void)hipGetLastError(); // The error is not the client's.
     return false;
   }
   int type;
   std::memcpy(&type, attributes, sizeof type);
-  // HIP 6 answers for any pointer: 0 is then "unregistered", no more "host".
+  // HIP 6 answers for any pointer: 0 then means "unregistered" and not "host".
   const bool hasUnregistered =
       architectureOffset != offsetof(hipDeviceProp_t, gcnArchName);
   return !hasUnregistered || type != 0;
@@ -65,7 +66,7 @@ bool GpuApi::knowsStream(hipStream_t stream) const {
     return false;
   if (hipStreamGetFlags(stream, &flags) == hipSuccess)
     return true;
-  (void)hipGetLastError(); // Not the client's.
+  (void)hipGetLastError(); // The error is not the client's.
   return false;
 }
 
@@ -90,7 +91,7 @@ ErrorOr<std::string> GpuApi::getArchitecture() const {
 }
 
 ErrorOr<std::string> GpuApi::getDeviceName() const {
-  // The first field in every HIP.
+  // The name is the first field in every HIP.
   static_assert(offsetof(hipDeviceProp_t, name) == 0);
   ErrorOr<std::string> name = readProperty(0);
   return name && name->empty() ? getArchitecture() : name;

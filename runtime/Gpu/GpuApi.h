@@ -1,7 +1,7 @@
 //===- GpuApi.h - A HIP runtime, found at run time -------------*- C++ -*-===//
 //
-// The library speaks only HIP, through a table of function pointers, so that
-// one build runs on AMD's runtime, on our emulated device and on others.
+// The library calls HIP only, through a table of function pointers, so that one
+// build runs on AMD's runtime, on our emulated device and on others.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,8 +18,8 @@
 #ifndef __HIP_PLATFORM_AMD__
 #define __HIP_PLATFORM_AMD__
 #endif
-// Without it hipMalloc is overloaded and has no one type. The build defines it
-// too, for files that include HIP's header before this one.
+// Without it hipMalloc is overloaded and has no single type. The build defines
+// it too, for files that include HIP's header before this one.
 #ifndef __HIP_DISABLE_CPP_FUNCTIONS__
 #define __HIP_DISABLE_CPP_FUNCTIONS__
 #endif
@@ -27,7 +27,7 @@
 
 namespace tessera {
 
-/// Which kind of HIP runtime answers.
+/// The kind of the HIP runtime.
 enum class DeviceKind { Amd, Nvidia, Emulated };
 
 /// The table. Immutable after load(); shared by all threads; never unloaded,
@@ -51,23 +51,24 @@ public:
                                 const void *address) = nullptr;
 
   /// hipModuleLaunchKernel for a kernel that waits by itself for the launch in
-  /// front, so that this one need not; null where every launch waits. See
-  /// runtime/HipOnCuda/Launch.cpp.
+  /// front, so that the runtime need not wait for it; null where every launch
+  /// waits. See runtime/HipOnCuda/Launch.cpp.
   decltype(&::hipModuleLaunchKernel) launchDependent = nullptr;
 
-  /// Gives the estimated issue cycles of this thread's launches since the last
-  /// call, and says whether further ones are counted; null where the device
-  /// has a clock instead. See runtime/Emulator/Hip/HipMeasure.cpp.
+  /// Returns the estimated issue cycles of this thread's launches since the
+  /// last call; the argument says whether further launches are counted. Null
+  /// where the device has a clock instead. See
+  /// runtime/Emulator/Hip/HipMeasure.cpp.
   hipError_t (*takeIssueCycles)(int countFurther, uint64_t *cycles) = nullptr;
 
-  /// Questions of OtherRuntime.h; null where a runtime lacks them.
+  /// The functions that OtherRuntime.h needs; null where a runtime lacks them.
   decltype(&::hipPointerGetAttributes) hipPointerGetAttributes = nullptr;
   decltype(&::hipStreamGetFlags) hipStreamGetFlags = nullptr;
 
-  /// Whether the pointer is to memory that the runtime has made or taken in.
+  /// Whether the runtime has allocated or registered the memory at `pointer`.
   /// False if it cannot tell.
   bool knowsMemory(const void *pointer) const;
-  /// The same of a stream.
+  /// Whether the runtime has created the stream. False if it cannot tell.
   bool knowsStream(hipStream_t stream) const;
 
   /// File that the symbols came from, for messages.
@@ -75,35 +76,36 @@ public:
 
   /// The chip of the current device, by its architecture name.
   ErrorOr<const GpuTarget *> getTarget() const;
-  /// The architecture name as the runtime gives it ("gfx942:sramecc+:xnack-").
+  /// The architecture name that the runtime reports ("gfx942:sramecc+:xnack-").
   ErrorOr<std::string> getArchitecture() const;
 
-  /// What the runtime calls the current device: "NVIDIA H100 80GB HBM3". The
+  /// The runtime's name of the current device: "NVIDIA H100 80GB HBM3". The
   /// architecture's name where it has no other.
   ErrorOr<std::string> getDeviceName() const;
   /// Compute units (multiprocessors) of the current device.
   ErrorOr<uint32_t> getComputeUnits() const;
 
-  /// Ok for hipSuccess, else what the runtime says of `error`, after `what`.
+  /// Returns ok for hipSuccess, else the runtime's text for `error` with the
+  /// context `what`.
   Status check(hipError_t error, const char *what) const;
-  /// The same for a call to which no caller of ours gave anything: what the
-  /// runtime calls invalid there is not the caller's to mend.
+  /// Like check(), for a call whose arguments are all our own: what the runtime
+  /// calls invalid there, the caller cannot correct.
   Status checkOwn(hipError_t error, const char *what) const;
 
 private:
   friend class GpuApiLoader;
-  /// Text of the current device's properties, of at most 256 bytes.
+  /// A text in the current device's properties, of at most 256 bytes.
   ErrorOr<std::string> readProperty(size_t offset) const;
 
   DeviceKind kind = DeviceKind::Amd;
   std::string path;
-  /// Not in the table, because the struct behind the pointer differs between
-  /// HIP 5 and 6: only the architecture name is read, at an offset.
+  /// This is not in the table, because the struct behind the pointer differs
+  /// between HIP 5 and 6: only the architecture name is read, at an offset.
   decltype(&::hipGetDeviceProperties) getProperties = nullptr;
   size_t architectureOffset = 0;
 };
 
-/// "amd", "nvidia", "emulated": as TESSERA_DEVICE spells them.
+/// The spelling of TESSERA_DEVICE: "amd", "nvidia", "emulated".
 std::string_view getName(DeviceKind kind);
 
 } // namespace tessera

@@ -14,8 +14,8 @@
 
 using namespace tessera;
 
-/// Newest first: an application built for an older one has it loaded already,
-/// and then that one is used.
+/// The candidates are ordered from the newest: an application built for an
+/// older runtime has loaded it already, and then that one is used.
 GpuApiLoader::GpuApiLoader()
     : candidates({{DeviceKind::Amd, "libamdhip64.so.7"},
                   {DeviceKind::Amd, "libamdhip64.so.6"},
@@ -49,11 +49,11 @@ static std::optional<DeviceKind> findKind(std::string_view name) {
 //===----------------------------------------------------------------------===//
 
 /// Offset of gcnArchName in the struct of hipGetDevicePropertiesR0600 (HIP 6
-/// and 7). Not in the headers that we build with; LLVM's offload profiling
+/// and 7). The headers that we build with lack it; LLVM's offload profiling
 /// runtime reads it there too.
 static constexpr size_t kArchitectureOffsetR0600 = 1160;
 
-/// One that every HIP runtime has, by which its file is found.
+/// A symbol of every HIP runtime, by which its file is found.
 static constexpr const char *kAnySymbol = "hipModuleLoadData";
 
 static DeviceKind getKindOf(void *library) {
@@ -86,7 +86,7 @@ ErrorOr<GpuApi> GpuApiLoader::resolve(void *library, std::string path) {
           dlsym(library, "hipPointerGetAttributes"));
   api.hipStreamGetFlags = reinterpret_cast<decltype(api.hipStreamGetFlags)>(
       dlsym(library, "hipStreamGetFlags"));
-  // HIP 6 keeps the old name for programs of HIP 5, with the old struct.
+  // HIP 6 keeps the old name, with the old struct, for programs of HIP 5.
   void *properties = dlsym(library, "hipGetDevicePropertiesR0600");
   api.architectureOffset = kArchitectureOffsetR0600;
   if (!properties) {
@@ -104,7 +104,7 @@ ErrorOr<GpuApi> GpuApiLoader::resolve(void *library, std::string path) {
   return api;
 }
 
-/// What a runtime of ours says of its last failure; AMD's says nothing.
+/// The text of the last failure, which runtimes of ours have; AMD's has none.
 static std::string getLastText(void *library) {
   using GetLastError = size_t(char *text, size_t size);
   auto *get = reinterpret_cast<GetLastError *>(
@@ -129,7 +129,7 @@ static Status requireDevice(const GpuApi &api, void *library) {
   return Status::ok();
 }
 
-/// Where to look for `candidate`, in order.
+/// The paths at which to look for `candidate`, in order.
 static std::vector<std::string> getPlaces(const HipCandidate &candidate) {
   std::vector<std::string> places;
   if (candidate.isOurs)
@@ -139,7 +139,8 @@ static std::vector<std::string> getPlaces(const HipCandidate &candidate) {
   return places;
 }
 
-/// Opens the first place that has `candidate`; else says why the last has not.
+/// Opens `candidate` at the first path that has it; else returns the failure of
+/// the last path.
 static ErrorOr<void *> openLibrary(const HipCandidate &candidate) {
   std::string reason;
   for (const std::string &place : getPlaces(candidate)) {
@@ -164,18 +165,18 @@ ErrorOr<GpuApi> GpuApiLoader::useLoadedFile(const std::string &path) {
 // The choice
 //===----------------------------------------------------------------------===//
 
-/// The runtime that the application uses already. Its memory and streams are
-/// what we shall be given, so another runtime would be of no use.
+/// The runtime that the application uses already. The caller's memory and
+/// streams belong to it, so another runtime would be of no use.
 ErrorOr<GpuApi> GpuApiLoader::useLoaded() const {
   if (void *symbol = dlsym(RTLD_DEFAULT, kAnySymbol)) {
     std::string path = getFileOf(symbol);
-    // An executable cannot be opened: then every symbol is in the default
-    // scope.
+    // dlopen() cannot open an executable. If the symbol is in one, every symbol
+    // is in the default scope.
     void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD);
     return resolve(library ? library : RTLD_DEFAULT, std::move(path));
   }
-  // Python loads libraries into scopes of their own, which dlsym() does not
-  // search; their names do not hide.
+  // Python loads libraries into local scopes, which dlsym() does not search;
+  // dlopen() still finds them by name.
   for (const HipCandidate &candidate : candidates)
     for (const std::string &place : getPlaces(candidate))
       if (void *library = dlopen(place.c_str(), RTLD_NOW | RTLD_NOLOAD))
@@ -192,7 +193,7 @@ ErrorOr<GpuApi> GpuApiLoader::loadCandidate(const HipCandidate &candidate) {
       resolve(*library, path.empty() ? candidate.file : std::move(path));
   if (!api)
     return api;
-  // A library of ours under AMD's name is not AMD's.
+  // One of our libraries may have AMD's file name.
   if (api->kind != candidate.kind)
     return unavailable(api->path + " is the runtime of '" +
                        std::string(getName(api->kind)) + "'");
@@ -239,7 +240,8 @@ ErrorOr<GpuApi> GpuApiLoader::loadAny() const {
   return unavailable(reasons);
 }
 
-/// The emulated chips are those of AMD that kernels are tuned for.
+/// Whether the emulator has the chip: it has those of AMD that kernels are
+/// tuned for.
 static bool isEmulated(std::string_view chip) {
   chip = chip.substr(0, chip.find(':'));
   return std::ranges::count(getAllTargets(), chip, &GpuTarget::name) > 0;
@@ -248,14 +250,14 @@ static bool isEmulated(std::string_view chip) {
 ErrorOr<GpuApi> GpuApiLoader::load(std::string_view setting) const {
   if (setting.empty())
     return loadAny();
-  // What follows the colon is for the emulator, which reads the variable too.
+  // The text after the colon is for the emulator, which reads the variable too.
   size_t colon = setting.find(':');
   std::optional<DeviceKind> kind = findKind(setting.substr(0, colon));
   if (!kind || (colon != setting.npos && kind != DeviceKind::Emulated))
     return invalidArgument("TESSERA_DEVICE is '" + std::string(setting) +
                            "', but must be amd, nvidia, emulated or "
                            "emulated:<chip>");
-  // Before the device, which would say it once more.
+  // This check comes before the device, which would report the name once more.
   if (colon != setting.npos && !isEmulated(setting.substr(colon + 1)))
     return refuseTarget(setting.substr(colon + 1), getAllTargets())
         .withContext("TESSERA_DEVICE is '" + std::string(setting) + "'");

@@ -1,6 +1,6 @@
 //===- GpuApiLoader.h - Choose a HIP runtime -------------------*- C++ -*-===//
 //
-// The rules behind GpuApi::get(), with the places to search as data, so that
+// The rules behind GpuApi::get(), with the paths to search as data, so that
 // tests can choose among runtimes of their own.
 //
 //===----------------------------------------------------------------------===//
@@ -27,7 +27,8 @@ struct HipCandidate {
 ///
 /// A runtime of ours tells its kind by exporting
 ///   extern "C" const char *tesseraDeviceKind(); // "nvidia" or "emulated"
-/// because it may go by the name libamdhip64.so.5. One without is AMD's.
+/// because its file may be named libamdhip64.so.5. A runtime without the
+/// function is AMD's.
 class GpuApiLoader {
 public:
   /// The candidates of a product build.
@@ -35,7 +36,8 @@ public:
   explicit GpuApiLoader(std::vector<HipCandidate> candidates)
       : candidates(std::move(candidates)) {}
 
-  /// `setting` is what TESSERA_DEVICE says; empty: choose.
+  /// `setting` is the value of TESSERA_DEVICE; if it is empty, the loader
+  /// chooses.
   ErrorOr<GpuApi> load(std::string_view setting) const;
 
   /// The table of a runtime that the process has loaded from this file,

@@ -9,7 +9,7 @@
 
 namespace tessera {
 
-/// Owns a handle and gives it back through `destroy`, an entry of the table.
+/// Owns a handle and destroys it through `destroy`, an entry of the table.
 /// Movable; not for several threads at once. Borrows the table.
 template <typename Handle, auto destroy>
 class GpuResource {
@@ -23,7 +23,7 @@ public:
     return *this;
   }
   ~GpuResource() {
-    // Nobody could do anything about a failure here.
+    // A destructor could do nothing about a failure.
     if (handle)
       (void)(gpu->*destroy)(handle);
   }

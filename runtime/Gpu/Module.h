@@ -15,7 +15,8 @@ public:
   static ErrorOr<Module> load(const GpuApi &gpu,
                               std::span<const char> codeObject) {
     hipModule_t module = nullptr;
-    // HIP finds the size in the object's header, and reads past an empty one.
+    // HIP reads the size from the object's header, and would read past an empty
+    // one.
     if (codeObject.empty())
       return invalidArgument("the code object is empty");
     if (Status status =

@@ -15,7 +15,7 @@
 using namespace tessera;
 
 static std::mutex triedMutex;
-/// Never destroyed: the process may end while threads launch.
+/// The list is never destroyed: the process may end while threads launch.
 static std::vector<std::string> &getTried() {
   static auto &tried = *new std::vector<std::string>;
   return tried;
@@ -31,7 +31,7 @@ static bool isTried(const std::string &path) {
   return std::ranges::count(getTried(), path) != 0;
 }
 
-/// Files of the HIP runtimes that the process has loaded, but that of `gpu`.
+/// Files of the HIP runtimes that the process has loaded, except that of `gpu`.
 static std::vector<std::string> getOthers(const GpuApi &gpu) {
   std::vector<std::string> files;
   dl_iterate_phdr(
@@ -61,7 +61,7 @@ static void warn(const GpuApi &gpu, const std::string &other,
                  "goes by the other's name, so that it is the only one");
 }
 
-/// Warns with `what` of the first other runtime that `isOwner` says yes to.
+/// Warns with `what` about the first other runtime for which `isOwner` is true.
 template <typename IsOwner>
 static void warnOfOwner(const GpuApi &gpu, const std::string &what,
                         IsOwner isOwner) {
@@ -82,8 +82,9 @@ void tessera::warnOfOtherRuntime(const GpuApi &gpu) {
 }
 
 void tessera::warnOfForeignStream(const GpuApi &gpu, hipStream_t stream) {
-  // Every runtime has the null stream. Ours is not asked: a driver may take any
-  // pointer for a stream's, and the other one has just said whose it is.
+  // Every runtime has the null stream. Our runtime is not asked: a driver may
+  // accept any pointer as a stream, and the other runtime has just claimed this
+  // one.
   if (stream)
     warnOfOwner(gpu, "a handle's stream belongs to the HIP runtime",
                 [&](const GpuApi &other) { return other.knowsStream(stream); });

@@ -11,11 +11,11 @@ using namespace tessera;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// hiprtcProgram, nvrtcProgram.
+/// The handle of both: hiprtcProgram, nvrtcProgram.
 using Program = struct OpaqueProgram *;
 
-/// The functions that both have, under names that differ in their beginning.
-/// They return an enum in which 0 is success.
+/// The functions that both have, under names with different prefixes. They
+/// return an enum in which 0 is success.
 struct RtcFunctions {
   int (*createProgram)(Program *, const char *source, const char *name,
                        int headerCount, const char *const *headers,
@@ -30,7 +30,7 @@ struct RtcFunctions {
   const char *(*getErrorString)(int) = nullptr;
 };
 
-/// What differs between the two.
+/// The differences between the two.
 struct RtcFlavor {
   std::string prefix;     ///< Of every function.
   std::string code;       ///< What the functions call the result.
@@ -79,7 +79,7 @@ std::string RtcCompiler::getLog(Program program) const {
   size_t size = 0;
   if (rtc.getLogSize(program, &size) != 0 || size < 2)
     return "";
-  // HIP 5.2 does not count the zero at the end, and writes it.
+  // HIP 5.2 writes the zero at the end, but does not count it in the size.
   std::vector<char> log(size + 1);
   if (rtc.getLog(program, log.data()) != 0)
     return "";
@@ -119,10 +119,10 @@ RtcCompiler::compile(const std::string &source, const std::string &architecture,
 }
 
 //===----------------------------------------------------------------------===//
-// Finding them
+// Finding hiprtc and NVRTC
 //===----------------------------------------------------------------------===//
 
-/// The functions of `library`; null where one is missing.
+/// The functions of `library`; null if one is missing.
 static bool resolve(void *library, const RtcFlavor &flavor, RtcFunctions &rtc) {
   bool complete = true;
   auto get = [&](auto &function, const std::string &name) {
@@ -142,12 +142,12 @@ static bool resolve(void *library, const RtcFlavor &flavor, RtcFunctions &rtc) {
   return complete;
 }
 
-/// The first of `files` that can be opened and has everything.
+/// The first of `files` that can be opened and has all functions.
 static ErrorOr<RuntimeCompilerPtr>
 openFirst(std::initializer_list<const char *> files, const RtcFlavor &flavor) {
   std::string reasons;
   for (const char *file : files) {
-    // Never closed: code that it made may outlive us.
+    // The library is never closed: code that it made may outlive us.
     void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     RtcFunctions rtc;
     if (library && resolve(library, flavor, rtc))
@@ -160,7 +160,7 @@ openFirst(std::initializer_list<const char *> files, const RtcFlavor &flavor) {
 }
 
 ErrorOr<RuntimeCompilerPtr> tessera::openHipRtc() {
-  // Early releases of HIP 5 have hiprtc in the runtime itself.
+  // Early releases of HIP 5 have hiprtc in the runtime library.
   return openFirst({"libhiprtc.so.7", "libhiprtc.so.6", "libhiprtc.so.5",
                     "libhiprtc.so", "libamdhip64.so.5"},
                    {"hiprtc", "Code", "--offload-arch="});

@@ -1,9 +1,9 @@
 //===- RuntimeCompiler.h - Somebody else's compiler ------------*- C++ -*-===//
 //
-// Compiles HIP C++ while the program runs, by what the machine has: hiprtc,
-// NVRTC, or a clang in PATH. For judges and yardsticks (the device reference),
-// which must not come out of our own compiler. Nothing is linked: a machine
-// without any of them only lacks this.
+// Compiles HIP C++ at run time with what the machine has: hiprtc, NVRTC, or a
+// clang in PATH. The device reference, which judges and measures our kernels,
+// is compiled this way, because it must not come out of our own compiler.
+// Nothing is linked: a machine with none of them lacks only this.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,18 +24,19 @@ class RuntimeCompiler {
 public:
   virtual ~RuntimeCompiler() = default;
 
-  /// What Module::load() takes. Takes a second or so. `architecture` is as
-  /// GpuApi::getArchitecture() gives it; `options` are those that all compilers
-  /// share ("-DNAME"). InvalidArgument with the compiler's log if the source is
-  /// not accepted.
+  /// Returns what Module::load() accepts. Takes about a second. `architecture`
+  /// is a name from GpuApi::getArchitecture(); `options` are those that all
+  /// compilers share ("-DNAME"). InvalidArgument with the compiler's log if the
+  /// source is not accepted.
   ///
-  /// Sources should include nothing: which headers there are differs. Clang and
-  /// hiprtc have the builtins of clang, and NVRTC defines __CUDACC_RTC__.
+  /// Sources should include nothing: the compilers have different headers.
+  /// Clang and hiprtc have the builtins of clang, and NVRTC defines
+  /// __CUDACC_RTC__.
   virtual ErrorOr<std::vector<char>>
   compile(const std::string &source, const std::string &architecture,
           const std::vector<std::string> &options = {}) const = 0;
 
-  /// For messages: the library or the program.
+  /// The library or the program, for messages.
   const std::string &getName() const { return name; }
 
 protected:
@@ -47,16 +48,16 @@ private:
 
 using RuntimeCompilerPtr = std::unique_ptr<RuntimeCompiler>;
 
-/// hiprtc of HIP 5, 6 or 7, the newest.
+/// Opens the newest hiprtc of HIP 5, 6 or 7.
 ErrorOr<RuntimeCompilerPtr> openHipRtc();
-/// NVRTC of CUDA 12 or 13, the newest.
+/// Opens the newest NVRTC of CUDA 12 or 13.
 ErrorOr<RuntimeCompilerPtr> openNvRtc();
-/// A clang in PATH, which must have been built for AMD's chips.
+/// Finds a clang in PATH, which must have been built for AMD's chips.
 ErrorOr<RuntimeCompilerPtr> findClang();
 
-/// The best one for devices of `kind`. For an emulated one that is clang alone:
-/// its chip may be newer than a hiprtc, and that of HIP 5.2 aborts the process
-/// when it meets one that it does not know.
+/// The best compiler for devices of `kind`. For an emulated device that is
+/// always clang: its chip may be newer than a hiprtc, and that of HIP 5.2
+/// aborts the process when it meets a chip that it does not know.
 ErrorOr<RuntimeCompilerPtr> findRuntimeCompiler(DeviceKind kind);
 
 } // namespace tessera

@@ -19,10 +19,11 @@ public:
     return Stream(gpu, stream);
   }
 
-  /// One that gives way to others, and that waits for no work on the stream
-  /// without a name.
+  /// A stream with the lowest priority, which does not wait for work on the
+  /// null stream.
   static ErrorOr<Stream> createInBackground(const GpuApi &gpu) {
-    // Beyond the least of every runtime, which is what it becomes.
+    // The number is beyond the lowest priority of every runtime, which clamps
+    // it.
     constexpr int kLeastPriority = 100;
     hipStream_t stream = nullptr;
     if (Status status =

@@ -30,8 +30,8 @@ TESSERA_HIP hipError_t hipMemcpyDtoDAsync(hipDeviceptr_t to,
   return hipMemcpyAsync(to, from, bytes, hipMemcpyDeviceToDevice, stream);
 }
 
-// Addresses of all devices and of the host are one space: the copy finds out
-// where each end is.
+// The addresses of all devices and of the host are one space: the copy itself
+// finds out on which device each end is.
 static hipError_t checkDevices(int one, int other) {
   for (int device : {one, other}) {
     hipDevice_t handle;
@@ -55,7 +55,7 @@ TESSERA_HIP hipError_t hipMemcpyPeerAsync(void *to, int toDevice,
 }
 
 namespace {
-/// Rows of bytes that go from one place to another.
+/// A copy of rows of bytes from one address to another.
 struct BlockCopy {
   char *to;
   size_t toPitch;
@@ -91,7 +91,7 @@ static hipError_t describe(const hip_Memcpy2D *p, BlockCopy &copy) {
   const char *from =
       static_cast<const char *>(fromHost ? p->srcHost : p->srcDevice);
   char *to = static_cast<char *>(toHost ? p->dstHost : p->dstDevice);
-  // A pitch of 0 means rows without room between them.
+  // A pitch of 0 means rows without gaps between them.
   size_t fromPitch = p->srcPitch ? p->srcPitch : p->WidthInBytes;
   size_t toPitch = p->dstPitch ? p->dstPitch : p->WidthInBytes;
   copy = {to + p->dstY * toPitch + p->dstXInBytes,
@@ -120,7 +120,7 @@ TESSERA_HIP hipError_t hipMemcpyParam2DAsync(const hip_Memcpy2D *parameters,
   return copy.run(stream);
 }
 
-/// From slice to slice.
+/// The distance from one slice to the next.
 static size_t getSlicePitch(const hipPitchedPtr &pointer) {
   return pointer.pitch * pointer.ysize;
 }
@@ -129,7 +129,7 @@ static char *getBegin(const hipPitchedPtr &pointer, const hipPos &at) {
          at.y * pointer.pitch + at.x;
 }
 
-/// A block is its slices, each of which `run` copies.
+/// Copies a block slice by slice; `run` copies one.
 template <typename Run>
 static hipError_t copySlices(const hipMemcpy3DParms *p, Run run) {
   if (!p)

@@ -52,7 +52,7 @@ int tessera::hip::refuseCall(const char *function) {
 }
 
 /// Copies the text of the last failed call of any thread, cut to `size` bytes
-/// with its final 0. Returns the size it needs.
+/// with its final 0. Returns the size that the whole text needs.
 TESSERA_HIP size_t tesseraDeviceGetLastError(char *text, size_t size) {
   LastText &last = getLastText();
   std::lock_guard lock(last.mutex);
@@ -64,7 +64,7 @@ TESSERA_HIP size_t tesseraDeviceGetLastError(char *text, size_t size) {
   return last.text.size() + 1;
 }
 
-/// For the library's loader, which asks what kind of HIP this is.
+/// The library's loader calls this to find out what kind of HIP this is.
 TESSERA_HIP const char *tesseraDeviceKind() { return getDeviceKind(); }
 
 TESSERA_HIP hipError_t hipGetLastError() {

@@ -1,8 +1,8 @@
 //===- Export.h - What every exported function needs -----------*- C++ -*-===//
 //
-// Two shared objects of ours are a HIP runtime: the emulated device and HIP
-// over CUDA. This folder is what both have; each defines what is declared here
-// without a definition in the folder.
+// Two of our shared objects are a HIP runtime: the emulated device and HIP over
+// CUDA. This folder is what they share; functions that are declared here
+// without a definition in this folder are defined by each of them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,9 +19,9 @@
 
 #include <string>
 
-/// In front of every exported function.
+/// Precedes every exported function.
 #define TESSERA_HIP extern "C" __attribute__((visibility("default")))
-/// A second name of a function of the same file.
+/// Defines a second name of a function of the same file.
 #define TESSERA_HIP_ALIAS(name, target, parameters)                            \
   TESSERA_HIP hipError_t name parameters __attribute__((alias(#target)))
 
@@ -33,11 +33,11 @@ hipError_t setError(hipError_t error);
 /// stderr if the device asks for it.
 hipError_t setError(hipError_t error, std::string text);
 
-/// From now on hipGetLastError() of every thread is `error`: the device can do
-/// nothing more in this process.
+/// Makes hipGetLastError() of every thread return `error` from then on: the
+/// device can do nothing more in this process.
 void setStickyError(hipError_t error);
 
-/// Loads what was read from a file. Defined by the device.
+/// Loads the content of a file as a module. Defined by the device.
 hipError_t loadModuleFile(hipModule_t *module, const std::string &bytes);
 
 /// "emulated" or "nvidia". Defined by the device.

@@ -1,10 +1,10 @@
 //===- FatBinary.cpp - Code that came inside the program ------------------===//
 //
 // clang adds to each translation unit with device code a constructor that
-// announces its bundle of code objects, its kernels and its variables, before
-// main(). They are only noted then, and loaded when something of them is used:
-// a program without code for this device fails at its first launch, with an
-// error that it can look at.
+// registers its bundle of code objects, its kernels and its variables before
+// main(). They are only recorded then, and loaded at their first use: a program
+// without code for this device fails at its first launch, with an error that it
+// can handle.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,7 +20,8 @@ using namespace tessera::hip;
 static constexpr uint32_t kWrapperMagic = 0x48495046; // "HIPF"
 
 namespace {
-/// What clang's constructor passes (CGCUDANV.cpp, makeModuleCtorFunction).
+/// The struct that clang's constructor passes (CGCUDANV.cpp,
+/// makeModuleCtorFunction).
 struct Wrapper {
   uint32_t magic;
   uint32_t version;
@@ -28,8 +29,8 @@ struct Wrapper {
   void *unused;
 };
 
-/// A variable that lives in managed memory; the code object only has a pointer
-/// to it, of the variable's name.
+/// A variable in managed memory; the code object has only a pointer to it,
+/// which has the variable's name.
 struct ManagedVariable {
   std::string name;
   void *memory;
@@ -46,8 +47,8 @@ struct Symbol {
   std::string name;
 };
 
-/// All that was announced. Constructors of shared objects that dlopen() loads
-/// may run while other threads launch.
+/// Everything that was registered. Constructors of shared objects that dlopen()
+/// loads may run while other threads launch.
 struct Registry {
   std::mutex mutex;
   std::unordered_map<const void *, Symbol> functions;
@@ -92,7 +93,7 @@ TESSERA_HIP void __hipRegisterVar(void **handle, void *shadow, char *,
 }
 
 // The host reads the variable through `*pointer` from main() on. Without a
-// device its initial value is at least there.
+// device it finds at least the initial value there.
 TESSERA_HIP void __hipRegisterManagedVar(void **handle, void **pointer,
                                          void *initial, const char *name,
                                          size_t bytes, unsigned) {
@@ -122,7 +123,7 @@ TESSERA_HIP void __hipUnregisterFatBinary(void **handle) {
   delete binary;
 }
 
-/// Tells the code where its variable is.
+/// Writes the address of the variable into the module.
 static hipError_t setManaged(const FatBinary &binary,
                              const ManagedVariable &variable) {
   hipDeviceptr_t place = nullptr;
@@ -133,7 +134,7 @@ static hipError_t setManaged(const FatBinary &binary,
                    hipMemcpyHostToDevice);
 }
 
-/// Loads the code if it is not; the caller holds the registry's lock.
+/// Loads the code unless it is loaded; the caller holds the registry's lock.
 static hipError_t load(FatBinary &binary) {
   if (binary.module)
     return hipSuccess;
@@ -163,7 +164,7 @@ hipError_t tessera::hip::findRegistered(const void *stub,
                               symbol.name.c_str());
 }
 
-/// The host's name of a managed variable is already the memory itself.
+/// The host's symbol of a managed variable is already the memory itself.
 static hipError_t findManaged(const void *variable, void **address,
                               size_t *bytes) {
   *address = const_cast<void *>(variable);
@@ -196,8 +197,8 @@ hipError_t tessera::hip::findRegisteredVariable(const void *shadow,
   return hipSuccess;
 }
 
-// kernel<<<grid, block>>>(...) is a push, a call of the stub, and in the stub a
-// pop and hipLaunchKernel.
+// kernel<<<grid, block>>>(...) is compiled to a push, a call of the stub, and
+// in the stub a pop and hipLaunchKernel.
 TESSERA_HIP hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block,
                                                   size_t dynamicLds,
                                                   hipStream_t stream) {

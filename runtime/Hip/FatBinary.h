@@ -7,7 +7,7 @@
 
 namespace tessera::hip {
 
-/// The function that the host knows as `stub`: its own address of a __global__
+/// The function that the host knows as `stub`: the host address of a __global__
 /// function. Loads the code that the stub was registered with.
 hipError_t findRegistered(const void *stub, hipFunction_t *function);
 

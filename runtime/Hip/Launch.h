@@ -15,11 +15,11 @@ struct LaunchRequest {
   hipStream_t stream;
   void **params;
   void **extra = nullptr;
-  /// Groups may wait for each other.
+  /// Workgroups may wait for each other.
   bool isCooperative = false;
 };
 
-/// Puts a kernel into a stream. Defined by the device.
+/// Enqueues a kernel on a stream. Defined by the device.
 hipError_t launchKernel(const LaunchRequest &request);
 
 } // namespace tessera::hip

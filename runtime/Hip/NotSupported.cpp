@@ -2,7 +2,7 @@
 //
 // A program that was linked against AMD's library needs every name that it
 // mentions, also of functions that it never calls. hip_runtime_api.h is not
-// included here: the parameters are nobody's concern.
+// included here, because the parameters do not matter.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,12 +1,13 @@
 //===- Other.cpp - Small entry points that are no hipError_t --------------===//
 //
-// NotSupported.cpp answers with an error code; these have another type.
+// NotSupported.cpp returns an error code; these functions return something
+// else.
 //
 //===----------------------------------------------------------------------===//
 
 #include "runtime/Hip/Export.h"
 
-/// Names of calls, for profilers: none is ever announced to them.
+/// The names of calls are for profilers, which are never notified of a call.
 TESSERA_HIP const char *hipApiName(uint32_t) { return "unknown"; }
 TESSERA_HIP const char *hipGetCmdName(unsigned) { return "unknown"; }
 
@@ -21,7 +22,7 @@ TESSERA_HIP void __hipGetPCH(const char **header, unsigned *size) {
   *size = 0;
 }
 
-// Textures and surfaces of the program; using one fails.
+// Textures and surfaces are registered by the program; using one fails.
 TESSERA_HIP void __hipRegisterSurface(void **, void *, char *, char *, int,
                                       int) {}
 TESSERA_HIP void __hipRegisterTexture(void **, void *, char *, char *, int, int,

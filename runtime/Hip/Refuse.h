@@ -5,7 +5,7 @@
 
 namespace tessera::hip {
 
-/// hipErrorNotSupported, with a line that names the function.
+/// Returns hipErrorNotSupported, with a text that names the function.
 int refuseCall(const char *function);
 
 } // namespace tessera::hip

@@ -1,6 +1,6 @@
 //===- Small.cpp - Entry points that every device answers alike -----------===//
 //
-// Other names of other functions, and hints that change nothing here.
+// Other names of other functions, and hints that have no effect here.
 //
 //===----------------------------------------------------------------------===//
 
@@ -53,7 +53,7 @@ TESSERA_HIP hipError_t hipMemPtrGetInfo(void *pointer, size_t *bytes) {
 // Modules
 //===----------------------------------------------------------------------===//
 
-// The options are those of AMD's compiler, which is not called here.
+// The options are those of AMD's compiler, which is not used here.
 TESSERA_HIP hipError_t hipModuleLoadDataEx(hipModule_t *module,
                                            const void *image, unsigned,
                                            hipJitOption *, void **) {
@@ -65,7 +65,7 @@ TESSERA_HIP hipError_t hipModuleLoad(hipModule_t *module, const char *path) {
     return setError(hipErrorInvalidValue);
   *module = nullptr;
   std::ifstream file(path, std::ios::binary);
-  // Reading a folder would throw.
+  // Reading a folder would throw an exception.
   std::error_code error;
   if (!file || !std::filesystem::is_regular_file(path, error))
     return setError(hipErrorFileNotFound,
@@ -77,7 +77,7 @@ TESSERA_HIP hipError_t hipModuleLoad(hipModule_t *module, const char *path) {
 // Hints
 //===----------------------------------------------------------------------===//
 
-// Caches and LDS banks are as they are.
+// The sizes of caches and of LDS banks cannot be configured.
 TESSERA_HIP hipError_t hipDeviceGetCacheConfig(hipFuncCache_t *config) {
   if (!config)
     return setError(hipErrorInvalidValue);
@@ -117,7 +117,7 @@ TESSERA_HIP hipError_t hipFuncSetSharedMemConfig(const void *,
   return hipSuccess;
 }
 
-// A profiler is told nothing.
+// There is no profiler to start.
 TESSERA_HIP hipError_t hipProfilerStart() { return hipInit(0); }
 TESSERA_HIP hipError_t hipProfilerStop() { return hipInit(0); }
 

@@ -1,8 +1,9 @@
 //===- Stubs.cpp - Kernels by their address on the host -------------------===//
 //
-// kernel<<<...>>> and HIP's runtime interface know a kernel by the address of a
-// function of the program. Here it is looked up and handed to the functions of
-// the module interface; and here are the launches that are others in disguise.
+// kernel<<<...>>> and HIP's runtime interface identify a kernel by the address
+// of a function of the program. The kernel is looked up here and passed to the
+// functions of the module interface. Launch functions that are variants of
+// others are here, too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,7 +43,7 @@ TESSERA_HIP hipError_t hipExtModuleLaunchKernel(
                      begin, end);
 }
 
-/// A launch by the address that the host knows the kernel by.
+/// Fills a launch request for the kernel that the host knows by `stub`.
 static hipError_t fillRequest(const void *stub, dim3 grid, dim3 block,
                               void **arguments, size_t dynamicLds,
                               hipStream_t stream, LaunchRequest &request) {
@@ -94,7 +95,7 @@ TESSERA_HIP hipError_t hipLaunchCooperativeKernel(const void *stub, dim3 grid,
 TESSERA_HIP_ALIAS(hipLaunchCooperativeKernel_spt, hipLaunchCooperativeKernel,
                   (const void *, dim3, dim3, void **, uint32_t, hipStream_t));
 
-// The names of C++ programs: hip_ext.h declares these two outside extern "C".
+// C++ programs call these names: hip_ext.h declares the two outside extern "C".
 TESSERA_HIP hipError_t hipExtModuleLaunchKernelCxx(
     hipFunction_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t, uint32_t,
     size_t, hipStream_t, void **, void **, hipEvent_t, hipEvent_t,
@@ -111,7 +112,7 @@ TESSERA_HIP hipError_t hipHccModuleLaunchKernelCxx(
     __attribute__((alias("hipExtModuleLaunchKernel")));
 
 //===----------------------------------------------------------------------===//
-// What a kernel says of itself
+// Attributes of a kernel
 //===----------------------------------------------------------------------===//
 
 TESSERA_HIP hipError_t hipFuncGetAttributes(hipFuncAttributes *attributes,

@@ -4,7 +4,7 @@
 
 using namespace tessera::hip;
 
-/// Where `bytes` bytes at `offset` of a variable of the program are.
+/// Finds the address of `bytes` bytes at `offset` of a variable of the program.
 static hipError_t findInSymbol(const void *symbol, size_t bytes, size_t offset,
                                void **pointer) {
   void *address = nullptr;

@@ -1,8 +1,8 @@
 //===- Contexts.cpp - Which device a thread is on -------------------------===//
 //
 // The driver keeps the current context of each thread, and cudart looks there
-// too; so nothing is kept here but the primary contexts, which stay alive
-// because memory and modules of the application are in them.
+// too. So this file keeps only the primary contexts, which stay alive because
+// they hold memory and modules of the application.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,7 @@ using namespace tessera::cuda;
 namespace {
 struct Primaries {
   std::mutex mutex;
-  /// By device; null until the device is used.
+  /// One for each device; null until the device is used.
   std::vector<hipCtx_t> contexts;
 };
 } // namespace
@@ -114,7 +114,7 @@ TESSERA_HIP int hipGetStreamDeviceId(hipStream_t stream) {
 }
 
 //===----------------------------------------------------------------------===//
-// Contexts by hand
+// Explicit contexts
 //===----------------------------------------------------------------------===//
 
 // All contexts of a device are its primary one, as in AMD's runtime.

@@ -1,7 +1,7 @@
 //===- Copy.cpp - Copies and fills of HIP over CUDA -----------------------===//
 //
-// The direction that the caller names chooses the driver's function, which then
-// refuses addresses that are not on the side that was named.
+// The direction that the caller names selects the driver's function, which then
+// refuses addresses that are not on the named side.
 //
 //===----------------------------------------------------------------------===//
 
@@ -118,8 +118,8 @@ TESSERA_HIP hipError_t hipMemcpy2DAsync(void *to, size_t toPitch,
 // Fills
 //===----------------------------------------------------------------------===//
 
-// The synchronous forms go through the null stream and do not wait, which is
-// what the driver's do too; what follows in that stream is in order.
+// The synchronous functions go through the null stream and do not wait, like
+// those of the driver; later work in that stream is in order.
 TESSERA_HIP hipError_t hipMemsetD8(hipDeviceptr_t to, unsigned char value,
                                    size_t count) {
   return count ? CALL_CUDA(cuMemsetD8, to, value, count) : checkDevice(0);

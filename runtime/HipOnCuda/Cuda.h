@@ -1,8 +1,9 @@
 //===- Cuda.h - What we say of NVIDIA's driver API -------------*- C++ -*-===//
 //
-// Our own declarations of the part of libcuda.so.1 that is called here, so that
-// no CUDA toolkit is needed. Numbers are those of NVIDIA's documentation of the
-// driver API; they are part of its binary interface and never change.
+// Our own declarations of the functions of libcuda.so.1 that are called here,
+// so that no CUDA toolkit is needed. The numbers are from NVIDIA's
+// documentation of the driver API; they are part of its binary interface and
+// never change.
 //
 //===----------------------------------------------------------------------===//
 
@@ -150,7 +151,7 @@ struct CudaCopy2D {
   size_t width, height;
 };
 
-/// CUlaunchAttribute: 72 bytes, the value at the eighth.
+/// CUlaunchAttribute: 72 bytes, with the value at byte 8.
 struct alignas(8) CudaLaunchAttribute {
   int id;
   int unused = 0;
@@ -159,8 +160,8 @@ struct alignas(8) CudaLaunchAttribute {
 };
 static_assert(sizeof(CudaLaunchAttribute) == 72);
 
-/// CUlaunchAttributeID: a launch that need not wait for the one in front, whose
-/// kernel waits by itself.
+/// CUlaunchAttributeID of programmatic stream serialization: the launch does
+/// not wait for the one in front, because its kernel waits by itself.
 static constexpr int kLaunchIsDependent = 6;
 
 /// CUlaunchConfig.

@@ -6,7 +6,7 @@
 
 using namespace tessera::cuda;
 
-/// The version of HIP whose interface this is.
+/// The version of HIP that this implements.
 static constexpr int kHipVersion = 50200000;
 
 TESSERA_HIP hipError_t hipInit(unsigned) { return checkDevice(0); }
@@ -58,7 +58,7 @@ TESSERA_HIP hipError_t hipSetDeviceFlags(unsigned flags) {
     return setError(hipErrorInvalidValue);
   if (hipError_t error = getCurrentDevice(&id))
     return error;
-  // The rest has other bits in CUDA, and is always so.
+  // The other flags have other bits in CUDA, and are always set there.
   return CALL_CUDA(cuDevicePrimaryCtxSetFlags, id,
                    flags & hipDeviceScheduleMask);
 }
@@ -94,7 +94,7 @@ TESSERA_HIP hipError_t hipDeviceGetUuid(hipUUID *uuid, hipDevice_t id) {
   return CALL_CUDA(cuDeviceGetUuid, uuid, id);
 }
 
-// The two limits that HIP knows have CUDA's numbers.
+// The two limits that HIP has use CUDA's numbers.
 TESSERA_HIP hipError_t hipDeviceGetLimit(size_t *value, hipLimit_t limit) {
   if (!value)
     return setError(hipErrorInvalidValue);

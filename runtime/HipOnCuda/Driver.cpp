@@ -8,11 +8,11 @@
 
 using namespace tessera::cuda;
 
-/// CUDA 12.0: the first with everything in CudaSymbols.def.
+/// CUDA 12.0 is the first version with everything in CudaSymbols.def.
 static constexpr int kOldestDriver = 12000;
 
 namespace tessera::cuda {
-/// Fills a table, or says why it cannot be.
+/// Fills a table, or explains why it cannot.
 class DriverLoader {
 public:
   const Driver *load() {
@@ -37,7 +37,8 @@ private:
                            std::string("no NVIDIA driver: ") + dlerror());
   }
 
-  // First, because an old driver lacks names that we need.
+  // The version is checked first, because an old driver lacks symbols that we
+  // need.
   bool checkVersion() {
     auto *get = reinterpret_cast<decltype(driver.cuDriverGetVersion)>(
         dlsym(library, "cuDriverGetVersion"));
@@ -96,7 +97,8 @@ private:
 } // namespace tessera::cuda
 
 const Driver *Driver::get() {
-  // Never destroyed: static destructors of the application may still call.
+  // The loader is never destroyed: static destructors of the application may
+  // still call.
   static auto *const loader = new DriverLoader;
   static const Driver *const driver = loader->load();
   if (!driver)
@@ -106,6 +108,6 @@ const Driver *Driver::get() {
 
 const char *tessera::hip::getDeviceKind() { return "nvidia"; }
 
-// The search for a device asks here too, and a machine without an NVIDIA GPU is
-// no reason to speak.
+// Errors are not printed, because the search for a device calls these functions
+// too, and a machine without an NVIDIA GPU is no error.
 bool tessera::hip::areErrorsPrinted() { return false; }

@@ -11,7 +11,7 @@ namespace tessera::cuda {
 
 using hip::setError;
 
-/// The table of libcuda.so.1. Opened at the first question, never closed, and
+/// The table of libcuda.so.1. It is opened at the first use, never closed, and
 /// immutable; all threads share it.
 class Driver {
 public:
@@ -19,12 +19,12 @@ public:
   CudaError(*name) parameters = nullptr;
 #include "runtime/HipOnCuda/CudaSymbols.def"
 
-  /// Null, with the reason as the thread's error, if there is no driver, none
-  /// that is new enough, or no GPU behind it.
+  /// Null, with the reason as the thread's error, if there is no driver, if it
+  /// is too old, or if it has no GPU.
   static const Driver *get();
 
   int getDeviceCount() const { return deviceCount; }
-  /// CUDA's version that the driver is of, 12040 for 12.4.
+  /// The CUDA version of the driver, 12040 for 12.4.
   int getVersion() const { return version; }
 
 private:
@@ -35,17 +35,17 @@ private:
 
 hipError_t toHipError(CudaError error);
 
-/// HIP's error for the answer of the driver's `function`, remembered with what
-/// the driver says of it.
+/// HIP's error for the result of the driver's `function`. It is remembered
+/// together with the driver's text.
 hipError_t report(const Driver &driver, CudaError error, const char *function);
 
-/// hipSuccess if there is a device with the number `id`.
+/// Returns hipSuccess if there is a device with the number `id`.
 hipError_t checkDevice(int id);
 
 /// The primary context of a device, which stays alive from the first call on.
 hipError_t getPrimary(int id, hipCtx_t *context);
 
-/// Finds the driver, and sees to it that the thread has a context: its own, or
+/// Finds the driver, and makes sure that the thread has a context: its own, or
 /// the primary one of device 0.
 hipError_t enter(const Driver *&driver);
 

@@ -46,7 +46,7 @@ hipError_t tessera::cuda::toHipError(CudaError error) {
     return hipErrorArrayIsMapped;
   case CudaError::AlreadyMapped:
     return hipErrorAlreadyMapped;
-  // A kernel for another chip, or in a PTX that this driver cannot compile.
+  // A kernel for another chip, or in PTX that this driver cannot compile.
   case CudaError::NoBinaryForGpu:
   case CudaError::JitCompilerNotFound:
   case CudaError::UnsupportedPtxVersion:
@@ -112,7 +112,8 @@ hipError_t tessera::cuda::toHipError(CudaError error) {
     return hipErrorHostMemoryAlreadyRegistered;
   case CudaError::HostMemoryNotRegistered:
     return hipErrorHostMemoryNotRegistered;
-  // As the emulated device: what a kernel does wrong besides addresses.
+  // Errors of a kernel other than its addresses are one code, as on the
+  // emulated device.
   case CudaError::HardwareStackError:
   case CudaError::MisalignedAddress:
   case CudaError::InvalidAddressSpace:
@@ -158,7 +159,7 @@ hipError_t tessera::cuda::toHipError(CudaError error) {
   return hipErrorUnknown;
 }
 
-/// Whether the context can do nothing more: the process must end.
+/// Whether the context is unusable from then on: the process must end.
 static bool isSticky(CudaError error) {
   switch (error) {
   case CudaError::EccUncorrectable:
@@ -182,7 +183,7 @@ static bool isSticky(CudaError error) {
 hipError_t tessera::cuda::report(const Driver &driver, CudaError error,
                                  const char *function) {
   hipError_t translated = toHipError(error);
-  // An answer and no failure: nothing to remember.
+  // NotReady is an answer and no failure, so it is not remembered.
   if (error == CudaError::NotReady)
     return translated;
   if (isSticky(error))

@@ -10,7 +10,8 @@ using namespace tessera;
 using namespace tessera::cuda;
 using tessera::hip::LaunchRequest;
 
-/// The list of launch parameters in memory: HIP ends it with another mark.
+/// Translates the list of launch parameters in memory: HIP ends it with another
+/// marker.
 static hipError_t translateExtra(void **extra, void *(&translated)[5]) {
   void *buffer = nullptr, *size = nullptr;
   for (; *extra != HIP_LAUNCH_PARAM_END; extra += 2) {
@@ -32,8 +33,8 @@ static hipError_t translateExtra(void **extra, void *(&translated)[5]) {
   return hipSuccess;
 }
 
-/// The driver calls everything an invalid value; HIP tells a launch that asks
-/// for too much from wrong arguments.
+/// The driver calls every mistake an invalid value; HIP distinguishes a launch
+/// that asks for too much from wrong arguments.
 static hipError_t explain(const Driver &driver, hipFunction_t function,
                           uint64_t threads, uint64_t sharedBytes) {
   int maxThreads = 0, maxShared = 0;
@@ -53,8 +54,8 @@ static hipError_t explain(const Driver &driver, hipFunction_t function,
   return report(driver, CudaError::InvalidValue, "cuLaunchKernel");
 }
 
-/// How the driver is asked: `config`, the kernel, and its arguments in one of
-/// two ways, of which the other is null.
+/// A call of the driver with `config`, the kernel, and its arguments in one of
+/// two forms; the other one is null.
 using AskDriver = CudaError(const Driver &driver,
                             const CudaLaunchConfig &config,
                             hipFunction_t function, void **params,
@@ -108,8 +109,8 @@ TESSERA_HIP hipError_t hipModuleLaunchKernel(
                 });
 }
 
-/// For the library's engine: a launch of a kernel that waits by itself for the
-/// one in front. In a capture it becomes a programmatic edge of the graph.
+/// The library's engine calls this for a kernel that waits by itself for the
+/// launch in front. In a capture it becomes a programmatic edge of the graph.
 TESSERA_HIP hipError_t tesseraLaunchDependent(
     hipFunction_t function, unsigned gridX, unsigned gridY, unsigned gridZ,
     unsigned blockX, unsigned blockY, unsigned blockZ, unsigned sharedBytes,
@@ -147,7 +148,8 @@ static hipError_t launchCooperative(const LaunchRequest &request,
   return report(*driver, error, "cuLaunchCooperativeKernel");
 }
 
-/// Work-items in blocks: CUDA has no smaller blocks at the end of a grid.
+/// Converts work-items to blocks: CUDA has no smaller blocks at the end of a
+/// grid.
 hipError_t tessera::hip::launchKernel(const LaunchRequest &request) {
   unsigned grid[3];
   for (int d = 0; d < 3; ++d) {
@@ -178,7 +180,7 @@ hipError_t tessera::hip::launchKernel(const LaunchRequest &request) {
 }
 
 //===----------------------------------------------------------------------===//
-// What a launch may ask for
+// Limits of a launch
 //===----------------------------------------------------------------------===//
 
 TESSERA_HIP hipError_t hipFuncSetAttribute(const void *stub,

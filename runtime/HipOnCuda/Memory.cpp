@@ -7,7 +7,7 @@ using namespace tessera::cuda;
 /// Rows of pitched allocations are aligned for elements of this size.
 static constexpr unsigned kElementBytes = 16;
 
-/// HIP allocates nothing for 0 bytes; the driver calls that an error.
+/// HIP allocates nothing for 0 bytes, which the driver calls an error.
 template <typename Allocate>
 static hipError_t allocate(void **pointer, size_t bytes, Allocate call) {
   if (!pointer)
@@ -57,8 +57,8 @@ TESSERA_HIP hipError_t hipMallocPitch(void **pointer, size_t *pitch,
 
 TESSERA_HIP hipError_t hipHostMalloc(void **pointer, size_t bytes,
                                      unsigned flags) {
-  // Three flags have CUDA's bits; the others are about coherence, which
-  // pinned memory has here anyway.
+  // Three flags have CUDA's bits; the others concern coherence, which pinned
+  // memory always has here.
   constexpr unsigned kShared =
       hipHostMallocPortable | hipHostMallocMapped | hipHostMallocWriteCombined;
   return allocate(pointer, bytes, [&] {
@@ -103,7 +103,7 @@ TESSERA_HIP hipError_t hipHostGetFlags(unsigned *flags, void *hostPointer) {
 
 TESSERA_HIP hipError_t hipMemAdvise(const void *pointer, size_t bytes,
                                     hipMemoryAdvise advice, int device) {
-  // Grains of coherence are AMD's.
+  // Only AMD has advice about the granularity of coherence.
   if (advice >= hipMemAdviseSetCoarseGrain)
     return checkDevice(0);
   return CALL_CUDA(cuMemAdvise, const_cast<void *>(pointer), bytes, advice,
@@ -121,7 +121,7 @@ TESSERA_HIP hipError_t hipStreamAttachMemAsync(hipStream_t stream,
 }
 
 //===----------------------------------------------------------------------===//
-// What lies behind a pointer
+// Attributes of a pointer
 //===----------------------------------------------------------------------===//
 
 template <typename T>
@@ -131,7 +131,8 @@ static hipError_t ask(T *value, CudaPointerAttribute attribute,
                    const_cast<void *>(pointer));
 }
 
-/// For an attribute that not all memory has: null then, and no error.
+/// Queries an attribute that not all memory has: returns null then, and no
+/// error.
 static void *askOrNull(CudaPointerAttribute attribute, const void *pointer) {
   void *value = nullptr;
   const Driver *driver = Driver::get();
@@ -197,6 +198,6 @@ TESSERA_HIP hipError_t hipMemGetAddressRange(hipDeviceptr_t *begin,
                                              size_t *bytes,
                                              hipDeviceptr_t pointer) {
   hipError_t error = CALL_CUDA(cuMemGetAddressRange, begin, bytes, pointer);
-  // The driver says "not found" of what it has not allocated.
+  // The driver says "not found" of memory that it has not allocated.
   return error == hipErrorNotFound ? setError(hipErrorInvalidValue) : error;
 }

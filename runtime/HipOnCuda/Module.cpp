@@ -1,7 +1,7 @@
 //===- Module.cpp - Modules and functions of HIP over CUDA ----------------===//
 //
 // Code objects are PTX text, which ends with a zero, cubins, and NVIDIA's fat
-// binaries: whatever the driver takes.
+// binaries: everything that the driver accepts.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,7 @@ using namespace tessera::cuda;
 
 namespace {
 /// The modules that were loaded here, each with the functions that were looked
-/// up in it: so a stale module is an error, and a function has a name.
+/// up in it, so that a stale module is an error and errors can name a function.
 struct Modules {
   std::mutex mutex;
   std::unordered_map<hipModule_t, std::vector<hipFunction_t>> loaded;
@@ -39,7 +39,7 @@ static bool isLoaded(hipModule_t module) {
 // Modules
 //===----------------------------------------------------------------------===//
 
-/// What is code, but not for NVIDIA: the driver would only say that it is none.
+/// Whether the code is for AMD: the driver would only say that it is no code.
 static bool isForAmd(const void *image) {
   constexpr std::string_view kElf = "\177ELF";
   constexpr size_t kMachineOffset = 18;
@@ -55,7 +55,7 @@ static bool isForAmd(const void *image) {
   return machine == kAmdgpu;
 }
 
-/// Loads `image`; what the driver's compiler says of wrong PTX becomes part of
+/// Loads `image`. If the driver's compiler rejects PTX, its log becomes part of
 /// the error.
 static hipError_t loadModule(hipModule_t *module, const void *image) {
   const Driver *driver;
@@ -119,8 +119,9 @@ TESSERA_HIP hipError_t hipModuleGetGlobal(hipDeviceptr_t *pointer,
 //===----------------------------------------------------------------------===//
 
 /// Lets launches ask for all the shared memory that the device has for a block.
-/// Without it 48 KiB are the limit. Here and not at the launch, because threads
-/// that launch the same function must not lower each other's limit.
+/// Without it the limit is 48 KiB. The limit is raised here and not at the
+/// launch, because threads that launch the same function must not lower each
+/// other's limit.
 static hipError_t raiseSharedLimit(hipFunction_t function) {
   int device = 0, most = 0, own = 0;
   if (hipError_t error = getCurrentDevice(&device))
@@ -151,7 +152,7 @@ TESSERA_HIP hipError_t hipModuleGetFunction(hipFunction_t *function,
                : error;
   Modules &modules = getModules();
   std::lock_guard lock(modules.mutex);
-  // Under the lock: whoever finds the name there may launch at once.
+  // This needs the lock: a thread that finds the name there may launch at once.
   if (modules.names.emplace(found, name).second) {
     modules.loaded[module].push_back(found);
     if (hipError_t error = raiseSharedLimit(found))
@@ -168,7 +169,7 @@ TESSERA_HIP const char *hipKernelNameRef(const hipFunction_t function) {
   return found == modules.names.end() ? nullptr : found->second.c_str();
 }
 
-// The attributes have CUDA's numbers.
+// HIP's attributes have CUDA's numbers.
 TESSERA_HIP hipError_t hipFuncGetAttribute(int *value,
                                            hipFunction_attribute attribute,
                                            hipFunction_t function) {

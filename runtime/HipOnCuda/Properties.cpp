@@ -8,7 +8,7 @@
 
 using namespace tessera::cuda;
 
-/// The driver's number of an attribute.
+/// The driver's number for an attribute.
 static std::optional<int> findAttribute(hipDeviceAttribute_t attribute) {
   switch (attribute) {
 #define CUDA_ATTRIBUTE(name, number)                                           \
@@ -20,7 +20,8 @@ static std::optional<int> findAttribute(hipDeviceAttribute_t attribute) {
   }
 }
 
-/// What AMD's interface has and CUDA's has not, or what is refused here.
+/// The value of an attribute that AMD's interface has and CUDA's lacks, or that
+/// is refused here.
 static std::optional<int> findConstant(hipDeviceAttribute_t attribute) {
   switch (attribute) {
   case hipDeviceAttributeCanUseStreamWaitValue:
@@ -78,7 +79,7 @@ static hipDeviceArch_t getArchFeatures() {
 }
 
 namespace {
-/// Asks for one attribute after the other, and remembers a failure.
+/// Queries one attribute after another, and remembers a failure.
 class AttributeReader {
 public:
   explicit AttributeReader(int id) : id(id) {}
@@ -171,7 +172,7 @@ TESSERA_HIP hipError_t hipGetDeviceProperties(hipDeviceProp_t *properties,
   fillLimits(get, p);
   fillBoard(get, p);
   fillFeatures(get, p);
-  // As LLVM's -mcpu spells the chip.
+  // LLVM's -mcpu spells the chip this way.
   std::snprintf(p.gcnArchName, sizeof p.gcnArchName, "sm_%d%d", p.major,
                 p.minor);
   return get.getError();
@@ -203,8 +204,8 @@ TESSERA_HIP hipError_t hipDeviceComputeCapability(int *major, int *minor,
                                id);
 }
 
-/// Of several devices the one with most in common: the fields that a caller
-/// filled in and that a device has not count against it.
+/// Chooses the device that meets most of the requirements; a field of zero is a
+/// requirement that every device meets.
 TESSERA_HIP hipError_t hipChooseDevice(int *id, const hipDeviceProp_t *wanted) {
   if (!id || !wanted)
     return setError(hipErrorInvalidValue);

@@ -1,8 +1,8 @@
 //===- Stream.cpp - Streams and events of HIP over CUDA -------------------===//
 //
 // Handles are the driver's own, so that streams of others can be used. HIP's
-// functions for the default stream of a thread are the ordinary ones: the null
-// stream waits for that one and the other way round.
+// functions for a thread's default stream are the ordinary ones: the null
+// stream and that stream wait for each other.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +28,7 @@ TESSERA_HIP hipError_t hipStreamCreateWithPriority(hipStream_t *stream,
     return setError(hipErrorInvalidValue);
   return CALL_CUDA(cuStreamCreateWithPriority, stream, flags, priority);
 }
-// Which multiprocessors run a stream cannot be chosen.
+// CUDA cannot choose the multiprocessors that run a stream.
 TESSERA_HIP hipError_t hipExtStreamCreateWithCUMask(hipStream_t *stream,
                                                     uint32_t,
                                                     const uint32_t *) {
@@ -78,7 +78,7 @@ TESSERA_HIP hipError_t hipDeviceGetStreamPriorityRange(int *lowest,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What the application gave, while the driver holds our function.
+/// The application's callback, while the driver holds our function.
 struct Callback {
   hipStreamCallback_t function;
   void *data;
@@ -110,11 +110,11 @@ TESSERA_HIP hipError_t hipLaunchHostFunc(hipStream_t stream,
 }
 
 //===----------------------------------------------------------------------===//
-// Captures of others
+// Captures by others
 //===----------------------------------------------------------------------===//
 
 // Nothing is captured through us, but a stream of PyTorch may be in a capture.
-// Modes and states have the same numbers.
+// Modes and states have the same numbers in CUDA and HIP.
 TESSERA_HIP hipError_t hipStreamIsCapturing(hipStream_t stream,
                                             hipStreamCaptureStatus *status) {
   if (!status)
@@ -151,7 +151,7 @@ TESSERA_HIP hipError_t hipStreamWriteValue64(hipStream_t stream, void *pointer,
   return CALL_CUDA(cuStreamWriteValue64, stream, pointer, value, 0u);
 }
 
-/// CUDA compares whole values, by HIP's four conditions.
+/// CUDA compares whole values, with the four conditions of HIP.
 template <typename T>
 static hipError_t checkWait(void *pointer, unsigned condition, T mask) {
   if (!pointer || condition > hipStreamWaitValueNor)
@@ -182,7 +182,7 @@ TESSERA_HIP hipError_t hipStreamWaitValue64(hipStream_t stream, void *pointer,
 
 TESSERA_HIP hipError_t hipEventCreateWithFlags(hipEvent_t *event,
                                                unsigned flags) {
-  // The others say which caches AMD's hardware flushes.
+  // The other flags say which caches AMD's hardware flushes.
   constexpr unsigned kShared =
       hipEventBlockingSync | hipEventDisableTiming | hipEventInterprocess;
   if (!event)
@@ -208,7 +208,8 @@ TESSERA_HIP hipError_t hipEventQuery(hipEvent_t event) {
   return event ? CALL_CUDA(cuEventQuery, event)
                : setError(hipErrorInvalidHandle);
 }
-/// Only the emulated device estimates issue; this one has a clock.
+/// Fails: only the emulated device estimates issue cycles; this one has a
+/// clock.
 TESSERA_HIP hipError_t tesseraTakeIssueCycles(int, uint64_t *) {
   return setError(hipErrorNotSupported);
 }

@@ -1,7 +1,8 @@
 //===- TensorMaps.cpp - Descriptors of the tensor memory accelerator ------===//
 //
-// Not HIP: the engine finds it by its name where there is such a chip. The
-// numbers are those of NVIDIA's documentation of the driver's functions.
+// This function is not part of HIP: the engine looks it up by its name on chips
+// with a tensor memory accelerator. The numbers are from NVIDIA's documentation
+// of the driver's functions.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +24,8 @@ static int getElementType(const TensorMap &map) {
 
 static constexpr int kNoInterleave = 0, kPromoteTo256 = 3, kFillZeros = 0;
 
-/// By as many bytes as the innermost dimension of a box has, if at all.
+/// The swizzle mode: as many bytes as the innermost dimension of a box has, if
+/// that is a swizzle at all.
 static int getSwizzle(const TensorMap &map) {
   constexpr int kNone = 0, kBy32 = 1, kBy64 = 2, kBy128 = 3;
   const uint64_t bytes = map.box[0] * (map.dataType == DataType::F32 ? 4 : 2);

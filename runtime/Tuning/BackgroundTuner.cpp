@@ -51,7 +51,7 @@ void BackgroundTuner::drain() {
 }
 
 void BackgroundTuner::work() {
-  // On Linux a priority is a thread's own.
+  // On Linux each thread has its own priority.
   constexpr int kLeastPriority = 19;
   (void)setpriority(PRIO_PROCESS, gettid(), kLeastPriority);
   std::unique_lock lock(mutex);

@@ -1,9 +1,9 @@
 //===- BackgroundTuner.h - Tuning beside the client's work -----*- C++ -*-===//
 //
-// One thread of the lowest priority takes one problem after the other and tunes
-// it on a stream of the lowest priority. The engine uses a winner at the next
-// call that asks for its kernel; whoever has the old one already may launch it,
-// because it stays loaded.
+// One thread of the lowest priority tunes one problem after another on a stream
+// of the lowest priority. The engine uses a winner at the next call that asks
+// for its kernel; a thread that already has the old one may launch it, because
+// it stays loaded.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,13 +23,14 @@ namespace tessera {
 /// Every method may be called from several threads at once.
 class BackgroundTuner {
 public:
-  /// That of the process. It ends with it, after the candidate in hand.
+  /// The process's tuner. Its thread ends with the process, after the candidate
+  /// that it is trying.
   static BackgroundTuner &get();
 
   ~BackgroundTuner();
 
-  /// Tunes `problem` on the current device when those before are done. The
-  /// engine must live until then.
+  /// Tunes `problem` on the current device after those that were added before.
+  /// The engine must live until then.
   void add(Engine &engine, const Problem &problem, TuningOptions options);
 
   /// Waits until nothing is left to do.

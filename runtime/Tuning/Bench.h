@@ -24,25 +24,25 @@ public:
   virtual ~Bench() = default;
 
   virtual Objective getObjective() const = 0;
-  /// Who judges, for the user; after prepare().
+  /// The name of the judge, for the user; valid after prepare().
   virtual std::string getJudge() const = 0;
 
-  /// Compiles and loads. From several threads at once.
+  /// Compiles and loads a kernel. Called from several threads at once.
   virtual MadeKernel make(const TileConfig &tile) = 0;
 
-  /// Makes data and judge, before the first kernel is tried. A failure is no
-  /// kernel's fault.
+  /// Makes the data and the judge before the first kernel is tried. No kernel
+  /// is blamed for a failure.
   virtual Status prepare() = 0;
 
   /// Runs `kernel` once on poisoned outputs and judges them. The failure says
   /// what is wrong with the kernel.
   virtual Status verify(const LoadedKernel &kernel) = 0;
 
-  /// Some values of the kernel that was verified, less being better.
+  /// Some samples of the value of the verified kernel; less is better.
   virtual ErrorOr<std::vector<double>> measure(const LoadedKernel &kernel) = 0;
 
-  /// Whether the device still works after a failure. If not, nothing that was
-  /// not tried yet can be blamed.
+  /// Whether the device still works after a failure. If not, nothing that is
+  /// tried later can be blamed.
   virtual Status checkDevice() = 0;
 };
 

@@ -15,9 +15,9 @@
 
 namespace tessera {
 
-/// Makes kernels number 0, 1, ... in threads of its own, never more than
-/// `jobs` of them ahead of the one that is taken. Taken in order, by one
-/// thread. The destructor waits for those that are being made.
+/// Makes kernels number 0, 1, ... in threads of its own, never more than `jobs`
+/// of them ahead of the one that is taken. One thread takes them in order. The
+/// destructor waits for those that are being made.
 class CompileAhead {
 public:
   /// `make` is called from several threads. `jobs` is at least 1.
@@ -25,7 +25,7 @@ public:
                std::function<MadeKernel(size_t)> make);
   ~CompileAhead();
 
-  /// Kernel number `index`, which must be the next one. Waits for it.
+  /// Waits for kernel number `index`, which must be the next one.
   MadeKernel take(size_t index);
 
 private:

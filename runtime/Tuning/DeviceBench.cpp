@@ -9,8 +9,7 @@
 
 using namespace tessera;
 
-/// More than any second-level cache; AMD's chips have a memory-side cache of
-/// 256 MiB behind it.
+/// More than any L2; AMD's chips have a memory-side cache of 256 MiB behind it.
 static constexpr size_t kFlushBytes = size_t(128) << 20;
 static constexpr size_t kAmdFlushBytes = size_t(512) << 20;
 
@@ -84,7 +83,7 @@ Objective DeviceBench::getObjective() const {
 }
 
 MadeKernel DeviceBench::make(const TileConfig &tile) {
-  // Each thread has a current device of its own.
+  // The current device is a property of the thread.
   if (Status status = gpu.check(gpu.hipSetDevice(device), "hipSetDevice");
       !status.isOk())
     return status;
@@ -105,13 +104,13 @@ Status DeviceBench::reserveWorkspace(uint64_t bytes) {
   return buffer.getStatus();
 }
 
-/// Whether all bytes are the same, as those of poison are.
+/// Whether all bytes are the same, like those of poison.
 static bool isUniform(const std::vector<char> &bytes) {
   return std::memcmp(bytes.data(), bytes.data() + 1, bytes.size() - 1) == 0;
 }
 
-/// Puts into the outputs what they hold before a kernel runs, and rubbish into
-/// the workspace.
+/// Fills the outputs with what they hold before a kernel runs, and the
+/// workspace with garbage.
 Status DeviceBench::poison() {
   Status status;
   for (KernelArg arg : trial->getOutputs()) {
@@ -124,7 +123,7 @@ Status DeviceBench::poison() {
   }
   if (status.isOk() && workspace)
     status = workspace->fill(0xff);
-  // Our stream does not wait for the one without a name, which copies.
+  // The null stream copies, and our stream does not wait for it.
   if (status.isOk())
     status =
         gpu.check(gpu.hipStreamSynchronize(nullptr), "hipStreamSynchronize");
@@ -140,7 +139,7 @@ Status DeviceBench::launch(const LoadedKernel &kernel) {
   return engine.launch(kernel, stream.get(), args);
 }
 
-/// A launch that is waited for, its issue cycles kept where there are any.
+/// Launches and waits; keeps the issue cycles if the device counts them.
 Status DeviceBench::launchCounted(const LoadedKernel &kernel) {
   uint64_t taken = 0;
   if (gpu.takeIssueCycles)
@@ -200,7 +199,7 @@ Status DeviceBench::verify(const LoadedKernel &kernel) {
 }
 
 Status DeviceBench::checkDevice() {
-  // After a fault every call fails, if only the one that must wait.
+  // After a fault every call fails; the fault may show only in one that waits.
   return gpu.check(gpu.hipDeviceSynchronize(),
                    "the device does not answer any more");
 }
@@ -215,7 +214,7 @@ Status DeviceBench::flush() {
                    "hipMemsetAsync");
 }
 
-/// Microseconds of `count` launches, each behind a flush.
+/// Microseconds of each of `count` launches, each after a flush of the caches.
 ErrorOr<std::vector<double>> DeviceBench::time(const LoadedKernel &kernel,
                                                int count) {
   std::vector<Event> events;

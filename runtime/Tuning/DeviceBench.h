@@ -1,9 +1,9 @@
 //===- DeviceBench.h - Candidates on the current device --------*- C++ -*-===//
 //
-// Tensors of its own, so that a client's are never touched, on a stream of its
-// own. On a GPU a value is a time by the device's events with the second-level
-// cache flushed before each launch; on the emulated device it is the estimate
-// of issue cycles of the launch that was verified.
+// The bench has its own tensors, so that a client's are never touched, and its
+// own stream. On a GPU a value is a time measured by the device's events with
+// L2 flushed before each launch; on the emulated device it is the estimated
+// issue cycles of the verified launch.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,11 +20,11 @@
 
 namespace tessera {
 
-/// Used by one thread, but for make().
+/// Used by one thread, except for make().
 class DeviceBench final : public Bench {
 public:
-  /// `problem` must be valid. Data and judge are made by prepare():
-  /// a search that knows everything needs neither.
+  /// `problem` must be valid. prepare() makes data and judge: a search that
+  /// knows all tiles already needs neither.
   static ErrorOr<std::unique_ptr<DeviceBench>>
   create(Engine &engine, const Problem &problem, uint64_t seed,
          JudgeChoice choice = JudgeChoice::Auto);

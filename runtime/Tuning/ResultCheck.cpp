@@ -14,10 +14,10 @@
 using namespace tessera;
 using namespace tessera::reference;
 
-/// Elements that one processor takes at a time.
+/// Elements that one thread processes at a time.
 static constexpr int64_t kChunk = 1 << 16;
 
-/// Calls `body(from, to)` for pieces of [0, count), on all processors.
+/// Calls `body(from, to)` for chunks of [0, count), on all processors.
 template <typename Body>
 static void forChunks(int64_t count, Body body) {
   parallelFor((count + kChunk - 1) / kChunk, [&](int64_t chunk) {
@@ -25,8 +25,8 @@ static void forChunks(int64_t count, Body body) {
   });
 }
 
-/// The bits of a number as an integer that is ordered as numbers are. Both
-/// zeros are 0, and a NaN is beyond both infinities.
+/// The bits of a number as an integer with the order of the numbers. Both zeros
+/// are 0, and a NaN is beyond both infinities.
 template <typename Key>
 static Key toKey(Key bits, bool isInteger) {
   if (isInteger || bits >= 0)
@@ -50,7 +50,7 @@ static Key getKeyOf(ElementType type, double value) {
   return loadKey<Key>(element, 0, isInteger(type));
 }
 
-/// `by` steps further from `key`, which no infinity is passed by.
+/// The key `by` steps from `key`, clamped at the infinities.
 template <typename Key>
 static Key widen(ElementType type, Key key, int by) {
   if (isInteger(type) || by == 0)

@@ -2,8 +2,8 @@
 //
 // A tuner judges dozens of results of one problem, each of up to some ten
 // million elements. The rule of dialect/Reference/Compare.h gives every element
-// an interval of the element type; here they are worked out once, in the order
-// of memory and as integers that are ordered as the numbers are, so that a
+// an interval of the element type. The intervals are computed here once, in the
+// order of memory and as integers with the order of the numbers, so that a
 // result costs one pass of integer comparisons. Gaps between the elements are
 // intervals of one value: what they held before.
 //
@@ -22,14 +22,14 @@ namespace tessera {
 
 class ResultCheck {
 public:
-  /// What tensors like `before`, the memory before a kernel ran, may hold
-  /// afterwards. `slack`: each interval is widened by so many neighbours of
-  /// the element type.
+  /// Computes what tensors like `before`, the memory before a kernel runs, may
+  /// hold afterwards. Each interval is widened by `slack` neighbours of the
+  /// element type.
   ResultCheck(const reference::Expected &expected,
               const reference::TensorView &before, size_t bytes, int slack = 0);
 
-  /// Empty if `result`, of as many bytes, is right; else what is wrong. A NaN
-  /// never is.
+  /// Returns an empty text if `result`, of as many bytes, is right; else what
+  /// is wrong. A NaN is never right.
   std::string check(const std::vector<char> &result) const;
 
 private:

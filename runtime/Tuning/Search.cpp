@@ -13,8 +13,8 @@
 
 using namespace tessera;
 
-/// How many of the best are measured in turns at the end, if they are within
-/// this factor of the best, and how often.
+/// The number of best tiles that are measured again alternately at the end, if
+/// they are within this factor of the best, and how often.
 static constexpr size_t kFinalists = 3;
 static constexpr double kFinalFactor = 1.05;
 static constexpr int kFinalRounds = 3;
@@ -48,7 +48,7 @@ TriedTile *SearchResult::getBest() {
 }
 
 namespace {
-/// One search. The members are what its steps share.
+/// The state of one search, which its steps share.
 class Search {
 public:
   Search(const std::vector<RankedTile> &ranking, Bench &bench,
@@ -109,7 +109,8 @@ bool Search::isOver(const RankedTile &next) {
   return true;
 }
 
-/// Whether there is no time to try another one. The first is always tried.
+/// Whether there is no time left to try another tile. The first is always
+/// tried.
 bool Search::isLate() {
   if (result.tried.empty())
     return false;
@@ -141,7 +142,8 @@ void Search::takeKnown(size_t rank, const Tuning &known) {
   result.tried.push_back(std::move(tile));
 }
 
-/// Compiles, verifies and measures; what is wrong with the tile, or nothing.
+/// Compiles, verifies and measures. Returns what is wrong with the tile, or an
+/// empty text.
 std::string Search::getFailure(TriedTile &tile, MadeKernel made) {
   if (!made)
     return "compile: " + made.getStatus().getMessage();
@@ -160,7 +162,7 @@ std::string Search::getFailure(TriedTile &tile, MadeKernel made) {
 }
 
 void Search::tryTile(size_t rank, MadeKernel made) {
-  // Not its fault, and it is not known whether it is any good.
+  // The tile is not at fault, and it is not known whether it is any good.
   if (made ? hooks.maxWorkspaceBytes &&
                  (*made)->getKernel().workspaceBytes > *hooks.maxWorkspaceBytes
            : wasKilled(made.getStatus()))
@@ -182,7 +184,7 @@ void Search::tryTile(size_t rank, MadeKernel made) {
   keepOnlyBest();
 }
 
-/// Unloads what will not be a finalist.
+/// Unloads the kernels that cannot be finalists.
 void Search::keepOnlyBest() {
   std::vector<TriedTile *> loaded;
   for (TriedTile &tile : result.tried)
