@@ -195,7 +195,8 @@ void Search::keepOnlyBest() {
     loaded[place]->kernel.reset();
 }
 
-/// Only times need it: an estimate is the same again.
+/// Measures the finalists again. Only times need that: an estimate would be the
+/// same again.
 void Search::measureFinalists() {
   const TriedTile *best = result.getBest();
   if (!best || bench.getObjective() != Objective::MeasuredTime)
@@ -224,14 +225,15 @@ SearchResult Search::run(unsigned jobs) {
   for (size_t rank : order)
     if (!hooks.known.contains(ranking[rank].tile.toText()))
       unknown.push_back(rank);
-  // Not before it is known that something has to be tried.
+  // Threads start only once it is known that something has to be tried.
   std::optional<CompileAhead> kernels;
   size_t taken = 0;
   for (size_t rank : order) {
     if (isOver(ranking[rank]))
       break;
     auto known = hooks.known.find(ranking[rank].tile.toText());
-    // What is known costs no time.
+    // Known results cost no time, so they are taken even when the budget is
+    // spent.
     if (known != hooks.known.end()) {
       takeKnown(rank, known->second);
     } else if (!isLate() && prepareBench()) {

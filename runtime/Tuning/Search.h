@@ -1,10 +1,10 @@
 //===- Search.h - Which tile is the best -----------------------*- C++ -*-===//
 //
-// Takes the model's ranking and tries candidates until the rest cannot be
-// expected to win (StopRule.h), or the budget is spent. What earlier searches
-// have found out is not tried again, so a search that was killed goes on where
-// it was. Times of the few best are taken again in turns, because a clock that
-// drifts must not decide between them.
+// A search tries candidates in the order of the model's ranking until the rest
+// cannot be expected to win (StopRule.h), or the budget is spent. Results of
+// earlier searches are not measured again, so a search that was killed
+// continues where it was. The few best are measured again alternately, because
+// a clock that drifts must not decide between them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,16 +21,17 @@
 namespace tessera {
 
 struct TuningBudget {
-  /// Candidates at most, those of earlier searches counted.
+  /// The most candidates, including those of earlier searches.
   size_t candidates = 8;
-  /// No candidate but the first is tried later than this. What earlier searches
-  /// have found is taken still.
+  /// No candidate but the first is tried after this time. Results of earlier
+  /// searches are still taken.
   double seconds = std::numeric_limits<double>::infinity();
-  /// Try all, in an order that the seed decides, whatever the model expects.
+  /// Try all candidates, in an order that the seed decides, whatever the model
+  /// expects.
   bool isExhaustive = false;
 };
 
-/// A candidate and what came of it.
+/// A candidate and the outcome of its trial.
 struct TriedTile {
   TriedTile(RankedTile ranked, size_t rank)
       : ranked(std::move(ranked)), rank(rank) {}
@@ -41,7 +42,7 @@ struct TriedTile {
   double spread = 0;
   std::string failure;  ///< Why it is in quarantine; empty: verified.
   bool isKnown = false; ///< From an earlier search.
-  /// Kept for the best ones; the others are unloaded at once.
+  /// Kept for the best tiles; the others are unloaded at once.
   std::unique_ptr<LoadedKernel> kernel;
 
   bool isVerified() const { return failure.empty(); }
@@ -49,7 +50,7 @@ struct TriedTile {
 
 enum class StopReason { AllTried, NothingBetter, Candidates, Time, DeviceLost };
 
-/// "all were tried", ...
+/// Text of the reason: "all were tried", ...
 const char *describe(StopReason reason);
 
 struct SearchResult {
@@ -57,22 +58,22 @@ struct SearchResult {
   StopReason stop = StopReason::AllTried;
   Status deviceStatus; ///< Why nothing could be tried any more.
 
-  /// The verified one with the least value, or null.
+  /// The verified tile with the least value, or null.
   TriedTile *getBest();
   const TriedTile *getBest() const;
 };
 
-/// What a search is to do besides.
+/// What the caller of a search knows and wants to hear.
 struct SearchHooks {
-  /// What is known of a tile, by its text.
+  /// Results of earlier searches, by the tile's text.
   std::map<std::string, Tuning> known;
-  /// Called before a kernel runs for the first time, and with what came of it:
-  /// a process that a kernel takes down leaves the former behind.
+  /// Called before a kernel runs for the first time, and with its outcome: if
+  /// the kernel takes the process down, the first call is the record of it.
   std::function<void(const TriedTile &)> onBegin;
   std::function<void(const TriedTile &)> onEnd;
-  /// A kernel that needs more workspace is put aside without being tried.
+  /// A kernel that needs more workspace is skipped without being tried.
   std::optional<uint64_t> maxWorkspaceBytes;
-  /// True: stop as soon as possible.
+  /// Returns true to stop the search as soon as possible.
   std::function<bool()> isCancelled;
 };
 

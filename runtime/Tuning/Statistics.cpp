@@ -11,7 +11,7 @@
 
 using namespace tessera;
 
-/// Between the sorted values, `part` of the way from the first to the last.
+/// The value at `fraction` of the way from the first to the last sorted value.
 static double getQuantile(const std::vector<double> &sorted, double part) {
   const double place = part * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<size_t>(place);

@@ -2,16 +2,16 @@
 //
 // The model's cost is no time, but each measured candidate says how many
 // microseconds one of its clocks is worth: the ratio r = value / cost. If the
-// model were perfect, all ratios were equal; how far their logarithms scatter
-// is the size of its errors. A candidate that costs c can be expected at
+// model were perfect, all ratios were equal; the scatter of their logarithms is
+// the size of its errors. A candidate that costs c can at best be expected at
 //
 //   c * exp(mean(log r) - 2.5 * max(sd(log r), 0.05))
 //
-// at best. Candidates come in the order of their costs, so when that is more
-// than the best value so far for the next one, it is for all that follow, and
-// the search is over. Three ratios are needed to speak of a scatter. 2.5
-// deviations leave one candidate in 160 that would have won, if errors are
-// normal; 0.05 stands for what a few equal ratios do not show.
+// Candidates come in the order of their costs. So when that is more than the
+// best value so far for the next one, it is for all that follow, and the search
+// is over. A scatter needs at least three ratios. 2.5 deviations skip one
+// candidate in 160 that would have won, if errors are normal; 0.05 allows for
+// scatter that a few equal ratios do not show.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,8 +22,8 @@
 
 namespace tessera {
 
-/// Learns from what is measured. A cost of 0 says that there is no model, and
-/// then nothing is learnt.
+/// Learns from measured candidates. A cost of 0 means that there is no model;
+/// nothing is learnt then.
 class StopRule {
 public:
   void add(double cost, double value);

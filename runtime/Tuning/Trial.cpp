@@ -16,8 +16,8 @@
 
 using namespace tessera;
 
-/// Products that one processor of a host was measured to add up in a second
-/// (see also tools/dnn-driver/Judge.cpp), and how long it may take.
+/// The products that one processor of a host was measured to add up in a second
+/// (see also tools/dnn-driver/Judge.cpp), and how long the judge may take.
 static constexpr double kHostProducts = 3e9, kPatienceSeconds = 1;
 
 static const std::vector<char> kNone;
@@ -146,8 +146,8 @@ ErrorOr<std::string> ConvTrial::judgeByDevice(const GpuApi &gpu) {
   return "device (" + device->getCompiler().getName() + ")";
 }
 
-/// Of the products of one element: factors are uniform in [-1, 1], or small
-/// integers of mean magnitude 64.
+/// The mean magnitude of the products of one element: operands are uniform in
+/// [-1, 1], or small integers of mean magnitude 64.
 double ConvTrial::estimateMagnitude() const {
   const bool isInteger = problem.dataType == DataType::I8;
   return isInteger ? 64.0 * 64.0 : 0.5 * 0.5;
@@ -161,14 +161,16 @@ ErrorOr<std::string> ConvTrial::judgeByGeneral(const RunAlgorithm &run) {
   const std::vector<char> poison = data.getResult();
   data.getResult() = outputs->begin()->second;
   const reference::Report report = data.checkSample(kSample, seed);
-  // The sums of no element: all but the numbers.
+  // Everything except the values and magnitudes, which the general kernel
+  // provides.
   reference::Expected expected = data.getExpected({}, {});
   const reference::TensorView view = data.getResultView();
   reference::Coord at;
   for (int64_t i = 0; i < expected.sizes.getProduct();
        ++i, expected.sizes.advance(at))
     expected.values.push_back(view.load(at));
-  // Twice: the judge may be as far off as the candidate.
+  // The magnitude is doubled, because the judge may be as far off as the
+  // candidate.
   expected.magnitudes.assign(expected.values.size(),
                              2 * estimateMagnitude() *
                                  static_cast<double>(expected.reductionLength));
@@ -186,7 +188,7 @@ ErrorOr<std::string> ConvTrial::judgeByGeneral(const RunAlgorithm &run) {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Judged by the host, on a sample of large ones: no pooling has a reduction.
+/// The host judges, large tensors by a sample: no pooling has a reduction.
 class PoolTrial final : public Trial {
 public:
   PoolTrial(const PoolProblem &problem, uint64_t seed)
@@ -245,7 +247,7 @@ private:
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Judged by the host, on a sample of large ones.
+/// The host judges, large tensors by a sample.
 class RowTrial final : public Trial {
 public:
   RowTrial(const RowProblem &problem, uint64_t seed)

@@ -8,9 +8,9 @@
 //   device   the same sums by kernels that another compiler made
 //            (runtime/Reference), where there is one;
 //   general  our kernel of the algorithm "general", another program than the
-//            ones that are tuned, which is itself checked on a sample of
-//            elements by the host. Its result is rounded once already, and of
-//            the magnitudes only an estimate is known, so intervals are wider.
+//            ones that are tuned. The host checks it on a sample of elements.
+//            Its result is already rounded once, and its magnitudes are only
+//            estimated, so intervals are wider.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,16 +39,16 @@ inline constexpr auto kTensorArgs = [] {
   return args;
 }();
 
-/// What came back of the tensors that a kernel writes.
+/// The content of the tensors that a kernel has written.
 using TrialOutputs = std::map<KernelArg, std::vector<char>>;
 
-/// Who is to judge convolutions; other problems have one judge.
+/// Who judges convolutions; other problems have one judge.
 enum class JudgeChoice { Auto, Host, Device, General };
 
-/// "auto", "host", "device", "general".
+/// Parses "auto", "host", "device", "general".
 std::optional<JudgeChoice> parseJudgeChoice(std::string_view word);
 
-/// Used by one thread.
+/// The data of a problem and the judge of its results. Used by one thread.
 class Trial {
 public:
   /// `problem` must be valid. The same seed gives the same data. Null for a
@@ -57,7 +57,7 @@ public:
                                        const GpuTarget &target, uint64_t seed);
   virtual ~Trial() = default;
 
-  /// The host's tensor, outputs poisoned; empty if the problem has none.
+  /// The host's tensor, with poisoned outputs; empty if the problem has none.
   virtual const std::vector<char> &getTensor(KernelArg arg) const = 0;
   virtual std::vector<KernelArg> getOutputs() const = 0;
   virtual void setScalars(LaunchArgs &args) const = 0;
@@ -65,12 +65,14 @@ public:
   /// Runs the kernel of a tile's algorithm on the tensors.
   using RunAlgorithm =
       std::function<ErrorOr<TrialOutputs>(const std::string &algorithm)>;
-  /// Works out what is right, on the host or by `gpu`. Gives the judge's name.
+  /// Computes what is right, on the host or with `gpu`. Returns the judge's
+  /// name.
   virtual ErrorOr<std::string> prepareJudge(const GpuApi &gpu,
                                             const RunAlgorithm &run,
                                             JudgeChoice choice) = 0;
 
-  /// What is wrong; empty if nothing is. After prepareJudge().
+  /// Says what is wrong; empty if nothing is. Must be called after
+  /// prepareJudge().
   virtual std::string judge(const TrialOutputs &outputs) = 0;
 };
 

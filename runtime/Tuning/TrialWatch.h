@@ -1,8 +1,8 @@
 //===- TrialWatch.h - Who notices a kernel that never ends -----*- C++ -*-===//
 //
-// A kernel that never ends cannot be ended but with its process, so whoever
-// launches it waits. This thread waits beside him, and says what is happening
-// while it happens.
+// A kernel that never ends can only be ended together with its process, so the
+// thread that launches it waits. This second thread waits beside it and reports
+// while the kernel still runs.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,10 +18,10 @@
 
 namespace tessera {
 
-/// Far beyond any right kernel on a GPU.
+/// Far beyond the time of any right kernel on a GPU.
 inline constexpr std::chrono::seconds kTrialLimit{60};
 
-/// "it did not end within 60 s"
+/// Describes the failure: "it did not end within 60 s".
 std::string describeLate(std::chrono::milliseconds limit);
 
 /// Used by one thread; `onLate` is called on another. The destructor waits for
@@ -34,10 +34,10 @@ public:
   explicit TrialWatch(Clock::duration limit);
   ~TrialWatch();
 
-  /// A trial begins: `onLate` is called, once, if it takes longer than the
-  /// limit.
+  /// Marks the begin of a trial: `onLate` is called once if it takes longer
+  /// than the limit.
   void begin(Callback onLate);
-  /// The trial has ended. Waits for a call that is under way.
+  /// Marks the end of the trial. Waits for a call that is under way.
   void end();
 
 private:

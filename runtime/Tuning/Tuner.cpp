@@ -14,8 +14,8 @@
 
 using namespace tessera;
 
-/// What is stored of a tile whose trial took the process down again: it is in
-/// quarantine.
+/// The stored failure of a tile whose trial took the process down a second
+/// time: it is in quarantine.
 static constexpr const char *kUnfinishedTwice =
     "the process ended while it was being tried, twice";
 
@@ -44,7 +44,7 @@ static int64_t getNow() {
 }
 
 namespace {
-/// One tuning. The members are what its steps share.
+/// The state of one tuning, which its steps share.
 class Tuner {
 public:
   Tuner(Engine &engine, const Problem &problem, const TuningOptions &options)
@@ -75,7 +75,7 @@ private:
 };
 } // namespace
 
-/// The key, the device's name and the ranking.
+/// Fills in the key, the device's name and the ranking.
 Status Tuner::describe() {
   KernelCompiler *compiler = engine.getCompiler();
   if (!compiler)
@@ -116,7 +116,7 @@ void Tuner::readKnown(SearchHooks &hooks) {
   }
 }
 
-/// Stores why tiles are not tried, and makes it known to the search.
+/// Stores why condemned tiles are not tried, and tells the search.
 void Tuner::condemn(SearchHooks &hooks) {
   for (const RankedTile &ranked : ranking) {
     const auto found = options.condemned.find(ranked.tile.toText());
@@ -145,7 +145,7 @@ void Tuner::store(const TriedTile &tile, const std::string &failure) {
   options.database->store(result.key, tuning);
 }
 
-/// Of a trial that is under way, while somebody waits for it.
+/// Puts the tile of a trial that is still running into quarantine and logs it.
 void Tuner::sayLate(const RankedTile &ranked) {
   const std::string reason = describeLate(*options.patience);
   store(TriedTile(ranked, 0), reason);
@@ -197,7 +197,7 @@ Status Tuner::runSearch() {
   return result.search.deviceStatus;
 }
 
-/// The kernel table learns who has won.
+/// Makes the winner the kernel in the engine's table.
 Status Tuner::adopt() {
   TriedTile *best = result.search.getBest();
   if (!best)
@@ -206,7 +206,8 @@ Status Tuner::adopt() {
         (result.search.tried.empty() ? std::string("none fits the workspace")
                                      : result.search.tried.front().failure));
   if (!best->kernel) {
-    // An earlier search has found it; whether it was adopted, the engine knows.
+    // An earlier search has found the winner; the engine knows whether it was
+    // adopted.
     ErrorOr<const LoadedKernel *> used = engine.prepare(problem);
     if (used && (*used)->getKernel().tile == best->ranked.tile.toText())
       return Status::ok();
@@ -230,7 +231,7 @@ ErrorOr<TuningResult> Tuner::run() {
     status = adopt();
   if (!status.isOk())
     return status;
-  // No module outlives its tuning, but for the one that was adopted.
+  // No module outlives its tuning, except the adopted one.
   for (TriedTile &tile : result.search.tried)
     tile.kernel.reset();
   const std::chrono::duration<double> spent =
@@ -245,8 +246,8 @@ ErrorOr<TuningResult> tessera::tune(Engine &engine, const Problem &problem,
     return status;
   const CaseUse use = {CaseUse::Purpose::Tune,
                        engine.getGpu().getKind() == DeviceKind::Emulated};
-  // Before the data are made, the bench asks for the memory: what the database
-  // knows takes none.
+  // The bench checks the memory before the data are made: results from the
+  // database need none.
   return guardMemory(getCaseBytes(problem, use),
                      [&] { return Tuner(engine, problem, options).run(); });
 }

@@ -1,9 +1,9 @@
 //===- Tuner.h - Finds the best kernel of a problem ------------*- C++ -*-===//
 //
-// Joins what a search needs: the compiler's ranking, the device, the perf
-// database that remembers what was tried, and the engine, which uses the winner
-// from then on. dnn-tune, a Find that searches and tuning in the background are
-// its callers. docs/guides/tuning.md tells users what it does.
+// The tuner joins what a search needs: the compiler's ranking, the device, the
+// perf database that remembers what was tried, and the engine, which uses the
+// winner from then on. Its callers are dnn-tune, a Find that searches, and
+// tuning in the background. docs/guides/tuning.md describes it for users.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,24 +22,24 @@ struct TuningOptions {
   uint64_t seed = 1; ///< Of the data, and of the order of an exhaustive search.
   unsigned jobs = 1; ///< Threads that compile.
   JudgeChoice judge = JudgeChoice::Auto;
-  /// Try also what the database knows, if it was stored before that second
-  /// since 1970.
+  /// Try tiles again that the database knows, if they were stored before this
+  /// second since 1970.
   bool again = false;
   int64_t againBefore = std::numeric_limits<int64_t>::max();
-  /// Tiles that are put into quarantine and not tried, with the reason: they
-  /// have ended a process.
+  /// Tiles that have ended a process, with the reason: they are put into
+  /// quarantine and not tried.
   std::map<std::string, std::string> condemned;
   /// Called before a tile runs on the device for the first time, and with null
   /// when it has been measured.
   std::function<void(const std::string *tile)> onTrial;
   /// A tile that runs longer is put into quarantine while it runs, and the log
-  /// says so; nothing: nobody watches.
+  /// says so. Without a value nobody watches.
   std::optional<std::chrono::milliseconds> patience;
-  /// What the winner may need; nothing: as much as it likes.
+  /// The most workspace that the winner may need; no value: any size.
   std::optional<uint64_t> maxWorkspaceBytes;
-  /// May be null: then nothing is remembered.
+  /// May be null: then no result is stored.
   PerfDatabase *database = nullptr;
-  /// True: stop as soon as possible.
+  /// Returns true to stop as soon as possible.
   std::function<bool()> isCancelled;
 };
 
@@ -56,17 +56,18 @@ struct TuningResult {
 };
 
 /// Tunes `problem` on the current device of the engine and lets the engine
-/// adopt the winner. A failure is one of the problem or of the device; that no
-/// candidate is right is one, too.
+/// adopt the winner. Fails because of the problem or the device; also if no
+/// candidate is right.
 ErrorOr<TuningResult> tune(Engine &engine, const Problem &problem,
                            const TuningOptions &options);
 
-/// Under which a problem's tunings are stored for the current device.
+/// The key of a problem's tunings on the current device.
 ErrorOr<TuningKey> makeTuningKey(const GpuApi &gpu, const Problem &problem);
 
-/// Threads that compile and load beside one that measures: the processors but
-/// one. On NVIDIA's devices a few, because their driver assembles one kernel at
-/// a time, and who waits for the next one waits for all that were begun.
+/// The number of threads that compile and load beside one that measures: one
+/// less than the processors. On NVIDIA's devices only a few, because their
+/// driver assembles one kernel at a time, and a wait for the next one is a wait
+/// for all that were begun.
 unsigned getDefaultJobs(DeviceKind kind);
 
 } // namespace tessera

@@ -11,9 +11,9 @@
 
 using namespace tessera;
 
-/// No code object comes near: the largest of ours have some hundred KiB.
+/// Far more than any code object: the largest of ours have some hundred KiB.
 static constexpr uint64_t kMaxBytes = 256u << 20;
-/// The count goes out as it lies in memory: both ends are on one machine.
+/// The count is sent in the machine's byte order: both ends are on one machine.
 static constexpr size_t kCountBytes = sizeof(uint64_t);
 
 static bool sendAll(int socket, const char *bytes, size_t count) {
@@ -37,11 +37,11 @@ bool tessera::sendMessage(int socket, std::string_view message) {
   return sendAll(socket, framed.data(), framed.size());
 }
 
-/// Ok when there is something to read, or the other end is closed.
+/// Returns ok when there is something to read, or the other end is closed.
 static Status waitUntilReadable(int socket, Deadline deadline) {
   using std::chrono::milliseconds;
   while (true) {
-    // Rounded up, so that the last wait is not a busy one.
+    // The time is rounded up, so that the last wait does not poll with 0 ms.
     const auto left = std::chrono::ceil<milliseconds>(
         deadline - std::chrono::steady_clock::now());
     pollfd entry = {socket, POLLIN, 0};
@@ -83,7 +83,7 @@ ErrorOr<std::string> tessera::receiveMessage(int socket, Deadline deadline) {
   if (count > kMaxBytes)
     return internalError("the other end speaks of " + std::to_string(count) +
                          " bytes");
-  // Grows with what comes, so that a wrong count costs no memory.
+  // The buffer grows as bytes arrive, so that a wrong count costs no memory.
   constexpr uint64_t kStep = 1u << 20;
   std::string message;
   while (message.size() != count) {

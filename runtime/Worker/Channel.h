@@ -15,9 +15,9 @@ using Deadline = std::chrono::steady_clock::time_point;
 /// Sends a message; false if the other end is closed. No signal is raised.
 bool sendMessage(int socket, std::string_view message);
 
-/// Waits for a message. NotFound if the other end is closed, or was before the
-/// end of the message; Unavailable if it does not come in time; Internal if its
-/// length cannot be one.
+/// Waits for a message. NotFound if the other end is closed before the message
+/// is complete; Unavailable if it does not arrive in time; Internal if its
+/// length is impossible.
 ErrorOr<std::string> receiveMessage(int socket, Deadline deadline);
 
 } // namespace tessera

@@ -9,7 +9,7 @@
 
 using namespace tessera;
 
-/// s_branch -1, by the manuals of the chips.
+/// The encoding of s_branch -1, from the manuals of the chips.
 static uint32_t getJump(std::string_view target) {
   const bool isLate =
       target.starts_with("gfx11") || target.starts_with("gfx12");

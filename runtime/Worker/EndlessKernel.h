@@ -9,7 +9,7 @@
 namespace tessera {
 
 /// Makes every kernel of a code object, or of PTX, begin with a jump to itself.
-/// False if it has none that can be found.
+/// False if no kernel can be found.
 bool makeEndless(std::vector<char> &code, std::string_view target);
 
 } // namespace tessera

@@ -19,14 +19,15 @@ static std::string getFault() {
   return getEnvText("TESSERA_WORKER_FAULT").value_or("");
 }
 
-/// Addresses are what the limit counts, so that none of it need be written.
+/// Allocates without end. The limit counts addresses, so the memory need not be
+/// written.
 static void eatMemory() {
   constexpr size_t kStep = 16u << 20;
   while (true)
     *static_cast<volatile char *>(::operator new(kStep)) = 1;
 }
 
-/// Those of doFault(), and what the two other functions do.
+/// The faults of doFault() and of the two other functions.
 static constexpr std::string_view kFaults[] = {
     "abort",   "segfault", "kill",    "loop", "memory",
     "garbage", "exit",     "endless", "start"};
@@ -37,7 +38,7 @@ static void doFault(std::string_view fault) {
     abort();
   }
   if (fault == "segfault") {
-    // A sanitizer would make a report of it, and an exit.
+    // A sanitizer would turn the signal into a report and an exit.
     signal(SIGSEGV, SIG_DFL);
     *static_cast<volatile int *>(nullptr) = 0;
   }
@@ -54,7 +55,7 @@ static void doFault(std::string_view fault) {
     _exit(3);
 }
 
-/// The fault that the request shall meet; empty: none.
+/// The fault that applies to the request; empty: none.
 static std::string getFault(const WorkerRequest &request) {
   const std::string setting = getFault();
   const size_t colon = setting.find(':');

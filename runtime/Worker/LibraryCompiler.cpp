@@ -23,7 +23,7 @@ std::string tessera::getCompilerLibrary() {
   return kLibrary;
 }
 
-/// Why `file` could not be opened, and where it was looked for before.
+/// Says why `file` could not be opened, and where it was searched before.
 static Status reportMissing(const std::string &file, const char *reason) {
   std::string message = "there is no compiler to make it: ";
   if (file == getEnvText(kVariable))

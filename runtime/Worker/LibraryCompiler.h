@@ -1,8 +1,8 @@
 //===- LibraryCompiler.h - The compiler, once it is needed -----*- C++ -*-===//
 //
 // LLVM is in a shared object of its own, libtessera-compiler.so. A process that
-// finds all its kernels in a database never opens it, and a machine may do
-// without.
+// finds all its kernels in a database never opens it, and a machine may lack
+// it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,23 +16,23 @@
 
 namespace tessera {
 
-/// The file of the compiler: TESSERA_COMPILER_LIBRARY; else the first that lies
+/// The file of the compiler: TESSERA_COMPILER_LIBRARY; else the first one
 /// beside our own binary; else its bare name, for the loader to find.
 std::string getCompilerLibrary();
 
 /// Opens `file` and makes its compiler; NotSupported with the reason if there
-/// is none, or one of another revision. What is opened stays open.
+/// is none, or one of another revision. The library stays open.
 ErrorOr<std::unique_ptr<KernelCompiler>>
 loadCompiler(const std::string &file, const std::string &revision);
 
-/// A compiler that is loaded when a method first needs it, into this process.
-/// Where it cannot be loaded, every method says why. Safe from any thread.
+/// A compiler that is loaded into this process when a method first needs it. If
+/// it cannot be loaded, every method says why. Safe from any thread.
 class LibraryCompiler final : public KernelCompiler {
 public:
   explicit LibraryCompiler(std::string revision)
       : revision(std::move(revision)) {}
 
-  /// Loads it now; why it cannot be loaded.
+  /// Loads the compiler at once; the failure says why it cannot be loaded.
   Status load() const { return get().getStatus(); }
 
   std::string getRevision() const override { return revision; }

@@ -1,12 +1,13 @@
 //===- Main.cpp - tessera-compile-worker ----------------------------------===//
 //
-// Run by the library and by nobody else:
+// Only the library runs this program:
 //
 //   tessera-compile-worker LIBRARY REVISION MEMORY_MIB NICENESS IDLE_MS
 //
-// with a socket as descriptor 3. Loads the compiler, says so, and answers one
-// request after the other, until the socket is closed or nothing has been asked
-// for the idle time. What it writes on its outputs, the client reads.
+// with a socket as descriptor 3. It loads the compiler, reports that, and
+// answers one request after another, until the socket is closed or no request
+// has come for the idle time. The client reads what it writes to stdout and
+// stderr.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,12 +37,12 @@ using namespace tessera;
 //===----------------------------------------------------------------------===//
 
 static uint64_t memoryMib = 0;
-/// What is said where the limit was too little. Made in advance: who says it
-/// may be a signal handler, without memory.
+/// The message for a limit that was too small. It is made in advance, because a
+/// signal handler may have to write it without memory.
 static char memorySentence[160];
 
-/// What a process asks for beside one large block: stacks, the C library's
-/// arenas.
+/// Addresses that a process needs besides one large block: stacks, the C
+/// library's arenas.
 static constexpr size_t kSparedBytes = 64u << 20;
 
 static void setMemorySentence() {
@@ -63,7 +64,7 @@ static void tellMemory() {
   isTold = 1;
 }
 
-/// Whether the limit leaves no `bytes` of addresses.
+/// Whether the limit leaves fewer than `bytes` of addresses.
 static bool areAddressesSpent(size_t bytes) {
   void *block = mmap(nullptr, bytes, PROT_NONE,
                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -78,9 +79,10 @@ static bool areAddressesSpent(size_t bytes) {
   abort();
 }
 
-/// A lack of addresses shows in many ways: the C library's malloc() fails in
-/// LLVM, which aborts, a thread cannot be made, a stack cannot grow. So any
-/// crash asks whether there was a lack. It then goes on as it would have.
+/// A lack of addresses has many symptoms: the C library's malloc() fails in
+/// LLVM, which aborts, a thread cannot be made, a stack cannot grow. So every
+/// crash checks whether addresses are lacking, and then continues as it would
+/// have.
 static void explainCrash(int) {
   const int error = errno;
   if (areAddressesSpent(kSparedBytes))
@@ -89,7 +91,7 @@ static void explainCrash(int) {
 }
 
 static void watchMemory() {
-  static char stack[16 << 10]; // The other one may be what is full.
+  static char stack[16 << 10]; // The ordinary stack may be full.
   const stack_t alternative = {stack, 0, sizeof stack};
   sigaltstack(&alternative, nullptr);
   struct sigaction action = {};
@@ -99,8 +101,8 @@ static void watchMemory() {
     sigaction(signal, &action, nullptr);
 }
 
-/// Ends the process where the compiler could not be loaded for want of
-/// addresses; what the loader says of that does not name the limit.
+/// Ends the process if the compiler could not be loaded for lack of addresses;
+/// the loader's message does not name the limit.
 static void explainMissing(const std::string &library) {
   std::error_code error;
   const uintmax_t bytes = std::filesystem::file_size(library, error);
@@ -127,13 +129,14 @@ static void limitResources(int niceness) {
     setLimit(RLIMIT_AS, memoryMib << 20);
   }
   std::set_new_handler(reportMemory);
-  // A crash is told by a sentence and leaves no file in the client's folder;
-  // what a loop may write on its outputs is in nobody's memory limit.
+  // A crash is reported by a sentence and leaves no core file in the client's
+  // folder; no memory limit covers what an endless loop writes to stdout.
   setLimit(RLIMIT_CORE, 0);
   setLimit(RLIMIT_FSIZE, 64u << 20);
   if (niceness != 0)
     setpriority(PRIO_PROCESS, 0, niceness);
-  // Of client and worker, the system shall take this one.
+  // If memory is short, the system shall kill this process instead of the
+  // client.
   if (const int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
       file >= 0) {
     dprintf(file, "500");
@@ -141,9 +144,9 @@ static void limitResources(int niceness) {
   }
 }
 
-/// Ends the process when the client is gone, also while it compiles. (The
-/// system's signal for that would come when the client's thread ends that
-/// started us.)
+/// Ends the process when the client is gone, also while it compiles.
+/// (PR_SET_PDEATHSIG would send its signal when the client's thread that
+/// started us ends.)
 static void watchClient() {
   pollfd entry = {kWorkerSocket, POLLRDHUP, 0};
   while (poll(&entry, 1, -1) < 0 && errno == EINTR)
@@ -151,7 +154,7 @@ static void watchClient() {
   _exit(0);
 }
 
-/// Returns when there is no more to do.
+/// Serves requests; returns when there are no more.
 static void serveClient(KernelCompiler &compiler,
                         std::chrono::milliseconds idleTime) {
   while (true) {
@@ -186,7 +189,7 @@ int main(int count, char **arguments) {
       loadCompiler(library, revision);
   if (!compiler && kWorkersLimitMemory)
     explainMissing(library);
-  // Nobody should be kept from unmounting the client's folder by us.
+  // The worker must not keep the client's folder from being unmounted.
   if (chdir("/") != 0)
     return 2;
   if (sendMessage(kWorkerSocket,
@@ -194,6 +197,6 @@ int main(int count, char **arguments) {
       compiler)
     serveClient(**compiler, std::chrono::milliseconds(
                                 std::strtoull(arguments[5], nullptr, 10)));
-  // Without the destructors of LLVM, whose work nobody needs.
+  // This skips the destructors of LLVM, whose work nobody needs.
   _exit(0);
 }

@@ -11,8 +11,8 @@ using namespace tessera;
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// Appends values to a text. Has the methods of Reader, so that one function
-/// says for both what a structure is made of.
+/// Appends values to a text. It has the methods of Reader, so that one function
+/// lists the members of a structure for both.
 class Writer {
 public:
   std::string bytes;
@@ -42,8 +42,8 @@ public:
   void map(const TensorMap &value) { text(value.toText()); }
 };
 
-/// Takes values from a text. After the first that is not there, or cannot be,
-/// it has failed and gives zeros and nothing.
+/// Takes values from a text. After the first value that is missing or
+/// impossible it has failed, and returns zeros and empty texts.
 class Reader {
 public:
   explicit Reader(std::string_view bytes) : rest(bytes) {}
@@ -85,7 +85,8 @@ public:
   void list(std::vector<T> &values, Visitor visit) {
     uint64_t count = 0;
     number(count);
-    // Everything takes eight bytes or more, so a wrong count allocates nothing.
+    // Every element takes eight bytes or more, so a wrong count allocates
+    // nothing.
     if (count > rest.size() / 8)
       return fail();
     for (values.resize(count); T &value : values)

@@ -1,14 +1,14 @@
 //===- Protocol.h - What client and compile worker say ---------*- C++ -*-===//
 //
-// Both ends are of one build, which the worker checks before it says anything,
+// Both ends are of one build, which the worker checks before it sends anything,
 // so the format needs no versions. But a worker that is about to crash may send
-// anything, and the client must survive that: what is read is checked like the
+// anything, and the client must survive that: messages are checked like the
 // input of a stranger.
 //
-// A message is eight bytes that count the rest, and the rest: numbers of eight
-// bytes, the least significant first, and texts with their length before them.
-// The worker begins with a reply that says whether it has a compiler; then each
-// request has one reply.
+// A message begins with eight bytes that count the rest. The rest is numbers of
+// eight bytes, least significant byte first, and texts with their length before
+// them. The worker begins with a reply that says whether it has a compiler;
+// then each request has one reply.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,18 +32,18 @@ struct WorkerRequest {
   uint64_t limit = 0;  ///< RankTiles.
 };
 
-/// What the call returned: a failure, or the part that the request asks for.
+/// The result of the call: a failure, or the member that the request asks for.
 struct WorkerReply {
   Status status;
   std::vector<RankedTile> tiles; ///< One, for ChooseTile.
   Kernel kernel;
 };
 
-/// The rest of a message, without the count of its bytes.
+/// Encodes a message without the count of its bytes.
 std::string encode(const WorkerRequest &request);
 std::string encode(const WorkerReply &reply);
 
-/// Read exactly what encode() writes; Internal for any other bytes.
+/// These read exactly what encode() writes; Internal for any other bytes.
 ErrorOr<WorkerRequest> decodeRequest(std::string_view bytes);
 ErrorOr<WorkerReply> decodeReply(std::string_view bytes);
 

@@ -7,8 +7,8 @@
 
 namespace tessera {
 
-/// Calls the method that `request` names. A request that names no problem, chip
-/// or tile is Internal.
+/// Calls the method that `request` names. Internal for a request with an
+/// invalid problem, chip or tile.
 WorkerReply serve(KernelCompiler &compiler, const WorkerRequest &request);
 
 } // namespace tessera

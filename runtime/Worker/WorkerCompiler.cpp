@@ -32,8 +32,8 @@ static ErrorOr<WorkerReply> callWorker(WorkerPool::Loan &worker,
   return reply;
 }
 
-/// The reply to a request, from a worker if there can be one; or how the worker
-/// died of it. Who was killed from outside is replaced once.
+/// The reply to a request, from a worker if one can be started; or how the
+/// worker died of it. A worker that was killed from outside is replaced once.
 ErrorOr<WorkerReply> WorkerCompiler::call(const WorkerRequest &request) const {
   const std::string bytes = encode(request);
   bool isRetry = false;
@@ -44,14 +44,16 @@ ErrorOr<WorkerReply> WorkerCompiler::call(const WorkerRequest &request) const {
     if (reply)
       return reply;
     const Status failure = reply.getStatus();
-    // It left for want of work in the moment before: there will be another.
+    // The worker had ended for lack of requests just before: another one is
+    // started.
     if (worker && failure.getCode() == StatusCode::NotFound)
       continue;
     if (failure.getCode() == StatusCode::ResourceExhausted) {
       if (!std::exchange(isRetry, true))
         continue;
-      // A choice is the arithmetic of a model, without LLVM. Nor is a request
-      // to blame that no worker has seen.
+      // A choice is arithmetic of a model, without LLVM, so it is safe here. So
+      // is a request that no worker has received, because nothing was killed
+      // over it.
       if ((worker && request.kind == WorkerRequest::Kind::Compile) ||
           !inProcess.load().isOk())
         return failure;
@@ -61,7 +63,8 @@ ErrorOr<WorkerReply> WorkerCompiler::call(const WorkerRequest &request) const {
     }
     if (worker || failure.getCode() != StatusCode::Unavailable)
       return failure;
-    // One that cannot start has done nothing yet, and so will the next.
+    // A worker that cannot start has done nothing, and the next will not start
+    // either.
     if (Status missing = inProcess.load(); !missing.isOk())
       return missing;
     if (!isWithoutWorkers.exchange(true))
@@ -118,8 +121,9 @@ ErrorOr<Kernel> WorkerCompiler::compile(const Problem &problem,
 
 static constexpr char kProgram[] = "tessera-compile-worker";
 
-/// Beside the library in a build tree, in libexec where it is installed; its
-/// bare name, which cannot be run, if it is in neither.
+/// The program lies beside the library in a build tree, and in libexec of an
+/// installation. If it is in neither, this returns its bare name, which cannot
+/// be run.
 static std::string findProgram() {
   for (const std::string &folder : getOwnLibraryFolders())
     for (const char *place : {"/", "/" TESSERA_WORKER_FOLDER "/"})
@@ -129,7 +133,8 @@ static std::string findProgram() {
   return kProgram;
 }
 
-/// The program that TESSERA_COMPILE_WORKER names, or ours. A switch is on here.
+/// The program that TESSERA_COMPILE_WORKER names, or ours. The caller has
+/// handled a switch that is off.
 static std::string chooseProgram() {
   constexpr const char *kVariable = "TESSERA_COMPILE_WORKER";
   const std::string setting = getEnvText(kVariable).value_or("");
@@ -141,7 +146,7 @@ static std::string chooseProgram() {
   return findProgram();
 }
 
-/// Larger limits of addresses than a host has.
+/// More addresses than any host has.
 static constexpr int64_t kMostMemoryMib = int64_t(1) << 40;
 static constexpr int64_t kLargestNiceness = 19;
 static constexpr int64_t kMostJobs = 1024;

@@ -1,11 +1,11 @@
 //===- WorkerCompiler.h - The compiler in other processes ------*- C++ -*-===//
 //
-// LLVM may abort, loop or eat the memory of the process that it runs in, and
-// that should not be a training job. So kernels are made by small processes of
-// ours, tessera-compile-worker, that are started when they are needed, kept for
-// the next kernel, and replaced when they die. What they do wrong is a Status.
-// What others do to them is none of the caller's business as long as it can be
-// avoided: a request whose worker was killed goes to another one, once.
+// LLVM may abort, loop or exhaust the memory of its process, which should not
+// be a training job. So kernels are compiled by small processes of ours,
+// tessera-compile-worker, which are started when they are needed, kept for the
+// next kernel, and replaced when they die. What they do wrong is a Status. What
+// others do to them is hidden from the caller as far as possible: a request
+// whose worker was killed is sent to another one, once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +27,7 @@ struct WorkerRequest;
 /// all are busy. A fork of the process starts workers of its own.
 class WorkerCompiler final : public KernelCompiler {
 public:
-  /// `settings` as WorkerPool has them.
+  /// `settings` are those of WorkerPool.
   WorkerCompiler(WorkerSettings settings, unsigned maxWorkers)
       : inProcess(settings.revision), pool(std::move(settings), maxWorkers) {}
 
@@ -38,8 +38,8 @@ public:
                                              const GpuTarget &target,
                                              size_t limit) const override;
 
-  /// Unavailable, with the tile and what happened, if the worker dies of it;
-  /// ResourceExhausted if two workers were killed from outside.
+  /// Fails with Unavailable, the tile and what happened, if the worker dies of
+  /// it; with ResourceExhausted if two workers were killed from outside.
   ErrorOr<Kernel> compile(const Problem &problem, const TileConfig &tile,
                           const GpuTarget &target) override;
 
@@ -51,14 +51,14 @@ public:
 private:
   ErrorOr<WorkerReply> call(const WorkerRequest &request) const;
 
-  /// For machines where no worker can be started, or none is left alive.
+  /// Used where no worker can be started, or all are killed.
   mutable LibraryCompiler inProcess;
   mutable std::atomic<bool> isWithoutWorkers = false;
   mutable WorkerPool pool;
 };
 
-/// The compiler as the product uses it, from the environment: worker processes,
-/// or LLVM in this one where TESSERA_COMPILE_WORKER is off.
+/// The compiler of the product, configured by the environment: worker
+/// processes, or LLVM in this process where TESSERA_COMPILE_WORKER is off.
 std::unique_ptr<KernelCompiler> createCompiler(const std::string &revision);
 
 } // namespace tessera

@@ -12,17 +12,18 @@ WorkerPool::Loan::~Loan() {
   if (!pool)
     return;
   if (!isKept)
-    worker.reset(); // Before another takes its place.
+    worker.reset(); // The worker must have ended before another replaces it.
   pool->giveBack(std::move(worker));
 }
 
-/// Takes one out of `idle` that waits and has the niceness of the caller: a
-/// worker that a thread in the background started would be slow for others, and
-/// nobody may make it less nice. Those that have left go to `gone`.
+/// Takes a waiting worker with the caller's niceness out of `idle`. A worker
+/// that a background thread started would be slow for others, and an ordinary
+/// user may not lower its niceness. Workers that have ended go to `gone`.
 std::unique_ptr<WorkerProcess>
 WorkerPool::findIdle(std::vector<std::unique_ptr<WorkerProcess>> &gone) {
   const int niceness = getNiceness();
-  // The one that came back last: the others may get old and leave.
+  // The search begins with the worker that was returned last, so that the
+  // others reach their idle time and end.
   for (size_t place = idle.size(); place-- != 0;) {
     if (idle[place]->getNiceness() != niceness)
       continue;
@@ -35,12 +36,12 @@ WorkerPool::findIdle(std::vector<std::unique_ptr<WorkerProcess>> &gone) {
   return nullptr;
 }
 
-/// Null: the caller may start one.
+/// Returns an idle worker, or null if the caller may start one.
 std::unique_ptr<WorkerProcess> WorkerPool::takeIdle() {
-  // Those that have left meanwhile are waited for without the mutex.
+  // Workers that have ended are waited for without the mutex.
   std::vector<std::unique_ptr<WorkerProcess>> gone;
   std::unique_lock lock(mutex);
-  if (owner != getpid()) { // We are a fork, or new.
+  if (owner != getpid()) { // This process is a fork, or the pool is new.
     gone = std::move(idle);
     idle.clear();
     lent = 0;
@@ -49,7 +50,7 @@ std::unique_ptr<WorkerProcess> WorkerPool::takeIdle() {
   freed.wait(lock, [&] { return lent < maxWorkers; });
   ++lent;
   std::unique_ptr<WorkerProcess> worker = findIdle(gone);
-  // The one to be started takes the place of one of another niceness.
+  // The worker that the caller will start replaces one of another niceness.
   if (!worker && lent + idle.size() > maxWorkers) {
     gone.push_back(std::move(idle.front()));
     idle.erase(idle.begin());
@@ -65,7 +66,7 @@ void WorkerPool::giveBack(std::unique_ptr<WorkerProcess> worker) {
   freed.notify_one();
 }
 
-/// A worker that has said that it has its compiler.
+/// Starts a worker and waits until it says that it has its compiler.
 ErrorOr<std::unique_ptr<WorkerProcess>> WorkerPool::start() {
   ErrorOr<std::unique_ptr<WorkerProcess>> worker =
       WorkerProcess::start(settings);

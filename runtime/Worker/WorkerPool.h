@@ -13,17 +13,17 @@
 
 namespace tessera {
 
-/// Lends workers and takes them back. Starts one when none is idle that is as
-/// nice as who asks, up to a number; beyond that, who asks waits. Safe from any
-/// thread, also in a fork of the process, which forgets the workers of its
-/// parent.
+/// Lends workers and takes them back. If no idle worker has the caller's
+/// niceness, it starts one, up to a number; beyond that the caller waits. Safe
+/// from any thread, also in a fork of the process, which forgets the workers of
+/// its parent.
 class WorkerPool {
 public:
   WorkerPool(WorkerSettings settings, unsigned maxWorkers)
       : settings(std::move(settings)), maxWorkers(maxWorkers) {}
 
-  /// A borrowed worker. It goes back with the loan if it was kept, and is ended
-  /// else.
+  /// A borrowed worker. When the loan ends, it is returned if it was kept, and
+  /// ended otherwise.
   class Loan {
   public:
     Loan(WorkerPool &pool, std::unique_ptr<WorkerProcess> worker)
@@ -35,7 +35,7 @@ public:
     ~Loan();
 
     WorkerProcess *operator->() { return worker.get(); }
-    /// The worker is good for another request.
+    /// Marks the worker as fit for another request.
     void keep() { isKept = true; }
 
   private:
@@ -45,8 +45,8 @@ public:
   };
 
   /// Waits for a worker, or starts one and waits for its greeting. Unavailable
-  /// if the system lets us start none; NotSupported, for good, if the workers
-  /// have no compiler.
+  /// if the system does not let us start one; NotSupported, permanently, if the
+  /// workers have no compiler.
   ErrorOr<Loan> borrow();
 
 private:

@@ -38,16 +38,16 @@ OwnDescriptor::~OwnDescriptor() {
 // Start
 //===----------------------------------------------------------------------===//
 
-/// Moves a descriptor out of the way of the standard streams, which a client
-/// may lack, and of those that the worker will have.
+/// Moves a descriptor beyond the standard streams, which a client may lack, and
+/// beyond those that the worker will have.
 static OwnDescriptor moveUp(OwnDescriptor descriptor) {
   return OwnDescriptor(
       fcntl(descriptor.get(), F_DUPFD_CLOEXEC, kWorkerSocket + 1));
 }
 
 namespace {
-/// How the new process begins: with default signals, in a group of its own, so
-/// that a key pressed at the client's terminal is the client's, and with no
+/// How the new process begins: with default signals, in a process group of its
+/// own, so that Ctrl-C at the terminal only reaches the client, and with no
 /// descriptor that is not meant for it.
 class SpawnPlan {
 public:
@@ -125,7 +125,7 @@ WorkerProcess::WorkerProcess(OwnDescriptor socket, OwnDescriptor output,
       owner(getpid()), niceness(tessera::getNiceness()), timeLimit(timeLimit) {}
 
 int tessera::getNiceness() {
-  // On Linux each thread has its own.
+  // On Linux each thread has its own niceness.
   return getpriority(PRIO_PROCESS, 0);
 }
 
@@ -136,8 +136,8 @@ WorkerProcess::~WorkerProcess() {
 
 bool WorkerProcess::isOurs() const { return owner == getpid(); }
 
-/// A worker says nothing that it is not asked, so whatever there is to read is
-/// its end.
+/// A worker sends nothing without a request, so a readable socket means that it
+/// has ended.
 bool WorkerProcess::isWaiting() const {
   pollfd entry = {socket.get(), POLLIN, 0};
   return poll(&entry, 1, 0) == 0;
@@ -156,7 +156,7 @@ ErrorOr<std::string> WorkerProcess::receive() {
 }
 
 ErrorOr<std::string> WorkerProcess::call(std::string_view request) {
-  // A worker that is gone says so when its reply is read.
+  // The end of a worker shows when its reply is read.
   (void)sendMessage(socket.get(), request);
   return receive();
 }
@@ -170,7 +170,8 @@ std::string WorkerProcess::takeOutput() {
   std::string text(static_cast<size_t>(size - first), '\0');
   const ssize_t count = pread(output.get(), text.data(), text.size(), first);
   text.resize(static_cast<size_t>(std::max<ssize_t>(0, count)));
-  // What cannot be emptied is told again, which does no harm.
+  // If the file cannot be emptied, its text is reported again, which does no
+  // harm.
   (void)!ftruncate(output.get(), 0);
   while (!text.empty() && text.back() == '\n')
     text.pop_back();
@@ -181,14 +182,14 @@ std::string WorkerProcess::takeOutput() {
 // End
 //===----------------------------------------------------------------------===//
 
-/// Ends the process and returns how it ended, as waitpid() says; nothing if
-/// nobody knows, because the client waits for every child or for none.
+/// Ends the process and returns its status from waitpid(); nothing if the
+/// status is unknown, because the client waits for every child or ignores them.
 std::optional<int> WorkerProcess::end() {
   if (std::exchange(isWaitedFor, true))
     return std::nullopt;
   int state = 0;
   pid_t waited = waitpid(process, &state, WNOHANG);
-  // While it is our child, its number cannot be another process's.
+  // Until the child has been waited for, no other process can get its id.
   if (waited == 0)
     kill(process, SIGKILL);
   while (waited == 0 || (waited < 0 && errno == EINTR))
@@ -209,9 +210,9 @@ static std::string describe(std::optional<int> state) {
                             : "signal " + std::to_string(signal));
 }
 
-/// Whether something outside ended the process. A compiler that goes wrong
-/// raises other signals, or leaves with a status. Where nobody knows the end,
-/// the compiler is not blamed: what is believed to be its fault is remembered.
+/// Whether something outside ended the process. A compiler that fails raises
+/// other signals, or exits with a status. If the status is unknown, the
+/// compiler is not blamed, because failures of the compiler are remembered.
 static bool wasKilled(std::optional<int> state) {
   if (!state)
     return true;
@@ -223,7 +224,7 @@ static bool wasKilled(std::optional<int> state) {
 }
 
 /// Says how the worker ended, of which `failure` is the first sign, and ends it
-/// if it has not.
+/// if it still runs.
 Status WorkerProcess::explain(const Status &failure) {
   std::string what;
   StatusCode code = StatusCode::Unavailable;

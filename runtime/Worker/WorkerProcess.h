@@ -1,9 +1,9 @@
 //===- WorkerProcess.h - One process that compiles -------------*- C++ -*-===//
 //
-// What the client holds of a compile worker: its socket, its process id and the
-// file of its last words. The client is somebody else's program, so nothing of
-// ours may show there: no signal but that of a child's end, no descriptor that
-// an exec would hand on, no wait for children that are not ours.
+// The client's side of a compile worker: its socket, its process id and the
+// file of its last output. The client is somebody else's program, so nothing of
+// ours may show there: no signal except that of a child's end, no descriptor
+// that an exec would pass on, no wait for children that are not ours.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +21,7 @@ namespace tessera {
 /// The worker's end of the socket: its only descriptor besides 0, 1 and 2.
 inline constexpr int kWorkerSocket = 3;
 
-/// An address sanitizer takes terabytes of addresses.
+/// The address sanitizer maps terabytes of addresses.
 inline constexpr bool kWorkersLimitMemory =
 #if defined(__SANITIZE_ADDRESS__)
     false;
@@ -31,21 +31,21 @@ inline constexpr bool kWorkersLimitMemory =
     true;
 #endif
 
-/// What a worker is started with. Plain data.
+/// The settings of a worker's start. Plain data.
 struct WorkerSettings {
   std::string program;  ///< Path of tessera-compile-worker.
   std::string library;  ///< Of the compiler; see getCompilerLibrary().
   std::string revision; ///< That the compiler must have.
-  /// Of addresses; what needs more ends the worker. 0: no limit.
+  /// The limit of addresses; a worker that needs more ends. 0: no limit.
   uint64_t memoryMib = 4096;
   int niceness = 0;
-  /// After which a worker that nobody asks ends by itself.
+  /// A worker that gets no request for this time ends by itself.
   std::chrono::milliseconds idleTime = std::chrono::minutes(5);
-  /// For one request, after which the worker is killed.
+  /// A worker that takes longer for one request is killed.
   std::chrono::milliseconds timeLimit = std::chrono::seconds(60);
 };
 
-/// An open descriptor, closed by its owner's end.
+/// An open descriptor, closed by the destructor.
 class OwnDescriptor {
 public:
   OwnDescriptor() = default;
@@ -60,11 +60,11 @@ private:
   int number = -1;
 };
 
-/// That of the calling thread.
+/// The niceness of the calling thread.
 int getNiceness();
 
-/// Owns the process: it is ended, waited for and forgotten with this. Used by
-/// one thread at a time.
+/// Owns the process: the destructor ends it and waits for it. Used by one
+/// thread at a time.
 class WorkerProcess {
 public:
   static ErrorOr<std::unique_ptr<WorkerProcess>>
@@ -76,23 +76,24 @@ public:
   /// Waits for the first message, which the worker sends by itself.
   ErrorOr<std::string> receiveGreeting() { return receive(); }
 
-  /// One request and its reply. What failed has to be thrown away: NotFound if
-  /// the worker had left of its own will before; else with how the process
-  /// ended ("died of SIGSEGV", "took longer than 60 s") and what it wrote last:
-  /// ResourceExhausted if something outside has killed it, as a system short of
-  /// memory does, or if nobody knows; else Unavailable.
+  /// Sends one request and receives its reply. After a failure the worker has
+  /// to be thrown away: NotFound if it had ended by itself before; else with
+  /// how the process ended ("died of SIGSEGV", "took longer than 60 s") and
+  /// what it wrote last: ResourceExhausted if something outside has killed it,
+  /// as a system short of memory does, or if that is unknown; else Unavailable.
   ErrorOr<std::string> call(std::string_view request);
 
-  /// Whether the process that started it is the one that asks, and not a fork.
+  /// Whether the calling process started it, and is not a fork of that process.
   bool isOurs() const;
 
-  /// Of the thread that started it, which it has inherited and cannot shed.
+  /// The niceness of the thread that started it, which it has inherited and
+  /// cannot lower.
   int getNiceness() const { return niceness; }
 
-  /// Whether it is there and waits for a request.
+  /// Whether the worker is alive and waits for a request.
   bool isWaiting() const;
 
-  /// What the worker has written on its outputs since this was asked last.
+  /// What the worker has written to its outputs since the last call.
   std::string takeOutput();
 
 private:

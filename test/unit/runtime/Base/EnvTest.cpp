@@ -13,8 +13,8 @@ using namespace tessera;
 
 static constexpr const char *kName = "TESSERA_ENV_TEST";
 
-/// What was told. The log's settings are read once in a process and LogTest's
-/// children inherit them, so nothing here may reach the log.
+/// The reported sentences. The log's settings are read once in a process and
+/// LogTest's children inherit them, so nothing here may reach the log.
 static std::vector<std::string> sentences;
 static void keepSentence(const std::string &sentence) {
   sentences.push_back(sentence);
@@ -75,8 +75,8 @@ TEST(Env, ReadsWords) {
   }
 }
 
-// Every reader tells once of a value that it does not take, with what it would
-// take; a second reader of the variable is silent.
+// Every reader reports a value that it does not accept once, with what it would
+// accept; a second reader of the variable is silent.
 TEST(Env, TellsOnceWhatIsAllowed) {
   static constexpr EnvWord kWords[] = {{"SLOW", 1}, {"FAST", 7}, {"OFF", 9}};
   struct Case {
@@ -131,8 +131,8 @@ TEST(Env, TellsOnceWhatIsAllowed) {
   }
 }
 
-// TESSERA_TILE is a tile of an algorithm that there is. The compiler, which has
-// a null report, leaves it to others to tell.
+// TESSERA_TILE is a tile of an existing algorithm. The compiler, which passes a
+// null report, leaves the report to others.
 TEST(Env, ReadsTheTile) {
   sentences.clear();
   setenv("TESSERA_TILE", "igemm-m1", 1);

@@ -15,26 +15,26 @@ using namespace tessera;
 
 static constexpr uint64_t kMib = uint64_t(1) << 20;
 
-// A machine that runs tests has some memory, and not all that 64 bits can name.
+// A machine that runs tests has some memory, but less than 64 bits can count.
 TEST(HostMemory, TheSystemHasSome) {
   EXPECT_GT(getAvailableMemory(), kMib);
   EXPECT_LT(getAvailableMemory(), UINT64_MAX);
 }
 
-// The limit of "ulimit -v" counts, and what is mapped already is gone from it.
+// The limit of "ulimit -v" counts, less what is already mapped.
 TEST(HostMemory, TheAddressSpaceHasALimit) {
   auto limited = [] {
     const rlimit limit = {512 * kMib, 512 * kMib};
     setrlimit(RLIMIT_AS, &limit);
     const uint64_t available = getAvailableMemory();
-    // A sanitizer has mapped more than that.
+    // A sanitizer has mapped more than the limit.
     std::exit(available < 512 * kMib ? 0 : 1);
   };
   EXPECT_EXIT(limited(), testing::ExitedWithCode(0), "");
 }
 
-// Of control groups the tightest one counts, of either version; files that are
-// only cached do not.
+// The tightest control group counts, of either version; files that are only
+// cached do not count.
 TEST(HostMemory, ControlGroupsHaveLimits) {
   test::TemporaryDirectory mount;
   std::filesystem::create_directories(mount.get("a/b"));
@@ -52,7 +52,8 @@ TEST(HostMemory, ControlGroupsHaveLimits) {
   EXPECT_EQ(getControlGroupMemory(mount.getPath(), "/"), 30u);
 }
 
-// What is not there is refused with both numbers before anybody asks for it.
+// Work that needs more memory than there is fails with both numbers before it
+// begins.
 TEST(HostMemory, WorkIsNotBegunWithoutMemory) {
   bool isBegun = false;
   const Status status = withMemory(UINT64_MAX - 1, [&] {
@@ -68,8 +69,8 @@ TEST(HostMemory, WorkIsNotBegunWithoutMemory) {
       << status.getMessage();
 }
 
-// What is refused on the way is a status, too; what is not about memory is none
-// of ours.
+// Running out of memory during the work is a status, too; exceptions that are
+// not about memory pass through.
 TEST(HostMemory, RunningOutIsAStatus) {
   auto allocate = [](size_t bytes) {
     return withMemory(1, [&]() -> ErrorOr<size_t> {

@@ -1,7 +1,7 @@
 //===- LogTest.cpp - What reaches stderr at which level -------------------===//
 //
 // The settings are read once in a process, so each case logs in a child: the
-// parent never asks the logger anything.
+// parent never uses the logger.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,7 +35,7 @@ TEST(LogDeathTest, ShowsWarningsByDefault) {
   EXPECT_EXIT(logAllLevels("0"), kExitsWell, expected);
 }
 
-// A level that is none is told once, by the log itself, and counts as not set.
+// An invalid level is reported once, by the log itself, and counts as not set.
 // So do its switches.
 TEST(LogDeathTest, TellsOfItsOwnVariables) {
   const std::string shown = "MIOpen\\(HIP\\): Error first\n"
@@ -62,7 +62,7 @@ TEST(LogDeathTest, TellsOfItsOwnVariables) {
       "[^\n]*MIOPEN_ENABLE_LOGGING_MPMT is 'maybe'[^\n]*\n"
       "[^\n]*MIOPEN_ENABLE_LOGGING_ELAPSED_TIME is 'maybe'[^\n]*\n" +
           shown);
-  // Nobody who wants quiet is told.
+  // A user who wants quiet gets no report.
   EXPECT_EXIT(
       {
         setenv("MIOPEN_ENABLE_LOGGING", "maybe", 1);
@@ -93,7 +93,7 @@ TEST(LogDeathTest, PrintsBraces) {
       kExitsWell, "Error \\{\\} \\{0\\} \\{oops\n$");
 }
 
-// MIOPEN_ENABLE_LOGGING_CMD gives the line that users put into bug reports.
+// MIOPEN_ENABLE_LOGGING_CMD prints the line that users put into bug reports.
 TEST(LogDeathTest, PrintsDriverLines) {
   EXPECT_EXIT(
       {
@@ -112,7 +112,7 @@ TEST(LogDeathTest, PrintsDriverLines) {
       kExitsWell, "^$");
 }
 
-/// Logs the problem's line, which must begin so, and leaves.
+/// Logs the problem's line, which must begin with `begin`, and exits.
 static void expectLine(const Problem &problem, const std::string &begin) {
   EXPECT_EXIT(
       {
@@ -123,14 +123,14 @@ static void expectLine(const Problem &problem, const std::string &begin) {
       kExitsWell, "^MIOpen\\(HIP\\): Command \\[" + begin);
 }
 
-/// A problem of the operation; what else it says is of no matter here.
+/// A problem of the operation; its other fields do not matter here.
 static Problem makeRows(RowOp op) {
   RowProblem problem;
   problem.op = op;
   return problem;
 }
 
-// A driver line names what it is of, in MIOpen's words.
+// A driver line names its operation in MIOpen's words.
 TEST(LogDeathTest, NamesTheOperation) {
   for (auto [command, begin] :
        {std::pair{"pool", "Pooling_logging_cmd\\] ./bin/MIOpenDriver pool "},
@@ -170,7 +170,7 @@ TEST(LogDeathTest, AsksBeforeLoggingCalls) {
       kExitsWell, "^MIOpen\\(HIP\\): miopenCreate\\(\\)\n$");
 }
 
-// The prefix tells thread and time on request.
+// The prefix has the thread and the time on request.
 TEST(LogDeathTest, PrefixesThreadAndTime) {
   EXPECT_EXIT(
       {

@@ -61,7 +61,7 @@ TEST(Problem, HasAStableNetworkConfig) {
       "conv-fwd-f16-nhwc,nhwc,nhwc-n64c256h14w14-k256y3x3-p1x1-s1x1-d1x1-g1");
 }
 
-// What is written can be read, and is the same problem.
+// A network config can be parsed again, and is the same problem.
 TEST(Problem, RoundTripsThroughTheNetworkConfig) {
   test::RandomProblem random;
   SCOPED_TRACE(testing::Message() << "TESSERA_TEST_SEED=" << random.getSeed());
@@ -76,8 +76,8 @@ TEST(Problem, RoundTripsThroughTheNetworkConfig) {
   }
 }
 
-// Problems whose tensors may begin anywhere differ from the others, of every
-// kind; no line of MIOpenDriver says so.
+// Problems whose tensors may begin anywhere differ from the others, for every
+// kind; no line of MIOpenDriver can express that.
 TEST(Problem, NamesTensorsThatBeginAnywhere) {
   test::RandomProblem random;
   SCOPED_TRACE(testing::Message() << "TESSERA_TEST_SEED=" << random.getSeed());
@@ -163,7 +163,7 @@ TEST(Problem, PutsEveryFieldIntoTheNetworkConfig) {
   EXPECT_EQ(texts.size(), problems.size());
 }
 
-// A pooling's text holds every field, can be read back, and is stable.
+// A pooling's text holds every field, can be parsed again, and is stable.
 TEST(Problem, ReadsAndWritesPooling) {
   PoolProblem pool;
   pool.mode = PoolMode::Max;
@@ -237,8 +237,8 @@ TEST(Problem, NamesThePoolingRuleThatIsBroken) {
   EXPECT_EQ(getMessage(p), "pooling computes with f16, bf16 and f32, not f64");
 }
 
-// Equal tensors have equal texts: a strided layout that a word names becomes
-// the word, and what a length of 1 leaves open is settled.
+// Equal tensors have equal texts: a strided layout that has a word becomes the
+// word, and strides that a length of 1 leaves open get one value.
 TEST(Problem, CanonicalizesLayoutsAndDepth) {
   ConvProblem packed = makeProblem();
   ConvProblem strided = packed;
@@ -252,7 +252,7 @@ TEST(Problem, CanonicalizesLayoutsAndDepth) {
   EXPECT_EQ(strided.canonicalize().xLayout, Layout::Strided);
 }
 
-// A result whose elements share memory would depend on who writes last.
+// A result whose elements share memory would depend on the order of writes.
 TEST(Problem, RefusesOverlappingResults) {
   ConvProblem p = makeProblem();
   p.yLayout = Layout::Strided;
@@ -268,7 +268,8 @@ TEST(Problem, RefusesOverlappingResults) {
             "a stride of the output is 0, but must be at least 1");
 }
 
-// Only the canonical text is a key: nothing may be read as another's twin.
+// Only the canonical text is a key: no other text may be parsed as the same
+// problem.
 TEST(Problem, RefusesOtherTexts) {
   std::string good = makeProblem().toNetworkConfig();
   for (const auto &[from, to] :
@@ -299,7 +300,7 @@ TEST(Problem, RefusesOtherTexts) {
   EXPECT_FALSE(parseNetworkConfig(""));
 }
 
-// A config that can be read but breaks a rule is refused with the rule.
+// A config that can be parsed but breaks a rule is refused with the rule.
 TEST(Problem, VerifiesWhatItReads) {
   std::string text = makeProblem().toNetworkConfig();
   text.replace(text.find("-g1"), 3, "-g3");

@@ -48,7 +48,7 @@ TEST(RowProblem, HasAStableNetworkConfig) {
             "r:i64:0:6:0:1:0");
 }
 
-/// Valid, but of no meaning.
+/// A random problem: valid, but without a meaning.
 static RowProblem draw(std::mt19937_64 &random) {
   auto pick = [&](int64_t least, int64_t most) {
     return std::uniform_int_distribution<int64_t>(least, most)(random);
@@ -81,8 +81,8 @@ static RowProblem draw(std::mt19937_64 &random) {
   return p;
 }
 
-// What is written can be read and is the same problem; so is the canonical
-// form, which stays as it is.
+// A network config can be parsed again and is the same problem; so is the
+// canonical form, whose own canonical form is itself.
 TEST(RowProblem, RoundTripsThroughTheNetworkConfig) {
   std::mt19937_64 random(7);
   for (int i = 0; i < 4000; ++i) {
@@ -165,8 +165,8 @@ TEST(RowProblem, MergesNoMoreThanKernelsCount) {
       "rows-activ_fwd-m0-64x16777216-r-i:f32:16777216:1-o:f32:16777216:1");
 }
 
-// What is reduced and what is not stay apart, a broadcast is kept, and the
-// largest tensor gives the order.
+// Reduced and other dimensions stay separate, a broadcast is kept, and the
+// largest tensor decides the order.
 TEST(RowProblem, KeepsRowsAndBroadcastsApart) {
   EXPECT_EQ(
       makeProblem(RowOp::SoftmaxForward, {2, 3, 4, 5}, {60, 1, 15, 3}, 0b1110)
@@ -180,7 +180,7 @@ TEST(RowProblem, KeepsRowsAndBroadcastsApart) {
             "rows-bnorm_infer-m0-40x3-r-i:f32:0:1-o:f32:3:1");
 }
 
-// Two bytes may be so far apart that twice their distance has no number.
+// Two bytes may be so far apart that twice their distance overflows.
 TEST(RowProblem, KeepsFarElementsApart) {
   RowProblem far = makeProblem(RowOp::ActivationForward, {2, 2}, {2, 1});
   far.tensors[0].type = far.tensors[1].type = DataType::I8;
@@ -189,7 +189,7 @@ TEST(RowProblem, KeepsFarElementsApart) {
   EXPECT_EQ(far.canonicalize().rank, 2);
 }
 
-// A row of one element is a row still, and a space has a dimension.
+// A row of one element is still a row, and a space has at least one dimension.
 TEST(RowProblem, KeepsOneReducedDimension) {
   EXPECT_EQ(
       makeProblem(RowOp::SoftmaxForward, {7, 1, 1, 3}, {3, 5, 9, 1}, 0b0110)
@@ -261,7 +261,7 @@ TEST(RowProblem, RefusesOtherText) {
         << text;
 }
 
-// Every row problem has a line that is read back: MIOpenDriver's where it has
+// Every row problem has a line that can be parsed: MIOpenDriver's where it has
 // one, else the network config.
 TEST(RowProblem, IsADriverCommand) {
   auto check = [](const RowProblem &problem, std::string_view line) {
@@ -297,7 +297,7 @@ TEST(RowProblem, IsADriverCommand) {
     ASSERT_TRUE(read) << read.getStatus().getMessage();
     check(*read->getRows(), line);
   }
-  // Not of the command: gaps, a type without a word, a place alone.
+  // MIOpenDriver cannot express gaps, a type without a word, and indices alone.
   for (const char *config : {"rows-softmax_fwd-m1-3x7-r1-i:f32:8:1-o:f32:7:1",
                              "rows-reduce-m0-3x7-r1-i:f64:7:1-r:f64:1:0",
                              "rows-reduce-m66-3x7-r1-i:f32:7:1-r:i32:1:0"}) {

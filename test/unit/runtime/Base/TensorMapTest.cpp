@@ -7,7 +7,7 @@
 
 using namespace tessera;
 
-// A map has one text, which says everything that counts in its mode.
+// A map has one text, which holds everything that its mode uses.
 TEST(TensorMap, TextThereAndBack) {
   const TensorMap images = test::makeSampleMap();
   EXPECT_EQ(images.toText(), "w:bf16:im2col:256,15,14,64:512,7680,107520:"
@@ -42,7 +42,7 @@ TEST(TensorMap, TextThereAndBack) {
   }
 }
 
-// Whatever toText() does not write is refused by its text.
+// A text that toText() does not write is refused and quoted.
 TEST(TensorMap, RefusesOtherTexts) {
   for (const char *text :
        {"", "x", "z:f16:tiled:72::64:1", "x:f8:tiled:72::64:1",

@@ -6,7 +6,7 @@
 
 using namespace tessera;
 
-// What is written can be read, and is the same tile.
+// A tile's text can be parsed again, and is the same tile.
 TEST(TileConfig, RoundTrips) {
   for (const char *text :
        {"igemm-m256n128k32-w2x4-b3-mfma32", "general", "pool-v8"}) {

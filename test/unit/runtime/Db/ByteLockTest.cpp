@@ -21,7 +21,7 @@ struct ByteLockTest : testing::Test {
 };
 } // namespace
 
-// Who comes second gets nothing, in the same process too; another byte is free.
+// The second owner gets nothing, in the same process too; another byte is free.
 TEST_F(ByteLockTest, ExcludesOthers) {
   ByteLock first(path, 1000, 0ms);
   EXPECT_EQ(first.getState(), State::Held);
@@ -33,7 +33,7 @@ TEST_F(ByteLockTest, ExcludesOthers) {
   EXPECT_EQ(ByteLock(path, ~uint64_t(0), 0ms).getState(), State::Held);
 }
 
-// Who waits gets the byte soon after it is free.
+// A waiting owner gets the byte soon after it is free.
 TEST_F(ByteLockTest, IsHandedOn) {
   auto first = std::make_unique<ByteLock>(path, 1000, 0ms);
   std::thread owner([&] {
@@ -58,8 +58,8 @@ TEST_F(ByteLockTest, DiesWithItsOwner) {
   EXPECT_EQ(ByteLock(path, 1000, 10s).getState(), State::Held);
 }
 
-// A child that was forked meanwhile, and holds the open file, does not keep
-// the byte.
+// A child that was forked meanwhile, and holds the open file, does not keep the
+// byte locked.
 TEST_F(ByteLockTest, IsNotKeptByChildren) {
   auto lock = std::make_unique<ByteLock>(path, 1000, 0ms);
   ChildProcess bystander([] { ChildProcess::sleepForever(); });
@@ -67,7 +67,7 @@ TEST_F(ByteLockTest, IsNotKeptByChildren) {
   EXPECT_EQ(ByteLock(path, 1000, 0ms).getState(), State::Held);
 }
 
-// Where the file cannot be made there is no lock, at once.
+// Without the file there is no lock, and no wait.
 TEST_F(ByteLockTest, NeedsAFile) {
   ByteLock lock(folder.get("none/claims"), 1000, 60s);
   EXPECT_EQ(lock.getState(), State::Unavailable);

@@ -1,7 +1,7 @@
 //===- CacheFolderTest.cpp - Files that are not ours to take --------------===//
 //
-// What lies in the place of the user's file and is not the user's is left as it
-// is, byte for byte, and the user is told.
+// A file at the path of the user's database that is not the user's is left as
+// it is, byte for byte, and the user is warned.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,7 +33,7 @@ struct CacheFolder : testing::Test {
 
   CacheFolder() { mkdir(home.c_str(), 0755); }
 
-  /// Names and contents.
+  /// The names and contents of all files.
   std::map<std::string, std::string> readHome() const {
     std::map<std::string, std::string> files;
     for (const fs::directory_entry &entry : fs::directory_iterator(home)) {
@@ -44,7 +44,7 @@ struct CacheFolder : testing::Test {
     return files;
   }
 
-  /// Stores and finds as a process does; what it says.
+  /// Stores and finds like a process; returns what it logs.
   std::string use(bool isUsed) {
     testing::internal::CaptureStderr();
     {
@@ -56,7 +56,8 @@ struct CacheFolder : testing::Test {
     return testing::internal::GetCapturedStderr();
   }
 
-  /// Nothing is found, stored or changed, and one warning has these words.
+  /// Checks that nothing is found, stored or changed, and that one warning has
+  /// these words.
   void expectRefusal(const std::string &words) {
     const auto before = readHome();
     const std::string said = use(false);
@@ -93,7 +94,8 @@ TEST_F(CacheFolder, DatabaseOfAnotherProgram) {
   }
 }
 
-// Nor is one whose content is in a journal still, because its program died.
+// Neither is a database whose content is still in a journal, because its
+// program died.
 TEST_F(CacheFolder, JournalOfAnotherProgram) {
   const std::string other = folder.get("other.db");
   {
@@ -107,7 +109,7 @@ TEST_F(CacheFolder, JournalOfAnotherProgram) {
   expectRefusal("a database of another program");
 }
 
-// Our own file whose mark was overwritten is damaged, and no stranger's.
+// Our own file whose mark was overwritten is a damaged file, not a stranger's.
 TEST_F(CacheFolder, OwnFileWithoutItsMark) {
   EXPECT_EQ(use(true), "");
   execute("PRAGMA application_id = 1234");
@@ -115,8 +117,8 @@ TEST_F(CacheFolder, OwnFileWithoutItsMark) {
   EXPECT_TRUE(fs::exists(file + ".corrupt-1"));
 }
 
-// Through a symbolic link to nothing no file is made; through one to a file of
-// ours it is used.
+// No file is made through a dangling symbolic link; a file of ours is used
+// through a link.
 TEST_F(CacheFolder, SymbolicLinks) {
   const std::string target = folder.get("elsewhere.db");
   fs::create_symlink(target, file);
@@ -141,7 +143,7 @@ TEST_F(CacheFolder, SymbolicLinkAsLockFile) {
   EXPECT_FALSE(fs::exists(folder.get("elsewhere")));
 }
 
-// A pipe is not waited for.
+// A pipe does not block.
 TEST_F(CacheFolder, PipeInPlaceOfTheFile) {
   ASSERT_EQ(mkfifo(file.c_str(), 0644), 0);
   const std::string said = [&] {
@@ -153,7 +155,7 @@ TEST_F(CacheFolder, PipeInPlaceOfTheFile) {
 }
 
 // A folder that others may write is not used: what they put there would run
-// with the user's rights. The sticky bit keeps them from exchanging files.
+// with the user's rights. The sticky bit keeps them from replacing files.
 TEST_F(CacheFolder, FolderThatOthersMayWrite) {
   for (const mode_t mode : {0777, 0757}) {
     ASSERT_EQ(chmod(home.c_str(), mode), 0);
@@ -161,12 +163,12 @@ TEST_F(CacheFolder, FolderThatOthersMayWrite) {
   }
   ASSERT_EQ(chmod(home.c_str(), 01777), 0);
   EXPECT_EQ(use(true), "");
-  // Except those that they have put there before.
+  // Files that they have put there before are not used either.
   ASSERT_EQ(chmod(file.c_str(), 0666), 0);
   expectRefusal("other users may write the file '" + file + "'");
 }
 
-// A group that has the user's number is the user's own; another one is not.
+// A group that has the user's number is the user's own; others are not.
 TEST_F(CacheFolder, FolderThatAGroupMayWrite) {
   if (geteuid() != 0)
     GTEST_SKIP() << "only root can give a folder to any group";
@@ -176,7 +178,7 @@ TEST_F(CacheFolder, FolderThatAGroupMayWrite) {
   expectRefusal("other users may write the folder '" + home + "'");
 }
 
-// Nor is one that belongs to somebody else.
+// A folder of another user is not used either.
 TEST_F(CacheFolder, FolderOfSomebodyElse) {
   if (geteuid() != 0)
     GTEST_SKIP() << "only root can give a folder away";
@@ -188,7 +190,7 @@ TEST_F(CacheFolder, FolderOfSomebodyElse) {
   expectRefusal("the file '" + file + "' belongs to another user (12345)");
 }
 
-// The folder that we make is the user's alone, whatever the umask.
+// Only the user may access the folder that we make, whatever the umask.
 TEST_F(CacheFolder, OwnFolderIsNotForOthers) {
   fs::remove(home);
   const mode_t before = umask(0);
@@ -198,7 +200,7 @@ TEST_F(CacheFolder, OwnFolderIsNotForOthers) {
   EXPECT_EQ(use(true), "");
 }
 
-// Of files that were put aside there are a few, and the last is among them.
+// Only a few files that were put aside are kept, and the last is among them.
 TEST_F(CacheFolder, FewFilesArePutAside) {
   for (int n = 0; n < 3 * kMaxPutAside; ++n) {
     std::ofstream(file) << "garbage " << n << std::string(5000, 'g');

@@ -1,7 +1,7 @@
 //===- KernelDatabaseDamageTest.cpp - What a bad file may not do ----------===//
 //
-// Whatever the file holds, opening, finding and storing end without a failure,
-// and the next process finds what was stored.
+// Whatever the file contains, opening, finding and storing end without a
+// failure, and the next process finds what was stored.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +27,7 @@ struct KernelDatabaseDamage : testing::Test {
   TemporaryDirectory folder;
   const std::string file = folder.get("kernels.db");
 
-  /// A sound file with some kernels, no journal beside it.
+  /// Makes a sound file with some kernels and no journal beside it.
   void makeFile() {
     KernelDatabase database(openFile(folder.getPath()));
     for (int i = 0; i < 20; ++i) {
@@ -53,7 +53,7 @@ struct KernelDatabaseDamage : testing::Test {
     return fs::exists(file + ".corrupt-" + std::to_string(n));
   }
 
-  /// Finding and storing work now, and in the next process.
+  /// Checks that finding and storing work in this process and in the next one.
   void expectUsable() {
     {
       KernelDatabase database(openFile(folder.getPath()));
@@ -100,7 +100,7 @@ TEST_F(KernelDatabaseDamage, GarbageTwice) {
   }
 }
 
-// A file cut off anywhere is mended, though the damage may show only later.
+// A file cut off anywhere is repaired, though the damage may show only later.
 TEST_F(KernelDatabaseDamage, TruncatedFile) {
   makeFile();
   const std::string whole = readFile();
@@ -111,7 +111,7 @@ TEST_F(KernelDatabaseDamage, TruncatedFile) {
   }
 }
 
-// Bytes overwritten anywhere are mended, and never give a wrong kernel.
+// Bytes overwritten anywhere are repaired, and never give a wrong kernel.
 TEST_F(KernelDatabaseDamage, OverwrittenBytes) {
   RandomProblem random;
   SCOPED_TRACE(testing::Message() << "TESSERA_TEST_SEED=" << random.getSeed());
@@ -133,7 +133,7 @@ TEST_F(KernelDatabaseDamage, OverwrittenBytes) {
   }
 }
 
-// A file that is spoilt under an open connection is replaced under way.
+// A file that is damaged under an open connection is replaced during use.
 TEST_F(KernelDatabaseDamage, SpoiltWhileOpen) {
   makeFile();
   KernelDatabase database(openFile(folder.getPath()));
@@ -143,8 +143,8 @@ TEST_F(KernelDatabaseDamage, SpoiltWhileOpen) {
   EXPECT_TRUE(isPutAside());
 }
 
-// Two users of one damaged file put one file aside; the second takes the
-// first's new file instead of throwing it away.
+// Two users of one damaged file put one file aside; the second uses the first's
+// new file instead of throwing it away.
 TEST_F(KernelDatabaseDamage, IsMendedOnce) {
   makeFile();
   KernelDatabase first(openFile(folder.getPath())),
@@ -157,7 +157,7 @@ TEST_F(KernelDatabaseDamage, IsMendedOnce) {
   EXPECT_FALSE(isPutAside(2));
 }
 
-// A row whose content changed is not believed: it is deleted, and the next one
+// A row whose content changed is not trusted: it is deleted, and the next one
 // is found.
 TEST_F(KernelDatabaseDamage, WrongChecksum) {
   for (const char *change :
@@ -186,7 +186,7 @@ TEST_F(KernelDatabaseDamage, WrongChecksum) {
   }
 }
 
-// A row of one key under another key is not believed either.
+// A row of one key under another key is not trusted either.
 TEST_F(KernelDatabaseDamage, RowUnderAWrongKey) {
   makeFile();
   execute("DELETE FROM kernels WHERE problem = 'conv-1';"
@@ -244,7 +244,7 @@ TEST_F(KernelDatabaseDamage, ReadOnlyDirectory) {
   EXPECT_FALSE(database.find(kKey));
 }
 
-// A directory in the place of the file can neither be opened nor replaced by
+// A directory at the path of the file can neither be opened nor replaced by
 // mistake.
 TEST_F(KernelDatabaseDamage, DirectoryInPlaceOfTheFile) {
   fs::create_directory(file);

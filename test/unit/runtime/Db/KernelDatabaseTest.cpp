@@ -25,7 +25,7 @@ struct KernelDatabaseTest : testing::Test {
 };
 } // namespace
 
-// Every field comes back, also in another connection, as after a restart.
+// Every field is kept, also in another connection, as after a restart.
 TEST_F(KernelDatabaseTest, KeepsKernels) {
   Kernel kernel = makeSampleKernel();
   {
@@ -40,7 +40,7 @@ TEST_F(KernelDatabaseTest, KeepsKernels) {
   EXPECT_TRUE(found->stageTimes.empty());
 }
 
-// A kernel without arguments or code is kept as well: nothing is special.
+// A kernel without arguments or code is kept as well.
 TEST_F(KernelDatabaseTest, KeepsEmptyKernels) {
   KernelDatabase database(openFile(folder.getPath()));
   database.store(kKey, Kernel());
@@ -59,7 +59,7 @@ TEST_F(KernelDatabaseTest, MatchesTheWholeKey) {
   EXPECT_FALSE(database.find({"conv-a", "gfx942", "r2"}));
 }
 
-// Who has no compiler takes the kernels of any.
+// A lookup without a compiler finds the kernels of any revision.
 TEST_F(KernelDatabaseTest, FindsAnyRevisionOnRequest) {
   KernelDatabase database(openFile(folder.getPath()));
   database.store(kKey, makeSampleKernel("old"));
@@ -135,7 +135,7 @@ TEST_F(KernelDatabaseTest, IsSharedByProcesses) {
   EXPECT_TRUE(KernelDatabase(openFile(folder.getPath())).find(kKey));
 }
 
-// A process killed while it writes leaves a file that others go on with.
+// A process that is killed while it writes leaves a file that others can use.
 TEST_F(KernelDatabaseTest, SurvivesAKilledWriter) {
   for (int delayMs : {1, 5, 20}) {
     pid_t child = startChild([&] {

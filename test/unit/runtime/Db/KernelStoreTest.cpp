@@ -35,7 +35,7 @@ struct KernelStoreTest : testing::Test {
   const std::string file = home + "/kernels.db";
   std::vector<std::string> packages;
 
-  /// Adds a package with what `fill` puts in.
+  /// Adds a package with what `fill` writes.
   template <typename Fill>
   void addPackage(Fill fill) {
     packages.push_back(
@@ -92,8 +92,8 @@ TEST_F(KernelStoreTest, SearchesTheUsersFileFirst) {
   EXPECT_EQ(find(), "user own");
 }
 
-// A package of another compiler will do, if none of this one is there; the
-// user's file has to be of this one.
+// A package of another compiler is used if none of this one exists; the user's
+// file must be of this one.
 TEST_F(KernelStoreTest, TakesOtherRevisionsFromPackagesOnly) {
   KernelStore(file, {}).store({"conv-a", "gfx942", "r0"}, makeSampleKernel());
   EXPECT_EQ(find(), "none");
@@ -103,7 +103,7 @@ TEST_F(KernelStoreTest, TakesOtherRevisionsFromPackagesOnly) {
   EXPECT_EQ(find(), "package exact");
 }
 
-// A package whose launches are written in another way is not read.
+// A package whose launches have another format is not used.
 TEST_F(KernelStoreTest, TakesNoOtherFormat) {
   addPackage([&](PackageWriter &writer) {
     KernelRow row;
@@ -118,7 +118,7 @@ TEST_F(KernelStoreTest, TakesNoOtherFormat) {
             "launches format 2");
 }
 
-// Without a folder for the user there are the packages.
+// Without a folder for the user, packages are still searched.
 TEST_F(KernelStoreTest, WorksWithoutAUsersFile) {
   addPackage(kKey, "t");
   KernelStore store("", packages);
@@ -153,7 +153,7 @@ TEST_F(KernelStoreTest, ExplainsMisses) {
                   "the file"});
 }
 
-// A file that is closed says why.
+// The explanation of a closed file says why it is closed.
 TEST_F(KernelStoreTest, ExplainsClosedFiles) {
   folder.write("file", "");
   packages = {folder.get("absent.db")};
@@ -166,7 +166,7 @@ TEST_F(KernelStoreTest, ExplainsClosedFiles) {
   EXPECT_NE(lines[1].find("cannot open"), std::string::npos) << lines[1];
 }
 
-// The best tile of the own device is taken, else of another one of its kind.
+// The best tile of this device is taken, else that of another one of its kind.
 TEST_F(KernelStoreTest, FindsTheBestTile) {
   EXPECT_EQ(findTile(), "none");
   storeTuning(makeTuning("igemm-slow", 9));
@@ -177,7 +177,8 @@ TEST_F(KernelStoreTest, FindsTheBestTile) {
   EXPECT_EQ(findTile("MI325X"), "igemm-other");
 }
 
-// A package's tunings count, but not against a failure that the user has seen.
+// A package's tunings count, but not against a failure that the user's file
+// has.
 TEST_F(KernelStoreTest, DoesNotTakeTilesInQuarantine) {
   addPackage([&](PackageWriter &writer) {
     EXPECT_TRUE(writer.add(kTuningKey, makeTuning("igemm-bad", 1)).isOk());
@@ -191,7 +192,7 @@ TEST_F(KernelStoreTest, DoesNotTakeTilesInQuarantine) {
 }
 
 // A problem that was never tuned borrows from the nearest one that was, but not
-// from far away, and not what failed for itself.
+// from a distant one, and not a tile that failed for itself.
 TEST_F(KernelStoreTest, BorrowsFromTheNearestNeighbour) {
   auto makeKey = [](int64_t batch, uint32_t computeUnits) {
     ConvProblem problem;
@@ -221,7 +222,7 @@ TEST_F(KernelStoreTest, BorrowsFromTheNearestNeighbour) {
   EXPECT_EQ(getTile(makeKey(16, 304)), "igemm-own");
 }
 
-// A tile whose text nobody can read is not used.
+// A tile whose text cannot be parsed is not used.
 TEST_F(KernelStoreTest, RefusesTilesThatAreNone) {
   storeTuning(makeTuning("", 1));
   testing::internal::CaptureStderr();
@@ -230,7 +231,7 @@ TEST_F(KernelStoreTest, RefusesTilesThatAreNone) {
             std::string::npos);
 }
 
-// Keys that differ in anything are claimed apart, the same key is not.
+// Keys that differ in anything have separate claims; the same key has one.
 TEST_F(KernelStoreTest, ClaimsAKey) {
   KernelStore first(file, {}), second(file, {});
   const auto noTime = std::chrono::milliseconds(0);
@@ -243,7 +244,7 @@ TEST_F(KernelStoreTest, ClaimsAKey) {
     EXPECT_FALSE(CompileClaim(second, other, noTime).hasWaited());
 }
 
-// Where nothing can be locked there is no claim, and nobody waits.
+// Where nothing can be locked there is no claim, and no wait.
 TEST_F(KernelStoreTest, WorksWithoutClaims) {
   std::filesystem::create_directories(file + ".claims");
   KernelStore first(file, {}), second(file, {});
@@ -254,7 +255,8 @@ TEST_F(KernelStoreTest, WorksWithoutClaims) {
       CompileClaim(second, kKey, std::chrono::seconds(60)).hasWaited());
 }
 
-// Files and folders are named by variables; a folder gives its *.db by name.
+// Variables name files and folders; a folder stands for its *.db in the order
+// of names.
 TEST_F(KernelStoreTest, FindsPackagesThroughTheEnvironment) {
   folder.write("c.db", "");
   folder.write("b.db", "");
@@ -263,7 +265,7 @@ TEST_F(KernelStoreTest, FindsPackagesThroughTheEnvironment) {
   setenv("MIOPEN_SYSTEM_DB_PATH", folder.getPath().c_str(), 1);
   std::vector<std::string> found = findPackages();
   ASSERT_GE(found.size(), 2u);
-  found.resize(2); // The rest is installed on this machine.
+  found.resize(2); // The other packages are installed on this machine.
   EXPECT_EQ(found, (Lines{folder.get("c.db"), folder.get("b.db")}));
   setenv("MIOPEN_DISABLE_CACHE", "1", 1);
   EXPECT_TRUE(findPackages().empty());

@@ -1,8 +1,8 @@
 //===- LockedFileTest.cpp - A file that another process holds -------------===//
 //
-// Another process may hold the file for as long as it likes: that costs a
-// moment, and what is made meanwhile reaches the file later. The last process
-// that closes the file leaves nothing beside it.
+// Another process may hold the file for any time: that costs a short wait, and
+// what is made meanwhile reaches the file later. The last process that closes
+// the file leaves nothing beside it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,8 +34,8 @@ struct LockedFile : testing::Test {
   TemporaryDirectory folder;
   const std::string file = folder.get("kernels.db");
 
-  /// A process that has run `sql` on the file when this returns, and keeps the
-  /// connection.
+  /// A process that has run `sql` on the file when this returns, and keeps its
+  /// connection open.
   ChildProcess lockWith(const std::string &sql) {
     const std::string sign = folder.get("locked");
     fs::remove(sign);
@@ -55,7 +55,7 @@ struct LockedFile : testing::Test {
     KernelDatabase(openFile(folder.getPath()))
         .store(makeKey(number), makeSampleKernel());
   }
-  /// Whether a later process finds it.
+  /// Whether a later process finds the kernel.
   bool isStored(int number) {
     return KernelDatabase(openFile(folder.getPath()))
         .find(makeKey(number))
@@ -76,9 +76,9 @@ struct LockedFile : testing::Test {
 };
 } // namespace
 
-// A process that meets a file that nobody may even read waits for a moment,
-// serves what it can read without a lock, and keeps in memory what it makes;
-// the file gets it once it is free.
+// A process that finds a file locked against readers waits for a moment, serves
+// what it can read without a lock, and keeps new kernels in memory; they are
+// written once the file is free.
 TEST_F(LockedFile, HeldWhenOpened) {
   store(1);
   ChildProcess holder = lockWith("PRAGMA locking_mode = EXCLUSIVE;"
@@ -107,7 +107,7 @@ TEST_F(LockedFile, HeldWhenOpened) {
     EXPECT_TRUE(isStored(number)) << number;
 }
 
-// A new file that somebody holds before it has tables is no other matter.
+// The same holds for a new file that is locked before it has tables.
 TEST_F(LockedFile, HeldWhenNew) {
   ChildProcess holder = lockWith("BEGIN EXCLUSIVE");
   const Clock::time_point start = Clock::now();
@@ -121,8 +121,8 @@ TEST_F(LockedFile, HeldWhenNew) {
   EXPECT_TRUE(isStored(1));
 }
 
-// While somebody else writes for long, reading goes on, and each kernel waits
-// no longer than the first one: it is written when the process ends.
+// While another process writes for long, reading continues, and no kernel waits
+// longer than the first one: they are written when the process ends.
 TEST_F(LockedFile, HeldByAWriter) {
   store(1);
   {
@@ -156,7 +156,7 @@ TEST_F(LockedFile, HeldWhileOpening) {
   EXPECT_TRUE(isStored(2));
 }
 
-// Who cannot share what it makes does not let others wait for it.
+// A process that cannot share its kernels does not let others wait for them.
 TEST_F(LockedFile, NobodyWaitsForAKernel) {
   store(1);
   KernelStore open(file, {});
@@ -166,8 +166,8 @@ TEST_F(LockedFile, NobodyWaitsForAKernel) {
   EXPECT_EQ(open.getClaimFile(), "");
 }
 
-// Processes that exit without closing anything, and all at once, take the
-// journals along; also those that one left behind that was killed.
+// Processes that exit all at once without closing anything delete the journals;
+// also those of a process that was killed.
 TEST_F(LockedFile, JournalsGoWithTheLastProcess) {
   const std::vector<std::string> expected = {"kernels.db", "kernels.db.claims"};
   auto work = [&](int number) {

@@ -42,7 +42,8 @@ struct Merge : testing::Test {
   void addTuning(const std::string &name, const Tuning &tuning) {
     PerfDatabase(open(name)).store(kTuningKey, tuning);
   }
-  /// A kernel whose workspace tells it from others of the same key and tile.
+  /// Adds a kernel whose workspace distinguishes it from others of the same key
+  /// and tile.
   void addKernel(const std::string &name, const KernelKey &key,
                  uint64_t workspaceBytes, int64_t storedAt,
                  const std::string &tile = "t") {
@@ -74,7 +75,7 @@ struct Merge : testing::Test {
 };
 } // namespace
 
-// Everything of every file is in the result, code objects and all.
+// The result has all rows of all files, with their code objects.
 TEST_F(Merge, JoinsFiles) {
   KernelDatabase(open("a")).store(kKey, makeSampleKernel());
   KernelDatabase(open("b")).store({"conv-b", "gfx950", "r1"},
@@ -92,8 +93,8 @@ TEST_F(Merge, JoinsFiles) {
   EXPECT_EQ(getTunings().size(), 1u);
 }
 
-// Of two measurements the newer one wins, in whatever order the files come; of
-// one second the verified one.
+// Of two measurements the newer one wins, in whatever order the files come;
+// within one second the verified one.
 TEST_F(Merge, TheNewerMeasurementWins) {
   addTuning("old", makeTuning(1, 5));
   addTuning("new", makeTuning(2, 7));
@@ -125,7 +126,7 @@ TEST_F(Merge, TheNewerKernelWins) {
   }
 }
 
-// What an older file brings does not take over from another tile that was
+// A row of an older file does not take precedence over another tile that was
 // stored later.
 TEST_F(Merge, KeepsTheOrderOfTiles) {
   addKernel("old", kKey, 1, 100, "earlier");
@@ -134,7 +135,7 @@ TEST_F(Merge, KeepsTheOrderOfTiles) {
   EXPECT_EQ(KernelDatabase(openResult()).find(kKey)->tile, "later");
 }
 
-// Rows that are not asked for stay away.
+// Rows that the filter does not select are not merged.
 TEST_F(Merge, FiltersRows) {
   addKernel("a", kKey, 1, 100);
   addKernel("a", {"conv-b", "gfx942", "r1"}, 1, 100);

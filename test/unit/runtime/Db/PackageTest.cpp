@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 static const KernelKey kKey = {"conv-a", "gfx942", "r1"};
 static const TuningKey kTuningKey = {"conv-a", "gfx942", 304};
 
-/// Its code is 100 KB of bytes that do not compress.
+/// A kernel whose code is 100 KB of bytes that do not compress.
 static Kernel makeIncompressibleKernel(uint32_t seed) {
   Kernel kernel = makeSampleKernel();
   std::minstd_rand random(seed + 1);
@@ -33,14 +33,14 @@ static Kernel makeIncompressibleKernel(uint32_t seed) {
 namespace {
 struct Package : testing::Test {
   TemporaryDirectory folder;
-  /// SQLite would take the rest of a name after ? or # for something else.
+  /// SQLite would parse the rest of a name after ? or # as options of a URI.
   const std::string path = folder.get("a b%20?#.db");
 
   std::shared_ptr<DatabaseFile> open() {
     return std::make_shared<DatabaseFile>(path, DatabaseFile::Use::Package);
   }
 
-  /// A package with some kernels of 3000 bytes each and a tuning.
+  /// Makes a package with some kernels of 3000 bytes each and a tuning.
   void makePackage() {
     ErrorOr<std::unique_ptr<PackageWriter>> writer =
         PackageWriter::create(path);
@@ -71,7 +71,7 @@ struct Package : testing::Test {
 };
 } // namespace
 
-// A package is one file; whoever reads it leaves nothing beside it.
+// A package is one file; reading it leaves nothing beside it.
 TEST_F(Package, IsReadWithoutATrace) {
   makePackage();
   KernelDatabase kernels(open());
@@ -95,7 +95,7 @@ TEST_F(Package, IsNotWritten) {
   EXPECT_EQ(fs::last_write_time(path), before);
 }
 
-// A writer that gives up leaves nothing, and the old package stays.
+// A writer that is destroyed early leaves nothing, and the old package stays.
 TEST_F(Package, AppearsWhole) {
   auto startToWrite = [&] {
     ErrorOr<std::unique_ptr<PackageWriter>> writer =
@@ -111,8 +111,7 @@ TEST_F(Package, AppearsWhole) {
   EXPECT_EQ(KernelDatabase(open()).find(kKey)->tile, "igemm-tile");
 }
 
-// A disk that is full is a failure with a sentence; nothing of the package is
-// left.
+// A full disk is a failure with a sentence; nothing of the package is left.
 TEST_F(Package, FullDisk) {
   ChildProcess writer([&] {
     const rlimit limit = {50000, 50000};
@@ -151,7 +150,7 @@ TEST_F(Package, KeepsCodeObjectsOnce) {
   EXPECT_EQ(getStoredFields(*found), getStoredFields(kernel));
 }
 
-// A damaged package is not used, is left as it is, and is told of once.
+// A damaged package is not used, is left as it is, and is reported once.
 TEST_F(Package, DamageIsToldOnce) {
   folder.write("a b%20?#.db", std::string(5000, 'g'));
   testing::internal::CaptureStderr();
@@ -183,8 +182,8 @@ TEST_F(Package, OverwrittenBytesAreNeverBelieved) {
   (void)testing::internal::GetCapturedStderr();
 }
 
-// A database of another program, as MIOpen's folders hold, is passed over
-// without a warning.
+// A database of another program, as MIOpen's folders hold, is skipped without a
+// warning.
 TEST_F(Package, DatabasesOfOthersArePassedOver) {
   {
     ErrorOr<SqliteDatabase> other = SqliteDatabase::open(path);

@@ -17,7 +17,7 @@ using namespace tessera::test;
 
 static const TuningKey kKey = {"conv-a", "gfx942", 304};
 
-/// Every field differs from its default.
+/// A tuning in which every field differs from its default.
 static Tuning makeTuning(const std::string &tile, double value) {
   Tuning tuning;
   tuning.tile = tile;
@@ -56,7 +56,7 @@ struct PerfDatabaseTest : testing::Test {
 using Tiles = std::vector<std::string>;
 } // namespace
 
-// Every field comes back, also in another connection.
+// Every field is kept, also in another connection.
 TEST_F(PerfDatabaseTest, KeepsTunings) {
   Tuning tuning = makeTuning("t", -0.0);
   tuning.objective = Objective::IssueCycles;
@@ -86,8 +86,8 @@ TEST_F(PerfDatabaseTest, OrdersByValueWithFailuresLast) {
   EXPECT_EQ(getTiles(kKey), (Tiles{"fast", "slow", "wrong"}));
 }
 
-// Measured times and estimated cycles never meet, nor do problems, chips and
-// sizes of chips.
+// Measured times and estimated cycles are kept separate; so are problems, chips
+// and sizes of chips.
 TEST_F(PerfDatabaseTest, KeepsObjectivesAndKeysApart) {
   PerfDatabase database = open();
   Tuning cycles = makeTuning("cycles", 1);
@@ -115,7 +115,7 @@ TEST_F(PerfDatabaseTest, ReplacesTheSameTileOfTheSameDevice) {
   EXPECT_EQ(database.find(kKey, Objective::MeasuredTime).size(), 2u);
 }
 
-// A row that was changed by accident is deleted and said once.
+// A row that was changed by accident is deleted and reported once.
 TEST_F(PerfDatabaseTest, DeletesRowsWithAWrongChecksum) {
   for (const char *change :
        {"value = 0.5", "failure = ''", "tile = 'u'", "revision = 'r2'",
@@ -136,7 +136,7 @@ TEST_F(PerfDatabaseTest, DeletesRowsWithAWrongChecksum) {
   }
 }
 
-// What is not a number is refused; the file is not blamed.
+// NaN is refused; the file is not blamed.
 TEST_F(PerfDatabaseTest, RefusesWhatIsNotANumber) {
   PerfDatabase database = open();
   testing::internal::CaptureStderr();
@@ -157,7 +157,7 @@ TEST_F(PerfDatabaseTest, ListsKeys) {
   EXPECT_EQ(database.getKeys(), (std::vector<TuningKey>{kKey, other}));
 }
 
-// Neighbours differ in the batch or in the size of the chip, in nothing else.
+// Neighbours differ only in the batch or in the size of the chip.
 TEST_F(PerfDatabaseTest, ListsNeighbours) {
   PerfDatabase database = open();
   auto makeKey = [](int64_t batch, int64_t inChannels, uint32_t computeUnits) {
@@ -181,7 +181,7 @@ TEST_F(PerfDatabaseTest, ListsNeighbours) {
   EXPECT_TRUE(database.getNeighbours(kKey).empty()) << "it is no problem";
 }
 
-// A file that cannot be used costs the tunings and nothing else.
+// A file that cannot be used costs only the tunings.
 TEST_F(PerfDatabaseTest, WorksWithoutAFile) {
   folder.write("file", "");
   PerfDatabase database(openFile(folder.get("file/cache")));
@@ -191,7 +191,7 @@ TEST_F(PerfDatabaseTest, WorksWithoutAFile) {
   EXPECT_TRUE(database.getNeighbours(kKey).empty());
 }
 
-// Whoever must know hears why nothing is kept.
+// checkKept() says why nothing is kept.
 TEST_F(PerfDatabaseTest, SaysWhatIsNotKept) {
   PerfDatabase database = open();
   database.store(kKey, makeTuning("t", 5));

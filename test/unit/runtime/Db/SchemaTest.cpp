@@ -26,7 +26,7 @@ struct Schema : testing::Test {
 };
 } // namespace
 
-// A new file runs every script, and a second time none.
+// A new file runs every script; a second run executes none.
 TEST_F(Schema, IsBroughtToTheNewestVersion) {
   ASSERT_TRUE(migrate(database).isOk());
   EXPECT_EQ(getVersion(), static_cast<int64_t>(getMigrations().size()));
@@ -59,7 +59,7 @@ TEST_F(Schema, RefusesFilesOfOthers) {
 
 // A script that fails leaves the file as it was.
 TEST_F(Schema, IsAllOrNothing) {
-  // The table is in the way of the first script.
+  // The table makes the first script fail.
   ASSERT_TRUE(database.execute("CREATE TABLE kernels (other)").isOk());
   Status status = migrate(database);
   EXPECT_EQ(status.getMessage().find("migration 1: "), 0u)
@@ -69,7 +69,7 @@ TEST_F(Schema, IsAllOrNothing) {
       << "no open transaction";
 }
 
-// A file of any older library becomes one of ours, without what it kept.
+// A file of any older library becomes one of ours, without its old content.
 TEST_F(Schema, BringsOldFilesUp) {
   for (size_t age = 1; age < getMigrations().size(); ++age) {
     const std::string path = folder.get(std::to_string(age) + ".db");
@@ -87,7 +87,7 @@ TEST_F(Schema, BringsOldFilesUp) {
   }
 }
 
-// A file that nobody may change has to be of the newest version and ours.
+// A file that may not be changed must have the newest version and be ours.
 TEST_F(Schema, IsCheckedWithoutAWrite) {
   EXPECT_EQ(checkSchema(database).getCode(), StatusCode::NotFound);
   ASSERT_TRUE(migrate(database).isOk());

@@ -15,7 +15,7 @@ static SqliteDatabase open(const std::string &path) {
   return std::move(*database);
 }
 
-// Numbers, texts and blobs come back as they were bound, zero bytes and all.
+// Numbers, texts and blobs are read as they were bound, including zero bytes.
 TEST(Sqlite, KeepsValues) {
   SqliteDatabase database = open(":memory:");
   ASSERT_TRUE(database.execute("CREATE TABLE t (i, s TEXT, b BLOB)").isOk());
@@ -54,7 +54,7 @@ TEST(Sqlite, KeepsEmptyBlobs) {
   EXPECT_TRUE(insert->step());
 }
 
-// A wrong statement is our own mistake, with SQLite's words.
+// A wrong statement is reported as our own mistake, with SQLite's words.
 TEST(Sqlite, ReportsMistakes) {
   SqliteDatabase database = open(":memory:");
   Status status = database.execute("SELEKT");
@@ -65,7 +65,7 @@ TEST(Sqlite, ReportsMistakes) {
   EXPECT_FALSE(database.isDamaged());
 }
 
-// A file that cannot be opened is named.
+// The failure names a file that cannot be opened.
 TEST(Sqlite, ReportsUnusableFiles) {
   Status status = SqliteDatabase::open("/proc/none/x.db").getStatus();
   EXPECT_EQ(status.getCode(), StatusCode::Unavailable);
@@ -97,7 +97,7 @@ TEST(Sqlite, ReportsALockedFile) {
   EXPECT_FALSE(second.isDamaged());
 }
 
-// SQLITE_FULL is told from other failures: the caller may free something.
+// SQLITE_FULL is distinguished from other failures: the caller may free space.
 TEST(Sqlite, ReportsAFullDisk) {
   SqliteDatabase database = open(":memory:");
   ASSERT_TRUE(

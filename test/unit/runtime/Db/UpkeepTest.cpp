@@ -22,7 +22,7 @@ struct Upkeep : testing::Test {
   std::shared_ptr<DatabaseFile> file = openFile(folder.getPath());
   KernelDatabase kernels{file};
 
-  /// A kernel of 20 KB that do not compress.
+  /// Stores a kernel of 20 KB that do not compress.
   void store(int number, const std::string &revision = "r1") {
     Kernel kernel = makeSampleKernel();
     std::minstd_rand random(number + 1);
@@ -81,7 +81,7 @@ TEST_F(Upkeep, NamesFaults) {
   EXPECT_EQ(getFaults(), faults);
 }
 
-// Kernels of old revisions go, the newest stay.
+// Kernels of old revisions are deleted, those of the newest stay.
 TEST_F(Upkeep, PrunesOldRevisions) {
   store(1, "r1");
   store(2, "r2");
@@ -102,7 +102,7 @@ TEST_F(Upkeep, PrunesOldRevisions) {
   EXPECT_EQ(verified->faults, Faults{});
 }
 
-// A file that is too large loses what was stored first.
+// A file that is too large loses the rows that were stored first.
 TEST_F(Upkeep, PrunesToASize) {
   for (int i = 0; i < 40; ++i)
     store(i);
@@ -125,7 +125,7 @@ TEST_F(Upkeep, PrunesToNothing) {
   EXPECT_EQ(result->kernels, 1);
 }
 
-// Replacing a kernel drops the code object that it had alone.
+// Replacing a kernel deletes the code object that only it used.
 TEST_F(Upkeep, CodeObjectsGoWithTheirLastKernel) {
   store(1);
   kernels.store(getKey(1), makeSampleKernel());

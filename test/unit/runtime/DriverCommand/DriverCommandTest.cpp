@@ -20,7 +20,7 @@ static DriverOptions parse(const Words &words) {
   return {};
 }
 
-/// The first problem, which is a convolution.
+/// Parses a command and returns its first problem, which is a convolution.
 static ConvProblem parseConv(const Words &words) {
   DriverOptions options = parse(words);
   return options.problems.empty() ? ConvProblem()
@@ -68,7 +68,8 @@ TEST(DriverCommand, ReadsShortFlags) {
             "conv-bwd-f16-nhwc,nchw,nhwc-n1c4h20w21-k6y5x7-p1x2-s3x4-d5x6-g2");
 }
 
-// A line of AMD's perf_models files, with long flags and some of 3-D.
+// A line of AMD's perf_models files can be parsed, with long flags and some of
+// 3-D.
 TEST(DriverCommand, ReadsLongFlags) {
   EXPECT_EQ(
       getNetworkConfig(
@@ -83,7 +84,7 @@ TEST(DriverCommand, ReadsLongFlags) {
       "conv-wrw-bf16-nhwc,nhwc,nhwc-n128c64h27w28-k192y5x4-p2x3-s1x2-d3x1-g1");
 }
 
-// "--flag=value" is read too, and a later flag wins.
+// "--flag=value" is accepted too, and a later flag wins.
 TEST(DriverCommand, ReadsAttachedValues) {
   EXPECT_EQ(parseConv({"conv", "--in_h=7", "-H", "9"}).in.h, 9);
   EXPECT_EQ(parseConv({"conv", "-H", "9", "--in_h=7"}).in.h, 7);
@@ -129,7 +130,7 @@ TEST(DriverCommand, ReadsDirections) {
   }
 }
 
-// Integers have one direction, so that is all of them.
+// Integers have one direction, which is also the meaning of "all".
 TEST(DriverCommand, Int8RunsForward) {
   EXPECT_EQ(parseAll({"convint8", "-I", "NHWC"}),
             std::vector<std::string>{
@@ -139,14 +140,14 @@ TEST(DriverCommand, Int8RunsForward) {
             DataType::F32);
 }
 
-// Products of f32 may be of tf32.
+// Products of f32 may be computed as tf32.
 TEST(DriverCommand, ReadsTheMathType) {
   EXPECT_FALSE(parseConv({"conv", "--math", "fp32"}).allowsTf32());
   EXPECT_TRUE(parseConv({"conv", "--math", "tf32"}).allowsTf32());
 }
 
-// Depth has its flags, its own words for layouts, and its defaults; in 2-D all
-// of it is ignored.
+// Depth has its own flags, words for layouts, and defaults; in 2-D all of them
+// are ignored.
 TEST(DriverCommand, ReadsDepth) {
   EXPECT_EQ(
       getNetworkConfig("convfp16 -_ 3 -n 1 -c 4 -! 6 -H 20 -W 21 -k 6 -@ 2 "
@@ -162,7 +163,7 @@ TEST(DriverCommand, ReadsDepth) {
 }
 
 // A transposed convolution is backward data of the convolution whose input is
-// its result; channels, layouts and directions change places.
+// its result; channels, layouts and directions are swapped.
 TEST(DriverCommand, ExchangesTransposedConvolutions) {
   Words words = {"conv", "-m", "trans", "-n", "2",  "-c", "6",  "-H", "7",
                  "-W",   "9",  "-k",    "4",  "-p", "1",  "-q", "1",  "-u",
@@ -177,7 +178,7 @@ TEST(DriverCommand, ExchangesTransposedConvolutions) {
   EXPECT_EQ(parseAll(words), std::vector<std::string>{"conv-fwd" + rest});
 }
 
-// What MIOpenDriver cannot say has flags of our own.
+// What MIOpenDriver cannot express has flags of our own.
 TEST(DriverCommand, ReadsOurOwnFlags) {
   EXPECT_EQ(
       getNetworkConfig("conv -n 1 -c 2 -H 4 -W 4 -k 8 --in_strides "
@@ -192,7 +193,7 @@ TEST(DriverCommand, ReadsOurOwnFlags) {
       << "a word is used where one fits";
 }
 
-// Flags about the run have fields; files and the like are passed on.
+// Flags about the run have fields; others, such as file names, are passed on.
 TEST(DriverCommand, ReadsFlagsOfTheRun) {
   DriverOptions options = parse({"conv", "-i", "3",  "-V", "0",     "-t", "1",
                                  "-w",   "2",  "-s", "1",  "-b",    "1",  "-P",
@@ -228,7 +229,7 @@ TEST(DriverCommand, TakesZeroGroupsForOne) {
   EXPECT_EQ(parseConv({"conv", "-g", "0"}).groups, 1);
 }
 
-// A problem's line gives the same problem back, whatever the problem.
+// A problem's line is parsed back to the same problem.
 TEST(DriverCommand, RoundTripsProblems) {
   test::RandomProblem random;
   SCOPED_TRACE(testing::Message() << "TESSERA_TEST_SEED=" << random.getSeed());
@@ -272,7 +273,8 @@ TEST(DriverCommand, ReadsPooling) {
             "iu32image");
 }
 
-// Forward alone keeps no indices, so that their type cannot be too small.
+// Forward without backward keeps no indices, so that their type cannot be too
+// small.
 TEST(DriverCommand, ForwardPoolingAloneKeepsNoIndices) {
   EXPECT_EQ(getNetworkConfig("pool -W 1x1x32x32 -y 20 -x 20 -F 1"),
             "pool-fwd-max-f32-nchw,nchw-n1c1h32w32-y20x20-p0x0-s1x1-inone");
@@ -281,7 +283,7 @@ TEST(DriverCommand, ForwardPoolingAloneKeepsNoIndices) {
             "pool-fwd-max-f32-nchw,nchw-n1c1h32w32-y3x3-p0x0-s1x1-iu16image");
 }
 
-// Each tensor may lie in its own way; a gradient lies as its tensor.
+// Each tensor may have its own layout; a gradient has that of its tensor.
 TEST(DriverCommand, ReadsTensorsOfPooling) {
   EXPECT_EQ(
       parseAll({"pool", "-W", "2x4x9x9,400x1x40x4", "-O", "2x4x7x7,NHWC", "-D",
@@ -300,7 +302,7 @@ static void expectRefusal(StatusCode code, const Words &words,
       << options.getStatus().getMessage();
 }
 
-// What is not a driver line is refused, and the wrong word is named.
+// A text that is no driver line is refused, and the wrong word is named.
 TEST(DriverCommand, NamesTheWrongWord) {
   const std::pair<Words, const char *> cases[] = {
       {{}, "names no operation"},
@@ -375,7 +377,8 @@ TEST(DriverCommand, NamesTheWrongWord) {
     expectRefusal(StatusCode::InvalidArgument, words, sentence);
 }
 
-// Valid requests that this build does not cover are told apart from mistakes.
+// Valid requests that this build does not cover are distinguished from
+// mistakes.
 TEST(DriverCommand, SaysWhatIsNotSupported) {
   const std::pair<Words, const char *> cases[] = {
       {{"convbfp8"}, "'convbfp8' has a data type that is not supported"},
@@ -396,8 +399,8 @@ TEST(DriverCommand, SaysWhatIsNotSupported) {
     expectRefusal(StatusCode::NotSupported, words, sentence);
 }
 
-// Each form of a normalisation has a line of MIOpenDriver's that names the same
-// problem again; one with statistics of another type has none.
+// Each form of a normalisation has a line of MIOpenDriver that is parsed back
+// to the same problem; one with statistics of another type has none.
 TEST(DriverCommand, ReadsAndWritesNormalisations) {
   EXPECT_EQ(getNetworkConfig("bnormfp16 -n 2 -c 6 -H 3 -W 5 -m 1 -r 1"),
             "rows-bnorm_train-m16-2x6x15-r0,2-i:f16:90:15:1-i:f32:0:1:0-i:f32:"
@@ -429,7 +432,7 @@ TEST(DriverCommand, ReadsAndWritesNormalisations) {
                 "flag '--mode' must be between 0 and 1, not 2");
 }
 
-// A convolution with what follows it, in the numbers of CBAInfer.
+// A convolution with the operations that follow it, in the numbers of CBAInfer.
 TEST(DriverCommand, ReadsFusedConvolutions) {
   EXPECT_EQ(getNetworkConfig("CBAInferfp16 -n 2 -c 8 -H 9 -W 10 -k 16 -y 3 -x "
                              "1 -p 1 -q 0 -u 2 -v 3 -F 4 -m 3"),
@@ -443,7 +446,8 @@ TEST(DriverCommand, ReadsFusedConvolutions) {
   EXPECT_EQ(refused.getStatus().getCode(), StatusCode::NotSupported);
 }
 
-// What a user is told to use is the whole table, and each of it is read.
+// The message for an unknown operation lists the whole table, and each entry is
+// accepted.
 TEST(DriverCommand, ListsEveryOperation) {
   const ErrorOr<DriverOptions> unknown = parseDriverOptions(Words{"unknown"});
   const std::string list = unknown.getStatus().getMessage();
@@ -454,15 +458,16 @@ TEST(DriverCommand, ListsEveryOperation) {
       const Words words = {std::string(operation.word) + std::string(type),
                            "-F", operation.word == "CBAInfer" ? "4" : "1"};
       const ErrorOr<DriverOptions> options = parseDriverOptions(words);
-      if (operation.word != "lrn") // It is no problem.
+      if (operation.word != "lrn") // lrn is no problem.
         EXPECT_TRUE(options) << options.getStatus().getMessage();
     }
   }
   EXPECT_NE(list.find("lrn[fp16|bfp16]"), std::string::npos) << list;
 }
 
-// No table has two flags of one name, and every default is what is read where
-// the flag is not there. (The defaults of CBAInfer and all of lrn are refused.)
+// No table has two flags of one name, and each default equals the value that is
+// used if the flag is missing. (The defaults of CBAInfer and all of lrn are
+// refused.)
 TEST(DriverCommand, HasConsistentTables) {
   for (const DriverOperation &row : getDriverOperations()) {
     const std::string operation(row.word);

@@ -2,7 +2,7 @@
 //
 // Processes with engines of their own share one database, die at any moment,
 // and find the file cut off, garbled, full or read-only. Whatever happens, each
-// that lives gets every kernel it asks for, and the right one.
+// process that lives gets every kernel it asks for, and the right one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,7 +34,7 @@ static constexpr int kProcesses = 64;
 static constexpr int kProblems = 20;
 
 namespace {
-/// What the processes of a test have done; in memory that they share.
+/// Counts what the processes of a test have done, in memory that they share.
 struct Tally {
   std::atomic<bool> hasBegun{false};
   std::atomic<int> compiled[kProblems] = {};
@@ -45,7 +45,7 @@ struct Tally {
   }
 };
 
-/// Takes some milliseconds for a kernel and counts it.
+/// A compiler that takes some milliseconds for a kernel and counts it.
 class SlowCompiler final : public KernelCompiler {
 public:
   explicit SlowCompiler(Tally &tally) : tally(tally) {}
@@ -67,11 +67,11 @@ private:
   Tally &tally;
 };
 
-/// What can go wrong in a process; its exit status.
+/// The exit status of a process: what went wrong.
 enum Outcome { Good, NoEngine, NoKernel, WrongKernel };
 } // namespace
 
-/// Asks for all problems, in an order of its own.
+/// Asks for all problems, in an order that `seed` decides.
 static Outcome askForAll(const std::string &folder, Tally &tally, int seed) {
   ErrorOr<std::unique_ptr<Engine>> engine = Engine::create(
       loadFakeHip(), {std::make_shared<SlowCompiler>(tally), folder});
@@ -105,8 +105,8 @@ struct DatabaseTorture : testing::Test {
   DatabaseTorture() { (void)loadFakeHip(); }
   ~DatabaseTorture() override { munmap(&tally, sizeof(Tally)); }
 
-  /// A process whose stderr goes to the file that all share; it runs `work`
-  /// once all have been started.
+  /// Starts a process whose stderr goes to the file that all share; it runs
+  /// `work` once all have been started.
   template <typename Work>
   ChildProcess start(Work work) {
     return ChildProcess([&] {
@@ -119,7 +119,7 @@ struct DatabaseTorture : testing::Test {
     });
   }
 
-  /// Processes that ask for everything `rounds` times.
+  /// Starts processes that ask for everything `rounds` times.
   std::vector<ChildProcess> startAll(int count, int rounds = 1) {
     std::vector<ChildProcess> processes;
     for (int i = 0; i < count; ++i)
@@ -141,7 +141,7 @@ struct DatabaseTorture : testing::Test {
     }
   }
 
-  /// What the processes have told the user.
+  /// The log of all processes.
   std::string getLog() const {
     std::ifstream log(folder.get("log"));
     return std::string(std::istreambuf_iterator<char>(log), {});
@@ -154,7 +154,7 @@ struct DatabaseTorture : testing::Test {
     return count;
   }
 
-  /// Another process finds everything where it is.
+  /// Checks that another process finds every kernel in the database.
   void expectWarm() {
     const int before = tally.getCompiled();
     std::vector<ChildProcess> later = startAll(1);
@@ -176,8 +176,8 @@ static int countLines(const std::string &text, const std::string &part) {
 // Many at once
 //===----------------------------------------------------------------------===//
 
-// Processes that begin with nothing make each kernel once among them, and none
-// has anything to complain about.
+// Processes that begin with nothing compile each kernel once among them, and
+// none logs a warning.
 TEST_F(DatabaseTorture, EachKernelIsMadeOnce) {
   std::vector<ChildProcess> processes = startAll(kProcesses);
   expectGood(processes);
@@ -189,7 +189,7 @@ TEST_F(DatabaseTorture, EachKernelIsMadeOnce) {
 }
 
 // Processes that are killed at any moment cost at most the kernel that they
-// were making; the others do not notice.
+// were compiling; the others do not notice.
 TEST_F(DatabaseTorture, KilledProcessesCostWhatTheyWereMaking) {
   SCOPED_TRACE(testing::Message() << "TESSERA_TEST_SEED=" << random.getSeed());
   std::vector<ChildProcess> processes = startAll(kProcesses);
@@ -213,8 +213,8 @@ TEST_F(DatabaseTorture, KilledProcessesCostWhatTheyWereMaking) {
 // Files that break
 //===----------------------------------------------------------------------===//
 
-// A file that is cut off and garbled again and again under the processes that
-// use it gives no wrong kernel, and no process fails.
+// A file that is cut off and garbled again and again while processes use it
+// gives no wrong kernel, and no process fails.
 TEST_F(DatabaseTorture, DamageUnderWayGivesNoWrongKernel) {
   SCOPED_TRACE(testing::Message() << "TESSERA_TEST_SEED=" << random.getSeed());
   std::vector<ChildProcess> processes = startAll(16, 5);
@@ -223,11 +223,11 @@ TEST_F(DatabaseTorture, DamageUnderWayGivesNoWrongKernel) {
     spoil(random.pick(0, 3) == 0 ? file + "-wal" : file, random);
   }
   expectGood(processes);
-  // Nobody was left behind with a file that cannot be used.
+  // No process was left with a file that cannot be used.
   const std::string log = getLog();
   EXPECT_EQ(log.find("not cached"), log.npos) << log;
-  // The first that comes later may meet what is still damaged; the second makes
-  // again what the first had read before it began the file anew.
+  // The first process that comes later may still meet damage; the second
+  // compiles again what the first had read before it began the file anew.
   for (int i = 0; i < 2; ++i) {
     std::vector<ChildProcess> later = startAll(1);
     expectGood(later);
@@ -235,8 +235,8 @@ TEST_F(DatabaseTorture, DamageUnderWayGivesNoWrongKernel) {
   expectWarm();
 }
 
-// A file that was damaged while nobody used it is put aside once, and one
-// process tells of it.
+// A file that was damaged while it was not in use is put aside once, and one
+// process reports it.
 TEST_F(DatabaseTorture, DamageIsToldOnce) {
   fs::create_directories(home);
   std::ofstream(file) << std::string(100000, 'g');
@@ -251,17 +251,17 @@ TEST_F(DatabaseTorture, DamageIsToldOnce) {
 }
 
 //===----------------------------------------------------------------------===//
-// Disks that do not take it
+// Disks that cannot be written
 //===----------------------------------------------------------------------===//
 
-// On a disk that fills up every process gets its kernels, says once what is
-// wrong, and what was stored before is found.
+// On a disk that fills up every process gets its kernels and reports the
+// failure once, and what was stored before is found.
 TEST_F(DatabaseTorture, FullDisk) {
   fs::create_directories(home);
   auto work = [&](int seed) {
     return [&, seed] { return askForAll(home, tally, seed); };
   };
-  // In a process of its own, because the mount is to go with it.
+  // The mount lives in a process of its own, which takes it along when it ends.
   ChildProcess owner([&] {
     if (unshare(CLONE_NEWNS) != 0 ||
         mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
@@ -285,7 +285,7 @@ TEST_F(DatabaseTorture, FullDisk) {
   EXPECT_LE(countLines(log, "\n"), 8) << log;
 }
 
-// A limit on the size of files is a full disk that needs no mount.
+// A limit on the size of files acts like a full disk and needs no mount.
 TEST_F(DatabaseTorture, LimitedFileSize) {
   std::vector<ChildProcess> processes;
   for (int i = 0; i < 8; ++i)
@@ -309,7 +309,7 @@ static void dropPrivileges() {
 }
 
 // A home that cannot be written serves the kernels that it has. Without any,
-// every process makes its own.
+// every process compiles its own.
 TEST_F(DatabaseTorture, ReadOnlyHome) {
   const fs::perms all = fs::perms(0755), readOnly = fs::perms(0555);
   fs::permissions(folder.getPath(), all);

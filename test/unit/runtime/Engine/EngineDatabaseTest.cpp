@@ -51,7 +51,7 @@ TEST_F(EngineDatabase, SecondProcessCompilesNothing) {
   EXPECT_EQ(second->getCounters().compiled, 0u);
 }
 
-// What comes from the database launches like what was compiled.
+// A kernel from the database launches like a compiled one.
 TEST_F(EngineDatabase, StoredKernelsLaunch) {
   EXPECT_EQ(getOrigin(*start()), kCompiled);
   std::unique_ptr<Engine> second = start();
@@ -66,7 +66,7 @@ TEST_F(EngineDatabase, StoredKernelsLaunch) {
   EXPECT_EQ(getFakeHip().launches[0].kernarg.size(), 3 * sizeof(void *));
 }
 
-// A compiler that changed makes its kernels anew.
+// A compiler that changed compiles its kernels anew.
 TEST_F(EngineDatabase, AnotherRevisionIsAMiss) {
   EXPECT_EQ(getOrigin(*start()), kCompiled);
   compiler->revision = "fake-2";
@@ -94,7 +94,7 @@ TEST_F(EngineDatabase, ReplacesWhatCannotBeLoaded) {
   EXPECT_EQ(getOrigin(*start()), kDatabase);
 }
 
-// What the device refuses is not stored.
+// A kernel that the device refuses is not stored.
 TEST_F(EngineDatabase, StoresOnlyWhatLoads) {
   compiler->spoil = [](Kernel &kernel) { kernel.codeObject.assign(8, 'x'); };
   EXPECT_FALSE(start()->prepare(Problem()));
@@ -102,7 +102,7 @@ TEST_F(EngineDatabase, StoresOnlyWhatLoads) {
   EXPECT_EQ(getOrigin(*start()), kCompiled);
 }
 
-// A kernel that is adopted is the one that later processes find.
+// An adopted kernel is the one that later processes find.
 TEST_F(EngineDatabase, StoresWhatIsAdopted) {
   std::unique_ptr<Engine> first = start();
   EXPECT_EQ(getOrigin(*first), kCompiled);
@@ -114,8 +114,7 @@ TEST_F(EngineDatabase, StoresWhatIsAdopted) {
   EXPECT_EQ((*second->prepare(Problem()))->getKernel().tile, "igemm-better");
 }
 
-// What is forgotten is made anew with the compiler's choice, by later
-// processes.
+// After forget(), later processes compile with the compiler's choice again.
 TEST_F(EngineDatabase, Forgets) {
   std::unique_ptr<Engine> first = start();
   auto kernel = first->prepareTile(Problem(), {"igemm", "better"});
@@ -129,15 +128,15 @@ TEST_F(EngineDatabase, Forgets) {
             "igemm-m64n64k16-w1x1-b2-fma");
 }
 
-// A process without a compiler lives on what others have stored.
+// A process without a compiler uses what others have stored.
 TEST_F(EngineDatabase, ServesWithoutACompiler) {
   EXPECT_EQ(getOrigin(*start()), kCompiled);
   compiler = nullptr;
   EXPECT_EQ(getOrigin(*start()), kDatabase);
 }
 
-// Of two processes that want a kernel at once one makes it, and the other waits
-// for it.
+// Of two processes that want a kernel at once one compiles it, and the other
+// waits for it.
 TEST_F(EngineDatabase, OneProcessCompilesForAll) {
   compiler->delay = std::chrono::milliseconds(50);
   std::vector<std::unique_ptr<Engine>> engines;
@@ -159,7 +158,7 @@ TEST_F(EngineDatabase, OneProcessCompilesForAll) {
   EXPECT_LE(waited, found);
 }
 
-// Who has waited long enough makes the kernel for himself.
+// A process that has waited long enough compiles the kernel itself.
 TEST_F(EngineDatabase, DoesNotWaitForever) {
   compiler->delay = std::chrono::milliseconds(200);
   std::unique_ptr<Engine> slow = start();
@@ -175,8 +174,8 @@ TEST_F(EngineDatabase, DoesNotWaitForever) {
   maker.join();
 }
 
-// A package serves where the user's file has nothing, also one that another
-// compiler made.
+// A package serves kernels that the user's file lacks, also those of another
+// compiler.
 TEST_F(EngineDatabase, FindsKernelsInPackages) {
   EXPECT_EQ(getOrigin(*start()), kCompiled);
   EngineOptions options = {compiler, ""};
@@ -189,7 +188,7 @@ TEST_F(EngineDatabase, FindsKernelsInPackages) {
   EXPECT_EQ(compiler->compiled, 1);
 }
 
-// What tuning found best is what is compiled; the model is not asked.
+// The best tuned tile is compiled; the model is not asked.
 TEST_F(EngineDatabase, CompilesTheTunedTile) {
   const GpuApi &gpu = loadFakeHip();
   Tuning tuning;
@@ -206,7 +205,7 @@ TEST_F(EngineDatabase, CompilesTheTunedTile) {
   EXPECT_EQ(compiler->tilesChosen, 0);
 }
 
-// A tuned tile that this compiler refuses is not the end: the model's is taken.
+// If this compiler refuses the tuned tile, the model's is taken.
 TEST_F(EngineDatabase, FallsBackToTheModelsTile) {
   Tuning tuning;
   tuning.tile = compiler->refusedTile = "igemm-refused";
@@ -221,7 +220,7 @@ TEST_F(EngineDatabase, FallsBackToTheModelsTile) {
   EXPECT_EQ(compiler->tilesChosen, 1);
 }
 
-// An unusable directory costs the cache, not the kernel.
+// With an unusable directory nothing is cached, but kernels are compiled.
 TEST_F(EngineDatabase, WorksWithoutTheDirectory) {
   folder.write("file", "");
   ErrorOr<std::unique_ptr<Engine>> engine =

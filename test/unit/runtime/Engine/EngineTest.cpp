@@ -14,8 +14,8 @@
 using namespace tessera;
 using namespace tessera::test;
 
-/// Allocations of this executable in each thread. Weak, because the thread
-/// sanitizer brings operators of its own; then nothing is counted.
+/// Counts the allocations of this executable in each thread. The operators are
+/// weak, because the thread sanitizer has its own; then nothing is counted.
 static thread_local uint64_t allocations = 0;
 
 __attribute__((weak)) void *operator new(size_t size) {
@@ -32,7 +32,7 @@ __attribute__((weak)) void operator delete(void *memory, size_t) noexcept {
 }
 
 namespace {
-/// An engine without a database.
+/// A test with an engine without a database.
 struct EngineTest : testing::Test {
   const GpuApi &gpu = loadFakeHip();
   FakeHip &hip = getFakeHip();
@@ -94,7 +94,7 @@ TEST_F(EngineTest, LoadsForEachDevice) {
   EXPECT_EQ(hip.getCalls("hipModuleLoadData"), 2);
 }
 
-// Threads that want one kernel at once wait for one compilation.
+// Several threads that want one kernel at once wait for one compilation.
 TEST_F(EngineTest, CompilesOnceAmongThreads) {
   compiler->delay = std::chrono::milliseconds(50);
   std::vector<std::thread> threads;
@@ -136,8 +136,8 @@ TEST_F(EngineTest, RemembersWhatIsNotSupported) {
   EXPECT_EQ(engine->getCounters().compiled, 0u);
 }
 
-// Other failures may pass, so the next call tries again; the message says what
-// was being done.
+// Other failures may be temporary, so the next call tries again; the message
+// says what was being done.
 TEST_F(EngineTest, RetriesAfterAFailure) {
   compiler->compileFailure = unavailable("worker died");
   Status status = engine->prepare(makeProblem()).getStatus();
@@ -194,7 +194,8 @@ TEST_F(EngineTest, ReportsFailuresOfTheDevice) {
   EXPECT_EQ(getCode(makeProblem()), StatusCode::Unavailable);
   hip.failNext("hipModuleLoadData", hipErrorOutOfMemory);
   EXPECT_EQ(getCode(makeProblem()), StatusCode::ResourceExhausted);
-  // Invalid is what we asked for, not what our caller did.
+  // The code must not be InvalidArgument, because our caller passed nothing
+  // wrong.
   for (const char *function : {"hipGetDevice", "hipGetDeviceProperties",
                                "hipModuleLoadData", "hipModuleGetFunction"}) {
     hip.failNext(function, hipErrorInvalidValue);
@@ -203,7 +204,7 @@ TEST_F(EngineTest, ReportsFailuresOfTheDevice) {
   EXPECT_EQ(getCode(makeProblem()), StatusCode::Ok);
 }
 
-// A launch hands over the recipe and the pointers in the recipe's order.
+// A launch passes the recipe's sizes, and the pointers in the recipe's order.
 TEST_F(EngineTest, LaunchesAsTheRecipeSays) {
   compiler->spoil = [](Kernel &kernel) {
     kernel.launches[0].args = {KernelArg::Y, KernelArg::Workspace, KernelArg::X,
@@ -256,15 +257,15 @@ TEST_F(EngineTest, EncodesTensorMaps) {
   ASSERT_EQ(launch.kernarg.size(), sizeof(expected));
   EXPECT_EQ(memcmp(launch.kernarg.data(), expected.data(), sizeof(expected)),
             0);
-  // A map of no tensor, and one that the device refuses.
+  // A map without its tensor, and a map that the device refuses, are failures.
   EXPECT_EQ(engine->launch(**kernel, nullptr, {&x, nullptr, &y}).getCode(),
             StatusCode::InvalidArgument);
   hip.failNext("tesseraEncodeTensorMap", hipErrorInvalidValue);
   EXPECT_FALSE(engine->launch(**kernel, nullptr, {&x, &w, &y}).isOk());
 }
 
-// A kernel that waits by itself for the launch in front is launched so; the
-// others are not.
+// A kernel that waits by itself for the launch in front gets a dependent
+// launch; others do not.
 TEST_F(EngineTest, LaunchesDependents) {
   compiler->spoil = [](Kernel &kernel) {
     kernel.launches.push_back(kernel.launches[0]);
@@ -284,15 +285,15 @@ TEST_F(EngineTest, LaunchesDependents) {
   EXPECT_EQ(hip.launches[1].kernarg, hip.launches[0].kernarg);
 }
 
-/// A kernel that accesses 16 bytes at once, or, if tensors may begin anywhere,
+/// Makes the kernel access 16 bytes at once, or, if tensors may begin anywhere,
 /// one float.
 static void accessWidely(Kernel &kernel) {
   for (LaunchArg &arg : kernel.launches[0].args)
     arg.alignment = 16;
 }
 
-// Where a tensor begins at no multiple of what the kernel accesses at once, a
-// kernel for such tensors is made once and launched in its place.
+// For a tensor that is not aligned to the bytes that the kernel accesses at
+// once, a kernel for such tensors is compiled once and launched instead.
 TEST_F(EngineTest, TakesTensorsThatBeginAnywhere) {
   compiler->spoil = accessWidely;
   ErrorOr<const LoadedKernel *> kernel = engine->prepare(makeProblem());
@@ -309,14 +310,14 @@ TEST_F(EngineTest, TakesTensorsThatBeginAnywhere) {
   ASSERT_EQ(hip.launches.size(), 4u);
   const void *x = &memory[12];
   EXPECT_EQ(memcmp(hip.launches[3].kernarg.data(), &x, sizeof x), 0);
-  // No element begins there.
+  // No element begins at this address.
   const Status status = launch(2);
   EXPECT_EQ(status.getCode(), StatusCode::InvalidArgument);
   EXPECT_EQ(status.getMessage(), "x begins at no multiple of 4 bytes");
   EXPECT_EQ(hip.launches.size(), 4u);
 }
 
-// A tensor map wants its tensor at a multiple of 16 bytes.
+// A tensor map requires its tensor at a multiple of 16 bytes.
 TEST_F(EngineTest, KnowsWhereTensorMapsMayBegin) {
   compiler->spoil = [](Kernel &kernel) { kernel.launches[0].maps = {{}}; };
   ErrorOr<const LoadedKernel *> kernel = engine->prepare(makeProblem());
@@ -330,8 +331,8 @@ TEST_F(EngineTest, KnowsWhereTensorMapsMayBegin) {
   EXPECT_EQ(hip.launches.back().kernarg.size(), 3 * sizeof(void *));
 }
 
-// Where the other kernel would overrun the caller's workspace, and where nobody
-// knows what a kernel is for, a sentence says so.
+// A sentence explains the failure where the other kernel would overrun the
+// caller's workspace, and where the kernel's problem is unknown.
 TEST_F(EngineTest, RefusesTensorsThatBeginAnywhere) {
   compiler->spoil = accessWidely;
   ErrorOr<const LoadedKernel *> kernel = engine->prepare(makeProblem());
@@ -393,7 +394,7 @@ TEST_F(EngineTest, ReportsAFailingLaunch) {
   EXPECT_EQ(engine->getCounters().launched, 0u);
 }
 
-// Modules go with their engine.
+// Modules are unloaded with their engine.
 TEST_F(EngineTest, UnloadsItsModules) {
   int before = hip.getAlive("hipModuleLoadData");
   EXPECT_TRUE(engine->prepare(makeProblem(1)) &&
@@ -422,8 +423,8 @@ TEST_F(EngineTest, HitsAllocateNothing) {
   EXPECT_TRUE(isFound);
 }
 
-// A kernel of a named tile is the caller's until it is adopted; then everybody
-// finds it, and the one before stays loaded.
+// A kernel of a named tile belongs to the caller until it is adopted; then
+// every lookup finds it, and the previous one stays loaded.
 TEST_F(EngineTest, AdoptsAKernel) {
   const ErrorOr<const LoadedKernel *> before = engine->prepare(makeProblem());
   ASSERT_TRUE(before) << before.getStatus().getMessage();
@@ -437,7 +438,7 @@ TEST_F(EngineTest, AdoptsAKernel) {
   EXPECT_EQ(hip.getAlive("hipModuleLoadData"), 2);
 }
 
-// A kernel that is not adopted goes with its owner.
+// A kernel that is not adopted is unloaded with its owner.
 TEST_F(EngineTest, DropsAKernelThatNobodyAdopts) {
   {
     auto kernel = engine->prepareTile(makeProblem(), {"igemm", "other"});

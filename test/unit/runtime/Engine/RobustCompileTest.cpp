@@ -14,7 +14,7 @@ using namespace tessera;
 using namespace tessera::test;
 
 namespace {
-/// Knows several tiles, and fails over some.
+/// A compiler that has several tiles, and fails over some.
 class ManyTiles : public FakeCompiler {
 public:
   std::vector<std::string> tiles = {"igemm-m64", "igemm-m32", "general-b1",
@@ -56,7 +56,7 @@ struct RobustCompile : testing::Test {
     options.compiler = compiler;
     options.takesOtherTiles = true;
   }
-  /// The tile of the kernel that a new process gets, or why it gets none.
+  /// The tile of the kernel that a new process gets, or the failure.
   std::string run() {
     compiler->asked.clear();
     const auto engine = Engine::create(loadFakeHip(), options);
@@ -64,7 +64,7 @@ struct RobustCompile : testing::Test {
     return kernel ? (*kernel)->getKernel().tile
                   : kernel.getStatus().getMessage();
   }
-  /// Makes `tile` the best of the problem on this device.
+  /// Stores `tile` as the best of the problem on this device.
   void storeTuning(const std::string &tile) {
     const GpuApi &gpu = loadFakeHip();
     Tuning tuning;
@@ -79,8 +79,8 @@ struct RobustCompile : testing::Test {
 };
 } // namespace
 
-// Where the compiler crashes over the chosen tile, the kernel has the best tile
-// of `general`; without such an algorithm, the best other one.
+// If the compiler crashes over the chosen tile, the kernel has the best tile of
+// `general`; without such an algorithm, the best other one.
 TEST_F(RobustCompile, TakesAnotherTile) {
   EXPECT_EQ(run(), "igemm-m64");
   compiler->failing = {"igemm-m64"};
@@ -93,7 +93,7 @@ TEST_F(RobustCompile, TakesAnotherTile) {
   EXPECT_NE(run().find("died of SIGSEGV"), std::string::npos);
 }
 
-// If that fails too, the sentence says both.
+// If that fails too, the sentence names both failures.
 TEST_F(RobustCompile, TellsBothFailures) {
   compiler->failing = {"igemm-m64", "general-b1"};
   EXPECT_NE(run().find("died of SIGSEGV; then tile general-b1: the compile"),
@@ -101,7 +101,7 @@ TEST_F(RobustCompile, TellsBothFailures) {
   EXPECT_EQ(compiler->asked.size(), 2u);
 }
 
-// A refusal stands, and so does every failure where tests want to see it.
+// A refusal is final, and so is every failure if other tiles are not allowed.
 TEST_F(RobustCompile, LeavesOthersAlone) {
   compiler->failing = {"igemm-m64"};
   compiler->failure = notSupported("no such kernel");
@@ -113,8 +113,9 @@ TEST_F(RobustCompile, LeavesOthersAlone) {
   EXPECT_NE(run().find("two things that cannot be"), std::string::npos);
 }
 
-// Such a kernel is for this process. The next one asks for the best tile that
-// has not failed, and what it gets is kept; another revision begins anew.
+// Such a kernel is for this process only. The next process asks for the best
+// tile that has not failed, and stores what it gets; another revision begins
+// anew.
 TEST_F(RobustCompile, RemembersWhatFails) {
   options.cacheDirectory = folder.getPath();
   compiler->failing = {"igemm-m64"};
@@ -128,7 +129,8 @@ TEST_F(RobustCompile, RemembersWhatFails) {
   EXPECT_EQ(run(), "igemm-m64");
 }
 
-// What was no fault of the compiler is forgotten: the next process asks again.
+// Failures that are not the compiler's fault are not stored: the next process
+// asks again.
 TEST_F(RobustCompile, ForgetsWhatOthersDid) {
   options.cacheDirectory = folder.getPath();
   compiler->failing = {"igemm-m64"};
@@ -139,8 +141,9 @@ TEST_F(RobustCompile, ForgetsWhatOthersDid) {
   EXPECT_EQ(run(), "igemm-m64");
 }
 
-// Where every process that compiles is killed, the client makes the kernel:
-// with another tile if there is one. A crash is not brought here.
+// If every process that compiles is killed, the client compiles in its own
+// process: with another tile if there is one. A tile that crashes is not
+// compiled here.
 TEST_F(RobustCompile, CompilesHereAtLast) {
   compiler->failing = {"igemm-m64", "igemm-m32", "general-b1", "general-b2"};
   compiler->failure = {StatusCode::ResourceExhausted, "died of SIGKILL"};
@@ -151,8 +154,8 @@ TEST_F(RobustCompile, CompilesHereAtLast) {
   EXPECT_NE(run().find("died of SIGSEGV"), std::string::npos);
 }
 
-// A tuned tile that a kill has kept from this process is for the next one: what
-// was made instead is not stored.
+// If a kill keeps the tuned tile from this process, the next one may use it:
+// the kernel that was compiled instead is not stored.
 TEST_F(RobustCompile, LeavesATunedTileToTheNext) {
   options.cacheDirectory = folder.getPath();
   storeTuning("igemm-m32");
@@ -163,8 +166,8 @@ TEST_F(RobustCompile, LeavesATunedTileToTheNext) {
   EXPECT_EQ(run(), "igemm-m32");
 }
 
-// The tile that tuning has found is taken before the compiler's choice; if the
-// compiler does not take it, its choice is as ever.
+// The tuned tile is preferred to the compiler's choice; if the compiler refuses
+// it, its own choice is taken as usual.
 TEST_F(RobustCompile, PrefersATunedTile) {
   options.cacheDirectory = folder.getPath();
   storeTuning("igemm-m32");

@@ -26,8 +26,8 @@ inline int getTortureNumber(const Problem &problem) {
   return static_cast<int>(problem.getConv()->batch) - 1;
 }
 
-/// Its code, of 20 KB that do not compress, and its numbers depend on the
-/// problem.
+/// A kernel whose code, of 20 KB that do not compress, and numbers depend on
+/// the problem.
 inline Kernel makeTortureKernel(int number,
                                 const std::string &tile = "igemm-tile") {
   Kernel kernel = makeSampleKernel(tile);
@@ -44,7 +44,7 @@ inline Kernel makeTortureKernel(int number,
   return kernel;
 }
 
-/// Cuts the file off, or overwrites a piece of it.
+/// Cuts the file off, or overwrites a part of it.
 inline void spoil(const std::string &path, RandomProblem &random) {
   std::error_code error;
   const auto size =

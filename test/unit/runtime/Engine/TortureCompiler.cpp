@@ -1,7 +1,8 @@
 //===- TortureCompiler.cpp - A compiler for workers that are killed -------===//
 //
-// A library as libtessera-compiler.so is one, for the worker's program to load.
-// Without LLVM a worker starts in a millisecond, so that there can be many.
+// A library with the interface of libtessera-compiler.so for the worker's
+// program to load. Without LLVM a worker starts in a millisecond, so that there
+// can be many.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +18,7 @@ using namespace tessera::test;
 using namespace std::chrono_literals;
 
 namespace {
-/// Takes some milliseconds for everything.
+/// A compiler that takes some milliseconds for everything.
 class TortureCompiler final : public KernelCompiler {
 public:
   std::string getRevision() const override { return kTortureRevision; }

@@ -1,12 +1,12 @@
 //===- WorkerTortureTest.cpp - Workers, clients and files that die --------===//
 //
-// Rounds of processes that make kernels in compile workers and share a
-// database. Workers are killed while they choose tiles and while they compile,
-// clients are killed at any moment, and between rounds the file is cut off or
-// garbled. No call of a process that lives fails, no kernel is a wrong one, and
-// what was stored in a sound file is found.
+// Rounds of processes that compile kernels in workers and share a database.
+// Workers are killed while they choose tiles and while they compile, clients
+// are killed at any moment, and between rounds the file is cut off or garbled.
+// No call of a process that lives fails, no kernel is a wrong one, and what was
+// stored in a sound file is found.
 //
-// TESSERA_TORTURE_ROUNDS=18 makes it 1,152 processes and some 648 kills of them.
+// With TESSERA_TORTURE_ROUNDS=18 there are 1,152 processes and some 648 kills.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,14 +38,15 @@ namespace fs = std::filesystem;
 
 static constexpr int kClients = 64;
 static constexpr int kKilledClients = 36; // Of each round, at most.
-/// Problems that all ask for, and those of each client alone.
+/// The number of problems that all clients ask for, and of those of each
+/// client.
 static constexpr int kShared = 20, kOwn = 20;
 static constexpr int kProblems = kShared + kClients * kOwn;
 
 namespace {
 enum class Doing { Nothing, Choosing, Compiling };
 
-/// What the processes have done; in memory that they share.
+/// Counts what the processes have done, in memory that they share.
 struct Score {
   std::atomic<Doing> doing[kClients] = {};
   std::atomic<bool> isDone[kClients] = {};
@@ -53,7 +54,7 @@ struct Score {
   std::atomic<int> calls{0}, failed{0}, wrong{0}, made{0}, detours{0}, lost{0};
 };
 
-/// Says in the score what the compiler behind it is asked for.
+/// Records in the score what the compiler behind it is asked for.
 class WatchedCompiler final : public KernelCompiler {
 public:
   WatchedCompiler(const WorkerSettings &settings, std::atomic<Doing> &doing)
@@ -146,7 +147,7 @@ void WorkerTorture::ask(Engine &engine, int number) {
     score.isStored[number] = true;
 }
 
-/// Asks for everything, in an order of its own.
+/// Asks for everything, in an order that `seed` decides.
 void WorkerTorture::runClient(int client, int seed) {
   EngineOptions options;
   options.compiler =
@@ -175,7 +176,7 @@ ChildProcess WorkerTorture::start(int client, int seed) {
   });
 }
 
-/// One of `process`, if it has any; counts what it was killed over.
+/// Kills a worker of `process`, if it has any; counts what it was killed over.
 void WorkerTorture::killWorkerOf(int client, pid_t process) {
   const std::string id = std::to_string(process);
   std::ifstream children("/proc/" + id + "/task/" + id + "/children");
@@ -223,7 +224,7 @@ void WorkerTorture::runRound(int round) {
     EXPECT_EQ(process.wait(), 0);
 }
 
-/// Another process finds what was stored, and nobody disturbs it.
+/// Counts what another, undisturbed process does not find though it was stored.
 void WorkerTorture::countLost() {
   ChildProcess judge([&] {
     EngineOptions options;
@@ -242,8 +243,9 @@ void WorkerTorture::countLost() {
   EXPECT_EQ(judge.wait(), 0);
 }
 
-// Half of the rounds begin with nothing, and half with what the one before has
-// left, spoilt; what is stored in a spoilt file may be put aside with it.
+// Half of the rounds begin with nothing, and half with the file that the
+// previous round has left, damaged; what is stored in a damaged file may be put
+// aside with it.
 TEST_F(WorkerTorture, NoCallFails) {
   SCOPED_TRACE(testing::Message() << "TESSERA_TEST_SEED=" << random.getSeed());
   const auto rounds =

@@ -1,6 +1,6 @@
 //===- GpuApiLoaderTest.cpp - Which HIP runtime is chosen -----------------===//
 //
-// A runtime stays loaded for the life of a process and then changes the next
+// A runtime stays loaded until the process ends and then affects the next
 // choice, so each case chooses in a child.
 //
 //===----------------------------------------------------------------------===//
@@ -34,7 +34,7 @@ static const HipCandidate kEmulated =
 
 using Candidates = std::vector<HipCandidate>;
 
-/// Prints the choice, or why there is none, and leaves.
+/// Prints the choice, or why there is none, and exits.
 [[noreturn]] static void printChoice(const char *setting,
                                      Candidates candidates) {
   ErrorOr<GpuApi> api = GpuApiLoader(std::move(candidates)).load(setting);
@@ -49,7 +49,7 @@ using Candidates = std::vector<HipCandidate>;
   std::exit(0);
 }
 
-/// As if the application had loaded it before.
+/// Loads the runtime as an application would have done before.
 static void loadBefore(const HipCandidate &candidate, int scope) {
   if (!dlopen(candidate.file.c_str(), RTLD_NOW | scope))
     std::exit(1);
@@ -66,7 +66,7 @@ TEST(GpuApiLoaderDeathTest, TakesTheFirstWithADevice) {
       kExitsWell, "chose amd .*libfake-hip.so");
 }
 
-// Without a GPU the emulated device is taken, and the user is told.
+// Without a GPU the emulated device is taken, and the user is informed.
 TEST(GpuApiLoaderDeathTest, FallsBackToTheEmulatedDevice) {
   EXPECT_EXIT(printChoice("", {kMissing, kNoDevice, kEmulated}), kExitsWell,
               "Warning no GPU was found; kernels run on the emulated device\n"
@@ -83,7 +83,7 @@ TEST(GpuApiLoaderDeathTest, ObeysTheSetting) {
               "^chose amd .*libfake-hip.so");
 }
 
-// What cannot be had is said with every reason.
+// If no runtime can be used, the failure has the reason of every candidate.
 TEST(GpuApiLoaderDeathTest, SaysWhyThereIsNone) {
   EXPECT_EXIT(
       printChoice("amd", {kMissing, kIncomplete, kNoDevice, kEmulated}),
@@ -97,7 +97,7 @@ TEST(GpuApiLoaderDeathTest, SaysWhyThereIsNone) {
               "code 5: no HIP runtime of kind 'amd'.*'nvidia'.*'emulated'");
 }
 
-// A setting that means nothing is the user's mistake.
+// An unknown setting is the user's mistake.
 TEST(GpuApiLoaderDeathTest, RefusesOtherSettings) {
   for (const char *setting : {"cuda", "AMD", "amd:gfx942", ":gfx942"})
     EXPECT_EXIT(printChoice(setting, {kAmd}), kExitsWell,
@@ -108,7 +108,8 @@ TEST(GpuApiLoaderDeathTest, RefusesOtherSettings) {
               "target .is gfx942 meant.*; there are gfx906, .*gfx1201");
 }
 
-// The runtime that the application uses is taken, though another is first.
+// The runtime that the application uses is taken, even if another one comes
+// first.
 TEST(GpuApiLoaderDeathTest, PrefersALoadedRuntime) {
   EXPECT_EXIT(
       {
@@ -118,7 +119,7 @@ TEST(GpuApiLoaderDeathTest, PrefersALoadedRuntime) {
       kExitsWell, "^chose emulated .*libfake-hip-emulated.so");
 }
 
-// It is found too in a scope of its own, where Python puts it.
+// It is also found in a local scope, into which Python loads it.
 TEST(GpuApiLoaderDeathTest, FindsARuntimeLoadedLocally) {
   EXPECT_EXIT(
       {
@@ -128,7 +129,7 @@ TEST(GpuApiLoaderDeathTest, FindsARuntimeLoadedLocally) {
       kExitsWell, "^chose emulated .*libfake-hip-emulated.so");
 }
 
-// A loaded runtime that has no device serves nobody.
+// A loaded runtime that has no device is not used.
 TEST(GpuApiLoaderDeathTest, SkipsALoadedRuntimeWithoutADevice) {
   EXPECT_EXIT(
       {
@@ -160,8 +161,8 @@ TEST(GpuApiLoaderDeathTest, FindsOurLibrariesBesideTheBinary) {
   EXPECT_EXIT(printChoice("emulated", {ours}), kExitsWell, "cannot open");
 }
 
-// Debian's HIP may be installed where no GPU is: asking it must not fail in
-// another way than "no device".
+// Debian's HIP may be installed where no GPU is: it must not fail in another
+// way than "no device".
 TEST(GpuApiLoaderDeathTest, SurvivesTheInstalledRuntimes) {
   EXPECT_EXIT(
       {

@@ -20,14 +20,14 @@ TEST(GpuApi, ReadsTheArchitecture) {
   EXPECT_EQ(getArchitecture("fake-hip6"), "gfx942:sramecc+:xnack-");
 }
 
-// The target is the row of the chip, without the feature suffix.
+// The target is the row of the chip, whose name has no feature suffix.
 TEST(GpuApi, FindsTheTarget) {
   ErrorOr<const GpuTarget *> target = loadFakeHip("fake-hip6").getTarget();
   ASSERT_TRUE(target) << target.getStatus().getMessage();
   EXPECT_EQ((*target)->name, "gfx942");
 }
 
-// A chip that we make no code for is told from a failure.
+// A chip that we make no code for is distinguished from a failure.
 TEST(GpuApi, NamesAnUnknownChip) {
   Status status = loadFakeHip("fake-hip-unknown-chip").getTarget().getStatus();
   EXPECT_EQ(status.getCode(), StatusCode::NotSupported);
@@ -35,8 +35,8 @@ TEST(GpuApi, NamesAnUnknownChip) {
   EXPECT_NE(status.getMessage().find("gfx942"), std::string::npos);
 }
 
-// What a tuning is stored under comes from the runtime. Only the emulated
-// device has no clock.
+// The key of a tuning comes from the runtime. Only the emulated device has no
+// clock.
 TEST(GpuApi, DescribesTheDevice) {
   const GpuApi &gpu = loadFakeHip();
   EXPECT_EQ(*gpu.getComputeUnits(), 1u);
@@ -46,7 +46,7 @@ TEST(GpuApi, DescribesTheDevice) {
   EXPECT_FALSE(gpu.getComputeUnits());
 }
 
-// A failing query is reported, not guessed over.
+// A failing query is reported instead of assuming a value.
 TEST(GpuApi, ReportsAFailingQuery) {
   const GpuApi &gpu = loadFakeHip();
   getFakeHip().failNext("hipGetDeviceProperties", hipErrorInvalidDevice);

@@ -21,7 +21,7 @@ struct GpuResources : testing::Test {
 };
 } // namespace
 
-// An owner gives its handle back exactly once, wherever it was moved.
+// An owner releases its handle exactly once, wherever it was moved.
 TEST_F(GpuResources, AreReleasedOnce) {
   {
     ErrorOr<Stream> first = Stream::create(gpu);
@@ -48,7 +48,7 @@ TEST_F(GpuResources, ReportFailures) {
   EXPECT_EQ(hip.getCalls("hipFree"), 0);
 }
 
-// Two events around work give its time.
+// Two events around work measure its time.
 TEST_F(GpuResources, EventsMeasure) {
   {
     ErrorOr<Event> start = Event::create(gpu), stop = Event::create(gpu);
@@ -79,7 +79,7 @@ TEST_F(GpuResources, BuffersHoldData) {
   EXPECT_EQ(hip.getAlive("hipMalloc"), 0);
 }
 
-// An empty buffer is no work for the runtime.
+// An empty buffer makes no call of the runtime.
 TEST_F(GpuResources, EmptyBuffersCallNothing) {
   ErrorOr<DeviceBuffer> buffer = DeviceBuffer::allocate(gpu, 0);
   ASSERT_TRUE(buffer);
@@ -89,7 +89,7 @@ TEST_F(GpuResources, EmptyBuffersCallNothing) {
   EXPECT_TRUE(hip.calls.empty());
 }
 
-// A module gives functions by name, and says which name it lacks.
+// A module returns functions by name, and the failure names a missing one.
 TEST_F(GpuResources, ModulesHaveFunctions) {
   {
     ErrorOr<Module> module = Module::load(gpu, makeFakeCodeObject("conv"));
@@ -102,7 +102,8 @@ TEST_F(GpuResources, ModulesHaveFunctions) {
   EXPECT_EQ(hip.getAlive("hipModuleLoadData"), 0);
 }
 
-// What is no code object is refused, an empty one before HIP reads it.
+// Bytes that are no code object are refused, and an empty one before HIP reads
+// it.
 TEST_F(GpuResources, ModulesRefuseRubbish) {
   EXPECT_EQ(
       Module::load(gpu, std::string_view("rubbish")).getStatus().getCode(),

@@ -1,6 +1,6 @@
 //===- OtherRuntimeTest.cpp - Two HIP runtimes in one process -------------===//
 //
-// One warning a process, and what is loaded stays: each case is a child.
+// A process warns once, and libraries stay loaded: each case runs in a child.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,7 @@ using namespace tessera::test;
 
 static const testing::ExitedWithCode kExitsWell(0);
 
-/// What every warning ends with.
+/// The end of every warning.
 static const std::string kAdvice =
     "[^\n]*fake-amd/libamdhip64.so, but kernels run on [^\n]*libfake-hip.so; "
     "start the "
@@ -52,7 +52,8 @@ static hipStream_t makeStream(const GpuApi &gpu) {
   return stream;
 }
 
-/// Runs a client in a child, which says this on stderr and nothing else.
+/// Runs a client in a child, which writes these words to stderr and nothing
+/// else.
 static void expectSaid(const std::string &words, void (*run)()) {
   EXPECT_EXIT(
       {
@@ -62,14 +63,14 @@ static void expectSaid(const std::string &words, void (*run)()) {
       kExitsWell, words);
 }
 
-// Another libamdhip64 is told of once, however often somebody looks.
+// Another libamdhip64 is reported once, however often the check runs.
 TEST(OtherRuntimeDeathTest, IsToldOfOnce) {
   expectSaid(
       "^MIOpen\\(HIP\\): Warning the process has loaded the HIP runtime " +
           kAdvice,
       [] {
         const GpuApi &gpu = loadFakeHip();
-        warnOfOtherRuntime(gpu); // There is none yet.
+        warnOfOtherRuntime(gpu); // No other runtime is loaded yet.
         const GpuApi other = loadOther();
         for (int i = 0; i < 3; ++i)
           warnOfOtherRuntime(gpu);
@@ -78,8 +79,8 @@ TEST(OtherRuntimeDeathTest, IsToldOfOnce) {
       });
 }
 
-// Memory of another runtime is known by its owner; ours, and what nobody knows,
-// costs no word.
+// Memory of another runtime is recognised by its owner; our memory, and memory
+// that no runtime knows, cause no warning.
 TEST(OtherRuntimeDeathTest, OwnsMemory) {
   expectSaid("^so far well\n[^\n]*Warning memory of a call belongs to the HIP "
              "runtime " +
@@ -98,7 +99,7 @@ TEST(OtherRuntimeDeathTest, OwnsMemory) {
              });
 }
 
-// So are streams.
+// Streams are recognised in the same way.
 TEST(OtherRuntimeDeathTest, OwnsStreams) {
   expectSaid("^so far well\n[^\n]*Warning a handle's stream belongs to the HIP "
              "runtime " +
@@ -113,7 +114,7 @@ TEST(OtherRuntimeDeathTest, OwnsStreams) {
              });
 }
 
-// A libamdhip64 without a device, which only our choice has loaded, is none of
+// A libamdhip64 without a device, which only our own choice has loaded, is not
 // the client's.
 TEST(OtherRuntimeDeathTest, OursToTryIsNoSign) {
   expectSaid("^$", [] {

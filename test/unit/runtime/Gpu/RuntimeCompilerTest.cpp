@@ -8,7 +8,7 @@
 
 using namespace tessera;
 
-// What every one of them takes; on NVRTC the attribute has a name.
+// Every compiler accepts this source; NVRTC has another name for the attribute.
 static constexpr const char *kKernel = R"(
 #ifndef VALUE
 #error VALUE is not defined
@@ -21,8 +21,8 @@ extern "C" __attribute__((global))
 void store(int *to) { *to = VALUE; }
 )";
 
-/// A right source becomes an ELF file, options arrive, and a wrong source is
-/// refused with the compiler's own words.
+/// Checks that a right source becomes an ELF file, options have an effect, and
+/// a wrong source is refused with the compiler's own words.
 static void checkCompiler(const RuntimeCompiler &compiler, const char *chip) {
   auto code = compiler.compile(kKernel, chip, {"-DVALUE=3"});
   ASSERT_TRUE(code) << code.getStatus().getMessage();
@@ -37,7 +37,7 @@ static void checkCompiler(const RuntimeCompiler &compiler, const char *chip) {
   EXPECT_NE(message.find(chip), std::string::npos) << message;
 }
 
-// clang in PATH, as a program that is run.
+// The clang in PATH is run as a program.
 TEST(RuntimeCompiler, Clang) {
   auto clang = findClang();
   if (!clang)
@@ -45,7 +45,7 @@ TEST(RuntimeCompiler, Clang) {
   checkCompiler(**clang, "gfx942:sramecc+:xnack-");
 }
 
-// hiprtc, wherever HIP 5, 6 or 7 keeps it.
+// hiprtc is found, wherever HIP 5, 6 or 7 keeps it.
 TEST(RuntimeCompiler, HipRtc) {
   auto rtc = openHipRtc();
   if (!rtc)
@@ -53,7 +53,7 @@ TEST(RuntimeCompiler, HipRtc) {
   checkCompiler(**rtc, "gfx90a");
 }
 
-// NVRTC: the same functions under other names.
+// NVRTC has the same functions under other names.
 TEST(RuntimeCompiler, NvRtc) {
   auto rtc = openNvRtc();
   if (!rtc)
@@ -61,7 +61,7 @@ TEST(RuntimeCompiler, NvRtc) {
   checkCompiler(**rtc, "sm_90");
 }
 
-// Without any clang there is a sentence, and no program is run.
+// Without any clang the failure says so, and no program is run.
 TEST(RuntimeCompiler, NoClangInPath) {
   const char *path = std::getenv("PATH");
   const std::string saved = path ? path : "";
@@ -73,8 +73,8 @@ TEST(RuntimeCompiler, NoClangInPath) {
   EXPECT_EQ(clang.getStatus().getMessage(), "there is no clang in PATH");
 }
 
-// Each kind of device asks the compilers that make code for it, and names all
-// of them when there is none.
+// Each kind of device uses the compilers that make code for it, and the failure
+// names all of them when there is none.
 TEST(RuntimeCompiler, DevicesHaveTheirOwn) {
   if (auto rtc = findRuntimeCompiler(DeviceKind::Nvidia))
     EXPECT_NE((*rtc)->getName().find("nvrtc"), std::string::npos);

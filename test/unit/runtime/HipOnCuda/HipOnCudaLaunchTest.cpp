@@ -51,7 +51,7 @@ struct HipOnCudaLaunch : testing::Test {
 };
 } // namespace
 
-// Arguments one by one.
+// Arguments are passed one by one.
 TEST_F(HipOnCudaLaunch, TakesParameters) {
   uint64_t a = 11, b = 22;
   void *params[] = {&a, &b};
@@ -65,7 +65,8 @@ TEST_F(HipOnCudaLaunch, TakesParameters) {
   EXPECT_FALSE(seen.isCooperative);
 }
 
-// Arguments as one buffer, whose list ends in another way in CUDA.
+// Arguments are passed as one buffer, whose list ends with another marker in
+// CUDA.
 TEST_F(HipOnCudaLaunch, TakesBuffers) {
   uint64_t buffer[] = {33, 44};
   size_t bytes = sizeof buffer;
@@ -81,8 +82,8 @@ TEST_F(HipOnCudaLaunch, TakesBuffers) {
   EXPECT_EQ(launch(32, 0, nullptr, unknown), hipErrorInvalidValue);
 }
 
-// A launch that need not wait for the one in front is another call of the
-// driver, with the same arguments and the same refusals.
+// A dependent launch is another call of the driver, with the same arguments and
+// the same refusals.
 TEST_F(HipOnCudaLaunch, LaunchesDependents) {
   uint64_t buffer[] = {55, 66};
   size_t bytes = sizeof buffer;
@@ -107,8 +108,8 @@ TEST_F(HipOnCudaLaunch, LaunchesDependents) {
   EXPECT_EQ(launchDependent(64), hipErrorLaunchOutOfResources);
 }
 
-// More than 48 KiB of shared memory needs nothing but asking, up to what the
-// device has; then the launch is refused with both numbers.
+// A launch only has to ask for more than 48 KiB of shared memory, up to what
+// the device has; beyond that it is refused with both numbers.
 TEST_F(HipOnCudaLaunch, RaisesTheSharedMemoryLimit) {
   uint64_t a = 0, b = 0;
   void *params[] = {&a, &b};
@@ -128,7 +129,7 @@ TEST_F(HipOnCudaLaunch, RaisesTheSharedMemoryLimit) {
                            "memory, not 232448");
 }
 
-// A launch that cannot be is told from wrong arguments.
+// An impossible configuration is distinguished from wrong arguments.
 TEST_F(HipOnCudaLaunch, RefusesConfigurations) {
   uint64_t a = 0, b = 0;
   void *params[] = {&a, &b};
@@ -159,7 +160,8 @@ TEST_F(HipOnCudaLaunch, LaunchesWhereTheThreadIs) {
   EXPECT_EQ(cuda.takeLaunch().device, 1);
 }
 
-// What is no code, or code for AMD, is refused; the compiler's words are kept.
+// Images that are no code, or code for AMD, are refused; the compiler's words
+// are kept.
 TEST_F(HipOnCudaLaunch, RefusesWrongImages) {
   hipModule_t wrong;
   EXPECT_EQ(hipModuleLoadData(&wrong, "nonsense"), hipErrorInvalidKernelFile);
@@ -177,7 +179,7 @@ TEST_F(HipOnCudaLaunch, RefusesWrongImages) {
   EXPECT_EQ(wrong, nullptr);
 }
 
-// Functions are found by name and know it; those of a module that is gone, and
+// Functions are found by name and know it; functions of an unloaded module, and
 // the module itself, are errors.
 TEST_F(HipOnCudaLaunch, ModulesEnd) {
   EXPECT_STREQ(hipKernelNameRef(scale), "scale");
