@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# The main job, end to end, on a machine without a GPU: builds the library, then
-# runs layers of ResNet-50 through MIOpen's C API. Each layer is compiled for its
-# exact problem, run on an emulated gfx942 and compared with a reference on the
-# host. Then the same again in new processes, which find every kernel in the
-# database and compile nothing.
+# Runs the main job, end to end, on a machine without a GPU: builds the library,
+# then runs layers of ResNet-50 through MIOpen's C API. Each layer is compiled
+# for its exact problem, run on an emulated gfx942 and compared with a reference
+# on the host. Then the same runs again in new processes, which find every
+# kernel in the database and compile nothing.
 #
 # usage: tools/demo.sh [PRESET]
-#   PRESET   of CMakePresets.json: dev (default, what tools/test.sh builds),
+#   PRESET   of CMakePresets.json: dev (default, which tools/test.sh builds),
 #            release, ...
 #
-# TESSERA_DEVICE chooses another device, MIOPEN_CUSTOM_CACHE_DIR a database that
+# TESSERA_DEVICE selects another device, MIOPEN_CUSTOM_CACHE_DIR a database that
 # is kept. Exits 1 if a layer fails or the second run compiles anything.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -21,8 +21,8 @@ start=$SECONDS
 step() { printf '\n==> %s (%d s)\n' "$*" $((SECONDS - start)); }
 die() { printf 'demo.sh: error: %s\n' "$*" >&2; exit 1; }
 
-# name | MIOpenDriver's flags. f16, NHWC, batch 2: small enough to emulate, and
-# more than one image.
+# Each line has a name and MIOpenDriver's flags. The layers are f16, NHWC, batch
+# 2: small enough to emulate, and more than one image.
 layers=(
   "stem 7x7/2    3->64    224x224|-c 3   -H 224 -W 224 -k 64   -y 7 -x 7 -p 3 -q 3 -u 2 -v 2"
   "3x3          64->64     56x56|-c 64  -H 56  -W 56  -k 64   -y 3 -x 3 -p 1 -q 1"
@@ -56,7 +56,8 @@ export TESSERA_DEVICE=${TESSERA_DEVICE:-emulated:gfx942}
 export MIOPEN_CUSTOM_CACHE_DIR=${MIOPEN_CUSTOM_CACHE_DIR:-$scratch/cache}
 log=$scratch/log
 
-# The text between $1 and the end of its line in the log; dies if it is missing.
+# Prints the text between $1 and the end of its line in the log; exits if it is
+# missing.
 find_line() {
   sed -n "s/^$1//p" "$log" | grep . ||
     { cat "$log" >&2; die "dnn-driver did not print '$1'; see above"; }

@@ -1,8 +1,8 @@
 //===- NullHip.cpp - A device that does nothing ---------------------------===//
 //
-// A HIP runtime whose functions succeed at once. What a call of the library
-// costs on it is the library's own. Its chip is gfx942, or what NULL_HIP_CHIP
-// names.
+// A HIP runtime whose functions succeed at once, so that the cost of a call of
+// the library is the library's own. Its chip is gfx942, or the one that
+// NULL_HIP_CHIP names.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,7 +39,7 @@ EXPORT hipError_t hipFree(void *memory) {
   return hipSuccess;
 }
 
-/// Modules and functions are nothing but their handles.
+/// Modules and functions are only handles.
 EXPORT hipError_t hipModuleLoadData(hipModule_t *module, const void *) {
   *module = reinterpret_cast<hipModule_t>(8);
   return hipSuccess;

@@ -19,6 +19,6 @@ class Library:
             raise RuntimeError(f"{name}: status {status}: {message}")
 
     def set_stream(self, torch):
-        """To PyTorch's current one."""
+        """Sets the handle's stream to PyTorch's current one."""
         stream = torch.cuda.current_stream().cuda_stream
         self.call("miopenSetStream", self.handle, ctypes.c_void_p(stream))

@@ -3,8 +3,8 @@
 // usage: call-overhead [CALLS]
 //
 // Times miopenConvolutionForward() and the immediate mode on one small problem
-// whose kernel is loaded, call by call, and counts heap allocations. Which
-// device: as TESSERA_DEVICE says. With the one that does nothing (built beside
+// whose kernel is loaded, call by call, and counts heap allocations.
+// TESSERA_DEVICE selects the device. On the one that does nothing (built beside
 // this program), the time is the library's own:
 //
 //   TESSERA_DEVICE=amd LD_LIBRARY_PATH=build/dev/lib/null-hip \
@@ -33,7 +33,7 @@ using namespace tessera;
 
 static std::atomic<long> allocations{0};
 
-// The library's, too: it is linked dynamically.
+// The library uses this operator too: it is linked dynamically.
 void *operator new(size_t size) {
   ++allocations;
   if (void *memory = std::malloc(size ? size : 1))
@@ -51,7 +51,7 @@ static void require(miopenStatus_t status, const char *what) {
   std::exit(1);
 }
 
-/// The runtime that the library uses, too.
+/// The HIP runtime, which is the one that the library uses.
 static const GpuApi &getGpu() {
   ErrorOr<const GpuApi *> gpu = GpuApi::get();
   if (gpu)
@@ -89,7 +89,7 @@ struct Case {
   }
 };
 
-/// Nanoseconds of calls, in ascending order, and what they allocated.
+/// Nanoseconds of calls, in ascending order, and their allocations.
 struct Timing {
   std::vector<double> sorted;
   long allocated;
@@ -110,7 +110,7 @@ static Timing timeCalls(int calls,
     require(status, "a call");
     timing.sorted[i] =
         std::chrono::duration<double, std::nano>(end - begin).count();
-    // A queue that is full makes its caller wait.
+    // A full queue makes its caller wait.
     constexpr int kQueue = 256;
     if (i % kQueue == 0)
       (void)gpu.hipDeviceSynchronize();
@@ -146,7 +146,7 @@ static int runCalls(int argc, char **argv) {
                  memory.getStatus().getMessage().c_str());
     return 1;
   }
-  // Nobody looks at the result, so the three tensors may be the same memory.
+  // The result does not matter, so the three tensors may be the same memory.
   void *data = memory->get();
   const Case c;
   const float one = 1, zero = 0;

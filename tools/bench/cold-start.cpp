@@ -1,7 +1,8 @@
 //===- cold-start.cpp - What the first run of a model costs ---------------===//
 //
-// A model that starts makes all its kernels ready, and a second start should
-// cost next to nothing: that is what kernels are kept for.
+// Measures how long a model that starts takes to prepare all its kernels. A
+// second start should cost next to nothing: kernels are stored for that
+// purpose.
 //
 //===----------------------------------------------------------------------===//
 
@@ -59,7 +60,7 @@ struct Options {
   std::string layout; ///< As the list says if empty.
   double maxColdMs = 0;
   double maxWarmMs = 0; ///< 0: no limit.
-  /// This is one of the two processes.
+  /// Whether this is one of the two measured processes.
   bool isMeasured = false;
   bool help = false;
 };
@@ -125,7 +126,7 @@ static std::vector<std::string> readConfigs(const Options &options) {
   return configs;
 }
 
-/// Makes every kernel of the list ready; returns how many it could not.
+/// Prepares every kernel of the list; returns the number of failures.
 static int prepareAll(const std::vector<std::string> &configs, int threads) {
   std::atomic<size_t> next = 0;
   std::atomic<int> failures = 0;
@@ -160,7 +161,7 @@ static double getOwnCpuMs() {
   return toMs(usage.ru_utime) + toMs(usage.ru_stime);
 }
 
-/// Of the processes that this one has started and that still run.
+/// CPU time of the processes that this one has started and that still run.
 static double getChildrenCpuMs() {
   double ticks = 0;
   for (const auto &task :
@@ -171,7 +172,7 @@ static double getChildrenCpuMs() {
       std::string line;
       std::getline(stat, line);
       unsigned long user = 0, system = 0;
-      // Behind the name, which may hold anything.
+      // The fields follow the name, which may contain anything.
       const size_t end = line.rfind(')');
       if (end != line.npos &&
           std::sscanf(line.c_str() + end,
@@ -230,7 +231,8 @@ static bool measure(const char *name, char **arguments, int count,
   return WIFEXITED(state) && WEXITSTATUS(state) == 0;
 }
 
-/// The device that does nothing, as the processes will find it.
+/// Sets the environment so that the processes find the device that does
+/// nothing.
 static void chooseNullDevice() {
   std::string folders;
   for (const std::string &folder : getOwnLibraryFolders())

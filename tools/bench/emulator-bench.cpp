@@ -1,7 +1,7 @@
 //===- emulator-bench.cpp - How fast the emulated device is ---------------===//
 //
 // Runs a list of convolutions on the emulator itself, without HIP around it,
-// and prints wave-instructions and useful multiply-adds a second. These are
+// and prints wave-instructions and useful multiply-adds per second. These are
 // speeds of the emulation on this host. They say nothing about a GPU.
 //
 //===----------------------------------------------------------------------===//
@@ -53,7 +53,7 @@ struct Entry {
   ConvProblem problem;
 };
 
-/// Sums of one problem, or of the whole list.
+/// Sums over one problem, or over the whole list.
 struct Total {
   double seconds = 0;
   double instructions = 0;
@@ -73,7 +73,7 @@ static bool parseInt(const std::string &text, int &value) {
   return error == std::errc() && end == text.data() + text.size() && value > 0;
 }
 
-/// Empty after a wrong command line, with the reason printed.
+/// Returns nothing for a wrong command line, after printing the reason.
 static std::optional<Options> parseArguments(int argc, char **argv) {
   Options options;
   options.settings.threads = 1;
@@ -135,7 +135,8 @@ static ErrorOr<std::vector<Entry>> readList(const Options &options) {
   return entries;
 }
 
-/// Elements of about one in every format: 0x3c3c is 1.06 as f16.
+/// A buffer of elements that are about one in every format: 0x3c3c is 1.06 as
+/// f16.
 static void *makeBuffer(MemoryMap &memory, int64_t bytes) {
   void *buffer =
       memory.allocate(static_cast<size_t>(bytes), MemoryKind::Device);

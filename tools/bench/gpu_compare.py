@@ -5,16 +5,17 @@
                  [--directions fwd,bwd,wrw] [--type bf16|f16|tf32] [--out FOLDER]
 
 Everything runs in one process: our kernels through the C API
-(tesseraRunProblem), cuDNN's through PyTorch with cudnn.benchmark on. FILE has a
-name and the network config of a forward convolution a line, and how often a
-network has it, if that is not once; the type, the directions and, with --batch,
-the batch are replaced. For each problem:
+(tesseraRunProblem), cuDNN's through PyTorch with cudnn.benchmark on. Each line
+of FILE has a name and the network config of a forward convolution, and how
+often a network has it, if that is not once. The type, the directions and, with
+--batch, the batch are replaced. For each problem:
 
-1. Our result is compared with cuDNN's of f32 on the same data, five times over
-   poisoned memory; all five must have the same bits. Of tf32 it must be right
-   to 6e-4 of the norm, which passes factors that are rounded, not cut off.
-2. Both are timed in turn, as one CUDA graph each: medians of events, behind a
-   write of 256 MiB that leaves nothing in the second cache.
+1. Our result is compared with cuDNN's f32 result on the same data, five times
+   over poisoned memory; all five must have the same bits. A tf32 result must be
+   right to 6e-4 of the norm, which operands that are rounded pass and operands
+   that are truncated do not.
+2. Both are timed alternately, as one CUDA graph each: medians of events, after
+   a write of 256 MiB that leaves nothing in L2.
 
 The floor of a problem is the larger of its operations over the rate of an
 8192^3 GEMM and its bytes over the rate of a 1 GiB copy, both measured in the
@@ -68,7 +69,7 @@ class Library(c_api.Library):
     """Runs problems by their network configs."""
 
     def get_info(self, config):
-        """Compiles the kernel, if that has not been done."""
+        """Compiles the kernel, unless that has been done."""
         info = KernelInfo(size=ctypes.sizeof(KernelInfo))
         self.call("tesseraGetProblemKernelInfo", self.handle, config.encode(),
                   ctypes.byref(info))
@@ -85,7 +86,7 @@ class Library(c_api.Library):
 
 
 def compile_all(path, configs, threads):
-    """Compiles every kernel, several at once. Returns what failed."""
+    """Compiles every kernel, several at once. Returns the failures."""
     faults = {}
 
     def compile_some(part):
@@ -106,7 +107,7 @@ def compile_all(path, configs, threads):
 
 
 def read_list(options):
-    """(name, direction, config, count) of everything that is to be timed."""
+    """(name, direction, config, count) of every problem to be timed."""
     problems = []
     for line in open(options.list):
         if not line.strip() or line.startswith("#"):
@@ -122,8 +123,9 @@ def read_list(options):
 
 
 def compare(gpu, library, config, repeats):
-    """Our microseconds, cuDNN's, the tile, the convolution. cuDNN's f32 may be a
-    Fourier transform that is off by 3e-3 (5x5 filters): in doubt its f64 judges."""
+    """Our microseconds, cuDNN's, the tile, the convolution. cuDNN's f32
+    algorithm may be a Fourier transform that is off by 3e-3 (5x5 filters), so
+    its f64 result judges a failure."""
     torch = gpu.torch
     conv = gpu_device.Conv(torch, config)
     wanted = conv.compute(torch.float32)
@@ -217,7 +219,9 @@ def summarise(rows):
 
 
 def compare_all(gpu, problems, options, limits, report):
-    """Adds each problem to the report, as it is measured. What failed."""
+    """Adds each problem to the report as soon as it is measured. Returns the
+    failures.
+    """
     rate, bandwidth = limits
     faults = compile_all(options.library, [p[2] for p in problems],
                          options.threads)

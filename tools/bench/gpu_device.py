@@ -1,9 +1,9 @@
 """Loads, checks and times what gpu_pack.py made, on an NVIDIA GPU.
 
 Needs PyTorch with cuDNN and NVIDIA's cuda-python. Times are medians of events
-around CUDA graphs of one call, ours and others' in turn, behind a write of 256
-MiB that leaves nothing in the second cache; the lower of two rounds' medians,
-which a disturbance of some milliseconds does not reach. A call is all its
+around CUDA graphs of one call, ours and others' alternately, after a write of
+256 MiB that leaves nothing in L2. Of two rounds the lower median counts, so
+that a disturbance of some milliseconds has no effect. A call is all its
 launches.
 """
 
@@ -20,7 +20,7 @@ import time
 
 
 class Gpu:
-    """PyTorch and the driver, of one device."""
+    """PyTorch and the driver for one device."""
 
     def __init__(self):
         import torch
@@ -38,9 +38,9 @@ class Gpu:
                 f"cuDNN {torch.backends.cudnn.version()}")
 
     def measure_limits(self, is_tf32=False):
-        """Operations a microsecond of an 8192^3 GEMM, bytes of a copy of 1 GiB,
-        by a kernel: PyTorch's own copy of so much leaves it to the driver, which
-        is slower."""
+        """Operations per microsecond of an 8192^3 GEMM, and bytes per
+        microsecond of a copy of 1 GiB by a kernel: PyTorch leaves so large a
+        copy to the driver, which is slower."""
         torch = self.torch
         a = torch.randn(8192, 8192, device="cuda")
         a = a if is_tf32 else a.bfloat16()
@@ -51,7 +51,9 @@ class Gpu:
         return 2 * 8192 ** 3 / gemm, 8 * x.numel() / copy
 
     def make_copy(self):
-        """A copy of 128 MiB, to be timed beside others, and the bytes moved."""
+        """A copy of 128 MiB, to be timed beside others, and the bytes that it
+        moves.
+        """
         source = self.torch.empty(1 << 27, dtype=self.torch.float16,
                                   device="cuda")
         half = source.numel() // 2
@@ -93,7 +95,7 @@ class Gpu:
 
     def load(self, tile, tensors):
         """A function that runs the tile's launches on the current stream, and
-        its workspace."""
+        the tile's workspace."""
         code = base64.b64decode(tile["cubin"]) if "cubin" in tile \
             else tile["ptx"].encode() + b"\0"
         module = self.check(self.driver.cuModuleLoadData(code))
@@ -118,7 +120,7 @@ class Gpu:
             return tensors[tensor].data_ptr() + int(offset or 0)
 
         def bind(argument):
-            """Of scalars, what is added to is left out; others are 1."""
+            """Scalars that scale the old result are 0, others are 1."""
             scalars = {"f32": ctypes.c_float, "f64": ctypes.c_double}
             if argument["kind"] in scalars:
                 return scalars[argument["kind"]](
@@ -136,8 +138,9 @@ class Gpu:
         return run
 
     def launch(self, function, launch, pointers):
-        """Launches a kernel on the current stream, as the engine does: one that
-        waits by itself for the launch in front need not wait."""
+        """Launches a kernel on the current stream, as the engine does: one
+        that waits by itself for the launch in front gets a dependent launch.
+        """
         cu = self.driver
         config = cu.CUlaunchConfig()
         config.gridDimX, config.gridDimY, config.gridDimZ = launch["grid"], 1, 1
@@ -166,7 +169,9 @@ class Gpu:
         return graph
 
     def time(self, functions, repeats):
-        """Microseconds of each, in turn; see the top of this file."""
+        """Microseconds of each function, measured alternately; see the top of
+        this file.
+        """
         graphs = [self.capture(function) for function in functions]
         first = self.time_round(graphs, (repeats + 1) // 2)
         time.sleep(0.02)
@@ -207,7 +212,7 @@ def parse_config(config):
 
 class Conv:
     """A convolution of channels-last tensors, with data: `tensors` by their
-    letters, the `letter` of the result, how many operations and bytes it is."""
+    letters, the `letter` of the result, the number of operations and bytes."""
 
     def __init__(self, torch, config):
         p = parse_config(config)
@@ -224,7 +229,7 @@ class Conv:
         def draw(*shape, scale=1.0):
             values = torch.randn(*shape, device="cuda") * scale
             return values.to(kind, memory_format=torch.channels_last)
-        # Sums must fit f16: over the reach of a filter, or over all pixels.
+        # Sums must fit f16: over the filter's window, or over all pixels.
         self.tensors = {
             "x": draw(p["n"], p["c"], p["h"], p["w"]),
             "w": draw(p["k"], p["c"] // p["g"], p["y"], p["x"],
@@ -240,8 +245,8 @@ class Conv:
         self.bytes = sum(tensor.nbytes for tensor in self.tensors.values())
 
     def compute(self, kind=None):
-        """PyTorch's result, of cuDNN where that has it; of a type that is named,
-        with tensors of that type, and without tf32."""
+        """PyTorch's result, by cuDNN where it has the operation; with tensors
+        of `dtype` if it is given, and without tf32."""
         torch = self.torch
         torch.backends.cudnn.allow_tf32 = self.is_tf32 and not kind
         x, w, y = (self.tensors[name].to(kind) if kind else self.tensors[name]
@@ -259,8 +264,8 @@ class Conv:
 
 
 def get_most_error(conv):
-    """Of a right result, in parts of the norm: factors of tf32 are rounded, not
-    cut off."""
+    """The largest error of a right result, as a fraction of the norm: tf32
+    operands must be rounded, not truncated."""
     return 6e-4 if conv.is_tf32 else 1e-2
 
 
@@ -269,19 +274,20 @@ def get_norm_error(result, wanted):
 
 
 def find_fault(torch, launch, result, get_error, most, workspace=None, runs=5):
-    """What is wrong with a kernel, or nothing: the first result has an error of
-    `most` or more, or another run has other bits, over memory of NaN."""
+    """Says what is wrong with a kernel, or nothing: the first result has an
+    error of `most` or more, or another run over memory of NaN has other bits.
+    """
     first = None
     for _ in range(runs):
         result.fill_(float("nan"))
         if workspace is not None:
-            workspace.fill_(255)  # NaN, of any type.
+            workspace.fill_(255)  # This is NaN in every type.
         launch()
         torch.cuda.synchronize()
         if first is None:
             first = result.clone()
             error = get_error(first)
-            if not error < most:  # Also of a NaN.
+            if not error < most:  # The condition is also true for a NaN.
                 return f"relative error {error:.2e}"
         elif not torch.equal(first, result):
             return "other bits in another run"
@@ -289,8 +295,8 @@ def find_fault(torch, launch, result, get_error, most, workspace=None, runs=5):
 
 
 def load_right(gpu, problem, tensors, letter, get_error, most):
-    """The tiles of a problem whose results are right, as functions, and how
-    many are wrong, which is printed."""
+    """The tiles of a problem whose results are right, as functions, and the
+    number of wrong ones, which are printed."""
     launches, wrong = {}, 0
     for name, tile in problem["tiles"].items():
         launch, workspace = gpu.load(tile, tensors)
@@ -305,8 +311,8 @@ def load_right(gpu, problem, tensors, letter, get_error, most):
 
 
 def run_folder(options, run_problem):
-    """run_problem(problem) of each file, which answers how many kernels are
-    wrong; a problem that fails counts as one. The exit status."""
+    """Calls run_problem(problem) for each file, which returns how many kernels
+    are wrong; a problem that fails counts as one. Returns the exit status."""
     files = sorted(pathlib.Path(options.folder).glob("*.json"))
     wrong = 0
     for file in files:

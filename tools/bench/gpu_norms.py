@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Times batch normalisation through the C API beside PyTorch and cuDNN.
 
-Runs where an NVIDIA GPU and PyTorch are, with LIBRARY (libMIOpen.so.1) found and
-TESSERA_DEVICE=nvidia. Each line is a shape, a layout and a type: training, the
-gradient and inference, first compared with sums in double, then as times of one
-call in microseconds, ours, cuDNN's and PyTorch's own kernel, and as the rate of
-the bytes that must be moved beside that of a copy of the same tensor in the same
-run. A gradient and training read their tensors twice, because a row is known
-when it has been read: their share of the copy rate can reach 2/3 and 3/5.
+Needs an NVIDIA GPU and PyTorch, LIBRARY (libMIOpen.so.1) on the loader's path
+and TESSERA_DEVICE=nvidia. Each line is a shape, a layout and a type: training,
+the gradient and inference. They are first compared with sums in double. Then
+come times of one call in microseconds, ours, cuDNN's and PyTorch's own kernel,
+and the rate of the bytes that must be moved beside that of a copy of the same
+tensor in the same run. A gradient and training read their tensors twice,
+because the statistics of a row are known only after it has been read: their
+share of the copy rate can reach 2/3 and 3/5.
 """
 
 import argparse
@@ -24,7 +25,7 @@ SPATIAL = 1
 
 
 class Library(c_api.Library):
-    """Takes PyTorch's tensors."""
+    """Gets PyTorch's tensors as arguments."""
 
     def describe(self, tensor):
         kind = next(number for torch_type, number in TYPES.values()
@@ -42,7 +43,7 @@ def pointer(tensor):
 
 
 class Case:
-    """One problem with its tensors, and its three calls."""
+    """One problem with its tensors and its three calls."""
 
     def __init__(self, library, shape, layout, kind):
         self.library = library
@@ -99,11 +100,13 @@ class Case:
             pointer(self.inverse))
 
     def torch_calls(self):
-        """The same by cuDNN and by PyTorch's own kernels; None where not."""
+        """The same calls by cuDNN and by PyTorch's own kernels; None where
+        there is none.
+        """
         aten = torch.ops.aten
         s, b = self.scale.flatten(), self.bias.flatten()
         m, v = self.mean.flatten().clone(), self.variance.flatten().clone()
-        # PyTorch takes f32 factors to cuDNN with f16 and f32 tensors only.
+        # PyTorch passes f32 scales to cuDNN only with f16 and f32 tensors.
         has_cudnn = self.x.dtype != torch.bfloat16
         if has_cudnn:
             saved = aten.cudnn_batch_norm(self.x, s, b, m, v, True, FACTOR,
@@ -133,7 +136,8 @@ class Case:
 
 
 def check(case):
-    """The largest errors as parts of the largest numbers, against double."""
+    """The largest errors as fractions of the largest numbers, against double.
+    """
     x, dy = case.x.double(), case.dy.double()
     scale, bias = case.scale.double(), case.bias.double()
     dims = (0, 2, 3)

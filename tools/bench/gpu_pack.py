@@ -1,11 +1,11 @@
 """Kernels as files, for a machine with an NVIDIA GPU and no compiler.
 
 A problem is one file, NAME.json: its name, its network config and its tiles. A
-tile has the launches of its kernel in their order (symbol, tensor maps,
-arguments, whether it waits by itself for the one in front, bytes of dynamic
-shared memory, threads, grid), the bytes of its workspace, and its code, which is
-machine code in base64 or PTX. dnn-opt says all of it, at its stages gpu and isa.
-gpu_device.py loads it again.
+tile has the launches of its kernel in order (symbol, tensor maps, arguments,
+whether it waits by itself for the one in front, bytes of dynamic shared
+memory, threads, grid), the bytes of its workspace, and its code, which is
+machine code in base64 or PTX. dnn-opt prints all of this at its stages gpu and
+isa. gpu_device.py loads the files.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 
 def make_parser(doc):
-    """What the command lines of all scripts with `pack` and `run` have."""
+    """The command line that all scripts with `pack` and `run` share."""
     parser = argparse.ArgumentParser(
         description=doc, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("command", choices=["pack", "run"])
@@ -40,7 +40,7 @@ def read_argument(kind, attributes):
 
 
 def read_launch(symbol, signature, attributes):
-    """What a launch of a kernel takes, from its function at stage gpu."""
+    """The parameters of a kernel's launch, from its function at stage gpu."""
     def number(pattern):
         match = re.search(pattern, attributes)
         return int(match[1]) if match else 0
@@ -62,7 +62,7 @@ def read_launches(text):
 
 
 def assemble(ptxas, ptx):
-    """Machine code in base64; what ptxas warns of is said."""
+    """Machine code in base64; warnings of ptxas are printed."""
     with tempfile.TemporaryDirectory() as folder:
         source, cubin = pathlib.Path(folder, "k.ptx"), pathlib.Path(folder, "k")
         source.write_text(ptx)
@@ -79,8 +79,8 @@ def run_compiler(options, config, *arguments):
 
 
 def compile_tile(options, config, tile):
-    """A tile of the file's, or None if it does not fit; of "", the compiler's
-    own, which must."""
+    """A tile as the file has it, or None if it does not fit the problem. "" is
+    the compiler's own tile, which must fit."""
     choice = ["--tile", tile] if tile else []
     gpu = run_compiler(options, config, *choice, "--stop-after", "gpu")
     if gpu.returncode:
@@ -96,14 +96,14 @@ def compile_tile(options, config, tile):
 
 
 def list_best(options, config, count):
-    """The tiles that the compiler's model likes best."""
+    """The tiles that the compiler's model ranks best."""
     ranked = run_compiler(options, config, "--list-tiles", str(count)).stdout
     return [line.split()[0] for line in ranked.splitlines()]
 
 
 def pack(options, problems, list_tiles):
-    """Writes the files of (name, config) for those that --only asks for, with
-    the tiles of list_tiles(name, config) that fit; "" is named "own"."""
+    """Writes the files of those (name, config) that --only selects, with the
+    tiles of list_tiles(name, config) that fit; "" is named "own"."""
     folder = pathlib.Path(options.folder)
     folder.mkdir(parents=True, exist_ok=True)
 

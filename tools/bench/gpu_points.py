@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
-"""How fast pooling and depthwise convolutions are on an NVIDIA GPU, beside
-PyTorch and cuDNN, and beside what the memory could do.
+"""Times pooling and depthwise convolutions on an NVIDIA GPU, beside PyTorch
+and cuDNN, and beside the limit of the memory.
 
   gpu_points.py pack FOLDER [--only REGEX] [--tiles REGEX] [--dnn-opt PATH]
                             [--ptxas PATH] [--jobs N]
-      on the build machine: the problems named, compiled with the compiler's own
-      tile, some with more; to machine code where there is a ptxas, else to PTX
+      on the build machine: compiles the problems with the compiler's own tile,
+      some with more; to machine code where there is a ptxas, else to PTX
   gpu_points.py run FOLDER [--only REGEX] [--repeats N]
       on the machine with the GPU: checks, then times
 
-gpu_device.py says what `run` needs and how it times; `pack` needs Python alone. A
-kernel counts only if its result agrees with PyTorch's of f32, or f64 of
+gpu_device.py says what `run` needs and how it times; `pack` needs only Python.
+A kernel counts only if its result agrees with PyTorch's in f32, or in f64 for
 convolutions, in five runs with the same bits over poisoned memory. GB/s count
-each tensor once: x and y forward, dy and dx backward (ours reads the indices of
-maxima besides); the copy that they are compared with moves 256 MiB in the same
-run. cuDNN's backward pooling reads x and y, too.
+each tensor once: x and y forward, dy and dx backward (ours also reads the
+indices of maxima). The copy that they are compared with moves 256 MiB in the
+same run. cuDNN's backward pooling reads x and y, too.
 """
 
 import ctypes
@@ -91,8 +91,7 @@ TOEPLITZ_TILES = {
 
 
 def list_tiles(options, name):
-    """The compiler's own and, where they are asked for, more; some fit no
-    problem."""
+    """The compiler's own tile and, if requested, more; some fit no problem."""
     return ["", *(list_more_tiles(name) if re.search(options.tiles, name)
                   else [])]
 
@@ -115,7 +114,7 @@ def list_more_tiles(name):
 
 
 class CudnnPool:
-    """cuDNN's own pooling calls, of which PyTorch makes no use."""
+    """cuDNN's own pooling calls, which PyTorch does not use."""
 
     def __init__(self, gpu, mode, window, pad, stride):
         self.gpu = gpu
@@ -142,7 +141,7 @@ class CudnnPool:
         return descriptor
 
     def bind(self, direction, layout, x, y, dy=None, dx=None):
-        """A function that runs it on the current stream."""
+        """A function that runs the call on the current stream."""
         one, zero = ctypes.c_float(1), ctypes.c_float(0)
         of_x, of_y = self.describe(x, layout), self.describe(y, layout)
         at = lambda tensor: ctypes.c_void_p(tensor.data_ptr())
@@ -162,7 +161,9 @@ class CudnnPool:
 
 
 def parse_pool(config):
-    """Direction, mode, type, layout and the numbers by their places."""
+    """Direction, mode, type, layout, and the numbers of the network config by
+    name.
+    """
     _, direction, mode, element, layouts, rest = config.split("-", 5)
     numbers = list(map(int, re.findall(r"\d+", rest.rsplit("-", 1)[0])))
     n, c, h, w, *window = numbers
@@ -184,8 +185,8 @@ def get_masks(torch, x, window, pad, stride):
 
 
 def make_pool(gpu, config):
-    """Tensors by their names, the name of the result, what it should be in
-    f32, others' ways to make it, and the bytes of what has to move."""
+    """Tensors by their names, the name of the result, its expected value in
+    f32, other implementations, and the bytes that have to move."""
     torch = gpu.torch
     direction, mode, element, layout, sizes, window, pad, stride = parse_pool(
         config)
@@ -232,7 +233,7 @@ def make_pool(gpu, config):
 
 
 def make_conv(gpu, config):
-    """The same of a depthwise convolution."""
+    """The same for a depthwise convolution."""
     conv = gpu_device.Conv(gpu.torch, config)
     return (conv.tensors, conv.letter,
             conv.compute(gpu.torch.float64).float(),
@@ -240,8 +241,8 @@ def make_conv(gpu, config):
 
 
 def run_problem(gpu, problem, repeats, ratios):
-    """Prints a line a tile, and adds our own tile's speed over cuDNN's to the
-    ratios of its kind. How many tiles are wrong."""
+    """Prints a line for each tile, and adds the speed of our own tile over
+    cuDNN's to the ratios of its kind. Returns the number of wrong tiles."""
     torch, name = gpu.torch, problem["name"]
     make = make_pool if problem["config"].startswith("pool") else make_conv
     tensors, letter, wanted, peers, total = make(gpu, problem["config"])

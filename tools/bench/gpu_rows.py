@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""How fast element-wise operations, softmax and reductions are on an NVIDIA GPU,
-beside PyTorch, and beside what the memory could do.
+"""Times element-wise operations, softmax and reductions on an NVIDIA GPU,
+beside PyTorch, and beside the limit of the memory.
 
   gpu_rows.py pack FOLDER [--only REGEX] [--tiles N] [--dnn-opt PATH]
                           [--ptxas PATH] [--jobs N]
-      on the build machine: the problems named, compiled with the compiler's own
-      tile and the next ones that its model likes
+      on the build machine: compiles the problems with the compiler's own tile
+      and the next ones that its model ranks best
   gpu_rows.py run FOLDER [--only REGEX] [--repeats N]
       on the machine with the GPU: checks, then times
 
-gpu_device.py says what `run` needs and how it times; `pack` needs Python alone. A
-kernel counts only if its result agrees with PyTorch's of f32, in five runs with
-the same bits over poisoned memory. GB/s count each tensor once; the copy moves
-256 MiB in the same run.
+gpu_device.py says what `run` needs and how it times; `pack` needs only Python.
+A kernel counts only if its result agrees with PyTorch's in f32, in five runs
+with the same bits over poisoned memory. GB/s count each tensor once; the copy
+moves 256 MiB in the same run.
 """
 
 import sys
@@ -20,7 +20,7 @@ import sys
 import gpu_device
 import gpu_pack
 
-# Lengths and reduced dimensions, packed; what is made of them.
+# Lengths and reduced dimensions of packed tensors, and the operations on them.
 SPACES = {
     "softmax_rows": ("softmax_fwd-m1", (32768, 1024), (1,)),
     "softmax_vocab": ("softmax_fwd-m1", (512, 50304), (1,)),
@@ -37,7 +37,7 @@ TYPES = ("f16", "f32")
 
 
 def get_strides(lengths, reduced, role):
-    """Packed; 0 where a row output is reduced."""
+    """Packed strides; 0 along reduced dimensions of a row output."""
     strides, step = [], 1
     for dim in reversed(range(len(lengths))):
         isOne = role == "r" and dim in reduced
@@ -62,7 +62,9 @@ def list_problems():
 
 
 def make_problem(gpu, name):
-    """Tensors by argument, the result's name, what it should be, PyTorch."""
+    """Tensors by argument, the result's name, its expected value, PyTorch's
+    calls.
+    """
     torch = gpu.torch
     space, element = name.split(".")
     operation, lengths, reduced = SPACES[space]
@@ -96,7 +98,7 @@ def make_problem(gpu, name):
 
 
 def run_problem(gpu, problem, repeats):
-    """Prints a line a tile. How many are wrong."""
+    """Prints a line for each tile. Returns the number of wrong ones."""
     tensors, letter, wanted, peer, total = make_problem(gpu, problem["name"])
     largest = wanted.abs().max()
     most = {gpu.torch.float32: 1e-5,

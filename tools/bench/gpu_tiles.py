@@ -1,24 +1,24 @@
 #!/usr/bin/env python3
-"""How fast each wgmma tile is on an NVIDIA GPU, beside cuDNN.
+"""Times each wgmma tile on an NVIDIA GPU, beside cuDNN.
 
   gpu_tiles.py pack FOLDER [--direction fwd|bwd|wrw] [--type bf16|tf32]
                [--dnn-opt PATH] [--list FILE] [--only REGEX] [--best N]
                [--tiles TILE,...] [--target CHIP] [--ptxas PATH] [--jobs N]
-      on the build machine: every tile of every problem, or the N that the model
-      likes best, or those that are named ("m128n256k32-w2x4-d4-mma16", or with
-      another algorithm in front), compiled to PTX, or by ptxas to machine code;
-      of backward weights always the best. For an older chip, whose kernels run
-      on a newer one, too, the tiles that the model likes best: sm_80's are all
-      of mma.sync
+      on the build machine: compiles every tile of every problem, or the N that
+      the model ranks best, or those that are named ("m128n256k32-w2x4-d4-mma16",
+      or with another algorithm in front), to PTX, or by ptxas to machine code.
+      Backward weights always have the best. An older chip, whose kernels run on
+      a newer one, too, has the tiles that the model ranks best: those of sm_80
+      are all of mma.sync
   gpu_tiles.py run FOLDER [--only REGEX] [--repeats N]
       on the machine with the GPU: checks, then times unless N is 0
 
-The numbers are for the cost models (compiler/Algorithms/Tma/TmaTiles.cpp), which
-dnn-fit reads as they are printed, and for docs/performance.md. gpu_device.py says
-what `run` needs and how it times; `pack` needs Python alone. A kernel counts only
-if its result agrees with cuDNN's of f32, in five runs with the same bits over
-poisoned memory: to 1e-2 of the norm, or 6e-4 of tf32, which passes factors that
-are rounded, not cut off.
+The output serves the cost models (compiler/Algorithms/Tma/TmaTiles.cpp), where
+dnn-fit reads it as it is printed, and docs/performance.md. gpu_device.py says
+what `run` needs and how it times; `pack` needs only Python. A kernel counts
+only if its result agrees with cuDNN's in f32, in five runs with the same bits
+over poisoned memory: to 1e-2 of the norm, or 6e-4 for tf32, which operands
+that are rounded pass and operands that are truncated do not.
 """
 
 import re
@@ -34,7 +34,7 @@ m128n64k64-w1x1-t3""".split()
 
 
 def read_list(options):
-    """(name, config) of each line, in the direction and the type asked for."""
+    """(name, config) of each line, in the requested direction and type."""
     for line in open(options.list):
         if line.strip() and not line.startswith("#"):
             name, config = line.split()[:2]
@@ -44,7 +44,7 @@ def read_list(options):
 
 
 def list_tiles(options, config):
-    """The tiles to try of a problem."""
+    """The tiles to try for a problem."""
     if options.tiles:
         return [tile if re.match("[a-z]{2}", tile) else f"igemm-{tile}"
                 for tile in options.tiles.split(",")]
@@ -59,10 +59,10 @@ def list_tiles(options, config):
 
 
 def run_problem(gpu, problem, repeats):
-    """Prints a line a tile. How many are wrong."""
+    """Prints a line for each tile. Returns the number of wrong ones."""
     torch, config = gpu.torch, problem["config"]
     conv = gpu_device.Conv(torch, config)
-    torch.backends.cudnn.benchmark = False  # Of f32, once is enough.
+    torch.backends.cudnn.benchmark = False  # One choice is enough for f32.
     wanted = conv.compute(torch.float32)
     torch.backends.cudnn.benchmark = True
     launches, wrong = gpu_device.load_right(

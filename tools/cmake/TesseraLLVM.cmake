@@ -36,26 +36,27 @@ foreach(target IN LISTS MLIR_EXPORTED_TARGETS LLD_EXPORTED_TARGETS)
     endif()
   endif()
 endforeach()
-# LLVMLTO needs LLVMExtensions, which needs Polly, which is in no package that
-# we install: LLVMStubs.cpp answers in its place.
+# LLVMLTO needs LLVMExtensions, which needs Polly, which no package that we
+# install has: LLVMStubs.cpp replaces it.
 get_target_property(libraries LLVMExtensions INTERFACE_LINK_LIBRARIES)
 list(REMOVE_ITEM libraries Polly)
 set_property(TARGET LLVMExtensions
   PROPERTY INTERFACE_LINK_LIBRARIES "${libraries}")
 
-# All of LLVM that the compiler needs.
+# Everything of LLVM that the compiler needs.
 add_library(tessera_llvm INTERFACE)
 target_link_libraries(tessera_llvm INTERFACE ${llvm_archives})
 
-# What a target of ours that includes LLVM or MLIR headers links.
+# Our targets that include LLVM or MLIR headers link this.
 add_library(tessera_llvm_headers INTERFACE)
 target_include_directories(tessera_llvm_headers SYSTEM INTERFACE
   ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS} ${CMAKE_BINARY_DIR})
 target_compile_definitions(tessera_llvm_headers INTERFACE
   ${TESSERA_LLVM_DEFINITIONS})
 
-# MLIR's headers take three to twelve seconds to read. tessera_llvm_headers would
-# bring the build folder's path into the precompiled header.
+# Reading MLIR's headers takes three to twelve seconds, so they are precompiled.
+# tessera_llvm_headers would put the build folder's path into the precompiled
+# header.
 add_library(tessera_installed_llvm INTERFACE)
 target_include_directories(tessera_installed_llvm SYSTEM INTERFACE
   ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})

@@ -1,10 +1,10 @@
 # tessera_add_lanes(NAME source... [LINK library...])
 # A static library whose sources are compiled twice, for hosts with AVX2 and for
 # hosts with AVX-512. Each half becomes one object file with a single global
-# symbol, tesseraAddOpcodesAvx2 or tesseraAddOpcodesAvx512: were the inline
-# functions of the two shared, as C++ allows, an old host could meet the code of
-# a new one. Under the address sanitizer its flag stays global too, of which each
-# library has one.
+# symbol, tesseraAddOpcodesAvx2 or tesseraAddOpcodesAvx512: if the two shared
+# inline functions, as C++ allows, an old host could execute the code of a new
+# one. Under the address sanitizer its flag stays global too; each library has
+# one of them.
 find_program(TESSERA_LD NAMES ld.bfd REQUIRED)
 
 function(tessera_add_lanes name)

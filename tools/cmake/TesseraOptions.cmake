@@ -8,7 +8,8 @@ if(TESSERA_WERROR)
   add_compile_options(-Werror)
 endif()
 
-# Of programs too, so that they share precompiled headers with the libraries.
+# Programs are compiled with it too, so that they share precompiled headers with
+# the libraries.
 add_compile_options(-fPIC)
 
 # Line tables are enough to debug with and a tenth of the size of full debug
@@ -27,15 +28,15 @@ if(TESSERA_HAS_LLD)
 endif()
 add_compile_options(-ffunction-sections -fdata-sections)
 add_link_options(-Wl,--gc-sections -Wl,--as-needed)
-# The symbols of the LLVM inside are a third of the library.
+# The symbols of the LLVM inside would be a third of the library.
 add_link_options($<$<CONFIG:Release>:-s>)
 
 find_program(TESSERA_CCACHE ccache)
 if(TESSERA_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   # Paths below the checkout are hashed as relative ones, so that every checkout
   # and build folder of this machine shares what one of them has compiled. Line
-  # tables then hold the paths of the first (gdb's `set substitute-path`). The
-  # sloppiness is what precompiled headers need.
+  # tables then hold the paths of the first (gdb's `set substitute-path`).
+  # Precompiled headers need the sloppiness.
   set(launcher env CCACHE_SLOPPINESS=pch_defines,time_macros
     CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${TESSERA_CCACHE})
   set(CMAKE_C_COMPILER_LAUNCHER ${launcher})

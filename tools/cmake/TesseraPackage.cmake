@@ -1,5 +1,5 @@
-# What is installed besides programs and libraries, and the package for Debian that
-# `cpack` in the build tree makes of all that is installed.
+# Installs files other than programs and libraries, and configures `cpack`,
+# which makes a Debian package of everything that is installed.
 include(GNUInstallDirs)
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY test/sweep/lists DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples)
@@ -7,7 +7,8 @@ install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME tessera)
-# The project has no address, and RFC 2606 keeps .invalid free of any.
+# The project has no address; RFC 2606 reserves .invalid, so that nobody has
+# this one.
 set(CPACK_PACKAGE_CONTACT "The Tessera authors <authors@tessera.invalid>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY
   "compiler of deep learning primitives behind MIOpen's C API")
@@ -22,7 +23,7 @@ code objects on machines without a GPU, HIP over NVIDIA's driver, headers, and
 the programs dnn-driver, dnn-emu, dnn-fit, dnn-onnx, dnn-opt, dnn-sweep and
 dnn-tune. It can be installed beside MIOpen: nothing finds this library in
 MIOpen's place unless it is told to.")
-# A folder of its own, because the files have the names of AMD's
+# The prefix is a folder of its own, because the files have the names of AMD's
 # (tools/debian/arrange.cmake).
 set(CPACK_PACKAGING_INSTALL_PREFIX
   /usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/tessera)
@@ -39,6 +40,6 @@ set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 # MIOpen's headers include HIP's.
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS libamdhip64-dev)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-# Libraries of the package that need one another.
+# Libraries of the package that depend on one another.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_LIBRARY_OUTPUT_DIRECTORY})
 include(CPack)

@@ -1,12 +1,14 @@
-# Precompiled headers: what most sources of a kind begin with, compiled once.
+# Precompiled headers: the headers that most sources of a kind include, compiled
+# once.
 #
-# Not CMake's own: those hold paths of the checkout, so that no two build folders
-# have the same one, and ccache, which hashes what a source includes, would find
-# nothing that another folder has compiled. Here the main file is a small header of
-# the C library, and the headers are put in front of it.
+# CMake's own precompiled headers hold paths of the checkout, so that no two
+# build folders have the same one, and ccache, which hashes what a source
+# includes, would find nothing that another folder has compiled. Here the main
+# file is a small header of the C library, and the headers are included before
+# it.
 #
-# A source still includes what it uses: -DTESSERA_PCH=OFF and compilers other than
-# clang do without.
+# A source still includes what it uses, because -DTESSERA_PCH=OFF and compilers
+# other than clang have no precompiled header.
 option(TESSERA_PCH "Use precompiled headers (clang only)" ON)
 if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   set(TESSERA_PCH OFF)
@@ -26,11 +28,12 @@ function(tessera_add_pch name)
   set_source_files_properties(${TESSERA_STDINT_H} PROPERTIES LANGUAGE CXX)
   add_library(tessera_${name}_pch OBJECT ${TESSERA_STDINT_H})
   target_link_libraries(tessera_${name}_pch PRIVATE ${arg_LINK})
-  # Without time stamps its bytes depend on its contents alone.
+  # Without time stamps its bytes depend only on its contents.
   target_compile_options(tessera_${name}_pch PRIVATE
     "SHELL:-x c++-header" ${arg_UNPARSED_ARGUMENTS} ${arg_OPTIONS}
     "SHELL:-Xclang -fno-pch-timestamp" -fpch-instantiate-templates)
-  # What objects of other targets can depend on: an object library is none.
+  # Objects of other targets can depend on this file, but not on an object
+  # library.
   set(stamp ${CMAKE_BINARY_DIR}/tessera_${name}_pch.stamp)
   add_custom_command(OUTPUT ${stamp}
     COMMAND ${CMAKE_COMMAND} -E touch ${stamp}
@@ -48,7 +51,7 @@ function(tessera_use_pch name)
   set(pch $<TARGET_OBJECTS:tessera_${name}_pch>)
   foreach(target IN LISTS ARGN)
     add_dependencies(${target} tessera_${name}_pch_is_made)
-    # clang's list of what an object depends on leaves precompiled headers out.
+    # clang's list of an object's dependencies leaves precompiled headers out.
     get_target_property(sources ${target} SOURCES)
     get_target_property(folder ${target} SOURCE_DIR)
     list(FILTER sources INCLUDE REGEX "\\.cpp$")

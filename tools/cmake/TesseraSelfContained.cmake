@@ -1,5 +1,5 @@
-# TESSERA_SELF_CONTAINED: programs and libraries that need nothing of the machine
-# but glibc, so that they can be carried to one with a GPU and little else. glibc
+# TESSERA_SELF_CONTAINED: programs and libraries that need only glibc of the
+# machine, so that they can be copied to one with a GPU and little else. glibc
 # itself stays shared: a static one cannot open the GPU's driver.
 option(TESSERA_SELF_CONTAINED
   "Link everything but glibc statically, and find libraries by relative paths" OFF)
@@ -9,7 +9,8 @@ if(TESSERA_SELF_CONTAINED)
   set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
 endif()
 
-# tessera_use_archive(TARGET NAME): what links the imported TARGET gets libNAME.a.
+# tessera_use_archive(TARGET NAME): whatever links the imported TARGET gets
+# libNAME.a.
 function(tessera_use_archive target name)
   if(NOT TESSERA_SELF_CONTAINED OR NOT TARGET ${target})
     return()

@@ -1,9 +1,9 @@
-# Helpers that make every target of ours look alike.
+# Helpers that give our targets the same settings.
 
 # tessera_add_library(NAME source... [LINK library...] [PCH name])
 # A static library whose headers are included from the repository root. PCH is the
-# precompiled header of its sources (TesseraPch.cmake): std, mlir or none; std when
-# nothing is said.
+# precompiled header of its sources (TesseraPch.cmake): std, mlir or none; the
+# default is std.
 function(tessera_add_library name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "PCH" "LINK")
   add_library(${name} STATIC ${arg_UNPARSED_ARGUMENTS})
@@ -19,9 +19,9 @@ endfunction()
 
 # tessera_add_test_program(NAME source... [LINK library...] [PCH name])
 # A GoogleTest executable that its caller adds to ctest, perhaps more than once. PCH
-# is as above, but gtest when nothing is said. That one's sources are not optimised:
-# nearly all their time goes into the libraries that they call, and they compile in
-# half the time. A test that computes for itself says gtest_optimized.
+# is as above, with the default gtest. Sources with gtest are not optimised: nearly
+# all their time is spent in the libraries that they call, and they compile in half
+# the time. A test that computes by itself uses gtest_optimized.
 function(tessera_add_test_program name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "PCH" "LINK")
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
@@ -35,7 +35,7 @@ function(tessera_add_test_program name)
 endfunction()
 
 # tessera_add_test(NAME source... [LINK library...] [PCH name])
-# The same, run by ctest as one test.
+# Like tessera_add_test_program(); ctest runs it as one test.
 function(tessera_add_test name)
   tessera_add_test_program(${ARGV})
   add_test(NAME ${name} COMMAND ${name})

@@ -1,15 +1,16 @@
-# Run by cpack on what it has installed, before it packs. The library has the name
-# of AMD's, so the package is a prefix of its own below the libraries' folder, where
-# the loader and CMake do not look unasked (Open MPI and LLVM lie so in Debian).
-# Here that prefix gets its links from the places where Debian looks: programs,
-# tessera.pc, tessera-config.cmake, and the documents with what policy asks for.
+# cpack runs this on the files that it has installed, before it packs them. The
+# library has the name of AMD's, so the package is a prefix of its own below the
+# libraries' folder, where the loader and CMake do not look by default (Debian's
+# Open MPI and LLVM have the same structure). This adds links to the prefix from
+# the folders where Debian looks: programs, tessera.pc, tessera-config.cmake,
+# and the documents with what policy asks for.
 
 set(root ${CPACK_TEMPORARY_DIRECTORY})
 set(prefix ${root}${CPACK_PACKAGING_INSTALL_PREFIX})
 cmake_path(GET CPACK_PACKAGING_INSTALL_PREFIX PARENT_PATH libraries)
 set(ours ${CMAKE_CURRENT_LIST_DIR})
 
-# Under our own names only: MIOpenDriver stays in the prefix.
+# Links have our own names only: MIOpenDriver stays in the prefix.
 file(MAKE_DIRECTORY ${root}/usr/bin)
 file(GLOB programs RELATIVE ${prefix}/bin ${prefix}/bin/dnn-*)
 foreach(program IN LISTS programs)
@@ -17,8 +18,9 @@ foreach(program IN LISTS programs)
   file(CREATE_LINK ${target} ${root}/usr/bin/${program} SYMBOLIC)
 endforeach()
 
-# A program that asks for us by name also finds us when it runs: by a RUNPATH, which
-# LD_LIBRARY_PATH overrules, so that it still runs with AMD's library.
+# A program that links us by our own name also finds us when it runs: by a
+# RUNPATH, which LD_LIBRARY_PATH overrules, so that it still runs with AMD's
+# library.
 file(READ ${prefix}/${CPACK_TESSERA_LIBDIR}/pkgconfig/miopen.pc text)
 string(REGEX REPLACE "prefix=[^\n]*" "prefix=\${pcfiledir}/../tessera" text
   "${text}")
@@ -34,8 +36,8 @@ configure_file(${prefix}/${CPACK_TESSERA_LIBDIR}/cmake/miopen/miopen-config-vers
 file(MAKE_DIRECTORY ${root}/usr/share/doc)
 file(RENAME ${prefix}/share/doc/tessera ${root}/usr/share/doc/tessera)
 execute_process(COMMAND rmdir -p share/doc WORKING_DIRECTORY ${prefix}
-  COMMAND_ERROR_IS_FATAL ANY) # Nothing else is there.
-# The same text is in the file `copyright`.
+  COMMAND_ERROR_IS_FATAL ANY) # The folder has nothing else.
+# The file `copyright` has the same text.
 file(REMOVE ${root}/usr/share/doc/tessera/LICENSE)
 configure_file(${ours}/copyright ${root}/usr/share/doc/tessera/copyright COPYONLY)
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Judges the inner loop of one AMDGPU kernel without running it.
 
-There is often no GPU where kernels are written, so the loop is judged by what
-can be counted: which instructions it holds, which share of the issue clocks
-goes to the matrix unit, what the kernel takes of registers and LDS. These are
-models, good to rank two kernels and to stop a change that makes one worse;
-docs/performance.md says what each figure means and what it leaves out.
+Machines on which kernels are written often have no GPU, so the loop is judged
+by what can be counted: its instructions, the share of the issue clocks that
+goes to the matrix unit, and the registers and LDS of the kernel. These are
+models, good enough to rank two kernels and to stop a change that makes one
+worse; docs/performance.md says what each figure means and what it leaves out.
 
 Reads assembly (dnn-opt --stop-after isa), a disassembly of llvm-objdump, or a
 code object; "-" is stdin. The --require options make it a test: exit status 1
@@ -25,7 +25,7 @@ import isa_chips
 import isa_text
 from isa_text import KernelError
 
-# In the order of the report; the first rule that fits decides.
+# The rules are in the order of the report; the first one that matches decides.
 _CLASSES = [
     ("matrix", r"v_(s?mfma|smfmac|s?wmma|swmmac)"),
     ("LDS read", r"ds_(read|load|bpermute|permute|swizzle)"),
@@ -36,7 +36,7 @@ _CLASSES = [
     ("barrier", r"s_barrier"),
     ("misc", r"s_(nop|delay_alu|setprio|sleep|clause|set_inst_prefetch"
              r"|inst_prefetch|sched)"),
-    ("SALU", r""),  # With branches and scalar loads.
+    ("SALU", r""),  # Branches and scalar loads are included.
 ]
 _RULES = [(name, re.compile(rule)) for name, rule in _CLASSES]
 _ORDER = ["matrix", "VALU", "LDS read", "LDS write", "VMEM", "SALU", "wait",
@@ -59,9 +59,9 @@ class Loop:
 
 
 def find_loops(kernel):
-    """One loop for each label that is branched back to, up to the last such
-    branch. Block placement may put a cold block outside; LLVM does not do so
-    with the loops that matter here."""
+    """One loop for each label that is the target of a backward branch, up to
+    the last such branch. Block placement may put a cold block outside; LLVM
+    does not do so with the loops that matter here."""
     loops = {}
     for index, instruction in enumerate(kernel.instructions):
         start = kernel.labels.get(instruction.target)
@@ -72,8 +72,8 @@ def find_loops(kernel):
 
 def find_inner_loop(kernel):
     """(instructions, unit): the innermost loop with most matrix instructions,
-    or, where the kernel has none, with most fused multiply-adds. A kernel
-    without such a loop is judged as a whole."""
+    or, if the kernel has none, with most fused multiply-adds. A kernel without
+    such a loop is judged as a whole."""
     has_matrix = any(classify(i) == "matrix" for i in kernel.instructions)
 
     def counts(instruction):
@@ -108,7 +108,7 @@ def lane_bytes(mnemonic):
 
 
 def issue_clocks(chip, instruction):
-    """Issue clocks of anything but a matrix instruction."""
+    """Issue clocks of an instruction that is no matrix instruction."""
     nop = re.match(r"s_nop\s+(\w+)", instruction.text)
     return chip.issue_clocks * (1 + int(nop[1], 0) if nop else 1)
 
@@ -116,8 +116,8 @@ def issue_clocks(chip, instruction):
 def count_clocks(chip, body, unit):
     """(share of issue clocks, {resource: clocks}, clocks of the unit).
 
-    Resources are per body of one wave, as seen from its SIMD: what all SIMDs
-    share is charged for a wave on each of them.
+    Resources are counted for one wave's loop body, as its SIMD sees them: what
+    all SIMDs share is charged for a wave on each of them.
     """
     busy = collections.Counter()
     issue = unit_clocks = 0
@@ -148,8 +148,8 @@ def count_clocks(chip, body, unit):
 
 
 def estimate_mca(chip, body):
-    """Clocks of one wave's body by llvm-mca: (as it is, without barriers).
-    It knows nothing of the other waves that fill a stall."""
+    """Clocks of one wave's body by llvm-mca: (unchanged, without barriers).
+    llvm-mca does not model the other waves that fill a stall."""
     if not chip.is_cdna:
         raise KernelError(f"llvm-mca has no model of {chip.name}")
     clocks = []
@@ -181,7 +181,7 @@ def read_resources(metadata):
 
 
 def find_occupancy(chip, resources):
-    """Waves a SIMD, and which resource sets the number."""
+    """Waves per SIMD, and the resource that limits them."""
     granules = math.ceil(max(resources["vgprs"], 1) / chip.vgpr_granule)
     by_registers = min(chip.max_waves,
                        chip.vgprs // (granules * chip.vgpr_granule))
@@ -199,8 +199,8 @@ def find_occupancy(chip, resources):
 # -- LDS bank conflicts, as the emulated device counted them ----------------
 
 def read_conflicts(path, name):
-    """Sums of the statistics that TESSERA_EMULATOR_STATS names, over all
-    launches of the kernel."""
+    """Sums of the statistics in the file that TESSERA_EMULATOR_STATS names,
+    over all launches of the kernel."""
     total = {"launches": 0, "read_cycles": 0, "write_cycles": 0}
     with open(path, encoding="utf-8") as lines:
         for number, line in enumerate(lines, 1):
@@ -222,7 +222,7 @@ def read_conflicts(path, name):
 # -- the report -------------------------------------------------------------
 
 def analyze(kernel, chip, with_mca=False):
-    """Everything that is known, as plain data: what --json prints."""
+    """Everything that was found, as plain data: what --json prints."""
     body, unit, is_loop = find_inner_loop(kernel)
     share, busy, unit_clocks = count_clocks(chip, body, unit)
     mix = collections.Counter(map(classify, body))

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Checks that every public C function is documented in full.
 
-The functions are those of exports.map; the names there that are mangled C++
-belong to no header. Each needs a Doxygen comment with its purpose,
-a `@param` with a direction for each parameter, a `@retval` for each status that
-it returns, and the paragraphs Cost and Threads, which begin with the words that
+The functions are those of exports.map; the mangled C++ names in it belong to
+no header. Each needs a Doxygen comment with its purpose, a `@param` with a
+direction for each parameter, a `@retval` for each status that it returns, and
+the paragraphs Cost and Threads, which begin with the words that
 capi/include/miopen/miopen.h defines. Exits 1 with one line for each fault.
 """
 
@@ -21,7 +21,7 @@ SOURCES = "capi/lib"
 EXPORTS = "exports.map"
 STUBS = "NotImplemented.def"
 
-# How a paragraph begins, and the statuses that a function with it must list.
+# The beginning of a paragraph, and the statuses that its function must list.
 DEVICE = {"AllocFailed", "InternalError", "NotImplemented"}
 LAUNCH = DEVICE | {"GpuOperationsSkipped"}
 COSTS = {
@@ -33,7 +33,7 @@ COSTS = {
 }
 THREADS = ("Any thread", "One thread for each handle", "Shared", "Exclusive")
 
-# A comment, if one stands directly above, and the declaration.
+# The declaration, with the comment directly above it if there is one.
 FUNCTION = re.compile(
     r"(?:/\*\*((?:(?!\*/).)*)\*/\s*)?"
     r"^MIOPEN_EXPORT\s+([^;(]*?)\b(\w+)\s*\(([^;]*)\)\s*;", re.M | re.S)
@@ -81,7 +81,7 @@ def read_source(root, name):
 
 
 def split_comment(comment):
-    """Returns the purpose of a comment and its tags."""
+    """Returns a comment's purpose and its tags."""
     lines = [re.sub(r"^\s*\* ?", "", line).rstrip()
              for line in comment.splitlines()]
     pieces = re.split(r"\n(?=@)", "\n".join(lines).strip())
@@ -156,7 +156,7 @@ def check_statuses(tags, cost, is_stub, known):
 
 
 def check_function(function, objects, stubs, known):
-    """What one function lacks, as sentences about it."""
+    """The faults of one function, as sentences about it."""
     if function.comment is None:
         return ["has no comment"]
     purpose, tags = split_comment(function.comment)
@@ -197,7 +197,7 @@ def check(root):
 
 
 def report(root):
-    """check(), with its numbers on a line of their own."""
+    """Prints the numbers of check() on a line of their own."""
     documented, exported, faults = check(root)
     print(f"{documented} of {exported} functions documented")
     return documented, faults
@@ -294,7 +294,7 @@ def check_text(text):
 
 
 def self_test():
-    """A full comment passes, and each way to leave something out is found."""
+    """A full comment passes, and each omission is found."""
     assert check_text(GOOD) == (1, 1, []), check_text(GOOD)
     for old, new, wanted in BROKEN:
         assert old in GOOD, old

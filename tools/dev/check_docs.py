@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Checks that the tree's pages of markdown lead somewhere and can be read.
+"""Checks that the links of the tree's markdown pages work and the pages are
+readable.
 
 Every relative link must name a file or folder of the tree, and its anchor a
-heading of that page as GitHub spells it; no line outside tables and code has more than
-120 columns; docs/performance.md has at most 150 lines, so that it stays a page
-for users; and no HTML is kept, because pages are made from their sources. Exits
-1 with one line for each fault.
+heading of that page as GitHub spells it; no line outside tables and code has
+more than 120 columns; docs/performance.md has at most 150 lines, so that it
+stays a page for users; and no HTML is kept, because pages are made from their
+sources. Exits 1 with one line for each fault.
 """
 
 import os
@@ -27,7 +28,8 @@ ADDRESS = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
 
 
 def find_files(root):
-    """The files of the tree by their paths; builds and hidden folders are none."""
+    """The files of the tree by their paths, without builds and hidden folders.
+    """
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(name for name in folders
                             if name != "build" and not name.startswith("."))
@@ -36,7 +38,7 @@ def find_files(root):
 
 
 def read_prose(text):
-    """The numbered lines of a page that are not in blocks of code."""
+    """The numbered lines of a page outside blocks of code."""
     is_code = False
     for number, line in enumerate(text.splitlines(), 1):
         if FENCE.match(line):
@@ -52,7 +54,9 @@ def make_anchor(heading):
 
 
 def find_anchors(text):
-    """The anchors of a page; of equal headings all but the first are numbered."""
+    """The anchors of a page; of equal headings all except the first are
+    numbered.
+    """
     counts, anchors = {}, set()
     for _, line in read_prose(text):
         if match := HEADING.match(line):
@@ -64,7 +68,7 @@ def find_anchors(text):
 
 
 def find_broken_links(root, page, pages):
-    """Faults of the links of one page, and how many links it has."""
+    """Returns the faults of one page's links, and the number of links."""
     faults, count = [], 0
     for number, line in read_prose(pages[page]):
         for target in LINK.findall(CODE.sub("", line)):
@@ -109,7 +113,7 @@ def check(root):
 
 
 def self_test():
-    """Good pages pass, and each of the rules names the line that breaks it."""
+    """Good pages pass, and each rule names the line that breaks it."""
     good = {
         "docs/a.md": "# A page's *name*\n[b](b.md#two-words) [up](../x.txt) "
                      "[here](#a-pages-name) [web](https://a.b/c#d)\n"

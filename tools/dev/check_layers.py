@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Checks that no layer includes what it must not know.
 
-The rules are those of docs/guides/architecture.md: the runtime never
-sees the compiler, the dialect sees neither, only Gpu/ sees HIP and only Db/
-sees SQLite. An include from the repository root names its layer in its first
+The rules are those of docs/guides/architecture.md: the runtime never sees the
+compiler, the dialect sees neither, only Gpu/ sees HIP and only Db/ sees
+SQLite. An include from the repository root names its layer in its first
 component, so the text of the #include lines is enough. Exits 1 with one line
 for each fault.
 """
@@ -130,7 +130,7 @@ def check(root):
     return count, faults
 
 
-# What each rule is there for, and what it must let pass.
+# What each rule must find, and what it must accept.
 FORBIDDEN = [
     ("dialect/IR/A.cpp", "runtime/Base/Status.h"),
     ("dialect/IR/A.cpp", "hip/hip_runtime_api.h"),
@@ -213,7 +213,8 @@ ALLOWED = [
 
 
 def self_test():
-    """Each forbidden include is found in a real file, each allowed one passes."""
+    """Each forbidden include is found in a real file, each allowed one passes.
+    """
     for path, name in FORBIDDEN + ALLOWED:
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder) / path

@@ -2,13 +2,13 @@
 """Proves that the compiler's LDS layout has no bank conflicts.
 
 A conflict costs time and changes no result, so no execution test would notice
-one. This check reads the swizzles from compiler/Conversion/Cooperative/LdsTile.h and counts
-the conflicts of every access that the main loop makes with them: 128-bit writes
-and reads of chunks, and the 64-bit writes of tiles that are written by blocks,
-which have a layout of their own. Which lanes of a wave go together in one clock
-is not published for reads: two maps
-are known (consecutive lanes; the mixed one that composable_kernel's swizzles
-are made for), and the layout must be free of conflicts under both.
+one. This check reads the swizzles from compiler/Conversion/Cooperative/LdsTile.h and
+counts the conflicts of every access that the main loop makes with them:
+128-bit writes and reads of chunks, and the 64-bit writes of tiles that are
+written by blocks, which have a layout of their own. It is not published which
+lanes of a wave share a clock when they read. Two maps are known (consecutive
+lanes; the mixed one that composable_kernel's swizzles are made for), and the
+layout must be free of conflicts under both.
 
 With --row-bytes, --shift and --mask it counts for another layout instead.
 """
@@ -28,9 +28,9 @@ SOURCE = "compiler/Conversion/Cooperative/LdsTile.h"
 
 @dataclasses.dataclass(frozen=True)
 class Layout:
-    """Rows of `chunks` chunks; chunk c of row r is in place
-    c ^ (((r >> shift) & mask) + ((r >> 3 ^ r >> 4) & 1) * fold), plus `pad`
-    bytes behind each row."""
+    """Rows of `chunks` chunks; chunk c of row r is in slot
+    c ^ (((r >> shift) & mask) + ((r >> 3 ^ r >> 4) & 1) * fold), and `pad`
+    bytes follow each row."""
     chunks: int
     shift: int
     mask: int
@@ -45,9 +45,9 @@ class Layout:
 
 @dataclasses.dataclass(frozen=True)
 class BlockedLayout:
-    """Chunk c of row r is in place c ^ ((r ^ ((r >> shift) & upper)) & mask)
-    of row r. With four chunks the lowest bit of what is masked goes to the
-    row's instead, and the next two to the chunk."""
+    """Chunk c of row r is in slot c ^ ((r ^ ((r >> shift) & upper)) & mask) of
+    row r. With four chunks the lowest bit of the masked value replaces that of
+    the row, and the next two apply to the chunk."""
     chunks: int
     shift: int
     upper: int
@@ -69,8 +69,8 @@ def consecutive_phases(wave, lanes):
 
 
 def mixed_phases(wave, lanes):
-    """Groups of four lanes, by eight groups: 0 with 5, 1 with 4, 2 with 7,
-    3 with 6. Twice as many banks serve two such pairs."""
+    """Groups of four lanes, by eight groups: 0 with 5, 1 with 4, 2 with 7, 3
+    with 6. Twice as many banks serve two such pairs."""
     pairs = [[*range(4 * a, 4 * a + 4), *range(4 * b, 4 * b + 4)]
              for base in range(0, wave // 4, 8)
              for a, b in ((base, base + 5), (base + 1, base + 4),
@@ -81,8 +81,8 @@ def mixed_phases(wave, lanes):
 
 
 def count_extra(addresses, phases, banks, width=4):
-    """Clocks of all phases beyond what an even spread over the banks takes,
-    for accesses of `width` dwords. Lanes that want the same dword share it."""
+    """Clocks of all phases beyond those of an even spread over the banks, for
+    accesses of `width` dwords. Lanes that access the same dword share it."""
     extra = 0
     for phase in phases:
         dwords = {addresses[lane] // 4 + d for lane in phase
@@ -95,8 +95,8 @@ def count_extra(addresses, phases, banks, width=4):
 # -- the accesses of the main loop ------------------------------------------
 
 def write_patterns(layout, wave, threads):
-    """How TileCopy writes: neighbouring threads take neighbouring chunks of a
-    row, or (the pixels of NCHW) neighbouring rows."""
+    """The writes of TileCopy: neighbouring threads write neighbouring chunks
+    of a row, or (the pixels of NCHW) neighbouring rows."""
     rows = threads // layout.chunks
     for first in range(0, threads, wave):
         lanes = range(first, first + wave)
@@ -106,8 +106,9 @@ def write_patterns(layout, wave, threads):
 
 
 def block_write_patterns(layout, wave, threads, block_rows, rows):
-    """How BlockCopy writes: half a chunk of one row of each block; lanes take
-    eight blocks along the rows, the halves, further blocks, the chunks."""
+    """The writes of BlockCopy: half a chunk of one row of each block; lanes
+    write eight blocks along the rows, the halves, further blocks, the chunks.
+    """
     blocks = rows // block_rows
     near = math.gcd(blocks, 8)
     for first in range(0, threads, wave):
@@ -120,10 +121,11 @@ def block_write_patterns(layout, wave, threads, block_rows, rows):
 
 
 def read_patterns(layout, wave):
-    """How TileMma reads: the same chunk of neighbouring rows, lanes beyond the
-    rows the next chunk, or the same where a row is one lane's (gfx11). One
-    pattern for each operand of each instruction."""
-    grid = wave // 8  # The fma row spreads its lanes over a grid of 8 columns.
+    """The reads of TileMma: the same chunk of neighbouring rows; lanes beyond
+    the rows read the next chunk, or the same one where a row belongs to one
+    lane (gfx11). One pattern for each operand of each instruction."""
+    # The instruction "fma" spreads its lanes over a grid of 8 columns.
+    grid = wave // 8
     shapes = [("fma, rows", grid, 8, 1), ("fma, columns", 8, 1, 1)]
     shapes += ([("mfma32", 32, 1, 2), ("mfma16", 16, 1, 4)] if wave == 64 else
                [("wmma16 of gfx11", 16, 1, 1), ("wmma16 of gfx12", 16, 1, 2)])
@@ -136,9 +138,9 @@ def read_patterns(layout, wave):
 
 
 def count_matrices(layout):
-    """{access: extra clocks} of reading matrices for mma.sync: eight rows of
-    one chunk each at once, neighbours (Q) or every fourth row (P). Writes by
-    chunks that meet them are those of a wave of 32."""
+    """{access: extra clocks} of matrix reads for mma.sync: eight rows of one
+    chunk each at once, neighbours (Q) or every fourth row (P). Their writes by
+    chunks are those of a wave of 32."""
     worst = collections.Counter()
 
     def add(name, places, phases):
@@ -158,7 +160,7 @@ def count_matrices(layout):
 
 def count_blocked(layout, wave, banks):
     """The same for a tile that is written by blocks. Sixteen lanes of 64 bits
-    fill 32 banks, which is stricter than to look at pairs of such phases."""
+    fill 32 banks, which is stricter than two such phases together."""
     worst = collections.Counter()
     for threads, block_rows, rows in itertools.product(
             (128, 256, 512), (2, 4), (32, 64, 128, 256)):
@@ -181,7 +183,7 @@ def count_blocked(layout, wave, banks):
 
 
 def count_layout(layout, wave, banks):
-    """{access: extra clocks}, the worst over phase maps and lanes."""
+    """{access: extra clocks}, the worst of the phase maps and lanes."""
     lanes = banks // 4
     worst = collections.Counter()
 
@@ -202,7 +204,7 @@ def count_layout(layout, wave, banks):
 # -- the layout of the compiler ---------------------------------------------
 
 def parse_swizzles(text):
-    """{(banks, chunks): Layout} of the table in LdsTile.h."""
+    """{(banks, chunks): Layout} from the table in LdsTile.h."""
     table = re.search(r"kSwizzles\[\] = \{(.*?)\};", text, re.S)
     rows = table and re.findall(r"\{(\d+), (\d+), (\d+), (\d+), (\d+)\}",
                                 table[1])
@@ -214,7 +216,7 @@ def parse_swizzles(text):
 
 
 def parse_blocked(text):
-    """A function from chunks of a row to BlockedLayout."""
+    """A function from the chunks of a row to a BlockedLayout."""
     shift = re.search(r"kBlockShift = (\d+);", text)
     upper = re.search(r"kBlockMask = (\d+);", text)
     mask = re.search(r"min<int64_t>\(getChunks\(\), (\d+)\) - 1;", text)
@@ -226,7 +228,7 @@ def parse_blocked(text):
 
 def check(text):
     """(number of accesses counted, faults) of the layouts in LdsTile.h, for
-    the rows that tiles have: of 64 bytes and of 128."""
+    the rows that tiles have: 64 and 128 bytes."""
     try:
         swizzles = parse_swizzles(text)
         make_blocked = parse_blocked(text)
@@ -258,28 +260,29 @@ def check(text):
 
 
 def self_test():
-    """Layouts that are known to be good and bad are told apart."""
+    """Layouts that are known to be good and bad are distinguished."""
     good = count_layout(Layout(4, 1, 3), 64, 32)
     assert not any(good.values()), good
-    # Without a swizzle eight rows of 64 bytes meet in two sets of banks.
+    # Without a swizzle eight rows of 64 bytes use only two sets of banks.
     plain = count_layout(Layout(4, 0, 0), 64, 32)
     assert plain["read, mfma32"] > 0, plain
-    # Padding by a chunk serves the reads and costs the writes one clock more.
+    # Padding by a chunk fixes the reads and costs the writes one more clock.
     padded = count_layout(Layout(4, 0, 0, pad=CHUNK_BYTES), 64, 32)
     assert padded["read, mfma32"] == 0, padded
     assert padded["write, chunks first"] > 0, padded
-    # Blocks do not fit the layout of chunks, nor one without the upper bits.
+    # Blocks do not fit the layout of chunks, nor a layout without the upper
+    # bits.
     good = count_blocked(BlockedLayout(4, 3, 3, 3), 64, 32)
     assert not any(good.values()), good
     assert count_blocked(Layout(4, 1, 3), 64, 32)["write, blocks of 4 rows"] > 0
     assert count_blocked(BlockedLayout(4, 3, 0, 3), 64,
                          32)["write, blocks of 4 rows"] > 0
-    # Every fourth row needs the upper bits, neighbours do not.
+    # Every fourth row needs the upper bits; neighbours do not.
     assert not any(count_matrices(BlockedLayout(4, 3, 3, 3)).values())
     counted = count_matrices(Layout(4, 1, 3))
     assert counted["read, matrices of P"] > 0, counted
     assert counted["read, matrices of Q"] == 0, counted
-    # The mixed map tells apart what consecutive lanes cannot.
+    # The mixed map finds conflicts that consecutive lanes hide.
     halves = [lane % 32 // 16 * 64 + lane % 16 * 128 for lane in range(64)]
     assert (count_extra(halves, consecutive_phases(64, 8), 32)
             != count_extra(halves, mixed_phases(64, 8), 32))
@@ -289,7 +292,7 @@ def self_test():
         f"{SOURCE}: cannot read kSwizzles"]
     assert parse_swizzles("kSwizzles[] = {{32, 4, 1, 3, 0}};") == {
         (32, 4): Layout(4, 1, 3)}
-    # 64 banks serve 16 lanes a clock: the fold is what 32 banks do not need.
+    # 64 banks serve 16 lanes a clock; unlike 32 banks they need the fold.
     assert any(count_layout(Layout(4, 1, 3), 64, 64).values())
     assert not any(count_layout(Layout(4, 1, 2, 1), 64, 64).values())
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Checks that the numbered constraints of every op are the same everywhere.
 
-A constraint such as conv_c4 is written in four places, which drift apart unless
-something holds them together:
+A constraint such as conv_c4 is written in four kinds of files, which diverge
+without a check:
   docs/spec/<name>.md           a row of the table of constraints, on the one
                                 page of the op
   dialect/IR/*.td               a comment /*conv_c4*/ at the operand or attribute
@@ -21,8 +21,8 @@ import tree_check
 
 LABEL = r"([a-z]+)_c(\d+)"
 
-# Where labels are, and what a label looks like there. A test function may have
-# a suffix (@conv_c2_empty) when a constraint has several cases.
+# Folder and files of each kind, and the form of a label there. A test function
+# may have a suffix (@conv_c2_empty) when a constraint has several cases.
 PLACES = {
     "spec": ("docs/spec", "*.md", re.compile(rf"^\| `{LABEL}` \|", re.M)),
     "op": ("dialect/IR", "*.td", re.compile(rf"\b{LABEL}\b(?=[^/\n]*\*/)")),
@@ -32,7 +32,7 @@ PLACES = {
 
 
 def collect(root, folder, pattern, regex):
-    """The set of numbers found in a place, for each op."""
+    """The set of numbers found in the files of one kind, for each op."""
     found = collections.defaultdict(set)
     for path in sorted((root / folder).glob(pattern)):
         for op, number in regex.findall(path.read_text()):
@@ -66,14 +66,15 @@ def check(root):
 
 
 def self_test():
-    """The check accepts four places that agree and names each that does not."""
+    """The check accepts four kinds that agree and names each that does not."""
     good = {
         "docs/spec/conv.md": "| `conv_c1` | rank |\n| `conv_c2` | size |\n",
         "dialect/IR/A.td": "x /*conv_c1, conv_c2*/\n",
         "dialect/IR/A.cpp": "if (a) /*conv_c1*/\nif (b) /*conv_c2*/\n",
         "test/lit/Dialect/invalid.mlir": "@conv_c1(\n@conv_c2_empty(\n",
     }
-    # A second op on a page of its own, which no change to the first touches.
+    # A second op has a page of its own, which no change to the first one
+    # affects.
     other = {
         "docs/spec/pool.md": "| `pool_c1` | rank |\n",
         "dialect/IR/B.td": "x /*pool_c1*/\n",

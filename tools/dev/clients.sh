@@ -5,14 +5,15 @@
 #   tools/dev/clients.sh build SOURCES [BUILD]   default build/dev
 #   tools/dev/clients.sh run BINARIES [program...]
 #
-# SOURCES has a folder for each of their repositories; docs/clients.md says which
-# and how to get them. Two folders of binaries come out, BUILD/clients/emulated
-# and BUILD/clients/nvidia, which differ in the device code inside. `run` needs
-# nothing but such a folder, the libraries (LD_LIBRARY_PATH) and TESSERA_DEVICE;
-# on the emulated device the long ones execute a sample of each launch.
+# SOURCES has a folder for each of their repositories; docs/clients.md says
+# which and how to get them. The result is two folders of binaries,
+# BUILD/clients/emulated and BUILD/clients/nvidia, which differ in the device
+# code inside. `run` needs only such a folder, the libraries (LD_LIBRARY_PATH)
+# and TESSERA_DEVICE; on the emulated device the long ones execute a sample of
+# each launch.
 set -euo pipefail
 
-# name, source, whether it has a kernel of its own, flags
+# Each line has a name, a source, whether it has a kernel of its own, and flags.
 clients=(
   "demo MIOpen_Demo/demo.cpp host"
   "verify_miopen ROCm-RDNA1/Verification/verify_miopen.cpp host"
@@ -26,8 +27,8 @@ clients=(
 )
 chips=(gfx90a gfx942 gfx1030 gfx1100)
 
-# How each is run: arguments, and a line that its output has when it came to the
-# end (the results themselves, where the program prints any).
+# How each program is run: its arguments, and a line that its output has if it
+# ran to its end (the results themselves, if the program prints any).
 arguments() {
   case $1 in
   conv_bench) echo "${REPEATS:-1} float" ;;
@@ -47,7 +48,8 @@ expected() {
   esac
 }
 
-# The kernel that is in a header, by itself: its PTX needs none of HIP's headers.
+# Compiles the kernel in a header by itself: its PTX needs none of HIP's
+# headers.
 build_ptx() { # SOURCES HERE OUT
   {
     cat "$2/tools/dev/clients/compat.h"
@@ -56,7 +58,7 @@ build_ptx() { # SOURCES HERE OUT
   clang++-22 -x cuda --cuda-device-only --cuda-gpu-arch=sm_80 \
     --cuda-feature=+ptx70 -nocudainc -nocudalib -Wno-unknown-cuda-version \
     -DTESSERA_CLIENT_PTX -O2 -S "$3/kernel.cu" -o "$3/kernel.ptx"
-  printf '\0' >>"$3/kernel.ptx" # the loader's text ends so
+  printf '\0' >>"$3/kernel.ptx" # the loader's text ends with a zero
 }
 
 build() {

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""Counts what ctest ran, from its JUnit file.
+"""Counts the tests that ctest ran, from its JUnit file.
 
-One test of ctest is a whole GoogleTest executable or the whole lit suite; their
-number says nothing. This reads how many each of them ran, from what it printed:
+One test of ctest is a whole GoogleTest executable or the whole lit suite, so
+their number says nothing. This reads how many tests each of them ran, from its
+output:
   GoogleTest   [  PASSED  ] 12 tests.    3 FAILED TESTS
   lit          Passed: 20                Failed: 1
 Tests whose name in ctest begins with Execute run problems on a device and are
-counted apart. Any other test counts as one, and a failed one that printed no
-number as one failure; one that ctest skipped, because it said that this machine
-cannot run it, is no failure. Prints two lines and exits 1 if something failed
-or nothing ran.
+counted separately. Any other test counts as one, and a failed one that printed
+no number as one failure; one that ctest skipped, because it said that this
+machine cannot run it, is no failure. Prints two lines and exits 1 if something
+failed or nothing ran.
 """
 
 import argparse
@@ -23,7 +24,8 @@ KINDS = ("unit", "lit", "execution")
 
 
 def find(pattern, text):
-    """Sum of the numbers that `pattern` captures; None if it is not there."""
+    """Sum of the numbers that `pattern` captures; None if it does not match.
+    """
     numbers = re.findall(pattern, text, re.M)
     return sum(map(int, numbers)) if numbers else None
 
@@ -33,8 +35,8 @@ def get_kind(name):
 
 
 def is_skipped(case):
-    """Whether a test said that it cannot run here; a missing executable is in
-    the file as skipped, too, with another message."""
+    """Whether a test said that it cannot run here. The file has a missing
+    executable as skipped, too, with another message."""
     skipped = case.find("skipped")
     return skipped is not None and skipped.get("message").startswith("SKIP_")
 

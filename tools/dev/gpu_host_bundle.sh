@@ -16,7 +16,7 @@ limit_mib=60
 [[ -f $build/build.ninja ]] || cmake --preset gpu-host
 ninja -C "$build" tessera tessera-hip-on-cuda "${programs[@]}"
 
-# Nothing but glibc may be missing there.
+# Only glibc may be missing there.
 for file in "${programs[@]/#/$build/bin/}" "$build"/lib/{libMIOpen.so.1,libtessera-{compiler,hip-on-cuda}.so,tessera-compile-worker}; do
   if objdump -p "$file" | awk '/NEEDED/ {print $2}' |
       grep -vE '^(lib(c|m|dl|pthread|rt)\.so\.|ld-linux|libMIOpen\.so\.1|libamdhip64\.so\.5)'; then
@@ -25,7 +25,8 @@ for file in "${programs[@]/#/$build/bin/}" "$build"/lib/{libMIOpen.so.1,libtesse
   fi
 done
 
-# Links are followed: libMIOpen.so.1 is one, and so is lib/hip-on-cuda's library.
+# Links are followed: libMIOpen.so.1 is a link, and so is lib/hip-on-cuda's
+# library.
 files=("${programs[@]/#/bin/}" lib/libMIOpen.so.1 lib/libtessera-compiler.so
   lib/tessera-compile-worker lib/libtessera-hip-on-cuda.so lib/hip-on-cuda)
 bench=({c_api,gpu_{compare,device,pack,points,rows,tiles}}.py {conv,resnet50}-h100.txt)

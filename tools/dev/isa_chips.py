@@ -1,4 +1,4 @@
-"""What the static analyser knows of each AMD chip.
+"""The numbers of each AMD chip for the static analyser.
 
 The numbers and their sources are in runtime/Emulator/Measure/ChipCosts.def,
 which the emulated device's statistics use too; this reads them. A new chip is
@@ -14,7 +14,9 @@ _TABLE = (pathlib.Path(__file__).resolve().parents[2]
 
 
 def _read_rows(macro):
-    """The arguments of each use of a macro of the table, numbers as such."""
+    """The arguments of each use of a macro of the table, with numbers
+    converted.
+    """
     uses = re.findall(rf"^{macro}\((.*)\)$", _TABLE.read_text(), re.MULTILINE)
     return [[int(word) if word.isdigit() else word
              for word in use.split(", ")] for use in uses]
@@ -24,17 +26,17 @@ def _read_rows(macro):
 class Chip:
     """One row of TESSERA_CHIP_COSTS, with the chip's matrix rates."""
     name: str
-    wave: int            # Lanes of a wave as we compile.
-    issue_clocks: int    # Of one instruction of one wave.
-    vgprs: int           # Registers of a SIMD for one lane.
-    vgpr_granule: int    # Registers are given in multiples of this.
-    max_waves: int       # Of a SIMD.
-    simds: int           # Of a unit.
-    lds_bytes: int       # Of a unit.
-    lds_clock_bytes: int     # LDS bytes a clock, all lanes of a unit.
-    memory_clock_bytes: int  # First-level cache bytes a clock of a unit.
-    line_bytes: int          # Of that cache.
-    double_factor: int       # f64 operations are so many times slower.
+    wave: int            # Lanes of a wave in our code.
+    issue_clocks: int    # Per instruction of one wave.
+    vgprs: int           # Registers of a SIMD per lane.
+    vgpr_granule: int    # Registers are allocated in multiples of this.
+    max_waves: int       # Per SIMD.
+    simds: int           # Per unit.
+    lds_bytes: int       # Per unit.
+    lds_clock_bytes: int     # LDS bytes per clock, all lanes of a unit.
+    memory_clock_bytes: int  # L1 bytes per clock of a unit.
+    line_bytes: int          # Of the L1.
+    double_factor: int       # How many times slower f64 operations are.
     rates: dict
 
     @property
@@ -61,7 +63,7 @@ _SHAPE = re.compile(
 
 
 def matrix_clocks(chip, text):
-    """Clocks for which one matrix instruction holds the matrix unit."""
+    """Clocks during which one matrix instruction occupies the matrix unit."""
     shape = _SHAPE.match(text)
     kind = shape and shape["type"].replace("bf8", "fp8")
     if not shape or kind not in chip.rates:
@@ -79,7 +81,8 @@ def matrix_clocks(chip, text):
     sparse = shape["family"] in ("smfmac", "swmmac")
     if chip.name == "gfx950" and blocks == 1 and not sparse:
         rate *= _gfx950_factor(kind, m * k * blocks // 64, text)
-    # Half of a sparse product is known to be zero and costs nothing.
+    # Half of the products of a sparse instruction are known to be zero and
+    # cost nothing.
     return 2 * m * n * k * blocks / rate / (2 if sparse else 1)
 
 

@@ -1,8 +1,8 @@
 """Reads one AMDGPU kernel: assembly, a disassembly, or a code object.
 
 All three become the same Kernel: a list of instructions in order, each with
-its label and, for a branch, the label it goes to; and the metadata, where the
-source has it (a disassembly alone has none).
+its label and, for a branch, the label that it jumps to; and the metadata, if
+the source has it (a disassembly alone has none).
 """
 
 import dataclasses
@@ -13,14 +13,14 @@ import subprocess
 
 
 class KernelError(Exception):
-    """A sentence for the user."""
+    """A failure with a sentence for the user."""
 
 
 @dataclasses.dataclass
 class Instruction:
     text: str
     mnemonic: str
-    target: str | None = None  # Label that a branch goes to.
+    target: str | None = None  # Label that a branch jumps to.
 
 
 @dataclasses.dataclass
@@ -96,7 +96,7 @@ def parse_instructions(text, name):
                 inside = found = True
                 start = int(line.split()[0], 16) if label["dis"] else None
             elif not is_local:
-                inside = False  # .Lfunc_end0 or the next function.
+                inside = False  # Ended by .Lfunc_end0 or the next function.
             elif inside:
                 labels[word] = len(instructions)
             continue
@@ -115,7 +115,7 @@ def parse_instructions(text, name):
         instructions.append(instruction)
     if not found:
         raise KernelError(f"there is no function '{name}'")
-    # A plain disassembly names a branch's goal by its address.
+    # A plain disassembly names the target of a branch by its address.
     for index, goal in relative.items():
         instructions[index].target = f"@{goal:x}"
         if goal in addresses:
@@ -140,8 +140,8 @@ def _pick_name(text, kernels, wanted):
 
 
 def parse_kernel(text, wanted=None, notes=None):
-    """A Kernel from assembly or disassembly. `notes`: what llvm-readelf says
-    of the code object that the disassembly is of."""
+    """A Kernel from assembly or disassembly. `notes` is the output of
+    llvm-readelf for the code object of the disassembly."""
     chip, kernels = parse_metadata(notes if notes is not None else text)
     if not chip:
         found = re.search(r'\.amdgcn_target\s+"amdgcn-amd-amdhsa-+(\w+)', text)

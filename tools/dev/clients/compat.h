@@ -1,8 +1,8 @@
 //===- compat.h - What programs of 2019 expect of HIP's headers -*- C++ -*-===//
 //
-// Included before the first line of a program that was written for HIP 1:
-// the names that HIP 5's headers no longer have, and standard headers that came
-// along with others then. Nothing here is about MIOpen.
+// Included before the first line of a program that was written for HIP 1: names
+// that HIP 5's headers lack, and standard headers that other headers included
+// then. None of this is about MIOpen.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,8 @@
 #endif
 
 #ifdef TESSERA_CLIENT_PTX
-// The kernel alone, for NVIDIA's chips: clang's language without a toolkit.
+// Only the kernel is compiled for NVIDIA's chips: clang's language without a
+// toolkit.
 #define __global__ __attribute__((global))
 typedef __SIZE_TYPE__ size_t;
 #define hipBlockIdx_x __nvvm_read_ptx_sreg_ctaid_x()
@@ -31,7 +32,7 @@ typedef __SIZE_TYPE__ size_t;
 #define hipGridDim_x gridDim.x
 #endif
 
-// HIP 1 gave every kernel a first parameter of its own.
+// HIP 1 had an additional first parameter in every kernel.
 typedef int hipLaunchParm;
 #undef hipLaunchKernel
 #define hipLaunchKernel(kernel, grid, block, sharedBytes, stream, ...)         \

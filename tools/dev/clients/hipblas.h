@@ -1,9 +1,9 @@
 //===- hipblas.h - hipBLAS's product, for benchmarks of MIOpen -*- C++ -*-===//
 //
 // Networks end in a matrix product, for which clients of MIOpen call hipBLAS,
-// another library that is not here. The two functions that they use are made of
-// a convolution with a window of one pixel: its images are the columns of the
-// result, its channels the rows, and transpositions are strides.
+// another library that does not exist here. The two functions that they use are
+// implemented by a convolution with a window of one pixel: its images are the
+// columns of the result, its channels the rows, and transpositions are strides.
 //
 //===----------------------------------------------------------------------===//
 
@@ -35,7 +35,7 @@ inline hipblasStatus_t hipblasCreate(hipblasHandle_t *handle) {
 }
 
 namespace tessera_clients {
-/// `images` times `channels` numbers, those many elements apart.
+/// `images` times `channels` numbers with these strides in elements.
 inline miopenTensorDescriptor_t describe(int images, int channels,
                                          int imageStride, int channelStride) {
   miopenTensorDescriptor_t desc = nullptr;
@@ -68,7 +68,7 @@ inline miopenStatus_t multiply(miopenHandle_t handle,
 }
 } // namespace tessera_clients
 
-/// Column-major, as in BLAS. Of the factors, clients here use 1 and 0 only.
+/// Column-major, as in BLAS. Clients here use only 1 and 0 for alpha and beta.
 inline hipblasStatus_t hipblasSgemm(hipblasHandle_t handle,
                                     hipblasOperation_t opA,
                                     hipblasOperation_t opB, int m, int n, int k,

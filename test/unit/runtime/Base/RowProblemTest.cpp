@@ -151,7 +151,7 @@ TEST(RowProblem, MergesWhatLiesTogether) {
 }
 
 // Kernels count the elements of a dimension in 30 bits, and those of all
-// together in 31: what lies together is merged as far as that.
+// together in 31: contiguous dimensions are merged up to that limit.
 TEST(RowProblem, MergesNoMoreThanKernelsCount) {
   auto getConfig = [](int64_t outer, int64_t inner) {
     return makeProblem(RowOp::ActivationForward, {outer, inner}, {inner, 1})

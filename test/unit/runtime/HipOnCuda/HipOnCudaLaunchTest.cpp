@@ -218,8 +218,8 @@ TEST_F(HipOnCudaLaunch, ThreadsShareModules) {
   cuda.launches.clear();
 }
 
-// A program's own kernels: what clang's constructors announce is loaded at the
-// first launch, by whatever the program has as code.
+// A program's own kernels: what clang's constructors register is loaded at the
+// first launch, in whatever form of code the program has.
 TEST(HipOnCudaProgram, LaunchesRegisteredKernels) {
   struct {
     uint32_t magic = 0x48495046, version = 1;
@@ -256,8 +256,8 @@ TEST(HipOnCudaProgram, LaunchesRegisteredKernels) {
             hipErrorInvalidDeviceFunction);
 }
 
-// A tensor map goes to the driver's function for its mode; an address that it
-// cannot have is refused before, and what the driver refuses is reported.
+// A tensor map is encoded by the driver's function for its mode. A misaligned
+// address is refused before the call, and a refusal of the driver is reported.
 TEST(HipOnCudaTensorMap, IsEncodedByTheDriver) {
   alignas(64) char descriptor[128];
   alignas(16) char tensor[32];
@@ -278,12 +278,13 @@ TEST(HipOnCudaTensorMap, IsEncodedByTheDriver) {
             hipErrorInvalidValue);
 }
 
-// Rows of a box are swizzled by as many bytes as they have, which is how the
-// compiler finds their pieces in shared memory; those of a plain box are not.
+// Rows of a box are swizzled by as many bytes as they have, which the compiler
+// relies on to find their chunks in shared memory; those of a plain box are not
+// swizzled.
 TEST(HipOnCudaTensorMap, IsSwizzledByItsRows) {
   alignas(64) char descriptor[128];
   alignas(16) char tensor[32];
-  tessera::TensorMap map = makeSampleMap(); // Of two bytes an element.
+  tessera::TensorMap map = makeSampleMap(); // Elements have two bytes.
   map.mode = tessera::TensorMap::Mode::Tiled;
   const std::pair<uint32_t, int> rows[] = {{8, 0}, {16, 1}, {32, 2}, {64, 3}};
   for (auto [elements, expected] : rows) {

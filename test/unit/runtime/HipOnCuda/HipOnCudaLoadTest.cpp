@@ -1,7 +1,7 @@
 //===- HipOnCudaLoadTest.cpp - With which driver there is a device --------===//
 //
-// Through the loader, as the library finds it. A driver stays loaded for the
-// life of a process, so each case is a child.
+// These tests go through the loader, as the library does. A driver stays loaded
+// until the process ends, so each case runs in a child.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,7 +18,7 @@
 using namespace tessera;
 using namespace tessera::test;
 
-/// Prints what the product's own candidates give for `setting`, and leaves.
+/// Prints the choice of the product's own candidates for `setting`, and exits.
 [[noreturn]] static void printChoice(const char *setting,
                                      const char *driver = nullptr) {
   if (driver)
@@ -35,7 +35,7 @@ using namespace tessera::test;
 
 static const testing::ExitedWithCode kExitsWell(0);
 
-// The library is found beside our binary, and drives what the driver has.
+// The library is found beside our binary, and uses the driver's device.
 TEST(HipOnCudaLoadDeathTest, FindsTheDriver) {
   EXPECT_EXIT(printChoice("nvidia", "fake-cuda"), kExitsWell,
               "^chose nvidia .*libtessera-hip-on-cuda.so sm_90");
@@ -54,7 +54,7 @@ TEST(HipOnCudaLoadDeathTest, IsPreferredToTheEmulatedDevice) {
   EXPECT_EXIT(printChoice("", "fake-cuda"), kExitsWell, "^chose nvidia ");
 }
 
-// Without a driver, or with one of no use, the reason is a sentence.
+// If there is no driver, or none that can be used, the reason is a sentence.
 TEST(HipOnCudaLoadDeathTest, SaysWhyThereIsNoDevice) {
   EXPECT_EXIT(printChoice("nvidia", "fake-cuda-old"), kExitsWell,
               "libtessera-hip-on-cuda.so: the NVIDIA driver is too old: it is "
@@ -75,8 +75,7 @@ TEST(HipOnCudaLoadDeathTest, SaysThatThereIsNoDriver) {
               "a device .*no NVIDIA driver: libcuda.so.1: cannot open");
 }
 
-// The same library under AMD's name is taken for what it is, when a program
-// has loaded it.
+// The same library under AMD's name is recognised when a program has loaded it.
 TEST(HipOnCudaLoadDeathTest, IsKnownUnderAmdsName) {
   EXPECT_EXIT(
       {

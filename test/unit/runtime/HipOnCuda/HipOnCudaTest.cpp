@@ -1,7 +1,7 @@
 //===- HipOnCudaTest.cpp - HIP over a driver that runs on the host --------===//
 //
-// Through the exported functions only, as an application sees them. What a GPU
-// answers is shown by the same functions on a GPU: docs/guides/gpu-host.md.
+// These tests call only exported functions, like an application.
+// docs/guides/gpu-host.md says how to run the same functions on a GPU.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,7 +17,7 @@ extern "C" const char *tesseraDeviceKind();
 using namespace tessera::test;
 using tessera::cuda::CudaError;
 
-/// Before the first call of HIP.
+/// This comes before the first call of HIP.
 static FakeCuda &cuda = loadFakeCuda();
 
 static std::string getLastText() {
@@ -41,7 +41,7 @@ struct Memory {
 // Devices
 //===----------------------------------------------------------------------===//
 
-// The device says what it is, in the words that the compiler's table uses.
+// The device describes itself in the words of the compiler's table.
 TEST(HipOnCuda, DescribesDevice) {
   int count = 0;
   ASSERT_EQ(hipGetDeviceCount(&count), hipSuccess);
@@ -68,7 +68,7 @@ TEST(HipOnCuda, DescribesDevice) {
   EXPECT_STREQ(tesseraDeviceKind(), "nvidia");
 }
 
-// Each thread begins on device 0 and stays where it went.
+// Each thread begins on device 0 and keeps the device that it has set.
 TEST(HipOnCuda, DevicesBelongToThreads) {
   int id = -1;
   ASSERT_EQ(hipSetDevice(1), hipSuccess);
@@ -90,8 +90,8 @@ TEST(HipOnCuda, DevicesBelongToThreads) {
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wdeprecated-declarations"
 
-// A thread that has a context already, as one of PyTorch has, keeps it: that is
-// where its memory is.
+// A thread that has a context already, as PyTorch's threads have, keeps it: its
+// memory belongs to that context.
 TEST(HipOnCuda, UsesTheContextOfOthers) {
   hipCtx_t other;
   ASSERT_EQ(hipDevicePrimaryCtxRetain(&other, 1), hipSuccess);
@@ -108,7 +108,8 @@ TEST(HipOnCuda, UsesTheContextOfOthers) {
 
 #pragma clang diagnostic pop
 
-// The primary context is retained once a device, however many threads ask.
+// The primary context of a device is retained once, however many threads use
+// it.
 TEST(HipOnCuda, RetainsPrimaryContextsOnce) {
   ASSERT_EQ(hipSetDevice(0), hipSuccess);
   ASSERT_EQ(hipSetDevice(1), hipSuccess);
@@ -129,7 +130,7 @@ TEST(HipOnCuda, RetainsPrimaryContextsOnce) {
 // Memory
 //===----------------------------------------------------------------------===//
 
-// Bytes go there and back; what is outside is the driver's error.
+// Bytes are copied there and back; an address outside is the driver's error.
 TEST(HipOnCuda, CopiesAndFills) {
   Memory device(64);
   std::vector<unsigned char> host(64);
@@ -154,8 +155,8 @@ TEST(HipOnCuda, CopiesAndFills) {
   EXPECT_EQ(hipMemset(nullptr, 0, 0), hipSuccess);
 }
 
-// HIP has no memory of 0 bytes, and freeing nothing is no error; to the driver
-// both are.
+// HIP has no memory of 0 bytes, and freeing a null pointer is no error; the
+// driver calls both an error.
 TEST(HipOnCuda, NothingIsNoMemory) {
   void *pointer = &pointer;
   int calls = cuda.getCalls("cuMemAlloc");
@@ -168,7 +169,7 @@ TEST(HipOnCuda, NothingIsNoMemory) {
   EXPECT_EQ(hipMallocManaged(&pointer, 16, 0), hipErrorInvalidValue);
 }
 
-// Each kind of memory says what it is, and is freed by its own function only.
+// Each kind of memory reports its kind, and is freed by its own function only.
 TEST(HipOnCuda, KindsOfMemory) {
   void *pinned = nullptr, *managed = nullptr, *device = nullptr;
   ASSERT_EQ(hipHostMalloc(&pinned, 64, hipHostMallocCoherent), hipSuccess);
@@ -196,7 +197,7 @@ TEST(HipOnCuda, KindsOfMemory) {
   EXPECT_EQ(hipFreeAsync(device, nullptr), hipSuccess);
 }
 
-// A block goes into wider rows and comes back; what lies between stays.
+// A block is copied into wider rows and back; the gaps between them stay.
 TEST(HipOnCuda, CopiesBlocks) {
   std::vector<unsigned char> in(3 * 5), out(3 * 7, 0xee);
   std::iota(in.begin(), in.end(), static_cast<unsigned char>(1));
@@ -255,7 +256,7 @@ TEST(HipOnCuda, StreamsCallBack) {
   EXPECT_EQ(hipStreamDestroy(nullptr), hipErrorInvalidHandle);
 }
 
-// Events measure; one that was not recorded has no time.
+// Events measure time; one that was not recorded has none.
 TEST(HipOnCuda, EventsMeasure) {
   hipEvent_t begin, end;
   ASSERT_EQ(hipEventCreate(&begin), hipSuccess);
@@ -279,7 +280,7 @@ TEST(HipOnCuda, NotReadyIsNoFailure) {
   EXPECT_EQ(hipGetLastError(), hipSuccess);
 }
 
-// Every error of the driver has its own in HIP, with what the driver says.
+// Every error of the driver has a counterpart in HIP, with the driver's text.
 TEST(HipOnCuda, TranslatesErrors) {
   const std::pair<CudaError, hipError_t> pairs[] = {
       {CudaError::InvalidValue, hipErrorInvalidValue},
@@ -308,7 +309,7 @@ TEST(HipOnCuda, TranslatesErrors) {
                            "(CUDA_ERROR_OF_THE_FAKE, 12345)");
 }
 
-// After a fault the context is lost: every thread hears of it, again and again.
+// After a fault the context is lost: every later call of every thread fails.
 TEST(HipOnCudaDeathTest, FaultsStay) {
   EXPECT_EXIT(
       {
@@ -325,7 +326,7 @@ TEST(HipOnCudaDeathTest, FaultsStay) {
       testing::ExitedWithCode(0), "");
 }
 
-// What the emulated device refuses is refused here, by name.
+// What the emulated device refuses is refused here too, by name.
 TEST(HipOnCuda, RefusesWhatIsNotThere) {
   hipGraph_t graph;
   EXPECT_EQ(hipGraphCreate(&graph, 0), hipErrorNotSupported);

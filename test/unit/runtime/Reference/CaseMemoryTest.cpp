@@ -18,7 +18,7 @@ static Problem parse(const std::string &text) {
   return problem ? *problem : Problem();
 }
 
-/// Bytes of the tensors that a case really has.
+/// Bytes of the tensors that a case really allocates.
 static uint64_t countTensors(const Problem &problem) {
   if (const ConvProblem *conv = problem.getConv()) {
     const ConvCase data(*conv, reference::DataKind::Uniform, 1);
@@ -35,8 +35,9 @@ static uint64_t countTensors(const Problem &problem) {
   return bytes;
 }
 
-// What is asked for is what a case allocates, of every kind: the emulated
-// device has it once more, which is the difference of the two estimates.
+// The estimate equals what a case allocates, for every kind of problem. The
+// emulated device holds the tensors once more, which is the difference of the
+// two estimates.
 TEST(CaseMemory, CountsTheTensorsOfACase) {
   for (const char *text :
        {"conv -n 3 -c 8 -H 9 -W 7 -k 5 -y 3 -x 2 -F 1",
@@ -67,7 +68,7 @@ TEST(CaseMemory, JudgingTakesMore) {
             run + 16 * result + 3 * 4 * result);
 }
 
-// Tensors that 64 bits can count one by one may be more together.
+// Tensors whose bytes fit 64 bits one by one may overflow them together.
 TEST(CaseMemory, SumsDoNotOverflow) {
   const Problem problem =
       parse("conv-fwd-i8,i32-nchw,nchw,nchw-n2147483647c1073741824h1w1-"
@@ -76,7 +77,7 @@ TEST(CaseMemory, SumsDoNotOverflow) {
   EXPECT_EQ(getCaseBytes(problem, {Purpose::Tune, true}), UINT64_MAX);
 }
 
-// A problem of terabytes is refused without a byte of it.
+// A problem of terabytes is refused before a byte of it is allocated.
 TEST(CaseMemory, RefusesWhatIsTooLarge) {
   const Problem problem =
       parse("conv -n 100000 -c 1000 -H 1000 -W 1000 -k 4 -y 5 -x 5 -F 1");

@@ -21,7 +21,8 @@ public:
   Kernel kernel;
 };
 
-/// What is asked of it is remembered by tile. Fill the fields in before.
+/// A bench whose answers are set in its fields beforehand. It records by tile
+/// what is asked of it.
 class FakeBench final : public Bench {
 public:
   Objective objective = Objective::IssueCycles;
@@ -78,7 +79,8 @@ private:
   bool isDead = false;
 };
 
-/// `count` tiles "t-0", "t-1", ... whose costs grow from 100 by `step` each.
+/// Makes `count` tiles "t-0", "t-1", ... whose costs grow from 100 by `step`
+/// each.
 inline std::vector<RankedTile> makeRanking(size_t count, double step) {
   std::vector<RankedTile> ranking;
   for (size_t i = 0; i < count; ++i)

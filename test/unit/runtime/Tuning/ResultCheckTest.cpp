@@ -1,7 +1,7 @@
 //===- ResultCheckTest.cpp - One expectation, many results ----------------===//
 //
-// The rule is that of dialect/Reference/Compare.h, so compare() is the judge of
-// the judge: both must say the same of the same result.
+// The rule is that of dialect/Reference/Compare.h, so compare() judges the
+// judge: both must say the same of the same result.
 //
 //===----------------------------------------------------------------------===//
 
@@ -66,8 +66,8 @@ TEST(ResultCheck, AcceptsAndRefuses) {
   }
 }
 
-// One element at a time is moved by up to a few tolerances: the verdict is
-// compare()'s.
+// One element at a time is moved by up to a few tolerances: the verdict must be
+// that of compare().
 TEST(ResultCheck, AgreesWithCompare) {
   for (ElementType type : kTypes) {
     SCOPED_TRACE(getName(type));
@@ -93,7 +93,8 @@ TEST(ResultCheck, AgreesWithCompare) {
   }
 }
 
-// A NaN, an infinity and a written gap are wrong, and named with their place.
+// A NaN, an infinity and an overwritten gap are wrong, and named with their
+// coordinates.
 TEST(ResultCheck, NanInfinityAndGaps) {
   const Sample sample(ElementType::F16);
   const ResultCheck check = sample.makeCheck();
@@ -124,7 +125,7 @@ TEST(ResultCheck, BothZeros) {
   }
 }
 
-// Slack admits the neighbours of an exact value, and no more.
+// Slack accepts the neighbours of an exact value, and no more.
 TEST(ResultCheck, Slack) {
   Sample sample(ElementType::BF16);
   sample.expected.values[0] = 1;

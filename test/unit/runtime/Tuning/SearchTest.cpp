@@ -26,7 +26,7 @@ std::string getName(const TriedTile *tile) {
 }
 } // namespace
 
-// The best of those that were tried wins, not the model's favourite.
+// The best of the tiles that were tried wins, not the model's favourite.
 TEST_F(SearchTest, TheBestWins) {
   bench.values = {{"t-0", 50}, {"t-1", 40}, {"t-2", 60}};
   SearchResult result = run(makeRanking(3, 1));
@@ -37,7 +37,8 @@ TEST_F(SearchTest, TheBestWins) {
   EXPECT_EQ(result.getBest()->kernel->getKernel().tile, "t-1");
 }
 
-// The budget's number is kept, and said to be the reason.
+// The search keeps to the number in the budget, and names it as the reason to
+// stop.
 TEST_F(SearchTest, CandidatesAreCounted) {
   budget.candidates = 4;
   SearchResult result = run(makeRanking(20, 0));
@@ -45,7 +46,7 @@ TEST_F(SearchTest, CandidatesAreCounted) {
   EXPECT_EQ(result.stop, StopReason::Candidates);
 }
 
-// When time is over before it began, the model's first choice is tried still.
+// The model's first choice is tried even if there is no time at all.
 TEST_F(SearchTest, TheFirstIsAlwaysTried) {
   budget.seconds = 0;
   SearchResult result = run(makeRanking(20, 1));
@@ -54,8 +55,9 @@ TEST_F(SearchTest, TheFirstIsAlwaysTried) {
   EXPECT_EQ(getName(result.getBest()), "t-0");
 }
 
-// A model that is right to a few percent ends the search when costs are beyond
-// that; the same ranking is tried whole where times do not follow the model.
+// A model that is right to a few percent ends the search when costs exceed the
+// best value by more; the same ranking is tried completely where times do not
+// follow the model.
 TEST_F(SearchTest, StopsWhereNothingCanWin) {
   budget.candidates = 50;
   const std::vector<RankedTile> ranking = makeRanking(50, 20);
@@ -72,7 +74,7 @@ TEST_F(SearchTest, StopsWhereNothingCanWin) {
   EXPECT_EQ(bench.verified.size(), 50u);
 }
 
-// An exhaustive search tries what the model has no hope for.
+// An exhaustive search also tries tiles that the model considers hopeless.
 TEST_F(SearchTest, ExhaustiveTriesAll) {
   budget.candidates = 50;
   budget.isExhaustive = true;
@@ -85,8 +87,8 @@ TEST_F(SearchTest, ExhaustiveTriesAll) {
   EXPECT_EQ(bench.verified.size(), 50u);
 }
 
-// The seed decides the order of an exhaustive search, behind the model's first;
-// what is reported is in the order of ranks.
+// The seed decides the order of an exhaustive search after the model's first
+// choice; results are reported in the order of ranks.
 TEST_F(SearchTest, TheSeedDecidesTheOrder) {
   budget.isExhaustive = true;
   budget.candidates = 30;
@@ -104,8 +106,8 @@ TEST_F(SearchTest, TheSeedDecidesTheOrder) {
   EXPECT_NE(getOrder(2), first);
 }
 
-// What does not compile or is wrong is in quarantine with its reason, and never
-// timed; the search goes on.
+// A tile that does not compile or is wrong is put into quarantine with its
+// reason, and never timed; the search continues.
 TEST_F(SearchTest, Quarantine) {
   bench.uncompilable = {"t-0"};
   bench.wrong = {"t-1"};
@@ -118,8 +120,8 @@ TEST_F(SearchTest, Quarantine) {
   EXPECT_EQ(getName(result.getBest()), "t-2");
 }
 
-// A tile whose workers were killed from outside is not blamed: it is as if it
-// had not been tried.
+// A tile whose workers were killed from outside is not blamed: it counts as not
+// tried.
 TEST_F(SearchTest, BlamesNoTileForAKill) {
   bench.killed = {"t-0"};
   SearchResult result = run(makeRanking(2, 1));
@@ -134,7 +136,7 @@ TEST_F(SearchTest, NobodyWins) {
   EXPECT_EQ(result.getBest(), nullptr);
 }
 
-// When a kernel takes the device with it, it alone is blamed.
+// If a kernel takes the device down, only that kernel is blamed.
 TEST_F(SearchTest, ALostDeviceEndsTheSearch) {
   bench.deadly = "t-1";
   SearchResult result = run(makeRanking(6, 0));
@@ -145,7 +147,7 @@ TEST_F(SearchTest, ALostDeviceEndsTheSearch) {
   EXPECT_EQ(result.deviceStatus.getMessage(), "gone");
 }
 
-// No judge: nobody is blamed.
+// If there is no judge, no tile is blamed.
 TEST_F(SearchTest, WithoutAJudgeNothingIsTried) {
   bench.prepareStatus = internalError("no judge");
   SearchResult result = run(makeRanking(3, 0));
@@ -153,7 +155,7 @@ TEST_F(SearchTest, WithoutAJudgeNothingIsTried) {
   EXPECT_EQ(result.deviceStatus.getMessage(), "no judge");
 }
 
-// A search that was killed goes on: known values and failures count, and if
+// A search that was killed resumes: known values and failures count, and if
 // they decide everything, no data are made.
 TEST_F(SearchTest, Resumes) {
   bench.values = {{"t-2", 30}};
@@ -173,7 +175,7 @@ TEST_F(SearchTest, Resumes) {
   EXPECT_EQ(bench.prepared, 0);
 }
 
-// What is known is looked at even when no time is left: a report costs nothing.
+// Known tiles are used even when no time is left, because they cost none.
 TEST_F(SearchTest, KnownTilesNeedNoTime) {
   budget.seconds = 0;
   for (const char *tile : {"t-0", "t-2", "t-4"})
@@ -185,7 +187,7 @@ TEST_F(SearchTest, KnownTilesNeedNoTime) {
   EXPECT_EQ(result.stop, StopReason::Time);
 }
 
-// What needs more workspace than there is is passed over, and not blamed.
+// A tile that needs more workspace than there is is skipped, and not blamed.
 TEST_F(SearchTest, WorkspaceIsLimited) {
   hooks.maxWorkspaceBytes = 100;
   bench.workspaces = {{"t-0", 101}, {"t-1", 100}};
@@ -194,7 +196,7 @@ TEST_F(SearchTest, WorkspaceIsLimited) {
   EXPECT_EQ(getName(result.getBest()), "t-1");
 }
 
-// Every tile is announced before it runs, and reported when it has.
+// Every tile is announced before it runs, and reported afterwards.
 TEST_F(SearchTest, TellsBeforeAndAfter) {
   std::vector<std::string> told;
   hooks.onBegin = [&](const TriedTile &tile) {
@@ -209,8 +211,8 @@ TEST_F(SearchTest, TellsBeforeAndAfter) {
                                             "end t-1"}));
 }
 
-// Times that are close are taken again in turns; estimates are not, and far
-// ones are not.
+// Tiles whose times are close are measured again alternately; estimates and
+// distant times are not.
 TEST_F(SearchTest, FinalistsRunAgain) {
   bench.values = {{"t-0", 100}, {"t-1", 102}, {"t-2", 150}};
   bench.objective = Objective::MeasuredTime;
@@ -224,14 +226,14 @@ TEST_F(SearchTest, FinalistsRunAgain) {
   EXPECT_EQ(bench.measured["t-0"], 1);
 }
 
-// A caller that is in a hurry is heard between candidates.
+// The search asks between candidates whether it is cancelled.
 TEST_F(SearchTest, CanBeCancelled) {
   hooks.isCancelled = [&] { return bench.verified.size() >= 2; };
   run(makeRanking(8, 0));
   EXPECT_EQ(bench.verified.size(), 2u);
 }
 
-// More threads than candidates, and one thread, find the same.
+// More threads than candidates, and one thread, give the same result.
 TEST_F(SearchTest, AnyNumberOfThreads) {
   bench.values = {{"t-3", 5}};
   for (unsigned jobs : {1u, 3u, 64u})

@@ -9,7 +9,7 @@
 
 using namespace tessera;
 
-// One slow sample among many moves neither.
+// One slow sample among many changes neither.
 TEST(Statistics, MedianAndSpread) {
   EXPECT_EQ(getMedian({7}), 7);
   EXPECT_EQ(getMedian({3, 1, 2}), 2);
@@ -19,19 +19,20 @@ TEST(Statistics, MedianAndSpread) {
   EXPECT_EQ(getSpread({1, 2, 3, 4, 500}), 2);
 }
 
-// The same order, the reverse, nothing to order, and one swap of three.
+// The cases are the same order, the reverse, nothing to order, and one swap of
+// three.
 TEST(Statistics, KendallTau) {
   EXPECT_EQ(getKendallTau({{1, 10}, {2, 20}, {3, 30}}), 1);
   EXPECT_EQ(getKendallTau({{1, 30}, {2, 20}, {3, 10}}), -1);
   EXPECT_EQ(getKendallTau({{1, 5}, {2, 5}}), 0);
   EXPECT_EQ(getKendallTau({}), 0);
   EXPECT_NEAR(getKendallTau({{1, 10}, {2, 30}, {3, 20}}), 1.0 / 3, 1e-12);
-  // Of six pairs one is tied in the first and agrees with nothing: 5 /
+  // One of six pairs is tied in the first value and agrees with nothing: 5 /
   // sqrt(30).
   EXPECT_NEAR(getKendallTau({{1, 1}, {1, 2}, {2, 3}, {3, 4}}), 0.912871, 1e-6);
 }
 
-// Each number is there once, the first in its place, whatever the seed.
+// Each number occurs once, and the first one is 0, whatever the seed.
 TEST(Statistics, Shuffles) {
   for (size_t count : {0, 1, 2, 3, 100}) {
     std::vector<size_t> order = shuffleBehindFirst(count, 3);
@@ -58,8 +59,8 @@ TEST(StopRule, NeedsThreeRatios) {
   EXPECT_TRUE(blind.canWin(0));
 }
 
-// An exact model: what costs a little more may win, what costs a quarter more
-// may not.
+// With an exact model, a candidate that costs a little more may win; one that
+// costs a quarter more may not.
 TEST(StopRule, TrustsAnExactModelTo13Percent) {
   StopRule rule;
   for (double cost : {100.0, 110.0, 120.0})
@@ -68,7 +69,7 @@ TEST(StopRule, TrustsAnExactModelTo13Percent) {
   EXPECT_FALSE(rule.canWin(114));
 }
 
-// A model that is off by a factor of two now and then has to be doubted.
+// A model that is sometimes off by a factor of two must not be trusted.
 TEST(StopRule, DoubtsABadModel) {
   StopRule rule;
   for (double factor : {1.0, 2.0, 0.5, 1.0})

@@ -1,8 +1,8 @@
 //===- TunerTest.cpp - What a tuning leaves behind ------------------------===//
 //
-// The fake device computes nothing, so every result of it is wrong: that must
-// be found, remembered, and nothing be adopted. What comes of right kernels,
-// the tests of dnn-tune show on the emulated device.
+// The fake device computes nothing, so each of its results is wrong: that must
+// be detected and stored, and nothing may be adopted. The tests of dnn-tune
+// cover right kernels on the emulated device.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,7 +34,7 @@ struct TunerTest : testing::Test {
   void SetUp() override {
     getFakeHip().reset();
     options.database = engine->getTunings();
-    // Three kilobytes are rarely right by accident.
+    // Three kilobytes are unlikely to be right by accident.
     problem.outChannels = 768;
   }
   std::vector<Tuning> getRows() {
@@ -59,8 +59,8 @@ TEST_F(TunerTest, RemembersTheQuarantine) {
   EXPECT_EQ(getFakeHip().getAlive("hipModuleLoadData"), 0);
 }
 
-// What is in quarantine is not tried again, unless that is asked for or the
-// compiler is another.
+// A tile in quarantine is not tried again, unless that is requested or the
+// compiler has another revision.
 TEST_F(TunerTest, TriesAgainOnlyWhenAsked) {
   EXPECT_FALSE(tune(*engine, problem, options));
   const int compiled = compiler->compiled;
@@ -75,7 +75,7 @@ TEST_F(TunerTest, TriesAgainOnlyWhenAsked) {
   EXPECT_EQ(compiler->compiled, compiled + 2);
 }
 
-// A tile that took the process down once gets a second chance, and no third.
+// A tile that took the process down once gets a second chance, but not a third.
 TEST_F(TunerTest, AnUnfinishedTileGetsASecondChance) {
   Tuning row;
   row.tile = "igemm-m64n64k16-w1x1-b2-fma";
@@ -92,8 +92,8 @@ TEST_F(TunerTest, AnUnfinishedTileGetsASecondChance) {
   }
 }
 
-// A tile that runs longer than anybody should wait is in quarantine while it
-// runs; if it ends after all, what came of it counts.
+// A tile that exceeds the patience is in quarantine while it runs; if it ends
+// after all, its result counts.
 TEST_F(TunerTest, ATileThatDoesNotEndIsInQuarantineMeanwhile) {
   std::string meanwhile;
   options.patience = std::chrono::milliseconds(1);
@@ -109,7 +109,7 @@ TEST_F(TunerTest, ATileThatDoesNotEndIsInQuarantineMeanwhile) {
   EXPECT_EQ(getRows().at(0).failure.find("wrong result: "), 0u);
 }
 
-// One that ends in time is never late.
+// A tile that ends in time is never reported as late.
 TEST_F(TunerTest, TheWatchIsQuietWhereATileEnds) {
   std::atomic<int> late = 0;
   TrialWatch watch(std::chrono::milliseconds(20));
@@ -126,7 +126,8 @@ TEST_F(TunerTest, TheWatchIsQuietWhereATileEnds) {
   EXPECT_EQ(late, 1);
 }
 
-// A problem that is none, and one without a compiler, say so.
+// An invalid problem, and an engine without a compiler, are refused with a
+// sentence.
 TEST_F(TunerTest, Refusals) {
   problem.batch = 0;
   EXPECT_EQ(tune(*engine, problem, options).getStatus().getCode(),
@@ -140,8 +141,8 @@ TEST_F(TunerTest, Refusals) {
             std::string::npos);
 }
 
-// A problem too large for the host is a sentence with the bytes, and no end of
-// the process; nothing is stored of it.
+// A problem too large for the host is refused with the number of bytes instead
+// of ending the process; nothing is stored for it.
 TEST_F(TunerTest, RefusesWhatTheHostCannotHold) {
   problem.batch = 1 << 20;
   problem.inChannels = 1 << 20;
@@ -153,8 +154,8 @@ TEST_F(TunerTest, RefusesWhatTheHostCannotHold) {
   EXPECT_TRUE(getRows().empty());
 }
 
-// What is added to the background is tuned there, each problem, and what comes
-// of it is remembered as if somebody had waited.
+// Each problem that is added to the background is tuned there, and its results
+// are stored as by tune().
 TEST_F(TunerTest, InTheBackground) {
   BackgroundTuner tuner;
   ConvProblem other = problem;
@@ -167,7 +168,7 @@ TEST_F(TunerTest, InTheBackground) {
   EXPECT_EQ(getRows().size(), 1u);
 }
 
-// A tuner that ends does not begin what is still waiting.
+// A tuner that ends does not begin problems that still wait.
 TEST_F(TunerTest, TheBackgroundEndsAtOnce) {
   compiler->delay = std::chrono::milliseconds(50);
   {

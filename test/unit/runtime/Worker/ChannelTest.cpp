@@ -38,7 +38,8 @@ struct Channel : testing::Test {
 };
 } // namespace
 
-// Messages of any length arrive, one by one; a long one while it is sent.
+// Messages of any length arrive, one by one; a long one arrives while it is
+// sent.
 TEST_F(Channel, CarriesMessages) {
   const std::string large(5 << 20, 'x');
   std::thread sender([&] {
@@ -54,8 +55,8 @@ TEST_F(Channel, CarriesMessages) {
   sender.join();
 }
 
-// An end that is closed is told apart, also within a message, and no signal
-// comes of writing to it.
+// A closed end is recognised, also within a message, and writing to it raises
+// no signal.
 TEST_F(Channel, NoticesTheOtherEnd) {
   sendRaw(std::string("\x10\0\0\0\0\0\0\0half", 12));
   closeEnd(0);
@@ -65,7 +66,7 @@ TEST_F(Channel, NoticesTheOtherEnd) {
   EXPECT_FALSE(sendMessage(ends[0], "nobody hears this"));
 }
 
-// Who does not answer in time is not waited for.
+// A wait for an answer ends at the deadline.
 TEST_F(Channel, KeepsADeadline) {
   const auto start = std::chrono::steady_clock::now();
   EXPECT_EQ(receive(50).getStatus().getCode(), StatusCode::Unavailable);
@@ -75,7 +76,7 @@ TEST_F(Channel, KeepsADeadline) {
   EXPECT_EQ(receive(50).getStatus().getCode(), StatusCode::Unavailable);
 }
 
-// A length that cannot be one is refused before anything is allocated.
+// An impossible length is refused before anything is allocated.
 TEST_F(Channel, RefusesLengths) {
   sendRaw(std::string(8, '\xff'));
   EXPECT_EQ(receive().getStatus().getCode(), StatusCode::Internal);

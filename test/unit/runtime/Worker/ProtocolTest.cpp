@@ -63,11 +63,11 @@ TEST(WorkerProtocol, CarriesAReply) {
   EXPECT_EQ(got->kernel.tile, sent.kernel.tile);
   ASSERT_EQ(got->kernel.stageTimes.size(), 2u);
   EXPECT_EQ(got->kernel.stageTimes[1].timeMs, 57.5);
-  // All of it: what is encoded again is the same.
+  // The second encoding compares all fields.
   EXPECT_EQ(encode(*got), encode(sent));
 }
 
-// A message that ends too early, or goes on, is none.
+// A message that ends too early, or goes on, is refused.
 TEST(WorkerProtocol, RefusesOtherLengths) {
   const std::string bytes = encode(makeReply());
   for (size_t size = 0; size != bytes.size(); ++size)
@@ -80,7 +80,8 @@ TEST(WorkerProtocol, RefusesOtherLengths) {
 }
 
 // Numbers that are no code, no argument, no kind, or too large for their field
-// are refused: eight bytes of ones anywhere are never taken for what was there.
+// are refused: eight bytes of ones anywhere are never read as the value that
+// was there.
 TEST(WorkerProtocol, RefusesOtherNumbers) {
   const std::string bytes = encode(makeReply());
   for (size_t at = 0; at + 8 <= bytes.size(); ++at) {
@@ -97,7 +98,7 @@ TEST(WorkerProtocol, RefusesOtherNumbers) {
   EXPECT_FALSE(decodeRequest(kind));
 }
 
-// A count of elements that are not there allocates nothing.
+// A wrong count of elements allocates nothing.
 TEST(WorkerProtocol, RefusesLargeCounts) {
   std::string bytes = encode(WorkerReply());
   for (uint64_t count : {1ull << 20, 1ull << 40, ~0ull})
@@ -110,7 +111,7 @@ TEST(WorkerProtocol, RefusesLargeCounts) {
     }
 }
 
-// Whatever bytes come, the answer is a reply that they spell, or a refusal.
+// Any bytes give either the reply that they encode, or a refusal.
 TEST(WorkerProtocol, SurvivesAnything) {
   std::mt19937 random(7);
   const std::string bytes = encode(makeReply());

@@ -30,7 +30,7 @@ static ConvProblem getTestProblem(int64_t channels = 64) {
   return problem;
 }
 
-/// Of this build, unless another's is named (tools/dev/sanitize.sh).
+/// The worker of this build, unless another is named (tools/dev/sanitize.sh).
 static std::string getProgram() {
   return getEnvText("TESSERA_COMPILE_WORKER").value_or(WORKER_PROGRAM);
 }
@@ -65,7 +65,7 @@ struct WorkerCompilerTest : testing::Test {
 
   void TearDown() override { unsetenv("TESSERA_WORKER_FAULT"); }
 
-  /// Compiles with a compiler of its own.
+  /// Compiles with a new compiler whose workers have the fault.
   Status compile(const char *fault) {
     setenv("TESSERA_WORKER_FAULT", fault, 1);
     WorkerCompiler compiler(settings, 1);
@@ -81,8 +81,8 @@ struct WorkerCompilerTest : testing::Test {
 };
 } // namespace
 
-// A worker gives the very kernel that the compiler gives in this process, and
-// the same tiles.
+// A worker returns exactly the kernel, and the same tiles, that the compiler
+// returns in this process.
 TEST_F(WorkerCompilerTest, MakesTheSameKernel) {
   WorkerCompiler compiler(settings, 1);
   const auto inProcess = loadCompiler(getLibrary(), settings.revision);
@@ -104,7 +104,7 @@ TEST_F(WorkerCompilerTest, MakesTheSameKernel) {
   EXPECT_EQ(kernel->stageTimes.size(), other->stageTimes.size());
 }
 
-// A refusal is an answer of a worker that goes on.
+// A refusal is an answer of a worker that continues.
 TEST_F(WorkerCompilerTest, CarriesRefusals) {
   WorkerCompiler compiler(settings, 1);
   const Status refusal =
@@ -117,9 +117,9 @@ TEST_F(WorkerCompilerTest, CarriesRefusals) {
   EXPECT_EQ(getChildren(), workers);
 }
 
-// Workers that a thread in the background has started are not for others, who
-// would wait for them: those get workers as nice as they are, and there are no
-// more workers than there may be.
+// Workers that a background thread has started are not lent to others, who
+// would wait for them: those get workers of their own niceness, within the
+// limit of workers.
 TEST_F(WorkerCompilerTest, AThreadGetsWorkersAsNiceAsItIs) {
   const int here = getNiceness();
   auto getWorkerNiceness = [] {
@@ -141,7 +141,7 @@ TEST_F(WorkerCompilerTest, AThreadGetsWorkersAsNiceAsItIs) {
 }
 
 // Whatever happens to the worker, the caller gets a sentence that says what,
-// and another worker.
+// and later another worker.
 TEST_F(WorkerCompilerTest, TellsHowAWorkerDied) {
   settings.memoryMib = 600;
   const std::pair<const char *, const char *> faults[] = {
@@ -167,7 +167,7 @@ TEST_F(WorkerCompilerTest, TellsHowAWorkerDied) {
   }
 }
 
-// A worker that does not come to an end is killed when its time is over.
+// A worker that never answers is killed when its time is over.
 TEST_F(WorkerCompilerTest, KillsAWorkerThatHangs) {
   settings.timeLimit = std::chrono::seconds(1);
   const Clock::time_point start = Clock::now();
@@ -179,7 +179,7 @@ TEST_F(WorkerCompilerTest, KillsAWorkerThatHangs) {
   EXPECT_TRUE(getChildren().empty());
 }
 
-/// Ends the first worker that it meets, once it has had time to be in its
+/// Ends the first worker that it meets, once that has had time to reach its
 /// fault; those started later have none.
 static std::thread startKiller(int signal) {
   return std::thread([signal] {
@@ -192,8 +192,8 @@ static std::thread startKiller(int signal) {
   });
 }
 
-// A worker that somebody else ends in the middle of a request is replaced, and
-// the caller hears nothing of it, whatever was asked.
+// A worker that is killed in the middle of a request is replaced, and the
+// caller does not notice, whatever the request was.
 TEST_F(WorkerCompilerTest, RetriesAfterAKill) {
   for (const char *fault : {"loop", "loop:choice"})
     for (const int signal : {SIGKILL, SIGTERM}) {
@@ -205,7 +205,7 @@ TEST_F(WorkerCompilerTest, RetriesAfterAKill) {
 }
 
 // When the second worker is killed too, the status says so, and that it is no
-// fault of the compiler's; this process can make the kernel still.
+// fault of the compiler; this process can still compile the kernel.
 TEST_F(WorkerCompilerTest, KnowsAKill) {
   setenv("TESSERA_COMPILER_LIBRARY", getLibrary().c_str(), 1);
   setenv("TESSERA_WORKER_FAULT", "kill", 1);
@@ -220,8 +220,8 @@ TEST_F(WorkerCompilerTest, KnowsAKill) {
   EXPECT_TRUE(compiler.compileHere(problem, *tile, target));
 }
 
-// A tile is chosen here, as a worker would choose it, when the workers that
-// were asked are killed; kernels come from workers as ever.
+// If workers are killed over the choice of a tile, this process chooses as a
+// worker would; kernels still come from workers.
 TEST_F(WorkerCompilerTest, ChoosesHereWhenWorkersAreKilled) {
   WorkerCompiler sound(settings, 1);
   const ConvProblem problem = getTestProblem();
@@ -238,8 +238,8 @@ TEST_F(WorkerCompilerTest, ChoosesHereWhenWorkersAreKilled) {
   EXPECT_TRUE(compile(compiler).isOk());
 }
 
-// Threads share no worker, and there are no more than allowed; they are kept
-// for the next kernel and go with their owner.
+// Threads share no worker, and there are no more workers than allowed; they are
+// kept for the next kernel and end with their owner.
 TEST_F(WorkerCompilerTest, KeepsAsManyAsAllowed) {
   {
     WorkerCompiler compiler(settings, 2);
@@ -260,7 +260,7 @@ TEST_F(WorkerCompilerTest, KeepsAsManyAsAllowed) {
   EXPECT_TRUE(getChildren().empty());
 }
 
-// A worker that nobody asks leaves; the next call gets another.
+// A worker that gets no requests ends; the next call starts another.
 TEST_F(WorkerCompilerTest, LeavesWhenIdle) {
   settings.idleTime = std::chrono::milliseconds(100);
   WorkerCompiler compiler(settings, 1);
@@ -271,8 +271,7 @@ TEST_F(WorkerCompilerTest, LeavesWhenIdle) {
   EXPECT_NE(getChildren(), first);
 }
 
-// One that is killed while it waits, by the system or by a person, is replaced
-// without a word.
+// A worker that is killed while it waits is replaced without a message.
 TEST_F(WorkerCompilerTest, ReplacesAWorkerThatWasKilled) {
   WorkerCompiler compiler(settings, 1);
   EXPECT_TRUE(compile(compiler).isOk());
@@ -282,8 +281,8 @@ TEST_F(WorkerCompilerTest, ReplacesAWorkerThatWasKilled) {
   EXPECT_TRUE(compile(compiler).isOk());
 }
 
-// A client that lets nobody wait for its children gets its kernels, and a
-// sentence when a worker dies.
+// A client whose children cannot be waited for gets its kernels, and a sentence
+// when a worker dies.
 TEST_F(WorkerCompilerTest, WorksWhereChildrenAreIgnored) {
   const auto before = signal(SIGCHLD, SIG_IGN);
   WorkerCompiler compiler(settings, 1);
@@ -295,10 +294,11 @@ TEST_F(WorkerCompilerTest, WorksWhereChildrenAreIgnored) {
   signal(SIGCHLD, before);
 }
 
-// A worker has no descriptor of its client's, and signals that the client
-// ignores or blocks are as ever.
+// A worker has none of its client's descriptors, and signals that the client
+// ignores or blocks have their defaults.
 TEST_F(WorkerCompilerTest, InheritsNothing) {
-  const int leak = open("/dev/null", O_RDONLY); // Not closed by an exec.
+  // An exec does not close this descriptor.
+  const int leak = open("/dev/null", O_RDONLY);
   ASSERT_GE(leak, 0);
   signal(SIGPIPE, SIG_IGN);
   sigset_t blocked;
@@ -313,7 +313,7 @@ TEST_F(WorkerCompilerTest, InheritsNothing) {
   for (const auto &entry : std::filesystem::directory_iterator(folder + "fd"))
     open.insert(std::stoi(entry.path().filename()));
   EXPECT_EQ(open, (std::set<int>{0, 1, 2, kWorkerSocket}));
-  // The first 31; those behind are the C library's own.
+  // Only the first 31 signals: the later ones are the C library's own.
   constexpr uint64_t kSignals = 0x7fffffff;
   int lines = 0;
   std::ifstream status(folder + "status");
@@ -343,7 +343,7 @@ TEST_F(WorkerCompilerTest, EndsWithItsClient) {
     while (worker == 0)
       for (pid_t child : getChildren())
         worker = child;
-    // By now it is in its loop, or soon.
+    // The wait gives the worker time to reach its loop.
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
     (void)!write(ends[1], &worker, sizeof worker);
     kill(getpid(), SIGKILL);
@@ -365,8 +365,8 @@ TEST_F(WorkerCompilerTest, EndsWithItsClient) {
   close(ends[1]);
 }
 
-// A fork of the client makes kernels with workers of its own, and those of the
-// client are none the worse.
+// A fork of the client compiles with workers of its own and does not disturb
+// those of the client.
 TEST_F(WorkerCompilerTest, WorksInAFork) {
   WorkerCompiler compiler(settings, 1);
   ASSERT_TRUE(compile(compiler).isOk());
@@ -383,7 +383,7 @@ TEST_F(WorkerCompilerTest, WorksInAFork) {
   EXPECT_EQ(getChildren(), workers);
 }
 
-// Where no worker can be started, this process compiles.
+// If no worker can be started, this process compiles.
 TEST_F(WorkerCompilerTest, CompilesHereWithoutAProgram) {
   setenv("TESSERA_COMPILER_LIBRARY", getLibrary().c_str(), 1);
   settings.program = "/nowhere/tessera-compile-worker";
@@ -394,8 +394,8 @@ TEST_F(WorkerCompilerTest, CompilesHereWithoutAProgram) {
   EXPECT_TRUE(getChildren().empty());
 }
 
-// A limit under which no worker can start, or load its compiler, is named with
-// one that is enough; this process compiles.
+// If the limit is too small for a worker to start, or to load its compiler, the
+// message names it and one that suffices; this process compiles.
 TEST_F(WorkerCompilerTest, SaysThatMemoryIsTooLittle) {
   if (!kWorkersLimitMemory)
     GTEST_SKIP() << "an address sanitizer lets nobody limit addresses";
@@ -413,8 +413,8 @@ TEST_F(WorkerCompilerTest, SaysThatMemoryIsTooLittle) {
   }
 }
 
-// A compiler that is not there, or of another build, is NotSupported, and the
-// sentence says which file.
+// If the compiler is missing, or of another build, the failure is NotSupported
+// and names the file.
 TEST_F(WorkerCompilerTest, SaysWhichCompilerIsMissing) {
   settings.library = "/nowhere/libtessera-compiler.so";
   Status status = compile("");

@@ -35,7 +35,7 @@ static Verification verify(const ConvProblem &problem, const ConvCase &data) {
   return judge(problem, data, data.getExpected());
 }
 
-/// Stores what the reference expects, as a right kernel would.
+/// Stores what the reference expects, like a right kernel.
 static void compute(ConvCase &data) {
   const reference::Expected expected = data.getExpected();
   const reference::TensorView view = data.getResultView();
@@ -88,7 +88,7 @@ TEST(DriverVerification, RefusesAnOverwrittenGap) {
   EXPECT_FALSE(verify(problem, data).passed());
 }
 
-// An output that nobody wrote is full of NaN or of an absurd integer, and
+// An output that was not written is full of NaN or of an absurd integer, and
 // fails in every type.
 TEST(DriverVerification, RefusesAnOutputThatWasNotWritten) {
   for (DataType type : {DataType::F16, DataType::BF16, DataType::F32,

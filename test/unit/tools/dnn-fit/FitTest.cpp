@@ -1,7 +1,7 @@
 //===- FitTest.cpp - That a fit finds what values were made with ----------===//
 //
-// Values are made up from the models themselves, so that the right answer is
-// known.
+// The values are computed from the models themselves, so that the right answer
+// is known.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,8 @@ using namespace tessera;
 using namespace tessera::fit;
 
 namespace {
-/// A model for a chip, and how far from the truth a search begins.
+/// A model for a chip, and the distance from the truth at which a search
+/// begins.
 struct FitCase {
   const char *model;
   const char *target;
@@ -49,7 +50,8 @@ struct FitTest : testing::TestWithParam<FitCase> {
   const std::vector<Sample> samples = makeSamples(makeRuns(), model);
 
   std::vector<Problem> makeProblems() const;
-  /// Layers of several sizes, each tile with the value that the model expects.
+  /// Makes layers of several sizes; each tile has the value that the model
+  /// expects.
   std::vector<fit::Run> makeRuns() const {
     std::vector<fit::Run> runs;
     for (const Problem &problem : makeProblems()) {
@@ -97,7 +99,8 @@ static PoolProblem makePool(const FitCase &fitCase, Direction direction,
   return p;
 }
 
-/// Contiguous rows, or rows side by side, of many lengths.
+/// A row-wise problem with contiguous rows, or rows side by side, of many
+/// lengths.
 static Problem makeRows(int64_t length, int64_t window) {
   const std::string other = std::to_string((1 << 22) / length);
   const std::string row = std::to_string(length);
@@ -126,7 +129,8 @@ std::vector<Problem> FitTest::makeProblems() const {
   return problems;
 }
 
-// The rates that values follow choose the best tile everywhere.
+// With the rates that the values were computed from, the best tile is chosen
+// for every problem.
 TEST_P(FitTest, IsPerfectWithTheRatesThatValuesFollow) {
   ASSERT_EQ(samples.size(), 6 * GetParam().directions.size());
   const Share share = getShare(samples, model, model.getRates());
@@ -134,8 +138,8 @@ TEST_P(FitTest, IsPerfectWithTheRatesThatValuesFollow) {
   EXPECT_DOUBLE_EQ(share.least, 1);
 }
 
-// From wrong rates a search comes nearly all of the way back, by the same steps
-// each time, and does not compute more than the chip can.
+// From wrong rates a search returns nearly to the right ones, by the same steps
+// each time, and its rates never exceed those of the chip.
 TEST_P(FitTest, ComesBackFromWrongRates) {
   const Rates wrong = GetParam().getWrongRates();
   const Share before = getShare(samples, model, wrong);
@@ -147,12 +151,12 @@ TEST_P(FitTest, ComesBackFromWrongRates) {
   EXPECT_EQ(found, fitRates(samples, model, wrong, 1500, 1));
 }
 
-// What is printed are rows that the compiler could include, one for each
-// constant, or one for the chip.
+// The output is rows that the compiler could include, one for each constant, or
+// one for the chip.
 TEST_P(FitTest, PrintsRows) {
   const std::string rows = model.format(model.getRates());
   const auto lines = std::ranges::count(rows, '\n');
-  // Of `single`, depthwise filters have all three of theirs in one.
+  // `single` has all three rates of depthwise filters in one row.
   EXPECT_EQ(lines, model.name == "gemm" ? 1
                                         : model.constants.size() -
                                               (model.name == "single" ? 2 : 0))
@@ -222,7 +226,7 @@ INSTANTIATE_TEST_SUITE_P(
       return name;
     });
 
-// What the model does not know, and what has nothing to be compared with, is
+// Tiles that the model does not know, and problems with nothing to compare, are
 // no sample.
 TEST(Fit, PassesOverWhatItCannotUse) {
   const Model model = *makeModel("wgmma", *findTarget("sm_90"));
@@ -241,7 +245,7 @@ TEST(Fit, PassesOverWhatItCannotUse) {
                   .empty());
 }
 
-// A model that is none, and one for other chips, are refused by name.
+// An unknown model, and one for other chips, are refused by name.
 TEST(Fit, RefusesModels) {
   EXPECT_NE(makeModel("mma", *findTarget("sm_80"))
                 .getStatus()

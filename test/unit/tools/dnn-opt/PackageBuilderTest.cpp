@@ -15,7 +15,7 @@
 using namespace tessera;
 
 namespace {
-/// Makes kernels whose code is the name of what they are for.
+/// A compiler whose kernels' code is the name of what they are for.
 class NamingCompiler : public KernelCompiler {
 public:
   std::string revision = "r1";
@@ -91,7 +91,7 @@ protected:
         .getMessage();
   }
 
-  /// A row of the tunings that the request names from now on.
+  /// Stores a tuning in the file that the request names from then on.
   void store(int problem, const char *tile, Objective objective, double value,
              const char *failure = "", uint32_t computeUnits = 304) {
     request.tiles = directory.get("tunings.db");
@@ -112,7 +112,7 @@ protected:
             compiler.revision};
   }
 
-  /// The tile of a kernel in the package; "" if it is not there.
+  /// The tile of a kernel in the package; "" if there is no kernel.
   std::string findTile(int problem, const char *target = "gfx942") const {
     KernelDatabase package(std::make_shared<DatabaseFile>(
         request.output, DatabaseFile::Use::Package));
@@ -139,7 +139,8 @@ protected:
 };
 } // namespace
 
-// Every problem for every chip, in one file and nothing beside it.
+// The package has every problem for every chip, in one file and nothing beside
+// it.
 TEST_F(PackageBuilder, HasEveryKernel) {
   PackageReport report = build();
   EXPECT_EQ(report.wanted, 10);
@@ -153,7 +154,7 @@ TEST_F(PackageBuilder, HasEveryKernel) {
   EXPECT_EQ(getFiles(), std::set<std::string>{"kernels.db"});
 }
 
-// Threads finish in any order, and clocks go on; the bytes are the same.
+// Threads may finish in any order, and at any time; the bytes are the same.
 TEST_F(PackageBuilder, IsReproducible) {
   addProblems(40);
   build();
@@ -166,8 +167,8 @@ TEST_F(PackageBuilder, IsReproducible) {
   EXPECT_EQ(first == readBytes(), true) << "taken over";
 }
 
-// Kernels that the package has are not made again, those of another compiler
-// are; what the list no longer names goes.
+// Kernels that the package has are not compiled again, those of another
+// compiler are; problems that the list does not name are deleted.
 TEST_F(PackageBuilder, TakesKernelsOver) {
   build();
   EXPECT_EQ(compiler.compiled, 10);
@@ -182,7 +183,8 @@ TEST_F(PackageBuilder, TakesKernelsOver) {
   EXPECT_EQ(build().made, 10);
 }
 
-// A build that was stopped left its kernels beside the package.
+// A build that was stopped leaves its kernels beside the package, and the next
+// build uses them.
 TEST_F(PackageBuilder, ResumesAStoppedBuild) {
   {
     KernelDatabase part(
@@ -197,7 +199,8 @@ TEST_F(PackageBuilder, ResumesAStoppedBuild) {
   EXPECT_EQ(getFiles(), std::set<std::string>{"kernels.db"});
 }
 
-// What cannot be made is said, in an order, and the rest is in the package.
+// Kernels that cannot be compiled are reported, in a fixed order, and the
+// others are in the package.
 TEST_F(PackageBuilder, ReportsFailures) {
   compiler.refusedBatch = 3;
   PackageReport report = build();
@@ -213,7 +216,7 @@ TEST_F(PackageBuilder, ReportsFailures) {
   EXPECT_EQ(findTile(3), "a-1");
 }
 
-// Where the best tile fails, the next one stands in, and the report says why.
+// If the best tile fails, the next one is used, and the report says why.
 TEST_F(PackageBuilder, TriesTheNextTile) {
   compiler.badTiles = {"a-1"};
   PackageReport report = build();
@@ -226,8 +229,8 @@ TEST_F(PackageBuilder, TriesTheNextTile) {
   EXPECT_EQ(build().failures.size(), 10u);
 }
 
-// Tiles of a tuning: the best that is verified, a time before an estimate; the
-// model's where there is none, or where it no longer compiles.
+// The tile is the best verified one of a tuning, by time rather than by an
+// estimate; the model's if there is none, or if it cannot be compiled.
 TEST_F(PackageBuilder, UsesTunedTiles) {
   store(0, "a-8", Objective::MeasuredTime, 5);
   store(0, "a-9", Objective::MeasuredTime, 3);
@@ -246,8 +249,8 @@ TEST_F(PackageBuilder, UsesTunedTiles) {
   EXPECT_EQ(report.replaced.size(), 1u);
 }
 
-// A tile in quarantine is not used, whether the model wants it or another size
-// of the chip found it good; a trial that was cut short is no quarantine.
+// A tile in quarantine is not used, even if the model prefers it or another
+// size of the chip found it good; a trial that was cut short is no quarantine.
 TEST_F(PackageBuilder, AvoidsTilesInQuarantine) {
   store(0, "a-1", Objective::MeasuredTime, 0, "wrong result");
   store(1, "a-9", Objective::MeasuredTime, 1);
@@ -264,7 +267,7 @@ TEST_F(PackageBuilder, AvoidsTilesInQuarantine) {
   EXPECT_EQ(report.failures[0].reason, "every tile is in quarantine");
 }
 
-// A kernel that is there is made anew where a tuning knows of a better tile.
+// A kernel in the package is compiled anew if a tuning has a better tile.
 TEST_F(PackageBuilder, ReplacesUntunedKernels) {
   build();
   store(0, "a-9", Objective::MeasuredTime, 1);
@@ -279,7 +282,7 @@ TEST_F(PackageBuilder, ReplacesUntunedKernels) {
   EXPECT_EQ(build().made, 0);
 }
 
-// A file that is no package is not overwritten, and is as it was.
+// A file that is no package is not overwritten, and is left as it was.
 TEST_F(PackageBuilder, KeepsOtherFiles) {
   directory.write("kernels.db", "my thesis");
   EXPECT_NE(refuse().find("is no package, so it is not replaced"),
@@ -288,7 +291,7 @@ TEST_F(PackageBuilder, KeepsOtherFiles) {
   EXPECT_EQ(readBytes(), "my thesis");
 }
 
-// Folders and files that are not there are named.
+// The failure names folders and files that do not exist.
 TEST_F(PackageBuilder, Refusals) {
   request.tiles = directory.get("none.db");
   EXPECT_NE(refuse().find("cannot read tiles"), std::string::npos);
@@ -296,7 +299,7 @@ TEST_F(PackageBuilder, Refusals) {
   request.output = "/proc/none/kernels.db";
   EXPECT_EQ(refuse(), "cannot write '/proc/none/kernels.db': there is no "
                       "directory '/proc/none'; make it first");
-  // Nor is it made where it could be.
+  // The folder is not created either.
   request.output = directory.get("none/kernels.db");
   EXPECT_NE(refuse().find("there is no directory"), std::string::npos);
   EXPECT_FALSE(std::filesystem::exists(directory.get("none")));

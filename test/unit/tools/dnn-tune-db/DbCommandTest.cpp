@@ -68,7 +68,8 @@ struct DbCommand : testing::Test {
 };
 } // namespace
 
-// A line for each kernel and for each tuned problem, and their numbers.
+// The list has a line for each kernel and for each tuned problem, and their
+// numbers.
 TEST_F(DbCommand, ListsRows) {
   storeKernel();
   storeTuning("igemm-slow", 20);
@@ -86,7 +87,8 @@ TEST_F(DbCommand, ListsRows) {
   EXPECT_EQ(out.find("kernels"), out.npos) << out;
 }
 
-// All that is known of a problem, whichever way it is written.
+// Everything that is stored for a problem is shown, however the problem is
+// written.
 TEST_F(DbCommand, ShowsAProblem) {
   storeKernel();
   storeTuning("igemm-fast", 12.5);
@@ -106,7 +108,8 @@ TEST_F(DbCommand, ShowsAProblem) {
   expectOut("there is no row of ");
 }
 
-// Each place where a lookup goes, why it goes on, and what happens then.
+// The explanation has each file that a lookup visits, why it goes on, and what
+// happens then.
 TEST_F(DbCommand, ExplainsAMiss) {
   EXPECT_EQ(run({"explain", problem, "--target", "gfx942"}), 1);
   expectOut("there is no " + file + " yet");
@@ -128,7 +131,7 @@ TEST_F(DbCommand, ExplainsAMiss) {
   expectOut("packages/p.db: found\n");
 }
 
-// What is exported and imported is the same; a second time nothing is new.
+// An export that is imported has the same rows; a second import adds nothing.
 TEST_F(DbCommand, ExportsAndImports) {
   storeKernel();
   storeTuning("igemm-fast", 12.5);
@@ -159,7 +162,7 @@ TEST_F(DbCommand, TakesRelativePaths) {
   std::filesystem::current_path(before);
 }
 
-// --db is the folder that dnn-tune takes, too.
+// --db also accepts the folder that dnn-tune uses.
 TEST_F(DbCommand, WorksOnTheDatabaseOfAFolder) {
   storeKernel();
   setenv("MIOPEN_CUSTOM_CACHE_DIR", folder.get("absent").c_str(), 1);
@@ -186,7 +189,7 @@ TEST_F(DbCommand, Merges) {
   expectOut("2 kernels, 1 code objects, 0 tunings, 0 faults\n");
 }
 
-// Damage is named and gives an exit code of its own.
+// Damage is reported and gives an exit code of its own.
 TEST_F(DbCommand, Verifies) {
   storeKernel();
   EXPECT_EQ(run({"verify"}), 0) << err;
@@ -198,7 +201,7 @@ TEST_F(DbCommand, Verifies) {
   EXPECT_NE(err.find("absent.db"), err.npos) << err;
 }
 
-// Old revisions go.
+// Kernels of old revisions are deleted.
 TEST_F(DbCommand, Prunes) {
   storeKernel("gfx942", "r0");
   storeKernel("gfx942", "r1");
@@ -237,7 +240,7 @@ TEST_F(DbCommand, RefusesWrongCommandLines) {
   expectOut("usage: dnn-tune db COMMAND");
 }
 
-// Where the user has no database there is a sentence, too.
+// If the user has no database, a sentence says so.
 TEST_F(DbCommand, NeedsAFile) {
   setenv("MIOPEN_DISABLE_CACHE", "1", 1);
   EXPECT_EQ(run({"list"}), 2);

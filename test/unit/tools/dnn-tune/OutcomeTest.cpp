@@ -12,7 +12,7 @@ using namespace tessera;
 using namespace tessera::tune_tool;
 
 namespace {
-/// Tiles whose costs are their ranks plus 1; a value of 0 is a failure.
+/// Makes tiles whose costs are their ranks plus 1; a value of 0 is a failure.
 Outcome makeOutcome(const std::vector<double> &values) {
   Outcome outcome;
   outcome.problem = ConvProblem();
@@ -38,7 +38,7 @@ std::vector<Outcome> makeOutcomes(const std::vector<double> &values) {
 }
 } // namespace
 
-// Speeds are the inverse of values; a failure counts for nothing.
+// Speeds are the inverse of values; a failure is not counted.
 TEST(Outcome, RatesTheModel) {
   const Ranking ranking = rate(makeOutcome({40, 0, 30, 25, 50, 20}).result);
   EXPECT_EQ(ranking.best, 20);
@@ -46,11 +46,11 @@ TEST(Outcome, RatesTheModel) {
   EXPECT_EQ(ranking.topFourOverBest, 0.8);
   EXPECT_EQ(ranking.verified, 5u);
   EXPECT_EQ(ranking.quarantined, 1u);
-  // Of ten pairs, three are in the model's order.
+  // Three of ten pairs are in the model's order.
   EXPECT_NEAR(ranking.tau, -0.4, 1e-12);
 }
 
-// Means over problems are geometric; what was not tuned does not count.
+// Means over problems are geometric; problems without a tuning do not count.
 TEST(Outcome, RatesManyProblems) {
   std::vector<Outcome> outcomes;
   outcomes.push_back(makeOutcome({40, 10}));
@@ -75,7 +75,7 @@ TEST(Outcome, Table) {
       << table;
 }
 
-// What others wrote cannot break the page, and nothing is fetched.
+// Texts from elsewhere cannot break the page, and the page fetches nothing.
 TEST(Report, IsOneSafePage) {
   const std::string html =
       formatReport(makeOutcomes({4, 3, 0, 9}), {{10, 100}, "<r1>", "today"});
@@ -89,7 +89,7 @@ TEST(Report, IsOneSafePage) {
   EXPECT_NE(html.find("class=\"dot first\""), std::string::npos);
 }
 
-// Who made it and when, and a window of any width.
+// The page says who made it and when, and fits a window of any width.
 TEST(Report, HasAHead) {
   const std::string html =
       formatReport(makeOutcomes({4}), {{}, "llvm-<1>", "2026-01-02 03:04 UTC"});
@@ -100,8 +100,8 @@ TEST(Report, HasAHead) {
     EXPECT_NE(html.find(text), std::string::npos) << text;
 }
 
-// The emulated device has no seconds, so nothing is said of them, and limits in
-// operations a second are none of its.
+// The emulated device has no seconds, so no time is mentioned, and limits in
+// operations per second do not apply.
 TEST(Report, CyclesAreNoTimes) {
   std::vector<Outcome> outcomes = makeOutcomes({4, 3});
   const Roofs roofs = {10, 100};
@@ -119,7 +119,7 @@ TEST(Report, CyclesAreNoTimes) {
   EXPECT_EQ(html.find("class=\"roof\""), std::string::npos);
 }
 
-// A first choice that is the best tile has a look of its own.
+// A first choice that is the best tile is drawn differently.
 TEST(Report, MarksAFirstChoiceThatIsTheBest) {
   const std::string marked = "class=\"dot best first\"><title>";
   EXPECT_NE(drawRanks(makeOutcome({3, 4}).result).find(marked),
@@ -128,7 +128,7 @@ TEST(Report, MarksAFirstChoiceThatIsTheBest) {
             std::string::npos);
 }
 
-// Numbers on a dark cell of the map are light.
+// Numbers on a dark field of the map are light.
 TEST(Report, LabelsOfTheMapCanBeRead) {
   const std::string map = drawTiles(makeOutcome({10, 20}).result);
   EXPECT_NE(map.find("class=\"light\">100 %<"), std::string::npos) << map;
@@ -137,7 +137,7 @@ TEST(Report, LabelsOfTheMapCanBeRead) {
   EXPECT_NE(map.find(">rows of the tile<"), std::string::npos);
 }
 
-// Ticks are round, evenly apart, and enclose all values.
+// Ticks are round numbers, equidistant, and enclose all values.
 TEST(Report, Ticks) {
   using Ticks = std::vector<double>;
   auto linear = [](double least, double most) {
@@ -160,7 +160,7 @@ TEST(Report, Ticks) {
   EXPECT_EQ(axis.map(100), 10);
 }
 
-// No exponents: they are hard to read.
+// Numbers have no exponents, which are hard to read.
 TEST(Report, Numbers) {
   EXPECT_EQ(formatTick(0.05), "0.05");
   EXPECT_EQ(formatTick(2000), "2k");
@@ -199,7 +199,7 @@ TEST(Report, Work) {
   EXPECT_EQ(work.bytes, 2 * (8 * 16 + 8 * 8 + 8 * 16));
 }
 
-// Every flag reaches its field; an exhaustive search has no limit of its own.
+// Every flag sets its field; an exhaustive search has no limit by default.
 TEST(TuneOptions, EveryFlag) {
   const auto options = parseTuneOptions({"a",        "--candidates",
                                          "5",        "--budget",

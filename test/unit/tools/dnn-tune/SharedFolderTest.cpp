@@ -35,7 +35,8 @@ static Rank makeRank(int number) {
   return {"rank-" + std::to_string(number), number, number};
 }
 
-// Four ranks do every problem once, and all of them hear when all is done.
+// Four ranks process every problem once, and all of them learn when all is
+// done.
 TEST(SharedFolder, EachProblemOnce) {
   test::TemporaryDirectory directory;
   const std::vector<Problem> problems = makeProblems(40);
@@ -84,7 +85,8 @@ TEST(SharedFolder, OthersTakeWhatIsLeft) {
   EXPECT_EQ(done, 2);
 }
 
-// One merges; the others hear that it is done. A longer list is merged again.
+// One rank merges; the others learn that it is done. A longer list is merged
+// again.
 TEST(SharedFolder, MergesOnce) {
   test::TemporaryDirectory directory;
   auto run = [&](int number, int count) {
@@ -121,7 +123,8 @@ TEST(SharedFolder, MergesOnce) {
   }
 }
 
-// The launchers' words, and none.
+// Rank and size are read from the variables of the launchers, or are 0 and 1
+// without them.
 TEST(SharedFolder, Ranks) {
   const char *names[] = {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK",
                          "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"};

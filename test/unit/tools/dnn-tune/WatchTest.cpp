@@ -1,8 +1,8 @@
 //===- WatchTest.cpp - What ends a process, and what follows --------------===//
 //
-// Each child here is a function that tells its watcher what a tuning would and
-// then does what a kernel may do to it. What a child has seen comes back as its
-// exit status.
+// Each child here is a function that tells its watcher what a tuning would
+// tell, and then acts as a kernel may make it act. The child returns its
+// observations as its exit status.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,8 +17,8 @@
 using namespace tessera::tune_tool;
 using namespace std::chrono_literals;
 
-// A child that ends is the answer, whatever it is, and works in a process of
-// its own.
+// The status of a child that ends is the answer, whatever it is; the child runs
+// in a process of its own.
 TEST(Watch, ReturnsWhatTheChildReturns) {
   const pid_t here = getpid();
   for (int answer : {0, 1, 2})
@@ -28,9 +28,9 @@ TEST(Watch, ReturnsWhatTheChildReturns) {
               answer);
 }
 
-// A trial that does not end is ended, and who comes next knows of which tile,
-// why, and what the user has read already. One that ends in time is nobody's
-// concern, and neither is time between trials.
+// A trial that does not end is killed, and the next child learns which tile it
+// was, why, and what was already printed. A trial that ends in time has no
+// effect, and neither has time between trials.
 TEST(Watch, EndsATrialThatDoesNotEnd) {
   const auto begin = std::chrono::steady_clock::now();
   const int answer = watch([](const Attempt &attempt, const WatchLine &line) {
@@ -54,7 +54,7 @@ TEST(Watch, EndsATrialThatDoesNotEnd) {
 }
 
 // A child that dies of a trial is followed by another, and so is one that has
-// lost its device; the tile is not condemned by that, since the database counts
+// lost its device. That does not condemn the tile, since the database counts
 // such ends.
 TEST(Watch, GoesOnBehindADeath) {
   const int answer = watch([](const Attempt &attempt, const WatchLine &line) {
@@ -70,8 +70,8 @@ TEST(Watch, GoesOnBehindADeath) {
   EXPECT_EQ(answer, 2);
 }
 
-// Where nothing is kept, and where nothing was tried, another child would meet
-// the same end: there is none.
+// If nothing is stored, or nothing was tried, another child would meet the same
+// end: none is started.
 TEST(Watch, DoesNotRepeatWhatLeadsNowhere) {
   auto dieOnce = [](bool isKept, bool hasTried) {
     return watch([=](const Attempt &attempt, const WatchLine &line) {
@@ -109,7 +109,7 @@ TEST(Watch, TheChildDiesWithTheWatcher) {
   pid_t child = 0;
   ASSERT_EQ(read(ends[0], &child, sizeof child), ssize_t(sizeof child));
   kill(watcher, SIGKILL);
-  // The child holds the other end of the pipe until it is gone.
+  // The child holds the other end of the pipe until it ends.
   char more;
   EXPECT_EQ(read(ends[0], &more, 1), 0);
   close(ends[0]);

@@ -20,8 +20,8 @@ TEST(MiopenKey, ReadsForward) {
       "conv-fwd-f16-nchw,nchw,nchw-n16c64h56w48-k128y3x5-p1x2-s2x1-d1x1-g1");
 }
 
-// The output is in the key twice; where the two differ, the padding is not
-// the same at both ends.
+// The key has the output twice; if the two differ, the padding is not the same
+// at both ends.
 TEST(MiopenKey, ComparesTheOutput) {
   EXPECT_EQ(
       read("64-56-48-3x5-128-28-47-16-1x2-2x1-1x1-0-NCHW-FP16-F=a:0.01,0,b"),
@@ -39,7 +39,8 @@ TEST(MiopenKey, ExchangesBackward) {
       "conv-wrw-bf16-nchw,nchw,nchw-n8c32h56w56-k64y3x3-p1x1-s2x2-d1x1-g1");
 }
 
-// The line format before solvers came first has the same keys.
+// Lines of the old format, in which solvers do not come first, have the same
+// keys.
 TEST(MiopenKey, ReadsOldLines) {
   EXPECT_EQ(read("1-1-1-3x3-2-3-3-128-0x0-1x1-1x1-0-NCHW-FP32-W="
                  "miopenConvolutionBwdWeightsAlgoWinograd:ConvBinWinogradRxS,"
@@ -47,8 +48,8 @@ TEST(MiopenKey, ReadsOldLines) {
             "conv-wrw-f32-nchw,nchw,nchw-n128c2h3w3-k1y3x3-p0x0-s1x1-d1x1-g1");
 }
 
-// Depth adds a number to every group; three layouts where one is unusual, and
-// that of x is the last one backward.
+// Depth adds a number to every group. A key has three layouts if one is
+// unusual; backward, that of x is the last one.
 TEST(MiopenKey, ReadsDepthAndLayouts) {
   EXPECT_EQ(read("8-4-9-9-3x3x3-16-4-9-9-2-1x1x1-1x1x1-1x1x1-0-NCDHW-FP32-F=a"),
             "conv-fwd-f32-ncdhw,ncdhw,ncdhw-n2c8d4h9w9-k16z3y3x3-p1x1x1-"
@@ -65,7 +66,7 @@ TEST(MiopenKey, ReadsInt8) {
             "conv-fwd-i8,f32-nhwc,nhwc,nhwc-n1c8h4w4-k8y1x1-p0x0-s1x1-d1x1-g1");
 }
 
-// What we do not have is said, and no number makes the arithmetic overflow.
+// Unsupported requests are named, and no number makes the arithmetic overflow.
 TEST(MiopenKey, Refusals) {
   EXPECT_EQ(read("8-4-4-1x1-8-4-4-1-0x0-1x1-1x1-0-NCHW-FP8FP8FP8-F=a"),
             "the data type FP8FP8FP8 is not supported");
@@ -90,15 +91,16 @@ TEST(MiopenKey, Refusals) {
         << number;
 }
 
-// Words with an equals sign are no records, whatever comes before it.
+// Words with an equals sign are no records, whatever precedes them.
 TEST(MiopenKey, KnowsItsRecords) {
   for (const char *line : {"", "=", "8=a", "8-4=a", "MIOPEN_LOG_LEVEL=5",
                            "3 convfp16 --in_h=4 -n 4x4", "2026-11-21 4x4=a"})
     EXPECT_FALSE(isMiopenRecord(line)) << line;
 }
 
-// Without "out", x is what the stride divides where that fits: 56 of 28 rows
-// by stride 2; a filter as large as the stride fits tightly; else the smallest.
+// Without "out", x is the size that the stride divides, if that is possible: 56
+// for 28 rows at stride 2. A filter as large as the stride fits tightly; else x
+// is the smallest size.
 TEST(MiopenKey, GuessesTheInput) {
   MiopenKey key;
   key.inChannels = 8;

@@ -6,7 +6,8 @@
 
 using namespace tessera;
 
-// Twice the products of a convolution; the positions that a pooling looks at.
+// The cost of a convolution is twice its products; that of a pooling is the
+// positions that it reads.
 TEST(ProblemCost, CountsOperations) {
   auto operations = [](const char *text) {
     return countOperations(*parseNetworkConfig(text));
@@ -18,7 +19,7 @@ TEST(ProblemCost, CountsOperations) {
   EXPECT_EQ(
       operations("pool-fwd-avg-f16-nhwc,nhwc-n1c8h4w4-y2x2-p0x0-s2x2-inone"),
       8 * 4 * 4);
-  // The gradient writes every pixel, also those of no window.
+  // The gradient writes every pixel, also those in no window.
   EXPECT_EQ(
       operations("pool-bwd-avg-f16-nhwc,nhwc-n1c8h9w9-y1x1-p0x0-s8x8-inone"),
       8 * 4 + 8 * 81);

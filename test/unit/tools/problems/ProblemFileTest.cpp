@@ -13,7 +13,7 @@
 using namespace tessera;
 
 namespace {
-/// A file with the given content and what reading it gives.
+/// Writes a file with the given content and reads it.
 class ProblemFiles : public testing::Test {
 protected:
   ErrorOr<ProblemFile> read(const std::string &text) {
@@ -21,7 +21,8 @@ protected:
     return readProblems(directory.get("file"), options);
   }
 
-  /// "CONFIG *COUNT @SOURCE" for each problem, the source without its folder.
+  /// Prints "CONFIG *COUNT @SOURCE" for each problem, the source without its
+  /// folder.
   std::vector<std::string> list(const std::string &text) {
     ErrorOr<ProblemFile> file = read(text);
     EXPECT_TRUE(file) << file.getStatus().getMessage();
@@ -56,8 +57,8 @@ static const std::string kPlain =
     "-f32-nchw,nchw,nchw-n1c8h4w4-k8y1x1-p0x0-s1x1-d1x1-g1";
 static const std::string kFlags = "-n 1 -c 8 -H 4 -W 4 -k 8 -y 1 -x 1";
 
-// A line has a config or a command; a name or a count may come before it, a
-// count or a comment behind it.
+// A line has a config or a command; a name or a count may precede it, a count
+// or a comment may follow.
 TEST_F(ProblemFiles, Lists) {
   EXPECT_EQ(list("# two problems\n\n" + kForward + "\nlayer1 " + kBackward +
                  " 3\n2 conv " + kFlags + " -F 1  # the first\n"),
@@ -70,7 +71,7 @@ TEST_F(ProblemFiles, Lists) {
             (Lines{kForward + " *1 @file:1"}));
 }
 
-// Every operation that dnn-driver has begins a line.
+// Every operation that dnn-driver has may begin a line.
 TEST_F(ProblemFiles, Operations) {
   EXPECT_EQ(
       list("softmaxfp16 -n 2 -c 8 -H 1 -W 1 -F 1\nsum 3 reduce -D 4,6 -R 1\n"
@@ -84,7 +85,7 @@ TEST_F(ProblemFiles, Operations) {
              "o:f32:8:1 *1 @file:4"}));
 }
 
-// A command without a direction asks for all of them, as MIOpenDriver does.
+// A command without a direction means all of them, as in MIOpenDriver.
 TEST_F(ProblemFiles, AllDirections) {
   EXPECT_EQ(list("conv " + kFlags),
             (Lines{"conv-fwd" + kPlain + " *1 @file:1",
@@ -102,7 +103,7 @@ TEST_F(ProblemFiles, FlagsAlone) {
                    "d1x1-g1 *1 @file:1"}));
 }
 
-// The same problem in other words is the same problem.
+// The same problem in other words counts as a repetition.
 TEST_F(ProblemFiles, Repetitions) {
   EXPECT_EQ(
       list("conv " + kFlags + " -F 1\n3 conv " + kFlags +
@@ -110,8 +111,8 @@ TEST_F(ProblemFiles, Repetitions) {
       (Lines{"conv-fwd" + kPlain + " *5 @file:1", kForward + " *1 @file:4"}));
 }
 
-// The commands of a log, MIOpen's or ours; what else a program prints is no
-// concern, even where it looks a little like a problem.
+// The commands of a log, MIOpen's or ours, are read; other output of a program
+// is ignored, even if it resembles a problem.
 TEST_F(ProblemFiles, Logs) {
   ErrorOr<ProblemFile> file =
       read("Epoch 1: loss 0.3\n"
@@ -137,7 +138,7 @@ TEST_F(ProblemFiles, Logs) {
             std::string::npos);
 }
 
-// Records of MIOpen's text databases.
+// Records of MIOpen's text databases are read.
 TEST_F(ProblemFiles, TextDatabases) {
   EXPECT_EQ(list("8-4-4-1x1-8-4-4-1-0x0-1x1-1x1-0-NCHW-FP32-F=Solver:0.1,0,a\n"
                  "8-4-4-1x1-8-4-4-1-0x0-1x1-1x1-0-NCHW-FP32-B=Solver:0.1,0,a;"
@@ -146,7 +147,7 @@ TEST_F(ProblemFiles, TextDatabases) {
                    "conv-bwd" + kPlain + " *1 @file:2"}));
 }
 
-// What is no problem is counted by its reason, or makes the file fail.
+// Lines that are no problem are counted by their reason, or make the file fail.
 TEST_F(ProblemFiles, PassesOver) {
   const std::string text =
       "walk the dog\nfeed - the cat\n" + kForward +
@@ -168,7 +169,7 @@ TEST_F(ProblemFiles, PassesOver) {
   EXPECT_EQ(refuse(text), name + ":1: a line that names no problem");
 }
 
-// A file of another kind altogether does not fill the screen.
+// A file of an unrelated kind does not fill the screen with messages.
 TEST_F(ProblemFiles, LongSummaries) {
   std::string text;
   for (int i = 0; i < 30; ++i)
@@ -181,7 +182,7 @@ TEST_F(ProblemFiles, LongSummaries) {
             std::string::npos);
 }
 
-/// A perf database with these rows, as text.
+/// Makes a perf database with these rows, as bytes.
 static std::string makePerfDatabase(const std::string &rows) {
   test::TemporaryDirectory directory;
   {
@@ -202,8 +203,8 @@ static std::string makePerfDatabase(const std::string &rows) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-// Rows of MIOpen's SQLite perf database: forward, and a strided backward one
-// that leaves the input open.
+// Rows of MIOpen's SQLite perf database are read: a forward one, and a strided
+// backward one that leaves the input open.
 TEST_F(ProblemFiles, SqliteDatabases) {
   EXPECT_EQ(
       list(makePerfDatabase(
@@ -216,7 +217,7 @@ TEST_F(ProblemFiles, SqliteDatabases) {
              "d1x1-g1 *1 @file: config 9"}));
 }
 
-// A row with numbers that no problem has, or NULL, is passed over.
+// A row with numbers that no problem has, or NULL, is skipped.
 TEST_F(ProblemFiles, BadRows) {
   ErrorOr<ProblemFile> file = read(makePerfDatabase(
       "(1,'NCHW','FP32','B',2, 8,4611686018427387904,4,1, 1,1,1, 8,1, 0,0,0, "
@@ -252,7 +253,7 @@ TEST_F(ProblemFiles, WrongSqlite) {
       << message;
 }
 
-// What cannot be read, or is of no known kind.
+// Files that cannot be read, or are of no known kind, are refused.
 TEST_F(ProblemFiles, Refusals) {
   EXPECT_EQ(readProblems("/nowhere/list").getStatus().getMessage(),
             "cannot read '/nowhere/list': No such file or directory");
@@ -263,11 +264,11 @@ TEST_F(ProblemFiles, Refusals) {
                                    "first");
 }
 
-// An empty file names no problem, which is no fault of a log.
+// An empty file names no problem, which is no error for a log.
 TEST_F(ProblemFiles, Empty) { EXPECT_TRUE(list("").empty()); }
 
-// Bytes at random give a sentence or no problems, and never a crash; so do
-// good files with bytes changed.
+// Random bytes give a sentence or no problems, and never a crash; so do good
+// files with changed bytes.
 TEST_F(ProblemFiles, Noise) {
   std::mt19937 random(7);
   const std::string good =
@@ -292,7 +293,7 @@ TEST_F(ProblemFiles, Noise) {
   }
 }
 
-// The flags that tools share.
+// These are the flags that tools share.
 TEST(ProblemFileFlags, EveryFlag) {
   ProblemFileOptions options;
   auto take = [&](const std::string &flag, const std::string &value) {

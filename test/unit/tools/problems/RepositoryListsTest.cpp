@@ -10,7 +10,7 @@
 
 using namespace tessera;
 
-/// The lists of a folder of the repository.
+/// Finds the lists in a folder of the repository.
 static std::vector<std::string> findLists(const std::string &folder) {
   std::vector<std::string> lists;
   for (const auto &entry : std::filesystem::directory_iterator(
@@ -27,8 +27,8 @@ static ErrorOr<ProblemFile> readStrictly(const std::string &path) {
   return readProblems(path, options);
 }
 
-// No line of the sweep's and the benchmarks' lists is passed over, and what
-// they hold is the same when it is written in either form and read again.
+// No line of the lists for the sweep and the benchmarks is skipped, and their
+// problems are the same after they were written in either form and read again.
 TEST(RepositoryLists, RoundTrip) {
   std::vector<std::string> lists = findLists("test/sweep/lists");
   for (const std::string &list : findLists("tools/bench"))
@@ -55,7 +55,7 @@ TEST(RepositoryLists, RoundTrip) {
   }
 }
 
-// ResNet-50 has 53 convolutions, of which 23 are different ones.
+// ResNet-50 has 53 convolutions, of which 23 are different.
 TEST(RepositoryLists, CountsRepetitions) {
   ErrorOr<ProblemFile> file = readStrictly(std::string(TESSERA_SOURCE_DIR) +
                                            "/tools/bench/resnet50.txt");

@@ -29,7 +29,7 @@ static int64_t countFiles(const std::string &folder) {
                        fs::directory_iterator());
 }
 
-/// No file may become larger, as on a disk that is full.
+/// Limits the size of files, which acts like a full disk.
 struct FileLimit {
   explicit FileLimit(rlim_t bytes) {
     surviveFileLimits();
@@ -41,8 +41,8 @@ struct FileLimit {
   rlimit before = {};
 };
 
-// The system's reason is part of the sentence; a directory can be opened, but
-// not read.
+// The sentence includes the system's reason; a directory can be opened, but not
+// read.
 TEST(Files, SayWhyTheyCannotBeRead) {
   test::TemporaryDirectory directory;
   EXPECT_EQ(read(directory.get("none")), "cannot read '" +
@@ -65,7 +65,7 @@ TEST(Files, AreWhatWasWritten) {
   EXPECT_EQ(countFiles(directory.getPath()), 1);
 }
 
-// A link stays one, and its file keeps the permissions that it had.
+// A link stays a link, and its file keeps its permissions.
 TEST(Files, KeepLinksAndPermissions) {
   test::TemporaryDirectory directory;
   const std::string file = directory.get("file"), link = directory.get("link");
@@ -78,7 +78,8 @@ TEST(Files, KeepLinksAndPermissions) {
   EXPECT_EQ(fs::status(file).permissions(), static_cast<fs::perms>(0640));
 }
 
-// A write that fails is told, leaves what was there, and nothing beside it.
+// A write that fails is reported, keeps the old file, and leaves nothing beside
+// it.
 TEST(Files, LeaveNothingOfAFailedWrite) {
   test::TemporaryDirectory directory;
   const std::string path = directory.get("file"), other = directory.get("new");
@@ -93,7 +94,7 @@ TEST(Files, LeaveNothingOfAFailedWrite) {
   EXPECT_EQ(countFiles(directory.getPath()), 1);
 }
 
-// Whoever gives up in the middle leaves nothing either.
+// A writer that is destroyed early leaves nothing either.
 TEST(Files, LeaveNothingUnfinished) {
   test::TemporaryDirectory directory;
   {
@@ -104,7 +105,7 @@ TEST(Files, LeaveNothingUnfinished) {
   EXPECT_EQ(countFiles(directory.getPath()), 0);
 }
 
-// A device is no file to be replaced, and what it refuses is told.
+// A device is written instead of replaced, and its error is reported.
 TEST(Files, MayBeDevices) {
   EXPECT_TRUE(writeOutput("/dev/null", "text").isOk());
   EXPECT_TRUE(fs::is_character_file("/dev/null"));
@@ -112,7 +113,7 @@ TEST(Files, MayBeDevices) {
             "cannot write '/dev/full': No space left on device");
 }
 
-// A directory is no file, and one that is missing is not made.
+// A directory is refused, and a missing one is not created.
 TEST(Files, NeedADirectory) {
   test::TemporaryDirectory directory;
   const std::string inside = directory.get("no/such/file");
@@ -130,7 +131,7 @@ TEST(Files, NeedADirectory) {
   EXPECT_EQ(countFiles(directory.getPath()), 0);
 }
 
-// A terminal gets text only.
+// Binary output is not written to a terminal.
 TEST(Files, KeepBinaryFromATerminal) {
   int master = -1, slave = -1;
   std::array<char, 256> name;
